@@ -10,8 +10,12 @@ build=$(cd "$1" && pwd)
 shift
 check=
 [ $# -gt 0 ] || check=yes
-[ $# -gt 0 ] || set -- rewind/plan/pathrule.c rewind/plan/beneath.c rewind/apply/apply.c fs/attrs.c journal/attrs_json.c rewind/apply/apply_files.c rewind/plan/dirs.c rewind/record/backup.c journal/record_json.c rewind/apply/prune.c rewind/apply/reach.c rewind/record/records.c fs/free_space.c rewind/apply/stage.c \
-    rewind/apply/syncdirs.c rewind/plan/conversation_change.c rewind/record/tx.c
+[ $# -gt 0 ] || set -- fs/copy.c fs/file_at.c journal/record.c rewind/plan/beneath.c rewind/plan/pathrule.c \
+    rewind/apply/apply.c rewind/apply/apply_files.c rewind/apply/entry_files.c rewind/apply/entry_names.c \
+    rewind/apply/stage.c rewind/record/backup.c rewind/record/record.c rewind/record/records.c
+for file in "$@"; do
+    [ -f "$src/store/$file" ] || { echo "$file: no such file"; exit 1; }
+done
 units="attrs copy dirs pathrule beneath planid preview prune known_state rewind rewind_allowed rewind_calls rewind_cases rewind_edges
     rewind_kernel rewind_syscalls single_turn rewind_record rewind_resumed rewind_conversation free_space record_id"
 

@@ -194,7 +194,7 @@ static bool temp_name(char out[48])
     return true;
 }
 
-/* Temporary files of a rewind have longer names and belong to its record: store/rewind/record/tx.h. */
+/* Temporary files of a rewind have longer names and belong to its record: store/rewind/record/record.h. */
 bool disk_is_temp(const char *name)
 {
     size_t n = sizeof temp_start - 1;

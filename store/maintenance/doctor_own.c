@@ -15,7 +15,7 @@
 #include "store/log/lease.h"
 #include "store/maintenance/doctor.h"
 #include "store/maintenance/trash_info.h"
-#include "store/rewind/record/tx.h"
+#include "store/rewind/record/record.h"
 
 /* What reprise itself keeps: the operation log, the records of rewinds, the trash. They are examined without opening them,
  * because opening recovers. */

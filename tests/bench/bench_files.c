@@ -9,7 +9,7 @@
 #include "bench.h"
 #include "store/api/store.h"
 #include "store/rewind/plan/plan.h"
-#include "store/rewind/record/tx.h"
+#include "store/rewind/record/record.h"
 #include "store/systems/claude/claude.h"
 
 enum { TIMES = 8 };

@@ -22,8 +22,8 @@
 #include "store/rewind/plan/pathrule.h"
 #include "store/rewind/plan/rewind.h"
 #include "store/rewind/plan/source.h"
+#include "store/rewind/record/record.h"
 #include "store/rewind/record/records.h"
-#include "store/rewind/record/tx.h"
 
 /* ---- the plan of a transaction ---- */
 

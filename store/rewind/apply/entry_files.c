@@ -12,7 +12,7 @@
 #include "store/fs/disk.h"
 #include "store/fs/file_at.h"
 #include "store/rewind/plan/beneath.h"
-#include "store/rewind/record/tx.h"
+#include "store/rewind/record/record.h"
 
 static enum err_code open_root(struct reach *r, const struct rewind_tx_entry *x, struct err *e)
 {

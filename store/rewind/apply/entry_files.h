@@ -3,7 +3,7 @@
 
 #include "store/fs/hasher.h"
 #include "store/log/lease.h"
-#include "store/rewind/record/tx.h"
+#include "store/rewind/record/record.h"
 
 /* The directories of the entries of a transaction, opened one after the other. The root stays open from entry to
  * entry; the way below it is walked anew each time, as beneath.h does. */

@@ -13,7 +13,7 @@
 #include "store/fs/kernel.h"
 #include "store/rewind/apply/entry_files.h"
 #include "store/rewind/plan/beneath.h"
-#include "store/rewind/record/tx.h"
+#include "store/rewind/record/record.h"
 
 /* Files are staged some at a time: all are written and given to the disk, and then all are waited for. One sync at a
  * time would have the disk wait for us as well. */

@@ -7,8 +7,8 @@
 
 #include "store/fs/disk.h"
 #include "store/rewind/plan/source.h"
+#include "store/rewind/record/record.h"
 #include "store/rewind/record/records.h"
-#include "store/rewind/record/tx.h"
 
 /* The contents of a record. The bytes of all entries are one behind the other in one file, so that
  * one sync makes them durable, and their places follow from the sizes in the plan alone. */

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "store/rewind/record/tx.h"
+#include "store/rewind/record/record.h"
 
 enum { RECORDS_MAX = 100 }; /* how many records are read, the newest first */
 

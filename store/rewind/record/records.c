@@ -11,7 +11,7 @@
 
 #include "store/fs/copy.h"
 #include "store/fs/disk.h"
-#include "store/rewind/record/tx.h"
+#include "store/rewind/record/record.h"
 
 /* ---- the records on disk ---- */
 

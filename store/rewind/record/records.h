@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 #include "store/rewind/plan/rewind.h"
-#include "store/rewind/record/tx.h"
+#include "store/rewind/record/record.h"
 
 /* Private to store/rewind/: which parts of a record were undone. An undo may leave files out, and may be undone
  * itself. Records are added newest first, so an undo comes before the record that it undid. A struct with only its

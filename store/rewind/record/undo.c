@@ -1,8 +1,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/rewind/record/record.h"
 #include "store/rewind/record/records.h"
-#include "store/rewind/record/tx.h"
 
 /* ---- what was undone ---- */
 

@@ -9,7 +9,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "store/rewind/record/tx.h"
+#include "store/rewind/record/record.h"
 #include "support/faults/memory.h"
 #include "support/faults/syscall_hook.h"
 #include "support/rewind/rewind_case.h"

@@ -3,7 +3,7 @@
 #include "store/api/store.h"
 #include "store/fs/file_at.h"
 #include "store/rewind/plan/plan.h"
-#include "store/rewind/record/tx.h"
+#include "store/rewind/record/record.h"
 #include "support/rewind/rewind_case.h"
 #include "tests/support/rewind/as_left.h"
 

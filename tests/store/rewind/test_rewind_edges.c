@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <sys/file.h>
 
+#include "store/rewind/record/record.h"
 #include "store/rewind/record/records.h"
-#include "store/rewind/record/tx.h"
 #include "support/rewind/wide_hook.h"
 
 /* Edge cases of a rewind: impossible previews, no space, an invalid state directory, two failures at once, more files

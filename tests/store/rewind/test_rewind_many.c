@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 #include "store/rewind/plan/rewind.h"
-#include "store/rewind/record/tx.h"
+#include "store/rewind/record/record.h"
 #include "tests/support/folder.h"
 
 /* Plans of many files while a record waits: the comparisons of texts are counted, and must not grow with the square of

@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "store/rewind/record/record.h"
 #include "store/rewind/record/records.h"
-#include "store/rewind/record/tx.h"
 #include "support/rewind/rewind_case.h"
 
 /* Records on disk: damaged ones are left alone, and interrupted ones are completed. */

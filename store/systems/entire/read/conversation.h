@@ -1,8 +1,8 @@
 #ifndef STORE_SYSTEMS_ENTIRE_READ_CONVERSATION_H
 #define STORE_SYSTEMS_ENTIRE_READ_CONVERSATION_H
 
-#include "store/rewind/plan/rewind.h"
 #include "store/fs/memory_file.h"
+#include "store/rewind/plan/rewind.h"
 #include "store/systems/entire/entire.h"
 
 struct view;

@@ -1,5 +1,5 @@
-#ifndef STORE_REWIND_RECORD_TX_H
-#define STORE_REWIND_RECORD_TX_H
+#ifndef STORE_REWIND_RECORD_RECORD_H
+#define STORE_REWIND_RECORD_RECORD_H
 
 #include <limits.h>
 #include <stdbool.h>
@@ -23,7 +23,7 @@
  *   <state>/rewinds/<id>/old/<n>.live the same, for a file that was written to since its bytes were kept, or that
  *                                    a program has open for writing: an undo gives back the file itself
  *                                    (version 1: undo/<n> and undo/<n>.old instead of these two)
- *   <state>/rewinds/<id>/talk/       what is done to the conversation (change_part_do), before intent: see tx.c
+ *   <state>/rewinds/<id>/talk/       what is done to the conversation (change_part_do), before intent: see record.c
  *   <state>/rewinds/<id>/intent      the one decision: without it recovery drops, with it recovery goes forward
  *   <state>/rewinds/<id>/commit      every entry is done or in conflict: one letter an entry (d, c; u: given up
  *                                    before it was known)

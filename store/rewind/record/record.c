@@ -1,4 +1,4 @@
-#include "store/rewind/record/tx.h"
+#include "store/rewind/record/record.h"
 
 #include <errno.h>
 #include <fcntl.h>
