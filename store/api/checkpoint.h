@@ -7,6 +7,7 @@
 
 #include "lite/base/arena.h"
 #include "lite/base/slice.h"
+#include "lite/json/jsonout.h"
 
 /* The points of a session that a rewind can go back to. */
 enum checkpoint_kind {
@@ -69,6 +70,9 @@ struct checkpoint_origins {
     struct checkpoint_origin *origin;
     size_t n;
 };
+
+/* Writes an object: the checkpoint, its sessions and its commits. */
+void checkpoint_origin_json(struct jsonout *j, const struct checkpoint_origin *origin);
 
 static inline void checkpoint_origins_fini(struct checkpoint_origins *o)
 {

@@ -164,6 +164,8 @@ struct branch {
     size_t messages;     /* that are not on the path */
     struct slice prompt; /* its first prompt; may be empty */
     struct slice last;   /* the last prompt before its last message; may be empty */
+    /* the same two ids as the transcript has them, for hosts; in the list's arena */
+    struct slice leaf_name, from_name;
 };
 
 struct branch_list {

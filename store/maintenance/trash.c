@@ -363,6 +363,17 @@ enum err_code trash_restore_all(struct change_log *log, const struct trash_item 
     return rc;
 }
 
+const struct trash_item *trash_find(const struct trash_list *list, const char *id)
+{
+    for (size_t i = 0; i < list->n; i++)
+        if (strcmp(list->item[i].trash_id, id) == 0)
+            return &list->item[i];
+    for (size_t i = 0; i < list->n; i++)
+        if (strcmp(list->item[i].session, id) == 0)
+            return &list->item[i];
+    return NULL;
+}
+
 enum err_code trash_restore(struct change_log *log, const struct trash_item *item, struct err *e)
 {
     return trash_restore_all(log, &item, 1, e);

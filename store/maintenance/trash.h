@@ -64,6 +64,9 @@ MUST_CHECK enum err_code trash_request_make_all(const struct session_ref *const 
                                                 struct arena *a, struct trash_request out[],
                                                 size_t *failed, struct err *e);
 
+/* Deletes as the agent does: what the request names is removed at once and permanently. */
+MUST_CHECK enum err_code trash_request_destroy(const struct trash_request *request, struct err *e);
+
 /* Moves all of them into the trash, as one change of the given kind ("delete", "sweep"). The list describes what was
  * moved, in the order of the requests; free it with trash_list_fini. */
 MUST_CHECK enum err_code trash_add(struct change_log *log, const struct store_env *env,
@@ -72,6 +75,9 @@ MUST_CHECK enum err_code trash_add(struct change_log *log, const struct store_en
 /* Lists the trash, newest first. A trash directory that does not exist is an empty list. */
 MUST_CHECK enum err_code trash_read(const struct store_env *env, struct trash_list *out,
                                     struct err *e);
+
+/* The item with this trash id, else the newest of the session with this id; NULL: neither is in the list. */
+const struct trash_item *trash_find(const struct trash_list *list, const char *id);
 
 /* Restores one item with its former bytes, modes and mtimes. ERR_STALE: something else is in its place. */
 MUST_CHECK enum err_code trash_restore(struct change_log *log, const struct trash_item *item,

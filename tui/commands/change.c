@@ -1,20 +1,15 @@
 #include <string.h>
 
-#include "store/api/host.h"
 #include "store/api/restore.h"
 #include "store/api/session.h"
 #include "store/fs/disk.h"
 #include "store/journal/change.h"
+#include "store/maintenance/session_change.h"
 #include "store/rewind/plan/origin.h"
 #include "tui/commands/command.h"
 #include "tui/commands/out.h"
 #include "tui/commands/session.h"
 #include "tui/config/resume_command.h"
-
-/* Plans the change of one session; the operands are those of the invocation. */
-typedef enum err_code change_plan_fn(struct invocation *in, struct sessions *s,
-                                     const struct session_ref *ref, struct change *c,
-                                     struct err *e);
 
 /* One change of all the sessions, done as a whole or not at all. */
 struct change_run {
@@ -24,7 +19,7 @@ struct change_run {
 };
 
 static enum err_code plan_each(struct invocation *in, struct sessions *s, struct change_run *k,
-                               change_plan_fn *plan, struct err *e)
+                               const struct session_change *what, struct err *e)
 {
     enum err_code rc = sessions_find_all(s, in->argv, (size_t)k->n, &k->ref, e);
 
@@ -33,9 +28,7 @@ static enum err_code plan_each(struct invocation *in, struct sessions *s, struct
 
         rc = sessions_is_first(s, &k->ref[i], &once, e);
         if (!rc && once)
-            rc = origin_add_session(k->c, &k->ref[i], e);
-        if (!rc && once)
-            rc = plan(in, s, &k->ref[i], k->c, e);
+            rc = session_change_plan(&k->ref[i], &s->scope, what, k->c, &in->done, e);
     }
     return rc;
 }
@@ -97,11 +90,12 @@ static void write_changed_text(const struct change *c, bool done, struct out *o)
 }
 
 /* The first `ids` operands (0: all) are sessions. All of it is one change. */
-static enum err_code change_sessions(struct invocation *in, const char *kind, int ids,
-                                     change_plan_fn *plan, struct err *e)
+static enum err_code change_sessions(struct invocation *in, int ids,
+                                     const struct session_change *what, struct err *e)
 {
     struct sessions s;
-    struct change_run k = { .n = ids ? ids : in->argc, .c = change_new(kind) };
+    struct change_run k = { .n = ids ? ids : in->argc,
+                            .c = change_new(session_change_name(what->kind)) };
     enum err_code rc = sessions_open(in, true, &s, e);
 
     if (rc) {
@@ -111,7 +105,7 @@ static enum err_code change_sessions(struct invocation *in, const char *kind, in
     if (!k.c)
         rc = err_nomem(e);
     if (!rc)
-        rc = plan_each(in, &s, &k, plan, e);
+        rc = plan_each(in, &s, &k, what, e);
     if (!rc && k.c->n)
         rc = change_do(&in->world->env, k.c, e);
     in->done |= !rc && k.c->n;
@@ -126,132 +120,49 @@ static enum err_code change_sessions(struct invocation *in, const char *kind, in
 
 /* ---- rename, tag, archive, unarchive, resume-at, tombstone ---- */
 
-/* Describes the change for the operation log; the text is NULL if out of memory. */
-static enum err_code set_text(struct change *c, const char *text, struct err *e)
-{
-    c->text = text;
-    return text ? ERR_OK : err_nomem(e);
-}
-
-/* Stores that are not files have no steps to plan: a setting is written at once. */
-static enum err_code set_at_once(struct invocation *in, const struct session_ref *ref,
-                                 const char *key, const char *value, struct err *e)
-{
-    const struct host_setting setting = { slice_of(key), slice_of(value) };
-    enum err_code rc = host_set(ref->store, ref, &setting, 1, e);
-
-    in->done |= rc == ERR_OK;
-    return rc;
-}
-
-static enum err_code plan_rename(struct invocation *in, struct sessions *s,
-                                 const struct session_ref *ref, struct change *c, struct err *e)
-{
-    const struct store_ops *ops = ref->store->ops;
-    const char *title = in->argv[1];
-
-    (void)s;
-    if (!ops->rename && !(ops->remote && ops->set))
-        return store_unsupported_error(ref, CAN_RENAME, "rename", e);
-    enum err_code rc = set_text(c, arena_format(&c->arena, "renamed to %s", title), e);
-
-    if (!rc && !ops->rename)
-        return set_at_once(in, ref, "title", title, e);
-    return rc ? rc : ops->rename(ref->store, ref, slice_of(title), c, e);
-}
-
 enum err_code change_rename_run(struct invocation *in, struct err *e)
 {
-    return change_sessions(in, "rename", 1, plan_rename, e);
-}
+    const struct session_change what = { .kind = SESSION_RENAME, .text = slice_of(in->argv[1]) };
 
-static enum err_code plan_tag(struct invocation *in, struct sessions *s,
-                              const struct session_ref *ref, struct change *c, struct err *e)
-{
-    const struct store_ops *ops = ref->store->ops;
-    bool none = option_given(&in->options, OPTION_NONE);
-    const char *tag = in->argc > 1 ? in->argv[1] : "";
-
-    (void)s;
-    if (!ops->tag && !(ops->remote && ops->set))
-        return store_unsupported_error(ref, CAN_TAG, "tag", e);
-    if (none == (in->argc > 1))
-        return err_set(e, ERR_USAGE, "tag", "give either a tag or --none");
-    enum err_code rc =
-        set_text(c, none ? "tag removed" : arena_format(&c->arena, "tagged %s", tag), e);
-
-    if (!rc && !ops->tag)
-        return set_at_once(in, ref, "tag", tag, e);
-    return rc ? rc : ops->tag(ref->store, ref, slice_of(tag), none, c, e);
+    return change_sessions(in, 1, &what, e);
 }
 
 enum err_code change_tag_run(struct invocation *in, struct err *e)
 {
-    return change_sessions(in, "tag", 1, plan_tag, e);
+    const char *tag = in->argc > 1 ? in->argv[1] : "";
+    const struct session_change what = { .kind = SESSION_TAG, .text = slice_of(tag) };
+
+    if (option_given(&in->options, OPTION_NONE) == (*tag != '\0'))
+        return err_set(e, ERR_USAGE, "tag", "give either a tag or --none");
+    return change_sessions(in, 1, &what, e);
 }
 
 /* archive and unarchive */
-static enum err_code plan_archive(struct invocation *in, struct sessions *s,
-                                  const struct session_ref *ref, struct change *c, struct err *e)
-{
-    const struct store_ops *ops = ref->store->ops;
-    const char *verb = in->command->name;
-    bool archived = strcmp(verb, "archive") == 0;
-
-    if (!ops->archive)
-        return store_unsupported_error(ref, CAN_ARCHIVE, verb, e);
-    c->text = archived ? "archived" : "unarchived";
-    return ops->archive(ref->store, &s->scope, ref, archived, c, e);
-}
-
 enum err_code change_archive_run(struct invocation *in, struct err *e)
 {
-    return change_sessions(in, in->command->name, 0, plan_archive, e);
-}
+    bool archived = strcmp(in->command->name, "archive") == 0;
+    const struct session_change what = { .kind = archived ? SESSION_ARCHIVE : SESSION_UNARCHIVE };
 
-static enum err_code plan_resume_at(struct invocation *in, struct sessions *s,
-                                    const struct session_ref *ref, struct change *c, struct err *e)
-{
-    const struct store_ops *ops = ref->store->ops;
-    bool clear = option_given(&in->options, OPTION_CLEAR);
-    const char *message = in->argc > 1 ? in->argv[1] : "";
-
-    (void)s;
-    if (!ops->resume_at)
-        return store_unsupported_error(ref, CAN_RESUME_AT, "resume-at", e);
-    if (clear == (in->argc > 1) || (!clear && *message == '\0'))
-        return err_set(e, ERR_USAGE, "resume-at", "give either a message or --clear");
-    enum err_code rc = set_text(c,
-                                clear ? "resumes with an empty conversation"
-                                      : arena_format(&c->arena, "resumes after %s", message),
-                                e);
-
-    return rc ? rc : ops->resume_at(ref->store, ref, slice_of(message), c, e);
+    return change_sessions(in, 0, &what, e);
 }
 
 enum err_code change_resume_at_run(struct invocation *in, struct err *e)
 {
-    return change_sessions(in, "resume-at", 1, plan_resume_at, e);
-}
+    const char *message = in->argc > 1 ? in->argv[1] : "";
+    const struct session_change what = { .kind = SESSION_RESUME_AT, .text = slice_of(message) };
 
-static enum err_code plan_tombstone(struct invocation *in, struct sessions *s,
-                                    const struct session_ref *ref, struct change *c, struct err *e)
-{
-    const struct store_ops *ops = ref->store->ops;
-    const char *message = in->argv[1];
-    bool cut = option_given(&in->options, OPTION_CUT);
-
-    (void)s;
-    if (!ops->tombstone)
-        return store_unsupported_error(ref, CAN_TOMBSTONE, "tombstone", e);
-    enum err_code rc = set_text(c, arena_format(&c->arena, "message %s removed", message), e);
-
-    return rc ? rc : ops->tombstone(ref->store, ref, slice_of(message), cut, c, e);
+    if (option_given(&in->options, OPTION_CLEAR) == (*message != '\0'))
+        return err_set(e, ERR_USAGE, "resume-at", "give either a message or --clear");
+    return change_sessions(in, 1, &what, e);
 }
 
 enum err_code change_tombstone_run(struct invocation *in, struct err *e)
 {
-    return change_sessions(in, "tombstone", 1, plan_tombstone, e);
+    const struct session_change what = { .kind = SESSION_TOMBSTONE,
+                                         .text = slice_of(in->argv[1]),
+                                         .cut = option_given(&in->options, OPTION_CUT) };
+
+    return change_sessions(in, 1, &what, e);
 }
 
 /* ---- reappend ---- */
@@ -271,19 +182,11 @@ static void write_reappended(const struct session_ref *ref, size_t appended, str
 enum err_code change_reappend_session(struct invocation *in, struct sessions *s,
                                       const struct session_ref *ref, struct err *e)
 {
-    const struct store_ops *ops = ref->store->ops;
     size_t appended = 0;
+    const struct session_change what = { .kind = SESSION_REAPPEND, .appended = &appended };
+    struct change *c = change_new(session_change_name(what.kind));
+    enum err_code rc = c ? session_change_plan(ref, &s->scope, &what, c, NULL, e) : err_nomem(e);
 
-    (void)s;
-    if (!ops->reappend)
-        return store_unsupported_error(ref, CAN_REAPPEND, "re-append", e);
-    struct change *c = change_new("reappend");
-    enum err_code rc = c ? set_text(c, "metadata appended again", e) : err_nomem(e);
-
-    if (!rc)
-        rc = origin_add_session(c, ref, e);
-    if (!rc)
-        rc = ops->reappend(ref->store, ref, c, &appended, e);
     if (!rc && c->n)
         rc = change_do(&in->world->env, c, e);
     if (!rc) {
@@ -330,44 +233,13 @@ static enum err_code do_fork(struct invocation *in, const struct session_ref *re
                                           .title = option_text(in->options.title),
                                           .with_files =
                                               option_given(&in->options, OPTION_WITH_FILES) };
-    const struct store_ops *ops = ref->store->ops;
-    struct fork_result fork = { .path = NULL };
-    enum err_code rc = origin_add_session(c, ref, e);
 
-    change_sweep_forks(&in->world->env);
-    if (!rc)
-        rc = ops->fork(ref->store, ref, &request, c, &fork, e);
-    if (rc)
-        return rc;
-    c->text = arena_format(&c->arena, "forked as %s", fork.id.p);
-    rc = c->text ? change_add_session_name(c,
-                                           arena_format(&c->arena, "%s:%s",
-                                                        fork.system ? fork.system : ops->name,
-                                                        fork.id.p),
-                                           e)
-                 : err_nomem(e);
-    if (!rc)
-        rc = change_do(&in->world->env, c, e);
-    in->done = !rc;
-    if (rc) {
-        change_discard_fork(&fork);
-        return rc;
-    }
-    *out = fork;
-    return ERR_OK;
-}
-
-static enum err_code check_fork(const struct invocation *in, const struct session_ref *ref,
-                                struct err *e)
-{
-    if (!ref->store->ops->fork)
-        return store_unsupported_error(ref, CAN_FORK, "fork", e);
-    if (in->options.id && !ref->store->ops->names_forks)
-        return err_set(e, ERR_UNSUPPORTED, "--id", "fork: %s sessions choose the ids of forks",
-                       ref->store->ops->name);
     if (in->options.id && !in->options.id[0])
         return err_set(e, ERR_USAGE, "--id", "fork: invalid session id");
-    return ERR_OK;
+    enum err_code rc = session_change_fork(&in->world->env, ref, &request, c, out, e);
+
+    in->done = !rc;
+    return rc;
 }
 
 /* A configured command replaces our fork of a whole session; up to a message only ours can. */
@@ -400,8 +272,6 @@ enum err_code change_fork_session(struct invocation *in, struct sessions *s,
 
     (void)s;
     if (!rc)
-        rc = check_fork(in, ref, e);
-    if (!rc)
         rc = do_fork(in, ref, c, &fork, e);
     if (!rc) {
         report_missing_title(in, ref);
@@ -416,10 +286,8 @@ enum err_code change_fork(struct invocation *in, const struct session_ref *ref, 
 {
     struct change *c = change_new("fork");
     struct fork_result fork;
-    enum err_code rc = c ? check_fork(in, ref, e) : err_nomem(e);
+    enum err_code rc = c ? do_fork(in, ref, c, &fork, e) : err_nomem(e);
 
-    if (!rc)
-        rc = do_fork(in, ref, c, &fork, e);
     if (!rc && !(*path = arena_copy_text(a, fork.path)))
         rc = err_nomem(e);
     in->done = false; /* the command goes on */

@@ -1,5 +1,4 @@
 #include "lite/base/time.h"
-#include "lite/json/jsonout.h"
 #include "tui/commands/command.h"
 #include "tui/commands/out.h"
 #include "tui/commands/session.h"
@@ -10,46 +9,11 @@
 
 /* ---- JSON ---- */
 
-static void write_part_json(const struct checkpoint_part *p, struct out *o)
-{
-    out_open(o, NULL, '{');
-    out_member(o, "sessionId", p->session);
-    out_member(o, "agentName", p->agent);
-    out_member(o, "prompt", p->prompt);
-    if (p->record.n) {
-        jsonout_key(out_json(o), "record");
-        jsonout_raw(out_json(o), p->record);
-    }
-    out_close(o, '}');
-}
-
-static void write_commit_json(const struct checkpoint_commit *c, struct out *o)
-{
-    out_open(o, NULL, '{');
-    out_member(o, "id", c->id);
-    out_member(o, "subject", c->subject);
-    out_int(o, "timestamp", c->time_ms);
-    out_close(o, '}');
-}
-
 static void write_origins_json(const struct checkpoint_origins *all, struct out *o)
 {
     out_open(o, NULL, '[');
-    for (size_t i = 0; i < all->n; i++) {
-        const struct checkpoint_origin *x = &all->origin[i];
-
-        out_open(o, NULL, '{');
-        out_member(o, "checkpointId", x->id);
-        out_open(o, "sessions", '[');
-        for (size_t k = 0; k < x->parts; k++)
-            write_part_json(&x->part[k], o);
-        out_close(o, ']');
-        out_open(o, "commits", '[');
-        for (size_t k = 0; k < x->commits; k++)
-            write_commit_json(&x->commit[k], o);
-        out_close(o, ']');
-        out_close(o, '}');
-    }
+    for (size_t i = 0; i < all->n; i++)
+        checkpoint_origin_json(out_json(o), &all->origin[i]);
     out_end(o, ']');
 }
 

@@ -383,78 +383,11 @@ enum err_code host_set_run(struct invocation *in, struct err *e)
 
 /* ---- restore ---- */
 
-static void write_values(const char *key, const struct slice *json, size_t n, struct out *o)
-{
-    out_open(o, key, '[');
-    for (size_t i = 0; i < n; i++)
-        jsonout_raw(out_json(o), json[i]);
-    out_close(o, ']');
-}
-
-static void write_value(const char *key, struct slice json, struct out *o)
-{
-    if (!json.n)
-        return;
-    jsonout_key(out_json(o), key);
-    jsonout_raw(out_json(o), json);
-}
-
-/* Most sessions have none of them. */
-static void write_state_rows(const struct restore *r, struct out *o)
-{
-    write_value("attributionSnapshot", r->attribution_json, o);
-    if (r->collapses)
-        write_values("contextCollapseCommits", r->collapse_json, r->collapses, o);
-    write_value("contextCollapseSnapshot", r->collapse_snapshot_json, o);
-}
-
-static void write_worktree(const struct restore *r, struct out *o)
-{
-    if (r->worktree_path.n == 0)
-        return;
-    out_open(o, "worktree", '{');
-    out_member(o, "path", r->worktree_path);
-    out_bool(o, "exists", r->worktree_exists);
-    out_close(o, '}');
-}
-
-static void write_interruption(const struct restore *r, struct out *o)
-{
-    static const char *const kinds[] = {
-        [INTERRUPTION_NONE] = "none",
-        [INTERRUPTION_PROMPT] = "interrupted_prompt",
-        [INTERRUPTION_TURN] = "interrupted_turn",
-    };
-
-    out_open(o, "interruption", '{');
-    out_string(o, "kind", kinds[r->interruption]);
-    if (r->prompt_json.n) {
-        jsonout_key(out_json(o), "prompt");
-        jsonout_raw(out_json(o), r->prompt_json);
-    }
-    out_close(o, '}');
-}
-
 static void write_restore_json(const struct restore *r, const char *system,
                                const struct resume *resume, struct out *o)
 {
     out_open(o, NULL, '{');
-    out_member(o, "sessionId", r->session_id);
-    out_string(o, "system", system);
-    out_member(o, "cwd", r->cwd);
-    write_worktree(r, o);
-    out_member(o, "gitBranch", r->git_branch);
-    out_member(o, "agentSetting", r->agent_setting);
-    out_member(o, "mode", r->mode);
-    write_values("messages", r->messages_json, r->messages, o);
-    write_interruption(r, o);
-    write_values("todos", r->todos_json, r->todos, o);
-    write_values("invokedSkills", r->skills_json, r->skills, o);
-    if (r->skills_listed)
-        out_bool(o, "suppressSkillListing", true);
-    write_values("contentReplacements", r->replacements_json, r->replacements, o);
-    write_values("fileHistory", r->file_history_json, r->file_history, o);
-    write_state_rows(r, o);
+    restore_json_members(out_json(o), r, system);
     resume_json(resume, out_json(o));
     out_string(o, "commandCwd", resume->dir);
     out_end(o, '}');
@@ -502,13 +435,8 @@ static enum err_code write_restore_answer(struct invocation *in, const struct se
 enum err_code host_restore_session(struct invocation *in, struct sessions *s,
                                    const struct session_ref *ref, struct err *e)
 {
-    const struct store_ops *ops = ref->store->ops;
     struct restore r = { 0 };
-
-    if (!ops->restore)
-        return err_set(e, ERR_UNSUPPORTED, in->argv[0], "restore: not supported for %s sessions",
-                       ops->name);
-    enum err_code rc = ops->restore(ref->store, ref, option_text(in->options.at), &r, e);
+    enum err_code rc = store_restore(ref, option_text(in->options.at), &r, e);
 
     if (!rc)
         rc = write_restore_answer(in, ref, &r, &s->arena, e);

@@ -1,7 +1,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "store/fs/copy.h"
 #include "store/maintenance/trash.h"
 #include "store/query/describe_pool.h"
 #include "tui/commands/command.h"
@@ -67,28 +66,6 @@ static enum err_code to_trash(struct invocation *in, const struct trash_request 
     return ERR_OK;
 }
 
-static enum err_code remove_ref(const struct owned_ref *ref, struct err *e)
-{
-    struct step drop = { .kind = STEP_REF,
-                         .path = ref->git,
-                         .to = ref->name,
-                         .old = slice_of(ref->tip),
-                         .absent = true };
-
-    return step_do(&drop, NULL, e);
-}
-
-static enum err_code remove_all(const struct trash_request *r, struct err *e)
-{
-    enum err_code rc = ERR_OK;
-
-    for (size_t k = 0; k < r->owned_refs_n && !rc; k++)
-        rc = remove_ref(&r->owned_refs[k], e);
-    for (size_t k = 0; k < r->parts && !rc; k++)
-        rc = copy_remove(r->part[k], e);
-    return rc;
-}
-
 static void write_destroyed_json(const struct trash_request *request, size_t n, struct out *o)
 {
     if (n != 1)
@@ -102,14 +79,13 @@ static void write_destroyed_json(const struct trash_request *request, size_t n, 
         out_end(o, ']');
 }
 
-/* Deletes as the agent does: transcript and side folder are removed at once and permanently. */
 static enum err_code destroy(struct invocation *in, const struct trash_request *request, size_t n,
                              struct err *e)
 {
     enum err_code rc = ERR_OK;
 
     for (size_t i = 0; i < n && !rc; i++)
-        rc = remove_all(&request[i], e);
+        rc = trash_request_destroy(&request[i], e);
     if (rc)
         return rc;
     in->done = true;
@@ -312,14 +288,6 @@ static void write_trash(struct invocation *in, const struct trash_list *list)
 
 /* ---- trash restore, trash empty ---- */
 
-static const struct trash_item *find_item(const struct trash_list *list, const char *id)
-{
-    for (size_t i = 0; i < list->n; i++)
-        if (strcmp(list->item[i].trash_id, id) == 0 || strcmp(list->item[i].session, id) == 0)
-            return &list->item[i];
-    return NULL;
-}
-
 static void write_restored(const struct trash_item *item, bool joined, struct out *o)
 {
     if (o->wants_json) {
@@ -340,7 +308,7 @@ static enum err_code restore_item(struct invocation *in, const struct trash_list
     if (in->argc < 2)
         return err_set(e, ERR_USAGE, "trash restore",
                        "trash id required (see: reprise trash list)");
-    const struct trash_item *item = find_item(list, in->argv[1]);
+    const struct trash_item *item = trash_find(list, in->argv[1]);
 
     if (!item)
         return err_set(e, ERR_NOT_FOUND, in->argv[1], "restore: not in the trash");

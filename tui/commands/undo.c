@@ -3,6 +3,7 @@
 
 #include "store/journal/change.h"
 #include "store/rewind/plan/plan.h"
+#include "store/rewind/record/history.h"
 #include "store/rewind/record/undo_target.h"
 #include "tui/commands/command.h"
 #include "tui/commands/out.h"
@@ -12,28 +13,7 @@
 
 /* ---- log ---- */
 
-/* What reprise changed, newest first: renames, tags, deletions, ... and rewinds, which have records of their own
- * (store/rewind/). Both lists are sorted by time and are merged. */
-struct entry {
-    const char *id, *kind, *text;
-    const char *undoes; /* may be NULL */
-    const char *title;  /* of the first session; NULL if not recorded */
-    int64_t at_ms;
-    const char *const *session; /* "claude:5e55…" */
-    size_t sessions_n;
-    bool undone;
-};
-
-struct merge {
-    struct out *out;
-    int64_t now_ms;
-    struct rewind_records rewinds;
-    size_t next; /* of them */
-    enum err_code rc;
-    struct err *e;
-};
-
-static void write_entry_json(const struct entry *x, struct out *o)
+static void write_entry_json(const struct history_entry *x, struct out *o)
 {
     out_open(o, NULL, '{');
     out_string(o, "id", x->id);
@@ -47,7 +27,7 @@ static void write_entry_json(const struct entry *x, struct out *o)
     out_close(o, '}');
 }
 
-static void write_entry_text(const struct entry *x, int64_t now_ms, struct out *o)
+static void write_entry_text(const struct history_entry *x, int64_t now_ms, struct out *o)
 {
     char age[WHEN_AGE];
 
@@ -69,95 +49,29 @@ static void write_entry_text(const struct entry *x, int64_t now_ms, struct out *
     out_addf(o, x->undone ? "  (undone)\n" : "\n");
 }
 
-static void write_entry(struct merge *m, const struct entry *x)
+static enum err_code write_entry(const struct history_entry *x, void *arg, struct err *e)
 {
-    if (m->out->wants_json)
-        write_entry_json(x, m->out);
+    struct invocation *in = arg;
+
+    (void)e;
+    if (in->out.wants_json)
+        write_entry_json(x, &in->out);
     else
-        write_entry_text(x, m->now_ms, m->out);
-}
-
-static enum err_code write_rewind(struct merge *m, const struct rewind_record *r)
-{
-    const char *session = arena_format(&m->rewinds.arena, "%s:%s", r->system, r->session);
-    const char *text = arena_format(
-        &m->rewinds.arena, "%zu restored, %zu created, %zu deleted%s%s", r->restored, r->created,
-        r->deleted, rewind_conversation_moves(r->how) ? ", conversation too" : "",
-        r->interrupted ? ", interrupted"
-        : r->stays     ? ", incomplete: the session continued, files not changed"
-                       : "");
-
-    if (!session || !text)
-        return err_nomem(m->e);
-    write_entry(m, &(struct entry){ .id = r->id,
-                                    .kind = "rewind",
-                                    .text = text,
-                                    .undoes = r->undoes,
-                                    .title = r->title,
-                                    .at_ms = r->at_ms,
-                                    .session = &session,
-                                    .sessions_n = 1,
-                                    .undone = r->undone });
+        write_entry_text(x, in->world->env.now_ms, &in->out);
     return ERR_OK;
-}
-
-static void write_rewinds_since(struct merge *m, int64_t at_ms)
-{
-    while (!m->rc && m->next < m->rewinds.n && m->rewinds.record[m->next].at_ms >= at_ms)
-        m->rc = write_rewind(m, &m->rewinds.record[m->next++]);
-}
-
-static bool write_change(const struct change *c, bool undone, void *arg)
-{
-    struct merge *m = arg;
-
-    write_rewinds_since(m, c->at_ms);
-    if (!m->rc)
-        write_entry(m, &(struct entry){ .id = c->id,
-                                        .kind = c->kind,
-                                        .text = c->text,
-                                        .undoes = c->undoes,
-                                        .title = c->sessions_n ? c->origin[0].title : NULL,
-                                        .at_ms = c->at_ms,
-                                        .session = (const char *const *)c->sessions,
-                                        .sessions_n = c->sessions_n,
-                                        .undone = undone });
-    return !m->rc;
-}
-
-static enum err_code merge_logs(struct merge *m, struct change_log *log)
-{
-    if (m->out->wants_json)
-        out_open(m->out, NULL, '[');
-    enum err_code rc = change_list(log, write_change, m, m->e);
-
-    if (!rc)
-        write_rewinds_since(m, INT64_MIN);
-    if (!rc)
-        rc = m->rc;
-    if (!rc && m->out->wants_json) {
-        out_end(m->out, ']');
-    }
-    return rc;
 }
 
 enum err_code undo_log_run(struct invocation *in, struct err *e)
 {
-    struct merge m = { .out = &in->out, .now_ms = in->world->env.now_ms, .e = e };
-    struct change_log *log;
     struct rewind_recovery waiting;
 
     rewinds_recover_first(in, &waiting);
-    enum err_code rc = rewind_records_read(&in->world->env, &m.rewinds, e);
+    if (in->out.wants_json)
+        out_open(&in->out, NULL, '[');
+    enum err_code rc = history_each(&in->world->env, write_entry, in, e);
 
-    if (rc)
-        return rc;
-    rc = change_log_open(&in->world->env, &log, e);
-    if (!rc) {
-        rc = merge_logs(&m, log);
-        change_log_close(log);
-    }
-    rewind_records_fini(&m.rewinds);
+    if (!rc && in->out.wants_json)
+        out_end(&in->out, ']');
     return rc;
 }
 

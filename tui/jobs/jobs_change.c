@@ -3,12 +3,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "store/api/host.h"
 #include "store/fs/disk.h"
 #include "store/journal/change.h"
+#include "store/maintenance/session_change.h"
 #include "store/maintenance/trash.h"
 #include "store/proc/live.h"
-#include "store/rewind/plan/origin.h"
 #include "store/rewind/record/undo_target.h"
 #include "tui/text/when.h"
 
@@ -20,11 +19,18 @@ struct change_job {
     struct change_result *out;
 };
 
+static enum err_code check_undoable(const struct change_job *d, struct err *e)
+{
+    return d->env->state_dir && d->env->data_dir
+               ? ERR_OK
+               : err_set(e, ERR_NOT_FOUND, "", "keep undo records: HOME is not set");
+}
+
 static enum err_code open_log(const struct change_job *d, struct change_log **log, struct err *e)
 {
-    if (!d->env->state_dir || !d->env->data_dir)
-        return err_set(e, ERR_NOT_FOUND, "", "keep undo records: HOME is not set");
-    return change_log_open(d->env, log, e);
+    enum err_code rc = check_undoable(d, e);
+
+    return rc ? rc : change_log_open(d->env, log, e);
 }
 
 static enum err_code note_session(struct change_job *d, struct slice id, struct err *e)
@@ -48,101 +54,35 @@ static enum err_code check_quiet(const struct session_ref *ref, struct err *e)
                    live.why ? live.why : "it is registered as running");
 }
 
-static enum err_code plan_resume_at(struct change_job *d, const struct session_ref *ref,
-                                    struct change *c, struct err *e)
+static struct session_change change_of(const struct change_job *d)
 {
-    enum err_code rc = check_quiet(ref, e);
-
-    return rc ? rc : ref->store->ops->resume_at(ref->store, ref, d->q->names->name[0], c, e);
-}
-
-/* Stores that are not files have no steps to plan: a setting is written at once. */
-static enum err_code set_at_once(const struct session_ref *ref, const char *key, struct slice value,
-                                 struct err *e)
-{
-    const struct host_setting setting = { slice_of(key), value };
-
-    return host_set(ref->store, ref, &setting, 1, e);
-}
-
-static enum err_code plan_one(struct change_job *d, const struct session_ref *ref, struct change *c,
-                              struct err *e)
-{
-    const struct store_ops *ops = ref->store->ops;
     struct slice text = buf_slice(&d->q->text);
 
     switch (d->q->request) {
-    case CHANGE_RENAME:
-        return ops->rename ? ops->rename(ref->store, ref, text, c, e)
-               : ops->set  ? set_at_once(ref, "title", text, e)
-                           : store_unsupported_error(ref, CAN_RENAME, "rename", e);
-    case CHANGE_TAG:
-        return ops->tag   ? ops->tag(ref->store, ref, text, text.n == 0, c, e)
-               : ops->set ? set_at_once(ref, "tag", text, e)
-                          : store_unsupported_error(ref, CAN_TAG, "tag", e);
-    case CHANGE_ARCHIVE:
-    case CHANGE_UNARCHIVE:
-        return ops->archive ? ops->archive(ref->store, d->shown->scope, ref,
-                                           d->q->request == CHANGE_ARCHIVE, c, e)
-                            : store_unsupported_error(ref, CAN_ARCHIVE, "archive", e);
+    case CHANGE_TAG: return (struct session_change){ .kind = SESSION_TAG, .text = text };
+    case CHANGE_ARCHIVE: return (struct session_change){ .kind = SESSION_ARCHIVE };
+    case CHANGE_UNARCHIVE: return (struct session_change){ .kind = SESSION_UNARCHIVE };
     case CHANGE_RESUME_AT:
-        return ops->resume_at ? plan_resume_at(d, ref, c, e)
-                              : store_unsupported_error(ref, CAN_RESUME_AT, "resume-at", e);
-    default: return ERR_OK;
+        return (struct session_change){ .kind = SESSION_RESUME_AT, .text = d->q->names->name[0] };
+    default: return (struct session_change){ .kind = SESSION_RENAME, .text = text };
     }
 }
 
-/* The name of the command, and the description of the change in the log. */
-static const char *change_kind(enum change_request requested)
+static enum err_code plan_one(struct change_job *d, const struct session_ref *ref,
+                              const struct session_change *what, struct change *c, struct err *e)
 {
-    switch (requested) {
-    case CHANGE_RENAME: return "rename";
-    case CHANGE_TAG: return "tag";
-    case CHANGE_ARCHIVE: return "archive";
-    case CHANGE_UNARCHIVE: return "unarchive";
-    case CHANGE_RESUME_AT: return "resume-at";
-    default: return "change";
-    }
-}
+    enum err_code rc = what->kind == SESSION_RESUME_AT ? check_quiet(ref, e) : ERR_OK;
 
-static const char *change_description(const struct change_job *d, struct change *c)
-{
-    struct slice text = buf_slice(&d->q->text);
-
-    switch (d->q->request) {
-    case CHANGE_RENAME: return arena_format(&c->arena, "renamed to %.*s", SLICE_ARG(text));
-    case CHANGE_TAG:
-        return text.n ? arena_format(&c->arena, "tagged %.*s", SLICE_ARG(text)) : "tag removed";
-    case CHANGE_ARCHIVE: return "archived";
-    case CHANGE_UNARCHIVE: return "unarchived";
-    case CHANGE_RESUME_AT: return "set to resume at another message";
-    default: return "changed";
-    }
-}
-
-static enum err_code plan_all(struct change_job *d, struct change *c, struct err *e)
-{
-    const struct ref_list *refs = d->q->refs;
-    enum err_code rc = ERR_OK;
-
-    c->text = change_description(d, c);
-    if (!c->text)
-        return err_nomem(e);
-    for (size_t i = 0; i < refs->n && !rc; i++) {
-        const struct session_ref *ref = &refs->ref[i];
-
-        rc = origin_add_session(c, ref, e);
-        if (!rc)
-            rc = plan_one(d, ref, c, e);
-        if (!rc)
-            rc = note_session(d, ref->id, e);
-    }
-    return rc;
+    if (!rc)
+        rc = session_change_plan(ref, d->shown->scope, what, c, NULL, e);
+    return rc ? rc : note_session(d, ref->id, e);
 }
 
 static enum err_code change_each(struct change_job *d, struct err *e)
 {
-    struct change *c = change_new(change_kind(d->q->request));
+    const struct session_change what = change_of(d);
+    const struct ref_list *refs = d->q->refs;
+    struct change *c = change_new(session_change_name(what.kind));
     struct change_log *log = NULL;
     enum err_code rc = c ? open_log(d, &log, e) : err_nomem(e);
 
@@ -150,8 +90,8 @@ static enum err_code change_each(struct change_job *d, struct err *e)
         c->at_ms =
             d->env->now_ms; /* not the time the screen was opened: an archive mark takes effect from
                                now */
-    if (!rc)
-        rc = plan_all(d, c, e);
+    for (size_t i = 0; i < refs->n && !rc; i++)
+        rc = plan_one(d, &refs->ref[i], &what, c, e);
     if (!rc && c->n > 0)
         rc = change_run(log, c, e);
     change_log_close(log);
@@ -161,48 +101,21 @@ static enum err_code change_each(struct change_job *d, struct err *e)
 
 /* ---- a copy ---- */
 
-static enum err_code plan_fork(struct change_job *d, struct change *c, struct fork_result *fork,
-                               struct err *e)
+static enum err_code make_fork(struct change_job *d, struct err *e)
 {
-    const struct session_ref *ref = &d->q->refs->ref[0];
-    const struct store_ops *ops = ref->store->ops;
     const struct fork_request request = { .at = d->q->names->name[0],
                                           .title = buf_slice(&d->q->text),
                                           .with_files = true };
-    enum err_code rc = ops->fork ? origin_add_session(c, ref, e)
-                                 : store_unsupported_error(ref, CAN_FORK, "fork", e);
-
-    if (!rc)
-        rc = ops->fork(ref->store, ref, &request, c, fork, e);
-    if (rc)
-        return rc;
-    c->text = arena_format(&c->arena, "forked as %.*s", SLICE_ARG(fork->id));
-    rc = c->text ? change_add_session(c, fork->system ? fork->system : ops->name, fork->id, e)
-                 : err_nomem(e);
-    if (!rc)
-        rc = note_session(d, fork->id, e);
-    snprintf(d->out->copy, sizeof d->out->copy, "%.*s", SLICE_ARG(fork->id));
-    return rc;
-}
-
-/* The copy is made before the log is locked, because copying may take a while and must not block
- * other changes. */
-static enum err_code make_fork(struct change_job *d, struct err *e)
-{
     struct change *c = change_new("fork");
-    struct change_log *log = NULL;
     struct fork_result fork = { .path = NULL };
-
-    change_sweep_forks(d->env);
-    enum err_code rc = c ? plan_fork(d, c, &fork, e) : err_nomem(e);
+    enum err_code rc = c ? check_undoable(d, e) : err_nomem(e);
 
     if (!rc)
-        rc = open_log(d, &log, e);
-    if (!rc)
-        rc = change_run(log, c, e);
-    if (rc && fork.path)
-        change_discard_fork(&fork);
-    change_log_close(log);
+        rc = session_change_fork(d->env, &d->q->refs->ref[0], &request, c, &fork, e);
+    if (!rc) {
+        snprintf(d->out->copy, sizeof d->out->copy, "%.*s", SLICE_ARG(fork.id));
+        rc = note_session(d, fork.id, e);
+    }
     change_free(c);
     return rc;
 }

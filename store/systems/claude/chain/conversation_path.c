@@ -4,6 +4,7 @@
 
 #include "lite/base/array.h"
 #include "lite/base/time.h"
+#include "lite/json/json.h"
 #include "store/systems/claude/chain/leaf.h"
 #include "store/systems/claude/claude.h"
 #include "store/systems/claude/list/prompt.h"
@@ -409,6 +410,18 @@ static enum err_code read_last(struct branch_search *f, uint32_t leaf, struct sl
     return rc;
 }
 
+static enum err_code read_id(struct branch_search *f, uint32_t node, struct slice *out,
+                             struct err *e)
+{
+    struct slice row, id;
+    enum err_code rc = claude_node_row(&f->walk.log, node, &row, e);
+
+    if (rc || !json_get_text(row, "uuid", &f->list->arena, &id))
+        return rc;
+    *out = arena_copy(&f->list->arena, id);
+    return out->p ? ERR_OK : err_nomem(e);
+}
+
 static enum err_code add_branch(struct branch_search *f, uint32_t leaf, struct err *e)
 {
     const struct chain *c = &f->walk.log.chain;
@@ -425,6 +438,10 @@ static enum err_code add_branch(struct branch_search *f, uint32_t leaf, struct e
 
     if (!rc)
         rc = read_last(f, leaf, &b.last, e);
+    if (!rc)
+        rc = read_id(f, leaf, &b.leaf_name, e);
+    if (!rc && from != CHAIN_NONE)
+        rc = read_id(f, from, &b.from_name, e);
     struct branch *more = arena_grow(&list->arena, list->branch, list->n, sizeof *more);
 
     if (rc || !more)

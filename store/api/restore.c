@@ -1,0 +1,93 @@
+#include "store/api/restore.h"
+
+#include "store/api/store.h"
+
+enum err_code store_restore(const struct session_ref *ref, struct slice at, struct restore *out,
+                            struct err *e)
+{
+    const struct store_ops *ops = ref->store->ops;
+
+    return ops->restore ? ops->restore(ref->store, ref, at, out, e)
+                        : err_set(e, ERR_UNSUPPORTED, ref->path.p,
+                                  "restore: not supported for %s sessions", ops->name);
+}
+
+/* ---- JSON ---- */
+
+static void values_member(struct jsonout *j, const char *key, const struct slice *json, size_t n)
+{
+    jsonout_key(j, key);
+    jsonout_open(j, '[');
+    for (size_t i = 0; i < n; i++)
+        jsonout_raw(j, json[i]);
+    jsonout_close(j, ']');
+}
+
+static void value_member(struct jsonout *j, const char *key, struct slice json)
+{
+    if (!json.n)
+        return;
+    jsonout_key(j, key);
+    jsonout_raw(j, json);
+}
+
+static void bool_member(struct jsonout *j, const char *key, bool b)
+{
+    jsonout_key(j, key);
+    jsonout_bool(j, b);
+}
+
+/* Most sessions have none of them. */
+static void state_rows_members(struct jsonout *j, const struct restore *r)
+{
+    value_member(j, "attributionSnapshot", r->attribution_json);
+    if (r->collapses)
+        values_member(j, "contextCollapseCommits", r->collapse_json, r->collapses);
+    value_member(j, "contextCollapseSnapshot", r->collapse_snapshot_json);
+}
+
+static void worktree_member(struct jsonout *j, const struct restore *r)
+{
+    if (r->worktree_path.n == 0)
+        return;
+    jsonout_key(j, "worktree");
+    jsonout_open(j, '{');
+    jsonout_member(j, "path", r->worktree_path);
+    bool_member(j, "exists", r->worktree_exists);
+    jsonout_close(j, '}');
+}
+
+static void interruption_member(struct jsonout *j, const struct restore *r)
+{
+    static const char *const kinds[] = {
+        [INTERRUPTION_NONE] = "none",
+        [INTERRUPTION_PROMPT] = "interrupted_prompt",
+        [INTERRUPTION_TURN] = "interrupted_turn",
+    };
+
+    jsonout_key(j, "interruption");
+    jsonout_open(j, '{');
+    jsonout_member(j, "kind", slice_of(kinds[r->interruption]));
+    value_member(j, "prompt", r->prompt_json);
+    jsonout_close(j, '}');
+}
+
+void restore_json_members(struct jsonout *j, const struct restore *r, const char *system)
+{
+    jsonout_member(j, "sessionId", r->session_id);
+    jsonout_member(j, "system", slice_of(system));
+    jsonout_member(j, "cwd", r->cwd);
+    worktree_member(j, r);
+    jsonout_member(j, "gitBranch", r->git_branch);
+    jsonout_member(j, "agentSetting", r->agent_setting);
+    jsonout_member(j, "mode", r->mode);
+    values_member(j, "messages", r->messages_json, r->messages);
+    interruption_member(j, r);
+    values_member(j, "todos", r->todos_json, r->todos);
+    values_member(j, "invokedSkills", r->skills_json, r->skills);
+    if (r->skills_listed)
+        bool_member(j, "suppressSkillListing", true);
+    values_member(j, "contentReplacements", r->replacements_json, r->replacements);
+    values_member(j, "fileHistory", r->file_history_json, r->file_history);
+    state_rows_members(j, r);
+}

@@ -1,0 +1,56 @@
+#ifndef STORE_MAINTENANCE_SESSION_CHANGE_H
+#define STORE_MAINTENANCE_SESSION_CHANGE_H
+
+#include <stdbool.h>
+
+#include "lite/base/err.h"
+#include "lite/base/slice.h"
+#include "store/api/env.h"
+#include "store/api/session.h"
+#include "store/journal/change.h"
+
+/* Changes of sessions, as the commands, the screen and the library for other programs make them. A change of several
+ * sessions is planned one after the other and then done as a whole or not at all:
+ *
+ *     change_new(session_change_name(kind)) -> session_change_plan for each session -> change_do -> change_free */
+
+enum session_change_kind {
+    SESSION_RENAME,
+    SESSION_TAG,
+    SESSION_ARCHIVE,
+    SESSION_UNARCHIVE,
+    SESSION_RESUME_AT,
+    SESSION_TOMBSTONE,
+    SESSION_REAPPEND,
+};
+
+/* Texts are borrowed for the call. */
+struct session_change {
+    enum session_change_kind kind;
+    /* SESSION_RENAME: the title. SESSION_TAG: the tag; empty: it is removed. SESSION_RESUME_AT: the message; empty: an empty
+     * conversation. SESSION_TOMBSTONE: the message. */
+    struct slice text;
+    bool cut; /* SESSION_TOMBSTONE: the row is removed from the file, see store_tombstone_fn */
+    size_t *appended; /* SESSION_REAPPEND: set to the number of rows; may be NULL */
+};
+
+/* The name of the command, and the kind of the change in the operation log. A literal. */
+const char *session_change_name(enum session_change_kind kind);
+
+/* Adds the session with its origin and the steps of the change to c, and describes it (c->text). No steps: there is nothing
+ * to change. A store that is not files has no steps either: it is changed at once, for good, and *at_once is set, which
+ * may be NULL. ERR_UNSUPPORTED: the system cannot do that. Others as store_rename_fn and its neighbours. */
+MUST_CHECK enum err_code session_change_plan(const struct session_ref *ref,
+                                             const struct scope *scope,
+                                             const struct session_change *what, struct change *c,
+                                             bool *at_once, struct err *e);
+
+/* Makes a copy of the session (store_fork_fn) as a change of its own; c is new and of the kind "fork", and owns the texts of
+ * *out. The copy is made before the operation log is locked, because copying may take a while. ERR_UNSUPPORTED: the
+ * system cannot fork, or chooses the ids of forks itself. */
+MUST_CHECK enum err_code session_change_fork(const struct store_env *env,
+                                             const struct session_ref *ref,
+                                             const struct fork_request *req, struct change *c,
+                                             struct fork_result *out, struct err *e);
+
+#endif
