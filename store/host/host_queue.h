@@ -7,7 +7,7 @@
 
 /* The rows and settings that an open session has not written yet, in order. Items are of the heap and belong to their
  * queue. A zeroed struct is empty. */
-enum item_kind { ITEM_ROW, ITEM_STREAM_ROW, ITEM_SETTING };
+enum item_kind { ITEM_ROW, ITEM_SAVED_ROW, ITEM_STREAM_ROW, ITEM_SETTING };
 
 struct item {
     struct item *next;

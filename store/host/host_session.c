@@ -226,6 +226,11 @@ static enum err_code wait_for_room(struct host_session *s, const struct queue *m
     return rc;
 }
 
+static enum item_kind kind_of(const struct host_append *req)
+{
+    return req->transcript ? ITEM_STREAM_ROW : req->save ? ITEM_SAVED_ROW : ITEM_ROW;
+}
+
 static enum err_code prepare_row(const struct host_session *s, const struct host_append *req,
                                  size_t i, struct arena *a, struct queue *out, struct slice *id,
                                  struct err *e)
@@ -241,7 +246,7 @@ static enum err_code prepare_row(const struct host_session *s, const struct host
     if (rc == ERR_USAGE)
         err_wrap(e, rc, "row %zu", i + 1);
     if (!rc)
-        x = queue_item(req->transcript ? ITEM_STREAM_ROW : ITEM_ROW, none, row);
+        x = queue_item(kind_of(req), none, row);
     if (x)
         queue_add(out, x);
     if (!rc && (!x || !(*id = arena_copy(a, *id)).p))

@@ -77,6 +77,7 @@ static enum err_code batch_write(struct host_session *s, struct batch *b,
     const struct host_append req = { .row = b->row,
                                      .n = b->n,
                                      .transcript = b->kind == ITEM_STREAM_ROW,
+                                     .save = b->kind == ITEM_SAVED_ROW,
                                      .logs = &s->logs,
                                      .later = s->opt.durable == HOST_DURABLE_FLUSH };
     enum err_code rc = s->on_disk ? ERR_OK : session_make(s, e);

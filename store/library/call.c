@@ -109,6 +109,21 @@ enum err_code call_result(const void *result, size_t size, void *out, struct err
     return ERR_OK;
 }
 
+enum err_code call_check_result(const void *out, struct err *e)
+{
+    return !out || size_of(out) >= sizeof(size_t)
+               ? ERR_OK
+               : err_set(e, ERR_USAGE, "", "the size of a struct is not set");
+}
+
+struct store_env call_env(const struct reprise *r)
+{
+    struct store_env now = r->env;
+
+    now.now_ms = env_now_ms(&r->env);
+    return now;
+}
+
 /* ---- texts ---- */
 
 struct slice call_text(const char *text)
@@ -140,6 +155,34 @@ enum err_code texts_add(struct reprise_texts *t, struct slice text, struct err *
         return err_nomem(e);
     t->n++;
     return ERR_OK;
+}
+
+enum err_code texts_add_rows(struct reprise_texts *t, const struct transcript *rows, struct err *e)
+{
+    struct buf row = { 0 };
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < rows->n && !rc; i++) {
+        rc = transcript_read(rows, i, &row, e);
+        if (!rc)
+            rc = texts_add(t, buf_slice(&row), e);
+    }
+    buf_fini(&row);
+    return rc;
+}
+
+enum err_code texts_add_json(struct reprise_texts *t, const struct jsonout *j, struct err *e)
+{
+    return j->rc ? err_nomem(e) : texts_add(t, buf_slice(j->out), e);
+}
+
+enum err_code texts_finish(struct reprise_texts *t, enum err_code rc, struct reprise_texts **out)
+{
+    if (rc)
+        reprise_texts_free(t);
+    else
+        *out = t;
+    return rc;
 }
 
 size_t reprise_texts_count(const struct reprise_texts *texts)

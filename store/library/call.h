@@ -11,6 +11,7 @@
 #include "store/api/store.h"
 #include "store/fs/file_at.h"
 #include "store/library/reprise.h"
+#include "store/query/listing.h"
 
 /* What every function of reprise.h does first and last. Nothing below this folder knows reprise.h; its types and codes
  * are translated here, so that they stay as they are while the inside changes. */
@@ -33,6 +34,9 @@ MUST_CHECK enum err_code call_options(const void *given, void *out, size_t size,
 /* Copies a result into a struct of the caller's, as much of it as that has room for. ERR_USAGE: the size is not set. */
 MUST_CHECK enum err_code call_result(const void *result, size_t size, void *out, struct err *e);
 
+/* Checks before anything is written that a result (it may be NULL) can be used later. */
+MUST_CHECK enum err_code call_check_result(const void *out, struct err *e);
+
 /* Fills in an error of reprise.h. */
 void call_describe_error(const struct err *e, struct reprise_error *out);
 
@@ -41,6 +45,10 @@ struct slice call_text(const char *text); /* empty for NULL */
 const char *call_copy(struct arena *a, struct slice text);
 
 /* ---- requests that several functions take ---- */
+
+/* The sessions that a query asks for; NULL: all. Texts are in the arena or borrowed. */
+MUST_CHECK enum err_code call_query(const struct reprise_query *given, struct arena *a,
+                                    struct listing_query *out, struct err *e);
 
 MUST_CHECK enum err_code call_create_request(const struct reprise *r,
                                              const struct reprise_create_request *given,
@@ -62,6 +70,9 @@ struct reprise {
     struct store **store; /* owned */
     size_t n;
 };
+
+/* The environment at this moment. That of the stores has the time at which they were opened. */
+struct store_env call_env(const struct reprise *r);
 
 struct reprise_session {
     struct arena arena;
@@ -90,5 +101,13 @@ struct reprise_texts {
 
 struct reprise_texts *texts_new(void);
 MUST_CHECK enum err_code texts_add(struct reprise_texts *t, struct slice text, struct err *e);
+/* Adds each row of a transcript. */
+MUST_CHECK enum err_code texts_add_rows(struct reprise_texts *t, const struct transcript *rows,
+                                        struct err *e);
+/* Adds the text of a writer that has finished. */
+MUST_CHECK enum err_code texts_add_json(struct reprise_texts *t, const struct jsonout *j,
+                                        struct err *e);
+/* Hands the texts out, or frees them if rc is an error. */
+enum err_code texts_finish(struct reprise_texts *t, enum err_code rc, struct reprise_texts **out);
 
 #endif

@@ -108,11 +108,12 @@ static enum err_code make_scope(const struct reprise_query *q, struct arena *a, 
         rc = session_scope_of(q->directory, worktrees, a, out, e);
     out->leave_worktrees = !worktrees;
     out->leave_programmatic = q->flags & REPRISE_QUERY_NO_PROGRAMMATIC;
+    out->all_kinds = q->flags & REPRISE_QUERY_ALL_KINDS;
     return rc;
 }
 
-static enum err_code read_query(const struct reprise_query *given, struct arena *a,
-                                struct listing_query *out, struct err *e)
+enum err_code call_query(const struct reprise_query *given, struct arena *a,
+                         struct listing_query *out, struct err *e)
 {
     static const enum listing_sort sorts[] = {
         [REPRISE_SORT_RECENT] = LISTING_RECENT,
@@ -120,8 +121,8 @@ static enum err_code read_query(const struct reprise_query *given, struct arena 
         [REPRISE_SORT_SIZE] = LISTING_SIZE,
         [REPRISE_SORT_TITLE] = LISTING_TITLE,
     };
-    const uint32_t known =
-        REPRISE_QUERY_ARCHIVED | REPRISE_QUERY_NO_WORKTREES | REPRISE_QUERY_NO_PROGRAMMATIC;
+    const uint32_t known = REPRISE_QUERY_ARCHIVED | REPRISE_QUERY_NO_WORKTREES |
+                           REPRISE_QUERY_NO_PROGRAMMATIC | REPRISE_QUERY_ALL_KINDS;
     struct reprise_query q;
     enum err_code rc = call_options(given, &q, sizeof q, e);
 
@@ -147,7 +148,7 @@ static enum err_code fill(const struct reprise *r, const struct reprise_query *q
 {
     struct listing_query q;
     struct listing *listing = NULL;
-    enum err_code rc = read_query(query, &rows->arena, &q, e);
+    enum err_code rc = call_query(query, &rows->arena, &q, e);
 
     if (!rc)
         rc = listing_open(r->store, r->n, &q, &listing, e);

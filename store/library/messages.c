@@ -76,13 +76,8 @@ static enum err_code collect(const struct reprise_session *s,
                              struct err *e)
 {
     struct reprise_texts *texts = texts_new();
-    enum err_code rc = texts ? walk(s, query, add_message, texts, e) : err_nomem(e);
 
-    if (rc)
-        reprise_texts_free(texts);
-    else
-        *out = texts;
-    return rc;
+    return texts_finish(texts, texts ? walk(s, query, add_message, texts, e) : err_nomem(e), out);
 }
 
 int reprise_messages(const struct reprise_session *s, const struct reprise_message_query *query,
@@ -123,21 +118,6 @@ int reprise_messages_each(const struct reprise_session *s,
 
 enum { TAIL_BYTES = 64 * 1024 };
 
-static enum err_code read_rows(const struct transcript *t, struct reprise_texts *texts,
-                               struct err *e)
-{
-    struct buf row = { 0 };
-    enum err_code rc = ERR_OK;
-
-    for (size_t i = 0; i < t->n && !rc; i++) {
-        rc = transcript_read(t, i, &row, e);
-        if (!rc)
-            rc = texts_add(texts, buf_slice(&row), e);
-    }
-    buf_fini(&row);
-    return rc;
-}
-
 static enum err_code read_tail(const struct reprise_session *s, size_t bytes,
                                struct reprise_texts **out, struct err *e)
 {
@@ -153,14 +133,10 @@ static enum err_code read_tail(const struct reprise_session *s, size_t bytes,
     if (!rc)
         rc = s->ref.store->ops->tail(s->ref.store, &now, bytes ? bytes : TAIL_BYTES, &t, e);
     if (!rc)
-        rc = read_rows(t, texts, e);
+        rc = texts_add_rows(texts, t, e);
     transcript_free(t);
     arena_fini(&a);
-    if (rc)
-        reprise_texts_free(texts);
-    else
-        *out = texts;
-    return rc;
+    return texts_finish(texts, rc, out);
 }
 
 int reprise_tail(const struct reprise_session *s, size_t bytes, struct reprise_texts **out,
@@ -170,4 +146,50 @@ int reprise_tail(const struct reprise_session *s, size_t bytes, struct reprise_t
 
     call_begin(&c);
     return call_end(&c, read_tail(s, bytes, out, &c.err), error);
+}
+
+/* ---- what a host needs to continue ---- */
+
+static enum err_code bundle_json(const struct restore *bundle, const char *system,
+                                 struct reprise_texts *texts, struct err *e)
+{
+    struct buf text = { 0 };
+    struct jsonout j;
+
+    jsonout_init(&j, &text);
+    jsonout_open(&j, '{');
+    restore_json_members(&j, bundle, system);
+    jsonout_member(&j, "commandCwd", bundle->command_cwd);
+    jsonout_close(&j, '}');
+    enum err_code rc = texts_add_json(texts, &j, e);
+
+    buf_fini(&text);
+    return rc;
+}
+
+static enum err_code read_bundle(const struct reprise_session *s, const char *at,
+                                 struct reprise_texts **out, struct err *e)
+{
+    struct reprise_texts *texts = texts_new();
+    struct restore bundle = { 0 };
+    struct arena a = { 0 };
+    struct session_ref now;
+    enum err_code rc = texts ? session_now(s, &a, &now, e) : err_nomem(e);
+
+    if (!rc)
+        rc = store_restore(&now, call_text(at), &bundle, e);
+    if (!rc)
+        rc = bundle_json(&bundle, s->ref.store->ops->name, texts, e);
+    restore_fini(&bundle);
+    arena_fini(&a);
+    return texts_finish(texts, rc, out);
+}
+
+int reprise_restore(const struct reprise_session *s, const char *at, struct reprise_texts **out,
+                    struct reprise_error *error)
+{
+    struct call c;
+
+    call_begin(&c);
+    return call_end(&c, read_bundle(s, at, out, &c.err), error);
 }

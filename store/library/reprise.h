@@ -158,7 +158,9 @@ enum reprise_query_flags {
     REPRISE_QUERY_ARCHIVED = 1 << 0, /* archived sessions only */
     /* the directory alone, not the worktrees of its repository */
     REPRISE_QUERY_NO_WORKTREES = 1 << 1,
-    REPRISE_QUERY_NO_PROGRAMMATIC = 1 << 2 /* without sessions that programs wrote */
+    REPRISE_QUERY_NO_PROGRAMMATIC = 1 << 2, /* without sessions that programs wrote */
+    /* also what an agent's own list leaves out: sub-agents, empty sessions, those of commands */
+    REPRISE_QUERY_ALL_KINDS = 1 << 3
 };
 
 struct reprise_query {
@@ -283,6 +285,166 @@ REPRISE_API int reprise_messages_each(const struct reprise_session *s,
 REPRISE_API int reprise_tail(const struct reprise_session *s, size_t bytes,
                              struct reprise_texts **out, struct reprise_error *error);
 
+/* ==== reprise_restore - what a host needs to continue a session ==== */
+
+/* Reads all that an agent needs to go on where the session ended, or after the message `at`; in a session of Entire `at` is
+ * a checkpoint. The only text of *out is one JSON object, as `reprise restore --json` prints it. These members are always
+ * there:
+ *
+ * sessionId and system: texts.
+ *
+ * messages: the messages for the model, oldest first. Those that the agent itself leaves out when it loads the session are
+ * not among them: unfinished tool calls, blank answers, rows before the last compaction. A row that the agent would add,
+ * such as a request to continue an interrupted turn, is the last one.
+ *
+ * interruption: an object with the kind "none", "interrupted_prompt" (it was never answered, and is the member prompt) or
+ * "interrupted_turn" (the last message asks to continue).
+ *
+ * todos, invokedSkills, contentReplacements, fileHistory: lists, perhaps empty, of the to-dos, of skills whose text the model
+ * has seen, of what stands for long tool results, and of snapshots of files.
+ *
+ * The others are there if the session has them: cwd, gitBranch, agentSetting and mode are texts; worktree is an object with
+ * path and exists; suppressSkillListing is true if the model has been given the list of skills; attributionSnapshot,
+ * contextCollapseCommits and contextCollapseSnapshot are rows of the transcript; commandCwd is the directory in which to
+ * run the agent, and exists.
+ *
+ * REPRISE_NOT_FOUND: there is no such message. */
+REPRISE_API int reprise_restore(const struct reprise_session *s, const char *at,
+                                struct reprise_texts **out, struct reprise_error *error);
+
+/* ==== reprise_agents - sub-agents and branches of a session ==== */
+
+enum reprise_agent_end {
+    REPRISE_AGENT_OPEN = 0, /* it is running, or was cut off */
+    REPRISE_AGENT_DONE = 1,
+    REPRISE_AGENT_FAILED = 2
+};
+
+/* A sub-agent. Its conversation is read by reprise_messages(), with the id in the query. */
+struct reprise_agent {
+    size_t size;
+    const char *id;
+    const char *type;    /* "Explore" */
+    const char *task;    /* in short */
+    const char *outcome; /* its last message */
+    int64_t bytes;       /* of its transcript */
+    int64_t time_ms;     /* when that was last written */
+    int32_t end;         /* enum reprise_agent_end */
+    int32_t reserved;
+};
+
+/* The sub-agents of a session, in order. */
+struct reprise_agents;
+
+/* Lists the sub-agents. The list is empty if the system has none, and has nothing but their ids if the system cannot
+ * describe them. */
+REPRISE_API int reprise_list_agents(const struct reprise_session *s, struct reprise_agents **out,
+                                    struct reprise_error *error);
+REPRISE_API size_t reprise_agents_count(const struct reprise_agents *agents);
+/* Returns a sub-agent, which is valid until the list is freed; NULL beyond the last one. */
+REPRISE_API const struct reprise_agent *reprise_agents_at(const struct reprise_agents *agents,
+                                                          size_t i);
+/* Frees the list. NULL is fine. */
+REPRISE_API void reprise_agents_free(struct reprise_agents *agents);
+
+/* A branch: a part of the conversation that a resume would not continue, because the session went on from an earlier
+ * message. */
+struct reprise_branch {
+    size_t size;
+    const char *id;   /* of its last message */
+    const char *from; /* the message after which it left the conversation; "": it has a beginning */
+    const char *prompt;      /* its first one */
+    const char *last_prompt; /* before its end */
+    int64_t time_ms;         /* of its last message */
+    uint64_t messages;       /* that are not in the conversation */
+};
+
+/* The branches of a session, newest first. */
+struct reprise_branches;
+
+/* Lists the branches; the list is empty for systems without branches. */
+REPRISE_API int reprise_list_branches(const struct reprise_session *s,
+                                      struct reprise_branches **out, struct reprise_error *error);
+REPRISE_API size_t reprise_branches_count(const struct reprise_branches *branches);
+/* Returns a branch, which is valid until the list is freed; NULL beyond the last one. */
+REPRISE_API const struct reprise_branch *
+reprise_branches_at(const struct reprise_branches *branches, size_t i);
+/* Frees the list. NULL is fine. */
+REPRISE_API void reprise_branches_free(struct reprise_branches *branches);
+/* Reads a branch from the beginning of the conversation to its last message, whose id is given: rows, oldest first, as the
+ * system stores them. REPRISE_NOT_FOUND: there is no such message. */
+REPRISE_API int reprise_read_branch(const struct reprise_session *s, const char *id,
+                                    struct reprise_texts **out, struct reprise_error *error);
+
+/* ==== reprise_search - searches the text of sessions ==== */
+
+enum reprise_place {
+    REPRISE_IN_PROMPTS = 1 << 0, /* the person's prompts and commands */
+    REPRISE_IN_REPLIES = 1 << 1,
+    REPRISE_IN_THINKING = 1 << 2,
+    REPRISE_IN_TOOLS = 1 << 3, /* the input and the results of tools */
+    REPRISE_IN_NOTES = 1 << 4  /* what the agent's program wrote */
+};
+
+enum reprise_search_flags {
+    REPRISE_SEARCH_FIXED = 1 << 0, /* the patterns are plain texts */
+    REPRISE_SEARCH_WORDS = 1 << 1, /* a match begins and ends at the edge of a word */
+    /* one pattern is enough; without it each one must occur in the session */
+    REPRISE_SEARCH_ANY = 1 << 2,
+    /* without these two, case matters in a pattern that has a capital letter */
+    REPRISE_SEARCH_CASE = 1 << 3,
+    REPRISE_SEARCH_IGNORE_CASE = 1 << 4
+};
+
+struct reprise_search_query {
+    size_t size;
+    const char *const *patterns; /* regular expressions as PCRE2 reads them; 1 to 32 */
+    size_t patterns_count;
+    /* the sessions to search; NULL: all. Order, limit and offset do not count: the newest is searched first */
+    const struct reprise_query *sessions;
+    uint64_t limit;  /* hits at most; 0: all */
+    uint32_t places; /* enum reprise_place; 0: prompts, replies and tools */
+    uint32_t flags;  /* enum reprise_search_flags */
+};
+
+enum reprise_hit_flags {
+    REPRISE_HIT_BRANCH = 1 << 0, /* it is on a branch */
+    REPRISE_HIT_CUT = 1 << 1     /* the line is longer than 16 KiB: the part with its first match */
+};
+
+/* A part of a line, in bytes. */
+struct reprise_range {
+    size_t from, to;
+};
+
+/* A line with at least one match. */
+struct reprise_hit {
+    size_t size;
+    const char *system;
+    const char *session;
+    const char *path;  /* of the session */
+    const char *title; /* of the session */
+    const char *agent; /* the id of the sub-agent; "": the session's own conversation */
+    const char *message;
+    const char *line;
+    size_t line_length;
+    const struct reprise_range *ranges; /* the matches in the line */
+    size_t ranges_count;
+    int64_t time_ms; /* REPRISE_TIME_UNKNOWN if it is not known */
+    int32_t place;   /* enum reprise_place; 0: a row that could not be read */
+    uint32_t flags;  /* enum reprise_hit_flags */
+};
+
+/* Receives a hit, which is valid during the call. Any result but 0 ends the search. No exception and no longjmp may leave
+ * it, and it must not close the stores. */
+typedef int reprise_hit_fn(const struct reprise_hit *hit, void *arg);
+
+/* Searches the text that a person would read, of the sessions of all opened stores, on several threads, and calls fn for
+ * each hit as it is found, in the calling thread. There is no index. A session that cannot be read is left out.
+ * REPRISE_CANCELLED: fn ended the search. REPRISE_USAGE: a pattern is empty or wrong. */
+REPRISE_API int reprise_search(const struct reprise *r, const struct reprise_search_query *query,
+                               reprise_hit_fn *fn, void *arg, struct reprise_error *error);
+
 /* ==== reprise_append - keeps sessions ==== */
 
 struct reprise_create_request {
@@ -292,6 +454,8 @@ struct reprise_create_request {
     const char *model;
     const char *title;
     const char *parent; /* the session that this one continues */
+    /* of Go sessions: "shipped", "spec" or "doc"; NULL: that of the newest session of the store */
+    const char *dialect;
 };
 
 /* Begins a new session in the only store of r. NULL is an empty request. Values for which the format has no place are
@@ -303,7 +467,9 @@ REPRISE_API int reprise_create(const struct reprise *r,
 
 enum reprise_append_flags {
     /* to the stream of SDK messages beside the conversation, if the system has one */
-    REPRISE_APPEND_STREAM = 1 << 0
+    REPRISE_APPEND_STREAM = 1 << 0,
+    /* also updates the counts and times in the metadata, if the system keeps them there */
+    REPRISE_APPEND_SAVE = 1 << 1
 };
 
 /* Appends rows: JSON objects, one on each line of the text. They are in the system's own form, or the bare messages
@@ -487,6 +653,10 @@ struct reprise_checkpoint_request {
     const char *const *files; /* absolute paths; they need not exist */
     size_t files_count;
     const char *label; /* for systems that have a place for one */
+    /* the end of a sub-agent's task, for systems that keep such checkpoints (Entire): the id of the tool call that started
+     * it, and that of the sub-agent; message is then what the task was, and may be NULL */
+    const char *task;
+    const char *agent;
 };
 
 struct reprise_checkpoint_result {
@@ -535,6 +705,13 @@ REPRISE_API const struct reprise_point *reprise_points_at(const struct reprise_p
                                                           size_t i);
 /* Frees the points. NULL is fine. */
 REPRISE_API void reprise_points_free(struct reprise_points *points);
+
+/* Finds the checkpoints behind a commit of the user, in stores that keep theirs beside the commits (Entire), or the
+ * checkpoint with this id or unique beginning. Each is one text of *out, a JSON object: checkpointId; sessions, a list of
+ * objects with sessionId, agentName, prompt and record (what the system stores); commits, a list of objects with id,
+ * subject and timestamp, newest first. REPRISE_NOT_FOUND: there is no such commit or checkpoint. */
+REPRISE_API int reprise_checkpoint_of(const struct reprise *r, const char *name,
+                                      struct reprise_texts **out, struct reprise_error *error);
 
 /* ==== reprise_rewind - goes back to a point of a session ==== */
 
@@ -633,6 +810,183 @@ REPRISE_API int reprise_rewind_apply(struct reprise_rewind *w, uint32_t flags,
                                      struct reprise_error *error);
 /* Closes a plan. NULL is fine. */
 REPRISE_API void reprise_rewind_close(struct reprise_rewind *w);
+
+/* ==== reprise_change - names, marks and copies of sessions ==== */
+
+/* Unlike what a host appends and sets, each of these calls is a change in the log of this user, which reprise_undo() and
+ * `reprise undo` undo. It is done as a whole or not at all, also if the process is killed. A writer of the session may stay
+ * open, except where a function says otherwise. */
+struct reprise_change {
+    size_t size; /* set by the caller, as in a request */
+    /* for reprise_undo(); "": there was nothing to change, or the store is not made of files and keeps no undo */
+    char id[40];
+    char text[256]; /* what was done, for a person: "renamed to Payments" */
+};
+
+/* Gives a session a title. The change of this and the other functions may be NULL. REPRISE_USAGE: the title is blank. */
+REPRISE_API int reprise_rename(const struct reprise_session *s, const char *title,
+                               struct reprise_change *change, struct reprise_error *error);
+/* Gives a session a tag, or removes it if that is NULL or "". */
+REPRISE_API int reprise_tag(const struct reprise_session *s, const char *tag,
+                            struct reprise_change *change, struct reprise_error *error);
+/* Archives a session (1), which hides it from lists that do not ask for it, or ends that (0). */
+REPRISE_API int reprise_archive(const struct reprise_session *s, int archived,
+                                struct reprise_change *change, struct reprise_error *error);
+/* Lets the next resume continue after a message; NULL or "": with an empty conversation. Nothing is removed. The agent must
+ * not have the session open. REPRISE_NOT_FOUND: there is no such message. */
+REPRISE_API int reprise_resume_at(const struct reprise_session *s, const char *message,
+                                  struct reprise_change *change, struct reprise_error *error);
+
+enum reprise_tombstone_flags {
+    /* the row leaves the file, as the agent itself does it; no program may have the session open */
+    REPRISE_TOMBSTONE_CUT = 1 << 0
+};
+
+/* Removes a message from the conversation: its row is blanked in place, or cut out of the file. */
+REPRISE_API int reprise_tombstone(const struct reprise_session *s, const char *message,
+                                  uint32_t flags, struct reprise_change *change,
+                                  struct reprise_error *error);
+/* Appends title, tag and the like again if later rows have pushed them out of the part of the file that lists read. An agent
+ * does this when it ends a session. */
+REPRISE_API int reprise_reappend(const struct reprise_session *s, struct reprise_change *change,
+                                 struct reprise_error *error);
+
+enum reprise_fork_flags {
+    REPRISE_FORK_FILES = 1 << 0 /* also the saved files, so that the copy can be rewound */
+};
+
+struct reprise_fork_request {
+    size_t size;
+    /* of the copy; NULL: a new one is made. REPRISE_UNSUPPORTED: the system always makes one */
+    const char *id;
+    /* the last message of the copy; NULL: all of it, or up to where a resume continues */
+    const char *at;
+    const char *title; /* NULL: that of the session and " (fork)" */
+    uint32_t flags;    /* enum reprise_fork_flags */
+    uint32_t reserved; /* zero */
+};
+
+struct reprise_fork_result {
+    size_t size;     /* set by the caller, as in a request */
+    char id[256];    /* of the copy */
+    char system[64]; /* that the copy is a session of: a fork of Entire's is one of Claude Code */
+    char path[4096]; /* its transcript or directory */
+    char change[40]; /* as in struct reprise_change */
+};
+
+/* Copies a session, or its beginning, into a new one with ids of its own; the session itself is unchanged. The request, the
+ * result and out may be NULL; *out is the copy, or NULL if its store is not open. REPRISE_NOT_FOUND: there is no
+ * such message, or no message at all. REPRISE_STALE: a session with this id exists. */
+REPRISE_API int reprise_fork(const struct reprise_session *s,
+                             const struct reprise_fork_request *request,
+                             struct reprise_fork_result *result, struct reprise_session **out,
+                             struct reprise_error *error);
+
+/* ==== reprise_trash - deletes sessions, and brings them back ==== */
+
+enum reprise_delete_flags {
+    /* also if it cannot be known whether an agent is writing to it; ask a person first */
+    REPRISE_DELETE_UNSURE = 1 << 0,
+    /* as the agent itself deletes, at once and for good */
+    REPRISE_DELETE_PERMANENTLY = 1 << 1
+};
+
+struct reprise_delete_result {
+    size_t size;    /* set by the caller, as in a request */
+    char trash[64]; /* for reprise_trash_restore(); "": it was deleted for good */
+    uint64_t files; /* in the trash */
+    uint64_t bytes;
+    char stays[256]; /* what was not deleted, and why; "" */
+};
+
+/* Moves a session and all that belongs to it into the trash, which nothing but a request empties; the environment needs
+ * HOME or XDG_DATA_HOME. A writer of the session must be closed before, and afterwards its handle finds nothing. The
+ * result may be NULL. REPRISE_LOCKED: a program has it open, or may have (see REPRISE_DELETE_UNSURE).
+ * REPRISE_UNSUPPORTED: the store deletes for good only. */
+REPRISE_API int reprise_delete(const struct reprise_session *s, uint32_t flags,
+                               struct reprise_delete_result *result, struct reprise_error *error);
+
+/* A session in the trash. */
+struct reprise_trash_item {
+    size_t size;
+    const char *id;
+    const char *system;
+    const char *session; /* its id */
+    const char *title;
+    const char *path; /* where its transcript was */
+    const char *directory;
+    int64_t deleted_ms;
+    uint64_t files;
+    uint64_t bytes;
+};
+
+/* The trash of this user, newest first. */
+struct reprise_trash;
+
+/* Reads the trash: sessions of all systems and stores. */
+REPRISE_API int reprise_list_trash(const struct reprise *r, struct reprise_trash **out,
+                                   struct reprise_error *error);
+REPRISE_API size_t reprise_trash_count(const struct reprise_trash *trash);
+/* Returns an item, which is valid until the trash is freed; NULL beyond the last one. */
+REPRISE_API const struct reprise_trash_item *reprise_trash_at(const struct reprise_trash *trash,
+                                                              size_t i);
+/* Frees what was read. NULL is fine. */
+REPRISE_API void reprise_trash_free(struct reprise_trash *trash);
+
+enum reprise_trash_flags {
+    /* if a newer transcript is in its place, the deleted rows go in front of that one's */
+    REPRISE_TRASH_JOIN = 1 << 0
+};
+
+/* Brings a session back by the id of its item, or by its own id (the newest item with that). REPRISE_NOT_FOUND: it is not in
+ * the trash. REPRISE_STALE: something else is in its place. */
+REPRISE_API int reprise_trash_restore(const struct reprise *r, const char *id, uint32_t flags,
+                                      struct reprise_error *error);
+/* Deletes a session in the trash for good, by the id of its item. */
+REPRISE_API int reprise_trash_destroy(const struct reprise *r, const char *id,
+                                      struct reprise_error *error);
+
+/* ==== reprise_log - what was changed, and undoing it ==== */
+
+enum reprise_log_flags {
+    REPRISE_LOG_UNDONE = 1 << 0,
+    REPRISE_LOG_REWIND = 1 << 1 /* to be undone by reprise_rewind_undo() */
+};
+
+/* A change or a rewind. */
+struct reprise_log_entry {
+    size_t size;
+    const char *id;
+    const char *kind;            /* "rename", "delete", "rewind", "undo", ... */
+    const char *text;            /* what was done, for a person */
+    const char *title;           /* of the session; the first of several */
+    const char *undoes;          /* the entry that this one undid */
+    const char *const *sessions; /* "claude:5e55..." */
+    size_t sessions_count;
+    int64_t time_ms;
+    uint32_t flags; /* enum reprise_log_flags */
+    uint32_t reserved;
+};
+
+/* What this user changed with any program that uses this library, newest first. */
+struct reprise_log;
+
+/* Reads the log. */
+REPRISE_API int reprise_list_log(const struct reprise *r, struct reprise_log **out,
+                                 struct reprise_error *error);
+REPRISE_API size_t reprise_log_count(const struct reprise_log *log);
+/* Returns an entry, which is valid until the log is freed; NULL beyond the last one. */
+REPRISE_API const struct reprise_log_entry *reprise_log_at(const struct reprise_log *log, size_t i);
+/* Frees what was read. NULL is fine. */
+REPRISE_API void reprise_log_free(struct reprise_log *log);
+
+/* Undoes a change of sessions: a fork, a deletion, a rename and the like. NULL is the newest that is not undone, of the
+ * sessions of the opened stores. An undo is a change and can be undone. The change may be NULL, and is the undo.
+ * REPRISE_NOT_FOUND: there is nothing to undo, or no such change. REPRISE_STALE, REPRISE_LOCKED: what it changed was
+ * changed since, or is in use, and nothing was done. REPRISE_USAGE: it is a rewind, which the error's path names, and
+ * reprise_rewind_undo() undoes it. */
+REPRISE_API int reprise_undo(const struct reprise *r, const char *id, struct reprise_change *change,
+                             struct reprise_error *error);
 
 #ifdef __cplusplus
 }

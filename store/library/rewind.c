@@ -104,11 +104,59 @@ void reprise_points_free(struct reprise_points *points)
     free(points);
 }
 
+/* ---- what is behind a commit ---- */
+
+static enum err_code add_origins(const struct checkpoint_origins *found,
+                                 struct reprise_texts *texts, struct err *e)
+{
+    struct buf text = { 0 };
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < found->n && !rc; i++) {
+        struct jsonout j;
+
+        text.n = 0;
+        jsonout_init(&j, &text);
+        checkpoint_origin_json(&j, &found->origin[i]);
+        rc = texts_add_json(texts, &j, e);
+    }
+    buf_fini(&text);
+    return rc;
+}
+
+static enum err_code find_origins(const struct reprise *r, struct slice name,
+                                  struct reprise_texts *texts, struct err *e)
+{
+    struct checkpoint_origins found = { .n = 0 };
+    enum err_code rc = err_set(e, ERR_NOT_FOUND, "",
+                               "find a checkpoint: no store with checkpoints of commits is open");
+
+    for (size_t i = 0; i < r->n && rc == ERR_NOT_FOUND; i++)
+        if (r->store[i]->ops->origins)
+            rc = r->store[i]->ops->origins(r->store[i], name, &found, e);
+    if (!rc)
+        rc = add_origins(&found, texts, e);
+    checkpoint_origins_fini(&found);
+    return rc;
+}
+
+int reprise_checkpoint_of(const struct reprise *r, const char *name, struct reprise_texts **out,
+                          struct reprise_error *error)
+{
+    struct reprise_texts *texts = texts_new();
+    struct call c;
+
+    call_begin(&c);
+    enum err_code rc = texts ? find_origins(r, call_text(name), texts, &c.err) : err_nomem(&c.err);
+
+    return call_end(&c, texts_finish(texts, rc, out), error);
+}
+
 /* ---- plans ---- */
 
 struct reprise_rewind {
     struct arena arena;
-    const struct store_env *env;
+    struct store_env env; /* with the time of the call */
     struct rewind_plan plan;
     struct rewind_options options; /* its files are in the arena */
     struct rewind_preview preview;
@@ -217,7 +265,7 @@ static enum err_code plan_point(struct reprise_rewind *w, const struct reprise_s
     enum err_code rc = read_options(w, given, &o, e);
 
     if (!rc)
-        rc = rewind_recover(w->env, &recovered, e);
+        rc = rewind_recover(&w->env, &recovered, e);
     if (!rc)
         rc = session_now(s, &w->arena, &now, e);
     if (!rc)
@@ -238,9 +286,9 @@ static enum err_code plan_undo(struct reprise_rewind *w, const char *undo,
 
     w->options.allow_outside = w->options.allow_sensitive = true;
     if (!rc)
-        rc = rewind_recover(w->env, &recovered, e);
+        rc = rewind_recover(&w->env, &recovered, e);
     if (!rc)
-        rc = rewind_undo_plan(w->env, undo, &w->plan, e);
+        rc = rewind_undo_plan(&w->env, undo, &w->plan, e);
     if (!rc && w->options.only)
         rewind_conversation_fini(&w->plan.conversation);
     return rc ? rc : look(w, e);
@@ -260,7 +308,7 @@ static struct reprise_rewind *rewind_new(const struct reprise *r)
     struct reprise_rewind *w = calloc(1, sizeof *w);
 
     if (w)
-        w->env = &r->env;
+        w->env = call_env(r);
     return w;
 }
 
@@ -333,7 +381,8 @@ static enum err_code apply(struct reprise_rewind *w, uint32_t flags, struct err 
     if (w->preview.refused && !(flags & REPRISE_APPLY_SKIP_REFUSED))
         return err_set(e, ERR_UNSAFE, name, "rewind: %zu files are refused, nothing was changed",
                        w->preview.refused);
-    enum err_code rc = rewind_apply(w->env, &w->preview, &w->result, e);
+    w->env.now_ms = env_now_ms(&w->env);
+    enum err_code rc = rewind_apply(&w->env, &w->preview, &w->result, e);
 
     w->applied = !rc;
     for (size_t i = 0; !rc && w->result.outcome && i < w->preview.n; i++)

@@ -49,7 +49,8 @@ enum err_code call_create_request(const struct reprise *r,
                                      .cwd = call_text(q.directory),
                                      .model = call_text(q.model),
                                      .title = call_text(q.title),
-                                     .parent = call_text(q.parent) };
+                                     .parent = call_text(q.parent),
+                                     .dialect = call_text(q.dialect) };
     return rc;
 }
 
@@ -98,13 +99,14 @@ static enum err_code copy_ids(const struct host_appended *done, struct reprise_t
 enum err_code call_append(call_append_fn *to, const void *session, struct slice text,
                           uint32_t flags, struct reprise_texts **ids, struct err *e)
 {
-    struct host_append req = { .transcript = flags & REPRISE_APPEND_STREAM };
+    const uint32_t known = REPRISE_APPEND_STREAM | REPRISE_APPEND_SAVE;
+    struct host_append req = { .transcript = flags & REPRISE_APPEND_STREAM,
+                               .save = flags & REPRISE_APPEND_SAVE };
     struct host_appended done;
     struct slice *row;
     struct arena a = { 0 };
-    enum err_code rc = flags & ~(uint32_t)REPRISE_APPEND_STREAM
-                           ? err_set(e, ERR_USAGE, "", "append: unknown flag")
-                           : host_rows(text, &a, &row, &req.n, e);
+    enum err_code rc = flags & ~known ? err_set(e, ERR_USAGE, "", "append: unknown flag")
+                                      : host_rows(text, &a, &row, &req.n, e);
 
     if (!rc) {
         req.row = row;
@@ -183,14 +185,16 @@ static enum err_code save(const struct reprise_session *s,
     struct arena a = { 0 };
     enum err_code rc = call_options(request, &q, sizeof q, e);
 
-    if (!rc && out) /* an unusable result must be noticed before anything is written */
-        rc = call_result(&result, sizeof result, out, e);
+    if (!rc)
+        rc = call_check_result(out, e);
     if (rc)
         return rc;
     const struct host_checkpoint req = { .message = call_text(q.message),
                                          .file = q.files,
                                          .files = q.files_count,
-                                         .label = call_text(q.label) };
+                                         .label = call_text(q.label),
+                                         .task = call_text(q.task),
+                                         .agent = call_text(q.agent) };
 
     rc = host_checkpoint(s->ref.store, &s->ref, &req, &a, &done, e);
     if (!rc && out) {

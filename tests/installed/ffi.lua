@@ -57,6 +57,22 @@ assert(c.reprise_rows_at(rows, 1) == nil)
 assert(not pcall(make, "reprise_session", c.reprise_session_open, stores, "no such session"))
 
 c.reprise_rows_free(rows)
+
+-- A copy, which goes on from the first message; it is deleted and comes back.
+local fork = sized("reprise_fork_request", { id = "lua-2", at = "m-1" })
+local copy, e = ffi.new "struct reprise_session *[1]", ffi.new "struct reprise_error"
+check(c.reprise_fork(session, fork, nil, copy, e), e)
+local bundle = texts(make("reprise_texts", c.reprise_restore, copy[0], nil))
+assert(bundle[1]:find('"sessionId":"lua-2"', 1, true), bundle[1])
+local change = sized("reprise_change", {})
+check(c.reprise_rename(copy[0], "Again", change, e), e)
+check(c.reprise_undo(stores, change.id, nil, e), e)
+check(c.reprise_delete(copy[0], 0, nil, e), e)
+local trash = make("reprise_trash", c.reprise_list_trash, stores)
+assert(c.reprise_trash_count(trash) == 1 and ffi.string(c.reprise_trash_at(trash, 0).session) == "lua-2")
+check(c.reprise_trash_restore(stores, c.reprise_trash_at(trash, 0).id, 0, e), e)
+c.reprise_trash_free(trash)
+c.reprise_session_close(copy[0])
 c.reprise_session_close(session)
 c.reprise_close(stores)
 print("lua " .. ffi.string(c.reprise_version()))

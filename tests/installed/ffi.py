@@ -29,7 +29,26 @@ class Options(Sized):
 
 class CreateRequest(Sized):
     _fields_ = [('size', c_size_t), ('id', c_char_p), ('directory', c_char_p), ('model', c_char_p), ('title', c_char_p),
-                ('parent', c_char_p)]
+                ('parent', c_char_p), ('dialect', c_char_p)]
+
+
+class ForkRequest(Sized):
+    _fields_ = [('size', c_size_t), ('id', c_char_p), ('at', c_char_p), ('title', c_char_p), ('flags', c_uint32),
+                ('reserved', c_uint32)]
+
+
+class Change(Sized):
+    _fields_ = [('size', c_size_t), ('id', c_char * 40), ('text', c_char * 256)]
+
+
+class SearchQuery(Sized):
+    _fields_ = [('size', c_size_t), ('patterns', POINTER(c_char_p)), ('patterns_count', c_size_t), ('sessions', c_void_p),
+                ('limit', c_uint64), ('places', c_uint32), ('flags', c_uint32)]
+
+
+class Hit(Structure):
+    _fields_ = [('size', c_size_t), ('system', c_char_p), ('session', c_char_p), ('path', c_char_p), ('title', c_char_p),
+                ('agent', c_char_p), ('message', c_char_p), ('line', c_char_p)]
 
 
 class WriterOptions(Sized):
@@ -46,6 +65,7 @@ REPRISE_OPEN_CREATE = 1
 REPRISE_WRITER_BACKGROUND = 1
 REPRISE_STALE, REPRISE_USAGE = 6, 9
 MESSAGE_FN = ctypes.CFUNCTYPE(c_int, c_void_p, c_size_t, c_void_p)
+HIT_FN = ctypes.CFUNCTYPE(c_int, POINTER(Hit), c_void_p)
 
 
 class Failed(Exception):
@@ -105,6 +125,26 @@ def refused(code, call):
     raise AssertionError('nothing was refused')
 
 
+def go_on(lib, stores, session):
+    """In a copy, from the first message on; the copy is found, named and deleted."""
+    copy = c_void_p()
+    lib.call('reprise_fork', session, byref(ForkRequest(id=b'py-2', at=b'm-1')), None, byref(copy))
+    bundle, = lib.texts(lib.make('reprise_restore', copy, None))
+    assert [m['message']['content'] for m in json.loads(bundle)['messages']] == ['from Python'], bundle
+    hits = []
+    patterns = (c_char_p * 1)(b'Python')
+    query = SearchQuery(patterns=patterns, patterns_count=1)
+    lib.call('reprise_search', stores, byref(query), HIT_FN(lambda hit, arg: hits.append(hit.contents.session) or 0), None)
+    assert sorted(hits) == [b'py-1', b'py-2'], hits
+    change = Change()
+    lib.call('reprise_rename', copy, 'Straße'.encode(), byref(change))
+    assert change.text.decode() == 'renamed to Straße', change.text
+    lib.call('reprise_delete', copy, c_uint32(0), None)
+    lib.call('reprise_trash_restore', stores, b'py-2', c_uint32(0))
+    lib.call('reprise_undo', stores, change.id, None)
+    lib.c.reprise_session_close(copy)
+
+
 def main():
     lib = Library(sys.argv[1])
     top = os.path.abspath(sys.argv[2])
@@ -137,6 +177,7 @@ def main():
     assert (row.system, row.id, row.title.decode()) == (b'goat', b'py-1', 'Größe'), row.title
     assert not lib.c.reprise_rows_at(rows, 1)
     lib.c.reprise_rows_free(rows)
+    go_on(lib, stores, session)
     lib.c.reprise_session_close(session)
     lib.c.reprise_close(stores)
     print('python', lib.c.reprise_version().decode())

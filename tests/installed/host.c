@@ -3,16 +3,19 @@
 #include <string.h>
 
 /* A program that runs an agent and keeps its session, as an example: it begins a session in a directory of Go
- * sessions, appends a prompt, saves the file that the answer will change, goes back to it, and lists what there is.
- *   usage: host SESSIONS STATE FILE    (three absolute paths)
+ * sessions, appends a prompt, saves the file that the answer will change, goes back to it, goes on in a copy, deletes that, and lists
+ * what there is.
+ *   usage: host SESSIONS HOME FILE    (three absolute paths)
  *   cc -std=c99 host.c $(pkg-config --cflags --libs reprise) */
 
 static int keep(struct reprise *r, const char *file, struct reprise_error *e)
 {
     const char *row = "{\"uuid\":\"m-1\",\"timestamp\":\"2026-02-09T02:48:28Z\",\"role\":\"user\","
                       "\"content\":\"pay\"}\n";
-    struct reprise_create_request request = { sizeof request, "pay-1", NULL, NULL, NULL, NULL };
-    struct reprise_checkpoint_request point = { sizeof point, "m-1", &file, 1, NULL };
+    struct reprise_create_request request = {
+        sizeof request, "pay-1", NULL, NULL, NULL, NULL, NULL
+    };
+    struct reprise_checkpoint_request point = { sizeof point, "m-1", &file, 1, NULL, NULL, NULL };
     const char *title = "title=Payments";
     struct reprise_session *s = NULL;
     int rc = reprise_create(r, &request, &s, e);
@@ -56,6 +59,32 @@ static int go_back(struct reprise *r, struct reprise_error *e)
     return rc;
 }
 
+/* Another try from the first prompt on, in a copy that is deleted afterwards. */
+static int try_a_copy(struct reprise *r, struct reprise_error *e)
+{
+    struct reprise_fork_request request = { sizeof request, "pay-2", "m-1", NULL, 0, 0 };
+    struct reprise_delete_result gone;
+    struct reprise_session *s = NULL, *copy = NULL;
+    struct reprise_texts *bundle = NULL;
+    int rc = reprise_session_open(r, "pay-1", &s, e);
+
+    if (!rc)
+        rc = reprise_fork(s, &request, NULL, &copy, e);
+    if (!rc)
+        rc = reprise_restore(copy, NULL, &bundle, e);
+    if (!rc)
+        printf("copy: %.24s...\n", reprise_texts_at(bundle, 0, NULL));
+    gone.size = sizeof gone;
+    if (!rc)
+        rc = reprise_delete(copy, 0, &gone, e);
+    if (!rc)
+        printf("trash: %lu files\n", (unsigned long)gone.files);
+    reprise_texts_free(bundle);
+    reprise_session_close(copy);
+    reprise_session_close(s);
+    return rc;
+}
+
 static int print_messages(const struct reprise *r, const char *id, struct reprise_error *e)
 {
     struct reprise_session *s = NULL;
@@ -88,8 +117,8 @@ static int tell(struct reprise *r, struct reprise_error *e)
 
 int main(int argc, char **argv)
 {
-    char state[4096] = "XDG_STATE_HOME=";
-    const char *environment[] = { state, NULL };
+    char home[4096] = "HOME=";
+    const char *environment[] = { home, NULL };
     struct reprise_options options = { sizeof options,      "goat", NULL, NULL, environment,
                                        REPRISE_OPEN_CREATE, 0,      NULL };
     struct reprise_error e;
@@ -97,7 +126,7 @@ int main(int argc, char **argv)
 
     if (argc != 4)
         return 2;
-    strncat(state, argv[2], sizeof state - strlen(state) - 1);
+    strncat(home, argv[2], sizeof home - strlen(home) - 1);
     options.path = argv[1];
     int rc = reprise_open(&options, &r, &e);
 
@@ -107,6 +136,8 @@ int main(int argc, char **argv)
         rc = write_file(argv[3], "what the agent wrote\n");
     if (!rc)
         rc = go_back(r, &e);
+    if (!rc)
+        rc = try_a_copy(r, &e);
     if (!rc)
         rc = tell(r, &e);
     reprise_close(r);

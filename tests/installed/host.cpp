@@ -9,7 +9,7 @@
 #include <vector>
 
 /* The same library from C++17: what host.c left is read and undone, and every misuse is an error instead of a crash.
- *   usage: host SESSIONS STATE FILE */
+ *   usage: host SESSIONS HOME FILE */
 
 namespace
 {
@@ -20,6 +20,11 @@ struct Close {
     void operator()(reprise_rows *rows) const { reprise_rows_free(rows); }
     void operator()(reprise_points *points) const { reprise_points_free(points); }
     void operator()(reprise_rewind *w) const { reprise_rewind_close(w); }
+    void operator()(reprise_texts *texts) const { reprise_texts_free(texts); }
+    void operator()(reprise_trash *trash) const { reprise_trash_free(trash); }
+    void operator()(reprise_log *log) const { reprise_log_free(log); }
+    void operator()(reprise_agents *agents) const { reprise_agents_free(agents); }
+    void operator()(reprise_branches *branches) const { reprise_branches_free(branches); }
 };
 template <typename T> using Handle = std::unique_ptr<T, Close>;
 
@@ -114,6 +119,45 @@ void undo(const reprise *r)
     need(reprise_rewind_apply(w.get(), 0, &e) == REPRISE_STALE, "a second apply");
 }
 
+int count_hit(const reprise_hit *hit, void *arg)
+{
+    need(std::string(hit->line + hit->ranges[0].from, hit->ranges[0].to - hit->ranges[0].from) == "pay",
+         "the match of a hit");
+    ++*static_cast<int *>(arg);
+    return 0;
+}
+
+/* What host.c deleted comes back, is found, named, and deleted by the undo of its return. */
+void bring_back(const reprise *r)
+{
+    auto trash = get<reprise_trash>([&](auto out, auto e) { return reprise_list_trash(r, out, e); });
+    const char *pattern = "pay";
+    reprise_search_query query = {};
+    reprise_change change = {};
+    reprise_error e;
+    int hits = 0;
+
+    need(reprise_trash_count(trash.get()) == 1, "one session in the trash");
+    need(reprise_trash_restore(r, reprise_trash_at(trash.get(), 0)->id, 0, &e) == REPRISE_OK, e.message);
+    query.size = sizeof query;
+    query.patterns = &pattern;
+    query.patterns_count = 1;
+    need(reprise_search(r, &query, count_hit, &hits, &e) == REPRISE_OK && hits == 2, "a hit in each session");
+    auto s = get<reprise_session>([&](auto out, auto e) { return reprise_session_open(r, "pay-2", out, e); });
+    auto bundle = get<reprise_texts>([&](auto out, auto e) { return reprise_restore(s.get(), nullptr, out, e); });
+    auto agents = get<reprise_agents>([&](auto out, auto e) { return reprise_list_agents(s.get(), out, e); });
+    auto branches = get<reprise_branches>([&](auto out, auto e) { return reprise_list_branches(s.get(), out, e); });
+
+    need(reprise_texts_count(bundle.get()) == 1, "a bundle");
+    need(reprise_agents_count(agents.get()) == 0 && reprise_branches_count(branches.get()) == 0, "no others");
+    change.size = sizeof change;
+    need(reprise_rename(s.get(), "Again", &change, &e) == REPRISE_OK, e.message);
+    need(reprise_undo(r, change.id, nullptr, &e) == REPRISE_OK, e.message);
+    need(reprise_delete(s.get(), 0, nullptr, &e) == REPRISE_OK, e.message);
+    auto log = get<reprise_log>([&](auto out, auto e) { return reprise_list_log(r, out, e); });
+    need(std::strcmp(reprise_log_at(log.get(), 0)->kind, "delete") == 0, "the log begins with the newest");
+}
+
 } // namespace
 
 int main(int argc, char **argv)
@@ -121,8 +165,8 @@ int main(int argc, char **argv)
     if (argc != 4)
         return 2;
     try {
-        const std::string state = std::string("XDG_STATE_HOME=") + argv[2];
-        const char *environment[] = { state.c_str(), nullptr };
+        const std::string home = std::string("HOME=") + argv[2];
+        const char *environment[] = { home.c_str(), nullptr };
         reprise_options options = {};
 
         options.size = sizeof options;
@@ -135,6 +179,7 @@ int main(int argc, char **argv)
         read(r.get());
         options_of_a_newer_version(r.get());
         undo(r.get());
+        bring_back(r.get());
     } catch (const std::exception &e) {
         std::fprintf(stderr, "host: %s\n", e.what());
         return 1;

@@ -38,7 +38,7 @@ exported() { # NM_OPTION FILE
 }
 exported -D "$lib/libreprise.so" >of-shared
 exported -g "$lib/libreprise.a" >of-static
-grep -oE '\breprise_[a-z_]+\(' "$src/store/library/reprise.h" | tr -d '(' | grep -vE '^reprise_(message|failed)_fn$' | sort -u >declared
+grep -oE '\breprise_[a-z_]+\(' "$src/store/library/reprise.h" | tr -d '(' | grep -vE '^reprise_(message|failed|hit)_fn$' | sort -u >declared
 cmp -s of-shared declared || { diff declared of-shared; die "the shared library does not export what reprise.h declares"; }
 cmp -s of-static declared || { diff declared of-static; die "the static library does not export what reprise.h declares"; }
 
@@ -46,10 +46,12 @@ cmp -s of-static declared || { diff declared of-static; die "the static library 
 
 cat >want <<'END'
 rewind: 1 file, action 0
+copy: {"sessionId":"pay-2","sy...
+trash: 2 files
 goat: Payments
   {"type":"user","uuid":"m-1","session_id":"pay-1","timestamp":"2026-02-09T02:48:28Z","message":{"role":"user","content":"pay"},"parent_tool_use_id":null,"parent_agent_id":null}
 END
-sed 1d want >want.cpp
+sed 1,3d want >want.cpp
 
 run() { # NAME PROGRAM WANT CONTENTS
     LD_LIBRARY_PATH=$lib "$2" "$top/$1/sessions" "$top/$1/state" "$top/$1/file" >"$1/got" 2>&1 ||

@@ -152,8 +152,10 @@ static void dispositions_are_as_they_were(void)
 int main(int argc, char **argv)
 {
     const char *files[] = { file };
-    struct reprise_checkpoint_request point = { sizeof point, "m-1", files, 1, NULL };
-    struct reprise_create_request request = { sizeof request, "pay-1", NULL, NULL, NULL, NULL };
+    struct reprise_checkpoint_request point = { sizeof point, "m-1", files, 1, NULL, NULL, NULL };
+    struct reprise_create_request request = {
+        sizeof request, "pay-1", NULL, NULL, NULL, NULL, NULL
+    };
     struct reprise_session *s = NULL;
     struct reprise_error e;
 

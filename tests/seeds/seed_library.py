@@ -203,3 +203,39 @@ def background(place, system, spoken):
 @row(11, 'a background writer: append, flush, close')
 def writer(place):
     background(place, 'goat', lambda i: {'uuid': f'r-{i}', 'role': 'user', 'content': 'x'})
+
+
+@row(12, 'restore: what the agent needs to go on, as the command has it')
+def restore(place):
+    store = Store(place, 'goat')
+    session = store.create(id=b'a-1')
+    ffi.append(store.lib, session, {'uuid': 'r-1', 'role': 'user', 'content': 'x'})
+    bundle, = store.lib.texts(store.lib.make('reprise_restore', session, None))
+    said = place.json('restore', 'a-1', '--store', f'goat:{store.path}')
+    place.holds('the members of the command', all(said[key] == value for key, value in json.loads(bundle).items()
+                                                  if key != 'messages') and len(said['messages']) == 1)
+
+
+@row(13, 'fork with an id of the caller, up to a message')
+def fork(place):
+    store = Store(place, 'goat')
+    session = store.create(id=b'a-1')
+    ffi.append(store.lib, session, *({'uuid': f'r-{i}', 'role': 'user', 'content': 'x'} for i in range(3)))
+    copy = ctypes.c_void_p()
+    store.lib.call('reprise_fork', session, ctypes.byref(ffi.ForkRequest(id=b'a-2', at=b'r-1')), None, ctypes.byref(copy))
+    place.holds('two of three messages', [m['uuid'] for m in store.messages(copy)] == ['r-0', 'r-1'])
+
+
+@row(14, 'rename, trash, restore from the trash, undo')
+def changes(place):
+    store = Store(place, 'goat')
+    session = store.create(id=b'a-1')
+    ffi.append(store.lib, session, {'uuid': 'r-1', 'role': 'user', 'content': 'x'})
+    change = ffi.Change()
+    store.lib.call('reprise_rename', session, b'Payments', ctypes.byref(change))
+    store.lib.call('reprise_delete', session, ctypes.c_uint32(0), None)
+    place.holds('in the trash', not os.path.exists(f'{store.path}/a-1'))
+    store.lib.call('reprise_trash_restore', store.r, b'a-1', ctypes.c_uint32(0))
+    place.holds('back', len(store.messages(session)) == 1)
+    store.lib.call('reprise_undo', store.r, change.id, None)
+    place.holds('renamed back', b'Payments' not in place.read(f'{store.path}/a-1/metadata.json'))

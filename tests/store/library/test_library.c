@@ -1,67 +1,17 @@
 #include "tests/test.h"
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/library/reprise.h"
-#include "support/scratch.h"
+#include "store/library/library_host.h"
 
 /* The library as a host sees it; tests/installed builds hosts against the installed files. This one runs under the
  * sanitizers, and its threads under ThreadSanitizer (test library_threads). */
 
 enum { THREADS = 4, ROUNDS = 8 };
-
-static struct reprise *open_store(void **state, const char *system, const char *name)
-{
-    char path[4096], home[4200];
-    const char *environment[] = { home, "CLAUDE_CONFIG_DIR=/nonexistent", NULL };
-    struct reprise_options o = { .size = sizeof o,
-                                 .system = system,
-                                 .path = folder_path(*state, name, path),
-                                 .directory = "/srv/app",
-                                 .environment = environment,
-                                 .flags = REPRISE_OPEN_CREATE };
-    struct reprise_error e = { 0 };
-    struct reprise *r = NULL;
-
-    snprintf(home, sizeof home, "HOME=%s", scratch_path(state, "home"));
-    if (reprise_open(&o, &r, &e))
-        fail_msg("%s", e.message);
-    return r;
-}
-
-static struct reprise_session *create(struct reprise *r, const char *id)
-{
-    const struct reprise_create_request request = { .size = sizeof request, .id = id };
-    struct reprise_error e;
-    struct reprise_session *s = NULL;
-
-    if (reprise_create(r, &request, &s, &e))
-        fail_msg("%s", e.message);
-    return s;
-}
-
-static int append_prompt(const struct reprise_session *s, const char *id, struct reprise_error *e)
-{
-    char row[200];
-    int n =
-        snprintf(row, sizeof row, "{\"uuid\":\"%s\",\"role\":\"user\",\"content\":\"pay\"}\n", id);
-
-    return reprise_append(s, row, (size_t)n, 0, NULL, e);
-}
-
-static size_t count_messages(const struct reprise_session *s)
-{
-    struct reprise_texts *texts = NULL;
-    size_t n;
-
-    assert_int_equal(reprise_messages(s, NULL, &texts, NULL), REPRISE_OK);
-    n = reprise_texts_count(texts);
-    reprise_texts_free(texts);
-    return n;
-}
 
 /* ---- opening ---- */
 
@@ -234,15 +184,6 @@ static void a_page_of_messages_is_a_part_of_them(void **state)
     reprise_close(r);
 }
 
-static void check_title(const struct reprise_session *s, const char *title)
-{
-    struct reprise_rows *rows;
-
-    assert_int_equal(reprise_session_row(s, &rows, NULL), REPRISE_OK);
-    assert_string_equal(reprise_rows_at(rows, 0)->title, title);
-    reprise_rows_free(rows);
-}
-
 static void settings_are_changed_together_or_not(void **state)
 {
     static const char *const settings[] = { "title=Payments", "model=m-7", "nothing=x" };
@@ -355,6 +296,38 @@ static void rows_wait_in_the_queue_until_they_are_flushed(void **state)
     reprise_close(r);
 }
 
+static bool metadata_has(void **state, const char *text)
+{
+    char path[4096], bytes[2000];
+    FILE *file = fopen(folder_path(*state, "s/pay-1/metadata.json", path), "r");
+
+    assert_non_null(file);
+    bytes[fread(bytes, 1, sizeof bytes - 1, file)] = '\0';
+    fclose(file);
+    return strstr(bytes, text) != NULL;
+}
+
+static void a_row_updates_the_metadata_only_if_that_is_asked_for(void **state)
+{
+    static const char row[] = "{\"role\":\"user\",\"content\":\"pay\"}\n";
+    const struct reprise_writer_options o = { .size = sizeof o,
+                                              .flags = REPRISE_WRITER_BACKGROUND };
+    struct reprise *r = open_store(state, "goat", "s");
+    struct reprise_session *s = create(r, "pay-1");
+    struct reprise_writer *w;
+
+    assert_int_equal(reprise_writer_open(s, &o, &w, NULL), REPRISE_OK);
+    for (uint32_t flags = 0; flags <= REPRISE_APPEND_SAVE; flags += REPRISE_APPEND_SAVE) {
+        assert_int_equal(reprise_writer_append(w, row, sizeof row - 1, flags, NULL, NULL),
+                         REPRISE_OK);
+        assert_int_equal(reprise_writer_flush(w, NULL), REPRISE_OK);
+        assert_true(metadata_has(state, flags ? "\"message_count\": 2" : "\"message_count\": 0"));
+    }
+    assert_int_equal(reprise_writer_close(w, NULL), REPRISE_OK);
+    reprise_session_close(s);
+    reprise_close(r);
+}
+
 static void a_claude_session_without_a_message_leaves_nothing_behind(void **state)
 {
     const struct reprise_create_request request = { .size = sizeof request, .title = "Payments" };
@@ -444,6 +417,41 @@ static void read_session(const struct reprise_session *s, struct worker *w)
     reprise_texts_free(tail);
 }
 
+static int count_hit(const struct reprise_hit *hit, void *arg)
+{
+    int *n = arg;
+
+    (*n)++;
+    return hit->line_length == 0;
+}
+
+/* What a host asks for now and then, and a change of the session. */
+static void read_more(struct worker *w)
+{
+    static const char *const pattern = "pay";
+    const struct reprise_search_query q = { .size = sizeof q,
+                                            .patterns = &pattern,
+                                            .patterns_count = 1 };
+    struct reprise_texts *bundle = NULL;
+    struct reprise_agents *agents = NULL;
+    struct reprise_log *log = NULL;
+    struct reprise_trash *trash = NULL;
+    int hits = 0, rc = reprise_rename(w->session, "Payments", NULL, NULL);
+    int listed = reprise_list_log(w->shared, &log, NULL);
+
+    /* On a machine with much else to do, a turn may take longer than a call waits for its own. */
+    w->failures += rc != REPRISE_OK && rc != REPRISE_UNSUPPORTED && rc != REPRISE_LOCKED;
+    w->failures += listed != REPRISE_OK && listed != REPRISE_LOCKED;
+    w->failures += reprise_restore(w->session, NULL, &bundle, NULL) != REPRISE_OK;
+    w->failures += reprise_list_agents(w->session, &agents, NULL) != REPRISE_OK;
+    w->failures += reprise_list_trash(w->shared, &trash, NULL) != REPRISE_OK;
+    w->failures += reprise_search(w->shared, &q, count_hit, &hits, NULL) != REPRISE_OK || hits == 0;
+    reprise_texts_free(bundle);
+    reprise_agents_free(agents);
+    reprise_log_free(log);
+    reprise_trash_free(trash);
+}
+
 /* Stores of its own beside the shared ones. */
 static void open_and_list(struct worker *w)
 {
@@ -474,6 +482,8 @@ static void *work(void *arg)
         list_all(w->shared, w);
         read_session(w->session, w);
         open_and_list(w);
+        if (i % (ROUNDS / 2) == 0)
+            read_more(w);
     }
     return NULL;
 }
@@ -573,6 +583,7 @@ int main(void)
         TEST(an_unusable_result_saves_nothing),
         TEST(two_stores_cannot_be_created_in),
         TEST(rows_wait_in_the_queue_until_they_are_flushed),
+        TEST(a_row_updates_the_metadata_only_if_that_is_asked_for),
         TEST(a_claude_session_without_a_message_leaves_nothing_behind),
         TEST(a_store_that_keeps_nothing_takes_rows),
         TEST(a_writer_refuses_unknown_options),

@@ -1,0 +1,168 @@
+#include "lite/base/time.h"
+#include "store/grep/grep_run.h"
+#include "store/library/call.h"
+
+_Static_assert((int)REPRISE_IN_PROMPTS == (int)GREP_IN_PROMPTS &&
+                   (int)REPRISE_IN_REPLIES == (int)GREP_IN_REPLIES &&
+                   (int)REPRISE_IN_THINKING == (int)GREP_IN_THINKING &&
+                   (int)REPRISE_IN_TOOLS == (int)GREP_IN_TOOLS &&
+                   (int)REPRISE_IN_NOTES == (int)GREP_IN_NOTES,
+               "the places are those of the inside");
+_Static_assert(sizeof(struct reprise_range) == sizeof(struct grep_range),
+               "ranges are handed over as they are");
+
+/* ---- the query ---- */
+
+static enum err_code copy_patterns(const struct reprise_search_query *q, struct arena *a,
+                                   struct grep_query *out, struct err *e)
+{
+    struct slice *pattern;
+
+    if (q->patterns_count == 0 || q->patterns_count > GREP_PATTERNS)
+        return err_set(e, ERR_USAGE, "", "search: needs 1 to %d patterns", GREP_PATTERNS);
+    pattern = arena_zalloc(a, q->patterns_count * sizeof *pattern);
+    if (!pattern)
+        return err_nomem(e);
+    for (size_t i = 0; i < q->patterns_count; i++)
+        pattern[i] = call_text(q->patterns[i]);
+    out->pattern = pattern;
+    out->n = q->patterns_count;
+    return ERR_OK;
+}
+
+static enum err_code read_query(const struct reprise_search_query *q, struct arena *a,
+                                struct grep_query *out, struct err *e)
+{
+    const uint32_t known = REPRISE_SEARCH_FIXED | REPRISE_SEARCH_WORDS | REPRISE_SEARCH_ANY |
+                           REPRISE_SEARCH_CASE | REPRISE_SEARCH_IGNORE_CASE;
+
+    *out = (struct grep_query){
+        .fixed = q->flags & REPRISE_SEARCH_FIXED,
+        .words = q->flags & REPRISE_SEARCH_WORDS,
+        .any = q->flags & REPRISE_SEARCH_ANY,
+        .letters = q->flags & REPRISE_SEARCH_CASE          ? GREP_CASE_EXACT
+                   : q->flags & REPRISE_SEARCH_IGNORE_CASE ? GREP_CASE_IGNORE
+                                                           : GREP_CASE_SMART,
+        .in = q->places ? q->places : GREP_IN_DEFAULT,
+        .branches = true,
+        .want = GREP_WANT_HITS,
+    };
+    if (q->flags & ~known || q->places & ~(uint32_t)GREP_IN_ALL)
+        return err_set(e, ERR_USAGE, "", "search: unknown flag or place");
+    enum err_code rc = copy_patterns(q, a, out, e);
+
+    return rc ? rc : call_query(q->sessions, a, &out->sessions, e);
+}
+
+/* ---- the hits ---- */
+
+struct receiver {
+    reprise_hit_fn *fn;
+    void *arg;
+    uint64_t left; /* hits that may follow */
+    bool full;
+};
+
+static int32_t place_of(enum block_kind kind)
+{
+    switch (kind) {
+    case BLOCK_PROMPT:
+    case BLOCK_COMMAND: return REPRISE_IN_PROMPTS;
+    case BLOCK_TEXT: return REPRISE_IN_REPLIES;
+    case BLOCK_THINKING: return REPRISE_IN_THINKING;
+    case BLOCK_TOOL_CALL:
+    case BLOCK_TOOL_RESULT: return REPRISE_IN_TOOLS;
+    case BLOCK_RAW: return 0;
+    default: return REPRISE_IN_NOTES;
+    }
+}
+
+static struct reprise_hit make_hit(const struct session_row *row, const struct grep_hit *hit,
+                                   struct arena *a)
+{
+    return (struct reprise_hit){
+        .size = sizeof(struct reprise_hit),
+        .system = row->ref.store->ops->name,
+        .session = call_copy(a, row->ref.id),
+        .path = call_copy(a, row->ref.path),
+        .title = call_copy(a, session_row_title(row)),
+        .agent = call_copy(a, hit->agent),
+        .message = call_copy(a, hit->message),
+        .line = call_copy(a, hit->line),
+        .line_length = hit->line.n,
+        .ranges = (const struct reprise_range *)(const void *)hit->range,
+        .ranges_count = hit->ranges,
+        .time_ms = hit->time_ms == TIME_NONE ? REPRISE_TIME_UNKNOWN : hit->time_ms,
+        .place = place_of(hit->kind),
+        .flags = (hit->aside ? (uint32_t)REPRISE_HIT_BRANCH : 0) |
+                 (hit->cut ? (uint32_t)REPRISE_HIT_CUT : 0),
+    };
+}
+
+static enum err_code hand_over_hit(struct receiver *to, const struct grep_part *part, size_t i,
+                                   struct err *e)
+{
+    struct arena a = { 0 };
+    const struct reprise_hit hit = make_hit(part->row, &part->hit[i], &a);
+    enum err_code rc = a.failed ? err_nomem(e) : ERR_OK;
+
+    if (!rc && to->fn(&hit, to->arg))
+        rc = err_set(e, ERR_CANCELLED, "", "search: the caller ended it");
+    arena_fini(&a);
+    return rc;
+}
+
+static enum err_code hand_over_part(const struct grep_part *part, void *arg, struct err *e)
+{
+    struct receiver *to = arg;
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < part->n && !rc; i++) {
+        rc = hand_over_hit(to, part, i, e);
+        to->full = --to->left == 0;
+        if (!rc && to->full)
+            rc = ERR_CANCELLED;
+    }
+    return rc;
+}
+
+static void leave_out(const struct err *trouble, void *arg)
+{
+    (void)trouble;
+    (void)arg;
+}
+
+static enum err_code search(const struct reprise *r, const struct reprise_search_query *query,
+                            struct receiver *to, struct err *e)
+{
+    struct reprise_search_query q;
+    struct grep_query inside;
+    struct listing *listing = NULL;
+    struct arena a = { 0 };
+    enum err_code rc = call_options(query, &q, sizeof q, e);
+
+    to->left = q.limit ? q.limit : UINT64_MAX;
+    if (!rc)
+        rc = read_query(&q, &a, &inside, e);
+    if (!rc)
+        rc = listing_open(r->store, r->n, &inside.sessions, &listing, e);
+    if (!rc)
+        rc = grep_run(listing, &inside, hand_over_part, leave_out, to, e);
+    listing_close(listing);
+    arena_fini(&a);
+    return rc;
+}
+
+int reprise_search(const struct reprise *r, const struct reprise_search_query *query,
+                   reprise_hit_fn *fn, void *arg, struct reprise_error *error)
+{
+    struct receiver to = { .fn = fn, .arg = arg };
+    struct call c;
+
+    call_begin(&c);
+    enum err_code rc = search(r, query, &to, &c.err);
+
+    if (rc == ERR_CANCELLED && to.full && c.err.code == ERR_OK)
+        rc = ERR_OK;
+    return call_end(&c, rc, error);
+}
