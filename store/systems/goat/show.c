@@ -217,7 +217,7 @@ static enum err_code add_continuation(struct restoring *r, struct err *e)
     struct jsonout j;
 
     host_generate_id(id);
-    time_format(r->store->env->now_ms, time);
+    time_format(env_now_ms(r->store->env), time);
     jsonout_init(&j, &out);
     jsonout_open(&j, '{');
     jsonout_member(&j, "type", SLICE("user"));

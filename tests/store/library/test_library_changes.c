@@ -3,7 +3,9 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
+#include "lite/base/time.h"
 #include "store/library/library_host.h"
 
 /* What a host does with sessions that exist: it goes on, searches, forks, names, deletes and undoes. */
@@ -65,6 +67,34 @@ static void a_restore_has_what_the_agent_needs(void **state)
     assert_non_null(strstr(reprise_texts_at(bundle, 0, NULL), "With a token"));
     reprise_texts_free(bundle);
     assert_int_equal(reprise_restore(s, "nothing", &bundle, NULL), REPRISE_NOT_FOUND);
+    reprise_session_close(s);
+    reprise_close(r);
+}
+
+/* Stores may have been open for a day. */
+static void what_the_agent_would_add_has_the_present_time(void **state)
+{
+    static const char cut[] = "{\"uuid\":\"t-1\",\"role\":\"tool\",\"content\":\"x\"}\n";
+    const struct timespec moment = { .tv_nsec = 20000000 };
+    struct reprise *r = open_store(state, "goat", "s");
+    struct reprise_session *s = create(r, "pay-1");
+    struct reprise_texts *bundle;
+    struct timespec now;
+    char before[64];
+
+    assert_int_equal(append_prompt(s, "m-1", NULL), REPRISE_OK);
+    assert_int_equal(reprise_append(s, cut, sizeof cut - 1, 0, NULL, NULL), REPRISE_OK);
+    nanosleep(&moment, NULL);
+    clock_gettime(CLOCK_REALTIME, &now);
+    time_format((int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000, before);
+    assert_int_equal(reprise_restore(s, NULL, &bundle, NULL), REPRISE_OK);
+    const char *added = strstr(reprise_texts_at(bundle, 0, NULL), "Continue from");
+
+    assert_non_null(added);
+    while (strncmp(added, "\"timestamp\":\"", 13) != 0)
+        added--;
+    assert_true(strncmp(added + 13, before, 24) >= 0);
+    reprise_texts_free(bundle);
     reprise_session_close(s);
     reprise_close(r);
 }
@@ -409,6 +439,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_restore_has_what_the_agent_needs),
+        TEST(what_the_agent_would_add_has_the_present_time),
         TEST(a_branch_is_listed_and_read),
         TEST(the_sub_agents_of_a_session_are_listed),
         TEST(a_system_without_branches_has_empty_lists),

@@ -450,7 +450,7 @@ static enum err_code build_bundle(struct restoring *r, struct slice at, struct e
     r->out.interruption = claude_interruption(&r->rows, &r->out.prompt_json);
     /* the conversation ends with the requested message */
     return at.n ? ERR_OK
-                : claude_close_rows(&r->rows, &r->unanswered, &r->out, r->store->env->now_ms);
+                : claude_close_rows(&r->rows, &r->unanswered, &r->out, env_now_ms(r->store->env));
 }
 
 enum err_code claude_restore(const struct store *st, const struct session_ref *ref, struct slice at,
