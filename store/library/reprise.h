@@ -648,7 +648,8 @@ REPRISE_API int reprise_state_last_prompt(struct reprise_state *state, const cha
 
 struct reprise_checkpoint_request {
     size_t size;
-    /* the id of the message whose answer is about to change the files; a rewind names it */
+    /* the id of the message whose answer is about to change the files; a rewind names it. Entire's checkpoints name no
+     * message: the text of the prompt */
     const char *message;
     const char *const *files; /* absolute paths; they need not exist */
     size_t files_count;
