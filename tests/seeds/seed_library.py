@@ -29,7 +29,7 @@ def declared(place):
 
 
 def run(*command, **more):
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, **more)
+    return subprocess.run(command, capture_output=True, text=True, timeout=600, check=False, **more)
 
 
 def flags(place, *options):

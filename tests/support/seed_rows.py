@@ -59,7 +59,7 @@ class Place:
 
     def run(self, *args, text='', env=None, cwd=None):
         """text: standard input. The result has returncode, stdout and stderr as text."""
-        return subprocess.run([f'{self.prefix}/bin/reprise', *args], input=text, env={**self.env, **(env or {})}, timeout=120,
+        return subprocess.run([f'{self.prefix}/bin/reprise', *args], input=text, env={**self.env, **(env or {})}, timeout=600,
                               cwd=cwd or self.dir, capture_output=True, encoding='utf-8', errors='replace', check=False)
 
     def text(self, *args, **more):
@@ -142,7 +142,7 @@ class Place:
     def start(self, program, *args, text=''):
         """Runs a compiled host in the work tree."""
         return subprocess.run([program, *args], input=text, env=self.env, cwd=self.dir, capture_output=True, text=True,
-                              timeout=120, check=False)
+                              timeout=600, check=False)
 
     def begin(self, program, *args):
         """The same, still running, with pipes; for a with statement."""

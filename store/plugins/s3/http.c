@@ -111,7 +111,7 @@ int s3_encode(struct buf *out, const char *text, bool slashes)
     return REPRISE_PLUGIN_OK;
 }
 
-/* What is signed is the path as it is sent. */
+/* The path is signed as it is sent. */
 static int set_url(CURL *easy, const struct s3 *s3, const struct s3_request *r, struct arena *a,
                    const char **path)
 {

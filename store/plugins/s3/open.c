@@ -124,7 +124,7 @@ static const char *find_bucket(struct s3 *s3)
                   ? arena_format(&s3->arena, "https://s3.%s.%s/%s", s3->region, domain, s3->bucket)
                   : arena_format(&s3->arena, "https://%s.s3.%s.%s", s3->bucket, s3->region, domain);
     }
-    if (url) /* else the arena says so */
+    if (url) /* NULL: out of memory, which the caller notices */
         set_url(s3, url);
     return NULL;
 }
