@@ -16,21 +16,36 @@ static void copy_change(const struct change *c, bool done, struct reprise_change
 }
 
 static enum err_code plan_and_do(const struct reprise_session *s, const struct session_change *what,
-                                 struct change *c, struct reprise_change *done, struct err *e)
+                                 struct change_log *log, struct change *c,
+                                 struct reprise_change *done, struct err *e)
 {
     const struct scope everywhere = { .all = true };
-    const struct store_env env = call_env(s->stores);
     struct session_ref now;
     bool at_once = false;
     enum err_code rc = session_now(s, &c->arena, &now, e);
 
-    c->at_ms = env.now_ms; /* an archive mark takes effect from now */
     if (!rc)
         rc = session_change_plan(&now, &everywhere, what, c, &at_once, e);
     if (!rc && c->n)
-        rc = change_do(&env, c, e);
+        rc = change_run(log, c, e);
     if (!rc)
         copy_change(c, c->n || at_once, done);
+    return rc;
+}
+
+/* It is planned when no other change is under way: those of several threads take turns. Stores that are not files have
+ * no part in the log. */
+static enum err_code do_in_turn(const struct reprise_session *s, const struct session_change *what,
+                                struct change *c, struct reprise_change *done, struct err *e)
+{
+    const struct store_env env = call_env(s->stores);
+    struct change_log *log = NULL;
+    enum err_code rc = s->ref.store->ops->remote ? ERR_OK : change_log_open(&env, &log, e);
+
+    c->at_ms = env.now_ms; /* an archive mark takes effect from now */
+    if (!rc)
+        rc = plan_and_do(s, what, log, c, done, e);
+    change_log_close(log);
     return rc;
 }
 
@@ -45,7 +60,7 @@ static enum err_code change_session(const struct reprise_session *s,
         return rc;
     struct change *c = change_new(session_change_name(what->kind));
 
-    rc = c ? plan_and_do(s, what, c, &done, e) : err_nomem(e);
+    rc = c ? do_in_turn(s, what, c, &done, e) : err_nomem(e);
     change_free(c);
     return rc || !out ? rc : call_result(&done, sizeof done, out, e);
 }

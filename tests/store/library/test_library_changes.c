@@ -433,6 +433,38 @@ static void a_dialect_is_chosen(void **state)
     reprise_close(r);
 }
 
+static bool metadata_has(void **state, const char *text)
+{
+    char path[4096], bytes[2000];
+    FILE *file = fopen(folder_path(*state, "s/pay-1/metadata.json", path), "r");
+
+    assert_non_null(file);
+    bytes[fread(bytes, 1, sizeof bytes - 1, file)] = '\0';
+    fclose(file);
+    return strstr(bytes, text) != NULL;
+}
+
+static void a_row_updates_the_metadata_only_if_that_is_asked_for(void **state)
+{
+    static const char row[] = "{\"role\":\"user\",\"content\":\"pay\"}\n";
+    const struct reprise_writer_options o = { .size = sizeof o,
+                                              .flags = REPRISE_WRITER_BACKGROUND };
+    struct reprise *r = open_store(state, "goat", "s");
+    struct reprise_session *s = create(r, "pay-1");
+    struct reprise_writer *w;
+
+    assert_int_equal(reprise_writer_open(s, &o, &w, NULL), REPRISE_OK);
+    for (uint32_t flags = 0; flags <= REPRISE_APPEND_SAVE; flags += REPRISE_APPEND_SAVE) {
+        assert_int_equal(reprise_writer_append(w, row, sizeof row - 1, flags, NULL, NULL),
+                         REPRISE_OK);
+        assert_int_equal(reprise_writer_flush(w, NULL), REPRISE_OK);
+        assert_true(metadata_has(state, flags ? "\"message_count\": 2" : "\"message_count\": 0"));
+    }
+    assert_int_equal(reprise_writer_close(w, NULL), REPRISE_OK);
+    reprise_session_close(s);
+    reprise_close(r);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, scratch_setup, scratch_teardown)
 
 int main(void)
@@ -452,6 +484,7 @@ int main(void)
         TEST(a_deleted_session_comes_back_from_the_trash),
         TEST(a_session_can_be_deleted_for_good),
         TEST(a_dialect_is_chosen),
+        TEST(a_row_updates_the_metadata_only_if_that_is_asked_for),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
