@@ -1,8 +1,8 @@
 #!/bin/sh
 # Lists branches of the rewind engine that no test takes: builds with counters, runs its tests, evaluates with gcov.
 #   usage: coverage.sh BUILD_DIR [FILE...]
-# FILEs of store are listed branch by branch only. Without any it checks the path rules, apply and recovery: it prints
-# a line of figures for each file and the missing branches, and exits 1 if there is one.
+# FILEs of store are listed branch by branch only. Without any it lists the path rules, apply and recovery: it prints a
+# line of figures for each file and the missing branches, and exits 1 if one of the path rules is missing.
 set -eu
 src=$(cd "$(dirname "$0")/.." && pwd)
 mkdir -p "$1"
@@ -17,7 +17,7 @@ for file in "$@"; do
     [ -f "$src/store/$file" ] || { echo "$file: no such file"; exit 1; }
 done
 units="attrs copy dirs pathrule beneath planid preview prune known_state rewind rewind_allowed rewind_calls rewind_cases rewind_edges
-    rewind_kernel rewind_syscalls single_turn rewind_record rewind_resumed rewind_conversation free_space record_id"
+    rewind_kernel rewind_syscalls rewind_held rewind_many move trash single_turn rewind_record rewind_resumed rewind_conversation free_space record_id"
 
 cmake -S "$src" -B "$build" -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG=-O0 -DREPRISE_COVERAGE=ON >/dev/null
 targets=
@@ -35,12 +35,11 @@ for unit in $units; do
     "$build/tests/test_$unit" >/dev/null 2>&1 || { echo "test_$unit failed"; failed=1; }
 done
 
-objects=store/CMakeFiles/store.dir
-cd "$build"
+objects=$build/store/CMakeFiles/store.dir
+told=$build/told.gcov
+cd "$src" # the objects name their sources relative to it
 for file in "$@"; do
-    told=$(basename "$file").gcov
-    rm -f "$told"
-    gcov -b -c -o "$(dirname "$objects/$file")" "$objects/$file.gcda" >/dev/null 2>&1 || true
+    gcov -t -b -c -o "$(dirname "$objects/$file")" "$objects/$file.gcda" >"$told" 2>/dev/null || true
     [ -s "$told" ] || { echo "$file: not run"; failed=1; continue; }
     # A branch is printed under its line.
     awk -v file="$file" '
@@ -49,7 +48,7 @@ for file in "$@"; do
         END {
             if (!n) { print file ": not run"; exit 1 }
             printf "%-11s %3d of %3d branches, %.1f %%\n%s", file, n - missing, n, 100 * (n - missing) / n, lines
-            exit missing > 0
+            exit missing > 0 && file ~ /pathrule/
         }' "$told" || failed=1
 done
 [ -z "$check" ] || exit "$failed"
