@@ -77,8 +77,13 @@ static void use_locale(void)
         name = filled(variables[i]);
     if (name && setlocale(LC_CTYPE, ""))
         return;
-    if (!name || strcasestr(name, "utf-8") || strcasestr(name, "utf8"))
-        setlocale(LC_CTYPE, "C.UTF-8");
+    bool utf8 = !name || strcasestr(name, "utf-8") || strcasestr(name, "utf8");
+
+    if (utf8 && !setlocale(LC_CTYPE, "C.UTF-8")) {
+#ifdef REPRISE_STATIC
+        clean_assume_utf8();
+#endif
+    }
 }
 
 int main(int argc, char **argv)

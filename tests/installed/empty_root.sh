@@ -1,8 +1,8 @@
 #!/bin/sh
 # The static program: it is small, hardened, needs no other file, and starts fast. The tests that read every kind of store, and
 # those of the screen, run with it in a root in which there is nothing but the program and the folder for temporary files: no
-# library, no terminal description, no /etc/passwd; /proc only for agents whose sessions are converted, and a locale and two
-# devices only for the screen.
+# library, no terminal description, no locale, no /etc/passwd; /proc only for agents whose sessions are converted, and two devices
+# only for the screen.
 #   usage: empty_root.sh SOURCE_DIR STATIC_BUILD_DIR FOLDER_BUILD_DIR        77: not root, or no sources to be had
 set -eu
 src=$1 build=$2 helpers=$3/tests
@@ -42,6 +42,15 @@ for symbol in __stack_chk_fail __memcpy_chk; do
 done
 ! strings -a "$program" | grep -F -e "$src/" -e "$build/" || die "the path of the build is in the program"
 
+# ---- the same bytes from the source tarball, in other directories, with the libraries built again ----
+
+{
+    cpack --config "$3/CPackSourceConfig.cmake" -B "$top" && tar -xf "$top"/reprise-*.tar.xz -C "$top" && rm "$top"/reprise-*.tar.xz* &&
+        cmake --preset static -S "$top"/reprise-* -B "$top/again" && ninja -C "$top/again" reprise
+} >"$top/log" 2>&1 || { cat "$top/log"; die "does not build from the source tarball"; }
+cmp "$build/reprise" "$top/again/reprise" || die "a build in another directory gives other bytes"
+rm -rf "$top"/reprise-* "$top/again"
+
 # ---- the start: the shortest of many, in turn with /bin/true, so that both see the same machine ----
 
 python3 - "$program" <<'END' || die "starts too slowly"
@@ -77,10 +86,9 @@ run sh -c 'echo | "$top/reprise" demo --plain 2>&1 | grep "Payments: idempotency
 run python3 "$src/tests/commands/recorded.py" "$top/reprise" list
 run python3 "$src/tests/commands/search.py" "$top/reprise"
 run python3 "$src/tests/commands/rewind_rules.py" "$top/reprise"
-# A terminal is opened by its name, and the C library needs a file for UTF-8: without it the screen is drawn in ASCII.
-mkdir -p "$top/root/dev" "$top/root/usr/lib/locale"
+# A terminal is opened by its name.
+mkdir "$top/root/dev"
 cp -a /dev/tty /dev/null "$top/root/dev"
-cp -a /usr/lib/locale/C.utf8 "$top/root/usr/lib/locale"
 for screen in opens_and_lists transcript filter; do
     run sh "$src/tests/screen/\$screen.sh" "$top/reprise" "$helpers/demo_store"
 done

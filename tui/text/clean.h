@@ -94,6 +94,8 @@ MUST_CHECK enum err_code clean_add(struct buf *out, struct slice text);
 
 /* Returns false if bytes outside ASCII would be other characters in this locale, or controls. */
 bool clean_locale_is_utf8(void);
+/* From now on UTF-8 is written and read without a locale; only in the static program. */
+void clean_assume_utf8(void);
 /* The replacement in such a locale: the base of an accented letter, the plain form of a quotation
  * mark or a dash, else '?'. */
 char clean_ascii_fallback(struct slice character);
