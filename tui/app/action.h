@@ -24,8 +24,7 @@
     X(TRASH, "delete", "delete", "move the session to the trash")                                  \
     X(COPY, "copy", "yank", "copy the session id; a message or a part")                            \
     X(EDIT, "edit", "open in editor", "open the transcript in the editor")                         \
-    X(EXPORT, "export", "export",                                                                  \
-      "write it, or the marked ones, to a file: Markdown, HTML, text or JSONL")                    \
+    X(EXPORT, "export", "export", "write to a file: Markdown, HTML, text or JSONL")                \
     X(CLEANUP, "cleanup", "cleanup", "find sessions to delete")                                    \
     X(TRASHED, "trash", "trash", "browse the trash and restore from it")                           \
     X(DAMAGED, "damaged", "damaged", "list damaged sessions and files")                            \

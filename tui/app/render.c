@@ -156,7 +156,8 @@ static bool draw_status(const struct model *m, struct frame *f, struct rect r)
 
 static void draw_bottom(const struct model *m, struct frame *f)
 {
-    struct rect r = { f->rows - 1, 0, 1, f->cols };
+    int h = toast_height(&m->toast, f->cols);
+    struct rect r = { f->rows - h, 0, h, f->cols };
 
     frame_fill(f, r, STYLE_TEXT); /* views may reach down here on the smallest screens */
     if (!toast_draw(&m->toast, f, r) && !draw_status(m, f, r))

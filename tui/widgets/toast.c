@@ -5,8 +5,9 @@
 #include <string.h>
 
 #include "lite/base/time.h"
+#include "tui/widgets/text_wrap.h"
 
-enum { SHOWN_MS = 6000, LEAST_OF_PATH = 12 };
+enum { SHOWN_MS = 6000, LEAST_OF_PATH = 12, MOST_LINES = 4, SIGN_W = 3 };
 
 static void set_toast(struct toast *t, int64_t now_ms, const char *fmt, va_list args)
 {
@@ -73,19 +74,23 @@ int64_t toast_wake_ms(const struct toast *t)
 
 /* The name of the file is more useful than the directories that all files share, so a long path is
  * cut in the middle. */
-static void draw_text(const struct toast *t, struct frame *f, struct rect r, enum style style)
+static bool cuts_path(const struct toast *t, int w)
 {
-    struct slice text = slice_of(t->text);
+    return t->path > 0 && (int)t->path + LEAST_OF_PATH <= w;
+}
 
-    if (t->path > 0 && (int)t->path + LEAST_OF_PATH <= r.w) {
-        int used = frame_text(f, r.y, r.x, r.w, style, (struct slice){ text.p, t->path });
+static void draw_with_path(const struct toast *t, struct frame *f, struct rect r, enum style style)
+{
+    int used = frame_text(f, r.y, r.x, r.w, style, (struct slice){ t->text, t->path });
 
-        r.x += used;
-        r.w -= used;
-        frame_text_middle(f, r.y, r.x, r.w, style, slice_of(t->text + t->path));
-        return;
-    }
-    frame_text_cut(f, r.y, r.x, r.w, style, text);
+    frame_text_middle(f, r.y, r.x + used, r.w - used, style, slice_of(t->text + t->path));
+}
+
+int toast_height(const struct toast *t, int w)
+{
+    int lines = cuts_path(t, w - SIGN_W) ? 1 : text_wrap_height(slice_of(t->text), w - SIGN_W);
+
+    return lines < 1 ? 1 : lines > MOST_LINES ? MOST_LINES : lines;
 }
 
 bool toast_draw(const struct toast *t, struct frame *f, struct rect r)
@@ -93,12 +98,15 @@ bool toast_draw(const struct toast *t, struct frame *f, struct rect r)
     if (!t->text[0])
         return false;
     enum style style = t->error ? STYLE_ERROR : t->note ? STYLE_TEXT : STYLE_OK;
-    const char *sign = t->error  ? (f->ascii ? "! " : "✗ ")
-                       : t->note ? (f->ascii ? "- " : "· ")
-                                 : (f->ascii ? "+ " : "✓ ");
-    int x = r.x + 1;
+    const char *sign = t->error  ? (f->ascii ? "!" : "✗")
+                       : t->note ? (f->ascii ? "-" : "·")
+                                 : (f->ascii ? "+" : "✓");
+    struct rect in = { r.y, r.x + SIGN_W, r.h, r.w - SIGN_W };
 
-    x += frame_puts(f, r.y, x, r.w - 1, style, sign);
-    draw_text(t, f, (struct rect){ .y = r.y, .x = x, .w = r.x + r.w - x, .h = 1 }, style);
+    frame_puts(f, r.y, r.x + 1, 1, style, sign);
+    if (cuts_path(t, in.w))
+        draw_with_path(t, f, in, style);
+    else
+        text_wrap_draw(f, in, style, slice_of(t->text));
     return true;
 }

@@ -8,7 +8,7 @@
 #include "lite/base/slice.h"
 #include "tui/widgets/frame.h"
 
-/* The one line of feedback at the bottom. A message disappears by itself or at the next key; an
+/* Feedback at the bottom: one line, or a few if the screen is narrow. A message disappears by itself or at the next key; an
  * error stays until a key is pressed after it was on the screen. */
 enum { TOAST_TEXT = 400 };
 
@@ -31,6 +31,8 @@ void toast_dismiss(struct toast *t);
 /* Removes a message whose time is over. */
 void toast_tick(struct toast *t, int64_t now_ms);
 int64_t toast_wake_ms(const struct toast *t);
+/* The lines that it takes in w columns: at least 1, also if there is nothing to draw. */
+int toast_height(const struct toast *t, int w);
 /* Returns false if there is nothing to draw. */
 bool toast_draw(const struct toast *t, struct frame *f, struct rect r);
 

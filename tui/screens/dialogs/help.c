@@ -8,6 +8,7 @@
 #include "tui/screens/list/list.h"
 #include "tui/widgets/frame.h"
 #include "tui/widgets/list_cursor.h"
+#include "tui/widgets/text_wrap.h"
 
 static const enum action items[] = {
     ACT_RESUME,  ACT_RESUME_WITH, ACT_VIEW,    ACT_FORK,    ACT_REWIND,  ACT_RENAME, ACT_TAG,
@@ -41,36 +42,49 @@ static int keys_width(const struct model *m)
     return most;
 }
 
-static void draw_menu_item(const struct model *m, struct frame *f, struct rect r, size_t i)
+/* What the action does, or the reason why it is not available. */
+static const char *item_text(const struct model *m, size_t i)
 {
-    enum action a = items[i];
-    const char *why = view_unavailable(m, a);
-    char name[KEY_NAME];
-    enum style plain = why ? STYLE_DIM : STYLE_TEXT;
-    int keys_w = keys_width(m);
+    const char *why = view_unavailable(m, items[i]);
 
-    frame_puts(f, r.y, r.x + 1, keys_w, why ? STYLE_DIM : STYLE_KEY, item_key(m, i, name));
-    frame_puts(f, r.y, r.x + keys_w, TITLE_W, plain, action_title(a));
-    const char *text = why ? why : action_help(a);
-
-    frame_text_cut(f, r.y, r.x + keys_w + TITLE_W, r.w - keys_w - TITLE_W, STYLE_DIM,
-                   slice_of(text));
-    if (i == m->menu->at)
-        frame_point(f, r);
+    return why ? why : action_help(items[i]);
 }
 
-/* As wide as the longest reason, which is longer than any help line. */
-static int width(const struct model *m)
+/* The width of the longest line, which a narrow screen wraps. */
+static int longest_item(const struct model *m)
 {
-    size_t most = MENU_W, keys_w = (size_t)keys_width(m);
+    int most = MENU_W, before = keys_width(m) + TITLE_W;
 
     for (size_t i = 0; i < ITEMS; i++) {
-        const char *why = view_unavailable(m, items[i]);
-        size_t n = why ? keys_w + TITLE_W + strlen(why) : 0;
+        int w = before + frame_width(slice_of(item_text(m, i)));
 
-        most = n > most ? n : most;
+        most = w > most ? w : most;
     }
-    return (int)most;
+    return most;
+}
+
+/* The lines of the items from a to b in a menu of that width. */
+static int items_height(const struct model *m, size_t a, size_t b, int w)
+{
+    int lines = 0, room = w - keys_width(m) - TITLE_W;
+
+    for (size_t i = a; i < b; i++)
+        lines += text_wrap_height(slice_of(item_text(m, i)), room + 1);
+    return lines;
+}
+
+static void draw_menu_item(const struct model *m, struct frame *f, struct rect r, size_t i)
+{
+    bool can = !view_unavailable(m, items[i]);
+    int keys_w = keys_width(m), before = keys_w + TITLE_W;
+    char name[KEY_NAME];
+
+    frame_puts(f, r.y, r.x + 1, keys_w, can ? STYLE_KEY : STYLE_DIM, item_key(m, i, name));
+    frame_puts(f, r.y, r.x + keys_w, TITLE_W, can ? STYLE_TEXT : STYLE_DIM, action_title(items[i]));
+    text_wrap_draw(f, (struct rect){ r.y, r.x + before, r.h, r.w - before + 1 }, STYLE_DIM,
+                   slice_of(item_text(m, i)));
+    if (i == m->menu->at)
+        frame_point(f, r);
 }
 
 static struct slice menu_title(const struct model *m, char *out, size_t cap)
@@ -84,15 +98,27 @@ static struct slice menu_title(const struct model *m, char *out, size_t cap)
     return e && session_entry_title(e).n ? session_entry_title(e) : SLICE("actions");
 }
 
+/* The footer stays visible. */
 static void draw_menu(const struct model *m, struct frame *f)
 {
     char title[64];
-    struct rect r = frame_box(f, (int)ITEMS, width(m), menu_title(m, title, sizeof title));
-    size_t fit = r.h > 0 ? (size_t)r.h : 1;
-    size_t top = list_cursor_top(0, m->menu->at, ITEMS, fit);
+    int most = longest_item(m), w = most < f->cols - 4 ? most : f->cols - 4;
+    int h = items_height(m, 0, ITEMS, w), most_h = f->rows - 3;
+    struct rect r = frame_box(f, h < most_h ? h : most_h, w, menu_title(m, title, sizeof title));
+    size_t top = 0, i;
+    int y = r.y, end = r.y + r.h;
 
-    for (size_t i = 0; i < fit && top + i < ITEMS; i++)
-        draw_menu_item(m, f, (struct rect){ r.y + (int)i, r.x, 1, r.w }, top + i);
+    while (top < m->menu->at && items_height(m, top, m->menu->at + 1, w) > r.h)
+        top++;
+    for (i = top; i < ITEMS && y < end; i++) {
+        int lines = items_height(m, i, i + 1, w);
+
+        lines = lines < end - y ? lines : end - y;
+        draw_menu_item(m, f, (struct rect){ y, r.x, lines, r.w }, i);
+        y += lines;
+    }
+    frame_scrollbar(f, (struct rect){ r.y, r.x, r.h, r.w + 2 }, (size_t)items_height(m, 0, top, w),
+                    (size_t)h, (size_t)r.h);
 }
 
 /* The menu closes first, so that the action applies to the view below and its toast is visible. */

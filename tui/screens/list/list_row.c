@@ -392,12 +392,25 @@ struct slice list_pull_request(const struct session_row *row, char text[LIST_PUL
     return slice_of(text);
 }
 
+/* A long directory leaves a third of the line for what follows, and keeps its last name. */
+static int draw_directory(const struct list *l, struct frame *f, struct rect r, int x,
+                          struct slice cwd)
+{
+    char room[512];
+    struct slice dir = text_path_short(cwd, l->settings->home, room, sizeof room);
+    int most = r.w * 2 / 3;
+
+    if (x > r.x || frame_width(dir) <= most)
+        return draw_fact(f, r, x, STYLE_DIM, dir);
+    return x + frame_text_middle(f, r.y, x, most, STYLE_DIM, dir);
+}
+
 /* The second line: where the session belongs, and its last prompt. */
 static void draw_second(const struct list *l, struct frame *f, struct rect r,
                         const struct session_entry *e)
 {
     const struct session_row *row = e->row;
-    char dir[512], size[SIZE_TEXT], system[SYSTEM_TEXT], left[WHEN_LEFT], pr[LIST_PULL_REQUEST];
+    char size[SIZE_TEXT], system[SYSTEM_TEXT], left[WHEN_LEFT], pr[LIST_PULL_REQUEST];
     int x = r.x;
 
     size[0] = '\0';
@@ -407,8 +420,7 @@ static void draw_second(const struct list *l, struct frame *f, struct rect r,
     if (when_left(*l->now_ms, row->expires_ms, left))
         x = draw_fact(f, r, x, STYLE_WARN, slice_of(left));
     if (l->scope == SCOPE_ALL)
-        x = draw_fact(f, r, x, STYLE_DIM,
-                      text_path_short(row->cwd, l->settings->home, dir, sizeof dir));
+        x = draw_directory(l, f, r, x, row->cwd);
     if (l->widths.several)
         x = draw_fact(f, r, x, system_style(row), system_text(row, system));
     x = draw_fact(f, r, x, STYLE_BRANCH, row->git_branch);

@@ -118,6 +118,17 @@ static bool is_change(enum action a)
            a == ACT_FORK_AT || a == ACT_RESUME_AT;
 }
 
+/* An editor would show a database as text, or begin a new file. */
+static bool is_text_file(const struct session_ref *ref)
+{
+    static const char database[] = ".db";
+    const size_t n = sizeof database - 1;
+
+    if (ref->store && (ref->store->ops->unsized || ref->store->ops->remote))
+        return false;
+    return ref->path.n < n || memcmp(ref->path.p + ref->path.n - n, database, n) != 0;
+}
+
 const char *list_session_unavailable(const struct model *m, enum action a, const char *none)
 {
     const struct session_entry *e = list_selection_session(m);
@@ -129,6 +140,8 @@ const char *list_session_unavailable(const struct model *m, enum action a, const
         return change_reason(m, a);
     if (needs_session(a) && !e)
         return none;
+    if (a == ACT_EDIT && !is_text_file(&e->ref))
+        return "the conversation is not in a text file on this machine";
     return ability != 0 && e->row && !(e->row->can & ability) ? incapable(e->row, ability) : NULL;
 }
 

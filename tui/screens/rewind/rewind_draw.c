@@ -209,7 +209,9 @@ static int draw_other(const struct rewind_view *v, struct frame *f, struct rect 
     return used + frame_puts(f, r.y, r.x + used, r.w - used, STYLE_WARN, age);
 }
 
-static void draw_changes_head(const struct rewind_view *v, struct frame *f, struct rect r)
+/* The line between the files and the changes: the warning about the file, else its path. */
+static void draw_changes_head(const struct rewind_view *v, struct frame *f, struct rect r,
+                              const char *warning)
 {
     const struct rewind_entry *x = rewind_file(v);
     const struct changes *c = &v->changes;
@@ -229,15 +231,17 @@ static void draw_changes_head(const struct rewind_view *v, struct frame *f, stru
     frame_puts(f, r.y, r.x + 1, 1, STYLE_BORDER, " ");
     if (!x->why && x->target->other)
         used = draw_other(v, f, (struct rect){ r.y, r.x + 2, 1, end - r.x - 3 }, x);
-    else if (!x->why && x->held_open)
-        used = frame_text_cut(f, r.y, r.x + 2, end - r.x - 3, STYLE_WARN,
-                              SLICE("open in a program: what it writes goes to the old file"));
-    else if (x->why)
-        used = frame_text_cut(f, r.y, r.x + 2, end - r.x - 3, STYLE_WARN, slice_of(x->why));
+    else if (warning)
+        used = frame_text_cut(f, r.y, r.x + 2, end - r.x - 3, STYLE_WARN, slice_of(warning));
     else
         used = frame_text_middle(f, r.y, r.x + 2, end - r.x - 3, STYLE_TITLE,
                                  rewind_path(v, x, room, sizeof room));
     frame_puts(f, r.y, r.x + 2 + used, 1, STYLE_BORDER, " ");
+}
+
+static void draw_warning(struct frame *f, struct rect r, const char *warning)
+{
+    text_wrap_draw(f, (struct rect){ r.y, r.x + 2, r.h, r.w - 3 }, STYLE_WARN, slice_of(warning));
 }
 
 /* The box of a hunk is after its head, if hunks can be selected at all. */
@@ -291,7 +295,7 @@ static void no_lines(const struct rewind_view *v, const struct rewind_entry *x, 
     else if (v->changes_error.code)
         err_format(&v->changes_error, out, cap);
     else if (x->action == REWIND_REFUSED && !rewind_may_consent(x))
-        snprintf(out, cap, "not restored: %s", x->why);
+        snprintf(out, cap, "the file stays as it is");
     else
         snprintf(out, cap, "%s", v->changes.comparison ? "an empty file" : "");
 }
@@ -384,7 +388,11 @@ static void draw_right(const struct rewind_view *v, struct frame *f, const struc
         draw_conversation(v, f, l->conversation);
         draw_files(v, f, l->files);
         if (l->changes.h > 0) {
-            draw_changes_head(v, f, l->head);
+            const char *warning = rewind_file_warning(v);
+
+            draw_changes_head(v, f, l->head, l->warning.h > 0 ? NULL : warning);
+            if (l->warning.h > 0)
+                draw_warning(f, l->warning, warning);
             draw_changes(v, f, l->changes);
         }
     }

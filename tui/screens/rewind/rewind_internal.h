@@ -120,7 +120,7 @@ struct effect *rewind_request(struct rewind_view *v, enum effect_kind kind, unsi
 
 /* ---- layout (rewind_view.c) ---- */
 struct rewind_layout {
-    struct rect turns, note, conversation, files, head, changes; /* h or w 0: not shown */
+    struct rect turns, note, conversation, files, head, warning, changes; /* h or w 0: not shown */
     int edge;   /* the column between left and right; -1: none */
     int result; /* the line with the result; -1: none */
 };
@@ -128,6 +128,9 @@ struct rewind_layout rewind_layout(const struct rewind_view *v, int h, int w);
 /* The number of lines that the whole note on the selected turn needs in a pane of that width; 0 if
  * nothing about it is unusual. */
 int rewind_note_height(const struct rewind_view *v, int w);
+/* The warning about the selected file: why it is held back, or what a rewind of it would disturb; NULL: none. It is in the line
+ * above the changes if it fits there, else below that line. */
+const char *rewind_file_warning(const struct rewind_view *v);
 /* Keeps the selected lines within their panes. */
 void rewind_settle(struct rewind_view *v);
 

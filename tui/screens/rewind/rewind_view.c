@@ -11,6 +11,7 @@
 #include "tui/screens/rewind/rewind_internal.h"
 #include "tui/screens/transcript/transcript.h"
 #include "tui/text/clean.h"
+#include "tui/widgets/text_wrap.h"
 
 enum { SLOW_MS = 150 };
 
@@ -141,7 +142,14 @@ void rewind_tally_text(const struct rewind_tally *t, char *out, size_t cap)
                  t->dropped == 1 ? "" : "s");
 }
 
-enum { SPLIT_W = 72, LEFT_MIN = 34, LEFT_MAX = 90, NOTE_FROM_H = 14 };
+enum {
+    SPLIT_W = 72,
+    LEFT_MIN = 34,
+    LEFT_MAX = 90,
+    NOTE_FROM_H = 14,
+    HEAD_EDGES_W = 5, /* of the line above the changes */
+    HUNKS_W = 16,     /* " hunk 12/34 " in it */
+};
 
 static int clamp(int n, int low, int high)
 {
@@ -161,6 +169,29 @@ static void split_left(struct rewind_layout *l, const struct rewind_view *v, str
     l->note = (struct rect){ r.y + l->turns.h, r.x, h, r.w };
 }
 
+const char *rewind_file_warning(const struct rewind_view *v)
+{
+    const struct rewind_entry *x = rewind_file(v);
+
+    if (!x || x->why)
+        return x ? x->why : NULL;
+    return x->held_open && !x->target->other
+               ? "open in a program: what it writes goes to the old file"
+               : NULL;
+}
+
+/* The lines that the warning takes, below the head if it does not fit in there. */
+static int warning_height(const struct rewind_view *v, int w)
+{
+    const struct changes *c = &v->changes;
+    const char *warning = rewind_file_warning(v);
+    int hunks_w = c->comparison && c->comparison->diff.hunks > 1 ? HUNKS_W : 0;
+
+    if (!warning || frame_width(slice_of(warning)) <= w - HEAD_EDGES_W - hunks_w)
+        return 0;
+    return text_wrap_height(slice_of(warning), w - 3);
+}
+
 /* The files get the lines they need, up to two fifths; their changes get the rest. */
 static void split_right(struct rewind_layout *l, const struct rewind_view *v, struct rect r)
 {
@@ -176,7 +207,10 @@ static void split_right(struct rewind_layout *l, const struct rewind_view *v, st
     if (r.h - l->files.h < 3)
         return;
     l->head = (struct rect){ r.y + l->files.h, r.x, 1, r.w };
-    l->changes = (struct rect){ l->head.y + 1, r.x, r.h - l->files.h - 1, r.w };
+    int rest = r.h - l->files.h - 1, warned = warning_height(v, r.w);
+
+    l->warning = (struct rect){ l->head.y + 1, r.x, clamp(warned, 0, rest - 1), r.w };
+    l->changes = (struct rect){ l->warning.y + l->warning.h, r.x, rest - l->warning.h, r.w };
 }
 
 struct rewind_layout rewind_layout(const struct rewind_view *v, int h, int w)

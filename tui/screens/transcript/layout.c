@@ -1,6 +1,7 @@
 #include "tui/screens/transcript/layout.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "lite/base/utf8.h"
 #include "tui/text/clean.h"
@@ -177,7 +178,7 @@ void layout_usage(const struct usage_sum *sum, char out[LAYOUT_USAGE_TEXT])
                  n ? ", " : "", sum->cost, sum->without_a_price ? "+" : "");
 }
 
-enum { PROMPT_LINES = 200, PROMPT_LINES_FOLDED = 2, PROSE_WIDTH = 100 };
+enum { PROMPT_LINES = 200, PROMPT_LINES_FOLDED = 2, PROSE_WIDTH = 100, FOLD_SIGN_W = 2 };
 
 struct laying {
     struct styled_text *s;
@@ -221,26 +222,71 @@ static void add_rule(struct laying *l, enum style style, const char *label)
     styled_text_add_rule(l->s, style, label[0] ? text : "");
 }
 
-static void layout_prompt(struct laying *l, const struct block *b)
+/* Adds the first lines of a laid out text, of which blank ones at the end are left out, and a sign if more follows. */
+static void add_front(struct laying *l, const struct styled_text *all, size_t most)
 {
-    char age[WHEN_AGE];
-    struct slice text = utf8_js_trim(b->text);
-    bool open = is_open(l, b, PART_BLOCK), more = is_open(l, b, PART_MORE);
-    struct text_wrap f = { .styled_text = l->s, .width = prose_width(l) };
+    enum { RUNS = 64 };
+    struct run run[RUNS + 2];
+    size_t lines = all->n < most ? all->n : most;
 
-    begin_part(l, LAYOUT_END_PROMPT);
-    when_age(l->look->now_ms, l->p->message->time_ms, age);
-    add_rule(l, STYLE_BORDER, l->p->message->time_ms == TIME_NONE ? "" : age);
-    f.max_lines = !open ? PROMPT_LINES_FOLDED : more ? 0 : PROMPT_LINES;
+    while (lines > 1 && all->line[lines - 1].runs <= all->line[lines - 1].margin)
+        lines--;
+    for (size_t i = 0; i < lines; i++) {
+        const struct line *line = &all->line[i];
+        size_t n = line->runs < RUNS ? line->runs : RUNS;
+
+        memcpy(run, all->run + line->run, n * sizeof *run);
+        if (i + 1 == lines && all->n > lines) {
+            run[n++] = (struct run){ line->end == LINE_ENDS ? SLICE(" ") : SLICE(""), STYLE_DIM };
+            run[n++] = (struct run){ slice_of(l->look->glyphs->ellipsis), STYLE_DIM };
+        }
+        styled_text_add_line(l->s, run, n);
+    }
+    if (all->rc)
+        l->s->rc = all->rc;
+}
+
+/* Returns the text that no line was left for. */
+static struct slice wrap_prompt(const struct laying *l, struct styled_text *to, struct slice text,
+                                size_t max_lines)
+{
+    struct text_wrap f = { .styled_text = to,
+                           .width = prose_width(l) - (to == l->s ? 0 : FOLD_SIGN_W),
+                           .max_lines = max_lines };
+
     text_margin_add(&f.first, STYLE_PROMPT, l->look->glyphs->prompt);
     text_margin_add(&f.rest, STYLE_PROMPT, "  ");
     text_wrap_begin(&f);
     size_t taken = text_wrap_add(&f, STYLE_PROMPT, text);
 
     text_wrap_fini(&f);
-    struct slice left = utf8_js_trim((struct slice){ text.p + taken, text.n - taken });
+    return utf8_js_trim((struct slice){ text.p + taken, text.n - taken });
+}
 
-    if (left.n > 0 && open)
+static void layout_prompt_folded(struct laying *l, struct slice text)
+{
+    struct styled_text all = { 0 };
+
+    wrap_prompt(l, &all, text, PROMPT_LINES_FOLDED + 1);
+    add_front(l, &all, PROMPT_LINES_FOLDED);
+    styled_text_fini(&all);
+}
+
+static void layout_prompt(struct laying *l, const struct block *b)
+{
+    char age[WHEN_AGE];
+    struct slice text = utf8_js_trim(b->text);
+
+    begin_part(l, LAYOUT_END_PROMPT);
+    when_age(l->look->now_ms, l->p->message->time_ms, age);
+    add_rule(l, STYLE_BORDER, l->p->message->time_ms == TIME_NONE ? "" : age);
+    if (!is_open(l, b, PART_BLOCK)) {
+        layout_prompt_folded(l, text);
+        return;
+    }
+    struct slice left = wrap_prompt(l, l->s, text, is_open(l, b, PART_MORE) ? 0 : PROMPT_LINES);
+
+    if (left.n > 0)
         layout_more(l->s, l->look, tool_count_lines(left));
 }
 
@@ -279,25 +325,17 @@ static void layout_one_line(struct laying *l, enum style style, const char *sign
 /* The first line of the answer, without its Markdown markup. */
 static void layout_answer_folded(struct laying *l, const struct block *b)
 {
-    enum { FRONT = 2000, RUNS = 64 };
-    struct styled_text open = { 0 };
-    struct markdown how = { .width = prose_width(l) - 1, .ascii = l->look->ascii };
+    enum { FRONT = 2000 };
+    struct styled_text all = { 0 };
+    struct markdown how = { .width = prose_width(l) - FOLD_SIGN_W, .ascii = l->look->ascii };
     struct slice text = utf8_js_trim(b->text);
-    struct run run[RUNS + 1];
-    size_t n = 0;
 
     text.n = text.n < FRONT ? text.n : FRONT;
     text_margin_add(&how.first, STYLE_TOOL, l->look->glyphs->answer);
     text_margin_add(&how.rest, STYLE_TEXT, "  ");
-    markdown_layout(&open, &how, text);
-    for (; open.n > 0 && n < open.line[0].runs && n < RUNS; n++)
-        run[n] = open.run[open.line[0].run + n];
-    if (open.n > 0 && open.line[0].end != LINE_ENDS)
-        run[n++] = (struct run){ slice_of(l->look->glyphs->ellipsis), STYLE_DIM };
-    styled_text_add_line(l->s, run, n);
-    if (open.rc)
-        l->s->rc = open.rc;
-    styled_text_fini(&open);
+    markdown_layout(&all, &how, text);
+    add_front(l, &all, 1);
+    styled_text_fini(&all);
 }
 
 static void layout_answer(struct laying *l, const struct block *b)
@@ -435,7 +473,7 @@ static void layout_note(struct laying *l, const struct block *b)
         return;
     begin_part(l, LAYOUT_END_NOTE);
     layout_cut(l->look, &words, b->name, 32);
-    if (b->text.n && buf_add(&words, SLICE("  ")))
+    if (words.n && b->text.n && buf_add(&words, SLICE("  ")))
         l->s->rc = ERR_NOMEM;
     const char *says = buf_cstr(&words);
 

@@ -1,6 +1,7 @@
 #include "tui/screens/transcript/layout.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "lite/json/json.h"
 #include "store/show/tool_call.h"
@@ -125,6 +126,16 @@ static void add_tool_name(struct summary *sum, const struct layout_options *look
     layout_cut(look, &sum->name, name, 32);
 }
 
+/* Some agents name a call by what it is about: "Read `gate.txt`". */
+static bool names_subject(struct slice name, struct slice about)
+{
+    const char *from = name.n ? memchr(name.p, '`', name.n) : NULL;
+    size_t n = from ? (size_t)(name.p + name.n - from) : 0;
+
+    return n > 2 && from[n - 1] == '`' && about.n >= n - 2 &&
+           memcmp(about.p + about.n - (n - 2), from + 1, n - 2) == 0;
+}
+
 /* The line of a folded call: name, argument, outcome. The outcome is always shown; the argument is
  * cut. */
 static void layout_tool_summary(struct styled_text *s, const struct layout_options *look,
@@ -146,6 +157,8 @@ static void layout_tool_summary(struct styled_text *s, const struct layout_optio
     add_outcome(&sum, look, t);
     int room = look->width - width_of_runs(&sum, 0) + 1;
 
+    if (names_subject(t->call->name, about))
+        about = SLICE("");
     if (room < LEAST_ARGUMENT)
         room = LEAST_ARGUMENT;
     if (is_path)
@@ -153,6 +166,8 @@ static void layout_tool_summary(struct styled_text *s, const struct layout_optio
     else
         layout_cut(look, &sum.argument, tool_call_first_line(about), room);
     sum.run[argument_at].text = buf_slice(&sum.argument);
+    if (sum.argument.n == 0) /* the outcome begins with a blank */
+        sum.run[argument_at - 1].text = SLICE("");
     styled_text_add_line(s, sum.run, sum.n);
     buf_fini(&sum.name);
     buf_fini(&sum.argument);

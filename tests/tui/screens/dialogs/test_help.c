@@ -2,6 +2,57 @@
 
 #include "support/screen/screen.h"
 
+/* The menu of all actions. */
+static const char *long_reason(unsigned ability)
+{
+    return ability == CAN_TAG ? "the agent keeps its tags in a database of its own, beside the "
+                                "titles: use the command that it has for them"
+                              : NULL;
+}
+
+static void a_long_reason_in_the_menu_is_wrapped(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_begin(&x);
+    x.fake[0].unsupported = CAN_TAG;
+    screen_ready(&x.s, x.fake, SHOP, 24, 80);
+    x.s.ops.unsupported = long_reason;
+    screen_press(&x.s, "<C-x>");
+    assert_true(screen_has(&x.s, "the agent keeps its tags in a database of its own,"));
+    assert_true(screen_has(&x.s, "command that it has for them"));
+    assert_false(screen_has(&x.s, "redo the last undone change"));
+    assert_true(screen_has(&x.s, "Enter choose"));
+    screen_press(&x.s, "<Up>");
+    assert_non_null(strstr(screen_cursor_line(&x.s), "redo the last undone change"));
+    assert_false(screen_has(&x.s, "resume the session"));
+    screen_press(&x.s, "<Down>");
+    assert_non_null(strstr(screen_cursor_line(&x.s), "resume the session"));
+    screen_resize(&x.s, 40, 160);
+    assert_true(screen_has(&x.s, "beside the titles: use the command that it has for them"));
+    assert_true(screen_has(&x.s, "redo the last undone change"));
+    screen_press(&x.s, "t");
+    assert_true(screen_has(&x.s, "tag: the agent keeps its tags in a database of its own, beside "
+                                 "the titles: use the command that it has for them"));
+    screen_resize(&x.s, 24, 80);
+    assert_true(screen_has(&x.s, "· tag: the agent keeps its tags"));
+    assert_true(screen_has(&x.s, "command that it has for them"));
+    screen_close(&x.s);
+}
+
+static void every_line_of_the_menu_fits_eighty_columns(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_ready(&x, 24, 80);
+    screen_press(&x.s, "<C-x>");
+    assert_true(screen_has(&x.s, "write to a file: Markdown, HTML, text or JSONL"));
+    assert_true(screen_has(&x.s, "redo the last undone change"));
+    screen_close(&x.s);
+}
+
 /* The list of all keys. */
 static void help_begins_with_this_context_and_can_be_searched(void **state)
 {
@@ -44,6 +95,8 @@ static void a_slash_is_typed_into_the_query(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_long_reason_in_the_menu_is_wrapped),
+        cmocka_unit_test(every_line_of_the_menu_fits_eighty_columns),
         cmocka_unit_test(a_slash_is_typed_into_the_query),
         cmocka_unit_test(help_begins_with_this_context_and_can_be_searched),
     };

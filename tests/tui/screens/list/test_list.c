@@ -36,6 +36,21 @@ static void on_80x24_rows_show_their_main_columns(void **state)
     screen_close(&x.s);
 }
 
+static void a_long_directory_leaves_room_for_what_follows(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_begin(&x);
+    x.fake[0].cwd = "/srv/customers/a-very-long-name-of-a-customer/another-one/the-last-name";
+    x.s.settings.density = DENSITY_TWO_LINES;
+    screen_ready(&x.s, x.fake, SHOP, 24, 80);
+    screen_press(&x.s, "<C-a>");
+    assert_true(screen_has(&x.s, "/srv/customers/a-very…"));
+    assert_true(screen_has(&x.s, "the-last-name · fix/retry"));
+    screen_close(&x.s);
+}
+
 static void narrow_screens_give_a_session_two_lines(void **state)
 {
     (void)state;
@@ -388,6 +403,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(on_80x24_rows_show_their_main_columns),
+        cmocka_unit_test(a_long_directory_leaves_room_for_what_follows),
         cmocka_unit_test(narrow_screens_give_a_session_two_lines),
         cmocka_unit_test(a_blank_title_is_its_first_prompt),
         cmocka_unit_test(on_50x12_columns_are_dropped),

@@ -41,6 +41,24 @@ static void an_unresumable_session_stays_with_an_explanation(void **state)
     screen_close(&x.s);
 }
 
+static void an_editor_is_not_given_a_database(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_begin(&x);
+    screen_ready(&x.s, x.fake, SHOP, 24, 80);
+    x.s.ops.unsized = true;
+    screen_press(&x.s, "<C-x>o");
+    assert_true(screen_has(&x.s, "open in editor: the conversation is not in a text file on this "
+                                 "machine"));
+    assert_string_equal(x.s.log, "");
+    x.s.ops.unsized = false;
+    screen_press(&x.s, "<C-x>o");
+    assert_non_null(strstr(x.s.log, "edit "));
+    screen_close(&x.s);
+}
+
 static void marked_sessions_are_printed_when_all_have_been_read(void **state)
 {
     (void)state;
@@ -234,6 +252,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(marks_are_counted_and_printed_together),
         cmocka_unit_test(an_unresumable_session_stays_with_an_explanation),
+        cmocka_unit_test(an_editor_is_not_given_a_database),
         cmocka_unit_test(marked_sessions_are_printed_when_all_have_been_read),
         cmocka_unit_test(the_only_marked_session_is_the_one_that_is_resumed),
         cmocka_unit_test(print_mode_prints_on_enter),

@@ -92,6 +92,26 @@ static void all_notes_of_a_plan_are_shown_or_counted(void **state)
     assert_true(screen_has(&t->s, "more"));
 }
 
+static void the_whole_reason_of_a_held_file_is_shown(void **state)
+{
+    struct rewind_screen *t = *state;
+
+    rewind_screen_go(t);
+    rewind_screen_to_file(t, "README.md");
+    assert_true(screen_has(&t->s, "─ README.md ─"));
+    assert_true(screen_has(&t->s, "changed since the last snapshot, not by"));
+    assert_true(screen_has(&t->s, "  the session"));
+    assert_true(screen_has(&t->s, "@@ -1"));
+    screen_press(&t->s, "<S-Tab>");
+    rewind_screen_to_file(t, ".git/config");
+    assert_true(screen_has(&t->s, "the file stays as it is"));
+    screen_resize(&t->s, 24, 160);
+    screen_press(&t->s, "<S-Tab>");
+    rewind_screen_to_file(t, "README.md");
+    assert_true(screen_has(&t->s, "─ changed since the last snapshot, not by the session ─"));
+    assert_false(screen_has(&t->s, "─ README.md ─"));
+}
+
 static void inferred_files_have_a_key_if_there_are_any(void **state)
 {
     struct rewind_screen *t = *state;
@@ -225,6 +245,7 @@ int main(void)
         T(a_failure_is_shown_in_place_of_the_files),
         T(unavailable_modes_are_explained),
         T(all_notes_of_a_plan_are_shown_or_counted),
+        T(the_whole_reason_of_a_held_file_is_shown),
         T(inferred_files_have_a_key_if_there_are_any),
         T(the_view_fits_eighty_columns),
         T(turns_show_what_each_of_them_changed),
