@@ -9,7 +9,8 @@
 
 static enum err_code cannot(const struct store_ops *ops, const char *what, struct err *e)
 {
-    return err_set(e, ERR_UNSUPPORTED, ops->name, "%s: %s sessions cannot", what, ops->name);
+    return err_set(e, ERR_UNSUPPORTED, ops->name, "%s: not possible for sessions of %s", what,
+                   ops->name);
 }
 
 const char *host_unpersisted(const struct store *st)

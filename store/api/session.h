@@ -244,7 +244,7 @@ struct subagent {
     struct slice task;    /* its task, in short; may be empty */
     struct slice outcome; /* its last message; may be empty */
     enum subagent_end end;
-    int64_t bytes;   /* of its transcript */
+    int64_t bytes;   /* of its transcript; -1: not known */
     int64_t time_ms; /* when its transcript was last written */
 };
 

@@ -36,6 +36,62 @@ const char *store_format(const struct store_ops *ops)
     return ops->format ? ops->format : ops->name;
 }
 
+/* From its row, if its transcript is not a part of the session's own. */
+static void describe_subagent(const struct session_ref *ref, struct arena *a, struct subagent *x)
+{
+    static const struct scope everywhere = { .all = true };
+    const struct store *st = ref->store;
+    struct session_ref own;
+
+    if (!st->ops->subagent || st->ops->subagent(st, ref, x->id, a, &own, NULL) ||
+        slice_eq(own.path, ref->path))
+        return;
+    struct session_row *row = session_row_new();
+
+    if (row && !st->ops->describe(st, &everywhere, &own, row, NULL)) {
+        x->task = arena_copy(a, session_row_title(row));
+        x->end = row->flags & SESSION_INTERRUPTED ? SUBAGENT_OPEN : SUBAGENT_DONE;
+        x->time_ms = row->activity_ms;
+        x->bytes = own.file.size > 0 ? own.file.size : x->bytes;
+    }
+    session_row_free(row);
+}
+
+static enum err_code describe_by_id(const struct session_ref *ref, const atomic_bool *cancel,
+                                    struct subagent_list *out, struct err *e)
+{
+    const struct store *st = ref->store;
+    struct slice *ids = NULL;
+    size_t n = 0;
+    enum err_code rc = st->ops->subagents(st, ref, &out->arena, &ids, &n, e);
+
+    out->agent = rc ? NULL : arena_alloc(&out->arena, (n ? n : 1) * sizeof *out->agent);
+    for (; out->agent && out->n < n && !(cancel && *cancel); out->n++) {
+        out->agent[out->n] =
+            (struct subagent){ .id = ids[out->n], .end = SUBAGENT_DONE, .bytes = -1 };
+        describe_subagent(ref, &out->arena, &out->agent[out->n]);
+    }
+    return rc ? rc : out->arena.failed ? err_nomem(e) : ERR_OK;
+}
+
+enum err_code store_describe_subagents(const struct session_ref *ref, const atomic_bool *cancel,
+                                       struct subagent_list *out, struct err *e)
+{
+    const struct store_ops *ops = ref->store->ops;
+    enum err_code rc = ERR_OK;
+
+    *out = (struct subagent_list){ .n = 0 };
+    if (ops->describe_subagents)
+        rc = ops->describe_subagents(ref->store, ref, cancel, out, e);
+    else if (ops->subagents)
+        rc = describe_by_id(ref, cancel, out, e);
+    if (rc)
+        subagent_list_fini(out);
+    for (size_t i = 0; ops->unsized && i < out->n; i++)
+        out->agent[i].bytes = -1;
+    return rc;
+}
+
 const char *store_unsupported_reason(const struct store_ops *ops, unsigned ability)
 {
     return ops->unsupported ? ops->unsupported(ability) : NULL;
@@ -48,6 +104,6 @@ enum err_code store_unsupported_error(const struct session_ref *ref, unsigned ab
     const char *why = store_unsupported_reason(ops, ability);
 
     return why ? err_set(e, ERR_UNSUPPORTED, ref->path.p, "%s: %s", what, why)
-               : err_set(e, ERR_UNSUPPORTED, ref->path.p, "%s: %s sessions cannot", what,
-                         ops->name);
+               : err_set(e, ERR_UNSUPPORTED, ref->path.p, "%s: not possible for sessions of %s",
+                         what, ops->name);
 }

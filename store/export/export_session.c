@@ -409,8 +409,8 @@ static enum err_code find_subagents(struct export *x, struct err *e)
         return ERR_OK;
     enum err_code rc = st->ops->subagents(st, x->ref, &x->arena, &ids, &n, e);
 
-    if (!rc && n && st->ops->describe_subagents)
-        rc = st->ops->describe_subagents(st, x->ref, x->req->cancel, &list, e);
+    if (!rc && n)
+        rc = store_describe_subagents(x->ref, x->req->cancel, &list, e);
     if (!rc && n)
         rc = name_sections(x, ids, n, &list, e);
     subagent_list_fini(&list);

@@ -44,7 +44,7 @@ static enum err_code session_new(const struct store *st, const struct host_sessi
     pthread_condattr_t attr;
 
     if (!st->ops->append)
-        return err_set(e, ERR_UNSUPPORTED, st->ops->name, "append: %s sessions cannot",
+        return err_set(e, ERR_UNSUPPORTED, st->ops->name, "append: not possible for sessions of %s",
                        st->ops->name);
     s = calloc(1, sizeof *s);
     if (!s)
@@ -415,7 +415,7 @@ enum err_code host_session_set(struct host_session *s, const struct host_setting
     enum err_code rc = session_check_process(s, e);
 
     if (!rc && !s->st->ops->set)
-        rc = err_set(e, ERR_UNSUPPORTED, s->st->ops->name, "set: %s sessions cannot",
+        rc = err_set(e, ERR_UNSUPPORTED, s->st->ops->name, "set: not possible for sessions of %s",
                      s->st->ops->name);
     if (rc)
         return rc;

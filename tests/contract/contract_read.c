@@ -385,10 +385,10 @@ static void read_everything(struct contract *c, const struct contract_session *s
     buf_fini(&h.text);
     if (c->ops->subagents)
         assert_int_equal(c->ops->subagents(c->store, &ref, &c->arena, &agents, &n, NULL), ERR_OK);
-    if (c->ops->describe_subagents) {
-        struct subagent_list list = { .n = 0 };
+    if (c->ops->subagents) {
+        struct subagent_list list;
 
-        assert_int_equal(c->ops->describe_subagents(c->store, &ref, NULL, &list, NULL), ERR_OK);
+        assert_int_equal(store_describe_subagents(&ref, NULL, &list, NULL), ERR_OK);
         assert_int_equal(list.n, n);
         for (size_t i = 0; i < n; i++)
             assert_true(slice_eq(list.agent[i].id, agents[i]));

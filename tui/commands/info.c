@@ -197,6 +197,16 @@ static void write_pull_request(const struct session_row *row, struct out *o)
     out_addf(o, "\n");
 }
 
+/* The path of a session in a database is that of the database and its id. */
+static struct slice file_of(const struct session_ref *ref)
+{
+    size_t n = ref->path.n;
+
+    while (n > 0 && ref->path.p[n - 1] != '/')
+        n--;
+    return ref->store->ops->unsized && n > 1 ? (struct slice){ ref->path.p, n - 1 } : ref->path;
+}
+
 static void write_info_text(const struct facts *f, int64_t now_ms, struct out *o)
 {
     const struct session_row *row = f->row;
@@ -219,7 +229,7 @@ static void write_info_text(const struct facts *f, int64_t now_ms, struct out *o
         { "last prompt", row->last_prompt },
         { "forked from", row->parent_id },
         { "phase", row->phase ? slice_of(row->phase) : SLICE("") },
-        { "file", row->ref.path },
+        { row->ref.store->ops->unsized ? "database" : "file", file_of(&row->ref) },
     };
     char age[WHEN_AGE], flags[SESSION_LINE_FLAGS];
 
@@ -266,9 +276,10 @@ enum { TYPE_COLUMNS = 12, TASK_COLUMNS = 32 };
 
 static void write_subagent(const struct subagent *x, struct out *o)
 {
-    char size[SIZE_TEXT];
+    char size[SIZE_TEXT] = "-";
 
-    text_size(x->bytes, size);
+    if (x->bytes >= 0)
+        text_size(x->bytes, size);
     out_text(o, x->id);
     out_addf(o, "  %-10s %8s  ", subagent_end_word(x->end), size);
     session_line_column(x->type, TYPE_COLUMNS, o);
@@ -282,10 +293,8 @@ static void write_subagent(const struct subagent *x, struct out *o)
 static enum err_code write_subagents_text(const struct session_ref *ref, struct out *o,
                                           struct err *e)
 {
-    const struct store_ops *ops = ref->store->ops;
-    struct subagent_list list = { .n = 0 };
-    enum err_code rc =
-        ops->describe_subagents ? ops->describe_subagents(ref->store, ref, NULL, &list, e) : ERR_OK;
+    struct subagent_list list;
+    enum err_code rc = store_describe_subagents(ref, NULL, &list, e);
 
     for (size_t i = 0; !rc && i < list.n; i++)
         write_subagent(&list.agent[i], o);

@@ -266,8 +266,8 @@ static enum err_code answer_subagents(const struct effect *q, const struct reply
     struct subagent_list *list = calloc(1, sizeof *list);
     enum err_code rc = list ? ERR_OK : err_nomem(e);
 
-    if (rc == ERR_OK && ref->store->ops->describe_subagents)
-        rc = ref->store->ops->describe_subagents(ref->store, ref, r->cancelled, list, e);
+    if (rc == ERR_OK)
+        rc = store_describe_subagents(ref, r->cancelled, list, e);
     if (rc) {
         free(list);
         return rc;

@@ -74,7 +74,7 @@ static void a_refusal_names_the_operation_and_the_reason(void **state)
     assert_string_equal(e.text, "tag: Go sessions have no tags");
     ref.store = &mute;
     assert_int_equal(store_unsupported_error(&ref, CAN_TAG, "tag", &e), ERR_UNSUPPORTED);
-    assert_string_equal(e.text, "tag: silent sessions cannot");
+    assert_string_equal(e.text, "tag: not possible for sessions of silent");
 }
 
 int main(void)

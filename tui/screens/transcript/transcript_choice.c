@@ -202,11 +202,12 @@ static int type_width(const struct subagent_list *list)
 static bool add_agent(struct transcript_choice *c, const struct subagent *x, int type_w)
 {
     struct slice task = first_line(x->task), outcome = first_line(x->outcome);
-    char size[SIZE_TEXT];
+    char size[SIZE_TEXT] = "-";
     struct buf label = { 0 };
     int pad = type_w - frame_width(x->type);
 
-    text_size(x->bytes, size);
+    if (x->bytes >= 0)
+        text_size(x->bytes, size);
     bool ok = buf_addf(&label, "%-10s %8s  %.*s%*s", subagent_end_word(x->end), size,
                        SLICE_ARG(x->type), pad > 0 ? pad : 0, "") == ERR_OK &&
               (type_w == 0 || buf_add(&label, SLICE("  ")) == ERR_OK) &&
