@@ -133,6 +133,18 @@ static void without_a_reader(struct reprise_session *s)
     close(ends[1]);
 }
 
+/* The lease shows whether a program has the session open; that it is broken says so. */
+static void while_a_session_is_deleted(struct reprise_session *s)
+{
+    struct reprise_error e;
+
+    broken = 0;
+    int rc = reprise_delete(s, 0, NULL, &e);
+
+    need(rc == REPRISE_OK || rc == REPRISE_LOCKED, "delete", &e);
+    need(broken > 0, "the deletion takes a lease", NULL);
+}
+
 static void dispositions_are_as_they_were(void)
 {
     static const int signals[] = { SIGIO, SIGPIPE, SIGXFSZ };
@@ -174,6 +186,7 @@ int main(int argc, char **argv)
     while_leases_are_broken(s);
     beyond_the_limit_of_files(s);
     without_a_reader(s);
+    while_a_session_is_deleted(s);
     dispositions_are_as_they_were();
     reprise_session_close(s);
     reprise_close(r);
