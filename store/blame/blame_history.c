@@ -5,6 +5,7 @@
 
 #include "lite/base/array.h"
 #include "lite/base/time.h"
+#include "store/fs/path.h"
 #include "store/rewind/record/records.h"
 
 enum { NAMES_MAX = 32 };
@@ -413,4 +414,19 @@ void blame_history_fini(struct blame_history *h)
     free(h->name);
     arena_fini(&h->arena);
     *h = (struct blame_history){ 0 };
+}
+
+/* ---- names ---- */
+
+enum err_code blame_paths_of(const char *dir, const char *name, struct arena *a,
+                             struct blame_paths *out, struct err *e)
+{
+    const char *path = path_normalize(dir, name, a);
+    char *real = path ? realpath(path, NULL) : NULL;
+
+    *out = (struct blame_paths){ .path = { path }, .n = 1 };
+    if (real && strcmp(real, path) != 0)
+        out->path[out->n++] = arena_copy_text(a, real);
+    free(real);
+    return a->failed ? err_nomem(e) : ERR_OK;
 }

@@ -29,6 +29,16 @@ struct blame_history {
     uint64_t bytes; /* of the texts */
 };
 
+/* The names of a file that sessions may have recorded: as it is given, relative to dir unless it is absolute, and without
+ * links. */
+struct blame_paths {
+    const char *path[2]; /* absolute and clean; in the arena */
+    size_t n;
+};
+
+MUST_CHECK enum err_code blame_paths_of(const char *dir, const char *name, struct arena *a,
+                                        struct blame_paths *out, struct err *e);
+
 /* Called for a session that cannot be read; the others are. */
 typedef void blame_trouble_fn(const struct err *trouble, void *arg);
 

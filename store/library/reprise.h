@@ -445,6 +445,41 @@ typedef int reprise_hit_fn(const struct reprise_hit *hit, void *arg);
 REPRISE_API int reprise_search(const struct reprise *r, const struct reprise_search_query *query,
                                reprise_hit_fn *fn, void *arg, struct reprise_error *error);
 
+/* ==== reprise_blame - which session and prompt wrote each line of a file ==== */
+
+/* A line of a file, and the edit that wrote it. The texts about that are "" for a line that no session wrote. */
+struct reprise_line {
+    size_t size;
+    const char *text; /* without its line end */
+    size_t text_length;
+    const char *system;
+    const char *session;
+    const char *path;    /* of the session */
+    const char *agent;   /* the id of the sub-agent that wrote it; "": the session's own agent */
+    const char *turn;    /* the id of the prompt's message */
+    const char *message; /* the id of the row that records the edit */
+    const char *tool;    /* its name as recorded */
+    const char *prompt;
+    int64_t time_ms; /* of the edit; REPRISE_TIME_UNKNOWN if it is not known */
+};
+
+/* The lines of a file, in order. */
+struct reprise_lines;
+
+/* Replays the edits of all sessions to a file in order of time, and compares the result with the file as it is now. file is
+ * an absolute path. sessions: which ones are read; NULL: all; their order, limit and offset do not count. A session that
+ * cannot be read is left out. REPRISE_NOT_FOUND: there is no file. REPRISE_UNSUPPORTED: it is too large, or not
+ * text. REPRISE_UNSAFE: it is not a regular file. */
+REPRISE_API int reprise_blame(const struct reprise *r, const char *file,
+                              const struct reprise_query *sessions, struct reprise_lines **out,
+                              struct reprise_error *error);
+REPRISE_API size_t reprise_lines_count(const struct reprise_lines *lines);
+/* Returns a line, which is valid until the lines are freed; NULL beyond the last one. */
+REPRISE_API const struct reprise_line *reprise_lines_at(const struct reprise_lines *lines,
+                                                        size_t i);
+/* Frees the lines. NULL is fine. */
+REPRISE_API void reprise_lines_free(struct reprise_lines *lines);
+
 /* ==== reprise_append - keeps sessions ==== */
 
 struct reprise_create_request {

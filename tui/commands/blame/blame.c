@@ -303,7 +303,7 @@ static enum err_code run_blame(struct blame_answer *a, struct sessions *s, struc
     enum err_code rc = sessions_query(a->in, &s->scope, &q.sessions, e);
 
     if (!rc)
-        rc = blame_paths_of(a->in, a->path, &s->arena, &paths, e);
+        rc = blame_paths_of(a->in->world->env.cwd, a->path, &s->arena, &paths, e);
     q.path = paths.path;
     q.paths = paths.n;
     if (!rc)

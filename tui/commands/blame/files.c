@@ -27,19 +27,6 @@ bool blame_is_there(const struct invocation *in, const char *name)
     return there;
 }
 
-enum err_code blame_paths_of(const struct invocation *in, const char *name, struct arena *a,
-                             struct blame_paths *out, struct err *e)
-{
-    const char *path = path_normalize(in->world->env.cwd, name, a);
-    char *real = path ? realpath(path, NULL) : NULL;
-
-    *out = (struct blame_paths){ .path = { path }, .n = 1 };
-    if (real && strcmp(real, path) != 0)
-        out->path[out->n++] = arena_copy_text(a, real);
-    free(real);
-    return a->failed ? err_nomem(e) : ERR_OK;
-}
-
 struct slice blame_first_line(struct slice prompt)
 {
     struct slice line;
@@ -315,7 +302,7 @@ static enum err_code run_touched(struct invocation *in, struct sessions *s, stru
     enum err_code rc = sessions_query(in, &s->scope, &q.sessions, e);
 
     if (!rc)
-        rc = blame_paths_of(in, in->argv[0], &s->arena, &paths, e);
+        rc = blame_paths_of(in->world->env.cwd, in->argv[0], &s->arena, &paths, e);
     q.path = paths.path;
     q.paths = paths.n;
     if (!rc)
