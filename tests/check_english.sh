@@ -7,7 +7,7 @@
 paths='lite store tui docs README.md'
 exceptions='
 tui/commands/command_table.c: data does not speak: Tool calls that were cut off\nby the end of the session get a result that says so
-tui/screens/flows/change_flow.c: data does not speak: Cannot tell whether an agent is still writing to %s
+tui/screens/flows/delete_flow.c: data does not speak: Cannot tell whether an agent is still writing to %s
 store/systems/claude/chain/row_facts.c: who: Nobody asked it to stop.]
 store/demo/story.c: undo, archive: Customers should be able to take back part of an order and get that part of the money
 store/demo/story.c: who: One thing to settle first: if somebody returns one of three items, do we refund a part of the **shipping**?

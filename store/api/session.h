@@ -124,7 +124,8 @@ enum session_can {
     CAN_RENAME = 1 << 4,
     CAN_TAG = 1 << 5,
     CAN_ARCHIVE = 1 << 6,
-    CAN_DELETE = 1 << 7,
+    CAN_DELETE = 1 << 7,  /* into the trash */
+    CAN_REMOVE = 1 << 15, /* for good: its store has no trash */
     /* These depend on the system alone and are set in no row (see store_unsupported_reason). */
     CAN_TOMBSTONE = 1 << 8,
     CAN_REAPPEND = 1 << 9,

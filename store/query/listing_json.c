@@ -12,7 +12,7 @@ struct ability {
 static const struct ability abilities[] = {
     { CAN_RESUME, "resume" },   { CAN_FORK, "fork" },     { CAN_RESUME_AT, "resume-at" },
     { CAN_REWIND, "rewind" },   { CAN_RENAME, "rename" }, { CAN_TAG, "tag" },
-    { CAN_ARCHIVE, "archive" }, { CAN_DELETE, "delete" },
+    { CAN_ARCHIVE, "archive" }, { CAN_DELETE, "delete" }, { CAN_REMOVE, "delete-permanently" },
 };
 
 static void time_member(struct jsonout *j, const char *key, int64_t ms)

@@ -1,5 +1,5 @@
 """The example plug-in through the whole program: listed, read, retrieved, resumed, changed, and refused.
-   usage: plugin_store.py REPRISE EXAMPLE_STORE FIXTURES"""
+   usage: plugin_store.py REPRISE EXAMPLE_STORE KEPT_STORE FIXTURES"""
 import os
 import shutil
 import sys
@@ -119,6 +119,26 @@ def resumes(p, home):
     p.run('undo', '--all')
 
 
+def deletes(p, home, plugin):
+    """For good, with its sub-agents; what is here stays."""
+    config = f'{home}/config/reprise/config'
+    with open(config, encoding='utf-8') as f:
+        before = f.read()
+    put(config, f'[store.kept]\nplugin = {plugin}\npath = {home}/kept\n')
+    put(f'{home}/kept/tenant/{ONE}.jsonl', fixture(FIXTURES, 'rewound.jsonl', ONE))
+    put(f'{home}/kept/tenant/{ONE}/subagents/agent-a1.jsonl', fixture(FIXTURES, 'rewound.jsonl', ONE))
+    put(f'{home}/kept/tenant/{TWO}.jsonl', fixture(FIXTURES, 'never-answered.jsonl', TWO))
+    p.need('delete-permanently' in p.json('info', ONE)['can'], 'it can be deleted')
+    run = p.run('delete', ONE)
+    p.need(run.returncode == 4 and b'--permanently' in run.stderr and os.path.exists(f'{home}/kept/tenant/{ONE}.jsonl'), f'not by accident: {run}')
+    p.run('retrieve', ONE)
+    p.same('deleted', p.run('delete', '--permanently', f'kept:{ONE}').returncode, 0)
+    p.same('nothing else', sorted(os.listdir(f'{home}/kept/tenant')), [f'{TWO}.jsonl'])
+    p.same('the local one stays', p.json('info', ONE)['system'], 'claude')
+    p.run('undo', '--all')
+    put(config, before)
+
+
 def goes_on_without(p, home):
     """A store that cannot be opened is one line, and the rest goes on."""
     put(f'{home}/.claude/projects/-w/{ONE}.jsonl', fixture(FIXTURES, 'rewound.jsonl', ONE))
@@ -140,18 +160,22 @@ def goes_on_without(p, home):
     p.need(b'not a name for a store' in run.stderr and b'a system has this name' in run.stderr, f'names: {run}')
 
 
-FIXTURES = sys.argv[3]
+FIXTURES = sys.argv[4]
 
 
 def main():
     with tempfile.TemporaryDirectory() as top:
         home = make(top, sys.argv[2], FIXTURES)
+        kept = shutil.copy(sys.argv[3], f'{home}/kept.so')
+        os.chmod(kept, 0o700)
+        os.chmod(home, 0o700)
         p = Program(sys.argv[1], home, {'XDG_CONFIG_HOME': f'{home}/config', 'XDG_DATA_HOME': f'{home}/data',
                                         'XDG_STATE_HOME': f'{home}/state'})
         lists_and_reads(p, home)
         changes(p, home)
         retrieves(p, home)
         resumes(p, home)
+        deletes(p, home, kept)
         goes_on_without(p, home)
         print(f'{p.passed} passed, {p.failed} failed')
         sys.exit(p.failed > 0)

@@ -189,6 +189,7 @@ static void a_row_supports_what_its_system_supports(struct contract *c)
         { CAN_FORK, c->ops->fork != NULL },     { CAN_RESUME_AT, c->ops->resume_at != NULL },
         { CAN_RENAME, c->ops->rename || sets }, { CAN_TAG, c->ops->tag || sets },
         { CAN_DELETE, c->ops->parts != NULL },  { CAN_ARCHIVE, c->ops->archive != NULL },
+        { CAN_REMOVE, c->ops->remove != NULL },
     };
 
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)

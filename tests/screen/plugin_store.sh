@@ -2,6 +2,7 @@
 # The store of a plug-in is listed, previewed, read and resumed like any other; what it cannot is dimmed with the reason.
 example=$(realpath "$3")
 rude=$(realpath "$4")
+kept=$(realpath "$5")
 . "$(dirname "$0")/lib.sh"
 demo
 one=11111111-1111-4111-8111-111111111111
@@ -40,6 +41,35 @@ ended 0
 # Now it is here and there: one row.
 open 140 30 --all -q "A shared"
 match "A shared title +claude.team"
+press C-c
+ended 130
+# It is deleted from the store for good, if "yes" is typed; the local one stays. One question is about one store.
+cp "$kept" "$top/home/.local/share/reprise/stores/kept.so"
+chmod -R go-w "$top/home/.local"
+mkdir -p "$top/home/kept/-w"
+for id in 22222222-1111-4111-8111-111111111111 33333333-1111-4111-8111-111111111111; do
+    sed "s/$one/$id/g" "$top/home/team/-w/$one.jsonl" >"$top/home/kept/-w/$id.jsonl"
+done
+printf '[store.kept]\nplugin = kept\npath = %s\n' "$top/home/kept" >"$top/home/.config/reprise/config"
+open 140 30 --all
+see "Payments: idempotency" "A shared title"
+enter_text "system:kept"
+gone "Payments: idempotency"
+press Delete
+see "Delete 1 session from kept for good?" "This cannot be undone."
+press Enter
+gone "This cannot be undone."
+[ "$(find "$top/home/kept" -type f | wc -l)" = 2 ] || fail "deleted without yes"
+press Delete
+enter_text yes
+press Enter
+see "deleted for good: 1 session"
+[ "$(find "$top/home/kept" -type f | wc -l)" = 1 ] || fail "not deleted, or too much"
+press C-u
+see "Payments: idempotency"
+press M-a
+press Delete
+see "sessions of this machine and of each store are deleted separately"
 press C-c
 ended 130
 # A server that never answers holds up neither the other sessions nor a key nor the way out.

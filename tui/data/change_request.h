@@ -11,7 +11,7 @@
 
 /* What can be changed from the screen, and the result: an effect carries the request to a worker, a message brings
  * the result back. A request is one change in the operation log, however many sessions it is about: it happens
- * completely or not at all, and one undo reverts it. (Emptying the trash is not logged and cannot be undone.) */
+ * completely or not at all, and one undo reverts it. (Emptying the trash, and deleting where there is none, is not logged and cannot be undone.) */
 enum change_request {
     CHANGE_RENAME, /* text: the title */
     CHANGE_TAG,    /* text: the tag; empty removes it */
@@ -19,6 +19,7 @@ enum change_request {
     CHANGE_UNARCHIVE,
     CHANGE_FORK, /* text: the title of the copy; names: the message it ends with, or "" for all of it */
     CHANGE_TRASH,     /* names: the titles, as the trash will show them */
+    CHANGE_REMOVE,    /* deletes sessions of a team's store for good */
     CHANGE_RESUME_AT, /* names: one message */
     /* the newest change of the shown sessions; names: rewinds that need no question. With text: the
      * change with this id, about which the person was asked; names: files that changed since and
@@ -34,7 +35,8 @@ enum change_request {
 
 struct change_result {
     enum change_request request;
-    struct err error; /* code ERR_OK: done; else nothing was changed (EMPTY: not all of it) */
+    struct err
+        error; /* code ERR_OK: done; else nothing was changed (EMPTY, REMOVE: not all of it) */
     /* the title or tag; UNDO, REDO: what was undone or redone */
     struct buf text;
     struct name_list sessions; /* ids of the sessions that changed */

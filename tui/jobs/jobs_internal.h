@@ -13,7 +13,7 @@
 MUST_CHECK enum err_code jobs_change(const struct store_env *env, const struct shown *shown,
                                      const struct effect *q, struct change_result *out,
                                      struct err *e);
-/* Its part for CHANGE_UNDO and CHANGE_REDO (jobs_change.c). */
+/* Its part for CHANGE_UNDO and CHANGE_REDO (jobs_undo.c). */
 MUST_CHECK enum err_code jobs_undo(const struct store_env *env, const struct shown *shown,
                                    const struct effect *q, struct change_result *out,
                                    struct err *e);

@@ -348,7 +348,8 @@ static enum err_code find_ends(const struct plugin_store *p, const struct sessio
 /* What can be done with a session of this store. */
 static unsigned can_do(const struct plugin_store *p)
 {
-    return CAN_RESUME | CAN_FORK | (p->ops.set ? CAN_RENAME | CAN_TAG : 0);
+    return CAN_RESUME | CAN_FORK | (p->ops.set ? CAN_RENAME | CAN_TAG : 0) |
+           (p->ops.remove ? CAN_REMOVE : 0);
 }
 
 /* Claude Code's system described the file without a name: the rest is the session's. */

@@ -46,8 +46,8 @@ static struct session_row *row_of(const struct screen *s, const struct fake *f,
     row->hidden = (enum session_hidden)f->hidden;
     row->problem = f->problem;
     row->flags = f->flags;
-    row->can = (CAN_RESUME | CAN_REWIND | CAN_RENAME | CAN_TAG | CAN_ARCHIVE | CAN_DELETE |
-                CAN_FORK | CAN_RESUME_AT) &
+    row->can = (CAN_RESUME | CAN_REWIND | CAN_RENAME | CAN_TAG | CAN_ARCHIVE | CAN_FORK |
+                CAN_RESUME_AT | (s->ops.remote ? CAN_REMOVE : CAN_DELETE)) &
                ~f->unsupported;
     row->summary = keep(row, f->title);
     if (f->named)

@@ -125,6 +125,7 @@ static void change_fake(struct screen *s, const struct effect *e, struct fake *f
         break;
     case CHANGE_ARCHIVE: f->flags |= SESSION_ARCHIVED; break;
     case CHANGE_UNARCHIVE: f->flags &= ~(unsigned)SESSION_ARCHIVED; break;
+    case CHANGE_REMOVE:
     case CHANGE_TRASH: f->gone = true; break;
     case CHANGE_FIX:
         f->flags &= ~(unsigned)SESSION_TORN;
@@ -161,7 +162,7 @@ static void answer_change(struct screen *s, const struct effect *e)
         [CHANGE_UNARCHIVE] = "unarchive", [CHANGE_TRASH] = "trash", [CHANGE_FORK] = "fork",
         [CHANGE_RESUME_AT] = "resume at", [CHANGE_UNDO] = "undo",   [CHANGE_REDO] = "redo",
         [CHANGE_RESTORE] = "restore",     [CHANGE_JOIN] = "join",   [CHANGE_EMPTY] = "empty",
-        [CHANGE_SWEEP] = "sweep",         [CHANGE_FIX] = "fix",
+        [CHANGE_SWEEP] = "sweep",         [CHANGE_FIX] = "fix",     [CHANGE_REMOVE] = "remove",
     };
     struct change_result *c = change_result_new(e->request);
 

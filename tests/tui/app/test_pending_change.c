@@ -103,6 +103,44 @@ static void an_unknown_live_state_requires_typing_yes(void **state)
     screen_close(&x.s);
 }
 
+/* --- the store of a team has no trash */
+static void a_remote_session_is_deleted_for_good_and_only_after_yes(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_begin(&x);
+    x.s.ops.remote = true;
+    screen_ready(&x.s, x.fake, SHOP, 24, 80);
+    screen_press(&x.s, "<Down><Del>");
+    assert_true(screen_has(&x.s, "Delete 1 session from claude for good?"));
+    assert_true(screen_has(&x.s, "“Payments: idempotency keys”"));
+    assert_true(screen_has(&x.s, "This cannot be undone."));
+    screen_press(&x.s, "<Enter><Del><Down><Enter>");
+    assert_string_equal(x.s.log, "");
+    screen_press(&x.s, "<Del>yes<Enter>");
+    assert_string_equal(x.s.log, "remove 22222222\n");
+    assert_false(screen_has(&x.s, "idempotency"));
+    assert_true(screen_has(&x.s, "deleted for good: 1 session"));
+    assert_false(screen_has(&x.s, "undo"));
+    screen_close(&x.s);
+}
+
+static void a_store_that_cannot_delete_is_explained(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_begin(&x);
+    x.s.ops.remote = true;
+    x.fake[1].unsupported = CAN_REMOVE;
+    screen_ready(&x.s, x.fake, SHOP, 24, 80);
+    screen_press(&x.s, "<Down><Del>");
+    assert_true(screen_has(&x.s, "delete: this session's system cannot do that"));
+    assert_string_equal(x.s.log, "");
+    screen_close(&x.s);
+}
+
 static void a_running_session_cannot_be_deleted(void **state)
 {
     (void)state;
@@ -452,6 +490,8 @@ int main(void)
         cmocka_unit_test(an_unknown_live_state_requires_typing_yes),
         cmocka_unit_test(a_question_keeps_its_subject),
         cmocka_unit_test(the_question_is_updated_with_the_exact_size),
+        cmocka_unit_test(a_remote_session_is_deleted_for_good_and_only_after_yes),
+        cmocka_unit_test(a_store_that_cannot_delete_is_explained),
         cmocka_unit_test(a_running_session_cannot_be_deleted),
         cmocka_unit_test(an_unsupported_change_is_explained),
         cmocka_unit_test(all_marked_sessions_are_deleted_at_once),

@@ -1,4 +1,3 @@
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +7,6 @@
 #include "tui/screens/flows/flows.h"
 #include "tui/screens/list/list.h"
 #include "tui/screens/transcript/transcript.h"
-#include "tui/text/when.h"
 #include "tui/widgets/frame.h"
 
 /* From a key to a changed session:
@@ -30,7 +28,7 @@ void change_flow_clear(struct model *m)
     c->estimating = 0;
 }
 
-static void fail_pending_change(struct model *m)
+void change_flow_fail(struct model *m)
 {
     toast_no_memory(&m->toast);
     change_flow_clear(m);
@@ -44,7 +42,7 @@ static bool may_change(const struct session_entry *e, enum action a)
 
     if (!e->row) /* not read yet: the worker checks it */
         return true;
-    return (e->row->can & ability) == ability && !(a == ACT_TRASH && e->row->flags & SESSION_LIVE);
+    return (!ability || e->row->can & ability) && !(a == ACT_TRASH && e->row->flags & SESSION_LIVE);
 }
 
 static void count_left_out(struct pending_change *c, const struct session_entry *e)
@@ -83,7 +81,7 @@ static bool collect_selection(struct model *m, enum action a)
         c->all_archived &= e->row && (e->row->flags & SESSION_ARCHIVED);
     }
     if (!ok)
-        fail_pending_change(m);
+        change_flow_fail(m);
     return ok && c->refs->n > 0;
 }
 
@@ -98,13 +96,13 @@ static const struct session_row *single_row(const struct model *m)
 /* ---- doing ---- */
 
 /* Passes the collected sessions to a worker. */
-static struct effect *submit_change(struct model *m, enum change_request request, struct slice text)
+struct effect *change_flow_submit(struct model *m, enum change_request request, struct slice text)
 {
     struct pending_change *c = m->pending_change;
     struct buf copy = { 0 };
 
     if (buf_add(&copy, text)) {
-        fail_pending_change(m);
+        change_flow_fail(m);
         return NULL;
     }
     struct effect *e = effect_add(&m->fx, EFFECT_CHANGE, REQUESTER_LIST);
@@ -131,7 +129,7 @@ void change_flow_request_undo(struct model *m, enum change_request request, stru
 {
     change_flow_clear(m);
     m->pending_change->titles = names;
-    submit_change(m, request, id);
+    change_flow_submit(m, request, id);
 }
 
 void change_flow_request_names(struct model *m, enum change_request request,
@@ -147,15 +145,15 @@ void change_flow_request_fix(struct model *m, uint32_t entry)
     change_flow_clear(m);
     c->refs = ref_list_one(&m->list->sessions.entry[entry].ref, (struct slice){ 0 });
     if (c->refs)
-        submit_change(m, CHANGE_FIX, (struct slice){ 0 });
+        change_flow_submit(m, CHANGE_FIX, (struct slice){ 0 });
     else
-        fail_pending_change(m);
+        change_flow_fail(m);
 }
 
 void change_flow_request_sweep(struct model *m, struct sweep *sweep)
 {
     change_flow_clear(m);
-    struct effect *e = submit_change(m, CHANGE_SWEEP, (struct slice){ 0 });
+    struct effect *e = change_flow_submit(m, CHANGE_SWEEP, (struct slice){ 0 });
 
     if (e) {
         e->sweep = sweep;
@@ -177,13 +175,13 @@ static const char *rename_to(struct model *m, struct slice title)
 {
     if (is_blank_text(title))
         return "a title cannot be empty";
-    submit_change(m, CHANGE_RENAME, title);
+    change_flow_submit(m, CHANGE_RENAME, title);
     return NULL;
 }
 
 static const char *tag_with(struct model *m, struct slice tag)
 {
-    submit_change(m, CHANGE_TAG, is_blank_text(tag) ? (struct slice){ 0 } : tag);
+    change_flow_submit(m, CHANGE_TAG, is_blank_text(tag) ? (struct slice){ 0 } : tag);
     return NULL;
 }
 
@@ -213,120 +211,6 @@ static void begin_tag(struct model *m)
     dialog_prompt(m, label, row ? row->tag : (struct slice){ 0 }, tag_with);
 }
 
-/* ---- deleting: shows first, acts second ---- */
-
-static int compare_entries(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-    return (x > y) - (x < y);
-}
-
-/* Marked sessions that the query hides are included, so the question has to mention them. */
-static size_t hidden_by_query(const struct model *m)
-{
-    const struct ref_list *refs =
-        m->pending_change->refs; /* by entry: list_selection_next goes upwards */
-    const struct filter *filter = &m->list->filter;
-    size_t shown = 0;
-
-    if (view_base(m) != VIEW_LIST || m->list->marks == 0)
-        return 0;
-    for (size_t i = 0; i < filter->hits; i++)
-        shown += bsearch(&filter->hit[i], refs->entry, refs->n, sizeof *refs->entry,
-                         compare_entries) != NULL;
-    return refs->n - shown;
-}
-
-static void trash_answer(struct model *m, enum dialog_choice choice)
-{
-    size_t unsure = m->pending_change->unsure;
-    struct effect *e = NULL;
-
-    if (choice == CHOICE_DO)
-        e = submit_change(m, CHANGE_TRASH, (struct slice){ 0 });
-    else
-        change_flow_clear(m);
-    if (e)
-        e->unsure = unsure > 0; /* the question mentioned it */
-}
-
-static void lines_about_others(struct dialog *d, const struct pending_change *c)
-{
-    if (c->running > 0)
-        dialog_line(d, "%zu more %s: an agent has %s open.", c->running,
-                    c->running == 1 ? "stays" : "stay", c->running == 1 ? "it" : "them");
-    if (c->unsupported > 0)
-        dialog_line(d, "%zu more %s: they cannot be deleted.", c->unsupported,
-                    c->unsupported == 1 ? "stays" : "stay");
-    if (c->partly > 1)
-        dialog_line(d, "Part of %s stays; of one of them:", change_text_count(c->partly).text);
-    if (c->partly > 0)
-        dialog_line(d, "%c%s.", toupper((unsigned char)c->stays[0]), c->stays + 1);
-}
-
-/* Filled in when the question is asked, and again when the exact numbers arrive. */
-static void fill_trash_dialog(struct model *m)
-{
-    const struct pending_change *c = m->pending_change;
-    struct dialog *d = m->dialog;
-    size_t at = d->at, n = c->refs->n, hidden = hidden_by_query(m);
-    char size[SIZE_TEXT], title[DIALOG_TEXT];
-
-    text_size(c->bytes, size);
-    snprintf(title, sizeof title, "Move %s, %s, to the trash?", change_text_count(n).text, size);
-    dialog_begin(d, title, trash_answer);
-    if (n == 1)
-        dialog_line(d, "%s", change_text_title(m, c->titles->name[0]).text);
-    if (hidden > 0)
-        dialog_line(d, "%zu of them %s hidden by the filter.", hidden, hidden == 1 ? "is" : "are");
-    lines_about_others(d, c);
-    dialog_line(d, "%s in the trash until you empty it; undo brings %s back.",
-                n == 1 ? "It stays" : "They stay", n == 1 ? "it" : "them");
-    dialog_offer(d, CHOICE_CANCEL, "cancel");
-    if (c->unsure > 0) {
-        dialog_line(d, "Cannot tell whether an agent is still writing to %s.",
-                    n == 1 ? "it" : change_text_count(c->unsure).text);
-        dialog_line(d, "Quit the agent first, or what it writes from now on may be lost.");
-        dialog_want_yes(d);
-        return;
-    }
-    dialog_offer(d, CHOICE_DO, "move %s to the trash", change_text_count(n).text);
-    d->at = at < d->choices ? at : 0;
-}
-
-static void begin_trash(struct model *m)
-{
-    struct pending_change *c = m->pending_change;
-    struct ref_list *refs = ref_list_copy(c->refs);
-
-    if (!refs) {
-        fail_pending_change(m);
-        return;
-    }
-    struct effect *e = effect_add(&m->fx, EFFECT_ESTIMATE_DELETE, REQUESTER_LIST);
-
-    e->refs = refs;
-    c->estimating = e->generation;
-    m->dialog->at = 0;
-    fill_trash_dialog(m);
-    view_push(m, VIEW_DIALOG);
-}
-
-static void set_delete_estimate(struct model *m, const struct delete_estimate *w)
-{
-    struct pending_change *c = m->pending_change;
-
-    c->estimating = 0;
-    if (w->n == c->refs->n) {
-        c->bytes = w->bytes;
-        c->unsure = w->unsure;
-        c->partly = w->partly;
-        c->stays = w->stays;
-        fill_trash_dialog(m);
-    }
-}
-
 /* ---- at a message ---- */
 
 /* The id of the message under the cursor, as text. (An id that is not a UUID has no text here, and
@@ -354,14 +238,14 @@ static bool name_message(struct model *m)
     c->titles = name_list_new();
     if (c->titles && name_list_add(c->titles, slice_of(text)))
         return true;
-    fail_pending_change(m);
+    change_flow_fail(m);
     return false;
 }
 
 static const char *fork_as(struct model *m, struct slice title)
 {
     if (name_message(m))
-        submit_change(m, CHANGE_FORK, is_blank_text(title) ? (struct slice){ 0 } : title);
+        change_flow_submit(m, CHANGE_FORK, is_blank_text(title) ? (struct slice){ 0 } : title);
     return NULL;
 }
 
@@ -416,7 +300,7 @@ static void resume_at_answer(struct model *m, enum dialog_choice choice)
     if (choice != CHOICE_DO)
         change_flow_clear(m);
     else if (name_message(m))
-        submit_change(m, CHANGE_RESUME_AT, (struct slice){ 0 });
+        change_flow_submit(m, CHANGE_RESUME_AT, (struct slice){ 0 });
 }
 
 static void begin_resume_at(struct model *m)
@@ -462,13 +346,13 @@ static void begin_change(struct model *m, enum action a)
     switch (a) {
     case ACT_RENAME: begin_rename(m); break;
     case ACT_TAG: begin_tag(m); break;
-    case ACT_TRASH: begin_trash(m); break;
+    case ACT_TRASH: delete_flow_begin(m); break;
     case ACT_FORK: begin_fork(m, false); break;
     case ACT_FORK_AT:
     case ACT_RESUME_AT: begin_at_message(m, a); break;
     case ACT_ARCHIVE:
-        submit_change(m, m->pending_change->all_archived ? CHANGE_UNARCHIVE : CHANGE_ARCHIVE,
-                      (struct slice){ 0 });
+        change_flow_submit(m, m->pending_change->all_archived ? CHANGE_UNARCHIVE : CHANGE_ARCHIVE,
+                           (struct slice){ 0 });
         break;
     default: change_flow_clear(m); break;
     }
@@ -500,7 +384,7 @@ static bool change_message(struct model *m, const struct msg *msg)
         return true;
     case MSG_DELETE_ESTIMATE:
         if (weighed)
-            set_delete_estimate(m, &msg->u.usage);
+            delete_flow_estimate(m, &msg->u.usage);
         return true;
     case MSG_FAILED:
         if (c->under_way > 0 && msg->generation == c->newest) {

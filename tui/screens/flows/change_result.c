@@ -60,6 +60,7 @@ const char *change_text_doing(enum change_request request)
     case CHANGE_JOIN:
     case CHANGE_RESTORE: return "restoring from the trash";
     case CHANGE_EMPTY: return "emptying the trash";
+    case CHANGE_REMOVE: return "deleting";
     case CHANGE_RESUME_AT: return "setting where to resume";
     case CHANGE_FIX: return "repairing";
     case CHANGE_UNDO: return "undoing";
@@ -117,6 +118,7 @@ static struct change_text change_text_done(const struct model *m, const struct c
     case CHANGE_EMPTY:
         snprintf(w.text, sizeof w.text, "deleted for good: %s, %s", n.text, size);
         break;
+    case CHANGE_REMOVE: snprintf(w.text, sizeof w.text, "deleted for good: %s", n.text); break;
     case CHANGE_UNDO: snprintf(w.text, sizeof w.text, "undone: %.*s", SLICE_ARG(text)); break;
     case CHANGE_REDO: snprintf(w.text, sizeof w.text, "redone: %.*s", SLICE_ARG(text)); break;
     case CHANGE_FIX: describe_fix(&w, c); break;
@@ -134,7 +136,7 @@ static void report_done(struct model *m, const struct change_result *c)
 {
     struct change_text done = change_text_done(m, c), back = { "" };
 
-    if (c->request != CHANGE_EMPTY)
+    if (c->request != CHANGE_EMPTY && c->request != CHANGE_REMOVE)
         back = change_text_undo_key(m, c->request == CHANGE_UNDO ? ACT_REDO : ACT_UNDO);
     toast_info(&m->toast, m->now_ms, "%s%s", done.text, back.text);
 }
@@ -158,10 +160,15 @@ static bool lists_entry(const struct change_result *c, const struct session_entr
     return false;
 }
 
-/* Closes the views of a session that went to the trash. */
+static bool takes_away(const struct change_result *c)
+{
+    return c->request == CHANGE_TRASH || c->request == CHANGE_SWEEP || c->request == CHANGE_REMOVE;
+}
+
+/* Closes the views of a session that is gone. */
 static void close_views_of_deleted(struct model *m, const struct change_result *c)
 {
-    if ((c->request != CHANGE_TRASH && c->request != CHANGE_SWEEP) || m->viewed == ENTRY_NONE ||
+    if (!takes_away(c) || m->viewed == ENTRY_NONE ||
         !lists_entry(c, &m->list->sessions.entry[m->viewed]))
         return;
     transcript_view_close(m->viewer, &m->fx);
@@ -196,7 +203,7 @@ void change_flow_finish(struct model *m, const struct change_result *c)
         report_failed(m, c);
     else
         report_done(m, c);
-    if (!c->error.code && (c->request == CHANGE_TRASH || c->request == CHANGE_SWEEP))
+    if (!c->error.code && takes_away(c))
         list_unmark_all(m->list);
     close_views_of_deleted(m, c);
     if (!c->error.code && c->request == CHANGE_FORK)

@@ -17,6 +17,7 @@
 struct model;
 struct view_ops;
 struct sweep;
+struct effect;
 
 extern const struct view_ops view_resume_flow, view_change_flow;
 
@@ -81,6 +82,14 @@ void change_flow_request_undo(struct model *m, enum change_request request, stru
 void change_flow_request_sweep(struct model *m, struct sweep *sweep);
 /* Forgets the change that waits for an answer. */
 void change_flow_clear(struct model *m);
+/* The same after a failure, which is reported: out of memory. */
+void change_flow_fail(struct model *m);
+/* Passes the collected sessions to a worker. Returns NULL if out of memory, which is reported. */
+struct effect *change_flow_submit(struct model *m, enum change_request request, struct slice text);
+
+/* --- delete (delete_flow.c): the question about the collected sessions, and the exact numbers for it */
+void delete_flow_begin(struct model *m);
+void delete_flow_estimate(struct model *m, const struct delete_estimate *w);
 
 /* --- undo and redo (undo_flow.c): questions about changes made elsewhere or in another run, and
  * about files that changed since */

@@ -60,7 +60,7 @@ unsigned list_required_ability(enum action a)
     case ACT_RENAME: return CAN_RENAME;
     case ACT_TAG: return CAN_TAG;
     case ACT_ARCHIVE: return CAN_ARCHIVE;
-    case ACT_TRASH: return CAN_DELETE;
+    case ACT_TRASH: return CAN_DELETE | CAN_REMOVE; /* one of them */
     default: return 0;
     }
 }
@@ -74,8 +74,11 @@ static bool needs_session(enum action a)
 /* The reason in the words of the system, if it gives one. */
 static const char *incapable(const struct session_row *row, unsigned ability)
 {
-    const char *why =
-        row->ref.store ? store_unsupported_reason(row->ref.store->ops, ability) : NULL;
+    const char *why;
+
+    if (ability & CAN_DELETE)
+        ability = CAN_DELETE;
+    why = row->ref.store ? store_unsupported_reason(row->ref.store->ops, ability) : NULL;
 
     if (row->problem)
         why = row->problem;
