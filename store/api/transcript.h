@@ -68,9 +68,12 @@ struct transcript {
     int64_t unfinished_at; /* the offset of that line */
     size_t lines;          /* lines in the file (whole) or in the part that was read */
     size_t broken;         /* lines that do not parse */
-    int64_t size;          /* of the file when it was read */
-    struct file_id id;     /* shows whether the file is still the same */
-    char *path;            /* owned: where to read the lines */
+    /* offsets count from the beginning of the part that was read: another reading has the same message elsewhere, and its id
+     * tells it */
+    bool floats;
+    int64_t size;      /* of the file when it was read */
+    struct file_id id; /* shows whether the file is still the same */
+    char *path;        /* owned: where to read the lines */
     /* owned: the lines, if they are not in a file (but in a git blob); path then names the
      * session's transcript, and offsets are offsets in these bytes. p NULL: in the file */
     struct buf bytes;

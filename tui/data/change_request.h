@@ -11,7 +11,8 @@
 
 /* What can be changed from the screen, and the result: an effect carries the request to a worker, a message brings
  * the result back. A request is one change in the operation log, however many sessions it is about: it happens
- * completely or not at all, and one undo reverts it. (Emptying the trash, and deleting where there is none, is not logged and cannot be undone.) */
+ * completely or not at all, and one undo reverts it. (Emptying the trash, and deleting from a store without a trash,
+ * is not logged and cannot be undone.) */
 enum change_request {
     CHANGE_RENAME, /* text: the title */
     CHANGE_TAG,    /* text: the tag; empty removes it */
@@ -35,8 +36,8 @@ enum change_request {
 
 struct change_result {
     enum change_request request;
-    struct err
-        error; /* code ERR_OK: done; else nothing was changed (EMPTY, REMOVE: not all of it) */
+    /* code ERR_OK: done; else nothing was changed (EMPTY, REMOVE: not all of it) */
+    struct err error;
     /* the title or tag; UNDO, REDO: what was undone or redone */
     struct buf text;
     struct name_list sessions; /* ids of the sessions that changed */

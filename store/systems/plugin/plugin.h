@@ -15,6 +15,7 @@
  * (store/fs/memory_file.h) and from there through `claude_ops`. This header is private to the folder. */
 
 struct plugin_catalog;
+struct plugin_end;
 
 /* The part of a store that changes while it is open. */
 struct plugin_link {
@@ -24,6 +25,7 @@ struct plugin_link {
     void *opened;                   /* the plug-in's own store; NULL until the first call */
     struct plugin_catalog *catalog; /* the sessions of the last list; NULL: not listed yet */
     struct err trouble;             /* why the last list failed; code ERR_OK: it did not */
+    struct plugin_end *end;         /* of the conversation that was read last; NULL: none */
     atomic_bool interrupted;        /* calls that only read return at once */
 };
 
@@ -128,10 +130,16 @@ MUST_CHECK enum err_code plugin_text_open(const struct plugin_store *p,
                                           const struct session_ref *ref, const atomic_bool *cancel,
                                           struct plugin_text *out, struct err *e);
 void plugin_text_close(struct plugin_text *t);
+/* Sets what claude_ops reads: the file, under the name of the session. */
+void plugin_text_lend(const struct plugin_store *p, struct plugin_text *t);
+/* Hands the bytes over to the transcript that was made of them, and that to the caller; it is freed after a failure. */
+MUST_CHECK enum err_code plugin_text_keep(struct plugin_text *t, struct transcript *made,
+                                          struct transcript **out, struct err *e);
+/* The document about a sub-agent is not one of its rows. */
+bool plugin_is_agent_metadata(struct slice row);
 /* Replaces the path of the file without a name in an error. Returns rc. */
 enum err_code plugin_text_error(const struct plugin_text *t, enum err_code rc, struct err *e);
 
-store_tail_fn plugin_tail;
 store_load_fn plugin_conversation;
 store_branches_fn plugin_branches;
 store_load_branch_fn plugin_load_branch;
@@ -142,6 +150,11 @@ store_describe_subagents_fn plugin_describe_subagents;
 store_subagent_fn plugin_subagent;
 store_restore_fn plugin_restore;
 store_fork_fn plugin_fork;
+
+/* ---- tail.c ---- */
+
+store_tail_fn plugin_tail;
+void plugin_end_free(struct plugin_end *end); /* NULL is fine */
 
 /* ---- write.c ---- */
 

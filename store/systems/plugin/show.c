@@ -17,7 +17,7 @@ struct gathering {
     bool agent; /* the document about a sub-agent is not one of its rows */
 };
 
-static bool is_agent_metadata(struct slice row)
+bool plugin_is_agent_metadata(struct slice row)
 {
     struct slice type;
 
@@ -31,12 +31,12 @@ static enum err_code gather_row(int64_t position, struct slice row, void *arg)
 
     (void)position;
     g->rows++;
-    if (g->agent && is_agent_metadata(row))
+    if (g->agent && plugin_is_agent_metadata(row))
         return ERR_OK;
     return plugin_row_add(g->out, row, g->reorders);
 }
 
-static void lend(const struct plugin_store *p, struct plugin_text *t)
+void plugin_text_lend(const struct plugin_store *p, struct plugin_text *t)
 {
     t->lent = *t->ref;
     t->lent.store = p->claude;
@@ -65,7 +65,7 @@ enum err_code plugin_text_open(const struct plugin_store *p, const struct sessio
     if (rc)
         plugin_text_close(out);
     else
-        lend(p, out);
+        plugin_text_lend(p, out);
     return rc;
 }
 
@@ -82,9 +82,8 @@ enum err_code plugin_text_error(const struct plugin_text *t, enum err_code rc, s
     return rc;
 }
 
-/* The transcript keeps the bytes when the file without a name is closed. */
-static enum err_code keep_bytes(struct plugin_text *t, struct transcript *made,
-                                struct transcript **out, struct err *e)
+enum err_code plugin_text_keep(struct plugin_text *t, struct transcript *made,
+                               struct transcript **out, struct err *e)
 {
     char *path = strndup(t->ref->path.p, t->ref->path.n);
 
@@ -97,6 +96,7 @@ static enum err_code keep_bytes(struct plugin_text *t, struct transcript *made,
     made->path = path;
     made->bytes = t->bytes;
     made->id = t->ref->file;
+    made->floats = true;
     t->bytes = (struct buf){ 0 };
     *out = made;
     return ERR_OK;
@@ -118,7 +118,7 @@ enum err_code plugin_load_branch(const struct store *st, const struct session_re
     rc = plugin_text_error(&t, claude_ops.load_branch(p->claude, &t.lent, leaf, cancel, &made, e),
                            e);
     if (!rc)
-        rc = keep_bytes(&t, made, out, e);
+        rc = plugin_text_keep(&t, made, out, e);
     plugin_text_close(&t);
     return rc;
 }
@@ -139,61 +139,6 @@ enum err_code plugin_branches(const struct store *st, const struct session_ref *
     if (rc)
         return rc;
     rc = plugin_text_error(&t, claude_ops.branches(p->claude, &t.lent, cancel, out, e), e);
-    plugin_text_close(&t);
-    return rc;
-}
-
-enum { ROW_USUAL = 512, TAIL_ROWS_MOST = 4096 };
-
-/* The newest rows only. The file begins with an empty line, so that it is read as the end of a longer one. */
-static enum err_code open_tail(const struct plugin_store *p, const struct session_ref *ref,
-                               size_t bytes, struct plugin_text *t, bool *whole, struct err *e)
-{
-    struct arena a = { 0 };
-    struct reprise_plugin_key key;
-    struct gathering g = { .out = &t->bytes, .reorders = plugin_reorders(p) };
-    size_t most = bytes / ROW_USUAL + 8 < TAIL_ROWS_MOST ? bytes / ROW_USUAL + 8 : TAIL_ROWS_MOST;
-
-    *t = (struct plugin_text){ .file.fd = -1, .ref = ref };
-    enum err_code rc = plugin_key_of(p, ref, &a, &key, e);
-
-    g.agent = !rc && key.subpath;
-    if (!rc && buf_add_byte(&t->bytes, '\n'))
-        rc = err_nomem(e);
-    if (!rc)
-        rc = plugin_page(p, &key, 0, most, bytes, gather_row, &g, e);
-    /* Fewer rows than asked for, in fewer bytes, are all of them. */
-    *whole = g.rows < most && t->bytes.n < bytes;
-    if (!rc)
-        rc = memory_file_open(&t->file, buf_slice(&t->bytes), e);
-    arena_fini(&a);
-    if (rc)
-        plugin_text_close(t);
-    else
-        lend(p, t);
-    return rc;
-}
-
-enum err_code plugin_tail(const struct store *st, const struct session_ref *ref, size_t bytes,
-                          struct transcript **out, struct err *e)
-{
-    const struct plugin_store *p = plugin_of(st);
-    struct transcript *made = NULL;
-    struct plugin_text t;
-    bool whole;
-
-    if (!p->table.page)
-        return plugin_conversation(st, ref, NULL, out, e);
-    enum err_code rc = open_tail(p, ref, bytes ? bytes : 1, &t, &whole, e);
-
-    if (rc)
-        return rc;
-    rc = plugin_text_error(&t,
-                           whole ? claude_ops.load(p->claude, &t.lent, NULL, &made, e)
-                                 : claude_ops.tail(p->claude, &t.lent, t.bytes.n - 1, &made, e),
-                           e);
-    if (!rc)
-        rc = keep_bytes(&t, made, out, e);
     plugin_text_close(&t);
     return rc;
 }
@@ -391,7 +336,7 @@ static enum err_code read_agent_row(int64_t position, struct slice row, void *ar
     struct slice text;
 
     (void)position;
-    if (!is_agent_metadata(row))
+    if (!plugin_is_agent_metadata(row))
         return plugin_row_add(&x->rows, row, true);
     if (json_get_text(row, "agentType", x->a, &text))
         x->out->type = arena_copy(x->a, first_line(text));

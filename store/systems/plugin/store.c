@@ -157,6 +157,7 @@ static void plugin_close(struct store *st)
         if (p->link->opened)
             p->table.close(p->link->opened);
         plugin_catalog_free(p->link->catalog);
+        plugin_end_free(p->link->end);
         pthread_mutex_destroy(&p->link->call);
         pthread_mutex_destroy(&p->link->lock);
         free(p->link);

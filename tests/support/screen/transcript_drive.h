@@ -3,6 +3,7 @@
 
 #include "tests/test.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -43,6 +44,9 @@ struct drive {
     struct slice cwd; /* of the session */
     size_t left_out;  /* number of messages at the beginning that a resume does not load */
     size_t branches;  /* number of branches; each leaves before its third message */
+    /* On a server: a tail has tail_rows for each 512 KiB that are asked for. */
+    bool remote, gone;     /* gone: every request fails */
+    unsigned tails, loads; /* requests of these kinds so far */
 };
 
 static inline struct drive *drive_of(const struct store *st)
@@ -80,6 +84,23 @@ static inline struct transcript *drive_transcript(const struct drive *d, size_t 
         t->partial = true;
     }
     return t;
+}
+
+/* As a server hands it over: the rows themselves, counted from the first. */
+static inline void drive_float(struct transcript *t)
+{
+    int64_t first = t->n ? t->message[0].offset : 0;
+    struct buf all = { 0 };
+
+    assert_int_equal(file_read_all(AT_FDCWD, t->path, 0, 1 << 24, &all, NULL), ERR_OK);
+    assert_int_equal(buf_add(&t->bytes, (struct slice){ all.p + first, all.n - (size_t)first }),
+                     ERR_OK);
+    for (size_t i = 0; i < t->n; i++) {
+        t->message[i].id = (struct id128){ 1, (uint64_t)t->message[i].offset + 1 };
+        t->message[i].offset -= first;
+    }
+    t->floats = true;
+    buf_fini(&all);
 }
 
 static inline enum err_code drive_tail(const struct store *st, const struct session_ref *ref,
@@ -147,6 +168,10 @@ static const struct store_ops drive_ops = { .name = "drive",
                                             .branches = drive_branches,
                                             .blocks = drive_blocks };
 
+static const struct store_ops drive_remote_ops = {
+    .name = "drive", .remote = true, .tail = drive_tail, .load = drive_load, .blocks = drive_blocks
+};
+
 static inline void drive_answer(struct drive *d, struct msg msg)
 {
     msg.now_ms = 0;
@@ -156,8 +181,20 @@ static inline void drive_answer(struct drive *d, struct msg msg)
 
 static inline void drive_transcript_asked(struct drive *d, const struct effect *q)
 {
-    struct transcript *t = drive_transcript(d, q->kind == EFFECT_TAIL ? d->tail_rows : 0);
+    size_t pages = d->remote ? q->bytes / (512 * 1024) : 1;
+    struct msg gone = { .kind = MSG_FAILED, .generation = q->generation };
 
+    d->tails += q->kind == EFFECT_TAIL;
+    d->loads += q->kind == EFFECT_LOAD;
+    if (d->gone) {
+        err_set(&gone.u.error, ERR_IO, "team", "the server is gone");
+        drive_answer(d, gone);
+        return;
+    }
+    struct transcript *t = drive_transcript(d, q->kind == EFFECT_TAIL ? d->tail_rows * pages : 0);
+
+    if (d->remote)
+        drive_float(t);
     for (size_t i = 0; i < d->left_out && i < t->n; i++)
         t->message[i].flags |= MESSAGE_LEFT_OUT;
     if (!id128_none(q->branch) && t->n > 2) {

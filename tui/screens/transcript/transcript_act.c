@@ -224,8 +224,11 @@ enum transcript_view_result transcript_view_act(struct transcript_view *v, enum 
         result = act_in_search(v, a, fx);
     else
         result = act_here(v, a, fx);
-    if (result != TRANSCRIPT_BACK)
-        transcript_view_settle(v, fx);
+    if (result == TRANSCRIPT_BACK)
+        return result;
+    transcript_view_settle(v, fx);
+    v->stuck = false;
+    transcript_view_want_more(v, fx);
     return result;
 }
 
@@ -255,6 +258,7 @@ void transcript_view_key(struct transcript_view *v, struct key key, struct effec
     }
     transcript_view_search_typed(v, fx);
     transcript_view_settle(v, fx);
+    transcript_view_want_more(v, fx);
 }
 
 void transcript_view_paste(struct transcript_view *v, struct slice text, struct effects *fx)
@@ -273,6 +277,7 @@ void transcript_view_paste(struct transcript_view *v, struct slice text, struct 
         transcript_view_notify_no_memory(v);
     transcript_view_search_typed(v, fx);
     transcript_view_settle(v, fx);
+    transcript_view_want_more(v, fx);
 }
 
 static const char *in_words(const struct store_ops *ops, unsigned ability, const char *otherwise)

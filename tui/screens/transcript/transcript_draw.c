@@ -34,7 +34,10 @@ static void position_text(const struct transcript_view *v, char *out, size_t cap
     if (!t || !v->placed || v->cursor.message >= t->n)
         return;
     layout_size(t->size, size);
-    if (t->partial)
+    if (t->partial && t->floats)
+        snprintf(out, cap, "%slast %s", v->asked_tail || v->asked_load ? "reading more, " : "",
+                 size);
+    else if (t->partial)
         snprintf(out, cap, "end of %s", size);
     else
         snprintf(out, cap, "%zu/%zu", v->cursor.message + 1, t->n);

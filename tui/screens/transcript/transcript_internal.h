@@ -80,13 +80,14 @@ struct transcript_view {
     int64_t now_ms; /* as of the last message */
 
     struct conversation *conversation; /* held; NULL until the tail arrives */
-    size_t tail_bytes;
+    size_t tail_bytes, tail_got;       /* of the tail: asked for, and shown */
     struct id128 branch; /* the last message of the branch that is shown; none: no branch */
     unsigned asked_tail, asked_load, asked_read; /* generations; 0: not asked */
     unsigned asked_names, asked_branches, asked_usage;
     struct conversation_usage *usage; /* owned; NULL: not known */
     size_t read_first, read_n;        /* what asked_read asks for */
     struct err error;                 /* why there is nothing, or no more */
+    bool stuck; /* more could not be read: it is asked for again after a key */
 
     int h, w; /* of the whole rectangle */
     struct transcript_window window;
@@ -157,6 +158,8 @@ void transcript_view_replace(struct transcript_view *v, struct conversation *c);
 /* ---- viewport (transcript_move.c) ---- */
 /* Called after any change: updates the rows and the cursor, and requests what is missing. */
 void transcript_view_settle(struct transcript_view *v, struct effects *fx);
+/* Called after that: requests more of the conversation if it is not read completely and is wanted. */
+void transcript_view_want_more(struct transcript_view *v, struct effects *fx);
 void transcript_view_move(struct transcript_view *v, long lines);
 void transcript_view_move_page(struct transcript_view *v, int pages_in_halves);
 void transcript_view_scroll_lines(struct transcript_view *v, long lines);

@@ -9,6 +9,8 @@ enum {
     TAIL_MAX = 64 * 1024 * 1024, /* a last row longer than this is only read with the whole file */
     MARK_WIDTH = 2,              /* the selected line's mark */
     BAR_WIDTH = 2,
+    PAGE_GROWS = 4,  /* each page of a remote conversation is that much longer */
+    PAGE_AHEAD = 30, /* messages above the screen at which it is asked for */
 };
 
 int transcript_view_body_height(const struct transcript_view *v)
@@ -169,6 +171,14 @@ const struct usage_sum *transcript_view_usage(const struct transcript_view *v)
 bool transcript_view_sums_usage(const struct transcript_view *v)
 {
     return v->asked_usage != 0;
+}
+
+/* The rest of a conversation on a server is read when the reader comes near it. */
+static bool reads_pages(const struct transcript_view *v)
+{
+    const struct store *st = v->session->ref[0].store;
+
+    return st && st->ops->remote;
 }
 
 static bool open_session(struct transcript_view *v, const struct session_ref *ref,
@@ -334,10 +344,12 @@ static void set_conversation(struct transcript_view *v, const struct msg *msg, s
 {
     bool tail = msg->generation == v->asked_tail;
 
-    if (tail)
+    if (tail) {
         v->asked_tail = 0;
-    else
+        v->tail_got = v->tail_bytes;
+    } else {
         v->asked_load = 0;
+    }
     v->error = (struct err){ 0 };
     transcript_view_search_keep(v);
     transcript_view_replace(v, msg->u.conversation);
@@ -346,7 +358,8 @@ static void set_conversation(struct transcript_view *v, const struct msg *msg, s
         v->tail_bytes *= 16;
         request_tail(v, fx);
     } else if (v->conversation->transcript->partial &&
-               (!transcript_view_is_preview(v) || is_hardly_anything(v))) {
+               (is_hardly_anything(v) || v->conversation->transcript->n == 0 ||
+                !(transcript_view_is_preview(v) || reads_pages(v)))) {
         request_whole(v, fx);
     }
     if (!v->placed && v->conversation->transcript->n > 0)
@@ -358,12 +371,44 @@ static void set_conversation(struct transcript_view *v, const struct msg *msg, s
     request_usage(v, fx);
 }
 
-/* A preview that is scrolled to the beginning of its tail needs the rest. */
-static void want_more(struct transcript_view *v, struct effects *fx)
+/* Something is looked for in all of it. */
+static bool needs_whole(const struct transcript_view *v)
 {
-    if (transcript_view_is_preview(v) && v->conversation && v->conversation->transcript->partial &&
-        !v->at_end && v->rows > 0 && v->row[0].message == 0)
+    return v->to_first || !id128_none(v->to_message) || v->search.needle.n > 0;
+}
+
+static bool is_near_start(const struct transcript_view *v)
+{
+    bool preview = transcript_view_is_preview(v);
+
+    if (v->rows == 0 || (preview && v->at_end))
+        return false;
+    return v->row[0].message < (preview ? 1 : PAGE_AHEAD);
+}
+
+static void request_page(struct transcript_view *v, struct effects *fx)
+{
+    if (v->asked_tail || v->asked_load)
+        return;
+    v->tail_bytes = v->tail_got * PAGE_GROWS;
+    request_tail(v, fx);
+}
+
+/* A preview that is scrolled to the beginning of its tail needs the rest, and so does a remote conversation. */
+void transcript_view_want_more(struct transcript_view *v, struct effects *fx)
+{
+    bool partial = v->conversation && v->conversation->transcript->partial;
+
+    if (!partial || v->stuck || !(transcript_view_is_preview(v) || reads_pages(v)))
+        return;
+    if (reads_pages(v) && needs_whole(v)) {
+        effect_cancel(fx, v->requester, &v->asked_tail); /* its answer could come later */
         request_whole(v, fx);
+    } else if (is_near_start(v) && reads_pages(v) && v->tail_got < TAIL_MAX) {
+        request_page(v, fx);
+    } else if (is_near_start(v)) {
+        request_whole(v, fx);
+    }
 }
 
 static void handle_transcript_failure(struct transcript_view *v, const struct msg *msg,
@@ -378,6 +423,10 @@ static void handle_transcript_failure(struct transcript_view *v, const struct ms
         transcript_view_notify(v, line);
     } else if (!v->conversation) {
         v->error = msg->u.error;
+    } else if (msg->generation == v->asked_tail || msg->generation == v->asked_load) {
+        v->stuck = true;
+        err_format(&msg->u.error, line, sizeof line);
+        transcript_view_notify(v, line);
     }
     if (msg->generation == v->asked_tail)
         v->asked_tail = 0;
@@ -429,7 +478,7 @@ bool transcript_view_msg(struct transcript_view *v, const struct msg *msg, struc
     if (!handle_answer(v, msg, fx))
         return false;
     transcript_view_settle(v, fx);
-    want_more(v, fx);
+    transcript_view_want_more(v, fx);
     return true;
 }
 
@@ -489,7 +538,8 @@ void transcript_view_scroll(struct transcript_view *v, int lines, struct effects
     else
         transcript_view_scroll_lines(v, lines);
     transcript_view_settle(v, fx);
-    want_more(v, fx);
+    v->stuck = false;
+    transcript_view_want_more(v, fx);
 }
 
 void transcript_view_click(struct transcript_view *v, int y, int x, struct effects *fx)

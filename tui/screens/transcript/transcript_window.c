@@ -365,24 +365,28 @@ void transcript_view_go_to(struct transcript_view *v, struct transcript_position
 
 /* ---- another reading of the same file ---- */
 
-/* The index in t of the row at this offset of the file; t->n if it is not in t. Both readings have
- * the same end, so the search starts where the row should be. */
-static size_t find_offset(const struct transcript *t, int64_t offset, size_t from_end)
+static bool is_same_message(const struct transcript *old, size_t message,
+                            const struct transcript *t, size_t i)
 {
-    size_t guess = from_end <= t->n ? t->n - from_end : t->n;
+    const struct message *a = &old->message[message], *b = &t->message[i];
 
-    if (guess < t->n && t->message[guess].offset == offset)
-        return guess;
-    for (size_t i = t->n; i-- > 0;)
-        if (t->message[i].offset == offset)
-            return i;
-    return t->n;
+    return old->floats || t->floats ? id128_eq(a->id, b->id) : a->offset == b->offset;
 }
 
+/* The index in t of a message of the old reading; t->n if it is not in t. Both readings have the
+ * same end, so the search starts where the row should be. */
 static size_t moved_message(const struct transcript *old, const struct transcript *t,
                             size_t message)
 {
-    return message < old->n ? find_offset(t, old->message[message].offset, old->n - message) : t->n;
+    size_t from_end = message < old->n ? old->n - message : 0;
+    size_t guess = from_end && from_end <= t->n ? t->n - from_end : t->n;
+
+    if (message >= old->n || (guess < t->n && is_same_message(old, message, t, guess)))
+        return guess;
+    for (size_t i = t->n; i-- > 0;)
+        if (is_same_message(old, message, t, i))
+            return i;
+    return t->n;
 }
 
 /* Keeps the slots if the new reading has the same rows in the same order. */
@@ -395,7 +399,7 @@ static bool keep_window(struct transcript_view *v, const struct transcript *old,
     if (w->n == 0 || first + w->n > t->n)
         return false;
     for (size_t i = 0; i < w->n; i++)
-        if (old->message[w->first + i].offset != t->message[first + i].offset)
+        if (!is_same_message(old, w->first + i, t, first + i))
             return false;
     for (size_t i = 0; i < w->n; i++) {
         if (old->message[w->first + i].flags != t->message[first + i].flags)

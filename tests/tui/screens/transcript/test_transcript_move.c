@@ -144,6 +144,80 @@ static void the_whole_conversation_replaces_the_tail_without_a_jump(void **state
     buf_fini(&rows_text);
 }
 
+/* --- a conversation on a server */
+static void open_remote(struct drive *d, int prompts, size_t tail_rows)
+{
+    struct buf rows = long_conversation(prompts);
+
+    drive_init(d, buf_slice(&rows));
+    d->store.ops = &drive_remote_ops;
+    d->remote = true;
+    d->tail_rows = tail_rows;
+    drive_open(d, REQUESTER_VIEWER, 14, 40);
+    buf_fini(&rows);
+}
+
+static void a_remote_conversation_is_read_as_far_as_the_reader_goes(void **state)
+{
+    (void)state;
+    struct drive d;
+    char name[32];
+
+    open_remote(&d, 1000, 100);
+    assert_true(screen_holds(&d, "last "));
+    assert_int_equal(d.tails, 1);
+    for (int i = 999; i >= 0; i--) { /* no line is left out or repeated where pages meet */
+        snprintf(name, sizeof name, "answer %d ", i);
+        assert_cursor_on(&d, name);
+        assert_in_range(d.tails, 1, i > 970 ? 1 : i > 830 ? 2 : i > 230 ? 3 : 4);
+        for (int k = 0; k < 5; k++)
+            drive_act(&d, ACT_UP);
+    }
+    assert_int_equal(d.loads, 0);
+    assert_true(screen_holds(&d, "1/2000"));
+    drive_fini(&d);
+}
+
+static void what_is_looked_for_in_a_remote_conversation_is_looked_for_in_all_of_it(void **state)
+{
+    (void)state;
+    struct drive d;
+
+    open_remote(&d, 400, 20);
+    drive_act(&d, ACT_FIRST);
+    assert_int_equal(d.loads, 1);
+    assert_true(screen_holds(&d, "prompt 0 "));
+    drive_fini(&d);
+    open_remote(&d, 400, 20);
+    drive_act(&d, ACT_SEARCH);
+    drive_type(&d, "prompt 17 ");
+    assert_int_equal(d.loads, 1);
+    assert_true(screen_holds(&d, "prompt 17 "));
+    drive_fini(&d);
+}
+
+static void a_server_that_is_gone_is_named_and_asked_again_after_a_key(void **state)
+{
+    (void)state;
+    struct drive d;
+
+    open_remote(&d, 400, 100);
+    d.gone = true;
+    for (int i = 0; i < 40; i++)
+        drive_act(&d, ACT_PAGE_UP);
+    assert_true(screen_holds(&d, "the server is gone"));
+    unsigned before = d.tails;
+
+    drive_answer_all(&d);
+    assert_int_equal(d.tails, before); /* not again and again */
+    d.gone = false;
+    drive_act(&d, ACT_UP);
+    drive_act(&d, ACT_UP);
+    assert_false(screen_holds(&d, "the server is gone"));
+    assert_in_range(d.tails, before + 1, before + 2);
+    drive_fini(&d);
+}
+
 static void going_to_the_beginning_waits_for_the_whole_conversation(void **state)
 {
     (void)state;
@@ -272,6 +346,9 @@ int main(void)
         cmocka_unit_test(only_messages_around_the_screen_are_read),
         cmocka_unit_test(every_line_is_passed_on_the_way_up_and_down),
         cmocka_unit_test(the_whole_conversation_replaces_the_tail_without_a_jump),
+        cmocka_unit_test(a_remote_conversation_is_read_as_far_as_the_reader_goes),
+        cmocka_unit_test(what_is_looked_for_in_a_remote_conversation_is_looked_for_in_all_of_it),
+        cmocka_unit_test(a_server_that_is_gone_is_named_and_asked_again_after_a_key),
         cmocka_unit_test(going_to_the_beginning_waits_for_the_whole_conversation),
         cmocka_unit_test(new_messages_appear_at_the_end),
         cmocka_unit_test(the_position_survives_resize_and_folding),

@@ -1,0 +1,198 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/systems/plugin/plugin.h"
+
+/* The end of a conversation. It is kept, so that a longer end asks the store only for the rows before it, and for those that
+ * were added since: for a reader who goes back page by page no row comes twice. */
+
+enum { ROW_USUAL = 512, KEPT_MOST = 64 << 20 };
+
+struct plugin_end {
+    char *path; /* owned; of the session */
+    struct file_id file;
+    struct buf rows;
+    int64_t first, last; /* positions of the oldest and the newest row; 0: nothing was read yet */
+    bool whole;          /* there is no row before it */
+};
+
+void plugin_end_free(struct plugin_end *end)
+{
+    if (!end)
+        return;
+    free(end->path);
+    buf_fini(&end->rows);
+    free(end);
+}
+
+/* ---- what is kept, for one reader at a time ---- */
+
+static struct plugin_end *take_end(const struct plugin_store *p, const struct session_ref *ref)
+{
+    struct plugin_end *end;
+
+    pthread_mutex_lock(&p->link->lock);
+    end = p->link->end;
+    p->link->end = NULL;
+    pthread_mutex_unlock(&p->link->lock);
+    if (end && slice_eq(slice_of(end->path), ref->path) &&
+        memcmp(&end->file, &ref->file, sizeof end->file) == 0)
+        return end;
+    plugin_end_free(end);
+    end = calloc(1, sizeof *end);
+    if (end && !(end->path = strndup(ref->path.p, ref->path.n))) {
+        free(end);
+        return NULL;
+    }
+    if (end)
+        end->file = ref->file;
+    return end;
+}
+
+static void keep_end(const struct plugin_store *p, struct plugin_end *end)
+{
+    struct plugin_end *other = end;
+
+    if (end->rows.n <= KEPT_MOST) {
+        pthread_mutex_lock(&p->link->lock);
+        other = p->link->end;
+        p->link->end = end;
+        pthread_mutex_unlock(&p->link->lock);
+    }
+    plugin_end_free(other);
+}
+
+/* ---- rows after and before it ---- */
+
+/* Rows as they arrive. */
+struct arriving {
+    struct buf rows;
+    int64_t first, last;
+    size_t n, bytes;
+    bool reorders, agent;
+};
+
+static enum err_code add_row(int64_t position, struct slice row, void *arg)
+{
+    struct arriving *x = arg;
+
+    if (x->n++ == 0)
+        x->first = position;
+    x->last = position;
+    x->bytes += row.n + 1;
+    if (x->agent && plugin_is_agent_metadata(row))
+        return ERR_OK;
+    return plugin_row_add(&x->rows, row, x->reorders);
+}
+
+/* Adds what was written since. */
+static enum err_code add_newer(const struct plugin_store *p, const struct reprise_plugin_key *key,
+                               struct plugin_end *end, struct err *e)
+{
+    struct arriving x = { .reorders = plugin_reorders(p), .agent = key->subpath != NULL };
+    enum err_code rc = plugin_read(p, key, end->last, NULL, add_row, &x, e);
+
+    if (!rc && x.n && buf_add(&end->rows, buf_slice(&x.rows)))
+        rc = err_nomem(e);
+    if (!rc && x.n)
+        end->last = x.last;
+    buf_fini(&x.rows);
+    return rc;
+}
+
+/* Puts the page before it in front, so that there are about so many bytes. */
+static enum err_code add_older(const struct plugin_store *p, const struct reprise_plugin_key *key,
+                               struct plugin_end *end, size_t bytes, struct err *e)
+{
+    struct arriving x = { .reorders = plugin_reorders(p), .agent = key->subpath != NULL };
+    size_t more = bytes - end->rows.n, rows = more / ROW_USUAL + 8;
+    enum err_code rc = plugin_page(p, key, end->first, rows, more, add_row, &x, e);
+
+    if (!rc && buf_add(&x.rows, buf_slice(&end->rows)))
+        rc = err_nomem(e);
+    if (!rc) {
+        struct buf old = end->rows;
+
+        end->rows = x.rows;
+        x.rows = old;
+        /* Fewer rows than asked for, in fewer bytes, are all of them. */
+        end->whole = x.n < rows && x.bytes < more;
+        end->first = x.n ? x.first : end->first;
+        end->last = end->last ? end->last : x.last;
+    }
+    buf_fini(&x.rows);
+    return rc;
+}
+
+static enum err_code complete(const struct plugin_store *p, const struct session_ref *ref,
+                              struct plugin_end *end, size_t bytes, struct err *e)
+{
+    struct arena a = { 0 };
+    struct reprise_plugin_key key;
+    enum err_code rc = plugin_key_of(p, ref, &a, &key, e);
+
+    if (!rc && end->last)
+        rc = add_newer(p, &key, end, e);
+    if (!rc && !end->whole && end->rows.n < bytes)
+        rc = add_older(p, &key, end, bytes, e);
+    arena_fini(&a);
+    return rc;
+}
+
+/* ---- the conversation ---- */
+
+/* Lines in front, so that the file is read as the end of a longer one. */
+#define LONGER "\n\n"
+
+static enum err_code open_end(const struct plugin_store *p, const struct session_ref *ref,
+                              const struct plugin_end *end, struct plugin_text *t, struct err *e)
+{
+    *t = (struct plugin_text){ .file.fd = -1, .ref = ref };
+    enum err_code rc = end->whole ? ERR_OK : buf_add(&t->bytes, SLICE(LONGER));
+
+    rc = rc || buf_add(&t->bytes, buf_slice(&end->rows))
+             ? err_nomem(e)
+             : memory_file_open(&t->file, buf_slice(&t->bytes), e);
+    if (rc)
+        plugin_text_close(t);
+    else
+        plugin_text_lend(p, t);
+    return rc;
+}
+
+static enum err_code read_end(const struct plugin_store *p, const struct session_ref *ref,
+                              const struct plugin_end *end, struct transcript **out, struct err *e)
+{
+    struct transcript *made = NULL;
+    struct plugin_text t;
+    enum err_code rc = open_end(p, ref, end, &t, e);
+
+    if (rc)
+        return rc;
+    rc = plugin_text_error(&t,
+                           end->whole ? claude_ops.load(p->claude, &t.lent, NULL, &made, e)
+                                      : claude_ops.tail(p->claude, &t.lent, end->rows.n, &made, e),
+                           e);
+    if (!rc)
+        rc = plugin_text_keep(&t, made, out, e);
+    plugin_text_close(&t);
+    return rc;
+}
+
+/* What came before a failure stays: the reader asks again for the rest. */
+enum err_code plugin_tail(const struct store *st, const struct session_ref *ref, size_t bytes,
+                          struct transcript **out, struct err *e)
+{
+    const struct plugin_store *p = plugin_of(st);
+
+    if (!p->table.page)
+        return st->ops->load(st, ref, NULL, out, e);
+    struct plugin_end *end = take_end(p, ref);
+    enum err_code rc = end ? complete(p, ref, end, bytes ? bytes : 1, e) : err_nomem(e);
+
+    if (!rc)
+        rc = read_end(p, ref, end, out, e);
+    if (end)
+        keep_end(p, end);
+    return rc;
+}
