@@ -52,7 +52,7 @@ grep -rnE --include='*.[ch]' '\b(secure_)?getenv *\(|\bexit *\(' "$src/tui" | gr
 directions='fs:
 git: fs proc
 proc: api fs
-log: fs
+log: api fs proc/open_files.h
 host: api fs log
 journal: api fs git log
 query: api fs log proc
@@ -120,7 +120,7 @@ only_linux() { # WHAT PATTERN: lines outside those files, other than comments, t
         grep -vE '/store/(fs|proc)/[a-z_]*_(linux|portable)\.c:|^[^:]*:[0-9]*:[[:space:]]*(/\*|\*|#undef O_NOATIME|#define O_NOATIME)' |
         grep -vE '/lite/io/file\.c:.*O_NOATIME' && say "$1 outside store/fs and store/proc"
 }
-only_linux "a header of Linux" '^[[:space:]]*#[[:space:]]*include[[:space:]]*<(linux/|asm/|sys/(inotify|fanotify|signalfd|eventfd|timerfd|epoll|pidfd|syscall|prctl|sendfile|vfs|sysmacros|sysinfo|capability|personality)\.h)'
+only_linux "a header of Linux" '^[[:space:]]*#[[:space:]]*include[[:space:]]*<(linux/|asm/|sys/(inotify|fanotify|signalfd|eventfd|timerfd|epoll|pidfd|syscall|prctl|sendfile|vfs|sysmacros|sysinfo|capability|personality|xattr)\.h)'
 only_linux "a call of Linux" '\b(renameat2|memfd_create|inotify_[a-z0-9_]+|fanotify_[a-z]+|signalfd|eventfd|timerfd_[a-z]+|epoll_[a-z0-9_]+|statx|f?statfs|sync_file_range|pipe2|accept4|dup3|pidfd_[a-z_]+|gettid|syscall|prctl|getrandom|copy_file_range|sendfile|fallocate|readahead|mremap|getdents64|posix_spawn_file_actions_addclosefrom_np) *\('
 only_linux "a flag of Linux" '\b(O_TMPFILE|O_PATH|O_NOATIME|F_[GS]ETLEASE|F_SETSIG|F_SETOWN_EX|F_OFD_[A-Z]+|RENAME_(NOREPLACE|EXCHANGE|WHITEOUT)|AT_EMPTY_PATH|CLOCK_BOOTTIME|MAP_POPULATE|SOCK_NONBLOCK)\b'
 only_linux "/proc" '"/proc\b'

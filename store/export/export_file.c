@@ -93,6 +93,8 @@ static enum err_code write_file(const struct session_ref *ref, const struct expo
                                 struct err *e)
 {
     struct disk_new f;
+
+    disk_new_sweep(t->dir); /* what a killed export left, where a new file has a name at once */
     enum err_code rc = disk_new_open(t->dir, 0600, &f, e);
 
     if (rc)

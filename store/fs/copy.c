@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "lite/base/array.h"
 #include "lite/base/time.h"
 #include "store/fs/disk.h"
 #include "store/fs/file_at.h"
+#include "store/fs/kernel.h"
 
 enum { LIST_MAX = 65536, VALUE_MAX = 65536 }; /* of the kernel */
 
@@ -26,7 +26,7 @@ static const char acl_front[] = "system.posix_acl_";
 static enum err_code list_names(int fd, char names[LIST_MAX], size_t *n, const char *path,
                                 struct err *e)
 {
-    ssize_t k = flistxattr(fd, names, LIST_MAX);
+    ssize_t k = fs_xattr_list(fd, names, LIST_MAX);
 
     *n = k > 0 ? (size_t)k : 0;
     return k >= 0 || errno == ENOTSUP ? ERR_OK : err_sys(e, path, "keep the extended attributes");
@@ -36,7 +36,7 @@ static enum err_code take_one(int fd, struct arena *a, const char *name, const c
                               struct attrs *out, struct err *e)
 {
     char value[VALUE_MAX];
-    ssize_t k = fgetxattr(fd, name, value, sizeof value);
+    ssize_t k = fs_xattr_get(fd, name, value, sizeof value);
 
     if (k < 0)
         return err_sys(e, path, "keep the extended attributes");
@@ -115,7 +115,7 @@ static enum err_code drop_inherited(int fd, const struct attrs *x, const char *p
 
     for (const char *name = names; !rc && name < names + n; name += strlen(name) + 1)
         if (strncmp(name, acl_front, sizeof acl_front - 1) == 0 && !attrs_have(x, name) &&
-            fremovexattr(fd, name))
+            fs_xattr_remove(fd, name))
             rc = err_sys(e, path, "drop an inherited access list");
     return rc;
 }
@@ -127,7 +127,7 @@ enum err_code fs_attrs_apply(int fd, const struct attrs *x, const char *path, st
     if (!rc)
         rc = drop_inherited(fd, x, path, e);
     for (size_t i = 0; i < x->n && !rc; i++)
-        if (fsetxattr(fd, x->x[i].name, x->x[i].value.p, x->x[i].value.n, 0))
+        if (fs_xattr_set(fd, x->x[i].name, x->x[i].value.p, x->x[i].value.n))
             rc = err_sys(e, path, "keep the extended attributes");
     return rc;
 }
@@ -156,7 +156,7 @@ enum err_code fs_attrs_apply_portable(int fd, const struct attrs *x, const char 
     for (size_t i = 0; i < x->n && !rc; i++) {
         const struct attr *one = &x->x[i];
 
-        if (fsetxattr(fd, one->name, one->value.p, one->value.n, 0) &&
+        if (fs_xattr_set(fd, one->name, one->value.p, one->value.n) &&
             (is_a_persons(one->name) || !is_refused(errno)))
             rc = err_sys(e, path, "keep the extended attributes");
     }

@@ -57,6 +57,14 @@ int64_t fs_born_ns(int fd);
 /* Returns true if other machines may write to its file system: a lease does not show them. fd -1: by its path. */
 bool fs_is_shared(int fd, const char *path);
 
+/* ---- extended attributes of an open file: as the calls of Linux with these names ---- */
+
+/* ENOTSUP also on a system with other calls for them: it has none for us. */
+ssize_t fs_xattr_list(int fd, char *names, size_t size);
+ssize_t fs_xattr_get(int fd, const char *name, void *value, size_t size);
+int fs_xattr_set(int fd, const char *name, const void *value, size_t size);
+int fs_xattr_remove(int fd, const char *name);
+
 /* ---- leases: store/log/lease.h ---- */
 
 enum fs_lease { FS_LEASE_NONE, FS_LEASE_READ, FS_LEASE_WRITE };

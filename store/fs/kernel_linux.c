@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
+#include <sys/xattr.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -159,6 +160,28 @@ bool fs_is_shared(int fd, const char *path)
         if ((uint32_t)fs.f_type == kinds[i])
             return true;
     return false;
+}
+
+/* ---- extended attributes ---- */
+
+ssize_t fs_xattr_list(int fd, char *names, size_t size)
+{
+    return flistxattr(fd, names, size);
+}
+
+ssize_t fs_xattr_get(int fd, const char *name, void *value, size_t size)
+{
+    return fgetxattr(fd, name, value, size);
+}
+
+int fs_xattr_set(int fd, const char *name, const void *value, size_t size)
+{
+    return fsetxattr(fd, name, value, size, 0);
+}
+
+int fs_xattr_remove(int fd, const char *name)
+{
+    return fremovexattr(fd, name);
 }
 
 /* ---- leases ---- */

@@ -9,6 +9,12 @@
 #include <sys/param.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#ifdef __has_include
+#if __has_include(<sys/xattr.h>)
+#include <sys/xattr.h>
+#define HAS_XATTR
+#endif
+#endif
 
 #include "store/fs/file_at.h"
 #include "store/fs/kernel.h"
@@ -132,6 +138,41 @@ bool fs_is_shared(int fd, const char *path)
     (void)fd, (void)path;
     return false;
 #endif
+}
+
+/* ---- extended attributes ---- */
+
+/* POSIX has none. macOS has the calls of Linux with more arguments, and the BSDs have others, which are not used. */
+#if defined(HAS_XATTR) && defined(__APPLE__)
+#define XATTR(linux_call, apple_call) (apple_call)
+#elif defined(HAS_XATTR)
+#define XATTR(linux_call, apple_call) (linux_call)
+#else
+#define XATTR(linux_call, apple_call) refuse(ENOTSUP)
+#endif
+
+ssize_t fs_xattr_list(int fd, char *names, size_t size)
+{
+    (void)fd, (void)names, (void)size;
+    return XATTR(flistxattr(fd, names, size), flistxattr(fd, names, size, 0));
+}
+
+ssize_t fs_xattr_get(int fd, const char *name, void *value, size_t size)
+{
+    (void)fd, (void)name, (void)value, (void)size;
+    return XATTR(fgetxattr(fd, name, value, size), fgetxattr(fd, name, value, size, 0, 0));
+}
+
+int fs_xattr_set(int fd, const char *name, const void *value, size_t size)
+{
+    (void)fd, (void)name, (void)value, (void)size;
+    return XATTR(fsetxattr(fd, name, value, size, 0), fsetxattr(fd, name, value, size, 0, 0));
+}
+
+int fs_xattr_remove(int fd, const char *name)
+{
+    (void)fd, (void)name;
+    return XATTR(fremovexattr(fd, name), fremovexattr(fd, name, 0));
 }
 
 /* ---- leases ---- */

@@ -91,8 +91,9 @@ static enum err_code tail_do(struct step *s, struct err *e)
     if (rc)
         return rc;
     if (!lease_acquire(&lease, fd)) {
+        rc = err_set(e, ERR_LOCKED, s->path, "change the end: %s", lease_refusal());
         close(fd);
-        return err_set(e, ERR_LOCKED, s->path, "change the end: a program has the session open");
+        return rc;
     }
     bool same = false;
 
@@ -416,7 +417,7 @@ enum err_code step_bytes_repair(const struct step *s, struct err *e)
         return rc;
     rc = mixed(fd, s, tail ? st.st_size : s->offset + (int64_t)s->old.n, &is, e);
     if (!rc && is && tail && !lease_acquire(&lease, fd)) {
-        rc = s->old.n ? err_set(e, ERR_LOCKED, s->path, "undo: a program has the session open")
+        rc = s->old.n ? err_set(e, ERR_LOCKED, s->path, "undo: %s", lease_refusal())
                       : part_blank(fd, s, st.st_size, e);
         is = false;
     }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "store/fs/kernel.h"
+#include "store/proc/open_files.h"
 
 static bool take(struct lease *l, int fd, enum fs_lease kind)
 {
@@ -22,6 +23,13 @@ static bool take(struct lease *l, int fd, enum fs_lease kind)
 bool lease_acquire(struct lease *l, int fd)
 {
     return take(l, fd, FS_LEASE_WRITE);
+}
+
+const char *lease_refusal(void)
+{
+    return errno == EAGAIN
+               ? "a program has the session open"
+               : "there is no lease here, which would prove that no program has the session open";
 }
 
 bool lease_is_held(const struct lease *l)
@@ -45,22 +53,49 @@ enum lease_writer lease_writer(int fd)
     return LEASE_NO_WRITER;
 }
 
-bool lease_fd_in_use_close(int fd)
+static enum lease_use use_without_lease(int fd, const char *path)
 {
-    struct lease lease;
-    bool taken = lease_acquire(&lease, fd), busy = !taken && errno == EAGAIN;
-
-    if (taken)
-        lease_release(&lease);
-    close(fd);
-    return busy;
+    switch (open_files_ask(fd, path)) {
+    case OPEN_FILES_OURS: return LEASE_FREE;
+    case OPEN_FILES_OTHERS: return LEASE_IN_USE;
+    case OPEN_FILES_UNKNOWN: break;
+    }
+    return LEASE_NOT_KNOWN;
 }
 
-bool lease_file_in_use(const char *path)
+enum lease_use lease_fd_use_close(int fd, const char *path)
+{
+    struct lease lease;
+    enum lease_use use = LEASE_FREE;
+
+    if (lease_acquire(&lease, fd))
+        lease_release(&lease);
+    else
+        use = errno == EAGAIN ? LEASE_IN_USE : use_without_lease(fd, path);
+    close(fd);
+    return use;
+}
+
+enum lease_use lease_file_use(const char *path)
 {
     int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
 
-    return fd >= 0 && lease_fd_in_use_close(fd);
+    if (fd < 0)
+        return errno == ENOENT ? LEASE_FREE : LEASE_NOT_KNOWN;
+    return lease_fd_use_close(fd, path);
+}
+
+struct live lease_live(const char *path)
+{
+    switch (lease_file_use(path)) {
+    case LEASE_IN_USE:
+        return (struct live){ .state = LIVE_RUNNING, .why = "a program has the session open" };
+    case LEASE_NOT_KNOWN:
+        return (struct live){ .state = LIVE_UNKNOWN,
+                              .why = "which programs have it open cannot be found out" };
+    case LEASE_FREE: break;
+    }
+    return (struct live){ .state = LIVE_QUIET, .why = "no program has the session open" };
 }
 
 enum { WAIT_MS = 5000, STEP_MS = 50 };

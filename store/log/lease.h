@@ -4,6 +4,7 @@
 #include <stdbool.h>
 
 #include "lite/base/err.h"
+#include "store/api/session.h"
 #include "store/fs/file_at.h"
 
 /* A write lease is granted only while no other descriptor of the file is open anywhere on this machine, and while it
@@ -25,13 +26,19 @@ struct lease {
 /* Returns false if the file is open elsewhere, if the file system has no leases, or if the file is not ours. All of
  * them mean "treat as live". The thread that took a lease releases it. */
 bool lease_acquire(struct lease *l, int fd);
+/* Why not, right after it returned false. */
+const char *lease_refusal(void);
 bool lease_is_held(const struct lease *l);
 void lease_release(struct lease *l);
-/* Returns true if another process has the file open right now. Takes a lease for a moment. Returns false if that
- * cannot be known. */
-bool lease_file_in_use(const char *path);
+
+/* Finds out if another process has the file open right now. Takes a lease for a moment. Without leases the answer is
+ * that of open_files_ask (store/proc/open_files.h). A missing file is free. */
+enum lease_use { LEASE_FREE, LEASE_IN_USE, LEASE_NOT_KNOWN };
+enum lease_use lease_file_use(const char *path);
 /* The same for a descriptor, the only one of its file in this process, which is closed. */
-bool lease_fd_in_use_close(int fd);
+enum lease_use lease_fd_use_close(int fd, const char *path);
+/* The same about the log of an agent that keeps it open as long as it runs. */
+struct live lease_live(const char *path);
 
 /* Finds out if a process has the file open for writing, or mapped so. The descriptor must be open
  * for reading only. Takes a read lease for a moment, which readers never notice. Unknown if the

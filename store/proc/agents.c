@@ -40,6 +40,7 @@ struct agents {
     size_t n;
     int64_t read_ms;
     bool known;
+    bool blind; /* the processes could not be listed */
 };
 
 struct agents *agents_new(const struct agents_profile *of)
@@ -271,7 +272,8 @@ static bool ask_ps(struct agents *a)
     bool torn, fine = true;
 
     clock_gettime(CLOCK_REALTIME, &now);
-    if (spawn_read(&ps, &text, NULL) == ERR_OK)
+    a->blind = spawn_read(&ps, &text, NULL) != ERR_OK;
+    if (!a->blind)
         for (rest = buf_slice(&text); fine && slice_line(&rest, &line, &torn);)
             fine = add_listed(a, line, time_ns(now) / 1000000);
     buf_fini(&text);
@@ -385,11 +387,12 @@ static enum agents_evidence sign_of(const struct agents *a, const struct process
 
 enum agents_evidence agents_lookup(struct agents *a, const struct agents_query *q, pid_t *pid)
 {
-    enum agents_evidence best = AGENTS_NONE;
+    enum agents_evidence best;
 
     *pid = 0;
     pthread_mutex_lock(&a->lock);
     refresh_processes(a);
+    best = a->blind ? AGENTS_MAYBE : AGENTS_NONE;
     for (size_t i = 0; i < a->n; i++) {
         const struct process *p = &a->process[i];
         enum agents_evidence sign = signed_in(q->known, p->pid) ? AGENTS_NONE : sign_of(a, p, q);

@@ -42,7 +42,7 @@ struct agents_query {
 enum agents_evidence {
     AGENTS_NONE,      /* no agent runs */
     AGENTS_ELSEWHERE, /* one runs, and nothing shows that it has this session */
-    AGENTS_MAYBE,     /* cwd of the session or of the agent is not known, and would decide */
+    AGENTS_MAYBE, /* cwd of the session or of the agent is not known, and would decide; or ps(1) failed */
     AGENTS_IN_CWD, /* it runs in the session's directory, and the session was written to since it started */
     AGENTS_NAMED, /* it was started with the session's id */
 };

@@ -27,7 +27,7 @@ bool proc_look(pid_t pid, struct proc_look *out);
 void proc_domain(char *out, size_t cap);
 /* Returns true if this is the id of the present boot. */
 bool proc_is_boot(struct slice id);
-/* How long this process has been running. Returns false if that is not known. */
+/* How long this process has been running at most. Returns false if that is not known. */
 bool proc_age_ms(int64_t *age);
 /* The path of the running program. Returns false if it is not known. */
 bool proc_program(char *out, size_t cap);

@@ -24,18 +24,23 @@ static void rename_first(struct contract *c, struct slice title)
 static void a_rename_shows_until_it_is_undone(struct contract *c)
 {
     const struct slice title = SLICE("A \"new\" n\xc3\xa4me");
-    struct session_row *row;
+    struct session_row *row, *first;
 
     if (!c->ops->rename)
         skip();
     char *before = contract_image(c);
 
+    first = contract_describe(c, contract_first(c));
     rename_first(c, title);
     row = contract_describe(c, contract_first(c));
     assert_true(slice_eq(row->summary, title));
     assert_true(slice_eq(row->custom_title, title));
     contract_back_and_forth(c, before);
     session_row_free(row);
+    row = contract_describe(c, contract_first(c));
+    assert_true(slice_eq(row->summary, first->summary));
+    session_row_free(row);
+    session_row_free(first);
     free(before);
 }
 

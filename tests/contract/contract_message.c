@@ -160,6 +160,14 @@ static void a_session_resumes_at_the_chosen_message(struct contract *c)
     free(before);
 }
 
+static void check_cut_is_refused(struct contract *c, struct change *change, char *before)
+{
+    assert_int_equal(change_run(c->log, change, NULL), ERR_LOCKED);
+    contract_is(c, before);
+    change_free(change);
+    free(before);
+}
+
 static void take_out(struct contract *c, bool cut)
 {
     char *before = contract_image(c);
@@ -170,6 +178,10 @@ static void take_out(struct contract *c, bool cut)
         c->ops->tombstone(c->store, &ref, contract_text(contract_first(c)->at), cut, change, NULL),
         ERR_OK);
     contract_is(c, before);
+    if (cut && !HAS_LEASES) {
+        check_cut_is_refused(c, change, before);
+        return;
+    }
     contract_do(c, change);
     ref = contract_find(c, contract_first(c));
     struct transcript *t = contract_load(c, &ref);

@@ -180,3 +180,38 @@ char *folder_image(const struct folder *f, const char *name)
     assert_non_null(buf_cstr(&out));
     return out.p;
 }
+
+/* The size in a line of an image of a log (whose name is empty if it is all of the image), and what is before it; 0 if
+ * it is not of a log. */
+static long long log_size(struct slice line, struct slice *front)
+{
+    static const char end[] = ".jsonl ";
+    const char *at = memmem(line.p, line.n, end, sizeof end - 1);
+    size_t n = at ? (size_t)(at - line.p) + sizeof end - 1 : 1;
+    char mode[8];
+    long long size = 0;
+
+    if ((!at && line.p[0] != ' ') || sscanf(line.p + n, "%7s %lld ", mode, &size) != 2)
+        return 0;
+    *front = (struct slice){ line.p, n + strlen(mode) };
+    return size;
+}
+
+static bool has_grown(struct slice before, struct slice now)
+{
+    struct slice name, other;
+    long long size = log_size(before, &name);
+
+    return size > 0 && log_size(now, &other) > size && slice_eq(name, other);
+}
+
+bool folder_image_is_grown(const char *before, const char *now)
+{
+    struct slice a = slice_of(before), b = slice_of(now), old, new;
+    bool torn, same = true;
+
+    while (same && a.n && b.n)
+        same = slice_line(&a, &old, &torn) && slice_line(&b, &new, &torn) &&
+               (slice_eq(old, new) || has_grown(old, new));
+    return same && a.n == b.n;
+}

@@ -204,10 +204,8 @@ enum err_code exathena_live(const struct store *st, const struct session_ref *re
 {
     (void)st;
     (void)e;
-    *out = (struct live){ .state = LIVE_QUIET };
-    if (lease_file_in_use(ref->path.p))
-        *out = (struct live){ .state = LIVE_RUNNING, .why = "a program has the session open" };
-    else if (keeps_growing(ref->path.p))
+    *out = lease_live(ref->path.p);
+    if (out->state != LIVE_RUNNING && keeps_growing(ref->path.p))
         *out = (struct live){ .state = LIVE_RUNNING, .why = "the session is being written to" };
     return ERR_OK;
 }

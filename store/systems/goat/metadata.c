@@ -560,7 +560,7 @@ enum err_code goat_live(const struct store *st, const struct session_ref *ref, s
     enum err_code rc = ERR_OK;
 
     (void)st;
-    *out = (struct live){ .state = LIVE_QUIET, .why = "no program has the session open" };
+    *out = (struct live){ .state = LIVE_QUIET };
     for (size_t i = 0; i < 2 && !rc && out->state == LIVE_QUIET; i++) {
         const char *log = goat_path(ref, logs[i], &a);
         const char *lock = log ? arena_format(&a, "%s" GOAT_LOCK_SUFFIX, log) : NULL;
@@ -570,8 +570,8 @@ enum err_code goat_live(const struct store *st, const struct session_ref *ref, s
         else if (log_lock_is_held(lock))
             *out =
                 (struct live){ .state = LIVE_RUNNING, .why = "a program holds the session's lock" };
-        else if (lease_file_in_use(log))
-            *out = (struct live){ .state = LIVE_RUNNING, .why = "a program has the session open" };
+        else
+            *out = lease_live(log);
     }
     arena_fini(&a);
     return rc;

@@ -177,6 +177,13 @@ static void a_torn_tail_is_repaired_and_the_repair_undone(void **state)
     char *before = folder_image(&w->folder, "config");
 
     w->doctor.fix = true;
+    if (!HAS_LEASES) { /* nobody may be in the middle of writing the line */
+        assert_string_equal(look(w), "torn-tail@1 ");
+        assert_non_null(strstr(w->why, "(not repaired: "));
+        assert_true(folder_is(&w->folder, SESSION, USER("a", "null")));
+        free(before);
+        return;
+    }
     assert_string_equal(look(w), "torn-tail+@1 ");
     assert_true(folder_is(&w->folder, SESSION, USER("a", "null") "\n"));
     assert_string_equal(look(w), "");
@@ -290,6 +297,7 @@ static void put_two_damages(struct world *w)
 
 static void repairs_made_together_are_undone_together(void **state)
 {
+    NEEDS("leases, without which no torn line is repaired");
     struct world *w = *state;
 
     put_two_damages(w);
@@ -307,6 +315,7 @@ static void repairs_made_together_are_undone_together(void **state)
 
 static void a_file_in_use_does_not_block_other_repairs(void **state)
 {
+    NEEDS("leases, without which no torn line is repaired");
     struct world *w = *state;
     const char *agent = "config/projects/p/" ID "/subagents/agent-a1.jsonl";
     char path[4096];

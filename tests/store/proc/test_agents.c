@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "store/proc/agents.h"
@@ -179,6 +180,73 @@ static void without_a_process_table_nothing_is_found(void **state)
     assert_int_equal(ask(p, 200, "/srv/app"), AGENTS_NONE);
 }
 
+/* ---- ps ---- */
+
+/* Takes the place of ps(1); NULL: there is none. The time is that of the real clock, in which ps counts. */
+static enum agents_evidence ask_ps_that(struct place *p, const char *does, int64_t written_ago_s,
+                                        pid_t *pid)
+{
+    struct agents_profile of = p->of;
+    struct agents_query q = { .session = SLICE(ID), .cwd = "/srv/app" };
+    struct timespec now;
+    char bin[4096], path[4096], script[1024], *kept = strdup(getenv("PATH"));
+
+    folder_dir(&p->folder, "bin");
+    if (does) {
+        snprintf(script, sizeof script, "#!/bin/sh\n%s\n", does);
+        folder_put(&p->folder, "bin/ps", slice_of(script));
+        assert_int_equal(chmod(folder_path(&p->folder, "bin/ps", path), 0755), 0);
+    }
+    setenv("PATH", folder_path(&p->folder, "bin", bin), 1);
+    of.proc = NULL;
+    agents_free(p->agents);
+    p->agents = agents_new(&of);
+    clock_gettime(CLOCK_REALTIME, &now);
+    q.written_ms = ((int64_t)now.tv_sec - written_ago_s) * 1000;
+    enum agents_evidence answer = agents_lookup(p->agents, &q, pid);
+
+    setenv("PATH", kept, 1);
+    free(kept);
+    return answer;
+}
+
+static void ps_lists_the_agents_where_there_is_no_table(void **state)
+{
+    static const struct {
+        const char *prints;
+        enum agents_evidence says;
+        pid_t pid;
+    } lists[] = {
+        { "  1   01-00:00:00 init\n 77      00:05 vi agent", AGENTS_NONE, 0 },
+        { " 12  01:00:00 /usr/bin/agent --resume " ID, AGENTS_NAMED, 12 },
+        { " 12  01:00:00 agent --fork --resume " ID, AGENTS_MAYBE, 12 },
+        { " 13  02:00:00 node /opt/agent", AGENTS_MAYBE, 13 }, /* it may run anywhere */
+        { " 14     01:00 agent", AGENTS_ELSEWHERE, 14 },       /* started after the last row */
+        { " 14     01:00 agent\n 15 2-03:04:05 agent", AGENTS_MAYBE, 15 },
+    };
+
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        char does[512];
+        pid_t pid;
+
+        snprintf(does, sizeof does, "printf '%%s\\n' '%s'", lists[i].prints);
+        enum agents_evidence says = ask_ps_that(*state, does, 600, &pid);
+
+        if (says != lists[i].says || pid != lists[i].pid)
+            fail_msg("\"%s\": %d, process %d", lists[i].prints, (int)says, (int)pid);
+    }
+}
+
+/* What cannot be known must not be taken for quiet. */
+static void without_ps_any_session_may_be_in_use(void **state)
+{
+    pid_t pid;
+
+    assert_int_equal(ask_ps_that(*state, NULL, 600, &pid), AGENTS_MAYBE);
+    assert_int_equal(ask_ps_that(*state, "exit 1", 600, &pid), AGENTS_MAYBE);
+    assert_int_equal(pid, 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -195,6 +263,8 @@ int main(void)
         TEST(an_agent_of_this_store_counts),
         TEST(a_registered_agent_is_not_counted_again),
         TEST(without_a_process_table_nothing_is_found),
+        TEST(ps_lists_the_agents_where_there_is_no_table),
+        TEST(without_ps_any_session_may_be_in_use),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

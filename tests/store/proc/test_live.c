@@ -8,17 +8,28 @@
 #include "store/proc/live.h"
 #include "support/scratch.h"
 
-/* A process that does nothing until it is killed. */
+/* A process that does nothing until it is killed, or until this test ends and so closes the pipe. */
 static pid_t sleeper(void)
 {
+    int ends[2];
+    char byte;
+
+    scratch_need(pipe(ends) == 0, "pipe");
     pid_t pid = fork();
 
     scratch_need(pid >= 0, "fork");
     if (pid == 0) {
-        for (;;)
-            pause();
+        close(ends[1]);
+        _exit(read(ends[0], &byte, 1) != 0);
     }
+    close(ends[0]);
     return pid;
+}
+
+/* What is known of a process that exists: without a process table it may be any. */
+static enum live_state known_as(enum live_state state)
+{
+    return HAS_PROCESS_TABLE ? state : LIVE_UNKNOWN;
 }
 
 static void end(pid_t pid)
@@ -84,9 +95,9 @@ static void a_running_process_has_its_session_open(void **state)
 
     put_process(state, pid, "a", start_of(pid), ",\"status\":\"busy\"");
     live = ask(state, "a");
-    assert_int_equal(live.state, LIVE_RUNNING);
+    assert_int_equal(live.state, known_as(LIVE_RUNNING));
     assert_int_equal(live.pid, pid);
-    assert_true(live.busy);
+    assert_int_equal(live.busy, HAS_PROCESS_TABLE);
     assert_int_equal(ask(state, "other").state, LIVE_QUIET);
     assert_int_equal(ask(state, "other").pid, 0);
     end(pid);
@@ -101,7 +112,7 @@ static void the_entry_of_a_killed_process_no_longer_counts(void **state)
     kill(pid, SIGKILL);
     siginfo_t info;
     waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT); /* still a zombie */
-    assert_int_equal(ask(state, "a").state, LIVE_QUIET);
+    assert_int_equal(ask(state, "a").state, known_as(LIVE_QUIET));
     waitpid(pid, NULL, 0);
     live = ask(state, "a");
     assert_int_equal(live.state, LIVE_QUIET);
@@ -112,7 +123,7 @@ static void the_entry_of_a_killed_process_no_longer_counts(void **state)
 static void an_entry_with_a_reused_pid_is_quiet(void **state)
 {
     put_process(state, getpid(), "a", start_of(getpid()) + 1, "");
-    assert_int_equal(ask(state, "a").state, LIVE_QUIET);
+    assert_int_equal(ask(state, "a").state, known_as(LIVE_QUIET));
 }
 
 static void another_machine_or_container_is_unknown(void **state)
@@ -125,6 +136,7 @@ static void another_machine_or_container_is_unknown(void **state)
 
 static void our_own_domain_is_known(void **state)
 {
+    NEEDS("names of process id spaces");
     char space[64] = "", domain[256], id[64] = "";
     FILE *f = fopen("/etc/machine-id", "r");
 
@@ -152,7 +164,7 @@ static void the_liveliest_of_several_entries_counts(void **state)
     put_process(state, 2147483646, "a", 1, "");
     put_process(state, getpid(), "a", start_of(getpid()), "");
     put_process(state, 2147483645, "a", 1, "");
-    assert_int_equal(ask(state, "a").state, LIVE_RUNNING);
+    assert_int_equal(ask(state, "a").state, known_as(LIVE_RUNNING));
     assert_int_equal(ask(state, "a").pid, getpid());
 }
 

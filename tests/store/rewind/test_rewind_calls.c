@@ -172,7 +172,7 @@ static void stop_at(struct rewind_case *p, enum phase phase)
         /* the staged files cannot be dropped, since that begins with the mark */
         [BEFORE_INTENT] = { .call = "unlink", .name = "intent", .error = EIO },
         [AFTER_INTENT] = { .call = "renameat2", .name = "o", .error = EIO },
-        [AFTER_COMMIT] = { .call = "renameat", .name = "0", .error = EIO },
+        [AFTER_COMMIT] = { .call = "renameat", .name = KEPT("0"), .error = EIO },
     };
 
     if (phase == BEFORE_INTENT)

@@ -295,6 +295,11 @@ static void a_truncated_undo_copy_is_refused(void **state)
     forget(p);
     assert_int_equal(rewind_undo_plan(&p->env, NULL, &p->plan, NULL), ERR_OK);
     assert_int_equal(look(p), ERR_OK);
+    if (!HAS_LEASES) { /* the replaced file itself is in the record then, and comes back */
+        assert_int_equal(apply(p), ERR_OK);
+        assert_true(folder_is(&p->folder, "ws/d/f", "present\n"));
+        return;
+    }
     assert_int_equal(p->preview.entry[0].rule, REWIND_RULE_SOURCE);
 }
 

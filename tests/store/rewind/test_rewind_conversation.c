@@ -76,6 +76,23 @@ static void take_back(struct rewind_case *p, const char *id, char undo[40])
     assert_int_equal(go_back(p, &plan, undo), ERR_OK);
 }
 
+/* Without leases a conversation is not cut, and the files stay with it. */
+static bool is_refused(struct rewind_case *p, struct rewind_plan *plan)
+{
+    struct rewind_records list;
+    char undo[40];
+
+    if (HAS_LEASES)
+        return false;
+    assert_int_equal(go_back(p, plan, undo), ERR_LOCKED);
+    assert_true(folder_is(&p->folder, "log.jsonl", "one\ntwo\nthree\n"));
+    assert_true(folder_is(&p->folder, "ws/d/f", "present\n"));
+    assert_int_equal(rewind_records_read(&p->env, &list, NULL), ERR_OK);
+    assert_int_equal(list.n, 0);
+    rewind_records_fini(&list);
+    return true;
+}
+
 static void files_and_conversation_go_back_under_one_record(void **state)
 {
     struct rewind_case *p = *state;
@@ -83,6 +100,8 @@ static void files_and_conversation_go_back_under_one_record(void **state)
     struct rewind_records list;
     char first[40], second[40], third[40];
 
+    if (is_refused(p, &plan))
+        return;
     assert_int_equal(go_back(p, &plan, first), ERR_OK);
     assert_true(folder_is(&p->folder, "log.jsonl", "one\n"));
     assert_true(folder_is(&p->folder, "ws/d/f", "old\n"));
@@ -107,6 +126,8 @@ static void a_conversation_alone_has_a_record_too(void **state)
     struct rewind_plan plan = plan_new(p, "two\nthree\n", false), back;
     char first[40], second[40];
 
+    if (is_refused(p, &plan))
+        return;
     assert_int_equal(go_back(p, &plan, first), ERR_OK);
     assert_true(folder_is(&p->folder, "log.jsonl", "one\n"));
     assert_int_equal(rewind_undo_plan(&p->env, NULL, &back, NULL), ERR_OK);
@@ -125,7 +146,7 @@ static void a_refused_conversation_leaves_the_files(void **state)
     struct rewind_records list;
     char undo[40];
 
-    assert_int_equal(go_back(p, &plan, undo), ERR_STALE);
+    assert_int_equal(go_back(p, &plan, undo), HAS_LEASES ? ERR_STALE : ERR_LOCKED);
     assert_true(folder_is(&p->folder, "log.jsonl", "one\ntwo\nthree\n"));
     assert_true(folder_is(&p->folder, "ws/d/f", "present\n"));
     assert_int_equal(rewind_records_read(&p->env, &list, NULL), ERR_OK);

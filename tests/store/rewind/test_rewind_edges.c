@@ -301,6 +301,7 @@ static void write_on(void *arg)
  * old end is in the record alone, and the files are as they were. */
 static void a_conversation_that_continued_goes_back_alone(void **state)
 {
+    NEEDS("leases, without which no conversation is cut");
     (void)state;
     for (int marks = 0; marks < 2; marks++) {
         struct rewind_case *p = wide_place(true);
@@ -344,6 +345,7 @@ static void hold_open(void *arg)
 /* A program has the log open: the next start tries again, and until then the record cannot be undone. */
 static void a_conversation_in_use_is_rolled_back_later(void **state)
 {
+    NEEDS("leases, without which no conversation is cut");
     struct rewind_case *p = wide_place(true);
     char *old = wide_image(p);
     struct holder holder = { .p = p };

@@ -164,14 +164,19 @@ static void without_hard_links_a_copy_is_restored(void **state)
     close(w.fd);
 }
 
+/* Exchanges that try the file system before the decision: there and back, if it can. */
+#ifdef REPRISE_PORTABLE
+enum { PROBES = 1 };
+#else
+enum { PROBES = 2 };
+#endif
+
 /* Fails each rename after the decision, and the removal of the second name. */
 static void an_interrupted_undo_is_finished_with_late_writes(void **state)
 {
     static const struct syscall_hook calls[] = {
-        { .call = "renameat2",
-          .nth = 3,
-          .error = EIO }, /* after the two that probe the file system */
-        { .call = "renameat", .name = "0", .error = EIO },
+        { .call = "renameat2", .nth = PROBES + 1, .error = EIO },
+        { .call = "renameat", .name = KEPT("0"), .error = EIO },
         { .call = "unlink", .name = "0.live", .error = EIO },
     };
 
@@ -248,7 +253,8 @@ static void a_replaced_open_file_stays_until_it_is_closed(void **state)
     assert_non_null(strstr(w.p->e.text, "has the replaced file open"));
     say(&w, "later\n");
     close(w.fd);
-    syscall_hook_arm(&(struct syscall_hook){ .call = "renameat", .name = "0", .error = EXDEV });
+    syscall_hook_arm(
+        &(struct syscall_hook){ .call = "renameat", .name = KEPT("0"), .error = EXDEV });
     assert_int_equal(rewind_recover(&w.p->env, &recovered, NULL), ERR_OK);
     syscall_hook_fired();
     assert_true(shows(w.p, "present\nlater\n"));

@@ -209,7 +209,7 @@ static struct rewind_case *cut_short_at(const char *call, const char *name, char
  * completed. */
 static void recovery_waits_for_a_missing_directory(void **state)
 {
-    static const char *const stops[][2] = { { "renameat2", "f" }, { "renameat", "0" } };
+    static const char *const stops[][2] = { { "renameat2", "f" }, { "renameat", KEPT("0") } };
 
     (void)state;
     for (size_t i = 0; i < 2; i++)
@@ -239,7 +239,7 @@ static void recovery_waits_for_a_missing_directory(void **state)
 }
 
 static const char *const points[][2] = {
-    { "renameat2", "f" }, { "renameat2", "o" }, { "renameat", "0" }, { "renameat", "2" }
+    { "renameat2", "f" }, { "renameat2", "o" }, { "renameat", KEPT("0") }, { "renameat", KEPT("2") }
 };
 
 enum { POINTS = sizeof points / sizeof *points };
@@ -384,15 +384,17 @@ static void a_record_before_intent_can_be_given_up(void **state)
 
 static void kept_elsewhere(const char *call, int nth)
 {
-    struct rewind_case *p = stopped_at("renameat", "0");
+    struct rewind_case *p = stopped_at("renameat", KEPT("0"));
     size_t recovered;
 
     put_temp(p, F, "written late\n");
-    syscall_hook_arm(&(struct syscall_hook){ .call = "renameat", .name = "0", .error = EXDEV });
+    syscall_hook_arm(
+        &(struct syscall_hook){ .call = "renameat", .name = KEPT("0"), .error = EXDEV });
     syscall_hook_arm_also(&(struct syscall_hook){ .call = call, .nth = nth, .error = EIO });
     (void)!rewind_recover(&p->env, &recovered, &p->e);
     (void)syscall_hook_fired();
-    syscall_hook_arm(&(struct syscall_hook){ .call = "renameat", .name = "0", .error = EXDEV });
+    syscall_hook_arm(
+        &(struct syscall_hook){ .call = "renameat", .name = KEPT("0"), .error = EXDEV });
     assert_int_equal(rewind_recover(&p->env, &recovered, &p->e), ERR_OK);
     (void)syscall_hook_fired();
     assert_true(is_kept(p, F, "written late\n"));

@@ -132,6 +132,11 @@ BY_NAME(int, rmdir, (const char *path), (path))
 BY_NAME(int, mkdirat, (int dir, const char *path, mode_t mode), (dir, path, mode))
 WRAP(int, renameat2, (int a, const char *from, int b, const char *to, unsigned flags), (a, from, b, to, flags),
      strikes("renameat2", from, to))
+#ifdef REPRISE_PORTABLE /* no system call begins an exchange there: the moment is that of the call that refuses it */
+WRAP(int, fs_exchange, (int dir, const char *from, const char *to), (dir, from, to), strikes("renameat2", from, to))
+WRAP(int, fs_rename_new, (int a, const char *from, int b, const char *to), (a, from, b, to),
+     strikes("renameat2", from, to))
+#endif
 WRAP(int, renameat, (int a, const char *from, int b, const char *to), (a, from, b, to),
      strikes("renameat", from, to))
 WRAP(int, linkat, (int a, const char *from, int b, const char *to, int flags), (a, from, b, to, flags),

@@ -9,7 +9,8 @@
  * through here. Names are compared by their last part, with a leading * by their end; calls that take a descriptor go
  * by the name of the file that it is. */
 struct syscall_hook {
-    const char *call;        /* "renameat2", "openat", ... as in syscall_hook.c */
+    /* "renameat2" (in every build: what exchanges or gives a name), "openat", ... as in syscall_hook.c */
+    const char *call;
     const char *name;        /* NULL: any */
     int nth;                 /* the number of the call, from 1; 0 means 1 */
     int error;               /* the error with which the call fails unmade; 0: it is made */

@@ -21,6 +21,13 @@ struct rewind_case {
     struct err e;
 };
 
+/* The name that a replaced file gets in the record. Without leases it may be open, and so it is moved there itself. */
+#ifdef REPRISE_PORTABLE
+#define KEPT(number) number ".live"
+#else
+#define KEPT(number) number
+#endif
+
 static inline int set_up(void **state)
 {
     struct rewind_case *p = calloc(1, sizeof *p);

@@ -68,8 +68,9 @@ static struct live look_at_file(const struct session_ref *ref, struct stat *sb, 
     bool shared = fs_is_shared(fd, ref->path.p);
 
     *known = (fd >= 0 ? fstat(fd, sb) : stat(ref->path.p, sb)) == 0;
-    /* The only evidence of a program that is not in the registry. */
-    if (fd >= 0 && lease_fd_in_use_close(fd))
+    /* The only evidence of a program that is not in the registry. Claude Code keeps no file open, so that an answer that
+     * cannot be had decides nothing. */
+    if (fd >= 0 && lease_fd_use_close(fd, ref->path.p) == LEASE_IN_USE)
         return (struct live){ .state = LIVE_RUNNING, .why = "a program has the session open" };
     if (*known && geteuid() != 0 && sb->st_uid != geteuid())
         return (struct live){ .state = LIVE_UNKNOWN, .why = "it belongs to another user" };
