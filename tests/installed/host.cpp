@@ -24,6 +24,7 @@ struct Close {
     void operator()(reprise_trash *trash) const { reprise_trash_free(trash); }
     void operator()(reprise_log *log) const { reprise_log_free(log); }
     void operator()(reprise_agents *agents) const { reprise_agents_free(agents); }
+    void operator()(reprise_lines *lines) const { reprise_lines_free(lines); }
     void operator()(reprise_branches *branches) const { reprise_branches_free(branches); }
 };
 template <typename T> using Handle = std::unique_ptr<T, Close>;
@@ -158,6 +159,16 @@ void bring_back(const reprise *r)
     need(std::strcmp(reprise_log_at(log.get(), 0)->kind, "delete") == 0, "the log begins with the newest");
 }
 
+/* No tool call of a session wrote it. */
+void blame(const reprise *r, const char *file)
+{
+    auto lines = get<reprise_lines>([&](auto out, auto e) { return reprise_blame(r, file, nullptr, out, e); });
+
+    need(reprise_lines_count(lines.get()) == 1, "one line");
+    need(std::strcmp(reprise_lines_at(lines.get(), 0)->text, "what the agent wrote") == 0, "the line");
+    need(reprise_lines_at(lines.get(), 0)->session[0] == '\0', "the session of a line");
+}
+
 } // namespace
 
 int main(int argc, char **argv)
@@ -180,6 +191,7 @@ int main(int argc, char **argv)
         options_of_a_newer_version(r.get());
         undo(r.get());
         bring_back(r.get());
+        blame(r.get(), argv[3]);
     } catch (const std::exception &e) {
         std::fprintf(stderr, "host: %s\n", e.what());
         return 1;
