@@ -51,7 +51,7 @@ typed=
 for letter in i d e m p o; do
     typed=$typed$letter
     enter_text "$letter"
-    see "> $typed"
+    see "> $typed" "71.5k tokens"
     frame 0.25
 done
 gone "Payment page copy"

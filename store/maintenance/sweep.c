@@ -358,10 +358,11 @@ static const char *why_stays(const struct sweep_item *item, bool copied)
 {
     if (copied)
         return "it is in several folders, which share the files kept under its id";
-    if (item->parts > 0)
-        return NULL;
-    return item->owned_refs.stays ? item->owned_refs.stays
-                                  : "sessions of this system cannot be deleted";
+    if (item->parts > 0 || item->owned_refs.stays)
+        return item->parts > 0 ? NULL : item->owned_refs.stays;
+    const char *why = store_unsupported_reason(item->ref.store->ops, CAN_DELETE);
+
+    return why ? why : "sessions of this system cannot be deleted";
 }
 
 static enum err_code explain_match(const struct sweep_rule *rule, const struct session_row *row,

@@ -62,6 +62,29 @@ static void the_disk_usage_covers_everything_of_the_session(void **state)
     sweep_fini(&s);
 }
 
+static const char *in_its_own_words(unsigned ability)
+{
+    return ability == CAN_DELETE ? "delete it in the agent" : NULL;
+}
+
+static void a_system_says_itself_why_its_sessions_stay(void **state)
+{
+    struct world *w = *state;
+    const struct store_ops *claude = w->store->ops;
+    struct store_ops own = *claude;
+
+    put_session(w, "p", 1, 100);
+    own.parts = NULL;
+    own.unsupported = in_its_own_words;
+    w->store->ops = &own;
+    struct sweep s = find(w);
+
+    assert_int_equal(s.n, 1);
+    assert_string_equal(s.item[0].stays, "delete it in the agent");
+    sweep_fini(&s);
+    w->store->ops = claude;
+}
+
 static void empty_means_without_any_message(void **state)
 {
     struct world *w = *state;
@@ -246,6 +269,7 @@ int main(void)
         T(only_older_sessions_are_found),
         T(the_age_of_a_touched_file_is_that_of_its_newest_row),
         T(the_disk_usage_covers_everything_of_the_session),
+        T(a_system_says_itself_why_its_sessions_stay),
         T(empty_means_without_any_message),
         T(an_unreadable_session_is_not_empty),
         T(archived_means_marked_as_archived_by_the_user),

@@ -260,10 +260,23 @@ struct walk {
     struct fuzzy_needle needle;
     const char *section; /* its heading has not been passed yet */
     void (*line)(struct walk *w, const char *keys, const char *text);
-    size_t n;
+    size_t n;            /* lines so far */
     struct frame *frame; /* of a drawing walk */
-    struct rect rect;
+    struct rect rect;    /* of the lines; its height matters to drawing only */
 };
+
+static int help_keys_width(const struct walk *w)
+{
+    return w->rect.w > 60 ? KEYS_W : 16;
+}
+
+/* The lines that a text needs beside its keys. */
+static int help_height(const struct walk *w, const char *keys, const char *text)
+{
+    int h = keys ? text_wrap_height(slice_of(text), w->rect.w - help_keys_width(w) + 1) : 1;
+
+    return h > 1 ? h : 1;
+}
 
 static bool contains(const struct fuzzy_needle *needle, const char *text)
 {
@@ -385,33 +398,44 @@ static void walk_all(struct walk *w)
 
 static void count_line(struct walk *w, const char *keys, const char *text)
 {
-    (void)keys;
-    (void)text;
-    w->n++;
+    w->n += (size_t)help_height(w, keys, text);
 }
 
+/* A text of which the top is scrolled out is drawn once its first line is visible. */
 static void draw_line(struct walk *w, const char *keys, const char *text)
 {
-    size_t i = w->n++;
+    size_t i = w->n, top = w->help->top;
+    int h = help_height(w, keys, text), keys_w = help_keys_width(w);
     struct rect r = w->rect;
 
-    if (i < w->help->top || i >= w->help->top + (size_t)r.h)
+    w->n += (size_t)h;
+    if (i < top || i >= top + (size_t)r.h)
         return;
-    int y = r.y + (int)(i - w->help->top);
+    int y = r.y + (int)(i - top), end = r.y + r.h;
 
     if (!keys) {
         frame_puts(w->frame, y, r.x, r.w, STYLE_HEADING, text);
         return;
     }
-    int keys_w = r.w > 60 ? KEYS_W : 16;
-
     frame_text_cut(w->frame, y, r.x + 1, keys_w - 2, STYLE_KEY, slice_of(keys));
-    frame_text_cut(w->frame, y, r.x + keys_w, r.w - keys_w, STYLE_TEXT, slice_of(text));
+    text_wrap_draw(w->frame,
+                   (struct rect){ y, r.x + keys_w, h < end - y ? h : end - y, r.w - keys_w + 1 },
+                   STYLE_TEXT, slice_of(text));
 }
 
-static size_t count_lines(const struct help *h, const struct settings *settings, bool ascii)
+/* Of the lines inside the box. */
+static int width(int cols)
 {
-    struct walk w = { .help = h, .settings = settings, .ascii = ascii, .line = count_line };
+    return cols - 4 < HELP_W ? cols - 4 : HELP_W;
+}
+
+static size_t count_lines(const struct model *m)
+{
+    struct walk w = { .help = m->help,
+                      .settings = m->settings,
+                      .ascii = m->settings->ascii,
+                      .line = count_line,
+                      .rect = { .w = width(m->cols) } };
 
     walk_all(&w);
     return w.n;
@@ -452,7 +476,7 @@ static void draw_help(const struct model *m, struct frame *f)
 {
     const char *version = PROGRAM_VERSION;
     int h = height(f->rows);
-    struct rect r = frame_box(f, h, HELP_W, slice_of(version));
+    struct rect r = frame_box(f, h, width(f->cols), slice_of(version));
 
     draw_lines(m->help, m->settings, f, r);
 }
@@ -466,7 +490,7 @@ static size_t page(const struct model *m)
 
 static void scroll(struct model *m, int64_t lines)
 {
-    size_t n = count_lines(m->help, m->settings, m->settings->ascii);
+    size_t n = count_lines(m);
     int64_t last = (int64_t)n - (int64_t)page(m), top = (int64_t)m->help->top + lines;
 
     if (top > last)

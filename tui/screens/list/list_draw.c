@@ -92,9 +92,10 @@ struct pen {
 
 static void line_text(struct pen *pen, enum style style, const char *text)
 {
-    if (pen->y < pen->r.y + pen->r.h)
-        frame_text_cut(pen->f, pen->y, pen->r.x + 3, pen->r.w - 4, style, slice_of(text));
-    pen->y++;
+    struct rect r = { pen->y, pen->r.x + 3, pen->r.y + pen->r.h - pen->y, pen->r.w - 3 };
+    int used = text_wrap_draw(pen->f, r, style, slice_of(text));
+
+    pen->y += used > 1 ? used : 1;
 }
 
 /* A key and what it does. */
@@ -152,7 +153,7 @@ static void draw_no_match(const struct list *l, struct pen *pen)
     pen->y++;
     line_key(pen, l, ACT_BACK, "clear the query");
     offer_wider_scope(pen, l);
-    line_key(pen, l, ACT_HELP, "help on filters: tag: branch: before: size: is: ...");
+    line_key(pen, l, ACT_HELP, "filters: tag: branch: before: size: is: ...");
 }
 
 static void draw_looked_in(const struct list *l, struct pen *pen)

@@ -333,7 +333,10 @@ static void draw_sweep_item(const struct model *m, struct frame *f, struct rect 
     int x = draw_tick(f, r.y, r.x + 2, item);
 
     when_age(m->now_ms, item->activity_ms, age);
-    text_size(item->usage.bytes, size);
+    if (item->usage.bytes > 0 || store_has_size(&item->ref))
+        text_size(item->usage.bytes, size);
+    else
+        snprintf(size, sizeof size, "-");
     x = draw_right(f, r.y, x, AGE_W, STYLE_AGE, age);
     x = draw_right(f, r.y, x, SIZE_W, plain, size) + GAP;
     int end = r.x + r.w - 1 - (note_w > 0 ? note_w + GAP : 0);

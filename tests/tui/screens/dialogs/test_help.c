@@ -76,6 +76,24 @@ static void help_begins_with_this_context_and_can_be_searched(void **state)
     screen_close(&x.s);
 }
 
+static void long_lines_of_help_are_wrapped(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_ready(&x, 24, 80);
+    screen_press(&x.s, "<F1>this directory,");
+    assert_non_null(strstr(screen_line(&x.s, 4), "this directory, its repository's worktrees, or"));
+    assert_non_null(strstr(screen_line(&x.s, 5), "projects"));
+    assert_null(strstr(screen_line(&x.s, 5), "^A"));
+    screen_press(&x.s, "<C-u><End>");
+    assert_true(screen_has(&x.s, "redo the last undone change"));
+    screen_resize(&x.s, 24, 120);
+    screen_press(&x.s, "<Home>this directory,");
+    assert_non_null(strstr(screen_line(&x.s, 4), "worktrees, or all projects"));
+    screen_close(&x.s);
+}
+
 static void a_slash_is_typed_into_the_query(void **state)
 {
     (void)state;
@@ -97,6 +115,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_long_reason_in_the_menu_is_wrapped),
         cmocka_unit_test(every_line_of_the_menu_fits_eighty_columns),
+        cmocka_unit_test(long_lines_of_help_are_wrapped),
         cmocka_unit_test(a_slash_is_typed_into_the_query),
         cmocka_unit_test(help_begins_with_this_context_and_can_be_searched),
     };

@@ -37,6 +37,10 @@ static void a_query_without_a_match_suggests_what_to_do(void **state)
     assert_true(screen_has(&x.s, "5 sessions searched"));
     assert_true(screen_has(&x.s, "Esc    clear the query"));
     assert_true(screen_has(&x.s, "0/5"));
+    screen_resize(&x.s, 24, 100); /* the text is in the left half */
+    assert_true(screen_has(&x.s, "5 sessions searched: title, prompts, branch, tag,"));
+    assert_true(screen_has(&x.s, "   directory"));
+    assert_true(screen_has(&x.s, "size: is: ..."));
     screen_close(&x.s);
 }
 
