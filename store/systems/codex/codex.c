@@ -21,6 +21,7 @@ static void codex_close(struct store *st)
     jsonl_store_fini(&x->jsonl);
     codex_names_free(x->names);
     codex_threads_free(x->threads);
+    codex_places_free(x->places);
     free(x);
 }
 
@@ -46,7 +47,8 @@ static enum err_code open_at(struct codex *x, const char *path, struct err *e)
     x->jsonl.pool = window_pool_new();
     x->names = codex_names_new(x->jsonl.base.path);
     x->threads = codex_threads_new(x->jsonl.base.path);
-    return x->jsonl.pool && x->names && x->threads ? ERR_OK : err_nomem(e);
+    x->places = codex_places_new(x->jsonl.base.path);
+    return x->jsonl.pool && x->names && x->threads && x->places ? ERR_OK : err_nomem(e);
 }
 
 static enum err_code codex_open(const struct store_env *env, const char *path, struct store **out,

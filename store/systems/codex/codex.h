@@ -17,14 +17,16 @@
  *
  * A fork, and a thread that was reverted, begin with a reference to the log that they continue (rollout.h). The index
  * of all this is a database of the program's, so nothing is ever written here. Immutable after open, except for the
- * names and the index, which are read again when their files change; threads may share it. */
+ * names, the index and the names of files, which are read again when they change; threads may share it. */
 struct codex_names;
 struct codex_threads;
+struct codex_places;
 
 struct codex {
     struct jsonl_store jsonl; /* its folder is <path>/sessions */
     struct codex_names *names;
     struct codex_threads *threads;
+    struct codex_places *places;
 };
 
 /* The store as this system's own; asserts that it is one. */
@@ -38,6 +40,15 @@ struct codex_names *codex_names_new(const char *store);
 void codex_names_free(struct codex_names *names); /* NULL is fine */
 /* The name of a thread, in the arena; empty if it has none. Any thread may ask. */
 struct slice codex_names_find(struct codex_names *names, struct slice thread, struct arena *a);
+
+/* The names of files in the folders of a store (places.c), kept for looking up many rollouts: a folder is read again only after
+ * it has changed. Returns NULL if out of memory. Any thread may call them. */
+struct codex_places *codex_places_new(const char *store);
+void codex_places_free(struct codex_places *places); /* NULL is fine */
+/* Where a rollout should be: in the folder of the day on which its id was made, or a neighbour of it, since the folders
+ * are in local time, else in that of the archived ones. The path is in the arena; NULL: it is not there. Looks at no more
+ * than four folders. */
+const char *codex_places_find(struct codex_places *places, struct slice id, struct arena *a);
 
 /* The program's index of its threads (threads.c). Returns NULL if out of memory. Any thread may call them. */
 struct codex_thread {

@@ -293,7 +293,8 @@ static enum err_code follow_base(struct describing *d, struct slice text, struct
     for (int i = 0; i < LINKS && !rc && slice_line(&text, &line, &torn) && !torn; i++) {
         rollout_base_read(line, d->a, &base);
         const char *path =
-            base.end > 0 ? rollout_near(d->row->ref.store->path, base.id, d->a) : NULL;
+            base.end > 0 ? codex_places_find(codex_of(d->row->ref.store)->places, base.id, d->a)
+                         : NULL;
 
         if (!path)
             break;

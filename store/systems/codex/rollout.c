@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 #include <zstd.h>
 
@@ -227,44 +226,6 @@ int64_t rollout_born_ms(struct slice id)
             ms = ms * 16 + (digit - digits);
     }
     return ms;
-}
-
-/* A plain file is preferred to a packed one. */
-static const char *find_in(const char *folder, struct slice id, struct arena *a)
-{
-    DIR *dir = opendir(folder);
-    const struct dirent *entry;
-    const char *found = NULL;
-    struct rollout x;
-
-    while (dir && (entry = readdir(dir)))
-        if (rollout_name(slice_of(entry->d_name), &x) && slice_eq(x.id, id) &&
-            (!found || !x.packed))
-            found = arena_format(a, "%s/%s", folder, entry->d_name);
-    if (dir)
-        closedir(dir);
-    return found;
-}
-
-const char *rollout_near(const char *store, struct slice id, struct arena *a)
-{
-    const char *found = NULL;
-
-    for (int day = 0; day < 3 && codex_is_id(id) && !found; day++) {
-        static const int offset[] = { 0, -1, 1 };
-        time_t at = (time_t)(rollout_born_ms(id) / 1000) + offset[day] * 24 * 60 * 60;
-        struct tm date;
-        const char *folder = gmtime_r(&at, &date)
-                                 ? arena_format(a, "%s/sessions/%04d/%02d/%02d", store,
-                                                date.tm_year + 1900, date.tm_mon + 1, date.tm_mday)
-                                 : NULL;
-
-        if (folder)
-            found = find_in(folder, id, a);
-    }
-    const char *archive = arena_format(a, "%s/archived_sessions", store);
-
-    return found || !archive || !codex_is_id(id) ? found : find_in(archive, id, a);
 }
 
 /* ---- the text ---- */

@@ -29,10 +29,6 @@ MUST_CHECK enum err_code rollouts_read(const char *store, trouble_fn *fn, void *
 void rollouts_fini(struct rollouts *r);
 /* NULL: no rollout has this id. */
 const struct rollout *rollouts_find(const struct rollouts *r, struct slice id);
-/* Where a rollout should be: in the folder of the day on which its id was made, or a neighbour of it, since the folders
- * are in local time, else in that of the archived ones. The path is in the arena; NULL: it is not there. Reads no more
- * than four folders. */
-const char *rollout_near(const char *store, struct slice id, struct arena *a);
 /* The time in the first digits of an id. */
 int64_t rollout_born_ms(struct slice id);
 /* NULL: the thread has no rollout. */

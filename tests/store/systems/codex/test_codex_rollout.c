@@ -1,10 +1,12 @@
 #include "store/systems/codex/rollout.h"
 
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zstd.h>
 
+#include "store/systems/codex/codex.h"
 #include "tests/support/folder.h"
 #include "tests/test.h"
 
@@ -210,18 +212,57 @@ static void of_two_files_of_a_rollout_the_plain_one_counts(void **state)
     rollouts_fini(&all);
 }
 
+/* ---- where logs are ---- */
+
+static int opened; /* directories */
+
+DIR *__real_opendir(const char *path);
+DIR *__wrap_opendir(const char *path);
+
+DIR *__wrap_opendir(const char *path)
+{
+    opened++;
+    return __real_opendir(path);
+}
+
 static void a_log_is_found_by_its_id_also_when_it_is_archived(void **state)
 {
+    struct codex_places *places = codex_places_new(folder.path);
     struct arena a = { 0 };
 
     (void)state;
-    folder_put(&folder, DAY A ".jsonl", SLICE("x"));
+    assert_non_null(places);
+    folder_put(&folder, DAY A ".jsonl.zst", SLICE("x"));
     folder_put(&folder, "archived_sessions/rollout-2026-11-22T16-17-16-" B ".jsonl.zst",
                SLICE("x"));
-    assert_non_null(strstr(rollout_near(folder.path, SLICE(A), &a), "/sessions/2026/"));
-    assert_non_null(strstr(rollout_near(folder.path, SLICE(B), &a), "/archived_sessions/"));
-    assert_null(rollout_near(folder.path, SLICE(C), &a));
+    assert_non_null(strstr(codex_places_find(places, SLICE(A), &a), ".jsonl.zst"));
+    assert_non_null(strstr(codex_places_find(places, SLICE(B), &a), "/archived_sessions/"));
+    assert_null(codex_places_find(places, SLICE(C), &a));
+    folder_put(&folder, DAY A ".jsonl", SLICE("x"));
+    folder_put(&folder, DAY C ".jsonl", SLICE("x"));
+    assert_non_null(codex_places_find(places, SLICE(C), &a));
+    assert_null(strstr(codex_places_find(places, SLICE(A), &a), ".zst"));
+    assert_null(codex_places_find(places, SLICE("no id"), &a));
     arena_fini(&a);
+    codex_places_free(places);
+}
+
+static void many_logs_of_a_day_are_found_by_reading_its_folder_once(void **state)
+{
+    struct codex_places *places = codex_places_new(folder.path);
+    struct arena a = { 0 };
+
+    (void)state;
+    assert_non_null(places);
+    folder_put(&folder, DAY A ".jsonl", SLICE("x"));
+    folder_put(&folder, DAY C ".jsonl", SLICE("x"));
+    opened = 0;
+    for (int i = 0; i < 40; i++)
+        assert_non_null(
+            strstr(codex_places_find(places, i % 2 ? SLICE(A) : SLICE(C), &a), "/sessions/2026/"));
+    assert_int_equal(opened, 1);
+    arena_fini(&a);
+    codex_places_free(places);
 }
 
 int main(void)
@@ -238,6 +279,8 @@ int main(void)
                                         remove_folder),
         cmocka_unit_test_setup_teardown(of_two_files_of_a_rollout_the_plain_one_counts, make_folder,
                                         remove_folder),
+        cmocka_unit_test_setup_teardown(many_logs_of_a_day_are_found_by_reading_its_folder_once,
+                                        make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(a_log_is_found_by_its_id_also_when_it_is_archived,
                                         make_folder, remove_folder),
     };
