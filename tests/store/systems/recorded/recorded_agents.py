@@ -151,6 +151,17 @@ class Recorded:
         counted = {r['session'] for r in self.p.json('usage', '--all', '--by', 'session', missing=[])}
         self.p.same('sub-agents that count by themselves', counted & helpers, set())
 
+    # ---- sub-agents ----
+
+    def check_subagents(self):
+        """A person sees the same ones as a program."""
+        for s in (s for s in self.store.expected.sessions if s.listed and not s.lost):
+            of = (*self.session_args(s), f'{self.store.agent.name}:{s.id}')
+            ids = self.p.json('subagents', *of, missing=[])
+            if ids:
+                shown = [line.split()[0] for line in self.p.text('subagents', *of).splitlines()]
+                self.need(s, shown == ids, f'sub-agents {shown}, want {ids}')
+
     # ---- a rewind ----
 
     def point(self, s, number):
@@ -248,6 +259,7 @@ def main():
         if store.agent.answer or store.agent.answers:
             r.check_usage()
         r.check_parents()
+        r.check_subagents()
         r.check_rewinds()
         r.report()
     finally:
