@@ -132,7 +132,9 @@ struct describing {
     struct session_row *row;
     struct window *w;
     struct arena *a;
-    bool ended; /* the last message was found */
+    bool ended;          /* the last message was found */
+    bool on_path;        /* a row was found, and ... */
+    struct slice before; /* ... the one that it follows is this */
     enum err_code rc;
 };
 
@@ -209,6 +211,18 @@ static bool read_head(struct describing *d)
     return false;
 }
 
+/* Goes up from the last row. Returns true if the row is not above it. */
+static bool is_left(struct describing *d, const struct jsonl_said *said)
+{
+    if (!d->format->branches || !said->entry.n)
+        return false;
+    if (d->on_path && !slice_eq(said->entry, d->before))
+        return true;
+    d->on_path = true;
+    d->before = said->after;
+    return false;
+}
+
 /* Looks backwards for the last message, the newest time from there on and the last prompt. Returns
  * false if the tail has no prompt. */
 static bool read_tail(struct describing *d)
@@ -217,8 +231,11 @@ static bool read_tail(struct describing *d)
     struct jsonl_said said;
     bool torn;
 
+    d->on_path = false;
     while (!d->rc && slice_last_line(&rest, &line, &torn)) {
-        if ((d->ended && !may_be_prompt(d, line)) || !read_row(d, line, &said))
+        bool needed = !d->ended || d->format->branches || may_be_prompt(d, line);
+
+        if (!needed || !read_row(d, line, &said) || is_left(d, &said))
             continue;
         if (!d->ended && d->row->activity_ms == TIME_NONE)
             d->row->activity_ms = said.time_ms;

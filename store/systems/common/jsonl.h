@@ -27,6 +27,7 @@ struct jsonl_said {
     struct slice cwd, git_branch; /* may be empty: the first row that has them counts */
     struct slice model;           /* may be empty: the last one counts */
     struct slice parent; /* the session that it was forked from; may be empty, as the directory */
+    struct slice entry, after; /* with `branches`: its id, and that of the row that it follows */
 };
 
 /* One message as `messages` prints it. */
@@ -58,6 +59,8 @@ struct jsonl_format {
     /* Bytes that every row with a prompt contains: rows without them need not be read. */
     const char *prompt_mark;
     bool in_pieces; /* rows with prompts that follow each other are one prompt */
+    /* rows name the row that they follow: those of branches that were left do not count as last */
+    bool branches;
     /* The same for rows that give a title; NULL: no row does. */
     const char *title_mark;
     /* Optional. Adds to a list's row what the log does not contain (abilities, directory, title);

@@ -86,6 +86,8 @@ static enum err_code read_said(struct slice row, struct arena *a, struct jsonl_s
 
     if (!json_get_text(row, "timestamp", a, &at) || !time_parse(at, &out->time_ms))
         out->time_ms = TIME_NONE;
+    json_get_text(row, "id", a, &out->entry);
+    json_get_text(row, "parentId", a, &out->after);
     out->waits = kind == PI_USER || kind == PI_TOOL;
     out->speaks = out->waits || kind == PI_ASSISTANT;
     if (kind == PI_USER)
@@ -183,6 +185,7 @@ const struct jsonl_format pi_format = { .keys = &pi_keys,
                                         .choose = jsonl_choose_path,
                                         .read = read_said,
                                         .prompt_mark = "\"user\"",
+                                        .branches = true,
                                         .title_mark = "\"session_info\"",
                                         .complete = complete_row,
                                         .id = entry_id,

@@ -76,8 +76,10 @@ def check_resume_at(w):
     w.p.same('only appended', w.rows()[:-1], [HEADER] + SOURCE)
     w.p.same('the entry', branch(w.rows()[-1]), {'type': 'custom', 'customType': 'reprise', 'parentId': '00000003'})
     w.p.same('the conversation', w.texts(), ['Mend the gate', 'It creaks.'])
+    w.p.same('its last prompt', w.p.json('list', '--all')[0]['lastPrompt'], 'Mend the gate')
     w.p.text('undo', '--all')
     w.p.same('undone', w.rows(), [HEADER] + SOURCE)
+    w.p.same('the last prompt again', w.p.json('list', '--all')[0]['lastPrompt'], 'Oil it')
     w.p.text('resume-at', '--all', 's1', '--clear')
     w.p.same('an empty conversation', (branch(w.rows()[-1])['parentId'], w.texts()), (None, []))
     with open(w.path, 'a', encoding='utf-8') as f:
@@ -122,7 +124,7 @@ def main(program):
     try:
         for check in check_resume_at, check_fork, check_refused:
             check(w)
-        w.p.finish(29)
+        w.p.finish(31)
     finally:
         shutil.rmtree(w.home)
 
