@@ -313,6 +313,8 @@ enum err_code codex_changes_read(const struct store *st, const struct session_re
     rest = buf_slice(&text);
     r.items = !rc && slice_has(rest, "\"CommandExecution\"");
     r.agents = !rc && slice_has(rest, "\"SubAgentActivity\"");
+    c.calls_only = !r.items && !slice_has(rest, "\"patch_apply_end\"") &&
+                   !slice_has(rest, "\"FileChange\"") && !slice_has(rest, "\"exec_command_end\"");
     for (; !rc && slice_line(&rest, &line, &torn); r.at++)
         take_line(&r, line);
     if (!rc && (c.arena.failed || r.scratch.failed))

@@ -53,6 +53,8 @@ struct codex_changes {
     struct slice *
         agent; /* the ids of sub-agents that worked for it: their changes are in logs of their own */
     size_t agents;
+    bool
+        calls_only; /* an old log: what was done to files is not in it, only what the agent called */
 };
 
 /* dropped: the prompts of reverted turns are points, too. */

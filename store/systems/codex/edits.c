@@ -1,10 +1,17 @@
+#include <string.h>
+
+#include "lite/base/time.h"
+#include "lite/json/json.h"
 #include "store/systems/codex/changes.h"
 #include "store/systems/codex/codex.h"
+#include "store/systems/codex/rollout.h"
+#include "store/systems/codex/row.h"
 #include "store/systems/common/edits/tool_edits.h"
 #include "store/systems/common/inferred.h"
 
 /* The edits of a thread are those that its logs record as done: whole texts of files that were added or deleted, and diffs of
- * the rest. The log does not record the work of shell commands. */
+ * the rest. The log does not record the work of shell commands. Old logs have only the calls of apply_patch and of commands, and
+ * texts as their results. */
 
 struct walk {
     struct tool_edits edits;
@@ -97,6 +104,100 @@ static enum err_code put_agents(struct walk *w, const struct store *st,
     return rc;
 }
 
+/* ---- old logs ---- */
+
+/* The result of a call is a text, in the oldest logs within JSON, that says how the command ended. */
+static bool succeeded(struct slice text, struct arena *a)
+{
+    static const char *const well[] = { "Success. Updated the following files", "Exit code: 0\n" };
+    struct slice code, line;
+    bool torn;
+
+    if (json_type(text) == JSON_OBJECT && json_valid(text))
+        return json_at(text, "metadata.exit_code", &code)
+                   ? slice_eq(code, SLICE("0"))
+                   : json_get_text(text, "output", a, &line) && slice_starts(line, well[0]);
+    if (slice_starts(text, well[0]) || slice_starts(text, well[1]))
+        return true;
+    for (int i = 0; i < 4 && slice_line(&text, &line, &torn); i++)
+        if (slice_eq(line, SLICE("Process exited with code 0")))
+            return true;
+    return false;
+}
+
+static void check_done(struct slice line, struct arena *a, struct edit *edit, bool *counts)
+{
+    struct codex_row row;
+    struct slice text;
+
+    (void)edit;
+    *counts = codex_row_read(line, a, &row) && json_get_text(row.item, "output", a, &text) &&
+              succeeded(text, a);
+}
+
+/* Paths are relative to the directory that a call names. */
+static void set_directory(struct walk *w, const struct codex_changes *c,
+                          const struct codex_row *row)
+{
+    struct arena *a = &w->arena;
+    struct slice input, dir;
+
+    w->edits.cwd = c->cwd;
+    if (json_get_text(row->item, "arguments", a, &input) &&
+        json_get_text(input, "workdir", a, &dir) && dir.n && dir.p[0] == '/' &&
+        !memchr(dir.p, '\0', dir.n))
+        w->edits.cwd = arena_copy(a, dir).p;
+}
+
+static enum err_code take_call(struct walk *w, const struct store *st,
+                               const struct codex_changes *c, struct slice line, size_t at,
+                               struct err *e)
+{
+    struct codex_change where = { .at = at };
+    struct block_list blocks = { 0 };
+    struct codex_row row;
+    enum err_code rc = ERR_OK;
+
+    if (!codex_row_read(line, &w->arena, &row) ||
+        (row.kind != CODEX_CALL && row.kind != CODEX_RESULT))
+        return ERR_OK;
+    if (!time_parse(row.time, &where.time_ms))
+        where.time_ms = TIME_NONE;
+    where.call = codex_row_id(&row, &w->arena);
+    set_turn(w, c, &where, false);
+    set_directory(w, c, &row);
+    w->edits.row = line;
+    rc = codex_blocks(st, line, &blocks, e);
+    if (!rc)
+        rc = tool_edits_blocks(&w->edits, &blocks, e);
+    transcript_blocks_fini(&blocks);
+    return rc;
+}
+
+static enum err_code put_calls(struct walk *w, const struct store *st,
+                               const struct session_ref *ref, const struct codex_changes *c,
+                               struct err *e)
+{
+    struct buf text = { 0 };
+    struct slice rest, line;
+    bool torn;
+    enum err_code rc = rollout_compose_done(st->path, ref->path.p, &text, e);
+
+    w->edits.fill = check_done;
+    rest = buf_slice(&text);
+    for (size_t at = 0; !rc && slice_line(&rest, &line, &torn); at++) {
+        if (w->edits.q->cancel && atomic_load_explicit(w->edits.q->cancel, memory_order_relaxed))
+            rc = err_set(e, ERR_CANCELLED, ref->path.p, "read edits");
+        else if (slice_has(line, "_call"))
+            rc = take_call(w, st, c, line, at, e);
+        if (!rc && w->arena.failed)
+            rc = err_nomem(e);
+        arena_reset(&w->arena);
+    }
+    buf_fini(&text);
+    return rc;
+}
+
 enum err_code codex_edits(const struct store *st, const struct session_ref *ref,
                           const struct edit_query *q, edit_fn *fn, void *arg, struct err *e)
 {
@@ -106,7 +207,7 @@ enum err_code codex_edits(const struct store *st, const struct session_ref *ref,
 
     if (rc)
         return rc;
-    rc = put_all(&w, &c, &c, e);
+    rc = c.calls_only ? put_calls(&w, st, ref, &c, e) : put_all(&w, &c, &c, e);
     if (!rc)
         rc = put_agents(&w, st, ref, &c, e);
     tool_edits_fini(&w.edits);

@@ -117,16 +117,16 @@ static enum err_code grok_at_path(const struct store *st, struct slice path, str
 
 /* ---- sub-agents: sessions of their own, of which the session has the names ---- */
 
-static enum err_code grok_subagents(const struct store *st, const struct session_ref *ref,
-                                    struct arena *a, struct slice **ids, size_t *n, struct err *e)
+enum err_code grok_subagents(const struct store *st, const struct session_ref *ref, struct arena *a,
+                             struct slice **ids, size_t *n, struct err *e)
 {
     (void)st;
     return session_dirs_names(ref, &grok_dirs, "subagents", name_id, a, ids, n, e);
 }
 
-static enum err_code grok_subagent(const struct store *st, const struct session_ref *ref,
-                                   struct slice agent, struct arena *a, struct session_ref *out,
-                                   struct err *e)
+enum err_code grok_subagent(const struct store *st, const struct session_ref *ref,
+                            struct slice agent, struct arena *a, struct session_ref *out,
+                            struct err *e)
 {
     const struct scope everywhere = { .all = true };
     struct slice *ids = NULL;
@@ -177,6 +177,8 @@ const struct store_ops grok_ops = {
     .subagents = grok_subagents,
     .subagent = grok_subagent,
     .agent_variable = grok_variable,
+    .usage = grok_usage,
+    .edits = grok_edits,
     .checkpoints = grok_checkpoints,
     .plan = grok_plan,
     .unsupported = grok_cannot,

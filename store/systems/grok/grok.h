@@ -51,8 +51,9 @@ struct slice grok_text(struct slice content, struct arena *a);
  *     {"id": "prompt-<n>" | "line-<n>", "kind": "user" | "agent" | "thought" | "call" | "result" | "note" | "seam",
  *      "time": ..., "text": ..., "update": <of a call or result>}
  *
- * The prompts are numbered as in rewind_points.jsonl. */
-MUST_CHECK enum err_code grok_compose(const char *path, struct buf *rows, struct err *e);
+ * The prompts are numbered as in rewind_points.jsonl. all: what a rewind dropped is there, too, with "undone-<n>" for the id of a
+ * prompt. */
+MUST_CHECK enum err_code grok_compose(const char *path, bool all, struct buf *rows, struct err *e);
 
 /* ---- show.c ---- */
 
@@ -60,10 +61,22 @@ store_load_fn grok_load;
 store_tail_fn grok_tail;
 store_blocks_fn grok_blocks;
 store_messages_fn grok_messages;
+/* Returns true if the session is that of a sub-agent, by its summary.json. */
+bool grok_is_subagent(const struct session_ref *ref);
+
+/* ---- edits.c ---- */
+
+store_edits_fn grok_edits;
+store_usage_fn grok_usage;
 
 /* ---- points.c ---- */
 
 store_checkpoints_fn grok_checkpoints;
 store_plan_fn grok_plan;
+
+/* ---- grok.c ---- */
+
+store_subagents_fn grok_subagents;
+store_subagent_fn grok_subagent;
 
 #endif

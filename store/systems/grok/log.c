@@ -93,6 +93,7 @@ struct composing {
     enum grok_kind kind; /* of it; GROK_OTHER: none */
     bool counts;         /* it is a person's prompt */
     bool marked;         /* a promptIndex was seen */
+    bool all;            /* what a rewind dropped stays */
     int64_t index, time_ms;
     size_t line, number; /* of the line that is read; of the line where the message began */
     size_t *start;       /* where the rows of each prompt begin */
@@ -189,12 +190,24 @@ static enum err_code add_piece(struct composing *c, const struct grok_line *line
     return rc ? rc : buf_add(&c->text, grok_text(line->content, &c->scratch));
 }
 
+/* The row of a prompt begins with its id. */
+static void mark_undone(struct composing *c, size_t from)
+{
+    static const char begin[] = "{\"id\":\"", undone[] = "undone";
+
+    for (size_t i = from; i < c->prompts; i++)
+        memcpy(c->rows->p + c->start[i] + sizeof begin - 1, undone, sizeof undone - 1);
+}
+
 static enum err_code rewind_to(struct composing *c, int64_t index)
 {
     enum err_code rc = finish(c);
 
-    if ((uint64_t)index < c->prompts) {
-        c->rows->n = c->start[index];
+    if (!rc && (uint64_t)index < c->prompts) {
+        if (c->all)
+            mark_undone(c, (size_t)index);
+        else
+            c->rows->n = c->start[index];
         c->prompts = (size_t)index;
     }
     return rc;
@@ -224,9 +237,9 @@ static enum err_code take_line(struct composing *c, struct slice text)
     }
 }
 
-enum err_code grok_compose(const char *path, struct buf *rows, struct err *e)
+enum err_code grok_compose(const char *path, bool all, struct buf *rows, struct err *e)
 {
-    struct composing c = { .rows = rows };
+    struct composing c = { .rows = rows, .all = all };
     struct buf log = { 0 };
     struct slice rest, line;
     bool torn;

@@ -130,7 +130,7 @@ static enum err_code read_prompts(struct file_history *h, struct err *e)
     struct buf rows = { 0 };
     struct slice rest, line;
     bool torn;
-    enum err_code rc = grok_compose(h->ref->path.p, &rows, e);
+    enum err_code rc = grok_compose(h->ref->path.p, false, &rows, e);
 
     rest = buf_slice(&rows);
     while (!rc && slice_line(&rest, &line, &torn))

@@ -36,7 +36,7 @@ enum err_code grok_load(const struct store *st, const struct session_ref *ref,
                         const atomic_bool *cancel, struct transcript **out, struct err *e)
 {
     struct buf bytes = { 0 };
-    enum err_code rc = grok_compose(ref->path.p, &bytes, e);
+    enum err_code rc = grok_compose(ref->path.p, false, &bytes, e);
 
     (void)st;
     if (!rc)
@@ -191,6 +191,18 @@ static bool is_hidden(struct slice summary, struct arena *a)
     if (json_get(summary, "hidden", &hidden) && json_type(hidden) != JSON_NULL)
         return json_type(hidden) == JSON_TRUE;
     return slice_starts(text_in(summary, "session_kind", a), "subagent");
+}
+
+bool grok_is_subagent(const struct session_ref *ref)
+{
+    struct arena a = { 0 };
+    struct buf summary = { 0 };
+    bool is = !session_dirs_json(ref, &grok_dirs, "summary.json", SUMMARY_MOST, &summary) &&
+              slice_starts(text_in(buf_slice(&summary), "session_kind", &a), "subagent");
+
+    buf_fini(&summary);
+    arena_fini(&a);
+    return is;
 }
 
 static void take_summary(struct slice summary, struct session_row *row, struct arena *a)

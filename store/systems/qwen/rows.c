@@ -86,6 +86,8 @@ static enum err_code read_said(struct slice row, struct arena *a, struct jsonl_s
         return ERR_FORMAT;
     if (!json_text(value[1], a, &at) || !time_parse(at, &out->time_ms))
         out->time_ms = TIME_NONE;
+    json_get_text(row, "uuid", a, &out->entry);
+    json_get_text(row, "parentUuid", a, &out->after);
     bool user = json_string_is(value[0], "user");
 
     out->waits = user || json_string_is(value[0], "tool_result");
@@ -193,6 +195,7 @@ const struct jsonl_format qwen_format = { .keys = &qwen_keys,
                                           .choose = jsonl_choose_path,
                                           .read = read_said,
                                           .prompt_mark = "\"user\"",
+                                          .branches = true,
                                           .title_mark = "\"custom_title\"",
                                           .complete = complete_row,
                                           .id = row_id,

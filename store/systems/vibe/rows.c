@@ -4,6 +4,7 @@
 #include "lite/json/json.h"
 #include "store/systems/common/block_messages.h"
 #include "store/systems/common/config_dir.h"
+#include "store/systems/common/edits/tool_edits.h"
 #include "store/systems/vibe/vibe.h"
 
 /* The rows of a log: {"role": "user" | "assistant" | "tool", "content", "message_id", "tool_calls", ...}. None of them has a
@@ -223,6 +224,8 @@ static void put_result(struct block_list *b, struct slice row)
     json_get_text(row, "tool_call_id", &b->arena, &block.call_id);
     json_get_text(row, "name", &b->arena, &block.name);
     block.text = content_of(row, "content", &b->arena);
+    block.failed =
+        slice_starts(block.text, "<tool_error>") || slice_starts(block.text, "<user_cancellation>");
     transcript_block_put(b, block);
 }
 
@@ -245,4 +248,27 @@ enum err_code vibe_blocks(const struct store *st, struct slice row, struct block
         put_images(out, row);
     }
     return a->failed ? err_nomem(e) : ERR_OK;
+}
+
+/* ---- edits ---- */
+
+/* The result of a tool lists its members, and the first one of each tool is known. A call that failed, or that a person refused,
+ * has another text. */
+static void check_done(struct slice row, struct arena *a, struct edit *edit, bool *counts)
+{
+    static const char *const first[][2] = { { "write_file", "path: " },
+                                            { "edit", "file: " },
+                                            { "search_replace", "file: " },
+                                            { "bash", "command: " } };
+    struct slice text = content_of(row, "content", a);
+
+    *counts = false;
+    for (size_t i = 0; i < sizeof first / sizeof *first; i++)
+        *counts |= slice_eq(edit->tool, slice_of(first[i][0])) && slice_starts(text, first[i][1]);
+}
+
+enum err_code vibe_edits(const struct store *st, const struct session_ref *ref,
+                         const struct edit_query *q, edit_fn *fn, void *arg, struct err *e)
+{
+    return tool_edits_rows(st, ref, jsonl_load, q, check_done, fn, arg, e);
 }

@@ -188,5 +188,6 @@ const struct store_ops vibe_ops = {
     .subagent = vibe_subagent,
     .agent_variable = vibe_variable,
     .usage = vibe_usage,
+    .edits = vibe_edits,
     .unsupported = vibe_cannot,
 };

@@ -9,7 +9,7 @@
  * result is there and is not an error.
  *
  * The input of a call is understood by its members, as most agents write them: a path (file_path, path, ...) with
- * old_string and new_string (or edits, a list of them), with content, or with nothing but a patch; a patch in the form
+ * old_string and new_string (or edits, a list of them, or blocks of SEARCH and REPLACE), with content, or with nothing but a patch; a patch in the form
  * of apply_patch; or a shell command that consists of mv, rm and cd with plain names. Everything else is no edit. */
 
 /* Completes an edit with what the row of its result records: whole texts before and after, whether it was copied.

@@ -403,6 +403,8 @@ struct loaded_walk {
     struct loaded_turn *turn; /* of the session */
     size_t turns;
     bool in_agent; /* what a sub-agent was told is no turn of the session */
+    int64_t
+        time_ms; /* of the last row with a time; before the first one, of the end of the session */
 };
 
 static bool begin_loaded_turn(struct loaded_walk *l, struct slice id, struct slice prompt,
@@ -446,8 +448,10 @@ static enum err_code walk_loaded_row(struct loaded_walk *l, const struct message
     prompt = rc || l->in_agent || m->flags & MESSAGE_META ? NULL : prompt_in(&blocks);
     if (prompt && !begin_loaded_turn(l, id, prompt->text, m->time_ms))
         rc = err_nomem(e);
+    if (m->time_ms != TIME_NONE)
+        l->time_ms = m->time_ms;
     l->edits.now.message = id;
-    l->edits.now.time_ms = m->time_ms;
+    l->edits.now.time_ms = l->time_ms;
     l->edits.row = buf_slice(&l->row);
     if (!rc)
         rc = tool_edits_blocks(&l->edits, &blocks, e);
@@ -506,8 +510,12 @@ enum err_code tool_edits_rows(const struct store *st, const struct session_ref *
     struct session_row *row = session_row_new();
     enum err_code rc = row ? ERR_OK : err_nomem(e);
 
-    if (!rc && st->ops->describe(st, &everywhere, ref, row, NULL) == ERR_OK && row->cwd.n)
-        l.edits.cwd = arena_copy(&row->arena, row->cwd).p;
+    l.time_ms = TIME_NONE;
+    if (!rc && st->ops->describe(st, &everywhere, ref, row, NULL) == ERR_OK) {
+        l.time_ms = row->activity_ms;
+        if (row->cwd.n)
+            l.edits.cwd = arena_copy(&row->arena, row->cwd).p;
+    }
     if (!rc)
         rc = walk_loaded(&l, ref, e);
     if (!rc)

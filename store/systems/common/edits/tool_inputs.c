@@ -63,7 +63,56 @@ static bool read_replacement(struct slice object, struct arena *a, struct edit_r
            text_of(object, new_names, a, &out->new_text);
 }
 
-static void set_replacements(struct tool_inputs *t, struct slice input, struct edit *edit)
+/* A line of five or more such characters and this word. */
+static bool is_mark(struct slice line, char c, const char *word)
+{
+    size_t n = 0;
+
+    while (n < line.n && line.p[n] == c)
+        n++;
+    struct slice rest = { line.p + n, line.n - n };
+
+    if (rest.n && rest.p[rest.n - 1] == '\r')
+        rest.n--;
+    return n >= 5 && slice_eq(rest, slice_of(word));
+}
+
+/* What is between two marks, without the ends of its last lines. */
+static struct slice between(const char *from, const char *to)
+{
+    while (to > from && (to[-1] == '\n' || to[-1] == '\r'))
+        to--;
+    return (struct slice){ from, (size_t)(to - from) };
+}
+
+/* Blocks of "<<<<<<< SEARCH", a text, "=======", what replaces it, ">>>>>>> REPLACE". */
+static void set_blocks(struct tool_inputs *t, struct slice text, struct edit *edit)
+{
+    struct edit_replacement *list = NULL, one = { .all = false };
+    const char *from = NULL, *half = NULL;
+    struct slice line;
+    bool torn;
+
+    for (const char *start = text.p; slice_line(&text, &line, &torn); start = text.p) {
+        if (!from && is_mark(line, '<', " SEARCH")) {
+            from = text.p;
+        } else if (from && !half && is_mark(line, '=', "")) {
+            one.old_text = between(from, start);
+            half = text.p;
+        } else if (half && is_mark(line, '>', " REPLACE")) {
+            one.new_text = between(half, start);
+            list = arena_grow(t->a, list, edit->replacements, sizeof *list);
+            if (!list)
+                return;
+            list[edit->replacements++] = one;
+            from = half = NULL;
+        }
+    }
+    edit->replacement = list;
+}
+
+static void set_replacements(struct tool_inputs *t, struct slice name, struct slice input,
+                             struct edit *edit)
 {
     struct edit_replacement *list = NULL, one;
     struct slice edits, key, value;
@@ -82,6 +131,9 @@ static void set_replacements(struct tool_inputs *t, struct slice input, struct e
                 return;
             list[edit->replacements++] = one;
         }
+    } else if (name_has(name, "replace") && text_of(input, content_names, t->a, &value)) {
+        set_blocks(t, value, edit);
+        return;
     }
     edit->replacement = list;
 }
@@ -138,7 +190,7 @@ static void read_file_call(struct tool_inputs *t, struct slice name, struct slic
         memchr(path.p, '\0', path.n) || only_views(input))
         return;
     edit.path = arena_copy(t->a, path).p;
-    set_replacements(t, input, &edit);
+    set_replacements(t, name, input, &edit);
     /* A call whose input was not recorded in full changed the file, too. */
     bool bare = !edit.replacements && writes(name);
 
@@ -467,16 +519,39 @@ static bool command_text(struct slice input, struct arena *a, struct slice *out)
     return n == 3;
 }
 
+/* The patch that a command gives to apply_patch: ["apply_patch", patch], or a document behind the name. */
+static bool command_patch(struct slice input, struct arena *a, struct slice *out)
+{
+    struct slice list, key, value;
+    struct json_iter it;
+    bool named = false;
+
+    if (command_text(input, a, out))
+        return slice_starts(*out, "apply_patch") && slice_has(*out, "*** Begin Patch");
+    if (!json_get(input, "command", &list) || json_type(list) != JSON_ARRAY ||
+        !json_iter_open(&it, list))
+        return false;
+    for (; json_iter_next(&it, &key, &value) && json_text(value, a, out);
+         named = slice_eq(*out, SLICE("apply_patch")))
+        if (named)
+            return slice_has(*out, "*** Begin Patch");
+    return false;
+}
+
 void tool_inputs_read(struct slice name, struct slice input, struct tool_inputs *out)
 {
     static const char *const patch_names[] = { "patch", "input", "patchText", NULL };
     struct slice text, list, key, value;
     struct json_iter it;
 
+    if (json_type(input) == JSON_STRING && json_text(input, out->a, &text))
+        input = text;
     if (json_type(input) != JSON_OBJECT) {
         if (slice_has(input, "*** Begin Patch"))
             tool_inputs_patch(input, out);
     } else if (text_of(input, patch_names, out->a, &text) && slice_has(text, "*** Begin Patch")) {
+        tool_inputs_patch(text, out);
+    } else if (is_shell(name) && command_patch(input, out->a, &text)) {
         tool_inputs_patch(text, out);
     } else if (is_shell(name) && command_text(input, out->a, &text)) {
         if (slice_has(text, "*** Begin Patch"))

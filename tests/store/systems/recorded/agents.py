@@ -170,6 +170,13 @@ def cline_answer(row):
     return row.get('metrics') and (row['id'], row['metrics']['outputTokens'])
 
 
+def grok_answer(row):
+    """What a sub-agent used is in the turn of its session."""
+    update = row.get('params', {}).get('update', {})
+    counts = update.get('sessionUpdate') == 'turn_completed' and update['prompt_id'] != 'helper'
+    return counts and (update['prompt_id'], update['usage']['outputTokens'])
+
+
 def kimi_answer(row):
     usage = row['usage'] if row.get('type') == 'usage.record' else None
     return usage and (str(row['time']) + str(usage), usage['output'])
@@ -353,13 +360,14 @@ AGENTS = {a.name: a for a in (
           damaged=lambda path: os.path.basename(os.path.dirname(path)), resume='cline --id {id}'),
     Agent('droid', read_made, ('.factory/sessions/*/*.jsonl', '.factory/sessions/*/*.settings.json'), make=make_droid, written=2, parents=False,
           damaged=lambda path: os.path.basename(path).split('.')[0], resume='droid --resume {id}'),
-    Agent('grok', read_made, ('.grok/sessions/%*/*/updates.jsonl', '.grok/sessions/%*/*/rewind_points.jsonl'), make=make_grok, given_back=3,
+    Agent('grok', read_made, ('.grok/sessions/%*/*/updates.jsonl', '.grok/sessions/%*/*/rewind_points.jsonl'), make=make_grok, given_back=3, written=2,
+          answer=grok_answer,
           damaged=lambda path: os.path.basename(os.path.dirname(path)), resume='grok --resume {id}',
           fork='grok --resume {id} --fork-session'),
     Agent('kiro', read_made, ('.kiro/sessions/cli/*.json*', '.kiro/sessions/*/sess_*/*.json*'), make=make_kiro, written=2, parents=False,
           damaged=lambda path: os.path.basename(path).split('.')[0] if '/cli/' in path else os.path.basename(os.path.dirname(path)),
           resume='kiro-cli chat --resume-id {id}'),
-    Agent('vibe', read_made, ('.vibe/logs/session/*/messages.jsonl', '.vibe/logs/session/*/meta.json'), make=make_vibe,
+    Agent('vibe', read_made, ('.vibe/logs/session/*/messages.jsonl', '.vibe/logs/session/*/meta.json'), make=make_vibe, written=3,
           damaged=lambda path: os.path.basename(os.path.dirname(path))[-8:], resume='vibe --resume {id}'),
     Agent('gemini', read_gemini, ('.gemini/tmp/*/chats/session-*.jsonl',), given_back=17, damaged=gemini_session,
           answers=gemini_answers, written=24),

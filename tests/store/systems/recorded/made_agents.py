@@ -81,14 +81,29 @@ def vibe_agent(text, n, *calls, **more):
 def make_vibe(folder):
     made = Made(folder)
     gate = '11111111-aaaa-4000-8000-0123456789ab'
+    def done(call, name, text):
+        return {'role': 'tool', 'content': text, 'injected': False, 'name': name, 'tool_call_id': call}
     where = vibe_session(made, gate, 5, [
         vibe_user('Mend the gate', 1),
-        vibe_agent('I look.', 2, ('bash', {'command': 'ls'}), ('write_file', {'path': 'gate.txt', 'content': 'shut\n'}), reasoning_content='Hm.'),
-        {'role': 'tool', 'content': 'gate.txt', 'injected': False, 'name': 'bash', 'tool_call_id': 'call20'},
-        {'role': 'tool', 'content': 'written', 'injected': False, 'name': 'write_file', 'tool_call_id': 'call21'},
+        vibe_agent('I look.', 2, ('bash', {'command': 'ls'}), ('write_file', {'path': 'gate.txt', 'content': 'shut\ntight\n'}),
+                   ('write_file', {'path': 'old.txt', 'content': 'a hinge\n'}), reasoning_content='Hm.'),
+        done('call20', 'bash', 'command: ls\nstdout: gate.txt\nstderr: \nreturncode: 0'),
+        done('call21', 'write_file', 'path: /home/dev/proj/gate.txt\nbytes_written: 11\nfile_existed: False\ncontent: shut\ntight\n'),
+        done('call22', 'write_file', 'path: /home/dev/proj/old.txt\nbytes_written: 8\nfile_existed: False\ncontent: a hinge\n'),
         vibe_user('<vibe_warning>plan mode</vibe_warning>', 3, injected=True),
-        vibe_agent('Done: größer.', 4), vibe_user('Oil it\nwell', 5), vibe_agent('Oiled.', 6)],
+        vibe_agent('Done: größer.', 4), vibe_user('Oil it\nwell', 5),
+        vibe_agent('', 6, ('search_replace', {'file_path': 'gate.txt', 'content': '<<<<<<< SEARCH\ntight\n=======\noiled\n>>>>>>> REPLACE'}),
+                   ('edit', {'file_path': CWD + '/gate.txt', 'old_string': 'none', 'new_string': 'oiled'}),
+                   ('write_file', {'path': 'gate.txt', 'content': 'oiled\n', 'overwrite': True}), ('bash', {'command': 'mv old.txt new.txt'})),
+        done('call60', 'search_replace', 'file: /home/dev/proj/gate.txt\nblocks_applied: 1\nlines_changed: 0\ncontent: ...\nwarnings: []'),
+        done('call61', 'edit', '<tool_error>edit failed: String to replace not found in file.</tool_error>'),
+        done('call62', 'write_file', 'no, leave it'), done('call63', 'bash', 'command: mv old.txt new.txt\nstdout: \nstderr: \nreturncode: 0'),
+        vibe_agent('Oiled.', 7)],
         meta={'title': 'Gate', 'title_source': 'manual'})
+    made.tree('gate/0', {})
+    made.tree('gate/1', {'gate.txt': 'shut\ntight\n', 'old.txt': 'a hinge\n'})
+    made.tree('gate/2', {'gate.txt': 'shut\noiled\n', 'new.txt': 'a hinge\n'})
+    made.expected['edits'] = [{'session': '11111111', 'number': i, 'before': f'gate/{i}', 'end': 'gate/2'} for i in range(2)]
     vibe_session(made, '22222222-bbbb-4000-8000-0123456789ab', 6, [vibe_user('Look at it', 1), vibe_agent('It is a gate.', 2)],
                  f'{where}/agents', 'explore', {'parent_session_id': gate}, {'session_prompt_tokens': 70})
     vibe_session(made, '33333333-cccc-4000-8000-0123456789ab', 9, [vibe_user('Paint the fence', 1), vibe_agent('Painted.', 2)],
@@ -121,10 +136,20 @@ class GrokLog:
         for piece in pieces:
             self.update(name, content={'type': 'text', 'text': piece}, **({'_meta': meta} if meta else {}))
 
-    def call(self, id, title, kind, output, status='completed', **more):
+    def call(self, id, title, kind, output, status='completed', raw=None, **more):
+        """output: a text, or changes (path, old text, new text, replaced places)."""
+        content = [{'type': 'content', 'content': {'type': 'text', 'text': output}}] if isinstance(output, str) else [
+            {'type': 'diff', 'path': f'{CWD}/{path}', 'oldText': old, 'newText': new,
+             '_meta': {'details': [{'old_string': p, 'old_line': 1, 'new_string': '', 'new_line': 1} for p in places]}}
+            for path, old, new, places in output]
         self.update('tool_call', toolCallId=id, title=title, kind=kind, status='pending', **more)
         self.update('tool_call_update', toolCallId=id, status='in_progress')
-        self.update('tool_call_update', toolCallId=id, status=status, content=[{'type': 'content', 'content': {'type': 'text', 'text': output}}])
+        self.update('tool_call_update', toolCallId=id, status=status, content=content, **({'rawOutput': raw} if raw else {}))
+
+    def completed(self, id, input, output, cached):
+        self.update('turn_completed', '_x.ai/session/update', prompt_id=id, stop_reason='end_turn', usage={
+            'inputTokens': input, 'outputTokens': output, 'totalTokens': input + output, 'cachedReadTokens': cached, 'reasoningTokens': 3,
+            'costUsdTicks': 25_000_000, 'modelUsage': {'grok-code': {'inputTokens': input}}, 'numTurns': 1})
 
     def point(self, index, before, after):
         def shots(files):
@@ -153,17 +178,27 @@ def make_grok(folder):
     gate.text('agent_thought_chunk', 'Hm', '.')
     gate.text('agent_message_chunk', 'I ', 'look.')
     gate.call('t1', 'Read `gate.txt`', 'read', 'open', rawInput={'path': 'gate.txt'})
-    gate.call('t2', 'Edit `gate.txt`', 'edit', 'written')
+    gate.call('t2', 'Edit `gate.txt`', 'edit', [('gate.txt', 'open\r\n', 'shut\r\n', ['open\r\n']), ('new/größe.txt', None, 'ä\n', [])],
+              rawInput={'path': 'gate.txt', 'old_string': 'open', 'new_string': 'shut'})
     gate.text('agent_message_chunk', 'Done: größer.')
+    gate.completed('p0', 1000, 40, 700)
     gate.text('user_message_chunk', 'Forget this', promptIndex=1)
+    gate.call('t2a', 'Edit `lost.txt`', 'edit', [('lost.txt', None, 'forgotten\n', [])])
     gate.text('agent_message_chunk', 'Forgotten.')
+    gate.completed('p1', 10, 4, 0)
     gate.update('rewind_marker', '_x.ai/session/update', target_prompt_index=1, created_at='2026-05-28T20:26:00Z')
     gate.text('user_message_chunk', 'Oil it\nwell', promptIndex=1)
     gate.text('user_message_chunk', 'a phantom')
-    gate.call('t3', 'Edit `gate.txt`', 'edit', 'cannot', status='failed')
+    gate.call('t3', 'Edit `gate.txt`', 'edit', 'cannot', status='failed', rawInput={'path': 'gate.txt', 'old_string': 'shut', 'new_string': 'no'})
+    gate.call('t4', 'Patch', 'edit', [('gate.txt', 'shut\r\n', 'shut, oiled', ['shut'])])
+    gate.call('t5', 'Execute `rm old/hinge.txt`', 'execute', '', rawInput={'command': 'rm old/hinge.txt'}, raw={'type': 'Bash', 'exit_code': 0})
+    gate.call('t6', 'Execute `rm read.txt`', 'execute', 'no', rawInput={'command': 'rm read.txt'}, raw={'type': 'Bash', 'exit_code': 1})
     gate.text('agent_message_chunk', 'Oiled.')
+    gate.completed('p2', 2000, 50, 1500)
     gate.text('user_message_chunk', 'And ', 'paint it', promptIndex=2)
+    gate.call('t7', 'Edit `gate.txt`', 'edit', [('gate.txt', 'oiled', 'oiled, red', ['oiled'])])
     gate.text('agent_message_chunk', 'Painted.')
+    gate.completed('p3', 3000, 60, 2500)
     trees = [{'gate.txt': 'open\r\n', 'read.txt': 'read\n', 'old/hinge.txt': 'a hinge\n'},
              {'gate.txt': 'shut\r\n', 'read.txt': 'read\n', 'old/hinge.txt': 'a hinge\n', 'new/größe.txt': 'ä\n'},
              {'gate.txt': 'shut, oiled', 'read.txt': 'read\n', 'new/größe.txt': 'ä\n'},
@@ -179,10 +214,13 @@ def make_grok(folder):
 
     helper = GrokLog(ids[1], 6)
     helper.text('user_message_chunk', 'Look at it')
+    helper.completed('helper', 9, 9, 9)  # the turn of its session has it
     grok_session(made, helper, 6, session_kind='subagent', parent_session_id=ids[0])
     fence = GrokLog(ids[2], 9)
     fence.text('user_message_chunk', 'Paint the fence')
     fence.text('agent_message_chunk', 'Painted.')
+    fence.completed('p0', 1000, 40, 700)  # copied
+    fence.completed('f0', 500, 20, 0)
     grok_session(made, fence, 9, generated_title='Fence, painted', session_kind='fork', parent_session_id=ids[0])
     far = GrokLog(ids[3], 7)
     far.text('user_message_chunk', 'Far', ' away')

@@ -55,6 +55,14 @@ static void files_are_edited_and_written(void **state)
            "{\"command\":\"strReplace\",\"path\":\"/a\",\"oldStr\":\"x\",\"newStr\":\"y\"}",
            "replace /a [x|y];");
     expect("write", "{\"command\":\"insert\",\"path\":\"/a\",\"content\":\"x\"}", "replace /a;");
+    expect("search_replace",
+           "{\"file_path\":\"a\",\"content\":\"<<<<<<< "
+           "SEARCH\\nx\\n\\n=======\\r\\ny\\nz\\n>>>>>>> REPLACE\\n"
+           "\\n<<<<< SEARCH\\n=\\n=====\\n>>>>> REPLACE\"}",
+           "replace a [x|y\nz] [=|];");
+    expect("write_file",
+           "{\"path\":\"a\",\"content\":\"<<<<< SEARCH\\nx\\n=====\\ny\\n>>>>> REPLACE\"}",
+           "write a =<<<<< SEARCH\nx\n=====\ny\n>>>>> REPLACE;");
     expect("Write", "{\"file_path\":\"/a\"}", "replace /a;");
     expect("MultiEdit", "{\"file_path\":\"/a\",\"edits\":7}", "replace /a;");
     expect("NotebookEdit", "{\"notebook_path\":\"/a.ipynb\",\"new_source\":\"x\"}",
@@ -86,6 +94,20 @@ static void patches_are_read_by_file_and_hunk(void **state)
     expect("apply_patch",
            "*** Begin Patch\n*** Update File: a\n*** Move to: b\n@@\n-x\n+y\n*** End Patch\n",
            "rename a > b;replace b [x\n|y\n|next];");
+    expect("apply_patch", "\"*** Begin Patch\\n*** Delete File: a\\n*** End Patch\"", "delete a;");
+    expect(
+        "shell",
+        "{\"command\":[\"apply_patch\",\"*** Begin Patch\\n*** Delete File: a\\n*** End Patch\"]}",
+        "delete a;");
+    expect("shell",
+           "{\"command\":[\"bash\",\"-lc\",\"apply_patch <<'EOF'\\n*** Begin Patch\\n*** Update "
+           "File: a\\n"
+           "@@\\n-x\\n+y\\n*** End Patch\\nEOF\"]}",
+           "replace a [x\n|y\n|next];");
+    expect("shell",
+           "{\"command\":[\"bash\",\"-lc\",\"cat <<'EOF'\\n*** Begin Patch\\n*** Delete File: "
+           "a\\n*** End Patch\\nEOF\"]}",
+           "");
 }
 
 static void plain_shell_commands_are_read(void **state)

@@ -1,0 +1,290 @@
+#include <string.h>
+
+#include "lite/base/time.h"
+#include "lite/json/json.h"
+#include "store/systems/common/edits/tool_edits.h"
+#include "store/systems/common/usage_rows.h"
+#include "store/systems/grok/grok.h"
+
+/* Who changed what, and the tokens of each turn.
+ *
+ * The result of a call that changed a file shows the change: {"type": "diff", "path", "oldText", "newText"}, where the texts are
+ * what was replaced, or after a patch the whole file. What commands of the shell moved and removed is read from the call. */
+
+/* ---- edits ---- */
+
+struct turn {
+    struct slice id, prompt;
+    int64_t time_ms;
+};
+
+struct walk {
+    struct tool_edits edits;
+    struct arena arena; /* of the session */
+    struct turn *turn;  /* of the session, also those that were dropped */
+    size_t turns;
+};
+
+static struct slice text_at(struct slice object, const char *name, struct arena *a)
+{
+    struct slice text;
+
+    return json_get_text(object, name, a, &text) ? text : SLICE("");
+}
+
+static int64_t time_of(struct slice row, struct arena *a)
+{
+    int64_t ms;
+
+    return time_parse(text_at(row, "time", a), &ms) ? ms : TIME_NONE;
+}
+
+/* The places that a call replaced, and whether the first of them had this text. */
+static size_t count_places(struct slice diff, struct slice old_text, struct arena *a, bool *same)
+{
+    struct slice list, key, place;
+    struct json_iter it;
+    size_t n = 0;
+
+    *same = true;
+    if (json_at(diff, "_meta.details", &list) && json_type(list) == JSON_ARRAY &&
+        json_iter_open(&it, list))
+        while (json_iter_next(&it, &key, &place))
+            if (n++ == 0)
+                *same = slice_eq(text_at(place, "old_string", a), old_text);
+    return n;
+}
+
+static void read_diff(struct slice diff, struct arena *a, struct edit *edit,
+                      struct edit_replacement *place)
+{
+    bool same, replaced = json_get_text(diff, "oldText", a, &place->old_text);
+
+    place->new_text = text_at(diff, "newText", a);
+    if (!replaced || !place->old_text.n) {
+        edit->kind = EDIT_WRITE;
+        edit->after_known = EDIT_TEXT;
+        edit->after = place->new_text;
+        return;
+    }
+    edit->kind = EDIT_REPLACE;
+    place->all = count_places(diff, place->old_text, a, &same) > 1;
+    if (same) {
+        edit->replacement = place;
+        edit->replacements = 1;
+        return;
+    }
+    edit->before_known = EDIT_TEXT;
+    edit->before = place->old_text;
+    edit->kind = place->new_text.n ? EDIT_REPLACE : EDIT_DELETE;
+    edit->after_known = place->new_text.n ? EDIT_TEXT : EDIT_UNKNOWN;
+    edit->after = place->new_text;
+}
+
+static bool is_diff(struct slice item)
+{
+    struct slice type;
+
+    return json_get(item, "type", &type) && json_string_is(type, "diff");
+}
+
+static enum err_code put_diffs(struct walk *w, struct slice update, struct err *e)
+{
+    struct arena *a = &w->edits.scratch;
+    struct slice list, key, item, path;
+    struct json_iter it;
+    enum err_code rc = ERR_OK;
+
+    if (!json_get(update, "content", &list) || json_type(list) != JSON_ARRAY ||
+        !json_iter_open(&it, list))
+        return ERR_OK;
+    while (!rc && json_iter_next(&it, &key, &item)) {
+        struct edit edit = { .call = text_at(update, "toolCallId", a), .tool = SLICE("edit") };
+        struct edit_replacement place = { .all = false };
+
+        if (!is_diff(item) || !json_get_text(item, "path", a, &path) || !path.n ||
+            memchr(path.p, '\0', path.n))
+            continue;
+        edit.path = arena_copy(a, path).p;
+        read_diff(item, a, &edit, &place);
+        rc = a->failed ? err_nomem(e) : tool_edits_put(&w->edits, &edit, e);
+    }
+    return rc;
+}
+
+/* Edits of files are those of the results; a command did what it says if it ended well. */
+static void keep_commands(struct slice row, struct arena *a, struct edit *edit, bool *counts)
+{
+    struct slice code;
+
+    (void)a;
+    *counts = edit->kind == EDIT_RENAME || edit->kind == EDIT_DELETE;
+    if (json_at(row, "update.rawOutput.exit_code", &code) && !slice_eq(code, SLICE("0")))
+        *counts = false;
+}
+
+static bool begin_turn(struct walk *w, struct slice row, int64_t time_ms)
+{
+    struct arena *a = &w->arena;
+    struct turn *more = arena_grow(a, w->turn, w->turns, sizeof *more);
+
+    if (!more)
+        return false;
+    w->turn = more;
+    w->turn[w->turns++] = (struct turn){ arena_copy(a, text_at(row, "id", a)),
+                                         arena_copy(a, text_at(row, "text", a)), time_ms };
+    w->edits.now.turn = w->turn[w->turns - 1].id;
+    w->edits.now.prompt = w->turn[w->turns - 1].prompt;
+    return !a->failed;
+}
+
+/* What a sub-agent does belongs to the turn that was running when it began. */
+static void enter_turn(struct walk *w, int64_t time_ms)
+{
+    for (size_t i = 0; i < w->turns && time_ms != TIME_NONE; i++)
+        if (w->turn[i].time_ms != TIME_NONE && w->turn[i].time_ms <= time_ms) {
+            w->edits.now.turn = w->turn[i].id;
+            w->edits.now.prompt = w->turn[i].prompt;
+        }
+}
+
+static enum err_code walk_row(struct walk *w, const struct store *st, struct slice row,
+                              struct err *e)
+{
+    struct block_list blocks = { 0 };
+    struct slice kind, update;
+    int64_t ms = time_of(row, &w->arena);
+    enum err_code rc = grok_blocks(st, row, &blocks, e);
+
+    if (ms != TIME_NONE)
+        w->edits.now.time_ms = ms;
+    if (!json_get(row, "kind", &kind))
+        kind = SLICE("");
+    w->edits.now.message = arena_copy(&w->arena, text_at(row, "id", &w->arena));
+    if (!rc && !w->edits.now.agent.n && json_string_is(kind, "user") && !begin_turn(w, row, ms))
+        rc = err_nomem(e);
+    if (!rc && json_string_is(kind, "result") && json_get(row, "update", &update) && blocks.n &&
+        !blocks.block[0].failed)
+        rc = put_diffs(w, update, e);
+    w->edits.row = row;
+    if (!rc)
+        rc = tool_edits_blocks(&w->edits, &blocks, e);
+    transcript_blocks_fini(&blocks);
+    return rc;
+}
+
+static enum err_code walk_log(struct walk *w, const struct store *st, const struct session_ref *ref,
+                              struct err *e)
+{
+    const struct edit_query *q = w->edits.q;
+    struct buf rows = { 0 };
+    struct slice rest, row;
+    bool torn, first = true;
+    enum err_code rc = grok_compose(ref->path.p, true, &rows, e);
+
+    rest = buf_slice(&rows);
+    for (; !rc && slice_line(&rest, &row, &torn); first = false) {
+        if (q->cancel && atomic_load_explicit(q->cancel, memory_order_relaxed))
+            rc = err_set(e, ERR_CANCELLED, ref->path.p, "read edits");
+        else if (first && w->edits.now.agent.n)
+            enter_turn(w, time_of(row, &w->arena));
+        if (!rc)
+            rc = walk_row(w, st, row, e);
+    }
+    buf_fini(&rows);
+    return rc;
+}
+
+static enum err_code walk_agents(struct walk *w, const struct store *st,
+                                 const struct session_ref *ref, struct err *e)
+{
+    struct session_ref agent;
+    struct slice *ids = NULL;
+    size_t n = 0;
+    enum err_code rc = grok_subagents(st, ref, &w->arena, &ids, &n, e);
+
+    for (size_t i = 0; i < n && !rc; i++) {
+        w->edits.now.agent = ids[i];
+        if (!grok_subagent(st, ref, ids[i], &w->arena, &agent, NULL))
+            rc = walk_log(w, st, &agent, e);
+        if (rc == ERR_NOT_FOUND || rc == ERR_IO)
+            rc = ERR_OK;
+    }
+    return rc;
+}
+
+enum err_code grok_edits(const struct store *st, const struct session_ref *ref,
+                         const struct edit_query *q, edit_fn *fn, void *arg, struct err *e)
+{
+    const struct scope everywhere = { .all = true };
+    struct walk w = { .edits = { .q = q, .fn = fn, .arg = arg, .fill = keep_commands } };
+    struct session_row *row = session_row_new();
+    enum err_code rc = row ? ERR_OK : err_nomem(e);
+
+    w.edits.now.time_ms = TIME_NONE;
+    if (!rc && !st->ops->describe(st, &everywhere, ref, row, NULL) && row->cwd.n)
+        w.edits.cwd = arena_copy(&w.arena, row->cwd).p;
+    session_row_free(row);
+    if (!rc)
+        rc = walk_log(&w, st, ref, e);
+    if (!rc)
+        rc = walk_agents(&w, st, ref, e);
+    if (!rc && w.arena.failed)
+        rc = err_nomem(e);
+    tool_edits_fini(&w.edits);
+    arena_fini(&w.arena);
+    return rc;
+}
+
+/* ---- tokens: the sums of a turn, those of its sub-agents included, at its end ---- */
+
+/* The input contains what came from the cache and what went into it. A fork copies the ids of prompts. */
+static void read_counts(struct slice usage, struct usage_record *u)
+{
+    static const double ticks = 1e10; /* of a dollar */
+    int64_t input = usage_count(usage, "inputTokens");
+    struct slice value;
+
+    u->cache_read = usage_count(usage, "cachedReadTokens");
+    u->cache_write = usage_count(usage, "cacheCreationTokens");
+    u->input = input > u->cache_read + u->cache_write ? input - u->cache_read - u->cache_write : 0;
+    u->output = usage_count(usage, "outputTokens");
+    if (json_get(usage, "costUsdTicks", &value) && !json_get_true(usage, "costIsPartial") &&
+        !json_get_true(usage, "usageIsIncomplete"))
+        u->cost = usage_cost_of(value) / ticks;
+}
+
+static bool read_usage(struct slice row, struct arena *a, struct usage_record *u)
+{
+    struct grok_line line;
+    struct slice type, usage, models, model, value;
+    struct json_iter it;
+
+    *u = usage_record_empty();
+    if (!grok_line_read(row, &line) || !json_get(line.update, "sessionUpdate", &type) ||
+        !json_string_is(type, "turn_completed") || !json_get(line.update, "usage", &usage) ||
+        json_type(usage) != JSON_OBJECT)
+        return false;
+    read_counts(usage, u);
+    u->time_ms = line.time_ms;
+    if (json_get(usage, "modelUsage", &models) && json_type(models) == JSON_OBJECT &&
+        json_iter_open(&it, models) && json_iter_next(&it, &model, &value) &&
+        !json_text(model, a, &u->model))
+        u->model = SLICE("");
+    if (json_get_text(line.update, "prompt_id", a, &u->answer)) {
+        u->request = u->answer;
+    } else {
+        u->answer = line.update;
+        json_get(row, "timestamp", &u->request);
+    }
+    return u->input || u->output || u->cache_read || u->cache_write;
+}
+
+enum err_code grok_usage(const struct store *st, const struct session_ref *ref,
+                         const atomic_bool *cancel, usage_fn *fn, void *arg, struct err *e)
+{
+    const struct usage_walk w = { read_usage, "\"turn_completed\"", cancel, fn, arg };
+
+    (void)st;
+    return grok_is_subagent(ref) ? ERR_OK : usage_walk_file(&w, ref->path.p, 0, SLICE(""), e);
+}

@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+"""Edits of threads so old that their logs have only the calls of apply_patch and of commands. The rows are MADE HERE, in the forms
+of 2025: a tool of its own, a command with the patch as its argument, and one with a document.
+
+usage: codex_old.py PROGRAM
+"""
+import json
+import os
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, '..', '..', '..')]
+
+from support.program import Program
+
+SID = '01980a10-4e0a-7153-911c-f3fe4c56d001'
+GATE = '*** Begin Patch\n*** Add File: gate.txt\n+shut\n+tight\n*** Add File: old.txt\n+a hinge\n*** End Patch'
+OIL = "apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: gate.txt\n@@\n shut\n-tight\n+oiled\n*** End Patch\nEOF\n"
+LATCH = '*** Begin Patch\n*** Add File: latch.txt\n+a latch\n*** End Patch'
+NEVER = '*** Begin Patch\n*** Update File: gate.txt\n@@\n-none\n+never\n*** End Patch'
+
+
+class Log:
+    def __init__(self, cwd):
+        self.rows = [('session_meta', {'id': SID, 'timestamp': '2025-09-23T20:00:00.000Z', 'cwd': cwd, 'originator': 'codex_cli_rs',
+                                       'cli_version': '0.42.0', 'instructions': None})]
+        self.calls = 0
+
+    def prompt(self, text):
+        self.rows.append(('event_msg', {'type': 'user_message', 'message': text, 'kind': 'plain'}))
+
+    def patch(self, text, output, code):
+        self.calls += 1
+        id = f'call_{self.calls}'
+        self.rows.append(('response_item', {'type': 'custom_tool_call', 'status': 'completed', 'call_id': id, 'name': 'apply_patch', 'input': text}))
+        self.rows.append(('response_item', {'type': 'custom_tool_call_output', 'call_id': id, 'output': json.dumps(
+            {'output': output, 'metadata': {'exit_code': code, 'duration_seconds': 0.1}})}))
+
+    def command(self, command, output, **more):
+        self.calls += 1
+        id = f'call_{self.calls}'
+        self.rows.append(('response_item', {'type': 'function_call', 'name': 'shell', 'arguments': json.dumps({'command': command, **more}), 'call_id': id}))
+        self.rows.append(('response_item', {'type': 'function_call_output', 'call_id': id, 'output': output}))
+
+    def text(self):
+        return ''.join(json.dumps({'timestamp': f'2025-09-23T20:00:{n:02}.000Z', 'type': kind, 'payload': payload}) + '\n'
+                       for n, (kind, payload) in enumerate(self.rows))
+
+
+def write(path, text):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, 'w', encoding='utf-8') as f:
+        f.write(text)
+
+
+def check(p, home):
+    cwd = f'{home}/app'
+    log = Log(cwd)
+    log.prompt('Mend the gate')
+    log.patch(GATE, 'Success. Updated the following files:\nA gate.txt\nA old.txt\n', 0)
+    log.patch(NEVER, 'apply_patch verification failed', 1)
+    log.prompt('Oil it')
+    log.command(['bash', '-lc', OIL], 'Exit code: 0\nWall time: 0.1 seconds\nOutput:\nSuccess. Updated the following files:\nM gate.txt\n')
+    log.command(['apply_patch', LATCH], 'Exit code: 0\nOutput:\n', workdir=f'{cwd}/new')
+    log.command(['bash', '-lc', 'mv old.txt kept.txt'], 'Exit code: 0\nOutput:\n')
+    log.command(['bash', '-lc', 'rm gate.txt'], 'Exit code: 1\nOutput:\n')
+    write(f'{home}/.codex/sessions/2025/09/23/rollout-2025-09-23T20-00-00-{SID}.jsonl', log.text())
+    for name, text in {'gate.txt': 'shut\noiled\n', 'kept.txt': 'a hinge\n', 'new/latch.txt': 'a latch\n'}.items():
+        write(f'{cwd}/{name}', text)
+
+    def blame(name):
+        return [(line['text'].strip(), line.get('prompt')) for line in p.json('blame', '-C', cwd, name)]
+    p.same('a patch and a document', blame('gate.txt'), [('shut', 'Mend the gate'), ('oiled', 'Oil it')])
+    p.same('what was renamed', blame('kept.txt'), [('a hinge', 'Mend the gate')])
+    p.same('in another directory', blame('new/latch.txt'), [('a latch', 'Oil it')])
+    p.same('files', sorted(os.path.relpath(f['path'], cwd) for f in p.json('files', '--all', f'codex:{SID}')),
+           ['gate.txt', 'new/latch.txt', 'old.txt'])  # which was renamed
+    write(f'{home}/.codex/sessions/2025/09/23/rollout-2025-09-23T20-00-00-{SID}.jsonl',
+          log.text() + json.dumps({'timestamp': '2025-09-23T20:01:00.000Z', 'type': 'event_msg', 'payload': {
+              'type': 'patch_apply_end', 'call_id': 'x', 'success': True, 'changes': {f'{cwd}/kept.txt': {'type': 'add', 'content': 'a hinge\n'}}}}) + '\n')
+    p.same('a log that records what was done', [os.path.relpath(f['path'], cwd) for f in p.json('files', '--all', f'codex:{SID}')], ['kept.txt'])
+
+
+def main():
+    with tempfile.TemporaryDirectory(prefix='codex-old-') as home:
+        p = Program(sys.argv[1], home, {'XDG_STATE_HOME': f'{home}/state'})
+        check(p, home)
+    p.finish(5)
+
+
+main()
