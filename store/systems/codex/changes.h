@@ -50,11 +50,11 @@ struct codex_changes {
     size_t lines;
     const char *cwd;     /* NULL: not known */
     struct slice commit; /* of the repository when the thread began, in hex; empty: not known */
-    struct slice *
-        agent; /* the ids of sub-agents that worked for it: their changes are in logs of their own */
+    /* the ids of sub-agents that worked for it: their changes are in logs of their own */
+    struct slice *agent;
     size_t agents;
-    bool
-        calls_only; /* an old log: what was done to files is not in it, only what the agent called */
+    /* an old log: what was done to files is not in it, only what the agent called */
+    bool calls_only;
 };
 
 /* dropped: the prompts of reverted turns are points, too. */

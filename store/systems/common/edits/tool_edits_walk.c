@@ -403,8 +403,8 @@ struct loaded_walk {
     struct loaded_turn *turn; /* of the session */
     size_t turns;
     bool in_agent; /* what a sub-agent was told is no turn of the session */
-    int64_t
-        time_ms; /* of the last row with a time; before the first one, of the end of the session */
+    /* of the last row with a time; before the first one, of the end of the session */
+    int64_t time_ms;
 };
 
 static bool begin_loaded_turn(struct loaded_walk *l, struct slice id, struct slice prompt,
