@@ -175,15 +175,18 @@ static void apply_metadata(struct reading *r, struct slice object)
 
 static void apply_line(struct reading *r, struct slice line)
 {
-    struct slice value;
+    enum { SET, REWIND, TYPE, N };
+    static const char *const names[] = { "$set", "$rewindTo", "type" };
+    struct slice value[N];
 
     if (json_type(line) != JSON_OBJECT || !json_valid(line))
         return;
-    if (json_get(line, "$set", &value))
-        apply_set(r, value);
-    else if (json_get(line, "$rewindTo", &value))
+    json_get_each(line, names, N, value);
+    if (value[SET].n)
+        apply_set(r, value[SET]);
+    else if (value[REWIND].n)
         apply_rewind(r, text_of(line, "$rewindTo", &r->chat->arena));
-    else if (json_get(line, "type", &value))
+    else if (value[TYPE].n)
         put_message(r, line, false);
     else
         apply_metadata(r, line);

@@ -1,5 +1,6 @@
 #include <dirent.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -175,21 +176,36 @@ static size_t messages_in(const struct found *x)
     return n;
 }
 
+static int compare_found(const void *x, const void *y)
+{
+    const struct found *a = x, *b = y;
+    int by_id = memcmp(a->id.p, b->id.p, a->id.n < b->id.n ? a->id.n : b->id.n);
+
+    if (by_id || a->id.n != b->id.n)
+        return by_id ? by_id : a->id.n < b->id.n ? -1 : 1;
+    return strcmp(a->path.p, b->path.p);
+}
+
 /* Several files of one id: the one with most messages stays; of equal ones the newer one. */
 static void drop_twins(struct folder *f)
 {
-    for (size_t i = 0; i < f->n; i++)
-        for (size_t k = f->n; k > i + 1; k--) {
-            struct found *a = &f->file[i], *b = &f->file[k - 1];
+    size_t n = 0;
 
-            if (!slice_eq(a->id, b->id))
-                continue;
-            size_t in_a = messages_in(a), in_b = messages_in(b);
+    if (f->n)
+        qsort(f->file, f->n, sizeof *f->file, compare_found);
+    for (size_t i = 0; i < f->n; i++) {
+        struct found *a = n ? &f->file[n - 1] : NULL, *b = &f->file[i];
 
-            if (in_b > in_a || (in_b == in_a && b->file.mtime_ns > a->file.mtime_ns))
-                *a = *b;
-            *b = f->file[--f->n];
+        if (!a || !slice_eq(a->id, b->id)) {
+            f->file[n++] = *b;
+            continue;
         }
+        size_t in_a = messages_in(a), in_b = messages_in(b);
+
+        if (in_b > in_a || (in_b == in_a && b->file.mtime_ns > a->file.mtime_ns))
+            *a = *b;
+    }
+    f->n = n;
 }
 
 static bool read_folder(const char *path, struct folder *out)
@@ -233,6 +249,7 @@ static bool visit_project(struct walk *w, const char *folder, const char *name)
                                              .path = f.file[i].path,
                                              .folder = slice_of(name),
                                              .file = f.file[i].file,
+                                             .told = root,
                                              .recent_ms = f.file[i].updated_ms };
 
             w->more = w->fn(&ref, w->arg);
@@ -357,7 +374,6 @@ static void complete_row(const struct gemini_chat *c, const struct scope *scope,
 {
     read_prompts(c, row, a);
     read_end(c, row, a);
-    row->cwd = gemini_project(row->ref.path.p, a);
     if (!time_parse(c->start, &row->created_ms))
         row->created_ms = TIME_NONE;
     row->modified_ms = session_modified_ms(&row->ref.file);
@@ -400,6 +416,7 @@ enum err_code gemini_describe(const struct store *st, const struct scope *scope,
         row->hidden = HIDDEN_UNREADABLE;
         row->modified_ms = row->activity_ms = session_modified_ms(&ref->file);
     } else {
+        row->cwd = ref->told.n ? ref->told : gemini_project(ref->path.p, &a);
         complete_row(&c, scope, row, &a);
     }
     rc = !a.failed && session_row_keep(row) ? ERR_OK : err_nomem(e);
