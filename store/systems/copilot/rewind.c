@@ -5,6 +5,7 @@
 #include "store/fs/path.h"
 #include "store/rewind/plan/plan.h"
 #include "store/rewind/plan/rewind.h"
+#include "store/systems/common/inferred.h"
 #include "store/systems/copilot/copilot.h"
 #include "store/systems/copilot/snapshots.h"
 
@@ -17,7 +18,9 @@ struct prompt {
     struct slice id, text;
     int64_t time_ms;
     bool edits;    /* its turn changed files with a tool ... */
-    bool commands; /* ... or ran a command of the shell */
+    bool commands; /* ... or ran a command of the shell ... */
+    bool wrote;    /* ... or asked for one that may have changed files */
+    bool ended;    /* the last that it has is an answer that asks for no tool */
 };
 
 struct edited {
@@ -78,11 +81,35 @@ static void take_result(struct prompts *p, struct slice row)
     struct json_iter it;
 
     p->prompt[p->n - 1].commands |= json_at(row, "data.shellExecution", &list);
+    p->prompt[p->n - 1].ended = false;
     if (!json_at(row, "data.fileEdits", &list) || json_type(list) != JSON_ARRAY ||
         !json_iter_open(&it, list))
         return;
     while (json_iter_next(&it, &key, &edit))
         take_edit(p, edit);
+}
+
+static bool is_shell(struct slice name)
+{
+    return slice_has(name, "bash") || slice_has(name, "shell");
+}
+
+/* The program was killed if the results of these calls were not answered. */
+static void take_answer(struct prompts *p, struct slice row)
+{
+    struct prompt *x = &p->prompt[p->n - 1];
+    struct slice list, key, call;
+    struct json_iter it;
+
+    x->ended = true;
+    if (!json_at(row, "data.toolRequests", &list) || json_type(list) != JSON_ARRAY ||
+        !json_iter_open(&it, list))
+        return;
+    while (json_iter_next(&it, &key, &call)) {
+        x->ended = false;
+        x->wrote |= is_shell(text_at(call, "name", &p->arena)) &&
+                    !inferred_only_reads(text_at(call, "arguments.command", &p->arena));
+    }
 }
 
 static enum err_code read_prompts(const struct session_ref *ref, struct prompts *p, struct err *e)
@@ -94,15 +121,17 @@ static enum err_code read_prompts(const struct session_ref *ref, struct prompts 
     if (rc)
         return rc;
     for (size_t i = 0; i < t->n && !rc; i++) {
-        bool user = t->message[i].kind == MESSAGE_USER, tool = t->message[i].kind == MESSAGE_TOOL;
+        uint8_t kind = t->message[i].kind;
 
-        if (!user && !tool)
+        if (kind != MESSAGE_USER && kind != MESSAGE_TOOL && kind != MESSAGE_ASSISTANT)
             continue;
         rc = transcript_read(t, i, &row, e);
-        if (!rc && user)
+        if (!rc && kind == MESSAGE_USER)
             add_prompt(p, buf_slice(&row));
-        else if (!rc && p->n)
+        else if (!rc && p->n && kind == MESSAGE_TOOL)
             take_result(p, buf_slice(&row));
+        else if (!rc && p->n)
+            take_answer(p, buf_slice(&row));
     }
     buf_fini(&row);
     transcript_free(t);
@@ -138,6 +167,13 @@ static const struct copilot_snapshot *snapshot_of(const struct copilot_snapshots
     return NULL;
 }
 
+/* Its files were changed, and there is no snapshot. A turn that changed nothing has none either, but one that was killed does not
+ * show whether its commands did. */
+static bool is_lost(const struct copilot_snapshots *s, const struct prompt *p)
+{
+    return (p->edits || (p->wrote && !p->ended)) && !snapshot_of(s, p->id);
+}
+
 static const char *not_recorded = "Copilot kept no copies of the files of this turn (a fork has "
                                   "none of the turns before it)";
 
@@ -145,7 +181,7 @@ static const char *point_why(const struct copilot_snapshots *s, const struct pro
 {
     if (s->why)
         return s->why;
-    return p->edits && !snapshot_of(s, p->id) ? not_recorded : NULL;
+    return is_lost(s, p) ? not_recorded : NULL;
 }
 
 enum err_code copilot_checkpoints(const struct store *st, const struct session_ref *ref,
@@ -221,12 +257,6 @@ static void set_wanted(struct rewind_target *t, const struct copilot_state *s)
     }
 }
 
-/* Its files were changed, and there is no snapshot. A turn that changed nothing has none either. */
-static bool is_lost(const struct copilot_snapshots *s, const struct prompt *p)
-{
-    return p->edits && !snapshot_of(s, p->id);
-}
-
 /* A turn that was killed, or that a fork inherited, has no snapshot: what a later one found may be the work of that turn. */
 static bool is_later(const struct prompts *p, size_t at, const struct copilot_snapshots *s,
                      const struct copilot_snapshot *of, const char *path)
@@ -237,7 +267,7 @@ static bool is_later(const struct prompts *p, size_t at, const struct copilot_sn
         if (p->prompt[i].time_ms > of->time_ms)
             end = i;
     for (size_t i = at; i < end; i++)
-        if (is_lost(s, &p->prompt[i]) && p->prompt[i].commands)
+        if (is_lost(s, &p->prompt[i]) && (p->prompt[i].commands || p->prompt[i].wrote))
             return true;
     for (size_t i = 0; i < p->edited_n; i++)
         if (p->edited[i].prompt >= at && p->edited[i].prompt < end &&

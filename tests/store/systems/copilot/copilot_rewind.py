@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A turn that was killed has no snapshot: the file that it made is not what the next turn found, so it is held back. The rows are
-those that Copilot CLI 1.0.102 writes.
+"""A turn that was killed has no snapshot: the file that it made is not what the next turn found, so it is held back, and so is every
+file if a command ran. The rows are those that Copilot CLI 1.0.102 writes.
 
 usage: copilot_rewind.py PROGRAM
 """
@@ -40,12 +40,16 @@ def edit(second, path, kind):
                                                    'result': {'content': 'done'}})
 
 
-def make(home, cwd, commands):
+def asked(command):
+    return row('assistant.message', 2, {'content': '', 'toolRequests': [{'toolCallId': 'c', 'name': 'bash', 'arguments': {'command': command}}]})
+
+
+def make(home, cwd, commands, edits=True):
     session = f'{home}/.copilot/session-state/{SID}'
     a, other, b = (f'{cwd}/{n}' for n in ('a', 'other', 'b'))
     write(f'{session}/workspace.yaml', f'id: {SID}\ncwd: {cwd}\nname: Killed\ncreated_at: 2026-11-23T20:44:00.000Z\n')
     write(f'{session}/events.jsonl', row('session.start', 0, {'sessionId': SID, 'context': {'cwd': cwd}}) +
-          row('user.message', 1, {'content': 'Make a'}, KILLED) + edit(2, a, 'create') + edit(3, other, 'edit') + commands +
+          row('user.message', 1, {'content': 'Make a'}, KILLED) + (edit(2, a, 'create') + edit(3, other, 'edit') if edits else '') + commands +
           row('user.message', 4, {'content': 'Change a'}, LATER) + edit(5, a, 'edit') + edit(6, b, 'edit'))
     saved = f'{session}/rewind-file-snapshots'
     files = {}
@@ -71,7 +75,16 @@ def main():
             for point, want in (KILLED, {'a': may, 'b': b, 'other': lost}), (LATER, {'a': 'restore', 'b': 'restore'}):
                 answer = p.json('rewind', '--dry-run', '--all', '-C', cwd, f'copilot:{SID}', '--to', point)
                 p.same(point, {os.path.relpath(f['path'], cwd): f.get('why') or f['action'] for f in answer['files']}, want)
-    p.finish(4)
+        answer = row('assistant.message', 3, {'content': 'Done.', 'toolRequests': []})
+        for what, rows, want in (('killed while a command ran', asked('make'), may), ('killed after a command', asked('make') + command, may),
+                                 ('a command that only reads', asked('ls -l') + command, 'restore'),
+                                 ('a turn that ended', asked('make') + command + answer, 'restore')):
+            make(home, cwd, rows, edits=False)
+            answers = p.json('rewind', '--dry-run', '--all', '-C', cwd, f'copilot:{SID}', '--to', KILLED)
+            p.same(what, {os.path.relpath(f['path'], cwd): f.get('why') or f['action'] for f in answers['files']}, {'a': want, 'b': want})
+            point = next(c for c in p.json('checkpoints', '--all', f'copilot:{SID}') if c['id'] == KILLED)
+            p.same(f'{what}: the point', bool(point.get('why')), want == may)
+    p.finish(12)
 
 
 main()
