@@ -6,14 +6,17 @@
 /* The list as `opencode session list` has it: the last changed first, archived and empty sessions included, sub-agents
  * left out. */
 
-/* Prompts are texts of a person; the other parts of a user's message are OpenCode's. Forks and archive marks are seen in
+/* Prompts are texts of a person, one part a line; the other parts of a user's message are OpenCode's. Forks and archive marks are seen in
  * the row itself. JSON is only looked through for words here, because a damaged value would end the query. */
+#define IS_TEXT(part)                                                                              \
+    "instr(" part ".data, '\"type\":\"text\"') AND NOT instr(" part ".data, '\"synthetic\":true')"
 #define PROMPT(order)                                                                              \
-    "(SELECT t.data FROM message m JOIN part t ON t.message_id = m.id WHERE m.session_id = s.id "  \
-    "AND instr(m.data, '\"role\":\"user\"') AND instr(t.data, '\"type\":\"text\"') AND NOT "       \
-    "instr(t.data, '\"synthetic\":true') AND (" OPENCODE_REVERTED                                  \
-    " IS NULL OR m.id < " OPENCODE_REVERTED ") ORDER BY m.time_created " order ", m.id " order     \
-    ", t.id LIMIT 1)"
+    "(SELECT group_concat(data, char(10)) FROM (SELECT t.data FROM part t WHERE t.message_id = ("  \
+    "SELECT m.id FROM message m JOIN part f ON f.message_id = m.id WHERE m.session_id = s.id AND " \
+    "instr(m.data, '\"role\":\"user\"') AND " IS_TEXT(                                             \
+        "f") " AND (" OPENCODE_REVERTED " IS NULL OR m.id < " OPENCODE_REVERTED                    \
+             ") ORDER BY m.time_created " order ", m.id " order                                    \
+             " LIMIT 1) AND " IS_TEXT("t") " ORDER BY t.id))"
 #define NEWEST                                                                                     \
     "(SELECT m.data FROM message m WHERE m.session_id = s.id ORDER BY m.time_created DESC, m.id "  \
     "DESC LIMIT 1)"
@@ -111,6 +114,21 @@ static unsigned flags_of(const struct sqlite_row *row)
            (is_fork(sqlite_row_text(row, COLUMN_TITLE)) ? SESSION_FORK : 0u);
 }
 
+static struct slice prompt_of(struct slice parts, struct arena *a)
+{
+    struct slice part, text, all = SLICE("");
+    bool torn;
+
+    while (slice_line(&parts, &part, &torn)) {
+        text = opencode_prompt(part, a);
+        const struct slice both[] = { all, SLICE("\n"), text };
+        const char *joined = all.n && text.n ? arena_concat(a, both, 3) : NULL;
+
+        all = joined ? slice_of(joined) : all.n ? all : text;
+    }
+    return all;
+}
+
 bool opencode_listed(const struct sqlite_row *row, const struct sqlite_place *place,
                      const struct scope *scope, struct arena *a, struct sqlite_listed *out)
 {
@@ -118,8 +136,8 @@ bool opencode_listed(const struct sqlite_row *row, const struct sqlite_place *pl
     out->id = sqlite_row_text(row, COLUMN_ID);
     out->title = sqlite_row_text(row, COLUMN_TITLE);
     out->cwd = sqlite_row_text(row, COLUMN_DIRECTORY);
-    out->first = opencode_prompt(sqlite_row_text(row, COLUMN_FIRST), a);
-    out->last = opencode_prompt(sqlite_row_text(row, COLUMN_LAST), a);
+    out->first = prompt_of(sqlite_row_text(row, COLUMN_FIRST), a);
+    out->last = prompt_of(sqlite_row_text(row, COLUMN_LAST), a);
     json_get_text(sqlite_row_text(row, COLUMN_MODEL), "id", a, &out->model);
     out->created_ms = sqlite_row_int(row, COLUMN_CREATED);
     out->modified_ms = sqlite_row_int(row, COLUMN_UPDATED);

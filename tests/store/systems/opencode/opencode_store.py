@@ -90,7 +90,7 @@ def text(words, **more):
 
 def check_list(w):
     w.session('ses_one', 'First', time_updated=T + 50)
-    w.message('ses_one', 'user', text('Question'), text('<file>', synthetic=True))
+    w.message('ses_one', 'user', text('Question'), text('<file>', synthetic=True), text('in two parts'), text('no', ignored=True))
     w.message('ses_one', 'assistant', text('Answer'))
     w.session('ses_child', 'Look (@explore subagent)', parent_id='ses_one', time_updated=T + 90)
     w.message('ses_child', 'user', text('Task'))
@@ -103,7 +103,8 @@ def check_list(w):
     forks = [line for line in w.p.text('list', '--all').split('\n') if 'fork' in line.rsplit('  ', 1)[-1]]
     w.p.need(len(forks) == 1 and 'First (fork #1)' in forks[0], f'forks: {forks}')
     w.p.same('here', [r['sessionId'] for r in w.p.json('list', '-C', w.project)], ['ses_two', 'ses_one'])
-    w.p.same('prompt', rows[2]['firstPrompt'], 'Question')
+    w.p.same('prompt', rows[2]['firstPrompt'], 'Question\nin two parts')
+    w.p.same('last prompt', rows[2]['lastPrompt'], 'Question\nin two parts')
     w.p.same('sub-agents', w.p.json('subagents', '--all', 'ses_one'), ['ses_child'])
     w.p.need('Report' in w.p.text('subagents', '--all', 'ses_one'), 'its outcome')
     said = w.p.json('messages', '--all', 'ses_one', '--agent', 'ses_child')
