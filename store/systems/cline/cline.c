@@ -7,12 +7,21 @@
 static const char variable[] = "CLINE_DATA_DIR", suffix[] = ".messages.json";
 enum { SUFFIX = sizeof suffix - 1, ID_MOST = 200 };
 
+static const char *sessions_variable(const struct store_env *env)
+{
+    const char *sessions = env_value(env->environment, "CLINE_SESSION_DATA_DIR");
+
+    return sessions && sessions[0] ? sessions : NULL;
+}
+
 /* NULL: not known, or out of memory. */
 static char *default_path(const struct store_env *env)
 {
     const char *data = env_value(env->environment, variable);
     const char *dir = env_value(env->environment, "CLINE_DIR");
 
+    if (sessions_variable(env))
+        return config_dir_absolute(env, sessions_variable(env));
     if (data && data[0])
         return config_dir_absolute(env, data);
     if (dir && dir[0] == '/')
@@ -36,8 +45,10 @@ static const struct jsonl_format format = { .is_id = is_id, .id_name = "a Cline 
 static enum err_code cline_open(const struct store_env *env, const char *path, struct store **out,
                                 struct err *e)
 {
+    const char *inside = path || !sessions_variable(env) ? "sessions" : "";
+
     return session_dirs_open(&cline_ops, &format, env, path, path ? NULL : default_path(env),
-                             "sessions", out, e);
+                             inside, out, e);
 }
 
 static enum err_code cline_variable(const struct store *st, const char **name, const char **value,

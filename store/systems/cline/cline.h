@@ -3,7 +3,8 @@
 
 #include "store/systems/common/session_dirs.h"
 
-/* The sessions of the Cline CLI (docs/formats/cline.md): its path is $CLINE_DATA_DIR, $CLINE_DIR/data or ~/.cline/data, with
+/* The sessions of the Cline CLI (docs/formats/cline.md): its path is $CLINE_DATA_DIR, $CLINE_DIR/data or ~/.cline/data, or that of the
+ * sessions alone, $CLINE_SESSION_DATA_DIR, with
  *
  *   sessions/<id>/<id>.json                 the session: directory, title, times, checkpoints
  *   sessions/<id>/<id>.messages.json        the whole conversation as one document, which is written anew each time

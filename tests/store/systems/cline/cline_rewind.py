@@ -195,10 +195,27 @@ def check(w):
     w.rewind('no repository', {'a': 'two\n'}, {'a': 'not in the repository'})
 
 
+def check_places(w):
+    """Where Cline looks for sessions, each place before the one that follows it here."""
+    w.begin(a='one\n')
+    w.session([[w.edit('a', 'one', 'two')]], [])
+    data = f'{w.home}/.cline/data'
+    for variable, place in ('CLINE_SESSION_DATA_DIR', f'{data}/sessions'), ('CLINE_DATA_DIR', data), ('CLINE_DIR', f'{w.home}/.cline'):
+        w.p.env[variable] = place
+        w.p.same(variable, [r['sessionId'] for r in w.p.json('list', '--all')], [SESSION])
+        w.p.env[variable] = f'{w.top}/nowhere'
+        w.p.same(f'{variable}: nothing there', w.p.json('list', '--all', missing=[]), [])
+        del w.p.env[variable]
+    w.p.env.update(CLINE_SESSION_DATA_DIR=f'{data}/sessions', CLINE_DATA_DIR=f'{w.top}/nowhere')
+    w.p.same('the sessions alone', [r['sessionId'] for r in w.p.json('list', '--all')], [SESSION])
+    del w.p.env['CLINE_SESSION_DATA_DIR'], w.p.env['CLINE_DATA_DIR']
+
+
 def main():
     w = World(sys.argv[1])
     try:
         check(w)
+        check_places(w)
     finally:
         shutil.rmtree(w.top, ignore_errors=True)
     w.p.finish(1)
