@@ -510,7 +510,7 @@ MUST_CHECK enum err_code store_open_named(const struct store_ops *ops, const str
 /* "claude", however the store is called. */
 const char *store_format(const struct store_ops *ops);
 
-/* Describes the sub-agents by the member of the system, else by what its other members say of each. A system without sub-agents
+/* Describes the sub-agents by the member of the system, else by what its other members have of each. A system without sub-agents
  * gives an empty list. */
 enum err_code store_describe_subagents(const struct session_ref *ref, const atomic_bool *cancel,
                                        struct subagent_list *out, struct err *e);

@@ -24,48 +24,29 @@ static enum err_code copy_agents(const struct subagent_list *list, struct repris
     for (size_t i = 0; out->agent && i < list->n; i++) {
         const struct subagent *x = &list->agent[i];
 
-        out->agent[i] = (struct reprise_agent){ .size = sizeof *out->agent,
-                                                .id = call_copy(a, x->id),
-                                                .type = call_copy(a, x->type),
-                                                .task = call_copy(a, x->task),
-                                                .outcome = call_copy(a, x->outcome),
-                                                .bytes = x->bytes,
-                                                .time_ms = x->time_ms,
-                                                .end = (int32_t)x->end };
+        out->agent[i] =
+            (struct reprise_agent){ .size = sizeof *out->agent,
+                                    .id = call_copy(a, x->id),
+                                    .type = call_copy(a, x->type),
+                                    .task = call_copy(a, x->task),
+                                    .outcome = call_copy(a, x->outcome),
+                                    .bytes = x->bytes,
+                                    .time_ms = x->time_ms ? x->time_ms : REPRISE_TIME_UNKNOWN,
+                                    .end = (int32_t)x->end };
     }
     out->n = list->n;
     return a->failed ? err_nomem(e) : ERR_OK;
 }
 
-/* For systems that cannot describe them. */
-static enum err_code name_agents(const struct session_ref *now, struct subagent_list *out,
-                                 struct err *e)
-{
-    struct slice *id = NULL;
-    size_t n = 0;
-    enum err_code rc = now->store->ops->subagents(now->store, now, &out->arena, &id, &n, e);
-
-    if (rc)
-        return rc;
-    out->agent = arena_zalloc(&out->arena, (n + 1) * sizeof *out->agent);
-    for (size_t i = 0; out->agent && i < n; i++)
-        out->agent[i] = (struct subagent){ .id = id[i], .time_ms = TIME_NONE };
-    out->n = n;
-    return out->agent ? ERR_OK : err_nomem(e);
-}
-
 static enum err_code read_agents(const struct reprise_session *s, struct reprise_agents *out,
                                  struct err *e)
 {
-    const struct store_ops *ops = s->ref.store->ops;
     struct subagent_list list = { .n = 0 };
     struct session_ref now;
     enum err_code rc = session_now(s, &out->arena, &now, e);
 
-    if (!rc && ops->describe_subagents)
-        rc = ops->describe_subagents(now.store, &now, NULL, &list, e);
-    else if (!rc && ops->subagents)
-        rc = name_agents(&now, &list, e);
+    if (!rc)
+        rc = store_describe_subagents(&now, NULL, &list, e);
     if (!rc)
         rc = copy_agents(&list, out, e);
     subagent_list_fini(&list);

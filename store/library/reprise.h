@@ -327,8 +327,8 @@ struct reprise_agent {
     const char *type;    /* "Explore" */
     const char *task;    /* in short */
     const char *outcome; /* its last message */
-    int64_t bytes;       /* of its transcript */
-    int64_t time_ms;     /* when that was last written */
+    int64_t bytes;       /* of its transcript; -1 if that is not known */
+    int64_t time_ms;     /* when that was last written; REPRISE_TIME_UNKNOWN */
     int32_t end;         /* enum reprise_agent_end */
     int32_t reserved;
 };
@@ -336,8 +336,7 @@ struct reprise_agent {
 /* The sub-agents of a session, in order. */
 struct reprise_agents;
 
-/* Lists the sub-agents. The list is empty if the system has none, and has nothing but their ids if the system cannot
- * describe them. */
+/* Lists the sub-agents; the list is empty for systems without sub-agents. */
 REPRISE_API int reprise_list_agents(const struct reprise_session *s, struct reprise_agents **out,
                                     struct reprise_error *error);
 REPRISE_API size_t reprise_agents_count(const struct reprise_agents *agents);
