@@ -264,6 +264,9 @@ def went_on(w, t):
         say(text)
     point = json.loads(t.run('-C', p, 'checkpoints', sid, '--json').stdout)[1]['id']
     run = t.run('-C', p, 'rewind', sid, '--to', point, '--mode', 'conversation', '--apply')
+    if 'REPRISE_PORTABLE' in os.environ: # no leases: docs/architecture.md, "Portability"
+        t.same('no conversation is cut', (run.returncode, b'there is no lease' in run.stderr), (4, True))
+        return
     t.same('the conversation went back', run.returncode, 0)
     say('three')
     code, _, err = w.undo(p)
@@ -304,7 +307,7 @@ def main():
             subprocess.run(['rm', '-rf', w.top], check=False)
         failed, passed = failed + w.program.failed, passed + w.program.passed
     print(f'{passed} passed, {failed} failed')
-    sys.exit(1 if failed or passed < 45 else 0)
+    sys.exit(1 if failed or passed < (40 if 'REPRISE_PORTABLE' in os.environ else 45) else 0)
 
 
 main()

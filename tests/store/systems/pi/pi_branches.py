@@ -78,15 +78,20 @@ def check_resume_at(w):
     w.p.same('the conversation', w.texts(), ['Mend the gate', 'It creaks.'])
     w.p.same('its last prompt', w.p.json('list', '--all')[0]['lastPrompt'], 'Mend the gate')
     w.p.text('undo', '--all')
-    w.p.same('undone', w.rows(), [HEADER] + SOURCE)
+    w.p.same('undone', w.rows()[:len(SOURCE) + 1], [HEADER] + SOURCE)
     w.p.same('the last prompt again', w.p.json('list', '--all')[0]['lastPrompt'], 'Oil it')
+    # Without leases (docs/architecture.md, "Portability") the entry is not cut off, and another names the leaf again.
+    more = 2 if 'REPRISE_PORTABLE' in os.environ else 0
+    w.p.same('undone: by which rows', (len(w.rows()), branch(w.rows()[-1])['parentId'] if more else '00000009'),
+             (len(SOURCE) + 1 + more, '00000009'))
+    leaf = json.loads(w.rows()[-1])['id'] if more else '00000009'
     w.p.text('resume-at', '--all', 's1', '--clear')
     w.p.same('an empty conversation', (branch(w.rows()[-1])['parentId'], w.texts()), (None, []))
     with open(w.path, 'a', encoding='utf-8') as f:
         f.write(SOURCE[0].replace('00000001', '0000000a') + '\n')
     w.p.text('undo', '--all')  # the session went on: the leaf is named again, and what came in between stays
     w.p.same('undone by an entry', (len(w.rows()), branch(w.rows()[-1])['parentId'], w.texts()),
-             (len(SOURCE) + 4, '00000009', ['Mend the gate', 'It creaks.', 'Oil it', 'Done.']))
+             (len(SOURCE) + 4 + more, leaf, ['Mend the gate', 'It creaks.', 'Oil it', 'Done.']))
     w.put([HEADER] + SOURCE)
 
 
