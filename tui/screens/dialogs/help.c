@@ -423,7 +423,7 @@ static void draw_line(struct walk *w, const char *keys, const char *text)
                    STYLE_TEXT, slice_of(text));
 }
 
-/* Of the lines inside the box. */
+/* The width of the lines inside the box. */
 static int width(int cols)
 {
     return cols - 4 < HELP_W ? cols - 4 : HELP_W;
