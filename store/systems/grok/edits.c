@@ -9,7 +9,7 @@
 /* Who changed what, and the tokens of each turn.
  *
  * The result of a call that changed a file shows the change: {"type": "diff", "path", "oldText", "newText"}, where the texts are
- * what was replaced, or after a patch the whole file. What commands of the shell moved and removed is read from the call. */
+ * what was replaced, or after a patch the whole file. The call shows which files a command of the shell moved or removed. */
 
 /* ---- edits ---- */
 
@@ -138,7 +138,7 @@ static bool begin_turn(struct walk *w, struct slice row, int64_t time_ms)
     return !a->failed;
 }
 
-/* What a sub-agent does belongs to the turn that was running when it began. */
+/* The work of a sub-agent belongs to the turn that was running when it began. */
 static void enter_turn(struct walk *w, int64_t time_ms)
 {
     for (size_t i = 0; i < w->turns && time_ms != TIME_NONE; i++)
