@@ -4,14 +4,16 @@ import glob
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 from support.postgresql_server import Server
 from support.program import Program
-from support.team_store import ONE, TWO, Team, large, make_local, put, read_rows
+from support.team_store import ONE, TWO, Team, large, make_local, put, read_rows, row_of
 
 PYTHON, TYPESCRIPT = 'claude_session_store', 'claude_session_entries'
 
@@ -115,7 +117,41 @@ def faults(p, server, team, fixtures):
     put(f'{p.home}/config/reprise/config', f'[store.team]\nplugin = {team.plugin}\npath = {server.url("ann")}\n')
     run = p.run('list', '--all', '--store', 'team')
     p.need(run.returncode == 3 and b'no table' in run.stderr, f'the password of ~/.pgpass: {run}')
+    rows_of_others(p, server, team)
+    without_tls(p, team)
     gone_in_the_middle(p, server, team, fixtures)
+
+
+def rows_of_others(p, server, team):
+    """JSON that no agent has written is no session, and holds up none."""
+    clear(server)
+    team.configure(server.url(), 'create = python')
+    p.run('list', '--all', '--store', 'team')
+    for i, entry in enumerate(('{"a": 1}', '[1]', '"text"', 'null', '{"type": 7, "message": 8, "uuid": []}')):
+        server.sql(f"INSERT INTO {PYTHON}(project_key, session_id, entry, mtime) VALUES ('-w', 'other-{i}', '{entry}', 1795400000000)")
+    server.sql(f"INSERT INTO {PYTHON}(project_key, session_id, entry, mtime) VALUES ('-w', '{TWO}', '{row_of(TWO, 0, 'First')}', 1795400000000)")
+    run = p.run('list', '--all', '--store', 'team')
+    p.need(run.returncode == 0 and b'First' in run.stdout and run.stdout.count(b'\n') == 1 and not run.stderr, f'rows of others: {run}')
+    for i in range(5):
+        run = p.run('messages', f'team:other-{i}')
+        p.need(run.returncode >= 0 and run.stderr.count(b'\n') <= 1, f'messages of others: {run}')
+    clear(server)
+
+
+def without_tls(p, team):
+    """A server that has no TLS, where the configuration wants it."""
+    with socket.create_server(('127.0.0.1', 0)) as listening:
+        def refuse():
+            connection, _ = listening.accept()
+            with connection:
+                connection.recv(8)  # the request for TLS
+                connection.sendall(b'N')
+        thread = threading.Thread(target=refuse)
+        thread.start()
+        team.configure(f'postgresql://me@127.0.0.1:{listening.getsockname()[1]}/postgres?sslmode=require')
+        run = p.run('list', '--all', '--store', 'team')
+        thread.join()
+    p.need(run.returncode == 1 and b'does not support SSL' in run.stderr and run.stderr.count(b'\n') == 1, f'without TLS: {run}')
 
 
 def gone_in_the_middle(p, server, team, fixtures):
