@@ -72,7 +72,7 @@ void codex_places_free(struct codex_places *p)
 
 /* ---- reading a folder ---- */
 
-/* Of several files of one rollout the plain one is the first. */
+/* The plain file of a rollout comes before a packed one. */
 static int compare_places(const void *a, const void *b)
 {
     const struct place *x = a, *y = b;
