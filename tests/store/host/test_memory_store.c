@@ -93,7 +93,7 @@ static void a_row_without_an_id_gets_one(void **state)
 
 static void a_row_that_says_nothing_is_refused(void **state)
 {
-    static const struct slice rows[] = { SLICE("{\"role\":\"user\",\"content\":\"a\"}"),
+    const struct slice rows[] = { SLICE("{\"role\":\"user\",\"content\":\"a\"}"),
                                          SLICE("{\"role\":1,\"text\":\"a\"}") };
     struct opened *o = *state;
     struct host_appended done;
