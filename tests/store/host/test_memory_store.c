@@ -94,7 +94,7 @@ static void a_row_without_an_id_gets_one(void **state)
 static void a_row_that_says_nothing_is_refused(void **state)
 {
     const struct slice rows[] = { SLICE("{\"role\":\"user\",\"content\":\"a\"}"),
-                                         SLICE("{\"role\":1,\"text\":\"a\"}") };
+                                  SLICE("{\"role\":1,\"text\":\"a\"}") };
     struct opened *o = *state;
     struct host_appended done;
 
