@@ -1,17 +1,5 @@
 #include "store/api/restore.h"
 
-#include "store/api/store.h"
-
-enum err_code store_restore(const struct session_ref *ref, struct slice at, struct restore *out,
-                            struct err *e)
-{
-    const struct store_ops *ops = ref->store->ops;
-
-    return ops->restore ? ops->restore(ref->store, ref, at, out, e)
-                        : err_set(e, ERR_UNSUPPORTED, ref->path.p,
-                                  "restore: not supported for %s sessions", ops->name);
-}
-
 /* ---- JSON ---- */
 
 static void values_member(struct jsonout *j, const char *key, const struct slice *json, size_t n)

@@ -5,11 +5,8 @@
 #include <stddef.h>
 
 #include "lite/base/arena.h"
-#include "lite/base/err.h"
 #include "lite/base/slice.h"
 #include "lite/json/jsonout.h"
-
-struct session_ref;
 
 /* The restore bundle: everything a host needs to continue a session (`reprise restore`). Texts and
  * arrays are in the arena; slices named _json are one JSON value each. */
@@ -52,9 +49,6 @@ static inline void restore_fini(struct restore *r)
     *r = (struct restore){ 0 };
 }
 
-/* Calls store_ops.restore. ERR_UNSUPPORTED: the system has no such call. */
-MUST_CHECK enum err_code store_restore(const struct session_ref *ref, struct slice at,
-                                       struct restore *out, struct err *e);
 /* Writes the bundle as members of an object, all but command_cwd; reprise.h lists them. */
 void restore_json_members(struct jsonout *j, const struct restore *r, const char *system);
 

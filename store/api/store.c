@@ -107,3 +107,13 @@ enum err_code store_unsupported_error(const struct session_ref *ref, unsigned ab
                : err_set(e, ERR_UNSUPPORTED, ref->path.p, "%s: not possible for sessions of %s",
                          what, ops->name);
 }
+
+enum err_code store_restore(const struct session_ref *ref, struct slice at, struct restore *out,
+                            struct err *e)
+{
+    const struct store_ops *ops = ref->store->ops;
+
+    return ops->restore ? ops->restore(ref->store, ref, at, out, e)
+                        : err_set(e, ERR_UNSUPPORTED, ref->path.p,
+                                  "restore: not supported for %s sessions", ops->name);
+}

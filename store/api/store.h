@@ -502,6 +502,9 @@ const struct store_ops *store_system(struct slice name); /* NULL: no such system
 /* False: the session's store is a remote one and does not know how large it is. */
 bool store_has_size(const struct session_ref *ref);
 void store_close(struct store *st); /* NULL is fine */
+/* Calls ops->restore. ERR_UNSUPPORTED: the system has no such call. */
+MUST_CHECK enum err_code store_restore(const struct session_ref *ref, struct slice at,
+                                       struct restore *out, struct err *e);
 /* Opens a store that has a name of its own, which stands wherever others name their system. The arena, in which its table
  * of operations is, must live longer than the store. */
 MUST_CHECK enum err_code store_open_named(const struct store_ops *ops, const struct store_env *env,

@@ -9,7 +9,7 @@ screens=${screens:-$(cd "$(dirname "$0")" && pwd)}
 top=$(mktemp -d)
 patience=${PATIENCE:-60} # seconds to wait for a text before the test fails
 terminals=0
-trap 'close; rm -rf "$top"' EXIT
+trap 'close_all; rm -rf "$top"' EXIT
 trap 'exit 1' HUP INT TERM
 mkdir -p "$top/home" "$top/bin"
 
@@ -20,6 +20,13 @@ tm() {
 # Ends the terminal and whatever still runs in it.
 close() {
     tm kill-server 2>/dev/null || true
+}
+
+# Ends every terminal of this script.
+close_all() {
+    for socket in "$top"/tmux*; do
+        [ ! -S "$socket" ] || tmux -S "$socket" kill-server 2>/dev/null || true
+    done
 }
 
 # The store of the demo, and a fake agent that only prints how it was called.

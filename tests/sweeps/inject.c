@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tests/sweeps/coverage.h"
+#include "tests/support/coverage.h"
 #include "tests/sweeps/powercut.h"
 
 /* The state of the one injector that a process has: see powercut.c. */

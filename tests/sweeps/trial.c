@@ -16,7 +16,7 @@
 #include "lite/base/buf.h"
 #include "store/git/gitfiles.h"
 #include "support/faults/memory.h"
-#include "tests/sweeps/coverage.h"
+#include "tests/support/coverage.h"
 
 struct way {
     const char *name;

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "store/rewind/plan/rewind.h"
-#include "tests/sweeps/coverage.h"
+#include "tests/support/coverage.h"
 #include "tests/sweeps/trial.h"
 
 /* A person saves a file that a rewind is about to change, at every moment: the rewind is stopped before its k-th call,

@@ -12,8 +12,8 @@
 
 #include "store/rewind/plan/beneath.h"
 #include "support/faults/old_kernel.h"
+#include "tests/support/coverage.h"
 #include "tests/support/folder.h"
-#include "tests/sweeps/coverage.h"
 
 struct place {
     struct folder folder;

@@ -13,7 +13,7 @@
 #include "support/faults/memory.h"
 #include "support/faults/syscall_hook.h"
 #include "support/rewind/rewind_case.h"
-#include "tests/sweeps/coverage.h"
+#include "tests/support/coverage.h"
 
 /* Directories that are removed with their last file are restored as they were, and so are deleted files. */
 

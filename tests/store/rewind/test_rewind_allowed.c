@@ -12,7 +12,7 @@
 
 #include "support/faults/syscall_hook.h"
 #include "support/rewind/rewind_case.h"
-#include "tests/sweeps/coverage.h"
+#include "tests/support/coverage.h"
 
 /* Files that may not be moved or changed are found before INTENT: after it the rewind could never be finished and would
  * block every later one. Each case is reported in one line and leaves everything as it was. */

@@ -48,7 +48,7 @@
 #include <unistd.h>
 
 #include "support/rewind/rewind_case.h"
-#include "tests/sweeps/coverage.h"
+#include "tests/support/coverage.h"
 
 /* ---- 11 ---- */
 

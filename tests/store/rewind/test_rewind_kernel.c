@@ -11,7 +11,7 @@
 
 #include "support/faults/old_kernel.h"
 #include "support/rewind/rewind_case.h"
-#include "tests/sweeps/coverage.h"
+#include "tests/support/coverage.h"
 
 /* Old kernels, read-only and other file systems, and the attributes of a file that must be kept: the rest of the fault
  * cases of test_rewind_cases.c. */

@@ -31,7 +31,7 @@ struct entire_conversation {
 MUST_CHECK enum err_code entire_conversation_open_agent(const struct session_ref *ref,
                                                         struct entire_conversation *out,
                                                         struct err *e);
-/* That of the session, or of the sub-agent whose ref this is (tasks.h). ERR_NOT_FOUND: no transcript is left anywhere. */
+/* That of the session, or of the sub-agent whose ref this is. ERR_NOT_FOUND: no transcript is left anywhere. */
 MUST_CHECK enum err_code entire_conversation_open(const struct store *st,
                                                   const struct session_ref *ref,
                                                   struct entire_conversation *out, struct err *e);
@@ -87,5 +87,18 @@ bool entire_conversation_is_claude_path(struct slice path, const char *projects,
 struct slice entire_conversation_agent(const struct catalog_session *s);
 /* Returns true for the names of Claude Code, for "", and for "Agent", as old checkpoints call every agent. */
 bool entire_conversation_may_be_claude(struct slice agent);
+
+/* ---- sub-agents (tasks.c) ---- */
+
+/* The sub-agents of a session: those whose transcripts git keeps with the checkpoint of a task
+ * (tasks/<tool use id>/agent-<id>.jsonl, docs/formats/entire.md 2.5), and those beside a transcript of Claude Code on this
+ * machine. If both have one, the file on this machine is read.
+ *
+ * A sub-agent's ref has the session's store and an id of its own, and its folder names the transcript
+ * (ENTIRE_AGENT_FOLDER). */
+
+/* The session as one of Claude Code's if its transcript is on this machine; texts in the arena. */
+bool entire_tasks_live_ref(const struct session_ref *ref, struct arena *a,
+                           struct session_ref *live);
 
 #endif

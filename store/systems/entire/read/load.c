@@ -9,7 +9,6 @@
 #include "store/systems/entire/entire.h"
 #include "store/systems/entire/read/conversation.h"
 #include "store/systems/entire/read/plain_transcript.h"
-#include "store/systems/entire/read/tasks.h"
 
 /* Reading the conversation in the agent's own format: by the system of Claude Code if it is one of those,
  * otherwise in a simple form. */

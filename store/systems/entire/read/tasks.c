@@ -1,4 +1,4 @@
-#include "store/systems/entire/read/tasks.h"
+#include "store/systems/entire/read/conversation.h"
 
 #include <string.h>
 #include <sys/stat.h>
@@ -7,7 +7,6 @@
 #include "lite/json/json.h"
 #include "store/git/repo.h"
 #include "store/systems/entire/names.h"
-#include "store/systems/entire/read/conversation.h"
 #include "store/systems/entire/read/plain_transcript.h"
 #include "store/systems/entire/read/view.h"
 

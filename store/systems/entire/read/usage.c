@@ -2,7 +2,6 @@
 #include "store/systems/common/usage_rows.h"
 #include "store/systems/entire/entire.h"
 #include "store/systems/entire/read/conversation.h"
-#include "store/systems/entire/read/tasks.h"
 #include "store/systems/entire/read/view.h"
 #include "store/systems/entire/tokens.h"
 

@@ -17,7 +17,6 @@
 #include "store/systems/entire/tokens.h"
 #include "store/systems/entire/write/autocommit.h"
 #include "store/systems/entire/write/condense.h"
-#include "store/systems/entire/write/task.h"
 #include "store/systems/entire/write/temporary.h"
 
 /* The writing side (store/api/host.h). A session is a state file, its rows are appended to the agent's own

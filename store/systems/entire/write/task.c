@@ -1,4 +1,4 @@
-#include "store/systems/entire/write/task.h"
+#include "store/systems/entire/write/temporary.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "lite/io/file.h"
 #include "lite/json/json.h"
 #include "store/systems/entire/names.h"
-#include "store/systems/entire/read/tasks.h"
+#include "store/systems/entire/read/conversation.h"
 
 enum { TRANSCRIPT_MAX = 1 << 30, ID_MAX = 200 };
 

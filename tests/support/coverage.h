@@ -1,5 +1,5 @@
-#ifndef TESTS_SWEEPS_COVERAGE_H
-#define TESTS_SWEEPS_COVERAGE_H
+#ifndef TESTS_SUPPORT_COVERAGE_H
+#define TESTS_SUPPORT_COVERAGE_H
 
 #ifdef REPRISE_COVERAGE
 void __gcov_dump(void);
