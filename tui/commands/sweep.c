@@ -1,4 +1,5 @@
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "store/maintenance/sweep.h"
@@ -112,7 +113,10 @@ static enum err_code write_item_text(const struct sweep_item *item,
     char age[WHEN_AGE], size[SIZE_TEXT];
 
     when_age(look->now_ms, item->activity_ms, age);
-    text_size(item->usage.bytes, size);
+    if (item->usage.bytes > 0 || store_has_size(&item->ref))
+        text_size(item->usage.bytes, size);
+    else
+        snprintf(size, sizeof size, "-");
     out_addf(o, "%8s  %8s  ", age, size);
     session_line_id(&item->ref, look, o);
     out_addf(o, "  ");
