@@ -81,9 +81,9 @@ static void draw_rewind_title(const struct rewind_view *v, struct frame *f, stru
 
 /* ---- files ---- */
 
-static const char *short_rule(enum rewind_rule rule)
+static const char *short_rule(const struct rewind_entry *x)
 {
-    switch (rule) {
+    switch (x->rule) {
     case REWIND_RULE_EDITED: return "edited since";
     case REWIND_RULE_UNKNOWN: return "unknown";
     case REWIND_RULE_OUTSIDE: return "outside";
@@ -93,7 +93,8 @@ static const char *short_rule(enum rewind_rule rule)
     case REWIND_RULE_HARD_LINK: return "hard links";
     case REWIND_RULE_TYPE: return "not a file";
     case REWIND_RULE_PARENT: return "moved";
-    case REWIND_RULE_SOURCE: return "no backup";
+    case REWIND_RULE_SOURCE:
+        return x->target->want == REWIND_UNKNOWN ? "not recorded" : "no backup";
     case REWIND_RULE_CONFLICT: return "conflict";
     case REWIND_RULE_OPEN: return "open";
     case REWIND_RULE_ACCESS: return "no access";
@@ -157,7 +158,7 @@ static void draw_file(const struct rewind_view *v, struct frame *f, struct rect 
     if (x->rule == REWIND_RULE_NONE && x->target->other)
         end = frame_puts_right(f, r.y, end, STYLE_WARN, "other session") - 1;
     if (x->rule != REWIND_RULE_NONE)
-        end = frame_puts_right(f, r.y, end, STYLE_WARN, short_rule(x->rule)) - 1;
+        end = frame_puts_right(f, r.y, end, STYLE_WARN, short_rule(x)) - 1;
     frame_puts(f, r.y, r.x + 1, 3, pick->ticked ? STYLE_MARK : STYLE_DIM, can ? box : " - ");
     const char *what = letter[0] == 'R' ? "held" : letter;
     int path = r.x + 6 + frame_puts(f, r.y, r.x + 5, 4, style_of(letter[0]), what);
