@@ -111,11 +111,6 @@ struct orphan_search {
     struct sweep *sweep;
 };
 
-static const char *copy_leftover_text(struct arena *a, const char *text)
-{
-    return text ? arena_copy(a, slice_of(text)).p : NULL;
-}
-
 static bool copy_owned_refs(struct arena *a, const struct leftover *left, struct sweep_item *item)
 {
     struct owned_ref *ref = arena_zalloc(a, (left->owned_refs_n + 1) * sizeof *ref);
@@ -123,9 +118,8 @@ static bool copy_owned_refs(struct arena *a, const struct leftover *left, struct
     for (size_t i = 0; ref && i < left->owned_refs_n; i++) {
         const struct owned_ref *was = &left->owned_refs[i];
 
-        ref[i] =
-            (struct owned_ref){ copy_leftover_text(a, was->git), copy_leftover_text(a, was->name),
-                                copy_leftover_text(a, was->tip) };
+        ref[i] = (struct owned_ref){ arena_copy_text(a, was->git), arena_copy_text(a, was->name),
+                                     arena_copy_text(a, was->tip) };
         if (!ref[i].git || !ref[i].name || !ref[i].tip)
             return false;
     }
@@ -139,7 +133,7 @@ static bool copy_parts(struct arena *a, const struct leftover *left, struct swee
     if (!item->part || !copy_owned_refs(a, left, item))
         return false;
     for (item->parts = 0; item->parts < left->parts; item->parts++)
-        if (!(item->part[item->parts] = copy_leftover_text(a, left->part[item->parts])))
+        if (!(item->part[item->parts] = arena_copy_text(a, left->part[item->parts])))
             return false;
     const char *first = item->parts ? item->part[0] : item->owned_refs.ref[0].name;
 
@@ -190,7 +184,7 @@ static enum err_code take_leftover(const struct leftover *left, void *arg, struc
     if (!copy_parts(a, left, &item) || !explain_leftover(a, now_ms, &item))
         return err_nomem(e);
     if (left->stays)
-        item.stays = copy_leftover_text(a, left->stays);
+        item.stays = arena_copy_text(a, left->stays);
     else if (item.activity_ms > now_ms - DAY_MS)
         item.stays = "it was used within the last day: a session may be starting";
     if (left->stays && !item.stays)
@@ -255,7 +249,7 @@ static enum err_code recheck_leftover(const struct leftover *left, void *arg, st
     a->left[item - a->sweep->item] = true;
     if (!same_owned_refs(item, left))
         item->stays = "it changed after it was listed";
-    if (left->stays && !(item->stays = copy_leftover_text(&a->sweep->arena, left->stays)))
+    if (left->stays && !(item->stays = arena_copy_text(&a->sweep->arena, left->stays)))
         return err_nomem(e);
     return ERR_OK;
 }
@@ -422,7 +416,11 @@ static enum err_code measure_item(const struct sweep_rule *rule, struct sweep *s
         rc = st->ops->parts(st, &item->ref, true, &s->arena, &item->part, &item->parts, e);
     if (!rc && !rule->copies && st->ops->owned_refs)
         rc = st->ops->owned_refs(st, &item->ref, &s->arena, &item->owned_refs, e);
-    return rc ? rc : measure_parts(item->part, item->parts, &item->usage, e);
+    rc = rc ? rc : measure_parts(item->part, item->parts, &item->usage, e);
+    /* A session that cannot be moved has no parts, but its size is worth knowing. */
+    if (!rc && !st->ops->parts && !st->ops->owned_refs && item->ref.file.size > 0)
+        item->usage = (struct disk_usage){ .files = 1, .bytes = item->ref.file.size };
+    return rc;
 }
 
 static enum err_code add_session_item(struct finder *f, const struct session_row *row, bool copied,

@@ -49,11 +49,14 @@ static int compare_position(const struct ranked *a, const struct ranked *b)
     return (a->i > b->i) - (a->i < b->i);
 }
 
+/* Sessions that cannot be moved follow the others. */
 static int by_size(const void *pa, const void *pb)
 {
     const struct ranked *a = pa, *b = pb;
     int64_t x = a->item->usage.bytes, y = b->item->usage.bytes;
 
+    if (!a->item->stays != !b->item->stays)
+        return a->item->stays ? 1 : -1;
     return x != y ? (x < y) - (x > y) : compare_position(a, b);
 }
 
@@ -62,6 +65,8 @@ static int by_age(const void *pa, const void *pb)
     const struct ranked *a = pa, *b = pb;
     int64_t x = a->item->activity_ms, y = b->item->activity_ms;
 
+    if (!a->item->stays != !b->item->stays)
+        return a->item->stays ? 1 : -1;
     return x != y ? (x > y) - (x < y) : compare_position(a, b);
 }
 
