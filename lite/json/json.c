@@ -399,6 +399,13 @@ bool json_string_is(struct slice quoted, const char *text)
     return *text == '\0';
 }
 
+bool json_get_is(struct slice object, const char *name, const char *text)
+{
+    struct slice value;
+
+    return json_get(object, name, &value) && json_string_is(value, text);
+}
+
 /* The text up to the next backslash is copied as it is: the caller knows that it is valid UTF-8. */
 static size_t decode_valid(struct slice rest, char *out)
 {

@@ -89,6 +89,8 @@ bool json_text(struct slice value, struct arena *a, struct slice *text);
 /* json_get and json_text in one. Returns false unless the key has a string. */
 bool json_get_text(struct slice object, const char *name, struct arena *a, struct slice *text);
 bool json_get_true(struct slice object, const char *name);
+/* Returns true if the key has a string that is exactly this text, once decoded. */
+bool json_get_is(struct slice object, const char *name, const char *text);
 /* Reads a number without a fraction. Returns false if it is anything else or does not fit. */
 bool json_int(struct slice value, int64_t *out);
 

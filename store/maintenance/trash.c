@@ -88,7 +88,7 @@ static enum err_code item_make(struct trash_list *list, const struct trash_reque
                                .stays = r->stays,
                                .part = arena_zalloc(a, sizeof *item.part * (r->parts + 1)),
                                .from = arena_zalloc(a, sizeof *item.from * (r->parts + 1)) };
-    item.dir = r->dir ? arena_copy(a, slice_of(r->dir)).p : NULL;
+    item.dir = arena_copy_text(a, r->dir);
     if (!item.trash_id || (r->dir && !item.dir) || !item.system || !item.store || !item.session ||
         !item.title || !item.part || !item.from)
         return err_nomem(e);

@@ -17,7 +17,7 @@ enum err_code origin_of(const struct session_ref *ref, struct arena *a, struct c
     const struct scope everywhere = { .all = true };
     struct session_row *row = session_row_new();
     const struct store *st = ref->store;
-    struct change_origin o = { .store = st->path ? arena_copy(a, slice_of(st->path)).p : NULL };
+    struct change_origin o = { .store = arena_copy_text(a, st->path) };
 
     if (row && st->ops->describe && st->ops->describe(st, &everywhere, ref, row, NULL) == ERR_OK) {
         o.dir = row->cwd.n ? arena_copy(a, row->cwd).p : NULL;

@@ -1,6 +1,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "store/api/store.h"
 #include "store/fs/path.h"
@@ -65,6 +66,22 @@ enum err_code rewind_plan_add(struct rewind_plan *plan, const struct rewind_targ
     plan->target = list;
     plan->target[plan->n++] = copy;
     return ERR_OK;
+}
+
+void rewind_target_git_mode(struct rewind_target *t, unsigned mode)
+{
+    bool runs = mode & 0100;
+    struct stat st;
+
+    if (lstat(t->path, &st) || !S_ISREG(st.st_mode)) {
+        t->has_mode = true;
+        t->mode = runs ? 0755 : 0644;
+    } else if (runs != ((st.st_mode & 0100) != 0)) {
+        unsigned present = st.st_mode & 07777;
+
+        t->has_mode = true;
+        t->mode = runs ? present | (present & 0444) >> 2 : present & ~0111u;
+    }
 }
 
 enum err_code rewind_plan_note(struct rewind_plan *plan, const char *text, struct err *e)

@@ -171,6 +171,9 @@ struct rewind_plan {
 
 MUST_CHECK enum err_code rewind_plan_add(struct rewind_plan *plan, const struct rewind_target *t,
                                          struct err *e);
+/* Sets the mode from that of a tree of git, which stores only whether a file is executable: the other permissions of the
+ * present file stay. */
+void rewind_target_git_mode(struct rewind_target *t, unsigned mode);
 MUST_CHECK enum err_code rewind_plan_note(struct rewind_plan *plan, const char *text,
                                           struct err *e);
 void rewind_plan_fini(struct rewind_plan *plan);

@@ -137,9 +137,7 @@ void cline_chat_fini(struct cline_chat *c)
 
 bool cline_role_is(struct slice message, const char *role)
 {
-    struct slice value;
-
-    return json_get(message, "role", &value) && json_string_is(value, role);
+    return json_get_is(message, "role", role);
 }
 
 bool cline_is_result(struct slice message)

@@ -61,7 +61,7 @@ static bool is_commit(struct slice hex)
 static enum err_code take_point(struct history *h, struct slice json, struct err *e)
 {
     struct arena *a = &h->files.states.arena;
-    struct slice run, time, kind, commit;
+    struct slice run, time, commit;
     struct point p = { .time_ms = TIME_NONE }, *list;
 
     if (!json_get(json, "runCount", &run) || !json_int(run, &p.run) || p.run < 1 ||
@@ -69,7 +69,7 @@ static enum err_code take_point(struct history *h, struct slice json, struct err
         return ERR_OK;
     if (json_get(json, "createdAt", &time) && !json_int(time, &p.time_ms))
         p.time_ms = TIME_NONE;
-    p.is_stash = json_get(json, "kind", &kind) && json_string_is(kind, "stash");
+    p.is_stash = json_get_is(json, "kind", "stash");
     p.commit = arena_copy(a, commit);
     list = arena_grow(a, h->point, h->points, sizeof *list);
     if (!list || a->failed)

@@ -71,7 +71,7 @@ static struct codex_change copy_change(struct arena *a, const struct codex_chang
     struct codex_change out = *x;
 
     out.path = arena_copy(a, slice_of(x->path)).p;
-    out.other = x->other ? arena_copy(a, slice_of(x->other)).p : NULL;
+    out.other = arena_copy_text(a, x->other);
     out.text = arena_copy(a, x->text);
     out.call = arena_copy(a, x->call);
     return out;

@@ -2,13 +2,6 @@
 
 #include "lite/json/json.h"
 
-static bool type_is(struct slice part, const char *type)
-{
-    struct slice value;
-
-    return json_get(part, "type", &value) && json_string_is(value, type);
-}
-
 static bool parts_of(struct slice content, struct json_iter *it)
 {
     return json_type(content) == JSON_ARRAY && json_iter_open(it, content);
@@ -41,7 +34,7 @@ bool content_has(struct slice content, const char *type)
 
     if (parts_of(content, &it))
         while (json_iter_next(&it, &key, &part))
-            if (type_is(part, type))
+            if (json_get_is(part, "type", type))
                 return true;
     return false;
 }
@@ -58,23 +51,23 @@ static void put_part(struct block_list *b, struct slice part, content_text_fn *p
     struct block x = { .kind = BLOCK_RAW, .text = part };
     struct slice content;
 
-    if (type_is(part, "text") && json_get_text(part, "text", a, &x.text)) {
+    if (json_get_is(part, "type", "text") && json_get_text(part, "text", a, &x.text)) {
         put_text(b, x.text);
         return;
     }
-    if (type_is(part, "thinking") && json_get_text(part, "thinking", a, &x.text)) {
+    if (json_get_is(part, "type", "thinking") && json_get_text(part, "thinking", a, &x.text)) {
         x.kind = BLOCK_THINKING;
-    } else if (type_is(part, "tool_use")) {
+    } else if (json_get_is(part, "type", "tool_use")) {
         x = (struct block){ .kind = BLOCK_TOOL_CALL, .input = SLICE("{}") };
         json_get_text(part, "id", a, &x.call_id);
         json_get_text(part, "name", a, &x.name);
         json_get(part, "input", &x.input);
-    } else if (type_is(part, "tool_result")) {
+    } else if (json_get_is(part, "type", "tool_result")) {
         x = (struct block){ .kind = BLOCK_TOOL_RESULT, .failed = json_get_true(part, "is_error") };
         json_get_text(part, "tool_use_id", a, &x.call_id);
         if (json_get(part, "content", &content))
             x.text = content_texts(content, a);
-    } else if (type_is(part, "image")) {
+    } else if (json_get_is(part, "type", "image")) {
         x = (struct block){ .kind = BLOCK_IMAGE };
     }
     transcript_block_put(b, x);

@@ -12,14 +12,6 @@ static enum err_code message(const struct sqlite_row *row, struct sqlite_convers
 
 /* ---- blocks ---- */
 
-static bool type_is(struct slice part, const char *type)
-{
-    struct slice value;
-
-    return json_get(part, "type", &value) && json_type(value) == JSON_STRING &&
-           json_string_is(value, type);
-}
-
 static void put_part_text(struct block_list *out, enum block_kind kind, struct slice data,
                           const char *member)
 {
@@ -71,25 +63,25 @@ static void put_finish(struct block_list *out, struct slice data)
 
 static void put_part(struct block_list *out, bool user, struct slice part, struct slice data)
 {
-    if (type_is(part, "text"))
+    if (json_get_is(part, "type", "text"))
         put_part_text(out,
                       json_get_true(data, "hidden") ? BLOCK_NOTE
                       : user                        ? BLOCK_PROMPT
                                                     : BLOCK_TEXT,
                       data, "text");
-    else if (type_is(part, "reasoning"))
+    else if (json_get_is(part, "type", "reasoning"))
         put_part_text(out, BLOCK_THINKING, data, "thinking");
-    else if (type_is(part, "tool_call"))
+    else if (json_get_is(part, "type", "tool_call"))
         put_call(out, data);
-    else if (type_is(part, "tool_result"))
+    else if (json_get_is(part, "type", "tool_result"))
         put_result(out, data);
-    else if (type_is(part, "binary"))
+    else if (json_get_is(part, "type", "binary"))
         put_binary(out, data);
-    else if (type_is(part, "image_url"))
+    else if (json_get_is(part, "type", "image_url"))
         transcript_block_put(out, (struct block){ .kind = BLOCK_IMAGE });
-    else if (type_is(part, "shell_command"))
+    else if (json_get_is(part, "type", "shell_command"))
         put_part_text(out, BLOCK_COMMAND, data, "command");
-    else if (type_is(part, "finish"))
+    else if (json_get_is(part, "type", "finish"))
         put_finish(out, data);
     else
         transcript_block_put(out, (struct block){ .kind = BLOCK_RAW, .text = part });
@@ -119,7 +111,7 @@ struct slice crush_prompt(struct slice parts, struct arena *a)
 
     if (json_valid(parts) && json_iter_open(&it, parts))
         while (json_iter_next(&it, &key, &part))
-            if (type_is(part, "text") && json_get(part, "data", &data) &&
+            if (json_get_is(part, "type", "text") && json_get(part, "data", &data) &&
                 !json_get_true(data, "hidden") && json_get_text(data, "text", a, &text) && text.n)
                 return text;
     return SLICE("");

@@ -116,14 +116,13 @@ typedef bool part_fn(struct reading *r, struct slice data, int64_t time_ms);
 static bool each_part(struct reading *r, const struct sqlite_row *row, const char *wanted,
                       part_fn *fn)
 {
-    struct slice parts = sqlite_row_text(row, 2), key, part, type, data;
+    struct slice parts = sqlite_row_text(row, 2), key, part, data;
     struct json_iter it;
     bool ok = true;
 
     if (json_valid(parts) && json_iter_open(&it, parts))
         while (ok && json_iter_next(&it, &key, &part))
-            if (json_get(part, "type", &type) && json_string_is(type, wanted) &&
-                json_get(part, "data", &data))
+            if (json_get_is(part, "type", wanted) && json_get(part, "data", &data))
                 ok = fn(r, data, crush_time(sqlite_row_int(row, 3)));
     return ok;
 }

@@ -178,9 +178,7 @@ void cursor_state_fini(struct cursor_state *s)
 
 bool cursor_role_is(struct slice message, const char *role)
 {
-    struct slice value;
-
-    return json_get(message, "role", &value) && json_string_is(value, role);
+    return json_get_is(message, "role", role);
 }
 
 static struct slice trim(struct slice text)

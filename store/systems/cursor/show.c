@@ -106,13 +106,6 @@ enum err_code cursor_messages(const struct store *st, const struct session_ref *
 
 /* ---- blocks ---- */
 
-static bool type_is(struct slice part, const char *type)
-{
-    struct slice value;
-
-    return json_get(part, "type", &value) && json_string_is(value, type);
-}
-
 static void put_text(struct block_list *b, struct slice text, bool user)
 {
     struct slice typed = user ? cursor_typed(text, &b->arena) : text;
@@ -143,24 +136,24 @@ static void put_part(struct block_list *b, struct slice part, bool user)
     struct arena *a = &b->arena;
     struct block x = { .kind = BLOCK_RAW, .text = part };
 
-    if (type_is(part, "redacted-reasoning"))
+    if (json_get_is(part, "type", "redacted-reasoning"))
         return;
-    if (type_is(part, "text") && json_get_text(part, "text", a, &x.text)) {
+    if (json_get_is(part, "type", "text") && json_get_text(part, "text", a, &x.text)) {
         put_text(b, x.text, user);
         return;
     }
-    if (type_is(part, "tool-result")) {
+    if (json_get_is(part, "type", "tool-result")) {
         put_result(b, part);
         return;
     }
-    if (type_is(part, "reasoning") && json_get_text(part, "text", a, &x.text)) {
+    if (json_get_is(part, "type", "reasoning") && json_get_text(part, "text", a, &x.text)) {
         x.kind = BLOCK_THINKING;
-    } else if (type_is(part, "tool-call")) {
+    } else if (json_get_is(part, "type", "tool-call")) {
         x = (struct block){ .kind = BLOCK_TOOL_CALL, .input = SLICE("{}") };
         json_get_text(part, "toolCallId", a, &x.call_id);
         json_get_text(part, "toolName", a, &x.name);
         json_get(part, "args", &x.input);
-    } else if (type_is(part, "image")) {
+    } else if (json_get_is(part, "type", "image")) {
         x = (struct block){ .kind = BLOCK_IMAGE };
     }
     transcript_block_put(b, x);

@@ -16,13 +16,6 @@ static const struct index_keys keys = {
     .type = "type", .id = "id", .time = "timestamp", .kinds = kinds
 };
 
-static bool type_is(struct slice object, const char *type)
-{
-    struct slice value;
-
-    return json_get(object, "type", &value) && json_string_is(value, type);
-}
-
 static bool role_is(struct slice row, const char *role)
 {
     struct slice value;
@@ -69,7 +62,7 @@ static struct slice prompt_of(struct slice row, struct arena *a)
     if (!parts_of(row, &it))
         return all;
     while (json_iter_next(&it, &key, &part)) {
-        if (!type_is(part, "text") || !json_get_text(part, "text", a, &text))
+        if (!json_get_is(part, "type", "text") || !json_get_text(part, "text", a, &text))
             continue;
         const struct slice both[] = { all, SLICE("\n"), without_reminder(text) };
         const char *joined = all.n && both[2].n ? arena_concat(a, both, 3) : NULL;
@@ -90,10 +83,10 @@ static enum err_code read_said(struct slice row, struct arena *a, struct jsonl_s
     out->time_ms = TIME_NONE;
     if (json_get_text(row, "timestamp", a, &at) && !time_parse(at, &out->time_ms))
         out->time_ms = TIME_NONE;
-    if (type_is(row, "session_start")) {
+    if (json_get_is(row, "type", "session_start")) {
         out->names = json_get_text(row, "title", a, &out->title);
         json_get_text(row, "cwd", a, &out->cwd);
-    } else if (type_is(row, "message")) {
+    } else if (json_get_is(row, "type", "message")) {
         out->waits = role_is(row, "user");
         out->speaks = out->waits || role_is(row, "assistant");
         out->prompt = prompt_of(row, a);

@@ -95,13 +95,11 @@ static struct entire_tokens tokens_of_answer(const struct usage_record *u)
 static enum err_code count_row(struct answers *s, struct slice row)
 {
     struct arena a = { 0 };
-    struct slice type;
     struct usage_record u;
     uint32_t number = 0;
     enum err_code rc = ERR_OK;
 
-    if (json_get(row, "type", &type) && json_string_is(type, "assistant") &&
-        usage_of_row(row, &a, &u) && u.answer.n) {
+    if (json_get_is(row, "type", "assistant") && usage_of_row(row, &a, &u) && u.answer.n) {
         struct entire_tokens t = tokens_of_answer(&u);
 
         rc = idset_add(&s->ids, id128_of(u.answer), &number);

@@ -140,7 +140,7 @@ bool goat_entry_text(const struct goat_entry *e, struct arena *a, struct slice *
 bool goat_entry_calls(const struct goat_entry *e)
 {
     struct json_iter it;
-    struct slice key, value, type;
+    struct slice key, value;
 
     if (json_type(e->tool_calls) == JSON_ARRAY && json_iter_open(&it, e->tool_calls))
         return json_iter_next(&it, &key, &value);
@@ -148,7 +148,7 @@ bool goat_entry_calls(const struct goat_entry *e)
         !json_iter_open(&it, e->content))
         return false;
     while (json_iter_next(&it, &key, &value))
-        if (json_get(value, "type", &type) && json_string_is(type, "tool_use"))
+        if (json_get_is(value, "type", "tool_use"))
             return true;
     return false;
 }

@@ -25,14 +25,6 @@ static enum err_code message(const struct sqlite_row *row, struct sqlite_convers
 
 /* ---- blocks ---- */
 
-static bool type_is(struct slice part, const char *type)
-{
-    struct slice value;
-
-    return json_get(part, "type", &value) && json_type(value) == JSON_STRING &&
-           json_string_is(value, type);
-}
-
 static void put_text(struct block_list *out, enum block_kind kind, struct slice part,
                      const char *member)
 {
@@ -65,7 +57,7 @@ static struct slice result_text(struct slice value, struct arena *a)
         return SLICE("");
     if (json_iter_open(&it, content))
         while (json_iter_next(&it, &key, &part))
-            if (type_is(part, "text") && json_get_text(part, "text", a, &text)) {
+            if (json_get_is(part, "type", "text") && json_get_text(part, "text", a, &text)) {
                 const struct slice both[] = { all, all.n ? SLICE("\n") : SLICE(""), text };
                 const char *joined = arena_concat(a, both, 3);
 
@@ -100,23 +92,25 @@ static void put_image(struct block_list *out, struct slice part)
 
 static void put_part(struct block_list *out, bool user, struct slice part)
 {
-    if (type_is(part, "text"))
+    if (json_get_is(part, "type", "text"))
         put_text(out, user ? BLOCK_PROMPT : BLOCK_TEXT, part, "text");
-    else if (type_is(part, "thinking"))
+    else if (json_get_is(part, "type", "thinking"))
         put_text(out, BLOCK_THINKING, part, "thinking");
-    else if (type_is(part, "toolRequest") || type_is(part, "frontendToolRequest"))
+    else if (json_get_is(part, "type", "toolRequest") ||
+             json_get_is(part, "type", "frontendToolRequest"))
         put_request(out, part);
-    else if (type_is(part, "toolResponse"))
+    else if (json_get_is(part, "type", "toolResponse"))
         put_response(out, part);
-    else if (type_is(part, "image"))
+    else if (json_get_is(part, "type", "image"))
         put_image(out, part);
-    else if (type_is(part, "conversationCompacted"))
+    else if (json_get_is(part, "type", "conversationCompacted"))
         transcript_block_put(
             out, (struct block){ .kind = BLOCK_SEAM,
                                  .text = SLICE("the conversation above was summarised") });
-    else if (type_is(part, "systemNotification"))
+    else if (json_get_is(part, "type", "systemNotification"))
         put_text(out, BLOCK_NOTE, part, "msg");
-    else if (!type_is(part, "redactedThinking") && !type_is(part, "toolConfirmationRequest"))
+    else if (!json_get_is(part, "type", "redactedThinking") &&
+             !json_get_is(part, "type", "toolConfirmationRequest"))
         transcript_block_put(out, (struct block){ .kind = BLOCK_RAW, .text = part });
 }
 
@@ -143,7 +137,8 @@ struct slice goose_prompt(struct slice content, struct arena *a)
 
     if (json_valid(content) && json_iter_open(&it, content))
         while (json_iter_next(&it, &key, &part))
-            if (type_is(part, "text") && json_get_text(part, "text", a, &text) && text.n)
+            if (json_get_is(part, "type", "text") && json_get_text(part, "text", a, &text) &&
+                text.n)
                 return text;
     return SLICE("");
 }

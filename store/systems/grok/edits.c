@@ -83,9 +83,7 @@ static void read_diff(struct slice diff, struct arena *a, struct edit *edit,
 
 static bool is_diff(struct slice item)
 {
-    struct slice type;
-
-    return json_get(item, "type", &type) && json_string_is(type, "diff");
+    return json_get_is(item, "type", "diff");
 }
 
 static enum err_code put_diffs(struct walk *w, struct slice update, struct err *e)

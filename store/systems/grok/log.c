@@ -74,12 +74,11 @@ bool grok_line_read(struct slice line, struct grok_line *out)
 
 struct slice grok_text(struct slice content, struct arena *a)
 {
-    struct slice text, type;
+    struct slice text;
 
     if (json_type(content) == JSON_OBJECT && json_get_text(content, "text", a, &text))
         return text;
-    return json_type(content) == JSON_OBJECT && json_get(content, "type", &type) &&
-                   json_string_is(type, "image")
+    return json_type(content) == JSON_OBJECT && json_get_is(content, "type", "image")
                ? SLICE("[Image]")
                : SLICE("");
 }

@@ -103,10 +103,10 @@ static struct slice result_text(struct slice update, struct arena *a)
 static void put_result(struct block_list *b, struct slice update)
 {
     struct block block = { .kind = BLOCK_TOOL_RESULT };
-    struct slice status, raw;
+    struct slice raw;
 
     json_get_text(update, "toolCallId", &b->arena, &block.call_id);
-    block.failed = json_get(update, "status", &status) && json_string_is(status, "failed");
+    block.failed = json_get_is(update, "status", "failed");
     block.text = result_text(update, &b->arena);
     if (!block.text.n && json_get(update, "rawOutput", &raw) &&
         !json_get_text(update, "rawOutput", &b->arena, &block.text))

@@ -238,13 +238,6 @@ static enum err_code take_prompt(struct history *h, struct slice row, struct err
     return file_history_point(&h->of, p, e);
 }
 
-static bool type_is(struct slice row, const char *type)
-{
-    struct slice value;
-
-    return json_get(row, "type", &value) && json_string_is(value, type);
-}
-
 static enum err_code take_row(struct slice row, void *arg, bool *stop, struct err *e)
 {
     struct history *h = arg;
@@ -253,9 +246,9 @@ static enum err_code take_row(struct slice row, void *arg, bool *stop, struct er
     (void)stop;
     if (!json_valid(row) || json_type(row) != JSON_OBJECT)
         return ERR_OK;
-    if (type_is(row, "file_history.tracked"))
+    if (json_get_is(row, "type", "file_history.tracked"))
         return take_tracked(h, row, e);
-    if (type_is(row, "file_history.checkpoint"))
+    if (json_get_is(row, "type", "file_history.checkpoint"))
         return take_checkpoint(h, row, e);
     json_get(row, "event", &event);
     switch (kimi_part_of(row)) {

@@ -17,13 +17,6 @@ static const char *const kinds[] = { "turn.prompt",
                                      NULL };
 const struct index_keys kimi_keys = { .type = "type", .id = "promptId", .kinds = kinds };
 
-static bool type_is(struct slice object, const char *type)
-{
-    struct slice value;
-
-    return json_get(object, "type", &value) && json_string_is(value, type);
-}
-
 int64_t kimi_time(struct slice row)
 {
     struct slice value;
@@ -38,21 +31,22 @@ static enum kimi_part event_part(struct slice row)
 
     if (!json_get(row, "event", &event))
         return KIMI_NO_PART;
-    return type_is(event, "content.part")  ? KIMI_SAID
-           : type_is(event, "tool.call")   ? KIMI_CALL
-           : type_is(event, "tool.result") ? KIMI_RESULT
-                                           : KIMI_NO_PART;
+    return json_get_is(event, "type", "content.part")  ? KIMI_SAID
+           : json_get_is(event, "type", "tool.call")   ? KIMI_CALL
+           : json_get_is(event, "type", "tool.result") ? KIMI_RESULT
+                                                       : KIMI_NO_PART;
 }
 
 enum kimi_part kimi_part_of(struct slice row)
 {
     struct slice kind;
 
-    if (type_is(row, "context.append_loop_event"))
+    if (json_get_is(row, "type", "context.append_loop_event"))
         return event_part(row);
-    if (type_is(row, "context.apply_compaction") || type_is(row, "context.clear"))
+    if (json_get_is(row, "type", "context.apply_compaction") ||
+        json_get_is(row, "type", "context.clear"))
         return KIMI_SEAM;
-    if (!type_is(row, "turn.prompt"))
+    if (!json_get_is(row, "type", "turn.prompt"))
         return KIMI_NO_PART;
     return !json_at(row, "origin.kind", &kind) || json_string_is(kind, "user") ? KIMI_TYPED
                                                                                : KIMI_INPUT;

@@ -17,13 +17,6 @@ enum kind { OTHER, PROMPT, ANSWER, RESULT, SUMMARY };
 
 static const struct index_keys keys = { .type = "kind", .id = "id", .time = "timestamp" };
 
-static bool text_is(struct slice object, const char *name, const char *want)
-{
-    struct slice value;
-
-    return json_get(object, name, &value) && json_string_is(value, want);
-}
-
 static enum kind kind_of_payload(struct slice payload)
 {
     static const char *const types[] = {
@@ -33,7 +26,7 @@ static enum kind kind_of_payload(struct slice payload)
 
     switch (json_get(payload, "type", &type) ? json_key_in(type, types, 6) : 6) {
     case 0: return PROMPT;
-    case 1: return text_is(payload, "operationType", "Summary") ? SUMMARY : ANSWER;
+    case 1: return json_get_is(payload, "operationType", "Summary") ? SUMMARY : ANSWER;
     case 2:
     case 3: return ANSWER;
     case 4:
@@ -91,9 +84,9 @@ static bool content_of(struct slice row, struct slice *content)
 /* The text of a part of v2, or of a list of v3. */
 static bool part_text(struct slice part, struct arena *a, struct slice *text)
 {
-    if (text_is(part, "kind", "text"))
+    if (json_get_is(part, "kind", "text"))
         return json_get_text(part, "data", a, text);
-    return text_is(part, "type", "text") && json_get_text(part, "text", a, text);
+    return json_get_is(part, "type", "text") && json_get_text(part, "text", a, text);
 }
 
 static struct slice prompt_of(struct slice row, struct arena *a)
@@ -182,7 +175,7 @@ static bool take_about(struct slice about, struct session_row *row, struct arena
     if (!parent.n)
         return false;
     row->parent_id = parent;
-    if (!text_is(about, "createdReason", "tangent"))
+    if (!json_get_is(about, "createdReason", "tangent"))
         return true;
     row->flags |= SESSION_FORK;
     return false;
@@ -309,18 +302,19 @@ static void put_part(struct block_list *b, struct slice part, bool user)
             return;
     } else if (!json_get(part, "data", &data)) {
         /* as it is */
-    } else if (text_is(part, "kind", "thinking") && json_get_text(data, "text", a, &x.text)) {
+    } else if (json_get_is(part, "kind", "thinking") && json_get_text(data, "text", a, &x.text)) {
         x.kind = BLOCK_THINKING;
-    } else if (text_is(part, "kind", "toolUse")) {
+    } else if (json_get_is(part, "kind", "toolUse")) {
         x = (struct block){ .kind = BLOCK_TOOL_CALL, .input = SLICE("{}") };
         json_get_text(data, "toolUseId", a, &x.call_id);
         json_get_text(data, "name", a, &x.name);
         json_get(data, "input", &x.input);
-    } else if (text_is(part, "kind", "toolResult")) {
-        x = (struct block){ .kind = BLOCK_TOOL_RESULT, .failed = text_is(data, "status", "error") };
+    } else if (json_get_is(part, "kind", "toolResult")) {
+        x = (struct block){ .kind = BLOCK_TOOL_RESULT,
+                            .failed = json_get_is(data, "status", "error") };
         json_get_text(data, "toolUseId", a, &x.call_id);
         x.text = result_text(data, a);
-    } else if (text_is(part, "kind", "image")) {
+    } else if (json_get_is(part, "kind", "image")) {
         x = (struct block){ .kind = BLOCK_IMAGE };
     }
     transcript_block_put(b, x);
@@ -384,7 +378,7 @@ static void put_said(struct block_list *b, struct slice row, struct slice payloa
                                : kind == SUMMARY ? BLOCK_SEAM
                                                  : BLOCK_TEXT };
 
-    if (text_is(payload, "operationType", "Reasoning"))
+    if (json_get_is(payload, "operationType", "Reasoning"))
         x.kind = BLOCK_THINKING;
     x.text = prompt_of(row, &b->arena);
     if (x.text.n)
@@ -406,7 +400,7 @@ enum err_code kiro_blocks(const struct store *st, struct slice row, struct block
         if (json_at(row, "data.content", &content))
             put_parts(out, content, kind == PROMPT);
     } else {
-        is_call = kind == ANSWER && !text_is(payload, "type", "assistant");
+        is_call = kind == ANSWER && !json_get_is(payload, "type", "assistant");
         if (is_call)
             put_call(out, payload);
         else if (kind == RESULT)

@@ -3,19 +3,11 @@
 
 /* The parts of a message as blocks. */
 
-static bool type_is(struct slice part, const char *type)
-{
-    struct slice value;
-
-    return json_get(part, "type", &value) && json_type(value) == JSON_STRING &&
-           json_string_is(value, type);
-}
-
 struct slice opencode_prompt(struct slice part, struct arena *a)
 {
     struct slice text;
 
-    if (!type_is(part, "text") || json_get_true(part, "synthetic") ||
+    if (!json_get_is(part, "type", "text") || json_get_true(part, "synthetic") ||
         json_get_true(part, "ignored") || !json_get_text(part, "text", a, &text))
         return SLICE("");
     return text;
@@ -115,22 +107,23 @@ static void put_seam(struct parting *p)
 
 static void put_part(struct parting *p, struct slice part)
 {
-    if (type_is(part, "text"))
+    if (json_get_is(part, "type", "text"))
         put_text(p, part);
-    else if (type_is(part, "reasoning"))
+    else if (json_get_is(part, "type", "reasoning"))
         put_thinking(p, part);
-    else if (type_is(part, "tool"))
+    else if (json_get_is(part, "type", "tool"))
         put_tool(p, part);
-    else if (type_is(part, "file"))
+    else if (json_get_is(part, "type", "file"))
         put_file(p, part);
-    else if (type_is(part, "compaction"))
+    else if (json_get_is(part, "type", "compaction"))
         put_seam(p);
-    else if (type_is(part, "subtask"))
+    else if (json_get_is(part, "type", "subtask"))
         put_note(p, part, "prompt");
-    else if (type_is(part, "agent"))
+    else if (json_get_is(part, "type", "agent"))
         put_note(p, part, "name");
-    else if (!type_is(part, "step-start") && !type_is(part, "step-finish") &&
-             !type_is(part, "snapshot") && !type_is(part, "patch") && !type_is(part, "retry"))
+    else if (!json_get_is(part, "type", "step-start") &&
+             !json_get_is(part, "type", "step-finish") && !json_get_is(part, "type", "snapshot") &&
+             !json_get_is(part, "type", "patch") && !json_get_is(part, "type", "retry"))
         transcript_block_put(p->out, (struct block){ .kind = BLOCK_RAW, .text = part });
 }
 
@@ -151,7 +144,7 @@ enum err_code opencode_blocks(const struct store *st, struct slice row, struct b
                               struct err *e)
 {
     struct parting p = { .out = out };
-    struct slice message = SLICE("{}"), parts, key, part, data, role;
+    struct slice message = SLICE("{}"), parts, key, part, data;
     struct json_iter it;
 
     (void)st;
@@ -160,7 +153,7 @@ enum err_code opencode_blocks(const struct store *st, struct slice row, struct b
         transcript_block_put(out, (struct block){ .kind = BLOCK_RAW, .text = row });
         return out->arena.failed ? err_nomem(e) : ERR_OK;
     }
-    p.user = json_get(message, "role", &role) && json_string_is(role, "user");
+    p.user = json_get_is(message, "role", "user");
     if (json_iter_open(&it, parts))
         while (json_iter_next(&it, &key, &part))
             if (json_get(part, "data", &data))

@@ -222,23 +222,6 @@ static enum err_code take_step(struct planning *p, const struct opencode_step *s
 
 /* ---- targets ---- */
 
-/* git stores only whether a file is executable; the rest of the present mode stays. */
-static void take_mode(struct rewind_target *t, unsigned mode)
-{
-    bool runs = mode & 0100;
-    struct stat st;
-
-    if (lstat(t->path, &st) || !S_ISREG(st.st_mode)) {
-        t->has_mode = true;
-        t->mode = runs ? 0755 : 0644;
-    } else if (runs != ((st.st_mode & 0100) != 0)) {
-        unsigned present = st.st_mode & 07777;
-
-        t->has_mode = true;
-        t->mode = runs ? present | (present & 0444) >> 2 : present & ~0111u;
-    }
-}
-
 static bool name_blob(struct planning *p, size_t in, const git_oid *blob, struct rewind_source *out)
 {
     char hex[GIT_OID_HEXSZ + 1];
@@ -285,7 +268,7 @@ static enum err_code take_wanted(struct planning *p, const struct changed *c,
         return want_nothing(t, "git converts this file, so the snapshot need not have its bytes");
     if (x.exists) {
         t->want = REWIND_BYTES;
-        take_mode(t, x.mode);
+        rewind_target_git_mode(t, x.mode);
         return name_blob(p, p->at, &x.blob, &t->source) ? ERR_OK : ERR_NOMEM;
     }
     if (!c->known)

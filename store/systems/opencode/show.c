@@ -93,9 +93,7 @@ static enum err_code begin_row(struct sqlite_conversation *l, const struct sqlit
 
 static bool is_compaction(struct slice part)
 {
-    struct slice type;
-
-    return json_get(part, "type", &type) && json_string_is(type, "compaction");
+    return json_get_is(part, "type", "compaction");
 }
 
 static enum err_code add_part(struct sqlite_conversation *l, const struct sqlite_row *row)

@@ -31,13 +31,6 @@ static enum pi_kind kind_of(struct slice row, struct slice *message)
     return PI_OTHER;
 }
 
-static bool type_is(struct slice row, const char *type)
-{
-    struct slice value;
-
-    return json_get(row, "type", &value) && json_string_is(value, type);
-}
-
 /* The text of a content that is a text or an array of parts. */
 static struct slice text_of(struct slice message, struct arena *a)
 {
@@ -50,7 +43,7 @@ static struct slice text_of(struct slice message, struct arena *a)
         !json_iter_open(&it, content))
         return all;
     while (json_iter_next(&it, &key, &part)) {
-        if (!type_is(part, "text") || !json_get_text(part, "text", a, &text))
+        if (!json_get_is(part, "type", "text") || !json_get_text(part, "text", a, &text))
             continue;
         const struct slice both[] = { all, SLICE("\n"), text };
         const char *joined = all.n ? arena_concat(a, both, 3) : NULL;
@@ -94,9 +87,9 @@ static enum err_code read_said(struct slice row, struct arena *a, struct jsonl_s
         out->prompt = text_of(message, a);
     else if (kind == PI_ASSISTANT)
         json_get_text(message, "model", a, &out->model);
-    else if (type_is(row, "session"))
+    else if (json_get_is(row, "type", "session"))
         read_header(row, a, out);
-    else if (type_is(row, "session_info"))
+    else if (json_get_is(row, "type", "session_info"))
         out->names = json_get_text(row, "name", a, &out->title);
     return a->failed ? ERR_NOMEM : ERR_OK;
 }
@@ -136,9 +129,9 @@ static enum err_code judge_entry(struct logfile *log, size_t line, struct messag
         return rc;
     if (kind == PI_OTHER) {
         kind = kind_of(row, &message);
-        m->flags = type_is(row, "compaction") ? MESSAGE_SEAM : 0;
-        *keep = kind != PI_OTHER || m->flags || type_is(row, "branch_summary") ||
-                type_is(row, "custom_message");
+        m->flags = json_get_is(row, "type", "compaction") ? MESSAGE_SEAM : 0;
+        *keep = kind != PI_OTHER || m->flags || json_get_is(row, "type", "branch_summary") ||
+                json_get_is(row, "type", "custom_message");
         m->kind = MESSAGE_SYSTEM;
     }
     if (kind != PI_OTHER)
@@ -200,17 +193,17 @@ static void put_part(struct block_list *b, enum block_kind spoken, struct slice 
     struct arena *a = &b->arena;
     struct block block = { .kind = spoken };
 
-    if (type_is(part, "text")) {
+    if (json_get_is(part, "type", "text")) {
         json_get_text(part, "text", a, &block.text);
-    } else if (type_is(part, "thinking")) {
+    } else if (json_get_is(part, "type", "thinking")) {
         block.kind = BLOCK_THINKING;
         json_get_text(part, "thinking", a, &block.text);
-    } else if (type_is(part, "toolCall")) {
+    } else if (json_get_is(part, "type", "toolCall")) {
         block.kind = BLOCK_TOOL_CALL;
         json_get_text(part, "name", a, &block.name);
         json_get_text(part, "id", a, &block.call_id);
         json_get(part, "arguments", &block.input);
-    } else if (type_is(part, "image")) {
+    } else if (json_get_is(part, "type", "image")) {
         block.kind = BLOCK_IMAGE;
         json_get_text(part, "mimeType", a, &block.name);
         if (json_get_text(part, "data", a, &block.text))
@@ -247,7 +240,7 @@ static void put_user(struct block_list *b, struct slice message)
     if (json_get(message, "content", &content) && json_type(content) == JSON_ARRAY &&
         json_iter_open(&it, content))
         while (json_iter_next(&it, &key, &part))
-            if (!type_is(part, "text"))
+            if (!json_get_is(part, "type", "text"))
                 put_part(b, BLOCK_NOTE, part);
 }
 
@@ -283,7 +276,8 @@ static void put_entry(struct block_list *b, struct slice row)
     struct slice summary = { NULL, 0 }, type = { NULL, 0 };
 
     json_get_text(row, "type", &b->arena, &type);
-    if (json_get_text(row, "summary", &b->arena, &summary) && type_is(row, "compaction"))
+    if (json_get_text(row, "summary", &b->arena, &summary) &&
+        json_get_is(row, "type", "compaction"))
         transcript_block_put(b, (struct block){ .kind = BLOCK_SEAM,
                                                 .text = SLICE("the conversation was compacted") });
     transcript_block_put(b, (struct block){ .kind = BLOCK_NOTE, .name = type, .text = summary });

@@ -34,13 +34,6 @@ static void tree_close(struct tree *t)
     arena_fini(&t->arena);
 }
 
-static bool has_type(struct slice row, const char *name)
-{
-    struct slice type;
-
-    return json_get(row, "type", &type) && json_string_is(type, name);
-}
-
 /* Logs of older versions are rewritten when pi opens them, with new ids; others of the family may begin otherwise. */
 static enum err_code read_header(struct tree *t, const struct session_ref *ref, struct err *e)
 {
@@ -55,7 +48,7 @@ static enum err_code read_header(struct tree *t, const struct session_ref *ref, 
 
     if (rc)
         return rc;
-    if (!has_type(row, "session") || !json_get(row, "version", &version) ||
+    if (!json_get_is(row, "type", "session") || !json_get(row, "version", &version) ||
         !slice_eq(version, SLICE("3")))
         return err_set(e, ERR_UNSUPPORTED, ref->path.p,
                        "the log is not of version %d of pi's format: open it in pi first", VERSION);
@@ -78,7 +71,7 @@ static enum err_code find_leaf(struct tree *t, struct err *e)
 
         if (rc)
             return rc;
-        if (has_type(row, "session"))
+        if (json_get_is(row, "type", "session"))
             break;
         t->leaf = chain_find(&t->chain, ix->line[i - 1].id);
     }
@@ -118,7 +111,7 @@ static enum err_code find_entry(struct tree *t, const struct session_ref *ref, s
     if (rc)
         return rc;
     *node = chain_find(&t->chain, t->log.index.line[line].id);
-    return has_type(row, "session") || *node == CHAIN_NONE
+    return json_get_is(row, "type", "session") || *node == CHAIN_NONE
                ? err_set(e, ERR_NOT_FOUND, ref->path.p, "no such message")
                : ERR_OK;
 }
@@ -299,9 +292,9 @@ static enum err_code read_marks(struct forking *f, struct err *e)
         if (log->index.line[i].state != LINE_OK || log->index.line[i].kind != PI_OTHER)
             continue;
         rc = logfile_row(log, i, &row, e);
-        if (!rc && has_type(row, "label"))
+        if (!rc && json_get_is(row, "type", "label"))
             note_label(f, i, row);
-        else if (!rc && has_type(row, "session_info"))
+        else if (!rc && json_get_is(row, "type", "session_info"))
             f->title = json_get_text(row, "name", &f->tree.arena, &f->title)
                            ? arena_copy(&f->tree.arena, f->title)
                            : (struct slice){ NULL, 0 };
@@ -347,7 +340,7 @@ static enum err_code kept_from(struct forking *f, struct slice first, size_t at,
 
         if (rc)
             return rc;
-        if (!has_type(row, "label"))
+        if (!json_get_is(row, "type", "label"))
             return i == from ? ERR_OK : entry_text(t, f->path[i], kept, e);
     }
     return ERR_OK;
@@ -396,7 +389,7 @@ static enum err_code copy_entry(struct forking *f, size_t at, struct err *e)
     struct slice row, first = { NULL, 0 }, kept;
     enum err_code rc = logfile_row(&t->log, line, &row, e);
 
-    if (rc || has_type(row, "label"))
+    if (rc || json_get_is(row, "type", "label"))
         return rc;
     if (json_get_text(row, "firstKeptEntryId", &t->arena, &first))
         first = arena_copy(&t->arena, first);

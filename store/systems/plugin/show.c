@@ -19,10 +19,7 @@ struct gathering {
 
 bool plugin_is_agent_metadata(struct slice row)
 {
-    struct slice type;
-
-    return row.n < 1 << 16 && json_get(row, "type", &type) && json_type(type) == JSON_STRING &&
-           json_string_is(type, "agent_metadata");
+    return row.n < 1 << 16 && json_get_is(row, "type", "agent_metadata");
 }
 
 static enum err_code gather_row(int64_t position, struct slice row, void *arg)

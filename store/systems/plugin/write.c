@@ -80,11 +80,9 @@ static enum err_code keep_metadata(struct stored *s, struct slice row)
 static enum err_code store_row(int64_t position, struct slice row, void *arg)
 {
     struct stored *s = arg;
-    struct slice type;
 
     (void)position;
-    if (s->agent && json_valid(row) && json_get(row, "type", &type) &&
-        json_type(type) == JSON_STRING && json_string_is(type, "agent_metadata"))
+    if (s->agent && json_valid(row) && json_get_is(row, "type", "agent_metadata"))
         return keep_metadata(s, row);
     return plugin_row_add(&s->rows, row, s->reorders);
 }

@@ -32,9 +32,9 @@ struct slice qwen_subtype(struct slice row, struct arena *a)
  * may also write while the agent works. */
 static bool is_typed(struct slice row)
 {
-    struct slice type, provenance, subtype;
+    struct slice provenance, subtype;
 
-    return json_get(row, "type", &type) && json_string_is(type, "user") &&
+    return json_get_is(row, "type", "user") &&
            (!json_get(row, "subtype", &subtype) ||
             json_string_is(subtype, "mid_turn_user_message")) &&
            (!json_get(row, "provenance", &provenance) || json_string_is(provenance, "real_user"));

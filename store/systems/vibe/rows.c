@@ -16,13 +16,6 @@ enum kind { KIND_OTHER, KIND_USER, KIND_ASSISTANT, KIND_TOOL };
 static const char *const kinds[] = { "user", "assistant", "tool", NULL };
 static const struct index_keys keys = { .type = "role", .id = "message_id", .kinds = kinds };
 
-static bool role_is(struct slice row, const char *role)
-{
-    struct slice value;
-
-    return json_get(row, "role", &value) && json_string_is(value, role);
-}
-
 /* A text, or in other versions a list of parts with texts. */
 static struct slice content_of(struct slice row, const char *name, struct arena *a)
 {
@@ -47,7 +40,7 @@ static struct slice content_of(struct slice row, const char *name, struct arena 
 /* A person's prompt, and not what Vibe itself adds for the model. */
 static bool is_prompt(struct slice row)
 {
-    return role_is(row, "user") && !json_get_true(row, "injected");
+    return json_get_is(row, "role", "user") && !json_get_true(row, "injected");
 }
 
 /* ---- for lists ---- */
@@ -57,8 +50,8 @@ static enum err_code read_said(struct slice row, struct arena *a, struct jsonl_s
     if (!json_valid(row) || json_type(row) != JSON_OBJECT)
         return ERR_FORMAT;
     out->time_ms = TIME_NONE;
-    out->waits = role_is(row, "user") || role_is(row, "tool");
-    out->speaks = out->waits || role_is(row, "assistant");
+    out->waits = json_get_is(row, "role", "user") || json_get_is(row, "role", "tool");
+    out->speaks = out->waits || json_get_is(row, "role", "assistant");
     if (is_prompt(row))
         out->prompt = content_of(row, "content", a);
     return a->failed ? ERR_NOMEM : ERR_OK;
@@ -82,7 +75,7 @@ static void take_text(struct slice meta, const char *name, struct arena *a, stru
 
 static void take_meta(struct slice meta, struct session_row *row, struct arena *a)
 {
-    struct slice environment, source;
+    struct slice environment;
     int64_t end = time_in(meta, "end_time", a);
 
     take_text(meta, "session_id", a, &row->recorded_id);
@@ -91,7 +84,7 @@ static void take_meta(struct slice meta, struct session_row *row, struct arena *
     take_text(meta, "git_branch", a, &row->git_branch);
     if (json_get(meta, "environment", &environment))
         take_text(environment, "working_directory", a, &row->cwd);
-    if (json_get(meta, "title_source", &source) && json_string_is(source, "auto"))
+    if (json_get_is(meta, "title_source", "auto"))
         row->flags |= SESSION_AI_TITLE;
     row->flags |= row->parent_id.n ? SESSION_FORK : 0u;
     row->created_ms = time_in(meta, "start_time", a);
@@ -237,9 +230,9 @@ enum err_code vibe_blocks(const struct store *st, struct slice row, struct block
     (void)st;
     if (!json_valid(row) || json_type(row) != JSON_OBJECT) {
         transcript_block_put(out, (struct block){ .kind = BLOCK_RAW, .text = row });
-    } else if (role_is(row, "tool")) {
+    } else if (json_get_is(row, "role", "tool")) {
         put_result(out, row);
-    } else if (role_is(row, "assistant")) {
+    } else if (json_get_is(row, "role", "assistant")) {
         put_text(out, BLOCK_THINKING, content_of(row, "reasoning_content", a));
         put_text(out, BLOCK_TEXT, content_of(row, "content", a));
         put_calls(out, row);

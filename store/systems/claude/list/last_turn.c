@@ -259,9 +259,7 @@ static bool is_prompt_row(struct slice row, struct arena *a, bool *ok)
 
 static bool names_target(struct slice row, struct arena *a, struct slice *id)
 {
-    struct slice type;
-
-    return json_get(row, "type", &type) && json_string_is(type, "continued-in") &&
+    return json_get_is(row, "type", "continued-in") &&
            json_get_text(row, "continuedInSessionId", a, id);
 }
 

@@ -195,13 +195,6 @@ static bool prompt_of_text(struct slice text, struct arena *a, struct prompt *ou
 
 /* ---- rows ---- */
 
-static bool block_is(struct slice block, const char *type)
-{
-    struct slice value;
-
-    return json_get(block, "type", &value) && json_string_is(value, type);
-}
-
 static bool has_tool_result(struct slice blocks)
 {
     struct json_iter it;
@@ -210,7 +203,7 @@ static bool has_tool_result(struct slice blocks)
     if (!json_iter_open(&it, blocks))
         return false;
     while (json_iter_next(&it, &key, &block))
-        if (block_is(block, "tool_result"))
+        if (json_get_is(block, "type", "tool_result"))
             return true;
     return false;
 }
@@ -229,7 +222,7 @@ bool prompt_of_content(struct slice content, struct arena *a, struct prompt *out
     while (!out->text.p && json_iter_next(&it, &key, &block)) {
         struct slice value;
 
-        if (!block_is(block, "text") || !json_get(block, "text", &value) ||
+        if (!json_get_is(block, "type", "text") || !json_get(block, "text", &value) ||
             json_type(value) != JSON_STRING)
             continue;
         if (!json_text(value, a, &text) || !prompt_of_text(text, a, out))

@@ -38,7 +38,7 @@ static void fill_before(struct slice result, struct arena *a, struct edit *edit)
         edit->before = text;
         edit->before_known = EDIT_TEXT;
     } else if (json_get(result, "originalFile", &v) && json_type(v) == JSON_NULL &&
-               json_get(result, "type", &v) && json_string_is(v, "create")) {
+               json_get_is(result, "type", "create")) {
         edit->before_known = EDIT_ABSENT;
     }
 }

@@ -52,14 +52,6 @@ static struct slice body_of(struct slice row)
     return row;
 }
 
-static bool member_is(struct slice row, const char *key, const char *text)
-{
-    struct slice value;
-
-    return json_get(row, key, &value) && json_type(value) == JSON_STRING &&
-           json_string_is(value, text);
-}
-
 enum message_kind plain_kind(struct slice row)
 {
     static const struct {
@@ -81,10 +73,10 @@ enum message_kind plain_kind(struct slice row)
     struct slice body = body_of(row);
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (member_is(body, "role", names[i].name) || member_is(row, "role", names[i].name))
+        if (json_get_is(body, "role", names[i].name) || json_get_is(row, "role", names[i].name))
             return names[i].kind;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (member_is(row, "type", names[i].name) || member_is(body, "type", names[i].name))
+        if (json_get_is(row, "type", names[i].name) || json_get_is(body, "type", names[i].name))
             return names[i].kind;
     return MESSAGE_OTHER;
 }
@@ -202,7 +194,7 @@ enum err_code plain_blocks(struct slice row, struct block_list *out, struct err 
     struct slice content = plain_content(row), body = body_of(row), calls;
     size_t before = out->n;
 
-    if (member_is(body, "type", "function_call"))
+    if (json_get_is(body, "type", "function_call"))
         add_call_block(&p, body);
     else if (json_type(content) == JSON_STRING)
         add_text_block(&p, content);

@@ -204,23 +204,6 @@ struct files {
     struct err *e;
 };
 
-/* git stores only whether a file is executable; the rest of the present mode stays. */
-static void take_mode(struct rewind_target *t, unsigned mode)
-{
-    bool runs = mode & 0100;
-    struct stat st;
-
-    if (lstat(t->path, &st) || !S_ISREG(st.st_mode)) {
-        t->has_mode = true;
-        t->mode = runs ? 0755 : 0644;
-    } else if (runs != ((st.st_mode & 0100) != 0)) {
-        unsigned present = st.st_mode & 07777;
-
-        t->has_mode = true;
-        t->mode = runs ? present | (present & 0444) >> 2 : present & ~0111u;
-    }
-}
-
 /* Returns true if git converts the blob when it writes the file (line ends, large files). In a checkpoint, files
  * that the agent changed contain the bytes on disk, but the others those of HEAD. */
 static bool is_filtered(const struct planning *p, const char *path, const git_oid *blob)
@@ -260,7 +243,7 @@ enum err_code planning_file(struct planning *p, const char *path, const git_oid 
         p->filtered++;
         return ERR_OK;
     } else {
-        take_mode(&t, mode);
+        rewind_target_git_mode(&t, mode);
     }
     if (take_last_known(p, path, &t, a))
         return err_nomem(e);

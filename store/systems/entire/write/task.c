@@ -15,12 +15,12 @@ enum { TRANSCRIPT_MAX = 1 << 30, ID_MAX = 200 };
 static bool has_result(struct slice content, struct slice tool, struct arena *a)
 {
     struct json_iter it;
-    struct slice key, part, type, id;
+    struct slice key, part, id;
 
     if (json_type(content) != JSON_ARRAY || !json_iter_open(&it, content))
         return false;
     while (json_iter_next(&it, &key, &part))
-        if (json_get(part, "type", &type) && json_string_is(type, "tool_result") &&
+        if (json_get_is(part, "type", "tool_result") &&
             json_get_text(part, "tool_use_id", a, &id) && slice_eq(id, tool))
             return true;
     return false;
@@ -30,14 +30,13 @@ static bool has_result(struct slice content, struct slice tool, struct arena *a)
 static bool find_row(struct slice transcript, struct slice tool, struct arena *a,
                      struct slice *uuid)
 {
-    struct slice line, type, content, found;
+    struct slice line, content, found;
     bool torn;
 
     *uuid = SLICE("");
     while (slice_line(&transcript, &line, &torn))
-        if (json_get(line, "type", &type) && json_string_is(type, "user") &&
-            json_at(line, "message.content", &content) && has_result(content, tool, a) &&
-            json_get_text(line, "uuid", a, &found)) {
+        if (json_get_is(line, "type", "user") && json_at(line, "message.content", &content) &&
+            has_result(content, tool, a) && json_get_text(line, "uuid", a, &found)) {
             *uuid = arena_copy(a, found);
             return uuid->p != NULL;
         }
