@@ -7,8 +7,8 @@
 #include "lite/base/err.h"
 #include "lite/base/slice.h"
 
-/* Many small things with one lifetime: an allocation stays where it is until arena_fini and is never freed alone. A
- * zeroed struct is an empty arena. An arena is not for sharing between threads. */
+/* An allocator for many small things with one lifetime. An allocation never moves, and all of them are freed together
+ * by arena_fini. A zeroed struct is an empty arena. Threads must not share an arena. */
 struct arena_block;
 struct arena {
     struct arena_block *newest;
@@ -18,10 +18,10 @@ struct arena {
 /* Returns n uninitialised bytes aligned for any type, or NULL if out of memory (the arena stays usable). */
 void *arena_alloc(struct arena *a, size_t n);
 void *arena_zalloc(struct arena *a, size_t n); /* the same, zeroed */
-/* A copy of the bytes with a NUL behind it (so .p may serve as a path). .p is NULL if out of memory, also for an
+/* Copies the bytes and adds a NUL, so that .p can be used as a path. .p is NULL only if out of memory, even for an
  * empty input. */
 struct slice arena_copy(struct arena *a, struct slice bytes);
-/* The same for a text of ours or a path. NULL stays NULL. */
+/* The same for a NUL-terminated text. NULL is returned for NULL. */
 const char *arena_copy_text(struct arena *a, const char *text);
 /* Makes room for one more item in an array of n items: the array grows at n = 0, 1, 3, 7, ..., and `old` is returned
  * otherwise. New items are zero. The old array stays in the arena, which is cheap because sizes double. Returns NULL
@@ -29,7 +29,7 @@ const char *arena_copy_text(struct arena *a, const char *text);
 void *arena_grow(struct arena *a, void *old, size_t n, size_t size);
 /* Adds a copy of the bytes to an array of copies. Returns false if out of memory. */
 bool arena_add_copy(struct arena *a, struct slice **list, size_t *n, struct slice bytes);
-/* The same for texts of ours and paths. */
+/* The same for NUL-terminated texts. */
 bool arena_add_text(struct arena *a, const char ***list, size_t *n, const char *text);
 /* Joins texts and adds a NUL. Returns NULL if out of memory. */
 char *arena_concat(struct arena *a, const struct slice text[], size_t n);

@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Growable arrays. The array is three members of the struct that owns it: a pointer to the items,
- * how many there are, and for how many there is memory:
+/* Growable arrays. The array is three members of the struct that owns it: a pointer to the items, their number, and the
+ * capacity:
  *
  *     struct log { struct row *row; size_t n, cap; };
  *
@@ -23,15 +23,15 @@
 /* Called by array_reserve; `items` points to the pointer. */
 bool array_grow(void *items, size_t size, size_t *cap, size_t need);
 
-/* Replaces the slots of a hash table by twice as many (32 at first), all of them UINT32_MAX: the caller puts its items
- * in again. Returns false if out of memory; the slots are then unchanged. */
+/* Doubles the slots of a hash table (32 at first). All slots are then UINT32_MAX, and the caller has to insert its
+ * items again. Returns false if out of memory; the slots are then unchanged. */
 bool array_double_slots(uint32_t **slot, size_t *slots);
 
-/* Loads memory into the cache that is needed a few steps later. */
+/* Loads memory that is needed a few steps later into the cache. */
 static inline void prefetch(const void *at)
 {
     __builtin_prefetch(at);
-    /* gcc takes a function that does only this for one without effect and drops its calls. */
+    /* gcc assumes that a function that only does this has no effect, and drops its calls. */
     __asm__ volatile("" : : "r"(at));
 }
 

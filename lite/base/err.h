@@ -36,15 +36,13 @@ struct err {
     /* The operations, outermost first, and the reason of the failure: "list sessions: open: no such
      * directory". */
     char text[200];
-    /* The length of the part of the text that describes what was being done; with sys that is all
-     * of it. */
+    /* The length of the part of the text that describes what was being done: all of it if sys is set. */
     unsigned char context;
 };
 
-/* All of these return the code, so a failing branch is one line: return err_sys(e, path, "open"); e may be NULL if
- * the caller only needs the code. err_sys reads errno before anything else and returns ERR_NOT_FOUND for ENOENT,
- * ERR_NOMEM for ENOMEM, ERR_LOCKED for EWOULDBLOCK and ERR_IO otherwise. err_wrap puts what was being done in front
- * of the present text. */
+/* All of these return the code, so a failing branch is one line: return err_sys(e, path, "open"); e may be NULL if the
+ * caller only needs the code. err_sys reads errno before anything else and returns ERR_NOT_FOUND for ENOENT, ERR_NOMEM
+ * for ENOMEM, ERR_LOCKED for EWOULDBLOCK and ERR_IO otherwise. err_wrap prepends what was being done to the text. */
 enum err_code err_sys(struct err *e, const char *path, const char *verb);
 enum err_code err_set(struct err *e, enum err_code code, const char *path, const char *fmt, ...)
     PRINTF_LIKE(4, 5);
@@ -56,11 +54,11 @@ enum err_code err_wrap(struct err *e, enum err_code code, const char *fmt, ...) 
  * case the file is not the cause. */
 bool err_is_exhausted(int sys);
 
-/* Adds the path if an inner layer that only had a descriptor did not. Returns the code. */
+/* Adds the path unless an inner layer has already set one. Returns the code. */
 enum err_code err_at(struct err *e, enum err_code code, const char *path);
 
 #if defined(__clang_analyzer__) && !defined(ERR_ITSELF)
-/* The analyzer does not see across files that these never return ERR_OK. */
+/* The analyzer cannot see across files that these never return ERR_OK. */
 #define err_sys(e, path, verb) (err_sys(e, path, verb), ERR_IO)
 #define err_set(e, code, ...) (err_set(e, code, __VA_ARGS__), code)
 #define err_wrap(e, code, ...) (err_wrap(e, code, __VA_ARGS__), code)

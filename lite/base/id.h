@@ -8,9 +8,9 @@
 #include "lite/base/err.h"
 #include "lite/base/slice.h"
 
-/* An id in 16 bytes. A lower-case UUID is stored as its bytes, a text of up to 15 bytes with its length, and any
- * other string (the nil UUID too) as the first 16 bytes of its SHA-256. So an index holds entries of one size, and
- * ids still compare as opaque strings. All zero means no id. It is never written anywhere. */
+/* An id in 16 bytes. A lower-case UUID is stored as its bytes, a text of up to 15 bytes with its length, and any other
+ * string (the nil UUID too) as the first 16 bytes of its SHA-256. Index entries thus have a fixed size, and ids still
+ * compare as opaque strings. All zero means no id. An id128 is never written anywhere. */
 struct id128 {
     uint64_t hi, lo;
 };
@@ -22,8 +22,8 @@ bool id128_uuid(const char *p, struct id128 *id);
 bool id128_none(struct id128 id);
 bool id128_eq(struct id128 a, struct id128 b);
 
-/* A set of ids, numbered from 0 in the order in which they were added. Data that belongs to an id goes into an array
- * of the caller's, indexed by these numbers. Cost: 16 bytes an id and up to 16 for the look-up. A zeroed struct is an
+/* A set of ids, numbered from 0 in the order in which they were added. The caller keeps data that belongs to an id in
+ * an array indexed by these numbers. Each id takes 16 bytes, and up to 16 more for the look-up. A zeroed struct is an
  * empty set. */
 #define IDSET_NONE UINT32_MAX
 
@@ -34,7 +34,7 @@ struct idset {
     size_t slots;
 };
 
-/* Sets *number to the number of the id, which is added if it is new. ERR_NOMEM; nothing is then changed. */
+/* Sets *number to the number of the id, which is added if it is new. On ERR_NOMEM nothing is changed. */
 MUST_CHECK enum err_code idset_add(struct idset *set, struct id128 id, uint32_t *number);
 /* Returns the number, or IDSET_NONE. */
 uint32_t idset_find(const struct idset *set, struct id128 id);

@@ -1,7 +1,7 @@
 #ifndef LITE_BASE_SIMD_BLOCK_AVX2_H
 #define LITE_BASE_SIMD_BLOCK_AVX2_H
 
-/* Blocks (lite/base/simd_block.h) with AVX2. Only for machines that have it, which key_scan_best asks for. */
+/* Blocks (lite/base/simd_block.h) with AVX2, which key_scan_best checks for. */
 
 #if defined(__x86_64__)
 
@@ -20,7 +20,7 @@ WITH_AVX2 static inline struct simd_block block_load(const char *p)
                                 _mm256_loadu_si256((const __m256i *)(const void *)(p + 32)) };
 }
 
-/* One bit from each byte: its highest. */
+/* The highest bit of each byte. */
 WITH_AVX2 static inline uint64_t block_bits(__m256i low, __m256i high)
 {
     uint32_t l = (uint32_t)_mm256_movemask_epi8(low), h = (uint32_t)_mm256_movemask_epi8(high);
@@ -35,7 +35,7 @@ WITH_AVX2 static inline uint64_t block_equal(struct simd_block b, char c)
     return block_bits(_mm256_cmpeq_epi8(b.low, wanted), _mm256_cmpeq_epi8(b.high, wanted));
 }
 
-/* '[' and '{' differ in one bit only, and so do ']' and '}': either of the two. */
+/* Finds either bracket: '[' and '{' differ in one bit only, and so do ']' and '}'. */
 WITH_AVX2 static inline uint64_t block_bracket(struct simd_block b, char brace)
 {
     __m256i bit = _mm256_set1_epi8(0x20);
@@ -44,7 +44,7 @@ WITH_AVX2 static inline uint64_t block_bracket(struct simd_block b, char brace)
         (struct simd_block){ _mm256_or_si256(b.low, bit), _mm256_or_si256(b.high, bit) }, brace);
 }
 
-/* Bytes up to `limit`. */
+/* Finds bytes that are at most `limit`. */
 WITH_AVX2 static inline uint64_t block_up_to(struct simd_block b, char limit)
 {
     __m256i most = _mm256_set1_epi8(limit);
@@ -53,7 +53,8 @@ WITH_AVX2 static inline uint64_t block_up_to(struct simd_block b, char limit)
                       _mm256_cmpeq_epi8(_mm256_min_epu8(b.high, most), b.high));
 }
 
-/* From sixteen bytes the one that each byte's low half names; 0 for a byte above 0x7f. */
+/* Replaces each byte by the one of sixteen that its low half selects, or by 0 if it is above
+ * 0x7f. */
 WITH_AVX2 static inline __m256i block_look_up(__m128i sixteen, __m256i bytes)
 {
     return _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(sixteen), bytes);

@@ -1,9 +1,9 @@
 #ifndef LITE_BASE_SIMD_BLOCK_AVX512_H
 #define LITE_BASE_SIMD_BLOCK_AVX512_H
 
-/* Blocks (lite/base/simd_block.h) with AVX-512: the same names as in lite/base/simd_block_avx2.h,
- * of which a file takes one or the other. Comparing returns the mask itself, which halves the work.
- * Only for machines that have it, which key_validate_best checks. */
+/* Blocks (lite/base/simd_block.h) with AVX-512, which key_validate_best checks for. The names are
+ * the same as in lite/base/simd_block_avx2.h; a file includes one or the other. Comparing returns
+ * the mask itself, which halves the work. */
 
 #if defined(__x86_64__)
 
@@ -36,7 +36,7 @@ WITH_BLOCKS static inline uint64_t block_up_to(struct simd_block b, char limit)
     return _mm512_cmple_epu8_mask(b.bytes, _mm512_set1_epi8(limit));
 }
 
-/* From sixteen bytes the one that each byte's low half names. */
+/* Replaces each byte by the one of sixteen that its low half selects. */
 WITH_BLOCKS static inline __m512i block_look_up(__m128i sixteen, __m512i bytes)
 {
     return _mm512_shuffle_epi8(_mm512_broadcast_i32x4(sixteen), bytes);

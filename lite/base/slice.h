@@ -8,10 +8,10 @@
 
 #include "lite/base/err.h"
 
-/* memmem, four times as fast on machines with AVX2. Returns the first place of the part in the n bytes, or NULL. An
- * empty part is found at the front. */
+/* Like memmem, but four times as fast on machines with AVX2. Returns the first occurrence of the part in the n bytes,
+ * or NULL. An empty part is found at the beginning. */
 const char *slice_find(const char *p, size_t n, const char *part, size_t part_n);
-/* The same for a part without capital letters (A to Z), whose small letters (a to z) are also found as capital ones. */
+/* The same, ignoring the case of ASCII letters in the n bytes. The part must have no capital letters. */
 const char *slice_find_folded(const char *p, size_t n, const char *part, size_t part_n);
 
 /* A borrowed run of bytes. It is never NUL-terminated, may contain NULs and broken UTF-8, and is valid only as long
@@ -24,7 +24,7 @@ struct slice {
 #define SLICE(lit) ((struct slice){ (lit), sizeof(lit) - 1 })
 #define SLICE_ARG(s) (int)(s).n, (s).p /* for "%.*s" */
 
-/* For a text of ours or a path. */
+/* For a NUL-terminated text, such as a path. */
 static inline struct slice slice_of(const char *text)
 {
     return (struct slice){ text, strlen(text) };
@@ -48,7 +48,7 @@ static inline bool slice_has(struct slice s, const char *part)
 }
 
 /* Cuts the next line (without its newline) off the front of *rest. Returns false at the end. A last line without a
- * newline is returned too, with *torn set: its writer may be in the middle of it. */
+ * newline is returned too, with *torn set: its writer may not have finished it. */
 static inline bool slice_line(struct slice *rest, struct slice *line, bool *torn)
 {
     if (rest->n == 0)
@@ -64,11 +64,11 @@ static inline bool slice_line(struct slice *rest, struct slice *line, bool *torn
 }
 
 /* Cuts the last line off the end of *rest, and returns the same lines as slice_line in reverse order. A CR before the
- * newline stays in the line (JSON takes it for a blank). */
+ * newline stays in the line (in JSON it is white space). */
 bool slice_last_line(struct slice *rest, struct slice *line, bool *torn);
 
-/* A set of texts, numbered in the order in which they were added; data that belongs to a text goes into an array of
- * the caller's. The texts are borrowed. A zeroed struct is an empty set. */
+/* A set of texts, numbered in the order in which they were added; the caller keeps data that belongs to a text in an
+ * array. The texts are borrowed. A zeroed struct is an empty set. */
 struct slice_set {
     struct slice *text; /* owned, as is slot */
     uint32_t *slot;

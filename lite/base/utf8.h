@@ -24,8 +24,8 @@ bool utf8_repair(struct slice bytes, struct arena *a, struct slice *text);
 
 /* Lengths in UTF-16 units, in which several formats count. */
 size_t utf8_utf16_length(struct slice text);
-/* Returns the longest front of the text with at most `units` UTF-16 units. A surrogate pair is never split (half a
- * pair is dropped, as Claude Code does). */
+/* Returns the longest front of the text with at most `units` UTF-16 units. A surrogate pair is never split: half a pair
+ * is dropped, as in Claude Code. */
 struct slice utf8_utf16_prefix(struct slice text, size_t units);
 
 /* JavaScript's trim: it removes white space and line ends, among them U+00A0, U+FEFF, U+2028 and category Zs. */

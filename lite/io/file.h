@@ -9,8 +9,8 @@
 #include "lite/base/err.h"
 #include "lite/base/slice.h"
 
-/* The identity and state of a file when it was opened: enough to find out later if it is still that
- * file, and if anything was written since. */
+/* The identity and state of a file when it was opened: enough to determine later whether it is still that file, and
+ * whether anything was written since. */
 struct file_id {
     uint64_t dev, ino;
     int64_t size;     /* bytes */
@@ -45,8 +45,8 @@ MUST_CHECK enum err_code file_read(const struct file *f, int64_t offset, char *p
 /* The same into a buffer, whose contents it replaces. */
 MUST_CHECK enum err_code file_read_part(const struct file *f, int64_t offset, size_t n,
                                         struct buf *out, struct err *e);
-/* Appends the whole file to out, also one that claims to be empty and is not (/proc). ERR_FORMAT if it is larger than
- * max bytes. For small documents, never for transcripts. On failure out is unchanged. */
+/* Appends the whole file to out, even if its reported size is 0 (/proc). ERR_FORMAT if it is larger than max bytes. For
+ * small documents, never for transcripts. On failure out is unchanged. */
 MUST_CHECK enum err_code file_read_all(int dirfd, const char *name, unsigned flags, size_t max,
                                        struct buf *out, struct err *e);
 

@@ -7,11 +7,11 @@
 #include "lite/base/err.h"
 #include "lite/io/file.h"
 
-/* The lite read: the first and the last 64 KiB of a transcript, and nothing between. The constant exists once:
- * readers look here for titles and tags, and a re-append of metadata keeps them within it. */
+/* The lite read: the first and the last 64 KiB of a transcript, and nothing between. Readers look here for titles and
+ * tags, and a re-append of metadata keeps them within the same WINDOW_BYTES. */
 enum { WINDOW_BYTES = 65536, WINDOW_FIRST_BYTES = 4096 };
 
-/* For formats that keep nothing but their newest rows in the tail. Given with the flags of file_open. */
+/* For formats in which only the newest rows of the tail matter. Combined with the flags of file_open. */
 enum {
     WINDOW_BRIEF = 1 << 16,
     WINDOW_BRIEF_BYTES = 8192,  /* bytes of the tail at first */
@@ -22,13 +22,13 @@ enum {
  * title or tag is not in it) and 4 KiB of the head; the second is the rest of the head, if a field is still missing.
  * A file that fits into one window is read whole at once. With WINDOW_BRIEF the first stage of the tail is short too.
  *
- * A window is used by one thread for one file after the other; it owns two buffers of WINDOW_BYTES and has at most
- * one file open. head and tail are valid until the next open or widen (close keeps them). If a file was read whole,
- * tail is the same bytes as head. */
+ * A window is used by one thread, for one file at a time. It owns two buffers of WINDOW_BYTES and has at most one file
+ * open. head and tail are valid until the next open or widen (close keeps them). If a file was read whole, tail is the
+ * same bytes as head. */
 struct window {
     struct file file; /* fd is -1 once closed; id stays */
     struct slice head, tail;
-    bool wide;      /* both are as large as they get (the tail always is, without WINDOW_BRIEF) */
+    bool wide;      /* both have their full size (the tail always has, without WINDOW_BRIEF) */
     bool torn_tail; /* the last byte is not a newline (false for an empty file) */
     bool shrank;    /* the file became shorter after it was opened: the last row read may be cut */
     char *bytes;    /* owned */
@@ -45,13 +45,12 @@ MUST_CHECK enum err_code window_open(struct window *w, int dirfd, const char *na
 MUST_CHECK enum err_code window_widen(struct window *w, struct err *e);
 void window_close(struct window *w);
 
-/* Returns true if a row cannot be whole, judged by its ends only (checking every row would cost more than everything
- * else): a row that does not begin and end as an object. Rows that the windows cut, and a torn last row, do not
- * count. */
+/* Returns true if a row does not begin and end as an object does. Only its ends are examined, because checking every
+ * row would cost more than everything else. Rows that the windows cut, and a torn last row, do not count. */
 bool window_shows_damage(const struct window *w);
 
-/* The memory that one describe needs: two windows and an arena, a good 128 KiB. A store keeps as
- * many as threads ever described at the same time, so that a row costs no large allocation. */
+/* The memory that one describe needs: two windows and an arena, slightly more than 128 KiB. A store keeps one for each
+ * thread that ever described at the same time, so that a row needs no large allocation. */
 struct scratch {
     struct window window;
     struct arena arena;

@@ -8,8 +8,8 @@
 #include "lite/base/arena.h"
 #include "lite/base/slice.h"
 
-/* Reads values in a row of JSON without building a tree, so that a row can be read, cut and spliced without ever
- * being printed again. What holds everywhere here:
+/* Reads values in a row of JSON without building a tree, so that a row can be read, cut and spliced without being
+ * serialized again. All functions follow these rules:
  *
  * - Nothing recurses: a text nested 100,000 deep costs a bit of heap per level and no stack.
  * - "Valid" is what JavaScript's JSON.parse accepts after decoding the bytes as UTF-8: a broken byte becomes U+FFFD,
@@ -20,7 +20,7 @@
  *   character. Each maximal broken part of the input is one U+FFFD (WHATWG).
  *
  * The readers (iter, get) are tolerant: from a cut or broken text they return what precedes the fault. Callers that
- * need to know use json_valid first. */
+ * must reject such a text call json_valid first. */
 
 enum json_type {
     JSON_NONE, /* missing, or no JSON value begins like this */
@@ -38,7 +38,7 @@ enum json_type {
 bool json_valid(struct slice text);
 /* The same byte by byte, which is as fast for short texts. For the engines of lite/scan/key_scan.h. */
 bool json_valid_plain(struct slice text);
-/* p is behind the opening quote. Returns the place behind the closing one, or NULL unless JSON.parse would accept the
+/* p points after the opening quote. Returns the position after the closing one, or NULL if JSON.parse would reject the
  * string. */
 const char *json_string_end(const char *p, const char *end);
 
@@ -58,9 +58,9 @@ bool json_iter_open(struct json_iter *it, struct slice value);
  * at the first fault. */
 bool json_iter_next(struct json_iter *it, struct slice *key, struct slice *value);
 
-/* The same in two halves, for callers that also read the values and want to pass every byte once: first the key
- * (nothing for an array), after which the walk is at the value, then the value. Between the two, json_iter_into
- * begins a walk of the value's own members (false if it has none); json_iter_back then replaces json_iter_value and
+/* The same in two steps, for callers that also read the values and want to pass every byte once: json_iter_key reads
+ * the key (nothing in an array) and stops at the value, which json_iter_value reads. Between the two, json_iter_into
+ * begins a walk of the value's members (false if it has none); json_iter_back then replaces json_iter_value and
  * continues where the inner walk stopped. It returns false if the value does not end; the inner walk then saw only a
  * part of it. */
 bool json_iter_key(struct json_iter *it, struct slice *key);
@@ -70,7 +70,7 @@ bool json_iter_back(struct json_iter *it, struct json_iter *inner, struct slice 
 
 /* Returns true if a key or string value (with its quotes) is exactly this text, once decoded. */
 bool json_string_is(struct slice quoted, const char *text);
-/* Returns the number of the name that equals the key; n if none does. */
+/* Returns the index of the name that equals the key, or n. */
 size_t json_key_in(struct slice key, const char *const names[], size_t n);
 
 /* Finds the value of a top-level key (the last of duplicates). Returns false and empties *value if it is missing. */

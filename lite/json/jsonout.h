@@ -9,9 +9,9 @@
 #include "lite/base/err.h"
 #include "lite/base/slice.h"
 
-/* Writes JSON into a buffer, one value after the other, and puts the commas. (cJSON cannot: its strings end at a NUL
- * and cannot hold a lone surrogate, and both occur.) The first failure (out of memory) stays in rc and later calls do
- * nothing, so that a row is written without a check per field; the caller checks rc once at the end. */
+/* Writes JSON into a buffer, one value after the other, and adds the commas. (cJSON cannot be used: its strings end at
+ * a NUL and cannot contain a lone surrogate, and both occur.) The first failure (out of memory) stays in rc and later
+ * calls do nothing, so that a row is written without a check per field; the caller checks rc once at the end. */
 struct jsonout {
     struct buf *out;
     enum err_code rc;
@@ -37,11 +37,12 @@ void jsonout_text_or_null(struct jsonout *j, const char *key, struct slice text)
 /* Writes key and value, or nothing if the text is empty: a missing text is never "" or null. */
 void jsonout_member(struct jsonout *j, const char *key, struct slice text);
 
-/* Changes members of an object and copies every other byte as it is: how a line of another program is rewritten. The
- * object must be valid JSON (json_valid). The result is appended to out. The only error is ERR_NOMEM. */
+/* The functions below change members of an object and copy every other byte as it is, which is how lines of other
+ * programs are rewritten. The object must be valid JSON (json_valid). The result is appended to out. The only error is
+ * ERR_NOMEM. */
 
-/* A change of one member. A member that exists keeps its place (once, if it was there several times); a new one goes
- * behind the last member, in the order of the edits. Names are plain ASCII without escapes, each different. */
+/* A change of one member. An existing member keeps its place (one that occurs several times is written once); new ones
+ * follow the last member, in the order of the edits. Names are plain ASCII without escapes, each different. */
 struct json_edit {
     const char *name;
     struct slice value; /* one JSON value; empty removes the member */
@@ -54,15 +55,15 @@ enum { JSON_EDITS_MAX = 64 };
 MUST_CHECK enum err_code json_edit(struct buf *out, struct slice object,
                                    const struct json_edit edits[], size_t n);
 
-/* JSON Merge Patch (RFC 7396): appends the target with the patch applied, member by member; null removes. Both must be valid
- * JSON. Members keep their places and their bytes, those that are new follow, and the last of duplicate ones counts. Takes
- * time with the product of the numbers of members. ERR_USAGE: nested deeper than 256 levels; ERR_NOMEM. */
+/* JSON Merge Patch (RFC 7396): appends the target with the patch applied, member by member; null removes. Both must be
+ * valid JSON. Members keep their places and their bytes, new ones follow, and the last of duplicates counts. The time
+ * grows with the product of the numbers of members. ERR_USAGE: nested deeper than 256 levels; ERR_NOMEM. */
 MUST_CHECK enum err_code json_merge(struct buf *out, struct slice target, struct slice patch);
 
 /* Sets one member. */
 MUST_CHECK enum err_code json_set(struct buf *out, struct slice object, const char *name,
                                   struct slice value);
-/* Removes the member, however often it is there. */
+/* Removes every occurrence of the member. */
 MUST_CHECK enum err_code json_remove(struct buf *out, struct slice object, const char *name);
 
 #endif

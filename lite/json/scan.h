@@ -79,8 +79,8 @@ static inline const char *scan_string(const char *p, const char *end)
 /* scan_string_end for longer strings. */
 const char *scan_long_string_end(const char *p, const char *end);
 
-/* p is behind an opening quote. Returns the closing quote, or NULL if the string does not end
- * before `end`. Escapes are skipped without decoding, and so are raw control characters. */
+/* p points after an opening quote. Returns the closing quote, or NULL if the string does not end before `end`. Escapes
+ * are skipped without decoding, and so are raw control characters. */
 static inline const char *scan_string_end(const char *p, const char *end)
 {
     /* Keys and short values end in the first block, where a call would cost more than the test. */

@@ -16,8 +16,8 @@
  *   has the value; an empty string counts. Only spellings without blanks around the colon are found.
  * FIELD_LOOSE: also finds `"type": "t"` with one blank. In a row that does not parse, the text after the last
  *   {"type":"t" is tried, so that an entry glued to a torn row is not lost.
- * FIELD_RAW: the last terminated "key":"value" (one blank allowed), nested or not. FIELD_SEEN: nothing is parsed;
- * each place is shown to the caller, the last one first, until it has enough. */
+ * FIELD_RAW: the last terminated "key":"value" (one blank allowed), nested or not. FIELD_SEEN: nothing is parsed; each
+ * occurrence is passed to the caller, the last one first, until it has enough. */
 enum field_kind { FIELD_ROW, FIELD_LOOSE, FIELD_RAW, FIELD_SEEN };
 
 struct field {
@@ -42,7 +42,7 @@ struct field_spelling {
     char glued[FIELD_TEXT];  /* {"type":"t" */
 };
 
-/* It points into itself and must not be moved. */
+/* It contains pointers into itself and must not be moved. */
 struct field_set {
     const struct field *field; /* borrowed */
     size_t n;
@@ -54,7 +54,7 @@ struct field_set {
 /* Prepares a table for any number of passes, on any number of threads. */
 void field_set_init(struct field_set *set, const struct field fields[], size_t n);
 
-/* Called for a place of a FIELD_SEEN (field_row finds its row). Return true when this field needs no more places. */
+/* Called for each occurrence of a FIELD_SEEN (field_row returns its row). Return true if no more are needed. */
 typedef bool field_seen_fn(size_t field, struct slice window, size_t at, void *arg);
 
 /* values has one element for each field, and all are set. Returns false if out of memory. */

@@ -20,8 +20,8 @@ struct index_pass {
     const struct index_keys *keys;
     unsigned flags;          /* enum index_flags */
     const atomic_bool *stop; /* may be NULL */
-    /* Bytes that are read at once. The buffer grows from here to hold_bytes for a longer line; lines that are longer
-     * still come in pieces. */
+    /* Bytes that are read at once. The buffer grows up to hold_bytes for a longer line; even longer lines are read in
+     * pieces. */
     size_t read_bytes, hold_bytes;
 };
 

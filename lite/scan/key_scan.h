@@ -64,14 +64,14 @@ uint64_t key_scan_source_skip_blanks(struct key_scan_source *src, uint64_t at);
 struct key_scan {
     const struct key_scan_names *names;
     struct key_scan_source *source;
-    uint64_t value[KEY_SCAN_NAMES]; /* behind the colon of the last key so named */
+    uint64_t value[KEY_SCAN_NAMES]; /* after the colon of the last key with this name */
     uint32_t found;                 /* bit i: value[i] is set */
     bool broken;                    /* no JSON object can look like this */
     bool ended;                     /* the object closed; only blanks followed so far */
 
     /* State of the engines between two pieces. */
     uint32_t depth;
-    bool escaped;          /* the next byte is */
+    bool escaped;          /* the next byte is escaped */
     uint64_t in_string;    /* all ones inside a string */
     uint64_t quote_before; /* the last two quotes that were not escaped */
     uint64_t quote;
@@ -79,7 +79,7 @@ struct key_scan {
 
 typedef void key_scan_feed_fn(struct key_scan *s, uint64_t at, struct slice piece);
 
-/* Starts behind the opening brace of a line. */
+/* Starts after the opening brace of a line. */
 void key_scan_begin(struct key_scan *s, const struct key_scan_names *names,
                     struct key_scan_source *source);
 key_scan_feed_fn key_scan_feed_portable;
@@ -91,13 +91,13 @@ key_scan_feed_fn *key_scan_best(void);
  * unless JSON.parse accepts the line. key_scan_begin must have been called just before. */
 typedef void key_validate_fn(struct key_scan *s, uint64_t at, struct slice object);
 key_validate_fn key_validate_portable;
-/* Only if the scan engine of that name would run. */
+/* Only if the scan engine with the same suffix may be used. */
 key_validate_fn key_validate_avx2;
 key_validate_fn key_validate_avx512;
 key_validate_fn *key_validate_best(void);
 
-/* For the engines: a colon at the top level (the last two quotes are those of its key), and the bytes that follow the
- * object. */
+/* For the engines: called at a colon at the top level (the last two quotes are those of its key), and with the bytes
+ * that follow the object. */
 void key_scan_member(struct key_scan *s, uint64_t colon);
 void key_scan_end_object(struct key_scan *s, struct slice rest);
 

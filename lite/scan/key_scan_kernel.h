@@ -1,8 +1,8 @@
 #ifndef LITE_SCAN_KEY_SCAN_KERNEL_H
 #define LITE_SCAN_KEY_SCAN_KERNEL_H
 
-/* The two scans over blocks of 64 bytes. Each of the files key_scan_avx*.c makes one engine of them, with the
- * instructions whose header it includes before this one. */
+/* The two scans over blocks of 64 bytes. Each of the files key_scan_avx*.c builds one engine from them, with the
+ * instructions of the header that it includes before this one. */
 
 #if defined(__x86_64__)
 
@@ -37,9 +37,9 @@ static inline void note_quotes(struct key_scan *s, uint64_t at, uint64_t quotes)
         s->quote_before = at + 63u - (unsigned)__builtin_clzll(quotes);
 }
 
-/* Skips whole blocks up to the first that has to be walked, and returns its offset (n if no block
- * has to be). Nothing here calls a function, so that all of it stays in registers. `valid` is the
- * number of bytes that the only block has, or BLOCK. */
+/* Skips whole blocks up to the first that has to be walked, and returns its offset (n if no block has to be). Nothing
+ * here calls a function, so that all of it stays in registers. `valid` is BLOCK, or the number of valid bytes of an
+ * only block. */
 WITH_BLOCKS static inline size_t skip_inner_blocks(struct key_scan *s, const char *p, size_t n,
                                                    unsigned valid, struct marks *m)
 {
@@ -77,8 +77,8 @@ WITH_BLOCKS static inline size_t skip_inner_blocks(struct key_scan *s, const cha
     return i;
 }
 
-/* A block in which the first level may be reached: bracket by bracket and colon by colon. `left` is
- * the piece from the block's beginning to its end. */
+/* Walks a block in which the first level may be reached, bracket by bracket and colon by colon. `left` is the piece
+ * from the beginning of the block on. */
 static void scan_block_tokens(struct key_scan *s, uint64_t at, struct slice left,
                               const struct marks *m)
 {
@@ -104,7 +104,7 @@ static void scan_block_tokens(struct key_scan *s, uint64_t at, struct slice left
     note_quotes(s, at, quotes);
 }
 
-/* Whole blocks; what is left of the piece. */
+/* Scans the whole blocks of a piece and returns the rest of it. */
 WITH_BLOCKS static struct slice scan_whole_blocks(struct key_scan *s, uint64_t at,
                                                   struct slice piece)
 {
@@ -168,7 +168,7 @@ static const uint8_t token_of[256] = {
     [']'] = END_ARRAY, [':'] = COLON,       [','] = COMMA,
 };
 
-/* The next state. Behind a closing bracket it is that of the level below. */
+/* The next state. After a closing bracket it is that of the level below. */
 /* clang-format off */
 static const uint8_t next[STATES][TOKENS] = {
     /*             SCALAR   STRING   {        [        }      ]      :        ,     */
@@ -212,7 +212,7 @@ static bool scalar_valid(struct slice object, size_t i)
     return json_valid_plain((struct slice){ p, (size_t)(q - p) }) && (q == end || *q != '"');
 }
 
-/* One token; false if the grammar is done: the object ended, or it is wrong. */
+/* Handles one token. Returns false if the object ended or is invalid. */
 WITH_BLOCKS ALWAYS_INLINE bool validate_token(struct grammar *g, size_t i, uint64_t quotes_before,
                                               size_t block)
 {
@@ -257,8 +257,8 @@ WITH_BLOCKS ALWAYS_INLINE bool validate_token(struct grammar *g, size_t i, uint6
     return !g->too_deep;
 }
 
-/* The digits of four-digit escapes, as far as the block goes: what it lacks the next one has to have. `u` are the bytes
- * that say that four follow. */
+/* Checks the digits of four-digit escapes. Those that do not fit into the block are expected in the next one. `u` marks
+ * the letters of \u escapes. */
 WITH_BLOCKS ALWAYS_INLINE bool digits_valid(struct grammar *g, struct simd_block b, uint64_t u)
 {
     uint64_t digits = g->hex | u << 1 | u << 2 | u << 3 | u << 4;
@@ -267,9 +267,8 @@ WITH_BLOCKS ALWAYS_INLINE bool digits_valid(struct grammar *g, struct simd_block
     return !(digits & ~block_hex_digits(b));
 }
 
-/* Returns true if the strings are valid: no control bytes, and behind backslashes (`escaped`) only
- * known characters. Most blocks contain escapes, but not all: the check costs less without a branch
- * that would be mispredicted. */
+/* Returns true if the strings are valid: no control bytes, and after backslashes (`escaped`) only known characters.
+ * Most blocks contain escapes, but not all: the check costs less without a branch that would be mispredicted. */
 WITH_BLOCKS ALWAYS_INLINE bool strings_valid(struct grammar *g, struct simd_block b,
                                              uint64_t inside, uint64_t escaped, uint64_t known)
 {
@@ -281,7 +280,7 @@ WITH_BLOCKS ALWAYS_INLINE bool strings_valid(struct grammar *g, struct simd_bloc
     return !(u | g->hex) || digits_valid(g, b, u);
 }
 
-/* The tokens of a block, as their first bytes; notes whether its last byte is inside of one. */
+/* Returns the first bytes of the tokens in a block, and notes whether the block ends inside a scalar. */
 WITH_BLOCKS ALWAYS_INLINE uint64_t token_starts(struct grammar *g, struct simd_block b,
                                                 uint64_t quote, uint64_t inside)
 {
@@ -298,7 +297,7 @@ WITH_BLOCKS ALWAYS_INLINE uint64_t token_starts(struct grammar *g, struct simd_b
     return marks | (quote & inside) | begins;
 }
 
-/* False when the line is done with. n < BLOCK: `bytes` is a copy with blanks behind. */
+/* Returns false if the rest of the line need not be validated. If n < BLOCK, `bytes` is a copy padded with blanks. */
 WITH_BLOCKS ALWAYS_INLINE bool validate_block(struct grammar *g, const char *bytes, size_t block,
                                               unsigned n)
 {

@@ -7,12 +7,12 @@
 
 #include "lite/base/slice.h"
 
-/* Looks for several keys of JSON rows at once ("tag":  "type":"tag"  {"parentUuid":), from the end of the bytes to
- * the front, so that a window is searched for all its metadata in one pass.
+/* Looks for several keys of JSON rows at once ("tag": "type":"tag" {"parentUuid":), backwards from the end of the
+ * bytes, so that a window is searched for all its metadata in one pass.
  *
- * For most bytes the only test is whether a quote and a colon are side by side, 64 places at a time on machines with
- * AVX2 or AVX-512. The four bytes that end there, and two bytes of the value, then leave few pairs that may be in a
- * needle. So a needle must contain such a pair with three bytes or more in front of it. No needle may be the front of
+ * For most bytes the only test is whether a quote is followed by a colon, at 64 positions at a time on machines with
+ * AVX2 or AVX-512. The four bytes that end with the quote, and two bytes of the value, then rule out most of these
+ * pairs. So a needle must contain such a pair with at least three bytes before it. No needle may be a prefix of
  * another, and needles with the same pair must begin at the same distance from it. */
 enum { KEY_SEARCH_MAX = 24, KEY_SEARCH_MIN_BYTES = 8, KEY_SEARCH_TABLE = 256 };
 enum { KEY_SEARCH_BATCH_BYTES = 2048, KEY_SEARCH_SPARE = 4 };
@@ -42,8 +42,8 @@ struct key_search {
     struct slice text;
     size_t base;                    /* pairs from here on were already searched */
     uint32_t off;                   /* bit i: needle i is ignored */
-    uint64_t may[KEY_SEARCH_TABLE]; /* that of the set, without ignored needles */
-    unsigned n; /* pairs behind base that were not tried yet, the nearest first */
+    uint64_t may[KEY_SEARCH_TABLE]; /* `may` of the set, without ignored needles */
+    unsigned n; /* pairs after base that were not tried yet; the last is the next */
     uint16_t pair[KEY_SEARCH_BATCH_BYTES / 2 + KEY_SEARCH_SPARE];
 };
 
