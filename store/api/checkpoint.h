@@ -18,18 +18,18 @@ enum checkpoint_kind {
 };
 
 struct checkpoint {
-    struct slice id;      /* named by a rewind */
+    struct slice id;      /* the id that a rewind names */
     struct slice message; /* the message it belongs to; may be empty */
     struct slice prompt;  /* WTF-8, whole; may be empty */
     int64_t time_ms;
     enum checkpoint_kind kind;
     size_t files; /* files that changed from here to the next point */
-    /* the state after the prompt was answered; else, as in most systems, before it */
+    /* the state is that after the prompt was answered; in most systems it is that before */
     bool after;
-    /* The turn is another session's: this one is a fork, and has a copy of it. */
+    /* The turn belongs to another session; this one is a fork with a copy of it. */
     bool copied;
-    bool shell;   /* commands ran between here and the next: their changes are not covered */
-    bool counted; /* the lines that changed from here to the next point were counted: */
+    bool shell;   /* commands ran between here and the next point; their changes are not covered */
+    bool counted; /* the lines that changed from here to the next point were counted */
     unsigned insertions, deletions;
     const char *why;     /* the reason why it cannot be restored; NULL: it can */
     struct slice record; /* the system's own record of it, one JSON object; may be empty */
@@ -60,7 +60,7 @@ struct checkpoint_part {
 struct checkpoint_origin {
     struct slice id;
     const struct checkpoint_part *part;
-    size_t parts; /* 0: a commit names the checkpoint, but it is not here */
+    size_t parts; /* 0: a commit names the checkpoint, which does not exist here */
     const struct checkpoint_commit *commit; /* newest first */
     size_t commits;
 };

@@ -10,18 +10,18 @@
 #include "lite/base/err.h"
 #include "lite/base/slice.h"
 
-/* What a session did to files, one edit after the other, as its tool calls and saved copies record it. Only edits that
- * happened: a call that failed, or has no result, is none. Edits of branches that were left did happen.
+/* What a session did to files, one edit after the other, as its tool calls and saved copies record it. Calls that
+ * failed or have no result are not edits; edits on branches that were left are.
  *
- * A system fills in what its records prove and leaves the rest unknown. store/blame/ replays the edits of all
- * sessions in order of time; a whole text before or after an edit corrects the replay, so it is worth having. */
+ * A system fills in what its records prove and leaves the rest unknown. store/blame/ replays the edits of all sessions
+ * in order of time; a whole text before or after an edit corrects the replay, so systems should supply it. */
 
 enum edit_kind {
-    EDIT_WRITE,   /* the file was created or written anew: `after` is known */
+    EDIT_WRITE,   /* the file was created or overwritten: `after` is known */
     EDIT_REPLACE, /* texts in it were replaced */
     EDIT_DELETE,
     EDIT_RENAME, /* the file, or everything below the directory, is at `to` afterwards */
-    EDIT_SEEN,   /* nothing was done: the file was saved or read whole, and is in `after` */
+    EDIT_SEEN,   /* no change: the file was saved or read whole, and is in `after` */
 };
 
 enum edit_known {
@@ -30,24 +30,24 @@ enum edit_known {
     EDIT_TEXT,
 };
 
-/* One text that became another. They are done in order, each on the result of the one before. */
+/* One text that became another. Replacements are applied in order, each to the result of the one before. */
 struct edit_replacement {
-    struct slice old_text; /* if it is empty, new_text was put behind the end */
+    struct slice old_text; /* if it is empty, new_text was appended */
     struct slice new_text;
-    bool all; /* everywhere; otherwise in one place: */
-    /* behind the replacement before, as the hunks of one patch are */
+    bool all; /* every occurrence; otherwise the one given by `next` or `line` */
+    /* the first one after the previous replacement, as in the hunks of one patch */
     bool next;
-    /* at this line, from 1, of the file before the edit; 0: unknown */
+    /* its line in the file before the edit, from 1; 0: unknown */
     size_t line;
 };
 
 /* Texts are decoded WTF-8, with the line ends as the system records them, and valid during the call. */
 struct edit {
     enum edit_kind kind;
-    /* Absolute, cleaned by its text alone (path_normalize). What was removed or renamed may be a directory. */
+    /* Absolute and normalized (path_normalize). It may be a directory that was removed or renamed. */
     const char *path;
-    const char *to;  /* of a rename, likewise */
-    int64_t time_ms; /* TIME_NONE: unknown; it then follows the edit before */
+    const char *to;  /* the new path of a rename, likewise */
+    int64_t time_ms; /* TIME_NONE: unknown; it then follows the previous edit */
 
     struct slice turn;    /* id of the prompt's message; empty: unknown */
     struct slice prompt;  /* its text, WTF-8; may be empty */
@@ -56,12 +56,12 @@ struct edit {
     struct slice tool;    /* its name as recorded; may be empty */
     /* id of the tool call, the same in every copy of the session; may be empty */
     struct slice call;
-    /* A person changed what the agent had proposed: the replacement is the proposal (of a write, with an empty old
-     * text), and what else is in `after` is not the agent's. */
+    /* A person changed what the agent had proposed: the replacement is the proposal (for a write, with an empty old
+     * text), and everything else in `after` is not the agent's. */
     bool by_person;
     bool copied; /* the row was copied from the session that this one was forked from */
 
-    /* What is known of an EDIT_REPLACE: these, or both texts, or at least the one after; perhaps nothing. */
+    /* For EDIT_REPLACE the replacements may be known, or both texts, or only the text after, or nothing. */
     const struct edit_replacement *replacement;
     size_t replacements;
     enum edit_known before_known, after_known;
@@ -70,12 +70,12 @@ struct edit {
 
 /* Which edits are wanted. */
 struct edit_query {
-    /* Edits of these paths, of what is below them and of what they were renamed from or to; absolute and clean. None:
-     * all edits. */
+    /* Edits of these paths, of everything below them, and of the paths they were renamed from or to. Absolute and
+     * normalized. No paths: all edits. */
     const char *const *path;
     size_t paths;
-    bool seen; /* EDIT_SEEN too */
-    /* The paths are no directories: sessions that do not contain their names need not be read. */
+    bool seen; /* also EDIT_SEEN */
+    /* The paths are not directories, so sessions that do not contain their names need not be read. */
     bool files_only;
     const atomic_bool *cancel; /* may be NULL */
 };
@@ -85,10 +85,10 @@ struct edit_query {
 MUST_CHECK enum err_code edit_replace(struct slice base, const struct edit_replacement *r,
                                       struct buf *out, bool *done);
 
-/* Returns true if the query wants this edit: it is of one of its paths, or moves or removes a directory above it. */
+/* Returns true if the query matches this edit: it is of one of its paths, or moves or removes a directory above one. */
 bool edit_wanted(const struct edit_query *q, const struct edit *edit);
-/* The longest part of the last name of a path that every writer of JSON writes as it is: a file without these bytes does
- * not name the path. Empty if there is no such part. Borrows from the path. */
+/* Returns the longest part of the last name of a path that every JSON writer leaves unchanged, so that a file without
+ * these bytes cannot name the path. Empty if there is no such part. Borrows from the path. */
 struct slice edit_literal(const char *path);
 /* Returns true if the bytes may name one of the paths. */
 bool edit_may_name(const struct edit_query *q, struct slice bytes);

@@ -7,10 +7,10 @@
 #include "lite/base/arena.h"
 #include "lite/base/err.h"
 
-/* Everything the library would otherwise get from the environment. Filled once, in tui/main.c or by
- * reprise_open(); a test fills it with a temporary directory. The rest of the code never calls
- * getenv or getcwd, and reads the clock only in env_now_ms. Strings are borrowed and must outlive every store opened with
- * them; NULL means the variable is not set (which for some differs from the empty string). */
+/* Everything the library would otherwise get from the environment. Filled once, in tui/main.c or by reprise_open(); a
+ * test fills it with a temporary directory. The rest of the code never calls getenv or getcwd, and reads the clock only
+ * in env_now_ms. Strings are borrowed and must outlive every store opened with them; NULL means the variable is not set
+ * (which for some differs from the empty string). */
 struct store_env {
     const char *home;      /* $HOME */
     const char *cwd;       /* absolute */
@@ -18,7 +18,7 @@ struct store_env {
     const char *data_dir;  /* trash: $XDG_DATA_HOME/reprise */
     int64_t now_ms;        /* when this command began */
     const char *proc_dir;  /* where running agents are looked for; NULL: /proc */
-    /* All variables, for those with which single agents name their directories (env_variable); may be NULL */
+    /* All variables, in which env_variable finds those that name an agent's directories; may be NULL */
     const char *const *environment;
 
     const char *xdg_data_home;           /* XDG_DATA_HOME */
@@ -31,24 +31,25 @@ struct store_env {
     const char *claude_skip_history;     /* CLAUDE_CODE_SKIP_PROMPT_HISTORY: see host_unpersisted */
 };
 
-/* The value of a variable in an environment ("NAME=value" texts, ended by a NULL), borrowed; NULL if it is not set. */
+/* Returns the value of a variable in an environment ("NAME=value" texts, ended by a NULL), borrowed; NULL if it is not
+ * set. */
 const char *env_value(const char *const *environment, const char *name);
-/* The value of an agent's own variable that says where its store is; NULL if it is not set or empty. */
+/* Returns the value of a variable with which an agent names its directory; NULL if it is not set or empty. */
 const char *env_variable(const struct store_env *env, const char *name);
 /* $VARIABLE/reprise, else $HOME/<below>/reprise; NULL without a home, or if out of memory (a->failed). A relative value
- * does not count (XDG base directory specification). */
+ * is ignored (XDG base directory specification). */
 const char *env_base_dir(const char *const *environment, const char *variable, const char *below,
                          struct arena *a);
-/* Everything that an environment decides. Texts are borrowed from it or in the arena. */
+/* Fills in everything that an environment decides. Texts are borrowed from it or in the arena. */
 struct store_env env_read(const char *const *environment, const char *cwd, int64_t now_ms,
                           struct arena *a);
 
-/* The time for a row that is written now. If now_ms was read since the host's process began, this is the clock's present
- * time; any other time was made up (by a test, for a demo) and is returned as it is. */
+/* Returns the time for a row that is written now. If now_ms was read by this process, that is the present time; any
+ * other time was invented (for a test or a demo) and is returned as it is. */
 int64_t env_now_ms(const struct store_env *env);
 
-/* "<state_dir>/<name>" and "<data_dir>/<name>". ERR_NOT_FOUND if there is no such directory (no home): then
- * nothing can be changed, because there is no place for undo records. */
+/* "<state_dir>/<name>" and "<data_dir>/<name>". ERR_NOT_FOUND if there is no such directory (no home). Nothing can then
+ * be changed, because there is no place for undo records. */
 MUST_CHECK enum err_code env_state_path(const struct store_env *env, const char *name,
                                         char out[PATH_MAX], struct err *e);
 MUST_CHECK enum err_code env_data_path(const struct store_env *env, const char *name,

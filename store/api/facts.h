@@ -10,7 +10,7 @@
 
 /* What a system records about a session beyond the members of its row: token usage, exit reason,
  * attribution, ... A fact has a name for programs and a label for people, so that `info` prints the
- * facts of every system without knowing one of them. */
+ * facts of every system without knowing any of them. */
 struct session_fact {
     const char *key;   /* the member of `info --json`: "tokenUsage"; a literal */
     const char *label; /* the line of `info`: "tokens"; a literal; NULL: only in JSON */
@@ -24,10 +24,10 @@ struct session_facts {
     size_t n;
 };
 
-/* Adds a fact; the texts are copied. One that has neither text nor JSON is left out. */
+/* Adds a fact; the texts are copied. One with neither text nor JSON is skipped. */
 MUST_CHECK enum err_code session_facts_add(struct session_facts *f, const struct session_fact *fact,
                                            struct err *e);
-/* Adds a text, and a number; n is also the text. */
+/* The same for a text or a number. n is also the text. */
 MUST_CHECK enum err_code session_facts_text(struct session_facts *f, const char *key,
                                             const char *label, struct slice text, struct err *e);
 MUST_CHECK enum err_code session_facts_int(struct session_facts *f, const char *key,

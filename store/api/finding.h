@@ -54,9 +54,8 @@ struct finding {
 /* Called for each finding; texts are valid during the call. A non-zero code ends the search and is returned. */
 typedef enum err_code finding_fn(const struct finding *f, void *arg, struct err *e);
 
-/* What a session owns besides files: refs of a git repository. A deletion renames them
- * (OWNED_REF_TRASH), which keeps their commits from every gc; restoring the session gives them
- * their own names again. */
+/* What a session owns besides files: refs of a git repository. Deleting the session renames them (OWNED_REF_TRASH),
+ * which protects their commits from gc; restoring it renames them back. */
 #define OWNED_REF_TRASH "refs/reprise/trash/"
 
 struct owned_ref {
@@ -72,8 +71,8 @@ struct owned_refs {
     const char *stays;
 };
 
-/* The leftovers of one session: its transcript is gone, removed by the agent's own cleanup or
- * delete, but side directories, saved copies of files and the like still exist under its id. */
+/* The leftovers of one session: the agent's own cleanup or delete removed its transcript, but side directories, saved
+ * copies of files and the like still exist under its id. */
 struct leftover {
     struct slice id;
     struct slice folder; /* the project's, as the system names it; "" if that is not known */

@@ -17,35 +17,32 @@ struct store_ops;
 
 /* A program that appends while its agent runs keeps the session open: store/host/host_session.h.
  *
- * The writing side: what a program that runs agents needs to keep its sessions in a store of any
- * system, in that system's own format. The commands `create`, `append`, `checkpoint` and `set` are
- * these calls and nothing more.
+ * The writing side: what a program that runs agents needs to keep its sessions in a store of any system, in that
+ * system's own format. The commands `create`, `append`, `checkpoint` and `set` only make these calls.
  *
- * A host's writes are done at once, are durable when the call returns, and are not part of the
- * change log, so `undo` does not revert them. Rows are appended safely while other programs write,
- * and no byte of theirs is lost. A call that fails has written nothing that a reader would take for
- * a row or a session.
+ * A host's writes are done at once, are durable when the call returns, and are not part of the change log, so `undo`
+ * does not revert them. Rows are appended safely while other programs write, and no byte of theirs is lost. A call that
+ * fails has written nothing that a reader could mistake for a row or a session.
  *
- * If a call is killed: rows are recorded in a journal first, and an incomplete append is undone
- * when the next append or change begins (store/journal/append_journal.h). create, checkpoint and
- * set keep no journal: each document (metadata, manifest, state, saved copy) is written to a
- * temporary file and renamed, so either the old one or the new one is there, complete. A checkpoint
- * of several files may leave saved copies of some, and can be made again. A temporary file stays
- * until the next call of its kind.
+ * If a call is killed: rows are recorded in a journal first, and an incomplete append is undone when the next append or
+ * change begins (store/journal/append_journal.h). create, checkpoint and set keep no journal: each document (metadata,
+ * manifest, state, saved copy) is written to a temporary file and renamed, so either the old one or the new one is
+ * there, complete. An interrupted checkpoint of several files may leave saved copies of some of them, and can be
+ * repeated. A temporary file stays until the next call of the same kind.
  *
- * If two programs change one document at once: programs of ours take turns under its lock if the
- * format has one (goat), or refuse a document that changed before the rename (Entire). A program
- * that takes no lock, as goat itself for its metadata, may overwrite what we set, and we may
- * overwrite what it wrote between our read and our rename.
+ * If two programs change one document at once: those that use this library take turns under its lock if the format has
+ * one (goat), or refuse a document that changed before the rename (Entire). A program that takes no lock, such as goat
+ * itself for its metadata, may overwrite what we set, and we may overwrite what it wrote between our read and our
+ * rename.
  *
- * The order of calls: host_make (once, if there is no store yet) -> open -> host_create ->
- * host_append, host_checkpoint, host_set in any order. A system that cannot do one of them has NULL
- * in struct store_ops, and the call returns ERR_UNSUPPORTED; so a host's own store is a struct
- * store_ops with the members it needs (store/host/memory_store.h is one that is kept in memory, noop_store_ops one that keeps nothing).
+ * The order of calls: host_make (once, if there is no store yet) -> open -> host_create -> host_append,
+ * host_checkpoint, host_set in any order. A system that cannot do one of them has NULL in struct store_ops, and the
+ * call returns ERR_UNSUPPORTED; so a host's own store is a struct store_ops with the members it needs
+ * (store/host/memory_store.h is one that is kept in memory, noop_store_ops one that keeps nothing).
  *
  * Texts passed in are borrowed for the call. Returned texts are in the arena. */
 
-enum host_field { /* what a format may have no place for; see host_created.unsaved */
+enum host_field { /* members that a format may have no place for; see host_created.unsaved */
                   HOST_CWD = 1 << 0,
                   HOST_MODEL = 1 << 1,
                   HOST_TITLE = 1 << 2,
@@ -73,10 +70,10 @@ struct host_created {
 struct host_append {
     const struct slice *row; /* one JSON object each, without newline; checked by host_append */
     size_t n;
-    /* to the stream of SDK messages beside the conversation, not to the conversation */
+    /* append to the stream of SDK messages, not to the conversation */
     bool transcript;
-    /* Set by store/host/host_session.h: what is known of the session's logs since the last append (NULL: nothing),
-     * and that the rows are to be made durable later. A system may ignore both. */
+    /* Set by store/host/host_session.h: what is known of the session's logs (NULL: nothing), and whether the rows are
+     * made durable later. A system may ignore both. */
     struct log_states *logs;
     bool later;
     /* Also updates the counts and times that the format keeps in its metadata, as the library of the
@@ -92,15 +89,15 @@ struct host_appended {
 };
 
 struct host_checkpoint {
-    /* the checkpoint is the state before the answer to this one; a rewind names it */
+    /* the checkpoint is the state before the answer to this message, whose id a rewind names */
     struct slice message;
     /* absolute paths of the files that are about to be changed; need not exist */
     const char *const *file;
     size_t files;
     struct slice label; /* of the checkpoint, if the format has a place for it; may be empty */
-    /* The end of a sub-agent's task, for systems that keep such checkpoints (entire): the id of the
-     * tool call that started it, and that of the sub-agent, whose transcript is saved with the
-     * files. message is then what the task was, and may be empty. */
+    /* For a checkpoint at the end of a sub-agent's task, in systems that keep those (entire): the ids of the tool call
+     * that started the task and of the sub-agent, whose transcript is saved with the files. message is then a
+     * description of the task, and may be empty. */
     struct slice task, agent;
 };
 
@@ -117,28 +114,26 @@ struct host_setting {
     struct slice value; /* text; empty: the setting is cleared */
 };
 
-/* Why hosts keep no sessions in this store, in words for a person; NULL: they do. For Claude Code these are its own
+/* The reason why hosts keep no sessions in this store, for a person; NULL: they do. For Claude Code these are its own
  * switches (seed 002): CLAUDE_CODE_SKIP_PROMPT_HISTORY in the environment, and cleanupPeriodDays 0 in its settings, as
- * they were when the store was opened. The calls below then check what they are passed, succeed, and write nothing, as
- * those of noop_store_ops; nothing else changes, and sessions that exist are read as always. A literal. */
+ * they were when the store was opened. The calls below then check their arguments, succeed, and write nothing, as those
+ * of noop_store_ops; existing sessions are read as usual. A literal. */
 const char *host_unpersisted(const struct store *st);
 
 /* Makes an empty store; an existing one is left as it is. path NULL: where the system keeps the
  * sessions of env->cwd. */
 MUST_CHECK enum err_code host_make(const struct store_ops *ops, const struct store_env *env,
                                    const char *path, struct err *e);
-/* A new session without messages. ERR_STALE: a session with this id exists, and is unchanged.
- * ERR_USAGE: this cannot be an id of the system. */
+/* A new session without messages. ERR_STALE: a session with this id exists, and is unchanged. ERR_USAGE: the id is not
+ * valid in this system. */
 MUST_CHECK enum err_code host_create(const struct store *st, const struct host_create *req,
                                      struct arena *a, struct host_created *out, struct err *e);
-/* Appends rows, all of them or none (in each file), in one write that is recorded first. Rows whose
- * uuid the session already has are not written again, so that a call that failed, or whose result
- * was lost, can be repeated. Calls of several threads and programs take turns, each appending after
- * the one before (ERR_LOCKED after 10 s). Rows of a sub-agent (claude: those with an agentId) go
- * into its own file, before the others. A row keeps the values that it was passed with, in the
- * order and spelling of the system if that has its own; members that the system's rows need and
- * this one lacks (an id, a time, the row before) are added. ERR_USAGE: a row is not a JSON object,
- * or not a row of this system. */
+/* Appends rows, all of them or none (in each file), in one write that is recorded first. Rows whose uuid the session
+ * already has are not written again, so that a call that failed, or whose result was lost, can be repeated. Calls of
+ * several threads and programs take turns, each appending after the one before (ERR_LOCKED after 10 s). Rows of a
+ * sub-agent (claude: those with an agentId) go into its own file, before the others. A row keeps its values, in the
+ * order and spelling of the system if that has its own; members that the system requires and the row lacks (an id, a
+ * time, the preceding row) are added. ERR_USAGE: a row is not a JSON object, or not a row of this system. */
 MUST_CHECK enum err_code host_append(const struct store *st, const struct session_ref *ref,
                                      const struct host_append *req, struct arena *a,
                                      struct host_appended *out, struct err *e);
@@ -148,15 +143,15 @@ MUST_CHECK enum err_code host_append(const struct store *st, const struct sessio
 MUST_CHECK enum err_code host_checkpoint(const struct store *st, const struct session_ref *ref,
                                          const struct host_checkpoint *req, struct arena *a,
                                          struct host_checkpointed *out, struct err *e);
-/* Updates the session's metadata; members that are not named stay. ERR_USAGE: no such setting in
- * this system, or a value that is not allowed; then nothing was set. */
+/* Updates the session's metadata; other members stay as they are. ERR_USAGE: no such setting in this system, or a value
+ * that is not allowed; nothing is then set. */
 MUST_CHECK enum err_code host_set(const struct store *st, const struct session_ref *ref,
                                   const struct host_setting *setting, size_t n, struct err *e);
 
-/* An interval of a queue of rows: they are written as soon as its thread has nothing else to write. */
+/* As an interval: queued rows are written as soon as the thread is idle. */
 #define HOST_AT_ONCE UINT32_MAX
 
-/* What host_create and host_append check themselves, whatever the system; *out is the request with its defaults. */
+/* The checks that host_create and host_append make for every system. *out is the request with its defaults. */
 MUST_CHECK enum err_code host_check_create(const struct store *st, const struct host_create *req,
                                            struct host_create *out, struct err *e);
 MUST_CHECK enum err_code host_check_rows(const struct host_append *req, struct err *e);
@@ -167,14 +162,13 @@ void host_generate_id(char out[HOST_ID]);
 /* The rows of a text, without blank lines, in the arena: what `reprise append` reads. */
 MUST_CHECK enum err_code host_rows(struct slice text, struct arena *a, struct slice **row,
                                    size_t *n, struct err *e);
-/* Returns true if this can be one part of a path: not empty, no "." or "..", no '/' and no NUL, at
- * most 255 bytes, no '-' in front. Ids from outside are checked here before they become a file's
- * name. */
+/* Returns true if this is a safe file name: not empty, no "." or "..", no '/' and no NUL, at most 255 bytes, no '-' in
+ * front. Ids from outside are checked here before they become part of a path. */
 bool host_id_is_plain(struct slice id);
 
-/* A store that keeps nothing, for hosts whose persistence is switched off (seed 004): the same calls succeed, nothing is
- * read or written, and nothing is ever listed. open takes any path, also NULL. Every id that could be one exists and
- * has no messages, so that a host may look up the session it created. Threads may share it. */
+/* A store that keeps nothing, for hosts whose persistence is switched off (seed 004): the same calls succeed, nothing
+ * is read or written, and nothing is ever listed. open accepts any path, even NULL. Every valid id exists and has no
+ * messages, so that a host can look up the session it created. Threads may share it. */
 extern const struct store_ops noop_store_ops;
 
 #endif

@@ -11,8 +11,8 @@
 struct session_ref;
 struct store;
 
-/* Stores that plug-ins keep (store/api/reprise_plugin.h). A plug-in is loaded only if the configuration or the command line
- * names it. */
+/* Stores that are kept by plug-ins (store/api/reprise_plugin.h). A plug-in is loaded only if the configuration or the
+ * command line names it. */
 
 struct plugin_option {
     const char *name, *value;
@@ -20,7 +20,7 @@ struct plugin_option {
 
 /* A section [store.NAME] of the configuration. */
 struct plugin_config {
-    const char *name; /* what the store is called: in --store, as the system of its sessions */
+    const char *name; /* of the store, in --store and as the system of its sessions */
     /* an absolute path, or the name of a file NAME.so in <data>/stores or in the installed folder */
     const char *plugin;
     const char *path; /* for the plug-in: a directory, a URL */
@@ -28,38 +28,39 @@ struct plugin_config {
     size_t options;
 };
 
-/* Loads the plug-in and makes a store of it. connect: opens the place, too, and fails if that fails; otherwise the first
- * call does, so that a server that is slow or gone holds up nothing else, and `unreadable` reports it.
+/* Loads the plug-in and makes a store of it. With `connect` it also opens the plug-in's store and fails if that fails;
+ * otherwise the first call opens it, so that a slow or missing server delays nothing else, and `unreadable` reports it.
  *
- * ERR_NOT_FOUND: no such plug-in. ERR_UNSAFE: its file belongs to another user or can be written by others, or its path is
- * relative. ERR_FORMAT: it is no plug-in. ERR_UNSUPPORTED: it was made for another version of the interface. Everything in
- * the configuration is copied. */
+ * ERR_NOT_FOUND: no such plug-in. ERR_UNSAFE: its file belongs to another user or can be written by others, or its path
+ * is relative. ERR_FORMAT: it is not a plug-in. ERR_UNSUPPORTED: it was made for another version of the interface.
+ * Everything in the configuration is copied. */
 MUST_CHECK enum err_code plugin_store_open(const struct store_env *env,
                                            const struct plugin_config *config, bool connect,
                                            struct store **out, struct err *e);
-/* Finds the plug-in and the section for "SCHEME://...", or for a store without a section. Texts are in the arena. Returns false if
- * this is no URL. */
+/* Finds the plug-in and the section for "SCHEME://...", or for a store without a section. Texts are in the arena.
+ * Returns false if this is not a URL. */
 bool plugin_config_of_url(const char *url, struct arena *a, struct plugin_config *out);
 
 /* ---- local sessions into the store ---- */
 
 struct plugin_push {
     bool dry_run; /* compares and counts only */
-    bool force;   /* also if the store has rows that are not here */
+    bool force;   /* even if the store has rows that the local session lacks */
 };
 
 struct plugin_pushed {
     bool is_new;     /* the store did not have the session */
-    size_t rows;     /* that were added */
-    size_t left_out; /* damaged lines, which no store takes */
+    size_t rows;     /* added */
+    size_t left_out; /* damaged lines, which no store accepts */
 };
 
-/* Adds the rows of a local session of Claude Code, and of its sub-agents, that the store lacks. Repeating it adds nothing, and after a
- * failure it goes on where it stopped; a list shows the session once its sub-agents are complete. The session's project is
- * that under which the store has it, else the option `project` of the store, else the name of its folder.
+/* Adds the rows of a local session of Claude Code, and of its sub-agents, that the store lacks. Repeating it adds
+ * nothing, and after a failure it continues where it stopped; a list shows the session once its sub-agents are
+ * complete. The session's project is the one under which the store already has it, else the option `project` of the
+ * store, else the name of its folder.
  *
- * ERR_UNSAFE: the store has rows that are not here. ERR_FORMAT: the store cannot hold a row; the error names its line.
- * ERR_STALE: other programs added to the session again and again. */
+ * ERR_UNSAFE: the store has rows that the local session lacks. ERR_FORMAT: the store cannot hold a row; the error names
+ * its line. ERR_STALE: other programs kept adding to the session. */
 MUST_CHECK enum err_code plugin_push_session(const struct store *st,
                                              const struct session_ref *local,
                                              const struct plugin_push *how,

@@ -13,7 +13,7 @@
 enum interruption {
     INTERRUPTION_NONE,   /* the turn ended */
     INTERRUPTION_PROMPT, /* a prompt was never answered: it can be asked again */
-    INTERRUPTION_TURN, /* cut in the middle of a turn: messages ends with a continuation message */
+    INTERRUPTION_TURN,   /* the turn was cut off: messages ends with a continuation message */
 };
 
 struct restore {
@@ -34,8 +34,8 @@ struct restore {
     size_t todos, skills, replacements, file_history;
     /* the model has been given the list of skills, which need not be announced again */
     bool skills_listed;
-    /* Whole rows of the transcript, for agents that have these features; empty or 0: no such row.
-     * The newest attribution snapshot holds all that the earlier ones did. */
+    /* Whole rows of the transcript, for agents that have these features; empty or 0: no such row. The newest
+     * attribution snapshot contains the earlier ones. */
     struct slice attribution_json;
     struct slice *collapse_json; /* commits of the context collapse, oldest first */
     size_t collapses;
@@ -61,13 +61,13 @@ enum retrieve_state {
     RETRIEVE_UNCHANGED,   /* the local one is the same, or is the original of a redacted copy */
     RETRIEVE_NEWER,       /* the checkpoint has more of the conversation */
     RETRIEVE_LOCAL_NEWER, /* the local one has more, or that cannot be determined */
-    RETRIEVE_NOT_OURS,    /* of an agent whose place for transcripts is unknown */
+    RETRIEVE_NOT_OURS,    /* its agent's directory of transcripts is unknown */
 };
 
 struct retrieve_request {
     /* a checkpoint: all of its sessions as they were then; empty: the newest of this session */
     struct slice at;
-    bool overwrite; /* also local transcripts that are newer */
+    bool overwrite; /* even local transcripts that are newer */
 };
 
 struct retrieve_item {

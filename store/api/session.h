@@ -19,9 +19,9 @@ struct scope {
     bool all; /* every project; project and tree are ignored */
     /* the directory: as realpath returns it, or as written if it is gone */
     struct slice project;
-    const struct slice *tree; /* worktrees of its repository, itself among them; none when it has */
-    size_t trees;             /* no others, or they were not asked for */
-    bool leave_worktrees;     /* "latest" is that of the directory alone, also if all is set */
+    const struct slice *tree; /* worktrees of its repository, including itself; empty if it has */
+    size_t trees;             /* no others or they were not requested */
+    bool leave_worktrees;     /* "latest" considers the directory alone, even if all is set */
     bool leave_programmatic;  /* hide sessions that programs wrote */
     bool all_kinds; /* also sessions that their agent's own list leaves out (session_row_admit) */
 };
@@ -45,17 +45,16 @@ struct session_ref {
     /* the sort key of a list if the system records changes itself; 0: the mtime */
     int64_t recent_ms;
     uint32_t recent_ns; /* and its nanoseconds below a millisecond */
-    /* The part of it that enumerate had to read for the above, in the system's own form: describe
-     * uses it, and reads the file itself if this is empty. Valid as long as the id; not in copies,
-     * and not in a row's ref. */
+    /* The part of the session that enumerate had to read for the members above, in the system's own form. If it is
+     * empty, describe reads the file itself. Valid as long as the id; empty in copies and in a row's ref. */
     struct slice told;
     /* Enumerate found nothing beside the transcript, so describe need not look. Not set in
      * copies. */
     bool alone;
-    /* Another store that has the session, too: a local one, or that of a team. Set by listings; NULL if unknown. */
+    /* Another store that also has the session: a local one, or a team's. Set by listings; NULL if unknown. */
     const struct store *also;
-    /* The path is a link of /proc to a file without a name (store/fs/memory_file.h), so it is followed. Not set
-     * in copies. */
+    /* The path is a link in /proc to a file without a name (store/fs/memory_file.h), so it is followed. Not set in
+     * copies. */
     bool nameless;
 };
 
@@ -92,7 +91,7 @@ enum session_flags {
 
 /* The activity of a session, which the program that runs it publishes (store/host/host_state.h). */
 enum session_state {
-    SESSION_UNKNOWN, /* no program says */
+    SESSION_UNKNOWN, /* not published */
     SESSION_IDLE,
     SESSION_RUNNING,
     SESSION_REQUIRES_ACTION, /* waits for a person */
@@ -163,23 +162,22 @@ struct session_row {
     struct slice pr_url, pr_repository; /* its pull request ... */
     int64_t pr_number;                  /* ... 0: none */
     struct slice parent_id;             /* the session this one was forked from */
-    /* an id inside the session that differs from the one it is opened by */
+    /* the id recorded in the session, if it differs from the one that opens it */
     struct slice recorded_id;
     const char *problem; /* with HIDDEN_DAMAGED: for a person; a literal */
     /* without CAN_DELETE: the reason, for a person; a literal. NULL: the system cannot delete */
     const char *stays;
     /* for systems whose sessions are written in several dialects; a literal, NULL: no dialects */
     const char *dialect;
-    /* where the session is in its life, if the system records that ("active", "idle", "ended"); a
-     * literal, NULL: not recorded */
+    /* the stage of the session, if the system records it ("active", "idle", "ended"); a literal, NULL: not recorded */
     const char *phase;
     int64_t created_ms;  /* TIME_NONE: unknown */
     int64_t modified_ms; /* mtime, rounded half up to ms (claude.md 2.1) */
     int64_t activity_ms; /* newest timestamp inside the tail, else modified_ms */
-    /* files that the newest snapshot seen in the windows tracks; 0: none seen */
+    /* files tracked by the newest snapshot in the windows; 0: no snapshot */
     unsigned restorable;
     int64_t expires_ms; /* when the agent's own cleanup may remove it; TIME_NONE: never */
-    int live_pid;       /* with SESSION_LIVE */
+    int live_pid;       /* of the running process, with SESSION_LIVE */
     enum session_state state;
     struct slice waits_for; /* with SESSION_REQUIRES_ACTION: "Editing src/foo.ts"; may be empty */
 };
@@ -196,8 +194,8 @@ int64_t session_recent_ns(const struct session_ref *ref);
 /* Returns true if the windows may have missed the session's title: store_ops.deep reads further. */
 bool session_wants_title(const struct session_row *row);
 
-/* With scope->all_kinds, a row is shown that is hidden as a sub-agent's, as empty, or as one that a command started: its
- * `hidden` becomes `kind`. Called after describe. */
+/* With scope->all_kinds, a row is shown that is hidden as a sub-agent's, as empty, or as one that a command started:
+ * its `hidden` becomes `kind`. Called after describe. */
 void session_row_admit(struct session_row *row, const struct scope *scope);
 /* "sub-agent", "empty", "command"; "" for HIDDEN_NOT. A literal. */
 const char *session_kind_name(enum session_hidden kind);
@@ -228,8 +226,9 @@ struct fork_result {
     struct slice id;
     const char *path;
     const char *system; /* whose session the copy is; NULL: of the same system as its source */
-    const char *staged; /* where the copy is until then ... */
-    const char *staged_files; /* ... and the saved copies of its files; NULL: no saved copies */
+    const char *staged; /* where the copy is before the change */
+    /* the same for the saved copies of its files; NULL: no saved copies */
+    const char *staged_files;
 };
 
 /* A sub-agent of a session as a list shows it, read from both ends of its transcript and never from its middle. */

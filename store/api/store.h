@@ -86,8 +86,8 @@ typedef enum err_code store_deep_fn(const struct store *st, const struct session
                                     const atomic_bool *cancel, struct session_row *row, bool *found,
                                     struct err *e);
 
-/* The session with exactly this id, as the system itself would look it up in the scope; *ref is
- * in the arena. ERR_USAGE if this cannot be an id of the system. */
+/* The session with exactly this id, as the system itself would look it up in the scope; *ref is in the arena. ERR_USAGE
+ * if the id is not valid in this system. */
 typedef enum err_code store_find_fn(const struct store *st, const struct scope *scope,
                                     struct slice id, struct arena *a, struct session_ref *ref,
                                     struct err *e);
@@ -127,12 +127,12 @@ typedef enum err_code store_load_branch_fn(const struct store *st, const struct 
                                            struct id128 leaf, const atomic_bool *cancel,
                                            struct transcript **out, struct err *e);
 
-/* Takes one row's bytes apart for a reader. */
+/* Splits one row into blocks for a reader. */
 typedef enum err_code store_blocks_fn(const struct store *st, struct slice row,
                                       struct block_list *out, struct err *e);
 
 /* Optional. The texts that `blocks` would find in a row, without decoding them: for a search that only counts. Returns
- * false if the row has to be decoded, as many may have to be: one that is not valid JSON, or in an unusual form. */
+ * false if the row has to be decoded, because it is not valid JSON or has an unusual form. */
 typedef bool store_raw_texts_fn(struct slice row, struct raw_texts *out);
 
 /* The conversation that a resume would restore, oldest first, one JSON object for each message.
@@ -157,11 +157,11 @@ typedef enum err_code store_subagent_fn(const struct store *st, const struct ses
                                         struct slice agent, struct arena *a,
                                         struct session_ref *out, struct err *e);
 
-/* Optional. The tokens that the session's transcripts record (store/api/usage.h), in no order: of its conversation with
- * all its branches, and of its sub-agents. One record for each answer of a model; the rows of one answer, or copies of it,
- * may be handed over several times with the same `answer` and `request`, because the reader counts them once. Reads whole
- * files; ERR_CANCELLED if the flag is raised (it may be NULL). A sub-agent that cannot be read is left out. NULL: the
- * system's transcripts record no tokens. */
+/* Optional. The tokens that the session's transcripts record (store/api/usage.h), in no order: those of its
+ * conversation with all branches, and of its sub-agents. One record for each answer of a model; the rows of one answer,
+ * or copies of it, may be reported several times with the same `answer` and `request`, because the reader counts them
+ * once. Reads whole files; ERR_CANCELLED if the flag is raised (it may be NULL). A sub-agent that cannot be read is
+ * left out. NULL: the system's transcripts record no tokens. */
 typedef enum err_code store_usage_fn(const struct store *st, const struct session_ref *ref,
                                      const atomic_bool *cancel, usage_fn *fn, void *arg,
                                      struct err *e);
@@ -250,8 +250,8 @@ typedef enum err_code store_copies_fn(const struct store *st, const struct sessi
 typedef enum err_code store_remove_fn(const struct store *st, const struct session_ref *ref,
                                       struct err *e);
 
-/* Optional, for stores that wait for a server: on, calls that only read return soon (ERR_CANCELLED), and no such call
- * begins; off ends that. */
+/* Optional, for stores that wait for a server. While it is on, running and new calls that only read return
+ * ERR_CANCELLED soon. */
 typedef void store_interrupt_fn(const struct store *st, bool on);
 
 /* Optional. Reports whether a program is writing to the session. Called before every operation
@@ -265,8 +265,8 @@ typedef enum err_code store_live_many_fn(const struct store *st,
                                          const struct session_ref *const ref[], size_t n,
                                          struct live out[], struct err *e);
 
-/* Looking for damage: optional. Hands over each defect of a session, in no order, and changes
- * nothing. An error means that the session cannot be read at all. */
+/* Looking for damage: optional. Reports each defect of a session, in no order, and changes nothing. An error means that
+ * the session cannot be read at all. */
 typedef enum err_code store_check_fn(const struct store *st, const struct session_ref *ref,
                                      const atomic_bool *cancel, finding_fn *fn, void *arg,
                                      struct err *e);
@@ -285,7 +285,8 @@ typedef enum err_code store_leftovers_fn(const struct store *st, const struct sc
 typedef enum err_code edit_fn(const struct edit *edit, void *arg, struct err *e);
 
 /* Optional. What the session and its sub-agents did to files (store/api/edit.h): the edits of each transcript in its
- * order. A system whose tool calls have the usual forms uses tool_edits_loaded (store/systems/common/edits/tool_edits.h). */
+ * order. A system whose tool calls have the usual forms uses tool_edits_loaded
+ * (store/systems/common/edits/tool_edits.h). */
 typedef enum err_code store_edits_fn(const struct store *st, const struct session_ref *ref,
                                      const struct edit_query *q, edit_fn *fn, void *arg,
                                      struct err *e);
@@ -294,9 +295,9 @@ typedef enum err_code store_edits_fn(const struct store *st, const struct sessio
 typedef enum err_code store_checkpoints_fn(const struct store *st, const struct session_ref *ref,
                                            struct checkpoint_list *out, struct err *e);
 
-/* Optional. The checkpoints that a name leads to: a commit of the user as git names it, or the id of
- * a checkpoint or its unique beginning, and from each the way back to all commits that name it.
- * ERR_NOT_FOUND: no such commit or checkpoint, or the commit names none. */
+/* Optional. Finds checkpoints by a user's commit in any form that git accepts, or by the id of a checkpoint or its
+ * unique beginning, each with all commits that name it. ERR_NOT_FOUND: no such commit or checkpoint, or the commit
+ * names none. */
 typedef enum err_code store_origins_fn(const struct store *st, struct slice name,
                                        struct checkpoint_origins *out, struct err *e);
 
@@ -317,9 +318,9 @@ typedef enum err_code store_plan_turn_fn(const struct store *st, const struct se
                                          struct slice point, struct rewind_plan *out,
                                          struct err *e);
 
-/* Optional. For systems whose plan goes back further than to the point, because they keep no
- * better record: the contents of each file at the point itself, as far as they can be inferred
- * from the conversation. The plan's notes mention it. */
+/* Optional. For systems whose plan goes back further than the point, because they keep no better record: the contents
+ * of each file at the point itself, as far as they can be inferred from the conversation. The plan's notes mention
+ * it. */
 typedef enum err_code store_plan_inferred_fn(const struct store *st, const struct session_ref *ref,
                                              struct slice point, struct rewind_plan *out,
                                              struct err *e);
@@ -338,9 +339,8 @@ typedef enum err_code store_plan_conversation_fn(const struct store *st,
                                                  const struct session_ref *ref, struct slice point,
                                                  struct rewind_plan *plan, struct err *e);
 
-/* Optional. Moves the system's own git refs back with the files of a plan: adds steps to its
- * talk, which is CONVERSATION_REFS if the conversation stays. ERR_UNSUPPORTED: no ref of the
- * point can be moved. */
+/* Optional. Moves the system's own git refs back with the files of a plan: adds steps to plan->conversation, which is
+ * CONVERSATION_REFS if the conversation stays. ERR_UNSUPPORTED: no ref of the point can be moved. */
 typedef enum err_code store_plan_refs_fn(const struct store *st, const struct session_ref *ref,
                                          struct rewind_plan *plan, struct err *e);
 
@@ -371,12 +371,12 @@ typedef const char *store_unpersisted_fn(const struct store *st);
 
 /* For sessions that a host keeps open (store/host/host_session.h): all optional. */
 
-/* Returns true if a new session comes into being with this row; before, it is not on disk. NULL:
- * it is on disk once it is created. */
+/* Returns true if this row puts a new session on disk, which it is not before. NULL: a session is on disk once it is
+ * created. */
 typedef bool store_begins_fn(struct slice row);
-/* Checks a row that will be appended later, and gives it what does not depend on the session: an
- * id, and the time at which it was passed. *complete and *id (empty: it has none) are the row's own
- * bytes or in the arena. Does no I/O; any thread may call it at any time. */
+/* Checks a row that will be appended later, and adds the members that do not depend on the session: an id, and the time
+ * of the call. *complete and *id (empty: no id) are in the row itself or in the arena. Does no I/O; any thread may call
+ * it at any time. */
 typedef enum err_code store_host_row_fn(const struct store *st, struct slice row, bool transcript,
                                         struct arena *a, struct slice *complete, struct slice *id,
                                         struct err *e);
@@ -390,27 +390,26 @@ typedef enum err_code store_host_row_fn(const struct store *st, struct slice row
  * store/query/listing.h and store/query/resolve.h work over any struct store; a list of systems
  * that also opens it by name is the host's own. */
 struct store_ops {
-    const char *name;   /* "claude"; its own, if the store was opened with store_open_named() */
-    const char *format; /* then "claude", else NULL */
+    const char *name; /* "claude"; the store's own name, if it was opened with store_open_named() */
+    const char *format; /* the system ("claude") of a store with a name of its own, else NULL */
     const char *label;  /* "Claude Code"; NULL: the name will do */
-    /* below a store's path: the folder in which folders with sessions appear, to be watched; NULL:
-     * the path itself */
+    /* the folder below a store's path that is watched for new folders with sessions; NULL: the path itself */
     const char *folders;
-    /* sessions of the same time are listed by id upwards; else downwards (claude.md 2.6) */
+    /* sessions with equal times are listed by ascending id; else descending (claude.md 2.6) */
     bool ties_upwards;
-    /* Plans name the other session that changed a file since (rewind_target.other); else
-     * store/rewind/plan/plan.h looks in the checkpoints of the others. */
+    /* Plans name the other session that changed a file since (rewind_target.other); else store/rewind/plan/plan.h
+     * searches the checkpoints of other sessions. */
     bool names_others;
     /* Checkpoints may be those of a sub-agent's task (host_checkpoint.task). */
     bool keeps_tasks;
     bool has_dialects; /* host_create.dialect may be given */
     bool names_forks;  /* fork_request.id may be given */
-    /* Optional. The keys of a session's rows, if a ref's path that ends with ".jsonl" is a file of
-     * them, one a line: a search reads it as it is. NULL: it goes through load. */
+    /* Optional. The keys of a session's rows, if a ref's path that ends with ".jsonl" is a file with one row a line,
+     * which a search then reads directly. NULL: a search uses load. */
     const struct index_keys *row_keys;
-    /* How large a session is is not known: its rows are in a database with those of others. */
+    /* The size of a session is not known, because its rows are in a database with those of others. */
     bool unsized;
-    /* The sessions are on a server, and may be copies of local ones: a session that is here and there is one. Calls may wait for
+    /* The sessions are on a server. They may be copies of local sessions; both are then one session. Calls may wait for
      * the server. */
     bool remote;
 
@@ -496,25 +495,25 @@ struct store {
     char *path;                  /* absolute; owned by the system, freed in its close */
 };
 
-/* All systems, NULL-terminated, in the order in which they are tried: store/systems/registry.c. */
+/* All systems, NULL-terminated, in the order in which they are tried (store/systems/registry.c). */
 extern const struct store_ops *const store_systems[];
 const struct store_ops *store_system(struct slice name); /* NULL: no such system */
-/* False: the session's store is a remote one and does not know how large it is. */
+/* Returns false if the store does not know how large the session is. */
 bool store_has_size(const struct session_ref *ref);
 void store_close(struct store *st); /* NULL is fine */
 /* Calls ops->restore. ERR_UNSUPPORTED: the system has no such call. */
 MUST_CHECK enum err_code store_restore(const struct session_ref *ref, struct slice at,
                                        struct restore *out, struct err *e);
-/* Opens a store that has a name of its own, which stands wherever others name their system. The arena, in which its table
- * of operations is, must live longer than the store. */
+/* Opens a store with a name of its own, which is shown wherever other stores show their system's. The arena contains
+ * its table of operations and must outlive the store. */
 MUST_CHECK enum err_code store_open_named(const struct store_ops *ops, const struct store_env *env,
                                           const char *path, const char *name, struct arena *a,
                                           struct store **out, struct err *e);
-/* "claude", however the store is called. */
+/* The system ("claude"), whatever the name of the store. */
 const char *store_format(const struct store_ops *ops);
 
-/* Describes the sub-agents by the member of the system, else by what its other members have of each. A system without sub-agents
- * gives an empty list. */
+/* Describes the sub-agents with the system's member for it, or else with its other members. For a system without
+ * sub-agents the list is empty. */
 enum err_code store_describe_subagents(const struct session_ref *ref, const atomic_bool *cancel,
                                        struct subagent_list *out, struct err *e);
 /* The reason why a system has no member for an ability (one bit of enum session_can), in its own

@@ -43,7 +43,7 @@ enum message_flags {
     MESSAGE_LEAF = 1 << 7,  /* a resume continues after this one; only if there are branches */
     /* a resume loads nothing of the part that ends here: it was cleared */
     MESSAGE_CLEARED = 1 << 8,
-    /* broken, though it parses: a member has a type that its program does not read */
+    /* it parses, but a member has a type that its program does not accept */
     MESSAGE_MISTYPED = 1 << 9,
     /* a resume does not load it, though it parses; set in whole transcripts only */
     MESSAGE_LEFT_OUT = 1 << 10,
@@ -63,13 +63,13 @@ struct transcript {
     struct message *message; /* owned; oldest first */
     size_t n;
     bool partial;          /* made from the tail only */
-    bool torn_tail;        /* the file ended without a newline ... */
-    bool unfinished;       /* ... in a line that was being written and is not a message */
+    bool torn_tail;        /* the file ended without a newline */
+    bool unfinished;       /* the last line was being written and is not a message */
     int64_t unfinished_at; /* the offset of that line */
     size_t lines;          /* lines in the file (whole) or in the part that was read */
     size_t broken;         /* lines that do not parse */
-    /* offsets count from the beginning of the part that was read: another reading has the same message elsewhere, and its id
-     * tells it */
+    /* offsets count from the beginning of the part that was read, so in another reading a message is identified by its
+     * id and not by its offset */
     bool floats;
     int64_t size;      /* of the file when it was read */
     struct file_id id; /* shows whether the file is still the same */
@@ -99,7 +99,7 @@ struct message_query {
     const atomic_bool *cancel; /* may be NULL */
 };
 
-/* The part [*from, *to) of n messages that a query asks for, as JavaScript's slice counts: a negative offset counts from
+/* The part [*from, *to) of n messages that a query asks for. As in JavaScript's slice, a negative offset counts from
  * the end. */
 void transcript_page(const struct message_query *q, size_t n, size_t *from, size_t *to);
 
@@ -140,11 +140,11 @@ struct block_list {
 };
 
 MUST_CHECK enum err_code transcript_block_add(struct block_list *list, const struct block *b);
-/* The same for a caller that looks once, at the end, whether the list's arena has failed. */
+/* The same for a caller that checks only at the end whether the list's arena has failed. */
 void transcript_block_put(struct block_list *list, struct block b);
 void transcript_blocks_fini(struct block_list *list);
 
-/* Texts as a row has them between quotes, each with the kind of the block that it is text or input of. */
+/* Texts as they are between the quotes in a row, each with the kind of the block that it is the text or input of. */
 enum { RAW_TEXTS = 64 };
 
 struct raw_text {
@@ -161,7 +161,7 @@ struct raw_texts {
  * through it; a branch leaves that path and runs up to a last message of its own. */
 struct branch {
     struct id128 leaf; /* its last message */
-    /* the message of the path after which it leaves; zero: it has a beginning of its own */
+    /* the message after which it leaves the path; zero: it begins with a root of its own */
     struct id128 from;
     int64_t time_ms;     /* of the last message; TIME_NONE: unknown */
     size_t messages;     /* that are not on the path */

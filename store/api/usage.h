@@ -12,29 +12,31 @@
 /* What an agent recorded about the tokens of one answer of a model: one request to the vendor's API. */
 
 /* Texts are WTF-8, valid during the call, and empty if they are not recorded. Numbers are what the agent recorded for
- * this answer alone, in tokens: an agent that records running totals has to be subtracted. No number is negative. */
+ * this answer alone, in tokens: running totals have to be subtracted from each other. No number is negative. */
 struct usage_record {
     int64_t time_ms; /* of the answer; TIME_NONE: not recorded */
     struct slice model;
     int64_t input;       /* of the request, neither read from a cache nor written to one */
-    int64_t output;      /* of the answer, with those of its thinking */
-    int64_t cache_read;  /* of the request, from a cache ... */
-    int64_t cache_write; /* ... and put into one */
+    int64_t output;      /* of the answer, including its thinking */
+    int64_t cache_read;  /* of the request, read from a cache */
+    int64_t cache_write; /* of the request, written to a cache */
     double cost;         /* in US dollars; NAN unless the agent recorded it */
-    /* The id of the message that the answer is in, as `load` has it, so that its turn can be found. Empty for the answer of
-     * a sub-agent: that belongs to the turn that was running at its time. */
+    /* The id of the message that the answer is in, as `load` has it, so that its turn can be found. Empty for a
+     * sub-agent's answer, which belongs to the turn that was running at its time. */
     struct slice message;
     struct slice agent; /* the sub-agent's id; empty: the conversation itself */
-    /* The ids that the vendor's API gave to the answer and to its request. Records with both ids the same are one answer,
-     * in whatever session they are: it is counted once. Empty `answer`: the record counts by itself. */
+    /* The ids that the vendor's API gave to the answer and to its request. Records in which both ids are the same are
+     * one answer, even in different sessions, and are counted once. Empty `answer`: the record is counted as it is. */
     struct slice answer, request;
-    /* The answer may be recorded in another session, too, which then counts: a fork copied it, or the transcript is a copy. */
+    /* The answer may also be recorded in another session, whose record then counts: a fork copied it, or the transcript
+     * is a copy. */
     bool copied;
-    /* A sub-agent's, or a side question's. If the same answer is recorded with another request outside, that one counts. */
+    /* The answer belongs to a sub-agent or to a side question. If it is also recorded elsewhere with another request,
+     * that record counts. */
     bool aside;
 };
 
-/* Nothing is known of it yet. */
+/* A record of which nothing is known yet. */
 static inline struct usage_record usage_record_empty(void)
 {
     return (struct usage_record){ .time_ms = TIME_NONE, .cost = (double)NAN };

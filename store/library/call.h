@@ -13,10 +13,10 @@
 #include "store/library/reprise.h"
 #include "store/query/listing.h"
 
-/* What every function of reprise.h does first and last. Nothing below this folder knows reprise.h; its types and codes
- * are translated here, so that they stay as they are while the inside changes. */
+/* What every function of reprise.h does first and last. Nothing below this folder includes reprise.h; its types and
+ * codes are translated here, so that they are stable while the internals change. */
 
-/* A call of a host's thread. The signals that a write may raise are blocked meanwhile, also in the threads that it
+/* A call in a host's thread. Signals that a write may raise are blocked during it, also in threads that the call
  * starts, which inherit the mask. */
 struct call {
     struct signal_hold pipe, size;
@@ -27,21 +27,21 @@ void call_begin(struct call *c);
 /* Returns rc as a code of reprise.h, and fills in *error if the call failed and error is not NULL. */
 int call_end(struct call *c, enum err_code rc, struct reprise_error *error);
 
-/* Copies a struct that a caller filled, of the size that its first member has, into one of this version; members that
- * the caller does not know become zero. given may be NULL: all zero. ERR_USAGE: the size is not set, or the caller
- * set members that this version does not know. */
+/* Copies a struct that a caller filled in, whose first member is its size, into one of this version; members that the
+ * caller does not know become zero. given may be NULL: all zero. ERR_USAGE: the size is not set, or the caller set
+ * members that this version does not know. */
 MUST_CHECK enum err_code call_options(const void *given, void *out, size_t size, struct err *e);
-/* Copies a result into a struct of the caller's, as much of it as that has room for. ERR_USAGE: the size is not set. */
+/* Copies as much of a result as fits into a struct of the caller. ERR_USAGE: the size is not set. */
 MUST_CHECK enum err_code call_result(const void *result, size_t size, void *out, struct err *e);
 
-/* Checks before anything is written that a result (it may be NULL) can be used later. */
+/* Checks, before anything is written, that a result (which may be NULL) can be filled in later. */
 MUST_CHECK enum err_code call_check_result(const void *out, struct err *e);
 
 /* Fills in an error of reprise.h. */
 void call_describe_error(const struct err *e, struct reprise_error *out);
 
 struct slice call_text(const char *text); /* empty for NULL */
-/* A copy with a NUL behind it; "" if the text is empty. Sets a->failed if out of memory. */
+/* A NUL-terminated copy; "" if the text is empty. Sets a->failed if out of memory. */
 const char *call_copy(struct arena *a, struct slice text);
 
 /* ---- requests that several functions take ---- */
@@ -71,7 +71,7 @@ struct reprise {
     size_t n;
 };
 
-/* The environment at this moment. That of the stores has the time at which they were opened. */
+/* The environment with the present time. In that of the stores it is the time at which they were opened. */
 struct store_env call_env(const struct reprise *r);
 
 struct reprise_session {
@@ -84,12 +84,12 @@ struct reprise_session {
 MUST_CHECK enum err_code session_handle(const struct reprise *r, struct slice name,
                                         struct reprise_session **out, struct err *e);
 
-/* Hands out a handle whose ref was found, or closes it if rc is an error. */
+/* Returns a handle whose ref was found, or closes it if rc is an error. */
 enum err_code session_handle_finish(struct reprise_session *s, enum err_code rc,
                                     struct reprise_session **out, struct err *e);
 
-/* Finds the session again, in the arena: rows were appended since, by this host or another program, and with the first
- * of them the transcript may have another path. */
+/* Finds the session again, in the arena: rows may have been appended since, and the first of them may have changed the
+ * path of the transcript. */
 MUST_CHECK enum err_code session_now(const struct reprise_session *s, struct arena *a,
                                      struct session_ref *out, struct err *e);
 
@@ -107,7 +107,7 @@ MUST_CHECK enum err_code texts_add_rows(struct reprise_texts *t, const struct tr
 /* Adds the text of a writer that has finished. */
 MUST_CHECK enum err_code texts_add_json(struct reprise_texts *t, const struct jsonout *j,
                                         struct err *e);
-/* Hands the texts out, or frees them if rc is an error. */
+/* Returns the texts, or frees them if rc is an error. */
 enum err_code texts_finish(struct reprise_texts *t, enum err_code rc, struct reprise_texts **out);
 
 #endif

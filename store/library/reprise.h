@@ -5,15 +5,15 @@
 
 /* A program that runs coding agents, or that works with what they left on disk, uses this library to list their
  * sessions, to read them, to keep sessions of its own in the format of any agent, and to rewind them. This header is
- * all of it. It compiles as C99 and as C++17, and consists of functions, plain structs, integers and texts, so that
- * other languages can call it through their foreign function interface.
+ * its whole interface. It compiles as C99 and as C++17, and consists of functions, plain structs, integers and texts,
+ * so that other languages can call it through their foreign function interface.
  *
  * Link with `pkg-config --cflags --libs reprise`, or with `find_package(reprise)` and `reprise::reprise` in CMake
  * (`reprise::static` for the static library).
  *
  * Texts are UTF-8 as the agents wrote them: they may contain control characters and broken sequences, and have to be
- * cleaned before a terminal shows them. A text that is passed in ends with a NUL or has a length beside it, and is
- * borrowed for the call. A text that is missing is NULL where it is passed in, and "" where it is returned.
+ * cleaned before a terminal shows them. A text that is passed in is NUL-terminated or has a separate length, and is
+ * borrowed for the call. A missing text is NULL in arguments and "" in results.
  *
  * A struct that a caller fills has its own size as its first member; every other member may be zero. A later version
  * adds members at the end only, and zero means what it meant before. Structs that the library returns are reached by
@@ -65,7 +65,7 @@ enum reprise_code {
     REPRISE_NOT_FOUND = 3,   /* the thing named does not exist */
     REPRISE_FORMAT = 4,      /* bytes on disk violate the format */
     REPRISE_LOCKED = 5,      /* another program holds the lock or has the file open */
-    REPRISE_STALE = 6,       /* it is not what it was when it was read or planned: do that again */
+    REPRISE_STALE = 6,       /* it changed since it was read or planned: do that again */
     REPRISE_UNSAFE = 7,      /* a link, not a regular file, or a path outside of what was allowed */
     REPRISE_UNSUPPORTED = 8, /* sessions of this system cannot do that */
     REPRISE_USAGE = 9,       /* the request itself is wrong: a bad id, an ambiguous prefix */
@@ -74,12 +74,12 @@ enum reprise_code {
 
 /* An error. It is a value of the caller's, needs no initialization and no release, and never changes its layout. Every
  * call that can fail takes a pointer to one as its last argument, which may be NULL. It is written only if the call
- * fails, and then nothing else of the caller's is. */
+ * fails; the call then writes nothing else of the caller's. */
 struct reprise_error {
     int32_t code;      /* enum reprise_code, as returned */
     int32_t system;    /* errno of the system call that failed; 0 if none did */
     char path[256];    /* the file concerned, cut at the front if it is long; "" for no file */
-    char text[256];    /* what was being done and why it failed, the outermost first */
+    char text[256];    /* what was being done (the outermost first) and why it failed */
     char message[504]; /* all of it as one line for a person, the reason first */
 };
 
@@ -94,8 +94,9 @@ enum reprise_open_flags {
 
 struct reprise_options {
     size_t size;
-    /* "claude", "goat", "exathena" or "entire"; "memory": sessions that end with the store, with rows that have a "role"
-     * and a "text"; "noop": calls succeed, and nothing is kept; NULL: every system whose default store exists */
+    /* "claude", "goat", "exathena" or "entire"; "memory": sessions that exist as long as the store, with rows that have
+     * a "role" and a "text"; "noop": calls succeed, and nothing is kept; NULL: every system whose default store
+     * exists */
     const char *system;
     /* the absolute path of the store: a configuration directory, a directory of sessions, a repository; NULL: where
      * the system keeps its sessions by default */
@@ -132,9 +133,9 @@ REPRISE_API const char *reprise_store_path(const struct reprise *r, size_t i);
 /* One session of an opened store. */
 struct reprise_session;
 
-/* Finds the session that a name means: an id, the unique beginning of one (four characters or more), SYSTEM:ID, the
- * absolute path of a transcript or session directory, or "latest". REPRISE_NOT_FOUND: there is no such session.
- * REPRISE_USAGE: several sessions begin with it; the error lists them. */
+/* Finds a session by name: an id, the unique beginning of one (four characters or more), SYSTEM:ID, the absolute path
+ * of a transcript or session directory, or "latest". REPRISE_NOT_FOUND: there is no such session. REPRISE_USAGE:
+ * several sessions begin with it; the error lists them. */
 REPRISE_API int reprise_session_open(const struct reprise *r, const char *name,
                                      struct reprise_session **out, struct reprise_error *error);
 /* Closes a session. NULL is fine. */
@@ -186,7 +187,7 @@ enum reprise_row_flags {
     REPRISE_ROW_LIVE = 1 << 6 /* a running process has it open */
 };
 
-/* The time of a row that is not known. */
+/* A time of a row that is not known. */
 #define REPRISE_TIME_UNKNOWN INT64_MIN
 
 /* A session as a list shows it. */
@@ -212,7 +213,7 @@ struct reprise_row {
     int64_t file_size;
     uint32_t flags; /* enum reprise_row_flags */
     int32_t pid;    /* with REPRISE_ROW_LIVE; 0: not known */
-    /* the same as one JSON object, as `reprise list --json` prints it, also with members that this struct lacks */
+    /* the row as one JSON object, as `reprise list --json` prints it, which has more members than this struct */
     const char *json;
     size_t json_length;
 };
@@ -220,8 +221,8 @@ struct reprise_row {
 /* The rows of an answer, in order. */
 struct reprise_rows;
 
-/* Lists the sessions of all opened stores. A NULL query asks for all of them. Only the part of each transcript that
- * a row needs is read, at most 128 KiB. Sessions that an agent's own list would hide are left out. */
+/* Lists the sessions of all opened stores. A NULL query asks for all of them. At most 128 KiB of each transcript are
+ * read. Sessions that an agent's own list would hide are left out. */
 REPRISE_API int reprise_list(const struct reprise *r, const struct reprise_query *query,
                              struct reprise_rows **out, struct reprise_error *error);
 /* Describes one session as such a list would. REPRISE_NOT_FOUND: no list shows it. */
@@ -239,8 +240,8 @@ REPRISE_API void reprise_rows_free(struct reprise_rows *rows);
 struct reprise_texts;
 
 REPRISE_API size_t reprise_texts_count(const struct reprise_texts *texts);
-/* Returns a text with a NUL behind it, which is valid until the texts are freed; NULL beyond the last one. Its length
- * goes into *length unless that is NULL. */
+/* Returns a NUL-terminated text, which is valid until the texts are freed; NULL beyond the last one. Its length goes
+ * into *length unless that is NULL. */
 REPRISE_API const char *reprise_texts_at(const struct reprise_texts *texts, size_t i,
                                          size_t *length);
 /* Frees the texts. NULL is fine. */
@@ -264,8 +265,8 @@ struct reprise_message_query {
 };
 
 /* Reads the conversation that a resume would restore, oldest first: one JSON object for each message, with the members
- * type, uuid, session_id, timestamp and message in every system. A NULL query asks for all of it. The messages are in
- * memory together; reprise_messages_each() needs memory for one. REPRISE_NOT_FOUND: there is no such sub-agent. */
+ * type, uuid, session_id, timestamp and message in every system. A NULL query asks for all of it. All messages are held
+ * in memory; reprise_messages_each() needs memory for one. REPRISE_NOT_FOUND: there is no such sub-agent. */
 REPRISE_API int reprise_messages(const struct reprise_session *s,
                                  const struct reprise_message_query *query,
                                  struct reprise_texts **out, struct reprise_error *error);
@@ -287,26 +288,26 @@ REPRISE_API int reprise_tail(const struct reprise_session *s, size_t bytes,
 
 /* ==== reprise_restore - what a host needs to continue a session ==== */
 
-/* Reads all that an agent needs to go on where the session ended, or after the message `at`; in a session of Entire `at` is
- * a checkpoint. The only text of *out is one JSON object, as `reprise restore --json` prints it. These members are always
- * there:
+/* Reads everything that an agent needs to continue where the session ended, or after the message `at`; in a session of
+ * Entire `at` is a checkpoint. The only text of *out is one JSON object, as `reprise restore --json` prints it. These
+ * members are always there:
  *
  * sessionId and system: texts.
  *
- * messages: the messages for the model, oldest first. Those that the agent itself leaves out when it loads the session are
- * not among them: unfinished tool calls, blank answers, rows before the last compaction. A row that the agent would add,
- * such as a request to continue an interrupted turn, is the last one.
+ * messages: the messages for the model, oldest first. Those that the agent itself leaves out when it loads the session
+ * are not among them: unfinished tool calls, blank answers, rows before the last compaction. A row that the agent would
+ * add, such as a request to continue an interrupted turn, is the last one.
  *
- * interruption: an object with the kind "none", "interrupted_prompt" (it was never answered, and is the member prompt) or
- * "interrupted_turn" (the last message asks to continue).
+ * interruption: an object with the kind "none", "interrupted_prompt" (it was never answered, and is the member prompt)
+ * or "interrupted_turn" (the last message asks to continue).
  *
- * todos, invokedSkills, contentReplacements, fileHistory: lists, perhaps empty, of the to-dos, of skills whose text the model
- * has seen, of what stands for long tool results, and of snapshots of files.
+ * todos, invokedSkills, contentReplacements, fileHistory: lists, perhaps empty, of the to-dos, of skills whose text the
+ * model has seen, of the texts that replace long tool results, and of snapshots of files.
  *
- * The others are there if the session has them: cwd, gitBranch, agentSetting and mode are texts; worktree is an object with
- * path and exists; suppressSkillListing is true if the model has been given the list of skills; attributionSnapshot,
- * contextCollapseCommits and contextCollapseSnapshot are rows of the transcript; commandCwd is the directory in which to
- * run the agent, and exists.
+ * The others are there if the session has them: cwd, gitBranch, agentSetting and mode are texts; worktree is an object
+ * with path and exists; suppressSkillListing is true if the model has been given the list of skills;
+ * attributionSnapshot, contextCollapseCommits and contextCollapseSnapshot are rows of the transcript; commandCwd is the
+ * directory in which to run the agent, and exists.
  *
  * REPRISE_NOT_FOUND: there is no such message. */
 REPRISE_API int reprise_restore(const struct reprise_session *s, const char *at,
@@ -315,7 +316,7 @@ REPRISE_API int reprise_restore(const struct reprise_session *s, const char *at,
 /* ==== reprise_agents - sub-agents and branches of a session ==== */
 
 enum reprise_agent_end {
-    REPRISE_AGENT_OPEN = 0, /* it is running, or was cut off */
+    REPRISE_AGENT_OPEN = 0, /* it is running or was cut off */
     REPRISE_AGENT_DONE = 1,
     REPRISE_AGENT_FAILED = 2
 };
@@ -350,8 +351,9 @@ REPRISE_API void reprise_agents_free(struct reprise_agents *agents);
  * message. */
 struct reprise_branch {
     size_t size;
-    const char *id;   /* of its last message */
-    const char *from; /* the message after which it left the conversation; "": it has a beginning */
+    const char *id; /* of its last message */
+    /* the message after which it left the conversation; "": it has a root of its own */
+    const char *from;
     const char *prompt;      /* its first one */
     const char *last_prompt; /* before its end */
     int64_t time_ms;         /* of its last message */
@@ -370,8 +372,8 @@ REPRISE_API const struct reprise_branch *
 reprise_branches_at(const struct reprise_branches *branches, size_t i);
 /* Frees the list. NULL is fine. */
 REPRISE_API void reprise_branches_free(struct reprise_branches *branches);
-/* Reads a branch from the beginning of the conversation to its last message, whose id is given: rows, oldest first, as the
- * system stores them. REPRISE_NOT_FOUND: there is no such message. */
+/* Reads a branch from the beginning of the conversation to its last message, whose id is given: rows, oldest first, as
+ * the system stores them. REPRISE_NOT_FOUND: there is no such message. */
 REPRISE_API int reprise_read_branch(const struct reprise_session *s, const char *id,
                                     struct reprise_texts **out, struct reprise_error *error);
 
@@ -399,7 +401,7 @@ struct reprise_search_query {
     size_t size;
     const char *const *patterns; /* regular expressions as PCRE2 reads them; 1 to 32 */
     size_t patterns_count;
-    /* the sessions to search; NULL: all. Order, limit and offset do not count: the newest is searched first */
+    /* the sessions to search; NULL: all. Order, limit and offset are ignored: the newest is searched first */
     const struct reprise_query *sessions;
     uint64_t limit;  /* hits at most; 0: all */
     uint32_t places; /* enum reprise_place; 0: prompts, replies and tools */
@@ -434,19 +436,19 @@ struct reprise_hit {
     uint32_t flags;  /* enum reprise_hit_flags */
 };
 
-/* Receives a hit, which is valid during the call. Any result but 0 ends the search. No exception and no longjmp may leave
- * it, and it must not close the stores. */
+/* Receives a hit, which is valid during the call. Any result but 0 ends the search. No exception and no longjmp may
+ * leave it, and it must not close the stores. */
 typedef int reprise_hit_fn(const struct reprise_hit *hit, void *arg);
 
-/* Searches the text that a person would read, of the sessions of all opened stores, on several threads, and calls fn for
+/* Searches the text that a person would read in the sessions of all opened stores, on several threads, and calls fn for
  * each hit as it is found, in the calling thread. There is no index. A session that cannot be read is left out.
- * REPRISE_CANCELLED: fn ended the search. REPRISE_USAGE: a pattern is empty or wrong. */
+ * REPRISE_CANCELLED: fn ended the search. REPRISE_USAGE: a pattern is empty or invalid. */
 REPRISE_API int reprise_search(const struct reprise *r, const struct reprise_search_query *query,
                                reprise_hit_fn *fn, void *arg, struct reprise_error *error);
 
 /* ==== reprise_blame - which session and prompt wrote each line of a file ==== */
 
-/* A line of a file, and the edit that wrote it. The texts about that are "" for a line that no session wrote. */
+/* A line of a file, and the edit that wrote it. The texts about the edit are "" for a line that no session wrote. */
 struct reprise_line {
     size_t size;
     const char *text; /* without its line end */
@@ -465,10 +467,10 @@ struct reprise_line {
 /* The lines of a file, in order. */
 struct reprise_lines;
 
-/* Replays the edits of all sessions to a file in order of time, and compares the result with the file as it is now. file is
- * an absolute path. sessions: which ones are read; NULL: all; their order, limit and offset do not count. A session that
- * cannot be read is left out. REPRISE_NOT_FOUND: there is no file. REPRISE_UNSUPPORTED: it is too large, or not
- * text. REPRISE_UNSAFE: it is not a regular file. */
+/* Replays the edits of all sessions to a file in order of time, and compares the result with the file as it is now.
+ * file is an absolute path. sessions: which ones are read; NULL: all; their order, limit and offset are ignored. A
+ * session that cannot be read is left out. REPRISE_NOT_FOUND: the file does not exist. REPRISE_UNSUPPORTED: it is too
+ * large, or not text. REPRISE_UNSAFE: it is not a regular file. */
 REPRISE_API int reprise_blame(const struct reprise *r, const char *file,
                               const struct reprise_query *sessions, struct reprise_lines **out,
                               struct reprise_error *error);
@@ -493,25 +495,25 @@ struct reprise_create_request {
 };
 
 /* Begins a new session in the only store of r. NULL is an empty request. Values for which the format has no place are
- * not an error. REPRISE_STALE: a session with this id exists, and is unchanged. REPRISE_USAGE: this cannot be an id of
- * the system, or more than one store is open. */
+ * ignored. REPRISE_STALE: a session with this id exists, and is unchanged. REPRISE_USAGE: the id is not valid in this
+ * system, or more than one store is open. */
 REPRISE_API int reprise_create(const struct reprise *r,
                                const struct reprise_create_request *request,
                                struct reprise_session **out, struct reprise_error *error);
 
 enum reprise_append_flags {
-    /* to the stream of SDK messages beside the conversation, if the system has one */
+    /* append to the stream of SDK messages instead of the conversation, if the system has one */
     REPRISE_APPEND_STREAM = 1 << 0,
     /* also updates the counts and times in the metadata, if the system keeps them there */
     REPRISE_APPEND_SAVE = 1 << 1
 };
 
 /* Appends rows: JSON objects, one on each line of the text. They are in the system's own form, or the bare messages
- * that it knows; members that it needs and a row lacks (an id, a time, the row before) are added, all others stay as
- * they are. All rows are appended or none, in one write that is durable when the call returns, and no row of another
- * program that writes to the session is lost or cut. A row whose uuid the session already has is not written again,
- * so that a call can be repeated. The ids of the rows, new and old, are put into *ids unless that is NULL; a row without
- * an id has "". REPRISE_USAGE: a line is not a JSON object, or not a row of this system. */
+ * that it knows; members that the system requires and a row lacks (an id, a time, the preceding row) are added, and all
+ * others stay as they are. All rows are appended or none, in one write that is durable when the call returns, and no
+ * row of another program that writes to the session is lost or cut. A row whose uuid the session already has is not
+ * written again, so that a call can be repeated. The ids of the rows, new and old, are put into *ids unless that is
+ * NULL; a row without an id has "". REPRISE_USAGE: a line is not a JSON object, or not a row of this system. */
 REPRISE_API int reprise_append(const struct reprise_session *s, const char *rows, size_t length,
                                uint32_t flags, struct reprise_texts **ids,
                                struct reprise_error *error);
@@ -525,8 +527,8 @@ REPRISE_API int reprise_append(const struct reprise_session *s, const char *rows
  * totalCostUsd.
  *
  * Entire: agent, first-prompt, last-prompt, branch, transcript, turn; and event (turn-start, turn-end, commit,
- * session-start or session-stop), with strategy (manual-commit or auto-commit) beside it, which writes the checkpoints
- * that belong to it.
+ * session-start or session-stop), together with strategy (manual-commit or auto-commit), which writes the checkpoints
+ * that belong to the event.
  *
  * ExAthena has no settings: REPRISE_UNSUPPORTED. */
 REPRISE_API int reprise_set(const struct reprise_session *s, const char *const *settings, size_t n,
@@ -534,14 +536,14 @@ REPRISE_API int reprise_set(const struct reprise_session *s, const char *const *
 
 /* ==== reprise_writer - keeps a session open while its agent runs ==== */
 
-/* A session that is being written. It remembers the last row, the ids that were written and the settings near the
- * end, so that an append costs what it writes, whatever the size of the session. Other programs may write to the same
- * session: their rows are noticed, and the last of them is the parent of the next one.
+/* A session that is being written. It remembers the last row, the ids that were written and the settings near the end,
+ * so that the cost of an append depends on what it writes and not on the size of the session. Other programs may write
+ * to the same session: their rows are noticed, and the last of them is the parent of the next one.
  *
- * A new session of a system that creates its file with the first message (Claude Code) is not on disk before one is
+ * A new session of a system that creates its file with the first message (Claude Code) is not on disk until one is
  * appended; rows and settings are held until then, and closing it without a message leaves nothing behind.
  *
- * Without REPRISE_WRITER_BACKGROUND each call writes at once and returns what became of its rows. With it, rows and
+ * Without REPRISE_WRITER_BACKGROUND each call writes at once and returns the result for its rows. With it, rows and
  * settings go into a queue, and a thread of the writer writes them in batches and in the order of the calls. A kill of
  * the process loses only rows that were not written yet, and never leaves a part of one.
  *
@@ -565,7 +567,7 @@ enum reprise_durable {
 /* Receives the reason why rows could not be written, in the thread of the writer. It must not call the writer. */
 typedef void reprise_failed_fn(const struct reprise_error *error, void *arg);
 
-/* Where a number is zero, the default of the system's own agent is taken. */
+/* A number that is zero means the default of the system's own agent. */
 struct reprise_writer_options {
     size_t size;
     uint32_t flags;  /* enum reprise_writer_flags */
@@ -575,7 +577,7 @@ struct reprise_writer_options {
     uint32_t reserved; /* zero */
     uint64_t batch_rows;
     uint64_t batch_bytes;
-    uint64_t queue_rows; /* with so many rows in the queue, an append waits */
+    uint64_t queue_rows; /* an append waits if the queue has this many rows */
     uint64_t queue_bytes;
     reprise_failed_fn *failed; /* NULL: failures are returned by the next call only */
     void *arg;                 /* for failed */
@@ -593,12 +595,11 @@ REPRISE_API int reprise_writer_create(const struct reprise *r,
                                       struct reprise_writer **out, struct reprise_error *error);
 /* Returns the id of the session, which is valid until the writer is closed. */
 REPRISE_API const char *reprise_writer_id(const struct reprise_writer *w);
-/* Appends rows, as reprise_append(). With a thread the rows are checked, and what is wrong with them is returned at
- * once. */
+/* Appends rows, as reprise_append(). With a thread the rows are checked, and an error in them is returned at once. */
 REPRISE_API int reprise_writer_append(struct reprise_writer *w, const char *rows, size_t length,
                                       uint32_t flags, struct reprise_texts **ids,
                                       struct reprise_error *error);
-/* Changes settings, as reprise_set(); with a thread they take their place among the rows. */
+/* Changes settings, as reprise_set(); with a thread they are queued in order with the rows. */
 REPRISE_API int reprise_writer_set(struct reprise_writer *w, const char *const *settings, size_t n,
                                    struct reprise_error *error);
 /* Writes everything that was passed before this call, and returns when it is safe from a power cut. After a failure
@@ -608,7 +609,7 @@ REPRISE_API int reprise_writer_flush(struct reprise_writer *w, struct reprise_er
 struct reprise_writer_counts {
     size_t size;       /* set by the caller, as in a request */
     uint64_t written;  /* rows */
-    uint64_t present;  /* rows that the session had already */
+    uint64_t present;  /* rows that the session already had */
     uint64_t left_out; /* rows that the system does not keep */
     uint64_t lost;     /* rows and settings that could never be written */
     uint64_t batches;
@@ -619,14 +620,14 @@ struct reprise_writer_counts {
 REPRISE_API int reprise_writer_count(struct reprise_writer *w, struct reprise_writer_counts *out,
                                      struct reprise_error *error);
 /* Flushes, ends the thread and closes the writer in any case. If that fails, the rows that are not written are lost,
- * and the error is the reason; a host that wants to keep them flushes before. NULL is fine. */
+ * and the error is the reason; a host that wants to keep them flushes first. NULL is fine. */
 REPRISE_API int reprise_writer_close(struct reprise_writer *w, struct reprise_error *error);
 
 /* ==== reprise_state - publishes what a session is doing ==== */
 
-/* The state of a session that the caller runs: idle, running, or waiting for an action of a person. Listeners are called at
- * each step, and while it is open other programs see it: `reprise list` and the picker show it. The state of a process
- * that was killed does not count. */
+/* The state of a session that the caller runs: idle, running, or waiting for an action of a person. Listeners are
+ * called at each step. While the state is open, other programs see it: `reprise list` and the picker show it. The state
+ * of a killed process is ignored. */
 struct reprise_state;
 
 enum reprise_activity { REPRISE_IDLE = 1, REPRISE_RUNNING = 2, REPRISE_REQUIRES_ACTION = 3 };
@@ -638,14 +639,14 @@ struct reprise_action {
     const char *description; /* for a person: "Editing src/foo.ts" */
     const char *tool_use_id;
     const char *request_id;
-    const char *input; /* of the tool, a JSON object; listeners get it, and it is not published */
+    const char *input; /* of the tool, a JSON object; passed to listeners and not published */
 };
 
 /* Functions that are called in the thread that makes the step, one step after the other and in the order in which the
  * listeners were added; members may be NULL. They must not call functions on the state: REPRISE_USAGE. */
 struct reprise_listener {
     size_t size;
-    /* the state (enum reprise_activity), also if it is the same as before; the action, or NULL */
+    /* the state (enum reprise_activity), even if it is the same as before; the action, or NULL */
     void (*changed)(int32_t state, const struct reprise_action *action, void *data);
     /* afterwards, what changed in the external metadata: a JSON Merge Patch (RFC 7396) */
     void (*metadata)(const char *patch, void *data);
@@ -654,7 +655,8 @@ struct reprise_listener {
     void *data;
 };
 
-/* Begins idle, with empty metadata. The session and its stores must stay open as long as the state. */
+/* The state begins as idle, with empty metadata. The session and its stores must stay open until the state is
+ * closed. */
 REPRISE_API int reprise_state_open(const struct reprise_session *s, struct reprise_state **out,
                                    struct reprise_error *error);
 /* Withdraws the state. NULL is fine. */
@@ -662,9 +664,9 @@ REPRISE_API void reprise_state_close(struct reprise_state *state);
 REPRISE_API int reprise_state_listen(struct reprise_state *state,
                                      const struct reprise_listener *listener,
                                      struct reprise_error *error);
-/* Makes a step. The action may be NULL, and counts with REPRISE_REQUIRES_ACTION only. The metadata get a pending_action,
- * which is null again with the next step that has none, and task_summary is null when the session becomes idle. If the
- * state cannot be published, the listeners were called all the same. REPRISE_USAGE: the input is not a JSON object. */
+/* Reports a step. The action may be NULL, and is ignored except with REPRISE_REQUIRES_ACTION. The metadata gets a
+ * pending_action, which is null after a step without one, and task_summary is null when the session becomes idle.
+ * Listeners are called even if the state cannot be published. REPRISE_USAGE: the input is not a JSON object. */
 REPRISE_API int reprise_state_change(struct reprise_state *state, int32_t activity,
                                      const struct reprise_action *action,
                                      struct reprise_error *error);
@@ -672,7 +674,7 @@ REPRISE_API int reprise_state_change(struct reprise_state *state, int32_t activi
  * REPRISE_USAGE: it is not a JSON object. */
 REPRISE_API int reprise_state_merge(struct reprise_state *state, const char *patch,
                                     struct reprise_error *error);
-/* Report another title and what the person asked; to store them is up to reprise_set and reprise_append. */
+/* Report a new title or prompt, which reprise_set and reprise_append store. */
 REPRISE_API int reprise_state_title(struct reprise_state *state, const char *title,
                                     struct reprise_error *error);
 REPRISE_API int reprise_state_last_prompt(struct reprise_state *state, const char *prompt,
@@ -682,24 +684,25 @@ REPRISE_API int reprise_state_last_prompt(struct reprise_state *state, const cha
 
 struct reprise_checkpoint_request {
     size_t size;
-    /* the id of the message whose answer is about to change the files; a rewind names it. Entire's checkpoints name no
-     * message: the text of the prompt */
+    /* the id of the message whose answer is about to change the files; a rewind names it. For Entire, whose checkpoints
+     * name no message, the text of the prompt */
     const char *message;
     const char *const *files; /* absolute paths; they need not exist */
     size_t files_count;
     const char *label; /* for systems that have a place for one */
-    /* the end of a sub-agent's task, for systems that keep such checkpoints (Entire): the id of the tool call that started
-     * it, and that of the sub-agent; message is then what the task was, and may be NULL */
+    /* for a checkpoint at the end of a sub-agent's task, in systems that keep those (Entire): the ids of the tool call
+     * that started the task and of the sub-agent; message is then a description of the task, and may be NULL */
     const char *task;
     const char *agent;
 };
 
 struct reprise_checkpoint_result {
-    size_t size;       /* set by the caller, as in a request */
-    char id[256];      /* of the checkpoint */
-    uint64_t files;    /* saved, also those that do not exist */
-    uint64_t fresh;    /* of these: copies that did not exist yet */
-    char warning[256]; /* for a person, such as that another session works in the same place; "" */
+    size_t size;    /* set by the caller, as in a request */
+    char id[256];   /* of the checkpoint */
+    uint64_t files; /* saved, including files that do not exist */
+    uint64_t fresh; /* of these: copies that did not exist yet */
+    /* for a person, for example if another session works in the same place; "" */
+    char warning[256];
 };
 
 /* Saves the present contents of files. A repeated call for the same message and file keeps what was saved first.
@@ -719,7 +722,7 @@ enum reprise_point_kind {
 /* A point of a session that a rewind can go back to. */
 struct reprise_point {
     size_t size;
-    const char *id;      /* named by a rewind */
+    const char *id;      /* the id that a rewind names */
     const char *message; /* the message that it belongs to */
     const char *prompt;
     const char *why; /* the reason why it cannot be restored; "": it can */
@@ -741,18 +744,18 @@ REPRISE_API const struct reprise_point *reprise_points_at(const struct reprise_p
 /* Frees the points. NULL is fine. */
 REPRISE_API void reprise_points_free(struct reprise_points *points);
 
-/* Finds the checkpoints behind a commit of the user, in stores that keep theirs beside the commits (Entire), or the
- * checkpoint with this id or unique beginning. Each is one text of *out, a JSON object: checkpointId; sessions, a list of
- * objects with sessionId, agentName, prompt and record (what the system stores); commits, a list of objects with id,
- * subject and timestamp, newest first. REPRISE_NOT_FOUND: there is no such commit or checkpoint. */
+/* Finds the checkpoints of a user's commit, in stores that keep theirs beside the commits (Entire), or the checkpoint
+ * with this id or unique beginning. Each is one text of *out, a JSON object: checkpointId; sessions, a list of objects
+ * with sessionId, agentName, prompt and record (what the system stores); commits, a list of objects with id, subject
+ * and timestamp, newest first. REPRISE_NOT_FOUND: there is no such commit or checkpoint. */
 REPRISE_API int reprise_checkpoint_of(const struct reprise *r, const char *name,
                                       struct reprise_texts **out, struct reprise_error *error);
 
 /* ==== reprise_rewind - goes back to a point of a session ==== */
 
-/* A rewind is planned, looked at, and applied. The apply does what the plan shows: if a file changed meanwhile, it
- * returns REPRISE_STALE and changes nothing, or leaves that file alone. Every byte that it replaces is kept in
- * an undo record first. */
+/* A rewind is planned, reviewed, and applied. The apply does what the plan shows: if a file changed meanwhile, it
+ * returns REPRISE_STALE and changes nothing, or leaves that file alone. Every byte that it replaces is kept in an undo
+ * record first. */
 struct reprise_rewind;
 
 enum reprise_rewind_mode {
@@ -778,7 +781,7 @@ struct reprise_rewind_options {
 };
 
 enum reprise_rewind_action {
-    REPRISE_FILE_RESTORE = 0, /* it gets other bytes or another mode */
+    REPRISE_FILE_RESTORE = 0, /* its bytes or its mode change */
     REPRISE_FILE_CREATE = 1,  /* it comes back */
     REPRISE_FILE_DELETE = 2,
     REPRISE_FILE_UNCHANGED = 3,
@@ -807,9 +810,9 @@ struct reprise_rewind_summary {
     uint64_t refused;   /* of these */
     uint64_t conflicts; /* after an apply */
     uint32_t insertions, deletions;
-    uint64_t dropped, kept; /* messages of the conversation, if that goes back */
-    char plan[72];          /* the id of the plan: it changes with everything that the plan saw */
-    char undo[40]; /* after an apply: the id of the undo record; "": there was nothing to do */
+    uint64_t dropped, kept; /* messages of the conversation, if it is rewound */
+    char plan[72]; /* the id of the plan: it changes if anything that the plan depends on changes */
+    char undo[40]; /* after an apply: the id of the undo record; "": nothing to do */
 };
 
 /* Plans to go back to a point (an id that reprise_checkpoints() returned, or its unique beginning). Changes nothing.
@@ -828,19 +831,20 @@ REPRISE_API size_t reprise_rewind_count(const struct reprise_rewind *w);
 /* Returns a file, which is valid until the rewind is closed; NULL beyond the last one. */
 REPRISE_API const struct reprise_rewind_file *reprise_rewind_at(const struct reprise_rewind *w,
                                                                 size_t i);
-/* Returns what a plan or its apply amounts to. */
+/* Summarizes a plan or its apply. */
 REPRISE_API int reprise_rewind_describe(const struct reprise_rewind *w,
                                         struct reprise_rewind_summary *out,
                                         struct reprise_error *error);
 
 enum reprise_apply_flags {
-    REPRISE_APPLY_SKIP_REFUSED = 1 << 0 /* the other files go back; else a refused file stops all */
+    /* the other files are restored; else one refused file stops the apply */
+    REPRISE_APPLY_SKIP_REFUSED = 1 << 0
 };
 
-/* Carries out a plan, once. A crash at any moment leaves the old state or the new one after the next rewind or undo of
- * any program has recovered. Files that changed meanwhile are conflicts, not errors: see the summary.
- * REPRISE_UNSAFE: files are refused, and nothing was done. REPRISE_STALE: something changed since the plan, and
- * nothing was done. REPRISE_LOCKED: another rewind is running. */
+/* Carries out a plan, once. After a crash at any moment, the next rewind or undo of any program restores the old state
+ * or completes the new one. Files that changed meanwhile are conflicts, not errors: see the summary. REPRISE_UNSAFE:
+ * files are refused, and nothing was done. REPRISE_STALE: something changed since the plan, and nothing was done.
+ * REPRISE_LOCKED: another rewind is running. */
 REPRISE_API int reprise_rewind_apply(struct reprise_rewind *w, uint32_t flags,
                                      struct reprise_error *error);
 /* Closes a plan. NULL is fine. */
@@ -848,9 +852,9 @@ REPRISE_API void reprise_rewind_close(struct reprise_rewind *w);
 
 /* ==== reprise_change - names, marks and copies of sessions ==== */
 
-/* Unlike what a host appends and sets, each of these calls is a change in the log of this user, which reprise_undo() and
- * `reprise undo` undo. It is done as a whole or not at all, also if the process is killed. A writer of the session may stay
- * open, except where a function says otherwise. */
+/* Unlike what a host appends and sets, each of these calls is a change in the log of this user, which reprise_undo()
+ * and `reprise undo` undo. It is done as a whole or not at all, even if the process is killed. A writer of the session
+ * may stay open, except where a function says otherwise. */
 struct reprise_change {
     size_t size; /* set by the caller, as in a request */
     /* for reprise_undo(); "": there was nothing to change, or the store is not made of files and keeps no undo */
@@ -867,13 +871,13 @@ REPRISE_API int reprise_tag(const struct reprise_session *s, const char *tag,
 /* Archives a session (1), which hides it from lists that do not ask for it, or ends that (0). */
 REPRISE_API int reprise_archive(const struct reprise_session *s, int archived,
                                 struct reprise_change *change, struct reprise_error *error);
-/* Lets the next resume continue after a message; NULL or "": with an empty conversation. Nothing is removed. The agent must
- * not have the session open. REPRISE_NOT_FOUND: there is no such message. */
+/* Lets the next resume continue after a message; NULL or "": with an empty conversation. Nothing is removed. The agent
+ * must not have the session open. REPRISE_NOT_FOUND: there is no such message. */
 REPRISE_API int reprise_resume_at(const struct reprise_session *s, const char *message,
                                   struct reprise_change *change, struct reprise_error *error);
 
 enum reprise_tombstone_flags {
-    /* the row leaves the file, as the agent itself does it; no program may have the session open */
+    /* the row is removed from the file, as the agent itself does; no program may have the session open */
     REPRISE_TOMBSTONE_CUT = 1 << 0
 };
 
@@ -881,8 +885,8 @@ enum reprise_tombstone_flags {
 REPRISE_API int reprise_tombstone(const struct reprise_session *s, const char *message,
                                   uint32_t flags, struct reprise_change *change,
                                   struct reprise_error *error);
-/* Appends title, tag and the like again if later rows have pushed them out of the part of the file that lists read. An agent
- * does this when it ends a session. */
+/* Appends title, tag and the like again if later rows have pushed them out of the part of the file that lists read.
+ * Agents do this when they end a session. */
 REPRISE_API int reprise_reappend(const struct reprise_session *s, struct reprise_change *change,
                                  struct reprise_error *error);
 
@@ -904,14 +908,14 @@ struct reprise_fork_request {
 struct reprise_fork_result {
     size_t size;     /* set by the caller, as in a request */
     char id[256];    /* of the copy */
-    char system[64]; /* that the copy is a session of: a fork of Entire's is one of Claude Code */
+    char system[64]; /* of the copy: a fork of an Entire session is a session of Claude Code */
     char path[4096]; /* its transcript or directory */
     char change[40]; /* as in struct reprise_change */
 };
 
-/* Copies a session, or its beginning, into a new one with ids of its own; the session itself is unchanged. The request, the
- * result and out may be NULL; *out is the copy, or NULL if its store is not open. REPRISE_NOT_FOUND: there is no
- * such message, or no message at all. REPRISE_STALE: a session with this id exists. */
+/* Copies a session, or its beginning, into a new one with ids of its own; the session itself is unchanged. The request,
+ * the result and out may be NULL; *out is the copy, or NULL if its store is not open. REPRISE_NOT_FOUND: there is no
+ * such message, or no message. REPRISE_STALE: a session with this id exists. */
 REPRISE_API int reprise_fork(const struct reprise_session *s,
                              const struct reprise_fork_request *request,
                              struct reprise_fork_result *result, struct reprise_session **out,
@@ -920,7 +924,7 @@ REPRISE_API int reprise_fork(const struct reprise_session *s,
 /* ==== reprise_trash - deletes sessions, and brings them back ==== */
 
 enum reprise_delete_flags {
-    /* also if it cannot be known whether an agent is writing to it; ask a person first */
+    /* even if it cannot be determined whether an agent is writing to it; ask a person first */
     REPRISE_DELETE_UNSURE = 1 << 0,
     /* as the agent itself deletes, at once and for good */
     REPRISE_DELETE_PERMANENTLY = 1 << 1
@@ -934,9 +938,9 @@ struct reprise_delete_result {
     char stays[256]; /* what was not deleted, and why; "" */
 };
 
-/* Moves a session and all that belongs to it into the trash, which nothing but a request empties; the environment needs
- * HOME or XDG_DATA_HOME. A writer of the session must be closed before, and afterwards its handle finds nothing. The
- * result may be NULL. REPRISE_LOCKED: a program has it open, or may have (see REPRISE_DELETE_UNSURE).
+/* Moves a session and everything that belongs to it into the trash, which is only emptied on request; the environment
+ * needs HOME or XDG_DATA_HOME. A writer of the session must be closed first, and afterwards the session's handle finds
+ * nothing. The result may be NULL. REPRISE_LOCKED: a program has it open, or may have (see REPRISE_DELETE_UNSURE).
  * REPRISE_UNSUPPORTED: the store deletes for good only. */
 REPRISE_API int reprise_delete(const struct reprise_session *s, uint32_t flags,
                                struct reprise_delete_result *result, struct reprise_error *error);
@@ -965,16 +969,16 @@ REPRISE_API size_t reprise_trash_count(const struct reprise_trash *trash);
 /* Returns an item, which is valid until the trash is freed; NULL beyond the last one. */
 REPRISE_API const struct reprise_trash_item *reprise_trash_at(const struct reprise_trash *trash,
                                                               size_t i);
-/* Frees what was read. NULL is fine. */
+/* Frees the trash list. NULL is fine. */
 REPRISE_API void reprise_trash_free(struct reprise_trash *trash);
 
 enum reprise_trash_flags {
-    /* if a newer transcript is in its place, the deleted rows go in front of that one's */
+    /* if a newer transcript is in its place, the deleted rows are put before its rows */
     REPRISE_TRASH_JOIN = 1 << 0
 };
 
-/* Brings a session back by the id of its item, or by its own id (the newest item with that). REPRISE_NOT_FOUND: it is not in
- * the trash. REPRISE_STALE: something else is in its place. */
+/* Brings a session back by the id of its item, or by its own id (the newest item with that). REPRISE_NOT_FOUND: it is
+ * not in the trash. REPRISE_STALE: something else is in its place. */
 REPRISE_API int reprise_trash_restore(const struct reprise *r, const char *id, uint32_t flags,
                                       struct reprise_error *error);
 /* Deletes a session in the trash for good, by the id of its item. */
@@ -1003,7 +1007,7 @@ struct reprise_log_entry {
     uint32_t reserved;
 };
 
-/* What this user changed with any program that uses this library, newest first. */
+/* The changes that this user made with any program that uses this library, newest first. */
 struct reprise_log;
 
 /* Reads the log. */
@@ -1012,14 +1016,14 @@ REPRISE_API int reprise_list_log(const struct reprise *r, struct reprise_log **o
 REPRISE_API size_t reprise_log_count(const struct reprise_log *log);
 /* Returns an entry, which is valid until the log is freed; NULL beyond the last one. */
 REPRISE_API const struct reprise_log_entry *reprise_log_at(const struct reprise_log *log, size_t i);
-/* Frees what was read. NULL is fine. */
+/* Frees the log. NULL is fine. */
 REPRISE_API void reprise_log_free(struct reprise_log *log);
 
 /* Undoes a change of sessions: a fork, a deletion, a rename and the like. NULL is the newest that is not undone, of the
- * sessions of the opened stores. An undo is a change and can be undone. The change may be NULL, and is the undo.
- * REPRISE_NOT_FOUND: there is nothing to undo, or no such change. REPRISE_STALE, REPRISE_LOCKED: what it changed was
- * changed since, or is in use, and nothing was done. REPRISE_USAGE: it is a rewind, which the error's path names, and
- * reprise_rewind_undo() undoes it. */
+ * sessions of the opened stores. An undo is a change and can be undone. The change describes the undo, and may be NULL.
+ * REPRISE_NOT_FOUND: there is nothing to undo, or no such change. REPRISE_STALE, REPRISE_LOCKED: the same files or refs
+ * were changed since, or are in use, and nothing was done. REPRISE_USAGE: it is a rewind, which the error's path names,
+ * and reprise_rewind_undo() undoes it. */
 REPRISE_API int reprise_undo(const struct reprise *r, const char *id, struct reprise_change *change,
                              struct reprise_error *error);
 
