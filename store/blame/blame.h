@@ -20,8 +20,8 @@ struct blame {
     size_t lines;
 };
 
-/* q->path[0] is the file. ERR_NOT_FOUND: there is no file. ERR_UNSUPPORTED: it is too large, or not text. ERR_UNSAFE: it
- * is not a regular file. */
+/* q->path[0] is the file. ERR_NOT_FOUND: the file does not exist. ERR_UNSUPPORTED: it is too large, or not text.
+ * ERR_UNSAFE: it is not a regular file. */
 MUST_CHECK enum err_code blame_file(struct store *const stores[], size_t n,
                                     const struct blame_query *q, struct blame *out, struct err *e);
 void blame_fini(struct blame *b);

@@ -23,13 +23,12 @@ struct blame_commits {
 };
 
 /* Reads the commits of HEAD that changed the file and are not older than since_ms, as far back as BLAME_COMMITS_MAX
- * commits. A file outside of a repository has none, and so has one in a repository that cannot be read. The only error is
- * ERR_NOMEM. */
+ * commits. A file outside of a repository, or in one that cannot be read, has none. The only error is ERR_NOMEM. */
 enum { BLAME_COMMITS_MAX = 20000 };
 MUST_CHECK enum err_code blame_commits_read(const char *path, int64_t since_ms,
                                             struct blame_commits *out, struct err *e);
 void blame_commits_fini(struct blame_commits *c);
-/* The first commit that is not older than the edit; NULL if it was not committed since. */
+/* The first commit that is not older than the edit; NULL if the file was not committed since. */
 const struct blame_commit *blame_commits_after(const struct blame_commits *c, int64_t time_ms);
 
 #endif

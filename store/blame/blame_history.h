@@ -6,16 +6,16 @@
 #include "store/fs/hasher.h"
 #include "store/query/listing.h"
 
-/* The edits of one file in all sessions, in order of time, and what rewinds and undos of reprise did to it. What was renamed to the file's name, and everything that had
- * that name before, belongs to them. */
+/* The edits of one file in all sessions, in order of time, and what rewinds and undos of reprise did to it. They
+ * include the edits of files that were renamed to this file or had its name before. */
 
 struct blame_event {
     struct edit edit; /* texts in the arena */
-    /* EDIT_SEEN of a file that reprise itself put back: its content has this hash, and is not held */
+    /* EDIT_SEEN of a file that reprise itself restored: its text has this hash and is not in memory */
     bool has_hash;
     uint8_t sha256[SHA256_BYTES];
     size_t session; /* index into `ref` */
-    size_t order;   /* in which it was read */
+    size_t order;   /* the order in which it was read */
 };
 
 struct blame_history {
@@ -29,23 +29,23 @@ struct blame_history {
     uint64_t bytes; /* of the texts */
 };
 
-/* The names of a file that sessions may have recorded: as it is given, relative to dir unless it is absolute, and without
- * links. */
+/* The names of a file that sessions may have recorded: the given one (relative to dir unless it is absolute), and that
+ * with its links resolved. */
 struct blame_paths {
-    const char *path[2]; /* absolute and clean; in the arena */
+    const char *path[2]; /* absolute and normalized; in the arena */
     size_t n;
 };
 
 MUST_CHECK enum err_code blame_paths_of(const char *dir, const char *name, struct arena *a,
                                         struct blame_paths *out, struct err *e);
 
-/* Called for a session that cannot be read; the others are. */
+/* Called for a session that cannot be read and is skipped. */
 typedef void blame_trouble_fn(const struct err *trouble, void *arg);
 
 struct blame_query {
-    struct listing_query sessions; /* its page and sort do not count */
+    struct listing_query sessions; /* its page and sort are ignored */
     const char *const
-        *path; /* names of the file: as given, and without links; absolute and clean */
+        *path; /* names of the file: as given, and with links resolved; absolute and normalized */
     size_t paths;
     const atomic_bool *cancel; /* may be NULL */
     blame_trouble_fn *trouble; /* may be NULL */
@@ -57,19 +57,19 @@ MUST_CHECK enum err_code blame_history_read(struct store *const stores[], size_t
                                             struct err *e);
 void blame_history_fini(struct blame_history *h);
 
-/* The sessions of a query, newest first, each once. They are not described, unless the query selects rows: ask
- * blame_history_wants for one that matters. A non-zero result of fn ends the walk and is returned. */
+/* The sessions of a query, newest first, each once. They are described only if the query selects rows; check one that
+ * matters with blame_history_wants. A non-zero result of fn ends the walk and is returned. */
 typedef enum err_code blame_session_fn(const struct session_ref *ref, void *arg, struct err *e);
 MUST_CHECK enum err_code blame_history_sessions(struct store *const stores[], size_t n,
                                                 const struct blame_query *q, blame_session_fn *fn,
                                                 void *arg, struct err *e);
 
-/* Returns true if the query wants a session of its scope's folders: it reads both ends of it. */
+/* Returns true if the query selects this session, which is in a folder of its scope. Reads both ends of it. */
 bool blame_history_wants(const struct blame_query *q, const struct session_ref *ref);
 
 /* Copies an edit with its texts. Returns false if out of memory. */
 bool blame_history_copy(struct arena *a, const struct edit *edit, struct edit *out);
-/* The path that a path has after a rename, in the arena; NULL if the rename is not about it (or out of memory). */
+/* Returns a path as it is after a rename, in the arena; NULL if the rename does not affect it (or if out of memory). */
 const char *blame_history_renamed(const char *path, const char *from, const char *to,
                                   struct arena *a);
 

@@ -11,9 +11,9 @@
 #include "lite/base/slice.h"
 #include "store/fs/hasher.h"
 
-/* The contents that a file had while its edits are replayed. Private to store/blame/. */
+/* The texts that a file had while its edits are replayed. Private to store/blame/. */
 
-/* A content that the file had, and the owners of its lines. */
+/* A text that the file had, and the owners of its lines. */
 struct blame_state {
     struct id128 hash;
     uint32_t *owner;
@@ -25,28 +25,29 @@ struct blame_state {
 struct blame_states {
     struct blame_state *state; /* owned; newest last */
     size_t n, cap, bytes;
-    bool wanted; /* contents are remembered */
+    bool wanted; /* texts are remembered */
 };
 
-/* Remembers a content. */
+/* Remembers a text. */
 MUST_CHECK enum err_code blame_states_keep(struct blame_states *s, struct slice text,
                                            const uint32_t *owner, size_t lines, struct err *e);
 void blame_states_fini(struct blame_states *s);
 
-/* The newest state with this content, or with this hash; NULL if the file never had it. */
+/* Returns the newest state with this text or hash; NULL if the file never had it. */
 const struct blame_state *blame_states_find(const struct blame_states *s, struct slice content,
                                             size_t lines);
 const struct blame_state *blame_states_with_hash(const struct blame_states *s,
                                                  const uint8_t sha256[SHA256_BYTES]);
 
-/* The lines of a text as a set. */
+/* Returns the lines of a text as a set. */
 MUST_CHECK enum err_code blame_states_lines(struct slice text, struct slice_set *out);
-/* The visible characters of a text. */
+/* Counts the visible characters of a text. */
 size_t blame_states_visible(struct slice s);
-/* Those of its lines that are in the set too (NULL: of all), each line once. */
+/* Counts those of the lines that are also in the set (NULL: of all lines), each line once. */
 MUST_CHECK enum err_code blame_states_common(struct slice text, const struct slice_set *lines,
                                              size_t *out);
-/* The newest of the states that have most in common with the lines, and how much; NULL: they have nothing in common. */
+/* Finds the state that has most in common with the lines (the newest of equals), and how much. NULL: they have nothing
+ * in common. */
 MUST_CHECK enum err_code blame_states_most_alike(const struct blame_states *s,
                                                  const struct slice_set *lines, size_t *best,
                                                  const struct blame_state **state);

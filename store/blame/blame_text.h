@@ -14,16 +14,16 @@
 
 /* One file while its edits are replayed: its text, and for each line which edit wrote it.
  *
- * Line ends count as one: agents record "\n" for files that have "\r\n". A byte order mark is not text. A line keeps its
- * owner as long as nothing changes it; where a line is new or changed, it belongs to the edit, or to no session if no edit
- * explains it.
+ * Line ends count as one: agents record "\n" for files that have "\r\n". A byte order mark is not text. A line keeps
+ * its owner as long as nothing changes it; where a line is new or changed, it belongs to the edit, or to no session if
+ * no edit explains it.
  *
- * A replacement is carried out where its old text is. If the text before it is not known, or does not have the old text,
- * the new text is kept aside as a fragment until a whole content is known again; if that contains all of it, once, its
- * lines are the edit's.
+ * A replacement is applied where its old text is. If the file's text is not known, or does not contain the old text,
+ * the new text becomes a fragment until a whole text is known again; if that contains the fragment exactly once, its
+ * lines belong to the edit.
  *
- * A content that the file had before brings back the owners that its lines had then: a rewind, or git, put it there. So
- * does one that is much more like a former content than like the present one. */
+ * If the file gets a text that it had before (from a rewind, or from git), its lines get the owners that they had then.
+ * So they do if the text is much more like a former one than like the present one. */
 
 #define BLAME_NOBODY UINT32_MAX
 
@@ -53,17 +53,17 @@ void blame_text_fini(struct blame_text *t);
 /* Replays one edit of this file, which is neither a rename nor the removal of a directory. */
 MUST_CHECK enum err_code blame_text_edit(struct blame_text *t, const struct edit *edit,
                                          uint32_t owner, struct err *e);
-/* The file was seen with this content: lines that differ belong to no session. */
+/* The file was seen with this text: lines that differ belong to no session. */
 MUST_CHECK enum err_code blame_text_see(struct blame_text *t, struct slice content, struct err *e);
-/* The file was put back to a content of which only the hash is known: one that it had before, or else nothing is known
- * of it. */
+/* The file was restored to a text of which only the hash is known. If it never had that text, nothing is known of it
+ * from here on. */
 MUST_CHECK enum err_code blame_text_restore(struct blame_text *t,
                                             const uint8_t sha256[SHA256_BYTES], struct err *e);
 /* There is no file. */
 MUST_CHECK enum err_code blame_text_remove(struct blame_text *t, struct err *e);
-/* Returns true if that is what is known of the file. */
+/* Returns true if this is the known state of the file. */
 bool blame_text_is(const struct blame_text *t, enum edit_known known, struct slice content);
-/* Line ends as they are compared. The result is in the buffer, or the bytes themselves. */
+/* Normalizes line ends for comparison. The result is in the buffer, or `content` itself. */
 MUST_CHECK enum err_code blame_text_plain(struct slice content, struct buf *b, struct slice *plain);
 
 #endif

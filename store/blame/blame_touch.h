@@ -36,7 +36,7 @@ struct blame_touches {
 MUST_CHECK enum err_code blame_touches_of(const struct session_ref *ref, const atomic_bool *cancel,
                                           struct blame_touches *out, struct err *e);
 /* What all sessions of the query did to its paths, and below them, newest first. An edit that several sessions record,
- * because one was copied from the other, is the older one's. */
+ * because one was copied from the other, belongs to the older one. */
 MUST_CHECK enum err_code blame_touches_read(struct store *const stores[], size_t n,
                                             const struct blame_query *q, struct blame_touches *out,
                                             struct err *e);

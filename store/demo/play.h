@@ -4,8 +4,8 @@
 #include "store/demo/demo_internal.h"
 
 /* The transcript of one session of Claude Code being written, row by row. The rows are those of client 2.1.330
- * (docs/formats/claude.md 9.2). Ids come from a seed and a count, so that they are the same every time. The first failure
- * sticks in `rc`; what follows has no effect. */
+ * (docs/formats/claude.md 9.2). Ids come from a seed and a count, so that they are the same every time. The first
+ * failure stays in `rc`, and later calls have no effect. */
 
 enum { SECOND = 1000, MINUTE = 60 * SECOND, BACKUPS_MAX = 8, UUID = 37 };
 
@@ -50,16 +50,16 @@ struct play {
 /* Keeps the first failure. */
 void play_note(struct play *p, enum err_code rc);
 
-/* From now on ids come from this text. */
+/* Derives all further ids from this text. */
 void play_seed_ids(struct play *p, const char *text);
 void play_generate_uuid(struct play *p, char out[UUID]);
 void play_generate_id(struct play *p, const char *front, char out[32]);
-/* The next rows of the assistant are another answer of the model. */
+/* Begins another answer of the model, to which the next rows of the assistant belong. */
 void play_begin_answer(struct play *p);
 
-/* A row of the chain from a form (demo_json): it follows the last one, and becomes the last one. */
+/* Adds a row to the end of the chain, from a template (demo_json). */
 void play_add_row(struct play *p, const char *form, ...);
-/* Rows that the user sends; the form continues with the content. */
+/* Rows that the user sends; the template continues with the content. */
 #define USER_ROW "'promptId':$s,'type':'user','message':{'role':'user','content':"
 
 void play_add_prompt(struct play *p, const char *text);

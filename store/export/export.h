@@ -16,10 +16,10 @@
 /* A session as a document for people who do not have it: Markdown, one page of HTML, plain text, or the rows of its
  * transcript as they are (JSONL). Works through struct store_ops alone, so it serves every system.
  *
- * Rows are read, written and forgotten one after the other, so memory does not grow with the conversation; only the
- * place of each row is kept. Nothing in a session can become markup of the document: texts are escaped, Markdown of the
- * agent is parsed and written anew with raw HTML as text and links to http, https and mailto only, and characters that
- * act or hide (controls, bidi overrides, broken UTF-8) are written as signs. */
+ * Rows are read and written one at a time, so memory does not grow with the conversation; only the position of each row
+ * is kept. Nothing in a session can become markup of the document: texts are escaped, Markdown of the agent is parsed
+ * and written anew with raw HTML as text and links to http, https and mailto only, and characters that act or hide
+ * (controls, bidi overrides, broken UTF-8) are written as signs. */
 
 enum export_format {
     EXPORT_MD,
@@ -44,7 +44,7 @@ struct export_request {
     enum export_format format;
     enum export_tools tools;
     bool thinking;  /* of the agent */
-    bool subagents; /* their conversations too, behind that of the session */
+    bool subagents; /* their conversations too, after that of the session */
     bool redact;    /* what looks like a secret (store/redact/redact.h) */
     /* A message is named by its id, the beginning of a UUID, or its number in the document ("#12"). */
     struct slice branch;            /* the last message of another branch; may be empty */
@@ -73,13 +73,13 @@ MUST_CHECK enum err_code export_session(const struct session_ref *ref,
                                         void *arg, struct export_summary *out, struct err *e);
 
 /* Writes the document to a file, which appears only when it is whole. ERR_STALE: the file exists and `replace` is not
- * set. ERR_UNSAFE: it is no regular file, or it is a part of the session. */
+ * set. ERR_UNSAFE: it is not a regular file, or it is a part of the session. */
 MUST_CHECK enum err_code export_file(const struct session_ref *ref,
                                      const struct export_request *req, const char *path,
                                      bool replace, struct export_summary *out, struct err *e);
 
-/* Writes the document into a directory, which is created if it does not exist, under the name of export_file_name. A name
- * that is taken gets a number, or is replaced if `replace` is set. path: the file. Other errors are those of
+/* Writes the document into a directory, which is created if it does not exist, under the name of export_file_name. A
+ * name that is taken gets a number, or is replaced if `replace` is set. path: the file. Other errors are those of
  * export_file. */
 enum { EXPORT_PATH = 4096 };
 MUST_CHECK enum err_code export_into(const struct session_ref *ref,

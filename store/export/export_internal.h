@@ -46,11 +46,11 @@ struct export_tool {
     struct slice input;         /* the rest, a member a line; may be empty */
     struct slice output;        /* may be empty */
     bool open;                  /* in full */
-    size_t section;             /* of the sub-agent that it began; 0: none */
+    size_t section;             /* of the sub-agent that it started; 0: none */
 };
 
 /* Fills in what follows from the call: hunks, subject, command and input. Texts are in the blocks, the arena and the
- * buffer. A failed arena is the caller's to notice. */
+ * buffer. The caller checks whether the arena failed. */
 MUST_CHECK enum err_code export_tool_describe(struct export_tool *t, struct slice root,
                                               struct arena *a, struct buf *input);
 
@@ -72,7 +72,7 @@ struct export_note {
     bool summary; /* of the conversation before a compaction: Markdown */
 };
 
-/* A format. Every text is as the session has it: neither cleaned nor escaped. */
+/* A format. All texts are passed as they are in the session, neither cleaned nor escaped. */
 struct export_writer {
     void (*begin)(struct export_out *o, const struct export_head *head);
     void (*end)(struct export_out *o);
@@ -102,7 +102,8 @@ struct export_part {
     size_t from, to;
 };
 
-/* Loads the conversation of the session, or the branch, and finds the part. `whole`: of a sub-agent, all of it. */
+/* Loads the conversation of the session, or the branch, and finds the part. `whole`: the whole conversation of a
+ * sub-agent. */
 MUST_CHECK enum err_code export_part_open(struct export_part *p, const struct session_ref *ref,
                                           const struct export_request *req, bool whole,
                                           struct err *e);

@@ -3,10 +3,10 @@
 
 #include "store/export/export_internal.h"
 
-/* The Markdown of an agent, parsed (md4c) and written anew, so that a message ends where it ends: an open fence, a
- * stray tag or a reference in it has no effect on what follows. HTML in it is text. Links lead to http, https and
- * mailto; others, and images, which would be loaded from a foreign server, become text. Headings are three levels
- * lower, below those of the document. A text of more than EXPORT_MARKDOWN_MAX bytes is written as it is. */
+/* The Markdown of an agent, parsed (md4c) and written anew, so that an open fence, a stray tag or a reference in a
+ * message has no effect on what follows it. HTML in it is text. Links lead to http, https and mailto; others, and
+ * images, which would be loaded from a foreign server, become text. Headings are three levels lower, below those of the
+ * document. A text of more than EXPORT_MARKDOWN_MAX bytes is written as it is. */
 enum { EXPORT_MARKDOWN_MAX = 4 << 20, EXPORT_MARKDOWN_LEVELS = 24, EXPORT_HEADING = 3 };
 
 void export_markdown_to_html(struct export_out *o, struct slice text);
@@ -16,16 +16,16 @@ void export_markdown_to_md(struct export_out *o, struct slice text);
 
 unsigned export_markdown_flags(void);
 struct MD_PARSER;
-/* md_parse over a copy that ends with a newline: without one md4c (0.4.8) may read a byte behind the text, and hand it
- * out. Texts that the parser's functions get are valid during their call. ERR_NOMEM; a function that ends the walk is no
- * error. */
+/* md_parse over a copy that ends with a newline: without one md4c (0.4.8) may read a byte after the text, and report
+ * it. Texts that are passed to the parser's functions are valid during the call. ERR_NOMEM; if a function ends the
+ * walk, that is not an error. */
 MUST_CHECK enum err_code export_markdown_parse(struct slice text, const struct MD_PARSER *parser,
                                                void *arg);
-/* What an entity such as "&amp;" or "&#8364;" means, as UTF-8; the entity itself if it is not known. The result is in
- * out, static, or the entity. */
+/* Returns the character of an entity such as "&amp;" or "&#8364;" as UTF-8, or the entity itself if it is not known.
+ * The result is in out, static, or the entity. */
 struct slice export_entity(struct slice entity, char out[4]);
-/* The spans that are open. md4c may end one that it never began (of an emphasis that begins in the target of a link), so
- * both writers end what they began, innermost first, and nothing else. */
+/* The spans that are open. md4c may end one that it never began (an emphasis that begins in the target of a link), so
+ * both writers end only what they began, innermost first. */
 enum { EXPORT_SPANS = 64 };
 
 struct export_spans {
@@ -34,7 +34,7 @@ struct export_spans {
     int n;
 };
 
-/* Returns false if there are too many: it is not begun. */
+/* Returns false if too many are open; the span is then not begun. */
 bool export_span_begin(struct export_spans *s, int type);
 /* The number of spans to end, innermost first, so that the innermost of this type ends; 0: none of this type is open. */
 int export_span_depth(const struct export_spans *s, int type);
@@ -60,18 +60,19 @@ void export_html_line(struct export_out *o, struct slice text, size_t max);
 
 /* Where a text is in its line, which decides what has to be escaped. */
 struct export_md_place {
-    bool start;   /* nothing was written in the line */
-    bool digits;  /* only digits were: "1." would begin a list */
-    bool links;   /* addresses become links, whole: GitHub would take them with the backslashes */
+    bool start;  /* nothing was written in the line */
+    bool digits; /* only digits were written: "1." would begin a list */
+    /* addresses become links, so they are written whole: with escapes, GitHub would include the backslashes */
+    bool links;
     char before;  /* the last character */
-    unsigned www; /* so many letters w were, at the beginning of a word */
+    unsigned www; /* number of letters w at the beginning of the present word */
 };
 
 /* Text of one line, escaped; line ends become blanks. */
 void export_md_escape(struct export_out *o, struct slice text, struct export_md_place *place);
 /* A line of its own, at most `max` bytes of it. */
 void export_md_line(struct export_out *o, struct slice text, size_t max);
-/* A text of several lines, each behind the prefix; line ends and blanks in front of a line stay. */
+/* A text of several lines, each after the prefix; line ends and blanks at the beginning of a line are kept. */
 void export_md_lines(struct export_out *o, const char *prefix, struct slice text);
 /* A block of code. Each line begins with the prefix. `info` is the language; only its plain characters are written. */
 void export_md_fence(struct export_out *o, struct slice prefix, struct slice info,

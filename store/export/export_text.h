@@ -7,8 +7,8 @@
 
 #include "lite/base/slice.h"
 
-/* Takes a text of a session apart so that nothing in it acts on a reader's program or hides from the reader. The
- * pieces are valid UTF-8; a format still has to escape its special characters. The screen shows the same signs
+/* Splits a text of a session into pieces so that nothing in it acts on a reader's program or is hidden from the reader.
+ * The pieces are valid UTF-8; a format still has to escape its special characters. The screen shows the same signs
  * (tui/text/clean.h):
  *
  *   C0 and DEL                                      ^[  ^G  ^H
@@ -36,11 +36,12 @@ struct export_walk {
 /* Reads the next piece. Its bytes are in the text or in the walk, until the next call. Tabs are text. */
 enum export_piece_kind export_walk_next(struct export_walk *w, struct slice *piece);
 
-/* Without blanks and line ends at its edges, and at most `max` bytes of it; characters stay whole. */
+/* Returns the text without blanks and line ends at its edges, and at most `max` bytes of it, without cutting a
+ * character. */
 struct slice export_trim_line(struct slice text, size_t max);
 /* The length of the longest run of a character. */
 size_t export_longest_run(struct slice text, char c);
-/* Without blank lines at the end, and without a newline after the last one. */
+/* Returns the text without blank lines and newlines at its end. */
 struct slice export_trim_end(struct slice text);
 
 #endif

@@ -13,10 +13,10 @@
 /* The few ways in which this library changes a disk. Every write path is made of them, so that their promises hold
  * everywhere:
  *
- * - They are plain system calls, no stdio: each can fail by itself, and each is checked.
+ * - They are plain system calls, without stdio; each one is checked.
  * - EINTR and short writes are looped over. An fsync that failed is never repeated on the same descriptor, because the
  *   kernel may have dropped the pages and forgotten the error.
- * - A name shows either nothing or the whole file, also after a power cut.
+ * - A name leads to either nothing or the whole file, even after a power cut.
  * - Links are never followed in the last part of a name. */
 
 /* Writes all bytes at the present offset. After an error some bytes may have been written; *done (may be NULL) is how
@@ -40,15 +40,15 @@ MUST_CHECK enum err_code disk_make_dir(const char *dir, mode_t mode, struct err 
  * or another user's: state and trash must not be redirected. */
 MUST_CHECK enum err_code disk_private_dir(const char *dir, struct err *e);
 
-/* The same for a directory of our state below another of ours (`above`). Both are closed to others if they are not (a
- * wrong umask, a copy), because the records in them are carried out. */
+/* The same for a directory of our state below another of ours (`above`). Both are closed to other users if they are not
+ * (a wrong umask, a copy), because the records in them are executed. */
 MUST_CHECK enum err_code disk_own_dir(const char *above, const char *dir, struct err *e);
-/* ERR_UNSAFE if it belongs to another user, who may have put it there to have it carried out. ERR_NOT_FOUND. */
+/* ERR_UNSAFE if it belongs to another user, who may have planted it. ERR_NOT_FOUND. */
 MUST_CHECK enum err_code disk_check_own(const char *path, struct err *e);
 
-/* Renames without replacing: -1 with EEXIST. If the file system cannot promise that (NFS, FUSE,
- * exFAT), it checks first, and a gap remains; so use it only for names that no other program would
- * make, in directories of ours or for new ids. */
+/* Renames without replacing: -1 with EEXIST. If the file system cannot guarantee that (NFS, FUSE, exFAT), it checks
+ * first, which leaves a race; so use it only for names that no other program would create, in directories of ours or
+ * for new ids. */
 int disk_rename_new(int from_dir, const char *from, int to_dir, const char *to);
 
 /* A new file that has no name until it is complete. Order: disk_new_open, any writes to fd, then disk_new_publish,
@@ -105,9 +105,9 @@ MUST_CHECK enum err_code disk_usage_add(const char *path, struct disk_usage *w, 
  * system does not report that: ramfs and some network file systems have no blocks, which does not
  * mean that they are full. */
 bool disk_free_bytes(const struct statvfs *fs, int64_t *bytes);
-/* Checks for room for `need` bytes and a twentieth more where `dir` is, before the first byte is written. (A disk
- * that becomes full later is noticed while staging, and everything is undone.) ERR_IO says how much `what` needs.
- * ERR_OK also if it cannot be known. */
+/* Checks for room for `need` bytes and a twentieth more where `dir` is, before the first byte is written. (A disk that
+ * becomes full later is noticed while staging, and everything is undone.) The text of the ERR_IO contains how much
+ * `what` needs. ERR_OK if the free space cannot be determined. */
 MUST_CHECK enum err_code disk_check_space(const char *dir, int64_t need, const char *what,
                                           struct err *e);
 

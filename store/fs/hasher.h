@@ -9,8 +9,8 @@
 
 enum { SHA256_BYTES = 32 };
 
-/* The state of hashing, kept from file to file: setting it up costs as much as a small file. A
- * zeroed struct is an empty hasher. */
+/* The state of hashing, kept from file to file because setting it up costs as much as hashing a small file. A zeroed
+ * struct is an empty hasher. */
 struct hasher {
     void *kind, *state; /* libcrypto's */
     char *piece;        /* a buffer for files that are not held in memory */

@@ -6,8 +6,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* What some kernels can do and others cannot. kernel_linux.c asks Linux for it; kernel_portable.c, which is built instead
- * with -DREPRISE_PORTABLE=ON, has a second way made of POSIX calls, or refuses as a Linux without the call would
+/* What some kernels can do and others cannot. kernel_linux.c uses the calls of Linux; kernel_portable.c, which is built
+ * instead with -DREPRISE_PORTABLE=ON, uses POSIX calls, or fails as a Linux without the call would
  * (docs/architecture.md, "Portability"). Results are those of system calls: -1 with errno. */
 
 /* Returns true if this error says that the kernel or the file system cannot do the following two. */
@@ -18,10 +18,10 @@ static inline bool fs_is_lacking(int error)
 
 /* Renames without replacing: EEXIST. */
 int fs_rename_new(int from_dir, const char *from, int to_dir, const char *to);
-/* Two names of one directory change places in one step. */
+/* Exchanges two names of one directory in one step. */
 int fs_exchange(int dir, const char *a, const char *b);
 
-/* Opens a directory below another. No part of `relative` may be a link, and it has no "..": so it cannot lead out. */
+/* Opens a directory below another. No part of `relative` may be a link, and it has no "..", so it cannot lead out. */
 int fs_open_below(int root, const char *relative);
 /* Returns true if the open directory is the one that this path leads to, and the path is free of links. True also if
  * that cannot be known. */
@@ -29,14 +29,14 @@ bool fs_is_at(int dir, const char *path);
 
 /* A new file without a name, in the file system of a directory: EOPNOTSUPP if there is no such thing. */
 int fs_open_nameless(int dir, mode_t mode);
-/* Gives it a name; never replaces. */
+/* Gives the file a name; never replaces another. */
 int fs_name_nameless(int fd, int dir, const char *name);
 
 /* A new file in memory, for reading and writing, or one in the directory for temporary files whose name is removed
- * already. `what` is a word for those who debug. */
+ * already. `what` is a name for debugging. */
 int fs_open_memory(const char *what);
 enum { FS_FD_PATH = 32 };
-/* A path under which this process can open the file of a descriptor once more, as long as it is open. */
+/* A path under which this process can open the file of a descriptor again, as long as the descriptor is open. */
 void fs_fd_path(int fd, char out[FS_FD_PATH]);
 
 /* Begins to write back bytes that were written. Only a hint; errno is kept. */
@@ -44,22 +44,22 @@ void fs_start_writeback(int fd, int64_t at, int64_t n);
 
 /* ---- what is known of an open file ---- */
 
-/* Returns true if it is a mount point in its directory. Where that cannot be asked, only mounts of other file systems
- * are seen. */
+/* Returns true if it is a mount point in its directory. Where the kernel cannot report that, only mounts of other file
+ * systems are found. */
 bool fs_is_mount(int fd, int dir);
 /* The number of the mount that a path below an open directory is in ("": the directory itself); 0 if not known. Returns
  * false if nothing is known of the path. */
 bool fs_mount_of(int dir, const char *path, uint64_t *mount, uint64_t *dev);
 /* Returns true if it is immutable or can only be appended to. */
 bool fs_is_fixed(int fd);
-/* ns since the epoch; 0 if the file system does not know it. */
+/* ns since the epoch; 0 if the file system does not record it. */
 int64_t fs_born_ns(int fd);
-/* Returns true if other machines may write to its file system: a lease does not show them. fd -1: by its path. */
+/* Returns true if other machines may write to its file system, which a lease does not notice. fd -1: by its path. */
 bool fs_is_shared(int fd, const char *path);
 
 /* ---- extended attributes of an open file: as the calls of Linux with these names ---- */
 
-/* ENOTSUP also on a system with other calls for them: it has none for us. */
+/* ENOTSUP also on a system that has other calls for them. */
 ssize_t fs_xattr_list(int fd, char *names, size_t size);
 ssize_t fs_xattr_get(int fd, const char *name, void *value, size_t size);
 int fs_xattr_set(int fd, const char *name, const void *value, size_t size);
@@ -69,14 +69,14 @@ int fs_xattr_remove(int fd, const char *name);
 
 enum fs_lease { FS_LEASE_NONE, FS_LEASE_READ, FS_LEASE_WRITE };
 
-/* Takes or gives up a lease. The signal about a waiting opener goes to this thread, and is SIGIO. EAGAIN: the file is
+/* Takes or gives up a lease. If another process waits to open the file, this thread gets SIGIO. EAGAIN: the file is
  * open elsewhere. Any other error: there are no leases here. */
 int fs_lease_set(int fd, enum fs_lease kind);
 /* Returns true if this is a write lease that is still held. */
 bool fs_lease_is_held(int fd);
 
-/* Takes a pending signal of this kind from the thread. One that is about another descriptor than fd is the host's and
- * is sent again; with -1 any is taken. */
+/* Discards a pending signal of this kind of the thread. One about a descriptor other than fd is the host's and is sent
+ * again; with -1 any is discarded. */
 void fs_signal_discard(int signo, int fd);
 
 #endif

@@ -15,18 +15,18 @@ const char *path_normalize(const char *dir, const char *path, struct arena *a);
 /* The directory that the last part of a path is in: "/" for "/x", "." for "x". Returns false if it is too long. */
 bool path_parent(const char *path, char out[PATH_MAX]);
 
-/* Finds out which of very many names exist. Most parts of most sessions do not, and often the
- * directory that would hold them for all sessions does not either. So a few directories are
- * remembered: one that does not exist contains nothing, and once so many look-ups failed that
- * reading the directory is cheaper than going on, its names are read. A name that is reported as
- * present was just looked up; one that is not was absent when its directory was read. */
+/* Finds out which of very many names exist. Most parts of most sessions do not, and often the directory that would hold
+ * them for all sessions does not either. So a few directories are remembered: one that does not exist contains nothing,
+ * and after so many failed look-ups that reading the directory is cheaper, its names are read. A name that is reported
+ * as present has just been looked up; any other was absent when its directory was read. */
 
 enum { PRESENCE_DIRS = 16 };
 
 struct presence_dir {
     struct slice path; /* borrowed from the path of a look-up */
     unsigned misses;   /* failed look-ups before it is read */
-    unsigned worth;    /* as many misses cost as much as reading it; 0 if it is never read */
+    /* the number of misses that cost as much as reading it; 0 if it is never read */
+    unsigned worth;
     bool gone;
     unsigned char *bits; /* owned: a Bloom filter of its names, once it was read */
     size_t bits_n;       /* a power of two */

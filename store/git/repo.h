@@ -14,8 +14,8 @@
 /* Repositories, refs, trees and blobs, as the rest of the store needs them from libgit2. Only repo_ref_move and
  * repo_ref_remove_before write. A git_repository must not be shared between threads; opening another one is cheap. */
 
-/* Translates an error of libgit2: "doing: what git says". ERR_NOT_FOUND, ERR_STALE, ERR_LOCKED and ERR_NOMEM are told
- * apart; everything else is ERR_FORMAT. */
+/* Translates an error of libgit2: "doing: what git says". ERR_NOT_FOUND, ERR_STALE, ERR_LOCKED and ERR_NOMEM are
+ * distinguished; everything else is ERR_FORMAT. */
 enum err_code repo_error(struct err *e, int answer, const char *path, const char *doing);
 
 /* Opens the repository that contains a directory, or whose git directory it is. extensions.worktreeConfig is accepted,
@@ -38,8 +38,8 @@ bool repo_has_ref(git_repository *repo, const char *name, git_oid *out);
 /* Returns true if a work tree has the branch (without refs/heads/) checked out, or if that cannot be determined. */
 bool repo_is_checked_out(git_repository *repo, const char *branch);
 
-/* Moves a ref from one commit to another by compare-and-swap. `from` NULL: the ref must not exist yet; `to` NULL: the ref
- * is deleted. `why` goes into the reflog. ERR_STALE: the ref is not at `from`, and was left alone. */
+/* Moves a ref from one commit to another by compare-and-swap. `from` NULL: the ref must not exist yet; `to` NULL: the
+ * ref is deleted. `why` goes into the reflog. ERR_STALE: the ref is not at `from`, and was left alone. */
 MUST_CHECK enum err_code repo_ref_move(git_repository *repo, const char *ref, const git_oid *from,
                                        const git_oid *to, const char *why, struct err *e);
 /* Makes a change of the ref durable. */
@@ -57,27 +57,27 @@ enum { REPO_ENTRIES_MAX = 500000 };
 /* Free with git_tree_free. ERR_UNSUPPORTED: the object is larger than LOOSE_TREE_MAX. */
 MUST_CHECK enum err_code repo_tree(git_repository *repo, const git_oid *id, git_tree **out,
                                    struct err *e);
-/* To be called before a walk through a whole tree or, with a base, through the differences of two trees.
+/* Must be called before a walk through a whole tree or, with a base, through the differences of two trees.
  * ERR_UNSUPPORTED: more than REPO_ENTRIES_MAX entries, or nested too deeply. */
 MUST_CHECK enum err_code repo_tree_fits(git_repository *repo, const git_oid *tree,
                                         const git_oid *base, struct err *e);
 
 /* ---- blobs ---- */
 
-/* Reads a file of a tree, or a blob by its id; the former content of `out` is replaced. ERR_NOT_FOUND: no such entry, or not a file.
- * ERR_FORMAT: larger than max bytes, or damaged. */
+/* Reads a file of a tree, or a blob by its id; the former content of `out` is replaced. ERR_NOT_FOUND: no such entry,
+ * or not a file. ERR_FORMAT: larger than max bytes, or damaged. */
 MUST_CHECK enum err_code repo_blob_at(git_repository *repo, const git_tree *tree, const char *path,
                                       size_t max, struct buf *out, struct err *e);
 MUST_CHECK enum err_code repo_blob(git_repository *repo, const git_oid *id, size_t max,
                                    struct buf *out, struct err *e);
-/* Returns true if the blob of a file need not have the file's bytes, because git converts it (line ends, large files). name: in
- * the work tree; path: the present file. */
+/* Returns true if the blob of a file may differ from the file's bytes, because git converts them (line ends, large
+ * files). name: in the work tree; path: the present file. */
 bool repo_converts(git_repository *repo, const char *name, const char *path);
 /* The size of a file of a tree, without reading it; 0 if there is no such file. */
 int64_t repo_size_at(git_repository *repo, const git_tree *tree, const char *path);
-/* Opens a blob as bytes that can be read at any offset: it is unpacked into a file without a name, which disappears when
- * the span is closed. objects: the repository's directory of objects; hex: the id, 40 digits. ERR_FORMAT: it is missing,
- * not a blob, or its bytes do not match its id. */
+/* Opens a blob as bytes that can be read at any offset: it is unpacked into a file without a name, which disappears
+ * when the span is closed. objects: the repository's directory of objects; hex: the id, 40 digits. ERR_FORMAT: it is
+ * missing, not a blob, or its bytes do not match its id. */
 MUST_CHECK enum err_code repo_blob_open(const char *objects, const char *hex, struct span *out,
                                         struct err *e);
 

@@ -14,12 +14,12 @@
 #include "store/api/transcript.h"
 #include "store/query/listing.h"
 
-/* Searching the text of sessions. The text that is searched is what a person would read,
- * decoded: prompts, answers, thinking, the input and the results of tools, in the conversation, on
- * branches that were left, and in sub-agents. Keys of JSON, ids and encoded images are not text.
+/* Searches the text of sessions: what a person would read, decoded, such as prompts, answers, thinking, and the input
+ * and the results of tools, in the conversation, on branches that were left, and in sub-agents. Keys of JSON, ids and
+ * encoded images are not text.
  *
- * There is no index: every file is read, as fast as it can be read. A row is decoded only if its
- * bytes could contain a match; see grep_pattern.h for what that takes. */
+ * There is no index: every file is read. A row is decoded only if its bytes could contain a match (see
+ * grep_pattern.h). */
 
 /* Which texts are searched. */
 enum grep_in {
@@ -41,13 +41,13 @@ enum grep_case {
 enum grep_want {
     GREP_WANT_HITS,
     GREP_WANT_COUNTS,   /* of lines with a match, for each session */
-    GREP_WANT_SESSIONS, /* a session is left after its first match */
+    GREP_WANT_SESSIONS, /* the search of a session ends at its first match */
 };
 
 /* How far a search has come, for another thread. */
 struct grep_progress {
     _Atomic uint64_t sessions, bytes; /* done, read */
-    /* Called on the calling thread at least 20 times a second, unless what is found keeps it busy; may be NULL. */
+    /* Called on the calling thread at least 20 times a second, unless it is busy with what is found; may be NULL. */
     void (*moved)(void *arg);
     void *arg;
 };
@@ -55,7 +55,7 @@ struct grep_progress {
 enum { GREP_PATTERNS = 32 };
 
 struct grep_query {
-    struct listing_query sessions; /* which ones; newest first whatever its sort and limits say */
+    struct listing_query sessions; /* which ones; always newest first, without limits */
     const struct slice *pattern;   /* regular expressions as PCRE2 reads them; 1 to GREP_PATTERNS */
     size_t n;
     bool fixed;     /* the patterns are plain texts */
@@ -80,10 +80,10 @@ enum { GREP_LINE_MAX = 16 * 1024 };
 /* A line with at least one match, or one of its context. A match that runs over several lines makes
  * one hit of them. */
 struct grep_hit {
-    bool context; /* the line has no match and stands near one */
-    bool aside;   /* with `branches`: on one that a resume would not continue */
+    bool context; /* the line has no match but is near one */
+    bool aside;   /* with `branches`: the line is on a branch that a resume would not continue */
     bool cut;     /* the line is longer than GREP_LINE_MAX: this is the part with its first match */
-    bool apart;   /* lines were left out between the hit before and this one */
+    bool apart;   /* lines were left out between the previous hit and this one */
     enum block_kind kind;
     int64_t time_ms;      /* TIME_NONE: unknown */
     struct slice agent;   /* the id of the sub-agent; empty: the conversation itself */

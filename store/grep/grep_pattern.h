@@ -12,10 +12,10 @@
  * use them.
  *
  * Most rows are never decoded. If every match of a pattern must contain a certain text, a row
- * without that text is passed over. The text is taken from the pattern: its longest run of plain
+ * without that text is skipped. The text is taken from the pattern: its longest run of plain
  * characters, which a writer of JSON either writes as they are or, if it is an unusual one, as
- * \u00XX. So rows with such an escape are decoded too. A pattern without such a run (an
- * alternative at the top, for example) decodes every row. */
+ * \u00XX. So rows with such an escape are decoded too. A pattern without such a run (an alternative
+ * at the top, for example) decodes every row. */
 
 struct grep_patterns;
 struct grep_matcher;
@@ -30,23 +30,23 @@ struct grep_matcher *grep_matcher_new(const struct grep_patterns *p);
 void grep_matcher_free(struct grep_matcher *m); /* NULL is fine */
 
 /* Goes through the rows of `bytes`, which are whole lines, and returns the next one that has to be
- * decoded, from *rest on, which moves behind it. Begin with grep_rows. */
+ * decoded. Begin with grep_rows. */
 void grep_rows(struct grep_matcher *m, struct slice bytes);
 bool grep_next_row(struct grep_matcher *m, struct slice *row);
 
-/* Returns true if the search is for one plain text, so that lines can be counted in texts as rows
- * have them, between quotes and not decoded. */
+/* Returns true if the search is for one plain text, so that matching lines can be counted in the
+ * undecoded texts between the quotes of a row. */
 bool grep_is_plain(const struct grep_matcher *m);
-/* Returns true if this is so in the row that grep_next_row has just returned: each character of a
- * match is written as itself there. */
+/* Returns true if that is possible in the row that grep_next_row has just returned: each character
+ * of a match is written there without an escape. */
 bool grep_is_plain_row(const struct grep_matcher *m, struct slice row);
-/* That text; folded: in small letters, which are found as capital ones, too. */
+/* Returns that text. *folded: it is in lower case, and matches ignore case. */
 struct slice grep_plain_text(const struct grep_matcher *m, bool *folded);
 
 enum grep_match { GREP_MATCH_NONE, GREP_MATCH, GREP_MATCH_TOO_LONG };
 
-/* Finds the first match of the i-th pattern at or behind `from` that is not empty.
- * GREP_MATCH_TOO_LONG: it was given up, because it took too many steps. */
+/* Finds the first match of the i-th pattern at or after `from` that is not empty.
+ * GREP_MATCH_TOO_LONG: the search was given up, because it took too many steps. */
 enum grep_match grep_match_next(struct grep_matcher *m, size_t i, struct slice text, size_t from,
                                 struct grep_range *out);
 

@@ -25,7 +25,7 @@ struct grep_session {
     uint64_t lines; /* with a match */
     size_t skipped; /* rows too long, texts on which a pattern was given up */
     uint32_t seen;  /* bit i: pattern i occurred */
-    bool only_seen; /* nothing else is wanted of it: the first of two passes */
+    bool only_seen; /* only `seen` is wanted: the first of two passes */
     struct slice agent;
     const struct index_keys *keys; /* of the rows, if they are lines of a file */
     int64_t *path;                 /* owned; offsets of the rows of the conversation, upwards */
@@ -33,8 +33,8 @@ struct grep_session {
     bool path_known, in_agent;
 
     /* scratch */
-    struct buf bytes; /* read from a file and not searched yet ... */
-    int64_t at;       /* ... from this place on */
+    struct buf bytes; /* read from a file and not searched yet */
+    int64_t at;       /* the offset of these bytes */
     bool dropping;    /* they begin inside a line that is too long */
     struct block_list blocks;
     struct index index; /* of one row */
@@ -45,8 +45,8 @@ struct grep_session {
 
 MUST_CHECK enum err_code grep_session_run(struct grep_session *s, const struct session_ref *ref,
                                           struct err *e);
-/* Counts the lines with a match in a row of a session that is only counted. Returns false if the row has
- * to be decoded for it. */
+/* Counts the lines with a match in a row of a session that is only counted. Returns false if the row has to be
+ * decoded. */
 bool grep_count_row(struct grep_session *s, struct slice row);
 /* enum grep_in; 0: not searched, or decided by the text itself. */
 unsigned grep_place_of_kind(enum block_kind kind);

@@ -5,8 +5,8 @@
 
 #include "lite/base/slice.h"
 
-/* The rows and settings that an open session has not written yet, in order. Items are of the heap and belong to their
- * queue. A zeroed struct is empty. */
+/* The rows and settings that an open session has not written yet, in order. Items are allocated with malloc and belong
+ * to their queue. A zeroed struct is empty. */
 enum item_kind { ITEM_ROW, ITEM_SAVED_ROW, ITEM_STREAM_ROW, ITEM_SETTING };
 
 struct item {
@@ -25,7 +25,7 @@ struct queue {
 /* Copies the texts. NULL if out of memory. */
 struct item *queue_item(enum item_kind kind, struct slice key, struct slice row);
 void queue_add(struct queue *q, struct item *x);
-/* The same before the first row: settings that are held for a new session are written before its rows. */
+/* Adds a setting before the first row, because the settings of a new session are written before its rows. */
 void queue_add_setting(struct queue *q, struct item *x);
 void queue_remove_first(struct queue *q);
 /* Adds all items of one queue to another. */

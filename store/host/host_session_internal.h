@@ -9,10 +9,10 @@
 #include "store/host/host_session.h"
 #include "store/log/log_state.h"
 
-/* One queue, one writer at a time. Every call puts its rows into the queue; whoever then holds the pen (`writing`)
- * takes batches from its head and hands them to the system: the background thread, a call that flushes, or, without
- * background, the call itself. The mutex guards the queue and is never held during I/O; what the pen guards is
- * touched by its holder alone.
+/* There is one queue and one writer at a time. Every call puts its rows into the queue. The thread that holds the pen
+ * (`writing`) takes batches from the head of the queue and passes them to the system: the background thread, a call
+ * that flushes, or, without background, the call itself. The mutex guards the queue and is never held during I/O; what
+ * the pen guards is used only by its holder.
  *
  *   queue:  [setting] [row] [row] | [row] ...      before the first message: held, settings first
  *            `-- a batch: items of one kind, in order --' */
@@ -48,21 +48,21 @@ struct host_session {
 /* ERR_UNSUPPORTED in the child of a fork. */
 MUST_CHECK enum err_code session_check_process(const struct host_session *s, struct err *e);
 
-/* All of these are called with the mutex, if nothing else is said. It is released while they write or wait. */
+/* Unless noted otherwise, these are called with the mutex held. It is released while they write or wait. */
 
 int64_t session_clock_ms(void);
 void session_wait(struct host_session *s);
 void session_take_pen(struct host_session *s);
 void session_put_pen(struct host_session *s);
-/* Writes what is in the queue now; what is added meanwhile waits. With the pen. Returns the first failure; after a
- * hopeless one the rest is written all the same. */
+/* Writes the present contents of the queue, but not what is added meanwhile. Called with the pen. Returns the first
+ * failure; after a permanent one it still writes the rest. */
 MUST_CHECK enum err_code session_write_queue(struct host_session *s, struct err *e);
-/* Puts the session on disk. With the pen, without the mutex. */
+/* Puts the session on disk. Called with the pen and without the mutex. */
 MUST_CHECK enum err_code session_make(struct host_session *s, struct err *e);
-/* Counts rows that were written past the queue. */
+/* Counts rows that were written without the queue. */
 void session_count(struct host_session *s, const struct host_appended *done);
 bool session_has_batch(const struct host_session *s);
-/* The background thread's failure, once. */
+/* Returns the background thread's failure, once. */
 enum err_code session_take_failure(struct host_session *s, struct err *e);
 
 /* Without the mutex. */

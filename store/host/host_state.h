@@ -11,20 +11,20 @@
 
 struct store_env;
 
-/* The activity of a session (seed 002): idle, running, or waiting for an action of a person. The host that runs the session
- * makes the steps, and listeners are called for each. If the host publishes the state, other programs see it too: `reprise`
- * shows it in its lists.
+/* The activity of a session (seed 002): idle, running, or waiting for an action of a person. The host that runs the
+ * session reports each step, and listeners are called for it. If the host publishes the state, other programs see it
+ * too: `reprise` shows it in its lists.
  *
  *     host_state_open -> host_state_listen -> host_state_change, _merge, _title, _last_prompt in any order -> host_state_close
  *
  * A published state is one small document of the process, <state>/hosts/<pid>-<random>.json, which is replaced at each
- * step and removed by host_state_close. It has the members of Claude Code's own register of running agents (pid,
- * procStart, pidDomain, sessionId, cwd, status), so that the state of a process that was killed does not count, and
- * besides them system, state, title, lastPrompt and metadata. The input of a pending action is not in it.
+ * step and removed by host_state_close. It has the members of Claude Code's own registry of running agents (pid,
+ * procStart, pidDomain, sessionId, cwd, status), so that the state of a killed process is ignored, and also system,
+ * state, title, lastPrompt and metadata. The input of a pending action is not in it.
  *
  * Threads: any thread may call at any time, except that host_state_close must be the last. Listeners are called by the
  * thread that makes the step, one step after the other, before the call returns; they must not call this interface
- * (ERR_USAGE). In a child after fork nothing is published. Texts passed in and handed to listeners are valid during the
+ * (ERR_USAGE). In a child after fork nothing is published. Texts, also those passed to listeners, are valid during the
  * call. */
 struct host_state;
 
@@ -40,8 +40,8 @@ struct host_action {
 /* Members may be NULL. For one step they are called in this order: state, metadata; and each listener after those that
  * were added before it. */
 struct host_listener {
-    /* Each call of host_state_change, also if the state is the same. action: with SESSION_REQUIRES_ACTION, if it was given;
-     * else NULL. */
+    /* Called for each host_state_change, even if the state is the same. action: with SESSION_REQUIRES_ACTION, if it was
+     * given; else NULL. */
     void (*state)(enum session_state state, const struct host_action *action, void *arg);
     /* A JSON Merge Patch (RFC 7396) of the external metadata: what changed, null for what is gone. */
     void (*metadata)(struct slice patch, void *arg);
@@ -58,8 +58,8 @@ struct host_published {
     struct slice cwd;            /* may be empty */
 };
 
-/* Begins idle, with empty metadata. where NULL: nothing is published. The files of processes that have ended are removed.
- * ERR_NOT_FOUND: the environment has no state directory. */
+/* The state begins as idle, with empty metadata. where NULL: nothing is published. The files of processes that have
+ * ended are removed. ERR_NOT_FOUND: the environment has no state directory. */
 MUST_CHECK enum err_code host_state_open(const struct host_published *where,
                                          struct host_state **out, struct err *e);
 void host_state_close(struct host_state *s); /* NULL is fine */
@@ -68,8 +68,8 @@ void host_state_close(struct host_state *s); /* NULL is fine */
 MUST_CHECK enum err_code host_state_listen(struct host_state *s, const struct host_listener *l,
                                            struct err *e);
 
-/* A step. Beside the state the metadata change as in seed 002: pending_action is the action, and null again with the next
- * step that has none; task_summary is null when the session becomes idle. action may be NULL. ERR_USAGE: the input of the
+/* Reports a step. The metadata changes with the state as in seed 002: pending_action is the action, or null after a
+ * step without one; task_summary is null when the session becomes idle. action may be NULL. ERR_USAGE: the input of the
  * action is not a JSON object. If the state cannot be published, that error is returned after the listeners were
  * called. */
 MUST_CHECK enum err_code host_state_change(struct host_state *s, enum session_state state,
@@ -78,7 +78,7 @@ MUST_CHECK enum err_code host_state_change(struct host_state *s, enum session_st
  * patch is not a JSON object, or the metadata would exceed HOST_METADATA_MAX bytes. */
 enum { HOST_METADATA_MAX = 1 << 20 };
 MUST_CHECK enum err_code host_state_merge(struct host_state *s, struct slice patch, struct err *e);
-/* The session has another title, or the person asked something. The host stores them by itself (host_set, host_append). */
+/* Report a new title or prompt. The host stores them itself (host_set, host_append). */
 MUST_CHECK enum err_code host_state_title(struct host_state *s, struct slice title, struct err *e);
 MUST_CHECK enum err_code host_state_last_prompt(struct host_state *s, struct slice prompt,
                                                 struct err *e);

@@ -8,33 +8,31 @@
 #include "store/api/host.h"
 #include "store/log/append.h"
 
-/* An append by a host is not a change that can be undone, but all of it is there or nothing, even
- * if the program is killed in the middle of its one write (the kernel then leaves a part of it). So
- * it is recorded first.
+/* An append by a host is not a change that can be undone, but it is atomic even if the program is killed during its one
+ * write (of which the kernel then leaves a part). So it is recorded first.
  *
  *   <state>/appends/         flock: shared by appends, exclusive while leftovers of a crash are removed
  *   <state>/appends/<name>/  an append under way: a change record (docs/formats/own.md) of one step
  *
- * The next append and the next change remove the leftovers of a crash: a part is cut off, or
- * becomes a blank line if a program has the log open. If there is no place for our state, nothing
- * is recorded.
+ * The next append and the next change remove the leftovers of a crash: a partial append is cut off, or becomes a blank
+ * line if a program has the log open. Without a state directory nothing is recorded.
  *
- * An append with APPEND_LATER is recorded without syncing anything (<name> begins with 1 and not with 0): the record
- * is there after a kill, but perhaps not after a power cut, which then may leave a part of rows that were not synced
- * either. */
+ * An append with APPEND_LATER is recorded without syncing anything (<name> begins with 1 instead of 0): the record
+ * survives a kill, but perhaps not a power cut, which may then leave a part of rows that were not synced either. */
 
 /* log_append_with, recorded first; out may be NULL. If a crash cut an append to this log short, its bytes are
  * removed before compose is called. */
 MUST_CHECK enum err_code journal_append(const struct store_env *env, const char *path,
                                         unsigned flags, log_compose_fn *compose, void *arg,
                                         struct appended *out, struct err *e);
-/* Removes what crashes left, if no append is running. Whatever cannot be removed yet waits for the next time. */
+/* Removes what crashes left, if no append is running. Leftovers that cannot be removed yet are left for the next
+ * time. */
 void journal_recover(const struct store_env *env);
 
 struct host_append;
 
-/* Rows of a host for a log in which no row depends on the one before: their lines are made first, and those that are
- * in the log already are left out when the append's turn comes. */
+/* Rows of a host for a log in which no row depends on the preceding one. Their lines are made before the log is locked;
+ * those that are in the log already are then left out. */
 struct append_rows_item {
     struct slice id;
     bool drawn; /* the id is new, so the log cannot have the row */

@@ -14,16 +14,15 @@
 /* The operation log: every change that reprise makes to a session is recorded before it is done, with what is needed
  * to undo it. It can be undone later: after a restart, after other changes, and again after a redo.
  *
- *   <state>/changes/lock            flock: one change at a time on this machine; dies with the process
- *   <state>/changes/<id>.intent/    a change under way: durable before its first step; after a crash the
+ *   <state>/changes/lock flock: one change at a time on this machine <state>/changes/<id>.intent/ a change under way:
+ *   durable before its first step; after a crash the
  *                                   steps that were done are undone
- *   <state>/changes/<id>/           a change that is done: the rename of the directory is the one moment in
- *                                   which it becomes so
+ *   <state>/changes/<id>/           a change that is done: the rename of the directory commits it
  *   .../record                      the change (docs/formats/own.md)
  *
- * A change that undoes another names it (`undoes`); nothing is written into the other's record. So a change is there
- * as a whole or not at all, whatever happens between two system calls; change_log_open finishes what a crash left.
- * Ids sort by time. Nothing expires by itself. */
+ * A change that undoes another names it (`undoes`); nothing is written into the other's record. So a change exists as a
+ * whole or not at all, whatever happens between two system calls; change_log_open finishes what a crash left. Ids sort
+ * by time. Nothing expires. */
 
 struct change_log; /* opened, locked, recovered */
 
@@ -46,7 +45,7 @@ struct change {
     size_t sessions_n;
     struct step *step;
     size_t n;
-    int64_t at_ms; /* when it was asked for; 0 until it runs */
+    int64_t at_ms; /* when it was requested; 0 until it runs */
     bool learned;  /* its steps know more than when the record was written */
     bool brief; /* its record has to survive this process, but not a power cut: it is not synced */
 };
@@ -70,8 +69,8 @@ MUST_CHECK enum err_code change_log_open(const struct store_env *env, struct cha
                                          struct err *e);
 void change_log_close(struct change_log *log); /* NULL is fine */
 
-/* Returns how many changes were interrupted by a crash or a kill and wait for change_log_open. Writes nothing, and
- * returns 0 while another process holds the lock, for its change is under way. */
+/* Returns how many changes were interrupted by a crash or a kill and wait for change_log_open. Writes nothing. Returns
+ * 0 while another process holds the lock, because its change is under way. */
 size_t change_count_interrupted(const struct store_env *env);
 
 /* Writes the intent, does the steps and marks the change as done. On a failure the steps that were done are undone
@@ -84,18 +83,17 @@ MUST_CHECK enum err_code change_do(const struct store_env *env, struct change *c
  * ERR_STALE, ERR_LOCKED: what it changed was changed again since, or is in use; nothing was done. */
 MUST_CHECK enum err_code change_undo(struct change_log *log, const char *id, struct change **out,
                                      struct err *e);
-/* Returns true if a change would be refused, because what it is about was changed again or the session continued. */
+/* Returns true if a change would be refused, because its files were changed again or the session continued. */
 bool change_is_stale(const struct change *c);
 /* The same for the undo of a change. */
 bool change_undo_is_stale(const struct change *c);
-/* Does again what the newest change undid ("redo"). ERR_NOT_FOUND if the newest change is not an undo. */
+/* Redoes what the newest change undid ("redo"). ERR_NOT_FOUND if the newest change is not an undo. */
 MUST_CHECK enum err_code change_redo(struct change_log *log, struct change **out, struct err *e);
 
 /* The newest record that change_list could not read, or "". */
 const char *change_log_unread(const struct change_log *log);
-/* Called for each change, the newest first; the change is valid during the call, and `undone` is
- * true if it was undone since. Return false to stop. A record that cannot be read is skipped (and
- * stays). */
+/* Called for each change, the newest first; the change is valid during the call, and `undone` is true if it was undone
+ * since. Return false to stop. A record that cannot be read is skipped and kept. */
 typedef bool change_fn(const struct change *c, bool undone, void *arg);
 MUST_CHECK enum err_code change_list(struct change_log *log, change_fn *fn, void *arg,
                                      struct err *e);
@@ -103,17 +101,17 @@ MUST_CHECK enum err_code change_list(struct change_log *log, change_fn *fn, void
 /* A change that is a part of a larger operation, which decides whether it counts and keeps its record (a rewind that
  * includes the conversation). It has no entry in the operation log, but the caller holds that log's lock.
  *
- *   <dir>/record    durable before the first step; written again when the steps are done, because appends
- *                   know only then where their bytes went */
+ *   <dir>/record    durable before the first step; written again when the steps are done, because the
+ *                   offsets of appends are only known then */
 
-/* Makes the directory and does the steps. On failure nothing of them and no record remains; or the text says
- * "unfinished", and the record is there for change_part_roll_back. */
+/* Makes the directory and does the steps. On failure nothing of them and no record remains; or the text contains
+ * "unfinished", and the record exists for change_part_roll_back. */
 MUST_CHECK enum err_code change_part_do(struct change_log *log, const char *dir, struct change *c,
                                         struct err *e);
 /* Undoes whatever was done and removes the directory if nothing remains. A missing record is fine. ERR_FORMAT: the
  * record is damaged, and nothing was done. */
 MUST_CHECK enum err_code change_part_roll_back(const char *dir, enum rollback *how, struct err *e);
-/* Reads what was done. ERR_NOT_FOUND if nothing was. The caller frees it. */
+/* Reads what was done. ERR_NOT_FOUND if nothing was done. The caller frees it. */
 MUST_CHECK enum err_code change_part_read(const char *dir, struct change **out, struct err *e);
 
 /* A change with the same steps, and one that undoes them. NULL if out of memory. */
@@ -122,10 +120,10 @@ struct change *change_inverse(const struct change *c, const char *kind);
 
 /* The copies that forks are made of, from the planning of a fork to the change that moves them into their store. */
 
-/* Removes the copy of a fork that was planned and not done. */
+/* Removes the copy of a fork that was planned but not made. */
 void change_discard_fork(const struct fork_result *fork);
 /* Removes the copies that crashes left behind: those that are a day old and that no change names. (A change that was
- * undone names its copy, for it can be redone.) Called before a fork. Takes the lock of the operation log. */
+ * undone names its copy, because it can be redone.) Called before a fork. Takes the lock of the operation log. */
 void change_sweep_forks(const struct store_env *env);
 
 #endif

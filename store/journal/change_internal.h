@@ -28,7 +28,7 @@ void change_names_free(struct dirent **names, int n);
 MUST_CHECK enum err_code change_steps_roll_back(struct change *c, size_t done, struct err *e);
 /* Does the steps; *done counts those that were done. */
 MUST_CHECK enum err_code change_steps_do(struct change *c, size_t *done, struct err *e);
-/* After a failure (`why`) with so many steps done, removes everything of the change and its record in dir. Returns
+/* After a failure (`why`) with `done` steps done, removes everything of the change and its record in dir. Returns
  * why. */
 MUST_CHECK enum err_code change_roll_back(struct change *c, size_t done, const char *dir,
                                           enum err_code why, struct err *e);
@@ -38,7 +38,7 @@ MUST_CHECK enum err_code change_step_recover(struct change *c, struct step *s, e
 MUST_CHECK enum err_code change_steps_recover(struct change *c, enum rollback *how, struct err *e);
 /* Makes the names that the steps changed durable. */
 MUST_CHECK enum err_code change_steps_sync(const struct change *c, struct err *e);
-/* The one moment: the record under way becomes one that is done. *stands is true if it did so although this call
+/* Commits the change: its record becomes one that is done. *stands is true if it was committed although this call
  * failed. */
 MUST_CHECK enum err_code change_finish(struct change_log *log, const struct change *c,
                                        const char *intent, bool *stands, struct err *e);
@@ -47,14 +47,14 @@ MUST_CHECK enum err_code change_remove_record(const char *dir, struct err *e);
 /* Finishes or undoes what a crash left under this name: see change_recover.c. */
 MUST_CHECK enum err_code change_recover(struct change_log *log, const char *name, struct err *e);
 
-/* A change as a directory: `record` is one JSON document; bytes of a step that are longer than a few KiB are beside
- * it as <n>.bytes, <n>.old and <n>.opposite. Texts and paths are any bytes and are percent-encoded, so that no byte
- * is lost to JSON's idea of text. */
+/* A change as a directory: `record` is one JSON document; bytes of a step that are longer than a few KiB are in the
+ * files <n>.bytes, <n>.old and <n>.opposite. Texts and paths may be any bytes and are percent-encoded, because JSON
+ * cannot represent all of them. */
 
 /* Writes everything into an existing directory, durably unless the change is brief; `record` last. */
 MUST_CHECK enum err_code change_record_write(const char *dir, const struct change *c,
                                              struct err *e);
-/* ERR_NOT_FOUND: there is no record (it was never finished). ERR_FORMAT: it is damaged, or of a newer version. */
+/* ERR_NOT_FOUND: no record (it was never finished). ERR_FORMAT: it is damaged, or of a newer version. */
 MUST_CHECK enum err_code change_record_read(const char *dir, struct change **out, struct err *e);
 
 #endif

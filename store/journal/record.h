@@ -13,11 +13,11 @@
 #include "store/fs/hasher.h"
 
 /* Any bytes as printable ASCII: %XX for controls, for bytes above '~' and for '%' itself. Our own records keep paths,
- * ids and titles in it, because JSON text cannot hold every name that a file may have. */
+ * ids and titles in this form, because JSON text cannot represent every file name. */
 
-/* Replaces what was in out. */
+/* Replaces the contents of out. */
 MUST_CHECK enum err_code record_percent_encode(struct slice bytes, struct buf *out);
-/* Puts a NUL behind the bytes. Returns false if the text is malformed or if out of memory. */
+/* Adds a NUL after the bytes. Returns false if the text is malformed or if out of memory. */
 bool record_percent_decode(const char *text, struct arena *a, struct slice *out);
 
 /* Members of the JSON objects that a record is made of. Texts are percent-encoded. Numbers are written as texts,
@@ -34,7 +34,7 @@ bool record_json_set_hash(struct cJSON *o, const char *key, const uint8_t hash[S
 /* Return false if the member is missing or damaged. */
 bool record_json_bytes(const struct cJSON *o, const char *key, struct arena *a, struct slice *out);
 bool record_json_text(const struct cJSON *o, const char *key, struct arena *a, const char **out);
-/* A member that may be missing; if it is there, it must be whole. */
+/* A member that may be missing, but must be valid if present. */
 bool record_json_optional_text(const struct cJSON *o, const char *key, struct arena *a,
                                const char **out);
 bool record_json_int(const struct cJSON *o, const char *key, int64_t *n);
@@ -48,7 +48,7 @@ bool record_json_set_attrs(struct cJSON *o, const struct attrs *x, struct buf *s
 bool record_json_attrs(const struct cJSON *o, struct arena *a, struct attrs *out);
 
 /* Ids of changes and rewinds begin with a time in ms, in fifteen digits, and sort by it in both logs together, since
- * undo means the newest of either. So a new id is later than all that exist, also if the clock went back. */
+ * undo means the newest of either. So a new id is later than all existing ones, even if the clock was set back. */
 MUST_CHECK enum err_code record_id_next(const struct store_env *env, int64_t *ms, struct err *e);
 /* The time of an id; 0 if it is not an id. */
 int64_t record_id_time(const char *id);

@@ -8,9 +8,8 @@
 #include "lite/base/err.h"
 #include "lite/base/slice.h"
 
-/* A change of a session is made of steps of six kinds. It can be found out if a step was done, and
- * its inverse is a step too: so one piece of code does a change, undoes it, redoes it, and cleans
- * up after a crash.
+/* A change of a session is made of steps of six kinds. For each step it can be determined whether it was done, and its
+ * inverse is a step too, so the same code does a change, undoes it, redoes it, and cleans up after a crash.
  *
  *   kind    does                                              inverse
  *   APPEND  adds records to a log, beside live writers        TAIL that cuts them off
@@ -23,22 +22,22 @@
  *   REF     makes a git ref name another commit, creates it   REF with old and bytes swapped
  *           or removes it
  *
- * A step never destroys what it did not expect: EDIT, TAIL, PUT and REF compare the present content
- * with `old` first and return ERR_STALE if it differs; MOVE never replaces. */
+ * A step never destroys unexpected content: EDIT, TAIL, PUT and REF compare the present content with `old` first and
+ * return ERR_STALE if it differs; MOVE never replaces. */
 enum step_kind { STEP_APPEND, STEP_TAIL, STEP_EDIT, STEP_PUT, STEP_MOVE, STEP_REF, STEP_KINDS };
 
-/* The result of undoing a step that a crash or a failure left. */
+/* The result of undoing a step after a crash or a failure. */
 enum rollback {
     ROLLBACK_DONE, /* nothing of it remains */
     ROLLBACK_CONFLICT, /* another program changed the same file since: what the step removed is only in its record */
-    ROLLBACK_RETRY, /* a program has the file open: the next start tries again */
+    ROLLBACK_RETRY, /* a program has the file open; the next start tries again */
 };
 
 struct step {
     enum step_kind kind;
-    const char *path;   /* absolute; MOVE: the source; REF: the git directory */
-    const char *to;     /* MOVE: the goal, whose directory exists; REF: the name of the ref */
-    const char *lock;   /* may be NULL: a file to lock meanwhile (log_lock_acquire) */
+    const char *path; /* absolute; MOVE: the source; REF: the git directory */
+    const char *to;   /* MOVE: the destination, whose directory exists; REF: the name of the ref */
+    const char *lock; /* may be NULL: a file to lock meanwhile (log_lock_acquire) */
     struct slice bytes; /* the new content (APPEND: whole lines; REF: a commit in hex) */
     struct slice old;   /* TAIL, EDIT, PUT, REF: the present content */
     /* APPEND, may be empty: records to append if ours cannot be cut off again */
@@ -61,12 +60,12 @@ struct step {
 MUST_CHECK enum err_code step_prepare(struct step *s, struct arena *a, struct err *e);
 /* Does the step, durably except for the directory entries of a MOVE: the caller syncs those once for many moves
  * (step_sync). Fills in what the inverse needs. On failure nothing of this step remains. A TAIL that has an opposite,
- * and is refused because the log is in use or continued, becomes the APPEND of the opposite: the log then says the
- * old thing again and keeps what was written in between. */
+ * and is refused because the log is in use or was continued, becomes the APPEND of the opposite: this restores the old
+ * value and keeps what was written in between. */
 MUST_CHECK enum err_code step_do(struct step *s, struct arena *a, struct err *e);
 /* Returns true if step_do would refuse it because the content changed. Returns false if that cannot be known. */
 bool step_is_stale(const struct step *s);
-/* Sets *done to whether the step was done, for recovery, from the disk alone; others may have written behind a TAIL.
+/* Sets *done to whether the step was done, for recovery, from the disk alone; others may have written after a TAIL.
  * Fills in the offset of an APPEND, and turns a TAIL that was done as an APPEND into one. */
 MUST_CHECK enum err_code step_is_done(struct step *s, bool *done, struct err *e);
 /* After a crash or a failure in the middle of a step that is not done: a part of an append is cut off, a mixture of
@@ -74,7 +73,7 @@ MUST_CHECK enum err_code step_is_done(struct step *s, bool *done, struct err *e)
  * else is left alone. ERR_STALE: a TAIL whose old bytes would be lost with the record, or a REF that was moved by
  * another program. ERR_LOCKED: a program has the file open. */
 MUST_CHECK enum err_code step_repair(const struct step *s, struct err *e);
-/* After a crash behind a PUT or a REF that is done: temporary names are removed, and changes of names become durable.
+/* After a crash right after a PUT or a REF was done: temporary names are removed, and changes of names become durable.
  * Other kinds need nothing. */
 MUST_CHECK enum err_code step_clean_up(const struct step *s, struct err *e);
 /* The step that undoes a done step. Slices and paths are shared with s. */

@@ -5,25 +5,24 @@
 
 #include "lite/base/err.h"
 
-/* Steps on the bytes of a log, for step.c, which describes what each of these functions does for a
- * step of any kind. */
+/* Steps on the bytes of a log. step.h describes what each of these functions does for any kind of step. */
 
 struct arena;
 struct step;
 
 MUST_CHECK enum err_code step_append_do(struct step *s, struct arena *a, struct err *e);
-/* The appended bytes may be anywhere behind `offset`, since another program may have written first. */
+/* The appended bytes may be anywhere after `offset`, since another program may have written first. */
 MUST_CHECK enum err_code step_append_is_done(struct step *s, bool *done, struct err *e);
 MUST_CHECK enum err_code step_append_repair(const struct step *s, struct err *e);
 
 MUST_CHECK enum err_code step_tail_do(struct step *s, struct arena *a, struct err *e);
 MUST_CHECK enum err_code step_tail_is_done(struct step *s, bool *done, struct err *e);
 MUST_CHECK enum err_code step_edit_do(struct step *s, struct err *e);
-/* For TAIL and EDIT: *done is true if the file holds the new bytes. */
+/* For TAIL and EDIT: *done is true if the file contains the new bytes. */
 MUST_CHECK enum err_code step_bytes_is_done(const struct step *s, bool *done, struct err *e);
 MUST_CHECK enum err_code step_bytes_repair(const struct step *s, struct err *e);
 
-/* Puts a newline before the bytes of an append, as a part of them: taking the append back takes the newline too. */
+/* Prepends a newline to the bytes of an append, so that undoing the append also removes the newline. */
 MUST_CHECK enum err_code step_add_guard(struct step *s, struct arena *a, struct err *e);
 
 #endif

@@ -9,23 +9,24 @@
 #include "lite/base/slice.h"
 #include "lite/io/file.h"
 
-/* Adding records to a log that another program may be writing at this moment (safety.md, part B).
+/* Appends records to a log that another program may be writing at the same time (safety.md, part B).
  *
- * The records are one write on a descriptor opened with O_APPEND, and end in a newline: the kernel
- * then puts them behind all other bytes, and no record is cut in two (measured: 0 of 70,000 lost).
- * A tail without a newline gets one first, in the same write, so that our record is never glued to
- * a torn line. The written bytes are read back and compared, then synced. */
+ * The records are one write on a descriptor opened with O_APPEND, and end in a newline: the kernel then puts them after
+ * all other bytes, and no record is cut in two (measured: 0 of 70,000 lost). A tail without a newline gets one first,
+ * in the same write, so that our record is never glued to a torn line. The written bytes are read back and compared,
+ * then synced. */
 struct appended {
     int64_t offset; /* where our bytes begin (with the newline in front, if one was needed) */
     int64_t length; /* with both newlines */
     bool guarded;   /* the tail was torn: our bytes begin with a newline */
     struct file_id before; /* what the file was when it was opened */
-    struct file_id after;  /* and behind our bytes, in our turn; all zero if that is not known */
+    struct file_id after;  /* the same after our bytes, in our turn; all zero if not known */
 };
 
 enum append_flags {
     APPEND_FOLLOW = 1, /* through a symlink, as Claude Code's rename does */
-    APPEND_LATER = 2,  /* the bytes are not synced: log_sync does it later, once for many appends */
+    /* the bytes are not synced; log_sync does that later, once for many appends */
+    APPEND_LATER = 2,
 };
 
 /* Sets *torn to whether log_append would begin with a newline of its own. A fresh tail is given a moment. */
@@ -42,11 +43,12 @@ MUST_CHECK enum err_code log_tail_is_torn(const char *path, unsigned flags, bool
 MUST_CHECK enum err_code log_append(const char *path, struct slice records, unsigned flags,
                                     struct appended *out, struct err *e);
 
-/* The same for records that depend on the content of the log. Programs of ours take turns (flock on the log itself,
- * for up to 10 s: then ERR_LOCKED), and compose is called in our turn: what it reads stays the end of the log, except
- * for rows of programs that ignore the lock. It adds whole lines to records, or nothing: then nothing is written, and
- * out->length is 0. If the path names another file after the write (a sync tool put a copy in its place), the records
- * are searched in that file, and compose is called again for it; ERR_STALE if that happens again and again. */
+/* The same for records that depend on the content of the log. Programs that use this library take turns (flock on the
+ * log itself; ERR_LOCKED after 10 s), and compose is called in our turn: what it reads stays the end of the log, except
+ * for rows of programs that ignore the lock. It adds whole lines to records; if it adds nothing, nothing is written,
+ * and out->length is 0. If the path names another file after the write (a sync tool put a copy in its place), the
+ * records are looked for in that file, and if they are missing compose is called again for it; ERR_STALE if that keeps
+ * happening. */
 typedef enum err_code log_compose_fn(void *arg, struct buf *records, struct err *e);
 MUST_CHECK enum err_code log_append_with(const char *path, unsigned flags, log_compose_fn *compose,
                                          void *arg, struct appended *out, struct err *e);

@@ -9,11 +9,11 @@
 #include "lite/base/id.h"
 #include "lite/scan/index.h"
 
-/* The parent chain of a log whose rows have an id and name the row before them.
+/* The parent chain of a log whose rows have an id and name their parent row.
  *
- * - Every id is one node, however often a row with it was written: the last row is the content of the id, the first
- *   one is its place in the order of ids.
- * - An id that is only named, as a parent that is not in the file, is a node without a row.
+ * - Every id is one node, even if several rows have it: the last row has the content of the id, the first one its place
+ *   in the order of ids.
+ * - An id that only occurs as a parent, and has no row in the file, is a node without a row.
  * - Rows may come before their parents, name themselves, or form circles: every walk here takes each node at most
  *   once, and nothing recurses.
  *
@@ -55,7 +55,7 @@ bool chain_has_row(const struct chain *c, uint32_t node);
 void chain_relink(struct chain *c, uint32_t node, uint32_t parent);
 
 /* Returns the nodes from the root to the leaf. The walk up ends at a root, at a parent without a row, and at a node
- * that was met before. `mark` is set on each of them; none may have it before. The caller owns *path. */
+ * that was visited before. `mark` is set on each of them; none may have it before. The caller owns *path. */
 MUST_CHECK enum err_code chain_walk(struct chain *c, uint32_t leaf, uint8_t mark, uint32_t **path,
                                     size_t *n, struct err *e);
 

@@ -12,19 +12,19 @@
 #include "store/log/append.h"
 
 /* What a program that keeps a session open remembers of one of its logs between two appends, so that an append reads
- * only what other programs added since. All of it is only a copy: it is compared with the file in each turn
- * (log_append_with), and read again if the file is not the one that was left. Owned by one thread at a time. */
+ * only what other programs added since. It is only a cache: it is compared with the file in each turn
+ * (log_append_with), and read again if the file was changed in any other way. Owned by one thread at a time. */
 struct log_state {
     char *path;     /* owned */
     unsigned flags; /* APPEND_FOLLOW or 0 */
-    /* The log when it was last looked at, or behind our own last append; all zero: never. */
+    /* The log when it was last examined, or after our own last append; all zero: never. */
     struct file_id seen;
     struct idset ids; /* the uuids of the rows before ids_end, if the log was ever searched */
     int64_t ids_end;
     struct slice last; /* the bytes before the end of `seen`, in last_bytes */
     char last_bytes[64];
     bool unsynced; /* bytes were appended with APPEND_LATER */
-    void *own;     /* what the system remembers besides; freed with own_free */
+    void *own;     /* what the system itself remembers; freed with own_free */
     void (*own_free)(void *own);
     struct log_state *next;
 };
@@ -36,25 +36,25 @@ struct log_states {
 
 /* The state of the log at this path, which is added if it is new. NULL if out of memory. */
 struct log_state *log_states_get(struct log_states *logs, const char *path, unsigned flags);
-/* Makes everything durable that was appended to these logs with APPEND_LATER. The first failure is returned; what
- * failed is tried again by the next call. */
+/* Makes everything durable that was appended to these logs with APPEND_LATER. Returns the first failure; the next call
+ * tries again. */
 MUST_CHECK enum err_code log_states_sync(struct log_states *logs, struct err *e);
 void log_states_fini(struct log_states *logs);
 
 /* How the log differs from what was last seen. */
 enum log_seen {
-    LOG_SAME,   /* not at all */
+    LOG_SAME,   /* it does not differ */
     LOG_LONGER, /* other programs appended to it */
     LOG_OTHER, /* it was replaced, shortened or changed in place, or never seen: everything has to be read again */
 };
 
-/* To be called in our turn, before anything else is. */
+/* Must be called first in our turn. */
 MUST_CHECK enum err_code log_state_look(struct log_state *log, enum log_seen *seen, struct err *e);
 /* log_find_repeated from memory, once the log was read to its end. */
 MUST_CHECK enum err_code log_state_find_repeated(struct log_state *log, const struct slice id[],
                                                  size_t n, bool repeated[], struct err *e);
-/* After an append of ours (later: with APPEND_LATER): the log is now what we made of it, with rows of these ids (an empty one is ignored). If
- * another program wrote at the same moment, it is looked at again. Returns true if it is known to the end. */
+/* Records an append of ours (later: with APPEND_LATER) of rows with these ids (an empty one is ignored). If another
+ * program wrote at the same moment, the log is examined again. Returns true if the log is known up to its end. */
 bool log_state_appended(struct log_state *log, const struct appended *done, bool later,
                         const struct slice id[], size_t n);
 

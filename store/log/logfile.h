@@ -20,8 +20,8 @@ MUST_CHECK enum err_code logfile_index_build(struct index *ix, const struct file
 struct logfile {
     struct file file;
     struct index index;
-    struct buf bytes; /* what was read last ... */
-    int64_t at;       /* ... and from where in the file */
+    struct buf bytes; /* what was read last */
+    int64_t at;       /* the offset of these bytes in the file */
     const char *path; /* borrowed; for error texts */
 };
 
@@ -30,7 +30,7 @@ struct logfile {
 MUST_CHECK enum err_code logfile_open(struct logfile *log, const char *path, unsigned flags,
                                       const struct index_keys *keys, const atomic_bool *stop,
                                       struct err *e);
-/* The same for the lines that are wholly in the last `bytes` of the file. The offset of the first line is 0 exactly
+/* The same for the lines that are wholly in the last `bytes` of the file. The offset of the first line is 0 if and only
  * if nothing was left out. */
 MUST_CHECK enum err_code logfile_open_tail(struct logfile *log, const char *path, unsigned flags,
                                            const struct index_keys *keys, size_t bytes,

@@ -8,9 +8,9 @@
 #include "store/api/finding.h"
 #include "store/api/store.h"
 
-/* Looks for damage and for other things that a person may wonder about: in one session or in all sessions of a scope, in
- * the files around them, and in what reprise itself keeps. Nothing is changed unless `fix` is set, and then only what
- * cannot do harm: a torn last line gets its newline unless the session is in use, metadata is appended again, and
+/* Looks for damage and for other things that a person may want to know: in one session or in all sessions of a scope,
+ * in the files around them, and in what reprise itself keeps. Nothing is changed unless `fix` is set, and then only
+ * what cannot do harm: a torn last line gets its newline unless the session is in use, metadata is appended again, and
  * what a crash interrupted is completed. The repairs of a session are one change, which can be undone; if one of them
  * fails, each of the others is a change of its own. */
 struct doctor {

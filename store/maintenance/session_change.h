@@ -27,8 +27,8 @@ enum session_change_kind {
 /* Texts are borrowed for the call. */
 struct session_change {
     enum session_change_kind kind;
-    /* SESSION_RENAME: the title. SESSION_TAG: the tag; empty: it is removed. SESSION_RESUME_AT: the message; empty: an empty
-     * conversation. SESSION_TOMBSTONE: the message. */
+    /* SESSION_RENAME: the title. SESSION_TAG: the tag; empty: it is removed. SESSION_RESUME_AT: the message; empty: an
+     * empty conversation. SESSION_TOMBSTONE: the message. */
     struct slice text;
     bool cut; /* SESSION_TOMBSTONE: the row is removed from the file, see store_tombstone_fn */
     size_t *appended; /* SESSION_REAPPEND: set to the number of rows; may be NULL */
@@ -37,17 +37,18 @@ struct session_change {
 /* The name of the command, and the kind of the change in the operation log. A literal. */
 const char *session_change_name(enum session_change_kind kind);
 
-/* Adds the session with its origin and the steps of the change to c, and describes it (c->text). No steps: there is nothing
- * to change. A store that is not files has no steps either: it is changed at once, for good, and *at_once is set, which
- * may be NULL. ERR_UNSUPPORTED: the system cannot do that. Others as store_rename_fn and its neighbours. */
+/* Adds the session with its origin and the steps of the change to c, and describes it (c->text). Without steps there is
+ * nothing to change. A store that does not consist of files has no steps either: it is changed at once and for good,
+ * and *at_once (may be NULL) is set. ERR_UNSUPPORTED: the system cannot do that. Other errors are those of
+ * store_rename_fn and its neighbours. */
 MUST_CHECK enum err_code session_change_plan(const struct session_ref *ref,
                                              const struct scope *scope,
                                              const struct session_change *what, struct change *c,
                                              bool *at_once, struct err *e);
 
-/* Makes a copy of the session (store_fork_fn) as a change of its own; c is new and of the kind "fork", and owns the texts of
- * *out. The copy is made before the operation log is locked, because copying may take a while. ERR_UNSUPPORTED: the
- * system cannot fork, or chooses the ids of forks itself. */
+/* Makes a copy of the session (store_fork_fn) as a change of its own; c is new and of the kind "fork", and owns the
+ * texts of *out. The copy is made before the operation log is locked, because copying may take a while.
+ * ERR_UNSUPPORTED: the system cannot fork, or chooses the ids of forks itself. */
 MUST_CHECK enum err_code session_change_fork(const struct store_env *env,
                                              const struct session_ref *ref,
                                              const struct fork_request *req, struct change *c,

@@ -17,7 +17,7 @@
 /* Cleanup by rule. First sweep_find lists the sessions that match a rule, with their disk usage; then sweep_move moves
  * the chosen ones into the trash, as one change that can be undone.
  *
- * Only what was shown is moved. A session stays if an agent is writing to it or may be, if there are copies of it in
+ * Only what was shown is moved. A session stays if an agent is or may be writing to it, if there are copies of it in
  * several folders (because what is kept under its id belongs to every copy), or if it changed after it was shown. Each
  * item that stays has the reason. */
 
@@ -56,8 +56,8 @@ struct sweep {
     size_t n;
 };
 
-/* Changes nothing. The stores must outlive the sweep. ERR_IO, for orphans: a directory cannot be read, so nothing can be
- * said to be left behind. */
+/* Changes nothing. The stores must outlive the sweep. ERR_IO, for orphans: a directory cannot be read, so it is not
+ * known what was left behind. */
 MUST_CHECK enum err_code sweep_find(struct store *const stores[], size_t n,
                                     const struct sweep_rule *rule, struct sweep *out,
                                     struct err *e);
@@ -68,13 +68,14 @@ bool sweep_is_chosen(const struct sweep_item *item);
 /* Adds up the disk usage of the chosen items; returns their number. */
 size_t sweep_disk_usage(const struct sweep *s, struct disk_usage *w);
 
-/* Moves the chosen items, as one change of kind "sweep"; on failure none. Each session is checked once more: one that
- * must no longer be moved gets its `stays`. *moved lists the others in the order of the items; free it with
+/* Moves the chosen items, as one change of kind "sweep"; on failure none. Each session is checked again, and `stays` is
+ * set for one that must no longer be moved. *moved lists the others in the order of the items; free it with
  * trash_list_fini. If nothing is left to move, it is empty and no change is made. */
 MUST_CHECK enum err_code sweep_move(struct change_log *log, const struct store_env *env,
                                     struct sweep *s, struct trash_list *moved, struct err *e);
 
-/* For doctor: why the session must not be changed now, in the arena or a literal. *stays is NULL if there is no reason. */
+/* For doctor: why the session must not be changed now, in the arena or a literal. *stays is NULL if there is no
+ * reason. */
 MUST_CHECK enum err_code sweep_live(const struct session_ref *ref, struct arena *a,
                                     const char **stays, struct err *e);
 

@@ -12,20 +12,19 @@
 #include "store/journal/change.h"
 #include "store/maintenance/trash_info.h"
 
-/* Deleted sessions are kept here, complete, until a person empties the trash. A deletion is a change, which can be undone
- * from the operation log; the trash shows the same deletion from the other side: what is in it, how large it is, and a
- * way to restore one item.
+/* Deleted sessions are kept here, complete, until a person empties the trash. A deletion is a change, which can be
+ * undone from the operation log; the trash lists what was deleted and how large it is, and can restore single items.
  *
  *   <data>/trash/<batch>/info       one JSON document for everything that was deleted at once
  *   <data>/trash/<batch>/<n>.<k>.<session id>
  *                                   part k of item n: the transcript (k = 0), a side directory, backups, ...
  *   refs/reprise/trash/<batch>.<n>.<k>  in the repository: ref k of item n
  *
- * An item is in the trash exactly as long as its first part is (or its first ref, if it has no parts). Therefore
- * restoring consists of nothing but moves. */
+ * An item is in the trash as long as its first part is (or its first ref, if it has no parts). Therefore restoring
+ * consists only of moves. */
 
-/* A session to be deleted. The parts are absolute paths of files and directories, the transcript first. Missing parts are
- * skipped, but the first one must exist (ERR_NOT_FOUND). A request may consist of refs only. */
+/* A session to be deleted. The parts are absolute paths of files and directories, the transcript first. Missing parts
+ * are skipped, but the first one must exist (ERR_NOT_FOUND). A request may consist of refs only. */
 struct trash_request {
     const char *system;
     const char *store; /* path of the store */
@@ -48,8 +47,8 @@ enum trash_request_scope {
 };
 
 /* Fills in a request after checking that the session may be deleted; `what` is a set of trash_request_scope. Nothing is
- * changed. Texts are in the arena or belong to the ref; title is borrowed. ERR_LOCKED: an agent has the session open, or
- * may have, and would continue to write into the trash. ERR_UNSUPPORTED: the system cannot delete. */
+ * changed. Texts are in the arena or belong to the ref; title is borrowed. ERR_LOCKED: an agent has the session open,
+ * or may have, and would continue to write into the trash. ERR_UNSUPPORTED: the system cannot delete. */
 MUST_CHECK enum err_code trash_request_make(const struct session_ref *ref, struct slice title,
                                             unsigned what, struct arena *a,
                                             struct trash_request *out, struct err *e);
@@ -76,7 +75,7 @@ MUST_CHECK enum err_code trash_add(struct change_log *log, const struct store_en
 MUST_CHECK enum err_code trash_read(const struct store_env *env, struct trash_list *out,
                                     struct err *e);
 
-/* The item with this trash id, else the newest of the session with this id; NULL: neither is in the list. */
+/* Returns the item with this trash id, else the newest item of the session with this id, else NULL. */
 const struct trash_item *trash_find(const struct trash_list *list, const char *id);
 
 /* Restores one item with its former bytes, modes and mtimes. ERR_STALE: something else is in its place. */
@@ -88,9 +87,9 @@ MUST_CHECK enum err_code trash_restore_all(struct change_log *log,
                                            struct err *e);
 /* Returns true if a newer transcript is in the item's place, so that trash_join can be tried. */
 bool trash_can_join(const struct trash_item *item);
-/* Puts the deleted transcript in front of the rows that were written in its place since, and moves the other parts back;
- * the transcript also stays in the trash. ERR_STALE: it was joined already, or other files differ. ERR_LOCKED: a program
- * has the newer transcript open. After an error nothing has changed. */
+/* Puts the deleted transcript before the rows that have since been written in its place, and moves the other parts
+ * back; the transcript also stays in the trash. ERR_STALE: it was joined already, or other files differ. ERR_LOCKED: a
+ * program has the newer transcript open. After an error nothing has changed. */
 MUST_CHECK enum err_code trash_join(struct change_log *log, const struct trash_item *item,
                                     struct err *e);
 /* Deletes one item permanently. This cannot be undone. */

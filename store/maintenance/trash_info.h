@@ -42,8 +42,8 @@ struct trash_list {
 void trash_list_fini(struct trash_list *list);
 
 /* The path of part k of item n, in the arena; NULL if out of memory. If the session's id is a plain word, the name
- * contains it for people who look into the directory. It also makes names longer: ext4 searches a directory block
- * entry by entry, so with fewer entries in a block a thousand moves take a quarter less time. */
+ * contains it, for people who look into the directory, and because longer names are faster: ext4 searches a directory
+ * block entry by entry, and with fewer entries in a block a thousand moves take a quarter less time. */
 char *trash_part_path(struct arena *a, const char *dir, size_t n, size_t k, const char *session);
 
 /* Prints the document of a batch. Texts are %XX-encoded (store/journal/record.h), because a path need not be text. */

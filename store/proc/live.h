@@ -12,12 +12,11 @@
 
 struct store_env;
 
-/* Which sessions running agents have open. Each interactive Claude Code keeps
- * <config>/sessions/<pid>.json while it runs and removes it when it ends. After a kill the file
- * stays, and the number may by then belong to another process: so an entry counts only if its
- * process began when the entry says. The number has no meaning on another machine or in another
- * container, which pidDomain shows ("linux:<machine id>:pid:[<namespace>]"). Then the result is
- * unknown, and writers treat that as running. */
+/* Which sessions running agents have open. Each interactive Claude Code keeps <config>/sessions/<pid>.json while it
+ * runs and removes it when it ends. After a kill the file stays, and its pid may later belong to another process, so an
+ * entry counts only if the start time of the process matches. A pid has no meaning on another machine or in another
+ * container, which pidDomain shows ("linux:<machine id>:pid:[<namespace>]"). The result is then unknown, and writers
+ * treat that as running. */
 struct live_entry {
     struct slice session_id;
     struct live live;
@@ -37,21 +36,21 @@ struct live_table {
 /* Reads the registry of a configuration directory once; *out need not be initialised. A missing registry is an empty
  * table. Files that are not entries (other names, not JSON, larger than 64 KiB) are ignored. */
 MUST_CHECK enum err_code live_read(const char *config, struct live_table *out, struct err *e);
-/* Returns the most alive of several entries for one session. */
+/* Returns the most active of several entries for one session. */
 struct live live_of(const struct live_table *table, struct slice session_id);
 void live_fini(struct live_table *table);
 
 /* ---- sessions of hosts ---- */
 
-/* The state of a session that a host runs is in a file of the same form, <state>/hosts/<pid>-<uuid>.json, with the members
- * system, state and metadata besides (store/host/host_state.h). */
+/* The state of a session that a host runs is in a file of the same form, <state>/hosts/<pid>-<uuid>.json, with the
+ * additional members system, state and metadata (store/host/host_state.h). */
 #define LIVE_HOSTS_DIR "hosts"
-enum { LIVE_ENTRY_MAX = 65536 }; /* bytes; larger files are no entries */
+enum { LIVE_ENTRY_MAX = 65536 }; /* bytes; larger files are not entries */
 
-/* Reads these files. An environment without a state directory has none. */
+/* Reads these files. The table is empty if the environment has no state directory. */
 MUST_CHECK enum err_code live_read_hosts(const struct store_env *env, struct live_table *out,
                                          struct err *e);
-/* The entry of a host that has the session open, or may have; NULL: none. */
+/* Returns the entry of a host that has the session open, or may have it open; NULL if there is no entry. */
 const struct live_entry *live_host_of(const struct live_table *table,
                                       const struct session_ref *ref);
 /* Completes a described row with what its host publishes. Returns false if out of memory. */
@@ -61,8 +60,8 @@ void live_write_process(struct jsonout *j);
 /* Removes the files of processes that have ended. */
 void live_sweep_hosts(const char *dir);
 
-/* The registry for many callers: it is read when a caller asks and the last reading is older than a second, so that a
- * list of ten thousand rows reads it once and a list that stays open stays right. Any thread may ask. */
+/* The registry for many callers. A look-up reads it again only if the last reading is older than a second, so that a
+ * list of ten thousand rows reads it once and a list that stays open is kept up to date. Any thread may call it. */
 struct live_cache;
 
 struct live_cache *live_cache_new(const char *config); /* NULL if out of memory */
@@ -73,9 +72,9 @@ struct live live_cache_lookup(struct live_cache *w, struct slice session_id);
 /* Determines for each of n sessions whether a program is writing to it. Consecutive sessions of one
  * store are checked together if the store can do that (live_many of store_ops).
  *
- * A program that opens a session's files anew for each row is in no registry and keeps nothing open: only the change of
- * the files shows that it is there. So the quiet sessions that were written to in the last ten seconds, or since the
- * command began, are watched for 300 ms, all together. One that changes becomes LIVE_UNKNOWN. */
+ * A program that reopens a session's files for each row is in no registry and keeps nothing open: only changes of the
+ * files reveal it. So the quiet sessions that were written to in the last ten seconds, or since the command began, are
+ * watched for 300 ms, all together. One that changes becomes LIVE_UNKNOWN. */
 MUST_CHECK enum err_code live_check(const struct session_ref *const ref[], size_t n,
                                     struct live out[], struct err *e);
 

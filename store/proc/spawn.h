@@ -4,19 +4,18 @@
 #include "lite/base/buf.h"
 #include "lite/base/err.h"
 
-/* Runs another program (git, never one that asks or draws) and reads all it prints. */
+/* Runs another program (git, never an interactive one) and reads its output. */
 struct spawn {
-    const char *const
-        *argv; /* NULL-terminated; argv[0] is looked up in PATH. There is no shell in between */
-    const char *dir; /* where it starts */
+    const char *const *argv; /* NULL-terminated; argv[0] is looked up in PATH, without a shell */
+    const char *dir;         /* its working directory */
     int timeout_ms;
-    size_t max; /* bytes it may print */
+    size_t max; /* bytes of output, at most */
 };
 
-/* Runs it with empty standard input, discards its errors and appends what it prints to out. The program does not
- * outlive the call: if it is late or prints too much it is killed, with its process group. Its environment is ours
- * without the variables that name a git repository, so that `dir` alone decides which one is meant. ERR_NOT_FOUND: no
- * such program or directory. ERR_IO: it failed, was late, or printed more than max. On failure out is unchanged. */
+/* Runs it with empty standard input, discards its standard error and appends its output to out. The program does not
+ * outlive the call: if it takes too long or prints too much, it is killed with its process group. Its environment is
+ * ours without the variables that name a git repository, so that `dir` alone decides which one is meant. ERR_NOT_FOUND:
+ * no such program or directory. ERR_IO: it failed, timed out, or printed more than max. On failure out is unchanged. */
 MUST_CHECK enum err_code spawn_read(const struct spawn *s, struct buf *out, struct err *e);
 
 #endif

@@ -7,10 +7,10 @@
 #include "store/api/session.h"
 #include "store/api/store.h"
 
-/* Describes many sessions on several threads and delivers the rows in order. A few rows are made ahead of the one
- * that is due, and their memory is reused: memory does not grow with the list. Each thread has one file open at a
- * time. Two threads suffice while the files are in memory; if the first reads are slow, more are started, because
- * then the disk is what everything waits for. */
+/* Describes many sessions on several threads and delivers the rows in order. A few rows are made ahead of the one that
+ * is due, and their memory is reused, so that memory does not grow with the list. Each thread has one file open at a
+ * time. Two threads suffice while the files are in memory; if the first reads are slow, more are started, because the
+ * disk is then the bottleneck. */
 
 enum { DESCRIBE_POOL_AHEAD = 64 };
 

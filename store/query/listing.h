@@ -17,9 +17,9 @@ void listing_row_json(struct jsonout *j, const struct session_row *row);
 /* Its members alone, for an object with more of them (`info`). */
 void listing_row_json_members(struct jsonout *j, const struct session_row *row);
 
-/* The sessions of one or several stores in order: names, sizes and mtimes are collected first; then rows are
- * described only as far as the page needs, on several threads, and delivered one by one. Rows do not accumulate:
- * 10,000 sessions cost what their names cost.
+/* The sessions of one or several stores in order: names, sizes and mtimes are collected first; then rows are described
+ * only as far as the page needs, on several threads, and delivered one by one. Rows are not kept, so the memory for
+ * 10,000 sessions is that of their names.
  *
  * If a session is in several folders of a store, only its newest copy that can be listed is delivered. */
 

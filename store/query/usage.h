@@ -46,7 +46,8 @@ struct usage_set {
 };
 
 /* Counts a record, unless the same answer is counted already; of two, the one that says more stays: of the conversation
- * before a copy in a side question, then with more tokens, then not copied, then the first. Texts are copied. ERR_NOMEM. */
+ * before a copy in a side question, then with more tokens, then not copied, then the first. Texts are copied.
+ * ERR_NOMEM. */
 MUST_CHECK enum err_code usage_set_add(struct usage_set *set, uint32_t session,
                                        const struct usage_record *u);
 void usage_set_fini(struct usage_set *set);
@@ -78,15 +79,15 @@ MUST_CHECK enum err_code usage_list_read(const struct session_ref *ref, const at
                                          struct usage_list *out, struct err *e);
 void usage_list_fini(struct usage_list *list);
 
-/* Called for each session of a system that records tokens, newest first, on the calling thread; valid during the call. A
- * non-zero result ends the walk and is returned. */
+/* Called for each session of a system that records tokens, newest first, on the calling thread; valid during the call.
+ * A non-zero result ends the walk and is returned. */
 typedef enum err_code usage_session_fn(const struct session_row *row, const struct usage_list *list,
                                        void *arg, struct err *e);
 /* Called for a session that cannot be read; the others are. */
 typedef void usage_trouble_fn(const struct err *trouble, void *arg);
 
-/* Reads the sessions of some stores on several threads. The times, limits and sort of q do not count; sessions that a list
- * leaves out because they are continued elsewhere, or have no prompt, are read, for they were paid for as well. */
+/* Reads the sessions of some stores on several threads. The times, limits and sort of q do not count; sessions that a
+ * list leaves out because they are continued elsewhere, or have no prompt, are read, for they were paid for as well. */
 MUST_CHECK enum err_code usage_each(struct store *const stores[], size_t n,
                                     const struct listing_query *q, usage_session_fn *fn,
                                     usage_trouble_fn *trouble, void *arg, struct err *e);

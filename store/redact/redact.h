@@ -11,18 +11,18 @@
 /* Replaces what looks like a secret by REDACTED: in the committed checkpoints of Entire, which are pushed
  * (docs/formats/entire.md 2.7), and in exported sessions.
  *
- * Secrets are recognised by their form: tokens of well-known services by their public prefixes and lengths, private keys,
- * credentials in URLs and headers, values assigned to a telling name (password = ...), and runs of letters that are too
- * random to be words. Entire uses the more than two hundred rules of gitleaks; these are our own matchers for the most
- * common kinds. Not recognised are plain hex and UUIDs without a name next to them, and keys that only a checksum or a
- * request to the service could confirm. */
+ * Secrets are recognised by their form: tokens of well-known services by their public prefixes and lengths, private
+ * keys, credentials in URLs and headers, values assigned to a telling name (password = ...), and runs of letters that
+ * are too random to be words. Entire uses the more than two hundred rules of gitleaks; these are our own matchers for
+ * the most common kinds. Not recognised are plain hex and UUIDs without a name next to them, and keys that only a
+ * checksum or a request to the service could confirm. */
 struct redact_counts;
 
 /* counts may be NULL. */
 MUST_CHECK enum err_code redact_text(struct slice text, struct buf *out,
                                      struct redact_counts *counts);
-/* Redacts JSON rows line by line; a line that is not JSON is treated as text. Only values are examined, unescaped, except
- * ids, signatures and images. A value without a secret keeps its bytes. */
+/* Redacts JSON rows line by line; a line that is not JSON is treated as text. Only values are examined, unescaped,
+ * except ids, signatures and images. A value without a secret keeps its bytes. */
 MUST_CHECK enum err_code redact_json_rows(struct slice rows, struct buf *out,
                                           struct redact_counts *counts);
 

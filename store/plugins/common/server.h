@@ -11,7 +11,7 @@
 
 int64_t server_now_ms(void);
 
-/* The failure of a server that did not answer in time. */
+/* Fails because the server did not answer in time; returns the code. */
 int server_silent(struct reprise_plugin_call *call);
 /* Waits until the socket is ready. FAILED after the deadline, STOPPED if the answer is no longer wanted. */
 int server_wait(int fd, short events, int64_t deadline, struct reprise_plugin_call *call);
@@ -28,9 +28,9 @@ struct server_pool {
 void server_pool_init(struct server_pool *pool);
 /* NULL: no connection is idle. */
 void *server_pool_take(struct server_pool *pool);
-/* Returns false if there are enough: the caller closes it. */
+/* Returns false if the pool is full; the caller then closes the connection. */
 bool server_pool_keep(struct server_pool *pool, void *connection);
-/* The pool is empty. */
+/* The pool must be empty. */
 void server_pool_fini(struct server_pool *pool);
 
 #endif

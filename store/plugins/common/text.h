@@ -8,9 +8,9 @@
 #include "lite/base/buf.h"
 #include "store/api/reprise_plugin.h"
 
-/* What the plug-ins share that keep rows as texts, under names that they make themselves. */
+/* Shared by the plug-ins that keep rows as texts, under names that they make themselves. */
 
-/* The reason of a failure; returns the code. */
+/* Sets the reason of a failure; returns the code. */
 int text_fail(struct reprise_plugin_call *call, int code, const char *why);
 
 int64_t text_epoch_ms(void);
@@ -18,15 +18,15 @@ int64_t text_epoch_ms(void);
 /* A part of a URL, with %XX decoded. NULL: out of memory. */
 const char *text_decode(struct arena *a, const char *p, size_t n);
 
-/* What an option or a parameter of the URL says: returns what is wrong with it, or NULL. */
+/* Sets an option, or a parameter of the URL. Returns what is wrong with it, or NULL. */
 typedef const char *text_option_fn(void *store, const char *name, const char *value);
-/* Takes each NAME=VALUE behind the question mark of a URL. */
+/* Sets each NAME=VALUE after the question mark of a URL. */
 const char *text_parameters(struct arena *a, const char *p, text_option_fn *take, void *store);
 const char *text_options(const struct reprise_plugin_option *option, size_t options,
                          text_option_fn *take, void *store);
 
 bool text_is_row(struct slice row);
-/* Adds a line with the row, or nothing if it is none. Returns NO_MEMORY or OK. */
+/* Adds a line with the row, or nothing if it is not a row. Returns NO_MEMORY or OK. */
 int text_add_row(struct buf *out, struct slice row);
 
 #endif

@@ -8,14 +8,14 @@
 
 #include "store/plugins/common/server.h"
 
-/* Sessions in PostgreSQL, in the tables of the two reference adapters of the agent's SDK (docs/formats/session-store.md). Which of
- * the two a table belongs to is read from its columns:
+/* Sessions in PostgreSQL, in the tables of the two reference adapters of the agent's SDK
+ * (docs/formats/session-store.md). The columns of a table show which of the two it belongs to:
  *
  *   claude_session_store      subpath '' for the main transcript, ordered by seq, mtime in ms        (Python)
  *   claude_session_entries    subpath NULL for it, ordered by id, created_at                         (TypeScript)
  *
- * The path is whatever libpq takes: a URL, or "host=… dbname=…". Passwords come from where libpq looks for them (PGPASSFILE,
- * ~/.pgpass, a service file) and never from the path. Options:
+ * The path is anything that libpq accepts: a URL, or "host=… dbname=…". Passwords come from where libpq looks for them
+ * (PGPASSFILE, ~/.pgpass, a service file) and never from the path. Options:
  *
  *   table = NAME                  another table than those two
  *   create = python|typescript    creates the table if it does not exist */
@@ -44,14 +44,14 @@ struct pg {
 
 /* ---- connection.c ---- */
 
-/* The reason of a failure: the first line of a text, without what libpq and the server put in front of it. */
+/* Sets the reason of a failure: the first line of a text, without the prefixes of libpq and the server. */
 void pg_say(struct reprise_plugin_call *call, const char *text);
 /* The same; returns the code. */
 int pg_fail(struct reprise_plugin_call *call, int code, const char *text);
 
-/* A connection for this thread: one that is idle, or a new one. */
+/* Gets a connection for this thread: an idle one, or a new one. */
 int pg_acquire(struct pg *pg, struct reprise_plugin_call *call, PGconn **out);
-/* Ends the use of a connection. One with a query under way is closed, and the query is cancelled. */
+/* Ends the use of a connection. If a query is still running, it is cancelled and the connection is closed. */
 void pg_release(struct pg *pg, PGconn *c);
 
 /* Called for each row of an answer; a code that is not OK ends the query. */
@@ -62,20 +62,20 @@ struct pg_query {
     const char *sql;
     const char *param[PG_PARAMS];
     int params;
-    pg_answer_fn *fn; /* NULL: the rows are of no interest */
+    pg_answer_fn *fn; /* NULL: the rows are ignored */
     void *arg;
 };
 
-/* Runs it row by row, so that an answer of any size takes the memory of a row. state: the SQLSTATE of a failure, 6 bytes; may be
- * NULL. */
+/* Runs a query and reads its rows one by one, so that an answer of any size takes the memory of one row. state: the
+ * SQLSTATE of a failure, 6 bytes; may be NULL. */
 int pg_run_on(PGconn *c, const struct pg_query *q, struct reprise_plugin_call *call, char *state);
 /* The same on a connection of its own. */
 int pg_run(struct pg *pg, const struct pg_query *q, struct reprise_plugin_call *call);
 
 /* ---- open.c ---- */
 
-/* Puts names into a template, all of them ours or checked: @t the table, @o the column of the order, @m the condition of a main
- * transcript, @a the time of a row in ms, @k the condition of the key in $1 to $3. */
+/* Fills in a template with names that are ours or were checked: @t the table, @o the column of the order, @m the
+ * condition of a main transcript, @a the time of a row in ms, @k the condition of the key in $1 to $3. */
 const char *pg_sql(const struct pg *pg, const struct reprise_plugin_key *key, const char *form,
                    char out[PG_SQL]);
 

@@ -19,11 +19,10 @@
  * The path is redis://[USER@]HOST[:PORT][/DATABASE] or redis:///PATH/OF/A/SOCKET, each with ?db=N and &prefix=TEXT. The
  * password is in REDISCLI_AUTH or in a file. Options:
  *
- *   prefix = TEXT             of all keys; none if it is left out
- *   user = NAME
- *   password-file = PATH      its first line is the password
+ *   prefix = TEXT of all keys; default: none user = NAME password-file = PATH its first line is the password
  *
- * The position of a row is its place in the list, from 1. Rows that are not JSON are skipped, as the references skip them. */
+ * The position of a row is its place in the list, from 1. Rows that are not JSON are skipped, as the references skip
+ * them. */
 
 struct rd {
     struct arena arena; /* of the texts */
@@ -38,27 +37,27 @@ struct rd_conn {
     struct buf out; /* commands */
     size_t sent;    /* of out */
     size_t wanted;  /* answers that are still to come */
-    bool broken;    /* it is closed after use */
+    bool broken;    /* to be closed after use */
 };
 
 /* ---- connection.c ---- */
 
 /* A connection for this thread: one that is idle, or a new one. */
 int rd_acquire(struct rd *rd, struct reprise_plugin_call *call, struct rd_conn **out);
-/* Ends its use. One with answers under way is closed. */
+/* Ends the use of a connection. It is closed if answers are still to come. */
 void rd_release(struct rd *rd, struct rd_conn *c);
 void rd_disconnect(struct rd_conn *c);
 
-/* Puts a command behind those that are to be sent (hiredis's formats). Returns NO_MEMORY or OK. */
+/* Queues a command for sending (in the formats of hiredis). Returns NO_MEMORY or OK. */
 int rd_send(struct rd_conn *c, const char *format, ...);
-/* The same of texts, which may be anything. */
+/* The same with texts, which may contain any bytes. */
 int rd_send_texts(struct rd_conn *c, int n, const char *text[], const size_t size[]);
 
-/* The answer to the oldest command that has none, which is freed with freeReplyObject(). An error is an answer. */
+/* Reads the answer to the oldest unanswered command; free it with freeReplyObject(). An error is an answer too. */
 int rd_answer(struct rd_conn *c, struct reprise_plugin_call *call, redisReply **out);
-/* The same, but an error is a failure, and so is an answer of another type. */
+/* The same, but an error or an answer of another type is a failure. */
 int rd_expect(struct rd_conn *c, struct reprise_plugin_call *call, int type, redisReply **out);
-/* The failure that an error of the server means. */
+/* Fails with the code for an error of the server. */
 int rd_fail_answer(struct reprise_plugin_call *call, const redisReply *r);
 
 /* ---- open.c ---- */
@@ -66,7 +65,7 @@ int rd_fail_answer(struct reprise_plugin_call *call, const redisReply *r);
 #define RD_SESSIONS "__sessions"
 #define RD_SUBKEYS "__subkeys"
 
-/* The key of a transcript; with a tail, the one below a session that is named so. NULL: out of memory. */
+/* The key of a transcript or, with a tail, the key of that name below the session. NULL: out of memory. */
 const char *rd_key(const struct rd *rd, const struct reprise_plugin_key *key, const char *tail,
                    struct arena *a);
 const char *rd_index(const struct rd *rd, const char *project, struct arena *a);

@@ -15,11 +15,12 @@
  *   PREFIX/PROJECT/SESSION/part-MS-HEX.jsonl            rows of the main transcript
  *   PREFIX/PROJECT/SESSION/SUBPATH/part-MS-HEX.jsonl    rows of a sub-agent
  *
- * MS is the time in milliseconds since 1970, 13 digits; HEX are 6 random digits. Each append adds one part, which is never changed;
- * the order of the parts is that of their names. Parts with other names are read, too. The path is
- * s3://BUCKET/PREFIX?endpoint=URL&region=NAME&profile=NAME, each of them also an option. The rest is found where other
- * programs for S3 look for it: AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, AWS_REGION, AWS_DEFAULT_REGION, AWS_PROFILE, AWS_CA_BUNDLE,
- * ~/.aws/config. The keys are in AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, or in ~/.aws/credentials.
+ * MS is the time in milliseconds since 1970, 13 digits; HEX are 6 random digits. Each append adds one part, which is
+ * never changed; the order of the parts is that of their names. Parts with other names are read too. The path is
+ * s3://BUCKET/PREFIX?endpoint=URL&region=NAME&profile=NAME; its parameters are also options. Other settings come from
+ * where S3 programs usually look for them: AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, AWS_REGION, AWS_DEFAULT_REGION,
+ * AWS_PROFILE, AWS_CA_BUNDLE, ~/.aws/config. The access keys are in AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and
+ * AWS_SESSION_TOKEN, or in ~/.aws/credentials.
  *
  * The position of a row is the time of its part, and the number of its line among those of the parts with this time. */
 
@@ -37,23 +38,24 @@ struct s3 {
     const char *path;   /* of the bucket: "" or without a slash at the end */
     struct server_pool pool;
     atomic_bool no_conditions; /* the server does not know If-None-Match */
-    pthread_mutex_t lock;      /* of everything below */
+    pthread_mutex_t lock;      /* guards everything below */
     int64_t last_ms;           /* of the newest part that this program added */
     char *
-        known_part; /* a key, and the position of its last row: the newest of a transcript, last time */
+        /* the key of the newest part of the last transcript, and the position of its last row */
+        known_part;
     int64_t known_position;
 };
 
 /* ---- profile.c ---- */
 
-/* Completes what is NULL from the environment and from the files of the profile. */
+/* Fills in members that are NULL from the environment and from the files of the profile. */
 int s3_find_credentials(struct s3 *s3, struct reprise_plugin_call *call);
 
 /* ---- open.c ---- */
 
-/* What the keys of a transcript's parts begin with, up to the slash. NULL: out of memory. */
+/* The common prefix of the keys of a transcript's parts, up to the slash. NULL: out of memory. */
 const char *s3_folder(const struct s3 *s3, const struct reprise_plugin_key *key, struct arena *a);
-/* Nothing in it may lead elsewhere: no empty part, no dots. */
+/* Returns true if the name cannot lead elsewhere: no empty parts, no dots. */
 bool s3_is_plain(const char *name, bool with_slashes);
 int s3_open(const char *path, const struct reprise_plugin_option *option, size_t options,
             struct reprise_plugin_call *call, void **store);
@@ -61,7 +63,8 @@ void s3_close(void *store);
 
 /* ---- sign.c ---- */
 
-/* What is signed of a request, as it is sent. Path and query are encoded as by s3_encode; the query is sorted, or "". */
+/* The signed parts of a request, as they are sent. Path and query are encoded as by s3_encode; the query is sorted, or
+ * "". */
 struct s3_signed {
     const char *method, *path, *query;
     const char *sum;  /* of the contents */
@@ -72,9 +75,9 @@ enum { S3_SUM = 65, S3_DATE = 17 };
 
 /* The SHA-256 in hexadecimal digits. Returns NO_MEMORY or OK. */
 int s3_sum(struct slice bytes, char out[S3_SUM]);
-/* The header Authorization that goes with the headers Host, x-amz-content-sha256, x-amz-date, and x-amz-security-token if there
- * is a token (AWS Signature Version 4). libcurl could do this, but versions differ in what they sign of a path and of a query:
- * 8.14 refuses a path with dots, and signs a plus as a blank. NULL: out of memory. */
+/* The header Authorization that goes with the headers Host, x-amz-content-sha256, x-amz-date, and x-amz-security-token
+ * if there is a token (AWS Signature Version 4). libcurl could do this, but its versions differ in how they sign paths
+ * and queries: 8.14 refuses a path with dots, and signs a plus as a blank. NULL: out of memory. */
 const char *s3_sign(const struct s3 *s3, const struct s3_signed *x, struct arena *a);
 
 /* ---- http.c ---- */
@@ -93,30 +96,30 @@ struct s3_request {
     int tries;
 };
 
-/* Several connections in libcurl's sense. */
+/* It may be several connections of libcurl. */
 struct s3_conn;
 
 int s3_acquire(struct s3 *s3, struct reprise_plugin_call *call, struct s3_conn **out);
-/* Ends the requests that are under way, whose memory is then the caller's again. */
+/* Ends the requests that are under way. Their memory belongs to the caller again. */
 void s3_drop(struct s3_conn *c);
 /* The same, and ends the use of the connection. */
 void s3_release(struct s3 *s3, struct s3_conn *c);
 void s3_disconnect(struct s3_conn *c);
-/* Begins a request, of at most S3_REQUESTS. It and its texts stay where they are until it is finished. */
+/* Starts a request, of at most S3_REQUESTS. It and its texts must stay valid until it is finished. */
 int s3_start(struct s3_conn *c, struct s3_request *r);
 /* Waits for one of them, in any order; *done is NULL if all are finished. Any status is an answer. */
 int s3_finish(struct s3_conn *c, struct reprise_plugin_call *call, struct s3_request **done);
-/* The failure that a status means. */
+/* Fails if the status is an error; returns the code. */
 int s3_check(const struct s3_request *r, struct reprise_plugin_call *call);
-/* One request alone. */
+/* Runs one request. */
 int s3_run(struct s3 *s3, struct s3_request *r, struct reprise_plugin_call *call);
-/* Adds a text as a part of a URL; slashes stay. Returns NO_MEMORY or OK. */
+/* Adds a text as a part of a URL. `slashes`: they are not encoded. Returns NO_MEMORY or OK. */
 int s3_encode(struct buf *out, const char *text, bool slashes);
 
 /* ---- objects.c ---- */
 
 struct s3_object {
-    const char *name; /* behind the prefix */
+    const char *name; /* after the prefix */
     int64_t size, modified_ms;
     bool folder; /* the name ends in a slash, and several objects begin with it */
 };
@@ -124,11 +127,11 @@ struct s3_object {
 /* Valid during the call. */
 typedef int s3_object_fn(const struct s3_object *object, void *arg);
 
-/* Which objects are asked for. */
+/* A listing of objects. */
 struct s3_question {
     const char *prefix;
-    const char *after; /* names that are greater; may be NULL */
-    bool deep;         /* no folders: the objects in them */
+    const char *after; /* only names greater than this; may be NULL */
+    bool deep;         /* lists the objects in folders, not the folders */
     s3_object_fn *fn;
     void *arg;
     /* Used by s3_ask. */
@@ -137,9 +140,9 @@ struct s3_question {
     const char *token; /* of the next page */
 };
 
-/* Asks all of them side by side. */
+/* Asks all questions in parallel. */
 int s3_ask(struct s3 *s3, struct s3_question *q, size_t n, struct reprise_plugin_call *call);
-/* The texts of a document about an error; "" if it is not there. */
+/* The texts of an error document; "" if they are missing. */
 struct s3_complaint {
     char code[64], message[128], region[32];
 };
@@ -150,7 +153,7 @@ void s3_read_complaint(const struct buf *xml, struct s3_complaint *out);
 struct s3_part {
     const char *name;
     int64_t size, modified_ms;
-    int64_t ms; /* of its name; a name without one belongs to the part before it */
+    int64_t ms; /* in its name; a name without a time belongs to the part before it */
 };
 
 struct s3_parts {
@@ -160,17 +163,18 @@ struct s3_parts {
     size_t n, cap;
 };
 
-/* The time in the name of a part; -1: none. */
+/* The time in the name of a part, or -1. */
 int64_t s3_part_ms(const char *name);
-/* Sorts them and sets the times. */
+/* Sorts the parts and sets their times. */
 void s3_parts_sort(struct s3_part *part, size_t n);
-/* Those of a transcript, from a time on. */
+/* Loads the parts of a transcript, from a time on. */
 int s3_parts_load(struct s3 *s3, const char *folder, int64_t ms, struct s3_parts *out,
                   struct reprise_plugin_call *call);
 void s3_parts_fini(struct s3_parts *p);
 
 typedef int s3_row_fn(int64_t position, struct slice row, void *arg);
-/* Hands over the rows of the parts from..to-1 in their order. `from` is the first one with its time. Several are read side by side. */
+/* Passes the rows of the parts from..to-1 to fn in their order. `from` is the first part with its time. Several parts
+ * are read in parallel. */
 int s3_parts_read(struct s3 *s3, const struct s3_parts *p, size_t from, size_t to, s3_row_fn *fn,
                   void *arg, struct reprise_plugin_call *call);
 

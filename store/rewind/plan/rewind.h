@@ -118,7 +118,8 @@ struct rewind_target {
      * back. */
     const char *adopts;
     const char *why; /* REWIND_UNKNOWN: what is wrong, for a person */
-    /* Why the wanted bytes may not be what the file contained then: held back until a person allows it. NULL: no doubt. */
+    /* Why the wanted bytes may not be what the file contained then: held back until a person allows it. NULL: no
+     * doubt. */
     const char *doubt;
     bool conflict; /* REWIND_UNKNOWN: the record is sound, but later changes are in the way */
     /* The file as the newest snapshot knows it, to distinguish the agent's work from a person's: a

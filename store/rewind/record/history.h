@@ -8,8 +8,8 @@
 #include "lite/base/err.h"
 #include "store/api/env.h"
 
-/* What reprise changed, newest first: renames, tags, deletions, ... from the operation log, and rewinds, which have records
- * of their own. */
+/* What reprise changed, newest first: renames, tags, deletions, ... from the operation log, and rewinds, which have
+ * records of their own. */
 struct history_entry {
     const char *id, *kind, *text;
     const char *undoes; /* may be NULL */

@@ -3,8 +3,9 @@
 
 #include "store/api/store.h"
 
-/* The member `messages` for agents whose rows have a form of their own: each row of the conversation that is a person's,
- * the agent's or a tool's becomes one message of the form that the SDKs of Claude Code use, made of the row's blocks.
+/* The member `messages` for agents whose rows have a form of their own: each row of the conversation that is a
+ * person's, the agent's or a tool's becomes one message of the form that the SDKs of Claude Code use, made of the row's
+ * blocks.
  *
  *   {"type": "assistant", "uuid": ..., "session_id": ..., "message": {"role": "assistant", "content": [
  *       {"type": "text", "text": ...}, {"type": "thinking", "thinking": ...},

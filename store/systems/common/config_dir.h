@@ -23,8 +23,8 @@ MUST_CHECK enum err_code config_dir_named(const struct store_env *env, const cha
 /* A relative path starts at the directory of the process; "" is that directory itself (dir-15).
  * NULL if out of memory. */
 char *config_dir_absolute(const struct store_env *env, const char *path);
-/* Fills in what store_ops.agent_variable returns, for agents that look in the path of a variable or else in the usual one.
- * `usual` is freed here; it may be NULL. */
+/* Fills in what store_ops.agent_variable returns, for agents that look in the path of a variable or else in the usual
+ * one. `usual` is freed here; it may be NULL. */
 void config_dir_variable(const struct store *st, char *usual, const char *variable,
                          const char **name, const char **value);
 /* Returns the variable's path, made absolute, or home/name if the variable is empty or not set. NULL without a home, or

@@ -4,8 +4,8 @@
 #include "store/api/store.h"
 #include "store/systems/common/saved_states.h"
 
-/* The prompts of a session and the states that its files had between them (saved_states.h), for agents that number their
- * turns: what a reader of such a log gathers, and the checkpoints and plans that follow from it. */
+/* The prompts of a session and the states that its files had between them (saved_states.h), for agents that number
+ * their turns: what a reader of such a log gathers, and the checkpoints and plans that follow from it. */
 
 struct file_point {
     struct slice id, prompt;
@@ -32,8 +32,8 @@ MUST_CHECK enum err_code file_history_point(struct file_history *h, struct file_
 MUST_CHECK enum err_code file_history_shell(struct file_history *h, int64_t time_ms,
                                             struct slice command, const char *dir, struct err *e);
 
-/* store_ops.checkpoints and .plan, from a history that was read; both empty it. Points are those of the present conversation.
- * root: the directory of the session, NULL: none that its files could be in. */
+/* store_ops.checkpoints and .plan, from a history that was read; both empty it. Points are those of the present
+ * conversation. root: the directory of the session, NULL: none that its files could be in. */
 MUST_CHECK enum err_code file_history_checkpoints(struct file_history *h,
                                                   struct checkpoint_list *out, struct err *e);
 MUST_CHECK enum err_code file_history_plan(struct file_history *h, struct slice point,

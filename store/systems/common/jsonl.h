@@ -108,9 +108,9 @@ store_find_fn jsonl_find;
 
 /* ---- the row of a list ---- */
 
-/* Fills a list's row from the first and the last bytes of the session's file: first and last prompt, times, how it ended,
- * whether it is damaged. The summary is the first prompt, else the last one, else the id, if the format gives it no
- * other. A file that cannot be opened is HIDDEN_UNREADABLE; ERR_NOT_FOUND: it is gone. */
+/* Fills a list's row from the first and the last bytes of the session's file: first and last prompt, times, how it
+ * ended, whether it is damaged. The summary is the first prompt, else the last one, else the id, if the format gives it
+ * no other. A file that cannot be opened is HIDDEN_UNREADABLE; ERR_NOT_FOUND: it is gone. */
 store_describe_fn jsonl_describe;
 
 /* ---- the conversation ---- */
@@ -127,8 +127,8 @@ store_tail_fn jsonl_tail;
 
 /* The messages of the conversation, one by one. */
 store_messages_fn jsonl_messages;
-/* For jsonl_format.choose, if rows name the row before them: the rows from the root to the last row of the log, and lines
- * that do not parse. */
+/* For jsonl_format.choose, if rows name the row before them: the rows from the root to the last row of the log, and
+ * lines that do not parse. */
 MUST_CHECK enum err_code jsonl_choose_path(struct logfile *log, bool *shown, struct err *e);
 
 /* The line of the row with this id, the first one of several, or of the only id that begins so (4 characters or

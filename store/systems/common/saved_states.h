@@ -9,10 +9,10 @@
 /* What a session recorded about the files that it changed, over time, for agents that keep a copy of each file from
  * before they edit it. A reader adds states; saved_states_plan then chooses, for each file, its state at a turn.
  *
- * The copies are believed unless the session itself contradicts them: the text that the next edit found has to be that of
- * the copy, and a copy from before the last edit cannot be what that edit left. A contradicted file is held back. So is one
- * whose copy was made later than the turn, if a command could have changed it before, or if it is not what the session's
- * edit before the turn left. */
+ * The copies are believed unless the session itself contradicts them: the text that the next edit found has to be that
+ * of the copy, and a copy from before the last edit cannot be what that edit left. A contradicted file is held back. So
+ * is one whose copy was made later than the turn, if a command could have changed it before, or if it is not what the
+ * session's edit before the turn left. */
 
 enum saved_content {
     SAVED_UNKNOWN, /* `why` contains the reason */
@@ -70,8 +70,8 @@ MUST_CHECK enum err_code saved_states_add(struct saved_states *s, const char *pa
 bool saved_states_has(const struct saved_states *s, const char *path, int64_t turn);
 /* The newest state of the file; SAVED_UNKNOWN if nothing was added. */
 struct saved_state saved_states_newest(const struct saved_states *s, const char *path);
-/* What an edit at out->time_ms leaves: the newest state of the file until then with `old` replaced, once or everywhere. SAVED_UNKNOWN if that state is
- * not known or does not contain it. ERR_NOMEM. */
+/* What an edit at out->time_ms leaves: the newest state of the file until then with `old` replaced, once or everywhere.
+ * SAVED_UNKNOWN if that state is not known or does not contain it. ERR_NOMEM. */
 MUST_CHECK enum err_code saved_states_edit(struct saved_states *s, const char *path,
                                            struct slice old, struct slice new, bool all,
                                            struct saved_state *out);

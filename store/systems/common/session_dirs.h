@@ -3,8 +3,8 @@
 
 #include "store/systems/common/jsonl.h"
 
-/* An agent that keeps each session as a directory with a log in it: directly in the folder of the store, or in folders of it
- * for the projects. The functions work as the members of struct store_ops. */
+/* An agent that keeps each session as a directory with a log in it: directly in the folder of the store, or in folders
+ * of it for the projects. The functions work as the members of struct store_ops. */
 struct session_dirs {
     const char *log; /* in the directory of a session: "/messages.jsonl" */
     bool named; /* before that the log has the name of the directory: <id>/<id>.messages.json */
@@ -14,8 +14,8 @@ struct session_dirs {
     bool (*in_scope)(const struct jsonl_store *s, const struct scope *scope, const char *folder);
 };
 
-/* store_ops.open and .close for a store that is a struct jsonl_store and nothing more: at the path that was named, else at
- * `usual`, which is taken over (NULL: no home). Its sessions are in the folder `inside` of it. */
+/* store_ops.open and .close for a store that is a struct jsonl_store and nothing more: at the path that was named, else
+ * at `usual`, which is taken over (NULL: no home). Its sessions are in the folder `inside` of it. */
 MUST_CHECK enum err_code session_dirs_open(const struct store_ops *ops,
                                            const struct jsonl_format *format,
                                            const struct store_env *env, const char *named,

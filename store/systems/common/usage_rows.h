@@ -13,9 +13,9 @@
 /* One row that contains the mark; valid during the call. A non-zero result ends the walk and is returned. */
 typedef enum err_code usage_row_fn(struct slice row, void *arg, struct err *e);
 
-/* Reads the file once, in pieces, and hands over each line that contains `mark` ("\"usage\""), also a torn last one: only
- * those need to be parsed. They need not be JSON. Nothing is mapped, because a file that its writer shortens would end the
- * program. A line of over 64 MB is left out. flags are those of file_open. */
+/* Reads the file once, in pieces, and hands over each line that contains `mark` ("\"usage\""), also a torn last one:
+ * only those need to be parsed. They need not be JSON. Nothing is mapped, because a file that its writer shortens would
+ * end the program. A line of over 64 MB is left out. flags are those of file_open. */
 MUST_CHECK enum err_code usage_rows_of_file(const char *path, unsigned flags, const char *mark,
                                             const atomic_bool *cancel, usage_row_fn *fn, void *arg,
                                             struct err *e);
@@ -23,7 +23,8 @@ MUST_CHECK enum err_code usage_rows_of_file(const char *path, unsigned flags, co
 MUST_CHECK enum err_code usage_rows_of_bytes(struct slice bytes, const char *mark, usage_row_fn *fn,
                                              void *arg, struct err *e);
 
-/* Makes the record of a row, in which texts are in the arena or borrow from the row. Returns false for a row of another kind. */
+/* Makes the record of a row, in which texts are in the arena or borrow from the row. Returns false for a row of another
+ * kind. */
 typedef bool usage_read_fn(struct slice row, struct arena *a, struct usage_record *out);
 
 /* A walk over the transcript of a session, and then those of its sub-agents. */
@@ -35,8 +36,8 @@ struct usage_walk {
     void *arg;
 };
 
-/* Hands over the records of a file. agent: the sub-agent whose file it is, or empty; one that is gone or cannot be read is no
- * reason to leave the others. */
+/* Hands over the records of a file. agent: the sub-agent whose file it is, or empty; one that is gone or cannot be read
+ * is no reason to leave the others. */
 MUST_CHECK enum err_code usage_walk_file(const struct usage_walk *w, const char *path,
                                          unsigned flags, struct slice agent, struct err *e);
 
@@ -49,8 +50,8 @@ int64_t usage_count(struct slice object, const char *name);
 
 /* Reads a row with the answer of a model as Claude Code and the SDK write it: message.usage with input_tokens,
  * output_tokens, cache_read_input_tokens and cache_creation_input_tokens. A row of progress may contain such a row of a
- * sub-agent in data.message. Texts are in the arena or borrow from the row; `agent` is left empty. Returns false for any
- * other row. */
+ * sub-agent in data.message. Texts are in the arena or borrow from the row; `agent` is left empty. Returns false for
+ * any other row. */
 bool usage_of_row(struct slice row, struct arena *a, struct usage_record *out);
 
 #endif

@@ -14,8 +14,9 @@ struct claude_write_leaf {
     bool wanted;     /* a last-prompt row is written unless one is near the end */
 };
 
-/* Adds metadata rows to rows that are about to be appended to a file with this metadata near its end: those that they would push out of the tail window,
- * unless the new rows replace them. leaf NULL: the rows do not change where a resume continues. */
+/* Adds metadata rows to rows that are about to be appended to a file with this metadata near its end: those that they
+ * would push out of the tail window, unless the new rows replace them. leaf NULL: the rows do not change where a resume
+ * continues. */
 MUST_CHECK enum err_code claude_add_metarows(const struct session_ref *ref,
                                              const struct metarows *near_end,
                                              const struct claude_write_leaf *leaf, struct buf *rows,

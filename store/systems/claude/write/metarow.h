@@ -64,8 +64,8 @@ MUST_CHECK enum err_code metarows_anywhere(const struct file *f, const atomic_bo
 /* The value of a string member of a found row; empty if it has none. */
 struct slice metarow_value(const struct metarow *row, const char *key, struct arena *a);
 
-/* The metadata near the end once these whole lines are appended. Texts are copied into the arena. Returns false if out of
- * memory. */
+/* The metadata near the end once these whole lines are appended. Texts are copied into the arena. Returns false if out
+ * of memory. */
 bool metarows_after(const struct metarows *m, struct slice lines, struct arena *a,
                     struct metarows *out);
 
@@ -88,8 +88,8 @@ MUST_CHECK enum err_code metarows_set_leaf(struct metarows *m, const char *path,
                                            const struct slice *leaf, struct arena *a,
                                            struct err *e);
 
-/* To be called before, too: if the worktree of the session is gone, the session has left it, and its row is written again
- * with null in its place, as the client does when it resumes the session (seed 002). */
+/* To be called before, too: if the worktree of the session is gone, the session has left it, and its row is written
+ * again with null in its place, as the client does when it resumes the session (seed 002). */
 MUST_CHECK enum err_code metarows_leave_worktree(struct metarows *m, struct arena *a,
                                                  struct err *e);
 

@@ -9,8 +9,9 @@
  * result is there and is not an error.
  *
  * The input of a call is understood by its members, as most agents write them: a path (file_path, path, ...) with
- * old_string and new_string (or edits, a list of them, or blocks of SEARCH and REPLACE), with content, or with nothing but a patch; a patch in the form
- * of apply_patch; or a shell command that consists of mv, rm and cd with plain names. Everything else is no edit. */
+ * old_string and new_string (or edits, a list of them, or blocks of SEARCH and REPLACE), with content, or with nothing
+ * but a patch; a patch in the form of apply_patch; or a shell command that consists of mv, rm and cd with plain names.
+ * Everything else is no edit. */
 
 /* Completes an edit with what the row of its result records: whole texts before and after, whether it was copied.
  * Texts borrow from the row or are in the arena. Clears *counts if the row proves that nothing was done. */
@@ -54,14 +55,14 @@ void tool_edits_fini(struct tool_edits *t);
 /* ---- whole sessions ---- */
 
 /* The edits of a session whose rows are lines of files (row_keys), on all of its branches and in its sub-agents. Files
- * that cannot name the query's paths are read once and not parsed. ops: whose rows they are; the ref's store may be that of
- * another system. */
+ * that cannot name the query's paths are read once and not parsed. ops: whose rows they are; the ref's store may be
+ * that of another system. */
 MUST_CHECK enum err_code tool_edits_files(const struct store_ops *ops,
                                           const struct session_ref *ref, const struct edit_query *q,
                                           tool_edits_fill_fn *fill, edit_fn *fn, void *arg,
                                           struct err *e);
-/* The same for sessions that are kept otherwise, through blocks and a load that may have dropped turns, too: the conversation
- * and its sub-agents. */
+/* The same for sessions that are kept otherwise, through blocks and a load that may have dropped turns, too: the
+ * conversation and its sub-agents. */
 MUST_CHECK enum err_code tool_edits_rows(const struct store *st, const struct session_ref *ref,
                                          store_load_fn *load, const struct edit_query *q,
                                          tool_edits_fill_fn *fill, edit_fn *fn, void *arg,

@@ -12,8 +12,8 @@ struct tool_inputs {
     size_t n;
 };
 
-/* name: of the tool; input: the raw JSON object, or the text of a patch, which may be a JSON string. Adds nothing for a call that is no edit. Texts
- * borrow from the input or are in the arena, which has failed if out of memory. */
+/* name: of the tool; input: the raw JSON object, or the text of a patch, which may be a JSON string. Adds nothing for a
+ * call that is no edit. Texts borrow from the input or are in the arena, which has failed if out of memory. */
 void tool_inputs_read(struct slice name, struct slice input, struct tool_inputs *out);
 /* The patch of apply_patch ("*** Begin Patch"). */
 void tool_inputs_patch(struct slice patch, struct tool_inputs *out);

@@ -9,15 +9,17 @@
 #include "lite/base/err.h"
 #include "lite/base/slice.h"
 
-/* Databases of agents that keep their sessions in SQLite. They are only read: nothing in their directory is created, changed
- * or locked, not even while the agent writes, and what is read belongs to one moment (sqlite_snapshot.h).
+/* Databases of agents that keep their sessions in SQLite. They are only read: nothing in their directory is created,
+ * changed or locked, not even while the agent writes, and what is read belongs to one moment (sqlite_snapshot.h).
  *
- * libsqlite3 is loaded when the first database is opened, so a machine without such an agent needs no SQLite. A database may
- * come from anywhere: its own views, triggers and functions are not run, and a query that takes too long is given up. */
+ * libsqlite3 is loaded when the first database is opened, so a machine without such an agent needs no SQLite. A
+ * database may come from anywhere: its own views, triggers and functions are not run, and a query that takes too long
+ * is given up. */
 struct sqlite_db;
 
 struct sqlite_row;
-/* A column of the row, from 0; valid during the call that was handed the row. A NULL is empty, as a text and 0 as a number. */
+/* A column of the row, from 0; valid during the call that was handed the row. A NULL is empty, as a text and 0 as a
+ * number. */
 struct slice sqlite_row_text(const struct sqlite_row *row, int column);
 int64_t sqlite_row_int(const struct sqlite_row *row, int column);
 bool sqlite_row_is_null(const struct sqlite_row *row, int column);

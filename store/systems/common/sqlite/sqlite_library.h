@@ -5,8 +5,8 @@
 
 #include "lite/base/err.h"
 
-/* The functions of libsqlite3 that are used, found by name when the library is loaded, and the file system that SQLite sees:
- * one snapshot (sqlite_snapshot.h) and nothing else. Private to sqlite_db.c and this library. */
+/* The functions of libsqlite3 that are used, found by name when the library is loaded, and the file system that SQLite
+ * sees: one snapshot (sqlite_snapshot.h) and nothing else. Private to sqlite_db.c and this library. */
 #define SQLITE_FUNCTIONS(F)                                                                        \
     F(bind_text)                                                                                   \
     F(close)                                                                                       \

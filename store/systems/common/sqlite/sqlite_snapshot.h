@@ -9,12 +9,13 @@
 
 #include "lite/base/err.h"
 
-/* The bytes of a SQLite database at one moment, without SQLite's own locks: its readers make a -shm beside the database and
- * remove the -wal when they are the last to leave. Here the database and its -wal are opened for reading only, and the pages
- * of the complete transactions in the -wal lie over those of the database (https://www.sqlite.org/fileformat2.html#walformat).
+/* The bytes of a SQLite database at one moment, without SQLite's own locks: its readers make a -shm beside the database
+ * and remove the -wal when they are the last to leave. Here the database and its -wal are opened for reading only, and
+ * the pages of the complete transactions in the -wal lie over those of the database
+ * (https://www.sqlite.org/fileformat2.html#walformat).
  *
- * A program may write meanwhile. It appends to the -wal, which changes nothing that was seen; only a checkpoint of later
- * transactions or a new beginning of the -wal does, and sqlite_snapshot_holds() finds that out afterwards. */
+ * A program may write meanwhile. It appends to the -wal, which changes nothing that was seen; only a checkpoint of
+ * later transactions or a new beginning of the -wal does, and sqlite_snapshot_holds() finds that out afterwards. */
 struct sqlite_frame {
     uint32_t page;  /* from 1 */
     uint32_t frame; /* the newest of the page, from 0 */

@@ -7,8 +7,8 @@
 #include "store/systems/common/memory_rows.h"
 #include "store/systems/common/sqlite/sqlite_db.h"
 
-/* A store whose sessions are rows of one or several databases. A session's path is that of its database, a slash and its id;
- * nothing is there. Systems embed this struct as their first member. */
+/* A store whose sessions are rows of one or several databases. A session's path is that of its database, a slash and
+ * its id; nothing is there. Systems embed this struct as their first member. */
 struct sqlite_place {
     const char *path; /* of the database */
     const char *
@@ -24,8 +24,8 @@ struct sqlite_listed {
     enum session_hidden hidden;
 };
 
-/* The query that suits the columns that this database has; a literal, or in the arena. NULL: it has no such rows, or out of
- * memory. */
+/* The query that suits the columns that this database has; a literal, or in the arena. NULL: it has no such rows, or
+ * out of memory. */
 typedef const char *sqlite_query_fn(struct sqlite_db *db, struct arena *a);
 
 /* The messages of a session that are being read. */
@@ -74,8 +74,8 @@ struct sqlite_store {
     struct sqlite_trouble *trouble; /* owned: what the last enumeration could not read */
 };
 
-/* store_ops.open: makes the store and calls `add`, which adds its databases. The folder is taken over; NULL: HOME is not set,
- * or out of memory. */
+/* store_ops.open: makes the store and calls `add`, which adds its databases. The folder is taken over; NULL: HOME is
+ * not set, or out of memory. */
 typedef enum err_code sqlite_add_fn(struct sqlite_store *s, const char *named, struct err *e);
 MUST_CHECK enum err_code sqlite_store_open(const struct store_ops *ops,
                                            const struct sqlite_format *format,
