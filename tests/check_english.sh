@@ -50,7 +50,7 @@ def pieces(path, text): # (offset, words, whether it is a comment)
         for part in re.split(r'(\n\s*\n|\n(?=[-|#]))', text):
             yield at, flat(part), False
             at += len(part)
-    elif path.endswith('.1'):
+    elif path.endswith(('.1', '.5')):
         yield from ((m.start(), m[0], False) for m in re.finditer(r'^[^.\n].*$', text, re.M))
     else:
         last = None # literals that follow each other are one text
@@ -77,7 +77,7 @@ def files(top, path):
     if os.path.isfile(full):
         return [path]
     found = [os.path.relpath(os.path.join(d, f), top) for d, _, names in os.walk(full) for f in names]
-    return sorted(f for f in found if f.endswith(('.c', '.h', '.md', '.1')))
+    return sorted(f for f in found if f.endswith(('.c', '.h', '.md', '.1', '.5')))
 
 top, seen = sys.argv[1], 0
 for path in (f for p in sys.argv[2:] for f in files(top, p)):

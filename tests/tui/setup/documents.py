@@ -31,7 +31,7 @@ def check_manual(p, source, write):
     listed = p.run('--help').stdout.decode().split('Commands:')[1].split('\nOptions:')[0]
     names = re.findall(r'^  ([a-z-]+) ', listed, re.M)
     check_made(p, source, names, write)
-    page = read(source, 'tui', 'reprise.1')
+    page = read(source, 'docs', 'man', 'reprise.1')
     text = plain(page)
     version = p.json('--version')['version']
     p.need(f'"reprise {version}"' in page.splitlines()[0], f'version of the manual: {page.splitlines()[0]}')
@@ -88,14 +88,14 @@ def check_part(p, path, begin, end, want, write):
 
 
 def check_made(p, source, names, write):
-    check_part(p, os.path.join(source, 'tui', 'reprise.1'), '.\\" made by tests/tui/setup/documents.py --write\n',
+    check_part(p, os.path.join(source, 'docs', 'man', 'reprise.1'), '.\\" made by tests/tui/setup/documents.py --write\n',
                '.\\" end of what is made\n', '\n'.join(keys_section(p) + options_section(p, names)) + '\n', write)
     check_part(p, os.path.join(source, 'README.md'), '<!-- made of `reprise help agents` by tests/tui/setup/documents.py --write -->\n',
                '<!-- end of what is made -->\n', p.run('help', 'agents').stdout.decode(), write)
 
 
 def check_settings(p, source):
-    page = plain(read(source, 'tui', 'reprise-config.5'))
+    page = plain(read(source, 'docs', 'man', 'reprise-config.5'))
     for entry in p.json('config'):
         p.need(re.search(rf'^{re.escape(entry["name"])}\b', page, re.M), f'reprise-config(5) does not name {entry["name"]}')
     for line in p.run('config').stdout.decode().splitlines():
@@ -104,7 +104,7 @@ def check_settings(p, source):
 
 
 def check_keys(p, source):
-    page = plain(read(source, 'tui', 'reprise-config.5'))
+    page = plain(read(source, 'docs', 'man', 'reprise-config.5'))
     contexts = [line[:-1] for line in p.run('help', 'keys').stdout.decode().splitlines() if line[:1].strip()]
     p.need(', '.join(contexts) in page, f'reprise-config(5) does not name the contexts {contexts}')
     path = os.path.join(p.home, 'k')
