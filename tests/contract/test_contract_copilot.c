@@ -89,9 +89,54 @@ static void names_are_read_as_they_were_written(void **state)
     check_name("", "");
 }
 
+static void sub_agents_have_their_name_task_and_outcome(void **state)
+{
+    (void)state;
+    static const struct store_env env;
+    const struct store st = { .ops = &copilot_ops, .env = &env };
+    struct session_ref ref = { .store = &st, .id = SLICE(FIRST) };
+    struct subagent_list list;
+    struct folder f;
+    char path[4096];
+
+    folder_make(&f);
+    folder_put(&f, "events.jsonl",
+               SLICE(AGENT_EVENT("1", "subagent.started",
+                                 "\"agentName\":\"explore\",\"agentDescription\":\"Look for oil\"")
+                         PROMPT("2", "of the session") ANSWER("3", "of the session")
+                             AGENT_EVENT("4", "assistant.message", "\"content\":\"None left.\"")
+                                 AGENT_EVENT("5", "assistant.message", "\"content\":\"\"")
+                                     AGENT_EVENT("6", "subagent.completed", "")));
+    ref.path = slice_of(folder_path(&f, "events.jsonl", path));
+    assert_int_equal(store_describe_subagents(&ref, NULL, &list, NULL), ERR_OK);
+    assert_int_equal(list.n, 1);
+    assert_true(slice_eq(list.agent[0].id, slice_of(THIRD)));
+    assert_true(slice_eq(list.agent[0].type, slice_of("explore")));
+    assert_true(slice_eq(list.agent[0].task, slice_of("Look for oil")));
+    assert_true(slice_eq(list.agent[0].outcome, slice_of("None left.")));
+    assert_int_equal(list.agent[0].end, SUBAGENT_DONE);
+    assert_true(list.agent[0].bytes > 0 && list.agent[0].time_ms == INT64_C(1795362606000));
+    subagent_list_fini(&list);
+    folder_put(&f, "events.jsonl",
+               SLICE(AGENT_EVENT("1", "subagent.started", "\"agentDisplayName\":\"counter\"")
+                         AGENT_EVENT("2", "subagent.failed", "")));
+    assert_int_equal(store_describe_subagents(&ref, NULL, &list, NULL), ERR_OK);
+    assert_true(slice_eq(list.agent[0].task, slice_of("counter")));
+    assert_int_equal(list.agent[0].end, SUBAGENT_FAILED);
+    subagent_list_fini(&list);
+    folder_put(&f, "events.jsonl", SLICE(AGENT_EVENT("1", "subagent.started", "")));
+    assert_int_equal(store_describe_subagents(&ref, NULL, &list, NULL), ERR_OK);
+    assert_int_equal(list.agent[0].end, SUBAGENT_OPEN);
+    subagent_list_fini(&list);
+    folder_remove(&f);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(names_are_read_as_they_were_written) };
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_are_read_as_they_were_written),
+        cmocka_unit_test(sub_agents_have_their_name_task_and_outcome),
+    };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
 
     return failed ? failed : run_contract();

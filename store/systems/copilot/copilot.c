@@ -155,6 +155,7 @@ const struct store_ops copilot_ops = {
     .edits = tool_edits_loaded,
     .messages = copilot_messages,
     .subagents = copilot_subagents,
+    .describe_subagents = copilot_describe_subagents,
     .subagent = copilot_subagent,
     .live = copilot_live,
     .checkpoints = copilot_checkpoints,

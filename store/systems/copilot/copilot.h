@@ -44,6 +44,7 @@ store_load_fn copilot_load;
 store_blocks_fn copilot_blocks;
 store_messages_fn copilot_messages;
 store_subagents_fn copilot_subagents;
+store_describe_subagents_fn copilot_describe_subagents;
 store_subagent_fn copilot_subagent;
 store_checkpoints_fn copilot_checkpoints;
 store_plan_fn copilot_plan;
