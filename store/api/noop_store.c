@@ -80,10 +80,10 @@ static enum err_code noop_load(const struct store *st, const struct session_ref 
 }
 
 static enum err_code noop_tail(const struct store *st, const struct session_ref *ref, size_t bytes,
-                               struct transcript **out, struct err *e)
+                               const atomic_bool *cancel, struct transcript **out, struct err *e)
 {
     (void)bytes;
-    return noop_load(st, ref, NULL, out, e);
+    return noop_load(st, ref, cancel, out, e);
 }
 
 static enum err_code noop_blocks(const struct store *st, struct slice row, struct block_list *out,

@@ -1,6 +1,7 @@
 #ifndef STORE_API_SESSION_H
 #define STORE_API_SESSION_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -24,6 +25,10 @@ struct scope {
     bool leave_worktrees;     /* "latest" considers the directory alone, even if all is set */
     bool leave_programmatic;  /* hide sessions that programs wrote */
     bool all_kinds; /* also sessions that their agent's own list leaves out (session_row_admit) */
+    /* A server's sessions are handed over as they arrive, also if it fails later: for a screen that fills. */
+    bool streams;
+    /* Once raised, calls that wait for a server return ERR_CANCELLED. May be NULL. */
+    const atomic_bool *cancel;
 };
 
 /* Makes the scope of one directory, texts in the arena and NUL-terminated. worktrees: includes

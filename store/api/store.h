@@ -109,9 +109,11 @@ typedef enum err_code store_at_path_fn(const struct store *st, struct slice path
 typedef enum err_code store_facts_fn(const struct store *st, const struct session_ref *ref,
                                      struct session_facts *out, struct err *e);
 
-/* The end of the conversation, read from the last `bytes` of the file. */
+/* The end of the conversation, read from the last `bytes` of the file. ERR_CANCELLED if the flag is raised while a server
+ * is waited for (it may be NULL). */
 typedef enum err_code store_tail_fn(const struct store *st, const struct session_ref *ref,
-                                    size_t bytes, struct transcript **out, struct err *e);
+                                    size_t bytes, const atomic_bool *cancel,
+                                    struct transcript **out, struct err *e);
 
 /* The whole conversation, through the line index. */
 typedef enum err_code store_load_fn(const struct store *st, const struct session_ref *ref,
@@ -253,6 +255,10 @@ typedef enum err_code store_remove_fn(const struct store *st, const struct sessi
 /* Optional, for stores that wait for a server. While it is on, running and new calls that only read return
  * ERR_CANCELLED soon. */
 typedef void store_interrupt_fn(const struct store *st, bool on);
+
+/* Optional, for such stores: returns true if a call has been waiting for the server for a second or more. Does not wait
+ * itself. */
+typedef bool store_silent_fn(const struct store *st);
 
 /* Optional. Reports whether a program is writing to the session. Called before every operation
  * that needs it quiet. */
@@ -458,6 +464,7 @@ struct store_ops {
     store_copies_fn *copies;
     store_remove_fn *remove;
     store_interrupt_fn *interrupt;
+    store_silent_fn *silent;
     store_live_fn *live;
     store_live_many_fn *live_many;
     store_check_fn *check;

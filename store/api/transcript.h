@@ -45,7 +45,7 @@ enum message_flags {
     MESSAGE_CLEARED = 1 << 8,
     /* it parses, but a member has a type that its program does not accept */
     MESSAGE_MISTYPED = 1 << 9,
-    /* a resume does not load it, though it parses; set in whole transcripts only */
+    /* a resume does not load it, though it parses; set in whole transcripts, and in the end of one on a server */
     MESSAGE_LEFT_OUT = 1 << 10,
 };
 
@@ -97,6 +97,17 @@ struct message_query {
     bool has_limit;
     int64_t limit, offset;     /* as the vendor's: limit <= 0 is no limit */
     const atomic_bool *cancel; /* may be NULL */
+    struct message_end *end;   /* only the newest messages are wanted; NULL: all */
+};
+
+/* What is wanted of the newest messages, for stores that would read the others from a server. Other stores ignore it. */
+struct message_end {
+    size_t newest; /* at least so many are handed over */
+    bool partial;  /* out: there may be messages before the first one */
+    /* For a file that has the end of the conversation: so many bytes at its end are read (0: all). If they may contain fewer
+     * messages, `enough` is set to false and nothing is handed over. */
+    size_t bytes;
+    bool enough;
 };
 
 /* The part [*from, *to) of n messages that a query asks for. As in JavaScript's slice, a negative offset counts from

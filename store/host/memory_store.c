@@ -237,10 +237,11 @@ static enum err_code memory_load(const struct store *st, const struct session_re
 }
 
 static enum err_code memory_tail(const struct store *st, const struct session_ref *ref,
-                                 size_t bytes, struct transcript **out, struct err *e)
+                                 size_t bytes, const atomic_bool *cancel, struct transcript **out,
+                                 struct err *e)
 {
     (void)bytes; /* all of it is in memory */
-    return memory_load(st, ref, NULL, out, e);
+    return memory_load(st, ref, cancel, out, e);
 }
 
 static enum err_code memory_blocks(const struct store *st, struct slice row, struct block_list *out,

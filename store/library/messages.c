@@ -131,7 +131,7 @@ static enum err_code read_tail(const struct reprise_session *s, size_t bytes,
     enum err_code rc = session_now(s, &a, &now, e);
 
     if (!rc)
-        rc = s->ref.store->ops->tail(s->ref.store, &now, bytes ? bytes : TAIL_BYTES, &t, e);
+        rc = s->ref.store->ops->tail(s->ref.store, &now, bytes ? bytes : TAIL_BYTES, NULL, &t, e);
     if (!rc)
         rc = texts_add_rows(texts, t, e);
     transcript_free(t);

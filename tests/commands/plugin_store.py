@@ -1,5 +1,6 @@
 """The example plug-in through the whole program: listed, read, retrieved, resumed, changed, and refused.
    usage: plugin_store.py REPRISE EXAMPLE_STORE KEPT_STORE FIXTURES"""
+import json
 import os
 import shutil
 import sys
@@ -136,7 +137,25 @@ def deletes(p, home, plugin):
     p.same('nothing else', sorted(os.listdir(f'{home}/kept/tenant')), [f'{TWO}.jsonl'])
     p.same('the local one stays', p.json('info', ONE)['system'], 'claude')
     p.run('undo', '--all')
+    goes_on(p, home)
     put(config, before)
+
+
+def goes_on(p, home):
+    """If one of several cannot be deleted, the others are."""
+    ids = [f'3333333{n}-1111-4111-8111-111111111111' for n in range(3)]
+    for i in ids:
+        put(f'{home}/kept/tenant/{i}.jsonl', fixture(FIXTURES, 'rewound.jsonl', i))
+    p.env['KEPT_STAYS'] = ids[0]
+    run = p.run('delete', '--permanently', *(f'kept:{i}' for i in ids))
+    p.same('which are left', sorted(os.listdir(f'{home}/kept/tenant')), sorted([f'{TWO}.jsonl', f'{ids[0]}.jsonl']))
+    p.need(run.returncode == 1 and run.stdout == b'deleted for good: 2 sessions\n' and b'another program holds it' in run.stderr and
+           b'1 of 3 sessions were not deleted' in run.stderr and run.stderr.count(b'\n') == 2, f'the others are deleted: {run}')
+    run = p.run('delete', '--permanently', '--json', f'kept:{ids[0]}', f'kept:{TWO}')
+    p.need(run.returncode == 1 and [r['sessionId'] for r in json.loads(run.stdout)] == [TWO], f'named: {run}')
+    run = p.run('delete', '--permanently', f'kept:{ids[0]}')
+    p.need(run.returncode == 1 and run.stdout == b'' and run.stderr.count(b'\n') == 1, f'one alone: {run}')
+    del p.env['KEPT_STAYS']
 
 
 def goes_on_without(p, home):

@@ -224,7 +224,7 @@ static void a_tail_is_the_end_of_the_conversation(struct contract *c)
         struct session_ref ref = contract_find(c, &c->system->session[i]);
         struct transcript *all = contract_load(c, &ref), *end;
 
-        assert_int_equal(c->ops->tail(c->store, &ref, 1 << 20, &end, NULL), ERR_OK);
+        assert_int_equal(c->ops->tail(c->store, &ref, 1 << 20, NULL, &end, NULL), ERR_OK);
         assert_true(end->n > 0 && end->n <= all->n);
         for (size_t k = 1; k <= end->n; k++)
             assert_true(id128_eq(end->message[end->n - k].id, all->message[all->n - k].id));

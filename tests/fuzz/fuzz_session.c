@@ -84,7 +84,7 @@ static void read_session(const struct store *st, const struct session_ref *ref)
     session_row_free(row);
     if (st->ops->load(st, ref, NULL, &t, &e) == ERR_OK)
         read_transcript(st, t);
-    if (st->ops->tail(st, ref, 4096, &t, &e) == ERR_OK)
+    if (st->ops->tail(st, ref, 4096, NULL, &t, &e) == ERR_OK)
         read_transcript(st, t);
     (void)st->ops->messages(st, ref, &q, see_message, NULL, &e);
     q.system_messages = true;

@@ -81,5 +81,36 @@ see "Payments: idempotency"
 enter_text "Card pay"
 gone "Payments: idempotency"
 see "Card payments: three ways compared"
+see "no answer from slow yet"
+press C-c
+ended 130
+# The viewer of a conversation on such a server says the same, takes keys, and is left at once; then it answers again.
+printf '[store.kept]\nplugin = kept\npath = %s\ntimeout = 3600\n' "$top/home/kept" >"$top/home/.config/reprise/config"
+settings=KEPT_SILENT=$top/silent
+open 140 30 --all
+enter_text "system:kept"
+gone "Payments: idempotency"
+see "A shared title" "three.txt made after the rewind."
+touch "$top/silent"
+press Right
+see "no answer from kept yet"
+press '?'
+see "type to search" "no answer from kept yet"
+press Escape
+gone "type to search"
+press Escape
+gone "no answer from kept yet"
+see "system:kept"
+press Right
+see "no answer from kept yet"
+rm "$top/silent"
+see "a resume continues here"
+gone "no answer from kept yet"
+press C-c
+ended 130
+# Its list fills while it is silent.
+touch "$top/silent"
+open 140 30 --all
+see "A shared title" "no answer from kept yet"
 press C-c
 ended 130

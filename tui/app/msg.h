@@ -45,6 +45,7 @@ enum msg_kind {
     MSG_RESIZE,        /* also the first message of all */
     MSG_CONTINUE,      /* back from suspension or from the editor */
     MSG_FILES_CHANGED, /* something under the listed folders appeared, grew or vanished */
+    MSG_SILENCE,       /* a server that is asked has been silent for a second, or answers again */
     MSG_NOTICE, /* the result of an effect that has no other answer: copied, printed, opened */
 
     MSG_SESSIONS,  /* EFFECT_LIST: a batch of sessions; the first one early, with few */
@@ -90,6 +91,7 @@ struct msg {
             bool error;        /* stays until read */
             struct slice text; /* borrowed */
         } notice;
+        const char *silent; /* the name of its store, a static text; NULL: all answer */
         struct ref_list *sessions;
         struct {
             struct problem_list *problems; /* NULL: none */

@@ -154,13 +154,29 @@ static bool draw_status(const struct model *m, struct frame *f, struct rect r)
     return false;
 }
 
+/* In front of the keys. Returns the columns that it takes. */
+static int draw_silence(const struct model *m, struct frame *f, struct rect r)
+{
+    char text[80];
+
+    if (!m->silent)
+        return 0;
+    snprintf(text, sizeof text, "no answer from %.40s yet", m->silent);
+    return frame_puts(f, r.y, r.x + 1, r.w - 1, STYLE_WARN, text) + GAP;
+}
+
 static void draw_bottom(const struct model *m, struct frame *f)
 {
     int h = toast_height(&m->toast, f->cols);
     struct rect r = { f->rows - h, 0, h, f->cols };
 
     frame_fill(f, r, STYLE_TEXT); /* views may reach down here on the smallest screens */
-    if (!toast_draw(&m->toast, f, r) && !draw_status(m, f, r))
+    if (toast_draw(&m->toast, f, r))
+        return;
+    int used = draw_silence(m, f, r);
+
+    r = (struct rect){ r.y, r.x + used, r.h, r.w - used };
+    if (!draw_status(m, f, r))
         draw_footer(m, f, r);
 }
 

@@ -114,6 +114,7 @@ static void dispatch(struct model *m, const struct msg *msg)
 {
     switch (msg->kind) {
     case MSG_CONTINUE: break;
+    case MSG_SILENCE: m->silent = msg->u.silent; break;
     case MSG_KEY: handle_key(m, msg->u.key); break;
     case MSG_PASTE: handle_paste(m, msg->u.paste); break;
     case MSG_MOUSE: handle_mouse(m, msg->u.mouse); break;

@@ -52,9 +52,10 @@ struct model {
     enum view_id stack[VIEW_STACK];
     size_t depth; /* at least 1 */
     struct toast toast;
-    bool rewind_only;  /* leaving the rewind view leaves the program */
-    bool resume_waits; /* Enter was pressed and waits for its row; another key cancels it */
-    bool leaving;      /* RESUME, PRINT or QUIT was queued: nothing more happens */
+    const char *silent; /* a store whose server does not answer; NULL: none */
+    bool rewind_only;   /* leaving the rewind view leaves the program */
+    bool resume_waits;  /* Enter was pressed and waits for its row; another key cancels it */
+    bool leaving;       /* RESUME, PRINT or QUIT was queued: nothing more happens */
 
     /* The state of the views; each struct is in the header of its view. */
     struct list *list;

@@ -97,7 +97,12 @@ static const char *agent_of(const struct invocation *in)
     return option_given(&in->options, OPTION_TRANSCRIPT) ? "transcript" : in->options.agent;
 }
 
-enum { NEWEST_MOST = 1000 }; /* that are kept */
+enum {
+    NEWEST_MOST = 1000, /* that are kept */
+    END_GROWS = 8,      /* how many more messages are asked for if the cursor is further up */
+    END_BYTES = 256 << 10,
+    END_BYTES_MOST = 64 << 20,
+};
 
 /* The part of the messages that is written. If the store cannot count the part itself (--spoken, --tail), the messages
  * are read twice: once to count, once to write; unless they are the newest ones, which are kept until all are read. */
@@ -106,8 +111,10 @@ struct answer {
     bool spoken, counting;
     struct buf *newest; /* a ring of newest_most */
     size_t newest_most;
-    size_t seen;     /* of those that count, in this pass */
-    size_t from, to; /* of them, those to write */
+    bool ended;             /* the cursor has come: no more are kept */
+    struct message_end end; /* how far back the answer reaches */
+    size_t seen;            /* of those that count, in this pass */
+    size_t from, to;        /* of them, those to write */
     /* looking for the message of --before or --at: its id or a beginning of it; the id in the arena once found, and its
      * place */
     struct slice wanted, cursor;
@@ -160,17 +167,51 @@ static const char *last_of(const struct options *o)
     return option_given(o, OPTION_BEFORE) ? o->before : o->at;
 }
 
+/* The newest messages, or those before a cursor, are kept in one reading. */
+static bool wants_newest(const struct options *o)
+{
+    bool tail = option_given(o, OPTION_TAIL), limit = option_given(o, OPTION_LIMIT);
+
+    if (option_given(o, OPTION_OFFSET) || option_given(o, OPTION_AT) || tail == limit)
+        return false;
+    if (tail)
+        return o->tail <= NEWEST_MOST && !last_of(o);
+    return option_given(o, OPTION_BEFORE) && o->limit > 0 && o->limit <= NEWEST_MOST;
+}
+
+/* Looks for it among the newest messages first, which a store on a server can read alone. Only a whole id is unique
+ * among some of them. */
+static enum err_code look_for_cursor(const struct invocation *in, const struct session_ref *ref,
+                                     struct answer *a, struct err *e)
+{
+    const struct store *st = ref->store;
+    const struct options *o = &in->options;
+    struct message_query q = query_of(in);
+    enum err_code rc;
+    bool enough;
+
+    a->end = (struct message_end){ .newest = NEWEST_MOST };
+    q.end = wants_newest(o) ? &a->end : NULL;
+    do {
+        a->seen = a->matches = 0;
+        a->cursor = (struct slice){ NULL, 0 };
+        a->end.partial = false;
+        rc = st->ops->messages(st, ref, &q, compare_with_cursor, a, e);
+        enough = !a->end.partial ||
+                 (a->matches && slice_eq(a->cursor, a->wanted) && a->at >= (size_t)o->limit);
+        if (!enough)
+            a->end.newest *= END_GROWS;
+    } while (!rc && !enough);
+    return rc;
+}
+
 /* Finds it, if it is given. */
 static enum err_code find_cursor(const struct invocation *in, const struct session_ref *ref,
                                  struct answer *a, struct err *e)
 {
-    const struct store *st = ref->store;
-    struct message_query q = query_of(in);
-
     if (!last_of(&in->options))
         return ERR_OK;
-    a->seen = 0;
-    enum err_code rc = st->ops->messages(st, ref, &q, compare_with_cursor, a, e);
+    enum err_code rc = look_for_cursor(in, ref, a, e);
 
     a->seen = 0;
     if (rc)
@@ -214,6 +255,62 @@ static void page_of_rows(const struct options *o, const struct transcript *t, st
     page_of(o, t->n, cursor.n && at < t->n ? &at : NULL, from, to);
 }
 
+/* Drops the messages that a resume leaves out. */
+static void drop_left_out(struct transcript *t)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < t->n; i++)
+        if (!(t->message[i].flags & MESSAGE_LEFT_OUT))
+            t->message[n++] = t->message[i];
+    t->n = n;
+}
+
+static bool is_row_of(const struct transcript *t, struct slice cursor)
+{
+    for (size_t i = 0; i < t->n; i++)
+        if (id128_eq(t->message[i].id, id128_of(cursor)))
+            return true;
+    return false;
+}
+
+/* Reads only so much of the end of a session on a server that the page is in it. The first messages of an end are not
+ * certain. */
+static enum err_code load_end(const struct options *o, const struct session_ref *ref,
+                              struct slice cursor, struct transcript **out, struct err *e)
+{
+    enum { UNCERTAIN = 64 };
+
+    for (size_t bytes = END_BYTES; bytes <= END_BYTES_MOST; bytes *= END_GROWS) {
+        struct transcript *t;
+        size_t from, to;
+        enum err_code rc = ref->store->ops->tail(ref->store, ref, bytes, NULL, &t, e);
+
+        if (rc)
+            return rc;
+        drop_left_out(t);
+        page_of_rows(o, t, cursor, &from, &to);
+        if (!t->partial || (from > UNCERTAIN && (!cursor.n || is_row_of(t, cursor)))) {
+            *out = t;
+            return ERR_OK;
+        }
+        transcript_free(t);
+    }
+    return ERR_OK;
+}
+
+/* The conversation, or its end if that is enough. */
+static enum err_code load(const struct options *o, const struct session_ref *ref,
+                          struct slice cursor, struct transcript **out, struct err *e)
+{
+    bool end = ref->store->ops->remote && !option_given(o, OPTION_AS_SDK) && wants_newest(o);
+    enum err_code rc = end ? load_end(o, ref, cursor, out, e) : ERR_OK;
+
+    if (!rc && !*out)
+        rc = ref->store->ops->load(ref->store, ref, NULL, out, e);
+    return rc;
+}
+
 static enum err_code write_page(const struct invocation *in, const struct store *st,
                                 const struct transcript *t, struct slice cursor, struct out *out,
                                 struct err *e)
@@ -226,17 +323,6 @@ static enum err_code write_page(const struct invocation *in, const struct store 
     for (size_t i = first; !rc && i < end; i++)
         rc = write_message(st, t, i, option_given(o, OPTION_SPOKEN), out, e);
     return rc;
-}
-
-/* Drops the messages that a resume leaves out. */
-static void drop_left_out(struct transcript *t)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < t->n; i++)
-        if (!(t->message[i].flags & MESSAGE_LEFT_OUT))
-            t->message[n++] = t->message[i];
-    t->n = n;
 }
 
 /* Prompts begin with "> ", messages of the agent are printed as they are, a tool call takes one line. */
@@ -253,7 +339,7 @@ static enum err_code write_messages_text(struct invocation *in, const struct ses
     if (!rc && agent)
         rc = st->ops->subagent(st, ref, slice_of(agent), a, &which, e);
     if (!rc)
-        rc = st->ops->load(st, &which, NULL, &t, e);
+        rc = load(&in->options, &which, cursor.cursor, &t, e);
     if (!rc && !option_given(&in->options, OPTION_AS_SDK))
         drop_left_out(t);
     if (!rc)
@@ -298,11 +384,23 @@ static enum err_code count_part(const struct options *o, const struct session_re
     return rc;
 }
 
+static bool is_cursor(struct slice json, struct answer *a)
+{
+    struct arena scratch = { 0 };
+    struct slice id;
+
+    a->ended = a->cursor.n && json_get_text(json, "uuid", &scratch, &id) && slice_eq(id, a->cursor);
+    arena_fini(&scratch);
+    return a->ended;
+}
+
 static enum err_code keep_message(struct slice json, void *arg, struct err *e)
 {
     struct answer *a = arg;
 
     if (a->spoken && !is_spoken_message(json))
+        return ERR_OK;
+    if (a->ended || is_cursor(json, a))
         return ERR_OK;
     struct buf *to = &a->newest[a->seen++ % a->newest_most];
 
@@ -310,20 +408,32 @@ static enum err_code keep_message(struct slice json, void *arg, struct err *e)
     return buf_add(to, json) ? err_nomem(e) : ERR_OK;
 }
 
-static bool wants_newest(const struct options *o)
+/* If rows were added in the meantime, a cursor may be further up than before. */
+static enum err_code read_newest(const struct session_ref *ref, const struct message_query *q,
+                                 struct answer *a, struct err *e)
 {
-    return option_given(o, OPTION_TAIL) && o->tail <= NEWEST_MOST && !last_of(o) &&
-           !option_given(o, OPTION_LIMIT) && !option_given(o, OPTION_OFFSET);
+    enum err_code rc;
+
+    for (;; a->end.newest *= END_GROWS) {
+        a->seen = 0;
+        a->end.partial = a->ended = false;
+        rc = ref->store->ops->messages(ref->store, ref, q, keep_message, a, e);
+        if (rc || !a->cursor.n || a->ended || !a->end.partial)
+            return rc;
+    }
 }
 
-static enum err_code write_newest(const struct session_ref *ref, const struct message_query *q,
+static enum err_code write_newest(const struct session_ref *ref, struct message_query *q,
                                   size_t most, struct answer *a, struct err *e)
 {
     a->newest = calloc(most, sizeof *a->newest);
     a->newest_most = most;
     if (!a->newest)
         return err_nomem(e);
-    enum err_code rc = ref->store->ops->messages(ref->store, ref, q, keep_message, a, e);
+    if (a->end.newest < most)
+        a->end.newest = most;
+    q->end = a->spoken && q->system_messages ? NULL : &a->end;
+    enum err_code rc = read_newest(ref, q, a, e);
 
     for (size_t i = a->seen > most ? a->seen - most : 0; i < a->seen && !rc; i++) {
         out_json_row(a->out);
@@ -349,7 +459,7 @@ static enum err_code write_messages_json(const struct invocation *in, const stru
     enum err_code rc = find_cursor(in, ref, &a, e);
 
     if (!rc && wants_newest(o)) {
-        rc = write_newest(ref, &q, (size_t)o->tail, &a, e);
+        rc = write_newest(ref, &q, (size_t)(last_of(o) ? o->limit : o->tail), &a, e);
         if (!rc)
             out_json_rows_end(out);
         return rc;

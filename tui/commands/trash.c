@@ -66,34 +66,66 @@ static enum err_code to_trash(struct invocation *in, const struct trash_request 
     return ERR_OK;
 }
 
-static void write_destroyed_json(const struct trash_request *request, size_t n, struct out *o)
+static void write_destroyed_json(const struct trash_request *request, size_t n, bool list,
+                                 struct out *o)
 {
-    if (n != 1)
+    if (list)
         out_open(o, NULL, '[');
     for (size_t i = 0; i < n; i++) {
         out_open(o, NULL, '{');
         out_member(o, "sessionId", request[i].id);
         out_close(o, '}');
     }
-    if (n != 1)
+    if (list)
         out_end(o, ']');
 }
 
-static enum err_code destroy(struct invocation *in, const struct trash_request *request, size_t n,
+/* If one of several sessions cannot be deleted, the others are, and each failure is reported. */
+struct deletion {
+    struct invocation *in;
+    size_t sessions, gone;
+};
+
+static void note_deletion(struct deletion *d, enum err_code rc, const struct err *problem)
+{
+    d->gone += rc == ERR_OK;
+    if (rc && d->sessions > 1)
+        out_report(d->in->err_fd, problem);
+}
+
+/* e has the failure of the last one that failed. */
+static enum err_code end_deletion(const struct deletion *d, struct err *e)
+{
+    size_t left = d->sessions - d->gone;
+
+    if (d->gone && !d->in->out.wants_json)
+        out_addf(&d->in->out, "deleted for good: %zu session%s\n", d->gone,
+                 d->gone == 1 ? "" : "s");
+    d->in->done = left == 0;
+    if (!left || d->sessions == 1)
+        return left ? e->code : ERR_OK;
+    enum err_code code = e->code;
+
+    if (out_flush(&d->in->out, e))
+        return e->code;
+    return err_set(e, code, "delete", "%zu of %zu sessions were not deleted", left, d->sessions);
+}
+
+static enum err_code destroy(struct invocation *in, struct trash_request *request, size_t n,
                              struct err *e)
 {
-    enum err_code rc = ERR_OK;
+    struct deletion d = { in, n, 0 };
 
-    for (size_t i = 0; i < n && !rc; i++)
-        rc = trash_request_destroy(&request[i], e);
-    if (rc)
-        return rc;
-    in->done = true;
-    if (in->out.wants_json)
-        write_destroyed_json(request, n, &in->out);
-    else
-        out_addf(&in->out, "deleted for good: %zu session%s\n", n, n == 1 ? "" : "s");
-    return ERR_OK;
+    for (size_t i = 0; i < n; i++) {
+        enum err_code rc = trash_request_destroy(&request[i], e);
+
+        if (!rc)
+            request[d.gone] = request[i];
+        note_deletion(&d, rc, e);
+    }
+    if (in->out.wants_json && (d.gone || n != 1))
+        write_destroyed_json(request, d.gone, n != 1, &in->out);
+    return end_deletion(&d, e);
 }
 
 /* The sessions to delete. */
@@ -151,25 +183,24 @@ static size_t count_stored(const struct leaving *l)
 static enum err_code remove_stored(struct invocation *in, const struct leaving *l, bool permanently,
                                    struct err *e)
 {
-    enum err_code rc = ERR_OK;
+    struct deletion d = { in, l->n, 0 };
 
     if (count_stored(l) < l->n)
         return err_set(e, ERR_USAGE, "delete",
                        "local sessions and those of a store need two calls");
-    if (!permanently || !l->ref[0]->store->ops->remove)
-        return store_unsupported_error(l->ref[0], CAN_DELETE, "delete", e);
-    for (size_t i = 0; i < l->n && !rc; i++)
-        rc = l->ref[i]->store->ops->remove
-                 ? l->ref[i]->store->ops->remove(l->ref[i]->store, l->ref[i], e)
-                 : store_unsupported_error(l->ref[i], CAN_DELETE, "delete", e);
-    if (rc)
-        return rc;
-    in->done = true;
-    if (in->out.wants_json)
-        write_removed_json(l->ref, l->n, &in->out);
-    else
-        out_addf(&in->out, "deleted for good: %zu session%s\n", l->n, l->n == 1 ? "" : "s");
-    return ERR_OK;
+    for (size_t i = 0; i < l->n; i++)
+        if (!permanently || !l->ref[i]->store->ops->remove)
+            return store_unsupported_error(l->ref[i], CAN_DELETE, "delete", e);
+    for (size_t i = 0; i < l->n; i++) {
+        enum err_code rc = l->ref[i]->store->ops->remove(l->ref[i]->store, l->ref[i], e);
+
+        if (!rc)
+            l->ref[d.gone] = l->ref[i];
+        note_deletion(&d, rc, e);
+    }
+    if (in->out.wants_json && d.gone)
+        write_removed_json(l->ref, d.gone, &in->out);
+    return end_deletion(&d, e);
 }
 
 /* The trash keeps the title; a session that cannot be described has none. */

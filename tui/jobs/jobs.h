@@ -35,6 +35,10 @@ void jobs_init(struct job_context *d, struct store *const store[], size_t stores
 void jobs_fini(struct job_context *d);
 /* on: jobs that wait for a server give up soon, because the screen is left; off ends that. */
 void jobs_interrupt(const struct job_context *d, bool on);
+/* Whether sessions may be on a server, and the name of a store whose server has not answered for a second although a
+ * question waits for it; NULL: none. */
+bool jobs_ask_servers(const struct job_context *d);
+const char *jobs_silent_store(const struct job_context *d);
 
 /* Receives answers; post takes over what the message carries. */
 struct reply {

@@ -171,22 +171,31 @@ static enum err_code to_trash(struct change_job *d, struct err *e)
     return rc;
 }
 
-/* The store of a team has no trash. If one fails, those before it are deleted. */
+/* The store of a team has no trash. If one fails, the others are deleted all the same. */
 static enum err_code remove_for_good(struct change_job *d, struct err *e)
 {
     const struct ref_list *refs = d->q->refs;
-    enum err_code rc = ERR_OK;
+    struct err problem = { 0 };
+    size_t left = 0;
 
-    for (size_t i = 0; i < refs->n && !rc; i++) {
+    for (size_t i = 0; i < refs->n; i++) {
         const struct session_ref *ref = &refs->ref[i];
         const struct store_ops *ops = ref->store->ops;
+        enum err_code rc = ops->remove
+                               ? ops->remove(ref->store, ref, &problem)
+                               : store_unsupported_error(ref, CAN_DELETE, "delete", &problem);
 
-        rc = ops->remove ? ops->remove(ref->store, ref, e)
-                         : store_unsupported_error(ref, CAN_DELETE, "delete", e);
-        if (!rc)
-            rc = note_session(d, ref->id, e);
+        left += rc != ERR_OK;
+        if (!rc && note_session(d, ref->id, e))
+            return ERR_NOMEM;
     }
-    return rc;
+    if (!left)
+        return ERR_OK;
+    *e = problem;
+    return refs->n == 1
+               ? e->code
+               : err_set(e, e->code, problem.path, "%zu of %zu sessions were not deleted: %s", left,
+                         refs->n, problem.text);
 }
 
 /* Sessions that were used since they were chosen stay; this is an error only if all of them

@@ -41,6 +41,7 @@ enum err_code jobs_describe(struct job_context *d, const struct effect *q, size_
         described_list_free(list);
         return rc;
     }
+    scope.cancel = r->cancelled;
     for (size_t i = first; i < first + n; i++) {
         struct described *item = &list->item[list->n++];
 
@@ -115,6 +116,7 @@ enum err_code jobs_full_scan(struct job_context *d, const struct effect *q, size
         described_list_free(list);
         return rc;
     }
+    scope.cancel = r->cancelled;
     list->item[0] = (struct described){ .entry = q->refs->entry[piece] };
     list->n = 1;
     scan_one_fully(&scope, &q->refs->ref[piece], r->cancelled, &list->item[0]);

@@ -38,6 +38,22 @@ void jobs_interrupt(const struct job_context *d, bool on)
             d->store[i]->ops->interrupt(d->store[i], on);
 }
 
+bool jobs_ask_servers(const struct job_context *d)
+{
+    for (size_t i = 0; i < d->stores; i++)
+        if (d->store[i]->ops->silent)
+            return true;
+    return false;
+}
+
+const char *jobs_silent_store(const struct job_context *d)
+{
+    for (size_t i = 0; i < d->stores; i++)
+        if (d->store[i]->ops->silent && d->store[i]->ops->silent(d->store[i]))
+            return d->store[i]->ops->name;
+    return NULL;
+}
+
 static enum err_code resolve(struct job_context *d, enum scope_kind kind, struct scope *out,
                              struct err *e)
 {
@@ -159,6 +175,8 @@ static enum err_code answer_list(struct job_context *d, const struct effect *q,
 
     if (rc)
         return rc;
+    scope.streams = true;
+    scope.cancel = r->cancelled;
     if (enumerate(d, &scope, &l, &problems) == ERR_OK && !atomic_load(r->cancelled)) {
         post_batch(&l);
         jobs_post(r, q,
@@ -195,7 +213,7 @@ static enum err_code answer_transcript(const struct effect *q, const struct repl
     enum err_code rc = session_of(q, &arena, &ref, e);
 
     if (rc == ERR_OK && q->kind == EFFECT_TAIL)
-        rc = ref.store->ops->tail(ref.store, &ref, q->bytes, &t, e);
+        rc = ref.store->ops->tail(ref.store, &ref, q->bytes, r->cancelled, &t, e);
     else if (rc == ERR_OK && !id128_none(q->branch))
         rc = ref.store->ops->load_branch(ref.store, &ref, q->branch, r->cancelled, &t, e);
     else if (rc == ERR_OK)

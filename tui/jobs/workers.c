@@ -316,6 +316,15 @@ bool workers_submit(struct workers *w, struct effect *question)
     return taken;
 }
 
+bool workers_busy(struct workers *w)
+{
+    pthread_mutex_lock(&w->lock);
+    bool busy = w->jobs != NULL;
+
+    pthread_mutex_unlock(&w->lock);
+    return busy;
+}
+
 void workers_cancel(struct workers *w, unsigned generation)
 {
     struct job *next;

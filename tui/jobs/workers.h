@@ -30,6 +30,8 @@ void workers_free(struct workers *w); /* NULL is fine */
 int workers_fd(const struct workers *w);
 /* Takes the question over. Returns false if out of memory: the question is freed and will not be answered. */
 bool workers_submit(struct workers *w, struct effect *question);
+/* Returns true while a question is being answered, or waits for that. */
+bool workers_busy(struct workers *w);
 /* No view waits for this generation any more. */
 void workers_cancel(struct workers *w, unsigned generation);
 /* Takes the oldest answer. Returns false if no answer is waiting. */

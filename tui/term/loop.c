@@ -89,6 +89,7 @@ enum {
     ANSWERS_MS = 6, /* for replies of workers before a frame is drawn */
     FRAME_MS = 25,  /* between frames without a key */
     WAIT_MAX_MS = 3600000,
+    SILENCE_MS = 200,     /* how often servers that are asked are looked after */
     BACKGROUND_MS = 1000, /* in which a terminal answers; until then Esc is held back longer */
     LEAVE_MS = 150,       /* since the question: a shell would read the answer as typed text */
     WORKER_THREADS = 3,   /* one may search conversations for a while */
@@ -109,7 +110,8 @@ struct loop {
     int64_t painted_ms;
     /* when the held-back input becomes keys; TIME_NONE if nothing is held */
     int64_t esc_ms;
-    int64_t asked_ms; /* the terminal for its background */
+    int64_t asked_ms;   /* the terminal for its background */
+    const char *silent; /* as it was last delivered */
     bool done;
     struct effect chosen;
 };
@@ -409,6 +411,15 @@ static void read_answers(struct loop *l)
     }
 }
 
+static void deliver_silence(struct loop *l)
+{
+    const char *silent = jobs_silent_store(l->setup->context);
+
+    if (silent != l->silent && !l->done)
+        deliver(l, (struct msg){ .kind = MSG_SILENCE, .u.silent = silent });
+    l->silent = silent;
+}
+
 static void deliver_tick(struct loop *l)
 {
     int64_t now = now_ms(), wake = model_wake_ms(l->model), due = watch_due_ms(&l->watch);
@@ -473,6 +484,8 @@ static int timeout_of(const struct loop *l)
     sooner(&at, watch_due_ms(&l->watch));
     sooner(&at, model_wake_ms(l->model));
     sooner(&at, frame_due_ms(l));
+    if (l->silent || (jobs_ask_servers(l->setup->context) && workers_busy(l->workers)))
+        sooner(&at, now + SILENCE_MS);
     if (at == TIME_NONE)
         return -1;
     if (at <= now)
@@ -502,6 +515,7 @@ static void run_once(struct loop *l)
     if (fds[3].revents)
         watch_read(&l->watch, now_ms());
     deliver_tick(l);
+    deliver_silence(l);
     paint_if_due(l);
 }
 

@@ -133,7 +133,8 @@ static int find_table(struct pg *pg, const char *table, struct reprise_plugin_ca
     for (unsigned i = 0; i < PG_SCHEMAS && !*found; i++)
         if ((seen >> i * 2 & 3) == 3) {
             pg->schema = &pg_schemas[i];
-            snprintf(pg->table, sizeof pg->table, "%s", table);
+            if (table != pg->table)
+                snprintf(pg->table, sizeof pg->table, "%s", table);
             *found = true;
         }
     if (*found)

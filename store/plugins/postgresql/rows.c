@@ -33,8 +33,13 @@ static const char list_sql[] =
     "UNION ALL "
     "SELECT n.* FROM k CROSS JOIN LATERAL (SELECT project_key, session_id FROM @t "
     "WHERE (project_key, session_id) > (k.p, k.s) ORDER BY 1, 2 LIMIT 1) n) ";
+/* Projects are few, and found in the same way. */
 static const char list_one_sql[] =
-    "WITH k AS (SELECT DISTINCT project_key AS p, session_id AS s FROM @t WHERE session_id = $1) ";
+    "WITH RECURSIVE j AS ("
+    "(SELECT project_key AS p FROM @t ORDER BY 1 LIMIT 1) "
+    "UNION ALL "
+    "SELECT n.* FROM j CROSS JOIN LATERAL (SELECT project_key FROM @t WHERE project_key > j.p "
+    "ORDER BY 1 LIMIT 1) n), k AS (SELECT p, $1::text AS s FROM j) ";
 static const char list_rows_sql[] =
     "SELECT k.p, k.s, t.at, h.rows, t.rows, h.n FROM k "
     "CROSS JOIN LATERAL (SELECT string_agg((" SLIM

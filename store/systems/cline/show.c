@@ -57,10 +57,10 @@ enum err_code cline_load(const struct store *st, const struct session_ref *ref,
 }
 
 enum err_code cline_tail(const struct store *st, const struct session_ref *ref, size_t bytes,
-                         struct transcript **out, struct err *e)
+                         const atomic_bool *cancel, struct transcript **out, struct err *e)
 {
     (void)bytes;
-    return cline_load(st, ref, NULL, out, e);
+    return cline_load(st, ref, cancel, out, e);
 }
 
 static struct slice row_id(struct slice row, struct arena *a)

@@ -172,11 +172,11 @@ enum err_code codex_load(const struct store *st, const struct session_ref *ref,
 
 /* The end of a log that is not packed is read alone; if that is all of it, what it continues is shown too. */
 enum err_code codex_tail(const struct store *st, const struct session_ref *ref, size_t bytes,
-                         struct transcript **out, struct err *e)
+                         const atomic_bool *cancel, struct transcript **out, struct err *e)
 {
     struct transcript *t = NULL;
     bool joined = false;
-    enum err_code rc = is_packed(ref) ? ERR_OK : jsonl_tail(st, ref, bytes, &t, e);
+    enum err_code rc = is_packed(ref) ? ERR_OK : jsonl_tail(st, ref, bytes, cancel, &t, e);
 
     if (rc)
         return rc;
@@ -184,7 +184,7 @@ enum err_code codex_tail(const struct store *st, const struct session_ref *ref, 
         rc = continues(ref, &joined, e);
     if (!rc && (!t || joined)) {
         transcript_free(t);
-        return codex_load(st, ref, NULL, out, e);
+        return codex_load(st, ref, cancel, out, e);
     }
     if (rc) {
         transcript_free(t);

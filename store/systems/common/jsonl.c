@@ -492,14 +492,14 @@ enum err_code jsonl_load_all(const struct store *st, const struct session_ref *r
 }
 
 enum err_code jsonl_tail(const struct store *st, const struct session_ref *ref, size_t bytes,
-                         struct transcript **out, struct err *e)
+                         const atomic_bool *cancel, struct transcript **out, struct err *e)
 {
     enum { GROWS = 16 };
     size_t want = bytes ? bytes : 1, most = want < SIZE_MAX / GROWS ? want * GROWS : want;
 
     for (;;) {
         struct transcript *t;
-        enum err_code rc = load_bytes(st, ref, false, want, NULL, &t, e);
+        enum err_code rc = load_bytes(st, ref, false, want, cancel, &t, e);
 
         if (rc)
             return rc;

@@ -86,9 +86,9 @@ enum err_code copilot_load(const struct store *st, const struct session_ref *ref
 }
 
 enum err_code copilot_tail(const struct store *st, const struct session_ref *ref, size_t bytes,
-                           struct transcript **out, struct err *e)
+                           const atomic_bool *cancel, struct transcript **out, struct err *e)
 {
-    enum err_code rc = jsonl_tail(st, ref, bytes, out, e);
+    enum err_code rc = jsonl_tail(st, ref, bytes, cancel, out, e);
 
     if (!rc)
         keep_own_rows(ref, *out);

@@ -85,10 +85,10 @@ enum err_code cursor_load(const struct store *st, const struct session_ref *ref,
 }
 
 enum err_code cursor_tail(const struct store *st, const struct session_ref *ref, size_t bytes,
-                          struct transcript **out, struct err *e)
+                          const atomic_bool *cancel, struct transcript **out, struct err *e)
 {
     (void)bytes;
-    return cursor_load(st, ref, NULL, out, e);
+    return cursor_load(st, ref, cancel, out, e);
 }
 
 enum err_code cursor_messages(const struct store *st, const struct session_ref *ref,

@@ -1,4 +1,5 @@
 #include <string.h>
+#include <time.h>
 
 #include "store/api/env.h"
 #include "store/systems/plugin/plugin.h"
@@ -11,12 +12,38 @@ struct calling {
     bool writes;               /* it is not interrupted */
     struct reprise_plugin_call call;
     enum err_code own; /* of a callback of ours */
+    int64_t heard_ms;  /* when the server answered last, or the call began */
+    bool silent;       /* it is counted in link->silent */
 };
 
+enum { SILENT_MS = 1000, LOCK_TICK_MS = 50 };
+
+static int64_t now_ms(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* The server answered, or the call is over. */
+static void hear(struct calling *c)
+{
+    c->heard_ms = now_ms();
+    if (c->silent)
+        atomic_fetch_sub(&c->p->link->silent, 1);
+    c->silent = false;
+}
+
+/* Called several times a second while the plug-in waits. */
 static int is_stopped(void *arg)
 {
-    const struct calling *c = arg;
+    struct calling *c = arg;
 
+    if (!c->silent && now_ms() - c->heard_ms >= SILENT_MS) {
+        c->silent = true;
+        atomic_fetch_add(&c->p->link->silent, 1);
+    }
     if (c->writes)
         return 0;
     return atomic_load(&c->p->link->interrupted) || (c->cancel && atomic_load(c->cancel));
@@ -24,7 +51,7 @@ static int is_stopped(void *arg)
 
 static void calling_init(struct calling *c, const struct plugin_store *p, const atomic_bool *cancel)
 {
-    *c = (struct calling){ .p = p, .cancel = cancel };
+    *c = (struct calling){ .p = p, .cancel = cancel, .heard_ms = now_ms() };
     c->call = (struct reprise_plugin_call){
         .size = sizeof c->call, .stopped = is_stopped, .arg = c, .timeout_ms = p->timeout_ms
     };
@@ -60,6 +87,7 @@ static enum err_code result_of(struct calling *c, int answer, const char *what, 
 {
     enum err_code rc = code_of(answer);
 
+    hear(c);
     if (rc == ERR_OK)
         return ERR_OK;
     if (c->own == ERR_NOMEM || rc == ERR_NOMEM)
@@ -74,49 +102,69 @@ static enum err_code result_of(struct calling *c, int answer, const char *what, 
 
 /* ---- opening ---- */
 
-static enum err_code open_now(const struct plugin_store *p, void **opened, struct err *e)
+static enum err_code open_now(struct calling *c, void **opened, struct err *e)
 {
-    const struct plugin_config *config = &p->config;
-    struct calling c;
+    const struct plugin_config *config = &c->p->config;
     struct arena a = { 0 };
     struct reprise_plugin_option *option = arena_alloc(&a, (config->options + 1) * sizeof *option);
     int answer = REPRISE_PLUGIN_NO_MEMORY;
 
-    calling_init(&c, p, NULL);
     for (size_t i = 0; option && i < config->options; i++)
         option[i] =
             (struct reprise_plugin_option){ config->option[i].name, config->option[i].value };
     if (option)
-        answer = p->table.open(config->path, option, config->options, &c.call, opened);
+        answer = c->p->table.open(config->path, option, config->options, &c->call, opened);
     if (answer == REPRISE_PLUGIN_OK && !*opened)
         answer = REPRISE_PLUGIN_FAILED;
     arena_fini(&a);
-    return result_of(&c, answer, "open store", e);
+    return result_of(c, answer, "open store", e);
 }
 
-/* With the lock of the calls, or, for a plug-in that takes several, with the other one: it is opened once. */
-static enum err_code open_once(const struct plugin_store *p, void **opened, struct err *e)
+/* Another thread may hold the lock while it waits for a silent server, so this can be stopped, too. */
+static enum err_code lock_call(struct calling *c, struct err *e)
 {
-    enum err_code rc = ERR_OK;
+    struct timespec until;
 
-    pthread_mutex_lock(&p->link->call);
-    *opened = p->link->opened;
-    if (!*opened) {
-        rc = open_now(p, opened, e);
-        if (!rc)
-            p->link->opened = *opened;
+    while (pthread_mutex_trylock(&c->p->link->call)) {
+        if (is_stopped(c)) {
+            hear(c);
+            return err_set(e, ERR_CANCELLED, c->p->base.path, "wait for another call");
+        }
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_nsec += LOCK_TICK_MS * 1000000;
+        until.tv_sec += until.tv_nsec / 1000000000;
+        until.tv_nsec %= 1000000000;
+        if (pthread_mutex_timedlock(&c->p->link->call, &until) == 0)
+            return ERR_OK;
     }
-    pthread_mutex_unlock(&p->link->call);
+    return ERR_OK;
+}
+
+/* It is opened once. */
+static enum err_code open_once(struct calling *c, void **opened, struct err *e)
+{
+    struct plugin_link *link = c->p->link;
+    enum err_code rc = lock_call(c, e);
+
+    if (rc)
+        return rc;
+    *opened = link->opened;
+    if (!*opened) {
+        rc = open_now(c, opened, e);
+        if (!rc)
+            link->opened = *opened;
+    }
+    pthread_mutex_unlock(&link->call);
     return rc;
 }
 
 /* Opens the place if necessary, and lets this thread alone call the plug-in unless that takes several. */
 static enum err_code begin(struct calling *c, void **opened, struct err *e)
 {
-    enum err_code rc = open_once(c->p, opened, e);
+    enum err_code rc = open_once(c, opened, e);
 
     if (!rc && !(c->p->table.flags & REPRISE_PLUGIN_THREADS))
-        pthread_mutex_lock(&c->p->link->call);
+        rc = lock_call(c, e);
     return rc;
 }
 
@@ -129,9 +177,16 @@ static enum err_code end(struct calling *c, int answer, const char *what, struct
 
 enum err_code plugin_connect(const struct plugin_store *p, struct err *e)
 {
+    struct calling c;
     void *opened;
 
-    return open_once(p, &opened, e);
+    calling_init(&c, p, NULL);
+    return open_once(&c, &opened, e);
+}
+
+bool plugin_silent(const struct store *st)
+{
+    return atomic_load(&plugin_of(st)->link->silent) > 0;
 }
 
 /* ---- callbacks ---- */
@@ -159,6 +214,7 @@ static int hand_session(const struct reprise_plugin_session *s, void *arg)
     memcpy(&full, s, s->size < sizeof full ? s->size : sizeof full);
     if (!full.project || !full.session || !full.session[0])
         return 0;
+    hear(h->c);
     return is_stopped(h->c) ? 1 : stop_if(h, h->session(&full, h->arg));
 }
 
@@ -166,6 +222,7 @@ static int hand_row(int64_t position, struct reprise_plugin_text row, void *arg)
 {
     struct handing *h = arg;
 
+    hear(h->c);
     if (is_stopped(h->c))
         return 1;
     return stop_if(h, h->row(position, (struct slice){ row.p ? row.p : "", row.n }, h->arg));
@@ -175,20 +232,22 @@ static int hand_name(const char *name, void *arg)
 {
     struct handing *h = arg;
 
+    hear(h->c);
     return is_stopped(h->c) ? 1 : stop_if(h, h->name(name, h->arg));
 }
 
 /* ---- the calls ---- */
 
-enum err_code plugin_list(const struct plugin_store *p, const char *session, plugin_session_fn *fn,
-                          void *arg, struct err *e)
+enum err_code plugin_list(const struct plugin_store *p, const char *session,
+                          const atomic_bool *cancel, plugin_session_fn *fn, void *arg,
+                          struct err *e)
 {
     struct calling c;
     struct handing h = { .c = &c, .session = fn, .arg = arg };
     const struct reprise_plugin_query query = { sizeof query, session };
     void *opened;
 
-    calling_init(&c, p, NULL);
+    calling_init(&c, p, cancel);
     enum err_code rc = begin(&c, &opened, e);
 
     if (rc)
@@ -230,14 +289,14 @@ enum err_code plugin_ids(const struct plugin_store *p, const struct reprise_plug
 }
 
 enum err_code plugin_page(const struct plugin_store *p, const struct reprise_plugin_key *key,
-                          int64_t before, size_t rows, size_t bytes, plugin_row_fn *fn, void *arg,
-                          struct err *e)
+                          int64_t before, size_t rows, size_t bytes, const atomic_bool *cancel,
+                          plugin_row_fn *fn, void *arg, struct err *e)
 {
     struct calling c;
     struct handing h = { .c = &c, .row = fn, .arg = arg };
     void *opened;
 
-    calling_init(&c, p, NULL);
+    calling_init(&c, p, cancel);
     enum err_code rc = begin(&c, &opened, e);
 
     if (rc)

@@ -10,12 +10,14 @@
 #include "store/systems/plugin/plugin.h"
 
 /* Sessions as the store lists them. A list brings the first and the last rows of each session along, and describe reads
- * them as Claude Code's system reads the ends of a file; if it does not bring them, describe asks for them. */
+ * them as Claude Code's system reads the ends of a file; if it does not bring them, or so many that they are not kept,
+ * describe asks for them. */
 
 enum {
     HEAD_BYTES = 16 << 10, /* what describe asks for itself */
     TAIL_BYTES = 32 << 10,
     TAIL_ROWS = 64,
+    ENDS_MOST = 256 << 20, /* bytes of rows that a list keeps */
     NS_PER_MS = 1000000,
 };
 
@@ -30,7 +32,13 @@ struct plugin_catalog {
     struct arena arena;
     struct item *item;
     size_t n, cap;
+    size_t ends;              /* bytes of the rows that are kept */
     struct slice_set by_path; /* number of a path is that of its item */
+    /* While it is made: who gets each session at once, and until when; NULL: they are kept only. */
+    const struct scope *scope;
+    session_ref_fn *fn;
+    void *arg;
+    bool enough;
 };
 
 void plugin_catalog_free(struct plugin_catalog *c)
@@ -94,46 +102,104 @@ static void fill_file(struct file_id *file, const struct reprise_plugin_session 
         file->mtime_ns = s->mtime_ms * NS_PER_MS;
 }
 
-static enum err_code add_item(const struct reprise_plugin_session *s, void *arg)
+/* Project and id are parts of the path. */
+static struct session_ref ref_of(struct plugin_catalog *c, const struct reprise_plugin_session *s)
 {
-    struct plugin_catalog *c = arg;
-    struct arena *a = &c->arena;
+    struct slice project = slice_of(s->project), id = slice_of(s->session);
+    struct slice path = path_of(c->p, project, id, &c->arena);
+    const char *end = path.p ? path.p + path.n : NULL;
+
+    return (struct session_ref){
+        .store = &c->p->base,
+        .path = path,
+        .id = { end ? end - id.n : NULL, id.n },
+        .folder = { end ? end - id.n - 1 - project.n : NULL, project.n },
+    };
+}
+
+static void keep_ends(struct plugin_catalog *c, const struct reprise_plugin_session *s,
+                      struct item *item)
+{
+    if (c->ends + s->head.n + s->tail.n > ENDS_MOST)
+        return;
+    c->ends += s->head.n + s->tail.n;
+    item->whole = s->whole;
+    if (s->head.n)
+        item->head = arena_copy(&c->arena, (struct slice){ s->head.p, s->head.n });
+    if (s->tail.n)
+        item->tail = arena_copy(&c->arena, (struct slice){ s->tail.p, s->tail.n });
+}
+
+/* *added: it was not listed twice. */
+static enum err_code add_item(struct plugin_catalog *c, const struct reprise_plugin_session *s,
+                              bool *added)
+{
     uint32_t number;
 
-    if (!is_id(slice_of(s->session)))
-        return ERR_OK;
     if (!array_reserve(c->item, c->cap, c->n + 1))
         return ERR_NOMEM;
     struct item *item = &c->item[c->n];
 
-    *item = (struct item){ .whole = s->whole };
-    item->ref = (struct session_ref){ .store = &c->p->base,
-                                      .id = arena_copy(a, slice_of(s->session)),
-                                      .folder = arena_copy(a, slice_of(s->project)),
-                                      .path = path_of(c->p, slice_of(s->project),
-                                                      slice_of(s->session), a) };
-    if (a->failed || slice_set_add(&c->by_path, item->ref.path, &number))
+    *item = (struct item){ .ref = ref_of(c, s) };
+    if (!item->ref.path.p || slice_set_add(&c->by_path, item->ref.path, &number))
         return ERR_NOMEM;
-    if (number != c->n) /* listed twice */
+    *added = number == c->n;
+    if (!*added)
         return ERR_OK;
     fill_file(&item->ref.file, s, item->ref.path);
-    if (s->head.n)
-        item->head = arena_copy(a, (struct slice){ s->head.p, s->head.n });
-    if (s->tail.n)
-        item->tail = arena_copy(a, (struct slice){ s->tail.p, s->tail.n });
+    keep_ends(c, s, item);
     c->n++;
-    return a->failed ? ERR_NOMEM : ERR_OK;
+    return c->arena.failed ? ERR_NOMEM : ERR_OK;
 }
 
-static enum err_code make_catalog(const struct plugin_store *p, const char *session,
-                                  struct plugin_catalog **out, struct err *e)
+static bool may_be_in_scope(const struct scope *scope, const struct item *item, struct arena *a);
+
+/* Others may look up sessions that were handed over. */
+static enum err_code take_session(const struct reprise_plugin_session *s, void *arg)
+{
+    struct plugin_catalog *c = arg;
+    struct plugin_link *link = c->p->link;
+    struct arena a = { 0 };
+    struct item item;
+    bool added = false;
+
+    if (c->enough || !is_id(slice_of(s->session)))
+        return c->enough ? ERR_CANCELLED : ERR_OK;
+    pthread_mutex_lock(&link->lock);
+    enum err_code rc = add_item(c, s, &added);
+
+    if (added)
+        item = c->item[c->n - 1];
+    pthread_mutex_unlock(&link->lock);
+    if (!rc && added && c->fn && may_be_in_scope(c->scope, &item, &a))
+        c->enough = !c->fn(&item.ref, c->arg);
+    if (a.failed)
+        rc = ERR_NOMEM;
+    arena_fini(&a);
+    return rc;
+}
+
+static struct plugin_catalog *new_catalog(const struct plugin_store *p, struct err *e)
 {
     struct plugin_catalog *c = calloc(1, sizeof *c);
 
+    if (c)
+        c->p = p;
+    else
+        err_nomem(e);
+    return c;
+}
+
+/* The sessions with an id. */
+static enum err_code make_catalog(const struct plugin_store *p, const char *session,
+                                  const atomic_bool *cancel, struct plugin_catalog **out,
+                                  struct err *e)
+{
+    struct plugin_catalog *c = new_catalog(p, e);
+
     if (!c)
-        return err_nomem(e);
-    c->p = p;
-    enum err_code rc = plugin_list(p, session, add_item, c, e);
+        return ERR_NOMEM;
+    enum err_code rc = plugin_list(p, session, cancel, take_session, c, e);
 
     if (rc)
         plugin_catalog_free(c);
@@ -203,27 +269,55 @@ static enum err_code hand_over(const struct plugin_catalog *c, const struct scop
     return failed ? ERR_NOMEM : ERR_OK;
 }
 
+/* A list under way is looked up in, too, if its sessions are handed over at once. */
+static void begin_list(const struct plugin_store *p, struct plugin_catalog *c)
+{
+    pthread_mutex_lock(&p->link->lock);
+    if (c->fn && !p->link->growing)
+        p->link->growing = c;
+    pthread_mutex_unlock(&p->link->lock);
+}
+
+/* Keeps the catalog unless the list failed; returns the one to be freed. */
+static struct plugin_catalog *end_list(const struct plugin_store *p, struct plugin_catalog *c,
+                                       bool whole, const struct err *trouble)
+{
+    struct plugin_link *link = p->link;
+
+    pthread_mutex_lock(&link->lock);
+    if (link->growing == c)
+        link->growing = NULL;
+    link->trouble = *trouble;
+    if (whole) {
+        struct plugin_catalog *old = link->catalog;
+
+        link->catalog = c;
+        c->fn = NULL;
+        c = old;
+    }
+    pthread_mutex_unlock(&link->lock);
+    return c;
+}
+
 /* A store that cannot be read has no sessions, and `unreadable` reports it: the other stores are listed all the same. */
 enum err_code plugin_enumerate(const struct store *st, const struct scope *scope,
                                session_ref_fn *fn, void *arg, struct err *e)
 {
     const struct plugin_store *p = plugin_of(st);
-    struct plugin_catalog *c = NULL;
+    struct plugin_catalog *c = new_catalog(p, e);
     struct err trouble = { 0 };
-    enum err_code rc = make_catalog(p, NULL, &c, &trouble);
 
-    if (!rc && hand_over(c, scope, fn, arg))
+    if (!c)
+        return ERR_NOMEM;
+    c->scope = scope;
+    c->fn = scope->streams ? fn : NULL;
+    c->arg = arg;
+    begin_list(p, c);
+    enum err_code rc = plugin_list(p, NULL, scope->cancel, take_session, c, &trouble);
+
+    if (!rc && !scope->streams && hand_over(c, scope, fn, arg))
         rc = ERR_NOMEM;
-    pthread_mutex_lock(&p->link->lock);
-    p->link->trouble = trouble;
-    if (!rc) {
-        struct plugin_catalog *old = p->link->catalog;
-
-        p->link->catalog = c;
-        c = old;
-    }
-    pthread_mutex_unlock(&p->link->lock);
-    plugin_catalog_free(c);
+    plugin_catalog_free(end_list(p, c, !rc, &trouble));
     return rc == ERR_NOMEM ? err_nomem(e) : ERR_OK;
 }
 
@@ -272,7 +366,7 @@ static enum err_code add_tail_row(int64_t position, struct slice row, void *arg)
 
 /* Asks for both ends of one session. Without pages all of it is read. */
 static enum err_code read_ends(const struct plugin_store *p, const struct session_ref *ref,
-                               struct ends *x, struct err *e)
+                               const atomic_bool *cancel, struct ends *x, struct err *e)
 {
     struct arena a = { 0 };
     struct reprise_plugin_key key;
@@ -281,11 +375,11 @@ static enum err_code read_ends(const struct plugin_store *p, const struct sessio
     x->whole = true;
     x->head_most = p->table.page ? HEAD_BYTES : SIZE_MAX;
     if (!rc)
-        rc = plugin_read(p, &key, 0, NULL, add_head_row, x, e);
+        rc = plugin_read(p, &key, 0, cancel, add_head_row, x, e);
     if (rc == ERR_CANCELLED && !x->whole)
         rc = ERR_OK;
     if (!rc && !x->whole)
-        rc = plugin_page(p, &key, 0, TAIL_ROWS, TAIL_BYTES, add_tail_row, x, e);
+        rc = plugin_page(p, &key, 0, TAIL_ROWS, TAIL_BYTES, cancel, add_tail_row, x, e);
     arena_fini(&a);
     return rc;
 }
@@ -320,7 +414,8 @@ static enum err_code look_up(const struct plugin_store *p, const struct plugin_c
 }
 
 static enum err_code find_ends(const struct plugin_store *p, const struct session_ref *ref,
-                               struct file_id *file, struct ends *x, struct err *e)
+                               const atomic_bool *cancel, struct file_id *file, struct ends *x,
+                               struct err *e)
 {
     struct plugin_catalog *one = NULL;
     struct arena a = { 0 };
@@ -328,18 +423,20 @@ static enum err_code find_ends(const struct plugin_store *p, const struct sessio
     bool found = false;
 
     pthread_mutex_lock(&p->link->lock);
-    enum err_code rc = look_up(p, p->link->catalog, ref->path, file, x, &found);
+    enum err_code rc = look_up(p, p->link->growing, ref->path, file, x, &found);
 
+    if (!rc && !found)
+        rc = look_up(p, p->link->catalog, ref->path, file, x, &found);
     pthread_mutex_unlock(&p->link->lock);
     if (!rc && !found) {
-        rc = id ? make_catalog(p, id, &one, e) : ERR_NOMEM;
+        rc = id ? make_catalog(p, id, cancel, &one, e) : ERR_NOMEM;
         if (!rc)
             rc = look_up(p, one, ref->path, file, x, &found);
         if (!rc && !found)
             rc = err_set(e, ERR_NOT_FOUND, ref->path.p, "describe: no such session");
     }
     if (!rc && !x->head.n && !x->tail.n)
-        rc = read_ends(p, ref, x, e);
+        rc = read_ends(p, ref, cancel, x, e);
     plugin_catalog_free(one);
     arena_fini(&a);
     return rc == ERR_NOMEM ? err_nomem(e) : rc;
@@ -417,7 +514,7 @@ enum err_code plugin_describe(const struct store *st, const struct scope *scope,
     const struct plugin_store *p = plugin_of(st);
     struct ends x = { .reorders = plugin_reorders(p) };
     struct file_id file = ref->file;
-    enum err_code rc = find_ends(p, ref, &file, &x, e);
+    enum err_code rc = find_ends(p, ref, scope->cancel, &file, &x, e);
 
     if (!rc)
         rc = describe_rows(p, ref, &x, row, e);
@@ -440,12 +537,11 @@ enum err_code plugin_find(const struct store *st, const struct scope *scope, str
     const struct session_ref *newest = NULL;
     const char *name = arena_copy(a, id).p;
 
-    (void)scope;
     if (!name)
         return err_nomem(e);
     if (!is_id(id))
         return err_set(e, ERR_USAGE, name, "find session: not a session id");
-    enum err_code rc = make_catalog(p, name, &c, e);
+    enum err_code rc = make_catalog(p, name, scope ? scope->cancel : NULL, &c, e);
 
     if (rc)
         return rc;

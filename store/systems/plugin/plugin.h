@@ -24,9 +24,11 @@ struct plugin_link {
     pthread_mutex_t lock;           /* of everything below */
     void *opened;                   /* the plug-in's own store; NULL until the first call */
     struct plugin_catalog *catalog; /* the sessions of the last list; NULL: not listed yet */
+    struct plugin_catalog *growing; /* those that a list under way handed over; NULL: none */
     struct err trouble;             /* why the last list failed; code ERR_OK: it did not */
     struct plugin_end *end;         /* of the conversation that was read last; NULL: none */
     atomic_bool interrupted;        /* calls that only read return at once */
+    atomic_int silent;              /* calls that have waited for a second */
 };
 
 struct plugin_store {
@@ -62,11 +64,13 @@ typedef enum err_code plugin_session_fn(const struct reprise_plugin_session *s, 
 typedef enum err_code plugin_row_fn(int64_t position, struct slice row, void *arg);
 typedef enum err_code plugin_name_fn(const char *name, void *arg);
 
+store_silent_fn plugin_silent;
 /* Opens the place, which every other call does first. */
 MUST_CHECK enum err_code plugin_connect(const struct plugin_store *p, struct err *e);
 /* session NULL: all. */
 MUST_CHECK enum err_code plugin_list(const struct plugin_store *p, const char *session,
-                                     plugin_session_fn *fn, void *arg, struct err *e);
+                                     const atomic_bool *cancel, plugin_session_fn *fn, void *arg,
+                                     struct err *e);
 MUST_CHECK enum err_code plugin_read(const struct plugin_store *p,
                                      const struct reprise_plugin_key *key, int64_t after,
                                      const atomic_bool *cancel, plugin_row_fn *fn, void *arg,
@@ -76,8 +80,8 @@ MUST_CHECK enum err_code plugin_ids(const struct plugin_store *p,
                                     void *arg, struct err *e);
 MUST_CHECK enum err_code plugin_page(const struct plugin_store *p,
                                      const struct reprise_plugin_key *key, int64_t before,
-                                     size_t rows, size_t bytes, plugin_row_fn *fn, void *arg,
-                                     struct err *e);
+                                     size_t rows, size_t bytes, const atomic_bool *cancel,
+                                     plugin_row_fn *fn, void *arg, struct err *e);
 /* None if the plug-in has no sub-agents. */
 MUST_CHECK enum err_code plugin_subkeys(const struct plugin_store *p,
                                         const struct reprise_plugin_key *key, plugin_name_fn *fn,
@@ -155,6 +159,12 @@ store_fork_fn plugin_fork;
 
 store_tail_fn plugin_tail;
 void plugin_end_free(struct plugin_end *end); /* NULL is fine */
+/* The newest messages, from the newest rows (q->end). *done is false if they may begin before the last 64 MB: then nothing
+ * was handed over. */
+MUST_CHECK enum err_code plugin_end_messages(const struct plugin_store *p,
+                                             const struct session_ref *ref,
+                                             const struct message_query *q, json_fn *fn, void *arg,
+                                             bool *done, struct err *e);
 
 /* ---- write.c ---- */
 

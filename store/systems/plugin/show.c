@@ -154,6 +154,7 @@ enum err_code plugin_messages(const struct store *st, const struct session_ref *
     struct session_ref agent;
     struct plugin_text t;
     struct message_query lent = *q;
+    bool done = false;
     enum err_code rc = ERR_OK;
 
     if (q->agent.n) {
@@ -161,9 +162,11 @@ enum err_code plugin_messages(const struct store *st, const struct session_ref *
         ref = &agent;
         lent.agent_alone = true;
     }
-    if (!rc)
+    if (!rc && q->end && p->table.page)
+        rc = plugin_end_messages(p, ref, &lent, fn, arg, &done, e);
+    if (!rc && !done)
         rc = plugin_text_open(p, ref, q->cancel, &t, e);
-    if (!rc) {
+    if (!rc && !done) {
         rc = plugin_text_error(&t, claude_ops.messages(p->claude, &t.lent, &lent, fn, arg, e), e);
         plugin_text_close(&t);
     }
@@ -343,13 +346,13 @@ static enum err_code read_agent_row(int64_t position, struct slice row, void *ar
 }
 
 static enum err_code describe_agent(const struct plugin_store *p,
-                                    const struct reprise_plugin_key *key, struct arena *a,
-                                    struct subagent *out, struct err *e)
+                                    const struct reprise_plugin_key *key, const atomic_bool *cancel,
+                                    struct arena *a, struct subagent *out, struct err *e)
 {
     struct about x = { .out = out, .a = a };
-    enum err_code rc = p->table.page
-                           ? plugin_page(p, key, 0, ABOUT_ROWS, ABOUT_BYTES, read_agent_row, &x, e)
-                           : plugin_read(p, key, 0, NULL, read_agent_row, &x, e);
+    enum err_code rc = p->table.page ? plugin_page(p, key, 0, ABOUT_ROWS, ABOUT_BYTES, cancel,
+                                                   read_agent_row, &x, e)
+                                     : plugin_read(p, key, 0, cancel, read_agent_row, &x, e);
 
     if (!rc && read_about_agent(p, buf_slice(&x.rows), a, out))
         rc = err_nomem(e);
@@ -380,7 +383,7 @@ enum err_code plugin_describe_subagents(const struct store *st, const struct ses
         list.agent[list.n].id = arena_copy(&list.arena, f.id[list.n]);
         key.subpath = f.subpath[list.n].p;
         if (!rc)
-            rc = describe_agent(p, &key, &list.arena, &list.agent[list.n], e);
+            rc = describe_agent(p, &key, cancel, &list.arena, &list.agent[list.n], e);
     }
     arena_fini(&a);
     if (rc)

@@ -240,5 +240,6 @@ const struct store_ops plugin_ops = {
     .unsupported = plugin_cannot,
     .remove = plugin_remove,
     .interrupt = plugin_interrupt,
+    .silent = plugin_silent,
     .set = plugin_set,
 };

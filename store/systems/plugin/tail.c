@@ -87,10 +87,10 @@ static enum err_code add_row(int64_t position, struct slice row, void *arg)
 
 /* Adds what was written since. */
 static enum err_code add_newer(const struct plugin_store *p, const struct reprise_plugin_key *key,
-                               struct plugin_end *end, struct err *e)
+                               struct plugin_end *end, const atomic_bool *cancel, struct err *e)
 {
     struct arriving x = { .reorders = plugin_reorders(p), .agent = key->subpath != NULL };
-    enum err_code rc = plugin_read(p, key, end->last, NULL, add_row, &x, e);
+    enum err_code rc = plugin_read(p, key, end->last, cancel, add_row, &x, e);
 
     if (!rc && x.n && buf_add(&end->rows, buf_slice(&x.rows)))
         rc = err_nomem(e);
@@ -102,11 +102,12 @@ static enum err_code add_newer(const struct plugin_store *p, const struct repris
 
 /* Puts the page before it in front, so that there are about so many bytes. */
 static enum err_code add_older(const struct plugin_store *p, const struct reprise_plugin_key *key,
-                               struct plugin_end *end, size_t bytes, struct err *e)
+                               struct plugin_end *end, size_t bytes, const atomic_bool *cancel,
+                               struct err *e)
 {
     struct arriving x = { .reorders = plugin_reorders(p), .agent = key->subpath != NULL };
     size_t more = bytes - end->rows.n, rows = more / ROW_USUAL + 8;
-    enum err_code rc = plugin_page(p, key, end->first, rows, more, add_row, &x, e);
+    enum err_code rc = plugin_page(p, key, end->first, rows, more, cancel, add_row, &x, e);
 
     if (!rc && buf_add(&x.rows, buf_slice(&end->rows)))
         rc = err_nomem(e);
@@ -125,16 +126,17 @@ static enum err_code add_older(const struct plugin_store *p, const struct repris
 }
 
 static enum err_code complete(const struct plugin_store *p, const struct session_ref *ref,
-                              struct plugin_end *end, size_t bytes, struct err *e)
+                              struct plugin_end *end, size_t bytes, const atomic_bool *cancel,
+                              struct err *e)
 {
     struct arena a = { 0 };
     struct reprise_plugin_key key;
     enum err_code rc = plugin_key_of(p, ref, &a, &key, e);
 
     if (!rc && end->last)
-        rc = add_newer(p, &key, end, e);
+        rc = add_newer(p, &key, end, cancel, e);
     if (!rc && !end->whole && end->rows.n < bytes)
-        rc = add_older(p, &key, end, bytes, e);
+        rc = add_older(p, &key, end, bytes, cancel, e);
     arena_fini(&a);
     return rc;
 }
@@ -161,7 +163,8 @@ static enum err_code open_end(const struct plugin_store *p, const struct session
 }
 
 static enum err_code read_end(const struct plugin_store *p, const struct session_ref *ref,
-                              const struct plugin_end *end, struct transcript **out, struct err *e)
+                              const struct plugin_end *end, const atomic_bool *cancel,
+                              struct transcript **out, struct err *e)
 {
     struct transcript *made = NULL;
     struct plugin_text t;
@@ -170,8 +173,9 @@ static enum err_code read_end(const struct plugin_store *p, const struct session
     if (rc)
         return rc;
     rc = plugin_text_error(&t,
-                           end->whole ? claude_ops.load(p->claude, &t.lent, NULL, &made, e)
-                                      : claude_ops.tail(p->claude, &t.lent, end->rows.n, &made, e),
+                           end->whole
+                               ? claude_ops.load(p->claude, &t.lent, cancel, &made, e)
+                               : claude_ops.tail(p->claude, &t.lent, end->rows.n, cancel, &made, e),
                            e);
     if (!rc)
         rc = plugin_text_keep(&t, made, out, e);
@@ -181,18 +185,60 @@ static enum err_code read_end(const struct plugin_store *p, const struct session
 
 /* What came before a failure stays: the reader asks again for the rest. */
 enum err_code plugin_tail(const struct store *st, const struct session_ref *ref, size_t bytes,
-                          struct transcript **out, struct err *e)
+                          const atomic_bool *cancel, struct transcript **out, struct err *e)
 {
     const struct plugin_store *p = plugin_of(st);
 
     if (!p->table.page)
-        return st->ops->load(st, ref, NULL, out, e);
+        return st->ops->load(st, ref, cancel, out, e);
     struct plugin_end *end = take_end(p, ref);
-    enum err_code rc = end ? complete(p, ref, end, bytes ? bytes : 1, e) : err_nomem(e);
+    enum err_code rc = end ? complete(p, ref, end, bytes ? bytes : 1, cancel, e) : err_nomem(e);
 
     if (!rc)
-        rc = read_end(p, ref, end, out, e);
+        rc = read_end(p, ref, end, cancel, out, e);
     if (end)
         keep_end(p, end);
+    return rc;
+}
+
+/* ---- the newest messages ---- */
+
+enum { END_FIRST = 256 << 10, END_MOST = 64 << 20, END_GROWS = 8 };
+
+static enum err_code list_end(const struct plugin_store *p, const struct session_ref *ref,
+                              const struct plugin_end *end, const struct message_query *q,
+                              json_fn *fn, void *arg, struct err *e)
+{
+    struct plugin_text t;
+    enum err_code rc = open_end(p, ref, end, &t, e);
+
+    if (rc)
+        return rc;
+    q->end->bytes = end->whole ? 0 : end->rows.n;
+    q->end->enough = true;
+    q->end->partial = false;
+    rc = plugin_text_error(&t, claude_ops.messages(p->claude, &t.lent, q, fn, arg, e), e);
+    plugin_text_close(&t);
+    return rc;
+}
+
+enum err_code plugin_end_messages(const struct plugin_store *p, const struct session_ref *ref,
+                                  const struct message_query *q, json_fn *fn, void *arg, bool *done,
+                                  struct err *e)
+{
+    struct plugin_end *end = take_end(p, ref);
+    enum err_code rc = end ? ERR_OK : err_nomem(e);
+
+    *done = false;
+    for (size_t bytes = END_FIRST; !rc && !*done && bytes <= END_MOST; bytes *= END_GROWS) {
+        rc = complete(p, ref, end, bytes, q->cancel, e);
+        if (!rc && end->rows.n)
+            rc = list_end(p, ref, end, q, fn, arg, e);
+        *done = end->rows.n && q->end->enough;
+    }
+    if (end)
+        keep_end(p, end);
+    q->end->bytes = 0;
+    q->end->partial &= *done;
     return rc;
 }

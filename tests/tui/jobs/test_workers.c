@@ -60,10 +60,11 @@ static enum err_code fake_describe(const struct store *st, const struct scope *s
 }
 
 static enum err_code fake_tail(const struct store *st, const struct session_ref *ref, size_t bytes,
-                               struct transcript **out, struct err *e)
+                               const atomic_bool *cancel, struct transcript **out, struct err *e)
 {
     (void)st;
     (void)bytes;
+    (void)cancel;
     (void)out;
     return err_set(e, ERR_NOT_FOUND, ref->path.p, "open transcript");
 }

@@ -227,11 +227,12 @@ static enum err_code relink_boundary(struct claude_log *log, uint32_t node, stru
     begin_boundary(log, node);
     if (!json_get(row, "compactMetadata", &metadata))
         return ERR_OK;
-    if (json_get(metadata, "preservedMessages", &kept) && claude_truthy(kept))
-        return relink_list(log, kept);
-    if (json_get(metadata, "preservedSegment", &kept) && claude_truthy(kept))
-        return relink_segment(log, kept);
-    return ERR_OK;
+    bool list = json_get(metadata, "preservedMessages", &kept) && claude_truthy(kept);
+
+    if (!list && !(json_get(metadata, "preservedSegment", &kept) && claude_truthy(kept)))
+        return ERR_OK;
+    log->keeps = true;
+    return list ? relink_list(log, kept) : relink_segment(log, kept);
 }
 
 enum err_code claude_relink(struct claude_log *log, struct err *e)
@@ -241,6 +242,7 @@ enum err_code claude_relink(struct claude_log *log, struct err *e)
     /* A view is relinked again after rows were left out of it, and boundaries may be among them. */
     idset_fini(&log->kept);
     log->boundary = log->loaded_from = 0;
+    log->keeps = false;
     log->relinked = true;
     log->kept_last = CHAIN_NONE;
     for (size_t i = 0; i < rows; i++) {

@@ -135,7 +135,8 @@ enum err_code claude_resume_parent(struct claude_gaps *g, const struct claude_lo
     *before = chain_parent(c, node);
     if (!claude_follows(log, node) || (*before != CHAIN_NONE && !(c->mark[*before] & NODE_LISTED)))
         return ERR_OK;
-    return find_in_gap(g, log, node, before);
+    *before = CHAIN_NONE;
+    return log->partial ? ERR_OK : find_in_gap(g, log, node, before);
 }
 
 static void reverse_nodes(uint32_t *node, size_t n)
@@ -259,9 +260,7 @@ enum err_code claude_conversation_path_open(struct claude_conversation_path *wal
 
     if (rc)
         return rc;
-    const struct index *ix = &w.log.file.index;
-
-    w.partial = want->tail && (ix->n ? ix->line[0].offset > 0 : w.log.file.file.id.size > 0);
+    w.partial = w.log.partial;
     w.gap = calloc(w.log.chain.n + 1, 1);
     rc = w.gap ? find_path_leaf(&w, e) : err_nomem(e);
     if (rc)

@@ -14,7 +14,8 @@ struct claude_gaps {
 };
 void claude_gaps_fini(struct claude_gaps *g);
 /* The row before this one on a resume's path: its parent, or, if that is missing, the row with which the
- * client continues. CHAIN_NONE: the conversation begins here. ERR_NOMEM. */
+ * client continues. CHAIN_NONE: the conversation begins here, or it goes on in a part of the file that was not read.
+ * ERR_NOMEM. */
 MUST_CHECK enum err_code claude_resume_parent(struct claude_gaps *g, const struct claude_log *log,
                                               uint32_t node, uint32_t *before);
 /* The rows that a resume at this leaf restores, oldest first, marked NODE_LISTED; *path is owned by

@@ -361,6 +361,20 @@ static enum err_code newest_last_prompt(struct claude_log *log, struct last_prom
     return ERR_OK;
 }
 
+enum err_code claude_leaf_is_read(struct claude_log *log, bool *is, struct err *e)
+{
+    struct last_prompt p;
+    enum err_code rc = newest_last_prompt(log, &p, e);
+
+    if (rc)
+        return rc;
+    uint32_t named = p.found && !p.cleared ? chain_find(&log->chain, p.leaf) : CHAIN_NONE;
+
+    *is = !p.found || p.cleared || p.nil_uuid ||
+          (named != CHAIN_NONE && chain_has_row(&log->chain, named));
+    return ERR_OK;
+}
+
 /* Decides only what rows above the log cannot change. */
 static enum err_code decide(struct tail_search *l, bool *decided, struct err *e)
 {

@@ -19,6 +19,8 @@ MUST_CHECK enum err_code claude_message_end(struct claude_log *log, uint32_t *le
  * CHAIN_NONE: there is no row, or (*cleared) the conversation begins anew, and no row has been added since. */
 MUST_CHECK enum err_code claude_resume_leaf(struct claude_log *log, uint32_t *leaf, bool *cleared,
                                             struct err *e);
+/* Returns false if the newest last-prompt row names a row that is in a part of the file that was not read. */
+MUST_CHECK enum err_code claude_leaf_is_read(struct claude_log *log, bool *is, struct err *e);
 /* Where a resume would continue without any last-prompt row. CHAIN_NONE if there is no row. */
 MUST_CHECK enum err_code claude_newest_leaf(struct claude_log *log, uint32_t *leaf, struct err *e);
 

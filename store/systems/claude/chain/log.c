@@ -332,6 +332,9 @@ enum err_code claude_log_open(struct claude_log *log, const char *path,
 
     if (rc)
         return rc;
+    const struct index *ix = &log->file.index;
+
+    log->partial = want->tail && (ix->n ? ix->line[0].offset > 0 : log->file.file.id.size > 0);
     if (want->skip_precompact)
         rc = claude_seen_from(log, &first, e);
     if (!rc && !want->as_written)

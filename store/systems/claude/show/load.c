@@ -233,7 +233,7 @@ static enum err_code load(const struct session_ref *ref, const struct claude_log
         rc = err_set(e, ERR_NOT_FOUND, t->path, "load the branch: its last message does not exist");
     else
         rc = build_transcript(&l, leaf, t, e);
-    if (!rc && !t->partial && marks)
+    if (!rc && marks && (!t->partial || ref->nameless))
         rc = mark_left_out(&l.walk, want->stop, t, e);
     claude_conversation_path_close(&l.walk);
     free(l.main);
@@ -270,9 +270,11 @@ enum err_code claude_load_branch(const struct store *st, const struct session_re
 
 /* If one row is larger than the window, the window grows, up to a limit. */
 enum err_code claude_tail(const struct store *st, const struct session_ref *ref, size_t bytes,
-                          struct transcript **out, struct err *e)
+                          const atomic_bool *cancel, struct transcript **out, struct err *e)
 {
-    struct claude_log_want want = { .kinds = CLAUDE_MAIN_KINDS, .tail = bytes ? bytes : 1 };
+    struct claude_log_want want = { .kinds = CLAUDE_MAIN_KINDS,
+                                    .tail = bytes ? bytes : 1,
+                                    .stop = cancel };
     size_t most = want.tail < SIZE_MAX / TAIL_GROWS ? want.tail * TAIL_GROWS : want.tail;
 
     (void)st;

@@ -1,4 +1,5 @@
 #include <stdlib.h>
+#include <string.h>
 #include <strings.h>
 
 #include "lite/base/utf8.h"
@@ -315,6 +316,49 @@ static enum err_code print_messages(struct printing *p, const struct claude_item
     return rc;
 }
 
+/* ---- the end of a conversation whose beginning was not read ---- */
+
+/* So many messages at the beginning of what was read are not certain, because rows that belong beside them, such as those
+ * of calls that ran in parallel, may be further up. */
+enum { UNCERTAIN = 64 };
+
+/* How many of the messages are not certain. Rows that a compaction kept belong behind its boundary and are further up. */
+static size_t count_uncertain(const struct claude_log *log, const struct claude_item_list *path,
+                              const struct claude_item_list *out)
+{
+    uint32_t first = path->n ? claude_line_node(log, path->item[0].line) : CHAIN_NONE;
+    size_t n = 0;
+
+    if (log->keeps) {
+        for (size_t i = 0; i < out->n; i++)
+            if (out->item[i].line <= log->boundary)
+                n = i + 1;
+        return n;
+    }
+    if (first != CHAIN_NONE && !claude_follows(log, first))
+        return 0;
+    return out->n < UNCERTAIN ? out->n : UNCERTAIN;
+}
+
+static enum err_code leave_out_uncertain(struct printing *p, const struct claude_item_list *path,
+                                         struct claude_item_list *out, struct err *e)
+{
+    struct message_end *end = p->q->end;
+    size_t n = count_uncertain(p->log, path, out);
+    bool known = true;
+    enum err_code rc = ERR_OK;
+
+    if (!p->q->as_sdk && p->q->agent.n == 0)
+        rc = claude_leaf_is_read(p->log, &known, e);
+    end->enough = known && out->n - n >= end->newest;
+    end->partial = true;
+    if (!end->enough)
+        n = out->n;
+    memmove(out->item, out->item + n, (out->n - n) * sizeof *out->item);
+    out->n -= n;
+    return rc;
+}
+
 static enum err_code list_messages(struct printing *p, bool agent, struct err *e)
 {
     struct claude_item_list list = { 0 }, out = { 0 };
@@ -333,6 +377,8 @@ static enum err_code list_messages(struct printing *p, bool agent, struct err *e
         rc = claude_select_items(p->log, &list, &how, &out, e);
     if (!rc)
         rc = claude_host_hide_calls(p->log, &out, e);
+    if (!rc && p->log->partial)
+        rc = leave_out_uncertain(p, &list, &out, e);
     if (!rc)
         rc = print_messages(p, &out, e);
     claude_hidden_rows_fini(&hidden);
@@ -360,7 +406,9 @@ enum err_code claude_messages(const struct store *st, const struct session_ref *
     struct claude_log log;
     struct session_ref file = *ref;
     struct claude_parent parent = { { NULL, 0 }, { NULL, 0 } };
-    struct claude_log_want want = { .kinds = CLAUDE_MAIN_KINDS, .stop = q->cancel };
+    struct claude_log_want want = { .kinds = CLAUDE_MAIN_KINDS,
+                                    .tail = q->end ? q->end->bytes : 0,
+                                    .stop = q->cancel };
     enum err_code rc = ERR_OK;
 
     want.skip_precompact = !switched_on(st->env->claude_keep_precompact);

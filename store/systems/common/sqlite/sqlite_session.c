@@ -253,10 +253,10 @@ enum err_code sqlite_store_load(const struct store *st, const struct session_ref
 }
 
 enum err_code sqlite_store_tail(const struct store *st, const struct session_ref *ref, size_t bytes,
-                                struct transcript **out, struct err *e)
+                                const atomic_bool *cancel, struct transcript **out, struct err *e)
 {
     (void)st, (void)bytes;
-    return load(ref, true, NULL, out, e);
+    return load(ref, true, cancel, out, e);
 }
 
 enum err_code sqlite_store_messages(const struct store *st, const struct session_ref *ref,

@@ -123,7 +123,7 @@ enum err_code entire_load(const struct store *st, const struct session_ref *ref,
 }
 
 enum err_code entire_tail(const struct store *st, const struct session_ref *ref, size_t bytes,
-                          struct transcript **out, struct err *e)
+                          const atomic_bool *cancel, struct transcript **out, struct err *e)
 {
     struct entire_conversation conversation;
     enum err_code rc = entire_conversation_open(st, ref, &conversation, e);
@@ -133,10 +133,10 @@ enum err_code entire_tail(const struct store *st, const struct session_ref *ref,
     if (conversation.claude && conversation.from == CONVERSATION_LIVE) {
         struct session_ref lent = entire_conversation_claude_ref(&conversation, ref);
 
-        rc = claude_ops.tail(st, &lent, bytes, out, e);
+        rc = claude_ops.tail(st, &lent, bytes, cancel, out, e);
     } else {
         /* A blob is always unpacked completely. */
-        rc = conversation.claude ? load_claude(st, ref, &conversation, NULL, out, e)
+        rc = conversation.claude ? load_claude(st, ref, &conversation, cancel, out, e)
                                  : load_plain(&conversation, ref, out, e);
     }
     entire_conversation_close(&conversation);

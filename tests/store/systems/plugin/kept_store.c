@@ -1,5 +1,7 @@
 /* The example store, complete: sessions are created and deleted in it, too, and have sub-agents. For tests without a server.
- * KEPT_ROWS=N: after N rows that it handed over, its "server" is gone. */
+ * KEPT_ROWS=N: after N rows that it handed over, its "server" is gone. KEPT_STAYS=ID: this session cannot be deleted.
+ * KEPT_SILENT=PATH: while that file exists, the "server" says nothing more: after the sessions of a list, and before the rows of a page and
+ * those that were added. */
 #define reprise_plugin example_plugin /* the example's table, and the struct of it */
 #include "docs/example_store.c"
 #undef reprise_plugin
@@ -7,6 +9,7 @@
 #include <ftw.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <time.h>
 
 /* ---- a server that is gone ---- */
 
@@ -31,6 +34,8 @@ static struct counting counting(reprise_plugin_row_fn *fn, void *arg)
 {
     const char *rows = getenv("KEPT_ROWS");
 
+    if (!rows)
+        atomic_store(&handed, 0);
     return (struct counting){ .fn = fn, .arg = arg, .most = rows ? atol(rows) : -1 };
 }
 
@@ -42,12 +47,36 @@ static int counted(const struct counting *c, int answer, struct reprise_plugin_c
     return REPRISE_PLUGIN_FAILED;
 }
 
+/* ---- a server that is silent ---- */
+
+static int wait_while_silent(int answer, struct reprise_plugin_call *call)
+{
+    const struct timespec tick = { .tv_nsec = 10000000 };
+    const char *path = getenv("KEPT_SILENT");
+
+    while (answer == REPRISE_PLUGIN_OK && path && access(path, F_OK) == 0) {
+        if (call->stopped(call->arg))
+            return REPRISE_PLUGIN_STOPPED;
+        nanosleep(&tick, NULL);
+    }
+    return answer;
+}
+
+static int kept_list(void *store, const struct reprise_plugin_query *query,
+                     reprise_plugin_session_fn *fn, void *arg, struct reprise_plugin_call *call)
+{
+    return wait_while_silent(folder_list(store, query, fn, arg, call), call);
+}
+
+/* ---- rows ---- */
+
 static int kept_read(void *store, const struct reprise_plugin_key *key, int64_t after,
                      reprise_plugin_row_fn *fn, void *arg, struct reprise_plugin_call *call)
 {
     struct counting c = counting(fn, arg);
+    int answer = after ? wait_while_silent(REPRISE_PLUGIN_OK, call) : REPRISE_PLUGIN_OK;
 
-    return counted(&c, folder_read(store, key, after, count_row, &c, call), call);
+    return answer ? answer : counted(&c, folder_read(store, key, after, count_row, &c, call), call);
 }
 
 static int kept_page(void *store, const struct reprise_plugin_key *key, int64_t before, size_t rows,
@@ -55,8 +84,11 @@ static int kept_page(void *store, const struct reprise_plugin_key *key, int64_t 
                      struct reprise_plugin_call *call)
 {
     struct counting c = counting(fn, arg);
+    int answer = wait_while_silent(REPRISE_PLUGIN_OK, call);
 
-    return counted(&c, folder_page(store, key, before, rows, bytes, count_row, &c, call), call);
+    return answer ? answer
+                  : counted(&c, folder_page(store, key, before, rows, bytes, count_row, &c, call),
+                            call);
 }
 
 static int kept_ids(void *store, const struct reprise_plugin_key *key, reprise_plugin_row_fn *fn,
@@ -202,10 +234,15 @@ static int remove_entry(const char *path, const struct stat *sb, int kind, struc
 static int kept_remove(void *store, const struct reprise_plugin_key *key,
                        struct reprise_plugin_call *call)
 {
+    const char *stays = getenv("KEPT_STAYS");
     char path[PATH_MAX];
 
     if (!path_of(store, key, path))
         return REPRISE_PLUGIN_OK;
+    if (stays && strcmp(stays, key->session) == 0) {
+        snprintf(call->error, sizeof call->error, "another program holds it");
+        return REPRISE_PLUGIN_FAILED;
+    }
     if (unlink(path) != 0 && errno != ENOENT)
         return fail(call, path);
     if (!key->subpath && folder_of(store, key, path) &&
@@ -221,7 +258,7 @@ const struct example_plugin reprise_plugin = {
     .name = "kept",
     .open = folder_open,
     .close = free,
-    .list = folder_list,
+    .list = kept_list,
     .read = kept_read,
     .page = kept_page,
     .ids = kept_ids,

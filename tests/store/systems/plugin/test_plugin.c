@@ -247,83 +247,6 @@ static void rows_of_a_store_that_reorders_begin_with_their_type(void **state)
     store_close(st);
 }
 
-/* ---- the end of a conversation, page by page ---- */
-
-#define LONG "22222222-1111-4111-8111-111111111111"
-
-enum { LONG_ROWS = 400, ROW_BYTES = 1024 };
-
-static void add_long_rows(struct buf *out, int from, int to)
-{
-    for (int i = from; i < to; i++) {
-        size_t end = out->n + ROW_BYTES - 1;
-
-        assert_int_equal(
-            buf_addf(out, "{\"type\":\"user\",\"uuid\":\"00000000-0000-4000-8000-%012d\"", i),
-            ERR_OK);
-        if (i > 0)
-            assert_int_equal(
-                buf_addf(out, ",\"parentUuid\":\"00000000-0000-4000-8000-%012d\"", i - 1), ERR_OK);
-        assert_int_equal(
-            buf_addf(out, ",\"cwd\":\"/w\",\"message\":{\"role\":\"user\",\"content\":\""), ERR_OK);
-        while (out->n < end - 3)
-            assert_int_equal(buf_add_byte(out, 'x'), ERR_OK);
-        assert_int_equal(buf_addf(out, "\"}}\n"), ERR_OK);
-    }
-}
-
-static struct transcript *tail_of(const struct store *st, const struct session_ref *ref,
-                                  size_t rows)
-{
-    struct transcript *t = NULL;
-
-    assert_int_equal(st->ops->tail(st, ref, rows * ROW_BYTES, &t, NULL), ERR_OK);
-    assert_true(t->floats);
-    return t;
-}
-
-static void has_newest(struct transcript *t, size_t rows, int newest)
-{
-    char id[40];
-
-    snprintf(id, sizeof id, "00000000-0000-4000-8000-%012d", newest);
-    assert_in_range(t->n, rows - 2, rows);
-    assert_int_equal(t->partial, rows < LONG_ROWS);
-    assert_true(id128_eq(t->message[t->n - 1].id, id128_of(slice_of(id))));
-    transcript_free(t);
-}
-
-static void a_longer_end_asks_only_for_what_is_missing(void **state)
-{
-    const struct scope all = { .all = true };
-    struct arena a = { 0 };
-    struct session_ref ref;
-    struct store *st;
-    struct transcript *t;
-    struct buf rows = { 0 };
-    char path[4200];
-    struct err e = { 0 };
-
-    add_long_rows(&rows, 0, LONG_ROWS);
-    folder_put(*state, "team/p/" LONG ".jsonl", buf_slice(&rows));
-    snprintf(path, sizeof path, "%s/team", ((struct folder *)*state)->path);
-    assert_int_equal(open_store(*state, KEPT, path, &st, NULL), ERR_OK);
-    assert_int_equal(st->ops->find(st, &all, SLICE(LONG), &a, &ref, NULL), ERR_OK);
-    setenv("KEPT_ROWS", "310", 1); /* in all: a row that comes twice would be too many */
-    has_newest(tail_of(st, &ref, 100), 100, LONG_ROWS - 1);
-    has_newest(tail_of(st, &ref, 200), 200, LONG_ROWS - 1);
-    add_long_rows(&rows, LONG_ROWS, LONG_ROWS + 1);
-    folder_put(*state, "team/p/" LONG ".jsonl", buf_slice(&rows));
-    has_newest(tail_of(st, &ref, 300), 300, LONG_ROWS);
-    assert_int_equal(st->ops->tail(st, &ref, 2 * LONG_ROWS * ROW_BYTES, &t, &e), ERR_IO);
-    assert_non_null(strstr(e.text, "the server is gone"));
-    unsetenv("KEPT_ROWS");
-    has_newest(tail_of(st, &ref, LONG_ROWS * 2), LONG_ROWS + 1, LONG_ROWS);
-    store_close(st);
-    arena_fini(&a);
-    buf_fini(&rows);
-}
-
 /* ---- comparing ---- */
 
 static bool are_same(const char *x, const char *y)
@@ -400,7 +323,6 @@ int main(void)
         IN_FOLDER(a_list_that_fails_is_reported_and_not_an_error),
         IN_FOLDER(a_call_that_hangs_can_be_interrupted),
         IN_FOLDER(rows_of_a_store_that_reorders_begin_with_their_type),
-        IN_FOLDER(a_longer_end_asks_only_for_what_is_missing),
         cmocka_unit_test(contents_count_and_not_their_spelling),
         cmocka_unit_test(a_row_with_an_id_counts_once_and_others_as_often_as_they_are_there),
     };
