@@ -36,7 +36,8 @@ struct claude {
 /* The store as a struct claude; asserts that it is one. */
 const struct claude *claude_of(const struct store *st);
 
-/* 8-4-4-4-12 hex digits of either case. Every id that becomes a file name passes this first. */
+/* Returns true for 8-4-4-4-12 hex digits of either case. Every id is checked with this before it becomes a file
+ * name. */
 bool claude_is_uuid(struct slice text);
 
 /* The name of a session's transcript. */
@@ -44,17 +45,17 @@ bool claude_is_transcript_name(const char *name);
 /* A path in the session's side folder: <folder>/<id>/rest, NUL-terminated in the arena; rest may be "". .p is NULL if
  * out of memory. */
 struct slice claude_side_path(const struct session_ref *ref, const char *rest, struct arena *a);
-/* 1 to 128 letters, digits, _ and -: what may be part of the name of a sub-agent's file. */
+/* Returns true for 1 to 128 letters, digits, _ and -, which may be part of the name of a sub-agent's file. */
 bool claude_is_agent_id(struct slice id);
 
-/* The operations that a session supports (enum session_can): whatever the system has a member for. One whose transcript
- * cannot be read (such as a link) supports none. */
+/* The operations that a session supports (enum session_can): all that the system has members for, or none if its
+ * transcript cannot be read (such as a link). */
 unsigned claude_abilities(const struct claude *c, const struct session_row *row);
 
-/* How long the agent keeps a transcript after its mtime, in ms; TIME_NONE: for ever; 0: it writes none. */
+/* How long the agent keeps a transcript after its mtime, in ms; TIME_NONE: forever; 0: it writes no transcripts. */
 int64_t claude_retention(const char *config);
 
-/* live.c: describes its processes; the caller fills in config. */
+/* live.c: describes the agent's processes; the caller fills in config. */
 extern const struct agents_profile claude_agents_profile;
 
 extern const struct store_ops claude_ops;
@@ -69,7 +70,7 @@ void claude_tables_free(struct claude_tables *t);
 /* The last titles in a window. */
 struct claude_titles {
     struct slice custom, ai;
-    bool has_custom; /* there is a row, perhaps with an empty title */
+    bool has_custom; /* a row was found, perhaps with an empty title */
 };
 /* Returns false if out of memory. */
 bool claude_titles_read(const struct claude *c, struct slice window, struct arena *a,

@@ -3,9 +3,8 @@
 
 #include "store/api/store.h"
 
-/* The member `messages` for agents whose rows have a form of their own: each row of the conversation that is a
- * person's, the agent's or a tool's becomes one message of the form that the SDKs of Claude Code use, made of the row's
- * blocks.
+/* The member `messages` for agents whose rows have a form of their own. Each row of a person, the agent or a tool
+ * becomes one message in the form that the SDKs of Claude Code use, made from the row's blocks.
  *
  *   {"type": "assistant", "uuid": ..., "session_id": ..., "message": {"role": "assistant", "content": [
  *       {"type": "text", "text": ...}, {"type": "thinking", "thinking": ...},
@@ -15,10 +14,10 @@
  *
  * The content of a prompt is its text. */
 
-/* The id of a row as the agent writes it, borrowed or in the arena; empty: it has none. */
+/* The id of a row as the agent writes it, borrowed or in the arena; empty: no id. */
 typedef struct slice block_messages_id_fn(struct slice row, struct arena *a);
 
-/* Calls load and blocks of the store, and subagent if an agent is asked for. */
+/* Calls load and blocks of the store, and subagent if the query names one. */
 MUST_CHECK enum err_code block_messages(const struct store *st, const struct session_ref *ref,
                                         const struct message_query *q, block_messages_id_fn *id,
                                         json_fn *fn, void *arg, struct err *e);

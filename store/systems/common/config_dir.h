@@ -20,17 +20,17 @@ MUST_CHECK enum err_code config_dir_default(const struct store_env *env, char **
 /* The same for a given path, made absolute; NULL: the default. */
 MUST_CHECK enum err_code config_dir_named(const struct store_env *env, const char *path, char **out,
                                           struct err *e);
-/* A relative path starts at the directory of the process; "" is that directory itself (dir-15).
- * NULL if out of memory. */
+/* A relative path is relative to the directory of the process; "" is that directory itself (dir-15). NULL if out of
+ * memory. */
 char *config_dir_absolute(const struct store_env *env, const char *path);
-/* Fills in what store_ops.agent_variable returns, for agents that look in the path of a variable or else in the usual
- * one. `usual` is freed here; it may be NULL. */
+/* Fills in the results of store_ops.agent_variable for agents that use the path in a variable or else the usual path.
+ * Frees `usual`, which may be NULL. */
 void config_dir_variable(const struct store *st, char *usual, const char *variable,
                          const char **name, const char **value);
 /* Returns the variable's path, made absolute, or home/name if the variable is empty or not set. NULL without a home, or
  * if out of memory. */
 char *config_dir_usual(const struct store_env *env, const char *variable, const char *name);
-/* dir/name with one slash between; NULL if out of memory. */
+/* dir/name with one slash between them; NULL if out of memory. */
 char *config_dir_join(const char *dir, const char *name);
 /* $XDG_DATA_HOME/name, or ~/.local/share/name; NULL without a home, or if out of memory. */
 char *config_dir_data(const struct store_env *env, const char *name);
@@ -47,13 +47,13 @@ struct slice config_dir_flatten(struct slice path, struct arena *a);
 /* The folder's name: flattened; longer names are cut at 200 units and made unique by a hash of the
  * path. */
 struct slice config_dir_project_name(struct slice path, struct arena *a);
-/* The nearest directory, the path itself or one above it, that a folder can be named after. The
- * hashes of long names are not compared, because programs compute them differently. NULL: no such
- * directory, or out of memory (arena.failed). */
+/* The nearest directory, the path itself or one above it, that the folder may be named after. The hashes of long names
+ * are not compared, because programs compute them differently. NULL: no such directory, or out of memory
+ * (arena.failed). */
 const char *config_dir_project_ancestor(struct slice folder, struct slice path, struct arena *a);
 /* Returns true if two paths flatten to the same name. */
 bool config_dir_same_project(struct slice a, struct slice b);
-/* Returns true if the scope includes a session of this directory, for agents that write it into the session. */
+/* Returns true if the scope includes sessions of this directory, for agents that record it in the session. */
 bool config_dir_in_scope(const struct scope *scope, struct slice cwd, struct arena *a);
 
 #endif

@@ -3,11 +3,11 @@
 
 #include "store/api/transcript.h"
 
-/* The content of a message in the form of Anthropic's API, which several agents write: a text, or a list of parts with
+/* The content of a message in the form of Anthropic's API, which several agents use: a text, or a list of parts with
  * the types text, thinking, tool_use {id, name, input}, tool_result {tool_use_id, content, is_error} and image. A
  * tool's result is a text or a list of parts with a `text` or, in Cline, a `result`. */
 
-/* Puts a text of the message into blocks: it may be more than what the person wrote. */
+/* Adds a text of the message as blocks. It may contain more than what the person wrote. */
 typedef void content_text_fn(struct block_list *b, struct slice text);
 
 /* The blocks of a content; parts of other types are BLOCK_RAW. Running out of memory fails the arena of the list. */

@@ -5,12 +5,13 @@
 #include "store/systems/common/saved_states.h"
 
 /* The prompts of a session and the states that its files had between them (saved_states.h), for agents that number
- * their turns: what a reader of such a log gathers, and the checkpoints and plans that follow from it. */
+ * their turns: what a reader of such a log collects, and the checkpoints and plans that follow from it. */
 
 struct file_point {
     struct slice id, prompt;
     int64_t time_ms;
-    int64_t turn; /* -1: its turn was not recorded, so `no_turn` is why it cannot be rewound to */
+    /* -1: its turn was not recorded, and `no_turn` is the reason why it cannot be rewound to */
+    int64_t turn;
 };
 
 /* A zeroed struct with a ref is an empty history; readers embed it as their first member. */
@@ -28,12 +29,12 @@ const char *file_history_path(struct file_history *h, struct slice name);
 /* Adds a prompt; its texts are copied. */
 MUST_CHECK enum err_code file_history_point(struct file_history *h, struct file_point point,
                                             struct err *e);
-/* Adds a command of the shell that ran in dir, or where the session runs (NULL). */
+/* Adds a shell command that ran in dir (NULL: the session's directory). */
 MUST_CHECK enum err_code file_history_shell(struct file_history *h, int64_t time_ms,
                                             struct slice command, const char *dir, struct err *e);
 
 /* store_ops.checkpoints and .plan, from a history that was read; both empty it. Points are those of the present
- * conversation. root: the directory of the session, NULL: none that its files could be in. */
+ * conversation. root: the directory of the session, or NULL. */
 MUST_CHECK enum err_code file_history_checkpoints(struct file_history *h,
                                                   struct checkpoint_list *out, struct err *e);
 MUST_CHECK enum err_code file_history_plan(struct file_history *h, struct slice point,

@@ -11,7 +11,7 @@
 /* JSON as Go's encoding/json writes it (goat.md B7), appended to a buffer. The only error is
  * ERR_NOMEM. */
 
-/* A text with its quotes: <, > and & and the line ends of Unicode escaped, each broken byte as \ufffd. */
+/* A text with its quotes. <, > and & and the line ends of Unicode are escaped, and each broken byte becomes \ufffd. */
 MUST_CHECK enum err_code go_json_text(struct buf *out, struct slice text);
 /* A time: RFC 3339 in UTC with as many digits as are needed. */
 MUST_CHECK enum err_code go_json_time(struct buf *out, int64_t ns);
@@ -25,7 +25,7 @@ struct go_json_document {
     struct buf *out;
     enum err_code rc;
     bool lines;      /* laid out with an indent of two blanks */
-    bool plain_html; /* ... and <, > and & of copied texts as they are */
+    bool plain_html; /* and <, > and & of copied texts stay as they are */
     int depth;
     bool filled; /* this level already has an element */
     bool keyed;  /* a key was written, and its value follows */
@@ -58,10 +58,10 @@ struct go_json_member {
     const char *key;
     struct slice value; /* JSON; empty: the member is removed */
 };
-/* The object with these members changed, all others unchanged and in their order; new ones are
- * inserted at the place that `order` (NULL-terminated) gives them. An empty object makes a new
- * document. Ends in a newline. If the document contains <, > and & as they are, and nowhere
- * escaped, the new members do so too: versions of the program differ in this (entire.md 2.1). */
+/* Writes the object with these members changed, and all others unchanged and in their order; new ones are inserted at
+ * the place that `order` (NULL-terminated) gives them. An empty object makes a new document. Ends in a newline. If the
+ * document contains <, > and & unescaped, and never escaped, so do the new members, because versions of the program
+ * differ in this (entire.md 2.1). */
 MUST_CHECK enum err_code go_json_document_edit(struct slice object, const char *const order[],
                                                const struct go_json_member set[], size_t n,
                                                struct buf *out);

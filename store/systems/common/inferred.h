@@ -7,12 +7,12 @@
 
 struct edit; /* store/api/edit.h */
 
-/* For agents that keep no copies of files: what a log proves about them. Whatever does not fit exactly proves
+/* What a log proves about files, for agents that keep no copies of them. Anything that does not fit exactly proves
  * nothing. */
 
-/* Applies a unified diff without file headers ("@@ -1,2 +1,3 @@" and lines) to a text, or takes it out of one
- * (reverse). Each hunk has to be at the lines that it names, with all of its lines as they are, line ends and a missing
- * last newline included. *fits is false, and there is no result, if anything differs. The result is in the arena. */
+/* Applies a unified diff without file headers ("@@ -1,2 +1,3 @@" and lines) to a text, or reverts it (reverse). Each
+ * hunk has to be at the lines that it names, with all of its lines as they are, line ends and a missing last newline
+ * included. *fits is false, and there is no result, if anything differs. The result is in the arena. */
 MUST_CHECK enum err_code inferred_patch(struct slice text, struct slice diff, bool reverse,
                                         struct arena *a, struct slice *out, bool *fits);
 
@@ -20,15 +20,15 @@ MUST_CHECK enum err_code inferred_patch(struct slice text, struct slice diff, bo
  * hunk does not name what it replaces. Texts are in the arena, which has failed if out of memory. */
 void inferred_edit(struct slice diff, struct arena *a, struct edit *out);
 
-/* Returns true for a command of the shell that only reads: one of a few programs, without anything by which a shell
- * could do more (redirections, pipes, lists, substitutions). */
+/* Returns true for a shell command that only reads: one of a few programs, without redirections, pipes, lists or
+ * substitutions. */
 bool inferred_only_reads(struct slice command);
 
-/* Returns false if it is certain that a command of the shell, run in dir, left the file at the absolute path alone: it
+/* Returns false if it is certain that a shell command, run in dir, did not change the file at the absolute path: it
  * consists of a few programs whose plain words name other files. Links in directories are not followed. */
 bool inferred_may_change(struct slice command, const char *dir, const char *path);
-/* The same for a file that did not exist afterwards. A command of another kind counts only if it names the file or a
- * program that removes files: builds and tests rarely remove one that an agent then makes. */
+/* The same for a file that did not exist afterwards. Other commands count only if they name the file or a program that
+ * removes files, because builds and tests rarely remove a file that an agent then creates. */
 bool inferred_may_remove(struct slice command, const char *dir, const char *path);
 
 #endif

@@ -9,7 +9,7 @@
 #include "store/log/logfile.h"
 
 /* An agent that keeps each session as one JSONL log. Its store begins with a struct jsonl_store, and its format is a
- * table of what is specific to it: which names are ids, and how one of its rows is read. The functions named after
+ * table of everything specific to the agent: which names are ids, and how a row is read. The functions named after
  * members of struct store_ops are those members. tests/store/systems/tiny is a complete example. */
 
 #define JSONL_SUFFIX ".jsonl"
@@ -17,9 +17,9 @@
 /* The part of one row that a list needs. */
 struct jsonl_said {
     int64_t time_ms; /* TIME_NONE: it has no time */
-    /* it is a message; the last one determines how the conversation ended ... */
+    /* it is a message; the last one determines how the conversation ended */
     bool speaks;
-    bool waits;          /* ... and this one waits for an answer */
+    bool waits;          /* the message waits for an answer */
     struct slice prompt; /* the person's prompt; empty: it is not a prompt */
     /* the row gives the session a title, perhaps an empty one: the last such row counts */
     bool names;
@@ -27,7 +27,7 @@ struct jsonl_said {
     struct slice cwd, git_branch; /* may be empty: the first row that has them counts */
     struct slice model;           /* may be empty: the last one counts */
     struct slice parent; /* the session that it was forked from; may be empty, as the directory */
-    struct slice entry, after; /* with `branches`: its id, and that of the row that it follows */
+    struct slice entry, after; /* with `branches`: its id, and that of its parent */
 };
 
 /* One message as `messages` prints it. */
@@ -42,15 +42,14 @@ typedef bool jsonl_is_id_fn(struct slice id);
 
 struct jsonl_format {
     const struct index_keys *keys;
-    /* Classifies one line that is not blank: sets kind and flags of the message, whose place, id
-     * and time are known. *keep is true before the call; a last line that is torn and
-     * MESSAGE_BROKEN is left out in any case. */
+    /* Classifies one line that is not blank: sets kind and flags of the message, whose offset, id and time are set
+     * already. *keep is true before the call; a last line that is torn and MESSAGE_BROKEN is left out in any case. */
     enum err_code (*judge)(struct logfile *log, size_t line, struct message *m, bool *keep,
                            struct err *e);
     /* Optional, for logs with branches or with turns that were rewound: sets shown[line] for the lines of the
      * conversation, of index.n that are all false. Others are not classified. */
     enum err_code (*choose)(struct logfile *log, bool *shown, struct err *e);
-    /* Optional. Returns false if the session has no log: then there are no lines. */
+    /* Optional. Returns false if the session has no log, and so no lines. */
     bool (*has_log)(const struct session_ref *ref);
 
     /* Reads one row for a list; texts borrow from it or are in the arena. ERR_FORMAT: it is not one
@@ -58,10 +57,10 @@ struct jsonl_format {
     enum err_code (*read)(struct slice row, struct arena *a, struct jsonl_said *out);
     /* Bytes that every row with a prompt contains: rows without them need not be read. */
     const char *prompt_mark;
-    bool in_pieces; /* rows with prompts that follow each other are one prompt */
-    /* rows name the row that they follow: those of branches that were left do not count as last */
+    bool in_pieces; /* consecutive rows with prompts are one prompt */
+    /* rows name their parent; rows on branches that were left are not the last ones */
     bool branches;
-    /* The same for rows that give a title; NULL: no row does. */
+    /* The same for rows that give a title; NULL: no rows do. */
     const char *title_mark;
     /* Optional. Adds to a list's row what the log does not contain (abilities, directory, title);
      * texts are kept after the call. */
@@ -84,23 +83,23 @@ struct jsonl_format {
 struct jsonl_store {
     struct store base;
     const struct jsonl_format *format;
-    char *folder; /* owned; need not exist: then it has no sessions */
+    char *folder; /* owned; if it does not exist, there are no sessions */
     struct window_pool *pool;
 };
 
-/* Frees what is in it, but not the struct. */
+/* Frees the contents, but not the struct. */
 void jsonl_store_fini(struct jsonl_store *s);
 
 /* ---- the files of a folder ---- */
 
 /* The id in a file's name; it borrows from the name. Returns false if the file is not a log. */
 bool jsonl_name_id(const char *name, jsonl_is_id_fn *is_id, struct slice *id);
-/* Hands over each log of the folder as a ref, in no order, without subfolders. No file is opened, and a
- * folder that cannot be read has no logs. */
+/* Passes each log of the folder to fn as a ref, in no order, without subfolders. No file is opened, and a folder that
+ * cannot be read has no logs. */
 MUST_CHECK enum err_code jsonl_each_log(const struct store *st, const char *folder,
                                         jsonl_is_id_fn *is_id, session_ref_fn *fn, void *arg,
                                         struct err *e);
-/* The log at this path as a ref. Its texts are in the arena. ERR_NOT_FOUND: no regular file is there. */
+/* The log at this path as a ref. Its texts are in the arena. ERR_NOT_FOUND: no regular file has this path. */
 MUST_CHECK enum err_code jsonl_ref_at(const struct store *st, const char *path, struct slice id,
                                       struct arena *a, struct session_ref *ref, struct err *e);
 store_enumerate_fn jsonl_enumerate;
@@ -117,43 +116,45 @@ store_describe_fn jsonl_describe;
 
 store_load_fn jsonl_load;
 store_load_fn jsonl_load_all; /* with turns that were undone and branches that were left */
-/* The same of rows in memory, which the transcript takes: *bytes is then empty. The ref only names the session. */
+/* The same for rows in memory, of which the transcript takes ownership: *bytes is then empty. The ref only names the
+ * session. */
 MUST_CHECK enum err_code jsonl_load_bytes(const struct jsonl_format *format,
                                           const struct session_ref *ref, struct buf *bytes,
                                           const atomic_bool *cancel, struct transcript **out,
                                           struct err *e);
-/* From the last `bytes` of the file; from up to 16 times as many if not one row is whole in them. */
+/* Reads the last `bytes` of the file, or up to 16 times as many if they contain no whole row. */
 store_tail_fn jsonl_tail;
 
 /* The messages of the conversation, one by one. */
 store_messages_fn jsonl_messages;
-/* For jsonl_format.choose, if rows name the row before them: the rows from the root to the last row of the log, and
+/* For jsonl_format.choose, if rows name their parents: shows the rows from the root to the last row of the log, and
  * lines that do not parse. */
 MUST_CHECK enum err_code jsonl_choose_path(struct logfile *log, bool *shown, struct err *e);
 
-/* The line of the row with this id, the first one of several, or of the only id that begins so (4 characters or
- * more). ERR_NOT_FOUND: no such row. ERR_USAGE: several ids begin so. */
+/* Finds the line of the row with this id, the first one of several, or of the only id with this prefix (4 characters or
+ * more). ERR_NOT_FOUND: no such row. ERR_USAGE: the prefix is ambiguous. */
 MUST_CHECK enum err_code jsonl_find_row(struct logfile *log, const struct jsonl_format *format,
                                         struct slice id, size_t *line, struct err *e);
-/* Returns true if an id begins with a part that is long enough to name it. */
+/* Returns true if an id begins with this part, and the part is long enough to name it. */
 bool jsonl_begins(struct slice id, struct slice part);
 
-/* The search for the message that a rewind goes back to: by its id, or by the beginning of a single one. The first of
- * several with the same id counts. */
+/* The search for the message that a rewind goes back to: by its id or a unique prefix. The first of several with the
+ * same id counts. */
 struct point_search {
-    struct slice id; /* what is searched for; the rest begins zeroed */
+    struct slice id; /* the id or prefix; the rest is initially zeroed */
     size_t at, hits;
     bool same;
 };
-/* Looks at a message and its number. */
+/* Compares a message; `number` is its index. */
 void jsonl_point_offer(struct point_search *s, struct slice id, size_t number);
-/* ERR_OK: it is the one with the number `at`. ERR_NOT_FOUND: no such message. ERR_USAGE: several ids begin so. */
+/* ERR_OK: it is the message with the number `at`. ERR_NOT_FOUND: no such message. ERR_USAGE: the prefix is
+ * ambiguous. */
 MUST_CHECK enum err_code jsonl_point_found(const struct point_search *s,
                                            const struct session_ref *ref, struct err *e);
 
 /* Called for each row; set *stop to end the walk after it. */
 typedef enum err_code jsonl_row_fn(struct slice row, void *arg, bool *stop, struct err *e);
-/* All rows that are not blank, oldest first. ERR_CANCELLED if the flag is raised (it may be NULL). */
+/* Walks through all rows that are not blank, oldest first. ERR_CANCELLED if the flag is raised (it may be NULL). */
 MUST_CHECK enum err_code jsonl_each_row(const char *path, const struct index_keys *keys,
                                         const atomic_bool *cancel, jsonl_row_fn *fn, void *arg,
                                         struct err *e);
@@ -163,17 +164,17 @@ struct jsonl_page {
     int64_t skip, left; /* left < 0: no limit */
     json_fn *fn;
     void *arg;
-    bool full; /* the walk was ended because nothing more was asked for */
+    bool full; /* the walk ended because the page is complete */
 };
 
 struct jsonl_page jsonl_page_of(const struct message_query *q, json_fn *fn, void *arg);
-/* Hands over one message if it is in the page. ERR_CANCELLED, with `full` set: the page is complete. */
+/* Passes one message to fn if it is in the page. ERR_CANCELLED, with `full` set: the page is complete. */
 MUST_CHECK enum err_code jsonl_page_put(struct jsonl_page *p, struct slice json, struct err *e);
 
 /* Begins a restore bundle: the session's id and directory, and where to run the command. Returns false if out of
  * memory. */
 bool jsonl_restore_begin(struct restore *out, struct slice id, struct slice cwd);
-/* The member "message" that a host sends in the person's name after a turn that was cut. */
+/* Writes the member "message" that a host sends in the person's name after an interrupted turn. */
 void jsonl_write_continuation(struct jsonout *j);
 
 /* ---- a copy ---- */
@@ -181,17 +182,17 @@ void jsonl_write_continuation(struct jsonout *j);
 /* The beginning of a log, for a fork: whole lines, byte for byte. */
 struct jsonl_front {
     const struct logfile *log;
-    int64_t end;  /* this many bytes ... */
-    bool newline; /* ... and a newline after a last line without one */
+    int64_t end;  /* its length in bytes */
+    bool newline; /* a newline is added after a last line without one */
 };
 
-/* Up to and including this line. */
+/* The beginning of the log up to and including this line. */
 struct jsonl_front jsonl_front_to(const struct logfile *log, size_t line);
 typedef enum err_code jsonl_piece_fn(struct slice piece, void *arg, struct err *e);
 /* ERR_STALE: the log became shorter. */
 MUST_CHECK enum err_code jsonl_front_each(const struct jsonl_front *f, jsonl_piece_fn *fn,
                                           void *arg, struct err *e);
-/* Writes it as a new file of the directory, durably. */
+/* Writes it as a new file in the directory, durably. */
 MUST_CHECK enum err_code jsonl_front_copy(const struct jsonl_front *f, const char *dir,
                                           const char *name, struct err *e);
 
@@ -203,7 +204,7 @@ struct jsonl_check {
     const struct logfile *log;
     finding_fn *fn;
     void *arg;
-    struct idset ids; /* owned; of the lines before */
+    struct idset ids; /* owned; of the previous lines */
 };
 
 /* A finding about something in a folder of sessions that no list shows, because its name cannot be an id. */
@@ -215,7 +216,7 @@ MUST_CHECK enum err_code jsonl_check_report(const struct jsonl_check *k, enum fi
 /* A finding about a line, from 0. */
 MUST_CHECK enum err_code jsonl_check_line(const struct jsonl_check *k, enum finding_kind kind,
                                           size_t line, const char *why, struct err *e);
-/* Reports FINDING_DUPLICATE_ID if a line before has the id of this one. */
+/* Reports FINDING_DUPLICATE_ID if a previous line has the id of this one. */
 MUST_CHECK enum err_code jsonl_check_id(struct jsonl_check *k, size_t line, const char *why,
                                         struct err *e);
 

@@ -3,7 +3,8 @@
 
 #include "store/api/store.h"
 
-/* A transcript of rows that are made here, because the agent keeps no file of them: each message is one line of JSON. */
+/* A transcript of rows that are generated in memory, because the agent keeps no file of them. Each message is one line
+ * of JSON. */
 struct memory_rows {
     struct buf bytes;
     struct message *message; /* owned */
@@ -11,7 +12,7 @@ struct memory_rows {
 };
 
 /* Adds a row; offset, length and line of the message are set here. ERR_NOMEM. A row that is not one line of valid JSON
- * is kept as a broken one. */
+ * is added as a broken one. */
 MUST_CHECK enum err_code memory_rows_add(struct memory_rows *r, struct slice row, struct message m);
 /* Adds a text to a row as a JSON value, on one line: the value itself if it is valid JSON, else a string. */
 MUST_CHECK enum err_code memory_rows_value(struct buf *row, struct slice json);
@@ -25,8 +26,7 @@ void memory_rows_fini(struct memory_rows *r);
 void memory_rows_reset(struct memory_rows *r);
 
 /* store_ops.messages for systems with such transcripts: each message's blocks as content in the form of the vendor's
- * SDK. The id is the member "id" of the row. The transcript is that of the session or of the sub-agent that q asks
- * for. */
+ * SDK. The id is the member "id" of the row. The transcript is that of the session or of the sub-agent that q names. */
 MUST_CHECK enum err_code memory_rows_messages(const struct store *st, const struct transcript *t,
                                               struct slice session, const struct message_query *q,
                                               json_fn *fn, void *arg, struct err *e);

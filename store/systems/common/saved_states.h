@@ -9,10 +9,10 @@
 /* What a session recorded about the files that it changed, over time, for agents that keep a copy of each file from
  * before they edit it. A reader adds states; saved_states_plan then chooses, for each file, its state at a turn.
  *
- * The copies are believed unless the session itself contradicts them: the text that the next edit found has to be that
- * of the copy, and a copy from before the last edit cannot be what that edit left. A contradicted file is held back. So
- * is one whose copy was made later than the turn, if a command could have changed it before, or if it is not what the
- * session's edit before the turn left. */
+ * The copies are trusted unless the session itself contradicts them: the text that the next edit found has to be that
+ * of the copy, and a copy from before the last edit cannot be the result of that edit. A contradicted file is held
+ * back, and so is one whose copy was made after the turn, if a command could have changed the file in between, or if
+ * the copy differs from the result of the session's last edit before the turn. */
 
 enum saved_content {
     SAVED_UNKNOWN, /* `why` contains the reason */
@@ -23,18 +23,18 @@ enum saved_content {
 
 struct saved_state {
     int64_t time_ms;
-    /* A state before the work of this turn; for a write, the turn that it belongs to. Turns are numbered upwards in
+    /* The state is that before this turn; for a write, the turn that it belongs to. Turns are numbered in order of
      * time. */
     int64_t turn;
     bool is_write; /* the content after an edit; else a saved copy */
-    /* A saved copy from before the session's first edit of the file: it counts for all earlier turns. */
+    /* A saved copy from before the session's first edit of the file, which is valid for all earlier turns. */
     bool is_first;
     enum saved_content content;
     const char *file, *sha256;
     struct slice bytes;
     bool runs; /* SAVED_BYTES: the file could be executed */
     const char *why;
-    bool has_found;     /* of a write: the text that it found, "" if there was no file */
+    bool has_found;     /* for a write: `found` is the text before it, "" if there was no file */
     struct slice found; /* decoded, so line ends and broken UTF-8 may differ from the file's */
 };
 
@@ -44,7 +44,7 @@ struct saved_path {
     size_t n;
 };
 
-/* A command of the shell, whose changes are not recorded. */
+/* A shell command, whose changes are not recorded. */
 struct saved_shell {
     int64_t time_ms;
     struct slice command; /* empty: not known */
@@ -59,7 +59,7 @@ struct saved_states {
     struct saved_shell *shell;
     size_t shells;
     bool keeps_modes; /* a copy has the mode of its original */
-    /* of several copies of a turn the oldest counts; else the one that was added last */
+    /* of several copies in a turn, the oldest counts; otherwise the one that was added last */
     bool keeps_oldest;
 };
 
@@ -70,8 +70,8 @@ MUST_CHECK enum err_code saved_states_add(struct saved_states *s, const char *pa
 bool saved_states_has(const struct saved_states *s, const char *path, int64_t turn);
 /* The newest state of the file; SAVED_UNKNOWN if nothing was added. */
 struct saved_state saved_states_newest(const struct saved_states *s, const char *path);
-/* What an edit at out->time_ms leaves: the newest state of the file until then with `old` replaced, once or everywhere.
- * SAVED_UNKNOWN if that state is not known or does not contain it. ERR_NOMEM. */
+/* Computes the result of an edit at out->time_ms: the newest state of the file until then with `old` replaced, once or
+ * everywhere. SAVED_UNKNOWN if that state is not known or does not contain it. ERR_NOMEM. */
 MUST_CHECK enum err_code saved_states_edit(struct saved_states *s, const char *path,
                                            struct slice old, struct slice new, bool all,
                                            struct saved_state *out);

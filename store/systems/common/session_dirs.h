@@ -3,19 +3,19 @@
 
 #include "store/systems/common/jsonl.h"
 
-/* An agent that keeps each session as a directory with a log in it: directly in the folder of the store, or in folders
- * of it for the projects. The functions work as the members of struct store_ops. */
+/* For agents that keep each session as a directory with a log in it, either directly in the folder of the store or in
+ * one folder for each project. The functions work as the members of struct store_ops. */
 struct session_dirs {
     const char *log; /* in the directory of a session: "/messages.jsonl" */
-    bool named; /* before that the log has the name of the directory: <id>/<id>.messages.json */
-    /* The id of the session in the name of its directory. Returns false for another directory. */
+    bool named; /* the name of the log begins with that of the directory: <id>/<id>.messages.json */
+    /* Gets the id of a session from the name of its directory. Returns false if it is not a session's directory. */
     bool (*name_id)(const char *name, struct slice *id);
-    /* Returns true if a folder may have sessions of the scope; NULL: there are no folders of projects. */
+    /* Returns true if a folder may contain sessions of the scope. NULL: the agent has no project folders. */
     bool (*in_scope)(const struct jsonl_store *s, const struct scope *scope, const char *folder);
 };
 
-/* store_ops.open and .close for a store that is a struct jsonl_store and nothing more: at the path that was named, else
- * at `usual`, which is taken over (NULL: no home). Its sessions are in the folder `inside` of it. */
+/* store_ops.open and .close for a store that is just a struct jsonl_store. Its path is `named`, else `usual`, which it
+ * owns from here on (NULL: no home). The sessions are in the folder `inside` of that path. */
 MUST_CHECK enum err_code session_dirs_open(const struct store_ops *ops,
                                            const struct jsonl_format *format,
                                            const struct store_env *env, const char *named,
@@ -30,18 +30,19 @@ MUST_CHECK enum err_code session_dirs_enumerate(const struct store *st,
 MUST_CHECK enum err_code session_dirs_find(const struct store *st, const struct session_dirs *dirs,
                                            const struct scope *scope, struct slice id,
                                            struct arena *a, struct session_ref *ref, struct err *e);
-/* The path of a session's directory, or of a file in it. */
+/* `path` is that of a session's directory, or of a file in it. */
 MUST_CHECK enum err_code session_dirs_at_path(const struct store *st,
                                               const struct session_dirs *dirs, struct slice path,
                                               struct arena *a, struct session_ref *ref,
                                               struct err *e);
 /* The directory of a session: the path of its log without the name of the log. */
 struct slice session_dirs_of(const struct session_ref *ref, const struct session_dirs *dirs);
-/* Reads a file in it; `out` is empty if it cannot be read, is longer, or is no valid JSON. ERR_NOMEM. */
+/* Reads a file in the session's directory; `out` is empty if it cannot be read, has more than `most` bytes, or is not
+ * valid JSON. ERR_NOMEM. */
 MUST_CHECK enum err_code session_dirs_json(const struct session_ref *ref,
                                            const struct session_dirs *dirs, const char *name,
                                            size_t most, struct buf *out);
-/* For store_ops.subagents: the names in this folder of a session's directory that name_id takes, sorted. */
+/* For store_ops.subagents: the names in this folder of a session's directory that name_id accepts, sorted. */
 MUST_CHECK enum err_code session_dirs_names(const struct session_ref *ref,
                                             const struct session_dirs *dirs, const char *folder,
                                             bool (*name_id)(const char *name, struct slice *id),

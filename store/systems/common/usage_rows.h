@@ -8,14 +8,14 @@
 #include "lite/base/slice.h"
 #include "store/api/usage.h"
 
-/* For store_ops.usage: the rows of a JSONL file that may record tokens, and rows of the vendor's API form. */
+/* For store_ops.usage: the rows of a JSONL file that may record tokens, and rows in the form of the vendor's API. */
 
 /* One row that contains the mark; valid during the call. A non-zero result ends the walk and is returned. */
 typedef enum err_code usage_row_fn(struct slice row, void *arg, struct err *e);
 
-/* Reads the file once, in pieces, and hands over each line that contains `mark` ("\"usage\""), also a torn last one:
- * only those need to be parsed. They need not be JSON. Nothing is mapped, because a file that its writer shortens would
- * end the program. A line of over 64 MB is left out. flags are those of file_open. */
+/* Reads the file once, in pieces, and passes each line that contains `mark` ("\"usage\"") to fn, including a torn last
+ * one: only these need to be parsed. They need not be JSON. The file is not mapped into memory, because a writer that
+ * shortens it would crash the program. A line of over 64 MB is skipped. flags are those of file_open. */
 MUST_CHECK enum err_code usage_rows_of_file(const char *path, unsigned flags, const char *mark,
                                             const atomic_bool *cancel, usage_row_fn *fn, void *arg,
                                             struct err *e);
@@ -23,7 +23,7 @@ MUST_CHECK enum err_code usage_rows_of_file(const char *path, unsigned flags, co
 MUST_CHECK enum err_code usage_rows_of_bytes(struct slice bytes, const char *mark, usage_row_fn *fn,
                                              void *arg, struct err *e);
 
-/* Makes the record of a row, in which texts are in the arena or borrow from the row. Returns false for a row of another
+/* Makes the record of a row. Its texts are in the arena or borrow from the row. Returns false for a row of another
  * kind. */
 typedef bool usage_read_fn(struct slice row, struct arena *a, struct usage_record *out);
 
@@ -36,14 +36,14 @@ struct usage_walk {
     void *arg;
 };
 
-/* Hands over the records of a file. agent: the sub-agent whose file it is, or empty; one that is gone or cannot be read
- * is no reason to leave the others. */
+/* Passes the records of a file to fn. agent: the sub-agent whose file it is, or empty; a sub-agent's file that is
+ * missing or cannot be read is skipped. */
 MUST_CHECK enum err_code usage_walk_file(const struct usage_walk *w, const char *path,
                                          unsigned flags, struct slice agent, struct err *e);
 
-/* The dollars under this name; NAN if it is missing, negative or no number. */
+/* The amount in dollars under this name; NAN if it is missing, negative or not a number. */
 double usage_cost(struct slice object, const char *name);
-/* The same for a number that is there. */
+/* The same for the number itself. */
 double usage_cost_of(struct slice number);
 /* A number of tokens under this name; 0 if it is missing, negative or not a whole number. */
 int64_t usage_count(struct slice object, const char *name);

@@ -37,7 +37,7 @@ const struct claude_assistant_row *claude_call_owner(const struct claude_calls *
 /* The rows of one message: indexes [*from, *to) of by_message. */
 void claude_message_rows(const struct claude_calls *calls, struct id128 message, size_t *from,
                          size_t *to);
-/* isSidechain and agentId as one value: rows of two sides never belong together. */
+/* isSidechain and agentId as one value. Rows with different values never belong together. */
 struct id128 claude_side_of(struct claude_log *log, struct slice row);
 
 #endif

@@ -5,8 +5,8 @@
 
 /* ---- the path of a resume ---- */
 
-/* The rows of the log by time, sorted once a parent is missing. Zeroed at first; for one walk, whose nodes are
- * marked NODE_LISTED. */
+/* The rows of the log by time, sorted when a parent is missing for the first time. Initially zeroed; used for one walk,
+ * whose nodes are marked NODE_LISTED. */
 struct claude_timed;
 struct claude_gaps {
     struct claude_timed *row[2]; /* owned; those of the conversation, and of sub-agents */
@@ -23,9 +23,9 @@ MUST_CHECK enum err_code claude_resume_parent(struct claude_gaps *g, const struc
 MUST_CHECK enum err_code claude_resume_path(struct claude_log *log, uint32_t leaf, uint32_t **path,
                                             size_t *n, struct err *e);
 
-/* parallel.c: tool calls that ran in parallel have their rows in one API message, and the path from
- * the leaf upwards passes only one of them. Inserts the others after it. path contains nodes marked
- * NODE_LISTED and is replaced; added nodes are marked, too. */
+/* parallel.c: tool calls that ran in parallel have their rows in one API message, and the path from the leaf upwards
+ * passes only one of them. Inserts the others after it. path contains nodes marked NODE_LISTED and is replaced; added
+ * nodes are marked too. */
 MUST_CHECK enum err_code claude_parallel(struct claude_log *log, uint32_t **path, size_t *n,
                                          struct err *e);
 
@@ -42,7 +42,7 @@ struct claude_conversation_path {
     struct claude_gaps gaps; /* used during the walk */
     bool partial;            /* only the end of the file was read */
     uint32_t leaf;           /* where a resume continues; CHAIN_NONE: no row */
-    bool cleared; /* a resume begins an empty conversation: the leaf is where the old one ended */
+    bool cleared; /* a resume begins an empty conversation; the leaf is where the old one ended */
 };
 
 /* Opens the log and finds the leaf; nothing is marked yet. On failure nothing is left open. */
@@ -51,14 +51,14 @@ MUST_CHECK enum err_code claude_conversation_path_open(struct claude_conversatio
                                                        const struct claude_log_want *want,
                                                        struct err *e);
 void claude_conversation_path_close(struct claude_conversation_path *walk);
-/* Walks to this end; earlier marks are removed. */
+/* Walks to this leaf; earlier marks are removed. */
 MUST_CHECK enum err_code claude_conversation_path_go_to(struct claude_conversation_path *walk,
                                                         uint32_t leaf, struct err *e);
 /* Returns true if the node is a message of the conversation, not of a sub-agent, and not on the
  * path. */
 bool claude_conversation_path_lacks(const struct claude_conversation_path *walk, uint32_t node);
-/* Marks the rows between such messages and the path as NODE_BRANCH, and the rows of the path where
- * they branch off as NODE_FORK. Returns true if there are any. */
+/* Marks the rows between those messages and the path as NODE_BRANCH, and the rows of the path where they branch off as
+ * NODE_FORK. Returns true if there are any. */
 bool claude_conversation_path_mark_branches(struct claude_conversation_path *walk);
 
 #endif

@@ -26,7 +26,7 @@ enum claude_kind {
     CLAUDE_AGENT_SETTING,  /* agent-setting */
     CLAUDE_MODE,           /* mode */
     CLAUDE_RELOCATED,      /* relocated */
-    /* What else a fork copies: */
+    /* Other rows that a fork copies: */
     CLAUDE_SUPPRESSION,  /* history-suppression */
     CLAUDE_ORGANIZATION, /* hybrid-organization */
     CLAUDE_ATIS_LATCH,   /* atis-latch */
@@ -34,7 +34,7 @@ enum claude_kind {
     CLAUDE_DATA_FLOW,    /* data-flow-records */
     CLAUDE_DATA_LOST,    /* data-flow-incomplete */
     CLAUDE_DERIVED,      /* derived-from */
-    /* The last ones are state beside the conversation, for a restore alone: */
+    /* State outside the conversation, used only by a restore: */
     CLAUDE_ATTRIBUTION,       /* attribution-snapshot */
     CLAUDE_COLLAPSE,          /* marble-origami-commit */
     CLAUDE_COLLAPSE_SNAPSHOT, /* marble-origami-snapshot */
@@ -43,7 +43,7 @@ enum claude_kind {
 
 /* Keys whose value in a row is truthy in JavaScript, in the order of claude_index_keys.marks. */
 enum claude_mark {
-    MARK_PARENT = 1 << 0, /* also if it is not a string and so links to no row */
+    MARK_PARENT = 1 << 0, /* set even if it is not a string, and so links to no row */
     MARK_SIDECHAIN = 1 << 1,
     MARK_TEAM = 1 << 2,
     MARK_META = 1 << 3,
@@ -78,7 +78,7 @@ enum claude_node_mark {
     NODE_FORK = 1 << 7,      /* another branch begins here */
 };
 
-/* A row that is read instead of the line: a voice row is read as another kind of row. */
+/* A row that replaces a line when it is read: a voice row is read as another kind of row. */
 struct claude_stand_in {
     uint32_t line;
     struct slice row; /* in the arena */
@@ -129,7 +129,7 @@ struct slice claude_row(struct slice line);
 /* What the index knows about a line, or about the last row of a node. */
 const struct index_line *claude_line(const struct claude_log *log, size_t line);
 const struct index_line *claude_node_line(const struct claude_log *log, uint32_t node);
-/* The node of a line's id, also if the node's row is another line; CHAIN_NONE: the line has no id. */
+/* The node of a line's id, even if the node's row is another line; CHAIN_NONE: the line has no id. */
 uint32_t claude_line_node(const struct claude_log *log, size_t line);
 bool claude_line_is(const struct index_line *line, enum claude_kind kind);
 bool claude_line_has(const struct index_line *line, enum claude_mark mark);
@@ -148,11 +148,10 @@ MUST_CHECK enum err_code claude_find_message(struct claude_log *log, struct slic
 /* The first line that the SDK still reads in a large file. */
 MUST_CHECK enum err_code claude_seen_from(struct claude_log *log, size_t *first_line,
                                           struct err *e);
-/* Links the messages kept by compaction boundaries; claude_unlink makes every row follow the row
- * that it names again. */
+/* Links the messages kept by compaction boundaries; claude_unlink restores the parents that the rows name. */
 MUST_CHECK enum err_code claude_relink(struct claude_log *log, struct err *e);
 void claude_unlink(struct claude_log *log);
-/* Once relinked, returns true if the row is before the last boundary, which did not keep it. */
+/* Once relinked, returns true if the row is before the last boundary and was not kept by it. */
 bool claude_is_compacted(const struct claude_log *log, uint32_t node);
 /* Once relinked, returns true if the client loads the row. If a boundary kept messages, the client
  * drops all others before it. */

@@ -29,8 +29,8 @@ bool claude_is_queued_command(struct slice row);
 bool claude_is_boundary(struct slice row);
 /* Returns true if message.content is an array with a tool_result. */
 bool claude_has_tool_result(struct slice row);
-/* For user rows: returns true for the note that the client writes where a turn or a tool call was
- * cut, in which every block begins with one of the fixed texts (claude.md 3.7). */
+/* For user rows: returns true for the note that the client writes where a turn or a tool call was interrupted, in which
+ * every block begins with one of the fixed texts (claude.md 3.7). */
 bool claude_is_interrupt_note(struct slice row, struct arena *a);
 /* Returns true if rows of this origin are shown although they are marked as meta (claude.md
  * 3.5). */
@@ -42,7 +42,7 @@ enum claude_local {
     LOCAL_RECORD, /* <command-name> */
     LOCAL_OUTPUT, /* <local-command-stdout>, -stderr */
 };
-/* The part of a local command that a user row is. */
+/* Returns which part of a local command a user row is. */
 enum claude_local claude_local_part(struct slice row, struct arena *a);
 
 /* Opens message.content, and returns true, if it is an array; json_iter_next then yields its
@@ -71,9 +71,9 @@ void claude_copy_member(struct jsonout *j, struct slice row, const char *from, c
 /* Closes the object of a row, and ends its line. */
 void claude_end_row(struct jsonout *j);
 
-/* Compares as JavaScript's localeCompare does in an English locale, for ASCII texts: the SDK sorts timestamps
- * with it. Punctuation comes before digits and digits before letters, in an order that is not that of the
- * codes; case only breaks ties; control characters are ignored. Other characters come last, by their bytes. */
+/* Compares as JavaScript's localeCompare does in an English locale, for ASCII texts: the SDK sorts timestamps with it.
+ * Punctuation comes before digits and digits before letters, not in the order of their codes; case only breaks ties;
+ * control characters are ignored. Other characters come last, by their bytes. */
 int claude_collate(struct slice a, struct slice b);
 
 #endif

@@ -31,10 +31,10 @@ struct fork {
     char now[TIME_TEXT];
 };
 
-/* Draws a new id. */
+/* Generates a new id. */
 void fork_generate_id(char id[UUID_STR_LEN]);
-/* The new id of an old one. Returns false if no row has it. Progress rows are not copied but get a
- * new id all the same, as in the SDK's forks, because another row may refer to it. */
+/* The new id of an old one. Returns false if no row has it. Progress rows are not copied but still get a new id, as in
+ * the SDK's forks, because another row may refer to it. */
 bool fork_new_id(const struct fork *f, struct id128 old, char id[UUID_STR_LEN]);
 /* The same for a JSON string; the result is a JSON string of 38 bytes in the buffer. Returns false
  * for any other value. copied: only if the row is copied. */
@@ -52,8 +52,7 @@ MUST_CHECK enum err_code fork_before(struct fork *f, struct buf *out, struct err
 MUST_CHECK enum err_code fork_behind(struct fork *f, struct buf *out, struct err *e);
 MUST_CHECK enum err_code fork_title(struct fork *f, struct slice title, struct buf *out,
                                     struct err *e);
-/* Copies the file checkpoints, with their saved copies in a new directory; *any is set if there are
- * any. */
+/* Copies the file checkpoints, and their saved copies into a new directory; *any is set if there are any. */
 MUST_CHECK enum err_code fork_files(struct fork *f, const char *staged, struct buf *out, bool *any,
                                     struct err *e);
 

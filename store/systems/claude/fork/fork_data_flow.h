@@ -23,7 +23,7 @@ struct fork_derived {
 };
 
 /* Reads a derived-from row, which replaces the previous one. *damaged is set if a part is not
- * understood; the row then only adds. */
+ * understood; the row then only adds to the previous ones. */
 MUST_CHECK enum err_code fork_derived_read(struct fork_derived *d, struct slice row, bool *damaged);
 /* Adds the session in a row's forkedFrom, unless one with this id is known. */
 MUST_CHECK enum err_code fork_derived_copied(struct fork_derived *d, struct slice row);

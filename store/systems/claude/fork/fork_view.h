@@ -12,7 +12,7 @@ struct fork_view {
     size_t end;            /* line of the last row */
 };
 
-/* Call fork_view_close also if this fails. */
+/* Call fork_view_close even if this fails. */
 MUST_CHECK enum err_code fork_view_open(struct fork_view *c, struct err *e);
 void fork_view_close(struct fork_view *c);
 /* Returns true if the line is a row of the conversation that has an id and is not left out. */
@@ -30,10 +30,10 @@ struct fork_shown {
 MUST_CHECK enum err_code fork_view_shown(struct fork_view *c, struct fork_shown *out,
                                          struct err *e);
 
-/* A compaction, or a person's step back in the conversation, which is written in the same way. */
+/* A compaction, or a rewind of the conversation by a person, which is written in the same way. */
 struct fork_boundary {
     bool is;
-    bool going_back;     /* takes no time and is its own anchor */
+    bool going_back;     /* has no duration and is its own anchor */
     struct id128 anchor; /* the kept rows follow this one */
     struct id128 *kept;  /* in the view's arena */
     size_t n;

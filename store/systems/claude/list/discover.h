@@ -12,8 +12,8 @@
 
 /* The folders that contain the sessions of a scope (claude.md 1.2, 1.3). */
 
-/* A project's folder below PROJECTS, and the path it was found for: the project of a session that records no
- * cwd of its own. The path is empty if the scope is every project. */
+/* A project's folder below PROJECTS, and the path that it was found for, which is the project of sessions that record
+ * no cwd. The path is empty if the scope is every project. */
 struct project_folder {
     struct slice name; /* NUL-terminated */
     struct slice project;
@@ -34,10 +34,11 @@ MUST_CHECK enum err_code claude_folders(const struct claude *c, const struct sco
                                         enum discover_for what, struct arena *a,
                                         struct project_folders *out, struct err *e);
 
-/* The folder that the path has today, which is the forced one if one is set. .p is NULL if out of memory. */
+/* The folder that the client would use for the path now, which is the forced one if it is set. .p is NULL if out of
+ * memory. */
 struct slice claude_folder_now(const struct claude *c, struct slice path, struct arena *a);
 
-/* The path that claude_folders would return for a folder of the scope; empty: none. */
+/* The path that claude_folders would return for a folder of the scope; empty: no path. */
 struct slice claude_project_of(const struct claude *c, const struct scope *scope,
                                struct slice folder, struct arena *a);
 

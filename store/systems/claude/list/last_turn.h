@@ -21,8 +21,8 @@ struct last_turn {
 
 /* Both return false if out of memory. */
 bool last_turn_read(struct slice tail, struct arena *a, struct last_turn *out);
-/* The model of a row that contains "model":; .p is NULL if the row is not an answer of a model. Called for the rows
- * up to that of the turn, last first, until one has a model. */
+/* The model of a row that contains "model":; .p is NULL if the row is not an answer of a model. Called for the rows up
+ * to the last message, newest first, until one has a model. */
 bool last_turn_model(struct slice row, struct arena *a, struct slice *model);
 
 /* The id of the session in which the conversation continues (claude.md 2.5); .p is NULL: none. The older
@@ -44,8 +44,8 @@ bool claude_worktree_of(struct slice row, struct arena *a, struct slice *path, b
  * memory. */
 bool claude_pull_request(struct slice link, struct arena *a, struct session_row *row);
 
-/* Files that a rewind could restore, counted from the newest snapshot row and the deltas that follow it. Rows
- * are added last first. */
+/* Files that a rewind could restore, counted from the newest snapshot row and the deltas that follow it. Rows are added
+ * newest first. */
 struct restorable_files {
     struct slice path[32]; /* those seen so far; further ones are counted without comparing */
     unsigned n;

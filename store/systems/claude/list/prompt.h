@@ -15,8 +15,7 @@ struct prompt {
     struct slice command; /* the first slash command on the way, shown if there is no prompt */
 };
 
-/* Each of these adds to *out, which starts zeroed, and changes only what it finds. All return false if out of
- * memory. */
+/* Each of these adds what it finds to *out, which is initially zeroed. All return false if out of memory. */
 
 /* The content of a message: a string, or an array of blocks. */
 MUST_CHECK bool prompt_of_content(struct slice content, struct arena *a, struct prompt *out);

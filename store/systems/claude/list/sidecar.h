@@ -8,10 +8,10 @@
 #include "lite/base/slice.h"
 #include "store/api/session.h"
 
-/* Small documents in a session's side folder (claude.md 2.3, 5.3). A document that is missing, is not a regular
- * file, is too large or cannot be understood is ignored. */
+/* Small documents in a session's side folder (claude.md 2.3, 5.3). A document that is missing, not a regular file, too
+ * large or not understood is ignored. */
 
-/* Most sessions have no side folder, which a single check shows. */
+/* Most sessions have no side folder, so this one check saves the others. */
 bool sidecar_folder_exists(const struct session_ref *ref, struct arena *a);
 
 /* The title that a person gave, on one line; empty without a title. Returns false if out of
@@ -20,7 +20,7 @@ bool sidecar_title(const struct session_ref *ref, struct arena *a, struct slice 
 
 struct archive_mark {
     bool known;    /* the session has a mark */
-    bool archived; /* and the mark says that it is archived */
+    bool archived; /* and it is archived */
     int64_t at_ms;
 };
 /* Returns false if out of memory. */

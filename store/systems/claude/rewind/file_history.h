@@ -14,9 +14,9 @@
  *            edit of a file in the turn
  *   2.1.330  the same snapshot, and at a first edit a file-history-delta with the one new entry
  *
- * A delta whose snapshot row is not in the file belongs to a turn whose record was lost. The client makes one up
- * from the turn before, and then restores older contents than were asked for; here such a turn is `lost`, and a
- * rewind to it is refused. */
+ * A delta whose snapshot row is not in the file belongs to a turn whose record was lost. The client derives one from
+ * the previous turn, and so restores older contents than requested; here the turn is `lost`, and a rewind to it is
+ * refused. */
 
 struct file_history_entry {
     const char *path;        /* as written: absolute, or relative to the session's directory */
@@ -32,7 +32,7 @@ struct file_history_turn {
     struct id128 prompt;
     struct slice id; /* the prompt's uuid */
     int64_t time_ms;
-    size_t message; /* its place in the transcript */
+    size_t message; /* its index in the transcript */
     bool lost;      /* no snapshot row: only deltas */
     struct file_history_entry *entry;
     size_t n;
@@ -48,7 +48,7 @@ struct file_history {
     size_t paths;
     struct slice_set number; /* of each path, its place in `path` */
     const struct file_history_entry **first,
-        **newest; /* by that number: its version 1 and its newest entry, or NULL */
+        **newest; /* by that number: the path's version 1 and its newest entry, or NULL */
 };
 
 /* t is the whole conversation (claude_load). A session without history has an empty one. */
@@ -64,7 +64,7 @@ bool file_history_is_backup_name(struct slice name);
  * was first touched later, its first version. NULL if not known. */
 const struct file_history_entry *file_history_at(const struct file_history *h, size_t turn,
                                                  const char *path);
-/* Its newest entry. */
+/* The newest entry of the file. */
 const struct file_history_entry *file_history_newest(const struct file_history *h,
                                                      const char *path);
 

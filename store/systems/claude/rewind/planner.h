@@ -49,7 +49,7 @@ const char *planner_path(struct planner *p, const char *tracked);
 MUST_CHECK enum err_code planner_shell(struct planner *p, size_t from, size_t to, size_t *n,
                                        struct err *e);
 
-/* Why a turn with only deltas left cannot be restored. */
+/* The reason why a turn of which only deltas are left cannot be restored. */
 extern const char planner_lost_turn[];
 
 /* Finds other sessions of the project that changed files of a plan after its point, and records the newest of

@@ -4,11 +4,11 @@
 #include "store/systems/claude/chain/log.h"
 
 /* The rows that a resume does not load, because the API would refuse the conversation with them:
- * calls that have no result, thoughts whose message is lost, and answers without content. */
+ * calls that have no result, thinking whose message is lost, and answers without content. */
 enum claude_hidden_row {
     ROW_LOADED,
     ROW_HIDDEN_UNANSWERED, /* no call in it has a result, and the conversation continued */
-    ROW_HIDDEN_THINKING,   /* thoughts whose message is lost */
+    ROW_HIDDEN_THINKING,   /* thinking whose message is lost */
     ROW_HIDDEN_BLANK,      /* an answer of nothing but blanks */
 };
 
@@ -24,14 +24,14 @@ struct claude_rows {
 struct claude_hidden_rows {
     struct claude_rows rows;
     size_t end;           /* from this row on: the calls in which the session ended */
-    struct idset results; /* tool ids that rows before results_to answer */
-    struct idset spoken;  /* messages of which rows before spoken_to are more than thoughts */
+    struct idset results; /* ids of tool calls with results in rows before results_to */
+    struct idset spoken;  /* messages with more than thinking in rows before spoken_to */
     size_t results_to, spoken_to;
     struct id128 *call; /* owned; calls of the row that was read last */
     size_t calls, cap;
 };
 
-/* Call claude_hidden_rows_fini also if this fails. */
+/* Call claude_hidden_rows_fini even if this fails. */
 MUST_CHECK enum err_code claude_hidden_rows_init(struct claude_hidden_rows *l,
                                                  struct claude_rows rows, struct err *e);
 void claude_hidden_rows_fini(struct claude_hidden_rows *l);

@@ -11,12 +11,12 @@
 enum claude_item_flags {
     ITEM_TRAILING = 1 << 0,  /* a queued command that follows the leaf */
     ITEM_COMPLETED = 1 << 1, /* belongs to a local command that ran */
-    ITEM_REACHED = 1 << 2,   /* queue rows say that this queued command reached the agent ... */
-    ITEM_MISSED = 1 << 3,    /* ... or that another copy of it did */
+    ITEM_REACHED = 1 << 2,   /* according to queue rows, this queued command reached the agent, */
+    ITEM_MISSED = 1 << 3,    /* or another copy of it did */
 };
 
 struct claude_item {
-    struct slice made; /* a made-up row, in the arena of the log; empty: the row of the line */
+    struct slice made; /* a generated row, in the arena of the log; empty: the row of the line */
     uint32_t line;
     uint16_t marks; /* enum claude_mark, of the row */
     uint8_t kind;   /* enum claude_kind, of the row */
@@ -33,7 +33,7 @@ MUST_CHECK enum err_code claude_item_list_add(struct claude_item_list *list,
 MUST_CHECK enum err_code claude_item_list_add_line(struct claude_item_list *list,
                                                    const struct claude_log *log, uint32_t line,
                                                    unsigned flags);
-/* Adds a made-up row, copied into the arena of the log, in the place of `line`. */
+/* Adds a generated row, copied into the arena of the log, in place of `line`. */
 MUST_CHECK enum err_code claude_item_list_add_made(struct claude_item_list *list,
                                                    struct claude_log *log, uint32_t line,
                                                    struct slice row, struct err *e);
@@ -53,8 +53,8 @@ struct claude_list_rows {
 };
 struct claude_rows claude_list_rows(struct claude_list_rows *rows);
 
-/* Chooses the items that are returned, in order, up to `most` of them; SIZE_MAX: all. Queued
- * commands become the prompts that they contain. */
+/* Selects the items that are returned, in order, at most `most` of them (SIZE_MAX: all). Queued commands become the
+ * prompts that they contain. */
 struct claude_item_filter {
     bool agent;           /* a sub-agent's conversation: meta and sidechain rows stay */
     bool system_messages; /* system rows are returned too */

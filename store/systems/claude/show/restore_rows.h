@@ -13,7 +13,8 @@ struct claude_restore_row {
     struct id128 id;
     uint8_t kind;     /* enum claude_kind */
     uint8_t left_out; /* enum claude_hidden_row */
-    bool cut; /* the session ended in its calls: those without a result get one that reports this */
+    /* the session ended during its calls: those without a result get one that reports this */
+    bool cut;
 };
 
 struct claude_restore_rows {
@@ -22,7 +23,7 @@ struct claude_restore_rows {
     struct arena *arena;
 };
 
-/* The row as today's client would have written it: attachments of old kinds get their new names, and an unknown
+/* The row as the present client would have written it: attachments of old kinds get their new names, and an unknown
  * permission mode is removed. *out is `row` itself if nothing changes. Paths are shown relative to cwd. */
 MUST_CHECK enum err_code claude_migrate_row(struct slice row, enum claude_kind kind,
                                             struct slice cwd, struct arena *a, struct slice *out);
@@ -33,7 +34,7 @@ MUST_CHECK enum err_code claude_hide_rows(struct claude_restore_rows *r,
 /* How the last turn ended. *prompt is the row of a prompt without an answer. */
 enum interruption claude_interruption(const struct claude_restore_rows *r, struct slice *prompt);
 /* Adds to out->messages what the client adds when it loads an interrupted conversation: a result for each unanswered
- * call, an empty answer after a row of the person's, the request to continue. out->interruption is set. */
+ * call, an empty answer after a user row, and the request to continue. out->interruption is set. */
 MUST_CHECK enum err_code claude_close_rows(const struct claude_restore_rows *rows,
                                            const struct claude_values *unanswered,
                                            struct restore *out, int64_t now_ms);

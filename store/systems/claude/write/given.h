@@ -5,7 +5,7 @@
 #include "lite/json/jsonout.h"
 #include "store/api/store.h"
 
-/* Rows of a host: where each goes, and what it lacks. */
+/* The rows of a host: to which file each belongs, and which members it lacks. */
 
 struct log_states;
 
@@ -13,12 +13,12 @@ struct log_states;
 struct given {
     struct slice row;
     struct slice agent; /* the sub-agent whose file it goes to; empty: the session's own */
-    struct slice id;    /* empty: it needs none */
+    struct slice id;    /* empty: it needs no id */
     bool named;         /* the id is the caller's */
     bool message;       /* part of a conversation */
     bool aside;         /* not part of the conversation that a resume restores */
     bool left_out;      /* a progress row, which the client shows and does not keep (seed 002) */
-    bool reparented;    /* the row that it follows was left out */
+    bool reparented;    /* its parent was left out */
 };
 
 struct appending {
@@ -31,15 +31,15 @@ struct appending {
     size_t n, present, left_out;
 };
 
-/* Reads one row. Progress rows are counted and left out. ERR_USAGE: it is no row of this system. */
+/* Reads one row. Progress rows are counted and left out. ERR_USAGE: it is not a row of this system. */
 MUST_CHECK enum err_code given_read(struct appending *w, struct slice row, struct given *g,
                                     struct err *e);
 /* A text of the row, decoded, in the arena. An empty text counts as absent. Returns false if out of memory. */
 bool given_text(struct slice row, const char *key, struct arena *a, struct slice *out);
 /* A text as a JSON value. */
 struct slice given_quote(struct slice text, struct arena *a);
-/* Writes the row with the members that it lacks, at most GIVEN_MEMBERS, without a newline. Its own uuid is replaced if
- * it is invalid, and its parent if that was left out. */
+/* Writes the row with the members that it lacks, at most GIVEN_MEMBERS, without a newline. Its uuid is replaced if it
+ * is invalid, and its parent if that was left out. */
 enum { GIVEN_MEMBERS = 8 };
 MUST_CHECK enum err_code given_complete(const struct given *g, const struct json_edit member[],
                                         size_t n, struct buf *out);

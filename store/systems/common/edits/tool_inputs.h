@@ -4,7 +4,7 @@
 #include "lite/base/arena.h"
 #include "store/api/edit.h"
 
-/* What a tool call asks for, as edits: see tool_edits.h for the forms that are understood. */
+/* The edits that a tool call requests; see tool_edits.h for the forms that are understood. */
 
 struct tool_inputs {
     struct arena *a;
@@ -13,11 +13,11 @@ struct tool_inputs {
 };
 
 /* name: of the tool; input: the raw JSON object, or the text of a patch, which may be a JSON string. Adds nothing for a
- * call that is no edit. Texts borrow from the input or are in the arena, which has failed if out of memory. */
+ * call that is not an edit. Texts borrow from the input or are in the arena, which has failed if out of memory. */
 void tool_inputs_read(struct slice name, struct slice input, struct tool_inputs *out);
 /* The patch of apply_patch ("*** Begin Patch"). */
 void tool_inputs_patch(struct slice patch, struct tool_inputs *out);
-/* A shell command. cd changes the directory in which later names start. */
+/* A shell command. cd changes the base of later relative names. */
 void tool_inputs_shell(struct slice command, struct tool_inputs *out);
 
 #endif

@@ -5,8 +5,8 @@
 
 #include "lite/base/err.h"
 
-/* The functions of libsqlite3 that are used, found by name when the library is loaded, and the file system that SQLite
- * sees: one snapshot (sqlite_snapshot.h) and nothing else. Private to sqlite_db.c and this library. */
+/* The functions of libsqlite3 that are used, looked up when the library is loaded, and the file system that SQLite
+ * sees, which contains only one snapshot (sqlite_snapshot.h). Private to sqlite_db.c and this library. */
 #define SQLITE_FUNCTIONS(F)                                                                        \
     F(bind_text)                                                                                   \
     F(close)                                                                                       \
@@ -34,19 +34,19 @@ struct sqlite_library {
 #undef MEMBER
 };
 
-/* ERR_UNSUPPORTED: it is not installed, or lacks a function. */
+/* ERR_UNSUPPORTED: the library is not installed, or lacks a function. */
 MUST_CHECK enum err_code sqlite_library_load(struct sqlite_library *out, struct err *e);
 
 struct sqlite_snapshot;
 
-/* A file system with one file, which can only be read. */
+/* A read-only file system with one file. */
 struct sqlite_vfs {
     sqlite3_vfs base;
     char name[32];
     const struct sqlite_snapshot *snapshot; /* borrowed */
 };
 
-/* Makes it; the caller registers it, and must not move it while it is registered. */
+/* Initializes it. The caller registers it, and must not move it while it is registered. */
 void sqlite_vfs_init(struct sqlite_vfs *v, const struct sqlite_snapshot *s);
 
 #endif

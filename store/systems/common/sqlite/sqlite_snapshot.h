@@ -9,13 +9,13 @@
 
 #include "lite/base/err.h"
 
-/* The bytes of a SQLite database at one moment, without SQLite's own locks: its readers make a -shm beside the database
- * and remove the -wal when they are the last to leave. Here the database and its -wal are opened for reading only, and
- * the pages of the complete transactions in the -wal lie over those of the database
+/* The bytes of a SQLite database at one moment, without SQLite's own locks. (SQLite's readers create a -shm file beside
+ * the database, and the last one to close removes the -wal.) Here the database and its -wal are opened for reading
+ * only, and the pages of the complete transactions in the -wal replace those of the database
  * (https://www.sqlite.org/fileformat2.html#walformat).
  *
- * A program may write meanwhile. It appends to the -wal, which changes nothing that was seen; only a checkpoint of
- * later transactions or a new beginning of the -wal does, and sqlite_snapshot_holds() finds that out afterwards. */
+ * A program may write meanwhile. It appends to the -wal, which does not affect the snapshot; only a checkpoint of later
+ * transactions or a restart of the -wal does, and sqlite_snapshot_holds() detects that afterwards. */
 struct sqlite_frame {
     uint32_t page;  /* from 1 */
     uint32_t frame; /* the newest of the page, from 0 */
@@ -25,7 +25,7 @@ struct sqlite_snapshot {
     int db, wal;      /* wal -1: the database has no -wal */
     const char *path; /* borrowed */
     struct stat at;   /* of the database when it was opened */
-    bool settled;     /* it had not been written for so long that a write would show in its time */
+    bool settled; /* it was last written long enough ago that a new write would change its time */
     uint32_t page_size;
     int64_t size;               /* of the database with all transactions */
     struct sqlite_frame *frame; /* owned; sorted by page */
@@ -39,10 +39,10 @@ struct sqlite_snapshot {
 MUST_CHECK enum err_code sqlite_snapshot_open(const char *path, const atomic_bool *cancel,
                                               struct sqlite_snapshot *out, struct err *e);
 void sqlite_snapshot_close(struct sqlite_snapshot *s);
-/* Reads a part of the database. Bytes behind its end are zero, and *whole is false. */
+/* Reads a part of the database. Bytes after its end are zero, and *whole is then false. */
 MUST_CHECK enum err_code sqlite_snapshot_read(const struct sqlite_snapshot *s, int64_t at, size_t n,
                                               void *out, bool *whole, struct err *e);
-/* Returns true if everything that was read up to now belongs to one moment. */
+/* Returns true if everything read so far belongs to one moment. */
 bool sqlite_snapshot_holds(const struct sqlite_snapshot *s);
 
 #endif

@@ -8,14 +8,14 @@
 #include "store/systems/common/sqlite/sqlite_db.h"
 
 /* A store whose sessions are rows of one or several databases. A session's path is that of its database, a slash and
- * its id; nothing is there. Systems embed this struct as their first member. */
+ * its id; no file has this path. Systems embed this struct as their first member. */
 struct sqlite_place {
     const char *path; /* of the database */
-    const char *
-        project; /* the directory whose sessions are in it; NULL: of several, as each session says */
+    const char
+        *project; /* the directory whose sessions are in it; NULL: each session names its own */
 };
 
-/* A session as a row of the database has it for the list. Texts are borrowed. */
+/* A session as listed by a row of the database. Texts are borrowed. */
 struct sqlite_listed {
     struct slice id, title, cwd, model;
     struct slice first, last;        /* prompts */
@@ -24,20 +24,20 @@ struct sqlite_listed {
     enum session_hidden hidden;
 };
 
-/* The query that suits the columns that this database has; a literal, or in the arena. NULL: it has no such rows, or
- * out of memory. */
+/* Returns the query for the columns of this database, a literal or in the arena. NULL: it has no such rows, or out of
+ * memory. */
 typedef const char *sqlite_query_fn(struct sqlite_db *db, struct arena *a);
 
 /* The messages of a session that are being read. */
 struct sqlite_conversation {
     struct memory_rows rows;
-    /* of the message that is being made; where several rows of the database make one */
+    /* the message being built, if several rows of the database form one message */
     struct buf row, id;
     struct message message;
     bool parts;
 };
 
-/* Adds {"id": ..., "role": ..., "<member>": <json>}, a message of the kind that its role says. ERR_NOMEM. */
+/* Adds {"id": ..., "role": ..., "<member>": <json>}, a message of the kind that belongs to its role. ERR_NOMEM. */
 MUST_CHECK enum err_code sqlite_conversation_add(struct sqlite_conversation *c, struct slice id,
                                                  struct slice role, const char *member,
                                                  struct slice json, int64_t time_ms);
@@ -49,15 +49,17 @@ struct sqlite_format {
     sqlite_query_fn *sessions;
     bool (*listed)(const struct sqlite_row *row, const struct sqlite_place *place,
                    const struct scope *scope, struct arena *a, struct sqlite_listed *out);
-    /* Messages: all, the last SQLITE_TAIL, and one row with their number, or none if there is no such session. */
+    /* Messages: all of them, the last SQLITE_TAIL, and one row with their number, or no row if there is no such
+     * session. */
     const char *messages, *tail, *count;
     /* ERR_NOMEM. */
     enum err_code (*message)(const struct sqlite_row *row, struct sqlite_conversation *c);
     enum err_code (*finish)(struct sqlite_conversation *c); /* NULL: each row is a message */
-    /* Sub-agents: sessions that this one began; `agent` returns false for one that is none. */
+    /* Sub-agents: sessions that this one started; `agent` returns false for a row that is not a sub-agent. */
     sqlite_query_fn *agents;
     bool (*agent)(const struct sqlite_row *row, struct arena *a, struct subagent *out);
-    /* Tokens, with those of sub-agents. Texts are borrowed; the agent's id is that of the session that spent them. */
+    /* Tokens, including those of sub-agents. Texts are borrowed; the agent's id is that of the session that used
+     * them. */
     sqlite_query_fn *answers;
     bool (*answer)(const struct sqlite_row *row, struct arena *a, struct usage_record *out);
 };
@@ -74,8 +76,8 @@ struct sqlite_store {
     struct sqlite_trouble *trouble; /* owned: what the last enumeration could not read */
 };
 
-/* store_ops.open: makes the store and calls `add`, which adds its databases. The folder is taken over; NULL: HOME is
- * not set, or out of memory. */
+/* store_ops.open: makes the store and calls `add`, which adds its databases. The store owns `folder` from here on;
+ * NULL: HOME is not set, or out of memory. */
 typedef enum err_code sqlite_add_fn(struct sqlite_store *s, const char *named, struct err *e);
 MUST_CHECK enum err_code sqlite_store_open(const struct store_ops *ops,
                                            const struct sqlite_format *format,
@@ -89,16 +91,16 @@ MUST_CHECK enum err_code sqlite_store_add(struct sqlite_store *s, const char *pa
 bool sqlite_store_is_file(const char *path);
 
 const struct sqlite_store *sqlite_store_of(const struct store *st);
-/* The database of a ref; NULL if the ref is of another store. */
+/* The database of a ref; NULL if the ref belongs to another store. */
 const struct sqlite_place *sqlite_store_place(const struct session_ref *ref);
 /* Reads from the database of a ref. ERR_NOT_FOUND: it is gone. */
 MUST_CHECK enum err_code sqlite_store_read(const struct session_ref *ref, const atomic_bool *cancel,
                                            sqlite_read_fn *fn, void *arg, struct err *e);
-/* A ref of the session with this id in the database of another one: of a sub-agent. */
+/* Makes the ref of a sub-agent, the session with this id in the same database. */
 MUST_CHECK enum err_code sqlite_store_beside(const struct session_ref *ref, struct slice id,
                                              struct arena *a, struct session_ref *out,
                                              struct err *e);
-/* Letters, digits, -, _ and $, a letter or a digit in front. */
+/* Returns true for letters, digits, -, _ and $, beginning with a letter or a digit. */
 bool sqlite_store_is_id(struct slice id);
 
 /* The members of store_ops. */
@@ -134,7 +136,7 @@ MUST_CHECK enum err_code sqlite_items_gather(struct sqlite_items *list,
                                              const struct sqlite_place *place, struct sqlite_db *db,
                                              const struct scope *scope, struct slice id,
                                              struct err *e);
-/* What enumerate told of a session, or is read now, in the arena. ERR_NOT_FOUND: it is gone. */
+/* What enumerate read about a session, or what is read now, in the arena. ERR_NOT_FOUND: it is gone. */
 MUST_CHECK enum err_code sqlite_store_told(const struct session_ref *ref, struct arena *a,
                                            struct slice *out, struct err *e);
 
