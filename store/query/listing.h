@@ -14,7 +14,7 @@
 /* A session row as the object that `list --json` prints; missing members are left out. The caller checks j->rc once,
  * at the end. */
 void listing_row_json(struct jsonout *j, const struct session_row *row);
-/* Its members alone, for an object with more of them (`info`). */
+/* The same members without the braces, for an object that has more of them (`info`). */
 void listing_row_json_members(struct jsonout *j, const struct session_row *row);
 
 /* The sessions of one or several stores in order: names, sizes and mtimes are collected first; then rows are described
@@ -62,9 +62,9 @@ const struct session_ref *const *listing_refs(const struct listing *l, size_t *n
 /* Returns true if the id of one of these is in several folders of its store. */
 bool listing_has_copies(const struct session_ref *ref);
 
-/* For a walk of its own through listing_refs, newest first: whether the query wants a session of
- * this time, before it is described; whether it wants this row; and whether this is the first copy
- * of its session, which counts the session as listed. */
+/* For callers that walk through listing_refs themselves, newest first: return true if the query matches a session of
+ * this time, before it is described; if it matches this row; and if this is the first copy of its session, which then
+ * counts as listed. */
 bool listing_wants_time(const struct listing_query *q, const struct session_ref *ref);
 bool listing_wants_row(const struct listing_query *q, const struct session_row *row);
 bool listing_take(struct listing *l, const struct session_ref *ref);

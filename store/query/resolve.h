@@ -19,8 +19,8 @@ MUST_CHECK enum err_code resolve_session(struct store *const stores[], size_t n,
                                          const struct scope *scope, struct slice text,
                                          struct arena *a, struct session_ref *ref, struct err *e);
 
-/* The same for many texts, of which the ids are looked up together. ref[i].store stays NULL for a text that must be
- * given to resolve_session. The caller provides the refs, zeroed. */
+/* The same for many texts; those that are ids are looked up together. ref[i].store stays NULL for a text that must be
+ * passed to resolve_session. The caller provides the refs, zeroed. */
 MUST_CHECK enum err_code resolve_sessions(struct store *const stores[], size_t n,
                                           const struct scope *scope, const struct slice *text,
                                           size_t texts, struct arena *a, struct session_ref *ref,

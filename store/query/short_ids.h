@@ -7,9 +7,8 @@
 #include "lite/base/err.h"
 #include "lite/base/slice.h"
 
-/* How much of an id a person is shown, so that it can be typed again (store/query/resolve.h): eight bytes, or as many
- * as make it unique, as git abbreviates. If several systems have the same id, its own is put in front:
- * "entire:a1b2c3d4". */
+/* Abbreviated ids, as in git, which a person can type again (store/query/resolve.h): eight bytes, or as many as make
+ * the id unique. If several systems have the same id, that of the system is prepended: "entire:a1b2c3d4". */
 
 struct session_ref;
 struct store;
@@ -25,7 +24,7 @@ void short_ids_free(struct short_ids *s); /* NULL is fine */
 MUST_CHECK bool short_ids_add(struct short_ids *s, const struct store_ops *system, struct slice id);
 /* Call it after the last short_ids_add and before the first short_ids_of. */
 void short_ids_finish(struct short_ids *s);
-/* Returns what is shown of an id, in out; the whole id if it was not added. */
+/* Returns the abbreviated id, in out; the whole id if it was not added. */
 struct slice short_ids_of(const struct short_ids *s, const struct store_ops *system,
                           struct slice id, char out[SHORT_ID]);
 

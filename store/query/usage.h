@@ -45,14 +45,14 @@ struct usage_set {
     struct arena arena;
 };
 
-/* Counts a record, unless the same answer is counted already; of two, the one that says more stays: of the conversation
- * before a copy in a side question, then with more tokens, then not copied, then the first. Texts are copied.
- * ERR_NOMEM. */
+/* Counts a record, unless the same answer is counted already; of two, the more informative one is kept: one of the
+ * conversation before a copy in a side question, then the one with more tokens, then one that is not copied, then the
+ * first. Texts are copied. ERR_NOMEM. */
 MUST_CHECK enum err_code usage_set_add(struct usage_set *set, uint32_t session,
                                        const struct usage_record *u);
 void usage_set_fini(struct usage_set *set);
 
-/* A sum. Numbers of a damaged file cannot overflow: they stay at the largest. */
+/* A sum. Numbers from a damaged file cannot overflow: sums stop at the largest number. */
 struct usage_sum {
     int64_t tokens[USAGE_KINDS];
     double cost;               /* of those answers whose cost is known */
@@ -83,11 +83,11 @@ void usage_list_fini(struct usage_list *list);
  * A non-zero result ends the walk and is returned. */
 typedef enum err_code usage_session_fn(const struct session_row *row, const struct usage_list *list,
                                        void *arg, struct err *e);
-/* Called for a session that cannot be read; the others are. */
+/* Called for a session that cannot be read and is skipped. */
 typedef void usage_trouble_fn(const struct err *trouble, void *arg);
 
-/* Reads the sessions of some stores on several threads. The times, limits and sort of q do not count; sessions that a
- * list leaves out because they are continued elsewhere, or have no prompt, are read, for they were paid for as well. */
+/* Reads the sessions of some stores on several threads. The times, limits and sort of q are ignored. Sessions that a
+ * list leaves out because they are continued elsewhere, or have no prompt, are read, because they cost tokens too. */
 MUST_CHECK enum err_code usage_each(struct store *const stores[], size_t n,
                                     const struct listing_query *q, usage_session_fn *fn,
                                     usage_trouble_fn *trouble, void *arg, struct err *e);

@@ -8,14 +8,14 @@
 #include "lite/base/err.h"
 #include "lite/base/slice.h"
 
-/* Replaces what looks like a secret by REDACTED: in the committed checkpoints of Entire, which are pushed
+/* Replaces what looks like a secret with REDACTED: in the committed checkpoints of Entire, which are pushed
  * (docs/formats/entire.md 2.7), and in exported sessions.
  *
  * Secrets are recognised by their form: tokens of well-known services by their public prefixes and lengths, private
- * keys, credentials in URLs and headers, values assigned to a telling name (password = ...), and runs of letters that
- * are too random to be words. Entire uses the more than two hundred rules of gitleaks; these are our own matchers for
- * the most common kinds. Not recognised are plain hex and UUIDs without a name next to them, and keys that only a
- * checksum or a request to the service could confirm. */
+ * keys, credentials in URLs and headers, values assigned to a suspicious name (password = ...), and runs of letters
+ * that are too random to be words. Entire uses the more than two hundred rules of gitleaks; these are our own matchers
+ * for the most common kinds. Plain hex and UUIDs without a name next to them are not recognised, nor are keys that only
+ * a checksum or a request to the service could confirm. */
 struct redact_counts;
 
 /* counts may be NULL. */
@@ -26,8 +26,8 @@ MUST_CHECK enum err_code redact_text(struct slice text, struct buf *out,
 MUST_CHECK enum err_code redact_json_rows(struct slice rows, struct buf *out,
                                           struct redact_counts *counts);
 
-/* How many secrets were replaced, and of which kinds. Overlapping ones are replaced as one, which counts for the kind
- * that says most. A zeroed struct has counted nothing. */
+/* How many secrets were replaced, and of which kinds. Overlapping ones are replaced as one, which is counted under the
+ * most specific kind. A zeroed struct has counted nothing. */
 struct redact_count {
     const char *kind; /* "github token"; static */
     size_t n;
@@ -53,12 +53,12 @@ struct secret_list {
 
 /* Adds the secrets that are found by their form, without those that are merely random. */
 MUST_CHECK enum err_code redact_find(struct slice text, struct secret_list *list);
-/* Adds those, too, and sorts all by offset. */
+/* Adds the random ones too, and sorts all by offset. */
 MUST_CHECK enum err_code redact_find_all(struct slice text, struct secret_list *list);
-extern const char redact_random[]; /* their kind */
+extern const char redact_random[]; /* the kind of random ones */
 MUST_CHECK enum err_code redact_list_add(struct secret_list *list, const char *kind, size_t at,
                                          size_t n);
-/* Returns true if such a name and value are a secret and its name. */
+/* Returns true if this value is a secret, given its name. */
 bool redact_is_given(struct slice name, struct slice value);
 void redact_list_fini(struct secret_list *list);
 

@@ -12,7 +12,7 @@
 /* The changes of an edit, line by line: from the patch a system recorded, or computed from the texts before and
  * after. */
 struct hunk_line {
-    char sign;      /* ' ', '+', '-'; '@': a hunk begins, text is its place; '\\': a remark */
+    char sign;      /* ' ', '+', '-'; '@': a hunk begins, text is its position; '\\': a remark */
     int64_t number; /* of the line in the new file (a removed line: in the old one); 0: not known */
     struct slice text;
 };
@@ -28,7 +28,7 @@ struct hunks {
 /* These functions append, so that a call with several edits makes one diff. */
 void hunks_of_patch(struct hunks *d, struct slice patch_json);
 void hunks_of_texts(struct hunks *d, struct slice before, struct slice after);
-/* One hunk of a diff that was made already; its texts are borrowed. */
+/* One hunk of an existing diff; its texts are borrowed. */
 void hunks_of_diff(struct hunks *d, const struct linediff *diff, size_t hunk);
 void hunks_fini(struct hunks *d);
 

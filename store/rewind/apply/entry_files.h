@@ -5,8 +5,8 @@
 #include "store/log/lease.h"
 #include "store/rewind/record/record.h"
 
-/* The directories of the entries of a transaction, opened one after the other. The root stays open from entry to
- * entry; the way below it is walked anew each time, as beneath.h does. */
+/* The directories of the entries of a transaction, opened one after the other. The root stays open from entry to entry;
+ * the path below it is walked again each time, as beneath.h does. */
 struct reach {
     const char *root; /* NULL if not open */
     int fd;
@@ -15,7 +15,7 @@ struct reach {
 /* Opens the directory of an entry and finds its name there; the caller closes it. Errors are those of beneath.h. */
 MUST_CHECK enum err_code entry_reach_dir(struct reach *r, const struct rewind_tx_entry *x, int *dir,
                                          const char **name, struct err *e);
-/* The same, making missing directories; those that `like` knows become as it says. */
+/* The same, but creates missing directories; those in `like` get the attributes recorded there. */
 MUST_CHECK enum err_code entry_reach_make_dir(struct reach *r, const struct rewind_tx_entry *x,
                                               struct dirs *like, int *dir, const char **name,
                                               struct err *e);
@@ -44,13 +44,13 @@ enum entry_file { ENTRY_FILE_NONE, ENTRY_FILE_SEEN, ENTRY_FILE_WANTED, ENTRY_FIL
 /* Opens the directory of entry i; the caller closes it. Errors are those of beneath.h. */
 MUST_CHECK enum err_code entry_files_open(struct entry_files_context *c, size_t i,
                                           struct entry_files *at, struct err *e);
-/* The entry's own file and the one under the temporary name change places; *gone if its own file is gone. Where that is
- * not possible in one step, the own name has no file for a moment. */
+/* Exchanges the entry's own file and the one under the temporary name; *gone if its own file is gone. Where that is not
+ * possible in one step, its own name has no file for a moment. */
 MUST_CHECK enum err_code entry_names_exchange(const struct entry_files *at, bool *gone,
                                               struct err *e);
-/* The file under the temporary name gets the own one, which must be free: -1 with EEXIST. */
+/* Renames the file under the temporary name to the entry's own name, which must be free: -1 with EEXIST. */
 int entry_names_place(const struct entry_files *at);
-/* Ends what a crash interrupted in these two, forwards or backwards. entry_files_open does it. */
+/* Completes or reverts what a crash interrupted in these two. entry_files_open calls it. */
 MUST_CHECK enum err_code entry_names_settle(const struct entry_files *at, struct err *e);
 /* Identifies the file that has a name: by its inode and times if they are known, or else by its
  * bytes. */
@@ -65,9 +65,9 @@ MUST_CHECK enum err_code entry_files_identify_moved(const struct entry_files *at
                                                     enum entry_file *out, struct err *e);
 /* Returns true if it is the file that the preview saw, whatever happened to its mode, its owner or its name since. */
 bool entry_files_is_seen(const struct rewind_tx_entry *x, struct file_id id);
-/* Finds out if a process writes to the file under the temporary name. If not, no process will. */
+/* Determines whether a process is writing to the file under the temporary name. If not, no process can start to. */
 enum lease_writer entry_files_writer(const struct entry_files *at);
-/* Removes the second name, in the record, of a file that came back itself. */
+/* Removes the second name, in the record, of a file that was itself restored. */
 MUST_CHECK enum err_code entry_files_release(const struct entry_files *at, struct err *e);
 void entry_files_fini(struct entry_files_context *c);
 

@@ -9,7 +9,7 @@
 #include "lite/base/slice.h"
 #include "store/fs/span.h"
 
-/* Line differences of two byte strings, through libgit2: what `git diff` and GNU diff show, including a missing
+/* Line differences of two byte strings, through libgit2, as `git diff` and GNU diff show them, including a missing
  * newline at the end. */
 
 struct linediff_line {
@@ -47,9 +47,9 @@ MUST_CHECK enum err_code linediff_apply_hunks(const struct linediff *d, struct s
                                               const bool *chosen, struct arena *a,
                                               struct slice *out, struct err *e);
 
-/* Three-way merge of texts by lines (libgit2): the result has what `ours` and what `theirs` changed in the ancestor;
- * it is in the arena. If both changed the same lines, or one of them is not text, *clean is false and there is no
- * result. */
+/* Three-way merge of texts by lines (libgit2): the result contains the changes of `ours` and of `theirs` to the
+ * ancestor; it is in the arena. If both changed the same lines, or one of them is not text, *clean is false and there
+ * is no result. */
 MUST_CHECK enum err_code linediff_merge(struct slice ancestor, struct slice ours,
                                         struct slice theirs, struct arena *a, struct slice *out,
                                         bool *clean, struct err *e);

@@ -10,8 +10,8 @@
 struct buf;
 struct cJSON;
 
-/* Directories that are removed because they became empty, or made again, and their attributes: so that a private
- * directory does not come back open to all. */
+/* Directories that are removed because they became empty, or created again, and their attributes, so that a private
+ * directory does not come back readable by everyone. */
 struct dir_like {
     const char *path; /* absolute */
     struct attrs attrs;
@@ -25,7 +25,8 @@ struct dirs {
 
 /* Returns NULL if nothing is known about it. */
 struct dir_like *beneath_dirs_find(const struct dirs *list, struct slice path);
-/* Copies path and attributes. A directory that is known already does not change. Returns false if out of memory. */
+/* Copies path and attributes. A directory that is in the list already is not changed. Returns false if out of
+ * memory. */
 bool beneath_dirs_add(struct dirs *list, struct arena *a, struct slice path, const struct attrs *x);
 bool beneath_dirs_add_all(struct dirs *list, struct arena *a, const struct dirs *from);
 
@@ -33,37 +34,37 @@ bool beneath_dirs_add_all(struct dirs *list, struct arena *a, const struct dirs 
 bool beneath_dirs_write(struct cJSON *root, const struct dirs *list, struct buf *scratch);
 bool beneath_dirs_read(const struct cJSON *root, struct arena *a, struct dirs *out);
 
-/* Reaching files below a root and nothing else, while another program may be swapping directories for links. (Checks
- * of the text, of realpath and of lstat all let a race through; openat2 let none of 438,100 through.) Every access of
- * the rewind engine begins here. */
+/* Opens files below a root and nothing else, even while another program replaces directories with links. (Checks of the
+ * text, of realpath and of lstat all let a race through; openat2 let none of 438,100 through.) Every access of the
+ * rewind engine begins here. */
 
 /* Opens the root. It may itself be reached through links, because the person named it. *fd is -1 on failure. */
 MUST_CHECK enum err_code beneath_root(const char *root, int *fd, struct err *e);
-/* The same; *link_ms is since when a link has the root's name, INT64_MIN if it is a directory. It describes the
- * directory that was opened, even while both change places; ERR_UNSAFE if they never stop. */
+/* The same; *link_ms is the time since which the root's name is a link, INT64_MIN if it is a directory. It describes
+ * the directory that was opened, even while the two are being exchanged; ERR_UNSAFE if that never stops. */
 MUST_CHECK enum err_code beneath_root_link(const char *root, int *fd, int64_t *link_ms,
                                            struct err *e);
 
-/* The identity of the root directory, because its name may be given to another one, or be a mount point whose disk is
- * away. Device numbers change from boot to boot, so another device with the same file system id is accepted. */
+/* The identity of the root directory, because another directory may get its name, or it may be a mount point that is
+ * not mounted. Device numbers change from boot to boot, so another device with the same file system id is accepted. */
 struct root_id {
     uint64_t dev, ino; /* ino 0: not known */
     uint64_t fs;       /* of statvfs; 0 if the file system has none */
-    int64_t born_ns;   /* 0 if the file system does not know it */
+    int64_t born_ns;   /* 0 if the file system does not record it */
 };
 
 MUST_CHECK enum err_code beneath_root_id(int fd, const char *root, struct root_id *out,
                                          struct err *e);
-/* Opens the root if it is still that directory; ERR_STALE if not. With id NULL any directory is accepted. */
+/* Opens the root if it is still the same directory; ERR_STALE if not. With id NULL any directory is accepted. */
 MUST_CHECK enum err_code beneath_same_root(const char *root, const struct root_id *id, int *fd,
                                            struct err *e);
 
-/* Where names can be moved to from a directory: within the same mount of the same file system. */
+/* The mount and file system of a directory: names can only be moved within both. */
 struct beneath_at {
     uint64_t mount, dev; /* mount 0: not known */
 };
 
-/* path "": the directory itself. All 0 if nothing is known of it. */
+/* path "": the directory itself. All 0 if nothing is known about it. */
 struct beneath_at beneath_at(int dir, const char *path);
 bool beneath_same_at(struct beneath_at a, struct beneath_at b);
 
@@ -72,8 +73,8 @@ bool beneath_same_at(struct beneath_at a, struct beneath_at b);
  * way does not exist. */
 MUST_CHECK enum err_code beneath_parent(int root_fd, const char *root, const char *path, int *fd,
                                         const char **name, struct err *e);
-/* The same, making missing directories durably: those that `like` (may be NULL) knows become as it says and are
- * marked there; others get mode 0755 less the umask. */
+/* The same, but creates missing directories durably: those in `like` (may be NULL) get the attributes recorded there
+ * and are marked; others get mode 0755 less the umask. */
 MUST_CHECK enum err_code beneath_make_parent(int root_fd, const char *root, const char *path,
                                              struct dirs *like, int *fd, const char **name,
                                              struct err *e);

@@ -7,13 +7,13 @@ struct change;
 struct change_origin;
 struct rewind_record;
 
-/* Where the sessions of a change or a rewind belong: noted when it is made, and used when the newest one is to be
- * undone. Then only what was done in the present stores and directories is meant. */
+/* The stores and directories of the sessions of a change or a rewind. They are recorded when it is made, because
+ * undoing the newest one means the newest in the present stores and directories. */
 
 /* Adds the session to the change, with its store, its directory and its title. */
 MUST_CHECK enum err_code origin_add_session(struct change *c, const struct session_ref *ref,
                                             struct err *e);
-/* The texts are in the arena. For a session that cannot be described only the store is known. */
+/* The texts are in the arena. If the session cannot be described, only the store is known. */
 MUST_CHECK enum err_code origin_of(const struct session_ref *ref, struct arena *a,
                                    struct change_origin *out, struct err *e);
 

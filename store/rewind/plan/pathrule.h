@@ -5,8 +5,8 @@
 
 #include "lite/base/slice.h"
 
-/* Which paths a rewind may touch at all, judged by their names alone (beneath.h checks the files themselves). The
- * names come from a store that anyone may have written, a cloned repository included. */
+/* Which paths a rewind may touch, judged by their names alone (beneath.h checks the files themselves). The names come
+ * from a store that anyone may have written, a cloned repository included. */
 enum pathrule {
     PATHRULE_FINE,
     PATHRULE_BAD, /* not a clean absolute path */
@@ -17,7 +17,7 @@ enum pathrule {
 /* Judges an absolute path. *why (may be NULL) becomes a static text for a person; it is unchanged if the path is
  * fine. */
 enum pathrule pathrule_check(struct slice path, const char **why);
-/* Returns true if the path is PATHRULE_BAD or PATHRULE_GIT, which no person can allow. */
+/* Returns true if the path is PATHRULE_BAD or PATHRULE_GIT, which cannot be allowed. */
 bool pathrule_forbids(struct slice path);
 /* Returns true if path is root or below it. Both must be clean. They are compared part by part, so /a/bc is not below
  * /a/b. */

@@ -6,16 +6,15 @@
 #include "store/api/session.h"
 #include "store/rewind/plan/rewind.h"
 
-/* The directory that the files of a plan belong to. A directory named in a session is only the
- * claim of whoever wrote the session, so a system passes the directory for which the session's
- * place on disk vouches. A directory that contains more than a project (/, the home directory,
- * anything above it) is kept as the root, but every file below it counts as outside
+/* The directory that the files of a plan belong to. A directory that is named inside a session cannot be trusted, so a
+ * system passes the directory that follows from the session's path on disk. A directory that contains more than a
+ * project (/, the home directory, anything above it) is kept as the root, but every file below it counts as outside
  * (plan->wide). */
 
-/* Puts a clean copy of root into the plan; NULL if it is not known. ERR_NOMEM. */
+/* Puts a normalized copy of root into the plan; NULL if it is not known. ERR_NOMEM. */
 MUST_CHECK enum err_code rewind_plan_root(const struct store_env *env, struct rewind_plan *plan,
                                           const char *root, struct err *e);
-/* Returns true if root is above the directory where the program was started and above the repository there. For a
+/* Returns true if root is above the directory where the program was started and above the repository there. Used for a
  * root that only the session itself names. */
 bool rewind_root_is_above(const struct store_env *env, const char *root);
 
@@ -31,9 +30,10 @@ enum rewind_mode {
     REWIND_MODES
 };
 
-/* Returns why the session's system cannot do that, as a static text; NULL if it can. */
+/* Returns the reason why the session's system does not support the mode, as a static text; NULL if it does. */
 const char *rewind_mode_unavailable(const struct session_ref *ref, enum rewind_mode mode);
-/* Makes the plan with the session's system. ERR_UNSUPPORTED: it cannot; ERR_NOT_FOUND: no such point. */
+/* Makes the plan with the session's system. ERR_UNSUPPORTED: the system cannot do that; ERR_NOT_FOUND: no such
+ * point. */
 MUST_CHECK enum err_code rewind_plan_make(const struct session_ref *ref, struct slice point,
                                           enum rewind_mode mode, struct rewind_plan *out,
                                           struct err *e);
@@ -42,7 +42,7 @@ MUST_CHECK enum err_code rewind_plan_make(const struct session_ref *ref, struct 
 MUST_CHECK enum err_code rewind_plan_infer(const struct session_ref *ref, struct slice point,
                                            enum rewind_mode mode, struct rewind_plan *out,
                                            struct err *e);
-/* Notes the session's store and title in the plan, for the record. */
+/* Adds the session's store and title to the plan, for the record. */
 MUST_CHECK enum err_code rewind_plan_origin(const struct session_ref *ref, struct rewind_plan *plan,
                                             struct err *e);
 
@@ -53,42 +53,42 @@ MUST_CHECK enum err_code rewind_plan_origin(const struct session_ref *ref, struc
  *   the turn removed it            it comes back, if there is no file now
  *   both changed the same lines    a conflict: the file is refused, with the reason
  *
- * If points are behind their turns, the turn of a point is the one that it ends (store_ops.plan_turn).
+ * If points come after their turns, the turn of a point is the one that it ends (store_ops.plan_turn).
  *
  * The plan has only files that the turn changed. It reads the work tree, as the preview does, and remembers what it
  * read: a file that changes before the preview counts as edited. ERR_NOT_FOUND: no such point; ERR_UNSUPPORTED: the
- * system keeps none, or what the turn left is not known. */
+ * system has no points, or the result of the turn is not known. */
 MUST_CHECK enum err_code rewind_plan_single_turn(const struct session_ref *ref, struct slice point,
                                                  struct rewind_plan *out, struct err *e);
 
-/* Checks that the plan has the files that the options choose. ERR_NOT_FOUND: one of them is not in it. */
+/* Checks that the plan contains the files that the options choose. ERR_NOT_FOUND: one of them is not in it. */
 MUST_CHECK enum err_code rewind_plan_check_files(const struct rewind_plan *plan,
                                                  const struct rewind_options *options,
                                                  struct err *e);
 
-/* Finds other sessions of the store that worked on files of a plan after its point: each such target names the newest
- * (rewind_target.other). For systems whose plans do not say it themselves (store_ops.names_others); their checkpoints
- * are searched. Only a few sessions younger than the point are read, the newest first; one that cannot be read
- * changed nothing that we know of. */
+/* Finds other sessions of the store that worked on files of a plan after its point, and names the newest in each such
+ * target (rewind_target.other). For systems whose plans do not name them (store_ops.names_others); searches their
+ * checkpoints. Only a few sessions younger than the point are read, newest first; one that cannot be read is
+ * skipped. */
 MUST_CHECK enum err_code rewind_concurrent_sessions(const struct session_ref *ref,
                                                     struct rewind_plan *plan, struct err *e);
 
-/* The same for sessions of other stores, whatever agent's: one that changed a file of the plan after its point, as its
- * records prove (store_ops.edits), is named with its system. cancel may be NULL. */
+/* The same for sessions of other stores and agents: one that changed a file of the plan after its point, according to
+ * its records (store_ops.edits), is named with its system. cancel may be NULL. */
 MUST_CHECK enum err_code rewind_other_stores(struct store *const store[], size_t n,
                                              const struct session_ref *ref,
                                              const atomic_bool *cancel, struct rewind_plan *plan,
                                              struct err *e);
 
-/* The id of a plan: 64 hex digits that depend on everything in it. Compared with the id of a later preview it shows
- * which file changed meanwhile, although nothing but the id is kept. */
+/* The id of a plan: 64 hex digits that depend on everything in it. Compared with the id of a later preview, it shows
+ * which file changed meanwhile, although only the id is kept. */
 
 /* Computes the id from the entries of a preview and its plan's conversation. */
 MUST_CHECK enum err_code planid_make(struct rewind_preview *p, struct err *e);
 
 enum { PLANID_TOLD = 2 };
-/* Returns how many entries changed between the plan of this id and the preview, 1 or 2. 0 means more, or none (other
- * options, another conversation), or that it is not an id. */
+/* Returns how many entries changed between the plan with this id and the preview: 1 or 2, or 0 for more, for none
+ * (other options, another conversation), or if it is not an id. */
 size_t planid_changed(const struct rewind_preview *p, const char *id, size_t entry[PLANID_TOLD]);
 /* Returns true if no file changed. */
 bool planid_same_files(const struct rewind_preview *p, const char *id);

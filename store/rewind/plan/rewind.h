@@ -28,11 +28,11 @@ struct rewind_conversation {
     enum conversation_change how;
     size_t kept;    /* messages that the conversation has afterwards */
     size_t dropped; /* messages that it has now and not afterwards */
-    /* messages among those kept that it does not have now: an undo brings messages back */
+    /* kept messages that it does not have now, because an undo brings messages back */
     size_t added;
 };
 
-/* Returns true if the conversation itself goes back. */
+/* Returns true if the conversation itself changes. */
 bool rewind_conversation_moves(enum conversation_change how);
 /* "truncate", "resume-at", ... as `rewind --json` prints it. */
 const char *rewind_conversation_name(enum conversation_change how);
@@ -41,10 +41,9 @@ void rewind_conversation_fini(struct rewind_conversation *t);
 /* Rewinding: one engine for every system, in four steps.
  *
  *   plan     a system lists the paths, with the bytes and mode that each should get (or that it
- *            should not exist) and the place of those bytes. It reads its own store and nothing
- *            of the user's.
+ *            should not exist) and the source of those bytes. It reads its own store and nothing of the user's.
  *   preview  the engine examines each path once: what a rewind would do to it or why it will not, the lines
- *            it adds and removes, what was edited by hand since; and a fingerprint of all it saw. It writes
+ *            it adds and removes, what was edited by hand since; and a fingerprint of everything it read. It writes
  *            nothing.
  *   apply    does what the preview shows, and only that: whatever changed since is a conflict and
  *            stays.
@@ -60,7 +59,7 @@ void rewind_conversation_fini(struct rewind_conversation *t);
  * 4. Each file that is undone, refused or in conflict is reported; absence of evidence removes
  *    nothing.
  *
- * The conversation may go back together with the files (plan.conversation): both are one operation. It is changed
+ * The conversation may be rewound together with the files (plan.conversation): both are one operation. It is changed
  * before INTENT, and changed back if INTENT is not reached.
  *
  * The dry run, the screen and apply use one structure, so what was shown is what happens. */
@@ -73,10 +72,10 @@ struct rewind_source {
     const char *file; /* absolute; NULL for bytes */
     bool is_part;     /* part_n bytes of the file from part_at, not all of it */
     int64_t part_at, part_n;
-    /* A program may be writing to the file: its bytes are those that it has when it is read. */
+    /* A program may be writing to the file; its contents are the bytes at the time of reading. */
     bool grows;
     struct slice bytes; /* with file NULL; in the plan's arena */
-    /* Or a blob of a git repository: its folder of objects, and its id in hex. */
+    /* Or a blob in a git repository: the repository's objects directory, and the blob's id in hex. */
     const char *objects, *blob;
     /* 64 hex digits, or NULL if not known. Alone, with neither file nor bytes (only in `last`), the
      * hash is all that is known. */
@@ -85,15 +84,15 @@ struct rewind_source {
 
 enum rewind_want {
     REWIND_BYTES,   /* the file gets these bytes */
-    REWIND_ABSENT,  /* the file is removed, since a record shows that it did not exist */
+    REWIND_ABSENT,  /* the file is removed, because a record shows that it did not exist */
     REWIND_UNKNOWN, /* the record is missing or damaged: refused, with why */
 };
 
-/* Only the session's own copies are used; another session that worked on the file is reported. */
+/* Another session that worked on the file. Only the copies of the plan's session are used. */
 struct rewind_other {
     const char *session;
     const char *title;  /* WTF-8; NULL if it has none */
-    const char *system; /* its store's name, if that is another one than the plan's; else NULL */
+    const char *system; /* its store's name, if it differs from the plan's; else NULL */
     int64_t at_ms;
 };
 
@@ -113,12 +112,11 @@ struct rewind_target {
     const struct attrs *like;
     /* its real directory when it was recorded; NULL if not recorded */
     const char *real_parent;
-    /* For an undo: the replaced file itself, by its name in the record of `undoes`. It comes back
-     * itself, because a program may still be writing to it. If NULL, a copy of the source comes
-     * back. */
+    /* For an undo: the replaced file itself, by its name in the record of `undoes`. The file itself is restored,
+     * because a program may still be writing to it. If NULL, a copy of the source is restored. */
     const char *adopts;
     const char *why; /* REWIND_UNKNOWN: what is wrong, for a person */
-    /* Why the wanted bytes may not be what the file contained then: held back until a person allows it. NULL: no
+    /* Why the wanted bytes may not be what the file contained then; it is held back until a person allows it. NULL: no
      * doubt. */
     const char *doubt;
     bool conflict; /* REWIND_UNKNOWN: the record is sound, but later changes are in the way */
@@ -128,8 +126,8 @@ struct rewind_target {
     bool has_last;
     bool last_absent;
     struct rewind_source last;
-    /* `last` is what the session found before work of its own that it does not record: a different file may be that
-     * work, or a person's. */
+    /* `last` is what the session found before it changed the file in a way that it does not record, so a different file
+     * may be the session's work or a person's. */
     bool last_is_older;
     /* The wanted bytes contain some of the present ones that may be a person's (hunks, a merge). */
     bool mixed;
@@ -146,7 +144,7 @@ struct rewind_plan {
     struct arena arena; /* owns everything */
     const char *system; /* "claude" */
     const char *session;
-    const char *point;  /* the message or checkpoint that was asked for */
+    const char *point;  /* the requested message or checkpoint */
     const char *undoes; /* the record that this plan undoes, or NULL */
     const char *root;   /* the session's project: anything outside needs allow_outside */
     bool wide; /* the root is not a project's directory: files below it are outside too (plan.h) */
@@ -162,18 +160,18 @@ struct rewind_plan {
     int64_t point_ms; /* when the point was; TIME_NONE if not known */
     /* what happens to the conversation; empty if only files go back */
     struct rewind_conversation conversation;
-    /* The system's own names for how many files go back and how many events are dropped, for programs that read its
-     * library's answer; literals, or NULL. */
+    /* The names of the counts of restored files and dropped events in the result of the system's own library, for
+     * programs that read it; literals, or NULL. */
     const char *restored_key, *dropped_key;
-    /* May be NULL. Called by apply, if there is something to do, before anything of the user's is touched: the
-     * system's own way to keep the present state, under the id of the record. An error ends the apply. */
+    /* May be NULL. Called by apply, if there is something to do, before any file of the user is touched. The system
+     * saves the present state in its own way, under the id of the record. An error ends the apply. */
     enum err_code (*before)(const struct rewind_preview *preview, const char *id, struct err *e);
 };
 
 MUST_CHECK enum err_code rewind_plan_add(struct rewind_plan *plan, const struct rewind_target *t,
                                          struct err *e);
-/* Sets the mode from that of a tree of git, which stores only whether a file is executable: the other permissions of the
- * present file stay. */
+/* Sets the mode from that of a tree of git, which stores only whether a file is executable: the other permissions of
+ * the present file stay. */
 void rewind_target_git_mode(struct rewind_target *t, unsigned mode);
 MUST_CHECK enum err_code rewind_plan_note(struct rewind_plan *plan, const char *text,
                                           struct err *e);
@@ -187,7 +185,7 @@ enum rewind_action {
     REWIND_RESTORE, /* the file exists and gets other bytes or another mode */
     REWIND_CREATE,  /* it does not exist and comes back */
     REWIND_DELETE,
-    REWIND_UNCHANGED, /* it is as wanted already */
+    REWIND_UNCHANGED, /* it has the wanted state already */
     REWIND_REFUSED,   /* see rule and why */
 };
 
@@ -195,7 +193,7 @@ enum rewind_action {
 enum rewind_rule {
     REWIND_RULE_NONE,
     REWIND_RULE_EDITED,  /* changed by hand since the last snapshot: allow_edited */
-    REWIND_RULE_UNKNOWN, /* nothing shows that the session made it what it is: allow_edited */
+    REWIND_RULE_UNKNOWN, /* nothing shows that the session wrote it: allow_edited */
     REWIND_RULE_OUTSIDE, /* outside the session's project: allow_outside */
     REWIND_RULE_SENSITIVE, /* agent settings, hooks, shell start-up files, .ssh: allow_sensitive, by typed consent */
     REWIND_RULE_PATH,      /* not a clean path, or inside .git in any spelling */
@@ -203,9 +201,9 @@ enum rewind_rule {
     REWIND_RULE_HARD_LINK, /* the file has other names */
     REWIND_RULE_TYPE,      /* a directory, FIFO, socket or device is in the way */
     REWIND_RULE_PARENT,    /* its directory is not the recorded one */
-    REWIND_RULE_SOURCE, /* the wanted bytes are missing, a link, or not what their checksum says */
-    REWIND_RULE_CONFLICT, /* later changes cannot be told from those to be undone */
-    REWIND_RULE_OPEN, /* a program has it open for writing, and what it writes could not be kept */
+    REWIND_RULE_SOURCE,   /* the wanted bytes are missing, a link, or do not match their checksum */
+    REWIND_RULE_CONFLICT, /* later changes cannot be separated from those to be undone */
+    REWIND_RULE_OPEN,     /* a program has it open for writing, and its writes could not be kept */
     REWIND_RULE_ACCESS, /* it cannot be read or written: permissions, attributes that cannot be kept */
 };
 
@@ -225,7 +223,7 @@ struct rewind_entry {
     enum rewind_rule rule;
     const char *why; /* NULL unless refused */
     bool edited;     /* by hand since the last snapshot */
-    /* A program has it open for writing: what it writes goes to the replaced file. */
+    /* A program has it open for writing, and will write to the replaced file. */
     bool held_open;
     bool unproven; /* nothing shows whose work it is */
     bool binary;
@@ -238,8 +236,8 @@ struct rewind_entry {
     int64_t wanted_size;
 };
 
-/* The progress of an apply, from its thread: each file is staged first and put in its place later, so there are two
- * steps a file. */
+/* The progress of an apply, called from its thread. Each file is staged first and put in place later, so there are two
+ * steps for each file. */
 typedef void rewind_progress_fn(size_t done, size_t all, void *arg);
 
 struct rewind_options {
@@ -273,7 +271,8 @@ void rewind_preview_fini(struct rewind_preview *p);
 enum rewind_outcome {
     REWIND_DONE,
     REWIND_SKIPPED, /* refused or not chosen: untouched */
-    REWIND_CONFLICT, /* changed during the apply: the user's bytes stayed, or are in the undo record */
+    /* changed during the apply: the user's bytes are still in place, or in the undo record */
+    REWIND_CONFLICT,
 };
 
 struct rewind_result {
@@ -283,11 +282,10 @@ struct rewind_result {
     size_t conflicts;
 };
 
-/* Carries out a preview, after recovering what an earlier run left. ERR_LOCKED: another rewind is
- * running. ERR_STALE: something changed since the preview, and nothing was done. ERR_IO before
- * INTENT: nothing was done. After INTENT a failure is ERR_IO with "unfinished" in the text: the
- * next start continues. Conflicts are not failures of the call: the rest is done, and the result
- * lists them. */
+/* Applies a preview, after recovering what an earlier run left. ERR_LOCKED: another rewind is running. ERR_STALE:
+ * something changed since the preview, and nothing was done. ERR_IO before INTENT: nothing was done. After INTENT a
+ * failure is ERR_IO with "unfinished" in the text; the next start continues. Conflicts are not failures of the call:
+ * the rest is done, and the result lists them. */
 MUST_CHECK enum err_code rewind_apply(const struct store_env *env,
                                       const struct rewind_preview *preview,
                                       struct rewind_result *out, struct err *e);
@@ -301,9 +299,9 @@ struct rewind_export_result {
     size_t left_out; /* saved copies that are missing or damaged, names that are not file names */
 };
 
-/* Writes the files of the plan, as they were then, below a directory (absolute; made, or empty: else ERR_STALE).
- * Nothing of the user's is touched. Files from outside the project go below <dir>/outside. After a failure the files
- * written so far stay. */
+/* Writes the files of the plan, as they were then, below an absolute directory, which is created or must be empty
+ * (ERR_STALE). Nothing of the user's is touched. Files from outside the project go below <dir>/outside. After a failure
+ * the files written so far stay. */
 MUST_CHECK enum err_code rewind_export(const struct rewind_plan *plan,
                                        const struct rewind_options *options, const char *dir,
                                        struct rewind_export_result *out, struct err *e);
@@ -334,12 +332,13 @@ struct rewind_record {
     /* it was interrupted, and another program wrote to the conversation before it could be changed back */
     bool stays;
     bool interrupted, undone;
-    /* A part of it was undone: these of its files, sorted, can still be undone; its conversation was undone too. */
+    /* A part of it was undone: `left` has the files, sorted, that can still be undone; the conversation was undone
+     * too. */
     bool partly, conversation_undone;
     const char **left;
     size_t left_n;
     bool abandoned; /* the person gave it up */
-    bool empty;     /* it has nothing that an undo could revert */
+    bool empty;     /* an undo would have nothing to revert */
 };
 
 struct rewind_records {
@@ -352,11 +351,12 @@ struct rewind_records {
 MUST_CHECK enum err_code rewind_records_read(const struct store_env *env,
                                              struct rewind_records *out, struct err *e);
 void rewind_records_fini(struct rewind_records *r);
-/* Finishes or drops what a crash left and counts it in *recovered. Every command that could meet it calls this. */
+/* Completes or discards what a crash left, and counts it in *recovered. Every command that could be affected calls
+ * this. */
 MUST_CHECK enum err_code rewind_recover(const struct store_env *env, size_t *recovered,
                                         struct err *e);
-/* The same, with the records that have to wait: a project that was moved away, a disk that is not mounted or cannot
- * be written. They hold up nothing but their own files. ERR_OK if only such records remain. */
+/* The same, with the records that have to wait: a project that was moved away, a disk that is not mounted or cannot be
+ * written. They block only their own files. ERR_OK if only such records remain. */
 enum { REWIND_WAITING_TOLD = 8 };
 struct rewind_recovery {
     size_t recovered, waiting;
@@ -367,8 +367,8 @@ struct rewind_recovery {
 };
 MUST_CHECK enum err_code rewind_recover_all(const struct store_env *env,
                                             struct rewind_recovery *out, struct err *e);
-/* Gives up a rewind that waits: what it has done stays and can be undone, nothing more is done, and its bytes stay in
- * the record. ERR_NOT_FOUND: no such record. ERR_STALE: it does not wait. */
+/* Abandons a waiting rewind: what it has done stays and can be undone, nothing more is done, and its bytes stay in the
+ * record. ERR_NOT_FOUND: no such record. ERR_STALE: it is not waiting. */
 struct rewind_abandoned {
     struct arena arena;
     const char **left; /* temporary files that may still exist, because they could not be reached */
@@ -377,7 +377,7 @@ struct rewind_abandoned {
 MUST_CHECK enum err_code rewind_abandon(const struct store_env *env, const char *id,
                                         struct rewind_abandoned *out, struct err *e);
 void rewind_abandoned_fini(struct rewind_abandoned *a);
-/* Refuses the targets that a waiting record is using. Part of every plan. */
+/* Refuses the targets that a waiting record is using. Called for every plan. */
 MUST_CHECK enum err_code rewind_plan_hold(const struct store_env *env, struct rewind_plan *plan,
                                           struct err *e);
 /* The plan that undoes a record: its targets are what apply kept. id NULL is the newest that is not undone. */
@@ -386,22 +386,22 @@ MUST_CHECK enum err_code rewind_undo_plan(const struct store_env *env, const cha
 
 /* What a person selected in a preview: whole files or some hunks of one, and what they consented to. */
 
-/* Lines of context around a hunk: they decide which changes make one hunk, so every view that offers hunks uses this
+/* Lines of context around a hunk. They determine which changes form one hunk, so every view that offers hunks uses this
  * number. */
 enum { REWIND_CONTEXT = 3 };
 
 struct rewind_selection {
     bool ticked;
-    bool consent;     /* lifts the rule that refuses the file, if a person may */
+    bool consent;     /* overrides the rule that refuses the file, if a person may */
     const bool *hunk; /* which hunks of a restored file; NULL for all of it */
     size_t hunks;
 };
 
-/* Returns true if a person may lift the rule that refuses it. */
+/* Returns true if a person may override the rule that refuses it. */
 bool rewind_may_consent(const struct rewind_entry *entry);
 
-/* rewind_apply of a selection: one for each entry of the preview, which does not change. ERR_STALE also if the hunks
- * of a file are no longer those that were selected from. */
+/* Like rewind_apply, with one selection for each entry of the preview, which is not changed. ERR_STALE also if the
+ * hunks of a file are no longer those that were selected from. */
 MUST_CHECK enum err_code rewind_apply_selected(const struct store_env *env,
                                                const struct rewind_preview *preview,
                                                const struct rewind_selection *pick,

@@ -10,7 +10,7 @@
 #include "store/rewind/plan/beneath.h"
 #include "store/rewind/plan/rewind.h"
 
-/* The bytes of both sides of a rewind: the wanted ones, and those in the work tree. */
+/* The bytes of both sides of a rewind: the wanted ones and those in the work tree. */
 
 /* Up to this size they are held in memory; larger contents are only streamed. */
 enum { SOURCE_CONTENT_HELD_MAX = 16 << 20 };
@@ -25,7 +25,7 @@ struct source_content {
 
 void source_content_fini(struct source_content *c);
 
-/* Reads and hashes a span, replacing what was in out. If the bytes equal those of `like` (may be NULL), its hash is
+/* Reads and hashes a span, replacing the contents of out. If the bytes equal those of `like` (may be NULL), its hash is
  * used and not computed again. ERR_STALE: the file changed its size while it was read. */
 MUST_CHECK enum err_code source_content_read(const struct span *s,
                                              const struct source_content *like,
@@ -39,7 +39,7 @@ MUST_CHECK enum err_code source_open(const struct rewind_source *s, struct span 
 /* ERR_FORMAT if the hash differs from the source's checksum. */
 MUST_CHECK enum err_code source_check(const struct rewind_source *s,
                                       const uint8_t sha256[SHA256_BYTES], struct err *e);
-/* Opens, reads and checks: a rewind refuses a file whose saved copy gives ERR_FORMAT. */
+/* Opens, reads and checks. A rewind refuses a file whose saved copy causes ERR_FORMAT. */
 MUST_CHECK enum err_code source_read(const struct rewind_source *s,
                                      const struct source_content *like, struct source_content *out,
                                      struct err *e);
@@ -56,12 +56,12 @@ struct look {
     bool is_mount;        /* its bytes can be read and written, but its name cannot be moved */
 };
 
-/* Examines a path; for root_fd and root see beneath_parent; real_parent may be NULL. It fails only if out of memory
- * or descriptors; any obstacle is a rule. Buffers of *out are reused. */
+/* Examines a path. For root_fd and root see beneath_parent; real_parent may be NULL. It fails only if out of memory or
+ * descriptors; any obstacle is reported as a rule. Buffers of *out are reused. */
 MUST_CHECK enum err_code rewind_look_at(int root_fd, const char *root, const char *path,
                                         const char *real_parent, struct look *out, struct err *e);
 void rewind_look_fini(struct look *l);
-/* Returns true if another program has it open for writing right now. */
+/* Returns true if another program has the file open for writing right now. */
 bool rewind_look_is_written(const struct look *l);
 /* rewind_look_at for a target of a plan, from the right root. */
 MUST_CHECK enum err_code rewind_look(const struct rewind_plan *plan, const struct rewind_target *t,
@@ -73,7 +73,7 @@ struct rewind_sides {
     struct buf present, wanted;
 };
 
-/* Reads what the preview read, in the same way. ERR_STALE: the content changed. ERR_FORMAT: the saved copy is
+/* Reads both sides in the same way as the preview. ERR_STALE: the content changed. ERR_FORMAT: the saved copy is
  * unavailable, or something else is in the way. ERR_UNSUPPORTED: too large to be compared line by line. */
 MUST_CHECK enum err_code rewind_sides_read(const struct rewind_plan *plan,
                                            const struct rewind_entry *entry,

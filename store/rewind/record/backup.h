@@ -4,8 +4,7 @@
 #include "store/fs/span.h"
 #include "store/rewind/plan/rewind.h"
 
-/* The backups of a record, for a person who wants the bytes themselves, also if an undo cannot
- * restore them. */
+/* The backups of a record, for a person who wants the bytes themselves, even if an undo cannot restore them. */
 struct rewind_backup {
     const char *path;
     enum rewind_action did; /* RESTORE, CREATE or DELETE */
@@ -13,8 +12,8 @@ struct rewind_backup {
     bool undone;            /* it was undone */
     bool has_bytes;         /* there was a file before */
     int64_t size;
-    bool written; /* after the rewind; the source has these bytes of the old file too, */
-    int64_t now;  /* and this many in all */
+    bool written; /* the old file was written to after the rewind; the source includes that, */
+    int64_t now;  /* and has this many bytes in all */
     uint32_t mode;
     struct rewind_source source;
 };

@@ -24,7 +24,7 @@ struct history_entry {
 /* The entry is valid during the call. A non-zero result ends the walk and is returned. */
 typedef enum err_code history_fn(const struct history_entry *x, void *arg, struct err *e);
 
-/* Walks through both. Holds the operation log, and finishes what a crash left there. */
+/* Walks through both. Locks the operation log during the walk, and first recovers what a crash left in it. */
 MUST_CHECK enum err_code history_each(const struct store_env *env, history_fn *fn, void *arg,
                                       struct err *e);
 

@@ -24,12 +24,12 @@
  *                                    a program has open for writing: an undo gives back the file itself
  *                                    (version 1: undo/<n> and undo/<n>.old instead of these two)
  *   <state>/rewinds/<id>/talk/       what is done to the conversation (change_part_do), before intent: see record.c
- *   <state>/rewinds/<id>/intent      the one decision: without it recovery drops, with it recovery goes forward
- *   <state>/rewinds/<id>/commit      every entry is done or in conflict: one letter an entry (d, c; u: given up
- *                                    before it was known)
+ *   <state>/rewinds/<id>/intent      the commit point: without it recovery discards, with it recovery completes
+ *   <state>/rewinds/<id>/commit      every entry is done or in conflict: one letter an entry (d, c; u: abandoned
+ *                                    before its outcome was known)
  *   <state>/rewinds/<id>/cleaned     no temporary file is left, and empty directories may be removed
  *   <state>/rewinds/<id>/done        everything is done
- *   <state>/rewinds/<id>/abandoned   the person gave it up: recovery no longer goes forward
+ *   <state>/rewinds/<id>/abandoned   the person abandoned it: recovery no longer completes it
  *
  *   crash before  plan     nothing happened            -> the directory is removed
  *                 intent   temps beside the targets    -> the conversation is restored; temps and directory
@@ -51,7 +51,7 @@ struct rewind_tx_entry {
     const struct root_id *root_id; /* NULL if any directory of that name is accepted */
     enum rewind_action action;     /* RESTORE, CREATE or DELETE */
     bool mode_only;
-    bool mixed;       /* a person's bytes may be among the wanted ones */
+    bool mixed;       /* the wanted bytes may include a person's */
     uint32_t mode;    /* RESTORE, CREATE: of the file afterwards */
     int64_t mtime_ns; /* MTIME_NOW leaves it to the kernel */
     /* CREATE: missing directories on the way; DELETE: how many are removed if empty */
@@ -59,12 +59,12 @@ struct rewind_tx_entry {
     uint8_t wanted[SHA256_BYTES];
     struct rewind_seen seen;
     int64_t kept_at; /* where its bytes are in the record */
-    /* For an undo: the file that comes back itself, in the record of `undoes`: "old/<n>.live". It
-     * has a name in both places until all is done. If NULL, a copy comes back. */
+    /* For an undo: the file itself that is restored, in the record of `undoes`: "old/<n>.live". It has a name in both
+     * places until everything is done. If NULL, a copy is restored. */
     const char *adopts;
     struct attrs was; /* DELETE: attributes of the file, for an undo */
     enum rewind_outcome outcome;
-    bool unknown; /* given up before its outcome was known: DONE, so that an undo compares it */
+    bool unknown; /* abandoned before its outcome was known: DONE, so that an undo compares it */
     /* Our files as they were when this process last touched them: the staged one, and the one that
      * was taken away. Zero in a recovery, which reads their bytes instead. */
     struct file_id staged, taken;
@@ -77,33 +77,32 @@ struct rewind_tx {
     int64_t version; /* of the format of the record */
     const char *system, *session, *point, *undoes, *project;
     const char *store, *title; /* of the session; NULL if not recorded */
-    struct root_id *root_id;   /* of the project, while it was there */
+    struct root_id *root_id;   /* of the project, if it existed */
     int64_t at_ms;
     struct rewind_conversation conversation; /* its change: only while it is under way */
     struct rewind_tx_entry *entry;
     size_t n;
     struct dirs dirs; /* those that are removed with the files in them, or come back */
-    /* For an undo: files that were as wanted already, and so are undone as well. A file that is neither here nor an
-     * entry was left out. NULL: not recorded by older versions, which undid everything or said nothing about the
-     * rest. */
+    /* For an undo: files that already had the wanted state, and so are undone as well. A file that is neither here nor
+     * an entry was left out. NULL: not recorded, by older versions. */
     const char **settled;
     size_t settled_n;
-    /* what it did to the conversation could not be undone, and the files did not follow */
+    /* its change of the conversation could not be undone, and the files were not changed */
     bool stays;
     bool abandoned;
-    /* entries before this one may have files of ours beside them, if there is no INTENT */
+    /* without INTENT, entries before this one may have files of ours beside them */
     size_t begun;
     enum rewind_tx_phase phase;
     rewind_progress_fn *progress; /* may be NULL */
     void *progress_arg;
 };
 
-/* Room for the name of a record's file: the directory of a record may be as long as a name can be; a longer name is
- * refused by the system, never truncated by us. */
+/* Room for the path of a file in a record, whose directory may be as long as a path can be. A longer path is rejected
+ * by the system and never truncated by us. */
 enum { TX_PATH_MAX = PATH_MAX + NAME_MAX + 2 };
 void rewind_tx_path(const char *dir, const char *name, char out[TX_PATH_MAX]);
 
-/* Returns true if there is something to do for an entry of a preview. Such entries become transaction entries, in
+/* Returns true if there is something to do for an entry of a preview. These entries become transaction entries, in
  * their order. */
 bool rewind_tx_includes(const struct rewind_entry *x);
 /* Reports that `done` of 2 n steps are done. */
@@ -121,7 +120,7 @@ struct file_id rewind_tx_seen_id(const struct rewind_seen *s);
 /* The same device, inode and size. */
 bool rewind_tx_same_file(struct file_id a, struct file_id b);
 
-/* The error for a file that the preview saw and that could not be opened: ERR_STALE if errno says that it is gone or
+/* The error for a file that the preview saw and that could not be opened: ERR_STALE if errno means that it is gone or
  * another kind of file now, or else the error itself. */
 MUST_CHECK enum err_code rewind_tx_open_error(const struct rewind_tx_entry *x, struct err *e);
 
@@ -129,20 +128,21 @@ MUST_CHECK enum err_code rewind_tx_open_error(const struct rewind_tx_entry *x, s
 
 /* Sets where the bytes of each entry are in <dir>/kept. Returns false if the sizes are impossible. */
 bool rewind_tx_backup_layout(struct rewind_tx *tx);
-/* Where the bytes of entry i can be read again. The name of their file is in the caller's buffer. */
+/* Returns the source of the kept bytes of entry i. The path of their file is in the caller's buffer. */
 struct rewind_source rewind_tx_backup_source(const struct rewind_tx *tx, size_t i,
                                              char file[TX_PATH_MAX]);
-/* The new file for the bytes: staging appends to it; then it is closed, durably with its name. */
+/* Creates the file for the bytes, to which staging appends; closing it makes it and its name durable. */
 MUST_CHECK enum err_code rewind_tx_backup_open(const struct rewind_tx *tx, int *fd, struct err *e);
 MUST_CHECK enum err_code rewind_tx_backup_close(const struct rewind_tx *tx, int fd, struct err *e);
-/* The directory of replaced files. */
+/* Opens the directory of replaced files. */
 MUST_CHECK enum err_code rewind_tx_old_open(const struct rewind_tx *tx, int *fd, struct err *e);
 /* The name of entry i's file in it. */
 void rewind_tx_old_name(const struct rewind_tx *tx, size_t i, bool live, char out[32]);
 /* Writes bytes under such a name, durably except for the name: the caller syncs the directory. */
 MUST_CHECK enum err_code rewind_tx_old_write(const struct rewind_tx *tx, const char *name,
                                              const struct span *from, struct err *e);
-/* Returns true if the replaced file of entry i was written to, or may be: its path, and its name below the record. */
+/* Returns true if the replaced file of entry i was written to, or may be. *out is its path and its name below the
+ * record. */
 struct tx_live {
     char path[TX_PATH_MAX];
     const char *name; /* in path */
@@ -157,17 +157,17 @@ MUST_CHECK enum err_code rewind_tx_write_plan(const struct rewind_tx *tx, struct
 /* Writes the mark of a phase, durably. */
 MUST_CHECK enum err_code rewind_tx_mark(struct rewind_tx *tx, enum rewind_tx_phase phase,
                                         struct err *e);
-/* Records are carried out, so this is ERR_UNSAFE if any part is another user's. The files below old/ are the
- * person's. */
+/* Records are executed, so this returns ERR_UNSAFE if any part belongs to another user. The files below old/ are the
+ * person's and are not checked. */
 MUST_CHECK enum err_code rewind_tx_check_own(const char *dir, struct err *e);
-/* Reads plan and marks. ERR_NOT_FOUND: there is no plan (TX_NOTHING). ERR_FORMAT: the record is damaged or another
- * user's; every caller leaves it alone. */
+/* Reads plan and marks. ERR_NOT_FOUND: there is no plan (TX_NOTHING). ERR_FORMAT: the record is damaged or belongs to
+ * another user; every caller leaves it alone. */
 MUST_CHECK enum err_code rewind_tx_read(const char *dir, const char *id, struct rewind_tx *out,
                                         struct err *e);
 void rewind_tx_fini(struct rewind_tx *tx);
 
-/* Makes names durable, once for a whole step, in every directory that has an entry. A directory that is gone, or is
- * no longer a real directory, has nothing of ours to sync. */
+/* Makes names durable, once for a whole step, in every directory that has an entry. A directory that is gone, or is no
+ * longer a real directory, is skipped. */
 MUST_CHECK enum err_code rewind_tx_sync_dirs(const struct rewind_tx *tx, struct err *e);
 
 /* ---- the steps; each can be done again after a crash ---- */
@@ -175,8 +175,8 @@ MUST_CHECK enum err_code rewind_tx_sync_dirs(const struct rewind_tx *tx, struct 
 /* Writes undo copies and staged files. On failure rewind_tx_roll_back removes everything again. */
 MUST_CHECK enum err_code rewind_tx_stage(struct rewind_tx *tx, const struct rewind_preview *p,
                                          struct err *e);
-/* The conversation's part, before INTENT: does it; undoes what was done of it (rewind_tx_roll_back calls this, with
- * the lock of the change log held); and makes the change that undoes it later. */
+/* The conversation's part, before INTENT: these do it, undo what was done of it (for rewind_tx_roll_back, with the lock
+ * of the change log held), and make the change that undoes it later. */
 MUST_CHECK enum err_code rewind_tx_conversation_do(struct change_log *log, struct rewind_tx *tx,
                                                    struct err *e);
 MUST_CHECK enum err_code rewind_tx_conversation_undo(const struct rewind_tx *tx, enum rollback *how,
@@ -185,8 +185,8 @@ MUST_CHECK enum err_code rewind_tx_conversation_inverse(const struct rewind_tx *
                                                         struct rewind_conversation *out,
                                                         struct err *e);
 bool rewind_conversation_parse(const char *word, enum conversation_change *how);
-/* Puts every entry in its place and sets the outcomes to done or conflict. ERR_IO: some could not
- * be; continue later. */
+/* Puts every entry in its place and sets the outcomes to done or conflict. ERR_IO: some could not be put in place;
+ * continue later. */
 MUST_CHECK enum err_code rewind_tx_apply(struct rewind_tx *tx, struct err *e);
 /* Removes the files under temporary names. A file that was written to after it was exchanged is kept in the record. */
 MUST_CHECK enum err_code rewind_tx_clean(struct rewind_tx *tx, struct err *e);
@@ -198,20 +198,19 @@ MUST_CHECK enum err_code rewind_tx_prune(const struct rewind_tx_entry *x, const 
 /* Records the attributes of the directories that rewind_tx_prune may remove. */
 MUST_CHECK enum err_code rewind_tx_record_dirs(struct rewind_tx *tx,
                                                const struct rewind_tx_entry *x, struct err *e);
-/* Restores the times of directories that this process made again, when nothing more happens in them. */
+/* Restores the times of directories that this process created again, once they no longer change. */
 void rewind_tx_restore_dir_times(const struct rewind_tx *tx);
-/* Before INTENT: undoes the change of the conversation and removes temporary files, made directories and the record.
- * The record stays if the conversation could not be restored: ROLLBACK_RETRY, for the next start; ROLLBACK_CONFLICT,
- * as the record of a finished rewind of the conversation alone. */
+/* Before INTENT: undoes the change of the conversation and removes temporary files, created directories and the record.
+ * The record stays if the conversation could not be restored: ROLLBACK_RETRY, for the next start; ROLLBACK_CONFLICT, as
+ * the record of a finished rewind of the conversation alone. */
 MUST_CHECK enum err_code rewind_tx_roll_back(struct rewind_tx *tx, enum rollback *how,
                                              struct err *e);
-/* From INTENT to DONE. */
+/* Takes a record from INTENT to DONE. */
 MUST_CHECK enum err_code rewind_tx_finish(struct rewind_tx *tx, struct err *e);
-/* The error of an entry that cannot be reached and has to wait, for a missing, replaced or unsafe directory
- * (ERR_IO). */
+/* Makes the error (ERR_IO) for an entry that has to wait, because its directory is missing, replaced or unsafe. */
 MUST_CHECK enum err_code rewind_tx_wait_error(const struct rewind_tx_entry *x, enum err_code rc,
                                               struct err *e);
-/* The person gives it up: nothing more is put in place. Temporary files are removed if they can be reached; `left` is
+/* Abandons the record: nothing more is put in place. Temporary files are removed if they can be reached; `left` is
  * called for each that may remain. Ends in DONE. */
 typedef enum err_code rewind_tx_left_fn(const char *path, void *arg, struct err *e);
 MUST_CHECK enum err_code rewind_tx_abandon(struct rewind_tx *tx, rewind_tx_left_fn *left, void *arg,

@@ -21,37 +21,36 @@ bool rewind_undone_mark(struct undone *u, const struct rewind_tx *tx, struct rew
 /* Returns true if the file can still be undone. */
 bool rewind_undone_can_undo(const struct rewind_record *r, const char *path);
 
-/* Makes <state>/rewinds and takes its lock (flock: it dies with the process). ERR_LOCKED names the holder. */
+/* Creates <state>/rewinds and takes its lock (flock, so it ends with the process). ERR_LOCKED names the holder. */
 MUST_CHECK enum err_code rewind_records_open(const struct store_env *env, char dir[PATH_MAX],
                                              int *lock, struct err *e);
-/* Reads the newest `most` records, newest first, as far as they can be read; *more false ends it. No record is not an
- * error. */
+/* Reads the newest `most` records, newest first, as far as they can be read. Setting *more to false ends the walk. It
+ * is not an error if there are no records. */
 typedef enum err_code rewind_records_fn(const struct rewind_tx *tx, void *arg, bool *more,
                                         struct err *e);
 MUST_CHECK enum err_code rewind_records_each(const struct store_env *env, size_t most,
                                              rewind_records_fn *fn, void *arg, struct err *e);
-/* Calls fn for each path of the set that an unfinished record is using: `path` is its number in the
- * set, `id` the record's. Takes time for the records and the paths, not for their product. */
+/* Calls fn for each path of the set that an unfinished record is using: `path` is its number in the set, `id` the
+ * record's. The time depends on the number of records plus the number of paths, not on their product. */
 typedef enum err_code rewind_records_held_fn(uint32_t path, const char *id, void *arg,
                                              struct err *e);
 MUST_CHECK enum err_code rewind_records_each_held(const struct store_env *env,
                                                   const struct slice_set *paths,
                                                   rewind_records_held_fn *fn, void *arg,
                                                   struct err *e);
-/* Finishes or drops what crashes left; the caller holds the lock. Records that have to wait are not an error. */
+/* Completes or discards what crashes left; the caller holds the lock. Records that have to wait are not an error. */
 MUST_CHECK enum err_code rewind_records_recover(const struct store_env *env, const char *dir,
                                                 struct rewind_recovery *out, struct err *e);
 /* Removes the record's own temporary files, which nothing would look for afterwards. */
 MUST_CHECK enum err_code rewind_records_sweep(const char *dir, struct err *e);
-/* Sets *all to whether no record was interrupted. Then nothing needs to be written and no lock is taken, even if none
- * could be. */
+/* Sets *all to whether no record was interrupted. Nothing then needs to be written and no lock is taken, which works
+ * even where locking is impossible. */
 MUST_CHECK enum err_code rewind_records_are_done(const char *dir, bool *all, struct err *e);
 
-/* Finds the states in which reprise itself left the files of a plan: the newest of its records that
- * names a file describes what it contained afterwards. A file that is still so was not edited by
- * hand since, even if the session's snapshots differ, unless an undo restored a person's work there
- * or a merge kept it. So only files that a rewind took from a saved copy count. Records that cannot
- * be read are skipped. The only error is ERR_NOMEM. */
+/* Finds the states in which reprise itself left the files of a plan: the newest of its records that names a file
+ * describes what it contained afterwards. A file that still has that content was not edited by hand since, even if the
+ * session's snapshots differ, unless an undo restored a person's work there or a merge kept it. So only files that a
+ * rewind restored from a saved copy count. Records that cannot be read are skipped. The only error is ERR_NOMEM. */
 MUST_CHECK enum err_code rewind_plan_known_state(const struct store_env *env,
                                                  struct rewind_plan *plan, struct err *e);
 

@@ -28,16 +28,16 @@ struct undo_target_others {
     struct undo_target elsewhere; /* in other stores and directories */
     struct undo_target edited;    /* a rewind whose remaining files all changed since */
     struct undo_target stuck;     /* what it changed was changed again, or its session continued */
-    struct undo_target gone;      /* its sessions no longer exist; */
-    size_t gone_n;                /* this many are newer than the one that was found */
+    struct undo_target gone;      /* its sessions no longer exist */
+    size_t gone_n; /* the number of these that are newer than the one that was found */
 };
 
-/* Finds what undo would undo, among what is shown (NULL: everything). The log is open, so nothing changes meanwhile.
- * others may be NULL. ERR_STALE: there is a newer record that cannot be read. */
+/* Finds what undo would undo, among what is shown (NULL: everything). The caller has the log open, so nothing changes
+ * meanwhile. others may be NULL. ERR_STALE: there is a newer record that cannot be read. */
 MUST_CHECK enum err_code undo_target_find(const struct store_env *env, struct change_log *log,
                                           const struct shown *shown, struct undo_target *out,
                                           struct undo_target_others *others, struct err *e);
-/* Finds what redo would undo: the newest of everything shown, if it is an undo. */
+/* Finds what redo would undo: the newest shown change or rewind, if it is an undo. */
 MUST_CHECK enum err_code undo_target_find_redo(const struct store_env *env, struct change_log *log,
                                                const struct shown *shown, struct undo_target *out,
                                                struct undo_target_others *others, struct err *e);
