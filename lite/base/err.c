@@ -115,8 +115,7 @@ unsigned long err_format(const struct err *e, char *out, unsigned long cap)
 
     if (!e->sys && e->context)
         reason += 2;
-    if (e->code ==
-        ERR_USAGE) { /* of a word that was typed: short, and what it is about comes first */
+    if (e->code == ERR_USAGE) { /* the path is a word that was typed: short, and shown first */
         snprintf(out, cap, "%s%s%s", e->path, e->path[0] ? ": " : "", e->text);
         return 0;
     }

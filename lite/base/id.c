@@ -14,14 +14,14 @@ enum { UUID_LENGTH = 36, SHORT_MAX = 15 };
  * the length, never becomes 0. */
 static const struct id128 short_texts = { 0xd53e91c7a86b204fu, 0x7be02d94c1583af6u };
 
-/* 1 + the value of a lower-case hex digit; 0 for anything else. A table, because the digits of an id are
- * random: a branch on them would be guessed wrong every other time. */
+/* 1 + the value of a lower-case hex digit; 0 for anything else. It is a table because the digits of an id are random,
+ * so half of the branches on them would be mispredicted. */
 static const uint8_t digit[256] = {
     ['0'] = 1, ['1'] = 2,  ['2'] = 3,  ['3'] = 4,  ['4'] = 5,  ['5'] = 6,  ['6'] = 7,  ['7'] = 8,
     ['8'] = 9, ['9'] = 10, ['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,
 };
 
-/* n hex digits, pushed into *value from below; false when one is none. */
+/* Shifts n hex digits into *value. Returns false if one is not a hex digit. */
 static bool parse_hex(const char *p, size_t n, uint64_t *value)
 {
     unsigned wrong = 0;
@@ -100,7 +100,7 @@ bool id128_eq(struct id128 a, struct id128 b)
     return a.hi == b.hi && a.lo == b.lo;
 }
 
-/* Ids are random or hashed, but a program may count them up: multiplying spreads both. */
+/* Ids are random or hashed, but a program may also use a counter; multiplying spreads both. */
 static size_t slot_of(const struct idset *set, struct id128 id)
 {
     uint64_t h = (id.hi ^ (id.lo * UINT64_C(0x9E3779B97F4A7C15))) * UINT64_C(0xD6E8FEB86659FD93);

@@ -3,8 +3,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Two digits at a time, from the first bit in which items differ: what is still equal then is few, or small enough
- * to stay in the nearest cache while it is sorted by the next two. */
+/* Two digits at a time, from the first bit in which items differ. Items that are then still equal are few, or fit into
+ * the nearest cache while they are sorted by the next two digits. */
 enum { DIGIT_BITS = 9, VALUES = 1 << DIGIT_BITS, FEW = 64, KEY_BITS = 64 };
 
 static unsigned width_of(uint64_t n)
@@ -51,7 +51,7 @@ static unsigned digit(uint64_t item, unsigned low)
     return item >> low & (VALUES - 1);
 }
 
-/* From the count of each value to the place of its first item. */
+/* Turns the count of each value into the position of its first item. */
 static void to_places(uint32_t *count)
 {
     uint32_t sum = 0;
@@ -85,8 +85,8 @@ static void sort_by_digits(uint64_t *item, uint64_t *spare, size_t n, unsigned l
     scatter_items(spare, item, n, low + DIGIT_BITS, major);
 }
 
-/* Returns the bits that differ, or 0 if all are in order already and need not be sorted. Items with
- * the same key are in order after the first digits. */
+/* Returns the bits that differ, or 0 if the items are already in order. Items with the same key are in order after the
+ * first digits. */
 static uint64_t find_differing_bits(const uint64_t *item, size_t n)
 {
     uint64_t bits = 0;

@@ -72,7 +72,7 @@ WITH_AVX2 static struct part part_of(const char *bytes, size_t n, bool folded)
     return part;
 }
 
-/* A byte of ones for each of the places p to p + 31 where both bytes fit. */
+/* A byte of ones for each of the positions p to p + 31 at which both bytes match. */
 WITH_AVX2 static inline __m256i match_bytes(const struct part *part, const char *p)
 {
     __m256i a = _mm256_loadu_si256((const __m256i *)(const void *)(p + part->at[0]));
@@ -105,8 +105,8 @@ static inline const char *first_whole(const struct part *part, const char *p, ui
     return NULL;
 }
 
-/* The part could begin at each of `places` places, 32 or more; the last 32 are looked at together, some
- * of them for the second time. */
+/* The part could begin at each of `places` positions, at least 32; the last 32 are examined together, some of them for
+ * the second time. */
 WITH_AVX2 static const char *find_avx2(const char *p, size_t places, struct slice text, bool folded)
 {
     const struct part part = part_of(text.p, text.n, folded);
@@ -154,7 +154,7 @@ WITH_AVX512 static const char *find_avx512(const char *p, size_t places, struct 
     return found;
 }
 
-/* Returns true if the machine can do it for a text of so many bytes. */
+/* Returns true if the machine supports this and the text is long enough. */
 static bool find_by_blocks(struct slice text, const char *part, size_t part_n, bool folded,
                            const char **found)
 {

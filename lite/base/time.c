@@ -93,7 +93,7 @@ static bool parse_date_part(struct slice *s, int64_t *days)
     return true;
 }
 
-/* The digits behind the point: anything finer than a millisecond is cut, never rounded. */
+/* The digits after the point. Anything finer than a millisecond is cut off and never rounded. */
 static bool parse_fraction(struct slice *s, int *ms)
 {
     int unit = 100, digit;

@@ -4,7 +4,7 @@
 #include <utf8proc.h>
 
 /* The bytes that may follow a first byte: their number, and the range of the second (Unicode table
- * 3-7). That range makes "maximal broken part" come out right: E0 80 is two broken parts. */
+ * 3-7). That range determines the "maximal broken parts": E0 80 is two of them. */
 struct lead {
     unsigned more;
     unsigned char low, high;
@@ -81,7 +81,7 @@ static size_t ascii_front(struct slice s)
     return i;
 }
 
-/* True when the next character is whole; cuts it off. A real U+FFFD counts as whole. */
+/* Cuts off the next character and returns true if it is whole. A real U+FFFD counts as whole. */
 static bool next_whole(struct slice *rest)
 {
     struct slice before = *rest;
@@ -211,7 +211,7 @@ struct slice utf8_js_trim(struct slice text)
     return text;
 }
 
-/* Nothing below U+0300 changes, and no character below it has a byte of 0xCC or more. */
+/* No character below U+0300 changes, and none of these has a byte of 0xCC or more. */
 static bool surely_nfc(struct slice text)
 {
     for (size_t i = 0; i < text.n; i++)

@@ -140,7 +140,8 @@ static bool looks_whole(struct slice row)
     return row.n == 0 || (row.n >= 2 && row.p[0] == '{' && row.p[row.n - 1] == '}');
 }
 
-/* cut_front: the first row began before these bytes; a last row without newline is cut or torn. */
+/* cut_front: the first row began before these bytes. A last row without a newline is cut or
+ * torn. */
 static bool shows_damage(struct slice rows, bool cut_front)
 {
     struct slice row;
@@ -163,7 +164,7 @@ bool window_shows_damage(const struct window *w)
 
 enum { KEPT = 8 };
 
-/* Taking and giving are single exchanges of a slot; no thread waits. */
+/* Acquiring and releasing are single exchanges of a slot; no thread waits. */
 struct window_pool {
     _Atomic(struct scratch *) slot[KEPT];
 };

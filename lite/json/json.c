@@ -3,8 +3,8 @@
 #include "lite/base/utf8.h"
 #include "lite/json/scan.h"
 
-/* The readers step from member to member and never look into a value they pass: they count brackets and
- * skip strings. */
+/* The readers step from member to member and do not parse the values that they skip: they only count brackets and skip
+ * strings. */
 
 static const char *skip_json_blanks(const char *p, const char *end)
 {
@@ -13,8 +13,8 @@ static const char *skip_json_blanks(const char *p, const char *end)
     return p;
 }
 
-/* p is at an opening bracket. Returns the place behind the one that closes it, or NULL. Brackets
- * are only counted; json_valid checks that their kinds match. */
+/* p is at an opening bracket. Returns the position after the one that closes it, or NULL. Brackets are only counted;
+ * json_valid checks that their kinds match. */
 static const char *skip_nested(const char *p, const char *end)
 {
     size_t depth = 0;
@@ -39,8 +39,8 @@ static const char *skip_nested(const char *p, const char *end)
     return NULL;
 }
 
-/* A number or a word goes on until something that cannot belong to it. At the end of the text it may
- * have been cut: 12 of 1234. */
+/* A number or a word ends at the first byte that cannot belong to it. At the end of the text it may have been cut: 12
+ * of 1234. */
 static const char *skip_plain(const char *p, const char *end)
 {
     const char *begin = p;
@@ -325,14 +325,14 @@ static bool hex_unit(const char *p, const char *end, uint32_t *unit)
     return true;
 }
 
-/* The character that a letter behind a backslash means; 0 if it means none. */
+/* The character that a letter after a backslash stands for, or 0. */
 static const char says[256] = {
     ['"'] = '"',  ['\\'] = '\\', ['/'] = '/',  ['b'] = '\b',
     ['f'] = '\f', ['n'] = '\n',  ['r'] = '\r', ['t'] = '\t',
 };
 
-/* One escape at the front of *rest; a high and a low surrogate in a row are one character. A bad
- * escape is its backslash, and the characters behind it are taken as they are. */
+/* One escape at the front of *rest; a high and a low surrogate in a row are one character. A bad escape yields its
+ * backslash, and the characters after it as they are. */
 static uint32_t next_escape(struct slice *rest)
 {
     const char *p = rest->p, *end = p + rest->n;
@@ -374,7 +374,7 @@ static bool unquote(struct slice quoted, struct slice *text)
     return true;
 }
 
-/* A character that is not escaped distinguishes most strings, however long they are. */
+/* The first unescaped character distinguishes most strings, however long they are. */
 static bool begins_otherwise(struct slice quoted, const char *text)
 {
     char c = quoted.n > 1 ? quoted.p[1] : '"';

@@ -32,7 +32,7 @@ static bool same_key(struct merging *m, struct slice a, struct slice b)
     return slice_eq(one, two);
 }
 
-/* The last member with this key; false if the object has none. */
+/* The last member with this key; false if the object has no such member. */
 static bool find_member(struct merging *m, struct slice object, struct slice key,
                         struct slice *value)
 {
@@ -70,7 +70,8 @@ static void merge_member(struct merging *m, struct slice key, struct slice old, 
     merge_value(m, old, patch, depth);
 }
 
-/* Members of the target keep their places, and those that only the patch has follow. */
+/* Members of the target keep their places, and those that only the patch has are added after
+ * them. */
 static void merge_objects(struct merging *m, struct slice target, struct slice patch, int depth)
 {
     struct slice key, value, change;

@@ -7,9 +7,9 @@
 #include "lite/json/scan.h"
 #include "lite/scan/key_scan.h"
 
-/* The validator makes one pass without recursion. Open brackets are one bit a level (set for an
- * object), in a small array first, so that only deeper texts use the heap. The functions that
- * consume something return the place behind it, or NULL if it is not there. */
+/* The validator makes one pass without recursion. Open brackets are one bit a level (set for an object), in a small
+ * array first, so that only deeper texts use the heap. The functions that consume something return the position after
+ * it, or NULL if it is not there. */
 
 enum { WORD_BITS = 64, SMALL_WORDS = 8 };
 
@@ -95,7 +95,7 @@ static const char *escape(const char *p, const char *end)
     return p + 6;
 }
 
-/* The stops of one block, until the string ends (*done), is wrong (NULL) or leaves the block. */
+/* Handles the stops of one block, until the string ends (*done), is invalid (NULL) or leaves the block. */
 static const char *block_rest(const char *p, const char *end, uint32_t stops, bool *done)
 {
     const char *next = p + SCAN_BLOCK;
@@ -116,8 +116,8 @@ static const char *block_rest(const char *p, const char *end, uint32_t stops, bo
     return next;
 }
 
-/* p is behind the opening quote. Broken UTF-8 is not checked: it cannot hide a quote or a
- * backslash, and inside a string U+FFFD is as good as any character. */
+/* p points after the opening quote. UTF-8 is not checked: a broken sequence cannot hide a quote or a backslash, and
+ * U+FFFD is valid inside a string. */
 static const char *string_rest(const char *p, const char *end)
 {
     bool done = false;
@@ -141,14 +141,14 @@ static const char *string_rest(const char *p, const char *end)
 }
 
 #if defined(__x86_64__)
-/* The same for long strings, by masks: texts of several lines have an escape in almost every block, and each would be a
- * branch. An escape that a block cuts is completed in the next one. */
+/* The same for long strings, with masks: texts of several lines have an escape in almost every block, and each would be
+ * a branch. An escape at the end of a block is completed in the next one. */
 struct string_blocks {
     bool escaped; /* the first byte of the next block is */
     uint64_t hex; /* its first bytes that have to be digits */
 };
 
-/* Returns the closing quote, as a bit. *wrong: there is a fault before it. */
+/* Returns the closing quote, as a bit. *wrong: an error precedes it. */
 WITH_AVX2 static inline uint64_t string_block(struct string_blocks *s, const char *p, bool *wrong)
 {
     struct simd_block b = block_load(p);
@@ -261,8 +261,8 @@ static const char *member_key(const char *p, const char *end)
     return p < end && *p == ':' ? skip_blank_bytes(p + 1, end) : NULL;
 }
 
-/* Behind a value: closes the brackets that end here. Returns the place where the next value begins,
- * or the end of the text with depth 0 if that was all. */
+/* Called after a value: closes the brackets that end here. Returns the position of the next value, or the end of the
+ * text with depth 0 if there are no more values. */
 static const char *after_value(struct nest *nest, const char *p, const char *end)
 {
     for (p = skip_blank_bytes(p, end); nest->depth; p = skip_blank_bytes(p + 1, end)) {
@@ -279,7 +279,7 @@ static const char *after_value(struct nest *nest, const char *p, const char *end
     return p == end ? p : NULL;
 }
 
-/* Behind the bracket that opened the newest level. Returns where its first value begins. */
+/* Called after the bracket that opened the newest level. Returns the position of its first value. */
 static const char *first_value(const struct nest *nest, const char *p, const char *end)
 {
     return nest_in_object(nest) ? member_key(p, end) : skip_blank_bytes(p, end);

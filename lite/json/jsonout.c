@@ -86,7 +86,8 @@ static void add_char(struct jsonout *j, uint32_t cp)
         append_bytes(j, (struct slice){ one, utf8_encode(one, cp) });
 }
 
-/* Quotes all of it if nothing has to be changed and nothing has failed, as in most texts. */
+/* Quotes the whole text if nothing has to be escaped and nothing has failed, which is true of most
+ * texts. */
 static bool add_plain(struct jsonout *j, struct slice text, const char *then)
 {
     if (j->rc || plain_front(text) < text.n)

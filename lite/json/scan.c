@@ -15,7 +15,8 @@ static bool escaped(const char *begin, const char *p)
     return (p - run) % 2 != 0;
 }
 
-/* From one quote to the next is the fastest way through a long text: they are rarer than escapes. */
+/* Going from one quote to the next is the fastest way through a long text, because quotes are rarer
+ * than escapes. */
 static const char *hop_to_end(const char *begin, const char *p, const char *end)
 {
     for (const char *at = p; at < end; at++) {

@@ -57,9 +57,9 @@ static bool opens_value(struct slice window, size_t quote, struct slice spelling
            memcmp(window.p + quote + 1 - spelling.n, spelling.p, spelling.n) == 0;
 }
 
-/* Read from the front, a place inside of an earlier value (or at its end) is passed over. It is
- * inside if only escaped quotes are between it and the opening quote of such a value, which needs a
- * torn row: "key":"abc{"key":"value". */
+/* A forward search skips a position inside an earlier value (or at its end). A position is inside
+ * if only escaped quotes are between it and the opening quote of the value, which happens in torn
+ * rows: "key":"abc{"key":"value". */
 static bool shadowed(struct slice window, size_t at, struct slice spelling)
 {
     size_t quote = at, slashes = 1;
@@ -78,7 +78,7 @@ static bool shadowed(struct slice window, size_t at, struct slice spelling)
     return opens_value(window, quote, spelling);
 }
 
-/* The value behind a "key": at this place, with or without a blank. */
+/* The value after a "key": at this position, with or without a blank. */
 static bool raw_at(struct slice window, size_t at, const char *key, struct slice *quoted)
 {
     size_t n = strlen(key), value = at + n;
@@ -160,8 +160,8 @@ struct slice field_row(struct slice window, size_t at)
     return (struct slice){ begin, (size_t)((after ? after : window.p + window.n) - begin) };
 }
 
-/* Returns the place where an entry begins that was glued to a torn row, or NULL. An object behind
- * ':', ',' or '[' is a value of the row itself, torn or not. */
+/* Returns the position of an entry that was glued to a torn row, or NULL. An object after ':', ','
+ * or '[' is a value of the row itself, torn or not. */
 static const char *glued_at(struct slice row, const char *glued)
 {
     struct slice text = slice_of(glued);
@@ -271,7 +271,7 @@ static struct slice row_at(struct pass *pass, size_t at)
     return pass->row;
 }
 
-/* One place where a field may be. Returns false if out of memory. */
+/* Tries one position at which a field may be. Returns false if out of memory. */
 static bool try_place(struct pass *pass, size_t at, size_t needle, struct arena *a,
                       struct field_value *value)
 {

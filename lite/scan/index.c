@@ -12,7 +12,7 @@
 
 /* ---- one line ---- */
 
-/* The places of the names in struct key_scan; the marks follow. */
+/* The indexes of the names in struct key_scan; the marks follow. */
 enum { NAME_TYPE, NAME_ID, NAME_PARENT, NAME_TIME, NAME_INNER, NAME_MARKS };
 
 /* The usual lengths of ids and times, which are tried first. */
@@ -20,7 +20,7 @@ enum { UUID_LENGTH = 36, ISO_LENGTH = sizeof "2026-03-01T10:00:02.000Z" - 1 };
 
 static const struct index_line nothing = { .time_ms = TIME_NONE, .state = LINE_BROKEN };
 
-/* No key can consist of these bytes, so the places of the names stay fixed. */
+/* No key can consist of these bytes, so the indexes of the names stay fixed. */
 static const char *or_none(const char *name)
 {
     return name ? name : "\n";
@@ -50,7 +50,7 @@ void index_reader_init(struct index_reader *r, const struct index_keys *keys, un
     }
 }
 
-/* The value's first bytes, as many as a text may have; empty when the key is not there. */
+/* The first bytes of the value, as many as a text may have; empty if the key is missing. */
 static struct slice value_of(const struct key_scan *s, unsigned name)
 {
     if (!(s->found >> name & 1))
@@ -60,7 +60,7 @@ static struct slice value_of(const struct key_scan *s, unsigned name)
     return key_scan_source_at(s->source, at, INDEX_TEXT_MAX + 2);
 }
 
-/* A string value with its quotes; empty when it is none, or too long. */
+/* A string value with its quotes; empty if it is not a string, or too long. */
 static struct slice quoted(struct slice v)
 {
     if (v.n < 2 || v.p[0] != '"')
@@ -106,7 +106,7 @@ static struct id128 read_id(const struct key_scan *s, unsigned name)
     return id;
 }
 
-/* The bytes behind {"type": at the beginning of the inner member. */
+/* The bytes after {"type": at the beginning of the inner member. */
 static struct slice inner_type(const struct index_reader *r, const struct key_scan *s)
 {
     struct slice v = value_of(s, NAME_INNER);
@@ -229,7 +229,7 @@ static enum err_code grow_lines(struct index *ix)
     return ERR_OK;
 }
 
-/* Gives back most of the room that growth left over: a file mostly stays as it is. */
+/* Releases most of the unused capacity, because most files do not grow any more. */
 static void trim_lines(struct index *ix)
 {
     size_t cap = ix->n + ix->n / 16;
@@ -292,7 +292,7 @@ enum err_code index_check_count(size_t lines, int64_t bytes, struct err *e)
     return check_count(lines, bytes, INDEX_LINES_FREE, e);
 }
 
-/* Takes the lines that end in the buffer; `seen` bytes of it are known to hold no newline. */
+/* Indexes the lines that end in the buffer, whose first `seen` bytes are known to contain no newline. */
 static enum err_code index_whole_lines(struct work *w, size_t seen, struct err *e)
 {
     struct index *ix = w->pass->ix;
@@ -328,8 +328,8 @@ static enum err_code grow_read_buffer(struct work *w, struct err *e)
     return ERR_OK;
 }
 
-/* Reads more behind the bytes that were read; *got is 0 at the end of the file, which is where it
- * ended when it was opened or where it ends now, whichever comes first. */
+/* Reads the next bytes into the buffer. *got is 0 at the end of the file as it was when opened, or as it is now,
+ * whichever comes first. */
 static enum err_code read_on(struct work *w, size_t *got, struct err *e)
 {
     int64_t left = w->pass->file->id.size - w->offset - (int64_t)w->have;
@@ -343,7 +343,7 @@ static enum err_code read_on(struct work *w, size_t *got, struct err *e)
     return file_read(w->pass->file, w->offset + (int64_t)w->have, w->bytes + w->have, room, got, e);
 }
 
-/* A line longer than the buffer: it passes through it piece by piece. */
+/* A line longer than the buffer, which passes through it piece by piece. */
 struct long_line {
     struct key_scan scan;
     struct key_scan_source source;
@@ -372,7 +372,7 @@ static void long_feed(struct long_line *l, const struct index_reader *r, struct 
         r->feed(&l->scan, at, part);
 }
 
-/* Reads the whole line into memory after all, if there is enough. */
+/* Reads the whole line into memory, if there is enough, to validate it. */
 static bool long_valid(const struct work *w, const struct long_line *l)
 {
     size_t n = (size_t)l->length, got = 0, skip = 0;

@@ -5,7 +5,7 @@
 
 #include "lite/json/json.h"
 
-/* A key written in escapes only takes six bytes for each of its own, and two quotes. */
+/* A key written only in escapes takes six bytes for each of its characters, and two quotes. */
 enum { KEY_LONGEST = 6 * KEY_SCAN_NAME_MAX + 2 };
 
 void key_scan_names_add(struct key_scan_names *names, const char *name)
@@ -139,8 +139,8 @@ void key_scan_end_object(struct key_scan *s, struct slice rest)
         s->broken = !key_scan_is_blank(rest.p[i]);
 }
 
-/* Behind the string's end, or the end of the piece. Only quotes stop it: an escape is noticed by the
- * backslashes before a quote. */
+/* Returns the position after the end of the string, or the end of the piece. Only quotes stop it:
+ * an escape is noticed by the backslashes before a quote. */
 static size_t skip_string(struct key_scan *s, struct slice piece, size_t from)
 {
     for (size_t i = from;;) {
@@ -151,7 +151,8 @@ static size_t skip_string(struct key_scan *s, struct slice piece, size_t from)
             run--;
         bool odd = (end - run) % 2 != 0;
 
-        if (run == i) /* the run reaches back to where we began, and so may an escape before it */
+        /* the run begins at the start of the piece, and may continue an escape before it */
+        if (run == i)
             odd ^= s->escaped;
         s->escaped = odd && !q;
         if (!q)

@@ -8,7 +8,7 @@
 enum {
     NONE = 255,
     KEY_END = 4,
-    /* from the quote over the colon and one byte more: the quote or blank a value begins with */
+    /* the quote, the colon and one more byte: the quote or blank with which a value begins */
     VALUE = 3,
     VALUE_FRONT = 2, /* bytes of the value that are examined */
 };
@@ -82,7 +82,7 @@ void key_search_set_init(struct key_search_set *set, const struct slice needles[
     }
 }
 
-/* Which of the needles with one hash has its pair here, if any. */
+/* Finds the needle with this hash whose pair is here, if any. */
 static bool needle_at(const struct key_search *w, size_t i, size_t quote, size_t *which)
 {
     const struct key_search_set *set = w->set;
@@ -136,8 +136,8 @@ WITH_AVX2 static unsigned find_all_avx2(const char *p, size_t stretch, uint16_t 
                                                     _mm256_cmpeq_epi8(behind.high, colon)));
         unsigned count = (unsigned)__builtin_popcountll(left);
 
-        /* A few at once, perhaps more than there are; the next ones overwrite the rest. The count
-         * cannot be predicted, and seldom is larger. */
+        /* Writes a few at once, perhaps more than there are; the next ones overwrite the excess. The count cannot be
+         * predicted, and is rarely larger. */
         unsigned i = 0;
 
         do {
@@ -192,8 +192,8 @@ static unsigned filter_candidates(const struct key_search *w, const char *p, uin
     return kept;
 }
 
-/* Stretch by stretch; the last pairs, behind which a value might not have room, and the first few bytes are
- * left to the plain search. */
+/* Searches stretch by stretch. The last pairs, which may be too close to the end for a value, and the first few bytes
+ * are left to the portable search. */
 static inline bool find_pairs(struct key_search *w, find_all_fn *find_all)
 {
     while (w->base >= BLOCK + KEY_END && w->text.n - w->base >= VALUE + VALUE_FRONT) {

@@ -18,7 +18,7 @@ const char *host_unpersisted(const struct store *st)
     return st->ops->unpersisted ? st->ops->unpersisted(st) : NULL;
 }
 
-/* The members that write to the store, which are those of another one if nothing is to be kept. */
+/* The operations that write to the store: those of noop_store_ops if nothing is to be kept. */
 static const struct store_ops *writer_of(const struct store *st)
 {
     return host_unpersisted(st) ? &noop_store_ops : st->ops;

@@ -66,7 +66,8 @@ int64_t session_modified_ms(const struct file_id *file)
         second--;
         ns += 1000000000;
     }
-    /* In doubles, as the vendor's runtime does it: the last bits decide some roundings. */
+    /* Computed in doubles, as in the vendor's runtime, because the last bits decide how some times
+     * are rounded. */
     double ms = (double)second * 1e3 + (double)ns / 1e6 + 0.5;
     int64_t whole = (int64_t)ms;
 

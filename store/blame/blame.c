@@ -38,7 +38,7 @@ static struct blame_text *text_of(struct replayed *r, const char *path)
 
 /* ---- renames and directories ---- */
 
-/* What is known of a file moves with it; what was at its new name is gone. */
+/* What is known about a file moves with it; a file that had its new name is gone. */
 static enum err_code move_text(struct replayed *r, size_t i, const char *to, struct err *e)
 {
     struct blame_text *target = text_of(r, to), *from = &r->file[i].text;
@@ -93,7 +93,8 @@ static bool follows(const struct blame_text *t, const struct edit *edit)
 }
 
 /* Sessions that work at the same time record their edits a little late, and not always in the order in which they were
- * done. If the next edit was not made on the present text, and one of those that follow at once was, that one is next. */
+ * done. If the next edit does not apply to the present text, but one of those that follow shortly does, that one is
+ * next. */
 static void choose_next(struct replayed *r, size_t at)
 {
     struct blame_event *event = r->h->event, next = event[at];

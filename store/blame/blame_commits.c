@@ -16,7 +16,7 @@ struct commit_walk {
     struct blame_commits *out;
 };
 
-/* Git keeps seconds, so a commit may seem to be older than an edit of the same second. */
+/* Git records seconds, so a commit may seem older than an edit in the same second. */
 static int64_t commit_ms(const git_commit *commit)
 {
     return (int64_t)git_commit_time(commit) * 1000 + 999;

@@ -9,7 +9,7 @@
 #include "store/rewind/record/records.h"
 
 enum { NAMES_MAX = 32 };
-/* Texts before and after beyond these bytes are not held: the replay then has to do without them. */
+/* Texts before and after an edit are not kept beyond this total size; the replay then works without them. */
 static const uint64_t bytes_max = UINT64_C(512) << 20;
 
 /* ---- sessions ---- */
@@ -19,8 +19,8 @@ static bool selects_rows(const struct listing_query *q)
     return q->tag.n || q->branch.n || q->archived;
 }
 
-/* A session that lists hide, because it has no prompt for example, did edit files; but one of another directory in the
- * same folder is not meant. */
+/* A session that lists hide, for example because it has no prompt, may still have edited files, unlike one of another
+ * directory in the same folder. */
 static bool is_wanted(const struct listing_query *q, const struct session_ref *ref,
                       struct session_row *row)
 {
@@ -323,8 +323,8 @@ static bool same_call(const struct blame_event *x, const struct blame_event *y)
            x->edit.time_ms == y->edit.time_ms;
 }
 
-/* An edit may have copies in forks and in other stores. The original counts; if it is not known, the copy in the
- * session that was changed longest ago. */
+/* An edit may have copies in forks and in other stores. The original is used, or if it is not known, the copy in the
+ * session with the oldest change. */
 static bool is_rather(const struct blame_history *h, const struct blame_event *x,
                       const struct blame_event *y)
 {

@@ -60,7 +60,8 @@ size_t blame_states_visible(struct slice s)
     return n;
 }
 
-/* The visible characters of those lines of a text that are also in the set, each line once. */
+/* Counts the visible characters of those lines of a text that are also in the set, each line
+ * once. */
 enum err_code blame_states_common(struct slice text, const struct slice_set *lines, size_t *out)
 {
     struct slice_set seen = { 0 };
@@ -112,7 +113,7 @@ enum err_code blame_states_most_alike(const struct blame_states *s, const struct
     return rc;
 }
 
-/* Returns true if the text has this hash, as it is or with the line ends of DOS. */
+/* Returns true if the text has this hash, as it is or with CRLF line ends. */
 static bool has_hash(struct slice text, const uint8_t sha256[SHA256_BYTES])
 {
     struct hasher hasher = { 0 };

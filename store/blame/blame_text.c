@@ -61,7 +61,7 @@ static size_t line_end(struct slice s, size_t at)
 
 /* ---- owners ---- */
 
-/* A text that ends with a newline, so that a last line without one is the same line. */
+/* Adds a missing newline at the end, so that a last line without one compares equal. */
 static enum err_code close_line(struct slice *s, struct buf *b)
 {
     if (!s->n || s->p[s->n - 1] == '\n')
@@ -100,8 +100,8 @@ struct sides {
     size_t head, tail; /* lines */
 };
 
-/* Takes the common lines off the front, then off the end. A diff of the whole would be as short, but moves a change
- * within equal lines to where it looks best, and then takes one line for another. */
+/* Takes the common lines off the front, then off the end. A diff of the whole texts would be as short, but it may shift
+ * a change among equal lines to where it looks best, and so confuse these lines. */
 static void trim_sides(struct sides *s)
 {
     struct slice *a = &s->before, *b = &s->after;
@@ -185,7 +185,7 @@ static enum err_code add_fragment(struct blame_text *t, const struct edit_replac
     return ERR_OK;
 }
 
-/* The lines of the text that the fragment is in, and its lines that are not those of its old text. */
+/* Gives the lines of the fragment to its edit, except those that were already in its old text. */
 static enum err_code own_lines(struct blame_text *t, const struct blame_fragment *f, size_t at,
                                struct err *e)
 {
@@ -207,7 +207,7 @@ static enum err_code own_lines(struct blame_text *t, const struct blame_fragment
     return rc;
 }
 
-/* The newest first: what a later one replaced is not in the text any more. */
+/* The newest comes first, because text that a later one replaced is no longer there. */
 static enum err_code place_fragments(struct blame_text *t, struct err *e)
 {
     struct slice text = buf_slice(&t->text);
@@ -258,9 +258,9 @@ static enum err_code take_state(struct blame_text *t, const struct blame_state *
     return set_text(t, buf_slice(&s->text), owner, s->lines, e);
 }
 
-/* A person changed the file: usually its present content. If little of that is left, a former one may have been put back
- * before, by git for example, which is then much more like the new content. Otherwise the file was written anew, and
- * single lines that are the same are so by chance. */
+/* A person usually changes the present text. If little of that is left, a former text may have been restored before,
+ * for example by git, and is then much more similar to the new one. Otherwise the file was rewritten, and lines are
+ * equal only by chance. */
 static enum err_code choose_base(struct blame_text *t, struct slice content, struct err *e)
 {
     struct slice_set lines = { 0 };
@@ -410,7 +410,7 @@ static bool is_at_line(struct slice text, size_t line, struct slice old, size_t 
     return text.n - *at >= old.n && (!old.n || memcmp(text.p + *at, old.p, old.n) == 0);
 }
 
-/* The place of the old text from `from` on. Returns false if it is not there, or in several places. */
+/* Finds the old text from `from` on. Returns false if it does not occur, or occurs several times. */
 static bool find_old(struct slice text, size_t from, const struct edit_replacement *r,
                      struct slice old, ptrdiff_t shift, size_t *at)
 {

@@ -110,7 +110,8 @@ static enum err_code rename_text(struct touching *t, const struct edit *edit, st
     return blame_text_remove(from, e);
 }
 
-/* Returns true if an older session has the same edit; some agents number the calls of each session alike. */
+/* Returns true if an older session has the same edit. Equal call ids are not enough, because some agents number the
+ * calls of every session in the same way. */
 static bool is_copy(struct touching *t, const struct edit *edit)
 {
     const char *key = edit->call.n && t->q
@@ -244,7 +245,7 @@ enum err_code blame_touches_of(const struct session_ref *ref, const atomic_bool 
     return rc;
 }
 
-/* A name that is no directory now may have been one; then the files below it are named in full. */
+/* A path that is not a directory now may have been one; the edits then contain the full paths of the files below it. */
 static bool are_files(const struct blame_query *q)
 {
     struct stat st;

@@ -278,7 +278,7 @@ static void start_play(struct play *p)
     play_begin_answer(p);
 }
 
-/* The sub-agent's transcript: the prompt, one command, the report. It ends before the call does. */
+/* The sub-agent's transcript: the prompt, one command, the report. It ends before the call ends. */
 static void play_inside(struct play *p, const struct demo_step *step, const char *agent)
 {
     const struct demo_step inside = { ACT_RUN, { step->arg[2], step->arg[3] } };

@@ -46,7 +46,7 @@ static bool is_at_or_below(const char *path, const char *dir)
     return strncmp(path, dir, n) == 0 && (path[n] == '\0' || path[n] == '/');
 }
 
-/* A file in the place of a part of the session would be lost, or be read as one. */
+/* A document at the path of a part of the session would overwrite it or be read as one. */
 static enum err_code check_parts(const struct session_ref *ref, struct target *t, struct err *e)
 {
     const struct store *st = ref->store;

@@ -5,7 +5,7 @@
 #include "store/export/export_markdown.h"
 
 /* One page of HTML: no scripts, nothing that is loaded from elsewhere. The policy in its head allows nothing but the
- * page's own style, by its hash; so even a mistake in what is escaped could not run anything. */
+ * page's own style, by its hash; so even a mistake in escaping could not run anything. */
 
 enum { TITLE_MAX = 200, SUMMARY_MAX = 200, NOTE_MAX = 600 };
 

@@ -250,7 +250,7 @@ static const char *diff_class(char sign)
     return sign == '+' ? "add" : sign == '-' ? "del" : sign == '@' ? "hunk" : "same";
 }
 
-/* md4c hands over each line of a block of code, and each newline, on its own. */
+/* md4c reports each line of a code block, and each newline, separately. */
 static void add_code(struct html_walk *w, struct slice text)
 {
     if (w->diff && !w->begun && text.n && text.p[0] != '\n') {

@@ -3,8 +3,8 @@
 #include "lite/io/file.h"
 #include "store/export/export_internal.h"
 
-/* The rows as they are: a whole file byte by byte, with rows that are no messages and a torn last one; of a branch or a
- * part, the rows of its messages. With redaction each row without a secret keeps its bytes. */
+/* The rows as they are: a whole file byte by byte, including rows that are not messages and a torn last one, or the
+ * rows of the messages of a branch or a part. With redaction, each row without a secret keeps its bytes. */
 
 enum { PIECE = 256 * 1024 };
 
@@ -36,7 +36,8 @@ static void add_rows(struct rows *r, struct slice rows)
     add_bytes(r, buf_slice(&r->redacted));
 }
 
-/* Whole lines of the bytes that were read; the rest stays. At the end of the file everything is. */
+/* Passes on the whole lines of the bytes that were read and keeps the rest. At the end of the file it passes on
+ * everything. */
 static void pass_lines(struct rows *r, struct buf *bytes, bool at_end)
 {
     const char *nl = bytes->n ? memrchr(bytes->p, '\n', bytes->n) : NULL;

@@ -8,7 +8,7 @@ static bool is_letter(char c)
            (unsigned char)c >= 0x80;
 }
 
-/* An underscore inside a word is no emphasis, and names with backslashes are hard to read. */
+/* An underscore inside a word does not begin emphasis, and names with backslashes are hard to read. */
 static bool needs_escape(struct slice text, size_t i, const struct export_md_place *at)
 {
     char c = text.p[i], next = i + 1 < text.n ? text.p[i + 1] : ' ';
@@ -54,8 +54,8 @@ static size_t address_length(struct slice text, size_t i, const struct export_md
     return n > scheme ? n : 0;
 }
 
-/* GitHub makes links of addresses, with the backslashes in them. What is not to be one gets an entity where it looks like
- * one. */
+/* GitHub turns addresses into links, including the backslashes in them. Text that must not become a link gets an entity
+ * where it looks like one. */
 static const char *unlinking_entity(struct slice text, size_t i, const struct export_md_place *at)
 {
     struct slice rest = { text.p + i, text.n - i };
@@ -121,7 +121,7 @@ void export_md_line(struct export_out *o, struct slice text, size_t max)
         export_out_lit(o, "…");
 }
 
-/* A line of a text that keeps its look: blanks in front would make it code, or be lost. */
+/* Adds a line whose leading blanks are kept: otherwise they would make it code, or be lost. */
 static void add_kept_line(struct export_out *o, struct slice line)
 {
     struct export_md_place place = { .start = true, .links = true };

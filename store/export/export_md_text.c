@@ -3,7 +3,7 @@
 
 #include "store/export/export_markdown.h"
 
-/* Markdown as Markdown: each block ends where it ends, and texts are escaped. */
+/* Markdown as Markdown: every block is closed, and texts are escaped. */
 
 struct md_level {
     bool item;     /* of a list; else a quote */
@@ -200,7 +200,8 @@ static void close_span_code(struct md_walk *w)
     w->place = (struct export_md_place){ .before = '`' };
 }
 
-/* The mark of a link waits for its text: an address that leads to itself is written in angle brackets. */
+/* The opening bracket of a link waits for its text, because an address that is its own text is written in angle
+ * brackets. */
 static void open_link(struct md_walk *w, const MD_ATTRIBUTE *href)
 {
     w->pending = export_span_link(&w->spans, href, &w->target);
@@ -389,7 +390,7 @@ static int leave_block(MD_BLOCKTYPE type, void *detail, void *arg)
     return w->o->rc ? 1 : 0;
 }
 
-/* Where a link or an image that is not one any more led: code, so that it does not become a link. */
+/* Adds the target of a removed link or image as code, so that it does not become a link again. */
 static void add_target(struct md_walk *w, const MD_ATTRIBUTE *a)
 {
     export_link_raw(a, &w->raw);

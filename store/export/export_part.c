@@ -60,7 +60,7 @@ static enum err_code name_error(enum err_code code, struct slice text, struct er
                    code == ERR_USAGE ? "several messages begin like this" : "no such message");
 }
 
-/* Finds the one of n ids that a text names; a whole id precedes the beginning of one. */
+/* Finds the one of n ids that a text names; a whole id takes precedence over a prefix. */
 static enum err_code find_id(const void *ids, size_t n, size_t size, struct slice text, size_t *at,
                              struct err *e)
 {

@@ -5,11 +5,11 @@
 #include "lite/base/time.h"
 #include "store/export/export_internal.h"
 
-/* Reads a session row by row and hands what a person would read to the writer of the format.
+/* Reads a session row by row and passes what a person would read to the writer of the format.
  *
- * Calls and their results are separate rows but one thing to a reader. So rows are read ahead, as far as the result of the
- * call that is being written, but never more than LOOK_ROWS rows or LOOK_BYTES: a result that comes later is written in its
- * own place. */
+ * A call and its result are separate rows but belong together for a reader. So rows are read ahead, up to the result of
+ * the call that is being written, but never more than LOOK_ROWS rows or LOOK_BYTES; a result that comes later is
+ * written separately. */
 
 enum { LOOK_ROWS = 64, LOOK_BYTES = 8 << 20, ROW_KEPT = 1 << 20, TAKEN = 64 };
 
@@ -318,7 +318,7 @@ static enum err_code write_block(struct export *x, const struct read_row *r, con
     return ERR_OK;
 }
 
-/* The first row that was read. It stays in its place while rows below it are read. */
+/* Writes the first row that was read, which is not moved while rows after it are read. */
 static enum err_code write_row(struct export *x, struct err *e)
 {
     const struct read_row *r = &x->row[x->first];
@@ -417,7 +417,7 @@ static enum err_code find_subagents(struct export *x, struct err *e)
     return rc;
 }
 
-/* A sub-agent that went away meanwhile, or cannot be read, is no reason to lose the others. */
+/* A sub-agent that has disappeared or cannot be read is skipped. */
 static enum err_code write_subagent(struct export *x, const struct export_section *s, struct err *e)
 {
     const struct store *st = x->ref->store;

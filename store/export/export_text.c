@@ -98,8 +98,8 @@ static bool is_ascii_text(char c)
     return (c >= 0x20 && c < 0x7F) || c == '\t';
 }
 
-/* Passes characters that are shown as they are. *special: where the next one that is not begins; its
- * code point, and what follows it. */
+/* Skips characters that are shown as they are. *special: where the next other character begins,
+ * with its code point and what follows it. */
 static size_t pass_text(struct export_walk *w, uint32_t *special, struct slice *behind)
 {
     const char *p = w->rest.p, *end = p + w->rest.n;

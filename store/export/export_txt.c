@@ -160,7 +160,7 @@ static void add_hunks(struct export_out *o, const struct hunks *d)
     }
 }
 
-/* A line; what was called and what came of it follow only if everything is wanted. */
+/* One line; the call's input and output follow only if everything is wanted. */
 static void txt_tool(struct export_out *o, const struct export_tool *t)
 {
     char outcome[32];

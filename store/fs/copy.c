@@ -192,8 +192,8 @@ static enum err_code copy_bytes(int in, int out, char *piece, const char *path, 
     }
 }
 
-/* Reads both again from the start. The copy may come from the page cache, which is as good: those
- * are the bytes that the kernel will write. */
+/* Reads both again from the start. The copy may come from the page cache, which is as good, because the kernel will
+ * write these bytes. */
 static enum err_code same_bytes(int a, int b, char *piece, const char *path, struct err *e)
 {
     char *other = piece + COPY_BYTES;
@@ -215,7 +215,8 @@ static enum err_code same_bytes(int a, int b, char *piece, const char *path, str
     }
 }
 
-/* The mode comes behind the owner, which clears set-id bits, and behind what needs the right to write; times last. */
+/* The mode is set after the owner, which clears set-id bits, and after everything that needs write permission; times
+ * are set last. */
 static enum err_code copy_attributes(int in, int out, const struct stat *st, const char *to,
                                      struct err *e)
 {
@@ -300,7 +301,7 @@ static enum err_code finish_dir(const char *from, const char *to, const struct s
     return rc;
 }
 
-/* Files with several names that were met, and where the first of them was copied to. */
+/* Files with several names that were found so far, and where the first name was copied to. */
 struct link {
     dev_t dev;
     ino_t ino;
@@ -504,8 +505,7 @@ enum err_code copy_remove_source(const char *from, const char *to, struct err *e
     return tree_each(from, to, settle_entry, e);
 }
 
-/* A copy under way has this suffix, beside its goal. If a crash leaves it there, recovery removes
- * it. */
+/* An unfinished copy has this suffix, beside its destination. Recovery removes one that a crash left. */
 static const char copy_suffix[] = ".reprise-copy";
 
 static enum err_code move_across(const char *from, const char *to, struct err *e)
@@ -569,9 +569,8 @@ enum err_code fs_move_is_done(const char *from, const char *to, bool *done, stru
         *done = *done && !rc;
         return rc;
     }
-    /* Both exist: a copy across file systems has its name, and its source is not removed yet. On
-     * one file system that cannot be ours. The contents decide, and nothing is removed that is not
-     * in the other place. */
+    /* Both exist: a copy across file systems has its name, and its source is not removed yet. Within one file system
+     * this cannot be our move. The contents decide, and nothing is removed that is not also in the other place. */
     *done = false;
     if (x.st_dev == y.st_dev)
         return ERR_OK;

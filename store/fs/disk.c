@@ -63,7 +63,7 @@ int disk_rename_new(int from_dir, const char *from, int to_dir, const char *to)
         return 0;
     if (!fs_is_lacking(errno))
         return -1;
-    /* A name that is claimed first, with an empty file, would show that file after a crash. */
+    /* Claiming the name first with an empty file would leave that file after a crash. */
     if (fstatat(to_dir, to, &st, AT_SYMLINK_NOFOLLOW) == 0) {
         errno = EEXIST;
         return -1;

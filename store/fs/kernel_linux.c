@@ -49,7 +49,7 @@ int fs_open_below(int root, const char *relative)
     return -1;
 }
 
-/* By the kernel's name of the descriptor. Without /proc it is not known. */
+/* Compares the kernel's path of the descriptor, which is not known without /proc. */
 bool fs_is_at(int dir, const char *path)
 {
     char self[FS_FD_PATH], real[PATH_MAX];
@@ -186,7 +186,7 @@ int fs_xattr_remove(int fd, const char *name)
 
 /* ---- leases ---- */
 
-/* An owner that is set before the lease stays. With F_SETSIG the kernel also reports the descriptor. */
+/* An owner that is set before the lease is kept. With F_SETSIG the kernel also reports the descriptor. */
 int fs_lease_set(int fd, enum fs_lease kind)
 {
     static const int kinds[] = { F_UNLCK, F_RDLCK, F_WRLCK };
@@ -202,8 +202,8 @@ bool fs_lease_is_held(int fd)
     return fcntl(fd, F_GETLEASE) == F_WRLCK;
 }
 
-/* A signal without a sender is one of the kernel's for which it had no memory: it is taken for ours, because sending it
- * again could end the host. */
+/* A signal without a sender is one for which the kernel had no memory. It is treated as ours, because sending it again
+ * could end the host. */
 static bool is_of_another_fd(const siginfo_t *info, int fd)
 {
     return fd >= 0 && info->si_fd != fd && !(info->si_code == SI_USER && info->si_pid == 0);

@@ -25,7 +25,8 @@ static int refuse(int error)
     return -1;
 }
 
-/* A link and an unlink would do for files, but not for directories, and show both names after a crash: callers decide. */
+/* A link and an unlink would work for files, but not for directories, and leave both names after a crash; so callers
+ * decide. */
 int fs_rename_new(int from_dir, const char *from, int to_dir, const char *to)
 {
     (void)from_dir, (void)from, (void)to_dir, (void)to;
@@ -189,7 +190,7 @@ bool fs_lease_is_held(int fd)
     return false;
 }
 
-/* Signals of a lease do not occur. One that is pending although it could be delivered to another thread is not. */
+/* There are no lease signals. A signal that another thread can take does not stay pending. */
 void fs_signal_discard(int signo, int fd)
 {
     sigset_t set;

@@ -88,7 +88,7 @@ static bool dir_path(const struct presence_dir *d, char out[PATH_MAX])
 
 /* ---- names ---- */
 
-/* FNV-1a. Names that others chose to collide with a session's cost a look each, and nothing else. */
+/* FNV-1a. A name that was chosen to collide with a session's costs one look-up and nothing else. */
 static uint64_t hash_of(const char *name)
 {
     uint64_t h = 0xcbf29ce484222325;

@@ -27,16 +27,16 @@ enum {
     FOLDERS_MAX = 64
 };
 
-/* A backend that reads nothing itself. It passes each object on to the next backend, except for those from which
- * that one would not return. */
+/* A backend that reads nothing itself. It passes each object on to the next backend, except for those on which that one
+ * would hang. */
 struct guard {
     git_odb_backend base;
     /* The directories of objects, each NUL-terminated: the repository's own and its alternates. */
     struct buf folders;
 };
 
-/* The same for packed objects, by the size in the pack: libgit2 would keep a whole commit in memory to show its
- * first line. Large objects behind deltas are not noticed. */
+/* The same for packed objects, by the size in the pack: libgit2 would keep a whole commit in memory to show its first
+ * line. Large objects made from deltas are not detected. */
 struct limit {
     git_odb_backend base;
     git_odb_backend *pack[BACKENDS_MAX]; /* those of the repository, which live as long */

@@ -111,8 +111,8 @@ enum err_code repo_ref(git_repository *repo, const char *name, bool *there, git_
 {
     int answer = git_reference_name_to_id(out, repo, name);
 
-    /* To libgit2, a packed-refs that it could not read is missing, so a temporary failure is not taken for an
-     * answer. */
+    /* libgit2 reports a packed-refs file that it could not read as missing, so a temporary failure must not be mistaken
+     * for an answer. */
     if (answer == GIT_ENOTFOUND)
         answer = git_reference_name_to_id(out, repo, name);
     *there = answer == 0;

@@ -76,7 +76,7 @@ static enum err_code parse(struct slice answer, struct arena *a, struct worktree
 enum err_code worktree_list(const char *dir, struct arena *a, struct worktree **out, size_t *n,
                             struct err *e)
 {
-    /* No program of the repository may run: neither hooks nor a file-system monitor. */
+    /* No program that the repository configures may run: neither hooks nor a file-system monitor. */
     static const char *const argv[] = { "git",
                                         "-c",
                                         "core.hooksPath=/dev/null",

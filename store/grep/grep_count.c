@@ -18,7 +18,7 @@ unsigned grep_place_of_kind(enum block_kind kind)
     return 0;
 }
 
-/* Returns true if the byte is behind a backslash that is not escaped itself. */
+/* Returns true if the byte follows a backslash that is not itself escaped. */
 static bool is_behind_escape(struct slice raw, const char *at)
 {
     const char *run = at;

@@ -19,10 +19,10 @@ struct grep_pattern {
     pcre2_code *code;
     struct buf plain; /* every match contains this text; empty: nothing is known */
     pcre2_code *raw;  /* the same for rows in which case does not matter; NULL: it does */
-    /* with raw: the longest part of it whose letters have no foreign forms, in small letters, for a quick search; empty: it
-     * would be too short to leave many rows out */
+    /* with raw: the longest part whose letters have no non-ASCII case variants, in lower case, for a quick search;
+     * empty: too short to rule out many rows */
     struct buf quick;
-    /* the pattern, if it is this text and nothing else; with raw in small letters; or empty */
+    /* the pattern, if it is only this text, with raw in lower case; else empty */
     struct buf whole;
 };
 
@@ -79,7 +79,7 @@ static void add_to_run(struct plain_runs *r, char c)
         r->run[r->n++] = c;
 }
 
-/* The character before may be missing from a match, and nothing joins it to what follows. */
+/* The previous character may be missing from a match, so the run ends before it. */
 static void drop_optional(struct plain_runs *r)
 {
     if (r->n)
@@ -87,7 +87,7 @@ static void drop_optional(struct plain_runs *r)
     end_run(r);
 }
 
-/* p is behind the opening bracket. Returns the place behind the closing one, or NULL. */
+/* p points after the opening bracket. Returns the position after the closing one, or NULL. */
 static const char *skip_class(const char *p, const char *end)
 {
     if (p < end && *p == '^')
@@ -107,8 +107,8 @@ static const char *skip_class(const char *p, const char *end)
     return NULL;
 }
 
-/* p is behind the opening parenthesis. Returns the place behind the closing one, or NULL also for
- * everything that begins with ? or *, except a group without a number. */
+/* p points after the opening parenthesis. Returns the position after the closing one, or NULL, also for everything that
+ * begins with ? or *, except a non-capturing group. */
 static const char *skip_group(const char *p, const char *end)
 {
     unsigned depth = 1;
@@ -133,7 +133,7 @@ static const char *skip_group(const char *p, const char *end)
     return NULL;
 }
 
-/* Reads one element. Returns false if the pattern is one of which nothing can be said. */
+/* Reads one element. Returns false if the pattern cannot be analysed. */
 static bool read_element(struct plain_runs *r)
 {
     char c = *r->p++;
@@ -201,7 +201,7 @@ static enum err_code add_escaped(struct buf *out, char c)
     return buf_add(out, (struct slice){ escaped + bare, bare ? 1u : 2u });
 }
 
-/* The expression of a pattern: a plain text is escaped, and words are given edges. */
+/* Writes the expression of a pattern: a plain text is escaped, and words get word boundaries. */
 static enum err_code write_expression(const struct grep_query *q, struct slice pattern,
                                       struct buf *out)
 {
@@ -437,8 +437,8 @@ static const char *find_plain_at(struct grep_matcher *m, const struct grep_patte
     return m->rest + pcre2_get_ovector_pointer(m->data)[0];
 }
 
-/* An escape by number of a character that is plain: from \u0020 to \u007f, except the three that Go
- * writes like that, which are in no plain text. Or of a newline, for those who count lines. */
+/* Finds a numeric escape of a plain character: from \u0020 to \u007f, except the three that Go writes that way, which
+ * are in no plain text. Also one of a newline, for callers that count lines. */
 static const char *find_numbered(const char *p, const char *end)
 {
     static const char *const go[] = { "3c", "3C", "3e", "3E", "26" };
@@ -460,8 +460,8 @@ void grep_rows(struct grep_matcher *m, struct slice bytes)
     memset(m->next, 0, sizeof m->next);
 }
 
-/* A command that Claude Code wrote down is shown as "/name arguments" or "! line", with a blank that
- * is not in the row. */
+/* A command that Claude Code recorded is shown as "/name arguments" or "! line", with a blank that is not in the
+ * row. */
 static const char *find_command(struct slice rest)
 {
     const char *args = slice_find(rest.p, rest.n, "command-args>", 13);

@@ -125,8 +125,8 @@ static bool copy_hit(struct batch *b, const struct grep_hit *hit)
     return range && !b->arena.failed;
 }
 
-/* The row is made when the first match shows that it is needed. A session that no list shows, or
- * that the query leaves out, ends here. */
+/* The row is made when the first match shows that it is needed. The search of a session that no list shows, or that the
+ * query excludes, ends here. */
 static enum err_code describe_slot(struct grep_worker *w, const struct session_ref *ref,
                                    struct err *e)
 {
@@ -252,7 +252,8 @@ static bool is_cancelled(const struct grep *g)
     return g->q->cancel && atomic_load_explicit(g->q->cancel, memory_order_relaxed);
 }
 
-/* Takes what the slot has, waiting a moment for something. *done: nothing follows. NULL: nothing was found so far. */
+/* Takes the batches of the slot, after waiting a moment for one. *done: nothing follows. NULL: nothing was found so
+ * far. */
 static struct batch *take_batches(struct grep *g, struct grep_slot *s, bool *done)
 {
     enum { LOOK_NS = 20 * 1000 * 1000, SECOND_NS = 1000 * 1000 * 1000 };

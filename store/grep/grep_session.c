@@ -38,7 +38,7 @@ static int compare_offsets(const void *x, const void *y)
     return (a > b) - (a < b);
 }
 
-/* Notes where the rows of the conversation are; whatever else has a match is on another branch. */
+/* Records where the rows of the conversation are; any other match is on another branch. */
 static enum err_code load_path(struct grep_session *s, struct err *e)
 {
     const struct store_ops *ops = s->ref->store->ops;
@@ -95,7 +95,8 @@ static void advance(struct texts *t, size_t i, size_t from)
     t->s->skipped += m == GREP_MATCH_TOO_LONG;
 }
 
-/* The pattern whose next match is the first; or the number of patterns if no match is left. */
+/* Returns the pattern with the earliest next match, or the number of patterns if no match is
+ * left. */
 static size_t first_match(const struct texts *t)
 {
     size_t first = t->s->patterns;
@@ -120,7 +121,7 @@ static size_t line_end(struct slice text, size_t at)
     return nl ? (size_t)(nl - text.p) : text.n;
 }
 
-/* Leaves the part of a long line that begins near its first match; characters stay whole. */
+/* Cuts a long line to the part that begins near its first match, without splitting a character. */
 static void cut_line(struct grep_hit *hit, struct grep_range *range, size_t *ranges)
 {
     size_t from =
@@ -144,7 +145,8 @@ static void cut_line(struct grep_hit *hit, struct grep_range *range, size_t *ran
 static enum err_code hand_over(struct texts *t, struct grep_hit *hit, struct err *e)
 {
     struct grep_session *s = t->s;
-    /* A line that cannot be read is on no branch, and a torn last one not even in the transcript. */
+    /* A line that cannot be read is not on any branch, and a torn last one is not even in the
+     * transcript. */
     enum err_code rc = t->kind == BLOCK_RAW ? ERR_OK : is_aside(s, t->row->offset, &hit->aside, e);
 
     hit->kind = t->kind;
@@ -203,7 +205,8 @@ static enum err_code add_range(struct grep_session *s, struct grep_range r, stru
     return ERR_OK;
 }
 
-/* Gathers the matches of the line that begins at `from`, and finds its end, which is behind them. */
+/* Collects the matches of the line that begins at `from`, and finds its end, which is after
+ * them. */
 static enum err_code gather_line(struct texts *t, size_t from, size_t *to, struct err *e)
 {
     struct grep_session *s = t->s;
@@ -271,7 +274,7 @@ static enum err_code search_one_text(struct grep_session *s, struct grep_row *ro
 
 /* ---- the texts of a row ---- */
 
-/* A damaged row is searched as it is, whatever it was; a row of unknown kind is not text. */
+/* A damaged row is searched as it is; a row of unknown kind is not text. */
 static unsigned place_of(const struct block *b)
 {
     if (b->kind == BLOCK_RAW)
@@ -279,7 +282,7 @@ static unsigned place_of(const struct block *b)
     return grep_place_of_kind(b->kind);
 }
 
-/* The texts in a tool's input, at any depth: its strings that are no keys. */
+/* Searches the texts in a tool's input, at any depth: all strings except keys. */
 static enum err_code search_input(struct grep_session *s, struct grep_row *row,
                                   const struct block *b, struct err *e)
 {
@@ -371,7 +374,7 @@ static enum err_code search_lines(struct grep_session *s, struct slice lines, in
     return rc;
 }
 
-/* The bytes of a file that were read and not searched yet, and where they are in it. */
+/* Drops n bytes that were searched from those that were read, and advances the offset. */
 static void pass(struct grep_session *s, size_t n)
 {
     memmove(s->bytes.p, s->bytes.p + n, s->bytes.n - n);
@@ -503,7 +506,7 @@ static enum err_code search_rows_of(struct grep_session *s, const struct session
     return slice_ends(ref->path, ".jsonl") ? search_file(s, ref, e) : ERR_OK;
 }
 
-/* A sub-agent that went away meanwhile, or cannot be read, is not a reason to leave the others. */
+/* A sub-agent that has disappeared or cannot be read is skipped. */
 static enum err_code search_agents(struct grep_session *s, struct err *e)
 {
     const struct store *st = s->ref->store;
@@ -551,7 +554,7 @@ static void forget_session(struct grep_session *s, const struct session_ref *ref
     s->only_seen = false;
 }
 
-/* If each of several patterns has to occur, this has to be known before anything is handed over. */
+/* If each of several patterns has to occur, that must be known before any hit is reported. */
 static enum err_code has_all_patterns(struct grep_session *s, bool *all, struct err *e)
 {
     enum err_code rc = ERR_OK;
