@@ -50,7 +50,7 @@ static uint64_t mix_file(const char *name, const struct stat *st)
     return mix(h, (uint64_t)time_ns(st->st_mtim));
 }
 
-/* The order of a folder's names does not matter. Of subfolders only the names count, because they have watches of their
+/* The order of a folder's names does not matter. Only the names of subfolders count, because they have watches of their
  * own. */
 static bool look(const char *path, uint64_t *state)
 {

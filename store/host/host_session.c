@@ -8,7 +8,7 @@
 enum { DEFAULT_MS = 100, DEFAULT_BATCH = 256, DEFAULT_QUEUE = 4096 };
 enum { DEFAULT_BATCH_BYTES = 1 << 20, DEFAULT_QUEUE_BYTES = 16 << 20 };
 
-/* The child of a fork has a copy of the session, perhaps with the mutex held by a thread that it does not have. */
+/* The child of a fork has a copy of the session, perhaps with a mutex that is held by a thread of the parent. */
 enum err_code session_check_process(const struct host_session *s, struct err *e)
 {
     return getpid() == s->pid ? ERR_OK
@@ -212,7 +212,7 @@ static bool has_room(const struct host_session *s, const struct queue *more)
                            s->queue.bytes + more->bytes <= s->opt.queue_bytes);
 }
 
-/* Rows that are held without end would fill the memory, so a full queue begins the session. */
+/* Holding rows without a limit would exhaust memory, so a full queue puts the session on disk. */
 static enum err_code wait_for_room(struct host_session *s, const struct queue *more, struct err *e)
 {
     enum err_code rc = session_take_failure(s, e);

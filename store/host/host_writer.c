@@ -38,7 +38,7 @@ struct batch {
     struct arena a;
 };
 
-/* The items at the head that are written together. They stay in the queue: nothing is lost before it is written. */
+/* Takes the items at the head that are written together. They stay in the queue until they are written. */
 static enum err_code batch_take(struct host_session *s, struct batch *b, struct err *e)
 {
     size_t most = s->opt.durable == HOST_DURABLE_ROW ? 1 : s->opt.batch_rows, bytes = 0;
@@ -113,7 +113,7 @@ void session_count(struct host_session *s, const struct host_appended *done)
 }
 
 /* Writes the batch at the head of the queue. Called with the pen and the mutex, which is released meanwhile; items are
- * only added behind the batch then. */
+ * then only added after the batch. */
 static enum err_code write_batch(struct host_session *s, size_t *handled, struct err *e)
 {
     struct host_appended done = { 0 };
@@ -281,7 +281,7 @@ enum err_code host_session_flush(struct host_session *s, struct err *e)
         return rc;
     pthread_mutex_lock(&s->mutex);
     session_take_pen(s);
-    /* Rows that were lost are reported, whatever becomes of the others; what was only late is tried now. */
+    /* Lost rows are reported in any case; rows that were only delayed are tried again now. */
     enum err_code lost = is_hopeless(s->failure.code) ? session_take_failure(s, e) : ERR_OK;
 
     s->failure = (struct err){ 0 };

@@ -16,7 +16,7 @@
 #include "store/fs/disk.h"
 #include "store/fs/kernel.h"
 
-/* It does not move, and stays until the store is closed: refs point to its texts. */
+/* It does not move and exists until the store is closed, because refs point to its texts. */
 struct memory_session {
     char *id;              /* owned */
     char path[FS_FD_PATH]; /* of the descriptor */

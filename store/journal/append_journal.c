@@ -171,7 +171,7 @@ static void journal_end(struct journal *j)
     j->lock = -1;
 }
 
-/* Entries of this log can only be left by dead processes, since it is our turn. */
+/* We hold the lock of the log, so its entries can only be those of dead processes. */
 static enum err_code recover_dead_append(struct journal *j, const char *above, struct err *e)
 {
     char *real = j->flags & APPEND_FOLLOW ? realpath(j->path, NULL) : strdup(j->path);
@@ -234,7 +234,7 @@ struct writing {
     bool again;            /* the file was replaced by one that may have got the rows */
 };
 
-/* Marks the rows that need not be written. Ids that were just drawn are new. */
+/* Marks the rows that need not be written. Ids that were just generated are new. */
 static enum err_code mark_repeated(const struct writing *w, bool skip[], struct err *e)
 {
     const struct append_rows *rows = w->rows;

@@ -228,7 +228,7 @@ static enum err_code intent_write(struct change_log *log, const struct change *c
     return rc ? rc : disk_sync_dir(log->dir, e);
 }
 
-/* A batch moves many things out of few directories: each of them is synced once. */
+/* A batch moves many files out of few directories, so each directory is synced once. */
 enum err_code change_steps_sync(const struct change *c, struct err *e)
 {
     enum err_code rc = ERR_OK;
@@ -260,7 +260,7 @@ enum err_code change_steps_do(struct change *c, size_t *done, struct err *e)
     return rc ? rc : change_steps_sync(c, e);
 }
 
-/* Only now is it known where the bytes of an append went, so its record is written again. */
+/* The offset of an append is only known now, so its record is written again. */
 enum err_code change_finish(struct change_log *log, const struct change *c, const char *intent,
                             bool *stands, struct err *e)
 {

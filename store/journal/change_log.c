@@ -359,7 +359,7 @@ enum err_code change_redo(struct change_log *log, struct change **out, struct er
 /* Younger copies may be those of a fork under way. */
 static const int64_t LEFT_AFTER_MS = INT64_C(24) * 3600 * 1000;
 
-/* A copy that cannot be removed is in a directory of our own and does no harm. */
+/* A copy that cannot be removed is in a directory of our own, where it does no harm. */
 static void remove_copy(const char *path)
 {
     if (path && copy_remove(path, NULL))
@@ -418,8 +418,8 @@ static bool read_change(const struct change *c, bool undone, void *arg)
     return true;
 }
 
-/* Absence of evidence removes nothing: a copy goes only if every record could be read, no change is
- * under way, and no record names the copy. */
+/* A copy is removed only if every record could be read, no change is under way, and no record names
+ * the copy. */
 static bool read_changes(struct change_log *log, struct left *l)
 {
     struct dirent **done = NULL, **under_way = NULL;

@@ -58,7 +58,7 @@ static void write_text_member(struct writer *w, const char *key, const char *tex
         put_bytes(w, key, slice_of(text));
 }
 
-/* Read back by cJSON, which keeps numbers as doubles: times in ns and offsets of large files would not survive. */
+/* A text, because cJSON keeps numbers as doubles, which cannot represent times in ns and offsets in large files. */
 static void put_int(struct writer *w, const char *key, int64_t n)
 {
     char text[24];
@@ -73,7 +73,7 @@ static enum err_code write_file(const struct writer *w, const char *name, struct
     return (w->brief ? disk_put_file : disk_replace_file)(w->dir, name, bytes, 0600, w->e);
 }
 
-/* Long bytes are in a file of their own, which the key with ".file" names. */
+/* Long bytes are in a separate file, which the key with ".file" names. */
 static void put_content(struct writer *w, const char *key, size_t step, struct slice bytes)
 {
     char name[48], file_key[32];

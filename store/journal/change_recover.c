@@ -68,8 +68,8 @@ static bool is_step_dir(const struct change *c, const char *path, size_t n)
     return false;
 }
 
-/* The previous content can only be restored if its directory exists. A document that did not exist needs none, and a
- * directory that is made and removed with the change needs the one above it. */
+/* The previous content can only be restored if its directory exists. A document that did not exist needs no directory,
+ * and a directory that is made and removed with the change needs the one above it. */
 static bool is_away(const struct change *c)
 {
     for (size_t i = 0; i < c->n; i++) {
@@ -211,7 +211,8 @@ enum err_code change_recover(struct change_log *log, const char *name, struct er
 
     if (rc == ERR_NOT_FOUND)
         return change_remove_record(dir, e);
-    if (rc) /* a record that cannot be understood is not acted on: a newer reprise will, and doctor reports it */
+    /* a record that cannot be understood is left for a newer reprise, and doctor reports it */
+    if (rc)
         return rc == ERR_FORMAT || rc == ERR_UNSAFE ? ERR_OK : rc;
     if (n < sizeof c->id) {
         memcpy(c->id, name, n);

@@ -118,7 +118,7 @@ static enum err_code put_do(struct step *s, struct err *e)
     return s->absent ? put_out(s, dir, e) : put_in(s, dir, e);
 }
 
-/* A read-only file system refuses before it looks, so this checks whether there is an empty directory. */
+/* A read-only file system fails before it checks the directory, so this determines whether there is an empty one. */
 static bool is_empty_dir(const char *dir)
 {
     DIR *d = opendir(dir);
@@ -139,8 +139,8 @@ static bool nothing_to_remove(int sys, const char *dir)
            (sys == EROFS && !is_empty_dir(dir));
 }
 
-/* Removes temporary names durably, and a directory of ours that is empty and is to be removed:
- * nothing looks for them once the record is gone. */
+/* Durably removes temporary names, and an empty directory of ours that is to be removed, because nothing would remove
+ * them once the record is gone. */
 static enum err_code put_tidy(const struct step *s, bool dir_goes, struct err *e)
 {
     char dir[PATH_MAX];
@@ -188,9 +188,8 @@ static enum err_code no_id(const struct step *s, struct err *e)
     return err_set(e, ERR_FORMAT, s->to, "move a ref: this is no commit's id");
 }
 
-/* Another program may have moved the whole repository away: then its refs are not as they were.
- * libgit2 reports what it cannot examine as missing, so a missing repository is believed only when
- * it is reported twice. */
+/* Another program may have moved the whole repository away; its refs are then not in their old state. libgit2 reports
+ * what it cannot examine as missing, so a missing repository is believed only when it is reported twice. */
 static enum err_code open_repo(const struct step *s, git_repository **out, struct err *e)
 {
     git_libgit2_opts(GIT_OPT_ENABLE_FSYNC_GITDIR, 1); /* a ref is whole before it has its name */
@@ -258,8 +257,8 @@ static enum err_code ref_is_done(const struct step *s, bool *done, struct err *e
     return rc;
 }
 
-/* git moves a ref entirely or not at all. A ref that is neither as it was nor as it should be was
- * moved by another program, perhaps after us. */
+/* git moves a ref entirely or not at all. A ref with neither the old nor the new value was moved by another program,
+ * perhaps after us. */
 static enum err_code ref_repair(const struct step *s, struct err *e)
 {
     git_repository *repo;

@@ -42,8 +42,7 @@ enum err_code step_append_do(struct step *s, struct arena *a, struct err *e)
     return ERR_OK;
 }
 
-/* The lease was taken from us while we were stopped, and the program that waited for it may have
- * written. */
+/* The lease was broken while we were stopped, and the program that waited for it may have written. */
 static enum err_code still_alone(const struct lease *lease, const char *path, struct err *e)
 {
     return lease_is_held(lease) ? ERR_OK
@@ -59,8 +58,8 @@ static enum err_code cut_end(const struct lease *lease, int64_t end, const char 
     return !rc && ftruncate(lease->fd, end) ? err_sys(e, path, "cut the end") : rc;
 }
 
-/* The end of the log is longer or shorter than before. Growing first and shrinking last keeps every byte that
- * is wanted on the disk at each moment: only bytes that are in the record already are ever cut. */
+/* The end of the log is longer or shorter than before. By growing first and shrinking last, every needed byte is on the
+ * disk at any moment: only bytes that are already in the record are cut. */
 static enum err_code tail_write(const struct lease *lease, const struct step *s,
                                 const struct stat *st, struct err *e)
 {
@@ -121,7 +120,7 @@ enum err_code step_tail_do(struct step *s, struct arena *a, struct err *e)
 {
     enum err_code rc = tail_do(s, e);
 
-    /* Bytes that were appended through a link are never cut through it, but they are contradicted. */
+    /* Bytes that were appended through a link are never cut off through it; the opposite is appended instead. */
     bool linked = rc == ERR_UNSAFE && s->follow;
 
     if (s->opposite.n == 0 || (rc != ERR_LOCKED && rc != ERR_STALE && !linked))
@@ -168,8 +167,7 @@ enum err_code step_edit_do(struct step *s, struct err *e)
     return rc;
 }
 
-/* Looks for the bytes from *at on and sets *at to their place. `window` has room for
- * SEARCH_WINDOW. */
+/* Looks for the bytes from *at on and sets *at to their offset. `window` has room for SEARCH_WINDOW. */
 static enum err_code search(int fd, const struct step *s, char *window, int64_t *at, bool *found,
                             struct err *e)
 {
@@ -196,7 +194,7 @@ static enum err_code search(int fd, const struct step *s, char *window, int64_t 
     return rc;
 }
 
-/* The appended bytes are looked for behind the place where the file ended: another program may have written between. */
+/* The appended bytes are searched from the old end of the file on, because another program may have written first. */
 enum err_code step_append_is_done(struct step *s, bool *done, struct err *e)
 {
     struct stat st;
@@ -254,9 +252,8 @@ static enum err_code mixed(int fd, const struct step *s, int64_t size, bool *is,
     return ERR_OK;
 }
 
-/* After a TAIL was done, another program may have written behind it before a crash kept us from
- * recording that it was done. Then the new bytes are there, the old ones are not, and the rest is
- * not half of our own write. */
+/* After a TAIL was done, another program may have written after it before a crash kept us from recording that. The file
+ * then contains the new bytes and not the old ones, and the rest is not half of our own write. */
 static enum err_code written_behind(int fd, const struct step *s, int64_t size, bool *is,
                                     struct err *e)
 {
@@ -315,7 +312,7 @@ static enum err_code time_mend(const struct step *s, struct err *e)
     int fd;
     struct stat st;
 
-    /* If nothing can be written, nothing was; that must not be reported as a failure to repair. */
+    /* If the file cannot be written, it was not written; that must not be reported as a failure to repair. */
     if (lstat(s->path, &st) == 0 && file_at_mtime(&st) == s->old_mtime_ns)
         return ERR_OK;
     enum err_code rc = file_at_open(s->path, &fd, &st, e);
@@ -339,7 +336,7 @@ enum err_code step_append_repair(const struct step *s, struct err *e)
     if (st.st_size < s->offset)
         return ERR_OK;
     if (st.st_size ==
-        s->offset) /* perhaps it was cut off, and the crash came before its time was put back */
+        s->offset) /* perhaps it was cut off, and the crash came before its time was restored */
         return time_mend(s, e);
     tail.kind = STEP_TAIL;
     tail.old = (struct slice){ NULL, 0 };
@@ -364,7 +361,7 @@ static bool is_as_before(const struct step *s)
     return same;
 }
 
-/* Other programs may have written behind the old end, never in its place. */
+/* Other programs may have written after the old end, but never over it. */
 static enum err_code is_there_still(int fd, const struct step *s, struct err *e)
 {
     bool same;
@@ -388,8 +385,8 @@ static enum err_code bytes_back(int fd, const struct lease *lease, const struct 
     return rc;
 }
 
-/* Blanks half an append that cannot be cut off: the next line of any program would be glued to its
- * last one. */
+/* Overwrites half an append that cannot be cut off with blanks, because the next line of any program would be glued to
+ * it. */
 static enum err_code part_blank(int fd, const struct step *s, int64_t size, struct err *e)
 {
     int64_t guard = s->bytes.n && s->bytes.p[0] == '\n';

@@ -33,8 +33,8 @@ static enum err_code plan_and_do(const struct reprise_session *s, const struct s
     return rc;
 }
 
-/* It is planned when no other change is under way: those of several threads take turns. Stores that are not files have
- * no part in the log. */
+/* It is planned when no other change is under way, so that several threads take turns. Stores that do not consist of
+ * files do not use the log. */
 static enum err_code do_in_turn(const struct reprise_session *s, const struct session_change *what,
                                 struct change *c, struct reprise_change *done, struct err *e)
 {
@@ -163,7 +163,7 @@ static const struct store *store_of(const struct reprise_session *s, const char 
     return NULL;
 }
 
-/* The change is done, so a copy that cannot be found again has no handle, and that is no error. */
+/* The change is done, so a copy that cannot be found again has no handle, which is not an error. */
 static void open_copy(const struct reprise_session *s, const struct fork_result *made,
                       struct reprise_session **out)
 {

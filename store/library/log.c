@@ -96,7 +96,8 @@ void reprise_log_free(struct reprise_log *log)
 
 /* ---- undo ---- */
 
-/* An older change may not be the one that is meant, so what is in the way is an error. */
+/* An older change must not be undone instead of the one that is meant, so any obstacle is an
+ * error. */
 static enum err_code find_newest(const struct reprise *r, const struct store_env *env,
                                  struct change_log *log, struct undo_target *out, struct err *e)
 {

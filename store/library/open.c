@@ -64,7 +64,7 @@ static enum err_code open_one(struct reprise *r, const struct store_ops *ops, co
     return rc;
 }
 
-/* As the program does, a default store that does not exist or cannot be read is left out. */
+/* As in the program, a default store that does not exist or cannot be read is left out. */
 static enum err_code open_defaults(struct reprise *r, struct err *e)
 {
     enum err_code rc = ERR_OK;
@@ -208,7 +208,7 @@ const char *reprise_store_path(const struct reprise *r, size_t i)
 
 /* ---- sessions ---- */
 
-/* The texts that a host gets end with a NUL, which those of a ref need not. */
+/* The texts that a host gets are NUL-terminated; those of a ref need not be. */
 enum err_code session_handle_finish(struct reprise_session *s, enum err_code rc,
                                     struct reprise_session **out, struct err *e)
 {

@@ -275,8 +275,8 @@ static enum err_code plan_point(struct reprise_rewind *w, const struct reprise_s
     return rc ? rc : look(w, e);
 }
 
-/* The files of a rewind need no new consent to be restored: it was given for that rewind. If files are named, the
- * conversation stays. */
+/* Restoring the files of a rewind needs no new consent, because it was given for that rewind. If files are named, the
+ * conversation is not changed. */
 static enum err_code plan_undo(struct reprise_rewind *w, const char *undo,
                                const struct reprise_rewind_options *given, struct err *e)
 {

@@ -23,7 +23,7 @@ struct adapter {
 
 /* ---- listeners ---- */
 
-/* The texts of a step were passed in by reprise_state_change, so each ends with a NUL. */
+/* The texts of a step come from reprise_state_change, so they are NUL-terminated. */
 static void pass_state(enum session_state state, const struct host_action *action, void *arg)
 {
     const struct adapter *a = arg;

@@ -171,7 +171,7 @@ void reprise_trash_free(struct reprise_trash *trash)
 
 /* ---- out of the trash ---- */
 
-/* What is done with an item; the log is open, so that no other program does anything with it meanwhile. */
+/* An operation on an item. The log is open, so no other program can use the item meanwhile. */
 typedef enum err_code item_fn(const struct store_env *env, struct change_log *log,
                               const struct trash_item *item, uint32_t flags, struct err *e);
 

@@ -7,7 +7,7 @@
 
 /* ---- create ---- */
 
-/* A session of a store that keeps nothing is on no disk, and writing to it writes nothing. */
+/* A session of a store that keeps nothing is not on disk, and writing to it writes nothing. */
 static enum err_code name_unkept(const struct store *st, struct slice id, struct arena *a,
                                  struct session_ref *ref, struct err *e)
 {
@@ -17,7 +17,8 @@ static enum err_code name_unkept(const struct store *st, struct slice id, struct
     return ref->id.p && ref->path.p ? ERR_OK : err_nomem(e);
 }
 
-/* By its id alone: a name that a person types could mean something else. */
+/* The session is found by its exact id, because a name as a person types it could mean another
+ * one. */
 static enum err_code make_handle(const struct reprise *r, struct slice id,
                                  struct reprise_session **out, struct err *e)
 {

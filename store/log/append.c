@@ -15,10 +15,9 @@
 #include "store/fs/file_at.h"
 #include "store/log/lease.h"
 
-/* A fresh tail without a newline may belong to a writer in the middle of its line, so it is
- * examined again after this time. */
+/* A fresh tail without a newline may be a line that is still being written, so it is examined again after this time. */
 enum { FRESH_MS = 200 };
-/* Other programs of ours hold the lock for the few milliseconds of one append. */
+/* Other programs that use this library hold the lock for the few milliseconds of one append. */
 enum { LOCK_WAIT_MS = 10000, LOCK_NAP_MS = 2, REPLACED_MOST = 8 };
 
 static enum err_code demo_log_open(const char *path, unsigned flags, int *fd, struct file_id *id,
@@ -45,7 +44,7 @@ static enum err_code demo_log_open(const char *path, unsigned flags, int *fd, st
     return ERR_OK;
 }
 
-/* Kept until the descriptor is closed. A file system without locks is appended to without one. */
+/* The lock is held until the descriptor is closed. On a file system without locks, the append is done without one. */
 static enum err_code log_lock(int fd, const char *path, struct err *e)
 {
     const struct timespec nap = { .tv_nsec = LOCK_NAP_MS * 1000000L };
@@ -63,7 +62,7 @@ static enum err_code log_lock(int fd, const char *path, struct err *e)
     return ERR_OK;
 }
 
-/* A child that the process forked meanwhile has the descriptor too, and with it the lock, for as long as it lives:
+/* A child that the process forked meanwhile also has the descriptor, and with it the lock, as long as it lives, so
  * closing ours would not release it. */
 static void log_unlock_close(int fd)
 {
@@ -86,7 +85,7 @@ static enum err_code still_named(const char *path, unsigned flags, const struct 
     return ERR_OK;
 }
 
-/* A failure to read is an error: a record that is glued to a torn line is lost with it. */
+/* A failure to read is an error, because a record that is glued to a torn line is lost. */
 static enum err_code tail_is_torn(int fd, const char *path, bool *torn, struct stat *st,
                                   struct err *e)
 {
@@ -128,7 +127,7 @@ enum err_code log_tail_is_torn(const char *path, unsigned flags, bool *torn, str
     return rc;
 }
 
-/* Cuts our bytes off if it is proven that no other program can have written behind them. */
+/* Cuts our bytes off if no other program can have written after them. */
 static bool cut_off(int fd, off_t end, size_t done, int64_t mtime_ns)
 {
     struct lease lease;
@@ -145,8 +144,8 @@ static bool cut_off(int fd, off_t end, size_t done, int64_t mtime_ns)
     return cut;
 }
 
-/* Writes the rest behind the part that was written, if no other process has the file open and so
- * none can have written. */
+/* Writes the rest after the part that was written, if no other process has the file open and so none can have
+ * written. */
 static enum err_code write_rest(int fd, struct slice rest, off_t end, const char *path,
                                 struct err *e)
 {
@@ -167,8 +166,8 @@ static enum err_code write_rest(int fd, struct slice rest, off_t end, const char
     return rc;
 }
 
-/* Replaces our bytes by blanks, if they are not the end any more or another process has the file
- * open. A newline that guards them stays. */
+/* Overwrites our bytes with blanks, if they are no longer at the end or another process has the file open. A newline
+ * that guards them stays. */
 static void blank_out(int fd, struct slice bytes, off_t begin)
 {
     bool ours;
@@ -192,8 +191,8 @@ static void undo_partial_write(int fd, struct slice bytes, off_t begin, int64_t 
         blank_out(fd, bytes, begin);
 }
 
-/* One write call: a second one could put the rest behind another program's record, unless that is
- * proven impossible. */
+/* Makes one write call: a second one could put the rest after another program's record, unless that is certainly
+ * impossible. */
 static enum err_code write_once(int fd, struct slice bytes, const struct file_id *before,
                                 const char *path, off_t *end, struct err *e)
 {
@@ -223,8 +222,8 @@ static enum err_code write_once(int fd, struct slice bytes, const struct file_id
     return rc;
 }
 
-/* Checks that the record is there for good. If not, it is removed if that harms nothing: a caller
- * that gets an error must not find the record later. */
+/* Checks that the record is durable. If not, it is removed if that is safe, because a caller that gets an error must
+ * not find the record later. */
 static enum err_code make_sure(int fd, struct slice bytes, const struct appended *a, bool later,
                                const char *path, struct err *e)
 {
@@ -271,7 +270,7 @@ static enum err_code append_records(int fd, const char *path, struct slice recor
     return rc;
 }
 
-/* The file that has the path now may be a copy that was made after our write. */
+/* The file that now has the path may be a copy that was made after our write. */
 static enum err_code in_successor(const char *path, unsigned flags, struct slice records,
                                   struct appended *a, bool *there, struct err *e)
 {
@@ -291,8 +290,8 @@ static enum err_code in_successor(const char *path, unsigned flags, struct slice
     return rc;
 }
 
-/* After the write. A file that cannot be examined is assumed to be where it was: the record is in
- * it and synced. */
+/* Called after the write. A file that cannot be examined is assumed to be unmoved, because the record is in it and
+ * synced. */
 static enum err_code check_still_named(const char *path, unsigned flags, const struct appended *a,
                                        bool *same, struct err *e)
 {

@@ -125,7 +125,7 @@ enum err_code log_lock_acquire(const char *path, int *fd, struct err *e)
     return ERR_OK;
 }
 
-/* A child that the process forked meanwhile has the descriptor too: closing ours would not release the lock. */
+/* A child that the process forked meanwhile also has the descriptor, so closing ours would not release the lock. */
 void log_lock_release(int fd)
 {
     if (fd >= 0 && flock(fd, LOCK_UN))

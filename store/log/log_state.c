@@ -80,7 +80,7 @@ static enum err_code open_log(const struct log_state *log, struct file *f, struc
     return file_open(AT_FDCWD, log->path, log->flags & APPEND_FOLLOW ? FILE_FOLLOW : 0, f, e);
 }
 
-/* Remembers the file, and its end: a file that was written anew under the same inode is noticed by these bytes. */
+/* Remembers the file and its last bytes, which reveal a file that was rewritten under the same inode. */
 static enum err_code remember(struct log_state *log, const struct file *f, struct err *e)
 {
     size_t n = sizeof log->last_bytes, got;
@@ -160,7 +160,7 @@ static enum err_code add_index(struct log_state *log, const struct index *ix, st
     return ERR_OK;
 }
 
-/* Reads what is behind ids_end. A torn line is no row; once it is whole it is read again. */
+/* Reads the rows after ids_end. A torn line is not a row; once it is whole it is read again. */
 static enum err_code read_ids(struct log_state *log, struct err *e)
 {
     struct index ix = { .end = log->ids_end };
@@ -218,7 +218,7 @@ static bool add_ids(struct log_state *log, const struct slice id[], size_t n)
     return true;
 }
 
-/* True if the log ends with what we appended, right behind what we had seen. */
+/* Returns true if the log ends with our append, directly after what we had seen. */
 static bool is_clean(const struct log_state *log, const struct appended *done)
 {
     return !is_never_seen(&done->after) && is_same_file(&done->after, &log->seen) &&

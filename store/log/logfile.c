@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Smaller files are done before a thread pays for itself. Halves would do if the second thread
- * began at once and had a core for itself; with more pieces than threads none waits for one that
- * started late, and with small ones none waits for the last to end. If a line is longer than the
- * last number, no cut is sought there. */
+/* For smaller files a thread does not pay off. Two halves would be enough if the second thread
+ * started at once and had a core to itself; with more pieces than threads, no thread waits for one
+ * that started late, and with small pieces, none waits long for the last one. If a line is longer
+ * than the last number, the file is not cut there. */
 enum {
     WORTH_IT = 512 * 1024,
     PIECE_BYTES = 512 * 1024,
@@ -118,7 +118,7 @@ static void append_index(struct index *ix, const struct index *more)
     ix->broken += more->broken;
 }
 
-/* A file that was cut while it was read: a piece does not end where the next one begins. */
+/* If a file was truncated while it was read, a piece does not end where the next one begins. */
 static enum err_code join_pieces(struct work *w, struct index *ix, struct err *e)
 {
     enum err_code rc = reserve_lines(w, ix, e);
@@ -164,7 +164,7 @@ enum err_code logfile_index_build(struct index *ix, const struct file *f,
     return rc;
 }
 
-/* A row that begins this close behind the last one read is taken for the next step of a walk. */
+/* A row that begins this close after the last one read is assumed to be the next step of a walk. */
 enum { NEAR = 64 * 1024, READ_AHEAD = 512 * 1024 };
 
 static enum err_code open_file(struct logfile *log, const char *path, unsigned flags, struct err *e)
@@ -217,7 +217,7 @@ enum err_code logfile_open_tail(struct logfile *log, const char *path, unsigned 
     if (rc)
         return rc;
     int64_t size = log->file.id.size;
-    /* One more byte than asked for shows if a line begins exactly where the window does. */
+    /* One more byte than requested shows whether a line begins exactly where the window does. */
     int64_t from = (uint64_t)size > bytes ? size - (int64_t)bytes - 1 : 0;
 
     rc = fill_buffer(log, from, (size_t)(size - from), e);

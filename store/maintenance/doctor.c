@@ -12,7 +12,7 @@
 #include "store/query/listing.h"
 #include "store/rewind/plan/origin.h"
 
-/* in a listing, only sessions that the agent will remove within so many days are reported */
+/* in a listing, only sessions that the agent will remove within this many days are reported */
 
 enum err_code doctor_list_add(const struct finding *f, void *arg, struct err *e)
 {
@@ -115,8 +115,8 @@ static bool is_appended_to(const struct change *c, const char *path)
     return false;
 }
 
-/* The newline is added after exactly the bytes that were examined, and the file keeps its mtime, because nothing
- * was said. The step refuses to write through a link. */
+/* The newline is added after exactly the bytes that were examined, and the file keeps its mtime, because the
+ * conversation did not change. The step refuses to write through a link. */
 static enum err_code plan_newline(const struct doctor *d, const char *path, struct change *c,
                                   struct err *e)
 {
@@ -143,8 +143,8 @@ static enum err_code plan_newline(const struct doctor *d, const char *path, stru
 
 /* ---- together ---- */
 
-/* Metadata comes first because it determines which files are appended to. A torn line in one of those is always
- * waited for. */
+/* Metadata comes first because it determines which files are appended to. A torn line in one of these is always
+ * examined twice. */
 static enum err_code plan_repair(const struct repair *r, struct change *c, struct err *e)
 {
     const struct store *st = r->ref->store;

@@ -17,8 +17,7 @@
 #include "store/maintenance/trash_info.h"
 #include "store/rewind/record/record.h"
 
-/* What reprise itself keeps: the operation log, the records of rewinds, the trash. They are examined without opening them,
- * because opening recovers. */
+/* Examines the operation log, the records of rewinds and the trash without opening them, because opening recovers. */
 
 /* Examines one entry of a directory. f has its path; if something is wrong, f->why is set. */
 typedef enum err_code entry_fn(const char *path, const char *name, struct finding *f,

@@ -102,8 +102,8 @@ static enum err_code mark_live(struct sweep *s, struct err *e)
 
 /* ---- orphans ---- */
 
-/* The age of what a session left behind is that of the newest file in it. What was touched within a day stays, because an
- * agent that starts a session makes the directories before the transcript. */
+/* The age of what a session left behind is that of its newest file. Files that were changed within a day are kept,
+ * because an agent that starts a session makes the directories before the transcript. */
 
 struct orphan_search {
     const struct sweep_rule *rule;
@@ -417,7 +417,7 @@ static enum err_code measure_item(const struct sweep_rule *rule, struct sweep *s
     if (!rc && !rule->copies && st->ops->owned_refs)
         rc = st->ops->owned_refs(st, &item->ref, &s->arena, &item->owned_refs, e);
     rc = rc ? rc : measure_parts(item->part, item->parts, &item->usage, e);
-    /* A session that cannot be moved has no parts, but its size is worth knowing. */
+    /* A session that cannot be moved has no parts, but its size is still shown. */
     if (!rc && !st->ops->parts && !st->ops->owned_refs && item->ref.file.size > 0)
         item->usage = (struct disk_usage){ .files = 1, .bytes = item->ref.file.size };
     return rc;
@@ -526,7 +526,7 @@ static bool is_same(const struct file_id *a, const struct file_id *b)
     return a->dev == b->dev && a->ino == b->ino && a->size == b->size && a->mtime_ns == b->mtime_ns;
 }
 
-/* A session without a conversation has an empty transcript, whatever file represents it; so its system is asked again. */
+/* Whether a session has a conversation does not follow from the size of its file, so its system is asked again. */
 static bool is_still_empty(const struct session_ref *ref)
 {
     const struct scope all = { .all = true };

@@ -41,7 +41,7 @@ static enum err_code take_refs(struct arena *a, const struct trash_request *r,
     return ERR_OK;
 }
 
-/* The parts that are there, as the item that will be number n of the batch names them. */
+/* The parts that exist, with the names that they get as item n of the batch. */
 static enum err_code take_parts(struct arena *a, const struct trash_request *r, const char *dir,
                                 size_t n, struct presence *presence, struct trash_item *item,
                                 struct err *e)
@@ -247,7 +247,7 @@ static enum err_code read_batch(const char *dir, const char *batch, struct trash
     return rc ? rc : trash_info_read(dir, batch, out, e);
 }
 
-/* A repository that is gone has no refs; one that cannot be opened may have them. */
+/* A repository that is gone has no refs; one that cannot be opened may have some. */
 static bool has_ref(const struct trash_ref *x)
 {
     git_repository *repo;
@@ -416,9 +416,9 @@ enum err_code trash_destroy(const struct store_env *env, const struct trash_item
 
 /* ---- joining ---- */
 
-/* A program that continued a session after it was deleted has begun its transcript anew, so that there are two halves of
- * one conversation. The deleted half is put in front of the newer one, under a write lease, and the other parts are moved
- * back to places that are free. The transcript also stays in the trash, as a copy. */
+/* A program that continued a session after it was deleted has begun its transcript anew, so that there are two halves
+ * of one conversation. The deleted half is put before the newer one, under a write lease, and the other parts are moved
+ * back where no other file is in their place. The transcript also stays in the trash, as a copy. */
 
 static enum err_code collision(const char *path, struct err *e)
 {

@@ -234,7 +234,8 @@ static struct slice next_word(struct slice *rest)
     return word;
 }
 
-/* One line of ps: "  123   01:02:03 claude --resume ID". Its arguments are words, and where it runs is not known. */
+/* Adds one line of ps: " 123 01:02:03 claude --resume ID". Arguments are separated by blanks, and the directory is not
+ * known. */
 static bool add_listed(struct agents *a, struct slice line, int64_t now)
 {
     long pid = strtol(next_word(&line).p, NULL, 10);
@@ -349,8 +350,7 @@ static bool signed_in(const struct live_table *known, pid_t pid)
     return false;
 }
 
-/* Returns true if the arguments name the session, as "ID" or "--option=ID", other than to fork
- * it. */
+/* Returns true if the arguments name the session, as "ID" or "--option=ID", but not in order to fork it. */
 static bool args_name_session(const struct agents_profile *of, const struct process *p,
                               struct slice id)
 {

@@ -454,7 +454,7 @@ static enum err_code watch_writes(const struct session_ref *const ref[], size_t 
     return rc;
 }
 
-/* A host that asks about a session of its own has nothing to fear from itself. */
+/* A host need not wait for itself when it asks about its own session. */
 static enum err_code ask_hosts(const struct session_ref *const ref[], size_t n, struct live out[],
                                struct err *e)
 {

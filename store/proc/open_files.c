@@ -9,7 +9,7 @@
 
 enum { TIMEOUT_MS = 5000, ANSWER_MOST = 1 << 20 };
 
-/* Another user's program may have another user's file open, and only root sees that. */
+/* Another user's file may be open in that user's programs, which only root can see. */
 static bool can_be_seen(int fd)
 {
     struct stat st;

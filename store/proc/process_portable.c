@@ -65,7 +65,7 @@ static bool prepare(int fd, bool nonblocking)
            (!nonblocking || fcntl(fd, F_SETFL, O_NONBLOCK) == 0);
 }
 
-/* A program that another thread starts in between inherits it: it then only keeps the pipe open. */
+/* A program that another thread starts in between inherits the pipe, which it only keeps open. */
 int proc_pipe(int ends[2], bool nonblocking)
 {
     if (pipe(ends))

@@ -38,7 +38,8 @@ static void do_nothing(int number)
     (void)number;
 }
 
-/* A signal that is ignored by default may be dropped before anybody waits for it, so it gets a handler, which never runs. */
+/* A signal that is ignored by default may be dropped before the thread waits for it, so it gets a handler, which never
+ * runs. */
 static void keep_ignored(const sigset_t *set)
 {
     const struct sigaction keep = { .sa_handler = do_nothing };

@@ -180,8 +180,8 @@ static bool has_ended(const struct child *c)
            info.si_pid == c->pid;
 }
 
-/* Reads until the child has closed its output and ended. A grandchild may keep the pipe open for ever: then what is in it
- * when the child has ended is all. */
+/* Reads until the child has closed its output and ended. A grandchild may keep the pipe open forever, so only what is
+ * in it when the child has ended is read. */
 static enum err_code listen(struct child *c, size_t max, struct buf *out, struct err *e)
 {
     size_t before = out->n;

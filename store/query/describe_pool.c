@@ -67,7 +67,7 @@ static struct timing now(void)
     return (struct timing){ (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000, usage.ru_nvcsw };
 }
 
-/* A thread that was preempted also took long, but more threads would make that worse. */
+/* A thread that was preempted was also slow, but more threads would make that worse. */
 static bool was_slow(struct timing began, size_t count)
 {
     struct timing ended = now();

@@ -115,8 +115,8 @@ static const struct session_ref *ref_at(const void *place)
     return *(const struct session_ref *const *)place;
 }
 
-/* Newest first. Sessions with equal times are in the order of their own system; those of several
- * stores, store by store. */
+/* Newest first. Sessions with equal times are in the order of their system, and those of several stores are grouped by
+ * store. */
 static int by_recency(const void *x, const void *y)
 {
     const struct session_ref *a = ref_at(x), *b = ref_at(y);
@@ -326,7 +326,7 @@ static bool is_shown_elsewhere(const struct listing *l, const struct found *f,
     return shown;
 }
 
-/* The walk is newest first, and the first copy that can be listed represents all. */
+/* The walk is newest first, and the first copy that can be listed stands for all of them. */
 bool listing_take(struct listing *l, const struct session_ref *ref)
 {
     size_t group = found_of(ref)->group;
@@ -419,7 +419,7 @@ static enum err_code page_of_newest(struct listing *l, const struct session_ref 
     return rc == ERR_CANCELLED && w.full ? ERR_OK : rc;
 }
 
-/* ---- other orders: each row is described for its key, and those of the page once more ---- */
+/* ---- other orders: each row is described for its key, and the rows of the page again ---- */
 
 struct key {
     const struct session_ref *ref;

@@ -116,9 +116,9 @@ static bool store_contains(const struct store *st, struct slice path)
     return slice_starts(path, st->path) && path.n > n && path.p[n] == '/';
 }
 
-/* A store that contains the path comes first; but a transcript may be anywhere else, too. The last
- * system is tried first, because the first one accepts any file of its kind, wherever it is, and
- * would also accept those of the others. */
+/* A store that contains the path is tried first, but a transcript may also be elsewhere. The last system is tried
+ * first, because the first one accepts any file of its kind, wherever it is, and would also accept those of the
+ * others. */
 static enum err_code find_path(struct search *s, struct err *e)
 {
     struct slice path;
@@ -144,8 +144,7 @@ static enum err_code find_path(struct search *s, struct err *e)
 
 /* ---- ids ---- */
 
-/* The system of the agent knows Entire's sessions by the same id. from: the stores before it were
- * searched already. */
+/* The agent's own system knows Entire's sessions by the same id. from: the stores before it were already searched. */
 static enum err_code check_other_systems(const struct search *s, size_t from, struct err *e)
 {
     const struct store_ops *ops = s->ref->store->ops;
@@ -378,7 +377,7 @@ static size_t collect_missing(const struct slice *text, size_t texts, const stru
     return n;
 }
 
-/* The found sessions, to detect those that are in a store of another system, too. */
+/* The found sessions, to detect those that are also in a store of another system. */
 struct found_elsewhere {
     struct idset ids;
     size_t *place; /* by number of the id */
@@ -430,8 +429,8 @@ static enum err_code leave_all_ambiguous(struct store *const stores[], size_t n,
     return rc;
 }
 
-/* The stores are searched in the order of resolve_session, up to the first that cannot find many at
- * once: a session of a later store may be in that one, too. */
+/* The stores are searched in the order of resolve_session, up to the first that cannot find many at once, because a
+ * session of a later store may also be in that one. */
 enum err_code resolve_sessions(struct store *const stores[], size_t n, const struct scope *scope,
                                const struct slice *text, size_t texts, struct arena *a,
                                struct session_ref *ref, struct err *e)

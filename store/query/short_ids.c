@@ -82,8 +82,8 @@ static size_t alike(struct slice a, struct slice b)
     return n;
 }
 
-/* The length of the common beginning of this id and the nearest other one on one side; with
- * `system`, only ids of that system count. */
+/* The length of the common prefix of this id and its nearest neighbour on one side; with `system`,
+ * only ids of that system count. */
 static size_t alike_neighbour(const struct short_ids *s, size_t at, bool after,
                               const struct store_ops *system)
 {

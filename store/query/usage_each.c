@@ -44,7 +44,7 @@ static bool is_counted(const struct listing_query *q, const struct session_row *
            (!q->archived || (row->flags & SESSION_ARCHIVED));
 }
 
-/* A sub-agent's answers count with the session that it worked for, if that has them. */
+/* A sub-agent's answers are counted in the session that it worked for, if that has them. */
 static void leave_to_parent(struct usage_list *list)
 {
     for (size_t i = 0; i < list->n; i++)

@@ -311,7 +311,7 @@ static bool same_word(const char *p, const char *word, size_t n)
     return true;
 }
 
-/* Returns true if a telling word ends here, as in "DB_PASSWORD" and "clientSecret". */
+/* Returns true if a suspicious word ends here, as in "DB_PASSWORD" and "clientSecret". */
 static bool names_secret(struct slice text, size_t end)
 {
     static const char *const words[] = {

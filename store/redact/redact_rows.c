@@ -43,7 +43,7 @@ static enum err_code count_secret(struct redact_counts *counts, const char *kind
     return ERR_OK;
 }
 
-/* Joins the i-th secret with those that overlap it, and moves i behind them. */
+/* Joins the i-th secret with those that overlap it, and moves i past them. */
 static struct secret join_overlapping(const struct secret_list *list, size_t *i)
 {
     struct secret all = list->secret[(*i)++];

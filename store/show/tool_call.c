@@ -8,7 +8,8 @@
 
 enum about { ABOUT_TEXT, ABOUT_PATH, ABOUT_COUNT, ABOUT_LIST };
 
-/* The member of the input that a call is about, and the unit in which its outcome is counted. */
+/* The member of the input that is the subject of a call, and the unit in which its outcome is
+ * counted. */
 static const struct known {
     const char *name, *member;
     enum about about;
@@ -115,7 +116,7 @@ bool tool_call_counts_lines(const struct block *call)
     return k && k->counts_lines;
 }
 
-/* Adds the replacement that the object describes; false: it describes none. */
+/* Adds the replacement that the object describes. Returns false if it describes no replacement. */
 static bool add_replacement(struct hunks *d, struct slice object)
 {
     struct slice before, after;

@@ -40,7 +40,8 @@ static bool has_nul(const struct reprise_plugin_text *row, size_t rows)
     return false;
 }
 
-/* Which row the server refused: a number whose text it cannot hold, \u0000, a lone surrogate. */
+/* Finds the row that the server refused: it may contain a number or a text that it cannot store, \u0000 or a lone
+ * surrogate. */
 static int find_bad_row(PGconn *c, const struct reprise_plugin_text *row, size_t rows,
                         struct reprise_plugin_call *call)
 {
@@ -85,7 +86,7 @@ static const char insert_python[] =
 static const char insert_typescript[] = "INSERT INTO @t (project_key, session_id, subpath, entry) "
                                         "SELECT $1, $2, $3::text, e::jsonb" IF_NEWEST;
 
-/* In the transaction, with the lock of the key, so that programs that follow this protocol take turns. */
+/* Called in the transaction, with the lock of the key, so that programs that follow this protocol take turns. */
 static int insert_rows(const struct pg *pg, PGconn *c, const struct reprise_plugin_key *key,
                        int64_t after, const char *array, int64_t *last,
                        struct reprise_plugin_call *call, char *state)

@@ -174,8 +174,8 @@ static bool is_good(const PGresult *r)
     return status == PGRES_SINGLE_TUPLE || status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK;
 }
 
-/* An answer that a callback ends stays unread: the connection is then closed. One that the server ends with an error is read
- * to its end. */
+/* If a callback ends the query, the rest of the answer is not read and the connection is closed. An answer that ends
+ * with an error of the server is read to its end. */
 int pg_run_on(PGconn *c, const struct pg_query *q, struct reprise_plugin_call *call, char *state)
 {
     PGresult *r = NULL;

@@ -33,7 +33,7 @@ const struct pg_schema pg_schemas[PG_SCHEMAS] = {
 };
 /* ---- queries from templates ---- */
 
-/* A main transcript has no third parameter, so the index serves both schemas. */
+/* A main transcript has no third parameter, so that both schemas can use the index. */
 static const char *condition_of(const struct pg *pg, const struct reprise_plugin_key *key)
 {
     if (key && key->subpath)
@@ -79,7 +79,7 @@ static bool is_identifier(const char *name)
                '\0';
 }
 
-/* A password in the path would be in the configuration, in the history of a shell, in the list of processes. */
+/* A password in the path would appear in the configuration, in the history of a shell and in the list of processes. */
 static int check_path(const char *path, struct reprise_plugin_call *call)
 {
     char *why = NULL;

@@ -15,7 +15,7 @@ struct appending {
 
 /* ---- before ---- */
 
-/* The newest row is the one at `after`: behind it is none, or only what is no row. */
+/* Returns true if the row at `after` is the newest: only elements that are not rows follow it. */
 static bool is_newest(int64_t after, int64_t length, const redisReply *behind)
 {
     if (length < after || length - after > (int64_t)behind->elements)
@@ -88,7 +88,8 @@ static int send_index(const struct appending *x)
                : rd_send(x->c, "SADD %s %s", x->index, x->member);
 }
 
-/* Reads the answers to MULTI, `commands` commands and EXEC. The array of the last one; NULL with OK: the key was changed. */
+/* Reads the answers to MULTI, `commands` commands and EXEC. *out is the array of EXEC; NULL with OK: the key was
+ * changed. */
 static int finish(struct rd_conn *c, size_t commands, redisReply **out,
                   struct reprise_plugin_call *call)
 {
@@ -146,7 +147,7 @@ static int append_rows(const struct appending *x, int64_t after,
     return rc;
 }
 
-/* A colon in an id, or a name that the references keep for themselves, would make one key of two. */
+/* A colon in an id, or a name that the reference adapters reserve, would make two keys equal. */
 static bool is_plain(const struct reprise_plugin_key *key)
 {
     return !strchr(key->session, ':') && strcmp(key->session, RD_SESSIONS) != 0 &&
@@ -182,7 +183,7 @@ int rd_append(void *store, const struct reprise_plugin_key *key, int64_t after,
 
 /* ---- deleting ---- */
 
-/* DEL of the transcript, of its subpaths and of their index, and the session's place in the other index. */
+/* Deletes the transcript, its subpaths and their index, and the session's entry in the other index. */
 static int send_cascade(const struct rd *rd, struct rd_conn *c,
                         const struct reprise_plugin_key *key, const redisReply *subpaths,
                         struct arena *a)
@@ -205,7 +206,8 @@ static int send_cascade(const struct rd *rd, struct rd_conn *c,
     return rc ? rc : rd_send(c, "EXEC");
 }
 
-/* The index of the subpaths is watched: a sub-agent that is added meanwhile would stay without its session. */
+/* The index of the subpaths is watched, because a sub-agent that is added meanwhile would remain without its
+ * session. */
 static int remove_session(const struct rd *rd, struct rd_conn *c,
                           const struct reprise_plugin_key *key, struct arena *a,
                           struct reprise_plugin_call *call)

@@ -75,7 +75,7 @@ int rd_send_texts(struct rd_conn *c, int n, const char *text[], const size_t siz
     return add_command(c, command, length);
 }
 
-/* Not through hiredis, whose write() would raise SIGPIPE when the server is gone. */
+/* hiredis is not used for this, because its write() would raise SIGPIPE when the server is gone. */
 static int send_some(struct rd_conn *c, struct reprise_plugin_call *call, bool *moved)
 {
     ssize_t n = send(c->c->fd, c->out.p + c->sent, c->out.n - c->sent, MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -106,7 +106,8 @@ static int receive_some(struct rd_conn *c, struct reprise_plugin_call *call, boo
     return REPRISE_PLUGIN_OK;
 }
 
-/* Sends and receives what can be at the moment, so that a long pipeline never has both sides waiting. */
+/* Sends and receives what is possible at the moment, so that in a long pipeline the two sides never wait for each
+ * other. */
 static int exchange(struct rd_conn *c, int64_t *deadline, struct reprise_plugin_call *call)
 {
     bool sending = c->sent < c->out.n, moved = false;
@@ -183,7 +184,7 @@ static int finish_connecting(struct rd_conn *c, struct reprise_plugin_call *call
     return error ? text_fail(call, REPRISE_PLUGIN_FAILED, strerror(error)) : REPRISE_PLUGIN_OK;
 }
 
-/* A server without passwords takes any; the reason that one gives may repeat what it was sent, so it is not shown. */
+/* A server without passwords accepts any. The server's error may repeat the password, so it is not shown. */
 static int check_password(struct rd_conn *c, struct reprise_plugin_call *call)
 {
     redisReply *r;

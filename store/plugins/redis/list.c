@@ -123,7 +123,7 @@ static int add_item(struct listing *l, const char *project, const redisReply *na
     return REPRISE_PLUGIN_OK;
 }
 
-/* A key that happens to be named like an index, or that this user may not read, hides no other one. */
+/* A key that happens to be named like an index, or that this user may not read, is skipped. */
 static int take_index(struct listing *l, const char *project, const redisReply *r)
 {
     int rc = REPRISE_PLUGIN_OK;
@@ -221,8 +221,8 @@ static int hand_session(const struct item *item, struct ends *x, reprise_plugin_
     return fn(&s, arg) ? REPRISE_PLUGIN_STOPPED : REPRISE_PLUGIN_OK;
 }
 
-/* A session whose rows expired is in the index still. One whose key holds something else is listed, and reading it says why
- * there is nothing to read. */
+/* A session whose rows expired is still in the index and is not listed. One whose key has another type is listed, and
+ * reading it reports the reason. */
 static int take_ends(struct listing *l, const struct item *item, reprise_plugin_session_fn *fn,
                      void *arg)
 {

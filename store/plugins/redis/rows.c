@@ -29,7 +29,7 @@ static int read_length(struct rd_conn *c, const char *key, int64_t *out,
     return rc;
 }
 
-/* The rows from..to-1, counted from 0. Fewer than these mean that the session was deleted meanwhile. */
+/* The rows from..to-1, counted from 0. If there are fewer, the session was deleted meanwhile. */
 static int read_range(struct rd_conn *c, const char *key, int64_t from, int64_t to,
                       redisReply **out, struct reprise_plugin_call *call)
 {
@@ -129,8 +129,8 @@ struct page {
     size_t n, cap;
 };
 
-/* Which rows of the oldest answer are wanted, when those behind it have `newer` bytes: as PostgreSQL's plug-in, a row is if those
- * behind it have fewer than `bytes`. */
+/* Returns the first wanted row of the oldest answer, if the rows after the answer have `newer` bytes. As in the plug-in
+ * for PostgreSQL, a row is wanted if the rows after it have fewer than `bytes` bytes. */
 static size_t first_wanted(const redisReply *r, size_t newer, size_t bytes)
 {
     size_t i = r->elements;
@@ -140,7 +140,7 @@ static size_t first_wanted(const redisReply *r, size_t newer, size_t bytes)
     return i;
 }
 
-/* What is no row gets no bytes, and is then not handed over. Returns the number of rows. */
+/* Empties elements that are not rows, so that they are not reported. Returns the number of rows. */
 static size_t drop_broken(const redisReply *r)
 {
     size_t n = 0;

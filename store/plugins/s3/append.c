@@ -7,11 +7,11 @@
 
 #include "store/plugins/s3/s3.h"
 
-/* S3 cannot add a part on the condition that no other one was added meanwhile. So a part is added, and then the names are read
- * again. If another program has added the same rows, or others in front of ours, or if the part behind which ours belongs is gone, our
- * part is removed again, and we begin again after a pause of random length. It stays if another program has added other rows
- * behind it, because they may rest on ours: it is better that some rows are there twice than in the wrong order. For the same
- * reason it is put back if such rows are found after it was removed. */
+/* S3 cannot add a part on the condition that no other one was added meanwhile. So a part is added, and then the names
+ * are read again. If another program has added the same rows, or other rows before ours, or if the part that ours must
+ * follow is gone, our part is removed, and we start again after a pause of random length. The part is kept if another
+ * program has added other rows after it, because these may depend on ours: duplicate rows are better than rows in the
+ * wrong order. For the same reason the part is restored if such rows are found after it was removed. */
 
 enum { PAUSE_MOST_MS = 400, YOUNG_MS = 5000, SETTLE_MS = 500, HEX_DIGITS = 6 };
 #define MS_MOST INT64_C(9999999999999)
@@ -28,7 +28,7 @@ struct appending {
 
 /* ---- before ---- */
 
-/* The newest part of the last time need not be read again: if there is a newer one, that is noticed afterwards. */
+/* The part that was newest last time need not be read again; a newer one would be found afterwards. */
 static bool is_known(struct appending *x)
 {
     struct s3 *s3 = x->s3;
@@ -49,7 +49,7 @@ static bool is_known(struct appending *x)
     return true;
 }
 
-/* The newest row is the one at `after`: that one is there, and none behind it. */
+/* Determines whether the row at `after` exists and is the newest. */
 struct newest {
     int64_t after;
     bool found, more;
@@ -99,7 +99,7 @@ static int check(struct appending *x)
 
 /* ---- the part ---- */
 
-/* Behind the newest part, also if another machine's clock is ahead of this one. */
+/* A time after the newest part, even if another machine's clock is ahead of this one. */
 static int64_t choose_ms(struct appending *x)
 {
     int64_t newest = x->before.n ? x->before.part[x->before.n - 1].ms : 0, now = text_epoch_ms();
@@ -354,7 +354,7 @@ static int delete_names(struct s3_conn *c, const char *folder, const struct name
     return rc;
 }
 
-/* The sub-agents first: what is cut off leaves the session in the list, and is done again. */
+/* Sub-agents come first: if this is interrupted, the session is still listed and can be removed again. */
 int s3_remove(void *store, const struct reprise_plugin_key *key, struct reprise_plugin_call *call)
 {
     struct names names = { .n = 0 };

@@ -4,8 +4,9 @@
 #include "lite/base/array.h"
 #include "store/plugins/s3/s3.h"
 
-/* Three steps: the projects are the folders below the prefix; the names of all their parts are read, the projects side by side; and
- * then the ends of the transcripts, newest first, many at a time. A row in the list needs one or two small requests. */
+/* Three steps: the projects are the folders below the prefix; the names of all their parts are read, the projects in
+ * parallel; and then the ends of the transcripts, newest first, many at a time. A row in the list needs one or two
+ * small requests. */
 
 enum {
     HEAD_PARTS = 8,
@@ -272,7 +273,7 @@ static int add_rows(struct buf *out, struct slice rest, bool cut, enum piece_kin
     return rc;
 }
 
-/* Without a row in front, because the first one is too long, the program reads the rows itself. */
+/* If the first row is too long to be in the head, the program reads the rows itself. */
 static int hand_session(const struct listing *l, const struct ends *x)
 {
     struct buf text[2] = { { 0 } };

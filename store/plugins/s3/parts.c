@@ -154,7 +154,7 @@ static int ask_for(struct reading *r, size_t i, struct arena *a)
     return key ? s3_start(r->c, request) : REPRISE_PLUGIN_NO_MEMORY;
 }
 
-/* As many are under way as there are requests, unless that were too many bytes. */
+/* Uses as many parallel requests as allowed, unless these would be too many bytes. */
 static int read_range(struct reading *r, size_t from, size_t to, struct arena *a)
 {
     size_t asked = from;

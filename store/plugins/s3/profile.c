@@ -8,7 +8,7 @@
 #include "lite/io/file.h"
 #include "store/plugins/s3/s3.h"
 
-/* Not libinih: it cuts lines at 200 bytes, and a session token has more than a thousand. */
+/* libinih is not used, because it cuts lines at 200 bytes and a session token has more than a thousand. */
 
 enum { FILE_MOST = 1 << 20 };
 
@@ -56,7 +56,7 @@ static void take_setting(struct s3 *s3, struct slice name, struct slice value)
             *known[i].to = arena_copy(&s3->arena, value).p;
 }
 
-/* A line that begins with a blank belongs to a group of settings that is nothing to us. */
+/* A line that begins with a blank belongs to a group of nested settings, which are not used here. */
 static void take_lines(struct s3 *s3, struct slice text)
 {
     struct slice line;
@@ -105,7 +105,8 @@ static void take_first(const char **to, const char *name)
         *to = from_environment(name);
 }
 
-/* A profile that the store names counts more than the keys of the environment, one of the environment counts less. */
+/* A profile that the store names takes precedence over the keys in the environment; a profile from the environment does
+ * not. */
 static void take_environment(struct s3 *s3)
 {
     if (!s3->profile) {

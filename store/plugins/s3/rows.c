@@ -74,7 +74,8 @@ static int add_row(int64_t position, struct slice text, void *arg)
     return c->a.failed;
 }
 
-/* As in PostgreSQL's plug-in, a row is wanted if those behind it have fewer than `bytes`. Returns whether more are. */
+/* As in the plug-in for PostgreSQL, a row is wanted if the rows after it have fewer than `bytes` bytes. Returns true if
+ * more rows are wanted. */
 static int pick_rows(const struct chunk *c, struct page *page, size_t rows, size_t bytes,
                      bool *more)
 {

@@ -23,7 +23,7 @@ int s3_sum(struct slice bytes, char out[S3_SUM])
     return REPRISE_PLUGIN_OK;
 }
 
-/* Each text is signed with the sum before it; the first one with the secret. */
+/* Each text is signed with the previous sum; the first one with the secret. */
 static bool sign_in_turn(const char *secret, const char *const *text, size_t n, char out[S3_SUM])
 {
     unsigned char sum[2][EVP_MAX_MD_SIZE];

@@ -34,7 +34,7 @@ static uint32_t mode_of(const struct rewind_entry *from)
     return from->seen.exists ? from->seen.mode : 0644;
 }
 
-/* Counts the missing directories above the path: an undo removes as many. The path is cut and restored. */
+/* Counts the missing directories above the path, because an undo removes as many. The path is cut and restored. */
 static enum err_code missing_dirs(char *path, unsigned *n, struct err *e)
 {
     struct stat st;
@@ -463,7 +463,7 @@ static enum err_code merge(const struct rewind_sides *s, const struct rewind_ent
     return rc;
 }
 
-/* A target of its own: the picked hunks, and the mode that the file has. */
+/* Makes a separate target: the selected hunks, and the present mode of the file. */
 static enum err_code take_hunks(struct rewind_preview *p, struct rewind_entry *x,
                                 const struct rewind_selection *pick, struct err *e)
 {
@@ -483,7 +483,7 @@ static enum err_code take_hunks(struct rewind_preview *p, struct rewind_entry *x
         rc = hasher_bytes(&hasher, t->source.bytes, x->wanted, e);
     x->wanted_size = (int64_t)t->source.bytes.n;
     x->target = t;
-    /* No hunk at all: an unchanged file is not written anew with a new time. */
+    /* If no hunk is selected, the unchanged file is not rewritten with a new time. */
     x->chosen = memcmp(x->wanted, x->seen.sha256, SHA256_BYTES) != 0;
     hasher_fini(&hasher);
     rewind_sides_fini(&sides);

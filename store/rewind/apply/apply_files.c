@@ -9,13 +9,13 @@
 #include "store/fs/disk.h"
 #include "store/rewind/apply/entry_files.h"
 
-/* Carrying entries out. Every step examines the files under each name before it moves one, so that
- * it can be done again after a crash. */
+/* Applies entries. Every step examines the files under each name before it moves one, so that it can be done again
+ * after a crash. */
 
 /* ---- restore ---- */
 
-/* The names changed places; if what came out is not what the preview saw, they change back and the person's file
- * stays. */
+/* The names were exchanged. If the replaced file is not the one that the preview saw, they are exchanged back and the
+ * person's file stays. */
 static enum err_code check_exchanged(const struct entry_files *at, enum rewind_outcome *out,
                                      struct err *e)
 {
@@ -30,7 +30,7 @@ static enum err_code check_exchanged(const struct entry_files *at, enum rewind_o
         return ERR_OK;
     }
     *out = REWIND_CONFLICT;
-    /* If the file that was put in its place was removed already, its own file is in the record now. */
+    /* If the file that was put in place was already removed, the entry's own file is in the record now. */
     rc = entry_names_exchange(at, &gone, e);
     return rc ? err_wrap(e, rc, "give a changed file back") : ERR_OK;
 }
@@ -127,7 +127,7 @@ static enum err_code remove_entry_file(const struct entry_files *at, enum rewind
         return errno == ENOENT ? ERR_OK : err_sys(e, at->x->path, "take the file away");
     rc = entry_files_identify_moved(at, &there, e);
     *out = there == ENTRY_FILE_SEEN ? REWIND_DONE : REWIND_CONFLICT;
-    /* EEXIST: a newer one was saved meanwhile and stays, this one goes into the record. */
+    /* EEXIST: a newer file was saved meanwhile and stays; this one goes into the record. */
     if (!rc && there != ENTRY_FILE_SEEN && entry_names_place(at) && errno != EEXIST)
         rc = err_sys(e, at->x->path, "give a changed file back");
     return rc;
@@ -187,8 +187,8 @@ static enum err_code copy_old(const struct entry_files *at, const char *name, st
     return rc;
 }
 
-/* A save takes a moment, and no program opens the file by its temporary name. Bytes written until
- * it is closed would be lost with it, so the file stays where it is until then. */
+/* A save takes a moment, and no program opens the file by its temporary name. Bytes that are written until the program
+ * closes it would be lost, so the file is not moved before. */
 static enum err_code wait_for_writer(const struct entry_files *at, enum lease_writer writer,
                                      struct err *e)
 {
@@ -206,8 +206,7 @@ static enum err_code wait_for_writer(const struct entry_files *at, enum lease_wr
                          at->temp);
 }
 
-/* On another file system a synced copy is in the record; bytes that were written since that copy
- * are kept first. */
+/* On another file system the record has a synced copy; bytes that were written since are saved first. */
 static enum err_code keep_far(const struct entry_files *at, const char *name,
                               enum lease_writer writer, struct err *e)
 {
@@ -224,8 +223,8 @@ static enum err_code keep_far(const struct entry_files *at, const char *name,
     return rc;
 }
 
-/* Bytes that were written to it may not be on the disk yet, and no copy has them. A failing disk is
- * no reason to stop here. */
+/* Bytes that were written to it may not be on the disk yet, and no copy has them. A failing disk does not end the
+ * rewind here. */
 static void sync_live(const struct entry_files *at)
 {
     int fd = openat(at->dir, at->temp, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
@@ -236,8 +235,8 @@ static void sync_live(const struct entry_files *at)
     }
 }
 
-/* The file that was taken out of its place. A program that has it open may still write to it, so
- * the file itself moves into the record if that is on the same file system. */
+/* Keeps the replaced file. A program that has it open may still write to it, so the file itself moves into the record
+ * if that is on the same file system. */
 static enum err_code keep_old(const struct entry_files *at, size_t i, enum entry_file there,
                               enum lease_writer writer, struct err *e)
 {
@@ -256,7 +255,7 @@ static enum err_code keep_old(const struct entry_files *at, size_t i, enum entry
     return keep_far(at, name, writer, e);
 }
 
-/* Writers are looked up before the file is examined: without a writer it stays as it is then. */
+/* Writers are looked up before the file is examined, because without a writer it can no longer change. */
 static enum err_code clean_spot(const struct entry_files *at, size_t i, struct err *e)
 {
     enum lease_writer writer = entry_files_writer(at);
@@ -319,8 +318,8 @@ static enum err_code sync_all(const struct entry_files_context *c, struct err *e
     return rc ? rc : rewind_tx_sync_dirs(c->tx, e);
 }
 
-/* Directories are removed after the last temporary file, and after that is recorded: from then on a
- * missing one was removed here, and was not moved away with something of ours in it. */
+/* Directories are removed after the last temporary file, and after this is recorded. From then on, a missing directory
+ * was removed by us and not moved away with one of our files in it. */
 static enum err_code prune_all(const struct entry_files_context *c, struct err *e)
 {
     const struct rewind_tx *tx = c->tx;
@@ -391,7 +390,7 @@ static void judge_all(struct rewind_tx *tx)
     entry_files_fini(&c);
 }
 
-/* A file that a person saved and that was taken out by mistake is not moved any more. */
+/* A file that a person saved, and that was moved by mistake, is not moved again. */
 static bool is_others(struct entry_files_context *c, size_t i)
 {
     enum entry_file there = ENTRY_FILE_NONE;

@@ -77,7 +77,8 @@ enum err_code entry_files_read(const struct entry_files *at, const char *name, e
         return err_sys(e, at->x->path, "open");
     enum err_code rc = span_of_file(fd, at->x->path, &all, e);
 
-    /* Its state is taken before it is read, so that bytes written meanwhile show the next time. */
+    /* Its state is recorded before it is read, so that bytes written meanwhile are noticed the next
+     * time. */
     if (!rc && fstat(fd, &st))
         rc = err_sys(e, at->x->path, "look at");
     if (!rc)
@@ -96,7 +97,7 @@ enum err_code entry_files_read(const struct entry_files *at, const char *name, e
 }
 
 /* Identifies a file by inode and times. Returns false if this process did not handle it, or if it
- * was touched since. */
+ * was changed since. */
 static bool by_sight(const struct rewind_tx_entry *x, const struct stat *st, enum entry_file *out)
 {
     struct file_id id = rewind_tx_file_id(st);
@@ -111,7 +112,8 @@ static bool by_sight(const struct rewind_tx_entry *x, const struct stat *st, enu
     return true;
 }
 
-/* By its other name in the record: while it has that, no other file can get its number. */
+/* Identifies it by its other name in the record: while that exists, no other file can get its inode
+ * number. */
 static bool is_adopted(const struct entry_files *at, const struct stat *st)
 {
     char path[TX_PATH_MAX];
@@ -153,7 +155,7 @@ enum lease_writer entry_files_writer(const struct entry_files *at)
     return answer;
 }
 
-/* If `id` is not NULL, the bytes are read, and *id is what the file was then. */
+/* If `id` is not NULL, the bytes are read, and *id is the state of the file at that time. */
 static enum err_code identify_file(const struct entry_files *at, const char *name,
                                    enum entry_file *out, struct file_id *id, struct err *e)
 {
@@ -180,8 +182,7 @@ enum err_code entry_files_identify(const struct entry_files *at, const char *nam
     return identify_file(at, name, out, NULL, e);
 }
 
-/* Always by its bytes: anything may have been written between the look at the file and the
- * exchange. */
+/* The bytes are always compared, because the file may have been written to before the exchange. */
 enum err_code entry_files_identify_moved(const struct entry_files *at, enum entry_file *out,
                                          struct err *e)
 {
@@ -227,10 +228,10 @@ enum err_code rewind_tx_wait_error(const struct rewind_tx_entry *x, enum err_cod
     }
 }
 
-/* Directories above an entry that are removed if they are empty: those that a rewind made itself
- * and drops again, and those that held nothing but what it deletes. They are reached like
- * everything else: a directory that was swapped for a link is not followed. The attributes of each
- * are recorded before it may be removed. */
+/* Directories above an entry that are removed if they are empty: those that a rewind created and
+ * discards again, and those that contained only what it deletes. They are opened like everything
+ * else: a directory that was replaced with a link is not followed. The attributes of each are
+ * recorded before it may be removed. */
 
 struct above {
     int root;
@@ -279,8 +280,8 @@ static bool is_like(const struct stat *st, const struct dirs *as, const char *pa
                    d->attrs.gid == st->st_gid);
 }
 
-/* *gone: the one above may be empty now. It is looked up first: a read-only file system refuses
- * before it reports that nothing is there. */
+/* *gone: the directory above may be empty now. The directory is looked up first, because a
+ * read-only file system fails before it reports a missing one. */
 static enum err_code remove_in(int dir, const char *name, const char *path, const struct dirs *as,
                                bool *gone, struct err *e)
 {
@@ -297,8 +298,8 @@ static enum err_code remove_in(int dir, const char *name, const char *path, cons
     return ERR_OK;
 }
 
-/* The directory is synced whoever removed the entry: a crash may have come before that was
- * durable. */
+/* The directory is synced no matter who removed the entry, because a crash may have come before the
+ * removal was durable. */
 static enum err_code prune_one(const struct above *a, const struct rewind_tx_entry *x,
                                const struct dirs *as, bool *more, struct err *e)
 {
@@ -350,7 +351,7 @@ static enum err_code open_dir(const struct above *a, const struct rewind_tx_entr
     return rc;
 }
 
-/* A directory that could not be given back to its owner is not recorded: so it stays, as does one
+/* A directory whose owner could not be restored is not recorded, and so is not removed; nor is one
  * that may not be read. */
 static enum err_code note_one(struct rewind_tx *tx, const struct above *a, int fd, struct err *e)
 {

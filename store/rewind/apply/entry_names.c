@@ -8,9 +8,9 @@
 #include "store/fs/kernel.h"
 #include "store/rewind/apply/entry_files.h"
 
-/* Moving the files of an entry between its names. Where two names cannot change places in one step, the entry's own file
- * goes to a third name first. No step replaces a file that others could have made, and every state in between shows by
- * the names alone how it goes on. */
+/* Moves the files of an entry between its names. Where two names cannot be exchanged in one step, the entry's own file
+ * goes to a third name first. No step replaces a file that others could have made, and in every intermediate state the
+ * names alone determine how to continue. */
 
 static void third_name(const struct entry_files *at, char out[80])
 {
@@ -30,7 +30,7 @@ static bool is_same(const struct stat *a, const struct stat *b)
     return S_ISREG(a->st_mode) && a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* The file gets the name, which must be free, and is not without a name at any moment, also after a power cut. */
+/* Gives the file the name, which must be free. The file has a name at any moment, even after a power cut. */
 static int move_by_link(const struct entry_files *at, const char *from, const char *to)
 {
     if (linkat(at->dir, from, at->dir, to, 0))
@@ -45,8 +45,8 @@ int entry_names_place(const struct entry_files *at)
     return fs_is_lacking(errno) ? move_by_link(at, at->temp, at->name) : -1;
 }
 
-/* Both the own name and the third one have a file, so one of the three must go: that of ours, or one that the record has.
- * If another program made all of them within a moment, nothing is done. */
+/* Its own name and the third one both have a file, so one of the three must be removed: ours, or one that the record
+ * has. If another program made all of them in the meantime, nothing is done. */
 static enum err_code drop_ours(const struct entry_files *at, const char *third, struct err *e)
 {
     enum entry_file incoming, outgoing;
@@ -68,7 +68,7 @@ static enum err_code drop_ours(const struct entry_files *at, const char *third, 
                                                        : ERR_OK;
 }
 
-/* The file under the third name: back to its own name if that is free, or else under the temporary one. */
+/* Moves the file under the third name back to its own name if that is free, or else to the temporary one. */
 static enum err_code settle_third(const struct entry_files *at, const char *third,
                                   const struct stat *own, const struct stat *old, struct err *e)
 {
@@ -109,8 +109,8 @@ enum err_code entry_names_settle(const struct entry_files *at, struct err *e)
     return rc || !has_old ? rc : settle_third(at, third, has_own ? &own : NULL, &old, e);
 }
 
-/* A file that another program makes meanwhile under the entry's own name stays: then it is as if it had been saved right
- * after the exchange. */
+/* A file that another program creates meanwhile under the entry's own name stays, as if it had been saved right after
+ * the exchange. */
 static enum err_code exchange_by_steps(const struct entry_files *at, struct err *e)
 {
     char third[80];

@@ -12,9 +12,9 @@
 #include "store/rewind/plan/rewind.h"
 #include "store/rewind/plan/source.h"
 
-/* A scratch copy: the files as they were at the point, in a directory of its own. No file of the
- * user is read or touched, so the rules that protect such files do not apply; the rules for names
- * do, since names come out of the store. */
+/* A scratch copy: the files as they were at the point, in a separate directory. No file of the user
+ * is read or touched, so the rules that protect such files do not apply; the rules for names do,
+ * since names come out of the store. */
 
 static const char outside_name[] =
     "outside"; /* where files from outside the project go, by their whole path */

@@ -15,8 +15,8 @@
 #include "store/rewind/plan/beneath.h"
 #include "store/rewind/record/record.h"
 
-/* Files are staged some at a time: all are written and given to the disk, and then all are waited for. One sync at a
- * time would have the disk wait for us as well. */
+/* Files are staged in batches: all of them are written and submitted to the disk before the first one is waited for.
+ * With one sync at a time, the disk would wait for us as well. */
 enum { BATCH = 64 };
 
 struct stager {
@@ -79,9 +79,8 @@ static enum err_code may_not(const struct work *w, int error, const char *verb, 
     return err_sys(e, w->x->path, verb);
 }
 
-/* Checks that its name may be moved, or its mode set, which a temporary file beside it cannot show.
- * It is checked before INTENT, because a refusal after INTENT would leave the rewind unfinished for
- * ever. */
+/* Checks that the file may be renamed, or its mode set, which cannot be tested with a temporary file beside it. It is
+ * checked before INTENT, because a refusal after INTENT would leave the rewind unfinished for ever. */
 static enum err_code check_allowed(const struct work *w, struct err *e)
 {
     bool root = geteuid() == 0;
@@ -119,7 +118,7 @@ static enum err_code check_absent(const struct work *w, struct err *e)
 
 /* ---- staged files ---- */
 
-/* A replaced file passes its attributes on, and a file that comes back gets the ones it had. */
+/* The new file gets the attributes of the replaced one, and a restored file gets those that it had. */
 static enum err_code put_attrs(const struct work *w, int fd, struct err *e)
 {
     struct arena a = { 0 };
@@ -217,8 +216,8 @@ static int move(const struct work *w, const char *from, const char *to)
                                           : fs_rename_new(w->dir, from, w->dir, to);
 }
 
-/* Two files of our own change places, or one gets another name, as the entry will need. The second way
- * (entry_names.c) needs files with two names. */
+/* Exchanges two files of our own, or renames one, as the entry will require. The fallback (entry_names.c) needs files
+ * with two names. */
 static enum err_code try_names(const struct work *w, const char *temp, const char *probe,
                                struct err *e)
 {
@@ -262,8 +261,8 @@ static enum err_code probe_names(struct stager *s, const struct work *w, struct 
     return rc;
 }
 
-/* The file itself comes back; it keeps its name in the record until all is done. If a file cannot
- * have two names, or not there, a copy is used. */
+/* The file itself is restored; it keeps its name in the record until everything is done. If it cannot have two names,
+ * or not in this place, a copy is used. */
 static bool stage_adopted(const struct stager *s, const struct work *w)
 {
     char from[TX_PATH_MAX], temp[64];
@@ -353,8 +352,8 @@ enum err_code rewind_tx_stage(struct rewind_tx *tx, const struct rewind_preview 
 
 /* ---- taking it away again ---- */
 
-/* Returns true if it failed. It is looked up first: a read-only file system refuses before it
- * reports that nothing is there. */
+/* Returns true if it failed. The file is looked up first, because a read-only file system fails before it reports a
+ * missing one. */
 static bool remove_ours(int dir, const char *name)
 {
     struct stat st;
@@ -364,7 +363,7 @@ static bool remove_ours(int dir, const char *name)
     return unlinkat(dir, name, 0) && errno != ENOENT;
 }
 
-/* Returns true if its directory was to be made here and the one above it existed all the time. */
+/* Returns true if its directory was to be created here and the one above it always existed. */
 static bool was_to_be_made(int root, const struct rewind_tx_entry *x)
 {
     char path[PATH_MAX];
@@ -438,8 +437,7 @@ static enum err_code drop_temps(const struct rewind_tx *tx, struct err *e)
     return rc;
 }
 
-/* A mark that could not be synced may exist all the same: it is removed before anything that
- * depends on it. */
+/* A mark that could not be synced may still exist, so it is removed before anything that depends on it. */
 static enum err_code drop_intent(const struct rewind_tx *tx, struct err *e)
 {
     char path[TX_PATH_MAX];
@@ -450,8 +448,8 @@ static enum err_code drop_intent(const struct rewind_tx *tx, struct err *e)
     return disk_sync_dir(tx->dir, e);
 }
 
-/* The conversation stays as it is, and only this record has its old end, so the record becomes one
- * that is done. Each of these steps may be repeated. */
+/* The conversation is left as it is, and only this record has its old end, so the record is marked as done. Each of
+ * these steps may be repeated. */
 static enum err_code keep_conversation_only(struct rewind_tx *tx, struct err *e)
 {
     enum err_code rc = ERR_OK;

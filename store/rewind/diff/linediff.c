@@ -81,7 +81,7 @@ static size_t lines_of(git_patch *patch)
     return n;
 }
 
-/* libgit2 reports "no newline at the end" by an extra line behind the one it refers to. */
+/* libgit2 reports "no newline at the end" by an extra line after the one it refers to. */
 static void take_line(struct linediff *d, const git_diff_line *l)
 {
     struct slice text = { l->content, l->content_len };
@@ -174,8 +174,7 @@ void linediff_fini(struct linediff *d)
 
 /* ---- picking hunks ---- */
 
-/* The place where line `number` (from 1) of the text begins, or the end of the text for the line
- * behind the last. */
+/* Returns the beginning of line `number` (from 1) of the text, or the end of the text for the line after the last. */
 static const char *line_start(struct slice text, unsigned number)
 {
     const char *p = text.p, *end = text.p + text.n;
@@ -205,8 +204,8 @@ static enum err_code add_new_side(const struct linediff *d, const struct linedif
     return rc;
 }
 
-/* Bytes are copied up to each chosen hunk, then its new side, then on behind its old side. A hunk that only adds
- * names the line before it as its start. */
+/* Copies bytes up to each chosen hunk, then its new side, and continues after its old side. A hunk that only adds names
+ * the line before it as its start. */
 static enum err_code pick(const struct linediff *d, struct slice before, const bool *chosen,
                           struct buf *out)
 {

@@ -141,7 +141,7 @@ enum err_code beneath_root_link(const char *root, int *fd, int64_t *link_ms, str
                : err_set(e, ERR_UNSAFE, root, "a directory and a link keep changing places");
 }
 
-/* File system ids and birth times are extras: if they are not available, device and inode
+/* File system ids and birth times are optional: if they are not available, device and inode
  * decide. */
 enum err_code beneath_root_id(int fd, const char *root, struct root_id *out, struct err *e)
 {

@@ -46,7 +46,7 @@ enum err_code origin_add_session(struct change *c, const struct session_ref *ref
 
 /* ---- asking ---- */
 
-/* Returns true only if it certainly does not exist; a path that cannot be examined may. */
+/* Returns true only if it certainly does not exist; a path that cannot be examined may exist. */
 static bool is_gone(const char *path)
 {
     struct stat st;
@@ -137,8 +137,8 @@ static bool is_of_store(const struct store *st, const struct change_origin *o, c
                     : path && is_within(path, st->path, strlen(st->path));
 }
 
-/* A store whose last session was deleted is not found any more, unless another system keeps
- * sessions at its place: then the recorded origin decides. */
+/* A store whose last session was deleted is no longer found, unless another system keeps sessions
+ * at the same path; the recorded origin then decides. */
 static bool emptied_is_shown(const struct shown *shown, const char *name, size_t word,
                              const struct change_origin *o)
 {

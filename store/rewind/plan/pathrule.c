@@ -64,7 +64,7 @@ static bool hfs_ignores(uint32_t cp)
            (cp >= 0x206A && cp <= 0x206F) || cp == 0xFEFF;
 }
 
-/* The name as the laxest file system would compare it, up to what ".git" needs: ignored code points gone, ASCII in
+/* The name as the laxest file system would compare it, as far as needed for ".git": ignored code points gone, ASCII in
  * lower case, cut at a stream's colon, blanks and dots at the end gone (NTFS). */
 static size_t lax_name(struct slice part, char *out, size_t cap)
 {
@@ -108,7 +108,7 @@ static const char *const trusted_files[] = {
     ".pypirc", ".xprofile", ".xinitrc", ".xsession", ".xsessionrc", ".pam_environment", ".inputrc", ".direnvrc",
     ".claude.json",
 };
-/* Parts that follow each other: a directory with what is below it, or a file at the end. */
+/* Consecutive parts of a path: a directory with everything below it, or a file at the end. */
 static const char *const trusted_places[] = {
     ".config/systemd/user/", ".local/share/systemd/user/", ".config/fish/conf.d/", ".config/fish/functions/",
     ".config/environment.d/", ".config/direnv/",
@@ -116,7 +116,7 @@ static const char *const trusted_places[] = {
 static const char *const trusted_ends[] = {
     ".config/reprise/config", ".config/git/config", ".vscode/tasks.json", ".vscode/launch.json",
 };
-/* In these, only what steers the agent: its memory and plans are plain files. */
+/* In these, only the files that control the agent; its memory and plans are plain files. */
 static const char *const agent_dirs[] = { ".claude", ".gemini", ".codex", ".cursor", ".entire", ".exathena", ".qwen",
                                           ".kimi-code", ".pi", ".cline", ".clinerules", ".kiro" };
 static const char *const agent_parts[] = {
@@ -134,8 +134,8 @@ static bool is_listed_part(struct slice part, const char *const *names, size_t n
 }
 #define IS_ONE_OF(part, names) is_listed_part(part, names, sizeof(names) / sizeof(names)[0])
 
-/* Returns true if the rest of a path, from one of its slashes on, begins with the place, and with
- * `whole` also ends with it. */
+/* Returns true if the rest of a path, from one of its slashes on, begins with `place`, and with `whole` also ends with
+ * it. */
 static bool is_at(struct slice rest, const char *place, bool whole)
 {
     size_t n = strlen(place);

@@ -105,7 +105,7 @@ static void hash_entry(EVP_MD_CTX *c, const struct rewind_entry *x)
     EVP_DigestUpdate(c, x->wanted, SHA256_BYTES);
 }
 
-/* The numbers and the steps: a conversation that went on since is another plan. */
+/* Hashes the counts and the steps: a conversation that was continued since makes another plan. */
 static void hash_conversation(EVP_MD_CTX *c, const struct rewind_conversation *conversation)
 {
     char facts[96];

@@ -52,7 +52,8 @@ static bool may_look(const struct rewind_target *t, struct rewind_entry *x)
     return true;
 }
 
-/* Rules that a person may lift; asked last, so that the entry knows what it would do. */
+/* Rules that a person may override. They are checked last, so that it is known what the entry would
+ * do. */
 static void require_consent(const struct worker *w, struct rewind_entry *x)
 {
     const struct rewind_options *o = w->options;
@@ -165,7 +166,8 @@ static enum err_code compare_with_last(struct worker *w, const struct rewind_ent
     return ERR_OK;
 }
 
-/* Returns true if our own newest rewind or undo left the file so; then it was not edited. */
+/* Returns true if our own newest rewind or undo left the file in this state, so it was not
+ * edited. */
 static bool is_as_we_left_it(const struct worker *w, const struct rewind_entry *x)
 {
     const struct rewind_target *t = x->target;
@@ -177,9 +179,9 @@ static bool is_as_we_left_it(const struct worker *w, const struct rewind_entry *
     return strcmp(hex, t->left_sha256) == 0;
 }
 
-/* Finds out whose work the present file is. A person's work is replaced only with consent, and so
- * is a file whose author is unknown; but if there is no file nothing can be lost, and a mode alone
- * loses no byte. */
+/* Determines whose work the present file is. A person's work is replaced only with consent, and so
+ * is a file whose author is unknown; but without a file nothing can be lost, and changing only the
+ * mode loses no bytes. */
 static enum err_code find_author(struct worker *w, struct rewind_entry *x, struct err *e)
 {
     const struct rewind_target *t = x->target;
@@ -228,7 +230,7 @@ static enum err_code judge_wanted(struct worker *w, struct rewind_entry *x, stru
     return ERR_OK;
 }
 
-/* Its program continues to write to the replaced file, which moves into the undo record. If it
+/* The program continues to write to the replaced file, which moves into the undo record. If it
  * cannot be moved, later writes would be lost. */
 static bool judge_writer(struct worker *w, struct rewind_entry *x)
 {
@@ -353,9 +355,9 @@ struct survey {
     struct err e;
 };
 
-/* The directory in which the session worked was reached without a link, or by this one: a newer
- * link leads elsewhere. But the directory in which a rewind was done may be reached by a new link;
- * an undo never works in another directory. */
+/* The session's directory was reached without a link or through this one, so a newer link leads
+ * elsewhere. But the directory of an earlier rewind may be reached through a new link, because an
+ * undo never works in another directory. */
 static enum err_code check_detour(struct roots *r, const struct rewind_plan *plan, int64_t link_ms,
                                   struct err *e)
 {

@@ -9,8 +9,8 @@
 #include "store/rewind/plan/source.h"
 
 /* A turn is between two points: the files as they were at its own point, and at the next one (or,
- * for the newest turn, as the session last left them). If points are behind their turns, the system
- * itself reports what a turn found and left. */
+ * for the newest turn, as the session last left them). If points come after their turns, the system
+ * itself reports the files before and after a turn. */
 struct turn_removal {
     struct rewind_plan *plan; /* that is made */
     struct source_content found, left;
@@ -49,8 +49,8 @@ static enum err_code add_single_target(struct turn_removal *o, const struct rewi
     return rewind_plan_add(o->plan, &t, e);
 }
 
-/* Returns true if the present file is what the session last knew. Then no part of it that a merge
- * keeps is a person's. */
+/* Returns true if the present file is what the session last knew, so that no part of it that a
+ * merge keeps is a person's. */
 static bool is_last_known(const struct turn_removal *o, const struct rewind_target *found)
 {
     struct source_content last = { 0 };
@@ -124,7 +124,7 @@ struct left {
     const struct rewind_source *source;
 };
 
-/* The files of the next point by their paths, of which each is there once. */
+/* The files of the next point by their paths, each path once. */
 struct next {
     const struct rewind_plan *plan; /* may be NULL */
     struct slice_set path;

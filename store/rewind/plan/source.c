@@ -196,7 +196,8 @@ static enum err_code read_present_file(int dir, const char *name, const char *pa
 
     if (!rc)
         rc = source_content_read(&l->file, NULL, &l->present, e);
-    /* From the descriptor, after the bytes: apply then compares with what was read. */
+    /* The attributes are read from the descriptor after the bytes, so that apply compares with what
+     * was read. */
     if (!rc && fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
         take_stat(l, &st);
     l->is_open = !rc;

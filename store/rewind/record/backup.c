@@ -10,8 +10,8 @@
 #include "store/rewind/record/record.h"
 #include "store/rewind/record/records.h"
 
-/* The contents of a record. The bytes of all entries are one behind the other in one file, so that
- * one sync makes them durable, and their places follow from the sizes in the plan alone. */
+/* The contents of a record. The bytes of all entries are in one file, one after the other, so that
+ * one sync makes them durable, and their offsets follow from the sizes in the plan alone. */
 
 bool rewind_tx_backup_layout(struct rewind_tx *tx)
 {
@@ -28,7 +28,7 @@ bool rewind_tx_backup_layout(struct rewind_tx *tx)
     return true;
 }
 
-/* Records of version 1 hold each copy in a file of its own, and the replaced files beside them. */
+/* Records of version 1 have each copy in a separate file, and the replaced files beside them. */
 static const char *old_dir(const struct rewind_tx *tx)
 {
     return tx->version == 1 ? "undo" : "old";
@@ -77,8 +77,8 @@ struct rewind_source rewind_tx_backup_source(const struct rewind_tx *tx, size_t 
                                    .part_n = tx->entry[i].seen.size };
 }
 
-/* The file is plain and has its name at once: the record counts only from INTENT on, and before it
- * is removed as a whole. */
+/* The file is created under its final name, because before INTENT the record does not count and is
+ * removed as a whole. */
 enum err_code rewind_tx_backup_open(const struct rewind_tx *tx, int *fd, struct err *e)
 {
     char path[TX_PATH_MAX];

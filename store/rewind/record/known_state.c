@@ -128,7 +128,7 @@ static enum err_code add_left(const char *path, void *arg, struct err *e)
     return ERR_OK;
 }
 
-/* The change of the conversation is undone, or stays in the record as the files do. */
+/* The change of the conversation is undone, or stays in the record, like the files. */
 static enum err_code abandon_conversation(const struct store_env *env, struct rewind_tx *tx,
                                           struct err *e)
 {

@@ -274,8 +274,8 @@ static bool get_seen(const cJSON *o, struct rewind_seen *s)
     return true;
 }
 
-/* Our own paths were checked when they were written; a path that the disk changed is never followed
- * to another place. */
+/* Our own paths were checked when they were written; a path that was corrupted on disk must not lead to another
+ * place. */
 static bool get_place(const cJSON *o, struct arena *a, struct rewind_tx_entry *x)
 {
     if (!record_json_text(o, "path", a, &x->path) || !record_json_text(o, "root", a, &x->root))
@@ -395,7 +395,7 @@ static bool get_plan(const cJSON *root, struct rewind_tx *tx)
     return rewind_tx_backup_layout(tx);
 }
 
-/* If out of memory nothing is known about the record, which must not look like damage. */
+/* Running out of memory must not be reported as a damaged record. */
 static enum err_code parse_plan(struct slice text, const char *path, struct rewind_tx *tx,
                                 struct err *e)
 {
@@ -410,7 +410,7 @@ static enum err_code parse_plan(struct slice text, const char *path, struct rewi
                            "the record of a rewind is damaged, or of a newer reprise");
 }
 
-/* A mark that cannot be examined may exist: that is an error, since without INTENT everything would be dropped. */
+/* A mark that cannot be examined may exist, which is an error, because without INTENT everything would be discarded. */
 static enum err_code find_mark(const char *dir, const char *name, bool *found, struct err *e)
 {
     char path[TX_PATH_MAX];

@@ -42,8 +42,8 @@ static void names_free(struct dirent **names, int n)
     free(names);
 }
 
-/* A record that is being made has no plan yet, and a damaged one is left alone: *sound is false. But no record is
- * left out because memory ran out. */
+/* A record that is being made has no plan yet, and a damaged one is left alone: *sound is false. But running out of
+ * memory is an error. */
 static enum err_code read_one(const char *dir, const char *name, struct rewind_tx *tx, bool *sound,
                               struct err *e)
 {
@@ -149,7 +149,7 @@ static enum err_code roll_back_record(const struct store_env *env, struct rewind
     return rc;
 }
 
-/* A record that was given up and then interrupted is finished without going forward. */
+/* A record that was abandoned and then interrupted is finished without completing the rewind. */
 static enum err_code finish_record(const struct store_env *env, struct rewind_tx *tx,
                                    enum rollback *how, struct err *e)
 {

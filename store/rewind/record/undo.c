@@ -114,7 +114,7 @@ static void take_live(struct rewind_target *t, const struct tx_live *live)
     t->mtime_ns = rewind_tx_file_id(&live->st).mtime_ns;
 }
 
-/* Nothing is reported if the file is as it was: then a program merely had it open. */
+/* Nothing is reported if the file is unchanged, because a program then merely had it open. */
 static enum err_code note_live(struct rewind_plan *plan, const struct rewind_tx_entry *x,
                                const struct tx_live *live, struct err *e)
 {

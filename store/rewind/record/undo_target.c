@@ -100,8 +100,8 @@ static bool files_can(const struct rewind_preview *p, bool alone)
     return can;
 }
 
-/* Returns STANDS if anything of it can be undone now. Files that were edited since cannot be, nor a
- * conversation that continued. */
+/* Returns STANDS if any part of it can be undone now. Files that were edited since cannot be
+ * undone, nor can a conversation that was continued. */
 static enum session_sort_key standing_of(struct looking *l, const char *id)
 {
     const struct rewind_options options = { .allow_outside = true, .allow_sensitive = true };
@@ -200,8 +200,8 @@ static bool see_change(const struct change *c, bool undone, void *arg)
     return !l->done;
 }
 
-/* A record that cannot be read, because it is damaged or of a newer reprise, may be the one that
- * the person means. */
+/* A record that cannot be read, because it is damaged or was made by a newer reprise, may be the
+ * one that the person means. */
 static enum err_code check_unread(const struct looking *l, const char *unread, struct err *e)
 {
     return record_id_time(unread) > record_id_time(l->found.id)

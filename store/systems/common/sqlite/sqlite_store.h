@@ -11,8 +11,8 @@
  * its id; no file has this path. Systems embed this struct as their first member. */
 struct sqlite_place {
     const char *path; /* of the database */
-    const char
-        *project; /* the directory whose sessions are in it; NULL: each session names its own */
+    /* the directory whose sessions are in it; NULL: each session names its own */
+    const char *project;
 };
 
 /* A session as listed by a row of the database. Texts are borrowed. */
