@@ -1,6 +1,6 @@
 #include "store/api/store.h"
 
-/* The one list of the systems. A new agent adds its line here; the order is the one in which the systems are asked. */
+/* The one list of the systems. A new agent adds its line here; the order is that in which the systems are tried. */
 #define SYSTEMS(SYSTEM)                                                                            \
     SYSTEM(claude_ops)                                                                             \
     SYSTEM(goat_ops)                                                                               \

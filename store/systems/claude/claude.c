@@ -129,7 +129,8 @@ static bool folder_name_accepted(const char *name)
     return n >= 1 && n <= 64 && strspn(name, allowed) == n && !device_name(name);
 }
 
-/* The variable counts only if CLAUDE_CONFIG_DIR is set and not empty, and only in the store which that one names. */
+/* The variable counts only if CLAUDE_CONFIG_DIR is set and not empty, and only in the store that CLAUDE_CONFIG_DIR
+ * names. */
 static enum err_code take_forced_folder(struct claude *c, struct err *e)
 {
     const struct store_env *env = c->base.env;
@@ -173,7 +174,7 @@ static enum err_code is_default(const struct store *st, const struct store_env *
     return ERR_OK;
 }
 
-/* The client keeps more than sessions in the directory that the variable names, and keeps it elsewhere if the
+/* The client keeps more than sessions in the directory that the variable names, and uses other places for it if the
  * variable is not set. */
 static enum err_code claude_agent_variable(const struct store *st, const char **name,
                                            const char **value, struct err *e)

@@ -194,8 +194,8 @@ static enum err_code add_point(struct buf *out, uint32_t cp)
     return buf_add(out, (struct slice){ bytes, utf8_encode(bytes, cp) });
 }
 
-/* An escape at the front, as Go would spell it. Half a surrogate pair is kept as written: Go would
- * lose it. */
+/* Adds the escape at the front as Go would spell it. Half a surrogate pair is kept as written,
+ * because Go would lose it. */
 static enum err_code add_escape(struct buf *out, struct slice *text)
 {
     struct slice here = *text, pair;
@@ -355,8 +355,7 @@ static const struct {
     char plain;
 } html[] = { { "\\u003c", '<' }, { "\\u003e", '>' }, { "\\u0026", '&' } };
 
-/* The index of the character of the three that is escaped at the front of the text; -1: no such
- * escape. */
+/* Returns which of the three characters is escaped at the front of the text; -1: no such escape. */
 static int html_escape(struct slice text)
 {
     for (int i = 0; i < 3; i++)
@@ -479,7 +478,7 @@ static size_t rank_of_quoted(const char *const order[], struct slice key)
     return i;
 }
 
-/* Returns true if the document writes <, > and & as they are, and nowhere escaped. */
+/* Returns true if the document contains <, > or & unescaped, and never escaped. */
 static bool is_plain(struct slice object)
 {
     bool plain = false;

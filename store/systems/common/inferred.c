@@ -146,7 +146,7 @@ struct hunk {
     struct buf old_text, new_text;
 };
 
-/* Reads the hunk behind its header. Returns false if it is none, or out of memory. */
+/* Reads the hunk after its header. Returns false if it is not a hunk, or if out of memory. */
 static bool read_hunk(struct slice header, struct slice *diff, struct hunk *h)
 {
     size_t new, n;
@@ -321,7 +321,7 @@ static void add_byte(struct command *c, char byte)
     c->is_open = true;
 }
 
-/* What is between quotes; an expansion in double ones could be anything. */
+/* Reads a quoted part; an expansion in double quotes could be anything. */
 static void take_quoted(struct command *c, char quote)
 {
     c->is_open = true;

@@ -165,7 +165,8 @@ static bool read_row(struct describing *d, struct slice line, struct jsonl_said 
 
 typedef bool next_line_fn(struct slice *rest, struct slice *line, bool *torn);
 
-/* Adds the neighbouring rows of a prompt that is a run of rows: those behind it, or with slice_last_line those before it. */
+/* Adds the neighbouring rows of a prompt that consists of several rows: those after it, or with slice_last_line those
+ * before it. */
 static void join_pieces(struct describing *d, struct slice rest, next_line_fn *next,
                         struct slice *prompt)
 {

@@ -5,7 +5,7 @@
 #include "store/log/chain.h"
 #include "store/systems/common/jsonl.h"
 
-/* The conversation as JSON, messages by their ids, and the lines of a log whose rows name the row before them. */
+/* The conversation as JSON, messages by their ids, and the lines of a log whose rows name their parents. */
 
 void jsonl_point_offer(struct point_search *s, struct slice id, size_t number)
 {

@@ -52,7 +52,7 @@ static enum err_code find_whole(struct logfile *log, const struct jsonl_format *
     return rc;
 }
 
-/* Counts the different ids that begin so, up to two; *line is that of the first. */
+/* Counts the different ids with this prefix, up to two; *line is that of the first. */
 static enum err_code find_begun(struct logfile *log, const struct jsonl_format *format,
                                 struct slice part, size_t *line, size_t *hits, struct err *e)
 {

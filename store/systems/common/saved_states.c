@@ -72,8 +72,8 @@ enum err_code saved_states_shell(struct saved_states *s, const struct saved_shel
 
 /* ---- the state at a turn ---- */
 
-/* The copy of the turn itself, else the first one of a later turn. A later copy that is not the session's first one shows
- * that earlier ones existed and are gone. */
+/* The copy of the turn itself, else the first one of a later turn. A later copy that is not the session's first one
+ * means that earlier ones existed and are gone. */
 static const struct saved_state *copy_at(const struct saved_path *p, int64_t turn)
 {
     const struct saved_state *best = NULL;
@@ -191,8 +191,8 @@ static bool is_passed(char byte, bool ascii)
     return byte == '\r' || (ascii && (byte & 0x80));
 }
 
-/* Compares as an editor reads a file: without a byte order mark, and with any line ends. A file that is not UTF-8 was decoded
- * from another encoding, so only its ASCII is compared. */
+/* Compares texts as an editor would: without a byte order mark, and with any line ends. A file that is not UTF-8 was
+ * decoded from another encoding, so only its ASCII is compared. */
 static bool is_same_text(struct slice file, struct slice text)
 {
     const bool ascii = !utf8_valid(file);
@@ -245,7 +245,8 @@ static bool is_outdated(const struct saved_path *p, const struct saved_state *co
     return false;
 }
 
-/* The write found what the copy contains: no other copy was made in between, as after a change by someone else. */
+/* Returns true if the write found what the copy contains, and no other copy was made in between, as after a change by
+ * another program. */
 static bool is_for(const struct saved_path *p, const struct saved_state *copy,
                    const struct saved_state *write)
 {
@@ -306,8 +307,7 @@ static bool shell_may_change(const struct saved_states *s, const char *path, int
     return false;
 }
 
-/* Why a copy that was made after the turn had begun may not be what the file contained then; NULL: nothing speaks against
- * it. */
+/* Why a copy that was made after the turn had begun may not be what the file contained then; NULL: no reason. */
 static const char *doubt(const struct saved_states *s, const struct saved_path *p,
                          const struct saved_state *copy, int64_t turn, int64_t from)
 {
@@ -348,7 +348,8 @@ static bool has_hash(const struct saved_state *x, const char *sha256)
     return strcmp(hex, sha256) == 0;
 }
 
-/* An agent may delete old copies, and use their names again: what an edit left, or another copy, may be the same. */
+/* An agent may delete old copies and reuse their names; the result of an edit, or another copy, may have the same
+ * content. */
 static const struct saved_state *still_there(const struct saved_path *p,
                                              const struct saved_state *copy)
 {
@@ -369,7 +370,7 @@ static void set_last(struct saved_states *s, const struct saved_path *p, struct 
     t->has_last = newest->content != SAVED_UNKNOWN;
     if (t->has_last)
         set_source(newest, &t->last_absent, &t->last);
-    /* a program keeps the line ends of a file, which the text that it wrote does not show */
+    /* an agent keeps the line ends of a file, which are not visible in the text that it wrote */
     if (newest->content == SAVED_BYTES &&
         !file_read_all(AT_FDCWD, p->path, 0, COMPARED_MOST, &present, NULL) && present.n &&
         is_same_text(buf_slice(&present), newest->bytes))

@@ -13,7 +13,7 @@ struct id128 claude_side_of(struct claude_log *log, struct slice row)
 
     if (json_get(row, "agentId", &agent))
         id = json_type(agent) == JSON_STRING ? claude_id(agent, &log->arena) : id128_of(agent);
-    /* A missing isSidechain is the same as false, but any other value that JavaScript takes for false is not. */
+    /* A missing isSidechain is the same as false, but any other value that is falsy in JavaScript is not. */
     if (!log->plain && json_get(row, "isSidechain", &side) && json_type(side) != JSON_NULL &&
         json_type(side) != JSON_FALSE) {
         other = id128_of(side);
@@ -52,7 +52,7 @@ static enum err_code read_assistant_row(struct claude_calls *calls, struct claud
     return ERR_OK;
 }
 
-/* A comparison of two numbers cannot see the table, so the ids are sorted with them. */
+/* The comparison function has no access to the table, so the ids are sorted together with the numbers. */
 struct keyed {
     struct id128 id;
     uint32_t place;

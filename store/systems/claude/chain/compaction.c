@@ -34,7 +34,7 @@ static bool keeps_messages(struct slice row)
             claude_key_truthy(metadata, "preservedSegment"));
 }
 
-/* This needs the bytes of the line, not the row: a control byte at the front hides a boundary. */
+/* This needs the bytes of the line and not the row, because a control byte at the beginning hides a boundary. */
 static enum err_code is_fresh_start(struct claude_log *log, size_t i, bool *fresh, struct err *e)
 {
     const struct index_line *line = claude_line(log, i);
@@ -82,7 +82,7 @@ struct kept {
     uint32_t anchor, first, last; /* nodes; CHAIN_NONE if the boundary names none */
 };
 
-/* The node of an id, which is added if the file has no such row; CHAIN_NONE if the value is not an id. */
+/* Finds the node of an id, which is added if the file has no such row; CHAIN_NONE if the value is not an id. */
 static enum err_code add_named_id(struct claude_log *log, struct slice object, const char *key,
                                   uint32_t *node)
 {
@@ -203,7 +203,7 @@ static enum err_code relink_segment(struct claude_log *log, struct slice kept)
     return ERR_OK;
 }
 
-/* Only those rows before a boundary that the last boundary kept are left. */
+/* The only rows before a boundary that remain are those that the last boundary kept. */
 static void begin_boundary(struct claude_log *log, uint32_t node)
 {
     size_t line = log->chain.node[node].line;

@@ -9,10 +9,10 @@
 #include "store/systems/claude/claude.h"
 #include "store/systems/claude/list/prompt.h"
 
-/* If a row names a parent that is lost, was not loaded or is on the path already, the conversation continues with the
- * row of the nearest earlier time, as in the client (claude.md D): at most five seconds before, of the same side, of
- * any type, not on the path yet, and the first of several rows of one time. A later row would make an answer its own
- * past. */
+/* If a row names a parent that is lost, was not loaded or is already on the path, the conversation continues with the
+ * row of the nearest earlier time, as in the client (claude.md D): at most five seconds earlier, of the same side, of
+ * any type, not yet on the path, and the first of several rows with the same time. A later row would put an answer
+ * before itself. */
 
 enum { GAP_MOST_MS = 5000 };
 
@@ -199,10 +199,9 @@ static uint32_t before_in_file(const struct claude_log *log, uint32_t node)
     return CHAIN_NONE;
 }
 
-/* Continues the path above a node. A missing parent and a cycle are bridged as the client bridges
- * them. Where the client would begin anew, and above a boundary without a link to its past, the
- * path continues with the previous row in the file, because a person wants to read it. In a tail
- * that row may be outside. */
+/* Continues the path above a node. A missing parent and a cycle are bridged as the client bridges them. Where the
+ * client would start over, and above a boundary without a link to earlier rows, the path continues with the previous
+ * row in the file, because a person wants to read it. In a tail that row may be outside. */
 static enum err_code step_up(struct claude_conversation_path *walk, uint32_t *node, struct err *e)
 {
     struct chain *c = &walk->log.chain;
@@ -246,7 +245,7 @@ static enum err_code find_path_leaf(struct claude_conversation_path *walk, struc
 {
     enum err_code rc = claude_resume_leaf(&walk->log, &walk->leaf, &walk->cleared, e);
 
-    /* A person wants to read the conversation even if a resume would begin anew. */
+    /* A person wants to read the conversation even if a resume would start over. */
     if (!rc && walk->leaf == CHAIN_NONE)
         rc = claude_message_leaf(&walk->log, &walk->leaf, e);
     return rc;
@@ -326,8 +325,8 @@ bool claude_conversation_path_mark_branches(struct claude_conversation_path *wal
 
 /* ---- branches ---- */
 
-/* Every message off the path that no other message off the path follows is the end of one. Branches may
- * have branches of their own; each is described from where it leaves the path. */
+/* A message that is not on the path, and that no other such message follows, is the end of a branch. Branches may have
+ * branches of their own; each is described from where it leaves the path. */
 
 enum {
     FIRST_MESSAGES = 8, /* rows to read in search of the prompt with which a branch begins */
@@ -340,8 +339,8 @@ struct branch_search {
     struct branch_list *list; /* the result */
 };
 
-/* The message of the path above a node; CHAIN_NONE: the branch has a beginning of its own, or is a circle. *messages
- * is how many messages are between; `first` receives the uppermost *firsts of them, uppermost first. */
+/* Finds the message of the path above a node; CHAIN_NONE: the branch has a root of its own, or is a circle. *messages
+ * is the number of messages in between; `first` receives the uppermost *firsts of them, uppermost first. */
 static uint32_t climb_to_path(const struct branch_search *f, uint32_t node, size_t *messages,
                               uint32_t *first, size_t *firsts)
 {

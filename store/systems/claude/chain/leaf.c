@@ -29,7 +29,7 @@ static enum err_code is_main(struct claude_log *log, uint32_t node, bool *is, st
     return ERR_OK;
 }
 
-/* Determines whether the row is of the main conversation and no other such row follows it. */
+/* Determines whether the row belongs to the main conversation and no other such row follows it. */
 static enum err_code is_end(struct claude_log *log, uint32_t node, bool *end, struct err *e)
 {
     enum err_code rc = is_main(log, node, end, e);
@@ -44,7 +44,7 @@ static enum err_code is_end(struct claude_log *log, uint32_t node, bool *end, st
     return rc;
 }
 
-/* The nearest message from here upwards. A path that was climbed before leads to nothing new. */
+/* Finds the nearest message from here upwards. A path that was climbed before is not climbed again. */
 static uint32_t climb_to_message(struct claude_log *log, uint32_t node)
 {
     struct chain *c = &log->chain;
@@ -120,8 +120,8 @@ enum err_code claude_message_leaf(struct claude_log *log, uint32_t *leaf, struct
 
 /* ---- the client ---- */
 
-/* In last-prompt rows the client records where a conversation ends: `leafUuid` is its last row; null (with
- * `explicit`) means that it begins anew. Only the last such row counts. */
+/* In last-prompt rows the client records where a conversation ends: `leafUuid` is its last row; null (with `explicit`)
+ * means that it starts over. Only the last such row counts. */
 struct checkpoint {
     size_t line;   /* of the last-prompt row */
     uint32_t node; /* CHAIN_NONE: cleared */
@@ -182,7 +182,7 @@ bool claude_leads_to_message(const struct claude_log *log, uint32_t node)
     return false;
 }
 
-/* Above a certain size the client does not read what is before the last boundary that kept nothing. */
+/* In a file above a certain size, the client does not read anything before the last boundary that kept nothing. */
 static enum err_code is_read(struct claude_log *log, uint32_t node, bool *is, struct err *e)
 {
     const struct index *ix = &log->file.index;
@@ -301,10 +301,10 @@ enum err_code claude_resume_leaf(struct claude_log *log, uint32_t *leaf, bool *c
 
 /* ---- the client, from the end of the file ---- */
 
-/* Where a resume continues, found from the end of the file. It is the newest row of the conversation as soon as it is
- * known that this row is later than the newest last-prompt row and follows the row which that one names, or that no
- * last-prompt row names any. As a rule both are near the end. Otherwise more of the file is read, and finally all of
- * it, because a wrong result would cost a conversation. */
+/* Finds where a resume continues, starting at the end of the file. It is the newest row of the conversation if this row
+ * is later than the newest last-prompt row and follows the row that the last-prompt row names, or if no last-prompt row
+ * names a row. Usually both are near the end. Otherwise more of the file is read, and finally all of it, because a
+ * wrong result would lose a conversation. */
 
 enum {
     TAIL_FIRST = 256 * 1024,
@@ -326,7 +326,7 @@ struct tail_search {
     uint32_t leaf;   /* CHAIN_NONE: none */
 };
 
-/* Returns true if the row names a leaf, or clears the conversation. The nil UUID names no row: then the newest row
+/* Returns true if the row names a leaf, or clears the conversation. The nil UUID names no row, so the newest row
  * counts. */
 static bool read_last_prompt(struct slice row, struct arena *a, struct last_prompt *p)
 {

@@ -187,8 +187,8 @@ bool claude_follows(const struct claude_log *log, uint32_t node)
 
 /* ---- voice rows ---- */
 
-/* Text of a voice call is kept in a system row. The SDK reads it as the user row that it carries, or, if it has a
- * `fold`, as the queued command that it carries (claude.md 3.1). */
+/* The text of a voice call is in a system row. The SDK reads it as the user row that it contains, or, if it has a
+ * `fold`, as the queued command that it contains (claude.md 3.1). */
 
 /* Copies the members of an object except those named into the object that is being written. */
 static void copy_members(struct jsonout *j, struct slice object, const char *const but[])

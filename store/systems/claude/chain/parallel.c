@@ -8,7 +8,7 @@
 
 /* Rows of one API message share message.id, and a tool result follows the row that made its call. If calls ran in
  * parallel the conversation forks there, and the path from the leaf upwards passes one row of the message and one
- * result. The rows that it missed are inserted behind the last row of that message on the path: first the rows of the
+ * result. The rows that it missed are inserted after the last row of that message on the path: first the rows of the
  * message, then the results, each by time (claude.md 3.4). */
 
 /* A user row with tool results that is not on the path. */
@@ -48,7 +48,7 @@ static bool is_on_path(const struct parallel *p, uint32_t node)
     return p->log->chain.mark[node] & NODE_LISTED;
 }
 
-/* Most sessions have no row beside the path that matters, and then no row on the path has to be read. */
+/* Most sessions have no relevant row beside the path, so no row on the path has to be read. */
 static enum err_code anything_missed(struct claude_log *log, bool *missed, struct err *e)
 {
     const struct chain *c = &log->chain;

@@ -1,7 +1,7 @@
 #include "store/systems/claude/chain/row_facts.h"
 
-/* Where a turn was cut, the client writes one of these in place of the missing part. Comparing
- * their beginnings is enough to distinguish them from typed text. */
+/* Where a turn was interrupted, the client writes one of these in place of the missing part.
+ * Comparing the beginning is enough to distinguish them from typed text. */
 static const char *const interrupt_notes[] = {
     "[Request interrupted by user]",
     "[Request interrupted by user for tool use]",

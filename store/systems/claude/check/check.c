@@ -22,8 +22,8 @@ struct check {
     size_t reported[FINDING_KINDS];
 };
 
-/* A ruined file of a million lines must not produce a million findings: this many of each kind are
- * reported one by one, the others as a number at the end. */
+/* A damaged file of a million lines must not produce a million findings. This many of each kind are reported
+ * individually, and the rest as a number at the end. */
 enum { CHECK_REPORT_MAX = 200 };
 
 #define CHECK_NO_LINE SIZE_MAX
@@ -35,7 +35,7 @@ static bool can_fix(enum finding_kind kind)
     return kind == FINDING_TORN_TAIL || kind == FINDING_METADATA;
 }
 
-/* Hands over a finding about a line (from 0), or about the file (CHECK_NO_LINE). why may be NULL: out of memory. */
+/* Reports a finding about a line (from 0), or about the file (CHECK_NO_LINE). why may be NULL: out of memory. */
 static enum err_code check_report(struct check *k, enum finding_kind kind, size_t line,
                                   const char *why, struct err *e)
 {
@@ -212,8 +212,7 @@ static enum err_code report_cycle(struct check *k, uint32_t start, struct err *e
         e);
 }
 
-/* Climbs from a node to a root or to nodes that were visited before. Meeting the path itself means
- * a cycle. */
+/* Climbs from a node to a root or to a node that was visited before. Reaching a node on the same path means a cycle. */
 static enum err_code check_ancestors(struct check *k, uint32_t leaf, struct err *e)
 {
     struct chain *c = &k->log.chain;

@@ -58,7 +58,7 @@ static enum err_code note_transcripts(struct look *l, const char *path, struct e
     return rc;
 }
 
-/* In every folder, including those behind links, wherever a transcript may be. */
+/* Searches every folder that may contain a transcript, including links to folders. */
 static enum err_code note_all_transcripts(struct look *l, struct err *e)
 {
     DIR *dir = opendir(l->c->projects);
@@ -82,7 +82,7 @@ static enum err_code note_all_transcripts(struct look *l, struct err *e)
 /* The places of parts, and the suffixes of their names. */
 struct leftover_dir {
     const char *dir; /* below the configuration directory; NULL: a project's folder */
-    /* of files, after the id and perhaps more; empty: directories named as the id */
+    /* of files, after the id and possibly more; empty: directories named after the id */
     const char *suffix;
 };
 
@@ -152,8 +152,8 @@ static enum err_code add_part(struct look *l, struct slice id, struct slice fold
     return ERR_OK;
 }
 
-/* The search of one directory for the parts of one row of the tables; known: only for ids that have a leftover
- * already. */
+/* The search of one directory for the parts of one row of the tables; known: only for ids that already have a
+ * leftover. */
 struct round {
     const struct leftover_dir *spot;
     const char *path;
@@ -203,7 +203,7 @@ static enum err_code search_project_folders(struct look *l, const struct scope *
     return rc;
 }
 
-/* These parts are named by the id alone: only the parts beside its transcripts show which project a session belonged
+/* These parts are named after the id alone: only the parts beside its transcript show which project a session belonged
  * to. */
 static enum err_code look_elsewhere(struct look *l, bool all, struct err *e)
 {
@@ -302,8 +302,8 @@ enum err_code claude_leftovers(const struct store *st, const struct scope *scope
 
 /* ---- the parts of a session ---- */
 
-/* Everything that is named by the session's id. The SDK's own delete removes only the first two, the transcript and
- * its side folder; file history, tasks and the rest stay behind for ever (claude.md 5.2, 8). */
+/* Everything that is named after the session's id. The SDK's own delete removes only the first two, the transcript and
+ * its side folder; file history, tasks and the rest remain forever (claude.md 5.2, 8). */
 
 enum err_code claude_parts(const struct store *st, const struct session_ref *ref, bool all,
                            struct arena *a, const char ***part, size_t *n, struct err *e)
@@ -387,7 +387,7 @@ static enum err_code report_orphan_parts(const struct leftover *left, void *arg,
     return rc;
 }
 
-/* If leftovers cannot be determined, this is a finding too, and no reason to stop. */
+/* If leftovers cannot be determined, that is also reported as a finding, and the search continues. */
 static enum err_code look_for_leftovers(struct store_look *l, const struct scope *scope,
                                         struct err *e)
 {
@@ -410,7 +410,7 @@ static enum err_code look_for_leftovers(struct store_look *l, const struct scope
 
 /* ---- empty files ---- */
 
-/* An empty transcript is on no list; the agent made it and never wrote to it. */
+/* An empty transcript is never listed; the agent created it and never wrote to it. */
 static enum err_code check_file(struct store_look *l, const char *dir, const char *name,
                                 struct err *e)
 {

@@ -242,7 +242,8 @@ static enum err_code choose_rows(struct fork *f, struct err *e)
     return ERR_OK;
 }
 
-/* Random bytes are drawn for many ids at a time: a large session has hundreds of thousands. getentropy gives at most 256. */
+/* Random bytes are generated for many ids at a time, because a large session has hundreds of thousands. getentropy
+ * returns at most 256 bytes. */
 struct ids {
     uuid_t id[16];
     size_t left;
@@ -299,7 +300,7 @@ static bool is_note(const struct fork *f, uint32_t node)
 #define ABOVE_UNKNOWN (CHAIN_NONE - 1)
 #define ABOVE_VISITED (CHAIN_NONE - 2)
 
-/* Climbs from one progress row to the first node that is none, or that was reached before. Progress rows in a circle
+/* Climbs from a progress row to the first node that is not one, or that was reached before. Progress rows in a circle
  * have nothing above them; each is its own result, as in the SDK's forks. */
 static void find_above_note(struct fork *f, uint32_t note)
 {
@@ -453,7 +454,7 @@ static enum err_code copy_session(struct fork *f, const struct fork_request *req
     return ERR_OK;
 }
 
-/* Replaces a prefix by the whole id, if exactly one message has it; an id that is not found stays as it was given. */
+/* Replaces a prefix with the whole id, if exactly one message has it; an id that is not found is left as it is. */
 static enum err_code whole_id(struct fork *f, struct slice *at, struct arena *a, struct err *e)
 {
     uint32_t node = CHAIN_NONE;
@@ -471,7 +472,7 @@ static enum err_code whole_id(struct fork *f, struct slice *at, struct arena *a,
 }
 
 /* A copy has no last-prompt rows, so a resume continues at its newest row. If a resume of the session itself would
- * continue elsewhere, above all after a resume-at, the copy ends there, as with the client's --fork-session. */
+ * continue elsewhere, for example after a resume-at, the copy ends there, as with the client's --fork-session. */
 static enum err_code resumed_id(struct fork *f, struct slice *at, struct arena *a, struct err *e)
 {
     uint32_t leaf = CHAIN_NONE, newest = CHAIN_NONE;

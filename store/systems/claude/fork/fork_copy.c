@@ -8,7 +8,7 @@
 #include "store/systems/claude/chain/row_facts.h"
 #include "store/systems/claude/fork/fork.h"
 
-/* One row of a fork: the bytes of the source's row, with new ids in place of the old ones. */
+/* Makes one row of a fork: the bytes of the source's row, with new ids instead of the old ones. */
 
 /* The members that are read, all found in one pass. */
 enum member {
@@ -234,7 +234,7 @@ static struct slice new_parent(struct row_edit *r, size_t line)
                : SLICE("null");
 }
 
-/* The session to whose requests the answer belongs: that of the first fork. Dropped if it is not recorded. */
+/* The session to whose requests the answer belongs, which is that of the first fork. Dropped if it is not recorded. */
 static struct slice request_session(struct row_edit *r)
 {
     struct slice forked = { NULL, 0 };
@@ -375,8 +375,7 @@ struct stretch {
     struct row_space space;
 };
 
-/* Claims a stretch that begins and ends with a row that is copied. Returns false if everything is
- * claimed. */
+/* Claims a stretch that begins and ends with a row that is copied. Returns false if all stretches are claimed. */
 static bool claim(struct copying *c, struct stretch *s)
 {
     const struct index_line *line = c->f->log.file.index.line;

@@ -14,7 +14,7 @@
 
 /* ---- the last row ---- */
 
-/* The id that a queued command has, and the one of the command that was folded into a voice row. */
+/* The id of a queued command, and that of a command that was folded into a voice row. */
 static enum err_code source_of(struct fork_view *c, size_t line, struct id128 *source,
                                struct err *e)
 {
@@ -81,8 +81,7 @@ static bool is_source(const struct asked *a, size_t line)
     return false;
 }
 
-/* If there are several, the fork ends with the one that is shown, or that comes after all shown
- * rows. */
+/* If there are several, the fork ends with the one that is shown, or that follows all shown rows. */
 static enum err_code choose_shown(struct fork_view *c, const struct asked *a, struct err *e)
 {
     struct fork_shown shown;
@@ -256,8 +255,8 @@ static enum err_code strip_summaries(struct fork_view *c, struct err *e)
  * A dropped row takes along the loose rows above it, and those that follow any of them, in one pass down the file. */
 enum { WANTED = 1 << 0, LIVE = 1 << 1, LEFT = 1 << 2 };
 
-/* Each round passes through the whole file. No session of the agent has more loose ends than this; in another file
- * the copy may end at another row. */
+/* Each round passes through the whole file. No session of the agent has more loose ends than this; in other files the
+ * copy may end at another row. */
 enum { ROUNDS_MOST = 1000 };
 
 struct ending {
@@ -305,7 +304,7 @@ static enum err_code shown_with_one_more(struct ending *x, struct fork_shown *sh
     return rc;
 }
 
-/* *any is false if a reader would show nothing; then there is nothing to do. */
+/* *any is false if a reader would show nothing, so there is nothing to do. */
 static enum err_code mark_shown_rows(struct ending *x, bool *any, struct err *e)
 {
     struct fork_shown shown;
@@ -437,7 +436,7 @@ static enum err_code drop_other_ends(struct fork_view *c, struct err *e)
 
 /* ---- all steps ---- */
 
-/* Rows that were left out do not exist for the copy either: no row follows them, and they bridge no gap. */
+/* Rows that were left out do not exist in the copy either: no row follows them, and they do not bridge gaps. */
 static enum err_code forget_left_out(struct fork_view *c, struct err *e)
 {
     struct index *ix = &c->f->log.file.index;

@@ -276,7 +276,7 @@ static enum err_code read_message(struct flow *w, size_t line, struct err *e)
     return ERR_OK;
 }
 
-/* Messages that a fork up to a message leaves out count, too, because the records are about the
+/* Messages that a fork up to a message leaves out count too, because the records are about the
  * whole session. */
 static bool is_message(const struct index_line *l)
 {
@@ -310,7 +310,7 @@ static enum err_code read_flow_row(struct flow *w, size_t line, struct err *e)
     return ERR_OK;
 }
 
-/* Most sessions have no such rows, and then their messages need not be read. */
+/* Most sessions have no such rows, so their messages need not be read. */
 static enum err_code read_rows(struct flow *w, struct err *e)
 {
     const struct index *ix = &w->f->log.file.index;

@@ -10,8 +10,8 @@
 #include "store/systems/claude/list/prompt.h"
 #include "store/systems/claude/list/sidecar.h"
 
-/* Rows of a session that are not messages but are kept in its fork, each rewritten as the SDK does.
- * They are taken from the whole source, even if the fork ends earlier. */
+/* Rows of a session that are not messages but are kept in its fork, rewritten as by the SDK. They are taken from the
+ * whole source, even if the fork ends earlier. */
 
 struct carry {
     struct fork *f;
@@ -65,7 +65,7 @@ static bool is_carried(struct carry *c, enum claude_kind kind, struct slice valu
     return true;
 }
 
-/* The last row of the session of a kind whose member has the type; its value is in the arena. */
+/* The last row of a kind in which the member has the type; its value is in the arena. */
 static enum err_code last_own(struct carry *c, enum claude_kind kind, const char *key,
                               enum json_type type, struct slice *value, struct err *e)
 {
@@ -276,7 +276,7 @@ enum err_code fork_behind(struct fork *f, struct buf *out, struct err *e)
 
 /* The title of a fork: the requested one, or one made from the title that a list would show for the source. */
 
-/* If the title was removed (an empty one is near the end), no other one is used. */
+/* If the title was removed (an empty one is near the end), no other title is used. */
 static bool given_title(struct fork *f, const struct claude_titles *tail,
                         const struct claude_titles *head, struct arena *a, struct slice *title)
 {

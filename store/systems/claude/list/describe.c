@@ -14,7 +14,7 @@
 #include "store/systems/claude/list/sidecar.h"
 
 /* The lite read of one session (claude.md 2): at most the first and the last 64 KiB of its file. Usually the first
- * stage of the head is enough; the rest of it is read only if a field is still open. */
+ * stage of the head is enough; the rest of it is read only if a field is still missing. */
 
 /* The same table serves both windows; in the head only the titles are searched. */
 enum field_number {
@@ -132,7 +132,7 @@ static struct slice whole_head(struct describing *r)
     return r->w->head;
 }
 
-/* The complete rows; once the head is fully read, also its last row, cut or not. */
+/* The complete rows; once the head is fully read, also its last row, even if it is cut. */
 static struct slice known_rows(const struct describing *r)
 {
     struct slice head = r->w->head;
@@ -225,7 +225,7 @@ static bool see_glued(struct describing *r, struct slice window, size_t at)
     return true;
 }
 
-/* Rows after the last message are still waiting for their turn, so only answers up to it count. */
+/* Rows after the last message do not belong to a turn yet, so only answers up to it count. */
 static bool see_model(struct describing *r, struct slice window, size_t at)
 {
     const struct slice last = r->turn.row;
@@ -276,7 +276,7 @@ static bool is_programmatic(struct describing *r)
     static const char *const kinds[] = { "daemon", "daemon-worker", NULL };
     struct slice text = { NULL, 0 }, row;
 
-    /* Usually the key is absent: unless the caller asks, the whole head is not searched for it. */
+    /* Usually the key is absent, so the whole head is searched for it only if the caller asks. */
     if (r->scope->leave_programmatic)
         text = first_unless_in_tail(r, ENTRY);
     else
@@ -345,7 +345,7 @@ static struct slice or_else(struct slice first, struct slice second)
 /* The types of both kinds of title rows end like this; most heads contain neither. */
 #define TITLE_TYPES_END "-title\""
 
-/* A title that a person set, wherever it is, precedes one that the agent made up. */
+/* A title that a person set, wherever it is, takes precedence over one that the agent generated. */
 static void read_titles(struct describing *r)
 {
     struct session_row *row = r->row;
@@ -498,7 +498,7 @@ static void keep_describe_texts(struct describing *r)
     const char *summary = row->summary.p;
     struct slice *same = NULL;
 
-    /* The summary usually is one of the other texts, which is then kept once. */
+    /* The summary is usually one of the other texts, which is then stored once. */
     for (size_t i = 3; i < 6 && !same; i++)
         same = row->summary.n && texts[i]->p == summary ? texts[i] : NULL;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)

@@ -166,7 +166,8 @@ struct slice claude_folder_now(const struct claude *c, struct slice path, struct
     return config_dir_project_name(path, a);
 }
 
-/* For long paths: the folder's name is cut like the path's, and a session in it proves that it is the path's. */
+/* For long paths: the folder's name is cut in the same way as the path's, and a session in it proves that it belongs to
+ * the path. */
 static bool is_cut_folder_of(const struct claude *c, struct slice folder, struct slice flat,
                              struct slice path)
 {

@@ -252,7 +252,7 @@ enum err_code claude_enumerate(const struct store *st, const struct scope *scope
 
 /* ---- folders that cannot be listed ---- */
 
-/* A folder whose names can be read but whose files cannot be reached is of no use either. */
+/* A folder whose names can be read but whose files cannot be accessed is useless too. */
 static bool can_be_listed(const char *path, struct err *trouble)
 {
     DIR *dir = opendir(path);

@@ -100,8 +100,8 @@ enum err_code claude_at_path(const struct store *st, struct slice path, struct a
     return ERR_OK;
 }
 
-/* Many sessions by their ids, each as claude_find would find it: the names in the folders are read once, in the order
- * in which it searches them. */
+/* Finds many sessions by their ids, each as claude_find would find it: the names in the folders are read once, in the
+ * order in which claude_find searches them. */
 
 struct many {
     const struct claude *c;

@@ -123,8 +123,8 @@ static bool was_cut(struct slice row, const struct tail_message *m, struct arena
     return json_type(m->value[SUMMARY]) != JSON_TRUE && waits_for_answer(row, m, a, ok);
 }
 
-/* The model precedes the content of its message, so the first occurrence is the right one. Rows that only carry
- * messages of others (progress rows) do not count. */
+/* The model precedes the content of its message, so the first occurrence is the right one. Rows that only contain
+ * messages of other agents (progress rows) do not count. */
 bool last_turn_model(struct slice row, struct arena *a, struct slice *model)
 {
     if (!slice_has(row, "\"type\":\"assistant\"") || slice_has(row, "\"type\":\"progress\""))
@@ -289,7 +289,8 @@ bool claude_continued_in(struct slice tail, struct arena *a, struct slice *id)
     return ok;
 }
 
-/* Only the first 16 MiB of a long file are searched; if they do not decide, the file is taken for a conversation. */
+/* Only the first 16 MiB of a long file are searched; if they do not decide, the file is assumed to be a
+ * conversation. */
 static bool scan(const struct file *f)
 {
     char *bytes = malloc(SCAN_STEP + SCAN_KEPT);

@@ -6,10 +6,10 @@
 #include "store/log/lease.h"
 #include "store/systems/claude/claude.h"
 
-/* Determines whether a session is in use. The evidence, strongest first (docs/safety.md C): the
- * registry of the agents and a write lease, which prove it; then cases in which it cannot be known
- * (another user's file, a file system that other machines write to), and running agents that are
- * not in the registry. Changes of the file are watched for all systems (store/proc/live.h). */
+/* Determines whether a session is in use. The evidence, strongest first (docs/safety.md C): the registry of the agents
+ * and a write lease, which are proof; then cases in which it cannot be determined (another user's file, a file system
+ * that other machines write to), and running agents that are not in the registry. Changes of the file are watched for
+ * all systems (store/proc/live.h). */
 
 const struct agents_profile claude_agents_profile = {
     .program = (const char *const[]){ "claude", "/@anthropic-ai/claude-code/", NULL },
@@ -68,8 +68,8 @@ static struct live look_at_file(const struct session_ref *ref, struct stat *sb, 
     bool shared = fs_is_shared(fd, ref->path.p);
 
     *known = (fd >= 0 ? fstat(fd, sb) : stat(ref->path.p, sb)) == 0;
-    /* The only evidence of a program that is not in the registry. Claude Code keeps no file open, so that an answer that
-     * cannot be had decides nothing. */
+    /* The only evidence of a program that is not in the registry. Claude Code keeps no file open, so an unknown result
+     * is ignored. */
     if (fd >= 0 && lease_fd_use_close(fd, ref->path.p) == LEASE_IN_USE)
         return (struct live){ .state = LIVE_RUNNING, .why = "a program has the session open" };
     if (*known && geteuid() != 0 && sb->st_uid != geteuid())

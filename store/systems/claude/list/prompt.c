@@ -246,7 +246,7 @@ bool prompt_of_row(struct slice row, struct arena *a, struct prompt *out)
     return prompt_of_content(content, a, out);
 }
 
-/* The tests of the text before a row is parsed. They match anywhere in it. */
+/* Tests the bytes of a row before it is parsed. The patterns may match anywhere in it. */
 static bool candidate(struct slice row)
 {
     return (slice_has(row, "\"type\":\"user\"") || slice_has(row, "\"type\": \"user\"")) &&

@@ -96,7 +96,8 @@ bool sidecar_title(const struct session_ref *ref, struct arena *a, struct slice 
 
 /* ---- the archive mark ---- */
 
-/* Compares the front with a pattern of digits ('0' is any digit) and fixed characters, and cuts it off if it matches. */
+/* Compares the beginning with a pattern of digits ('0' is any digit) and fixed characters, and cuts it off if it
+ * matches. */
 static bool match_pattern(struct slice *text, const char *pattern)
 {
     size_t n = strlen(pattern);

@@ -199,7 +199,7 @@ static enum err_code count_history_turn(struct counting *k, size_t turn, struct 
     return rc;
 }
 
-/* The turns are those of the list, unless the session was continued meanwhile: then nothing is filled in. */
+/* The turns are those of the list, unless the session was continued meanwhile; nothing is then filled in. */
 static bool is_turn(const struct planner *p, size_t turn, const struct checkpoint_list *list)
 {
     return turn < list->n && slice_eq(p->history.turn[turn].id, list->checkpoint[turn].id);

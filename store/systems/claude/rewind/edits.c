@@ -10,8 +10,8 @@
 #include "store/systems/claude/rewind/file_history.h"
 #include "store/systems/common/edits/tool_edits.h"
 
-/* The edits of a session: the results of Edit, MultiEdit, Write and NotebookEdit record the file before, and what was
- * replaced in it as it was found there. */
+/* The edits of a session: the results of Edit, MultiEdit, Write and NotebookEdit record the file before the edit, and
+ * the replaced text as it was in the file. */
 
 static void fill_notebook(struct slice result, struct arena *a, struct edit *edit)
 {
@@ -43,7 +43,7 @@ static void fill_before(struct slice result, struct arena *a, struct edit *edit)
     }
 }
 
-/* The text as it was found in the file, which may differ from the one that was asked for. */
+/* The text as it was in the file, which may differ from the requested one. */
 static void fill_replacement(struct slice result, struct arena *a, struct edit *edit)
 {
     struct edit_replacement *one = arena_zalloc(a, sizeof *one);

@@ -167,8 +167,8 @@ static enum err_code set_turn_entry(struct file_history *h, struct file_history_
 
 /* ---- rows ---- */
 
-/* A prompt counts if it is part of the conversation: the turns were made from it, all lost until a row of theirs is
- * read. */
+/* A prompt counts if it is part of the conversation, from which the turns were made. A turn is lost until one of its
+ * rows is read. */
 static enum err_code take_snapshot(struct reader *r, struct slice row)
 {
     struct slice snapshot, files, key, value, stamp;

@@ -180,9 +180,9 @@ enum err_code claude_plan(const struct store *st, const struct session_ref *ref,
     return rc;
 }
 
-/* The conversation's part of a rewind: the session will continue from the row before the prompt (claude_resume_at).
- * Rows stay where they are; clients of both generations restore the chain up to that row, and the next prompt follows
- * it, which has the same effect as the client's own rewind (claude.md C3). */
+/* The conversation's part of a rewind: the session will continue from the row before the prompt (claude_resume_at). No
+ * rows are moved; clients of both generations restore the chain up to that row, and the next prompt follows it, which
+ * has the same effect as the client's own rewind (claude.md C3). */
 
 static bool is_prompt_message(const struct transcript *t, size_t i)
 {

@@ -92,7 +92,7 @@ static enum err_code read_result_row(struct planner *p, struct slice row, struct
         return ERR_OK;
     bool notebook = json_get_text(result, "notebook_path", a, &path);
 
-    /* A tool that reads names its file inside "file"; only tools that write record a patch or a new text. */
+    /* A tool that reads has its path inside "file"; only tools that write record a patch or a new text. */
     if (!notebook && (!json_get_text(result, "filePath", a, &path) ||
                       !(json_get(result, "structuredPatch", &v) ||
                         json_get(result, "newString", &v) || json_get(result, "edits", &v))))
@@ -158,8 +158,8 @@ static struct slice folder_name_of(struct slice path)
     return slash ? (struct slice){ slash + 1, (size_t)(end - slash - 1) } : SLICE("");
 }
 
-/* Rows name any directory that their writer chose, but the folder belongs to one: the directory in which the program
- * was started, or one above it; else the one that the rows name, or one above it. */
+/* Rows may name any directory that their writer chose, but the folder belongs to only one: the directory in which the
+ * program was started, or one above it; else the one that the rows name, or one above it. */
 static enum err_code find_root(struct planner *p, struct err *e)
 {
     const struct store_env *env = p->claude->base.env;
@@ -266,8 +266,8 @@ const char planner_lost_turn[] = "the snapshot row of this point is missing from
 
 /* ---- concurrent sessions ---- */
 
-/* A backup is made before a session's first edit of a file in a turn: its time is when the session worked on the
- * file. */
+/* A backup is made before a session's first edit of a file in a turn, so its time is the time at which the session
+ * worked on the file. */
 
 enum { SESSIONS_MAX = 32, BYTES_MAX = 256 << 20, SNAPSHOT = 1 };
 

@@ -34,7 +34,7 @@ static const char *const top_names[TOP_COUNT] = {
     [TOP_ATTACHMENT] = "attachment",
 };
 
-/* The first failure, which can only be a lack of memory, sticks in rc and is reported at the end. */
+/* The first failure, which can only be out of memory, stays in rc and is returned at the end. */
 struct blocks {
     struct slice top[TOP_COUNT]; /* top-level values, raw; empty: none */
     struct block_list *out;

@@ -7,9 +7,9 @@
 #include "lite/json/json.h"
 #include "store/systems/claude/chain/row_facts.h"
 
-/* Marks the rows that the client does not load again, in the client's order: the API would refuse a
- * conversation with calls that have no result, thoughts whose message is lost, or answers without
- * content. The calls in which the session ended stay (claude.md D).
+/* Marks the rows that the client does not load again, in the client's order: the API would refuse a conversation with
+ * calls that have no result, thinking whose message is lost, or answers without content. The calls in which the session
+ * ended are kept (claude.md D).
  *
  * A result and the rest of a message are usually in the next rows, so the rows are searched once, from the first one
  * on, and only until the result or the message is found. */

@@ -173,7 +173,7 @@ static bool list_has_id(struct slice list, struct id128 id, struct arena *a)
     return false;
 }
 
-/* Writes the blocks that stay, *left of *all, and records the message of those that are hidden. */
+/* Writes the blocks that are kept, *left of *all, and records the message of the hidden ones. */
 static enum err_code filter_calls(struct hiding *h, struct slice row, struct slice message,
                                   struct buf *kept, size_t *all, size_t *left)
 {
@@ -202,8 +202,7 @@ static enum err_code filter_calls(struct hiding *h, struct slice row, struct sli
     return rc ? rc : j.rc;
 }
 
-/* Makes the row that is shown in place of a hidden call that was all of its message, once its result shows that it
- * failed. */
+/* Makes the row that replaces a hidden call if the call was the whole message and its result shows that it failed. */
 static enum err_code remember_alone(struct hiding *h, struct slice row, struct slice message)
 {
     struct slice kept, key, first, block;

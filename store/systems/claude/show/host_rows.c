@@ -319,7 +319,8 @@ static enum err_code mark_taken(struct host_insertion *b, uint32_t line)
     return idset_add(&b->taken, claude_line(b->log, line)->id, &number);
 }
 
-/* Adds the virtual rows that follow `line`, past attachments; before: the row before is a host's. */
+/* Adds the virtual rows that follow `line`, skipping attachments; before: the previous row is a
+ * host's. */
 static enum err_code add_followers(struct host_insertion *b, uint32_t line, bool before,
                                    struct err *e)
 {

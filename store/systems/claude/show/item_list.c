@@ -103,7 +103,7 @@ struct choosing {
     struct idset ids; /* of all rows in the list; filled once a queued command needs them */
     struct buf made;
 
-    /* Local commands: how much of the list was examined, and what may follow there. */
+    /* Local commands: how many items were examined, and what may follow them. */
     size_t examined;
     bool record_next, output_next;
 

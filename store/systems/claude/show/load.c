@@ -95,7 +95,7 @@ static bool is_broken(const struct index *ix, size_t line)
     return ix->line[line].state == LINE_BROKEN && !torn;
 }
 
-/* Adds the rows of the path and those that follow the leaf, with unreadable lines in their places. */
+/* Adds the rows of the path and those that follow the leaf, and unreadable lines in between. */
 static enum err_code fill_transcript(struct loading *l, const struct claude_item_list *behind,
                                      struct transcript *t, struct err *e)
 {
@@ -212,7 +212,7 @@ static enum err_code build_transcript(struct loading *l, uint32_t leaf, struct t
     return rc;
 }
 
-/* branch: the last message of another branch, or none. marks: of what a resume leaves out, for which rows are read. */
+/* branch: the last message of another branch, or none. marks: sets MESSAGE_LEFT_OUT, for which rows are read. */
 static enum err_code load(const struct session_ref *ref, const struct claude_log_want *want,
                           struct id128 branch, bool marks, struct transcript **out, struct err *e)
 {

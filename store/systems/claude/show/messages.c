@@ -116,7 +116,7 @@ static struct slice only_result(struct slice row)
     return results == 1 ? id : (struct slice){ NULL, 0 };
 }
 
-/* Why a tool call was not carried out, for the one call that the row answers. */
+/* Writes why a tool call was not carried out, for the one call that the row answers. */
 static void write_denial(struct jsonout *j, struct slice row, struct slice kind)
 {
     static const char *const kinds[] = {
@@ -242,7 +242,7 @@ static size_t last_message(const struct claude_log *log)
     return ix->n;
 }
 
-/* The rows of a sub-agent: only the path from its last message upwards. The path begins at that very line, even if a
+/* The rows of a sub-agent: only the path from its last message upwards. The path begins at exactly that line, even if a
  * later row that is not a message has the same id. */
 static enum err_code list_agent(struct claude_log *log, struct claude_item_list *list,
                                 struct err *e)
@@ -318,11 +318,12 @@ static enum err_code print_messages(struct printing *p, const struct claude_item
 
 /* ---- the end of a conversation whose beginning was not read ---- */
 
-/* So many messages at the beginning of what was read are not certain, because rows that belong beside them, such as those
- * of calls that ran in parallel, may be further up. */
+/* This many messages at the beginning of what was read are uncertain, because related rows, such as those of calls that
+ * ran in parallel, may be further up. */
 enum { UNCERTAIN = 64 };
 
-/* How many of the messages are not certain. Rows that a compaction kept belong behind its boundary and are further up. */
+/* Returns how many of the messages are uncertain. Rows that a compaction kept belong after its boundary but are further
+ * up. */
 static size_t count_uncertain(const struct claude_log *log, const struct claude_item_list *path,
                               const struct claude_item_list *out)
 {

@@ -461,7 +461,7 @@ static enum err_code hang_notes(struct trailing *t)
     return ERR_OK;
 }
 
-/* Marks the nodes between messages that are not shown and the conversation that is: commands there belong to the
+/* Marks the nodes between messages that are not shown and the shown conversation, because commands there belong to the
  * branch. */
 static void mark_branches(struct claude_log *log)
 {

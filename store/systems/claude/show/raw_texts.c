@@ -2,10 +2,9 @@
 #include "store/api/transcript.h"
 #include "store/systems/claude/claude.h"
 
-/* Finds the texts of a row without decoding them, in one pass that also validates the row: the same
- * texts as blocks.c, for rows in the form in which the client writes them. Whatever is unusual (a blank
- * between tokens, a key twice or with escapes, a prompt with tags, a note) is left to blocks.c: `wrong`
- * is then set, and the walk ends at once. */
+/* Finds the texts of a row without decoding them, in one pass that also validates the row: the same texts as blocks.c,
+ * for rows in the form in which the client writes them. Anything unusual (a blank between tokens, a key twice or with
+ * escapes, a prompt with tags, a note) is left to blocks.c: `wrong` is set, and the walk ends at once. */
 
 /* Before it is known what a text belongs to. */
 enum { ANY_TEXT = -1, NO_TEXT = -2 };
@@ -39,7 +38,7 @@ static void add_raw_text(struct walk *w, int kind, struct slice text)
         w->out->text[w->out->n++] = (struct raw_text){ kind, text };
 }
 
-/* Returns the bytes between the quotes; empty and wrong if this is no string. */
+/* Returns the bytes between the quotes; empty, with `wrong` set, if this is not a string. */
 static struct slice pass_string(struct walk *w)
 {
     const char *from = w->p + 1;
@@ -67,7 +66,7 @@ static void pass_scalar(struct walk *w)
         w->wrong |= !json_valid_plain(value);
 }
 
-/* Returns false behind the last member, whose bracket is passed, and if anything is wrong. */
+/* Returns false after the last member, whose closing bracket is skipped, and if anything is wrong. */
 static bool pass_to_member(struct walk *w, bool *begun, char close)
 {
     if (w->wrong || pass_byte(w, close))
@@ -86,7 +85,7 @@ static bool pass_to_key(struct walk *w, bool *begun, struct slice *key)
     return !w->wrong;
 }
 
-/* Any value; its strings that are no keys are texts of this kind. A bit of `objects` for each level. */
+/* Walks any value, whose strings except keys are texts of this kind. `objects` has a bit for each level. */
 static void pass_value(struct walk *w, int kind)
 {
     uint64_t objects = 0;
@@ -133,7 +132,7 @@ static void pass_result(struct walk *w)
     }
 }
 
-/* The kind that a member of a block has if the block is of the type that goes with it. */
+/* The kind of a block's member, if the block has the type that belongs to the kind. */
 static int kind_of_member(struct slice key)
 {
     return slice_eq(key, SLICE("text"))       ? ANY_TEXT
@@ -220,8 +219,8 @@ static void pass_message(struct walk *w)
     }
 }
 
-/* Returns true if a text in the person's place is neither a command nor a note of the client, and nothing
- * is trimmed off its front. */
+/* Returns true if a text of a user row is neither a command nor a note of the client, and does not begin with anything
+ * that is trimmed. */
 static bool is_plain_prompt(struct slice text)
 {
     unsigned char c = text.n ? (unsigned char)*text.p : 'x';

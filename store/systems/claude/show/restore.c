@@ -226,7 +226,7 @@ static bool is_skill(struct slice skill)
            claude_key_truthy(skill, "content");
 }
 
-/* If a name occurs several times, the last skill replaces the first one in its place. */
+/* If a name occurs several times, the last skill takes the place of the first one. */
 static enum err_code add_skill(struct restoring *r, struct claude_values *skills,
                                struct slice skill)
 {
@@ -337,7 +337,7 @@ static enum err_code find_extras(struct restoring *r, bool whole, struct err *e)
 /* ---- the bundle ---- */
 
 /* Finds the end of the conversation: the requested message, or where the client would continue.
- * CHAIN_NONE: the conversation begins anew. */
+ * CHAIN_NONE: the conversation starts over. */
 static enum err_code find_restore_leaf(struct restoring *r, struct slice at, uint32_t *leaf,
                                        struct err *e)
 {

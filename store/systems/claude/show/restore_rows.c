@@ -39,7 +39,7 @@ static enum err_code without_mode(struct slice row, struct arena *a, struct slic
     return move_to_arena(json_remove(&built, row, "permissionMode"), &built, a, out);
 }
 
-/* How many bytes both paths have in common at the front, up to the last whole name. */
+/* The length of the common beginning of both paths, up to the last whole name. */
 static size_t common_front(struct slice from, struct slice to)
 {
     size_t n = from.n < to.n ? from.n : to.n, i = 0;

@@ -67,7 +67,7 @@ static enum err_code see_row(struct about *x, struct slice row)
     return rc == ERR_NOMEM ? rc : ERR_OK;
 }
 
-/* Backwards to the last text. A line that is still being written, or begins before the window, is skipped. */
+/* Searches backwards for the last text. A line that is still being written, or begins before the window, is skipped. */
 static enum err_code see_tail(struct about *x, const struct window *w)
 {
     bool whole = w->head.p == w->tail.p, torn;
@@ -216,7 +216,7 @@ static int compare_path_reversed(const void *a, const void *b)
     return strcmp(y->path.p, x->path.p);
 }
 
-/* Adds the entries of a directory to the list. A directory that is missing or cannot be read has none. */
+/* Adds the entries of a directory to the list. A directory that is missing or cannot be read has no entries. */
 static enum err_code read_dir(struct walk *w, struct slice dir)
 {
     DIR *d = opendir(dir.p);
@@ -234,7 +234,7 @@ static enum err_code read_dir(struct walk *w, struct slice dir)
     return rc;
 }
 
-/* In the order of the names, with the entries of a directory in its place. */
+/* In the order of the names, with the entries of a directory in place of the directory. */
 static enum err_code each_agent(const struct session_ref *ref, struct walk *w, struct err *e)
 {
     struct slice top = claude_side_path(ref, "subagents", w->a);

@@ -2,9 +2,9 @@
 #include "store/systems/claude/claude.h"
 #include "store/systems/common/usage_rows.h"
 
-/* Every answer is recorded in one row for each of its blocks, and each row repeats the usage: the ids of the answer and of its
- * request make one of them. A sub-agent's answers are in its own transcript and, in older versions, also in rows of progress of
- * the session. */
+/* Every answer is recorded in one row for each of its blocks, and each row repeats the usage. The ids of the answer and
+ * of its request identify them as one. A sub-agent's answers are in its own transcript and, in older versions, also in
+ * rows of progress of the session. */
 
 static enum err_code walk_agent(struct slice id, const char *path, void *arg, struct err *e)
 {

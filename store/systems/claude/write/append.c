@@ -18,16 +18,16 @@
 #include "store/systems/claude/write/hostwrite.h"
 #include "store/systems/claude/write/metarow.h"
 
-/* Appends rows of a host. A row of the conversation is given the members of the client's rows that
- * it lacks: an id, the row before, a time, the session and the directory; the rest of it is
- * unchanged. Rows of other kinds are only given the session they belong to.
+/* Appends rows of a host. A row of the conversation is given the members of the client's rows that it lacks: an id, its
+ * parent, a time, the session and the directory; the rest of it is unchanged. Rows of other kinds are only given the
+ * session that they belong to.
  *
- * As in the client, a row whose uuid is in the file already is not written again, and the rows of a sub-agent go into
- * a file of its own. The row before is determined while the file is locked: two writers that added to the same row
+ * As in the client, a row whose uuid is already in the file is not written again, and the rows of a sub-agent go into a
+ * separate file. The parent is determined while the file is locked, because two writers that append to the same row
  * would fork the conversation. */
 
 enum { FILE_MODE = 0600, FOLDER_MODE = 0700, HEAD = 4096 };
-/* A session that stays open looks for its leaf again when the file has grown by this. */
+/* An open session looks for its leaf again when the file has grown by this much. */
 enum { LOOK_AGAIN = 4 << 20 };
 
 /* Where a file ends: what the next row needs to know. */
@@ -185,7 +185,7 @@ static bool copy_text(struct slice *text, struct arena *a)
     return text->p || !text->n;
 }
 
-/* Keeps the end for the next append. Whatever is not certain is read again then. */
+/* Keeps the end for the next append, which reads anything uncertain again. */
 static void keep_end(struct target *t, bool certain)
 {
     struct kept *k = kept_of(t->log);
@@ -206,8 +206,8 @@ static void keep_end(struct target *t, bool certain)
     k->known = certain;
 }
 
-/* Marks the rows for this file that are in it already, or twice among them. Ids that were just drawn are new, unless
- * the file was replaced by one that may contain them. */
+/* Marks the rows for this file that are already in it, or repeat an earlier one of them. Ids that were just generated
+ * are new, unless the file was replaced by one that may contain them. */
 static enum err_code mark_repeated(const struct target *t, bool skip[], struct err *e)
 {
     const struct appending *w = t->w;
@@ -226,8 +226,7 @@ static enum err_code mark_repeated(const struct target *t, bool skip[], struct e
 
 /* ---- the rows ---- */
 
-/* Notes where the conversation continues: the row follows the last one, or the row that it
- * names. */
+/* Records where the conversation continues: the row follows the last one, or the row that it names. */
 static enum err_code go_on(struct target *t, const struct given *g, struct err *e)
 {
     struct slice given_value, parent = { NULL, 0 };
@@ -274,7 +273,8 @@ static enum err_code add_other(struct target *t, const struct given *g, struct b
     return given_complete(g, &member, 1, out) || buf_add_byte(out, '\n') ? err_nomem(e) : ERR_OK;
 }
 
-/* True if the next row surely follows this one: no boundary, no row of a team member, no last-prompt row. */
+/* Returns true if the next row certainly follows this one: it is not a boundary, a row of a team member or a
+ * last-prompt row. */
 static bool is_plain(const struct given *g)
 {
     struct slice team;
@@ -306,7 +306,7 @@ static enum err_code add_rows(struct target *t, const bool skip[], struct buf *o
     return rc;
 }
 
-/* A session that was created with a title gets it with its first message: with the title alone it would be listed,
+/* A session that was created with a title gets it with its first message, because with only a title it would be listed
  * but could not be resumed. */
 static enum err_code add_first_title(const struct target *t, struct buf *out, struct err *e)
 {
@@ -333,7 +333,7 @@ static bool adds_message(const struct target *t, const bool skip[])
     return false;
 }
 
-/* Adds metadata rows so that listings find them near the end, and the next append finds the leaf. */
+/* Adds metadata rows so that listings find them near the end and the next append finds the leaf. */
 static enum err_code add_metadata(const struct target *t, struct buf *out, struct err *e)
 {
     const struct claude_write_leaf leaf = { .id = t->end.leaf,

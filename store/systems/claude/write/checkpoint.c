@@ -194,7 +194,7 @@ static enum err_code take_turn(struct saving *s, struct err *e)
     return ERR_OK;
 }
 
-/* Files of earlier turns, as they are now. A file that can no longer be read keeps its last copy. */
+/* Saves the files of earlier turns as they are now. A file that can no longer be read keeps its last copy. */
 static enum err_code take_tracked(struct saving *s, struct err *e)
 {
     for (size_t i = 0; !s->turn && i < s->history.paths; i++) {

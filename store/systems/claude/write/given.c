@@ -113,7 +113,7 @@ enum err_code given_one_stream(struct err *e)
     return err_set(e, ERR_UNSUPPORTED, "", "append: Claude Code sessions have only one stream");
 }
 
-/* The client makes the file of a session with its first message (seed 002): what comes before is only metadata. */
+/* The client creates the file of a session with its first message (seed 002); earlier rows are only metadata. */
 bool claude_begins(struct slice row)
 {
     return claude_value_is(row, "type", "user") || claude_value_is(row, "type", "assistant");

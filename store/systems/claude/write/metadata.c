@@ -96,7 +96,7 @@ enum err_code claude_tag(const struct store *st, const struct session_ref *ref, 
 /* Resume at a message, in place: an explicit last-prompt row that names it. Clients of both generations continue from
  * there, abandoned branches included, until another such row or a later answer overrides it (claude.md C3). */
 
-/* Writes an explicit last-prompt row; leaf empty: the conversation begins anew. */
+/* Writes an explicit last-prompt row; leaf empty: the conversation starts over. */
 static enum err_code write_last_prompt_row(const struct session_ref *ref, struct slice leaf,
                                            struct buf *out)
 {
@@ -180,7 +180,7 @@ enum err_code claude_resume_at(const struct store *st, const struct session_ref 
     return rc;
 }
 
-/* Rows that are copied need no opposite. A worktree that was left does: its row as it was. */
+/* Copied rows need no opposite. For a worktree that was left, it is the former row. */
 static enum err_code plan_rows_again(const struct session_ref *ref, struct metarows *m,
                                      struct arena *a, struct change *c, size_t *n, struct err *e)
 {

@@ -318,7 +318,8 @@ enum err_code metarows_leave_worktree(struct metarows *m, struct arena *a, struc
     return row->text.p ? ERR_OK : err_nomem(e);
 }
 
-/* What is between the two windows of a long transcript: a title or tag that its writer did not keep near the end. */
+/* Searches between the two windows of a long transcript for a title or tag that its writer did not keep near the
+ * end. */
 
 struct deep {
     struct session_row *row;
@@ -334,7 +335,7 @@ static void take_metadata_text(struct deep *d, struct slice *text, struct slice 
     d->found = true;
 }
 
-/* A title that a person set, wherever it is, precedes one that the agent made up. */
+/* A title that a person set, wherever it is, takes precedence over one that the agent generated. */
 static void take_title(struct deep *d, const struct metarows *m, struct arena *a)
 {
     struct session_row *row = d->row;

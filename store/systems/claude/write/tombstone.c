@@ -6,10 +6,10 @@
 #include "store/systems/claude/chain/log.h"
 #include "store/systems/claude/claude.h"
 
-/* Removing one message from a session (docs/safety.md B). Its row is overwritten with blanks; its newline and all
- * other rows stay where they are, so that no reader loses its place, and an agent that appends at the same moment is
- * not disturbed. With `cut` the bytes behind the row are moved forward, as the client does; that requires that no
- * other program uses the file. */
+/* Removes one message from a session (docs/safety.md B). Its row is overwritten with blanks; its newline and all other
+ * rows are not moved, so that readers keep their position and an agent that appends at the same moment is not
+ * disturbed. With `cut` the bytes after the row are moved forward, as the client does, which requires that no other
+ * program uses the file. */
 
 enum {
     CUT_MOST = 50 * 1024 * 1024
@@ -92,7 +92,7 @@ static enum err_code plan_cut(struct claude_log *log, struct id128 id, struct ch
     return rc;
 }
 
-/* Blanks every row with the id: one that stayed would take the place of the others. */
+/* Blanks every row with the id, because one that is left would replace the others. */
 static enum err_code plan_blanks(struct claude_log *log, const struct session_ref *ref,
                                  struct id128 id, struct change *c, struct err *e)
 {

@@ -33,7 +33,7 @@ static void drop_old_calls(struct tool_edits *t)
         drop_call(t, 0);
 }
 
-/* Returns true if the call is an edit that is wanted, as far as its input shows. */
+/* Returns true if the call is an edit that the query matches, as far as its input shows. */
 static bool is_edit(struct tool_edits *t, const struct block *b)
 {
     struct tool_inputs in = { .a = &t->scratch };
@@ -121,7 +121,8 @@ enum err_code tool_edits_put(struct tool_edits *t, const struct edit *edit, stru
     return put_in(t, edit, t->cwd, e);
 }
 
-/* What an edit became, if the row shows both texts: a person may have changed what the agent had proposed. */
+/* Reports an edit by the texts before and after, if the row has both, because a person may have changed what the agent
+ * had proposed. */
 static enum err_code put_filled(struct tool_edits *t, struct edit *edit, const char *cwd,
                                 struct err *e)
 {

@@ -11,11 +11,11 @@
 #include "store/systems/common/edits/tool_edits.h"
 #include "store/systems/common/jsonl.h"
 
-/* Walks the rows of a session and hands their calls to tool_edits.c.
+/* Walks the rows of a session and passes their calls to tool_edits.c.
  *
- * A file is first searched for the names of the paths; most files end there. Then its lines are indexed, those that name
- * a path, or have the result of such a call, are read, and the turn of an edit is found by going up from its row to the
- * prompt. What a sub-agent did belongs to the turn in which it got its task. */
+ * A file is first searched for the names of the paths, which most files do not contain. Otherwise its lines are
+ * indexed, and those that name a path, or have the result of such a call, are read. The turn of an edit is found by
+ * going up from its row to the prompt. Edits of a sub-agent belong to the turn in which it got its task. */
 
 enum { PIECE = 1 << 20, NAME_MOST = 512, ROW_MOST = 64 << 20 };
 
@@ -159,7 +159,7 @@ static enum err_code read_turn(struct walked *w, size_t line, uint32_t *number, 
     return rc;
 }
 
-/* The line that a line follows: that of its parent, else the one before it in the file. */
+/* The line that precedes a line: that of its parent, else the previous one in the file. */
 static size_t line_before(const struct walked *w, size_t line)
 {
     const struct index_line *l = &w->log.index.line[line];

@@ -413,7 +413,7 @@ static void add_character(struct shell *s, char c, char quote, struct buf *out)
 
 enum word { NO_WORD, WORD, REDIRECTION };
 
-/* Reads one word; quotes may be around parts of it. NO_WORD: the end of the command. */
+/* Reads one word, of which parts may be quoted. NO_WORD: the end of the command. */
 static enum word shell_word(struct shell *s, struct slice *rest, struct buf *out)
 {
     enum word found = NO_WORD;
@@ -519,7 +519,7 @@ static bool command_text(struct slice input, struct arena *a, struct slice *out)
     return n == 3;
 }
 
-/* The patch that a command gives to apply_patch: ["apply_patch", patch], or a document behind the name. */
+/* The patch that a command gives to apply_patch: ["apply_patch", patch], or a here-document after the name. */
 static bool command_patch(struct slice input, struct arena *a, struct slice *out)
 {
     struct slice list, key, value;

@@ -66,7 +66,7 @@ static int look_up(void *arg)
     return is_cancelled(db) || time_coarse_ms() > db->until_ms;
 }
 
-/* Only tables are read, and nothing is read through a view or a trigger of the database. */
+/* Only tables may be read, and nothing through a view or a trigger of the database. */
 static int judge(void *arg, int action, const char *first, const char *second, const char *database,
                  const char *view)
 {
@@ -222,7 +222,7 @@ static enum err_code open_db(const char *path, const atomic_bool *cancel, struct
 
 /* ---- one moment ---- */
 
-/* *again: another program changed what was read. A damaged database may be one that was changed meanwhile. */
+/* *again: another program changed what was read. A database that looks damaged may have been changed meanwhile. */
 static enum err_code attempt(const char *path, const atomic_bool *cancel, sqlite_read_fn *fn,
                              void *arg, bool *again, struct err *e)
 {

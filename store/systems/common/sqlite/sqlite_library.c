@@ -22,7 +22,8 @@ static const char library_name[] = "libsqlite3.so.0";
 
 enum err_code sqlite_library_load(struct sqlite_library *out, struct err *e)
 {
-    /* It stays in memory once it is loaded, so that closing the handle is cheap and its functions remain. */
+    /* The library stays in memory once it is loaded, so that closing the handle is cheap and its functions remain
+     * valid. */
     void *handle = dlopen(library_name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
 
     if (!handle)

@@ -12,7 +12,7 @@ static const struct sqlite_format *format_of(const struct session_ref *ref)
     return sqlite_store_of(ref->store)->format;
 }
 
-/* ---- gathering: the facts that describe needs of a session, as JSON ---- */
+/* ---- collecting: what describe needs to know about a session, as JSON ---- */
 
 struct gathering {
     const struct sqlite_store *store;

@@ -67,7 +67,8 @@ struct gathering {
     uint32_t (*word)(const unsigned char *p); /* the byte order of its checksums */
     uint32_t sum[2];
     unsigned char *bytes; /* owned: one frame */
-    size_t n, cap; /* frames that were read; those after s->frames are of no complete transaction */
+    /* frames that were read; those after s->frames belong to no complete transaction */
+    size_t n, cap;
 };
 
 static void add_to_sum(struct gathering *g, const unsigned char *p, size_t n)
@@ -412,6 +413,6 @@ bool sqlite_snapshot_holds(const struct sqlite_snapshot *s)
         return is_db_unchanged(s) && !in_transaction(s);
     if (!is_wal_whole(s, &wal))
         return false;
-    /* A checkpoint of what was seen wrote only pages that are read from the -wal anyway. */
+    /* A checkpoint of transactions in the snapshot wrote only pages that are read from the -wal anyway. */
     return (wal.st_nlink && !has_wal_grown(s)) || is_db_unchanged(s);
 }

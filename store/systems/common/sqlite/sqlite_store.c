@@ -9,7 +9,7 @@
 
 enum { PLACES_MAX = 4096, ID_MAX = 200 };
 
-/* What could not be read, which `unreadable` names after an enumeration. */
+/* An error of the last enumeration, which `unreadable` reports. */
 struct sqlite_trouble {
     pthread_mutex_t lock;
     struct err *of; /* one for each place; code ERR_OK: it could be read */
@@ -125,7 +125,7 @@ static enum err_code gather(struct sqlite_db *db, void *arg, struct err *e)
 
 /* ---- refs ---- */
 
-/* Sessions have no files of their own; their times are what distinguishes states of them. */
+/* Sessions have no files of their own, so their times distinguish their states. */
 static enum err_code fill_ref(const struct sqlite_store *s, const struct sqlite_place *place,
                               const struct sqlite_item *item, struct arena *a,
                               struct session_ref *out, struct err *e)
