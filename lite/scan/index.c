@@ -282,8 +282,8 @@ static enum err_code check_count(size_t n, int64_t bytes, size_t free_lines, str
     return n <= free_lines + (uint64_t)bytes / INDEX_LINE_BYTES
                ? ERR_OK
                : err_set(e, ERR_UNSUPPORTED, "",
-                         "index lines: nearly all of more than %zu lines are empty or a few bytes "
-                         "long, so this is no transcript",
+                         "index lines: not a transcript: more than %zu lines, nearly all of them "
+                         "empty or a few bytes long",
                          n - 1);
 }
 

@@ -64,7 +64,7 @@ enum err_code host_check_rows(const struct host_append *req, struct err *e)
     for (size_t i = 0; i < req->n; i++)
         if (json_type(req->row[i]) != JSON_OBJECT || !json_valid(req->row[i]) ||
             memchr(req->row[i].p, '\n', req->row[i].n))
-            return err_set(e, ERR_USAGE, "", "append: row %zu is no JSON object on one line",
+            return err_set(e, ERR_USAGE, "", "append: row %zu is not a JSON object on one line",
                            i + 1);
     return ERR_OK;
 }

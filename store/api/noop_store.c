@@ -43,7 +43,7 @@ static enum err_code noop_find(const struct store *st, const struct scope *scope
 {
     (void)scope;
     if (!host_id_is_plain(id))
-        return err_set(e, ERR_USAGE, "", "find session: this cannot be an id");
+        return err_set(e, ERR_USAGE, "", "find session: not a valid id");
     id = arena_copy(a, id);
     if (!id.p)
         return err_nomem(e);

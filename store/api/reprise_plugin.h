@@ -80,7 +80,7 @@ struct reprise_plugin_session {
     int64_t mtime_ms; /* when its newest row was stored, in ms since 1970 */
     int64_t bytes;    /* of its main transcript; 0: not known */
     /* Rows of the main transcript, one a line. head: the first ones, as far as the first prompt; tail: the newest ones,
-     * among them those with titles and tags, oldest first. Rows may be in neither; none may be in both. Texts in rows
+     * among them those with titles and tags, oldest first. Rows may be in neither; no row may be in both. Texts in rows
      * may be shortened. Both empty: the program reads the rows itself, one session at a time, which is slow over a
      * network. */
     struct reprise_plugin_text head, tail;

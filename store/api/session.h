@@ -25,7 +25,8 @@ struct scope {
     bool leave_worktrees;     /* "latest" considers the directory alone, even if all is set */
     bool leave_programmatic;  /* hide sessions that programs wrote */
     bool all_kinds; /* also sessions that their agent's own list leaves out (session_row_admit) */
-    /* A server's sessions are handed over as they arrive, also if it fails later: for a screen that fills. */
+    /* The sessions of a server are passed on as they arrive, even if the call fails later: for a screen that fills up
+     * gradually. */
     bool streams;
     /* Once raised, calls that wait for a server return ERR_CANCELLED. May be NULL. */
     const atomic_bool *cancel;

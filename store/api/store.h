@@ -109,8 +109,8 @@ typedef enum err_code store_at_path_fn(const struct store *st, struct slice path
 typedef enum err_code store_facts_fn(const struct store *st, const struct session_ref *ref,
                                      struct session_facts *out, struct err *e);
 
-/* The end of the conversation, read from the last `bytes` of the file. ERR_CANCELLED if the flag is raised while a server
- * is waited for (it may be NULL). */
+/* The end of the conversation, read from the last `bytes` of the file. ERR_CANCELLED if the flag (which may be NULL) is
+ * raised during a wait for a server. */
 typedef enum err_code store_tail_fn(const struct store *st, const struct session_ref *ref,
                                     size_t bytes, const atomic_bool *cancel,
                                     struct transcript **out, struct err *e);
@@ -256,8 +256,8 @@ typedef enum err_code store_remove_fn(const struct store *st, const struct sessi
  * ERR_CANCELLED soon. */
 typedef void store_interrupt_fn(const struct store *st, bool on);
 
-/* Optional, for such stores: returns true if a call has been waiting for the server for a second or more. Does not wait
- * itself. */
+/* Optional, for the same stores: returns true if a call has been waiting for the server for a second or more. Never
+ * waits. */
 typedef bool store_silent_fn(const struct store *st);
 
 /* Optional. Reports whether a program is writing to the session. Called before every operation
@@ -387,8 +387,8 @@ typedef enum err_code store_host_row_fn(const struct store *st, struct slice row
                                         struct arena *a, struct slice *complete, struct slice *id,
                                         struct err *e);
 
-/* One per on-disk system. A member marked optional may be NULL, which is the only way to say that
- * the system does not support it: there is no second list of capabilities that could disagree.
+/* One per on-disk system. A member marked optional may be NULL, which is the only way to declare that the system does
+ * not support it: there is no second list of capabilities that could disagree.
  *
  * A host adds a store of its own by filling in one of these: name, open, close, enumerate,
  * describe, find, tail, load, blocks and messages are required. If the store is not on a disk, a

@@ -35,7 +35,7 @@ static enum err_code read_line_at(const struct transcript *t, const struct messa
 
     if (f->id.dev != t->id.dev || f->id.ino != t->id.ino ||
         f->id.size < m->offset + (int64_t)m->length)
-        return err_set(e, ERR_STALE, t->path, "read a row: the file was replaced or cut");
+        return err_set(e, ERR_STALE, t->path, "read a row: the file was replaced or truncated");
     out->n = 0;
     enum err_code rc = buf_reserve(out, n);
 
@@ -58,7 +58,7 @@ static enum err_code copy_line(const struct transcript *t, const struct message 
 {
     out->n = 0;
     if ((uint64_t)m->offset + m->length > t->bytes.n)
-        return err_set(e, ERR_STALE, t->path, "read a row: it is not there");
+        return err_set(e, ERR_STALE, t->path, "read a row: no such row");
     return buf_add(out, (struct slice){ t->bytes.p + m->offset, m->length }) ? err_nomem(e)
                                                                              : ERR_OK;
 }

@@ -97,15 +97,16 @@ struct message_query {
     bool has_limit;
     int64_t limit, offset;     /* as the vendor's: limit <= 0 is no limit */
     const atomic_bool *cancel; /* may be NULL */
-    struct message_end *end;   /* only the newest messages are wanted; NULL: all */
+    struct message_end *end;   /* only the newest messages are needed; NULL: all */
 };
 
-/* What is wanted of the newest messages, for stores that would read the others from a server. Other stores ignore it. */
+/* The newest messages that are needed, for stores that would have to read the others from a server. Other stores ignore
+ * it. */
 struct message_end {
-    size_t newest; /* at least so many are handed over */
+    size_t newest; /* the minimum number of messages that are passed on */
     bool partial;  /* out: there may be messages before the first one */
-    /* For a file that has the end of the conversation: so many bytes at its end are read (0: all). If they may contain fewer
-     * messages, `enough` is set to false and nothing is handed over. */
+    /* For a file that has the end of the conversation: this many bytes at its end are read (0: all). If they may
+     * contain fewer messages, `enough` is set to false and no messages are passed on. */
     size_t bytes;
     bool enough;
 };

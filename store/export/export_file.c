@@ -75,7 +75,7 @@ static enum err_code check_target(const struct session_ref *ref, struct target *
     if (lstat(t->full, &st) != 0)
         return errno == ENOENT ? ERR_OK : err_sys(e, t->full, "export to a file");
     if (!S_ISREG(st.st_mode))
-        return err_set(e, ERR_UNSAFE, t->full, "export: a link, or no regular file");
+        return err_set(e, ERR_UNSAFE, t->full, "export: a link, or not a regular file");
     if (!replace)
         return err_set(e, ERR_STALE, t->full, "export: the file exists");
     return ERR_OK;

@@ -116,7 +116,7 @@ static enum err_code drop_inherited(int fd, const struct attrs *x, const char *p
     for (const char *name = names; !rc && name < names + n; name += strlen(name) + 1)
         if (strncmp(name, acl_front, sizeof acl_front - 1) == 0 && !attrs_have(x, name) &&
             fs_xattr_remove(fd, name))
-            rc = err_sys(e, path, "drop an inherited access list");
+            rc = err_sys(e, path, "remove an inherited access list");
     return rc;
 }
 
@@ -209,7 +209,7 @@ static enum err_code same_bytes(int a, int b, char *piece, const char *path, str
         if (rc)
             return rc;
         if (m != n || memcmp(piece, other, m) != 0)
-            return err_set(e, ERR_STALE, path, "the copy differs from what was copied");
+            return err_set(e, ERR_STALE, path, "the copy differs from the original");
         if (m == 0)
             return ERR_OK;
     }
@@ -250,7 +250,7 @@ static enum err_code copy_file(const char *from, const char *to, char *piece, st
     enum err_code rc = in < 0 ? err_sys(e, from, "open") : ERR_OK;
 
     if (!rc && fstat(in, &st))
-        rc = err_sys(e, from, "look at the file");
+        rc = err_sys(e, from, "examine the file");
     if (!rc) {
         out = open(to, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
         if (out < 0)
@@ -463,7 +463,7 @@ static enum err_code equal_links(const char *a, const char *b, struct err *e)
         return err_sys(e, a, "read link");
     return m == n && memcmp(one, two, (size_t)m) == 0
                ? ERR_OK
-               : err_set(e, ERR_STALE, a, "the copy differs from what was copied");
+               : err_set(e, ERR_STALE, a, "the copy differs from the original");
 }
 
 static enum err_code compare_entry(const FTSENT *f, const char *copy, struct trip *t, struct err *e)
@@ -523,7 +523,7 @@ static enum err_code move_across(const char *from, const char *to, struct err *e
                              : err_sys(e, to, "name the copy");
     if (rc) {
         if (copy_remove(temp, NULL))
-            err_wrap(e, rc, "an unfinished copy stays behind");
+            err_wrap(e, rc, "an unfinished copy remains");
         return rc;
     }
     rc = disk_sync_parent(to, e);
@@ -534,7 +534,7 @@ static enum err_code move_across(const char *from, const char *to, struct err *e
      * source as it was. */
     rc = copy_compare(from, to, e);
     if (rc == ERR_STALE && copy_remove(to, NULL))
-        return err_wrap(e, rc, "a copy stays behind");
+        return err_wrap(e, rc, "a copy remains");
     return rc ? rc : copy_remove_source(from, to, e);
 }
 

@@ -132,7 +132,7 @@ enum err_code disk_private_dir(const char *dir, struct err *e)
     if (rc)
         return rc;
     if (lstat(dir, &st))
-        return err_sys(e, dir, "look at directory");
+        return err_sys(e, dir, "examine directory");
     if (!S_ISDIR(st.st_mode) || st.st_uid != geteuid())
         return err_set(e, ERR_UNSAFE, dir,
                        "a directory of our own is a link or belongs to another user");
@@ -159,11 +159,11 @@ static enum err_code close_dir(const char *dir, int follow, mode_t closed, struc
     if (fd < 0)
         return err_sys(e, dir, "open directory");
     if (fstat(fd, &st))
-        rc = err_sys(e, dir, "look at directory");
+        rc = err_sys(e, dir, "examine directory");
     else if (st.st_uid != geteuid())
         rc = err_set(e, ERR_UNSAFE, dir, "a directory of our own belongs to another user");
     else if ((st.st_mode & closed) && fchmod(fd, st.st_mode & 07777 & ~closed))
-        rc = err_sys(e, dir, "close the directory to others");
+        rc = err_sys(e, dir, "make the directory private");
     close(fd);
     return rc;
 }
@@ -255,7 +255,7 @@ static bool no_tmpfile(int sys)
 static enum err_code temp_open(struct disk_new *f, mode_t mode, struct err *e)
 {
     if (!temp_name(f->temp))
-        return err_sys(e, f->path, "draw a random name");
+        return err_sys(e, f->path, "generate a random name");
     f->fd = openat(f->dir, f->temp, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
     if (f->fd < 0)
         return err_sys(e, f->path, "create a file");
@@ -326,7 +326,7 @@ static enum err_code sync_name(const struct disk_new *f, struct err *e)
 {
     enum err_code rc = f->lazy_dir ? ERR_OK : disk_sync(f->dir, f->path, e);
 
-    return rc ? err_wrap(e, rc, "it is in its place, but perhaps not for good") : ERR_OK;
+    return rc ? err_wrap(e, rc, "it is in place, but perhaps not durably") : ERR_OK;
 }
 
 /* After the naming, which succeeded if rc is 0. */
@@ -483,7 +483,7 @@ enum err_code disk_check_space(const char *dir, int64_t need, const char *what, 
         return ERR_OK;
     if (fs.f_flag & ST_RDONLY) {
         errno = EROFS;
-        return err_sys(e, dir, "make room for a rewind");
+        return err_sys(e, dir, "check the free space");
     }
     if (!disk_free_bytes(&fs, &bytes) || bytes >= want)
         return ERR_OK;

@@ -67,7 +67,7 @@ struct disk_new {
 MUST_CHECK enum err_code disk_new_open(const char *dir, mode_t mode, struct disk_new *out,
                                        struct err *e);
 /* Syncs the bytes, gives the file its name and syncs the directory. Never replaces: ERR_STALE if the name exists.
- * Always ends the disk_new. If it fails after the naming, the error says that the file is in its place. */
+ * Always ends the disk_new. If it fails after the file got its name, the error text contains "it is in place". */
 MUST_CHECK enum err_code disk_new_publish(struct disk_new *f, const char *name, struct err *e);
 /* The same, replacing the present file (a small document of ours, or one that its owner replaces too). */
 MUST_CHECK enum err_code disk_new_replace(struct disk_new *f, const char *name, struct err *e);

@@ -86,9 +86,9 @@ enum err_code file_at_open(const char *path, int *fd, struct stat *st, struct er
     enum err_code rc = ERR_OK;
 
     if (fstat(*fd, st))
-        rc = err_sys(e, path, "look at the file");
+        rc = err_sys(e, path, "examine the file");
     else if (!S_ISREG(st->st_mode))
-        rc = err_set(e, ERR_UNSAFE, path, "open for writing: no regular file");
+        rc = err_set(e, ERR_UNSAFE, path, "open for writing: not a regular file");
     if (rc)
         close(*fd);
     return rc;

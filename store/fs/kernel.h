@@ -27,7 +27,7 @@ int fs_open_below(int root, const char *relative);
  * that cannot be known. */
 bool fs_is_at(int dir, const char *path);
 
-/* A new file without a name, in the file system of a directory: EOPNOTSUPP if there is no such thing. */
+/* A new file without a name, in the file system of a directory: EOPNOTSUPP if the system has no such files. */
 int fs_open_nameless(int dir, mode_t mode);
 /* Gives the file a name; never replaces another. */
 int fs_name_nameless(int fd, int dir, const char *name);

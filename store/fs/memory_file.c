@@ -9,7 +9,7 @@ enum err_code memory_file_open(struct memory_file *f, struct slice bytes, struct
 {
     *f = (struct memory_file){ .fd = fs_open_memory("transcript") };
     if (f->fd < 0)
-        return err_sys(e, "a transcript", "make room for it");
+        return err_sys(e, "a transcript", "create a file in memory");
     fs_fd_path(f->fd, f->path);
     enum err_code rc = disk_write(f->fd, bytes, NULL, f->path, e);
 

@@ -10,7 +10,7 @@ enum err_code span_of_file(int fd, const char *path, struct span *out, struct er
     struct stat st;
 
     if (fstat(fd, &st))
-        return err_sys(e, path, "look at the file");
+        return err_sys(e, path, "examine the file");
     *out = (struct span){ .path = path, .fd = fd, .n = st.st_size, .whole = true };
     return ERR_OK;
 }

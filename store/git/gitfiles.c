@@ -99,7 +99,7 @@ static enum err_code walk_entry(struct look *l, size_t n, const struct dirent *x
         return check_tree_below(l, n + 1 + strlen(x->d_name), max);
     if (S_ISLNK(st.st_mode) && stat(l->path, &st) == 0 && S_ISDIR(st.st_mode))
         return err_set(l->e, ERR_UNSAFE, l->path,
-                       "open the repository: a link to a directory, which may have no end");
+                       "open the repository: a link to a directory, which may form a loop");
     return check_path(l->path, max, l->e);
 }
 

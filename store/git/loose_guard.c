@@ -379,8 +379,9 @@ enum err_code loose_guard_open(const char *objects, git_odb **out, struct err *e
 
     errno = 0;
     if (!rc && git_odb_open(&odb, objects))
-        rc = err_is_exhausted(errno) ? err_sys(e, objects, "open the objects of git")
-                                     : err_set(e, ERR_FORMAT, objects, "no objects of git");
+        rc = err_is_exhausted(errno)
+                 ? err_sys(e, objects, "open the objects of git")
+                 : err_set(e, ERR_FORMAT, objects, "not a directory of git objects");
     if (!rc && add_guard(odb, &folders))
         rc = err_nomem(e);
     buf_fini(&folders);

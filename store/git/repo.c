@@ -268,10 +268,10 @@ enum err_code repo_blob_at(git_repository *repo, const git_tree *tree, const cha
     int answer = git_tree_entry_bypath(&entry, tree, path);
 
     if (answer)
-        return repo_error(e, answer, path, "look into a tree");
+        return repo_error(e, answer, path, "read a tree");
     enum err_code rc = git_tree_entry_type(entry) == GIT_OBJECT_BLOB
                            ? repo_blob(repo, git_tree_entry_id(entry), max, out, e)
-                           : err_set(e, ERR_NOT_FOUND, path, "look into a tree: no file");
+                           : err_set(e, ERR_NOT_FOUND, path, "read a tree: not a file");
 
     git_tree_entry_free(entry);
     return rc;
@@ -295,7 +295,7 @@ static enum err_code unpack(git_odb_object *object, const char *hex, struct span
     int fd = fs_open_memory("blob");
 
     if (fd < 0)
-        return err_sys(e, hex, "make room for a blob");
+        return err_sys(e, hex, "create a file for a blob");
     enum err_code rc = disk_write(fd, bytes, NULL, hex, e);
 
     if (rc)

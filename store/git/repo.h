@@ -14,7 +14,7 @@
 /* Repositories, refs, trees and blobs, as the rest of the store needs them from libgit2. Only repo_ref_move and
  * repo_ref_remove_before write. A git_repository must not be shared between threads; opening another one is cheap. */
 
-/* Translates an error of libgit2: "doing: what git says". ERR_NOT_FOUND, ERR_STALE, ERR_LOCKED and ERR_NOMEM are
+/* Translates an error of libgit2: "doing: git's message". ERR_NOT_FOUND, ERR_STALE, ERR_LOCKED and ERR_NOMEM are
  * distinguished; everything else is ERR_FORMAT. */
 enum err_code repo_error(struct err *e, int answer, const char *path, const char *doing);
 

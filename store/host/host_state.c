@@ -248,7 +248,7 @@ static enum err_code merge_metadata(struct host_state *s, struct slice patch, st
         buf_fini(&merged);
         return rc == ERR_NOMEM
                    ? err_nomem(e)
-                   : err_set(e, rc, "", "change the metadata: too large, or nested too deep");
+                   : err_set(e, rc, "", "change the metadata: too large, or nested too deeply");
     }
     buf_fini(&s->metadata);
     s->metadata = merged;

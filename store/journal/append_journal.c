@@ -133,7 +133,7 @@ static enum err_code entry_write(struct journal *j, const char *above, struct ch
     unsigned char r[8];
 
     if (getentropy(r, sizeof r))
-        return err_sys(e, above, "draw a random name");
+        return err_sys(e, above, "generate a random name");
     snprintf(j->dir, sizeof j->dir, "%s/%c%02x%02x%02x%02x%02x%02x%02x%02x", above,
              c->brief ? BRIEF : DURABLE, r[0], r[1], r[2], r[3], r[4], r[5], r[6], r[7]);
     if (mkdir(j->dir, 0700)) {

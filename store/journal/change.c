@@ -111,7 +111,7 @@ enum err_code change_part_roll_back(const char *dir, enum rollback *how, struct 
 static enum err_code drop_record(const char *dir, enum err_code rc, struct err *e)
 {
     if (change_remove_record(dir, NULL))
-        err_wrap(e, rc, "its record stays behind");
+        err_wrap(e, rc, "its record remains");
     return rc;
 }
 
@@ -213,7 +213,7 @@ static enum err_code id_make(struct change_log *log, char out[40], struct err *e
     if (rc)
         return rc;
     if (getentropy(r, sizeof r))
-        return err_sys(e, log->dir, "draw a random name");
+        return err_sys(e, log->dir, "generate a random name");
     snprintf(out, 40, "%015lld-%02x%02x%02x%02x", (long long)ms, r[0], r[1], r[2], r[3]);
     return ERR_OK;
 }
@@ -277,7 +277,7 @@ enum err_code change_finish(struct change_log *log, const struct change *c, cons
     if (!rc || rename(done, intent) == 0)
         return rc;
     *stands = true;
-    return err_wrap(e, rc, "unfinished: it is done, but perhaps not for good");
+    return err_wrap(e, rc, "unfinished: it is done, but perhaps not durably");
 }
 
 enum err_code change_remove_record(const char *dir, struct err *e)
@@ -308,7 +308,7 @@ enum err_code change_roll_back(struct change *c, size_t done, const char *dir, e
     if (rc || how != ROLLBACK_DONE)
         return err_wrap(e, why, "unfinished, and cannot be undone yet");
     if (change_remove_record(dir, NULL))
-        return err_wrap(e, why, "its record stays behind");
+        return err_wrap(e, why, "its record remains");
     return why;
 }
 

@@ -78,7 +78,7 @@ size_t change_count_interrupted(const struct store_env *env);
 MUST_CHECK enum err_code change_run(struct change_log *log, struct change *c, struct err *e);
 /* Opens the log, runs one change, closes it. */
 MUST_CHECK enum err_code change_do(const struct store_env *env, struct change *c, struct err *e);
-/* Undoes a change by a change of its own ("undo"), which can be undone too. id NULL is the newest change that is not
+/* Undoes a change with another change ("undo"), which can be undone too. id NULL is the newest change that is not
  * undone. *out (may be NULL) is the change that was made; the caller frees it. ERR_NOT_FOUND: nothing to undo.
  * ERR_STALE, ERR_LOCKED: what it changed was changed again since, or is in use; nothing was done. */
 MUST_CHECK enum err_code change_undo(struct change_log *log, const char *id, struct change **out,

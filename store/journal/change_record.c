@@ -147,7 +147,7 @@ enum err_code change_record_write(const char *dir, const struct change *c, struc
         w.rc = write_file(&w, "record", buf_slice(&w.out));
     buf_fini(&w.out);
     buf_fini(&w.text);
-    return w.rc ? err_wrap(e, w.rc, "write down a change") : ERR_OK;
+    return w.rc ? err_wrap(e, w.rc, "record a change") : ERR_OK;
 }
 
 /* ---- reading ---- */
@@ -163,7 +163,7 @@ static void damaged(struct reader *r)
 {
     if (!r->rc)
         r->rc = err_set(r->e, ERR_FORMAT, r->dir,
-                        "the record of a change is damaged, or of a newer reprise");
+                        "the record of a change is damaged, or was made by a newer reprise");
 }
 
 static struct slice get_bytes(struct reader *r, const cJSON *o, const char *key)

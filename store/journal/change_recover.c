@@ -23,7 +23,7 @@
  * for ever. Its record stays too, as that of a completed change, because it has the only copy of
  * what the step removed. If a program merely has the file open, the next start tries again. */
 
-static const char stays_text[] = "cut short; it stays, because another program wrote after it";
+static const char stays_text[] = "interrupted; it is kept, because another program wrote after it";
 
 /* A refusal is a result, not a failure. */
 static enum err_code answer_of(enum err_code rc, enum rollback *how)
@@ -225,5 +225,5 @@ enum err_code change_recover(struct change_log *log, const char *name, struct er
     change_free(c);
     if (rc && waits_for_person(e))
         return ERR_OK;
-    return rc ? err_wrap(e, rc, "end a change that was cut short") : ERR_OK;
+    return rc ? err_wrap(e, rc, "finish an interrupted change") : ERR_OK;
 }

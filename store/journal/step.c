@@ -39,7 +39,7 @@ static enum err_code put_matches(const struct step *s, struct slice want, bool w
     }
     if (fd < 0)
         return err_sys(e, s->path, "open");
-    enum err_code rc = fstat(fd, &st) ? err_sys(e, s->path, "look at the file") : ERR_OK;
+    enum err_code rc = fstat(fd, &st) ? err_sys(e, s->path, "examine the file") : ERR_OK;
 
     if (!rc) {
         *mtime = file_at_mtime(&st);
@@ -81,7 +81,7 @@ static enum err_code put_in(const struct step *s, const char *dir, struct err *e
     if (!rc && made)
         rc = disk_sync_parent(dir, e);
     else if (rc && made && rmdir(dir))
-        err_wrap(e, rc, "and an empty directory stays behind");
+        err_wrap(e, rc, "and an empty directory remains");
     return rc;
 }
 
@@ -185,7 +185,7 @@ static bool parse_commit_id(struct slice hex, git_oid *out)
 
 static enum err_code no_id(const struct step *s, struct err *e)
 {
-    return err_set(e, ERR_FORMAT, s->to, "move a ref: this is no commit's id");
+    return err_set(e, ERR_FORMAT, s->to, "move a ref: not the id of a commit");
 }
 
 /* Another program may have moved the whole repository away; its refs are then not in their old state. libgit2 reports
@@ -395,7 +395,7 @@ enum err_code step_prepare(struct step *s, struct arena *a, struct err *e)
         return rc;
     if (s->follow ? stat(s->path, &st) : lstat(s->path, &st)) {
         if (errno != ENOENT || s->kind != STEP_PUT)
-            return err_sys(e, s->path, "look at the file");
+            return err_sys(e, s->path, "examine the file");
         s->old_mtime_ns = MTIME_NOW; /* nothing there */
         return ERR_OK;
     }

@@ -68,10 +68,10 @@ bool step_is_stale(const struct step *s);
 /* Sets *done to whether the step was done, for recovery, from the disk alone; others may have written after a TAIL.
  * Fills in the offset of an APPEND, and turns a TAIL that was done as an APPEND into one. */
 MUST_CHECK enum err_code step_is_done(struct step *s, bool *done, struct err *e);
-/* After a crash or a failure in the middle of a step that is not done: a part of an append is cut off, a mixture of
- * old and new bytes becomes the old ones, and temporary names and empty directories of a PUT are removed. Anything
- * else is left alone. ERR_STALE: a TAIL whose old bytes would be lost with the record, or a REF that was moved by
- * another program. ERR_LOCKED: a program has the file open. */
+/* Repairs a step that a crash or a failure interrupted: a part of an append is cut off, a mixture of old and new bytes
+ * becomes the old ones, and temporary names and empty directories of a PUT are removed. Anything else is left alone.
+ * ERR_STALE: a TAIL whose old bytes would be lost with the record, or a REF that was moved by another program.
+ * ERR_LOCKED: a program has the file open. */
 MUST_CHECK enum err_code step_repair(const struct step *s, struct err *e);
 /* After a crash right after a PUT or a REF was done: temporary names are removed, and changes of names become durable.
  * Other kinds need nothing. */

@@ -77,7 +77,7 @@ static enum err_code tail_write(const struct lease *lease, const struct step *s,
 
     if (!back && end > st->st_size)
         back = cut_end(lease, st->st_size, s->path, NULL);
-    return back ? err_wrap(e, rc, "the old end could not be put back") : rc;
+    return back ? err_wrap(e, rc, "the old end could not be restored") : rc;
 }
 
 static enum err_code tail_do(struct step *s, struct err *e)
@@ -97,11 +97,11 @@ static enum err_code tail_do(struct step *s, struct err *e)
     bool same = false;
 
     if (fstat(fd, &st))
-        rc = err_sys(e, s->path, "look at the file");
+        rc = err_sys(e, s->path, "examine the file");
     else
         rc = file_at_holds(fd, s->old, s->offset, &same, s->path, e);
     if (!rc && (!same || st.st_size != s->offset + (int64_t)s->old.n))
-        rc = err_set(e, ERR_STALE, s->path, "change the end: the session continued since");
+        rc = err_set(e, ERR_STALE, s->path, "change the end: the session has continued since");
     if (!rc) {
         s->old_mtime_ns = file_at_mtime(&st);
         rc = tail_write(&lease, s, &st, e);
@@ -155,7 +155,7 @@ enum err_code step_edit_do(struct step *s, struct err *e)
         s->old_mtime_ns = file_at_mtime(&st);
         rc = file_at_write(fd, s->bytes, s->offset, s->path, e);
         if (rc && file_at_write(fd, s->old, s->offset, s->path, NULL))
-            rc = err_wrap(e, rc, "the old bytes could not be put back");
+            rc = err_wrap(e, rc, "the old bytes could not be restored");
         else if (rc)
             file_at_set_mtime(fd, s->old_mtime_ns);
     }
@@ -204,7 +204,7 @@ enum err_code step_append_is_done(struct step *s, bool *done, struct err *e)
     if (fd < 0)
         return errno == ENOENT ? ERR_OK : err_sys(e, s->path, "open");
     if (fstat(fd, &st)) {
-        enum err_code rc = err_sys(e, s->path, "look at the file");
+        enum err_code rc = err_sys(e, s->path, "examine the file");
 
         close(fd);
         return rc;
@@ -279,7 +279,7 @@ enum err_code step_bytes_is_done(const struct step *s, bool *done, struct err *e
     *done = false;
     if (fd < 0)
         return errno == ENOENT ? ERR_OK : err_sys(e, s->path, "open");
-    enum err_code rc = fstat(fd, &st) ? err_sys(e, s->path, "look at the file") : ERR_OK;
+    enum err_code rc = fstat(fd, &st) ? err_sys(e, s->path, "examine the file") : ERR_OK;
 
     if (!rc && (s->kind == STEP_EDIT || st.st_size == end))
         rc = file_at_holds(fd, s->bytes, s->offset, done, s->path, e);
@@ -320,7 +320,7 @@ static enum err_code time_mend(const struct step *s, struct err *e)
     if (rc)
         return rc == ERR_NOT_FOUND || rc == ERR_UNSAFE ? ERR_OK : rc;
     if (file_at_mtime(&st) != s->old_mtime_ns && !file_at_set_mtime(fd, s->old_mtime_ns))
-        rc = err_sys(e, s->path, "put the time back");
+        rc = err_sys(e, s->path, "restore the time");
     close(fd);
     return rc;
 }
@@ -332,7 +332,7 @@ enum err_code step_append_repair(const struct step *s, struct err *e)
     struct stat st;
 
     if (stat(s->path, &st))
-        return errno == ENOENT ? ERR_OK : err_sys(e, s->path, "look at the file");
+        return errno == ENOENT ? ERR_OK : err_sys(e, s->path, "examine the file");
     if (st.st_size < s->offset)
         return ERR_OK;
     if (st.st_size ==
@@ -367,7 +367,8 @@ static enum err_code is_there_still(int fd, const struct step *s, struct err *e)
     bool same;
     enum err_code rc = file_at_holds(fd, s->old, s->offset, &same, s->path, e);
 
-    return rc || same ? rc : err_set(e, ERR_STALE, s->path, "undo: the session continued since");
+    return rc || same ? rc
+                      : err_set(e, ERR_STALE, s->path, "undo: the session has continued since");
 }
 
 /* A mixture of old and new bytes becomes the old ones. A TAIL needs the lease; it is NULL for an
@@ -381,7 +382,7 @@ static enum err_code bytes_back(int fd, const struct lease *lease, const struct 
     if (!rc && lease && size > end)
         rc = cut_end(lease, end, s->path, e);
     if (!rc && !file_at_set_mtime(fd, s->old_mtime_ns))
-        rc = err_sys(e, s->path, "put the time back");
+        rc = err_sys(e, s->path, "restore the time");
     return rc;
 }
 

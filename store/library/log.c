@@ -108,7 +108,7 @@ static enum err_code find_newest(const struct reprise *r, const struct store_env
 
     if (!rc && others.stuck.kind != UNDO_TARGET_NONE)
         rc = err_set(e, ERR_STALE, others.stuck.id,
-                     "undo: its session continued since; an older change has to be named");
+                     "undo: its session has continued since; name an older change to undo that");
     if (!rc && out->kind == UNDO_TARGET_NONE)
         rc = err_set(e, ERR_NOT_FOUND, "", "nothing left to undo");
     return rc;

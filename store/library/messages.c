@@ -29,7 +29,7 @@ static enum err_code read_query(const struct reprise_session *s,
     if (!rc && q.flags & ~known)
         rc = err_set(e, ERR_USAGE, "", "read messages: unknown flag");
     if (!rc && (q.offset < 0 || q.limit < 0))
-        rc = err_set(e, ERR_USAGE, "", "read messages: limit and offset are not negative");
+        rc = err_set(e, ERR_USAGE, "", "read messages: limit and offset must not be negative");
     if (rc)
         return rc;
     bool limited = q.flags & REPRISE_MESSAGES_LIMIT;

@@ -119,7 +119,8 @@ static enum err_code check_options(const struct reprise_options *o, struct err *
     if (o->flags & ~(uint32_t)REPRISE_OPEN_CREATE || o->reserved)
         return err_set(e, ERR_USAGE, "", "open store: unknown flag");
     if (o->plugin && !o->system && o->plugin[0] == '/')
-        return err_set(e, ERR_USAGE, o->plugin, "open store: needs a name for it as its system");
+        return err_set(e, ERR_USAGE, o->plugin,
+                       "open store: the system must be a name for the store");
     if (o->plugin || (!o->system && o->path && strstr(o->path, "://")))
         return ERR_OK;
     if (o->path && o->path[0] != '/')

@@ -347,8 +347,8 @@ REPRISE_API const struct reprise_agent *reprise_agents_at(const struct reprise_a
 /* Frees the list. NULL is fine. */
 REPRISE_API void reprise_agents_free(struct reprise_agents *agents);
 
-/* A branch: a part of the conversation that a resume would not continue, because the session went on from an earlier
- * message. */
+/* A branch: a part of the conversation that a resume would not continue, because the session was continued from an
+ * earlier message. */
 struct reprise_branch {
     size_t size;
     const char *id; /* of its last message */
@@ -782,7 +782,7 @@ struct reprise_rewind_options {
 
 enum reprise_rewind_action {
     REPRISE_FILE_RESTORE = 0, /* its bytes or its mode change */
-    REPRISE_FILE_CREATE = 1,  /* it comes back */
+    REPRISE_FILE_CREATE = 1,  /* it is created again */
     REPRISE_FILE_DELETE = 2,
     REPRISE_FILE_UNCHANGED = 3,
     REPRISE_FILE_REFUSED = 4 /* see why */

@@ -33,9 +33,9 @@ static enum err_code demo_log_open(const char *path, unsigned flags, int *fd, st
     enum err_code rc = ERR_OK;
 
     if (fstat(*fd, &st))
-        rc = err_sys(e, path, "look at the file");
+        rc = err_sys(e, path, "examine the file");
     else if (!S_ISREG(st.st_mode))
-        rc = err_set(e, ERR_UNSAFE, path, "open for appending: no regular file");
+        rc = err_set(e, ERR_UNSAFE, path, "open for appending: not a regular file");
     if (rc) {
         close(*fd);
         return rc;
@@ -78,7 +78,7 @@ static enum err_code still_named(const char *path, unsigned flags, const struct 
     struct stat st;
 
     if (fstatat(AT_FDCWD, path, &st, flags & APPEND_FOLLOW ? 0 : AT_SYMLINK_NOFOLLOW))
-        return err_sys(e, path, "append: look at the file again");
+        return err_sys(e, path, "append: examine the file again");
     *same = st.st_dev == id->dev && st.st_ino == id->ino;
     if (now)
         *now = file_id_of(&st);
@@ -90,7 +90,7 @@ static enum err_code tail_is_torn(int fd, const char *path, bool *torn, struct s
                                   struct err *e)
 {
     bool ends = true;
-    enum err_code rc = fstat(fd, st) ? err_sys(e, path, "look at the file") : ERR_OK;
+    enum err_code rc = fstat(fd, st) ? err_sys(e, path, "examine the file") : ERR_OK;
 
     if (!rc && st->st_size > 0)
         rc = file_at_holds(fd, SLICE("\n"), st->st_size - 1, &ends, path, e);
@@ -156,7 +156,7 @@ static enum err_code write_rest(int fd, struct slice rest, off_t end, const char
         errno = ENOSPC; /* what a short write to a regular file means */
         return err_sys(e, path, "append");
     }
-    enum err_code rc = fstat(fd, &st) ? err_sys(e, path, "look at the file") : ERR_OK;
+    enum err_code rc = fstat(fd, &st) ? err_sys(e, path, "examine the file") : ERR_OK;
 
     if (!rc && st.st_size != end)
         rc = err_set(e, ERR_STALE, path, "append: another program wrote after the first part");
@@ -231,11 +231,11 @@ static enum err_code make_sure(int fd, struct slice bytes, const struct appended
     enum err_code rc = file_at_holds(fd, bytes, a->offset, &same, path, e);
 
     if (!rc && !same)
-        return err_set(e, ERR_STALE, path, "append: what was written is not there");
+        return err_set(e, ERR_STALE, path, "append: the written bytes are not in the file");
     if (!rc && !later)
         rc = disk_sync(fd, path, e);
     if (rc && !cut_off(fd, a->offset + a->length, bytes.n, a->before.mtime_ns))
-        err_wrap(e, rc, "what was appended is there, but perhaps not for good");
+        err_wrap(e, rc, "the bytes were appended, but perhaps not durably");
     return rc;
 }
 
@@ -301,7 +301,7 @@ static enum err_code check_still_named(const char *path, unsigned flags, const s
     if (still_named(path, flags, &a->before, same, NULL, &why) != ERR_NOT_FOUND)
         return ERR_OK;
     return err_set(e, ERR_STALE, path,
-                   "append: the file was moved away at this moment, and took the record along");
+                   "append: the file was moved away during the append, and contains the record");
 }
 
 /* One attempt; *done is false if the file was replaced by another meanwhile. */

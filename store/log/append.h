@@ -37,8 +37,8 @@ MUST_CHECK enum err_code log_tail_is_torn(const char *path, unsigned flags, bool
  * regular. After a partial write the rest follows if no other process has the file open.
  *
  * ERR_IO after a partial write otherwise (disk full, a limit on the size of files): our piece was removed if that was
- * safe, or else blanks and a newline are in its place; nothing else changed. ERR_IO if the bytes could not be read
- * back or synced: they were removed likewise, or else the text says that they are there. ERR_STALE: other bytes were
+ * safe, or else blanks and a newline are in its place; nothing else changed. ERR_IO if the bytes could not be read back
+ * or synced: they were removed likewise, or else the text says that they were appended. ERR_STALE: other bytes were
  * read back (the file was truncated meanwhile). */
 MUST_CHECK enum err_code log_append(const char *path, struct slice records, unsigned flags,
                                     struct appended *out, struct err *e);

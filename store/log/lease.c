@@ -27,9 +27,8 @@ bool lease_acquire(struct lease *l, int fd)
 
 const char *lease_refusal(void)
 {
-    return errno == EAGAIN
-               ? "a program has the session open"
-               : "there is no lease here, which would prove that no program has the session open";
+    return errno == EAGAIN ? "a program has the session open"
+                           : "there is no lease here to prove that no program has the session open";
 }
 
 bool lease_is_held(const struct lease *l)
@@ -92,7 +91,7 @@ struct live lease_live(const char *path)
         return (struct live){ .state = LIVE_RUNNING, .why = "a program has the session open" };
     case LEASE_NOT_KNOWN:
         return (struct live){ .state = LIVE_UNKNOWN,
-                              .why = "which programs have it open cannot be found out" };
+                              .why = "it cannot be determined which programs have it open" };
     case LEASE_FREE: break;
     }
     return (struct live){ .state = LIVE_QUIET, .why = "no program has the session open" };

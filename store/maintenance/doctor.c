@@ -102,7 +102,7 @@ static enum err_code wait_while_young(const struct doctor *d, int fd, struct sta
         return ERR_OK;
     nanosleep(&pause, NULL);
     if (fstat(fd, st))
-        return err_sys(e, path, "look at the file");
+        return err_sys(e, path, "examine the file");
     return st->st_size == size ? ERR_OK : err_set(e, ERR_LOCKED, path, "it is being written");
 }
 
@@ -125,7 +125,7 @@ static enum err_code plan_newline(const struct doctor *d, const char *path, stru
 
     if (fd < 0)
         return err_sys(e, path, "open");
-    enum err_code rc = fstat(fd, &st) ? err_sys(e, path, "look at the file")
+    enum err_code rc = fstat(fd, &st) ? err_sys(e, path, "examine the file")
                                       : wait_while_young(d, fd, &st, path, e);
 
     close(fd);

@@ -107,9 +107,9 @@ static enum err_code look_at_rewind(const char *path, const char *name, struct f
     if (unfinished) {
         f->kind = FINDING_UNFINISHED_REWIND;
         f->why = !rc && tx.phase >= TX_INTENT
-                     ? "an interrupted rewind; it will be finished (reprise rewinds "
-                       "says what it waits for)"
-                     : "a rewind interrupted before it changed anything; it will be dropped";
+                     ? "an interrupted rewind; it will be finished (reprise rewinds shows "
+                       "what it waits for)"
+                     : "a rewind interrupted before it changed anything; it will be discarded";
         f->fixable = true;
     } else if (rc) {
         f->kind = FINDING_DAMAGED_REWIND;

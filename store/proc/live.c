@@ -470,7 +470,7 @@ static enum err_code ask_hosts(const struct session_ref *const ref[], size_t n, 
             continue;
         out[i] = host->live;
         if (host->live.state == LIVE_RUNNING)
-            out[i].why = "the program that runs it has published so";
+            out[i].why = "according to the program that runs it";
     }
     live_fini(&table);
     return ERR_OK;

@@ -163,9 +163,9 @@ static enum err_code read_output(struct child *c, size_t room, struct buf *out, 
         return err_nomem(e);
     got = read(c->out, out->p + out->n, step);
     if (got < 0)
-        return errno == EINTR ? ERR_OK : err_sys(e, "", "read a program's answer");
+        return errno == EINTR ? ERR_OK : err_sys(e, "", "read a program's output");
     if ((size_t)got > room)
-        return err_set(e, ERR_IO, "", "a program's answer is too long");
+        return err_set(e, ERR_IO, "", "a program's output is too long");
     out->n += (size_t)got;
     c->eof = got == 0;
     return ERR_OK;
@@ -196,7 +196,7 @@ static enum err_code listen(struct child *c, size_t max, struct buf *out, struct
         if (n < 0 && errno != EINTR)
             return err_sys(e, "", "wait for a program");
         if (n == 0 && left == 0 && !ended)
-            return err_set(e, ERR_IO, "", "a program did not answer in time");
+            return err_set(e, ERR_IO, "", "a program timed out");
         if (n > 0 && fds[0].revents)
             rc = read_output(c, max - (out->n - before), out, e);
         else if (ended)

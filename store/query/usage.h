@@ -62,7 +62,7 @@ struct usage_sum {
     int64_t first_ms, last_ms; /* TIME_NONE: no time is known */
 };
 
-/* cost: that of the answer, or as the caller computed it; NAN: not known. */
+/* cost: the answer's, or one that the caller computed; NAN: not known. */
 void usage_sum_add(struct usage_sum *sum, const struct usage_answer *a, double cost);
 int64_t usage_sum_total(const struct usage_sum *sum); /* all kinds */
 bool usage_sum_is_empty(const struct usage_sum *sum); /* neither tokens nor costs */

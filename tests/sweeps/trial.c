@@ -69,8 +69,8 @@ enum trial_end trial_end_of(enum err_code rc, const struct err *e)
     if (!rc)
         return END_DONE;
     /* Succeeded or not, the operation could not be completed or synced; this is reported. */
-    return strstr(e->text, "unfinished") || strstr(e->text, "perhaps not for good") ? END_UNFINISHED
-                                                                                    : END_FAILED;
+    return strstr(e->text, "unfinished") || strstr(e->text, "perhaps not durably") ? END_UNFINISHED
+                                                                                   : END_FAILED;
 }
 
 /* Names that exist only while reprise works: intents, temporary files, unfinished copies. */

@@ -220,7 +220,7 @@ static enum err_code find_cursor(const struct invocation *in, const struct sessi
         return err_set(e, ERR_NOT_FOUND, last_of(&in->options), "read messages: no such message");
     if (a->matches > 1)
         return err_set(e, ERR_USAGE, last_of(&in->options),
-                       "read messages: several messages begin like this");
+                       "read messages: several messages have ids that begin with this");
     return ERR_OK;
 }
 

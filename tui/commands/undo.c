@@ -130,7 +130,7 @@ static enum err_code stuck(const struct invocation *in, const struct undo_target
     if (others->stuck.kind == UNDO_TARGET_NONE)
         return ERR_OK;
     describe_undo_target(in, &others->stuck, what);
-    command_warn(in, ERR_STALE, others->stuck.id, "undo: its session continued since (%.150s)",
+    command_warn(in, ERR_STALE, others->stuck.id, "undo: its session has continued since (%.150s)",
                  what);
     if (newest->kind == UNDO_TARGET_NONE)
         return err_set(e, ERR_STALE, "", "nothing older is left to undo");

@@ -69,7 +69,7 @@ struct pg_query {
 /* Runs a query and reads its rows one by one, so that an answer of any size takes the memory of one row. state: the
  * SQLSTATE of a failure, 6 bytes; may be NULL. */
 int pg_run_on(PGconn *c, const struct pg_query *q, struct reprise_plugin_call *call, char *state);
-/* The same on a connection of its own. */
+/* The same on a separate connection. */
 int pg_run(struct pg *pg, const struct pg_query *q, struct reprise_plugin_call *call);
 
 /* ---- open.c ---- */

@@ -64,7 +64,7 @@ static const char *read_server(struct rd *rd, const char *p, size_t n)
     if (close > name)
         rd->host = text_decode(&rd->arena, name, (size_t)(close - name));
     if (colon && !read_number(colon + 1, (size_t)(end - colon - 1), 65535, &rd->port))
-        return "the port in its path is no number";
+        return "the port in its path is not a number";
     return NULL;
 }
 
@@ -104,7 +104,7 @@ static const char *read_path(struct rd *rd, const char *path)
 
     if (!why && n > 1 && !read_number(place + 1, n - 1, DATABASES, &rd->db)) {
         if (place > server && place[-1] != '@')
-            return "its path needs the number of a database behind the server";
+            return "its path needs the number of a database after the server";
         rd->socket = text_decode(&rd->arena, place, n);
     }
     if (!why && place[n] == '?')

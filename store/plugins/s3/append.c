@@ -271,7 +271,7 @@ static int append_body(struct appending *x, size_t rows, int64_t *last)
         return rc;
     if (ms > MS_MOST)
         return text_fail(x->call, REPRISE_PLUGIN_FAILED,
-                         "its newest part has a time without a next one");
+                         "its newest part has the last possible time");
     const char *key = arena_format(&x->a, "%spart-%013lld-%0*x.jsonl", x->folder, (long long)ms,
                                    HEX_DIGITS, random_number() & 0xffffffU);
 

@@ -348,7 +348,7 @@ int s3_check(const struct s3_request *r, struct reprise_plugin_call *call)
     else if (r->status == 401 || r->status == 403)
         return refuse(&x, call);
     else if (strcmp(x.code, "NoSuchBucket") == 0)
-        snprintf(call->error, sizeof call->error, "there is no such bucket");
+        snprintf(call->error, sizeof call->error, "no such bucket");
     else if (r->status >= 300 && r->status < 400)
         snprintf(call->error, sizeof call->error,
                  "the server says that the bucket is elsewhere; set endpoint or region");

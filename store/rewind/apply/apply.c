@@ -44,7 +44,7 @@ static enum err_code missing_dirs(char *path, unsigned *n, struct err *e)
         *slash = '\0';
         if (*n || lstat(path, &st)) {
             if (!*n && errno != ENOENT)
-                return err_sys(e, path, "look at directory");
+                return err_sys(e, path, "examine directory");
             *n += 1;
         }
         *slash = '/';
@@ -173,7 +173,7 @@ static enum err_code tx_make(const struct store_env *env, const struct rewind_pr
         if (rewind_tx_includes(&p->entry[i]))
             rc = add_tx_entry(tx, &p->entry[i], e);
     if (!rc && !rewind_tx_backup_layout(tx))
-        rc = err_set(e, ERR_STALE, dir, "plan a rewind: sizes that cannot be");
+        rc = err_set(e, ERR_STALE, dir, "plan a rewind: impossible sizes");
     return rc ? rc : note_all(tx, p->plan, e);
 }
 
@@ -265,7 +265,7 @@ static enum err_code make_record(const struct store_env *env, const char *rewind
     if (rc)
         return rc;
     if (getentropy(r, sizeof r))
-        return err_sys(e, rewinds, "draw a random name");
+        return err_sys(e, rewinds, "generate a random name");
     snprintf(id, 40, "%015lld-%02x%02x%02x%02x", (long long)ms, r[0], r[1], r[2], r[3]);
     rewind_tx_path(rewinds, id, dir);
     rewind_tx_path(dir, "old", old);
@@ -304,7 +304,7 @@ static enum err_code run_transaction(const struct store_env *env, struct rewind_
 
     if (rc) {
         if (copy_remove(tx->dir, NULL))
-            err_wrap(e, rc, "an empty record stays behind");
+            err_wrap(e, rc, "an empty record remains");
         return rc;
     }
     rc = prepare(log, tx, p, e);
@@ -456,7 +456,8 @@ static enum err_code merge(const struct rewind_sides *s, const struct rewind_ent
     if (rc)
         return rc;
     if (diff.hunks != pick->hunks)
-        rc = err_set(e, ERR_STALE, x->target->path, "its hunks are others than those picked from");
+        rc = err_set(e, ERR_STALE, x->target->path,
+                     "its hunks are no longer those that were selected from");
     else
         rc = linediff_apply_hunks(&diff, before, pick->hunk, a, out, e);
     linediff_fini(&diff);

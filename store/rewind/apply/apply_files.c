@@ -32,7 +32,7 @@ static enum err_code check_exchanged(const struct entry_files *at, enum rewind_o
     *out = REWIND_CONFLICT;
     /* If the file that was put in place was already removed, the entry's own file is in the record now. */
     rc = entry_names_exchange(at, &gone, e);
-    return rc ? err_wrap(e, rc, "give a changed file back") : ERR_OK;
+    return rc ? err_wrap(e, rc, "restore a changed file") : ERR_OK;
 }
 
 /* What is under the entry's own name, and under the temporary one. */
@@ -65,7 +65,7 @@ static enum err_code restore(const struct entry_files *at, enum rewind_outcome *
         return ERR_OK;
     rc = entry_names_exchange(at, &gone, e);
     if (rc)
-        return err_wrap(e, rc, "put the old bytes in place");
+        return err_wrap(e, rc, "restore the old bytes");
     return gone ? ERR_OK : check_exchanged(at, out, e);
 }
 
@@ -106,7 +106,7 @@ static enum err_code create(const struct entry_files *at, enum rewind_outcome *o
     if (here != ENTRY_FILE_NONE || there != ENTRY_FILE_WANTED)
         return ERR_OK;
     if (entry_names_place(at))
-        return errno == EEXIST ? ERR_OK : err_sys(e, at->x->path, "put the file back");
+        return errno == EEXIST ? ERR_OK : err_sys(e, at->x->path, "restore the file");
     *out = REWIND_DONE;
     return ERR_OK;
 }
@@ -124,12 +124,12 @@ static enum err_code remove_entry_file(const struct entry_files *at, enum rewind
     if (here != ENTRY_FILE_SEEN || there != ENTRY_FILE_NONE)
         return ERR_OK;
     if (disk_rename_new(at->dir, at->name, at->dir, at->temp))
-        return errno == ENOENT ? ERR_OK : err_sys(e, at->x->path, "take the file away");
+        return errno == ENOENT ? ERR_OK : err_sys(e, at->x->path, "move the file away");
     rc = entry_files_identify_moved(at, &there, e);
     *out = there == ENTRY_FILE_SEEN ? REWIND_DONE : REWIND_CONFLICT;
     /* EEXIST: a newer file was saved meanwhile and stays; this one goes into the record. */
     if (!rc && there != ENTRY_FILE_SEEN && entry_names_place(at) && errno != EEXIST)
-        rc = err_sys(e, at->x->path, "give a changed file back");
+        rc = err_sys(e, at->x->path, "restore a changed file");
     return rc;
 }
 

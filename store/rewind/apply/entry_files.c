@@ -138,7 +138,7 @@ enum err_code entry_files_release(const struct entry_files *at, struct err *e)
     if (kept.st_dev != st.st_dev || kept.st_ino != st.st_ino)
         return ERR_OK;
     if (unlink(path))
-        return err_sys(e, path, "remove a name of the file that came back");
+        return err_sys(e, path, "remove a second name of a restored file");
     *strrchr(path, '/') = '\0';
     return disk_sync_dir(path, e);
 }
@@ -221,9 +221,9 @@ enum err_code rewind_tx_wait_error(const struct rewind_tx_entry *x, enum err_cod
     case ERR_NOT_FOUND:
         return err_set(e, ERR_IO, x->path, "its directory was moved away or is not mounted");
     case ERR_UNSAFE:
-        return err_set(e, ERR_IO, x->path, "a link or a file is in the place of its directory");
+        return err_set(e, ERR_IO, x->path, "a link or a file has replaced its directory");
     case ERR_STALE:
-        return err_set(e, ERR_IO, x->root, "another directory is in the place of the project");
+        return err_set(e, ERR_IO, x->root, "another directory has replaced the project");
     default: return rc;
     }
 }
@@ -289,7 +289,7 @@ static enum err_code remove_in(int dir, const char *name, const char *path, cons
 
     *gone = fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) != 0;
     if (*gone)
-        return errno == ENOENT ? ERR_OK : err_sys(e, path, "look at directory");
+        return errno == ENOENT ? ERR_OK : err_sys(e, path, "examine directory");
     if (!is_like(&st, as, path))
         return ERR_OK;
     *gone = unlinkat(dir, name, AT_REMOVEDIR) == 0 || errno == ENOENT;

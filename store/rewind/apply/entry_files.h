@@ -56,7 +56,7 @@ MUST_CHECK enum err_code entry_names_settle(const struct entry_files *at, struct
  * bytes. */
 MUST_CHECK enum err_code entry_files_identify(const struct entry_files *at, const char *name,
                                               enum entry_file *out, struct err *e);
-/* Always by its bytes; *id is what the file was then. */
+/* Always compares the bytes; *id is the state of the file at that time. */
 MUST_CHECK enum err_code entry_files_read(const struct entry_files *at, const char *name,
                                           enum entry_file *out, struct file_id *id, struct err *e);
 /* Identifies the file that was moved to the temporary name, by its bytes, and remembers it in the

@@ -75,7 +75,7 @@ static enum err_code settle_third(const struct entry_files *at, const char *thir
     if (!own && move_by_link(at, third, at->name) == 0)
         return ERR_OK;
     if (!own && errno != EEXIST)
-        return err_sys(e, at->x->path, "give its name back");
+        return err_sys(e, at->x->path, "restore its name");
     if (own && is_same(old, own))
         return unlinkat(at->dir, third, 0) ? err_sys(e, at->x->path, "remove a second name")
                                            : ERR_OK;

@@ -168,7 +168,7 @@ static enum err_code settle(struct stager *s, struct err *e)
         if (!rc)
             rc = disk_sync(fd, x->path, e);
         if (!rc && fstat(fd, &st))
-            rc = err_sys(e, x->path, "look at the file");
+            rc = err_sys(e, x->path, "examine the file");
         if (!rc)
             x->staged = rewind_tx_file_id(&st);
         if (close(fd) && !rc)
@@ -228,7 +228,7 @@ static enum err_code try_names(const struct work *w, const char *temp, const cha
     const char *to = exchange ? temp : other;
 
     if (move(w, probe, to) == 0)
-        return move(w, to, probe) ? err_sys(e, w->x->path, "give names back to files of ours")
+        return move(w, to, probe) ? err_sys(e, w->x->path, "restore the names of files of ours")
                                   : ERR_OK;
     if (!fs_is_lacking(errno) || linkat(w->dir, probe, w->dir, other, 0))
         return not_here(w, e);
@@ -243,7 +243,7 @@ static enum err_code probe_names(struct stager *s, const struct work *w, struct 
     struct stat st;
 
     if (fstat(w->dir, &st))
-        return err_sys(e, w->x->path, "look at its directory");
+        return err_sys(e, w->x->path, "examine its directory");
     if (*known == st.st_dev)
         return ERR_OK;
     *known = st.st_dev;
@@ -444,7 +444,7 @@ static enum err_code drop_intent(const struct rewind_tx *tx, struct err *e)
 
     rewind_tx_path(tx->dir, "intent", path);
     if (unlink(path))
-        return errno == ENOENT ? ERR_OK : err_sys(e, path, "take the decision back");
+        return errno == ENOENT ? ERR_OK : err_sys(e, path, "revoke the decision");
     return disk_sync_dir(tx->dir, e);
 }
 

@@ -150,7 +150,7 @@ enum err_code beneath_root_id(int fd, const char *root, struct root_id *out, str
     struct root_id id = { 0 };
 
     if (fstat(fd, &st))
-        return err_sys(e, root, "look at directory");
+        return err_sys(e, root, "examine directory");
     id.dev = st.st_dev;
     id.ino = st.st_ino;
     id.born_ns = fs_born_ns(fd);

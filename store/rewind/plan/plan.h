@@ -49,8 +49,8 @@ MUST_CHECK enum err_code rewind_plan_origin(const struct session_ref *ref, struc
 /* Undoes one turn alone: what it did to each file is removed from the present file, and what came after stays. A
  * three-way merge: from what the turn left (the ancestor) to the present content, and to what the turn found.
  *
- *   the turn made the file         it is deleted, if it is still as the turn left it
- *   the turn removed it            it comes back, if there is no file now
+ *   the turn made the file         it is deleted, if it was not changed since
+ *   the turn removed it            it is restored, if there is no file now
  *   both changed the same lines    a conflict: the file is refused, with the reason
  *
  * If points come after their turns, the turn of a point is the one that it ends (store_ops.plan_turn).

@@ -219,7 +219,7 @@ static enum err_code judge_wanted(struct worker *w, struct rewind_entry *x, stru
     }
     if (rc)
         refuse_entry(x, REWIND_RULE_SOURCE,
-                     rc == ERR_FORMAT ? "the saved copy is missing, damaged or no regular file"
+                     rc == ERR_FORMAT ? "the saved copy is missing, damaged or not a regular file"
                                       : "the saved copy cannot be read");
     else
         compare_with_wanted(w, x);

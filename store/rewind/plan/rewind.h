@@ -107,8 +107,7 @@ struct rewind_target {
     bool has_mode;
     /* permission bits; without has_mode those of the present file stay, 0644 for a new one */
     uint32_t mode;
-    /* REWIND_BYTES, for a file that comes back: its owner and extended attributes; NULL for those of
-     * a new file */
+    /* REWIND_BYTES, for a file that is restored: its owner and extended attributes; NULL for those of a new file */
     const struct attrs *like;
     /* its real directory when it was recorded; NULL if not recorded */
     const char *real_parent;
@@ -153,7 +152,7 @@ struct rewind_plan {
     const struct root_id *root_id; /* for an undo: which directory it was; NULL if not known */
     struct rewind_target *target;
     size_t n;
-    /* attributes of directories that come back with their files; others are made as usual */
+    /* attributes of directories that are restored with their files; others are made as usual */
     struct dirs dirs;
     const char **note; /* for a person: what is not covered ("this turn ran shell commands: ...") */
     size_t notes;
@@ -170,8 +169,8 @@ struct rewind_plan {
 
 MUST_CHECK enum err_code rewind_plan_add(struct rewind_plan *plan, const struct rewind_target *t,
                                          struct err *e);
-/* Sets the mode from that of a tree of git, which stores only whether a file is executable: the other permissions of
- * the present file stay. */
+/* Sets the mode from that in a git tree, which stores only whether a file is executable: the other permissions of the
+ * present file stay. */
 void rewind_target_git_mode(struct rewind_target *t, unsigned mode);
 MUST_CHECK enum err_code rewind_plan_note(struct rewind_plan *plan, const char *text,
                                           struct err *e);
@@ -183,7 +182,7 @@ bool rewind_is_inside(const struct rewind_plan *plan, const char *path);
 
 enum rewind_action {
     REWIND_RESTORE, /* the file exists and gets other bytes or another mode */
-    REWIND_CREATE,  /* it does not exist and comes back */
+    REWIND_CREATE,  /* it does not exist and is created */
     REWIND_DELETE,
     REWIND_UNCHANGED, /* it has the wanted state already */
     REWIND_REFUSED,   /* see rule and why */
@@ -401,7 +400,7 @@ struct rewind_selection {
 bool rewind_may_consent(const struct rewind_entry *entry);
 
 /* Like rewind_apply, with one selection for each entry of the preview, which is not changed. ERR_STALE also if the
- * hunks of a file are no longer those that were selected from. */
+ * hunks of a file are no longer those that the selection refers to. */
 MUST_CHECK enum err_code rewind_apply_selected(const struct store_env *env,
                                                const struct rewind_preview *preview,
                                                const struct rewind_selection *pick,

@@ -71,7 +71,7 @@ static enum err_code open_backup(const struct rewind_source *s, struct span *out
     if (rc == ERR_NOT_FOUND)
         return err_set(e, ERR_FORMAT, s->file, "the saved copy is missing");
     if (rc == ERR_UNSAFE)
-        return err_set(e, ERR_FORMAT, s->file, "the saved copy is a link or no regular file");
+        return err_set(e, ERR_FORMAT, s->file, "the saved copy is a link or not a regular file");
     if (rc && err_is_exhausted(why.sys)) {
         errno = why.sys;
         return err_sys(e, s->file, "open the saved copy");
@@ -80,7 +80,7 @@ static enum err_code open_backup(const struct rewind_source *s, struct span *out
         return err_set(e, ERR_FORMAT, s->file, "the saved copy cannot be read");
     if (s->is_part && f.id.size - s->part_n < s->part_at) {
         file_close(&f);
-        return err_set(e, ERR_FORMAT, s->file, "the saved copy is cut short");
+        return err_set(e, ERR_FORMAT, s->file, "the saved copy is truncated");
     }
     *out = (struct span){ .path = s->file,
                           .fd = f.fd,
@@ -110,7 +110,7 @@ enum err_code source_check(const struct rewind_source *s, const uint8_t sha256[S
     hasher_hex(sha256, hex);
     return strcasecmp(hex, s->sha256) == 0
                ? ERR_OK
-               : err_set(e, ERR_FORMAT, s->file, "the saved copy is not what its checksum says");
+               : err_set(e, ERR_FORMAT, s->file, "the saved copy does not match its checksum");
 }
 
 enum err_code source_read(const struct rewind_source *s, const struct source_content *like,
@@ -305,7 +305,7 @@ static enum err_code read_present_side(const struct rewind_plan *plan,
         rc = err_set(e, ERR_FORMAT, t->path, "%s", look.why);
     if (!rc && (look.seen.exists != entry->seen.exists ||
                 memcmp(look.seen.sha256, entry->seen.sha256, SHA256_BYTES) != 0))
-        rc = err_set(e, ERR_STALE, t->path, "it changed since it was looked at");
+        rc = err_set(e, ERR_STALE, t->path, "it changed since it was examined");
     if (!rc && look.seen.exists && !look.present.held)
         rc = too_large(t->path, e);
     if (!rc && look.seen.exists) {

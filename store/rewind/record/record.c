@@ -407,7 +407,7 @@ static enum err_code parse_plan(struct slice text, const char *path, struct rewi
         return err_nomem(e);
     return sound ? ERR_OK
                  : err_set(e, ERR_FORMAT, path,
-                           "the record of a rewind is damaged, or of a newer reprise");
+                           "the record of a rewind is damaged, or was made by a newer reprise");
 }
 
 /* A mark that cannot be examined may exist, which is an error, because without INTENT everything would be discarded. */

@@ -21,7 +21,7 @@
  *   <state>/rewinds/<id>/old/<n>     the file of entry n itself, if it could be moved here: an editor may still
  *                                    be writing to it
  *   <state>/rewinds/<id>/old/<n>.live the same, for a file that was written to since its bytes were kept, or that
- *                                    a program has open for writing: an undo gives back the file itself
+ *                                    a program has open for writing: an undo restores the file itself
  *                                    (version 1: undo/<n> and undo/<n>.old instead of these two)
  *   <state>/rewinds/<id>/talk/       what is done to the conversation (change_part_do), before intent: see record.c
  *   <state>/rewinds/<id>/intent      the commit point: without it recovery discards, with it recovery completes
@@ -82,7 +82,7 @@ struct rewind_tx {
     struct rewind_conversation conversation; /* its change: only while it is under way */
     struct rewind_tx_entry *entry;
     size_t n;
-    struct dirs dirs; /* those that are removed with the files in them, or come back */
+    struct dirs dirs; /* those that are removed or restored with the files in them */
     /* For an undo: files that already had the wanted state, and so are undone as well. A file that is neither here nor
      * an entry was left out. NULL: not recorded, by older versions. */
     const char **settled;

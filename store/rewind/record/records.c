@@ -212,7 +212,7 @@ enum err_code rewind_records_recover(const struct store_env *env, const char *di
             wait_for(out, names[i]->d_name, &why);
     }
     names_free(names, n);
-    return rc ? err_wrap(e, rc, "finish a rewind that was cut short") : ERR_OK;
+    return rc ? err_wrap(e, rc, "finish an interrupted rewind") : ERR_OK;
 }
 
 enum err_code rewind_records_are_done(const char *dir, bool *all, struct err *e)
@@ -244,7 +244,7 @@ enum err_code rewind_recover_all(const struct store_env *env, struct rewind_reco
     if (env_state_path(env, "rewinds", dir, NULL))
         return ERR_OK;  /* no place for records, so no records */
     if (stat(dir, &st)) /* never rewound: nothing is written just to find that out */
-        return errno == ENOENT ? ERR_OK : err_sys(e, dir, "look for rewinds that were cut short");
+        return errno == ENOENT ? ERR_OK : err_sys(e, dir, "look for interrupted rewinds");
     enum err_code rc = rewind_records_are_done(dir, &all, e);
 
     all = all && !(st.st_mode & 0022);
@@ -267,7 +267,7 @@ enum err_code rewind_recover(const struct store_env *env, size_t *recovered, str
         return rc;
     if (e)
         *e = r.first[0].why;
-    return err_wrap(e, r.first[0].why.code, "finish a rewind that was cut short");
+    return err_wrap(e, r.first[0].why.code, "finish an interrupted rewind");
 }
 
 /* ---- listing ---- */

@@ -122,7 +122,7 @@ static enum err_code note_live(struct rewind_plan *plan, const struct rewind_tx_
 
     if (more == 0 && rewind_tx_file_id(&live->st).mtime_ns == x->seen.mtime_ns)
         return ERR_OK;
-    const char *how = "the old file was written to after the rewind, and comes back as it is now";
+    const char *how = "the old file was written to after the rewind, and is restored as it is now";
     const char *text =
         more > 0 ? arena_format(&plan->arena,
                                 "%lld bytes were written to the old file after the rewind, and "
@@ -215,7 +215,7 @@ static enum err_code choose_undo_record(const struct rewind_records *list, const
             continue;
         if (r->interrupted)
             return err_set(e, ERR_LOCKED, id,
-                           "undo a rewind: it is not finished; reprise rewinds says why");
+                           "undo a rewind: it is not finished; for the reason see reprise rewinds");
         if (r->undone)
             return err_set(e, ERR_STALE, id, "undo: it was undone already");
         *out = r;
@@ -223,7 +223,7 @@ static enum err_code choose_undo_record(const struct rewind_records *list, const
     }
     if (id && id[0] && strcmp(id, list->unread) == 0)
         return err_set(e, ERR_FORMAT, id,
-                       "undo a rewind: its record is damaged, or of a newer reprise");
+                       "undo a rewind: its record is damaged, or was made by a newer reprise");
     return err_set(e, ERR_NOT_FOUND, id,
                    id ? "no change or rewind with this id" : "nothing left to undo");
 }

@@ -120,7 +120,7 @@ enum err_code jsonl_find(const struct store *st, const struct scope *scope, stru
     if (!s->format->is_id(id))
         return err_set(e, ERR_USAGE, "", "find session: not %s", s->format->id_name);
     if (!is_in_scope(s, scope))
-        return err_set(e, ERR_NOT_FOUND, s->folder, "find session: of another project");
+        return err_set(e, ERR_NOT_FOUND, s->folder, "find session: it belongs to another project");
     return jsonl_ref_at(st, arena_format(a, "%s/%.*s" JSONL_SUFFIX, s->folder, SLICE_ARG(id)), id,
                         a, ref, e);
 }

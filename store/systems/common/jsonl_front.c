@@ -27,7 +27,7 @@ enum err_code jsonl_front_each(const struct jsonl_front *f, jsonl_piece_fn *fn, 
 
         rc = file_read_part(&f->log->file, at, want, &piece, e);
         if (!rc && piece.n < want)
-            rc = err_set(e, ERR_STALE, f->log->path, "fork: it became shorter meanwhile");
+            rc = err_set(e, ERR_STALE, f->log->path, "fork: the log became shorter");
         if (!rc)
             rc = fn(buf_slice(&piece), arg, e);
     }

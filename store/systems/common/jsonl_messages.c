@@ -24,7 +24,7 @@ enum err_code jsonl_point_found(const struct point_search *s, const struct sessi
     if (s->hits == 1)
         return ERR_OK;
     return err_set(e, s->hits ? ERR_USAGE : ERR_NOT_FOUND, ref->path.p, "rewind: %s",
-                   s->hits ? "several messages begin so" : "no such message");
+                   s->hits ? "several messages have ids that begin with this" : "no such message");
 }
 
 struct jsonl_page jsonl_page_of(const struct message_query *q, json_fn *fn, void *arg)

@@ -318,7 +318,7 @@ static const char *doubt(const struct saved_states *s, const struct saved_path *
     if (shell_may_change(s, p->path, from, copy))
         return "a shell command may have changed it before the session saved it";
     return left && left->content != SAVED_UNKNOWN && copy->turn > turn
-               ? "it was changed before the session saved it, and when is not recorded"
+               ? "it was changed at an unknown time before the session saved it"
                : NULL;
 }
 

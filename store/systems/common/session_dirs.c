@@ -34,7 +34,7 @@ enum err_code session_dirs_open(const struct store_ops *ops, const struct jsonl_
 
         free(s);
         free(path);
-        return homeless ? err_set(e, ERR_NOT_FOUND, ops->name, "open store: no home")
+        return homeless ? err_set(e, ERR_NOT_FOUND, ops->name, "open store: HOME is not set")
                         : err_nomem(e);
     }
     *s = (struct jsonl_store){ .base = { .ops = ops, .env = env, .path = path }, .format = format };

@@ -282,7 +282,7 @@ enum err_code goat_metadata_read(int dirfd, const char *name, struct arena *a,
     *out = (struct goat_metadata){ .created_ms = TIME_NONE };
     switch (rc) {
     case ERR_NOT_FOUND: out->why = "there is no metadata.json"; break;
-    case ERR_UNSAFE: out->why = "metadata.json is a link, or no regular file"; break;
+    case ERR_UNSAFE: out->why = "metadata.json is a link, or not a regular file"; break;
     case ERR_FORMAT: out->why = "metadata.json is larger than 1 MiB"; break;
     default: out->why = "metadata.json cannot be read";
     }

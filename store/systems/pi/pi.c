@@ -50,8 +50,9 @@ static enum err_code pi_open(const struct store_env *env, const char *path, stru
     p->jsonl.base = (struct store){ .ops = &pi_ops, .env = env };
     p->jsonl.format = &pi_format;
     p->jsonl.base.path = path ? config_dir_absolute(env, path) : default_path(env);
-    enum err_code rc = p->jsonl.base.path ? config_dir_require(p->jsonl.base.path, e)
-                                          : err_set(e, ERR_NOT_FOUND, ".pi", "open store: no home");
+    enum err_code rc = p->jsonl.base.path
+                           ? config_dir_require(p->jsonl.base.path, e)
+                           : err_set(e, ERR_NOT_FOUND, ".pi", "open store: HOME is not set");
 
     if (!rc) {
         p->jsonl.folder = strdup(p->jsonl.base.path);

@@ -50,7 +50,7 @@ static enum err_code qwen_open(const struct store_env *env, const char *path, st
         path ? config_dir_absolute(env, path) : config_dir_usual(env, variable, ".qwen");
     enum err_code rc = q->jsonl.base.path
                            ? config_dir_require(q->jsonl.base.path, e)
-                           : err_set(e, ERR_NOT_FOUND, ".qwen", "open store: no home");
+                           : err_set(e, ERR_NOT_FOUND, ".qwen", "open store: HOME is not set");
 
     if (!rc && !name_places(q))
         rc = err_nomem(e);

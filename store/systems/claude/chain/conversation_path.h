@@ -13,8 +13,8 @@ struct claude_gaps {
     size_t n[2];
 };
 void claude_gaps_fini(struct claude_gaps *g);
-/* The row before this one on a resume's path: its parent, or, if that is missing, the row with which the
- * client continues. CHAIN_NONE: the conversation begins here, or it goes on in a part of the file that was not read.
+/* The row before this one on a resume's path: its parent, or, if that is missing, the row with which the client
+ * continues. CHAIN_NONE: the conversation begins here, or continues in a part of the file that was not read.
  * ERR_NOMEM. */
 MUST_CHECK enum err_code claude_resume_parent(struct claude_gaps *g, const struct claude_log *log,
                                               uint32_t node, uint32_t *before);

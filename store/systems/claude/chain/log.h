@@ -95,7 +95,7 @@ struct claude_log {
     size_t boundary;    /* line of the last boundary; 0: none */
     size_t loaded_from; /* rows before this line are not loaded, unless kept */
     uint32_t kept_last; /* node; CHAIN_NONE: none */
-    bool keeps;         /* some boundary keeps rows, perhaps of a part that was not read */
+    bool keeps;         /* some boundary keeps rows, perhaps from a part that was not read */
     bool relinked;
     bool partial; /* the file has lines before the first one */
     bool plain;   /* ignore isSidechain and sourceToolAssistantUUID (fork_cut.c) */

@@ -146,7 +146,7 @@ static enum err_code check_front(struct check *k, size_t i, struct err *e)
     return check_report(k, FINDING_NUL_BYTES, i,
                         line->state == LINE_OK
                             ? "the line begins with NUL bytes, as after a power cut"
-                            : "the line is nothing but NUL bytes",
+                            : "the line consists of NUL bytes",
                         e);
 }
 

@@ -65,7 +65,7 @@ static enum err_code link_copy(struct files *w, const char *name, bool *linked, 
     else if (errno == ENOENT || errno == ENOTDIR)
         *linked = false;
     else
-        return err_sys(e, from, "fork: look at a saved copy");
+        return err_sys(e, from, "fork: examine a saved copy");
     if (!*linked)
         return ERR_OK;
     if (!w->any) {

@@ -12,7 +12,7 @@
  * are in the arena. */
 struct prompt {
     struct slice text;    /* .p is NULL: no prompt */
-    struct slice command; /* the first slash command on the way, shown if there is no prompt */
+    struct slice command; /* the first slash command before it, shown if there is no prompt */
 };
 
 /* Each of these adds what it finds to *out, which is initially zeroed. All return false if out of memory. */

@@ -417,7 +417,7 @@ enum err_code claude_blocks(const struct store *st, struct slice row, struct blo
     (void)st;
     if (json_type(trimmed) != JSON_OBJECT || !json_valid(trimmed)) {
         add_block(&r, (struct block){ .kind = BLOCK_RAW, .text = row });
-        return r.rc ? err_set(e, r.rc, NULL, "take a row apart") : ERR_OK;
+        return r.rc ? err_set(e, r.rc, NULL, "split a row into blocks") : ERR_OK;
     }
     json_get_each(trimmed, top_names, TOP_COUNT, r.top);
     if (json_string_is(r.top[TOP_TYPE], "user") || json_string_is(r.top[TOP_TYPE], "assistant"))
@@ -428,5 +428,5 @@ enum err_code claude_blocks(const struct store *st, struct slice row, struct blo
         add_attachment(&r);
     else
         add_other(&r, trimmed);
-    return r.rc ? err_set(e, r.rc, NULL, "take a row apart") : ERR_OK;
+    return r.rc ? err_set(e, r.rc, NULL, "split a row into blocks") : ERR_OK;
 }

@@ -391,5 +391,5 @@ enum err_code claude_host_hide_calls(struct claude_log *log, struct claude_item_
     idset_fini(&h.alone.ids);
     free(h.hidden.text);
     free(h.alone.text);
-    return rc == ERR_NOMEM ? err_set(e, rc, log->file.path, "take out what a host hid") : rc;
+    return rc == ERR_NOMEM ? err_set(e, rc, log->file.path, "remove what a host hid") : rc;
 }

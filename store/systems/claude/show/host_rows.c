@@ -404,5 +404,5 @@ enum err_code claude_host_insert(struct claude_log *log, struct claude_item_list
 
     if (!rc)
         rc = insert_host_lines(log, list, e);
-    return rc == ERR_NOMEM ? err_set(e, rc, log->file.path, "put in what a host ran") : rc;
+    return rc == ERR_NOMEM ? err_set(e, rc, log->file.path, "insert what a host ran") : rc;
 }

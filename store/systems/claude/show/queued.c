@@ -594,5 +594,6 @@ done:
     free(t.first);
     free(t.hanging);
     free(t.todo);
-    return rc == ERR_NOMEM ? err_set(e, rc, log->file.path, "look behind the conversation") : rc;
+    return rc == ERR_NOMEM ? err_set(e, rc, log->file.path, "read the rows after the conversation")
+                           : rc;
 }

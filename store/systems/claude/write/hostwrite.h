@@ -21,7 +21,7 @@ MUST_CHECK enum err_code claude_add_metarows(const struct session_ref *ref,
                                              const struct metarows *near_end,
                                              const struct claude_write_leaf *leaf, struct buf *rows,
                                              struct err *e);
-/* Appends whole lines that are not part of the conversation, and such metadata rows, at once. */
+/* Appends whole lines that are not part of the conversation, together with these metadata rows. */
 MUST_CHECK enum err_code claude_write_rows(const struct store_env *env,
                                            const struct session_ref *ref, struct slice lines,
                                            struct err *e);

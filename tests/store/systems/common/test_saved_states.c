@@ -247,7 +247,7 @@ static void a_change_between_an_edit_and_a_later_copy_is_doubted(void **state)
     add_copy(w, 2, "v1", "by hand\n");
     w->states.path[0].state[1].is_first = true;
     assert_string_equal(target(w, 1)->doubt,
-                        "it was changed before the session saved it, and when is not recorded");
+                        "it was changed at an unknown time before the session saved it");
 }
 
 static void a_copy_of_the_turn_is_not_judged_by_edits_of_later_copies(void **state)
