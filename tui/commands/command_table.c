@@ -28,16 +28,16 @@ const struct command commands_table[] = {
       .summary = "print the conversation that a resume would restore",
       .options = BIT(LIMIT) | BIT(OFFSET) | BIT(SYSTEM_MESSAGES) | BIT(SPOKEN) | BIT(AS_SDK) | BIT(TAIL) |
                  BIT(BEFORE) | BIT(AGENT) | BIT(AT) | BIT(RAW) | BIT(TRANSCRIPT) | BIT(NO_WORKTREES),
-      .help = "Oldest message first. After a resume-at the list ends at the message where the\n"
-              "session resumes. Tool calls without a result, messages of thinking alone and\n"
-              "empty messages are left out, as in the agent. To see what the agent adds while\n"
-              "loading: reprise restore. With --as-sdk the list is that of the agent's SDK,\n"
-              "which contains all of these and ends with the last message of the file. With\n"
-              "--at the list ends with that message. --raw prints every row of the log as it\n"
-              "is, one a line, with events of the host's own; --transcript reads the stream of\n"
-              "SDK messages that a Go session may have beside its conversation.\n"
-              "To page backwards: --tail N for the newest page, then --before MSG --limit N\n"
-              "with the first message of the page before.\n" },
+      .help = "Prints the oldest message first. After a resume-at, the list ends at the message\n"
+              "where the session resumes. Tool calls without a result, messages with only\n"
+              "thinking and empty messages are left out, as in the agent; reprise restore also\n"
+              "prints what the agent adds while loading. With --as-sdk the list is that of the\n"
+              "agent's SDK, which contains all of these and ends with the last message of the\n"
+              "file. With --at the list ends with that message. --raw prints every row of the\n"
+              "log unchanged, one per line, including the host's events; --transcript reads the\n"
+              "stream of SDK messages that a Go session may have beside its conversation.\n"
+              "To page backwards, use --tail N for the newest page, then --before MSG --limit N\n"
+              "with the first message of the previous page.\n" },
     { .name = "search", .alias = "grep", .operands = "PATTERN", .max_operands = 1, .run = search_run,
       .summary = "search the text of all conversations",
       .options = BIT(PATTERN) | BIT(FIXED) | BIT(WORDS) | BIT(ANY) | BIT(IGNORE_CASE) | BIT(CASE) | BIT(IN) |
@@ -47,55 +47,58 @@ const struct command commands_table[] = {
       .help = "Searches prompts, replies, and the input and results of tools, as a person reads\n"
               "them, in the conversations, their other branches and their sub-agents; newest\n"
               "session first. PATTERN is a regular expression as in Perl (PCRE2). Case matters\n"
-              "only in a pattern with a capital letter. On a terminal the lines stand below\n"
-              "their session; elsewhere each line begins with the session's id and its place\n"
-              "(prompt, reply, thinking, tool, note). With --json there is one object a line.\n" },
+              "only in a pattern with a capital letter. On a terminal, the lines are grouped by\n"
+              "session; elsewhere each line begins with the session's id and its place (prompt,\n"
+              "reply, thinking, tool, note). With --json there is one object per line.\n" },
     { .name = "export", .operands = "ID...", .min_operands = 1, .max_operands = 10000, .run = export_run,
       .summary = "write sessions as Markdown, HTML, text or JSONL",
       .options = BIT(FORMAT) | BIT(OUTPUT) | BIT(FORCE) | BIT(TOOLS) | BIT(THINKING) | BIT(WITH_SUBAGENTS) |
                  BIT(BRANCH) | BIT(FROM) | BIT(TO) | BIT(REDACT) | BIT(NO_WORKTREES),
-      .help = "md is Markdown as GitHub renders it, html is one page without scripts, txt is for\n"
-              "a pager, jsonl is the transcript's rows byte by byte. Nothing in a session can\n"
-              "become markup of the document. FILE appears when it is complete and is readable\n"
-              "by you alone; one that exists is kept (exit code 4) unless --force is given,\n"
-              "which replaces it for good. Several sessions go into a directory, --output DIR/,\n"
-              "one file each, named by title and id; a name that is taken gets a number, or is\n"
-              "replaced with --force. MSG is a message's id, the beginning of a UUID, or\n"
-              "its number in the document (#12). --redact replaces what looks like a secret, as\n"
-              "in Entire's committed checkpoints; it does not find every one.\n" },
+      .help = "md is Markdown as GitHub renders it, html is one page without scripts, txt is\n"
+              "for a pager, and jsonl contains the transcript's rows byte by byte. Nothing in a\n"
+              "session can become markup of the document. FILE appears when it is complete and\n"
+              "is readable only by you. An existing FILE is kept (exit code 4) unless --force\n"
+              "is given, which replaces it for good. Several sessions are written to a\n"
+              "directory, --output DIR/, one file each, named by title and id; if a name is\n"
+              "taken, a number is added or, with --force, the file is replaced. MSG is a\n"
+              "message's id, the beginning of a UUID, or its number in the document (#12).\n"
+              "--redact replaces what looks like a secret, as in Entire's committed\n"
+              "checkpoints; it does not find every secret.\n" },
     { .name = "usage", .operands = "[ID]", .max_operands = 1, .run = usage_run,
       .summary = "sum up the tokens that sessions used",
       .options = BIT(BY) | BIT(LIMIT) | BIT(SYSTEM) | BIT(TAG) | BIT(BRANCH) | BIT(SINCE) | BIT(BEFORE) |
                  BIT(ARCHIVED) | BIT(NO_PROGRAMMATIC) | BIT(NO_WORKTREES),
-      .help = "As the transcripts record them, in all branches and sub-agents; an answer of the\n"
-              "model counts once, also if forks copied it. --since and --before are about the\n"
-              "answers. Without ID by day (of the local time zone), with it by model. Costs\n"
-              "are those that the agent recorded, or that the [prices] of the configuration\n"
-              "give; a + after one: some answers have neither. Elsewhere than on a terminal:\n"
-              "input, output, cache write, cache read, total and cost, then the group.\n" },
+      .help = "Sums up the tokens that the transcripts record, in all branches and sub-agents.\n"
+              "An answer of the model is counted once, even if forks copied it. --since and\n"
+              "--before select answers. Without ID the sums are by day (in the local time\n"
+              "zone), with ID by model. Costs are those that the agent recorded, or follow from\n"
+              "the [prices] of the configuration; a + after a cost means that some answers have\n"
+              "neither. If the output is not a terminal, its columns are input, output, cache\n"
+              "write, cache read, total and cost, then the group.\n" },
     { .name = "blame", .operands = "FILE[:FROM-TO]", .min_operands = 1, .max_operands = 1, .run = blame_run,
       .summary = "show which session and prompt wrote each line of a file",
       .options = BIT(PORCELAIN) | BIT(SYSTEM) | BIT(TAG) | BIT(BRANCH) | BIT(SINCE) | BIT(BEFORE) | BIT(ARCHIVED) |
                  BIT(NO_PROGRAMMATIC) | BIT(NO_WORKTREES),
-      .help = "The edits that sessions record are replayed in order of time and compared with\n"
-              "the file as it is now. A line that an edit left as it is belongs to its prompt; a\n"
-              "line that a person changed since, or no session wrote, is shown without a\n"
-              "session. Renames and removals by patches and by plain mv and rm\n"
-              "commands are followed. Sessions of all projects count, because agents also edit\n"
-              "files elsewhere than where they were started; --project DIR limits it to one\n"
-              "project. For a file in git, --json and --porcelain name the commit that came\n"
-              "after. Nothing is written.\n" },
+      .help = "Replays the edits that sessions recorded, in order of time, and compares the\n"
+              "result with the present file. A line that is still as an edit left it is shown\n"
+              "with the prompt of that edit; a line that a person changed since, or that no\n"
+              "session wrote, is shown without a session. Renames and deletions by patches and\n"
+              "by plain mv and rm commands are followed. Sessions of all projects are searched,\n"
+              "because agents also edit files outside the directory in which they were started;\n"
+              "--project DIR limits the search to one project. For a file in git, --json and\n"
+              "--porcelain name the commit that came after the edit. Nothing is written.\n" },
     { .name = "touched", .operands = "PATH", .min_operands = 1, .max_operands = 1, .run = touched_run,
       .summary = "list the sessions and turns that changed a file or directory",
       .options = BIT(LIMIT) | BIT(SYSTEM) | BIT(TAG) | BIT(BRANCH) | BIT(SINCE) | BIT(BEFORE) | BIT(ARCHIVED) |
                  BIT(NO_PROGRAMMATIC) | BIT(NO_WORKTREES),
       .help = "Newest first, with the lines that each turn added and removed. Sessions of all\n"
-              "projects count, unless --project names one. What other shell commands than plain\n"
-              "mv and rm did is not recorded.\n" },
+              "projects are searched, unless --project names one. Changes by shell commands\n"
+              "other than plain mv and rm are not recorded.\n" },
     { .name = "files", .operands = "ID", .min_operands = 1, .max_operands = 1, .on_session = files_session,
       .summary = "list the files that a session changed, turn by turn",
       .options = BIT(NO_WORKTREES),
-      .help = "With the lines that its edits and those of its sub-agents added and removed.\n" },
+      .help = "Includes the lines that the session's edits and those of its sub-agents added\n"
+              "and removed.\n" },
     { .name = "subagents", .operands = "ID", .min_operands = 1, .max_operands = 1, .on_session = info_subagents_session,
       .summary = "list the ids of a session's sub-agents",
       .options = BIT(NO_WORKTREES) },
@@ -116,29 +119,29 @@ const struct command commands_table[] = {
     { .name = "push", .operands = "STORE ID...", .min_operands = 2, .max_operands = 10000, .run = push_run,
       .summary = "add local sessions to the store of a team",
       .options = BIT(DRY_RUN) | BIT(FORCE) | BIT(NO_WORKTREES),
-      .help = "STORE is the name of a store in the configuration, or a URL. Only rows that it\n"
-              "lacks are added, so a push that was cut off goes on where it stopped. A session\n"
-              "that has rows there which are not here is refused (exit code 4): retrieve it\n"
-              "first, or add to it with --force.\n" },
+      .help = "STORE is the name of a store in the configuration, or a URL. Only rows that the\n"
+              "store lacks are added, so an interrupted push can be repeated. A session that\n"
+              "has rows in the store but not here is refused (exit code 4): retrieve it first,\n"
+              "or add to it with --force.\n" },
     { .name = "mirror", .operands = "STORE", .min_operands = 1, .max_operands = 1, .run = push_mirror_run,
       .summary = "add all local sessions of the scope to the store of a team",
       .options = BIT(DRY_RUN) | BIT(FORCE) | BIT(NO_WORKTREES),
-      .help = "As push does, one session after the other. One that cannot be added is reported,\n"
-              "and the others are added all the same.\n" },
+      .help = "Does what push does, one session after the other. If a session cannot be added,\n"
+              "the failure is reported and the others are still added.\n" },
     { .name = "fork", .operands = "ID", .min_operands = 1, .max_operands = 1, .on_session = change_fork_session,
       .summary = "copy a session, or its beginning, into a new one",
       .options = BIT(AT) | BIT(ID) | BIT(TITLE) | BIT(WITH_FILES) | BIT(NO_WORKTREES),
-      .help = "The original session is not changed. Prints the id of the new one, which --id\n"
-              "gives for a Go session; otherwise it is generated. Without\n"
-              "--at the whole session is copied; after a resume-at, what a resume restores. If\n"
-              "the configuration sets `fork` for the store, only --at is possible: reprise\n"
-              "--fork --resume ID runs that command.\n" },
+      .help = "The original session is not changed. Prints the id of the new session, which is\n"
+              "generated unless --id sets it, as is possible for a Go session. Without --at the\n"
+              "whole session is copied or, after a resume-at, what a resume restores. If the\n"
+              "configuration sets `fork` for the store, only --at is possible; reprise --fork\n"
+              "--resume ID runs the configured command.\n" },
     { .name = "resume-at", .operands = "ID [MSG]", .min_operands = 1, .max_operands = 2, .run = change_resume_at_run,
       .summary = "make a session resume after one of its messages",
       .options = BIT(CLEAR) | BIT(NO_WORKTREES),
-      .help = "Nothing is removed: the later messages stay in the file as a branch of their\n"
-              "own. An agent does not load messages from before its last compaction: to\n"
-              "return there, use fork.\n" },
+      .help = "Nothing is removed: the later messages stay in the file as another branch. An\n"
+              "agent does not load messages from before its last compaction; to return there,\n"
+              "use fork.\n" },
     { .name = "tombstone", .operands = "ID MSG", .min_operands = 2, .max_operands = 2, .run = change_tombstone_run,
       .summary = "remove one message from the conversation",
       .options = BIT(CUT) | BIT(NO_WORKTREES),
@@ -297,14 +300,15 @@ const struct command commands_table[] = {
     { .name = "config", .operands = "", .run = config_show_run,
       .summary = "show the settings and where each comes from",
       .options = BIT(CHECK) | BIT(EDIT),
-      .help = "The answer is a configuration file. --check only names mistakes, with their lines\n"
-              "(exit code 5). --edit opens the file in $VISUAL or $EDITOR; a new one contains\n"
-              "every setting as a comment.\n" },
+      .help = "Prints a configuration file. --check only lists mistakes, with their lines (exit\n"
+              "code 5). --edit opens the file in $VISUAL or $EDITOR; a new one contains every\n"
+              "setting as a comment.\n" },
     { .name = "init", .operands = "bash|zsh|fish|tmux", .min_operands = 1, .max_operands = 1, .run = init_run,
       .summary = "print a key binding and completions for a shell",
       .options = BIT(KEY),
-      .help = "The key (Alt-R) opens the picker and puts the command that resumes the choice on\n"
-              "the prompt; rcd [ID] goes to a session's directory. In ~/.bashrc or ~/.zshrc:\n"
+      .help = "The key (Alt-R) opens the picker and inserts the command that resumes the choice\n"
+              "at the prompt; rcd [ID] changes to a session's directory. In ~/.bashrc or\n"
+              "~/.zshrc:\n"
               "  eval \"$(reprise init bash)\"\n"
               "In ~/.config/fish/config.fish:\n"
               "  reprise init fish | source\n"
@@ -312,8 +316,9 @@ const struct command commands_table[] = {
               "  run-shell 'reprise init tmux | tmux source-file -'\n" },
     { .name = "completion", .operands = "bash|zsh|fish", .min_operands = 1, .max_operands = 1, .run = init_completion_run,
       .summary = "print the completions for a shell",
-      .help = "For a file of its own; init prints them, too. They ask reprise itself, so they\n"
-              "never go stale: commands, options, values, systems, tags, branches, sessions.\n" },
+      .help = "Save the output as a separate file; init also prints the completions. They ask\n"
+              "reprise itself, so they are always up to date: commands, options, values,\n"
+              "systems, tags, branches, sessions.\n" },
     /* For the scripts of completion; in no list of commands. */
     { .name = "complete", .operands = "-- WORD...", .max_operands = 10000, .run = complete_run },
     { .name = "help", .operands = "[COMMAND | keys | agents]", .max_operands = 1, .run = command_help_run,
