@@ -53,7 +53,6 @@ directions='fs:
 git: fs proc
 proc: api fs
 log: api fs proc/open_files.h
-host: api fs log
 journal: api fs git log
 query: api fs log proc
 host: api fs journal log proc query

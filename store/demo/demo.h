@@ -6,7 +6,7 @@
 #include "lite/base/err.h"
 
 /* A sample store for trying out the program: a dozen conversations about a small web shop and its ledger, with the
- * projects they are about, in the formats of all systems.
+ * projects they are about, in the formats of Claude Code, goat, ExAthena and Entire.
  *
  * The story is a table (story.c) and the rows of the agents are templates that are filled in from it. The conversations
  * and the files on disk agree: a Read shows the file as it was at that time, the patch of an edit applies, and backups

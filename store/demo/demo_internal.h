@@ -91,9 +91,14 @@ MUST_CHECK enum err_code demo_make_dirs(const char *path, struct err *e);
 MUST_CHECK enum err_code demo_join(char *out, const char *const *part, struct err *e);
 #define DEMO_JOIN(out, e, ...) demo_join(out, (const char *const[]){ __VA_ARGS__, NULL }, e)
 
-/* Appends JSON from a template, in which ' is a double quote and $s is a string literal of a const char *; null for
- *   NULL $z is one of a struct slice $e is the text of a const char * inside of a string literal $r is JSON in a struct
- *   slice $d is an int64_t $t is a time in ms (int64_t), as a string literal */
+/* Appends JSON from a template, in which ' is a double quote. The arguments follow as in printf:
+ *
+ *   $s   a const char * as a string literal; null for NULL
+ *   $z   a struct slice as a string literal
+ *   $e   the text of a const char *, inside a string literal
+ *   $r   a struct slice that is JSON
+ *   $d   an int64_t
+ *   $t   a time in ms (int64_t) as a string literal */
 MUST_CHECK enum err_code demo_json(struct buf *out, const char *form, ...);
 MUST_CHECK enum err_code demo_json_list(struct buf *out, const char *form, va_list args);
 

@@ -194,6 +194,33 @@ def check_json(p, source):
     p.need(seen > 150, f'only {seen} members were compared')
 
 
+def files_of(source, *rooms):
+    return [os.path.relpath(os.path.join(top, name), source) for room in rooms for top, _, names in os.walk(os.path.join(source, room))
+            for name in names]
+
+
+def check_names(p, source):
+    """The files, functions and members of store_ops that the documents name are in the sources, and the guide names every member."""
+    files = files_of(source, 'lite', 'store', 'tui', 'tests', 'docs', 'screenshots')
+    code = ''.join(read(source, f) for f in files if f.endswith(('.c', '.h', '.py', '.sh', '.cmake', 'CMakeLists.txt')))
+    called = set(re.findall(r'\b(\w+)\(', code))
+    pages = {f: read(source, f) for f in files_of(source, 'docs') if f.endswith('.md')}
+    pages |= {f: read(source, f) for f in os.listdir(source) if f.endswith('.md')}
+    p.need(len(files) > 1000 and len(pages) > 20, f'{len(files)} files, {len(pages)} documents')
+    for page, text in pages.items():
+        if page.startswith('docs/formats/'): # names the sources of other programs
+            continue
+        for name in re.findall(r'`([\w./-]+/[\w.-]+\.(?:c|h|sh|py))`', text):
+            p.need(any(f'/{f}'.endswith(f'/{name}') for f in files), f'{page}: {name} does not exist')
+        for name in re.findall(r'`([a-z][a-z0-9]*_[a-z0-9_]+)\(\)`', text):
+            p.need(name in called, f'{page}: {name}() does not exist')
+    ops = re.search(r'^struct store_ops \{(.*?)^\};', read(source, 'store', 'api', 'store.h'), re.M | re.S)[1]
+    members = re.findall(r'(\w+); *$', re.sub(r'/\*.*?\*/', '', ops, flags=re.S), re.M)
+    p.need(len(members) > 60, f'members of store_ops: {members}')
+    for name in members:
+        p.need(f'`{name}`' in pages['docs/adding-an-agent.md'], f'docs/adding-an-agent.md does not explain {name}')
+
+
 def main():
     with tempfile.TemporaryDirectory() as home:
         p = Program(sys.argv[1], home, {'CLAUDE_CONFIG_DIR': os.path.join(home, 'claude')})
@@ -203,6 +230,7 @@ def main():
         check_keys(p, sys.argv[2])
         check_config(p)
         check_json(p, sys.argv[2])
+        check_names(p, sys.argv[2])
         print(f'{p.passed} passed, {p.failed} failed')
         sys.exit(p.failed != 0)
 
