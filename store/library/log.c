@@ -114,28 +114,46 @@ static enum err_code find_newest(const struct reprise *r, const struct store_env
     return rc;
 }
 
-static enum err_code find_target(const struct reprise *r, const struct store_env *env,
-                                 struct change_log *log, const char *id, struct undo_target *out,
-                                 struct err *e)
+static enum err_code find_newest_undo(const struct reprise *r, const struct store_env *env,
+                                      struct change_log *log, struct undo_target *out,
+                                      struct err *e)
 {
-    enum err_code rc =
-        id ? undo_target_by_id(env, log, id, out, e) : find_newest(r, env, log, out, e);
+    const struct scope everywhere = { .all = true };
+    const struct shown shown = { .store = r->store, .n = r->n, .scope = &everywhere };
+    struct undo_target_others others;
+    enum err_code rc = undo_target_find_redo(env, log, &shown, out, &others, e);
+
+    if (!rc && others.stuck.kind != UNDO_TARGET_NONE)
+        rc = err_set(e, ERR_STALE, others.stuck.id, "redo: its session continued since");
+    if (!rc && out->kind == UNDO_TARGET_NONE)
+        rc = err_set(e, ERR_NOT_FOUND, "", "nothing to redo");
+    return rc;
+}
+
+static enum err_code find_target(const struct reprise *r, const struct store_env *env,
+                                 struct change_log *log, const char *id, bool redo,
+                                 struct undo_target *out, struct err *e)
+{
+    enum err_code rc = redo ? find_newest_undo(r, env, log, out, e)
+                       : id ? undo_target_by_id(env, log, id, out, e)
+                            : find_newest(r, env, log, out, e);
 
     if (!rc && out->kind == UNDO_TARGET_NONE)
         rc = err_set(e, ERR_NOT_FOUND, id, "undo: no such change");
     if (!rc && out->kind == UNDO_TARGET_REWIND)
-        rc = err_set(e, ERR_USAGE, out->id, "undo: it is a rewind (reprise_rewind_undo)");
+        rc = err_set(e, ERR_USAGE, out->id, "%s: it is a rewind (reprise_rewind_undo)",
+                     redo ? "redo" : "undo");
     return rc;
 }
 
 static enum err_code undo_with(const struct reprise *r, const struct store_env *env,
-                               struct change_log *log, const char *id, struct reprise_change *out,
-                               struct err *e)
+                               struct change_log *log, const char *id, bool redo,
+                               struct reprise_change *out, struct err *e)
 {
     struct undo_target target = { .kind = UNDO_TARGET_NONE };
     struct reprise_change done = { .size = sizeof done };
     struct change *c;
-    enum err_code rc = find_target(r, env, log, id, &target, e);
+    enum err_code rc = find_target(r, env, log, id, redo, &target, e);
 
     if (!rc)
         rc = change_undo(log, target.id, &c, e);
@@ -147,8 +165,8 @@ static enum err_code undo_with(const struct reprise *r, const struct store_env *
     return out ? call_result(&done, sizeof done, out, e) : ERR_OK;
 }
 
-static enum err_code undo(const struct reprise *r, const char *id, struct reprise_change *out,
-                          struct err *e)
+static enum err_code undo(const struct reprise *r, const char *id, bool redo,
+                          struct reprise_change *out, struct err *e)
 {
     const struct store_env env = call_env(r);
     struct change_log *log;
@@ -161,7 +179,7 @@ static enum err_code undo(const struct reprise *r, const char *id, struct repris
         rc = change_log_open(&env, &log, e);
     if (rc)
         return rc;
-    rc = undo_with(r, &env, log, id, out, e);
+    rc = undo_with(r, &env, log, id, redo, out, e);
     change_log_close(log);
     return rc;
 }
@@ -172,5 +190,14 @@ int reprise_undo(const struct reprise *r, const char *id, struct reprise_change 
     struct call c;
 
     call_begin(&c);
-    return call_end(&c, undo(r, id, change, &c.err), error);
+    return call_end(&c, undo(r, id, false, change, &c.err), error);
+}
+
+int reprise_redo(const struct reprise *r, struct reprise_change *change,
+                 struct reprise_error *error)
+{
+    struct call c;
+
+    call_begin(&c);
+    return call_end(&c, undo(r, NULL, true, change, &c.err), error);
 }

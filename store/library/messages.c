@@ -2,6 +2,7 @@
 
 #include "lite/base/buf.h"
 #include "store/library/call.h"
+#include "store/query/message_page.h"
 
 /* ---- the query ---- */
 
@@ -17,19 +18,33 @@ static enum err_code check_agent(const struct reprise_session *s, const char *ag
                    why ? why : "the session has no such sub-agent");
 }
 
-static enum err_code read_query(const struct reprise_session *s,
-                                const struct reprise_message_query *given,
-                                struct message_query *out, struct err *e)
+static enum err_code check_query(const struct reprise_message_query *q, struct err *e)
 {
     const uint32_t known =
         REPRISE_MESSAGES_SYSTEM | REPRISE_MESSAGES_AS_SDK | REPRISE_MESSAGES_LIMIT;
+
+    if (q->flags & ~known)
+        return err_set(e, ERR_USAGE, "", "read messages: unknown flag");
+    if (q->offset < 0 || q->limit < 0)
+        return err_set(e, ERR_USAGE, "", "read messages: limit and offset must not be negative");
+    if (q->before && (q->offset > 0 || q->limit > MESSAGE_PAGE_MOST))
+        return err_set(
+            e, ERR_USAGE, "",
+            "read messages: before a message there is no offset, and at most %d are read",
+            MESSAGE_PAGE_MOST);
+    return ERR_OK;
+}
+
+static enum err_code read_query(const struct reprise_session *s,
+                                const struct reprise_message_query *given,
+                                struct message_query *out, struct message_page *page,
+                                const char **before, struct err *e)
+{
     struct reprise_message_query q;
     enum err_code rc = call_options(given, &q, sizeof q, e);
 
-    if (!rc && q.flags & ~known)
-        rc = err_set(e, ERR_USAGE, "", "read messages: unknown flag");
-    if (!rc && (q.offset < 0 || q.limit < 0))
-        rc = err_set(e, ERR_USAGE, "", "read messages: limit and offset must not be negative");
+    if (!rc)
+        rc = check_query(&q, e);
     if (rc)
         return rc;
     bool limited = q.flags & REPRISE_MESSAGES_LIMIT;
@@ -43,6 +58,9 @@ static enum err_code read_query(const struct reprise_session *s,
         .limit = limited ? q.limit : 0,
         .offset = limited ? q.offset : 0,
     };
+    *before = q.before;
+    *page = (struct message_page){ .query = *out, .most = limited ? (size_t)q.limit : 0 };
+    page->query.has_limit = false;
     return check_agent(s, q.agent, e);
 }
 
@@ -55,13 +73,20 @@ static enum err_code walk(const struct reprise_session *s,
     const struct store *st = s->ref.store;
     struct arena a = { 0 };
     struct message_query q;
+    struct message_page page;
+    struct slice id = { NULL, 0 };
     struct session_ref now;
-    enum err_code rc = read_query(s, query, &q, e);
+    const char *before;
+    size_t at;
+    enum err_code rc = read_query(s, query, &q, &page, &before, e);
 
     if (!rc)
         rc = session_now(s, &a, &now, e);
+    if (!rc && before && *before)
+        rc = message_page_find(&page, &now, slice_of(before), &a, &id, &at, e);
     if (!rc)
-        rc = st->ops->messages(st, &now, &q, fn, arg, e);
+        rc = before ? message_page_read(&page, &now, id, fn, arg, e)
+                    : st->ops->messages(st, &now, &q, fn, arg, e);
     arena_fini(&a);
     return rc;
 }

@@ -259,14 +259,20 @@ struct reprise_message_query {
     size_t size;
     /* the id of a sub-agent, whose conversation is read; NULL: the session's own */
     const char *agent;
-    int64_t limit;  /* messages at most; 0: all */
-    int64_t offset; /* messages to leave out at the front */
-    uint32_t flags; /* enum reprise_message_flags */
+    int64_t limit;     /* messages at most; 0: all */
+    int64_t offset;    /* messages to leave out at the front */
+    uint32_t flags;    /* enum reprise_message_flags */
+    uint32_t reserved; /* zero */
+    /* For a reader who goes back: the newest messages before this one, by its id or a unique beginning of it, or with
+     * "" those at the end of the conversation. With REPRISE_MESSAGES_LIMIT they are at most `limit`, which is then at most
+     * 1000; there is no offset. A session on a server is read only as far as that. NULL: not before any. */
+    const char *before;
 };
 
 /* Reads the conversation that a resume would restore, oldest first: one JSON object for each message, with the members
  * type, uuid, session_id, timestamp and message in every system. A NULL query asks for all of it. All messages are held
- * in memory; reprise_messages_each() needs memory for one. REPRISE_NOT_FOUND: there is no such sub-agent. */
+ * in memory; reprise_messages_each() needs memory for one. REPRISE_NOT_FOUND: there is no such sub-agent, or no such
+ * message to read before. */
 REPRISE_API int reprise_messages(const struct reprise_session *s,
                                  const struct reprise_message_query *query,
                                  struct reprise_texts **out, struct reprise_error *error);
@@ -480,6 +486,89 @@ REPRISE_API const struct reprise_line *reprise_lines_at(const struct reprise_lin
                                                         size_t i);
 /* Frees the lines. NULL is fine. */
 REPRISE_API void reprise_lines_free(struct reprise_lines *lines);
+
+/* ==== reprise_files - which files sessions changed ==== */
+
+enum reprise_touch_flags {
+    REPRISE_TOUCH_CREATED = 1 << 0, /* there was no file before */
+    REPRISE_TOUCH_EDITED = 1 << 1,
+    REPRISE_TOUCH_DELETED = 1 << 2,
+    REPRISE_TOUCH_RENAMED = 1 << 3
+};
+
+/* What one turn of a session did to one file. */
+struct reprise_touch {
+    size_t size;
+    const char *file; /* absolute */
+    const char *to;   /* its new name if it was renamed; "" */
+    const char *system;
+    const char *session;
+    const char *path;  /* of the session */
+    const char *agent; /* the id of the sub-agent of the first edit; "": the session's own agent */
+    const char *turn;  /* the id of the prompt's message; "" if it is not known */
+    const char *message; /* the id of the row that records the first edit */
+    const char *prompt;
+    int64_t time_ms; /* of the last edit; REPRISE_TIME_UNKNOWN if it is not known */
+    uint64_t edits;
+    uint64_t added; /* lines */
+    uint64_t removed;
+    uint32_t did; /* enum reprise_touch_flags */
+    uint32_t reserved;
+};
+
+/* Turns and the files that they changed. */
+struct reprise_touches;
+
+/* Reads what a session changed, in the order of its turns. REPRISE_UNSUPPORTED: its system records no edits. */
+REPRISE_API int reprise_files(const struct reprise_session *s, struct reprise_touches **out,
+                              struct reprise_error *error);
+/* Reads what sessions did to a file, or to the files in a directory, newest first. path is absolute, and need not exist.
+ * sessions: which ones are read; NULL: all; their order, limit and offset are ignored. A session that cannot be read is
+ * left out. */
+REPRISE_API int reprise_touched(const struct reprise *r, const char *path,
+                                const struct reprise_query *sessions, struct reprise_touches **out,
+                                struct reprise_error *error);
+REPRISE_API size_t reprise_touches_count(const struct reprise_touches *touches);
+/* Returns an entry, which is valid until the touches are freed; NULL beyond the last one. */
+REPRISE_API const struct reprise_touch *reprise_touches_at(const struct reprise_touches *touches,
+                                                           size_t i);
+/* Frees the touches. NULL is fine. */
+REPRISE_API void reprise_touches_free(struct reprise_touches *touches);
+
+/* ==== reprise_usage - tokens that sessions used ==== */
+
+/* The tokens of one model, as agents recorded them. */
+struct reprise_usage_row {
+    size_t size;
+    const char *model;   /* "" if it was not recorded */
+    int64_t input;       /* neither read from a cache nor written to one */
+    int64_t output;      /* with thinking */
+    int64_t cache_write; /* of requests, written to a cache */
+    int64_t cache_read;  /* of requests, read from a cache */
+    int64_t answers;
+    int64_t answers_without_cost; /* those whose cost the agent did not record */
+    double cost;                  /* of the others, in US dollars */
+    int64_t first_ms;             /* the time of the first answer; REPRISE_TIME_UNKNOWN */
+    int64_t last_ms;              /* of the last one */
+};
+
+/* A row for each model, the one with most tokens first. */
+struct reprise_usage;
+
+/* Sums up the tokens of a session and its sub-agents. Each answer counts once, however often it was written.
+ * REPRISE_UNSUPPORTED: the system records no tokens. */
+REPRISE_API int reprise_session_usage(const struct reprise_session *s, struct reprise_usage **out,
+                                      struct reprise_error *error);
+/* Sums up those of many sessions; an answer that a fork copied counts once. sessions: which ones are read; NULL: all;
+ * their times, order, limit and offset are ignored. A session that cannot be read is left out. */
+REPRISE_API int reprise_sum_usage(const struct reprise *r, const struct reprise_query *sessions,
+                                  struct reprise_usage **out, struct reprise_error *error);
+REPRISE_API size_t reprise_usage_count(const struct reprise_usage *usage);
+/* Returns a row, which is valid until the usage is freed; NULL beyond the last one. */
+REPRISE_API const struct reprise_usage_row *reprise_usage_at(const struct reprise_usage *usage,
+                                                             size_t i);
+/* Frees the usage. NULL is fine. */
+REPRISE_API void reprise_usage_free(struct reprise_usage *usage);
 
 /* ==== reprise_append - keeps sessions ==== */
 
@@ -1025,6 +1114,10 @@ REPRISE_API void reprise_log_free(struct reprise_log *log);
  * were changed since, or are in use, and nothing was done. REPRISE_USAGE: it is a rewind, which the error's path names,
  * and reprise_rewind_undo() undoes it. */
 REPRISE_API int reprise_undo(const struct reprise *r, const char *id, struct reprise_change *change,
+                             struct reprise_error *error);
+/* Takes the newest undo back, if no change of the sessions of the opened stores was made since. Errors are those of
+ * reprise_undo(). */
+REPRISE_API int reprise_redo(const struct reprise *r, struct reprise_change *change,
                              struct reprise_error *error);
 
 #ifdef __cplusplus

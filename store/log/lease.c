@@ -97,7 +97,8 @@ struct live lease_live(const char *path)
     return (struct live){ .state = LIVE_QUIET, .why = "no program has the session open" };
 }
 
-enum { WAIT_MS = 5000, STEP_MS = 50 };
+/* Short steps: whoever holds it may take it again at once, so it is free for moments only. */
+enum { WAIT_MS = 5000, STEP_MS = 5 };
 
 enum err_code log_lock_acquire(const char *path, int *fd, struct err *e)
 {

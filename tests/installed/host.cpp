@@ -25,6 +25,8 @@ struct Close {
     void operator()(reprise_log *log) const { reprise_log_free(log); }
     void operator()(reprise_agents *agents) const { reprise_agents_free(agents); }
     void operator()(reprise_lines *lines) const { reprise_lines_free(lines); }
+    void operator()(reprise_touches *touches) const { reprise_touches_free(touches); }
+    void operator()(reprise_usage *usage) const { reprise_usage_free(usage); }
     void operator()(reprise_branches *branches) const { reprise_branches_free(branches); }
 };
 template <typename T> using Handle = std::unique_ptr<T, Close>;
@@ -167,6 +169,10 @@ void blame(const reprise *r, const char *file)
     need(reprise_lines_count(lines.get()) == 1, "one line");
     need(std::strcmp(reprise_lines_at(lines.get(), 0)->text, "what the agent wrote") == 0, "the line");
     need(reprise_lines_at(lines.get(), 0)->session[0] == '\0', "the session of a line");
+    auto touches = get<reprise_touches>([&](auto out, auto e) { return reprise_touched(r, file, nullptr, out, e); });
+    auto usage = get<reprise_usage>([&](auto out, auto e) { return reprise_sum_usage(r, nullptr, out, e); });
+
+    need(reprise_touches_count(touches.get()) == 0 && reprise_usage_count(usage.get()) == 0, "no edits and no tokens");
 }
 
 } // namespace

@@ -5,6 +5,7 @@
 #include "lite/json/json.h"
 #include "store/api/store.h"
 #include "store/api/transcript.h"
+#include "store/query/message_page.h"
 #include "tui/commands/command.h"
 #include "tui/commands/session.h"
 
@@ -98,8 +99,7 @@ static const char *agent_of(const struct invocation *in)
 }
 
 enum {
-    NEWEST_MOST = 1000, /* that are kept */
-    END_GROWS = 8,      /* how many more messages are asked for if the cursor is further up */
+    END_GROWS = 8,
     END_BYTES = 256 << 10,
     END_BYTES_MOST = 64 << 20,
 };
@@ -109,26 +109,13 @@ enum {
 struct answer {
     struct out *out;
     bool spoken, counting;
-    struct buf *newest; /* a ring of newest_most */
-    size_t newest_most;
-    bool ended;             /* the cursor has come: no more are kept */
-    struct message_end end; /* how far back the answer reaches */
-    size_t seen;            /* of those that count, in this pass */
-    size_t from, to;        /* of them, those to write */
-    /* looking for the message of --before or --at: its id or a beginning of it; the id in the arena once found, and its
-     * place */
-    struct slice wanted, cursor;
+    size_t seen;     /* of those that count, in this pass */
+    size_t from, to; /* of them, those to write */
+    /* the message of --before or --at: its id, in the arena, and its place */
+    struct slice cursor;
     struct arena *arena;
-    size_t at, matches;
+    size_t at;
 };
-
-static bool is_spoken_message(struct slice json)
-{
-    struct slice type;
-
-    json_get(json, "type", &type);
-    return json_string_is(type, "user") || json_string_is(type, "assistant");
-}
 
 static struct message_query query_of(const struct invocation *in)
 {
@@ -140,25 +127,6 @@ static struct message_query query_of(const struct invocation *in)
         .system_messages = option_given(o, OPTION_SYSTEM_MESSAGES),
         .as_sdk = option_given(o, OPTION_AS_SDK),
     };
-}
-
-/* A whole id precedes a beginning of one. */
-static enum err_code compare_with_cursor(struct slice json, void *arg, struct err *e)
-{
-    struct answer *a = arg;
-    struct slice id;
-
-    if (a->spoken && !is_spoken_message(json))
-        return ERR_OK;
-    size_t at = a->seen++;
-
-    if (!json_get_text(json, "uuid", a->arena, &id) || id.n < a->wanted.n ||
-        memcmp(id.p, a->wanted.p, a->wanted.n) != 0 || slice_eq(a->cursor, a->wanted))
-        return ERR_OK;
-    a->matches = id.n == a->wanted.n ? 1 : a->matches + 1;
-    a->at = at;
-    a->cursor = arena_copy(a->arena, id);
-    return a->cursor.p ? ERR_OK : err_nomem(e);
 }
 
 /* The message at which the answer ends: --before leaves it out, --at does not. */
@@ -175,53 +143,31 @@ static bool wants_newest(const struct options *o)
     if (option_given(o, OPTION_OFFSET) || option_given(o, OPTION_AT) || tail == limit)
         return false;
     if (tail)
-        return o->tail <= NEWEST_MOST && !last_of(o);
-    return option_given(o, OPTION_BEFORE) && o->limit > 0 && o->limit <= NEWEST_MOST;
+        return o->tail <= MESSAGE_PAGE_MOST && !last_of(o);
+    return option_given(o, OPTION_BEFORE) && o->limit > 0 && o->limit <= MESSAGE_PAGE_MOST;
 }
 
-/* Looks for it among the newest messages first, which a store on a server can read alone. Only a whole id is unique
- * among some of them. */
-static enum err_code look_for_cursor(const struct invocation *in, const struct session_ref *ref,
-                                     struct answer *a, struct err *e)
+/* The page that the options ask for. */
+static struct message_page message_page_of(const struct invocation *in)
 {
-    const struct store *st = ref->store;
     const struct options *o = &in->options;
-    struct message_query q = query_of(in);
-    enum err_code rc;
-    bool enough;
+    bool bounded = wants_newest(o);
 
-    a->end = (struct message_end){ .newest = NEWEST_MOST };
-    q.end = wants_newest(o) ? &a->end : NULL;
-    do {
-        a->seen = a->matches = 0;
-        a->cursor = (struct slice){ NULL, 0 };
-        a->end.partial = false;
-        rc = st->ops->messages(st, ref, &q, compare_with_cursor, a, e);
-        enough = !a->end.partial ||
-                 (a->matches && slice_eq(a->cursor, a->wanted) && a->at >= (size_t)o->limit);
-        if (!enough)
-            a->end.newest *= END_GROWS;
-    } while (!rc && !enough);
-    return rc;
+    return (struct message_page){
+        .query = query_of(in),
+        .spoken = option_given(o, OPTION_SPOKEN),
+        .most = !bounded ? 0 : (size_t)(option_given(o, OPTION_TAIL) ? o->tail : o->limit),
+    };
 }
 
-/* Finds it, if it is given. */
+/* Finds the message at which the answer ends, if it is given. */
 static enum err_code find_cursor(const struct invocation *in, const struct session_ref *ref,
-                                 struct answer *a, struct err *e)
+                                 struct message_page *p, struct answer *a, struct err *e)
 {
-    if (!last_of(&in->options))
-        return ERR_OK;
-    enum err_code rc = look_for_cursor(in, ref, a, e);
+    const char *wanted = last_of(&in->options);
 
-    a->seen = 0;
-    if (rc)
-        return rc;
-    if (!a->wanted.n || !a->matches)
-        return err_set(e, ERR_NOT_FOUND, last_of(&in->options), "read messages: no such message");
-    if (a->matches > 1)
-        return err_set(e, ERR_USAGE, last_of(&in->options),
-                       "read messages: several messages have ids that begin with this");
-    return ERR_OK;
+    return wanted ? message_page_find(p, ref, slice_of(wanted), a->arena, &a->cursor, &a->at, e)
+                  : ERR_OK;
 }
 
 /* The part of n messages that the options select, or of those up to the place of a cursor. Before a cursor --limit counts
@@ -333,8 +279,9 @@ static enum err_code write_messages_text(struct invocation *in, const struct ses
     const char *agent = agent_of(in);
     struct session_ref which = *ref;
     struct transcript *t = NULL;
-    struct answer cursor = { .wanted = option_text(last_of(&in->options)), .arena = a };
-    enum err_code rc = find_cursor(in, ref, &cursor, e);
+    struct answer cursor = { .arena = a };
+    struct message_page page = message_page_of(in);
+    enum err_code rc = find_cursor(in, ref, &page, &cursor, e);
 
     if (!rc && agent)
         rc = st->ops->subagent(st, ref, slice_of(agent), a, &which, e);
@@ -354,7 +301,7 @@ static enum err_code write_message_json(struct slice json, void *arg, struct err
 {
     struct answer *a = arg;
 
-    if (a->spoken && !is_spoken_message(json))
+    if (a->spoken && !message_page_is_spoken(json))
         return ERR_OK;
     size_t at = a->seen++;
 
@@ -384,82 +331,19 @@ static enum err_code count_part(const struct options *o, const struct session_re
     return rc;
 }
 
-static bool is_cursor(struct slice json, struct answer *a)
-{
-    struct arena scratch = { 0 };
-    struct slice id;
-
-    a->ended = a->cursor.n && json_get_text(json, "uuid", &scratch, &id) && slice_eq(id, a->cursor);
-    arena_fini(&scratch);
-    return a->ended;
-}
-
-static enum err_code keep_message(struct slice json, void *arg, struct err *e)
-{
-    struct answer *a = arg;
-
-    if (a->spoken && !is_spoken_message(json))
-        return ERR_OK;
-    if (a->ended || is_cursor(json, a))
-        return ERR_OK;
-    struct buf *to = &a->newest[a->seen++ % a->newest_most];
-
-    to->n = 0;
-    return buf_add(to, json) ? err_nomem(e) : ERR_OK;
-}
-
-/* If rows were added in the meantime, a cursor may be further up than before. */
-static enum err_code read_newest(const struct session_ref *ref, const struct message_query *q,
-                                 struct answer *a, struct err *e)
-{
-    enum err_code rc;
-
-    for (;; a->end.newest *= END_GROWS) {
-        a->seen = 0;
-        a->end.partial = a->ended = false;
-        rc = ref->store->ops->messages(ref->store, ref, q, keep_message, a, e);
-        if (rc || !a->cursor.n || a->ended || !a->end.partial)
-            return rc;
-    }
-}
-
-static enum err_code write_newest(const struct session_ref *ref, struct message_query *q,
-                                  size_t most, struct answer *a, struct err *e)
-{
-    a->newest = calloc(most, sizeof *a->newest);
-    a->newest_most = most;
-    if (!a->newest)
-        return err_nomem(e);
-    if (a->end.newest < most)
-        a->end.newest = most;
-    q->end = a->spoken && q->system_messages ? NULL : &a->end;
-    enum err_code rc = read_newest(ref, q, a, e);
-
-    for (size_t i = a->seen > most ? a->seen - most : 0; i < a->seen && !rc; i++) {
-        out_json_row(a->out);
-        out_add(a->out, buf_slice(&a->newest[i % most]));
-        rc = out_row(a->out, e);
-    }
-    for (size_t i = 0; i < most; i++)
-        buf_fini(&a->newest[i]);
-    free(a->newest);
-    return rc;
-}
-
 static enum err_code write_messages_json(const struct invocation *in, const struct session_ref *ref,
                                          struct arena *arena, struct out *out, struct err *e)
 {
     const struct options *o = &in->options;
-    struct answer a = { .out = out,
-                        .spoken = option_given(o, OPTION_SPOKEN),
-                        .to = SIZE_MAX,
-                        .wanted = option_text(last_of(o)),
-                        .arena = arena };
+    struct answer a = {
+        .out = out, .spoken = option_given(o, OPTION_SPOKEN), .to = SIZE_MAX, .arena = arena
+    };
     struct message_query q = query_of(in);
-    enum err_code rc = find_cursor(in, ref, &a, e);
+    struct message_page page = message_page_of(in);
+    enum err_code rc = find_cursor(in, ref, &page, &a, e);
 
-    if (!rc && wants_newest(o)) {
-        rc = write_newest(ref, &q, (size_t)(last_of(o) ? o->limit : o->tail), &a, e);
+    if (!rc && page.most) {
+        rc = message_page_read(&page, ref, a.cursor, write_message_json, &a, e);
         if (!rc)
             out_json_rows_end(out);
         return rc;

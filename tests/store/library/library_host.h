@@ -71,4 +71,13 @@ static inline void check_title(const struct reprise_session *s, const char *titl
     reprise_rows_free(rows);
 }
 
+/* Rows of Claude Code. */
+#define MAIN_ROW(type, uuid, parent, text)                                                         \
+    "{\"type\":\"" type "\",\"uuid\":\"" uuid "\",\"parentUuid\":" parent ",\"sessionId\":\"" SID  \
+    "\",\"cwd\":\"/srv/"                                                                           \
+    "app\",\"timestamp\":\"2026-02-09T02:48:28.000Z\",\"message\":{\"role\":\"" type               \
+    "\",\"content\":\"" text "\"}}\n"
+#define SID "8a3c1f4e-0000-4000-8000-00000000000a"
+#define ID(n) "8a3c1f4e-0000-4000-8000-00000000000" #n
+
 #endif

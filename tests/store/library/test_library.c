@@ -449,13 +449,14 @@ static void *work(void *arg)
     struct worker *w = arg;
     struct reprise_error e;
     char id[64];
+    int rc;
 
     for (int i = 0; i < ROUNDS; i++) {
         snprintf(id, sizeof id, "t-%d-%d", w->number, i);
-        if (append_prompt(w->session, id, &e)) {
-            fprintf(stderr, "%s\n", e.message);
-            w->failures++;
-        }
+        do
+            rc = append_prompt(w->session, id, &e);
+        while (rc == REPRISE_LOCKED); /* as in note() */
+        note(w, rc, &e);
         list_all(w->shared, w);
         read_session(w->session, w);
         open_and_list(w);

@@ -12,13 +12,6 @@
 
 /* ---- what a host needs to go on ---- */
 
-#define MAIN_ROW(type, uuid, parent, text)                                                         \
-    "{\"type\":\"" type "\",\"uuid\":\"" uuid "\",\"parentUuid\":" parent ",\"sessionId\":\"" SID  \
-    "\",\"cwd\":\"/srv/"                                                                           \
-    "app\",\"timestamp\":\"2026-02-09T02:48:28.000Z\",\"message\":{\"role\":\"" type               \
-    "\",\"content\":\"" text "\"}}\n"
-#define SID "8a3c1f4e-0000-4000-8000-00000000000a"
-#define ID(n) "8a3c1f4e-0000-4000-8000-00000000000" #n
 #define QUOTED(n) "\"" ID(n) "\""
 
 /* A prompt with two answers: the conversation went on from the second one. */
@@ -234,59 +227,6 @@ static void a_search_hands_over_lines_with_their_matches(void **state)
     reprise_close(r);
 }
 
-/* ---- blame ---- */
-
-/* clang-format off */
-#define ROW_OF(type, uuid, parent, second)                                                         \
-    "{\"type\":\"" type "\",\"uuid\":\"" uuid "\",\"parentUuid\":\"" parent "\",\"sessionId\":\"" SID     \
-    "\",\"cwd\":\"/srv/app\",\"timestamp\":\"2026-02-09T02:48:" second ".000Z\","
-#define WRITE_CALL                                                                                 \
-    ROW_OF("assistant", ID(6), ID(1), "29")                                                        \
-    "\"message\":{\"role\":\"assistant\",\"content\":[{\"type\":\"tool_use\",\"id\":\"toolu_1\","         \
-    "\"name\":\"Write\",\"input\":{\"file_path\":\"%s\",\"content\":\"one\\ntwo\\n\"}}]}}\n"
-#define WRITE_RESULT                                                                               \
-    ROW_OF("user", ID(7), ID(6), "30")                                                             \
-    "\"message\":{\"role\":\"user\",\"content\":[{\"type\":\"tool_result\",\"tool_use_id\":\"toolu_1\","  \
-    "\"content\":\"done\"}]},\"toolUseResult\":{\"type\":\"create\",\"filePath\":\"%s\","                 \
-    "\"content\":\"one\\ntwo\\n\"}}\n"
-/* clang-format on */
-
-static void append_write(const struct reprise_session *s, const char *file)
-{
-    char rows[12000];
-    int n = snprintf(rows, sizeof rows,
-                     MAIN_ROW("user", ID(1), "null", "Pay by card") WRITE_CALL WRITE_RESULT, file,
-                     file);
-
-    assert_int_equal(reprise_append(s, rows, (size_t)n, 0, NULL, NULL), REPRISE_OK);
-}
-
-static void a_blame_leads_from_a_line_to_its_prompt(void **state)
-{
-    char path[4096];
-    const char *file = folder_path(*state, "file", path);
-    struct reprise *r = open_store(state, "claude", "claude");
-    struct reprise_session *s = create(r, SID);
-    struct reprise_lines *lines;
-
-    append_write(s, file);
-    scratch_write(state, "file", SLICE("one\nby hand\n"));
-    assert_int_equal(reprise_blame(r, file, NULL, &lines, NULL), REPRISE_OK);
-    assert_int_equal(reprise_lines_count(lines), 2);
-    assert_string_equal(reprise_lines_at(lines, 0)->text, "one");
-    assert_string_equal(reprise_lines_at(lines, 0)->session, SID);
-    assert_string_equal(reprise_lines_at(lines, 0)->prompt, "Pay by card");
-    assert_string_equal(reprise_lines_at(lines, 0)->tool, "Write");
-    assert_string_equal(reprise_lines_at(lines, 1)->text, "by hand");
-    assert_string_equal(reprise_lines_at(lines, 1)->session, "");
-    assert_null(reprise_lines_at(lines, 2));
-    reprise_lines_free(lines);
-    assert_int_equal(reprise_blame(r, "file", NULL, &lines, NULL), REPRISE_USAGE);
-    assert_int_equal(reprise_blame(r, "/nonexistent", NULL, &lines, NULL), REPRISE_NOT_FOUND);
-    reprise_session_close(s);
-    reprise_close(r);
-}
-
 /* ---- changes ---- */
 
 static size_t count_sessions(const struct reprise *r)
@@ -374,8 +314,14 @@ static void names_and_marks_can_be_undone(void **state)
     assert_string_equal(reprise_log_at(log, 0)->text, "tag removed");
     assert_null(reprise_log_at(log, 3));
     reprise_log_free(log);
+    assert_int_equal(reprise_redo(r, NULL, NULL), REPRISE_NOT_FOUND);
     for (int i = 0; i < 3; i++)
         assert_int_equal(reprise_undo(r, NULL, &undone, NULL), REPRISE_OK);
+    check_title(s, "Pay by card");
+    assert_int_equal(reprise_redo(r, &undone, NULL), REPRISE_OK);
+    assert_string_not_equal(undone.id, "");
+    check_title(s, "Payments");
+    assert_int_equal(reprise_undo(r, NULL, NULL, NULL), REPRISE_OK);
     check_title(s, "Pay by card");
     assert_int_equal(reprise_undo(r, "nothing", NULL, NULL), REPRISE_NOT_FOUND);
     reprise_session_close(s);
@@ -529,7 +475,6 @@ int main(void)
         TEST(the_sub_agents_of_a_session_are_listed),
         TEST(a_system_without_branches_has_empty_lists),
         TEST(a_search_hands_over_lines_with_their_matches),
-        TEST(a_blame_leads_from_a_line_to_its_prompt),
         TEST(a_fork_has_the_id_and_the_end_that_the_host_names),
         TEST(a_wrong_fork_is_refused),
         TEST(names_and_marks_can_be_undone),

@@ -1,0 +1,169 @@
+#include "store/query/message_page.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lite/base/buf.h"
+#include "lite/json/json.h"
+
+enum { REACH_GROWS = 8 }; /* how many more messages are asked for if that many are not enough */
+
+bool message_page_is_spoken(struct slice json)
+{
+    struct slice type;
+
+    json_get(json, "type", &type);
+    return json_string_is(type, "user") || json_string_is(type, "assistant");
+}
+
+/* A store counts all messages, so it does not know how many of them are spoken if there are others. */
+static struct message_end *reach_of(struct message_page *p)
+{
+    bool bounded = p->most && !(p->spoken && p->query.system_messages);
+
+    if (p->reach.newest < p->most)
+        p->reach.newest = p->most;
+    p->reach.partial = false;
+    return bounded ? &p->reach : NULL;
+}
+
+/* ---- finding a message ---- */
+
+struct cursor {
+    struct message_page *page;
+    struct slice wanted, id; /* the id in the arena once found */
+    struct arena *arena;
+    size_t at, seen, matches;
+};
+
+/* A whole id precedes a beginning of one. */
+static enum err_code compare_with_cursor(struct slice json, void *arg, struct err *e)
+{
+    struct cursor *c = arg;
+    struct slice id;
+
+    if (c->page->spoken && !message_page_is_spoken(json))
+        return ERR_OK;
+    size_t at = c->seen++;
+
+    if (!json_get_text(json, "uuid", c->arena, &id) || id.n < c->wanted.n ||
+        memcmp(id.p, c->wanted.p, c->wanted.n) != 0 || slice_eq(c->id, c->wanted))
+        return ERR_OK;
+    c->matches = id.n == c->wanted.n ? 1 : c->matches + 1;
+    c->at = at;
+    c->id = arena_copy(c->arena, id);
+    return c->id.p ? ERR_OK : err_nomem(e);
+}
+
+/* Only a whole id is unique among some of the messages. */
+static enum err_code look_for_cursor(struct cursor *c, const struct session_ref *ref, struct err *e)
+{
+    struct message_page *p = c->page;
+    struct message_query q = p->query;
+
+    if (p->most && p->reach.newest < MESSAGE_PAGE_MOST)
+        p->reach.newest = MESSAGE_PAGE_MOST;
+    for (;; p->reach.newest *= REACH_GROWS) {
+        c->seen = c->matches = 0;
+        c->id = (struct slice){ NULL, 0 };
+        q.end = reach_of(p);
+        enum err_code rc =
+            ref->store->ops->messages(ref->store, ref, &q, compare_with_cursor, c, e);
+
+        if (rc || !p->reach.partial ||
+            (c->matches && slice_eq(c->id, c->wanted) && c->at >= p->most))
+            return rc;
+    }
+}
+
+enum err_code message_page_find(struct message_page *p, const struct session_ref *ref,
+                                struct slice id, struct arena *a, struct slice *found, size_t *at,
+                                struct err *e)
+{
+    struct cursor c = { .page = p, .wanted = id, .arena = a };
+    enum err_code rc = look_for_cursor(&c, ref, e);
+    const char *name = arena_copy(a, id).p;
+
+    if (rc || !name)
+        return rc ? rc : err_nomem(e);
+    if (!id.n || !c.matches)
+        return err_set(e, ERR_NOT_FOUND, name, "read messages: no such message");
+    if (c.matches > 1)
+        return err_set(e, ERR_USAGE, name, "read messages: several messages begin like this");
+    *found = c.id;
+    *at = c.at;
+    return ERR_OK;
+}
+
+/* ---- reading a page ---- */
+
+struct ring {
+    struct message_page *page;
+    struct slice before;
+    struct buf *kept; /* NULL: messages are handed over at once */
+    size_t seen;
+    bool ended; /* the message has come: no more are kept */
+    json_fn *fn;
+    void *arg;
+};
+
+static bool is_message(struct slice json, struct slice id)
+{
+    struct arena scratch = { 0 };
+    struct slice own;
+    bool is = id.n && json_get_text(json, "uuid", &scratch, &own) && slice_eq(own, id);
+
+    arena_fini(&scratch);
+    return is;
+}
+
+static enum err_code keep_message(struct slice json, void *arg, struct err *e)
+{
+    struct ring *r = arg;
+
+    r->ended = r->ended || is_message(json, r->before);
+    if (r->ended || (r->page->spoken && !message_page_is_spoken(json)))
+        return ERR_OK;
+    if (!r->kept)
+        return r->fn(json, r->arg, e);
+    struct buf *to = &r->kept[r->seen++ % r->page->most];
+
+    to->n = 0;
+    return buf_add(to, json) ? err_nomem(e) : ERR_OK;
+}
+
+/* If rows were added since the message was found, it may be further up than before. */
+static enum err_code fill_ring(struct ring *r, const struct session_ref *ref, struct err *e)
+{
+    struct message_page *p = r->page;
+    struct message_query q = p->query;
+
+    for (;; p->reach.newest *= REACH_GROWS) {
+        r->seen = 0;
+        r->ended = false;
+        q.end = reach_of(p);
+        enum err_code rc = ref->store->ops->messages(ref->store, ref, &q, keep_message, r, e);
+
+        if (rc || !r->before.n || r->ended || !p->reach.partial)
+            return rc;
+    }
+}
+
+enum err_code message_page_read(struct message_page *p, const struct session_ref *ref,
+                                struct slice before, json_fn *fn, void *arg, struct err *e)
+{
+    struct ring r = { .page = p, .before = before, .fn = fn, .arg = arg };
+
+    if (p->most > MESSAGE_PAGE_MOST)
+        return err_set(e, ERR_USAGE, "", "read messages: a page has at most %d", MESSAGE_PAGE_MOST);
+    if (p->most && !(r.kept = calloc(p->most, sizeof *r.kept)))
+        return err_nomem(e);
+    enum err_code rc = fill_ring(&r, ref, e);
+
+    for (size_t i = r.seen > p->most ? r.seen - p->most : 0; i < r.seen && !rc; i++)
+        rc = fn(buf_slice(&r.kept[i % p->most]), arg, e);
+    for (size_t i = 0; r.kept && i < p->most; i++)
+        buf_fini(&r.kept[i]);
+    free(r.kept);
+    return rc;
+}
