@@ -3,8 +3,8 @@
 
 #include "lite/base/slice.h"
 
-/* All actions in one list, so that the enum, the name in the configuration, the word in footer and
- * menu, and the line in help cannot drift apart. */
+/* All actions in one list, so that the enum, the names in the configuration, the words in footer
+ * and menu, and the lines in the help cannot drift apart. */
 #define ACTIONS(X)                                                                                 \
     X(NONE, "none", "", "")                                                                        \
     /* sessions */                                                                                 \

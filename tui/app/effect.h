@@ -17,13 +17,12 @@
 #include "tui/data/preview.h"
 #include "tui/data/ref_list.h"
 
-/* The work that update() wants done outside the model. The loop takes the effects out after every
- * update (effects_pop) and owns what they carry; effect_fini frees an effect that is not carried
- * out.
+/* Work that update() requests outside the model. The loop takes the effects after every update
+ * (effects_pop) and owns what they contain; effect_fini frees an effect that is not carried out.
  *
- * The answers to a question (the first group) are messages with the same generation; MSG_FAILED or
- * the last answer ends it. Workers may drop a question as soon as a newer one of the same kind and
- * requester arrives, or an EFFECT_CANCEL names it; no answer is needed then. */
+ * The answers to a question (the first group) are messages with the same generation; the last
+ * answer or MSG_FAILED ends it. Workers may drop a question without an answer as soon as a newer
+ * one of the same kind and requester arrives, or an EFFECT_CANCEL names it. */
 enum effect_kind {
     EFFECT_LIST,       /* enumerate scope in every store -> MSG_SESSIONS..., MSG_LISTED */
     EFFECT_DESCRIBE,   /* describe refs -> MSG_DESCRIBED...; several may be under way at once */
@@ -39,12 +38,12 @@ enum effect_kind {
     EFFECT_BRANCHES,    /* what leaves the conversation -> MSG_BRANCHES */
     EFFECT_RESUME_DIRS, /* the directories that the session could be resumed in -> MSG_RESUME_DIRS */
 
-    EFFECT_CHECKPOINTS, /* points of the session to go back to -> MSG_CHECKPOINTS */
-    EFFECT_TURN_LINES, /* the same points, with the lines that each turn changed -> MSG_CHECKPOINTS */
-    EFFECT_PREVIEW,    /* what going back to the point in `text` would do -> MSG_PREVIEW */
-    EFFECT_COMPARE,    /* entry `first` of a preview, line by line -> MSG_COMPARISON */
-    EFFECT_REWIND, /* applies the selected part of a preview, also if the person left meanwhile ->
-                      MSG_PROGRESS..., MSG_REWIND_DONE */
+    EFFECT_CHECKPOINTS, /* the session's checkpoints -> MSG_CHECKPOINTS */
+    EFFECT_TURN_LINES,  /* the same, with the lines that each turn changed -> MSG_CHECKPOINTS */
+    EFFECT_PREVIEW,     /* what a rewind to the point in `text` would do -> MSG_PREVIEW */
+    EFFECT_COMPARE,     /* entry `first` of a preview, line by line -> MSG_COMPARISON */
+    EFFECT_REWIND,      /* applies the selected part of a preview, even if the person leaves ->
+                    * MSG_PROGRESS..., MSG_REWIND_DONE */
     EFFECT_UNDO_REWIND, /* undoes the record in `text`, including those files in `names` that
                            changed since; NULL: the person is asked about them first ->
                            MSG_REWIND_DONE */
@@ -117,7 +116,7 @@ struct effect {
     int code;               /* QUIT */
 };
 
-/* The effects of one update. The loop takes them out each time, so a fixed number is enough. */
+/* The effects of one update. The loop takes them after each, so a fixed number is enough. */
 enum { EFFECTS_MAX = 32 };
 
 struct effects {

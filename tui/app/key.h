@@ -12,9 +12,9 @@
  * editors read them. (curses owns the names KEY_*.)
  *
  * A letter is its code point as typed, without MOD_SHIFT: 'G', not shift+'g'. With MOD_CTRL or
- * MOD_ALT a letter is lower case: Ctrl+A is { 'a', MOD_CTRL }. What the terminal sends for Enter,
- * Tab, Backspace and Esc always comes as the named key; Ctrl+J (byte 10) comes as { 'j', MOD_CTRL
- * }. Only named keys can have MOD_SHIFT: Shift+Tab is { KEYCODE_TAB, MOD_SHIFT }. */
+ * MOD_ALT a letter is lower case: Ctrl+A is { 'a', MOD_CTRL }. The bytes of Enter, Tab, Backspace
+ * and Esc always become the named key; Ctrl+J (byte 10) is { 'j', MOD_CTRL }. Only named keys can
+ * have MOD_SHIFT: Shift+Tab is { KEYCODE_TAB, MOD_SHIFT }. */
 enum key_code {
     KEYCODE_NONE = 0,
     KEYCODE_ENTER = 0x110000, /* after the last code point */
@@ -67,11 +67,12 @@ static inline bool key_is_text(struct key k)
 /* How the key is written in the footer and in help: "^A", "Alt+b", "Enter", "↑", "F1", "q". */
 enum { KEY_NAME = 24 };
 void key_label(struct key k, bool ascii, char out[KEY_NAME]);
-/* Reads such a name in any case, "ctrl-a", "alt+b" and "page-up" as well. If it returns false, *why says why not. */
+/* Reads such a name in upper or lower case, also "ctrl-a", "alt+b" and "page-up". If it returns
+ * false, *why is the reason. */
 bool key_parse(struct slice word, struct key *out, const char **why);
 
-/* One table maps keys to actions by context. It is read from the top, and the first row that fits
- * wins; the rows of the context itself come before those that apply everywhere.
+/* One table maps keys to actions by context. It is searched from the top, and the first row that
+ * fits is used; the rows of the context itself come before those that apply everywhere.
  *
  * Contexts where text is entered (the list in the default scheme, the filter, prompts) bind no
  * plain letter, so typing there never triggers an action. */
@@ -103,7 +104,8 @@ const char *keymap_context_name(enum key_context p);
 
 enum key_scheme { KEYS_DEFAULT, KEYS_VIM };
 
-/* A key that the configuration gives to an action in a context, instead of those of the table. KEYCODE_NONE: none. */
+/* A key that the configuration binds to an action in a context, which replaces the keys of the
+ * table. KEYCODE_NONE: no key. */
 struct key_binding {
     enum key_context place;
     enum action action;
@@ -119,19 +121,20 @@ struct keymap {
     size_t bounds;
 };
 
-/* Quits everywhere; it cannot be bound otherwise, so that there is always a way out. */
+/* Returns true for the key that always quits. It cannot be bound, so that there is always a way
+ * out. */
 static inline bool key_is_exit(struct key k)
 {
     return k.code == 'c' && k.mods == MOD_CTRL;
 }
 
-/* ACT_NONE: the key does nothing here (and is text, where text is entered). */
+/* ACT_NONE: the key has no action here (and is text if text is being entered). */
 enum action keymap_find(const struct keymap *k, enum key_context place, struct key key);
 /* The first key of an action in a context, for the footer. Returns false if it has no key there. */
 bool keymap_key_of(const struct keymap *k, enum key_context place, enum action a, struct key *out);
 /* Returns true if the configuration sets the keys of the action there. */
 bool keymap_is_bound(const struct keymap *k, enum key_context place, enum action a);
-/* Returns true if the action means something in a context, whether it has a key there or not. */
+/* Returns true if the action is meaningful in a context, even without a key there. */
 bool keymap_has(enum key_context place, enum action a);
 /* The keys that reach an action through the menu: "^X x"; "" if the menu of this context lacks
  * it. */

@@ -15,21 +15,22 @@
  *     model_new -> update(MSG_RESIZE) -> [ effects_pop..., render, wait, update ]... -> model_free
  *
  * The loop waits until a message arrives or the time model_wake_ms is reached (then it sends
- * MSG_TICK). It renders once when no message is waiting, not once a message. */
+ * MSG_TICK). It renders once when no message is waiting, not after every message. */
 struct model;
 
 /* settings is borrowed and outlives the model. NULL if out of memory. Queues the first effects. */
 struct model *model_new(const struct settings *settings, int64_t now_ms);
-/* Begins with the rewind view of a session instead of the list; leaving it leaves the program.
+/* Begins with the rewind view of a session instead of the list; closing it ends the program.
  * Returns false if out of memory. */
 bool model_rewind(struct model *m, const struct session_row *row);
 void model_free(struct model *m);
 
-/* Changes the model and queues effects; touches nothing else. Takes over what msg carries (tui/app/msg.h). */
+/* Changes the model and queues effects; touches nothing else. Takes over what msg contains
+ * (tui/app/msg.h). */
 void update(struct model *m, const struct msg *msg);
 /* The effects queued by update, for the loop to take. */
 struct effects *model_effects(struct model *m);
-/* When the model wants a MSG_TICK; TIME_NONE: not at all. */
+/* The time at which the model needs a MSG_TICK; TIME_NONE: never. */
 int64_t model_wake_ms(const struct model *m);
 
 /* Draws the whole frame; its size need not be that of the last MSG_RESIZE. Changes nothing. */

@@ -29,23 +29,23 @@ struct resume_dirs {
 
 void msg_resume_dirs_free(struct resume_dirs *p);
 
-/* Everything that can happen to the screen. update() is the only reader.
+/* The events that the screen reacts to. update() is the only reader.
  *
  * Ownership: update() takes over everything that a message points to, even if the message is late
  * and dropped; only `paste` and the text of a notice are borrowed for the call. A message that is
  * never delivered is freed with msg_fini.
  *
- * An answer carries the generation of the effect that asked for it. If no view waits for it any
- * more, update() drops it; the sender need not know. */
+ * An answer has the generation of the effect that requested it. If no view waits for it any more,
+ * update() drops it; the sender need not know this. */
 enum msg_kind {
-    MSG_TICK, /* nothing but the time: sent when model.wake_ms has come */
+    MSG_TICK, /* only the time; sent when model_wake_ms is reached */
     MSG_KEY,
     MSG_PASTE,
     MSG_MOUSE,
-    MSG_RESIZE,        /* also the first message of all */
+    MSG_RESIZE,        /* also the very first message */
     MSG_CONTINUE,      /* back from suspension or from the editor */
     MSG_FILES_CHANGED, /* something under the listed folders appeared, grew or vanished */
-    MSG_SILENCE,       /* a server that is asked has been silent for a second, or answers again */
+    MSG_SILENCE,       /* a server has not answered for a second, or answers again */
     MSG_NOTICE, /* the result of an effect that has no other answer: copied, printed, opened */
 
     MSG_SESSIONS,  /* EFFECT_LIST: a batch of sessions; the first one early, with few */
@@ -70,16 +70,16 @@ enum msg_kind {
     MSG_SWEEP,           /* EFFECT_SWEEP */
     MSG_TRASH,           /* EFFECT_TRASH */
     MSG_FINDINGS,        /* EFFECT_CHECK_SESSION, EFFECT_CHECK_STORE */
-    MSG_CHANGED,         /* EFFECT_CHANGE: done, or not done and why */
+    MSG_CHANGED,         /* EFFECT_CHANGE: done, or the reason why not */
     MSG_EXPORTED,        /* EFFECT_EXPORT: the file was written */
-    MSG_PROGRESS,        /* any long question: at most ten a second */
-    MSG_FAILED,          /* any question: there will be no answer */
+    MSG_PROGRESS,        /* any long question: at most ten per second */
+    MSG_FAILED,          /* any question: it will not be answered */
 };
 
 struct msg {
     enum msg_kind kind;
     unsigned generation; /* of the answered effect; 0: no effect */
-    int64_t now_ms;      /* when it happened: every message brings the time */
+    int64_t now_ms;      /* when it happened; set in every message */
     union {
         struct key key;
         struct slice paste; /* borrowed */
@@ -135,7 +135,7 @@ struct msg {
 /* Returns true if the message answers the question of generation `asked` (0: nothing was asked),
  * either with the wanted kind or with MSG_FAILED. */
 bool msg_answers(const struct msg *m, unsigned asked, enum msg_kind kind);
-/* Frees what an undelivered message carries. */
+/* Frees what an undelivered message contains. */
 void msg_fini(struct msg *m);
 
 #endif

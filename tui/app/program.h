@@ -10,8 +10,9 @@
 /* "reprise 0.1.0": the version of the build, for --version and the help screen. */
 #define PROGRAM_VERSION ("reprise " REPRISE_VERSION)
 
-/* The environment of the process: filled in main.c, read-only everywhere else; a test fills one by hand. Strings are
- * borrowed from the environment, and NULL if the variable is not set. */
+/* The environment of the process. main.c fills it in, and it is read-only everywhere else; a test
+ * fills one in by hand. Strings are borrowed from the environment; they are NULL if the variable is
+ * not set. */
 struct process_env {
     struct store_env env;
     const char *config_dir; /* $XDG_CONFIG_HOME/reprise; NULL without a home */
@@ -19,7 +20,7 @@ struct process_env {
     const char *editor;     /* $VISUAL, else $EDITOR */
     const char *path;       /* $PATH */
     const char *temp_dir;   /* $TMPDIR, else /tmp */
-    bool no_color;          /* NO_COLOR is set to something */
+    bool no_color;          /* NO_COLOR is set and not empty */
     bool true_colour;       /* COLORTERM is truecolor or 24bit */
     bool utf8;              /* the locale's character set is UTF-8 */
 };

@@ -15,9 +15,9 @@
 
 /* The model as the views see it: the stack of views, and the state of each.
  *
- * The list is at the bottom of the stack, then perhaps a transcript or a rewind, then perhaps a menu, a dialog or help.
- * Keys go to the top view; Esc removes it. Each view is a row of the table in model.c, the only file that knows them
- * all: update() and render() go through that table.
+ * The list is at the bottom of the stack. A transcript or a rewind may be above it, and a menu, a
+ * dialog or help above that. Keys go to the top view; Esc removes it. Each view is a row of the
+ * table in model.c, the only file that knows all views: update() and render() use that table.
  *
  * Messages are offered to the rows from the last to the first, until one takes them. The two flows
  * are never on the stack; they use dialogs for their questions. */
@@ -53,9 +53,9 @@ struct model {
     size_t depth; /* at least 1 */
     struct toast toast;
     const char *silent; /* a store whose server does not answer; NULL: none */
-    bool rewind_only;   /* leaving the rewind view leaves the program */
+    bool rewind_only;   /* closing the rewind view ends the program */
     bool resume_waits;  /* Enter was pressed and waits for its row; another key cancels it */
-    bool leaving;       /* RESUME, PRINT or QUIT was queued: nothing more happens */
+    bool leaving;       /* RESUME, PRINT or QUIT was queued; later messages are ignored */
 
     /* The state of the views; each struct is in the header of its view. */
     struct list *list;
@@ -86,19 +86,20 @@ struct view_ops {
     enum key_context context;                         /* where its keys are looked up, */
     enum key_context (*place)(const struct model *m); /* if that is not always the same */
     void (*draw)(const struct model *m, struct frame *f);
-    /* Returns true if the view carried the action out. Otherwise the action means the same in every
-     * view; see perform. */
+    /* Returns true if the view carried out the action. If not, the action has its general meaning:
+     * see perform. */
     bool (*act)(struct model *m, enum action a);
-    /* Carries out an action that means the same in every view, if it belongs to this row; most of
-     * them open the view. */
+    /* Carries out an action that means the same in every view, if it belongs to this row. Most such
+     * actions open the view. */
     bool (*perform)(struct model *m, enum action a);
-    /* Why an action is not possible now, while this view is the base; NULL if it is. Static text. */
+    /* The reason why an action is not possible now, while this view is the base; NULL if it is
+     * possible. Static text. */
     const char *(*unavailable)(const struct model *m, enum action a);
-    /* The session that actions are about while this view is the base; if NULL, the one in the
-     * viewer. */
+    /* The session that actions apply to while this view is the base. If NULL, it is the session in
+     * the viewer. */
     uint32_t (*entry)(const struct model *m);
-    /* Returns true if an action that is not possible yet may be requested anyway, because it
-     * waits. */
+    /* Returns true if an action that is not possible yet may be requested anyway, because it will
+     * wait. */
     bool (*waits)(const struct model *m, enum action a);
     /* Called before any action, in any view: updates what is shown. */
     void (*prepare)(struct model *m, enum action a);
@@ -115,28 +116,30 @@ struct view_ops {
     bool (*message)(struct model *m, const struct msg *msg);
     void (*tick)(struct model *m);    /* after every message */
     void (*refresh)(struct model *m); /* something was changed, so the view may be outdated */
-    /* When the row wants a MSG_TICK; TIME_NONE if it does not. */
+    /* The time at which the row needs a MSG_TICK; TIME_NONE: never. */
     int64_t (*wake_ms)(const struct model *m);
     /* Draws the last line in place of the footer. Returns false if it has nothing to show. */
     bool (*status)(const struct model *m, struct frame *f, struct rect r);
 };
 
 enum view_id view_top(const struct model *m);
-/* The topmost view that fills the screen; menus and help are about it. */
+/* The topmost view that fills the screen; menus and help refer to it. */
 enum view_id view_base(const struct model *m);
 bool view_is_open(const struct model *m, enum view_id id); /* on top or below others */
 void view_push(struct model *m, enum view_id id);
 void view_pop(struct model *m);
 /* The earlier of two times; TIME_NONE means never. */
 int64_t view_earlier(int64_t a, int64_t b);
-/* Leaves the program without a choice. */
+/* Ends the program without a choice. */
 void view_quit(struct model *m);
 
 /* The context in which keys are looked up now. */
 enum key_context view_key_context(const struct model *m);
-/* The session that actions are about: the one that is read, checked or selected; ENTRY_NONE. */
+/* The session that actions apply to: the one that is being read or checked, or is selected; or
+ * ENTRY_NONE. */
 uint32_t view_entry(const struct model *m);
-/* Why an action is not possible now; NULL if it is, or is not known here. Static text. */
+/* The reason why an action is not possible now; NULL if it is possible or unknown here. Static
+ * text. */
 const char *view_unavailable(const struct model *m, enum action a);
 /* Notifies all rows that something was changed. */
 void view_refresh(struct model *m);

@@ -18,7 +18,7 @@ struct invocation {
     char **argv;
     struct out out; /* stdout */
     int err_fd;     /* stderr, for warnings that do not stop the command */
-    bool done;      /* the change was made: only writing the answer can still fail */
+    bool done;      /* the change was made; only writing the output can still fail */
     bool demo;      /* the sessions are samples that are removed at the end */
     int exit_code; /* for ERR_CANCELLED, if not 0 (a signal ended the program); the default is 130 */
 };
@@ -49,16 +49,16 @@ extern const struct command
 
 /* Reads argv: the command, its options and its operands. */
 MUST_CHECK enum err_code command_parse(struct invocation *in, int argc, char **argv, struct err *e);
-/* Runs the command, writes the rest of its answer and reports a failure. Returns the exit code of the program. */
+/* Runs the command, flushes its output and reports a failure. Returns the exit code of the program. */
 int command_execute(struct invocation *in);
-/* The exit code of the program for an error of the library: the one place that maps them. */
+/* The exit code of the program for an error of the library. No other function maps them. */
 int command_exit_code(enum err_code rc);
-/* The columns of a terminal, and its rows; 0 if fd is none, or they are not known. */
+/* The columns of a terminal, and its rows; 0 if fd is not a terminal or they are not known. */
 size_t command_terminal_size(int fd, size_t *rows);
 /* Writes one line on stderr; the command goes on. */
 void command_warn(const struct invocation *in, enum err_code code, const char *path,
                   const char *fmt, ...) PRINTF_LIKE(4, 5);
-/* Warns on stderr if changes, a delete for example, were interrupted and are not finished yet. */
+/* Warns on stderr if changes (for example a delete) were interrupted and are not finished yet. */
 void command_report_interrupted(const struct invocation *in);
 
 /* The configuration of this run: the file (--config, else the default one, which need not exist), then the environment
@@ -66,10 +66,11 @@ void command_report_interrupted(const struct invocation *in);
 MUST_CHECK enum err_code command_config(const struct invocation *in, struct config *out,
                                         struct err *e);
 
-/* The path of the configuration file of this run, in the arena; NULL: there is no place for one, or out of memory. */
+/* The path of the configuration file of this run, in the arena; NULL if no path is known or out of
+ * memory. */
 const char *command_config_path(const struct invocation *in, struct arena *a);
 
-/* The same for its stores alone: mistakes are not reported again. */
+/* Reads only the stores of the configuration; mistakes are not reported again. */
 MUST_CHECK enum err_code command_stores(const struct invocation *in, struct config *out,
                                         struct err *e);
 

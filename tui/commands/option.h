@@ -10,8 +10,8 @@
 #include "lite/base/slice.h"
 #include "tui/commands/out.h"
 
-/* Every option of the program, once. A command lists those it takes by their bits; parsing and help are made from one
- * table (option.c). */
+/* All options of the program. A command lists the bits of those that it takes; parsing and help use
+ * one table (option.c). */
 /* clang-format off */
 enum option_id {
     /* of every command */
@@ -93,9 +93,10 @@ static inline struct slice option_text(const char *value)
     return (struct slice){ value, value ? strlen(value) : 0 };
 }
 
-/* Reads the options of `allowed` from argv[1..], wherever they are, into *o; `--` ends them. With `stop_early` it ends
- * at the first word that is not an option. *first is then the index of the first operand: argv is reordered so that all
- * operands follow. ERR_USAGE names the wrong word. */
+/* Reads the options in `allowed` from argv[1..] into *o, wherever they are; `--` ends them. With
+ * `stop_early`, reading ends at the first word that is not an option. argv is reordered so that all
+ * operands are at the end; *first is the index of the first one. The error ERR_USAGE names the
+ * wrong word. */
 MUST_CHECK enum err_code options_read(int argc, char **argv, option_bits allowed, bool stop_early,
                                       struct options *o, int *first, struct err *e);
 /* ERR_USAGE names the first given option that is not allowed. */
@@ -103,7 +104,7 @@ MUST_CHECK enum err_code options_check(const struct options *o, option_bits allo
 /* The part of a help text that explains the options of a set; nothing for an empty one. */
 void options_help(const char *title, option_bits which, struct out *o);
 
-/* What completions need to know of an option. */
+/* What completions need to know about an option. */
 enum option_value {
     OPTION_WITHOUT_VALUE,
     OPTION_MAY_HAVE_VALUE,

@@ -9,18 +9,19 @@
 #include "lite/base/slice.h"
 #include "lite/json/jsonout.h"
 
-/* The writer of answers: everything that a command prints on stdout, as text for people or as JSON.
+/* Writes the output of a command on stdout, as text for people or as JSON. Rows are collected and
+ * written in pieces of OUT_PIECE, so that long output streams and does not need more memory. The
+ * first failure sticks and later calls do nothing, so a command can write its output as a sequence
+ * of calls; command_execute() reports the failure at the end. Only a loop that reads a lot checks
+ * out_row() to see whether to go on.
  *
- * Rows are gathered and written in pieces of OUT_PIECE, so that a long answer streams and memory does not grow with it.
- * The first failure sticks and later calls do nothing, so a command writes its answer as a sequence of calls;
- * command_execute() reports the failure at the end. Only a loop that reads much calls out_row() to learn whether to go on.
+ * Characters that act on a terminal or are invisible (clean_is_sign), except ASCII controls other
+ * than DEL, are written as JSON escapes (\u009b). Text for people is already cleaned and contains
+ * none; in JSON they occur only inside strings. Pieces end where rows end, so no character is
+ * split.
  *
- * Characters that act on a terminal or hide from a reader (clean_is_sign) are written as JSON escapes them (\u009b),
- * except ASCII controls other than DEL. Text for people was cleaned and contains none; in JSON they are inside strings.
- * Pieces end where rows do, so no character is cut.
- *
- * A reader that went away (EPIPE) is not a failure of the command: the error is ERR_CANCELLED and `closed` is set, which
- * stops the work and ends the program quietly. */
+ * If the reader has closed the pipe (EPIPE), the command has not failed: the error is ERR_CANCELLED
+ * and `closed` is set, which stops the work and ends the program quietly. */
 struct out {
     int fd;
     struct buf buf;      /* not yet written */
@@ -29,18 +30,18 @@ struct out {
     size_t rows;         /* begun with out_json_row() */
     size_t depth;        /* of out_open() */
     bool wants_json;     /* --json */
-    bool json_lines;     /* the answer is one object a line, of which a reader may skip any */
+    bool json_lines;     /* the output has one object per line; a reader may skip any of them */
     bool closed;
     bool ascii;     /* a terminal whose locale is not UTF-8 */
     bool color;     /* escape sequences for styles are allowed */
     bool raw;       /* the bytes of a file: written as they are */
-    size_t columns; /* of the terminal; 0 if the answer goes elsewhere */
+    size_t columns; /* of the terminal; 0 if stdout is not a terminal */
 };
 
 enum { OUT_PIECE = 32 * 1024 };
 
 void out_init(struct out *o, int fd);
-/* Drops what was not flushed. */
+/* Discards output that was not flushed. */
 void out_fini(struct out *o);
 
 /* Bytes of our own: literals and formatted text that contains nothing from disk. */
@@ -48,12 +49,14 @@ void out_add(struct out *o, struct slice bytes);
 void out_addf(struct out *o, const char *fmt, ...) PRINTF_LIKE(2, 3);
 /* Text from disk, for people: cleaned, so that nothing in it acts on a terminal. */
 void out_text(struct out *o, struct slice text);
-/* The look of what follows, until OUT_PLAIN; nothing if `color` is off. Colours of the terminal's own palette. */
+/* Sets the look of the following text, until OUT_PLAIN; does nothing if `color` is off. Colours of
+ * the terminal's own palette. */
 enum out_style { OUT_PLAIN, OUT_AGE, OUT_BRANCH, OUT_TAG, OUT_FLAGS, OUT_MATCH };
 void out_style(struct out *o, enum out_style style);
 
-/* The version of the JSON answers (docs/json.md): raised when a member changes its meaning or goes away. It is the first
- * member of an answer that is one object; rows of lists and lines have none. */
+/* The version of the JSON output (docs/json.md), which is increased when a member changes its
+ * meaning or is removed. It is the first member of an answer that is a single object; rows of lists
+ * do not have it. */
 enum { OUT_SCHEMA_VERSION = 1 };
 
 /* One JSON value: objects and arrays are opened and closed; out_end() closes the outermost and ends the line. Inside an
@@ -61,26 +64,26 @@ enum { OUT_SCHEMA_VERSION = 1 };
 void out_open(struct out *o, const char *key, char bracket);
 void out_close(struct out *o, char bracket);
 void out_end(struct out *o, char bracket);
-/* Left out if the text is empty (or NULL): a member is absent, never "" or null. */
+/* Omitted if the text is empty or NULL: an absent value is never written as "" or null. */
 void out_member(struct out *o, const char *key, struct slice text);
 void out_string(struct out *o, const char *key, const char *text);
 void out_int(struct out *o, const char *key, int64_t n);
 void out_bool(struct out *o, const char *key, bool b);
-/* Left out if false. */
+/* Omitted if false. */
 void out_true(struct out *o, const char *key, bool b);
 void out_strings(struct out *o, const char *key, const char *const *text, size_t n);
 void out_slices(struct out *o, const char *key, const struct slice *text, size_t n);
 /* For writers of JSON elsewhere. Valid until the next call. */
 struct jsonout *out_json(struct out *o);
 
-/* An array that streams, one row a line: out_json_row() goes before the value of each row. */
+/* An array that streams, one row per line: call out_json_row() before the value of each row. */
 void out_json_row(struct out *o);
 void out_json_rows_end(struct out *o);
 
 /* After each row: writes when a piece is full, and returns the first failure so far. */
 MUST_CHECK enum err_code out_row(struct out *o, struct err *e);
-/* Writes everything, and returns the first failure. JSON that failed is dropped; text for people is true as far as it
- * goes. */
+/* Writes everything, and returns the first failure. After a failure, unfinished JSON is discarded,
+ * but text for people is still written, because each line of it is correct. */
 MUST_CHECK enum err_code out_flush(struct out *o, struct err *e);
 
 /* Writes "reprise: WHY: WHAT: PATH" to fd as exactly one clean line. */

@@ -6,21 +6,22 @@
 #include "store/rewind/plan/rewind.h"
 #include "tui/commands/command.h"
 
-/* Finishes rewinds that were interrupted. Those that have to wait are reported on stderr; the command goes on. */
+/* Completes interrupted rewinds. Those that have to wait are reported on stderr; the command goes
+ * on. */
 void rewinds_recover_first(struct invocation *in, struct rewind_recovery *out);
 
-/* The answer of `rewind` and `undo`: one object, or lines for people. result is NULL for a dry run. */
+/* The output of `rewind` and `undo`: one object, or lines for people. result is NULL for a dry run. */
 MUST_CHECK enum err_code rewind_answer(struct invocation *in, const struct rewind_preview *p,
                                        const struct rewind_result *result, struct err *e);
 /* {canRewind: false, error}, if the point does not exist. */
 MUST_CHECK enum err_code rewind_answer_none(struct invocation *in, const struct err *why,
                                             struct err *e);
-/* The answer of --into. */
+/* The output of --into. */
 void rewind_answer_into(struct invocation *in, const char *dir,
                         const struct rewind_export_result *r);
 
-/* Shows the plan, or carries it out if `apply` is set. Refusals are ERR_UNSAFE and conflicts ERR_STALE; the answer was
- * written before. */
+/* Shows the plan, or carries it out if `apply` is set. Returns ERR_UNSAFE for refusals and
+ * ERR_STALE for conflicts, after the output was written. */
 MUST_CHECK enum err_code rewind_show_or_apply(struct invocation *in, const struct rewind_plan *plan,
                                               const struct rewind_options *options, bool apply,
                                               bool skip_refused, struct err *e);

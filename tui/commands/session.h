@@ -20,14 +20,14 @@ struct sessions {
     struct store *store[OPTION_STORES_MAX]; /* owned */
     size_t n;
     struct scope scope;
-    const char *looked_in[OPTION_STORES_MAX]; /* "claude  /home/u/.claude": where, found or not */
+    const char *looked_in[OPTION_STORES_MAX]; /* "claude /home/u/.claude" */
     size_t looked_in_count;
     struct idset named; /* the sessions that sessions_is_first() has seen */
 };
 
-/* Opens the stores that --store names, or every default one that exists. If a single --store cannot be opened, that is an
- * error; if one of several or a default store cannot be read, that is a warning on stderr. `everywhere`: without
- * --project the scope is every project. */
+/* Opens the stores that --store names, or every existing default store. If the only --store cannot
+ * be opened, this is an error; if one of several stores or a default store cannot be read, a
+ * warning is written to stderr. With `everywhere`, the scope without --project is every project. */
 MUST_CHECK enum err_code sessions_open(struct invocation *in, bool everywhere, struct sessions *out,
                                        struct err *e);
 /* Opens one store, "SYSTEM:PATH" or "SYSTEM", for new sessions, and creates it if it does not exist. */
@@ -44,8 +44,8 @@ MUST_CHECK enum err_code sessions_query(struct invocation *in, const struct scop
 /* The session that an operand names; *ref is valid until sessions_close(). */
 MUST_CHECK enum err_code sessions_find(struct sessions *s, const char *id, struct session_ref *ref,
                                        struct err *e);
-/* The sessions that n operands name, as an array that is valid until sessions_close(). Faster than one by one. An operand
- * that names no session is an error. */
+/* The sessions that n operands name, as an array that is valid until sessions_close(). This is
+ * faster than finding them one by one. An operand that names no session is an error. */
 MUST_CHECK enum err_code sessions_find_all(struct sessions *s, char *const *ids, size_t n,
                                            struct session_ref **ref, struct err *e);
 /* Sets *once if the session is seen for the first time: a session that is named twice counts once. */
@@ -60,7 +60,7 @@ MUST_CHECK enum err_code sessions_of_operand(struct invocation *in, struct sessi
 MUST_CHECK enum err_code change_retrieve(struct invocation *in, const struct session_ref *ref,
                                          const struct retrieve_request *req, struct retrieved *out,
                                          struct err *e);
-/* Forks a session as the command does; *path, in the arena, is that of the copy. */
+/* Forks a session as the command does; *path, in the arena, is the path of the copy. */
 MUST_CHECK enum err_code change_fork(struct invocation *in, const struct session_ref *ref,
                                      struct arena *a, const char **path, struct err *e);
 /* Opens the screen on the rewind view of a session. */
@@ -69,9 +69,9 @@ MUST_CHECK enum err_code picker_show_rewind(struct invocation *in, struct sessio
 
 /* Sessions as lines for people, in aligned columns.
  *
- * Ids take eight characters; an id that needs more to be unique is wider alone. On a terminal a line fits its width: the
- * title is cut, and the columns project, branch and size are left out in this order while the title would have less than
- * SESSION_LINE_TITLE_MIN columns. */
+ * Ids take eight characters; only an id that needs more to be unique is wider. On a terminal, a
+ * line is cut to fit the width: the columns project, branch and size are left out in this order as
+ * long as the title would have less than SESSION_LINE_TITLE_MIN columns, and the title is cut. */
 enum { SESSION_LINE_TITLE_MIN = 28 };
 
 struct session_line_columns {
@@ -100,7 +100,7 @@ void session_line_header(const struct session_line_columns *look, size_t indent,
 void session_line_write(const struct session_row *row, const struct session_line_columns *look,
                         size_t indent, struct out *o);
 
-/* The columns that this id takes: more than the others if it needs them to be unique. */
+/* The number of columns of this id, which is larger if it needs more to be unique. */
 size_t session_line_id_columns(const struct session_ref *ref,
                                const struct session_line_columns *look);
 /* The start of an id, padded to the column. */
@@ -114,8 +114,9 @@ void session_line_cut(struct slice text, size_t w, struct out *o);
 /* Text in exactly w columns: padded, or cut with an ellipsis. */
 void session_line_column(struct slice text, size_t w, struct out *o);
 
-/* The picker for line readers and terminals that cannot draw: numbered lines on stderr. What is typed on stdin chooses a
- * session (a number), narrows the list (words, as in the filter) or quits (an empty line, q). The ref is in the arena. */
+/* The picker for line-oriented readers and terminals that cannot draw: numbered lines on stderr. A
+ * line on stdin chooses a session (a number), narrows the list (words, as in the filter) or quits
+ * (an empty line, q). The ref is in the arena. */
 MUST_CHECK enum err_code plain_menu_choose(const struct invocation *in, const struct sessions *s,
                                            enum sort_kind sort, struct arena *a,
                                            struct session_ref *out, struct err *e);

@@ -19,7 +19,8 @@
 enum density { DENSITY_AUTO, DENSITY_ONE_LINE, DENSITY_TWO_LINES };
 enum preview_mode { PREVIEW_AUTO, PREVIEW_ON, PREVIEW_OFF };
 enum colours { COLOURS_AUTO, COLOURS_NONE, COLOURS_16, COLOURS_256, COLOURS_TRUE };
-/* AUTO: dark, or light if the terminal says that its background is light. Then enum theme_id. */
+/* AUTO: dark, or light if the terminal reports a light background. The other values follow enum
+ * theme_id. */
 enum theme_choice { THEME_AUTO, THEME_FIRST };
 enum scope_kind { SCOPE_WORKTREES, SCOPE_HERE, SCOPE_ALL };
 enum sort_kind { SORT_RECENT, SORT_CREATED, SORT_SIZE, SORT_TITLE, SORT_COUNT };
@@ -44,7 +45,7 @@ struct settings {
     /* The places that were searched, for an empty list: "claude  ~/.claude/projects". */
     const char *const *looked_in;
     size_t looked_in_count;
-    const struct config *config; /* the whole of it; NULL: the commands are those of the systems */
+    const struct config *config; /* NULL: the systems' default commands are used */
 };
 
 /* The configuration file:
@@ -82,7 +83,7 @@ struct settings {
  *     resume = claude-work --resume {id}   the commands of its agent; without them those of the system
  *     fork = claude-work --resume {id} --fork-session
  *
- * Mistakes are left out and reported with their line; the rest counts. */
+ * Settings with mistakes are ignored and reported with their line; the others apply. */
 struct config_resume {
     const char *system;
     /* a line for shell_split with {id}, {cwd}, {path}; in the arena or static */
@@ -91,9 +92,9 @@ struct config_resume {
 
 /* A section [store.NAME]. */
 struct config_store {
-    struct plugin_config plugin;    /* its name and path, also if no plug-in keeps it */
-    const struct store_ops *format; /* a system's; NULL: a plug-in keeps it */
-    const char *resume, *fork;      /* as in config_resume; NULL: those of the system */
+    struct plugin_config plugin; /* its name and path, even if it is not the store of a plug-in */
+    const struct store_ops *format; /* the system of the format; NULL: the store of a plug-in */
+    const char *resume, *fork;      /* as in config_resume; NULL: the system's commands */
 };
 
 enum {
@@ -103,7 +104,7 @@ enum {
     CONFIG_KEYS_MAX = 256
 };
 
-/* What a model costs. A name that ends with * is the beginning of names. */
+/* The prices of a model. A name that ends with * matches every name with that beginning. */
 struct config_price {
     const char *model;         /* in the arena */
     double price[USAGE_KINDS]; /* by enum usage_kind, for a million tokens */
@@ -132,28 +133,30 @@ struct config {
     struct config_price price[CONFIG_PRICES_MAX];
     size_t prices;
     struct key_binding *bound;  /* settings.keys borrows them; in the arena */
-    struct config_entry *entry; /* those of the file that count, in the arena */
+    struct config_entry *entry; /* the valid settings of the file, in the arena */
     size_t entries;
     struct problem_list *problems; /* owned; each names file:line; NULL without mistakes */
 };
 
 /* The defaults alone. */
 void config_init(struct config *c);
-/* Reads the file over the defaults. ERR_NOT_FOUND if it does not exist, which may be fine for the caller. */
+/* Reads the file over the defaults. Returns ERR_NOT_FOUND if it does not exist, which callers may
+ * accept. */
 MUST_CHECK enum err_code config_read(struct config *c, const char *path, struct err *e);
-/* Removes the bindings of keys that cannot be and reports them, and those that leave another action without a key. Called
- * when the key scheme is known. Returns false if out of memory. */
+/* Removes and reports impossible key bindings, and those that leave another action without a key.
+ * Called when the key scheme is known. Returns false if out of memory. */
 MUST_CHECK bool config_check_keys(struct config *c, const char *path);
 void config_fini(struct config *c);
-/* The resume command of a system or of a store with a name of its own; NULL if it has no default and is not configured. */
+/* The resume command of a system or of a named store; NULL if it has no default and is not
+ * configured. */
 const char *config_resume_command(const struct config *c, const char *system);
 /* The store with this name; NULL if it is not configured. */
 const struct config_store *config_store(const struct config *c, struct slice name);
-/* The cost of an answer in US dollars: the recorded one, else by the price of its model (its name, or the longest beginning
- * of it that has one); NAN: neither is known. */
+/* The cost of an answer in US dollars, as recorded or else by the price of its model (found by its
+ * name or by the longest matching beginning); NAN if neither is known. */
 double config_cost(const struct config *c, const struct usage_answer *a, struct slice model);
-/* Every setting: those of the screen, the resume commands, and whatever else the file sets. The n-th one; false if there
- * are not so many. */
+/* The n-th of all settings: those of the screen, the resume commands, and whatever else the file
+ * sets. Returns false if there are fewer. */
 bool config_entry_at(const struct config *c, size_t n, struct config_entry *out);
 /* The index of a word in "one|two|three", or -1. */
 int config_word_index(const char *words, const char *word);

@@ -15,26 +15,27 @@ struct resume {
     const char *dir; /* borrowed */
     const char *variable,
         *value; /* environment of the program; value NULL: unset it; variable NULL: no change */
-    const char *section; /* of the configuration, in which the command is or could be */
+    const char *section; /* of the configuration, where the command is or could be set */
 };
 
-/* The command that is configured for the system of the session, with its id, directory and path filled in.
- * ERR_UNSUPPORTED if no command is configured; the text explains where to do it. */
+/* The command that is configured for the system of the session, with id, directory and path filled
+ * in. Returns ERR_UNSUPPORTED if no command is configured; the text explains where to configure
+ * one. */
 MUST_CHECK enum err_code resume_make(const struct config *c, const struct session_ref *ref,
                                      const char *dir, struct arena *a, struct resume *out,
                                      struct err *e);
-/* Returns true if a command of the agent forks the session: one that is configured, or that of a system that has no fork
- * of ours. c may be NULL. */
+/* Returns true if the session is forked by a command of its agent: a configured one, or the default
+ * one of a system that reprise cannot fork itself. c may be NULL. */
 bool resume_agent_forks(const struct config *c, const struct session_ref *ref);
-/* That command. ERR_UNSUPPORTED if no such command exists. */
+/* Makes that command. Returns ERR_UNSUPPORTED if no such command exists. */
 MUST_CHECK enum err_code resume_make_fork(const struct config *c, const struct session_ref *ref,
                                           const char *dir, struct arena *a, struct resume *out,
                                           struct err *e);
 /* Appends arguments. */
 MUST_CHECK enum err_code resume_add(struct resume *r, char *const *words, size_t n, struct arena *a,
                                     struct err *e);
-/* Appends flags, each with its value behind it; one that the command has already gets the new value instead, because not
- * every agent takes a flag twice. */
+/* Appends flags, each followed by its value. If the command already has the flag, only its value is
+ * replaced, because not every agent accepts a flag twice. */
 MUST_CHECK enum err_code resume_set(struct resume *r, const struct slice *words, size_t n,
                                     struct arena *a, struct err *e);
 
@@ -42,14 +43,15 @@ MUST_CHECK enum err_code resume_set(struct resume *r, const struct slice *words,
 struct resume_choice {
     const char *agent, *label, *flag;
     const char *values; /* separated by | */
-    bool open;          /* others can be typed */
+    bool open;          /* other values can be typed */
 };
 
 /* The choices of the agent of a session. Returns how many there are. */
 enum { RESUME_CHOICES_MAX = 4 };
 size_t resume_choices(const struct session_ref *ref,
                       const struct resume_choice *out[RESUME_CHOICES_MAX]);
-/* ERR_IO if the program is not found in the path (like $PATH; NULL: the usual places); the text explains what to do. */
+/* Returns ERR_IO if the program is not found in the path (like $PATH; NULL: the usual places); the
+ * text explains what to do. */
 MUST_CHECK enum err_code resume_check(const struct resume *r, const char *path, struct err *e);
 /* "cd DIR && CLAUDE_CONFIG_DIR=STORE claude --resume ID", quoted for a shell, without a newline. */
 MUST_CHECK enum err_code resume_line(const struct resume *r, struct buf *out);

@@ -15,9 +15,10 @@
  * are not clean text, as $'...', which bash, zsh and ksh understand. */
 MUST_CHECK enum err_code shell_quote(struct buf *out, struct slice word);
 
-/* Splits a line at blanks; '...', "..." and \ keep words together, and nothing is expanded. A {name} in a word becomes
- * the value of that name, which is not split again; other braces are kept. The words are NUL-terminated and live in the
- * arena with the array, which ends with NULL. ERR_USAGE if a quote is not closed or the line has no word. */
+/* Splits a line at blanks; '...', "..." and \ keep words together, and nothing is expanded. A
+ * {name} in a word becomes the value of that name, which is not split again; other braces are kept.
+ * The words are NUL-terminated and are in the arena, like the array, which ends with NULL. Returns
+ * ERR_USAGE if a quote is not closed or the line has no word. */
 struct shell_value {
     const char *name; /* without braces */
     struct slice value;

@@ -15,7 +15,7 @@ struct blame_row {
     struct slice session; /* its id */
     int64_t time_ms;
     uint64_t added, removed; /* of a turn: lines */
-    const char *did;         /* of a turn: "edited"; a literal */
+    const char *did;         /* of a turn: for example "edited"; a literal */
     struct slice text;       /* of a line */
 };
 

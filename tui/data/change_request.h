@@ -9,10 +9,10 @@
 #include "lite/base/err.h"
 #include "tui/data/ref_list.h"
 
-/* What can be changed from the screen, and the result: an effect carries the request to a worker, a message brings
- * the result back. A request is one change in the operation log, however many sessions it is about: it happens
- * completely or not at all, and one undo reverts it. (Emptying the trash, and deleting from a store without a trash,
- * is not logged and cannot be undone.) */
+/* What can be changed from the screen, and the result: an effect carries the request to a worker, a
+ * message brings the result back. A request is one change in the operation log, however many
+ * sessions it concerns: it happens completely or not at all, and one undo reverts it. (Emptying the
+ * trash, and deleting from a store without a trash, is not logged and cannot be undone.) */
 enum change_request {
     CHANGE_RENAME, /* text: the title */
     CHANGE_TAG,    /* text: the tag; empty removes it */
@@ -28,15 +28,15 @@ enum change_request {
     CHANGE_UNDO,
     CHANGE_REDO,
     CHANGE_RESTORE, /* names: trash ids of the items to restore */
-    CHANGE_JOIN,    /* names: one item; its transcript is put before the one written since */
+    CHANGE_JOIN,    /* names: one item; its rows are inserted before those written since */
     CHANGE_EMPTY,   /* names: trash ids of the items to remove for good */
-    CHANGE_SWEEP,   /* sweep: its chosen items go to the trash */
-    CHANGE_FIX, /* one session: what the doctor can repair in it; each step of it is a change of its own */
+    CHANGE_SWEEP,   /* sweep: its chosen items are moved to the trash */
+    CHANGE_FIX, /* one session: what the doctor can repair in it; each step is a separate change */
 };
 
 struct change_result {
     enum change_request request;
-    /* code ERR_OK: done; else nothing was changed (EMPTY, REMOVE: not all of it) */
+    /* code ERR_OK: done; otherwise nothing was changed (EMPTY, REMOVE: only a part) */
     struct err error;
     /* the title or tag; UNDO, REDO: what was undone or redone */
     struct buf text;
@@ -44,11 +44,11 @@ struct change_result {
     int64_t bytes;             /* TRASH, EMPTY, SWEEP */
     bool orphans;              /* SWEEP: not sessions, but what they left behind */
     size_t stayed;             /* SWEEP: chosen, but could no longer be moved */
-    size_t repaired, steps;    /* FIX: findings; and how many undos revert that */
+    size_t repaired, steps;    /* FIX: findings, and the number of undos that revert the repair */
     char copy[64];             /* FORK: the id of the new session */
     char id[64];               /* UNDO, REDO, RESTORE with `asks`: the change in question, */
     char record[40];           /* and the record made by undoing a rewind */
-    bool asks; /* UNDO, REDO, RESTORE: nothing was done, the person must be asked first; */
+    bool asks; /* UNDO, REDO, RESTORE: nothing was done, because the person must be asked; */
     struct name_list edited; /* these files changed since */
     char where[200];         /* the directory it was done in */
 };
@@ -57,13 +57,13 @@ struct change_result *change_result_new(enum change_request request);
 void change_result_free(struct change_result *c); /* NULL is fine */
 /* The numbers of a deletion, for the question that confirms it. */
 struct delete_estimate {
-    size_t n;           /* sessions that can go */
+    size_t n;           /* sessions that can be deleted */
     size_t unsure;      /* of those, sessions that an agent may be writing to */
     size_t running;     /* sessions that stay because an agent has them open */
     size_t unsupported; /* or because their system does not support deletion */
-    size_t partly;      /* sessions that can go, except for a part that stays, */
+    size_t partly;      /* sessions that can be deleted, except for a part that stays, */
     const char *stays;  /* namely this part, for one of them; a literal */
-    int64_t bytes;      /* of everything that goes, side files included */
+    int64_t bytes;      /* of everything that is deleted, side files included */
 };
 
 #endif

@@ -8,9 +8,9 @@
 #include "store/api/transcript.h"
 #include "store/query/usage.h"
 
-/* A conversation and its rows, as workers hand them to the model. The receiver of a message is the
- * only owner of what it carries, except for the conversation itself, which never changes, is
- * shared, and is freed by its last holder. */
+/* A conversation and its rows, as workers pass them to the model. The receiver of a message is the
+ * only owner of its contents, except for the conversation itself, which never changes, is shared,
+ * and is freed by its last holder. */
 
 /* A shared transcript: the view shows it while a worker reads rows of it. */
 struct conversation {
@@ -46,12 +46,13 @@ struct turn_usage {
 
 struct conversation_usage {
     struct usage_sum sum;    /* with branches that were left and sub-agents */
-    struct turn_usage *turn; /* owned; by their ends, upwards; turns without tokens are left out */
+    struct turn_usage *turn; /* owned; sorted by their ends; turns without tokens are left out */
     size_t n;
 };
 
 void conversation_usage_free(struct conversation_usage *u); /* NULL is fine */
-/* The turn that ends with the message at this offset; NULL: no turn with tokens does. u may be NULL. */
+/* The turn that ends with the message at this offset; NULL if no turn with tokens ends there. u may
+ * be NULL. */
 const struct usage_sum *conversation_usage_of(const struct conversation_usage *u, int64_t offset);
 
 struct passage_list *conversation_passages_new(size_t cap);

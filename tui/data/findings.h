@@ -6,7 +6,7 @@
 
 #include "store/maintenance/doctor.h"
 
-/* The findings of a check for damage; the worker hands them over to the view that asked. */
+/* The findings of a check for damage; the worker passes them to the view that requested it. */
 struct findings {
     struct finding_list list; /* owns the texts */
     const char **system;      /* in its arena, parallel to the findings: the system of each; static

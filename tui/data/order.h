@@ -10,8 +10,8 @@
 #include "tui/data/session_table.h"
 #include "tui/filter/filter.h"
 
-/* Sessions as trees of forks: each session is below the one it was forked from, and a tree is at
- * the place of its root in the list. Rebuilt each time the list is sorted. */
+/* Sessions as trees of forks: each session is below the one it was forked from, and the position of
+ * a tree is that of its root in the list. Rebuilt each time the list is sorted. */
 struct fork_tree {
     struct fork_node *node; /* owned; by entry */
     size_t n, cap;

@@ -11,7 +11,7 @@
 #include "store/rewind/plan/source.h"
 
 /* Data about a rewind that workers and the model exchange, by the rules of conversation.h: one
- * thread fills it in and hands it over, and then the receiver is the only owner. The exception is a
+ * thread fills it in and passes it on, and then the receiver is the only owner. The exception is a
  * preview, which never changes, is shared, and is freed by its last holder. */
 
 /* The effect of a rewind to a point: a plan, and its preview. */
@@ -63,8 +63,8 @@ struct rewind_summary {
                              undone */
     char left_name[160];  /* one of them */
     const char *left_why; /* static text */
-    /* An undo did nothing yet, because these files changed since. Owned by the message; NULL if no
-     * file changed. */
+    /* If an undo has done nothing yet: the files that changed since. Owned by the message; NULL if
+     * no file changed. */
     struct name_list *edited;
     bool asks; /* there are such files */
 };

@@ -55,6 +55,6 @@ struct described_list {
 };
 
 struct described_list *described_list_new(size_t cap);
-void described_list_free(struct described_list *list); /* frees the rows that are still in it */
+void described_list_free(struct described_list *list); /* also frees its rows */
 
 #endif

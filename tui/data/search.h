@@ -13,8 +13,8 @@
 /* Searching for text, and the hits of a search through a conversation (jobs/jobs_search.c). Case matters only if the
  * needle has a capital letter. */
 
-/* A block that contains the needle. A tool's result is shown below its call and found there: its own message is
- * `away` messages after that of the call. */
+/* A block that contains the needle. A tool's result is shown and found below its call: the message
+ * of the result is `away` messages after the message of the call. */
 struct search_hit {
     size_t message;
     uint32_t block, count; /* of occurrences in it */
@@ -22,7 +22,7 @@ struct search_hit {
     bool result;
 };
 
-/* The largest distance, in rows, at which a call and its result are shown as one. */
+/* The largest distance in rows at which a call and its result are shown together. */
 enum { SEARCH_PARTNER_ROWS = 64 };
 
 struct search_hits {

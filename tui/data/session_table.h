@@ -11,15 +11,15 @@
 
 /* The sessions on the screen. Each has a number, its entry, which it keeps through refreshes,
  * sorting and filtering as long as the scope stays the same. A session is identified by the path of
- * its file, so a copy in another folder has an entry of its own; only the newest of the copies with
- * one id is listed. */
+ * its file, so a copy in another folder has a separate entry; of all copies with one id, only the
+ * newest is listed. */
 #define ENTRY_NONE UINT32_MAX /* no entry; an enum constant would have to fit an int */
 
 struct session_entry {
     struct session_ref ref;  /* texts in the session table's arena */
     struct session_row *row; /* owned; NULL: not described yet */
     unsigned seen;           /* the listing that saw it last */
-    unsigned made;           /* how often its row was read: it changes when the row does */
+    unsigned made;           /* how often its row was read; changes when the row changes */
     uint32_t path_hash, id_hash;
     uint32_t same_id;    /* the next entry with its id: a ring */
     bool hidden;         /* its row is marked as hidden */
@@ -34,8 +34,8 @@ struct session_entry {
 };
 
 /* The facts that a list needs about every entry: whether it is shown, and its sort keys. They are
- * derived from the entries but kept apart, because entries are large and walking over all of them
- * would dominate the time of a sort. */
+ * derived from the entries but stored separately, because entries are large and walking over all of
+ * them would take most of the time of a sort. */
 struct session_sort_key {
     int64_t time_ms;    /* session_entry_time */
     int64_t created_ms; /* of the row; TIME_NONE if it has none */
@@ -59,7 +59,7 @@ void session_table_fini(struct session_table *r);
 /* Adds the sessions found by a listing: new ones get entries, known ones are described again if the
  * file changed. Returns false if out of memory; what was added stays. */
 bool session_table_update(struct session_table *r, const struct ref_list *refs, unsigned listing);
-/* Ends a listing: sessions that it did not find are gone. */
+/* Ends a listing: sessions that it did not find are removed. */
 void session_table_remove_unseen(struct session_table *r, unsigned listing);
 /* Takes the row over; NULL: the file is gone. */
 void session_table_set_row(struct session_table *r, uint32_t entry, struct session_row *row);
@@ -76,9 +76,9 @@ uint32_t session_table_find(const struct session_table *r, struct slice path);
 /* The listed session with this id; ENTRY_NONE if there is no such session. */
 uint32_t session_table_by_id(const struct session_table *r, struct slice id);
 
-/* When the session was last active, by its row, else by its file. */
+/* The time when the session was last active, from its row or else from its file. */
 int64_t session_entry_time(const struct session_entry *e);
-/* Its disk usage, as far as it is known. */
+/* Its disk usage, or the size of the transcript if that is not known. */
 int64_t session_entry_bytes(const struct session_entry *e);
 /* Its title: the row's summary; empty until it is described. */
 struct slice session_entry_title(const struct session_entry *e);

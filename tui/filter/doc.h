@@ -8,7 +8,8 @@
 #include "tui/filter/fuzzy.h"
 #include "tui/filter/query.h"
 
-/* A session as the filter sees it: its texts, folded once when the row arrives, in one piece of memory. */
+/* A session in the form that the filter compares: its texts, folded once when the row arrives, in
+ * one piece of memory. */
 enum doc_field {
     DOC_TITLE,
     DOC_BRANCH,
@@ -25,7 +26,7 @@ struct doc_sets {
     uint64_t initials; /* the first letters of words of the title */
     uint64_t shorts;   /* in the short fields */
     uint64_t all;      /* in any field */
-    uint64_t names; /* in the id and the name of the system, which match by their beginning only */
+    uint64_t names; /* in the id and the name of the system, of which only the beginning matches */
 };
 
 enum { DOC_NAME_LEAST = 3 }; /* the shortest word that may be the beginning of an id */
@@ -38,11 +39,12 @@ struct doc {
     char text[];
 };
 
-/* Makes a doc in the arena, next to the others: a filter reads all of them. If it fits into the *room bytes at `old`
- * (may be NULL), it is made there; *room is then the memory it uses. Returns NULL if out of memory. */
+/* Makes a doc in the arena, next to the others, because a filter reads all of them. If it fits into
+ * the *room bytes at `old` (may be NULL), that memory is used; *room is set to the size of its
+ * memory. Returns NULL if out of memory. */
 struct doc *doc_new(const struct session_row *row, struct arena *a, struct doc *old, size_t *room);
 struct fuzzy_haystack doc_haystack(const struct doc *d, enum doc_field field);
-/* The score of a single letter, from the sets alone, without reading a text. */
+/* The score of a single letter, computed only from the sets, without reading a text. */
 int doc_letter_score(struct doc_sets sets, uint64_t letter);
 
 enum doc_effort { DOC_EFFORT_QUICK, DOC_EFFORT_BEST };

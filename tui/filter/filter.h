@@ -9,12 +9,11 @@
 #include "tui/filter/fold.h"
 #include "tui/filter/query.h"
 
-/* The sessions that match the query, best first, after each key.
- *
- * Why it is fast (100,000 sessions in 16 ms):
+/* Finds the sessions that match the query after each key, best first. It is fast (100,000 sessions
+ * in 16 ms) because:
  *   1. the sets of letters are in one array: most sessions are rejected without reading their texts;
  *   2. a query that became longer is tried on the previous matches only;
- *   3. every session gets a quick score, the best few hundred the thorough one;
+ *   3. every session gets a quick score, and the best few hundred a thorough one;
  *   4. scores are small numbers and are sorted by counting, which keeps equal ones in the order of the list;
  *   5. the rest is done in steps: the best of the first step are shown while the others are scored. */
 struct filter_slot {
@@ -44,7 +43,7 @@ struct filter {
     size_t left_at, left_end;
     size_t room;   /* of hit, fits, score and left */
     bool by_score; /* hit is sorted by score, not in the order of the list */
-    bool busy;     /* the list was sorted in this frame, too: the next step is short */
+    bool busy;     /* the list was also sorted in this frame, so the next step is short */
     bool quiet;    /* hit does not change until all are scored */
     bool shown;    /* the best of the first step are in hit; the rest follows at the end */
     bool fresh;    /* fits and left contain all that can match the present query */
@@ -55,7 +54,7 @@ bool filter_reserve(struct filter *f, size_t n);
 /* Folds the row of an entry that has arrived or changed; NULL if the entry has no row any more. Returns false if out of
  * memory: the entry then matches the empty query only. */
 bool filter_set(struct filter *f, uint32_t entry, const struct session_row *row);
-/* The order or the marks changed: the next run scores every entry again. */
+/* Notes that the order or the marks changed: the next run scores every entry again. */
 void filter_invalidate(struct filter *f);
 void filter_fini(struct filter *f);
 

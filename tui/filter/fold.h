@@ -12,8 +12,8 @@
  * as one kind of blank, broken bytes as U+FFFD. It is still UTF-8, so an ASCII letter is one byte that memchr()
  * finds.
  *
- * A class for each folded byte keeps what folding drops: whether the letter was a capital, for a query with
- * capitals; whether a word begins there, for the score. */
+ * A class for each folded byte keeps what folding loses: whether the letter was a capital (for a
+ * query with capitals) and whether a word begins there (for the score). */
 enum fold_class {
     FOLD_UPPER = 1 << 0, /* was a capital */
     FOLD_WORD = 1 << 1,  /* first letter of a word: after a blank or a sign, or at the start */
@@ -33,9 +33,9 @@ size_t fold_map(struct slice in, uint32_t *origin, size_t cap);
  * only texts whose set contains its own. */
 uint64_t fold_signature(struct slice folded);
 
-/* Title keys: the beginning of a folded title as numbers that sort as its bytes do, so that a list is sorted with few
- * looks at the titles. A small letter or a blank takes one digit of a number, any other byte two. The first number leaves
- * enough bits to tell 100,000 titles apart. */
+/* Title keys: the beginning of a folded title as numbers that sort as its bytes do, so that sorting
+ * a list rarely has to read the titles. A small letter or a blank takes one digit of a number, any
+ * other byte takes two. The first number leaves enough bits to tell 100,000 titles apart. */
 enum {
     TITLE_KEYS = 3,
     TITLE_DIGITS = 9 + 12 + 12,

@@ -34,12 +34,13 @@ struct fuzzy_haystack {
 /* Folds the word; smart case. Returns false if out of memory. */
 bool fuzzy_needle_init(struct fuzzy_needle *needle, struct slice word);
 
-/* The letters in order, with gaps: the first match, tightened once. */
+/* Matches the letters in order, with gaps: finds the first match and tightens it once. */
 int fuzzy_quick(const struct fuzzy_needle *needle, struct fuzzy_haystack haystack);
 /* The best match; at[] (FUZZY_NEEDLE_MAX elements, may be NULL) gets the places of its bytes. */
 int fuzzy_best(const struct fuzzy_needle *needle, struct fuzzy_haystack haystack, uint16_t *at);
-/* For long texts, in which nearly every word would match with gaps: the literal word, or letters from the start of a word
- * with small gaps. If the beginning of a word does not match, the word does not. */
+/* For long texts, in which nearly every word would match with gaps: matches the literal word, or
+ * letters from the start of a word with small gaps. If the beginning of a word does not match,
+ * neither do longer words. */
 int fuzzy_near(const struct fuzzy_needle *needle, struct fuzzy_haystack haystack);
 
 enum anchor { ANCHOR_NONE = 0, ANCHOR_START = 1, ANCHOR_END = 2, ANCHOR_BOTH = 3 };

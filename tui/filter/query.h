@@ -8,7 +8,7 @@
 #include "lite/base/slice.h"
 #include "tui/filter/fuzzy.h"
 
-/* Parses what the user types to find a session: words between blanks, all of which must match.
+/* Parses the query for sessions: words separated by blanks, all of which must match.
  *
  *     word      the letters in order, with gaps     'word    the literal word
  *     ^word     at the start of a text              word$    at its end

@@ -20,8 +20,8 @@ struct job_context {
     const char *present_dir;
     const struct store_env *env; /* where changes are kept; may be set before the first question */
     const struct config *config; /* how sessions are resumed; NULL: not checked */
-    const char *path;            /* where programs are; may be NULL */
-    bool no_worktrees;           /* the scope "worktrees" is the project alone */
+    const char *path;            /* where programs are searched; may be NULL */
+    bool no_worktrees;           /* the scope "worktrees" is only the project */
 
     pthread_mutex_t lock; /* protects what follows: scopes, resolved when first needed */
     struct arena arena;
@@ -33,14 +33,15 @@ struct job_context {
 void jobs_init(struct job_context *d, struct store *const store[], size_t stores,
                const struct settings *settings, const char *present_dir);
 void jobs_fini(struct job_context *d);
-/* on: jobs that wait for a server give up soon, because the screen is left; off ends that. */
+/* on: jobs that wait for a server give up soon, because the program leaves the screen; off ends
+ * this. */
 void jobs_interrupt(const struct job_context *d, bool on);
-/* Whether sessions may be on a server, and the name of a store whose server has not answered for a second although a
- * question waits for it; NULL: none. */
+/* Returns whether sessions may be on a server, and the name of a store for which a question has
+ * been waiting for a second without an answer; NULL: no such store. */
 bool jobs_ask_servers(const struct job_context *d);
 const char *jobs_silent_store(const struct job_context *d);
 
-/* Receives answers; post takes over what the message carries. */
+/* Receives answers; post takes over what the message contains. */
 struct reply {
     void (*post)(void *arg, const struct msg *m);
     void *arg;

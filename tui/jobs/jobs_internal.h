@@ -5,8 +5,8 @@
 #include "tui/data/search.h"
 #include "tui/jobs/jobs.h"
 
-/* Changes: systems plan them, the operation log carries them out. A worker runs them one at a time
- * and to completion; only jobs that change nothing check reply.cancelled. */
+/* Changes: systems plan them, and the operation log carries them out. A worker runs them one at a
+ * time and to completion; only jobs that change nothing check reply.cancelled. */
 
 /* EFFECT_CHANGE. shown: the sessions that an undo considers, and where archiving looks for a
  * session's folders. */
@@ -40,12 +40,12 @@ MUST_CHECK enum err_code jobs_fix(const struct store_env *env, const struct scop
 
 /* The questions of the rewind view. REWIND and UNDO_REWIND are the only ones that change files of a project. */
 
-/* Undoes a record, at env->now_ms, as `reprise undo` does: files edited since then stay, except
- * those in `consent` (may be NULL). */
+/* Undoes a record, at the time env->now_ms, as `reprise undo` does: files edited since the rewind
+ * stay, except those in `consent` (may be NULL). */
 MUST_CHECK enum err_code jobs_undo_rewind(const struct store_env *env, const char *record,
                                           const struct name_list *consent,
                                           struct rewind_summary *out, struct err *e);
-/* Adds the files that would stay and that a person may choose to undo anyway. */
+/* Adds the files that would stay but that the person may choose to undo anyway. */
 MUST_CHECK enum err_code jobs_undo_edited(const struct store_env *env, const char *record,
                                           struct name_list *out, struct err *e);
 MUST_CHECK enum err_code jobs_run_rewind(const struct job_context *d, const struct effect *question,
@@ -71,7 +71,7 @@ MUST_CHECK enum err_code jobs_trash(const struct job_context *d, const struct ef
 /* Searches every message of a conversation. */
 typedef void jobs_found_fn(struct search_hits *list, void *arg); /* takes the list over */
 
-/* EFFECT_SEARCH: hands out lists of hits in order, of any length; the last one has `done` set. Rows
+/* EFFECT_SEARCH: passes on lists of hits in order, of any length; the last one has `done` set. Rows
  * that cannot be read are skipped. */
 MUST_CHECK enum err_code jobs_search(const struct conversation *c, struct slice needle,
                                      const atomic_bool *cancel, jobs_found_fn *fn, void *arg,

@@ -12,11 +12,11 @@
  * without curses. Keys follow the grammar of xterm and its successors (CSI, SS3), not a list of one terminal's strings;
  * the older spellings of rxvt and the Linux console are known, too.
  *
- * An incomplete sequence is held back. Esc alone may begin one: the caller feeds the bytes that arrive, and when nothing
- * has followed for INPUT_ESC_MS it calls input_next() with `quiet` set, which turns the held bytes into keys.
- *
- * While the answer to a question to the terminal is under way, Esc is held back longer, because it may be the answer's
- * first byte. An answer that is cut off is swallowed to its end: no part of it is read as keys. */
+ * An incomplete sequence is held back. Esc alone may begin one: the caller feeds the bytes that
+ * arrive and, if nothing follows for INPUT_ESC_MS, calls input_next() with `quiet` set, which turns
+ * the held bytes into keys. While the terminal's answer to a query is expected, Esc is held back
+ * longer, because it may be the first byte of the answer. An answer that arrives in pieces is
+ * discarded to its end, so that no part of it is read as keys. */
 enum {
     INPUT_ESC_MS = 25,
     INPUT_ANSWER_MS = 200,
@@ -24,7 +24,7 @@ enum {
     INPUT_PASTE_MAX = 1024 * 1024
 };
 
-/* BACKGROUND: the answer to OSC 11. ANSWERED: that to DA1, which follows it. */
+/* BACKGROUND: the answer to OSC 11. ANSWERED: the answer to DA1, which follows it. */
 enum input_kind { INPUT_KEY, INPUT_PASTE, INPUT_MOUSE, INPUT_BACKGROUND, INPUT_ANSWERED };
 
 struct input_event {
@@ -40,8 +40,8 @@ struct input {
     struct buf held;
     size_t at; /* the bytes before it are parsed */
     bool pasting;
-    bool expects; /* an answer; set by the caller, cleared by DA1's */
-    size_t cut;   /* the bytes of an answer whose beginning was given up, at most */
+    bool expects; /* an answer is expected; set by the caller, cleared by the answer to DA1 */
+    size_t cut;   /* the largest number of bytes of an answer whose beginning was discarded */
     struct buf paste;
     struct mouse last_click; /* for double clicks */
     int64_t last_click_ms;

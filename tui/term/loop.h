@@ -7,13 +7,13 @@
 #include "tui/jobs/jobs.h"
 #include "tui/term/term.h"
 
-/* The loop that drives the screen. It waits for keys, replies of workers, signals, changed files and the model's own
- * clock, passes each to update() as a message, carries out the effects, and draws once when nothing else is waiting. It
- * does not wake up while nothing happens. */
+/* The loop that drives the screen. It waits for keys, replies of workers, signals, changed files
+ * and the model's own clock, passes each to update() as a message, carries out the effects, and
+ * draws once when nothing else is waiting. It does not wake up if nothing happens. */
 struct loop_setup {
     struct job_context *context;
     struct term_options term;
-    /* If the terminal says that its background is light, after it was asked. */
+    /* The theme to use if the terminal, when asked, reports a light background. */
     const struct theme *light;
     const char *editor; /* $VISUAL, $EDITOR; NULL: vi */
 };

@@ -13,14 +13,14 @@
 struct paint {
     struct frame shown; /* the contents of the curses screen; no cells: not known */
     const struct theme *theme;
-    bool utf8;             /* the locale; otherwise only ASCII is drawn */
+    bool utf8;             /* the locale is UTF-8; otherwise only ASCII is drawn */
     int colours;           /* 0: attributes only; 8, 16, 256 */
     int pair[STYLE_COUNT]; /* the curses pair of each style; 0: the terminal's own colours */
-    bool true_colour;  /* the terminal has 24 bits a colour; curses knows only 256 of them, so */
-    int32_t slot[256]; /* these numbers stand for a THEME_RGB; 0: for themselves */
+    bool true_colour;      /* the terminal has 24-bit colours, but curses knows only 256, so */
+    int32_t slot[256];     /* these numbers stand for a THEME_RGB; 0: for themselves */
 };
 
-/* What is known of colours besides the terminal's entry. */
+/* Facts about colours that the terminal's description does not contain. */
 struct paint_colours {
     enum colours wanted; /* the setting */
     bool no_color;       /* NO_COLOR, and */
@@ -29,12 +29,12 @@ struct paint_colours {
 
 /* Called after newterm(). */
 void paint_init(struct paint *p, const struct theme *theme, struct paint_colours c);
-/* Another theme from the next frame on, which is drawn whole. */
+/* Sets the theme for the next frame, which is then drawn completely. */
 void paint_set_theme(struct paint *p, const struct theme *theme);
 /* Appends what curses has written, with true colours in place of the numbers that stand for them. */
 MUST_CHECK enum err_code paint_expand(const struct paint *p, struct slice drawn, struct buf *out);
 void paint_fini(struct paint *p);
-/* Forgets what is on the screen: the next frame is drawn whole. */
+/* Forgets what is on the screen: the next frame is drawn completely. */
 void paint_invalidate(struct paint *p);
 /* Draws the rows that differ from the frame before. If out of memory nothing is drawn. */
 void paint_frame(struct paint *p, const struct frame *f);

@@ -12,9 +12,9 @@
 #include "tui/widgets/frame.h"
 #include "tui/widgets/theme.h"
 
-/* Signals that the loop waits for. While they are blocked they are read from a descriptor and interrupt nothing: SIGTERM,
- * SIGHUP, SIGINT, SIGQUIT, SIGWINCH and SIGTSTP. They are blocked before the first thread starts, so that every thread
- * blocks them. */
+/* Signals that the loop waits for. They are blocked and read from a descriptor, so they interrupt
+ * nothing: SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGWINCH and SIGTSTP. They are blocked before the
+ * first thread starts, so every thread blocks them. */
 struct term_signals {
     struct proc_signals of; /* its descriptor is readable when a signal has come */
     sigset_t before;        /* restored by term_signals_unblock() */
@@ -33,7 +33,7 @@ int term_signals_wait_for(struct term_signals *s, pid_t child);
 /* The user's terminal, opened as /dev/tty, so that stdin and stdout may go elsewhere. While it is open, the screen is
  * ours; term_close(), a crash and a suspension restore everything.
  *
- * There is one terminal in a process: curses and the crash handlers know only one. */
+ * A process has only one terminal, because curses and the crash handlers support only one. */
 struct terminal;
 
 struct term_options {
@@ -58,12 +58,12 @@ void term_size(struct terminal *t, int *rows, int *cols);
 /* Restores the terminal for another program, and takes it again. */
 void term_leave(struct terminal *t);
 void term_enter(struct terminal *t);
-/* Another theme from the next frame on. */
+/* Sets the theme for the next frame. */
 void term_set_theme(struct terminal *t, const struct theme *theme);
-/* Returns true if the terminal was asked for its background: INPUT_BACKGROUND and INPUT_ANSWERED will follow, if it is one
- * that answers. */
+/* Returns true if the terminal was asked for its background: INPUT_BACKGROUND and INPUT_ANSWERED
+ * will follow if the terminal supports the query. */
 bool term_background_asked(const struct terminal *t);
-/* Shows the frame: only the difference from the one before is sent. */
+/* Shows the frame; only the difference from the previous frame is sent. */
 void term_paint(struct terminal *t, const struct frame *f);
 /* Forgets what is on the screen: the next paint sends everything. */
 void term_invalidate(struct terminal *t);

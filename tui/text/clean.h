@@ -13,10 +13,10 @@
  *
  * ncurses counts columns with the C library's wcwidth, one character at a time; if a terminal
  * counts differently, every column after the character is misplaced. So a width is only useful if
- * both agree. The rule: utf8proc decides what is shown at all and wcwidth how wide it is, each in
- * the installed version, and sequences about which terminals are known to disagree are not passed
- * on at all (see clean_next). A C locale knows no letters beyond ASCII: there, and in tests without
- * a locale, utf8proc's width is used. */
+ * both agree. Therefore utf8proc decides whether a character is shown and wcwidth how wide it is,
+ * each in the installed version, and sequences on whose width terminals disagree are not passed on
+ * at all (see clean_next). A C locale knows no letters beyond ASCII: there, and in tests without a
+ * locale, utf8proc's width is used. */
 
 /* 1 or 2; 0 for a mark that sits on the character before it; -1 for characters that are never shown
  * as themselves: controls, format characters, surrogates, unassigned characters and those newer
@@ -60,7 +60,7 @@ struct glyph {
     char bytes[GLYPH_BYTES]; /* valid UTF-8, clean */
     uint8_t len;
     uint8_t width; /* 1 or 2; the length of a sign */
-    bool joined;   /* belongs to the cluster of the glyph before: no line break between them */
+    bool joined;   /* belongs to the cluster of the previous glyph: no line break between them */
     enum glyph_kind kind;
     size_t at; /* where in the text it begins */
 };
@@ -92,14 +92,14 @@ size_t clean_width(struct slice text);
  * function. */
 MUST_CHECK enum err_code clean_add(struct buf *out, struct slice text);
 
-/* Returns false if bytes outside ASCII would be other characters in this locale, or controls. */
+/* Returns false if bytes outside ASCII would be other characters or controls in this locale. */
 bool clean_locale_is_utf8(void);
-/* From now on UTF-8 is written and read without a locale; only in the static program. */
+/* From now on, UTF-8 is written and read regardless of the locale; used only by the static program. */
 void clean_assume_utf8(void);
 /* The replacement in such a locale: the base of an accented letter, the plain form of a quotation
  * mark or a dash, else '?'. */
 char clean_ascii_fallback(struct slice character);
-/* clean_add in ASCII alone, each character as wide as it was. */
+/* clean_add restricted to ASCII; each character keeps its width. */
 MUST_CHECK enum err_code clean_add_ascii(struct buf *out, struct slice text);
 
 /* The path with the home directory written as ~. The result is in out, or is the path itself. */

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The word that was probably meant by a mistyped one, among those that are known:
+/* Finds the known word that was probably meant by a mistyped one:
  *
  *     const char *near = NULL;
  *     size_t best = nearest_limit(typed);
@@ -12,7 +12,7 @@
  *     for each known word
  *         if (nearest_is_nearer(typed, known, &best))
  *             near = known;
- */
+ * */
 
 /* The distance of a mistyped word from a known one, in insertions, deletions, substitutions and swaps of neighbours.
  * Words are cut at NEAREST_WORD. */

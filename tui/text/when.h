@@ -33,8 +33,8 @@ const char *when_day(int64_t ms, char out[WHEN_DATE]);
  * never. */
 int64_t when_age_changes(int64_t now_ms, int64_t then_ms);
 
-/* The time left, if it is less than a week: "6d left", "5h left", "due" once it is over. Returns false if there is more
- * time, or no limit. */
+/* The time left if it is less than a week: "6d left", "5h left", or "due" once it has passed.
+ * Returns false if there is more time, or no limit. */
 enum { WHEN_LEFT = 12 };
 bool when_left(int64_t now_ms, int64_t until_ms, char out[WHEN_LEFT]);
 

@@ -70,7 +70,7 @@ struct cell {
     uint8_t len;
     uint8_t width;    /* 1 or 2; 0: covered by the cell before */
     uint8_t style;    /* enum style */
-    uint8_t selected; /* on the selected row: painted reversed, or marked if colours are off */
+    uint8_t selected; /* on the selected row: painted in reverse, or marked if colours are off */
 };
 
 struct rect {
@@ -99,13 +99,13 @@ void frame_clear(struct frame *f);
 int frame_text(struct frame *f, int y, int x, int w, enum style style, struct slice text);
 /* The same, ending in an ellipsis if something was cut off. */
 int frame_text_cut(struct frame *f, int y, int x, int w, enum style style, struct slice text);
-/* The same, cut in the middle: for paths. */
+/* The same, but cut in the middle, for paths. */
 int frame_text_middle(struct frame *f, int y, int x, int w, enum style style, struct slice text);
 /* For our own literals. */
 int frame_puts(struct frame *f, int y, int x, int w, enum style style, const char *text);
 /* The width of the text as frame_text would draw it. */
 int frame_width(struct slice text);
-/* Blanks in a style; and marks a whole stretch as the selected row. */
+/* Fills with blanks in a style; the second one marks an area as the selected row. */
 void frame_fill(struct frame *f, struct rect r, enum style style);
 void frame_select(struct frame *f, struct rect r);
 /* Marks the row of the cursor: selected, with the pointer and the terminal's own cursor in its
@@ -128,7 +128,7 @@ char *frame_dump(const struct frame *f);
  * Returns the rectangle inside the border. */
 struct rect frame_box(struct frame *f, int h, int w, struct slice title);
 
-/* The spinner for work under way, which turns with the time. Work that is done in a moment shows no
+/* The spinner for work under way, which turns with the time. Work that takes only a moment shows no
  * spinner. */
 const char *frame_spinner_sign(int64_t now_ms, bool ascii);
 bool frame_spinner_shows(int64_t since_ms, int64_t now_ms);

@@ -8,10 +8,10 @@
 #include "tui/widgets/styled_text.h"
 #include "tui/widgets/text_wrap.h"
 
-/* The lines of an edit on the screen: each with its number and sign, in the colours of the theme.
- * A removed line and the added one that replaces it are shown with the part in which they differ
- * highlighted, unless hardly anything of them is the same. Long lines are wrapped below their
- * text, so that the numbers stay in a column of their own. */
+/* The lines of an edit on the screen, each with its number and sign, in the colours of the theme.
+ * In a removed line and the added line that replaces it, the differing part is highlighted, unless
+ * the lines have little in common. Long lines are wrapped below their text, so that the numbers
+ * stay in a separate column. */
 struct hunks_layout_options {
     int width;
     bool ascii;

@@ -8,8 +8,8 @@
 #include "tui/app/key.h"
 #include "tui/widgets/frame.h"
 
-/* One line of text being typed: the query, a search, a title. Always valid UTF-8; the cursor is between
- * characters. A zeroed struct is an empty line. */
+/* A line of text that is being typed: the query, a search, a title. It is always valid UTF-8, and
+ * the cursor is between characters. A zeroed struct is an empty line. */
 enum { LINE_EDITOR_MAX = 1024 };
 
 struct line_editor {

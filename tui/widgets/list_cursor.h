@@ -9,7 +9,7 @@
 #include "tui/app/key.h"
 #include "tui/widgets/frame.h"
 
-/* A cursor in rows of which only some fit on the screen. Every screen with rows is built on it.
+/* A cursor in a list of which only some rows fit on the screen. Every screen with rows uses it.
  *
  * Invariant, after each call: at < n (0 if there are no rows), top <= at < top + fit, and no line is left empty below
  * the last row as long as rows are hidden above. */

@@ -13,15 +13,15 @@ enum { TABLE_RUNS = 96 }; /* maximum of one line */
 struct table *table_new(unsigned cols);
 void table_free(struct table *t); /* NULL is fine */
 
-/* These do nothing if the table is NULL. The first row is the head. align: 0 and 1 left, 2 centre,
- * 3 right. */
+/* These functions do nothing if the table is NULL. The first row is the head. align: 0 and 1 left,
+ * 2 centre, 3 right. */
 void table_row(struct table *t);
 void table_cell(struct table *t, int align);
 void table_text(struct table *t, enum style style, struct slice text);
 
 typedef void table_line_fn(void *arg, const struct run *run, size_t n);
 
-/* Hands out the lines; runs are valid during the call. */
+/* Passes on the lines; runs are valid during the call. */
 enum err_code table_layout(const struct table *t, int width, bool ascii, table_line_fn *fn,
                            void *arg);
 
@@ -35,7 +35,7 @@ struct markdown {
 };
 
 typedef void markdown_code_fn(void *arg, struct slice code);
-/* Hands out the blocks of code in a document, as they are to be copied; valid during the call. */
+/* Passes on the blocks of code in a document, as they are to be copied; valid during the call. */
 MUST_CHECK enum err_code markdown_code_blocks(struct slice text, markdown_code_fn *fn, void *arg);
 
 void markdown_layout(struct styled_text *s, const struct markdown *how, struct slice text);

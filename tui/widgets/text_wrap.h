@@ -3,9 +3,9 @@
 
 #include "tui/widgets/styled_text.h"
 
-/* Breaks styled text into lines: it is cleaned, and wrapped between words (or, if there is no blank
- * to break at, between clusters; ideographs are words of their own). A cluster is never cut in two
- * unless it is wider than the line.
+/* Breaks styled text into lines: the text is cleaned, and wrapped between words or, without a blank
+ * to break at, between clusters; each ideograph is a word. A cluster is never split unless it is
+ * wider than the line.
  *
  *     text_wrap_begin -> { text_wrap_add, text_wrap_break }... -> text_wrap_fini */
 
@@ -49,7 +49,7 @@ void text_wrap_break(struct text_wrap *f);
 /* Ends the last line, if one was begun; frees. */
 void text_wrap_fini(struct text_wrap *f);
 
-/* Draws wrapped text in a rectangle, with a sign if some is left out. Returns the number of lines
+/* Draws wrapped text in a rectangle, with a sign if it does not fit. Returns the number of lines
  * used. */
 int text_wrap_draw(struct frame *f, struct rect r, enum style style, struct slice text);
 int text_wrap_height(struct slice text, int w); /* the lines it would use with unlimited height */

@@ -7,9 +7,9 @@
 #include "lite/base/slice.h"
 #include "tui/widgets/frame.h"
 
-/* The look of each style. The theme `dark` uses the 16 colours of the terminal's own palette and so
- * respects the person's choice; `light` has letters that can be read on white; the others bring their
- * own background. Without colours, attributes carry the meaning. */
+/* The look of each style. The theme `dark` uses the 16 colours of the terminal's palette, which the
+ * person may have chosen; `light` has colours that are readable on white; the others set their own
+ * background. Without colours, attributes carry the meaning. */
 #define THEMES(X)                                                                                  \
     X(DARK, "dark")                                                                                \
     X(LIGHT, "light")                                                                              \

@@ -21,17 +21,17 @@ struct toast {
 };
 
 void toast_info(struct toast *t, int64_t now_ms, const char *fmt, ...) PRINTF_LIKE(3, 4);
-/* A message that is not a success: a reason, or a state. */
+/* Shows a message that does not report success: a reason, or a state. */
 void toast_note(struct toast *t, int64_t now_ms, const char *fmt, ...) PRINTF_LIKE(3, 4);
 void toast_error(struct toast *t, const struct err *e);
 void toast_error_text(struct toast *t, struct slice text);
 void toast_no_memory(struct toast *t);
-/* A key was pressed, so the message has been read. */
+/* Called after a key: the message has been read. */
 void toast_dismiss(struct toast *t);
 /* Removes a message whose time is over. */
 void toast_tick(struct toast *t, int64_t now_ms);
 int64_t toast_wake_ms(const struct toast *t);
-/* The lines that it takes in w columns: at least 1, also if there is nothing to draw. */
+/* The number of lines that it takes in w columns; at least 1, even if there is nothing to draw. */
 int toast_height(const struct toast *t, int w);
 /* Returns false if there is nothing to draw. */
 bool toast_draw(const struct toast *t, struct frame *f, struct rect r);

@@ -11,7 +11,7 @@ struct invocation;
 
 /* The shared part of the commands about edits: blame, touched, files. */
 
-/* Returns true if something has this name. */
+/* Returns true if a file or directory has this name. */
 bool blame_is_there(const struct invocation *in, const char *name);
 /* The first line of a prompt that is not blank. */
 struct slice blame_first_line(struct slice prompt);

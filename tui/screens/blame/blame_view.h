@@ -8,8 +8,9 @@
 #include "tui/data/blame_rows.h"
 #include "tui/widgets/list_cursor.h"
 
-/* Who changed a file: the sessions and turns that touched it, newest first, or its lines with age
- * and prompt of the turn that wrote each. Tab switches; Enter opens the conversation at that turn. */
+/* Who changed a file: the sessions and turns that touched it, newest first, or its lines, each with
+ * the age and prompt of the turn that wrote it. Tab switches; Enter opens the conversation at that
+ * turn. */
 struct model;
 struct view_ops;
 

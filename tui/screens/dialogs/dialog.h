@@ -9,14 +9,14 @@
 #include "tui/app/key.h"
 #include "tui/widgets/line_editor.h"
 
-/* A question with a few answers. The first one is the safe one and is selected: Enter pressed without reading
- * changes nothing. */
+/* A question with a few answers. The first answer is the safe one and is selected, so pressing
+ * Enter without reading changes nothing. */
 enum dialog_choice {
     CHOICE_CANCEL,
     CHOICE_ANYWAY,        /* resume although it is running */
     CHOICE_MAIN_WORKTREE, /* resume there */
     CHOICE_PRESENT_DIR,
-    CHOICE_DO, /* do what the question is about */
+    CHOICE_DO, /* do what the question asks */
 };
 
 struct model;
@@ -49,7 +49,7 @@ void dialog_want_yes(struct dialog *d);
 enum { PROMPT_TEXT = 160 };
 
 /* Called for Enter: takes the text over and returns NULL (the prompt is already closed), or returns
- * why the text is not valid. */
+ * the reason why the text is not valid. */
 typedef const char *prompt_answer_fn(struct model *m, struct slice text);
 
 struct prompt {

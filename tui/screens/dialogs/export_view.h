@@ -10,9 +10,9 @@
 #include "store/export/export.h"
 #include "tui/data/ref_list.h"
 
-/* Exporting a session, or the marked ones into a directory: the choices of `reprise export` as rows, and the name of the file. The
- * dialog stays open while the file is written, and Esc cancels that. If the file exists, writing
- * again replaces it. */
+/* Exports a session, or the marked ones into a directory. The dialog shows the options of `reprise
+ * export` as rows, and the name of the file. It stays open while the file is written, and Esc
+ * cancels the export. If the file exists, confirming again replaces it. */
 enum export_row {
     EXPORT_ROW_FORMAT,
     EXPORT_ROW_TOOLS,
@@ -36,7 +36,7 @@ struct export_view {
     enum export_messages messages;
     bool thinking, subagents, redact;
     bool named;  /* the person chose the name of the file */
-    bool exists; /* the file exists: writing again replaces it */
+    bool exists; /* the file exists: confirming again replaces it */
     char path[PATH_MAX];
     char title[128];
     size_t at;        /* the selected row */

@@ -5,8 +5,9 @@
 
 #include "tui/config/resume_command.h"
 
-/* Resuming a session once with other flags than the configured ones: a row for each choice that the agent is known to have,
- * one for any other flags, and one that resumes. Nothing is remembered. */
+/* Resumes a session once with other flags than the configured ones: the dialog has a row for each
+ * known option of the agent, one for any other flags, and one that resumes. The choices are not
+ * saved. */
 enum { RESUME_TEXT = 160 };
 
 struct resume_view {
@@ -16,7 +17,7 @@ struct resume_view {
     size_t value[RESUME_CHOICES_MAX];
     char typed[RESUME_CHOICES_MAX][RESUME_TEXT]; /* "": none */
     char flags[RESUME_TEXT];                     /* as a shell would read them */
-    char session[RESUME_TEXT];                   /* its id: the list may be reloaded meanwhile */
+    char session[RESUME_TEXT];                   /* its id, because the list may be reloaded */
     size_t at; /* the choices, the flags, then the row that resumes */
 };
 

@@ -21,9 +21,9 @@ struct effect;
 
 extern const struct view_ops view_resume_flow, view_change_flow;
 
-/* --- resume (resume_flow.c): Enter was pressed. The row of the session may not be read yet, or a
- * worker is still checking whether its directory exists. (While the flow waits for the row,
- * `resume_waits` of the model is set.) */
+/* --- resume (resume_flow.c): Enter was pressed. The row of the session may not have been read yet,
+ * or a worker may still be checking whether its directory exists. (While the flow waits for the
+ * row, `resume_waits` of the model is set.) */
 struct resume_flow {
     enum action action;                /* ACT_RESUME, ACT_FORK, ACT_PRINT */
     uint32_t entry;                    /* the session; ENTRY_NONE: the one that will be selected */
@@ -37,17 +37,19 @@ struct resume_flow {
 
 /* ACT_RESUME; ACT_PRINT; ACT_FORK: for a session that only its agent can fork. */
 void resume_flow_begin(struct model *m, enum action a);
-/* Resumes with these flags besides those configured; takes them over. */
+/* Resumes with these flags in addition to the configured ones; takes them over. */
 void resume_flow_begin_with(struct model *m, struct name_list *words);
 /* Continues if what the flow waits for has arrived. */
 void resume_flow_retry(struct model *m);
-/* Called when entries get new numbers: the chosen one may now be another session, so the person has
- * to choose again. */
+/* Called when entries get new numbers: the chosen number may now be another session, so the person
+ * has to choose again. */
 void resume_flow_renumbered(struct model *m);
 void resume_flow_fini(struct resume_flow *r);
 
 /* --- change (change_flow.c): a change that waits for an answer, and those being made */
-enum { CHANGES_MAX = 8 }; /* made one after the other; more can only come from a key held down */
+enum {
+    CHANGES_MAX = 8
+}; /* made one after the other; only a key that is held down could cause more */
 
 struct pending_change {
     /* the change that waits for an answer */
@@ -78,11 +80,11 @@ void change_flow_request_names(struct model *m, enum change_request request,
  * over. */
 void change_flow_request_undo(struct model *m, enum change_request request, struct name_list *names,
                               struct slice id);
-/* Requests that the chosen items of a sweep go to the trash; takes the sweep over. */
+/* Requests to move the chosen items of a sweep to the trash; takes the sweep over. */
 void change_flow_request_sweep(struct model *m, struct sweep *sweep);
 /* Forgets the change that waits for an answer. */
 void change_flow_clear(struct model *m);
-/* The same after a failure, which is reported: out of memory. */
+/* The same after running out of memory, which is reported. */
 void change_flow_fail(struct model *m);
 /* Passes the collected sessions to a worker. Returns NULL if out of memory, which is reported. */
 struct effect *change_flow_submit(struct model *m, enum change_request request, struct slice text);
@@ -95,7 +97,7 @@ void delete_flow_estimate(struct model *m, const struct delete_estimate *w);
  * about files that changed since */
 struct undo_flow {
     enum change_request request;
-    bool in_view; /* requested by the rewind view, which carries it out itself */
+    bool in_view; /* requested by the rewind view, which carries it out */
     char id[64];
     struct name_list *edited; /* owned: files that changed since */
     struct name_list *taken;  /* owned: those to be undone anyway */
@@ -104,7 +106,7 @@ struct undo_flow {
 };
 
 void undo_flow_begin(struct model *m, enum change_request request);
-/* The worker did nothing yet: asks the person the questions that it needs answered first. */
+/* The worker has done nothing yet: asks the person the questions that must be answered first. */
 void undo_flow_confirm(struct model *m, const struct change_result *c);
 /* Handles an answer for the rewind view: notes its record, or asks about files that changed since
  * and frees their list. */

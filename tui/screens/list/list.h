@@ -18,7 +18,7 @@
 #include "tui/widgets/frame.h"
 #include "tui/widgets/line_editor.h"
 
-/* The picker: the sessions of a scope, in order, as far as they match the query; one of them is selected.
+/* The picker: the sessions of a scope that match the query, in order; one of them is selected.
  *
  *     session table (all sessions) -> order (sorted) -> filter.hit (those that match): shown in the
  *     list
@@ -26,8 +26,8 @@
  * Invariants:
  *  - `selected` is the entry under the cursor, ENTRY_NONE only if nothing is shown; `at` is its
  *    place;
- *  - until the person moves the cursor, it stays at the top and `selected` follows; from then on
- *    `selected` stays and `at` follows;
+ *  - until the person moves the cursor, it stays at the top and `selected` changes; after that,
+ *    `selected` stays and `at` changes;
  *  - top <= at < top + rows that fit. */
 enum { DESCRIBE_JOBS = 3, LIST_TRACKED_MAX = 8 };
 
@@ -40,25 +40,25 @@ enum { LIST_FLAGS = 6 };
 
 struct list_widths {
     int dir, tag, branch, name, system; /* system: the name with its dialect */
-    int flag[LIST_FLAGS];               /* each in a column of its own */
+    int flag[LIST_FLAGS];               /* each in a separate column */
     /* the system of all sessions so far; NULL: no session yet, or several systems */
     const struct store_ops *only;
-    bool several; /* several systems: only then a row names its own */
+    bool several; /* several systems: only then do rows name theirs */
 };
 
 /* An entry that stays with its session when the scope changes and entries are renumbered. */
 struct tracked_entry {
     uint32_t *entry;   /* the entry; ENTRY_NONE: no session */
-    struct slice path; /* of a session that was not found in the new scope yet; empty: no session */
+    struct slice path; /* of a session not yet found in the new scope; empty: no session */
 };
 
-/* The search in conversations: the query begins with //, and the list shows the sessions in which
- * the rest of it occurs (list_content.c). */
+/* The search in conversations: if the query begins with //, the list shows the sessions that
+ * contain the rest of the query (list_content.c). */
 struct list_content {
     struct buf text;         /* what was searched for last; empty: nothing */
     unsigned asked;          /* generation of the search under way; 0: none */
     int64_t ask_ms;          /* when to search, after a pause in typing; TIME_NONE */
-    bool stale;              /* the hits are those of an earlier text, until the first answer */
+    bool stale;              /* the hits belong to an earlier text, until the first answer */
     bool complete;           /* every session was searched for the text */
     struct arena arena;      /* owns the snippets */
     struct content_hit *hit; /* owned; by entry; lines 0: the text does not occur */
@@ -93,19 +93,18 @@ struct list {
     unsigned listing; /* generation of the question under way; 0: none */
     bool replace;     /* the first answer to it replaces the session table: the scope has changed */
     bool listed_once; /* the scope has been listed to its end */
-    int64_t busy_since; /* when the work under way began; TIME_NONE: none */
+    int64_t busy_since; /* when the present work began; TIME_NONE: no work */
     int64_t refresh_ms; /* files have changed: when to list again; TIME_NONE */
     int64_t reorder_ms; /* rows have changed: when to sort and filter again; TIME_NONE */
-    size_t next_stale;  /* place in `order` from which to look for rows to describe */
+    size_t next_stale;  /* where in `order` to look for the next rows to describe */
     size_t next_rest;   /* then among the entries */
     struct describe_job job[DESCRIBE_JOBS];
     struct describe_job disk_usage_job, full_scan_job; /* list_details.c */
     size_t next_disk_usage, next_full_scan;            /* among the entries */
     int64_t bytes;                                     /* of all in `order` */
     struct problem_list *problems;                     /* owned; NULL: none */
-    bool new_problems;                                 /* they differ from those of the previous
-                                                          listing */
-    unsigned rebuilt; /* how often it was sorted: its sessions may change each time */
+    bool new_problems; /* problems that the previous listing had not */
+    unsigned rebuilt;  /* how often it was sorted: its sessions may change each time */
     struct tracked_entry held[LIST_TRACKED_MAX]; /* entries that other views keep */
     size_t tracked_n;
     struct arena tracked_paths;
@@ -128,7 +127,7 @@ struct list {
     /* the conversation beside it */
     enum preview_mode preview;
     struct transcript_view *view; /* owned */
-    uint32_t viewed;              /* the entry it shows */
+    uint32_t viewed;              /* the entry that it shows */
     int64_t view_ms;              /* when to show the selected one; TIME_NONE: it is shown */
 };
 
@@ -157,7 +156,7 @@ bool list_busy(const struct list *l);
 bool list_settled(const struct list *l);
 
 /* --- what a person does (list.c) */
-/* While a typed filter is not finished, the cursor waits for it; frames are drawn meanwhile. */
+/* While a typed filter is not finished, the cursor waits for it, but frames are drawn. */
 void list_move(struct list *l, int64_t by, struct effects *fx);
 void list_move_to(struct list *l, size_t at, struct effects *fx);
 void list_scroll(struct list *l, int lines, struct effects *fx);
@@ -175,9 +174,9 @@ void list_mark(struct list *l, uint32_t entry, bool on);
 void list_unmark_all(struct list *l);
 /* Sorts and filters now, and finds the selection again. */
 void list_rebuild(struct list *l, struct effects *fx);
-/* Gives the conversation the space that its head leaves free. */
+/* Gives the conversation the space below the head of the preview. */
 void list_fit_preview(struct list *l, struct effects *fx);
-/* The preview follows the selection, after a moment. */
+/* Lets the preview follow the selection after a moment. */
 void list_follow(struct list *l, struct effects *fx);
 
 /* The selected session; NULL: none. */
@@ -192,9 +191,9 @@ struct slice list_content_text(const struct list *l);
 /* The query has changed: a new text is searched for after a pause. */
 void list_content_typed(struct list *l, struct effects *fx);
 void list_content_tick(struct list *l, struct effects *fx);
-/* Takes over an answer to the search. Returns false if the message is none. */
+/* Takes over an answer to the search. Returns false if the message is not one. */
 bool list_content_msg(struct list *l, const struct msg *msg, struct effects *fx);
-/* Entries have got other numbers: searches again. */
+/* Called when entries get new numbers: searches again. */
 void list_content_renumbered(struct list *l, struct effects *fx);
 /* The entries to be filtered: those of the order with a hit. */
 const uint32_t *list_content_entries(struct list *l, size_t *n);
@@ -234,7 +233,8 @@ void list_draw_row(const struct list *l, struct frame *f, struct rect r, size_t 
 /* Goes from this directory to the repository's worktrees, to every project, and round again. */
 void list_next_scope(struct model *m);
 
-/* The sessions that a change is about: the marked ones while the list is the base, else the one of view_entry(). */
+/* The sessions that a change applies to: the marked ones while the list is the base, else the one
+ * of view_entry(). */
 struct list_selection {
     const struct list *list;
     bool marked; /* the marked ones, from `next` on; else `one` */
@@ -244,7 +244,7 @@ struct list_selection {
 struct list_selection list_selection_of(const struct model *m);
 /* Returns the next of them in *entry, or false after the last one. */
 bool list_selection_next(struct list_selection *s, uint32_t *entry);
-/* The one session that actions are about; NULL: none. */
+/* The one session that actions apply to; NULL: none. */
 const struct session_entry *list_selection_session(const struct model *m);
 
 /* Returns true if that session can be forked, but only by a command of its agent. */
@@ -252,8 +252,8 @@ bool list_session_forks_in_agent(const struct model *m);
 
 /* The ability (enum session_can) that an action needs; 0 if it needs none. */
 unsigned list_required_ability(enum action a);
-/* Why the selected sessions do not allow an action; NULL if they do. `none` is the reason to return
- * if the action needs a session and no session is selected; NULL if it is possible then. */
+/* The reason why an action is not possible for the selected sessions; NULL if it is. `none` is the
+ * reason to return if no session is selected; NULL if the action is possible without one. */
 const char *list_session_unavailable(const struct model *m, enum action a, const char *none);
 #define LIST_NO_SESSION "no session is selected"
 

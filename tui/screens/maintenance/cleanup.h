@@ -21,7 +21,7 @@ enum cleanup_rule {
     CLEANUP_RULE_LARGER,
     CLEANUP_RULE_EMPTY,
     CLEANUP_RULE_ARCHIVED,
-    CLEANUP_RULE_ORPHANS, /* excludes the two before, since leftovers are neither */
+    CLEANUP_RULE_ORPHANS, /* excludes the two before, because leftovers are neither */
     CLEANUP_RULE_COUNT
 };
 
@@ -46,9 +46,10 @@ bool cleanup_rule_is_checkbox(enum cleanup_rule rule);
 /* Returns true if any rule selects sessions, and not only the scope. */
 bool cleanup_rules_select(const struct cleanup_rules *r);
 bool cleanup_rule_is_set(const struct cleanup_rules *r, enum cleanup_rule rule);
-/* Sets the next value or the one before. Returns false at the end of the values. */
+/* Sets the next or the previous value. Returns false at either end. */
 bool cleanup_rule_step(struct cleanup_rules *r, enum cleanup_rule rule, int direction);
-/* Sets a typed value; blank: any. Returns the reason if it is not valid, or NULL. */
+/* Sets a typed value; a blank one removes the limit. Returns NULL, or the reason why it is not
+ * valid. */
 const char *cleanup_rule_set_text(struct cleanup_rules *r, enum cleanup_rule rule,
                                   struct slice text, int64_t now_ms);
 /* The rules as the store takes them, except scope and cancel. */
@@ -56,13 +57,11 @@ struct sweep_rule cleanup_rules_to_sweep(const struct cleanup_rules *r, int64_t 
 /* All of them in a sentence: "in all projects, not used for 30d, archived". */
 void cleanup_rules_text(const struct cleanup_rules *r, char *out, size_t cap);
 
-/* Cleanup by rule: the rules, and below them exactly the sessions that they select, each with its
- * size, and ticked if it may go. One cursor goes through both; the ticked sessions go to the trash
- * after one question. With no rule set it shows the sizes of all sessions and projects, and nothing
- * is ticked.
- *
- * Only sessions that are shown can be moved, so nothing can be moved until the answer to changed
- * rules arrives. */
+/* Cleanup by rule: the view shows the rules, and below them exactly the sessions that they select,
+ * each with its size, and ticked if it can be deleted. One cursor moves through both; the ticked
+ * sessions are moved to the trash after one question. Without rules, the sizes of all sessions and
+ * projects are shown and nothing is ticked. Only sessions that are shown can be moved, so after a
+ * change of the rules nothing can be moved until the new list arrives. */
 struct model;
 struct view_ops;
 
@@ -80,7 +79,7 @@ struct cleanup {
     struct cleanup_rules rules;
     enum cleanup_sort sort;
     struct sweep *sweep; /* owned; NULL until it arrives */
-    bool ruled;          /* it was found by a rule: its ticks are deliberate */
+    bool ruled;          /* a rule found the sessions, so their ticks are deliberate */
     struct err error;    /* why the sweep is missing */
     unsigned asked;      /* generation of EFFECT_SWEEP; 0: none */
     int64_t asked_ms;

@@ -12,9 +12,9 @@
 #include "tui/widgets/frame.h"
 #include "tui/widgets/list_cursor.h"
 
-/* Everything damaged in the scope of the list, in every system: files that the listing could not read, damage around
- * the sessions, and sessions whose row reports damage, also hidden ones. A row knows only the two ends of a file;
- * the doctor checks all of it. */
+/* Everything damaged in the scope of the list, in every system: files that the listing could not
+ * read, damage outside the sessions, and sessions (hidden ones included) whose row reports damage.
+ * A row is made from only the two ends of a file; the doctor checks all of it. */
 struct model;
 struct view_ops;
 
@@ -22,7 +22,7 @@ extern const struct view_ops view_damaged;
 
 enum damage_source {
     DAMAGE_PROBLEM, /* of the listing: i is one of its problems */
-    DAMAGE_STORE,   /* i is one of the findings around the sessions */
+    DAMAGE_STORE,   /* i is one of the findings outside the sessions */
     DAMAGE_SESSION, /* i is an entry of the session table */
 };
 

@@ -30,7 +30,7 @@ struct trash_view {
     char joining[64];             /* the trash id of the item in question */
 };
 
-/* A newer transcript is in the place of the one to be restored: asks whether to join the two. */
+/* Asks whether to join the transcript to be restored with the newer one in its place. */
 void trash_view_ask_join(struct model *m, const struct change_result *c);
 void trash_view_fini(struct trash_view *v);
 

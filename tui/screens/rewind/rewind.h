@@ -17,7 +17,7 @@
  *
  *     rewind_view_new -> open -> resize -> { msg, act, answer, tick, draw }... -> close or open -> free
  *
- * It is part of the model, as transcript.h is: it has no terminal, and changes only in calls that
+ * Like transcript.h, it is part of the model: it has no terminal, and changes only in calls that
  * take `effects`. */
 struct rewind_view;
 struct view_ops;
@@ -35,7 +35,7 @@ struct rewind_start {
     bool live;       /* an agent has the session open */
 };
 
-/* Shows a session; what was shown before is forgotten. Texts are copied. Returns false if out of
+/* Shows a session in place of the one shown before. Texts are copied. Returns false if out of
  * memory. */
 bool rewind_view_open(struct rewind_view *v, const struct session_ref *ref, struct slice title,
                       struct rewind_start at, int64_t now_ms, struct effects *fx);

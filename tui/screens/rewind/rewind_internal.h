@@ -16,8 +16,8 @@
 /* The parts of the rewind view. Shared by the files of this folder only.
  *
  *     turns         the points that a rewind can go back to
- *       preview     the effect of a rewind to one of them: to preview_turn, which may still be the
- *                   turn selected before
+ *       preview     the effect of a rewind to preview_turn, which may still be the turn selected
+ *                   before
  *         picks     the part of it that the person has selected
  *         row       which of its files are listed: those held back, then those that change
  *         changes   the selected file line by line, laid out for the width of its pane */
@@ -56,7 +56,7 @@ struct rewind_view {
     struct preview *preview; /* held; NULL: none */
     size_t preview_turn;
     struct preview_selection *selection; /* owned; one for each entry of the preview */
-    struct lines_changed *partial;       /* owned; of files of which hunks are picked */
+    struct lines_changed *partial;       /* owned; of files with picked hunks */
     struct err preview_error;
     size_t *row; /* owned; entries of the preview */
     size_t rows, unchanged;
@@ -68,13 +68,13 @@ struct rewind_view {
     unsigned asked_turns, asked_lines, asked_preview, asked_changes,
         asked_rewind; /* generations; 0: not asked */
     int64_t asked_ms; /* time of the last question */
-    int64_t due_ms;   /* when to ask for the preview; TIME_NONE: not at all */
+    int64_t due_ms;   /* when to request the preview; TIME_NONE: never */
 
     enum rewind_question question;
     enum rewind_operation operation; /* the operation of asked_rewind, */
     int64_t done, total;             /* and its progress; total 0: not known */
     char result[300];                /* the result of the last rewind; "": no rewind yet */
-    bool went_wrong;                 /* it could not be done completely */
+    bool went_wrong;                 /* the rewind was not done completely */
     char undo[40], redo[40];
 };
 
@@ -90,11 +90,12 @@ bool rewind_is_slow(const struct rewind_view *v);
 bool rewind_is_partial(const struct rewind_selection *pick);
 /* The action for a file; if its rule can be lifted, the action with the rule lifted. */
 enum rewind_action rewind_action_of(const struct rewind_entry *x);
-/* The path as it is shown: relative to the session's directory, else with ~. */
+/* The path as shown: relative to the session's directory, or with ~. */
 struct slice rewind_path(const struct rewind_view *v, const struct rewind_entry *x, char *out,
                          size_t cap);
 
-/* Why a rewind to the turn is not possible; NULL if it is. The conversation can be rewound even if the files cannot. */
+/* The reason why a rewind to the turn is not possible; NULL if it is possible. The conversation can
+ * be rewound even if the files cannot. */
 const char *rewind_turn_why(const struct rewind_view *v, const struct checkpoint *turn);
 /* The part of the preview that is about the conversation; NULL if it is not changed. */
 const struct rewind_conversation *rewind_conversation_of(const struct rewind_view *v);
@@ -128,15 +129,15 @@ struct rewind_layout rewind_layout(const struct rewind_view *v, int h, int w);
 /* The number of lines that the whole note on the selected turn needs in a pane of that width; 0 if
  * nothing about it is unusual. */
 int rewind_note_height(const struct rewind_view *v, int w);
-/* The warning about the selected file: why it is held back, or what a rewind of it would disturb; NULL: none. It is in the line
- * above the changes if it fits there, else below that line. */
+/* The warning about the selected file: why it is held back, or what its rewind would disturb; NULL:
+ * none. It is drawn in the line above the changes if it fits there, otherwise below that line. */
 const char *rewind_file_warning(const struct rewind_view *v);
 /* Keeps the selected lines within their panes. */
 void rewind_settle(struct rewind_view *v);
 
 /* Drawing the parts of the rewind view. Shared by the files of this folder only. */
 
-/* The selected line of a pane; the terminal's cursor is in the pane that has the keys. */
+/* Draws the selected line of a pane; the terminal's cursor is in the active pane. */
 void rewind_select_line(const struct rewind_view *v, enum rewind_pane pane, struct frame *f,
                         struct rect r);
 /* Draws the spinner once the work has taken long enough. */
@@ -163,7 +164,7 @@ enum rewind_view_result rewind_view_act(struct rewind_view *v, enum action a, st
                                         struct effects *fx);
 void rewind_view_question(const struct rewind_view *v, struct dialog *d, dialog_answer_fn *answer);
 void rewind_view_answer(struct rewind_view *v, bool yes, struct effects *fx);
-/* The wheel over (y, x) moves by lines, up if negative; and a click. */
+/* Handles the wheel over (y, x), which moves by lines (up if negative), and a click. */
 void rewind_view_scroll(struct rewind_view *v, int y, int x, int lines, struct effects *fx);
 void rewind_view_click(struct rewind_view *v, int y, int x, struct effects *fx);
 /* Why an action is not possible now; NULL if it is possible, or is not an action of this view.

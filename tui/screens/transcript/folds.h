@@ -9,10 +9,10 @@
 #include "tui/widgets/styled_text.h"
 
 /* The folds of a conversation. A block is identified by the offset of its row in the file, so that
- * choices survive when the tail of a session is replaced by the whole of it. */
+ * choices survive when the tail of a session is replaced by the whole session. */
 
 enum fold_level {
-    FOLD_TOOLS,   /* tools, thinking and notes in one line each */
+    FOLD_TOOLS,   /* tools, thinking and notes folded to one line each */
     FOLD_NOTHING, /* all open except thinking; notes without content are shown, too */
     FOLD_ALL,     /* prompts, and one line of each answer */
     FOLD_LEVELS
@@ -23,7 +23,7 @@ struct folds {
     bool thinking;    /* thinking is open */
     uint64_t *chosen; /* owned, sorted: what a person opened or closed against the level */
     size_t n, cap;
-    unsigned stamp; /* changes with every change, which makes earlier layouts outdated */
+    unsigned stamp; /* changes with every change, so that earlier layouts are outdated */
 };
 
 void folds_fini(struct folds *f);

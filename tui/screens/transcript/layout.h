@@ -28,11 +28,11 @@ const struct layout_glyphs *layout_glyphs_for(bool ascii);
 int layout_cut(const struct layout_options *look, struct buf *out, struct slice text, int cols);
 int layout_cut_front(const struct layout_options *look, struct buf *out, struct slice text,
                      int cols);
-/* The path as it is shown. */
+/* The path as shown. */
 struct slice layout_path(const struct layout_options *look, struct slice path);
 
-/* Appends "… 340 more lines", where unfolding shows them. 0: all are shown, and unfolding hides
- * them again. */
+/* Appends "… 340 more lines", where unfolding shows those lines. 0: all lines are shown, and
+ * unfolding hides them again. */
 void layout_more(struct styled_text *s, const struct layout_options *look, size_t lines);
 /* "48 KB" */
 enum { LAYOUT_SIZE_TEXT = 24 };
@@ -45,8 +45,8 @@ void layout_usage(const struct usage_sum *sum, char out[LAYOUT_USAGE_TEXT]);
 /* One message laid out. Calls and results are separate rows of a session, but are shown as one, so
  * the layout looks for the other half. */
 
-/* The end of a message, which decides how the next one is set off from it. An empty message passes
- * on the end before it. */
+/* The end of a message, which decides how the next one is separated from it. An empty message keeps
+ * the end of the message before it. */
 enum message_layout_end {
     LAYOUT_END_NOTHING,
     LAYOUT_END_PROMPT,
@@ -56,7 +56,7 @@ enum message_layout_end {
     LAYOUT_END_SEAM
 };
 
-/* The surrounding messages, as far as they were read. */
+/* The surrounding messages that have been read. */
 struct message_layout_context {
     /* The result of a call; NULL if it has no result, or the result was not read. */
     const struct block *(*result)(const void *arg, struct slice call_id);
@@ -68,7 +68,7 @@ struct message_layout_context {
 struct message_page {
     const struct message *message;
     const struct block_list *blocks;
-    const struct err *error; /* the row could not be read: why */
+    const struct err *error; /* why the row could not be read */
     const char *usage;       /* the tokens of the turn that ends here; NULL: not known */
 };
 
@@ -88,12 +88,12 @@ void tool_layout(struct styled_text *s, const struct layout_options *look, const
 void tool_layout_result(struct styled_text *s, const struct layout_options *look,
                         const struct tool *t);
 
-/* Text as it is, indented. A long text is cut, and the line below it shows how much is missing. */
+/* Lays out text verbatim, indented. A long text is cut, and the line below it shows how much is
+ * missing. */
 void tool_layout_text(struct styled_text *s, const struct layout_options *look, enum style style,
                       struct slice text, bool more);
 
-/* Counts the occurrences of a text in the input of a call as it is shown, which for an edit is the
- * diff. */
+/* Counts the occurrences of a text in the input of a call as shown, which for an edit is the diff. */
 size_t tool_count(const struct block *call, struct slice needle);
 
 /* Counts the lines of a text; a last line without a newline counts. */

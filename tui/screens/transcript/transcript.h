@@ -18,7 +18,7 @@
  *
  * The end of the session is shown first, from its tail; the whole conversation then replaces it
  * without moving what is on the screen. Only messages around the viewport are read and laid out,
- * whatever the size of the session. */
+ * however large the session is. */
 struct transcript_view;
 struct view_ops;
 
@@ -30,9 +30,9 @@ struct transcript_view *transcript_view_new(const struct settings *settings,
                                             enum requester requester);
 void transcript_view_free(struct transcript_view *v); /* NULL is fine */
 
-/* Shows the end of a session; what was shown before is forgotten. The texts of ref, title and cwd
- * are copied; paths below cwd are shown relative to it (empty: the project's). Returns false if out
- * of memory; the view is then empty. A preview reads only the tail until it is scrolled. */
+/* Shows the end of a session in place of the one shown before. The texts of ref, title and cwd are
+ * copied; paths below cwd are shown relative to it (empty: the project's). Returns false if out of
+ * memory; the view is then empty. A preview reads only the tail until it is scrolled. */
 bool transcript_view_open(struct transcript_view *v, const struct session_ref *ref,
                           struct slice title, struct slice cwd, struct effects *fx);
 /* Forgets the session and cancels open questions. */
@@ -50,12 +50,12 @@ void transcript_view_retitle(struct transcript_view *v, struct slice title);
 /* Goes to the first occurrence of a text, as soon as the whole conversation is read; n and N go on
  * from there. An empty text: nothing is searched for. */
 void transcript_view_search_for(struct transcript_view *v, struct slice text, struct effects *fx);
-/* The same in the conversation of a sub-agent, which is opened over this one; empty: in this one. From the last
- * occurrence if `last`. */
+/* The same in the conversation of a sub-agent, which is opened over this one; empty: in this one.
+ * With `last`, begins at the last occurrence. */
 void transcript_view_search_in(struct transcript_view *v, struct slice agent, struct slice text,
                                bool last, struct effects *fx);
-/* Returns true if this text was searched for to the end, and no occurrence follows the current one (1) or precedes it (-1):
- * a step would begin anew. */
+/* Returns true if this text was searched for to the end, and no occurrence follows the current one
+ * (1) or precedes it (-1): a step would wrap around. */
 bool transcript_view_search_ends(const struct transcript_view *v, struct slice text, int direction);
 
 /* Goes to a message as soon as the whole conversation is read; none: stays at the end. */
@@ -97,7 +97,8 @@ bool transcript_view_message(const struct transcript_view *v, struct id128 *id, 
 /* The last message of the branch that is shown; none: no branch is. */
 struct id128 transcript_view_leaf(const struct transcript_view *v);
 
-/* Why an action is not possible now; NULL if it is possible, or is not an action of this view. */
+/* The reason why an action is not possible now; NULL if it is possible, or is not an action of this
+ * view. */
 const char *transcript_view_unavailable(const struct transcript_view *v, enum action a);
 
 /* Draws into r; changes nothing. The viewer puts the cursor of the frame on the selected line. */

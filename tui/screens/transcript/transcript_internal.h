@@ -12,7 +12,7 @@
  *           rows     what is on the screen, line by line
  *
  * A position is a line of a message. The viewport is tied to its top position, never to a line
- * number of the whole, because the number of lines of 300,000 messages is not known. */
+ * number in the whole conversation, because the number of lines of 300,000 messages is not known. */
 
 struct transcript_position {
     size_t message, line;
@@ -55,19 +55,18 @@ struct transcript_search {
     size_t n, cap;
     size_t total;                     /* occurrences in all hits */
     unsigned asked;                   /* generation; 0: nothing is asked */
-    bool done, limited;               /* done: all was searched; limited: more was found than is
-                                         kept */
+    bool done, limited;               /* all was searched; not all hits are kept */
     struct transcript_position from;  /* where the cursor was when the search began */
     size_t at;                        /* the current hit, 1 + its index; 0: no hit */
     uint32_t nth;                     /* which of its occurrences */
     bool wanted;                      /* the current hit is shown as soon as its message is read */
     struct transcript_position shown; /* where the cursor was put to show it */
-    bool last;                        /* the cursor goes to the last hit, once all are known */
+    bool last;                        /* the cursor goes to the last hit once all are known */
     bool jump;    /* the cursor goes to the first hit after `from` when it arrives */
     bool again;   /* the file is being searched again: the hit at `here` becomes the current one */
     int64_t here; /* the offset of its row in the file */
     struct search_hit here_hit;
-    bool waits; /* for the whole conversation, to be searched from its beginning */
+    bool waits; /* waits for the whole conversation, to search from its beginning */
 };
 
 struct transcript_view {
@@ -87,7 +86,7 @@ struct transcript_view {
     struct conversation_usage *usage; /* owned; NULL: not known */
     size_t read_first, read_n;        /* what asked_read asks for */
     struct err error;                 /* why there is nothing, or no more */
-    bool stuck; /* more could not be read: it is asked for again after a key */
+    bool stuck;                       /* more could not be read; requested again after a key */
 
     int h, w; /* of the whole rectangle */
     struct transcript_window window;
@@ -101,7 +100,7 @@ struct transcript_view {
     int hunt;    /* looking for the next (1) or the previous (-1) prompt */
     struct transcript_position hunt_from; /* where it began */
     size_t hunt_at;                       /* the message to examine next */
-    struct id128 to_message;              /* likewise to this message; none: stay */
+    struct id128 to_message;              /* go to this message then; none: stay */
     bool to_first;                        /* go to the beginning as soon as the whole conversation
                                              arrives */
 
@@ -177,13 +176,13 @@ void transcript_view_search_typed(struct transcript_view *v, struct effects *fx)
 void transcript_view_search_step(struct transcript_view *v, int direction);
 bool transcript_view_search_msg(struct transcript_view *v, const struct msg *msg);
 void transcript_view_search_settle(struct transcript_view *v);
-/* Called before and after the conversation is exchanged, since its messages then have other
+/* Called before and after the conversation is replaced, because its messages then have other
  * numbers. */
 void transcript_view_search_keep(struct transcript_view *v);
 void transcript_view_search_again(struct transcript_view *v, struct effects *fx);
 /* The number of occurrences up to and including the current one; 0 if no occurrence is current. */
 size_t transcript_view_search_number(const struct transcript_search *s);
-/* Appends the text of a line without its margin, and the blank that was left out at its end. */
+/* Appends the text of a line without its margin, with the blank that was left out at its end. */
 bool transcript_view_line_text(const struct styled_text *sheet, size_t at, struct buf *out);
 void transcript_view_search_cancel(struct transcript_view *v, struct effects *fx);
 
@@ -191,7 +190,7 @@ void transcript_view_raw_open(struct transcript_view *v);
 void transcript_view_raw_close(struct transcript_view *v);
 void transcript_view_raw_scroll(struct transcript_view *v, long lines);
 
-/* Copies what is under the cursor, or asks which part of it. */
+/* Copies the text under the cursor, or asks which part to copy. */
 void transcript_view_copy(struct transcript_view *v, struct effects *fx);
 void transcript_view_copy_text(struct transcript_view *v, struct slice text, struct effects *fx);
 
