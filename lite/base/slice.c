@@ -38,7 +38,7 @@ static bool is_lower(char c)
     return c >= 'a' && c <= 'z';
 }
 
-/* The rarest two bytes leave the fewest places to look at. */
+/* The rarest two bytes leave the fewest positions to compare. */
 static void choose_bytes(struct slice text, size_t at[2])
 {
     unsigned best[2] = { UINT8_MAX, UINT8_MAX };

@@ -349,7 +349,7 @@ struct long_line {
     struct key_scan_source source;
     int64_t offset;
     uint64_t length; /* of the pieces seen */
-    bool begun;      /* something that is no blank was seen */
+    bool begun;      /* a byte that is not a blank was found */
     bool ended;      /* a newline was */
     char room[KEY_SCAN_SPARE];
 };

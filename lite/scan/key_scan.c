@@ -122,7 +122,7 @@ static uint32_t match_key_names(struct key_scan *s, uint64_t open, uint64_t clos
 void key_scan_member(struct key_scan *s, uint64_t colon)
 {
     if (s->quote + 1 != colon && key_scan_source_skip_blanks(s->source, s->quote + 1) != colon) {
-        s->broken = true; /* the bytes before the colon are no string */
+        s->broken = true; /* the bytes before the colon are not a string */
         return;
     }
     uint32_t found = match_key_names(s, s->quote_before, s->quote);

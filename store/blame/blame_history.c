@@ -244,7 +244,7 @@ static enum err_code take_record(const struct rewind_tx *tx, void *arg, bool *mo
     return rc;
 }
 
-/* Records that cannot be read are none. */
+/* Records that cannot be read are skipped. */
 static enum err_code gather_rewinds(struct gathering *g, const struct store_env *env, struct err *e)
 {
     struct err trouble;

@@ -286,7 +286,7 @@ static enum err_code choose_base(struct blame_text *t, struct slice content, str
     return ERR_OK;
 }
 
-/* The file has this content, plain; what is new in it is the owner's. */
+/* The file has this normalized text; new lines in it belong to `owner`. */
 static enum err_code become(struct blame_text *t, struct slice content, uint32_t owner,
                             struct err *e)
 {

@@ -294,7 +294,7 @@ static enum err_code build_all(const char *dir, int64_t now_ms, struct err *e)
     return rc ? rc : demo_entire(shop, now_ms, e);
 }
 
-/* libgit2 takes its time to start, which another thread can wait for. */
+/* libgit2 starts slowly, so another thread waits for it. */
 enum err_code demo_build(const char *dir, int64_t now_ms, struct err *e)
 {
     pthread_t starting;

@@ -117,7 +117,8 @@ static struct md_list *innermost_list(struct md_walk *w)
 
 static void open_list(struct md_walk *w, bool ordered, unsigned start)
 {
-    begin_block(w, ordered && start != 1); /* such a list does not begin right below a text */
+    /* an ordered list that does not start at 1 cannot directly follow a text */
+    begin_block(w, ordered && start != 1);
     w->lists++;
     *innermost_list(w) = (struct md_list){ ordered, start };
 }

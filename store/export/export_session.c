@@ -212,7 +212,7 @@ static size_t section_of(const struct export *x, const struct block *call,
     return 0;
 }
 
-/* What a tool answered to an edit says no more than the edit. */
+/* The answer of a tool to an edit contains no more than the edit. */
 static bool is_output_known(const struct export_tool *t)
 {
     return t->hunks.n > 0 && !t->open && !t->result->failed;

@@ -22,7 +22,7 @@ static const char acl_front[] = "system.posix_acl_";
 
 /* ---- taking ---- */
 
-/* A file system without them has none. */
+/* On a file system without extended attributes, a file has none. */
 static enum err_code list_names(int fd, char names[LIST_MAX], size_t *n, const char *path,
                                 struct err *e)
 {

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mount.h> /* MNT_LOCAL, where there is such a thing */
+#include <sys/mount.h> /* MNT_LOCAL, where it exists */
 #include <sys/param.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -23,7 +23,7 @@ const char *path_normalize(const char *dir, const char *path, struct arena *a)
 
     for (char *part = whole; part && *part;) {
         char *end = strchrnul(part + 1, '/');
-        size_t n = (size_t)(end - part); /* with its slash in front */
+        size_t n = (size_t)(end - part); /* including the slash before it */
 
         if (is_dots(part, n, 2)) {
             while (to > whole && *--to != '/')

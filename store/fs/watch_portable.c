@@ -15,7 +15,7 @@
 #include "lite/base/time.h"
 #include "store/fs/watch.h"
 
-/* A look may take a fiftieth of the time. */
+/* Scans may take a fiftieth of the time. */
 enum { LOOK_MS = 1000, SHARE = 50 };
 
 struct folder {

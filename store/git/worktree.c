@@ -15,7 +15,7 @@
 #include "store/proc/spawn.h"
 
 enum {
-    GIT_TIMEOUT_MS = 5000, /* as long as Claude Code waits */
+    GIT_TIMEOUT_MS = 5000, /* the same as in Claude Code */
     GIT_ANSWER_MAX = 4 << 20,
     NEIGHBOURS_MAX = 2000, /* directories examined next to a lost work tree */
     RECORD_MAX = PATH_MAX + 16,

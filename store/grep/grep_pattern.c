@@ -18,7 +18,7 @@ enum {
 struct grep_pattern {
     pcre2_code *code;
     struct buf plain; /* every match contains this text; empty: nothing is known */
-    pcre2_code *raw;  /* the same for rows in which case does not matter; NULL: it does */
+    pcre2_code *raw;  /* the same for rows, if case is ignored; NULL: it is not */
     /* with raw: the longest part whose letters have no non-ASCII case variants, in lower case, for a quick search;
      * empty: too short to rule out many rows */
     struct buf quick;
@@ -41,7 +41,7 @@ static bool is_written_plainly(char c)
     return c >= ' ' && c < 0x7f && !strchr("\"\\/<>&'", c);
 }
 
-/* In Unicode these match a character that is not ASCII, too. */
+/* In Unicode these letters also match a character that is not ASCII. */
 static bool has_foreign_case(char c)
 {
     return strchr("ksKS", c) != NULL;
@@ -287,7 +287,7 @@ static enum err_code find_whole(struct slice pattern, bool fixed, struct grep_pa
     return rc;
 }
 
-/* A letter behind a backslash is not one of the text. */
+/* A letter after a backslash is not part of the text. */
 static bool has_capital(struct slice pattern, bool fixed)
 {
     for (size_t i = 0; i < pattern.n; i++) {
@@ -385,7 +385,7 @@ struct grep_matcher {
     pcre2_match_data *data;
     pcre2_match_context *context;
     pcre2_jit_stack *stack;
-    const char *rest, *end; /* the rows that were not looked at */
+    const char *rest, *end; /* the rows that were not examined yet */
     /* of each plain text, of an escape by number, and of a command */
     const char *next[GREP_PATTERNS + 2];
 };

@@ -83,8 +83,8 @@ struct texts {
     struct slice text;
     struct grep_range next[GREP_PATTERNS];
     bool none[GREP_PATTERNS]; /* no further match of it */
-    size_t shown;             /* lines before this place were handed over or left out */
-    bool began;               /* a line of this text was handed over */
+    size_t shown;             /* lines before this position were reported or left out */
+    bool began;               /* a line of this text was reported */
 };
 
 static void advance(struct texts *t, size_t i, size_t from)
@@ -382,7 +382,7 @@ static void pass(struct grep_session *s, size_t n)
     s->at += (int64_t)n;
 }
 
-/* Passes what is left of a line that is too long. */
+/* Skips the rest of a line that is too long. */
 static void drop_line(struct grep_session *s)
 {
     const char *nl = s->bytes.n ? memchr(s->bytes.p, '\n', s->bytes.n) : NULL;
@@ -441,7 +441,7 @@ static enum err_code search_open_file(struct grep_session *s, const struct file 
     return rc;
 }
 
-/* A link is no transcript (claude.md 2.1): nothing behind it is opened. */
+/* A link is not a transcript (claude.md 2.1) and is not followed. */
 static enum err_code search_file(struct grep_session *s, const struct session_ref *ref,
                                  struct err *e)
 {

@@ -304,7 +304,7 @@ static enum err_code append_to_queue(struct host_session *s, const struct host_a
     return rc;
 }
 
-/* Without a thread: what is held goes first. */
+/* Without a thread: held rows are written first. */
 static enum err_code append_now(struct host_session *s, const struct host_append *req,
                                 struct arena *a, struct host_appended *out, struct err *e)
 {

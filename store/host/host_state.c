@@ -274,7 +274,7 @@ static bool is_object(struct slice json)
     return json_type(json) == JSON_OBJECT && json_valid(json);
 }
 
-/* Applies a patch, and tells the listeners. */
+/* Applies a patch, and calls the listeners. */
 static enum err_code apply_patch(struct host_state *s, struct slice patch, struct err *e)
 {
     enum err_code rc = merge_metadata(s, patch, e);

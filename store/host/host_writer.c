@@ -159,7 +159,7 @@ enum err_code session_write_queue(struct host_session *s, struct err *e)
         size_t wrote;
         enum err_code rc = write_batch(s, &wrote, &why);
 
-        left -= wrote < left ? wrote : left; /* the last batch may take more with it */
+        left -= wrote < left ? wrote : left; /* the last batch may include more */
         stuck = rc && !is_hopeless(rc);
         if (!rc || first)
             continue;

@@ -51,7 +51,7 @@ static enum err_code recover_append(const char *dir, const char *log)
     struct change *c;
     enum err_code rc = change_record_read(dir, &c, NULL);
 
-    if (rc == ERR_FORMAT && is_brief(dir)) /* a power cut took a part of it */
+    if (rc == ERR_FORMAT && is_brief(dir)) /* a power cut destroyed a part of it */
         rc = ERR_NOT_FOUND;
     if (rc == ERR_NOT_FOUND) /* it was never begun; or is not yet, by a program that is at it now */
         return log ? ERR_OK : copy_remove(dir, NULL);

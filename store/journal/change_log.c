@@ -210,7 +210,7 @@ static struct change *walk_next(struct change_log *log, struct walk *w, bool *un
             continue;
         enum err_code rc = change_record_read(dir, &c, NULL);
 
-        if (rc) { /* another user's is no record of ours at all */
+        if (rc) { /* a record of another user is not one of ours */
             if (rc != ERR_UNSAFE && strcmp(name, log->unread) > 0)
                 snprintf(log->unread, sizeof log->unread, "%s", name);
             continue;
@@ -356,7 +356,7 @@ enum err_code change_redo(struct change_log *log, struct change **out, struct er
                  : err_set(e, ERR_NOT_FOUND, NULL, "nothing to redo");
 }
 
-/* Younger copies may be those of a fork under way. */
+/* Younger copies may belong to a fork that is being made. */
 static const int64_t LEFT_AFTER_MS = INT64_C(24) * 3600 * 1000;
 
 /* A copy that cannot be removed is in a directory of our own, where it does no harm. */

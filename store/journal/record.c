@@ -215,7 +215,7 @@ int64_t record_id_time(const char *id)
     return strtoll(digits, NULL, 10);
 }
 
-/* A log that is not there yet has none. */
+/* A log that does not exist yet has no ids. */
 static enum err_code newest_in(const struct store_env *env, const char *log, int64_t *newest,
                                struct err *e)
 {

@@ -94,7 +94,7 @@ static enum err_code open_plugin(struct reprise *r, const struct plugin_config *
     return rc;
 }
 
-/* The two that are not on a disk are no systems of the program. */
+/* The two systems that are not on disk are not in the program's list. */
 static const struct store_ops *named_system(struct slice name)
 {
     if (slice_eq(name, slice_of(noop_store_ops.name)))

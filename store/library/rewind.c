@@ -104,7 +104,7 @@ void reprise_points_free(struct reprise_points *points)
     free(points);
 }
 
-/* ---- what is behind a commit ---- */
+/* ---- the checkpoints of a commit ---- */
 
 static enum err_code add_origins(const struct checkpoint_origins *found,
                                  struct reprise_texts *texts, struct err *e)

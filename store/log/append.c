@@ -239,7 +239,7 @@ static enum err_code make_sure(int fd, struct slice bytes, const struct appended
     return rc;
 }
 
-/* A record with a newline of its own in front needs no other. */
+/* A record that already begins with a newline needs no other. */
 static enum err_code needs_guard(int fd, struct slice records, const char *path, bool *guard,
                                  struct err *e)
 {

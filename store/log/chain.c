@@ -95,7 +95,7 @@ static enum err_code add_rows(struct chain *c, uint64_t kinds)
 
 static enum err_code link_rows(struct chain *c)
 {
-    size_t rows = c->n; /* naming a parent adds nodes behind these */
+    size_t rows = c->n; /* naming a parent adds nodes after these */
 
     for (size_t i = 0; i < rows; i++) {
         struct id128 id = c->index->line[c->node[i].line].parent;

@@ -105,7 +105,7 @@ static bool is_line_blank(char c)
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-/* The id behind the key; false when none ends within the rest. */
+/* Reads the id after the key. Returns false if it does not end within `rest`. */
 static bool id_behind(struct slice rest, struct arena *a, struct id128 *id)
 {
     enum { UUID = 36 };

@@ -53,7 +53,7 @@ static void *take_pieces(void *arg)
     return NULL;
 }
 
-/* A place not far behind another where a line begins; 0 if not found. */
+/* Finds the beginning of a line shortly after a position; 0 if not found. */
 static int64_t line_behind(const struct file *f, int64_t from, char *room)
 {
     size_t seen = 0, got = 0;

@@ -261,7 +261,7 @@ struct patient {
     struct finding_list list;
 };
 
-/* ---- what a list would say ---- */
+/* ---- what a list would show ---- */
 
 static const char *hidden_why(const struct session_row *row)
 {

@@ -90,7 +90,7 @@ static bool cut_boot(struct slice *start)
     return same;
 }
 
-/* procStart is a string of digits; a number is accepted, too. */
+/* procStart is a string of digits; a number is accepted too. */
 static struct slice start_of(struct slice entry, struct arena *a)
 {
     struct slice v, text = { NULL, 0 };

@@ -30,7 +30,7 @@ bool proc_is_boot(struct slice id)
     return true; /* then the process is looked up, and counts as running if it exists */
 }
 
-/* The clock begins with the machine, which is no younger. */
+/* The clock starts with the machine, which is at least as old as the process. */
 bool proc_age_ms(int64_t *age)
 {
     struct timespec t;

@@ -29,7 +29,7 @@ struct listing {
     size_t n, cap;
     const struct session_ref **order; /* newest first */
     size_t groups;                    /* the highest number given */
-    bool *listed;                     /* by group: a copy was handed over in this walk */
+    bool *listed;                     /* by group: a copy was delivered in this walk */
     bool ok;                          /* false: out of memory */
 };
 

@@ -250,7 +250,7 @@ static enum err_code find_prefix(struct search *s, struct err *e)
 
     if (s->text.n < PREFIX_SHORTEST)
         return not_found(s, e);
-    /* A server is asked only about what is not here. */
+    /* A server is only asked for sessions that are not found locally. */
     for (int remote = 0; remote <= 1 && c.n == 0; remote++)
         for (size_t i = 0; !rc && c.ok && i < s->stores; i++)
             if (s->store[i]->ops->enumerate && s->store[i]->ops->remote == (remote == 1))

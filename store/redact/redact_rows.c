@@ -130,7 +130,7 @@ static enum err_code redact_string(struct slice key, struct slice value, struct 
     bool decoded = json_text(value, &a, &text);
     enum err_code rc = a.failed ? ERR_NOMEM : ERR_OK;
 
-    if (!rc && !decoded) /* there are blanks behind it */
+    if (!rc && !decoded) /* blanks follow it */
         return redact_text(value, out, counts);
     if (!rc && text.n)
         rc = redact_find_all(text, &list);

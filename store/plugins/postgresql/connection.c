@@ -120,7 +120,7 @@ void pg_release(struct pg *pg, PGconn *c)
     char why[64];
 
     if (cancel)
-        PQcancel(cancel, why, sizeof why); /* the server need not go on */
+        PQcancel(cancel, why, sizeof why); /* the server need not continue */
     PQfreeCancel(cancel);
     PQfinish(c);
 }
@@ -143,7 +143,7 @@ static int flush_query(PGconn *c, struct reprise_plugin_call *call)
     return left == 0 ? REPRISE_PLUGIN_OK : fail_connection(call, c);
 }
 
-/* The next result, NULL behind the last one. */
+/* The next result; NULL after the last one. */
 static int next_result(PGconn *c, struct reprise_plugin_call *call, PGresult **out)
 {
     while (PQisBusy(c)) {

@@ -33,7 +33,7 @@ static const char list_sql[] =
     "UNION ALL "
     "SELECT n.* FROM k CROSS JOIN LATERAL (SELECT project_key, session_id FROM @t "
     "WHERE (project_key, session_id) > (k.p, k.s) ORDER BY 1, 2 LIMIT 1) n) ";
-/* Projects are few, and found in the same way. */
+/* There are few projects; they are found in the same way. */
 static const char list_one_sql[] =
     "WITH RECURSIVE j AS ("
     "(SELECT project_key AS p FROM @t ORDER BY 1 LIMIT 1) "

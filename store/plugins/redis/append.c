@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How many rows that are not JSON may be behind the newest one that is. */
+/* How many rows that are not JSON may follow the newest valid one. */
 enum { BROKEN_MOST = 64 };
 
 struct appending {

@@ -10,10 +10,10 @@
  * of all transcripts in one pipeline, newest first. */
 
 enum {
-    SCANNED = 5000, /* keys that the server looks at for one answer */
+    SCANNED = 5000, /* keys that the server examines for one answer */
     HEAD_ROWS = 8,
     TAIL_ROWS = 12,
-    WINDOW = 256, /* sessions whose rows are under way */
+    WINDOW = 256, /* sessions whose rows are being fetched */
 };
 
 struct item {

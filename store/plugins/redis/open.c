@@ -68,7 +68,7 @@ static const char *read_server(struct rd *rd, const char *p, size_t n)
     return NULL;
 }
 
-/* What an option or a parameter of the URL says. */
+/* Sets an option or a parameter of the URL. */
 static const char *take(void *store, const char *name, const char *value)
 {
     struct rd *rd = store;

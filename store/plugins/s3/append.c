@@ -202,7 +202,7 @@ static bool shares_rows(struct appending *x, const struct s3_parts *p, size_t i)
     return s3_parts_read(x->s3, p, i, i + 1, note_shared, &sharing, x->call) || sharing.found;
 }
 
-/* The other programs' parts, seen from ours. */
+/* The parts of other programs, relative to ours. */
 struct neighbours {
     bool disputed; /* ours should not be where it is */
     bool followed; /* rows rest on ours */
@@ -211,7 +211,7 @@ struct neighbours {
 static int look_around(struct appending *x, const char *key, struct neighbours *out)
 {
     const char *own = key + strlen(x->folder);
-    bool twice = false; /* the same rows are in front of ours */
+    bool twice = false; /* the same rows precede ours */
     struct s3_parts now;
     int rc = s3_parts_load(x->s3, x->folder, x->after >> S3_LINE_BITS, &now, x->call);
 

@@ -12,7 +12,7 @@ enum {
     HEAD_PARTS = 8,
     TAIL_PARTS = 12,
     PIECES = HEAD_PARTS + TAIL_PARTS,
-    HEAD_BYTES = 8 << 10, /* as many parts as have these */
+    HEAD_BYTES = 8 << 10, /* parts with this many bytes in all */
     TAIL_BYTES = 16 << 10,
     PIECE_BYTES = 32 << 10, /* of a part that is larger than two of them, at each end */
 };
@@ -104,7 +104,7 @@ static int add_part(const struct s3_object *o, void *arg)
     return 0;
 }
 
-/* Some servers make no folders of what is two levels down. */
+/* Some servers do not report folders two levels down. */
 static int find_everywhere(struct listing *l)
 {
     struct place place = { l, NULL };
@@ -210,7 +210,7 @@ struct ends {
     struct arena a;
     struct s3_request request[PIECES];
     enum piece_kind kind[PIECES];
-    size_t heads, n, begun, arrived; /* pieces; the heads are in front */
+    size_t heads, n, begun, arrived; /* pieces; the heads come first */
     bool all;                        /* the pieces are the session */
 };
 
@@ -314,7 +314,7 @@ static void ends_free(struct ends *x)
     free(x);
 }
 
-/* As many sessions as have requests under way. */
+/* The sessions with requests in progress. */
 struct window {
     struct ends *ends[S3_REQUESTS + 1];
     size_t n, requests, next; /* next: session */

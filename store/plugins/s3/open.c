@@ -54,7 +54,7 @@ static bool is_bucket(const char *name, size_t n)
     return n >= 3 && n <= 255 && strspn(name, letters) >= n && name[0] != '.';
 }
 
-/* As in the references, the prefix of the keys ends in one slash. */
+/* As in the reference adapters, the prefix of the keys ends in one slash. */
 static const char *read_path(struct s3 *s3, const char *path)
 {
     static const char scheme[] = "s3://";

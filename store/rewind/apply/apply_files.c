@@ -355,7 +355,7 @@ enum err_code rewind_tx_clean(struct rewind_tx *tx, struct err *e)
 
 /* ---- giving up ---- */
 
-/* The outcome of an entry, if it can be found out. */
+/* The outcome of an entry, if it can be determined. */
 static void judge_left(struct entry_files_context *c, size_t i)
 {
     struct rewind_tx_entry *x = &c->tx->entry[i];

@@ -82,7 +82,7 @@ static enum err_code settle_third(const struct entry_files *at, const char *thir
     return drop_ours(at, third, e);
 }
 
-/* The own name is durable before the other one goes. */
+/* The entry's own name is durable before the other one is removed. */
 static enum err_code drop_second(const struct entry_files *at, struct err *e)
 {
     enum err_code rc = disk_sync(at->dir, at->x->path, e);

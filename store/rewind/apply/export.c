@@ -82,7 +82,7 @@ static enum err_code open_wanted(const struct rewind_target *t, struct hasher *h
     return rc;
 }
 
-/* A scratch copy under way. */
+/* A scratch copy that is being written. */
 struct into {
     const struct rewind_plan *plan;
     const char *dir;

@@ -194,7 +194,7 @@ static enum err_code stage_temp(struct stager *s, const struct work *w, const st
         close(fd);
         return rc;
     }
-    /* The disk may begin; whether that can be asked for does not matter. */
+    /* The disk may begin to write; failures of this hint do not matter. */
     disk_start_sync(fd, 0, 0);
     s->staged[s->n].fd = fd;
     s->staged[s->n++].entry = w->i;

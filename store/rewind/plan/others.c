@@ -262,7 +262,7 @@ static enum err_code take_edits(const struct other_sessions *r, const struct ses
                                  : ERR_OK;
 }
 
-/* Entire keeps what other agents did, whose own stores say it better. */
+/* Entire records other agents, whose own stores have better records. */
 static bool is_other_store(const struct store *st, const struct store *mine)
 {
     return st != mine && !st->ops->remote && st->ops->enumerate && st->ops->edits &&

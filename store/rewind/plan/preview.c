@@ -161,7 +161,7 @@ static enum err_code compare_with_last(struct worker *w, const struct rewind_ent
         *differs = strcmp(hex, t->last.sha256) != 0;
         return ERR_OK;
     }
-    *known = rc == ERR_OK; /* unreadable knowledge is no knowledge */
+    *known = rc == ERR_OK; /* what cannot be read is not known */
     *differs = !rc && !source_content_same(&w->look.present, &w->last);
     return ERR_OK;
 }
@@ -421,7 +421,7 @@ static void worker_end(struct worker *w)
     source_content_fini(&w->last);
 }
 
-/* Takes one entry after the other until all are taken, or one fails. */
+/* Handles one entry after the other until none is left, or one fails. */
 static enum err_code take_entries(struct survey *s, struct err *e)
 {
     struct worker w = { .plan = s->preview->plan,

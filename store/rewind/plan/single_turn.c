@@ -238,7 +238,7 @@ static enum err_code plan_files(struct turn_removal *o, const struct rewind_plan
 
 /* ---- the plan ---- */
 
-/* The point behind this one; empty if this one is the newest. */
+/* The point after this one; empty if this one is the newest. */
 static enum err_code find_next(const struct session_ref *ref, const char *point, struct arena *a,
                                struct slice *next, struct err *e)
 {

@@ -167,7 +167,7 @@ static enum err_code recover_one(const struct store_env *env, const char *dir, c
     rewind_tx_path(dir, name, path);
     enum err_code rc = rewind_tx_read(path, name, &tx, e);
 
-    if (rc == ERR_NOT_FOUND) { /* the crash came before the plan: there are no temporary files */
+    if (rc == ERR_NOT_FOUND) { /* the crash came before the plan, so there are no temporary files */
         *recovered += 1;
         return copy_remove(path, e);
     }

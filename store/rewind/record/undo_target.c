@@ -10,7 +10,7 @@ struct looking {
     const struct store_env *env;
     const struct shown *shown;
     const char *id; /* the one that is named; NULL for the newest */
-    bool undos;     /* the newest of all; else the newest in effect that is no undo */
+    bool undos;     /* the newest of all; else the newest in effect that is not an undo */
     struct rewind_records rewinds;
     size_t next; /* of them */
     struct undo_target found;

@@ -208,7 +208,7 @@ static void claude_close(struct store *st)
     free(c);
 }
 
-/* As the client reads a switch. */
+/* Reads a switch as the client does. */
 static bool is_switched_on(const char *value)
 {
     static const char *const on[] = { "1", "true", "yes", "on" };

@@ -90,7 +90,7 @@ enum err_code go_json_time(struct buf *out, int64_t ns)
     return buf_addf(out, "\"%.*s%.*sZ\"", SECONDS, text, n, fraction);
 }
 
-/* A number taken apart: 1.25e-7 is "125" and -7. */
+/* A number as digits and exponent: 1.25e-7 is "125" and -7. */
 struct decimal {
     char digit[24];
     int n, power;

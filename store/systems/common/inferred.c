@@ -76,13 +76,13 @@ static bool enter_hunk(struct patching *p, struct slice header)
     }
     size_t start = p->reverse ? new : old, n = p->reverse ? new_n : old_n;
 
-    /* a hunk without lines begins behind the line that it names */
+    /* a hunk without lines begins after the line that it names */
     if (n && start == 0)
         p->fits = false;
     return !p->fits || pass_lines(p, n ? start - 1 : start);
 }
 
-/* The line after a sign; a note behind it says that it has no line end. */
+/* The line after a sign; a note after it means that it has no line end. */
 static struct slice hunk_text(struct slice *diff, struct slice line)
 {
     struct slice text = { line.p + 1, line.n - 1 };
@@ -228,7 +228,7 @@ struct command {
     struct arena *arena;
     struct buf word;
     bool is_open;    /* there is a word, perhaps an empty one */
-    bool redirected; /* it is the file that output goes to */
+    bool redirected; /* the word is the file that output is redirected to */
     enum effect effect;
     size_t words, operands; /* before it in this simple command */
     bool may;               /* the answer, as soon as it is yes */
@@ -336,7 +336,7 @@ static void take_quoted(struct command *c, char quote)
         c->may = true;
 }
 
-/* The rest of a redirection, whose first byte was taken. */
+/* Reads the rest of a redirection, whose first byte was read. */
 static void take_redirection(struct command *c, char byte)
 {
     bool is_number = c->word.n == 1 && c->word.p[0] >= '0' && c->word.p[0] <= '9';
@@ -358,7 +358,7 @@ static void take_redirection(struct command *c, char byte)
         c->rest = (struct slice){ c->rest.p + 1, c->rest.n - 1 };
     else if (c->rest.n && strchr("<>|", c->rest.p[0]))
         c->may = true;
-    c->redirected = true; /* a file that is only read counts, too */
+    c->redirected = true; /* a file that is only read counts too */
 }
 
 static void take_byte(struct command *c)

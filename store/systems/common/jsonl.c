@@ -362,7 +362,7 @@ struct loading {
     const char *path;
     bool empty; /* the session has no log */
     struct logfile log;
-    bool all; /* lines that are no part of the conversation, too */
+    bool all; /* also lines that are not part of the conversation */
 };
 
 static enum err_code add_line(struct loading *l, size_t line, struct transcript *t, struct err *e)

@@ -30,7 +30,7 @@ enum err_code usage_rows_of_bytes(struct slice bytes, const char *mark, usage_ro
     return rc;
 }
 
-/* What was read of a file and not handed over yet. */
+/* The bytes that were read from a file and not passed on yet. */
 struct pieces {
     struct buf bytes;
     bool dropping; /* they begin inside a line that is too long */
@@ -43,7 +43,7 @@ static void drop_front(struct pieces *x, size_t n)
     x->bytes.n -= n;
 }
 
-/* Hands over the whole lines; at the end of the file, what is left. */
+/* Passes on the whole lines; at the end of the file, also the rest. */
 static enum err_code hand_over(struct pieces *x, bool at_end, const char *mark, usage_row_fn *fn,
                                void *arg, struct err *e)
 {

@@ -20,7 +20,7 @@ struct claude_timed {
     int64_t time_ms;
     uint32_t first; /* place of its id in the order of ids */
     uint32_t node;
-    size_t next; /* place that may still be free: taken ones are skipped in one step */
+    size_t next; /* index that may still be free, so that used ones are skipped in one step */
 };
 
 static int latest_first(const void *a, const void *b)

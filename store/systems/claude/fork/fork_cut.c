@@ -261,7 +261,7 @@ enum { ROUNDS_MOST = 1000 };
 
 struct ending {
     struct fork_view *c;
-    struct chain all; /* as the file is written: no compaction followed, no row left out */
+    struct chain all; /* the file as written: compactions not followed, no rows left out */
     uint8_t *is;      /* owned; marks by node of `all` */
     size_t wanted;    /* how many rows are wanted */
     size_t start;     /* line of the first wanted row */

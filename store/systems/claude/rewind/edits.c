@@ -214,7 +214,7 @@ static void find_cwd(struct copies *c)
     session_row_free(row);
 }
 
-/* A history that cannot be read is none. */
+/* A history that cannot be read is ignored. */
 static enum err_code put_copies(struct copies *c, struct err *e)
 {
     static const char *const kinds[] = { "file-history-snapshot", "file-history-delta", NULL };

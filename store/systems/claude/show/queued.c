@@ -394,7 +394,7 @@ enum err_code claude_delivered(struct claude_log *log, struct claude_item_list *
     return rc == ERR_NOMEM ? err_set(e, rc, log->file.path, "read the queue") : rc;
 }
 
-/* ---- behind the leaf ---- */
+/* ---- after the leaf ---- */
 
 /* A prompt that was typed while the agent was working may be the last row of a session: it then
  * follows the leaf, perhaps below notes, and is not on the path from the leaf upwards. Every row

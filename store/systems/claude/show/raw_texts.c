@@ -168,7 +168,7 @@ static int kind_of_type(struct walk *w, struct slice type)
     return NO_TEXT;
 }
 
-/* One block of message.content. Its type may come behind its texts. */
+/* One block of message.content. Its type may come after its texts. */
 static void pass_block(struct walk *w)
 {
     size_t first = w->out->n, kept = first;
@@ -229,7 +229,7 @@ static bool is_plain_prompt(struct slice text)
            !slice_has(text, "\\u003");
 }
 
-/* Which texts they are that a message says as such. */
+/* Sets the kind of texts that are the content of the message itself. */
 static bool name_texts(struct raw_texts *out, struct slice type, bool meta, bool summary)
 {
     bool user = slice_eq(type, SLICE("user"));

@@ -114,7 +114,7 @@ static enum err_code put_copy(const struct saving *s, const char *name, struct s
     return rc;
 }
 
-/* A name that is taken belongs to a copy that no row mentions. */
+/* A name that already exists belongs to a copy that no row mentions. */
 static enum err_code save_bytes(struct saving *s, struct entry *x, struct slice bytes, mode_t mode,
                                 struct err *e)
 {

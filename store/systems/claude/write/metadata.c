@@ -247,7 +247,7 @@ static enum err_code print_mark(bool archived, int64_t at_ms, struct buf *out)
     return j.rc;
 }
 
-/* Plans the new document in place of the old one, in one folder. */
+/* Plans to replace the old document with the new one, in one folder. */
 static enum err_code plan_mark(const char *transcript, struct slice mark, struct arena *a,
                                struct change *c, struct err *e)
 {

@@ -7,7 +7,7 @@
 #include "store/fs/path.h"
 #include "store/systems/common/edits/tool_inputs.h"
 
-/* A call without a result for so many rows was cut off. */
+/* A call without a result within this many rows was cut off. */
 enum { CALLS_MAX = 256, ROWS_MAX = 4096 };
 
 struct tool_edits_call {

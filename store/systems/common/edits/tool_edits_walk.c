@@ -402,7 +402,7 @@ struct loaded_walk {
     store_load_fn *load;
     struct loaded_turn *turn; /* of the session */
     size_t turns;
-    bool in_agent; /* what a sub-agent was told is no turn of the session */
+    bool in_agent; /* the task of a sub-agent is not a turn of the session */
     /* of the last row with a time; before the first one, of the end of the session */
     int64_t time_ms;
 };

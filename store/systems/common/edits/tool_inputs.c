@@ -170,7 +170,7 @@ static bool take_content(struct tool_inputs *t, struct slice name, struct slice 
     return true;
 }
 
-/* One tool of some agents reads and writes, as its command says. */
+/* In some agents one tool both reads and writes, depending on its command. */
 static bool only_views(struct slice input)
 {
     struct slice command;
@@ -191,7 +191,7 @@ static void read_file_call(struct tool_inputs *t, struct slice name, struct slic
         return;
     edit.path = arena_copy(t->a, path).p;
     set_replacements(t, name, input, &edit);
-    /* A call whose input was not recorded in full changed the file, too. */
+    /* A call whose input was not recorded in full also changed the file. */
     bool bare = !edit.replacements && writes(name);
 
     if ((take_content(t, name, input, &edit) || edit.replacements || notebook || bare) && edit.path)

@@ -24,7 +24,7 @@ struct sqlite_db {
     sqlite3 *handle;
     const char *path;
     const atomic_bool *cancel;
-    int64_t until_ms; /* when the present query is given up */
+    int64_t until_ms; /* when the present query is cancelled */
 };
 
 struct sqlite_row {

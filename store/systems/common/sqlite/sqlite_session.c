@@ -211,7 +211,7 @@ static enum err_code take_count(const struct sqlite_row *row, void *arg, struct 
     return ERR_OK;
 }
 
-/* Begins anew if it is called again. */
+/* Starts over if it is called again. */
 static enum err_code read_rows(struct sqlite_db *db, void *arg, struct err *e)
 {
     struct loading *l = arg;
@@ -312,7 +312,7 @@ static enum err_code take_answer(const struct sqlite_row *row, void *arg, struct
     return ERR_OK;
 }
 
-/* Begins anew if it is called again. */
+/* Starts over if it is called again. */
 static enum err_code read_answers(struct sqlite_db *db, void *arg, struct err *e)
 {
     struct counting *c = arg;

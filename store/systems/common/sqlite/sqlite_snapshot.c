@@ -22,7 +22,7 @@ enum {
     WAIT_MS = 25,
 };
 
-/* A -wal this large is a mistake, and would take seconds to be checked. */
+/* A -wal this large is an error, and checking it would take seconds. */
 static const int64_t wal_most = INT64_C(4) << 30;
 
 static uint32_t big_endian(const unsigned char *p)
@@ -104,7 +104,7 @@ static bool has_salts(const struct sqlite_snapshot *s, const unsigned char *fram
     return memcmp(frame + 8, s->wal_header + 16, 8) == 0;
 }
 
-/* Reads the frame at *at. Returns false at the end of what is whole. */
+/* Reads the frame at *at. Returns false after the last complete frame. */
 static bool read_frame(struct gathering *g, int64_t *at)
 {
     struct sqlite_snapshot *s = g->s;
@@ -183,7 +183,7 @@ static enum err_code read_wal(struct sqlite_snapshot *s, const atomic_bool *canc
         rc = err_set(e, ERR_UNSUPPORTED, s->path, "open the database: its -wal is too large");
     if (!rc && read_wal_header(&g)) {
         rc = read_frames(&g, cancel, e);
-    } else if (!rc) { /* SQLite, too, takes it for an empty one */
+    } else if (!rc) { /* SQLite also treats it as an empty one */
         close(s->wal);
         s->wal = -1;
     }
@@ -388,7 +388,7 @@ static bool is_db_unchanged(const struct sqlite_snapshot *s)
            time_ns(now.st_ctim) == time_ns(s->at.st_ctim);
 }
 
-/* Returns true if the frames that were seen are still there. */
+/* Returns true if the frames that were read still exist. */
 static bool is_wal_whole(const struct sqlite_snapshot *s, struct stat *st)
 {
     unsigned char header[WAL_HEADER];

@@ -112,7 +112,7 @@ struct gathering {
     struct sqlite_items items;
 };
 
-/* Begins anew if it is called again. */
+/* Starts over if it is called again. */
 static enum err_code gather(struct sqlite_db *db, void *arg, struct err *e)
 {
     struct gathering *g = arg;
@@ -216,7 +216,7 @@ static enum err_code enumerate_place(struct gathering *g, session_ref_fn *fn, vo
 
     if (rc == ERR_NOMEM)
         return err_nomem(e);
-    if (rc == ERR_NOT_FOUND) /* it was removed, which is no trouble */
+    if (rc == ERR_NOT_FOUND) /* it was removed, which is not an error */
         problem.code = ERR_OK;
     note_trouble(g->store, (size_t)(g->place - g->store->place), &problem);
     return rc ? ERR_OK : hand_over(g, fn, arg, more, e);
