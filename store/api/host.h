@@ -15,7 +15,7 @@ struct store;
 struct store_env;
 struct store_ops;
 
-/* A program that appends while its agent runs keeps the session open: store/host/host_session.h.
+/* A program that appends while its agent runs keeps the session open (store/host/host_session.h).
  *
  * The writing side: what a program that runs agents needs to keep its sessions in a store of any system, in that
  * system's own format. The commands `create`, `append`, `checkpoint` and `set` only make these calls.
@@ -162,8 +162,8 @@ void host_generate_id(char out[HOST_ID]);
 /* The rows of a text, without blank lines, in the arena: what `reprise append` reads. */
 MUST_CHECK enum err_code host_rows(struct slice text, struct arena *a, struct slice **row,
                                    size_t *n, struct err *e);
-/* Returns true if this is a safe file name: not empty, no "." or "..", no '/' and no NUL, at most 255 bytes, no '-' in
- * front. Ids from outside are checked here before they become part of a path. */
+/* Returns true if this is a safe file name: not empty, no "." or "..", no '/' and no NUL, at most 255 bytes, no leading
+ * '-'. Ids from outside are checked here before they become part of a path. */
 bool host_id_is_plain(struct slice id);
 
 /* A store that keeps nothing, for hosts whose persistence is switched off (seed 004): the same calls succeed, nothing

@@ -131,7 +131,7 @@ enum session_can {
     CAN_ARCHIVE = 1 << 6,
     CAN_DELETE = 1 << 7,  /* into the trash */
     CAN_REMOVE = 1 << 15, /* for good: its store has no trash */
-    /* These depend on the system alone and are set in no row (see store_unsupported_reason). */
+    /* These depend on the system alone and are never set in a row (see store_unsupported_reason). */
     CAN_TOMBSTONE = 1 << 8,
     CAN_REAPPEND = 1 << 9,
     CAN_RETRIEVE = 1 << 10,
@@ -148,7 +148,7 @@ struct session_row {
     struct arena arena;
     struct session_ref ref; /* texts copied */
     enum session_hidden hidden;
-    /* why the agent's own list leaves it out, if it is shown all the same; else HIDDEN_NOT */
+    /* why the agent's own list leaves it out, if it is shown anyway; else HIDDEN_NOT */
     enum session_hidden kind;
     unsigned flags;            /* enum session_flags */
     unsigned can;              /* enum session_can */
@@ -200,7 +200,7 @@ int64_t session_recent_ns(const struct session_ref *ref);
 /* Returns true if the windows may have missed the session's title: store_ops.deep reads further. */
 bool session_wants_title(const struct session_row *row);
 
-/* With scope->all_kinds, a row is shown that is hidden as a sub-agent's, as empty, or as one that a command started:
+/* With scope->all_kinds, shows a row that is hidden because it is a sub-agent's, is empty, or was started by a command:
  * its `hidden` becomes `kind`. Called after describe. */
 void session_row_admit(struct session_row *row, const struct scope *scope);
 /* "sub-agent", "empty", "command"; "" for HIDDEN_NOT. A literal. */

@@ -71,10 +71,9 @@ typedef enum err_code store_enumerate_fn(const struct store *st, const struct sc
 typedef enum err_code store_unreadable_fn(const struct store *st, const struct scope *scope,
                                           trouble_fn *fn, void *arg, struct err *e);
 
-/* The lite read of one session: at most two windows of it are read. A session that is not to be
- * listed is not an error: row->hidden contains the reason, and the row is filled all the same
- * except for HIDDEN_EMPTY, _SIDECHAIN and _UNREADABLE. The previous contents of the row are
- * discarded (so ref must not be row->ref). ERR_NOT_FOUND: the file is gone. */
+/* The lite read of one session: at most two windows of it are read. A session that is not to be listed is not an error:
+ * row->hidden contains the reason, and the row is still filled in, except for HIDDEN_EMPTY, _SIDECHAIN and _UNREADABLE.
+ * The previous contents of the row are discarded (so ref must not be row->ref). ERR_NOT_FOUND: the file is gone. */
 typedef enum err_code store_describe_fn(const struct store *st, const struct scope *scope,
                                         const struct session_ref *ref, struct session_row *row,
                                         struct err *e);
@@ -260,8 +259,8 @@ typedef void store_interrupt_fn(const struct store *st, bool on);
  * waits. */
 typedef bool store_silent_fn(const struct store *st);
 
-/* Optional. Reports whether a program is writing to the session. Called before every operation
- * that needs it quiet. */
+/* Optional. Reports whether a program is writing to the session. Called before every operation during which no program
+ * may write. */
 typedef enum err_code store_live_fn(const struct store *st, const struct session_ref *ref,
                                     struct live *out, struct err *e);
 
@@ -281,9 +280,9 @@ typedef enum err_code store_check_fn(const struct store *st, const struct sessio
 typedef enum err_code store_check_store_fn(const struct store *st, const struct scope *scope,
                                            finding_fn *fn, void *arg, struct err *e);
 
-/* Optional. Leftovers of sessions of the scope whose transcripts are gone
- * (store/api/finding.h); if the scope is all projects, also leftovers that only an id
- * identifies. ERR_IO: a directory cannot be read, so no transcript can be known to be gone. */
+/* Optional. Leftovers of sessions of the scope whose transcripts are gone (store/api/finding.h); if the scope is all
+ * projects, also leftovers that only an id identifies. ERR_IO: a directory cannot be read, so it is not known which
+ * transcripts are gone. */
 typedef enum err_code store_leftovers_fn(const struct store *st, const struct scope *scope,
                                          leftover_fn *fn, void *arg, struct err *e);
 
@@ -355,8 +354,7 @@ typedef enum err_code store_plan_refs_fn(const struct store *st, const struct se
  * store_unsupported_reason(). */
 typedef const char *store_unsupported_fn(unsigned ability);
 
-/* Optional. The id by which the session's agent knows it, if that differs from its id here; a
- * part of it. */
+/* Optional. The id by which the session's agent knows it, if that differs from its id here; it is a part of `id`. */
 typedef struct slice store_agent_id_fn(struct slice id);
 
 /* Writing, for hosts: all optional. Called through store/api/host.h, which documents them and

@@ -95,7 +95,7 @@ struct message_query {
     bool system_messages; /* system rows too */
     bool as_sdk; /* as the vendor's SDK returns them, which ignores where a resume continues */
     bool has_limit;
-    int64_t limit, offset;     /* as the vendor's: limit <= 0 is no limit */
+    int64_t limit, offset;     /* as in the vendor's SDK; limit <= 0: no limit */
     const atomic_bool *cancel; /* may be NULL */
     struct message_end *end;   /* only the newest messages are needed; NULL: all */
 };

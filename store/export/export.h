@@ -18,8 +18,8 @@
  *
  * Rows are read and written one at a time, so memory does not grow with the conversation; only the position of each row
  * is kept. Nothing in a session can become markup of the document: texts are escaped, Markdown of the agent is parsed
- * and written anew with raw HTML as text and links to http, https and mailto only, and characters that act or hide
- * (controls, bidi overrides, broken UTF-8) are written as signs. */
+ * and written anew with raw HTML as text and links to http, https and mailto only, and characters that have effects or
+ * are invisible (controls, bidi overrides, broken UTF-8) are written as signs. */
 
 enum export_format {
     EXPORT_MD,

@@ -11,10 +11,10 @@
 
 /* The document being written. The first failure sticks, and later calls do nothing. */
 struct export_out {
-    struct buf buf; /* not yet handed over */
+    struct buf buf; /* not yet passed on */
     export_write_fn *write;
     void *arg;
-    uint64_t bytes; /* handed over */
+    uint64_t bytes; /* passed on */
     enum err_code rc;
     struct err err; /* with rc, unless it is ERR_NOMEM */
 };
@@ -22,7 +22,7 @@ struct export_out {
 void export_out_add(struct export_out *o, struct slice bytes);
 void export_out_lit(struct export_out *o, const char *literal);
 void export_out_addf(struct export_out *o, const char *fmt, ...) PRINTF_LIKE(2, 3);
-/* Hands everything over. */
+/* Passes everything on. */
 void export_out_flush(struct export_out *o);
 
 enum export_speaker { EXPORT_NOBODY, EXPORT_USER, EXPORT_AGENT };

@@ -421,7 +421,7 @@ static void worker_end(struct worker *w)
     source_content_fini(&w->last);
 }
 
-/* Handles one entry after the other until none is left, or one fails. */
+/* Handles one entry after the other until all are done, or one fails. */
 static enum err_code take_entries(struct survey *s, struct err *e)
 {
     struct worker w = { .plan = s->preview->plan,

@@ -20,7 +20,7 @@ enum conversation_change {
     CONVERSATION_TRUNCATE,  /* what came after is cut off; the undo record has it */
     CONVERSATION_RESUME_AT, /* it stays where it is, and the session continues from before it */
     CONVERSATION_FORK,      /* a new session ends there */
-    CONVERSATION_REFS,      /* it stays as it is; git refs of its system go back */
+    CONVERSATION_REFS,      /* it stays as it is; git refs of its system are moved back */
 };
 
 struct rewind_conversation {
@@ -54,10 +54,8 @@ void rewind_conversation_fini(struct rewind_conversation *t);
  * 1. No byte of a user's file is replaced or removed before it is in the undo record, synced.
  * 2. Nothing outside the plan's roots is read, written or removed, whatever happens to directories
  *    meanwhile.
- * 3. One durable record decides: before INTENT a crash leaves the old state, after it recovery goes
- *    forward.
- * 4. Each file that is undone, refused or in conflict is reported; absence of evidence removes
- *    nothing.
+ * 3. One durable record decides: before INTENT a crash leaves the old state, after it recovery completes the new one.
+ * 4. Each file that is undone, refused or in conflict is reported; nothing is removed because a record is missing.
  *
  * The conversation may be rewound together with the files (plan.conversation): both are one operation. It is changed
  * before INTENT, and changed back if INTENT is not reached.
@@ -157,7 +155,7 @@ struct rewind_plan {
     const char **note; /* for a person: what is not covered ("this turn ran shell commands: ...") */
     size_t notes;
     int64_t point_ms; /* when the point was; TIME_NONE if not known */
-    /* what happens to the conversation; empty if only files go back */
+    /* what happens to the conversation; empty if only files are restored */
     struct rewind_conversation conversation;
     /* The names of the counts of restored files and dropped events in the result of the system's own library, for
      * programs that read it; literals, or NULL. */
@@ -336,7 +334,7 @@ struct rewind_record {
     bool partly, conversation_undone;
     const char **left;
     size_t left_n;
-    bool abandoned; /* the person gave it up */
+    bool abandoned; /* the person abandoned it */
     bool empty;     /* an undo would have nothing to revert */
 };
 

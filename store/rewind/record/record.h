@@ -37,11 +37,11 @@
  *                 commit   some targets are exchanged  -> the rest is done
  *                 done     old files under temp names  -> they are removed
  *
- * Each of them is durable before the next thing happens.
+ * Each of them is durable before the next step begins.
  *
- * A root or a directory that is missing, or is another one, proves nothing about the files in it:
- * the project may have been moved away, or its disk may not be mounted yet. Such an entry waits
- * while the others continue, and a later start finishes the record, or the person gives it up. */
+ * A root or a directory that is missing, or is another one, proves nothing about the files in it: the project may have
+ * been moved away, or its disk may not be mounted yet. Such an entry waits while the others continue, and a later start
+ * finishes the record, or the person abandons it. */
 enum { TX_VERSION = 4 };
 enum rewind_tx_phase { TX_NOTHING, TX_PLANNED, TX_INTENT, TX_COMMITTED, TX_DONE };
 
