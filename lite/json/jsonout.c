@@ -210,7 +210,7 @@ struct edit {
     struct buf *out;
     const char *done;              /* bytes before this are copied or dropped */
     bool any;                      /* a member was copied */
-    uint64_t seen;                 /* bit i: the member of edit i was there */
+    uint64_t seen;                 /* bit i: the member of edit i was found */
     size_t length[JSON_EDITS_MAX]; /* of the names */
     enum err_code rc;
 };

@@ -83,7 +83,7 @@ static uint32_t literal(const struct key_scan_names *names, struct slice key)
     return found;
 }
 
-/* Keys are short: a call would cost more than the look. */
+/* Keys are short, so a call would cost more than the comparison. */
 static bool has_backslash(struct slice key)
 {
     for (size_t i = 0; i < key.n; i++)

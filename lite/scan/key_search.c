@@ -102,7 +102,7 @@ static bool needle_at(const struct key_search *w, size_t i, size_t quote, size_t
 
 /* ---- pairs of quote and colon: goes on to the next ones that may be in a needle; false at the front ---- */
 
-/* A place too near to the front has no room for a key. */
+/* A position too close to the front leaves no room for a key. */
 bool key_search_find_portable(struct key_search *w)
 {
     const char *p = w->text.p, *colon;

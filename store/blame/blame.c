@@ -61,7 +61,7 @@ static enum err_code replay_rename(struct replayed *r, const struct edit *edit, 
 
         if (r->h->arena.failed)
             return err_nomem(e);
-        /* A file that is known to be gone was not what was renamed. */
+        /* A file that is known to be gone cannot have been renamed. */
         if (to && !r->file[i].text.absent)
             rc = move_text(r, i, to, e);
     }

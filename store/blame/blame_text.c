@@ -51,7 +51,7 @@ static size_t line_begin(struct slice s, size_t at)
     return nl ? (size_t)(nl - s.p) + 1 : 0;
 }
 
-/* Behind the newline of the line that `at` is in. */
+/* The position after the newline of the line that contains `at`. */
 static size_t line_end(struct slice s, size_t at)
 {
     const char *nl = at < s.n ? memchr(s.p + at, '\n', s.n - at) : NULL;

@@ -85,7 +85,7 @@ struct writing {
     struct err *e;
 };
 
-/* The first failure is kept; what follows has no effect. */
+/* The first failure is kept; later calls have no effect. */
 static void done(struct writing *w, enum err_code rc)
 {
     if (!w->rc)

@@ -222,7 +222,7 @@ static int enter_span(MD_SPANTYPE type, void *detail, void *arg)
     return w->o->rc ? 1 : 0;
 }
 
-/* Where a link or an image that is not one any more led. */
+/* The target of a removed link or image. */
 static void add_target(struct html_walk *w, const MD_ATTRIBUTE *a, const char *end)
 {
     export_link_raw(a, &w->raw);

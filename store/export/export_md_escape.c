@@ -38,7 +38,7 @@ static bool needs_escape(struct slice text, size_t i, const struct export_md_pla
     }
 }
 
-/* The length of the web address that begins here, 0 if none does. */
+/* The length of the web address that begins here, or 0. */
 static size_t address_length(struct slice text, size_t i, const struct export_md_place *at)
 {
     struct slice rest = { text.p + i, text.n - i };

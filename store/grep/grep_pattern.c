@@ -471,7 +471,7 @@ static const char *find_command(struct slice rest)
     return line ? line : rest.p + n;
 }
 
-/* The next place of what the i-th entry of `next` is about. */
+/* The next occurrence of what the i-th entry of `next` stands for. */
 static const char *find_entry(struct grep_matcher *m, size_t i)
 {
     const struct grep_patterns *ps = m->patterns;
@@ -484,7 +484,7 @@ static const char *find_entry(struct grep_matcher *m, size_t i)
                         : m->end;
 }
 
-/* The first place, in the rest, of what makes a row worth decoding. */
+/* The first occurrence in the rest of anything that requires decoding a row. */
 static const char *next_place(struct grep_matcher *m)
 {
     const struct grep_patterns *ps = m->patterns;

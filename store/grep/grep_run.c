@@ -140,7 +140,7 @@ static enum err_code describe_slot(struct grep_worker *w, const struct session_r
 
     if (rc)
         return rc;
-    scope.all_kinds = true; /* what a list leaves out was said all the same */
+    scope.all_kinds = true; /* sessions that lists leave out are still searched */
     session_row_admit(s->row, &scope);
     s->found = listing_wants_row(&w->q.sessions, s->row);
     return s->found ? ERR_OK : ERR_CANCELLED;
@@ -321,7 +321,7 @@ static enum err_code end_session(struct grep *g, struct grep_slot *s, bool wante
     return wanted && (s->lines || s->skipped) ? fn(&part, arg, e) : ERR_OK;
 }
 
-/* Hands over all that is found in the next session, and frees its slot. */
+/* Reports everything that is found in the next session, and frees its slot. */
 static enum err_code deliver_session(struct grep *g, grep_fn *fn, grep_trouble_fn *trouble,
                                      void *arg, struct err *e)
 {

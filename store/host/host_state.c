@@ -22,7 +22,7 @@ enum { TEXT_MAX = 4096, PUBLISHED_METADATA_MAX = LIVE_ENTRY_MAX / 4 };
 struct host_state {
     pthread_mutex_t lock; /* of all members below; held while listeners are called */
     enum session_state now;
-    bool pending;        /* the metadata have a pending_action */
+    bool pending;        /* the metadata has a pending_action */
     struct buf metadata; /* one JSON object */
     struct buf title, last_prompt;
     struct host_listener *listener; /* owned */
@@ -87,7 +87,7 @@ static enum err_code add_metadata(const struct host_state *s, struct jsonout *j)
     return rc;
 }
 
-/* Claude Code's own register knows busy and idle. */
+/* Claude Code's own registry knows busy and idle. */
 static enum err_code print_entry(const struct host_state *s, struct buf *out)
 {
     struct jsonout j;

@@ -4,7 +4,7 @@
 
 #include "store/host/host_session_internal.h"
 
-/* Who writes, when, and what at once. */
+/* Who writes, when, and in which batches. */
 
 enum { RETRY_FIRST_MS = 100, RETRY_MOST_MS = 5000 };
 

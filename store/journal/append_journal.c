@@ -53,7 +53,7 @@ static enum err_code recover_append(const char *dir, const char *log)
 
     if (rc == ERR_FORMAT && is_brief(dir)) /* a power cut destroyed a part of it */
         rc = ERR_NOT_FOUND;
-    if (rc == ERR_NOT_FOUND) /* it was never begun; or is not yet, by a program that is at it now */
+    if (rc == ERR_NOT_FOUND) /* it was never begun, or a program is just beginning it */
         return log ? ERR_OK : copy_remove(dir, NULL);
     if (rc) /* a record that cannot be understood is not acted on */
         return rc;
@@ -231,7 +231,7 @@ struct writing {
     struct append_rows *rows;
     struct arena *a;
     struct log_state *log; /* what is known of the log; NULL: nothing is remembered */
-    bool again;            /* the file was replaced by one that may have got the rows */
+    bool again;            /* the file was replaced by one that may contain the rows */
 };
 
 /* Marks the rows that need not be written. Ids that were just generated are new. */

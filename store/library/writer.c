@@ -53,7 +53,7 @@ static enum err_code read_options(struct reprise_writer *w,
     return ERR_OK;
 }
 
-/* Hands out the writer, or frees what there is of it. */
+/* Returns the writer, or frees it after a failure. */
 static enum err_code finish(struct reprise_writer *w, enum err_code rc, struct reprise_writer **out,
                             struct err *e)
 {

@@ -8,7 +8,7 @@
 
 enum { PIECE = 1024 * 1024, LINE_STEP = 64 * 1024 };
 
-/* Places in [at, at + n) of a piece that was read with what follows it. */
+/* Positions in [at, at + n) of a piece that was read with what follows it. */
 static enum err_code seek_piece(struct slice bytes, size_t n, int64_t at, struct slice part,
                                 log_find_fn *fn, void *arg, bool *enough, struct err *e)
 {

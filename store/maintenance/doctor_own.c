@@ -32,7 +32,7 @@ static bool has_file(const char *dir, const char *name)
            lstat(path, &st) == 0;
 }
 
-/* Records of another user are never carried out. */
+/* Records of another user are never executed. */
 static bool is_others(const char *path, struct finding *f)
 {
     if (disk_check_own(path, NULL) != ERR_UNSAFE)
@@ -219,7 +219,7 @@ static bool is_gone(const char *path)
     return file_at_stat(path, &there, NULL, NULL) == ERR_OK && !there;
 }
 
-/* The record is now finished or dropped, or it names what it waits for. */
+/* The record is now finished or discarded, or it names what it waits for. */
 static void look_again(struct finding *f, const struct rewind_recovery *r, struct arena *a)
 {
     const char *id = strrchr(f->path, '/') + 1;

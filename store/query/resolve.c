@@ -354,7 +354,7 @@ enum err_code resolve_title(struct store *const stores[], size_t n, const struct
 
 /* ---- many ids ---- */
 
-/* Stores the found sessions at the places of the requested ids. */
+/* Stores the found sessions at the indexes of the requested ids. */
 static void put_found(const struct session_ref *found, const size_t *place, size_t n,
                       struct session_ref *ref)
 {

@@ -112,7 +112,7 @@ static int finish(struct rd_conn *c, size_t commands, redisReply **out,
         rc = rd_answer(c, call, out);
     if (rc)
         return rc;
-    if (refused) /* the reason of EXEC is only that there was one */
+    if (refused) /* the error of EXEC does not contain the reason */
         return text_fail(call, refused, why);
     if ((*out)->type == REDIS_REPLY_ERROR)
         return rd_fail_answer(call, *out);

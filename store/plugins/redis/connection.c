@@ -241,7 +241,7 @@ static int connect_new(const struct rd *rd, struct reprise_plugin_call *call, st
     return rc;
 }
 
-/* Nothing is to come on a connection that is idle, except its end. */
+/* Nothing but its end is expected on an idle connection. */
 static bool is_gone(const struct rd_conn *c)
 {
     struct pollfd p = { .fd = c->c->fd, .events = POLLIN };

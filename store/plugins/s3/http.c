@@ -245,7 +245,7 @@ int s3_start(struct s3_conn *c, struct s3_request *r)
 
 /* ---- answers ---- */
 
-/* While a server is busy, nothing else is asked of it. */
+/* While a server is busy, no other requests are sent to it. */
 static int pause_for(int64_t ms, struct reprise_plugin_call *call)
 {
     int64_t until = server_now_ms() + ms;
@@ -263,7 +263,7 @@ static bool is_busy(long status)
     return status == 429 || status == 500 || (status >= 502 && status <= 504);
 }
 
-/* *done stays NULL if it is begun again. */
+/* *done stays NULL if the request is started again. */
 static int take_done(struct s3_conn *c, const CURLMsg *m, struct reprise_plugin_call *call,
                      struct s3_request **done)
 {

@@ -59,7 +59,7 @@ static int add_project(const struct s3_object *o, void *arg)
     return !name || !arena_add_text(&l->a, &l->project, &l->projects, name);
 }
 
-/* Where the objects are that are asked for. */
+/* The location of the requested objects. */
 struct place {
     struct listing *l;
     const char *project; /* NULL: of any */
@@ -204,7 +204,7 @@ static int make_sessions(struct listing *l)
 
 enum piece_kind { WHOLE, FRONT, BACK };
 
-/* The ends of one session, as far as they have come. */
+/* The ends of one session, as far as they have arrived. */
 struct ends {
     const struct session *session;
     struct arena a;
@@ -258,7 +258,7 @@ static void plan(struct ends *x, const struct s3 *s3)
     }
 }
 
-/* The rows of a piece; of one that is cut, those that are not. */
+/* The rows of a piece; if it is cut, only the whole ones. */
 static int add_rows(struct buf *out, struct slice rest, bool cut, enum piece_kind kind)
 {
     struct slice line;

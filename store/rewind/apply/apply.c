@@ -272,7 +272,7 @@ static enum err_code make_record(const struct store_env *env, const char *rewind
     return disk_private_dir(old, e);
 }
 
-/* Everything that can still be dropped, and then the decision. */
+/* Does everything that can still be discarded, and then commits. */
 static enum err_code prepare(struct change_log *log, struct rewind_tx *tx,
                              const struct rewind_preview *p, struct err *e)
 {
@@ -336,7 +336,7 @@ static bool takes_all(const struct rewind_preview *p)
     return true;
 }
 
-/* A record that waits holds up its own files and no others. */
+/* A waiting record blocks only its own files. */
 static enum err_code refuse_held(uint32_t path, const char *id, void *arg, struct err *e)
 {
     const struct slice_set *paths = arg;

@@ -158,7 +158,7 @@ enum err_code rewind_tx_apply(struct rewind_tx *tx, struct err *e)
     struct entry_files_context c = { .tx = tx };
     enum err_code rc = ERR_OK;
 
-    for (size_t i = 0; i < tx->n; i++) { /* one that has to wait does not hold up the others */
+    for (size_t i = 0; i < tx->n; i++) { /* an entry that has to wait does not block the others */
         struct err ignored;
         enum err_code one = carry_one(&c, i, &tx->entry[i].outcome, rc ? &ignored : e);
 
@@ -437,7 +437,7 @@ static enum err_code clean_left(struct rewind_tx *tx, bool staged_only, rewind_t
         if (may_be_left(&c, i, staged_only))
             rc = report_temp_left(tx, i, left, arg, e);
         else if (prunes(x) || (x->action == REWIND_CREATE && x->outcome == REWIND_CONFLICT))
-            /* A directory that stays is empty, and nothing more. */
+            /* At worst an empty directory remains. */
             (void)!rewind_tx_prune(x, rewind_tx_has_attrs(tx) && prunes(x) ? &tx->dirs : NULL,
                                    NULL);
     }

@@ -24,7 +24,7 @@ struct stager {
     struct reach reach;
     struct hasher hasher;
     int kept;           /* where the present bytes go */
-    uint64_t probed[2]; /* devices on which names are known to move, and to change places */
+    uint64_t probed[2]; /* devices on which names can be moved and exchanged */
     struct {
         int fd;
         size_t entry;
@@ -155,7 +155,7 @@ static enum err_code fill_temp(struct stager *s, const struct work *w, int fd,
     return rc;
 }
 
-/* All that were written are durable, and known by sight from here on. */
+/* All written files are durable, and identified by inode and times from here on. */
 static enum err_code settle(struct stager *s, struct err *e)
 {
     enum err_code rc = ERR_OK;
@@ -418,7 +418,7 @@ enum err_code rewind_tx_remove_temp(const struct rewind_tx *tx, size_t i, struct
     return rc;
 }
 
-/* One that has to wait does not hold up the others. */
+/* An entry that has to wait does not block the others. */
 static enum err_code drop_temps(const struct rewind_tx *tx, struct err *e)
 {
     enum err_code rc = ERR_OK;

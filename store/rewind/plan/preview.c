@@ -20,7 +20,7 @@ struct roots {
     bool is_detour;          /* the root is reached through a link that is newer than the point */
 };
 
-/* Buffers that go from file to file. */
+/* Buffers that are reused for each file. */
 struct worker {
     const struct rewind_plan *plan;
     const struct rewind_options *options;
@@ -154,7 +154,7 @@ static enum err_code compare_with_last(struct worker *w, const struct rewind_ent
         errno = why.sys;
         return err_sys(e, t->path, "read the last saved copy");
     }
-    if (rc && t->last.sha256) { /* the hash is known also of a copy that is gone */
+    if (rc && t->last.sha256) { /* the hash is known even if the copy is gone */
         char hex[SHA256_BYTES * 2 + 1];
 
         hasher_hex(w->look.present.sha256, hex);

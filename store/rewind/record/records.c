@@ -205,7 +205,7 @@ enum err_code rewind_records_recover(const struct store_env *env, const char *di
     enum err_code rc = list_record_names(dir, &names, &n, e);
 
     *out = (struct rewind_recovery){ .recovered = 0 };
-    for (int i = 0; i < n; i++) { /* one that cannot be finished yet does not hold up the others */
+    for (int i = 0; i < n; i++) { /* one that cannot be finished yet does not block the others */
         struct err why = { 0 };
 
         if (recover_one(env, dir, names[i]->d_name, &out->recovered, &why))

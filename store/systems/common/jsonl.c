@@ -133,8 +133,8 @@ struct describing {
     struct window *w;
     struct arena *a;
     bool ended;          /* the last message was found */
-    bool on_path;        /* a row was found, and ... */
-    struct slice before; /* ... the one that it follows is this */
+    bool on_path;        /* a row was found */
+    struct slice before; /* the id of its parent */
     enum err_code rc;
 };
 

@@ -151,7 +151,7 @@ enum err_code claude_logical_parent(struct claude_log *log, uint32_t node, uint3
     return ERR_OK;
 }
 
-/* Returns false if the row names no leaf: then the one before counts. */
+/* Returns false if the row names no leaf, so that the one before it counts. */
 static bool read_checkpoint(struct claude_log *log, struct slice row, struct checkpoint *p)
 {
     struct slice leaf;

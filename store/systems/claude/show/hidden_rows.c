@@ -140,7 +140,7 @@ static enum err_code is_unanswered(struct claude_hidden_rows *l, size_t i, bool 
 
 /* ---- thoughts ---- */
 
-/* Notes a message of which more than thoughts is left. */
+/* Records a message of which more than thinking is left. */
 static enum err_code collect_spoken(struct claude_hidden_rows *l, size_t i, struct err *e)
 {
     struct answer answer;

@@ -61,7 +61,7 @@ static bool is_page_size(uint32_t n)
 
 /* ---- the -wal ---- */
 
-/* The -wal while its transactions are gathered. */
+/* The -wal while its transactions are collected. */
 struct gathering {
     struct sqlite_snapshot *s;
     uint32_t (*word)(const unsigned char *p); /* the byte order of its checksums */
@@ -145,7 +145,7 @@ static int compare_frames(const void *x, const void *y)
     return (a->frame > b->frame) - (a->frame < b->frame);
 }
 
-/* Leaves the newest frame of each page. */
+/* Keeps only the newest frame of each page. */
 static void sort_frames(struct sqlite_snapshot *s)
 {
     size_t n = 0;

@@ -190,7 +190,7 @@ static void note_trouble(const struct sqlite_store *s, size_t place, const struc
     pthread_mutex_unlock(&s->trouble->lock);
 }
 
-/* *more: the caller wants to hear of further sessions. */
+/* *more: the caller wants more sessions. */
 static enum err_code hand_over(const struct gathering *g, session_ref_fn *fn, void *arg, bool *more,
                                struct err *e)
 {
