@@ -160,7 +160,7 @@ enum reprise_query_flags {
     /* the directory alone, not the worktrees of its repository */
     REPRISE_QUERY_NO_WORKTREES = 1 << 1,
     REPRISE_QUERY_NO_PROGRAMMATIC = 1 << 2, /* without sessions that programs wrote */
-    /* also what an agent's own list leaves out: sub-agents, empty sessions, those of commands */
+    /* also what an agent's own list leaves out: sub-agents, empty sessions, sessions that commands started */
     REPRISE_QUERY_ALL_KINDS = 1 << 3
 };
 
@@ -187,7 +187,7 @@ enum reprise_row_flags {
     REPRISE_ROW_LIVE = 1 << 6 /* a running process has it open */
 };
 
-/* A time of a row that is not known. */
+/* The time of a row if it is not known. */
 #define REPRISE_TIME_UNKNOWN INT64_MIN
 
 /* A session as a list shows it. */
@@ -206,7 +206,7 @@ struct reprise_row {
     const char *model;
     const char *agent_name;
     const char *parent; /* the id of the session that it was forked from */
-    int64_t created_ms; /* REPRISE_TIME_UNKNOWN if it is not known, as the other times */
+    int64_t created_ms; /* REPRISE_TIME_UNKNOWN if it is not known, like the other times */
     int64_t modified_ms;
     int64_t activity_ms; /* the newest message */
     int64_t expires_ms;  /* when the agent's own cleanup may remove it */
@@ -263,9 +263,10 @@ struct reprise_message_query {
     int64_t offset;    /* messages to leave out at the front */
     uint32_t flags;    /* enum reprise_message_flags */
     uint32_t reserved; /* zero */
-    /* For a reader who goes back: the newest messages before this one, by its id or a unique beginning of it, or with
-     * "" those at the end of the conversation. With REPRISE_MESSAGES_LIMIT they are at most `limit`, which is then at most
-     * 1000; there is no offset. A session on a server is read only as far as that. NULL: not before any. */
+    /* For reading backwards: only the newest messages before this one, which is named by its id or a unique beginning
+     * of it; with "", those at the end of the conversation. With REPRISE_MESSAGES_LIMIT these are at most `limit`,
+     * which may then be at most 1000; there is no offset. A session on a server is only read as far as needed. NULL: no
+     * such restriction. */
     const char *before;
 };
 
@@ -559,8 +560,8 @@ struct reprise_usage;
  * REPRISE_UNSUPPORTED: the system records no tokens. */
 REPRISE_API int reprise_session_usage(const struct reprise_session *s, struct reprise_usage **out,
                                       struct reprise_error *error);
-/* Sums up those of many sessions; an answer that a fork copied counts once. sessions: which ones are read; NULL: all;
- * their times, order, limit and offset are ignored. A session that cannot be read is left out. */
+/* Sums up the tokens of many sessions; an answer that a fork copied counts once. sessions: which ones are read; NULL:
+ * all; their times, order, limit and offset are ignored. A session that cannot be read is left out. */
 REPRISE_API int reprise_sum_usage(const struct reprise *r, const struct reprise_query *sessions,
                                   struct reprise_usage **out, struct reprise_error *error);
 REPRISE_API size_t reprise_usage_count(const struct reprise_usage *usage);

@@ -71,7 +71,7 @@ enum claude_node_mark {
     NODE_LISTED = 1 << 0, /* part of the shown conversation */
     NODE_MAIN = 1 << 1,   /* of the main conversation, once that is known (leaf.c) */
     NODE_NOT_MAIN = 1 << 2,
-    NODE_CLIMBED = 1 << 3,   /* passed on the way from a leaf to its message */
+    NODE_CLIMBED = 1 << 3,   /* visited on the way from a leaf to its message */
     NODE_BRANCH = 1 << 4,    /* above a message that is not shown */
     NODE_TRAILING = 1 << 5,  /* follows the leaf */
     NODE_DELIVERED = 1 << 6, /* a copy of a queued command that reached the agent */

@@ -11,7 +11,7 @@
 
 /* Facts about a row, read from its bytes. Rows are valid JSON objects here. */
 
-/* As JavaScript's Boolean(): "", 0, null and a missing value are false. */
+/* Like JavaScript's Boolean(): "", 0, null and a missing value are false. */
 bool claude_truthy(struct slice value);
 bool claude_key_truthy(struct slice object, const char *key);
 /* Returns true if the value is a string equal to one of the names, which end with NULL. */
@@ -45,8 +45,7 @@ enum claude_local {
 /* Returns which part of a local command a user row is. */
 enum claude_local claude_local_part(struct slice row, struct arena *a);
 
-/* Opens message.content, and returns true, if it is an array; json_iter_next then yields its
- * blocks. */
+/* Opens message.content and returns true if it is an array; json_iter_next then returns its blocks. */
 bool claude_content(struct slice row, struct json_iter *blocks);
 /* Returns true if the block is an object of this type. */
 bool claude_block_is(struct slice block, const char *type);

@@ -24,8 +24,9 @@ struct file_history_entry {
     const char *real_parent; /* NULL: not recorded */
     int64_t version;
     struct slice time; /* when it was saved, as written */
-    bool no_path; /* the recorded text is not a path: empty, or with a NUL, which is \0 in `path` */
-    bool valid;   /* the backup's name is one that a client writes */
+    /* the recorded text is not a path: it is empty, or has a NUL, which is written as \0 in `path` */
+    bool no_path;
+    bool valid; /* the backup's name is one that a client writes */
 };
 
 struct file_history_turn {
@@ -46,7 +47,7 @@ struct file_history {
     size_t n;
     const char **path; /* tracked in any of them, in the order of first tracking */
     size_t paths;
-    struct slice_set number; /* of each path, its place in `path` */
+    struct slice_set number; /* the index of each path in `path` */
     const struct file_history_entry **first,
         **newest; /* by that number: the path's version 1 and its newest entry, or NULL */
 };

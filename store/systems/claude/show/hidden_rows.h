@@ -9,7 +9,7 @@ enum claude_hidden_row {
     ROW_LOADED,
     ROW_HIDDEN_UNANSWERED, /* no call in it has a result, and the conversation continued */
     ROW_HIDDEN_THINKING,   /* thinking whose message is lost */
-    ROW_HIDDEN_BLANK,      /* an answer of nothing but blanks */
+    ROW_HIDDEN_BLANK,      /* an answer that consists of blanks */
 };
 
 /* The rows of a conversation, oldest first. */
