@@ -20,24 +20,25 @@ enum { CLINE_CHAT_MOST = 256 << 20 };
 
 struct cline_chat {
     struct buf lines; /* one message a line */
-    bool damaged;     /* a part of the document is no message */
-    bool torn;        /* the document does not end */
+    bool damaged;     /* a part of the document is not a message */
+    bool torn;        /* the end of the document is missing */
 };
 
 /* The document about a session, or an empty one. ERR_NOMEM. */
 MUST_CHECK enum err_code cline_session_read(const struct session_ref *ref, struct buf *out);
-/* Reads at most `most` bytes of the beginning of a document and as many of its end. A prompt whose answer was cut off is not
- * in it: that of the session counts. */
+/* Reads at most `most` bytes from the beginning of a document and as many from its end. A prompt
+ * whose answer was interrupted is not in the document; the prompt in the session's document is used
+ * instead. */
 MUST_CHECK enum err_code cline_chat_read(const struct session_ref *ref, size_t most,
                                          struct cline_chat *out, struct err *e);
 void cline_chat_fini(struct cline_chat *c);
 
-/* What a person wrote, without what Cline adds for the model; empty: the message is not a person's. In the arena or
- * borrowed. */
+/* The text that a person wrote, without Cline's additions for the model; empty if the message is
+ * not a person's. In the arena or borrowed. */
 struct slice cline_prompt(struct slice message, struct arena *a);
-/* The same of a text. */
+/* The same for a text. */
 struct slice cline_typed(struct slice text, struct arena *a);
-/* Returns true if the message has the result of a tool. */
+/* Returns true if the message contains the result of a tool. */
 bool cline_is_result(struct slice message);
 bool cline_role_is(struct slice message, const char *role);
 /* The time of a message; TIME_NONE: not recorded. */

@@ -3,15 +3,16 @@
 
 #include "store/api/store.h"
 
-/* What a thread did to files, as far as its logs record it: patches, and that commands ran. Turns that were reverted
- * were done all the same, so they are here; a prompt of theirs is no point. */
+/* The changes of a thread to files, as recorded in its logs: patches, and the fact that commands
+ * ran. Reverted turns are included, because they did change files, but their prompts are not
+ * points. */
 enum codex_change_kind {
     CODEX_ADDED,   /* text: the whole file */
     CODEX_DELETED, /* text: the whole file */
     CODEX_UPDATED, /* text: a unified diff */
     CODEX_LEFT,    /* moved away to `other`, with a diff */
     CODEX_ARRIVED, /* moved here from `other`, with a diff */
-    CODEX_UNSURE,  /* part of a patch that failed on the way: it may have been done */
+    CODEX_UNSURE,  /* part of a patch that failed: it may have been done */
 };
 
 struct codex_change {
@@ -21,7 +22,7 @@ struct codex_change {
     size_t at; /* its line */
     int64_t time_ms;
     struct slice call; /* the id of its row */
-    bool inherited;    /* the line is one of the thread that this one was forked from */
+    bool inherited;    /* the line belongs to the thread that this one was forked from */
 };
 
 struct codex_point {
@@ -30,7 +31,7 @@ struct codex_point {
     size_t at;
 };
 
-/* A file that a command read: it was there. */
+/* A file that a command read, and that therefore existed. */
 struct codex_seen {
     const char *path;
     size_t at;
@@ -50,32 +51,33 @@ struct codex_changes {
     size_t lines;
     const char *cwd;     /* NULL: not known */
     struct slice commit; /* of the repository when the thread began, in hex; empty: not known */
-    /* the ids of sub-agents that worked for it: their changes are in logs of their own */
+    /* the ids of its sub-agents, whose changes are in separate logs */
     struct slice *agent;
     size_t agents;
-    /* an old log: what was done to files is not in it, only what the agent called */
+    /* an old log, which contains the agent's calls but not the changes to files */
     bool calls_only;
 };
 
-/* dropped: the prompts of reverted turns are points, too. */
+/* With `dropped`, the prompts of reverted turns are points as well. */
 MUST_CHECK enum err_code codex_changes_read(const struct store *st, const struct session_ref *ref,
                                             bool dropped, struct codex_changes *out, struct err *e);
-/* Puts what the thread's sub-agents did between its own changes, in the order of time. Lines are counted anew. */
+/* Merges the changes of the thread's sub-agents into its own, in order of time, and renumbers the
+ * lines. */
 MUST_CHECK enum err_code codex_changes_add_agents(const struct store *st,
                                                   const struct session_ref *ref,
                                                   struct codex_changes *c, struct err *e);
 void codex_changes_fini(struct codex_changes *c);
 
-/* The commit on which a thread began, in the repository of its directory: it has the modes of files, which no patch records,
- * and files that a patch replaced. Both members are NULL if the commit
- * is not known or cannot be read. */
+/* The commit on which a thread began, in the repository of its directory. It contains the modes of
+ * files, which patches do not record, and the files that patches replaced. Both members are NULL if
+ * the commit is not known or cannot be read. */
 struct codex_commit {
     struct git_repository *repo;
     struct git_tree *tree;
 };
 void codex_commit_open(const struct codex_changes *c, struct codex_commit *out);
 void codex_commit_close(struct codex_commit *c);
-/* The file's mode as git has it, 0 if it is not there. */
+/* The file's mode in git; 0 if the commit does not contain the file. */
 unsigned codex_commit_mode(const struct codex_commit *c, const char *path);
 
 bool codex_commands_between(const struct codex_changes *c, size_t from, size_t to);

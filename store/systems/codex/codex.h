@@ -15,9 +15,10 @@
  *   state_5.sqlite                                                    the index: names, and when a thread was changed
  *   thread-writer-locks/<thread>.lock                                 locked by the program that has it open
  *
- * A fork, and a thread that was reverted, begin with a reference to the log that they continue (rollout.h). The index
- * of all this is a database of the program's, so nothing is ever written here. Immutable after open, except for the
- * names, the index and the names of files, which are read again when they change; threads may share it. */
+ * The log of a fork or of a reverted thread begins with a reference to the log that it continues
+ * (rollout.h). All of this is indexed in a database of the program's, so nothing is ever written
+ * here. Immutable after open, except for the names, the index and the names of files, which are
+ * read again when they change; threads may share it. */
 struct codex_names;
 struct codex_threads;
 struct codex_places;
@@ -29,7 +30,7 @@ struct codex {
     struct codex_places *places;
 };
 
-/* The store as this system's own; asserts that it is one. */
+/* Downcast; asserts that the store is one of this system. */
 const struct codex *codex_of(const struct store *st);
 
 /* A UUID in lower case. */
@@ -41,16 +42,18 @@ void codex_names_free(struct codex_names *names); /* NULL is fine */
 /* The name of a thread, in the arena; empty if it has none. Any thread may ask. */
 struct slice codex_names_find(struct codex_names *names, struct slice thread, struct arena *a);
 
-/* The names of files in the folders of a store (places.c), kept for looking up many rollouts: a folder is read again only after
- * it has changed. Returns NULL if out of memory. Any thread may call them. */
+/* A cache of the file names in the folders of a store (places.c), for looking up many rollouts: a
+ * folder is read again only after it has changed. Returns NULL if out of memory. Any thread may
+ * call these functions. */
 struct codex_places *codex_places_new(const char *store);
 void codex_places_free(struct codex_places *places); /* NULL is fine */
-/* Where a rollout should be: in the folder of the day on which its id was made, or a neighbour of it, since the folders
- * are in local time, else in that of the archived ones. The path is in the arena; NULL: it is not there. Looks at no more
- * than four folders. */
+/* Finds a rollout in the folder of the day on which its id was made or of a neighbouring day (the
+ * folders use local time), or else among the archived ones. The path is in the arena; NULL if it is
+ * not found. Reads at most four folders. */
 const char *codex_places_find(struct codex_places *places, struct slice id, struct arena *a);
 
-/* The program's index of its threads (threads.c). Returns NULL if out of memory. Any thread may call them. */
+/* The program's index of its threads (threads.c). Returns NULL if out of memory. Any thread may
+ * call these functions. */
 struct codex_thread {
     struct slice name;  /* empty: none */
     int64_t updated_ms; /* 0: not known */
@@ -59,10 +62,10 @@ struct codex_threads *codex_threads_new(const char *store);
 void codex_threads_free(struct codex_threads *t); /* NULL is fine */
 /* Reads the index if it has changed. */
 void codex_threads_refresh(struct codex_threads *t);
-/* A thread of the index as it was read; all zero if it is not there. The name is in the arena, which may be NULL if the name
- * is not used. */
+/* A thread as in the index; all zero if the index does not contain it. The name is in the arena,
+ * which may be NULL if the name is not used. */
 struct codex_thread codex_threads_find(struct codex_threads *t, struct slice id, struct arena *a);
-/* Names the index if it could not be read. */
+/* Reports the index if it could not be read. */
 void codex_threads_trouble(struct codex_threads *t, trouble_fn *fn, void *arg);
 
 extern const struct jsonl_format codex_format;

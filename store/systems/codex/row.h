@@ -5,12 +5,12 @@
 #include "lite/base/slice.h"
 #include "store/log/logfile.h"
 
-/* One line of a rollout. Newer threads ("paginated") have what a person sees as event_msg/item_completed, older ones as
- * events of their own; response_item is what the model sees, of which only the tool calls are shown. Lines of other
- * kinds must pass. */
+/* One line of a rollout. Newer threads ("paginated") record what a person sees as
+ * event_msg/item_completed, older ones as separate events; response_item is what the model sees,
+ * and only its tool calls are shown. Lines of unknown kinds must be accepted. */
 enum codex_kind {
     CODEX_OTHER,   /* nothing for a reader */
-    CODEX_META,    /* session_meta: the first of a file counts */
+    CODEX_META,    /* session_meta: only the first of a file is used */
     CODEX_CONTEXT, /* turn_context, thread_settings_applied: has the model */
     CODEX_BEGIN,   /* a turn begins ... */
     CODEX_END,     /* ... and ends */
@@ -35,14 +35,15 @@ struct codex_row {
     struct slice time;          /* decoded */
 };
 
-/* Takes a line apart. Returns false if it is not a JSON object. Texts are in the arena or borrow from the line. */
+/* Parses a line. Returns false if it is not a JSON object. Texts are in the arena or borrow from
+ * the line. */
 bool codex_row_read(struct slice line, struct arena *a, struct codex_row *out);
-/* What a person or the agent said: the text of a prompt, an answer, a thought, a task or a note. */
+/* The text of a prompt, an answer, a thought, a task or a note. */
 struct slice codex_row_text(const struct codex_row *row, struct arena *a);
-/* The id of a row's item; of a row without items its turn, or empty. */
+/* The id of a row's item; for a row without items the id of its turn, or empty. */
 struct slice codex_row_id(const struct codex_row *row, struct arena *a);
-/* The id by which a rewind names the prompt in a line of the log: that of its item, in older threads that of its turn,
- * else its time. It is in the arena. Other lines are read. */
+/* The id by which a rewind names the prompt in a line of the log: the id of its item, in older
+ * threads the id of its turn, or else its time. It is in the arena. Reads other lines of the log. */
 struct slice codex_prompt_id(struct logfile *log, size_t line, struct arena *a);
 
 extern const struct index_keys codex_keys;

@@ -12,24 +12,25 @@
  *   session-state/<id>/inuse.<pid>.hold               while a program has it open
  *   session-state/<id>.jsonl                          an older session, without a directory
  *
- * A sub-agent has no file: it is the rows with its agentId, so its ref has the path of the session and its own id.
- * The index is a database of the program's, and nothing is ever written here. Immutable after open; threads may share
- * it. */
+ * A sub-agent has no file; it consists of the rows with its agentId, so its ref has the path of the
+ * session but a separate id. The index is a database of the program's, and nothing is ever written
+ * here. Immutable after open; threads may share it. */
 struct copilot {
     struct jsonl_store jsonl; /* its folder is <path>/session-state */
 };
 
 /* A UUID in lower case. */
 bool copilot_is_id(struct slice id);
-/* The session's own directory; NULL if it has none, or out of memory. */
+/* The session's directory; NULL if it has none, or out of memory. */
 const char *copilot_directory(const struct session_ref *ref, struct arena *a);
 
-/* What a list takes from workspace.yaml, in the arena. */
+/* The values of workspace.yaml that a list shows, in the arena. */
 struct copilot_workspace {
     struct slice name, cwd, branch;
     bool named; /* by a person */
 };
-/* Reads single-line values of the first level, plain or quoted, and folded texts. Anything else is left out. */
+/* Reads single-line values of the first level, plain or quoted, and folded texts. Anything else is
+ * ignored. */
 void copilot_workspace_read(struct slice yaml, struct arena *a, struct copilot_workspace *out);
 
 extern const struct jsonl_format copilot_format;

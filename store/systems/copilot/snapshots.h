@@ -3,9 +3,10 @@
 
 #include "store/api/store.h"
 
-/* rewind-file-snapshots/index.json: for each turn that changed files what they were before (with a copy of the bytes in
- * backups/) and what they were afterwards (the hash only), whether a tool or a command of the shell changed them.
- * Going back to a turn is therefore: of each path the first state before from that turn on. */
+/* rewind-file-snapshots/index.json contains, for each turn that changed files, their state before
+ * (with a copy of the bytes in backups/) and after it (only the hash), whether a tool or a shell
+ * command changed them. A rewind to a turn therefore restores, for each path, the earliest "before"
+ * state of that turn or a later one. */
 enum copilot_was {
     COPILOT_CONTENT,
     COPILOT_ABSENT,
@@ -25,7 +26,7 @@ struct copilot_file {
 };
 
 struct copilot_snapshot {
-    /* the prompt of the turn, which the program's own rewind may have cut off */
+    /* the prompt of the turn, which the program's own rewind may have removed */
     struct slice event;
     int64_t time_ms;
     struct copilot_file *file;

@@ -11,7 +11,8 @@
  * <data> is $CRUSH_GLOBAL_DATA, $XDG_DATA_HOME/crush or ~/.local/share/crush. Crush has no undo of its own. */
 extern const struct store_ops crush_ops;
 
-/* Comments of Crush's schema say milliseconds, its triggers write seconds. TIME_NONE: not recorded. */
+/* According to the comments in Crush's schema, times are in milliseconds, but its triggers write
+ * seconds. TIME_NONE: not recorded. */
 int64_t crush_time(int64_t stored);
 
 /* A row of a conversation is {"id": ..., "role": ..., "parts": <messages.parts>}. */
@@ -51,7 +52,7 @@ struct crush_versions {
     size_t edits;
 };
 
-/* contents: also the contents, which may be large. */
+/* With `contents`, reads also the contents, which may be large. */
 MUST_CHECK enum err_code crush_versions_read(const struct session_ref *ref, bool contents,
                                              struct crush_versions *out, struct err *e);
 void crush_versions_fini(struct crush_versions *v);

@@ -10,12 +10,13 @@
  *   chats/<MD5 of the directory>/<id>/store.db     a database for each session
  *   chats/<MD5 of the directory>/<id>/meta.json    title, times, directory; old versions did not write it
  *
- * A database has blobs under the SHA-256 of their bytes: messages as JSON, and states in the form of protobuf. The row "0" of
- * its table `meta` names the newest state, whose field 1 lists the messages. Only read; the store is a struct jsonl_store. */
+ * A database contains blobs, named by the SHA-256 of their bytes: messages as JSON, and states as
+ * protobuf. The row "0" of its table `meta` names the newest state, whose field 1 lists the
+ * messages. The store is read-only and is a struct jsonl_store. */
 extern const struct store_ops cursor_ops;
 extern const struct session_dirs cursor_dirs;
 
-/* The directory of the scope that a folder is named after; empty: none of them. */
+/* The directory of the scope that a folder is named after; empty if unknown. */
 struct slice cursor_directory(const struct scope *scope, const char *folder);
 
 /* ---- chat.c ---- */
@@ -32,12 +33,13 @@ struct cursor_state {
 MUST_CHECK enum err_code cursor_state_read(struct sqlite_db *db, struct cursor_state *out,
                                            struct err *e);
 void cursor_state_fini(struct cursor_state *s);
-/* The bytes of a blob; empty: it is not there. */
+/* The bytes of a blob; empty if it does not exist. */
 MUST_CHECK enum err_code cursor_blob_read(struct sqlite_db *db, struct slice name, struct buf *out,
                                           struct err *e);
 
 bool cursor_role_is(struct slice message, const char *role);
-/* What a person wrote, without what Cursor adds for the model, in the arena or borrowed; empty: nothing. */
+/* The text that a person wrote, without Cursor's additions for the model, in the arena or borrowed;
+ * may be empty. */
 struct slice cursor_typed(struct slice text, struct arena *a);
 struct slice cursor_prompt(struct slice message, struct arena *a);
 

@@ -12,7 +12,8 @@
 extern const struct store_ops droid_ops;
 extern const struct jsonl_format droid_format;
 
-/* <id>.settings.json of a session; empty if it cannot be read. ERR_NOMEM. */
+/* The content of a session's <id>.settings.json; empty if it cannot be read. The only error is
+ * ERR_NOMEM. */
 MUST_CHECK enum err_code droid_settings(const struct session_ref *ref, struct buf *out);
 
 store_blocks_fn droid_blocks;

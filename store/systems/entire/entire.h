@@ -10,7 +10,8 @@
  * files are in the common git directory, temporary checkpoints on shadow branches, committed ones on
  * entire/checkpoints/v1 or in one ref each. This header is private to the system; others use `entire_ops`.
  *
- * base.path is the directory that was asked for, or its work tree. Listing, reading and planning write nothing. */
+ * base.path is the requested directory, or its work tree. Listing, reading and planning write
+ * nothing. */
 struct entire {
     struct store base;
     char *git;      /* the git directory of the work tree */
@@ -23,10 +24,11 @@ struct entire {
     struct catalog_cache *cache;
 };
 
-/* Returns true if a repository that contains this directory may have data of Entire. Decides by the names in git directories
- * from here upwards, without libgit2, which takes 10 ms to start. False is certain. */
+/* Returns true if a repository that contains this directory may have data of Entire. Decides by the
+ * names in git directories from here upwards, without libgit2, which takes 10 ms to start. There
+ * are false positives but no false negatives. */
 bool entire_detect(const char *dir);
-/* Returns true if the repository has refs of Entire's, or the folder `states`. */
+/* Returns true if the repository has refs of Entire or the folder `states`. */
 bool entire_is_enabled(git_repository *repo, const char *states);
 /* Downcast; asserts that the store is one of Entire's. */
 const struct entire *entire_of(const struct store *st);
@@ -74,7 +76,7 @@ store_leftovers_fn entire_leftovers;
 store_live_fn entire_live;
 store_agent_fn entire_agent;
 
-/* Changes of the agent's own transcript, if the agent is Claude Code. */
+/* Changes to the agent's own transcript, if the agent is Claude Code. */
 store_fork_fn entire_fork;
 store_resume_at_fn entire_resume_at;
 

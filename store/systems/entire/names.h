@@ -7,9 +7,9 @@
 #include "lite/base/arena.h"
 #include "lite/base/slice.h"
 
-/* The names that Entire gives to refs, branches and sessions, the trailers in which commits contain them, and sets of
- * file names (docs/formats/entire.md 2.2 to 2.7, 3). Any of them may come from a branch of another person, so
- * they are checked here before they become part of a ref or a file name. */
+/* The names of Entire's refs, branches and sessions, the commit trailers that contain them, and
+ * sets of file names (docs/formats/entire.md 2.2 to 2.7, 3). Any of them may come from another
+ * person's branch, so they are checked here before they become part of a ref or a file name. */
 
 #define ENTIRE_HEADS "refs/heads/"
 #define ENTIRE_V1 "refs/heads/entire/checkpoints/v1"
@@ -18,7 +18,7 @@
 #define ENTIRE_V2_FULL "refs/entire/checkpoints/v2/full/" /* "current", and older generations */
 #define ENTIRE_REFS "refs/entire/checkpoints/"
 #define ENTIRE_STATES "entire-sessions"
-/* Ours: the former tips of shadow branches that a rewind moved, or a commit took up. */
+/* Refs of reprise: the former tips of shadow branches that a rewind moved or a commit condensed. */
 #define ENTIRE_MOVED "refs/reprise/moved/"
 #define ENTIRE_CONDENSED "refs/reprise/condensed/"
 
@@ -49,16 +49,17 @@ void entire_shadow_name(struct slice base, struct slice worktree_id, char out[EN
 enum entire_shape {
     ENTIRE_NO_SHADOW,
     ENTIRE_SHADOW,     /* entire/<7 or more hex>-<6 hex> */
-    ENTIRE_SHADOW_OLD, /* without the work tree: a person may give a branch such a name, too */
+    ENTIRE_SHADOW_OLD, /* without the work tree; may also be a user's own branch */
 };
 /* The shape of a branch name without refs/heads/. */
 enum entire_shape entire_shadow_shape(struct slice branch);
 
-/* Returns true if the ref is that of one checkpoint (refs/entire/checkpoints/<last two of id>/<id>), and its id. */
+/* Returns true if this is the ref of one checkpoint (refs/entire/checkpoints/<last two of
+ * id>/<id>), and the checkpoint's id. */
 bool entire_ref_checkpoint(struct slice ref, struct slice *id);
 
-/* Converts a path in a metadata document ("/ab/cdef012345/0/full.jsonl" or "/0/full.jsonl") to one relative to the folder
- * of checkpoint id ("0/full.jsonl"). Returns false if it leads anywhere else. */
+/* Converts a path in a metadata document ("/ab/cdef012345/0/full.jsonl" or "/0/full.jsonl") to one
+ * relative to the folder of checkpoint id ("0/full.jsonl"). Returns false if it leads elsewhere. */
 bool entire_inner_path(struct slice named, struct slice id, struct slice *inner);
 
 /* ---- trailers ---- */
@@ -72,7 +73,7 @@ bool entire_inner_path(struct slice named, struct slice id, struct slice *inner)
 #define TRAILER_AGENT "Entire-Agent"
 #define TRAILER_BRANCH "Ephemeral-branch"
 
-/* The first value of the key, without blanks around it; empty if it is missing. */
+/* The first value of the key, without surrounding blanks; empty if it is missing. */
 struct slice entire_trailer_first(struct slice message, const char *key);
 /* Finds the next checkpoint that a commit of the user belongs to, a valid id followed by a blank or the end of the line,
  * and cuts *rest after it. */

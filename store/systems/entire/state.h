@@ -10,13 +10,14 @@
 #include "lite/io/file.h"
 #include "store/systems/common/go_json.h"
 
-/* The state file of a session, <git common dir>/entire-sessions/<session id>.json (docs/formats/entire.md 2.2), which
- * Entire maintains while the session runs. Older forms are read as well. Writing changes single members, in Go's JSON and
- * in the order of Entire's struct; unknown members are kept. */
+/* The state file of a session, <git common dir>/entire-sessions/<session id>.json
+ * (docs/formats/entire.md 2.2), which Entire maintains while the session runs. Older forms are read
+ * as well. Writing changes single members, in Go's JSON and in the order of Entire's struct, and
+ * keeps unknown members. */
 
 enum entire_phase { PHASE_IDLE, PHASE_ACTIVE, PHASE_ENDED };
 
-/* What happens to a session, and the phase after it (docs/formats/entire.md 2.3). */
+/* The events of a session, and the phase after each (docs/formats/entire.md 2.3). */
 enum entire_event {
     EVENT_TURN_START,
     EVENT_TURN_END,
@@ -58,10 +59,11 @@ MUST_CHECK enum err_code state_read(const char *dir, const char *name, struct ar
 MUST_CHECK enum err_code state_read_again(const char *dir, struct slice id, struct arena *a,
                                           struct entire_state *out, struct buf *json,
                                           struct err *e);
-/* Returns true if a session has a state file of any content, even a half-written one, and if that cannot be
+/* Returns true if a session has a state file, even a half-written one, or if this cannot be
  * determined. */
 bool state_exists(const char *dir, struct slice id);
-/* Returns true if this is the name of a state file, and its id. Temporary files and directories are not. */
+/* Returns true if this is the name of a state file, and the session's id. Temporary files and
+ * directories are not state files. */
 bool state_name(const char *name, struct slice *id);
 
 /* ---- writing ---- */
@@ -70,7 +72,7 @@ bool state_name(const char *name, struct slice *id);
  * it since `state` was read. */
 MUST_CHECK enum err_code state_change(const char *states, const struct entire_state *state,
                                       const struct go_json_member set[], size_t n, struct err *e);
-/* Creates a state, 0600. ERR_STALE: there is one with this id. */
+/* Creates a state, with mode 0600. ERR_STALE: a state with this id exists. */
 MUST_CHECK enum err_code state_create(const char *states, struct slice id,
                                       const struct go_json_member set[], size_t n, struct err *e);
 /* The document with members changed: the bytes that state_change writes. */

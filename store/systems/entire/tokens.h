@@ -8,7 +8,7 @@
 #include "lite/base/err.h"
 #include "lite/base/slice.h"
 
-/* Token usage as a state, the metadata of a session and that of a checkpoint contain it (`token_usage`,
+/* Token usage as recorded in states and in the metadata of sessions and checkpoints (`token_usage`,
  * docs/formats/entire.md 2.7). */
 enum entire_token {
     TOKEN_INPUT,
@@ -32,12 +32,13 @@ void entire_tokens_add(struct entire_tokens *sum, const struct entire_tokens *t)
 /* The value as JSON, in the arena; empty if it is unknown. p is NULL if out of memory. */
 struct slice entire_tokens_json(const struct entire_tokens *t, struct arena *a);
 
-/* Counts a transcript of Claude Code from a line on. An answer that was streamed in several rows counts once, by the row
- * with the most output. Unknown if no row has a usage. */
+/* Counts the tokens of a transcript of Claude Code from a line on. An answer that was streamed in
+ * several rows is counted once, by the row with the most output. The result is unknown if no row
+ * has a usage. */
 MUST_CHECK enum err_code entire_tokens_count(struct slice transcript, int64_t from_line,
                                              struct entire_tokens *out, struct err *e);
 
-/* The setting of a host that names one of the numbers ("input-tokens"); TOKEN_COUNT: none does. */
+/* The number that a setting of a host ("input-tokens") refers to; TOKEN_COUNT if it refers to none. */
 enum entire_token entire_tokens_setting(struct slice key);
 
 #endif

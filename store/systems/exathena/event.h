@@ -12,9 +12,9 @@
 #include "lite/scan/index.h"
 #include "store/api/store.h"
 
-/* One parsed line of a log. Keys come in any order; the first of duplicate keys counts, as in the
- * library's reader; unknown keys and kinds are kept and shown. Texts borrow from the line or are in
- * the arena. */
+/* One parsed line of a log. Keys may be in any order; of duplicate keys the first is used, as in
+ * the library's reader; unknown keys and kinds are kept and shown. Texts borrow from the line or
+ * are in the arena. */
 struct event {
     struct slice kind;    /* decoded; empty: missing, or not a text */
     struct slice id;      /* uuid, decoded; may be empty */
@@ -42,18 +42,18 @@ bool event_read(struct slice line, struct arena *a, struct event *out);
 
 /* The first member with this name; empty if it is missing. */
 struct slice event_member(struct slice object, const char *name);
-/* The same for a text, decoded: borrowed or in the arena. Empty if it is missing, not a text, or if out of memory: then
- * the arena has failed. */
+/* The same for a text, decoded: borrowed or in the arena. Empty if it is missing or not a text;
+ * also if out of memory, and then the arena has failed. */
 struct slice event_text(struct slice object, const char *name, struct arena *a);
 /* Opens a member that is a list. Returns false if it is missing or anything else. */
 bool event_list(struct slice object, const char *name, struct json_iter *it);
 
-/* The words of a message: its content if that is a text, else the texts of its parts. If out of
+/* The text of a message: its content if that is a text, else the texts of its parts. If out of
  * memory, the arena has failed. */
 struct slice event_said(const struct event *ev, struct arena *a);
 
-/* New events, as the library writes them: compact, and in the order of keys that the log already
- * has. The order is not defined and differs between versions of Erlang; a reader accepts any. */
+/* New events, as the library writes them: compact, and with the keys in the order of the existing
+ * log. The order is not defined and differs between versions of Erlang; readers accept any order. */
 enum event_key { KEY_DATA, KEY_TS, KEY_EVENT, KEY_UUID, EVENT_KEYS };
 
 struct event_order {
@@ -86,8 +86,8 @@ MUST_CHECK enum err_code event_write(const struct event_draft *d, const struct e
  * which the library cannot read, becomes U+FFFD. The only error is ERR_NOMEM. */
 MUST_CHECK enum err_code event_compact(struct buf *out, struct slice value, struct arena *a);
 
-/* An event of a log, found by its uuid: the place of its line, and counts of the lines before it.
- * If several events have one uuid, it is the first, as in the library's rewind. */
+/* An event of a log, found by its uuid: the position of its line, and the numbers of lines before
+ * it. If several events have the uuid, it is the first one, as in the library's rewind. */
 struct point {
     struct slice id; /* as written, decoded; in the arena */
     size_t line;     /* from 0 */

@@ -18,12 +18,10 @@ enum { EXATHENA_ID = 22, EXATHENA_EVENT_ID = 11 };
  *
  * There is no metadata: no title, no tag, no archive mark. A line with a key that the library does
  * not know makes its own rewind fail half-way, so no keys are added. The name of a session is its
- * first prompt, or its id.
- *
- * A host may name a root of its own for the logs (its option `root:`), which names no project: then
- * base.path is sessions/ itself, and file-history/ is where the library would look for it, in the
- * .exathena of the directory that it runs in: the nearest one above the root, else above our own
- * directory.
+ * first prompt, or its id. A host may choose another root for the logs (its option `root:`), which
+ * does not identify a project: then base.path is sessions/ itself, and file-history/ is where the
+ * library would look for it, in the .exathena of the directory that it runs in: the nearest one
+ * above the root, else above our own directory.
  *
  * The library reads, writes and cuts without locks. Immutable after open; threads may share it. */
 struct exathena {
@@ -31,12 +29,12 @@ struct exathena {
     char *history;            /* <path>/file-history; need not exist */
     char *project;            /* the directory that contains .exathena */
     bool own_root;            /* the logs are directly in base.path */
-    /* own_root, and no .exathena is above the root: project is our own directory, which no session
-     * names */
+    /* own_root without an .exathena above the root: project is our own directory, which no session
+     * refers to */
     bool homeless;
 };
 
-/* The store as this system's own; asserts that it is one. */
+/* Downcast; asserts that the store is one of this system. */
 const struct exathena *exathena_of(const struct store *st);
 
 /* Returns true if this can be the id of a session: it must name one file, and be usable on a
@@ -67,7 +65,7 @@ store_subagents_fn exathena_subagents;
 store_describe_subagents_fn exathena_describe_subagents;
 store_subagent_fn exathena_subagent;
 
-/* Changes: each plans only. */
+/* Changes: each function only plans. */
 store_fork_fn exathena_fork;
 store_parts_fn exathena_parts;
 store_copies_fn exathena_copies;

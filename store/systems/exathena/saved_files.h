@@ -13,7 +13,7 @@
 struct saved_file {
     const char *dir;
     const char *path;  /* NULL: cannot be read */
-    const char *why;   /* why none of it can be used; NULL: it can */
+    const char *why;   /* why the copies cannot be used; NULL: they can */
     bool first;        /* there is a 0.bin */
     bool first_absent; /* ... and a 0.tombstone */
     int64_t newest;    /* highest version, -1: none */

@@ -10,15 +10,16 @@
  *   tmp/<project>/chats/session-<minute>-<id8>.jsonl         a session; older ones are one document, .json
  *   tmp/<project>/chats/<id>/<agent>.jsonl                   its sub-agents
  *
- * The file names only the first 8 digits of an id, so its first line is read for the list. Resuming in a later minute makes a
- * second file of the same id with nothing but the context in it: of several files the one with most messages counts. Nothing
- * is ever written. Immutable after open; threads may share it. */
+ * The file name contains only the first 8 digits of an id, so the first line is read for the list.
+ * Resuming in a later minute creates a second file with the same id that contains only the context;
+ * of several files, the one with the most messages is used. Nothing is ever written. Immutable
+ * after open; threads may share it. */
 struct gemini {
     struct jsonl_store jsonl; /* its folder is <path>/tmp */
 };
 
-/* One session as its file tells it when all of its lines are applied: a message may be written again with the same id,
- * also by `$set.messages`, and `$rewindTo` drops one and what follows. */
+/* A session after all lines of its file have been applied: a message may be written again with the
+ * same id, also by `$set.messages`, and `$rewindTo` drops a message and everything after it. */
 struct gemini_message {
     struct slice id;
     struct slice raw; /* one JSON object */
@@ -29,8 +30,8 @@ struct gemini_chat {
     struct buf text; /* owns the bytes */
     struct gemini_message *message;
     size_t n;
-    /* every message that was ever written, the newest form of each, in the order of their first lines: turns that were
-     * dropped changed files, too */
+    /* every message ever written, in its newest form, in the order of their first lines, because
+     * dropped turns changed files as well */
     struct gemini_message *ever;
     size_t ever_n;
     struct slice id, summary, start; /* decoded; may be empty */
@@ -38,7 +39,7 @@ struct gemini_chat {
     bool partial; /* the middle of the file was not read */
 };
 
-/* Reads a file; at most `max` bytes of its beginning and as many of its end. */
+/* Reads at most `max` bytes from the beginning of a file and as many from its end. */
 MUST_CHECK enum err_code gemini_chat_read(const char *path, size_t max, struct gemini_chat *out,
                                           struct err *e);
 void gemini_chat_fini(struct gemini_chat *c);
@@ -48,7 +49,7 @@ enum gemini_kind { GEMINI_HIDDEN, GEMINI_PROMPT, GEMINI_ANSWER, GEMINI_NOTE };
 enum gemini_kind gemini_kind_of(struct slice raw, struct arena *a);
 /* The text of a message, in the arena or borrowed. */
 struct slice gemini_text(struct slice raw, struct arena *a);
-/* The project's directory of a session's file, in the arena; empty if it is not known. */
+/* The project directory for a session's file, in the arena; empty if it is not known. */
 struct slice gemini_project(const char *path, struct arena *a);
 bool gemini_is_id(struct slice id);
 

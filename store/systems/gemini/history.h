@@ -3,15 +3,16 @@
 
 #include "store/systems/gemini/gemini.h"
 
-/* What a session and its sub-agents did to files. Each edit of a tool is recorded with the whole text before and after. The
- * program's own rewind drops turns that were done all the same, so their edits count where they stand in the log. */
+/* The changes of a session and its sub-agents to files. Each edit of a tool is recorded with the
+ * whole text before and after it. The program's own rewind drops turns but does not undo their
+ * work, so their edits are included at their position in the log. */
 
 struct gemini_edit {
     const char *path; /* absolute, lexically clean */
     struct slice before, after;
     bool is_new, known; /* not known: the record has no whole text */
     bool is_exact;      /* `before` has the line ends of the file; otherwise line feeds only */
-    size_t at; /* number of its message, or of its sub-agent's, among all that were ever written */
+    size_t at;          /* number of its (or its sub-agent's) message among all ever written */
     int64_t time_ms;
 };
 
@@ -37,7 +38,7 @@ MUST_CHECK enum err_code gemini_history_read(const struct store *st, const struc
 void gemini_history_fini(struct gemini_history *h);
 /* The number of a message among all that were ever written; the number of all if the id is unknown. */
 size_t gemini_history_place(const struct gemini_history *h, struct slice id);
-/* Returns true if a command ran in a message from `from` on, and before `to`. */
+/* Returns true if a command ran in a message from `from` to before `to`. */
 bool gemini_history_shell(const struct gemini_history *h, size_t from, size_t to);
 /* Returns true if such a command could have changed the file before the edit. */
 bool gemini_history_shell_before(const struct gemini_history *h, size_t from,

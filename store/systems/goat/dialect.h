@@ -6,12 +6,12 @@
 
 #include "lite/base/slice.h"
 
-/* Members of an object as Go's encoding/json finds them: the exact name first, then any other
- * spelling of it; the last of several (goat.md B8). value[i] belongs to name[i] and is empty if
- * there is no such member. */
+/* Finds members of an object as Go's encoding/json does: by the exact name first, then by any other
+ * spelling; of several members the last one (goat.md B8). value[i] belongs to name[i] and is empty
+ * if the member is missing. */
 void goat_members(struct slice object, const char *const name[], size_t n, struct slice value[]);
-/* The same, and in the same pass over the bytes also the members of the object that is
- * name[within]: inside[i] belongs to name[i]. The object is valid JSON. */
+/* The same, and in the same pass also finds the members of the object that is name[within]:
+ * inside[i] belongs to name[i]. The object is valid JSON. */
 void goat_members_both(struct slice object, const char *const name[], size_t n,
                        struct slice value[], size_t within, struct slice inside[]);
 
@@ -19,8 +19,8 @@ void goat_members_both(struct slice object, const char *const name[], size_t n,
 bool goat_key_is(struct slice key, const char *name);
 
 /* The three dialects of the Go directory sessions (docs/formats/goat.md): one engine and these
- * tables of names. The dialect is recognised from each document; a session may mix them, file by
- * file. */
+ * tables of names. The dialect is detected for each document; the files of one session may have
+ * different dialects. */
 enum goat_dialect {
     GOAT_SHIPPED, /* written by the published package, and for new sessions */
     GOAT_SPEC,    /* `spec` in goat.md */
@@ -66,7 +66,7 @@ struct goat_dialect_names {
     const char *point, *point_time, *files;  /* of a manifest */
     const char *path, *exists, *hash,
         *size; /* of one of its files; NULL: the dialect has no such member */
-    bool flat; /* messages are rows of their own, not wrapped */
+    bool flat; /* messages are separate rows, not wrapped */
 };
 
 extern const struct goat_dialect_names goat_dialects[GOAT_DIALECTS];

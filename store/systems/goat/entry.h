@@ -25,7 +25,7 @@ struct goat_entry {
     struct slice message;       /* nested and stream: the object */
     struct slice role, content; /* of the row or of the wrapped message */
     struct slice tool_calls, tool_call_id, name;
-    bool odd_message; /* there is a member with that name, and it is not an object */
+    bool odd_message; /* a member has that name but is not an object */
 };
 
 /* The line is valid JSON and an object. */
@@ -38,8 +38,8 @@ const char *goat_entry_fault(const struct goat_entry *e);
 enum goat_role { GOAT_OTHER, GOAT_USER, GOAT_ASSISTANT, GOAT_TOOL, GOAT_SYSTEM };
 enum goat_role goat_entry_role(const struct goat_entry *e);
 
-/* The words of a message: its text, the texts of its parts joined by newlines, or nothing. Returns
- * false if out of memory. */
+/* The text of a message, or the texts of its parts joined by newlines; may be empty. Returns false
+ * if out of memory. */
 bool goat_entry_text(const struct goat_entry *e, struct arena *a, struct slice *text);
 /* Returns true if the message contains a tool call. */
 bool goat_entry_calls(const struct goat_entry *e);
@@ -47,8 +47,7 @@ bool goat_entry_calls(const struct goat_entry *e);
 /* The top-level timestamp of a line, if it has a valid one; also works on a truncated line. */
 bool goat_line_time(struct slice line, int64_t *ms);
 
-/* Writes one line as a message of the `messages` command; the line's own values are copied as
- * written. */
+/* Writes one line as a message of the `messages` command; the line's values are copied verbatim. */
 void goat_message_write(struct jsonout *j, struct slice line, const struct goat_entry *e,
                         struct slice session);
 

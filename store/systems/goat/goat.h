@@ -25,7 +25,7 @@
 bool goat_is_file(struct slice name);      /* one of these three */
 enum { GOAT_LINE_MAX = 10 * 1024 * 1024 }; /* the longest line that the host can read */
 
-/* The level of a store's path, found from its name and contents. */
+/* The level of a store's path, detected from its name and contents. */
 enum goat_path_kind {
     GOAT_CONFIG,   /* CONFIG: sessions are in projects/<project>/sessions/ */
     GOAT_PROJECTS, /* in <project>/sessions/ */
@@ -33,14 +33,14 @@ enum goat_path_kind {
     GOAT_SESSIONS, /* in the path itself */
 };
 
-/* Its path is as it was given. Immutable after open (the pool is thread-safe), so threads may share
+/* Its path is the given one. Immutable after open (the pool is thread-safe), so threads may share
  * it. */
 struct goat {
     struct jsonl_store jsonl; /* it has no folder: there may be many */
     enum goat_path_kind place;
 };
 
-/* The store as this system's own; asserts that it is one. */
+/* Downcast; asserts that the store is one of this system. */
 const struct goat *goat_of(const struct store *st);
 
 /* Returns true if this can be the name of a session's directory: one plain component, and not one
@@ -58,10 +58,10 @@ const char *goat_path(const struct session_ref *ref, const char *rest, struct ar
 
 /* ---- where sessions are ---- */
 
-/* A directory with sessions in it; folder is the name of its project, "" if it has none. Return
- * false to stop. */
+/* Called for a directory with sessions; folder is the name of its project, or "". Return false to
+ * stop. */
 typedef bool goat_base_fn(const char *sessions, struct slice folder, void *arg);
-/* Calls fn for each of them that exists; links are skipped. */
+/* Calls fn for each existing one; links are skipped. */
 void goat_each_base(const struct goat *g, goat_base_fn *fn, void *arg);
 enum goat_path_kind goat_path_kind_of(const char *path);
 /* Returns true if the store contains a session. */
@@ -78,15 +78,15 @@ const char *goat_base_for(enum goat_path_kind place, const char *path, const cha
 MUST_CHECK enum err_code goat_ref_at(const struct store *st, const char *sessions,
                                      struct slice folder, struct slice id, struct arena *a,
                                      struct session_ref *ref, struct err *e);
-/* Returns true if the directory that a session ran in is one of the scope's. */
+/* Returns true if the directory in which a session ran belongs to the scope. */
 bool goat_in_scope(const struct scope *scope, struct slice cwd, struct arena *a);
 
 extern const struct store_ops goat_ops;
 extern const struct index_keys goat_keys; /* in log.c */
 extern const struct jsonl_format goat_format;
 
-/* In describe.c, for goat_format: the part of one row that a list needs, and what the metadata adds
- * to a list's row. */
+/* In describe.c, for goat_format: the part of one row that a list needs, and the values that the
+ * metadata adds to a list's row. */
 enum err_code goat_read_said(struct slice line, struct arena *a, struct jsonl_said *out);
 enum err_code goat_complete_row(const struct store *st, const struct scope *scope,
                                 struct session_row *row, struct arena *a, struct err *e);
@@ -105,7 +105,7 @@ store_subagent_fn goat_subagent;
 store_usage_fn goat_usage;
 store_restore_fn goat_restore;
 
-/* Changes: each plans only. */
+/* Changes: each function only plans. */
 store_rename_fn goat_rename;
 store_fork_fn goat_fork;
 store_parts_fn goat_parts;

@@ -5,8 +5,8 @@
 #include "store/rewind/plan/rewind.h"
 #include "store/systems/goat/manifest.h"
 
-/* The contents that a session last left in a file, as far as they are recorded: the newest
- * checkpoint that has the file, and the tool calls since then that name it. */
+/* The recorded contents that a session last left in a file: from the newest checkpoint with the
+ * file, and the tool calls since then that name it. */
 struct goat_left {
     const struct goat_point *point; /* the checkpoint; NULL: no checkpoint has the file */
     const struct goat_saved *saved;

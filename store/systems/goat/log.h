@@ -19,7 +19,7 @@ struct goat_log {
     bool none; /* the session has no log: there are no lines */
 };
 
-/* The session has a log: its ref names one. */
+/* Returns true if the session has a log, which its ref then names. */
 bool goat_has_log(const struct session_ref *ref);
 
 MUST_CHECK enum err_code goat_log_open(struct goat_log *log, const struct session_ref *ref,
@@ -34,7 +34,7 @@ enum goat_line_kind {
     GOAT_LINE_OTHER,   /* an object of an unknown kind */
     GOAT_LINE_BROKEN,
     /* JSON, but not a row that the host reads (goat_entry_fault); only checked for lines without a
-     * readable id or time, and for those not spelled as Go writes them */
+     * readable id or time, and for lines not formatted as Go does */
     GOAT_LINE_MISTYPED,
 };
 MUST_CHECK enum err_code goat_log_kind(struct logfile *log, size_t line, enum goat_line_kind *kind,
@@ -62,7 +62,8 @@ MUST_CHECK enum err_code goat_turns_read(const struct session_ref *ref, struct g
 void goat_turns_fini(struct goat_turns *t);
 /* The first with this id, or NULL. */
 const struct goat_turn *goat_turns_find(const struct goat_turns *t, struct slice id);
-/* The only one whose id begins so (4 characters or more); NULL: no such turn, or several. */
+/* The only one whose id begins with this text (4 characters or more); NULL: no such turn, or
+ * several. */
 const struct goat_turn *goat_turns_begins(const struct goat_turns *t, struct slice front);
 /* The turn that was running at this time, or NULL. */
 const struct goat_turn *goat_turns_at(const struct goat_turns *t, int64_t time_ms);

@@ -50,19 +50,19 @@ struct goat_points {
     size_t n;
 };
 
-/* All checkpoints of a session, damaged ones too. A session without checkpoints is not an error. */
+/* Reads all checkpoints of a session, including damaged ones. A session without checkpoints is not
+ * an error. */
 MUST_CHECK enum err_code goat_points_read(const struct session_ref *ref, struct goat_points *out,
                                           struct err *e);
 void goat_points_fini(struct goat_points *p);
 
-/* Reads one document. A defect of the document is put into point->why; the only error is
- * ERR_NOMEM. */
+/* Parses one document. point->why receives a defect of the document; the only error is ERR_NOMEM. */
 MUST_CHECK enum err_code goat_manifest_parse(struct slice document, struct arena *a,
                                              struct goat_point *point);
 
-/* The path of the contents with this hash: in the checkpoint, in another one, or in the directory
- * that all share (goat.md B9). If they are missing (*there is false), the path where they should
- * be. NULL if out of memory. */
+/* The path of the contents with this hash: in the checkpoint, in another one, or in the shared
+ * directory (goat.md B9). If they are missing (*there is false), the path where they should be.
+ * NULL if out of memory. */
 const char *goat_blob(const struct goat_points *points, const struct goat_point *point,
                       const char *hash, struct arena *a, bool *there);
 

@@ -28,19 +28,19 @@ struct goat_metadata {
     const char *why;                /* why it cannot be used, for a person; NULL: it can */
 };
 
-/* Reads a document. A defect of the document is put into `why`; the only error is ERR_NOMEM. */
+/* Parses a document. `why` receives a defect of the document; the only error is ERR_NOMEM. */
 MUST_CHECK enum err_code goat_metadata_parse(struct slice document, struct arena *a,
                                              struct goat_metadata *out);
-/* Reads the file beneath a directory (never through a link) into the arena, then the document. If
- * the file is too large, a link or missing, `why` contains that. */
+/* Reads the file below a directory (never through a link) into the arena, then parses it. If the
+ * file is too large, a link or missing, this is the reason in `why`. */
 MUST_CHECK enum err_code goat_metadata_read(int dirfd, const char *name, struct arena *a,
                                             struct goat_metadata *out);
 
-/* The session's metadata: from its ref if that has it, else from the file. */
+/* The session's metadata, from its ref or else from the file. */
 MUST_CHECK enum err_code goat_metadata_of(const struct session_ref *ref, struct arena *a,
                                           struct goat_metadata *out);
 
-/* Only the document and the time of the last update, by which a list is sorted, as fast as
+/* Reads only the document and the time of the last update (by which lists are sorted), as fast as
  * possible. updated_ns is 0 if it is missing. */
 MUST_CHECK enum err_code goat_metadata_updated(int dirfd, const char *name, struct arena *a,
                                                struct goat_metadata *out);
@@ -49,8 +49,8 @@ MUST_CHECK enum err_code goat_metadata_updated(int dirfd, const char *name, stru
  * not a valid time. */
 bool goat_time(struct slice text, int64_t *ns);
 
-/* A change of a metadata document, laid out as Go's MarshalIndent does. Members that are not named
- * keep their spelling and their place, even if the dialect does not know them. */
+/* A change of a metadata document, laid out as Go's MarshalIndent does. All other members keep
+ * their spelling and their place, even if the dialect does not know them. */
 struct goat_edit {
     enum goat_field field;
     /* one JSON value; empty: the member is removed, or set to its empty value if the dialect always
@@ -71,7 +71,7 @@ struct goat_document {
     struct goat_metadata m;
 };
 
-/* ERR_FORMAT if it cannot be used. On failure nothing is left open. */
+/* Returns ERR_FORMAT if it cannot be used. On failure nothing stays open. */
 MUST_CHECK enum err_code goat_document_open(const struct session_ref *ref, struct goat_document *d,
                                             struct err *e);
 void goat_document_close(struct goat_document *d);

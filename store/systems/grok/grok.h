@@ -16,7 +16,7 @@ extern const struct store_ops grok_ops;
 extern const struct jsonl_format grok_format;
 extern const struct session_dirs grok_dirs;
 
-/* The directory that a folder of sessions is named after, in the arena; empty: none. */
+/* The directory that a folder of sessions is named after, in the arena; empty if unknown. */
 struct slice grok_directory(const struct jsonl_store *s, const char *folder, struct arena *a);
 
 /* ---- log.c: the log as messages ---- */
@@ -41,7 +41,7 @@ struct grok_line {
     int64_t time_ms;
 };
 
-/* Takes a line apart. Returns false if it is not one of Grok's. */
+/* Parses a line. Returns false if it is not a line of Grok. */
 bool grok_line_read(struct slice line, struct grok_line *out);
 /* The text of a piece, in the arena or borrowed. */
 struct slice grok_text(struct slice content, struct arena *a);
@@ -51,8 +51,8 @@ struct slice grok_text(struct slice content, struct arena *a);
  *     {"id": "prompt-<n>" | "line-<n>", "kind": "user" | "agent" | "thought" | "call" | "result" | "note" | "seam",
  *      "time": ..., "text": ..., "update": <of a call or result>}
  *
- * The prompts are numbered as in rewind_points.jsonl. all: what a rewind dropped is there, too, with "undone-<n>" for the id of a
- * prompt. */
+ * The prompts are numbered as in rewind_points.jsonl. With `all`, messages that a rewind dropped
+ * are included; their prompts have the id "undone-<n>". */
 MUST_CHECK enum err_code grok_compose(const char *path, bool all, struct buf *rows, struct err *e);
 
 /* ---- show.c ---- */
@@ -61,7 +61,7 @@ store_load_fn grok_load;
 store_tail_fn grok_tail;
 store_blocks_fn grok_blocks;
 store_messages_fn grok_messages;
-/* Returns true if the session is that of a sub-agent, by its summary.json. */
+/* Returns true if the session belongs to a sub-agent, according to its summary.json. */
 bool grok_is_subagent(const struct session_ref *ref);
 
 /* ---- edits.c ---- */

@@ -14,7 +14,8 @@ extern const struct jsonl_format kiro_format;
 
 /* Returns true if the session is one of engine v3. */
 bool kiro_is_directory(struct slice id);
-/* The beginning of the document about a session; empty if it cannot be read. ERR_NOMEM. */
+/* The beginning of the document about a session; empty if it cannot be read. The only error is
+ * ERR_NOMEM. */
 MUST_CHECK enum err_code kiro_about(const struct session_ref *ref, struct buf *out);
 
 store_blocks_fn kiro_blocks;

@@ -17,7 +17,8 @@ extern const struct store_ops opencode_ops;
  *
  *     {"id": ..., "message": <message.data>, "parts": [{"id": ..., "data": <part.data>}, ...]} */
 
-/* SQL: the first message that OpenCode's own revert undid, for the session s; NULL: it undid none. Ids ascend. */
+/* SQL: the first message of the session s that OpenCode's own revert undid; NULL if it undid none.
+ * Ids ascend. */
 #define OPENCODE_REVERTED                                                                          \
     "CASE WHEN json_valid(s.revert) THEN json_extract(s.revert, '$.messageID') END"
 
@@ -29,7 +30,8 @@ bool opencode_listed(const struct sqlite_row *row, const struct sqlite_place *pl
 /* ---- blocks.c ---- */
 
 store_blocks_fn opencode_blocks;
-/* The prompt in the data of a part; empty: it is none (another kind of part, or written by OpenCode itself). */
+/* The prompt in the data of a part; empty if it is not a prompt (another kind of part, or written
+ * by OpenCode itself). */
 struct slice opencode_prompt(struct slice part, struct arena *a);
 
 /* ---- usage.c ---- */
@@ -42,7 +44,8 @@ bool opencode_answer(const struct sqlite_row *row, struct arena *a, struct usage
 /* A step of the agent: one answer of the model and the calls in it. Trees are 40 hex digits; empty: not recorded. */
 struct opencode_step {
     struct slice before, after;
-    /* absolute: what OpenCode found changed, and what its tools were asked to change */
+    /* absolute: the files that OpenCode found changed, and those that its tools were asked to
+     * change */
     struct slice *file;
     size_t files;
 };

@@ -5,9 +5,9 @@
 
 #include "store/systems/opencode/opencode.h"
 
-/* The repositories with the snapshots of a project. Each work tree of the project has one of its own, and which of them has
- * a tree is found by looking: objects have the same bytes wherever they are. Old trees disappear, because OpenCode prunes
- * them after seven days. */
+/* The repositories with the snapshots of a project. Each work tree of the project has a separate
+ * one, and a tree is looked up in all of them, because an object has the same id in each. Old trees
+ * disappear, because OpenCode prunes them after seven days. */
 enum { OPENCODE_REPOSITORIES_MAX = 16 };
 
 struct opencode_repository {
@@ -22,12 +22,12 @@ struct opencode_trees {
     struct arena *arena; /* borrowed */
 };
 
-/* Opens those that can be opened; there may be none. */
+/* Opens those that can be opened, if any. */
 MUST_CHECK enum err_code opencode_trees_open(const struct store *st, const struct opencode_steps *s,
                                              struct arena *a, struct opencode_trees *out,
                                              struct err *e);
 void opencode_trees_close(struct opencode_trees *t);
-/* The repository with this tree (40 hex digits); n: in none of them. */
+/* The index of the repository with this tree (40 hex digits); n if no repository has it. */
 size_t opencode_trees_find(const struct opencode_trees *t, struct slice hex, git_oid *out);
 
 /* The same for both trees of a step. */

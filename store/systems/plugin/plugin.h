@@ -10,9 +10,10 @@
 #include "store/api/store.h"
 #include "store/fs/memory_file.h"
 
-/* Stores of plug-ins (store/api/reprise_plugin.h). A plug-in moves rows; this folder makes a struct store of it. The rows
- * are those of Claude Code, and its system reads them: a session's rows go into a file without a name
- * (store/fs/memory_file.h) and from there through `claude_ops`. This header is private to the folder. */
+/* Stores of plug-ins (store/api/reprise_plugin.h). A plug-in moves rows; this folder makes a struct
+ * store of it. The rows are those of Claude Code, whose system reads them: a session's rows are
+ * written to an unnamed file (store/fs/memory_file.h) and read through `claude_ops`. This header is
+ * private to the folder. */
 
 struct plugin_catalog;
 struct plugin_end;
@@ -24,8 +25,8 @@ struct plugin_link {
     pthread_mutex_t lock;           /* of everything below */
     void *opened;                   /* the plug-in's own store; NULL until the first call */
     struct plugin_catalog *catalog; /* the sessions of the last list; NULL: not listed yet */
-    struct plugin_catalog *growing; /* those that a list under way handed over; NULL: none */
-    struct err trouble;             /* why the last list failed; code ERR_OK: it did not */
+    struct plugin_catalog *growing; /* those that a list under way has delivered; NULL: none */
+    struct err trouble;             /* why the last list failed; code ERR_OK: it succeeded */
     struct plugin_end *end;         /* of the conversation that was read last; NULL: none */
     atomic_bool interrupted;        /* calls that only read return at once */
     atomic_int silent;              /* calls that have waited for a second */
@@ -39,13 +40,13 @@ struct plugin_store {
     int64_t timeout_ms;
     void *library;
     struct reprise_plugin table; /* members that the plug-in does not know are NULL */
-    struct store *claude;        /* by whose rules the rows are read; it has no sessions */
+    struct store *claude;        /* its rules apply to the rows; it has no sessions */
     struct plugin_link *link;    /* owned */
 };
 
 extern const struct store_ops claude_ops;
 extern const struct store_ops
-    plugin_ops; /* everything; each store has a copy without what it cannot do */
+    plugin_ops; /* all operations; each store has a copy with only the supported ones */
 
 /* An option of the configuration; NULL if it is not set. */
 const char *plugin_option(const struct plugin_store *p, const char *name);
@@ -59,7 +60,7 @@ MUST_CHECK enum err_code plugin_load(struct plugin_store *p, struct err *e);
 
 /* ---- call.c: calls of a plug-in; errors are cleaned and name the store ---- */
 
-/* A callback that returns a code; anything but ERR_OK ends the call and is returned. */
+/* A callback. Any code except ERR_OK ends the call and is returned. */
 typedef enum err_code plugin_session_fn(const struct reprise_plugin_session *s, void *arg);
 typedef enum err_code plugin_row_fn(int64_t position, struct slice row, void *arg);
 typedef enum err_code plugin_name_fn(const char *name, void *arg);
@@ -82,11 +83,12 @@ MUST_CHECK enum err_code plugin_page(const struct plugin_store *p,
                                      const struct reprise_plugin_key *key, int64_t before,
                                      size_t rows, size_t bytes, const atomic_bool *cancel,
                                      plugin_row_fn *fn, void *arg, struct err *e);
-/* None if the plug-in has no sub-agents. */
+/* Returns no keys if the plug-in does not support sub-agents. */
 MUST_CHECK enum err_code plugin_subkeys(const struct plugin_store *p,
                                         const struct reprise_plugin_key *key, plugin_name_fn *fn,
                                         void *arg, struct err *e);
-/* ERR_STALE: the newest row is another one. ERR_FORMAT: the store cannot hold row number *bad. Nothing was added then. */
+/* ERR_STALE: the newest row is another one. ERR_FORMAT: the store cannot hold row number *bad. In
+ * both cases nothing was added. */
 MUST_CHECK enum err_code plugin_append(const struct plugin_store *p,
                                        const struct reprise_plugin_key *key, int64_t after,
                                        const struct reprise_plugin_text *row, size_t n,
@@ -113,7 +115,7 @@ MUST_CHECK enum err_code plugin_key_of(const struct plugin_store *p, const struc
                                        struct arena *a, struct reprise_plugin_key *out,
                                        struct err *e);
 void plugin_catalog_free(struct plugin_catalog *c); /* NULL is fine */
-/* The session changed: describe asks for its rows again. */
+/* Notes that the session changed, so that describe requests its rows again. */
 void plugin_forget(const struct plugin_store *p, const struct session_ref *ref);
 store_enumerate_fn plugin_enumerate;
 store_unreadable_fn plugin_unreadable;
@@ -134,14 +136,15 @@ MUST_CHECK enum err_code plugin_text_open(const struct plugin_store *p,
                                           const struct session_ref *ref, const atomic_bool *cancel,
                                           struct plugin_text *out, struct err *e);
 void plugin_text_close(struct plugin_text *t);
-/* Sets what claude_ops reads: the file, under the name of the session. */
+/* Sets the ref that claude_ops reads: the file, under the name of the session. */
 void plugin_text_lend(const struct plugin_store *p, struct plugin_text *t);
-/* Hands the bytes over to the transcript that was made of them, and that to the caller; it is freed after a failure. */
+/* Passes the bytes to the transcript that was made from them, and the transcript to the caller.
+ * After a failure the transcript is freed. */
 MUST_CHECK enum err_code plugin_text_keep(struct plugin_text *t, struct transcript *made,
                                           struct transcript **out, struct err *e);
-/* The document about a sub-agent is not one of its rows. */
+/* Returns true for the document about a sub-agent, which is not one of its rows. */
 bool plugin_is_agent_metadata(struct slice row);
-/* Replaces the path of the file without a name in an error. Returns rc. */
+/* Replaces the path of the unnamed file in an error. Returns rc. */
 enum err_code plugin_text_error(const struct plugin_text *t, enum err_code rc, struct err *e);
 
 store_load_fn plugin_conversation;
@@ -159,8 +162,8 @@ store_fork_fn plugin_fork;
 
 store_tail_fn plugin_tail;
 void plugin_end_free(struct plugin_end *end); /* NULL is fine */
-/* The newest messages, from the newest rows (q->end). *done is false if they may begin before the last 64 MB: then nothing
- * was handed over. */
+/* Delivers the newest messages, from the newest rows (q->end). *done is false, and nothing was
+ * delivered, if they may begin before the last 64 MB. */
 MUST_CHECK enum err_code plugin_end_messages(const struct plugin_store *p,
                                              const struct session_ref *ref,
                                              const struct message_query *q, json_fn *fn, void *arg,

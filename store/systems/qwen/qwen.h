@@ -34,7 +34,7 @@ extern const struct jsonl_format qwen_format;
 extern const struct project_logs qwen_logs;
 extern const struct store_ops qwen_ops;
 
-/* The text of a record that a person typed; empty if it is none. */
+/* The text of a record that a person typed; empty if it is not such a record. */
 struct slice qwen_prompt(struct slice row, struct arena *a);
 /* Opens the parts of a record's message. */
 bool qwen_parts(struct slice row, struct json_iter *parts);

@@ -9,7 +9,8 @@
  *   logs/session/<prefix>_<day>_<time>_<id8>/meta.json        id, title, directory, times, sums of tokens
  *   logs/session/<prefix>_<day>_<time>_<id8>/agents/          sub-agents, each as such a directory
  *
- * A session goes by the 8 digits of its directory, which is how Vibe finds it. Only read. The store is a struct jsonl_store. */
+ * A session is identified by the 8 digits in the name of its directory, as in Vibe itself. Only
+ * read. The store is a struct jsonl_store. */
 extern const struct store_ops vibe_ops;
 extern const struct jsonl_format vibe_format;
 extern const struct session_dirs vibe_dirs;

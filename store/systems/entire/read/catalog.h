@@ -6,16 +6,17 @@
 #include "store/systems/entire/read/point.h"
 #include "store/systems/entire/state.h"
 
-/* Everything of Entire's in a repository, read at once: the state files, the shadow branches, the committed checkpoints,
- * and the sessions they belong to. A catalog never changes. When a ref or a state file has moved, a new catalog replaces
- * it in the cache, and the old one is freed when its last user closes it. */
+/* All of Entire's data in a repository, read at once: the state files, the shadow branches, the
+ * committed checkpoints, and the sessions that they belong to. A catalog never changes. When a ref
+ * or a state file has moved, a new catalog replaces it in the cache, and the old one is freed when
+ * its last user closes it. */
 
 struct catalog_session {
     struct slice id;
     const struct entire_state *state; /* NULL: no state file */
     const struct point *point;        /* oldest first */
     size_t n;
-    size_t committed; /* how many of the points */
+    size_t committed; /* the number of committed points */
 };
 
 struct catalog {
@@ -27,7 +28,7 @@ struct catalog {
     struct problem_list problems;
     git_repository *repo; /* protected by lock: describe reads prompts from several threads */
     pthread_mutex_t lock;
-    unsigned char mark[32]; /* a hash of all refs and state files it was made from */
+    unsigned char mark[32]; /* a hash of all refs and state files that it was made from */
     unsigned holders;       /* protected by the lock of the cache */
 };
 
@@ -39,8 +40,8 @@ struct catalog_cache {
 void catalog_cache_init(struct catalog_cache *cache);
 void catalog_cache_fini(struct catalog_cache *cache);
 
-/* Opens a catalog of the repository at dir; states: the folder of the state files. If fresh, the catalog is up to date;
- * otherwise one that is in the cache is used as it is. */
+/* Opens a catalog of the repository at dir; states: the folder of the state files. If fresh, the
+ * catalog is up to date; otherwise a cached one is used without a check. */
 MUST_CHECK enum err_code catalog_open(struct catalog_cache *cache, const char *dir,
                                       const char *states, bool fresh, struct catalog **out,
                                       struct err *e);
@@ -48,7 +49,8 @@ void catalog_close(struct catalog_cache *cache, struct catalog *c); /* NULL is f
 
 /* NULL: no such session. */
 const struct catalog_session *catalog_find(const struct catalog *c, struct slice id);
-/* Returns true if lists show the session. A shadow branch whose session left no state is reported by doctor instead. */
+/* Returns true if lists show the session. doctor reports shadow branches without the state of a
+ * session instead. */
 bool catalog_listed(const struct catalog_session *s);
 /* The newest and the oldest committed point; NULL if it has none. */
 const struct point *catalog_newest(const struct catalog_session *s);
@@ -58,13 +60,15 @@ int64_t catalog_activity(const struct catalog_session *s);
 
 /* ---- concurrent sessions ---- */
 
-/* Sessions of one work tree and one base commit share a shadow branch (docs/formats/entire.md 2.10). All of them may
- * continue; whoever writes a checkpoint or rewinds to one is told about the others. */
+/* Sessions of one work tree and one base commit share a shadow branch (docs/formats/entire.md
+ * 2.10). All of them may continue; when one of them writes a checkpoint or is rewound, the others
+ * are reported. */
 
 /* Returns true if the other session is in a turn. */
 bool catalog_is_concurrent(const struct entire_state *mine, const struct entire_state *other);
-/* "another session shares this work tree: b1b2c3d4 is at work", in the arena; contains ids only. Counts sessions in a turn
- * and those whose checkpoints are not committed. NULL: no such session, or out of memory. */
+/* "another session shares this work tree: b1b2c3d4 is at work", in the arena; contains only ids.
+ * Includes sessions in a turn and those whose checkpoints are not committed. NULL: no such session,
+ * or out of memory. */
 const char *catalog_concurrent_note(const struct catalog *c, const struct catalog_session *s,
                                     struct arena *a);
 

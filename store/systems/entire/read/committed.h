@@ -4,9 +4,10 @@
 #include "lite/base/buf.h"
 #include "store/systems/entire/read/point.h"
 
-/* Committed checkpoints (docs/formats/entire.md 2.7, 3): metadata and transcripts, in one folder for each checkpoint,
- * with one numbered folder in it for each session. They are on entire/checkpoints/v1 (on that of origin if there is no
- * local one), in one ref for each checkpoint, and on the v2 refs. A checkpoint found in two places counts once. */
+/* Committed checkpoints (docs/formats/entire.md 2.7, 3): metadata and transcripts, in one folder
+ * for each checkpoint, with one numbered folder in it for each session. They are on
+ * entire/checkpoints/v1 (if it does not exist locally, on that of origin), in one ref for each
+ * checkpoint, and on the v2 refs. A checkpoint that is found in two places is listed once. */
 
 /* Adds one point for each session of each checkpoint. */
 MUST_CHECK enum err_code committed_read(git_repository *repo, struct arena *a,
@@ -15,8 +16,8 @@ MUST_CHECK enum err_code committed_read(git_repository *repo, struct arena *a,
 
 /* Whether the transcript matches content_hash.txt. */
 enum transcript_hash { HASH_NONE, HASH_SAME, HASH_OTHER };
-/* Reads the transcript of a committed point and joins its pieces; the former content of out is replaced. ERR_NOT_FOUND: it
- * has none. */
+/* Reads the transcript of a committed point and joins its pieces; replaces the content of out.
+ * ERR_NOT_FOUND: it has none. */
 MUST_CHECK enum err_code committed_transcript(git_repository *repo, const struct point *p,
                                               struct buf *out, enum transcript_hash *verdict,
                                               struct err *e);

@@ -7,46 +7,47 @@
 
 struct view;
 
-/* The conversation of a session, opened: the agent's own transcript if it is on this machine, otherwise the newest copy
- * in a checkpoint (redacted if it was committed).
- *
- * A transcript of Claude Code is read by that system, which needs a file; a copy from a blob is written to a file without
- * a name (memfd). Rows of other agents are shown in a simple form (plain_transcript.h). */
+/* The open conversation of a session: the agent's own transcript if it is on this machine,
+ * otherwise the newest copy in a checkpoint (redacted if it was committed). Transcripts of Claude
+ * Code are read by that system, which needs a file, so a copy from a blob is written to an unnamed
+ * file (memfd). Rows of other agents are shown in a simple form (plain_transcript.h). */
 enum conversation_source { CONVERSATION_LIVE, CONVERSATION_CHECKPOINT };
 
 struct entire_conversation {
     enum conversation_source from;
-    bool claude;     /* its rows are those of Claude Code */
-    char path[4096]; /* of the live transcript, or of the file without a name if there is one */
-    struct memory_file file; /* the file without a name */
+    bool claude;             /* its rows are those of Claude Code */
+    char path[4096];         /* of the live transcript, or of the unnamed file if there is one */
+    struct memory_file file; /* the unnamed file */
     struct buf bytes;        /* of a live conversation empty until entire_conversation_bytes */
-    bool hash_differs;       /* from that in the checkpoint: this happens, and is only reported */
+    bool hash_differs; /* from the one in the checkpoint; this happens, and is only reported */
     char checkpoint[GIT_OID_HEXSZ + 1]; /* CONVERSATION_CHECKPOINT: its id */
 };
 
-/* In front of a sub-agent's folder, which names its transcript: then the 40 digits of the blob, or nothing for the file
- * at its path. */
+/* The prefix of a sub-agent's folder, which names its transcript. The 40 digits of the blob follow,
+ * or nothing if the transcript is the file at its path. */
 #define ENTIRE_AGENT_FOLDER "agent:"
 /* Opens the transcript of a sub-agent by its ref. */
 MUST_CHECK enum err_code entire_conversation_open_agent(const struct session_ref *ref,
                                                         struct entire_conversation *out,
                                                         struct err *e);
-/* That of the session, or of the sub-agent whose ref this is. ERR_NOT_FOUND: no transcript is left anywhere. */
+/* Opens the conversation of the session, or of the sub-agent whose ref this is. ERR_NOT_FOUND: no
+ * transcript is left. */
 MUST_CHECK enum err_code entire_conversation_open(const struct store *st,
                                                   const struct session_ref *ref,
                                                   struct entire_conversation *out, struct err *e);
-/* The conversation as it was at one checkpoint. */
+/* Opens the conversation as it was at one checkpoint. */
 MUST_CHECK enum err_code entire_conversation_open_at(git_repository *repo, const struct point *p,
                                                      struct entire_conversation *out,
                                                      struct err *e);
-/* A transcript by itself: a blob of the repository at `git` (40 hex digits), or a file. */
+/* Opens a single transcript: a blob of the repository at `git` (40 hex digits), or a file. */
 MUST_CHECK enum err_code entire_conversation_open_blob(const char *git, struct slice hex,
                                                        struct entire_conversation *out,
                                                        struct err *e);
 MUST_CHECK enum err_code
 entire_conversation_open_file(const char *path, struct entire_conversation *out, struct err *e);
-/* The present conversation or, if *at names a checkpoint of the session, that of the checkpoint. Then *at becomes empty,
- * or the row at which a sub-agent's task ended, in the arena. */
+/* Opens the present conversation or, if *at names a checkpoint of the session, the one of that
+ * checkpoint. Then *at is set to the row at which a sub-agent's task ended (in the arena), or
+ * becomes empty. */
 MUST_CHECK enum err_code entire_conversation_open_source(const struct view *v,
                                                          const struct session_ref *ref,
                                                          struct slice *at, struct arena *a,
@@ -59,7 +60,7 @@ MUST_CHECK enum err_code entire_conversation_bytes(struct entire_conversation *t
 /* The session as one of Claude Code's, for claude_ops; valid while the conversation is open. */
 struct session_ref entire_conversation_claude_ref(const struct entire_conversation *t,
                                                   const struct session_ref *ref);
-/* Replaces the path of the file without a name in an error by that of the session. Returns rc. */
+/* Replaces the path of the unnamed file in an error by the path of the session. Returns rc. */
 enum err_code entire_conversation_error(const struct entire_conversation *t,
                                         const struct session_ref *ref, enum err_code rc,
                                         struct err *e);
@@ -70,14 +71,16 @@ bool entire_conversation_task_end(git_repository *repo, const struct point *p, s
 
 /* ---- the transcript on this machine ---- */
 
-/* The path at which the agent itself looks for the transcript: that in the state, otherwise by the rules of Claude Code.
- * Returns false if it cannot be determined. The file need not exist. */
+/* The path at which the agent itself looks for the transcript: the one in the state, or else by the
+ * rules of Claude Code. Returns false if it cannot be determined. The file need not exist. */
 bool entire_conversation_live_path(const struct entire *x, const struct catalog_session *s,
                                    struct arena *a, const char **path);
-/* The path to which it may be written: by the rules, or that in the state if it follows the rules. */
+/* The path to which the transcript may be written: by the rules, or the one in the state if it
+ * follows the rules. */
 bool entire_conversation_write_path(const struct entire *x, const struct catalog_session *s,
                                     struct arena *a, const char **path);
-/* <projects>/<the directory, everything but letters and digits as '-'>/<id>.jsonl, in the arena; NULL if out of memory. */
+/* <projects>/<the directory, with '-' for everything except letters and digits>/<id>.jsonl, in the
+ * arena; NULL if out of memory. */
 const char *entire_conversation_claude_path(const char *projects, const char *dir, struct slice id,
                                             struct arena *a);
 /* Returns true if the path is <projects>/<folder>/<id>.jsonl. */
@@ -94,8 +97,8 @@ bool entire_conversation_may_be_claude(struct slice agent);
  * (tasks/<tool use id>/agent-<id>.jsonl, docs/formats/entire.md 2.5), and those beside a transcript of Claude Code on this
  * machine. If both have one, the file on this machine is read.
  *
- * A sub-agent's ref has the session's store and an id of its own, and its folder names the transcript
- * (ENTIRE_AGENT_FOLDER). */
+ * A sub-agent's ref has the session's store and the sub-agent's id, and its folder names the
+ * transcript (ENTIRE_AGENT_FOLDER). */
 
 /* The session as one of Claude Code's if its transcript is on this machine; texts in the arena. */
 bool entire_tasks_live_ref(const struct session_ref *ref, struct arena *a,

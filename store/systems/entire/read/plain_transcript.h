@@ -6,9 +6,9 @@
 #include "lite/json/json.h"
 #include "store/api/transcript.h"
 
-/* Transcripts of agents other than Claude Code, in a simple form: one row for each JSON line, or for each message of a
- * single document (Gemini). The speaker and the text are looked for where agents usually put them; a row that is not
- * understood is shown as it is. */
+/* Transcripts of agents other than Claude Code, in a simple form: one row for each JSON line, or
+ * for each message of a single document (Gemini). The speaker and the text are looked up where
+ * agents usually put them; an unknown row is shown verbatim. */
 
 /* An iterator over the rows of a transcript. */
 struct plain_rows {
@@ -26,7 +26,7 @@ int64_t plain_time(struct slice row); /* TIME_NONE if missing */
 struct slice plain_id(struct slice row, struct arena *a);
 /* The JSON value that contains the text; empty if it has no text. */
 struct slice plain_content(struct slice row);
-/* All of its text, in the arena. Returns false if it has none, or if out of memory. */
+/* All text of the row, in the arena. Returns false if it has none, or if out of memory. */
 bool plain_text(struct slice row, struct arena *a, struct slice *out);
 MUST_CHECK enum err_code plain_blocks(struct slice row, struct block_list *out, struct err *e);
 

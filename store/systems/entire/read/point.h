@@ -25,7 +25,7 @@ struct point {
     struct slice id;      /* 40 hex digits of the shadow commit, or the checkpoint id */
     struct slice session; /* "" for a shadow commit without trailers */
     git_oid commit;       /* POINT_SHADOW: the commit */
-    git_oid tree;         /* POINT_SHADOW: of that commit; otherwise the checkpoint's folder */
+    git_oid tree;         /* POINT_SHADOW: of the commit; otherwise the checkpoint's folder */
     struct slice text;    /* POINT_SHADOW: the subject */
     /* POINT_SHADOW: the shadow branch, without refs/heads/; otherwise the user's branch */
     struct slice branch;
@@ -58,7 +58,7 @@ struct problem {
 struct problem_list {
     struct problem *problem; /* in the arena */
     size_t n;
-    const char *cut; /* a literal: why not all sessions are listed; NULL: all are */
+    const char *cut; /* a literal: the reason why not all sessions are listed; NULL: all are */
 };
 
 MUST_CHECK enum err_code point_problem_add(struct problem_list *list, struct arena *a,
@@ -79,7 +79,7 @@ struct slice point_prompts_last(struct slice text);
 struct shadow {
     struct slice branch; /* without refs/heads/ */
     git_oid tip;
-    bool doubtful; /* neither a suffix nor a trailer at the tip: perhaps a branch of a person */
+    bool doubtful; /* neither a suffix nor a trailer at the tip: perhaps a user's branch */
     bool cut;      /* not all of its commits were read, so their sessions are unknown */
 };
 
@@ -88,7 +88,7 @@ struct shadow_list {
     size_t n;
 };
 
-/* The most commits that are read: of one branch, and of all. */
+/* The largest numbers of commits that are read: of one branch, and of all. */
 enum { SHADOW_COMMITS_MAX = 20000, SHADOW_ALL_MAX = 200000 };
 
 /* Reads all shadow branches, with their commits as points, newest first. One that cannot be read is a problem. */

@@ -3,8 +3,8 @@
 
 #include "store/systems/entire/entire.h"
 
-/* A session with the work tree of its checkpoints and the repository opened there: what listing checkpoints and planning
- * a rewind need. Nothing here writes. */
+/* A session with the work tree of its checkpoints and the repository opened there, for listing
+ * checkpoints and planning a rewind. Nothing here writes. */
 struct view {
     const struct entire *store;
     struct catalog *catalog; /* held until view_close */
@@ -23,7 +23,8 @@ const char *view_root(const struct entire *x, const struct catalog_session *s);
 /* Returns true if the .git of the work tree leads to this repository. */
 bool view_root_is_own(const struct view *v);
 
-/* The session's point with this id, or the only one whose id begins with it. ERR_NOT_FOUND: none. ERR_USAGE: several. */
+/* The session's point with this id, or the only one whose id begins with it. ERR_NOT_FOUND: no such
+ * point. ERR_USAGE: several. */
 MUST_CHECK enum err_code view_point(const struct view *v, struct slice id, const struct point **out,
                                     struct err *e);
 
@@ -31,8 +32,8 @@ MUST_CHECK enum err_code view_point(const struct view *v, struct slice id, const
 
 /* Returns true if the session works on the shadow branch, or has commits on it. */
 bool view_owns_shadow(const struct view *v, const struct shadow *shadow);
-/* Returns true if the branch on which the session works exists but could not be read, and so is not in the catalog. The
- * session must have a state. */
+/* Returns true if the branch on which the session works exists but is not in the catalog because it
+ * could not be read. The session must have a state. */
 bool view_shadow_is_unread(const struct view *v);
 
 /* ---- trees ---- */
@@ -45,9 +46,10 @@ bool view_branch_tree(const struct view *v, const char *branch, git_oid *tree);
 bool view_tree_entry(const struct view *v, const git_oid *tree, const char *path, git_oid *blob,
                      unsigned *mode);
 
-/* The difference between a point and the one before it. A shadow commit is compared with the commit before it on the
- * branch, even if that is of another session; the first one with the commit it was made on. For a committed checkpoint it
- * is what the commit that names it changed. */
+/* The difference between a point and the one before it. A shadow commit is compared with the
+ * previous commit on the branch, even one of another session; the first one is compared with the
+ * commit that it was made on. For a committed checkpoint, the difference is the change of the
+ * commit that names it. */
 struct view_turn {
     git_oid before, after;
     bool has_before; /* false: the commit has no parent */

@@ -5,7 +5,7 @@
 #include "store/systems/entire/read/view.h"
 #include "store/systems/entire/rewind/disktree.h"
 
-/* The parts that plans of a rewind have in common, whatever files are in them. Used by plan.c alone. */
+/* The parts that all plans of a rewind have in common. Used only by plan.c. */
 struct planning {
     struct view view;
     struct disktree_rules rules;
@@ -13,13 +13,13 @@ struct planning {
     bool entire_rule; /* by Entire's own rule of which files are removed */
     git_oid wanted;   /* the tree that the work tree is to become */
     git_oid head;     /* the tree of HEAD */
-    git_oid last;     /* the newest tree that the sessions recorded of the work tree */
+    git_oid last;     /* the newest tree of the work tree that the sessions recorded */
     bool has_head, has_last;
     /* sorted: the files that existed when the session began (all of them, despite the name of the key
      * untracked_files_at_start) */
     struct slice *start;
     size_t starts;
-    bool has_start;                         /* there is a state that would contain them */
+    bool has_start;                         /* a state exists that would contain them */
     size_t apart, links, filtered, ignored; /* entries that were left out */
 };
 
@@ -29,15 +29,17 @@ MUST_CHECK enum err_code planning_run(const struct store *st, const struct sessi
                                       struct slice point, struct planning *p, planning_fn *make,
                                       struct rewind_plan *out, struct err *e);
 
-/* Fills in the session, the point, the time and the root. Before the first file of the rewind is written, the plan makes a
- * commit of the present work tree under refs/reprise/before/, from which git can restore everything even if our own undo
- * record is lost. No branch moves for it, and the index is not touched. */
+/* Fills in the session, the point, the time and the root. Before the first file of the rewind is
+ * written, the plan makes a commit of the present work tree under refs/reprise/before/, from which
+ * git can restore everything even if our own undo record is lost. No branch is moved, and the index
+ * is not touched. */
 MUST_CHECK enum err_code planning_describe(struct planning *p, struct rewind_plan *plan,
                                            struct err *e);
-/* Adds what a person should know about the plan. */
+/* Adds notes about the plan for the user. */
 MUST_CHECK enum err_code planning_notes(const struct planning *p, struct rewind_plan *plan,
                                         struct err *e);
-/* Names, in each target that another session changed after the point, that session (rewind_target.other). */
+/* For each target that another session changed after the point, sets rewind_target.other to that
+ * session. */
 MUST_CHECK enum err_code planning_mark_concurrent(const struct planning *p,
                                                   struct rewind_plan *plan, struct err *e);
 

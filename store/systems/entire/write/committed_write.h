@@ -21,25 +21,26 @@ struct committed_session {
     struct slice transcript;             /* redacted */
     struct slice prompt;                 /* redacted */
     struct slice task;                   /* tool use id of a sub-agent's checkpoint; empty */
-    const struct temporary_task *record; /* what is kept of that task; NULL: nothing */
+    const struct temporary_task *record; /* the record of that task; NULL: none */
     struct slice subject;                /* of an auto-commit; empty */
     int64_t created_ms;
     int64_t count;               /* checkpoints that were condensed */
     int64_t transcript_start;    /* the line at which this checkpoint's part begins */
     struct entire_tokens tokens; /* used since the last checkpoint */
     struct names_list touched;
-    /* The session is in the checkpoint: only its transcript is written again, as at the end of a turn. */
+    /* The session is already in the checkpoint; only its transcript is written again, as at the end
+     * of a turn. */
     bool finalize;
-    const struct author *by; /* NULL: the user for whom git would commit, now */
+    const struct author *by; /* NULL: git's configured user, now */
 };
 
 /* Moves the branch by compare-and-swap, with a few retries if another program was faster, and creates it if it is missing. A
  * session that is in the checkpoint already is written again in its folder; any other gets the next number. */
 MUST_CHECK enum err_code committed_write(git_repository *repo, const struct committed_session *s,
                                          git_oid *commit, struct err *e);
-/* Creates the branch if it is missing: at that of origin, or else with a first commit of no files. */
+/* Creates the branch if it is missing: at origin's branch, or else with an empty first commit. */
 MUST_CHECK enum err_code committed_begin(git_repository *repo, struct err *e);
-/* The message of the commit, byte for byte, and that of the first commit of the branch. */
+/* The exact messages of the commit and of the first commit of the branch. */
 MUST_CHECK enum err_code committed_message(const struct committed_session *s, struct buf *out);
 extern const char committed_first_message[];
 /* Generates a checkpoint id: twelve random hex digits. */

@@ -4,8 +4,9 @@
 #include "store/systems/entire/read/view.h"
 #include "store/systems/entire/write/committed_write.h"
 
-/* What a commit of the user does to a session (docs/formats/entire.md 2.8): its temporary checkpoints become one committed
- * checkpoint, which a trailer of that commit names. The transcript in it is redacted, because it will be pushed. */
+/* The effect of a user's commit on a session (docs/formats/entire.md 2.8): its temporary
+ * checkpoints become one committed checkpoint, which a trailer of the commit names. The transcript
+ * in it is redacted, because it will be pushed. */
 struct condensed {
     /* "": nothing was condensed, because the commit names no checkpoint (then the base of an active session moves), the
      * session has ended without touching a file, or a rebase, a cherry-pick or a revert is in progress */
@@ -23,8 +24,9 @@ MUST_CHECK enum err_code condense(struct view *v, struct slice strategy, struct 
 MUST_CHECK enum err_code condense_finalize_turn(struct view *v, struct slice strategy,
                                                 struct err *e);
 
-/* The content of a committed checkpoint: the conversation so far and its prompt, both redacted, and what the state
- * contains. The caller fills in the checkpoint's id, the strategy and the shadow branch. */
+/* The content of a committed checkpoint: the conversation so far and its prompt, both redacted, and
+ * the values of the state. The caller fills in the checkpoint's id, the strategy and the shadow
+ * branch. */
 struct collected_checkpoint {
     struct buf transcript, prompt;
     int64_t lines; /* of the transcript */

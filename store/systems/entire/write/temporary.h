@@ -20,13 +20,13 @@ struct temporary_request {
     size_t files;
     struct slice prompt;  /* of the turn; may be empty */
     struct slice subject; /* empty: made from the prompt, as Entire does */
-    /* NULL: the end of a turn. Otherwise the end of a sub-agent's task: only its files are taken, and they do not count
-     * as a checkpoint that a commit takes up. */
+    /* NULL: the end of a turn. Otherwise the end of a sub-agent's task: only its files are
+     * included, and the checkpoint is not one that a commit condenses. */
     const struct temporary_task *task;
 };
 
 struct temporary {
-    git_oid commit;            /* the tip, if nothing has changed since */
+    git_oid commit;            /* the tip, if nothing has changed since then */
     bool made;                 /* false: the tree is the same, and no commit was made */
     struct names_list touched; /* the files that were examined, relative to the root */
 };
@@ -40,7 +40,8 @@ MUST_CHECK enum err_code temporary_write(struct view *v, const struct temporary_
 /* Adds the files of a request, relative to the root. ERR_UNSAFE: one of them is not a file of the work tree. */
 MUST_CHECK enum err_code temporary_names(const struct view *v, const struct temporary_request *req,
                                          struct names_list *l, struct err *e);
-/* checkpoint.json of a task, as it is in a shadow commit (without a final newline) or in a committed checkpoint. */
+/* The checkpoint.json of a task, as in a shadow commit (without a final newline) or in a committed
+ * checkpoint. */
 MUST_CHECK enum err_code temporary_task_document(const struct temporary_task *task,
                                                  struct slice session, bool committed,
                                                  struct buf *out);
@@ -52,8 +53,9 @@ struct slice temporary_subject(struct slice prompt, struct arena *a);
 
 /* ---- collecting a task (task.c) ---- */
 
-/* What the checkpoint of a sub-agent's task contains besides files (docs/formats/entire.md 2.5): the row of the session at
- * which the task ended, and the sub-agent's transcript, both from the agent's own files if they are on this machine. */
+/* What the checkpoint of a sub-agent's task contains besides files (docs/formats/entire.md 2.5):
+ * the row of the session at which the task ended, and the sub-agent's transcript, both from the
+ * agent's files if they are on this machine. */
 struct collected_task {
     struct temporary_task task; /* texts in the arena, or the caller's */
     struct buf transcript;

@@ -6,24 +6,24 @@
 #include "lite/base/err.h"
 #include "lite/base/slice.h"
 
-/* Writing objects: trees made from other trees, and commits byte for byte, because Entire writes messages without a final
- * newline and authors without a name, which libgit2 would not. Objects alone have no effect; what counts is the ref,
- * which moves by compare-and-swap (repo_ref_move). Trees are built in an index in memory, so the user's index is never
- * touched. */
+/* Writes objects: trees made from other trees, and commits byte for byte, because Entire writes
+ * messages without a final newline and authors without a name, which libgit2 does not support.
+ * Objects alone have no effect; only a ref does, which is moved by compare-and-swap
+ * (repo_ref_move). Trees are built in an index in memory, so the user's index is never touched. */
 struct treewrite {
     git_repository *repo; /* borrowed */
     git_index *index;
 };
 
-/* Starts with the files of a tree; NULL: with none. */
+/* Starts with the files of a tree, or, if NULL, with no files. */
 MUST_CHECK enum err_code treewrite_open(git_repository *repo, const git_oid *base,
                                         struct treewrite *out, struct err *e);
 void treewrite_close(struct treewrite *t);
 
 MUST_CHECK enum err_code treewrite_add_bytes(struct treewrite *t, const char *path,
                                              struct slice bytes, struct err *e);
-/* Adds a file of a work tree as it is: without filters, with the mode on disk. A missing file is removed from the tree.
- * ERR_UNSAFE: the path leads through a link. */
+/* Adds a file of a work tree unchanged, without filters and with its mode on disk. A missing file
+ * is removed from the tree. ERR_UNSAFE: the path leads through a link. */
 MUST_CHECK enum err_code treewrite_add_file(struct treewrite *t, const char *root, const char *path,
                                             struct err *e);
 /* The same for a commit of the user, with git's own conversions (line ends). ERR_UNSUPPORTED: the file needs a filter
@@ -44,8 +44,8 @@ struct author {
     int offset;               /* minutes east of UTC */
 };
 
-/* The user for whom git would commit, now; a neutral name without a configured one. The texts belong to the signature: free
- * it with git_signature_free. ERR_NOMEM. */
+/* The user for whom git would commit, with the present time; a neutral name if git has no user. The
+ * texts belong to the signature: free it with git_signature_free. The only error is ERR_NOMEM. */
 MUST_CHECK enum err_code treewrite_author(git_repository *repo, git_signature **sig,
                                           struct author *out, struct err *e);
 
@@ -54,7 +54,7 @@ struct commit_text {
     const git_oid *parent;
     size_t parents;
     struct author author, committer;
-    struct slice message; /* as it is: no newline is added */
+    struct slice message; /* verbatim: no newline is added */
 };
 MUST_CHECK enum err_code treewrite_commit(git_repository *repo, const struct commit_text *c,
                                           git_oid *out, struct err *e);
