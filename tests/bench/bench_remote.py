@@ -1,5 +1,5 @@
 """Compares reprise with the server's own client on servers that this program starts: the list of many sessions with reading the rows
-that it is made from, and a retrieve with writing the same rows to a file.
+that it is made from, and a retrieve with writing the same rows to a file; and the newest messages with all of them.
    usage: bench_remote.py postgresql|redis|s3 REPRISE PLUGIN SESSIONS BYTES ROUNDS"""
 import hashlib
 import json
@@ -18,6 +18,7 @@ SESSION = '11111111-1111-4111-8111-111111111111'
 ROWS = 20  # of a session in the list
 SQL = """INSERT INTO claude_session_store (project_key, session_id, entry, mtime)
 SELECT '-w', lpad(s::text, 8, '0') || '-1111-4111-8111-111111111111',
+  jsonb_build_object('parentUuid', CASE WHEN r > 1 THEN s || '-' || r - 1 END) ||
   CASE WHEN mod(r, 2) = 1 THEN jsonb_build_object('type', 'user', 'uuid', s || '-' || r, 'cwd', '/w', 'gitBranch', 'main',
     'timestamp', '2026-02-09T02:48:28.000Z', 'message', jsonb_build_object('role', 'user', 'content', 'Prompt ' || r || ' of ' || s))
   ELSE jsonb_build_object('type', 'assistant', 'uuid', s || '-' || r, 'timestamp', '2026-02-09T02:48:29.000Z', 'message',
@@ -33,6 +34,7 @@ def row(session, number, words):
     else:
         made = {'type': 'assistant', 'uuid': f'{session}-{number}', 'timestamp': '2026-02-09T02:48:29.000Z',
                 'message': {'role': 'assistant', 'content': [{'type': 'text', 'text': 'word ' * words}]}}
+    made['parentUuid'] = f'{session}-{number - 1}' if number > 1 else None
     return json.dumps(made, separators=(',', ':')).encode()
 
 
@@ -175,6 +177,12 @@ def measure(p, kind, at, top, sessions, size, rounds):
 
     ours = best(rounds, retrieve)
     written = os.path.getsize(f'{p.home}/.claude/projects/-w/{SESSION}.jsonl')
+    newest, whole = [], []
+    show(f'{kind}: newest 4 of {size // 2600} messages / all',
+         best(rounds, lambda: newest.append(p.json('messages', f'team:{SESSION}', '--tail', '4'))),
+         best(rounds, lambda: whole.append(p.json('messages', f'team:{SESSION}'))))
+    if newest[0] != whole[0][-4:]:
+        sys.exit('the newest messages are not the last ones')
     show(f'{kind}: retrieve {written / 1e6:.0f} MB / copy to a file', ours, best(rounds, lambda: at.copy_large(f'{top}/copy')))
 
 
