@@ -89,7 +89,8 @@ enum err_code message_page_find(struct message_page *p, const struct session_ref
     if (!id.n || !c.matches)
         return err_set(e, ERR_NOT_FOUND, name, "read messages: no such message");
     if (c.matches > 1)
-        return err_set(e, ERR_USAGE, name, "read messages: several messages have ids that begin with this");
+        return err_set(e, ERR_USAGE, name,
+                       "read messages: several messages have ids that begin with this");
     *found = c.id;
     *at = c.at;
     return ERR_OK;

@@ -120,6 +120,12 @@ def faults(p, server, team, fixtures):
     put(f'{p.home}/config/reprise/config', f'[store.team]\nplugin = {team.plugin}\npath = {server.url("ann")}\n')
     run = p.run('list', '--all', '--store', 'team')
     p.need(run.returncode == 3 and b'no table' in run.stderr, f'the password of ~/.pgpass: {run}')
+    os.rename(f'{p.home}/.pgpass', f'{p.home}/passwords')
+    p.env['PGPASSFILE'] = f'{p.home}/passwords'
+    run = p.run('list', '--all', '--store', 'team')
+    p.need(run.returncode == 3 and b'no table' in run.stderr, f'the password of PGPASSFILE: {run}')
+    del p.env['PGPASSFILE']
+    p.same('without it', p.run('list', '--all', '--store', 'team').returncode == 3, False)
     rows_of_others(p, server, team)
     without_tls(p, team)
     gone_in_the_middle(p, server, team, fixtures)

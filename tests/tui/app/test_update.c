@@ -41,6 +41,24 @@ static void pasted_text_is_never_keys(void **state)
     screen_close(&x.s);
 }
 
+/* The keys stay beside it, and work. */
+static void a_silent_server_is_named_until_it_answers(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_ready(&x, 24, 80);
+    screen_send(&x.s, (struct msg){ .kind = MSG_SILENCE, .u.silent = "team" });
+    assert_true(screen_has(&x.s, "no answer from team yet"));
+    assert_true(screen_has(&x.s, "resume"));
+    screen_press(&x.s, "refund");
+    assert_string_equal(screen_line(&x.s, 1), "> refund");
+    assert_true(screen_has(&x.s, "no answer from team yet"));
+    screen_send(&x.s, (struct msg){ .kind = MSG_SILENCE });
+    assert_false(screen_has(&x.s, "no answer from team yet"));
+    screen_close(&x.s);
+}
+
 static void a_question_mark_opens_help_only_on_an_empty_query(void **state)
 {
     (void)state;
@@ -434,6 +452,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(typing_any_letter_never_acts),
         cmocka_unit_test(pasted_text_is_never_keys),
+        cmocka_unit_test(a_silent_server_is_named_until_it_answers),
         cmocka_unit_test(a_question_mark_opens_help_only_on_an_empty_query),
         cmocka_unit_test(the_menu_shows_every_action_and_why_some_cannot_be_done),
         cmocka_unit_test(letters_of_the_menu_act),
