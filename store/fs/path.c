@@ -42,6 +42,47 @@ const char *path_normalize(const char *dir, const char *path, struct arena *a)
     return whole;
 }
 
+const char *path_real(const char *path, struct arena *a)
+{
+    char above[PATH_MAX], real[PATH_MAX];
+    size_t n = strlen(path);
+
+    if (n >= sizeof above)
+        return path;
+    memcpy(above, path, n + 1);
+    while (n > 1 && !realpath(above, real)) {
+        while (n > 1 && above[n - 1] != '/')
+            n--;
+        n -= n > 1;
+        above[n] = '\0';
+    }
+    if (n <= 1)
+        return path;
+    return path[n] ? arena_format(a, "%s%s", real, path + n) : arena_copy_text(a, real);
+}
+
+/* What a path below root is called from there; NULL: it is not below. */
+static const char *below(const char *root, const char *path)
+{
+    size_t n = strlen(root);
+
+    return strncmp(root, path, n) == 0 && path[n] == '/' && n > 1 ? path + n : NULL;
+}
+
+const char *path_real_below(const char *root, const char *path, struct arena *a)
+{
+    if (!below(root, path))
+        return path;
+    const char *real = path_real(path, a), *real_root = real ? path_real(root, a) : NULL;
+
+    if (!real_root)
+        return NULL;
+    const char *name = below(real_root, real);
+
+    return name && strcmp(name, below(root, path)) != 0 ? arena_format(a, "%s%s", root, name)
+                                                        : path;
+}
+
 bool path_parent(const char *path, char out[PATH_MAX])
 {
     const char *slash = strrchr(path, '/');

@@ -12,6 +12,11 @@
 /* Makes a path absolute by its text alone: it is relative to dir unless it is absolute, and "..", "." and doubled
  * slashes are removed without looking at the disk, so that links keep their names. Returns NULL if out of memory. */
 const char *path_normalize(const char *dir, const char *path, struct arena *a);
+/* The path of the file that a path leads to through links, as far as its parts exist; itself if it is too long. Returns NULL
+ * if out of memory. */
+const char *path_real(const char *path, struct arena *a);
+/* The same for a clean path below root, which keeps its name: a file that a link leads out of root to keeps its path. */
+const char *path_real_below(const char *root, const char *path, struct arena *a);
 /* The directory that the last part of a path is in: "/" for "/x", "." for "x". Returns false if it is too long. */
 bool path_parent(const char *path, char out[PATH_MAX]);
 

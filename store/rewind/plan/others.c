@@ -99,6 +99,13 @@ static struct rewind_target *find_target(const struct other_sessions *r, const c
     return found ? *found : NULL;
 }
 
+/* What a session found after another one had changed it is not what the file was at the point. */
+static void doubt_late(struct rewind_target *t, int64_t at_ms)
+{
+    if (t && t->is_late && t->want != REWIND_UNKNOWN && at_ms < t->found_ms)
+        t->doubt = "another session changed it before this one first did";
+}
+
 static bool is_newer(const struct rewind_target *t, int64_t at_ms)
 {
     return t && (!t->other || t->other->at_ms < at_ms);
@@ -143,6 +150,8 @@ static enum err_code take_point(const struct other_sessions *r, const struct ses
     for (size_t i = 0; i < theirs.n && !rc; i++) {
         struct rewind_target *t = find_target(r, theirs.target[i].path);
 
+        if (!st->ops->edits)
+            doubt_late(t, c->time_ms);
         if (!is_newer(t, c->time_ms))
             continue;
         if (!other && !(other = name_other_session(r, ref, c->time_ms)))
@@ -188,29 +197,9 @@ static enum err_code read_young(struct other_sessions *r,
     return rc;
 }
 
-enum err_code rewind_concurrent_sessions(const struct session_ref *ref, struct rewind_plan *plan,
-                                         struct err *e)
-{
-    const struct store_ops *ops = ref->store->ops;
-    struct other_sessions r = { .mine = ref, .plan = plan };
-    enum err_code rc = ERR_OK;
+/* ---- what they recorded ---- */
 
-    if (ops->names_others || !ops->checkpoints || !ops->enumerate || plan->n == 0 ||
-        plan->point_ms == TIME_NONE)
-        return ERR_OK;
-    if (!sort_targets(&r))
-        rc = err_nomem(e);
-    if (!rc)
-        rc = find_young(&r, ref->store, e);
-    if (!rc)
-        rc = read_young(&r, take_session, e);
-    arena_fini(&r.arena);
-    return rc;
-}
-
-/* ---- sessions of other stores ---- */
-
-/* One session of another agent, which records what it did to files. */
+/* One session, which records what it did to files. */
 struct reading_edits {
     const struct other_sessions *all;
     const struct session_ref *ref;
@@ -228,6 +217,7 @@ static enum err_code take_edit(const struct edit *edit, void *arg, struct err *e
     for (size_t i = 0; i < 2 && path[i]; i++) {
         struct rewind_target *t = find_target(r->all, path[i]);
 
+        doubt_late(t, edit->time_ms);
         if (!is_newer(t, edit->time_ms))
             continue;
         if (!r->other && !(r->other = name_other_session(r->all, r->ref, edit->time_ms)))
@@ -261,6 +251,38 @@ static enum err_code take_edits(const struct other_sessions *r, const struct ses
            : rc == ERR_CANCELLED ? err_set(e, rc, ref->path.p, "read the edits of other sessions")
                                  : ERR_OK;
 }
+
+static bool has_late(const struct rewind_plan *plan)
+{
+    for (size_t i = 0; i < plan->n; i++)
+        if (plan->target[i].is_late)
+            return true;
+    return false;
+}
+
+enum err_code rewind_concurrent_sessions(const struct session_ref *ref, struct rewind_plan *plan,
+                                         struct err *e)
+{
+    const struct store_ops *ops = ref->store->ops;
+    struct other_sessions r = { .mine = ref, .plan = plan };
+    enum err_code rc = ERR_OK;
+
+    if (ops->names_others || !ops->checkpoints || !ops->enumerate || plan->n == 0 ||
+        plan->point_ms == TIME_NONE)
+        return ERR_OK;
+    if (!sort_targets(&r))
+        rc = err_nomem(e);
+    if (!rc)
+        rc = find_young(&r, ref->store, e);
+    if (!rc)
+        rc = read_young(&r, take_session, e);
+    if (!rc && ops->edits && has_late(plan))
+        rc = read_young(&r, take_edits, e);
+    arena_fini(&r.arena);
+    return rc;
+}
+
+/* ---- sessions of other stores ---- */
 
 /* Entire records other agents, whose own stores have better records. */
 static bool is_other_store(const struct store *st, const struct store *mine)

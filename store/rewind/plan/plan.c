@@ -89,6 +89,19 @@ enum err_code rewind_plan_note(struct rewind_plan *plan, const char *text, struc
     return arena_add_text(&plan->arena, &plan->note, &plan->notes, text) ? ERR_OK : err_nomem(e);
 }
 
+enum err_code rewind_plan_note_modes(struct rewind_plan *plan, struct err *e)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < plan->n; i++)
+        any |= plan->target[i].want == REWIND_BYTES && !plan->target[i].has_mode;
+    return any ? rewind_plan_note(plan,
+                                  "permissions are not recorded: they stay as they are, and a file "
+                                  "that comes back is a new one",
+                                  e)
+               : ERR_OK;
+}
+
 void rewind_plan_fini(struct rewind_plan *plan)
 {
     rewind_conversation_fini(&plan->conversation);
@@ -197,6 +210,8 @@ static enum err_code make(const struct session_ref *ref, struct slice point, enu
              : mode == REWIND_TURN       ? rewind_plan_single_turn(ref, point, &plan, e)
                                          : files(ref->store, ref, point, &plan, e);
     plan.system = ref->store->ops->name;
+    if (!rc && mode != REWIND_CONVERSATION && mode != REWIND_TURN)
+        rc = rewind_check_found(&plan, e);
     if (!rc && mode != REWIND_CONVERSATION && mode != REWIND_TURN)
         rc = rewind_concurrent_sessions(ref, &plan, e);
     if (!rc && (mode == REWIND_CONVERSATION || mode == REWIND_BOTH))

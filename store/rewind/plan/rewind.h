@@ -116,6 +116,10 @@ struct rewind_target {
     /* Why the wanted bytes may not be what the file contained then; it is held back until a person allows it. NULL: no
      * doubt. */
     const char *doubt;
+    /* When the session found the wanted state, if that was after the point; else 0. is_late: in a later turn, so whether the
+     * file changed before is not known. */
+    int64_t found_ms;
+    bool is_late;
     bool conflict; /* REWIND_UNKNOWN: the record is sound, but later changes are in the way */
     /* The file as the newest snapshot knows it, to distinguish the agent's work from a person's: a
      * present file that is neither this nor the wanted one was edited by hand. If nothing is known,
@@ -172,6 +176,8 @@ MUST_CHECK enum err_code rewind_plan_add(struct rewind_plan *plan, const struct 
 void rewind_target_git_mode(struct rewind_target *t, unsigned mode);
 MUST_CHECK enum err_code rewind_plan_note(struct rewind_plan *plan, const char *text,
                                           struct err *e);
+/* Notes that the system does not record permissions, if files get bytes back without them. */
+MUST_CHECK enum err_code rewind_plan_note_modes(struct rewind_plan *plan, struct err *e);
 void rewind_plan_fini(struct rewind_plan *plan);
 /* Returns true if the path belongs to the plan's project. */
 bool rewind_is_inside(const struct rewind_plan *plan, const char *path);

@@ -195,8 +195,8 @@ static enum err_code take_edit(const struct edit *edit, void *arg, struct err *e
                            .has_after = edit->after_known == EDIT_TEXT };
     struct kept_edit *list = arena_grow(a, h->change, h->changes, sizeof *list);
 
-    c.path = arena_copy_text(a, edit->path);
-    c.to = edit->to ? arena_copy_text(a, edit->to) : NULL;
+    c.path = file_history_path(&h->files, slice_of(edit->path));
+    c.to = edit->to ? file_history_path(&h->files, slice_of(edit->to)) : NULL;
     c.after = arena_copy(a, edit->after);
     c.replacement = arena_zalloc(a, (c.replacements + 1) * sizeof *c.replacement);
     for (size_t i = 0; c.replacement && i < c.replacements; i++) {
@@ -204,7 +204,7 @@ static enum err_code take_edit(const struct edit *edit, void *arg, struct err *e
         c.replacement[i].old_text = arena_copy(a, edit->replacement[i].old_text);
         c.replacement[i].new_text = arena_copy(a, edit->replacement[i].new_text);
     }
-    if (!list || a->failed)
+    if (!list || !c.path || a->failed)
         return err_nomem(e);
     h->change = list;
     list[h->changes++] = c;

@@ -49,6 +49,8 @@ static void count_anew(struct logs *l, size_t of)
         c->change[i].at = number(l, of, c->change[i].at);
     for (size_t i = 0; i < c->points; i++)
         c->point[i].at = number(l, of, c->point[i].at);
+    for (size_t i = 0; i < c->prompts; i++)
+        c->prompt[i] = number(l, of, c->prompt[i]);
     for (size_t i = 0; i < c->commands; i++)
         c->command[i] = number(l, of, c->command[i]);
     for (size_t i = 0; i < c->seen_n; i++)

@@ -186,6 +186,7 @@ static void take_prompt(struct reading *r, const struct codex_row *row)
     enum { LOOK_BACK = 32 };
     struct codex_changes *c = r->out;
     struct codex_point *list = arena_grow(&c->arena, c->point, c->points, sizeof *list);
+    size_t *lines = arena_grow(&c->arena, c->prompt, c->prompts, sizeof *lines);
     struct codex_point p = { .id = codex_row_id(row, &r->scratch), .at = r->at };
 
     if (!p.id.n && r->turn.n && r->at - r->turn_at < LOOK_BACK)
@@ -197,8 +198,10 @@ static void take_prompt(struct reading *r, const struct codex_row *row)
     p.text = arena_copy(&c->arena, codex_row_text(row, &r->scratch));
     if (!time_parse(row->time, &p.time_ms))
         p.time_ms = TIME_NONE;
-    if (!list)
+    if (!list || !lines)
         return;
+    c->prompt = lines;
+    lines[c->prompts++] = r->at;
     c->point = list;
     list[c->points++] = p;
 }

@@ -43,6 +43,8 @@ struct codex_changes {
     size_t changes;
     struct codex_point *point;
     size_t points;
+    size_t *prompt; /* lines with a prompt, also of those that are no point */
+    size_t prompts;
     size_t *command; /* lines with a command that may have changed files */
     size_t commands;
     struct codex_seen *seen;
@@ -79,6 +81,10 @@ void codex_commit_open(const struct codex_changes *c, struct codex_commit *out);
 void codex_commit_close(struct codex_commit *c);
 /* The file's mode in git; 0 if the commit does not contain the file. */
 unsigned codex_commit_mode(const struct codex_commit *c, const char *path);
+
+/* The file's bytes in it. ERR_NOT_FOUND: it has none. ERR_UNSUPPORTED: git converts them. */
+MUST_CHECK enum err_code codex_commit_text(const struct codex_commit *c, const char *path,
+                                           size_t max, struct buf *out);
 
 bool codex_commands_between(const struct codex_changes *c, size_t from, size_t to);
 

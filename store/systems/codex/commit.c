@@ -25,13 +25,33 @@ void codex_commit_close(struct codex_commit *c)
     *c = (struct codex_commit){ .tree = NULL };
 }
 
-unsigned codex_commit_mode(const struct codex_commit *c, const char *path)
+/* Its name in the repository; NULL: it is not in the work tree. */
+static const char *name_of(const struct codex_commit *c, const char *path)
 {
     const char *top = c->tree ? git_repository_workdir(c->repo) : NULL;
     size_t n = top ? strlen(top) : 0;
+
+    return n && strncmp(path, top, n) == 0 ? path + n : NULL;
+}
+
+enum err_code codex_commit_text(const struct codex_commit *c, const char *path, size_t max,
+                                struct buf *out)
+{
+    const char *name = name_of(c, path);
+
+    if (!name)
+        return ERR_NOT_FOUND;
+    return repo_converts(c->repo, name, path)
+               ? ERR_UNSUPPORTED
+               : repo_blob_at(c->repo, c->tree, name, max, out, NULL);
+}
+
+unsigned codex_commit_mode(const struct codex_commit *c, const char *path)
+{
+    const char *name = name_of(c, path);
     git_tree_entry *entry = NULL;
 
-    if (!n || strncmp(path, top, n) != 0 || git_tree_entry_bypath(&entry, c->tree, path + n))
+    if (!name || git_tree_entry_bypath(&entry, c->tree, name))
         return 0;
     unsigned mode = (unsigned)git_tree_entry_filemode_raw(entry);
 

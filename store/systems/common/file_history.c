@@ -15,7 +15,9 @@ const char *file_history_path(struct file_history *h, struct slice name)
         return NULL;
     const char *text = arena_copy(a, name).p;
 
-    return text ? path_normalize(h->cwd ? h->cwd : "/", text, a) : NULL;
+    const char *path = text ? path_normalize(h->cwd ? h->cwd : "/", text, a) : NULL;
+
+    return path && h->cwd ? path_real_below(h->cwd, path, a) : path;
 }
 
 enum err_code file_history_point(struct file_history *h, struct file_point point, struct err *e)
@@ -140,6 +142,8 @@ static enum err_code fill_plan(struct file_history *h, const struct file_point *
 
     if (!rc)
         rc = saved_states_plan(&h->states, p->turn, plan, e);
+    if (!rc && !h->states.keeps_modes)
+        rc = rewind_plan_note_modes(plan, e);
     if (!rc && ran_shell(h, p->time_ms, INT64_MAX))
         rc = rewind_plan_note(plan,
                               "shell commands ran since then: what they changed in other files is "

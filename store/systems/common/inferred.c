@@ -257,14 +257,23 @@ static enum effect effect_of(struct slice program)
     return EFFECT_ANY;
 }
 
-/* Returns true for the file itself and for a directory that it is in. */
+static bool is_in(const char *path, const char *dir)
+{
+    size_t n = strlen(dir);
+
+    return strncmp(path, dir, n) == 0 && (n == 1 || path[n] == '\0' || path[n] == '/');
+}
+
+/* Returns true for the file itself and for a directory that it is in, also if a link leads there. */
 static bool covers(struct command *c, const char *word)
 {
     const char *named = path_normalize(c->dir, word, c->arena);
-    size_t n = named ? strlen(named) : 0;
 
-    return !named ||
-           (strncmp(c->path, named, n) == 0 && (n == 1 || c->path[n] == '\0' || c->path[n] == '/'));
+    if (!named || is_in(c->path, named))
+        return true;
+    const char *real = path_real(named, c->arena), *path = path_real(c->path, c->arena);
+
+    return !real || !path || is_in(path, real);
 }
 
 /* Its script only replaces: others can write files and run programs. */

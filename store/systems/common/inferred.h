@@ -25,7 +25,7 @@ void inferred_edit(struct slice diff, struct arena *a, struct edit *out);
 bool inferred_only_reads(struct slice command);
 
 /* Returns false if it is certain that a shell command, run in dir, did not change the file at the absolute path: it
- * consists of a few programs whose plain words name other files. Links in directories are not followed. */
+ * consists of a few programs whose plain words name other files. Links are followed as they are now. */
 bool inferred_may_change(struct slice command, const char *dir, const char *path);
 /* The same for a file that did not exist afterwards. Other commands count only if they name the file or a program that
  * removes files, because builds and tests rarely remove a file that an agent then creates. */

@@ -291,6 +291,14 @@ static bool is_what_was_left(const struct saved_state *copy, const struct saved_
     return same;
 }
 
+/* The session's last edit before the turn left what the copy is, so nothing changed the file in between. */
+static bool is_left(const struct saved_path *p, const struct saved_state *copy, int64_t turn)
+{
+    const struct saved_state *left = write_near(p, turn, true);
+
+    return left && left->content != SAVED_UNKNOWN && is_what_was_left(copy, left);
+}
+
 static bool shell_may_change(const struct saved_states *s, const char *path, int64_t from,
                              const struct saved_state *copy)
 {
@@ -313,7 +321,7 @@ static const char *doubt(const struct saved_states *s, const struct saved_path *
 {
     const struct saved_state *left = write_near(p, turn, true);
 
-    if (left && left->content != SAVED_UNKNOWN && is_what_was_left(copy, left))
+    if (is_left(p, copy, turn))
         return NULL;
     if (shell_may_change(s, p->path, from, copy))
         return "a shell command may have changed it before the session saved it";
@@ -397,6 +405,8 @@ static void set_wanted(const struct saved_states *s, const struct saved_path *p,
     set_source(still_there(p, copy), &absent, &t->source);
     t->want = absent ? REWIND_ABSENT : REWIND_BYTES;
     t->doubt = doubt(s, p, copy, turn, from);
+    t->is_late = copy->turn > turn && !is_left(p, copy, turn);
+    t->found_ms = copy->time_ms;
     if (copy->runs && stat(p->path, &sb) != 0) {
         t->has_mode = true;
         t->mode = 0755;

@@ -277,8 +277,38 @@ static bool is_later(const struct prompts *p, size_t at, const struct copilot_sn
     return false;
 }
 
+/* What the newest snapshot before this one says that the file became; NULL: it does not name it. */
+static const struct copilot_state *state_before(const struct copilot_snapshots *s,
+                                                const struct copilot_snapshot *of, const char *path)
+{
+    for (const struct copilot_snapshot *x = of; x > s->snapshot; x--)
+        for (size_t k = 0; k < x[-1].n; k++)
+            if (strcmp(x[-1].file[k].path, path) == 0)
+                return &x[-1].file[k].after;
+    return NULL;
+}
+
+static bool is_same_state(const struct copilot_state *a, const struct copilot_state *b)
+{
+    return a->was == b->was && (a->was == COPILOT_ABSENT || strcmp(a->hash, b->hash) == 0);
+}
+
+/* A snapshot of a later turn has what the file was then. */
+static void judge_found(const struct copilot_snapshots *s, const struct copilot_snapshot *of,
+                        const struct copilot_file *f, struct rewind_target *t)
+{
+    const struct copilot_state *left = state_before(s, of, f->path);
+
+    t->found_ms = of->time_ms;
+    if (!left || left->was == COPILOT_UNKNOWN)
+        t->is_late = true;
+    else if (!is_same_state(left, &f->before))
+        t->doubt = "it was changed before Copilot saved it, and when is not recorded";
+}
+
 static enum err_code add_file(struct rewind_plan *plan, const struct copilot_snapshots *s,
-                              const struct copilot_file *f, bool later, struct err *e)
+                              const struct copilot_snapshot *of, const struct copilot_file *f,
+                              bool later, struct err *e)
 {
     struct rewind_target t = { .path = f->path };
     const struct copilot_state *last = last_state(s, f->path);
@@ -290,6 +320,8 @@ static enum err_code add_file(struct rewind_plan *plan, const struct copilot_sna
         t.want = REWIND_UNKNOWN;
         t.why = "a turn before may have changed it, and Copilot kept no copies of that turn";
     }
+    if (t.want != REWIND_UNKNOWN && !slice_eq(of->event, slice_of(plan->point)))
+        judge_found(s, of, f, &t);
     if (last && last->was != COPILOT_UNKNOWN) {
         t.has_last = true;
         t.last_absent = last->was == COPILOT_ABSENT;
@@ -339,6 +371,22 @@ static enum err_code add_lost(struct rewind_plan *plan, const struct prompts *p,
     return rc;
 }
 
+/* A file has one path, even if tools reached it through links below the directory. */
+static bool name_files(struct copilot_snapshots *s, struct prompts *p, const char *root)
+{
+    bool ok = true;
+
+    for (size_t i = 0; i < s->n; i++)
+        for (size_t k = 0; k < s->snapshot[i].n && ok; k++) {
+            const char **path = &s->snapshot[i].file[k].path;
+
+            ok = (*path = path_real_below(root, *path, &s->arena)) != NULL;
+        }
+    for (size_t i = 0; i < p->edited_n && ok; i++)
+        ok = (p->edited[i].path = path_real_below(root, p->edited[i].path, &p->arena)) != NULL;
+    return ok;
+}
+
 static enum err_code add_files(struct rewind_plan *plan, const struct prompts *p, size_t at,
                                const struct copilot_snapshots *s, struct err *e)
 {
@@ -348,7 +396,7 @@ static enum err_code add_files(struct rewind_plan *plan, const struct prompts *p
         const struct copilot_snapshot *x = &s->snapshot[i];
 
         for (size_t k = 0; k < x->n && !rc && follows(p, at, x); k++)
-            rc = add_file(plan, s, &x->file[k], is_later(p, at, s, x, x->file[k].path), e);
+            rc = add_file(plan, s, x, &x->file[k], is_later(p, at, s, x, x->file[k].path), e);
     }
     if (!rc)
         rc = add_lost(plan, p, at, s, e);
@@ -398,6 +446,8 @@ enum err_code copilot_plan(const struct store *st, const struct session_ref *ref
         rc = err_set(e, ERR_FORMAT, ref->path.p, "rewind: %s", s.why);
     if (!rc)
         rc = fill_plan(&plan, ref, &p.prompt[search.at], e);
+    if (!rc && plan.root && !name_files(&s, &p, plan.root))
+        rc = err_nomem(e);
     if (!rc)
         rc = add_files(&plan, &p, search.at, &s, e);
     copilot_snapshots_fini(&s);

@@ -5,6 +5,7 @@
 #include "lite/base/time.h"
 #include "lite/io/file.h"
 #include "lite/json/json.h"
+#include "store/fs/path.h"
 #include "store/rewind/plan/plan.h"
 #include "store/rewind/plan/rewind.h"
 #include "store/systems/gemini/history.h"
@@ -186,6 +187,15 @@ static bool prompt_between(struct planning *p, size_t from, size_t to)
     return false;
 }
 
+/* The edit is of a later turn, and no earlier one left what it found. */
+static bool is_late(struct planning *p, const struct gemini_edit *x)
+{
+    const struct gemini_edit *earlier = edit_before(p, x);
+
+    return !(earlier && earlier->known && is_same_text(earlier->after, x->before)) &&
+           prompt_between(p, p->from + 1, x->at);
+}
+
 /* Why the file may have been changed between the point and this edit, its first one since; NULL: nothing shows it. */
 static const char *doubt(struct planning *p, const struct gemini_edit *x, bool crlf)
 {
@@ -193,8 +203,8 @@ static const char *doubt(struct planning *p, const struct gemini_edit *x, bool c
 
     if (earlier && earlier->known && !x->is_new && is_same_text(earlier->after, x->before))
         return NULL;
-    if (crlf && earlier && earlier->known) /* they may have been mixed */
-        return "it was changed before the session's edit, and its line ends are not recorded";
+    if (crlf) /* the program writes CRLF everywhere if there is one */
+        return "its line ends are not recorded, and may have been mixed";
     if (gemini_history_shell_before(&p->h, p->from, x))
         return "a shell command may have changed it before the session's edit";
     return earlier && earlier->known && prompt_between(p, p->from + 1, x->at)
@@ -232,6 +242,8 @@ static enum err_code add_file(struct planning *p, const struct gemini_edit *x, s
         t.want = x->is_new ? REWIND_ABSENT : REWIND_BYTES;
         crlf = !x->is_new && had_crlf(p, x, crlf);
         t.doubt = doubt(p, x, crlf);
+        t.is_late = !t.doubt && is_late(p, x);
+        t.found_ms = x->time_ms;
         if (!x->is_new)
             t.source.bytes = crlf ? with_crlf(x->before, a) : arena_copy(a, x->before);
     }
@@ -245,7 +257,7 @@ static enum err_code add_notes(struct planning *p, struct err *e)
 
     if (!rc && gemini_history_shell(&p->h, p->from, SIZE_MAX))
         rc = rewind_plan_note(&p->plan, "commands ran since: what they changed is not recorded", e);
-    return rc;
+    return rc ? rc : rewind_plan_note_modes(&p->plan, e);
 }
 
 static enum err_code find_point(const struct gemini_history *h, const struct session_ref *ref,
@@ -275,6 +287,11 @@ static enum err_code fill_plan(struct planning *p, const struct session_ref *ref
     plan->session = arena_copy(&plan->arena, ref->id).p;
     plan->point = arena_copy(&plan->arena, point->id).p;
     read_time(point->raw, &plan->arena, &plan->point_ms);
+    for (size_t i = 0; p->h.cwd && i < p->h.edits; i++) {
+        p->h.edit[i].path = path_real_below(p->h.cwd, p->h.edit[i].path, &p->h.arena);
+        if (!p->h.edit[i].path)
+            return err_nomem(e);
+    }
     if (root && rewind_root_is_above(env, root))
         root = NULL;
     p->from = gemini_history_place(&p->h, point->id);

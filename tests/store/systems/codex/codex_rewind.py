@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What the patches of Codex do not prove is held back: files that a patch replaced, that were changed by hand between patches, or
-that a patch changed before it failed. The work of sub-agents belongs to the turn. The rows are those that Codex 0.169.0 writes.
+"""What the patches of Codex do not prove is held back: files that a patch replaced, that were changed by hand between patches, far
+from them, or after them, or that a patch changed before it failed. The work of sub-agents belongs to the turn. The rows are those that Codex 0.169.0 writes.
 
 usage: codex_rewind.py PROGRAM
 """
@@ -15,6 +15,7 @@ sys.path[:0] = [os.path.join(HERE, '..', '..', '..')]
 
 from support.program import Program
 
+START = 1795463999  # a second before the sessions
 THREAD = '01a20a10-4e0a-7153-911c-f3fe4c56d{:03}'
 
 
@@ -42,8 +43,16 @@ class Threads:
         self.cwd = f'{self.home}/project{self.number}'
         os.mkdir(self.cwd)
         for name, text in files.items():
-            with open(f'{self.cwd}/{name}', 'w', encoding='utf-8') as f:
-                f.write(text)
+            self.put(name, text)
+
+    def put(self, name, text, by_hand=False):
+        """A file as the session left it, or changed after it."""
+        path = f'{self.cwd}/{name}'
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, 'w', encoding='utf-8') as f:
+            f.write(text)
+        if not by_hand:
+            os.utime(path, (START, START))
 
     def item(self, type_, **more):
         self.second += 1
@@ -183,10 +192,67 @@ class Threads:
         back = updated('@@ -1,3 +1,3 @@\n A\n 2\n-3\n+C\n', f'{self.cwd}/a')
         sid = self.write([self.prompt('First'), self.patch(a=there), self.prompt('Second'), self.patch(b=back)])
         self.says('moved there and back', sid, 1, {'a': 'delete', 'b': 'create'})
-        with open(f'{self.cwd}/a', 'w', encoding='utf-8') as f:
-            f.write('A\n2 by hand\nC\n')
+        self.put('a', 'A\n2 by hand\nC\n', by_hand=True)
         self.says('moved and changed by hand', sid, 1, {'a': "its present content is not known to be the session's work",
                                               'b': 'the patches since do not fit its present text: it was changed by hand'})
+
+    def far(self):
+        """A diff shows only the lines around it. The commit on which the thread began shows the others."""
+        lines = ''.join(f'{n}\n' for n in range(1, 31))
+        done = lines.replace('2\n', 'two\n', 1).replace('\n5\n', '\nfive\n')
+        self.project({'a': lines, 'b': lines, 'c': lines, 'd': lines})
+        self.git('init', '-q')
+        self.git('add', 'a', 'b')
+        self.git('commit', '-qm', 'first')
+        commit = self.git('rev-parse', 'HEAD')
+        for name in 'abcd':
+            self.put(name, done.replace('25\n', '25 by hand\n') if name == 'b' else done)
+        first, second = updated('@@ -1,3 +1,3 @@\n 1\n-2\n+two\n 3\n'), updated('@@ -4,3 +4,3 @@\n 4\n-5\n+five\n 6\n')
+        both = updated(first['unified_diff'] + second['unified_diff'])
+        sid = self.write([self.prompt('First'), self.patch(a=first, b=first, c=first, d=both), self.prompt('Second'),
+                          self.patch(a=second, b=second, c=second)], commit=commit)
+        several = 'its patches of several turns do not show all of it, so it may have been changed by hand between them'
+        self.says('patches of two turns', sid, 0, {'a': 'restore', 'b': several, 'c': several, 'd': 'restore'})
+        self.says('of the last turn', sid, 1, {'a': 'restore', 'b': 'restore', 'c': 'restore'})
+        for name in 'cd':
+            self.put(name, done.replace('25\n', '25 by hand\n'), by_hand=True)
+        written = 'it was written again after its last patch, and its patches do not show all of it'
+        self.says('written afterwards', sid, 1, {'a': 'restore', 'b': 'restore', 'c': written})
+        self.says('written after the turn', sid, 0, {'a': 'restore', 'b': several, 'c': written, 'd': written})
+
+    def late(self):
+        """A file that a later turn first changed is held back if it was not as in the commit."""
+        lines = ''.join(f'{n}\n' for n in range(1, 31))
+        self.project({'a': lines})
+        self.git('init', '-q')
+        self.git('add', '.')
+        self.git('commit', '-qm', 'first')
+        commit = self.git('rev-parse', 'HEAD')
+        self.put('a', lines.replace('\n5\n', '\nfive\n').replace('25\n', '25 by hand\n'))
+        sid = self.write([self.prompt('First'), self.prompt('Second'), self.patch(a=updated('@@ -4,3 +4,3 @@\n 4\n-5\n+five\n 6\n'))], commit=commit)
+        self.says('changed before its first patch', sid, 0, {'a': 'it was changed before its first patch, and when is not recorded'})
+        self.says('in the turn of its first patch', sid, 1, {'a': 'restore'})
+
+    def overwritten(self):
+        """Nothing shows that a file which a patch replaced was still as the patch before had left it."""
+        self.project({'a': 'third\n', 'b': 'two\n'})
+        sid = self.write([self.prompt('First'), self.patch(a=added('first\n'), b=added('one\n')), self.prompt('Second'),
+                          self.patch(a=added('third\n'), b=updated('@@ -1 +1 @@\n-one\n+two\n')), self.prompt('Third'),
+                          self.patch(b=added('two\n'))])
+        self.says('a file that was replaced', sid, 1, {
+            'a': 'it was replaced, and nothing shows that it was still as the last patch before had left it', 'b': 'restore'})
+
+    def links(self):
+        """A file that is reached through a link to its directory is one file."""
+        self.project({'real/a': 'one\ntwo\n'})
+        os.symlink('real', f'{self.cwd}/link')
+        sid = self.write([self.prompt('First'), self.patch(**{'link/a': updated('@@ -1,2 +1,2 @@\n-1\n+one\n 2\n')}),
+                          self.patch(**{'real/a': updated('@@ -1,2 +1,2 @@\n one\n-2\n+two\n')})])
+        plan = self.plan(sid, 0)
+        self.p.same('through a link', plan[0], {'real/a': 'restore'})
+        self.p.json('rewind', '--all', '--apply', '-C', self.cwd, f'codex:{sid}', '--to', plan[1]['id'], '--plan', plan[2]['plan'])
+        self.p.same('both patches are taken out', self.text('real/a'), '1\n2\n')
+        self.p.need(os.path.islink(f'{self.cwd}/link'), 'the link is there')
 
     def agents_commands(self):
         """A command of a sub-agent may have changed its file, although the log of the thread has no line in between."""
@@ -202,9 +268,9 @@ class Threads:
 def main():
     with tempfile.TemporaryDirectory(prefix='codex-rewind-') as home:
         t = Threads(sys.argv[1], home)
-        for case in t.replaced, t.moved_over, t.by_hand, t.failed, t.moved, t.agents, t.agents_commands:
+        for case in t.replaced, t.moved_over, t.by_hand, t.failed, t.moved, t.agents, t.agents_commands, t.far, t.late, t.overwritten, t.links:
             case()
-    t.p.finish(12)
+    t.p.finish(22)
 
 
 main()

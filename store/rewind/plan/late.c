@@ -1,0 +1,163 @@
+#include <string.h>
+#include <unistd.h>
+
+#include "store/fs/path.h"
+#include "store/git/repo.h"
+#include "store/rewind/plan/plan.h"
+#include "store/rewind/plan/source.h"
+
+/* What a session found after the point need not be what the file contained at the point. Where the project is a git
+ * repository, its newest commit before the point shows whether the file changed at all: if it has the same bytes, the file
+ * had them in between, too. */
+
+enum { COMMITS_MOST = 256 };
+
+struct checking {
+    git_repository *repo;
+    git_tree *tree;
+    struct arena arena;
+    struct buf then;
+    struct source_content found;
+};
+
+static int64_t commit_ms(const git_commit *c)
+{
+    return (int64_t)git_commit_time(c) * 1000;
+}
+
+/* The newest commit of the branch that is not younger than the point; NULL: none. */
+static git_commit *commit_at(git_repository *repo, int64_t point_ms)
+{
+    git_commit *c = NULL, *parent;
+    git_oid id;
+
+    if (!repo_has_ref(repo, "HEAD", &id) || git_commit_lookup(&c, repo, &id))
+        return NULL;
+    for (int n = 0; c && commit_ms(c) > point_ms; n++) {
+        bool more = n < COMMITS_MOST && git_commit_parent(&parent, c, 0) == 0;
+
+        git_commit_free(c);
+        c = more ? parent : NULL;
+    }
+    return c;
+}
+
+static bool checking_open(struct checking *k, const struct rewind_plan *plan)
+{
+    git_commit *commit;
+
+    if (repo_open(plan->root, &k->repo, NULL) || !git_repository_workdir(k->repo))
+        return false;
+    commit = commit_at(k->repo, plan->point_ms);
+    if (commit && repo_tree(k->repo, git_commit_tree_id(commit), &k->tree, NULL))
+        k->tree = NULL;
+    git_commit_free(commit);
+    return k->tree != NULL;
+}
+
+static void checking_close(struct checking *k)
+{
+    git_tree_free(k->tree);
+    repo_close(k->repo);
+    source_content_fini(&k->found);
+    buf_fini(&k->then);
+    arena_fini(&k->arena);
+}
+
+/* The file's name in the repository; NULL if git would not have it, or not its bytes. */
+static const char *tracked_name(struct checking *k, const char *path)
+{
+    const char *top = git_repository_workdir(k->repo), *real = path_real(path, &k->arena);
+    size_t n = strlen(top);
+    int ignored = 1;
+
+    if (!real || strncmp(real, top, n) != 0 ||
+        git_ignore_path_is_ignored(&ignored, k->repo, real + n) || ignored ||
+        repo_converts(k->repo, real + n, path))
+        return NULL;
+    return real + n;
+}
+
+enum likeness { LIKE_UNKNOWN, LIKE, UNLIKE };
+
+/* Compares what was found with what the commit has. */
+static enum err_code compare(struct checking *k, const struct rewind_target *t, enum likeness *out,
+                             struct err *e)
+{
+    const char *name = tracked_name(k, t->path);
+    enum err_code rc =
+        name ? repo_blob_at(k->repo, k->tree, name, SOURCE_CONTENT_HELD_MAX, &k->then, NULL)
+             : ERR_UNSUPPORTED;
+
+    *out = LIKE_UNKNOWN;
+    if (rc == ERR_NOMEM || k->arena.failed)
+        return err_nomem(e);
+    if (rc && rc != ERR_NOT_FOUND)
+        return ERR_OK;
+    *out = (rc == ERR_NOT_FOUND) == (t->want == REWIND_ABSENT) ? LIKE : UNLIKE;
+    if (*out == UNLIKE || t->want == REWIND_ABSENT)
+        return ERR_OK;
+    rc = source_read(&t->source, NULL, &k->found, NULL);
+    if (rc || !k->found.held)
+        *out = LIKE_UNKNOWN;
+    else if (!slice_eq(buf_slice(&k->found.bytes), buf_slice(&k->then)))
+        *out = UNLIKE;
+    return rc == ERR_NOMEM ? err_nomem(e) : ERR_OK;
+}
+
+/* A file that comes back can be executed if it could be in the commit. */
+static void take_mode(struct checking *k, struct rewind_target *t)
+{
+    enum { RUN = 0100755 };
+    git_tree_entry *entry = NULL;
+    const char *name = t->want == REWIND_BYTES && !t->has_mode && access(t->path, F_OK) != 0
+                           ? tracked_name(k, t->path)
+                           : NULL;
+
+    if (!name || git_tree_entry_bypath(&entry, k->tree, name))
+        return;
+    if ((unsigned)git_tree_entry_filemode_raw(entry) == RUN) {
+        t->has_mode = true;
+        t->mode = 0755;
+    }
+    git_tree_entry_free(entry);
+}
+
+static enum err_code check(struct checking *k, struct rewind_target *t, struct err *e)
+{
+    enum likeness likeness;
+    enum err_code rc = compare(k, t, &likeness, e);
+
+    if (rc || likeness == LIKE_UNKNOWN)
+        return rc;
+    if (likeness == LIKE) {
+        t->doubt = NULL;
+        t->is_late = false;
+    } else if (t->is_late && !t->doubt) {
+        t->doubt = "a later turn first changed it, and found it other than in the commit of that "
+                   "time: since when is not recorded";
+    }
+    return ERR_OK;
+}
+
+enum err_code rewind_check_found(struct rewind_plan *plan, struct err *e)
+{
+    struct checking k = { .tree = NULL };
+    bool any = false;
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < plan->n; i++)
+        any |= plan->target[i].found_ms != 0;
+    if (any && plan->root && plan->point_ms != TIME_NONE && checking_open(&k, plan))
+        for (size_t i = 0; i < plan->n && !rc; i++) {
+            struct rewind_target *t = &plan->target[i];
+
+            if (!t->found_ms || t->want == REWIND_UNKNOWN)
+                continue;
+            take_mode(&k, t);
+            if (t->is_late || t->doubt)
+                rc = check(&k, t, e);
+        }
+    checking_close(&k);
+    return rc;
+}

@@ -1,0 +1,373 @@
+#include "store/systems/codex/infer.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "lite/base/time.h"
+#include "lite/io/file.h"
+#include "store/systems/common/inferred.h"
+
+enum { PRESENT_MAX = 16 << 20 };
+
+static const char command_ran[] =
+    "a command ran since that may have changed it: what it did is not recorded";
+static const char by_hand[] = "it was changed by hand between its patches";
+
+static bool is_of(const struct codex_change *x, const char *path)
+{
+    return strcmp(x->path, path) == 0;
+}
+
+static struct codex_state known(struct slice text)
+{
+    return (struct codex_state){ .known = true, .text = text };
+}
+
+/* ---- what came before ---- */
+
+static enum err_code patch_forward(struct codex_inference *p, struct slice diff,
+                                   struct codex_state *s)
+{
+    bool fits = false;
+    enum err_code rc = ERR_OK;
+
+    if (s->known && !s->absent)
+        rc = inferred_patch(s->text, diff, false, p->arena, &s->text, &fits);
+    s->known = fits;
+    return rc;
+}
+
+/* The state of a file behind the changes from `first` up to n; *s is its state before them. */
+static enum err_code go_forward(struct codex_inference *p, const char *path, size_t first, size_t n,
+                                struct codex_state *s)
+{
+    const struct codex_changes *c = p->c;
+    enum err_code rc = ERR_OK;
+    size_t last = c->changes;
+
+    for (size_t i = first; i < n && !rc; i++) {
+        const struct codex_change *x = &c->change[i];
+
+        if (!is_of(x, path))
+            continue;
+        s->passed |= last < i && codex_commands_between(c, c->change[last].at, x->at);
+        last = i;
+        if (x->kind == CODEX_ADDED)
+            *s = known(x->text);
+        else if (x->kind == CODEX_DELETED || x->kind == CODEX_LEFT)
+            *s = (struct codex_state){ .known = true, .absent = true };
+        else if (x->kind == CODEX_UPDATED)
+            rc = patch_forward(p, x->text, s);
+        else
+            s->known = false; /* its text came from another file, or part of a patch may be in it */
+    }
+    s->passed |= last < n && n < c->changes &&
+                 codex_commands_between(c, c->change[last].at, c->change[n].at);
+    return rc;
+}
+
+enum err_code codex_infer_last(struct codex_inference *p, size_t i, struct codex_state before,
+                               struct codex_state *out)
+{
+    *out = before;
+    enum err_code rc = go_forward(p, p->c->change[i].path, i, p->c->changes, out);
+
+    out->known = out->known && !out->passed;
+    return rc;
+}
+
+/* ---- what came after ---- */
+
+enum err_code codex_infer_present(struct codex_inference *p, const char *path,
+                                  struct codex_state *out, struct err *e)
+{
+    struct buf text = { 0 };
+    enum err_code rc = file_read_all(AT_FDCWD, path, 0, PRESENT_MAX, &text, NULL);
+
+    *out = (struct codex_state){ .known = false };
+    if (rc == ERR_NOT_FOUND)
+        *out = (struct codex_state){ .known = true, .absent = true };
+    else if (!rc)
+        *out = known(arena_copy(p->arena, buf_slice(&text)));
+    buf_fini(&text);
+    return rc == ERR_NOMEM || p->arena->failed ? err_nomem(e) : ERR_OK;
+}
+
+/* The changes of a file from change i on that have to be taken out of what comes behind them; the last one gives or leads
+ * to a text. */
+struct trail {
+    size_t step[256];
+    size_t n;
+    const char *path; /* where the file is in the end */
+    bool ends;        /* with a deletion, whose text is known */
+};
+
+static bool follow(const struct codex_inference *p, size_t i, struct trail *t)
+{
+    *t = (struct trail){ .path = p->c->change[i].path };
+    for (; i < p->c->changes; i++) {
+        const struct codex_change *x = &p->c->change[i];
+
+        if (!is_of(x, t->path))
+            continue;
+        if (t->n == sizeof t->step / sizeof *t->step || x->kind == CODEX_ADDED ||
+            x->kind == CODEX_UNSURE)
+            return false; /* another file took its place */
+        if (x->kind == CODEX_ARRIVED &&
+            !(t->n && p->c->change[t->step[t->n - 1]].kind == CODEX_LEFT))
+            return false;
+        if (x->kind == CODEX_ARRIVED)
+            continue; /* the other half of the move */
+        t->step[t->n++] = i;
+        t->ends = x->kind == CODEX_DELETED;
+        if (t->ends)
+            return true;
+        if (x->kind == CODEX_LEFT)
+            t->path = x->other;
+    }
+    return true;
+}
+
+/* What the later changes of a file say about it. */
+struct later {
+    struct codex_state state;
+    bool seen;       /* of the present file */
+    bool is_written; /* which was written after the last of them */
+    bool turns;      /* they belong to several turns */
+    const char *why;
+};
+
+/* A program that writes a file sets its time. */
+static bool is_older(const char *path, int64_t time_ms)
+{
+    struct stat sb;
+
+    return time_ms != TIME_NONE && stat(path, &sb) == 0 &&
+           (int64_t)sb.st_mtim.tv_sec * 1000 + sb.st_mtim.tv_nsec / 1000000 <= time_ms;
+}
+
+static bool prompt_between(const struct codex_changes *c, size_t from, size_t to)
+{
+    for (size_t i = 0; i < c->prompts; i++)
+        if (c->prompt[i] > from && c->prompt[i] < to)
+            return true;
+    return false;
+}
+
+static enum err_code take_out(struct codex_inference *p, struct trail *t, struct codex_state *s)
+{
+    enum err_code rc = ERR_OK;
+
+    for (; t->n > 0 && !rc && s->known && !s->absent; t->n--) {
+        struct slice diff = p->c->change[t->step[t->n - 1]].text;
+
+        rc = inferred_patch(s->text, diff, true, p->arena, &s->text, &s->known);
+    }
+    if (s->absent)
+        s->known = s->absent = false; /* it was removed since */
+    return rc;
+}
+
+static enum err_code go_back(struct codex_inference *p, size_t i, struct later *out, struct err *e)
+{
+    struct trail t;
+
+    *out = (struct later){ .why = "its patches do not lead to a text that is known" };
+    if (!follow(p, i, &t) || !t.n)
+        return ERR_OK;
+    const struct codex_change *last = &p->c->change[t.step[t.n - 1]];
+    enum err_code rc = ERR_OK;
+    size_t behind = last->at;
+
+    out->seen = !t.ends;
+    out->turns = prompt_between(p->c, p->c->change[i].at, last->at);
+    if (t.ends) {
+        out->state = known(last->text);
+        t.n--;
+    } else {
+        rc = codex_infer_present(p, t.path, &out->state, e);
+        out->is_written = !is_older(t.path, last->time_ms);
+        behind = out->is_written ? SIZE_MAX : behind;
+    }
+    bool passed = codex_commands_between(p->c, p->from, behind);
+
+    if (!rc && take_out(p, &t, &out->state))
+        rc = err_nomem(e);
+    out->state.passed = passed;
+    out->why = passed ? command_ran
+                      : "the patches since do not fit its present text: it was changed by hand";
+    return rc;
+}
+
+enum err_code codex_infer_is_moved(struct codex_inference *p, size_t i, bool *out, struct err *e)
+{
+    struct later source = { .seen = false };
+    struct trail t;
+    bool whole = i > 0 && p->c->change[i - 1].kind == CODEX_LEFT && follow(p, i - 1, &t) &&
+                 !t.ends && is_of(&p->c->change[i], t.path);
+    enum err_code rc = whole ? go_back(p, i - 1, &source, e) : ERR_OK;
+
+    *out = whole && !rc && source.state.known && !source.state.passed && source.seen;
+    return rc;
+}
+
+/* ---- both ---- */
+
+/* A patch adds a file, or moves one, over a file that is there, and records nothing of that one. Returns why the file before
+ * it is not known; NULL: nothing shows that there was one. */
+static const char *was_replaced(const struct codex_inference *p, size_t i)
+{
+    static const char why[] = "it replaced a file of that name, whose text is not recorded";
+    const struct codex_changes *c = p->c;
+    const struct codex_change *x = &c->change[i], *y = NULL;
+
+    for (size_t k = 0; k < i; k++)
+        if (is_of(&c->change[k], x->path))
+            y = &c->change[k];
+    if (y && y->kind != CODEX_DELETED && y->kind != CODEX_LEFT)
+        return codex_commands_between(c, y->at, x->at) ? command_ran : why;
+    for (size_t k = 0; k < c->seen_n; k++)
+        if (c->seen[k].at < x->at && (!y || c->seen[k].at > y->at) &&
+            strcmp(c->seen[k].path, x->path) == 0)
+            return why;
+    return !y && codex_commit_mode(&p->commit, x->path) ? why : NULL;
+}
+
+/* Whether the changes from i on found what the ones before them left. */
+static enum err_code agrees(struct codex_inference *p, size_t i, struct codex_state s, bool *out)
+{
+    const struct codex_changes *c = p->c;
+    const char *path = c->change[i].path;
+    enum err_code rc = ERR_OK;
+    size_t last = i;
+
+    *out = true;
+    for (; i < c->changes && *out && !rc; i++) {
+        const struct codex_change *x = &c->change[i];
+
+        if (!is_of(x, path))
+            continue;
+        if (codex_commands_between(c, c->change[last].at, x->at))
+            break;
+        last = i;
+        if (x->kind == CODEX_DELETED)
+            *out = !s.absent && slice_eq(s.text, x->text);
+        if (x->kind != CODEX_UPDATED && x->kind != CODEX_LEFT)
+            break;
+        rc = patch_forward(p, x->text, &s);
+        *out = s.known;
+    }
+    return rc;
+}
+
+/* The diff shows every line of the text. */
+static bool shows_all(struct slice diff, struct slice text)
+{
+    struct slice line;
+    size_t lines = 0;
+    bool torn;
+
+    while (slice_line(&text, &line, &torn))
+        lines++;
+    while (slice_line(&diff, &line, &torn))
+        lines -= lines > 0 && line.n && (line.p[0] == ' ' || line.p[0] == '-');
+    return lines == 0;
+}
+
+/* Only what came before gives the text. */
+static enum err_code judge_earlier(struct codex_inference *p, size_t i, struct codex_state s,
+                                   struct codex_before *out)
+{
+    const struct codex_change *x = &p->c->change[i];
+    bool agree = true;
+    enum err_code rc = ERR_OK;
+
+    out->why = command_ran;
+    if (s.passed || codex_commands_between(p->c, p->from, x->at))
+        return ERR_OK;
+    rc = agrees(p, i, s, &agree);
+    out->why = by_hand;
+    out->state = s;
+    out->state.known = agree;
+    out->was_free = s.absent;
+    if (!s.absent && (x->kind == CODEX_ADDED || x->kind == CODEX_ARRIVED))
+        out->doubt = "it was replaced, and nothing shows that it was still as the last patch "
+                     "before had left it";
+    else if (!s.absent && !shows_all(x->text, s.text))
+        out->doubt = "its later texts are not known, so it may have been changed by hand before";
+    return rc;
+}
+
+/* What came after gives a text that what came before does not confirm; `earlier` gives none, or another one. */
+static void judge_later(const struct codex_inference *p, size_t i, const struct later *l,
+                        struct codex_state earlier, struct codex_before *out)
+{
+    bool late = prompt_between(p->c, p->from, p->c->change[i].at);
+
+    out->state = l->state;
+    out->seen = l->seen;
+    out->why = by_hand;
+    if (!l->is_written && !l->turns && !late)
+        return; /* all of it is the work of the turn */
+    out->state.known = !earlier.known || earlier.from_commit;
+    if (l->is_written)
+        out->doubt = "it was written again after its last patch, and its patches do not show all "
+                     "of it";
+    else if (l->turns)
+        out->doubt = "its patches of several turns do not show all of it, so it may have been "
+                     "changed by hand between them";
+    else if (!earlier.known)
+        out->is_late = true;
+    else
+        out->doubt = "it was changed before its first patch, and when is not recorded";
+}
+
+static enum err_code find_earlier(struct codex_inference *p, size_t i, struct codex_state *out,
+                                  struct err *e)
+{
+    const char *path = p->c->change[i].path;
+    struct buf text = { 0 };
+    enum err_code rc = codex_commit_text(&p->commit, path, PRESENT_MAX, &text);
+
+    *out = (struct codex_state){ .known = rc == ERR_OK, .from_commit = true };
+    if (!rc)
+        out->text = arena_copy(p->arena, buf_slice(&text));
+    buf_fini(&text);
+    if (rc == ERR_NOMEM || p->arena->failed || go_forward(p, path, 0, i, out))
+        return err_nomem(e);
+    return ERR_OK;
+}
+
+enum err_code codex_infer_before(struct codex_inference *p, size_t i, struct codex_before *out,
+                                 struct err *e)
+{
+    const struct codex_change *x = &p->c->change[i];
+    bool adds = x->kind == CODEX_ADDED || x->kind == CODEX_ARRIVED;
+    struct later later = { .why = "a patch failed, perhaps after it had changed this file" };
+    struct codex_state earlier;
+    enum err_code rc = find_earlier(p, i, &earlier, e);
+
+    *out = (struct codex_before){ .why = NULL };
+    if (!rc && !adds && x->kind != CODEX_UNSURE)
+        rc = go_back(p, i, &later, e);
+    if (rc)
+        return rc;
+    if (earlier.known && later.state.known && !earlier.absent &&
+        slice_eq(earlier.text, later.state.text)) {
+        out->state = later.state;
+        out->seen = later.seen;
+    } else if (later.state.known && !later.state.passed) {
+        judge_later(p, i, &later, earlier, out);
+    } else if (earlier.known && !earlier.from_commit) {
+        if (judge_earlier(p, i, earlier, out))
+            return err_nomem(e);
+    } else if (adds) {
+        out->why = codex_commands_between(p->c, p->from, x->at) ? command_ran : was_replaced(p, i);
+        out->state.known = out->state.absent = !out->why;
+        out->was_free = out->state.absent && p->commit.tree;
+    } else {
+        out->why = later.why;
+    }
+    return ERR_OK;
+}
