@@ -61,7 +61,7 @@ const char *path_real(const char *path, struct arena *a)
     return path[n] ? arena_format(a, "%s%s", real, path + n) : arena_copy_text(a, real);
 }
 
-/* What a path below root is called from there; NULL: it is not below. */
+/* The rest of a path below root, with its slash; NULL: it is not below. */
 static const char *below(const char *root, const char *path)
 {
     size_t n = strlen(root);

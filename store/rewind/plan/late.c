@@ -8,7 +8,7 @@
 
 /* What a session found after the point need not be what the file contained at the point. Where the project is a git
  * repository, its newest commit before the point shows whether the file changed at all: if it has the same bytes, the file
- * had them in between, too. */
+ * had them in between, too, unless the session itself changed it before. */
 
 enum { COMMITS_MOST = 256 };
 
@@ -130,14 +130,31 @@ static enum err_code check(struct checking *k, struct rewind_target *t, struct e
 
     if (rc || likeness == LIKE_UNKNOWN)
         return rc;
-    if (likeness == LIKE) {
+    if (likeness == LIKE && t->is_first) {
         t->doubt = NULL;
         t->is_late = false;
-    } else if (t->is_late && !t->doubt) {
+    } else if (likeness == UNLIKE && t->is_late && !t->doubt) {
         t->doubt = "a later turn first changed it, and found it other than in the commit of that "
                    "time: since when is not recorded";
     }
     return ERR_OK;
+}
+
+/* Says what could not be checked. */
+static enum err_code note_late(struct rewind_plan *plan, struct err *e)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < plan->n; i++) {
+        const struct rewind_target *t = &plan->target[i];
+
+        any |= t->is_late && !t->doubt && t->want != REWIND_UNKNOWN;
+    }
+    return any ? rewind_plan_note(plan,
+                                  "files that a later turn first changed are given the content "
+                                  "that it found: an earlier change by hand is not recorded",
+                                  e)
+               : ERR_OK;
 }
 
 enum err_code rewind_check_found(struct rewind_plan *plan, struct err *e)
@@ -159,5 +176,5 @@ enum err_code rewind_check_found(struct rewind_plan *plan, struct err *e)
                 rc = check(&k, t, e);
         }
     checking_close(&k);
-    return rc;
+    return rc ? rc : note_late(plan, e);
 }

@@ -99,7 +99,7 @@ static struct rewind_target *find_target(const struct other_sessions *r, const c
     return found ? *found : NULL;
 }
 
-/* What a session found after another one had changed it is not what the file was at the point. */
+/* A state that a session found after another one had changed the file is not that of the point. */
 static void doubt_late(struct rewind_target *t, int64_t at_ms)
 {
     if (t && t->is_late && t->want != REWIND_UNKNOWN && at_ms < t->found_ms)

@@ -120,6 +120,8 @@ struct rewind_target {
      * file changed before is not known. */
     int64_t found_ms;
     bool is_late;
+    /* the session had not changed it before */
+    bool is_first;
     bool conflict; /* REWIND_UNKNOWN: the record is sound, but later changes are in the way */
     /* The file as the newest snapshot knows it, to distinguish the agent's work from a person's: a
      * present file that is neither this nor the wanted one was edited by hand. If nothing is known,

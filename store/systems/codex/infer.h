@@ -17,9 +17,10 @@
 
 struct codex_state {
     bool known, absent;
-    bool passed; /* a command that may have changed it ran on the way */
-    bool
-        from_commit; /* the text begins with that of the commit, which need not be what the thread found */
+    /* a command that may have changed it ran on the way */
+    bool passed;
+    /* the text begins with that of the commit, which need not be what the thread found */
+    bool from_commit;
     struct slice text;
 };
 

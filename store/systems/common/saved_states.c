@@ -299,6 +299,14 @@ static bool is_left(const struct saved_path *p, const struct saved_state *copy, 
     return left && left->content != SAVED_UNKNOWN && is_what_was_left(copy, left);
 }
 
+static bool is_first_change(const struct saved_path *p, int64_t turn)
+{
+    for (size_t i = 0; i < p->n; i++)
+        if (p->state[i].turn < turn)
+            return false;
+    return true;
+}
+
 static bool shell_may_change(const struct saved_states *s, const char *path, int64_t from,
                              const struct saved_state *copy)
 {
@@ -406,6 +414,7 @@ static void set_wanted(const struct saved_states *s, const struct saved_path *p,
     t->want = absent ? REWIND_ABSENT : REWIND_BYTES;
     t->doubt = doubt(s, p, copy, turn, from);
     t->is_late = copy->turn > turn && !is_left(p, copy, turn);
+    t->is_first = is_first_change(p, turn);
     t->found_ms = copy->time_ms;
     if (copy->runs && stat(p->path, &sb) != 0) {
         t->has_mode = true;

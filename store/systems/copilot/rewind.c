@@ -300,6 +300,7 @@ static void judge_found(const struct copilot_snapshots *s, const struct copilot_
     const struct copilot_state *left = state_before(s, of, f->path);
 
     t->found_ms = of->time_ms;
+    t->is_first = !left;
     if (!left || left->was == COPILOT_UNKNOWN)
         t->is_late = true;
     else if (!is_same_state(left, &f->before))

@@ -244,6 +244,7 @@ static enum err_code add_file(struct planning *p, const struct gemini_edit *x, s
         t.doubt = doubt(p, x, crlf);
         t.is_late = !t.doubt && is_late(p, x);
         t.found_ms = x->time_ms;
+        t.is_first = !edit_before(p, x);
         if (!x->is_new)
             t.source.bytes = crlf ? with_crlf(x->before, a) : arena_copy(a, x->before);
     }

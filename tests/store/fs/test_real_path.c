@@ -1,0 +1,100 @@
+#include "store/fs/path.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "tests/support/folder.h"
+#include "tests/test.h"
+
+/* project/real/a.txt, project/link -> real, project/out -> ../elsewhere, project/file -> real/a.txt, way -> project */
+
+struct place {
+    struct folder folder;
+    struct arena arena;
+};
+
+static void make_link(const struct folder *f, const char *to, const char *name)
+{
+    char path[4096];
+
+    assert_int_equal(symlink(to, folder_path(f, name, path)), 0);
+}
+
+static int set_up(void **state)
+{
+    struct place *p = calloc(1, sizeof *p);
+
+    folder_make(&p->folder);
+    folder_put(&p->folder, "project/real/a.txt", SLICE("a"));
+    folder_put(&p->folder, "elsewhere/b.txt", SLICE("b"));
+    make_link(&p->folder, "real", "project/link");
+    make_link(&p->folder, "../elsewhere", "project/out");
+    make_link(&p->folder, "real/a.txt", "project/file");
+    make_link(&p->folder, "project", "way");
+    *state = p;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct place *p = *state;
+
+    arena_fini(&p->arena);
+    folder_remove(&p->folder);
+    free(p);
+    return 0;
+}
+
+static void check(struct place *p, const char *root, const char *name, const char *want)
+{
+    char top[4096], path[4096], other[4096];
+
+    assert_string_equal(path_real_below(folder_path(&p->folder, root, top),
+                                        folder_path(&p->folder, name, path), &p->arena),
+                        folder_path(&p->folder, want, other));
+}
+
+static void links_below_the_root_are_followed(void **state)
+{
+    struct place *p = *state;
+
+    check(p, "project", "project/real/a.txt", "project/real/a.txt");
+    check(p, "project", "project/link/a.txt", "project/real/a.txt");
+    check(p, "project", "project/file", "project/real/a.txt");
+}
+
+static void what_does_not_exist_is_below_what_does(void **state)
+{
+    struct place *p = *state;
+
+    check(p, "project", "project/link/new/c.txt", "project/real/new/c.txt");
+    check(p, "project", "project/none/c.txt", "project/none/c.txt");
+}
+
+static void a_link_that_leads_away_keeps_its_name(void **state)
+{
+    struct place *p = *state;
+
+    check(p, "project", "project/out/b.txt", "project/out/b.txt");
+    check(p, "project", "elsewhere/b.txt", "elsewhere/b.txt");
+}
+
+static void the_root_keeps_its_name(void **state)
+{
+    struct place *p = *state;
+
+    check(p, "way", "way/real/a.txt", "way/real/a.txt");
+    check(p, "way", "way/link/a.txt", "way/real/a.txt");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(links_below_the_root_are_followed, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_does_not_exist_is_below_what_does, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_link_that_leads_away_keeps_its_name, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_root_keeps_its_name, set_up, tear_down),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
