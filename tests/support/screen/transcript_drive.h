@@ -104,8 +104,10 @@ static inline void drive_float(struct transcript *t)
 }
 
 static inline enum err_code drive_tail(const struct store *st, const struct session_ref *ref,
-                                       size_t bytes, struct transcript **out, struct err *e)
+                                       size_t bytes, const atomic_bool *cancel,
+                                       struct transcript **out, struct err *e)
 {
+    (void)cancel;
     (void)ref;
     (void)bytes;
     (void)e;

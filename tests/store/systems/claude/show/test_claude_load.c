@@ -293,14 +293,14 @@ static void a_tail_equals_the_end_of_the_whole(void **state)
     struct transcript *got;
     char text[4096];
 
-    assert_int_equal(claude_tail(NULL, &ref, 400, &got, NULL), ERR_OK);
+    assert_int_equal(claude_tail(NULL, &ref, 400, NULL, &got, NULL), ERR_OK);
 
     describe(got, text);
     assert_string_equal(text, "u2 a2");
     assert_true(got->partial);
     transcript_free(got);
 
-    assert_int_equal(claude_tail(NULL, &ref, 1 << 20, &got, NULL), ERR_OK);
+    assert_int_equal(claude_tail(NULL, &ref, 1 << 20, NULL, &got, NULL), ERR_OK);
     describe(got, text);
     assert_string_equal(text, "u1 a1 u2 a2");
     assert_false(got->partial);
@@ -316,7 +316,7 @@ static void a_tail_grows_until_it_holds_a_row(void **state)
     struct transcript *got;
     char text[4096];
 
-    assert_int_equal(claude_tail(NULL, &ref, 20, &got, NULL), ERR_OK);
+    assert_int_equal(claude_tail(NULL, &ref, 20, NULL, &got, NULL), ERR_OK);
 
     describe(got, text);
     assert_string_equal(text, "a2");
