@@ -1,6 +1,7 @@
 #include "store/api/store.h"
 
-/* The one list of the systems. A new agent adds its line here; the order is that in which the systems are tried. */
+/* The only list of the systems. A new agent adds its line here; the systems are tried in this
+ * order. */
 #define SYSTEMS(SYSTEM)                                                                            \
     SYSTEM(claude_ops)                                                                             \
     SYSTEM(goat_ops)                                                                               \

@@ -49,8 +49,8 @@ static bool is_line(struct slice line, const char *text)
     return slice_eq(line, slice_of(text));
 }
 
-/* A part of a document, or a damaged one. JSON.stringify indents it by two blanks, so that no line within a message is as
- * short as its first one and its last one. */
+/* Reads a part of a document, or a damaged one. JSON.stringify indents it by two blanks, so the
+ * first and the last line of a message differ from all lines within it. */
 static enum err_code take_lines(struct cline_chat *c, struct slice text, bool ends)
 {
     struct slice line, message = { NULL, 0 };
@@ -183,7 +183,7 @@ static void append(char *out, size_t *n, struct slice text)
     *n += text.n;
 }
 
-/* Takes the elements with this name out of a text; what is in them stays if it is kept. */
+/* Removes the elements with this name from a text, but not their content if it is to be kept. */
 static struct slice without_element(struct slice text, const char *name, bool keep, struct arena *a)
 {
     const char *at, *after;

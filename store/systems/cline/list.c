@@ -53,7 +53,7 @@ static void take_messages(struct slice lines, struct session_row *row, struct ar
     row->flags |= waits ? SESSION_INTERRUPTED : 0u;
 }
 
-/* Cline makes a title of the first prompt's first line. */
+/* Cline makes a title from the first line of the first prompt. */
 static void complete(const struct scope *scope, struct session_row *row, struct arena *a)
 {
     if (slice_eq(row->custom_title, row->first_prompt))

@@ -7,13 +7,13 @@
 #include "store/systems/common/edits/tool_edits.h"
 #include "store/systems/common/file_history.h"
 
-/* Going back with Cline's checkpoints. Before a prompt Cline makes a commit of the project in the project's own repository: its
- * tree has the files that git tracks, and that of its third parent the others. If nothing had changed, or if that failed, it
- * notes HEAD instead, whose files need not be those of the project.
- *
- * A checkpoint does not tell whose a change is. So a file goes back if a call of the agent changed it, and what its calls left is
- * made by doing them again to the file of the checkpoint. If the present file is something else, a person or a command changed
- * it, or the checkpoint was HEAD and not the project: then it is held back. */
+/* A rewind with Cline's checkpoints. Before a prompt, Cline makes a commit of the project in the
+ * project's repository: its tree contains the files that git tracks, and the tree of its third
+ * parent the others. If nothing had changed, or if the commit failed, Cline records HEAD instead,
+ * whose files need not be those of the project. A checkpoint does not show who made a change. So a
+ * file is rewound if a call of the agent changed it, and the state that the calls left is computed
+ * by applying them to the file of the checkpoint. If the present file differs from that, a person
+ * or a command changed it, or the checkpoint was HEAD and not the project; then it is held back. */
 
 enum { FILE_MOST = 32 << 20, POINTS_MOST = 100000 };
 
@@ -44,8 +44,8 @@ struct history {
     git_repository *repo; /* NULL: none */
     const char *root;     /* its work tree, with a slash at its end */
     bool contents;        /* wanted; else only which files were written */
-    git_oid blob; /* the one that was read last: often a file is the same in several checkpoints */
-    struct slice bytes; /* of it */
+    git_oid blob;         /* the last one read: a file is often the same in several checkpoints */
+    struct slice bytes;   /* of it */
 };
 
 /* ---- the checkpoints of the session ---- */
@@ -98,7 +98,8 @@ static enum err_code read_session(struct history *h, struct err *e)
     return rc || a->failed ? err_nomem(e) : ERR_OK;
 }
 
-/* The checkpoint of a prompt: one that notes HEAD again is not written, so the one before it counts. NULL: none. */
+/* The checkpoint of a prompt. A checkpoint that would record the same HEAD again is not written, so
+ * the previous one is used. NULL: no checkpoint. */
 static const struct point *point_of(const struct history *h, int64_t run)
 {
     const struct point *best = NULL;
@@ -111,7 +112,8 @@ static const struct point *point_of(const struct history *h, int64_t run)
 
 /* ---- the prompts ---- */
 
-/* How many prompts of a person the message stands for: after a compaction, one may stand for several. */
+/* The number of a person's prompts that the message represents: after a compaction, it may be
+ * several. */
 static int64_t span_of(struct slice row, bool is_prompt)
 {
     struct slice value;
@@ -213,7 +215,8 @@ static enum err_code take_edit(const struct edit *edit, void *arg, struct err *e
 
 /* ---- what a checkpoint has ---- */
 
-/* Opens the tree with the tracked files, and that with the others; NULL: it has none. Returns false if one is missing. */
+/* Opens the tree with the tracked files, and the one with the others (NULL if there were no
+ * others). Returns false if a tree is missing. */
 static bool open_trees(const struct history *h, const struct point *p, git_tree **tree,
                        git_tree **others)
 {
@@ -286,7 +289,7 @@ static bool is_removed(const struct history *h, const char *path, int64_t turn)
     return false;
 }
 
-/* git lists the files that it does not track below the directory, without those that it ignores. */
+/* git lists the untracked files below the directory, without the ignored ones. */
 static bool would_be_saved(const struct history *h, const struct point *p, const char *path)
 {
     size_t n = strlen(h->files.cwd);
@@ -296,8 +299,8 @@ static bool would_be_saved(const struct history *h, const struct point *p, const
            git_ignore_path_is_ignored(&ignored, h->repo, path + strlen(h->root)) == 0 && !ignored;
 }
 
-/* Returns true if a file that the checkpoint does not have was not there: the first edit from the turn on made it, or moved
- * another file to its place. */
+/* Returns true if a file that is not in the checkpoint did not exist: the first edit from the turn
+ * on created it, or moved another file to its place. */
 static bool was_absent(const struct history *h, const struct point *p, const char *path,
                        int64_t turn)
 {
@@ -351,7 +354,8 @@ static enum err_code add_copy(struct history *h, const char *path, const struct 
     return saved_states_add(&h->files.states, path, &x, e);
 }
 
-/* Those of all turns up to that of an edit; later ones would show a person's changes as the session's. */
+/* Adds the copies of all turns up to that of an edit; later ones would show a person's changes as
+ * the session's. */
 static enum err_code add_copies(struct history *h, const char *path, int64_t turn, struct err *e)
 {
     enum err_code rc = ERR_OK;

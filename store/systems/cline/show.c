@@ -174,7 +174,7 @@ enum err_code cline_usage(const struct store *st, const struct session_ref *ref,
         else if (!cline_subagent(st, ref, ids[i], &a, &agent, NULL))
             rc = walk(&agent, &s, e);
         if (rc == ERR_NOT_FOUND || rc == ERR_IO || rc == ERR_UNSAFE)
-            rc = ERR_OK; /* one that is gone is no reason to leave the others */
+            rc = ERR_OK; /* if one is gone, the others are still read */
     }
     arena_fini(&s.arena);
     arena_fini(&a);

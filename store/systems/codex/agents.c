@@ -3,8 +3,9 @@
 #include "store/systems/codex/changes.h"
 #include "store/systems/codex/codex.h"
 
-/* A sub-agent writes a log of its own while the log of its thread waits. The times of the lines give the order of
- * their work: each line gets the number that it would have if all of them were in one log. */
+/* A sub-agent writes a separate log while the log of its thread waits. The times of the lines show
+ * the order of their work: each line gets the number that it would have if all lines were in one
+ * log. */
 
 enum { AGENTS_MAX = 64 };
 
@@ -13,8 +14,8 @@ struct logs {
     size_t n;
 };
 
-/* How many lines of a log come before something of that time in another one. At the same time the thread's own line
- * is first, for it starts the agents. */
+/* The number of lines of a log that come before a line of another log with that time. For equal
+ * times the thread's line is first, because the thread starts the agents. */
 static size_t lines_before(const struct codex_changes *c, int64_t ms, bool own)
 {
     size_t low = 0, high = c->lines;
@@ -79,7 +80,7 @@ static struct codex_change copy_change(struct arena *a, const struct codex_chang
     return out;
 }
 
-/* Takes the changes of an agent in, each behind those with a smaller number. */
+/* Merges the changes of an agent, each behind those with a smaller number. */
 static void take_in(struct codex_changes *c, const struct codex_changes *agent)
 {
     struct arena *a = &c->arena;
@@ -113,7 +114,8 @@ static bool is_read(const struct slice *id, size_t n, struct slice which)
     return false;
 }
 
-/* Agents may have agents of their own. One whose log cannot be read did nothing that we know of. */
+/* Agents may also start agents. If the log of one cannot be read, its changes are unknown and left
+ * out. */
 static void read_agents(const struct store *st, const struct session_ref *ref, struct arena *a,
                         struct logs *l)
 {

@@ -16,9 +16,9 @@ struct reading {
     struct slice turn; /* of the lines above, in the arena of the result */
     size_t turn_at, at;
     bool agents;             /* there are sub-agents */
-    bool items;              /* commands are recorded as items: calls need not be looked at */
+    bool items;              /* commands are recorded as items, so calls are not examined */
     bool failed;             /* the patch of the line failed, perhaps after some of its files */
-    struct codex_change now; /* what the changes of a line have in common */
+    struct codex_change now; /* the common part of the changes of a line */
     struct slice thread;
 };
 
@@ -116,7 +116,7 @@ static void add_command(struct reading *r)
     list[c->commands++] = r->at;
 }
 
-/* The program says what it took a command for; "unknown" may be anything. */
+/* The program records how it classified a command; "unknown" may be anything. */
 static bool is_harmless(struct slice item, struct arena *a)
 {
     struct slice list, key, part;
@@ -137,7 +137,8 @@ static bool is_harmless(struct slice item, struct arena *a)
     return any;
 }
 
-/* A file that a command read was there. Only commands in the directory of the thread are considered, for paths are relative. */
+/* A file that a command read existed. Only commands in the directory of the thread are considered,
+ * because paths are relative. */
 static void take_seen(struct reading *r, struct slice item)
 {
     struct codex_changes *c = r->out;
@@ -279,7 +280,7 @@ static void take_line(struct reading *r, struct slice line)
     }
 }
 
-/* Points that are not in the conversation any more are dropped. */
+/* Drops points that are no longer in the conversation. */
 static enum err_code drop_points(const struct store *st, const struct session_ref *ref,
                                  struct codex_changes *c, struct err *e)
 {

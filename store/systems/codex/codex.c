@@ -79,7 +79,7 @@ static enum err_code codex_variable(const struct store *st, const char **name, c
 
 /* ---- in use? ---- */
 
-/* The program that has a thread open holds a lock on its lock file as long as it runs; a file that was left behind is
+/* The program that has a thread open locks its lock file as long as it runs; a stale lock file is
  * not locked. */
 static struct live judge_lock(const struct stat *lock, const char *proc)
 {
@@ -139,7 +139,8 @@ static const char *codex_cannot(unsigned ability)
     }
 }
 
-/* No rename, archive or delete: what they change is in a database that the program alone writes. */
+/* Rename, archive and delete are not supported: they would change a database that only the program
+ * writes. */
 const struct store_ops codex_ops = {
     .name = "codex",
     .label = "Codex CLI",

@@ -9,9 +9,9 @@
 #include "store/systems/common/edits/tool_edits.h"
 #include "store/systems/common/inferred.h"
 
-/* The edits of a thread are those that its logs record as done: whole texts of files that were added or deleted, and diffs of
- * the rest. The log does not record the work of shell commands. Old logs have only the calls of apply_patch and of commands, and
- * texts as their results. */
+/* The edits of a thread are those that its logs record as done: whole texts of files that were
+ * added or deleted, and diffs of the others. The log does not record the changes by shell commands.
+ * Old logs contain only the calls of apply_patch and of commands, with texts as results. */
 
 struct walk {
     struct tool_edits edits;
@@ -64,7 +64,8 @@ static enum err_code put(struct walk *w, const struct codex_change *x, struct er
     return w->arena.failed ? err_nomem(e) : tool_edits_put(&w->edits, &edit, e);
 }
 
-/* points: those of the session; the turn of a sub-agent's change is the one that was running then. */
+/* points: those of the session; the turn of a sub-agent's change is the one that was running at the
+ * time. */
 static enum err_code put_all(struct walk *w, const struct codex_changes *c,
                              const struct codex_changes *points, struct err *e)
 {
@@ -106,7 +107,7 @@ static enum err_code put_agents(struct walk *w, const struct store *st,
 
 /* ---- old logs ---- */
 
-/* The result of a call is a text, in the oldest logs within JSON, that says how the command ended. */
+/* The result of a call is a text (in the oldest logs inside JSON) with the outcome of the command. */
 static bool succeeded(struct slice text, struct arena *a)
 {
     static const char *const well[] = { "Success. Updated the following files", "Exit code: 0\n" };

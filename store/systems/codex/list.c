@@ -11,13 +11,14 @@
 #include "store/systems/codex/row.h"
 #include "store/systems/common/config_dir.h"
 
-/* One row for each thread: that of its newest rollout. The instructions at the beginning of a rollout are longer than
- * the window of other agents (80 KiB before the first prompt), so more of it is read. */
+/* Each thread has one row, made from its newest rollout. The instructions at the beginning of a
+ * rollout are longer than the window used for other agents (80 KiB before the first prompt), so
+ * more is read. */
 
 enum {
     HEAD = 128 << 10,
     HEAD_MOST = 1 << 20,
-    PACKED = 2 << 20, /* of an archive's text; more of it would have to be read for its end */
+    PACKED = 2 << 20, /* of an archive's text; its end could only be reached by reading all of it */
     TAIL = 32 << 10,
     SHOWS_KIND = 512, /* bytes of a line that contain its kind */
 };
@@ -185,7 +186,7 @@ static bool shows(struct slice line, const char *what)
     return slice_has(front, what);
 }
 
-/* A first line that is longer than what was read is used as far as it goes. */
+/* If the first line is longer than the part that was read, that part is used. */
 static void read_first_line(struct describing *d, struct slice line)
 {
     struct slice payload;
@@ -280,7 +281,8 @@ static void read_first_prompt(struct describing *d, struct slice text)
             d->row->first_prompt = arena_copy(d->a, codex_row_text(&row, d->a));
 }
 
-/* The first prompt of a conversation that continues another one is in there, if it is not too far away. */
+/* The first prompt of a conversation that continues another rollout is in that rollout, if it is
+ * not too far from its beginning. */
 static enum err_code follow_base(struct describing *d, struct slice text, struct err *e)
 {
     enum { LINKS = 8 };
@@ -378,7 +380,7 @@ static void complete_row(struct describing *d, const struct scope *scope)
     row->modified_ms = session_modified_ms(&row->ref.file);
     if (row->activity_ms == TIME_NONE)
         row->activity_ms = row->modified_ms;
-    /* a fork is told from its parent by its own first prompt */
+    /* its own first prompt distinguishes a fork from its parent */
     row->summary = row->custom_title.n                   ? row->custom_title
                    : row->parent_id.n && d->own_prompt.n ? d->own_prompt
                    : row->first_prompt.n                 ? row->first_prompt
@@ -444,7 +446,8 @@ static bool is_child(const struct rollout *x, struct slice parent)
     return is;
 }
 
-/* A sub-agent comes into being while its parent is written to, and ids begin with their time. */
+/* A sub-agent is created while its parent is being written, and ids begin with the time of
+ * creation. */
 static bool may_be_child(const struct rollout *x, const struct session_ref *ref)
 {
     enum { SLACK_MS = 60000 };

@@ -10,8 +10,8 @@
 #include "store/systems/codex/codex.h"
 #include "store/systems/codex/rollout.h"
 
-/* A list looks up the log that each fork continues. All threads of a day are in one folder, so its names are sorted once and
- * then searched. The folders that were used last are kept. */
+/* A list looks up the log that each fork continues. All threads of a day are in one folder, so the
+ * names in it are sorted once and then searched. The most recently used folders are kept. */
 
 enum { FOLDERS = 8, DAY_SECONDS = 24 * 60 * 60, SETTLED_SECONDS = 1 };
 
@@ -23,7 +23,7 @@ struct place {
 struct folder {
     char *path;          /* NULL: this one is free */
     struct file_id seen; /* the folder when it was read */
-    bool fresh;          /* it had just been changed: more may have followed at the same moment */
+    bool fresh;          /* it had just been changed, and another change may have the same time */
     uint64_t used;
     struct arena arena; /* owns the rest */
     struct place *place;
@@ -72,7 +72,7 @@ void codex_places_free(struct codex_places *p)
 
 /* ---- reading a folder ---- */
 
-/* The plain file of a rollout comes before a packed one. */
+/* The plain file of a rollout sorts before a packed one. */
 static int compare_places(const void *a, const void *b)
 {
     const struct place *x = a, *y = b;

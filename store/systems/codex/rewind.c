@@ -22,8 +22,8 @@ static bool is_of(const struct codex_change *x, const char *path)
 
 /* ---- a file ---- */
 
-/* The file as the session left it, if its patches give that. A file that was moved may have replaced one: unless its name is
- * known to have been free, nothing shows that it may go. */
+/* The file as the session left it, if the patches determine that. A moved file may have replaced
+ * another one, so it may only be removed if its name is known to have been free. */
 static enum err_code set_last(struct planning *p, size_t i, const struct codex_before *before,
                               struct rewind_target *t, struct err *e)
 {
@@ -47,7 +47,7 @@ static enum err_code set_last(struct planning *p, size_t i, const struct codex_b
     return ERR_OK;
 }
 
-/* A file that comes back gets the mode that it had in the commit. */
+/* A restored file gets the mode that it had in the commit. */
 static void set_mode(const struct planning *p, struct rewind_target *t)
 {
     enum { LINK = 0120000, RUN = 0100755 };

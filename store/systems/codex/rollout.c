@@ -19,7 +19,7 @@ enum {
     DEPTH = 3,            /* year, month, day */
     CHAIN_MAX = 64,       /* forks of forks */
     TEXT_MAX = 512 << 20, /* of all logs of one thread, if they have to be joined */
-    WINDOW_LOG_MAX = 27,  /* what an archive may ask of memory while it is read: 128 MiB */
+    WINDOW_LOG_MAX = 27,  /* limit of the memory for reading an archive: 128 MiB */
     FIRST_LINE_MAX = 16 << 20,
 };
 
@@ -140,7 +140,7 @@ static int compare_slices(struct slice a, struct slice b)
     return memcmp(a.p, b.p, UUID);
 }
 
-/* Several files of one rollout: the last one counts, which is neither archived nor packed. */
+/* If a rollout has several files, the last one is used, which is neither archived nor packed. */
 static int compare_rollouts(const void *a, const void *b)
 {
     const struct rollout *x = a, *y = b;
@@ -237,7 +237,7 @@ struct unpacking {
     char *in;
     int64_t at;
     size_t max;
-    size_t left; /* what the current frame still wants; 0: between frames */
+    size_t left; /* input that the current frame still needs; 0: between frames */
     bool whole;
 };
 
@@ -258,7 +258,7 @@ static enum err_code unpack_piece(struct unpacking *u, ZSTD_inBuffer *in, struct
     return ERR_OK;
 }
 
-/* Reads the archive to its end, its first fault or the limit. */
+/* Reads the archive up to its end, its first damage or the limit. */
 static enum err_code unpack(struct unpacking *u, struct buf *out, struct err *e)
 {
     size_t step = ZSTD_DStreamInSize(), got = step;
@@ -346,12 +346,12 @@ void rollout_base_read(struct slice first_line, struct arena *a, struct rollout_
         out->end = -1;
 }
 
-/* Logs of a thread from the newest to the oldest, each with the number of its bytes that count. */
+/* The logs of a thread from the newest to the oldest, each with the number of bytes to use. */
 struct chain {
     const char *store;
     struct rollouts all;
     bool searched;
-    bool done; /* logs of the same thread count to their ends */
+    bool done; /* logs of the same thread are used to their ends */
     struct arena arena;
     struct buf text[CHAIN_MAX];
     struct slice id[CHAIN_MAX]; /* of the log that this one continues */
@@ -391,7 +391,7 @@ static bool ends_at_line(const struct buf *text, int64_t end)
     return end >= 0 && (uint64_t)end <= text->n && (end == 0 || text->p[end - 1] == '\n');
 }
 
-/* Reads one log of the chain; `end` < 0: all of it counts. */
+/* Reads one log of the chain; `end` < 0: all of it is used. */
 static enum err_code read_link(struct chain *c, const char *path, int64_t end, struct err *e)
 {
     struct buf *text = &c->text[c->n];
@@ -459,7 +459,7 @@ static enum err_code compose(const char *store, const char *path, bool done, str
 
     if (!rc && c->arena.failed)
         rc = err_nomem(e);
-    if (!rc && c->n == 1) { /* the usual case of an archive: nothing is copied */
+    if (!rc && c->n == 1) { /* usual for an archive: nothing is copied */
         *out = c->text[0];
         c->text[0] = (struct buf){ 0 };
     }

@@ -152,7 +152,7 @@ static struct slice parts_text(struct slice object, const char *name, struct are
     return text;
 }
 
-/* What an editor puts before a prompt ends with this mark. */
+/* The context that an editor adds before a prompt ends with this mark. */
 static struct slice without_context(struct slice text)
 {
     static const char mark[] = "## My request for Codex:";

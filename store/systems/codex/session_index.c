@@ -9,8 +9,8 @@
 #include "store/systems/codex/codex.h"
 #include "store/systems/common/config_dir.h"
 
-/* session_index.jsonl: a line is appended for each name that a thread gets, so the last one of a thread counts. A
- * larger file is read from its end: what is cut off are the oldest names. */
+/* session_index.jsonl: each new name of a thread is appended as a line, so the last line of a
+ * thread is valid. A file over the limit is read from its end, which leaves out the oldest names. */
 
 enum { NAMES_MAX = 64 << 20 };
 
@@ -107,7 +107,7 @@ static void read_file(struct codex_names *n)
     buf_fini(&text);
 }
 
-/* A list asks for each of its rows; one look at the file is enough for all of them until it changes. */
+/* A list asks for the name of each row, but the file is read only after a change. */
 static void refresh(struct codex_names *n)
 {
     struct stat sb;

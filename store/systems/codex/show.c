@@ -11,7 +11,7 @@
 
 /* ---- which rows a reader sees ---- */
 
-/* Stands for the turns before it until the transcript is complete: then both are removed. */
+/* Marks the turns before it as dropped until the transcript is complete; then both are removed. */
 enum { ROLLBACK_MARK = MESSAGE_CLEARED | MESSAGE_LEFT_OUT };
 
 static bool has_text(const struct codex_row *row, struct arena *a)
@@ -88,7 +88,7 @@ static size_t turns_of(const struct transcript *t, size_t i)
     return n > 0 ? (size_t)n : 0;
 }
 
-/* The messages that stay of the first n without their last turns. */
+/* The number of the first n messages that remain without their last turns. */
 static size_t without_turns(const struct transcript *t, size_t n, size_t turns)
 {
     while (n > 0 && turns > 0) {
@@ -117,7 +117,7 @@ static bool is_packed(const struct session_ref *ref)
     return ref->path.n > 4 && memcmp(ref->path.p + ref->path.n - 4, ".zst", 4) == 0;
 }
 
-/* Returns true if other logs precede this one. Only its first line has to be read. */
+/* Returns true if this log continues other ones, for which only its first line is read. */
 static enum err_code continues(const struct session_ref *ref, bool *yes, struct err *e)
 {
     enum { FIRST = 64 << 10, MOST = 16 << 20 };
@@ -170,7 +170,8 @@ enum err_code codex_load(const struct store *st, const struct session_ref *ref,
     return rc;
 }
 
-/* The end of a log that is not packed is read alone; if that is all of it, what it continues is shown too. */
+/* Only the end of an unpacked log is read; if that is the whole log, the logs that it continues are
+ * shown as well. */
 enum err_code codex_tail(const struct store *st, const struct session_ref *ref, size_t bytes,
                          const atomic_bool *cancel, struct transcript **out, struct err *e)
 {

@@ -9,8 +9,8 @@
 #include "store/systems/common/config_dir.h"
 #include "store/systems/common/sqlite/sqlite_db.h"
 
-/* The index of the program's own list, a database: names of threads, and when each was last changed. The time of a rollout
- * is not that: packing it away and copying it leave another one. */
+/* The index of the program's own list is a database with the names of threads and the time of their
+ * last change. The time of a rollout's file is not reliable, because packing and copying change it. */
 
 struct codex_threads {
     pthread_mutex_t mutex;
@@ -19,7 +19,7 @@ struct codex_threads {
     struct arena arena;            /* owns the rest but the set's own memory */
     struct slice_set ids;
     struct codex_thread *thread; /* by number */
-    struct err trouble;          /* code ERR_OK: it could be read, or is not there */
+    struct err trouble;          /* code ERR_OK: it could be read, or does not exist */
 };
 
 struct codex_threads *codex_threads_new(const char *store)
@@ -58,7 +58,8 @@ void codex_threads_free(struct codex_threads *t)
 
 /* ---- the database ---- */
 
-/* A newer program counts its tables up: state_5.sqlite. Returns the newest one's name, in the arena; NULL: none. */
+/* Newer versions of the program increase the number in the name: state_5.sqlite. Returns the newest
+ * name, in the arena; NULL: no database. */
 static const char *newest_database(const char *store, struct arena *a)
 {
     DIR *dir = opendir(store);
@@ -118,7 +119,7 @@ static enum err_code take_thread(const struct sqlite_row *row, void *arg, struct
     return more[number].name.p ? ERR_OK : err_nomem(e);
 }
 
-/* Columns that old versions lack are replaced. Begins anew if it is called again. */
+/* Columns that old versions lack are replaced. A second call starts over. */
 static enum err_code read_threads(struct sqlite_db *db, void *arg, struct err *e)
 {
     struct codex_threads *t = arg;
@@ -136,7 +137,7 @@ static enum err_code read_threads(struct sqlite_db *db, void *arg, struct err *e
     return rc;
 }
 
-/* Without SQLite on this machine the list is as it is for a store without the index. */
+/* Without SQLite on this machine, the list is made as for a store without the index. */
 static void read_database(struct codex_threads *t, const char *path)
 {
     struct err problem = { 0 };

@@ -5,9 +5,9 @@
 #include "store/systems/codex/row.h"
 #include "store/systems/common/usage_rows.h"
 
-/* The tokens of each answer are in a row of their own, token_usage_record. Older threads have running totals only, token_count,
- * which are repeated when something else in their row changes. Rows of both kinds describe the same answers, so the totals
- * count as long as there was no record. */
+/* The tokens of each answer are in a separate row, token_usage_record. Older threads have only
+ * running totals, token_count, which are repeated when something else in their row changes. Rows of
+ * both kinds describe the same answers, so the totals are used only until the first record. */
 
 struct walk {
     usage_fn *fn;
@@ -26,7 +26,7 @@ static struct slice text_at(struct slice object, const char *name, struct arena 
     return json_get_text(object, name, a, &text) ? text : SLICE("");
 }
 
-/* input_tokens contains the tokens of caches, and output_tokens those of the thinking. */
+/* input_tokens includes the tokens of caches, and output_tokens the tokens of the thinking. */
 static void read_counts(struct slice usage, struct usage_record *u)
 {
     int64_t input = usage_count(usage, "input_tokens");

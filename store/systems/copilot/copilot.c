@@ -72,7 +72,8 @@ static enum err_code copilot_variable(const struct store *st, const char **name,
 
 /* ---- in use? ---- */
 
-/* The process in the name of a hold file, if it still runs as a Copilot; without a table of processes, if it still runs. */
+/* The process in the name of a hold file, if it is still running and is Copilot; without a process
+ * table, if it is still running. */
 static pid_t holder(const char *name, const char *proc)
 {
     struct arena a = { 0 };
@@ -136,7 +137,8 @@ static const char *copilot_cannot(unsigned ability)
     }
 }
 
-/* No rename, fork or delete: what they change is also in a database that the program alone writes. */
+/* Rename, fork and delete are not supported: they would change a database that only the program
+ * writes. */
 const struct store_ops copilot_ops = {
     .name = "copilot",
     .label = "Copilot CLI",

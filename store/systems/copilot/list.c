@@ -43,7 +43,7 @@ struct walk {
     bool more;
 };
 
-/* A directory without a log was never talked in. */
+/* A directory without a log has no conversation. */
 static enum err_code visit(struct walk *w, int dir, const char *folder, const char *name)
 {
     struct arena a = { 0 };
@@ -223,7 +223,7 @@ static enum err_code complete_row(const struct store *st, const struct scope *sc
 
 /* ---- the rows, for a reader ---- */
 
-/* Rows of a sub-agent are marked until it is known whose conversation is read. */
+/* The rows of a sub-agent are marked until it is known which conversation is being read. */
 static enum err_code judge(struct logfile *log, size_t line, struct message *m, bool *keep,
                            struct err *e)
 {

@@ -9,8 +9,9 @@
 #include "store/systems/copilot/copilot.h"
 #include "store/systems/copilot/snapshots.h"
 
-/* Points are the prompts of the conversation. The program's own rewind of the conversation alone leaves the snapshots
- * of the turns that it cut, and these turns did change the files: they have no point, but their states count. */
+/* Points are the prompts of the conversation. When the program rewinds only the conversation, it
+ * keeps the snapshots of the removed turns, which did change files: these turns have no points, but
+ * their states are used. */
 
 /* ---- the prompts ---- */
 
@@ -19,8 +20,8 @@ struct prompt {
     int64_t time_ms;
     bool edits;    /* its turn changed files with a tool ... */
     bool commands; /* ... or ran a command of the shell ... */
-    bool wrote;    /* ... or asked for one that may have changed files */
-    bool ended;    /* the last that it has is an answer that asks for no tool */
+    bool wrote;    /* ... or requested one that may have changed files */
+    bool ended;    /* it ends with an answer that does not call a tool */
 };
 
 struct edited {
@@ -94,7 +95,7 @@ static bool is_shell(struct slice name)
     return slice_has(name, "bash") || slice_has(name, "shell");
 }
 
-/* The program was killed if the results of these calls were not answered. */
+/* The program was killed if no answer followed the results of these calls. */
 static void take_answer(struct prompts *p, struct slice row)
 {
     struct prompt *x = &p->prompt[p->n - 1];
@@ -150,7 +151,7 @@ static size_t position(const struct prompts *p, struct slice event)
     return p->n;
 }
 
-/* The snapshot of a cut turn lies where its time puts it. */
+/* The snapshot of a removed turn is ordered by its time. */
 static bool follows(const struct prompts *p, size_t at, const struct copilot_snapshot *s)
 {
     size_t i = position(p, s->event);
@@ -167,8 +168,8 @@ static const struct copilot_snapshot *snapshot_of(const struct copilot_snapshots
     return NULL;
 }
 
-/* Its files were changed, and there is no snapshot. A turn that changed nothing has none either, but one that was killed does not
- * show whether its commands did. */
+/* Returns true if the turn changed files but has no snapshot. A turn without changes has no
+ * snapshot either, but a killed turn does not show whether its commands changed files. */
 static bool is_lost(const struct copilot_snapshots *s, const struct prompt *p)
 {
     return (p->edits || (p->wrote && !p->ended)) && !snapshot_of(s, p->id);
@@ -257,7 +258,8 @@ static void set_wanted(struct rewind_target *t, const struct copilot_state *s)
     }
 }
 
-/* A turn that was killed, or that a fork inherited, has no snapshot: what a later one found may be the work of that turn. */
+/* A turn that was killed, or that a fork inherited, has no snapshot: the state that a later turn
+ * found may be its work. */
 static bool is_later(const struct prompts *p, size_t at, const struct copilot_snapshots *s,
                      const struct copilot_snapshot *of, const char *path)
 {
@@ -353,7 +355,7 @@ static enum err_code add_notes(struct rewind_plan *plan, const struct prompts *p
     return rc;
 }
 
-/* Adds the files that tools changed in turns of which there is no snapshot. */
+/* Adds the files that tools changed in turns without a snapshot. */
 static enum err_code add_lost(struct rewind_plan *plan, const struct prompts *p, size_t at,
                               const struct copilot_snapshots *s, struct err *e)
 {

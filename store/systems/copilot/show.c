@@ -16,7 +16,7 @@ static struct slice text_at(struct slice object, const char *path, struct arena 
 
 /* ---- whose conversation ---- */
 
-/* The id in the path of a log: that of the session; a sub-agent's ref has another one. */
+/* The path of a log contains the id of the session; a sub-agent's ref has another id. */
 static bool is_sub_agent(const struct session_ref *ref)
 {
     return slice_find(ref->path.p, ref->path.n, ref->id.p, ref->id.n) == NULL;
@@ -34,7 +34,8 @@ static bool is_of_agent(const struct transcript *t, size_t i, struct slice agent
     return is;
 }
 
-/* An older program appended a row when a person went back: the event that it names and what followed do not count. */
+/* Older versions appended a row for a rewind: the event that it names and everything after it are
+ * dropped. */
 static size_t without_rewound(const struct transcript *t, size_t n, size_t mark)
 {
     struct arena a = { 0 };

@@ -3,8 +3,9 @@
 #include "store/systems/common/usage_rows.h"
 #include "store/systems/copilot/copilot.h"
 
-/* The tokens of each answer are in a row session.usage_record; those of a sub-agent have its id. inputTokens contains what came
- * from a cache. The cost is in premium requests, which are no money. A fork keeps the ids of its rows. */
+/* The tokens of each answer are in a row session.usage_record, with the id of a sub-agent if it is
+ * the sub-agent's. inputTokens includes tokens from a cache. The cost is in premium requests, not
+ * in money. A fork keeps the ids of its rows. */
 
 static bool read_usage(struct slice row, struct arena *a, struct usage_record *u)
 {

@@ -31,7 +31,7 @@ static struct slice single_quoted(struct slice value, struct arena *a)
     return (struct slice){ out, n };
 }
 
-/* The escapes of JSON are read; a text with any other one is left out. */
+/* The escapes of JSON are decoded; a text with any other escape is ignored. */
 static struct slice double_quoted(struct slice value, struct arena *a)
 {
     struct slice text = { NULL, 0 };
@@ -41,7 +41,7 @@ static struct slice double_quoted(struct slice value, struct arena *a)
     return text;
 }
 
-/* A plain text may not begin with a character that means something else, and ends at a comment. */
+/* A plain text must not begin with a character that has a special meaning, and ends at a comment. */
 static struct slice plain(struct slice value, struct arena *a)
 {
     const char *comment;

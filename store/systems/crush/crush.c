@@ -27,7 +27,7 @@ int64_t crush_time(int64_t stored)
 
 /* ---- which databases ---- */
 
-/* Adds the database in a data directory, if it is there. */
+/* Adds the database in a data directory, if it exists. */
 static enum err_code add_database(struct sqlite_store *s, const char *data, const char *project,
                                   struct err *e)
 {
@@ -40,7 +40,7 @@ static enum err_code add_database(struct sqlite_store *s, const char *data, cons
     return rc;
 }
 
-/* One entry of projects.json. A relative data directory is one of the project. */
+/* Adds one entry of projects.json. A relative data directory is relative to the project. */
 static enum err_code add_project(struct sqlite_store *s, struct slice path, struct slice data,
                                  struct err *e)
 {
@@ -96,7 +96,8 @@ static enum err_code read_projects(struct sqlite_store *s, struct err *e)
     return rc;
 }
 
-/* A path that was named: the directory with projects.json, a project, or the data directory of one. */
+/* Opens a given path: the directory with projects.json, a project, or the data directory of a
+ * project. */
 static enum err_code add_named(struct sqlite_store *s, struct err *e)
 {
     char *inside = config_dir_join(s->base.path, ".crush");
@@ -158,7 +159,7 @@ static const char *crush_cannot(unsigned ability)
     }
 }
 
-/* Everything that writes is missing: the database is Crush's, and may be open. */
+/* All operations that write are missing, because the database belongs to Crush and may be open. */
 const struct store_ops crush_ops = {
     .name = "crush",
     .label = "Crush",

@@ -35,7 +35,7 @@ const char *crush_sessions(struct sqlite_db *db, struct arena *a)
     return sql;
 }
 
-/* The generation of a title is a session of its own. */
+/* Crush generates titles in separate sessions. */
 static bool is_own(struct slice id, struct slice parent)
 {
     return parent.n == 0 && !slice_starts(id, "title-");

@@ -6,8 +6,8 @@
 #include "store/rewind/plan/plan.h"
 #include "store/systems/crush/crush.h"
 
-/* A rewind to a prompt: each file with a version since then gets the content that the session kept last before the prompt,
- * or its version 0. Commands are not recorded. */
+/* A rewind to a prompt: each file with a version since then gets the last content that the session
+ * saved before the prompt, or its version 0. Commands are not recorded. */
 
 enum { PREFIX_SHORTEST = 4, FILE_MOST = 64 << 20 };
 
@@ -52,7 +52,7 @@ struct kept {
     size_t n, before;                    /* how many are older than the point */
 };
 
-/* Times have seconds only: a version of the same second is work of the prompt. */
+/* Times are in seconds, so a version of the same second is taken for work of the prompt. */
 static struct kept versions_of(const struct planning *p, size_t *at)
 {
     struct kept k = { &p->versions.version[*at], 0, 0 };
@@ -83,7 +83,7 @@ static bool has_crlf(struct slice text)
     return slice_has(text, "\r\n");
 }
 
-/* Crush's edit tool keeps texts with the line ends of Unix and writes those that the file had. */
+/* Crush's edit tool stores texts with Unix line ends but writes the line ends of the file. */
 static bool was_converted(const char *path, struct slice kept)
 {
     struct buf present = { 0 };

@@ -52,7 +52,7 @@ static void put_binary(struct block_list *out, struct slice data)
     transcript_block_put(out, b);
 }
 
-/* Only an answer that failed has something to say. */
+/* Only a failed answer has something to show. */
 static void put_finish(struct block_list *out, struct slice data)
 {
     struct block b = { .kind = BLOCK_NOTE, .name = SLICE("error"), .failed = true };
@@ -140,7 +140,7 @@ static bool agent(const struct sqlite_row *row, struct arena *a, struct subagent
     return true;
 }
 
-/* ---- costs: the tokens of a session are those of its last request only, and not of all ---- */
+/* ---- costs: the recorded tokens of a session are only those of its last request ---- */
 
 static const char *answers(struct sqlite_db *db, struct arena *a)
 {
@@ -153,7 +153,7 @@ static const char *answers(struct sqlite_db *db, struct arena *a)
                : NULL;
 }
 
-/* That of a session contains those of its sub-agents. */
+/* The cost of a session includes the costs of its sub-agents. */
 static bool answer(const struct sqlite_row *row, struct arena *a, struct usage_record *out)
 {
     (void)a;

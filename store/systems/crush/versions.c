@@ -5,9 +5,9 @@
 #include "store/fs/path.h"
 #include "store/systems/crush/crush.h"
 
-/* What a session kept of its files: version 0 is the file before its first edit, and each edit adds one. If a file was
- * changed by hand before an edit, that content is a version too, and nothing marks it; there are then more versions than
- * edits. */
+/* The saved versions of a session's files: version 0 is the file before its first edit, and each
+ * edit adds one. If a file was changed by hand before an edit, that content is also a version,
+ * without any mark; then there are more versions than edits. */
 
 static const char files_sql[] = "SELECT path, content, version, created_at FROM files WHERE "
                                 "session_id = ?1 ORDER BY path, version";
@@ -23,7 +23,7 @@ struct reading {
     struct crush_versions *out;
 };
 
-/* The absolute path, in the arena; empty: it cannot be one. */
+/* The absolute path, in the arena; empty if the path cannot be made absolute. */
 static struct slice absolute(const struct reading *r, struct slice path)
 {
     struct arena *a = &r->out->arena;
@@ -112,7 +112,7 @@ static bool drop_failed(struct reading *r, struct slice data, int64_t time_ms)
 
 typedef bool part_fn(struct reading *r, struct slice data, int64_t time_ms);
 
-/* Calls it with the data of each part of this type. */
+/* Calls the function with the data of each part of this type. */
 static bool each_part(struct reading *r, const struct sqlite_row *row, const char *wanted,
                       part_fn *fn)
 {

@@ -31,8 +31,8 @@ static int digit_of(char c)
                                   : -1;
 }
 
-/* Decodes pairs of digits; `escaped`: those after a percent sign, as URLs have them. The result is NUL-terminated; empty: not
- * in that form. */
+/* Decodes pairs of hex digits; with `escaped`, those after a percent sign, as in URLs. The result
+ * is NUL-terminated; empty if the text does not have this form. */
 static struct slice decode(struct slice text, bool escaped, struct arena *a)
 {
     char *out = arena_alloc(a, text.n + 1);
@@ -82,7 +82,8 @@ static bool take_varint(struct slice *rest, uint64_t *out)
     return false;
 }
 
-/* Takes the next field; only that of bytes has a value. Returns false at the end, or where the message is damaged. */
+/* Reads the next field; only a field of bytes has a value. Returns false at the end, or if the
+ * message is damaged. */
 static bool take_field(struct slice *rest, uint64_t *number, unsigned *type, struct slice *value)
 {
     uint64_t key, n = 0;

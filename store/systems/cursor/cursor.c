@@ -12,7 +12,7 @@ enum { HASH_BYTES = 16 };
 
 static const char variable[] = "CURSOR_CONFIG_DIR";
 
-/* Takes over the path: NULL unless chats are in it. */
+/* Takes over the path. Returns NULL if it contains no chats. */
 static char *with_chats(char *path)
 {
     char *chats = path ? config_dir_join(path, "chats") : NULL;

@@ -3,7 +3,8 @@
 #include "store/systems/common/config_dir.h"
 #include "store/systems/cursor/cursor.h"
 
-/* The row of a list: meta.json, and of the database what it lacks: prompts, model, an older version's title. */
+/* The row of a list is made from meta.json and, for what that lacks (prompts, model, the title of
+ * an older version), from the database. */
 
 enum { META_MOST = 1 << 20, LOOKS_MOST = 100 /* messages from each end */ };
 

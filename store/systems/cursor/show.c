@@ -6,8 +6,8 @@
 #include "store/systems/common/memory_rows.h"
 #include "store/systems/cursor/cursor.h"
 
-/* A row of a conversation is {"id": ..., "message": <blob>}. The same words are the same blob, so an id is the number of the
- * message and the beginning of its blob's name. */
+/* A row of a conversation is {"id": ..., "message": <blob>}. Messages with the same text share a
+ * blob, so an id consists of the number of the message and the beginning of the blob's name. */
 
 struct loading {
     struct memory_rows rows;

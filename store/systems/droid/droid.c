@@ -33,8 +33,9 @@ static const struct project_logs logs = { .folder_of = config_dir_flatten,
                                           .inside = inside,
                                           .name_id = name_id };
 
-/* Whether other characters than slashes are replaced in the name of a folder is not known, so names are compared as if all
- * were. Which directory a session is of is in its first line. */
+/* It is not known whether Droid replaces only slashes in the name of a folder, so names are
+ * compared as if all other characters were replaced too. The first line of a session contains its
+ * directory. */
 struct choosing {
     const struct scope *scope;
     session_ref_fn *fn;

@@ -8,7 +8,7 @@
 #include "store/systems/entire/read/view.h"
 #include "store/systems/entire/rewind/planning.h"
 
-/* Checks a session, and what belongs to no session, for damage. Nothing is changed. */
+/* Checks a session, and data that belongs to no session, for damage. Nothing is changed. */
 
 enum { STUCK_MS = 60 * 60 * 1000 };
 
@@ -54,7 +54,7 @@ static bool is_active(const struct catalog_session *s)
     return s->state && s->state->phase == PHASE_ACTIVE;
 }
 
-/* Concurrent sessions share a shadow branch. This is no damage, but good to know. */
+/* Concurrent sessions share a shadow branch. This is not damage, but worth reporting. */
 static enum err_code check_others(struct checking *x, const struct view *v, const char *path)
 {
     const struct entire_state *mine = v->session->state;

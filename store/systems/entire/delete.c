@@ -56,7 +56,7 @@ struct owning {
     struct arena *a;
     struct owned_refs out;
     bool shared; /* a branch stays because others work on it */
-    bool cut;    /* or because not all of it can be read */
+    bool cut;    /* or because a part of it cannot be read */
 };
 
 static bool add_ref(struct owning *t, const struct shadow *shadow)
@@ -145,8 +145,8 @@ enum err_code entire_owned_refs(const struct store *st, const struct session_ref
     return rc;
 }
 
-/* Left behind are shadow branches whose commits all belong to sessions without a state: nothing will continue or condense
- * them. A damaged or half-written state still counts as a state. */
+/* Leftovers are shadow branches whose commits all belong to sessions without a state, because
+ * nothing will continue or condense them. A damaged or half-written state still counts as a state. */
 
 struct look {
     const struct entire *x;
@@ -233,7 +233,8 @@ static enum err_code report_refs(struct look *l, const char *glob, struct err *e
     return rc;
 }
 
-/* What reprise keeps: the work trees before rewinds that were not undone, and the former tips of shadow branches. */
+/* Reports what reprise keeps: the work trees before rewinds that were not undone, and the former
+ * tips of shadow branches. */
 static enum err_code report_kept_refs(struct look *l, struct err *e)
 {
     static const char *const globs[] = { REF_BEFORE "*", ENTIRE_MOVED "*", ENTIRE_CONDENSED "*" };

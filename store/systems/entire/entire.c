@@ -19,7 +19,7 @@
 
 enum { PACKED_MAX = 256 << 20 };
 
-/* What cannot be examined, because its path is too long, may exist. */
+/* A file that cannot be examined because its path is too long may exist. */
 static bool may_exist(const char *dir, const char *name)
 {
     char path[PATH_MAX];
@@ -27,7 +27,7 @@ static bool may_exist(const char *dir, const char *name)
     return snprintf(path, sizeof path, "%s/%s", dir, name) >= PATH_MAX || access(path, F_OK) == 0;
 }
 
-/* Packed refs of Entire; a list that cannot be read may contain any. */
+/* Returns true if the packed refs contain one of Entire, or cannot be read. */
 static bool packed_has(const char *git)
 {
     struct buf packed = { 0 };
@@ -45,7 +45,7 @@ static bool packed_has(const char *git)
     return found;
 }
 
-/* Refs in a reftable cannot be found by their names. */
+/* Refs in a reftable cannot be found by file names. */
 static bool git_has(const char *git)
 {
     static const char *const names[] = { "entire-sessions/.", "refs/heads/entire/.",
@@ -67,7 +67,7 @@ static bool git_or_common_has(const char *git)
     return git_has(git) || (rc != ERR_NOT_FOUND && (rc || git_has(common)));
 }
 
-/* The repository is in .git, in the directory that a file .git names, or in the directory itself. */
+/* The repository is in .git, in the directory that the file .git names, or in the directory itself. */
 static bool dir_has(const char *dir)
 {
     char git[PATH_MAX];
@@ -150,7 +150,7 @@ static bool join_dir_name(const char *dir, const char *name, char **out)
 
 /* ---- the work trees ---- */
 
-/* The main work tree; if a linked one was opened, that is another directory. */
+/* Finds the main work tree, which is another directory if a linked one was opened. */
 static bool main_tree(const struct entire *x, const char *opened, bool linked, char **out)
 {
     static const char suffix[] = "/.git";
@@ -164,7 +164,7 @@ static bool main_tree(const struct entire *x, const char *opened, bool linked, c
     return true;
 }
 
-/* A work tree that is gone still counts for its sessions. */
+/* A deleted work tree is still used for its sessions. */
 static bool is_linked(const struct entire *x, const char *name, const char *path)
 {
     char git[PATH_MAX];
@@ -208,7 +208,7 @@ static bool find_worktrees(struct entire *x, git_repository *repo)
     return ok;
 }
 
-/* ---- is there anything of Entire's, according to git? ---- */
+/* ---- whether git knows any data of Entire ---- */
 
 static bool has_ref(git_repository *repo, const char *glob)
 {
@@ -272,7 +272,8 @@ static enum err_code entire_open(const struct store_env *env, const char *path, 
     }
     enum err_code rc = ok ? ERR_OK : err_nomem(e);
 
-    /* Entire was not asked for explicitly, so a repository without it is passed over, even if it cannot be opened. */
+    /* Entire was not requested explicitly, so a repository without it is skipped, even if it cannot
+     * be opened. */
     if (!rc && !path && !entire_detect(x->base.path))
         rc = err_set(e, ERR_NOT_FOUND, x->base.path, "open store: not an Entire repository");
     if (!rc)

@@ -8,10 +8,11 @@
 #include "store/systems/entire/tokens.h"
 #include "store/systems/entire/write/autocommit.h"
 
-/* What `info` shows of a session of Entire's beyond its row: what `status` and `explain` of the original show. Token usage
- * is that of the state, else it is counted in the transcript, else that of the newest checkpoint. (The checkpoints cannot
- * be added up: until February 2026 each one counted from the beginning of the session.) Attribution and summary are those
- * of the newest checkpoint that has one. */
+/* What `info` shows about a session of Entire beyond its row; `status` and `explain` of Entire show
+ * the same. Token usage is taken from the state, or else counted in the transcript, or else taken
+ * from the newest checkpoint. (The checkpoints cannot be added up: until February 2026 each one
+ * counted from the beginning of the session.) Attribution and summary come from the newest
+ * checkpoint that has them. */
 
 enum { DOCUMENT_MAX = 16 << 20 };
 
@@ -64,7 +65,7 @@ static enum err_code read_checkpoints(struct gathering *g)
 
 /* ---- in words ---- */
 
-/* That of the checkpoints, or of a repository that has none yet. */
+/* The strategy of the checkpoints, or of a repository without checkpoints. */
 static struct slice strategy_of(const struct gathering *g)
 {
     const struct catalog_session *s = g->v.session;
@@ -168,7 +169,7 @@ static enum err_code add_summary(struct gathering *g)
     return rc;
 }
 
-/* The checkpoints since the last commit are what a commit would take up. */
+/* A commit would condense the checkpoints since the last commit. */
 static enum err_code add_state(struct gathering *g)
 {
     const struct entire_state *s = g->v.session->state;

@@ -192,8 +192,8 @@ static struct slice trim(struct slice text)
     return text;
 }
 
-/* Finds the next value of the key in *rest and cuts *rest after it. An empty value is empty: Entire's own reader would
- * take the next line for it. */
+/* Finds the next value of the key in *rest and cuts *rest after it. An empty value stays empty,
+ * although Entire's own reader would take the next line for it. */
 static bool next_trailer(struct slice *rest, const char *key, struct slice *value)
 {
     size_t n = strlen(key);
@@ -268,7 +268,7 @@ int names_compare(struct slice a, struct slice b)
     return d ? d : (a.n > b.n) - (a.n < b.n);
 }
 
-/* The index of the name, or that at which to insert it. */
+/* The index of the name, or the index at which to insert it. */
 static size_t lower_bound(const struct names_list *l, struct slice name)
 {
     size_t low = 0, high = l->n;

@@ -31,7 +31,7 @@ struct entire_tokens entire_tokens_read(struct slice json)
     return t;
 }
 
-/* Numbers from a document of another person must not overflow. */
+/* Numbers from another person's document must not overflow. */
 static int64_t add_clamped(int64_t a, int64_t b)
 {
     int64_t sum;

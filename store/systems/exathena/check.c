@@ -146,9 +146,8 @@ enum err_code exathena_copies(const struct store *st, const struct session_ref *
     return *dir ? ERR_OK : err_nomem(e);
 }
 
-/* Returns true if the saved copies may be those of the project's own log: they are named by the id
- * alone, so this can happen if the store has a root of its own. Also returns true if out of
- * memory. */
+/* Returns true if the saved copies may belong to the project's own log: they are named only by the
+ * id, so this can happen if the store has a separate root. Also returns true if out of memory. */
 static bool has_namesake(const struct exathena *x, struct slice id, struct arena *a)
 {
     const char *log =
@@ -210,8 +209,8 @@ enum err_code exathena_live(const struct store *st, const struct session_ref *re
     return ERR_OK;
 }
 
-/* Saved copies of files and runs of sub-agents that belong to sessions whose log is gone. A missing
- * log proves nothing if the directory cannot be read or contains no log at all. */
+/* Finds saved copies of files and runs of sub-agents that belong to sessions whose log is gone. A
+ * missing log proves nothing if the directory cannot be read or contains no log. */
 
 struct look {
     const struct exathena *x;
@@ -271,8 +270,8 @@ static enum err_code report_leftover(struct look *l, struct slice id, struct err
         return ERR_OK;
     if (is_folder(runs)) /* else the directory is not from the library */
         part[left.parts++] = side;
-    /* If the store has a root of its own, saved copies may be of sessions with logs in another
-     * one. */
+    /* If the store has a separate root, saved copies may belong to sessions with logs in another
+     * root. */
     if (!l->x->own_root && is_folder(saved))
         part[left.parts++] = saved;
     return left.parts ? l->fn(&left, l->arg, e) : ERR_OK;

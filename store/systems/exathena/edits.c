@@ -3,8 +3,8 @@
 #include "store/systems/exathena/event.h"
 #include "store/systems/exathena/exathena.h"
 
-/* A result may contain the file before and after: of `edit` always, of `write` since v0.12.2, with an empty text for a
- * new file. */
+/* A result may contain the file before and after the edit: always for `edit`, since v0.12.2 for
+ * `write`, with an empty text for a new file. */
 
 static void take_payload(struct slice result, struct arena *a, struct edit *edit)
 {

@@ -69,7 +69,7 @@ static const struct {
     { { "role", "content" }, 2, ROLE },
 };
 
-/* Returns MEMBERS if the member is not needed, or if one with this name came before. */
+/* Returns MEMBERS if the member is not needed, or if its name occurred before. */
 static enum member member_of(struct slice key, unsigned level, const struct slice value[MEMBERS])
 {
     size_t i = json_key_in(key, levels[level].name, levels[level].n);
@@ -78,7 +78,7 @@ static enum member member_of(struct slice key, unsigned level, const struct slic
     return m < MEMBERS && !value[m].p ? m : MEMBERS;
 }
 
-/* Reads every byte once, on whatever level it is. */
+/* Reads every byte of all levels once. */
 static void read_level_members(struct json_iter *it, unsigned level, struct slice value[MEMBERS])
 {
     struct json_iter inner;

@@ -25,7 +25,7 @@ const struct exathena *exathena_of(const struct store *st)
 
 static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/* An id that the library generates begins with '-' in one of 64 cases. */
+/* One in 64 ids that the library generates begins with '-'. */
 static bool is_drawn(struct slice id)
 {
     if (id.n != EXATHENA_ID)
@@ -49,7 +49,7 @@ bool exathena_is_id(struct slice id)
 void exathena_generate_id(char *out, size_t n)
 {
     unsigned char random[64];
-    /* bits of the last digit that are not in any byte: zero */
+    /* bits of the last digit that belong to no byte are zero */
     unsigned spare = (unsigned)(n * 6 % 8);
 
     assert(n < sizeof random);
@@ -152,7 +152,7 @@ static void leave_sessions(char *path)
         path[n - sizeof "sessions"] = '\0';
 }
 
-/* The path may also be that of the project. */
+/* The path may also be the project's. */
 static enum err_code named(const struct store_env *env, const char *path, char **out, struct err *e)
 {
     char *given = config_dir_absolute(env, path), *inside;
@@ -285,9 +285,9 @@ static const char *exathena_cannot(unsigned ability)
     }
 }
 
-/* No rename, tag or archive: the format has no place for them (exathena.h). No resume-at: all of
- * the log counts. No tombstone: the row is the message's only copy, and the library does not know
- * blanked rows. */
+/* Rename, tag and archive are missing because the format has no place for them (exathena.h);
+ * resume-at because the whole log is the conversation; tombstone because the row is the message's
+ * only copy, and the library does not support blanked rows. */
 const struct store_ops exathena_ops = {
     .name = "exathena",
     .label = "ExAthena",

@@ -11,7 +11,7 @@
 #include "store/systems/exathena/event.h"
 #include "store/systems/exathena/exathena.h"
 
-/* The sessions of a store: the *.jsonl directly in sessions/, or in a root of its own, without
+/* The sessions of a store are the *.jsonl directly in sessions/, or in a separate root, without
  * subfolders (exathena.md A4). An empty file is a session that was rewound to its beginning. */
 
 enum { SUFFIX = sizeof EXATHENA_SUFFIX - 1 };
@@ -46,8 +46,8 @@ static bool is_in(const char *dir, struct slice path, size_t name_at)
     return name_at == n + 1 && memcmp(path.p, dir, n) == 0;
 }
 
-/* Logs are in a directory named sessions, wherever that is, or in the root that was given: nothing
- * else distinguishes a log from any other JSONL. */
+/* Logs are in a directory named sessions, wherever that is, or in the given root; nothing else
+ * distinguishes a log from other JSONL files. */
 enum err_code exathena_at_path(const struct store *st, struct slice path, struct arena *a,
                                struct session_ref *ref, struct err *e)
 {
@@ -70,8 +70,8 @@ enum err_code exathena_at_path(const struct store *st, struct slice path, struct
 
 /* ---- the rows, for lists and for readers ---- */
 
-/* The time of the first event is that of the session, and the first prompt is its title. A message
- * of a person or a tool waits for an answer. */
+/* The time of the first event is the session's time of creation, and the first prompt is its title.
+ * A message of a person or a tool waits for an answer. */
 static enum err_code read_said(struct slice line, struct arena *a, struct jsonl_said *out)
 {
     struct event ev;
@@ -110,8 +110,8 @@ static struct slice event_id(struct slice row, struct arena *a)
     return event_read(row, a, &ev) ? ev.id : (struct slice){ NULL, 0 };
 }
 
-/* The conversation as a person reads it: every event in the order of the file, whatever its kind,
- * with unreadable lines in their places. */
+/* The conversation as a person reads it: all events of any kind in the order of the file, with
+ * unreadable lines in their places. */
 
 static uint8_t message_kind_of(const struct index_line *line)
 {

@@ -74,7 +74,7 @@ static enum err_code want_first(struct planning *p, const struct saved_file *f,
     return set_last(p, f, t, e);
 }
 
-/* The library skips files without a path or a first copy. So do we, but the plan's notes mention
+/* Like the library, we skip files without a path or a first copy, but the plan's notes mention
  * them. */
 static enum err_code add_first(struct planning *p, const struct saved_file *f, struct err *e)
 {

@@ -230,8 +230,8 @@ enum err_code saved_newest_is(const struct saved_file *f, struct slice bytes, bo
  *
  * The order of writes is the library's: the copy, the tombstone, and for a first version the path,
  * without which the versions are not counted. If the tombstone were written first and a crash left
- * it alone, it would be taken for part of the library's next version, and a rewind would remove the
- * file. A tombstone that is alone all the same is skipped. */
+ * only it, it would be taken for part of the library's next version, and a rewind would remove the
+ * file. A lone tombstone is skipped nevertheless. */
 
 enum { FILE_MODE = 0644, DIRECTORY_MODE = 0755, FILE_MOST = 1 << 30 };
 
@@ -287,7 +287,7 @@ static enum err_code locate_saved_file(struct saving *s, const char *file, struc
     return saved_file_read(parent, hex, s->a, &s->saved, e);
 }
 
-/* As the library compares: an empty file equals a missing one. */
+/* Compares as the library does: an empty file equals a missing one. */
 static enum err_code is_newest_version(const struct saving *s, bool *is, struct err *e)
 {
     *is = false;

@@ -161,8 +161,8 @@ enum err_code exathena_messages(const struct store *st, const struct session_ref
     return rc ? err_wrap(e, rc, "read messages") : ERR_OK;
 }
 
-/* The result of the library's resume: every message, also the system's. Permissions are not
- * restored; each session asks for them again. */
+/* The result of the library's resume: every message, including those of the system. Permissions are
+ * not restored; each session asks for them again. */
 
 struct restoring {
     struct restore out;
@@ -189,7 +189,7 @@ static enum err_code take_message(const struct event *ev, struct slice json, voi
     return ERR_OK;
 }
 
-/* The message that is added in the person's name after a turn that was cut. */
+/* The message that is added in the person's name after an interrupted turn. */
 static bool add_continuation(struct restoring *r, const struct session_ref *ref)
 {
     struct buf text = { 0 };
@@ -251,7 +251,7 @@ enum err_code exathena_restore(const struct store *st, const struct session_ref 
 }
 
 /* The blocks of one event for a reader. An event of an unknown form becomes a note or its raw
- * bytes, never nothing. */
+ * bytes; it is never left out. */
 
 /* ---- changes of a file by a tool ---- */
 

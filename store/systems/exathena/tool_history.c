@@ -36,7 +36,7 @@ static bool is_writer(struct slice name)
 
 /* ---- writes ---- */
 
-/* The path that a row names, absolute; NULL if it is no path or out of memory. */
+/* The absolute form of the path that a row names; NULL if it is not a path or out of memory. */
 static const char *absolute(struct write_search *t, struct slice path, struct arena *a)
 {
     const char *text =

@@ -14,8 +14,8 @@
 #include "store/systems/exathena/event.h"
 #include "store/systems/exathena/exathena.h"
 
-/* A new session as the library writes it: a log with its session_start. Title, model and parent
- * have no place there; with keys of our own the library would drop the line, and its rewind would
+/* A new session as the library writes it: a log with its session_start. It has no place for title,
+ * model and parent; with additional keys the library would drop the line, and its rewind would
  * fail. */
 
 enum { FILE_MODE = 0644, DIRECTORY_MODE = 0755 };
@@ -231,7 +231,7 @@ static enum err_code add_event_row(struct slice row, struct append_rows_item *ma
     return err_set(e, ERR_USAGE, "", "append: neither an event nor a message");
 }
 
-/* The whole event. The order of its keys is the library's own, whichever the log has. */
+/* Writes the whole event, with its keys in the library's order, whatever the order in the log. */
 enum err_code exathena_host_row(const struct store *st, struct slice row, bool transcript,
                                 struct arena *a, struct slice *complete, struct slice *id,
                                 struct err *e)

@@ -59,8 +59,8 @@ static bool is_type(struct slice raw, struct slice type)
     return json_get(raw, "type", &own) && slice_eq(own, type);
 }
 
-/* A list is what the program goes on with: the messages of before have lost their calls and tokens there, and results of
- * tools have the id of the message that called them. */
+/* A list is the state with which the program continues: earlier messages in it have lost their
+ * calls and tokens, and results of tools have the id of the message that called them. */
 static bool is_complete(struct slice raw, struct slice other)
 {
     struct slice value, type;
@@ -121,8 +121,8 @@ static void cut_to(struct reading *r, size_t n)
             c->arena.failed = true;
 }
 
-/* The list that the program goes on with. Messages that it leaves out (after a loop, or a compression) are left to the
- * reader: only a rewind drops them. */
+/* Reads the list with which the program continues. Messages that it leaves out (after a loop or a
+ * compression) are kept for the reader; only a rewind drops messages. */
 static void put_list(struct reading *r, struct slice list)
 {
     struct slice key, raw;
@@ -145,7 +145,7 @@ static void apply_set(struct reading *r, struct slice set)
         put_list(r, list);
 }
 
-/* A message that is not known drops them all, as for the program. */
+/* An unknown message drops all of them, as in the program. */
 static void apply_rewind(struct reading *r, struct slice id)
 {
     uint32_t number = slice_set_find(&r->now, id);
@@ -240,7 +240,7 @@ void gemini_chat_fini(struct gemini_chat *c)
 
 /* ---- one message ---- */
 
-/* The contents of files that a prompt names follow it as parts of their own. */
+/* The contents of files that a prompt names follow it as separate parts. */
 static bool add_part(struct buf *all, struct slice part, bool *end, struct arena *a)
 {
     struct slice text =

@@ -70,7 +70,8 @@ static const char *gemini_cannot(unsigned ability)
     }
 }
 
-/* Read only: a list that Gemini itself makes deletes files that it takes for spoilt, so nothing is left to chance. */
+/* The store is read-only: when Gemini lists sessions, it deletes files that it considers damaged,
+ * so reprise does not change any. */
 const struct store_ops gemini_ops = {
     .name = "gemini",
     .label = "Gemini CLI",

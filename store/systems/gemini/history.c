@@ -89,7 +89,8 @@ static void take_display(struct gemini_history *h, struct slice display, bool wr
     add_edit(h, x);
 }
 
-/* An edit whose result is only a sentence. One of nothing creates its file, and fails if there is one. */
+/* Reads an edit whose result is only a sentence. An edit that replaces an empty text creates the
+ * file, and fails if it exists. */
 static void take_sentence(struct gemini_history *h, struct slice call, bool writes,
                           struct place where)
 {
@@ -140,7 +141,7 @@ static void take_message(struct gemini_history *h, struct slice raw, struct plac
 
 /* ---- sub-agents ---- */
 
-/* The last message of the session that had been written by then. */
+/* The last message of the session that had been written by that time. */
 static size_t place_at(const struct gemini_history *h, const int64_t *times, int64_t time_ms)
 {
     size_t at = 0;
@@ -151,7 +152,7 @@ static size_t place_at(const struct gemini_history *h, const int64_t *times, int
     return at;
 }
 
-/* A log that cannot be read tells nothing about files. */
+/* A log that cannot be read is skipped: its edits are unknown. */
 static enum err_code take_subagent(struct gemini_history *h, const int64_t *times, const char *path,
                                    struct err *e)
 {
@@ -189,7 +190,7 @@ static enum err_code take_subagents(struct gemini_history *h, const struct store
     return rc;
 }
 
-/* In the order of the messages, and those of one message in the order of their times. */
+/* Sorts edits by message, and edits of one message by time. */
 static void sort_edits(struct gemini_history *h)
 {
     for (size_t i = 1; i < h->edits; i++) {

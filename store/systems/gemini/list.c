@@ -69,7 +69,7 @@ struct slice gemini_project(const char *path, struct arena *a)
 struct found {
     struct slice id, path;
     struct file_id file;
-    int64_t updated_ms; /* as the session itself records it; 0: it does not */
+    int64_t updated_ms; /* as recorded in the session; 0: not recorded */
 };
 
 struct folder {
@@ -186,7 +186,7 @@ static int compare_found(const void *x, const void *y)
     return strcmp(a->path.p, b->path.p);
 }
 
-/* Several files of one id: the one with most messages stays; of equal ones the newer one. */
+/* If several files have one id, the one with the most messages stays, or the newer of equal ones. */
 static void drop_twins(struct folder *f)
 {
     size_t n = 0;

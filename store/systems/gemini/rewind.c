@@ -10,8 +10,8 @@
 #include "store/rewind/plan/rewind.h"
 #include "store/systems/gemini/history.h"
 
-/* From a point on, the first edit of a file says what the file was, if nothing else could have changed it in between: a
- * command of the shell could, and so could a person. */
+/* The first edit of a file after a point records the state of the file at the point, unless
+ * something else could have changed it in between, such as a shell command or a person. */
 
 enum { PRESENT_MAX = 16 << 20 };
 
@@ -100,7 +100,7 @@ static bool has_crlf(struct slice text)
     return slice_find(text.p, text.n, "\r\n", 2) != NULL;
 }
 
-/* The program works on texts with line feeds and writes the line ends of the file. */
+/* The program works on texts with line feeds, but writes the line ends of the file. */
 static struct slice with_crlf(struct slice text, struct arena *a)
 {
     char *out = arena_alloc(a, text.n * 2 + 1);
@@ -196,7 +196,8 @@ static bool is_late(struct planning *p, const struct gemini_edit *x)
            prompt_between(p, p->from + 1, x->at);
 }
 
-/* Why the file may have been changed between the point and this edit, its first one since; NULL: nothing shows it. */
+/* The reason why the file may have been changed between the point and this edit, its first one
+ * since; NULL: no sign of a change. */
 static const char *doubt(struct planning *p, const struct gemini_edit *x, bool crlf)
 {
     const struct gemini_edit *earlier = edit_before(p, x);
@@ -212,8 +213,8 @@ static const char *doubt(struct planning *p, const struct gemini_edit *x, bool c
                : NULL;
 }
 
-/* Whether the file had CRLF when an edit found it, whose text has line feeds only: the program keeps the line ends, so the
- * next exact text shows them, or the present file. */
+/* Returns whether the file had CRLF when it was edited, if the recorded text has only line feeds:
+ * the program keeps the line ends, so the next exact text or the present file shows them. */
 static bool had_crlf(const struct planning *p, const struct gemini_edit *x, bool present)
 {
     const struct gemini_edit *end = p->h.edit + p->h.edits;

@@ -6,8 +6,8 @@
 #include "store/systems/common/memory_rows.h"
 #include "store/systems/gemini/gemini.h"
 
-/* The lines of a file are not the conversation. When they are applied, each message is one row: its bytes, with blanks for
- * the line ends between the members of an older document. */
+/* The lines of a file are operations, not the conversation. After they are applied, each message is
+ * one row: its bytes, with blanks for the line ends between the members of an older document. */
 
 enum { READ_MAX = 256 << 20 };
 
@@ -193,7 +193,7 @@ static bool find_call(struct slice row, struct slice id, struct arena *a, struct
     return false;
 }
 
-/* The result of an edit has the whole file before and after it. */
+/* The result of an edit contains the whole file before and after it. */
 static void fill(struct slice row, struct arena *a, struct edit *edit, bool *counts)
 {
     struct slice call, shown, text;

@@ -3,8 +3,9 @@
 #include "store/systems/common/usage_rows.h"
 #include "store/systems/gemini/gemini.h"
 
-/* The tokens of an answer are in its message, {input, output, cached, thoughts, tool}, which is written several times: its id
- * makes one of them. Turns that were rewound cost as much. The input contains the tokens of caches. */
+/* The tokens of an answer are in its message, {input, output, cached, thoughts, tool}, which may be
+ * written several times and is identified by its id. Rewound turns are counted, because they were
+ * paid for. The input includes the tokens of caches. */
 
 enum { READ_MAX = 256 << 20 };
 

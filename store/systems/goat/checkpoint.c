@@ -62,8 +62,8 @@ static bool link_blob(struct saving *s, const char *hash, const char *to)
     return false;
 }
 
-/* The copy was hashed while it was made and has no name yet. It is published unless the contents
- * exist already. */
+/* The copy was hashed while it was made and has no name yet. It gets its name unless the contents
+ * already exist. */
 static enum err_code name_blob(struct saving *s, struct disk_new *copy, const char *hash,
                                struct err *e)
 {

@@ -74,7 +74,7 @@ struct counted {
     int64_t forked_ms;
 };
 
-/* When a fork was made; TIME_NONE: the session is none. */
+/* The time at which a fork was made; TIME_NONE if the session is not a fork. */
 static int64_t forked_ms(const struct session_ref *ref)
 {
     struct arena a = { 0 };
@@ -86,7 +86,7 @@ static int64_t forked_ms(const struct session_ref *ref)
     return ms;
 }
 
-/* The rows that a fork copied are those that are older than it. */
+/* Rows older than the fork were copied. */
 static enum err_code count_edit(const struct edit *edit, void *arg, struct err *e)
 {
     struct counted *c = arg;

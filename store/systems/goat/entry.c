@@ -234,8 +234,8 @@ void goat_message_write(struct jsonout *j, struct slice line, const struct goat_
     jsonout_close(j, '}');
 }
 
-/* Why the row is not a message; NULL: it is. Rows of the stream are checked only by the host's own
- * reader. */
+/* The reason why the row is not a message; NULL if it is. Rows of the stream are checked only by
+ * the host's own reader. */
 static const char *why_no_message(const struct goat_entry *entry)
 {
     if (entry->shape == GOAT_NOTHING || entry->shape == GOAT_STREAM || !entry->role.p)

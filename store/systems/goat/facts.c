@@ -6,8 +6,8 @@
 #include "store/systems/goat/goat.h"
 #include "store/systems/goat/metadata.h"
 
-/* What `info` shows of a Go session beyond its row: what its agent counted, why it stopped, the stream that hooks are told
- * about, and the memory of the project (goat.md B1, B5). */
+/* What `info` shows about a Go session beyond its row: the agent's counts, the reason why it
+ * stopped, the stream whose path hooks receive, and the memory of the project (goat.md B1, B5). */
 
 enum { MEMORY_MAX = 64 << 10 };
 
@@ -41,7 +41,7 @@ static enum err_code add_fields(const struct goat_metadata *m, struct session_fa
     return rc;
 }
 
-/* The path is known before the file exists: hooks are given it when a session starts. */
+/* The path is known before the file exists, because hooks receive it when a session starts. */
 static enum err_code add_transcript(const struct session_ref *ref, struct session_facts *out,
                                     struct err *e)
 {

@@ -17,9 +17,9 @@
 #include "store/systems/goat/manifest.h"
 #include "store/systems/goat/metadata.h"
 
-/* A fork is a new directory: the lines up to a message byte for byte, unreadable ones too, and the
- * metadata with another id, its parent and the time (goat.md B5). The stream of SDK messages and
- * the locks are not copied. */
+/* A fork is a new directory with the lines up to a message, byte for byte (including unreadable
+ * ones), and the metadata with another id, the parent and the time (goat.md B5). The stream of SDK
+ * messages and the locks are not copied. */
 
 struct forking {
     const struct store *st;

@@ -73,8 +73,8 @@ static void goat_close(struct store *st)
     free(g);
 }
 
-/* Without a path, the store is the agent's configuration directory, and it counts only if it
- * contains a session. */
+/* Without a path, the store is the agent's configuration directory, and is only used if it contains
+ * a session. */
 static enum err_code look_around(struct goat *g, struct err *e)
 {
     char place[PATH_MAX];

@@ -18,8 +18,8 @@
 #include "store/systems/goat/metadata.h"
 
 /* Names, sizes and times. Sessions are sorted by a time in their metadata, so that small document
- * is read here; the logs are not. A directory without any of our files is not a session. One with
- * damaged metadata is, and describe reports the damage. */
+ * is read here; the logs are not. A directory without any of the three files is not a session. A
+ * directory with damaged metadata is one, and describe reports the damage. */
 
 struct walk {
     const struct store *store;
@@ -282,8 +282,8 @@ static void deliver_refs(struct walk *w, struct share *s)
     arena_fini(&s->scratch);
 }
 
-/* Looking at two files of each session takes as long as all the rest of a listing, so a second
- * thread takes half of the names. */
+/* Examining two files of each session takes as long as the rest of a listing, so a second thread
+ * handles half of the names. */
 static void walk_names(struct walk *w, struct share *whole)
 {
     struct share first = *whole, second = *whole;
@@ -399,8 +399,8 @@ enum err_code goat_ref_at(const struct store *st, const char *sessions, struct s
     return ERR_OK;
 }
 
-/* A session by its directory's name, by which the host opens it; else by the id in its metadata,
- * which may differ (goat.md B5). */
+/* Finds a session by its directory's name, by which the host opens it, or else by the id in its
+ * metadata, which may differ (goat.md B5). */
 
 struct finder {
     const struct goat *g;

@@ -171,8 +171,8 @@ static int compare_point_time(const void *x, const void *y)
     return strcmp(a->id.p, b->id.p);
 }
 
-/* If it cannot be determined whether there is a checkpoint, that is an error: a new checkpoint
- * could overwrite it. */
+/* If it cannot be determined whether a checkpoint exists, this is an error, because a new
+ * checkpoint could overwrite it. */
 static enum err_code is_point_dir(int dir, const char *name, bool *is, const char *path,
                                   struct err *e)
 {

@@ -299,8 +299,8 @@ enum err_code goat_metadata_of(const struct session_ref *ref, struct arena *a,
     return path ? goat_metadata_read(AT_FDCWD, path, a, out) : ERR_NOMEM;
 }
 
-/* The time as Go writes it: on a line of its own, indented by two blanks. For anything else
- * (another spelling, a document in one line, a repeated key) the whole document is parsed. */
+/* Finds the time as Go writes it, on a separate line that is indented by two blanks. For anything
+ * else (another spelling, a document in one line, a repeated key) the whole document is parsed. */
 static bool plain_updated(struct slice document, int64_t *ns)
 {
     static const char key[] = "\n  \"updated_at\": \"";

@@ -213,7 +213,7 @@ static bool same_wish(const struct rewind_target *a, const struct rewind_target 
            (a->want == REWIND_ABSENT || strcmp(a->source.sha256, b->source.sha256) == 0);
 }
 
-/* A path that occurs twice: one entry is enough if both agree, else neither is used. */
+/* If a path occurs twice and both entries agree, one is used; otherwise neither is. */
 static enum err_code add_once(struct slice_set *seen, struct rewind_plan *plan,
                               const struct rewind_target *t, struct err *e)
 {

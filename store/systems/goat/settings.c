@@ -40,7 +40,7 @@ static const struct setting_name {
     { "total_cost_usd", GOAT_COST, NULL },
 };
 
-/* A number as Go reads it into a float64: a larger one would hide the whole session. */
+/* Reads a number as Go reads it into a float64, because a larger one would hide the whole session. */
 static bool read_float(struct slice value, struct arena *a, double *out)
 {
     struct slice text = arena_copy(a, value);

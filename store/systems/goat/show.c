@@ -96,8 +96,8 @@ enum err_code goat_messages(const struct store *st, const struct session_ref *re
     return rc ? err_wrap(e, rc, "read messages") : ERR_OK;
 }
 
-/* A Go session has no sub-agents. The SDK's stream beside the conversation contains what they did, so it is shown where
- * those of other systems are, but it is not counted as one. */
+/* A Go session has no sub-agents. The SDK's stream beside the conversation contains their work, so
+ * it is shown where other systems show sub-agents, but it is not counted as one. */
 
 enum err_code goat_subagents(const struct store *st, const struct session_ref *ref, struct arena *a,
                              struct slice **ids, size_t *n, struct err *e)
@@ -209,7 +209,7 @@ static enum err_code add_messages(struct restoring *r, struct slice at, size_t *
     return rc;
 }
 
-/* Adds the message that a host sends in the person's name after a turn that was cut. */
+/* Adds the message that a host sends in the person's name after an interrupted turn. */
 static enum err_code add_continuation(struct restoring *r, struct err *e)
 {
     char id[HOST_ID], time[TIME_TEXT];
@@ -297,7 +297,7 @@ enum err_code goat_restore(const struct store *st, const struct session_ref *ref
 }
 
 /* The blocks of one line for a reader, in any dialect. A part of an unknown form becomes a note or
- * its raw bytes, never nothing. */
+ * its raw bytes; it is never left out. */
 
 static struct slice decode_line_text(struct block_list *out, struct slice value)
 {
@@ -399,7 +399,7 @@ static void put_content(struct block_list *b, const struct goat_entry *e, enum g
             put_part(b, role, part);
 }
 
-/* The arguments are a text that is usually a JSON object; any other text is shown as it is. */
+/* The arguments are a text that is usually a JSON object; any other text is shown verbatim. */
 static void add_call_block(struct block_list *b, struct slice call)
 {
     struct slice function, arguments;

@@ -6,14 +6,14 @@
 #include "store/systems/goat/goat.h"
 #include "store/systems/goat/metadata.h"
 
-/* The stream of the SDK (goat.md B3) has the tokens of each answer, in one row that has no time and no id that differs from
- * answer to answer but its own. The metadata has the costs of the whole session, and the time of its last change, which is
- * that of all its records. */
+/* The stream of the SDK (goat.md B3) has the tokens of each answer in one row, which has no time,
+ * and whose only unique id is the row's own. The metadata has the cost of the whole session and the
+ * time of its last change, which is used for all records. */
 
 struct goat_usage_walk {
     struct slice model; /* of the session, for rows that name none */
     int64_t time_ms;
-    bool has_cost; /* the session's own record has that of all its answers */
+    bool has_cost; /* the session's own record has the cost of all answers */
     usage_fn *fn;
     void *arg;
     struct arena arena;

@@ -230,8 +230,7 @@ static enum err_code make_session(const char *base, const char *dir, struct slic
         rc = errno == EEXIST ? require_empty(dir, e) : err_sys(e, dir, "create");
     if (rc)
         return rc;
-    /* The directory's name is synced first: once the metadata is there, nothing can fail any
-     * more. */
+    /* The directory's name is synced first, so that nothing can fail once the metadata exists. */
     rc = disk_sync_dir(base, e);
     if (!rc)
         rc = put_metadata(dir, metadata, e);

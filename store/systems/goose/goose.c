@@ -5,7 +5,7 @@
 #include "store/systems/common/config_dir.h"
 #include "store/systems/common/edits/tool_edits.h"
 
-/* The database: a file that was named, or the one in a directory. */
+/* Adds the database: the given file, or the database in a directory. */
 static enum err_code add_database(struct sqlite_store *s, const char *named, struct err *e)
 {
     bool file = named && sqlite_store_is_file(s->base.path);

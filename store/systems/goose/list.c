@@ -2,7 +2,7 @@
 #include "store/systems/common/config_dir.h"
 #include "store/systems/goose/goose.h"
 
-/* Results of tools are messages of the user's role, so a prompt is one with a text. */
+/* Results of tools are messages with the role of the user, so a prompt is a message with a text. */
 #define PROMPT(order)                                                                              \
     "(SELECT m.content_json FROM messages m WHERE m.session_id = s.id AND m.role = 'user' AND "    \
     "instr(m.content_json, '\"type\":\"text\"') AND NOT instr(m.content_json, "                    \
@@ -48,7 +48,7 @@ static int64_t time_of(const struct sqlite_row *row, int column)
     return sqlite_row_is_null(row, column) ? TIME_NONE : sqlite_row_int(row, column) * 1000;
 }
 
-/* Goose's own list has the sessions of a person that have messages. */
+/* Goose's own list shows the sessions of a person that have messages. */
 static enum session_hidden hidden_of(const struct sqlite_row *row)
 {
     struct slice type = sqlite_row_text(row, COLUMN_TYPE);

@@ -166,7 +166,8 @@ static bool agent(const struct sqlite_row *row, struct arena *a, struct subagent
     return true;
 }
 
-/* ---- tokens: of each answer, or in older versions of a whole session; the input has what came from a cache ---- */
+/* ---- tokens: of each answer, or in older versions of a whole session; the input includes cached
+ * tokens ---- */
 
 static const char sums[] =
     "SELECT s.id, CAST(strftime('%%s', s.updated_at) AS INTEGER), NULL, "

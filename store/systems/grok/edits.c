@@ -6,10 +6,10 @@
 #include "store/systems/common/usage_rows.h"
 #include "store/systems/grok/grok.h"
 
-/* Who changed what, and the tokens of each turn.
- *
- * The result of a call that changed a file shows the change: {"type": "diff", "path", "oldText", "newText"}, where the texts are
- * what was replaced, or after a patch the whole file. The call shows which files a command of the shell moved or removed. */
+/* The edits of a session, and the tokens of each turn. The result of a call that changed a file
+ * contains the change: {"type": "diff", "path", "oldText", "newText"}, where the texts are the
+ * replaced part, or after a patch the whole file. The call of a shell command shows which files it
+ * moved or removed. */
 
 /* ---- edits ---- */
 
@@ -39,7 +39,7 @@ static int64_t time_of(struct slice row, struct arena *a)
     return time_parse(text_at(row, "time", a), &ms) ? ms : TIME_NONE;
 }
 
-/* The places that a call replaced, and whether the first of them had this text. */
+/* The number of places that a call replaced, and whether the first one had this text. */
 static size_t count_places(struct slice diff, struct slice old_text, struct arena *a, bool *same)
 {
     struct slice list, key, place;
@@ -110,7 +110,7 @@ static enum err_code put_diffs(struct walk *w, struct slice update, struct err *
     return rc;
 }
 
-/* Edits of files are those of the results; a command did what it says if it ended well. */
+/* Edits of files are taken from the results; a command is taken at its word if it succeeded. */
 static void keep_commands(struct slice row, struct arena *a, struct edit *edit, bool *counts)
 {
     struct slice code;
@@ -234,9 +234,9 @@ enum err_code grok_edits(const struct store *st, const struct session_ref *ref,
     return rc;
 }
 
-/* ---- tokens: the sums of a turn, those of its sub-agents included, at its end ---- */
+/* ---- tokens: the sums at the end of a turn, including those of its sub-agents ---- */
 
-/* The input contains what came from the cache and what went into it. A fork copies the ids of prompts. */
+/* The input includes tokens read from and written to the cache. A fork copies the ids of prompts. */
 static void read_counts(struct slice usage, struct usage_record *u)
 {
     static const double ticks = 1e10; /* of a dollar */

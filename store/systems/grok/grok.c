@@ -38,7 +38,7 @@ static int digit_of(char c)
     return at ? (int)(at - digits) & 15 : -1;
 }
 
-/* Empty: it is not the percent-encoded form of an absolute path. */
+/* Empty if it is not the percent-encoded form of an absolute path. */
 static struct slice decode(const char *folder, struct arena *a)
 {
     size_t n = strlen(folder), k = 0;
@@ -115,7 +115,7 @@ static enum err_code grok_at_path(const struct store *st, struct slice path, str
     return session_dirs_at_path(st, &grok_dirs, path, a, ref, e);
 }
 
-/* ---- sub-agents: sessions of their own, of which the session has the names ---- */
+/* ---- sub-agents: separate sessions whose names the session contains ---- */
 
 enum err_code grok_subagents(const struct store *st, const struct session_ref *ref, struct arena *a,
                              struct slice **ids, size_t *n, struct err *e)

@@ -7,9 +7,10 @@
 #include "lite/json/jsonout.h"
 #include "store/systems/grok/grok.h"
 
-/* The log is what a client was told, in pieces: texts come in chunks, and a call in several updates. A prompt is a run of its
- * chunks. Runs count as prompts until the first of them has a promptIndex; from then on only those with one count, because the
- * others are not a person's. A rewind appends a marker: the prompts from its index on, and what followed them, are dropped. */
+/* The log contains the updates that a client received: texts come in chunks, and a call in several
+ * updates. A prompt is a run of chunks. Runs are prompts until the first one has a promptIndex;
+ * after that, only runs with a promptIndex are, because the others are not a person's. A rewind
+ * appends a marker: the prompts from its index on, and everything after them, are dropped. */
 
 enum { LOG_MOST = 512 << 20 };
 
@@ -46,7 +47,7 @@ static int64_t number_in(struct slice object, const char *path, int64_t none)
     return json_at(object, path, &value) && json_int(value, &n) && n >= 0 ? n : none;
 }
 
-/* The oldest logs have the parameters of a notification alone. */
+/* The oldest logs contain only the parameters of a notification. */
 bool grok_line_read(struct slice line, struct grok_line *out)
 {
     struct slice params, value;

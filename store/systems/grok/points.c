@@ -6,12 +6,12 @@
 #include "store/systems/common/file_history.h"
 #include "store/systems/grok/grok.h"
 
-/* Going back with rewind_points.jsonl: for each prompt, by its number, the texts of the files that its turn read or wrote, from
- * before and from after it. Grok's screen never uses them, because its rewind is one of the conversation only; it then adds the
- * points of the dropped prompts to the one before, so the first text of a file still is the one from before all of them.
- *
- * A text of null before a turn says that there was no file. After a turn it may also be a file that is no text. Files that were
- * read and never changed are left alone. */
+/* A rewind with rewind_points.jsonl, which contains, for each prompt by its number, the texts of
+ * the files that its turn read or wrote, from before and after it. Grok's screen never uses them,
+ * because it rewinds only the conversation; it then adds the points of the dropped prompts to the
+ * previous point, so the first text of a file is still the one from before all of them. A null
+ * before a turn means that the file did not exist; after a turn, it may also mean a file that is
+ * not text. Files that were only read are left alone. */
 
 static int64_t time_in(struct slice object, const char *name, struct arena *a)
 {
@@ -36,7 +36,7 @@ static void read_state(struct slice snapshot, bool after, struct arena *a, struc
     }
 }
 
-/* The same text before and after: the file was only read. */
+/* Returns true if the text is the same before and after: the file was only read. */
 static bool is_unchanged(struct slice snapshot, struct slice others, struct slice key)
 {
     struct arena a = { 0 };

@@ -6,7 +6,7 @@
 #include "store/systems/common/config_dir.h"
 #include "store/systems/grok/grok.h"
 
-/* ---- the conversation, from rows that are made here ---- */
+/* ---- the conversation, from rows made in memory ---- */
 
 enum kind { KIND_OTHER, KIND_USER, KIND_AGENT, KIND_THOUGHT, KIND_CALL, KIND_RESULT };
 static const char *const kinds[] = { "user", "agent", "thought", "call", "result", NULL };

@@ -5,11 +5,11 @@
 #include "store/systems/common/file_history.h"
 #include "store/systems/kimi/kimi.h"
 
-/* Going back with the file history of Kimi Code, which offers no rewind of files itself (docs/formats/kimi.md).
- *
- * file_history.tracked names the copy of a file from before its first edit of a turn; file_history.checkpoint the files
- * after a turn, but it is missing where the program ended too soon. Every row counts, also those of undone turns, because
- * an undo leaves the files alone. */
+/* A rewind with the file history of Kimi Code, which does not itself rewind files
+ * (docs/formats/kimi.md). file_history.tracked names the copy of a file before its first edit in a
+ * turn; file_history.checkpoint names the files after a turn, but is missing if the program ended
+ * too early. All rows are used, including those of undone turns, because an undo does not change
+ * files. */
 
 /* A call of a tool that writes, until its result. */
 struct call {
@@ -22,7 +22,7 @@ struct call {
 
 struct history {
     struct file_history of;
-    const char *folder; /* of the agent whose log is being read; contains file-history */
+    const char *folder; /* of the agent whose log is read; contains file-history */
     struct call *call;
     size_t calls;
     bool agent; /* the log is that of a sub-agent */
@@ -75,7 +75,7 @@ static void read_entry(struct history *h, struct slice entry, struct saved_state
     }
 }
 
-/* The turn of the session that a sub-agent worked in: its log is read after that of the session. */
+/* The turn of the session in which a sub-agent worked; its log is read after the session's. */
 static int64_t turn_at(const struct history *h, int64_t time_ms)
 {
     int64_t turn = h->of.n ? h->of.point[0].turn : 0;
@@ -266,7 +266,7 @@ static enum err_code read_log(struct history *h, const char *path, struct err *e
     return h->folder ? jsonl_each_row(path, &kimi_keys, NULL, take_row, h, e) : err_nomem(e);
 }
 
-/* A sub-agent whose log cannot be read changed nothing that we know of. */
+/* If the log of a sub-agent cannot be read, its changes are unknown and left out. */
 static enum err_code read_subagents(struct history *h, const struct store *st, struct err *e)
 {
     struct arena *a = &h->of.states.arena;

@@ -90,7 +90,7 @@ static enum err_code kimi_at_path(const struct store *st, struct slice path, str
     return session_dirs_at_path(st, &dirs, path, a, ref, e);
 }
 
-/* The directory of the session of a log, which may be that of a sub-agent. */
+/* The directory of the session to which a log, perhaps a sub-agent's, belongs. */
 struct slice kimi_session_dir(const struct session_ref *ref)
 {
     static const char agents[] = "/agents/";

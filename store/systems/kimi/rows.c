@@ -4,8 +4,8 @@
 #include "store/systems/common/project_logs.h"
 #include "store/systems/kimi/kimi.h"
 
-/* The rows of a log. A turn begins with turn.prompt; what the agent says and does are events of its loop. Other rows
- * repeat the same as the model saw it, or count tokens. */
+/* The rows of a log. A turn begins with turn.prompt; what the agent says and does are events of its
+ * loop. Other rows repeat this in the form that the model saw, or count tokens. */
 
 static const char *const kinds[] = { "turn.prompt",
                                      "context.append_loop_event",
@@ -117,7 +117,7 @@ static enum err_code complete_row(const struct store *st, const struct scope *sc
 
 /* ---- the conversation ---- */
 
-/* The turns that still count, by the lines of their prompts. */
+/* The turns that were not undone, by the lines of their prompts. */
 struct turns {
     struct arena arena;
     size_t *line;

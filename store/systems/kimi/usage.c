@@ -3,7 +3,8 @@
 
 /* The tokens of each answer, in rows usage.record {model, usage{inputOther, output, inputCacheRead, inputCacheCreation}}. */
 
-/* The rows have no ids: a fork copies them. The counts alone may be those of several sub-agents. */
+/* The rows have no ids, and a fork copies them. Counts alone do not identify an answer, because
+ * sub-agents may have equal ones, so the time is included. */
 static bool read_usage(struct slice row, struct arena *a, struct usage_record *u)
 {
     struct slice usage;

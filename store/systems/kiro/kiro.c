@@ -7,7 +7,7 @@
 #include "store/systems/common/config_dir.h"
 #include "store/systems/common/edits/tool_edits.h"
 
-/* The members that a list shows come before the state of the session, which may be large. */
+/* The members that a list shows precede the state of the session, which may be large. */
 enum { ABOUT_MOST = 64 << 10 };
 
 static const char variable[] = "KIRO_HOME", flat[] = "cli", directory[] = "sess_";

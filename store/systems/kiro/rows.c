@@ -151,7 +151,7 @@ static struct slice workspace_of(struct slice about, struct arena *a)
     return text;
 }
 
-/* Returns true if the session is a sub-agent's. A conversation aside is one that a person had. */
+/* Returns true if the session is a sub-agent's. A side conversation is a person's. */
 static bool take_about(struct slice about, struct session_row *row, struct arena *a)
 {
     struct slice parent = text_in(about, "parent_session_id", a);
@@ -265,7 +265,7 @@ enum err_code kiro_messages(const struct store *st, const struct session_ref *re
 
 /* ---- blocks of v2 ---- */
 
-/* A text, or JSON, of which what a command printed is shown. */
+/* A text, or JSON, of which only the output of a command is shown. */
 static struct slice result_text(struct slice data, struct arena *a)
 {
     struct slice content, key, item, inner, text, all = SLICE("");

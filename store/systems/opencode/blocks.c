@@ -127,7 +127,7 @@ static void put_part(struct parting *p, struct slice part)
         transcript_block_put(p->out, (struct block){ .kind = BLOCK_RAW, .text = part });
 }
 
-/* A turn that failed says why in the message itself. */
+/* The message itself contains the reason why a turn failed. */
 static void put_error(struct parting *p, struct slice message)
 {
     struct block b = { .kind = BLOCK_NOTE, .name = SLICE("error"), .failed = true };

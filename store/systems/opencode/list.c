@@ -3,11 +3,12 @@
 #include "lite/json/json.h"
 #include "store/systems/opencode/opencode.h"
 
-/* The list as `opencode session list` has it: the last changed first, archived and empty sessions included, sub-agents
- * left out. */
+/* The same list as `opencode session list`: the last changed session first, including archived and
+ * empty sessions but not sub-agents. */
 
-/* Prompts are texts of a person, one part a line; the other parts of a user's message are OpenCode's. Forks and archive marks are seen in
- * the row itself. JSON is only looked through for words here, because a damaged value would end the query. */
+/* Prompts are texts of a person, one part a line; the other parts of a user's message are
+ * OpenCode's. Forks and archive marks are detected in the row itself. The query only searches JSON
+ * for words, because a damaged value would end the query. */
 #define IS_TEXT(part)                                                                              \
     "instr(" part ".data, '\"type\":\"text\"') AND NOT instr(" part ".data, '\"synthetic\":true')"
 #define PROMPT(order)                                                                              \
@@ -80,7 +81,8 @@ static bool is_in_scope(const struct scope *scope, const struct sqlite_row *row)
 
 /* ---- the row ---- */
 
-/* The turn was cut off: a prompt without an answer, or an answer that was never completed. */
+/* Returns true if the turn was interrupted: a prompt without an answer, or an answer that was never
+ * completed. */
 static bool is_interrupted(struct slice newest)
 {
     struct slice role, done, failed;
@@ -91,7 +93,7 @@ static bool is_interrupted(struct slice newest)
            (!json_at(newest, "time.completed", &done) && !json_get(newest, "error", &failed));
 }
 
-/* "Invoice total (fork #1)": forks are marked by nothing else. */
+/* "Invoice total (fork #1)": nothing else marks a fork. */
 static bool is_fork(struct slice title)
 {
     static const char mark[] = " (fork #";

@@ -55,7 +55,7 @@ static enum err_code add_databases(struct sqlite_store *s, struct err *e)
     return add_sorted(s, path, n, e);
 }
 
-/* A database in a directory of its own choice; snapshots are in the usual one. */
+/* Adds a database in another directory; the snapshots are in the usual one. */
 static enum err_code add_file(struct sqlite_store *s, const char *file, struct err *e)
 {
     char *path = config_dir_absolute(s->base.env, file);
@@ -82,7 +82,7 @@ static char *data_folder(const struct store_env *env, const char *named)
     return named && path && sqlite_store_is_file(path) ? folder_of(path) : path;
 }
 
-/* The only database, if one was named; NULL: all of the folder. */
+/* The only database, if one was named; NULL: all databases of the folder. */
 static const char *own_database(const struct store_env *env, const char *named, const char *folder)
 {
     const char *own = env->opencode_db;
@@ -133,7 +133,7 @@ static const char *opencode_cannot(unsigned ability)
     }
 }
 
-/* Everything that writes is missing: the database is OpenCode's, and may be open. */
+/* All operations that write are missing, because the database belongs to OpenCode and may be open. */
 const struct store_ops opencode_ops = {
     .name = "opencode",
     .label = "OpenCode",

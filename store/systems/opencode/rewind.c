@@ -9,10 +9,11 @@
 #include "store/rewind/plan/plan.h"
 #include "store/systems/opencode/trees.h"
 
-/* A rewind to a prompt: each file that a step changed since then, by a tool or by a command, becomes what it is in the tree
- * before the prompt. Which files those are comes from the trees before and after each step, never from the names that
- * OpenCode notes: a renamed file is noted by its new name only, and its own revert loses the old one. Changes between
- * two turns are a person's work and stay. Turns that OpenCode's own revert undid count only for their own prompts. */
+/* A rewind to a prompt: each file that a step changed since then, by a tool or by a command, is
+ * restored from the tree before the prompt. The changed files are found from the trees before and
+ * after each step, never from the names that OpenCode records: of a renamed file it records only
+ * the new name, and its own revert loses the old one. Changes between two turns are a person's work
+ * and stay. Turns that OpenCode's own revert undid are considered only for their own prompts. */
 
 enum { PREFIX_SHORTEST = 4 };
 
@@ -22,7 +23,7 @@ static const char why_none[] =
 
 static const char why_shut[] = "OpenCode's snapshots cannot be opened: git refuses the repository";
 
-/* Why the tree of a prompt is not there. */
+/* The reason why the tree of a prompt is missing. */
 static const char *why_missing(const struct opencode_steps *s, const struct opencode_trees *t,
                                const struct opencode_prompt *p)
 {
@@ -34,7 +35,7 @@ static const char *why_missing(const struct opencode_steps *s, const struct open
 /* A file that the session changed since the point. */
 struct changed {
     const char *path; /* from the root; absolute if it is outside of it */
-    bool known;       /* from trees: `last` is what the last step that changed it left */
+    bool known;       /* from trees: `last` is the state after the last step that changed it */
     bool had;         /* it existed before the first of these steps */
     struct opencode_entry last;
     size_t in; /* the repository that has it */
@@ -49,7 +50,7 @@ struct planning {
     size_t at;     /* in this repository */
     git_oid tree;
     struct arena arena;
-    struct slice_set path; /* number of a path is that of its file */
+    struct slice_set path; /* the number of a path is the number of its file */
     struct changed *file;  /* in the arena */
     size_t files, links;
     bool cut; /* a step has no end */
@@ -173,7 +174,8 @@ static bool is_in_tree(const struct planning *p, struct slice tree, const char *
     return at < p->trees.n && opencode_trees_entry(p->trees.in[at].repo, &id, path, &x) && x.exists;
 }
 
-/* Git quotes a name that has quotes, backslashes or control characters, and OpenCode takes that for the name. */
+/* Git quotes a name with quotes, backslashes or control characters, and OpenCode records the quoted
+ * form as the name. */
 static bool is_quoted(const char *path)
 {
     size_t n = strlen(path);
@@ -181,8 +183,8 @@ static bool is_quoted(const char *path)
     return n > 1 && path[0] == '"' && path[n - 1] == '"';
 }
 
-/* A file that was named, and is in no tree of the step: ignored by git, large, or outside of the project. One that is in
- * both and the same was not changed. */
+/* Handles a file that was named but is in neither tree of the step: it is ignored by git, large, or
+ * outside the project. A file that is the same in both was not changed. */
 static enum err_code take_named(struct planning *p, const struct opencode_step *step, bool compared)
 {
     enum err_code rc = ERR_OK;

@@ -32,8 +32,8 @@ static enum err_code finish(struct sqlite_conversation *l)
     return rc;
 }
 
-/* OpenCode's own revert leaves the messages where they are until the next prompt, which deletes them. Ids ascend, and it
- * compares them as texts, too. */
+/* OpenCode's own revert keeps the messages until the next prompt, which deletes them. Ids ascend,
+ * and OpenCode compares them as texts, too. */
 static bool is_undone(const struct sqlite_row *row, struct slice id)
 {
     struct slice revert = sqlite_row_text(row, COLUMN_REVERT), from, part;

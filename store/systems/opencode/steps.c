@@ -167,7 +167,7 @@ static bool take_step_part(struct opencode_steps *s, struct slice part)
     }
 }
 
-/* The work tree, as the newest answer has it. "/" stands for no repository. */
+/* The work tree according to the newest answer. "/" means no repository. */
 static bool take_root(struct opencode_steps *s, struct slice message)
 {
     struct slice path, root;

@@ -24,7 +24,8 @@ static bool is_of_root(git_repository *repo, const char *root)
     return dir && strncmp(dir, root, n) == 0 && strspn(dir + n, "/") == strlen(dir + n);
 }
 
-/* That of the work tree comes first. A repository that cannot be opened is left out. The work tree decides which files git converts. */
+/* Opens one repository; the work tree's own comes first. A repository that cannot be opened is left
+ * out. The work tree determines which files git converts. */
 static enum err_code open_one(struct opencode_trees *t, const char *dir, const char *root)
 {
     git_repository *repo = NULL;

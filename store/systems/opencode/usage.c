@@ -16,7 +16,7 @@ const char *opencode_answers(struct sqlite_db *db, struct arena *a)
     return sql;
 }
 
-/* Whether the output includes the thinking is seen from the total. */
+/* The total shows whether the output includes the thinking. */
 static int64_t output_of(struct slice tokens, const struct usage_record *u)
 {
     int64_t output = usage_count(tokens, "output"), thought = usage_count(tokens, "reasoning"),

@@ -75,7 +75,7 @@ bool pi_name_id(const char *name, struct slice *id)
     return mark && jsonl_name_id(mark + 1, pi_format.is_id, id);
 }
 
-/* "--" and the path without its first slash, its slashes and colons replaced, and "--". */
+/* "--", then the path without its first slash and with slashes and colons replaced, then "--". */
 static struct slice folder_of(struct slice directory, struct arena *a)
 {
     size_t skip = directory.n && directory.p[0] == '/';

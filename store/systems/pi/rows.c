@@ -4,8 +4,8 @@
 #include "store/api/host.h"
 #include "store/systems/pi/pi.h"
 
-/* The entries of a log. Only a message has a role; a compaction, a summary of a branch, a label, a name and a change of
- * the model are entries of the tree, too. */
+/* The entries of a log. Only messages have a role; compactions, summaries of branches, labels,
+ * names and changes of the model are also entries of the tree. */
 
 static const char *const roles[] = { "user",   "assistant",     "toolResult",
                                      "system", "bashExecution", NULL };

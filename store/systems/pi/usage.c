@@ -2,8 +2,8 @@
 #include "store/systems/common/usage_rows.h"
 #include "store/systems/pi/pi.h"
 
-/* The tokens of each answer, and of the summaries that pi had written: {input, output, cacheRead, cacheWrite, cost{total}}.
- * Only the conversation's are found: the branches are in the same file. */
+/* The tokens of each answer and of the summaries that pi requested: {input, output, cacheRead,
+ * cacheWrite, cost{total}}. The rows of the file include all branches. */
 
 /* A fork keeps ids and times of its entries; the ids alone are too short to be different everywhere. */
 static bool read_usage(struct slice row, struct arena *a, struct usage_record *u)

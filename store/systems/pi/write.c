@@ -12,10 +12,11 @@
 #include "store/log/chain.h"
 #include "store/systems/pi/pi.h"
 
-/* The two ways in which pi's own session manager goes back (0.87.1): a branch is an appended entry whose parent is an
- * earlier one, and a fork is a new file with the path to an entry, its labels written again behind it. No byte of a log
- * changes. The entry that is appended here is of the type that pi keeps for programs like this one: it is part of the
- * tree, but of neither the conversation nor the model's context. */
+/* The two ways in which pi's own session manager goes back (0.87.1): a branch is an appended entry
+ * whose parent is an earlier entry, and a fork is a new file with the path to an entry, followed by
+ * its labels. No byte of a log changes. The entry that is appended here is of the type that pi
+ * keeps for programs like this one: it is part of the tree, but of neither the conversation nor the
+ * model's context. */
 
 enum { ENTRY_ID = 8, SESSION_ID = 36, PIECE = 256 << 10, VERSION = 3, COPIED = 1 };
 
@@ -34,7 +35,8 @@ static void tree_close(struct tree *t)
     arena_fini(&t->arena);
 }
 
-/* Logs of older versions are rewritten when pi opens them, with new ids; others of the family may begin otherwise. */
+/* pi rewrites logs of older versions with new ids when it opens them; logs of related programs may
+ * begin differently. */
 static enum err_code read_header(struct tree *t, const struct session_ref *ref, struct err *e)
 {
     struct slice row = { NULL, 0 }, version, cwd;
@@ -57,7 +59,7 @@ static enum err_code read_header(struct tree *t, const struct session_ref *ref, 
     return t->arena.failed ? err_nomem(e) : ERR_OK;
 }
 
-/* The last entry, whatever its type. The header has an id, too, but is no entry. */
+/* The last entry, whatever its type. The header also has an id, but is not an entry. */
 static enum err_code find_leaf(struct tree *t, struct err *e)
 {
     const struct index *ix = &t->log.index;
@@ -98,7 +100,7 @@ static enum err_code tree_open(struct tree *t, const struct session_ref *ref, st
     return rc;
 }
 
-/* The entry with this id, or with the only one that begins so. */
+/* The entry with this id, or the only one whose id begins with it. */
 static enum err_code find_entry(struct tree *t, const struct session_ref *ref, struct slice id,
                                 uint32_t *node, struct err *e)
 {
@@ -145,7 +147,7 @@ static bool draw_hex(char *out, size_t digits)
     return true;
 }
 
-/* The id is remembered in the chain, so that no other gets it. */
+/* The id is added to the chain, so that no other entry gets it. */
 static enum err_code draw_entry_id(struct tree *t, char id[ENTRY_ID + 1], struct err *e)
 {
     uint32_t node;
@@ -264,7 +266,7 @@ static enum err_code flush(struct forking *f, bool all, struct err *e)
     return rc;
 }
 
-/* The last label of an entry counts, and an empty one removes it. */
+/* The last label of an entry is used, and an empty one removes it. */
 static void note_label(struct forking *f, size_t line, struct slice row)
 {
     struct arena *a = &f->tree.arena;
@@ -278,7 +280,7 @@ static void note_label(struct forking *f, size_t line, struct slice row)
         f->label[node] = text.n ? line + 1 : 0;
 }
 
-/* Labels and the name count wherever in the tree they are. */
+/* Labels and the name apply wherever they are in the tree. */
 static enum err_code read_marks(struct forking *f, struct err *e)
 {
     struct logfile *log = &f->tree.log;
@@ -322,8 +324,8 @@ static enum err_code write_header(struct forking *f, struct err *e)
     return j.rc || buf_add_byte(&f->out, '\n') ? err_nomem(e) : ERR_OK;
 }
 
-/* A compaction may keep the entries from a label on, which is not copied: then those from the next entry on. Empty: as
- * it says itself. */
+/* A compaction may keep the entries from a label on, which is not copied; it then keeps those from
+ * the next entry on. Empty: the compaction's own value is right. */
 static enum err_code kept_from(struct forking *f, struct slice first, size_t at, struct slice *kept,
                                struct err *e)
 {

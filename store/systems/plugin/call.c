@@ -70,7 +70,7 @@ static enum err_code code_of(int rc)
     }
 }
 
-/* One line of printable text; the rest of the cleaning is done where it is shown. */
+/* Makes one line of printable text; whoever shows it does the rest of the cleaning. */
 static void clean_reason(char *text)
 {
     text[REPRISE_PLUGIN_ERROR - 1] = '\0';
@@ -120,7 +120,8 @@ static enum err_code open_now(struct calling *c, void **opened, struct err *e)
     return result_of(c, answer, "open store", e);
 }
 
-/* Another thread may hold the lock while it waits for a silent server, so this can be stopped, too. */
+/* Another thread may hold the lock while it waits for a silent server, so waiting for the lock can
+ * be stopped, too. */
 static enum err_code lock_call(struct calling *c, struct err *e)
 {
     struct timespec until;
@@ -158,7 +159,7 @@ static enum err_code open_once(struct calling *c, void **opened, struct err *e)
     return rc;
 }
 
-/* Opens the place if necessary, and lets this thread alone call the plug-in unless that takes several. */
+/* Opens the place if necessary, and locks the plug-in for this thread unless it supports several. */
 static enum err_code begin(struct calling *c, void **opened, struct err *e)
 {
     enum err_code rc = open_once(c, opened, e);
@@ -205,7 +206,7 @@ static int stop_if(struct handing *h, enum err_code rc)
     return rc != ERR_OK;
 }
 
-/* Members that the plug-in does not know are 0. Without its names a session cannot be asked for. */
+/* Members that the plug-in does not know are 0. Without its names a session cannot be requested. */
 static int hand_session(const struct reprise_plugin_session *s, void *arg)
 {
     struct handing *h = arg;

@@ -89,7 +89,7 @@ static struct id128 hash_pair(char kind, struct id128 x, struct id128 y, struct 
     return hash_of(kind, both, sizeof both, a);
 }
 
-/* An array is hashed in order, an object as a sum, in which order does not count. */
+/* An array is hashed in order, an object as a sum, which does not depend on the order. */
 static struct id128 hash_members(struct slice value, bool object, int depth, struct arena *a)
 {
     struct id128 all = { 0, 0 };
@@ -150,7 +150,7 @@ enum err_code row_set_add(struct idset *set, struct slice row, bool *is_new)
         struct id128 same =
             json_valid(row) ? row_contents(row, &a) : hash_of('x', row.p, row.n, &a);
 
-        /* The second one is another row: it gets a name of its own. */
+        /* A second row with the same contents is a different row and gets another name. */
         while (idset_has(set, same))
             same = hash_pair('2', same, same, &a);
         rc = idset_add(set, same, &number);

@@ -9,9 +9,9 @@
 #include "store/systems/common/config_dir.h"
 #include "store/systems/plugin/plugin.h"
 
-/* Sessions as the store lists them. A list brings the first and the last rows of each session along, and describe reads
- * them as Claude Code's system reads the ends of a file; if it does not bring them, or so many that they are not kept,
- * describe asks for them. */
+/* Sessions as the store lists them. A list includes the first and the last rows of each session,
+ * and describe reads them as Claude Code's system reads the ends of a file; if the list does not
+ * include them, or too many to keep, describe requests them. */
 
 enum {
     HEAD_BYTES = 16 << 10, /* what describe asks for itself */
@@ -34,7 +34,8 @@ struct plugin_catalog {
     size_t n, cap;
     size_t ends;              /* bytes of the rows that are kept */
     struct slice_set by_path; /* number of a path is that of its item */
-    /* While it is made: who gets each session at once, and until when; NULL: they are kept only. */
+    /* While the catalog is made: receives each session at once, until it has enough; NULL: sessions
+     * are only kept. */
     const struct scope *scope;
     session_ref_fn *fn;
     void *arg;
@@ -154,7 +155,7 @@ static enum err_code add_item(struct plugin_catalog *c, const struct reprise_plu
 
 static bool may_be_in_scope(const struct scope *scope, const struct item *item, struct arena *a);
 
-/* Others may look up sessions that were handed over. */
+/* Other threads may look up sessions that were already delivered. */
 static enum err_code take_session(const struct reprise_plugin_session *s, void *arg)
 {
     struct plugin_catalog *c = arg;
@@ -237,8 +238,9 @@ static bool is_about(const struct scope *scope, struct slice cwd)
     return false;
 }
 
-/* A session belongs to a directory if its project is named after it. A project may be called anything, though: then the
- * directory in the rows counts, and if the list brought none along, describe decides. */
+/* A session belongs to a directory if its project is named after it. But a project may have any
+ * name; then the directory in the rows is used, and if the list did not include one, describe
+ * decides. */
 static bool may_be_in_scope(const struct scope *scope, const struct item *item, struct arena *a)
 {
     struct slice folder = item->ref.folder, cwd = { NULL, 0 };
@@ -269,7 +271,7 @@ static enum err_code hand_over(const struct plugin_catalog *c, const struct scop
     return failed ? ERR_NOMEM : ERR_OK;
 }
 
-/* A list under way is looked up in, too, if its sessions are handed over at once. */
+/* A list under way is searched as well if its sessions are delivered at once. */
 static void begin_list(const struct plugin_store *p, struct plugin_catalog *c)
 {
     pthread_mutex_lock(&p->link->lock);
@@ -364,7 +366,7 @@ static enum err_code add_tail_row(int64_t position, struct slice row, void *arg)
     return position > x->last ? plugin_row_add(&x->tail, row, x->reorders) : ERR_OK;
 }
 
-/* Asks for both ends of one session. Without pages all of it is read. */
+/* Requests both ends of one session. If the plug-in has no pages, the whole session is read. */
 static enum err_code read_ends(const struct plugin_store *p, const struct session_ref *ref,
                                const atomic_bool *cancel, struct ends *x, struct err *e)
 {
@@ -395,7 +397,7 @@ void plugin_forget(const struct plugin_store *p, const struct session_ref *ref)
     pthread_mutex_unlock(&p->link->lock);
 }
 
-/* Copies what the list brought along. *found: the session is in the catalog. */
+/* Copies the rows that the list included. *found: the session is in the catalog. */
 static enum err_code look_up(const struct plugin_store *p, const struct plugin_catalog *c,
                              struct slice path, struct file_id *file, struct ends *x, bool *found)
 {
@@ -442,14 +444,14 @@ static enum err_code find_ends(const struct plugin_store *p, const struct sessio
     return rc == ERR_NOMEM ? err_nomem(e) : rc;
 }
 
-/* What can be done with a session of this store. */
+/* The operations that a session of this store supports. */
 static unsigned can_do(const struct plugin_store *p)
 {
     return CAN_RESUME | CAN_FORK | (p->ops.set ? CAN_RENAME | CAN_TAG : 0) |
            (p->ops.remove ? CAN_REMOVE : 0);
 }
 
-/* Claude Code's system described the file without a name: the rest is the session's. */
+/* Claude Code's system has described the unnamed file; this adds the facts about the session. */
 static enum err_code complete(const struct plugin_store *p, const struct session_ref *ref,
                               const struct file_id *file, struct session_row *row, struct err *e)
 {

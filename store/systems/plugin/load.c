@@ -6,12 +6,12 @@
 #include "store/proc/process.h"
 #include "store/systems/plugin/plugin.h"
 
-/* A plug-in runs with the rights of the user, so its file and the directory of it must be such that only the user or the
- * administrator could have written them. Then no one else can exchange the file between the check and the loading. (Loading
- * the descriptor that was checked, by its name in /proc, is not possible: the loader would take the next file with the same
- * number for the one that it has loaded.) */
+/* A plug-in runs with the rights of the user, so only the user or the administrator may be able to
+ * write to its file and its directory. Then no one else can replace the file between the check and
+ * the loading. (The checked descriptor cannot be loaded by its name in /proc, because the loader
+ * would take the next file with the same number for the one that it has already loaded.) */
 
-/* Writable by others: the file itself, or the directory in which it could be exchanged. */
+/* Refuses a file that others can write to, or that they could replace in its directory. */
 static enum err_code check_owner(const struct stat *sb, const char *what, const char *path,
                                  struct err *e)
 {
@@ -71,7 +71,7 @@ static enum err_code take_table(struct plugin_store *p, const char *path, struct
     return ERR_OK;
 }
 
-/* The reason in the words of the loader, which begin with the path. */
+/* Reports the loader's reason, which begins with the path. */
 static enum err_code not_loaded(const char *path, struct err *e)
 {
     const char *why = dlerror();
@@ -95,7 +95,8 @@ static enum err_code load_file(struct plugin_store *p, const char *path, struct 
     return err_set(e, ERR_UNSUPPORTED, path,
                    "load plug-in: the static build of reprise loads none");
 #endif
-    /* It stays in memory: libraries that it uses may leave code to be run at the end of the process. */
+    /* The plug-in stays in memory, because its libraries may have registered code that runs when
+     * the process exits. */
     p->library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     return p->library ? take_table(p, path, e) : not_loaded(path, e);
 }

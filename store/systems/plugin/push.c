@@ -9,8 +9,9 @@
 #include "store/systems/plugin/compare.h"
 #include "store/systems/plugin/plugin.h"
 
-/* Local sessions go up. Rows are compared with those of the store first, so a push that was cut off goes on where it stopped, and
- * no row is added twice: each batch is added only behind the row that was the newest one when the rows were compared. */
+/* Pushes local sessions. Rows are first compared with those of the store, so an interrupted push
+ * continues where it stopped, and no row is added twice: each batch is added only after the row
+ * that was the newest one when the rows were compared. */
 
 enum {
     LOCAL_MAX = 1 << 30,
@@ -35,7 +36,7 @@ static void local_fini(struct local *l)
     idset_fini(&l->set);
 }
 
-/* A row that is there twice counts once if it has a uuid. */
+/* Repeated rows with the same uuid are counted once. */
 static enum err_code add_local_row(struct local *l, struct slice row, size_t *left_out)
 {
     bool is_new;
@@ -164,7 +165,7 @@ static enum err_code push_batch(struct pushing *x, const struct reprise_plugin_k
     return ERR_OK;
 }
 
-/* Rows that only the store has were written on another machine: they come first. */
+/* Rows that only the store has were written on another machine and come first. */
 static enum err_code push_once(struct pushing *x, const struct reprise_plugin_key *key,
                                const char *path, const struct local *l)
 {
@@ -223,7 +224,7 @@ static enum err_code push_agents(struct pushing *x, struct reprise_plugin_key ke
     return rc;
 }
 
-/* A session that the store has stays in its project, whatever that is called. */
+/* A session that the store already has stays in its project, whatever the project's name. */
 static enum err_code choose_project(struct pushing *x, const struct session_ref *local,
                                     struct arena *a, struct reprise_plugin_key *key)
 {

@@ -6,7 +6,7 @@ static bool is_blank(char c)
     return c == ' ' || c == '\n' || c == '\t' || c == '\r';
 }
 
-/* Where the string that begins at p ends: behind its quote. */
+/* The end of the string that begins at p, after its closing quote. */
 static const char *end_of_string(const char *p, const char *end)
 {
     for (p++; p < end && *p != '"'; p++)
@@ -64,7 +64,7 @@ static enum err_code add_type_first(struct buf *out, struct slice row)
     return rc ? rc : buf_add_byte(out, '}');
 }
 
-/* A row that does not parse stays what it is: a broken line. */
+/* A row that does not parse is kept as a broken line. */
 static enum err_code add_on_one_line(struct buf *out, struct slice row)
 {
     size_t at = out->n;

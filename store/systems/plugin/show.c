@@ -6,7 +6,7 @@
 #include "store/journal/change.h"
 #include "store/systems/plugin/plugin.h"
 
-/* Conversations: the rows go into a file without a name, which Claude Code's system reads. */
+/* Conversations: the rows are written to an unnamed file, which Claude Code's system reads. */
 
 /* ---- the rows as a file ---- */
 
@@ -300,7 +300,7 @@ static struct slice first_line(struct slice text)
     return text;
 }
 
-/* What the last rows show of it; the newest that says something counts. */
+/* Reads facts about a sub-agent from the last rows; for each fact the newest row with it is used. */
 static enum err_code read_about_agent(const struct plugin_store *p, struct slice rows,
                                       struct arena *a, struct subagent *out)
 {

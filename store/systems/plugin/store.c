@@ -37,7 +37,7 @@ const char *plugin_option(const struct plugin_store *p, const char *name)
     return NULL;
 }
 
-/* `timeout` is ours: seconds that a server may be silent. */
+/* `timeout` is an option of reprise: the seconds that a server may be silent. */
 static enum err_code read_timeout(struct plugin_store *p, struct err *e)
 {
     const char *value = plugin_option(p, "timeout");
@@ -207,7 +207,8 @@ enum err_code plugin_store_open(const struct store_env *env, const struct plugin
     return rc;
 }
 
-/* The list of the systems opens stores by a path alone; those of plug-ins need their configuration. */
+/* The list of systems opens stores only by a path; stores of plug-ins also need their
+ * configuration. */
 static enum err_code plugin_open(const struct store_env *env, const char *path, struct store **out,
                                  struct err *e)
 {

@@ -3,8 +3,8 @@
 
 #include "store/systems/plugin/plugin.h"
 
-/* The end of a conversation. It is kept, so that a longer end asks the store only for the rows before it, and for those that
- * were added since: for a reader who goes back page by page no row comes twice. */
+/* The end of a conversation. It is kept, so that reading a longer end requests only the rows before
+ * it and those added since: no row is transferred twice for a reader who goes back page by page. */
 
 enum { ROW_USUAL = 512, KEPT_MOST = 64 << 20 };
 
@@ -100,7 +100,7 @@ static enum err_code add_newer(const struct plugin_store *p, const struct repris
     return rc;
 }
 
-/* Puts the page before it in front, so that there are about so many bytes. */
+/* Adds the previous page in front, so that there are about this many bytes. */
 static enum err_code add_older(const struct plugin_store *p, const struct reprise_plugin_key *key,
                                struct plugin_end *end, size_t bytes, const atomic_bool *cancel,
                                struct err *e)
@@ -116,7 +116,7 @@ static enum err_code add_older(const struct plugin_store *p, const struct repris
 
         end->rows = x.rows;
         x.rows = old;
-        /* Fewer rows than asked for, in fewer bytes, are all of them. */
+        /* If fewer rows and bytes than requested arrive, these are all rows. */
         end->whole = x.n < rows && x.bytes < more;
         end->first = x.n ? x.first : end->first;
         end->last = end->last ? end->last : x.last;
@@ -143,7 +143,7 @@ static enum err_code complete(const struct plugin_store *p, const struct session
 
 /* ---- the conversation ---- */
 
-/* Lines in front, so that the file is read as the end of a longer one. */
+/* Lines at the front, so that the file is read as the end of a longer one. */
 #define LONGER "\n\n"
 
 static enum err_code open_end(const struct plugin_store *p, const struct session_ref *ref,
@@ -183,7 +183,7 @@ static enum err_code read_end(const struct plugin_store *p, const struct session
     return rc;
 }
 
-/* What came before a failure stays: the reader asks again for the rest. */
+/* Rows that arrived before a failure stay; the reader requests the rest again. */
 enum err_code plugin_tail(const struct store *st, const struct session_ref *ref, size_t bytes,
                           const atomic_bool *cancel, struct transcript **out, struct err *e)
 {

@@ -15,14 +15,14 @@
 #include "store/systems/plugin/compare.h"
 #include "store/systems/plugin/plugin.h"
 
-/* What changes something: here (retrieve, fork) or in the store (set, remove). */
+/* Changes, on this machine (retrieve, fork) or in the store (set, remove). */
 
 enum { LOCAL_MAX = 1 << 30 };
 
 /* ---- where Claude Code looks ---- */
 
-/* <config>/projects/<folder of the session's directory>. A project may be called anything, so the directory
- * in the rows counts. */
+/* <config>/projects/<folder of the session's directory>. A project may have any name, so the
+ * directory in the rows is used. */
 static enum err_code local_folder(const struct plugin_store *p, const struct session_ref *ref,
                                   struct slice rows, struct arena *a, const char **out,
                                   struct err *e)
@@ -99,7 +99,7 @@ static enum err_code add_lines(struct idset *set, struct slice lines)
     return rc;
 }
 
-/* Where only one side has rows the other lacks, that one is newer. Where both have, the local one is kept. */
+/* If only one side has rows that the other lacks, it is newer. If both have, the local one is kept. */
 static enum err_code compare_rows(struct slice here, struct slice there, enum retrieve_state *state)
 {
     struct idset local = { 0 }, stored = { 0 };
@@ -206,7 +206,7 @@ static enum err_code plan_metadata(struct retrieving *r, const struct stored *s,
     enum err_code rc = file_read_all(AT_FDCWD, path, 0, LOCAL_MAX, &here, r->e);
 
     buf_fini(&here);
-    /* A document that is here is the agent's own. */
+    /* An existing document is the agent's own and stays. */
     return rc == ERR_NOT_FOUND ? plan_put(r, path, buf_slice(&s->metadata), SLICE(""), false) : rc;
 }
 
@@ -251,7 +251,7 @@ static enum err_code add_subpath(const char *subpath, void *arg)
     return ERR_OK;
 }
 
-/* Before the session itself, so that a listed session has them all. */
+/* Sub-agents are written before the session itself, so that a listed session has all of them. */
 static enum err_code plan_agents(struct retrieving *r, struct reprise_plugin_key key)
 {
     struct subpaths s = { .a = &r->out.arena };
@@ -356,7 +356,7 @@ static const struct setting *find_setting(struct slice name)
     return NULL;
 }
 
-/* As the agent's SDK writes it, with an id, so that a repeated append adds nothing. */
+/* Writes the setting as the agent's SDK does, with an id, so that a repeated append adds nothing. */
 static enum err_code write_setting(const struct setting *s, struct slice value,
                                    const struct plugin_store *p, struct slice session,
                                    struct buf *out)

@@ -8,9 +8,10 @@
 #include "store/systems/common/file_history.h"
 #include "store/systems/qwen/qwen.h"
 
-/* Going back with Qwen's file history (docs/formats/qwen.md).
- *
- * A snapshot names, for each tracked file, its saved copy from before the prompt's turn. Every record of the log counts here, also those of turns that were rewound, because they changed the same files: only the points are those of the present conversation. */
+/* A rewind with Qwen's file history (docs/formats/qwen.md). A snapshot names, for each tracked
+ * file, its saved copy from before the prompt's turn. All records of the log are used, including
+ * those of rewound turns, because they changed the same files; only the points are limited to the
+ * present conversation. */
 
 /* A call of a tool that writes, until its result. The results of a sub-agent do not contain what was written, and those of
  * large files only its beginning and end. */
@@ -42,8 +43,8 @@ struct history {
 
 /* ---- snapshots ---- */
 
-/* The number in a promptId ("<session id>########<n>") goes on after a rewind, but after a resume it is counted anew among
- * the turns that are left: only with its time it names one turn. */
+/* The number in a promptId ("<session id>########<n>") continues after a rewind, but after a resume
+ * it is counted from the remaining turns, so it identifies a turn only together with its time. */
 static enum err_code turn_of(struct history *h, struct slice prompt_id, int64_t time_ms,
                              int64_t *turn, struct err *e)
 {
@@ -227,7 +228,7 @@ static void take_written(struct history *h, const struct call *c, struct saved_s
         x->content = SAVED_UNKNOWN; /* the arena has failed */
 }
 
-/* The same from the call, for a result that only says that it succeeded. */
+/* The same from the call, for a result that only reports success. */
 static bool read_success(struct history *h, struct slice row, const char **path,
                          struct saved_state *x)
 {

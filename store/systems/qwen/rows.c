@@ -28,8 +28,8 @@ struct slice qwen_subtype(struct slice row, struct arena *a)
 
 /* ---- prompts ---- */
 
-/* Older versions do not record who wrote a row; then everything of the user's counts but the work of sub-agents. A person
- * may also write while the agent works. */
+/* Older versions do not record who wrote a row; then all rows of the user except those of
+ * sub-agents are taken as typed. A person may also write while the agent works. */
 static bool is_typed(struct slice row)
 {
     struct slice provenance, subtype;
@@ -40,7 +40,8 @@ static bool is_typed(struct slice row)
            (!json_get(row, "provenance", &provenance) || json_string_is(provenance, "real_user"));
 }
 
-/* The text of the message's parts; the contents of files that the prompt names follow it as parts of their own. */
+/* The text of the message's parts; the contents of files that the prompt names follow it as
+ * separate parts. */
 static struct slice said(struct slice row, struct arena *a)
 {
     struct slice key, part, text, all = { NULL, 0 };

@@ -5,7 +5,8 @@
 
 /* The tokens of each answer, and the edits with the whole texts that their results record. */
 
-/* candidatesTokenCount contains the tokens of the thinking or not, depending on the model's vendor; the total shows it. */
+/* Whether candidatesTokenCount includes the tokens of the thinking depends on the model's vendor;
+ * the total shows it. */
 static void read_counts(struct slice usage, struct usage_record *u)
 {
     int64_t prompt = usage_count(usage, "promptTokenCount"),

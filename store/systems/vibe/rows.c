@@ -7,8 +7,9 @@
 #include "store/systems/common/edits/tool_edits.h"
 #include "store/systems/vibe/vibe.h"
 
-/* The rows of a log: {"role": "user" | "assistant" | "tool", "content", "message_id", "tool_calls", ...}. None of them has a
- * time; those of the session are in meta.json, which is written anew after each turn. */
+/* The rows of a log: {"role": "user" | "assistant" | "tool", "content", "message_id", "tool_calls",
+ * ...}. Rows have no times; the times of the session are in meta.json, which is rewritten after
+ * each turn. */
 
 enum { META_MOST = 16 << 20, ID_DIGITS = 8 };
 
@@ -37,7 +38,7 @@ static struct slice content_of(struct slice row, const char *name, struct arena 
     return all;
 }
 
-/* A person's prompt, and not what Vibe itself adds for the model. */
+/* Returns true for a person's prompt, but not for what Vibe itself adds for the model. */
 static bool is_prompt(struct slice row)
 {
     return json_get_is(row, "role", "user") && !json_get_true(row, "injected");
@@ -245,8 +246,8 @@ enum err_code vibe_blocks(const struct store *st, struct slice row, struct block
 
 /* ---- edits ---- */
 
-/* The result of a tool lists its members, and the first one of each tool is known. A call that failed, or that a person refused,
- * has another text. */
+/* The result of a tool lists its members, and the first member of each tool is known. The result of
+ * a call that failed or was refused has another text. */
 static void check_done(struct slice row, struct arena *a, struct edit *edit, bool *counts)
 {
     static const char *const first[][2] = { { "write_file", "path: " },

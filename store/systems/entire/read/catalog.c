@@ -136,7 +136,7 @@ static enum err_code read_states(struct catalog *c, const char *dir, struct stat
     return rc;
 }
 
-/* By session, and the oldest first; branches were walked from their tips. */
+/* Sorts by session, oldest first; branches were walked from their tips. */
 static int by_session(const void *x, const void *y)
 {
     const struct point *a = x, *b = y;

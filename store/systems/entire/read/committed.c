@@ -103,7 +103,7 @@ static enum err_code read_generation(git_repository *repo, const char *ref, cons
     return rc;
 }
 
-/* v2 keeps transcripts apart from the metadata, the newest in "current". */
+/* v2 keeps transcripts separate from the metadata, the newest in "current". */
 static enum err_code read_raw(git_repository *repo, const struct point *p, struct buf *out,
                               struct err *e)
 {
@@ -152,13 +152,14 @@ enum err_code committed_transcript(git_repository *repo, const struct point *p, 
         rc = read_named(repo, tree, p, out, e);
     if (rc == ERR_NOT_FOUND)
         rc = err_set(e, rc, p->id.p, "read a checkpoint: it has no transcript");
-    /* In v2 the hash in this tree is that of the compact form. */
+    /* In v2, the hash in this tree refers to the compact form. */
     *verdict = rc || raw ? HASH_NONE : compare_hash(repo, tree, p, buf_slice(out));
     git_tree_free(tree);
     return rc;
 }
 
-/* Limits, because a few hundred objects can name a million checkpoints, and one document as many sessions. */
+/* Limits, because a few hundred objects can name a million checkpoints, and one document a million
+ * sessions. */
 enum { DOCUMENT_MAX = 16 << 20, CHECKPOINTS_MAX = 50000, SESSIONS_MAX = 100000 };
 static const size_t documents_max = (size_t)1 << 30; /* bytes of all documents */
 
@@ -337,8 +338,8 @@ static bool is_read(const struct reading *r, size_t from, const char *number)
     return false;
 }
 
-/* Reads the numbered folders that the list omits or names differently: those of which there is no point since
- * `from`. */
+/* Reads the numbered folders that the list omits or names differently, which are those without a
+ * point since `from`. */
 static enum err_code read_rest(struct reading *r, const git_tree *folder, struct point *p,
                                size_t from, size_t *n)
 {
@@ -390,7 +391,7 @@ static enum err_code read_sessions(struct reading *r, const git_tree *folder, st
     return rc;
 }
 
-/* The oldest checkpoints list no sessions; the only one is in the folder itself. */
+/* The oldest checkpoints do not list sessions; the only one is in the folder itself. */
 static enum err_code read_single(struct reading *r, const git_tree *folder, struct point *p)
 {
     p->metadata = SLICE("metadata.json");
@@ -465,7 +466,7 @@ static enum err_code read_shard(struct reading *r, enum point_source source, con
         int n = snprintf(id, sizeof id, "%s%s", front, name);
         struct slice text = { id, n > 0 ? (size_t)n : 0 };
 
-        /* Checkpoints with the newer ids have a ref each, and are on no branch. */
+        /* Checkpoints with the newer ids have separate refs and are not on a branch. */
         if (text.n == ENTIRE_HEX_ID && entire_checkpoint_id_ok(text) &&
             git_tree_entry_type(x) == GIT_OBJECT_TREE)
             rc = read_checkpoint(r, source, text, git_tree_entry_id(x));

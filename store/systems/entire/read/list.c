@@ -15,7 +15,7 @@
 #include "store/systems/entire/read/conversation.h"
 #include "store/systems/entire/read/point.h"
 
-/* Listing sessions: those with a state file, and those that only have committed checkpoints any more. */
+/* Lists sessions: those with a state file, and those with only committed checkpoints left. */
 
 /* ---- scope ---- */
 
@@ -44,7 +44,7 @@ static bool is_of_tree(const struct entire *x, const struct catalog_session *s, 
            slice_eq(s->state->worktree_path, slice_of(tree));
 }
 
-/* A session whose work tree is gone is shown everywhere in the repository. */
+/* A session whose work tree was deleted is shown everywhere in the repository. */
 static bool is_homeless(const struct entire *x, const struct catalog_session *s)
 {
     if (!s->state || s->state->worktree_path.n == 0)
@@ -191,7 +191,8 @@ enum err_code entire_at_path(const struct store *st, struct slice path, struct a
     return entire_find(st, &(struct scope){ .all = true }, id, a, ref, e);
 }
 
-/* Describing: everything but the prompts of committed sessions is in the catalog already. */
+/* Describes sessions. Everything except the prompts of committed sessions is already in the
+ * catalog. */
 
 enum { TITLE_UNITS = 200 };
 
@@ -218,7 +219,8 @@ static bool collapse_blanks(struct slice text, struct arena *a, struct slice *ou
     return true;
 }
 
-/* The prompts of a committed session are the first one of its oldest checkpoint and the last one of its newest. */
+/* A committed session's first prompt is in its oldest checkpoint, and its last prompt in its newest
+ * one. */
 static bool committed_prompts(struct catalog *c, const struct catalog_session *s,
                               struct session_row *row)
 {
@@ -236,7 +238,7 @@ static bool committed_prompts(struct catalog *c, const struct catalog_session *s
     return ok;
 }
 
-/* Without a prompt, the agent's name has to do. */
+/* Without a prompt, the agent's name is used. */
 static bool name_row(struct session_row *row)
 {
     const char *title = arena_format(&row->arena, "%.*s%ssession", SLICE_ARG(row->agent_name),
@@ -360,7 +362,7 @@ enum err_code entire_describe(const struct store *st, const struct scope *scope,
     const struct catalog_session *s;
     struct catalog *c;
     struct stat sb;
-    /* A session without a state disappears only when a ref moves, which enumerating notices. */
+    /* A session without a state can disappear only if a ref is moved, which enumerate notices. */
     bool fresh = ref->file.dev && stat(ref->path.p, &sb) != 0;
     enum err_code rc = entire_catalog(x, fresh, &c, e);
 
@@ -375,8 +377,9 @@ enum err_code entire_describe(const struct store *st, const struct scope *scope,
     return rc;
 }
 
-/* Whether a turn is in progress is in the agent's own registry, and in the session's state. The state remains as
- * it is if the agent dies, so it is not trusted after an hour (Entire's own doctor calls that stuck). */
+/* The agent's own registry and the session's state record whether a turn is in progress. If the
+ * agent dies, the state does not change, so it is not trusted after an hour (Entire's own doctor
+ * calls such a session stuck). */
 
 enum { BELIEVED_MS = 60 * 60 * 1000 };
 

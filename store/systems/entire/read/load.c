@@ -10,8 +10,8 @@
 #include "store/systems/entire/read/conversation.h"
 #include "store/systems/entire/read/plain_transcript.h"
 
-/* Reading the conversation in the agent's own format: by the system of Claude Code if it is one of those,
- * otherwise in a simple form. */
+/* Reads the conversation in the agent's own format: through the system of Claude Code if it is one
+ * of its sessions, otherwise in a simple form. */
 
 /* ---- other agents ---- */
 
@@ -70,7 +70,7 @@ static enum err_code load_plain(struct entire_conversation *conversation,
 
 /* ---- Claude Code ---- */
 
-/* The transcript keeps the bytes of the blob when the file without a name is closed. */
+/* The transcript keeps the bytes of the blob after the unnamed file is closed. */
 static enum err_code keep_bytes(struct entire_conversation *conversation,
                                 const struct session_ref *ref, struct transcript *t, struct err *e)
 {
@@ -247,8 +247,8 @@ static enum err_code plain_messages(struct entire_conversation *conversation, st
     return rc;
 }
 
-/* A sub-agent on this machine is read as Claude Code does; one from git in the simple form, because its rows are all aside
- * from a conversation. */
+/* A sub-agent on this machine is read as Claude Code does. One from git is read in the simple form,
+ * because all of its rows are side-chain rows. */
 static enum err_code agent_messages(const struct store *st, const struct session_ref *ref,
                                     const struct message_query *q, json_fn *fn, void *arg,
                                     struct err *e)

@@ -163,7 +163,7 @@ static bool is_among(const struct slice *list, size_t n, struct slice id)
     return false;
 }
 
-/* Checkpoints that are here, and those that commits name. *n counts up to AMBIGUOUS_MAX. */
+/* Finds existing checkpoints, and those that commits name. *n counts up to AMBIGUOUS_MAX. */
 static void find_ids(const struct tracing *t, struct slice name, struct slice id[AMBIGUOUS_MAX],
                      size_t *n)
 {

@@ -235,7 +235,7 @@ static enum err_code add_links_of_commit(const git_commit *c, struct arena *a, s
     return ERR_OK;
 }
 
-/* Errors are ignored: an empty repository has none of these. */
+/* Errors are ignored, because an empty repository has no branches. */
 static void push_branches(git_revwalk *walk)
 {
     git_revwalk_push_head(walk);

@@ -5,9 +5,9 @@
 #include "store/systems/entire/read/view.h"
 #include "store/systems/entire/tokens.h"
 
-/* The tokens of a session: those that the transcript of Claude Code records, here or in the newest checkpoint, else the sum in
- * the session's state (of other agents only that is read). All are copies: the agent's own store has the transcript as well, as
- * long as it is there. */
+/* The tokens of a session: those in the transcript of Claude Code, on this machine or in the newest
+ * checkpoint, or else the sum in the session's state, which is all that is read for other agents.
+ * All are copies, because the agent's own store also lists the transcript as long as it exists. */
 
 struct entire_usage_walk {
     const struct store *st;
@@ -66,7 +66,8 @@ static enum err_code walk_kept_transcript(struct entire_usage_walk *w, struct er
     return walk_conversation(w, &c, e);
 }
 
-/* Those of the checkpoints. A sub-agent whose transcript is on this machine was read with the session. */
+/* Walks over the sub-agents in the checkpoints. Those whose transcript is on this machine were read
+ * with the session. */
 static enum err_code walk_kept_agents(struct entire_usage_walk *w, struct arena *a, struct err *e)
 {
     struct slice *id;

@@ -10,7 +10,7 @@
 
 enum { PREFIX_MIN = 4 };
 
-/* The path in a state file counts only if it is a work tree of the repository. */
+/* The path in a state file is used only if it is a work tree of the repository. */
 const char *view_root(const struct entire *x, const struct catalog_session *s)
 {
     struct stat st;
@@ -130,7 +130,8 @@ static bool base_tree(const struct view *v, const struct point *p, git_oid *tree
     return found;
 }
 
-/* The tree before a shadow point: that of the commit before it, otherwise of the commit it was made on. */
+/* The tree before a shadow point: the tree of the previous commit, or else of the commit that it
+ * was made on. */
 static bool find_tree_before(const struct view *v, const struct point *p, git_oid *tree)
 {
     git_commit *c = NULL;

@@ -132,8 +132,8 @@ static bool make_point_json(const struct view *v, const struct point *p, const s
     return !j.rc && out->p;
 }
 
-/* Listing checkpoints. Each is the state at the end of a turn: its prompt is the one that was answered, and its
- * files are those that changed in the turn. */
+/* Lists checkpoints. Each is the state at the end of a turn: its prompt is the one that was
+ * answered, and its files are those that changed in the turn. */
 
 static const char no_commit[] =
     "no commit of this repository names it; only its conversation is left";
@@ -239,8 +239,8 @@ enum err_code entire_checkpoints(const struct store *st, const struct session_re
     return rc;
 }
 
-/* Counting the lines that each turn added and removed. This is only shown, so a turn that cannot be read is left
- * out. */
+/* Counts the lines that each turn added and removed. The counts are only shown, so a turn that
+ * cannot be read is left out. */
 
 static bool count_file(git_diff *diff, size_t i, struct checkpoint *c)
 {
@@ -270,7 +270,7 @@ static void count_point_turn(const struct view *v, const struct point *p, const 
     view_turn_close(&t);
 }
 
-/* The points are those of the list unless the session continued meanwhile. */
+/* The points are those of the list unless the session was continued in the meantime. */
 static struct checkpoint *find_checkpoint(struct checkpoint_list *list, size_t i,
                                           const struct point *p)
 {

@@ -61,7 +61,8 @@ enum err_code disktree_is_ignored(const struct disktree_rules *r, const char *pa
     int ignored = 0;
 
     snprintf(name, sizeof name, "%s%s", path, dir ? "/" : "");
-    /* An unknown answer is an error, because a file that is not ignored may be removed. */
+    /* If this cannot be determined, it is an error, because a file that is not ignored may be
+     * removed. */
     if (git_ignore_path_is_ignored(&ignored, r->repo, name))
         return err_set(e, ERR_IO, path, "look through the work tree: what git ignores");
     *is = ignored && !(r->index && (dir ? git_index_find_prefix(NULL, r->index, name)
@@ -71,7 +72,7 @@ enum err_code disktree_is_ignored(const struct disktree_rules *r, const char *pa
 
 /* ---- the work tree ---- */
 
-/* A directory that is gone or that we may not read contains nothing that could be removed. */
+/* A directory that was deleted or that we may not read contains nothing that could be removed. */
 static enum err_code unseen(const struct walk *w)
 {
     return errno == ENOENT || errno == EACCES || errno == ELOOP || errno == ENOTDIR

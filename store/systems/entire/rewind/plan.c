@@ -10,14 +10,15 @@
 #include "store/systems/entire/rewind/disktree.h"
 #include "store/systems/entire/rewind/planning.h"
 
-/* The plan of a rewind to a checkpoint makes the work tree that of the checkpoint. HEAD, the index, the branch and the
- * shadow branch stay.
+/* The plan of a rewind to a checkpoint makes the work tree equal to that of the checkpoint. HEAD,
+ * the index, the branch and the shadow branch are not changed.
  *
- * There are two rules for files that the checkpoint lacks. By ours, such a file is removed if it is known to be work of the
- * sessions, because some checkpoint of the branch contains it, even if HEAD has it too. What git ignores and what existed
- * before the session stays; any other file is listed, and left alone unless that is allowed. By Entire's own rule
- * (docs/formats/entire.md 4.2), every file is removed that is neither in the checkpoint, nor in HEAD, nor in the list of the
- * session's beginning, even if git ignores it. */
+ * There are two rules for files that the checkpoint lacks. By ours, such a file is removed if it is
+ * known to be work of the sessions, because some checkpoint of the branch contains it, even if HEAD
+ * has it too. Files that git ignores and files that existed before the session stay; any other file
+ * is listed, and kept unless its removal is allowed. By Entire's own rule (docs/formats/entire.md
+ * 4.2), every file is removed that is neither in the checkpoint, nor in HEAD, nor in the list of
+ * the session's beginning, even if git ignores it. */
 
 /* ---- which tree ---- */
 

@@ -204,8 +204,9 @@ struct files {
     struct err *e;
 };
 
-/* Returns true if git converts the blob when it writes the file (line ends, large files). In a checkpoint, files
- * that the agent changed contain the bytes on disk, but the others those of HEAD. */
+/* Returns true if git converts the blob when it writes the file (line ends, large files). In a
+ * checkpoint, files that the agent changed contain the bytes on disk, but other files contain those
+ * of HEAD. */
 static bool is_filtered(const struct planning *p, const char *path, const git_oid *blob)
 {
     git_filter_list *filters = NULL;

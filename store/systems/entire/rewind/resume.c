@@ -199,9 +199,9 @@ enum err_code entire_restore(const struct store *st, const struct session_ref *r
     return rc;
 }
 
-/* Entire itself cannot fork. A copy of a conversation is a session of Claude Code with new ids, in the folder of
- * the work tree. Entire gets no state, ref or checkpoint of it; it makes its own when the agent starts to work
- * there. */
+/* Entire itself cannot fork. A copy of a conversation is a session of Claude Code with new ids, in
+ * the folder of the work tree. No state, ref or checkpoint is made for Entire; it makes its own
+ * when the agent starts to work there. */
 
 struct forking {
     struct view view;

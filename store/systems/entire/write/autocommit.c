@@ -80,7 +80,7 @@ enum { SETTINGS_MAX = 1 << 20 };
 
 /* ---- which strategy ---- */
 
-/* The last setting counts; older versions called the strategy "dual". */
+/* The last setting is used; older versions called the strategy "dual". */
 static void read_settings(const char *root, const char *name, bool *wanted)
 {
     struct arena a = { 0 };
@@ -201,8 +201,8 @@ static enum err_code update_index(struct committing *c)
         git_index_entry entry = { .path = names->name[i].p };
         unsigned mode;
 
-        /* The entry is that of the commit, not of the file on disk. Because its size is 0, git will compare the
-         * file. */
+        /* The entry describes the file in the commit, not the one on disk. Because its size is 0,
+         * git will compare the file. */
         if (view_tree_entry(c->v, &c->tree, entry.path, &entry.id, &mode)) {
             entry.mode = mode;
             answer = git_index_add(index, &entry);

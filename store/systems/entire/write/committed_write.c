@@ -372,7 +372,7 @@ static enum err_code put_task_file(struct writing *w, const char *name, struct s
     return treewrite_add_bytes(&w->tree, path, bytes, w->e);
 }
 
-/* At the root of the checkpoint. The sub-agent's transcript is redacted, as that of the session is. */
+/* Writes to the root of the checkpoint. The sub-agent's transcript is redacted, like the session's. */
 static enum err_code put_task(struct writing *w)
 {
     const struct temporary_task *task = w->s->record;

@@ -70,7 +70,8 @@ static enum err_code take_prompt(struct gathering *g)
     return rc ? err_nomem(g->e) : ERR_OK;
 }
 
-/* What this checkpoint's part of the transcript used; if its rows do not say, what the host reported. */
+/* The tokens of this checkpoint's part of the transcript, or if its rows do not record them, those
+ * that the host reported. */
 static enum err_code take_tokens(struct gathering *g)
 {
     const struct entire_state *s = g->v->session->state;
@@ -134,7 +135,8 @@ void condense_collected_fini(struct collected_checkpoint *g)
 
 /* ---- HEAD ---- */
 
-/* We do not write checkpoints that have a ref each, so a commit that names only such a one is refused. */
+/* We do not write checkpoints with separate refs, so a commit that names only such a checkpoint is
+ * refused. */
 static enum err_code head_checkpoint(const struct view *v, git_oid *head, char id[13],
                                      struct err *e)
 {
@@ -164,7 +166,8 @@ static enum err_code head_checkpoint(const struct view *v, git_oid *head, char i
                      other);
 }
 
-/* Returns true if git makes commits by itself, which are not the work of a session. */
+/* Returns true during an operation in which git itself makes commits, which are not the work of a
+ * session. */
 static bool git_is_at_it(git_repository *repo)
 {
     switch (git_repository_state(repo)) {
@@ -356,12 +359,12 @@ enum err_code condense_finalize_turn(struct view *v, struct slice strategy, stru
     rc = condense_collect(v, &g, e);
     g.s.strategy = strategy;
     g.s.finalize = true;
-    /* If there is no conversation here, the one in the checkpoint stays. */
+    /* If the conversation is not on this machine, the one in the checkpoint stays. */
     for (size_t i = 0; i < turn.n && !rc && g.s.transcript.n; i++) {
         g.s.checkpoint = turn.id[i];
         rc = committed_write(v->repo, &g.s, &commit, e);
         if (rc == ERR_NOT_FOUND)
-            rc = ERR_OK; /* it no longer exists, or is of another form */
+            rc = ERR_OK; /* it no longer exists, or has another form */
     }
     condense_collected_fini(&g);
     return rc ? rc : state_change(v->store->states, v->session->state, none, 1, e);

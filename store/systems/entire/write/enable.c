@@ -10,15 +10,16 @@
 #include "store/systems/entire/names.h"
 #include "store/systems/entire/write/committed_write.h"
 
-/* A repository in which Entire was never used gets what its own `enable` writes (cli f446dcfc, setup.go), byte for byte:
- * the settings, the list of what git is to ignore, and the branch of the checkpoints. The hooks of git and of the agent
- * are left out: they run Entire's program, and a host of ours reports its events itself. Nothing that exists is changed,
- * so that `entire enable` can still follow. */
+/* In a repository in which Entire was never used, writes exactly what its own `enable` writes (cli
+ * f446dcfc, setup.go): the settings, the list of files for git to ignore, and the branch of the
+ * checkpoints. The hooks of git and of the agent are left out: they run Entire's program, and a
+ * host of ours reports its events itself. Nothing that exists is changed, so that `entire enable`
+ * can still follow. */
 
 static const char settings[] = "{\n  \"strategy\": \"manual-commit\",\n  \"enabled\": true\n}\n";
 static const char ignored[] = "tmp/\nsettings.local.json\nmetadata/\nlogs/\n";
 
-/* An existing file stays, and so does anything else that has the name. */
+/* An existing file stays, and so does anything else with this name. */
 static enum err_code write_new(const char *dir, const char *name, const char *text, struct err *e)
 {
     char path[PATH_MAX];

@@ -142,7 +142,7 @@ static enum err_code check_transcript_path(const struct store *st, const struct 
                    "brings it)");
 }
 
-/* The rows are those of Claude Code, and are completed as in a session of its own. */
+/* The rows are those of Claude Code, and are completed as in its own sessions. */
 enum err_code entire_append(const struct store *st, const struct session_ref *ref,
                             const struct host_append *req, struct arena *a,
                             struct host_appended *out, struct err *e)
@@ -189,7 +189,8 @@ static enum err_code open_running(const struct store *st, const struct session_r
                    "write a checkpoint: the session has no state or no work tree here");
 }
 
-/* What a person should know: concurrent sessions, and what our commit lacks. NULL: nothing, or out of memory. */
+/* A warning about concurrent sessions and about what our commit lacks. NULL: no warning, or out of
+ * memory. */
 static const char *warning_of(const struct view *v, const char *lacks, struct arena *a)
 {
     const char *beside = catalog_concurrent_note(v->catalog, v->session, a);

@@ -86,8 +86,8 @@ static const char *newest_match(struct placing *p, const char *dir, const char *
 
 /* ---- Gemini CLI ---- */
 
-/* The directory of a project, named after the hash of its path as by the agent itself; otherwise named as
- * by Entire. */
+/* The directory of a project: the one that the agent named after the hash of the path, or else the
+ * one that Entire would use. */
 static const char *gemini_folder(struct placing *p)
 {
     unsigned char sum[EVP_MAX_MD_SIZE];
@@ -188,7 +188,7 @@ static enum err_code place_codex(struct placing *p)
 
 /* ---- all ---- */
 
-/* Later checkpoints may contain a short form of Entire's own, which no agent reads. */
+/* Later checkpoints may contain a short form that only Entire reads. */
 static bool is_short_form(struct slice transcript)
 {
     struct slice line, v, version;
@@ -241,8 +241,8 @@ static enum err_code find_agent_path(const struct store_env *env, const struct a
     return rc;
 }
 
-/* Retrieving writes the transcript of a checkpoint to where its agent looks for it. The path depends on the work
- * tree here and on the session's id, never on a path that was pushed. */
+/* Retrieving writes the transcript of a checkpoint to where its agent looks for it. The path
+ * depends on the local work tree and on the session's id, never on a path that was pushed. */
 
 enum { LOCAL_MAX = 1 << 30 };
 
@@ -271,7 +271,7 @@ static enum err_code place_claude(struct retrieving *r, const struct catalog_ses
     if (!projects)
         return err_nomem(r->e);
     item->folder = projects;
-    /* The path in the state counts only if it follows the same rules. */
+    /* The path in the state is used only if it follows the same rules. */
     if (s && s->state &&
         entire_conversation_is_claude_path(s->state->transcript_path, projects, id))
         item->path = arena_format(a, "%s", s->state->transcript_path.p);

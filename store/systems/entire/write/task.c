@@ -45,7 +45,7 @@ static bool find_row(struct slice transcript, struct slice tool, struct arena *a
 
 /* ---- the transcript of the sub-agent ---- */
 
-/* Since 2.1 the client writes it below the session, before that beside it. */
+/* Since version 2.1 the client writes it below the session, older versions beside it. */
 static const char *agent_path(const struct session_ref *live, struct slice agent, struct arena *a)
 {
     const char *slash = strrchr(live->path.p, '/');

@@ -24,8 +24,8 @@ static void name_ref(struct slice base, struct slice worktree, char ref[ENTIRE_S
     snprintf(ref, ENTIRE_SHADOW_NAME + 16, ENTIRE_HEADS "%s", name);
 }
 
-/* The new name is made before the old one is deleted, so that a crash leaves two names and never none. If another session
- * uses the new name already, both stay. */
+/* The new name is created before the old one is deleted, so a crash may leave both names but always
+ * leaves one. If another session uses the new name already, both stay. */
 static enum err_code rename_branch(const struct view *v, const char *from, const char *to,
                                    struct err *e)
 {
@@ -45,9 +45,9 @@ static enum err_code rename_branch(const struct view *v, const char *from, const
     return rc ? rc : repo_ref_move(v->repo, from, &tip, NULL, "entire: HEAD moved", e);
 }
 
-/* If HEAD is no longer the base of the session, its shadow branch is renamed for the new commit and continues; no commit is
- * written again. Other sessions follow when they write next, as Entire's do. *base (in the view's arena) is the session's
- * base afterwards. */
+/* If HEAD is no longer the base of the session, its shadow branch is renamed for the new commit and
+ * continues; no commit is written again. Other sessions follow when they next write, as in Entire.
+ * *base (in the view's arena) is the session's base afterwards. */
 static enum err_code follow_head(struct view *v, struct slice *base, struct err *e)
 {
     const struct entire_state *s = v->session->state;
@@ -175,7 +175,7 @@ enum err_code temporary_names(const struct view *v, const struct temporary_reque
     return ERR_OK;
 }
 
-/* Links, pipes and nested repositories that were not asked for by name are left out. */
+/* Links, pipes and nested repositories are left out unless they were requested by name. */
 static bool is_file_or_gone(const char *root, const char *name)
 {
     char path[8192];
