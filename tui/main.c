@@ -12,7 +12,7 @@
 #include "tui/commands/out.h"
 #include "tui/text/clean.h"
 
-/* The one place that reads the environment, the clock and argv, and that ends the process. */
+/* Only this file reads the environment, the clock and argv, and ends the process. */
 
 static int64_t now_ms(void)
 {
@@ -35,7 +35,7 @@ static enum err_code enter_directory(const char *dir, struct err *e)
     return dir && chdir(dir) != 0 ? err_sys(e, dir, "start there") : ERR_OK;
 }
 
-/* The current directory; if it was deleted, the name that the shell has for it. */
+/* The current directory; if it was deleted, the shell's name for it. */
 static const char *present_dir(struct arena *a)
 {
     char *cwd = getcwd(NULL, 0);
@@ -95,8 +95,8 @@ int main(int argc, char **argv)
     int code;
 
     use_locale();
-    signal(SIGPIPE, SIG_IGN); /* a reader that went away is an error of write() */
-    signal(SIGXFSZ, SIG_IGN); /* and a limit on file sizes, too, even inside libraries */
+    signal(SIGPIPE, SIG_IGN); /* a closed pipe becomes an error of write() */
+    signal(SIGXFSZ, SIG_IGN); /* so does the limit on file sizes, even inside libraries */
     out_init(&in.out, STDOUT_FILENO);
     enum err_code rc = command_parse(&in, argc, argv, &e);
 

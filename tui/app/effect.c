@@ -5,7 +5,7 @@
 
 struct effect *effect_add(struct effects *fx, enum effect_kind kind, enum requester requester)
 {
-    if (fx->n == EFFECTS_MAX) /* no update asks for so much; the last question gives way */
+    if (fx->n == EFFECTS_MAX) /* no update needs this many; the last effect is replaced */
         effect_fini(&fx->item[--fx->n]);
     struct effect *e = &fx->item[fx->n++];
 

@@ -381,8 +381,8 @@ enum action keymap_find(const struct keymap *k, enum key_context place, struct k
     return a != ACT_NONE ? a : find_at(k, IN_ANY, key);
 }
 
-/* The next key of an action in `at`, the context itself or IN_ANY, from *i on: those of the configuration first. Keys that
- * the context uses otherwise are left out. */
+/* The next key of an action in `at`, the context itself or IN_ANY, from *i on; keys of the
+ * configuration come first. Keys that the context uses for something else are left out. */
 static bool next_key(const struct keymap *k, enum key_context place, enum key_context at,
                      enum action a, size_t *i, struct key *out)
 {

@@ -5,7 +5,7 @@
 #include "lite/base/utf8.h"
 #include "tui/app/key.h"
 
-/* The first row of a code is the name that is shown; all are read in the configuration. */
+/* The first row of a code is the name that is shown; the configuration accepts all of them. */
 static const struct {
     uint32_t code;
     const char *sign, *ascii;
@@ -156,7 +156,7 @@ bool key_parse(struct slice word, struct key *out, const char **why)
         ;
     k.code = word.n ? code_of(word) : KEYCODE_NONE;
     if (k.mods & (MOD_CTRL | MOD_ALT) && k.code >= 'A' && k.code <= 'Z')
-        k.code |= 0x20; /* the terminal sends the same byte, or we read it so */
+        k.code |= 0x20; /* the terminal sends the same byte, or we read the same key */
     *why = k.code ? unsendable(k) : "no key has this name";
     if (*why)
         return false;

@@ -154,7 +154,7 @@ static bool draw_status(const struct model *m, struct frame *f, struct rect r)
     return false;
 }
 
-/* In front of the keys. Returns the columns that it takes. */
+/* Drawn in front of the keys. Returns the number of columns used. */
 static int draw_silence(const struct model *m, struct frame *f, struct rect r)
 {
     char text[80];
@@ -170,7 +170,7 @@ static void draw_bottom(const struct model *m, struct frame *f)
     int h = toast_height(&m->toast, f->cols);
     struct rect r = { f->rows - h, 0, h, f->cols };
 
-    frame_fill(f, r, STYLE_TEXT); /* views may reach down here on the smallest screens */
+    frame_fill(f, r, STYLE_TEXT); /* on the smallest screens, views may extend to this line */
     if (toast_draw(&m->toast, f, r))
         return;
     int used = draw_silence(m, f, r);

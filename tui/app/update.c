@@ -1,8 +1,7 @@
 #include "tui/app/model.h"
 #include "tui/app/view.h"
 
-/* update() is the only entry for everything that happens. It changes the model and queues
- * effects. */
+/* update() is the only entry point for events. It changes the model and queues effects. */
 
 /* ---- actions ---- */
 
@@ -35,7 +34,7 @@ void update_perform(struct model *m, enum action a)
         act_anywhere(m, a);
 }
 
-/* A menu also lists actions that are not possible, so its own keys come before any check. */
+/* A menu also lists actions that are not possible, so its own keys are handled before any check. */
 static void act_on_key(struct model *m, enum action a)
 {
     const struct view_ops *top = m->views[view_top(m)];

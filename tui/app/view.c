@@ -41,7 +41,7 @@ void view_quit(struct model *m)
 {
     enum { CANCELLED = 130 };
 
-    /* In the picker, leaving means that nothing was chosen; in a rewind, that the work is done. */
+    /* Leaving the picker means that nothing was chosen; leaving a rewind, that the work is done. */
     effect_add(&m->fx, EFFECT_QUIT, REQUESTER_LIST)->code = m->rewind_only ? 0 : CANCELLED;
     m->leaving = true;
 }

@@ -11,7 +11,7 @@
 #include "tui/commands/session.h"
 #include "tui/config/resume_command.h"
 
-/* One change of all the sessions, done as a whole or not at all. */
+/* One change to all the sessions, done as a whole or not at all. */
 struct change_run {
     struct session_ref *ref; /* lives as long as the sessions */
     int n;
@@ -35,7 +35,8 @@ static enum err_code plan_each(struct invocation *in, struct sessions *s, struct
 
 /* ---- the answer ---- */
 
-/* The session as a list shows it from now on: the values may have been cleaned before they were written. */
+/* Writes the session as lists now show it, because the values may have been cleaned before they
+ * were stored. */
 static enum err_code write_session_json(struct sessions *s, const struct session_ref *ref,
                                         const struct change *c, struct out *o, struct err *e)
 {
@@ -211,7 +212,7 @@ static void write_forked(const struct session_ref *ref, const struct fork_result
     out_open(o, NULL, '{');
     out_member(o, "sessionId", fork->id);
     out_string(o, "path", fork->path);
-    /* As the rows of the copy name it: the id that the agent uses. */
+    /* The rows of the copy contain the id that the agent uses. */
     out_member(o, "parentId", ops->agent_id ? ops->agent_id(ref->id) : ref->id);
     out_end(o, '}');
 }
@@ -242,7 +243,7 @@ static enum err_code do_fork(struct invocation *in, const struct session_ref *re
     return rc;
 }
 
-/* A configured command replaces our fork of a whole session; up to a message only ours can. */
+/* A configured command replaces our fork of a whole session; only our fork can end at a message. */
 static enum err_code check_agent_fork(const struct invocation *in, const struct session_ref *ref,
                                       struct err *e)
 {

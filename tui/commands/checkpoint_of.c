@@ -28,7 +28,7 @@ static void write_line(const char *name, struct slice text, struct out *o)
     out_addf(o, "\n");
 }
 
-/* A prompt may have pages: its first line, cut. */
+/* Writes the first line of a prompt, cut, because prompts may be pages long. */
 static void write_prompt(struct slice prompt, struct out *o)
 {
     struct slice line;

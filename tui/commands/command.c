@@ -47,7 +47,7 @@ static enum err_code check_operands(const struct invocation *in, struct err *e)
     return ERR_OK;
 }
 
-/* Words behind "--" are for the agent that is resumed, unless the first is a command. */
+/* Words after "--" are passed to the resumed agent, unless the first word is a command. */
 static bool are_for_agent(const struct options *o, char *const *argv, int first, int argc)
 {
     return first > 0 && first < argc && strcmp(argv[first - 1], "--") == 0 &&
@@ -95,7 +95,7 @@ const char *command_config_path(const struct invocation *in, struct arena *a)
     return dir ? arena_format(a, "%s/config", dir) : NULL;
 }
 
-/* reports: a file that cannot be read is a warning. */
+/* reports: warn if a file cannot be read. */
 static enum err_code read_config(const struct invocation *in, bool reports, struct config *c,
                                  struct err *e)
 {
@@ -318,7 +318,7 @@ static enum err_code run_command(struct invocation *in, struct err *e)
         write_version(&in->out);
         return ERR_OK;
     }
-    /* A file that was named has to exist, even if the command needs no configuration. */
+    /* A file given by the user must exist, even if the command needs no configuration. */
     if (in->options.config && access(in->options.config, R_OK) != 0)
         return err_sys(e, in->options.config, "read the configuration");
     return in->command->on_session ? command_with_session(in, in->command->on_session, e)

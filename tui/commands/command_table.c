@@ -319,7 +319,7 @@ const struct command commands_table[] = {
       .help = "Save the output as a separate file; init also prints the completions. They ask\n"
               "reprise itself, so they are always up to date: commands, options, values,\n"
               "systems, tags, branches, sessions.\n" },
-    /* For the scripts of completion; in no list of commands. */
+    /* For completion scripts; not in the list of commands. */
     { .name = "complete", .operands = "-- WORD...", .max_operands = 10000, .run = complete_run },
     { .name = "help", .operands = "[COMMAND | keys | agents]", .max_operands = 1, .run = command_help_run,
       .summary = "show this help, that of a command, all keys, or all agents" },

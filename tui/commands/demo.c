@@ -13,8 +13,8 @@
 #include "store/demo/demo.h"
 #include "tui/commands/command.h"
 
-/* A demo locks its directory as long as it runs, so that a directory that is left behind can be told from one in use. A
- * directory younger than YOUNG_MS may be about to be locked. */
+/* A demo locks its directory as long as it runs, which distinguishes a stale directory from one in
+ * use. A directory younger than YOUNG_MS may be about to be locked. */
 enum { OPEN_FOLDERS = 16, YOUNG_MS = 60 * 1000 };
 
 #define NAME_FRONT "reprise-demo."
@@ -39,7 +39,7 @@ static int open_folder(int at, const char *name)
     return openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/* Returns true for a directory of ours that no demo uses any more. */
+/* Returns true for a directory of a demo that is no longer used. */
 static bool is_left_behind(int temp, const char *name, int64_t now_ms)
 {
     struct stat sb;
@@ -86,7 +86,8 @@ static bool enter_sample(struct process_env *w, const char *dir, struct arena *a
     return !a->failed;
 }
 
-/* Runs the picker as if started in the sample project. Enter resumes nothing: no agent has these sessions. */
+/* Runs the picker as if started in the sample project. Enter does not resume, because no agent has
+ * these sessions. */
 static enum err_code run_inside(struct invocation *in, const char *dir, struct err *e)
 {
     struct process_env world = *in->world;

@@ -6,8 +6,8 @@
 #include "tui/commands/command.h"
 #include "tui/commands/session.h"
 
-/* If many sessions are examined, those that are hidden for one reason and those that the agent's cleanup will remove are
- * counted, so that damage is not lost among them. */
+/* If many sessions are examined, hidden sessions are counted by reason, and so are those that the
+ * agent's cleanup will remove, so that damage is not lost among them. */
 enum { REASONS = 8, REASON = 160 };
 
 struct reason {
@@ -52,13 +52,13 @@ static void write_finding_text(const struct finding *f, struct out *o)
     out_addf(o, f->fixed ? " (repaired)\n" : "\n");
 }
 
-/* Sessions that expire are one line, whatever their day. */
+/* All sessions that will expire share one line, whatever their day. */
 static bool is_same_reason(const struct reason *r, const struct finding *f)
 {
     return r->kind == f->kind && (f->kind == FINDING_EXPIRES || strcmp(r->why, f->why) == 0);
 }
 
-/* Returns false if the finding has to be written by itself. */
+/* Returns false if the finding must be written separately. */
 static bool count_reason(const struct finding *f, struct answer *a)
 {
     size_t i = 0;

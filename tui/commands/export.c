@@ -9,7 +9,8 @@
 #include "tui/commands/out.h"
 #include "tui/commands/session.h"
 
-/* `reprise export`: a session as a document, to standard output or into a file; several, into a directory. */
+/* `reprise export`: writes a session as a document to standard output or to a file, or several to a
+ * directory. */
 
 /* The format of a file's name: "notes.html". */
 static enum export_format format_of_file(const char *file)
@@ -40,7 +41,7 @@ static bool is_to_stdout(const struct options *o)
     return !o->output || strcmp(o->output, "-") == 0;
 }
 
-/* Rows are not taken apart, so a person who asks to leave something out must not believe that it is. */
+/* Rows are exported whole, so options that would leave out parts of them are refused. */
 static enum err_code check_request(const struct options *o, const struct export_request *req,
                                    struct err *e)
 {
@@ -57,7 +58,7 @@ static enum err_code check_request(const struct options *o, const struct export_
 
 /* ---- standard output ---- */
 
-/* On a terminal the bytes of a row could act. */
+/* The bytes of a row could act on a terminal, so they are cleaned. */
 static void write_cleaned(struct out *out, struct slice bytes)
 {
     struct slice line;
@@ -90,9 +91,9 @@ static enum err_code write_stdout(struct invocation *in, const struct session_re
 
 /* ---- signals ----
  *
- * A signal ends the export of files in order, so that nothing half-written remains, whatever the file
- * system can do: a thread waits for it and raises the flag that the export looks at. Writing to standard
- * output ends at once, as in every command. */
+ * A signal ends an export to files in an orderly way, so that nothing half-written remains on any
+ * file system: a thread waits for the signal and raises a flag that the export checks. Writing to
+ * standard output ends at once, as in every command. */
 
 struct interrupt {
     atomic_bool raised, ending; /* a signal came; the next one is our own, SIGUSR2 */
@@ -123,7 +124,7 @@ static void interrupt_begin(struct interrupt *i)
     for (size_t n = 0; n < sizeof signals / sizeof *signals; n++) {
         struct sigaction now;
 
-        /* What nohup ignores stays ignored: waiting would accept it. */
+        /* Signals that nohup ignores stay ignored; sigwait would accept them. */
         if (signals[n] == SIGUSR2 ||
             (sigaction(signals[n], NULL, &now) == 0 && now.sa_handler != SIG_IGN))
             sigaddset(&i->set, signals[n]);
@@ -219,8 +220,8 @@ static void report_export(struct invocation *in, const char *file, const struct 
 
 /* ---- several sessions ---- */
 
-/* If a session cannot be written, the others are written all the same. Returns the first failure, and reports further
- * ones. */
+/* If a session cannot be written, the others still are. Returns the first failure, and reports
+ * further ones. */
 static enum err_code export_each(struct invocation *in, struct sessions *s,
                                  const struct session_ref *refs, const struct export_request *req,
                                  struct err *e)

@@ -43,7 +43,7 @@ static void report_unsaved(const struct invocation *in, const char *system,
                          system, fields[i].name);
 }
 
-/* The agent's own switches keep the session from being written: a success, and a warning. */
+/* If the agent's own settings disable writing sessions, the command succeeds with a warning. */
 static void report_unpersisted(const struct invocation *in, const struct store *st,
                                const char *what)
 {
@@ -54,8 +54,8 @@ static void report_unpersisted(const struct invocation *in, const struct store *
                      why);
 }
 
-/* A session that was not written when it was created is not found. Returns true if a store is the reason, which then is
- * reported. */
+/* A session is not found if it was not written when it was created. Returns true if a store's
+ * settings are the reason, which is then reported. */
 static bool is_unpersisted(const struct invocation *in, const struct sessions *s, const char *what)
 {
     for (size_t i = 0; i < s->n; i++)
@@ -412,7 +412,7 @@ static enum err_code write_restore_answer(struct invocation *in, const struct se
     char *none[] = { NULL };
     struct config config;
     struct resume resume;
-    /* If no directory of the session is left: the current one, as in the picker. */
+    /* If no directory of the session exists any more, the current one is used, as in the picker. */
     const char *dir = r->command_cwd.n ? arena_copy(a, r->command_cwd).p : in->world->env.cwd;
     enum err_code rc = dir ? command_config(in, &config, e) : err_nomem(e);
 

@@ -13,11 +13,11 @@
 
 /* ---- info ---- */
 
-/* Everything in the answer, collected before its first byte is written. */
+/* The facts to print, collected before the first byte is written. */
 struct facts {
     struct session_ref ref;
     struct session_row *row;       /* owned */
-    struct transcript *transcript; /* owned; NULL if the session has no conversation any more */
+    struct transcript *transcript; /* owned; NULL if the session no longer has a conversation */
     int64_t messages;
     struct checkpoint_list checkpoints; /* empty if the system has no checkpoints */
     struct session_facts more;          /* what only this system records */
@@ -53,7 +53,7 @@ static enum err_code count_message(struct slice json, void *arg, struct err *e)
     return ERR_OK;
 }
 
-/* A session without a conversation is a warning: the other facts are shown. */
+/* If a session has no conversation, this is a warning, and the other facts are shown. */
 static enum err_code read_conversation(const struct invocation *in, struct facts *f, struct err *e)
 {
     const struct store_ops *ops = f->ref.store->ops;
@@ -197,7 +197,7 @@ static void write_pull_request(const struct session_row *row, struct out *o)
     out_addf(o, "\n");
 }
 
-/* The path of a session in a database is that of the database and its id. */
+/* The path of a session in a database consists of the path of the database and the session's id. */
 static struct slice file_of(const struct session_ref *ref)
 {
     size_t n = ref->path.n;

@@ -60,7 +60,7 @@ static enum err_code write_list_row(const struct session_row *row, void *arg, st
         out_json_row(o);
         listing_row_json(out_json(o), row);
     } else {
-        /* Output that is piped on has one line a session and no header. */
+        /* Piped output has one line per session and no header. */
         if (a->rows == 0 && o->columns > 0)
             session_line_header(&a->look, 0, o);
         session_line_write(row, &a->look, 0, o);
@@ -99,8 +99,8 @@ static void take_problem(const struct err *problem, void *arg)
         out_report(p->in->err_fd, problem);
 }
 
-/* Folders and servers that cannot be read are warnings: the other sessions are listed. If nothing else was asked for and
- * nothing is listed, it is a failure. */
+/* Unreadable folders and servers are warnings, and the other sessions are listed. If nothing else
+ * was requested and nothing is listed, it is a failure. */
 static enum err_code report_unreadable(struct invocation *in, const struct sessions *s,
                                        const struct listing *l, struct err *e)
 {
@@ -118,7 +118,7 @@ static enum err_code report_unreadable(struct invocation *in, const struct sessi
     return rc ? rc : p.first.code;
 }
 
-/* On stderr: every line of the answer is a session. */
+/* On stderr, because every line on stdout is a session. */
 static void report_no_match(const struct invocation *in, const struct sessions *s)
 {
     dprintf(in->err_fd, "%s\n",

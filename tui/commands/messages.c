@@ -104,8 +104,9 @@ enum {
     END_BYTES_MOST = 64 << 20,
 };
 
-/* The part of the messages that is written. If the store cannot count the part itself (--spoken, --tail), the messages
- * are read twice: once to count, once to write; unless they are the newest ones, which are kept until all are read. */
+/* The messages to write. If the store cannot select them itself (--spoken, --tail), all messages
+ * are read twice, once to count and once to write, except for the newest ones, which are kept until
+ * all are read. */
 struct answer {
     struct out *out;
     bool spoken, counting;
@@ -129,13 +130,13 @@ static struct message_query query_of(const struct invocation *in)
     };
 }
 
-/* The message at which the answer ends: --before leaves it out, --at does not. */
+/* The message at which the output ends: --before excludes it, --at includes it. */
 static const char *last_of(const struct options *o)
 {
     return option_given(o, OPTION_BEFORE) ? o->before : o->at;
 }
 
-/* The newest messages, or those before a cursor, are kept in one reading. */
+/* Returns true if the newest messages, or those before a cursor, are kept while reading once. */
 static bool wants_newest(const struct options *o)
 {
     bool tail = option_given(o, OPTION_TAIL), limit = option_given(o, OPTION_LIMIT);
@@ -220,8 +221,8 @@ static bool is_row_of(const struct transcript *t, struct slice cursor)
     return false;
 }
 
-/* Reads only so much of the end of a session on a server that the page is in it. The first messages of an end are not
- * certain. */
+/* Reads only as much of the end of a session on a server as the page needs. The first messages of
+ * such a part are not reliable. */
 static enum err_code load_end(const struct options *o, const struct session_ref *ref,
                               struct slice cursor, struct transcript **out, struct err *e)
 {
@@ -312,7 +313,7 @@ static enum err_code write_message_json(struct slice json, void *arg, struct err
     return out_row(a->out, e);
 }
 
-/* Finds the part that the options select among the messages that count; q then asks for all of them. */
+/* Finds the part that the options select by counting messages; q then requests all of them. */
 static enum err_code count_part(const struct options *o, const struct session_ref *ref,
                                 struct message_query *q, struct answer *a, struct err *e)
 {
@@ -383,7 +384,8 @@ static enum err_code write_row_json(const struct transcript *t, size_t i, bool j
     return rc;
 }
 
-/* Every row of the log that is a JSON document, with those that are no messages; one a line. */
+/* Writes every row of the log that is a JSON document, including rows that are not messages, one
+ * per line. */
 static enum err_code write_raw(struct invocation *in, const struct session_ref *ref,
                                struct arena *a, struct err *e)
 {
@@ -415,7 +417,7 @@ static enum err_code write_raw(struct invocation *in, const struct session_ref *
     return rc;
 }
 
-/* In a system without sub-agents the name of one is not found. */
+/* In a system without sub-agents, no name of a sub-agent is found. */
 static enum err_code check_agent(const struct session_ref *ref, const char *agent, struct err *e)
 {
     const char *why = store_unsupported_reason(ref->store->ops, CAN_HAVE_AGENTS);

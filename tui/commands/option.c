@@ -212,7 +212,7 @@ static enum err_code set_option_value(enum option_id which, const char *text, st
     return ERR_OK;
 }
 
-/* The tables getopt_long wants, made from ours for the options of one command. */
+/* The tables for getopt_long, made from ours for the options of one command. */
 struct getopt_tables {
     struct option named[OPTION_COUNT + 1];
     char letters[LETTERS_MAX];

@@ -156,7 +156,7 @@ void out_end(struct out *o, char bracket)
     out_close(o, bracket);
     note_failure(o, o->json.rc);
     out_add(o, SLICE("\n"));
-    o->json.comma = false; /* another value on a line of its own may follow */
+    o->json.comma = false; /* another value may follow on a separate line */
 }
 
 void out_json_row(struct out *o)
@@ -200,8 +200,8 @@ static size_t ascii_front(struct slice text)
     return n;
 }
 
-/* Finds the first character to escape: the text in front of it and behind it. Returns false if there is no such
- * character. Broken bytes need no escape: jsonout and clean_add wrote U+FFFD for them. */
+/* Finds the first character to escape, and the text before and after it. Returns false if there is
+ * no such character. Broken bytes need no escape: jsonout and clean_add wrote U+FFFD for them. */
 static bool find_sign(struct slice text, struct slice *front, struct slice *rest, uint32_t *cp)
 {
     *rest = text;
@@ -262,7 +262,7 @@ static void write_pending(struct out *o)
 
     if (escape_signs(o)) {
         note_failure(o, ERR_NOMEM);
-        o->buf.n = 0; /* what would act on the terminal is not written */
+        o->buf.n = 0; /* bytes that could act on the terminal are not written */
     }
     while (done < o->buf.n && !o->closed) {
         ssize_t n = write(o->fd, o->buf.p + done, o->buf.n - done);

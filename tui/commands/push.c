@@ -6,7 +6,7 @@
 #include "tui/commands/out.h"
 #include "tui/commands/session.h"
 
-/* push and mirror: local sessions go into the store of a plug-in. */
+/* push and mirror: add local sessions to the store of a plug-in. */
 
 struct push_run {
     struct invocation *in;
@@ -15,7 +15,7 @@ struct push_run {
     size_t failed, done;
 };
 
-/* The stores of this machine come first: a session that is here and there is the local one. */
+/* The stores of this machine come first, so that a session in both is the local one. */
 static size_t count_local(const struct sessions *s)
 {
     size_t n = 0;
@@ -104,7 +104,7 @@ enum err_code push_run(struct invocation *in, struct err *e)
 
 /* ---- mirror ---- */
 
-/* One that cannot be pushed is a warning, and the others are pushed all the same. */
+/* If a session cannot be pushed, this is a warning, and the others are still pushed. */
 static enum err_code mirror_row(const struct session_row *row, void *arg, struct err *e)
 {
     struct push_run *run = arg;

@@ -34,7 +34,7 @@ enum err_code rewind_choose_files(const struct invocation *in, struct arena *a,
 
 /* ---- showing and applying ---- */
 
-/* Names the files that changed, as far as they can be found by the old plan's id. */
+/* Names the changed files, as far as the old plan's id allows to find them. */
 static enum err_code stale(const struct rewind_preview *p, const char *plan, struct err *e)
 {
     size_t which[PLANID_TOLD], n = planid_changed(p, plan, which);
@@ -284,7 +284,7 @@ enum err_code rewind_run(struct invocation *in, struct err *e)
 {
     struct rewind_recovery waiting;
 
-    if (wants_screen(in)) /* the screen recovers by itself and shows a notice */
+    if (wants_screen(in)) /* the screen recovers and shows a notice */
         return command_with_session(in, picker_show_rewind, e);
     rewinds_recover_first(in, &waiting);
     return command_with_session(in, rewind_session, e);

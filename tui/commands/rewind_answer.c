@@ -68,7 +68,7 @@ static void write_files_json(const struct rewind_preview *p, struct out *o)
     out_close(o, ']');
 }
 
-/* A conversation that was to be rewound and already ends at the point. */
+/* Returns true if the conversation was to be rewound but already ends at the point. */
 static bool already_ends(const struct rewind_conversation *t)
 {
     return t->how == CONVERSATION_NONE && t->kept > 0;
@@ -85,7 +85,7 @@ static void write_conversation_json(const struct rewind_conversation *t, struct 
     out_close(o, '}');
 }
 
-/* The library of ExAthena counts every file of which it has a copy, also one that is as wanted. */
+/* The library of ExAthena counts every file of which it has a copy, even one that already matches. */
 static void write_counts_json(const struct rewind_preview *p, struct out *o)
 {
     int64_t restored = 0;

@@ -57,7 +57,7 @@ static void write_kept_text(const struct rewind_backup_list *list, struct out *o
     }
 }
 
-/* The bytes as they are: they may go into a file, or through another program. */
+/* Writes the bytes unchanged, because they may go into a file or to another program. */
 static enum err_code write_bytes(const struct span *bytes, struct out *o, struct err *e)
 {
     char piece[OUT_PIECE];
@@ -118,7 +118,7 @@ static enum err_code show_record(struct invocation *in, struct err *e)
 
 enum { WHY = 400 };
 
-/* Why a rewind is not finished; NULL if it is under way, or will be. */
+/* The reason why a rewind is not finished; NULL if it is under way or will be finished. */
 static const struct err *why_waits(const struct rewind_recovery *waiting, const char *id)
 {
     for (size_t i = 0; i < waiting->waiting && i < REWIND_WAITING_TOLD; i++)

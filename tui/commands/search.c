@@ -138,8 +138,8 @@ static void write_hit_json(struct search_answer *a, const struct session_row *ro
     out_end(o, '}');
 }
 
-/* The part of a line that is written: without the blanks in front, and on a terminal from a little
- * before the first match if that would not be seen otherwise. */
+/* The part of a line that is written: without leading blanks, and on a terminal from a little
+ * before the first match if the match would otherwise not be visible. */
 static size_t skip_front(const struct grep_hit *hit, size_t columns)
 {
     size_t at = 0, first = hit->ranges ? hit->range[0].from : 0;
@@ -155,7 +155,8 @@ static size_t skip_front(const struct grep_hit *hit, size_t columns)
     return at;
 }
 
-/* Writes bytes of the line, and takes their columns off what is left; 0 columns: no limit. */
+/* Writes bytes of the line and subtracts their columns from the remaining ones; 0 columns: no
+ * limit. */
 static void write_piece(struct out *o, struct slice text, bool limited, size_t *left)
 {
     size_t width = limited ? clean_width(text) : 0;
@@ -196,7 +197,7 @@ static void write_matches(struct out *o, const struct grep_hit *hit, size_t colu
 
 enum { PLACE_COLUMNS = 10, MARK_COLUMNS = 14 };
 
-/* Where a hit is, if that is not the conversation itself. */
+/* The place of a hit, if it is not in the conversation itself. */
 static const char *aside_word(const struct grep_hit *hit)
 {
     return hit->agent.n ? "sub-agent" : hit->aside ? "branch" : "";
@@ -293,7 +294,7 @@ static enum err_code write_part(const struct grep_part *part, void *arg, struct 
         if (a->query->want != GREP_WANT_HITS && is_full(a, a->sessions))
             rc = ERR_CANCELLED;
     }
-    /* Hits are shown at once, not when a piece is full. */
+    /* Hits are shown at once, not when the buffer is full. */
     return rc == ERR_OK ? out_flush(a->out, e) : rc;
 }
 

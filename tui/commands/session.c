@@ -66,7 +66,8 @@ static const struct config_store *find_configured(const struct config *config, c
                : NULL;
 }
 
-/* The store that "NAME", "NAME:" or a URL names. Returns false if no plug-in keeps it. */
+/* Finds the store that "NAME", "NAME:" or a URL names. Returns false if it is not the store of a
+ * plug-in. */
 static bool find_plugin(const struct config *config, const char *named, struct sessions *s,
                         struct plugin_config *out)
 {
@@ -116,7 +117,7 @@ static enum err_code open_configured_one(const struct invocation *in,
                          : open_plugin(in, &store->plugin, connect, s, e);
 }
 
-/* If the newest store is a system's default one under a name of its own, only that name is used. */
+/* If the newest store is a system's default store under another name, only that name is used. */
 static void leave_same_default(struct sessions *s, size_t defaults)
 {
     struct store *newest = s->store[s->n - 1];
@@ -136,7 +137,7 @@ static void leave_same_default(struct sessions *s, size_t defaults)
     }
 }
 
-/* The stores of the configuration: what cannot be opened is a warning, and the rest goes on. */
+/* Opens the stores of the configuration; if one cannot be opened, this is a warning. */
 static enum err_code open_configured(const struct invocation *in, const struct config *config,
                                      struct sessions *s, struct err *e)
 {
@@ -181,7 +182,7 @@ static enum err_code open_named(const struct invocation *in, const struct config
     return rc ? rc : note_looked_in(s, ops->name, path, e);
 }
 
-/* Opens the default store of a system. It need not exist; if it cannot be read, that is a warning. */
+/* Opens the default store of a system. It need not exist; if it cannot be read, this is a warning. */
 static enum err_code open_default(const struct invocation *in, const struct store_ops *ops,
                                   struct sessions *s, struct err *e)
 {
@@ -200,7 +201,7 @@ static enum err_code open_default(const struct invocation *in, const struct stor
     return note_looked_in(s, ops->name, problem.path, e);
 }
 
-/* Opens a store that was named. If several were named, a failure is a warning. */
+/* Opens a store that the user named. If several were named, a failure is a warning. */
 static enum err_code open_wanted(const struct invocation *in, const struct config *config,
                                  const char *named, struct sessions *s, struct err *e)
 {
@@ -288,7 +289,7 @@ enum err_code sessions_open(struct invocation *in, bool everywhere, struct sessi
     return rc;
 }
 
-/* Local stores that --store names, or the default ones. */
+/* Opens the local stores that --store names, or the default ones. */
 static enum err_code open_local(const struct invocation *in, const struct config *config,
                                 struct sessions *s, struct err *e)
 {

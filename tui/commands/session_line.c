@@ -115,8 +115,8 @@ enum err_code session_line_columns_open(const struct sessions *s, const struct l
     return rc;
 }
 
-/* A system in front of the id widens the column, and so does an id whose kind ("session_") is a part of it; the bytes
- * that tell a long id from another do not. */
+/* A system in front of the id widens the column, and so does an id with a prefix for its kind
+ * ("session_"); the additional bytes that make a long id unique do not. */
 void session_line_columns_fit(struct session_line_columns *look, const struct session_ref *ref)
 {
     char text[SHORT_ID];
@@ -199,7 +199,7 @@ static struct layout layout_of(const struct session_line_columns *look, size_t i
     return l;
 }
 
-/* A column with a style of its own, and the gap after it. */
+/* A column with a separate style, and the gap after it. */
 static void styled_column(struct slice text, size_t w, enum out_style style, struct out *o)
 {
     out_style(o, style);
@@ -212,7 +212,7 @@ static void age_column(const struct session_row *row, int64_t now_ms, struct out
 {
     char age[WHEN_AGE];
 
-    /* Not the time of the file, because touching it is not activity. */
+    /* The file's time is not used, because touching the file is not activity. */
     when_age(now_ms, row->activity_ms != TIME_NONE ? row->activity_ms : row->modified_ms, age);
     out_style(o, OUT_AGE);
     out_addf(o, "%*s", AGE_COLUMNS, age);

@@ -82,7 +82,7 @@ static void write_items_json(const struct answer *a, bool staying, struct out *o
     out_close(o, ']');
 }
 
-/* The ids of one batch differ after the dot only. */
+/* The ids of one batch differ only after the dot. */
 static struct slice batch_of(const struct trash_list *moved)
 {
     return (struct slice){ moved->item[0].trash_id, strcspn(moved->item[0].trash_id, ".") };
@@ -122,7 +122,7 @@ static enum err_code write_item_text(const struct sweep_item *item,
     out_addf(o, "  ");
     session_line_column(item->orphan ? SLICE("(left behind)") : item->title, TITLE_COLUMNS, o);
     out_addf(o, "  %s%s\n", item->stays ? "stays: " : "", item->stays ? item->stays : item->why);
-    /* Remains of a deleted session are named path by path. */
+    /* For leftovers of a deleted session, each path is listed. */
     for (size_t i = 0; item->orphan && i < item->parts; i++) {
         out_addf(o, "                    ");
         out_text(o, slice_of(item->part[i]));

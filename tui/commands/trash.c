@@ -80,7 +80,7 @@ static void write_destroyed_json(const struct trash_request *request, size_t n, 
         out_end(o, ']');
 }
 
-/* If one of several sessions cannot be deleted, the others are, and each failure is reported. */
+/* If one of several sessions cannot be deleted, the others still are, and each failure is reported. */
 struct deletion {
     struct invocation *in;
     size_t sessions, gone;
@@ -93,7 +93,7 @@ static void note_deletion(struct deletion *d, enum err_code rc, const struct err
         out_report(d->in->err_fd, problem);
 }
 
-/* e has the failure of the last one that failed. */
+/* e contains the last failure. */
 static enum err_code end_deletion(const struct deletion *d, struct err *e)
 {
     size_t left = d->sessions - d->gone;
@@ -213,7 +213,8 @@ static enum err_code read_session_title(size_t i, const struct session_row *row,
     return l->title[i].p ? ERR_OK : err_nomem(e);
 }
 
-/* A lease shows whether a program has a file open, so all describing has ended before the leases are taken. */
+/* A lease shows whether a program has a file open, so leases are only taken after all sessions have
+ * been described. */
 static enum err_code make_requests(struct leaving *l, unsigned what, struct err *e)
 {
     struct err why = { 0 };

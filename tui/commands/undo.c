@@ -121,7 +121,8 @@ static enum err_code nothing_left(const struct invocation *in,
                    n->id);
 }
 
-/* If the newest change cannot be undone, an older one has to be named: it may not be the one that the user means. */
+/* If the newest change cannot be undone, an older one must be named, because it may not be the one
+ * that the user means. */
 static enum err_code stuck(const struct invocation *in, const struct undo_target *newest,
                            const struct undo_target_others *others, struct err *e)
 {
@@ -165,7 +166,7 @@ static enum err_code choose_latest_target(struct invocation *in, struct change_l
     return rc;
 }
 
-/* An id that neither log contains is looked up in the rewinds, whose error reports it. */
+/* An id that neither log contains is looked up in the rewinds, which report the error. */
 static enum err_code choose_undo_target(struct invocation *in, struct change_log *log,
                                         struct undo_target *out, struct err *e)
 {
@@ -282,8 +283,8 @@ static enum err_code undo_change(struct invocation *in, struct change_log *log,
 
 /* ---- undo: a rewind ---- */
 
-/* The files of a rewind need no new consent to be restored: it was given for that rewind. Files edited by hand since are
- * refused all the same. If files are named, the conversation is not touched. */
+/* The files of a rewind need no new consent to be restored: it was given for that rewind. Files
+ * edited by hand since are still refused. If files are named, the conversation is not touched. */
 static enum err_code undo_rewind(struct invocation *in, const struct undo_target *n, struct err *e)
 {
     const struct options *o = &in->options;

@@ -10,7 +10,7 @@
 #include "tui/text/clean.h"
 #include "tui/text/when.h"
 
-/* `reprise usage`: every answer that the sessions of the scope record, once, in groups. */
+/* `reprise usage`: sums up, in groups, the answers in the sessions of the scope, each of them once. */
 
 /* The key of the groups, in the order of the words of --by. */
 enum usage_by { BY_DAY, BY_SESSION, BY_MODEL, BY_PROJECT };
@@ -170,7 +170,8 @@ static int compare_times(const void *x, const void *y)
     return n != m ? (n < m) - (n > m) : compare_keys(x, y);
 }
 
-/* Groups without tokens and costs are left out: a program makes up answers for its own errors. */
+/* Groups without tokens and costs are left out, because programs record their own errors as
+ * answers. */
 static void sort_groups(struct usage_answers *a)
 {
     size_t n = 0, limit = a->in->options.limit > 0 ? (size_t)a->in->options.limit : SIZE_MAX;
@@ -396,7 +397,7 @@ static enum err_code write_table(const struct usage_answers *a, struct err *e)
     return rc;
 }
 
-/* One group a line for other programs: exact numbers, then the group. */
+/* Writes one group per line for other programs: exact numbers, then the group. */
 static void write_line(const struct usage_answers *a, const struct usage_group *g)
 {
     struct out *o = &a->in->out;
@@ -466,7 +467,7 @@ static enum err_code count_scope(struct usage_answers *a, struct sessions *s,
     return rc;
 }
 
-/* One session: its own, with what it copied from another. */
+/* Counts one session, including what it copied from another. */
 static enum err_code count_session(struct usage_answers *a, struct sessions *s, struct err *e)
 {
     struct session_ref ref;

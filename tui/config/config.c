@@ -263,7 +263,7 @@ static void set_store(struct reading *r, const char *section, const char *name, 
     r->no_memory |= r->config->arena.failed;
 }
 
-/* Whether a name is an option of a plug-in is known at the end of the file. */
+/* Whether a name is an option of a plug-in is only known at the end of the file. */
 static bool is_unknown_key(const struct config *c, const struct config_entry *entry)
 {
     const char *section = entry->section;
@@ -342,7 +342,7 @@ static void set_price(struct reading *r, const char *model, const char *value)
     }
 }
 
-/* A setting of the file that counts. A later one of the same name takes its place. */
+/* Notes a valid setting of the file. A later one with the same name replaces it. */
 static void note_entry(struct reading *r, const char *section, const char *name, const char *value)
 {
     struct config *c = r->config;
@@ -388,8 +388,9 @@ static int handle_setting(void *user, const char *section, const char *name, con
     return 1;
 }
 
-/* Gives inih one line a call, as fgets() does, and counts lines, which its handler does not get. A line that is longer
- * than the buffer of inih would be read as two, so it is reported and left out. */
+/* Returns one line per call to inih, as fgets() does, and counts lines, because inih's handler does
+ * not receive line numbers. A line that is longer than inih's buffer would be read as two, so it is
+ * reported and ignored. */
 static char *next_line(char *out, int cap, void *user)
 {
     struct reading *r = user;
@@ -473,7 +474,8 @@ const char *config_resume_command(const struct config *c, const char *system)
     return ops ? ops->resume_command : NULL;
 }
 
-/* How many bytes of the model's name the price is for, and one more for all of it; 0: it is for others. */
+/* The number of bytes of the model's name that the price matches, plus one for an exact match; 0:
+ * no match. */
 static size_t price_match(const char *name, struct slice model)
 {
     size_t n = strlen(name);
@@ -507,7 +509,7 @@ double config_cost(const struct config *c, const struct usage_answer *a, struct 
 
 /* ---- all settings ---- */
 
-/* The line of the file that set it; NULL: none did. */
+/* The entry of the file that set it; NULL if the file does not. */
 static const struct config_entry *set_by(const struct config *c, const char *section,
                                          const char *name)
 {
@@ -518,7 +520,7 @@ static const struct config_entry *set_by(const struct config *c, const char *sec
     return NULL;
 }
 
-/* What is in force: options of the command line may have changed it. */
+/* The value in force, which options of the command line may have changed. */
 static struct config_entry choice_entry(const struct config *c, const struct choice *row)
 {
     const char *at = (const char *)&c->settings + row->at, *words = row->words;

@@ -41,7 +41,7 @@ static enum action action_in(struct reading *r, enum key_context place, const ch
     return ACT_NONE;
 }
 
-/* The keys of a later line take the place of those of an earlier one. */
+/* The keys of a later line replace those of an earlier one. */
 static void unset_keys(struct config *c, enum key_context place, enum action a)
 {
     size_t n = 0;
@@ -128,7 +128,7 @@ static bool is_typed(const struct keymap *k, const struct key_binding *b)
     return key_is_text(b->key) && keymap_is_text(k, b->place);
 }
 
-/* Reports a binding that cannot be, given those before it. */
+/* Reports a binding that conflicts with an earlier one. */
 static bool report_refused(struct reading *r, const struct keymap *before,
                            const struct key_binding *b)
 {
@@ -163,7 +163,8 @@ static bool is_unbound(const struct keymap *k, enum key_context place, enum acti
     return false;
 }
 
-/* Returns true if the action can still be reached: by a key, through the menu, or not at all because that is wanted. */
+/* Returns true if the action can still be reached by a key or through the menu, or is deliberately
+ * unbound. */
 static bool is_reached(const struct keymap *k, enum key_context place, enum action a)
 {
     char menu[KEYMAP_MENU_KEYS];
@@ -173,7 +174,7 @@ static bool is_reached(const struct keymap *k, enum key_context place, enum acti
     return menu[0] || keymap_key_of(k, place, a, &key) || is_unbound(k, place, a);
 }
 
-/* Reports the action that had no other key than this one, in the first context where it has none now. */
+/* Reports the action that has lost its only key, in the first context where it has no key now. */
 static void report_lost(struct reading *r, const struct keymap *k, const struct key_binding *b)
 {
     const struct keymap usual = { .scheme = k->scheme };

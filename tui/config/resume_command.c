@@ -10,8 +10,8 @@
 #include "store/api/store.h"
 #include "tui/config/shell.h"
 
-/* The words of the command, with the session's values in them. A command that is configured for the store alone finds it
- * itself. */
+/* Makes the words of the command, with the session's values filled in. A command that is configured
+ * for this store finds the store itself. */
 static enum err_code make_from(const char *line, bool own, const struct session_ref *ref,
                                const char *dir, struct arena *a, struct resume *out, struct err *e)
 {
@@ -34,7 +34,7 @@ static enum err_code make_from(const char *line, bool own, const struct session_
                : ERR_OK;
 }
 
-/* The section of the configuration that names the store; NULL: it has the name of its system. */
+/* The section of the configuration that names the store; NULL if it has the name of its system. */
 static const struct config_store *own_store(const struct config *c, const struct store_ops *ops)
 {
     return c && ops->format ? config_store(c, slice_of(ops->name)) : NULL;
@@ -257,7 +257,7 @@ enum err_code resume_exec(const struct resume *r, struct err *e)
         err_sys(e, r->dir, "resume: enter the session's directory");
         return ERR_IO;
     }
-    /* The program would inherit the signals that we ignore or block. */
+    /* Resets signals, because the program would inherit those that we ignore or block. */
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     signal(SIGPIPE, SIG_DFL);

@@ -18,7 +18,7 @@ static bool is_plain_word(struct slice word)
     return true;
 }
 
-/* Sets *clean if a terminal shows the word as it is. */
+/* Sets *clean if a terminal shows the word unchanged. */
 static enum err_code is_clean(struct slice word, bool *clean)
 {
     struct buf shown = { 0 };
@@ -152,7 +152,7 @@ enum err_code shell_split(struct slice line, const struct shell_value *values, s
     struct buf word = { 0 };
     size_t words = 0;
     bool found = true;
-    /* Every word but the last takes two bytes of the line. */
+    /* Every word except the last takes at least two bytes of the line. */
     char **list = arena_zalloc(a, (line.n / 2 + 2) * sizeof *list);
     enum err_code rc = list ? ERR_OK : ERR_NOMEM;
 

@@ -225,7 +225,7 @@ static bool text_goes_on(struct criterion by, uint64_t key)
     return (key & 0xff) != 0 && depth_of(by) + RADIX_CHUNK < TEXT_MAX;
 }
 
-/* The criterion among entries that are equal so far. */
+/* The criterion for entries that are equal so far. */
 #define GOES_ON 1 /* a key that does not end a text */
 static struct criterion criterion_after(struct criterion by, uint64_t key)
 {

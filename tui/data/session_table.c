@@ -253,8 +253,9 @@ static bool is_remote(const struct session_entry *e)
     return e->ref.store && e->ref.store->ops->remote;
 }
 
-/* If a session is in two places, the one with the newer last message is listed, else the local one. (The time at which a
- * store got the last row is no help: a copy is always newer than its original.) */
+/* If a session is in two places, the one with the newer last message is listed, else the local one.
+ * (The time at which a store received the last row does not help, because a copy is always newer
+ * than its original.) */
 static bool precedes(const struct session_entry *a, const struct session_entry *b)
 {
     if (is_remote(a) == is_remote(b))
@@ -324,7 +325,7 @@ void session_table_remove_unseen(struct session_table *r, unsigned listing)
 }
 
 /* A title in the middle of a file stays there while the file grows, so gigabytes are not read again
- * for one more line. */
+ * after each new line. */
 static void keep_full_scan(struct session_entry *e, struct session_row *row)
 {
     const struct session_row *old = e->row;
@@ -349,7 +350,7 @@ void session_table_set_row(struct session_table *r, uint32_t entry, struct sessi
     struct session_entry *e = &r->entry[entry];
 
     keep_full_scan(e, row);
-    note_damage(r, e, false); /* as long as it is known whether it was listed */
+    note_damage(r, e, false); /* while it is still known whether it was listed */
     session_row_free(e->row);
     e->row = row;
     e->made++;

@@ -43,7 +43,7 @@ static struct slice system_of(const struct session_row *row, char out[SYSTEM_TEX
     return slice_of(out);
 }
 
-/* A tag has its sign in front, as the list shows it. */
+/* A tag begins with its sign, as in the list. */
 static enum err_code fold_field(const struct session_row *row, enum doc_field field,
                                 struct buf *text, struct buf *classes)
 {
@@ -62,7 +62,7 @@ static uint64_t name_letters(const struct session_row *row, struct buf *scratch)
     scratch->n = 0;
     if (fold_text(row->ref.id, FUZZY_HAYSTACK_MAX, scratch, NULL) ||
         fold_text(system_of(row, system), FUZZY_HAYSTACK_MAX, scratch, NULL))
-        return UINT64_MAX; /* out of memory: scored more often than need be */
+        return UINT64_MAX; /* out of memory: scored more often than necessary */
     return fold_signature(buf_slice(scratch));
 }
 
@@ -153,8 +153,8 @@ static bool begins_with(struct slice name, const struct fuzzy_needle *needle)
     return true;
 }
 
-/* The beginning of an id, of the name of a system or of its dialect. An id scores more: it means one session, a system
- * many. */
+/* The beginning of an id, of the name of a system or of its dialect. An id scores more, because it
+ * identifies one session, a system many. */
 static int name_score(const struct doc *d, const struct fuzzy_needle *needle)
 {
     char both[SYSTEM_TEXT];

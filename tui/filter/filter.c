@@ -133,7 +133,7 @@ static bool keep_query_text(struct filter *f, struct slice text)
     return true;
 }
 
-/* A word that was too short for the beginning of an id, and no longer is, matches more than before. */
+/* A word that has become long enough for the beginning of an id matches more than before. */
 static bool names_come_in(const struct query *before, const struct query *next)
 {
     size_t last = before->n ? before->n - 1 : 0;
@@ -142,7 +142,7 @@ static bool names_come_in(const struct query *before, const struct query *next)
            next->term[last].needle.n >= DOC_NAME_LEAST;
 }
 
-/* If only letters were added, nothing but the previous matches can match. */
+/* If only letters were added, only the previous matches can match. */
 static bool survivors_do(const struct filter *f, const struct query *next, struct slice text)
 {
     return f->fresh && !names_come_in(&f->query, next) && f->query.narrows && next->narrows &&
@@ -164,7 +164,7 @@ static uint64_t letters_of(const struct query *q)
     return set;
 }
 
-/* A single letter, the most frequent query, needs the sets only. */
+/* A single letter, the most frequent query, needs only the sets. */
 static bool is_letter(const struct query *q)
 {
     return q->n == 1 && q->term[0].kind == TERM_FUZZY && q->term[0].needle.n == 1 &&

@@ -4,7 +4,8 @@
 
 #include "lite/base/utf8.h"
 
-/* The most characters that one becomes: a ligature or a Hangul syllable becomes several. */
+/* The largest number of characters into which one is folded: ligatures and Hangul syllables become
+ * several. */
 enum { FOLDED_MAX = 8 };
 
 enum kind { KIND_SIGN, KIND_LOWER, KIND_UPPER, KIND_DIGIT, KIND_OTHER };
@@ -138,8 +139,8 @@ uint64_t fold_signature(struct slice folded)
     return set;
 }
 
-/* First digits, in the order of the bytes; 0 is the end of the title. Digits marked "second" are followed by another one,
- * which tells the bytes of a group of 32 apart. */
+/* First digits, in the order of the bytes; 0 is the end of the title. Digits marked "second" are
+ * followed by another one, which distinguishes the bytes of a group of 32. */
 enum {
     BASE = 37, /* to the power of 9 it is TITLE_NONE */
     GROUP_BITS = 5,

@@ -5,7 +5,7 @@
 #include "tui/data/blame_rows.h"
 #include "tui/jobs/jobs_internal.h"
 
-/* Who changed a file: the sessions of all projects are read, as by the commands. */
+/* Finds who changed a file. The sessions of all projects are read, as by the commands. */
 
 static struct slice first_line(struct slice text)
 {
@@ -68,7 +68,7 @@ static void make_line(struct blame_rows *r, const struct blame *b, size_t i)
     row->time_ms = event->edit.time_ms;
     if (event->edit.turn.n)
         row->turn = id128_of(event->edit.turn);
-    /* Lines of one edit stand together: they share its texts. */
+    /* Lines of one edit are adjacent and share its texts. */
     if (i && r->row[i - 1].ref != BLAME_ROW_NONE && b->owner[i - 1] == b->owner[i]) {
         row->prompt = r->row[i - 1].prompt;
         row->session = r->row[i - 1].session;

@@ -171,7 +171,7 @@ static enum err_code to_trash(struct change_job *d, struct err *e)
     return rc;
 }
 
-/* The store of a team has no trash. If one fails, the others are deleted all the same. */
+/* The store of a team has no trash. If one deletion fails, the others are still carried out. */
 static enum err_code remove_for_good(struct change_job *d, struct err *e)
 {
     const struct ref_list *refs = d->q->refs;
@@ -356,7 +356,7 @@ enum err_code jobs_sweep(struct store *const stores[], size_t n, const struct sc
     return sweep_find(stores, n, &rule, out, e);
 }
 
-/* Counts the sessions that an agent may be writing to; a person may delete them all the same. */
+/* Counts the sessions that an agent may be writing to; the person may delete them anyway. */
 static enum err_code request_for(const struct session_ref *ref, struct live live, struct arena *a,
                                  struct trash_request *r, size_t *unsure, struct err *e)
 {

@@ -14,7 +14,7 @@ static enum err_code write_one(const struct effect *q, const struct export_reque
     return export_into(&q->refs->ref[i], request, q->text.p, false, path, sum, e);
 }
 
-/* A session that cannot be written does not keep the others from it. */
+/* If a session cannot be written, the others still are. */
 enum err_code jobs_export(const struct effect *q, const struct reply *r, struct err *e)
 {
     struct export_request request = q->export;

@@ -7,8 +7,8 @@
 #include "tui/data/search.h"
 #include "tui/jobs/jobs_internal.h"
 
-/* Searches the conversations of the list for the text that is typed. What is found goes to the
- * screen session by session, the first hit at once and later ones a few times a second. */
+/* Searches the conversations of the list for the typed text. Hits are sent to the screen session by
+ * session, the first one at once and later ones a few times a second. */
 
 enum { POST_MS = 60, PROGRESS_MS = 100, BEFORE = 48 };
 
@@ -21,7 +21,7 @@ struct grepping {
     char snippet[CONTENT_SNIPPET];
     struct buf agent; /* the first sub-agent with a hit */
     bool outside;     /* there is a hit in the conversation itself */
-    bool chosen;      /* the snippet is one that was said, not the work of a tool */
+    bool chosen;      /* the snippet is from a prompt or reply, not from a tool */
     bool shown;       /* something that was found is posted */
     int64_t posted_ms;
 };
@@ -92,7 +92,7 @@ static void keep_snippet(struct grepping *g, const struct grep_hit *hit)
     }
 }
 
-/* What a person or the agent said tells more than the output of a tool. */
+/* The words of the person or the agent are more informative than the output of a tool. */
 static void choose_snippet(struct grepping *g, const struct grep_hit *hit)
 {
     bool said = hit->kind == BLOCK_PROMPT || hit->kind == BLOCK_TEXT;
@@ -144,7 +144,8 @@ static enum err_code note_part(const struct grep_part *part, void *arg, struct e
         g->outside = g->chosen = false;
         g->hit = (struct content_hit){ 0 };
     } else if (part->n && !g->shown) {
-        /* The first one is shown before its session is read to the end; its lines are counted then. */
+        /* The first hit is shown before its session is read to the end; its lines are counted after
+         * that. */
         rc = add_session(g, part->session, part->n, e);
     }
     return rc;

@@ -112,7 +112,7 @@ static void count_summary(const struct rewind_preview *p, const struct rewind_re
 }
 
 /* The record has the time of the rewind, not of the program's start, because records are identified
- * and ordered by it. */
+ * and sorted by it. */
 static struct store_env env_of(const struct effect *q)
 {
     struct store_env env = *q->refs->ref[0].store->env;
@@ -243,7 +243,7 @@ enum err_code jobs_undo_edited(const struct store_env *env, const char *record,
     return rc;
 }
 
-/* The person is asked about files that changed since, unless that was done already. */
+/* The person is asked about files that changed since, unless this was already done. */
 static enum err_code answer_undo(const struct store_env *env, const struct effect *q,
                                  const char *record, struct rewind_summary *out, struct err *e)
 {

@@ -86,7 +86,7 @@ enum err_code jobs_disk_usage(const struct effect *q, const struct reply *r, str
     return ERR_OK;
 }
 
-/* Hands over a row only if the scan found something for it. */
+/* Delivers a row only if the scan found something for it. */
 static void scan_one_fully(const struct scope *scope, const struct session_ref *ref,
                            const atomic_bool *cancel, struct described *out)
 {
@@ -221,8 +221,8 @@ enum err_code jobs_check_session(struct job_context *d, const struct effect *q,
 
 /* ---- files around the sessions ---- */
 
-/* Damage to data that belongs to no session, or to no listed session. Leftovers are a matter for
- * the cleanup, and oddities for the doctor. */
+/* Damage to data that belongs to no session, or to no listed session. The cleanup shows leftovers,
+ * and the doctor shows oddities. */
 static bool is_damage(enum finding_kind kind)
 {
     switch (kind) {

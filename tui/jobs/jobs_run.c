@@ -156,7 +156,7 @@ static enum err_code enumerate(struct job_context *d, const struct scope *scope,
         struct trouble t = { st->ops->name, problems };
         struct err e = { 0 };
 
-        if (st->ops->remote) /* what was found so far is shown while a server is asked */
+        if (st->ops->remote) /* show what was found so far while waiting for a server */
             post_batch(l);
         if (st->ops->enumerate(st, scope, collect_ref, l, &e) ||
             (st->ops->unreadable && st->ops->unreadable(st, scope, note_trouble, &t, &e)))
@@ -341,7 +341,7 @@ static enum err_code fill_resume_dirs(const struct job_context *d, const char *d
     return rc;
 }
 
-/* Checks that the session can be resumed at all, because only then the screen is left. */
+/* Checks that the session can be resumed at all, because the screen is left only then. */
 static enum err_code check_resume(const struct job_context *d, const struct session_ref *ref,
                                   const struct resume_dirs *p, struct err *e)
 {

@@ -106,8 +106,8 @@ static bool is_named(const struct name_list *names, const char *id)
     return false;
 }
 
-/* Decides whether the person must be asked first. If the request names its target, that was done
- * already. */
+/* Decides whether the person must be asked first. If the request names its target, the person was
+ * already asked. */
 static enum err_code check_asks(struct undo_job *d, const struct undo_target *n, struct err *e)
 {
     if (d->q->text.n > 0)

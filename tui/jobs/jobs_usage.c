@@ -70,7 +70,7 @@ static size_t turn_of_message(const struct turn_walk *w, size_t message)
     return i - 1;
 }
 
-/* The turn that was running; of several with the same time the last. */
+/* The turn that was running; if several have the same time, the last one. */
 static size_t turn_of_time(const struct turn_walk *w, int64_t ms)
 {
     size_t i = w->turns;
@@ -80,7 +80,7 @@ static size_t turn_of_time(const struct turn_walk *w, int64_t ms)
     return i - 1;
 }
 
-/* SIZE_MAX: the answer is on another branch, or nothing is known of its place. */
+/* SIZE_MAX: the answer is on another branch, or its place is unknown. */
 static size_t turn_of_answer(const struct turn_walk *w, const struct usage_answer *a)
 {
     if (id128_none(a->message))

@@ -351,7 +351,7 @@ bool workers_pop(struct workers *w, struct msg *out)
     }
     if (w->n == 0) {
         ssize_t n =
-            read(w->event[0], &byte, 1); /* fails if it is not readable, which does no harm */
+            read(w->event[0], &byte, 1); /* fails if nothing is readable, which does no harm */
 
         (void)n;
         w->first = 0;

@@ -9,18 +9,19 @@
 #include "tui/commands/command.h"
 #include "tui/commands/session.h"
 
-/* What the shell may complete a word with, one candidate a line: the word, a tab, and what it is. A line ":files" or
- * ":dirs" leaves it to the shell, which knows the names of files best. Everything comes from the tables of commands and
- * options. Errors are not reported, because they would appear in the middle of the line that is being typed. */
+/* Prints the candidates for completing a word, one per line: the word, a tab, and its description.
+ * A line ":files" or ":dirs" leaves the completion to the shell, which knows best how to complete
+ * file names. Everything comes from the tables of commands and options. Errors are not reported,
+ * because they would appear in the middle of the line that is being typed. */
 
 enum {
     ROWS_MAX = 60,        /* sessions that are offered */
-    LOOKED_AT_MAX = 1000, /* sessions in which tags and branches are looked for */
+    LOOKED_AT_MAX = 1000, /* sessions that are searched for tags and branches */
     WORDS_MAX = 64,       /* different tags or branches */
 };
 
 struct completing {
-    struct invocation *in; /* with the options that stand on the line before the word */
+    struct invocation *in; /* with the options on the line before the word */
     const char *word;      /* that is completed; of --sort=re the whole */
     const char *typed;     /* its part behind the = */
 };
@@ -32,7 +33,7 @@ static bool begins(struct slice text, const char *typed)
     return text.n >= n && memcmp(text.p, typed, n) == 0;
 }
 
-/* Text from disk, and so is cleaned; `about` may be empty. */
+/* The text is from disk, so it is cleaned; `about` may be empty. */
 static void offer(const struct completing *c, struct slice value, struct slice about)
 {
     struct out *o = &c->in->out;
@@ -104,7 +105,8 @@ static void offer_systems(const struct completing *c, bool with_colon)
 
 typedef bool row_fn(const struct completing *c, const struct session_row *row, void *arg);
 
-/* Describes the sessions whose ids begin so, newest first, until the function returns false. */
+/* Describes the sessions whose ids begin with the word, newest first, until the function returns
+ * false. */
 static void each_session(const struct completing *c, struct sessions *s, const char *id, row_fn *fn,
                          void *arg)
 {
@@ -135,7 +137,8 @@ static bool offer_session(const struct completing *c, const struct session_row *
     return ++*count < ROWS_MAX;
 }
 
-/* Those of this directory before a letter is typed, if there are any; else those of every project. */
+/* Before a letter is typed, offers the sessions of this directory, if any; otherwise those of every
+ * project. */
 static void offer_sessions(const struct completing *c)
 {
     const char *colon = strchr(c->typed, ':');
@@ -207,7 +210,7 @@ static bool is_word(struct slice token, const char *word)
     return slice_eq(token, slice_of(word));
 }
 
-/* The help names what an option or operand takes: "ID", "DIR", "auto|always|never". */
+/* The help text names the value of an option or operand: "ID", "DIR", "auto|always|never". */
 static void offer_value(const struct completing *c, struct slice what)
 {
     while (what.n && what.p[what.n - 1] == '.') /* ID... */
@@ -248,7 +251,7 @@ static bool next_token(const char **rest, struct slice *out)
     }
 }
 
-/* Operand number `at` of "list | restore [--join] ID | empty", behind the operand `first`. */
+/* Operand number `at` of "list | restore [--join] ID | empty", after the operand `first`. */
 static void offer_operand(const struct completing *c, const char *operands, size_t at,
                           const char *first)
 {
@@ -333,7 +336,8 @@ static void offer_for(struct completing *c, const struct line *l)
     }
 }
 
-/* The options that stand on the line already choose the stores and the project; a mistake in them ends the reading. */
+/* The options that are already on the line select the stores and the project; reading stops at a
+ * mistake. */
 static void take_options(struct invocation *in, int argc, char **argv, struct process_env *world,
                          char dir[PATH_MAX])
 {

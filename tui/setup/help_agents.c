@@ -1,8 +1,8 @@
 #include "store/api/store.h"
 #include "tui/commands/command.h"
 
-/* What can be done with the sessions of each system, from its table of operations alone: a table in Markdown, which the
- * README has, too. */
+/* Writes what is supported for the sessions of each system, from its table of operations: a table
+ * in Markdown, which is also in the README. */
 
 static const char *yes(bool can)
 {
@@ -27,7 +27,7 @@ static const char *forks(const struct store_ops *ops)
     return ops->fork ? "yes" : ops->fork_command ? "by its command" : "";
 }
 
-/* Where a system has no point in the conversation to go back to, a message may still be chosen to resume at. */
+/* A system that cannot rewind a conversation may still support resuming at a message. */
 static const char *rewinds_conversation(const struct store_ops *ops)
 {
     return ops->plan_conversation ? "yes" : ops->resume_at ? "by resuming there" : "";

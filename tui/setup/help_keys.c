@@ -15,7 +15,8 @@ static void write_line(struct out *o, const char *keys, enum action a, const cha
              vim[0] ? " (vim: " : "", vim, vim[0] ? ")" : "");
 }
 
-/* Keys that are others in the second scheme follow the action. Without a key, the way through the menu is shown. */
+/* Different keys of the second scheme follow the action. Without a key, the keys through the menu
+ * are shown. */
 static void write_action(struct out *o, const struct keymap *bound, enum key_context place,
                          enum action a)
 {

@@ -4,7 +4,7 @@
 
 #include "tui/commands/command.h"
 
-/* What `completion` and `init` print for each shell. The scripts contain no list of anything: they ask
+/* What `completion` and `init` print for each shell. The scripts contain no lists; they call
  * `reprise complete` (complete.c). */
 
 static const char bash_completion[] =
@@ -165,7 +165,7 @@ static enum err_code find_shell(const char *name, const struct shell_scripts **o
     return err_set(e, ERR_USAGE, name, "no such shell: use bash, zsh or fish (init also: tmux)");
 }
 
-/* "alt-r", "ctrl-g"; for tmux a single letter, too, which follows its prefix. */
+/* "alt-r", "ctrl-g"; for tmux also a single letter, which follows its prefix key. */
 static enum err_code write_key(const struct shell_scripts *shell, const char *key, char out[16],
                                struct err *e)
 {

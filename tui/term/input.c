@@ -243,7 +243,8 @@ static enum step control_key(struct input *in, struct slice text, int64_t now_ms
     return letter_key(in, &s, out);
 }
 
-/* The first two digits of "rgb:1d1d/2020/3030", "rgb:1d/20/30" and "rgba:...", as parts of 255. Returns false if it is none. */
+/* The first two digits of each part of "rgb:1d1d/2020/3030", "rgb:1d/20/30" and "rgba:...", as
+ * numbers up to 255. Returns false for any other text. */
 static bool read_rgb(struct slice text, int rgb[3])
 {
     const char *colon = memchr(text.p, ':', text.n);
@@ -271,7 +272,8 @@ static bool read_rgb(struct slice text, int rgb[3])
     return true;
 }
 
-/* OSC, DCS and the like: a string that ends with BEL or ESC \. All are skipped except the background's colour. */
+/* OSC, DCS and the like: a string that ends with BEL or ESC \. All are skipped except the
+ * background colour. */
 static enum step string_event(struct input *in, struct slice text, struct input_event *out)
 {
     static const char background[] = "\x1b]11;";
@@ -298,7 +300,8 @@ static enum step string_event(struct input *in, struct slice text, struct input_
     return STEP_EVENT;
 }
 
-/* The rest of an answer whose beginning was given up. What cannot be part of one ends it. */
+/* Skips the rest of an answer whose beginning was discarded. A byte that cannot be part of an
+ * answer ends it. */
 static enum step skip_cut(struct input *in, struct slice text)
 {
     static const char parts[] = "0123456789abcdefABCDEF:;/rgbo?]";
@@ -380,7 +383,7 @@ static enum step paste_event(struct input *in, struct slice text, struct input_e
     size_t sure = end ? (size_t)(end - text.p) : text.n < mark ? 0 : text.n - (mark - 1);
     size_t room = INPUT_PASTE_MAX - in->paste.n;
 
-    /* A paste that is too long, or too large for the memory, is cut; a query line is shorter anyway. */
+    /* A paste that is too long, or too large for the memory, is cut; a query is shorter anyway. */
     enum err_code rc = buf_add(&in->paste, (struct slice){ text.p, sure < room ? sure : room });
 
     (void)rc;

@@ -62,8 +62,8 @@ static enum err_code run_editor(struct term_signals *signals, char **argv, int t
     return err_set(e, ERR_IO, argv[0], "open in the editor: the editor failed");
 }
 
-/* Runs the user's editor ("vim", "code --wait") on a file, on the terminal tty, and waits for it. The screen was left
- * before. */
+/* Runs the user's editor ("vim", "code --wait") on a file, on the terminal tty, and waits for it.
+ * The screen must have been left before. */
 static enum err_code editor_run(struct term_signals *signals, const char *editor, const char *path,
                                 int tty, struct err *e)
 {
@@ -89,7 +89,7 @@ enum {
     ANSWERS_MS = 6, /* for replies of workers before a frame is drawn */
     FRAME_MS = 25,  /* between frames without a key */
     WAIT_MAX_MS = 3600000,
-    SILENCE_MS = 200,     /* how often servers that are asked are looked after */
+    SILENCE_MS = 200,     /* how often to check the servers that questions wait for */
     BACKGROUND_MS = 1000, /* in which a terminal answers; until then Esc is held back longer */
     LEAVE_MS = 150,       /* since the question: a shell would read the answer as typed text */
     WORKER_THREADS = 3,   /* one may search conversations for a while */
@@ -128,7 +128,7 @@ static int64_t now_ms(void)
 
 static void run_effects(struct loop *l);
 
-/* The user waits for the first rows and for their titles as for the reply to a key. */
+/* The first rows and their titles are as urgent as the reply to a key. */
 static void note_first(struct loop *l, const struct msg *m)
 {
     bool sessions = m->kind == MSG_SESSIONS || m->kind == MSG_LISTED;
@@ -178,7 +178,7 @@ static void deliver_continue(struct loop *l)
     deliver(l, (struct msg){ .kind = MSG_CONTINUE });
 }
 
-/* Takes the terminal's answer before another program would read it. */
+/* Reads the terminal's answer before another program could read it. */
 static void await_answer(struct loop *l)
 {
     struct pollfd fd = { .fd = term_input(l->term), .events = POLLIN };
@@ -335,7 +335,7 @@ static void read_signals(struct loop *l)
     }
 }
 
-/* The terminal's background: the first frame did not wait for it. */
+/* Handles the terminal's background, for which the first frame did not wait. */
 static void take_background(struct loop *l, bool light)
 {
     if (!light || !l->setup->light || !term_background_asked(l->term))
@@ -344,7 +344,7 @@ static void take_background(struct loop *l, bool light)
     l->stale = true;
 }
 
-/* A terminal that has not answered for so long does not. */
+/* A terminal that has not answered for this long will not answer. */
 static bool expects_answer(struct loop *l)
 {
     l->input.expects = l->input.expects && now_ms() - l->asked_ms < BACKGROUND_MS;
@@ -475,7 +475,8 @@ static void sooner(int64_t *at, int64_t ms)
         *at = ms;
 }
 
-/* The timeout of poll, -1 for none. It is limited, so that a clock that jumps does not leave us asleep. */
+/* The timeout of poll, -1 for none. It is limited, so that a jump of the clock does not leave us
+ * asleep. */
 static int timeout_of(const struct loop *l)
 {
     int64_t at = TIME_NONE, now = now_ms();

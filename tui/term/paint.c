@@ -65,7 +65,7 @@ static bool is_number_of_theme(const struct paint *p, int number)
     return false;
 }
 
-/* The number that stands for a true colour: one that the theme does not use as itself. */
+/* The colour number that represents a true colour: one that the theme does not use otherwise. */
 static int slot_of(struct paint *p, int32_t rgb)
 {
     for (int i = 255; i >= 16; i--) {
@@ -180,7 +180,7 @@ static bool row_is_shown(const struct paint *p, const struct frame *f, int y)
     return p->shown.cell && memcmp(p->shown.cell + at, f->cell + at, cols * sizeof *f->cell) == 0;
 }
 
-/* Keeps the frame for comparison. If out of memory, the next frame is drawn whole. */
+/* Keeps the frame for comparison. If out of memory, the next frame is drawn completely. */
 static void keep_shown_frame(struct paint *p, const struct frame *f)
 {
     if (!p->shown.cell && !frame_init(&p->shown, f->rows, f->cols, f->ascii))

@@ -61,7 +61,8 @@ void term_signals_stop_here(struct term_signals *s)
     signal(SIGTSTP, SIG_DFL); /* curses has installed its own handler */
     sigemptyset(&stop);
     sigaddset(&stop, SIGTSTP);
-    /* The whole job, as the terminal does it. An orphaned job is not stopped: no shell could continue it. */
+    /* Stops the whole job, as the terminal does. An orphaned job is not stopped, because no shell
+     * could continue it. */
     kill(0, SIGTSTP);
     sigprocmask(SIG_UNBLOCK, &stop, &before);
     sigprocmask(SIG_SETMASK, &before, NULL);
@@ -168,10 +169,11 @@ static void rescue_disarm(void)
 /* The terminals in use accept at least 100 kB of base64 for their clipboard. */
 enum { COPY_MAX = 74994, SYNC_LEAST = 1024 };
 
-/* Curses writes into a file in memory, and its output for a frame is sent in one piece: left alone, it sends whenever its
- * buffer is full, and the user sees half frames. Curses therefore never sees a terminal, and we set the line discipline. */
+/* Curses writes to a file in memory, and its output for a frame is sent in one piece; otherwise it
+ * would send whenever its buffer is full, and the user would see half frames. Curses therefore
+ * never sees a terminal, and we set the line discipline. */
 struct terminal {
-    int in;                 /* a file description of its own: O_NONBLOCK affects no other program */
+    int in;                 /* a separate file description: O_NONBLOCK affects no other program */
     int out;                /* -1: not open */
     FILE *drawn, *unused;   /* what curses writes, and its input */
     struct buf bytes, sent; /* on their way from drawn to out */
@@ -289,7 +291,7 @@ static bool has_entry(const struct terminal *t, const char *type)
     return true;
 }
 
-/* Modern terminals understand xterm; many have an entry of their own that a remote machine lacks. */
+/* Modern terminals understand xterm; many have a separate entry that a remote machine lacks. */
 static SCREEN *new_screen(const struct terminal *t, const char *type)
 {
     const char *const like[] = { type, "xterm-256color", "xterm" };
@@ -420,7 +422,7 @@ void term_enter(struct terminal *t)
     if (t->inside)
         return;
     t->inside = true;
-    /* The shell may have changed the modes meanwhile: the new ones will be restored. */
+    /* The shell may have changed the modes in the meantime: the new ones will be restored. */
     tcgetattr(t->out, &t->found);
     rescue_arm(t->out, &t->found);
     set_raw(t);

@@ -5,8 +5,9 @@
 #include "lite/base/utf8.h"
 #include "tui/text/clean.h"
 
-/* The C library keeps what it knows of UTF-8 in a file, which a system with another C library does not have. There the static
- * program answers by itself the little that ncurses and we ask: it is linked with --wrap for each of these functions. */
+/* The C library keeps its UTF-8 tables in a file, which a system with another C library does not
+ * have. There, the static program itself provides the few functions that ncurses and we need: it is
+ * linked with --wrap for each of them. */
 
 size_t __real_wcrtomb(char *out, wchar_t c, mbstate_t *state);
 int __real_wcwidth(wchar_t c);

@@ -29,7 +29,7 @@ void text_count(int64_t n, char out[COUNT_TEXT])
         snprintf(out, COUNT_TEXT, x < 99.95 ? "%.1f%c" : "%.0f%c", x, units[unit]);
 }
 
-/* Cuts a run of digits off the front. Returns false if there are no digits, or far too many. */
+/* Cuts digits off the front. Returns false for no digits or far too many. */
 static bool cut_number(struct slice *rest, int64_t *out)
 {
     int64_t n = 0;
@@ -75,7 +75,7 @@ enum {
 #define MONTH (INT64_C(30) * DAY)
 #define YEAR (INT64_C(365) * DAY)
 
-/* Largest first: the age is given in the first unit that it reaches. */
+/* Largest first: an age is written in the first unit that it reaches. */
 static const struct {
     int64_t ms;
     const char *name;

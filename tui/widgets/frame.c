@@ -134,7 +134,7 @@ static struct slice ellipsis(const struct frame *f)
     return f->ascii ? SLICE("~") : SLICE("…");
 }
 
-/* Returns true if the text takes more than w columns; reads no further than it has to. */
+/* Returns true if the text takes more than w columns; reads no further than necessary. */
 static bool is_wider(struct slice text, size_t w)
 {
     struct clean c;

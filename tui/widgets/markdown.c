@@ -368,7 +368,7 @@ static void add_entity(struct walk *w, struct slice entity)
     wrap_markdown_text(w, style_now(w), entity);
 }
 
-/* A line of a code block. md4c sends each line and each newline on its own. */
+/* A line of a code block. md4c sends each line and each newline separately. */
 static enum style code_style(const struct walk *w, struct slice text)
 {
     if (!w->is_diff || text.n == 0)

@@ -69,8 +69,8 @@ struct palette {
     bool light, own_ground;
 };
 
-/* Every colour has a contrast of at least 4.5 with its ground (7 in `contrast`), that of `light` with white and with the
- * ivory of common light terminals. */
+/* Every colour has a contrast of at least 4.5 with its background (7 in `contrast`); the colours of
+ * `light` have it with white and with the ivory of common light terminals. */
 static const struct palette palettes[THEME_COUNT] = {
     [THEME_LIGHT] = { .ground = 0xffffff, .text = 0x1f2328, .dim = 0x5b6067, .light = true,
         .colour = { 0, 0xb0211a, 0x1c6b2a, 0x7d5200, 0x1a56b8, 0x8b2f97, 0x00646f } },
@@ -97,7 +97,7 @@ static struct theme_style with_palette(struct theme_style look, const struct pal
     else if (look.attributes & THEME_DIM)
         ink = p->dim;
     look.attributes &= (uint8_t)~THEME_DIM;
-    /* Without a ground of its own, plain text has the terminal's own colour. */
+    /* In a theme without a background, plain text has the terminal's own colour. */
     look.fg = ink == p->text && !p->own_ground ? THEME_DEFAULT_COLOUR : (int32_t)ink | THEME_RGB;
     look.bg = p->own_ground ? (int32_t)p->ground | THEME_RGB : THEME_DEFAULT_COLOUR;
     return look;

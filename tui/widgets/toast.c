@@ -72,8 +72,8 @@ int64_t toast_wake_ms(const struct toast *t)
     return t->text[0] && !t->error ? t->until_ms : TIME_NONE;
 }
 
-/* The name of the file is more useful than the directories that all files share, so a long path is
- * cut in the middle. */
+/* The name of the file is more useful than the directories that all files have in common, so a long
+ * path is cut in the middle. */
 static bool cuts_path(const struct toast *t, int w)
 {
     return t->path > 0 && (int)t->path + LEAST_OF_PATH <= w;

@@ -41,7 +41,8 @@ static bool read_number(const char **p, size_t *out)
     return true;
 }
 
-/* "FILE:10-20", "FILE:10", "FILE:10-", "FILE:-20"; a file of that very name comes first. Cuts the range off the name. */
+/* "FILE:10-20", "FILE:10", "FILE:10-", "FILE:-20"; a file with exactly this name takes precedence.
+ * Cuts the range off the name. */
 static void take_range(const struct invocation *in, char *name, size_t *from, size_t *to)
 {
     char *colon = strrchr(name, ':');
@@ -114,7 +115,7 @@ static void write_line_json(struct blame_answer *a, size_t line)
 
 /* ---- porcelain ---- */
 
-/* 40 hex digits, where git writes the id of a commit. They name the turn of a session. */
+/* 40 hex digits that identify the turn of a session, in the place of git's commit id. */
 static void turn_id(const struct blame_answer *a, const struct blame_event *event, char out[41])
 {
     uint8_t sha[SHA256_BYTES];
@@ -176,7 +177,7 @@ static void write_porcelain_header(struct blame_answer *a, const struct blame_ev
     out_addf(o, "\n");
 }
 
-/* The first line of a turn has its header, the first of a run its length. */
+/* The first line of a turn is preceded by its header, the first line of a run by its length. */
 static void write_porcelain_line(struct blame_answer *a, size_t line, bool *told)
 {
     const struct blame_event *event = blame_event_of(&a->blame, line);
@@ -225,7 +226,7 @@ static int digits(size_t n)
     return d;
 }
 
-/* Session, age and prompt are written where they change. */
+/* Session, age and prompt are only written where they change. */
 static void write_line_text(struct blame_answer *a, size_t line)
 {
     const struct blame_event *event = blame_event_of(&a->blame, line);

@@ -139,7 +139,7 @@ static void write_file_json(struct out *o, const struct blame_touches *t,
     out_close(o, '}');
 }
 
-/* A path below the directory is shown from there. */
+/* A path below the directory is shown relative to it. */
 static struct slice shown_path(const struct invocation *in, const char *path)
 {
     const char *cwd = in->world->env.cwd;
@@ -256,7 +256,7 @@ static void write_touched(struct invocation *in, const struct blame_touches *all
     write_touch_text(in, t, used + (path.n ? clean_width(path) + 1 : 0));
 }
 
-/* Returns true if all is about the file that was asked for, so that its name need not be repeated. */
+/* Returns true if all rows are about the requested file, so that its name need not be repeated. */
 static bool is_one_file(const struct blame_touches *t, const struct blame_paths *asked)
 {
     for (size_t i = 0; i < t->n; i++) {

@@ -88,7 +88,7 @@ static enum err_code retrieve_if_missing(struct invocation *in, const struct ses
 
     if (!rc)
         retrieved_fini(&r);
-    /* Without a checkpoint that has a transcript, the agent may still have its own. */
+    /* If no checkpoint has a transcript, the agent may still have its own. */
     return rc == ERR_NOT_FOUND ? ERR_OK : rc;
 }
 
@@ -224,7 +224,8 @@ static void recover_unfinished(const struct invocation *in, struct model *model)
     update(model, &m);
 }
 
-/* Shows the first mistake of the configuration: what was written on stderr is behind the screen. */
+/* Shows the first mistake of the configuration, because the screen hides what was written on
+ * stderr. */
 static void show_mistakes(const struct invocation *in, const struct config *c, struct model *model)
 {
     struct msg m = { .kind = MSG_NOTICE, .now_ms = in->world->env.now_ms };
@@ -324,7 +325,7 @@ static const char *named_session(const struct invocation *in)
     return option_given(&in->options, OPTION_CONTINUE) ? "latest" : NULL;
 }
 
-/* By its id, or by its title if no id is like this. */
+/* Finds a session by its id, or by its title if no id matches. */
 static enum err_code find_named(struct sessions *s, const char *name, struct session_ref *ref,
                                 struct err *e)
 {

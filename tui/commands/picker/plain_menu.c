@@ -21,7 +21,7 @@ struct fitting {
     const struct session_ref *ref;
 };
 
-/* One round: the sessions that fit the query, newest first or in the order of --sort. */
+/* One round: the sessions that match the query, newest first or in the order of --sort. */
 struct menu {
     struct out *out;
     const struct process_env *world;
@@ -147,7 +147,8 @@ static enum err_code show_sessions(struct menu *m, const struct sessions *s, enu
     return rc ? rc : show_prompt(m, e);
 }
 
-/* Reads a line from stdin byte by byte: what follows it is for the program that we become. Returns false at the end. */
+/* Reads a line from stdin byte by byte, because what follows it is for the program that replaces
+ * us. Returns false at the end. */
 static bool read_typed_line(char out[TYPED_MAX])
 {
     size_t n = 0;
@@ -176,7 +177,8 @@ static size_t parse_choice_number(const char *text, size_t shown)
     return text[0] >= '0' && text[0] <= '9' && *end == '\0' && n <= shown ? n : 0;
 }
 
-/* Shows the sessions that fit `typed` and reads the next line into it; *chosen is NULL until that is a number. */
+/* Shows the sessions that match `typed` and reads the next line into it; *chosen stays NULL until
+ * the line is a number. */
 static enum err_code prompt_once(struct menu *m, const struct sessions *s, enum sort_kind sort,
                                  char typed[TYPED_MAX], const struct session_ref **chosen,
                                  struct err *e)
@@ -198,8 +200,9 @@ static enum err_code prompt_once(struct menu *m, const struct sessions *s, enum 
     return ERR_OK;
 }
 
-/* The sessions that fit above the question with the headings and the line that says how many more there are: what has
- * scrolled away cannot be read again on a braille display. */
+/* The number of sessions that fit above the question, with the headings and the line with the
+ * number of further sessions. Lines that have scrolled away cannot be read again on a braille
+ * display. */
 static size_t fitting_rows(size_t rows)
 {
     const size_t others = 3, least = 5;

@@ -183,7 +183,7 @@ static bool blame_message(struct model *m, const struct msg *msg)
     return true;
 }
 
-/* There is one viewer: if it is below, its session is replaced. */
+/* There is only one viewer: if it is already below, its session is replaced. */
 static void leave_to_viewer(struct model *m)
 {
     while (view_is_open(m, VIEW_TRANSCRIPT) && view_top(m) != VIEW_TRANSCRIPT) {

@@ -59,7 +59,7 @@ static void draw_choice(const struct dialog *d, struct frame *f, struct rect r, 
         frame_point(f, r);
 }
 
-/* The number of lines that its text takes in w columns. */
+/* The number of lines of its text in w columns. */
 static int words_height(const struct dialog *d, int w)
 {
     int h = 0;
@@ -111,8 +111,8 @@ static void dialog_choose(struct model *m, size_t i)
     m->dialog->answer(m, choice);
 }
 
-/* People press Enter after a word by habit, so the word alone has no effect, and the Enter after it
- * never reaches the view below. */
+/* People press Enter after a word by habit, so the word alone has no effect, and the Enter never
+ * reaches the view below. */
 static void dialog_accept(struct model *m)
 {
     struct dialog *d = m->dialog;
@@ -196,7 +196,7 @@ static int draw_note(const struct model *m, struct frame *f, int y)
     return f->cols - w - 2;
 }
 
-/* The line that is typed takes the place of the footer. */
+/* The typed line replaces the footer. */
 static void draw_prompt(const struct model *m, struct frame *f)
 {
     const struct prompt *p = m->prompt;

@@ -35,7 +35,7 @@ static bool has_subagents(const struct export_view *v)
     return false;
 }
 
-/* Why a row cannot be changed; NULL if it can. */
+/* The reason why a row cannot be changed; NULL if it can. */
 static const char *fixed_reason(const struct export_view *v, enum export_row row)
 {
     bool rows = v->format == EXPORT_JSONL;
@@ -69,7 +69,7 @@ static const char *value_of(const struct export_view *v, enum export_row row)
     }
 }
 
-/* A name beside where reprise was started, unless the person chose one. */
+/* Suggests a name in the directory where reprise was started, unless the person chose one. */
 static void name_file(struct export_view *v)
 {
     const struct session_ref *ref = &v->session->ref[0];

@@ -401,7 +401,7 @@ static void count_line(struct walk *w, const char *keys, const char *text)
     w->n += (size_t)help_height(w, keys, text);
 }
 
-/* A text of which the top is scrolled out is drawn once its first line is visible. */
+/* A text whose top is scrolled out is only drawn once its first line is visible. */
 static void draw_line(struct walk *w, const char *keys, const char *text)
 {
     size_t i = w->n, top = w->help->top;

@@ -14,8 +14,8 @@
  *     ^R -> collect the sessions -> prompt -> EFFECT_CHANGE -> MSG_CHANGED -> toast, rows are read again
  *     Del -> collect -> dialog (and EFFECT_ESTIMATE_DELETE -> MSG_DELETE_ESTIMATE: the numbers) -> EFFECT_CHANGE ...
  *
- * The sessions are chosen when the key is pressed: exactly the sessions named in the question are
- * changed, whatever happens in the list meanwhile. Nothing is changed before the last Enter. */
+ * The sessions are chosen when the key is pressed: exactly the sessions in the question are
+ * changed, whatever happens in the list in the meantime. Nothing is changed before the last Enter. */
 
 void change_flow_clear(struct model *m)
 {
@@ -119,7 +119,7 @@ struct effect *change_flow_submit(struct model *m, enum change_request request, 
         c->since_ms = m->now_ms;
     c->newest = e->generation;
     c->request = request;
-    m->list->moved = true; /* from now on the cursor stays with its session */
+    m->list->moved = true; /* from now on, the cursor stays on its session */
     change_flow_clear(m);
     return e;
 }
@@ -214,7 +214,7 @@ static void begin_tag(struct model *m)
 /* ---- at a message ---- */
 
 /* The id of the message under the cursor, as text. (An id that is not a UUID has no text here, and
- * the system will report that it knows no such message.) */
+ * the system will report an unknown message.) */
 static bool message_meant(const struct model *m, char out[40])
 {
     struct id128 id;

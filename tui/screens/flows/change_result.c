@@ -130,7 +130,7 @@ static struct change_text change_text_done(const struct model *m, const struct c
     return w;
 }
 
-/* ---- what came of a change: reported, and shown in every view that it may have touched ---- */
+/* ---- the result of a change: reported, and shown in every view that it may affect ---- */
 
 static void report_done(struct model *m, const struct change_result *c)
 {

@@ -8,7 +8,8 @@
 #include "tui/screens/list/list.h"
 #include "tui/text/when.h"
 
-/* Deleting shows first and acts second: into the trash, or from the store of a team, which has none. */
+/* Deleting first shows what will happen, then acts: it moves sessions to the trash, or deletes them
+ * from the store of a team, which has no trash. */
 
 static int compare_entries(const void *a, const void *b)
 {
@@ -167,7 +168,8 @@ static void begin_remove(struct model *m, const struct store *st)
     view_push(m, VIEW_DIALOG);
 }
 
-/* Sessions of this machine go to the trash; a question is about those or about one store. */
+/* Sessions on this machine are moved to the trash; one question covers either those or the sessions
+ * of one store. */
 void delete_flow_begin(struct model *m)
 {
     const struct ref_list *refs = m->pending_change->refs;

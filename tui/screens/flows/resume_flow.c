@@ -13,9 +13,7 @@
  *           -> (its directory is gone: ask) -> EFFECT_RESUME
  *
  * To print: EFFECT_RESUME_DIRS for all selected sessions -> MSG_RESUME_DIRS -> EFFECT_PRINT. If a
- * session cannot be resumed, that is reported on the screen, which is not left.
- *
- * Nothing is written on the way. */
+ * session cannot be resumed, the screen stays and reports it. Nothing is written on the way. */
 
 static void resume_answer(struct model *m, enum dialog_choice choice);
 
@@ -196,7 +194,7 @@ static bool prints_marked(const struct model *m)
     return m->resume_flow->action == ACT_PRINT && in_list(m) && m->list->marks > 0;
 }
 
-/* Returns true if the rows to act on have been read, or never will be. */
+/* Returns true if the rows to act on have been read or will never be read. */
 static bool rows_are_there(const struct model *m)
 {
     const struct list *l = m->list;

@@ -14,8 +14,8 @@
  *
  * In the rewind view the same with EFFECT_UNDO_REWIND and MSG_REWIND_DONE.
  *
- * A rewind rewrites files of a project: one that was made by another instance, from another directory or before this
- * run is never undone without a question. */
+ * A rewind rewrites files of a project, so a rewind that was made by another instance, from another
+ * directory or before this run is never undone without a question. */
 
 enum { SHOWN_BYTES = 200 }; /* of a path in a line of ours */
 

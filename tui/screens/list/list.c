@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How long the selection rests before the preview follows, so that a held key does not read every session it
- * passes. */
+/* How long the selection must rest before the preview follows, so that a held key does not read
+ * every session on its way. */
 enum { FOLLOW_MS = 60 };
 
 bool list_init(struct list *l, const struct settings *settings, const int64_t *now_ms,
@@ -167,7 +167,8 @@ static bool find_hit(const struct list *l, uint32_t entry, size_t *at)
     return false;
 }
 
-/* A session that was just made is selected as soon as it is listed, unless the person went elsewhere meanwhile. */
+/* A session that was just made is selected as soon as it is listed, unless the person has moved the
+ * cursor since. */
 static void find_sought(struct list *l)
 {
     for (size_t i = 0; l->seek[0] && i < l->filter.hits; i++) {
@@ -198,7 +199,7 @@ static void keep_selection(struct list *l, struct effects *fx)
 
     if (!pending)
         l->sought = ENTRY_NONE;
-    /* If its file is gone, its neighbour takes its place; if it was filtered away, the best match. */
+    /* If its file is gone, its neighbour is selected; if it was filtered out, the best match. */
     if (!found && wants && (!session_table_is_listed(&l->sessions, wanted) || left_list(l, wanted)))
         at = l->at;
     else if (!found && !pending)
@@ -275,7 +276,7 @@ static void start_filter(struct list *l, bool quiet, struct effects *fx)
 
 void list_query_changed(struct list *l, struct effects *fx)
 {
-    move_now(l, fx); /* among the previous matches, as far as they are known */
+    move_now(l, fx); /* among the known previous matches */
     start_filter(l, false, fx);
     list_content_typed(l, fx);
 }

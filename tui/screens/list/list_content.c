@@ -50,8 +50,8 @@ void list_content_typed(struct list *l, struct effects *fx)
         c->ask_ms = *l->now_ms + PAUSE_MS;
 }
 
-/* A longer text can only occur where the shorter one does. Capitals are left out of this: they make
- * case matter in all of the text, which never adds a session either. */
+/* A longer text can only occur where the shorter one does. This also holds for capitals: they make
+ * the whole text case-sensitive, which never adds a session. */
 static bool narrows(const struct list_content *c, struct slice text)
 {
     return c->complete && c->text.n && text.n > c->text.n &&
@@ -124,7 +124,7 @@ static bool keep_hit(struct list *l, const struct content_hit *hit)
     if (!array_reserve(c->hit, c->cap, l->sessions.n))
         return false;
     memset(c->hit + before, 0, (c->cap - before) * sizeof *c->hit);
-    /* A session may come again when more of it was read. */
+    /* A session may arrive again when more of it has been read. */
     c->sessions += c->hit[hit->entry].lines == 0;
     c->lines += hit->lines - c->hit[hit->entry].lines;
     c->hit[hit->entry] = *hit;

@@ -12,7 +12,7 @@
  * only on demand. */
 enum { BESIDE_COLS = 100, BELOW_ROWS = 30 };
 
-/* The title has a line of its own below this width. */
+/* Below this width, the title has a separate line. */
 enum { ONE_LINE_COLS = 120 };
 
 bool list_has_two_lines(const struct list *l, int cols)
@@ -31,7 +31,7 @@ static bool has_preview(const struct list *l, int rows, int cols)
     return cols >= BESIDE_COLS || rows >= BELOW_ROWS;
 }
 
-/* The list keeps the width that its columns can use; the conversation gets the rest. */
+/* The list gets the width that its columns can use, the conversation the rest. */
 static void split_beside(struct list_layout *out)
 {
     int w = out->rows.w * 4 / 7;
@@ -442,7 +442,7 @@ static struct slice phase_of(const struct session_row *row)
 
 enum { LIST_TOKENS = 64 };
 
-/* "166k tokens, $0.93"; of a session that takes a moment to read, that it is being read. */
+/* "166k tokens, $0.93"; or that a session which takes a moment is being read. */
 static struct slice tokens_of(const struct list *l, const struct session_entry *e,
                               char out[LIST_TOKENS])
 {
@@ -495,9 +495,9 @@ static bool join_facts(const struct list *l, const struct session_entry *e, enum
     return true;
 }
 
-/* The directory, branch, phase and time below the title: "~/code/shop - main - active - 2026-11-22 14:03". If that
- * needs a second line, the time, the parent directories and the pull request are left out; then the day, which the list
- * tells, too, or else the tokens. */
+/* The directory, branch, phase and time below the title: "~/code/shop - main - active - 2026-11-22
+ * 14:03". If that needs a second line, the time, the parent directories and the pull request are
+ * left out; then the day, which the list also shows, or else the tokens. */
 static bool head_facts(const struct list *l, const struct session_entry *e, int w, struct buf *out)
 {
     for (enum brevity b = WITH_TIME; b < BREVITIES; b++) {

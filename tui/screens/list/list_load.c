@@ -364,7 +364,7 @@ static bool handle_sessions(struct list *l, const struct msg *msg, struct effect
     return true;
 }
 
-/* The mark of a session that is gone would be counted but never acted on. */
+/* A mark on a session that is gone would be counted but have no effect. */
 static void unmark_gone(struct list *l)
 {
     for (uint32_t i = 0; l->marks > 0 && i < l->marked_cap && i < l->sessions.n; i++)
@@ -481,7 +481,7 @@ bool list_msg(struct list *l, const struct msg *msg, struct effects *fx)
     }
 }
 
-/* A session that is not read yet is shown when its row arrives. */
+/* A session that has not been read yet is shown when its row arrives. */
 static void show_selected(struct list *l, struct effects *fx)
 {
     const struct session_entry *e = list_entry(l);

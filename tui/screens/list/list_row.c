@@ -7,8 +7,8 @@
 #include "tui/text/clean.h"
 #include "tui/text/when.h"
 
-/* One session: a pointer and a mark, the age, the title and, as the width allows, where it belongs
- * and its state. A column is at the same place in every row, whatever its content. */
+/* The row of a session: a pointer and a mark, the age, the title and, if the width allows, its
+ * directory, branch and state. A column has the same position in every row, whatever its content. */
 enum {
     POINTER_W = 1,
     MARK_W = 1,
@@ -47,7 +47,7 @@ static struct slice system_name(const struct session_row *row)
     return slice_of(row->ref.store->ops->name);
 }
 
-/* "claude", "goat/spec"; "claude+team" for a session that is here and in the store of a team. */
+/* "claude", "goat/spec"; "claude+team" for a session that is local and in the store of a team. */
 static struct slice system_text(const struct session_row *row, char out[SYSTEM_TEXT])
 {
     const struct store *also = row->ref.also;
@@ -283,7 +283,7 @@ static struct rect draw_fork_indent(const struct list *l, struct frame *f, struc
     return (struct rect){ r.y, r.x + in, r.h, r.w - in };
 }
 
-/* A flag is in the same column in every row; numbers end there. */
+/* A flag is in the same column in every row; numbers are right-aligned in it. */
 static void draw_flags(const struct list_widths *widest, struct frame *f, struct rect r,
                        const struct session_row *row)
 {
@@ -364,7 +364,7 @@ static void draw_columns(const struct list *l, struct frame *f, struct rect r,
         draw_flags(&l->widths, f, (struct rect){ r.y, x + GAP, 1, c->flags_w }, row);
 }
 
-/* A fact of the second line, with a dot between it and the one before. */
+/* A fact of the second line, separated from the previous one by a dot. */
 static int draw_fact(struct frame *f, struct rect r, int x, enum style style, struct slice text)
 {
     if (text.n == 0 || x >= r.x + r.w)
@@ -434,7 +434,7 @@ static void draw_second(const struct list *l, struct frame *f, struct rect r,
               slice_eq(row->last_prompt, row->summary) ? (struct slice){ 0 } : row->last_prompt);
 }
 
-/* In a search through conversations: how many lines have the text, and the best of them. */
+/* In a search through conversations: the number of lines with the text, and the best one. */
 static void draw_content(struct frame *f, struct rect r, const struct content_hit *hit)
 {
     char count[24];

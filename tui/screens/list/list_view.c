@@ -7,7 +7,8 @@
 #include "tui/screens/list/list.h"
 #include "tui/widgets/list_cursor.h"
 
-/* The sessions that actions are about: the one that is read, checked or selected; in the list the marked ones. */
+/* The sessions that actions apply to: the one that is being read or checked or is selected; in the
+ * list, the marked ones. */
 
 const struct session_entry *list_selection_session(const struct model *m)
 {
@@ -87,7 +88,8 @@ static const char *incapable(const struct session_row *row, unsigned ability)
     return why ? why : "this session's system cannot do that";
 }
 
-/* One possible session is enough: the others are left out, and the question mentions them. */
+/* It is enough if the action is possible for one session; the others are left out, and the question
+ * mentions them. */
 static const char *change_reason(const struct model *m, enum action a)
 {
     struct list_selection s = list_selection_of(m);
@@ -237,7 +239,7 @@ static void toggle_preview(struct list *l, struct effects *fx)
     list_set_preview(l, shown ? PREVIEW_OFF : PREVIEW_ON, fx);
 }
 
-/* One step back: leave the filter, clear the query, forget the marks, go. */
+/* One step back: leave the filter, clear the query, clear the marks, quit. */
 static void list_view_back(struct model *m)
 {
     struct list *l = m->list;
@@ -370,7 +372,7 @@ static void list_view_mouse(struct model *m, struct mouse event)
     }
 }
 
-/* ---- what means the same in every view ---- */
+/* ---- actions that mean the same in every view ---- */
 
 static void send_text(struct model *m, enum effect_kind kind, struct slice text)
 {

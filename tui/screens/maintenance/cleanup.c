@@ -107,7 +107,7 @@ static int compare_slices(const void *pa, const void *pb)
     return direction ? direction : (a->n > b->n) - (a->n < b->n);
 }
 
-/* Sessions that the person has unticked stay so while rules change. */
+/* Sessions that the person has unticked stay unticked when rules change. */
 static bool keep_ticks(const struct sweep *before, struct sweep *now)
 {
     struct slice *unticked = calloc(before->n + 1, sizeof *unticked);
@@ -126,7 +126,7 @@ static bool keep_ticks(const struct sweep *before, struct sweep *now)
     return true;
 }
 
-/* Without a rule the person has not chosen anything. */
+/* Without a rule, nothing has been chosen, so nothing is ticked. */
 static void untick_all(struct sweep *sweep)
 {
     for (size_t i = 0; i < sweep->n; i++)
@@ -247,7 +247,7 @@ static void open_project(struct model *m, bool open)
 
 /* ---- ticks ---- */
 
-/* Ticks all items between two lines, or unticks them if all that may go are ticked. */
+/* Ticks all items between two lines, or unticks them if all deletable ones are ticked. */
 static void tick_lines(struct cleanup *c, size_t first, size_t end)
 {
     struct cleanup_sum sum = cleanup_sum(c, first, end);
@@ -290,7 +290,7 @@ static void trash_answer(struct model *m, enum dialog_choice choice)
 
     c->sweep = NULL;
     free_sweep(c);
-    change_flow_request_sweep(m, sweep); /* the rest is read again when they are gone */
+    change_flow_request_sweep(m, sweep); /* the rest is read again after they were moved */
 }
 
 static void confirm_trash(struct model *m)

@@ -237,8 +237,8 @@ struct cleanup_sum cleanup_sum(const struct cleanup *c, size_t first, size_t end
     return sum;
 }
 
-/* From top to bottom: the totals that go to the trash, the rules, the sessions they select, a line
- * about the selected one. */
+/* From top to bottom: the totals to be moved to the trash, the rules, the sessions that they
+ * select, a line about the selected one. */
 enum { NAME_W = 16, TICK_W = 4, AGE_W = 8, SIZE_W = 9, GAP = 2, PLACE_COLS = 70 };
 
 size_t cleanup_fit(int rows)
@@ -314,7 +314,7 @@ static int draw_right(struct frame *f, int y, int x, int w, enum style style, co
     return x + w;
 }
 
-/* The end of a line: why the session must stay, else its project. */
+/* The end of a line: the reason why the session must stay, or its project. */
 static void draw_note(const struct model *m, struct frame *f, struct rect r,
                       const struct sweep_item *item)
 {
@@ -397,7 +397,7 @@ static void draw_cleanup_lines(const struct model *m, struct frame *f)
     }
 }
 
-/* The details that a line has no room for. */
+/* The details that do not fit into a line. */
 static void draw_detail(const struct model *m, struct frame *f)
 {
     const struct cleanup *c = m->cleanup;

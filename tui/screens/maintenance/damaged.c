@@ -14,7 +14,7 @@
 #include "tui/widgets/frame.h"
 #include "tui/widgets/text_wrap.h"
 
-/* One row for each damage; below them the path of the selected one, and the reason in full. */
+/* One row for each item of damage; below them, the path of the selected one and the full reason. */
 enum { DAMAGE_TEXT = 512, DAMAGED_ROWS_Y = 2 };
 
 enum {
@@ -108,7 +108,7 @@ static int compare_damage(const void *pa, const void *pb)
     return (a->i > b->i) - (a->i < b->i);
 }
 
-/* The session under the cursor is what actions are about. */
+/* Actions apply to the session under the cursor. */
 static void note_selected(struct model *m)
 {
     struct damaged_view *v = m->damaged;
@@ -127,8 +127,8 @@ static void follow_cursor(struct model *m)
     m->damaged->sought = m->damaged->entry;
 }
 
-/* The cursor stays with its session even while that is read again and its damage is not known for a
- * moment. */
+/* The cursor stays on its session even while the session is read again and its damage is briefly
+ * unknown. */
 static void rebuild_damaged(struct model *m)
 {
     struct damaged_view *v = m->damaged;
@@ -208,7 +208,7 @@ static int64_t damaged_wake_ms(const struct model *m)
     return v->asked != 0 ? frame_spinner_wake_ms(v->asked_ms, m->now_ms) : TIME_NONE;
 }
 
-/* Why an action on a session is not possible for the selected row; NULL if it is. */
+/* The reason why an action on a session is not possible for the selected row; NULL if it is. */
 static const char *no_session(const struct damaged_view *v, enum action a)
 {
     if (v->n == 0)

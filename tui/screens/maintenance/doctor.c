@@ -111,7 +111,7 @@ static void request_session_check(struct model *m)
     v->asked = e->generation;
 }
 
-/* Opens the doctor for the session that actions are about in the present view. */
+/* Opens the doctor for the session that actions apply to in the present view. */
 static bool doctor_perform(struct model *m, enum action a)
 {
     if (a != ACT_DOCTOR)

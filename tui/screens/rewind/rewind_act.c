@@ -3,7 +3,8 @@
 
 #include "tui/screens/rewind/rewind_internal.h"
 
-/* The questions before files change, and before a rule is lifted. The first choice is the safe one. */
+/* The questions before files are changed and before a rule is lifted. The first choice is the safe
+ * one. */
 
 static void fill_apply_question(const struct rewind_view *v, struct dialog *d,
                                 dialog_answer_fn *answer)
@@ -194,7 +195,7 @@ static void count_hunks(struct rewind_view *v, const struct rewind_selection *pi
     v->partial[v->row[v->file.at]] = n;
 }
 
-/* A file with no hunk left is unticked; its first hunk ticks it again. */
+/* A file without a ticked hunk is unticked; ticking a hunk ticks it again. */
 static void tick_hunk(struct rewind_view *v, struct toast *toast)
 {
     struct rewind_selection *pick = rewind_pick_at(v, v->file.at);
@@ -244,7 +245,7 @@ static void submit_rewind(struct rewind_view *v, struct effects *fx)
     v->done = v->total = 0;
 }
 
-/* Redoing a rewind is undoing the record of its undo. */
+/* A rewind is redone by undoing the record of its undo. */
 static void submit_undo_rewind(struct rewind_view *v, enum rewind_operation deed,
                                struct name_list *taken, struct effects *fx)
 {

@@ -31,7 +31,7 @@ void rewind_draw_spinner(const struct rewind_view *v, struct frame *f, struct re
 
 /* ---- title ---- */
 
-/* In per cent, because each file takes two steps and a count would be misleading. */
+/* In percent, because each file takes two steps and a count would be misleading. */
 static const char *progress_text(const struct rewind_view *v, char *out, size_t cap)
 {
     if (v->total > 0)
@@ -103,7 +103,7 @@ static const char *short_rule(const struct rewind_entry *x)
     return "";
 }
 
-/* M: other bytes or another mode; A: created; D: deleted; R: held back, shown as that word. */
+/* M: other bytes or another mode; A: created; D: deleted; R: held back, shown as a word. */
 static char letter_of(const struct rewind_entry *x, const struct rewind_selection *pick)
 {
     switch (x->action == REWIND_REFUSED && !pick->consent ? REWIND_REFUSED : rewind_action_of(x)) {
@@ -191,7 +191,8 @@ static void draw_files(const struct rewind_view *v, struct frame *f, struct rect
 
 /* ---- the changes of the selected file ---- */
 
-/* The other session whose work would be lost: more important than the path, which is in the list above. */
+/* The other session whose work would be lost, which is more important than the path, because the
+ * list above shows the path. */
 static int draw_other(const struct rewind_view *v, struct frame *f, struct rect r,
                       const struct rewind_entry *x)
 {

@@ -139,8 +139,8 @@ static bool list_rows(struct rewind_view *v)
     return true;
 }
 
-/* The files that are held back are above, where they are seen; the cursor is on the first file that
- * would change. */
+/* Files that are held back are at the top, where they are seen; the cursor is on the first file
+ * that would change. */
 static size_t first_change(const struct rewind_view *v)
 {
     for (size_t i = 0; i < v->rows; i++)
@@ -168,8 +168,8 @@ static void set_preview(struct rewind_view *v, struct preview *p, struct effects
 
 /* ---- the turns ---- */
 
-/* The turn of the message from which the view was opened: the turn it begins, else the last one
- * that began before it. */
+/* The turn of the message from which the view was opened: the turn that the message begins, or else
+ * the last one that began before it. */
 static size_t find_start_turn(const struct checkpoint_list *list, struct rewind_start at)
 {
     size_t turn = list->n - 1;
@@ -240,7 +240,7 @@ static void layout_hunk(struct rewind_view *v, const struct linediff *diff, size
     hunks_fini(&lines);
 }
 
-/* Laid out for the pane that they will be in, also while a narrow screen shows the turns instead. */
+/* Lays out the changes for their pane, even while a narrow screen shows the turns instead. */
 void rewind_layout_changes(struct rewind_view *v)
 {
     struct changes *c = &v->changes;

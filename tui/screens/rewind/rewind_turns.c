@@ -35,7 +35,7 @@ static const char *sign_of(const struct checkpoint *c, bool ascii)
 
 enum { LINES_FROM_W = 52, LINES_W = 12 };
 
-/* "+48 -12" in columns of its own. Returns the column where the space for the rest ends. */
+/* "+48 -12" in separate columns. Returns the column where the space for the rest ends. */
 static int draw_turn_lines(struct frame *f, int y, int end, const struct checkpoint *c)
 {
     char plus[16], minus[16];
@@ -183,7 +183,7 @@ int rewind_note_height(const struct rewind_view *v, int w)
     return n ? 2 + counted + notes_lines(v, n, w - 3) : 0;
 }
 
-/* Draws the selected turn below all turns: its prompt as far as it fits, and the notes about it. */
+/* Draws the selected turn below all turns: as much of its prompt as fits, and the notes about it. */
 void rewind_draw_note(const struct rewind_view *v, struct frame *f, struct rect r)
 {
     const struct checkpoint *c = rewind_turn(v);

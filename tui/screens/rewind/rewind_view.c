@@ -419,7 +419,7 @@ static void rewind_screen_resized(struct model *m)
 
 static bool rewind_screen_message(struct model *m, const struct msg *msg)
 {
-    bool done = msg->kind == MSG_REWIND_DONE; /* taken over even if the view was left meanwhile */
+    bool done = msg->kind == MSG_REWIND_DONE; /* taken over even if the view has been left */
 
     if (done)
         undo_flow_rewound(m, &msg->u.rewind_summary);

@@ -202,7 +202,7 @@ static int prose_width(const struct laying *l)
     return l->look->width < PROSE_WIDTH ? l->look->width : PROSE_WIDTH;
 }
 
-/* Sets the next part off from the one before. */
+/* Separates the next part from the previous one. */
 static void begin_part(struct laying *l, enum message_layout_end what)
 {
     enum message_layout_end before = l->end;
@@ -222,7 +222,8 @@ static void add_rule(struct laying *l, enum style style, const char *label)
     styled_text_add_rule(l->s, style, label[0] ? text : "");
 }
 
-/* Adds the first lines of a laid out text, of which blank ones at the end are left out, and a sign if more follows. */
+/* Adds the first lines of a laid-out text, without blank ones at the end, and a sign if more
+ * follows. */
 static void add_front(struct laying *l, const struct styled_text *all, size_t most)
 {
     enum { RUNS = 64 };
@@ -246,7 +247,7 @@ static void add_front(struct laying *l, const struct styled_text *all, size_t mo
         l->s->rc = all->rc;
 }
 
-/* Returns the text that no line was left for. */
+/* Returns the text that did not fit. */
 static struct slice wrap_prompt(const struct laying *l, struct styled_text *to, struct slice text,
                                 size_t max_lines)
 {
@@ -457,7 +458,7 @@ static void layout_compaction_summary(struct laying *l, const struct block *b)
 }
 
 /* Rows that the agent's program wrote. Most are of no use to a reader and are shown only if
- * everything is. */
+ * everything is unfolded. */
 static void layout_note(struct laying *l, const struct block *b)
 {
     bool open = is_open(l, b, PART_BLOCK);

@@ -126,7 +126,7 @@ static void add_tool_name(struct summary *sum, const struct layout_options *look
     layout_cut(look, &sum->name, name, 32);
 }
 
-/* Some agents name a call by what it is about: "Read `gate.txt`". */
+/* Some agents include the subject in the name of a call: "Read `gate.txt`". */
 static bool names_subject(struct slice name, struct slice about)
 {
     const char *from = name.n ? memchr(name.p, '`', name.n) : NULL;

@@ -10,7 +10,7 @@
 
 /* ---- folding ---- */
 
-/* A call is unfolded at its line. Lines without a fold of their own belong to the block of their message. */
+/* A call is unfolded at its line. Lines without a fold belong to the block of their message. */
 static void unfold(struct transcript_view *v)
 {
     const struct slot *s = transcript_view_cursor_slot(v);

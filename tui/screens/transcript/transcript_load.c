@@ -6,11 +6,11 @@
 enum {
     VIEWER_TAIL = 512 * 1024,
     PREVIEW_TAIL = 128 * 1024,
-    TAIL_MAX = 64 * 1024 * 1024, /* a last row longer than this is only read with the whole file */
+    TAIL_MAX = 64 * 1024 * 1024, /* a longer last row is only read with the whole file */
     MARK_WIDTH = 2,              /* the selected line's mark */
     BAR_WIDTH = 2,
-    PAGE_GROWS = 4,  /* each page of a remote conversation is that much longer */
-    PAGE_AHEAD = 30, /* messages above the screen at which it is asked for */
+    PAGE_GROWS = 4,  /* each page of a remote conversation is longer by this factor */
+    PAGE_AHEAD = 30, /* requested when fewer messages are above the screen */
 };
 
 int transcript_view_body_height(const struct transcript_view *v)
@@ -138,7 +138,8 @@ static void request_whole(struct transcript_view *v, struct effects *fx)
         e->branch = v->branch;
 }
 
-/* For a preview it is read once its end is shown; the viewer shows the turns of the whole conversation. */
+/* A preview requests it once its end is shown; the viewer shows it for the turns of the whole
+ * conversation. */
 static void request_usage(struct transcript_view *v, struct effects *fx)
 {
     const struct session_ref *ref = &v->session->ref[0];

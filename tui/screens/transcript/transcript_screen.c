@@ -20,7 +20,7 @@ static void draw_transcript_screen(const struct model *m, struct frame *f)
     transcript_view_draw(m->viewer, f, area(f->rows, f->cols));
 }
 
-/* Shows a session of the list; if its conversations are searched, at a hit. */
+/* Shows a session of the list, at a hit if the conversations are being searched. */
 static bool show_session(struct model *m, uint32_t entry, bool last)
 {
     const struct session_entry *e = &m->list->sessions.entry[entry];
@@ -38,7 +38,8 @@ static bool show_session(struct model *m, uint32_t entry, bool last)
     return true;
 }
 
-/* n behind the last hit of a session goes on in the next one of the list, N in front of the first one in the one above. */
+/* n after the last hit of a session continues in the next session of the list, N before the first
+ * hit in the one above. */
 static bool go_on_in_list(struct model *m, int direction)
 {
     struct list *l = m->list;

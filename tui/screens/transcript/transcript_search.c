@@ -123,7 +123,7 @@ static int hit_cmp(const struct search_hit *a, const struct search_hit *b)
     return a->result == b->result ? 0 : b->result ? -1 : 1;
 }
 
-/* Results are found after the rows between them and their calls, so their place is near the end. */
+/* Results are found after the rows between them and their calls, so they are inserted near the end. */
 static bool insert_hit(struct transcript_view *v, struct search_hit hit)
 {
     struct transcript_search *s = &v->search;
@@ -166,8 +166,8 @@ static size_t hit_from(const struct transcript_search *s, size_t message)
     return low;
 }
 
-/* While the needle is typed, the cursor goes to the first hit after its starting position, or, once
- * everything is searched without one, to the first hit of all. */
+/* While the needle is typed, the cursor goes to the first hit after its starting position or, if
+ * the whole search finds no such hit, to the very first hit. */
 static void jump_to_hit(struct transcript_search *s)
 {
     size_t at = hit_from(s, s->from.message);
