@@ -308,17 +308,31 @@ static bool no_links(int sys)
     return sys == EPERM || sys == ENOSYS || sys == EOPNOTSUPP;
 }
 
-static int name_new(const struct disk_new *f, const char *name)
+/* Sets `linked` if the file has both names now: it is in its place, whatever becomes of the other. */
+static int rename_temp(const struct disk_new *f, const char *name, bool *linked)
 {
-    if (!f->temp[0])
-        return fs_name_nameless(f->fd, f->dir, name);
+    *linked = false;
     if (fs_rename_new(f->dir, f->temp, f->dir, name) == 0)
         return 0;
     if (!fs_is_lacking(errno))
         return -1;
-    if (linkat(f->dir, f->temp, f->dir, name, 0) == 0)
-        return unlinkat(f->dir, f->temp, 0);
+    *linked = linkat(f->dir, f->temp, f->dir, name, 0) == 0;
+    if (*linked)
+        return 0;
     return no_links(errno) ? disk_rename_new(f->dir, f->temp, f->dir, name) : -1;
+}
+
+static int name_new(struct disk_new *f, const char *name)
+{
+    bool linked;
+
+    if (!f->temp[0])
+        return fs_name_nameless(f->fd, f->dir, name);
+    if (rename_temp(f, name, &linked))
+        return -1;
+    if (!linked || unlinkat(f->dir, f->temp, 0) == 0)
+        f->temp[0] = '\0'; /* otherwise disk_new_discard tries once more */
+    return 0;
 }
 
 /* It is too late to report that nothing happened. */
@@ -346,8 +360,6 @@ enum err_code disk_new_publish(struct disk_new *f, const char *name, struct err 
     if (!rc && name_new(f, name))
         rc = errno == EEXIST ? err_set(e, ERR_STALE, name, "create a file: the name exists already")
                              : err_sys(e, name, "name a new file");
-    else if (!rc)
-        f->temp[0] = '\0';
     return end_new(f, rc, e);
 }
 

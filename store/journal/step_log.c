@@ -397,12 +397,25 @@ static enum err_code part_blank(int fd, const struct step *s, int64_t size, stru
     return rc ? rc : disk_sync(fd, s->path, e);
 }
 
+/* The opposite was appended instead (step_tail_do), and cut short. */
+static enum err_code opposite_repair(const struct step *s, const struct stat *st, struct err *e)
+{
+    const struct step append = { .kind = STEP_APPEND,
+                                 .path = s->path,
+                                 .bytes = s->opposite,
+                                 .offset = s->offset + (int64_t)s->old.n,
+                                 .follow = s->follow,
+                                 .old_mtime_ns = file_at_mtime(st) };
+
+    return s->opposite.n && st->st_size > append.offset ? step_append_repair(&append, e) : ERR_OK;
+}
+
 enum err_code step_bytes_repair(const struct step *s, struct err *e)
 {
     int fd;
     struct lease lease;
     struct stat st;
-    bool is, tail = s->kind == STEP_TAIL;
+    bool is, tail = s->kind == STEP_TAIL, rest = false;
 
     if (is_as_before(s))
         return ERR_OK;
@@ -427,7 +440,8 @@ enum err_code step_bytes_repair(const struct step *s, struct err *e)
             rc = disk_sync(fd, s->path, e);
     } else if (!rc && tail) {
         rc = is_there_still(fd, s, e);
+        rest = !rc;
     }
     close(fd);
-    return rc;
+    return rest ? opposite_repair(s, &st, e) : rc;
 }

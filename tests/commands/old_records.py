@@ -20,7 +20,7 @@ import tarfile
 import tempfile
 
 from fixtures.records.make_records import TOP, at_length, folder_of
-from support.program import Program, snapshot
+from support.program import Program, snapshot, undone
 
 FIXTURES = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'fixtures')
 
@@ -78,15 +78,6 @@ def check_list(program, what, now, then):
         program.same(what, {key: new.get(key) for key in old}, old)
 
 
-def equal_but_for_logs(now, want):
-    """The same two; without leases (docs/architecture.md, "Portability") undoing contradicts rows, so that logs grow: then
-    without what is behind their old end."""
-    if 'REPRISE_PORTABLE' not in os.environ:
-        return now, want
-    cut = lambda path, entry: entry[-1][:len(want[path][-1])] if path in want and path.endswith('.jsonl') else entry
-    return {p: cut(p, e) for p, e in now.items()}, {p: cut(p, e) for p, e in want.items()}
-
-
 def main():
     program_path, version = sys.argv[1:]
     with tempfile.TemporaryDirectory() as tmp, \
@@ -109,12 +100,13 @@ def main():
             program.need(change['text'] in shown, f'{change} is not shown:\n{shown}')
         for change in log:
             program.json('undo', change['id'])
-        program.same('undone', *equal_but_for_logs(files_of(top), before))
+        program.same('undone', undone(files_of(top), before), before)
         undos = [change['id'] for change in program.json('log')[:len(log)]]
         program.need(not set(undos) & {change['id'] for change in log}, f'{undos}: not all are new')
         for change in undos:
             program.json('undo', change)
-        program.same('done again', *equal_but_for_logs(without_times(files_of(top)), without_times(left)))
+        left = without_times(left)
+        program.same('done again', undone(without_times(files_of(top)), left), left)
         program.finish(18)
 
 

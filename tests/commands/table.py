@@ -15,7 +15,7 @@ import sys
 import tempfile
 
 from support import checks
-from support.program import Program, snapshot
+from support.program import CUTS, Program, snapshot, undone
 from support.worlds import ENV, WORLDS, world
 
 GOAT = {'tag': 'Go sessions have no tags', 'archive': 'cannot be archived', 'unarchive': 'cannot be archived',
@@ -94,7 +94,7 @@ class Checks(checks.Checks):
         """Undoes the newest change."""
         run = w.run('undo')
         self.same(f'{what}: undo', (run.returncode, run.stderr), (0, b''))
-        now = w.image()
+        now = undone(w.image(), before)
         self.same(f'{what}: undone, as it was', sorted(p for p in now.keys() | before.keys() if now.get(p) != before.get(p)), [])
 
     def refused(self, w, what, run, code=4):
@@ -178,8 +178,12 @@ def talk(c, w):
     if not w.how:
         c.refused(w, 'talk', w.run('rewind', w.id, '--to', w.point, '--mode', 'conversation'))
         return
-    sessions = w.sessions()
-    answer = w.json('rewind', w.id, '--to', w.point, '--mode', 'both', '--apply', '--skip-refused')
+    sessions, rewind = w.sessions(), ('rewind', w.id, '--to', w.point, '--mode', 'both', '--apply', '--skip-refused')
+    if w.how == 'truncate' and not CUTS:
+        run = w.run(*rewind)
+        c.same(f'{w.name}: no cut', (run.returncode, b'there is no lease here' in run.stderr, w.image()), (4, True, before))
+        return
+    answer = w.json(*rewind)
     how = answer.get('conversation', {}).get('how')
     c.same(f'{w.name}: the conversation is rewound', how, w.how)
     if how == 'none':

@@ -10,7 +10,7 @@ import sys
 import tarfile
 import tempfile
 
-from support.program import Program, snapshot
+from support.program import CUTS, Program, snapshot, undone
 
 FIXTURES = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'fixtures')
 KEYS = {'sessionId', 'path', 'kind', 'line', 'offset', 'why', 'fixable', 'fixed'}
@@ -81,13 +81,13 @@ def check_changes(program, store, rows):
     program.same('one change', (dry['undoes'], len(dry['sessions']), dry['dryRun']), (done[0]['change'], 2, True))
     program.same('a dry run', {r['sessionId'] for r in program.json('list', '--all', '--archived')}, set(ids))
     program.json('undo', '--all')
-    program.same('taken back', files_of(store), before)
+    program.same('taken back', undone(files_of(store), before), before)
     program.same('cleaned', program.json('tag', ids[0], 'ﬁx\u200b')['tag'], 'fix')
     program.same('in the log', program.json('log')[0]['text'], 'tagged fix')
     program.json('undo', '--all')
     program.same('twice is once', program.json('delete', ids[0], ids[0])['sessionId'], ids[0])
     program.json('undo', '--all')
-    program.same('back again', files_of(store), before)
+    program.same('back again', undone(files_of(store), before), before)
 
 
 def check_orphans(program, store, row):
@@ -137,6 +137,10 @@ def check_repair(program, store, row):
         repaired = f.read()
     program.need(repaired.startswith(whole + filler), 'a repair only adds')
     program.need(b'\n\n' not in repaired, 'a repair adds no empty line')
+    if not CUTS:  # there is no row that says the opposite of a repair
+        run = program.run('undo', '--all')
+        program.same('the undo is refused', (run.returncode, b'there is no lease here' in run.stderr), (4, True))
+        return
     program.json('undo', '--all')
     program.same('undone', files_of(store), before)
 

@@ -3,8 +3,9 @@
 
 usage: undo.py PROGRAM VERSION [ROUNDS]
 
-After the last undo every file of the store has its bytes, mode and mtime again. On the way the answers are checked:
-a title shows in the list; a deleted session does not, and is in the trash.
+After the last undo every file of the store has its bytes, mode and mtime again, and each session its row in the list and its
+messages. Without leases logs may have grown. On the way the answers are checked: a title shows in the list; a deleted session
+does not, and is in the trash; what cannot be cut is refused.
 """
 import os
 import random
@@ -12,7 +13,7 @@ import sys
 import tarfile
 import tempfile
 
-from support.program import Program, snapshot
+from support.program import CUTS, Program, snapshot, undone
 
 FIXTURES = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'fixtures')
 
@@ -20,6 +21,13 @@ FIXTURES = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__
 def files_of(store):
     """Files only, because the times of directories change with temporary entries."""
     return {path: what for path, what in snapshot(store).items() if what[2] is not None}
+
+
+def meaning(program):
+    """What is shown of each session, without the times and the size of its log."""
+    of_the_file = {'fileSize', 'lastModified', 'lastActivity', 'expiresAt'}
+    return {r['sessionId']: ({k: v for k, v in r.items() if k not in of_the_file}, program.json('messages', r['sessionId']))
+            for kind in ([], ['--archived']) for r in program.json('list', '--all', *kind)}
 
 
 def message(program, rng, sid):
@@ -63,6 +71,10 @@ def change(program, rng, ids):
         if not at:
             return 0
         how = {'resume at': ['resume-at'], 'tombstone': ['tombstone'], 'cut': ['tombstone', '--cut']}[what]
+        if what == 'cut' and not CUTS:
+            run = program.run(*how, sid, at)
+            program.same('no cut', (run.returncode, b'there is no lease here' in run.stderr), (4, True))
+            return 0
         program.json(*how, sid, at)
         if what != 'resume at':
             program.need(at not in {m['uuid'] for m in program.json('messages', sid)}, f'{at} still counts')
@@ -91,7 +103,7 @@ def main():
         for name in os.listdir(os.path.join(store, 'sessions')):
             os.remove(os.path.join(store, 'sessions', name))
         program = Program(path, top, {'CLAUDE_CONFIG_DIR': store, 'XDG_STATE_HOME': top + '/state', 'XDG_DATA_HOME': top + '/data'})
-        before = files_of(store)
+        before, meant = files_of(store), meaning(program)
         for _ in range(rounds):
             undos = 0
             for _ in range(12):
@@ -99,10 +111,11 @@ def main():
                 undos += change(program, rng, ids)
             for _ in range(undos):
                 program.json('undo', '--all')
-            after = files_of(store)
+            after = undone(files_of(store), before)
             program.same('files', sorted(after), sorted(before))
             program.same('changed', [p for p in before if after.get(p) != before[p]], [])
-        program.finish(rounds * 2)
+            program.same('shown', meaning(program), meant)
+        program.finish(rounds * 3)
 
 
 main()

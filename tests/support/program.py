@@ -23,6 +23,19 @@ def snapshot(top):
     return seen
 
 
+# Without leases (docs/architecture.md, "Portability") nothing is cut off: an undo contradicts what was appended.
+CUTS = 'REPRISE_PORTABLE' not in os.environ
+
+
+def undone(now, before):
+    """Files after an undo, to be compared with those before the change: where nothing is cut off, a log that only grew counts
+    as the old one."""
+    def grew(path, what):
+        old = before.get(path)
+        return not CUTS and old and path.endswith('.jsonl') and what[0] == old[0] and what[-1].startswith(old[-1])
+    return {path: before[path] if grew(path, what) else what for path, what in now.items()}
+
+
 class Program:
     """home is a directory without any files of the user."""
 

@@ -11,6 +11,7 @@
 #include "store/log/append.h"
 #include "store/maintenance/trash.h"
 #include "store/rewind/plan/rewind.h"
+#include "tests/support/grown.h"
 #include "tests/sweeps/trial.h"
 
 /* A real file system with a few pages left: from none to more than enough. An operation succeeds, or leaves everything
@@ -79,6 +80,7 @@ static enum trial_end change(struct trial_dir *y)
     struct step step[] = { { .kind = STEP_APPEND,
                              .path = folder_path(&y->folder, "user/s.jsonl", log_path),
                              .bytes = { big, sizeof big },
+                             .opposite = SLICE("{\"a\":0}\n"),
                              .mtime_ns = MTIME_NOW },
                            { .kind = STEP_PUT,
                              .path = folder_path(&y->folder, "user/doc", doc),
@@ -164,23 +166,40 @@ static void run_with(const char *name, enum trial_end (*act)(struct trial_dir *)
     int end = trial_child(&y, act, NULL, NULL);
     char *after = trial_dir_image(&y, true);
 
-    assert_true(end == END_DONE || end == END_FAILED);
+    /* Without leases the row that contradicts another may need more space than there is, and is written later. */
+    bool later_only = !HAS_LEASES && end == END_UNFINISHED;
+
+    assert_true(end == END_DONE || end == END_FAILED || later_only);
     counts[end == END_DONE]++;
     if (end == END_FAILED) {
         assert_string_equal(before, after);
         assert_true(strstr(small->line, "No space left") || strstr(small->line, "are free"));
         assert_null(strchr(small->line, '\n'));
-    } else {
+    } else if (!later_only) {
         assert_string_not_equal(before, after);
     }
     assert_int_equal(unlink(folder_path(&y.folder, "filler", path)), 0);
     assert_int_equal(trial_child(&y, recover, NULL, NULL), END_DONE);
     char *later = trial_dir_image(&y, true);
 
-    assert_string_equal(after, later);
+    assert_string_equal(later_only ? before : after, later);
     free(before);
     free(after);
     free(later);
+    trial_dir_remove(&y, &s);
+}
+
+/* What the operation appends to logs. */
+static void learn(enum trial_end (*act)(struct trial_dir *), struct small *small)
+{
+    struct trial s = { .make = make_small, .drop = unmount, .arg = small };
+    struct trial_dir y;
+
+    small->pages = PAGES_MAX;
+    trial_dir_make(&y, &s);
+    grown_begin(y.user);
+    assert_int_equal(trial_child(&y, act, NULL, NULL), END_DONE);
+    grown_learn(y.user);
     trial_dir_remove(&y, &s);
 }
 
@@ -191,6 +210,7 @@ static void fill(const char *name, enum trial_end (*act)(struct trial_dir *))
     long counts[2] = { 0 };
 
     assert_ptr_not_equal(small.line, MAP_FAILED);
+    learn(act, &small);
     for (small.pages = 0; small.pages < PAGES_MAX; small.pages++)
         run_with(name, act, &small, counts);
     printf("%s with 0 to %d pages free: %ld refused, everything as it was; %ld done\n", name,

@@ -64,6 +64,7 @@ static void append_is_complete_or_harmless(void **state)
                        .recover = nothing,
                        .tolerates = others_are_whole,
                        .arg = rows,
+                       .leaves = !HAS_LEASES, /* blanks */
                        .thorough = true };
 
     (void)state;
@@ -78,6 +79,7 @@ static void append_after_a_torn_line_is_complete_or_harmless(void **state)
                        .recover = nothing,
                        .tolerates = others_are_whole,
                        .arg = torn_rows,
+                       .leaves = !HAS_LEASES,
                        .thorough = true };
 
     (void)state;

@@ -62,7 +62,8 @@ static enum err_code plan_of(struct trial_dir *y, struct rewind_plan *plan, stru
     if (!rc)
         rc = exathena_ops.find(st, &everywhere, SLICE("deploy-123"), &a, &ref, e);
     if (!rc)
-        rc = rewind_plan_make(&ref, SLICE("event000002"), REWIND_BOTH, plan, e);
+        rc = rewind_plan_make(&ref, SLICE("event000002"), HAS_LEASES ? REWIND_BOTH : REWIND_CODE,
+                              plan, e);
     store_close(st);
     arena_fini(&a);
     return rc;

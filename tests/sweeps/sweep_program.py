@@ -8,6 +8,7 @@ success (exit 0), the old one if it reported failure. No temporary file is left 
 REPRISE_SWEEP=long: at every call instead of at every third.
 """
 import errno
+import io
 import json
 import os
 import re
@@ -18,11 +19,13 @@ import tempfile
 
 TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path[:0] = [TESTS, f'{TESTS}/commands']
-from support.program import Program, snapshot
+from support.program import CUTS, Program, snapshot
 
 STEM = '00000000-0000-4000-8000-00000000000'  # sorts before the ids that a fork draws
 ID = STEM + '1'
 PROJECT = 'cfg/projects/-srv-app'
+LOG = f'{PROJECT}/{ID}.jsonl'
+DRAWN = re.compile(rb'[0-9a-f]{8}-[0-9a-f-]{27}|\d{4}-\d\d-\d\dT[0-9:.]+Z')
 WAYS = [
     ('kill', 0), ('kill-after', 0), ('torn', 0), ('short', 0),
     ('error', errno.ENOSPC), ('error', errno.EIO), ('error-after', errno.EIO),
@@ -64,9 +67,26 @@ def make(top):
         os.utime(path, ns=(1700000000123456789, 1700000000123456789))
 
 
-def image(top):
+def in_force(body, log):
+    """The bytes of a log; log: the old ones, and what the command appends. Without leases (docs/architecture.md,
+    "Portability") nothing is cut off: blanks, and the row with another one that contradicts it, count as nothing."""
+    old, row = log
+    if CUTS or not body.startswith(old):
+        return body
+    rows = [line for line in body[len(old):].split(b'\n') if line.strip()]
+    last = None
+    for line in rows:
+        is_row = DRAWN.sub(b'', line + b'\n') == DRAWN.sub(b'', row)
+        if is_row == (last is not None):
+            return body
+        last = line + b'\n' if is_row else None
+    return old + (last or b'')
+
+
+def image(top, log=(b'', b'')):
     """Returns names, modes and bytes; new ids and times are replaced by their number."""
-    text = ''.join(f'{os.path.relpath(path, top)} {mode:o} {body!r}\n' for path, (mode, _, body) in sorted(snapshot(top + '/cfg').items()))
+    bodies = {path: (mode, in_force(body, log) if path.endswith(LOG) else body) for path, (mode, _, body) in snapshot(top + '/cfg').items()}
+    text = ''.join(f'{os.path.relpath(path, top)} {mode:o} {body!r}\n' for path, (mode, body) in sorted(bodies.items()))
     made = re.compile(r'(?!0{7})[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|20(?!25-03)\d\d-\d\d-\d\dT[0-9:.]+Z')
     seen = []
 
@@ -107,15 +127,21 @@ class Sweep:
             self.program(now).run('delete', ID)
         shutil.copytree(now, old, symlinks=True)
         before = image(now)
+        with open(f'{now}/{LOG}', 'rb') if name != 'undo' else io.BytesIO() as f:
+            log = f.read()
         run = self.program(now).run(*command)
         if run.returncode:
             sys.exit(f'{name}: {run.stderr!r}')
         after = image(now)
+        grown = b''
+        if log and os.path.exists(f'{now}/{LOG}'):
+            with open(f'{now}/{LOG}', 'rb') as f:
+                grown = f.read()
         shutil.rmtree(now)
-        return old, before, after
+        return old, before, after, (log, grown[len(log):] if grown.startswith(log) else b'')
 
     def one(self, program, name, command, way, nth, template):
-        old, before, after = template
+        old, before, after, log = template
         top = self.now
         shutil.copytree(old, top, symlinks=True)
         code, said, calls = self.broken(top, command, *way, nth)
@@ -124,7 +150,7 @@ class Sweep:
             self.runs += 1
             self.killed += code < 0
             program.need(self.program(top).run('log').returncode == 0, f'{at}: the next command failed')
-            now = image(top)
+            now = image(top, log)
             program.need(now in (before, after), f'{at}: neither old nor new\n{now}')
             program.need(code != 0 or now == after, f'{at}: success was reported, but the tree is the old one')
             program.need(code <= 0 or now == before or b'unfinished' in said, f'{at}: said failed and is done')

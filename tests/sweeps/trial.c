@@ -17,6 +17,7 @@
 #include "store/git/gitfiles.h"
 #include "support/faults/memory.h"
 #include "tests/support/coverage.h"
+#include "tests/support/grown.h"
 
 struct way {
     const char *name;
@@ -162,9 +163,11 @@ static struct images images_of(const struct trial *s, long *calls)
     struct images im;
 
     trial_dir_make(&y, s);
+    grown_begin(y.user);
     im.old = image_of(s, &y, false);
     im.old_times = image_of(s, &y, true);
     assert_int_equal(trial_child(&y, s->act, &how, calls), END_DONE);
+    grown_learn(y.user);
     im.new = image_of(s, &y, false);
     if (strcmp(im.old, im.new) == 0)
         fail_msg("%s: nothing happens, so nothing is tested", s->name);
@@ -284,7 +287,10 @@ static bool run_at(const struct trial *s, const struct images *im, const struct 
 
     if (count >= k) {
         t->runs++;
-        if (s->thorough && !s->gives_up && w->harmless && end != END_DONE) {
+        /* Without leases the rest of a row is not written, because another program's may be there by now. */
+        bool fails = s->gives_up || (w->mode == INJECT_SHORT && !HAS_LEASES);
+
+        if (s->thorough && !fails && w->harmless && end != END_DONE) {
             t->untrue++;
             complain(s, w->name, point, "failed of what is to be tried again", NULL);
         }

@@ -9,17 +9,20 @@
 #include <unistd.h>
 
 #include "lite/base/buf.h"
+#include "tests/support/grown.h"
 #include "tests/sweeps/trial.h"
 
 /* The directory in which an operation is broken: see trial.h. */
+
+enum { PAST_S = 1700000000, PAST_NS = 123456789 };
 
 /* Makes the times of two yards equal and long past, because a fresh torn tail is waited for. */
 static void age(const struct trial_dir *y)
 {
     char copy[4096];
     char *roots[] = { copy, NULL };
-    const struct timespec past[2] = { { .tv_sec = 1700000000, .tv_nsec = 123456789 },
-                                      { .tv_sec = 1700000000, .tv_nsec = 123456789 } };
+    const struct timespec past[2] = { { .tv_sec = PAST_S, .tv_nsec = PAST_NS },
+                                      { .tv_sec = PAST_S, .tv_nsec = PAST_NS } };
     FTSENT *x;
 
     snprintf(copy, sizeof copy, "%s", y->user);
@@ -94,16 +97,20 @@ static void add_bytes(struct buf *out, const char *path)
 
 static void add_entry(struct buf *out, const FTSENT *x, size_t root, bool times)
 {
+    const struct timespec past = { .tv_sec = PAST_S, .tv_nsec = PAST_NS };
     const struct stat *st = x->fts_statp;
+    struct buf bytes = { 0 };
 
     assert_int_equal(buf_addf(out, "%s %o", x->fts_path + root, st->st_mode), ERR_OK);
-    if (x->fts_info == FTS_F && times)
-        assert_int_equal(
-            buf_addf(out, " %lld.%09ld", (long long)st->st_mtim.tv_sec, st->st_mtim.tv_nsec),
-            ERR_OK);
-    assert_int_equal(buf_add_byte(out, '\n'), ERR_OK);
     if (x->fts_info == FTS_F)
-        add_bytes(out, x->fts_accpath);
+        add_bytes(&bytes, x->fts_accpath);
+    const struct timespec *t = grown_settle(x->fts_path + root, &bytes) ? &past : &st->st_mtim;
+
+    if (x->fts_info == FTS_F && times)
+        assert_int_equal(buf_addf(out, " %lld.%09ld", (long long)t->tv_sec, t->tv_nsec), ERR_OK);
+    assert_int_equal(buf_add_byte(out, '\n'), ERR_OK);
+    assert_int_equal(buf_add(out, buf_slice(&bytes)), ERR_OK);
+    buf_fini(&bytes);
 }
 
 char *trial_dir_image(const struct trial_dir *y, bool times)
