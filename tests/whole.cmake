@@ -48,6 +48,11 @@ foreach(agent gemini kimi)
     script(edits_more_${agent} recorded store/systems/recorded/recorded_edits.py $<TARGET_FILE:reprise> ${agent}
            ${CMAKE_CURRENT_SOURCE_DIR}/fixtures/agents/more)
 endforeach()
+# Files that a person, another session or a command changed between the turns of a session.
+foreach(agent copilot kimi gemini)
+    script(recorded_changed_${agent} recorded store/systems/recorded/recorded_agents.py $<TARGET_FILE:reprise> ${agent}
+           ${CMAKE_CURRENT_SOURCE_DIR}/fixtures/agents/changed)
+endforeach()
 # Sessions in a database: all of them are in one file, so damage is another matter (store/systems/opencode/).
 script(recorded_opencode recorded store/systems/recorded/recorded_agents.py $<TARGET_FILE:reprise> opencode)
 script(edits_opencode recorded store/systems/recorded/recorded_edits.py $<TARGET_FILE:reprise> opencode)

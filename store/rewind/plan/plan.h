@@ -71,9 +71,9 @@ MUST_CHECK enum err_code rewind_plan_check_files(const struct rewind_plan *plan,
 MUST_CHECK enum err_code rewind_check_found(struct rewind_plan *plan, struct err *e);
 
 /* Finds other sessions of the store that worked on files of a plan after its point, and names the newest in each such
- * target (rewind_target.other). Also holds back states found late, if one of them changed the file before. For systems whose
- * plans do not name them (store_ops.names_others); searches their checkpoints. Only a few sessions younger than the point are read, newest first; one that cannot be read is
- * skipped. */
+ * target (rewind_target.other). Also holds back states found late, if one of them changed the file before. For systems
+ * whose plans do not name them (store_ops.names_others); searches their checkpoints. Only a few sessions younger than
+ * the point are read, newest first; one that cannot be read is skipped. */
 MUST_CHECK enum err_code rewind_concurrent_sessions(const struct session_ref *ref,
                                                     struct rewind_plan *plan, struct err *e);
 

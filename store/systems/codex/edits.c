@@ -35,9 +35,18 @@ static enum err_code put(struct walk *w, const struct codex_change *x, struct er
     struct edit edit = {
         .path = x->path, .call = x->call, .tool = SLICE("apply_patch"), .copied = x->inherited
     };
-    struct edit rename = edit;
-    enum err_code rc = ERR_OK;
 
+    if (x->kind == CODEX_ARRIVED) {
+        struct edit rename = edit;
+
+        rename.kind = EDIT_RENAME;
+        rename.path = x->other;
+        rename.to = x->path;
+        enum err_code rc = tool_edits_put(&w->edits, &rename, e);
+
+        if (rc || !x->text.n)
+            return rc;
+    }
     switch (x->kind) {
     case CODEX_ADDED:
         edit.kind = EDIT_WRITE;
@@ -52,13 +61,6 @@ static enum err_code put(struct walk *w, const struct codex_change *x, struct er
     case CODEX_UNSURE:
     case CODEX_LEFT: return ERR_OK; /* the other half has it all */
     case CODEX_ARRIVED:
-        rename.kind = EDIT_RENAME;
-        rename.path = x->other;
-        rename.to = x->path;
-        rc = tool_edits_put(&w->edits, &rename, e);
-        if (rc || !x->text.n)
-            return rc;
-        /* fall through */
     case CODEX_UPDATED: edit.kind = EDIT_REPLACE; inferred_edit(x->text, &w->arena, &edit);
     }
     return w->arena.failed ? err_nomem(e) : tool_edits_put(&w->edits, &edit, e);

@@ -91,7 +91,7 @@ static bool is_chat(const char *name)
 static int64_t newest_update(struct slice lines)
 {
     struct arena a = { 0 };
-    struct slice line, value, time;
+    struct slice line, value = { NULL, 0 }, time;
     int64_t ms = 0;
     bool torn;
 
