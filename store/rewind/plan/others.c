@@ -106,6 +106,13 @@ static void doubt_late(struct rewind_target *t, int64_t at_ms)
         t->doubt = "another session changed it before this one first did";
 }
 
+/* Another session left a file before the point, so the addition of one replaced it. */
+static void doubt_assumed(struct rewind_target *t, bool left)
+{
+    if (t && t->is_assumed)
+        t->doubt = left ? "another session had made it before, and it was replaced" : NULL;
+}
+
 static bool is_newer(const struct rewind_target *t, int64_t at_ms)
 {
     return t && (!t->other || t->other->at_ms < at_ms);
@@ -211,9 +218,14 @@ static enum err_code take_edit(const struct edit *edit, void *arg, struct err *e
     struct reading_edits *r = arg;
     const char *const path[] = { edit->path, edit->kind == EDIT_RENAME ? edit->to : NULL };
 
-    if (edit->kind == EDIT_SEEN || edit->copied || edit->time_ms == TIME_NONE ||
-        edit->time_ms <= r->all->plan->point_ms)
+    if (edit->kind == EDIT_SEEN || edit->copied || edit->time_ms == TIME_NONE)
         return ERR_OK;
+    if (edit->time_ms <= r->all->plan->point_ms) {
+        doubt_assumed(find_target(r->all, path[0]),
+                      edit->kind != EDIT_DELETE && edit->kind != EDIT_RENAME);
+        doubt_assumed(path[1] ? find_target(r->all, path[1]) : NULL, true);
+        return ERR_OK;
+    }
     for (size_t i = 0; i < 2 && path[i]; i++) {
         struct rewind_target *t = find_target(r->all, path[i]);
 
@@ -252,10 +264,10 @@ static enum err_code take_edits(const struct other_sessions *r, const struct ses
                                  : ERR_OK;
 }
 
-static bool has_late(const struct rewind_plan *plan)
+static bool needs_edits(const struct rewind_plan *plan)
 {
     for (size_t i = 0; i < plan->n; i++)
-        if (plan->target[i].is_late)
+        if (plan->target[i].is_late || plan->target[i].is_assumed)
             return true;
     return false;
 }
@@ -276,7 +288,7 @@ enum err_code rewind_concurrent_sessions(const struct session_ref *ref, struct r
         rc = find_young(&r, ref->store, e);
     if (!rc)
         rc = read_young(&r, take_session, e);
-    if (!rc && ops->edits && has_late(plan))
+    if (!rc && ops->edits && needs_edits(plan))
         rc = read_young(&r, take_edits, e);
     arena_fini(&r.arena);
     return rc;

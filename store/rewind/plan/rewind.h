@@ -122,6 +122,8 @@ struct rewind_target {
     bool is_late;
     /* the session had not changed it before */
     bool is_first;
+    /* REWIND_ABSENT: only the record of an addition shows it, which may have replaced a file */
+    bool is_assumed;
     bool conflict; /* REWIND_UNKNOWN: the record is sound, but later changes are in the way */
     /* The file as the newest snapshot knows it, to distinguish the agent's work from a person's: a
      * present file that is neither this nor the wanted one was edited by hand. If nothing is known,

@@ -366,6 +366,7 @@ enum err_code codex_infer_before(struct codex_inference *p, size_t i, struct cod
         out->why = codex_commands_between(p->c, p->from, x->at) ? command_ran : was_replaced(p, i);
         out->state.known = out->state.absent = !out->why;
         out->was_free = out->state.absent && p->commit.tree;
+        out->is_assumed = out->state.absent;
     } else {
         out->why = later.why;
     }

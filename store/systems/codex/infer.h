@@ -37,6 +37,7 @@ struct codex_before {
     bool was_free;     /* more than an addition shows that there was no file */
     const char *why;   /* it is not known */
     bool is_late;      /* a later turn found it so */
+    bool is_assumed;   /* only the addition shows that there was no file */
     const char *doubt; /* it may have been something else; NULL: no doubt */
 };
 

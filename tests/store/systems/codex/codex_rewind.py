@@ -242,6 +242,16 @@ class Threads:
         self.says('a file that was replaced', sid, 1, {
             'a': 'it was replaced, and nothing shows that it was still as the last patch before had left it', 'b': 'restore'})
 
+    def replaced_by_another(self):
+        """A thread that goes on shows that the file which a patch added was there."""
+        self.project({'a': 'two\n', 'b': 'two\n', 'c': 'two\n'})
+        one = [self.prompt('First'), self.patch(a=added('one\n'), b=added('one\n')), self.patch(b=deleted('one\n'))]
+        two = [self.prompt('Other'), self.patch(a=added('two\n'), b=added('two\n'), c=added('two\n'))]
+        self.write(one + [self.prompt('Last')])
+        sid = self.write(two)
+        self.says('added by another thread before', sid, 0,
+                  {'a': 'another session had made it before, and it was replaced', 'b': 'delete', 'c': 'delete'})
+
     def links(self):
         """A file that is reached through a link to its directory is one file."""
         self.project({'real/a': 'one\ntwo\n'})
@@ -268,9 +278,9 @@ class Threads:
 def main():
     with tempfile.TemporaryDirectory(prefix='codex-rewind-') as home:
         t = Threads(sys.argv[1], home)
-        for case in t.replaced, t.moved_over, t.by_hand, t.failed, t.moved, t.agents, t.agents_commands, t.far, t.late, t.overwritten, t.links:
+        for case in t.replaced, t.moved_over, t.by_hand, t.failed, t.moved, t.agents, t.agents_commands, t.far, t.late, t.overwritten, t.links, t.replaced_by_another:
             case()
-    t.p.finish(22)
+    t.p.finish(23)
 
 
 main()
