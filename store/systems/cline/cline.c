@@ -137,7 +137,7 @@ static const char *cline_cannot(unsigned ability)
     case CAN_ARCHIVE: return "Cline sessions cannot be archived";
     case CAN_TAG: return "Cline sessions have no tags";
     case CAN_FORK:
-    case CAN_NAME_FORK: return "Cline forks a session on its screen only: /fork";
+    case CAN_NAME_FORK: return "Cline forks a session only on its screen: /fork";
     case CAN_RESUME_AT: return "Cline continues after the last message: use its own checkpoints";
     case CAN_TOMBSTONE: return "a Cline document is the only copy of its messages";
     case CAN_REAPPEND: return "Cline keeps its metadata beside the messages";

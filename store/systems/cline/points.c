@@ -164,7 +164,8 @@ static enum err_code read_prompts(struct history *h, struct err *e)
         if (json_valid(line))
             rc = take_row(h, line, &run, e);
     cline_chat_fini(&c);
-    h->files.no_turn = "Cline took no checkpoint of this prompt: it does so in git repositories";
+    h->files.no_turn =
+        "Cline made no checkpoint for this prompt: it does so only in git repositories";
     return rc;
 }
 
@@ -236,7 +237,7 @@ static bool open_trees(const struct history *h, const struct point *p, git_tree 
     return ok;
 }
 
-static const char why_gone[] = "Cline's checkpoint is not in the repository any more";
+static const char why_gone[] = "Cline's checkpoint is no longer in the repository";
 
 static bool read_blob(struct history *h, const git_oid *id, struct slice *out)
 {
@@ -324,7 +325,7 @@ static void take_file(struct history *h, const struct point *p, const char *path
     if (!open_trees(h, p, &tree, &others)) {
         x->why = why_gone;
     } else if (!take_entry(h, tree, name, x) && !take_entry(h, others, name, x)) {
-        x->why = "Cline's checkpoint does not have it: git ignores it, or it was made later";
+        x->why = "Cline's checkpoint does not contain it: git ignores it, or it was created later";
         if (was_absent(h, p, path, turn))
             x->content = SAVED_ABSENT;
     } else if (x->content == SAVED_BYTES && repo_converts(h->repo, name, path)) {
@@ -348,7 +349,7 @@ static enum err_code add_copy(struct history *h, const char *path, const struct 
     if (!h->repo || strncmp(path, h->root, strlen(h->root)) != 0)
         x.why = "it is not in the repository that has Cline's checkpoints";
     else if (!p->is_stash && is_removed(h, path, at->turn))
-        x.why = "Cline noted only the commit of that time";
+        x.why = "Cline recorded only the commit at that time";
     else
         take_file(h, p, path, at->turn, &x);
     return saved_states_add(&h->files.states, path, &x, e);

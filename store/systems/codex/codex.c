@@ -123,17 +123,17 @@ static const char *codex_cannot(unsigned ability)
 {
     switch (ability) {
     case CAN_RENAME:
-    case CAN_NAME_FORK: return "Codex keeps names in a database of its own: use /rename in Codex";
+    case CAN_NAME_FORK: return "Codex keeps names in its own database: use /rename in Codex";
     case CAN_TAG: return "Codex sessions have no tags";
     case CAN_ARCHIVE: return "Codex keeps its index in a database: use codex archive ID";
     case CAN_DELETE: return "Codex keeps its index in a database: use codex delete ID";
     case CAN_FORK: return "forks of Codex sessions refer to their parents: use codex fork ID";
     case CAN_RESUME_AT: return "Codex continues after the last turn: go back in Codex itself";
     case CAN_TOMBSTONE:
-        return "Codex counts the bytes of its logs: nothing can be taken out of them";
+        return "Codex counts the bytes of its logs: nothing can be removed from them";
     case CAN_REAPPEND: return "Codex logs have no metadata to append again";
     case CAN_RETRIEVE: return "Codex logs already are where Codex looks for them";
-    case CAN_HAVE_BRANCHES: return "a Codex log has no branches: a fork is a session of its own";
+    case CAN_HAVE_BRANCHES: return "a Codex log has no branches: a fork is a separate session";
     case CAN_SET: return "Codex sessions have no settings that other programs may write";
     default: return NULL;
     }

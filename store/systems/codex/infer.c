@@ -173,7 +173,7 @@ static enum err_code go_back(struct codex_inference *p, size_t i, struct later *
 {
     struct trail t;
 
-    *out = (struct later){ .why = "its patches do not lead to a text that is known" };
+    *out = (struct later){ .why = "its patches do not lead to a known text" };
     if (!follow(p, i, &t) || !t.n)
         return ERR_OK;
     const struct codex_change *last = &p->c->change[t.step[t.n - 1]];

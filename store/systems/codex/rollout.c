@@ -371,7 +371,7 @@ static enum err_code find_base(struct chain *c, struct slice id, const char *pat
     for (size_t i = 0; i + 1 < c->n; i++)
         if (slice_eq(c->id[i], id))
             return err_set(e, ERR_FORMAT, path,
-                           "open session: the log that it continues, continues itself");
+                           "open session: the log that it continues refers to itself");
     if (!c->searched) {
         enum err_code rc = rollouts_read(c->store, NULL, NULL, &c->all, e);
 
@@ -408,7 +408,8 @@ static enum err_code read_link(struct chain *c, const char *path, int64_t end, s
     if (end < 0 && !whole && text->n >= most)
         return err_set(e, ERR_UNSUPPORTED, path, "open session: it is too large");
     if (end >= 0 && !ends_at_line(text, end))
-        return err_set(e, ERR_FORMAT, path, "open session: what is continued is no longer there");
+        return err_set(e, ERR_FORMAT, path,
+                       "open session: the part that it continues no longer exists");
     c->total += text->n;
     return ERR_OK;
 }

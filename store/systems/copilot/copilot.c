@@ -128,7 +128,7 @@ static const char *copilot_cannot(unsigned ability)
     case CAN_FORK: return "Copilot keeps its index in a database: use /fork in Copilot";
     case CAN_RESUME_AT: return "Copilot continues after the last event: use /rewind in Copilot";
     case CAN_TOMBSTONE:
-        return "Copilot keeps its index in a database: nothing is taken out of its logs";
+        return "Copilot keeps its index in a database: nothing is removed from its logs";
     case CAN_REAPPEND: return "Copilot logs have no metadata to append again";
     case CAN_RETRIEVE: return "Copilot logs already are where Copilot looks for them";
     case CAN_HAVE_BRANCHES: return "a Copilot log has no branches: what is rewound is cut off";

@@ -247,7 +247,7 @@ static void set_wanted(struct rewind_target *t, const struct copilot_state *s)
     } else if (s->was == COPILOT_UNKNOWN) {
         t->why = "Copilot did not capture it";
     } else if (s->mode && (s->mode & TYPE) && (s->mode & TYPE) != REGULAR) {
-        t->why = "it was no regular file";
+        t->why = "it was not a regular file";
     } else if (!s->backup) {
         t->why = "Copilot kept no copy of it";
     } else {

@@ -145,7 +145,7 @@ static void read_index(const struct reading *r, struct slice text)
         return;
     }
     if (!json_get(text, "schema", &schema) || !json_int(schema, &number) || number != SCHEMA) {
-        r->out->why = "Copilot's index of snapshots has a form that is not known";
+        r->out->why = "Copilot's index of snapshots has an unknown form";
         return;
     }
     json_iter_open(&it, list);

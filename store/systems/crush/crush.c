@@ -144,17 +144,17 @@ static const char *crush_cannot(unsigned ability)
 {
     switch (ability) {
     case CAN_RENAME:
-    case CAN_DELETE: return "Crush keeps its sessions in a database of its own";
+    case CAN_DELETE: return "Crush keeps its sessions in its own database";
     case CAN_ARCHIVE: return "Crush sessions cannot be archived";
     case CAN_TAG: return "Crush sessions have no tags";
     case CAN_FORK:
     case CAN_NAME_FORK: return "Crush cannot fork a session";
     case CAN_RESUME_AT: return "Crush continues after the last message";
-    case CAN_TOMBSTONE: return "Crush keeps its messages in a database of its own";
+    case CAN_TOMBSTONE: return "Crush keeps its messages in its own database";
     case CAN_REAPPEND: return "Crush sessions have no metadata to append again";
     case CAN_RETRIEVE: return "Crush sessions already are where it looks for them";
     case CAN_HAVE_BRANCHES: return "Crush sessions have no branches";
-    case CAN_SET: return "Crush keeps its settings in a database of its own";
+    case CAN_SET: return "Crush keeps its settings in its own database";
     default: return NULL;
     }
 }

@@ -110,11 +110,11 @@ static void take_wanted(struct planning *p, const struct kept *k, struct rewind_
 
     t->source.bytes = wanted->content;
     if (!k->before && wanted->number != 0) {
-        hold(t, "Crush has not kept what it was before the session's first edit");
+        hold(t, "Crush did not keep its state from before the session's first edit");
     } else if (k->before && later > edits_since(p, wanted->path)) {
-        hold(t, "it was changed by hand between two edits, and Crush does not note when");
+        hold(t, "it was changed by hand between two edits, and Crush does not record when");
     } else if (was_converted(t->path, wanted->content)) {
-        hold(t, "Crush has kept it with other line ends");
+        hold(t, "Crush saved it with other line ends");
     } else if (!k->before && wanted->content.n == 0) {
         p->emptied = true;
     }
@@ -139,8 +139,7 @@ static enum err_code add_notes(struct planning *p)
 
     if (!rc && p->emptied)
         rc = rewind_plan_note(
-            p->plan,
-            "Crush notes a file that did not exist as an empty one: such a file becomes empty",
+            p->plan, "Crush records a missing file as an empty one: such a file becomes empty",
             p->e);
     return rc;
 }

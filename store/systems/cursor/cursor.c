@@ -187,9 +187,9 @@ static const char *cursor_cannot(unsigned ability)
     case CAN_TAG: return "Cursor sessions have no tags";
     case CAN_ARCHIVE: return "archive it in Cursor";
     case CAN_FORK:
-    case CAN_NAME_FORK: return "no command of Cursor that forks a session is known";
+    case CAN_NAME_FORK: return "no Cursor command that forks a session is known";
     case CAN_RESUME_AT: return "Cursor continues after the last message";
-    case CAN_REWIND: return "no copies of files are known that Cursor's CLI keeps";
+    case CAN_REWIND: return "Cursor's CLI is not known to keep copies of files";
     case CAN_TOMBSTONE: return "Cursor keeps its messages in databases that only it writes";
     case CAN_REAPPEND: return "Cursor sessions have no metadata to append again";
     case CAN_RETRIEVE: return "Cursor's databases already are where it looks for them";

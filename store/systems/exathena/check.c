@@ -40,8 +40,8 @@ static enum err_code check_lines(struct jsonl_check *k, const atomic_bool *cance
     for (size_t i = 0; i < log.index.n && !rc; i++) {
         rc = check_event_line(k, i, e);
         if (!rc)
-            rc = jsonl_check_id(k, i,
-                                "an event before it has the same uuid: a rewind means that one", e);
+            rc = jsonl_check_id(k, i, "an earlier event has the same uuid: a rewind uses that one",
+                                e);
     }
     idset_fini(&k->ids);
     logfile_close(&log);
@@ -64,7 +64,7 @@ static enum err_code check_files(const struct exathena *x, const struct jsonl_ch
         if (!rc && f->strange)
             rc = jsonl_check_report(
                 k, FINDING_WRONG_BACKUP, f->dir,
-                "names that are no versions: the library saves this file no more", e);
+                "names that are not versions: the library no longer saves this file", e);
     }
     arena_fini(&a);
     return rc;
@@ -141,7 +141,7 @@ enum err_code exathena_copies(const struct store *st, const struct session_ref *
 {
     if (!exathena_is_id(ref->id))
         return err_set(e, ERR_UNSAFE, ref->path.p,
-                       "name what belongs to a session: its id is no plain name");
+                       "name what belongs to a session: its id is not a plain name");
     *dir = arena_format(a, "%s/%.*s", exathena_of(st)->history, SLICE_ARG(ref->id));
     return *dir ? ERR_OK : err_nomem(e);
 }

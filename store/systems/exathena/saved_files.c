@@ -70,7 +70,7 @@ static enum err_code read_version_names(struct saved_file *f, struct err *e)
         if (fd >= 0)
             close(fd);
         errno = sys;
-        return err_sys(e, f->dir, "look at saved files");
+        return err_sys(e, f->dir, "read saved files");
     }
     while ((entry = readdir(dir)))
         take_name(f, entry->d_name);
@@ -90,17 +90,17 @@ static enum err_code read_path(struct saved_file *f, const char *name, struct ar
     enum err_code rc = file_read_all(AT_FDCWD, file, 0, PATH_MAX, &bytes, e);
 
     if (rc == ERR_IO) { /* an error, because a plan without this file would be incomplete */
-        err_wrap(e, rc, "look at saved files");
+        err_wrap(e, rc, "read saved files");
     } else if (rc || !bytes.n || memchr(bytes.p, '\0', bytes.n)) {
-        f->why = "it is not written whose copies these are";
-        rc = rc == ERR_NOMEM ? err_set(e, rc, f->dir, "look at saved files") : ERR_OK;
+        f->why = "the path of these copies is not recorded";
+        rc = rc == ERR_NOMEM ? err_set(e, rc, f->dir, "read saved files") : ERR_OK;
     } else {
         saved_name(buf_slice(&bytes), hex);
         f->path = arena_copy(a, buf_slice(&bytes)).p;
         if (!f->path)
             rc = err_nomem(e);
         else if (strcmp(hex, name) != 0)
-            f->why = "its saved copies lie under the name of another path";
+            f->why = "its saved copies are under the name of another path";
     }
     buf_fini(&bytes);
     return rc;
@@ -145,7 +145,7 @@ static enum err_code is_saved_dir(int dir, const char *path, const char *name, b
     if (name[0] == '.')
         return ERR_OK;
     if (fstatat(dir, name, &sb, AT_SYMLINK_NOFOLLOW))
-        return errno == ENOENT ? ERR_OK : err_sys(e, path, "look at saved files");
+        return errno == ENOENT ? ERR_OK : err_sys(e, path, "read saved files");
     *is = S_ISDIR(sb.st_mode);
     return ERR_OK;
 }
@@ -186,14 +186,14 @@ enum err_code saved_files_read(const struct exathena *x, struct slice session, s
     if (!rc)
         dir = opendir(path);
     if (!rc && !dir && errno != ENOENT && errno != ENOTDIR)
-        rc = err_sys(e, path, "look at saved files");
+        rc = err_sys(e, path, "read saved files");
     while (dir && !rc && (errno = 0, entry = readdir(dir))) {
         rc = is_saved_dir(dirfd(dir), path, entry->d_name, &is, e);
         if (!rc && is)
             rc = add_saved_file(&list, path, entry->d_name, a, e);
     }
     if (dir && !rc && errno)
-        rc = err_sys(e, path, "look at saved files");
+        rc = err_sys(e, path, "read saved files");
     if (dir)
         closedir(dir);
     if (rc)
@@ -221,7 +221,7 @@ enum err_code saved_newest_is(const struct saved_file *f, struct slice bytes, bo
     }
     buf_fini(&old);
     arena_fini(&a);
-    return rc == ERR_NOMEM || rc == ERR_IO ? err_wrap(e, rc, "look at saved files") : ERR_OK;
+    return rc == ERR_NOMEM || rc == ERR_IO ? err_wrap(e, rc, "read saved files") : ERR_OK;
 }
 
 /* Saves the present contents of a file, as the library does before each edit. If they equal the
@@ -370,7 +370,7 @@ enum err_code exathena_checkpoint(const struct store *st, const struct session_r
     enum err_code rc = done.id.p ? ERR_OK : err_nomem(e);
 
     if (!rc && !exathena_is_id(ref->id))
-        rc = err_set(e, ERR_UNSAFE, ref->path.p, "checkpoint: the id is no plain name");
+        rc = err_set(e, ERR_UNSAFE, ref->path.p, "checkpoint: the id is not a plain name");
     for (size_t i = 0; i < req->files && !rc; i++)
         rc = save_one(&s, req->file[i], ref->id, &done, e);
     buf_fini(&s.bytes);

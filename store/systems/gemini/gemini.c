@@ -61,7 +61,7 @@ static const char *gemini_cannot(unsigned ability)
     case CAN_DELETE: return "delete it in Gemini: /resume lists its sessions";
     case CAN_FORK: return "Gemini has no forks: a copy would have the id of its source";
     case CAN_RESUME_AT: return "Gemini continues after the last message: use /rewind in Gemini";
-    case CAN_TOMBSTONE: return "a Gemini log repeats its messages: none can be taken out of it";
+    case CAN_TOMBSTONE: return "a Gemini log repeats its messages: none can be removed";
     case CAN_REAPPEND: return "Gemini logs have no metadata to append again";
     case CAN_RETRIEVE: return "Gemini logs already are where Gemini looks for them";
     case CAN_HAVE_BRANCHES: return "a Gemini log has no branches: what is rewound is dropped";

@@ -54,9 +54,9 @@ static enum err_code check_broken(struct checking *k, size_t i, struct err *e)
     if (memchr(row.p, '\0', row.n))
         return jsonl_check_line(
             &k->report, FINDING_NUL_BYTES, i,
-            "the line holds NUL bytes, as after a power cut, and does not parse", e);
+            "the line contains NUL bytes, as after a power cut, and does not parse", e);
     return jsonl_check_line(&k->report, FINDING_BROKEN_LINE, i,
-                            "the line is no JSON object: the agent skips it", e);
+                            "the line is not a JSON object: the agent skips it", e);
 }
 
 static enum err_code check_line(struct checking *k, size_t i, struct err *e)
@@ -141,7 +141,7 @@ static enum err_code check_saved(struct checking *k, const struct goat_points *p
         return ERR_OK;
     return jsonl_check_report(
         &k->report, there ? FINDING_WRONG_BACKUP : FINDING_MISSING_BACKUP, source.file,
-        there ? "a saved copy is not what its name says" : "a saved copy is gone", e);
+        there ? "a saved copy does not match its name" : "a saved copy is gone", e);
 }
 
 static enum err_code check_point(struct checking *k, const struct goat_points *points,

@@ -83,7 +83,7 @@ const char *goat_entry_fault(const struct goat_entry *e)
     if (e->odd_message)
         return "message is an object";
     if (!time_loads(e->timestamp))
-        return "timestamp is no time as RFC 3339 writes it";
+        return "timestamp is not an RFC 3339 time";
     if (!absent_or(e->role, JSON_STRING))
         return "role is a text";
     if (!absent_or(e->content, JSON_STRING) && !list_of_objects(e->content))
@@ -239,7 +239,7 @@ void goat_message_write(struct jsonout *j, struct slice line, const struct goat_
 static const char *why_no_message(const struct goat_entry *entry)
 {
     if (entry->shape == GOAT_NOTHING || entry->shape == GOAT_STREAM || !entry->role.p)
-        return "a row without a role is no message";
+        return "a row without a role is not a message";
     return goat_entry_fault(entry);
 }
 

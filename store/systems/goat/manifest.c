@@ -49,7 +49,7 @@ static void judge_saved_file(struct slice exists, struct slice hash, struct goat
         s->was = GOAT_WAS_THERE;
     } else if (hash.n) {
         s->hash[0] = '\0';
-        s->why = "its saved copy has a name that is no SHA-256";
+        s->why = "its saved copy has a name that is not a SHA-256";
     } else {
         s->why = "the checkpoint does not record its content";
     }

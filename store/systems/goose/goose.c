@@ -37,18 +37,18 @@ static const char *goose_cannot(unsigned ability)
 {
     switch (ability) {
     case CAN_RENAME:
-    case CAN_DELETE: return "Goose keeps its sessions in a database of its own";
+    case CAN_DELETE: return "Goose keeps its sessions in its own database";
     case CAN_ARCHIVE: return "Goose sessions cannot be archived";
     case CAN_TAG: return "Goose sessions have no tags";
     case CAN_FORK:
-    case CAN_NAME_FORK: return "Goose copies sessions in its own screen only";
+    case CAN_NAME_FORK: return "Goose copies sessions only on its own screen";
     case CAN_RESUME_AT: return "Goose continues after the last message";
     case CAN_REWIND: return "Goose keeps no copies of files";
-    case CAN_TOMBSTONE: return "Goose keeps its messages in a database of its own";
+    case CAN_TOMBSTONE: return "Goose keeps its messages in its own database";
     case CAN_REAPPEND: return "Goose sessions have no metadata to append again";
     case CAN_RETRIEVE: return "Goose sessions already are where it looks for them";
     case CAN_HAVE_BRANCHES: return "Goose sessions have no branches";
-    case CAN_SET: return "Goose keeps its settings in a database of its own";
+    case CAN_SET: return "Goose keeps its settings in its own database";
     default: return NULL;
     }
 }

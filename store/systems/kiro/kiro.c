@@ -153,14 +153,13 @@ static const char *kiro_cannot(unsigned ability)
     case CAN_ARCHIVE: return "Kiro sessions cannot be archived";
     case CAN_DELETE: return "delete it in Kiro, which may have it open";
     case CAN_FORK:
-    case CAN_NAME_FORK: return "no command of Kiro that forks a session is known";
+    case CAN_NAME_FORK: return "no Kiro command that forks a session is known";
     case CAN_RESUME_AT: return "Kiro continues after the last message";
-    case CAN_REWIND: return "no copies of files are known that Kiro keeps for a session";
+    case CAN_REWIND: return "Kiro is not known to keep copies of files";
     case CAN_TOMBSTONE: return "a Kiro log is the only copy of its messages";
     case CAN_REAPPEND: return "Kiro keeps its metadata beside the logs";
     case CAN_RETRIEVE: return "Kiro's logs already are where it looks for them";
-    case CAN_HAVE_AGENTS:
-        return "Kiro's sub-agents are sessions of their own: --all-kinds lists them";
+    case CAN_HAVE_AGENTS: return "Kiro's sub-agents are separate sessions: --all-kinds lists them";
     case CAN_HAVE_BRANCHES: return "Kiro logs have no branches";
     case CAN_SET: return "Kiro sessions have no settings that other programs may write";
     default: return NULL;

@@ -119,16 +119,16 @@ static const char *opencode_cannot(unsigned ability)
     switch (ability) {
     case CAN_RENAME:
     case CAN_ARCHIVE:
-    case CAN_DELETE: return "OpenCode keeps its sessions in a database of its own";
+    case CAN_DELETE: return "OpenCode keeps its sessions in its own database";
     case CAN_TAG: return "OpenCode sessions have no tags";
     case CAN_FORK:
     case CAN_NAME_FORK: return "OpenCode forks itself: opencode --session ID --fork";
-    case CAN_RESUME_AT: return "OpenCode goes back in its own screen: /undo there";
-    case CAN_TOMBSTONE: return "OpenCode keeps its messages in a database of its own";
+    case CAN_RESUME_AT: return "OpenCode rewinds on its own screen: use /undo there";
+    case CAN_TOMBSTONE: return "OpenCode keeps its messages in its own database";
     case CAN_REAPPEND: return "OpenCode sessions have no metadata to append again";
     case CAN_RETRIEVE: return "OpenCode sessions already are where it looks for them";
     case CAN_HAVE_BRANCHES: return "OpenCode sessions have no branches";
-    case CAN_SET: return "OpenCode keeps its settings in a database of its own";
+    case CAN_SET: return "OpenCode keeps its settings in its own database";
     default: return NULL;
     }
 }

@@ -19,7 +19,7 @@ enum { PREFIX_SHORTEST = 4 };
 
 static const char why_gone[] = "OpenCode has pruned this snapshot";
 static const char why_none[] =
-    "OpenCode took no snapshot of this turn: it does so in git repositories only";
+    "OpenCode made no snapshot of this turn: it does so only in git repositories";
 
 static const char why_shut[] = "OpenCode's snapshots cannot be opened: git refuses the repository";
 
@@ -276,7 +276,7 @@ static enum err_code take_wanted(struct planning *p, const struct changed *c,
     if (!c->known)
         return want_nothing(t, "OpenCode keeps no copy of it: git ignores it, or it is over 2 MB");
     if (c->had)
-        return want_nothing(t, "it was made after this point, and not by the agent");
+        return want_nothing(t, "it was created after this point, and not by the agent");
     t->want = REWIND_ABSENT;
     t->prune = depth_of(c->path);
     return ERR_OK;

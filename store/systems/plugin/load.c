@@ -93,7 +93,7 @@ static enum err_code load_file(struct plugin_store *p, const char *path, struct 
 #ifdef REPRISE_STATIC
     /* The loader of a static program would need the C library that it was linked with. */
     return err_set(e, ERR_UNSUPPORTED, path,
-                   "load plug-in: the static build of reprise loads none");
+                   "load plug-in: the static build of reprise cannot load plug-ins");
 #endif
     /* The plug-in stays in memory, because its libraries may have registered code that runs when
      * the process exits. */

@@ -255,7 +255,7 @@ enum err_code plugin_push_session(const struct store *st, const struct session_r
 
     *out = (struct plugin_pushed){ 0 };
     if (!x.p->table.append)
-        return err_set(e, ERR_UNSUPPORTED, st->path, "push: its store can only be read");
+        return err_set(e, ERR_UNSUPPORTED, st->path, "push: its store is read-only");
     if (local->store->ops->open != claude_ops.open)
         return err_set(e, ERR_UNSUPPORTED, local->path.p,
                        "push: only sessions of Claude Code have rows that a store takes");

@@ -106,7 +106,7 @@ static const char *plugin_cannot(unsigned ability)
     case CAN_REAPPEND: return "it is in a team's store: retrieve it, and change the local session";
     case CAN_RENAME:
     case CAN_TAG:
-    case CAN_SET: return "its store can only be read";
+    case CAN_SET: return "its store is read-only";
     case CAN_DELETE: return "its store has no trash; reprise delete --permanently deletes it there";
     default: return NULL;
     }
@@ -213,7 +213,7 @@ static enum err_code plugin_open(const struct store_env *env, const char *path, 
                                  struct err *e)
 {
     (void)env, (void)out;
-    return err_set(e, ERR_UNSUPPORTED, path ? path : "", "open store: it has to be configured");
+    return err_set(e, ERR_UNSUPPORTED, path ? path : "", "open store: it must be configured");
 }
 
 const struct store_ops plugin_ops = {

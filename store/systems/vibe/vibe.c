@@ -157,9 +157,9 @@ static const char *vibe_cannot(unsigned ability)
     case CAN_TAG: return "Vibe sessions have no tags";
     case CAN_ARCHIVE: return "Vibe sessions cannot be archived";
     case CAN_DELETE: return "delete it in Vibe, which may have it open";
-    case CAN_FORK: return "Vibe forks sessions in its own screen only";
+    case CAN_FORK: return "Vibe forks sessions only on its own screen";
     case CAN_RESUME_AT: return "Vibe continues after the last message: use /rewind in it";
-    case CAN_REWIND: return "Vibe keeps its copies of files in memory only";
+    case CAN_REWIND: return "Vibe keeps its copies of files only in memory";
     case CAN_TOMBSTONE: return "a Vibe log is the only copy of its messages";
     case CAN_REAPPEND: return "Vibe keeps its titles beside the logs";
     case CAN_RETRIEVE: return "Vibe's logs already are where it looks for them";

@@ -142,7 +142,7 @@ def check(w):
     os.unlink(f'{w.app}/.git/objects/{point[0][:2]}/{point[0][2:]}')
     w.session([[w.edit('a', 'two', 'three')]], [point])
     w.put(a='three\n')
-    w.rewind('objects that are gone', {'a': 'three\n'}, {'a': 'not in the repository any more'})
+    w.rewind('objects that are gone', {'a': 'three\n'}, {'a': 'no longer in the repository'})
 
     w.begin(a='one\n')
     w.put(loose='loose\n')
@@ -151,14 +151,14 @@ def check(w):
     os.unlink(f'{w.app}/.git/objects/{gone[:2]}/{gone[2:]}')
     w.session([[w.shell('mv a loose')]], [point])
     os.rename(f'{w.app}/a', f'{w.app}/loose')
-    w.rewind('the others are gone', {'loose': 'one\n'}, {'a': 'any more', 'loose': 'any more'})
+    w.rewind('the others are gone', {'loose': 'one\n'}, {'a': 'no longer in', 'loose': 'no longer in'})
 
     w.begin(a='one\n')
     first, other = w.stash(), w.head()
     w.put(theirs='by hand\n')
     w.session([[], [w.edit('theirs', 'hand', 'Cline')], [w.shell('rm theirs')]], [first, w.stash(), other])
     os.unlink(f'{w.app}/theirs')
-    w.rewind('a file that a person made later', {'a': 'one\n'}, {'theirs': 'made later'})
+    w.rewind('a file that a person made later', {'a': 'one\n'}, {'theirs': 'created later'})
 
     w.begin(**{'a': 'one\n', '.gitattributes': '* text eol=crlf\n'})
     w.put(a='two\r\n')

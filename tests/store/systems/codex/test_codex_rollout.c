@@ -137,14 +137,14 @@ static void broken_chains_are_refused_with_the_reason(void **state)
     put_log(DAY A ".jsonl", B, 40, "x\n");
     refused(DAY A ".jsonl", "is missing");
     put_log(DAY B ".jsonl", A, 10, "x\n");
-    refused(DAY B ".jsonl", "no longer there"); /* not at the end of a line */
+    refused(DAY B ".jsonl", "no longer exists"); /* not at the end of a line */
     put_log(DAY A ".jsonl", B, link_length(), "");
     put_log(DAY B ".jsonl", A, link_length(), "");
-    refused(DAY A ".jsonl", "continues itself");
+    refused(DAY A ".jsonl", "refers to itself");
     put_log(DAY C ".jsonl", "../../../../etc/passwd", 3, "x\n");
     refused(DAY C ".jsonl", "is missing");
     put_log(DAY C ".jsonl", A, 1L << 20, "x\n");
-    refused(DAY C ".jsonl", "no longer there");
+    refused(DAY C ".jsonl", "no longer exists");
     put_log(DAY C ".jsonl", A, -1, "x\n");
     refused(DAY C ".jsonl", "cannot be found");
 }
