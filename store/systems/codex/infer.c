@@ -38,7 +38,7 @@ static enum err_code patch_forward(struct codex_inference *p, struct slice diff,
     return rc;
 }
 
-/* The state of a file behind the changes from `first` up to n; *s is its state before them. */
+/* Computes the state of a file after the changes from `first` up to n; *s is its state before them. */
 static enum err_code go_forward(struct codex_inference *p, const char *path, size_t first, size_t n,
                                 struct codex_state *s)
 {
@@ -60,7 +60,8 @@ static enum err_code go_forward(struct codex_inference *p, const char *path, siz
         else if (x->kind == CODEX_UPDATED)
             rc = patch_forward(p, x->text, s);
         else
-            s->known = false; /* its text came from another file, or part of a patch may be in it */
+            s->known = false; /* its text came from another file, or it may contain a part of a
+                               * patch */
     }
     s->passed |= last < n && n < c->changes &&
                  codex_commands_between(c, c->change[last].at, c->change[n].at);
@@ -94,8 +95,8 @@ enum err_code codex_infer_present(struct codex_inference *p, const char *path,
     return rc == ERR_NOMEM || p->arena->failed ? err_nomem(e) : ERR_OK;
 }
 
-/* The changes of a file from change i on that have to be taken out of what comes behind them; the last one gives or leads
- * to a text. */
+/* The changes of a file from change i on that have to be reverted to get its earlier state; the
+ * last one provides a text or leads to one. */
 struct trail {
     size_t step[256];
     size_t n;
@@ -129,7 +130,7 @@ static bool follow(const struct codex_inference *p, size_t i, struct trail *t)
     return true;
 }
 
-/* What the later changes of a file say about it. */
+/* The facts about a file that follow from its later changes. */
 struct later {
     struct codex_state state;
     bool seen;       /* of the present file */
@@ -214,8 +215,8 @@ enum err_code codex_infer_is_moved(struct codex_inference *p, size_t i, bool *ou
 
 /* ---- both ---- */
 
-/* A patch adds a file, or moves one, over a file that is there, and records nothing of that one. Returns why the file before
- * it is not known; NULL: nothing shows that there was one. */
+/* A patch can add or move a file over an existing one, which it does not record. Returns the reason
+ * why the earlier file is unknown; NULL if nothing shows that one existed. */
 static const char *was_replaced(const struct codex_inference *p, size_t i)
 {
     static const char why[] = "it replaced a file of that name, whose text is not recorded";
@@ -234,7 +235,7 @@ static const char *was_replaced(const struct codex_inference *p, size_t i)
     return !y && codex_commit_mode(&p->commit, x->path) ? why : NULL;
 }
 
-/* Whether the changes from i on found what the ones before them left. */
+/* Returns whether the changes from i on found what the earlier ones left. */
 static enum err_code agrees(struct codex_inference *p, size_t i, struct codex_state s, bool *out)
 {
     const struct codex_changes *c = p->c;
@@ -275,7 +276,7 @@ static bool shows_all(struct slice diff, struct slice text)
     return lines == 0;
 }
 
-/* Only what came before gives the text. */
+/* Only the earlier changes give the text. */
 static enum err_code judge_earlier(struct codex_inference *p, size_t i, struct codex_state s,
                                    struct codex_before *out)
 {
@@ -299,7 +300,8 @@ static enum err_code judge_earlier(struct codex_inference *p, size_t i, struct c
     return rc;
 }
 
-/* What came after gives a text that what came before does not confirm; `earlier` gives none, or another one. */
+/* The later changes give a text that the earlier ones do not confirm: `earlier` gives no text, or
+ * another one. */
 static void judge_later(const struct codex_inference *p, size_t i, const struct later *l,
                         struct codex_state earlier, struct codex_before *out)
 {
