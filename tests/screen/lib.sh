@@ -52,6 +52,20 @@ image() {
         find projects file-history -type f -print0 | sort -z | xargs -0 cat | sha256sum)
 }
 
+# Without leases (docs/architecture.md, "Portability") nothing is cut off: an undo contradicts what was appended.
+cuts() { [ -z "${REPRISE_PORTABLE-}" ]; }
+
+# Every file of a copy is still there with its bytes, and only logs are longer; the data of undo does not count.
+only_grown() { # COPY DIRECTORY
+    (cd "$1" && find . -type f ! -path '*/home/.local/*' ! -path '*/.git/objects/*' ! -path '*/.git/logs/*' \
+        ! -path '*/.git/refs/reprise/*' ! -name '*.lock') | while read -r file; do
+        case $file in
+        *.jsonl) head -c "$(stat -c %s "$1/$file")" "$2/$file" ;;
+        *) cat "$2/$file" ;;
+        esac 2>/dev/null | cmp -s - "$1/$file" || exit 1
+    done
+}
+
 # Runs the program in a new terminal, in the project. `settings` may add to the environment.
 settings=
 open() { # COLUMNS ROWS ARG...

@@ -16,6 +16,8 @@ world_image() {
 
 as_before() { world_image >"$top/now" && cmp -s "$top/now" "$top/before"; }
 
+as_undone() { if cuts; then as_before; else only_grown "$top/copy" "$world" && said_before; fi; }
+
 # The conversation that a resume would restore.
 said() {
     # shellcheck disable=SC2086
@@ -34,6 +36,7 @@ begin() { # WORLD SYSTEM:ID QUERY
     ln -s "$world/home" "$top/home"
     config=$world/home/.claude
     world_image >"$top/before"
+    cuts || { rm -rf "$top/copy" && cp -a "$world" "$top/copy"; }
     said >"$top/said" 2>/dev/null || : # it may have no conversation left
     open 110 32
     enter_text "$3"
@@ -58,7 +61,7 @@ undone() { # WORDS
     see "undo the last change"
     enter_text u
     see "undone: "
-    until_true "$name: as it was before: $1" as_before
+    until_true "$name: as it was before: $1" as_undone
 }
 
 deletes() {
@@ -128,7 +131,7 @@ goes_back() { # UP FILE DONE [HELD]
     as_before && fail "$name: no file was restored"
     press u
     see "U redo"
-    until_true "$name: the files as they were" as_before
+    until_true "$name: the files as they were" as_undone
 }
 
 # The conversation of the same turn.
@@ -138,13 +141,23 @@ talks_back() { # WORDS
     until_true "$name: the question" asked
     press Down
     press Enter
+    case $sid in
+    exathena:*)
+        if ! cuts; then # its log is cut, or nothing is done
+            see "there is no lease here"
+            as_undone || fail "$name: something was done"
+            leave
+            return
+        fi
+        ;;
+    esac
     see "✓ dropped"
     as_before && fail "$name: the conversation was not rewound"
     press u
     see "✓ brought back"
     case $sid in # Claude Code's own log gets another row if it cannot be cut because it is being read
     claude:* | entire:*) until_true "$name: the conversation as it was" said_before ;;
-    *) until_true "$name: the conversation as it was" as_before ;;
+    *) until_true "$name: the conversation as it was" as_undone ;;
     esac
     leave
 }

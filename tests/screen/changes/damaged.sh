@@ -24,6 +24,11 @@ enter_text F
 see "Repair 1 of"
 press Down
 press Enter
+if ! cuts; then # nobody may be in the middle of writing the line
+    see "(not repaired: there is" "no lease here"
+    cmp -s "$transcript" "$top/before.jsonl" || fail "something was written"
+    exit 0
+fi
 see "repaired: 1 finding"
 cmp -s "$transcript" "$top/before.jsonl" && fail "nothing was repaired"
 press Escape
