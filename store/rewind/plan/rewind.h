@@ -116,8 +116,8 @@ struct rewind_target {
     /* Why the wanted bytes may not be what the file contained then; it is held back until a person allows it. NULL: no
      * doubt. */
     const char *doubt;
-    /* When the session found the wanted state, if that was after the point; else 0. is_late: in a later turn, so whether the
-     * file changed before is not known. */
+    /* When the session found the wanted state, if that was after the point; else 0. is_late: in a later turn, so
+     * whether the file changed before is not known. */
     int64_t found_ms;
     bool is_late;
     /* the session had not changed it before */
