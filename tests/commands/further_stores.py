@@ -128,9 +128,9 @@ def knows_its_mistakes(w):
     p = w.p
     for text, line, why in (
             ('[store.x]\nformat = clade\npath = /x\n', 2, 'no such system: clade; did you mean claude?'),
-            ('[store.x]\npaht = /x\nformat = claude\npath = /x\n', 2, 'unknown key paht; did you mean path?'),
-            ('[store.x]\nformat = claude\npath = /x\nfrok = y\n', 4, 'unknown key frok; did you mean fork?'),
-            ('[store.x]\nformt = claude\npath = /x\n', 2, 'unknown key formt; did you mean format?'),
+            ('[store.x]\npaht = /x\nformat = claude\npath = /x\n', 2, 'unknown setting paht; did you mean path?'),
+            ('[store.x]\nformat = claude\npath = /x\nfrok = y\n', 4, 'unknown setting frok; did you mean fork?'),
+            ('[store.x]\nformt = claude\npath = /x\n', 2, 'unknown setting formt; did you mean format?'),
             ('[store.x]\nplugin = folder\nformat = claude\npath = /x\n', 2, 'the store has a format, so no plugin')):
         put(w.config, text)
         run = p.run('config', '--check')

@@ -179,7 +179,7 @@ static void write_commands(struct out *o)
     out_addf(o, "       reprise COMMAND [OPTION...]\n\n%s\nCommands:\n", commands_table[0].help);
     for (const struct command *c = commands_table + 1; c->run || c->on_session; c++)
         if (c->summary)
-            out_addf(o, "  %-12s %s\n", c->name, c->summary);
+            out_addf(o, "  %-14s %s\n", c->name, c->summary);
 }
 
 static void write_about(const struct command *c, struct out *o)
@@ -202,11 +202,13 @@ static void write_help(const struct command *command, struct out *o)
         write_commands(o);
     else
         write_about(c, o);
-    options_help("Options", c->options, o);
-    options_help("Options of every command", OPTION_GLOBALS, o);
-    out_addf(
-        o, "\nID: a session id, a prefix of one (4 characters or more), SYSTEM:ID, the path of a\n"
-           "transcript, or latest.\n");
+    options_help("Options", c->name, c->options, o);
+    options_help("Options of every command", c->name, OPTION_GLOBALS, o);
+    if (!c->name || strstr(c->operands, "ID"))
+        out_addf(
+            o,
+            "\nID: a session id, a prefix of one (4 characters or more), SYSTEM:ID, the path of\n"
+            "a transcript, or latest.\n");
 }
 
 enum err_code command_help_run(struct invocation *in, struct err *e)
@@ -230,7 +232,7 @@ enum err_code command_help_run(struct invocation *in, struct err *e)
         return ERR_OK;
     }
     if (word && !command)
-        return err_set(e, ERR_NOT_FOUND, word, "help: no such command");
+        return unknown_command(word, e);
     write_help(command, &in->out);
     return ERR_OK;
 }

@@ -212,10 +212,11 @@ const struct command commands_table[] = {
     { .name = "checkpoint-of", .operands = "COMMIT|CHECKPOINT", .min_operands = 1, .max_operands = 1,
       .run = checkpoint_of_run,
       .summary = "show the checkpoint, session and prompt behind a commit",
-      .help = "For repositories with sessions of Entire. A commit (HEAD, a branch, a hash) leads\n"
-              "to the checkpoints that its Entire-Checkpoint trailers name; a checkpoint id, or\n"
-              "its beginning, leads to the same and to every commit that names it. With --json\n"
-              "the metadata of each session (tokens, attribution, summary) is in `record`.\n" },
+      .help = "For repositories with sessions of Entire. A commit (HEAD, a branch, a hash)\n"
+              "leads to the checkpoints that its Entire-Checkpoint trailers name; a checkpoint\n"
+              "id, or its beginning, leads to the same and to every commit that names it. With\n"
+              "--json the metadata of each session (tokens, attribution, summary) is in\n"
+              "`record`.\n" },
     { .name = "rewind", .operands = "ID [--to MSG]", .min_operands = 1, .max_operands = 1, .run = rewind_run,
       .summary = "preview a rewind of files and conversation, or apply it",
       .options = BIT(TO) | BIT(MODE) | BIT(FILE) | BIT(DRY_RUN) | BIT(APPLY) | BIT(PLAN) | BIT(SKIP_REFUSED) |
@@ -282,16 +283,16 @@ const struct command commands_table[] = {
       .help = "MSG is the message before the changes; a rewind to it restores the files. For\n"
               "Entire MSG is a prompt, and the checkpoint contains the files as they are now:\n"
               "on a shadow branch, or as a commit of yours if .entire/settings.json sets\n"
-              "auto-commit. With --task it is that of a sub-agent's task, with the transcript of\n"
-              "the sub-agent --agent, if Claude Code wrote one; MSG says what the task was.\n" },
+              "auto-commit. With --task it is that of a sub-agent's task, with the transcript\n"
+              "of the sub-agent --agent, if Claude Code wrote one; MSG says what the task was.\n" },
     { .name = "set", .operands = "ID KEY=VALUE...", .min_operands = 2, .max_operands = 10000, .run = host_set_run,
       .summary = "for hosts: update metadata",
       .options = BIT(NO_PERSIST) | BIT(NO_WORKTREES),
       .help = "An empty value removes a setting. The system defines the keys.\n"
               "Entire: event=turn-start, turn-end, commit, session-start or session-stop (a\n"
               "commit condenses the checkpoints into the one that HEAD names), strategy, agent,\n"
-              "branch, first-prompt, last-prompt, transcript, turn, input-tokens, output-tokens,\n"
-              "cache-read-tokens, cache-creation-tokens, api-calls.\n" },
+              "branch, first-prompt, last-prompt, transcript, turn, input-tokens,\n"
+              "output-tokens, cache-read-tokens, cache-creation-tokens, api-calls.\n" },
     { .name = "demo", .operands = "", .run = demo_run,
       .summary = "build a small sample store and open the picker on it",
       .options = BIT(PRINT) | BIT(QUERY) | BIT(PLAIN),

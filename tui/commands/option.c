@@ -53,9 +53,9 @@ static const struct option_row table[OPTION_COUNT] = {
     [OPTION_OFFSET] = { "offset", 0, KIND_NUMBER, "N", AT(offset), "skip the first N" },
     [OPTION_SYSTEM] = { "system", 0, KIND_TEXT, "NAME", AT(system), "only sessions of this system" },
     [OPTION_TAG] = { "tag", 0, KIND_TEXT, "TAG", AT(tag), "only sessions with this tag" },
-    [OPTION_BRANCH] = { "branch", 0, KIND_TEXT, "BRANCH", AT(branch), "only sessions of this git branch; export: the branch that ends with this message" },
+    [OPTION_BRANCH] = { "branch", 0, KIND_TEXT, "BRANCH", AT(branch), "only sessions of this git branch" },
     [OPTION_SINCE] = { "since", 0, KIND_TEXT, "WHEN", AT(since), "active since WHEN: 2w, 3d, 12h, 30m or a date" },
-    [OPTION_BEFORE] = { "before", 0, KIND_TEXT, "WHEN|MSG", AT(before), "last active before WHEN; messages: those before MSG" },
+    [OPTION_BEFORE] = { "before", 0, KIND_TEXT, "WHEN", AT(before), "last active before WHEN" },
     [OPTION_ARCHIVED] = { "archived", 0, KIND_FLAG, NULL, 0, "only archived sessions" },
     [OPTION_NO_PROGRAMMATIC] = { "no-programmatic", 0, KIND_FLAG, NULL, 0, "leave out sessions started by programs" },
     [OPTION_ALL_KINDS] = { "all-kinds", 0, KIND_FLAG, NULL, 0, "include what an agent's own list leaves out: sub-agents, commands, empty sessions" },
@@ -64,7 +64,7 @@ static const struct option_row table[OPTION_COUNT] = {
     [OPTION_SYSTEM_MESSAGES] = { "system-messages", 0, KIND_FLAG, NULL, 0, "include system messages" },
     [OPTION_AGENT] = { "agent", 0, KIND_TEXT, "AGENTID", AT(agent), "the messages of this sub-agent" },
     [OPTION_AT] = { "at", 0, KIND_TEXT, "MSG", AT(at), "up to this message or checkpoint" },
-    [OPTION_TO] = { "to", 0, KIND_TEXT, "MSG", AT(to), "the prompt or checkpoint to rewind to; export: the last message" },
+    [OPTION_TO] = { "to", 0, KIND_TEXT, "MSG", AT(to), "the prompt or checkpoint to rewind to" },
     [OPTION_MODE] = { "mode", 0, KIND_CHOICE, "code|conversation|both|history_only|code_and_history", AT(mode), "what to rewind: files, the conversation, or both" },
     [OPTION_FILE] = { "file", 0, KIND_FILE, "PATH", 0, "only this file (may be repeated)" },
     [OPTION_DRY_RUN] = { "dry-run", 0, KIND_FLAG, NULL, 0, "show what would change, change nothing" },
@@ -86,11 +86,11 @@ static const struct option_row table[OPTION_COUNT] = {
     [OPTION_WITH_FILES] = { "with-files", 0, KIND_FLAG, NULL, 0, "copy the file checkpoints too, so that the fork can be rewound" },
     [OPTION_CLEAR] = { "clear", 0, KIND_FLAG, NULL, 0, "continue with an empty conversation" },
     [OPTION_CUT] = { "cut", 0, KIND_FLAG, NULL, 0, "remove the row from the file instead of blanking it" },
-    [OPTION_ID] = { "id", 0, KIND_TEXT, "ID", AT(id), "id of the new session, or the checkpoint's message" },
+    [OPTION_ID] = { "id", 0, KIND_TEXT, "ID", AT(id), "id of the new session" },
     [OPTION_CWD] = { "cwd", 0, KIND_TEXT, "DIR", AT(cwd), "working directory of the session" },
     [OPTION_MODEL] = { "model", 0, KIND_TEXT, "MODEL", AT(model), "model of the session" },
     [OPTION_PARENT] = { "parent", 0, KIND_TEXT, "ID", AT(parent), "session that this one continues" },
-    [OPTION_TRANSCRIPT] = { "transcript", 0, KIND_FLAG, NULL, 0, "append to the SDK message stream of a directory session" },
+    [OPTION_TRANSCRIPT] = { "transcript", 0, KIND_FLAG, NULL, 0, "append to the stream of SDK messages of a Go session" },
     [OPTION_NO_PERSIST] = { "no-persist", 0, KIND_FLAG, NULL, 0, "report success and write nothing" },
     [OPTION_INFERRED] = { "inferred", 0, KIND_FLAG, NULL, 0, "restore the files as of the point itself, inferred if no copy exists" },
     [OPTION_SPOKEN] = { "spoken", 0, KIND_FLAG, NULL, 0, "only prompts and answers, no tool results" },
@@ -98,7 +98,7 @@ static const struct option_row table[OPTION_COUNT] = {
     [OPTION_TAIL] = { "tail", 0, KIND_NUMBER, "N", AT(tail), "the last N messages (at least 1)" },
     [OPTION_SAVED_FILES] = { "saved-files", 0, KIND_FLAG, NULL, 0, "only saved copies of files; the sessions are kept" },
     [OPTION_ORPHANS] = { "orphans", 0, KIND_FLAG, NULL, 0, "only what sessions without a transcript left behind" },
-    [OPTION_JOIN] = { "join", 0, KIND_FLAG, NULL, 0, "restore: put the rows in front of the newer transcript" },
+    [OPTION_JOIN] = { "join", 0, KIND_FLAG, NULL, 0, "with restore: put the rows in front of the newer transcript" },
     [OPTION_PATTERN] = { "pattern", 'e', KIND_PATTERN, "PATTERN", 0, "a pattern; several must all occur in the session" },
     [OPTION_FIXED] = { "fixed-strings", 'F', KIND_FLAG, NULL, 0, "patterns are plain texts, not regular expressions" },
     [OPTION_WORDS] = { "word-regexp", 'w', KIND_FLAG, NULL, 0, "match whole words only" },
@@ -120,7 +120,7 @@ static const struct option_row table[OPTION_COUNT] = {
     [OPTION_EDIT] = { "edit", 0, KIND_FLAG, NULL, 0, "open the configuration file in the editor" },
     [OPTION_KEY] = { "key", 0, KIND_TEXT, "KEY", AT(key), "the key that opens the picker: alt-r, ctrl-g" },
     [OPTION_FORMAT] = { "format", 0, KIND_CHOICE, "md|html|txt|jsonl", AT(format), "format of the document; default: from the name of FILE, else md" },
-    [OPTION_OUTPUT] = { "output", 'o', KIND_TEXT, "FILE", AT(output), "write to FILE, which must not exist, instead of standard output" },
+    [OPTION_OUTPUT] = { "output", 'o', KIND_TEXT, "FILE", AT(output), "write to FILE instead of standard output" },
     [OPTION_TOOLS] = { "tools", 0, KIND_CHOICE, "folded|none|full", AT(tools), "tool calls and their results: folded, left out or in full" },
     [OPTION_THINKING] = { "thinking", 0, KIND_FLAG, NULL, 0, "include the agent's thinking" },
     [OPTION_WITH_SUBAGENTS] = { "with-subagents", 0, KIND_FLAG, NULL, 0, "append the conversations of the sub-agents" },
@@ -130,6 +130,30 @@ static const struct option_row table[OPTION_COUNT] = {
     [OPTION_LARGER_THAN] = { "larger-than", 0, KIND_TEXT, "SIZE", AT(larger_than), "only if larger than SIZE: 500k, 10M, 2G" },
     [OPTION_EMPTY] = { "empty", 0, KIND_FLAG, NULL, 0, "only sessions without messages" },
     [OPTION_FIX] = { "fix", 0, KIND_FLAG, NULL, 0, "repair what is safe to repair (can be undone)" },
+};
+
+/* What an option means to a command to which it means something else than to the others. */
+static const struct {
+    enum option_id option;
+    const char *command, *arg, *help;
+} special[] = {
+    { OPTION_BRANCH, "export", "MSG", "the branch that ends with this message" },
+    { OPTION_TO, "export", "MSG", "end with this message" },
+    { OPTION_FORCE, "export", NULL, "replace an existing FILE for good" },
+    { OPTION_BEFORE, "messages", "MSG", "only messages before this one" },
+    { OPTION_TRANSCRIPT, "messages", NULL, "the stream of SDK messages of a Go session instead" },
+    { OPTION_SINCE, "usage", "WHEN", "only answers since WHEN: 2w, 3d, 12h, 30m or a date" },
+    { OPTION_BEFORE, "usage", "WHEN", "only answers before WHEN" },
+    { OPTION_AT, "retrieve", "CHECKPOINT", "the transcripts of all sessions of this checkpoint" },
+    { OPTION_FORCE, "retrieve", NULL, "replace a newer transcript (can be undone)" },
+    { OPTION_FORCE, "push", NULL, "add to sessions that have other rows in the store" },
+    { OPTION_FORCE, "mirror", NULL, "add to sessions that have other rows in the store" },
+    { OPTION_FORCE, "delete", NULL, "even if it cannot be known whether an agent is writing" },
+    { OPTION_OLDER_THAN, "trash", "AGE", "with empty: only what was deleted before that: 30d, 12h, 2w" },
+    { OPTION_OVERWRITE_EDITED, "undo", NULL, "replace files that changed since (can be undone)" },
+    { OPTION_ID, "checkpoint", "MSG", "the message before the changes" },
+    { OPTION_TITLE, "checkpoint", "TITLE", "title of the checkpoint" },
+    { OPTION_AGENT, "checkpoint", "AGENTID", "the sub-agent of the task" },
 };
 /* clang-format on */
 
@@ -328,38 +352,73 @@ enum err_code options_check(const struct options *o, option_bits allowed, struct
     return ERR_OK;
 }
 
-static void help_line(const struct option_row *row, struct out *o)
-{
-    char left[64];
-    char letter[8] = "    ";
-    const char *open = row->kind == KIND_OPTIONAL ? "[=" : row->name ? "=" : " ";
+enum { HELP_TEXT = 30, HELP_WIDTH = 80 }; /* columns */
 
-    if (row->letter)
-        snprintf(letter, sizeof letter, "-%c%s", row->letter, row->name ? ", " : "");
-    snprintf(left, sizeof left, "%s%s%s%s%s%s", letter, row->name ? "--" : "",
-             row->name ? row->name : "", row->arg ? open : "", row->arg ? row->arg : "",
-             row->kind == KIND_OPTIONAL ? "]" : "");
-    out_addf(o, "  %-34s %s\n", left, row->help);
+/* Writes a text from the column HELP_TEXT on, where the cursor is, in as many lines as it needs. */
+static void help_text(const char *text, struct out *o)
+{
+    const size_t room = HELP_WIDTH - HELP_TEXT;
+
+    while (strlen(text) > room) {
+        size_t n = room;
+
+        while (n > 0 && text[n] != ' ')
+            n--;
+        n = n ? n : room;
+        out_addf(o, "%.*s\n%*s", (int)n, text, HELP_TEXT, "");
+        text += n + (text[n] == ' ');
+    }
+    out_addf(o, "%s\n", text);
 }
 
-void options_help(const char *title, option_bits which, struct out *o)
+/* Two blanks or more are between an option and its text; a long option has a line for itself. */
+static void help_line(const struct option_about *about, struct out *o)
+{
+    char left[96];
+    char letter[8] = "    ";
+    bool optional = about->value == OPTION_MAY_HAVE_VALUE;
+    const char *open = optional ? "[=" : about->name ? "=" : " ";
+
+    if (about->letter)
+        snprintf(letter, sizeof letter, "-%c%s", about->letter, about->name ? ", " : "");
+    int n = snprintf(left, sizeof left, "  %s%s%s%s%s%s", letter, about->name ? "--" : "",
+                     about->name ? about->name : "", about->arg ? open : "",
+                     about->arg ? about->arg : "", optional ? "]" : "");
+
+    if (n > HELP_TEXT - 2)
+        out_addf(o, "%s\n%*s", left, HELP_TEXT, "");
+    else
+        out_addf(o, "%-*s", HELP_TEXT, left);
+    help_text(about->help, o);
+}
+
+void options_help(const char *title, const char *command, option_bits which, struct out *o)
 {
     if (which)
         out_addf(o, "\n%s:\n", title);
-    for (int i = 0; i < OPTION_COUNT; i++)
+    for (int i = 0; i < OPTION_COUNT; i++) {
+        struct option_about about = option_about((enum option_id)i, command);
+
         if (which >> i & 1)
-            help_line(&table[i], o);
+            help_line(&about, o);
+    }
 }
 
-struct option_about option_about(enum option_id which)
+struct option_about option_about(enum option_id which, const char *command)
 {
     const struct option_row *row = &table[which];
     enum option_value value = row->kind == KIND_FLAG       ? OPTION_WITHOUT_VALUE
                               : row->kind == KIND_OPTIONAL ? OPTION_MAY_HAVE_VALUE
                               : row->kind == KIND_CHOICE   ? OPTION_NEEDS_CHOICE
                                                            : OPTION_NEEDS_VALUE;
+    struct option_about about = { row->name, row->letter, value, row->arg, row->help };
 
-    return (struct option_about){ row->name, row->letter, value, row->arg, row->help };
+    for (size_t i = 0; command && i < sizeof special / sizeof *special; i++)
+        if (special[i].option == which && strcmp(special[i].command, command) == 0) {
+            about.arg = special[i].arg;
+            about.help = special[i].help;
+        }
+    return about;
 }
 
 enum option_id option_of_word(const char *word)

@@ -101,8 +101,8 @@ MUST_CHECK enum err_code options_read(int argc, char **argv, option_bits allowed
                                       struct options *o, int *first, struct err *e);
 /* ERR_USAGE names the first given option that is not allowed. */
 MUST_CHECK enum err_code options_check(const struct options *o, option_bits allowed, struct err *e);
-/* The part of a help text that explains the options of a set; nothing for an empty one. */
-void options_help(const char *title, option_bits which, struct out *o);
+/* The part of a command's help that explains a set of options; nothing for an empty one. */
+void options_help(const char *title, const char *command, option_bits which, struct out *o);
 
 /* What completions need to know about an option. */
 enum option_value {
@@ -118,7 +118,8 @@ struct option_about {
     const char *arg; /* the name of the value in help, or its choices, separated by | */
     const char *help;
 };
-struct option_about option_about(enum option_id which);
+/* The command, or NULL for the picker, matters because an option can mean something else to one of them. */
+struct option_about option_about(enum option_id which, const char *command);
 /* The option that a word of the command line begins with: "--sort", "--sort=size", "-n", "-n5". OPTION_COUNT: none. */
 enum option_id option_of_word(const char *word);
 

@@ -36,13 +36,6 @@ static const struct choice choices[] = {
 };
 /* clang-format on */
 
-static const struct config_resume default_resume[] = {
-    { "claude", "claude --resume {id}" },
-    { "goat", "goat --resume {id}" },
-    { "gemini", "gemini --resume {id}" },
-    { "codex", "codex resume {id}" },
-};
-
 _Static_assert(sizeof(enum key_scheme) == sizeof(int), "choices are written as int");
 
 void config_add_problem(struct reading *r, const char *fmt, ...)
@@ -67,7 +60,7 @@ static void add_problem(struct reading *r, const char *what, const char *word)
     config_add_problem(r, "%s %s", what, word);
 }
 
-/* "unknown key pewview; did you mean preview?" */
+/* "unknown setting pewview; did you mean preview?" */
 void config_add_unknown(struct reading *r, const char *what, const char *typed, const char *near)
 {
     char text[200];
@@ -92,13 +85,32 @@ int config_word_index(const char *words, const char *word)
     return -1;
 }
 
+/* The word of "one|two|three" that was probably meant; empty if that would be a guess. */
+static struct slice nearest_word(const char *words, const char *typed)
+{
+    struct slice near = { 0 };
+    size_t best = nearest_limit(typed);
+
+    for (size_t n; *words; words += n + (words[n] == '|')) {
+        char word[NEAREST_WORD + 1];
+
+        n = strcspn(words, "|");
+        snprintf(word, sizeof word, "%.*s", (int)n, words);
+        if (nearest_is_nearer(typed, word, &best))
+            near = (struct slice){ words, n };
+    }
+    return near;
+}
+
 static void set_choice(struct reading *r, const struct choice *c, const char *value)
 {
     char *at = (char *)&r->config->settings + c->at;
     int place = config_word_index(c->words, value);
+    struct slice near = place < 0 ? nearest_word(c->words, value) : (struct slice){ 0 };
 
     if (place < 0)
-        add_problem(r, "expected", c->words);
+        config_add_problem(r, "%s = %s: expected %s%s%.*s%s", c->name, value, c->words,
+                           near.n ? "; did you mean " : "", SLICE_ARG(near), near.n ? "?" : "");
     else if (c->flag)
         *(bool *)(void *)at = place == 1;
     else
@@ -107,18 +119,18 @@ static void set_choice(struct reading *r, const struct choice *c, const char *va
 
 static void set_setting(struct reading *r, const char *name, const char *value)
 {
-    for (size_t i = 0; i < sizeof choices / sizeof choices[0]; i++)
+    const char *near = NULL;
+    size_t best = nearest_limit(name);
+
+    for (size_t i = 0; i < sizeof choices / sizeof choices[0]; i++) {
         if (strcmp(choices[i].name, name) == 0) {
             set_choice(r, &choices[i], value);
             return;
         }
-    const char *near = NULL;
-    size_t best = nearest_limit(name);
-
-    for (size_t i = 0; i < sizeof choices / sizeof choices[0]; i++)
         if (nearest_is_nearer(name, choices[i].name, &best))
             near = choices[i].name;
-    config_add_unknown(r, "unknown key", name, near);
+    }
+    config_add_unknown(r, "unknown setting", name, near);
 }
 
 static const char *nearest_style(const char *typed)
@@ -166,142 +178,44 @@ static void set_resume(struct reading *r, const char *system, const char *comman
     c->resumes += i == c->resumes;
 }
 
-/* ---- [store.NAME] ---- */
-
-#define STORE_SECTION "store."
-
-const struct config_store *config_store(const struct config *c, struct slice name)
+/* The section that was probably meant; NULL if that would be a guess. */
+static const char *nearest_section(const char *typed)
 {
-    for (size_t i = 0; i < c->stores; i++)
-        if (slice_eq(slice_of(c->store[i].plugin.name), name))
-            return &c->store[i];
-    return NULL;
-}
-
-/* The name goes into paths, and before the colon of "NAME:ID". */
-static bool is_store_name(const char *name)
-{
-    static const char letters[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
-
-    return name[0] && name[strspn(name, letters)] == '\0' && strlen(name) <= 32;
-}
-
-/* Finds or begins the store of a section. NULL: a mistake was reported, or out of memory. */
-static struct config_store *store_of_section(struct reading *r, const char *name)
-{
-    struct config *c = r->config;
-
-    for (size_t i = 0; i < c->stores; i++)
-        if (strcmp(c->store[i].plugin.name, name) == 0)
-            return &c->store[i];
-    if (!is_store_name(name))
-        add_problem(r, "not a name for a store:", name);
-    else if (store_system(slice_of(name)))
-        add_problem(r, "a system has this name:", name);
-    else if (c->stores == CONFIG_STORES_MAX)
-        add_problem(r, "too many stores:", name);
-    else if (!(name = arena_copy_text(&c->arena, name)))
-        r->no_memory = true;
-    else {
-        c->store[c->stores] = (struct config_store){ .plugin = { .name = name } };
-        return &c->store[c->stores++];
-    }
-    return NULL;
-}
-
-static void set_format(struct reading *r, struct config_store *store, const char *system)
-{
+    static const char *const sections[] = { "screen", "colors", "prices", "keys.list",
+                                            "store.NAME" };
     const char *near = NULL;
-    size_t best = nearest_limit(system);
+    size_t best = nearest_limit(typed);
 
-    store->format = store_system(slice_of(system));
-    for (size_t i = 0; !store->format && store_systems[i]; i++)
-        if (nearest_is_nearer(system, store_systems[i]->name, &best))
-            near = store_systems[i]->name;
-    if (!store->format)
-        config_add_unknown(r, "no such system:", system, near);
-}
+    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
+        size_t stem = strcspn(sections[i], ".");
 
-/* The names in a section of a store; a plug-in may know more. */
-static const char *const store_keys[] = { "format", "path", "resume", "fork", "plugin" };
-
-static const char **store_text(struct config_store *store, const char *name)
-{
-    return strcmp(name, "plugin") == 0   ? &store->plugin.plugin
-           : strcmp(name, "path") == 0   ? &store->plugin.path
-           : strcmp(name, "resume") == 0 ? &store->resume
-           : strcmp(name, "fork") == 0   ? &store->fork
-                                         : NULL;
-}
-
-static void add_option(struct config *c, struct plugin_config *plugin, const char *name,
-                       const char *value)
-{
-    struct plugin_option *more =
-        arena_grow(&c->arena, (void *)(uintptr_t)plugin->option, plugin->options, sizeof *more);
-
-    if (more)
-        more[plugin->options++] = (struct plugin_option){ arena_copy_text(&c->arena, name), value };
-    plugin->option = more ? more : plugin->option;
-}
-
-static void set_store(struct reading *r, const char *section, const char *name, const char *value)
-{
-    struct config_store *store = store_of_section(r, section);
-    const char *text = store ? arena_copy_text(&r->config->arena, value) : NULL;
-    const char **member = store ? store_text(store, name) : NULL;
-
-    if (!store)
-        return;
-    if (strcmp(name, "format") == 0)
-        set_format(r, store, value);
-    else if (member)
-        *member = text && text[0] ? text : NULL;
-    else
-        add_option(r->config, &store->plugin, name, text);
-    r->no_memory |= r->config->arena.failed;
-}
-
-/* Whether a name is an option of a plug-in is only known at the end of the file. */
-static bool is_unknown_key(const struct config *c, const struct config_entry *entry)
-{
-    const char *section = entry->section;
-    const struct config_store *store;
-
-    if (strncmp(section, STORE_SECTION, sizeof STORE_SECTION - 1) != 0)
-        return false;
-    store = config_store(c, slice_of(section + sizeof STORE_SECTION - 1));
-    if (!store || (store->plugin.plugin && !store->format))
-        return false;
-    for (size_t i = 0; i < sizeof store_keys / sizeof *store_keys; i++)
-        if (strcmp(entry->name, store_keys[i]) == 0) /* a store is kept by one of them */
-            return store->format && strcmp(entry->name, "plugin") == 0;
-    return true;
-}
-
-static void check_stores(struct reading *r)
-{
-    struct config *c = r->config;
-    size_t kept = 0;
-
-    for (size_t n = 0; n < c->entries; n++) {
-        const char *name = c->entry[n].name, *near = NULL;
-        size_t best = nearest_limit(name);
-
-        if (!is_unknown_key(c, &c->entry[n])) {
-            c->entry[kept++] = c->entry[n];
-            continue;
-        }
-        for (size_t i = 0; i < sizeof store_keys / sizeof *store_keys; i++)
-            if (strcmp(name, store_keys[i]) != 0 && nearest_is_nearer(name, store_keys[i], &best))
-                near = store_keys[i];
-        r->line = c->entry[n].line;
-        config_add_unknown(
-            r, strcmp(name, "plugin") == 0 ? "the store has a format, so no" : "unknown key", name,
-            near);
+        if (nearest_is_nearer(typed, sections[i], &best) ||
+            (strlen(typed) == stem && memcmp(typed, sections[i], stem) == 0))
+            near = sections[i];
     }
-    c->entries = kept;
+    for (size_t i = 0; store_systems[i]; i++)
+        if (nearest_is_nearer(typed, store_systems[i]->name, &best))
+            near = store_systems[i]->name;
+    return near;
+}
+
+/* A setting below [AGENT]. Stores such as Entire's name agents that are no system here, so any name will do that does not look
+ * like a mistake. */
+static void set_agent(struct reading *r, const char *agent, const char *name, const char *value)
+{
+    bool is_resume = strcmp(name, "resume") == 0, known = store_system(slice_of(agent)) != NULL;
+    const char *near = known ? NULL : nearest_section(agent);
+    size_t limit = nearest_limit(name);
+
+    if (!known && (near || !is_resume))
+        config_add_unknown(r, "unknown section", agent, near);
+    else if (!is_resume)
+        config_add_unknown(r, "unknown setting", name,
+                           nearest_is_nearer(name, "resume", &limit) ? "resume" : NULL);
+    else if (value[0])
+        set_resume(r, agent, value);
+    else
+        add_problem(r, "no command follows", name);
 }
 
 /* ---- [prices] ---- */
@@ -366,15 +280,13 @@ static void take_setting(struct reading *r, const char *section, const char *nam
     else if (strcmp(section, "colors") == 0)
         set_style(r, name, value);
     else if (strncmp(section, STORE_SECTION, sizeof STORE_SECTION - 1) == 0)
-        set_store(r, section + sizeof STORE_SECTION - 1, name, value);
+        config_set_store(r, section + sizeof STORE_SECTION - 1, name, value);
     else if (strncmp(section, KEYS_SECTION, sizeof KEYS_SECTION - 1) == 0)
         config_set_keys(r, section + sizeof KEYS_SECTION - 1, name, value);
     else if (strcmp(section, "prices") == 0)
         set_price(r, name, value);
-    else if (strcmp(name, "resume") == 0 && value[0])
-        set_resume(r, section, value);
     else
-        add_problem(r, "unknown key", name);
+        set_agent(r, section, name, value);
 }
 
 static int handle_setting(void *user, const char *section, const char *name, const char *value)
@@ -430,8 +342,10 @@ void config_init(struct config *c)
 {
     *c = (struct config){ 0 };
     fill_themes(c);
-    memcpy(c->resume, default_resume, sizeof default_resume);
-    c->resumes = sizeof default_resume / sizeof default_resume[0];
+    for (size_t i = 0; store_systems[i] && c->resumes < CONFIG_SYSTEMS_MAX; i++)
+        if (store_systems[i]->resume_command)
+            c->resume[c->resumes++] =
+                (struct config_resume){ store_systems[i]->name, store_systems[i]->resume_command };
 }
 
 enum err_code config_read(struct config *c, const char *path, struct err *e)
@@ -449,7 +363,7 @@ enum err_code config_read(struct config *c, const char *path, struct err *e)
         add_problem(&r, "neither a [section] nor", "name = value");
     }
     buf_fini(&text);
-    check_stores(&r);
+    config_check_stores(&r);
     fill_themes(c);
     return r.no_memory || bad_line < 0 ? err_nomem(e) : ERR_OK;
 }
@@ -471,7 +385,7 @@ const char *config_resume_command(const struct config *c, const char *system)
     for (size_t i = 0; i < c->resumes; i++)
         if (strcmp(c->resume[i].system, ops ? ops->name : system) == 0)
             return c->resume[i].command;
-    return ops ? ops->resume_command : NULL;
+    return NULL;
 }
 
 /* The number of bytes of the model's name that the price matches, plus one for an exact match; 0:

@@ -98,7 +98,7 @@ struct config_store {
 };
 
 enum {
-    CONFIG_SYSTEMS_MAX = 16,
+    CONFIG_SYSTEMS_MAX = 64,
     CONFIG_STORES_MAX = 8,
     CONFIG_PRICES_MAX = 64,
     CONFIG_KEYS_MAX = 256

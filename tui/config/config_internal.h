@@ -14,8 +14,13 @@ struct reading {
 
 /* Notes a mistake in the line that is being read. */
 void config_add_problem(struct reading *r, const char *fmt, ...) PRINTF_LIKE(2, 3);
-/* "unknown key pewview; did you mean preview?"; near may be NULL. */
+/* "unknown setting pewview; did you mean preview?"; near may be NULL. */
 void config_add_unknown(struct reading *r, const char *what, const char *typed, const char *near);
+
+/* A setting below [store.NAME]. At the end of the file, the settings that no store has are reported. */
+#define STORE_SECTION "store."
+void config_set_store(struct reading *r, const char *section, const char *name, const char *value);
+void config_check_stores(struct reading *r);
 
 /* A setting below [keys.CONTEXT]. */
 #define KEYS_SECTION "keys."

@@ -69,10 +69,10 @@ static void offer_commands(const struct completing *c)
             offer(c, slice_of(row->name), slice_of(row->summary));
 }
 
-static void offer_options(const struct completing *c, option_bits allowed)
+static void offer_options(const struct completing *c, const char *command, option_bits allowed)
 {
     for (int i = 0; i < OPTION_COUNT; i++) {
-        struct option_about about = option_about((enum option_id)i);
+        struct option_about about = option_about((enum option_id)i, command);
         char name[64] = "-";
 
         if (!(allowed >> i & 1))
@@ -302,7 +302,7 @@ static void read_word(struct line *l, const char *word)
     } else if (which != OPTION_COUNT) {
         bool whole = word[1] == '-' ? !strchr(word, '=') : word[2] == '\0';
 
-        if (whole && option_about(which).value != OPTION_WITHOUT_VALUE)
+        if (whole && option_about(which, NULL).value != OPTION_WITHOUT_VALUE)
             l->open = which;
     } else if (strcmp(word, "--") == 0) {
         l->ended = true;
@@ -315,20 +315,24 @@ static void read_word(struct line *l, const char *word)
 
 static void offer_for(struct completing *c, const struct line *l)
 {
-    option_bits own = (l->command ? l->command : commands_table)->options;
+    const struct command *command = l->command ? l->command : commands_table;
+    option_bits own = command->options;
     enum option_id of_word = l->ended ? OPTION_COUNT : option_of_word(c->word);
-    bool takes = of_word != OPTION_COUNT && option_about(of_word).value != OPTION_WITHOUT_VALUE;
+    bool takes =
+        of_word != OPTION_COUNT && option_about(of_word, NULL).value != OPTION_WITHOUT_VALUE;
 
     if (l->open != OPTION_COUNT) {
-        const char *arg = option_about(l->open).arg;
+        const char *arg = option_about(l->open, command->name).arg;
 
         offer_value(c, slice_of(l->open == OPTION_SYSTEM ? "SYSTEM" : arg));
     } else if (takes && c->word[1] == '-' && strchr(c->word, '=')) {
         c->typed = strchr(c->word, '=') + 1;
-        offer_value(c, slice_of(of_word == OPTION_SYSTEM ? "SYSTEM" : option_about(of_word).arg));
+        offer_value(c,
+                    slice_of(of_word == OPTION_SYSTEM ? "SYSTEM"
+                                                      : option_about(of_word, command->name).arg));
     } else if (c->word[0] == '-' && !l->ended) {
-        offer_options(c, own);
-        offer_options(c, OPTION_GLOBALS & ~own);
+        offer_options(c, command->name, own);
+        offer_options(c, command->name, OPTION_GLOBALS & ~own);
     } else if (l->command) {
         offer_operand(c, l->command->operands, l->operands, l->first);
     } else if (!l->ended && l->operands == 0) {

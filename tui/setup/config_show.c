@@ -153,8 +153,7 @@ static enum err_code check_file(const struct config *c, struct err *e)
 
     if (n == 0)
         return ERR_OK;
-    return err_set(e, ERR_FORMAT, "", "the configuration has %zu mistake%s", n,
-                   n == 1 ? ", which is left out" : "s, which are left out");
+    return err_set(e, ERR_FORMAT, "", "the configuration has %zu mistake%s", n, n == 1 ? "" : "s");
 }
 
 enum err_code config_show_run(struct invocation *in, struct err *e)

@@ -274,6 +274,7 @@ static const char *claude_cannot(unsigned ability)
 
 const struct store_ops claude_ops = {
     .name = "claude",
+    .resume_command = "claude --resume {id}",
     .label = "Claude Code",
     .folders = "projects",
     .row_keys = &claude_index_keys,

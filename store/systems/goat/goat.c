@@ -138,6 +138,7 @@ static const char *goat_cannot(unsigned ability)
 
 const struct store_ops goat_ops = {
     .name = "goat",
+    .resume_command = "goat --resume {id}",
     .label = "Go directory sessions (`goat`)",
     .folders = "projects",
     .row_keys = &goat_keys,

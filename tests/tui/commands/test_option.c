@@ -140,19 +140,34 @@ static void no_two_options_share_a_bit(void **state)
     assert_true(r.o.given == OPTION_BIT(ORPHANS));
 }
 
-static void every_option_has_a_line_of_help(void **state)
+static void every_option_has_its_help(void **state)
 {
     struct out out;
-    size_t lines = 0;
+    struct slice rest, line;
+    size_t options = 0;
+    bool torn;
 
     (void)state;
     out_init(&out, -1);
-    options_help("Options", ((option_bits)1 << OPTION_COUNT) - 1, &out);
-    for (size_t i = 0; i < out.buf.n; i++)
-        lines += out.buf.p[i] == '\n';
-    assert_int_equal(lines, OPTION_COUNT + 2);
-    assert_non_null(strstr(buf_cstr(&out.buf), "--limit=N"));
+    options_help("Options", NULL, ((option_bits)1 << OPTION_COUNT) - 1, &out);
+    rest = buf_slice(&out.buf);
+    while (slice_line(&rest, &line, &torn)) {
+        assert_in_range(line.n, 0, 80);
+        options += line.n > 6 && (line.p[2] == '-' || (line.p[2] == ' ' && line.p[6] == '-'));
+    }
+    assert_int_equal(options, OPTION_COUNT);
+    assert_non_null(strstr(buf_cstr(&out.buf), "\n  -n, --limit=N               at most N"));
+    assert_non_null(strstr(buf_cstr(&out.buf), "\n      --sort=recent|created|size|title\n"
+                                               "                              sort order\n"));
     out_fini(&out);
+}
+
+static void an_option_can_mean_something_else_to_a_command(void **state)
+{
+    (void)state;
+    assert_string_equal(option_about(OPTION_BEFORE, "list").arg, "WHEN");
+    assert_string_equal(option_about(OPTION_BEFORE, "messages").arg, "MSG");
+    assert_string_equal(option_about(OPTION_BEFORE, NULL).help, "last active before WHEN");
 }
 
 static void distances_count_single_mistakes(void **state)
@@ -188,7 +203,8 @@ int main(void)
         cmocka_unit_test(errors_name_the_offending_word),
         cmocka_unit_test(reading_may_stop_at_the_command),
         cmocka_unit_test(no_two_options_share_a_bit),
-        cmocka_unit_test(every_option_has_a_line_of_help),
+        cmocka_unit_test(every_option_has_its_help),
+        cmocka_unit_test(an_option_can_mean_something_else_to_a_command),
         cmocka_unit_test(distances_count_single_mistakes),
         cmocka_unit_test(an_overlong_word_is_cut),
     };

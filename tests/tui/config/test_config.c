@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "store/api/store.h"
 #include "tui/config/config.h"
 
 static char path[64];
@@ -114,6 +115,57 @@ static void expect_problem(const struct config *c, size_t i, int line, const cha
     snprintf(want, sizeof want, "%s:%d", path, line);
     assert_string_equal(c->problems->problem[i].err.path, want);
     assert_non_null(strstr(c->problems->problem[i].err.text, text));
+}
+
+static void unknown_words_are_named_with_the_nearest(void **state)
+{
+    struct config c;
+    static const struct {
+        const char *text, *problem;
+    } cases[] = {
+        { "theme = drak\n", "theme = drak: expected auto|dark|light" },
+        { "theme = drak\n", "did you mean dark?" },
+        { "pewview = on\n", "unknown setting pewview; did you mean preview?" },
+        { "[color]\ntitle = red\n", "unknown section color; did you mean colors?" },
+        { "[cluade]\nresume = x\n", "unknown section cluade; did you mean claude?" },
+        { "[keys]\ndelete = d\n", "unknown section keys; did you mean keys.list?" },
+        { "[store]\npath = d\n", "unknown section store; did you mean store.NAME?" },
+        { "[something]\nelse = d\n", "unknown section something" },
+        { "[codex]\nresum = x\n", "unknown setting resum; did you mean resume?" },
+        { "[codex]\nresume =\n", "no command follows resume" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(read_text(&c, cases[i].text), ERR_OK);
+        assert_non_null(c.problems);
+        assert_int_equal(c.problems->n, 1);
+        assert_non_null(strstr(c.problems->problem[0].err.text, cases[i].problem));
+        config_fini(&c);
+    }
+}
+
+static void every_system_that_can_be_resumed_is_shown_and_configured(void **state)
+{
+    struct config c;
+    struct buf text = { 0 };
+    struct config_entry entry;
+    size_t shown = 0, systems = 0;
+
+    (void)state;
+    for (; store_systems[systems]; systems++)
+        assert_int_equal(buf_addf(&text, "[%s]\nresume = mine\n", store_systems[systems]->name),
+                         ERR_OK);
+    assert_int_equal(read_text(&c, buf_cstr(&text)), ERR_OK);
+    assert_null(c.problems);
+    for (size_t i = 0; config_entry_at(&c, i, &entry); i++)
+        if (strcmp(entry.name, "resume") == 0) {
+            assert_true(slice_eq(entry.value, SLICE("mine")));
+            shown++;
+        }
+    assert_int_equal(shown, systems);
+    config_fini(&c);
+    buf_fini(&text);
 }
 
 static void keys_are_read_by_context(void **state)
@@ -257,6 +309,8 @@ int main(void)
         cmocka_unit_test(settings_in_the_file_take_effect),
         cmocka_unit_test(a_model_costs_what_the_longest_name_says),
         cmocka_unit_test(every_mistake_is_named_with_its_line),
+        cmocka_unit_test(unknown_words_are_named_with_the_nearest),
+        cmocka_unit_test(every_system_that_can_be_resumed_is_shown_and_configured),
         cmocka_unit_test(keys_are_read_by_context),
         cmocka_unit_test(mistakes_in_keys_are_named),
         cmocka_unit_test(conflicts_of_keys_are_named),

@@ -68,10 +68,9 @@ def options_section(p, names):
         text = p.run(name, '--help').stdout.decode()
         own = text.split('Options of every command')[0]
         out.append(f'.SS {roff(text.splitlines()[0].removeprefix("usage: "))}')
-        for line in own.split('\nOptions:\n')[1].splitlines() if '\nOptions:\n' in own else []:
-            option = re.match(r'\s*((?:-\w, )?(?:--\S+|-\w(?: [A-Z]+)?))\s+(.*)', line)
-            if option:
-                out += ['.TP', f'.B {roff(option[1])}', roff(option[2])]
+        for option in re.findall(r'^ {2,6}(-.*(?:\n {30}.*)*)', own.partition('\nOptions:\n')[2], re.M):
+            spelled, text = re.split(r'\s{2,}', option, maxsplit=1)
+            out += ['.TP', f'.B {roff(spelled)}', roff(' '.join(text.split()))]
     return out
 
 

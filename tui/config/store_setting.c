@@ -1,0 +1,141 @@
+#include <string.h>
+
+#include "store/api/store.h"
+#include "tui/config/config_internal.h"
+#include "tui/text/nearest.h"
+
+/* A store: [store.NAME] format = claude */
+
+const struct config_store *config_store(const struct config *c, struct slice name)
+{
+    for (size_t i = 0; i < c->stores; i++)
+        if (slice_eq(slice_of(c->store[i].plugin.name), name))
+            return &c->store[i];
+    return NULL;
+}
+
+/* The name goes into paths, and before the colon of "NAME:ID". */
+static bool is_store_name(const char *name)
+{
+    static const char letters[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
+
+    return name[0] && name[strspn(name, letters)] == '\0' && strlen(name) <= 32;
+}
+
+/* Finds or begins the store of a section. NULL: a mistake was reported, or out of memory. */
+static struct config_store *store_of_section(struct reading *r, const char *name)
+{
+    struct config *c = r->config;
+
+    for (size_t i = 0; i < c->stores; i++)
+        if (strcmp(c->store[i].plugin.name, name) == 0)
+            return &c->store[i];
+    if (!is_store_name(name))
+        config_add_problem(r, "not a name for a store: %s", name);
+    else if (store_system(slice_of(name)))
+        config_add_problem(r, "a system has this name: %s", name);
+    else if (c->stores == CONFIG_STORES_MAX)
+        config_add_problem(r, "too many stores: %s", name);
+    else if (!(name = arena_copy_text(&c->arena, name)))
+        r->no_memory = true;
+    else {
+        c->store[c->stores] = (struct config_store){ .plugin = { .name = name } };
+        return &c->store[c->stores++];
+    }
+    return NULL;
+}
+
+static void set_format(struct reading *r, struct config_store *store, const char *system)
+{
+    const char *near = NULL;
+    size_t best = nearest_limit(system);
+
+    store->format = store_system(slice_of(system));
+    for (size_t i = 0; !store->format && store_systems[i]; i++)
+        if (nearest_is_nearer(system, store_systems[i]->name, &best))
+            near = store_systems[i]->name;
+    if (!store->format)
+        config_add_unknown(r, "no such system:", system, near);
+}
+
+/* The names in a section of a store; a plug-in may know more. */
+static const char *const store_keys[] = { "format", "path", "resume", "fork", "plugin" };
+
+static const char **store_text(struct config_store *store, const char *name)
+{
+    return strcmp(name, "plugin") == 0   ? &store->plugin.plugin
+           : strcmp(name, "path") == 0   ? &store->plugin.path
+           : strcmp(name, "resume") == 0 ? &store->resume
+           : strcmp(name, "fork") == 0   ? &store->fork
+                                         : NULL;
+}
+
+static void add_option(struct config *c, struct plugin_config *plugin, const char *name,
+                       const char *value)
+{
+    struct plugin_option *more =
+        arena_grow(&c->arena, (void *)(uintptr_t)plugin->option, plugin->options, sizeof *more);
+
+    if (more)
+        more[plugin->options++] = (struct plugin_option){ arena_copy_text(&c->arena, name), value };
+    plugin->option = more ? more : plugin->option;
+}
+
+void config_set_store(struct reading *r, const char *section, const char *name, const char *value)
+{
+    struct config_store *store = store_of_section(r, section);
+    const char *text = store ? arena_copy_text(&r->config->arena, value) : NULL;
+    const char **member = store ? store_text(store, name) : NULL;
+
+    if (!store)
+        return;
+    if (strcmp(name, "format") == 0)
+        set_format(r, store, value);
+    else if (member)
+        *member = text && text[0] ? text : NULL;
+    else
+        add_option(r->config, &store->plugin, name, text);
+    r->no_memory |= r->config->arena.failed;
+}
+
+/* Whether a name is an option of a plug-in is only known at the end of the file. */
+static bool is_unknown_key(const struct config *c, const struct config_entry *entry)
+{
+    const char *section = entry->section;
+    const struct config_store *store;
+
+    if (strncmp(section, STORE_SECTION, sizeof STORE_SECTION - 1) != 0)
+        return false;
+    store = config_store(c, slice_of(section + sizeof STORE_SECTION - 1));
+    if (!store || (store->plugin.plugin && !store->format))
+        return false;
+    for (size_t i = 0; i < sizeof store_keys / sizeof *store_keys; i++)
+        if (strcmp(entry->name, store_keys[i]) == 0) /* a store is kept by one of them */
+            return store->format && strcmp(entry->name, "plugin") == 0;
+    return true;
+}
+
+void config_check_stores(struct reading *r)
+{
+    struct config *c = r->config;
+    size_t kept = 0;
+
+    for (size_t n = 0; n < c->entries; n++) {
+        const char *name = c->entry[n].name, *near = NULL;
+        size_t best = nearest_limit(name);
+
+        if (!is_unknown_key(c, &c->entry[n])) {
+            c->entry[kept++] = c->entry[n];
+            continue;
+        }
+        for (size_t i = 0; i < sizeof store_keys / sizeof *store_keys; i++)
+            if (strcmp(name, store_keys[i]) != 0 && nearest_is_nearer(name, store_keys[i], &best))
+                near = store_keys[i];
+        r->line = c->entry[n].line;
+        config_add_unknown(
+            r, strcmp(name, "plugin") == 0 ? "the store has a format, so no" : "unknown setting",
+            name, near);
+    }
+    c->entries = kept;
+}
