@@ -33,9 +33,20 @@ class Server:
         if run.returncode != 0:
             sys.exit(f'{program}: {run.stdout!r} {run.stderr!r}')
 
-    def start(self):
+    def start(self, more="-c listen_addresses=''"):
         self.call('pg_ctl', '-D', f'{self.top}/data', '-w', '-l', f'{self.top}/log', '-o',
-                  f"-k {self.top} -c listen_addresses='' -c fsync=off -c shared_buffers=32MB", 'start')
+                  f'-k {self.top} {more} -c fsync=off -c shared_buffers=32MB', 'start')
+
+    def start_with_tls(self, cert, key, port):
+        """On the loopback interface, where nobody gets in without TLS."""
+        for name, path in (('server.crt', cert), ('server.key', key)):
+            shutil.copy(path, f'{self.top}/data/{name}')
+            if self.user:
+                os.chown(f'{self.top}/data/{name}', self.user['user'], self.user['group'])
+            os.chmod(f'{self.top}/data/{name}', 0o600)
+        with open(f'{self.top}/data/pg_hba.conf', 'a', encoding='utf-8') as f:
+            f.write('hostssl all all 127.0.0.1/32 trust\n')
+        self.start(f'-c listen_addresses=127.0.0.1 -p {port} -c ssl=on')
 
     def stop(self):
         self.call('pg_ctl', '-D', f'{self.top}/data', '-m', 'immediate', 'stop')

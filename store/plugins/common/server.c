@@ -18,8 +18,10 @@ int64_t server_now_ms(void)
 
 int server_silent(struct reprise_plugin_call *call)
 {
-    snprintf(call->error, sizeof call->error, "the server has not answered for %lld seconds",
-             (long long)(call->timeout_ms / 1000));
+    long long seconds = call->timeout_ms / 1000;
+
+    snprintf(call->error, sizeof call->error, "the server has not answered for %lld second%s",
+             seconds, seconds == 1 ? "" : "s");
     return REPRISE_PLUGIN_FAILED;
 }
 

@@ -37,6 +37,13 @@ static int break_off(struct rd_conn *c, struct reprise_plugin_call *call, const 
     return text_fail(call, REPRISE_PLUGIN_FAILED, why);
 }
 
+static int break_off_failed(struct rd_conn *c, struct reprise_plugin_call *call)
+{
+    c->broken = true;
+    return c->ssl ? rd_tls_fail(c->ssl, call)
+                  : text_fail(call, REPRISE_PLUGIN_FAILED, strerror(errno));
+}
+
 /* ---- commands and answers ---- */
 
 static int add_command(struct rd_conn *c, char *command, long long n)
@@ -78,10 +85,13 @@ int rd_send_texts(struct rd_conn *c, int n, const char *text[], const size_t siz
 /* hiredis is not used for this, because its write() would raise SIGPIPE when the server is gone. */
 static int send_some(struct rd_conn *c, struct reprise_plugin_call *call, bool *moved)
 {
-    ssize_t n = send(c->c->fd, c->out.p + c->sent, c->out.n - c->sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+    const char *from = c->out.p + c->sent;
+    size_t most = c->out.n - c->sent;
+    ssize_t n = c->ssl ? rd_tls_send(c->ssl, from, most)
+                       : send(c->c->fd, from, most, MSG_NOSIGNAL | MSG_DONTWAIT);
 
     if (n < 0 && errno != EAGAIN && errno != EINTR)
-        return break_off(c, call, strerror(errno));
+        return break_off_failed(c, call);
     if (n > 0) {
         c->sent += (size_t)n;
         *moved = true;
@@ -91,13 +101,14 @@ static int send_some(struct rd_conn *c, struct reprise_plugin_call *call, bool *
 
 static int receive_some(struct rd_conn *c, struct reprise_plugin_call *call, bool *moved)
 {
-    char bytes[16 << 10];
-    ssize_t n = recv(c->c->fd, bytes, sizeof bytes, MSG_DONTWAIT);
+    char bytes[16 << 10]; /* a whole record of TLS: what OpenSSL keeps, poll() does not see */
+    ssize_t n = c->ssl ? rd_tls_receive(c->ssl, bytes, sizeof bytes)
+                       : recv(c->c->fd, bytes, sizeof bytes, MSG_DONTWAIT);
 
     if (n == 0)
         return break_off(c, call, "the server closed the connection");
     if (n < 0 && errno != EAGAIN && errno != EINTR)
-        return break_off(c, call, strerror(errno));
+        return break_off_failed(c, call);
     if (n > 0) {
         *moved = true;
         if (redisReaderFeed(c->c->reader, bytes, (size_t)n) != REDIS_OK)
@@ -163,6 +174,7 @@ int rd_expect(struct rd_conn *c, struct reprise_plugin_call *call, int type, red
 
 void rd_disconnect(struct rd_conn *c)
 {
+    SSL_free(c->ssl);
     if (c->c)
         redisFree(c->c);
     if (c->out.n)
@@ -232,6 +244,8 @@ static int connect_new(const struct rd *rd, struct reprise_plugin_call *call, st
         rc = text_fail(call, REPRISE_PLUGIN_FAILED, c->c->errstr);
     else
         rc = finish_connecting(c, call);
+    if (!rc && rd->secure)
+        rc = rd_tls_connect(rd, c, call);
     if (!rc)
         rc = introduce(rd, c, call);
     if (rc)

@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,6 +67,35 @@ static const char *read_server(struct rd *rd, const char *p, size_t n)
     return NULL;
 }
 
+/* Where the name of a file is kept; NULL: the option is none for a file. */
+static const char **file_option(struct rd *rd, const char *name)
+{
+    struct {
+        const char *name, **place;
+    } files[] = { { "password-file", &rd->password_file },
+                  { "ca-file", &rd->ca_file },
+                  { "cert-file", &rd->cert_file },
+                  { "key-file", &rd->key_file } };
+
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
+        if (strcmp(name, files[i].name) == 0)
+            return files[i].place;
+    return NULL;
+}
+
+static const char *take_file(struct rd *rd, const char *name, const char *value)
+{
+    const char *home = getenv("HOME");
+
+    if (strncmp(value, "~/", 2) == 0 && home)
+        *file_option(rd, name) = arena_format(&rd->arena, "%s%s", home, value + 1);
+    else if (value[0] == '/')
+        *file_option(rd, name) = arena_copy_text(&rd->arena, value);
+    else
+        return arena_format(&rd->arena, "%s needs an absolute path", name);
+    return NULL;
+}
+
 /* Sets an option or a parameter of the URL. */
 static const char *take(void *store, const char *name, const char *value)
 {
@@ -80,8 +108,8 @@ static const char *take(void *store, const char *name, const char *value)
         rd->prefix = n ? arena_format(&rd->arena, "%.*s:", (int)n, value) : "";
     } else if (strcmp(name, "user") == 0) {
         rd->user = arena_copy_text(&rd->arena, value);
-    } else if (strcmp(name, "password-file") == 0) {
-        rd->password_file = arena_copy_text(&rd->arena, value);
+    } else if (file_option(rd, name)) {
+        return take_file(rd, name, value);
     } else if (strcmp(name, "db") == 0 && !read_number(value, n, DATABASES, &rd->db)) {
         return "db needs the number of a database";
     }
@@ -91,13 +119,10 @@ static const char *take(void *store, const char *name, const char *value)
 /* Returns what is wrong with it, or NULL. */
 static const char *read_path(struct rd *rd, const char *path)
 {
-    static const char scheme[] = "redis://";
-
-    if (strncmp(path, "rediss://", 9) == 0)
-        return "this plug-in has no TLS; connect through a tunnel";
-    if (strncmp(path, scheme, strlen(scheme)) != 0)
-        return "its path needs redis://HOST or redis:///PATH/OF/A/SOCKET";
-    const char *server = path + strlen(scheme);
+    rd->secure = strncmp(path, "rediss://", 9) == 0;
+    if (!rd->secure && strncmp(path, "redis://", 8) != 0)
+        return "its path needs redis://HOST, rediss://HOST or redis:///PATH/OF/A/SOCKET";
+    const char *server = path + (rd->secure ? 9 : 8);
     const char *place = server + strcspn(server, "/?");
     size_t n = strcspn(place, "?");
     const char *why = read_server(rd, server, (size_t)(place - server));
@@ -105,6 +130,8 @@ static const char *read_path(struct rd *rd, const char *path)
     if (!why && n > 1 && !read_number(place + 1, n - 1, DATABASES, &rd->db)) {
         if (place > server && place[-1] != '@')
             return "its path needs the number of a database after the server";
+        if (rd->secure)
+            return "a connection through a socket has no TLS";
         rd->socket = text_decode(&rd->arena, place, n);
     }
     if (!why && place[n] == '?')
@@ -128,18 +155,15 @@ static const char *check_file(int fd)
     return NULL;
 }
 
-static int read_password(struct rd *rd, const char *name, struct reprise_plugin_call *call)
+static int read_password(struct rd *rd, struct reprise_plugin_call *call)
 {
-    char text[PASSWORD_MOST], path[PATH_MAX];
-    const char *home = getenv("HOME"), *why = NULL;
-    bool below = strncmp(name, "~/", 2) == 0 && home;
-
-    snprintf(path, sizeof path, "%s%s", below ? home : "", below ? name + 1 : name);
-    int fd = path[0] == '/' ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+    char text[PASSWORD_MOST];
+    const char *why = NULL;
+    int fd = open(rd->password_file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     ssize_t n = 0;
 
     if (fd < 0)
-        why = path[0] == '/' ? strerror(errno) : "it needs an absolute path";
+        why = strerror(errno);
     else if (!(why = check_file(fd)) && (n = read(fd, text, sizeof text - 1)) < 0)
         why = strerror(errno);
     if (fd >= 0)
@@ -160,7 +184,7 @@ static int find_password(struct rd *rd, struct reprise_plugin_call *call)
     const char *given = getenv("REDISCLI_AUTH");
 
     if (rd->password_file)
-        return read_password(rd, rd->password_file, call);
+        return read_password(rd, call);
     if (given && given[0])
         rd->password = arena_copy_text(&rd->arena, given);
     return REPRISE_PLUGIN_OK;
@@ -175,6 +199,7 @@ void rd_close(void *store)
     for (struct rd_conn *c; (c = server_pool_take(&rd->pool));)
         rd_disconnect(c);
     server_pool_fini(&rd->pool);
+    rd_tls_close(rd);
     arena_fini(&rd->arena);
     free(rd);
 }
@@ -190,7 +215,19 @@ static int configure(struct rd *rd, const char *path, const struct reprise_plugi
         return text_fail(call, REPRISE_PLUGIN_REFUSED, why);
     int rc = find_password(rd, call);
 
+    if (!rc && rd->secure)
+        rc = rd_tls_open(rd, call);
     return !rc && rd->arena.failed ? REPRISE_PLUGIN_NO_MEMORY : rc;
+}
+
+/* A server that requires TLS ends a connection that begins without it. */
+static void add_hint(const struct rd *rd, const struct rd_conn *c, struct reprise_plugin_call *call)
+{
+    size_t n = strlen(call->error);
+
+    if (c->broken && !rd->secure && !rd->socket)
+        snprintf(call->error + n, sizeof call->error - n,
+                 " (if it requires TLS, the path must begin with rediss://)");
 }
 
 /* Fails if a password is missing or the server does not answer. A user who may not PING may still read. */
@@ -205,6 +242,8 @@ static int say_hello(struct rd *rd, struct reprise_plugin_call *call)
     rc = rd_send(c, "PING");
     if (!rc)
         rc = rd_answer(c, call, &r);
+    if (rc == REPRISE_PLUGIN_FAILED)
+        add_hint(rd, c, call);
     if (!rc && r->type == REDIS_REPLY_ERROR && strncmp(r->str, "NOPERM", 6) != 0)
         rc = rd_fail_answer(call, r);
     freeReplyObject(r);

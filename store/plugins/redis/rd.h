@@ -2,9 +2,11 @@
 #define STORE_PLUGINS_REDIS_RD_H
 
 #include <hiredis/hiredis.h>
+#include <openssl/ssl.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "store/plugins/common/server.h"
 #include "store/plugins/common/text.h"
@@ -16,10 +18,8 @@
  *   PREFIX:PROJECT:SESSION:__subkeys     set of subpaths
  *   PREFIX:PROJECT:__sessions            sorted set of sessions by the time in ms of their newest row
  *
- * The path is redis://[USER@]HOST[:PORT][/DATABASE] or redis:///PATH/OF/A/SOCKET, each with ?db=N and &prefix=TEXT. The
- * password is in REDISCLI_AUTH or in a file. Options:
- *
- *   prefix = TEXT of all keys; default: none user = NAME password-file = PATH its first line is the password
+ * The path is redis://[USER@]HOST[:PORT][/DATABASE] or redis:///PATH/OF/A/SOCKET, each with ?db=N and &prefix=TEXT;
+ * rediss:// is the same with TLS. The password is in REDISCLI_AUTH or in a file. The options are in docs/plugins.md.
  *
  * The position of a row is its place in the list, from 1. Rows that are not JSON are skipped, as the references skip
  * them. */
@@ -28,12 +28,17 @@ struct rd {
     struct arena arena; /* of the texts */
     const char *host, *socket, *user, *password, *password_file;
     const char *prefix; /* "" or with the colon */
+    const char *ca_file, *cert_file, *key_file;
     int port, db;
+    bool secure; /* with TLS, for which the next two are */
+    SSL_CTX *tls;
+    BIO_METHOD *tls_socket;
     struct server_pool pool;
 };
 
 struct rd_conn {
     redisContext *c;
+    SSL *ssl;       /* NULL without TLS */
     struct buf out; /* commands */
     size_t sent;    /* of out */
     size_t wanted;  /* answers that are still to come */
@@ -59,6 +64,18 @@ int rd_answer(struct rd_conn *c, struct reprise_plugin_call *call, redisReply **
 int rd_expect(struct rd_conn *c, struct reprise_plugin_call *call, int type, redisReply **out);
 /* Fails with the code for an error of the server. */
 int rd_fail_answer(struct reprise_plugin_call *call, const redisReply *r);
+
+/* ---- tls.c ---- */
+
+/* Reads the certificates that TLS needs; rd_tls_close() is called even after a failure. */
+int rd_tls_open(struct rd *rd, struct reprise_plugin_call *call);
+void rd_tls_close(struct rd *rd);
+/* Begins TLS on a connection. The server needs a valid certificate for its name. */
+int rd_tls_connect(const struct rd *rd, struct rd_conn *c, struct reprise_plugin_call *call);
+/* These return what send() and recv() would, and do not wait. errno is EAGAIN, or rd_tls_fail() has the reason. */
+ssize_t rd_tls_send(SSL *ssl, const void *p, size_t n);
+ssize_t rd_tls_receive(SSL *ssl, void *p, size_t n);
+int rd_tls_fail(const SSL *ssl, struct reprise_plugin_call *call);
 
 /* ---- open.c ---- */
 

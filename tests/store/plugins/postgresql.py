@@ -11,6 +11,7 @@ import tempfile
 import threading
 import time
 
+from support import certificate
 from support.postgresql_server import Server
 from support.program import Program
 from support.team_store import ONE, TWO, Team, large, make_local, put, read_rows, row_of
@@ -128,6 +129,7 @@ def faults(p, server, team, fixtures):
     p.same('without it', p.run('list', '--all', '--store', 'team').returncode == 3, False)
     rows_of_others(p, server, team)
     without_tls(p, team)
+    with_tls(p, server, team)
     gone_in_the_middle(p, server, team, fixtures)
 
 
@@ -161,6 +163,30 @@ def without_tls(p, team):
         run = p.run('list', '--all', '--store', 'team')
         thread.join()
     p.need(run.returncode == 1 and b'does not support SSL' in run.stderr and run.stderr.count(b'\n') == 1, f'without TLS: {run}')
+
+
+def with_tls(p, server, team):
+    """A server that requires TLS, and proves who it is."""
+    made = certificate.make(p.home)
+    if not made:
+        return
+    port = certificate.free_port()
+    clear(server)
+    server.stop()
+    server.start_with_tls(*made, port)
+
+    def lists(code, why, mode, host='127.0.0.1'):
+        team.configure(f'postgresql://me@{host}:{port}/postgres?{mode}', 'create = python')
+        run = p.run('list', '--all', '--store', 'team')
+        p.need(run.returncode == code and why in run.stderr and run.stderr.count(b'\n') == 1, f'TLS {mode} {host}: {run}')
+
+    lists(1, b'no encryption', 'sslmode=disable')
+    lists(1, b'certificate', 'sslmode=verify-full')
+    lists(1, b'certificate', f'sslmode=verify-full&sslrootcert={made[0]}', 'localhost')
+    lists(0, b'no sessions', f'sslmode=verify-full&sslrootcert={made[0]}')
+    lists(0, b'no sessions', 'sslmode=require')
+    server.stop()
+    server.start()
 
 
 def gone_in_the_middle(p, server, team, fixtures):

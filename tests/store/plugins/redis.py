@@ -10,6 +10,7 @@ import sys
 import tempfile
 import time
 
+from support import certificate
 from support.program import Program
 from support.redis_server import Server
 from support.team_store import ONE, TWO, Team, large, make_local, put, read_rows, row_of
@@ -151,7 +152,7 @@ def passwords(p, server, team):
         lists(4, b'contains a password', path=path)
     server.call('ACL', 'SETUSER', 'default', 'nopass', user='of all')
     lists(0, b'First', REDISCLI_AUTH='any')
-    for path, why in [('rediss://localhost', b'no TLS'), ('http://localhost', b'needs redis://'), ('redis://localhost/x', b'number of a database'),
+    for path, why in [(f'rediss://{server.socket}', b'no TLS'), ('rediss://localhost?ca-file=here', b'absolute path'), ('http://localhost', b'needs redis://'), ('redis://localhost/x', b'number of a database'),
                       ('redis://localhost:x', b'port'), (server.url('?db=9999'), b'out of range'), ('redis:///nowhere/socket', b'No such file')]:
         lists(1, why, path=path)
 
@@ -201,6 +202,50 @@ def silent(p, server, team):
     p.need(run.returncode == 1 and b'not answered for 1 second' in run.stderr, f'silent: {run}')
 
 
+def encrypted(p, server, team):
+    """A server that talks TLS only, and proves who it is; with a certificate of the client, too."""
+    made = certificate.make(p.home)
+    if not made:
+        return
+    cert, key = made
+    port = certificate.free_port()
+    server.kill()
+    tls = ['--bind', '127.0.0.1', '--tls-port', str(port), '--tls-cert-file', cert, '--tls-key-file', key, '--tls-ca-cert-file', cert]
+    server.start(*tls, '--tls-auth-clients', 'no')
+    server.call('FLUSHALL')
+    path = f'{p.home}/.claude/projects/-w/{TWO}.jsonl'
+    large(path, TWO, 20000)
+
+    def lists(code, why, *lines, scheme='rediss', host='127.0.0.1'):
+        team.configure(f'{scheme}://{host}:{port}', *lines)
+        run = p.run('list', '--all', '--store', 'team')
+        p.need(run.returncode == code and why in run.stderr and run.stderr.count(b'\n') == (why != b''), f'{scheme} {host} {lines}: {run}')
+
+    lists(1, b'certificate')
+    lists(1, b'certificate', f'ca-file = {cert}', host='localhost')
+    lists(1, b'ca-file', f'ca-file = {p.home}/nowhere')
+    lists(1, b'ca-file', f'ca-file = {server.socket}')
+    lists(1, b'requires TLS', scheme='redis')
+    lists(0, b'no sessions', f'ca-file = {cert}')
+    p.same('pushed with TLS', p.json('push', 'team', TWO)[0]['rows'], 20000)
+    os.remove(path)
+    p.json('retrieve', f'team:{TWO}')
+    p.same('retrieved with TLS', [row['uuid'] for row in read_rows(path)] == [f'{i:08d}' for i in range(20000)], True)
+    os.remove(path)
+    p.env['SSL_CERT_FILE'] = cert
+    lists(0, b'')
+    del p.env['SSL_CERT_FILE']
+    server.kill()
+    server.start(*tls)
+    lists(1, b'open store', f'ca-file = {cert}')  # the server may close the connection before its reason is read
+    lists(0, b'', f'ca-file = {cert}', f'cert-file = {cert}', f'key-file = {key}')
+    lists(1, b'key-file', f'ca-file = {cert}', f'cert-file = {cert}', f'key-file = {cert}')
+    server.kill()
+    server.start('--bind', '127.0.0.1', '--port', str(port))
+    lists(1, b'not answered', 'timeout = 1', f'ca-file = {cert}')
+    lists(0, b'', scheme='redis')
+
+
 def main():
     with tempfile.TemporaryDirectory() as top:
         os.mkdir(f'{top}/redis')
@@ -219,6 +264,7 @@ def main():
             server.call('FLUSHALL')
             team.three_at_once(p, server.url(), lambda: server.call('LRANGE', f'-w:{TWO}', '0', '-1'))
             gone_in_the_middle(p, server, team)
+            encrypted(p, server, team)
         finally:
             server.kill()
         print(f'{p.passed} passed, {p.failed} failed')

@@ -11,6 +11,7 @@ import tempfile
 import threading
 import time
 
+from support import certificate
 from support.program import Program
 from support.s3_server import KEY, REGION, SECRET, TOKEN, Refused, Server
 from support.team_store import ONE, TWO, Team, large, make_local, put, read_rows, row_of
@@ -335,14 +336,15 @@ def gone_in_the_middle(p, server, team):
 
 def encrypted(p, server, team):
     """A server that has to be asked with TLS, and a certificate that is not to be trusted."""
-    pem = f'{p.home}/pem'
-    run = subprocess.run(['openssl', 'req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-keyout', pem, '-out', f'{pem}.cert', '-days', '2', '-subj', '/CN=here',
-                          '-addext', 'subjectAltName=IP:127.0.0.1'], capture_output=True, check=False)
-    if run.returncode:
-        print('without openssl: TLS is left out')
+    made = certificate.make(p.home)
+    if not made:
         return
-    with open(f'{pem}.cert', encoding='ascii') as cert, open(pem, 'a', encoding='ascii') as both:
-        both.write(cert.read())
+    cert, key = made
+    pem = f'{p.home}/pem'
+    with open(pem, 'wb') as both:
+        for name in (key, cert):
+            with open(name, 'rb') as f:
+                both.write(f.read())
     server.kill()
     server.start(pem)
     team.configure(server.url())
@@ -351,7 +353,7 @@ def encrypted(p, server, team):
     team.configure(server.url().replace('http:', 'https:'))
     run = p.run('list', '--all', '--store', 'team')
     p.need(run.returncode == 1 and b'certificate' in run.stderr, f'a certificate of nobody: {run}')
-    p.env['AWS_CA_BUNDLE'] = f'{pem}.cert'
+    p.env['AWS_CA_BUNDLE'] = cert
     p.same('trusted', p.run('list', '--all', '--store', 'team').returncode, 0)
     server.kill()
     server.start()
