@@ -36,9 +36,10 @@ static enum err_code plan_each(struct invocation *in, struct sessions *s, struct
 /* ---- the answer ---- */
 
 /* Writes the session as lists now show it, because the values may have been cleaned before they
- * were stored. */
+ * were stored. It is the whole answer, or one of an array. */
 static enum err_code write_session_json(struct sessions *s, const struct session_ref *ref,
-                                        const struct change *c, struct out *o, struct err *e)
+                                        const struct change *c, bool one, struct out *o,
+                                        struct err *e)
 {
     struct session_row *row = session_row_new();
 
@@ -54,7 +55,7 @@ static enum err_code write_session_json(struct sessions *s, const struct session
     }
     if (c->n)
         out_string(o, "change", c->id);
-    out_close(o, '}');
+    one ? out_end(o, '}') : out_close(o, '}');
     session_row_free(row);
     return ERR_OK;
 }
@@ -67,7 +68,7 @@ static enum err_code write_changed_json(struct sessions *s, const struct change_
     if (k->n > 1)
         out_open(o, NULL, '[');
     for (int i = 0; i < k->n && !rc; i++)
-        rc = write_session_json(s, &k->ref[i], k->c, o, e);
+        rc = write_session_json(s, &k->ref[i], k->c, k->n == 1, o, e);
     if (k->n > 1)
         out_end(o, ']');
     return rc;

@@ -23,7 +23,7 @@ static void write_deleted_json(const struct trash_list *list, struct out *o)
         out_int(o, "files", item->files);
         out_int(o, "bytes", item->bytes);
         out_string(o, "stays", item->stays);
-        out_close(o, '}');
+        list->n == 1 ? out_end(o, '}') : out_close(o, '}');
     }
     if (list->n != 1)
         out_end(o, ']');
@@ -74,7 +74,7 @@ static void write_destroyed_json(const struct trash_request *request, size_t n, 
     for (size_t i = 0; i < n; i++) {
         out_open(o, NULL, '{');
         out_member(o, "sessionId", request[i].id);
-        out_close(o, '}');
+        list ? out_close(o, '}') : out_end(o, '}');
     }
     if (list)
         out_end(o, ']');

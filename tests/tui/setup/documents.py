@@ -50,9 +50,9 @@ def roff(text):
 
 def keys_section(p):
     """From `help keys`, whose lines are "  KEYS   ACTION   what it does"."""
-    out = ['.SH KEYS', 'Keys that are other ones with', '.B \\-\\-keys=vim', 'are named behind the action. The menu',
-           '.RB ( ^X )', 'has a letter for each action of the list.', 'In brackets is the name of the action in the configuration',
-           '.RB ( reprise\\-config (5)),', 'which may bind other keys.']
+    out = ['.SH KEYS', 'These are the keys of each part of the screen. Keys that differ with', '.B \\-\\-keys=vim', 'follow in parentheses.',
+           'The word in brackets is the name of the action in the configuration, which can bind other keys: see',
+           '.BR reprise\\-config (5).', 'The menu', '.RB ( ^X )', 'has a letter for each action of the list.']
     for line in p.run('help', 'keys').stdout.decode().splitlines():
         if line and not line.startswith(' '):
             out.append(f'.SS {line.rstrip(":").capitalize()}')
@@ -91,6 +91,27 @@ def check_made(p, source, names, write):
                '.\\" end of what is made\n', '\n'.join(keys_section(p) + options_section(p, names)) + '\n', write)
     check_part(p, os.path.join(source, 'README.md'), '<!-- made of `reprise help agents` by tests/tui/setup/documents.py --write -->\n',
                '<!-- end of what is made -->\n', p.run('help', 'agents').stdout.decode(), write)
+
+
+def check_variables(p, source):
+    """The manual names every variable of the environment that is read."""
+    page = read(source, 'docs', 'man', 'reprise.1').split('.SH ENVIRONMENT')[1].split('.SH ')[0]
+    code = ''.join(read(source, f) for f in files_of(source, 'store/systems') if f.endswith('.c'))
+    code += read(source, 'store', 'api', 'env.c') + read(source, 'tui', 'main.c')
+    names = set(re.findall(r'"((?:[A-Z]+_)+(?:DIR|HOME|DB|DATA|ROOT|NAME|SKIP|HISTORY|COLOR)|VISUAL|EDITOR|COLORTERM|TMPDIR)"', code))
+    p.need(len(names) > 25, f'variables: {names}')
+    for name in names:
+        p.need(re.search(rf'\b{name}\b', page), f'the manual does not name the variable {name}')
+
+
+def check_examples(p, source):
+    """The examples of the manual work on the demo; those that open the picker or need another program are left out."""
+    page = plain(read(source, 'docs', 'man', 'reprise.1')).split('EXAMPLES\n')[1].split('SEE ALSO')[0]
+    commands = [line.split()[1:] for line in page.splitlines() if re.match(r'reprise [a-z]', line) and '|' not in line]
+    p.need(len(commands) > 5, f'examples: {commands}')
+    for words in commands:
+        run = p.run('-C', os.path.join(p.home, 'code', 'shop'), *words)
+        p.need(run.returncode == 0 and (run.stdout or 'export' in words), f'{words}: exit {run.returncode}: {run.stderr.decode()}')
 
 
 def check_settings(p, source):
@@ -147,50 +168,92 @@ def check_config(p):
     p.same('an editor that fails', p.run('config', '--edit').returncode, 1)
 
 
-def members(value):
-    """(name, type) of the members of an object, or of those of a list; of lists inside, too."""
-    if isinstance(value, list):
-        for v in value:
-            yield from members(v)
-    elif isinstance(value, dict):
-        for name, v in value.items():
-            kind = {bool: 'true', int: 'number', float: 'number', str: 'text', list: 'list', dict: ''}[type(v)]
-            yield name, kind
-            yield from members(v)
+TYPES = {'text': str, 'number': (int, float), 'true': bool, 'true or false': bool, 'list': list, 'list of texts': list, 'list of rows': list,
+         'object': dict, 'row': (dict, str)}
+
+
+def tables_of(section):
+    """{'': the members of the answer, 'files': those of the objects in it that are called so, ...}: name -> (type, may be absent)."""
+    tables = {}
+    for head, rows in re.findall(r'^\| member(?: of ([^|]*))? \| type .*\n\|[-|]+\n((?:\|.*\n?)+)', section, re.M):
+        for name in re.findall(r'`(\w+)`', head) or ['']:
+            table = tables.setdefault(name, {})
+            for names, kind in re.findall(r'^\| ([^|]*) \| ([^|]*) \|', rows, re.M):
+                table |= {n: (kind.rstrip('?'), kind.endswith('?')) for n in re.findall(r'`(\w+)`', names)}
+    return tables
+
+
+def check_object(p, where, answer, tables, table=''):
+    """Every member of an answer is in the table, with its type, and every member of the table that cannot be absent is in the answer."""
+    for name, (_, absent) in tables[table].items():
+        p.need(absent or name in answer, f'{where}: docs/json.md says that {name} is always there: {answer}')
+    for name, value in answer.items():
+        kind = tables[table].get(name, ('', False))[0]
+        p.need(kind, f'docs/json.md does not name {name} ({where})')
+        p.need(not kind or isinstance(value, TYPES[kind]) and isinstance(value, bool) == (TYPES[kind] is bool) and (value != '' or name == 'text'),
+               f'docs/json.md: {where}: {name} is no {kind}: {value}')
+        for inner in value if isinstance(value, list) else [value]:
+            if name in tables and isinstance(inner, dict):
+                check_object(p, f'{where}: {name}', inner, tables, name)
+
+
+def check_answer(p, args, sections):
+    """Returns the number of objects in the answer."""
+    run = p.run('-C', os.path.join(p.home, 'code', 'shop'), args[0], '--json', *args[1:])
+    text = run.stdout.decode()
+    p.need(text.endswith('\n'), f'{args}: the answer is a whole line: exit {run.returncode}: {run.stderr[:300]}')
+    answers = [json.loads(line) for line in (text.splitlines() if args[0] == 'search' else [text]) if line.strip()]
+    if len(answers) == 1 and isinstance(answers[0], list):
+        answers = answers[0]
+    elif args[0] != 'search':
+        p.same(f'{args}: the version of the answer', (next(iter(answers[0])), answers[0].pop('schemaVersion')), ('schemaVersion', 1))
+    command = 'rewind' if answers and 'canRewind' in answers[0] else args[0] # also an undo of one
+    tables = tables_of(next(t for title, t in sections.items() if command in title.split(', ')))
+    if args[0] == 'info':
+        tables[''] |= tables_of(sections['list'])['']
+    for answer in answers:
+        check_object(p, ' '.join(args[:2]), answer, tables)
+    return len(answers)
 
 
 def check_json(p, source):
-    """Each member of real answers is a row of docs/json.md below its command, with its type."""
+    """Real answers have the members that docs/json.md names below their command, and no others."""
     page = read(source, 'docs', 'json.md')
     sections = {t.split('\n')[0]: t for t in re.split(r'^## ', page, flags=re.M)[1:]}
-    session, turn = 'f3a97c58-04d2-4b61-8c9e-d15e7b20a6bb', '73d77d08-11d9-4ac4-85a9-837ac3278793'
-    shop = os.path.join(p.home, 'code', 'shop')
+    session, turn, other = 'f3a97c58-04d2-4b61-8c9e-d15e7b20a6bb', '73d77d08-11d9-4ac4-85a9-837ac3278793', 'a85d3b60'
+    shop, goat = os.path.join(p.home, 'code', 'shop'), os.path.join(p.home, 'g')
     seen = 0
-    for args in (['--version'], ['list', '--all'], ['info', session], ['search', 'idempotency', '--all'], ['usage', '--all'],
-                 ['usage', '--all', '--by', 'model'], ['files', session], ['touched', f'{shop}/src'], ['blame', f'{shop}/src/pay.ts'],
-                 ['checkpoints', session], ['rewind', session, '--to', turn], ['doctor', '--all'], ['sweep', '--older-than', '1d', '--all'],
-                 ['rename', session, 'x'], ['tag', session, 't'], ['log'], ['undo', '--all'], ['fork', session], ['archive', session],
-                 ['rewind', session, '--to', turn, '--apply', '--skip-refused'], ['rewinds'], ['delete', session], ['trash', 'list'],
-                 ['undo', '--all'], ['export', session, '-o', os.path.join(p.home, 'x.md')], ['config']):
-        run = p.run(args[0], '--json', *args[1:])
-        text = run.stdout.decode()
-        lines = [text] if args[0] != 'search' else text.splitlines()
-        answers = [json.loads(line) for line in lines if line.strip()]
-        command = args[0]
-        one = isinstance(answers[0], dict) and command != 'search'
-        p.same(f'{args}: the version of the answer', one and (next(iter(answers[0])), answers[0].pop('schemaVersion')), one and (
-            'schemaVersion', 1))
-        found = set(m for answer in answers for m in members(answer))
-        p.need('schemaVersion' not in [name for name, _ in found], f'{args}: rows have no version')
-        section = next(t for title, t in sections.items() if command in re.split(', | |, and', title))
-        p.need(found, f'{args}: no answer, exit {run.returncode}: {run.stderr[:300]}')
-        for name, kind in sorted(found):
-            row = re.search(rf'^\|.*`{name}`.*\|$', section, re.M)
-            p.need(row, f'docs/json.md does not name {name} ({" ".join(args[:2])})')
-            types = re.findall(rf'^\|[^|]*`{name}`[^|]*\|([^|]*)\|', section, re.M)
-            p.need(not types or any(kind in t for t in types), f'docs/json.md: {name} of {args[:2]} is no {kind}')
-            seen += 1
-    p.need(seen > 150, f'only {seen} members were compared')
+    for args in (['--version'], ['list', '--all', '--all-kinds'], ['info', session], ['info', '60701e00-0000-4000-8000-000000000001'],
+                 ['info', 'e47113e0-0000-4000-8000-000000000001'], ['search', 'idempotency', '--all', '--context', '1'], ['usage', '--all'],
+                 ['usage', '--all', '--by', 'model'], ['usage', '--all', '--by', 'session'], ['files', session], ['touched', f'{shop}/src'],
+                 ['blame', f'{shop}/src/pay.ts'], ['checkpoints', session], ['checkpoint-of', 'HEAD'], ['restore', session],
+                 ['restore', '60701e00-0000-4000-8000-000000000001'], ['rewind', session, '--to', turn], ['doctor', '--all'],
+                 ['sweep', '--older-than', '1d', '--all'], ['rename', session, 'x'], ['tag', session, 't'], ['log'],
+                 ['undo', '--all', '--dry-run'], ['undo', '--all'], ['fork', session], ['archive', session], ['archive', session, other],
+                 ['unarchive', session], ['resume-at', session, turn], ['reappend', session],
+                 ['rewind', session, '--to', turn, '--mode', 'both', '--apply', '--skip-refused'], ['rewinds'], ['undo', '--all'],
+                 ['delete', session], ['delete', other, 'c3f7a912'], ['trash', 'list'], ['sweep', '--older-than', '1d', '--all', '--apply'],
+                 ['export', '4b7e0f91', '-o', os.path.join(p.home, 'x.md'), '--redact'], ['create', f'goat:{goat}', '--cwd', shop],
+                 ['create', 'claude', '--no-persist'], ['config']):
+        seen += check_answer(p, args, sections)
+    p.need(seen > 150, f'only {seen} objects were compared')
+
+
+def check_members(p, source):
+    """docs/json.md names every member that the program can write, and no other."""
+    page = read(source, 'docs', 'json.md')
+    files = [os.path.join('tui', 'setup', 'config_show.c'), os.path.join('tui', 'config', 'resume_command.c')]
+    files += [f for f in files_of(source, 'tui/commands', 'store/query', 'store/api') if f.endswith('.c')]
+    code = ''.join(read(source, f) for f in files)
+    written = set(re.findall(r'\b(?:out|jsonout|time|value|values|bool)_(?:member|string|int|bool|true|open|strings|slices|key)\(\w+(?:\(o\))?,'
+                             r'\s*"(\w+)"', code))
+    code += ''.join(read(source, f) for f in files_of(source, 'store/systems') if re.search(r'(facts|exathena/rewind|messages)\.c$', f))
+    named = {n for section in re.split(r'^## ', page, flags=re.M)[1:] for table in tables_of(section).values() for n in table}
+    p.need(len(written) > 100 and len(named) > 100, f'{len(written)} members, {len(named)} in docs/json.md')
+    for name in written:
+        p.need(f'`{name}`' in page or f'"{name}"' in page, f'docs/json.md does not name {name}')
+    for name in named:
+        p.need(f'"{name}"' in code, f'docs/json.md names {name}, which is never written')
 
 
 def files_of(source, *rooms):
@@ -225,10 +288,13 @@ def main():
         p = Program(sys.argv[1], home, {'CLAUDE_CONFIG_DIR': os.path.join(home, 'claude')})
         subprocess.run([sys.argv[3], home], check=True)
         check_manual(p, sys.argv[2], '--write' in sys.argv)
+        check_variables(p, sys.argv[2])
+        check_examples(p, sys.argv[2])
         check_settings(p, sys.argv[2])
         check_keys(p, sys.argv[2])
         check_config(p)
         check_json(p, sys.argv[2])
+        check_members(p, sys.argv[2])
         check_names(p, sys.argv[2])
         print(f'{p.passed} passed, {p.failed} failed')
         sys.exit(p.failed != 0)
