@@ -21,4 +21,21 @@ enum { HAS_LEASES = 1, HAS_PROCESS_TABLE = 1 };
 #define NEEDS(what) ((void)(what))
 #endif
 
+/* A test of this file, which the program runs in the order of the file; `state` is a void **. TEST_WITH runs two
+ * functions of cmocka before and after it. The program has a main that runs all tests, or one of its own that calls
+ * test_run. */
+#define TEST(name) TEST_WITH(name, NULL, NULL)
+#define TEST_WITH(name, set_up, tear_down)                                                         \
+    static void name(void **state);                                                                \
+    __attribute__((constructor)) static void add_##name(void)                                      \
+    {                                                                                              \
+        test_add(#name, name, set_up, tear_down);                                                  \
+    }                                                                                              \
+    static void name(__attribute__((unused)) void **state)
+
+void test_add(const char *name, CMUnitTestFunction test, CMFixtureFunction set_up,
+              CMFixtureFunction tear_down);
+/* Runs the tests, between two functions that may be NULL. Returns the number of failures. */
+int test_run(CMFixtureFunction set_up, CMFixtureFunction tear_down);
+
 #endif

@@ -69,9 +69,8 @@ static void check_name(const char *yaml, const char *name)
     arena_fini(&a);
 }
 
-static void names_are_read_as_they_were_written(void **state)
+TEST(names_are_read_as_they_were_written)
 {
-    (void)state;
     check_name("name: plain text\n", "plain text");
     check_name("name: 'it''s: quoted'\n", "it's: quoted");
     check_name("name: \"a \\\"b\\\" \\u00fc\"\n", "a \"b\" \xc3\xbc");
@@ -89,9 +88,8 @@ static void names_are_read_as_they_were_written(void **state)
     check_name("", "");
 }
 
-static void sub_agents_have_their_name_task_and_outcome(void **state)
+TEST(sub_agents_have_their_name_task_and_outcome)
 {
-    (void)state;
     static const struct store_env env;
     const struct store st = { .ops = &copilot_ops, .env = &env };
     struct session_ref ref = { .store = &st, .id = SLICE(FIRST) };
@@ -133,11 +131,7 @@ static void sub_agents_have_their_name_task_and_outcome(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_are_read_as_they_were_written),
-        cmocka_unit_test(sub_agents_have_their_name_task_and_outcome),
-    };
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = test_run(NULL, NULL);
 
     return failed ? failed : run_contract();
 }

@@ -37,6 +37,9 @@ static inline int scratch_teardown(void **state)
     return 0;
 }
 
+/* A test in such a folder: IN_SCRATCH(a_file_is_read) { ... }. */
+#define IN_SCRATCH(name) TEST_WITH(name, scratch_setup, scratch_teardown)
+
 /* A path inside, in a static ring of four: enough for the arguments of one call. */
 static inline const char *scratch_path(void **state, const char *name)
 {

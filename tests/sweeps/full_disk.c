@@ -220,21 +220,11 @@ static void fill(const char *name, enum trial_end (*act)(struct trial_dir *))
     assert_true(counts[1] > 0);
 }
 
-static void a_full_disk_leaves_everything_as_it_was(void **state)
+TEST(a_full_disk_leaves_everything_as_it_was)
 {
-    (void)state;
     trial_dir_need_mount();
     fill("append", append);
     fill("change", change);
     fill("delete", delete_session);
     fill("rewind", rewind_files);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_full_disk_leaves_everything_as_it_was),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

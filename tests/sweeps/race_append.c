@@ -101,7 +101,7 @@ static void nothing(struct trial_dir *y)
 
 static const struct trial none = { .name = "race", .make = nothing };
 
-static void no_record_is_lost_or_split(void **state)
+TEST(no_record_is_lost_or_split)
 {
     struct trial_dir y;
     char path[4096];
@@ -109,7 +109,6 @@ static void no_record_is_lost_or_split(void **state)
     size_t size;
     long lost = 0, all = (WRITERS + 1) * (long)records_each();
 
-    (void)state;
     trial_dir_make(&y, &none);
     folder_path(&y.folder, "user/log.jsonl", path);
     for (int w = 0; w <= WRITERS; w++) {
@@ -158,7 +157,7 @@ static bool rename_and_undo(struct trial_dir *y, const char *path, int number)
     return rc == ERR_OK;
 }
 
-static void undo_never_cuts_off_rows_of_an_agent(void **state)
+TEST(undo_never_cuts_off_rows_of_an_agent)
 {
     struct trial_dir y;
     char path[4096];
@@ -167,7 +166,6 @@ static void undo_never_cuts_off_rows_of_an_agent(void **state)
     int count = records_each() * 10;
     int status;
 
-    (void)state;
     trial_dir_make(&y, &none);
     folder_path(&y.folder, "user/log.jsonl", path);
     pid_t pid = fork();
@@ -186,14 +184,4 @@ static void undo_never_cuts_off_rows_of_an_agent(void **state)
     trial_dir_remove(&y, &none);
     assert_true(tries > 0);
     assert_int_equal(lost, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_record_is_lost_or_split),
-        cmocka_unit_test(undo_never_cuts_off_rows_of_an_agent),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

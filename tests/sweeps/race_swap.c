@@ -147,12 +147,11 @@ static double seconds(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-static void nothing_outside_is_touched(void **state)
+TEST(nothing_outside_is_touched)
 {
     struct figures f = { 0 };
     double begin = seconds();
 
-    (void)state;
     /* Both programs may share one busy processor. */
     while ((trial_is_long() ? seconds() - begin < LONG_SECONDS : f.rounds < ROUNDS) ||
            ((f.swaps == 0 || f.refused == 0) && f.rounds < MOST_ROUNDS))
@@ -164,13 +163,4 @@ static void nothing_outside_is_touched(void **state)
     assert_int_equal(f.strange, 0);
     assert_true(f.swaps > 0);
     assert_true(f.refused > 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_outside_is_touched),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

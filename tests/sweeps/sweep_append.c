@@ -56,7 +56,7 @@ static bool others_are_whole(const struct trial_dir *y, bool done)
     return whole;
 }
 
-static void append_is_complete_or_harmless(void **state)
+TEST(append_is_complete_or_harmless)
 {
     struct trial s = { .name = "append",
                        .make = make_log,
@@ -67,11 +67,10 @@ static void append_is_complete_or_harmless(void **state)
                        .leaves = !HAS_LEASES, /* blanks */
                        .thorough = true };
 
-    (void)state;
     trial_must_hold_once(&s);
 }
 
-static void append_after_a_torn_line_is_complete_or_harmless(void **state)
+TEST(append_after_a_torn_line_is_complete_or_harmless)
 {
     struct trial s = { .name = "append behind a torn line",
                        .make = make_log,
@@ -82,16 +81,5 @@ static void append_after_a_torn_line_is_complete_or_harmless(void **state)
                        .leaves = !HAS_LEASES,
                        .thorough = true };
 
-    (void)state;
     trial_must_hold_once(&s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(append_is_complete_or_harmless),
-        cmocka_unit_test(append_after_a_torn_line_is_complete_or_harmless),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -147,69 +147,59 @@ static void hold(const char *name, plan_fn *plan, bool no_tmpfile)
     trial_must_hold(&s);
 }
 
-static void append_is_complete_or_absent(void **state)
+TEST(append_is_complete_or_absent)
 {
-    (void)state;
     hold("append step", plan_append, false);
 }
 
-static void end_of_a_log_is_cut_off_or_kept(void **state)
+TEST(end_of_a_log_is_cut_off_or_kept)
 {
     NEEDS("leases, without which nothing is cut off");
-    (void)state;
     hold("tail step", plan_tail, false);
 }
 
-static void end_of_a_log_is_extended_or_kept(void **state)
+TEST(end_of_a_log_is_extended_or_kept)
 {
     NEEDS("leases, without which no end is replaced");
-    (void)state;
     hold("growing tail step", plan_grow, false);
 }
 
-static void edit_in_place_is_complete_or_absent(void **state)
+TEST(edit_in_place_is_complete_or_absent)
 {
-    (void)state;
     hold("edit step", plan_edit, false);
 }
 
-static void document_is_replaced_or_unchanged(void **state)
+TEST(document_is_replaced_or_unchanged)
 {
-    (void)state;
     hold("replacing put step", plan_replace, false);
 }
 
-static void document_is_created_or_absent(void **state)
+TEST(document_is_created_or_absent)
 {
-    (void)state;
     hold("creating put step", plan_create, false);
 }
 
-static void document_is_removed_or_kept(void **state)
+TEST(document_is_removed_or_kept)
 {
-    (void)state;
     hold("removing put step", plan_remove, false);
 }
 
-static void directory_is_moved_or_kept(void **state)
+TEST(directory_is_moved_or_kept)
 {
-    (void)state;
     hold("move step", plan_move, false);
 }
 
-static void all_steps_are_carried_out_or_none(void **state)
+TEST(all_steps_are_carried_out_or_none)
 {
-    (void)state;
     hold("all steps", plan_all, false);
 }
 
-static void all_steps_hold_without_nameless_files(void **state)
+TEST(all_steps_hold_without_nameless_files)
 {
-    (void)state;
     hold("all steps, no O_TMPFILE", plan_all, true);
 }
 
-static void undo_is_complete_or_absent(void **state)
+TEST(undo_is_complete_or_absent)
 {
     plan_fn *plan = plan_all;
     struct trial s = { .name = "undo of all steps",
@@ -220,25 +210,5 @@ static void undo_is_complete_or_absent(void **state)
                        .arg = &plan,
                        .thorough = true };
 
-    (void)state;
     trial_must_hold(&s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(append_is_complete_or_absent),
-        cmocka_unit_test(end_of_a_log_is_cut_off_or_kept),
-        cmocka_unit_test(end_of_a_log_is_extended_or_kept),
-        cmocka_unit_test(edit_in_place_is_complete_or_absent),
-        cmocka_unit_test(document_is_replaced_or_unchanged),
-        cmocka_unit_test(document_is_created_or_absent),
-        cmocka_unit_test(document_is_removed_or_kept),
-        cmocka_unit_test(directory_is_moved_or_kept),
-        cmocka_unit_test(all_steps_are_carried_out_or_none),
-        cmocka_unit_test(all_steps_hold_without_nameless_files),
-        cmocka_unit_test(undo_is_complete_or_absent),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -194,7 +194,7 @@ static bool nothing_is_lost(const struct trial_dir *y, bool done)
 static const struct talk_case resume_at = { .how = CONVERSATION_RESUME_AT };
 static const struct talk_case truncated = { .how = CONVERSATION_TRUNCATE };
 
-static void files_and_a_resumed_conversation_go_back_together(void **state)
+TEST(files_and_a_resumed_conversation_go_back_together)
 {
     struct trial s = { .name = "rewind with resume-at",
                        .make = make_tree,
@@ -205,11 +205,10 @@ static void files_and_a_resumed_conversation_go_back_together(void **state)
                        .thorough = true,
                        .stride = 7 };
 
-    (void)state;
     trial_must_hold(&s);
 }
 
-static void files_and_a_truncated_conversation_go_back_together(void **state)
+TEST(files_and_a_truncated_conversation_go_back_together)
 {
     NEEDS("leases, without which no conversation is cut");
     struct trial s = { .name = "rewind with truncate",
@@ -221,11 +220,10 @@ static void files_and_a_truncated_conversation_go_back_together(void **state)
                        .thorough = true,
                        .stride = 7 };
 
-    (void)state;
     trial_must_hold(&s);
 }
 
-static void both_are_undone_together(void **state)
+TEST(both_are_undone_together)
 {
     struct trial s = { .name = "undo of a rewind of both",
                        .make = make_rewound,
@@ -236,7 +234,6 @@ static void both_are_undone_together(void **state)
                        .thorough = true,
                        .stride = 7 };
 
-    (void)state;
     trial_must_hold(&s);
 }
 
@@ -253,42 +250,25 @@ static void hold_beside(const char *name, const struct talk_case *c)
     trial_must_hold(&s);
 }
 
-static void rows_written_to_a_truncated_log_stay(void **state)
+TEST(rows_written_to_a_truncated_log_stay)
 {
     NEEDS("leases, without which no conversation is cut");
     static const struct talk_case c = { .how = CONVERSATION_TRUNCATE, .writes = true };
 
-    (void)state;
     hold_beside("rewind with truncate, and a writer", &c);
 }
 
-static void rows_written_after_a_new_end_stay(void **state)
+TEST(rows_written_after_a_new_end_stay)
 {
     static const struct talk_case c = { .how = CONVERSATION_RESUME_AT, .writes = true };
 
-    (void)state;
     hold_beside("rewind with resume-at, and a writer", &c);
 }
 
-static void a_log_in_use_is_put_back_later(void **state)
+TEST(a_log_in_use_is_put_back_later)
 {
     NEEDS("leases, without which no conversation is cut");
     static const struct talk_case c = { .how = CONVERSATION_TRUNCATE, .holds = true };
 
-    (void)state;
     hold_beside("rewind with truncate, log in use", &c);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(files_and_a_resumed_conversation_go_back_together),
-        cmocka_unit_test(files_and_a_truncated_conversation_go_back_together),
-        cmocka_unit_test(both_are_undone_together),
-        cmocka_unit_test(rows_written_to_a_truncated_log_stay),
-        cmocka_unit_test(rows_written_after_a_new_end_stay),
-        cmocka_unit_test(a_log_in_use_is_put_back_later),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -66,7 +66,7 @@ static void blur(char *image)
     }
 }
 
-static void files_of_a_shadow_branch_are_restored_or_unchanged(void **state)
+TEST(files_of_a_shadow_branch_are_restored_or_unchanged)
 {
     struct trial s = { .name = "rewind of an Entire session",
                        .make = make_repository,
@@ -77,19 +77,9 @@ static void files_of_a_shadow_branch_are_restored_or_unchanged(void **state)
                        .thorough = true,
                        .stride = 61 };
 
-    (void)state;
     /* A repository takes long to create, and recovery is the engine's, tested with other systems. */
     if (trial_is_long())
         trial_must_hold(&s);
     else
         trial_must_hold_once(&s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(files_of_a_shadow_branch_are_restored_or_unchanged),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

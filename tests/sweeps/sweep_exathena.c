@@ -83,7 +83,7 @@ static void blur(char *image)
         memmove(saved, behind, strlen(behind) + 1);
 }
 
-static void files_and_log_go_back_together(void **state)
+TEST(files_and_log_go_back_together)
 {
     struct trial s = { .name = "rewind of an ExAthena session",
                        .make = make_project,
@@ -94,15 +94,5 @@ static void files_and_log_go_back_together(void **state)
                        .thorough = true,
                        .stride = 7 };
 
-    (void)state;
     trial_must_hold(&s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(files_and_log_go_back_together),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

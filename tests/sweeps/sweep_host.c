@@ -349,9 +349,8 @@ static void hold(const char *name, const struct host_case *c, bool leaves)
 #define EXATHENA                                                                                   \
     .ops = &exathena_ops, .place = "user/.exathena", .log = "user/.exathena/sessions/" ID ".jsonl"
 
-static void a_go_session_is_written_or_absent(void **state)
+TEST(a_go_session_is_written_or_absent)
 {
-    (void)state;
     hold("goat create", &(struct host_case){ GOAT, .make = make_begun, .act = create }, false);
     hold("goat append", &(struct host_case){ GOAT, .make = make_begun, .act = append }, false);
     hold("goat session",
@@ -367,9 +366,8 @@ static void a_go_session_is_written_or_absent(void **state)
 }
 
 /* Saved files stay, because the library may count on them already. */
-static void an_exathena_session_is_written_or_absent(void **state)
+TEST(an_exathena_session_is_written_or_absent)
 {
-    (void)state;
     hold("exathena create", &(struct host_case){ EXATHENA, .make = make_begun, .act = create },
          false);
     hold("exathena append", &(struct host_case){ EXATHENA, .make = make_begun, .act = append },
@@ -381,14 +379,4 @@ static void an_exathena_session_is_written_or_absent(void **state)
          &(struct host_case){ EXATHENA, .make = make_begun, .act = checkpoint_there }, true);
     hold("exathena checkpoint of nothing",
          &(struct host_case){ EXATHENA, .make = make_begun, .act = checkpoint_not_there }, true);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_go_session_is_written_or_absent),
-        cmocka_unit_test(an_exathena_session_is_written_or_absent),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -124,24 +124,12 @@ static void hold(const char *name, void (*make)(struct trial_dir *),
     trial_must_hold(&s);
 }
 
-static void branch_exists_or_is_in_the_trash(void **state)
+TEST(branch_exists_or_is_in_the_trash)
 {
-    (void)state;
     hold("delete of a shadow branch", make_repository, take_away, change_sweep_undo);
 }
 
-static void branch_is_in_the_trash_or_restored(void **state)
+TEST(branch_is_in_the_trash_or_restored)
 {
-    (void)state;
     hold("undo of that", make_deleted, change_sweep_undo, NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(branch_exists_or_is_in_the_trash),
-        cmocka_unit_test(branch_is_in_the_trash_or_restored),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -174,7 +174,7 @@ static void make_rewound(struct trial_dir *y)
     assert_int_equal(apply(y), END_DONE);
 }
 
-static void six_files_go_back_or_none(void **state)
+TEST(six_files_go_back_or_none)
 {
     static const struct sweep six = { .files = 6 };
     struct trial s = { .name = "rewind of 6 files",
@@ -186,11 +186,10 @@ static void six_files_go_back_or_none(void **state)
                        .thorough = true,
                        .stride = 7 };
 
-    (void)state;
     trial_must_hold(&s);
 }
 
-static void undoing_a_rewind_is_complete_or_absent(void **state)
+TEST(undoing_a_rewind_is_complete_or_absent)
 {
     static const struct sweep six = { .files = 6 };
     struct trial s = { .name = "undo of a rewind of 6 files",
@@ -202,12 +201,11 @@ static void undoing_a_rewind_is_complete_or_absent(void **state)
                        .thorough = true,
                        .stride = 7 };
 
-    (void)state;
     trial_must_hold(&s);
 }
 
 /* There are thousands of calls: the long form fails each of them, the short form a few. */
-static void sixty_files_go_back_or_none(void **state)
+TEST(sixty_files_go_back_or_none)
 {
     static const struct sweep sixty = { .files = 60 };
     struct trial s = { .name = "rewind of 60 files",
@@ -219,11 +217,10 @@ static void sixty_files_go_back_or_none(void **state)
                        .thorough = true,
                        .stride = 173 };
 
-    (void)state;
     trial_must_hold_once(&s);
 }
 
-static void a_checkpoint_of_a_go_session_is_restored_or_not(void **state)
+TEST(a_checkpoint_of_a_go_session_is_restored_or_not)
 {
     static const struct sweep six = { .files = 6, .goat = true };
     struct trial s = { .name = "rewind of a Go session",
@@ -235,11 +232,10 @@ static void a_checkpoint_of_a_go_session_is_restored_or_not(void **state)
                        .thorough = true,
                        .stride = 11 };
 
-    (void)state;
     trial_must_hold(&s);
 }
 
-static void undoing_sixty_files_is_complete_or_absent(void **state)
+TEST(undoing_sixty_files_is_complete_or_absent)
 {
     static const struct sweep sixty = { .files = 60 };
     struct trial s = { .name = "undo of a rewind of 60 files",
@@ -251,23 +247,14 @@ static void undoing_sixty_files_is_complete_or_absent(void **state)
                        .thorough = true,
                        .stride = 173 };
 
-    (void)state;
     trial_must_hold_once(&s);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(six_files_go_back_or_none),
-        cmocka_unit_test(undoing_a_rewind_is_complete_or_absent),
-        cmocka_unit_test(sixty_files_go_back_or_none),
-        cmocka_unit_test(a_checkpoint_of_a_go_session_is_restored_or_not),
-        cmocka_unit_test(undoing_sixty_files_is_complete_or_absent),
-    };
-
 #ifdef REPRISE_PORTABLE /* the second ways once more: one plan shows them */
     if (!trial_is_long())
         cmocka_set_test_filter("six_*");
 #endif
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(NULL, NULL);
 }

@@ -190,16 +190,14 @@ static void hold(struct trial s)
     trial_must_hold(&s);
 }
 
-static void a_fork_is_complete_or_absent(void **state)
+TEST(a_fork_is_complete_or_absent)
 {
-    (void)state;
     hold((struct trial){
         .name = "fork", .act = fork_it, .recover = recover_fork, .blur = number_ids });
 }
 
-static void a_fork_without_nameless_files_is_complete_or_absent(void **state)
+TEST(a_fork_without_nameless_files_is_complete_or_absent)
 {
-    (void)state;
     hold((struct trial){ .name = "fork without O_TMPFILE",
                          .act = fork_it,
                          .recover = recover_fork,
@@ -207,35 +205,19 @@ static void a_fork_without_nameless_files_is_complete_or_absent(void **state)
                          .no_tmpfile = true });
 }
 
-static void a_message_is_blanked_or_unchanged(void **state)
+TEST(a_message_is_blanked_or_unchanged)
 {
-    (void)state;
     hold((struct trial){ .name = "tombstone", .act = take_out, .recover = change_sweep_recover });
 }
 
-static void a_message_is_cut_out_or_unchanged(void **state)
+TEST(a_message_is_cut_out_or_unchanged)
 {
     NEEDS("leases, without which nothing is cut out");
-    (void)state;
     hold((struct trial){
         .name = "tombstone, cut", .act = take_out, .recover = change_sweep_recover, .arg = "cut" });
 }
 
-static void a_session_is_cleaned_up_or_unchanged(void **state)
+TEST(a_session_is_cleaned_up_or_unchanged)
 {
-    (void)state;
     hold((struct trial){ .name = "cleanup", .act = clean_up, .recover = change_sweep_recover });
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_fork_is_complete_or_absent),
-        cmocka_unit_test(a_fork_without_nameless_files_is_complete_or_absent),
-        cmocka_unit_test(a_message_is_blanked_or_unchanged),
-        cmocka_unit_test(a_message_is_cut_out_or_unchanged),
-        cmocka_unit_test(a_session_is_cleaned_up_or_unchanged),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -98,40 +98,24 @@ static void hold(const char *name, void (*make)(struct trial_dir *),
     trial_must_hold(&s);
 }
 
-static void session_is_in_the_store_or_in_the_trash(void **state)
+TEST(session_is_in_the_store_or_in_the_trash)
 {
-    (void)state;
     hold("trash", make_session, put, false);
 }
 
-static void session_is_in_the_trash_or_restored(void **state)
+TEST(session_is_in_the_trash_or_restored)
 {
-    (void)state;
     hold("restore from the trash", make_deleted, restore, false);
 }
 
-static void session_is_in_the_store_or_in_a_trash_elsewhere(void **state)
+TEST(session_is_in_the_store_or_in_a_trash_elsewhere)
 {
-    (void)state;
     trial_dir_need_mount();
     hold("trash across file systems", make_session, put, true);
 }
 
-static void session_is_in_a_trash_elsewhere_or_restored(void **state)
+TEST(session_is_in_a_trash_elsewhere_or_restored)
 {
-    (void)state;
     trial_dir_need_mount();
     hold("restore across file systems", make_deleted, restore, true);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(session_is_in_the_store_or_in_the_trash),
-        cmocka_unit_test(session_is_in_the_trash_or_restored),
-        cmocka_unit_test(session_is_in_the_store_or_in_a_trash_elsewhere),
-        cmocka_unit_test(session_is_in_a_trash_elsewhere_or_restored),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -183,34 +183,20 @@ static void kill_hosts(const char *system, enum host_durable durable)
     printf("%s: %d hosts killed, %d rows flushed, %d there\n", system, kills, flushed, written);
 }
 
-static void rows_of_claude_are_whole(void **state)
+TEST(rows_of_claude_are_whole)
 {
-    (void)state;
     kill_hosts("claude", HOST_DURABLE_FLUSH);
     kill_hosts("claude", HOST_DURABLE_BATCH);
 }
 
-static void rows_of_goat_are_whole(void **state)
+TEST(rows_of_goat_are_whole)
 {
-    (void)state;
     kill_hosts("goat", HOST_DURABLE_FLUSH);
     kill_hosts("goat", HOST_DURABLE_ROW);
 }
 
-static void rows_of_exathena_are_whole(void **state)
+TEST(rows_of_exathena_are_whole)
 {
-    (void)state;
     kill_hosts("exathena", HOST_DURABLE_FLUSH);
     kill_hosts("exathena", HOST_DURABLE_BATCH);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_of_claude_are_whole),
-        cmocka_unit_test(rows_of_goat_are_whole),
-        cmocka_unit_test(rows_of_exathena_are_whole),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

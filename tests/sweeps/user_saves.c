@@ -164,12 +164,11 @@ static bool save_at(long k, const char *name, enum how how, struct figures *f)
     return stopped;
 }
 
-static void files_saved_during_a_rewind_are_kept(void **state)
+TEST(files_saved_during_a_rewind_are_kept)
 {
     struct figures all = { 0 };
     long stride = trial_is_long() ? 1 : 7;
 
-    (void)state;
     for (size_t i = 0; i < FILES; i++)
         for (enum how how = 0; how < HOWS; how++) {
             struct figures f = { 0 };
@@ -186,13 +185,4 @@ static void files_saved_during_a_rewind_are_kept(void **state)
         }
     assert_int_equal(all.lost, 0);
     assert_int_equal(all.temps, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(files_saved_during_a_rewind_are_kept),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,9 +2,8 @@
 
 #include "lite/base/arena.h"
 
-static void allocations_do_not_move(void **state)
+TEST(allocations_do_not_move)
 {
-    (void)state;
     struct arena a = { 0 };
     struct slice first = arena_copy(&a, SLICE("first"));
 
@@ -16,9 +15,8 @@ static void allocations_do_not_move(void **state)
     arena_fini(&a);
 }
 
-static void every_piece_is_aligned_for_any_type(void **state)
+TEST(every_piece_is_aligned_for_any_type)
 {
-    (void)state;
     struct arena a = { 0 };
 
     for (size_t n = 0; n < 100; n++)
@@ -26,9 +24,8 @@ static void every_piece_is_aligned_for_any_type(void **state)
     arena_fini(&a);
 }
 
-static void texts_are_contiguous(void **state)
+TEST(texts_are_contiguous)
 {
-    (void)state;
     struct arena a = { 0 };
     const struct slice texts[] = { SLICE("one"), { NULL, 0 }, SLICE("/"), SLICE("two") };
     const struct slice endless[] = { SLICE("one"), { "", SIZE_MAX } };
@@ -40,9 +37,8 @@ static void texts_are_contiguous(void **state)
     arena_fini(&a);
 }
 
-static void an_impossible_size_returns_null(void **state)
+TEST(an_impossible_size_returns_null)
 {
-    (void)state;
     struct arena a = { 0 };
 
     assert_null(arena_alloc(&a, SIZE_MAX));
@@ -54,15 +50,4 @@ static void an_impossible_size_returns_null(void **state)
     arena_reset(&a);
     assert_non_null(arena_zalloc(&a, 8));
     arena_fini(&a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(allocations_do_not_move),
-        cmocka_unit_test(every_piece_is_aligned_for_any_type),
-        cmocka_unit_test(texts_are_contiguous),
-        cmocka_unit_test(an_impossible_size_returns_null),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

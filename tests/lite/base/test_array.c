@@ -10,11 +10,10 @@ struct numbers {
     size_t n, cap;
 };
 
-static void items_survive_growth(void **state)
+TEST(items_survive_growth)
 {
     struct numbers a = { NULL, 0, 0 };
 
-    (void)state;
     for (uint64_t i = 0; i < 1000; i++) {
         assert_true(array_reserve(a.number, a.cap, a.n + 1));
         a.number[a.n++] = i;
@@ -25,11 +24,10 @@ static void items_survive_growth(void **state)
     free(a.number);
 }
 
-static void reserving_available_capacity_moves_nothing(void **state)
+TEST(reserving_available_capacity_moves_nothing)
 {
     struct numbers a = { NULL, 0, 0 };
 
-    (void)state;
     assert_true(array_reserve(a.number, a.cap, 40));
     assert_int_equal(a.cap, 40);
 
@@ -40,11 +38,10 @@ static void reserving_available_capacity_moves_nothing(void **state)
     free(a.number);
 }
 
-static void a_failed_allocation_changes_nothing(void **state)
+TEST(a_failed_allocation_changes_nothing)
 {
     struct numbers a = { NULL, 0, 0 };
 
-    (void)state;
     assert_true(array_reserve(a.number, a.cap, 1));
 
     struct numbers before = a;
@@ -56,15 +53,4 @@ static void a_failed_allocation_changes_nothing(void **state)
     assert_false(array_reserve(a.number, a.cap, SIZE_MAX));
     assert_memory_equal(&a, &before, sizeof a);
     free(a.number);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(items_survive_growth),
-        cmocka_unit_test(reserving_available_capacity_moves_nothing),
-        cmocka_unit_test(a_failed_allocation_changes_nothing),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,9 +4,8 @@
 
 #include "lite/base/err.h"
 
-static void error_names_context_path_and_errno(void **state)
+TEST(error_names_context_path_and_errno)
 {
-    (void)state;
     struct err e;
     char line[400];
 
@@ -18,9 +17,8 @@ static void error_names_context_path_and_errno(void **state)
     assert_string_equal(line, "No such file or directory: list claude sessions: open: /x/a.jsonl");
 }
 
-static void the_reason_comes_first(void **state)
+TEST(the_reason_comes_first)
 {
-    (void)state;
     struct err e;
     char line[400];
 
@@ -39,9 +37,8 @@ static void the_reason_comes_first(void **state)
     assert_string_equal(line, "lst: no such command; did you mean list?");
 }
 
-static void a_long_path_keeps_its_tail(void **state)
+TEST(a_long_path_keeps_its_tail)
 {
-    (void)state;
     struct err e;
     char path[400];
 
@@ -53,9 +50,8 @@ static void a_long_path_keeps_its_tail(void **state)
     assert_string_equal(e.path + strlen(e.path) - 5, "/tail");
 }
 
-static void a_path_is_added_only_once(void **state)
+TEST(a_path_is_added_only_once)
 {
-    (void)state;
     struct err e;
 
     errno = EIO;
@@ -66,23 +62,10 @@ static void a_path_is_added_only_once(void **state)
     assert_int_equal(err_at(NULL, ERR_OK, "/b"), ERR_OK);
 }
 
-static void a_null_error_struct_is_accepted(void **state)
+TEST(a_null_error_struct_is_accepted)
 {
-    (void)state;
     errno = EACCES;
     assert_int_equal(err_sys(NULL, "/x", "open"), ERR_IO);
     assert_int_equal(err_set(NULL, ERR_STALE, NULL, "x"), ERR_STALE);
     assert_int_equal(err_wrap(NULL, ERR_STALE, "x"), ERR_STALE);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(error_names_context_path_and_errno),
-        cmocka_unit_test(the_reason_comes_first),
-        cmocka_unit_test(a_long_path_keeps_its_tail),
-        cmocka_unit_test(a_path_is_added_only_once),
-        cmocka_unit_test(a_null_error_struct_is_accepted),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,9 +6,8 @@
 
 /* Texts of few letters, so that nearly every position looks like a match, cut at every length so that a read past the
  * end is noticed. */
-static void random_texts_give_the_results_of_memmem(void **state)
+TEST(random_texts_give_the_results_of_memmem)
 {
-    (void)state;
     size_t found = 0, missing = 0;
 
     srand(3);
@@ -46,12 +45,11 @@ static const char *find_slowly(const char *p, size_t n, const char *part, size_t
 }
 
 /* The bytes beside letters of either case, which differ from them in one bit, are not taken for letters. */
-static void small_letters_are_found_as_capital_ones(void **state)
+TEST(small_letters_are_found_as_capital_ones)
 {
     static const char some[] = "aAbBzZ@`[{ \xe1\xc1";
     size_t found = 0, missing = 0;
 
-    (void)state;
     srand(4);
     for (int round = 0; round < 40000; round++) {
         size_t n = 1 + (size_t)rand() % 150, part_n = 1 + (size_t)rand() % 5;
@@ -71,21 +69,9 @@ static void small_letters_are_found_as_capital_ones(void **state)
     assert_true(found > 1000 && missing > 1000);
 }
 
-static void nothing_is_found_in_an_empty_text(void **state)
+TEST(nothing_is_found_in_an_empty_text)
 {
-    (void)state;
-
     assert_null(slice_find(NULL, 0, "a", 1));
     assert_null(slice_find("abc", 3, "abcd", 4));
     assert_ptr_not_equal(slice_find("abc", 3, "", 0), NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_texts_give_the_results_of_memmem),
-        cmocka_unit_test(small_letters_are_found_as_capital_ones),
-        cmocka_unit_test(nothing_is_found_in_an_empty_text),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

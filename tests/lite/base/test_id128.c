@@ -2,9 +2,8 @@
 
 #include "lite/base/id.h"
 
-static void a_uuid_is_its_bytes(void **state)
+TEST(a_uuid_is_its_bytes)
 {
-    (void)state;
     struct id128 id = id128_of(SLICE("01234567-89ab-cdef-0011-223344556677"));
 
     assert_true(id.hi == 0x0123456789abcdefu);
@@ -12,9 +11,8 @@ static void a_uuid_is_its_bytes(void **state)
 }
 
 /* SHA-256 of these 56 bytes begins 248d6a61 d20638b8 e5c02693 0c3e6039 (FIPS 180-2, B.2). */
-static void the_id_of_a_long_text_is_a_prefix_of_its_sha256(void **state)
+TEST(the_id_of_a_long_text_is_a_prefix_of_its_sha256)
 {
-    (void)state;
     struct id128 id = id128_of(SLICE("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"));
 
     assert_true(id.hi == 0x248d6a61d20638b8u);
@@ -22,9 +20,8 @@ static void the_id_of_a_long_text_is_a_prefix_of_its_sha256(void **state)
 }
 
 /* Every length around the ones where the method changes, every position, and NULs too. */
-static void texts_that_differ_anywhere_have_different_ids(void **state)
+TEST(texts_that_differ_anywhere_have_different_ids)
 {
-    (void)state;
     enum { LONGEST = 20 };
     char text[LONGEST] = { 0 };
 
@@ -42,9 +39,8 @@ static void texts_that_differ_anywhere_have_different_ids(void **state)
     }
 }
 
-static void a_text_that_resembles_a_uuid_has_another_id(void **state)
+TEST(a_text_that_resembles_a_uuid_has_another_id)
 {
-    (void)state;
     struct id128 id = id128_of(SLICE("01234567-89ab-cdef-0011-22334455667a"));
 
     assert_false(id128_eq(id, id128_of(SLICE("01234567-89AB-cdef-0011-22334455667a"))));
@@ -53,22 +49,9 @@ static void a_text_that_resembles_a_uuid_has_another_id(void **state)
     assert_false(id128_eq(id, id128_of(SLICE("01234567-89ab-cdef-0011-22334455667"))));
 }
 
-static void no_text_has_the_null_id(void **state)
+TEST(no_text_has_the_null_id)
 {
-    (void)state;
     assert_false(id128_none(id128_of(SLICE(""))));
     assert_false(id128_none(id128_of(SLICE("00000000-0000-0000-0000-000000000000"))));
     assert_true(id128_none((struct id128){ 0, 0 }));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_uuid_is_its_bytes),
-        cmocka_unit_test(the_id_of_a_long_text_is_a_prefix_of_its_sha256),
-        cmocka_unit_test(texts_that_differ_anywhere_have_different_ids),
-        cmocka_unit_test(a_text_that_resembles_a_uuid_has_another_id),
-        cmocka_unit_test(no_text_has_the_null_id),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -56,9 +56,8 @@ static void sorts(size_t n, uint64_t mask)
     free(spare);
 }
 
-static void few_and_many_items_are_sorted_stably(void **state)
+TEST(few_and_many_items_are_sorted_stably)
 {
-    (void)state;
     static const size_t counts[] = { 0, 1, 2, 47, 48, 49, 300, 511, 512, 5000 };
 
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
@@ -72,9 +71,8 @@ static void few_and_many_items_are_sorted_stably(void **state)
     }
 }
 
-static void keys_lose_only_the_bits_that_do_not_fit(void **state)
+TEST(keys_lose_only_the_bits_that_do_not_fit)
 {
-    (void)state;
     const uint64_t near[] = { UINT64_MAX - 3, UINT64_MAX, UINT64_MAX - 1 };
     const uint64_t far[] = { 0, UINT64_MAX, UINT64_MAX - 1 };
     uint64_t item[] = { 0, 1, 2 }, again[] = { 0, 1, 2 };
@@ -87,13 +85,4 @@ static void keys_lose_only_the_bits_that_do_not_fit(void **state)
     assert_int_equal(radix_pack(again, far, 3, 2), 2);
     assert_int_equal(again[1] >> 2, again[2] >> 2);
     assert_true(again[0] >> 2 < again[1] >> 2);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(keys_lose_only_the_bits_that_do_not_fit),
-        cmocka_unit_test(few_and_many_items_are_sorted_stably),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,12 +4,11 @@
 
 enum { MANY = 40000 };
 
-static void texts_are_numbered_in_insertion_order(void **state)
+TEST(texts_are_numbered_in_insertion_order)
 {
     struct slice_set set = { .n = 0 };
     uint32_t number;
 
-    (void)state;
     assert_int_equal(slice_set_find(&set, SLICE("one")), SLICE_SET_NONE);
     assert_int_equal(slice_set_add(&set, SLICE("one"), &number), ERR_OK);
     assert_int_equal(number, 0);
@@ -24,12 +23,11 @@ static void texts_are_numbered_in_insertion_order(void **state)
     assert_int_equal(slice_set_find(&set, SLICE("two")), SLICE_SET_NONE);
 }
 
-static void texts_are_any_bytes(void **state)
+TEST(texts_are_any_bytes)
 {
     struct slice_set set = { .n = 0 };
     uint32_t a, b, none;
 
-    (void)state;
     assert_int_equal(slice_set_add(&set, ((struct slice){ "x\0a", 3 }), &a), ERR_OK);
     assert_int_equal(slice_set_add(&set, ((struct slice){ "x\0b", 3 }), &b), ERR_OK);
     assert_int_equal(slice_set_add(&set, ((struct slice){ NULL, 0 }), &none), ERR_OK);
@@ -40,14 +38,13 @@ static void texts_are_any_bytes(void **state)
 }
 
 /* Every slot that is probed costs the same; few are probed to find any text. */
-static void lookups_take_few_probes(void **state)
+TEST(lookups_take_few_probes)
 {
     static char text[MANY][24];
     struct slice_set set = { .n = 0 };
     uint32_t number;
     size_t longest = 0, run = 0;
 
-    (void)state;
     for (int i = 0; i < MANY; i++) {
         snprintf(text[i], sizeof text[i], "/src/dir%d/file%d.c", i % 100, i);
         assert_int_equal(slice_set_add(&set, slice_of(text[i]), &number), ERR_OK);
@@ -61,15 +58,4 @@ static void lookups_take_few_probes(void **state)
     }
     assert_true(longest < 200);
     slice_set_fini(&set);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(texts_are_numbered_in_insertion_order),
-        cmocka_unit_test(texts_are_any_bytes),
-        cmocka_unit_test(lookups_take_few_probes),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -46,9 +46,8 @@ static int64_t parsed(const char *text)
     return ms;
 }
 
-static void every_day_of_1600_years_is_the_one_after_the_day_before(void **state)
+TEST(every_day_of_1600_years_is_the_one_after_the_day_before)
 {
-    (void)state;
     struct date d = { 1000, 1, 1 };
     int64_t day = -days_before_1970(1000);
 
@@ -64,10 +63,8 @@ static void every_day_of_1600_years_is_the_one_after_the_day_before(void **state
     }
 }
 
-static void known_times_are_formatted(void **state)
+TEST(known_times_are_formatted)
 {
-    (void)state;
-
     assert_int_equal(parsed("1970-01-01T00:00:00Z"), 0);
     assert_int_equal(parsed("2026-03-01T10:00:02.000Z"), 1772359202000);
     assert_int_equal(parsed("1969-12-31T23:59:59.999Z"), -1);
@@ -75,9 +72,8 @@ static void known_times_are_formatted(void **state)
     assert_int_equal(parsed("-271821-04-20T00:00:00Z"), -8640000000000000);
 }
 
-static void short_forms_of_iso_8601_are_parsed(void **state)
+TEST(short_forms_of_iso_8601_are_parsed)
 {
-    (void)state;
     int64_t day = parsed("2026-03-01T00:00:00.000Z");
 
     assert_int_equal(parsed("2026-03-01"), day);
@@ -90,9 +86,8 @@ static void short_forms_of_iso_8601_are_parsed(void **state)
     assert_int_equal(parsed("2026-02-28T24:00:00Z"), day);
 }
 
-static void offsets_are_subtracted(void **state)
+TEST(offsets_are_subtracted)
 {
-    (void)state;
     int64_t ten = parsed("2026-03-01T10:00:00Z");
 
     assert_int_equal(parsed("2026-03-01T11:00:00+01:00"), ten);
@@ -100,27 +95,22 @@ static void offsets_are_subtracted(void **state)
     assert_int_equal(parsed("2026-02-28T10:01:00-23:59"), ten);
 }
 
-static void fractions_of_a_millisecond_are_truncated(void **state)
+TEST(fractions_of_a_millisecond_are_truncated)
 {
-    (void)state;
-
     assert_int_equal(parsed("1970-01-01T00:00:00.5Z"), 500);
     assert_int_equal(parsed("1970-01-01T00:00:00.0459999999999999Z"), 45);
     assert_int_equal(parsed("1969-12-31T23:59:59.9999Z"), -1);
 }
 
-static void a_day_beyond_the_month_runs_over(void **state)
+TEST(a_day_beyond_the_month_runs_over)
 {
-    (void)state;
-
     assert_int_equal(parsed("2026-02-30"), parsed("2026-03-02"));
     assert_int_equal(parsed("2023-02-29T01:00Z"), parsed("2023-03-01T01:00Z"));
     assert_int_equal(parsed("2026-04-31"), parsed("2026-05-01"));
 }
 
-static void invalid_times_are_refused_and_leave_the_output_alone(void **state)
+TEST(invalid_times_are_refused_and_leave_the_output_alone)
 {
-    (void)state;
     static const char *const wrong[] = {
         "",
         "x",
@@ -164,9 +154,8 @@ static void invalid_times_are_refused_and_leave_the_output_alone(void **state)
     }
 }
 
-static void years_beyond_four_digits_are_printed_with_a_sign(void **state)
+TEST(years_beyond_four_digits_are_printed_with_a_sign)
 {
-    (void)state;
     char text[TIME_TEXT];
 
     time_format(parsed("+010000-01-01"), text);
@@ -177,12 +166,11 @@ static void years_beyond_four_digits_are_printed_with_a_sign(void **state)
     assert_string_equal(text, "0000-01-01T00:00:00.000Z");
 }
 
-static void times_beyond_the_nanosecond_range_are_clamped(void **state)
+TEST(times_beyond_the_nanosecond_range_are_clamped)
 {
     int64_t first = time_ns((struct timespec){ INT64_MIN, 0 }),
             last = time_ns((struct timespec){ INT64_MAX, 999999999 });
 
-    (void)state;
     assert_int_equal(time_ns((struct timespec){ -1, 999000000 }), -1000000);
     assert_int_equal(time_ns_of_ms(-1), -1000000);
     assert_true(first < 0 && last > 0 && last - time_ns((struct timespec){ 1, 0 }) > 0);
@@ -191,30 +179,12 @@ static void times_beyond_the_nanosecond_range_are_clamped(void **state)
     assert_int_equal(time_ns_of_ms(INT64_MAX), last - 999999999);
 }
 
-static void the_extreme_values_fit_the_buffer(void **state)
+TEST(the_extreme_values_fit_the_buffer)
 {
-    (void)state;
     char text[TIME_TEXT];
 
     time_format(INT64_MAX, text);
     assert_string_equal(text, "+292278994-08-17T07:12:55.807Z");
     time_format(INT64_MIN, text);
     assert_string_equal(text, "-292275055-05-16T16:47:04.192Z");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_day_of_1600_years_is_the_one_after_the_day_before),
-        cmocka_unit_test(known_times_are_formatted),
-        cmocka_unit_test(short_forms_of_iso_8601_are_parsed),
-        cmocka_unit_test(offsets_are_subtracted),
-        cmocka_unit_test(fractions_of_a_millisecond_are_truncated),
-        cmocka_unit_test(a_day_beyond_the_month_runs_over),
-        cmocka_unit_test(invalid_times_are_refused_and_leave_the_output_alone),
-        cmocka_unit_test(years_beyond_four_digits_are_printed_with_a_sign),
-        cmocka_unit_test(times_beyond_the_nanosecond_range_are_clamped),
-        cmocka_unit_test(the_extreme_values_fit_the_buffer),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,10 +11,8 @@ static uint32_t first(struct slice text, bool wtf, size_t *used)
     return cp;
 }
 
-static void every_code_point_round_trips(void **state)
+TEST(every_code_point_round_trips)
 {
-    (void)state;
-
     for (uint32_t cp = 0; cp <= 0x10FFFF; cp++) {
         char bytes[4];
         size_t n = utf8_encode(bytes, cp), used;
@@ -44,10 +42,8 @@ static void repaired_is(struct slice broken, struct slice want)
 #define BAD "\xEF\xBF\xBD"
 
 /* The examples of the Unicode standard, section 3.9, tables 3-8 to 3-11. */
-static void each_maximal_invalid_part_becomes_one_replacement_character(void **state)
+TEST(each_maximal_invalid_part_becomes_one_replacement_character)
 {
-    (void)state;
-
     repaired_is(SLICE("\xC0\xAF\xE0\x80\xBF\xF0\x81\x82"
                       "A"),
                 SLICE(BAD BAD BAD BAD BAD BAD BAD BAD "A"));
@@ -63,17 +59,14 @@ static void each_maximal_invalid_part_becomes_one_replacement_character(void **s
                 SLICE(BAD BAD BAD BAD "A"));
 }
 
-static void a_truncated_character_becomes_one_replacement_character(void **state)
+TEST(a_truncated_character_becomes_one_replacement_character)
 {
-    (void)state;
-
     repaired_is(SLICE("ab\xF0\x9F\x98"), SLICE("ab" BAD));
     repaired_is(SLICE("\xE2"), SLICE(BAD));
 }
 
-static void valid_text_is_borrowed_by_repair(void **state)
+TEST(valid_text_is_borrowed_by_repair)
 {
-    (void)state;
     struct arena a = { 0 };
     struct slice text = SLICE("plain, gr\xC3\xBC\xC3\x9F, \xF0\x9F\x98\x80, and " BAD), got;
 
@@ -83,18 +76,14 @@ static void valid_text_is_borrowed_by_repair(void **state)
     assert_null(a.newest);
 }
 
-static void the_valid_prefix_ends_at_the_first_invalid_byte(void **state)
+TEST(the_valid_prefix_ends_at_the_first_invalid_byte)
 {
-    (void)state;
-
     assert_int_equal(utf8_valid_prefix(SLICE("123456789\xC3\xBC\x80zz")), 11);
     assert_int_equal(utf8_valid_prefix(SLICE("")), 0);
 }
 
-static void lengths_are_in_utf16_units(void **state)
+TEST(lengths_are_in_utf16_units)
 {
-    (void)state;
-
     assert_int_equal(utf8_utf16_length(SLICE("")), 0);
     assert_int_equal(utf8_utf16_length(SLICE("abcdefghij")), 10);
     assert_int_equal(utf8_utf16_length(SLICE("a\xC3\xBC\xE2\x82\xAC\xF0\x9F\x98\x80")), 5);
@@ -102,9 +91,8 @@ static void lengths_are_in_utf16_units(void **state)
     assert_int_equal(utf8_utf16_length(SLICE("\xF0\x9F\x98")), 1);
 }
 
-static void a_prefix_never_splits_a_pair(void **state)
+TEST(a_prefix_never_splits_a_pair)
 {
-    (void)state;
     struct slice text = SLICE("a\xF0\x9F\x98\x80"
                               "b");
 
@@ -116,9 +104,8 @@ static void a_prefix_never_splits_a_pair(void **state)
     assert_int_equal(utf8_utf16_prefix(text, 100).n, 6);
 }
 
-static void trim_removes_javascript_whitespace(void **state)
+TEST(trim_removes_javascript_whitespace)
 {
-    (void)state;
     struct slice blank = SLICE(" \t\n\v\f\r\xC2\xA0\xE1\x9A\x80\xE2\x80\x80\xE2\x80\x8A\xE2\x80\xA8"
                                "\xE2\x80\xA9\xE2\x80\xAF\xE2\x81\x9F\xE3\x80\x80\xEF\xBB\xBF");
     struct buf text = { 0 };
@@ -131,9 +118,8 @@ static void trim_removes_javascript_whitespace(void **state)
     buf_fini(&text);
 }
 
-static void trim_keeps_other_blank_looking_characters(void **state)
+TEST(trim_keeps_other_blank_looking_characters)
 {
-    (void)state;
     /* Zero width space, next line, Mongolian vowel separator, and bytes that are no character. */
     static const struct slice kept[] = { { "\xE2\x80\x8B", 3 }, { "\xC2\x85", 2 },
                                          { "\xE1\xA0\x8E", 3 }, { "\xA0", 1 },
@@ -153,28 +139,23 @@ static void composed_is(struct slice text, struct slice want)
     arena_fini(&a);
 }
 
-static void decomposed_letters_are_composed(void **state)
+TEST(decomposed_letters_are_composed)
 {
-    (void)state;
-
     composed_is(SLICE("cafe\xCC\x81"), SLICE("caf\xC3\xA9"));
     composed_is(SLICE("\xE1\x84\x80\xE1\x85\xA1"), SLICE("\xEA\xB0\x80"));
     composed_is(SLICE("\xE2\x84\xAB"), SLICE("\xC3\x85"));
 }
 
-static void composition_keeps_surrogates_and_invalid_bytes(void **state)
+TEST(composition_keeps_surrogates_and_invalid_bytes)
 {
-    (void)state;
-
     composed_is(SLICE("e\xCC\x81\xED\xA0\x80"
                       "e\xCC\x81"),
                 SLICE("\xC3\xA9\xED\xA0\x80\xC3\xA9"));
     composed_is(SLICE("e\xCC\x81\xFF"), SLICE("\xC3\xA9" BAD));
 }
 
-static void composed_text_is_borrowed(void **state)
+TEST(composed_text_is_borrowed)
 {
-    (void)state;
     struct arena a = { 0 };
     struct slice ascii = SLICE("/home/dev"), hangul = SLICE("\xEA\xB0\x80"), got;
 
@@ -183,23 +164,4 @@ static void composed_text_is_borrowed(void **state)
     assert_true(utf8_nfc(hangul, &a, &got));
     assert_ptr_equal(got.p, hangul.p);
     assert_null(a.newest);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_code_point_round_trips),
-        cmocka_unit_test(each_maximal_invalid_part_becomes_one_replacement_character),
-        cmocka_unit_test(a_truncated_character_becomes_one_replacement_character),
-        cmocka_unit_test(valid_text_is_borrowed_by_repair),
-        cmocka_unit_test(the_valid_prefix_ends_at_the_first_invalid_byte),
-        cmocka_unit_test(lengths_are_in_utf16_units),
-        cmocka_unit_test(a_prefix_never_splits_a_pair),
-        cmocka_unit_test(trim_removes_javascript_whitespace),
-        cmocka_unit_test(trim_keeps_other_blank_looking_characters),
-        cmocka_unit_test(decomposed_letters_are_composed),
-        cmocka_unit_test(composition_keeps_surrogates_and_invalid_bytes),
-        cmocka_unit_test(composed_text_is_borrowed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

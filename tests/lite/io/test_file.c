@@ -5,7 +5,7 @@
 #include "lite/io/file.h"
 #include "support/scratch.h"
 
-static void a_regular_file_is_opened_and_described(void **state)
+IN_SCRATCH(a_regular_file_is_opened_and_described)
 {
     const char *path = scratch_write(state, "a", SLICE("hello\n"));
     struct stat st;
@@ -22,7 +22,7 @@ static void a_regular_file_is_opened_and_described(void **state)
     assert_int_equal(f.fd, -1);
 }
 
-static void a_missing_file_is_not_found_and_named(void **state)
+IN_SCRATCH(a_missing_file_is_not_found_and_named)
 {
     struct file f;
     struct err e;
@@ -31,7 +31,7 @@ static void a_missing_file_is_not_found_and_named(void **state)
     assert_string_equal(strrchr(e.path, '/'), "/no");
 }
 
-static void a_symlink_is_refused_unless_followed(void **state)
+IN_SCRATCH(a_symlink_is_refused_unless_followed)
 {
     struct file f;
 
@@ -47,7 +47,7 @@ static void a_symlink_is_refused_unless_followed(void **state)
     file_close(&f);
 }
 
-static void other_file_types_are_refused_without_blocking(void **state)
+IN_SCRATCH(other_file_types_are_refused_without_blocking)
 {
     struct file f;
 
@@ -58,7 +58,7 @@ static void other_file_types_are_refused_without_blocking(void **state)
     assert_int_equal(file_open(AT_FDCWD, "/dev/null", 0, &f, NULL), ERR_UNSAFE);
 }
 
-static void reading_beyond_the_end_is_a_short_read(void **state)
+IN_SCRATCH(reading_beyond_the_end_is_a_short_read)
 {
     const char *path = scratch_write(state, "a", SLICE("0123456789"));
     struct file f;
@@ -75,7 +75,7 @@ static void reading_beyond_the_end_is_a_short_read(void **state)
     file_close(&f);
 }
 
-static void a_small_document_is_read_whole_or_refused(void **state)
+IN_SCRATCH(a_small_document_is_read_whole_or_refused)
 {
     const char *path = scratch_write(state, "a", SLICE("0123456789"));
     struct buf out = { 0 };
@@ -90,7 +90,7 @@ static void a_small_document_is_read_whole_or_refused(void **state)
 }
 
 /* Room for one byte more than the file has shows the end, so no second read of the same size is needed. */
-static void a_large_document_is_not_allocated_twice(void **state)
+IN_SCRATCH(a_large_document_is_not_allocated_twice)
 {
     static char pages[10 * 4096];
     const char *path = scratch_write(state, "a", (struct slice){ pages, sizeof pages });
@@ -102,9 +102,8 @@ static void a_large_document_is_not_allocated_twice(void **state)
     buf_fini(&out);
 }
 
-static void a_file_of_reported_size_zero_is_still_read(void **state)
+IN_SCRATCH(a_file_of_reported_size_zero_is_still_read)
 {
-    (void)state;
     struct buf out = { 0 };
 
     assert_int_equal(file_read_all(AT_FDCWD, "/proc/self/stat", 0, 65536, &out, NULL), ERR_OK);
@@ -113,21 +112,4 @@ static void a_file_of_reported_size_zero_is_still_read(void **state)
     assert_int_equal(file_read_all(AT_FDCWD, "/proc/self/stat", 0, 20, &out, NULL), ERR_FORMAT);
     assert_int_equal(out.n, 0);
     buf_fini(&out);
-}
-
-#define IN_SCRATCH(test) cmocka_unit_test_setup_teardown(test, scratch_setup, scratch_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        IN_SCRATCH(a_regular_file_is_opened_and_described),
-        IN_SCRATCH(a_missing_file_is_not_found_and_named),
-        IN_SCRATCH(a_symlink_is_refused_unless_followed),
-        IN_SCRATCH(other_file_types_are_refused_without_blocking),
-        IN_SCRATCH(reading_beyond_the_end_is_a_short_read),
-        IN_SCRATCH(a_small_document_is_read_whole_or_refused),
-        IN_SCRATCH(a_large_document_is_not_allocated_twice),
-        IN_SCRATCH(a_file_of_reported_size_zero_is_still_read),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

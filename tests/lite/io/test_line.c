@@ -2,9 +2,8 @@
 
 #include "lite/base/slice.h"
 
-static void lines_come_newest_first_and_a_torn_tail_is_flagged(void **state)
+TEST(lines_come_newest_first_and_a_torn_tail_is_flagged)
 {
-    (void)state;
     struct slice rest = SLICE("one\r\n\ntorn"), line;
     bool torn;
 
@@ -18,9 +17,8 @@ static void lines_come_newest_first_and_a_torn_tail_is_flagged(void **state)
 }
 
 /* For every text of up to 7 bytes over two letters, the backward walk is the reversed forward walk. */
-static void backward_is_forward_reversed(void **state)
+TEST(backward_is_forward_reversed)
 {
-    (void)state;
     for (unsigned n = 0; n <= 7; n++) {
         for (unsigned bits = 0; bits < 1u << n; bits++) {
             char text[8];
@@ -44,13 +42,4 @@ static void backward_is_forward_reversed(void **state)
             assert_int_equal(lines, 0);
         }
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lines_come_newest_first_and_a_torn_tail_is_flagged),
-        cmocka_unit_test(backward_is_forward_reversed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,7 +24,7 @@ static void expect_ends(const struct window *w, const char *bytes, size_t n, siz
     assert_true(slice_eq(w->tail, (struct slice){ bytes + n - tail, tail }));
 }
 
-static void both_windows_are_exact_at_every_boundary_size(void **state)
+IN_SCRATCH(both_windows_are_exact_at_every_boundary_size)
 {
     static const size_t sizes[] = { 0,     1,     4095,  4096,   4097,   8191,   8192,  8193,
                                     65535, 65536, 65537, 131071, 131072, 131073, 300000 };
@@ -50,7 +50,7 @@ static void both_windows_are_exact_at_every_boundary_size(void **state)
     window_fini(&w);
 }
 
-static void a_brief_window_reads_less_of_the_tail_first(void **state)
+IN_SCRATCH(a_brief_window_reads_less_of_the_tail_first)
 {
     static const size_t sizes[] = { 16384, 16385, 65536, 65537, 300000 };
     struct window w;
@@ -77,7 +77,7 @@ static void a_brief_window_reads_less_of_the_tail_first(void **state)
     window_fini(&w);
 }
 
-static void the_last_newline_decides_whether_the_tail_is_torn(void **state)
+IN_SCRATCH(the_last_newline_decides_whether_the_tail_is_torn)
 {
     struct window w;
 
@@ -91,7 +91,7 @@ static void the_last_newline_decides_whether_the_tail_is_torn(void **state)
     window_fini(&w);
 }
 
-static void a_file_that_shrinks_between_the_stages_is_a_shorter_window(void **state)
+IN_SCRATCH(a_file_that_shrinks_between_the_stages_is_a_shorter_window)
 {
     char *bytes = numbered(300000);
     const char *path = scratch_write(state, "a", (struct slice){ bytes, 300000 });
@@ -109,7 +109,7 @@ static void a_file_that_shrinks_between_the_stages_is_a_shorter_window(void **st
     free(bytes);
 }
 
-static void a_failed_open_leaves_an_empty_window_and_no_descriptor(void **state)
+IN_SCRATCH(a_failed_open_leaves_an_empty_window_and_no_descriptor)
 {
     struct window w;
     struct err e = { 0 };
@@ -128,18 +128,4 @@ static void a_failed_open_leaves_an_empty_window_and_no_descriptor(void **state)
     assert_int_equal(w.head.n + w.tail.n, 0);
     assert_int_equal(w.file.fd, -1);
     window_fini(&w);
-}
-
-#define IN_SCRATCH(test) cmocka_unit_test_setup_teardown(test, scratch_setup, scratch_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        IN_SCRATCH(both_windows_are_exact_at_every_boundary_size),
-        IN_SCRATCH(a_brief_window_reads_less_of_the_tail_first),
-        IN_SCRATCH(the_last_newline_decides_whether_the_tail_is_torn),
-        IN_SCRATCH(a_file_that_shrinks_between_the_stages_is_a_shorter_window),
-        IN_SCRATCH(a_failed_open_leaves_an_empty_window_and_no_descriptor),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,10 +12,8 @@ static bool is(struct slice got, const char *want)
     return slice_eq(got, slice_of(want));
 }
 
-static void the_first_byte_determines_the_type(void **state)
+TEST(the_first_byte_determines_the_type)
 {
-    (void)state;
-
     assert_int_equal(json_type(SLICE("null")), JSON_NULL);
     assert_int_equal(json_type(SLICE("false")), JSON_FALSE);
     assert_int_equal(json_type(SLICE("true")), JSON_TRUE);
@@ -28,9 +26,8 @@ static void the_first_byte_determines_the_type(void **state)
     assert_int_equal(json_type(SLICE("x")), JSON_NONE);
 }
 
-static void members_come_in_file_order(void **state)
+TEST(members_come_in_file_order)
 {
-    (void)state;
     static const char *const keys[] = { "\"type\"", "\"n\"",  "\"message\"",
                                         "\"ok\"",   "\"no\"", "\"nil\"" };
     static const char *const values[] = {
@@ -50,9 +47,8 @@ static void members_come_in_file_order(void **state)
     assert_int_equal(key.n + value.n, 0);
 }
 
-static void elements_have_no_key(void **state)
+TEST(elements_have_no_key)
 {
-    (void)state;
     struct json_iter it;
     struct slice key, value;
 
@@ -116,9 +112,8 @@ static void compare_walks(struct slice text)
     assert_false(json_iter_next(&plain, &key, &value));
 }
 
-static void a_walked_value_equals_a_skipped_one(void **state)
+TEST(a_walked_value_equals_a_skipped_one)
 {
-    (void)state;
     static const char *const texts[] = {
         ROW,
         "{\"a\":[],\"b\":{},\"c\":[[],[1,{\"d\":2}]],\"e\":3}",
@@ -133,9 +128,8 @@ static void a_walked_value_equals_a_skipped_one(void **state)
             compare_walks((struct slice){ texts[i], n });
 }
 
-static void a_walk_visits_the_contents(void **state)
+TEST(a_walk_visits_the_contents)
 {
-    (void)state;
     struct json_iter it;
     struct buf seen = { 0 };
 
@@ -145,9 +139,8 @@ static void a_walk_visits_the_contents(void **state)
     buf_fini(&seen);
 }
 
-static void only_containers_are_walked(void **state)
+TEST(only_containers_are_walked)
 {
-    (void)state;
     struct json_iter it;
 
     assert_false(json_iter_open(&it, SLICE("")));
@@ -156,9 +149,8 @@ static void only_containers_are_walked(void **state)
     assert_false(json_iter_open(&it, SLICE("\"{}\"")));
 }
 
-static void a_key_is_found_with_its_value(void **state)
+TEST(a_key_is_found_with_its_value)
 {
-    (void)state;
     struct slice v;
 
     assert_true(json_get(SLICE(ROW), "n", &v));
@@ -170,9 +162,8 @@ static void a_key_is_found_with_its_value(void **state)
     assert_false(json_get(SLICE("{\"nn\":1,\"\":2}"), "n", &v));
 }
 
-static void the_last_of_equal_keys_counts_in_any_spelling(void **state)
+TEST(the_last_of_equal_keys_counts_in_any_spelling)
 {
-    (void)state;
     struct slice v;
 
     assert_true(json_get(SLICE("{\"type\":1,\"\\u0074ype\":2}"), "type", &v));
@@ -181,9 +172,8 @@ static void the_last_of_equal_keys_counts_in_any_spelling(void **state)
     assert_true(is(v, "2"));
 }
 
-static void several_keys_are_found_in_one_pass(void **state)
+TEST(several_keys_are_found_in_one_pass)
 {
-    (void)state;
     static const char *const names[] = { "type", "absent", "nil", "type" };
     struct slice v[4];
 
@@ -197,9 +187,8 @@ static void several_keys_are_found_in_one_pass(void **state)
     assert_int_equal(v[0].n, 0);
 }
 
-static void a_path_descends_into_objects(void **state)
+TEST(a_path_descends_into_objects)
 {
-    (void)state;
     struct slice v;
 
     assert_true(json_at(SLICE(ROW), "message.role", &v));
@@ -212,9 +201,8 @@ static void a_path_descends_into_objects(void **state)
 }
 
 /* A result from a truncated text must be that of the whole one. */
-static void a_truncated_text_never_gives_a_different_result(void **state)
+TEST(a_truncated_text_never_gives_a_different_result)
 {
-    (void)state;
     static const char *const names[] = { "type", "n", "message", "ok", "no", "nil" };
     struct slice whole[6], cut[6], row = SLICE(ROW);
 
@@ -231,9 +219,8 @@ static void a_truncated_text_never_gives_a_different_result(void **state)
     }
 }
 
-static void values_before_an_error_are_found(void **state)
+TEST(values_before_an_error_are_found)
 {
-    (void)state;
     static const char *const broken[] = { "{\"a\":1,}",        "{\"a\":1,b:2}",
                                           "{\"a\":1 \"b\":2}", "{\"a\":1,\"b\"}",
                                           "{\"a\":1,\"b\":}",  "{\"a\":1,\"b\":[2,",
@@ -247,9 +234,8 @@ static void values_before_an_error_are_found(void **state)
     }
 }
 
-static void depth_uses_no_stack(void **state)
+TEST(depth_uses_no_stack)
 {
-    (void)state;
     enum { DEPTH = 500000 };
     struct buf text = { 0 };
     struct slice v;
@@ -267,9 +253,8 @@ static void depth_uses_no_stack(void **state)
     buf_fini(&text);
 }
 
-static void only_strings_have_text_and_only_true_is_a_true_bool(void **state)
+TEST(only_strings_have_text_and_only_true_is_a_true_bool)
 {
-    (void)state;
     struct arena a = { 0 };
     struct slice text;
 
@@ -292,10 +277,8 @@ static int64_t number(const char *text)
     return n;
 }
 
-static void integers_are_read_up_to_the_limits_of_the_type(void **state)
+TEST(integers_are_read_up_to_the_limits_of_the_type)
 {
-    (void)state;
-
     assert_int_equal(number("0"), 0);
     assert_int_equal(number("-0"), 0);
     assert_int_equal(number("-12"), -12);
@@ -303,9 +286,8 @@ static void integers_are_read_up_to_the_limits_of_the_type(void **state)
     assert_true(number("-9223372036854775808") == INT64_MIN);
 }
 
-static void other_numbers_are_refused(void **state)
+TEST(other_numbers_are_refused)
 {
-    (void)state;
     static const char *const wrong[] = { "",
                                          "-",
                                          "1.0",
@@ -325,27 +307,4 @@ static void other_numbers_are_refused(void **state)
         assert_false(json_int(slice_of(wrong[i]), &n));
         assert_int_equal(n, 7);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_first_byte_determines_the_type),
-        cmocka_unit_test(members_come_in_file_order),
-        cmocka_unit_test(elements_have_no_key),
-        cmocka_unit_test(a_walked_value_equals_a_skipped_one),
-        cmocka_unit_test(a_walk_visits_the_contents),
-        cmocka_unit_test(only_containers_are_walked),
-        cmocka_unit_test(a_key_is_found_with_its_value),
-        cmocka_unit_test(the_last_of_equal_keys_counts_in_any_spelling),
-        cmocka_unit_test(several_keys_are_found_in_one_pass),
-        cmocka_unit_test(a_path_descends_into_objects),
-        cmocka_unit_test(a_truncated_text_never_gives_a_different_result),
-        cmocka_unit_test(values_before_an_error_are_found),
-        cmocka_unit_test(depth_uses_no_stack),
-        cmocka_unit_test(only_strings_have_text_and_only_true_is_a_true_bool),
-        cmocka_unit_test(integers_are_read_up_to_the_limits_of_the_type),
-        cmocka_unit_test(other_numbers_are_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

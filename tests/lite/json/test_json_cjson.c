@@ -259,9 +259,8 @@ static void compare(struct slice text, size_t *both)
     cJSON_Delete(theirs);
 }
 
-static void random_texts_are_read_as_by_cjson(void **state)
+TEST(random_texts_are_read_as_by_cjson)
 {
-    (void)state;
     struct dice d = { 20260301 };
     size_t both = 0;
 
@@ -276,12 +275,4 @@ static void random_texts_are_read_as_by_cjson(void **state)
     }
     /* The test has value only if most texts are compared value by value. */
     assert_in_range(both, ROUNDS / 2, ROUNDS);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_texts_are_read_as_by_cjson),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

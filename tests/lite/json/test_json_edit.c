@@ -23,30 +23,24 @@ static void drop_gives(const char *object, const char *name, const char *want)
     buf_fini(&out);
 }
 
-static void a_value_is_replaced_in_place(void **state)
+TEST(a_value_is_replaced_in_place)
 {
-    (void)state;
-
     put_gives("{\"a\":1,\"b\":2.50,\"c\":3}", "b", "null", "{\"a\":1,\"b\":null,\"c\":3}");
     put_gives(" { \"a\" : 1 , \"b\" : [ 2 ] } ", "b", "7", " { \"a\" : 1 , \"b\" : 7 } ");
     put_gives("{\"\\u0061\":1}", "a", "2", "{\"\\u0061\":2}");
     put_gives("{\"x\":{\"a\":1},\"a\":1}", "a", "2", "{\"x\":{\"a\":1},\"a\":2}");
 }
 
-static void a_new_member_is_added_at_the_end(void **state)
+TEST(a_new_member_is_added_at_the_end)
 {
-    (void)state;
-
     put_gives("{}", "a", "1", "{\"a\":1}");
     put_gives("{ }", "a", "1", "{\"a\":1 }");
     put_gives("{\"x\":{}}", "a", "1", "{\"x\":{},\"a\":1}");
     put_gives("{\"x\":1 }", "a", "\"}\"", "{\"x\":1,\"a\":\"}\" }");
 }
 
-static void a_member_is_removed_with_its_comma(void **state)
+TEST(a_member_is_removed_with_its_comma)
 {
-    (void)state;
-
     drop_gives("{\"a\":1,\"b\":2,\"c\":3}", "a", "{\"b\":2,\"c\":3}");
     drop_gives("{\"a\":1,\"b\":2,\"c\":3}", "b", "{\"a\":1,\"c\":3}");
     drop_gives("{\"a\":1,\"b\":2,\"c\":3}", "c", "{\"a\":1,\"b\":2}");
@@ -56,15 +50,13 @@ static void a_member_is_removed_with_its_comma(void **state)
     drop_gives("{}", "a", "{}");
 }
 
-static void every_member_with_the_name_is_edited(void **state)
+TEST(every_member_with_the_name_is_edited)
 {
-    (void)state;
-
     drop_gives("{\"a\":1,\"b\":2,\"a\":3,\"\\u0061\":4}", "a", "{\"b\":2}");
     put_gives("{\"a\":1,\"b\":2,\"a\":3}", "a", "4", "{\"a\":4,\"b\":2}");
 }
 
-static void many_edits_are_one_pass(void **state)
+TEST(many_edits_are_one_pass)
 {
     struct buf out = { 0 };
     const struct json_edit edits[] = {
@@ -75,30 +67,14 @@ static void many_edits_are_one_pass(void **state)
         { .name = "newer", .value = SLICE("{}") },
     };
 
-    (void)state;
     assert_int_equal(
         json_edit(&out, SLICE("{\"gone\":1,\"here\":0,\"x\":1.0,\"gone\":2}"), edits, 5), ERR_OK);
     assert_string_equal(buf_cstr(&out), "{\"here\":true,\"x\":1.0,\"new\":[1],\"newer\":{}}");
     buf_fini(&out);
 }
 
-static void every_other_byte_is_kept(void **state)
+TEST(every_other_byte_is_kept)
 {
-    (void)state;
-
     put_gives("{\"n\":1e400,\"t\":\"\\ud800\xFF\",\"m\":null}", "m", "1",
               "{\"n\":1e400,\"t\":\"\\ud800\xFF\",\"m\":1}");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_value_is_replaced_in_place),
-        cmocka_unit_test(a_new_member_is_added_at_the_end),
-        cmocka_unit_test(a_member_is_removed_with_its_comma),
-        cmocka_unit_test(many_edits_are_one_pass),
-        cmocka_unit_test(every_member_with_the_name_is_edited),
-        cmocka_unit_test(every_other_byte_is_kept),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

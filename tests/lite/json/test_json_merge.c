@@ -14,9 +14,8 @@ static void merges(const char *target, const char *patch, const char *want)
 }
 
 /* The table at the end of RFC 7396. */
-static void the_cases_of_the_rfc(void **state)
+TEST(the_cases_of_the_rfc)
 {
-    (void)state;
     merges("{\"a\":\"b\"}", "{\"a\":\"c\"}", "{\"a\":\"c\"}");
     merges("{\"a\":\"b\"}", "{\"b\":\"c\"}", "{\"a\":\"b\",\"b\":\"c\"}");
     merges("{\"a\":\"b\"}", "{\"a\":null}", "{}");
@@ -34,9 +33,8 @@ static void the_cases_of_the_rfc(void **state)
     merges("{}", "{\"a\":{\"bb\":{\"ccc\":null}}}", "{\"a\":{\"bb\":{}}}");
 }
 
-static void bytes_stay_and_keys_are_compared_decoded(void **state)
+TEST(bytes_stay_and_keys_are_compared_decoded)
 {
-    (void)state;
     merges("{\"n\":1e400,\"t\":1.0}", "{\"u\":-0}", "{\"n\":1e400,\"t\":1.0,\"u\":-0}");
     merges("{\"a\":1}", "{\"\\u0061\":null}", "{}");
     merges("{\"a\":1,\"b\":2,\"a\":3}", "{\"c\":4,\"c\":5}", "{\"b\":2,\"a\":3,\"c\":5}");
@@ -44,11 +42,10 @@ static void bytes_stay_and_keys_are_compared_decoded(void **state)
     merges("{ \"a\" : 1 }", "{ }", "{\"a\":1}");
 }
 
-static void a_patch_nested_too_deep_is_refused(void **state)
+TEST(a_patch_nested_too_deep_is_refused)
 {
     struct buf patch = { 0 }, out = { 0 };
 
-    (void)state;
     for (int i = 0; i < 300; i++)
         assert_int_equal(buf_addf(&patch, "{\"a\":"), ERR_OK);
     assert_int_equal(buf_addf(&patch, "1"), ERR_OK);
@@ -57,14 +54,4 @@ static void a_patch_nested_too_deep_is_refused(void **state)
     assert_int_equal(json_merge(&out, SLICE("{}"), buf_slice(&patch)), ERR_USAGE);
     buf_fini(&patch);
     buf_fini(&out);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_cases_of_the_rfc),
-        cmocka_unit_test(bytes_stay_and_keys_are_compared_decoded),
-        cmocka_unit_test(a_patch_nested_too_deep_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

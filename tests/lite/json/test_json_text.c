@@ -13,29 +13,23 @@ static void says(struct slice written, struct slice want)
     arena_fini(&a);
 }
 
-static void escapes_are_decoded(void **state)
+TEST(escapes_are_decoded)
 {
-    (void)state;
-
     says(SLICE("\"\\\"\\\\\\/\\b\\f\\n\\r\\t\""), SLICE("\"\\/\b\f\n\r\t"));
     says(SLICE("\"\\u0041\\u00e9\\u20AC\""), SLICE("A\xC3\xA9\xE2\x82\xAC"));
     says(SLICE("\"a\\u0000b\""), SLICE("a\0b"));
     says(SLICE("\"\""), SLICE(""));
 }
 
-static void a_pair_of_surrogates_is_one_character(void **state)
+TEST(a_pair_of_surrogates_is_one_character)
 {
-    (void)state;
-
     says(SLICE("\"\\ud83d\\ude00\""), SLICE("\xF0\x9F\x98\x80"));
     says(SLICE("\"\\uD800\\uDC00\""), SLICE("\xF0\x90\x80\x80"));
     says(SLICE("\"\\uDBFF\\uDFFF\""), SLICE("\xF4\x8F\xBF\xBF"));
 }
 
-static void a_lone_surrogate_is_kept_as_three_bytes(void **state)
+TEST(a_lone_surrogate_is_kept_as_three_bytes)
 {
-    (void)state;
-
     says(SLICE("\"\\ud800\""), SLICE("\xED\xA0\x80"));
     says(SLICE("\"\\ude00\\ud83d\""), SLICE("\xED\xB8\x80\xED\xA0\xBD"));
     says(SLICE("\"\\ud83d\\ud83d\\ude00\""), SLICE("\xED\xA0\xBD\xF0\x9F\x98\x80"));
@@ -43,10 +37,8 @@ static void a_lone_surrogate_is_kept_as_three_bytes(void **state)
     says(SLICE("\"\\ud83d\\n\""), SLICE("\xED\xA0\xBD\n"));
 }
 
-static void invalid_bytes_beside_escapes_are_replaced(void **state)
+TEST(invalid_bytes_beside_escapes_are_replaced)
 {
-    (void)state;
-
     says(SLICE("\"\xFF\\n\xE2\x82\""), SLICE("\xEF\xBF\xBD\n\xEF\xBF\xBD"));
     says(SLICE("\"\xED\xA0\x80\""), SLICE("\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD"));
     /* A character cut off by an escape does not consume its bytes. */
@@ -54,18 +46,15 @@ static void invalid_bytes_beside_escapes_are_replaced(void **state)
                                          "A"));
 }
 
-static void a_bad_escape_is_kept_as_written(void **state)
+TEST(a_bad_escape_is_kept_as_written)
 {
-    (void)state;
-
     says(SLICE("\"\\x41\\u12g4\\u1\""), SLICE("\\x41\\u12g4\\u1"));
     says(SLICE("\"\\ud800\\u12\""), SLICE("\xED\xA0\x80\\u12"));
     says(SLICE("\"a\\\0b\""), SLICE("a\\\0b"));
 }
 
-static void text_without_escapes_is_borrowed(void **state)
+TEST(text_without_escapes_is_borrowed)
 {
-    (void)state;
     struct arena a = { 0 };
     struct slice value = SLICE("\"plain \xC3\xA9 text\""), got;
 
@@ -75,9 +64,8 @@ static void text_without_escapes_is_borrowed(void **state)
     assert_null(a.newest);
 }
 
-static void an_incomplete_string_has_no_text(void **state)
+TEST(an_incomplete_string_has_no_text)
 {
-    (void)state;
     static const struct slice wrong[] = { { NULL, 0 },     { "\"", 1 },   { "\"abc", 4 },
                                           { "\"\\\"", 3 }, { "12", 2 },   { "null", 4 },
                                           { "{}", 2 },     { "abc\"", 4 } };
@@ -92,10 +80,8 @@ static void an_incomplete_string_has_no_text(void **state)
     arena_fini(&a);
 }
 
-static void strings_are_compared_decoded(void **state)
+TEST(strings_are_compared_decoded)
 {
-    (void)state;
-
     assert_true(json_string_is(SLICE("\"type\""), "type"));
     assert_true(json_string_is(SLICE("\"\\u0074yp\\u0065\""), "type"));
     assert_true(json_string_is(SLICE("\"\\ud83d\\ude00\""), "\xF0\x9F\x98\x80"));
@@ -105,19 +91,4 @@ static void strings_are_compared_decoded(void **state)
     assert_false(json_string_is(SLICE("\"type\\u0000\""), "type"));
     assert_false(json_string_is(SLICE("type"), "type"));
     assert_false(json_string_is(SLICE("\"type"), "type"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(escapes_are_decoded),
-        cmocka_unit_test(a_pair_of_surrogates_is_one_character),
-        cmocka_unit_test(a_lone_surrogate_is_kept_as_three_bytes),
-        cmocka_unit_test(invalid_bytes_beside_escapes_are_replaced),
-        cmocka_unit_test(a_bad_escape_is_kept_as_written),
-        cmocka_unit_test(text_without_escapes_is_borrowed),
-        cmocka_unit_test(an_incomplete_string_has_no_text),
-        cmocka_unit_test(strings_are_compared_decoded),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

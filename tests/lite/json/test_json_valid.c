@@ -27,9 +27,8 @@ static void all_are(bool want, const char *const texts[], size_t n)
             fail_msg("%s is %s", texts[i], want ? "refused" : "accepted");
 }
 
-static void texts_that_json_parse_accepts_are_valid(void **state)
+TEST(texts_that_json_parse_accepts_are_valid)
 {
-    (void)state;
     static const char *const texts[] = { "{}",
                                          "[]",
                                          "null",
@@ -50,9 +49,8 @@ static void texts_that_json_parse_accepts_are_valid(void **state)
     all_are(true, texts, sizeof texts / sizeof *texts);
 }
 
-static void texts_that_json_parse_rejects_are_invalid(void **state)
+TEST(texts_that_json_parse_rejects_are_invalid)
 {
-    (void)state;
     static const char *const texts[] = { "",
                                          " ",
                                          "{",
@@ -122,9 +120,8 @@ static void texts_that_json_parse_rejects_are_invalid(void **state)
     assert_false(json_valid(SLICE("\"a\0b\"")));
 }
 
-static void every_proper_prefix_of_a_row_is_invalid(void **state)
+TEST(every_proper_prefix_of_a_row_is_invalid)
 {
-    (void)state;
     static const char row[] =
         "{\"type\":\"user\",\"message\":{\"role\":\"user\",\"content\":[{\"t\":\"\\u00e9"
         "\\\\\"},-1.5e3,true,false,null]},\"uuid\":\"x\"}";
@@ -135,10 +132,8 @@ static void every_proper_prefix_of_a_row_is_invalid(void **state)
 }
 
 /* Depths on both sides of every size of the nesting stack, and far beyond any call stack. */
-static void depth_has_no_limit(void **state)
+TEST(depth_has_no_limit)
 {
-    (void)state;
-
     for (size_t depth = 500; depth < 3000000; depth = depth < 1100 ? depth + 1 : depth * 3) {
         struct buf text = { 0 };
 
@@ -158,9 +153,8 @@ static void depth_has_no_limit(void **state)
     }
 }
 
-static void a_control_character_anywhere_in_a_long_string_is_found(void **state)
+TEST(a_control_character_anywhere_in_a_long_string_is_found)
 {
-    (void)state;
     char text[400];
 
     memset(text, 'x', sizeof text);
@@ -174,7 +168,7 @@ static void a_control_character_anywhere_in_a_long_string_is_found(void **state)
 }
 
 /* Wherever the blocks that a string is read in end. */
-static void an_escape_anywhere_in_a_long_string_is_read(void **state)
+TEST(an_escape_anywhere_in_a_long_string_is_read)
 {
     static const struct {
         const char *escape;
@@ -184,7 +178,6 @@ static void an_escape_anywhere_in_a_long_string_is_read(void **state)
                     { "\\x", false },     { "\\u00g0", false }, { "\\u12\"", false },
                     { "\\\\\\q", false }, { "\"", false },      { "\\u\\n12", false } };
 
-    (void)state;
     for (size_t i = 0; i < sizeof escapes / sizeof *escapes; i++) {
         for (size_t at = 0; at < 150; at++) {
             char text[400];
@@ -203,17 +196,4 @@ static void an_escape_anywhere_in_a_long_string_is_read(void **state)
             assert_false(json_valid_plain((struct slice){ text, (size_t)n }));
         }
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(texts_that_json_parse_accepts_are_valid),
-        cmocka_unit_test(texts_that_json_parse_rejects_are_invalid),
-        cmocka_unit_test(every_proper_prefix_of_a_row_is_invalid),
-        cmocka_unit_test(depth_has_no_limit),
-        cmocka_unit_test(a_control_character_anywhere_in_a_long_string_is_found),
-        cmocka_unit_test(an_escape_anywhere_in_a_long_string_is_read),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

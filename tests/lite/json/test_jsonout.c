@@ -23,9 +23,8 @@ static void written_is(struct fixture *f, struct slice want)
     buf_fini(&f->out);
 }
 
-static void commas_are_only_between_values(void **state)
+TEST(commas_are_only_between_values)
 {
-    (void)state;
     struct fixture f;
 
     open_fixture(&f);
@@ -61,10 +60,8 @@ static void text_is(struct slice text, struct slice want)
     written_is(&f, want);
 }
 
-static void text_is_escaped_as_json_stringify_does(void **state)
+TEST(text_is_escaped_as_json_stringify_does)
 {
-    (void)state;
-
     text_is(SLICE(""), SLICE("\"\""));
     text_is(SLICE("a\"b\\c/"), SLICE("\"a\\\"b\\\\c/\""));
     text_is(SLICE("\b\f\n\r\t\0\x1f\x7f"), SLICE("\"\\b\\f\\n\\r\\t\\u0000\\u001f\x7f\""));
@@ -72,10 +69,8 @@ static void text_is_escaped_as_json_stringify_does(void **state)
             SLICE("\"\xC3\xA9\xE2\x80\xA8\xF0\x9F\x98\x80\""));
 }
 
-static void surrogates_are_escaped_and_invalid_bytes_replaced(void **state)
+TEST(surrogates_are_escaped_and_invalid_bytes_replaced)
 {
-    (void)state;
-
     text_is(SLICE("a\xED\xA0\x80z\xED\xBF\xBF"), SLICE("\"a\\ud800z\\udfff\""));
     text_is(SLICE("\xFF"
                   "a\xE2\x82"),
@@ -83,9 +78,8 @@ static void surrogates_are_escaped_and_invalid_bytes_replaced(void **state)
                   "a\xEF\xBF\xBD\""));
 }
 
-static void every_character_round_trips(void **state)
+TEST(every_character_round_trips)
 {
-    (void)state;
     struct arena a = { 0 };
     char text[0x1000];
 
@@ -102,9 +96,8 @@ static void every_character_round_trips(void **state)
     buf_fini(&f.out);
 }
 
-static void raw_json_is_copied_with_invalid_bytes_replaced(void **state)
+TEST(raw_json_is_copied_with_invalid_bytes_replaced)
 {
-    (void)state;
     struct fixture f;
 
     open_fixture(&f);
@@ -112,9 +105,8 @@ static void raw_json_is_copied_with_invalid_bytes_replaced(void **state)
     written_is(&f, SLICE("{ \"n\": 1e400, \"t\": \"\\ud800\xEF\xBF\xBD\xC3\xA9\xEF\xBF\xBD\" }"));
 }
 
-static void an_empty_member_is_omitted(void **state)
+TEST(an_empty_member_is_omitted)
 {
-    (void)state;
     struct fixture f;
 
     open_fixture(&f);
@@ -127,9 +119,8 @@ static void an_empty_member_is_omitted(void **state)
     written_is(&f, SLICE("{\"some\":\"x\",\"more\":\"y\"}"));
 }
 
-static void the_first_failure_sticks(void **state)
+TEST(the_first_failure_sticks)
 {
-    (void)state;
     struct fixture f;
 
     open_fixture(&f);
@@ -141,18 +132,4 @@ static void the_first_failure_sticks(void **state)
     assert_int_equal(f.j.rc, ERR_NOMEM);
     assert_true(slice_eq(buf_slice(&f.out), SLICE("1")));
     buf_fini(&f.out);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(commas_are_only_between_values),
-        cmocka_unit_test(text_is_escaped_as_json_stringify_does),
-        cmocka_unit_test(surrogates_are_escaped_and_invalid_bytes_replaced),
-        cmocka_unit_test(every_character_round_trips),
-        cmocka_unit_test(raw_json_is_copied_with_invalid_bytes_replaced),
-        cmocka_unit_test(an_empty_member_is_omitted),
-        cmocka_unit_test(the_first_failure_sticks),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,9 +16,8 @@ static char *text_of(size_t n, char fill)
     return p;
 }
 
-static void a_stop_byte_is_found_at_every_offset_of_every_length(void **state)
+TEST(a_stop_byte_is_found_at_every_offset_of_every_length)
 {
-    (void)state;
     static const char stops[] = { '"', '\\', '\n', '\0', 0x1f };
 
     for (size_t n = 1; n <= LONGEST; n += n < 80 ? 1 : 13) {
@@ -33,10 +32,8 @@ static void a_stop_byte_is_found_at_every_offset_of_every_length(void **state)
     }
 }
 
-static void no_other_byte_is_a_stop_byte(void **state)
+TEST(no_other_byte_is_a_stop_byte)
 {
-    (void)state;
-
     for (int c = 0x20; c < 256; c++) {
         if (c == '"' || c == '\\')
             continue;
@@ -49,10 +46,8 @@ static void no_other_byte_is_a_stop_byte(void **state)
     }
 }
 
-static void the_first_of_several_stop_bytes_is_found(void **state)
+TEST(the_first_of_several_stop_bytes_is_found)
 {
-    (void)state;
-
     for (size_t n = 2; n <= LONGEST; n += 7) {
         char *p = text_of(n, '"');
 
@@ -69,9 +64,8 @@ static const char *string_end(const char *text)
     return scan_string_end(text, text + strlen(text));
 }
 
-static void escaped_quotes_do_not_end_a_string(void **state)
+TEST(escaped_quotes_do_not_end_a_string)
 {
-    (void)state;
     static const char plain[] = "abc\" tail", quote[] = "a\\\"b\"", slash[] = "a\\\\\" \"";
 
     assert_ptr_equal(string_end(plain), plain + 3);
@@ -79,18 +73,16 @@ static void escaped_quotes_do_not_end_a_string(void **state)
     assert_ptr_equal(string_end(slash), slash + 3);
 }
 
-static void raw_control_characters_are_skipped(void **state)
+TEST(raw_control_characters_are_skipped)
 {
-    (void)state;
     static const char text[] = "a\tb\n\"";
 
     assert_ptr_equal(string_end(text), text + 4);
 }
 
 /* Escapes and ends at every offset of a block and of the remainder after the last one. */
-static void string_ends_agree_with_a_plain_scan(void **state)
+TEST(string_ends_agree_with_a_plain_scan)
 {
-    (void)state;
     uint64_t seed = 1;
 
     for (int round = 0; round < 20000; round++) {
@@ -110,27 +102,11 @@ static void string_ends_agree_with_a_plain_scan(void **state)
     }
 }
 
-static void a_truncated_string_has_no_end(void **state)
+TEST(a_truncated_string_has_no_end)
 {
-    (void)state;
-
     assert_null(string_end(""));
     assert_null(string_end("abc"));
     assert_null(string_end("abc\\"));
     assert_null(string_end("abc\\\""));
     assert_null(string_end("\n"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_stop_byte_is_found_at_every_offset_of_every_length),
-        cmocka_unit_test(no_other_byte_is_a_stop_byte),
-        cmocka_unit_test(the_first_of_several_stop_bytes_is_found),
-        cmocka_unit_test(escaped_quotes_do_not_end_a_string),
-        cmocka_unit_test(raw_control_characters_are_skipped),
-        cmocka_unit_test(string_ends_agree_with_a_plain_scan),
-        cmocka_unit_test(a_truncated_string_has_no_end),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

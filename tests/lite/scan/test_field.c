@@ -45,9 +45,8 @@ static const char *first_of(const char *window, bool whole)
     return found.p ? text : NULL;
 }
 
-static void the_last_row_wins_even_when_it_is_empty(void **state)
+TEST(the_last_row_wins_even_when_it_is_empty)
 {
-    (void)state;
     assert_string_equal(value_of(TITLE, "{\"type\":\"custom-title\",\"customTitle\":\"one\"}\n"
                                         "{\"type\":\"custom-title\",\"customTitle\":\"two\"}\n"),
                         "two");
@@ -56,9 +55,8 @@ static void the_last_row_wins_even_when_it_is_empty(void **state)
                         "");
 }
 
-static void irrelevant_rows_are_skipped(void **state)
+TEST(irrelevant_rows_are_skipped)
 {
-    (void)state;
     assert_string_equal(value_of(TITLE, "{\"type\":\"custom-title\",\"customTitle\":\"good\"}\n"
                                         "{\"type\":\"custom-title\",\"customTitle\":7}\n"
                                         "{\"type\":\"x\",\"a\":{\"type\":\"custom-title\","
@@ -70,34 +68,30 @@ static void irrelevant_rows_are_skipped(void **state)
     assert_string_equal(value_of(PROMPT, "{\"lastPrompt\": \"any row\"}"), "any row");
 }
 
-static void a_loose_field_allows_one_blank(void **state)
+TEST(a_loose_field_allows_one_blank)
 {
-    (void)state;
     assert_string_equal(value_of(TAG, "{\"type\": \"tag\",\"tag\": \"t\"}"), "t");
     assert_null(value_of(TAG, "{\"type\" : \"tag\",\"tag\":\"t\"}"));
 }
 
-static void an_entry_glued_to_a_torn_row_is_found(void **state)
+TEST(an_entry_glued_to_a_torn_row_is_found)
 {
-    (void)state;
     assert_string_equal(
         value_of(TAG, "{\"type\":\"user\",\"mess{\"type\":\"tag\",\"tag\":\"t\"}\n"), "t");
     assert_null(value_of(TAG, "{\"type\":\"user\",\"x\":{\"type\":\"tag\",\"tag\":\"t\"}\n"));
     assert_null(value_of(TAG, "{\"type\":\"user\",\"x\":[{\"type\":\"tag\",\"tag\":\"t\"}\n"));
 }
 
-static void raw_fields_count_nested_and_terminated_values(void **state)
+TEST(raw_fields_count_nested_and_terminated_values)
 {
-    (void)state;
     assert_string_equal(value_of(BRANCH, "{\"a\":{\"gitBranch\": \"one\"}}\n{\"gitBranch\":\"two"),
                         "one");
     assert_string_equal(value_of(BRANCH, "\"gitBranch\":\"a\\u0041\\\"\""), "aA\"");
     assert_string_equal(value_of(BRANCH, "\"gitBranch\":\"a\\q\""), "a\\q");
 }
 
-static void a_match_inside_a_torn_value_is_skipped(void **state)
+TEST(a_match_inside_a_torn_value_is_skipped)
 {
-    (void)state;
     assert_string_equal(value_of(BRANCH, "\"gitBranch\":\"a{\"gitBranch\":\"b\"}"), "a{");
     assert_string_equal(value_of(BRANCH, "\"gitBranch\":\"a\\\"gitBranch\":\"b\"}"),
                         "a\"gitBranch");
@@ -105,9 +99,8 @@ static void a_match_inside_a_torn_value_is_skipped(void **state)
     assert_string_equal(value_of(BRANCH, "\"gitBranch\":\"a\",\"gitBranch\":\"b\"}"), "b");
 }
 
-static void the_first_raw_value_prefers_the_spelling_without_blank(void **state)
+TEST(the_first_raw_value_prefers_the_spelling_without_blank)
 {
-    (void)state;
     assert_string_equal(first_of("{\"cwd\": \"/b\",\"x\":{\"cwd\":\"/a\"}}", true), "/a");
     assert_string_equal(first_of("{\"cwd\": \"/b\"}", true), "/b");
     assert_null(first_of("{\"cwd\": \"/b\"}", false));
@@ -129,9 +122,8 @@ static bool count_two(size_t field, struct slice window, size_t at, void *arg)
     return ++seen->count == 2;
 }
 
-static void matches_come_last_first_until_the_callback_stops(void **state)
+TEST(matches_come_last_first_until_the_callback_stops)
 {
-    (void)state;
     static const struct field field = { FIELD_SEEN, "\"timestamp\":\"", NULL };
     struct slice window =
         SLICE("{\"timestamp\":\"1\"}\n{\"timestamp\":\"2\"}\n{\"timestamp\":\"3\"}\n");
@@ -147,19 +139,4 @@ static void matches_come_last_first_until_the_callback_stops(void **state)
     assert_int_equal(seen.at, sizeof "{" - 1);
     assert_false(value.found);
     arena_fini(&a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_last_row_wins_even_when_it_is_empty),
-        cmocka_unit_test(irrelevant_rows_are_skipped),
-        cmocka_unit_test(a_loose_field_allows_one_blank),
-        cmocka_unit_test(an_entry_glued_to_a_torn_row_is_found),
-        cmocka_unit_test(raw_fields_count_nested_and_terminated_values),
-        cmocka_unit_test(a_match_inside_a_torn_value_is_skipped),
-        cmocka_unit_test(the_first_raw_value_prefers_the_spelling_without_blank),
-        cmocka_unit_test(matches_come_last_first_until_the_callback_stops),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,9 +20,8 @@ static struct index_line only_line(struct slice text, unsigned flags)
 
 #define ONLY(text) only_line(SLICE(text), 0)
 
-static void a_row_yields_type_id_parent_time_and_flags(void **state)
+TEST(a_row_yields_type_id_parent_time_and_flags)
 {
-    (void)state;
     struct index_line line =
         ONLY("{\"parentUuid\":\"p\",\"isMeta\":true,\"side\":false,\"type\":\"assistant\","
              "\"message\":{\"type\":\"x\",\"uuid\":\"nested\"},\"uuid\":\"" ID "\","
@@ -36,7 +35,7 @@ static void a_row_yields_type_id_parent_time_and_flags(void **state)
     assert_int_equal(line.marks, META);
 }
 
-static void the_type_may_be_the_first_member(void **state)
+TEST(the_type_may_be_the_first_member)
 {
     static const char *const roles[] = { "user", "tool", NULL };
     static const struct index_keys inner = { .type = "role", .kinds = roles, .inner = "message" };
@@ -53,7 +52,6 @@ static void the_type_may_be_the_first_member(void **state)
         { SLICE("{\"message\":{\"role\":7}}\n"), 0 },
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct index ix = { 0 };
 
@@ -65,9 +63,8 @@ static void the_type_may_be_the_first_member(void **state)
     }
 }
 
-static void missing_fields_are_empty(void **state)
+TEST(missing_fields_are_empty)
 {
-    (void)state;
     struct index_line line = ONLY("{\"uuid\":7,\"parentUuid\":null,\"type\":\"other\"}\n");
 
     assert_int_equal(line.state, LINE_OK);
@@ -77,17 +74,15 @@ static void missing_fields_are_empty(void **state)
     assert_int_equal(line.marks, 0);
 }
 
-static void a_short_time_is_not_extended_to_a_later_quote(void **state)
+TEST(a_short_time_is_not_extended_to_a_later_quote)
 {
-    (void)state;
     struct index_line line = ONLY("{\"timestamp\":\"1970-01-02\",\"abcdefghijk\":\"\"}\n");
 
     assert_int_equal(line.time_ms, 86400000);
 }
 
-static void the_last_of_duplicate_keys_counts(void **state)
+TEST(the_last_of_duplicate_keys_counts)
 {
-    (void)state;
     struct index_line line =
         ONLY("{\"type\":\"user\",\"isMeta\":true,\"uuid\":\"a\",\"type\":\"assistant\","
              "\"uuid\":5,\"isMeta\":null,\"side\":{}}\n");
@@ -97,9 +92,8 @@ static void the_last_of_duplicate_keys_counts(void **state)
     assert_int_equal(line.marks, SIDE);
 }
 
-static void escapes_in_keys_and_texts_are_decoded(void **state)
+TEST(escapes_in_keys_and_texts_are_decoded)
 {
-    (void)state;
     struct index_line line = ONLY("{\"\\u0074ype\":\"\\u0075ser\",\"uu\\u0069d\":\"a\\n\","
                                   "\"not\\\"type\":1,\"isMeta \\\\\":true}\n");
 
@@ -109,9 +103,8 @@ static void escapes_in_keys_and_texts_are_decoded(void **state)
     assert_int_equal(line.marks, 0);
 }
 
-static void blanks_and_a_carriage_return_do_not_matter(void **state)
+TEST(blanks_and_a_carriage_return_do_not_matter)
 {
-    (void)state;
     struct index_line line = ONLY(" \t{ \"type\"   :\t \"user\" , \"side\" : 1 } \r\n");
 
     assert_int_equal(line.state, LINE_OK);
@@ -120,9 +113,8 @@ static void blanks_and_a_carriage_return_do_not_matter(void **state)
     assert_int_equal(line.length, sizeof(" \t{ \"type\"   :\t \"user\" , \"side\" : 1 } \r") - 1);
 }
 
-static void damaged_lines_are_flagged_and_later_lines_are_read(void **state)
+TEST(damaged_lines_are_flagged_and_later_lines_are_read)
 {
-    (void)state;
     const struct {
         struct slice text;
         enum index_state state;
@@ -163,9 +155,8 @@ static void damaged_lines_are_flagged_and_later_lines_are_read(void **state)
     }
 }
 
-static void only_the_exact_pass_validates_values(void **state)
+TEST(only_the_exact_pass_validates_values)
 {
-    (void)state;
     struct slice line = SLICE("{\"type\":\"user\",\"a\":nonsense}\n");
 
     assert_int_equal(only_line(line, 0).state, LINE_OK);
@@ -173,9 +164,8 @@ static void only_the_exact_pass_validates_values(void **state)
     assert_int_equal(only_line(line, INDEX_VALIDATE).kind, 0);
 }
 
-static void a_hundred_thousand_levels_are_one_line(void **state)
+TEST(a_hundred_thousand_levels_are_one_line)
 {
-    (void)state;
     struct buf b = { 0 };
     struct index_line line;
 
@@ -192,9 +182,8 @@ static void a_hundred_thousand_levels_are_one_line(void **state)
     buf_fini(&b);
 }
 
-static void a_text_beyond_the_limit_is_ignored(void **state)
+TEST(a_text_beyond_the_limit_is_ignored)
 {
-    (void)state;
     for (size_t n = INDEX_TEXT_MAX; n <= INDEX_TEXT_MAX + 1; n++) {
         struct buf b = { 0 };
 
@@ -246,9 +235,8 @@ static struct index_line naive_line(struct slice text, int64_t offset)
     return line;
 }
 
-static void the_index_agrees_with_a_naive_reader(void **state)
+TEST(the_index_agrees_with_a_naive_reader)
 {
-    (void)state;
     struct dice dice = { 88172645463325252u };
 
     for (int round = 0; round < 3000; round++) {
@@ -277,9 +265,8 @@ static void the_index_agrees_with_a_naive_reader(void **state)
     }
 }
 
-static void the_cost_of_a_line_is_bounded(void **state)
+TEST(the_cost_of_a_line_is_bounded)
 {
-    (void)state;
     struct buf b = { 0 };
     struct index ix;
 
@@ -293,14 +280,13 @@ static void the_cost_of_a_line_is_bounded(void **state)
 }
 
 /* Thirty megabytes of newlines once took three gigabytes of memory. */
-static void empty_lines_are_indexed_only_up_to_a_limit(void **state)
+TEST(empty_lines_are_indexed_only_up_to_a_limit)
 {
     struct buf many = { 0 };
     struct index ix = { 0 };
     struct err e = { 0 };
     size_t lines = INDEX_LINES_FREE + INDEX_LINES_FREE / 32;
 
-    (void)state;
     assert_int_equal(buf_reserve(&many, lines), ERR_OK);
     memset(many.p, '\n', lines);
     assert_int_equal(index_bytes(&ix, (struct slice){ many.p, INDEX_LINES_FREE }, 0, &keys, 0, &e),
@@ -318,38 +304,15 @@ static void empty_lines_are_indexed_only_up_to_a_limit(void **state)
 }
 
 /* A line of one gigabyte once took three of memory; no client can hold it. */
-static void a_line_longer_than_any_string_is_broken(void **state)
+TEST(a_line_longer_than_any_string_is_broken)
 {
     struct index_reader r;
     struct key_scan s = { .ended = true };
 
-    (void)state;
     index_reader_init(&r, &keys, 0);
     assert_int_equal(index_line_found(&r, &s, 7, INDEX_LINE_MAX).state, LINE_OK);
     struct index_line line = index_line_found(&r, &s, 7, (uint64_t)INDEX_LINE_MAX + 1);
 
     assert_int_equal(line.state, LINE_BROKEN);
     assert_int_equal(line.length, UINT32_MAX);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(empty_lines_are_indexed_only_up_to_a_limit),
-        cmocka_unit_test(a_line_longer_than_any_string_is_broken),
-        cmocka_unit_test(a_row_yields_type_id_parent_time_and_flags),
-        cmocka_unit_test(the_type_may_be_the_first_member),
-        cmocka_unit_test(missing_fields_are_empty),
-        cmocka_unit_test(a_short_time_is_not_extended_to_a_later_quote),
-        cmocka_unit_test(the_last_of_duplicate_keys_counts),
-        cmocka_unit_test(escapes_in_keys_and_texts_are_decoded),
-        cmocka_unit_test(blanks_and_a_carriage_return_do_not_matter),
-        cmocka_unit_test(damaged_lines_are_flagged_and_later_lines_are_read),
-        cmocka_unit_test(only_the_exact_pass_validates_values),
-        cmocka_unit_test(a_hundred_thousand_levels_are_one_line),
-        cmocka_unit_test(a_text_beyond_the_limit_is_ignored),
-        cmocka_unit_test(the_index_agrees_with_a_naive_reader),
-        cmocka_unit_test(the_cost_of_a_line_is_bounded),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,7 +28,7 @@ static void index_file(struct index *ix, const char *path, unsigned flags, size_
     file_close(&f);
 }
 
-static void a_torn_tail_is_reread_after_the_file_grew(void **state)
+IN_SCRATCH(a_torn_tail_is_reread_after_the_file_grew)
 {
     const char *path = scratch_write(state, "a", SLICE("{\"type\":\"user\"}\n{\"type\":\"assi"));
     struct index ix = { 0 }, whole = { 0 };
@@ -52,7 +52,7 @@ static void a_torn_tail_is_reread_after_the_file_grew(void **state)
     index_fini(&whole);
 }
 
-static void a_file_truncated_after_indexing_is_stale(void **state)
+IN_SCRATCH(a_file_truncated_after_indexing_is_stale)
 {
     const char *path = scratch_write(state, "a", SLICE("{}\n{}\n"));
     struct index ix = { 0 };
@@ -66,7 +66,7 @@ static void a_file_truncated_after_indexing_is_stale(void **state)
     index_fini(&ix);
 }
 
-static void a_file_truncated_during_the_pass_is_indexed_up_to_its_end(void **state)
+IN_SCRATCH(a_file_truncated_during_the_pass_is_indexed_up_to_its_end)
 {
     const char *path = scratch_write(state, "a", SLICE("{}\n{\"type\":\"user\"}\n{}\n"));
     struct index ix = { 0 };
@@ -83,7 +83,7 @@ static void a_file_truncated_during_the_pass_is_indexed_up_to_its_end(void **sta
     index_fini(&ix);
 }
 
-static void a_stopped_pass_can_be_continued(void **state)
+IN_SCRATCH(a_stopped_pass_can_be_continued)
 {
     const char *path = scratch_write(state, "a", SLICE("{}\n{}\n"));
     struct index ix = { 0 };
@@ -99,7 +99,7 @@ static void a_stopped_pass_can_be_continued(void **state)
     index_fini(&ix);
 }
 
-static void an_empty_file_has_no_lines(void **state)
+IN_SCRATCH(an_empty_file_has_no_lines)
 {
     struct index ix = { 0 };
 
@@ -109,7 +109,7 @@ static void an_empty_file_has_no_lines(void **state)
     index_fini(&ix);
 }
 
-static void buffers_of_any_size_give_the_same_index(void **state)
+IN_SCRATCH(buffers_of_any_size_give_the_same_index)
 {
     static const struct {
         size_t read, hold;
@@ -140,7 +140,7 @@ static void buffers_of_any_size_give_the_same_index(void **state)
     }
 }
 
-static void growth_byte_by_byte_gives_the_same_index(void **state)
+IN_SCRATCH(growth_byte_by_byte_gives_the_same_index)
 {
     struct dice dice = { 521288629u };
     struct index ix = { 0 }, whole;
@@ -210,7 +210,7 @@ static bool huge_line_is_indexed(const char *path, unsigned flags)
 }
 
 /* Runs in a process with less memory than the line is long. */
-static void a_huge_line_is_indexed_without_holding_it(void **state)
+IN_SCRATCH(a_huge_line_is_indexed_without_holding_it)
 {
     const char *path = write_huge_line(state);
     pid_t pid = fork();
@@ -226,21 +226,4 @@ static void a_huge_line_is_indexed_without_holding_it(void **state)
     }
     assert_int_equal(waitpid(pid, &status, 0), pid);
     assert_int_equal(status, 0);
-}
-
-#define IN_SCRATCH(test) cmocka_unit_test_setup_teardown(test, scratch_setup, scratch_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        IN_SCRATCH(a_torn_tail_is_reread_after_the_file_grew),
-        IN_SCRATCH(a_file_truncated_after_indexing_is_stale),
-        IN_SCRATCH(a_file_truncated_during_the_pass_is_indexed_up_to_its_end),
-        IN_SCRATCH(a_stopped_pass_can_be_continued),
-        IN_SCRATCH(an_empty_file_has_no_lines),
-        IN_SCRATCH(buffers_of_any_size_give_the_same_index),
-        IN_SCRATCH(growth_byte_by_byte_gives_the_same_index),
-        IN_SCRATCH(a_huge_line_is_indexed_without_holding_it),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

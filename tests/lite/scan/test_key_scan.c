@@ -51,9 +51,8 @@ static void expect_same(const struct key_scan *a, const struct key_scan *b)
             assert_int_equal(a->value[i], b->value[i]);
 }
 
-static void the_last_of_each_top_level_key_is_found(void **state)
+TEST(the_last_of_each_top_level_key_is_found)
 {
-    (void)state;
     struct key_scan_names names = the_names();
     struct slice line = SLICE("\"type\":1,\"a\":{\"uuid\":2,\"b\":[\"type\"]},\"type\" :3}");
     struct key_scan s = scan(key_scan_best(), &names, line, line.n);
@@ -64,9 +63,8 @@ static void the_last_of_each_top_level_key_is_found(void **state)
 }
 
 /* Nearly all keys of a row are unwanted ones: decoding each of them would cost more than all the rest. */
-static void only_a_key_with_a_backslash_is_decoded(void **state)
+TEST(only_a_key_with_a_backslash_is_decoded)
 {
-    (void)state;
     struct key_scan_names names = the_names();
     struct slice plain = SLICE("\"type\":1,\"typf\":2,\"a\":{\"\\u0075uid\":3}}");
     struct slice escaped = SLICE("\"t\\u0079pe\":1}");
@@ -109,9 +107,8 @@ static void expect_type_behind(key_scan_feed_fn *feed, struct slice line)
     assert_int_equal(s.value[0], line.n - 2);
 }
 
-static void runs_of_backslashes_of_every_length_and_place(void **state)
+TEST(runs_of_backslashes_of_every_length_and_place)
 {
-    (void)state;
     struct scans scans = all_scans();
 
     for (unsigned before = 0; before < 70; before++) {
@@ -129,9 +126,8 @@ static void runs_of_backslashes_of_every_length_and_place(void **state)
     }
 }
 
-static void engines_and_chunks_agree_on_valid_and_damaged_rows(void **state)
+TEST(engines_and_chunks_agree_on_valid_and_damaged_rows)
 {
-    (void)state;
     static const size_t steps[] = { 1, 3, 63, 64, 65, 128 };
     struct key_scan_names names = the_names();
     struct scans scans = all_scans();
@@ -208,9 +204,8 @@ static void expect_exact(const char *text, bool valid)
     }
 }
 
-static void exact_lines_are_those_json_parse_accepts(void **state)
+TEST(exact_lines_are_those_json_parse_accepts)
 {
-    (void)state;
     static const char *const good[] = {
         "0",
         "-0",
@@ -260,9 +255,8 @@ static void exact_lines_are_those_json_parse_accepts(void **state)
         expect_exact(bad[i], false);
 }
 
-static void every_byte_after_a_backslash_is_judged(void **state)
+TEST(every_byte_after_a_backslash_is_judged)
 {
-    (void)state;
     for (int c = 1; c < 256; c++) {
         char letter[16], digit[16];
 
@@ -273,9 +267,8 @@ static void every_byte_after_a_backslash_is_judged(void **state)
     }
 }
 
-static void exact_engines_agree_at_every_depth(void **state)
+TEST(exact_engines_agree_at_every_depth)
 {
-    (void)state;
     struct key_scan_names names = the_names();
 
     for (size_t depth = 60; depth < 70; depth++) {
@@ -295,9 +288,8 @@ static void exact_engines_agree_at_every_depth(void **state)
     }
 }
 
-static void exact_engines_agree_on_valid_and_damaged_rows(void **state)
+TEST(exact_engines_agree_on_valid_and_damaged_rows)
 {
-    (void)state;
     struct key_scan_names names = the_names();
     struct dice dice = { 1442695040888963407u };
 
@@ -310,19 +302,4 @@ static void exact_engines_agree_on_valid_and_damaged_rows(void **state)
             all_exact(&names, buf_slice(&b), &s);
         buf_fini(&b);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_last_of_each_top_level_key_is_found),
-        cmocka_unit_test(only_a_key_with_a_backslash_is_decoded),
-        cmocka_unit_test(runs_of_backslashes_of_every_length_and_place),
-        cmocka_unit_test(engines_and_chunks_agree_on_valid_and_damaged_rows),
-        cmocka_unit_test(exact_lines_are_those_json_parse_accepts),
-        cmocka_unit_test(every_byte_after_a_backslash_is_judged),
-        cmocka_unit_test(exact_engines_agree_at_every_depth),
-        cmocka_unit_test(exact_engines_agree_on_valid_and_damaged_rows),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

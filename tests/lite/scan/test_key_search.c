@@ -27,9 +27,8 @@ static bool plain_last(struct slice text, size_t *at, size_t *which)
     return false;
 }
 
-static void every_needle_is_found_searching_backwards(void **state)
+TEST(every_needle_is_found_searching_backwards)
 {
-    (void)state;
     struct key_search_set set;
     struct slice text = SLICE("{\"customTitle\":1,\"gitBranch\":2,\"type\":\"tag\"}");
     struct key_search walk;
@@ -56,9 +55,8 @@ static bool begins_with_needle(const struct key_search_set *set, struct slice te
     return key_search_next(&walk, &at, &which) && at == 0;
 }
 
-static void a_needle_at_either_end_of_the_text_is_found(void **state)
+TEST(a_needle_at_either_end_of_the_text_is_found)
 {
-    (void)state;
     struct key_search_set set;
 
     key_search_set_init(&set, needles, COUNT);
@@ -108,9 +106,8 @@ static size_t expect_as_plain(const struct key_search_set *set, key_search_find_
 }
 
 /* Texts made of parts of needles, so that nearly every step meets one. */
-static void random_texts_give_the_results_of_a_plain_search(void **state)
+TEST(random_texts_give_the_results_of_a_plain_search)
 {
-    (void)state;
     struct searches searches = all_searches();
     struct key_search_set set;
     char text[3 * KEY_SEARCH_BATCH_BYTES];
@@ -138,9 +135,8 @@ static void random_texts_give_the_results_of_a_plain_search(void **state)
 }
 
 /* More of them in a row than any real row has. */
-static void the_maximum_number_of_pairs_is_searched(void **state)
+TEST(the_maximum_number_of_pairs_is_searched)
 {
-    (void)state;
     struct searches searches = all_searches();
     struct key_search_set set;
     char text[2 * KEY_SEARCH_BATCH_BYTES + 100];
@@ -156,9 +152,8 @@ static void the_maximum_number_of_pairs_is_searched(void **state)
     }
 }
 
-static void a_dropped_needle_is_not_found_again(void **state)
+TEST(a_dropped_needle_is_not_found_again)
 {
-    (void)state;
     struct key_search_set set;
     struct key_search walk;
     char text[5 * KEY_SEARCH_BATCH_BYTES];
@@ -181,16 +176,4 @@ static void a_dropped_needle_is_not_found_again(void **state)
 
     assert_int_equal(branches, 1);
     assert_int_equal(tags, n / unit.n);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_needle_is_found_searching_backwards),
-        cmocka_unit_test(a_needle_at_either_end_of_the_text_is_found),
-        cmocka_unit_test(random_texts_give_the_results_of_a_plain_search),
-        cmocka_unit_test(the_maximum_number_of_pairs_is_searched),
-        cmocka_unit_test(a_dropped_needle_is_not_found_again),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

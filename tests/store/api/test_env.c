@@ -15,18 +15,17 @@ static int64_t clock_ms(void)
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-static void a_fixed_clock_does_not_advance(void **state)
+TEST(a_fixed_clock_does_not_advance)
 {
     struct store_env env = { .now_ms = 1700000000000 };
 
-    (void)state;
     assert_int_equal(env_now_ms(&env), 1700000000000);
     env.now_ms = clock_ms() + 60 * 60 * 1000;
     assert_int_equal(env_now_ms(&env), env.now_ms);
 }
 
 /* A host sets the time once and keeps running. */
-static void rows_of_a_long_running_host_get_new_times(void **state)
+TEST(rows_of_a_long_running_host_get_new_times)
 {
     const struct slice row = SLICE("{\"type\":\"user\",\"message\":{\"content\":\"x\"}}");
     const struct host_create create = { .id = SLICE("5e550000-0000-4000-8000-000000000001") };
@@ -38,7 +37,6 @@ static void rows_of_a_long_running_host_get_new_times(void **state)
     struct host_appended done;
     char config[4096], stamp[TIME_TEXT];
 
-    (void)state;
     folder_make(&folder);
     folder_path(&folder, "config", config);
     struct store_env env = { .cwd = folder.path, .now_ms = clock_ms() };
@@ -66,13 +64,4 @@ static void rows_of_a_long_running_host_get_new_times(void **state)
     store_close(store);
     arena_fini(&a);
     folder_remove(&folder);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_fixed_clock_does_not_advance),
-        cmocka_unit_test(rows_of_a_long_running_host_get_new_times),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,7 +22,7 @@ static enum err_code never_json(struct slice json, void *arg, struct err *e)
 }
 
 /* The loop of a host, as with any other store. */
-static void a_host_runs_as_if_it_wrote(void **state)
+TEST(a_host_runs_as_if_it_wrote)
 {
     const struct slice rows[] = { SLICE("{\"role\":\"user\"}"), SLICE("{\"role\":\"assistant\"}") };
     const struct host_append append = { .row = rows, .n = 2 };
@@ -38,7 +38,6 @@ static void a_host_runs_as_if_it_wrote(void **state)
     struct arena a = { 0 };
     struct store *st;
 
-    (void)state;
     assert_int_equal(noop_store_ops.open(&env, NULL, &st, NULL), ERR_OK);
     assert_int_equal(host_create(st, &(struct host_create){ .id = SLICE("s-1") }, &a, &made, NULL),
                      ERR_OK);
@@ -61,7 +60,7 @@ static void a_host_runs_as_if_it_wrote(void **state)
     store_close(st);
 }
 
-static void nothing_is_listed_and_nonsense_is_refused(void **state)
+TEST(nothing_is_listed_and_nonsense_is_refused)
 {
     const struct listing_query q = { .scope = { .all = true },
                                      .since_ms = TIME_NONE,
@@ -74,7 +73,6 @@ static void nothing_is_listed_and_nonsense_is_refused(void **state)
     struct arena a = { 0 };
     struct store *st;
 
-    (void)state;
     assert_int_equal(noop_store_ops.open(&env, "/not/there", &st, NULL), ERR_OK);
     assert_int_equal(listing_open(&st, 1, &q, &l, NULL), ERR_OK);
     assert_int_equal(listing_each(l, never, NULL, NULL), ERR_OK);
@@ -89,13 +87,4 @@ static void nothing_is_listed_and_nonsense_is_refused(void **state)
     session_row_free(row);
     arena_fini(&a);
     store_close(st);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_host_runs_as_if_it_wrote),
-        cmocka_unit_test(nothing_is_listed_and_nonsense_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -41,11 +41,10 @@ static bool is_null(const struct store_ops *ops, const struct member *m)
 }
 
 /* Every operation that a system lacks is explained in the system's own words, in a line that fits on a screen. */
-static void every_null_operation_has_an_explanation(void **state)
+TEST(every_null_operation_has_an_explanation)
 {
     size_t nulls = 0;
 
-    (void)state;
     for (size_t s = 0; store_systems[s]; s++) {
         for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
             const char *why = store_unsupported_reason(store_systems[s], members[i].ability);
@@ -61,27 +60,17 @@ static void every_null_operation_has_an_explanation(void **state)
     assert_true(nulls >= 34);
 }
 
-static void a_refusal_names_the_operation_and_the_reason(void **state)
+TEST(a_refusal_names_the_operation_and_the_reason)
 {
     static const struct store_ops silent = { .name = "silent" };
     const struct store goat = { .ops = &goat_ops }, mute = { .ops = &silent };
     struct session_ref ref = { .store = &goat, .path = SLICE("/s/x") };
     struct err e;
 
-    (void)state;
     assert_int_equal(store_unsupported_error(&ref, CAN_TAG, "tag", &e), ERR_UNSUPPORTED);
     assert_string_equal(e.path, "/s/x");
     assert_string_equal(e.text, "tag: Go sessions have no tags");
     ref.store = &mute;
     assert_int_equal(store_unsupported_error(&ref, CAN_TAG, "tag", &e), ERR_UNSUPPORTED);
     assert_string_equal(e.text, "tag: not possible for sessions of silent");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_null_operation_has_an_explanation),
-        cmocka_unit_test(a_refusal_names_the_operation_and_the_reason),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -37,11 +37,10 @@ static void write_all(struct blame_text *t, uint32_t owner, const char *content)
          (struct edit){ .kind = EDIT_WRITE, .after_known = EDIT_TEXT, .after = slice_of(content) });
 }
 
-static void lines_belong_to_the_edit_that_changed_them(void **state)
+TEST(lines_belong_to_the_edit_that_changed_them)
 {
     struct blame_text t = { .states = { .wanted = true } };
 
-    (void)state;
     see(&t, "a\nb\nc\n");
     replace_one(&t, 1, FROM_TO("b\nc\n", "b\nC\nd\n"));
     expect(&t, "a\nb\nC\nd\n", "..11");
@@ -58,11 +57,10 @@ static void lines_belong_to_the_edit_that_changed_them(void **state)
     blame_text_fini(&t);
 }
 
-static void equal_lines_are_not_taken_for_one_another(void **state)
+TEST(equal_lines_are_not_taken_for_one_another)
 {
     struct blame_text t = { 0 };
 
-    (void)state;
     write_all(&t, 1, "r\nx\n");
     replace_one(&t, 2, FROM_TO("x\n", "x\nr\n"));
     expect(&t, "r\nx\nr\n", "112");
@@ -71,11 +69,10 @@ static void equal_lines_are_not_taken_for_one_another(void **state)
     blame_text_fini(&t);
 }
 
-static void a_part_of_a_line_makes_it_the_edits(void **state)
+TEST(a_part_of_a_line_makes_it_the_edits)
 {
     struct blame_text t = { 0 };
 
-    (void)state;
     see(&t, "int a;\nint b;\nint c;");
     replace_one(&t, 1, FROM_TO("a;\nint b", "aa;\nint b"));
     expect(&t, "int aa;\nint b;\nint c;", "1..");
@@ -84,12 +81,11 @@ static void a_part_of_a_line_makes_it_the_edits(void **state)
     blame_text_fini(&t);
 }
 
-static void everywhere_means_everywhere(void **state)
+TEST(everywhere_means_everywhere)
 {
     struct blame_text t = { 0 };
     struct edit_replacement r = FROM_TO("x", "xx");
 
-    (void)state;
     r.all = true;
     see(&t, "x\ny\nx x\n");
     replace_one(&t, 1, r);
@@ -97,11 +93,10 @@ static void everywhere_means_everywhere(void **state)
     blame_text_fini(&t);
 }
 
-static void hand_edits_belong_to_nobody(void **state)
+TEST(hand_edits_belong_to_nobody)
 {
     struct blame_text t = { .states = { .wanted = true } };
 
-    (void)state;
     write_all(&t, 1, "a\nb\nc\n");
     see(&t, "a\nhand\nc\nd\n");
     expect(&t, "a\nhand\nc\nd\n", "1.1.");
@@ -110,11 +105,10 @@ static void hand_edits_belong_to_nobody(void **state)
     blame_text_fini(&t);
 }
 
-static void a_former_content_may_be_changed_after_it_was_put_back(void **state)
+TEST(a_former_content_may_be_changed_after_it_was_put_back)
 {
     struct blame_text t = { .states = { .wanted = true } };
 
-    (void)state;
     write_all(&t, 1, "first line\nsecond line\nthird line\n}\n");
     write_all(&t, 2, "another\n}\nand more of it\n");
     see(&t, "first line\nsecond line\nthird line\nhand\n}\n");
@@ -124,11 +118,10 @@ static void a_former_content_may_be_changed_after_it_was_put_back(void **state)
     blame_text_fini(&t);
 }
 
-static void line_ends_are_one(void **state)
+TEST(line_ends_are_one)
 {
     struct blame_text t = { 0 };
 
-    (void)state;
     see(&t, "\xef\xbb\xbf"
             "a\r\nb\r\n");
     replace_one(&t, 1, FROM_TO("a\r\n", "A\r\n"));
@@ -138,11 +131,10 @@ static void line_ends_are_one(void **state)
     blame_text_fini(&t);
 }
 
-static void an_unknown_text_keeps_the_edit_until_it_is_known(void **state)
+TEST(an_unknown_text_keeps_the_edit_until_it_is_known)
 {
     struct blame_text t = { 0 };
 
-    (void)state;
     replace_one(&t, 1, FROM_TO("old one\n", "new one\nand two\n"));
     replace_one(&t, 2, FROM_TO("elsewhere", "somewhere"));
     replace_one(&t, 3, FROM_TO("x", "twice"));
@@ -152,22 +144,20 @@ static void an_unknown_text_keeps_the_edit_until_it_is_known(void **state)
     blame_text_fini(&t);
 }
 
-static void a_fragment_that_is_not_whole_is_nobodys(void **state)
+TEST(a_fragment_that_is_not_whole_is_nobodys)
 {
     struct blame_text t = { 0 };
 
-    (void)state;
     replace_one(&t, 1, FROM_TO("old\n", "first\nsecond\n"));
     see(&t, "first\nchanged\n");
     expect(&t, "first\nchanged\n", "..");
     blame_text_fini(&t);
 }
 
-static void a_replacement_that_does_not_fit_waits_for_the_text(void **state)
+TEST(a_replacement_that_does_not_fit_waits_for_the_text)
 {
     struct blame_text t = { 0 };
 
-    (void)state;
     write_all(&t, 1, "a\nb\n");
     replace_one(&t, 2, FROM_TO("by hand", "by the agent"));
     assert_false(t.known);
@@ -179,7 +169,7 @@ static void a_replacement_that_does_not_fit_waits_for_the_text(void **state)
     blame_text_fini(&t);
 }
 
-static void hunks_are_placed_in_order_and_by_line(void **state)
+TEST(hunks_are_placed_in_order_and_by_line)
 {
     struct blame_text t = { 0 };
     struct edit_replacement hunk[] = {
@@ -187,7 +177,6 @@ static void hunks_are_placed_in_order_and_by_line(void **state)
         { .old_text = SLICE("x\n"), .new_text = SLICE("3\n"), .next = true, .line = 4 },
     };
 
-    (void)state;
     see(&t, "x\ny\nx\nx");
     edit(&t, 1, (struct edit){ .kind = EDIT_REPLACE, .replacement = hunk, .replacements = 1 });
     expect(&t, "x\ny\n1\n2\nx", "..11.");
@@ -197,12 +186,11 @@ static void hunks_are_placed_in_order_and_by_line(void **state)
     blame_text_fini(&t);
 }
 
-static void what_a_person_changed_in_a_proposal_is_not_the_agents(void **state)
+TEST(what_a_person_changed_in_a_proposal_is_not_the_agents)
 {
     struct blame_text t = { 0 };
     struct edit_replacement r = FROM_TO("b", "agent\nagent too");
 
-    (void)state;
     edit(&t, 1,
          (struct edit){ .kind = EDIT_REPLACE,
                         .replacement = &r,
@@ -216,11 +204,10 @@ static void what_a_person_changed_in_a_proposal_is_not_the_agents(void **state)
     blame_text_fini(&t);
 }
 
-static void a_removed_file_has_no_lines(void **state)
+TEST(a_removed_file_has_no_lines)
 {
     struct blame_text t = { .states = { .wanted = true } };
 
-    (void)state;
     write_all(&t, 1, "a\n");
     edit(&t, 2, (struct edit){ .kind = EDIT_DELETE });
     assert_true(t.absent);
@@ -234,11 +221,10 @@ static void a_removed_file_has_no_lines(void **state)
     blame_text_fini(&t);
 }
 
-static void odd_texts_are_texts(void **state)
+TEST(odd_texts_are_texts)
 {
     struct blame_text t = { .states = { .wanted = true } };
 
-    (void)state;
     write_all(&t, 1, "");
     expect(&t, "", "");
     replace_one(&t, 2, FROM_TO("", "x"));
@@ -250,26 +236,4 @@ static void odd_texts_are_texts(void **state)
     edit(&t, 5, (struct edit){ .kind = EDIT_REPLACE });
     assert_false(t.known);
     blame_text_fini(&t);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lines_belong_to_the_edit_that_changed_them),
-        cmocka_unit_test(equal_lines_are_not_taken_for_one_another),
-        cmocka_unit_test(a_part_of_a_line_makes_it_the_edits),
-        cmocka_unit_test(everywhere_means_everywhere),
-        cmocka_unit_test(hand_edits_belong_to_nobody),
-        cmocka_unit_test(a_former_content_may_be_changed_after_it_was_put_back),
-        cmocka_unit_test(line_ends_are_one),
-        cmocka_unit_test(an_unknown_text_keeps_the_edit_until_it_is_known),
-        cmocka_unit_test(a_fragment_that_is_not_whole_is_nobodys),
-        cmocka_unit_test(a_replacement_that_does_not_fit_waits_for_the_text),
-        cmocka_unit_test(hunks_are_placed_in_order_and_by_line),
-        cmocka_unit_test(what_a_person_changed_in_a_proposal_is_not_the_agents),
-        cmocka_unit_test(a_removed_file_has_no_lines),
-        cmocka_unit_test(odd_texts_are_texts),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -74,7 +74,7 @@ static void rows_parse(const char *path)
     buf_fini(&b);
 }
 
-static void every_row_parses(void **state)
+IN_SCRATCH(every_row_parses)
 {
     build(state);
 
@@ -108,14 +108,14 @@ static void parents_come_first(const char *path)
     buf_fini(&b);
 }
 
-static void rows_follow_their_parents_in_time(void **state)
+IN_SCRATCH(rows_follow_their_parents_in_time)
 {
     build(state);
 
     assert_true(each_file(state, ".jsonl", parents_come_first) > 0);
 }
 
-static void one_transcript_is_torn(void **state)
+IN_SCRATCH(one_transcript_is_torn)
 {
     struct buf b;
 
@@ -159,7 +159,7 @@ static void remember(const char *path)
     buf_fini(&b);
 }
 
-static void the_same_time_gives_the_same_store(void **state)
+IN_SCRATCH(the_same_time_gives_the_same_store)
 {
     build(state);
     tree_sum = 0;
@@ -175,7 +175,7 @@ static void the_same_time_gives_the_same_store(void **state)
     assert_true(tree_sum == first);
 }
 
-static void nothing_is_overwritten(void **state)
+IN_SCRATCH(nothing_is_overwritten)
 {
     struct err e = { 0 };
 
@@ -187,7 +187,7 @@ static void nothing_is_overwritten(void **state)
 
 /* The Entire part of the demo: sessions of two agents, a commit and temporary checkpoints, and a work tree as the last
  * of these left it. */
-static void a_repository_has_checkpoints_of_both_kinds(void **state)
+IN_SCRATCH(a_repository_has_checkpoints_of_both_kinds)
 {
     static const enum checkpoint_kind kinds[] = { CHECKPOINT_COMMIT, CHECKPOINT_TURN,
                                                   CHECKPOINT_TURN };
@@ -232,7 +232,7 @@ static void a_repository_has_checkpoints_of_both_kinds(void **state)
     arena_fini(&a);
 }
 
-static void files_are_as_the_last_session_left_them(void **state)
+IN_SCRATCH(files_are_as_the_last_session_left_them)
 {
     build(state);
     struct buf b = read_file(scratch_path(state, DEMO_PROJECT "/src/pay.ts"));
@@ -242,11 +242,10 @@ static void files_are_as_the_last_session_left_them(void **state)
     buf_fini(&b);
 }
 
-static void a_patch_shows_three_lines_around(void **state)
+TEST(a_patch_shows_three_lines_around)
 {
     struct buf out = { 0 };
 
-    (void)state;
     assert_int_equal(demo_patch(&out, SLICE("1\n2\n3\n4\nold\n6\n7\n8\n9\n"),
                                 SLICE("1\n2\n3\n4\nnew\nmore\n6\n7\n8\n9\n")),
                      ERR_OK);
@@ -258,11 +257,10 @@ static void a_patch_shows_three_lines_around(void **state)
     buf_fini(&out);
 }
 
-static void a_form_becomes_json(void **state)
+TEST(a_form_becomes_json)
 {
     struct buf out = { 0 };
 
-    (void)state;
     assert_int_equal(demo_json(&out, "{'a':$s,'b':$s,'c':'<$e>','d':$z,'e':$r,'f':$d,'g':$t}",
                                "it's", NULL, "\"x\"\n", SLICE("z"), SLICE("[1]"), (int64_t)-7,
                                (int64_t)0),
@@ -274,33 +272,12 @@ static void a_form_becomes_json(void **state)
     buf_fini(&out);
 }
 
-static void equal_texts_have_no_patch(void **state)
+TEST(equal_texts_have_no_patch)
 {
     struct buf out = { 0 };
 
-    (void)state;
     assert_int_equal(demo_patch(&out, SLICE("a\n"), SLICE("a\n")), ERR_OK);
 
     assert_true(slice_eq(buf_slice(&out), SLICE("[]")));
     buf_fini(&out);
-}
-
-#define IN_SCRATCH(test) cmocka_unit_test_setup_teardown(test, scratch_setup, scratch_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        IN_SCRATCH(every_row_parses),
-        IN_SCRATCH(rows_follow_their_parents_in_time),
-        IN_SCRATCH(one_transcript_is_torn),
-        IN_SCRATCH(the_same_time_gives_the_same_store),
-        IN_SCRATCH(nothing_is_overwritten),
-        IN_SCRATCH(a_repository_has_checkpoints_of_both_kinds),
-        IN_SCRATCH(files_are_as_the_last_session_left_them),
-        cmocka_unit_test(a_patch_shows_three_lines_around),
-        cmocka_unit_test(equal_texts_have_no_patch),
-        cmocka_unit_test(a_form_becomes_json),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

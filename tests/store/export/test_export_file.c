@@ -97,7 +97,9 @@ static bool has_the_document(struct desk *d)
     return whole && names_in(d->out) == 1;
 }
 
-static void a_document_appears_and_replaces_only_on_demand(void **state)
+#define CASE(name) TEST_WITH(name, set_up, tear_down)
+
+CASE(a_document_appears_and_replaces_only_on_demand)
 {
     struct desk *d = *state;
 
@@ -112,7 +114,7 @@ static void a_document_appears_and_replaces_only_on_demand(void **state)
     syscall_hook_fired();
 }
 
-static void a_full_disk_leaves_nothing(void **state)
+CASE(a_full_disk_leaves_nothing)
 {
     struct desk *d = *state;
 
@@ -133,7 +135,7 @@ static void die(void *arg)
 }
 
 /* A killed export cannot remove its file; the next one does. */
-static void what_a_killed_export_left_is_removed(void **state)
+CASE(what_a_killed_export_left_is_removed)
 {
     struct desk *d = *state;
     int status;
@@ -153,7 +155,7 @@ static void what_a_killed_export_left_is_removed(void **state)
     assert_true(has_the_document(d));
 }
 
-static void the_file_of_another_export_stays(void **state)
+CASE(the_file_of_another_export_stays)
 {
     struct desk *d = *state;
     char path[4096];
@@ -168,18 +170,4 @@ static void the_file_of_another_export_stays(void **state)
     syscall_hook_fired();
     assert_true(folder_is(&d->folder, "out/.reprise-0123456789abcdef.tmp", "half"));
     close(fd);
-}
-
-#define CASE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        CASE(a_document_appears_and_replaces_only_on_demand),
-        CASE(a_full_disk_leaves_nothing),
-        CASE(what_a_killed_export_left_is_removed),
-        CASE(the_file_of_another_export_stays),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

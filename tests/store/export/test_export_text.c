@@ -179,9 +179,8 @@ static void assert_tags_are_ours(struct slice html)
     }
 }
 
-static void nothing_becomes_html(void **state)
+TEST(nothing_becomes_html)
 {
-    (void)state;
     for (size_t i = 0; i < EVIL; i++)
         for (size_t w = 0; w < HTML_WRITERS; w++) {
             struct buf got = written(html_writers[w], slice_of(evil[i]));
@@ -276,9 +275,8 @@ static void assert_contained(struct slice md)
     buf_fini(&all);
 }
 
-static void nothing_escapes_from_markdown(void **state)
+TEST(nothing_escapes_from_markdown)
 {
-    (void)state;
     for (size_t i = 0; i < EVIL; i++)
         for (size_t w = 0; w < MD_WRITERS; w++) {
             struct buf got = written(md_writers[w], slice_of(evil[i]));
@@ -289,9 +287,8 @@ static void nothing_escapes_from_markdown(void **state)
 }
 
 /* Pairs of texts, so that what one leaves open meets what the other has. */
-static void nothing_escapes_from_pairs(void **state)
+TEST(nothing_escapes_from_pairs)
 {
-    (void)state;
     for (size_t i = 0; i < EVIL * EVIL; i++) {
         struct buf both = { 0 };
         static const char *const between[] = { "\n\n", "\n", " ", "\n- ", "\n> " };
@@ -309,9 +306,8 @@ static void nothing_escapes_from_pairs(void **state)
     }
 }
 
-static void nothing_acts_on_a_terminal(void **state)
+TEST(nothing_acts_on_a_terminal)
 {
-    (void)state;
     for (size_t i = 0; i < HOSTILE_COUNT; i++)
         for (size_t w = 0; w < MD_WRITERS + HTML_WRITERS; w++) {
             struct buf got = written(w < MD_WRITERS ? md_writers[w] : html_writers[w - MD_WRITERS],
@@ -324,12 +320,11 @@ static void nothing_acts_on_a_terminal(void **state)
         }
 }
 
-static void what_belongs_to_a_cluster_stays(void **state)
+TEST(what_belongs_to_a_cluster_stays)
 {
     static const char *const kept[] = { "👨\u200d👩\u200d👧", "❤\ufe0f", "👍🏽", "می\u200cخواهم",
                                         "e\u0301",         "日本語",  "a\tb" };
 
-    (void)state;
     for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
         assert_written(export_html_text, kept[i], kept[i]);
     assert_written(export_html_text, "a\u200db", "a<span class=\"sign\">&lt;U+200D&gt;</span>b");
@@ -348,9 +343,8 @@ static size_t occurrences(const struct buf *b, const char *part)
     return n;
 }
 
-static void markdown_keeps_its_meaning(void **state)
+TEST(markdown_keeps_its_meaning)
 {
-    (void)state;
     assert_written(export_markdown_to_md, "# Plan\n\nDo *it* **now**, `a|b` in snake_case_name.\n",
                    "#### Plan\n\nDo *it* **now**, `a|b` in snake_case_name.\n");
     assert_written(export_markdown_to_md, "1. one\n2. two\n   - a\n   - b\n\n     more\n",
@@ -373,7 +367,7 @@ static void markdown_keeps_its_meaning(void **state)
 }
 
 /* md4c ends an emphasis that it never began, and reports links within links. */
-static void spans_end_as_they_began(void **state)
+TEST(spans_end_as_they_began)
 {
     static const char *const odd[] = {
         "a *b ![c](*d) e* f", "[a](https://b.test/ [c](https://d.test/) https://e.test/?x=<img) g",
@@ -381,7 +375,6 @@ static void spans_end_as_they_began(void **state)
         "![a *b](c) d*",      "[a ![b](https://c.test/) d](https://e.test/)",
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
         struct buf html = written(export_markdown_to_html, slice_of(odd[i]));
         struct buf md = written(export_markdown_to_md, slice_of(odd[i]));
@@ -397,9 +390,8 @@ static void spans_end_as_they_began(void **state)
     }
 }
 
-static void addresses_stay_whole(void **state)
+TEST(addresses_stay_whole)
 {
-    (void)state;
     assert_written(export_markdown_to_md, "see https://a.test/b_c, or [d](https://e.test/)",
                    "see <https://a.test/b_c>, or [d](<https://e.test/>)\n");
     assert_written(export_markdown_to_md, "![a](https://b.test/c.png) [d](javascript:e)",
@@ -408,9 +400,8 @@ static void addresses_stay_whole(void **state)
                    "> (<https://a.test/~b?c=d&e>), www&#46;f.test and http&#58;//\\[g\n");
 }
 
-static void fences_are_longer_than_what_they_hold(void **state)
+TEST(fences_are_longer_than_what_they_hold)
 {
-    (void)state;
     assert_written(md_fence, "a ``` b", "````a\na ``` b\n````\n");
     assert_written(md_code, "a`b", "``a`b``");
     assert_written(md_code, "`a", "`` `a ``");
@@ -418,11 +409,10 @@ static void fences_are_longer_than_what_they_hold(void **state)
 }
 
 /* Deep nesting must take neither time nor output without a bound. */
-static void deep_nesting_is_bounded(void **state)
+TEST(deep_nesting_is_bounded)
 {
     struct buf deep = { 0 };
 
-    (void)state;
     for (int i = 0; i < 20000; i++)
         assert_int_equal(buf_add(&deep, i % 2 ? SLICE("> ") : SLICE("- ")), ERR_OK);
     assert_int_equal(buf_add(&deep, SLICE("end\n")), ERR_OK);
@@ -436,22 +426,4 @@ static void deep_nesting_is_bounded(void **state)
     buf_fini(&md);
     buf_fini(&html);
     buf_fini(&deep);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_becomes_html),
-        cmocka_unit_test(nothing_escapes_from_markdown),
-        cmocka_unit_test(nothing_escapes_from_pairs),
-        cmocka_unit_test(nothing_acts_on_a_terminal),
-        cmocka_unit_test(what_belongs_to_a_cluster_stays),
-        cmocka_unit_test(markdown_keeps_its_meaning),
-        cmocka_unit_test(spans_end_as_they_began),
-        cmocka_unit_test(addresses_stay_whole),
-        cmocka_unit_test(fences_are_longer_than_what_they_hold),
-        cmocka_unit_test(deep_nesting_is_bounded),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

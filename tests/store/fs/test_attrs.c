@@ -76,7 +76,9 @@ static const struct attr *find(const struct attrs *x, const char *name)
 
 /* ---- reading ---- */
 
-static void attributes_are_read_completely_or_not_at_all(void **state)
+#define CASE(name) TEST_WITH(name, set_up, tear_down)
+
+CASE(attributes_are_read_completely_or_not_at_all)
 {
     static const struct syscall_hook broken[] = {
         { .call = "fstat64", .name = "f", .error = EIO },
@@ -102,7 +104,7 @@ static void attributes_are_read_completely_or_not_at_all(void **state)
     assert_int_equal(find(&x, "user.two")->value.n, 0);
 }
 
-static void a_file_system_without_attributes_yields_none(void **state)
+CASE(a_file_system_without_attributes_yields_none)
 {
     struct world *w = *state;
 
@@ -111,7 +113,7 @@ static void a_file_system_without_attributes_yields_none(void **state)
     assert_true(syscall_hook_fired());
 }
 
-static void reading_attributes_survives_out_of_memory(void **state)
+CASE(reading_attributes_survives_out_of_memory)
 {
     enum { MANY = 40 };
     struct world *w = *state;
@@ -137,13 +139,12 @@ static void reading_attributes_survives_out_of_memory(void **state)
     }
 }
 
-static void keeping_attributes_survives_out_of_memory(void **state)
+TEST(keeping_attributes_survives_out_of_memory)
 {
     struct attr one = { "user.one", SLICE("a") };
     struct arena a = { 0 };
     struct attrs x = { .x = &one, .n = 1 };
 
-    (void)state;
     memory_fail_at(1);
     assert_false(fs_attrs_copy(&a, &x));
     assert_true(memory_failed());
@@ -159,7 +160,7 @@ static void keeping_attributes_survives_out_of_memory(void **state)
 
 /* ---- setting ---- */
 
-static void only_an_extra_attribute_that_grants_access_is_removed(void **state)
+CASE(only_an_extra_attribute_that_grants_access_is_removed)
 {
     struct world *w = *state;
     struct attrs none = take(w), with;
@@ -183,7 +184,7 @@ static void only_an_extra_attribute_that_grants_access_is_removed(void **state)
     assert_int_equal(fgetxattr(w->fd, "user.other", found, sizeof found), 1);
 }
 
-static void attributes_are_set_completely_or_setting_fails(void **state)
+CASE(attributes_are_set_completely_or_setting_fails)
 {
     static const struct syscall_hook broken[] = {
         { .call = "fstat64", .name = "f", .error = EIO },
@@ -209,7 +210,7 @@ static void attributes_are_set_completely_or_setting_fails(void **state)
     assert_int_equal(find(&x, "user.two")->value.n, 1);
 }
 
-static void owner_and_group_are_set_or_setting_fails(void **state)
+CASE(owner_and_group_are_set_or_setting_fails)
 {
     struct world *w = *state;
     struct attrs present = take(w), other[2];
@@ -237,7 +238,7 @@ static void owner_and_group_are_set_or_setting_fails(void **state)
     assert_false(syscall_hook_fired());
 }
 
-static void a_copy_keeps_user_attributes_or_fails(void **state)
+CASE(a_copy_keeps_user_attributes_or_fails)
 {
     static const struct {
         const char *name;
@@ -291,7 +292,7 @@ static bool write_it(cJSON *o, const struct attrs *x)
     return ok;
 }
 
-static void written_attributes_are_read_back(void **state)
+CASE(written_attributes_are_read_back)
 {
     for (size_t n = 0; n <= 2; n++) {
         struct world *w = *state;
@@ -315,11 +316,10 @@ static void written_attributes_are_read_back(void **state)
     }
 }
 
-static void writing_a_record_reports_out_of_memory(void **state)
+TEST(writing_a_record_reports_out_of_memory)
 {
     bool failed = true;
 
-    (void)state;
     for (long k = 1; failed; k++) {
         cJSON *o = cJSON_CreateObject();
 
@@ -333,12 +333,11 @@ static void writing_a_record_reports_out_of_memory(void **state)
     }
 }
 
-static void reading_a_record_reports_out_of_memory(void **state)
+TEST(reading_a_record_reports_out_of_memory)
 {
     cJSON *o = cJSON_CreateObject();
     bool failed = true;
 
-    (void)state;
     assert_true(write_it(o, &sample));
     for (long k = 1; failed; k++) {
         struct arena a = { 0 };
@@ -355,7 +354,7 @@ static void reading_a_record_reports_out_of_memory(void **state)
     cJSON_Delete(o);
 }
 
-static void a_damaged_record_is_refused(void **state)
+CASE(a_damaged_record_is_refused)
 {
 #define INTS "\"mode\":\"1\",\"uid\":\"1\",\"gid\":\"1\",\"mtime\":\"1\""
     static const char *const damaged[] = {
@@ -389,25 +388,8 @@ static void a_damaged_record_is_refused(void **state)
     cJSON_Delete(o);
 }
 
-#define CASE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        CASE(attributes_are_read_completely_or_not_at_all),
-        CASE(a_file_system_without_attributes_yields_none),
-        CASE(reading_attributes_survives_out_of_memory),
-        cmocka_unit_test(keeping_attributes_survives_out_of_memory),
-        CASE(only_an_extra_attribute_that_grants_access_is_removed),
-        CASE(attributes_are_set_completely_or_setting_fails),
-        CASE(owner_and_group_are_set_or_setting_fails),
-        CASE(a_copy_keeps_user_attributes_or_fails),
-        CASE(written_attributes_are_read_back),
-        cmocka_unit_test(writing_a_record_reports_out_of_memory),
-        cmocka_unit_test(reading_a_record_reports_out_of_memory),
-        CASE(a_damaged_record_is_refused),
-    };
-
     cJSON_InitHooks(&(cJSON_Hooks){ malloc, free });
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(NULL, NULL);
 }

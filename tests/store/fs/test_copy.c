@@ -27,7 +27,7 @@ static enum err_code copied(void **state)
     return copy_tree(scratch_path(state, "from"), scratch_path(state, "to"), NULL);
 }
 
-static void a_tree_is_copied_with_modes_and_times(void **state)
+IN_SCRATCH(a_tree_is_copied_with_modes_and_times)
 {
     scratch_write(state, "from/sub/a", SLICE("one\n"));
     folder_mtime(*state, "from/sub/a", 1700000000123456789);
@@ -61,7 +61,7 @@ static bool has_attribute(void **state, const char *name, const char *key, struc
     return n == (ssize_t)value.n && memcmp(got, value.p, value.n) == 0;
 }
 
-static void extended_attributes_and_access_lists_are_copied(void **state)
+IN_SCRATCH(extended_attributes_and_access_lists_are_copied)
 {
     static const char inherited[] = "system.posix_acl_default";
     const struct slice list = { (const char *)&acl, sizeof acl };
@@ -83,7 +83,7 @@ static void extended_attributes_and_access_lists_are_copied(void **state)
 }
 
 /* A refused copy is better than an incomplete one: the source is kept, and its owner gets an error. */
-static void a_tree_that_cannot_be_copied_faithfully_is_refused(void **state)
+IN_SCRATCH(a_tree_that_cannot_be_copied_faithfully_is_refused)
 {
     static const struct syscall_hook broken[] = {
         { .call = "fsetxattr", .name = "a", .error = ENOTSUP },
@@ -103,7 +103,7 @@ static void a_tree_that_cannot_be_copied_faithfully_is_refused(void **state)
     assert_int_equal(copied(state), ERR_OK);
 }
 
-static void hard_links_stay_hard_links(void **state)
+IN_SCRATCH(hard_links_stay_hard_links)
 {
     scratch_write(state, "from/a", SLICE("one\n"));
     scratch_write(state, "from/sub/other", SLICE("another\n"));
@@ -116,7 +116,7 @@ static void hard_links_stay_hard_links(void **state)
     assert_int_equal(stat_of(state, "to/sub/other").st_nlink, 1);
 }
 
-static void a_source_that_changed_since_is_not_removed(void **state)
+IN_SCRATCH(a_source_that_changed_since_is_not_removed)
 {
     scratch_write(state, "from/a", SLICE("one\n"));
     scratch_write(state, "from/b", SLICE("two\n"));
@@ -130,7 +130,7 @@ static void a_source_that_changed_since_is_not_removed(void **state)
     assert_true(folder_is(*state, "from/b", "two\nthree\n"));
 }
 
-static void special_files_are_not_copied(void **state)
+IN_SCRATCH(special_files_are_not_copied)
 {
     folder_dir(*state, "from");
     assert_int_equal(mkfifo(scratch_path(state, "from/fifo"), 0600), 0);
@@ -138,20 +138,4 @@ static void special_files_are_not_copied(void **state)
     assert_int_equal(copy_remove(scratch_path(state, "to"), NULL), ERR_OK);
     assert_int_equal(copy_remove(scratch_path(state, "to"), NULL), ERR_OK);
     assert_false(folder_has(*state, "to"));
-}
-
-#define CASE(test) cmocka_unit_test_setup_teardown(test, scratch_setup, scratch_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        CASE(a_tree_is_copied_with_modes_and_times),
-        CASE(extended_attributes_and_access_lists_are_copied),
-        CASE(a_tree_that_cannot_be_copied_faithfully_is_refused),
-        CASE(hard_links_stay_hard_links),
-        CASE(a_source_that_changed_since_is_not_removed),
-        CASE(special_files_are_not_copied),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

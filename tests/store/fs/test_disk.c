@@ -60,7 +60,7 @@ static int names_in(const char *path)
     return n - 2;
 }
 
-static void a_new_file_gets_its_name(void **state)
+IN_SCRATCH(a_new_file_gets_its_name)
 {
     struct err e = { 0 };
 
@@ -73,7 +73,7 @@ static void a_new_file_gets_its_name(void **state)
     }
 }
 
-static void a_new_file_needs_no_proc(void **state)
+IN_SCRATCH(a_new_file_needs_no_proc)
 {
     NEEDS("a file without a name");
     struct disk_new f;
@@ -87,7 +87,7 @@ static void a_new_file_needs_no_proc(void **state)
     assert_int_equal(names_in(*state), 1);
 }
 
-static void an_existing_name_is_not_replaced(void **state)
+IN_SCRATCH(an_existing_name_is_not_replaced)
 {
     struct err e = { 0 };
 
@@ -100,7 +100,7 @@ static void an_existing_name_is_not_replaced(void **state)
 }
 
 /* A failure that is not a lack of the file system is reported, not worked around. */
-static void a_failing_link_call_is_an_error(void **state)
+IN_SCRATCH(a_failing_link_call_is_an_error)
 {
     static const struct lacks full = { EOPNOTSUPP, EINVAL, ENOSPC };
     struct err e = { 0 };
@@ -108,18 +108,4 @@ static void a_failing_link_call_is_an_error(void **state)
     assert_int_equal(publish(state, &full, &e), ERR_IO);
     assert_int_equal(e.sys, ENOSPC);
     assert_int_equal(names_in(*state), 0);
-}
-
-#define CASE(test) cmocka_unit_test_setup_teardown(test, scratch_setup, scratch_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        CASE(a_new_file_gets_its_name),
-        CASE(a_new_file_needs_no_proc),
-        CASE(an_existing_name_is_not_replaced),
-        CASE(a_failing_link_call_is_an_error),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

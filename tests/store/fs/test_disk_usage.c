@@ -14,11 +14,10 @@ static struct disk_usage usage_of(const struct folder *f, const char *name)
     return w;
 }
 
-static void the_usage_of_a_tree_is_that_of_its_files(void **state)
+TEST(the_usage_of_a_tree_is_that_of_its_files)
 {
     struct folder f;
 
-    (void)state;
     folder_make(&f);
     folder_put(&f, "d/a", SLICE("1234"));
     folder_put(&f, "d/e/b", SLICE("12"));
@@ -30,12 +29,11 @@ static void the_usage_of_a_tree_is_that_of_its_files(void **state)
     folder_remove(&f);
 }
 
-static void link_targets_are_not_counted(void **state)
+TEST(link_targets_are_not_counted)
 {
     struct folder f;
     char path[4096];
 
-    (void)state;
     folder_make(&f);
     folder_put(&f, "big", SLICE("12345678901234567890"));
     folder_dir(&f, "d");
@@ -46,11 +44,10 @@ static void link_targets_are_not_counted(void **state)
     folder_remove(&f);
 }
 
-static void a_missing_path_uses_nothing(void **state)
+TEST(a_missing_path_uses_nothing)
 {
     struct folder f;
 
-    (void)state;
     folder_make(&f);
 
     assert_int_equal(usage_of(&f, "gone").files, 0);
@@ -58,11 +55,10 @@ static void a_missing_path_uses_nothing(void **state)
     folder_remove(&f);
 }
 
-static void the_time_of_a_tree_is_that_of_its_newest_entry(void **state)
+TEST(the_time_of_a_tree_is_that_of_its_newest_entry)
 {
     struct folder f;
 
-    (void)state;
     folder_make(&f);
     folder_put(&f, "d/a", SLICE("1"));
     folder_put(&f, "d/e/b", SLICE("1"));
@@ -74,15 +70,4 @@ static void the_time_of_a_tree_is_that_of_its_newest_entry(void **state)
     assert_int_equal(usage_of(&f, "d").newest_ms, 7000);
     assert_int_equal(usage_of(&f, "gone").newest_ms, 0);
     folder_remove(&f);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_usage_of_a_tree_is_that_of_its_files),
-        cmocka_unit_test(link_targets_are_not_counted),
-        cmocka_unit_test(a_missing_path_uses_nothing),
-        cmocka_unit_test(the_time_of_a_tree_is_that_of_its_newest_entry),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,7 +8,7 @@
 
 /* Free space is what the file system reports; if it reports nothing, no operation is refused. */
 
-static void free_bytes_are_reported(void **state)
+TEST(free_bytes_are_reported)
 {
     static const struct {
         unsigned long blocks, available, size;
@@ -23,7 +23,6 @@ static void free_bytes_are_reported(void **state)
         { ~0UL, (1UL << 51) - 1, 4096, INT64_MAX - 4095 },
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct statvfs fs = { .f_blocks = cases[i].blocks,
                                     .f_bavail = cases[i].available,
@@ -35,22 +34,20 @@ static void free_bytes_are_reported(void **state)
     }
 }
 
-static void a_file_system_without_figures_is_not_full(void **state)
+TEST(a_file_system_without_figures_is_not_full)
 {
     const struct statvfs ramfs = { .f_frsize = 4096 }, odd = { .f_blocks = 9, .f_bavail = 9 };
     int64_t bytes;
 
-    (void)state;
     assert_false(disk_free_bytes(&ramfs, &bytes));
     assert_false(disk_free_bytes(&odd, &bytes));
 }
 
-static void only_a_known_shortage_is_refused(void **state)
+TEST(only_a_known_shortage_is_refused)
 {
     struct folder f;
     struct err e = { 0 };
 
-    (void)state;
     folder_make(&f);
     assert_int_equal(disk_check_space(f.path, 1, "this", &e), ERR_OK);
     assert_int_equal(disk_check_space(f.path, INT64_MAX / 2, "this", &e), ERR_IO);
@@ -59,15 +56,4 @@ static void only_a_known_shortage_is_refused(void **state)
     assert_int_equal(disk_check_space(f.path, INT64_MAX / 2, "this", &e), ERR_OK);
     assert_true(syscall_hook_fired());
     folder_remove(&f);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(free_bytes_are_reported),
-        cmocka_unit_test(a_file_system_without_figures_is_not_full),
-        cmocka_unit_test(only_a_known_shortage_is_refused),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

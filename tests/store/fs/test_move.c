@@ -27,7 +27,7 @@ static const struct {
 } ways[] = { { EINVAL, 0 }, { ENOSYS, 0 }, { EXDEV, 0 }, { EXDEV, EINVAL }, { EXDEV, ENOSYS } };
 enum { WAYS = sizeof ways / sizeof *ways };
 
-static void a_tree_is_moved(void **state)
+IN_SCRATCH(a_tree_is_moved)
 {
     for (int i = 0; i < WAYS; i++) {
         scratch_write(state, "from/sub/a", SLICE("one\n"));
@@ -48,7 +48,7 @@ static void a_tree_is_moved(void **state)
     }
 }
 
-static void an_existing_target_stays(void **state)
+IN_SCRATCH(an_existing_target_stays)
 {
     scratch_write(state, "from", SLICE("new\n"));
     scratch_write(state, "to", SLICE("old\n"));
@@ -58,16 +58,4 @@ static void an_existing_target_stays(void **state)
         assert_true(folder_is(*state, "to", "old\n"));
         assert_false(folder_has(*state, "to.reprise-copy"));
     }
-}
-
-#define CASE(test) cmocka_unit_test_setup_teardown(test, scratch_setup, scratch_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        CASE(a_tree_is_moved),
-        CASE(an_existing_target_stays),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -69,7 +69,9 @@ static bool has_read_names(const struct place *p)
     return false;
 }
 
-static void presence_agrees_with_lstat(void **state)
+#define CASE(name) TEST_WITH(name, set_up, tear_down)
+
+CASE(presence_agrees_with_lstat)
 {
     struct place *p = *state;
 
@@ -80,7 +82,7 @@ static void presence_agrees_with_lstat(void **state)
         assert_int_equal(look(p, p->path[i]), i % 3 == 0);
 }
 
-static void few_lookups_read_no_directory(void **state)
+CASE(few_lookups_read_no_directory)
 {
     struct place *p = *state;
 
@@ -89,7 +91,7 @@ static void few_lookups_read_no_directory(void **state)
     assert_false(has_read_names(p));
 }
 
-static void a_name_removed_after_the_read_is_absent(void **state)
+CASE(a_name_removed_after_the_read_is_absent)
 {
     struct place *p = *state;
 
@@ -101,7 +103,7 @@ static void a_name_removed_after_the_read_is_absent(void **state)
     assert_true(look(p, p->path[3]));
 }
 
-static void a_missing_directory_is_empty(void **state)
+CASE(a_missing_directory_is_empty)
 {
     struct place *p = *state;
     char path[40][4096];
@@ -115,16 +117,4 @@ static void a_missing_directory_is_empty(void **state)
     }
     for (int i = 0; i < NAMES; i++)
         assert_int_equal(look(p, p->path[i]), i % 3 == 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(presence_agrees_with_lstat, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(few_lookups_read_no_directory, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_name_removed_after_the_read_is_absent, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_missing_directory_is_empty, set_up, tear_down),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -54,7 +54,9 @@ static void check(struct place *p, const char *root, const char *name, const cha
                         folder_path(&p->folder, want, other));
 }
 
-static void links_below_the_root_are_followed(void **state)
+#define CASE(name) TEST_WITH(name, set_up, tear_down)
+
+CASE(links_below_the_root_are_followed)
 {
     struct place *p = *state;
 
@@ -63,7 +65,7 @@ static void links_below_the_root_are_followed(void **state)
     check(p, "project", "project/file", "project/real/a.txt");
 }
 
-static void what_does_not_exist_is_below_what_does(void **state)
+CASE(what_does_not_exist_is_below_what_does)
 {
     struct place *p = *state;
 
@@ -71,7 +73,7 @@ static void what_does_not_exist_is_below_what_does(void **state)
     check(p, "project", "project/none/c.txt", "project/none/c.txt");
 }
 
-static void a_link_that_leads_away_keeps_its_name(void **state)
+CASE(a_link_that_leads_away_keeps_its_name)
 {
     struct place *p = *state;
 
@@ -79,22 +81,10 @@ static void a_link_that_leads_away_keeps_its_name(void **state)
     check(p, "project", "elsewhere/b.txt", "elsewhere/b.txt");
 }
 
-static void the_root_keeps_its_name(void **state)
+CASE(the_root_keeps_its_name)
 {
     struct place *p = *state;
 
     check(p, "way", "way/real/a.txt", "way/real/a.txt");
     check(p, "way", "way/link/a.txt", "way/real/a.txt");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(links_below_the_root_are_followed, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(what_does_not_exist_is_below_what_does, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_link_that_leads_away_keeps_its_name, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(the_root_keeps_its_name, set_up, tear_down),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

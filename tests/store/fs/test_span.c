@@ -37,7 +37,9 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void file_ranges_and_memory_read_alike(void **state)
+#define CASE(name) TEST_WITH(name, set_up, tear_down)
+
+CASE(file_ranges_and_memory_read_alike)
 {
     struct place *p = *state;
     struct span part = { .path = p->path, .fd = p->fd, .at = 2, .n = 3 };
@@ -52,7 +54,7 @@ static void file_ranges_and_memory_read_alike(void **state)
     assert_int_equal(span_ended(&memory, NULL), ERR_OK);
 }
 
-static void a_file_that_shrinks_or_grows_is_reported(void **state)
+CASE(a_file_that_shrinks_or_grows_is_reported)
 {
     struct place *p = *state;
     struct span all;
@@ -67,7 +69,7 @@ static void a_file_that_shrinks_or_grows_is_reported(void **state)
     assert_int_equal(span_read(&all, 0, got, 7, NULL), ERR_STALE);
 }
 
-static void an_unreadable_span_is_an_error(void **state)
+CASE(an_unreadable_span_is_an_error)
 {
     struct place *p = *state;
     int dir = open(p->folder.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -80,7 +82,7 @@ static void an_unreadable_span_is_an_error(void **state)
     close(dir);
 }
 
-static void hashing_a_span_passes_its_bytes_on(void **state)
+CASE(hashing_a_span_passes_its_bytes_on)
 {
     struct place *p = *state;
     struct span part = { .path = p->path, .fd = p->fd, .at = 2, .n = 3 };
@@ -98,16 +100,4 @@ static void hashing_a_span_passes_its_bytes_on(void **state)
     hasher_hex(sha256, hex);
     assert_string_equal(hex, abc);
     hasher_fini(&h);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(file_ranges_and_memory_read_alike, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_file_that_shrinks_or_grows_is_reported, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(an_unreadable_span_is_an_error, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(hashing_a_span_passes_its_bytes_on, set_up, tear_down),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -46,7 +46,9 @@ static void expect_list(void **state, const char *from, size_t n)
     arena_fini(&a);
 }
 
-static void every_worktree_lists_all_with_the_main_one_first(void **state)
+#define IN_REPOSITORY(name) TEST_WITH(name, repository_setup, scratch_teardown)
+
+IN_REPOSITORY(every_worktree_lists_all_with_the_main_one_first)
 {
     expect_list(state, "main", 3);
     expect_list(state, "main/src/deep", 3);
@@ -55,7 +57,7 @@ static void every_worktree_lists_all_with_the_main_one_first(void **state)
     expect_list(state, "bare.git", 1);
 }
 
-static void a_missing_repository_or_directory_has_no_worktrees(void **state)
+IN_REPOSITORY(a_missing_repository_or_directory_has_no_worktrees)
 {
     setenv("GIT_CEILING_DIRECTORIES", *state, 1);
     expect_list(state, "plain", 0);
@@ -63,7 +65,7 @@ static void a_missing_repository_or_directory_has_no_worktrees(void **state)
     unsetenv("GIT_CEILING_DIRECTORIES");
 }
 
-static void a_repository_cannot_make_git_run_programs(void **state)
+IN_REPOSITORY(a_repository_cannot_make_git_run_programs)
 {
     char command[2048];
 
@@ -85,7 +87,7 @@ static const char *main_from(void **state, const char *dir, struct arena *a)
     return path;
 }
 
-static void a_removed_worktree_leads_to_the_main_worktree(void **state)
+IN_REPOSITORY(a_removed_worktree_leads_to_the_main_worktree)
 {
     struct arena a = { 0 };
     char expected[512];
@@ -103,26 +105,11 @@ static void a_removed_worktree_leads_to_the_main_worktree(void **state)
     arena_fini(&a);
 }
 
-static void the_main_worktree_leads_to_itself(void **state)
+IN_REPOSITORY(the_main_worktree_leads_to_itself)
 {
     struct arena a = { 0 };
 
     assert_null(main_from(state, "main", &a));
     assert_string_equal(main_from(state, "beside", &a), scratch_path(state, "main"));
     arena_fini(&a);
-}
-
-#define IN_REPOSITORY(test)                                                                        \
-    cmocka_unit_test_setup_teardown(test, repository_setup, scratch_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        IN_REPOSITORY(every_worktree_lists_all_with_the_main_one_first),
-        IN_REPOSITORY(a_missing_repository_or_directory_has_no_worktrees),
-        IN_REPOSITORY(a_repository_cannot_make_git_run_programs),
-        IN_REPOSITORY(a_removed_worktree_leads_to_the_main_worktree),
-        IN_REPOSITORY(the_main_worktree_leads_to_itself),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -103,14 +103,13 @@ static enum err_code search(const struct world *w, struct grep_query q, struct s
     return rc;
 }
 
-static void every_hit_is_delivered_newest_session_first(void **state)
+TEST(every_hit_is_delivered_newest_session_first)
 {
     struct grep_progress progress = { .moved = NULL };
     struct seen s = { .sessions = 0 };
     size_t hits = 0, sessions = 0;
     struct world w;
 
-    (void)state;
     begin(&w);
     for (int i = 0; i < SESSIONS; i++) {
         hits += (size_t)i % 7;
@@ -126,13 +125,12 @@ static void every_hit_is_delivered_newest_session_first(void **state)
     end(&w);
 }
 
-static void a_flag_raised_with_the_first_hit_ends_the_search(void **state)
+TEST(a_flag_raised_with_the_first_hit_ends_the_search)
 {
     atomic_bool cancel = false;
     struct seen s = { .raise = &cancel };
     struct world w;
 
-    (void)state;
     begin(&w);
     assert_int_equal(search(&w, (struct grep_query){ .cancel = &cancel }, &s), ERR_CANCELLED);
 
@@ -148,11 +146,10 @@ static void *raise_soon(void *arg)
 }
 
 /* At any moment, from another thread. */
-static void a_flag_raised_elsewhere_ends_the_search(void **state)
+TEST(a_flag_raised_elsewhere_ends_the_search)
 {
     struct world w;
 
-    (void)state;
     begin(&w);
     for (int round = 0; round < 20; round++) {
         atomic_bool cancel = false;
@@ -166,15 +163,4 @@ static void a_flag_raised_elsewhere_ends_the_search(void **state)
         pthread_join(thread, NULL);
     }
     end(&w);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_hit_is_delivered_newest_session_first),
-        cmocka_unit_test(a_flag_raised_with_the_first_hit_ends_the_search),
-        cmocka_unit_test(a_flag_raised_elsewhere_ends_the_search),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -111,7 +111,9 @@ static size_t times(const char *text, const char *part)
     return n;
 }
 
-static void nothing_is_on_disk_before_the_first_message(void **state)
+#define CASE(name) TEST_WITH(name, set_up, tear_down)
+
+CASE(nothing_is_on_disk_before_the_first_message)
 {
     struct host *h = *state;
     const struct host_setting tag = { SLICE("tag"), SLICE("blue") };
@@ -137,7 +139,7 @@ static void nothing_is_on_disk_before_the_first_message(void **state)
     free(text);
 }
 
-static void a_session_without_a_message_leaves_nothing(void **state)
+CASE(a_session_without_a_message_leaves_nothing)
 {
     struct host *h = *state;
     const struct host_session_options background = { .background = true };
@@ -150,7 +152,7 @@ static void a_session_without_a_message_leaves_nothing(void **state)
     assert_false(folder_has(&h->folder, "config/projects"));
 }
 
-static void rows_are_not_held_without_end(void **state)
+CASE(rows_are_not_held_without_end)
 {
     struct host *h = *state;
     const struct host_session_options small = { .queue_rows = 4 };
@@ -168,7 +170,7 @@ static void rows_are_not_held_without_end(void **state)
     free(text);
 }
 
-static void an_id_that_exists_is_refused_at_once(void **state)
+CASE(an_id_that_exists_is_refused_at_once)
 {
     struct host *h = *state;
     const struct host_create same = { .id = SLICE(ID) }, odd = { .id = SLICE("deploy-1") };
@@ -186,7 +188,7 @@ static void an_id_that_exists_is_refused_at_once(void **state)
     "{\"type\":\"user\",\"uuid\":\"" uuid "\",\"message\":{\"role\":\"user\",\"content\":\"x\"}}"  \
     "\n"
 
-static void rows_follow_one_another_and_are_written_once(void **state)
+CASE(rows_follow_one_another_and_are_written_once)
 {
     struct host *h = *state;
     struct host_appended done;
@@ -206,7 +208,7 @@ static void rows_follow_one_another_and_are_written_once(void **state)
     free(text);
 }
 
-static void progress_is_left_out_and_bridged(void **state)
+CASE(progress_is_left_out_and_bridged)
 {
     struct host *h = *state;
     struct host_appended done;
@@ -239,7 +241,7 @@ static void add_by_hand(struct host *h, const char *row)
     fclose(f);
 }
 
-static void a_row_of_another_program_becomes_the_parent(void **state)
+CASE(a_row_of_another_program_becomes_the_parent)
 {
     struct host *h = *state;
 
@@ -258,7 +260,7 @@ static void a_row_of_another_program_becomes_the_parent(void **state)
     free(text);
 }
 
-static void a_file_that_was_replaced_is_read_again(void **state)
+CASE(a_file_that_was_replaced_is_read_again)
 {
     struct host *h = *state;
     struct host_appended done;
@@ -281,7 +283,7 @@ static void a_file_that_was_replaced_is_read_again(void **state)
     free(text);
 }
 
-static void rows_of_a_sub_agent_go_into_its_file(void **state)
+CASE(rows_of_a_sub_agent_go_into_its_file)
 {
     struct host *h = *state;
     const char *side = "{\"type\":\"user\",\"uuid\":\"s1\",\"isSidechain\":true,\"agentId\":"
@@ -310,7 +312,7 @@ static void rows_of_a_sub_agent_go_into_its_file(void **state)
     free(text);
 }
 
-static void the_title_stays_near_the_end(void **state)
+CASE(the_title_stays_near_the_end)
 {
     struct host *h = *state;
     static char row[3000];
@@ -361,7 +363,7 @@ static void append_fifty(struct host *h, int who)
     _exit(host_session_close(s, NULL) ? 3 : 0);
 }
 
-static void four_processes_make_one_chain(void **state)
+CASE(four_processes_make_one_chain)
 {
     struct host *h = *state;
     pid_t pid[4];
@@ -379,27 +381,4 @@ static void four_processes_make_one_chain(void **state)
     assert_int_equal(append(h, ROW("u2"), NULL), ERR_OK);
 
     assert_int_equal(messages(h), 202);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(nothing_is_on_disk_before_the_first_message, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(a_session_without_a_message_leaves_nothing, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(rows_are_not_held_without_end, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(an_id_that_exists_is_refused_at_once, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(rows_follow_one_another_and_are_written_once, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(progress_is_left_out_and_bridged, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_row_of_another_program_becomes_the_parent, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(a_file_that_was_replaced_is_read_again, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(rows_of_a_sub_agent_go_into_its_file, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(the_title_stays_near_the_end, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(four_processes_make_one_chain, set_up, tear_down),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

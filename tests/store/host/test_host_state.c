@@ -99,12 +99,11 @@ static void metadata_are(struct host_state *s, const char *want)
 }
 
 /* The steps of seed 002, in their order. */
-static void a_turn_with_a_question(void **state)
+TEST(a_turn_with_a_question)
 {
     struct heard h = { .name = 'a' };
     struct host_state *s = open_with(&h);
 
-    (void)state;
     assert_int_equal(host_state_now(s), SESSION_IDLE);
     assert_int_equal(host_state_change(s, SESSION_RUNNING, NULL, NULL), ERR_OK);
     expect(&h, "a running -\n");
@@ -127,12 +126,11 @@ static void a_turn_with_a_question(void **state)
     buf_fini(&h.text);
 }
 
-static void a_question_that_is_dropped_clears_both(void **state)
+TEST(a_question_that_is_dropped_clears_both)
 {
     struct heard h = { .name = 'a' };
     struct host_state *s = open_with(&h);
 
-    (void)state;
     assert_int_equal(host_state_change(s, SESSION_REQUIRES_ACTION, NULL, NULL), ERR_OK);
     expect(&h, "a requires_action -\n"); /* without details there is nothing to publish */
     assert_int_equal(host_state_change(s, SESSION_REQUIRES_ACTION, &edit, NULL), ERR_OK);
@@ -147,7 +145,7 @@ static void a_question_that_is_dropped_clears_both(void **state)
     buf_fini(&h.text);
 }
 
-static void listeners_are_called_in_order(void **state)
+TEST(listeners_are_called_in_order)
 {
     struct heard h = { .name = 'a' };
     struct host_state *s = open_with(&h);
@@ -155,7 +153,6 @@ static void listeners_are_called_in_order(void **state)
     const struct host_listener l = { .state = hear_state, .arg = &second };
     const struct host_listener deaf = { .arg = NULL };
 
-    (void)state;
     assert_int_equal(host_state_listen(s, &deaf, NULL), ERR_OK);
     assert_int_equal(host_state_listen(s, &l, NULL), ERR_OK);
     assert_int_equal(host_state_change(s, SESSION_IDLE, NULL, NULL), ERR_OK);
@@ -166,12 +163,11 @@ static void listeners_are_called_in_order(void **state)
     buf_fini(&second.text);
 }
 
-static void a_listener_that_calls_back_is_refused(void **state)
+TEST(a_listener_that_calls_back_is_refused)
 {
     struct heard h = { .name = 'a' };
     struct host_state *s = open_with(&h);
 
-    (void)state;
     h.state = s;
     assert_int_equal(host_state_change(s, SESSION_RUNNING, NULL, NULL), ERR_OK);
     assert_int_equal(h.answer, ERR_USAGE);
@@ -180,13 +176,12 @@ static void a_listener_that_calls_back_is_refused(void **state)
     buf_fini(&h.text);
 }
 
-static void nonsense_changes_nothing(void **state)
+TEST(nonsense_changes_nothing)
 {
     struct heard h = { .name = 'a' };
     struct host_state *s = open_with(&h);
     struct host_action bad = edit;
 
-    (void)state;
     bad.input = SLICE("[1]");
     assert_int_equal(host_state_change(s, SESSION_REQUIRES_ACTION, &bad, NULL), ERR_USAGE);
     assert_int_equal(host_state_change(s, SESSION_UNKNOWN, NULL, NULL), ERR_USAGE);
@@ -286,7 +281,9 @@ static size_t files(struct home *h)
     return (size_t)usage.files;
 }
 
-static void other_programs_see_each_step(void **state)
+#define AT_HOME(name) TEST_WITH(name, set_up, tear_down)
+
+AT_HOME(other_programs_see_each_step)
 {
     struct home *h = *state;
     struct host_state *s = publish(h);
@@ -303,7 +300,7 @@ static void other_programs_see_each_step(void **state)
     assert_int_equal(files(h), 0);
 }
 
-static void another_session_or_system_is_another(void **state)
+AT_HOME(another_session_or_system_is_another)
 {
     struct home *h = *state;
     struct host_published where = { .env = &h->env, .system = "memory", .session = SLICE("s-2") };
@@ -319,7 +316,7 @@ static void another_session_or_system_is_another(void **state)
     host_state_close(two);
 }
 
-static void the_input_of_an_action_is_not_published(void **state)
+AT_HOME(the_input_of_an_action_is_not_published)
 {
     struct home *h = *state;
     struct host_state *s = publish(h);
@@ -350,7 +347,7 @@ static bool stay(const int life[2])
 }
 
 /* A killed host leaves its file: it does not count, and the next host removes it. */
-static void a_dead_host_does_not_count(void **state)
+AT_HOME(a_dead_host_does_not_count)
 {
     struct home *h = *state;
     int ready[2], life[2];
@@ -380,7 +377,7 @@ static void a_dead_host_does_not_count(void **state)
     close(life[1]);
 }
 
-static void a_child_after_fork_publishes_nothing(void **state)
+AT_HOME(a_child_after_fork_publishes_nothing)
 {
     struct home *h = *state;
     struct host_state *s = publish(h);
@@ -408,7 +405,7 @@ static void put(struct home *h, const char *name, struct slice text)
 }
 
 /* Whatever is in the directory, the list goes on. */
-static void damaged_and_hostile_files_are_ignored(void **state)
+AT_HOME(damaged_and_hostile_files_are_ignored)
 {
     static const char uuid[] = "5e550000-0000-4000-8000-000000000001";
     struct home *h = *state;
@@ -443,7 +440,7 @@ static void damaged_and_hostile_files_are_ignored(void **state)
     buf_fini(&large);
 }
 
-static void a_session_with_a_running_host_is_in_use(void **state)
+AT_HOME(a_session_with_a_running_host_is_in_use)
 {
     struct home *h = *state;
     const struct session_ref *refs[] = { &h->ref };
@@ -486,7 +483,7 @@ static void *step_often(void *arg)
     return NULL;
 }
 
-static void threads_take_turns(void **state)
+AT_HOME(threads_take_turns)
 {
     struct home *h = *state;
     struct host_state *s = publish(h);
@@ -501,26 +498,4 @@ static void threads_take_turns(void **state)
     }
     row_shows(h, host_state_now(s), "");
     host_state_close(s);
-}
-
-#define AT_HOME(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_turn_with_a_question),
-        cmocka_unit_test(a_question_that_is_dropped_clears_both),
-        cmocka_unit_test(listeners_are_called_in_order),
-        cmocka_unit_test(a_listener_that_calls_back_is_refused),
-        cmocka_unit_test(nonsense_changes_nothing),
-        AT_HOME(other_programs_see_each_step),
-        AT_HOME(another_session_or_system_is_another),
-        AT_HOME(the_input_of_an_action_is_not_published),
-        AT_HOME(a_dead_host_does_not_count),
-        AT_HOME(a_child_after_fork_publishes_nothing),
-        AT_HOME(damaged_and_hostile_files_are_ignored),
-        AT_HOME(a_session_with_a_running_host_is_in_use),
-        AT_HOME(threads_take_turns),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -158,31 +158,27 @@ static void rows_are_written_in_order(const char *system)
     host_free(h);
 }
 
-static void rows_of_claude_are_written_in_order(void **state)
+TEST(rows_of_claude_are_written_in_order)
 {
-    (void)state;
     rows_are_written_in_order("claude");
 }
 
-static void rows_of_goat_are_written_in_order(void **state)
+TEST(rows_of_goat_are_written_in_order)
 {
-    (void)state;
     rows_are_written_in_order("goat");
 }
 
-static void rows_of_exathena_are_written_in_order(void **state)
+TEST(rows_of_exathena_are_written_in_order)
 {
-    (void)state;
     rows_are_written_in_order("exathena");
 }
 
-static void ids_and_errors_come_at_once(void **state)
+TEST(ids_and_errors_come_at_once)
 {
     static const char *const systems[] = { "claude", "goat", "exathena" };
     struct host_appended done;
     char text[200];
 
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         struct host *h = host_new(systems[i]);
 
@@ -199,11 +195,10 @@ static void ids_and_errors_come_at_once(void **state)
 
 /* ---- when it is written ---- */
 
-static void the_thread_writes_after_the_interval(void **state)
+TEST(the_thread_writes_after_the_interval)
 {
     struct host *h = host_new("claude");
 
-    (void)state;
     begin(h, (struct host_session_options){ .interval_ms = 5 });
     for (int i = 0; i < 3; i++)
         assert_int_equal(append_prompt(h, i), ERR_OK);
@@ -214,11 +209,10 @@ static void the_thread_writes_after_the_interval(void **state)
     host_free(h);
 }
 
-static void a_full_batch_does_not_wait(void **state)
+TEST(a_full_batch_does_not_wait)
 {
     struct host *h = host_new("claude");
 
-    (void)state;
     begin(h, (struct host_session_options){ .interval_ms = NEVER, .batch_rows = 4 });
     for (int i = 0; i < 4; i++)
         assert_int_equal(append_prompt(h, i), ERR_OK);
@@ -228,11 +222,10 @@ static void a_full_batch_does_not_wait(void **state)
 }
 
 /* The thread always has something to write while more comes. */
-static void rows_come_while_others_are_written(void **state)
+TEST(rows_come_while_others_are_written)
 {
     struct host *h = host_new("exathena");
 
-    (void)state;
     begin(h, (struct host_session_options){
                  .interval_ms = HOST_AT_ONCE, .batch_rows = 16, .durable = HOST_DURABLE_FLUSH });
     for (int i = 0; i < 3000; i++)
@@ -246,11 +239,10 @@ static void rows_come_while_others_are_written(void **state)
     host_free(h);
 }
 
-static void a_row_by_itself_is_a_batch(void **state)
+TEST(a_row_by_itself_is_a_batch)
 {
     struct host *h = host_new("goat");
 
-    (void)state;
     begin(h, (struct host_session_options){ .interval_ms = NEVER, .durable = HOST_DURABLE_ROW });
     for (int i = 0; i < 5; i++)
         assert_int_equal(append_prompt(h, i), ERR_OK);
@@ -260,14 +252,13 @@ static void a_row_by_itself_is_a_batch(void **state)
     host_free(h);
 }
 
-static void closing_writes_what_is_left(void **state)
+TEST(closing_writes_what_is_left)
 {
     struct host *h = host_new("claude");
     const struct scope everywhere = { .all = true };
     struct session_ref ref;
     struct slice id;
 
-    (void)state;
     begin(h, (struct host_session_options){ .interval_ms = NEVER, .durable = HOST_DURABLE_FLUSH });
     id = arena_copy(&h->a, host_session_id(h->session));
     for (int i = 0; i < 20; i++)
@@ -280,11 +271,10 @@ static void closing_writes_what_is_left(void **state)
     host_free(h);
 }
 
-static void a_full_queue_makes_the_caller_wait(void **state)
+TEST(a_full_queue_makes_the_caller_wait)
 {
     struct host *h = host_new("claude");
 
-    (void)state;
     begin(h, (struct host_session_options){ .interval_ms = NEVER,
                                             .batch_rows = 1000,
                                             .queue_rows = 8,
@@ -301,7 +291,7 @@ static void a_full_queue_makes_the_caller_wait(void **state)
 
 /* ---- failures ---- */
 
-static void a_failure_is_reported_and_its_rows_are_kept(void **state)
+TEST(a_failure_is_reported_and_its_rows_are_kept)
 {
     struct host *h = host_new("goat");
     char there[4096], away[4096];
@@ -309,7 +299,6 @@ static void a_failure_is_reported_and_its_rows_are_kept(void **state)
     struct err e = { 0 };
     char text[200];
 
-    (void)state;
     begin(h, (struct host_session_options){ .interval_ms = 1 });
     assert_int_equal(append_prompt(h, 0), ERR_OK);
     assert_int_equal(host_session_flush(h->session, NULL), ERR_OK);
@@ -335,12 +324,11 @@ static void a_failure_is_reported_and_its_rows_are_kept(void **state)
     host_free(h);
 }
 
-static void what_can_never_be_written_does_not_stay(void **state)
+TEST(what_can_never_be_written_does_not_stay)
 {
     struct host *h = host_new("claude");
     const struct host_setting wrong = { SLICE("no such key"), SLICE("x") };
 
-    (void)state;
     begin(h, (struct host_session_options){ .interval_ms = NEVER });
     assert_int_equal(append_prompt(h, 0), ERR_OK);
     assert_int_equal(host_session_set(h->session, &wrong, 1, NULL), ERR_OK);
@@ -394,30 +382,27 @@ static void threads_share_a_session(const struct host_session_options *options)
     host_free(h);
 }
 
-static void threads_share_a_session_in_the_background(void **state)
+TEST(threads_share_a_session_in_the_background)
 {
     const struct host_session_options o = {
         .background = true, .interval_ms = 1, .queue_rows = 16, .durable = HOST_DURABLE_FLUSH
     };
 
-    (void)state;
     threads_share_a_session(&o);
 }
 
-static void threads_share_a_session_that_writes_at_once(void **state)
+TEST(threads_share_a_session_that_writes_at_once)
 {
     const struct host_session_options o = { .durable = HOST_DURABLE_FLUSH };
 
-    (void)state;
     threads_share_a_session(&o);
 }
 
-static void a_child_writes_nothing_of_its_parent(void **state)
+TEST(a_child_writes_nothing_of_its_parent)
 {
     struct host *h = host_new("claude");
     int status;
 
-    (void)state;
     begin(h, (struct host_session_options){ .interval_ms = NEVER });
     for (int i = 0; i < 10; i++)
         assert_int_equal(append_prompt(h, i), ERR_OK);
@@ -436,12 +421,11 @@ static void a_child_writes_nothing_of_its_parent(void **state)
 }
 
 /* A child that is forked in the middle of an append inherits the descriptor that is locked. */
-static void a_child_that_lives_on_does_not_keep_the_lock(void **state)
+TEST(a_child_that_lives_on_does_not_keep_the_lock)
 {
     struct host *h = host_new("goat");
     pid_t pid[20];
 
-    (void)state;
     begin(h, (struct host_session_options){ .interval_ms = HOST_AT_ONCE,
                                             .durable = HOST_DURABLE_FLUSH });
     for (int i = 0; i < 20; i++) {
@@ -462,28 +446,4 @@ static void a_child_that_lives_on_does_not_keep_the_lock(void **state)
     assert_int_equal(seen(h).n, 200);
     assert_int_equal(h->failures, 0);
     host_free(h);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_of_claude_are_written_in_order),
-        cmocka_unit_test(rows_of_goat_are_written_in_order),
-        cmocka_unit_test(rows_of_exathena_are_written_in_order),
-        cmocka_unit_test(ids_and_errors_come_at_once),
-        cmocka_unit_test(the_thread_writes_after_the_interval),
-        cmocka_unit_test(a_full_batch_does_not_wait),
-        cmocka_unit_test(rows_come_while_others_are_written),
-        cmocka_unit_test(a_row_by_itself_is_a_batch),
-        cmocka_unit_test(closing_writes_what_is_left),
-        cmocka_unit_test(a_full_queue_makes_the_caller_wait),
-        cmocka_unit_test(a_failure_is_reported_and_its_rows_are_kept),
-        cmocka_unit_test(what_can_never_be_written_does_not_stay),
-        cmocka_unit_test(threads_share_a_session_in_the_background),
-        cmocka_unit_test(threads_share_a_session_that_writes_at_once),
-        cmocka_unit_test(a_child_writes_nothing_of_its_parent),
-        cmocka_unit_test(a_child_that_lives_on_does_not_keep_the_lock),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -66,7 +66,9 @@ static size_t messages(struct opened *o)
     return n;
 }
 
-static void a_repeated_row_is_there_once(void **state)
+#define CASE(name) TEST_WITH(name, set_up, tear_down)
+
+CASE(a_repeated_row_is_there_once)
 {
     const struct slice rows[] = {
         SLICE("{\"id\":\"1\",\"role\":\"user\",\"text\":\"a\"}"),
@@ -80,7 +82,7 @@ static void a_repeated_row_is_there_once(void **state)
     assert_int_equal(messages(o), 2);
 }
 
-static void a_row_without_an_id_gets_one(void **state)
+CASE(a_row_without_an_id_gets_one)
 {
     const struct slice row = SLICE("{\"role\":\"user\",\"text\":\"a\"}");
     struct opened *o = *state;
@@ -91,7 +93,7 @@ static void a_row_without_an_id_gets_one(void **state)
     assert_int_equal(messages(o), 2);
 }
 
-static void a_row_that_says_nothing_is_refused(void **state)
+CASE(a_row_that_says_nothing_is_refused)
 {
     const struct slice rows[] = { SLICE("{\"role\":\"user\",\"content\":\"a\"}"),
                                   SLICE("{\"role\":1,\"text\":\"a\"}") };
@@ -139,7 +141,7 @@ static void *write_and_read(void *arg)
     return NULL;
 }
 
-static void threads_share_a_session(void **state)
+CASE(threads_share_a_session)
 {
     struct writer w[THREADS];
     pthread_t thread[THREADS];
@@ -153,15 +155,4 @@ static void threads_share_a_session(void **state)
         assert_true(w[i].ok);
     }
     assert_int_equal(messages(*state), THREADS * EACH);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_repeated_row_is_there_once, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_row_that_says_nothing_is_refused, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_row_without_an_id_gets_one, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(threads_share_a_session, set_up, tear_down),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -99,7 +99,9 @@ static struct change *one_of_everything(const struct place *p)
     return c;
 }
 
-static void undo_restores_every_byte_and_mtime(void **state)
+#define CASE(name) TEST_WITH(name, set_up, tear_down)
+
+CASE(undo_restores_every_byte_and_mtime)
 {
     struct place *p = *state;
     char *before = folder_image(&p->folder, "store");
@@ -123,7 +125,7 @@ static void undo_restores_every_byte_and_mtime(void **state)
     change_log_close(log);
 }
 
-static void a_change_can_be_redone_and_undone_again(void **state)
+CASE(a_change_can_be_redone_and_undone_again)
 {
     struct place *p = *state;
     char *before = folder_image(&p->folder, "store");
@@ -149,7 +151,7 @@ static void a_change_can_be_redone_and_undone_again(void **state)
     change_log_close(log);
 }
 
-static void an_append_followed_by_other_writes_is_contradicted_not_cut(void **state)
+CASE(an_append_followed_by_other_writes_is_contradicted_not_cut)
 {
     struct place *p = *state;
     struct change_log *log = opened(p);
@@ -170,7 +172,7 @@ static void an_append_followed_by_other_writes_is_contradicted_not_cut(void **st
     change_log_close(log);
 }
 
-static void a_log_open_elsewhere_is_never_cut(void **state)
+CASE(a_log_open_elsewhere_is_never_cut)
 {
     struct place *p = *state;
     struct change_log *log = opened(p);
@@ -189,7 +191,7 @@ static void a_log_open_elsewhere_is_never_cut(void **state)
     change_log_close(log);
 }
 
-static void a_failing_step_rolls_back_the_earlier_ones(void **state)
+CASE(a_failing_step_rolls_back_the_earlier_ones)
 {
     struct place *p = *state;
     char *before = folder_image(&p->folder, "store");
@@ -213,7 +215,7 @@ static void a_failing_step_rolls_back_the_earlier_ones(void **state)
     change_log_close(log);
 }
 
-static void a_torn_tail_gets_its_newline_and_undo_removes_it(void **state)
+CASE(a_torn_tail_gets_its_newline_and_undo_removes_it)
 {
     struct place *p = *state;
     struct change_log *log = opened(p);
@@ -243,7 +245,7 @@ static bool collect(const struct change *c, bool undone, void *arg)
                     c->sessions_n ? c->sessions[0] : "-") == ERR_OK;
 }
 
-static void the_log_lists_changes_newest_first(void **state)
+CASE(the_log_lists_changes_newest_first)
 {
     struct place *p = *state;
     struct change_log *log = opened(p);
@@ -260,7 +262,7 @@ static void the_log_lists_changes_newest_first(void **state)
     change_log_close(log);
 }
 
-static void bytes_of_every_value_survive_the_record(void **state)
+CASE(bytes_of_every_value_survive_the_record)
 {
     struct place *p = *state;
     struct change_log *log = opened(p);
@@ -288,7 +290,7 @@ static void bytes_of_every_value_survive_the_record(void **state)
     change_log_close(log);
 }
 
-static void a_directory_is_created_and_removed_with_its_document(void **state)
+CASE(a_directory_is_created_and_removed_with_its_document)
 {
     struct place *p = *state;
     struct change_log *log = opened(p);
@@ -323,7 +325,7 @@ static void rename_in(const struct place *p, const char *from, const char *to)
 
 /* The end of a log was cut and the next step had not run yet. The end is in the record alone, so the record must not be
  * closed while the store is missing. */
-static void rollback_waits_for_an_unmounted_store(void **state)
+CASE(rollback_waits_for_an_unmounted_store)
 {
     struct place *p = *state;
     struct change_log *log = opened(p);
@@ -363,7 +365,7 @@ static void rollback_waits_for_an_unmounted_store(void **state)
 }
 
 /* Another user's record is not carried out and does not block ours. */
-static void a_record_of_another_user_is_ignored(void **state)
+CASE(a_record_of_another_user_is_ignored)
 {
     struct place *p = *state;
     struct change_log *log = opened(p);
@@ -387,7 +389,7 @@ static void a_record_of_another_user_is_ignored(void **state)
     assert_int_equal(st.st_mode & 0777, 0700);
 }
 
-static void a_second_change_waits_for_the_lock(void **state)
+CASE(a_second_change_waits_for_the_lock)
 {
     struct place *p = *state;
     struct change_log *log = opened(p), *other;
@@ -401,27 +403,4 @@ static void a_second_change_waits_for_the_lock(void **state)
     assert_int_equal(change_log_open(&p->env, &other, NULL), ERR_OK);
     change_log_close(other);
     assert_int_equal(waitpid(pid, NULL, 0), pid);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(undo_restores_every_byte_and_mtime, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_change_can_be_redone_and_undone_again, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(an_append_followed_by_other_writes_is_contradicted_not_cut,
-                                        set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_log_open_elsewhere_is_never_cut, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_failing_step_rolls_back_the_earlier_ones, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(a_torn_tail_gets_its_newline_and_undo_removes_it, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(the_log_lists_changes_newest_first, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(bytes_of_every_value_survive_the_record, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_directory_is_created_and_removed_with_its_document,
-                                        set_up, tear_down),
-        cmocka_unit_test_setup_teardown(rollback_waits_for_an_unmounted_store, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_record_of_another_user_is_ignored, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_second_change_waits_for_the_lock, set_up, tear_down),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

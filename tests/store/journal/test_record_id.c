@@ -12,7 +12,9 @@
 
 static const int64_t an_hour = 3600 * (int64_t)1000;
 
-static void ids_continue_after_the_newest_of_both_logs(void **state)
+#define CASE(name) TEST_WITH(name, set_up, tear_down)
+
+CASE(ids_continue_after_the_newest_of_both_logs)
 {
     struct rewind_case *p = *state;
     int64_t ms = 0;
@@ -31,7 +33,7 @@ static void ids_continue_after_the_newest_of_both_logs(void **state)
     assert_int_equal(record_id_time("1950000000000-00000000"), 0);
 }
 
-static void a_log_that_cannot_be_read_is_an_error(void **state)
+CASE(a_log_that_cannot_be_read_is_an_error)
 {
     struct rewind_case *p = *state;
     int64_t ms = 7;
@@ -54,7 +56,7 @@ static void rewind_to(struct rewind_case *p, const char *text)
 }
 
 /* Undo undoes the last one, and the record shows that it is an undo. */
-static void a_clock_set_back_does_not_reorder_rewinds(void **state)
+CASE(a_clock_set_back_does_not_reorder_rewinds)
 {
     struct rewind_case *p = *state;
 
@@ -71,7 +73,7 @@ static void a_clock_set_back_does_not_reorder_rewinds(void **state)
 }
 
 /* One of them may have been interrupted. */
-static void records_that_cannot_be_listed_are_an_error(void **state)
+CASE(records_that_cannot_be_listed_are_an_error)
 {
     struct rewind_case *p = *state;
     size_t recovered;
@@ -108,7 +110,7 @@ static enum err_code newest_of(struct rewind_case *p, struct undo_target *newest
     return rc;
 }
 
-static void the_undo_target_is_the_last_operation(void **state)
+CASE(the_undo_target_is_the_last_operation)
 {
     struct rewind_case *p = *state;
     struct change_log *log;
@@ -129,7 +131,7 @@ static void the_undo_target_is_the_last_operation(void **state)
 
 /* ---- records of a newer reprise ---- */
 
-static void an_unreadable_record_is_not_skipped_silently(void **state)
+CASE(an_unreadable_record_is_not_skipped_silently)
 {
     static const char *const logs[] = { "state/rewinds/001900000000000-00000000/plan",
                                         "state/changes/001900000000000-00000000/record" };
@@ -149,7 +151,7 @@ static void an_unreadable_record_is_not_skipped_silently(void **state)
     assert_int_equal(newest_of(p, &newest), ERR_OK);
 }
 
-static void asking_for_an_unreadable_record_names_it(void **state)
+CASE(asking_for_an_unreadable_record_names_it)
 {
     struct rewind_case *p = *state;
     struct rewind_plan plan;
@@ -164,7 +166,7 @@ static void asking_for_an_unreadable_record_names_it(void **state)
 }
 
 /* It was interrupted; the reprise that made it will finish it, and other changes are possible until then. */
-static void a_change_of_a_newer_reprise_blocks_no_other(void **state)
+CASE(a_change_of_a_newer_reprise_blocks_no_other)
 {
     struct rewind_case *p = *state;
     struct change_log *log;
@@ -178,22 +180,4 @@ static void a_change_of_a_newer_reprise_blocks_no_other(void **state)
     assert_true(
         folder_is(&p->folder, "ws/d/g", HAS_LEASES ? "also\n" : "also\na row\nits opposite\n"));
     assert_true(folder_has(&p->folder, "state/changes/001700000000000-00000000.intent/record"));
-}
-
-#define CASE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        CASE(ids_continue_after_the_newest_of_both_logs),
-        CASE(a_log_that_cannot_be_read_is_an_error),
-        CASE(a_clock_set_back_does_not_reorder_rewinds),
-        CASE(records_that_cannot_be_listed_are_an_error),
-        CASE(the_undo_target_is_the_last_operation),
-        CASE(an_unreadable_record_is_not_skipped_silently),
-        CASE(asking_for_an_unreadable_record_names_it),
-        CASE(a_change_of_a_newer_reprise_blocks_no_other),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

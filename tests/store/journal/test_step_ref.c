@@ -62,9 +62,8 @@ static bool is_done(struct step s)
     return done;
 }
 
-static void a_ref_is_removed_and_restored(void **state)
+TEST(a_ref_is_removed_and_restored)
 {
-    (void)state;
     struct repo r;
 
     repo_make(&r);
@@ -83,9 +82,8 @@ static void a_ref_is_removed_and_restored(void **state)
     repo_remove(&r);
 }
 
-static void packed_refs_are_refs(void **state)
+TEST(packed_refs_are_refs)
 {
-    (void)state;
     struct repo r;
 
     repo_make(&r);
@@ -100,9 +98,8 @@ static void packed_refs_are_refs(void **state)
     repo_remove(&r);
 }
 
-static void a_ref_moved_by_another_program_stays(void **state)
+TEST(a_ref_moved_by_another_program_stays)
 {
-    (void)state;
     struct repo r;
 
     repo_make(&r);
@@ -118,9 +115,8 @@ static void a_ref_moved_by_another_program_stays(void **state)
     repo_remove(&r);
 }
 
-static void no_ref_names_a_missing_object(void **state)
+TEST(no_ref_names_a_missing_object)
 {
-    (void)state;
     struct repo r;
 
     repo_make(&r);
@@ -156,9 +152,8 @@ static struct change *renaming(const struct repo *r, const char *file)
     return c;
 }
 
-static void refs_are_restored_when_a_later_step_fails(void **state)
+TEST(refs_are_restored_when_a_later_step_fails)
 {
-    (void)state;
     struct repo r;
 
     repo_make(&r);
@@ -196,9 +191,8 @@ static void next_start(const struct repo *r)
     change_log_close(log);
 }
 
-static void refs_are_restored_after_a_crash(void **state)
+TEST(refs_are_restored_after_a_crash)
 {
-    (void)state;
     struct repo r;
 
     repo_make(&r);
@@ -212,9 +206,8 @@ static void refs_are_restored_after_a_crash(void **state)
 }
 
 /* The branch was created again under the same name: only our ref keeps its old commits. */
-static void a_kept_ref_stays_when_its_branch_cannot_be_restored(void **state)
+TEST(a_kept_ref_stays_when_its_branch_cannot_be_restored)
 {
-    (void)state;
     struct repo r;
 
     repo_make(&r);
@@ -228,19 +221,4 @@ static void a_kept_ref_stays_when_its_branch_cannot_be_restored(void **state)
     free(main);
     change_free(c);
     repo_remove(&r);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_ref_is_removed_and_restored),
-        cmocka_unit_test(packed_refs_are_refs),
-        cmocka_unit_test(a_ref_moved_by_another_program_stays),
-        cmocka_unit_test(no_ref_names_a_missing_object),
-        cmocka_unit_test(refs_are_restored_when_a_later_step_fails),
-        cmocka_unit_test(refs_are_restored_after_a_crash),
-        cmocka_unit_test(a_kept_ref_stays_when_its_branch_cannot_be_restored),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

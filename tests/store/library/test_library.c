@@ -15,7 +15,7 @@ enum { THREADS = 4, ROUNDS = 8 };
 
 /* ---- opening ---- */
 
-static void without_stores_the_defaults_are_empty(void **state)
+IN_SCRATCH(without_stores_the_defaults_are_empty)
 {
     char home[4200];
     const char *environment[] = { home, NULL };
@@ -35,7 +35,7 @@ static void without_stores_the_defaults_are_empty(void **state)
     reprise_close(r);
 }
 
-static void wrong_requests_are_refused(void **state)
+IN_SCRATCH(wrong_requests_are_refused)
 {
     static const struct reprise_options wrong[] = {
         { .size = 0, .system = "goat" },
@@ -49,7 +49,6 @@ static void wrong_requests_are_refused(void **state)
     struct reprise *r = NULL;
     struct reprise_error e;
 
-    (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         memset(&e, 'x', sizeof e);
         assert_int_equal(reprise_open(&wrong[i], &r, &e), REPRISE_USAGE);
@@ -59,7 +58,7 @@ static void wrong_requests_are_refused(void **state)
     }
 }
 
-static void a_missing_store_is_not_found(void **state)
+IN_SCRATCH(a_missing_store_is_not_found)
 {
     char path[4096];
     const struct reprise_options o = { .size = sizeof o,
@@ -78,7 +77,7 @@ static void a_missing_store_is_not_found(void **state)
     "\"timestamp\":\"2026-02-09T02:48:28.000Z\",\"message\":{\"role\":\"user\",\"content\":"       \
     "\"pay\"}}\n"
 
-static void a_plug_in_is_opened_by_name(void **state)
+IN_SCRATCH(a_plug_in_is_opened_by_name)
 {
     char path[4096];
     struct reprise_options o = { .size = sizeof o,
@@ -110,7 +109,7 @@ static void a_plug_in_is_opened_by_name(void **state)
 
 /* ---- sessions ---- */
 
-static void texts_end_with_a_nul(void **state)
+IN_SCRATCH(texts_end_with_a_nul)
 {
     struct reprise *r = open_store(state, "goat", "s");
     struct reprise_session *s = create(r, "pay-1");
@@ -122,7 +121,7 @@ static void texts_end_with_a_nul(void **state)
     reprise_close(r);
 }
 
-static void a_session_shows_rows_that_were_appended_after_it_was_opened(void **state)
+IN_SCRATCH(a_session_shows_rows_that_were_appended_after_it_was_opened)
 {
     struct reprise *r = open_store(state, "goat", "s");
     struct reprise_session *s = create(r, "pay-1");
@@ -143,7 +142,7 @@ static void a_session_shows_rows_that_were_appended_after_it_was_opened(void **s
     reprise_close(r);
 }
 
-static void the_ids_of_rows_are_returned(void **state)
+IN_SCRATCH(the_ids_of_rows_are_returned)
 {
     static const char rows[] = "{\"uuid\":\"a\",\"role\":\"user\",\"content\":\"x\"}\n\n"
                                "{\"role\":\"assistant\",\"content\":\"y\"}\n";
@@ -163,7 +162,7 @@ static void the_ids_of_rows_are_returned(void **state)
     reprise_close(r);
 }
 
-static void a_page_of_messages_is_a_part_of_them(void **state)
+IN_SCRATCH(a_page_of_messages_is_a_part_of_them)
 {
     struct reprise *r = open_store(state, "goat", "s");
     struct reprise_session *s = create(r, "pay-1");
@@ -184,7 +183,7 @@ static void a_page_of_messages_is_a_part_of_them(void **state)
     reprise_close(r);
 }
 
-static void settings_are_changed_together_or_not(void **state)
+IN_SCRATCH(settings_are_changed_together_or_not)
 {
     static const char *const settings[] = { "title=Payments", "model=m-7", "nothing=x" };
     static const char *const no_key[] = { "=x" }, *const missing[] = { NULL };
@@ -203,7 +202,7 @@ static void settings_are_changed_together_or_not(void **state)
     reprise_close(r);
 }
 
-static void an_unusable_result_saves_nothing(void **state)
+IN_SCRATCH(an_unusable_result_saves_nothing)
 {
     char path[4096];
     const char *file = folder_path(*state, "file", path);
@@ -230,7 +229,7 @@ static void an_unusable_result_saves_nothing(void **state)
     reprise_close(r);
 }
 
-static void two_stores_cannot_be_created_in(void **state)
+IN_SCRATCH(two_stores_cannot_be_created_in)
 {
     char home[4200];
     const char *environment[] = { home, NULL };
@@ -268,7 +267,7 @@ static uint64_t queued(struct reprise_writer *w)
     return counts.queued;
 }
 
-static void rows_wait_in_the_queue_until_they_are_flushed(void **state)
+IN_SCRATCH(rows_wait_in_the_queue_until_they_are_flushed)
 {
     const struct reprise_writer_options o = { .size = sizeof o,
                                               .flags = REPRISE_WRITER_BACKGROUND,
@@ -296,7 +295,7 @@ static void rows_wait_in_the_queue_until_they_are_flushed(void **state)
     reprise_close(r);
 }
 
-static void a_claude_session_without_a_message_leaves_nothing_behind(void **state)
+IN_SCRATCH(a_claude_session_without_a_message_leaves_nothing_behind)
 {
     const struct reprise_create_request request = { .size = sizeof request, .title = "Payments" };
     struct reprise *r = open_store(state, "claude", "claude");
@@ -313,7 +312,7 @@ static void a_claude_session_without_a_message_leaves_nothing_behind(void **stat
 }
 
 /* The agent's own switch against keeping sessions holds for hosts, too. */
-static void a_store_that_keeps_nothing_takes_rows(void **state)
+IN_SCRATCH(a_store_that_keeps_nothing_takes_rows)
 {
     char path[4096], home[4200];
     const char *environment[] = { home, "CLAUDE_CODE_SKIP_PROMPT_HISTORY=1", NULL };
@@ -339,7 +338,7 @@ static void a_store_that_keeps_nothing_takes_rows(void **state)
     reprise_close(r);
 }
 
-static void a_writer_refuses_unknown_options(void **state)
+IN_SCRATCH(a_writer_refuses_unknown_options)
 {
     struct reprise_writer_options o = { .size = sizeof o, .flags = 1u << 31 };
     struct reprise *r = open_store(state, "goat", "s");
@@ -493,12 +492,12 @@ static void share(void **state, const char *system, const char *first)
     reprise_close(r);
 }
 
-static void threads_share_a_directory_of_go_sessions(void **state)
+IN_SCRATCH(threads_share_a_directory_of_go_sessions)
 {
     share(state, "goat", "m-1");
 }
 
-static void threads_share_an_elixir_store(void **state)
+IN_SCRATCH(threads_share_an_elixir_store)
 {
     share(state, "exathena", "m-1");
 }
@@ -517,7 +516,7 @@ static void *write_rows(void *arg)
     return NULL;
 }
 
-static void threads_write_through_one_writer(void **state)
+IN_SCRATCH(threads_write_through_one_writer)
 {
     const struct reprise_writer_options o = { .size = sizeof o,
                                               .flags = REPRISE_WRITER_BACKGROUND,
@@ -542,32 +541,4 @@ static void threads_write_through_one_writer(void **state)
     assert_int_equal(count_messages(s), THREADS * ROUNDS * ROUNDS);
     reprise_session_close(s);
     reprise_close(r);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, scratch_setup, scratch_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(without_stores_the_defaults_are_empty),
-        TEST(wrong_requests_are_refused),
-        TEST(a_missing_store_is_not_found),
-        TEST(a_plug_in_is_opened_by_name),
-        TEST(texts_end_with_a_nul),
-        TEST(a_session_shows_rows_that_were_appended_after_it_was_opened),
-        TEST(the_ids_of_rows_are_returned),
-        TEST(a_page_of_messages_is_a_part_of_them),
-        TEST(settings_are_changed_together_or_not),
-        TEST(an_unusable_result_saves_nothing),
-        TEST(two_stores_cannot_be_created_in),
-        TEST(rows_wait_in_the_queue_until_they_are_flushed),
-        TEST(a_claude_session_without_a_message_leaves_nothing_behind),
-        TEST(a_store_that_keeps_nothing_takes_rows),
-        TEST(a_writer_refuses_unknown_options),
-        TEST(threads_write_through_one_writer),
-        TEST(threads_share_a_directory_of_go_sessions),
-        TEST(threads_share_an_elixir_store),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

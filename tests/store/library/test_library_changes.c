@@ -40,7 +40,7 @@ static bool restores(const struct reprise_session *s, const char *text)
     return found;
 }
 
-static void a_restore_has_what_the_agent_needs(void **state)
+IN_SCRATCH(a_restore_has_what_the_agent_needs)
 {
     struct reprise *r = open_store(state, "claude", "claude");
     struct reprise_session *s = forked_session(r);
@@ -65,7 +65,7 @@ static void a_restore_has_what_the_agent_needs(void **state)
 }
 
 /* Stores may have been open for a day. */
-static void what_the_agent_would_add_has_the_present_time(void **state)
+IN_SCRATCH(what_the_agent_would_add_has_the_present_time)
 {
     static const char cut[] = "{\"uuid\":\"t-1\",\"role\":\"tool\",\"content\":\"x\"}\n";
     const struct timespec moment = { .tv_nsec = 20000000 };
@@ -92,7 +92,7 @@ static void what_the_agent_would_add_has_the_present_time(void **state)
     reprise_close(r);
 }
 
-static void a_branch_is_listed_and_read(void **state)
+IN_SCRATCH(a_branch_is_listed_and_read)
 {
     struct reprise *r = open_store(state, "claude", "claude");
     struct reprise_session *s = forked_session(r);
@@ -118,7 +118,7 @@ static void a_branch_is_listed_and_read(void **state)
     reprise_close(r);
 }
 
-static void the_sub_agents_of_a_session_are_listed(void **state)
+IN_SCRATCH(the_sub_agents_of_a_session_are_listed)
 {
     static const char row[] = "{\"type\":\"user\",\"uuid\":\"" ID(
         5) "\",\"parentUuid\":null,\"isSidechain\":true,\"agentId\":"
@@ -146,7 +146,7 @@ static void the_sub_agents_of_a_session_are_listed(void **state)
     reprise_close(r);
 }
 
-static void a_system_without_branches_has_empty_lists(void **state)
+IN_SCRATCH(a_system_without_branches_has_empty_lists)
 {
     struct reprise *r = open_store(state, "goat", "s");
     struct reprise_session *s = create(r, "pay-1");
@@ -201,7 +201,7 @@ static int search(const struct reprise *r, const char *pattern, uint32_t flags, 
     return reprise_search(r, &q, note_hit, found, NULL);
 }
 
-static void a_search_hands_over_lines_with_their_matches(void **state)
+IN_SCRATCH(a_search_hands_over_lines_with_their_matches)
 {
     struct reprise *r = open_store(state, "claude", "claude");
     struct reprise_session *s = forked_session(r);
@@ -240,7 +240,7 @@ static size_t count_sessions(const struct reprise *r)
     return n;
 }
 
-static void a_fork_has_the_id_and_the_end_that_the_host_names(void **state)
+IN_SCRATCH(a_fork_has_the_id_and_the_end_that_the_host_names)
 {
     const struct reprise_fork_request request = { .size = sizeof request,
                                                   .id = "pay-2",
@@ -269,7 +269,7 @@ static void a_fork_has_the_id_and_the_end_that_the_host_names(void **state)
     reprise_close(r);
 }
 
-static void a_wrong_fork_is_refused(void **state)
+IN_SCRATCH(a_wrong_fork_is_refused)
 {
     struct reprise_fork_request request = { .size = sizeof request, .at = "nothing" };
     struct reprise_fork_result unusable = { .size = 0 };
@@ -290,7 +290,7 @@ static void a_wrong_fork_is_refused(void **state)
     reprise_close(r);
 }
 
-static void names_and_marks_can_be_undone(void **state)
+IN_SCRATCH(names_and_marks_can_be_undone)
 {
     struct reprise_change change = { .size = sizeof change }, undone = { .size = sizeof undone };
     struct reprise *r = open_store(state, "claude", "claude");
@@ -328,7 +328,7 @@ static void names_and_marks_can_be_undone(void **state)
     reprise_close(r);
 }
 
-static void a_session_resumes_where_it_is_told_to(void **state)
+IN_SCRATCH(a_session_resumes_where_it_is_told_to)
 {
     struct reprise *r = open_store(state, "claude", "claude");
     struct reprise_session *s = forked_session(r);
@@ -349,7 +349,7 @@ static void a_session_resumes_where_it_is_told_to(void **state)
     reprise_close(r);
 }
 
-static void what_a_system_cannot_do_is_unsupported(void **state)
+IN_SCRATCH(what_a_system_cannot_do_is_unsupported)
 {
     struct reprise *r = open_store(state, "exathena", "s");
     struct reprise_session *s = create(r, NULL);
@@ -364,7 +364,7 @@ static void what_a_system_cannot_do_is_unsupported(void **state)
     reprise_close(r);
 }
 
-static void a_deleted_session_comes_back_from_the_trash(void **state)
+IN_SCRATCH(a_deleted_session_comes_back_from_the_trash)
 {
     struct reprise_delete_result result = { .size = sizeof result };
     struct reprise *r = open_store(state, "goat", "s");
@@ -392,7 +392,7 @@ static void a_deleted_session_comes_back_from_the_trash(void **state)
     reprise_close(r);
 }
 
-static void a_session_can_be_deleted_for_good(void **state)
+IN_SCRATCH(a_session_can_be_deleted_for_good)
 {
     struct reprise_delete_result result = { .size = sizeof result };
     struct reprise *r = open_store(state, "goat", "s");
@@ -413,7 +413,7 @@ static void a_session_can_be_deleted_for_good(void **state)
     reprise_close(r);
 }
 
-static void a_dialect_is_chosen(void **state)
+IN_SCRATCH(a_dialect_is_chosen)
 {
     struct reprise_create_request request = { .size = sizeof request, .id = "a", .dialect = "doc" };
     struct reprise *r = open_store(state, "goat", "s");
@@ -443,7 +443,7 @@ static bool metadata_has(void **state, const char *text)
     return strstr(bytes, text) != NULL;
 }
 
-static void a_row_updates_the_metadata_only_if_that_is_asked_for(void **state)
+IN_SCRATCH(a_row_updates_the_metadata_only_if_that_is_asked_for)
 {
     static const char row[] = "{\"role\":\"user\",\"content\":\"pay\"}\n";
     const struct reprise_writer_options o = { .size = sizeof o,
@@ -462,29 +462,4 @@ static void a_row_updates_the_metadata_only_if_that_is_asked_for(void **state)
     assert_int_equal(reprise_writer_close(w, NULL), REPRISE_OK);
     reprise_session_close(s);
     reprise_close(r);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, scratch_setup, scratch_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_restore_has_what_the_agent_needs),
-        TEST(what_the_agent_would_add_has_the_present_time),
-        TEST(a_branch_is_listed_and_read),
-        TEST(the_sub_agents_of_a_session_are_listed),
-        TEST(a_system_without_branches_has_empty_lists),
-        TEST(a_search_hands_over_lines_with_their_matches),
-        TEST(a_fork_has_the_id_and_the_end_that_the_host_names),
-        TEST(a_wrong_fork_is_refused),
-        TEST(names_and_marks_can_be_undone),
-        TEST(a_session_resumes_where_it_is_told_to),
-        TEST(what_a_system_cannot_do_is_unsupported),
-        TEST(a_deleted_session_comes_back_from_the_trash),
-        TEST(a_session_can_be_deleted_for_good),
-        TEST(a_dialect_is_chosen),
-        TEST(a_row_updates_the_metadata_only_if_that_is_asked_for),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

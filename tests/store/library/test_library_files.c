@@ -28,7 +28,7 @@ static int page_before(const struct reprise_session *s, const char *before, int6
     return rc;
 }
 
-static void messages_are_read_backwards_page_by_page(void **state)
+IN_SCRATCH(messages_are_read_backwards_page_by_page)
 {
     struct reprise *r = open_store(state, "goat", "s");
     struct reprise_session *s = create(r, "pay-1");
@@ -74,7 +74,7 @@ static void append_write(const struct reprise_session *s, const char *file)
     assert_int_equal(reprise_append(s, rows, (size_t)n, 0, NULL, NULL), REPRISE_OK);
 }
 
-static void a_blame_leads_from_a_line_to_its_prompt(void **state)
+IN_SCRATCH(a_blame_leads_from_a_line_to_its_prompt)
 {
     char path[4096];
     const char *file = folder_path(*state, "file", path);
@@ -102,7 +102,7 @@ static void a_blame_leads_from_a_line_to_its_prompt(void **state)
 
 /* ---- files and tokens ---- */
 
-static void a_session_tells_its_files_and_a_file_its_sessions(void **state)
+IN_SCRATCH(a_session_tells_its_files_and_a_file_its_sessions)
 {
     char path[4096];
     const char *file = folder_path(*state, "file", path);
@@ -156,7 +156,7 @@ static void check_usage(struct reprise_usage *usage)
 /* clang-format on */
 
 /* An answer has a row for each of its blocks, and counts once. */
-static void tokens_are_summed_up_by_model(void **state)
+IN_SCRATCH(tokens_are_summed_up_by_model)
 {
     static const char rows[] = MAIN_ROW("user", ID(1), "null", "Pay by card")
         ANSWER(ID(2), "a", "small", "\"input_tokens\":5,\"output_tokens\":1")
@@ -175,18 +175,4 @@ static void tokens_are_summed_up_by_model(void **state)
     check_usage(usage);
     reprise_session_close(s);
     reprise_close(r);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, scratch_setup, scratch_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(messages_are_read_backwards_page_by_page),
-        TEST(a_blame_leads_from_a_line_to_its_prompt),
-        TEST(a_session_tells_its_files_and_a_file_its_sessions),
-        TEST(tokens_are_summed_up_by_model),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

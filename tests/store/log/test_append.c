@@ -61,7 +61,9 @@ static enum err_code compose_beside_sync(void *arg, struct buf *records, struct 
     return buf_add(records, SLICE("{\"a\":1}\n"));
 }
 
-static void a_record_goes_to_a_file_that_replaced_the_log(void **state)
+#define CASE(name) TEST_WITH(name, set_up, tear_down)
+
+CASE(a_record_goes_to_a_file_that_replaced_the_log)
 {
     struct log *l = *state;
     struct appended done;
@@ -77,7 +79,7 @@ static void a_record_goes_to_a_file_that_replaced_the_log(void **state)
     free(text);
 }
 
-static void a_file_replaced_every_time_is_reported(void **state)
+CASE(a_file_replaced_every_time_is_reported)
 {
     struct log *l = *state;
 
@@ -91,7 +93,7 @@ static enum err_code compose_nothing(void *arg, struct buf *records, struct err 
     return ERR_OK;
 }
 
-static void without_records_nothing_is_written(void **state)
+CASE(without_records_nothing_is_written)
 {
     struct log *l = *state;
     struct appended done;
@@ -131,7 +133,7 @@ static void *append_many(void *arg)
     return NULL;
 }
 
-static void programs_that_append_take_turns(void **state)
+CASE(programs_that_append_take_turns)
 {
     struct log *l = *state;
     pthread_t thread[THREADS];
@@ -146,17 +148,4 @@ static void programs_that_append_take_turns(void **state)
     assert_int_equal(atomic_load(&l->together), 0);
     assert_int_equal(strlen(text), 3 + 8 * THREADS * EACH);
     free(text);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_record_goes_to_a_file_that_replaced_the_log, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(a_file_replaced_every_time_is_reported, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(without_records_nothing_is_written, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(programs_that_append_take_turns, set_up, tear_down),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

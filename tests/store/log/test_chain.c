@@ -65,9 +65,8 @@ static void expect_path(struct rows *r, const char *leaf, const char *want)
     assert_string_equal(got, want);
 }
 
-static void a_path_goes_from_root_to_leaf(void **state)
+TEST(a_path_goes_from_root_to_leaf)
 {
-    (void)state;
     struct rows r;
 
     BUILD(&r, "a -", "b a", "x a", "c b");
@@ -76,9 +75,8 @@ static void a_path_goes_from_root_to_leaf(void **state)
     fini(&r);
 }
 
-static void a_child_may_come_before_its_parent(void **state)
+TEST(a_child_may_come_before_its_parent)
 {
-    (void)state;
     struct rows r;
 
     BUILD(&r, "c b", "b a", "a -");
@@ -87,9 +85,8 @@ static void a_child_may_come_before_its_parent(void **state)
     fini(&r);
 }
 
-static void the_last_row_with_an_id_counts(void **state)
+TEST(the_last_row_with_an_id_counts)
 {
-    (void)state;
     struct rows r;
 
     BUILD(&r, "a -", "b -", "c b", "b a");
@@ -100,9 +97,8 @@ static void the_last_row_with_an_id_counts(void **state)
     fini(&r);
 }
 
-static void a_cycle_is_followed_once(void **state)
+TEST(a_cycle_is_followed_once)
 {
-    (void)state;
     struct rows r;
 
     BUILD(&r, "a c", "b a", "c b");
@@ -111,9 +107,8 @@ static void a_cycle_is_followed_once(void **state)
     fini(&r);
 }
 
-static void a_row_may_name_itself(void **state)
+TEST(a_row_may_name_itself)
 {
-    (void)state;
     struct rows r;
 
     BUILD(&r, "a a");
@@ -122,9 +117,8 @@ static void a_row_may_name_itself(void **state)
     fini(&r);
 }
 
-static void a_missing_parent_is_a_node_without_a_row(void **state)
+TEST(a_missing_parent_is_a_node_without_a_row)
 {
-    (void)state;
     struct rows r;
 
     BUILD(&r, "a gone", "b gone");
@@ -138,9 +132,8 @@ static void a_missing_parent_is_a_node_without_a_row(void **state)
     fini(&r);
 }
 
-static void rows_of_other_kinds_are_no_nodes(void **state)
+TEST(rows_of_other_kinds_are_no_nodes)
 {
-    (void)state;
     struct rows r;
 
     BUILD(&r, "a -", "!x a", "b x");
@@ -161,9 +154,8 @@ static size_t count_children(const struct chain *c, uint32_t node)
     return n;
 }
 
-static void a_node_can_be_moved_to_another_parent(void **state)
+TEST(a_node_can_be_moved_to_another_parent)
 {
-    (void)state;
     struct rows r;
 
     BUILD(&r, "a -", "b a", "c a", "d a");
@@ -180,9 +172,8 @@ static void a_node_can_be_moved_to_another_parent(void **state)
     fini(&r);
 }
 
-static void a_long_chain_needs_no_stack(void **state)
+TEST(a_long_chain_needs_no_stack)
 {
-    (void)state;
     enum { LONG = 200000 };
     struct rows r = { 0 };
     uint32_t *path;
@@ -202,20 +193,4 @@ static void a_long_chain_needs_no_stack(void **state)
     assert_int_equal(n, LONG);
     free(path);
     fini(&r);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_path_goes_from_root_to_leaf),
-        cmocka_unit_test(a_child_may_come_before_its_parent),
-        cmocka_unit_test(the_last_row_with_an_id_counts),
-        cmocka_unit_test(a_cycle_is_followed_once),
-        cmocka_unit_test(a_row_may_name_itself),
-        cmocka_unit_test(a_missing_parent_is_a_node_without_a_row),
-        cmocka_unit_test(rows_of_other_kinds_are_no_nodes),
-        cmocka_unit_test(a_node_can_be_moved_to_another_parent),
-        cmocka_unit_test(a_long_chain_needs_no_stack),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

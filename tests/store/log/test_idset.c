@@ -7,9 +7,8 @@ static struct id128 numbered(uint64_t n)
     return (struct id128){ 1, n };
 }
 
-static void ids_are_numbered_in_insertion_order(void **state)
+TEST(ids_are_numbered_in_insertion_order)
 {
-    (void)state;
     struct idset set = { 0 };
     uint32_t number;
 
@@ -26,21 +25,11 @@ static void ids_are_numbered_in_insertion_order(void **state)
     idset_fini(&set);
 }
 
-static void an_empty_set_contains_nothing(void **state)
+TEST(an_empty_set_contains_nothing)
 {
-    (void)state;
     struct idset set = { 0 };
 
     assert_false(idset_has(&set, numbered(0)));
     assert_int_equal(idset_find(&set, numbered(0)), IDSET_NONE);
     idset_fini(&set);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ids_are_numbered_in_insertion_order),
-        cmocka_unit_test(an_empty_set_contains_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

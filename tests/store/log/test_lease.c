@@ -74,7 +74,17 @@ static bool holds_while_another_opens(void **state)
            sigpending(&after) == 0 && !sigismember(&after, SIGIO);
 }
 
-static void opening_a_log_does_not_kill_the_lease_holder(void **state)
+static int with_a_log(void **state)
+{
+    int rc = scratch_setup(state);
+
+    scratch_write(state, "log.jsonl", SLICE(ROWS));
+    return rc;
+}
+
+#define CASE(name) TEST_WITH(name, with_a_log, scratch_teardown)
+
+CASE(opening_a_log_does_not_kill_the_lease_holder)
 {
     NEEDS("leases");
     in_a_host(state, holds_while_another_opens);
@@ -108,7 +118,7 @@ static bool holds_beside_a_thread(void **state)
     return pthread_join(thread, NULL) == 0 && well && got == SIGUSR1;
 }
 
-static void nor_when_another_thread_could_take_the_signal(void **state)
+CASE(nor_when_another_thread_could_take_the_signal)
 {
     NEEDS("leases");
     in_a_host(state, holds_beside_a_thread);
@@ -142,7 +152,7 @@ static bool host_gets_its_own(void **state)
     return well && told == 1 && act.sa_handler == tell;
 }
 
-static void the_hosts_own_signal_reaches_it(void **state)
+CASE(the_hosts_own_signal_reaches_it)
 {
     NEEDS("leases");
     in_a_host(state, host_gets_its_own);
@@ -182,7 +192,7 @@ static bool is_as_it_was(void **state)
            (HAS_LEASES ? folder_is(*state, "log.jsonl", ROWS) : is_blanked(state));
 }
 
-static void an_append_beyond_the_size_limit_is_removed(void **state)
+CASE(an_append_beyond_the_size_limit_is_removed)
 {
     in_a_host(state, is_as_it_was);
 }
@@ -194,7 +204,7 @@ static bool leaves_blanks(void **state)
     return other >= 0 && append_within(log_of(state), 100) == ERR_IO && is_blanked(state);
 }
 
-static void a_blank_line_stays_when_it_cannot_be_cut_off(void **state)
+CASE(a_blank_line_stays_when_it_cannot_be_cut_off)
 {
     in_a_host(state, leaves_blanks);
 }
@@ -214,7 +224,7 @@ static void lease_runs_out(void *arg)
     close(fd);
 }
 
-static void rows_written_after_a_lost_lease_are_not_cut_off(void **state)
+CASE(rows_written_after_a_lost_lease_are_not_cut_off)
 {
     char path[4096];
     struct arena a = { 0 };
@@ -236,7 +246,7 @@ static void rows_written_after_a_lost_lease_are_not_cut_off(void **state)
 
 /* ---- half an append ---- */
 
-static void half_an_append_is_blanked_in_a_log_that_is_open(void **state)
+CASE(half_an_append_is_blanked_in_a_log_that_is_open)
 {
     char path[4096];
     struct arena a = { 0 };
@@ -257,7 +267,7 @@ static void half_an_append_is_blanked_in_a_log_that_is_open(void **state)
     arena_fini(&a);
 }
 
-static void an_append_is_found_behind_any_amount_of_rows(void **state)
+CASE(an_append_is_found_behind_any_amount_of_rows)
 {
     static const size_t behind[] = { 0, 1, (1 << 20) - 20, (1 << 20) - 1, 1 << 20, 5 << 20 };
     struct step s = { .kind = STEP_APPEND,
@@ -285,30 +295,4 @@ static void an_append_is_found_behind_any_amount_of_rows(void **state)
         assert_int_equal(s.offset, strlen(ROWS) + behind[i]);
         buf_fini(&text);
     }
-}
-
-static int with_a_log(void **state)
-{
-    int rc = scratch_setup(state);
-
-    scratch_write(state, "log.jsonl", SLICE(ROWS));
-    return rc;
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, with_a_log, scratch_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(opening_a_log_does_not_kill_the_lease_holder),
-        TEST(nor_when_another_thread_could_take_the_signal),
-        TEST(the_hosts_own_signal_reaches_it),
-        TEST(an_append_beyond_the_size_limit_is_removed),
-        TEST(a_blank_line_stays_when_it_cannot_be_cut_off),
-        TEST(rows_written_after_a_lost_lease_are_not_cut_off),
-        TEST(half_an_append_is_blanked_in_a_log_that_is_open),
-        TEST(an_append_is_found_behind_any_amount_of_rows),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

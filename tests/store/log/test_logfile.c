@@ -31,9 +31,8 @@ static void expect_row(struct logfile *log, size_t line, const char *want)
     assert_true(slice_eq(row, slice_of(want)));
 }
 
-static void rows_are_read_in_any_order(void **state)
+TEST(rows_are_read_in_any_order)
 {
-    (void)state;
     struct place p;
     struct logfile log;
 
@@ -50,9 +49,8 @@ static void rows_are_read_in_any_order(void **state)
     folder_remove(&p.folder);
 }
 
-static void a_tail_begins_with_its_first_whole_line(void **state)
+TEST(a_tail_begins_with_its_first_whole_line)
 {
-    (void)state;
     struct place p;
     struct logfile log;
 
@@ -75,9 +73,8 @@ static void a_tail_begins_with_its_first_whole_line(void **state)
     folder_remove(&p.folder);
 }
 
-static void a_truncated_file_is_stale(void **state)
+TEST(a_truncated_file_is_stale)
 {
-    (void)state;
     struct place p;
     struct logfile log;
     struct slice row;
@@ -92,9 +89,8 @@ static void a_truncated_file_is_stale(void **state)
     folder_remove(&p.folder);
 }
 
-static void a_missing_file_is_not_found(void **state)
+TEST(a_missing_file_is_not_found)
 {
-    (void)state;
     struct logfile log;
 
     assert_int_equal(logfile_open(&log, "/nonexistent/log", 0, &keys, NULL, NULL), ERR_NOT_FOUND);
@@ -119,9 +115,8 @@ static void expect_same_index(const struct place *p)
     file_close(&f);
 }
 
-static void a_parallel_index_is_the_same(void **state)
+TEST(a_parallel_index_is_the_same)
 {
-    (void)state;
     struct place p;
     struct buf text = { 0 };
 
@@ -137,9 +132,8 @@ static void a_parallel_index_is_the_same(void **state)
     buf_fini(&text);
 }
 
-static void a_file_without_a_newline_in_the_middle_is_not_split(void **state)
+TEST(a_file_without_a_newline_in_the_middle_is_not_split)
 {
-    (void)state;
     struct place p;
     struct buf text = { 0 };
 
@@ -149,17 +143,4 @@ static void a_file_without_a_newline_in_the_middle_is_not_split(void **state)
     expect_same_index(&p);
     folder_remove(&p.folder);
     buf_fini(&text);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_are_read_in_any_order),
-        cmocka_unit_test(a_tail_begins_with_its_first_whole_line),
-        cmocka_unit_test(a_truncated_file_is_stale),
-        cmocka_unit_test(a_missing_file_is_not_found),
-        cmocka_unit_test(a_parallel_index_is_the_same),
-        cmocka_unit_test(a_file_without_a_newline_in_the_middle_is_not_split),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

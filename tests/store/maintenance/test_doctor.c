@@ -111,12 +111,14 @@ static const char *look_at(struct world *w, const char *rows)
     return look(w);
 }
 
-static void a_sound_session_has_no_findings(void **state)
+#define CASE(name) TEST_WITH(name, set_up, tear_down)
+
+CASE(a_sound_session_has_no_findings)
 {
     assert_string_equal(look_at(*state, USER("a", "null") "\n" USER("b", "\"a\"") "\n"), "");
 }
 
-static void each_kind_of_broken_line_is_reported_with_its_line(void **state)
+CASE(each_kind_of_broken_line_is_reported_with_its_line)
 {
     struct world *w = *state;
     /* clang-format off */
@@ -135,7 +137,7 @@ static void each_kind_of_broken_line_is_reported_with_its_line(void **state)
     assert_non_null(strstr(w->why, "a whole row begins at byte 20 of this line"));
 }
 
-static void a_byte_order_mark_is_no_splice(void **state)
+CASE(a_byte_order_mark_is_no_splice)
 {
     struct world *w = *state;
 
@@ -143,7 +145,7 @@ static void a_byte_order_mark_is_no_splice(void **state)
     assert_non_null(strstr(w->why, "byte order mark"));
 }
 
-static void a_row_inside_a_row_is_no_splice(void **state)
+CASE(a_row_inside_a_row_is_no_splice)
 {
     assert_string_equal(look_at(*state, USER("a", "null") "\n{\"x\":{\"type\":\"user\"},\n"),
                         "broken-line@2 ");
@@ -169,7 +171,7 @@ static void undo_gives_back(struct world *w, char *before)
     free(after);
 }
 
-static void a_torn_tail_is_repaired_and_the_repair_undone(void **state)
+CASE(a_torn_tail_is_repaired_and_the_repair_undone)
 {
     struct world *w = *state;
 
@@ -191,7 +193,7 @@ static void a_torn_tail_is_repaired_and_the_repair_undone(void **state)
     undo_gives_back(w, before);
 }
 
-static void a_session_that_may_be_in_use_is_left_alone(void **state)
+CASE(a_session_that_may_be_in_use_is_left_alone)
 {
     struct world *w = *state;
     char name[100], entry[200];
@@ -206,7 +208,7 @@ static void a_session_that_may_be_in_use_is_left_alone(void **state)
     assert_true(folder_is(&w->folder, SESSION, USER("a", "null")));
 }
 
-static void dead_ends_of_the_chain_are_reported(void **state)
+CASE(dead_ends_of_the_chain_are_reported)
 {
     struct world *w = *state;
 
@@ -222,7 +224,7 @@ static void dead_ends_of_the_chain_are_reported(void **state)
     assert_string_equal(w->why, "line 1 has the same uuid\n");
 }
 
-static void a_ruined_file_gives_a_bounded_report(void **state)
+CASE(a_ruined_file_gives_a_bounded_report)
 {
     struct world *w = *state;
     static const char *const files[] = { SESSION,
@@ -253,7 +255,7 @@ static void fill(struct buf *b, size_t bytes)
         assert_int_equal(buf_addf(b, "%-99s\n", "{\"type\":\"x\"}"), ERR_OK);
 }
 
-static void a_title_missing_from_lists_is_rewritten(void **state)
+CASE(a_title_missing_from_lists_is_rewritten)
 {
     struct world *w = *state;
     struct buf rows = { 0 };
@@ -295,7 +297,7 @@ static void put_two_damages(struct world *w)
     buf_fini(&rows);
 }
 
-static void repairs_made_together_are_undone_together(void **state)
+CASE(repairs_made_together_are_undone_together)
 {
     NEEDS("leases, without which no torn line is repaired");
     struct world *w = *state;
@@ -313,7 +315,7 @@ static void repairs_made_together_are_undone_together(void **state)
     undo_gives_back(w, before);
 }
 
-static void a_file_in_use_does_not_block_other_repairs(void **state)
+CASE(a_file_in_use_does_not_block_other_repairs)
 {
     NEEDS("leases, without which no torn line is repaired");
     struct world *w = *state;
@@ -336,7 +338,7 @@ static void a_file_in_use_does_not_block_other_repairs(void **state)
     assert_string_equal(look(w), "torn-tail+@1 ");
 }
 
-static void missing_backups_are_reported(void **state)
+CASE(missing_backups_are_reported)
 {
     struct world *w = *state;
     const char *rows =
@@ -356,7 +358,7 @@ static void missing_backups_are_reported(void **state)
     assert_string_equal(look_at(w, rows), "wrong-backup wrong-backup ");
 }
 
-static void leftovers_are_reported(void **state)
+CASE(leftovers_are_reported)
 {
     struct world *w = *state;
 
@@ -372,7 +374,7 @@ static void leftovers_are_reported(void **state)
     assert_non_null(strstr(w->why, "1 file, 2 bytes are left"));
 }
 
-static void hidden_sessions_are_reported_with_the_reason(void **state)
+CASE(hidden_sessions_are_reported_with_the_reason)
 {
     struct world *w = *state;
 
@@ -390,7 +392,7 @@ static void hidden_sessions_are_reported_with_the_reason(void **state)
     assert_non_null(strstr(w->why, "a newer copy"));
 }
 
-static void a_session_about_to_be_removed_is_reported(void **state)
+CASE(a_session_about_to_be_removed_is_reported)
 {
     struct world *w = *state;
 
@@ -405,7 +407,7 @@ static void a_session_about_to_be_removed_is_reported(void **state)
     assert_non_null(strstr(w->why, "3 days overdue"));
 }
 
-static void an_unreadable_session_does_not_hide_others(void **state)
+CASE(an_unreadable_session_does_not_hide_others)
 {
     struct world *w = *state;
     char path[4096];
@@ -423,7 +425,7 @@ static void an_unreadable_session_does_not_hide_others(void **state)
     assert_int_equal(doctor_examine(&w->doctor, note, w, NULL), ERR_FORMAT);
 }
 
-static void our_own_records_are_checked_too(void **state)
+CASE(our_own_records_are_checked_too)
 {
     struct world *w = *state;
 
@@ -448,29 +450,4 @@ static void our_own_records_are_checked_too(void **state)
     assert_string_equal(look(w), "damaged-change unfinished-change+ unfinished-rewind+ "
                                  "damaged-rewind damaged-trash damaged-trash ");
     assert_string_equal(look(w), "damaged-change damaged-rewind damaged-trash damaged-trash ");
-}
-
-int main(void)
-{
-#define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        T(a_sound_session_has_no_findings),
-        T(each_kind_of_broken_line_is_reported_with_its_line),
-        T(a_byte_order_mark_is_no_splice),
-        T(a_row_inside_a_row_is_no_splice),
-        T(a_torn_tail_is_repaired_and_the_repair_undone),
-        T(a_session_that_may_be_in_use_is_left_alone),
-        T(dead_ends_of_the_chain_are_reported),
-        T(a_ruined_file_gives_a_bounded_report),
-        T(a_title_missing_from_lists_is_rewritten),
-        T(repairs_made_together_are_undone_together),
-        T(a_file_in_use_does_not_block_other_repairs),
-        T(missing_backups_are_reported),
-        T(leftovers_are_reported),
-        T(hidden_sessions_are_reported_with_the_reason),
-        T(a_session_about_to_be_removed_is_reported),
-        T(an_unreadable_session_does_not_hide_others),
-        T(our_own_records_are_checked_too),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,7 +2,9 @@
 
 #include "tests/store/maintenance/sweep_world.h"
 
-static void only_older_sessions_are_found(void **state)
+#define CASE(name) TEST_WITH(name, set_up, tear_down)
+
+CASE(only_older_sessions_are_found)
 {
     struct world *w = *state;
 
@@ -17,7 +19,7 @@ static void only_older_sessions_are_found(void **state)
     sweep_fini(&s);
 }
 
-static void the_age_of_a_touched_file_is_that_of_its_newest_row(void **state)
+CASE(the_age_of_a_touched_file_is_that_of_its_newest_row)
 {
     struct world *w = *state;
     char name[200];
@@ -30,7 +32,7 @@ static void the_age_of_a_touched_file_is_that_of_its_newest_row(void **state)
     sweep_fini(&s);
 }
 
-static void the_disk_usage_covers_everything_of_the_session(void **state)
+CASE(the_disk_usage_covers_everything_of_the_session)
 {
     struct world *w = *state;
     char name[200];
@@ -67,7 +69,7 @@ static const char *in_its_own_words(unsigned ability)
     return ability == CAN_DELETE ? "delete it in the agent" : NULL;
 }
 
-static void a_system_says_itself_why_its_sessions_stay(void **state)
+CASE(a_system_says_itself_why_its_sessions_stay)
 {
     struct world *w = *state;
     const struct store_ops *claude = w->store->ops;
@@ -85,7 +87,7 @@ static void a_system_says_itself_why_its_sessions_stay(void **state)
     w->store->ops = claude;
 }
 
-static void empty_means_without_any_message(void **state)
+CASE(empty_means_without_any_message)
 {
     struct world *w = *state;
 
@@ -102,7 +104,7 @@ static void empty_means_without_any_message(void **state)
     sweep_fini(&s);
 }
 
-static void an_unreadable_session_is_not_empty(void **state)
+CASE(an_unreadable_session_is_not_empty)
 {
     struct world *w = *state;
 
@@ -114,7 +116,7 @@ static void an_unreadable_session_is_not_empty(void **state)
     sweep_fini(&s);
 }
 
-static void archived_means_marked_as_archived_by_the_user(void **state)
+CASE(archived_means_marked_as_archived_by_the_user)
 {
     struct world *w = *state;
     char name[200];
@@ -142,7 +144,7 @@ static void register_agent(struct world *w, int id, const char *start)
     folder_put(&w->folder, name, slice_of(text));
 }
 
-static void a_session_that_may_be_in_use_is_listed_but_kept(void **state)
+CASE(a_session_that_may_be_in_use_is_listed_but_kept)
 {
     struct world *w = *state;
     struct trash_list moved;
@@ -161,7 +163,7 @@ static void a_session_that_may_be_in_use_is_listed_but_kept(void **state)
     sweep_fini(&s);
 }
 
-static void sessions_with_several_copies_are_kept(void **state)
+CASE(sessions_with_several_copies_are_kept)
 {
     struct world *w = *state;
 
@@ -173,7 +175,7 @@ static void sessions_with_several_copies_are_kept(void **state)
     sweep_fini(&s);
 }
 
-static void a_session_changed_since_it_was_shown_is_kept(void **state)
+CASE(a_session_changed_since_it_was_shown_is_kept)
 {
     struct world *w = *state;
     struct trash_list moved;
@@ -195,7 +197,7 @@ static void a_session_changed_since_it_was_shown_is_kept(void **state)
     sweep_fini(&s);
 }
 
-static void the_found_sessions_are_moved_and_undo_restores_them(void **state)
+CASE(the_found_sessions_are_moved_and_undo_restores_them)
 {
     struct world *w = *state;
     char name[200];
@@ -233,7 +235,7 @@ static void the_found_sessions_are_moved_and_undo_restores_them(void **state)
     sweep_fini(&s);
 }
 
-static void nothing_chosen_makes_no_change(void **state)
+CASE(nothing_chosen_makes_no_change)
 {
     struct world *w = *state;
     struct trash_list moved;
@@ -250,7 +252,7 @@ static void nothing_chosen_makes_no_change(void **state)
     sweep_fini(&s);
 }
 
-static void a_search_can_be_cancelled(void **state)
+CASE(a_search_can_be_cancelled)
 {
     struct world *w = *state;
     atomic_bool cancel = true;
@@ -260,25 +262,4 @@ static void a_search_can_be_cancelled(void **state)
     w->rule.cancel = &cancel;
 
     assert_int_equal(sweep_find(&w->store, 1, &w->rule, &s, NULL), ERR_CANCELLED);
-}
-
-int main(void)
-{
-#define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        T(only_older_sessions_are_found),
-        T(the_age_of_a_touched_file_is_that_of_its_newest_row),
-        T(the_disk_usage_covers_everything_of_the_session),
-        T(a_system_says_itself_why_its_sessions_stay),
-        T(empty_means_without_any_message),
-        T(an_unreadable_session_is_not_empty),
-        T(archived_means_marked_as_archived_by_the_user),
-        T(a_session_that_may_be_in_use_is_listed_but_kept),
-        T(sessions_with_several_copies_are_kept),
-        T(a_session_changed_since_it_was_shown_is_kept),
-        T(the_found_sessions_are_moved_and_undo_restores_them),
-        T(nothing_chosen_makes_no_change),
-        T(a_search_can_be_cancelled),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

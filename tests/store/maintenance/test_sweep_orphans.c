@@ -17,7 +17,9 @@ static void leave_behind(struct world *w)
     w->rule.orphans = true;
 }
 
-static void every_leftover_of_a_session_is_an_orphan(void **state)
+#define CASE(name) TEST_WITH(name, set_up, tear_down)
+
+CASE(every_leftover_of_a_session_is_an_orphan)
 {
     struct world *w = *state;
 
@@ -36,7 +38,7 @@ static void every_leftover_of_a_session_is_an_orphan(void **state)
     sweep_fini(&s);
 }
 
-static void orphans_are_trashed_and_restored(void **state)
+CASE(orphans_are_trashed_and_restored)
 {
     struct world *w = *state;
     struct trash_list moved;
@@ -63,7 +65,7 @@ static void orphans_are_trashed_and_restored(void **state)
     sweep_fini(&s);
 }
 
-static void without_any_transcript_nothing_is_an_orphan(void **state)
+CASE(without_any_transcript_nothing_is_an_orphan)
 {
     struct world *w = *state;
 
@@ -74,7 +76,7 @@ static void without_any_transcript_nothing_is_an_orphan(void **state)
     sweep_fini(&s);
 }
 
-static void a_transcript_in_any_folder_keeps_its_leftovers(void **state)
+CASE(a_transcript_in_any_folder_keeps_its_leftovers)
 {
     struct world *w = *state;
 
@@ -87,7 +89,7 @@ static void a_transcript_in_any_folder_keeps_its_leftovers(void **state)
     sweep_fini(&s);
 }
 
-static void backups_that_a_fork_may_need_are_kept(void **state)
+CASE(backups_that_a_fork_may_need_are_kept)
 {
     struct world *w = *state;
 
@@ -101,7 +103,7 @@ static void backups_that_a_fork_may_need_are_kept(void **state)
     sweep_fini(&s);
 }
 
-static void orphans_touched_within_a_day_are_kept(void **state)
+CASE(orphans_touched_within_a_day_are_kept)
 {
     struct world *w = *state;
 
@@ -119,7 +121,7 @@ static void orphans_touched_within_a_day_are_kept(void **state)
     sweep_fini(&s);
 }
 
-static void orphans_changed_since_they_were_shown_are_kept(void **state)
+CASE(orphans_changed_since_they_were_shown_are_kept)
 {
     struct world *w = *state;
     struct trash_list moved;
@@ -142,19 +144,4 @@ static void orphans_changed_since_they_were_shown_are_kept(void **state)
     assert_int_equal(sweep_move(w->log, &w->env, &s, &moved, NULL), ERR_OK);
     assert_int_equal(moved.n, 0);
     sweep_fini(&s);
-}
-
-int main(void)
-{
-#define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        T(every_leftover_of_a_session_is_an_orphan),
-        T(orphans_are_trashed_and_restored),
-        T(without_any_transcript_nothing_is_an_orphan),
-        T(a_transcript_in_any_folder_keeps_its_leftovers),
-        T(backups_that_a_fork_may_need_are_kept),
-        T(orphans_touched_within_a_day_are_kept),
-        T(orphans_changed_since_they_were_shown_are_kept),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

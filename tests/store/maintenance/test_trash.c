@@ -62,7 +62,9 @@ static void delete_both(struct place *p, struct trash_list *out)
     assert_int_equal(trash_add(p->log, &p->env, "delete", r, 2, out, NULL), ERR_OK);
 }
 
-static void deleted_sessions_are_listed_with_their_size(void **state)
+#define CASE(name) TEST_WITH(name, set_up, tear_down)
+
+CASE(deleted_sessions_are_listed_with_their_size)
 {
     struct place *p = *state;
     struct trash_list put, list;
@@ -82,7 +84,7 @@ static void deleted_sessions_are_listed_with_their_size(void **state)
     trash_list_fini(&list);
 }
 
-static void restore_brings_back_bytes_modes_and_mtimes(void **state)
+CASE(restore_brings_back_bytes_modes_and_mtimes)
 {
     struct place *p = *state;
     char *before = folder_image(&p->folder, "store");
@@ -105,7 +107,7 @@ static void restore_brings_back_bytes_modes_and_mtimes(void **state)
     trash_list_fini(&list);
 }
 
-static void a_deletion_is_undone_from_the_operation_log(void **state)
+CASE(a_deletion_is_undone_from_the_operation_log)
 {
     struct place *p = *state;
     char *before = folder_image(&p->folder, "store");
@@ -121,7 +123,7 @@ static void a_deletion_is_undone_from_the_operation_log(void **state)
     trash_list_fini(&put);
 }
 
-static void restore_overwrites_no_newer_file(void **state)
+CASE(restore_overwrites_no_newer_file)
 {
     struct place *p = *state;
     struct trash_list put;
@@ -135,7 +137,7 @@ static void restore_overwrites_no_newer_file(void **state)
     trash_list_fini(&put);
 }
 
-static void a_missing_session_cannot_be_deleted(void **state)
+CASE(a_missing_session_cannot_be_deleted)
 {
     struct place *p = *state;
     const char *gone[] = { p->part[2], p->part[1] };
@@ -158,7 +160,7 @@ static __attribute__((noinline)) void litter_the_stack(void)
 }
 
 /* The batch has no name yet, so nothing else is removed in its place. */
-static void a_batch_that_cannot_be_named_removes_nothing(void **state)
+CASE(a_batch_that_cannot_be_named_removes_nothing)
 {
     struct place *p = *state;
     struct store_env nowhere = p->env;
@@ -182,7 +184,7 @@ static void a_batch_that_cannot_be_named_removes_nothing(void **state)
     assert_true(folder_has(&p->folder, "store/p/b.jsonl"));
 }
 
-static void destroying_an_item_leaves_the_others(void **state)
+CASE(destroying_an_item_leaves_the_others)
 {
     struct place *p = *state;
     struct trash_list put, list;
@@ -197,7 +199,7 @@ static void destroying_an_item_leaves_the_others(void **state)
     trash_list_fini(&list);
 }
 
-static void a_damaged_manifest_hides_and_loses_no_other_batch(void **state)
+CASE(a_damaged_manifest_hides_and_loses_no_other_batch)
 {
     struct place *p = *state;
     struct trash_list put, list;
@@ -214,7 +216,7 @@ static void a_damaged_manifest_hides_and_loses_no_other_batch(void **state)
 }
 
 /* Names as the first version wrote them. */
-static void a_batch_of_the_first_version_is_read(void **state)
+CASE(a_batch_of_the_first_version_is_read)
 {
     struct place *p = *state;
     struct trash_list list;
@@ -231,7 +233,7 @@ static void a_batch_of_the_first_version_is_read(void **state)
     trash_list_fini(&list);
 }
 
-static void rows_written_since_are_joined_never_replaced(void **state)
+CASE(rows_written_since_are_joined_never_replaced)
 {
     struct place *p = *state;
     struct trash_list put;
@@ -263,7 +265,7 @@ static void rows_written_since_are_joined_never_replaced(void **state)
     trash_list_fini(&put);
 }
 
-static void differing_files_of_one_name_are_not_joined(void **state)
+CASE(differing_files_of_one_name_are_not_joined)
 {
     struct place *p = *state;
     struct trash_list put;
@@ -275,29 +277,4 @@ static void differing_files_of_one_name_are_not_joined(void **state)
     assert_true(folder_is(&p->folder, "store/p/a.jsonl", "{\"a\":2}\n"));
     assert_true(folder_is(&p->folder, "store/p/a/subagents/x.jsonl", "{\"x\":2}\n"));
     trash_list_fini(&put);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(deleted_sessions_are_listed_with_their_size, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(rows_written_since_are_joined_never_replaced, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(differing_files_of_one_name_are_not_joined, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(restore_brings_back_bytes_modes_and_mtimes, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(a_deletion_is_undone_from_the_operation_log, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(restore_overwrites_no_newer_file, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_missing_session_cannot_be_deleted, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_batch_that_cannot_be_named_removes_nothing, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(destroying_an_item_leaves_the_others, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_damaged_manifest_hides_and_loses_no_other_batch, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(a_batch_of_the_first_version_is_read, set_up, tear_down),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

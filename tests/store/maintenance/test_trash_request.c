@@ -48,9 +48,8 @@ static enum err_code ask(const struct store_ops *of, enum live_state state, unsi
     return rc;
 }
 
-static void a_quiet_session_may_be_deleted_with_all_its_parts(void **state)
+TEST(a_quiet_session_may_be_deleted_with_all_its_parts)
 {
-    (void)state;
     struct trash_request r;
 
     assert_int_equal(ask(&ops, LIVE_QUIET, TRASH_REQUEST_ALL, &r, NULL), ERR_OK);
@@ -61,9 +60,8 @@ static void a_quiet_session_may_be_deleted_with_all_its_parts(void **state)
     assert_int_equal(r.parts, 1);
 }
 
-static void a_session_that_may_be_running_is_kept(void **state)
+TEST(a_session_that_may_be_running_is_kept)
 {
-    (void)state;
     struct trash_request r;
     struct err e = { 0 };
 
@@ -72,9 +70,8 @@ static void a_session_that_may_be_running_is_kept(void **state)
     assert_int_equal(ask(&ops, LIVE_UNKNOWN, TRASH_REQUEST_ALL, &r, &e), ERR_LOCKED);
 }
 
-static void only_an_unknown_state_can_be_consented_to(void **state)
+TEST(only_an_unknown_state_can_be_consented_to)
 {
-    (void)state;
     struct trash_request r;
 
     assert_int_equal(ask(&ops, LIVE_UNKNOWN, TRASH_REQUEST_ALL | TRASH_REQUEST_UNSURE, &r, NULL),
@@ -96,9 +93,8 @@ static enum err_code second_runs(const struct store *st, const struct session_re
     return ERR_OK;
 }
 
-static void the_first_session_that_blocks_the_deletion_is_named(void **state)
+TEST(the_first_session_that_blocks_the_deletion_is_named)
 {
-    (void)state;
     const struct store_ops many = { .name = "many", .parts = fake_parts, .live_many = second_runs };
     char path[] = "/a.jsonl";
     struct fake st = { { .ops = &many, .env = &env, .path = path },
@@ -128,23 +124,9 @@ static void the_first_session_that_blocks_the_deletion_is_named(void **state)
     arena_fini(&arena);
 }
 
-static void a_system_without_deletion_is_refused(void **state)
+TEST(a_system_without_deletion_is_refused)
 {
-    (void)state;
     struct trash_request r;
 
     assert_int_equal(ask(&keeps, LIVE_QUIET, TRASH_REQUEST_ALL, &r, NULL), ERR_UNSUPPORTED);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_quiet_session_may_be_deleted_with_all_its_parts),
-        cmocka_unit_test(a_session_that_may_be_running_is_kept),
-        cmocka_unit_test(only_an_unknown_state_can_be_consented_to),
-        cmocka_unit_test(the_first_session_that_blocks_the_deletion_is_named),
-        cmocka_unit_test(a_system_without_deletion_is_refused),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,19 +25,9 @@ static void expect(const char *query, const char *signature)
     arena_fini(&a);
 }
 
-static void the_examples_have_their_signatures(void **state)
+TEST(the_examples_have_their_signatures)
 {
-    (void)state;
     expect("lifecycle=", "fea454ca298b7da1c68078a5d1bdbfbbe0d65c699e0f91ac7a200a0136783543");
     expect("max-keys=2&prefix=J",
            "34b48302e7b5fa45bde8084f4b7868a86f0a534bc59db6670ed5711ef69dc6f7");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_examples_have_their_signatures),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -77,7 +77,9 @@ static enum agents_evidence ask(struct place *p, int64_t written_s, const char *
     return agents_lookup(p->agents, &q, &pid);
 }
 
-static void without_an_agent_nothing_is_found(void **state)
+#define CASE(name) TEST_WITH(name, set_up, tear_down)
+
+CASE(without_an_agent_nothing_is_found)
 {
     struct place *p = *state;
 
@@ -87,7 +89,7 @@ static void without_an_agent_nothing_is_found(void **state)
     assert_int_equal(ask(*state, 200, "/srv/app"), AGENTS_NONE);
 }
 
-static void an_id_on_the_command_line_names_the_session(void **state)
+CASE(an_id_on_the_command_line_names_the_session)
 {
     struct place *p = *state;
     struct agents_query q = { .session = SLICE(ID) };
@@ -98,25 +100,25 @@ static void an_id_on_the_command_line_names_the_session(void **state)
     assert_int_equal(pid, 10);
 }
 
-static void an_option_may_be_one_word_with_the_id(void **state)
+CASE(an_option_may_be_one_word_with_the_id)
 {
     process(*state, "10", SLICE("agent\0--resume=" ID "\0"), "/elsewhere");
     assert_int_equal(ask(*state, 0, NULL), AGENTS_NAMED);
 }
 
-static void a_session_that_is_only_forked_is_not_held(void **state)
+CASE(a_session_that_is_only_forked_is_not_held)
 {
     process(*state, "10", SLICE("agent\0--resume\0" ID "\0--fork\0"), "/elsewhere");
     assert_int_equal(ask(*state, 200, "/srv/app"), AGENTS_ELSEWHERE);
 }
 
-static void the_script_of_an_interpreter_is_the_agent(void **state)
+CASE(the_script_of_an_interpreter_is_the_agent)
 {
     process(*state, "10", SLICE("node\0/opt/agent-code/cli.js\0-r\0" ID "\0"), "/elsewhere");
     assert_int_equal(ask(*state, 0, NULL), AGENTS_NAMED);
 }
 
-static void an_agent_in_the_directory_may_have_written_later_rows(void **state)
+CASE(an_agent_in_the_directory_may_have_written_later_rows)
 {
     process(*state, "10", SLICE("agent\0"), "/srv/app");
 
@@ -125,13 +127,13 @@ static void an_agent_in_the_directory_may_have_written_later_rows(void **state)
     assert_int_equal(ask(*state, 200, "/srv/app2"), AGENTS_ELSEWHERE);
 }
 
-static void an_agent_started_later_has_not_written_yet(void **state)
+CASE(an_agent_started_later_has_not_written_yet)
 {
     process(*state, "10", SLICE("agent\0"), "/srv/app");
     assert_int_equal(ask(*state, 50, "/srv/app"), AGENTS_ELSEWHERE);
 }
 
-static void an_agent_of_another_store_does_not_count(void **state)
+CASE(an_agent_of_another_store_does_not_count)
 {
     struct place *p = *state;
     char text[4200];
@@ -142,7 +144,7 @@ static void an_agent_of_another_store_does_not_count(void **state)
     assert_int_equal(ask(p, 200, "/srv/app"), AGENTS_NONE);
 }
 
-static void an_agent_of_this_store_counts(void **state)
+CASE(an_agent_of_this_store_counts)
 {
     struct place *p = *state;
     char text[8200];
@@ -153,7 +155,7 @@ static void an_agent_of_this_store_counts(void **state)
     assert_int_equal(ask(p, 200, "/srv/app"), AGENTS_NAMED);
 }
 
-static void a_registered_agent_is_not_counted_again(void **state)
+CASE(a_registered_agent_is_not_counted_again)
 {
     struct place *p = *state;
     struct live_entry entry = { .session_id = SLICE("another"),
@@ -169,7 +171,7 @@ static void a_registered_agent_is_not_counted_again(void **state)
     assert_int_equal(agents_lookup(p->agents, &q, &pid), AGENTS_NONE);
 }
 
-static void without_a_process_table_nothing_is_found(void **state)
+CASE(without_a_process_table_nothing_is_found)
 {
     struct place *p = *state;
     struct agents_profile nowhere = p->of;
@@ -210,7 +212,7 @@ static enum agents_evidence ask_ps_that(struct place *p, const char *does, int64
     return answer;
 }
 
-static void ps_lists_the_agents_where_there_is_no_table(void **state)
+CASE(ps_lists_the_agents_where_there_is_no_table)
 {
     static const struct {
         const char *prints;
@@ -238,34 +240,11 @@ static void ps_lists_the_agents_where_there_is_no_table(void **state)
 }
 
 /* What cannot be known must not be taken for quiet. */
-static void without_ps_any_session_may_be_in_use(void **state)
+CASE(without_ps_any_session_may_be_in_use)
 {
     pid_t pid;
 
     assert_int_equal(ask_ps_that(*state, NULL, 600, &pid), AGENTS_MAYBE);
     assert_int_equal(ask_ps_that(*state, "exit 1", 600, &pid), AGENTS_MAYBE);
     assert_int_equal(pid, 0);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(without_an_agent_nothing_is_found),
-        TEST(an_id_on_the_command_line_names_the_session),
-        TEST(an_option_may_be_one_word_with_the_id),
-        TEST(a_session_that_is_only_forked_is_not_held),
-        TEST(the_script_of_an_interpreter_is_the_agent),
-        TEST(an_agent_in_the_directory_may_have_written_later_rows),
-        TEST(an_agent_started_later_has_not_written_yet),
-        TEST(an_agent_of_another_store_does_not_count),
-        TEST(an_agent_of_this_store_counts),
-        TEST(a_registered_agent_is_not_counted_again),
-        TEST(without_a_process_table_nothing_is_found),
-        TEST(ps_lists_the_agents_where_there_is_no_table),
-        TEST(without_ps_any_session_may_be_in_use),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -88,7 +88,7 @@ static struct live ask(void **state, const char *id)
     return live;
 }
 
-static void a_running_process_has_its_session_open(void **state)
+IN_SCRATCH(a_running_process_has_its_session_open)
 {
     pid_t pid = sleeper();
     struct live live;
@@ -103,7 +103,7 @@ static void a_running_process_has_its_session_open(void **state)
     end(pid);
 }
 
-static void the_entry_of_a_killed_process_no_longer_counts(void **state)
+IN_SCRATCH(the_entry_of_a_killed_process_no_longer_counts)
 {
     pid_t pid = sleeper();
     struct live live;
@@ -120,13 +120,13 @@ static void the_entry_of_a_killed_process_no_longer_counts(void **state)
     assert_false(live.busy);
 }
 
-static void an_entry_with_a_reused_pid_is_quiet(void **state)
+IN_SCRATCH(an_entry_with_a_reused_pid_is_quiet)
 {
     put_process(state, getpid(), "a", start_of(getpid()) + 1, "");
     assert_int_equal(ask(state, "a").state, known_as(LIVE_QUIET));
 }
 
-static void another_machine_or_container_is_unknown(void **state)
+IN_SCRATCH(another_machine_or_container_is_unknown)
 {
     unsigned long long start = start_of(getpid());
 
@@ -134,7 +134,7 @@ static void another_machine_or_container_is_unknown(void **state)
     assert_int_equal(ask(state, "a").state, LIVE_UNKNOWN);
 }
 
-static void our_own_domain_is_known(void **state)
+IN_SCRATCH(our_own_domain_is_known)
 {
     NEEDS("names of process id spaces");
     char space[64] = "", domain[256], id[64] = "";
@@ -149,7 +149,7 @@ static void our_own_domain_is_known(void **state)
     assert_int_equal(ask(state, "a").state, LIVE_RUNNING);
 }
 
-static void an_entry_without_a_start_time_is_unknown(void **state)
+IN_SCRATCH(an_entry_without_a_start_time_is_unknown)
 {
     char text[64], name[32];
 
@@ -159,7 +159,7 @@ static void an_entry_without_a_start_time_is_unknown(void **state)
     assert_int_equal(ask(state, "a").state, LIVE_UNKNOWN);
 }
 
-static void the_liveliest_of_several_entries_counts(void **state)
+IN_SCRATCH(the_liveliest_of_several_entries_counts)
 {
     put_process(state, 2147483646, "a", 1, "");
     put_process(state, getpid(), "a", start_of(getpid()), "");
@@ -168,7 +168,7 @@ static void the_liveliest_of_several_entries_counts(void **state)
     assert_int_equal(ask(state, "a").pid, getpid());
 }
 
-static void other_files_are_skipped(void **state)
+IN_SCRATCH(other_files_are_skipped)
 {
     struct live_table table;
 
@@ -186,41 +186,21 @@ static void other_files_are_skipped(void **state)
     live_fini(&table);
 }
 
-static void a_missing_registry_is_empty(void **state)
+IN_SCRATCH(a_missing_registry_is_empty)
 {
     assert_int_equal(ask(state, "a").state, LIVE_QUIET);
     scratch_write(state, "sessions", SLICE("a file"));
     assert_int_equal(ask(state, "a").state, LIVE_QUIET);
 }
 
-static void a_registry_that_cannot_be_read_is_unknown(void **state)
+IN_SCRATCH(a_registry_that_cannot_be_read_is_unknown)
 {
     struct live_table table;
     char config[8192];
 
-    (void)state;
     memset(config, 'x', sizeof config - 1);
     config[sizeof config - 1] = '\0';
     assert_int_equal(live_read(config, &table, NULL), ERR_OK);
     assert_int_equal(live_of(&table, SLICE("a")).state, LIVE_UNKNOWN);
     live_fini(&table);
-}
-
-#define IN_SCRATCH(test) cmocka_unit_test_setup_teardown(test, scratch_setup, scratch_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        IN_SCRATCH(a_running_process_has_its_session_open),
-        IN_SCRATCH(the_entry_of_a_killed_process_no_longer_counts),
-        IN_SCRATCH(an_entry_with_a_reused_pid_is_quiet),
-        IN_SCRATCH(another_machine_or_container_is_unknown),
-        IN_SCRATCH(our_own_domain_is_known),
-        IN_SCRATCH(an_entry_without_a_start_time_is_unknown),
-        IN_SCRATCH(the_liveliest_of_several_entries_counts),
-        IN_SCRATCH(other_files_are_skipped),
-        IN_SCRATCH(a_missing_registry_is_empty),
-        IN_SCRATCH(a_registry_that_cannot_be_read_is_unknown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

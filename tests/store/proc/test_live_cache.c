@@ -17,7 +17,7 @@ static void put_entry(void **state, const char *id)
     scratch_write(state, name, slice_of(text));
 }
 
-static void an_agent_that_starts_later_is_seen_within_seconds(void **state)
+IN_SCRATCH(an_agent_that_starts_later_is_seen_within_seconds)
 {
     struct live_cache *w = live_cache_new(*state);
     struct timespec nap = { 0, 20000000 };
@@ -42,7 +42,7 @@ static void *ask_often(void *arg)
     return (void *)wrong;
 }
 
-static void threads_may_ask_at_once(void **state)
+IN_SCRATCH(threads_may_ask_at_once)
 {
     struct live_cache *w;
     pthread_t thread[4];
@@ -58,15 +58,4 @@ static void threads_may_ask_at_once(void **state)
         assert_null(wrong);
     }
     live_cache_free(w);
-}
-
-#define IN_SCRATCH(test) cmocka_unit_test_setup_teardown(test, scratch_setup, scratch_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        IN_SCRATCH(an_agent_that_starts_later_is_seen_within_seconds),
-        IN_SCRATCH(threads_may_ask_at_once),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -41,7 +41,7 @@ static enum open_files ask_fuser_that(void **state, const char *does)
     return answer;
 }
 
-static void an_answer_counts_only_with_this_process(void **state)
+IN_SCRATCH(an_answer_counts_only_with_this_process)
 {
     assert_int_equal(ask_fuser_that(state, NULL), OPEN_FILES_UNKNOWN);
     assert_int_equal(ask_fuser_that(state, "exit 1"), OPEN_FILES_UNKNOWN);
@@ -53,13 +53,12 @@ static void an_answer_counts_only_with_this_process(void **state)
                      OPEN_FILES_OURS);
 }
 
-static void a_relative_path_is_not_asked_about(void **state)
+IN_SCRATCH(a_relative_path_is_not_asked_about)
 {
-    (void)state;
     assert_int_equal(open_files_ask(0, "log"), OPEN_FILES_UNKNOWN);
 }
 
-static void another_users_file_is_not_known(void **state)
+IN_SCRATCH(another_users_file_is_not_known)
 {
     if (geteuid() != 0)
         skip();
@@ -78,7 +77,7 @@ static void another_users_file_is_not_known(void **state)
 }
 
 /* The real one, if it is installed and may look at processes. */
-static void a_program_that_has_it_open_is_found(void **state)
+IN_SCRATCH(a_program_that_has_it_open_is_found)
 {
     int hold[2];
     char byte;
@@ -110,23 +109,8 @@ static void a_program_that_has_it_open_is_found(void **state)
     assert_int_equal(ask(path), OPEN_FILES_OURS);
 }
 
-static void a_missing_log_is_in_no_use(void **state)
+IN_SCRATCH(a_missing_log_is_in_no_use)
 {
     assert_int_equal(lease_file_use(scratch_path(state, "none")), LEASE_FREE);
     assert_int_equal(lease_live(scratch_path(state, "none")).state, LIVE_QUIET);
-}
-
-#define CASE(test) cmocka_unit_test_setup_teardown(test, scratch_setup, scratch_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        CASE(an_answer_counts_only_with_this_process),
-        CASE(a_relative_path_is_not_asked_about),
-        CASE(another_users_file_is_not_known),
-        CASE(a_program_that_has_it_open_is_found),
-        CASE(a_missing_log_is_in_no_use),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,9 +11,8 @@ static enum err_code shell(const char *script, int timeout_ms, size_t max, struc
     return spawn_read(&s, out, NULL);
 }
 
-static void the_output_is_appended(void **state)
+TEST(the_output_is_appended)
 {
-    (void)state;
     struct buf out = { 0 };
 
     assert_int_equal(buf_add(&out, SLICE(">")), ERR_OK);
@@ -22,9 +21,8 @@ static void the_output_is_appended(void **state)
     buf_fini(&out);
 }
 
-static void an_output_larger_than_a_pipe_is_read_completely(void **state)
+TEST(an_output_larger_than_a_pipe_is_read_completely)
 {
-    (void)state;
     struct buf out = { 0 };
 
     assert_int_equal(shell("dd if=/dev/zero bs=1000 count=1000 2>/dev/null", 60000, 1000000, &out),
@@ -33,9 +31,8 @@ static void an_output_larger_than_a_pipe_is_read_completely(void **state)
     buf_fini(&out);
 }
 
-static void failure_timeout_and_excess_output_leave_nothing_behind(void **state)
+TEST(failure_timeout_and_excess_output_leave_nothing_behind)
 {
-    (void)state;
     struct buf out = { 0 };
 
     assert_int_equal(shell("echo x; exit 3", 60000, 100, &out), ERR_IO);
@@ -47,9 +44,8 @@ static void failure_timeout_and_excess_output_leave_nothing_behind(void **state)
     buf_fini(&out);
 }
 
-static void a_grandchild_holding_the_pipe_does_not_block_us(void **state)
+TEST(a_grandchild_holding_the_pipe_does_not_block_us)
 {
-    (void)state;
     struct buf out = { 0 };
 
     assert_int_equal(shell("sleep 100 & echo done", 60000, 100, &out), ERR_OK);
@@ -57,9 +53,8 @@ static void a_grandchild_holding_the_pipe_does_not_block_us(void **state)
     buf_fini(&out);
 }
 
-static void a_missing_program_or_directory_is_not_found(void **state)
+TEST(a_missing_program_or_directory_is_not_found)
 {
-    (void)state;
     const char *no_program[] = { "no-such-program-anywhere", NULL }, *yes[] = { "true", NULL };
     struct buf out = { 0 };
 
@@ -70,9 +65,8 @@ static void a_missing_program_or_directory_is_not_found(void **state)
     buf_fini(&out);
 }
 
-static void variables_that_name_a_repository_are_removed(void **state)
+TEST(variables_that_name_a_repository_are_removed)
 {
-    (void)state;
     struct buf out = { 0 };
 
     setenv("GIT_DIR", "/elsewhere", 1);
@@ -84,9 +78,8 @@ static void variables_that_name_a_repository_are_removed(void **state)
     buf_fini(&out);
 }
 
-static void no_descriptor_of_ours_reaches_it(void **state)
+TEST(no_descriptor_of_ours_reaches_it)
 {
-    (void)state;
     struct buf out = { 0 };
     int leak = dup2(0, 57); /* not close-on-exec */
 
@@ -95,18 +88,4 @@ static void no_descriptor_of_ours_reaches_it(void **state)
     assert_true(slice_eq(buf_slice(&out), SLICE("closed\n")));
     close(leak);
     buf_fini(&out);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_output_is_appended),
-        cmocka_unit_test(an_output_larger_than_a_pipe_is_read_completely),
-        cmocka_unit_test(failure_timeout_and_excess_output_leave_nothing_behind),
-        cmocka_unit_test(a_grandchild_holding_the_pipe_does_not_block_us),
-        cmocka_unit_test(a_missing_program_or_directory_is_not_found),
-        cmocka_unit_test(variables_that_name_a_repository_are_removed),
-        cmocka_unit_test(no_descriptor_of_ours_reaches_it),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -90,7 +90,9 @@ static const char *list(struct world *w)
     return w->got;
 }
 
-static void newest_come_first_and_ties_by_id_descending(void **state)
+#define IN_WORLD(name) TEST_WITH(name, set_up, tear_down)
+
+IN_WORLD(newest_come_first_and_ties_by_id_descending)
 {
     struct world *w = *state;
 
@@ -103,7 +105,7 @@ static void newest_come_first_and_ties_by_id_descending(void **state)
 }
 
 /* Enumerate lets describe skip the sessions without a sidecar. */
-static void titles_in_sidecars_are_found(void **state)
+IN_WORLD(titles_in_sidecars_are_found)
 {
     struct world *w = *state;
     char side[60], name[200];
@@ -119,7 +121,7 @@ static void titles_in_sidecars_are_found(void **state)
     assert_string_equal(list(w), "4:t 3:p 2:t 1:p ");
 }
 
-static void pages_count_listable_sessions(void **state)
+IN_WORLD(pages_count_listable_sessions)
 {
     struct world *w = *state;
 
@@ -137,7 +139,7 @@ static void pages_count_listable_sessions(void **state)
     assert_string_equal(list(w), "");
 }
 
-static void the_newest_listable_copy_is_shown(void **state)
+IN_WORLD(the_newest_listable_copy_is_shown)
 {
     struct world *w = *state;
 
@@ -152,7 +154,7 @@ static void the_newest_listable_copy_is_shown(void **state)
     assert_string_equal(list(w), "2:first by name ");
 }
 
-static void other_orders_and_filters(void **state)
+IN_WORLD(other_orders_and_filters)
 {
     struct world *w = *state;
 
@@ -189,7 +191,7 @@ static enum err_code count(const struct session_row *row, void *arg, struct err 
     return ERR_OK;
 }
 
-static void many_sessions_need_few_descriptors(void **state)
+IN_WORLD(many_sessions_need_few_descriptors)
 {
     struct world *w = *state;
     struct rlimit before, few;
@@ -222,7 +224,7 @@ static enum err_code refuse(const struct session_row *row, void *arg, struct err
     return err_set(e, ERR_IO, "", "write");
 }
 
-static void an_error_of_the_callback_ends_the_walk(void **state)
+IN_WORLD(an_error_of_the_callback_ends_the_walk)
 {
     struct world *w = *state;
     struct listing *l = NULL;
@@ -249,7 +251,7 @@ static enum err_code resolve(struct world *w, const char *text, char id[2], stru
     return rc;
 }
 
-static void ids_are_found_by_what_people_type(void **state)
+IN_WORLD(ids_are_found_by_what_people_type)
 {
     struct world *w = *state;
     struct err e = { 0 };
@@ -275,7 +277,7 @@ static void ids_are_found_by_what_people_type(void **state)
     assert_int_equal(resolve(w, "latest", id, NULL), ERR_NOT_FOUND);
 }
 
-static void a_json_row_omits_missing_fields(void **state)
+IN_WORLD(a_json_row_omits_missing_fields)
 {
     struct world *w = *state;
     struct session_row row = { .ref = { .store = w->store, .id = SLICE("i"), .path = SLICE("/p") },
@@ -300,8 +302,6 @@ static void a_json_row_omits_missing_fields(void **state)
         "\"path\":\"/p\",\"can\":[\"resume\",\"delete\"]}");
     buf_fini(&out);
 }
-
-#define IN_WORLD(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 enum { ASKED = 60 };
 
@@ -331,7 +331,7 @@ static void check_many(struct world *w, const struct slice text[ASKED], size_t l
 }
 
 /* In two folders, empty in the first of two, named twice, as prefixes, not at all. */
-static void many_ids_are_resolved_like_single_ones(void **state)
+IN_WORLD(many_ids_are_resolved_like_single_ones)
 {
     struct world *w = *state;
     struct slice text[ASKED];
@@ -355,7 +355,7 @@ static void many_ids_are_resolved_like_single_ones(void **state)
 }
 
 /* "d-/--d", "d----d" and "d/../d" map to the same folder name. */
-static void a_session_of_another_directory_collides_unless_its_path_climbs(void **state)
+IN_WORLD(a_session_of_another_directory_collides_unless_its_path_climbs)
 {
     struct world *w = *state;
     struct arena a = { 0 };
@@ -377,22 +377,4 @@ static void a_session_of_another_directory_collides_unless_its_path_climbs(void 
     here.all = true;
     assert_false(claude_collides(&here, p, cwd, &a));
     arena_fini(&a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        IN_WORLD(newest_come_first_and_ties_by_id_descending),
-        IN_WORLD(titles_in_sidecars_are_found),
-        IN_WORLD(pages_count_listable_sessions),
-        IN_WORLD(the_newest_listable_copy_is_shown),
-        IN_WORLD(other_orders_and_filters),
-        IN_WORLD(many_sessions_need_few_descriptors),
-        IN_WORLD(an_error_of_the_callback_ends_the_walk),
-        IN_WORLD(ids_are_found_by_what_people_type),
-        IN_WORLD(many_ids_are_resolved_like_single_ones),
-        IN_WORLD(a_json_row_omits_missing_fields),
-        IN_WORLD(a_session_of_another_directory_collides_unless_its_path_climbs),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

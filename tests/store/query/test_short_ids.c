@@ -26,7 +26,7 @@ static void assert_shown(const struct short_ids *s, const struct store_ops *syst
     assert_string_equal(out, want);
 }
 
-static void the_shortest_distinct_prefix_is_shown(void **state)
+TEST(the_shortest_distinct_prefix_is_shown)
 {
     static const struct store_ops *const system[] = { &one, &one, &one, &two, &one, &one };
     static const char *const id[] = {
@@ -35,7 +35,6 @@ static void the_shortest_distinct_prefix_is_shown(void **state)
     };
     struct short_ids *s = ids_of(system, id, 6);
 
-    (void)state;
     assert_shown(s, &one, id[0], "c0ffee00-0000-0001");
     assert_shown(s, &one, id[1], "c0ffee00-0000-0002");
     assert_shown(s, &one, id[2], "deadbeef");
@@ -45,50 +44,46 @@ static void the_shortest_distinct_prefix_is_shown(void **state)
 }
 
 /* An id that is a prefix of another one is found by its full length. */
-static void an_id_that_is_a_prefix_of_another_is_shown_whole(void **state)
+TEST(an_id_that_is_a_prefix_of_another_is_shown_whole)
 {
     static const struct store_ops *const system[] = { &one, &one };
     static const char *const id[] = { "deploy-1", "deploy-123" };
     struct short_ids *s = ids_of(system, id, 2);
 
-    (void)state;
     assert_shown(s, &one, id[0], "deploy-1");
     assert_shown(s, &one, id[1], "deploy-12");
     short_ids_free(s);
 }
 
 /* The same session in two systems; within one system few bytes are enough. */
-static void an_id_of_two_systems_is_shortened_within_its_own(void **state)
+TEST(an_id_of_two_systems_is_shortened_within_its_own)
 {
     static const struct store_ops *const system[] = { &two, &one, &one, &two };
     static const char *const id[] = { "a1b2c3d4-0001", "a1b2c3d4-0001", "a1b2c3d4-0002", "f" };
     struct short_ids *s = ids_of(system, id, 4);
 
-    (void)state;
     assert_shown(s, &one, id[0], "one:a1b2c3d4-0001");
     assert_shown(s, &two, id[0], "two:a1b2c3d4");
     assert_shown(s, &one, id[2], "a1b2c3d4-0002");
     short_ids_free(s);
 }
 
-static void a_character_is_not_split(void **state)
+TEST(a_character_is_not_split)
 {
     static const struct store_ops *const system[] = { &one };
     static const char *const id[] = { "1234567\xc3\xa9z" };
     struct short_ids *s = ids_of(system, id, 1);
 
-    (void)state;
     assert_shown(s, &one, id[0], "1234567\xc3\xa9");
     short_ids_free(s);
 }
 
-static void an_unknown_id_is_shown_whole(void **state)
+TEST(an_unknown_id_is_shown_whole)
 {
     char long_id[400];
     char out[SHORT_ID];
     struct short_ids *s = short_ids_new();
 
-    (void)state;
     short_ids_finish(s);
     assert_shown(s, &one, "0123456789abcdef", "0123456789abcdef");
     assert_shown(s, &one, "", "");
@@ -99,7 +94,7 @@ static void an_unknown_id_is_shown_whole(void **state)
     short_ids_free(NULL);
 }
 
-static void sessions_that_are_known_are_not_looked_for(void **state)
+TEST(sessions_that_are_known_are_not_looked_for)
 {
     const struct store store = { .ops = &one }; /* which cannot enumerate */
     const struct session_ref first = { .store = &store, .id = SLICE("c0ffee00-1") },
@@ -107,21 +102,7 @@ static void sessions_that_are_known_are_not_looked_for(void **state)
     const struct session_ref *const refs[] = { &first, &second };
     struct short_ids *s;
 
-    (void)state;
     assert_int_equal(short_ids_of_refs(refs, 2, &s, NULL), ERR_OK);
     assert_shown(s, &one, "c0ffee00-1", "c0ffee00-1");
     short_ids_free(s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_shortest_distinct_prefix_is_shown),
-        cmocka_unit_test(an_id_that_is_a_prefix_of_another_is_shown_whole),
-        cmocka_unit_test(an_id_of_two_systems_is_shortened_within_its_own),
-        cmocka_unit_test(a_character_is_not_split),
-        cmocka_unit_test(an_unknown_id_is_shown_whole),
-        cmocka_unit_test(sessions_that_are_known_are_not_looked_for),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,11 +28,10 @@ static int64_t input_of(const struct usage_set *set)
     return sum;
 }
 
-static void of_the_rows_of_an_answer_the_largest_counts(void **state)
+TEST(of_the_rows_of_an_answer_the_largest_counts)
 {
     struct usage_set set = { .n = 0 };
 
-    (void)state;
     add(&set, 0, record("a", "r", 5));
     add(&set, 0, record("a", "r", 9));
     add(&set, 0, record("a", "r", 7));
@@ -43,11 +42,10 @@ static void of_the_rows_of_an_answer_the_largest_counts(void **state)
     usage_set_fini(&set);
 }
 
-static void answers_without_an_id_count_each(void **state)
+TEST(answers_without_an_id_count_each)
 {
     struct usage_set set = { .n = 0 };
 
-    (void)state;
     add(&set, 0, record("", "r", 5));
     add(&set, 0, record("", "r", 5));
 
@@ -55,12 +53,11 @@ static void answers_without_an_id_count_each(void **state)
     usage_set_fini(&set);
 }
 
-static void a_copy_counts_where_it_was_copied_from(void **state)
+TEST(a_copy_counts_where_it_was_copied_from)
 {
     struct usage_record copy = record("a", "r", 5);
     struct usage_set set = { .n = 0 };
 
-    (void)state;
     copy.copied = true;
     add(&set, 0, copy);
     add(&set, 1, record("a", "r", 5));
@@ -72,12 +69,11 @@ static void a_copy_counts_where_it_was_copied_from(void **state)
 }
 
 /* The side question is read first: the rows of the answer are still one. */
-static void a_side_questions_copy_does_not_count_beside_the_answer(void **state)
+TEST(a_side_questions_copy_does_not_count_beside_the_answer)
 {
     struct usage_record aside = record("a", "other", 50);
     struct usage_set set = { .n = 0 };
 
-    (void)state;
     aside.aside = true;
     add(&set, 0, aside);
     add(&set, 0, record("a", "r", 5));
@@ -89,11 +85,10 @@ static void a_side_questions_copy_does_not_count_beside_the_answer(void **state)
     usage_set_fini(&set);
 }
 
-static void ids_do_not_run_into_each_other(void **state)
+TEST(ids_do_not_run_into_each_other)
 {
     struct usage_set set = { .n = 0 };
 
-    (void)state;
     add(&set, 0, record("ab", "c", 1));
     add(&set, 0, record("a", "bc", 1));
     add(&set, 0, record("abc", "", 1));
@@ -102,14 +97,13 @@ static void ids_do_not_run_into_each_other(void **state)
     usage_set_fini(&set);
 }
 
-static void sums_stay_at_the_largest_number(void **state)
+TEST(sums_stay_at_the_largest_number)
 {
     struct usage_sum sum = { .answers = 0 };
     const struct usage_answer a = { .time_ms = 7,
                                     .tokens = { INT64_MAX - 1, 4, 0, 0 },
                                     .cost = (double)NAN };
 
-    (void)state;
     usage_sum_add(&sum, &a, (double)NAN);
     usage_sum_add(&sum, &a, 0.5);
 
@@ -120,12 +114,11 @@ static void sums_stay_at_the_largest_number(void **state)
     assert_true(sum.has_cost && sum.cost == 0.5 && sum.first_ms == 7);
 }
 
-static void a_sum_knows_the_first_and_the_last_time(void **state)
+TEST(a_sum_knows_the_first_and_the_last_time)
 {
     struct usage_sum sum = { .answers = 0 };
     struct usage_answer a = { .time_ms = TIME_NONE, .tokens = { 1 }, .cost = 1 };
 
-    (void)state;
     assert_true(usage_sum_is_empty(&sum));
     usage_sum_add(&sum, &a, 1);
     assert_true(sum.first_ms == TIME_NONE && !usage_sum_is_empty(&sum));
@@ -136,19 +129,4 @@ static void a_sum_knows_the_first_and_the_last_time(void **state)
 
     assert_int_equal(sum.first_ms, -5);
     assert_int_equal(sum.last_ms, 9);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(of_the_rows_of_an_answer_the_largest_counts),
-        cmocka_unit_test(answers_without_an_id_count_each),
-        cmocka_unit_test(a_copy_counts_where_it_was_copied_from),
-        cmocka_unit_test(a_side_questions_copy_does_not_count_beside_the_answer),
-        cmocka_unit_test(ids_do_not_run_into_each_other),
-        cmocka_unit_test(sums_stay_at_the_largest_number),
-        cmocka_unit_test(a_sum_knows_the_first_and_the_last_time),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -74,9 +74,8 @@ static void assert_redacted(const char *before, const char *after)
     buf_fini(&out);
 }
 
-static void known_kinds_of_secrets_are_redacted(void **state)
+TEST(known_kinds_of_secrets_are_redacted)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         struct secret_list list = { .n = 0 };
         char *secret = spell(shapes[i].shape), text[1024];
@@ -93,9 +92,8 @@ static void known_kinds_of_secrets_are_redacted(void **state)
 }
 
 /* One letter too short, one too long, or in the middle of a word: these are not secrets. */
-static void text_that_only_begins_like_a_secret_is_kept(void **state)
+TEST(text_that_only_begins_like_a_secret_is_kept)
 {
-    (void)state;
     static const char *const shapes_of_others[] = {
         "ghp_~w35", "ghp_~w37",  "AKIA~U15", "AIza~w34",
         "npm_~w35", "xghp_~w36", "key-~h31", "SK~h31",
@@ -113,9 +111,8 @@ static void text_that_only_begins_like_a_secret_is_kept(void **state)
                     "mask-configuration-of-everything-that-is-there-at-all");
 }
 
-static void member_names_and_urls_reveal_secrets(void **state)
+TEST(member_names_and_urls_reveal_secrets)
 {
-    (void)state;
     assert_redacted("DB_PASSWORD=hunter2hunter3", "DB_PASSWORD=REDACTED");
     assert_redacted("clientSecret: 'a1b2c3d4e5f6'", "clientSecret: 'REDACTED'");
     assert_redacted("\"api_key\" => \"a1b2c3d4e5f6\"", "\"api_key\" => \"REDACTED\"");
@@ -145,9 +142,8 @@ static void assert_rows(const char *before, const char *after)
     buf_fini(&out);
 }
 
-static void rows_are_redacted_in_decoded_form(void **state)
+TEST(rows_are_redacted_in_decoded_form)
 {
-    (void)state;
     assert_rows(
         "{\"text\":\"-----BEGIN PRIVATE KEY-----\\nMIIE\\n-----END PRIVATE KEY-----\\nend\"}\n",
         "{\"text\":\"REDACTED\\nend\"}\n");
@@ -167,9 +163,8 @@ static void rows_are_redacted_in_decoded_form(void **state)
                 "not JSON: REDACTED\n{\"a\":\"REDACTED");
 }
 
-static void no_depth_hides_a_secret(void **state)
+TEST(no_depth_hides_a_secret)
 {
-    (void)state;
     struct buf text = { 0 }, out = { 0 };
 
     for (int i = 0; i < 200; i++)
@@ -181,17 +176,4 @@ static void no_depth_hides_a_secret(void **state)
     assert_false(slice_has(buf_slice(&out), "AKIA"));
     buf_fini(&text);
     buf_fini(&out);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(known_kinds_of_secrets_are_redacted),
-        cmocka_unit_test(text_that_only_begins_like_a_secret_is_kept),
-        cmocka_unit_test(member_names_and_urls_reveal_secrets),
-        cmocka_unit_test(rows_are_redacted_in_decoded_form),
-        cmocka_unit_test(no_depth_hides_a_secret),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -51,7 +51,9 @@ static enum err_code parent_of(struct place *p, const char *name, int *fd, const
     return beneath_parent(p->fd, p->root, folder_path(&p->folder, name, path), fd, last, NULL);
 }
 
-static void a_file_is_reached_through_its_directory(void **state)
+#define CASE(name) TEST_WITH(name, set_up, tear_down)
+
+CASE(a_file_is_reached_through_its_directory)
 {
     struct place *p = *state;
     char path[4096];
@@ -67,7 +69,7 @@ static void a_file_is_reached_through_its_directory(void **state)
     close(fd);
 }
 
-static void paths_outside_the_root_are_refused(void **state)
+CASE(paths_outside_the_root_are_refused)
 {
     struct place *p = *state;
     char path[4096];
@@ -82,7 +84,7 @@ static void paths_outside_the_root_are_refused(void **state)
     assert_int_equal(parent_of(p, "root/src/", &fd, &name, path), ERR_UNSAFE);
 }
 
-static void links_in_the_path_are_refused(void **state)
+CASE(links_in_the_path_are_refused)
 {
     struct place *p = *state;
     char path[4096];
@@ -97,7 +99,7 @@ static void links_in_the_path_are_refused(void **state)
     assert_int_equal(parent_of(p, "root/gone/a.c", &fd, &name, path), ERR_NOT_FOUND);
 }
 
-static void missing_directories_are_created_but_not_through_links(void **state)
+CASE(missing_directories_are_created_but_not_through_links)
 {
     struct place *p = *state;
     char path[4096];
@@ -116,7 +118,7 @@ static void missing_directories_are_created_but_not_through_links(void **state)
 }
 
 /* Only the missing directories; the others are created as usual. */
-static void missing_directories_are_created_with_their_old_attributes(void **state)
+CASE(missing_directories_are_created_with_their_old_attributes)
 {
     struct place *p = *state;
     struct dir_like known[2] = { { .attrs = { .mode = 02750 } }, { .attrs = { .mode = 01700 } } };
@@ -146,7 +148,7 @@ static void missing_directories_are_created_with_their_old_attributes(void **sta
 }
 
 /* No clean path has such names, but they are refused all the same. */
-static void impossible_names_are_refused(void **state)
+CASE(impossible_names_are_refused)
 {
     struct place *p = *state;
     char longest[2 * 4096], path[4096];
@@ -193,7 +195,7 @@ static enum err_code on_old_kernel(struct place *p, int error, const char *path)
     return (enum err_code)WEXITSTATUS(status);
 }
 
-static void old_kernels_are_recognised_by_several_errors(void **state)
+CASE(old_kernels_are_recognised_by_several_errors)
 {
     NEEDS("openat2");
     struct place *p = *state;
@@ -229,7 +231,7 @@ static void *swap(void *arg)
 }
 
 /* A directory and a link to the outside change places constantly; every file reached is inside. */
-static void no_race_escapes_the_root(void **state)
+CASE(no_race_escapes_the_root)
 {
     struct place *p = *state;
     struct race r = { 0 };
@@ -254,22 +256,4 @@ static void no_race_escapes_the_root(void **state)
     }
     atomic_store(&r.stop, true);
     pthread_join(other, NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_file_is_reached_through_its_directory, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(paths_outside_the_root_are_refused, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(links_in_the_path_are_refused, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(missing_directories_are_created_but_not_through_links,
-                                        set_up, tear_down),
-        cmocka_unit_test_setup_teardown(missing_directories_are_created_with_their_old_attributes,
-                                        set_up, tear_down),
-        cmocka_unit_test_setup_teardown(impossible_names_are_refused, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(old_kernels_are_recognised_by_several_errors, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(no_race_escapes_the_root, set_up, tear_down),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,12 +17,11 @@ static bool add(struct dirs *list, struct arena *a, const char *path)
     return beneath_dirs_add(list, a, slice_of(path), &sample);
 }
 
-static void a_directory_is_found_by_its_full_path(void **state)
+TEST(a_directory_is_found_by_its_full_path)
 {
     struct arena a = { 0 };
     struct dirs list = { 0 };
 
-    (void)state;
     assert_null(beneath_dirs_find(&list, SLICE("/a")));
     assert_true(add(&list, &a, "/a/bc"));
     assert_true(add(&list, &a, "/a/bd"));
@@ -88,7 +87,7 @@ static void fails_until_there_is_memory(attempt_fn *attempt, const struct dirs *
     assert_true(k > 1);
 }
 
-static void no_operation_claims_success_without_memory(void **state)
+TEST(no_operation_claims_success_without_memory)
 {
     enum { MANY = 40 };
     struct arena a = { 0 };
@@ -97,7 +96,6 @@ static void no_operation_claims_success_without_memory(void **state)
     cJSON *empty = cJSON_CreateObject(), *record = cJSON_CreateObject();
     char path[32];
 
-    (void)state;
     for (int i = 0; i < MANY; i++) {
         snprintf(path, sizeof path, "/directory%d", i);
         assert_true(add(&list, &a, path));
@@ -114,7 +112,7 @@ static void no_operation_claims_success_without_memory(void **state)
 
 /* ---- damage ---- */
 
-static void a_damaged_record_is_refused(void **state)
+TEST(a_damaged_record_is_refused)
 {
 #define LIKE "\"attrs\":{\"mode\":\"1\",\"uid\":\"1\",\"gid\":\"1\",\"mtime\":\"1\"}"
     static const char *const damaged[] = {
@@ -129,7 +127,6 @@ static void a_damaged_record_is_refused(void **state)
     struct dirs list;
     cJSON *o;
 
-    (void)state;
     for (size_t i = 0; i < sizeof damaged / sizeof *damaged; i++) {
         o = cJSON_Parse(damaged[i]);
         assert_non_null(o);
@@ -147,12 +144,6 @@ static void a_damaged_record_is_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_directory_is_found_by_its_full_path),
-        cmocka_unit_test(no_operation_claims_success_without_memory),
-        cmocka_unit_test(a_damaged_record_is_refused),
-    };
-
     cJSON_InitHooks(&(cJSON_Hooks){ malloc, free });
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(NULL, NULL);
 }

@@ -63,7 +63,9 @@ static void go_to(struct rewind_case *p, const char *text)
     carry_out(p, &plan);
 }
 
-static void our_own_rewind_is_not_a_hand_edit(void **state)
+#define CASE(name) TEST_WITH(name, set_up, tear_down)
+
+CASE(our_own_rewind_is_not_a_hand_edit)
 {
     struct rewind_case *p = *state;
 
@@ -75,7 +77,7 @@ static void our_own_rewind_is_not_a_hand_edit(void **state)
     assert_false(is_edited(p, "first\n"));
 }
 
-static void an_edit_after_our_rewind_is_detected(void **state)
+CASE(an_edit_after_our_rewind_is_detected)
 {
     struct rewind_case *p = *state;
 
@@ -85,7 +87,7 @@ static void an_edit_after_our_rewind_is_detected(void **state)
 }
 
 /* The bytes of the older record are not what we left last. */
-static void only_the_newest_record_counts(void **state)
+CASE(only_the_newest_record_counts)
 {
     struct rewind_case *p = *state;
 
@@ -95,7 +97,7 @@ static void only_the_newest_record_counts(void **state)
     assert_true(is_edited(p, NULL));
 }
 
-static void an_undo_is_a_known_state_too(void **state)
+CASE(an_undo_is_a_known_state_too)
 {
     struct rewind_case *p = *state;
     struct rewind_plan back;
@@ -109,7 +111,7 @@ static void an_undo_is_a_known_state_too(void **state)
 }
 
 /* A hand edit that was replaced with consent and restored by an undo is a hand edit again. */
-static void hand_edits_restored_by_an_undo_are_still_hand_edits(void **state)
+CASE(hand_edits_restored_by_an_undo_are_still_hand_edits)
 {
     struct rewind_case *p = *state;
     struct rewind_plan there, back;
@@ -128,7 +130,7 @@ static void hand_edits_restored_by_an_undo_are_still_hand_edits(void **state)
 }
 
 /* An undo that is undone leaves the state of the rewind. */
-static void an_undone_undo_is_known(void **state)
+CASE(an_undone_undo_is_known)
 {
     struct rewind_case *p = *state;
     struct rewind_records records;
@@ -146,7 +148,7 @@ static void an_undone_undo_is_known(void **state)
 }
 
 /* A rewind of some hunks over a hand edit keeps the rest of it. */
-static void partly_kept_hand_edits_are_still_hand_edits(void **state)
+CASE(partly_kept_hand_edits_are_still_hand_edits)
 {
     struct rewind_case *p = *state;
     struct rewind_plan plan;
@@ -156,21 +158,4 @@ static void partly_kept_hand_edits_are_still_hand_edits(void **state)
     plan.target[0].mixed = true;
     carry_out_with(p, &plan, &all);
     assert_true(is_edited(p, "second\n"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(our_own_rewind_is_not_a_hand_edit, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(an_edit_after_our_rewind_is_detected, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(only_the_newest_record_counts, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(an_undo_is_a_known_state_too, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(hand_edits_restored_by_an_undo_are_still_hand_edits, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(an_undone_undo_is_known, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(partly_kept_hand_edits_are_still_hand_edits, set_up,
-                                        tear_down),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

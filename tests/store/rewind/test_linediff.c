@@ -16,9 +16,8 @@ static void counts(const char *before, const char *after, unsigned want_in, unsi
     assert_int_equal(out, want_out);
 }
 
-static void lines_are_counted_as_by_diff(void **state)
+TEST(lines_are_counted_as_by_diff)
 {
-    (void)state;
     counts("", "", 0, 0);
     counts("a\nb\n", "a\nb\n", 0, 0);
     counts("", "a\nb\n", 2, 0);
@@ -28,9 +27,8 @@ static void lines_are_counted_as_by_diff(void **state)
     counts("a\r\n", "a\n", 1, 1);
 }
 
-static void a_nul_makes_a_file_binary_but_lines_are_still_counted(void **state)
+TEST(a_nul_makes_a_file_binary_but_lines_are_still_counted)
 {
-    (void)state;
     unsigned in, out;
     bool binary;
 
@@ -42,9 +40,8 @@ static void a_nul_makes_a_file_binary_but_lines_are_still_counted(void **state)
     assert_int_equal(out, 1);
 }
 
-static void hunks_contain_their_lines(void **state)
+TEST(hunks_contain_their_lines)
 {
-    (void)state;
     struct linediff d;
 
     assert_int_equal(
@@ -63,9 +60,8 @@ static void hunks_contain_their_lines(void **state)
 
 /* Random texts of few different lines: all hunks give the new text, none the old, and any selection gives a text whose
  * difference from the old one has as many hunks as were chosen at most. */
-static void all_hunks_give_the_new_text_and_none_the_old(void **state)
+TEST(all_hunks_give_the_new_text_and_none_the_old)
 {
-    (void)state;
     srand(7);
     for (int round = 0; round < 2000; round++) {
         char before[256], after[256];
@@ -91,15 +87,4 @@ static void all_hunks_give_the_new_text_and_none_the_old(void **state)
         arena_fini(&a);
         linediff_fini(&d);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lines_are_counted_as_by_diff),
-        cmocka_unit_test(a_nul_makes_a_file_binary_but_lines_are_still_counted),
-        cmocka_unit_test(hunks_contain_their_lines),
-        cmocka_unit_test(all_hunks_give_the_new_text_and_none_the_old),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

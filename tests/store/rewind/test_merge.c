@@ -22,9 +22,8 @@ static void assert_merged(const char *ancestor, const char *ours, const char *th
     arena_fini(&a);
 }
 
-static void changes_of_both_sides_are_merged(void **state)
+TEST(changes_of_both_sides_are_merged)
 {
-    (void)state;
     assert_merged(BASE, "ONE\ntwo\nthree\nfour\nfive\nsix\nseven\n",
                   "one\ntwo\nthree\nfour\nfive\nsix\nSEVEN\n",
                   "ONE\ntwo\nthree\nfour\nfive\nsix\nSEVEN\n");
@@ -32,32 +31,19 @@ static void changes_of_both_sides_are_merged(void **state)
     assert_merged("", "new\n", "", "new\n");
 }
 
-static void changes_to_the_same_lines_conflict(void **state)
+TEST(changes_to_the_same_lines_conflict)
 {
-    (void)state;
     assert_merged(BASE, "one\ntwo\nmine\nfour\nfive\nsix\nseven\n",
                   "one\ntwo\ntheirs\nfour\nfive\nsix\nseven\n", NULL);
 }
 
-static void binary_files_are_not_merged(void **state)
+TEST(binary_files_are_not_merged)
 {
     struct arena a = { 0 };
     struct slice out;
     bool clean = true;
 
-    (void)state;
     assert_int_equal(
         linediff_merge(SLICE("a\0b"), SLICE("a\0b"), SLICE("c"), &a, &out, &clean, NULL), ERR_OK);
     assert_false(clean);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(changes_of_both_sides_are_merged),
-        cmocka_unit_test(changes_to_the_same_lines_conflict),
-        cmocka_unit_test(binary_files_are_not_merged),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

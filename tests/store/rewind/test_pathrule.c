@@ -11,9 +11,8 @@ static enum pathrule check(const char *path)
     return rule;
 }
 
-static void unclean_names_are_refused(void **state)
+TEST(unclean_names_are_refused)
 {
-    (void)state;
     static const char *const bad[] = {
         "",        ".",      "../x",  "x",      "/",     "//a",     "/a//b",  "/a/",
         "/a/../b", "/a/./b", "/a/..", "/a/-rf", "/a\nb", "/a/\x01", "/a\x7f", "./a",
@@ -31,9 +30,8 @@ static void unclean_names_are_refused(void **state)
     assert_int_equal(pathrule_check((struct slice){ longest, 257 }, NULL), PATHRULE_BAD);
 }
 
-static void ordinary_names_are_fine(void **state)
+TEST(ordinary_names_are_fine)
 {
-    (void)state;
     static const char *const fine[] = {
         "/a",
         "/home/u/p/src/main.c",
@@ -59,9 +57,8 @@ static void ordinary_names_are_fine(void **state)
         assert_int_equal(check(fine[i]), PATHRULE_FINE);
 }
 
-static void dot_git_is_refused_in_any_spelling(void **state)
+TEST(dot_git_is_refused_in_any_spelling)
 {
-    (void)state;
     static const char *const git[] = {
         "/a/.git",
         "/a/.git/config",
@@ -83,9 +80,8 @@ static void dot_git_is_refused_in_any_spelling(void **state)
         assert_int_equal(check(git[i]), PATHRULE_GIT);
 }
 
-static void files_that_programs_trust_need_consent(void **state)
+TEST(files_that_programs_trust_need_consent)
 {
-    (void)state;
     static const char *const sensitive[] = {
         "/home/u/.ssh/authorized_keys",
         "/home/u/.bashrc",
@@ -131,9 +127,8 @@ static bool forbids(const char *path)
     return pathrule_forbids(slice_of(path));
 }
 
-static void some_names_are_always_refused(void **state)
+TEST(some_names_are_always_refused)
 {
-    (void)state;
     assert_true(forbids("/a/../b"));
     assert_true(forbids("/a/.git/config"));
     assert_false(forbids("/a/.bashrc"));
@@ -145,26 +140,12 @@ static bool under(const char *path, const char *root)
     return pathrule_under(slice_of(path), slice_of(root));
 }
 
-static void containment_is_decided_by_path_components(void **state)
+TEST(containment_is_decided_by_path_components)
 {
-    (void)state;
     assert_true(under("/a/b/c", "/a/b"));
     assert_true(under("/a/b", "/a/b"));
     assert_true(under("/a/b", "/a/b/"));
     assert_true(under("/a", "/"));
     assert_false(under("/a/bc", "/a/b"));
     assert_false(under("/a", "/a/b"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(unclean_names_are_refused),
-        cmocka_unit_test(ordinary_names_are_fine),
-        cmocka_unit_test(dot_git_is_refused_in_any_spelling),
-        cmocka_unit_test(files_that_programs_trust_need_consent),
-        cmocka_unit_test(some_names_are_always_refused),
-        cmocka_unit_test(containment_is_decided_by_path_components),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

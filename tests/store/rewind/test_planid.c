@@ -41,7 +41,9 @@ static size_t changed_since(struct rewind_case *p, const char *shown, size_t whi
     return planid_changed(&p->preview, shown, which);
 }
 
-static void a_single_changed_file_is_named(void **state)
+#define CASE(name) TEST_WITH(name, set_up, tear_down)
+
+CASE(a_single_changed_file_is_named)
 {
     struct rewind_case *p = *state;
     size_t which[PLANID_TOLD];
@@ -57,7 +59,7 @@ static void a_single_changed_file_is_named(void **state)
     }
 }
 
-static void two_changed_files_are_named(void **state)
+CASE(two_changed_files_are_named)
 {
     struct rewind_case *p = *state;
     size_t which[PLANID_TOLD];
@@ -74,7 +76,7 @@ static void two_changed_files_are_named(void **state)
     }
 }
 
-static void more_changed_files_are_not_named(void **state)
+CASE(more_changed_files_are_not_named)
 {
     struct rewind_case *p = *state;
     size_t which[PLANID_TOLD];
@@ -93,7 +95,7 @@ static void more_changed_files_are_not_named(void **state)
 }
 
 /* Options decide what is done, not what is on disk. */
-static void other_options_are_another_plan_of_the_same_files(void **state)
+CASE(other_options_are_another_plan_of_the_same_files)
 {
     struct rewind_case *p = *state;
     const struct rewind_options none = { 0 };
@@ -111,7 +113,7 @@ static void other_options_are_another_plan_of_the_same_files(void **state)
     assert_int_equal(planid_changed(&p->preview, shown, which), 0);
 }
 
-static void an_invalid_id_yields_nothing(void **state)
+CASE(an_invalid_id_yields_nothing)
 {
     static const char *const no_ids[] = {
         "", "0123", "zz23456789012345678901234567890123456789012345678901234567890123",
@@ -125,19 +127,4 @@ static void an_invalid_id_yields_nothing(void **state)
         assert_int_equal(planid_changed(&p->preview, no_ids[i], which), 0);
         assert_false(planid_same_files(&p->preview, no_ids[i]));
     }
-}
-
-#define CASE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        CASE(a_single_changed_file_is_named),
-        CASE(two_changed_files_are_named),
-        CASE(more_changed_files_are_not_named),
-        CASE(other_options_are_another_plan_of_the_same_files),
-        CASE(an_invalid_id_yields_nothing),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

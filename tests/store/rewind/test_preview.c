@@ -78,7 +78,9 @@ static void expect(const struct place *p, size_t i, enum rewind_action action,
     assert_true((action == REWIND_REFUSED) == (x->why != NULL));
 }
 
-static void the_preview_shows_the_effect_on_each_file(void **state)
+#define CASE(name) TEST_WITH(name, set_up, tear_down)
+
+CASE(the_preview_shows_the_effect_on_each_file)
 {
     struct place *p = *state;
     char *before;
@@ -108,7 +110,7 @@ static void the_preview_shows_the_effect_on_each_file(void **state)
 }
 
 /* So many that a second thread takes its share; each is shown with its own lines. */
-static void many_files_are_previewed_like_few(void **state)
+CASE(many_files_are_previewed_like_few)
 {
     enum { MANY_FILES = 200 };
     struct place *p = *state;
@@ -148,7 +150,7 @@ static void many_files_are_previewed_like_few(void **state)
 }
 
 /* The whole project is restored, and nothing is read in the root directory of the machine. */
-static void a_missing_project_is_recreated(void **state)
+CASE(a_missing_project_is_recreated)
 {
     struct place *p = *state;
 
@@ -160,7 +162,7 @@ static void a_missing_project_is_recreated(void **state)
     expect(p, 1, REWIND_UNCHANGED, REWIND_RULE_NONE);
 }
 
-static void a_mode_alone_is_a_restore_without_lines(void **state)
+CASE(a_mode_alone_is_a_restore_without_lines)
 {
     struct place *p = *state;
     char path[4096];
@@ -180,7 +182,7 @@ static void a_mode_alone_is_a_restore_without_lines(void **state)
     assert_int_equal(p->preview.insertions + p->preview.deletions, 0);
 }
 
-static void an_obstructed_path_is_refused(void **state)
+CASE(an_obstructed_path_is_refused)
 {
     struct place *p = *state;
     char a[4096], b[4096];
@@ -213,7 +215,7 @@ static void an_obstructed_path_is_refused(void **state)
     assert_int_equal(p->preview.refused, 7);
 }
 
-static void damaged_backups_are_refused(void **state)
+CASE(damaged_backups_are_refused)
 {
     struct place *p = *state;
     char good[4096], link_path[4096], gone[4096], dir[4096];
@@ -264,7 +266,7 @@ static struct rewind_target known(const char *wanted, const char *last)
                                    .last = { .bytes = { last, last ? strlen(last) : 0 } } };
 }
 
-static void hand_edits_are_held_back_until_allowed(void **state)
+CASE(hand_edits_are_held_back_until_allowed)
 {
     struct place *p = *state;
 
@@ -291,7 +293,7 @@ static void hand_edits_are_held_back_until_allowed(void **state)
     assert_true(p->preview.entry[1].edited);
 }
 
-static void files_not_known_to_be_the_sessions_are_held_back_until_allowed(void **state)
+CASE(files_not_known_to_be_the_sessions_are_held_back_until_allowed)
 {
     struct place *p = *state;
     struct rewind_target unknown = known("old\n", "agent\n"), gone = unknown;
@@ -320,7 +322,7 @@ static void files_not_known_to_be_the_sessions_are_held_back_until_allowed(void 
     expect(p, 0, REWIND_RESTORE, REWIND_RULE_NONE);
 }
 
-static void outside_and_trusted_files_need_consent(void **state)
+CASE(outside_and_trusted_files_need_consent)
 {
     struct place *p = *state;
 
@@ -343,7 +345,7 @@ static void outside_and_trusted_files_need_consent(void **state)
     expect(p, 2, REWIND_REFUSED, REWIND_RULE_PATH);
 }
 
-static void a_moved_parent_is_refused(void **state)
+CASE(a_moved_parent_is_refused)
 {
     struct place *p = *state;
     char elsewhere[4096], here[4096];
@@ -359,7 +361,7 @@ static void a_moved_parent_is_refused(void **state)
     expect(p, 1, REWIND_DELETE, REWIND_RULE_NONE);
 }
 
-static void the_plan_id_covers_seen_and_wanted_states(void **state)
+CASE(the_plan_id_covers_seen_and_wanted_states)
 {
     struct place *p = *state;
     char first[65];
@@ -375,7 +377,7 @@ static void the_plan_id_covers_seen_and_wanted_states(void **state)
     assert_string_not_equal(p->preview.id, first);
 }
 
-static void a_missing_project_is_restored_file_by_file(void **state)
+CASE(a_missing_project_is_restored_file_by_file)
 {
     struct place *p = *state;
 
@@ -386,27 +388,4 @@ static void a_missing_project_is_restored_file_by_file(void **state)
 
     expect(p, 0, REWIND_CREATE, REWIND_RULE_NONE);
     expect(p, 1, REWIND_UNCHANGED, REWIND_RULE_NONE);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(the_preview_shows_the_effect_on_each_file, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(many_files_are_previewed_like_few, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_missing_project_is_recreated, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_mode_alone_is_a_restore_without_lines, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(an_obstructed_path_is_refused, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(damaged_backups_are_refused, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(
-            files_not_known_to_be_the_sessions_are_held_back_until_allowed, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(hand_edits_are_held_back_until_allowed, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(outside_and_trusted_files_need_consent, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_moved_parent_is_refused, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(the_plan_id_covers_seen_and_wanted_states, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(a_missing_project_is_restored_file_by_file, set_up,
-                                        tear_down),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

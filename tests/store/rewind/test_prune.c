@@ -94,7 +94,9 @@ static enum err_code redo(struct rewind_case *p)
     return rc ? rc : apply(p);
 }
 
-static void private_directories_are_restored_private(void **state)
+#define CASE(name) TEST_WITH(name, set_up, tear_down)
+
+CASE(private_directories_are_restored_private)
 {
     struct rewind_case *p = *state;
 
@@ -140,7 +142,7 @@ static bool has_attribute(struct rewind_case *p, const char *name, const char *k
            memcmp(found, value, n) == 0;
 }
 
-static void extended_attributes_are_restored(void **state)
+CASE(extended_attributes_are_restored)
 {
     struct rewind_case *p = *state;
 
@@ -163,7 +165,7 @@ static void extended_attributes_are_restored(void **state)
     assert_int_equal(getxattr(at(p, STICKY), "system.posix_acl_access", NULL, 0), -1);
 }
 
-static void replaced_files_inherit_no_access_list(void **state)
+CASE(replaced_files_inherit_no_access_list)
 {
     struct rewind_case *p = *state;
 
@@ -192,9 +194,8 @@ static void share(void *arg)
     assert_int_equal(chown(at(arg, SHARED), (uid_t)-1, 12345), 0);
 }
 
-static void a_directory_given_to_another_user_stays(void **state)
+CASE(a_directory_given_to_another_user_stays)
 {
-    (void)state;
     if (geteuid() != 0)
         skip();
     for (int group = 0; group < 2; group++) {
@@ -215,7 +216,7 @@ static void a_directory_given_to_another_user_stays(void **state)
 }
 
 /* The directory differs from its record, so it and the ones above it stay. */
-static void a_directory_that_changed_since_stays(void **state)
+CASE(a_directory_that_changed_since_stays)
 {
     struct rewind_case *p = *state;
 
@@ -240,11 +241,10 @@ enum { BEFORE_PRUNING = 0, BEFORE_TIMES = 1 };
 #endif
 
 /* It could not be recreated as it was. */
-static void a_directory_that_may_not_be_read_stays(void **state)
+TEST(a_directory_that_may_not_be_read_stays)
 {
     static const int errors[] = { EACCES, ENOENT, ENOTDIR, ELOOP };
 
-    (void)state;
     for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
         struct rewind_case *p;
 
@@ -278,7 +278,7 @@ static bool applied_by_me(struct rewind_case *p)
 }
 
 /* It could not be restored for its owner; the user's own one is removed. */
-static void a_directory_that_could_not_be_recreated_for_its_owner_stays(void **state)
+CASE(a_directory_that_could_not_be_recreated_for_its_owner_stays)
 {
     static const char *const mine[] = { "", "ws", OWN, STICKY, FILE_IN, "state" };
     struct rewind_case *p = *state;
@@ -302,7 +302,7 @@ static void take_sticky(void *arg)
     assert_int_equal(rmdir(at(arg, STICKY)), 0);
 }
 
-static void a_directory_removed_by_another_program_blocks_nothing(void **state)
+CASE(a_directory_removed_by_another_program_blocks_nothing)
 {
     struct rewind_case *p = *state;
 
@@ -335,11 +335,10 @@ static void swap_for_link(void *arg)
 }
 
 /* The directories vanish while they are being recorded. */
-static void a_directory_vanishing_during_staging_stops_the_rewind(void **state)
+TEST(a_directory_vanishing_during_staging_stops_the_rewind)
 {
     static void (*const ways[])(void *) = { move_away, swap_for_link };
 
-    (void)state;
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         struct rewind_case *p;
 
@@ -356,7 +355,7 @@ static void a_directory_vanishing_during_staging_stops_the_rewind(void **state)
     }
 }
 
-static void each_directory_is_recorded_once_or_out_of_memory_is_reported(void **state)
+CASE(each_directory_is_recorded_once_or_out_of_memory_is_reported)
 {
     struct rewind_case *p = *state;
     char path[4096];
@@ -385,11 +384,10 @@ static void each_directory_is_recorded_once_or_out_of_memory_is_reported(void **
 }
 
 /* At the restore: all of it is restored except its time. */
-static void a_time_that_cannot_be_restored_is_no_failure(void **state)
+TEST(a_time_that_cannot_be_restored_is_no_failure)
 {
     static const int errors[] = { EACCES, EIO };
 
-    (void)state;
     for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
         struct rewind_case *p;
         struct stat st;
@@ -413,7 +411,7 @@ static void a_time_that_cannot_be_restored_is_no_failure(void **state)
     }
 }
 
-static void an_unreadable_file_is_not_deleted(void **state)
+CASE(an_unreadable_file_is_not_deleted)
 {
     static const struct syscall_hook broken[] = {
         { .call = "flistxattr", .name = "only", .error = EIO },
@@ -462,7 +460,7 @@ static void make_older(struct rewind_case *p)
     cJSON_Delete(root);
 }
 
-static void a_record_without_directories_is_undone(void **state)
+CASE(a_record_without_directories_is_undone)
 {
     struct rewind_case *p = *state;
     mode_t mask = umask(022);
@@ -475,27 +473,4 @@ static void a_record_without_directories_is_undone(void **state)
     umask(mask);
     assert_true(folder_is(&p->folder, FILE_IN, "only\n"));
     assert_int_equal(mode_of(p, OWN), 0755);
-}
-
-#define CASE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        CASE(private_directories_are_restored_private),
-        CASE(extended_attributes_are_restored),
-        CASE(replaced_files_inherit_no_access_list),
-        CASE(a_directory_that_changed_since_stays),
-        CASE(a_directory_given_to_another_user_stays),
-        cmocka_unit_test(a_directory_that_may_not_be_read_stays),
-        CASE(a_directory_that_could_not_be_recreated_for_its_owner_stays),
-        CASE(a_directory_removed_by_another_program_blocks_nothing),
-        cmocka_unit_test(a_directory_vanishing_during_staging_stops_the_rewind),
-        CASE(each_directory_is_recorded_once_or_out_of_memory_is_reported),
-        cmocka_unit_test(a_time_that_cannot_be_restored_is_no_failure),
-        CASE(an_unreadable_file_is_not_deleted),
-        CASE(a_record_without_directories_is_undone),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

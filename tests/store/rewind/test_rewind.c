@@ -112,7 +112,9 @@ static void watch_reported(size_t done, size_t all, void *arg)
     *w = (struct watch){ w->told + 1, done, all };
 }
 
-static void progress_is_reported_to_the_end(void **state)
+#define CASE(name) TEST_WITH(name, set_up, tear_down)
+
+CASE(progress_is_reported_to_the_end)
 {
     struct place *p = *state;
     struct watch w = { 0 };
@@ -127,7 +129,7 @@ static void progress_is_reported_to_the_end(void **state)
     assert_true(w.told >= 6);
 }
 
-static void the_apply_does_what_the_preview_showed(void **state)
+CASE(the_apply_does_what_the_preview_showed)
 {
     struct place *p = *state;
 
@@ -146,7 +148,7 @@ static void the_apply_does_what_the_preview_showed(void **state)
         assert_int_equal(p->preview.entry[i].action, REWIND_UNCHANGED);
 }
 
-static void undo_restores_bytes_modes_times_and_directories(void **state)
+CASE(undo_restores_bytes_modes_times_and_directories)
 {
     struct place *p = *state;
     char *before = folder_image(&p->folder, "ws"), *rewound, *again;
@@ -171,7 +173,7 @@ static void undo_restores_bytes_modes_times_and_directories(void **state)
     free(again);
 }
 
-static void a_file_saved_after_the_preview_stops_everything(void **state)
+CASE(a_file_saved_after_the_preview_stops_everything)
 {
     struct place *p = *state;
     struct err e;
@@ -187,7 +189,7 @@ static void a_file_saved_after_the_preview_stops_everything(void **state)
     assert_false(folder_has(&p->folder, "ws/deep"));
 }
 
-static void no_temporary_file_is_left_behind(void **state)
+CASE(no_temporary_file_is_left_behind)
 {
     struct place *p = *state;
 
@@ -200,7 +202,7 @@ static void no_temporary_file_is_left_behind(void **state)
     free(image);
 }
 
-static void the_mode_and_attributes_are_kept(void **state)
+CASE(the_mode_and_attributes_are_kept)
 {
     struct place *p = *state;
     char path[4096], value[16] = "";
@@ -222,7 +224,7 @@ static void the_mode_and_attributes_are_kept(void **state)
     }
 }
 
-static void a_change_of_mode_alone_is_applied_and_undone(void **state)
+CASE(a_change_of_mode_alone_is_applied_and_undone)
 {
     struct place *p = *state;
     char path[4096];
@@ -246,7 +248,7 @@ static void a_change_of_mode_alone_is_applied_and_undone(void **state)
     assert_int_equal(st.st_mode & 07777, 0644);
 }
 
-static void unticked_and_refused_files_stay_as_they_are(void **state)
+CASE(unticked_and_refused_files_stay_as_they_are)
 {
     struct place *p = *state;
 
@@ -260,7 +262,7 @@ static void unticked_and_refused_files_stay_as_they_are(void **state)
     assert_int_equal(p->result.outcome[0], REWIND_SKIPPED);
 }
 
-static void records_list_what_was_done_and_undone(void **state)
+CASE(records_list_what_was_done_and_undone)
 {
     struct place *p = *state;
     struct rewind_records list;
@@ -282,7 +284,7 @@ static void records_list_what_was_done_and_undone(void **state)
     assert_int_equal(rewind_undo_plan(&p->env, NULL, &p->plan, NULL), ERR_NOT_FOUND);
 }
 
-static void hand_edits_after_a_rewind_hold_its_undo_back(void **state)
+CASE(hand_edits_after_a_rewind_hold_its_undo_back)
 {
     struct place *p = *state;
 
@@ -300,7 +302,7 @@ static void hand_edits_after_a_rewind_hold_its_undo_back(void **state)
     assert_int_equal(p->preview.refused, 1);
 }
 
-static void nothing_to_do_leaves_no_record(void **state)
+CASE(nothing_to_do_leaves_no_record)
 {
     struct place *p = *state;
     struct rewind_records list;
@@ -317,7 +319,7 @@ static void nothing_to_do_leaves_no_record(void **state)
 }
 
 /* Random trees and random plans: undo after apply is the identity, and apply does what the preview showed. */
-static void apply_then_undo_is_the_identity(void **state)
+CASE(apply_then_undo_is_the_identity)
 {
     struct place *p = *state;
 
@@ -360,7 +362,7 @@ static void apply_then_undo_is_the_identity(void **state)
     }
 }
 
-static void an_export_touches_no_file_of_the_user(void **state)
+CASE(an_export_touches_no_file_of_the_user)
 {
     struct place *p = *state;
     char dir[4096];
@@ -383,29 +385,4 @@ static void an_export_touches_no_file_of_the_user(void **state)
     assert_int_equal(rewind_export(&p->plan, &none, dir, &r, NULL), ERR_STALE);
     free(before);
     free(after);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(the_apply_does_what_the_preview_showed, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(undo_restores_bytes_modes_times_and_directories, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(a_file_saved_after_the_preview_stops_everything, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(no_temporary_file_is_left_behind, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(the_mode_and_attributes_are_kept, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_change_of_mode_alone_is_applied_and_undone, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(unticked_and_refused_files_stay_as_they_are, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(records_list_what_was_done_and_undone, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(hand_edits_after_a_rewind_hold_its_undo_back, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(progress_is_reported_to_the_end, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(nothing_to_do_leaves_no_record, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(an_export_touches_no_file_of_the_user, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(apply_then_undo_is_the_identity, set_up, tear_down),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -64,12 +64,13 @@ static bool make_fixed(const char *path, int flag)
     return done;
 }
 
-static void immutable_files_are_left_alone(void **state)
+#define CASE(name) TEST_WITH(name, set_up, tear_down)
+
+CASE(immutable_files_are_left_alone)
 {
     NEEDS("statx, which shows immutable files");
     static const int kinds[] = { FS_IMMUTABLE_FL, FS_APPEND_FL };
 
-    (void)state;
     for (int way = 0; way < 3; way++)
         for (size_t k = 0; k < 2; k++) {
             struct rewind_case *p;
@@ -88,10 +89,9 @@ static void immutable_files_are_left_alone(void **state)
 
 /* An append-only directory does not give a name away, so our own file would stay in it. The attributes of its files may
  * change. */
-static void an_append_only_directory_keeps_its_names(void **state)
+CASE(an_append_only_directory_keeps_its_names)
 {
     NEEDS("statx, which shows immutable files");
-    (void)state;
     for (int way = 0; way < 3; way++) {
         struct rewind_case *p;
         char dir[4096];
@@ -147,7 +147,7 @@ static void give(struct rewind_case *p, mode_t dir_mode, uid_t dir_owner, mode_t
     assert_int_equal(chmod(path, dir_mode), 0);
 }
 
-static void other_peoples_files_are_left_alone(void **state)
+CASE(other_peoples_files_are_left_alone)
 {
     static const struct {
         mode_t dir_mode;
@@ -156,7 +156,6 @@ static void other_peoples_files_are_left_alone(void **state)
     } cases[] = { { 01777, OTHER, 0 }, { 01777, OTHER, 1 }, { 0755, OTHER, 1 }, { 0777, OTHER, 1 },
                   { 0755, ME, 2 },     { 0755, ME, 1 },     { 01777, ME, 1 } };
 
-    (void)state;
     if (geteuid() != 0)
         skip();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -179,14 +178,13 @@ static bool is_done(struct rewind_case *p)
 }
 
 /* Also where others may not change them. */
-static void files_owned_by_the_user_are_changed(void **state)
+CASE(files_owned_by_the_user_are_changed)
 {
     static const struct {
         mode_t dir_mode;
         uid_t dir_owner;
     } dirs[] = { { 0755, ME }, { 01777, OTHER }, { 01777, ME } };
 
-    (void)state;
     if (geteuid() != 0)
         skip();
     for (int i = 0; i < 9; i++) {
@@ -207,7 +205,7 @@ static void files_owned_by_the_user_are_changed(void **state)
 /* ---- read-only ---- */
 
 /* Found at the second file, when a temporary file of the first exists already. */
-static void files_outside_the_project_may_be_read_only(void **state)
+CASE(files_outside_the_project_may_be_read_only)
 {
     struct rewind_case *p = *state;
     char out[4096];
@@ -229,9 +227,8 @@ static void files_outside_the_project_may_be_read_only(void **state)
 }
 
 /* It cannot be known whether the file is read-only, and after INTENT it would be too late to find out. */
-static void nothing_is_done_if_the_file_system_reports_no_flags(void **state)
+CASE(nothing_is_done_if_the_file_system_reports_no_flags)
 {
-    (void)state;
     for (int way = 0; way < 3; way++) {
         struct rewind_case *p;
 
@@ -250,9 +247,8 @@ static void nothing_is_done_if_the_file_system_reports_no_flags(void **state)
 }
 
 /* Names cannot be exchanged, and a file cannot have two of them (exFAT). */
-static void nothing_is_done_if_names_cannot_be_moved(void **state)
+CASE(nothing_is_done_if_names_cannot_be_moved)
 {
-    (void)state;
     for (int way = 0; way < 2; way++) {
         struct rewind_case *p;
 
@@ -274,7 +270,7 @@ static void nothing_is_done_if_names_cannot_be_moved(void **state)
 }
 
 /* A ramfs has no blocks, so no free ones are reported. */
-static void a_file_system_without_block_counts_has_room(void **state)
+CASE(a_file_system_without_block_counts_has_room)
 {
     struct rewind_case *p = *state;
 
@@ -289,7 +285,7 @@ static void a_file_system_without_block_counts_has_room(void **state)
 }
 
 /* Nothing needs recovery, so nothing needs to be written. */
-static void records_are_readable_on_a_read_only_file_system(void **state)
+CASE(records_are_readable_on_a_read_only_file_system)
 {
     struct rewind_case *p = *state;
     struct rewind_records list;
@@ -314,23 +310,4 @@ static void records_are_readable_on_a_read_only_file_system(void **state)
     assert_int_equal(recovered, 0);
     assert_int_equal(list.n, 1);
     rewind_records_fini(&list);
-}
-
-#define CASE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        CASE(immutable_files_are_left_alone),
-        CASE(an_append_only_directory_keeps_its_names),
-        CASE(other_peoples_files_are_left_alone),
-        CASE(files_owned_by_the_user_are_changed),
-        CASE(files_outside_the_project_may_be_read_only),
-        CASE(nothing_is_done_if_the_file_system_reports_no_flags),
-        CASE(nothing_is_done_if_names_cannot_be_moved),
-        CASE(a_file_system_without_block_counts_has_room),
-        CASE(records_are_readable_on_a_read_only_file_system),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

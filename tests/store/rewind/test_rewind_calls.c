@@ -143,19 +143,17 @@ static void in_all_ways(bool (*at)(struct run *r), bool conversation)
     }
 }
 
-static void each_call_of_an_apply_may_fail(void **state)
+TEST(each_call_of_an_apply_may_fail)
 {
-    (void)state;
     in_all_ways(apply_at, false);
 }
 
-static void each_call_of_an_apply_with_a_conversation_may_fail(void **state)
+TEST(each_call_of_an_apply_with_a_conversation_may_fail)
 {
     struct run r = { .way = &(const struct way){ "malloc", ENOMEM, false },
                      .nth = 1,
                      .conversation = true };
 
-    (void)state;
     for (; apply_at(&r); r.nth++)
         ;
 }
@@ -218,9 +216,8 @@ static bool clean_at(struct run *r)
     return recover_at(r, AFTER_COMMIT);
 }
 
-static void each_call_of_a_recovery_may_fail(void **state)
+TEST(each_call_of_a_recovery_may_fail)
 {
-    (void)state;
     in_all_ways(drop_at, false);
     in_all_ways(go_on_at, false);
     in_all_ways(clean_at, false);
@@ -255,12 +252,11 @@ static bool undo_at(struct run *r)
 }
 
 /* Recreated directories get their old attributes, or the undo is dropped. */
-static void restoring_directory_attributes_in_an_undo_may_fail(void **state)
+TEST(restoring_directory_attributes_in_an_undo_may_fail)
 {
     static const struct way undo_ways[] = { { "fchmod", EIO, false },
                                             { "flistxattr", EIO, false } };
 
-    (void)state;
     for (size_t w = 0; w < sizeof undo_ways / sizeof *undo_ways; w++) {
         struct run r = { .way = &undo_ways[w], .nth = 1 };
 
@@ -270,23 +266,21 @@ static void restoring_directory_attributes_in_an_undo_may_fail(void **state)
     }
 }
 
-static void each_allocation_of_an_undo_may_fail(void **state)
+TEST(each_allocation_of_an_undo_may_fail)
 {
     struct run r = { .way = &(const struct way){ "malloc", ENOMEM, false },
                      .nth = 1,
                      .conversation = HAS_LEASES };
 
-    (void)state;
     for (; undo_at(&r); r.nth++)
         ;
 }
 
-static void each_allocation_of_a_recovery_may_fail(void **state)
+TEST(each_allocation_of_a_recovery_may_fail)
 {
     struct run r = { .way = &(const struct way){ "malloc", ENOMEM, false } };
     bool (*const phases[])(struct run *) = { drop_at, go_on_at, clean_at };
 
-    (void)state;
     for (size_t i = 0; i < sizeof phases / sizeof *phases; i++)
         for (r.nth = 1, r.conversation = HAS_LEASES && i > 0; phases[i](&r); r.nth++)
             ;
@@ -294,16 +288,7 @@ static void each_allocation_of_a_recovery_may_fail(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_call_of_an_apply_may_fail),
-        cmocka_unit_test(each_call_of_a_recovery_may_fail),
-        cmocka_unit_test(each_call_of_an_apply_with_a_conversation_may_fail),
-        cmocka_unit_test(restoring_directory_attributes_in_an_undo_may_fail),
-        cmocka_unit_test(each_allocation_of_an_undo_may_fail),
-        cmocka_unit_test(each_allocation_of_a_recovery_may_fail),
-    };
-
     folder_in_memory();
     cJSON_InitHooks(&(cJSON_Hooks){ malloc, free });
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(NULL, NULL);
 }

@@ -52,7 +52,9 @@
 
 /* ---- 11 ---- */
 
-static void the_second_rewind_reports_the_lock_holder(void **state)
+#define CASE(name) TEST_WITH(name, set_up, tear_down)
+
+CASE(the_second_rewind_reports_the_lock_holder)
 {
     struct rewind_case *p = *state;
     char lock[4096];
@@ -137,13 +139,12 @@ static void to_equal_file(const char *f)
     assert_int_equal(rename(other, f), 0);
 }
 
-static void an_obstruction_after_the_preview_stops_the_rewind(void **state)
+CASE(an_obstruction_after_the_preview_stops_the_rewind)
 {
     static void (*const change[])(const char *) = { to_link,       to_directory, to_fifo,
                                                     to_socket,     to_two_names, to_nothing,
                                                     to_equal_size, to_equal_file };
 
-    (void)state;
     for (size_t i = 0; i < sizeof change / sizeof *change; i++)
         for (int absent = 0; absent < 2; absent++) {
             struct rewind_case *q;
@@ -166,7 +167,7 @@ static void an_obstruction_after_the_preview_stops_the_rewind(void **state)
         }
 }
 
-static void a_new_file_after_the_preview_stops_the_rewind(void **state)
+CASE(a_new_file_after_the_preview_stops_the_rewind)
 {
     struct rewind_case *p = *state;
 
@@ -178,7 +179,7 @@ static void a_new_file_after_the_preview_stops_the_rewind(void **state)
     assert_true(nothing_of_ours_is_left(p));
 }
 
-static void a_device_at_the_path_is_refused(void **state)
+CASE(a_device_at_the_path_is_refused)
 {
     struct rewind_case *p = *state;
 
@@ -189,7 +190,7 @@ static void a_device_at_the_path_is_refused(void **state)
     assert_int_equal(p->preview.entry[0].rule, REWIND_RULE_TYPE);
 }
 
-static void a_parent_replaced_by_a_link_stops_the_rewind(void **state)
+CASE(a_parent_replaced_by_a_link_stops_the_rewind)
 {
     struct rewind_case *p = *state;
     char d[4096], moved[4096];
@@ -215,7 +216,7 @@ static void a_parent_replaced_by_a_link_stops_the_rewind(void **state)
 
 /* ---- 17, 18 ---- */
 
-static void hostile_names_are_refused_and_the_rest_is_restored(void **state)
+CASE(hostile_names_are_refused_and_the_rest_is_restored)
 {
     struct rewind_case *p = *state;
     static const char *const below[] = {
@@ -249,12 +250,11 @@ static void hostile_names_are_refused_and_the_rest_is_restored(void **state)
 
 /* ---- 19 ---- */
 
-static void a_changed_backup_stops_the_rewind(void **state)
+CASE(a_changed_backup_stops_the_rewind)
 {
     enum { GONE, SHORT, OTHER, LINKED, WAYS };
     char copy[4096];
 
-    (void)state;
     for (int way = 0; way < WAYS; way++) {
         struct rewind_case *p;
 
@@ -282,7 +282,7 @@ static void a_changed_backup_stops_the_rewind(void **state)
 }
 
 /* A damaged record is reported, and nothing is restored from it. */
-static void a_truncated_undo_copy_is_refused(void **state)
+CASE(a_truncated_undo_copy_is_refused)
 {
     struct rewind_case *p = *state;
     char kept[4096], name[128];
@@ -305,7 +305,7 @@ static void a_truncated_undo_copy_is_refused(void **state)
 
 /* ---- 20 ---- */
 
-static void a_removed_file_is_in_the_undo_record(void **state)
+CASE(a_removed_file_is_in_the_undo_record)
 {
     struct rewind_case *p = *state;
 
@@ -322,7 +322,7 @@ static void a_removed_file_is_in_the_undo_record(void **state)
 
 /* ---- 21 ---- */
 
-static void record_names_cannot_escape_the_log(void **state)
+CASE(record_names_cannot_escape_the_log)
 {
     struct rewind_case *p = *state;
     static const char *const names[] = { "..", ".", "", "../rewinds", "/", "0/../0", "%2e%2e" };
@@ -380,11 +380,10 @@ static bool ended_by(struct rewind_case *p, struct signalled *s)
     return WIFSIGNALED(status);
 }
 
-static void a_fatal_signal_leaves_the_old_or_the_new_state(void **state)
+CASE(a_fatal_signal_leaves_the_old_or_the_new_state)
 {
     static const int signals[] = { SIGTERM, SIGHUP, SIGINT, SIGPIPE };
 
-    (void)state;
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
         for (size_t at = 1; at <= 4; at++) {
             struct rewind_case *p;
@@ -431,7 +430,7 @@ static void heard(int signal)
 }
 
 /* Calls are interrupted constantly, as while a window is resized; the rewind succeeds all the same. */
-static void constant_signals_do_no_harm(void **state)
+CASE(constant_signals_do_no_harm)
 {
     struct rewind_case *p = *state;
     struct sigaction on = { .sa_handler = heard }, before; /* without SA_RESTART */
@@ -460,7 +459,7 @@ static void constant_signals_do_no_harm(void **state)
 
 /* ---- 38 ---- */
 
-static void extreme_times_are_restored(void **state)
+CASE(extreme_times_are_restored)
 {
     struct rewind_case *p = *state;
     static const int64_t times[] = { 0, 1, 2222222222000000000, 4102444800000000001 };
@@ -480,27 +479,4 @@ static void extreme_times_are_restored(void **state)
         assert_int_equal(stat(p->f, &st), 0);
         assert_int_equal((int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec, times[i]);
     }
-}
-
-#define CASE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        CASE(the_second_rewind_reports_the_lock_holder),
-        CASE(an_obstruction_after_the_preview_stops_the_rewind),
-        CASE(a_new_file_after_the_preview_stops_the_rewind),
-        CASE(a_device_at_the_path_is_refused),
-        CASE(a_parent_replaced_by_a_link_stops_the_rewind),
-        CASE(hostile_names_are_refused_and_the_rest_is_restored),
-        CASE(a_changed_backup_stops_the_rewind),
-        CASE(a_truncated_undo_copy_is_refused),
-        CASE(a_removed_file_is_in_the_undo_record),
-        CASE(record_names_cannot_escape_the_log),
-        CASE(a_fatal_signal_leaves_the_old_or_the_new_state),
-        CASE(constant_signals_do_no_harm),
-        CASE(extreme_times_are_restored),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

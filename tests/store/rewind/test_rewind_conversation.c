@@ -93,7 +93,9 @@ static bool is_refused(struct rewind_case *p, struct rewind_plan *plan)
     return true;
 }
 
-static void files_and_conversation_go_back_under_one_record(void **state)
+#define CASE(name) TEST_WITH(name, set_up_conversation, tear_down)
+
+CASE(files_and_conversation_go_back_under_one_record)
 {
     struct rewind_case *p = *state;
     struct rewind_plan plan = plan_new(p, "two\nthree\n", true);
@@ -120,7 +122,7 @@ static void files_and_conversation_go_back_under_one_record(void **state)
     assert_true(folder_is(&p->folder, "ws/d/f", "old\n"));
 }
 
-static void a_conversation_alone_has_a_record_too(void **state)
+CASE(a_conversation_alone_has_a_record_too)
 {
     struct rewind_case *p = *state;
     struct rewind_plan plan = plan_new(p, "two\nthree\n", false), back;
@@ -139,7 +141,7 @@ static void a_conversation_alone_has_a_record_too(void **state)
 }
 
 /* The log differs from what the plan saw: the files stay as well, and nothing of the rewind is left. */
-static void a_refused_conversation_leaves_the_files(void **state)
+CASE(a_refused_conversation_leaves_the_files)
 {
     struct rewind_case *p = *state;
     struct rewind_plan plan = plan_new(p, "two\n", true);
@@ -154,7 +156,7 @@ static void a_refused_conversation_leaves_the_files(void **state)
     rewind_records_fini(&list);
 }
 
-static void the_plan_id_covers_the_conversation(void **state)
+CASE(the_plan_id_covers_the_conversation)
 {
     struct rewind_case *p = *state;
     const struct rewind_options outside = { .allow_outside = true };
@@ -172,7 +174,7 @@ static void the_plan_id_covers_the_conversation(void **state)
     assert_string_not_equal(id[0], id[1]);
 }
 
-static void each_mode_has_a_name(void **state)
+TEST(each_mode_has_a_name)
 {
     static const struct {
         enum conversation_change how;
@@ -183,7 +185,6 @@ static void each_mode_has_a_name(void **state)
                  { CONVERSATION_FORK, true },
                  { CONVERSATION_REFS, false } };
 
-    (void)state;
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         enum conversation_change how = CONVERSATION_NONE;
 
@@ -193,35 +194,16 @@ static void each_mode_has_a_name(void **state)
     }
 }
 
-static void an_unsupported_mode_is_explained(void **state)
+TEST(an_unsupported_mode_is_explained)
 {
     const struct store_ops none = { .name = "none" };
     struct store st = { .ops = &none };
     const struct session_ref ref = { .store = &st, .path = SLICE("x") };
     struct rewind_plan plan;
 
-    (void)state;
     for (int mode = 0; mode < REWIND_MODES; mode++) {
         assert_non_null(rewind_mode_unavailable(&ref, (enum rewind_mode)mode));
         assert_int_equal(rewind_plan_make(&ref, SLICE("m"), (enum rewind_mode)mode, &plan, NULL),
                          ERR_UNSUPPORTED);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(files_and_conversation_go_back_under_one_record,
-                                        set_up_conversation, tear_down),
-        cmocka_unit_test_setup_teardown(a_conversation_alone_has_a_record_too, set_up_conversation,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(a_refused_conversation_leaves_the_files,
-                                        set_up_conversation, tear_down),
-        cmocka_unit_test_setup_teardown(the_plan_id_covers_the_conversation, set_up_conversation,
-                                        tear_down),
-        cmocka_unit_test(each_mode_has_a_name),
-        cmocka_unit_test(an_unsupported_mode_is_explained),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,7 +26,9 @@ static void nothing_happened(struct rewind_case *p, const char *old)
 
 /* ---- previews ---- */
 
-static void refused_files_are_not_restored_even_when_ticked(void **state)
+#define CASE(name) TEST_WITH(name, set_up, tear_down)
+
+CASE(refused_files_are_not_restored_even_when_ticked)
 {
     struct rewind_case *p = *state;
     const struct rewind_options strict = { .allow_edited = true };
@@ -42,9 +44,8 @@ static void refused_files_are_not_restored_even_when_ticked(void **state)
     assert_true(folder_is(&p->folder, "out/o", "new outside\n"));
 }
 
-static void impossible_sizes_are_refused(void **state)
+TEST(impossible_sizes_are_refused)
 {
-    (void)state;
     for (int also = 0; also < 2; also++) {
         struct rewind_case *p = wide_place(false);
         char *old = wide_image(p);
@@ -61,9 +62,8 @@ static void impossible_sizes_are_refused(void **state)
     }
 }
 
-static void without_space_nothing_is_started(void **state)
+TEST(without_space_nothing_is_started)
 {
-    (void)state;
     for (int apart = 0; apart < 2; apart++) {
         struct rewind_case *p = wide_place(false);
         char *old = wide_image(p);
@@ -83,7 +83,7 @@ static void without_space_nothing_is_started(void **state)
     }
 }
 
-static void an_empty_record_that_stays_is_reported(void **state)
+CASE(an_empty_record_that_stays_is_reported)
 {
     struct rewind_case *p = *state;
 
@@ -112,12 +112,11 @@ static enum err_code may(const struct rewind_preview *preview, const char *id, s
     return ERR_OK;
 }
 
-static void without_the_systems_safety_copy_nothing_is_done(void **state)
+TEST(without_the_systems_safety_copy_nothing_is_done)
 {
     struct rewind_case *p = wide_place(false);
     char *old = wide_image(p);
 
-    (void)state;
     p->plan.before = may_not;
     assert_int_equal(apply(p), ERR_IO);
     assert_string_equal(p->e.path, "keeper");
@@ -131,12 +130,11 @@ static void without_the_systems_safety_copy_nothing_is_done(void **state)
 
 /* ---- the state directory ---- */
 
-static void the_lock_holder_may_be_unknown(void **state)
+TEST(the_lock_holder_may_be_unknown)
 {
     struct rewind_case *p = wide_place(false);
     char path[4096];
 
-    (void)state;
     folder_put(&p->folder, "state/rewinds/lock", SLICE(""));
     int fd = open(folder_path(&p->folder, "state/rewinds/lock", path), O_RDWR | O_CLOEXEC);
 
@@ -164,13 +162,12 @@ static enum err_code count(const struct rewind_tx *tx, void *arg, bool *more, st
     return ERR_OK;
 }
 
-static void an_invalid_state_directory_is_reported(void **state)
+TEST(an_invalid_state_directory_is_reported)
 {
     struct rewind_case *p = wide_place(false);
     struct rewind_records list;
     size_t n = 0;
 
-    (void)state;
     folder_put(&p->folder, "state/rewinds", SLICE("a file"));
     assert_int_not_equal(apply(p), ERR_OK);
     assert_int_not_equal(rewind_records_read(&p->env, &list, &p->e), ERR_OK);
@@ -189,12 +186,11 @@ static void an_invalid_state_directory_is_reported(void **state)
     assert_int_equal(n, 0);
 }
 
-static void records_are_visited_newest_first_without_damaged_ones(void **state)
+TEST(records_are_visited_newest_first_without_damaged_ones)
 {
     struct rewind_case *p = wide_place(false);
     size_t n = 0;
 
-    (void)state;
     assert_int_equal(apply(p), ERR_OK);
     assert_int_equal(wide_undo(p), ERR_OK);
     folder_put(&p->folder, "state/rewinds/99/plan", SLICE("no plan"));
@@ -209,9 +205,8 @@ static void records_are_visited_newest_first_without_damaged_ones(void **state)
 
 /* ---- recovery ---- */
 
-static void an_incomplete_cleanup_is_not_reported_as_recovered(void **state)
+TEST(an_incomplete_cleanup_is_not_reported_as_recovered)
 {
-    (void)state;
     for (int nth = 1; nth <= 2; nth++) {
         struct rewind_case *p = stopped_at("renameat2", "f");
         size_t recovered;
@@ -225,12 +220,11 @@ static void an_incomplete_cleanup_is_not_reported_as_recovered(void **state)
     }
 }
 
-static void without_a_later_record_id_nothing_is_started(void **state)
+TEST(without_a_later_record_id_nothing_is_started)
 {
     struct rewind_case *p = wide_place(false);
     char *old = wide_image(p);
 
-    (void)state;
     syscall_hook_arm(&(struct syscall_hook){ .call = "opendir", .name = "rewinds", .error = EIO });
     assert_int_equal(apply(p), ERR_IO);
     assert_true(syscall_hook_fired());
@@ -239,13 +233,12 @@ static void without_a_later_record_id_nothing_is_started(void **state)
     wide_remove(p);
 }
 
-static void an_unfinished_record_blocks_no_other(void **state)
+TEST(an_unfinished_record_blocks_no_other)
 {
     struct rewind_case *p = stopped_at("renameat2", "f");
     char path[4096];
     size_t recovered;
 
-    (void)state;
     folder_dir(&p->folder, "state/rewinds/99");
     syscall_hook_arm(&(struct syscall_hook){ .call = "renameat2", .name = "f", .error = EIO });
     assert_int_equal(apply(p), ERR_STALE);
@@ -259,14 +252,13 @@ static void an_unfinished_record_blocks_no_other(void **state)
 }
 
 /* Another process is changing sessions: the conversation's part waits, and the rest with it. */
-static void a_conversation_is_rolled_back_only_under_its_lock(void **state)
+TEST(a_conversation_is_rolled_back_only_under_its_lock)
 {
     struct rewind_case *p = wide_place(true);
     char *old = wide_image(p);
     struct change_log *log;
     size_t recovered;
 
-    (void)state;
     assert_int_equal(change_log_open(&p->env, &log, NULL), ERR_OK);
     syscall_hook_arm(&(struct syscall_hook){ .call = "rmdir", .error = EIO, .stays = true });
     assert_int_equal(apply(p), ERR_LOCKED);
@@ -299,10 +291,9 @@ static void write_on(void *arg)
 
 /* Writing INTENT fails, and meanwhile another program has written to the truncated conversation: it stays as it is, its
  * old end is in the record alone, and the files are as they were. */
-static void a_conversation_that_continued_goes_back_alone(void **state)
+TEST(a_conversation_that_continued_goes_back_alone)
 {
     NEEDS("leases, without which no conversation is cut");
-    (void)state;
     for (int marks = 0; marks < 2; marks++) {
         struct rewind_case *p = wide_place(true);
         struct rewind_records list;
@@ -343,7 +334,7 @@ static void hold_open(void *arg)
 }
 
 /* A program has the log open: the next start tries again, and until then the record cannot be undone. */
-static void a_conversation_in_use_is_rolled_back_later(void **state)
+TEST(a_conversation_in_use_is_rolled_back_later)
 {
     NEEDS("leases, without which no conversation is cut");
     struct rewind_case *p = wide_place(true);
@@ -353,7 +344,6 @@ static void a_conversation_in_use_is_rolled_back_later(void **state)
     struct rewind_records list;
     size_t recovered;
 
-    (void)state;
     syscall_hook_arm(&(struct syscall_hook){
         .call = "renameat", .name = "intent", .error = EIO, .then = hold_open, .arg = &holder });
     assert_int_equal(apply(p), ERR_IO);
@@ -373,12 +363,11 @@ static void a_conversation_in_use_is_rolled_back_later(void **state)
 }
 
 /* The size of a record is only for display. */
-static void a_record_whose_size_is_unknown_is_listed(void **state)
+TEST(a_record_whose_size_is_unknown_is_listed)
 {
     struct rewind_case *p = wide_place(false);
     struct rewind_records list;
 
-    (void)state;
     assert_int_equal(apply(p), ERR_OK);
     syscall_hook_arm(&(struct syscall_hook){ .call = "fts64_open", .error = ENOMEM });
     assert_int_equal(rewind_records_read(&p->env, &list, &p->e), ERR_OK);
@@ -392,11 +381,10 @@ static void a_record_whose_size_is_unknown_is_listed(void **state)
 /* ---- staging ---- */
 
 /* The first failure is the one reported. */
-static void the_first_of_two_failures_is_reported(void **state)
+TEST(the_first_of_two_failures_is_reported)
 {
     static const char *const names[] = { "*-0.tmp", "kept" };
 
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         struct rewind_case *p = wide_place(false);
         char *old = wide_image(p);
@@ -413,7 +401,7 @@ static void the_first_of_two_failures_is_reported(void **state)
     }
 }
 
-static void a_root_that_cannot_be_opened_stops_the_rewind(void **state)
+CASE(a_root_that_cannot_be_opened_stops_the_rewind)
 {
     struct rewind_case *p = *state;
 
@@ -426,7 +414,7 @@ static void a_root_that_cannot_be_opened_stops_the_rewind(void **state)
     assert_false(folder_has(&p->folder, "ws/new"));
 }
 
-static void more_files_than_one_batch_are_restored(void **state)
+CASE(more_files_than_one_batch_are_restored)
 {
     struct rewind_case *p = *state;
     char name[64], text[64];
@@ -446,31 +434,8 @@ static void more_files_than_one_batch_are_restored(void **state)
     assert_true(folder_is(&p->folder, "ws/many/f149", "new\n"));
 }
 
-#define CASE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        CASE(refused_files_are_not_restored_even_when_ticked),
-        cmocka_unit_test(impossible_sizes_are_refused),
-        cmocka_unit_test(without_space_nothing_is_started),
-        CASE(an_empty_record_that_stays_is_reported),
-        cmocka_unit_test(without_the_systems_safety_copy_nothing_is_done),
-        cmocka_unit_test(the_lock_holder_may_be_unknown),
-        cmocka_unit_test(an_invalid_state_directory_is_reported),
-        cmocka_unit_test(records_are_visited_newest_first_without_damaged_ones),
-        cmocka_unit_test(an_incomplete_cleanup_is_not_reported_as_recovered),
-        cmocka_unit_test(without_a_later_record_id_nothing_is_started),
-        cmocka_unit_test(an_unfinished_record_blocks_no_other),
-        cmocka_unit_test(a_conversation_is_rolled_back_only_under_its_lock),
-        cmocka_unit_test(a_conversation_that_continued_goes_back_alone),
-        cmocka_unit_test(a_conversation_in_use_is_rolled_back_later),
-        cmocka_unit_test(a_record_whose_size_is_unknown_is_listed),
-        cmocka_unit_test(the_first_of_two_failures_is_reported),
-        CASE(a_root_that_cannot_be_opened_stops_the_rewind),
-        CASE(more_files_than_one_batch_are_restored),
-    };
-
     folder_in_memory();
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(NULL, NULL);
 }

@@ -88,7 +88,9 @@ static void rewound(struct rewind_case *p, const char *text)
     assert_int_equal(apply(p), ERR_OK);
 }
 
-static void late_writes_to_a_replaced_file_are_shown_and_restored(void **state)
+#define CASE(name) TEST_WITH(name, set_up, tear_down)
+
+CASE(late_writes_to_a_replaced_file_are_shown_and_restored)
 {
     struct writer w = begin(*state);
 
@@ -102,7 +104,7 @@ static void late_writes_to_a_replaced_file_are_shown_and_restored(void **state)
     close(w.fd);
 }
 
-static void late_writes_to_a_deleted_file_are_restored(void **state)
+CASE(late_writes_to_a_deleted_file_are_restored)
 {
     struct writer w = begin(*state);
 
@@ -113,7 +115,7 @@ static void late_writes_to_a_deleted_file_are_restored(void **state)
     close(w.fd);
 }
 
-static void an_undone_rewind_can_be_redone_and_undone(void **state)
+CASE(an_undone_rewind_can_be_redone_and_undone)
 {
     struct writer w = begin(*state);
 
@@ -135,7 +137,7 @@ static void an_undone_rewind_can_be_redone_and_undone(void **state)
     close(w.fd);
 }
 
-static void a_file_without_writers_is_restored_from_its_copy(void **state)
+CASE(a_file_without_writers_is_restored_from_its_copy)
 {
     struct rewind_case *p = *state;
 
@@ -150,7 +152,7 @@ static void a_file_without_writers_is_restored_from_its_copy(void **state)
     assert_true(has_one_name(p));
 }
 
-static void without_hard_links_a_copy_is_restored(void **state)
+CASE(without_hard_links_a_copy_is_restored)
 {
     struct writer w = begin(*state);
 
@@ -172,7 +174,7 @@ enum { PROBES = 2 };
 #endif
 
 /* Fails each rename after the decision, and the removal of the second name. */
-static void an_interrupted_undo_is_finished_with_late_writes(void **state)
+TEST(an_interrupted_undo_is_finished_with_late_writes)
 {
     static const struct syscall_hook calls[] = {
         { .call = "renameat2", .nth = PROBES + 1, .error = EIO },
@@ -180,7 +182,6 @@ static void an_interrupted_undo_is_finished_with_late_writes(void **state)
         { .call = "unlink", .name = "0.live", .error = EIO },
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
         void *place;
         size_t recovered;
@@ -205,7 +206,7 @@ static void an_interrupted_undo_is_finished_with_late_writes(void **state)
 }
 
 /* No decision was made: the file is in the record, and only there. */
-static void a_dropped_undo_leaves_the_file_in_the_record(void **state)
+CASE(a_dropped_undo_leaves_the_file_in_the_record)
 {
     struct writer w = begin(*state);
 
@@ -220,7 +221,7 @@ static void a_dropped_undo_leaves_the_file_in_the_record(void **state)
     close(w.fd);
 }
 
-static void a_record_on_another_file_system_refuses_open_files(void **state)
+CASE(a_record_on_another_file_system_refuses_open_files)
 {
     struct writer w = begin(*state);
 
@@ -237,7 +238,7 @@ static void a_record_on_another_file_system_refuses_open_files(void **state)
 }
 
 /* Opened after the preview, and the record is on another file system. */
-static void a_replaced_open_file_stays_until_it_is_closed(void **state)
+CASE(a_replaced_open_file_stays_until_it_is_closed)
 {
     struct writer w = begin(*state);
     size_t recovered;
@@ -260,23 +261,4 @@ static void a_replaced_open_file_stays_until_it_is_closed(void **state)
     assert_true(shows(w.p, "present\nlater\n"));
     assert_int_equal(undo(w.p), ERR_OK);
     assert_true(folder_is(&w.p->folder, "ws/d/f", "present\nlater\n"));
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(late_writes_to_a_replaced_file_are_shown_and_restored),
-        TEST(late_writes_to_a_deleted_file_are_restored),
-        TEST(an_undone_rewind_can_be_redone_and_undone),
-        TEST(a_file_without_writers_is_restored_from_its_copy),
-        TEST(without_hard_links_a_copy_is_restored),
-        cmocka_unit_test(an_interrupted_undo_is_finished_with_late_writes),
-        TEST(a_dropped_undo_leaves_the_file_in_the_record),
-        TEST(a_record_on_another_file_system_refuses_open_files),
-        TEST(a_replaced_open_file_stays_until_it_is_closed),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

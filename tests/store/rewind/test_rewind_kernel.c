@@ -33,7 +33,9 @@ static void make_read_only(const struct rewind_case *p, const char *name)
         mount(NULL, folder_path(&p->folder, name, path), NULL, MS_REMOUNT | MS_RDONLY, NULL), 0);
 }
 
-static void a_read_only_file_system_is_reported_before_anything_is_copied(void **state)
+#define CASE(name) TEST_WITH(name, set_up, tear_down)
+
+CASE(a_read_only_file_system_is_reported_before_anything_is_copied)
 {
     struct rewind_case *p = *state;
 
@@ -59,7 +61,7 @@ static bool bind_f(const struct rewind_case *p)
 }
 
 /* Its name cannot be moved; the preview finds that out, or apply at the latest. */
-static void a_file_that_is_a_mount_point_is_refused(void **state)
+CASE(a_file_that_is_a_mount_point_is_refused)
 {
     NEEDS("statx, which shows mounts of the same file system");
     struct rewind_case *p = *state;
@@ -90,7 +92,7 @@ static void a_file_that_is_a_mount_point_is_refused(void **state)
 }
 
 /* In a directory that others could write to, a record of another user, or one of ours with a file of theirs. */
-static void records_of_another_user_are_not_carried_out(void **state)
+CASE(records_of_another_user_are_not_carried_out)
 {
     static const char *const theirs[] = { "", "/plan", "/intent" };
     struct rewind_case *p = *state;
@@ -124,7 +126,7 @@ static void records_of_another_user_are_not_carried_out(void **state)
     }
 }
 
-static void a_dry_run_works_on_a_read_only_file_system(void **state)
+CASE(a_dry_run_works_on_a_read_only_file_system)
 {
     struct rewind_case *p = *state;
 
@@ -147,7 +149,7 @@ static void a_dry_run_works_on_a_read_only_file_system(void **state)
 }
 
 /* The record is on another file system: replaced files cannot be moved there, so their copies stay. */
-static void a_record_on_another_file_system_works_as_well(void **state)
+CASE(a_record_on_another_file_system_works_as_well)
 {
     struct rewind_case *p = *state;
 
@@ -197,7 +199,7 @@ static int on_old_kernel(struct rewind_case *p, long call, int error, enum err_c
     return WEXITSTATUS(status);
 }
 
-static void without_openat2_directories_are_walked(void **state)
+CASE(without_openat2_directories_are_walked)
 {
     struct rewind_case *p = *state;
     char link_path[4096];
@@ -226,13 +228,12 @@ static void without_openat2_directories_are_walked(void **state)
 }
 
 /* Names are moved one by one, and nothing of that is left. */
-static void without_renameat2_names_are_moved_one_by_one(void **state)
+CASE(without_renameat2_names_are_moved_one_by_one)
 {
     static const char *const wanted[] = { "ws/d/f", "ws/d/g", "ws/d/new" };
     static const char *const texts[] = { "old\n", NULL, "new\n" };
     static const int errors[] = { ENOSYS, EINVAL };
 
-    (void)state;
     for (size_t i = 0; i < 6; i++) {
         struct rewind_case *p;
 
@@ -262,7 +263,7 @@ static const uint8_t acl[] = { 2,    0,    0,    0,    1,    0,    6,    0,    0
                                4,    0,    0xff, 0xff, 0xff, 0xff, 16,   0,    4,    0,    0xff,
                                0xff, 0xff, 0xff, 32,   0,    4,    0,    0xff, 0xff, 0xff, 0xff };
 
-static void an_owner_and_an_acl_are_kept(void **state)
+CASE(an_owner_and_an_acl_are_kept)
 {
     struct rewind_case *p = *state;
     uint8_t got[sizeof acl];
@@ -287,7 +288,7 @@ static void an_owner_and_an_acl_are_kept(void **state)
 }
 
 /* A file of the user that belongs to another group. */
-static void a_group_is_kept(void **state)
+CASE(a_group_is_kept)
 {
     struct rewind_case *p = *state;
     struct stat st;
@@ -301,7 +302,7 @@ static void a_group_is_kept(void **state)
     assert_int_equal(st.st_gid, 2345);
 }
 
-static void attributes_that_cannot_be_kept_stop_the_rewind(void **state)
+CASE(attributes_that_cannot_be_kept_stop_the_rewind)
 {
     static const struct {
         long call;
@@ -312,7 +313,6 @@ static void attributes_that_cannot_be_kept_stop_the_rewind(void **state)
                 { SYS_fgetxattr, EIO, false },
                 { SYS_flistxattr, EIO, false } };
 
-    (void)state;
     for (size_t i = 0; i < sizeof way / sizeof *way; i++) {
         struct rewind_case *p;
 
@@ -330,7 +330,7 @@ static void attributes_that_cannot_be_kept_stop_the_rewind(void **state)
 }
 
 /* Directories of some network file systems cannot be synced, and some have no locks. */
-static void other_file_systems_work_or_explain_why_not(void **state)
+CASE(other_file_systems_work_or_explain_why_not)
 {
     struct rewind_case *p = *state;
 
@@ -339,25 +339,4 @@ static void other_file_systems_work_or_explain_why_not(void **state)
     assert_true(folder_is(&p->folder, "ws/d/f", "present\n"));
     assert_int_equal(on_old_kernel(p, SYS_fsync, EINVAL, ERR_OK), AS_WANTED);
     assert_true(folder_is(&p->folder, "ws/d/f", "old\n"));
-}
-
-#define CASE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        CASE(a_read_only_file_system_is_reported_before_anything_is_copied),
-        CASE(a_file_that_is_a_mount_point_is_refused),
-        CASE(records_of_another_user_are_not_carried_out),
-        CASE(a_dry_run_works_on_a_read_only_file_system),
-        CASE(a_record_on_another_file_system_works_as_well),
-        CASE(without_openat2_directories_are_walked),
-        CASE(without_renameat2_names_are_moved_one_by_one),
-        CASE(other_file_systems_work_or_explain_why_not),
-        CASE(an_owner_and_an_acl_are_kept),
-        CASE(a_group_is_kept),
-        CASE(attributes_that_cannot_be_kept_stop_the_rewind),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

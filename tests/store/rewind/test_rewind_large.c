@@ -96,12 +96,11 @@ static bool there_and_back(struct place *p)
     return right;
 }
 
-static void a_large_file_is_streamed(void **state)
+TEST(a_large_file_is_streamed)
 {
     struct place p;
     int status;
 
-    (void)state;
     folder_make(&p.folder);
     folder_dir(&p.folder, "ws");
     folder_path(&p.folder, "ws", p.root);
@@ -120,12 +119,4 @@ static void a_large_file_is_streamed(void **state)
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), 0);
     folder_remove(&p.folder);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_large_file_is_streamed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -128,9 +128,8 @@ static size_t comparisons_of_a_plan(size_t n)
     return count;
 }
 
-static void a_plan_is_compared_with_a_waiting_record_in_linear_time(void **state)
+TEST(a_plan_is_compared_with_a_waiting_record_in_linear_time)
 {
-    (void)state;
     size_t few = comparisons_of_a_plan(FEW), many = comparisons_of_a_plan(MANY);
 
     assert_true(few >= FEW);
@@ -164,9 +163,8 @@ static size_t comparisons_of_an_apply(size_t n)
     return count;
 }
 
-static void an_apply_is_compared_with_a_waiting_record_in_linear_time(void **state)
+TEST(an_apply_is_compared_with_a_waiting_record_in_linear_time)
 {
-    (void)state;
     size_t few = comparisons_of_an_apply(FEW), many = comparisons_of_an_apply(MANY);
 
     assert_true(few >= FEW);
@@ -174,7 +172,7 @@ static void an_apply_is_compared_with_a_waiting_record_in_linear_time(void **sta
 }
 
 /* The apply looks again: a record may have begun to wait since the plan was made. */
-static void an_apply_of_a_file_that_a_waiting_record_holds_is_refused(void **state)
+TEST(an_apply_of_a_file_that_a_waiting_record_holds_is_refused)
 {
     static const struct rewind_options all = { .allow_edited = true };
     struct many m;
@@ -182,7 +180,6 @@ static void an_apply_of_a_file_that_a_waiting_record_holds_is_refused(void **sta
     struct rewind_result result;
     struct err e = { 0 };
 
-    (void)state;
     begin(&m, 3, true);
     assert_int_equal(rewind_preview(&m.plan, &all, &preview, NULL), ERR_OK);
     assert_int_equal(rewind_apply(&m.env, &preview, &result, &e), ERR_STALE);
@@ -190,15 +187,4 @@ static void an_apply_of_a_file_that_a_waiting_record_holds_is_refused(void **sta
     assert_non_null(strstr(e.path, "/gone/f00000"));
     rewind_preview_fini(&preview);
     end(&m);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_plan_is_compared_with_a_waiting_record_in_linear_time),
-        cmocka_unit_test(an_apply_is_compared_with_a_waiting_record_in_linear_time),
-        cmocka_unit_test(an_apply_of_a_file_that_a_waiting_record_holds_is_refused),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

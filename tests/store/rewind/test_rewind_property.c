@@ -324,26 +324,19 @@ static void all_seeds(void (*property)(struct world *))
     }
 }
 
-static void the_apply_matches_the_preview_and_can_be_undone(void **state)
+TEST(the_apply_matches_the_preview_and_can_be_undone)
 {
-    (void)state;
     all_seeds(whole);
 }
 
-static void partial_rewinds_add_up_and_can_be_undone(void **state)
+TEST(partial_rewinds_add_up_and_can_be_undone)
 {
-    (void)state;
     all_seeds(in_two_pieces);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_apply_matches_the_preview_and_can_be_undone),
-        cmocka_unit_test(partial_rewinds_add_up_and_can_be_undone),
-    };
-
     folder_in_memory();
     umask(022);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(NULL, NULL);
 }

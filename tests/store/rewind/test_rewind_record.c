@@ -99,7 +99,9 @@ static void damage_each(struct rewind_case *p, const char *dir, cJSON *root, cJS
     }
 }
 
-static void a_damaged_plan_is_left_alone(void **state)
+#define CASE(name) TEST_WITH(name, set_up, tear_down)
+
+CASE(a_damaged_plan_is_left_alone)
 {
     struct rewind_case *p = *state;
     char dir[4096], name[160];
@@ -174,7 +176,7 @@ static void is_damaged_with(struct rewind_case *p, const char *dir, const char *
     cJSON_Delete(root);
 }
 
-static void a_recorded_plan_is_checked_like_a_foreign_one(void **state)
+CASE(a_recorded_plan_is_checked_like_a_foreign_one)
 {
     struct rewind_case *p = *state;
     static const struct {
@@ -205,7 +207,7 @@ static void a_recorded_plan_is_checked_like_a_foreign_one(void **state)
         is_damaged_with(p, dir, bad[i].key, bad[i].text, bad[i].in_entry);
 }
 
-static void an_incomplete_conversation_in_a_plan_is_damage(void **state)
+CASE(an_incomplete_conversation_in_a_plan_is_damage)
 {
     struct rewind_case *p = *state;
     static const char *const keys[] = { "talk", "kept", "dropped", "added" };
@@ -229,7 +231,7 @@ static void an_incomplete_conversation_in_a_plan_is_damage(void **state)
 }
 
 /* Together they exceed the size of any file. */
-static void impossible_sizes_are_damage(void **state)
+CASE(impossible_sizes_are_damage)
 {
     struct rewind_case *p = *state;
     char dir[4096], name[160];
@@ -248,7 +250,7 @@ static void impossible_sizes_are_damage(void **state)
     cJSON_Delete(root);
 }
 
-static void inconsistent_marks_are_left_alone(void **state)
+CASE(inconsistent_marks_are_left_alone)
 {
     struct rewind_case *p = *state;
     char dir[4096], path[4200];
@@ -271,7 +273,7 @@ static void inconsistent_marks_are_left_alone(void **state)
 }
 
 /* The crash came before the plan, so only the directory exists. */
-static void a_record_without_a_plan_is_removed(void **state)
+CASE(a_record_without_a_plan_is_removed)
 {
     struct rewind_case *p = *state;
     char dir[4096], path[4200];
@@ -290,7 +292,7 @@ static void a_record_without_a_plan_is_removed(void **state)
 
 /* After COMMIT and before DONE an editor wrote into the removed file, and the record is on another file system: the
  * late writes are kept there. */
-static void late_writes_into_the_old_file_are_kept(void **state)
+CASE(late_writes_into_the_old_file_are_kept)
 {
     struct rewind_case *p = *state;
     char dir[4096], path[4200], name[160];
@@ -325,7 +327,7 @@ static void late_writes_into_the_old_file_are_kept(void **state)
 }
 
 /* Only a rewind in force can be undone, and only once. */
-static void an_undone_rewind_is_not_undone_again(void **state)
+CASE(an_undone_rewind_is_not_undone_again)
 {
     struct rewind_case *p = *state;
     char dir[4096], id[40];
@@ -340,7 +342,7 @@ static void an_undone_rewind_is_not_undone_again(void **state)
 }
 
 /* Both made their plans before either applied one. */
-static void the_second_of_two_undos_is_too_late(void **state)
+CASE(the_second_of_two_undos_is_too_late)
 {
     struct rewind_case *p = *state;
     char dir[4096];
@@ -442,7 +444,7 @@ static void check_version_1_undone(struct rewind_case *p)
     assert_int_equal(st.st_mtim.tv_nsec, 123456789);
 }
 
-static void a_rewind_recorded_by_version_1_is_undone(void **state)
+CASE(a_rewind_recorded_by_version_1_is_undone)
 {
     struct rewind_case *p = *state;
     struct rewind_records records;
@@ -459,7 +461,7 @@ static void a_rewind_recorded_by_version_1_is_undone(void **state)
 }
 
 /* The program was upgraded while an interrupted rewind of an earlier version existed. */
-static void an_interrupted_version_1_rewind_is_finished_and_undone(void **state)
+CASE(an_interrupted_version_1_rewind_is_finished_and_undone)
 {
     struct rewind_case *p = *state;
     size_t recovered;
@@ -482,25 +484,4 @@ static void an_interrupted_version_1_rewind_is_finished_and_undone(void **state)
     free(image);
     assert_true(folder_is(&p->folder, "ws/sub/changed", "wanted\n"));
     check_version_1_undone(p);
-}
-
-#define CASE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        CASE(a_damaged_plan_is_left_alone),
-        CASE(a_recorded_plan_is_checked_like_a_foreign_one),
-        CASE(an_incomplete_conversation_in_a_plan_is_damage),
-        CASE(impossible_sizes_are_damage),
-        CASE(inconsistent_marks_are_left_alone),
-        CASE(a_record_without_a_plan_is_removed),
-        CASE(late_writes_into_the_old_file_are_kept),
-        CASE(an_undone_rewind_is_not_undone_again),
-        CASE(the_second_of_two_undos_is_too_late),
-        CASE(a_rewind_recorded_by_version_1_is_undone),
-        CASE(an_interrupted_version_1_rewind_is_finished_and_undone),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

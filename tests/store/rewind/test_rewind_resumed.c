@@ -17,14 +17,13 @@ static void recovered_but_for(struct rewind_case *p, int entry, const char *text
     wide_remove(p);
 }
 
-static void files_saved_since_the_crash_stay(void **state)
+TEST(files_saved_since_the_crash_stay)
 {
     static const struct {
         const char *call, *name;
         int entry;
     } stops[] = { { "renameat2", "f", F }, { "renameat2", "only", ONLY }, { "renameat2", "h", H } };
 
-    (void)state;
     for (size_t i = 0; i < sizeof stops / sizeof *stops; i++) {
         struct rewind_case *p = stopped_at(stops[i].call, stops[i].name);
 
@@ -34,9 +33,8 @@ static void files_saved_since_the_crash_stay(void **state)
 }
 
 /* Another program wrote exactly the wanted bytes: its file stays. */
-static void a_file_restored_by_hand_is_not_overwritten(void **state)
+TEST(a_file_restored_by_hand_is_not_overwritten)
 {
-    (void)state;
     struct rewind_case *p = stopped_at("renameat2", "f");
 
     put_at(p, F, "old\n");
@@ -47,9 +45,8 @@ static void a_file_restored_by_hand_is_not_overwritten(void **state)
 }
 
 /* A cleaner removed our temporary file, or one of our names is taken. */
-static void an_entry_without_its_staged_file_is_left_alone(void **state)
+TEST(an_entry_without_its_staged_file_is_left_alone)
 {
-    (void)state;
     struct rewind_case *p = stopped_at("renameat2", "f");
 
     drop_temp(p, F);
@@ -64,9 +61,8 @@ static void an_entry_without_its_staged_file_is_left_alone(void **state)
 
 /* Killed after the exchange; an editor that has the old file open saves into it: its bytes are put back under their
  * name. */
-static void writes_into_the_old_file_are_put_back(void **state)
+TEST(writes_into_the_old_file_are_put_back)
 {
-    (void)state;
     struct rewind_case *p = stopped_at("renameat2", "o");
 
     put_temp(p, F, "written since\n");
@@ -81,9 +77,8 @@ static void make_dir(struct rewind_case *p, int entry)
     assert_int_equal(mkdir(path, 0755), 0);
 }
 
-static void a_path_that_is_no_longer_a_file_is_left_alone(void **state)
+TEST(a_path_that_is_no_longer_a_file_is_left_alone)
 {
-    (void)state;
     struct rewind_case *p = stopped_at("renameat2", "f");
 
     make_dir(p, F);
@@ -122,11 +117,10 @@ static void to_equal_size(const char *path)
     close(fd);
 }
 
-static void a_mode_is_set_only_on_the_file_of_the_preview(void **state)
+TEST(a_mode_is_set_only_on_the_file_of_the_preview)
 {
     static void (*const change[])(const char *) = { to_link, to_socket, to_nothing, to_equal_size };
 
-    (void)state;
     for (size_t i = 0; i < sizeof change / sizeof *change; i++) {
         struct rewind_case *p = stopped_at("renameat2", "h");
         char path[4096];
@@ -142,9 +136,8 @@ static void a_mode_is_set_only_on_the_file_of_the_preview(void **state)
 }
 
 /* Saved in place with the same size: only its time differs. */
-static void a_mode_is_not_set_on_a_file_saved_in_place(void **state)
+TEST(a_mode_is_not_set_on_a_file_saved_in_place)
 {
-    (void)state;
     struct rewind_case *p = stopped_at("renameat2", "h");
     char path[4096];
     int fd = open(folder_path(&p->folder, "ws/m", path), O_WRONLY | O_CLOEXEC);
@@ -207,11 +200,10 @@ static struct rewind_case *cut_short_at(const char *call, const char *name, char
 
 /* Files in a directory that is missing, or in one replaced by a link, are not touched; when it is back, the rewind is
  * completed. */
-static void recovery_waits_for_a_missing_directory(void **state)
+TEST(recovery_waits_for_a_missing_directory)
 {
     static const char *const stops[][2] = { { "renameat2", "f" }, { "renameat", KEPT("0") } };
 
-    (void)state;
     for (size_t i = 0; i < 2; i++)
         for (int linked = 0; linked < 2; linked++) {
             char *old, path[4096];
@@ -246,9 +238,8 @@ enum { POINTS = sizeof points / sizeof *points };
 
 /* The project is missing, or its name is that of an empty mount point: nothing is done in its place, files outside are
  * restored, and the rest follows when it is back. */
-static void recovery_waits_for_a_missing_project(void **state)
+TEST(recovery_waits_for_a_missing_project)
 {
-    (void)state;
     for (size_t i = 0; i < POINTS; i++)
         for (int empty = 0; empty < 2; empty++) {
             char *old, path[4096];
@@ -268,9 +259,8 @@ static void recovery_waits_for_a_missing_project(void **state)
         }
 }
 
-static void dropping_waits_for_a_missing_project(void **state)
+TEST(dropping_waits_for_a_missing_project)
 {
-    (void)state;
     for (int empty = 0; empty < 2; empty++) {
         char *old, path[4096];
         struct rewind_case *p = cut_short_at("unlink", "intent", &old);
@@ -290,7 +280,7 @@ static void dropping_waits_for_a_missing_project(void **state)
 
 /* ---- a record that waits ---- */
 
-static void a_waiting_record_blocks_only_its_own_files(void **state)
+TEST(a_waiting_record_blocks_only_its_own_files)
 {
     char *old, path[4096];
     struct rewind_case *p = cut_short_at("renameat2", "f", &old);
@@ -299,7 +289,6 @@ static void a_waiting_record_blocks_only_its_own_files(void **state)
                                .want = REWIND_BYTES,
                                .source.bytes = SLICE("older\n") };
 
-    (void)state;
     move(p, "ws", "moved");
     assert_int_equal(apply(p), ERR_STALE);
     assert_non_null(strstr(p->e.text, "an interrupted rewind is using it"));
@@ -324,9 +313,8 @@ static void a_waiting_record_blocks_only_its_own_files(void **state)
 }
 
 /* The part done by then can still be undone once it is reachable. */
-static void a_waiting_record_can_be_given_up(void **state)
+TEST(a_waiting_record_can_be_given_up)
 {
-    (void)state;
     for (size_t i = 0; i < POINTS; i++) {
         char *old;
         struct rewind_case *p = cut_short_at(points[i][0], points[i][1], &old);
@@ -355,14 +343,13 @@ static void a_waiting_record_can_be_given_up(void **state)
     }
 }
 
-static void a_record_before_intent_can_be_given_up(void **state)
+TEST(a_record_before_intent_can_be_given_up)
 {
     char *old, path[4096];
     struct rewind_case *p = cut_short_at("unlink", "intent", &old);
     struct rewind_abandoned a;
     struct rewind_records list;
 
-    (void)state;
     move(p, "ws/d", "moved");
     assert_int_equal(rewind_abandon(&p->env, record_of(p), &a, &p->e), ERR_OK);
     assert_int_equal(a.n, 1);
@@ -402,23 +389,21 @@ static void kept_elsewhere(const char *call, int nth)
     wide_remove(p);
 }
 
-static void late_writes_are_kept_whatever_fails(void **state)
+TEST(late_writes_are_kept_whatever_fails)
 {
     static const char *const calls[] = {
         "openat64", "open64", "fstat64",  "pread64",   "write",
         "fsync",    "close",  "unlinkat", "fstatat64", "renameat"
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
         for (int nth = 1; nth <= 25; nth++) /* more than there are */
             kept_elsewhere(calls[i], nth);
 }
 
 /* Staged for a conflict: the file is removed, if only at the second try. */
-static void an_unused_staged_file_is_removed(void **state)
+TEST(an_unused_staged_file_is_removed)
 {
-    (void)state;
     struct rewind_case *p = stopped_at("renameat2", "f");
     size_t recovered;
     char temp[4096];
@@ -437,9 +422,8 @@ static void drop_staged(void *arg)
 }
 
 /* No decision was made; a cleaner removes our temporary file just before we do. */
-static void a_staged_file_removed_by_a_cleaner_does_no_harm(void **state)
+TEST(a_staged_file_removed_by_a_cleaner_does_no_harm)
 {
-    (void)state;
     struct rewind_case *p = wide_place(false);
     char *old = wide_image(p);
 
@@ -458,25 +442,6 @@ static void a_staged_file_removed_by_a_cleaner_does_no_harm(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(files_saved_since_the_crash_stay),
-        cmocka_unit_test(a_file_restored_by_hand_is_not_overwritten),
-        cmocka_unit_test(an_entry_without_its_staged_file_is_left_alone),
-        cmocka_unit_test(writes_into_the_old_file_are_put_back),
-        cmocka_unit_test(a_path_that_is_no_longer_a_file_is_left_alone),
-        cmocka_unit_test(a_mode_is_set_only_on_the_file_of_the_preview),
-        cmocka_unit_test(a_mode_is_not_set_on_a_file_saved_in_place),
-        cmocka_unit_test(recovery_waits_for_a_missing_directory),
-        cmocka_unit_test(recovery_waits_for_a_missing_project),
-        cmocka_unit_test(dropping_waits_for_a_missing_project),
-        cmocka_unit_test(a_waiting_record_blocks_only_its_own_files),
-        cmocka_unit_test(a_waiting_record_can_be_given_up),
-        cmocka_unit_test(a_record_before_intent_can_be_given_up),
-        cmocka_unit_test(late_writes_are_kept_whatever_fails),
-        cmocka_unit_test(an_unused_staged_file_is_removed),
-        cmocka_unit_test(a_staged_file_removed_by_a_cleaner_does_no_harm),
-    };
-
     folder_in_memory();
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(NULL, NULL);
 }

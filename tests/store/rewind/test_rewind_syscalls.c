@@ -47,11 +47,10 @@ static void applied_with(const struct syscall_hook *m, struct rewind_case *p, in
     assert_int_equal(p->result.outcome[entry], REWIND_CONFLICT);
 }
 
-static void a_file_saved_before_the_exchange_stays(void **state)
+TEST(a_file_saved_before_the_exchange_stays)
 {
     struct rewind_case *p = wide_place(false);
 
-    (void)state;
     applied_with(&(struct syscall_hook){ .call = "renameat2", .name = "f", .then = save_f }, p, F);
     assert_true(folder_is(&p->folder, "ws/d/f", "saved\n"));
     only_this_is_a_conflict(p, F);
@@ -59,11 +58,10 @@ static void a_file_saved_before_the_exchange_stays(void **state)
     wide_remove(p);
 }
 
-static void a_file_removed_before_the_exchange_stays_removed(void **state)
+TEST(a_file_removed_before_the_exchange_stays_removed)
 {
     struct rewind_case *p = wide_place(false);
 
-    (void)state;
     applied_with(&(struct syscall_hook){ .call = "renameat2", .name = "f", .then = drop_f }, p, F);
     assert_false(folder_has(&p->folder, "ws/d/f"));
     only_this_is_a_conflict(p, F);
@@ -71,11 +69,10 @@ static void a_file_removed_before_the_exchange_stays_removed(void **state)
 }
 
 /* Saved before the exchange, and removed before it can be put back. */
-static void a_file_that_cannot_be_put_back_is_in_the_record(void **state)
+TEST(a_file_that_cannot_be_put_back_is_in_the_record)
 {
     struct rewind_case *p = wide_place(false);
 
-    (void)state;
     syscall_hook_arm(
         &(struct syscall_hook){ .call = "renameat2", .name = "f", .then = save_f, .arg = p });
     syscall_hook_arm_also(&(struct syscall_hook){
@@ -90,7 +87,7 @@ static void a_file_that_cannot_be_put_back_is_in_the_record(void **state)
 }
 
 /* Putting it back fails for the moment: the next start does it. */
-static void a_file_that_could_not_be_put_back_is_put_back_later(void **state)
+TEST(a_file_that_could_not_be_put_back_is_put_back_later)
 {
     static const struct {
         const char *name;
@@ -98,7 +95,6 @@ static void a_file_that_could_not_be_put_back_is_put_back_later(void **state)
         int entry;
     } way[] = { { "f", save_f, F }, { "only", save_only, ONLY } };
 
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         struct rewind_case *p = wide_place(false);
 
@@ -119,11 +115,10 @@ static void a_file_that_could_not_be_put_back_is_put_back_later(void **state)
     }
 }
 
-static void a_file_saved_before_its_removal_stays(void **state)
+TEST(a_file_saved_before_its_removal_stays)
 {
     struct rewind_case *p = wide_place(false);
 
-    (void)state;
     applied_with(&(struct syscall_hook){ .call = "renameat2", .name = "only", .then = save_only },
                  p, ONLY);
     assert_true(folder_is(&p->folder, "ws/gone/deep/only", "saved\n"));
@@ -131,11 +126,10 @@ static void a_file_saved_before_its_removal_stays(void **state)
     wide_remove(p);
 }
 
-static void of_two_saves_the_newer_stays_and_the_older_is_recorded(void **state)
+TEST(of_two_saves_the_newer_stays_and_the_older_is_recorded)
 {
     struct rewind_case *p = wide_place(false);
 
-    (void)state;
     syscall_hook_arm(
         &(struct syscall_hook){ .call = "renameat2", .name = "only", .then = save_only, .arg = p });
     syscall_hook_arm_also(&(struct syscall_hook){
@@ -148,22 +142,20 @@ static void of_two_saves_the_newer_stays_and_the_older_is_recorded(void **state)
     wide_remove(p);
 }
 
-static void a_file_removed_before_its_removal_is_gone(void **state)
+TEST(a_file_removed_before_its_removal_is_gone)
 {
     struct rewind_case *p = wide_place(false);
 
-    (void)state;
     applied_with(&(struct syscall_hook){ .call = "renameat2", .name = "only", .then = drop_only },
                  p, ONLY);
     assert_false(folder_has(&p->folder, "ws/gone/deep/only"));
     wide_remove(p);
 }
 
-static void a_file_created_before_the_restore_stays(void **state)
+TEST(a_file_created_before_the_restore_stays)
 {
     struct rewind_case *p = wide_place(false);
 
-    (void)state;
     applied_with(&(struct syscall_hook){ .call = "renameat2", .name = "h", .then = save_h }, p, H);
     assert_true(folder_is(&p->folder, "ws/new/deep/h", "saved\n"));
     only_this_is_a_conflict(p, H);
@@ -179,11 +171,10 @@ static void cut_old(void *arg)
 }
 
 /* An editor that has the old file open truncates it while it is read. */
-static void a_file_that_shrinks_while_it_is_read_stays(void **state)
+TEST(a_file_that_shrinks_while_it_is_read_stays)
 {
     struct rewind_case *p = wide_place(false);
 
-    (void)state;
     applied_with(&(struct syscall_hook){ .call = "pread64", .name = "*-0.tmp", .then = cut_old }, p,
                  F);
     assert_true(folder_is(&p->folder, "ws/d/f", "pre"));
@@ -200,11 +191,10 @@ static void touch_staged(void *arg)
 }
 
 /* A staged file is recognised by its metadata; one that was touched since is read, and has the wanted bytes. */
-static void a_staged_file_that_was_touched_is_read(void **state)
+TEST(a_staged_file_that_was_touched_is_read)
 {
     struct rewind_case *p = wide_place(false);
 
-    (void)state;
     usleep(20000); /* one tick of the clock of ctimes */
     syscall_hook_arm(&(struct syscall_hook){
         .call = "fstatat64", .name = "*-0.tmp", .then = touch_staged, .arg = p });
@@ -217,8 +207,10 @@ static void a_staged_file_that_was_touched_is_read(void **state)
 
 /* ---- before anything is decided ---- */
 
+#define CASE(name) TEST_WITH(name, set_up, tear_down)
+
 /* This error is not about the file, so the file is neither refused nor called changed. */
-static void running_out_of_descriptors_is_reported(void **state)
+CASE(running_out_of_descriptors_is_reported)
 {
     struct rewind_case *p = *state;
 
@@ -241,7 +233,7 @@ static void running_out_of_descriptors_is_reported(void **state)
 }
 
 /* After the preview, another directory or a link to one is at the path of the project. */
-static void a_replaced_project_directory_stops_the_rewind(void **state)
+CASE(a_replaced_project_directory_stops_the_rewind)
 {
     struct rewind_case *p = *state;
     char ws[4096], moved[4096], other[4096];
@@ -264,7 +256,7 @@ static void a_replaced_project_directory_stops_the_rewind(void **state)
 }
 
 /* The session did not work through a link, so following it needs the consent for files outside. */
-static void a_project_replaced_by_a_link_is_outside(void **state)
+CASE(a_project_replaced_by_a_link_is_outside)
 {
     struct rewind_case *p = *state;
     char ws[4096], moved[4096];
@@ -297,7 +289,7 @@ static void swap_back(void *arg)
 }
 
 /* The check is made on the opened directory. */
-static void a_link_swapped_back_for_the_project_is_not_followed(void **state)
+CASE(a_link_swapped_back_for_the_project_is_not_followed)
 {
     struct rewind_case *p = *state;
     struct swap s;
@@ -322,25 +314,6 @@ static void a_link_swapped_back_for_the_project_is_not_followed(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_file_saved_before_the_exchange_stays),
-        cmocka_unit_test(a_file_removed_before_the_exchange_stays_removed),
-        cmocka_unit_test(a_file_that_cannot_be_put_back_is_in_the_record),
-        cmocka_unit_test(a_file_that_could_not_be_put_back_is_put_back_later),
-        cmocka_unit_test(a_file_saved_before_its_removal_stays),
-        cmocka_unit_test(of_two_saves_the_newer_stays_and_the_older_is_recorded),
-        cmocka_unit_test(a_file_removed_before_its_removal_is_gone),
-        cmocka_unit_test(a_file_created_before_the_restore_stays),
-        cmocka_unit_test(a_file_that_shrinks_while_it_is_read_stays),
-        cmocka_unit_test(a_staged_file_that_was_touched_is_read),
-        cmocka_unit_test_setup_teardown(running_out_of_descriptors_is_reported, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_replaced_project_directory_stops_the_rewind, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(a_project_replaced_by_a_link_is_outside, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_link_swapped_back_for_the_project_is_not_followed, set_up,
-                                        tear_down),
-    };
-
     folder_in_memory();
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(NULL, NULL);
 }

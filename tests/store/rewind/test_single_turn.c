@@ -114,7 +114,9 @@ static void apply(struct place *p)
     rewind_result_fini(&result);
 }
 
-static void later_work_stays(void **state)
+#define CASE(name) TEST_WITH(name, set_up, tear_down)
+
+CASE(later_work_stays)
 {
     struct place *p = *state;
     const struct rewind_entry *x =
@@ -127,7 +129,7 @@ static void later_work_stays(void **state)
     assert_true(folder_is(&p->folder, "ws/file", LINES("old", "later")));
 }
 
-static void the_newest_turn_ends_at_the_sessions_last_state(void **state)
+CASE(the_newest_turn_ends_at_the_sessions_last_state)
 {
     struct place *p = *state;
 
@@ -138,7 +140,7 @@ static void the_newest_turn_ends_at_the_sessions_last_state(void **state)
     assert_true(folder_is(&p->folder, "ws/file", LINES("old", "mine")));
 }
 
-static void the_same_lines_changed_again_are_a_conflict(void **state)
+CASE(the_same_lines_changed_again_are_a_conflict)
 {
     struct place *p = *state;
     const struct rewind_entry *x =
@@ -149,7 +151,7 @@ static void the_same_lines_changed_again_are_a_conflict(void **state)
     assert_non_null(strstr(x->why, "later changes overlap"));
 }
 
-static void a_file_created_by_the_turn_is_removed(void **state)
+CASE(a_file_created_by_the_turn_is_removed)
 {
     struct place *p = *state;
 
@@ -158,14 +160,14 @@ static void a_file_created_by_the_turn_is_removed(void **state)
     assert_false(folder_has(&p->folder, "ws/file"));
 }
 
-static void a_created_file_with_later_work_stays(void **state)
+CASE(a_created_file_with_later_work_stays)
 {
     struct place *p = *state;
 
     assert_int_equal(look(p, NULL, "made\n", "made\nand more\n")->rule, REWIND_RULE_CONFLICT);
 }
 
-static void a_file_removed_by_the_turn_is_restored(void **state)
+CASE(a_file_removed_by_the_turn_is_restored)
 {
     struct place *p = *state;
 
@@ -174,28 +176,28 @@ static void a_file_removed_by_the_turn_is_restored(void **state)
     assert_true(folder_is(&p->folder, "ws/file", "was\n"));
 }
 
-static void a_different_file_at_the_path_stays(void **state)
+CASE(a_different_file_at_the_path_stays)
 {
     struct place *p = *state;
 
     assert_int_equal(look(p, "was\n", NULL, "mine\n")->rule, REWIND_RULE_CONFLICT);
 }
 
-static void a_turn_already_undone_needs_no_work(void **state)
+CASE(a_turn_already_undone_needs_no_work)
 {
     struct place *p = *state;
 
     assert_null(look(p, LINES("old", "8"), LINES("new", "8"), LINES("old", "8")));
 }
 
-static void files_of_other_turns_are_not_included(void **state)
+CASE(files_of_other_turns_are_not_included)
 {
     struct place *p = *state;
 
     assert_null(look(p, "same\n", "same\n", "later\n"));
 }
 
-static void a_save_before_the_preview_is_held_back(void **state)
+CASE(a_save_before_the_preview_is_held_back)
 {
     struct place *p = *state;
     static const struct rewind_options none;
@@ -205,24 +207,4 @@ static void a_save_before_the_preview_is_held_back(void **state)
     folder_put(&p->folder, "ws/file", SLICE("saved meanwhile\n"));
     assert_int_equal(rewind_preview(&p->plan, &none, &p->preview, NULL), ERR_OK);
     assert_int_equal(p->preview.entry[0].rule, REWIND_RULE_EDITED);
-}
-
-int main(void)
-{
-#define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        T(later_work_stays),
-        T(the_newest_turn_ends_at_the_sessions_last_state),
-        T(the_same_lines_changed_again_are_a_conflict),
-        T(a_file_created_by_the_turn_is_removed),
-        T(a_created_file_with_later_work_stays),
-        T(a_file_removed_by_the_turn_is_restored),
-        T(a_different_file_at_the_path_stays),
-        T(a_turn_already_undone_needs_no_work),
-        T(files_of_other_turns_are_not_included),
-        T(a_save_before_the_preview_is_held_back),
-    };
-#undef T
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,9 +20,8 @@ static void same_as_whole(struct slice before, struct slice after)
     assert_int_equal(binary[0], binary[1]);
 }
 
-static void the_middle_alone_is_counted_like_the_whole(void **state)
+TEST(the_middle_alone_is_counted_like_the_whole)
 {
-    (void)state;
     const struct {
         struct slice before, after;
     } pair[] = {
@@ -59,9 +58,8 @@ static struct slice random_text(char *out, int lines, int words)
     return (struct slice){ out, (size_t)n };
 }
 
-static void random_texts_are_counted_like_the_whole(void **state)
+TEST(random_texts_are_counted_like_the_whole)
 {
-    (void)state;
     srand(3);
     for (int round = 0; round < 3000; round++) {
         char before[512], after[512];
@@ -82,9 +80,8 @@ static char *long_text(size_t lines, const char *middle, size_t *n)
     return text;
 }
 
-static void a_difference_far_inside_is_found(void **state)
+TEST(a_difference_far_inside_is_found)
 {
-    (void)state;
     size_t n, m;
     char *before = long_text(100000, "", &n), *after = long_text(100000, "one\ntwo\nX", &m);
 
@@ -94,9 +91,8 @@ static void a_difference_far_inside_is_found(void **state)
     free(after);
 }
 
-static void a_middle_that_is_too_large_counts_as_replaced(void **state)
+TEST(a_middle_that_is_too_large_counts_as_replaced)
 {
-    (void)state;
     size_t n = SOURCE_CONTENT_HELD_MAX + 1000;
     char *before = malloc(n), *after = malloc(n);
     unsigned added, removed;
@@ -115,15 +111,4 @@ static void a_middle_that_is_too_large_counts_as_replaced(void **state)
     assert_false(binary);
     free(before);
     free(after);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_middle_alone_is_counted_like_the_whole),
-        cmocka_unit_test(random_texts_are_counted_like_the_whole),
-        cmocka_unit_test(a_difference_far_inside_is_found),
-        cmocka_unit_test(a_middle_that_is_too_large_counts_as_replaced),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,9 +10,8 @@ static enum action find(enum key_scheme scheme, enum key_context place, uint32_t
 }
 
 /* The first rule of the screen: where text is entered, no letter has another meaning. */
-static void no_letter_acts_where_text_is_entered(void **state)
+TEST(no_letter_acts_where_text_is_entered)
 {
-    (void)state;
     for (int scheme = KEYS_DEFAULT; scheme <= KEYS_VIM; scheme++)
         for (int place = 0; place < IN_ANY; place++) {
             if (!keymap_is_text(&schemes[scheme], (enum key_context)place))
@@ -26,9 +25,8 @@ static void no_letter_acts_where_text_is_entered(void **state)
     assert_true(keymap_is_text(&schemes[KEYS_VIM], IN_FILTER));
 }
 
-static void the_keys_of_the_list_are_the_documented_ones(void **state)
+TEST(the_keys_of_the_list_are_the_documented_ones)
 {
-    (void)state;
     static const struct {
         uint32_t code;
         uint8_t mods;
@@ -60,9 +58,8 @@ static void the_keys_of_the_list_are_the_documented_ones(void **state)
 }
 
 /* Both schemes: where no text is entered, the documented keys are the same. */
-static void the_keys_of_the_other_contexts_are_the_documented_ones(void **state)
+TEST(the_keys_of_the_other_contexts_are_the_documented_ones)
 {
-    (void)state;
     static const struct {
         enum key_context place;
         uint32_t code;
@@ -133,9 +130,8 @@ static void the_keys_of_the_other_contexts_are_the_documented_ones(void **state)
     assert_int_equal(find(KEYS_VIM, IN_LIST, '/', 0), ACT_FILTER);
 }
 
-static void one_letter_means_the_same_in_the_menu_and_in_the_vim_list(void **state)
+TEST(one_letter_means_the_same_in_the_menu_and_in_the_vim_list)
 {
-    (void)state;
     for (uint32_t c = 'a'; c <= 'z'; c++) {
         enum action menu = find(KEYS_VIM, IN_MENU, c, 0);
         enum action list = find(KEYS_VIM, IN_LIST, c, 0);
@@ -147,17 +143,15 @@ static void one_letter_means_the_same_in_the_menu_and_in_the_vim_list(void **sta
     assert_int_equal(find(KEYS_DEFAULT, IN_MENU, 'd', 0), ACT_TRASH);
 }
 
-static void a_context_takes_precedence_over_everywhere(void **state)
+TEST(a_context_takes_precedence_over_everywhere)
 {
-    (void)state;
     assert_int_equal(find(KEYS_DEFAULT, IN_LIST, 'l', MOD_CTRL), ACT_REDRAW);
     assert_int_equal(find(KEYS_DEFAULT, IN_TRANSCRIPT, 'l', MOD_CTRL), ACT_REDRAW);
     assert_int_equal(find(KEYS_DEFAULT, IN_HELP, KEYCODE_F1, 0), ACT_BACK);
 }
 
-static void control_c_quits_and_escape_steps_back_in_every_context(void **state)
+TEST(control_c_quits_and_escape_steps_back_in_every_context)
 {
-    (void)state;
     for (int scheme = KEYS_DEFAULT; scheme <= KEYS_VIM; scheme++)
         for (int place = 0; place < IN_ANY; place++) {
             assert_int_equal(find((enum key_scheme)scheme, (enum key_context)place, 'c', MOD_CTRL),
@@ -167,9 +161,8 @@ static void control_c_quits_and_escape_steps_back_in_every_context(void **state)
         }
 }
 
-static void the_key_shown_for_an_action_performs_it(void **state)
+TEST(the_key_shown_for_an_action_performs_it)
 {
-    (void)state;
     for (int scheme = KEYS_DEFAULT; scheme <= KEYS_VIM; scheme++)
         for (int place = 0; place <= IN_ANY; place++)
             for (int a = ACT_NONE + 1; a < ACT_COUNT; a++) {
@@ -182,9 +175,8 @@ static void the_key_shown_for_an_action_performs_it(void **state)
             }
 }
 
-static void keys_are_named_as_people_write_them(void **state)
+TEST(keys_are_named_as_people_write_them)
 {
-    (void)state;
     static const struct {
         struct key key;
         const char *name, *ascii;
@@ -211,9 +203,8 @@ static void keys_are_named_as_people_write_them(void **state)
     }
 }
 
-static void all_keys_of_an_action_are_listed(void **state)
+TEST(all_keys_of_an_action_are_listed)
 {
-    (void)state;
     char out[64], tight[8];
 
     keymap_keys_of(&schemes[KEYS_DEFAULT], IN_LIST, ACT_UP, false, out, sizeof out);
@@ -236,14 +227,13 @@ static struct key parsed(const char *word)
 }
 
 /* Every key that help can show is read back as itself. */
-static void the_names_of_keys_are_read(void **state)
+TEST(the_names_of_keys_are_read)
 {
     static const char *const bad[] = { "",      "ctrl-", "ctrl-i", "^m",     "C-h", "shift-g",
                                        "alt-[", "f13",   "ab",     "ctrl-1", "\xff" };
     struct key key;
     const char *why;
 
-    (void)state;
     for (int scheme = KEYS_DEFAULT; scheme <= KEYS_VIM; scheme++)
         for (int place = 0; place <= IN_ANY; place++)
             for (int a = ACT_NONE + 1; a < ACT_COUNT; a++)
@@ -268,7 +258,7 @@ static void the_names_of_keys_are_read(void **state)
 }
 
 /* The keys of the configuration take the place of the action's own, in one context or in all. */
-static void keys_can_be_bound_otherwise(void **state)
+TEST(keys_can_be_bound_otherwise)
 {
     static const struct key_binding bound[] = {
         { IN_LIST, ACT_TRASH, { 'd', MOD_CTRL }, 1 },
@@ -283,7 +273,6 @@ static void keys_can_be_bound_otherwise(void **state)
     char out[64];
     struct key key;
 
-    (void)state;
     assert_int_equal(keymap_find(&k, IN_LIST, (struct key){ 'd', MOD_CTRL }), ACT_TRASH);
     assert_int_equal(keymap_find(&k, IN_LIST, (struct key){ KEYCODE_DELETE, 0 }), ACT_NONE);
     assert_int_equal(keymap_find(&k, IN_TRANSCRIPT, (struct key){ KEYCODE_DELETE, 0 }), ACT_TRASH);
@@ -309,9 +298,8 @@ static void keys_can_be_bound_otherwise(void **state)
         "^D or (no key): (no key).");
 }
 
-static void every_action_has_a_name_a_word_and_a_line(void **state)
+TEST(every_action_has_a_name_a_word_and_a_line)
 {
-    (void)state;
     for (int a = ACT_NONE + 1; a < ACT_COUNT; a++) {
         assert_int_not_equal(action_name((enum action)a)[0], '\0');
         assert_int_not_equal(action_title((enum action)a)[0], '\0');
@@ -321,23 +309,4 @@ static void every_action_has_a_name_a_word_and_a_line(void **state)
     }
     for (int p = 0; p < IN_COUNT; p++)
         assert_int_not_equal(keymap_context_name((enum key_context)p)[0], '\0');
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_letter_acts_where_text_is_entered),
-        cmocka_unit_test(the_names_of_keys_are_read),
-        cmocka_unit_test(keys_can_be_bound_otherwise),
-        cmocka_unit_test(the_keys_of_the_list_are_the_documented_ones),
-        cmocka_unit_test(the_keys_of_the_other_contexts_are_the_documented_ones),
-        cmocka_unit_test(one_letter_means_the_same_in_the_menu_and_in_the_vim_list),
-        cmocka_unit_test(a_context_takes_precedence_over_everywhere),
-        cmocka_unit_test(control_c_quits_and_escape_steps_back_in_every_context),
-        cmocka_unit_test(the_key_shown_for_an_action_performs_it),
-        cmocka_unit_test(keys_are_named_as_people_write_them),
-        cmocka_unit_test(all_keys_of_an_action_are_listed),
-        cmocka_unit_test(every_action_has_a_name_a_word_and_a_line),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,9 +5,8 @@
 /* Changing sessions from the keyboard: which sessions are meant, what is asked, what is shown. */
 
 /* --- one key destroys nothing; the default answer is the safe one */
-static void delete_asks_first_and_enter_keeps_everything(void **state)
+TEST(delete_asks_first_and_enter_keeps_everything)
 {
-    (void)state;
     struct shop x;
 
     shop_ready(&x, 24, 80);
@@ -22,9 +21,8 @@ static void delete_asks_first_and_enter_keeps_everything(void **state)
     screen_close(&x.s);
 }
 
-static void keys_typed_ahead_of_the_question_meet_the_question(void **state)
+TEST(keys_typed_ahead_of_the_question_meet_the_question)
 {
-    (void)state;
     struct shop x;
 
     shop_ready(&x, 24, 80);
@@ -34,9 +32,8 @@ static void keys_typed_ahead_of_the_question_meet_the_question(void **state)
     screen_close(&x.s);
 }
 
-static void delete_moves_to_the_trash_and_undo_restores(void **state)
+TEST(delete_moves_to_the_trash_and_undo_restores)
 {
-    (void)state;
     struct shop x;
 
     shop_ready(&x, 24, 80);
@@ -52,9 +49,8 @@ static void delete_moves_to_the_trash_and_undo_restores(void **state)
     screen_close(&x.s);
 }
 
-static void a_question_keeps_its_subject(void **state)
+TEST(a_question_keeps_its_subject)
 {
-    (void)state;
     struct shop x;
 
     shop_ready(&x, 24, 80);
@@ -67,9 +63,8 @@ static void a_question_keeps_its_subject(void **state)
     screen_close(&x.s);
 }
 
-static void the_question_is_updated_with_the_exact_size(void **state)
+TEST(the_question_is_updated_with_the_exact_size)
 {
-    (void)state;
     struct shop x;
 
     shop_ready(&x, 24, 80);
@@ -83,9 +78,8 @@ static void the_question_is_updated_with_the_exact_size(void **state)
     screen_close(&x.s);
 }
 
-static void an_unknown_live_state_requires_typing_yes(void **state)
+TEST(an_unknown_live_state_requires_typing_yes)
 {
-    (void)state;
     struct shop x;
 
     shop_ready(&x, 24, 80);
@@ -104,9 +98,8 @@ static void an_unknown_live_state_requires_typing_yes(void **state)
 }
 
 /* --- the store of a team has no trash */
-static void a_remote_session_is_deleted_for_good_and_only_after_yes(void **state)
+TEST(a_remote_session_is_deleted_for_good_and_only_after_yes)
 {
-    (void)state;
     struct shop x;
 
     shop_begin(&x);
@@ -126,9 +119,8 @@ static void a_remote_session_is_deleted_for_good_and_only_after_yes(void **state
     screen_close(&x.s);
 }
 
-static void a_store_that_cannot_delete_is_explained(void **state)
+TEST(a_store_that_cannot_delete_is_explained)
 {
-    (void)state;
     struct shop x;
 
     shop_begin(&x);
@@ -141,9 +133,8 @@ static void a_store_that_cannot_delete_is_explained(void **state)
     screen_close(&x.s);
 }
 
-static void a_running_session_cannot_be_deleted(void **state)
+TEST(a_running_session_cannot_be_deleted)
 {
-    (void)state;
     struct shop x;
 
     shop_ready(&x, 24, 80);
@@ -155,9 +146,8 @@ static void a_running_session_cannot_be_deleted(void **state)
     screen_close(&x.s);
 }
 
-static void an_unsupported_change_is_explained(void **state)
+TEST(an_unsupported_change_is_explained)
 {
-    (void)state;
     struct shop x;
 
     shop_begin(&x);
@@ -170,9 +160,8 @@ static void an_unsupported_change_is_explained(void **state)
 }
 
 /* --- marks first, as one change */
-static void all_marked_sessions_are_deleted_at_once(void **state)
+TEST(all_marked_sessions_are_deleted_at_once)
 {
-    (void)state;
     struct shop x;
 
     shop_ready(&x, 24, 80);
@@ -186,9 +175,8 @@ static void all_marked_sessions_are_deleted_at_once(void **state)
     screen_close(&x.s);
 }
 
-static void marked_sessions_that_the_query_hides_are_mentioned(void **state)
+TEST(marked_sessions_that_the_query_hides_are_mentioned)
 {
-    (void)state;
     struct shop x;
 
     shop_ready(&x, 24, 80);
@@ -198,9 +186,8 @@ static void marked_sessions_that_the_query_hides_are_mentioned(void **state)
     screen_close(&x.s);
 }
 
-static void any_number_of_hidden_marked_sessions_is_mentioned(void **state)
+TEST(any_number_of_hidden_marked_sessions_is_mentioned)
 {
-    (void)state;
     enum { MANY = 70 };
     struct shop x;
     struct fake fake[MANY];
@@ -223,9 +210,8 @@ static void any_number_of_hidden_marked_sessions_is_mentioned(void **state)
     screen_close(&x.s);
 }
 
-static void a_mark_vanishes_with_its_session(void **state)
+TEST(a_mark_vanishes_with_its_session)
 {
-    (void)state;
     struct shop x;
 
     shop_ready(&x, 24, 80);
@@ -239,9 +225,8 @@ static void a_mark_vanishes_with_its_session(void **state)
 }
 
 /* --- titles and tags */
-static void rename_starts_with_the_current_title_and_shows_at_once(void **state)
+TEST(rename_starts_with_the_current_title_and_shows_at_once)
 {
-    (void)state;
     struct shop x;
 
     shop_ready(&x, 24, 80);
@@ -254,9 +239,8 @@ static void rename_starts_with_the_current_title_and_shows_at_once(void **state)
     screen_close(&x.s);
 }
 
-static void no_letter_acts_while_a_title_is_typed(void **state)
+TEST(no_letter_acts_while_a_title_is_typed)
 {
-    (void)state;
     struct shop x = { 0 };
     char key[2] = "";
 
@@ -279,9 +263,8 @@ static void no_letter_acts_while_a_title_is_typed(void **state)
     screen_close(&x.s);
 }
 
-static void a_blank_title_is_refused_in_the_prompt(void **state)
+TEST(a_blank_title_is_refused_in_the_prompt)
 {
-    (void)state;
     struct shop x;
 
     shop_ready(&x, 24, 80);
@@ -293,9 +276,8 @@ static void a_blank_title_is_refused_in_the_prompt(void **state)
     screen_close(&x.s);
 }
 
-static void an_empty_tag_removes_the_tag(void **state)
+TEST(an_empty_tag_removes_the_tag)
 {
-    (void)state;
     struct shop x;
 
     shop_ready(&x, 24, 80);
@@ -308,9 +290,8 @@ static void an_empty_tag_removes_the_tag(void **state)
     screen_close(&x.s);
 }
 
-static void marked_sessions_get_one_tag(void **state)
+TEST(marked_sessions_get_one_tag)
 {
-    (void)state;
     struct shop x;
 
     shop_ready(&x, 24, 80);
@@ -323,9 +304,8 @@ static void marked_sessions_get_one_tag(void **state)
 }
 
 /* --- the archive */
-static void archive_hides_a_session_and_undo_shows_it_again(void **state)
+TEST(archive_hides_a_session_and_undo_shows_it_again)
 {
-    (void)state;
     struct shop x;
 
     shop_ready(&x, 24, 80);
@@ -345,9 +325,8 @@ static void archive_hides_a_session_and_undo_shows_it_again(void **state)
 }
 
 /* --- errors */
-static void an_error_stays_until_it_is_acknowledged(void **state)
+TEST(an_error_stays_until_it_is_acknowledged)
 {
-    (void)state;
     struct shop x;
 
     shop_ready(&x, 24, 80);
@@ -362,9 +341,8 @@ static void an_error_stays_until_it_is_acknowledged(void **state)
     screen_close(&x.s);
 }
 
-static void nothing_to_undo_is_no_error(void **state)
+TEST(nothing_to_undo_is_no_error)
 {
-    (void)state;
     struct shop x;
 
     shop_ready(&x, 24, 80);
@@ -375,9 +353,8 @@ static void nothing_to_undo_is_no_error(void **state)
 }
 
 /* --- from within a conversation */
-static void deleting_the_open_conversation_returns_to_the_list(void **state)
+TEST(deleting_the_open_conversation_returns_to_the_list)
 {
-    (void)state;
     struct shop x;
 
     shop_ready(&x, 24, 80);
@@ -388,9 +365,8 @@ static void deleting_the_open_conversation_returns_to_the_list(void **state)
     screen_close(&x.s);
 }
 
-static void in_a_conversation_u_undoes(void **state)
+TEST(in_a_conversation_u_undoes)
 {
-    (void)state;
     struct shop x;
 
     shop_ready(&x, 24, 80);
@@ -404,9 +380,8 @@ static void in_a_conversation_u_undoes(void **state)
 }
 
 /* --- copies, and going on from a message */
-static void a_fork_asks_for_a_title_and_is_then_selected(void **state)
+TEST(a_fork_asks_for_a_title_and_is_then_selected)
 {
-    (void)state;
     struct shop x;
 
     shop_ready(&x, 24, 80);
@@ -422,9 +397,8 @@ static void a_fork_asks_for_a_title_and_is_then_selected(void **state)
     screen_close(&x.s);
 }
 
-static void only_one_session_is_forked_at_a_time(void **state)
+TEST(only_one_session_is_forked_at_a_time)
 {
-    (void)state;
     struct shop x;
 
     shop_ready(&x, 24, 80);
@@ -435,9 +409,8 @@ static void only_one_session_is_forked_at_a_time(void **state)
     screen_close(&x.s);
 }
 
-static void a_running_session_is_not_resumed_at_a_message(void **state)
+TEST(a_running_session_is_not_resumed_at_a_message)
 {
-    (void)state;
     struct shop x;
 
     shop_ready(&x, 24, 80);
@@ -447,9 +420,8 @@ static void a_running_session_is_not_resumed_at_a_message(void **state)
     screen_close(&x.s);
 }
 
-static void resuming_at_a_message_asks_and_leaves_all_by_default(void **state)
+TEST(resuming_at_a_message_asks_and_leaves_all_by_default)
 {
-    (void)state;
     struct shop x;
 
     shop_ready(&x, 24, 80);
@@ -463,9 +435,8 @@ static void resuming_at_a_message_asks_and_leaves_all_by_default(void **state)
 }
 
 /* Every word of a question and of its answers is visible on the smallest screen. */
-static void a_question_fits_the_smallest_screen(void **state)
+TEST(a_question_fits_the_smallest_screen)
 {
-    (void)state;
     struct shop x;
 
     shop_begin(&x);
@@ -478,41 +449,4 @@ static void a_question_fits_the_smallest_screen(void **state)
     screen_resize(&x.s, 24, 80);
     assert_true(screen_has(&x.s, "until you empty it; undo brings it back."));
     screen_close(&x.s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_question_fits_the_smallest_screen),
-        cmocka_unit_test(delete_asks_first_and_enter_keeps_everything),
-        cmocka_unit_test(keys_typed_ahead_of_the_question_meet_the_question),
-        cmocka_unit_test(delete_moves_to_the_trash_and_undo_restores),
-        cmocka_unit_test(an_unknown_live_state_requires_typing_yes),
-        cmocka_unit_test(a_question_keeps_its_subject),
-        cmocka_unit_test(the_question_is_updated_with_the_exact_size),
-        cmocka_unit_test(a_remote_session_is_deleted_for_good_and_only_after_yes),
-        cmocka_unit_test(a_store_that_cannot_delete_is_explained),
-        cmocka_unit_test(a_running_session_cannot_be_deleted),
-        cmocka_unit_test(an_unsupported_change_is_explained),
-        cmocka_unit_test(all_marked_sessions_are_deleted_at_once),
-        cmocka_unit_test(marked_sessions_that_the_query_hides_are_mentioned),
-        cmocka_unit_test(a_mark_vanishes_with_its_session),
-        cmocka_unit_test(rename_starts_with_the_current_title_and_shows_at_once),
-        cmocka_unit_test(no_letter_acts_while_a_title_is_typed),
-        cmocka_unit_test(a_blank_title_is_refused_in_the_prompt),
-        cmocka_unit_test(an_empty_tag_removes_the_tag),
-        cmocka_unit_test(any_number_of_hidden_marked_sessions_is_mentioned),
-        cmocka_unit_test(marked_sessions_get_one_tag),
-        cmocka_unit_test(archive_hides_a_session_and_undo_shows_it_again),
-        cmocka_unit_test(an_error_stays_until_it_is_acknowledged),
-        cmocka_unit_test(nothing_to_undo_is_no_error),
-        cmocka_unit_test(deleting_the_open_conversation_returns_to_the_list),
-        cmocka_unit_test(in_a_conversation_u_undoes),
-        cmocka_unit_test(a_fork_asks_for_a_title_and_is_then_selected),
-        cmocka_unit_test(only_one_session_is_forked_at_a_time),
-        cmocka_unit_test(a_running_session_is_not_resumed_at_a_message),
-        cmocka_unit_test(resuming_at_a_message_asks_and_leaves_all_by_default),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,9 +4,8 @@
 
 /* The rules of the screen that a person may rely on, each as a test. */
 /* --- 1. typing is always safe */
-static void typing_any_letter_never_acts(void **state)
+TEST(typing_any_letter_never_acts)
 {
-    (void)state;
     struct shop x;
     char key[2] = "";
 
@@ -27,9 +26,8 @@ static void typing_any_letter_never_acts(void **state)
     screen_close(&x.s);
 }
 
-static void pasted_text_is_never_keys(void **state)
+TEST(pasted_text_is_never_keys)
 {
-    (void)state;
     struct shop x;
 
     shop_ready(&x, 24, 80);
@@ -42,9 +40,8 @@ static void pasted_text_is_never_keys(void **state)
 }
 
 /* The keys stay beside it, and work. */
-static void a_silent_server_is_named_until_it_answers(void **state)
+TEST(a_silent_server_is_named_until_it_answers)
 {
-    (void)state;
     struct shop x;
 
     shop_ready(&x, 24, 80);
@@ -59,9 +56,8 @@ static void a_silent_server_is_named_until_it_answers(void **state)
     screen_close(&x.s);
 }
 
-static void a_question_mark_opens_help_only_on_an_empty_query(void **state)
+TEST(a_question_mark_opens_help_only_on_an_empty_query)
 {
-    (void)state;
     struct shop x;
 
     shop_ready(&x, 24, 80);
@@ -73,9 +69,8 @@ static void a_question_mark_opens_help_only_on_an_empty_query(void **state)
 }
 
 /* --- 2. unavailable actions are shown with the reason */
-static void the_menu_shows_every_action_and_why_some_cannot_be_done(void **state)
+TEST(the_menu_shows_every_action_and_why_some_cannot_be_done)
 {
-    (void)state;
     struct shop x;
 
     shop_ready(&x, 24, 80);
@@ -90,9 +85,8 @@ static void the_menu_shows_every_action_and_why_some_cannot_be_done(void **state
     screen_close(&x.s);
 }
 
-static void letters_of_the_menu_act(void **state)
+TEST(letters_of_the_menu_act)
 {
-    (void)state;
     struct shop x;
 
     shop_ready(&x, 24, 80);
@@ -104,9 +98,8 @@ static void letters_of_the_menu_act(void **state)
 }
 
 /* --- 3. never wait; late replies are dropped */
-static void keys_are_answered_before_anything_is_listed(void **state)
+TEST(keys_are_answered_before_anything_is_listed)
 {
-    (void)state;
     struct shop x;
 
     shop_begin(&x);
@@ -120,9 +113,8 @@ static void keys_are_answered_before_anything_is_listed(void **state)
     screen_close(&x.s);
 }
 
-static void a_spinner_appears_only_after_a_delay(void **state)
+TEST(a_spinner_appears_only_after_a_delay)
 {
-    (void)state;
     struct shop x = { 0 };
 
     x.s.settings.ascii = true;
@@ -139,9 +131,8 @@ static void a_spinner_appears_only_after_a_delay(void **state)
     screen_close(&x.s);
 }
 
-static void an_enter_pressed_too_early_waits_for_the_list(void **state)
+TEST(an_enter_pressed_too_early_waits_for_the_list)
 {
-    (void)state;
     struct shop x;
 
     shop_begin(&x);
@@ -154,9 +145,8 @@ static void an_enter_pressed_too_early_waits_for_the_list(void **state)
     screen_close(&x.s);
 }
 
-static void a_late_answer_is_dropped(void **state)
+TEST(a_late_answer_is_dropped)
 {
-    (void)state;
     struct shop x;
     struct ref_list *refs;
     struct session_ref ref;
@@ -175,9 +165,8 @@ static void a_late_answer_is_dropped(void **state)
 }
 
 /* --- 4. the selection sticks to the session */
-static void the_selection_sticks_through_sorting_resizing_and_refreshing(void **state)
+TEST(the_selection_sticks_through_sorting_resizing_and_refreshing)
 {
-    (void)state;
     struct shop x;
 
     shop_ready(&x, 24, 80);
@@ -200,9 +189,8 @@ static void the_selection_sticks_through_sorting_resizing_and_refreshing(void **
     screen_close(&x.s);
 }
 
-static void the_selection_sticks_through_filtering(void **state)
+TEST(the_selection_sticks_through_filtering)
 {
-    (void)state;
     struct shop x;
 
     shop_ready(&x, 24, 80);
@@ -215,9 +203,8 @@ static void the_selection_sticks_through_filtering(void **state)
     screen_close(&x.s);
 }
 
-static void an_untouched_selection_is_the_best_match(void **state)
+TEST(an_untouched_selection_is_the_best_match)
 {
-    (void)state;
     struct shop x;
 
     shop_ready(&x, 24, 80);
@@ -226,9 +213,8 @@ static void an_untouched_selection_is_the_best_match(void **state)
     screen_close(&x.s);
 }
 
-static void the_neighbour_is_selected_when_a_session_vanishes(void **state)
+TEST(the_neighbour_is_selected_when_a_session_vanishes)
 {
-    (void)state;
     struct shop x;
 
     shop_ready(&x, 24, 80);
@@ -242,9 +228,8 @@ static void the_neighbour_is_selected_when_a_session_vanishes(void **state)
 }
 
 /* --- 5. Esc goes one step back */
-static void escape_goes_back_step_by_step_and_then_leaves(void **state)
+TEST(escape_goes_back_step_by_step_and_then_leaves)
 {
-    (void)state;
     struct shop x;
 
     shop_ready(&x, 24, 80);
@@ -264,9 +249,8 @@ static void escape_goes_back_step_by_step_and_then_leaves(void **state)
     screen_close(&x.s);
 }
 
-static void escape_leaves_the_conversation_for_the_list(void **state)
+TEST(escape_leaves_the_conversation_for_the_list)
 {
-    (void)state;
     struct shop x;
 
     shop_ready(&x, 24, 80);
@@ -282,9 +266,8 @@ static void escape_leaves_the_conversation_for_the_list(void **state)
     screen_close(&x.s);
 }
 
-static void control_c_leaves_from_everywhere(void **state)
+TEST(control_c_leaves_from_everywhere)
 {
-    (void)state;
     static const char *const ways[] = { "", "pay", "<C-x>", "?", "<Right>", "<Right>/", "<Enter>" };
 
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
@@ -298,9 +281,8 @@ static void control_c_leaves_from_everywhere(void **state)
     }
 }
 
-static void q_quits_where_no_text_is_entered(void **state)
+TEST(q_quits_where_no_text_is_entered)
 {
-    (void)state;
     struct shop x;
 
     shop_ready(&x, 24, 80);
@@ -310,9 +292,8 @@ static void q_quits_where_no_text_is_entered(void **state)
 }
 
 /* --- 6. nothing dangerous by accident */
-static void enter_twice_on_a_fresh_screen_changes_no_file(void **state)
+TEST(enter_twice_on_a_fresh_screen_changes_no_file)
 {
-    (void)state;
     struct shop x;
 
     shop_ready(&x, 24, 80);
@@ -323,9 +304,8 @@ static void enter_twice_on_a_fresh_screen_changes_no_file(void **state)
     screen_close(&x.s);
 }
 
-static void resuming_a_running_session_asks_with_the_safe_answer_selected(void **state)
+TEST(resuming_a_running_session_asks_with_the_safe_answer_selected)
 {
-    (void)state;
     struct shop x;
 
     shop_ready(&x, 24, 80);
@@ -339,9 +319,8 @@ static void resuming_a_running_session_asks_with_the_safe_answer_selected(void *
     screen_close(&x.s);
 }
 
-static void a_missing_directory_is_no_dead_end(void **state)
+TEST(a_missing_directory_is_no_dead_end)
 {
-    (void)state;
     struct shop x;
 
     shop_ready(&x, 24, 80);
@@ -357,9 +336,8 @@ static void a_missing_directory_is_no_dead_end(void **state)
     screen_close(&x.s);
 }
 
-static void an_error_stays_until_a_key_is_pressed(void **state)
+TEST(an_error_stays_until_a_key_is_pressed)
 {
-    (void)state;
     struct shop x;
     struct err e;
 
@@ -376,9 +354,8 @@ static void an_error_stays_until_a_key_is_pressed(void **state)
     screen_close(&x.s);
 }
 
-static void a_lasting_error_is_shown_once(void **state)
+TEST(a_lasting_error_is_shown_once)
 {
-    (void)state;
     struct shop x;
     struct err e;
 
@@ -400,9 +377,8 @@ static void a_lasting_error_is_shown_once(void **state)
     screen_close(&x.s);
 }
 
-static void an_action_is_named_once_in_the_footer(void **state)
+TEST(an_action_is_named_once_in_the_footer)
 {
-    (void)state;
     struct shop x;
 
     shop_begin(&x);
@@ -414,9 +390,8 @@ static void an_action_is_named_once_in_the_footer(void **state)
     screen_close(&x.s);
 }
 
-static void an_idle_program_is_not_woken(void **state)
+TEST(an_idle_program_is_not_woken)
 {
-    (void)state;
     struct shop x;
 
     shop_ready(&x, 24, 100);
@@ -424,9 +399,8 @@ static void an_idle_program_is_not_woken(void **state)
     screen_close(&x.s);
 }
 
-static void after_the_choice_nothing_changes(void **state)
+TEST(after_the_choice_nothing_changes)
 {
-    (void)state;
     struct shop x;
 
     shop_ready(&x, 24, 80);
@@ -436,47 +410,12 @@ static void after_the_choice_nothing_changes(void **state)
     screen_close(&x.s);
 }
 
-static void more_requests_than_fit_do_no_harm(void **state)
+TEST(more_requests_than_fit_do_no_harm)
 {
-    (void)state;
     struct effects fx = { 0 };
 
     for (int i = 0; i < 2 * EFFECTS_MAX; i++)
         assert_non_null(effect_add(&fx, EFFECT_LIST, REQUESTER_LIST));
     assert_int_equal(fx.n, EFFECTS_MAX);
     effects_fini(&fx);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(typing_any_letter_never_acts),
-        cmocka_unit_test(pasted_text_is_never_keys),
-        cmocka_unit_test(a_silent_server_is_named_until_it_answers),
-        cmocka_unit_test(a_question_mark_opens_help_only_on_an_empty_query),
-        cmocka_unit_test(the_menu_shows_every_action_and_why_some_cannot_be_done),
-        cmocka_unit_test(letters_of_the_menu_act),
-        cmocka_unit_test(keys_are_answered_before_anything_is_listed),
-        cmocka_unit_test(a_spinner_appears_only_after_a_delay),
-        cmocka_unit_test(an_enter_pressed_too_early_waits_for_the_list),
-        cmocka_unit_test(a_late_answer_is_dropped),
-        cmocka_unit_test(the_selection_sticks_through_sorting_resizing_and_refreshing),
-        cmocka_unit_test(the_selection_sticks_through_filtering),
-        cmocka_unit_test(an_untouched_selection_is_the_best_match),
-        cmocka_unit_test(the_neighbour_is_selected_when_a_session_vanishes),
-        cmocka_unit_test(escape_goes_back_step_by_step_and_then_leaves),
-        cmocka_unit_test(escape_leaves_the_conversation_for_the_list),
-        cmocka_unit_test(control_c_leaves_from_everywhere),
-        cmocka_unit_test(q_quits_where_no_text_is_entered),
-        cmocka_unit_test(enter_twice_on_a_fresh_screen_changes_no_file),
-        cmocka_unit_test(resuming_a_running_session_asks_with_the_safe_answer_selected),
-        cmocka_unit_test(a_missing_directory_is_no_dead_end),
-        cmocka_unit_test(an_error_stays_until_a_key_is_pressed),
-        cmocka_unit_test(a_lasting_error_is_shown_once),
-        cmocka_unit_test(an_action_is_named_once_in_the_footer),
-        cmocka_unit_test(an_idle_program_is_not_woken),
-        cmocka_unit_test(after_the_choice_nothing_changes),
-        cmocka_unit_test(more_requests_than_fit_do_no_harm),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,9 +4,8 @@
 
 #include "tui/commands/command.h"
 
-static void exit_codes_are_those_of_the_contract(void **state)
+TEST(exit_codes_are_those_of_the_contract)
 {
-    (void)state;
     assert_int_equal(command_exit_code(ERR_OK), 0);
     assert_int_equal(command_exit_code(ERR_IO), 1);
     assert_int_equal(command_exit_code(ERR_NOMEM), 1);
@@ -19,13 +18,12 @@ static void exit_codes_are_those_of_the_contract(void **state)
     assert_int_equal(command_exit_code(ERR_CANCELLED), 130);
 }
 
-static void a_warning_is_one_line_with_the_reason_first(void **state)
+TEST(a_warning_is_one_line_with_the_reason_first)
 {
     struct invocation in = { .exit_code = 0 };
     char line[256];
     int fd[2];
 
-    (void)state;
     assert_int_equal(pipe(fd), 0);
     in.err_fd = fd[1];
     command_warn(&in, ERR_STALE, "/tmp/a.jsonl", "undo: skipped %d file%s", 2, "s");
@@ -36,14 +34,4 @@ static void a_warning_is_one_line_with_the_reason_first(void **state)
     assert_true(n > 0);
     line[n] = '\0';
     assert_string_equal(line, "reprise: skipped 2 files: undo: /tmp/a.jsonl\n");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(exit_codes_are_those_of_the_contract),
-        cmocka_unit_test(a_warning_is_one_line_with_the_reason_first),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

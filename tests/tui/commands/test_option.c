@@ -27,11 +27,10 @@ static void read_words(struct result *r, option_bits allowed, bool stop_early,
 #define READ(r, allowed, ...)                                                                      \
     read_words(r, allowed, false, (const char *const[]){ __VA_ARGS__, NULL })
 
-static void options_may_be_anywhere(void **state)
+TEST(options_may_be_anywhere)
 {
     struct result r;
 
-    (void)state;
     READ(&r, OPTION_GLOBALS | OPTION_BIT(LIMIT), "5e55", "--limit", "7", "-C", "/x", "--json");
     assert_int_equal(r.rc, ERR_OK);
     assert_int_equal(r.o.limit, 7);
@@ -41,11 +40,10 @@ static void options_may_be_anywhere(void **state)
     assert_string_equal(r.argv[r.first], "5e55");
 }
 
-static void two_dashes_end_the_options(void **state)
+TEST(two_dashes_end_the_options)
 {
     struct result r;
 
-    (void)state;
     READ(&r, OPTION_GLOBALS, "--json", "--", "--all", "-x");
     assert_int_equal(r.rc, ERR_OK);
     assert_false(option_given(&r.o, OPTION_ALL));
@@ -53,12 +51,11 @@ static void two_dashes_end_the_options(void **state)
     assert_string_equal(r.argv[r.first], "--all");
 }
 
-static void resume_takes_an_id_or_none(void **state)
+TEST(resume_takes_an_id_or_none)
 {
     uint64_t picker = OPTION_GLOBALS | OPTION_BIT(RESUME) | OPTION_BIT(PRINT);
     struct result r;
 
-    (void)state;
     READ(&r, picker, "--resume", "5e55", "--print");
     assert_string_equal(r.o.resume, "5e55");
     assert_true(option_given(&r.o, OPTION_PRINT));
@@ -70,21 +67,19 @@ static void resume_takes_an_id_or_none(void **state)
     assert_true(option_given(&r.o, OPTION_PRINT));
 }
 
-static void store_options_accumulate(void **state)
+TEST(store_options_accumulate)
 {
     struct result r;
 
-    (void)state;
     READ(&r, OPTION_GLOBALS, "--store", "claude:/a", "--store=claude:/b");
     assert_int_equal(r.o.stores, 2);
     assert_string_equal(r.o.store[1], "claude:/b");
 }
 
-static void choices_become_their_index(void **state)
+TEST(choices_become_their_index)
 {
     struct result r;
 
-    (void)state;
     READ(&r, OPTION_GLOBALS | OPTION_BIT(SORT), "--sort=size", "--color", "never");
     assert_int_equal(r.rc, ERR_OK);
     assert_int_equal(r.o.sort, 2);
@@ -100,9 +95,8 @@ static void assert_refused(const char *word, const char *second, const char *nam
     assert_string_equal(r.e.path, named);
 }
 
-static void errors_name_the_offending_word(void **state)
+TEST(errors_name_the_offending_word)
 {
-    (void)state;
     assert_refused("--nonesuch", NULL, "--nonesuch");
     assert_refused("-Z", NULL, "-Z");
     assert_refused("--limit", NULL, "--limit");
@@ -117,22 +111,20 @@ static void errors_name_the_offending_word(void **state)
     assert_refused("-C", NULL, "-C");
 }
 
-static void reading_may_stop_at_the_command(void **state)
+TEST(reading_may_stop_at_the_command)
 {
     struct result r;
 
-    (void)state;
     read_words(&r, OPTION_GLOBALS, true, (const char *const[]){ "--all", "list", "--json", NULL });
     assert_int_equal(r.rc, ERR_OK);
     assert_string_equal(r.argv[r.first], "list");
     assert_false(option_given(&r.o, OPTION_JSON));
 }
 
-static void no_two_options_share_a_bit(void **state)
+TEST(no_two_options_share_a_bit)
 {
     struct result r;
 
-    (void)state;
     READ(&r, OPTION_GLOBALS | OPTION_BIT(ORPHANS), "--orphans");
     assert_int_equal(r.rc, ERR_OK);
     assert_true(OPTION_ORPHANS >= 64);
@@ -140,14 +132,13 @@ static void no_two_options_share_a_bit(void **state)
     assert_true(r.o.given == OPTION_BIT(ORPHANS));
 }
 
-static void every_option_has_its_help(void **state)
+TEST(every_option_has_its_help)
 {
     struct out out;
     struct slice rest, line;
     size_t options = 0;
     bool torn;
 
-    (void)state;
     out_init(&out, -1);
     options_help("Options", NULL, ((option_bits)1 << OPTION_COUNT) - 1, &out);
     rest = buf_slice(&out.buf);
@@ -162,17 +153,15 @@ static void every_option_has_its_help(void **state)
     out_fini(&out);
 }
 
-static void an_option_can_mean_something_else_to_a_command(void **state)
+TEST(an_option_can_mean_something_else_to_a_command)
 {
-    (void)state;
     assert_string_equal(option_about(OPTION_BEFORE, "list").arg, "WHEN");
     assert_string_equal(option_about(OPTION_BEFORE, "messages").arg, "MSG");
     assert_string_equal(option_about(OPTION_BEFORE, NULL).help, "last active before WHEN");
 }
 
-static void distances_count_single_mistakes(void **state)
+TEST(distances_count_single_mistakes)
 {
-    (void)state;
     assert_int_equal(nearest_distance("list", "list"), 0);
     assert_int_equal(nearest_distance("lsit", "list"), 1);
     assert_int_equal(nearest_distance("lst", "list"), 1);
@@ -182,32 +171,11 @@ static void distances_count_single_mistakes(void **state)
     assert_int_equal(nearest_distance("info", ""), 4);
 }
 
-static void an_overlong_word_is_cut(void **state)
+TEST(an_overlong_word_is_cut)
 {
     char word[200];
 
-    (void)state;
     memset(word, 'x', sizeof word - 1);
     word[sizeof word - 1] = '\0';
     assert_int_equal(nearest_distance(word, "list"), NEAREST_WORD);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(options_may_be_anywhere),
-        cmocka_unit_test(two_dashes_end_the_options),
-        cmocka_unit_test(resume_takes_an_id_or_none),
-        cmocka_unit_test(store_options_accumulate),
-        cmocka_unit_test(choices_become_their_index),
-        cmocka_unit_test(errors_name_the_offending_word),
-        cmocka_unit_test(reading_may_stop_at_the_command),
-        cmocka_unit_test(no_two_options_share_a_bit),
-        cmocka_unit_test(every_option_has_its_help),
-        cmocka_unit_test(an_option_can_mean_something_else_to_a_command),
-        cmocka_unit_test(distances_count_single_mistakes),
-        cmocka_unit_test(an_overlong_word_is_cut),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,14 +9,13 @@
 #include "tui/commands/out.h"
 #include "tui/commands/session.h"
 
-static void rows_are_written_in_pieces(void **state)
+TEST(rows_are_written_in_pieces)
 {
     struct out o;
     struct err e;
     char row[1024];
     int fd[2];
 
-    (void)state;
     memset(row, 'x', sizeof row);
     assert_int_equal(pipe(fd), 0);
     out_init(&o, fd[1]);
@@ -33,12 +32,11 @@ static void rows_are_written_in_pieces(void **state)
     close(fd[1]);
 }
 
-static void long_texts_are_printed_whole(void **state)
+TEST(long_texts_are_printed_whole)
 {
     struct out o;
     char text[4096];
 
-    (void)state;
     memset(text, 'y', sizeof text);
     out_init(&o, -1);
     out_addf(&o, "%.*s|", (int)sizeof text, text);
@@ -47,13 +45,12 @@ static void long_texts_are_printed_whole(void **state)
     out_fini(&o);
 }
 
-static void a_closed_pipe_is_no_failure(void **state)
+TEST(a_closed_pipe_is_no_failure)
 {
     struct out o;
     struct err e;
     int fd[2];
 
-    (void)state;
     signal(SIGPIPE, SIG_IGN);
     assert_int_equal(pipe(fd), 0);
     close(fd[0]);
@@ -86,7 +83,7 @@ static const char *written(struct slice text, bool raw, char got[256])
     return got;
 }
 
-static void control_and_invisible_characters_are_printed_as_json_escapes(void **state)
+TEST(control_and_invisible_characters_are_printed_as_json_escapes)
 {
     static const struct {
         const char *in, *out;
@@ -109,27 +106,24 @@ static void control_and_invisible_characters_are_printed_as_json_escapes(void **
     };
     char got[256];
 
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_string_equal(written(slice_of(cases[i].in), false, got), cases[i].out);
 }
 
-static void the_bytes_of_a_file_are_printed_unchanged(void **state)
+TEST(the_bytes_of_a_file_are_printed_unchanged)
 {
     char got[256];
 
-    (void)state;
     assert_string_equal(written(SLICE("\xc2\x9b \x7f \xff \xe2\x80\xae"), true, got),
                         "\xc2\x9b \x7f \xff \xe2\x80\xae");
 }
 
-static void a_full_disk_is_a_failure(void **state)
+TEST(a_full_disk_is_a_failure)
 {
     struct out o;
     struct err e;
     int fd = open("/dev/full", O_WRONLY | O_CLOEXEC);
 
-    (void)state;
     assert_true(fd >= 0);
     out_init(&o, fd);
     out_add(&o, SLICE("x"));
@@ -140,13 +134,12 @@ static void a_full_disk_is_a_failure(void **state)
     close(fd);
 }
 
-static void the_first_failure_sticks(void **state)
+TEST(the_first_failure_sticks)
 {
     struct out o;
     struct err e = { 0 };
     int fd = open("/dev/full", O_WRONLY | O_CLOEXEC);
 
-    (void)state;
     assert_true(fd >= 0);
     out_init(&o, fd);
     out_addf(&o, "a row\n");
@@ -165,12 +158,11 @@ static void the_first_failure_sticks(void **state)
     close(fd);
 }
 
-static void a_json_value_has_its_members_in_order(void **state)
+TEST(a_json_value_has_its_members_in_order)
 {
     static const char *const names[] = { "a", "b\"" };
     struct out o;
 
-    (void)state;
     out_init(&o, -1);
     out_open(&o, NULL, '{');
     out_string(&o, "id", "x1");
@@ -191,11 +183,10 @@ static void a_json_value_has_its_members_in_order(void **state)
     out_fini(&o);
 }
 
-static void an_array_that_streams_has_a_row_a_line(void **state)
+TEST(an_array_that_streams_has_a_row_a_line)
 {
     struct out o;
 
-    (void)state;
     out_init(&o, -1);
     out_json_rows_end(&o);
     assert_string_equal(buf_cstr(&o.buf), "[]\n");
@@ -213,11 +204,10 @@ static void an_array_that_streams_has_a_row_a_line(void **state)
 }
 
 /* Lines that are objects do not begin with the version, nor do the objects of an array. */
-static void only_one_object_has_the_version(void **state)
+TEST(only_one_object_has_the_version)
 {
     struct out o;
 
-    (void)state;
     out_init(&o, -1);
     o.json_lines = true;
     for (int i = 0; i < 2; i++) {
@@ -236,13 +226,12 @@ static void only_one_object_has_the_version(void **state)
     out_fini(&o);
 }
 
-static void json_that_failed_is_not_written(void **state)
+TEST(json_that_failed_is_not_written)
 {
     struct out o;
     char got[8];
     int fd[2];
 
-    (void)state;
     assert_int_equal(pipe(fd), 0);
     out_init(&o, fd[1]);
     o.wants_json = true;
@@ -255,11 +244,10 @@ static void json_that_failed_is_not_written(void **state)
     close(fd[0]);
 }
 
-static void text_from_disk_is_cleaned(void **state)
+TEST(text_from_disk_is_cleaned)
 {
     struct out o;
 
-    (void)state;
     out_init(&o, -1);
     out_text(&o, SLICE("a\x1b]0;x\x07"
                        "b\nc"));
@@ -300,9 +288,8 @@ static const char *line_of(struct out *o, bool color)
     return line_in(o, (struct session_line_columns){ .width = 0 });
 }
 
-static void the_age_of_a_touched_file_is_that_of_its_last_message(void **state)
+TEST(the_age_of_a_touched_file_is_that_of_its_last_message)
 {
-    (void)state;
     struct out o;
 
     assert_string_equal(
@@ -311,9 +298,8 @@ static void the_age_of_a_touched_file_is_that_of_its_last_message(void **state)
     out_fini(&o);
 }
 
-static void age_branch_tag_and_state_have_colours_of_their_own(void **state)
+TEST(age_branch_tag_and_state_have_colours_of_their_own)
 {
-    (void)state;
     struct out o;
 
     assert_string_equal(line_of(&o, true),
@@ -322,9 +308,8 @@ static void age_branch_tag_and_state_have_colours_of_their_own(void **state)
     out_fini(&o);
 }
 
-static void a_line_fits_the_terminal_it_is_written_to(void **state)
+TEST(a_line_fits_the_terminal_it_is_written_to)
 {
-    (void)state;
     struct out o;
 
     for (size_t width = 30; width < 130; width++) {
@@ -341,9 +326,8 @@ static void a_line_fits_the_terminal_it_is_written_to(void **state)
     }
 }
 
-static void an_id_that_needs_more_widens_only_itself(void **state)
+TEST(an_id_that_needs_more_widens_only_itself)
 {
-    (void)state;
     struct session_row twin = touched;
     struct session_line_columns look = { .ids = short_ids_new(), .id_columns = 8 };
     struct out o;
@@ -361,9 +345,8 @@ static void an_id_that_needs_more_widens_only_itself(void **state)
     session_line_columns_close(&look);
 }
 
-static void beside_a_long_id_the_title_is_shorter(void **state)
+TEST(beside_a_long_id_the_title_is_shorter)
 {
-    (void)state;
     struct session_row twin = touched;
     struct session_line_columns look = {
         .ids = short_ids_new(),
@@ -396,9 +379,8 @@ static void beside_a_long_id_the_title_is_shorter(void **state)
     session_line_columns_close(&look);
 }
 
-static void an_id_with_its_kind_in_front_has_room(void **state)
+TEST(an_id_with_its_kind_in_front_has_room)
 {
-    (void)state;
     struct session_row row = touched;
     struct session_line_columns look = { .ids = short_ids_new(), .id_columns = 8 };
 
@@ -411,9 +393,8 @@ static void an_id_with_its_kind_in_front_has_room(void **state)
     session_line_columns_close(&look);
 }
 
-static void agents_are_named_where_there_are_several(void **state)
+TEST(agents_are_named_where_there_are_several)
 {
-    (void)state;
     const struct store_ops long_name = { .name = "another" };
     struct store other = { .ops = &long_name };
     struct session_row row = touched;
@@ -436,9 +417,8 @@ static void agents_are_named_where_there_are_several(void **state)
     session_line_columns_close(&look);
 }
 
-static void the_columns_have_headings(void **state)
+TEST(the_columns_have_headings)
 {
-    (void)state;
     struct session_line_columns look = { .id_columns = 8, .shows_projects = true };
     struct out o;
 
@@ -449,13 +429,12 @@ static void the_columns_have_headings(void **state)
     out_fini(&o);
 }
 
-static void a_failure_is_one_clean_line(void **state)
+TEST(a_failure_is_one_clean_line)
 {
     struct err e = { 0 };
     char line[256];
     int fd[2];
 
-    (void)state;
     errno = EACCES;
     err_sys(&e, "/tmp/a\x1b[31m\nb", "open transcript");
     assert_int_equal(pipe(fd), 0);
@@ -467,33 +446,4 @@ static void a_failure_is_one_clean_line(void **state)
     assert_true(n > 0);
     line[n] = '\0';
     assert_string_equal(line, "reprise: Permission denied: open transcript: /tmp/a^[[31m b\n");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_are_written_in_pieces),
-        cmocka_unit_test(long_texts_are_printed_whole),
-        cmocka_unit_test(a_closed_pipe_is_no_failure),
-        cmocka_unit_test(control_and_invisible_characters_are_printed_as_json_escapes),
-        cmocka_unit_test(the_bytes_of_a_file_are_printed_unchanged),
-        cmocka_unit_test(a_full_disk_is_a_failure),
-        cmocka_unit_test(the_first_failure_sticks),
-        cmocka_unit_test(a_json_value_has_its_members_in_order),
-        cmocka_unit_test(an_array_that_streams_has_a_row_a_line),
-        cmocka_unit_test(only_one_object_has_the_version),
-        cmocka_unit_test(json_that_failed_is_not_written),
-        cmocka_unit_test(text_from_disk_is_cleaned),
-        cmocka_unit_test(a_failure_is_one_clean_line),
-        cmocka_unit_test(the_age_of_a_touched_file_is_that_of_its_last_message),
-        cmocka_unit_test(age_branch_tag_and_state_have_colours_of_their_own),
-        cmocka_unit_test(a_line_fits_the_terminal_it_is_written_to),
-        cmocka_unit_test(an_id_that_needs_more_widens_only_itself),
-        cmocka_unit_test(beside_a_long_id_the_title_is_shorter),
-        cmocka_unit_test(an_id_with_its_kind_in_front_has_room),
-        cmocka_unit_test(agents_are_named_where_there_are_several),
-        cmocka_unit_test(the_columns_have_headings),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

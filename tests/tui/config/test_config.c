@@ -19,11 +19,10 @@ static enum err_code read_text(struct config *c, const char *text)
     return config_read(c, path, NULL);
 }
 
-static void the_defaults_include_the_resume_command(void **state)
+TEST(the_defaults_include_the_resume_command)
 {
     struct config c;
 
-    (void)state;
     config_init(&c);
     assert_string_equal(config_resume_command(&c, "claude"), "claude --resume {id}");
     assert_null(config_resume_command(&c, "unheard-of"));
@@ -31,11 +30,10 @@ static void the_defaults_include_the_resume_command(void **state)
     config_fini(&c);
 }
 
-static void settings_in_the_file_take_effect(void **state)
+TEST(settings_in_the_file_take_effect)
 {
     struct config c;
 
-    (void)state;
     assert_int_equal(read_text(&c,
                                "# mine\nkeys = vim\ndensity=two-lines\nascii = yes\nmouse = no\n"
                                "sort = title\npreview = off\ncolors = none\nscope = all\n"
@@ -65,11 +63,10 @@ static double cost_of(const struct config *c, const char *model, double recorded
     return config_cost(c, &a, slice_of(model));
 }
 
-static void a_model_costs_what_the_longest_name_says(void **state)
+TEST(a_model_costs_what_the_longest_name_says)
 {
     struct config c;
 
-    (void)state;
     assert_int_equal(read_text(&c,
                                "[prices]\nopus* = 1 2 3 4\nopus-4* = 10 0 0 0\nopus-4-1=0 0.5 0 0\n"
                                "a = 1 2 3\nb = 1 2 3 -4\nc = 1 2 3 4 5\nd = nan 1 1 1\n"),
@@ -84,12 +81,11 @@ static void a_model_costs_what_the_longest_name_says(void **state)
     config_fini(&c);
 }
 
-static void every_mistake_is_named_with_its_line(void **state)
+TEST(every_mistake_is_named_with_its_line)
 {
     struct config c;
     char place[96];
 
-    (void)state;
     assert_int_equal(read_text(&c, "kyes = vim\nkeys = emacs\nascii = yes\n\nnonsense\n"
                                    "[colors]\ntilte = red\ntitle = rde\n[claude]\nfork = x\n"),
                      ERR_OK);
@@ -117,7 +113,7 @@ static void expect_problem(const struct config *c, size_t i, int line, const cha
     assert_non_null(strstr(c->problems->problem[i].err.text, text));
 }
 
-static void unknown_words_are_named_with_the_nearest(void **state)
+TEST(unknown_words_are_named_with_the_nearest)
 {
     struct config c;
     static const struct {
@@ -135,7 +131,6 @@ static void unknown_words_are_named_with_the_nearest(void **state)
         { "[codex]\nresume =\n", "no command follows resume" },
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         assert_int_equal(read_text(&c, cases[i].text), ERR_OK);
         assert_non_null(c.problems);
@@ -145,14 +140,13 @@ static void unknown_words_are_named_with_the_nearest(void **state)
     }
 }
 
-static void every_system_that_can_be_resumed_is_shown_and_configured(void **state)
+TEST(every_system_that_can_be_resumed_is_shown_and_configured)
 {
     struct config c;
     struct buf text = { 0 };
     struct config_entry entry;
     size_t shown = 0, systems = 0;
 
-    (void)state;
     for (; store_systems[systems]; systems++)
         assert_int_equal(buf_addf(&text, "[%s]\nresume = mine\n", store_systems[systems]->name),
                          ERR_OK);
@@ -168,11 +162,10 @@ static void every_system_that_can_be_resumed_is_shown_and_configured(void **stat
     buf_fini(&text);
 }
 
-static void keys_are_read_by_context(void **state)
+TEST(keys_are_read_by_context)
 {
     struct config c;
 
-    (void)state;
     assert_int_equal(read_text(&c,
                                "[keys.list]\ndelete = ctrl-d\ndelete = Ctrl+D ^E f7\nfork = none\n"
                                "menu = ctrl-x\n[keys.everywhere]\nhelp = f2\n"),
@@ -187,11 +180,10 @@ static void keys_are_read_by_context(void **state)
     config_fini(&c);
 }
 
-static void mistakes_in_keys_are_named(void **state)
+TEST(mistakes_in_keys_are_named)
 {
     struct config c;
 
-    (void)state;
     assert_int_equal(read_text(&c,
                                "[keys.lits]\nfork = f7\n[keys.list]\nfrok = f7\nhunk = f7\nfork =\n"
                                "fork = ctrl-m\nfork = alt-c ctrl-c\ndelete = f8\n"),
@@ -207,14 +199,13 @@ static void mistakes_in_keys_are_named(void **state)
     config_fini(&c);
 }
 
-static void conflicts_of_keys_are_named(void **state)
+TEST(conflicts_of_keys_are_named)
 {
     static const char text[] = "[keys.list]\nfork = ctrl-g\nrename = ctrl-g f9\ndelete = d\n"
                                "menu = f8\nsort = ctrl-x\nup = ctrl-t\npreview = none\n"
                                "print = enter\n[keys.everywhere]\nhelp = ctrl-s\n";
     struct config c;
 
-    (void)state;
     assert_int_equal(read_text(&c, text), ERR_OK);
     assert_null(c.problems);
     assert_true(config_check_keys(&c, path));
@@ -241,11 +232,10 @@ static void conflicts_of_keys_are_named(void **state)
 }
 
 /* [colors] counts whatever the theme is and wherever it is set. */
-static void styles_replace_those_of_the_theme(void **state)
+TEST(styles_replace_those_of_the_theme)
 {
     struct config c;
 
-    (void)state;
     config_init(&c);
     assert_int_equal(c.theme.look[STYLE_MATCH].fg, 3);
     assert_int_equal(c.light.look[STYLE_MATCH].fg & THEME_RGB, THEME_RGB);
@@ -262,12 +252,11 @@ static void styles_replace_those_of_the_theme(void **state)
     config_fini(&c);
 }
 
-static void a_line_too_long_for_the_reader_is_not_cut(void **state)
+TEST(a_line_too_long_for_the_reader_is_not_cut)
 {
     struct config c;
     char text[1000] = "[claude]\nresume = ";
 
-    (void)state;
     memset(text + strlen(text), 'x', 600);
     strcat(text, "\n[other]\nresume = y\n");
     assert_int_equal(read_text(&c, text), ERR_OK);
@@ -277,11 +266,10 @@ static void a_line_too_long_for_the_reader_is_not_cut(void **state)
     config_fini(&c);
 }
 
-static void a_missing_file_is_distinguished(void **state)
+TEST(a_missing_file_is_distinguished)
 {
     struct config c;
 
-    (void)state;
     config_init(&c);
     assert_int_equal(config_read(&c, "/nonexistent/config", NULL), ERR_NOT_FOUND);
     config_fini(&c);
@@ -304,20 +292,5 @@ static int remove_file(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_defaults_include_the_resume_command),
-        cmocka_unit_test(settings_in_the_file_take_effect),
-        cmocka_unit_test(a_model_costs_what_the_longest_name_says),
-        cmocka_unit_test(every_mistake_is_named_with_its_line),
-        cmocka_unit_test(unknown_words_are_named_with_the_nearest),
-        cmocka_unit_test(every_system_that_can_be_resumed_is_shown_and_configured),
-        cmocka_unit_test(keys_are_read_by_context),
-        cmocka_unit_test(mistakes_in_keys_are_named),
-        cmocka_unit_test(conflicts_of_keys_are_named),
-        cmocka_unit_test(styles_replace_those_of_the_theme),
-        cmocka_unit_test(a_line_too_long_for_the_reader_is_not_cut),
-        cmocka_unit_test(a_missing_file_is_distinguished),
-    };
-
-    return cmocka_run_group_tests(tests, make_file, remove_file);
+    return test_run(make_file, remove_file);
 }

@@ -25,18 +25,16 @@ static void assert_set(const char *command, const char *words, const char *want)
     arena_fini(&a);
 }
 
-static void new_flags_are_appended(void **state)
+TEST(new_flags_are_appended)
 {
-    (void)state;
     assert_set("claude --resume x", "--model opus", "claude --resume x --model opus");
     assert_set("claude --resume x", "--verbose --add-dir /a -p",
                "claude --resume x --verbose --add-dir /a -p");
     assert_set("--model --resume x", "--model opus", "--model --resume x --model opus");
 }
 
-static void a_flag_that_is_there_gets_the_new_value(void **state)
+TEST(a_flag_that_is_there_gets_the_new_value)
 {
-    (void)state;
     assert_set("claude --model opus --resume x", "--model haiku --verbose",
                "claude --model haiku --resume x --verbose");
     assert_set("claude --model=opus --resume x", "--model haiku",
@@ -46,14 +44,4 @@ static void a_flag_that_is_there_gets_the_new_value(void **state)
     assert_set("claude --model --resume x", "--model haiku",
                "claude --model --resume x --model haiku");
     assert_set("claude --print x", "--print", "claude --print x --print");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(new_flags_are_appended),
-        cmocka_unit_test(a_flag_that_is_there_gets_the_new_value),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,17 +11,15 @@ static void assert_quoted(struct slice word, const char *want)
     buf_fini(&out);
 }
 
-static void plain_words_are_not_quoted(void **state)
+TEST(plain_words_are_not_quoted)
 {
-    (void)state;
     assert_quoted(slice_of("/home/u/src/shop-2.0"), "/home/u/src/shop-2.0");
     assert_quoted(slice_of("--resume"), "--resume");
     assert_quoted(slice_of("caf\xc3\xa9"), "'caf\xc3\xa9'");
 }
 
-static void special_words_are_quoted(void **state)
+TEST(special_words_are_quoted)
 {
-    (void)state;
     assert_quoted(slice_of(""), "''");
     assert_quoted(slice_of("a b"), "'a b'");
     assert_quoted(slice_of("~"), "'~'");
@@ -29,9 +27,8 @@ static void special_words_are_quoted(void **state)
     assert_quoted(slice_of("it's $HOME `x`"), "'it'\\''s $HOME `x`'");
 }
 
-static void control_bytes_are_escaped_not_printed(void **state)
+TEST(control_bytes_are_escaped_not_printed)
 {
-    (void)state;
     assert_quoted(slice_of("a\x1b[31m'\\\n"), "$'a\\033[31m\\047\\134\\012'");
     assert_quoted(slice_of("\xc2\x9b"), "$'\\302\\233'");
     assert_quoted(slice_of("a\xe2\x80\xae"), "$'a\\342\\200\\256'");
@@ -39,12 +36,11 @@ static void control_bytes_are_escaped_not_printed(void **state)
 }
 
 /* Every byte but NUL, through bash and back. */
-static void a_shell_reads_what_was_quoted(void **state)
+TEST(a_shell_reads_what_was_quoted)
 {
     char word[256], line[2048], back[512];
     struct buf out = { 0 };
 
-    (void)state;
     for (int i = 1; i < 256; i++)
         word[i - 1] = (char)i;
     assert_int_equal(shell_quote(&out, (struct slice){ word, 255 }), ERR_OK);
@@ -74,12 +70,11 @@ static char **split(const char *line, struct arena *a)
     return rc ? NULL : argv;
 }
 
-static void words_are_split_at_blanks(void **state)
+TEST(words_are_split_at_blanks)
 {
     struct arena a = { 0 };
     char **argv = split("  claude\t--resume  \"a b\"'c d'\\ e  ", &a);
 
-    (void)state;
     assert_string_equal(argv[0], "claude");
     assert_string_equal(argv[1], "--resume");
     assert_string_equal(argv[2], "a bc d e");
@@ -87,12 +82,11 @@ static void words_are_split_at_blanks(void **state)
     arena_fini(&a);
 }
 
-static void a_value_is_never_split_or_read_again(void **state)
+TEST(a_value_is_never_split_or_read_again)
 {
     struct arena a = { 0 };
     char **argv = split("run {id} \"{id}\" '{id}' --x={id} {cwd} {other} {", &a);
 
-    (void)state;
     assert_string_equal(argv[1], "x y'z");
     assert_string_equal(argv[2], "x y'z");
     assert_string_equal(argv[3], "{id}");
@@ -104,29 +98,13 @@ static void a_value_is_never_split_or_read_again(void **state)
     arena_fini(&a);
 }
 
-static void an_open_quote_or_nothing_is_refused(void **state)
+TEST(an_open_quote_or_nothing_is_refused)
 {
     struct arena a = { 0 };
 
-    (void)state;
     assert_null(split("claude 'x", &a));
     assert_null(split("claude \"x", &a));
     assert_null(split("   ", &a));
     assert_null(split("", &a));
     arena_fini(&a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(plain_words_are_not_quoted),
-        cmocka_unit_test(special_words_are_quoted),
-        cmocka_unit_test(control_bytes_are_escaped_not_printed),
-        cmocka_unit_test(a_shell_reads_what_was_quoted),
-        cmocka_unit_test(words_are_split_at_blanks),
-        cmocka_unit_test(a_value_is_never_split_or_read_again),
-        cmocka_unit_test(an_open_quote_or_nothing_is_refused),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,9 +10,8 @@ static struct session_ref some_ref(void)
     return (struct session_ref){ .id = SLICE("id"), .path = SLICE("/path"), .folder = SLICE("f") };
 }
 
-static void refs_are_copies(void **state)
+TEST(refs_are_copies)
 {
-    (void)state;
     char id[] = "one";
     struct session_ref ref = some_ref();
     struct ref_list *list = ref_list_new();
@@ -29,9 +28,8 @@ static void refs_are_copies(void **state)
     ref_list_free(list);
 }
 
-static void a_sub_agent_list_of_one_is_copied(void **state)
+TEST(a_sub_agent_list_of_one_is_copied)
 {
-    (void)state;
     struct session_ref ref = some_ref();
     struct ref_list *list = ref_list_one(&ref, SLICE("agent"));
 
@@ -42,9 +40,8 @@ static void a_sub_agent_list_of_one_is_copied(void **state)
     ref_list_free(NULL);
 }
 
-static void effects_are_taken_in_insertion_order(void **state)
+TEST(effects_are_taken_in_insertion_order)
 {
-    (void)state;
     struct effects fx = { 0 };
     struct effect e;
 
@@ -60,9 +57,8 @@ static void effects_are_taken_in_insertion_order(void **state)
     assert_false(effects_pop(&fx, &e));
 }
 
-static void effects_that_are_not_carried_out_are_freed(void **state)
+TEST(effects_that_are_not_carried_out_are_freed)
 {
-    (void)state;
     struct effects fx = { 0 };
     struct session_ref ref = some_ref();
     struct effect *e = effect_add(&fx, EFFECT_TAIL, REQUESTER_PREVIEW);
@@ -74,9 +70,8 @@ static void effects_that_are_not_carried_out_are_freed(void **state)
     assert_int_equal(fx.n, 0);
 }
 
-static void undelivered_messages_are_freed(void **state)
+TEST(undelivered_messages_are_freed)
 {
-    (void)state;
     struct session_ref ref = some_ref();
     struct err e;
     struct msg m[] = {
@@ -104,22 +99,20 @@ static void undelivered_messages_are_freed(void **state)
     }
 }
 
-static void a_turn_is_found_by_its_end(void **state)
+TEST(a_turn_is_found_by_its_end)
 {
     struct turn_usage turn[] = { { .end = 10, .sum.answers = 1 },
                                  { .end = 500, .sum.answers = 2 } };
     const struct conversation_usage u = { .turn = turn, .n = 2 };
 
-    (void)state;
     assert_int_equal(conversation_usage_of(&u, 500)->answers, 2);
     assert_int_equal(conversation_usage_of(&u, 10)->answers, 1);
     assert_null(conversation_usage_of(&u, 11));
     assert_null(conversation_usage_of(NULL, 10));
 }
 
-static void a_conversation_is_freed_by_its_last_holder(void **state)
+TEST(a_conversation_is_freed_by_its_last_holder)
 {
-    (void)state;
     struct conversation *c = conversation_new(NULL, NULL);
 
     assert_non_null(c);
@@ -128,18 +121,4 @@ static void a_conversation_is_freed_by_its_last_holder(void **state)
     assert_int_equal(atomic_load(&c->holders), 1);
     conversation_free(c);
     conversation_free(NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(refs_are_copies),
-        cmocka_unit_test(a_sub_agent_list_of_one_is_copied),
-        cmocka_unit_test(effects_are_taken_in_insertion_order),
-        cmocka_unit_test(effects_that_are_not_carried_out_are_freed),
-        cmocka_unit_test(undelivered_messages_are_freed),
-        cmocka_unit_test(a_turn_is_found_by_its_end),
-        cmocka_unit_test(a_conversation_is_freed_by_its_last_holder),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,13 +2,12 @@
 
 #include "tui/data/findings.h"
 
-static void texts_are_copied_with_their_owner(void **state)
+TEST(texts_are_copied_with_their_owner)
 {
     struct findings *fs = findings_new();
     char why[] = "first";
     struct finding f = { .kind = FINDING_TORN_TAIL, .path = "/a", .why = why, .fixable = true };
 
-    (void)state;
     assert_non_null(fs);
     assert_int_equal(findings_add(fs, "claude", &f, NULL), ERR_OK);
     why[0] = 'x';
@@ -23,26 +22,15 @@ static void texts_are_copied_with_their_owner(void **state)
     findings_free(NULL);
 }
 
-static void repaired_findings_are_no_longer_repairable(void **state)
+TEST(repaired_findings_are_no_longer_repairable)
 {
     struct findings *fs = findings_new();
     struct finding f = { .kind = FINDING_TORN_TAIL, .path = "/a", .why = "w", .fixable = true };
 
-    (void)state;
     assert_non_null(fs);
     assert_int_equal(findings_add(fs, "claude", &f, NULL), ERR_OK);
     f.fixed = true;
     assert_int_equal(findings_add(fs, "claude", &f, NULL), ERR_OK);
     assert_int_equal(findings_fixable(fs), 1);
     findings_free(fs);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(texts_are_copied_with_their_owner),
-        cmocka_unit_test(repaired_findings_are_no_longer_repairable),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

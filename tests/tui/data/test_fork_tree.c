@@ -41,9 +41,8 @@ static void assert_order(struct shop *x, const char *want)
     assert_string_equal(got, want);
 }
 
-static void a_fork_is_below_its_parent_at_the_place_of_the_first(void **state)
+TEST(a_fork_is_below_its_parent_at_the_place_of_the_first)
 {
-    (void)state;
     const int parents[SHOP] = { 3, -1, 3, -1, -1 };
     struct shop x;
 
@@ -58,9 +57,8 @@ static void a_fork_is_below_its_parent_at_the_place_of_the_first(void **state)
     screen_close(&x.s);
 }
 
-static void a_fork_of_a_fork_is_indented_further(void **state)
+TEST(a_fork_of_a_fork_is_indented_further)
 {
-    (void)state;
     const int parents[SHOP] = { 1, 2, -1, -1, -1 };
     struct shop x;
 
@@ -71,9 +69,8 @@ static void a_fork_of_a_fork_is_indented_further(void **state)
     screen_close(&x.s);
 }
 
-static void a_cycle_of_parents_shows_each_once(void **state)
+TEST(a_cycle_of_parents_shows_each_once)
 {
-    (void)state;
     const int parents[SHOP] = { 1, 2, 0, 3, -1 };
     struct shop x;
 
@@ -88,9 +85,8 @@ static void a_cycle_of_parents_shows_each_once(void **state)
     screen_close(&x.s);
 }
 
-static void a_missing_parent_is_ignored(void **state)
+TEST(a_missing_parent_is_ignored)
 {
-    (void)state;
     const int parents[SHOP] = { 3, -1, 3, -1, -1 };
     struct shop x;
 
@@ -103,9 +99,8 @@ static void a_missing_parent_is_ignored(void **state)
     screen_close(&x.s);
 }
 
-static void the_selection_and_the_filter_keep_the_tree(void **state)
+TEST(the_selection_and_the_filter_keep_the_tree)
 {
-    (void)state;
     const int parents[SHOP] = { 3, -1, 3, -1, -1 };
     struct shop x;
 
@@ -115,17 +110,4 @@ static void the_selection_and_the_filter_keep_the_tree(void **state)
     assert_non_null(strstr(screen_line(&x.s, 2), "Payment page copy"));
     assert_non_null(strstr(screen_line(&x.s, 3), "└╴Fix the payment"));
     screen_close(&x.s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_fork_is_below_its_parent_at_the_place_of_the_first),
-        cmocka_unit_test(a_fork_of_a_fork_is_indented_further),
-        cmocka_unit_test(a_cycle_of_parents_shows_each_once),
-        cmocka_unit_test(a_missing_parent_is_ignored),
-        cmocka_unit_test(the_selection_and_the_filter_keep_the_tree),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

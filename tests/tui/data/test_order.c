@@ -73,9 +73,8 @@ static void done(struct many *m)
     session_table_fini(&m->sessions);
 }
 
-static void equal_titles_are_ordered_by_time(void **state)
+TEST(equal_titles_are_ordered_by_time)
 {
-    (void)state;
     struct many m = { 0 };
     static const int64_t times[] = { 10, 20, 30, 40, 50, 60, 70 };
     static const char *const titles[] = { "The payment retry loop, part two",
@@ -93,9 +92,8 @@ static void equal_titles_are_ordered_by_time(void **state)
     done(&m);
 }
 
-static void equal_numbers_are_ordered_newest_first(void **state)
+TEST(equal_numbers_are_ordered_newest_first)
 {
-    (void)state;
     struct many m = { 0 };
     static const int64_t times[] = { 10, 30, 20, 40, -5 };
     static const int64_t created[] = { 7, 7, 7, 9, 7 };
@@ -108,9 +106,8 @@ static void equal_numbers_are_ordered_newest_first(void **state)
     done(&m);
 }
 
-static void only_known_sizes_are_compared(void **state)
+TEST(only_known_sizes_are_compared)
 {
-    (void)state;
     struct many m = { 0 };
     static const int64_t times[] = { 10, 20, 30 };
 
@@ -129,9 +126,8 @@ static void only_known_sizes_are_compared(void **state)
     done(&m);
 }
 
-static void sessions_of_one_time_are_ordered_by_id(void **state)
+TEST(sessions_of_one_time_are_ordered_by_id)
 {
-    (void)state;
     enum { MANY = 300 };
     struct many m = { 0 };
     int64_t times[MANY];
@@ -178,9 +174,8 @@ static bool stands_before(const struct many *m, enum sort_kind sort, uint32_t a,
 }
 
 /* Titles of a few words, so that many have common prefixes and some are equal; times that differ little or much. */
-static void any_two_sessions_are_ordered_correctly(void **state)
+TEST(any_two_sessions_are_ordered_correctly)
 {
-    (void)state;
     enum { MANY = 999, LENGTH = 120 };
     static const char *const words[] = {
         "fix ",  "the ",           "payment ", "refactoring ", "\xc3\xa9t\xc3\xa9 ",
@@ -210,16 +205,4 @@ static void any_two_sessions_are_ordered_correctly(void **state)
             assert_true(stands_before(&m, sorts[k], m.order.entry[i - 1], m.order.entry[i]));
     }
     done(&m);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(equal_titles_are_ordered_by_time),
-        cmocka_unit_test(equal_numbers_are_ordered_newest_first),
-        cmocka_unit_test(only_known_sizes_are_compared),
-        cmocka_unit_test(sessions_of_one_time_are_ordered_by_id),
-        cmocka_unit_test(any_two_sessions_are_ordered_correctly),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

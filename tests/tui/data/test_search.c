@@ -18,28 +18,24 @@ static void assert_found(struct slice text, struct slice needle, size_t where, s
     assert_int_equal(n, length);
 }
 
-static void small_letters_find_both(void **state)
+TEST(small_letters_find_both)
 {
-    (void)state;
-
     assert_found(SLICE("a Payment"), SLICE("payment"), 2, 7);
     assert_found(SLICE("xx PAY pay"), SLICE("pay"), 3, 3);
     assert_found(SLICE("\u00C9t\u00E9"), SLICE("\u00E9t\u00E9"), 0, 5);
     assert_found(SLICE("ppPpPa"), SLICE("ppa"), 3, 3);
 }
 
-static void a_capital_letter_is_matched_exactly(void **state)
+TEST(a_capital_letter_is_matched_exactly)
 {
-    (void)state;
     size_t at, n;
 
     assert_false(search_text(SLICE("payment"), SLICE("Pay"), &at, &n));
     assert_found(SLICE("pay Pay"), SLICE("Pay"), 4, 3);
 }
 
-static void an_empty_needle_is_not_found(void **state)
+TEST(an_empty_needle_is_not_found)
 {
-    (void)state;
     size_t at, n;
 
     assert_false(search_text(SLICE("abc"), SLICE(""), &at, &n));
@@ -48,10 +44,8 @@ static void an_empty_needle_is_not_found(void **state)
     assert_false(search_text(SLICE("\xff\xfe"), SLICE("\u00e9"), &at, &n));
 }
 
-static void occurrences_are_counted_side_by_side(void **state)
+TEST(occurrences_are_counted_side_by_side)
 {
-    (void)state;
-
     assert_int_equal(search_count(SLICE("aaaa"), SLICE("aa")), 2);
     assert_int_equal(search_count(SLICE("a b A"), SLICE("a")), 2);
     assert_int_equal(search_count(SLICE("abc"), SLICE("x")), 0);
@@ -108,9 +102,8 @@ static struct transcript *three_rows(const char *path)
     return t;
 }
 
-static void every_block_that_holds_the_needle_is_found(void **state)
+TEST(every_block_that_holds_the_needle_is_found)
 {
-    (void)state;
     char path[] = "/tmp/search-XXXXXX";
     int fd = mkstemp(path);
     struct store store = { .ops = &claude_ops };
@@ -135,16 +128,4 @@ static void every_block_that_holds_the_needle_is_found(void **state)
     assert_int_equal(jobs_search(c, SLICE("needle"), &stop, take, &found, NULL), ERR_CANCELLED);
     conversation_free(c);
     unlink(path);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(small_letters_find_both),
-        cmocka_unit_test(a_capital_letter_is_matched_exactly),
-        cmocka_unit_test(an_empty_needle_is_not_found),
-        cmocka_unit_test(occurrences_are_counted_side_by_side),
-        cmocka_unit_test(every_block_that_holds_the_needle_is_found),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -43,9 +43,8 @@ static struct session_row *row_of(const struct session_table *r, uint32_t entry,
     return row;
 }
 
-static void a_session_keeps_its_number_through_refreshes(void **state)
+TEST(a_session_keeps_its_number_through_refreshes)
 {
-    (void)state;
     struct session_table r = { 0 };
     struct session_ref refs[] = { ref_of("a", "1", 100), ref_of("a", "2", 200) };
 
@@ -66,9 +65,8 @@ static void a_session_keeps_its_number_through_refreshes(void **state)
     session_table_fini(&r);
 }
 
-static void damaged_sessions_are_counted_while_listed(void **state)
+TEST(damaged_sessions_are_counted_while_listed)
 {
-    (void)state;
     struct session_table r = { 0 };
     struct session_ref refs[] = { ref_of("a", "1", 100), ref_of("a", "2", 200),
                                   ref_of("a", "3", 300) };
@@ -93,9 +91,8 @@ static void damaged_sessions_are_counted_while_listed(void **state)
     session_table_fini(&r);
 }
 
-static void only_a_changed_file_is_read_again(void **state)
+TEST(only_a_changed_file_is_read_again)
 {
-    (void)state;
     struct session_table r = { 0 };
     struct session_ref refs[] = { ref_of("a", "1", 100), ref_of("a", "2", 200) };
 
@@ -112,9 +109,8 @@ static void only_a_changed_file_is_read_again(void **state)
     session_table_fini(&r);
 }
 
-static void the_newest_listable_copy_is_listed(void **state)
+TEST(the_newest_listable_copy_is_listed)
 {
-    (void)state;
     struct session_table r = { 0 };
     struct session_ref refs[] = { ref_of("a", "1", 100), ref_of("b", "1", 300),
                                   ref_of("c", "1", 200), ref_of("a", "2", 50) };
@@ -136,9 +132,8 @@ static void the_newest_listable_copy_is_listed(void **state)
     session_table_fini(&r);
 }
 
-static void a_file_that_vanished_during_the_read_is_gone(void **state)
+TEST(a_file_that_vanished_during_the_read_is_gone)
 {
-    (void)state;
     struct session_table r = { 0 };
     struct session_ref ref = ref_of("a", "1", 100);
 
@@ -151,9 +146,8 @@ static void a_file_that_vanished_during_the_read_is_gone(void **state)
     session_table_fini(&r);
 }
 
-static void many_sessions_are_found_by_their_paths(void **state)
+TEST(many_sessions_are_found_by_their_paths)
 {
-    (void)state;
     enum { MANY = 3000 };
     struct session_table r = { 0 };
     struct ref_list *list = ref_list_new();
@@ -177,9 +171,8 @@ static void many_sessions_are_found_by_their_paths(void **state)
 }
 
 /* --- order */
-static void equal_times_are_ordered_by_id(void **state)
+TEST(equal_times_are_ordered_by_id)
 {
-    (void)state;
     struct session_table r = { 0 };
     struct filter none = { 0 };
     struct order o = { 0 };
@@ -197,9 +190,8 @@ static void equal_times_are_ordered_by_id(void **state)
     session_table_fini(&r);
 }
 
-static void unknown_values_sort_last(void **state)
+TEST(unknown_values_sort_last)
 {
-    (void)state;
     struct session_table r = { 0 };
     struct filter none = { 0 };
     struct order o = { 0 };
@@ -217,9 +209,8 @@ static void unknown_values_sort_last(void **state)
     session_table_fini(&r);
 }
 
-static void recorded_activity_takes_precedence_over_the_file_time(void **state)
+TEST(recorded_activity_takes_precedence_over_the_file_time)
 {
-    (void)state;
     struct session_table r = { 0 };
     struct filter none = { 0 };
     struct order o = { 0 };
@@ -234,20 +225,4 @@ static void recorded_activity_takes_precedence_over_the_file_time(void **state)
     assert_int_equal(o.entry[0], 1);
     order_fini(&o);
     session_table_fini(&r);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_session_keeps_its_number_through_refreshes),
-        cmocka_unit_test(damaged_sessions_are_counted_while_listed),
-        cmocka_unit_test(only_a_changed_file_is_read_again),
-        cmocka_unit_test(the_newest_listable_copy_is_listed),
-        cmocka_unit_test(a_file_that_vanished_during_the_read_is_gone),
-        cmocka_unit_test(many_sessions_are_found_by_their_paths),
-        cmocka_unit_test(equal_times_are_ordered_by_id),
-        cmocka_unit_test(unknown_values_sort_last),
-        cmocka_unit_test(recorded_activity_takes_precedence_over_the_file_time),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

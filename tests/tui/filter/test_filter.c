@@ -68,9 +68,8 @@ static const char *ask(struct rows *r, const char *query, bool by_score)
     return out;
 }
 
-static void an_empty_query_shows_all_but_archived_ones_in_their_order(void **state)
+TEST(an_empty_query_shows_all_but_archived_ones_in_their_order)
 {
-    (void)state;
     struct rows r;
 
     fill(&r);
@@ -79,9 +78,8 @@ static void an_empty_query_shows_all_but_archived_ones_in_their_order(void **sta
     filter_fini(&r.filter);
 }
 
-static void every_field_is_searched(void **state)
+TEST(every_field_is_searched)
 {
-    (void)state;
     struct rows r;
 
     fill(&r);
@@ -94,9 +92,8 @@ static void every_field_is_searched(void **state)
     filter_fini(&r.filter);
 }
 
-static void equal_scores_keep_the_order_of_the_list(void **state)
+TEST(equal_scores_keep_the_order_of_the_list)
 {
-    (void)state;
     struct rows r;
 
     fill(&r);
@@ -105,9 +102,8 @@ static void equal_scores_keep_the_order_of_the_list(void **state)
     filter_fini(&r.filter);
 }
 
-static void one_letter_ranks_by_beginnings_of_words(void **state)
+TEST(one_letter_ranks_by_beginnings_of_words)
 {
-    (void)state;
     struct rows r;
 
     fill(&r);
@@ -115,9 +111,8 @@ static void one_letter_ranks_by_beginnings_of_words(void **state)
     filter_fini(&r.filter);
 }
 
-static void a_single_word_matches_an_id_prefix(void **state)
+TEST(a_single_word_matches_an_id_prefix)
 {
-    (void)state;
     struct rows r;
 
     fill(&r);
@@ -127,9 +122,8 @@ static void a_single_word_matches_an_id_prefix(void **state)
     filter_fini(&r.filter);
 }
 
-static void texts_of_the_row_are_found_by_plain_words(void **state)
+TEST(texts_of_the_row_are_found_by_plain_words)
 {
-    (void)state;
     static struct store_ops goat = { .name = "goat" };
     static const struct store other = { .ops = &goat };
     struct rows r;
@@ -153,9 +147,8 @@ static void texts_of_the_row_are_found_by_plain_words(void **state)
     filter_fini(&r.filter);
 }
 
-static void an_id_is_found_while_being_typed(void **state)
+TEST(an_id_is_found_while_being_typed)
 {
-    (void)state;
     static const char *const typed[] = { "b", "bb", "bbb", "bbbb", "bbbb0", "bbbb0004" };
     struct rows r;
 
@@ -173,9 +166,8 @@ static void an_id_is_found_while_being_typed(void **state)
     filter_fini(&r.filter);
 }
 
-static void field_filters_test_their_field(void **state)
+TEST(field_filters_test_their_field)
 {
-    (void)state;
     struct rows r;
 
     fill(&r);
@@ -198,9 +190,8 @@ static void field_filters_test_their_field(void **state)
     filter_fini(&r.filter);
 }
 
-static void alternatives_and_negations_combine(void **state)
+TEST(alternatives_and_negations_combine)
 {
-    (void)state;
     struct rows r;
 
     fill(&r);
@@ -214,9 +205,8 @@ static void alternatives_and_negations_combine(void **state)
 }
 
 /* Typing letter by letter filters only the remaining entries; the result must be that of filtering all. */
-static void narrowing_gives_the_results_of_a_new_query(void **state)
+TEST(narrowing_gives_the_results_of_a_new_query)
 {
-    (void)state;
     static const char *const queries[] = { "pay ret", "fix lo",   "'pay co", "refund x",
                                            "a b c d", "^pay key", "p!a",     "in|x a" };
     struct rows r;
@@ -234,9 +224,8 @@ static void narrowing_gives_the_results_of_a_new_query(void **state)
     filter_fini(&r.filter);
 }
 
-static void an_undescribed_session_matches_only_the_empty_query(void **state)
+TEST(an_undescribed_session_matches_only_the_empty_query)
 {
-    (void)state;
     struct rows r;
 
     fill(&r);
@@ -246,9 +235,8 @@ static void an_undescribed_session_matches_only_the_empty_query(void **state)
     filter_fini(&r.filter);
 }
 
-static void a_row_that_changed_is_found_by_its_new_texts(void **state)
+TEST(a_row_that_changed_is_found_by_its_new_texts)
 {
-    (void)state;
     struct rows r;
 
     fill(&r);
@@ -260,9 +248,8 @@ static void a_row_that_changed_is_found_by_its_new_texts(void **state)
     filter_fini(&r.filter);
 }
 
-static void matches_are_known_byte_by_byte(void **state)
+TEST(matches_are_known_byte_by_byte)
 {
-    (void)state;
     struct query q;
     bool hit[64] = { false };
     struct slice title = SLICE("Größere Änderungen");
@@ -293,9 +280,8 @@ static void fill_many(struct rows *r, struct session_row *row, uint32_t *order)
     }
 }
 
-static void many_sessions_are_filtered_in_steps_with_early_results(void **state)
+TEST(many_sessions_are_filtered_in_steps_with_early_results)
 {
-    (void)state;
     struct session_row *row = calloc(MANY, sizeof *row);
     uint32_t *order = calloc(MANY, sizeof *order);
     struct rows r;
@@ -350,9 +336,8 @@ static void many_sessions_are_filtered_in_steps_with_early_results(void **state)
     free(row);
 }
 
-static void a_session_vanishing_between_two_steps_does_no_harm(void **state)
+TEST(a_session_vanishing_between_two_steps_does_no_harm)
 {
-    (void)state;
     struct session_row *row = calloc(MANY, sizeof *row);
     uint32_t *order = calloc(MANY, sizeof *order);
     struct rows r;
@@ -371,26 +356,4 @@ static void a_session_vanishing_between_two_steps_does_no_harm(void **state)
     filter_fini(f);
     free(order);
     free(row);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_empty_query_shows_all_but_archived_ones_in_their_order),
-        cmocka_unit_test(every_field_is_searched),
-        cmocka_unit_test(equal_scores_keep_the_order_of_the_list),
-        cmocka_unit_test(one_letter_ranks_by_beginnings_of_words),
-        cmocka_unit_test(a_single_word_matches_an_id_prefix),
-        cmocka_unit_test(texts_of_the_row_are_found_by_plain_words),
-        cmocka_unit_test(an_id_is_found_while_being_typed),
-        cmocka_unit_test(field_filters_test_their_field),
-        cmocka_unit_test(alternatives_and_negations_combine),
-        cmocka_unit_test(narrowing_gives_the_results_of_a_new_query),
-        cmocka_unit_test(an_undescribed_session_matches_only_the_empty_query),
-        cmocka_unit_test(a_row_that_changed_is_found_by_its_new_texts),
-        cmocka_unit_test(matches_are_known_byte_by_byte),
-        cmocka_unit_test(many_sessions_are_filtered_in_steps_with_early_results),
-        cmocka_unit_test(a_session_vanishing_between_two_steps_does_no_harm),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -41,9 +41,8 @@ static void check(struct slice a, struct slice b)
         assert_int_equal(keys, bytes);
 }
 
-static void any_two_bytes_keep_their_order(void **state)
+TEST(any_two_bytes_keep_their_order)
 {
-    (void)state;
     for (int a = 0; a < 256; a++)
         for (int b = 0; b < 256; b++) {
             const char x[] = { 'a', (char)a, 'm' }, y[] = { 'a', (char)b, 'm' };
@@ -54,9 +53,8 @@ static void any_two_bytes_keep_their_order(void **state)
         }
 }
 
-static void titles_of_any_bytes_keep_their_order(void **state)
+TEST(titles_of_any_bytes_keep_their_order)
 {
-    (void)state;
     enum { LENGTH = 48, ROUNDS = 20000 };
     static const char some[] = "ab z`{-0\x00\x1f\x7f\x80\xbf\xc3\xff";
     uint64_t seed = 7;
@@ -77,9 +75,8 @@ static void titles_of_any_bytes_keep_their_order(void **state)
     }
 }
 
-static void keys_end_with_their_title(void **state)
+TEST(keys_end_with_their_title)
 {
-    (void)state;
     uint64_t key[TITLE_KEYS];
 
     fold_title_keys(SLICE("fix loops"), key); /* nine */
@@ -90,14 +87,4 @@ static void keys_end_with_their_title(void **state)
     fold_title_keys((struct slice){ NULL, 0 }, key);
     assert_int_equal(key[0], 0);
     assert_false(fold_title_is_cut(TITLE_NONE));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(any_two_bytes_keep_their_order),
-        cmocka_unit_test(titles_of_any_bytes_keep_their_order),
-        cmocka_unit_test(keys_end_with_their_title),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

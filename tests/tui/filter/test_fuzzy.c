@@ -63,33 +63,29 @@ static int near(const char *word, const char *text)
     return score;
 }
 
-static void letters_fit_in_order_with_gaps(void **state)
+TEST(letters_fit_in_order_with_gaps)
 {
-    (void)state;
     assert_true(best("pyrt", "payment retry") > 0);
     assert_int_equal(best("ytrp", "payment retry"), FUZZY_NO);
     assert_int_equal(best("payments", "payment"), FUZZY_NO);
     assert_int_equal(best("x", ""), FUZZY_NO);
 }
 
-static void a_run_beats_initials_and_initials_beat_scattered_letters(void **state)
+TEST(a_run_beats_initials_and_initials_beat_scattered_letters)
 {
-    (void)state;
     assert_true(best("fix", "fix the loop") > best("fix", "file index of xml"));
     assert_true(best("fix", "file index xml") > best("fix", "of a lift in a box"));
 }
 
-static void the_start_of_a_word_beats_its_middle(void **state)
+TEST(the_start_of_a_word_beats_its_middle)
 {
-    (void)state;
     assert_true(best("try", "retry try again") > best("try", "retry once"));
     assert_true(best("bar", "foo/bar") > best("bar", "foobar"));
     assert_true(best("bar", "fooBar") > best("bar", "foobar"));
 }
 
-static void the_best_match_is_found_even_if_the_first_is_poor(void **state)
+TEST(the_best_match_is_found_even_if_the_first_is_poor)
 {
-    (void)state;
     uint16_t at[FUZZY_NEEDLE_MAX];
     struct fuzzy_needle needle;
     struct text t;
@@ -102,18 +98,16 @@ static void the_best_match_is_found_even_if_the_first_is_poor(void **state)
     drop(&t);
 }
 
-static void small_letters_find_capitals_and_capitals_only_themselves(void **state)
+TEST(small_letters_find_capitals_and_capitals_only_themselves)
 {
-    (void)state;
     assert_true(best("readme", "Update README") > 0);
     assert_true(best("README", "Update README") > 0);
     assert_int_equal(best("README", "Update readme"), FUZZY_NO);
     assert_int_equal(exact("Fix", "the fix", ANCHOR_NONE), FUZZY_NO);
 }
 
-static void accents_and_widths_make_no_difference(void **state)
+TEST(accents_and_widths_make_no_difference)
 {
-    (void)state;
     assert_true(best("anderung", "Größere Änderungen") > 0);
     assert_true(best("ÄNDER", "GRÖSSERE ÄNDERUNG") > 0);
     assert_true(exact("strasse", "Straße", ANCHOR_NONE) > 0);
@@ -121,9 +115,8 @@ static void accents_and_widths_make_no_difference(void **state)
     assert_true(best("cafe", "cafe\xcc\x81") > 0);
 }
 
-static void a_multibyte_character_matches_completely_or_not_at_all(void **state)
+TEST(a_multibyte_character_matches_completely_or_not_at_all)
 {
-    (void)state;
     assert_true(best("設定", "新しい設定です") > 0);
     assert_true(best("設定", "設を定める") > 0);
     /* U+8A2D is E8 A8 AD, U+8A2E is E8 A8 AE: they share two bytes. */
@@ -132,9 +125,8 @@ static void a_multibyte_character_matches_completely_or_not_at_all(void **state)
     assert_int_equal(best("定", "\xe5\x80\x80\xe8\xae\x80\xe8\x80\x9a"), FUZZY_NO);
 }
 
-static void anchors_bind_a_word_to_the_ends(void **state)
+TEST(anchors_bind_a_word_to_the_ends)
 {
-    (void)state;
     assert_true(exact("fix", "fix it", ANCHOR_START) >= 0);
     assert_int_equal(exact("it", "fix it", ANCHOR_START), FUZZY_NO);
     assert_true(exact("it", "fix it", ANCHOR_END) >= 0);
@@ -143,9 +135,8 @@ static void anchors_bind_a_word_to_the_ends(void **state)
     assert_int_equal(exact("fix", "fix it", ANCHOR_BOTH), FUZZY_NO);
 }
 
-static void a_match_at_the_start_of_a_word_is_best(void **state)
+TEST(a_match_at_the_start_of_a_word_is_best)
 {
-    (void)state;
     struct fuzzy_needle needle;
     struct text t;
     struct fuzzy_haystack haystack = fold(&t, "retry the try");
@@ -157,9 +148,8 @@ static void a_match_at_the_start_of_a_word_is_best(void **state)
     drop(&t);
 }
 
-static void in_a_long_text_only_close_letters_match(void **state)
+TEST(in_a_long_text_only_close_letters_match)
 {
-    (void)state;
     const char *text = "please look at the webhook, it sometimes fires twice";
 
     assert_true(near("webhook", text) > 0);
@@ -170,9 +160,8 @@ static void in_a_long_text_only_close_letters_match(void **state)
 }
 
 /* Narrowing depends on this: a text that matches a longer word matches its prefixes. */
-static void a_match_of_a_word_matches_its_prefixes(void **state)
+TEST(a_match_of_a_word_matches_its_prefixes)
 {
-    (void)state;
     static const char *const texts[] = {
         "a-b c of the webhook",    "abc",      "xabc xxabxc", "please add a bigger cache",
         "the second abbey chapel", "ab c abc", "aabbcc",      "a b c d e f g",
@@ -193,9 +182,8 @@ static void a_match_of_a_word_matches_its_prefixes(void **state)
             }
 }
 
-static void words_and_texts_of_any_length_are_accepted(void **state)
+TEST(words_and_texts_of_any_length_are_accepted)
 {
-    (void)state;
     char text[600], word[200];
 
     memset(text, 'a', sizeof text - 1);
@@ -207,29 +195,8 @@ static void words_and_texts_of_any_length_are_accepted(void **state)
     assert_int_equal(best("", "text"), 0);
 }
 
-static void broken_bytes_are_text_like_any_other(void **state)
+TEST(broken_bytes_are_text_like_any_other)
 {
-    (void)state;
     assert_true(best("ok", "\xff\xfe ok \x80") > 0);
     assert_int_equal(best("\xff", "plain"), FUZZY_NO);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(letters_fit_in_order_with_gaps),
-        cmocka_unit_test(a_run_beats_initials_and_initials_beat_scattered_letters),
-        cmocka_unit_test(the_start_of_a_word_beats_its_middle),
-        cmocka_unit_test(the_best_match_is_found_even_if_the_first_is_poor),
-        cmocka_unit_test(small_letters_find_capitals_and_capitals_only_themselves),
-        cmocka_unit_test(accents_and_widths_make_no_difference),
-        cmocka_unit_test(a_multibyte_character_matches_completely_or_not_at_all),
-        cmocka_unit_test(anchors_bind_a_word_to_the_ends),
-        cmocka_unit_test(a_match_at_the_start_of_a_word_is_best),
-        cmocka_unit_test(in_a_long_text_only_close_letters_match),
-        cmocka_unit_test(a_match_of_a_word_matches_its_prefixes),
-        cmocka_unit_test(words_and_texts_of_any_length_are_accepted),
-        cmocka_unit_test(broken_bytes_are_text_like_any_other),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,9 +20,8 @@ static void assert_needle(const struct term *t, const char *text)
     assert_memory_equal(t->needle.text, text, t->needle.n);
 }
 
-static void plain_words_are_fuzzy_and_all_must_match(void **state)
+TEST(plain_words_are_fuzzy_and_all_must_match)
 {
-    (void)state;
     struct query q = parse("  fix  Loop ");
 
     assert_int_equal(q.n, 2);
@@ -35,9 +34,8 @@ static void plain_words_are_fuzzy_and_all_must_match(void **state)
     assert_int_equal(parse("").n, 0);
 }
 
-static void signs_around_a_word_are_those_of_fzf(void **state)
+TEST(signs_around_a_word_are_those_of_fzf)
 {
-    (void)state;
     struct query q = parse("'exact ^start end$ ^whole$ !not !^no a | b");
 
     assert_int_equal(q.n, 8);
@@ -55,9 +53,8 @@ static void signs_around_a_word_are_those_of_fzf(void **state)
     assert_true(q.term[7].or_before);
 }
 
-static void quotes_and_backslashes_keep_blanks_in_a_word(void **state)
+TEST(quotes_and_backslashes_keep_blanks_in_a_word)
 {
-    (void)state;
     struct query q = parse("\"two words\" a\\ b \"still open");
 
     assert_int_equal(q.n, 3);
@@ -68,9 +65,8 @@ static void quotes_and_backslashes_keep_blanks_in_a_word(void **state)
     assert_int_equal(parse("\"tag:x\"").term[0].kind, TERM_EXACT);
 }
 
-static void fields_are_known_by_their_names(void **state)
+TEST(fields_are_known_by_their_names)
 {
-    (void)state;
     struct query q = parse("tag:infra branch:\"a b\" sys:claude dir:shop id:1234 !tag:x");
 
     assert_int_equal(q.n, 6);
@@ -84,9 +80,8 @@ static void fields_are_known_by_their_names(void **state)
     assert_true(q.term[5].negate);
 }
 
-static void times_are_ages_or_days(void **state)
+TEST(times_are_ages_or_days)
 {
-    (void)state;
     struct query q = parse("before:2w after:2026-01-31");
     int64_t then;
 
@@ -97,9 +92,8 @@ static void times_are_ages_or_days(void **state)
     assert_int_equal(q.term[1].value, then);
 }
 
-static void sizes_have_units_and_a_side(void **state)
+TEST(sizes_have_units_and_a_side)
 {
-    (void)state;
     struct query q = parse("size:>10M size:<100k size:512 size:>=1G size:2KB");
 
     assert_int_equal(q.n, 5);
@@ -112,17 +106,15 @@ static void sizes_have_units_and_a_side(void **state)
     assert_int_equal(q.term[4].value, 2048);
 }
 
-static void a_state_is_recognised_by_its_prefix(void **state)
+TEST(a_state_is_recognised_by_its_prefix)
 {
-    (void)state;
     assert_int_equal(parse("is:running").term[0].value, IS_RUNNING);
     assert_int_equal(parse("is:arch").term[0].value, IS_ARCHIVED);
     assert_int_equal(parse("is:interrupted").term[0].value, IS_INTERRUPTED);
 }
 
-static void a_field_without_a_value_filters_nothing(void **state)
+TEST(a_field_without_a_value_filters_nothing)
 {
-    (void)state;
     static const char *const typing[] = { "tag:",  "before:", "size:", "size:>", "is:",
                                           "!tag:", "!",       "'",     "^" };
 
@@ -134,9 +126,8 @@ static void a_field_without_a_value_filters_nothing(void **state)
     }
 }
 
-static void invalid_terms_are_reported_and_ignored(void **state)
+TEST(invalid_terms_are_reported_and_ignored)
 {
-    (void)state;
     struct query q = parse("before:soon fix");
 
     assert_int_equal(q.n, 1);
@@ -147,9 +138,8 @@ static void invalid_terms_are_reported_and_ignored(void **state)
     assert_non_null(strstr(parse("size:99999999999999999999M").problem, "size:"));
 }
 
-static void two_slashes_search_the_conversations(void **state)
+TEST(two_slashes_search_the_conversations)
 {
-    (void)state;
     struct query q = parse("//find me");
 
     assert_true(q.content);
@@ -157,9 +147,8 @@ static void two_slashes_search_the_conversations(void **state)
     assert_false(parse("/single").content);
 }
 
-static void only_plain_words_narrow(void **state)
+TEST(only_plain_words_narrow)
 {
-    (void)state;
     assert_true(parse("fix lo").narrows);
     assert_true(parse("'fix ^lo").narrows);
     assert_false(parse("fix !lo").narrows);
@@ -168,17 +157,15 @@ static void only_plain_words_narrow(void **state)
     assert_false(parse("tag:x").narrows);
 }
 
-static void excess_words_are_ignored(void **state)
+TEST(excess_words_are_ignored)
 {
-    (void)state;
     struct query q = parse("a b c d e f g h i j k l m n o p q r s t u v w x y z");
 
     assert_int_equal(q.n, QUERY_TERMS);
 }
 
-static void fields_alone_do_not_rank(void **state)
+TEST(fields_alone_do_not_rank)
 {
-    (void)state;
     static const char *const plain[] = { "", "tag:x is:fork", "before:2w !main" };
 
     for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) {
@@ -190,24 +177,4 @@ static void fields_alone_do_not_rank(void **state)
 
     assert_true(query_ranks(&words));
     assert_true(query_ranks(&exact));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(plain_words_are_fuzzy_and_all_must_match),
-        cmocka_unit_test(signs_around_a_word_are_those_of_fzf),
-        cmocka_unit_test(fields_alone_do_not_rank),
-        cmocka_unit_test(quotes_and_backslashes_keep_blanks_in_a_word),
-        cmocka_unit_test(fields_are_known_by_their_names),
-        cmocka_unit_test(times_are_ages_or_days),
-        cmocka_unit_test(sizes_have_units_and_a_side),
-        cmocka_unit_test(a_state_is_recognised_by_its_prefix),
-        cmocka_unit_test(a_field_without_a_value_filters_nothing),
-        cmocka_unit_test(invalid_terms_are_reported_and_ignored),
-        cmocka_unit_test(two_slashes_search_the_conversations),
-        cmocka_unit_test(only_plain_words_narrow),
-        cmocka_unit_test(excess_words_are_ignored),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

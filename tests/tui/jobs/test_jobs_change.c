@@ -60,9 +60,8 @@ static bool file_has(const struct jobs_fixture *w, const char *text)
     return has;
 }
 
-static void a_title_is_written_and_undo_removes_every_byte(void **state)
+TEST(a_title_is_written_and_undo_removes_every_byte)
 {
-    (void)state;
     struct jobs_fixture w;
 
     begin(&w);
@@ -92,9 +91,8 @@ static void a_title_is_written_and_undo_removes_every_byte(void **state)
     jobs_fixture_end(&w);
 }
 
-static void a_session_is_trashed_and_restored(void **state)
+TEST(a_session_is_trashed_and_restored)
 {
-    (void)state;
     struct jobs_fixture w;
 
     begin(&w);
@@ -135,9 +133,8 @@ static void a_session_is_trashed_and_restored(void **state)
     jobs_fixture_end(&w);
 }
 
-static void a_newer_transcript_is_joined_with_consent(void **state)
+TEST(a_newer_transcript_is_joined_with_consent)
 {
-    (void)state;
     struct jobs_fixture w;
     struct effect q = { .kind = EFFECT_TRASH };
     char id[64];
@@ -194,9 +191,8 @@ static struct change_result *move_swept(struct jobs_fixture *w, struct sweep *sw
     return m.u.changed;
 }
 
-static void a_sweep_is_trashed_and_restored(void **state)
+TEST(a_sweep_is_trashed_and_restored)
 {
-    (void)state;
     struct jobs_fixture w;
 
     begin(&w);
@@ -218,9 +214,8 @@ static void a_sweep_is_trashed_and_restored(void **state)
     jobs_fixture_end(&w);
 }
 
-static void a_swept_session_that_was_used_meanwhile_stays(void **state)
+TEST(a_swept_session_that_was_used_meanwhile_stays)
 {
-    (void)state;
     struct jobs_fixture w;
 
     begin(&w);
@@ -237,9 +232,8 @@ static void a_swept_session_that_was_used_meanwhile_stays(void **state)
     jobs_fixture_end(&w);
 }
 
-static void a_fork_is_made_and_undo_removes_it(void **state)
+TEST(a_fork_is_made_and_undo_removes_it)
 {
-    (void)state;
     struct jobs_fixture w;
     char name[128];
 
@@ -259,9 +253,8 @@ static void a_fork_is_made_and_undo_removes_it(void **state)
     jobs_fixture_end(&w);
 }
 
-static void an_error_is_reported_and_nothing_changes(void **state)
+TEST(an_error_is_reported_and_nothing_changes)
 {
-    (void)state;
     struct jobs_fixture w;
 
     begin(&w);
@@ -285,9 +278,8 @@ static void an_error_is_reported_and_nothing_changes(void **state)
     jobs_fixture_end(&w);
 }
 
-static void changes_are_made_in_request_order(void **state)
+TEST(changes_are_made_in_request_order)
 {
-    (void)state;
     struct jobs_fixture w;
 
     begin(&w);
@@ -310,9 +302,8 @@ static void changes_are_made_in_request_order(void **state)
     jobs_fixture_end(&w);
 }
 
-static void a_requested_change_is_made_even_when_quitting_at_once(void **state)
+TEST(a_requested_change_is_made_even_when_quitting_at_once)
 {
-    (void)state;
     struct jobs_fixture w;
 
     begin(&w);
@@ -323,21 +314,4 @@ static void a_requested_change_is_made_even_when_quitting_at_once(void **state)
     assert_true(file_has(&w, "first"));
     assert_true(file_has(&w, "\"tag\":\"last\""));
     jobs_fixture_end(&w);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_title_is_written_and_undo_removes_every_byte),
-        cmocka_unit_test(a_session_is_trashed_and_restored),
-        cmocka_unit_test(a_newer_transcript_is_joined_with_consent),
-        cmocka_unit_test(a_sweep_is_trashed_and_restored),
-        cmocka_unit_test(a_swept_session_that_was_used_meanwhile_stays),
-        cmocka_unit_test(a_fork_is_made_and_undo_removes_it),
-        cmocka_unit_test(an_error_is_reported_and_nothing_changes),
-        cmocka_unit_test(changes_are_made_in_request_order),
-        cmocka_unit_test(a_requested_change_is_made_even_when_quitting_at_once),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

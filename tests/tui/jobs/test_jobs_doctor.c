@@ -42,11 +42,10 @@ static size_t fixable(struct jobs_fixture *w)
     return n;
 }
 
-static void an_examination_finds_torn_rows_and_changes_nothing(void **state)
+TEST(an_examination_finds_torn_rows_and_changes_nothing)
 {
     struct jobs_fixture w;
 
-    (void)state;
     begin(&w);
     char *before = folder_image(&w.conversation.folder, "");
 
@@ -59,11 +58,10 @@ static void an_examination_finds_torn_rows_and_changes_nothing(void **state)
     jobs_fixture_end(&w);
 }
 
-static void a_repair_is_made_once_and_can_be_undone(void **state)
+TEST(a_repair_is_made_once_and_can_be_undone)
 {
     struct jobs_fixture w;
 
-    (void)state;
     begin(&w);
     char *before = folder_image(&w.conversation.folder, "projects");
     struct msg m = ask(&w, EFFECT_CHANGE, CHANGE_FIX);
@@ -101,11 +99,10 @@ static void a_repair_is_made_once_and_can_be_undone(void **state)
     jobs_fixture_end(&w);
 }
 
-static void damage_outside_sessions_is_found_without_orphans(void **state)
+TEST(damage_outside_sessions_is_found_without_orphans)
 {
     struct jobs_fixture w;
 
-    (void)state;
     begin(&w);
     folder_put(&w.conversation.folder, "state/changes/7/record", SLICE("no record"));
     folder_put(&w.conversation.folder,
@@ -120,11 +117,10 @@ static void damage_outside_sessions_is_found_without_orphans(void **state)
     jobs_fixture_end(&w);
 }
 
-static void examining_a_missing_session_fails(void **state)
+TEST(examining_a_missing_session_fails)
 {
     struct jobs_fixture w;
 
-    (void)state;
     begin(&w);
     folder_remove(&w.conversation.folder);
     struct msg m = ask(&w, EFFECT_CHECK_SESSION, CHANGE_FIX);
@@ -132,16 +128,4 @@ static void examining_a_missing_session_fails(void **state)
     assert_int_equal(m.kind, MSG_FAILED);
     msg_fini(&m);
     jobs_fixture_end(&w);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_examination_finds_torn_rows_and_changes_nothing),
-        cmocka_unit_test(a_repair_is_made_once_and_can_be_undone),
-        cmocka_unit_test(damage_outside_sessions_is_found_without_orphans),
-        cmocka_unit_test(examining_a_missing_session_fails),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

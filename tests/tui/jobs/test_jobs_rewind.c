@@ -122,7 +122,9 @@ static struct msg carry_out(struct bench *b, struct preview *p, struct preview_s
     return answer(b, &fx);
 }
 
-static void the_points_arrive_with_their_details(void **state)
+#define CASE(name) TEST_WITH(name, set_up, tear_down)
+
+CASE(the_points_arrive_with_their_details)
 {
     struct bench *b = *state;
     struct msg m = ask(b, EFFECT_CHECKPOINTS, "");
@@ -133,7 +135,7 @@ static void the_points_arrive_with_their_details(void **state)
     msg_fini(&m);
 }
 
-static void a_system_without_checkpoints_is_an_explained_failure(void **state)
+CASE(a_system_without_checkpoints_is_an_explained_failure)
 {
     struct bench *b = *state;
 
@@ -145,7 +147,7 @@ static void a_system_without_checkpoints_is_an_explained_failure(void **state)
     assert_non_null(strstr(m.u.error.text, "keep no file checkpoints"));
 }
 
-static void previewing_and_comparing_change_nothing(void **state)
+CASE(previewing_and_comparing_change_nothing)
 {
     struct bench *b = *state;
     char *before = rewind_fixture_image(&b->going);
@@ -163,7 +165,7 @@ static void previewing_and_comparing_change_nothing(void **state)
     free(after);
 }
 
-static void a_rewind_is_applied_undone_and_redone(void **state)
+CASE(a_rewind_is_applied_undone_and_redone)
 {
     struct bench *b = *state;
     char *before = rewind_fixture_image(&b->going);
@@ -196,7 +198,7 @@ static void a_rewind_is_applied_undone_and_redone(void **state)
     free(after);
 }
 
-static void consent_includes_a_held_back_file(void **state)
+CASE(consent_includes_a_held_back_file)
 {
     struct bench *b = *state;
     struct preview *p = preview_of(b, "p1");
@@ -215,7 +217,7 @@ static void consent_includes_a_held_back_file(void **state)
     preview_free(p);
 }
 
-static void a_tick_without_consent_is_no_consent(void **state)
+CASE(a_tick_without_consent_is_no_consent)
 {
     struct bench *b = *state;
     struct preview *p = preview_of(b, "p1");
@@ -234,7 +236,7 @@ static void a_tick_without_consent_is_no_consent(void **state)
     free(after);
 }
 
-static void one_hunk_of_a_file_is_restored_alone(void **state)
+CASE(one_hunk_of_a_file_is_restored_alone)
 {
     struct bench *b = *state;
     struct preview *p = preview_of(b, "p2");
@@ -253,7 +255,7 @@ static void one_hunk_of_a_file_is_restored_alone(void **state)
     free(text);
 }
 
-static void changed_hunks_are_not_guessed(void **state)
+CASE(changed_hunks_are_not_guessed)
 {
     struct bench *b = *state;
     struct preview *p = preview_of(b, "p2");
@@ -272,7 +274,7 @@ static void changed_hunks_are_not_guessed(void **state)
     free(after);
 }
 
-static void a_file_saved_meanwhile_is_kept(void **state)
+CASE(a_file_saved_meanwhile_is_kept)
 {
     struct bench *b = *state;
     struct preview *p = preview_of(b, "p2");
@@ -285,7 +287,7 @@ static void a_file_saved_meanwhile_is_kept(void **state)
     preview_free(p);
 }
 
-static void the_comparison_shows_the_previewed_contents(void **state)
+CASE(the_comparison_shows_the_previewed_contents)
 {
     struct bench *b = *state;
     struct preview *p = preview_of(b, "p2");
@@ -326,7 +328,7 @@ static void request_change(struct bench *b, enum change_request request, const c
     msg_fini(&m);
 }
 
-static void undo_in_the_list_undoes_the_newest_operation_even_a_rewind(void **state)
+CASE(undo_in_the_list_undoes_the_newest_operation_even_a_rewind)
 {
     struct bench *b = *state;
     char data[4096];
@@ -355,25 +357,4 @@ static void undo_in_the_list_undoes_the_newest_operation_even_a_rewind(void **st
     free(gone_back);
     free(undone);
     free(again);
-}
-
-int main(void)
-{
-#define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        T(the_points_arrive_with_their_details),
-        T(a_system_without_checkpoints_is_an_explained_failure),
-        T(previewing_and_comparing_change_nothing),
-        T(a_rewind_is_applied_undone_and_redone),
-        T(consent_includes_a_held_back_file),
-        T(a_tick_without_consent_is_no_consent),
-        T(one_hunk_of_a_file_is_restored_alone),
-        T(changed_hunks_are_not_guessed),
-        T(a_file_saved_meanwhile_is_kept),
-        T(the_comparison_shows_the_previewed_contents),
-        T(undo_in_the_list_undoes_the_newest_operation_even_a_rewind),
-    };
-#undef T
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

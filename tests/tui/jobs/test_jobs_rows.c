@@ -41,12 +41,11 @@ static void ask(struct jobs_fixture *w, enum effect_kind kind, unsigned generati
     assert_true(workers_submit(w->workers, &q));
 }
 
-static void disk_usage_includes_the_side_files(void **state)
+TEST(disk_usage_includes_the_side_files)
 {
     struct jobs_fixture w;
     size_t size;
 
-    (void)state;
     begin(&w, false);
     free(folder_get(&w.conversation.folder, FILE_NAME, &size));
     folder_put(&w.conversation.folder, "projects/-p/" ID "/subagents/agent-a.jsonl",
@@ -65,11 +64,10 @@ static void disk_usage_includes_the_side_files(void **state)
     jobs_fixture_end(&w);
 }
 
-static void a_missing_session_uses_nothing_and_is_no_error(void **state)
+TEST(a_missing_session_uses_nothing_and_is_no_error)
 {
     struct jobs_fixture w;
 
-    (void)state;
     begin(&w, false);
     folder_remove(&w.conversation.folder);
     ask(&w, EFFECT_DISK_USAGE, 1, 2);
@@ -83,11 +81,10 @@ static void a_missing_session_uses_nothing_and_is_no_error(void **state)
     jobs_fixture_end(&w);
 }
 
-static void a_title_between_the_windows_arrives_as_a_complete_row(void **state)
+TEST(a_title_between_the_windows_arrives_as_a_complete_row)
 {
     struct jobs_fixture w;
 
-    (void)state;
     begin(&w, true);
     ask(&w, EFFECT_FULL_SCAN, 5, 1);
     struct msg m = jobs_fixture_next(&w);
@@ -105,11 +102,10 @@ static void a_title_between_the_windows_arrives_as_a_complete_row(void **state)
     jobs_fixture_end(&w);
 }
 
-static void without_a_find_no_row_is_sent(void **state)
+TEST(without_a_find_no_row_is_sent)
 {
     struct jobs_fixture w;
 
-    (void)state;
     begin(&w, false);
     ask(&w, EFFECT_FULL_SCAN, 1, 1);
     struct msg m = jobs_fixture_next(&w);
@@ -129,12 +125,11 @@ static void without_a_find_no_row_is_sent(void **state)
 }
 
 /* One row at a time: between two rows the worker looks for more urgent requests. */
-static void every_row_is_scanned_separately(void **state)
+TEST(every_row_is_scanned_separately)
 {
     struct jobs_fixture w;
     bool seen[4] = { false };
 
-    (void)state;
     begin(&w, true);
     ask(&w, EFFECT_FULL_SCAN, 1, 4);
     for (int i = 0; i < 4; i++) {
@@ -150,13 +145,12 @@ static void every_row_is_scanned_separately(void **state)
 }
 
 /* One thread: requests made while it is busy are served in the order of urgency, a preview first. */
-static void other_requests_precede_a_full_scan(void **state)
+TEST(other_requests_precede_a_full_scan)
 {
     struct jobs_fixture w;
     bool tail = false;
     int deep = 0;
 
-    (void)state;
     begin(&w, true);
     ask(&w, EFFECT_FULL_SCAN, 1, 40);
     ask(&w, EFFECT_TAIL, 2, 1);
@@ -194,13 +188,12 @@ static void other_requests_precede_a_full_scan(void **state)
     "\",\"message\":{\"role\":\"user\",\"content\":\"do it\"}}\n"
 
 /* The rows of an answer count once; a branch that was left counts for the session and for no turn. */
-static void tokens_are_summed_by_session_and_by_turn(void **state)
+TEST(tokens_are_summed_by_session_and_by_turn)
 {
     struct effect q = { .kind = EFFECT_USAGE, .generation = 7 };
     struct transcript *t = NULL;
     struct jobs_fixture w;
 
-    (void)state;
     jobs_fixture_begin(&w);
     transcript_writer_raw(&w.conversation, PROMPT("p1", ""));
     transcript_writer_raw(&w.conversation, ANSWER("a0", "p1", "m0", "1000"));
@@ -231,13 +224,12 @@ static void tokens_are_summed_by_session_and_by_turn(void **state)
 }
 
 /* A transcript is read to its end, however large it is. */
-static void tokens_of_a_huge_session_are_summed(void **state)
+TEST(tokens_of_a_huge_session_are_summed)
 {
     struct effect q = { .kind = EFFECT_USAGE, .generation = 7 };
     struct jobs_fixture w;
     const off_t huge = (off_t)520 << 20;
 
-    (void)state;
     jobs_fixture_begin(&w);
     transcript_writer_raw(&w.conversation, ANSWER("a1", "", "m1", "5"));
     jobs_fixture_open(&w, 1, 1000);
@@ -256,20 +248,4 @@ static void tokens_of_a_huge_session_are_summed(void **state)
     assert_int_equal(m.u.token_usage->sum.tokens[USAGE_INPUT], 75);
     msg_fini(&m);
     jobs_fixture_end(&w);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tokens_are_summed_by_session_and_by_turn),
-        cmocka_unit_test(tokens_of_a_huge_session_are_summed),
-        cmocka_unit_test(disk_usage_includes_the_side_files),
-        cmocka_unit_test(a_missing_session_uses_nothing_and_is_no_error),
-        cmocka_unit_test(a_title_between_the_windows_arrives_as_a_complete_row),
-        cmocka_unit_test(without_a_find_no_row_is_sent),
-        cmocka_unit_test(every_row_is_scanned_separately),
-        cmocka_unit_test(other_requests_precede_a_full_scan),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -131,13 +131,12 @@ static void ask(struct bench *b, enum effect_kind kind, unsigned generation, siz
     assert_true(workers_submit(b->workers, &fx));
 }
 
-static void a_listing_comes_in_batches_and_ends_once(void **state)
+TEST(a_listing_comes_in_batches_and_ends_once)
 {
     struct bench b;
     struct msg m;
     size_t sessions = 0, batches = 0;
 
-    (void)state;
     bench_open(&b, 10000, 2);
     ask(&b, EFFECT_LIST, 7, 0);
     while ((m = next_answer(&b)).kind == MSG_SESSIONS) {
@@ -154,13 +153,12 @@ static void a_listing_comes_in_batches_and_ends_once(void **state)
     bench_close(&b);
 }
 
-static void every_row_of_a_long_request_is_answered_once(void **state)
+TEST(every_row_of_a_long_request_is_answered_once)
 {
     struct bench b;
     unsigned char seen[1000] = { 0 };
     size_t answered = 0;
 
-    (void)state;
     bench_open(&b, 0, 4);
     ask(&b, EFFECT_DESCRIBE, 1, 1000);
     while (answered < 1000) {
@@ -183,11 +181,10 @@ static void every_row_of_a_long_request_is_answered_once(void **state)
 }
 
 /* The one thread is in the first row of 1,000 when the preview is requested. */
-static void a_preview_overtakes_the_background(void **state)
+TEST(a_preview_overtakes_the_background)
 {
     struct bench b;
 
-    (void)state;
     bench_open(&b, 0, 1);
     b.fake.gated = true;
     ask(&b, EFFECT_DESCRIBE, 1, 1000);
@@ -206,11 +203,10 @@ static void a_preview_overtakes_the_background(void **state)
     bench_close(&b);
 }
 
-static void a_cancelled_request_is_not_started(void **state)
+TEST(a_cancelled_request_is_not_started)
 {
     struct bench b;
 
-    (void)state;
     bench_open(&b, 0, 1);
     b.fake.gated = true;
     ask(&b, EFFECT_DESCRIBE, 1, 1000);
@@ -228,11 +224,10 @@ static void a_cancelled_request_is_not_started(void **state)
     bench_close(&b);
 }
 
-static void a_newer_preview_replaces_the_older(void **state)
+TEST(a_newer_preview_replaces_the_older)
 {
     struct bench b;
 
-    (void)state;
     bench_open(&b, 0, 1);
     b.fake.gated = true;
     ask(&b, EFFECT_DESCRIBE, 1, 1);
@@ -250,11 +245,10 @@ static void a_newer_preview_replaces_the_older(void **state)
 }
 
 /* Under the address sanitizer this also proves that nothing leaks. */
-static void quitting_with_open_requests_is_safe(void **state)
+TEST(quitting_with_open_requests_is_safe)
 {
     struct bench b;
 
-    (void)state;
     bench_open(&b, 10000, 2);
     ask(&b, EFFECT_DESCRIBE, 1, 5000);
     ask(&b, EFFECT_LIST, 2, 0);
@@ -262,12 +256,11 @@ static void quitting_with_open_requests_is_safe(void **state)
     bench_close(&b);
 }
 
-static void a_resume_dirs_reply_names_where_to_continue(void **state)
+TEST(a_resume_dirs_reply_names_where_to_continue)
 {
     struct bench b;
     struct effect fx = { .kind = EFFECT_RESUME_DIRS, .generation = 5 };
 
-    (void)state;
     bench_open(&b, 0, 1);
     assert_int_equal(buf_add(&fx.text, SLICE("/nonexistent/project")), ERR_OK);
     assert_true(workers_submit(b.workers, &fx));
@@ -280,19 +273,4 @@ static void a_resume_dirs_reply_names_where_to_continue(void **state)
     assert_null(m.u.place->main_worktree);
     msg_fini(&m);
     bench_close(&b);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_listing_comes_in_batches_and_ends_once),
-        cmocka_unit_test(every_row_of_a_long_request_is_answered_once),
-        cmocka_unit_test(a_preview_overtakes_the_background),
-        cmocka_unit_test(a_cancelled_request_is_not_started),
-        cmocka_unit_test(a_newer_preview_replaces_the_older),
-        cmocka_unit_test(quitting_with_open_requests_is_safe),
-        cmocka_unit_test(a_resume_dirs_reply_names_where_to_continue),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,9 +26,8 @@ static void assert_key(const char *bytes, uint32_t code, unsigned mods)
     assert_int_equal(k.mods, mods);
 }
 
-static void letters_come_as_typed(void **state)
+TEST(letters_come_as_typed)
 {
-    (void)state;
     assert_key("a", 'a', 0);
     assert_key("G", 'G', 0);
     assert_key("\xc3\xa9", 0xe9, 0);
@@ -47,9 +46,8 @@ static void letters_come_as_typed(void **state)
     assert_int_equal(one_key("\0", 1, true).mods, MOD_CTRL);
 }
 
-static void named_keys_have_one_name(void **state)
+TEST(named_keys_have_one_name)
 {
-    (void)state;
     assert_key("\r", KEYCODE_ENTER, 0);
     assert_key("\t", KEYCODE_TAB, 0);
     assert_key("\x1b[Z", KEYCODE_TAB, MOD_SHIFT);
@@ -76,12 +74,11 @@ static void named_keys_have_one_name(void **state)
     assert_key("\x1b[97;5u", 'a', MOD_CTRL);
 }
 
-static void esc_waits_for_a_possible_sequence(void **state)
+TEST(esc_waits_for_a_possible_sequence)
 {
     struct input in = { 0 };
     struct input_event ev;
 
-    (void)state;
     input_feed(&in, SLICE("\x1b"));
     assert_false(input_next(&in, 0, false, &ev));
     assert_true(input_pending(&in));
@@ -98,12 +95,11 @@ static void esc_waits_for_a_possible_sequence(void **state)
     input_fini(&in);
 }
 
-static void esc_twice_is_two_keys(void **state)
+TEST(esc_twice_is_two_keys)
 {
     struct input in = { 0 };
     struct input_event ev;
 
-    (void)state;
     input_feed(&in, SLICE("\x1b\x1b"));
     assert_true(input_next(&in, 0, true, &ev));
     assert_int_equal(ev.key.code, KEYCODE_ESC);
@@ -113,12 +109,11 @@ static void esc_twice_is_two_keys(void **state)
     input_fini(&in);
 }
 
-static void ctrl_c_right_after_esc_is_ctrl_c(void **state)
+TEST(ctrl_c_right_after_esc_is_ctrl_c)
 {
     struct input in = { 0 };
     struct input_event ev;
 
-    (void)state;
     input_feed(&in, SLICE("\x1b\x03"));
     assert_true(input_next(&in, 0, false, &ev));
     assert_int_equal(ev.key.code, KEYCODE_ESC);
@@ -129,13 +124,12 @@ static void ctrl_c_right_after_esc_is_ctrl_c(void **state)
 }
 
 /* Many keys in one read, as after the program was busy: no key is lost. */
-static void a_burst_of_keys_is_split(void **state)
+TEST(a_burst_of_keys_is_split)
 {
     struct input in = { 0 };
     struct input_event ev;
     static const uint32_t want[] = { 'x', KEYCODE_UP, KEYCODE_UP, 0xe9, KEYCODE_ENTER };
 
-    (void)state;
     input_feed(&in, SLICE("x\x1b[A\x1bOA\xc3\xa9\r"));
     for (size_t i = 0; i < sizeof want / sizeof want[0]; i++) {
         assert_true(input_next(&in, 0, false, &ev));
@@ -145,14 +139,13 @@ static void a_burst_of_keys_is_split(void **state)
     input_fini(&in);
 }
 
-static void a_paste_is_one_event_and_no_keys(void **state)
+TEST(a_paste_is_one_event_and_no_keys)
 {
     static const char bytes[] = "\x1b[200~rm -rf /\r\x1b[A\x1b[201~q";
     struct input in = { 0 };
     struct input_event ev;
     size_t events = 0;
 
-    (void)state;
     /* A byte at a time: the closing sequence arrives in pieces. */
     for (size_t i = 0; i + 1 < sizeof bytes; i++) {
         input_feed(&in, (struct slice){ bytes + i, 1 });
@@ -168,12 +161,11 @@ static void a_paste_is_one_event_and_no_keys(void **state)
     input_fini(&in);
 }
 
-static void the_mouse_clicks_and_scrolls(void **state)
+TEST(the_mouse_clicks_and_scrolls)
 {
     struct input in = { 0 };
     struct input_event ev;
 
-    (void)state;
     input_feed(&in, SLICE("\x1b[<0;11;6M\x1b[<0;11;6m\x1b[<0;11;6M\x1b[<64;1;1M\x1b[<2;1;1M"));
     assert_true(input_next(&in, 1000, false, &ev));
     assert_int_equal(ev.kind, INPUT_MOUSE);
@@ -188,7 +180,7 @@ static void the_mouse_clicks_and_scrolls(void **state)
     input_fini(&in);
 }
 
-static void replies_of_the_terminal_are_no_keys(void **state)
+TEST(replies_of_the_terminal_are_no_keys)
 {
     static const char *const answers[] = {
         "\x1b[?1;2c",
@@ -202,7 +194,6 @@ static void replies_of_the_terminal_are_no_keys(void **state)
         "\xc3",
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof answers / sizeof answers[0]; i++)
         assert_int_equal(one_key(answers[i], strlen(answers[i]), true).code, KEYCODE_NONE);
 }
@@ -211,7 +202,7 @@ static void replies_of_the_terminal_are_no_keys(void **state)
 static const char bright[] = "\x1b]11;rgb:ffff/fafa/f0f0\x1b\\";
 static const char answers[] = "\x1b]11;rgb:ffff/fafa/f0f0\x1b\\\x1b[?64;1;2;6;22c";
 
-static void the_background_is_told_from_its_colour(void **state)
+TEST(the_background_is_told_from_its_colour)
 {
     static const struct {
         const char *bytes;
@@ -230,7 +221,6 @@ static void the_background_is_told_from_its_colour(void **state)
     };
     struct input_event ev;
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct input in = { 0 };
 
@@ -246,9 +236,8 @@ static void the_background_is_told_from_its_colour(void **state)
 }
 
 /* An answer that arrives in two pieces, the second too late: no part of it becomes a key, and the key after it does. */
-static void a_cut_answer_is_no_keys(void **state)
+TEST(a_cut_answer_is_no_keys)
 {
-    (void)state;
     for (size_t cut = 2; cut < sizeof answers - 1; cut++) {
         struct input in = { .expects = true };
         struct input_event ev;
@@ -272,12 +261,11 @@ static void a_cut_answer_is_no_keys(void **state)
 }
 
 /* After the second answer nothing is waited for. */
-static void the_last_answer_ends_the_waiting(void **state)
+TEST(the_last_answer_ends_the_waiting)
 {
     struct input in = { .expects = true };
     struct input_event ev;
 
-    (void)state;
     input_feed(&in, slice_of(answers));
     assert_true(input_next(&in, 0, false, &ev) && ev.kind == INPUT_BACKGROUND);
     assert_true(in.expects);
@@ -288,11 +276,10 @@ static void the_last_answer_ends_the_waiting(void **state)
     input_fini(&in);
 }
 
-static void parsing_any_bytes_terminates(void **state)
+TEST(parsing_any_bytes_terminates)
 {
     uint32_t seed = 1;
 
-    (void)state;
     for (int round = 0; round < 2000; round++) {
         static const char alphabet[] = "\x1b\x1b[[O;;<~M0123Zu$\x07\\]P_\xc3\xa9\xf0 a";
         struct input in = { 0 };
@@ -311,25 +298,4 @@ static void parsing_any_bytes_terminates(void **state)
         assert_false(input_pending(&in));
         input_fini(&in);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(letters_come_as_typed),
-        cmocka_unit_test(named_keys_have_one_name),
-        cmocka_unit_test(esc_waits_for_a_possible_sequence),
-        cmocka_unit_test(esc_twice_is_two_keys),
-        cmocka_unit_test(ctrl_c_right_after_esc_is_ctrl_c),
-        cmocka_unit_test(a_burst_of_keys_is_split),
-        cmocka_unit_test(a_paste_is_one_event_and_no_keys),
-        cmocka_unit_test(the_mouse_clicks_and_scrolls),
-        cmocka_unit_test(replies_of_the_terminal_are_no_keys),
-        cmocka_unit_test(the_background_is_told_from_its_colour),
-        cmocka_unit_test(a_cut_answer_is_no_keys),
-        cmocka_unit_test(the_last_answer_ends_the_waiting),
-        cmocka_unit_test(parsing_any_bytes_terminates),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

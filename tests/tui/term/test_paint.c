@@ -61,13 +61,12 @@ static void fill(struct frame *f)
     }
 }
 
-static void an_unchanged_frame_sends_nothing(void **state)
+TEST(an_unchanged_frame_sends_nothing)
 {
     struct theme theme;
     struct paint p;
     struct frame f;
 
-    (void)state;
     theme_fill(&theme, THEME_DARK);
     paint_init(&p, &theme, (struct paint_colours){ .wanted = COLOURS_AUTO });
     assert_true(frame_init(&f, 10, 40, false));
@@ -80,13 +79,12 @@ static void an_unchanged_frame_sends_nothing(void **state)
     paint_fini(&p);
 }
 
-static void only_changed_cells_are_sent(void **state)
+TEST(only_changed_cells_are_sent)
 {
     struct theme theme;
     struct paint p;
     struct frame f;
 
-    (void)state;
     theme_fill(&theme, THEME_DARK);
     paint_init(&p, &theme, (struct paint_colours){ .wanted = COLOURS_AUTO });
     assert_true(frame_init(&f, 10, 40, false));
@@ -103,13 +101,12 @@ static void only_changed_cells_are_sent(void **state)
 }
 
 /* A wide character, marks on a letter (as many as a cell holds) and the last column all stay in their cells. */
-static void clusters_keep_their_columns(void **state)
+TEST(clusters_keep_their_columns)
 {
     struct theme theme;
     struct paint p;
     struct frame f;
 
-    (void)state;
     theme_fill(&theme, THEME_DARK);
     paint_init(&p, &theme, (struct paint_colours){ .wanted = COLOURS_NONE });
     assert_true(frame_init(&f, 10, 40, false));
@@ -124,13 +121,12 @@ static void clusters_keep_their_columns(void **state)
 }
 
 /* In a locale with another character set only ASCII is sent, and the columns stay. */
-static void another_locale_gets_ascii(void **state)
+TEST(another_locale_gets_ascii)
 {
     struct theme theme;
     struct paint p;
     struct frame f;
 
-    (void)state;
     assert_non_null(setlocale(LC_CTYPE, "C"));
     theme_fill(&theme, THEME_DARK);
     paint_init(&p, &theme, (struct paint_colours){ .wanted = COLOURS_NONE });
@@ -165,9 +161,8 @@ static const char *paint_match(enum colours colours, bool no_color)
     return take_sent();
 }
 
-static void without_colours_attributes_remain(void **state)
+TEST(without_colours_attributes_remain)
 {
-    (void)state;
     assert_non_null(strstr(paint_match(COLOURS_AUTO, false), "\x1b[33m"));
     assert_null(strstr(paint_match(COLOURS_AUTO, true), "\x1b[33m"));
     assert_null(strstr(paint_match(COLOURS_NONE, false), "\x1b[33m"));
@@ -200,11 +195,10 @@ static const char *paint_in(enum theme_id id, struct paint_colours colours)
     return buf_cstr(&out);
 }
 
-static void a_theme_is_drawn_in_as_many_colours_as_there_are(void **state)
+TEST(a_theme_is_drawn_in_as_many_colours_as_there_are)
 {
     const char *painted;
 
-    (void)state;
     painted = paint_in(THEME_NORD, (struct paint_colours){ .true_colour = true });
     assert_non_null(strstr(painted, "\x1b[38;2;235;203;139m"));
     assert_non_null(strstr(painted, "\x1b[48;2;46;52;64m"));
@@ -227,15 +221,6 @@ static void a_theme_is_drawn_in_as_many_colours_as_there_are(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_unchanged_frame_sends_nothing),
-        cmocka_unit_test(only_changed_cells_are_sent),
-        cmocka_unit_test(clusters_keep_their_columns),
-        cmocka_unit_test(without_colours_attributes_remain),
-        cmocka_unit_test(a_theme_is_drawn_in_as_many_colours_as_there_are),
-        cmocka_unit_test(another_locale_gets_ascii),
-    };
-
     setlocale(LC_CTYPE, "C.UTF-8");
-    return cmocka_run_group_tests(tests, open_screen, close_screen);
+    return test_run(open_screen, close_screen);
 }

@@ -29,12 +29,11 @@ static void assert_changed(struct watch *w, int64_t now)
     watch_read(w, now);
 }
 
-static void a_session_that_grows_is_noticed(void **state)
+TEST(a_session_that_grows_is_noticed)
 {
     char path[128];
     struct watch w;
 
-    (void)state;
     write_file("a.jsonl", "w");
     snprintf(path, sizeof path, "%s/a.jsonl", dir);
     const struct session_ref ref = { .path = { path, strlen(path) } };
@@ -48,12 +47,11 @@ static void a_session_that_grows_is_noticed(void **state)
     watch_fini(&w);
 }
 
-static void new_and_vanished_sessions_are_noticed(void **state)
+TEST(new_and_vanished_sessions_are_noticed)
 {
     char path[128];
     struct watch w;
 
-    (void)state;
     watch_init(&w);
     watch_root(&w, dir);
     write_file("new.jsonl", "w");
@@ -67,11 +65,10 @@ static void new_and_vanished_sessions_are_noticed(void **state)
     watch_fini(&w);
 }
 
-static void a_session_that_keeps_growing_is_reported_periodically(void **state)
+TEST(a_session_that_keeps_growing_is_reported_periodically)
 {
     struct watch w;
 
-    (void)state;
     watch_init(&w);
     watch_root(&w, dir);
     write_file("b.jsonl", "w");
@@ -84,12 +81,11 @@ static void a_session_that_keeps_growing_is_reported_periodically(void **state)
 }
 
 /* The first session of a project: its folder is created, then the file in it. */
-static void the_first_session_of_a_project_is_noticed(void **state)
+TEST(the_first_session_of_a_project_is_noticed)
 {
     char path[128];
     struct watch w;
 
-    (void)state;
     watch_init(&w);
     watch_root(&w, dir);
     snprintf(path, sizeof path, "%s/project", dir);
@@ -126,12 +122,5 @@ static int remove_dir(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_session_that_grows_is_noticed),
-        cmocka_unit_test(new_and_vanished_sessions_are_noticed),
-        cmocka_unit_test(the_first_session_of_a_project_is_noticed),
-        cmocka_unit_test(a_session_that_keeps_growing_is_reported_periodically),
-    };
-
-    return cmocka_run_group_tests(tests, make_dir, remove_dir);
+    return test_run(make_dir, remove_dir);
 }

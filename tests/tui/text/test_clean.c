@@ -18,10 +18,8 @@ static void assert_clean(struct slice text, const char *want)
 
 #define CLEAN(text, want) assert_clean(SLICE(text), want)
 
-static void no_hostile_pattern_is_passed_through(void **state)
+TEST(no_hostile_pattern_is_passed_through)
 {
-    (void)state;
-
     assert_int_equal(HOSTILE_COUNT, 20);
     for (size_t i = 0; i < HOSTILE_COUNT; i++) {
         struct buf out = { 0 };
@@ -35,10 +33,8 @@ static void no_hostile_pattern_is_passed_through(void **state)
     }
 }
 
-static void controls_are_shown_with_a_caret(void **state)
+TEST(controls_are_shown_with_a_caret)
 {
-    (void)state;
-
     CLEAN("a\x1b[2J", "a^[[2J");
     CLEAN("bel\x07", "bel^G");
     CLEAN("de\x7fl", "de^?l");
@@ -47,17 +43,13 @@ static void controls_are_shown_with_a_caret(void **state)
     CLEAN("\xc2\x9b[", "<9B>[");
 }
 
-static void newlines_and_tabs_become_one_blank(void **state)
+TEST(newlines_and_tabs_become_one_blank)
 {
-    (void)state;
-
     CLEAN("a\nb\tc", "a b c");
 }
 
-static void invisible_characters_are_named(void **state)
+TEST(invisible_characters_are_named)
 {
-    (void)state;
-
     CLEAN("a\u202egpj", "a<U+202E>gpj");
     CLEAN("z\u200bz", "z<U+200B>z");
     CLEAN("t\U000e0041t", "t<U+E0041>t");
@@ -68,17 +60,13 @@ static void invisible_characters_are_named(void **state)
     CLEAN("\ufe0f", "<U+FE0F>");
 }
 
-static void a_message_hidden_in_variation_selectors_is_shown(void **state)
+TEST(a_message_hidden_in_variation_selectors_is_shown)
 {
-    (void)state;
-
     CLEAN("x\ufe01\ufe02\U000e0101", "x<U+FE02><U+E0101>");
 }
 
-static void broken_bytes_are_replaced(void **state)
+TEST(broken_bytes_are_replaced)
 {
-    (void)state;
-
     CLEAN("a\xff"
           "b",
           "a\ufffd"
@@ -88,10 +76,8 @@ static void broken_bytes_are_replaced(void **state)
     CLEAN("\xc0\x9b", "\ufffd\ufffd");
 }
 
-static void clusters_of_uncertain_width_are_simplified(void **state)
+TEST(clusters_of_uncertain_width_are_simplified)
 {
-    (void)state;
-
     CLEAN("\U0001F469\u200D\U0001F4BB", "\U0001F469\U0001F4BB");
     CLEAN("\u2764\uFE0F", "\u2764");
     CLEAN("1\uFE0F\u20E3", "1\u20E3");
@@ -99,34 +85,27 @@ static void clusters_of_uncertain_width_are_simplified(void **state)
     CLEAN("\U0001F1E9\U0001F1EA", "\U0001F1E9\U0001F1EA");
 }
 
-static void words_with_joiners_stay_readable(void **state)
+TEST(words_with_joiners_stay_readable)
 {
-    (void)state;
-
     CLEAN("\u0645\u06CC\u200C\u062E\u0648\u0627\u0647\u0645",
           "\u0645\u06CC\u062E\u0648\u0627\u0647\u0645");
     CLEAN("\u0915\u094D\u200D\u0937", "\u0915\u094D\u0937");
 }
 
-static void a_letter_has_at_most_four_marks(void **state)
+TEST(a_letter_has_at_most_four_marks)
 {
-    (void)state;
-
     CLEAN("e\u0301x", "e\u0301x");
     CLEAN("e\u0301\u0302\u0303\u0304\u0305\u0306x", "e\u0301\u0302\u0303\u0304x");
 }
 
-static void a_mark_without_a_base_gets_one(void **state)
+TEST(a_mark_without_a_base_gets_one)
 {
-    (void)state;
-
     CLEAN("\u0301", "\u25CC\u0301");
     CLEAN("\n\u0301", " \u25CC\u0301");
 }
 
-static void glyphs_of_one_cluster_are_joined(void **state)
+TEST(glyphs_of_one_cluster_are_joined)
 {
-    (void)state;
     struct clean c;
     struct glyph g;
 
@@ -144,10 +123,8 @@ static void glyphs_of_one_cluster_are_joined(void **state)
     assert_int_equal(clean_cluster_width(&c), 0);
 }
 
-static void the_width_is_the_sum_of_the_glyphs(void **state)
+TEST(the_width_is_the_sum_of_the_glyphs)
 {
-    (void)state;
-
     assert_int_equal(clean_width(SLICE("abc")), 3);
     assert_int_equal(clean_width(SLICE("\u4E2D\u6587")), 4);
     assert_int_equal(clean_width(SLICE("e\u0301")), 1);
@@ -156,9 +133,8 @@ static void the_width_is_the_sum_of_the_glyphs(void **state)
 }
 
 /* For any bytes, the output is valid, has no control or format character, and its width is the sum of its glyphs. */
-static void random_bytes_are_cleaned(void **state)
+TEST(random_bytes_are_cleaned)
 {
-    (void)state;
     unsigned seed = 1;
     static const char *const spice[] = { "\u200d",       "\ufe0f", "\U0001F469",
                                          "\U0001F3FD",   "\u0301", "\u202e",
@@ -190,24 +166,4 @@ static void random_bytes_are_cleaned(void **state)
         buf_fini(&in);
         buf_fini(&out);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_hostile_pattern_is_passed_through),
-        cmocka_unit_test(controls_are_shown_with_a_caret),
-        cmocka_unit_test(newlines_and_tabs_become_one_blank),
-        cmocka_unit_test(invisible_characters_are_named),
-        cmocka_unit_test(a_message_hidden_in_variation_selectors_is_shown),
-        cmocka_unit_test(broken_bytes_are_replaced),
-        cmocka_unit_test(clusters_of_uncertain_width_are_simplified),
-        cmocka_unit_test(words_with_joiners_stay_readable),
-        cmocka_unit_test(a_letter_has_at_most_four_marks),
-        cmocka_unit_test(a_mark_without_a_base_gets_one),
-        cmocka_unit_test(glyphs_of_one_cluster_are_joined),
-        cmocka_unit_test(the_width_is_the_sum_of_the_glyphs),
-        cmocka_unit_test(random_bytes_are_cleaned),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

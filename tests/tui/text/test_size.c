@@ -2,11 +2,10 @@
 
 #include "tui/text/when.h"
 
-static void a_size_fits_seven_columns(void **state)
+TEST(a_size_fits_seven_columns)
 {
     char text[SIZE_TEXT];
 
-    (void)state;
     text_size(832, text);
     assert_string_equal(text, "832 B");
     text_size(3 << 20, text);
@@ -15,11 +14,10 @@ static void a_size_fits_seven_columns(void **state)
     assert_string_equal(text, "8.0 EB");
 }
 
-static void a_size_is_read_with_its_unit(void **state)
+TEST(a_size_is_read_with_its_unit)
 {
     int64_t n = 0;
 
-    (void)state;
     assert_true(text_size_parse(SLICE("7"), &n));
     assert_int_equal(n, 7);
     assert_true(text_size_parse(SLICE("500k"), &n));
@@ -28,20 +26,19 @@ static void a_size_is_read_with_its_unit(void **state)
     assert_int_equal(n, INT64_C(2) << 30);
 }
 
-static void invalid_sizes_are_refused(void **state)
+TEST(invalid_sizes_are_refused)
 {
     static const char *const wrong[] = { "",    "k",   "B",          "-1",       "1x",
                                          "1 M", "1MM", "1234567890", "99999999T" };
     int64_t n = 5;
 
-    (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         assert_false(text_size_parse(slice_of(wrong[i]), &n));
     assert_false(text_size_parse((struct slice){ "1\0", 2 }, &n));
     assert_int_equal(n, 5);
 }
 
-static void counts_have_three_digits_and_a_unit(void **state)
+TEST(counts_have_three_digits_and_a_unit)
 {
     static const struct {
         int64_t n;
@@ -52,20 +49,8 @@ static void counts_have_three_digits_and_a_unit(void **state)
                    { INT64_MAX, "9.2E" } };
     char text[COUNT_TEXT];
 
-    (void)state;
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         text_count(counts[i].n, text);
         assert_string_equal(text, counts[i].text);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(counts_have_three_digits_and_a_unit),
-        cmocka_unit_test(a_size_fits_seven_columns),
-        cmocka_unit_test(a_size_is_read_with_its_unit),
-        cmocka_unit_test(invalid_sizes_are_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,9 +19,8 @@ static void assert_age(int64_t back, const char *want)
     assert_string_equal(out, want);
 }
 
-static void age_is_shown_in_the_largest_unit(void **state)
+TEST(age_is_shown_in_the_largest_unit)
 {
-    (void)state;
     assert_age(0, "now");
     assert_age(MIN - 1, "now");
     assert_age(MIN, "1m ago");
@@ -33,11 +32,10 @@ static void age_is_shown_in_the_largest_unit(void **state)
     assert_age(800 * DAY, "2y ago");
 }
 
-static void impossible_times_are_unknown(void **state)
+TEST(impossible_times_are_unknown)
 {
     char out[WHEN_AGE];
 
-    (void)state;
     when_age(now, TIME_NONE, out);
     assert_string_equal(out, "?");
     when_age(now, 0, out);
@@ -49,9 +47,8 @@ static void impossible_times_are_unknown(void **state)
 }
 
 /* For many ages, the text stays until the predicted moment and differs from then on. */
-static void age_changes_exactly_when_predicted(void **state)
+TEST(age_changes_exactly_when_predicted)
 {
-    (void)state;
     for (int64_t back = 0; back < 900 * DAY; back = back * 3 / 2 + 7919) {
         int64_t then = now - back, at = when_age_changes(now, then);
         char before[WHEN_AGE], still[WHEN_AGE], after[WHEN_AGE];
@@ -70,11 +67,10 @@ static bool parse(const char *text, int64_t *ms)
     return when_parse(slice_of(text), now, ms);
 }
 
-static void spans_count_back_from_now(void **state)
+TEST(spans_count_back_from_now)
 {
     int64_t ms = 0;
 
-    (void)state;
     assert_true(parse("30m", &ms));
     assert_int_equal(ms, now - 30 * MIN);
     assert_true(parse("2w", &ms));
@@ -83,11 +79,10 @@ static void spans_count_back_from_now(void **state)
     assert_int_equal(ms, now - 30 * DAY);
 }
 
-static void dates_are_local_days(void **state)
+TEST(dates_are_local_days)
 {
     int64_t ms = 0;
 
-    (void)state;
     assert_true(parse("2027-01-15", &ms));
     assert_int_equal(ms, INT64_C(1800000000000) - 8 * HOUR - 2 * HOUR); /* midnight is 22:00Z */
     assert_true(parse("today", &ms));
@@ -98,21 +93,19 @@ static void dates_are_local_days(void **state)
     assert_int_equal(ms, now);
 }
 
-static void invalid_times_are_refused_in_queries(void **state)
+TEST(invalid_times_are_refused_in_queries)
 {
     static const char *const words[] = { "",    "w",        "2",          "2 w",     "2x",
                                          "-2w", "9999999w", "2027-13-45", "tomorrow" };
     int64_t ms = 42;
 
-    (void)state;
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         assert_false(parse(words[i], &ms));
     assert_int_equal(ms, 42);
 }
 
-static void the_time_left_is_shown_in_the_last_week(void **state)
+TEST(the_time_left_is_shown_in_the_last_week)
 {
-    (void)state;
     const int64_t hour = 3600 * 1000;
     char text[WHEN_LEFT];
 
@@ -128,17 +121,7 @@ static void the_time_left_is_shown_in_the_last_week(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_time_left_is_shown_in_the_last_week),
-        cmocka_unit_test(age_is_shown_in_the_largest_unit),
-        cmocka_unit_test(impossible_times_are_unknown),
-        cmocka_unit_test(age_changes_exactly_when_predicted),
-        cmocka_unit_test(spans_count_back_from_now),
-        cmocka_unit_test(dates_are_local_days),
-        cmocka_unit_test(invalid_times_are_refused_in_queries),
-    };
-
     setenv("TZ", "UTC-2", 1); /* two hours east of Greenwich */
     tzset();
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(NULL, NULL);
 }

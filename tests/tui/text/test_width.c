@@ -7,9 +7,8 @@
 
 #include "tui/text/clean.h"
 
-static void the_width_agrees_with_ncurses(void **state)
+TEST(the_width_agrees_with_ncurses)
 {
-    (void)state;
     assert_non_null(setlocale(LC_CTYPE, "C.UTF-8"));
 
     for (uint32_t cp = 0; cp <= 0x10FFFF; cp++) {
@@ -21,9 +20,8 @@ static void the_width_agrees_with_ncurses(void **state)
 }
 
 /* Characters of a Unicode version that only one of the libraries knows are refused as well. */
-static void only_format_characters_are_refused_among_those_ncurses_places(void **state)
+TEST(only_format_characters_are_refused_among_those_ncurses_places)
 {
-    (void)state;
     unsigned refused = 0;
 
     assert_non_null(setlocale(LC_CTYPE, "C.UTF-8"));
@@ -40,10 +38,8 @@ static void only_format_characters_are_refused_among_those_ncurses_places(void *
     assert_true(refused);
 }
 
-static void letters_ideographs_and_emoji_have_their_columns(void **state)
+TEST(letters_ideographs_and_emoji_have_their_columns)
 {
-    (void)state;
-
     assert_non_null(setlocale(LC_CTYPE, "C.UTF-8"));
     assert_int_equal(text_width('a'), 1);
     assert_int_equal(text_width(0x00E9), 1);
@@ -54,9 +50,8 @@ static void letters_ideographs_and_emoji_have_their_columns(void **state)
     assert_int_equal(text_width(0x1161), 0);
 }
 
-static void controls_surrogates_and_unassigned_are_never_shown_as_themselves(void **state)
+TEST(controls_surrogates_and_unassigned_are_never_shown_as_themselves)
 {
-    (void)state;
     const uint32_t refused[] = { 0,      0x1B,   0x7F,   0x9B,   0xAD,    0x200B, 0x200D,  0x202E,
                                  0x2066, 0x2028, 0xD800, 0xFEFF, 0xE0041, 0x378,  0x110000 };
 
@@ -64,10 +59,8 @@ static void controls_surrogates_and_unassigned_are_never_shown_as_themselves(voi
         assert_int_equal(text_width(refused[i]), -1);
 }
 
-static void without_a_locale_letters_keep_their_columns(void **state)
+TEST(without_a_locale_letters_keep_their_columns)
 {
-    (void)state;
-
     assert_non_null(setlocale(LC_CTYPE, "C"));
     assert_int_equal(text_width('a'), 1);
     assert_int_equal(text_width(0x00E9), 1);
@@ -76,9 +69,8 @@ static void without_a_locale_letters_keep_their_columns(void **state)
     assert_int_equal(text_width(0x202E), -1);
 }
 
-static void a_family_is_one_cluster_and_two_letters_are_two(void **state)
+TEST(a_family_is_one_cluster_and_two_letters_are_two)
 {
-    (void)state;
     int32_t walk = 0;
 
     assert_false(text_width_breaks(0x1F469, 0x200D, &walk));
@@ -87,17 +79,4 @@ static void a_family_is_one_cluster_and_two_letters_are_two(void **state)
     assert_true(text_width_breaks('a', 'b', &walk));
     assert_true(text_width_pictograph(0x1F469));
     assert_false(text_width_pictograph('a'));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_width_agrees_with_ncurses),
-        cmocka_unit_test(only_format_characters_are_refused_among_those_ncurses_places),
-        cmocka_unit_test(letters_ideographs_and_emoji_have_their_columns),
-        cmocka_unit_test(controls_surrogates_and_unassigned_are_never_shown_as_themselves),
-        cmocka_unit_test(without_a_locale_letters_keep_their_columns),
-        cmocka_unit_test(a_family_is_one_cluster_and_two_letters_are_two),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

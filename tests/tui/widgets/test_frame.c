@@ -14,9 +14,8 @@ static void assert_frame(const struct frame *f, const char *want)
     free(dump);
 }
 
-static void text_is_drawn_where_it_belongs(void **state)
+TEST(text_is_drawn_where_it_belongs)
 {
-    (void)state;
     struct frame f;
 
     assert_true(frame_init(&f, 2, 10, false));
@@ -28,9 +27,8 @@ static void text_is_drawn_where_it_belongs(void **state)
     frame_fini(&f);
 }
 
-static void nothing_is_drawn_outside_the_frame(void **state)
+TEST(nothing_is_drawn_outside_the_frame)
 {
-    (void)state;
     struct frame f;
 
     assert_true(frame_init(&f, 2, 4, false));
@@ -48,9 +46,8 @@ static void nothing_is_drawn_outside_the_frame(void **state)
     frame_fini(&f);
 }
 
-static void a_wide_cluster_that_does_not_fit_is_left_out(void **state)
+TEST(a_wide_cluster_that_does_not_fit_is_left_out)
 {
-    (void)state;
     struct frame f;
 
     assert_true(frame_init(&f, 1, 5, false));
@@ -62,9 +59,8 @@ static void a_wide_cluster_that_does_not_fit_is_left_out(void **state)
     frame_fini(&f);
 }
 
-static void half_of_an_overwritten_wide_cluster_becomes_a_blank(void **state)
+TEST(half_of_an_overwritten_wide_cluster_becomes_a_blank)
 {
-    (void)state;
     struct frame f;
 
     assert_true(frame_init(&f, 1, 6, false));
@@ -77,9 +73,8 @@ static void half_of_an_overwritten_wide_cluster_becomes_a_blank(void **state)
     frame_fini(&f);
 }
 
-static void long_text_ends_in_an_ellipsis(void **state)
+TEST(long_text_ends_in_an_ellipsis)
 {
-    (void)state;
     struct frame f;
 
     assert_true(frame_init(&f, 3, 6, false));
@@ -91,9 +86,8 @@ static void long_text_ends_in_an_ellipsis(void **state)
     frame_fini(&f);
 }
 
-static void paths_are_cut_in_the_middle(void **state)
+TEST(paths_are_cut_in_the_middle)
 {
-    (void)state;
     struct frame f;
 
     assert_true(frame_init(&f, 3, 9, true));
@@ -105,9 +99,8 @@ static void paths_are_cut_in_the_middle(void **state)
     frame_fini(&f);
 }
 
-static void no_hostile_pattern_reaches_a_cell(void **state)
+TEST(no_hostile_pattern_reaches_a_cell)
 {
-    (void)state;
     struct frame f;
 
     assert_true(frame_init(&f, 3, 120, false));
@@ -126,9 +119,8 @@ static void no_hostile_pattern_reaches_a_cell(void **state)
     frame_fini(&f);
 }
 
-static void columns_stay_straight_under_any_text(void **state)
+TEST(columns_stay_straight_under_any_text)
 {
-    (void)state;
     static const char *const text[] = {
         "plain",
         "\u4E2D\u6587",
@@ -156,9 +148,8 @@ static void columns_stay_straight_under_any_text(void **state)
     frame_fini(&f);
 }
 
-static void an_impossible_size_gives_an_empty_frame(void **state)
+TEST(an_impossible_size_gives_an_empty_frame)
 {
-    (void)state;
     struct frame f;
 
     assert_false(frame_init(&f, 0, 10, false));
@@ -167,9 +158,8 @@ static void an_impossible_size_gives_an_empty_frame(void **state)
     frame_fini(&f);
 }
 
-static void restyling_a_range_keeps_its_text(void **state)
+TEST(restyling_a_range_keeps_its_text)
 {
-    (void)state;
     struct frame f;
 
     assert_true(frame_init(&f, 1, 4, false));
@@ -182,21 +172,4 @@ static void restyling_a_range_keeps_its_text(void **state)
     assert_int_equal(f.cell[2].style, STYLE_MATCH);
     assert_int_equal(f.cell[3].style, STYLE_TEXT);
     frame_fini(&f);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(text_is_drawn_where_it_belongs),
-        cmocka_unit_test(nothing_is_drawn_outside_the_frame),
-        cmocka_unit_test(a_wide_cluster_that_does_not_fit_is_left_out),
-        cmocka_unit_test(half_of_an_overwritten_wide_cluster_becomes_a_blank),
-        cmocka_unit_test(long_text_ends_in_an_ellipsis),
-        cmocka_unit_test(paths_are_cut_in_the_middle),
-        cmocka_unit_test(no_hostile_pattern_reaches_a_cell),
-        cmocka_unit_test(columns_stay_straight_under_any_text),
-        cmocka_unit_test(an_impossible_size_gives_an_empty_frame),
-        cmocka_unit_test(restyling_a_range_keeps_its_text),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

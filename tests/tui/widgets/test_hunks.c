@@ -20,9 +20,8 @@ static void assert_diff(const struct hunks *d, const char *want)
     styled_text_fini(&s);
 }
 
-static void a_patch_is_shown_with_its_numbers(void **state)
+TEST(a_patch_is_shown_with_its_numbers)
 {
-    (void)state;
     struct hunks d = { .n = 0 };
 
     hunks_of_patch(&d, SLICE("[{\"oldStart\":9,\"oldLines\":2,\"newStart\":9,\"newLines\":2,"
@@ -38,9 +37,8 @@ static void a_patch_is_shown_with_its_numbers(void **state)
     hunks_fini(&d);
 }
 
-static void texts_are_compared_line_by_line(void **state)
+TEST(texts_are_compared_line_by_line)
 {
-    (void)state;
     struct hunks d = { .n = 0 };
 
     hunks_of_texts(&d, SLICE("1\n2\n3\n4\n5\n6\nold\n7\n8\n9\n10\n"),
@@ -52,9 +50,8 @@ static void texts_are_compared_line_by_line(void **state)
     hunks_fini(&d);
 }
 
-static void unchanged_lines_between_changes_are_found(void **state)
+TEST(unchanged_lines_between_changes_are_found)
 {
-    (void)state;
     struct hunks d = { .n = 0 };
 
     hunks_of_texts(&d, SLICE("a\nkeep\nb\n"), SLICE("c\nkeep\nd\n"));
@@ -63,9 +60,8 @@ static void unchanged_lines_between_changes_are_found(void **state)
     hunks_fini(&d);
 }
 
-static void several_edits_are_separated(void **state)
+TEST(several_edits_are_separated)
 {
-    (void)state;
     struct hunks d = { .n = 0 };
 
     hunks_of_texts(&d, SLICE("a"), SLICE("b"));
@@ -75,9 +71,8 @@ static void several_edits_are_separated(void **state)
     hunks_fini(&d);
 }
 
-static void changes_within_a_line_are_highlighted(void **state)
+TEST(changes_within_a_line_are_highlighted)
 {
-    (void)state;
     struct hunks d = { .n = 0 };
     size_t left;
 
@@ -91,9 +86,8 @@ static void changes_within_a_line_are_highlighted(void **state)
     hunks_fini(&d);
 }
 
-static void a_long_diff_is_cut_with_a_count_of_the_rest(void **state)
+TEST(a_long_diff_is_cut_with_a_count_of_the_rest)
 {
-    (void)state;
     struct hunks d = { .n = 0 };
     struct buf text = { 0 };
     size_t left;
@@ -111,9 +105,8 @@ static void a_long_diff_is_cut_with_a_count_of_the_rest(void **state)
     buf_fini(&text);
 }
 
-static void an_invalid_patch_does_no_harm(void **state)
+TEST(an_invalid_patch_does_no_harm)
 {
-    (void)state;
     static const char *const patches[] = {
         "[]",
         "{}",
@@ -135,18 +128,4 @@ static void an_invalid_patch_does_no_harm(void **state)
         styled_text_fini(&s);
         hunks_fini(&d);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_patch_is_shown_with_its_numbers),
-        cmocka_unit_test(texts_are_compared_line_by_line),
-        cmocka_unit_test(unchanged_lines_between_changes_are_found),
-        cmocka_unit_test(several_edits_are_separated),
-        cmocka_unit_test(changes_within_a_line_are_highlighted),
-        cmocka_unit_test(a_long_diff_is_cut_with_a_count_of_the_rest),
-        cmocka_unit_test(an_invalid_patch_does_no_harm),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

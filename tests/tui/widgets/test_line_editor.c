@@ -24,9 +24,8 @@ static void assert_text(const struct line_editor *e, const char *text, size_t cu
     assert_int_equal(e->cursor, cursor);
 }
 
-static void letters_are_inserted_at_the_cursor(void **state)
+TEST(letters_are_inserted_at_the_cursor)
 {
-    (void)state;
     struct line_editor e = typed("ac");
 
     assert_true(press(&e, KEYCODE_LEFT, 0));
@@ -36,9 +35,8 @@ static void letters_are_inserted_at_the_cursor(void **state)
     assert_text(&e, "ab中c", 5);
 }
 
-static void whole_characters_are_moved_over_and_deleted(void **state)
+TEST(whole_characters_are_moved_over_and_deleted)
 {
-    (void)state;
     struct line_editor e = typed("ä中😀");
 
     assert_true(press(&e, KEYCODE_BACKSPACE, 0));
@@ -50,9 +48,8 @@ static void whole_characters_are_moved_over_and_deleted(void **state)
     assert_false(press(&e, KEYCODE_RIGHT, 0));
 }
 
-static void words_and_ends_are_cut_as_in_a_shell(void **state)
+TEST(words_and_ends_are_cut_as_in_a_shell)
 {
-    (void)state;
     struct line_editor e = typed("one two  three");
 
     assert_true(press(&e, 'w', MOD_CTRL));
@@ -70,9 +67,8 @@ static void words_and_ends_are_cut_as_in_a_shell(void **state)
     assert_false(press(&e, 'u', MOD_CTRL));
 }
 
-static void other_keys_are_left_to_others(void **state)
+TEST(other_keys_are_left_to_others)
 {
-    (void)state;
     struct line_editor e = typed("x");
 
     assert_false(press(&e, KEYCODE_UP, 0));
@@ -82,18 +78,16 @@ static void other_keys_are_left_to_others(void **state)
     assert_text(&e, "x", 1);
 }
 
-static void pasted_text_has_no_controls_and_no_invalid_bytes(void **state)
+TEST(pasted_text_has_no_controls_and_no_invalid_bytes)
 {
-    (void)state;
     struct line_editor e = { 0 };
 
     line_editor_insert(&e, SLICE("a\x1b[0m\nb\xff"));
     assert_text(&e, "a [0m b\xef\xbf\xbd", 10);
 }
 
-static void a_full_line_takes_no_more(void **state)
+TEST(a_full_line_takes_no_more)
 {
-    (void)state;
     struct line_editor e = { 0 };
     char long_text[LINE_EDITOR_MAX + 100];
 
@@ -105,9 +99,8 @@ static void a_full_line_takes_no_more(void **state)
     assert_int_equal(e.text[LINE_EDITOR_MAX - 1], 'x');
 }
 
-static void a_long_line_scrolls_to_its_cursor(void **state)
+TEST(a_long_line_scrolls_to_its_cursor)
 {
-    (void)state;
     struct line_editor e = typed("0123456789abcdef");
     struct frame f;
 
@@ -121,18 +114,4 @@ static void a_long_line_scrolls_to_its_cursor(void **state)
     assert_int_equal(strncmp(text, "9abcdef", 7), 0);
     free(text);
     frame_fini(&f);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(letters_are_inserted_at_the_cursor),
-        cmocka_unit_test(whole_characters_are_moved_over_and_deleted),
-        cmocka_unit_test(words_and_ends_are_cut_as_in_a_shell),
-        cmocka_unit_test(other_keys_are_left_to_others),
-        cmocka_unit_test(pasted_text_has_no_controls_and_no_invalid_bytes),
-        cmocka_unit_test(a_full_line_takes_no_more),
-        cmocka_unit_test(a_long_line_scrolls_to_its_cursor),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

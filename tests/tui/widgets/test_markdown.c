@@ -18,17 +18,14 @@ static void assert_markdown(int width, const char *text, const char *want)
     styled_text_fini(&s);
 }
 
-static void paragraphs_are_separated_and_line_breaks_kept(void **state)
+TEST(paragraphs_are_separated_and_line_breaks_kept)
 {
-    (void)state;
-
     assert_markdown(40, "one\ntwo\n\nthree", "one\ntwo\n\nthree\n");
     assert_markdown(40, "", "");
 }
 
-static void emphasis_becomes_a_style(void **state)
+TEST(emphasis_becomes_a_style)
 {
-    (void)state;
     struct styled_text s = laid(60, false, "a **bold** *slanted* `code` ~~gone~~\n# Head");
 
     assert_styled_text(&s, "a bold slanted code gone\n\nHead\n");
@@ -39,10 +36,8 @@ static void emphasis_becomes_a_style(void **state)
     styled_text_fini(&s);
 }
 
-static void lists_are_marked_and_indented(void **state)
+TEST(lists_are_marked_and_indented)
 {
-    (void)state;
-
     assert_markdown(40, "- one\n- two\n  - deep\n- three\n\nend",
                     "• one\n• two\n  ◦ deep\n• three\n\nend\n");
     assert_markdown(14, "9. aaa bbb ccc\n10. ddd", "9. aaa bbb ccc\n10. ddd\n");
@@ -51,17 +46,13 @@ static void lists_are_marked_and_indented(void **state)
     assert_markdown(40, "- loose\n\n- items", "• loose\n\n• items\n");
 }
 
-static void quotations_have_a_bar(void **state)
+TEST(quotations_have_a_bar)
 {
-    (void)state;
-
     assert_markdown(40, "> a\n> b\n\nc", "▎ a\n▎ b\n\nc\n");
 }
 
-static void code_is_unchanged(void **state)
+TEST(code_is_unchanged)
 {
-    (void)state;
-
     assert_markdown(40, "x\n\n```c\nif (a)\n\n    b **c**;\n```\ny",
                     "x\n\n│ if (a)\n│\n│     b **c**;\n\ny\n");
     assert_markdown(40, "```\nunclosed", "│ unclosed\n");
@@ -72,18 +63,14 @@ static void code_is_unchanged(void **state)
     styled_text_fini(&s);
 }
 
-static void a_link_shows_its_target_once(void **state)
+TEST(a_link_shows_its_target_once)
 {
-    (void)state;
-
     assert_markdown(60, "[docs](https://a.org/x) https://b.org",
                     "docs (https://a.org/x) https://b.org\n");
 }
 
-static void tables_have_aligned_columns(void **state)
+TEST(tables_have_aligned_columns)
 {
-    (void)state;
-
     assert_markdown(40, "| a | b |\n|---|--:|\n| 日本 | 1 |\n| c | 22 |",
                     "a    │  b\n"
                     "─────┼───\n"
@@ -91,9 +78,8 @@ static void tables_have_aligned_columns(void **state)
                     "c    │ 22\n");
 }
 
-static void a_wide_table_wraps_within_its_columns(void **state)
+TEST(a_wide_table_wraps_within_its_columns)
 {
-    (void)state;
     struct styled_text s =
         laid(24, false, "| n | text |\n|---|---|\n| 1 | one two three four five six |\n");
 
@@ -105,9 +91,8 @@ static void a_wide_table_wraps_within_its_columns(void **state)
     styled_text_fini(&s);
 }
 
-static void ascii_mode_draws_only_ascii(void **state)
+TEST(ascii_mode_draws_only_ascii)
 {
-    (void)state;
     struct styled_text s =
         laid(40, true, "- a\n\n> b\n\n| a | b |\n|---|---|\n| c | d |\n\n```\ne\n```");
     struct buf text = styled_text_dump(&s);
@@ -118,9 +103,8 @@ static void ascii_mode_draws_only_ascii(void **state)
     styled_text_fini(&s);
 }
 
-static void hostile_documents_end(void **state)
+TEST(hostile_documents_end)
 {
-    (void)state;
     struct buf deep = { 0 };
 
     for (int i = 0; i < 2000; i++)
@@ -133,21 +117,4 @@ static void hostile_documents_end(void **state)
     assert_int_equal(s.rc, ERR_OK);
     styled_text_fini(&s);
     buf_fini(&deep);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(paragraphs_are_separated_and_line_breaks_kept),
-        cmocka_unit_test(emphasis_becomes_a_style),
-        cmocka_unit_test(lists_are_marked_and_indented),
-        cmocka_unit_test(quotations_have_a_bar),
-        cmocka_unit_test(code_is_unchanged),
-        cmocka_unit_test(a_link_shows_its_target_once),
-        cmocka_unit_test(tables_have_aligned_columns),
-        cmocka_unit_test(a_wide_table_wraps_within_its_columns),
-        cmocka_unit_test(ascii_mode_draws_only_ascii),
-        cmocka_unit_test(hostile_documents_end),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,45 +23,36 @@ static void assert_flow(int width, enum text_wrap_mode mode, struct slice text, 
 #define WORDS(width, text, want) assert_flow(width, TEXT_WRAP_WORDS, SLICE(text), want)
 #define VERBATIM(width, text, want) assert_flow(width, TEXT_WRAP_VERBATIM, SLICE(text), want)
 
-static void lines_break_between_words(void **state)
+TEST(lines_break_between_words)
 {
-    (void)state;
-
     WORDS(12, "one two three four", "one two\nthree four\n");
     WORDS(12, "one  two", "one  two\n");
     WORDS(12, "aaaa\n\nbbbb", "aaaa\n\nbbbb\n");
     WORDS(12, "", "");
 }
 
-static void a_word_wider_than_the_line_is_cut(void **state)
+TEST(a_word_wider_than_the_line_is_cut)
 {
-    (void)state;
-
     WORDS(12, "abcdefghijklmnopqrstuvwxyz", "abcdefghijkl\nmnopqrstuvwx\nyz\n");
     WORDS(12, "ab abcdefghijklmnop", "ab\nabcdefghijkl\nmnop\n");
 }
 
-static void ideographs_are_words_and_keep_their_punctuation(void **state)
+TEST(ideographs_are_words_and_keep_their_punctuation)
 {
-    (void)state;
-
     WORDS(12, "日本語日本語日本", "日本語日本語\n日本\n");
     WORDS(12, "日本語日本語。本", "日本語日本\n語。本\n");
     WORDS(13, "abc 日本語日本語", "abc 日本語日\n本語\n");
 }
 
-static void clusters_are_never_cut(void **state)
+TEST(clusters_are_never_cut)
 {
-    (void)state;
-
     WORDS(12, "aaaaaaaaaae\u0301\u0301e\u0301e\u0301", "aaaaaaaaaae\u0301\u0301e\u0301\ne\u0301\n");
     /* a family emoji has four columns here, and stays together */
     WORDS(12, "aaaaaaaaaa\U0001F469\u200D\U0001F4BB", "aaaaaaaaaa\n\U0001F469\U0001F4BB\n");
 }
 
-static void the_margin_precedes_every_line(void **state)
+TEST(the_margin_precedes_every_line)
 {
-    (void)state;
     struct styled_text s = { .n = 0 };
     struct text_wrap f = { .styled_text = &s, .width = 16 };
 
@@ -77,9 +68,8 @@ static void the_margin_precedes_every_line(void **state)
     styled_text_fini(&s);
 }
 
-static void a_style_may_change_within_a_word(void **state)
+TEST(a_style_may_change_within_a_word)
 {
-    (void)state;
     struct styled_text s = { .n = 0 };
     struct text_wrap f = { .styled_text = &s, .width = 12 };
 
@@ -92,25 +82,20 @@ static void a_style_may_change_within_a_word(void **state)
     styled_text_fini(&s);
 }
 
-static void verbatim_text_keeps_its_blanks(void **state)
+TEST(verbatim_text_keeps_its_blanks)
 {
-    (void)state;
-
     VERBATIM(20, "a\tb\n  c  d", "a   b\n  c  d\n");
     VERBATIM(12, "abcdefghij klmn", "abcdefghij k\nlmn\n");
 }
 
-static void colours_and_carriage_returns_of_programs_are_removed(void **state)
+TEST(colours_and_carriage_returns_of_programs_are_removed)
 {
-    (void)state;
-
     VERBATIM(20, "\x1b[31mred\x1b[0m\r\nnext", "red\nnext\n");
     VERBATIM(20, "\x1b[2J\rx", "^[[2J^Mx\n");
 }
 
-static void nothing_is_added_after_the_last_line_allowed(void **state)
+TEST(nothing_is_added_after_the_last_line_allowed)
 {
-    (void)state;
     struct styled_text s = { .n = 0 };
     struct text_wrap f = { .styled_text = &s, .width = 12, .max_lines = 2 };
 
@@ -123,9 +108,8 @@ static void nothing_is_added_after_the_last_line_allowed(void **state)
     styled_text_fini(&s);
 }
 
-static void no_line_exceeds_the_width(void **state)
+TEST(no_line_exceeds_the_width)
 {
-    (void)state;
     static const char text[] =
         "Hello, 世界! \U0001F469\u200D\U0001F469\u200D\U0001F466 e\u0301 \u05E9\u05DC\u05D5\u05DD "
         "\U0001F1E9\U0001F1EA averyveryverylongwordthatdoesnotfit \x1b[1m 漢字漢字漢字。漢字";
@@ -140,9 +124,8 @@ static void no_line_exceeds_the_width(void **state)
         }
 }
 
-static void an_endless_cluster_takes_linear_time(void **state)
+TEST(an_endless_cluster_takes_linear_time)
 {
-    (void)state;
     struct buf text = { 0 };
 
     for (int i = 0; i < 30000; i++)
@@ -152,22 +135,4 @@ static void an_endless_cluster_takes_linear_time(void **state)
     assert_true(s.n > 0);
     styled_text_fini(&s);
     buf_fini(&text);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lines_break_between_words),
-        cmocka_unit_test(a_word_wider_than_the_line_is_cut),
-        cmocka_unit_test(ideographs_are_words_and_keep_their_punctuation),
-        cmocka_unit_test(clusters_are_never_cut),
-        cmocka_unit_test(the_margin_precedes_every_line),
-        cmocka_unit_test(a_style_may_change_within_a_word),
-        cmocka_unit_test(verbatim_text_keeps_its_blanks),
-        cmocka_unit_test(colours_and_carriage_returns_of_programs_are_removed),
-        cmocka_unit_test(nothing_is_added_after_the_last_line_allowed),
-        cmocka_unit_test(no_line_exceeds_the_width),
-        cmocka_unit_test(an_endless_cluster_takes_linear_time),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

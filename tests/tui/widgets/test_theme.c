@@ -9,11 +9,10 @@ static bool parse(const char *text, struct theme_style *look)
     return theme_parse_style(slice_of(text), look);
 }
 
-static void a_style_is_parsed_word_by_word(void **state)
+TEST(a_style_is_parsed_word_by_word)
 {
     struct theme_style look;
 
-    (void)state;
     assert_true(parse("bold  bright-cyan on black", &look));
     assert_int_equal(look.fg, 14);
     assert_int_equal(look.bg, 0);
@@ -29,33 +28,30 @@ static void a_style_is_parsed_word_by_word(void **state)
     assert_int_equal(look.bg, THEME_DEFAULT_COLOUR);
 }
 
-static void an_unknown_word_leaves_the_style_unchanged(void **state)
+TEST(an_unknown_word_leaves_the_style_unchanged)
 {
     static const char *const wrong[] = { "blod",    "#ff880",   "#ff88zz",       "256",
                                          "bright-", "bright-7", "red onn black", "-1" };
     struct theme_style look = { 3, 4, THEME_DIM };
 
-    (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
         assert_false(parse(wrong[i], &look));
     assert_int_equal(look.fg, 3);
     assert_int_equal(look.attributes, THEME_DIM);
 }
 
-static void every_style_has_a_name(void **state)
+TEST(every_style_has_a_name)
 {
-    (void)state;
     assert_int_equal(theme_find_style(SLICE("title")), STYLE_TITLE);
     assert_int_equal(theme_find_style(SLICE("delete-word")), STYLE_DELETE_WORD);
     assert_int_equal(theme_find_style(SLICE("tilte")), STYLE_COUNT);
 }
 
 /* Without colours, warnings and marks must still stand out. */
-static void meaning_survives_without_colour(void **state)
+TEST(meaning_survives_without_colour)
 {
     struct theme t;
 
-    (void)state;
     theme_fill(&t, THEME_DARK);
     assert_true(t.look[STYLE_MATCH].attributes != 0);
     assert_true(t.look[STYLE_MARK].attributes != 0);
@@ -86,12 +82,11 @@ static double contrast(int32_t a, int32_t b)
 }
 
 /* Every style of a theme can be read: on its own ground, or that of `light` on white and on ivory. */
-static void every_style_has_contrast(void **state)
+TEST(every_style_has_contrast)
 {
     static const int32_t pale[] = { 0xffffff, 0xfdf6e3, 0xf5f2e8 };
     struct theme t;
 
-    (void)state;
     for (int id = THEME_LIGHT; id < THEME_COUNT; id++) {
         theme_fill(&t, (enum theme_id)id);
         double least = id == THEME_CONTRAST ? 7 : 4.5;
@@ -113,11 +108,10 @@ static void every_style_has_contrast(void **state)
 
 /* `dark` has the colours of the terminal, and so has every theme on a terminal with few of them; on white, no yellow,
  * green or cyan. */
-static void few_colours_are_the_terminals_own(void **state)
+TEST(few_colours_are_the_terminals_own)
 {
     struct theme dark, t;
 
-    (void)state;
     theme_fill(&dark, THEME_DARK);
     for (int id = 0; id < THEME_COUNT; id++) {
         theme_fill(&t, (enum theme_id)id);
@@ -132,18 +126,4 @@ static void few_colours_are_the_terminals_own(void **state)
         }
         assert_string_not_equal(theme_name((enum theme_id)id), "");
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_style_is_parsed_word_by_word),
-        cmocka_unit_test(an_unknown_word_leaves_the_style_unchanged),
-        cmocka_unit_test(every_style_has_a_name),
-        cmocka_unit_test(meaning_survives_without_colour),
-        cmocka_unit_test(every_style_has_contrast),
-        cmocka_unit_test(few_colours_are_the_terminals_own),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

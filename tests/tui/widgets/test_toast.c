@@ -8,9 +8,8 @@
 #include "tui/widgets/frame.h"
 #include "tui/widgets/toast.h"
 
-static void sizes_are_short_and_never_wider_than_seven(void **state)
+TEST(sizes_are_short_and_never_wider_than_seven)
 {
-    (void)state;
     static const struct {
         int64_t bytes;
         const char *text;
@@ -36,9 +35,8 @@ static void sizes_are_short_and_never_wider_than_seven(void **state)
     }
 }
 
-static void the_home_directory_is_a_tilde(void **state)
+TEST(the_home_directory_is_a_tilde)
 {
-    (void)state;
     char out[32];
 
     assert_true(slice_eq(text_path_short(SLICE("/home/u/src"), SLICE("/home/u"), out, sizeof out),
@@ -55,9 +53,8 @@ static void the_home_directory_is_a_tilde(void **state)
                          SLICE("/home/u/0123456789")));
 }
 
-static void the_last_part_of_a_path_names_it(void **state)
+TEST(the_last_part_of_a_path_names_it)
 {
-    (void)state;
     assert_true(slice_eq(text_path_last(SLICE("/home/u/shop")), SLICE("shop")));
     assert_true(slice_eq(text_path_last(SLICE("/home/u/shop//")), SLICE("shop")));
     assert_true(slice_eq(text_path_last(SLICE("/")), SLICE("/")));
@@ -65,9 +62,8 @@ static void the_last_part_of_a_path_names_it(void **state)
     assert_int_equal(text_path_last((struct slice){ 0 }).n, 0);
 }
 
-static void notices_expire_and_errors_stay(void **state)
+TEST(notices_expire_and_errors_stay)
 {
-    (void)state;
     struct toast t = { 0 };
 
     toast_info(&t, 1000, "copied %d", 3);
@@ -85,9 +81,8 @@ static void notices_expire_and_errors_stay(void **state)
     assert_string_equal(t.text, "");
 }
 
-static void a_narrow_screen_cuts_the_middle_of_a_path(void **state)
+TEST(a_narrow_screen_cuts_the_middle_of_a_path)
 {
-    (void)state;
     struct toast t = { 0 };
     struct frame f;
     struct err e;
@@ -106,9 +101,8 @@ static void a_narrow_screen_cuts_the_middle_of_a_path(void **state)
     frame_fini(&f);
 }
 
-static void an_error_shows_where_and_why(void **state)
+TEST(an_error_shows_where_and_why)
 {
-    (void)state;
     struct toast t = { 0 };
     struct err e;
 
@@ -118,24 +112,9 @@ static void an_error_shows_where_and_why(void **state)
     assert_true(t.error);
 }
 
-static void the_spinner_turns_with_the_time(void **state)
+TEST(the_spinner_turns_with_the_time)
 {
-    (void)state;
     assert_string_equal(frame_spinner_sign(0, true), frame_spinner_sign(99, true));
     assert_string_not_equal(frame_spinner_sign(0, true), frame_spinner_sign(100, true));
     assert_string_not_equal(frame_spinner_sign(0, false), frame_spinner_sign(100, false));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sizes_are_short_and_never_wider_than_seven),
-        cmocka_unit_test(the_home_directory_is_a_tilde),
-        cmocka_unit_test(the_last_part_of_a_path_names_it),
-        cmocka_unit_test(notices_expire_and_errors_stay),
-        cmocka_unit_test(a_narrow_screen_cuts_the_middle_of_a_path),
-        cmocka_unit_test(an_error_shows_where_and_why),
-        cmocka_unit_test(the_spinner_turns_with_the_time),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -61,11 +61,10 @@ static enum err_code compose(const char *name, struct buf *out, struct err *e)
     return rollout_compose(folder.path, path, out, e);
 }
 
-static void a_name_has_a_thread_and_a_rollout(void **state)
+TEST(a_name_has_a_thread_and_a_rollout)
 {
     struct rollout x = { 0 };
 
-    (void)state;
     assert_true(rollout_name(SLICE("rollout-2026-11-22T16-17-16-" A ".jsonl"), &x));
     assert_true(slice_eq(x.thread, SLICE(A)) && slice_eq(x.id, SLICE(A)) && !x.packed);
     assert_true(rollout_name(SLICE("rollout-2026-11-22T16-17-16-" A "_" B ".jsonl.zst"), &x));
@@ -77,12 +76,13 @@ static void a_name_has_a_thread_and_a_rollout(void **state)
     assert_false(rollout_name(SLICE(""), &x));
 }
 
-static void what_is_continued_comes_before(void **state)
+#define CASE(name) TEST_WITH(name, make_folder, remove_folder)
+
+CASE(what_is_continued_comes_before)
 {
     struct buf out = { 0 };
     long end = (long)strlen("{\"type\":\"session_meta\",\"payload\":{}}\none\n");
 
-    (void)state;
     put_log(DAY A ".jsonl", NULL, 0, "one\ntaken back\n");
     put_log(DAY B ".jsonl", A, end, "two\n");
     assert_int_equal(compose(DAY B ".jsonl", &out, NULL), ERR_OK);
@@ -96,14 +96,13 @@ static void what_is_continued_comes_before(void **state)
     buf_fini(&out);
 }
 
-static void offsets_count_the_text_of_a_packed_log(void **state)
+CASE(offsets_count_the_text_of_a_packed_log)
 {
     static const char text[] = "{\"type\":\"session_meta\",\"payload\":{}}\none\ntaken back\n";
     char packed[512];
     struct buf out = { 0 };
     size_t n = ZSTD_compress(packed, sizeof packed, text, sizeof text - 1, 3);
 
-    (void)state;
     folder_put(&folder, DAY A ".jsonl.zst", (struct slice){ packed, n });
     put_log(DAY B ".jsonl", A, (long)(strstr(text, "taken") - text), "two\n");
     assert_int_equal(compose(DAY B ".jsonl", &out, NULL), ERR_OK);
@@ -131,9 +130,8 @@ static long link_length(void)
         "\"end_byte_offset\":123}}}\n" A);
 }
 
-static void broken_chains_are_refused_with_the_reason(void **state)
+CASE(broken_chains_are_refused_with_the_reason)
 {
-    (void)state;
     put_log(DAY A ".jsonl", B, 40, "x\n");
     refused(DAY A ".jsonl", "is missing");
     put_log(DAY B ".jsonl", A, 10, "x\n");
@@ -150,7 +148,7 @@ static void broken_chains_are_refused_with_the_reason(void **state)
 }
 
 /* 64 MiB of zeros in a few kilobytes: no more than was asked for is unpacked. */
-static void a_packed_log_is_bounded(void **state)
+CASE(a_packed_log_is_bounded)
 {
     enum { HUGE_TEXT = 64 << 20, MOST = 1 << 20 };
     char *zeros = calloc(1, HUGE_TEXT);
@@ -159,7 +157,6 @@ static void a_packed_log_is_bounded(void **state)
     struct buf out = { 0 };
     bool whole = true;
 
-    (void)state;
     assert_non_null(zeros);
     assert_non_null(packed);
     n = ZSTD_compress(packed, room, zeros, HUGE_TEXT, 1);
@@ -172,13 +169,12 @@ static void a_packed_log_is_bounded(void **state)
     free(packed);
 }
 
-static void a_cut_archive_gives_what_it_has(void **state)
+CASE(a_cut_archive_gives_what_it_has)
 {
     char text[5000], packed[8192];
     struct buf out = { 0 };
     bool whole = true;
 
-    (void)state;
     for (size_t i = 0; i < sizeof text; i++)
         text[i] = (char)('a' + (i * i + i / 7) % 26);
     size_t n = ZSTD_compress(packed, sizeof packed, text, sizeof text, 1);
@@ -194,11 +190,10 @@ static void a_cut_archive_gives_what_it_has(void **state)
     buf_fini(&out);
 }
 
-static void of_two_files_of_a_rollout_the_plain_one_counts(void **state)
+CASE(of_two_files_of_a_rollout_the_plain_one_counts)
 {
     struct rollouts all;
 
-    (void)state;
     folder_put(&folder, DAY A ".jsonl.zst", SLICE("x"));
     folder_put(&folder, DAY A ".jsonl", SLICE("x"));
     folder_put(&folder, "archived_sessions/rollout-2026-11-22T16-17-16-" A ".jsonl", SLICE("x"));
@@ -225,12 +220,11 @@ DIR *__wrap_opendir(const char *path)
     return __real_opendir(path);
 }
 
-static void a_log_is_found_by_its_id_also_when_it_is_archived(void **state)
+CASE(a_log_is_found_by_its_id_also_when_it_is_archived)
 {
     struct codex_places *places = codex_places_new(folder.path);
     struct arena a = { 0 };
 
-    (void)state;
     assert_non_null(places);
     folder_put(&folder, DAY A ".jsonl.zst", SLICE("x"));
     folder_put(&folder, "archived_sessions/rollout-2026-11-22T16-17-16-" B ".jsonl.zst",
@@ -247,12 +241,11 @@ static void a_log_is_found_by_its_id_also_when_it_is_archived(void **state)
     codex_places_free(places);
 }
 
-static void many_logs_of_a_day_are_found_by_reading_its_folder_once(void **state)
+CASE(many_logs_of_a_day_are_found_by_reading_its_folder_once)
 {
     struct codex_places *places = codex_places_new(folder.path);
     struct arena a = { 0 };
 
-    (void)state;
     assert_non_null(places);
     folder_put(&folder, DAY A ".jsonl", SLICE("x"));
     folder_put(&folder, DAY C ".jsonl", SLICE("x"));
@@ -263,27 +256,4 @@ static void many_logs_of_a_day_are_found_by_reading_its_folder_once(void **state
     assert_int_equal(opened, 1);
     arena_fini(&a);
     codex_places_free(places);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_name_has_a_thread_and_a_rollout),
-        cmocka_unit_test_setup_teardown(what_is_continued_comes_before, make_folder, remove_folder),
-        cmocka_unit_test_setup_teardown(offsets_count_the_text_of_a_packed_log, make_folder,
-                                        remove_folder),
-        cmocka_unit_test_setup_teardown(broken_chains_are_refused_with_the_reason, make_folder,
-                                        remove_folder),
-        cmocka_unit_test_setup_teardown(a_packed_log_is_bounded, make_folder, remove_folder),
-        cmocka_unit_test_setup_teardown(a_cut_archive_gives_what_it_has, make_folder,
-                                        remove_folder),
-        cmocka_unit_test_setup_teardown(of_two_files_of_a_rollout_the_plain_one_counts, make_folder,
-                                        remove_folder),
-        cmocka_unit_test_setup_teardown(many_logs_of_a_day_are_found_by_reading_its_folder_once,
-                                        make_folder, remove_folder),
-        cmocka_unit_test_setup_teardown(a_log_is_found_by_its_id_also_when_it_is_archived,
-                                        make_folder, remove_folder),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

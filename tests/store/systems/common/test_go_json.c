@@ -30,9 +30,8 @@ static enum err_code indent(struct buf *out, struct slice value)
     return g.rc;
 }
 
-static void texts_are_escaped_as_go_escapes_them(void **state)
+TEST(texts_are_escaped_as_go_escapes_them)
 {
-    (void)state;
     writes(go_json_text, SLICE("a<b>&c \"q\" \\ / \x7f caf\xc3\xa9"),
            "\"a\\u003cb\\u003e\\u0026c \\\"q\\\" \\\\ / \x7f caf\xc3\xa9\"");
     writes(go_json_text, SLICE("\b\f\n\r\t\x01\x1f\0"), "\"\\b\\f\\n\\r\\t\\u0001\\u001f\\u0000\"");
@@ -40,9 +39,8 @@ static void texts_are_escaped_as_go_escapes_them(void **state)
     writes(go_json_text, SLICE("\xf0\x9f\x98\x80"), "\"\xf0\x9f\x98\x80\"");
 }
 
-static void escapes_are_spelled_as_go_spells_them(void **state)
+TEST(escapes_are_spelled_as_go_spells_them)
 {
-    (void)state;
     writes(compact, SLICE("\"\\u00e9 \\/ \\u0008 \\u003c \\u0022 \\u005C \\n\""),
            "\"\xc3\xa9 / \\b \\u003c \\\" \\\\ \\n\"");
     writes(compact, SLICE("\"\\ud83d\\ude00 \\uD83D\\u0041 \\u2028 \xff\""),
@@ -50,7 +48,7 @@ static void escapes_are_spelled_as_go_spells_them(void **state)
     writes(compact, SLICE("{ \"\\u003c\" : [ 1.0, 1e21 ] }"), "{\"\\u003c\":[1.0,1e21]}");
 }
 
-static void floats_have_as_few_digits_as_possible(void **state)
+TEST(floats_have_as_few_digits_as_possible)
 {
     const struct {
         double value;
@@ -69,7 +67,6 @@ static void floats_have_as_few_digits_as_possible(void **state)
         { 1.7976931348623157e308, "1.7976931348623157e+308" },
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct buf out = { 0 };
 
@@ -79,15 +76,14 @@ static void floats_have_as_few_digits_as_possible(void **state)
     }
 }
 
-static void each_broken_byte_is_replaced(void **state)
+TEST(each_broken_byte_is_replaced)
 {
-    (void)state;
     writes(go_json_text, SLICE("x\xff\xfey"), "\"x\\ufffd\\ufffdy\"");
     writes(go_json_text, SLICE("\xe2\x82"), "\"\\ufffd\\ufffd\"");
     writes(go_json_text, SLICE("\xed\xa0\x80"), "\"\\ufffd\\ufffd\\ufffd\"");
 }
 
-static void times_have_as_many_digits_as_they_need(void **state)
+TEST(times_have_as_many_digits_as_they_need)
 {
     const struct {
         int64_t ns;
@@ -99,7 +95,6 @@ static void times_have_as_many_digits_as_they_need(void **state)
         { -1, "\"1969-12-31T23:59:59.999999999Z\"" },
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct buf out = { 0 };
 
@@ -109,27 +104,12 @@ static void times_have_as_many_digits_as_they_need(void **state)
     }
 }
 
-static void values_are_indented_and_not_changed(void **state)
+TEST(values_are_indented_and_not_changed)
 {
-    (void)state;
     writes(indent, SLICE("{\"a\":1.50,\"b\":[ ],\"c\":{},\"d\":[1,{\"e\":\"x, \\\"}\"}]}"),
            "{\n  \"a\": 1.50,\n  \"b\": [],\n  \"c\": {},\n  \"d\": [\n    1,\n    {\n"
            "      \"e\": \"x, \\\"}\"\n    }\n  ]\n}");
     writes(indent, SLICE("12345678901234567890"), "12345678901234567890");
     writes(compact, SLICE(" { \"a\" : [ 1 , 2e-7 ] , \"b\" : \"< \\u003e\" } "),
            "{\"a\":[1,2e-7],\"b\":\"\\u003c \\u003e\"}");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(texts_are_escaped_as_go_escapes_them),
-        cmocka_unit_test(escapes_are_spelled_as_go_spells_them),
-        cmocka_unit_test(floats_have_as_few_digits_as_possible),
-        cmocka_unit_test(each_broken_byte_is_replaced),
-        cmocka_unit_test(times_have_as_many_digits_as_they_need),
-        cmocka_unit_test(values_are_indented_and_not_changed),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

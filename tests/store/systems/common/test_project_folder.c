@@ -29,9 +29,8 @@ static void expect_end(const char *front, const char *piece, size_t n, const cha
     arena_fini(&a);
 }
 
-static void all_but_letters_and_digits_become_dashes(void **state)
+TEST(all_but_letters_and_digits_become_dashes)
 {
-    (void)state;
     expect_name("/work/a b_c.d", "-work-a-b-c-d");
     expect_name("/work/\xF0\x9F\x98\x80x", "-work---x");
     expect_name("/caf\xC3\xA9", "-caf-");
@@ -40,18 +39,16 @@ static void all_but_letters_and_digits_become_dashes(void **state)
     expect_name("", "");
 }
 
-static void a_long_name_is_cut_and_gets_a_hash(void **state)
+TEST(a_long_name_is_cut_and_gets_a_hash)
 {
-    (void)state;
     expect_end("/", "\xC3\xA9", 200, "-s4uqmp");
     expect_end("/", "\xF0\x9F\x98\x80", 120, "-fp2zqh");
     expect_end("", "/zzzzzzzzzz", 30, "-m1zcyo");
     expect_end("", "ab", 100, "");
 }
 
-static void paths_that_flatten_alike_share_a_folder(void **state)
+TEST(paths_that_flatten_alike_share_a_folder)
 {
-    (void)state;
     assert_true(config_dir_same_project(SLICE("/a.b"), SLICE("/a-b")));
     assert_true(config_dir_same_project(SLICE("/\xF0\x9F\x98\x80"), SLICE("/--")));
     assert_false(config_dir_same_project(SLICE("/a.b"), SLICE("/a.b/")));
@@ -63,11 +60,10 @@ static const char *stands_for(const char *folder, const char *path, struct arena
     return config_dir_project_ancestor(slice_of(folder), slice_of(path), a);
 }
 
-static void a_folder_matches_a_directory_or_one_above_it(void **state)
+TEST(a_folder_matches_a_directory_or_one_above_it)
 {
     struct arena a = { 0 };
 
-    (void)state;
     assert_string_equal(stands_for("-home-u-p", "/home/u/p", &a), "/home/u/p");
     assert_string_equal(stands_for("-home-u-p", "/home/u/p/sub/x", &a), "/home/u/p");
     assert_string_equal(stands_for("-home-u-p", "/home/u-p", &a), "/home/u-p");
@@ -77,15 +73,4 @@ static void a_folder_matches_a_directory_or_one_above_it(void **state)
     assert_null(stands_for("", "/home/u", &a));
     assert_null(stands_for("-home-u-p", "", &a));
     arena_fini(&a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_but_letters_and_digits_become_dashes),
-        cmocka_unit_test(a_long_name_is_cut_and_gets_a_hash),
-        cmocka_unit_test(paths_that_flatten_alike_share_a_folder),
-        cmocka_unit_test(a_folder_matches_a_directory_or_one_above_it),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

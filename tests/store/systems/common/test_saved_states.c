@@ -70,7 +70,9 @@ static const struct rewind_target *target(struct world *w, int64_t turn)
     return &w->plan.target[0];
 }
 
-static void the_copy_of_the_turn_is_wanted(void **state)
+#define CASE(name) TEST_WITH(name, setup, teardown)
+
+CASE(the_copy_of_the_turn_is_wanted)
 {
     struct world *w = *state;
 
@@ -88,7 +90,7 @@ static void the_copy_of_the_turn_is_wanted(void **state)
     assert_false(t->has_mode);
 }
 
-static void a_file_that_was_not_there_is_removed(void **state)
+CASE(a_file_that_was_not_there_is_removed)
 {
     struct world *w = *state;
 
@@ -97,7 +99,7 @@ static void a_file_that_was_not_there_is_removed(void **state)
     assert_int_equal(target(w, 1)->want, REWIND_ABSENT);
 }
 
-static void a_file_that_was_not_touched_since_is_left_out(void **state)
+CASE(a_file_that_was_not_touched_since_is_left_out)
 {
     struct world *w = *state;
 
@@ -106,7 +108,7 @@ static void a_file_that_was_not_touched_since_is_left_out(void **state)
     assert_int_equal(w->plan.n, 0);
 }
 
-static void a_later_copy_that_is_not_the_first_proves_nothing(void **state)
+CASE(a_later_copy_that_is_not_the_first_proves_nothing)
 {
     struct world *w = *state;
 
@@ -117,7 +119,7 @@ static void a_later_copy_that_is_not_the_first_proves_nothing(void **state)
     assert_string_equal(t->why, "the session does not record what it contained then");
 }
 
-static void an_edit_without_a_copy_is_held_back(void **state)
+CASE(an_edit_without_a_copy_is_held_back)
 {
     struct world *w = *state;
 
@@ -125,7 +127,7 @@ static void an_edit_without_a_copy_is_held_back(void **state)
     assert_int_equal(target(w, 1)->want, REWIND_UNKNOWN);
 }
 
-static void a_copy_that_the_next_edit_did_not_find_is_held_back(void **state)
+CASE(a_copy_that_the_next_edit_did_not_find_is_held_back)
 {
     struct world *w = *state;
 
@@ -137,7 +139,7 @@ static void a_copy_that_the_next_edit_did_not_find_is_held_back(void **state)
     assert_string_equal(t->why, "its saved copy is not what the session's next edit found");
 }
 
-static void line_ends_and_broken_bytes_contradict_nothing(void **state)
+CASE(line_ends_and_broken_bytes_contradict_nothing)
 {
     struct world *w = *state;
 
@@ -153,7 +155,7 @@ static void line_ends_and_broken_bytes_contradict_nothing(void **state)
     assert_int_equal(target(w, 2)->want, REWIND_BYTES);
 }
 
-static void a_copy_from_before_the_last_edit_is_held_back(void **state)
+CASE(a_copy_from_before_the_last_edit_is_held_back)
 {
     struct world *w = *state;
     const char *old = add_copy(w, 1, "v1", "one\n");
@@ -166,7 +168,7 @@ static void a_copy_from_before_the_last_edit_is_held_back(void **state)
     assert_string_equal(t->why, "its saved copy is from before the session's last edit");
 }
 
-static void a_copy_that_failed_is_held_back_with_its_reason(void **state)
+CASE(a_copy_that_failed_is_held_back_with_its_reason)
 {
     struct world *w = *state;
 
@@ -174,7 +176,7 @@ static void a_copy_that_failed_is_held_back_with_its_reason(void **state)
     assert_string_equal(target(w, 1)->why, "it was a device");
 }
 
-static void of_two_copies_of_a_turn_one_counts(void **state)
+CASE(of_two_copies_of_a_turn_one_counts)
 {
     struct world *w = *state;
     struct saved_state late = { .turn = 1, .time_ms = 5000, .content = SAVED_ABSENT };
@@ -201,7 +203,7 @@ static const char *doubt_after(struct world *w, const char *command, const char 
     return target(w, 1)->doubt;
 }
 
-static void a_copy_from_after_a_command_is_doubted(void **state)
+CASE(a_copy_from_after_a_command_is_doubted)
 {
     struct world *w = *state;
 
@@ -210,7 +212,7 @@ static void a_copy_from_after_a_command_is_doubted(void **state)
                         "a shell command may have changed it before the session saved it");
 }
 
-static void a_command_on_other_files_raises_no_doubt(void **state)
+CASE(a_command_on_other_files_raises_no_doubt)
 {
     struct world *w = *state;
 
@@ -218,7 +220,7 @@ static void a_command_on_other_files_raises_no_doubt(void **state)
     assert_null(doubt_after(w, "rm b.txt && ls", "/p"));
 }
 
-static void a_new_file_is_doubted_only_if_a_command_may_have_removed_it(void **state)
+CASE(a_new_file_is_doubted_only_if_a_command_may_have_removed_it)
 {
     struct world *w = *state;
 
@@ -229,7 +231,7 @@ static void a_new_file_is_doubted_only_if_a_command_may_have_removed_it(void **s
     assert_non_null(doubt_after(w, "rm a.*", "/p"));
 }
 
-static void a_copy_that_the_last_edit_left_is_certain(void **state)
+CASE(a_copy_that_the_last_edit_left_is_certain)
 {
     struct world *w = *state;
 
@@ -239,7 +241,7 @@ static void a_copy_that_the_last_edit_left_is_certain(void **state)
     assert_null(doubt_after(w, "make", "/p"));
 }
 
-static void a_change_between_an_edit_and_a_later_copy_is_doubted(void **state)
+CASE(a_change_between_an_edit_and_a_later_copy_is_doubted)
 {
     struct world *w = *state;
 
@@ -250,7 +252,7 @@ static void a_change_between_an_edit_and_a_later_copy_is_doubted(void **state)
                         "it was changed at an unknown time before the session saved it");
 }
 
-static void a_copy_of_the_turn_is_not_judged_by_edits_of_later_copies(void **state)
+CASE(a_copy_of_the_turn_is_not_judged_by_edits_of_later_copies)
 {
     struct world *w = *state;
 
@@ -260,7 +262,7 @@ static void a_copy_of_the_turn_is_not_judged_by_edits_of_later_copies(void **sta
     assert_int_equal(target(w, 1)->want, REWIND_BYTES);
 }
 
-static void a_file_of_another_encoding_contradicts_nothing(void **state)
+CASE(a_file_of_another_encoding_contradicts_nothing)
 {
     struct world *w = *state;
 
@@ -274,7 +276,7 @@ static void a_file_of_another_encoding_contradicts_nothing(void **state)
     assert_int_equal(target(w, 1)->want, REWIND_BYTES);
 }
 
-static void a_copy_that_is_gone_is_found_by_its_hash(void **state)
+CASE(a_copy_that_is_gone_is_found_by_its_hash)
 {
     static const char hash[] = "2c8b08da5ce60398e1f19af0e5dccc744df274b826abe585eaba68c525434806";
     struct world *w = *state;
@@ -289,7 +291,7 @@ static void a_copy_that_is_gone_is_found_by_its_hash(void **state)
     assert_true(slice_eq(t->source.bytes, SLICE("one\n")));
 }
 
-static void the_last_state_has_the_line_ends_of_the_file(void **state)
+CASE(the_last_state_has_the_line_ends_of_the_file)
 {
     struct world *w = *state;
     struct saved_state x = {
@@ -306,7 +308,7 @@ static void the_last_state_has_the_line_ends_of_the_file(void **state)
     assert_memory_equal(t->last.bytes.p, "a\r\nb\r\n", 6);
 }
 
-static void commands_are_judged_by_the_files_that_they_name(void **state)
+CASE(commands_are_judged_by_the_files_that_they_name)
 {
     static const struct {
         const char *command;
@@ -337,7 +339,6 @@ static void commands_are_judged_by_the_files_that_they_name(void **state)
         { "", false },
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         if (inferred_may_change(slice_of(cases[i].command), "/p", "/p/a.txt") != cases[i].may)
             fail_msg("%s", cases[i].command);
@@ -346,7 +347,7 @@ static void commands_are_judged_by_the_files_that_they_name(void **state)
     assert_true(inferred_may_remove(SLICE("node x.js a.txt"), "/p", "/p/a.txt"));
 }
 
-static void the_mode_is_that_of_the_copy_if_copies_have_it(void **state)
+CASE(the_mode_is_that_of_the_copy_if_copies_have_it)
 {
     struct world *w = *state;
 
@@ -358,7 +359,7 @@ static void the_mode_is_that_of_the_copy_if_copies_have_it(void **state)
     assert_int_equal(t->mode, 0750);
 }
 
-static void an_edit_leaves_the_newest_state_with_the_text_replaced(void **state)
+CASE(an_edit_leaves_the_newest_state_with_the_text_replaced)
 {
     struct world *w = *state;
     struct saved_state x = { .turn = 1, .time_ms = 1001 };
@@ -379,7 +380,7 @@ static void an_edit_leaves_the_newest_state_with_the_text_replaced(void **state)
     assert_int_equal(x.content, SAVED_UNKNOWN);
 }
 
-static void the_files_of_a_turn_are_counted(void **state)
+CASE(the_files_of_a_turn_are_counted)
 {
     struct world *w = *state;
 
@@ -388,37 +389,4 @@ static void the_files_of_a_turn_are_counted(void **state)
     add_write(w, 2, "two\n", "three\n");
     assert_int_equal(saved_states_written(&w->states, 1), 1);
     assert_int_equal(saved_states_written(&w->states, 3), 0);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(the_copy_of_the_turn_is_wanted),
-        TEST(a_file_that_was_not_there_is_removed),
-        TEST(a_file_that_was_not_touched_since_is_left_out),
-        TEST(a_later_copy_that_is_not_the_first_proves_nothing),
-        TEST(an_edit_without_a_copy_is_held_back),
-        TEST(a_copy_that_the_next_edit_did_not_find_is_held_back),
-        TEST(line_ends_and_broken_bytes_contradict_nothing),
-        TEST(a_copy_from_before_the_last_edit_is_held_back),
-        TEST(a_copy_that_failed_is_held_back_with_its_reason),
-        TEST(of_two_copies_of_a_turn_one_counts),
-        TEST(the_mode_is_that_of_the_copy_if_copies_have_it),
-        TEST(a_copy_from_after_a_command_is_doubted),
-        TEST(a_command_on_other_files_raises_no_doubt),
-        TEST(a_new_file_is_doubted_only_if_a_command_may_have_removed_it),
-        TEST(a_copy_that_the_last_edit_left_is_certain),
-        TEST(a_change_between_an_edit_and_a_later_copy_is_doubted),
-        TEST(a_copy_of_the_turn_is_not_judged_by_edits_of_later_copies),
-        TEST(a_file_of_another_encoding_contradicts_nothing),
-        TEST(a_copy_that_is_gone_is_found_by_its_hash),
-        TEST(the_last_state_has_the_line_ends_of_the_file),
-        TEST(commands_are_judged_by_the_files_that_they_name),
-        TEST(an_edit_leaves_the_newest_state_with_the_text_replaced),
-        TEST(the_files_of_a_turn_are_counted),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,12 +12,11 @@
     "\"usage\":{\"input_tokens\":3,\"output_tokens\":4,\"cache_read_input_tokens\":5,"             \
     "\"cache_creation_input_tokens\":6}}}"
 
-static void an_answer_has_its_ids_its_time_and_its_counts(void **state)
+TEST(an_answer_has_its_ids_its_time_and_its_counts)
 {
     struct arena a = { 0 };
     struct usage_record u;
 
-    (void)state;
     assert_true(usage_of_row(SLICE(ANSWER), &a, &u));
 
     assert_true(slice_eq(u.answer, SLICE("m1")) && slice_eq(u.request, SLICE("r1")));
@@ -31,12 +30,11 @@ static void an_answer_has_its_ids_its_time_and_its_counts(void **state)
     arena_fini(&a);
 }
 
-static void a_sub_agents_answer_in_a_row_of_progress_counts(void **state)
+TEST(a_sub_agents_answer_in_a_row_of_progress_counts)
 {
     struct arena a = { 0 };
     struct usage_record u;
 
-    (void)state;
     assert_true(usage_of_row(
         SLICE("{\"type\":\"progress\",\"uuid\":\"p\",\"data\":{\"message\":" ANSWER "}}"), &a, &u));
 
@@ -45,12 +43,11 @@ static void a_sub_agents_answer_in_a_row_of_progress_counts(void **state)
     arena_fini(&a);
 }
 
-static void copies_sub_agents_and_recorded_costs_are_noticed(void **state)
+TEST(copies_sub_agents_and_recorded_costs_are_noticed)
 {
     struct arena a = { 0 };
     struct usage_record u;
 
-    (void)state;
     assert_true(usage_of_row(
         SLICE("\0 {\"isSidechain\":true,\"forkedFrom\":{\"sessionId\":\"s\"},\"costUSD\":0.25,"
               "\"message\":{\"usage\":{}}}"),
@@ -60,7 +57,7 @@ static void copies_sub_agents_and_recorded_costs_are_noticed(void **state)
     arena_fini(&a);
 }
 
-static void what_is_no_count_is_none(void **state)
+TEST(what_is_no_count_is_none)
 {
     static const char *const rows[] = {
         "",
@@ -75,7 +72,6 @@ static void what_is_no_count_is_none(void **state)
     struct arena a = { 0 };
     struct usage_record u;
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         assert_false(usage_of_row(slice_of(rows[i]), &a, &u));
     assert_true(usage_of_row(
@@ -110,11 +106,10 @@ static enum err_code see_row(struct slice row, void *arg, struct err *e)
     return ERR_OK;
 }
 
-static void only_rows_with_the_mark_are_handed_over(void **state)
+TEST(only_rows_with_the_mark_are_handed_over)
 {
     struct seen s = { .rows = 0 };
 
-    (void)state;
     assert_int_equal(usage_rows_of_bytes(SLICE("no\nmark 1\n\nmark mark\nno\nend mark"), "mark",
                                          see_row, &s, NULL),
                      ERR_OK);
@@ -123,7 +118,7 @@ static void only_rows_with_the_mark_are_handed_over(void **state)
 }
 
 /* Rows that are longer than what is read at once, and rows at the seams. */
-static void rows_of_a_file_are_those_of_its_bytes(void **state)
+TEST(rows_of_a_file_are_those_of_its_bytes)
 {
     enum { N = 1500, LONG = 700 * 1024 };
     struct folder f;
@@ -131,7 +126,6 @@ static void rows_of_a_file_are_those_of_its_bytes(void **state)
     struct buf bytes = { 0 };
     char path[4096];
 
-    (void)state;
     folder_make(&f);
     for (int i = 0; i < N; i++)
         assert_int_equal(
@@ -149,14 +143,13 @@ static void rows_of_a_file_are_those_of_its_bytes(void **state)
     folder_remove(&f);
 }
 
-static void a_raised_flag_ends_the_reading(void **state)
+TEST(a_raised_flag_ends_the_reading)
 {
     const atomic_bool cancel = true;
     struct folder f;
     struct seen s = { .rows = 0 };
     char path[4096];
 
-    (void)state;
     folder_make(&f);
     folder_put(&f, "a.jsonl", SLICE("mark\n"));
 
@@ -165,19 +158,4 @@ static void a_raised_flag_ends_the_reading(void **state)
         ERR_CANCELLED);
     assert_int_equal(s.rows, 0);
     folder_remove(&f);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_answer_has_its_ids_its_time_and_its_counts),
-        cmocka_unit_test(a_sub_agents_answer_in_a_row_of_progress_counts),
-        cmocka_unit_test(copies_sub_agents_and_recorded_costs_are_noticed),
-        cmocka_unit_test(what_is_no_count_is_none),
-        cmocka_unit_test(only_rows_with_the_mark_are_handed_over),
-        cmocka_unit_test(rows_of_a_file_are_those_of_its_bytes),
-        cmocka_unit_test(a_raised_flag_ends_the_reading),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -68,9 +68,8 @@ static void is_sound(const struct entire_world *w)
     free(said);
 }
 
-static void the_last_session_of_a_branch_removes_it(void **state)
+TEST(the_last_session_of_a_branch_removes_it)
 {
-    (void)state;
     struct entire_world w;
     struct trash_list first, second;
 
@@ -105,9 +104,8 @@ static void the_last_session_of_a_branch_removes_it(void **state)
     entire_world_remove(&w);
 }
 
-static void a_branch_is_restored_from_the_trash(void **state)
+TEST(a_branch_is_restored_from_the_trash)
 {
-    (void)state;
     struct entire_world w;
     struct trash_list list;
     struct change_log *log;
@@ -144,9 +142,8 @@ static void a_branch_is_restored_from_the_trash(void **state)
     entire_world_remove(&w);
 }
 
-static void a_branch_with_a_foreign_commit_is_kept(void **state)
+TEST(a_branch_with_a_foreign_commit_is_kept)
 {
-    (void)state;
     struct entire_world w;
     struct trash_list list;
 
@@ -168,9 +165,8 @@ static void a_branch_with_a_foreign_commit_is_kept(void **state)
     entire_world_remove(&w);
 }
 
-static void committed_checkpoints_are_kept(void **state)
+TEST(committed_checkpoints_are_kept)
 {
-    (void)state;
     struct entire_world w;
     struct trash_list list;
 
@@ -209,9 +205,8 @@ static void count_orphans(struct entire_world *w, size_t n)
 }
 
 /* The rest of the branch may be other work, and a session without a state does not show it. */
-static void a_partly_unreadable_branch_is_kept(void **state)
+TEST(a_partly_unreadable_branch_is_kept)
 {
-    (void)state;
     struct entire_world w;
     struct trash_list list;
 
@@ -231,9 +226,8 @@ static void a_partly_unreadable_branch_is_kept(void **state)
 }
 
 /* git skips such a ref when it lists refs. */
-static void a_branch_with_an_unreadable_ref_is_kept(void **state)
+TEST(a_branch_with_an_unreadable_ref_is_kept)
 {
-    (void)state;
     struct entire_world w;
     struct trash_list list;
 
@@ -250,9 +244,8 @@ static void a_branch_with_an_unreadable_ref_is_kept(void **state)
     entire_world_remove(&w);
 }
 
-static void a_branch_without_any_state_is_a_leftover(void **state)
+TEST(a_branch_without_any_state_is_a_leftover)
 {
-    (void)state;
     struct entire_world w;
     struct change_log *log;
     struct trash_list moved;
@@ -291,9 +284,8 @@ static void a_branch_without_any_state_is_a_leftover(void **state)
 }
 
 /* Another program worked on it between showing and moving. */
-static void a_branch_that_moved_is_kept(void **state)
+TEST(a_branch_that_moved_is_kept)
 {
-    (void)state;
     struct entire_world w;
     struct change_log *log;
     struct trash_list moved;
@@ -317,9 +309,8 @@ static void a_branch_that_moved_is_kept(void **state)
 }
 
 /* entire/1234567 is a person's branch, entire/1ce4cc8 could be one. */
-static void branches_a_person_may_have_created_are_no_leftovers(void **state)
+TEST(branches_a_person_may_have_created_are_no_leftovers)
 {
-    (void)state;
     struct entire_world w;
 
     entire_world_make(&w, "edge");
@@ -334,21 +325,4 @@ static void branches_a_person_may_have_created_are_no_leftovers(void **state)
     assert_true(s.n > 0);
     sweep_fini(&s);
     entire_world_remove(&w);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_last_session_of_a_branch_removes_it),
-        cmocka_unit_test(a_branch_is_restored_from_the_trash),
-        cmocka_unit_test(a_branch_with_a_foreign_commit_is_kept),
-        cmocka_unit_test(a_partly_unreadable_branch_is_kept),
-        cmocka_unit_test(a_branch_with_an_unreadable_ref_is_kept),
-        cmocka_unit_test(committed_checkpoints_are_kept),
-        cmocka_unit_test(a_branch_without_any_state_is_a_leftover),
-        cmocka_unit_test(a_branch_that_moved_is_kept),
-        cmocka_unit_test(branches_a_person_may_have_created_are_no_leftovers),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

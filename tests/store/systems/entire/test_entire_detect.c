@@ -59,9 +59,8 @@ static void expect(struct place *p, bool signs)
         assert_int_equal(entire_detect(below(p, from[i])), signs);
 }
 
-static void a_repository_without_entire_is_recognised_from_everywhere(void **state)
+TEST(a_repository_without_entire_is_recognised_from_everywhere)
 {
-    (void)state;
     struct place p;
 
     make(&p);
@@ -70,9 +69,8 @@ static void a_repository_without_entire_is_recognised_from_everywhere(void **sta
     folder_remove(&p.folder);
 }
 
-static void each_sign_of_entire_is_detected_from_everywhere(void **state)
+TEST(each_sign_of_entire_is_detected_from_everywhere)
 {
-    (void)state;
     static const char *const signs[] = { "entire-sessions", "refs/heads/entire", "refs/entire",
                                          "reftable" };
 
@@ -89,9 +87,8 @@ static void each_sign_of_entire_is_detected_from_everywhere(void **state)
     }
 }
 
-static void packed_refs_are_detected(void **state)
+TEST(packed_refs_are_detected)
 {
-    (void)state;
     static const char *const refs[] = { "refs/heads/entire/checkpoints/v1",
                                         "refs/entire/checkpoints/01/x",
                                         "refs/remotes/origin/entire/checkpoints/v1" };
@@ -109,9 +106,8 @@ static void packed_refs_are_detected(void **state)
 }
 
 /* Whatever cannot be followed is left to git. */
-static void an_invalid_git_pointer_is_left_to_git(void **state)
+TEST(an_invalid_git_pointer_is_left_to_git)
 {
-    (void)state;
     struct place p;
 
     make(&p);
@@ -120,15 +116,4 @@ static void an_invalid_git_pointer_is_left_to_git(void **state)
     put(&p, "side/.git", "gitdir: /nonexistent\n");
     assert_false(entire_detect(below(&p, "side/sub")));
     folder_remove(&p.folder);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_repository_without_entire_is_recognised_from_everywhere),
-        cmocka_unit_test(each_sign_of_entire_is_detected_from_everywhere),
-        cmocka_unit_test(packed_refs_are_detected),
-        cmocka_unit_test(an_invalid_git_pointer_is_left_to_git),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

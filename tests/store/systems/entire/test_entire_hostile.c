@@ -68,9 +68,8 @@ static enum err_code hear(const struct finding *f, void *arg, struct err *e)
     return ERR_OK;
 }
 
-static void sound_data_is_listed_and_bad_data_named(void **state)
+TEST(sound_data_is_listed_and_bad_data_named)
 {
-    (void)state;
     static const char *const named[] = { "checkpoint 111111111111",
                                          "checkpoint 222222222222",
                                          "checkpoint 333333333333",
@@ -107,9 +106,8 @@ static void sound_data_is_listed_and_bad_data_named(void **state)
 }
 
 /* The problems in the words of doctor. */
-static void lookalikes_and_orphans_are_named(void **state)
+TEST(lookalikes_and_orphans_are_named)
 {
-    (void)state;
     struct entire_world w;
     char *problems = calloc(1, 16384);
 
@@ -141,9 +139,8 @@ static void put_sum(struct entire_world *w, const char *command)
 }
 
 /* It is reported, and nothing more. */
-static void a_wrong_checksum_is_a_warning(void **state)
+TEST(a_wrong_checksum_is_a_warning)
 {
-    (void)state;
     struct entire_world w;
     char *problems = calloc(1, 16384);
 
@@ -161,9 +158,8 @@ static void a_wrong_checksum_is_a_warning(void **state)
     entire_world_remove(&w);
 }
 
-static void a_checksum_may_end_in_line_ends_of_either_kind(void **state)
+TEST(a_checksum_may_end_in_line_ends_of_either_kind)
 {
-    (void)state;
     struct entire_world w;
     char *problems = calloc(1, 16384);
 
@@ -178,7 +174,7 @@ static void a_checksum_may_end_in_line_ends_of_either_kind(void **state)
 }
 
 /* libgit2 waits for ever on a pipe. */
-static void a_pipe_in_place_of_a_git_file_is_refused(void **state)
+TEST(a_pipe_in_place_of_a_git_file_is_refused)
 {
     static const char *const cases[] = {
         "rm -f .git/config; mkfifo .git/config",
@@ -201,7 +197,6 @@ static void a_pipe_in_place_of_a_git_file_is_refused(void **state)
     };
     struct entire_world w;
 
-    (void)state;
     entire_world_make(&w, "two-sessions");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *dir = entire_world_sh(
@@ -217,14 +212,13 @@ static void a_pipe_in_place_of_a_git_file_is_refused(void **state)
 }
 
 /* libgit2 looks in ~ for the user's own configuration. */
-static void a_pipe_in_the_home_directory_is_refused_too(void **state)
+TEST(a_pipe_in_the_home_directory_is_refused_too)
 {
     static const char *const cases[] = { "include.path", "core.excludesFile",
                                          "core.attributesFile" };
     struct entire_world w;
     git_repository *repo;
 
-    (void)state;
     entire_world_make(&w, "two-sessions");
     assert_true(gitlib_ready());
     assert_int_equal(git_libgit2_opts(GIT_OPT_SET_SEARCH_PATH, GIT_CONFIG_LEVEL_GLOBAL, w.home), 0);
@@ -264,11 +258,10 @@ static void assert_refused(struct entire_world *w, const char *hex, const char *
 }
 
 /* libgit2 holds a message in memory twice: a megabyte in a repository can be a gigabyte of message. */
-static void an_oversized_commit_is_not_read(void **state)
+TEST(an_oversized_commit_is_not_read)
 {
     struct entire_world w;
 
-    (void)state;
     entire_world_make(&w, "two-sessions");
     char *hex = entire_world_git(
         &w, "--version >/dev/null; { printf 'tree %%s\nauthor a <b> 1 +0000\ncommitter a <b> 1 "
@@ -287,14 +280,13 @@ static void an_oversized_commit_is_not_read(void **state)
 }
 
 /* libgit2 reads the size first, and would wait there. */
-static void a_pipe_in_place_of_an_object_is_refused(void **state)
+TEST(a_pipe_in_place_of_an_object_is_refused)
 {
     struct entire_world w;
     git_repository *repo;
     struct buf bytes = { 0 };
     git_oid id;
 
-    (void)state;
     entire_world_make(&w, "two-sessions");
     char *hex = entire_world_git(&w, "hash-object -w --stdin < run.sh");
 
@@ -312,14 +304,13 @@ static void a_pipe_in_place_of_an_object_is_refused(void **state)
 }
 
 /* libgit2 would not return from the first, and would wait for a writer of the second. */
-static void truncated_blobs_are_refused_without_waiting(void **state)
+TEST(truncated_blobs_are_refused_without_waiting)
 {
     static const char *const broken[] = {
         "truncate -s 12 $F",
         "rm $F && mkfifo $F",
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
         struct entire_world w;
         struct rewind_plan plan;
@@ -360,13 +351,12 @@ static void truncated_blobs_are_refused_without_waiting(void **state)
     }
 }
 
-static void a_pipe_in_the_work_tree_refuses_the_rewind(void **state)
+TEST(a_pipe_in_the_work_tree_refuses_the_rewind)
 {
     struct entire_world w;
     struct rewind_plan plan;
     struct err e = { 0 };
 
-    (void)state;
     entire_world_make(&w, "two-sessions");
     struct session_ref ref = entire_world_find(&w, "a1b2c3d4-0001-4000-8000-00000000000a");
     struct checkpoint_list list;
@@ -381,14 +371,13 @@ static void a_pipe_in_the_work_tree_refuses_the_rewind(void **state)
 }
 
 /* A repository may name "/" as its work tree: a rewind would look through the whole machine. */
-static void a_work_tree_unrelated_to_the_repository_is_refused(void **state)
+TEST(a_work_tree_unrelated_to_the_repository_is_refused)
 {
     struct entire_world w;
     struct rewind_plan plan;
     struct store *again;
     struct err e = { 0 };
 
-    (void)state;
     entire_world_make(&w, "two-sessions");
     free(entire_world_sh(&w, "cd two-sessions && git config core.worktree /"));
     assert_int_equal(entire_ops.open(w.store->env, w.store->path, &again, &e), ERR_OK);
@@ -412,14 +401,13 @@ static const char bomb[] =
     "C=$(git log -1 --format=%%B $R | git commit-tree $T -p $R) && git update-ref $R $C && printf "
     "$C";
 
-static void a_tree_of_a_billion_files_is_refused(void **state)
+TEST(a_tree_of_a_billion_files_is_refused)
 {
     struct entire_world w;
     struct rewind_plan plan;
     struct checkpoint_list list;
     struct err e = { 0 };
 
-    (void)state;
     entire_world_make(&w, "two-sessions");
     char *commit = entire_world_sh(&w, bomb);
     struct session_ref ref = entire_world_find(&w, "a1b2c3d4-0001-4000-8000-00000000000a");
@@ -433,24 +421,4 @@ static void a_tree_of_a_billion_files_is_refused(void **state)
     checkpoint_list_fini(&list);
     free(commit);
     entire_world_remove(&w);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sound_data_is_listed_and_bad_data_named),
-        cmocka_unit_test(lookalikes_and_orphans_are_named),
-        cmocka_unit_test(a_wrong_checksum_is_a_warning),
-        cmocka_unit_test(a_checksum_may_end_in_line_ends_of_either_kind),
-        cmocka_unit_test(a_pipe_in_place_of_a_git_file_is_refused),
-        cmocka_unit_test(a_pipe_in_the_home_directory_is_refused_too),
-        cmocka_unit_test(an_oversized_commit_is_not_read),
-        cmocka_unit_test(a_pipe_in_place_of_an_object_is_refused),
-        cmocka_unit_test(truncated_blobs_are_refused_without_waiting),
-        cmocka_unit_test(a_pipe_in_the_work_tree_refuses_the_rewind),
-        cmocka_unit_test(a_work_tree_unrelated_to_the_repository_is_refused),
-        cmocka_unit_test(a_tree_of_a_billion_files_is_refused),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

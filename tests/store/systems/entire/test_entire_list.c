@@ -51,9 +51,8 @@ static void assert_text(struct slice got, const char *want)
         fail_msg("'%.*s' is not '%s'", SLICE_ARG(got), want);
 }
 
-static void unusual_states_are_read_and_broken_ones_kept(void **state)
+TEST(unusual_states_are_read_and_broken_ones_kept)
 {
-    (void)state;
     struct entire_world w;
     struct seen all;
 
@@ -78,9 +77,8 @@ static void unusual_states_are_read_and_broken_ones_kept(void **state)
     entire_world_remove(&w);
 }
 
-static void sessions_belong_to_their_work_tree(void **state)
+TEST(sessions_belong_to_their_work_tree)
 {
-    (void)state;
     struct entire_world w;
     struct seen here;
     char linked[4096];
@@ -98,9 +96,8 @@ static void sessions_belong_to_their_work_tree(void **state)
     entire_world_remove(&w);
 }
 
-static void committed_sessions_are_found_by_their_references(void **state)
+TEST(committed_sessions_are_found_by_their_references)
 {
-    (void)state;
     struct entire_world w;
     struct seen all;
 
@@ -126,9 +123,8 @@ static void committed_sessions_are_found_by_their_references(void **state)
     entire_world_remove(&w);
 }
 
-static void checkpoints_of_origin_are_used_without_local_ones(void **state)
+TEST(checkpoints_of_origin_are_used_without_local_ones)
 {
-    (void)state;
     struct entire_world w;
     struct seen all;
 
@@ -140,9 +136,8 @@ static void checkpoints_of_origin_are_used_without_local_ones(void **state)
     entire_world_remove(&w);
 }
 
-static void a_checkpoint_may_have_a_ref_of_its_own(void **state)
+TEST(a_checkpoint_may_have_a_ref_of_its_own)
 {
-    (void)state;
     struct entire_world w;
     struct seen all;
 
@@ -156,9 +151,8 @@ static void a_checkpoint_may_have_a_ref_of_its_own(void **state)
     entire_world_remove(&w);
 }
 
-static void a_repository_without_entire_is_no_store(void **state)
+TEST(a_repository_without_entire_is_no_store)
 {
-    (void)state;
     struct folder f;
     struct store *st = NULL;
     struct store_env env = { .cwd = "/" };
@@ -203,12 +197,11 @@ static const char lists[] =
     "C=$(git commit-tree -p $V -m x $(git write-tree)) && git update-ref refs/heads/$V $C && "
     "rm -f $T";
 
-static void session_folders_complete_an_incomplete_list(void **state)
+TEST(session_folders_complete_an_incomplete_list)
 {
     static const char *const ids[] = { "first", "second", "third" };
     struct entire_world w;
 
-    (void)state;
     entire_world_make(&w, "committed");
     free(entire_world_sh(&w, "%s", lists));
     for (size_t i = 0; i < 3; i++)
@@ -216,12 +209,11 @@ static void session_folders_complete_an_incomplete_list(void **state)
     entire_world_remove(&w);
 }
 
-static void a_fresh_repository_can_have_its_first_session(void **state)
+TEST(a_fresh_repository_can_have_its_first_session)
 {
     struct entire_world w;
     struct store *st;
 
-    (void)state;
     entire_world_make(&w, "committed");
     char *dir =
         entire_world_sh(&w, "mkdir fresh && cd fresh && git init -q . && printf %%s \"$PWD\"");
@@ -232,20 +224,4 @@ static void a_fresh_repository_can_have_its_first_session(void **state)
     store_close(st);
     free(dir);
     entire_world_remove(&w);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(unusual_states_are_read_and_broken_ones_kept),
-        cmocka_unit_test(sessions_belong_to_their_work_tree),
-        cmocka_unit_test(committed_sessions_are_found_by_their_references),
-        cmocka_unit_test(checkpoints_of_origin_are_used_without_local_ones),
-        cmocka_unit_test(a_checkpoint_may_have_a_ref_of_its_own),
-        cmocka_unit_test(a_repository_without_entire_is_no_store),
-        cmocka_unit_test(session_folders_complete_an_incomplete_list),
-        cmocka_unit_test(a_fresh_repository_can_have_its_first_session),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,9 +4,8 @@
 #include "store/systems/entire/state.h"
 #include "store/systems/entire/write/temporary.h"
 
-static void worktrees_have_the_hashes_of_the_table(void **state)
+TEST(worktrees_have_the_hashes_of_the_table)
 {
-    (void)state;
     static const char *const table[][2] = {
         { "", "e3b0c4" },
         { "1", "6b86b2" },
@@ -28,9 +27,8 @@ static void worktrees_have_the_hashes_of_the_table(void **state)
     }
 }
 
-static void a_shadow_branch_is_named_for_commit_and_worktree(void **state)
+TEST(a_shadow_branch_is_named_for_commit_and_worktree)
 {
-    (void)state;
     char name[ENTIRE_SHADOW_NAME];
 
     entire_shadow_name(SLICE("6d28ff048c8f00c7f0a1ff1f9a3a4a7a3c4e2c11"), SLICE(""), name);
@@ -41,10 +39,8 @@ static void a_shadow_branch_is_named_for_commit_and_worktree(void **state)
     assert_string_equal(name, "entire/6d28-e3b0c4");
 }
 
-static void branches_are_recognised_by_their_names(void **state)
+TEST(branches_are_recognised_by_their_names)
 {
-    (void)state;
-
     assert_int_equal(entire_shadow_shape(SLICE("entire/1ce4cc8-e3b0c4")), ENTIRE_SHADOW);
     assert_int_equal(entire_shadow_shape(SLICE("entire/1ce4cc8")), ENTIRE_SHADOW_OLD);
     assert_int_equal(entire_shadow_shape(SLICE("entire/notes")), ENTIRE_NO_SHADOW);
@@ -55,9 +51,8 @@ static void branches_are_recognised_by_their_names(void **state)
     assert_int_equal(entire_shadow_shape(SLICE("main")), ENTIRE_NO_SHADOW);
 }
 
-static void checkpoint_ids_are_hex_or_ulids(void **state)
+TEST(checkpoint_ids_are_hex_or_ulids)
 {
-    (void)state;
     struct slice id;
 
     assert_true(entire_checkpoint_id_ok(SLICE("a3b2c4d5e6f7")));
@@ -77,9 +72,8 @@ static void checkpoint_ids_are_hex_or_ulids(void **state)
     assert_false(entire_ref_checkpoint(SLICE("refs/entire/checkpoints/v2/full/current"), &id));
 }
 
-static void ids_that_are_no_file_names_are_refused(void **state)
+TEST(ids_that_are_no_file_names_are_refused)
 {
-    (void)state;
     static const char *const bad[] = {
         "", ".", "..", "../x", "a/b", "a\\b", "a\nb", "/etc/passwd"
     };
@@ -93,9 +87,8 @@ static void ids_that_are_no_file_names_are_refused(void **state)
     assert_false(entire_tool_id_ok(SLICE("")));
 }
 
-static void stored_paths_cannot_leave_their_checkpoint(void **state)
+TEST(stored_paths_cannot_leave_their_checkpoint)
 {
-    (void)state;
     struct slice inner, hex = SLICE("a3b2c4d5e6f7"), ulid = SLICE("01KX37KN6NXDTV10FKNCBPTP2Y");
     static const char *const bad[] = { "",
                                        "/",
@@ -114,9 +107,8 @@ static void stored_paths_cannot_leave_their_checkpoint(void **state)
         assert_false(entire_inner_path(slice_of(bad[i]), hex, &inner));
 }
 
-static void trailers_are_read_anywhere_in_the_message(void **state)
+TEST(trailers_are_read_anywhere_in_the_message)
 {
-    (void)state;
     struct slice message = SLICE("carry forward\n\nEntire-Metadata: \nEntire-Session: s-1\n"
                                  "Entire-Metadata-Task: .entire/metadata/s-1/tasks/t\n");
     struct slice squash = SLICE("Merge\n\nEntire-Checkpoint: a3b2c4d5e6f7\n* x\n"
@@ -138,9 +130,8 @@ static void trailers_are_read_anywhere_in_the_message(void **state)
 }
 
 /* All cells of the table of phases. */
-static void phases_follow_the_table(void **state)
+TEST(phases_follow_the_table)
 {
-    (void)state;
     static const enum entire_phase want[3][EVENT_COUNT] = {
         [PHASE_IDLE] = { PHASE_ACTIVE, PHASE_IDLE, PHASE_IDLE, PHASE_IDLE, PHASE_ENDED },
         [PHASE_ACTIVE] = { PHASE_ACTIVE, PHASE_IDLE, PHASE_ACTIVE, PHASE_ACTIVE, PHASE_ENDED },
@@ -161,9 +152,8 @@ static void assert_text(struct slice got, struct slice want)
         fail_msg("got:\n%.*s\nwant:\n%.*s", SLICE_ARG(got), SLICE_ARG(want));
 }
 
-static void texts_are_escaped_as_go_does(void **state)
+TEST(texts_are_escaped_as_go_does)
 {
-    (void)state;
     struct arena a = { 0 };
 
     assert_text(state_text(&a, SLICE("a<b>&\"\\\n\t\x01\xe2\x80\xa8\xc3\xa9\xff")),
@@ -171,9 +161,8 @@ static void texts_are_escaped_as_go_does(void **state)
     arena_fini(&a);
 }
 
-static void subjects_are_made_from_prompts(void **state)
+TEST(subjects_are_made_from_prompts)
 {
-    (void)state;
     struct arena a = { 0 };
 
     assert_text(temporary_subject(SLICE("Please add a login function?"), &a),
@@ -181,22 +170,4 @@ static void subjects_are_made_from_prompts(void **state)
     assert_text(temporary_subject(SLICE("Can you please I want you to x"), &a), SLICE("X"));
     assert_text(temporary_subject(SLICE(""), &a), SLICE("Claude Code session updates"));
     arena_fini(&a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(worktrees_have_the_hashes_of_the_table),
-        cmocka_unit_test(a_shadow_branch_is_named_for_commit_and_worktree),
-        cmocka_unit_test(branches_are_recognised_by_their_names),
-        cmocka_unit_test(checkpoint_ids_are_hex_or_ulids),
-        cmocka_unit_test(ids_that_are_no_file_names_are_refused),
-        cmocka_unit_test(stored_paths_cannot_leave_their_checkpoint),
-        cmocka_unit_test(trailers_are_read_anywhere_in_the_message),
-        cmocka_unit_test(phases_follow_the_table),
-        cmocka_unit_test(texts_are_escaped_as_go_does),
-        cmocka_unit_test(subjects_are_made_from_prompts),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

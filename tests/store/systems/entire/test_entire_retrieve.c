@@ -55,9 +55,8 @@ static void make(struct entire_world *w, const char *which)
         which));
 }
 
-static void a_transcript_is_retrieved_and_newer_ones_are_kept(void **state)
+TEST(a_transcript_is_retrieved_and_newer_ones_are_kept)
 {
-    (void)state;
     struct entire_world w;
     size_t written;
     char *path;
@@ -106,9 +105,8 @@ static void a_transcript_is_retrieved_and_newer_ones_are_kept(void **state)
     entire_world_remove(&w);
 }
 
-static void a_checkpoint_retrieves_all_its_sessions(void **state)
+TEST(a_checkpoint_retrieves_all_its_sessions)
 {
-    (void)state;
     struct entire_world w;
     size_t written;
 
@@ -122,9 +120,8 @@ static void a_checkpoint_retrieves_all_its_sessions(void **state)
     entire_world_remove(&w);
 }
 
-static void a_task_checkpoint_ends_at_the_task(void **state)
+TEST(a_task_checkpoint_ends_at_the_task)
 {
-    (void)state;
     struct entire_world w;
     size_t written;
 
@@ -141,9 +138,8 @@ static void a_task_checkpoint_ends_at_the_task(void **state)
     entire_world_remove(&w);
 }
 
-static void the_session_resumes_in_its_own_agent(void **state)
+TEST(the_session_resumes_in_its_own_agent)
 {
-    (void)state;
     struct entire_world w;
 
     entire_world_make(&w, "committed");
@@ -154,9 +150,8 @@ static void the_session_resumes_in_its_own_agent(void **state)
 }
 
 /* Claude Code's print mode accepts only a UUID. */
-static void an_old_id_contains_the_agents_uuid(void **state)
+TEST(an_old_id_contains_the_agents_uuid)
 {
-    (void)state;
     struct entire_world w;
     size_t written;
 
@@ -180,9 +175,8 @@ static const char of_gemini[] =
     "C=$(git commit-tree -p $V -m x $(git write-tree)) && git update-ref refs/heads/$V $C && "
     "rm -f $T .git/entire-sessions/*";
 
-static void rows_of_another_agent_do_not_go_to_claude(void **state)
+TEST(rows_of_another_agent_do_not_go_to_claude)
 {
-    (void)state;
     struct entire_world w;
     size_t written;
 
@@ -193,9 +187,8 @@ static void rows_of_another_agent_do_not_go_to_claude(void **state)
     entire_world_remove(&w);
 }
 
-static void a_checkpoint_can_be_restored_to(void **state)
+TEST(a_checkpoint_can_be_restored_to)
 {
-    (void)state;
     struct entire_world w;
     struct restore r;
     struct err e;
@@ -213,9 +206,8 @@ static void a_checkpoint_can_be_restored_to(void **state)
 }
 
 /* The conversation ends where the checkpoint's did; nothing of it is cut off. */
-static void the_conversation_goes_back_too(void **state)
+TEST(the_conversation_goes_back_too)
 {
-    (void)state;
     struct entire_world w;
     struct rewind_plan p;
     struct transcript *t;
@@ -237,20 +229,4 @@ static void the_conversation_goes_back_too(void **state)
     transcript_free(t);
     free(hash);
     entire_world_remove(&w);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_transcript_is_retrieved_and_newer_ones_are_kept),
-        cmocka_unit_test(a_checkpoint_retrieves_all_its_sessions),
-        cmocka_unit_test(a_task_checkpoint_ends_at_the_task),
-        cmocka_unit_test(the_session_resumes_in_its_own_agent),
-        cmocka_unit_test(an_old_id_contains_the_agents_uuid),
-        cmocka_unit_test(rows_of_another_agent_do_not_go_to_claude),
-        cmocka_unit_test(a_checkpoint_can_be_restored_to),
-        cmocka_unit_test(the_conversation_goes_back_too),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,9 +26,8 @@ static void ask(struct entire_world *w, const char *id, struct checkpoint_list *
     assert_int_equal(entire_ops.checkpoints(w->store, &ref, list, NULL), ERR_OK);
 }
 
-static void points_are_separated_by_session(void **state)
+TEST(points_are_separated_by_session)
 {
-    (void)state;
     static const struct {
         int at;
         enum checkpoint_kind kind;
@@ -106,9 +105,8 @@ static void assert_same_lines(struct entire_world *w, const char *got, const cha
 }
 
 /* For all seven points. */
-static void entires_own_rule_gives_entires_own_file_sets(void **state)
+TEST(entires_own_rule_gives_entires_own_file_sets)
 {
-    (void)state;
     struct entire_world w;
 
     entire_world_make(&w, "two-sessions");
@@ -144,9 +142,8 @@ static const struct rewind_entry *entry_of(const struct rewind_preview *p, const
     return NULL;
 }
 
-static void a_file_unknown_to_the_session_is_left_alone(void **state)
+TEST(a_file_unknown_to_the_session_is_left_alone)
 {
-    (void)state;
     struct entire_world w;
     struct rewind_plan p;
     struct rewind_preview v;
@@ -191,9 +188,8 @@ static void a_file_unknown_to_the_session_is_left_alone(void **state)
 
 /* For git a file is ignored if a rule matches it and the index has no such name: files that were added by force belong
  * to the work tree like all others. Files in no index stay, whatever the rules and the settings are. */
-static void tracked_files_under_an_ignored_pattern_are_planned(void **state)
+TEST(tracked_files_under_an_ignored_pattern_are_planned)
 {
-    (void)state;
     struct entire_world w;
     struct rewind_plan p;
 
@@ -219,9 +215,8 @@ static void tracked_files_under_an_ignored_pattern_are_planned(void **state)
 }
 
 /* Without a readable index the files that the rules name are left alone, and the plan warns about it. */
-static void an_unreadable_index_protects_all_ignored_files(void **state)
+TEST(an_unreadable_index_protects_all_ignored_files)
 {
-    (void)state;
     struct entire_world w;
     struct rewind_plan p;
 
@@ -245,9 +240,8 @@ static void an_unreadable_index_protects_all_ignored_files(void **state)
 }
 
 /* A file created by the turn that git ignores now is removed by no rewind; a tracked one is. */
-static void undoing_a_turn_removes_no_ignored_files(void **state)
+TEST(undoing_a_turn_removes_no_ignored_files)
 {
-    (void)state;
     struct entire_world w;
     struct rewind_plan p;
     struct session_ref ref;
@@ -273,9 +267,8 @@ static void undoing_a_turn_removes_no_ignored_files(void **state)
 }
 
 /* If git ignores a file of the checkpoint by now, it is held back unless its bytes are those of the session. */
-static void a_changed_ignored_file_is_held_back(void **state)
+TEST(a_changed_ignored_file_is_held_back)
 {
-    (void)state;
     struct entire_world w;
     struct rewind_plan p;
     struct rewind_preview v;
@@ -301,9 +294,8 @@ static char *facts(struct entire_world *w)
                                "git for-each-ref 'refs/heads/*'");
 }
 
-static void a_rewind_changes_files_and_nothing_else(void **state)
+TEST(a_rewind_changes_files_and_nothing_else)
 {
-    (void)state;
     struct entire_world w;
     struct rewind_plan p, back;
     struct rewind_preview v;
@@ -372,9 +364,8 @@ static void a_rewind_changes_files_and_nothing_else(void **state)
     entire_world_remove(&w);
 }
 
-static void a_link_in_the_path_is_not_followed(void **state)
+TEST(a_link_in_the_path_is_not_followed)
 {
-    (void)state;
     struct entire_world w;
     struct rewind_plan p;
     struct rewind_preview v;
@@ -399,9 +390,8 @@ static void a_link_in_the_path_is_not_followed(void **state)
 }
 
 /* Committed points, and the data left of those that no commit names. */
-static void committed_points_have_the_code_of_their_commit(void **state)
+TEST(committed_points_have_the_code_of_their_commit)
 {
-    (void)state;
     struct entire_world w;
     struct checkpoint_list list;
     struct rewind_plan p;
@@ -436,9 +426,8 @@ static void committed_points_have_the_code_of_their_commit(void **state)
 }
 
 /* An upstream file in no checkpoint stays, though HEAD has it and the checkpoint does not. */
-static void files_from_a_pull_are_kept(void **state)
+TEST(files_from_a_pull_are_kept)
 {
-    (void)state;
     struct entire_world w;
     struct checkpoint_list list;
     struct rewind_plan p;
@@ -456,9 +445,8 @@ static void files_from_a_pull_are_kept(void **state)
     entire_world_remove(&w);
 }
 
-static void foreign_commits_are_no_points(void **state)
+TEST(foreign_commits_are_no_points)
 {
-    (void)state;
     struct entire_world w;
     struct checkpoint_list list;
 
@@ -469,24 +457,4 @@ static void foreign_commits_are_no_points(void **state)
         slice_eq(list.checkpoint[0].prompt, SLICE("carry forward: uncommitted session files")));
     checkpoint_list_fini(&list);
     entire_world_remove(&w);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(points_are_separated_by_session),
-        cmocka_unit_test(entires_own_rule_gives_entires_own_file_sets),
-        cmocka_unit_test(a_file_unknown_to_the_session_is_left_alone),
-        cmocka_unit_test(tracked_files_under_an_ignored_pattern_are_planned),
-        cmocka_unit_test(an_unreadable_index_protects_all_ignored_files),
-        cmocka_unit_test(undoing_a_turn_removes_no_ignored_files),
-        cmocka_unit_test(a_changed_ignored_file_is_held_back),
-        cmocka_unit_test(a_rewind_changes_files_and_nothing_else),
-        cmocka_unit_test(a_link_in_the_path_is_not_followed),
-        cmocka_unit_test(committed_points_have_the_code_of_their_commit),
-        cmocka_unit_test(files_from_a_pull_are_kept),
-        cmocka_unit_test(foreign_commits_are_no_points),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,9 +20,8 @@ static void assert_tokens(const struct entire_tokens *t, int64_t in, int64_t mad
 }
 
 /* Streaming writes the same answer several times, with more and more output. */
-static void a_streamed_answer_counts_once(void **state)
+TEST(a_streamed_answer_counts_once)
 {
-    (void)state;
     struct entire_tokens t;
 
     assert_int_equal(
@@ -33,9 +32,8 @@ static void a_streamed_answer_counts_once(void **state)
     assert_tokens(&t, 20, 40, 60, 45, 2);
 }
 
-static void lines_before_the_checkpoint_do_not_count(void **state)
+TEST(lines_before_the_checkpoint_do_not_count)
 {
-    (void)state;
     struct entire_tokens t;
 
     assert_int_equal(
@@ -45,9 +43,8 @@ static void lines_before_the_checkpoint_do_not_count(void **state)
     assert_tokens(&t, 10, 20, 30, 5, 1);
 }
 
-static void rows_without_usage_leave_it_unknown(void **state)
+TEST(rows_without_usage_leave_it_unknown)
 {
-    (void)state;
     struct entire_tokens t;
 
     assert_int_equal(entire_tokens_count(SLICE("{\"type\":\"user\"}\n{\"type\":\"assistant\","
@@ -58,9 +55,8 @@ static void rows_without_usage_leave_it_unknown(void **state)
     assert_false(t.known);
 }
 
-static void a_value_is_read_and_written(void **state)
+TEST(a_value_is_read_and_written)
 {
-    (void)state;
     struct arena a = { 0 };
     struct entire_tokens t = entire_tokens_read(
         SLICE("{\"input_tokens\":1,\"output_tokens\":4,\"subagent_tokens\":{\"input_tokens\":9}}"));
@@ -75,9 +71,8 @@ static void a_value_is_read_and_written(void **state)
 }
 
 /* A pushed document may claim any number. */
-static void a_sum_does_not_overflow(void **state)
+TEST(a_sum_does_not_overflow)
 {
-    (void)state;
     struct entire_tokens sum = { .subagents = SLICE("") },
                          t = entire_tokens_read(SLICE("{\"input_tokens\":9223372036854775807}"));
 
@@ -87,25 +82,9 @@ static void a_sum_does_not_overflow(void **state)
     assert_true(sum.n[TOKEN_INPUT] == INT64_MAX);
 }
 
-static void settings_have_names(void **state)
+TEST(settings_have_names)
 {
-    (void)state;
-
     assert_int_equal(entire_tokens_setting(SLICE("cache-read-tokens")), TOKEN_CACHE_READ);
     assert_int_equal(entire_tokens_setting(SLICE("api-calls")), TOKEN_CALLS);
     assert_int_equal(entire_tokens_setting(SLICE("tokens")), TOKEN_COUNT);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_streamed_answer_counts_once),
-        cmocka_unit_test(lines_before_the_checkpoint_do_not_count),
-        cmocka_unit_test(rows_without_usage_leave_it_unknown),
-        cmocka_unit_test(a_value_is_read_and_written),
-        cmocka_unit_test(a_sum_does_not_overflow),
-        cmocka_unit_test(settings_have_names),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,9 +28,8 @@ static void assert_bytes(struct slice got, struct slice want)
 }
 
 /* Every state file of the fixtures. */
-static void states_are_written_as_they_were_read(void **state)
+TEST(states_are_written_as_they_were_read)
 {
-    (void)state;
     static const char *const worlds[] = { "two-sessions", "edge", "migration" };
     int seen = 0;
 
@@ -66,9 +65,8 @@ static void states_are_written_as_they_were_read(void **state)
     assert_int_equal(seen, 7);
 }
 
-static void an_unknown_future_member_keeps_its_place(void **state)
+TEST(an_unknown_future_member_keeps_its_place)
 {
-    (void)state;
     struct buf out = { 0 };
     const struct go_json_member set[] = {
         { "phase", SLICE("\"idle\"") },
@@ -163,9 +161,8 @@ static void assert_shadow_named(git_repository *repo, struct slice checkpoint, s
 }
 
 /* The commits of a real branch, rebuilt from their contents. */
-static void real_commits_are_reproduced_byte_for_byte(void **state)
+TEST(real_commits_are_reproduced_byte_for_byte)
 {
-    (void)state;
     struct folder f;
     git_repository *repo;
     git_oid at;
@@ -248,9 +245,8 @@ static struct host_checkpointed checkpoint(struct entire_world *w, const char *i
     return out;
 }
 
-static void a_checkpoint_is_a_commit_of_the_shadow_branch(void **state)
+TEST(a_checkpoint_is_a_commit_of_the_shadow_branch)
 {
-    (void)state;
     struct entire_world w;
 
     entire_world_make(&w, "two-sessions");
@@ -294,9 +290,8 @@ static void a_checkpoint_is_a_commit_of_the_shadow_branch(void **state)
     entire_world_remove(&w);
 }
 
-static void a_shadow_branch_follows_head(void **state)
+TEST(a_shadow_branch_follows_head)
 {
-    (void)state;
     struct entire_world w;
 
     entire_world_make(&w, "migration");
@@ -339,9 +334,8 @@ static void say(struct entire_world *w, const char *id, const char *key, const c
         fail_msg("%s: %s", e.path, e.text);
 }
 
-static void a_commit_condenses_the_sessions_it_names(void **state)
+TEST(a_commit_condenses_the_sessions_it_names)
 {
-    (void)state;
     struct entire_world w;
 
     entire_world_make(&w, "two-sessions");
@@ -388,9 +382,8 @@ static void a_commit_condenses_the_sessions_it_names(void **state)
 }
 
 /* The transcript of a checkpoint made within a turn is completed when the turn ends, and at no other event. */
-static void only_the_end_of_a_turn_completes_its_checkpoints(void **state)
+TEST(only_the_end_of_a_turn_completes_its_checkpoints)
 {
-    (void)state;
     struct entire_world w;
     struct host_appended rows;
     const struct slice row[] = { SLICE(
@@ -430,9 +423,8 @@ static void only_the_end_of_a_turn_completes_its_checkpoints(void **state)
 }
 
 /* The agent's own folders are not part of a rewind; a checkpoint with files in them states their number. */
-static void files_of_the_agents_own_folders_are_counted(void **state)
+TEST(files_of_the_agents_own_folders_are_counted)
 {
-    (void)state;
     struct entire_world w;
     struct rewind_plan plan;
     bool counted = false;
@@ -456,9 +448,8 @@ static void files_of_the_agents_own_folders_are_counted(void **state)
     entire_world_remove(&w);
 }
 
-static void secrets_are_redacted_before_a_push(void **state)
+TEST(secrets_are_redacted_before_a_push)
 {
-    (void)state;
     struct buf out = { 0 };
 
     assert_int_equal(
@@ -474,9 +465,8 @@ static void secrets_are_redacted_before_a_push(void **state)
     buf_fini(&out);
 }
 
-static void a_host_runs_a_session_from_end_to_end(void **state)
+TEST(a_host_runs_a_session_from_end_to_end)
 {
-    (void)state;
     struct entire_world w;
     struct host_created made;
     struct host_appended rows;
@@ -515,9 +505,8 @@ static void a_host_runs_a_session_from_end_to_end(void **state)
 }
 
 /* The base is known from the first commit on; until then a checkpoint has no parent. */
-static void a_session_can_begin_before_the_first_commit(void **state)
+TEST(a_session_can_begin_before_the_first_commit)
 {
-    (void)state;
     struct entire_world w;
     struct host_created made;
 
@@ -543,23 +532,4 @@ static void a_session_can_begin_before_the_first_commit(void **state)
             "git cat-file -e entire/$(echo $H | cut -c1-7)-e3b0c4:f && "
             "test $(grep -c \"base_commit\\\": \\\"$H\\\"\" .git/entire-sessions/early.json) = 2"));
     entire_world_remove(&w);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(states_are_written_as_they_were_read),
-        cmocka_unit_test(an_unknown_future_member_keeps_its_place),
-        cmocka_unit_test(real_commits_are_reproduced_byte_for_byte),
-        cmocka_unit_test(a_checkpoint_is_a_commit_of_the_shadow_branch),
-        cmocka_unit_test(a_shadow_branch_follows_head),
-        cmocka_unit_test(a_commit_condenses_the_sessions_it_names),
-        cmocka_unit_test(only_the_end_of_a_turn_completes_its_checkpoints),
-        cmocka_unit_test(files_of_the_agents_own_folders_are_counted),
-        cmocka_unit_test(secrets_are_redacted_before_a_push),
-        cmocka_unit_test(a_host_runs_a_session_from_end_to_end),
-        cmocka_unit_test(a_session_can_begin_before_the_first_commit),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -80,7 +80,9 @@ static char *made_beside(struct shop *s, const char *metadata)
     return folder_get(&s->folder, "q/sessions/new/metadata.json", &n);
 }
 
-static void a_new_session_is_of_the_dialect_of_its_store(void **state)
+#define CASE(name) TEST_WITH(name, set_up, tear_down)
+
+CASE(a_new_session_is_of_the_dialect_of_its_store)
 {
     struct shop *s = *state;
     char want[8192];
@@ -96,7 +98,7 @@ static void a_new_session_is_of_the_dialect_of_its_store(void **state)
     free(doc);
 }
 
-static void a_new_session_takes_the_hash_of_its_project(void **state)
+CASE(a_new_session_takes_the_hash_of_its_project)
 {
     struct shop *s = *state;
     char want[8192];
@@ -113,7 +115,7 @@ static void a_new_session_takes_the_hash_of_its_project(void **state)
     free(spec);
 }
 
-static void an_existing_message_is_not_written_again(void **state)
+CASE(an_existing_message_is_not_written_again)
 {
     struct shop *s = *state;
 
@@ -127,17 +129,4 @@ static void an_existing_message_is_not_written_again(void **state)
         rows += text[i] == '\n';
     free(text);
     assert_int_equal(rows, 3);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-#define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-        CASE(a_new_session_is_of_the_dialect_of_its_store),
-        CASE(a_new_session_takes_the_hash_of_its_project),
-        CASE(an_existing_message_is_not_written_again),
-#undef CASE
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -77,7 +77,9 @@ static enum err_code append(struct shop *s, const char *rows, bool stream)
     return host_append(s->store, &s->ref, &req, &s->a, &done, NULL);
 }
 
-static void a_new_session_is_written_as_the_package_writes_it(void **state)
+#define CASE(name) TEST_WITH(name, set_up, tear_down)
+
+CASE(a_new_session_is_written_as_the_package_writes_it)
 {
     struct shop *s = *state;
     char want[8192];
@@ -92,7 +94,7 @@ static void a_new_session_is_written_as_the_package_writes_it(void **state)
     holds(s, "metadata.json", want);
 }
 
-static void an_id_is_given_once_and_must_be_one(void **state)
+CASE(an_id_is_given_once_and_must_be_one)
 {
     static const char *const bad[] = {
         "", "..", "a/b", "-x", "memory", "agent-memory", "my-memory"
@@ -110,7 +112,7 @@ static void an_id_is_given_once_and_must_be_one(void **state)
 
 #define U1 "{\"uuid\":\"u-1\",\"timestamp\":\"2026-02-09T02:48:28Z\","
 
-static void messages_are_wrapped_in_the_sessions_dialect(void **state)
+CASE(messages_are_wrapped_in_the_sessions_dialect)
 {
     struct shop *s = *state;
 
@@ -124,7 +126,7 @@ static void messages_are_wrapped_in_the_sessions_dialect(void **state)
 }
 
 /* The order of the structs and the spelling of the encoder, whatever the host's own are. */
-static void messages_have_the_bytes_that_gos_encoder_writes(void **state)
+CASE(messages_have_the_bytes_that_gos_encoder_writes)
 {
     struct shop *s = *state;
 
@@ -139,7 +141,7 @@ static void messages_have_the_bytes_that_gos_encoder_writes(void **state)
              "\"x\":1e21}}\n");
 }
 
-static void tool_rows_of_the_document_name_their_call_first(void **state)
+CASE(tool_rows_of_the_document_name_their_call_first)
 {
     struct shop *s = *state;
 
@@ -152,7 +154,7 @@ static void tool_rows_of_the_document_name_their_call_first(void **state)
 }
 
 /* Go's loader skips a line whose members have other types than its structs. */
-static void rows_that_go_could_not_load_are_refused(void **state)
+CASE(rows_that_go_could_not_load_are_refused)
 {
     static const char *const bad[] = { "\"content\":5",          "\"content\":[\"x\"]",
                                        "\"tool_calls\":\"x\"",   "\"tool_calls\":[1]",
@@ -171,7 +173,7 @@ static void rows_that_go_could_not_load_are_refused(void **state)
                      ERR_OK);
 }
 
-static void messages_of_a_flat_session_stay_flat(void **state)
+CASE(messages_of_a_flat_session_stay_flat)
 {
     struct shop *s = *state;
 
@@ -182,7 +184,7 @@ static void messages_of_a_flat_session_stay_flat(void **state)
     holds(s, "messages.jsonl", U1 "\"role\":\"user\",\"content\":\"x\"}\n");
 }
 
-static void an_invalid_message_is_refused_as_a_whole(void **state)
+CASE(an_invalid_message_is_refused_as_a_whole)
 {
     struct shop *s = *state;
 
@@ -191,7 +193,7 @@ static void an_invalid_message_is_refused_as_a_whole(void **state)
     assert_false(folder_has(&s->folder, "p/sessions/s-1/messages.jsonl"));
 }
 
-static void the_stream_names_its_session(void **state)
+CASE(the_stream_names_its_session)
 {
     struct shop *s = *state;
 
@@ -199,7 +201,7 @@ static void the_stream_names_its_session(void **state)
     holds(s, "transcript.jsonl", "{\"uuid\":\"u-1\",\"session_id\":\"s-1\",\"type\":\"status\"}\n");
 }
 
-static void a_torn_line_is_never_glued_to(void **state)
+CASE(a_torn_line_is_never_glued_to)
 {
     struct shop *s = *state;
 
@@ -210,7 +212,7 @@ static void a_torn_line_is_never_glued_to(void **state)
 }
 
 /* The lock is a file beside the log, 0600, and is left in place. */
-static void the_lock_file_stays(void **state)
+CASE(the_lock_file_stays)
 {
     struct shop *s = *state;
     char path[4096];
@@ -223,7 +225,7 @@ static void the_lock_file_stays(void **state)
     assert_int_equal(sb.st_size, 0);
 }
 
-static void the_lock_holder_excludes_other_writers(void **state)
+CASE(the_lock_holder_excludes_other_writers)
 {
     struct shop *s = *state;
     const struct host_setting setting = { SLICE("turn_count"), SLICE("1") };
@@ -242,7 +244,7 @@ static void the_lock_holder_excludes_other_writers(void **state)
 }
 
 /* Members unknown to the dialect survive. */
-static void settings_change_nothing_else(void **state)
+CASE(settings_change_nothing_else)
 {
     struct shop *s = *state;
     const struct host_setting setting[] = { { SLICE("turn_count"), SLICE("7") },
@@ -260,7 +262,7 @@ static void settings_change_nothing_else(void **state)
           "  \"ours\": {\n    \"big\": 12345678901234567890\n  }\n}");
 }
 
-static void costs_are_written_as_go_writes_floats(void **state)
+CASE(costs_are_written_as_go_writes_floats)
 {
     static const char *const cases[][2] = {
         { "1e21", "1e+21" },     { "1e20", "100000000000000000000" },
@@ -284,7 +286,7 @@ static void costs_are_written_as_go_writes_floats(void **state)
     }
 }
 
-static void invalid_settings_are_refused(void **state)
+CASE(invalid_settings_are_refused)
 {
     struct shop *s = *state;
     const struct host_setting endless = { SLICE("total_cost_usd"), SLICE("1e400") };
@@ -307,7 +309,7 @@ static enum err_code checkpoint(struct shop *s, const char *id, const char *cons
     return host_checkpoint(s->store, &s->ref, &req, &s->a, done, NULL);
 }
 
-static void a_checkpoint_keeps_each_content_once(void **state)
+CASE(a_checkpoint_keeps_each_content_once)
 {
     struct shop *s = *state;
     char one[4096], two[4096], empty[4096], none[4096], want[20000];
@@ -340,7 +342,7 @@ static void a_checkpoint_keeps_each_content_once(void **state)
     holds(s, "checkpoints/cp-1/files/" A, "one\n");
 }
 
-static void the_first_saved_content_is_kept(void **state)
+CASE(the_first_saved_content_is_kept)
 {
     struct shop *s = *state;
     char one[4096];
@@ -361,7 +363,7 @@ static void the_first_saved_content_is_kept(void **state)
 }
 
 /* The doc dialect has relative paths, blobs/ and no `exists`, except for a missing file. */
-static void a_checkpoint_of_the_doc_dialect_uses_its_names(void **state)
+CASE(a_checkpoint_of_the_doc_dialect_uses_its_names)
 {
     struct shop *s = *state;
     char one[4096], none[4096], metadata[8192];
@@ -381,7 +383,7 @@ static void a_checkpoint_of_the_doc_dialect_uses_its_names(void **state)
     holds(s, "checkpoints/cp-001/blobs/" A, "one\n");
 }
 
-static void a_link_is_not_saved(void **state)
+CASE(a_link_is_not_saved)
 {
     struct shop *s = *state;
     char link[4096];
@@ -396,7 +398,7 @@ static void a_link_is_not_saved(void **state)
 
 /* ---- sweeping ---- */
 
-static void a_session_with_only_metadata_is_swept_unless_it_continues(void **state)
+CASE(a_session_with_only_metadata_is_swept_unless_it_continues)
 {
     struct shop *s = *state;
     char state_dir[4096], data_dir[4096], log_path[4096];
@@ -423,33 +425,4 @@ static void a_session_with_only_metadata_is_swept_unless_it_continues(void **sta
     trash_list_fini(&moved);
     sweep_fini(&sweep);
     change_log_close(log);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-#define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-        CASE(a_new_session_is_written_as_the_package_writes_it),
-        CASE(an_id_is_given_once_and_must_be_one),
-        CASE(messages_are_wrapped_in_the_sessions_dialect),
-        CASE(messages_have_the_bytes_that_gos_encoder_writes),
-        CASE(tool_rows_of_the_document_name_their_call_first),
-        CASE(rows_that_go_could_not_load_are_refused),
-        CASE(costs_are_written_as_go_writes_floats),
-        CASE(messages_of_a_flat_session_stay_flat),
-        CASE(an_invalid_message_is_refused_as_a_whole),
-        CASE(the_stream_names_its_session),
-        CASE(a_torn_line_is_never_glued_to),
-        CASE(the_lock_file_stays),
-        CASE(the_lock_holder_excludes_other_writers),
-        CASE(settings_change_nothing_else),
-        CASE(invalid_settings_are_refused),
-        CASE(a_checkpoint_keeps_each_content_once),
-        CASE(the_first_saved_content_is_kept),
-        CASE(a_checkpoint_of_the_doc_dialect_uses_its_names),
-        CASE(a_link_is_not_saved),
-        CASE(a_session_with_only_metadata_is_swept_unless_it_continues),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

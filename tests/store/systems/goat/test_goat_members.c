@@ -15,9 +15,8 @@ static void expect(struct slice found, const char *text)
     assert_memory_equal(found.p ? found.p : "", text, found.n);
 }
 
-static void the_exact_name_wins_and_the_last_of_several(void **state)
+TEST(the_exact_name_wins_and_the_last_of_several)
 {
-    (void)state;
     struct slice value[NAMES];
 
     goat_members(
@@ -29,9 +28,8 @@ static void the_exact_name_wins_and_the_last_of_several(void **state)
     expect(value[MESSAGE], "");
 }
 
-static void a_name_is_found_in_escapes(void **state)
+TEST(a_name_is_found_in_escapes)
 {
-    (void)state;
     struct slice value[NAMES];
 
     goat_members(SLICE("{\"\\u0075uid\":1,\"r\\u006fle\":2}"), names, NAMES, value);
@@ -41,9 +39,8 @@ static void a_name_is_found_in_escapes(void **state)
 }
 
 /* One pass over both levels gives the results of two. */
-static void both_levels_in_one_pass_equal_two_passes(void **state)
+TEST(both_levels_in_one_pass_equal_two_passes)
 {
-    (void)state;
     static const char *const lines[] = {
         "{\"uuid\":1,\"message\":{\"role\":\"user\",\"content\":[{\"role\":2}]},\"role\":3}",
         "{\"message\":{\"role\":1},\"message\":{\"uuid\":2}}",
@@ -85,9 +82,8 @@ static struct goat_saved saved_under(struct arena *a, const char *hash)
 }
 
 /* The hash becomes a file's name, so a path that leaves the directory must not be accepted as one. */
-static void a_saved_copy_is_named_by_hex_digits_only(void **state)
+TEST(a_saved_copy_is_named_by_hex_digits_only)
 {
-    (void)state;
     static const char hex[] = "0123456789abcdefABCDEF";
     struct arena a = { 0 };
 
@@ -110,9 +106,8 @@ static void a_saved_copy_is_named_by_hex_digits_only(void **state)
     arena_fini(&a);
 }
 
-static void a_new_member_is_written_where_the_dialect_has_it(void **state)
+TEST(a_new_member_is_written_where_the_dialect_has_it)
 {
-    (void)state;
     struct arena a = { 0 };
     struct buf out = { 0 };
     const struct goat_metadata m = { .object = SLICE("{\"of_tomorrow\":1,\"model\":\"m\"}") };
@@ -127,16 +122,4 @@ static void a_new_member_is_written_where_the_dialect_has_it(void **state)
                             "  \"model\": \"m\",\n  \"added\": 2\n}");
     buf_fini(&out);
     arena_fini(&a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_exact_name_wins_and_the_last_of_several),
-        cmocka_unit_test(a_name_is_found_in_escapes),
-        cmocka_unit_test(both_levels_in_one_pass_equal_two_passes),
-        cmocka_unit_test(a_saved_copy_is_named_by_hex_digits_only),
-        cmocka_unit_test(a_new_member_is_written_where_the_dialect_has_it),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,8 +30,6 @@ static int remove_folder(void **state)
     return 0;
 }
 
-#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
-
 /* What is refused, and how a plug-in that misbehaves is held off. */
 
 static const struct plugin_option who = { "who", "Ann" };
@@ -72,22 +70,24 @@ static const char *copy_of(struct folder *f, const char *plugin, const char *nam
     return path;
 }
 
-static void another_version_is_refused(void **state)
+#define IN_FOLDER(name) TEST_WITH(name, make_folder, remove_folder)
+
+IN_FOLDER(another_version_is_refused)
 {
     is_refused(*state, RUDE_OTHER_ABI, ERR_UNSUPPORTED, "made for version 8 of the interface");
 }
 
-static void a_table_that_is_too_short_is_refused(void **state)
+IN_FOLDER(a_table_that_is_too_short_is_refused)
 {
     is_refused(*state, RUDE_SHORT, ERR_FORMAT, "too short");
 }
 
-static void an_object_without_a_table_is_refused(void **state)
+IN_FOLDER(an_object_without_a_table_is_refused)
 {
     is_refused(*state, NO_TABLE, ERR_FORMAT, "exports no table");
 }
 
-static void a_broken_object_is_refused(void **state)
+IN_FOLDER(a_broken_object_is_refused)
 {
     struct folder *f = *state;
     char path[4200];
@@ -98,7 +98,7 @@ static void a_broken_object_is_refused(void **state)
     is_refused(f, path, ERR_FORMAT, "load plug-in");
 }
 
-static void a_file_that_others_can_write_is_refused(void **state)
+IN_FOLDER(a_file_that_others_can_write_is_refused)
 {
     struct folder *f = *state;
 
@@ -113,7 +113,7 @@ static void a_file_that_others_can_write_is_refused(void **state)
     is_refused(f, path, ERR_UNSAFE, "its directory can be written by others");
 }
 
-static void links_and_relative_paths_are_refused(void **state)
+IN_FOLDER(links_and_relative_paths_are_refused)
 {
     struct folder *f = *state;
     char link[4200];
@@ -126,7 +126,7 @@ static void links_and_relative_paths_are_refused(void **state)
     is_refused(f, "rude", ERR_NOT_FOUND, "no plug-in with this name");
 }
 
-static void a_name_is_looked_up_among_the_users_plugins(void **state)
+IN_FOLDER(a_name_is_looked_up_among_the_users_plugins)
 {
     struct folder *f = *state;
     struct store *st;
@@ -140,7 +140,7 @@ static void a_name_is_looked_up_among_the_users_plugins(void **state)
     store_close(st);
 }
 
-static void a_password_in_a_url_is_refused(void **state)
+IN_FOLDER(a_password_in_a_url_is_refused)
 {
     struct store *st;
     struct err e = { 0 };
@@ -153,7 +153,7 @@ static void a_password_in_a_url_is_refused(void **state)
     store_close(st);
 }
 
-static void a_reason_becomes_one_plain_line(void **state)
+IN_FOLDER(a_reason_becomes_one_plain_line)
 {
     struct store *st;
     struct err e = { 0 };
@@ -176,7 +176,7 @@ static void copy_trouble(const struct err *trouble, void *arg)
     *(struct err *)arg = *trouble;
 }
 
-static void what_is_no_session_is_left_out(void **state)
+IN_FOLDER(what_is_no_session_is_left_out)
 {
     const struct scope all = { .all = true };
     struct store *st;
@@ -188,7 +188,7 @@ static void what_is_no_session_is_left_out(void **state)
     store_close(st);
 }
 
-static void a_list_that_fails_is_reported_and_not_an_error(void **state)
+IN_FOLDER(a_list_that_fails_is_reported_and_not_an_error)
 {
     const struct scope all = { .all = true };
     struct store *st;
@@ -213,7 +213,7 @@ static void *list_it(void *st)
     return NULL;
 }
 
-static void a_call_that_hangs_can_be_interrupted(void **state)
+IN_FOLDER(a_call_that_hangs_can_be_interrupted)
 {
     struct store *st;
     pthread_t thread;
@@ -225,7 +225,7 @@ static void a_call_that_hangs_can_be_interrupted(void **state)
     store_close(st);
 }
 
-static void rows_of_a_store_that_reorders_begin_with_their_type(void **state)
+IN_FOLDER(rows_of_a_store_that_reorders_begin_with_their_type)
 {
     struct session_ref ref;
     struct arena a = { 0 };
@@ -258,9 +258,8 @@ static bool are_same(const char *x, const char *y)
     return id128_eq(p, q);
 }
 
-static void contents_count_and_not_their_spelling(void **state)
+TEST(contents_count_and_not_their_spelling)
 {
-    (void)state;
     assert_true(are_same("{\"a\":1,\"b\":[1,2]}", "{ \"b\" : [1, 2], \"a\" : 1 }"));
     assert_true(are_same("\"\\u0041\\/\"", "\"A/\""));
     assert_true(are_same("100", "1e2"));
@@ -287,11 +286,10 @@ static void add(struct idset *set, const char *row, bool want_new)
     assert_int_equal(is_new, want_new);
 }
 
-static void a_row_with_an_id_counts_once_and_others_as_often_as_they_are_there(void **state)
+TEST(a_row_with_an_id_counts_once_and_others_as_often_as_they_are_there)
 {
     struct idset here = { 0 }, there = { 0 };
 
-    (void)state;
     add(&here, "{\"uuid\":\"u1\",\"x\":1}", true);
     add(&here, "{\"uuid\":\"u1\",\"x\":2}", false);
     add(&here, "{\"type\":\"tag\",\"tag\":\"t\"}", true);
@@ -305,27 +303,4 @@ static void a_row_with_an_id_counts_once_and_others_as_often_as_they_are_there(v
     assert_int_equal(d.there, 1);
     idset_fini(&here);
     idset_fini(&there);
-}
-
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        IN_FOLDER(another_version_is_refused),
-        IN_FOLDER(a_table_that_is_too_short_is_refused),
-        IN_FOLDER(an_object_without_a_table_is_refused),
-        IN_FOLDER(a_broken_object_is_refused),
-        IN_FOLDER(a_file_that_others_can_write_is_refused),
-        IN_FOLDER(links_and_relative_paths_are_refused),
-        IN_FOLDER(a_name_is_looked_up_among_the_users_plugins),
-        IN_FOLDER(a_password_in_a_url_is_refused),
-        IN_FOLDER(a_reason_becomes_one_plain_line),
-        IN_FOLDER(what_is_no_session_is_left_out),
-        IN_FOLDER(a_list_that_fails_is_reported_and_not_an_error),
-        IN_FOLDER(a_call_that_hangs_can_be_interrupted),
-        IN_FOLDER(rows_of_a_store_that_reorders_begin_with_their_type),
-        cmocka_unit_test(contents_count_and_not_their_spelling),
-        cmocka_unit_test(a_row_with_an_id_counts_once_and_others_as_often_as_they_are_there),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,8 +30,6 @@ static int remove_folder(void **state)
     return 0;
 }
 
-#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
-
 /* ---- the end of a conversation, page by page ---- */
 
 #define LONG "22222222-1111-4111-8111-111111111111"
@@ -94,7 +92,9 @@ static void has_newest(struct transcript *t, size_t rows, int newest)
     transcript_free(t);
 }
 
-static void a_longer_end_asks_only_for_what_is_missing(void **state)
+#define IN_FOLDER(name) TEST_WITH(name, make_folder, remove_folder)
+
+IN_FOLDER(a_longer_end_asks_only_for_what_is_missing)
 {
     struct arena a = { 0 };
     struct session_ref ref;
@@ -192,7 +192,7 @@ static void add_short_row(struct buf *out, int id, int parent, const char *type,
 #define SAID ",\"message\":{\"role\":\"user\",\"content\":\"And\"}"
 #define ID(n) "\"00000000-0000-4000-8000-0000000" n "\""
 
-static void the_newest_messages_are_the_last_ones_of_all(void **state)
+IN_FOLDER(the_newest_messages_are_the_last_ones_of_all)
 {
     struct buf rows = { 0 };
 
@@ -214,7 +214,7 @@ static void the_newest_messages_are_the_last_ones_of_all(void **state)
 }
 
 /* Of what a compaction kept, all but the boundary is far up; a row whose parent is lost is followed by time. */
-static void compactions_and_gaps_are_seen_from_the_end(void **state)
+IN_FOLDER(compactions_and_gaps_are_seen_from_the_end)
 {
     struct buf rows = { 0 };
 
@@ -267,7 +267,7 @@ static void compactions_and_gaps_are_seen_from_the_end(void **state)
     buf_fini(&rows);
 }
 
-static void the_newest_messages_cost_what_they_need(void **state)
+IN_FOLDER(the_newest_messages_cost_what_they_need)
 {
     struct message_end end = { .newest = 4 };
     struct message_query q = { .end = &end };
@@ -319,7 +319,7 @@ static void *stream_it(void *arg)
     return NULL;
 }
 
-static void sessions_are_handed_over_before_the_list_is_whole(void **state)
+IN_FOLDER(sessions_are_handed_over_before_the_list_is_whole)
 {
     const struct scope all = { .all = true };
     const struct timespec tick = { .tv_nsec = 5000000 };
@@ -351,7 +351,7 @@ static void sessions_are_handed_over_before_the_list_is_whole(void **state)
     buf_fini(&rows);
 }
 
-static void a_page_that_waits_can_be_cancelled(void **state)
+IN_FOLDER(a_page_that_waits_can_be_cancelled)
 {
     atomic_bool cancel = true;
     struct arena a = { 0 };
@@ -368,18 +368,4 @@ static void a_page_that_waits_can_be_cancelled(void **state)
     store_close(st);
     arena_fini(&a);
     buf_fini(&rows);
-}
-
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        IN_FOLDER(a_longer_end_asks_only_for_what_is_missing),
-        IN_FOLDER(the_newest_messages_are_the_last_ones_of_all),
-        IN_FOLDER(compactions_and_gaps_are_seen_from_the_end),
-        IN_FOLDER(the_newest_messages_cost_what_they_need),
-        IN_FOLDER(sessions_are_handed_over_before_the_list_is_whole),
-        IN_FOLDER(a_page_that_waits_can_be_cancelled),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -63,12 +63,11 @@ static void worker_close(struct worker *w)
     free(w);
 }
 
-static void the_session_is_written_as_it_is_chosen(void **state)
+TEST(the_session_is_written_as_it_is_chosen)
 {
     struct worker *w = worker_open(24, 80);
     struct screen *s = &w->shop.s;
 
-    (void)state;
     assert_true(screen_has(s, "Markdown"));
     screen_press(s, "<Down><Right>"); /* the first row: HTML */
     assert_true(screen_has(s, "HTML"));
@@ -91,12 +90,11 @@ static void the_session_is_written_as_it_is_chosen(void **state)
     worker_close(w);
 }
 
-static void rows_without_a_choice_stay(void **state)
+TEST(rows_without_a_choice_stay)
 {
     struct worker *w = worker_open(24, 80);
     struct screen *s = &w->shop.s;
 
-    (void)state;
     screen_press(s, "<Down><Left>"); /* the first row, backwards: JSONL */
     assert_true(screen_has(s, "JSONL: the rows"));
     assert_true(screen_has(s, "as they are"));
@@ -108,12 +106,11 @@ static void rows_without_a_choice_stay(void **state)
     worker_close(w);
 }
 
-static void an_existing_file_is_replaced_on_demand(void **state)
+TEST(an_existing_file_is_replaced_on_demand)
 {
     struct worker *w = worker_open(24, 80);
     struct screen *s = &w->shop.s;
 
-    (void)state;
     err_set(&w->failure, ERR_STALE, "/x", "export: the file exists");
     screen_press(s, "<Enter>");
     assert_true(screen_has(s, "The file exists."));
@@ -126,12 +123,11 @@ static void an_existing_file_is_replaced_on_demand(void **state)
     worker_close(w);
 }
 
-static void another_name_is_typed(void **state)
+TEST(another_name_is_typed)
 {
     struct worker *w = worker_open(24, 80);
     struct screen *s = &w->shop.s;
 
-    (void)state;
     err_set(&w->failure, ERR_STALE, "/x", "export: the file exists");
     screen_press(s, "<Enter>");
     w->failure.code = ERR_OK;
@@ -147,12 +143,11 @@ static void another_name_is_typed(void **state)
     worker_close(w);
 }
 
-static void marked_sessions_go_into_a_directory(void **state)
+TEST(marked_sessions_go_into_a_directory)
 {
     struct worker *w = calloc(1, sizeof *w);
     struct screen *s = &w->shop.s;
 
-    (void)state;
     assert_non_null(w);
     shop_begin(&w->shop);
     w->shop.s.answer = serve;
@@ -180,12 +175,11 @@ static void marked_sessions_go_into_a_directory(void **state)
     worker_close(w);
 }
 
-static void a_failure_keeps_the_dialog(void **state)
+TEST(a_failure_keeps_the_dialog)
 {
     struct worker *w = worker_open(24, 80);
     struct screen *s = &w->shop.s;
 
-    (void)state;
     err_set(&w->failure, ERR_IO, "/x/y.md", "export into directory: no space");
     screen_press(s, "<Enter>");
     assert_true(screen_has(s, "no space"));
@@ -193,12 +187,11 @@ static void a_failure_keeps_the_dialog(void **state)
     worker_close(w);
 }
 
-static void esc_cancels_and_a_late_answer_is_dropped(void **state)
+TEST(esc_cancels_and_a_late_answer_is_dropped)
 {
     struct worker *w = worker_open(24, 80);
     struct screen *s = &w->shop.s;
 
-    (void)state;
     w->silent = true;
     screen_press(s, "<Enter>");
     assert_true(screen_has(s, "writing; going back cancels"));
@@ -211,29 +204,12 @@ static void esc_cancels_and_a_late_answer_is_dropped(void **state)
     worker_close(w);
 }
 
-static void it_fits_a_small_screen(void **state)
+TEST(it_fits_a_small_screen)
 {
     struct worker *w = worker_open(12, 60);
 
-    (void)state;
     assert_true(screen_has(&w->shop.s, "Write the file"));
     screen_press(&w->shop.s, "<Down>");
     assert_true(screen_has(&w->shop.s, "Format"));
     worker_close(w);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_session_is_written_as_it_is_chosen),
-        cmocka_unit_test(rows_without_a_choice_stay),
-        cmocka_unit_test(an_existing_file_is_replaced_on_demand),
-        cmocka_unit_test(another_name_is_typed),
-        cmocka_unit_test(marked_sessions_go_into_a_directory),
-        cmocka_unit_test(a_failure_keeps_the_dialog),
-        cmocka_unit_test(esc_cancels_and_a_late_answer_is_dropped),
-        cmocka_unit_test(it_fits_a_small_screen),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,9 +10,8 @@ static const char *long_reason(unsigned ability)
                               : NULL;
 }
 
-static void a_long_reason_in_the_menu_is_wrapped(void **state)
+TEST(a_long_reason_in_the_menu_is_wrapped)
 {
-    (void)state;
     struct shop x;
 
     shop_begin(&x);
@@ -41,9 +40,8 @@ static void a_long_reason_in_the_menu_is_wrapped(void **state)
     screen_close(&x.s);
 }
 
-static void every_line_of_the_menu_fits_eighty_columns(void **state)
+TEST(every_line_of_the_menu_fits_eighty_columns)
 {
-    (void)state;
     struct shop x;
 
     shop_ready(&x, 24, 80);
@@ -54,9 +52,8 @@ static void every_line_of_the_menu_fits_eighty_columns(void **state)
 }
 
 /* The list of all keys. */
-static void help_begins_with_this_context_and_can_be_searched(void **state)
+TEST(help_begins_with_this_context_and_can_be_searched)
 {
-    (void)state;
     struct shop x;
 
     shop_ready(&x, 24, 80);
@@ -76,9 +73,8 @@ static void help_begins_with_this_context_and_can_be_searched(void **state)
     screen_close(&x.s);
 }
 
-static void long_lines_of_help_are_wrapped(void **state)
+TEST(long_lines_of_help_are_wrapped)
 {
-    (void)state;
     struct shop x;
 
     shop_ready(&x, 24, 80);
@@ -94,9 +90,8 @@ static void long_lines_of_help_are_wrapped(void **state)
     screen_close(&x.s);
 }
 
-static void a_slash_is_typed_into_the_query(void **state)
+TEST(a_slash_is_typed_into_the_query)
 {
-    (void)state;
     struct shop x;
 
     shop_ready(&x, 24, 80);
@@ -108,16 +103,4 @@ static void a_slash_is_typed_into_the_query(void **state)
     screen_press(&x.s, "<BS>");
     assert_true(screen_has(&x.s, "search the conversation"));
     screen_close(&x.s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_long_reason_in_the_menu_is_wrapped),
-        cmocka_unit_test(every_line_of_the_menu_fits_eighty_columns),
-        cmocka_unit_test(long_lines_of_help_are_wrapped),
-        cmocka_unit_test(a_slash_is_typed_into_the_query),
-        cmocka_unit_test(help_begins_with_this_context_and_can_be_searched),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

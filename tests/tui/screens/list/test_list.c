@@ -11,9 +11,8 @@ static void assert_screen(struct screen *s, const char *const *lines)
         assert_string_equal(screen_line(s, y), lines[y]);
 }
 
-static void on_80x24_rows_show_their_main_columns(void **state)
+TEST(on_80x24_rows_show_their_main_columns)
 {
-    (void)state;
     static const char *const lines[] = {
         " reprise  ~/src/shop +2 worktrees                                   5/5  recent",
         ">   type to filter                                              1 damaged: ^X x",
@@ -36,9 +35,8 @@ static void on_80x24_rows_show_their_main_columns(void **state)
     screen_close(&x.s);
 }
 
-static void a_long_directory_leaves_room_for_what_follows(void **state)
+TEST(a_long_directory_leaves_room_for_what_follows)
 {
-    (void)state;
     struct shop x;
 
     shop_begin(&x);
@@ -51,9 +49,8 @@ static void a_long_directory_leaves_room_for_what_follows(void **state)
     screen_close(&x.s);
 }
 
-static void narrow_screens_give_a_session_two_lines(void **state)
+TEST(narrow_screens_give_a_session_two_lines)
 {
-    (void)state;
     struct shop x;
 
     shop_ready(&x, 24, 119);
@@ -68,9 +65,8 @@ static void narrow_screens_give_a_session_two_lines(void **state)
     screen_close(&x.s);
 }
 
-static void a_blank_title_is_its_first_prompt(void **state)
+TEST(a_blank_title_is_its_first_prompt)
 {
-    (void)state;
     struct session_row row = { .summary = SLICE(" \t"), .first_prompt = SLICE("Find the leak") };
 
     assert_true(slice_eq(session_row_title(&row), SLICE("Find the leak")));
@@ -78,9 +74,8 @@ static void a_blank_title_is_its_first_prompt(void **state)
     assert_true(slice_eq(session_row_title(&row), SLICE("(no prompt yet)")));
 }
 
-static void on_50x12_columns_are_dropped(void **state)
+TEST(on_50x12_columns_are_dropped)
 {
-    (void)state;
     static const char *const lines[] = {
         " reprise  ~/src/shop +2 worktrees     5/5  recent",
         ">   type to filter                1 damaged: ^X x",
@@ -99,9 +94,8 @@ static void on_50x12_columns_are_dropped(void **state)
     screen_close(&x.s);
 }
 
-static void from_100_columns_the_conversation_is_beside_the_list(void **state)
+TEST(from_100_columns_the_conversation_is_beside_the_list)
 {
-    (void)state;
     struct shop x;
 
     shop_ready(&x, 30, 100);
@@ -117,9 +111,8 @@ static void from_100_columns_the_conversation_is_beside_the_list(void **state)
     screen_close(&x.s);
 }
 
-static void the_preview_shows_the_disk_usage(void **state)
+TEST(the_preview_shows_the_disk_usage)
 {
-    (void)state;
     struct shop x;
 
     shop_begin(&x);
@@ -135,9 +128,8 @@ static void the_preview_shows_the_disk_usage(void **state)
 }
 
 /* The list does not wait for the disk usage: until it is known, the transcript's own size is shown. */
-static void the_transcript_size_is_shown_until_the_usage_is_known(void **state)
+TEST(the_transcript_size_is_shown_until_the_usage_is_known)
 {
-    (void)state;
     struct shop x;
     struct effect e, weights = { 0 };
 
@@ -163,9 +155,8 @@ static void the_transcript_size_is_shown_until_the_usage_is_known(void **state)
     screen_close(&x.s);
 }
 
-static void from_30_lines_the_conversation_is_below(void **state)
+TEST(from_30_lines_the_conversation_is_below)
 {
-    (void)state;
     struct shop x;
 
     shop_ready(&x, 30, 80);
@@ -174,9 +165,8 @@ static void from_30_lines_the_conversation_is_below(void **state)
     screen_close(&x.s);
 }
 
-static void on_small_screens_the_preview_opens_on_request(void **state)
+TEST(on_small_screens_the_preview_opens_on_request)
 {
-    (void)state;
     struct shop x;
 
     shop_ready(&x, 24, 80);
@@ -186,9 +176,8 @@ static void on_small_screens_the_preview_opens_on_request(void **state)
     screen_close(&x.s);
 }
 
-static void on_200x60_every_column_is_shown(void **state)
+TEST(on_200x60_every_column_is_shown)
 {
-    (void)state;
     struct shop x;
 
     shop_ready(&x, 60, 200);
@@ -199,9 +188,8 @@ static void on_200x60_every_column_is_shown(void **state)
     screen_close(&x.s);
 }
 
-static void systems_are_shown_if_there_are_several(void **state)
+TEST(systems_are_shown_if_there_are_several)
 {
-    (void)state;
     struct session_row goat = { 0 };
     struct store_ops ops = { .name = "goat" };
     struct store store = { .ops = &ops };
@@ -215,9 +203,8 @@ static void systems_are_shown_if_there_are_several(void **state)
     screen_close(&x.s);
 }
 
-static void below_50x12_the_screen_asks_for_more_room(void **state)
+TEST(below_50x12_the_screen_asks_for_more_room)
 {
-    (void)state;
     struct shop x;
 
     shop_ready(&x, 11, 80);
@@ -231,9 +218,8 @@ static void below_50x12_the_screen_asks_for_more_room(void **state)
     screen_close(&x.s);
 }
 
-static void every_size_is_drawn_within_its_frame(void **state)
+TEST(every_size_is_drawn_within_its_frame)
 {
-    (void)state;
     static const char *const ways[] = { "", "<C-x>", "?", "<C-t>", "<C-x>L", "<Enter>", "zz" };
 
     for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
@@ -252,9 +238,8 @@ static void every_size_is_drawn_within_its_frame(void **state)
     }
 }
 
-static void two_line_rows_show_more_of_each_session(void **state)
+TEST(two_line_rows_show_more_of_each_session)
 {
-    (void)state;
     static const char *const lines[] = {
         "       NOW  Fix the payment retry loop                                ●",
         "            fix/retry · 47 KB",
@@ -272,9 +257,8 @@ static void two_line_rows_show_more_of_each_session(void **state)
     screen_close(&x.s);
 }
 
-static void all_projects_show_their_directories(void **state)
+TEST(all_projects_show_their_directories)
 {
-    (void)state;
     struct shop x;
 
     shop_ready(&x, 24, 100);
@@ -283,9 +267,8 @@ static void all_projects_show_their_directories(void **state)
     screen_close(&x.s);
 }
 
-static void ascii_mode_uses_only_ascii(void **state)
+TEST(ascii_mode_uses_only_ascii)
 {
-    (void)state;
     static const char *const ways[] = { "",       "<Tab>",   "<C-x>", "<C-t>",
                                         "<C-x>L", "<Enter>", "pay",   "?x" };
     struct fake plain[4];
@@ -303,9 +286,8 @@ static void ascii_mode_uses_only_ascii(void **state)
 }
 
 /* Without colours, selection, mark, state and matches have signs of their own. */
-static void no_state_is_shown_by_colour_alone(void **state)
+TEST(no_state_is_shown_by_colour_alone)
 {
-    (void)state;
     struct shop x;
 
     shop_ready(&x, 24, 80);
@@ -316,9 +298,8 @@ static void no_state_is_shown_by_colour_alone(void **state)
     screen_close(&x.s);
 }
 
-static void matching_letters_are_highlighted(void **state)
+TEST(matching_letters_are_highlighted)
 {
-    (void)state;
     struct shop x;
 
     shop_ready(&x, 24, 80);
@@ -331,9 +312,8 @@ static void matching_letters_are_highlighted(void **state)
     screen_close(&x.s);
 }
 
-static void hostile_titles_keep_the_columns_straight(void **state)
+TEST(hostile_titles_keep_the_columns_straight)
 {
-    (void)state;
     struct fake odd[] = {
         { .id = "aaaaaaaa",
           .title = "\x1b[2J\x07 evil \xe2\x80\xae reversed",
@@ -369,9 +349,8 @@ static void hostile_titles_keep_the_columns_straight(void **state)
     screen_close(&s);
 }
 
-static void a_long_list_scrolls_with_the_selection(void **state)
+TEST(a_long_list_scrolls_with_the_selection)
 {
-    (void)state;
     enum { MANY = 100 };
     struct fake many[MANY];
     char id[MANY][16], title[MANY][32];
@@ -397,32 +376,4 @@ static void a_long_list_scrolls_with_the_selection(void **state)
     screen_press(&s, "<Home>");
     assert_non_null(strstr(screen_cursor_line(&s), "session 0"));
     screen_close(&s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(on_80x24_rows_show_their_main_columns),
-        cmocka_unit_test(a_long_directory_leaves_room_for_what_follows),
-        cmocka_unit_test(narrow_screens_give_a_session_two_lines),
-        cmocka_unit_test(a_blank_title_is_its_first_prompt),
-        cmocka_unit_test(on_50x12_columns_are_dropped),
-        cmocka_unit_test(from_100_columns_the_conversation_is_beside_the_list),
-        cmocka_unit_test(the_preview_shows_the_disk_usage),
-        cmocka_unit_test(the_transcript_size_is_shown_until_the_usage_is_known),
-        cmocka_unit_test(from_30_lines_the_conversation_is_below),
-        cmocka_unit_test(on_small_screens_the_preview_opens_on_request),
-        cmocka_unit_test(on_200x60_every_column_is_shown),
-        cmocka_unit_test(systems_are_shown_if_there_are_several),
-        cmocka_unit_test(below_50x12_the_screen_asks_for_more_room),
-        cmocka_unit_test(every_size_is_drawn_within_its_frame),
-        cmocka_unit_test(two_line_rows_show_more_of_each_session),
-        cmocka_unit_test(all_projects_show_their_directories),
-        cmocka_unit_test(ascii_mode_uses_only_ascii),
-        cmocka_unit_test(no_state_is_shown_by_colour_alone),
-        cmocka_unit_test(matching_letters_are_highlighted),
-        cmocka_unit_test(hostile_titles_keep_the_columns_straight),
-        cmocka_unit_test(a_long_list_scrolls_with_the_selection),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -29,11 +29,10 @@ static void send_hit(struct screen *s, uint32_t lines, bool done)
     screen_send(s, (struct msg){ .kind = MSG_CONTENT, .generation = asked, .u.content = list });
 }
 
-static void a_session_that_comes_again_is_counted_once(void **state)
+TEST(a_session_that_comes_again_is_counted_once)
 {
     struct shop x;
 
-    (void)state;
     shop_begin(&x);
     x.s.answer = note_search;
     asked = 0;
@@ -48,12 +47,4 @@ static void a_session_that_comes_again_is_counted_once(void **state)
     assert_true(screen_has(&x.s, "7 lines in 1 session"));
     assert_false(screen_has(&x.s, "searching"));
     screen_close(&x.s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_session_that_comes_again_is_counted_once),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,9 +4,8 @@
 
 /* Details added to described rows: titles in the middle of long files, disk usage, days left. */
 
-static void a_title_in_the_middle_of_a_long_file_appears_later(void **state)
+TEST(a_title_in_the_middle_of_a_long_file_appears_later)
 {
-    (void)state;
     struct shop x;
 
     shop_begin(&x);
@@ -19,9 +18,8 @@ static void a_title_in_the_middle_of_a_long_file_appears_later(void **state)
     screen_close(&x.s);
 }
 
-static void a_found_title_is_kept_while_the_file_grows(void **state)
+TEST(a_found_title_is_kept_while_the_file_grows)
 {
-    (void)state;
     struct shop x;
 
     shop_begin(&x);
@@ -42,9 +40,8 @@ static void a_found_title_is_kept_while_the_file_grows(void **state)
     screen_close(&x.s);
 }
 
-static void a_users_title_takes_precedence(void **state)
+TEST(a_users_title_takes_precedence)
 {
-    (void)state;
     struct shop x;
 
     shop_begin(&x);
@@ -60,9 +57,8 @@ static void a_users_title_takes_precedence(void **state)
     screen_close(&x.s);
 }
 
-static void an_answer_about_another_scope_is_dropped(void **state)
+TEST(an_answer_about_another_scope_is_dropped)
 {
-    (void)state;
     struct shop x;
     unsigned generation = 0;
 
@@ -96,9 +92,8 @@ static void an_answer_about_another_scope_is_dropped(void **state)
     screen_close(&x.s);
 }
 
-static void sorted_by_size_each_row_shows_its_disk_usage(void **state)
+TEST(sorted_by_size_each_row_shows_its_disk_usage)
 {
-    (void)state;
     struct shop x;
 
     shop_begin(&x);
@@ -114,9 +109,8 @@ static void sorted_by_size_each_row_shows_its_disk_usage(void **state)
     screen_close(&x.s);
 }
 
-static void a_row_warns_before_the_agent_removes_it(void **state)
+TEST(a_row_warns_before_the_agent_removes_it)
 {
-    (void)state;
     struct shop x;
 
     shop_begin(&x);
@@ -133,11 +127,10 @@ static void a_row_warns_before_the_agent_removes_it(void **state)
 }
 
 /* The tokens of a large session take a moment to read. */
-static void that_tokens_are_being_read_is_shown(void **state)
+TEST(that_tokens_are_being_read_is_shown)
 {
     struct shop x;
 
-    (void)state;
     shop_begin(&x);
     x.fake[0].size = (int64_t)600 << 20;
     screen_ready(&x.s, x.fake, SHOP, 30, 140);
@@ -146,19 +139,4 @@ static void that_tokens_are_being_read_is_shown(void **state)
     screen_wait(&x.s, 1000);
     assert_false(screen_has(&x.s, "summing up tokens"));
     screen_close(&x.s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(that_tokens_are_being_read_is_shown),
-        cmocka_unit_test(a_title_in_the_middle_of_a_long_file_appears_later),
-        cmocka_unit_test(a_found_title_is_kept_while_the_file_grows),
-        cmocka_unit_test(a_users_title_takes_precedence),
-        cmocka_unit_test(an_answer_about_another_scope_is_dropped),
-        cmocka_unit_test(sorted_by_size_each_row_shows_its_disk_usage),
-        cmocka_unit_test(a_row_warns_before_the_agent_removes_it),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,9 +3,8 @@
 #include "support/screen/screen.h"
 
 /* The screen without sessions. */
-static void an_empty_list_teaches(void **state)
+TEST(an_empty_list_teaches)
 {
-    (void)state;
     static const char *const places[] = { "claude  ~/.claude/projects" };
     struct screen s = { 0 };
 
@@ -26,9 +25,8 @@ static void an_empty_list_teaches(void **state)
     screen_close(&s);
 }
 
-static void a_query_without_a_match_suggests_what_to_do(void **state)
+TEST(a_query_without_a_match_suggests_what_to_do)
 {
-    (void)state;
     struct shop x;
 
     shop_ready(&x, 24, 80);
@@ -44,9 +42,8 @@ static void a_query_without_a_match_suggests_what_to_do(void **state)
     screen_close(&x.s);
 }
 
-static void an_invalid_filter_is_reported(void **state)
+TEST(an_invalid_filter_is_reported)
 {
-    (void)state;
     struct shop x;
 
     shop_ready(&x, 24, 80);
@@ -56,14 +53,4 @@ static void an_invalid_filter_is_reported(void **state)
     screen_press(&x.s, "<C-u>//t");
     assert_non_null(strstr(screen_line(&x.s, 1), "searches the text of the conversations"));
     screen_close(&x.s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_empty_list_teaches),
-        cmocka_unit_test(a_query_without_a_match_suggests_what_to_do),
-        cmocka_unit_test(an_invalid_filter_is_reported),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

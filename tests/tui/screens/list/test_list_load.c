@@ -7,9 +7,8 @@
 #include "tui/screens/list/list.h"
 
 /* How the list is filled. */
-static void hidden_sessions_and_older_copies_are_not_shown(void **state)
+TEST(hidden_sessions_and_older_copies_are_not_shown)
 {
-    (void)state;
     struct shop x;
 
     shop_begin(&x);
@@ -24,9 +23,8 @@ static void hidden_sessions_and_older_copies_are_not_shown(void **state)
     screen_close(&x.s);
 }
 
-static void sessions_are_listed_by_name_before_they_are_read(void **state)
+TEST(sessions_are_listed_by_name_before_they_are_read)
 {
-    (void)state;
     struct shop x;
     struct effect e;
 
@@ -49,9 +47,8 @@ static void sessions_are_listed_by_name_before_they_are_read(void **state)
     screen_close(&x.s);
 }
 
-static void visible_sessions_are_read_first(void **state)
+TEST(visible_sessions_are_read_first)
 {
-    (void)state;
     enum { MANY = 300 };
     struct fake *many = calloc(MANY, sizeof *many);
     char(*id)[16] = calloc(MANY, sizeof *id);
@@ -92,9 +89,8 @@ static void visible_sessions_are_read_first(void **state)
     free(id);
 }
 
-static void a_session_that_grew_is_read_again_and_its_preview_too(void **state)
+TEST(a_session_that_grew_is_read_again_and_its_preview_too)
 {
-    (void)state;
     struct shop x;
 
     shop_ready(&x, 24, 140);
@@ -108,9 +104,8 @@ static void a_session_that_grew_is_read_again_and_its_preview_too(void **state)
 }
 
 /* So many that a letter takes the filter several frames. */
-static void keys_pressed_during_filtering_act_on_the_best_match(void **state)
+TEST(keys_pressed_during_filtering_act_on_the_best_match)
 {
-    (void)state;
     enum { MANY = 24000, NEEDLE = 23990 };
     struct fake *many = calloc(MANY, sizeof *many);
     char(*id)[16] = calloc(MANY, sizeof *id);
@@ -142,9 +137,8 @@ static void keys_pressed_during_filtering_act_on_the_best_match(void **state)
     free(id);
 }
 
-static void the_cursor_moves_when_the_filter_is_done(void **state)
+TEST(the_cursor_moves_when_the_filter_is_done)
 {
-    (void)state;
     enum { MANY = 24000, BETTER = 23990, NEXT = 23995 };
     struct fake *many = calloc(MANY, sizeof *many);
     char(*id)[16] = calloc(MANY, sizeof *id);
@@ -179,17 +173,4 @@ static void the_cursor_moves_when_the_filter_is_done(void **state)
     screen_close(&s);
     free(many);
     free(id);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(hidden_sessions_and_older_copies_are_not_shown),
-        cmocka_unit_test(sessions_are_listed_by_name_before_they_are_read),
-        cmocka_unit_test(visible_sessions_are_read_first),
-        cmocka_unit_test(a_session_that_grew_is_read_again_and_its_preview_too),
-        cmocka_unit_test(keys_pressed_during_filtering_act_on_the_best_match),
-        cmocka_unit_test(the_cursor_moves_when_the_filter_is_done),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,9 +3,8 @@
 #include "support/screen/screen.h"
 
 /* The keys of the list. */
-static void marks_are_counted_and_printed_together(void **state)
+TEST(marks_are_counted_and_printed_together)
 {
-    (void)state;
     struct shop x;
 
     shop_ready(&x, 24, 80);
@@ -19,9 +18,8 @@ static void marks_are_counted_and_printed_together(void **state)
     screen_close(&x.s);
 }
 
-static void an_unresumable_session_stays_with_an_explanation(void **state)
+TEST(an_unresumable_session_stays_with_an_explanation)
 {
-    (void)state;
     struct shop x;
 
     shop_begin(&x);
@@ -41,9 +39,8 @@ static void an_unresumable_session_stays_with_an_explanation(void **state)
     screen_close(&x.s);
 }
 
-static void an_editor_is_not_given_a_database(void **state)
+TEST(an_editor_is_not_given_a_database)
 {
-    (void)state;
     struct shop x;
 
     shop_begin(&x);
@@ -59,9 +56,8 @@ static void an_editor_is_not_given_a_database(void **state)
     screen_close(&x.s);
 }
 
-static void marked_sessions_are_printed_when_all_have_been_read(void **state)
+TEST(marked_sessions_are_printed_when_all_have_been_read)
 {
-    (void)state;
     struct shop x;
     struct effect e;
 
@@ -79,9 +75,8 @@ static void marked_sessions_are_printed_when_all_have_been_read(void **state)
     screen_close(&x.s);
 }
 
-static void the_only_marked_session_is_the_one_that_is_resumed(void **state)
+TEST(the_only_marked_session_is_the_one_that_is_resumed)
 {
-    (void)state;
     struct shop x;
 
     shop_ready(&x, 24, 80);
@@ -90,9 +85,8 @@ static void the_only_marked_session_is_the_one_that_is_resumed(void **state)
     screen_close(&x.s);
 }
 
-static void print_mode_prints_on_enter(void **state)
+TEST(print_mode_prints_on_enter)
 {
-    (void)state;
     struct shop x;
 
     shop_begin(&x);
@@ -103,9 +97,8 @@ static void print_mode_prints_on_enter(void **state)
     screen_close(&x.s);
 }
 
-static void the_scope_key_cycles_through_all_scopes(void **state)
+TEST(the_scope_key_cycles_through_all_scopes)
 {
-    (void)state;
     struct shop x;
 
     shop_ready(&x, 24, 80);
@@ -121,9 +114,8 @@ static void the_scope_key_cycles_through_all_scopes(void **state)
     screen_close(&x.s);
 }
 
-static void worktrees_are_counted_if_there_are_any(void **state)
+TEST(worktrees_are_counted_if_there_are_any)
 {
-    (void)state;
     static const char *const titles[] = { "~/src/shop  ", "~/src/shop +1 worktree ",
                                           "~/src/shop +2 worktrees " };
 
@@ -138,9 +130,8 @@ static void worktrees_are_counted_if_there_are_any(void **state)
     }
 }
 
-static void the_selection_sticks_through_a_change_of_scope(void **state)
+TEST(the_selection_sticks_through_a_change_of_scope)
 {
-    (void)state;
     struct shop x;
 
     shop_ready(&x, 24, 80);
@@ -149,9 +140,8 @@ static void the_selection_sticks_through_a_change_of_scope(void **state)
     screen_close(&x.s);
 }
 
-static void the_old_scope_stays_until_the_new_one_answers(void **state)
+TEST(the_old_scope_stays_until_the_new_one_answers)
 {
-    (void)state;
     struct shop x;
 
     shop_ready(&x, 24, 80);
@@ -160,9 +150,8 @@ static void the_old_scope_stays_until_the_new_one_answers(void **state)
     screen_close(&x.s);
 }
 
-static void the_sort_key_cycles_through_all_orders(void **state)
+TEST(the_sort_key_cycles_through_all_orders)
 {
-    (void)state;
     static const char *const names[] = { "created", "size", "title", "recent" };
     static const char *const tops[] = { "Fix the payment", "Payments: idem", "Fix the payment",
                                         "Fix the payment" };
@@ -177,9 +166,8 @@ static void the_sort_key_cycles_through_all_orders(void **state)
     screen_close(&x.s);
 }
 
-static void vim_keys_act_and_a_slash_begins_the_filter(void **state)
+TEST(vim_keys_act_and_a_slash_begins_the_filter)
 {
-    (void)state;
     struct shop x;
 
     shop_begin(&x);
@@ -197,9 +185,8 @@ static void vim_keys_act_and_a_slash_begins_the_filter(void **state)
     screen_close(&x.s);
 }
 
-static void vim_keys_scroll_by_half_a_page(void **state)
+TEST(vim_keys_scroll_by_half_a_page)
 {
-    (void)state;
     struct shop x;
 
     shop_begin(&x);
@@ -216,9 +203,8 @@ static void vim_keys_scroll_by_half_a_page(void **state)
     screen_close(&x.s);
 }
 
-static void the_wheel_scrolls_and_a_click_selects(void **state)
+TEST(the_wheel_scrolls_and_a_click_selects)
 {
-    (void)state;
     struct shop x;
 
     shop_ready(&x, 24, 100);
@@ -233,9 +219,8 @@ static void the_wheel_scrolls_and_a_click_selects(void **state)
     screen_close(&x.s);
 }
 
-static void the_preview_reads_only_where_the_selection_rests(void **state)
+TEST(the_preview_reads_only_where_the_selection_rests)
 {
-    (void)state;
     struct shop x;
 
     shop_ready(&x, 24, 100);
@@ -245,26 +230,4 @@ static void the_preview_reads_only_where_the_selection_rests(void **state)
     screen_wait(&x.s, 100);
     assert_true(screen_has(&x.s, "conversation of Refund flow"));
     screen_close(&x.s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(marks_are_counted_and_printed_together),
-        cmocka_unit_test(an_unresumable_session_stays_with_an_explanation),
-        cmocka_unit_test(an_editor_is_not_given_a_database),
-        cmocka_unit_test(marked_sessions_are_printed_when_all_have_been_read),
-        cmocka_unit_test(the_only_marked_session_is_the_one_that_is_resumed),
-        cmocka_unit_test(print_mode_prints_on_enter),
-        cmocka_unit_test(the_scope_key_cycles_through_all_scopes),
-        cmocka_unit_test(worktrees_are_counted_if_there_are_any),
-        cmocka_unit_test(the_selection_sticks_through_a_change_of_scope),
-        cmocka_unit_test(the_old_scope_stays_until_the_new_one_answers),
-        cmocka_unit_test(the_sort_key_cycles_through_all_orders),
-        cmocka_unit_test(vim_keys_act_and_a_slash_begins_the_filter),
-        cmocka_unit_test(vim_keys_scroll_by_half_a_page),
-        cmocka_unit_test(the_wheel_scrolls_and_a_click_selects),
-        cmocka_unit_test(the_preview_reads_only_where_the_selection_rests),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,9 +14,8 @@ static void open_all(struct shop *x, int rows, int cols)
     screen_press(&x->s, "<C-x>c<Left><Left><Left><Left>*");
 }
 
-static void cleanup_starts_with_sessions_unused_for_a_month(void **state)
+TEST(cleanup_starts_with_sessions_unused_for_a_month)
 {
-    (void)state;
     struct shop x;
 
     shop_begin(&x);
@@ -34,9 +33,8 @@ static void cleanup_starts_with_sessions_unused_for_a_month(void **state)
     screen_close(&x.s);
 }
 
-static void a_rule_that_changes_changes_the_list_at_once(void **state)
+TEST(a_rule_that_changes_changes_the_list_at_once)
 {
-    (void)state;
     struct shop x;
 
     open_all(&x, 24, 80);
@@ -57,9 +55,8 @@ static void a_rule_that_changes_changes_the_list_at_once(void **state)
 }
 
 /* The fake store has no orphans; the request and the message are the screen's. */
-static void only_orphans_excludes_the_rules_about_sessions(void **state)
+TEST(only_orphans_excludes_the_rules_about_sessions)
 {
-    (void)state;
     struct shop x;
 
     open_all(&x, 24, 80);
@@ -74,9 +71,8 @@ static void only_orphans_excludes_the_rules_about_sessions(void **state)
     screen_close(&x.s);
 }
 
-static void without_a_rule_nothing_is_ticked(void **state)
+TEST(without_a_rule_nothing_is_ticked)
 {
-    (void)state;
     struct shop x;
 
     shop_ready(&x, 24, 80);
@@ -89,9 +85,8 @@ static void without_a_rule_nothing_is_ticked(void **state)
     screen_close(&x.s);
 }
 
-static void any_age_and_size_can_be_typed(void **state)
+TEST(any_age_and_size_can_be_typed)
 {
-    (void)state;
     struct shop x;
 
     shop_ready(&x, 24, 80);
@@ -107,9 +102,8 @@ static void any_age_and_size_can_be_typed(void **state)
     screen_close(&x.s);
 }
 
-static void ticked_sessions_are_trashed_after_one_question(void **state)
+TEST(ticked_sessions_are_trashed_after_one_question)
 {
-    (void)state;
     struct shop x;
 
     open_all(&x, 24, 80);
@@ -131,9 +125,8 @@ static void ticked_sessions_are_trashed_after_one_question(void **state)
     screen_close(&x.s);
 }
 
-static void undo_returns_them_to_the_list(void **state)
+TEST(undo_returns_them_to_the_list)
 {
-    (void)state;
     struct shop x;
 
     open_all(&x, 24, 80);
@@ -145,9 +138,8 @@ static void undo_returns_them_to_the_list(void **state)
     screen_close(&x.s);
 }
 
-static void a_session_in_use_cannot_be_ticked(void **state)
+TEST(a_session_in_use_cannot_be_ticked)
 {
-    (void)state;
     struct shop x;
 
     open_all(&x, 24, 80);
@@ -160,9 +152,8 @@ static void a_session_in_use_cannot_be_ticked(void **state)
     screen_close(&x.s);
 }
 
-static void an_unticked_session_stays_unticked_while_rules_change(void **state)
+TEST(an_unticked_session_stays_unticked_while_rules_change)
 {
-    (void)state;
     struct shop x;
 
     open_all(&x, 24, 80);
@@ -184,9 +175,8 @@ static void an_unticked_session_stays_unticked_while_rules_change(void **state)
     screen_close(&x.s);
 }
 
-static void grouped_by_project_each_shows_its_disk_usage(void **state)
+TEST(grouped_by_project_each_shows_its_disk_usage)
 {
-    (void)state;
     struct shop x;
 
     open_all(&x, 24, 80);
@@ -201,9 +191,8 @@ static void grouped_by_project_each_shows_its_disk_usage(void **state)
     screen_close(&x.s);
 }
 
-static void a_project_opens_and_closes_like_a_tree(void **state)
+TEST(a_project_opens_and_closes_like_a_tree)
 {
-    (void)state;
     struct shop x;
 
     open_all(&x, 24, 80);
@@ -227,9 +216,8 @@ static void a_project_opens_and_closes_like_a_tree(void **state)
     screen_close(&x.s);
 }
 
-static void nothing_can_be_moved_during_the_search(void **state)
+TEST(nothing_can_be_moved_during_the_search)
 {
-    (void)state;
     struct shop x;
 
     open_all(&x, 24, 80);
@@ -244,9 +232,8 @@ static void nothing_can_be_moved_during_the_search(void **state)
     screen_close(&x.s);
 }
 
-static void errors_are_shown_and_nothing_is_offered(void **state)
+TEST(errors_are_shown_and_nothing_is_offered)
 {
-    (void)state;
     struct shop x;
     struct msg failed = { .kind = MSG_FAILED };
 
@@ -264,9 +251,8 @@ static void errors_are_shown_and_nothing_is_offered(void **state)
     screen_close(&x.s);
 }
 
-static void cleanup_fits_a_small_screen(void **state)
+TEST(cleanup_fits_a_small_screen)
 {
-    (void)state;
     struct shop x;
 
     open_all(&x, 12, 50);
@@ -274,26 +260,4 @@ static void cleanup_fits_a_small_screen(void **state)
     assert_non_null(strstr(screen_cursor_line(&x.s), "Fix the payment"));
     assert_true(screen_has(&x.s, "Größere"));
     screen_close(&x.s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cleanup_starts_with_sessions_unused_for_a_month),
-        cmocka_unit_test(a_rule_that_changes_changes_the_list_at_once),
-        cmocka_unit_test(only_orphans_excludes_the_rules_about_sessions),
-        cmocka_unit_test(without_a_rule_nothing_is_ticked),
-        cmocka_unit_test(any_age_and_size_can_be_typed),
-        cmocka_unit_test(ticked_sessions_are_trashed_after_one_question),
-        cmocka_unit_test(undo_returns_them_to_the_list),
-        cmocka_unit_test(a_session_in_use_cannot_be_ticked),
-        cmocka_unit_test(an_unticked_session_stays_unticked_while_rules_change),
-        cmocka_unit_test(grouped_by_project_each_shows_its_disk_usage),
-        cmocka_unit_test(a_project_opens_and_closes_like_a_tree),
-        cmocka_unit_test(nothing_can_be_moved_during_the_search),
-        cmocka_unit_test(errors_are_shown_and_nothing_is_offered),
-        cmocka_unit_test(cleanup_fits_a_small_screen),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,9 +15,8 @@ static void open_damaged(struct shop *x, int rows, int cols)
     screen_press(&x->s, "<C-x>x");
 }
 
-static void each_row_names_system_session_and_damage(void **state)
+TEST(each_row_names_system_session_and_damage)
 {
-    (void)state;
     struct shop x;
 
     open_damaged(&x, 24, 80);
@@ -44,9 +43,8 @@ static void each_row_names_system_session_and_damage(void **state)
     screen_close(&x.s);
 }
 
-static void the_newest_come_first_in_any_arrival_order(void **state)
+TEST(the_newest_come_first_in_any_arrival_order)
 {
-    (void)state;
     static const char *const names[] = { "Payment page copy", "Payments: idem", "Größere" };
     struct shop x;
 
@@ -61,9 +59,8 @@ static void the_newest_come_first_in_any_arrival_order(void **state)
     screen_close(&x.s);
 }
 
-static void narrow_screens_lose_the_age_first(void **state)
+TEST(narrow_screens_lose_the_age_first)
 {
-    (void)state;
     struct shop x;
 
     open_damaged(&x, 12, 50);
@@ -72,9 +69,8 @@ static void narrow_screens_lose_the_age_first(void **state)
     screen_close(&x.s);
 }
 
-static void the_list_shows_the_number_and_the_key(void **state)
+TEST(the_list_shows_the_number_and_the_key)
 {
-    (void)state;
     struct shop x;
 
     open_damaged(&x, 24, 80);
@@ -91,9 +87,8 @@ static void the_list_shows_the_number_and_the_key(void **state)
     screen_close(&x.s);
 }
 
-static void a_line_being_written_is_no_damage(void **state)
+TEST(a_line_being_written_is_no_damage)
 {
-    (void)state;
     struct shop x;
 
     shop_begin(&x);
@@ -108,9 +103,8 @@ static void a_line_being_written_is_no_damage(void **state)
     screen_close(&x.s);
 }
 
-static void errors_of_the_listing_come_first(void **state)
+TEST(errors_of_the_listing_come_first)
 {
-    (void)state;
     struct shop x;
     struct err e;
     const struct finding around[] = {
@@ -145,9 +139,8 @@ static void errors_of_the_listing_come_first(void **state)
     screen_close(&x.s);
 }
 
-static void enter_opens_the_session_and_esc_returns(void **state)
+TEST(enter_opens_the_session_and_esc_returns)
 {
-    (void)state;
     struct shop x;
 
     open_damaged(&x, 24, 80);
@@ -161,9 +154,8 @@ static void enter_opens_the_session_and_esc_returns(void **state)
     screen_close(&x.s);
 }
 
-static void actions_are_about_the_session_under_the_cursor(void **state)
+TEST(actions_are_about_the_session_under_the_cursor)
 {
-    (void)state;
     struct shop x;
 
     open_damaged(&x, 24, 80);
@@ -180,9 +172,8 @@ static void actions_are_about_the_session_under_the_cursor(void **state)
     screen_close(&x.s);
 }
 
-static void the_cursor_stays_with_its_session(void **state)
+TEST(the_cursor_stays_with_its_session)
 {
-    (void)state;
     struct shop x;
 
     open_damaged(&x, 24, 80);
@@ -200,9 +191,8 @@ static void the_cursor_stays_with_its_session(void **state)
 
 /* A key may arrive between the change of the scope and its reply: the open session is then found again, or no session
  * is meant, never another one. */
-static void the_open_session_stays_the_subject_while_the_scope_changes(void **state)
+TEST(the_open_session_stays_the_subject_while_the_scope_changes)
 {
-    (void)state;
     struct shop x;
 
     open_damaged(&x, 24, 80);
@@ -221,9 +211,8 @@ static void the_open_session_stays_the_subject_while_the_scope_changes(void **st
     screen_close(&x.s);
 }
 
-static void nothing_is_reported_before_the_search_is_complete(void **state)
+TEST(nothing_is_reported_before_the_search_is_complete)
 {
-    (void)state;
     struct shop x;
 
     shop_begin(&x);
@@ -235,23 +224,4 @@ static void nothing_is_reported_before_the_search_is_complete(void **state)
     screen_wait(&x.s, 200);
     assert_true(screen_has(&x.s, "Nothing here is damaged"));
     screen_close(&x.s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_row_names_system_session_and_damage),
-        cmocka_unit_test(the_newest_come_first_in_any_arrival_order),
-        cmocka_unit_test(narrow_screens_lose_the_age_first),
-        cmocka_unit_test(the_list_shows_the_number_and_the_key),
-        cmocka_unit_test(a_line_being_written_is_no_damage),
-        cmocka_unit_test(errors_of_the_listing_come_first),
-        cmocka_unit_test(enter_opens_the_session_and_esc_returns),
-        cmocka_unit_test(actions_are_about_the_session_under_the_cursor),
-        cmocka_unit_test(the_cursor_stays_with_its_session),
-        cmocka_unit_test(the_open_session_stays_the_subject_while_the_scope_changes),
-        cmocka_unit_test(nothing_is_reported_before_the_search_is_complete),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,9 +31,8 @@ static void examine(struct shop *x, int rows, int cols)
     screen_press(&x->s, "<Down><C-x>X");
 }
 
-static void damage_comes_first_with_its_line(void **state)
+TEST(damage_comes_first_with_its_line)
 {
-    (void)state;
     struct shop x;
 
     examine(&x, 24, 100);
@@ -51,9 +50,8 @@ static void damage_comes_first_with_its_line(void **state)
     screen_close(&x.s);
 }
 
-static void repairing_asks_once_and_mentions_undo(void **state)
+TEST(repairing_asks_once_and_mentions_undo)
 {
-    (void)state;
     struct shop x;
 
     examine(&x, 24, 80);
@@ -71,9 +69,8 @@ static void repairing_asks_once_and_mentions_undo(void **state)
     screen_close(&x.s);
 }
 
-static void a_failed_repair_is_explained(void **state)
+TEST(a_failed_repair_is_explained)
 {
-    (void)state;
     struct shop x;
 
     examine(&x, 24, 80);
@@ -83,9 +80,8 @@ static void a_failed_repair_is_explained(void **state)
     screen_close(&x.s);
 }
 
-static void a_sound_session_is_reported_as_sound(void **state)
+TEST(a_sound_session_is_reported_as_sound)
 {
-    (void)state;
     struct shop x;
 
     shop_ready(&x, 24, 80);
@@ -96,9 +92,8 @@ static void a_sound_session_is_reported_as_sound(void **state)
     screen_close(&x.s);
 }
 
-static void doctor_opens_from_a_conversation_and_returns_to_it(void **state)
+TEST(doctor_opens_from_a_conversation_and_returns_to_it)
 {
-    (void)state;
     struct shop x;
 
     examine(&x, 24, 80);
@@ -115,9 +110,8 @@ static void doctor_opens_from_a_conversation_and_returns_to_it(void **state)
     screen_close(&x.s);
 }
 
-static void an_unreadable_session_shows_the_reason(void **state)
+TEST(an_unreadable_session_shows_the_reason)
 {
-    (void)state;
     struct shop x;
     struct msg failed = { .kind = MSG_FAILED };
 
@@ -131,18 +125,4 @@ static void an_unreadable_session_shows_the_reason(void **state)
     screen_send(&x.s, failed);
     assert_true(screen_has(&x.s, "read transcript: /s.jsonl"));
     screen_close(&x.s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(damage_comes_first_with_its_line),
-        cmocka_unit_test(repairing_asks_once_and_mentions_undo),
-        cmocka_unit_test(a_failed_repair_is_explained),
-        cmocka_unit_test(a_sound_session_is_reported_as_sound),
-        cmocka_unit_test(doctor_opens_from_a_conversation_and_returns_to_it),
-        cmocka_unit_test(an_unreadable_session_shows_the_reason),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,9 +12,8 @@ static void open_trash(struct shop *x, int rows, int cols)
     screen_press(&x->s, "<C-x>D");
 }
 
-static void the_trash_shows_age_size_and_title(void **state)
+TEST(the_trash_shows_age_size_and_title)
 {
-    (void)state;
     struct shop x;
 
     open_trash(&x, 24, 80);
@@ -29,9 +28,8 @@ static void the_trash_shows_age_size_and_title(void **state)
     screen_close(&x.s);
 }
 
-static void the_origin_is_shown_if_there_is_room(void **state)
+TEST(the_origin_is_shown_if_there_is_room)
 {
-    (void)state;
     struct shop x;
 
     open_trash(&x, 30, 120);
@@ -39,9 +37,8 @@ static void the_origin_is_shown_if_there_is_room(void **state)
     screen_close(&x.s);
 }
 
-static void restore_asks_before_joining_a_newer_transcript(void **state)
+TEST(restore_asks_before_joining_a_newer_transcript)
 {
-    (void)state;
     struct shop x;
 
     open_trash(&x, 24, 80);
@@ -57,9 +54,8 @@ static void restore_asks_before_joining_a_newer_transcript(void **state)
     screen_close(&x.s);
 }
 
-static void restore_removes_the_selected_item_from_the_trash(void **state)
+TEST(restore_removes_the_selected_item_from_the_trash)
 {
-    (void)state;
     struct shop x;
 
     open_trash(&x, 24, 80);
@@ -73,9 +69,8 @@ static void restore_removes_the_selected_item_from_the_trash(void **state)
     screen_close(&x.s);
 }
 
-static void several_are_restored_at_once(void **state)
+TEST(several_are_restored_at_once)
 {
-    (void)state;
     struct shop x;
 
     shop_begin(&x);
@@ -91,9 +86,8 @@ static void several_are_restored_at_once(void **state)
     screen_close(&x.s);
 }
 
-static void only_marked_items_are_destroyed(void **state)
+TEST(only_marked_items_are_destroyed)
 {
-    (void)state;
     struct shop x;
 
     open_trash(&x, 24, 80);
@@ -105,9 +99,8 @@ static void only_marked_items_are_destroyed(void **state)
     screen_close(&x.s);
 }
 
-static void marks_stay_with_their_items_and_esc_clears_them(void **state)
+TEST(marks_stay_with_their_items_and_esc_clears_them)
 {
-    (void)state;
     struct shop x;
 
     open_trash(&x, 24, 80);
@@ -125,9 +118,8 @@ static void marks_stay_with_their_items_and_esc_clears_them(void **state)
     screen_close(&x.s);
 }
 
-static void emptying_names_number_and_size_and_requires_a_typed_word(void **state)
+TEST(emptying_names_number_and_size_and_requires_a_typed_word)
 {
-    (void)state;
     struct shop x;
 
     open_trash(&x, 24, 80);
@@ -144,9 +136,8 @@ static void emptying_names_number_and_size_and_requires_a_typed_word(void **stat
     screen_close(&x.s);
 }
 
-static void an_empty_trash_is_reported_and_offers_nothing(void **state)
+TEST(an_empty_trash_is_reported_and_offers_nothing)
 {
-    (void)state;
     struct shop x;
 
     shop_ready(&x, 24, 80);
@@ -159,9 +150,8 @@ static void an_empty_trash_is_reported_and_offers_nothing(void **state)
     screen_close(&x.s);
 }
 
-static void errors_reading_the_trash_are_shown(void **state)
+TEST(errors_reading_the_trash_are_shown)
 {
-    (void)state;
     struct shop x;
     struct msg failed = { .kind = MSG_FAILED };
 
@@ -176,22 +166,4 @@ static void errors_reading_the_trash_are_shown(void **state)
     screen_answer(&x.s); /* a late reply is dropped */
     assert_true(screen_has(&x.s, "read the trash: /data/trash"));
     screen_close(&x.s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_trash_shows_age_size_and_title),
-        cmocka_unit_test(the_origin_is_shown_if_there_is_room),
-        cmocka_unit_test(restore_asks_before_joining_a_newer_transcript),
-        cmocka_unit_test(restore_removes_the_selected_item_from_the_trash),
-        cmocka_unit_test(several_are_restored_at_once),
-        cmocka_unit_test(only_marked_items_are_destroyed),
-        cmocka_unit_test(marks_stay_with_their_items_and_esc_clears_them),
-        cmocka_unit_test(emptying_names_number_and_size_and_requires_a_typed_word),
-        cmocka_unit_test(an_empty_trash_is_reported_and_offers_nothing),
-        cmocka_unit_test(errors_reading_the_trash_are_shown),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,7 +5,9 @@ typedef enum err_code plan_fn(const struct store *st, const struct session_ref *
 
 /* The look of the rewind view, the ways into and out of it, and its messages when there is nothing to show. */
 
-static void from_a_message_its_turn_is_selected(void **state)
+#define CASE(name) TEST_WITH(name, rewind_screen_set_up, rewind_screen_tear_down)
+
+CASE(from_a_message_its_turn_is_selected)
 {
     struct rewind_screen *t = *state;
 
@@ -25,7 +27,7 @@ static enum err_code no_checkpoints(const struct store *st, const struct session
     return ERR_OK;
 }
 
-static void a_session_without_points_shows_an_explanation(void **state)
+CASE(a_session_without_points_shows_an_explanation)
 {
     struct rewind_screen *t = *state;
 
@@ -36,7 +38,7 @@ static void a_session_without_points_shows_an_explanation(void **state)
     assert_true(screen_has(&t->s, "type to filter"));
 }
 
-static void a_failure_is_shown_in_place_of_the_files(void **state)
+CASE(a_failure_is_shown_in_place_of_the_files)
 {
     struct rewind_screen *t = *state;
 
@@ -47,7 +49,7 @@ static void a_failure_is_shown_in_place_of_the_files(void **state)
     assert_true(screen_has(&t->s, "apply: the preview failed"));
 }
 
-static void unavailable_modes_are_explained(void **state)
+CASE(unavailable_modes_are_explained)
 {
     struct rewind_screen *t = *state;
 
@@ -76,7 +78,7 @@ static enum err_code with_notes(const struct store *st, const struct session_ref
     return rc;
 }
 
-static void all_notes_of_a_plan_are_shown_or_counted(void **state)
+CASE(all_notes_of_a_plan_are_shown_or_counted)
 {
     struct rewind_screen *t = *state;
 
@@ -92,7 +94,7 @@ static void all_notes_of_a_plan_are_shown_or_counted(void **state)
     assert_true(screen_has(&t->s, "more"));
 }
 
-static void the_whole_reason_of_a_held_file_is_shown(void **state)
+CASE(the_whole_reason_of_a_held_file_is_shown)
 {
     struct rewind_screen *t = *state;
 
@@ -112,7 +114,7 @@ static void the_whole_reason_of_a_held_file_is_shown(void **state)
     assert_false(screen_has(&t->s, "─ README.md ─"));
 }
 
-static void inferred_files_have_a_key_if_there_are_any(void **state)
+CASE(inferred_files_have_a_key_if_there_are_any)
 {
     struct rewind_screen *t = *state;
 
@@ -136,7 +138,7 @@ static void inferred_files_have_a_key_if_there_are_any(void **state)
 
 /* ---- layout ---- */
 
-static void the_view_fits_eighty_columns(void **state)
+CASE(the_view_fits_eighty_columns)
 {
     struct rewind_screen *t = *state;
     /* clang-format off */
@@ -172,7 +174,7 @@ static void the_view_fits_eighty_columns(void **state)
 }
 
 /* The line between left and right is in one column, whatever is beside it. */
-static void turns_show_what_each_of_them_changed(void **state)
+CASE(turns_show_what_each_of_them_changed)
 {
     struct rewind_screen *t = *state;
 
@@ -182,7 +184,7 @@ static void turns_show_what_each_of_them_changed(void **state)
     assert_true(screen_has(&t->s, "1 file       +80 -6"));
 }
 
-static void columns_are_aligned_at_every_size(void **state)
+CASE(columns_are_aligned_at_every_size)
 {
     struct rewind_screen *t = *state;
     static const struct {
@@ -205,7 +207,7 @@ static void columns_are_aligned_at_every_size(void **state)
     }
 }
 
-static void a_narrow_screen_shows_one_side_at_a_time(void **state)
+CASE(a_narrow_screen_shows_one_side_at_a_time)
 {
     struct rewind_screen *t = *state;
 
@@ -220,7 +222,7 @@ static void a_narrow_screen_shows_one_side_at_a_time(void **state)
     assert_false(screen_has(&t->s, "an empty file"));
 }
 
-static void leaving_a_session_named_on_the_command_line_quits(void **state)
+CASE(leaving_a_session_named_on_the_command_line_quits)
 {
     struct rewind_screen *t = *state;
     const struct session_ref ref = {
@@ -234,26 +236,4 @@ static void leaving_a_session_named_on_the_command_line_quits(void **state)
     assert_true(screen_has(&t->s, "[x] M src/pay.c"));
     screen_press(&t->s, "<Esc>");
     assert_string_equal(t->s.log, "quit 0\n");
-}
-
-int main(void)
-{
-#define T(name) cmocka_unit_test_setup_teardown(name, rewind_screen_set_up, rewind_screen_tear_down)
-    const struct CMUnitTest tests[] = {
-        T(from_a_message_its_turn_is_selected),
-        T(a_session_without_points_shows_an_explanation),
-        T(a_failure_is_shown_in_place_of_the_files),
-        T(unavailable_modes_are_explained),
-        T(all_notes_of_a_plan_are_shown_or_counted),
-        T(the_whole_reason_of_a_held_file_is_shown),
-        T(inferred_files_have_a_key_if_there_are_any),
-        T(the_view_fits_eighty_columns),
-        T(turns_show_what_each_of_them_changed),
-        T(columns_are_aligned_at_every_size),
-        T(a_narrow_screen_shows_one_side_at_a_time),
-        T(leaving_a_session_named_on_the_command_line_quits),
-    };
-#undef T
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

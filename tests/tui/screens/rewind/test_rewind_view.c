@@ -2,7 +2,9 @@
 
 /* The guarantees to a person before, during and after a change of files. */
 
-static void the_newest_turn_is_previewed_first(void **state)
+#define CASE(name) TEST_WITH(name, rewind_screen_set_up, rewind_screen_tear_down)
+
+CASE(the_newest_turn_is_previewed_first)
 {
     struct rewind_screen *t = *state;
 
@@ -13,7 +15,7 @@ static void the_newest_turn_is_previewed_first(void **state)
     assert_false(screen_has(&t->s, "keys.c"));
 }
 
-static void the_preview_states_that_nothing_has_changed(void **state)
+CASE(the_preview_states_that_nothing_has_changed)
 {
     struct rewind_screen *t = *state;
 
@@ -27,7 +29,7 @@ static void the_preview_states_that_nothing_has_changed(void **state)
     assert_int_equal(t->rewinds, 0);
 }
 
-static void refused_files_are_never_ticked_automatically(void **state)
+CASE(refused_files_are_never_ticked_automatically)
 {
     struct rewind_screen *t = *state;
 
@@ -39,7 +41,7 @@ static void refused_files_are_never_ticked_automatically(void **state)
     assert_true(screen_has(&t->s, " -  held .git/config"));
 }
 
-static void repeated_enter_changes_no_file(void **state)
+CASE(repeated_enter_changes_no_file)
 {
     struct rewind_screen *t = *state;
 
@@ -52,7 +54,7 @@ static void repeated_enter_changes_no_file(void **state)
     assert_false(folder_has(&t->going.folder, "state"));
 }
 
-static void the_question_shows_the_numbers_and_yes_does_exactly_that(void **state)
+CASE(the_question_shows_the_numbers_and_yes_does_exactly_that)
 {
     struct rewind_screen *t = *state;
 
@@ -73,7 +75,7 @@ static void the_question_shows_the_numbers_and_yes_does_exactly_that(void **stat
     assert_true(folder_is(&t->going.folder, "home/ws/README.md", "A shop.\nMine, by hand.\n"));
 }
 
-static void a_rewind_can_be_undone_and_redone(void **state)
+CASE(a_rewind_can_be_undone_and_redone)
 {
     struct rewind_screen *t = *state;
 
@@ -91,7 +93,7 @@ static void a_rewind_can_be_undone_and_redone(void **state)
     assert_true(screen_has(&t->s, "undo: nothing has been rewound here yet"));
 }
 
-static void a_later_edit_is_asked_about_before_it_is_ticked(void **state)
+CASE(a_later_edit_is_asked_about_before_it_is_ticked)
 {
     struct rewind_screen *t = *state;
 
@@ -111,7 +113,7 @@ static void a_later_edit_is_asked_about_before_it_is_ticked(void **state)
     assert_true(rewind_screen_is_untouched(t));
 }
 
-static void undo_asks_about_files_edited_since(void **state)
+CASE(undo_asks_about_files_edited_since)
 {
     struct rewind_screen *t = *state;
 
@@ -134,7 +136,7 @@ static void undo_asks_about_files_edited_since(void **state)
     assert_true(rewind_screen_is_untouched(t));
 }
 
-static void trusted_files_need_a_typed_word(void **state)
+CASE(trusted_files_need_a_typed_word)
 {
     struct rewind_screen *t = *state;
 
@@ -153,7 +155,7 @@ static void trusted_files_need_a_typed_word(void **state)
     assert_true(rewind_screen_is_untouched(t));
 }
 
-static void forbidden_files_are_explained(void **state)
+CASE(forbidden_files_are_explained)
 {
     struct rewind_screen *t = *state;
 
@@ -164,7 +166,7 @@ static void forbidden_files_are_explained(void **state)
     assert_true(screen_has(&t->s, " -  held .git/config"));
 }
 
-static void an_unticked_file_stays(void **state)
+CASE(an_unticked_file_stays)
 {
     struct rewind_screen *t = *state;
 
@@ -178,7 +180,7 @@ static void an_unticked_file_stays(void **state)
     assert_true(folder_has(&t->going.folder, "home/ws/src/keys.c"));
 }
 
-static void hunks_are_selected_one_by_one(void **state)
+CASE(hunks_are_selected_one_by_one)
 {
     struct rewind_screen *t = *state;
     size_t n;
@@ -207,7 +209,7 @@ static void hunks_are_selected_one_by_one(void **state)
 }
 
 /* The first session of the shop is running, the second is not. */
-static void the_mode_key_cycles_through_files_conversation_both(void **state)
+CASE(the_mode_key_cycles_through_files_conversation_both)
 {
     struct rewind_screen *t = *state;
 
@@ -236,7 +238,7 @@ static bool is_refused(struct rewind_screen *t)
     return true;
 }
 
-static void files_and_conversation_go_back_under_one_undo(void **state)
+CASE(files_and_conversation_go_back_under_one_undo)
 {
     struct rewind_screen *t = *state;
 
@@ -258,7 +260,7 @@ static void files_and_conversation_go_back_under_one_undo(void **state)
     assert_true(rewind_screen_is_untouched(t));
 }
 
-static void a_single_turn_can_be_undone(void **state)
+CASE(a_single_turn_can_be_undone)
 {
     struct rewind_screen *t = *state;
 
@@ -276,7 +278,7 @@ static void a_single_turn_can_be_undone(void **state)
     assert_true(screen_has(&t->s, "undone: U redo"));
 }
 
-static void a_turn_without_copies_still_has_its_conversation(void **state)
+CASE(a_turn_without_copies_still_has_its_conversation)
 {
     struct rewind_screen *t = *state;
 
@@ -293,7 +295,7 @@ static void a_turn_without_copies_still_has_its_conversation(void **state)
     assert_true(rewind_screen_is_untouched(t));
 }
 
-static void a_running_agent_is_named_before_files_change(void **state)
+CASE(a_running_agent_is_named_before_files_change)
 {
     struct rewind_screen *t = *state;
 
@@ -304,7 +306,7 @@ static void a_running_agent_is_named_before_files_change(void **state)
     assert_false(screen_has(&t->s, "An agent has this session open"));
 }
 
-static void nothing_ticked_is_nothing_to_apply(void **state)
+CASE(nothing_ticked_is_nothing_to_apply)
 {
     struct rewind_screen *t = *state;
 
@@ -313,7 +315,7 @@ static void nothing_ticked_is_nothing_to_apply(void **state)
     assert_int_equal(t->rewinds, 0);
 }
 
-static void a_turn_that_cannot_be_restored_is_explained_and_not_previewed(void **state)
+CASE(a_turn_that_cannot_be_restored_is_explained_and_not_previewed)
 {
     struct rewind_screen *t = *state;
 
@@ -332,7 +334,7 @@ static void a_turn_that_cannot_be_restored_is_explained_and_not_previewed(void *
     assert_false(screen_has(&t->s, "apply: "));
 }
 
-static void turns_passed_over_are_not_previewed(void **state)
+CASE(turns_passed_over_are_not_previewed)
 {
     struct rewind_screen *t = *state;
 
@@ -346,7 +348,7 @@ static void turns_passed_over_are_not_previewed(void **state)
 }
 
 /* Keys typed for the old preview must not act on the new turn. */
-static void the_preview_of_another_turn_cannot_be_applied(void **state)
+CASE(the_preview_of_another_turn_cannot_be_applied)
 {
     struct rewind_screen *t = *state;
 
@@ -358,7 +360,7 @@ static void the_preview_of_another_turn_cannot_be_applied(void **state)
     assert_true(rewind_screen_is_untouched(t));
 }
 
-static void late_answers_are_dropped(void **state)
+CASE(late_answers_are_dropped)
 {
     struct rewind_screen *t = *state;
     struct preview *late = preview_new();
@@ -370,7 +372,7 @@ static void late_answers_are_dropped(void **state)
     assert_false(screen_has(&t->s, "nothing was changed -"));
 }
 
-static void a_rewind_under_way_shows_its_progress(void **state)
+CASE(a_rewind_under_way_shows_its_progress)
 {
     struct rewind_screen *t = *state;
 
@@ -388,7 +390,7 @@ static void a_rewind_under_way_shows_its_progress(void **state)
     assert_true(screen_has(&t->s, "changing files  25%"));
 }
 
-static void a_save_in_between_is_not_overwritten(void **state)
+CASE(a_save_in_between_is_not_overwritten)
 {
     struct rewind_screen *t = *state;
 
@@ -401,7 +403,7 @@ static void a_save_in_between_is_not_overwritten(void **state)
     assert_false(screen_has(&t->s, "restored 1 file"));
 }
 
-static void escape_goes_back_pane_by_pane(void **state)
+CASE(escape_goes_back_pane_by_pane)
 {
     struct rewind_screen *t = *state;
 
@@ -415,39 +417,4 @@ static void escape_goes_back_pane_by_pane(void **state)
     screen_press(&t->s, "<Esc>");
     assert_true(screen_has(&t->s, "type to filter"));
     assert_string_equal(t->s.log, "");
-}
-
-int main(void)
-{
-#define T(name) cmocka_unit_test_setup_teardown(name, rewind_screen_set_up, rewind_screen_tear_down)
-    const struct CMUnitTest tests[] = {
-        T(the_newest_turn_is_previewed_first),
-        T(the_preview_states_that_nothing_has_changed),
-        T(refused_files_are_never_ticked_automatically),
-        T(repeated_enter_changes_no_file),
-        T(the_question_shows_the_numbers_and_yes_does_exactly_that),
-        T(a_rewind_can_be_undone_and_redone),
-        T(a_later_edit_is_asked_about_before_it_is_ticked),
-        T(undo_asks_about_files_edited_since),
-        T(trusted_files_need_a_typed_word),
-        T(forbidden_files_are_explained),
-        T(an_unticked_file_stays),
-        T(hunks_are_selected_one_by_one),
-        T(the_mode_key_cycles_through_files_conversation_both),
-        T(files_and_conversation_go_back_under_one_undo),
-        T(a_single_turn_can_be_undone),
-        T(a_turn_without_copies_still_has_its_conversation),
-        T(a_running_agent_is_named_before_files_change),
-        T(nothing_ticked_is_nothing_to_apply),
-        T(a_turn_that_cannot_be_restored_is_explained_and_not_previewed),
-        T(turns_passed_over_are_not_previewed),
-        T(the_preview_of_another_turn_cannot_be_applied),
-        T(late_answers_are_dropped),
-        T(a_rewind_under_way_shows_its_progress),
-        T(a_save_in_between_is_not_overwritten),
-        T(escape_goes_back_pane_by_pane),
-    };
-#undef T
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

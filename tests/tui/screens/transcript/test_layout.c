@@ -15,36 +15,23 @@ static const char *cut(const char *text, int cols)
     return out;
 }
 
-static void text_that_does_not_fit_is_cut(void **state)
+TEST(text_that_does_not_fit_is_cut)
 {
-    (void)state;
     assert_string_equal(cut("compacted", 9), "9 compacted");
     assert_string_equal(cut("compacted", 8), "8 compact~");
 }
 
-static void colours_of_programs_take_no_room(void **state)
+TEST(colours_of_programs_take_no_room)
 {
-    (void)state;
     assert_string_equal(cut("\033[2mCompacted (ctrl+o)\033[22m", 18), "18 Compacted (ctrl+o)");
     assert_string_equal(cut("\033[1;31mred\033[0m and \033[38;5;4mblue\033[m", 12),
                         "12 red and blue");
     assert_string_equal(cut("\033[2m", 5), "0 ");
 }
 
-static void other_escapes_are_shown_visibly(void **state)
+TEST(other_escapes_are_shown_visibly)
 {
-    (void)state;
     assert_string_equal(cut("a\033[2Jb", 9), "7 a^[[2Jb");
     assert_string_equal(cut("\033[2", 9), "4 ^[[2");
     assert_string_equal(cut("\033", 9), "2 ^[");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(text_that_does_not_fit_is_cut),
-        cmocka_unit_test(colours_of_programs_take_no_room),
-        cmocka_unit_test(other_escapes_are_shown_visibly),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,9 +28,8 @@ static void add_escaped(struct buf *out, struct slice text)
     }
 }
 
-static void a_conversation_reads_as_a_dialogue(void **state)
+TEST(a_conversation_reads_as_a_dialogue)
 {
-    (void)state;
     struct drive d;
 
     drive_init(&d, SLICE(USER("Fix the bug") SAID("I **look** at `a.c`.")
@@ -51,9 +50,8 @@ static void a_conversation_reads_as_a_dialogue(void **state)
     drive_fini(&d);
 }
 
-static void messages_that_a_resume_does_not_load_are_marked(void **state)
+TEST(messages_that_a_resume_does_not_load_are_marked)
 {
-    (void)state;
     struct drive d;
 
     drive_init(&d, SLICE(USER("Old") SAID("Gone.") USER("New") SAID("Here.")));
@@ -67,9 +65,8 @@ static void messages_that_a_resume_does_not_load_are_marked(void **state)
     drive_fini(&d);
 }
 
-static void a_vanished_transcript_is_reported(void **state)
+TEST(a_vanished_transcript_is_reported)
 {
-    (void)state;
     struct drive d;
 
     drive_init(&d, SLICE(USER("Old") SAID("Gone.")));
@@ -82,9 +79,8 @@ static void a_vanished_transcript_is_reported(void **state)
     drive_fini(&d);
 }
 
-static void paths_are_relative_to_the_sessions_directory(void **state)
+TEST(paths_are_relative_to_the_sessions_directory)
 {
-    (void)state;
     struct drive d;
 
     drive_init(&d, SLICE(CALL("1", "Read", "{\"file_path\":\"/other/a.c\"}")
@@ -97,9 +93,8 @@ static void paths_are_relative_to_the_sessions_directory(void **state)
     drive_fini(&d);
 }
 
-static void a_call_opens_into_its_diff_and_closes_again(void **state)
+TEST(a_call_opens_into_its_diff_and_closes_again)
 {
-    (void)state;
     struct drive d;
 
     drive_init(&d, SLICE(CALL("1", "Edit",
@@ -121,7 +116,7 @@ static void a_call_opens_into_its_diff_and_closes_again(void **state)
 }
 
 /* Each agent has its own names for the same things. */
-static void the_edits_of_other_agents_are_changes_of_a_file_too(void **state)
+TEST(the_edits_of_other_agents_are_changes_of_a_file_too)
 {
     static const char *const inputs[][2] = {
         { CALL("1", "edit",
@@ -142,7 +137,6 @@ static void the_edits_of_other_agents_are_changes_of_a_file_too(void **state)
           "write_file /p/a.c +1" },
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++) {
         struct drive d;
 
@@ -153,9 +147,8 @@ static void the_edits_of_other_agents_are_changes_of_a_file_too(void **state)
     }
 }
 
-static void hostile_text_never_reaches_a_cell(void **state)
+TEST(hostile_text_never_reaches_a_cell)
 {
-    (void)state;
     static const char *const places[] = {
         USER("%s"),
         SAID("%s"),
@@ -193,9 +186,8 @@ static void hostile_text_never_reaches_a_cell(void **state)
         }
 }
 
-static void search_follows_the_typed_text_and_counts(void **state)
+TEST(search_follows_the_typed_text_and_counts)
 {
-    (void)state;
     struct drive d;
 
     open_long_conversation(&d, 300, REQUESTER_VIEWER, 14, 60);
@@ -232,9 +224,8 @@ static void search_follows_the_typed_text_and_counts(void **state)
     drive_fini(&d);
 }
 
-static void search_opens_the_fold_around_a_hit(void **state)
+TEST(search_opens_the_fold_around_a_hit)
 {
-    (void)state;
     struct drive d;
     struct buf rows = { 0 };
 
@@ -296,9 +287,8 @@ static void assert_hit(struct drive *d, size_t i, size_t n)
     assert_cursor_on(d, hit_lines[i]);
 }
 
-static void every_hit_is_visited_once_and_has_its_number(void **state)
+TEST(every_hit_is_visited_once_and_has_its_number)
 {
-    (void)state;
     enum { N = sizeof hit_lines / sizeof hit_lines[0] };
     struct drive d;
 
@@ -324,9 +314,8 @@ static void every_hit_is_visited_once_and_has_its_number(void **state)
     drive_fini(&d);
 }
 
-static void a_match_over_the_end_of_a_line_is_found(void **state)
+TEST(a_match_over_the_end_of_a_line_is_found)
 {
-    (void)state;
     struct drive d;
 
     open_hits(&d);
@@ -340,9 +329,8 @@ static void a_match_over_the_end_of_a_line_is_found(void **state)
     drive_fini(&d);
 }
 
-static void search_goes_on_from_a_cursor_that_was_moved(void **state)
+TEST(search_goes_on_from_a_cursor_that_was_moved)
 {
-    (void)state;
     struct drive d;
 
     open_hits(&d);
@@ -366,9 +354,8 @@ static void search_goes_on_from_a_cursor_that_was_moved(void **state)
     drive_fini(&d);
 }
 
-static void a_search_survives_the_arrival_of_the_whole_conversation(void **state)
+TEST(a_search_survives_the_arrival_of_the_whole_conversation)
 {
-    (void)state;
     struct drive d;
     struct buf rows_text = long_conversation(300);
 
@@ -394,9 +381,8 @@ static void a_search_survives_the_arrival_of_the_whole_conversation(void **state
     buf_fini(&rows_text);
 }
 
-static void a_message_can_be_seen_as_it_is_stored(void **state)
+TEST(a_message_can_be_seen_as_it_is_stored)
 {
-    (void)state;
     struct drive d;
 
     drive_init(&d,
@@ -418,9 +404,8 @@ static void a_message_can_be_seen_as_it_is_stored(void **state)
     drive_fini(&d);
 }
 
-static void the_block_at_the_cursor_is_copied(void **state)
+TEST(the_block_at_the_cursor_is_copied)
 {
-    (void)state;
     struct drive d;
 
     drive_init(&d, SLICE(USER("what") SAID("**this**")));
@@ -449,7 +434,7 @@ static void assert_copied(const char *rows, size_t down, const char *want)
     drive_fini(&d);
 }
 
-static void a_part_of_a_message_is_copied(void **state)
+TEST(a_part_of_a_message_is_copied)
 {
     static const char said[] =
         SAID("Do this:\\n\\n- in a list\\n  ```sh\\n  make x\\n  ```\\n\\n~~~\\na\\n```\\nb\\n");
@@ -457,7 +442,6 @@ static void a_part_of_a_message_is_copied(void **state)
         "1", "Edit", "{\"file_path\":\"/x/a.c\",\"old_string\":\"a\\nb\",\"new_string\":\"a\\nc\"}")
         RESULT("1", "", "done");
 
-    (void)state;
     assert_copied(said, 0, "Do this:\n\n- in a list\n  ```sh\n  make x\n  ```\n\n~~~\na\n```\nb\n");
     assert_copied(said, 1, "make x\n");
     assert_copied(said, 2, "a\n```\nb\n");
@@ -468,9 +452,8 @@ static void a_part_of_a_message_is_copied(void **state)
     assert_copied(edit, 0, "--- /x/a.c\n+++ /x/a.c\n a\n-b\n+c\n");
 }
 
-static void any_size_can_be_drawn(void **state)
+TEST(any_size_can_be_drawn)
 {
-    (void)state;
     struct drive d;
 
     drive_init(&d, SLICE(USER("日本語のテキスト \\ud83d\\udc69 and a word") CALL(
@@ -492,9 +475,8 @@ static void any_size_can_be_drawn(void **state)
     drive_fini(&d);
 }
 
-static void an_impossible_action_is_explained(void **state)
+TEST(an_impossible_action_is_explained)
 {
-    (void)state;
     struct drive d;
 
     drive_init(&d, SLICE(USER("a")));
@@ -507,12 +489,11 @@ static void an_impossible_action_is_explained(void **state)
     drive_fini(&d);
 }
 
-static void tokens_are_one_short_line(void **state)
+TEST(tokens_are_one_short_line)
 {
     struct usage_sum sum = { .tokens = { [USAGE_INPUT] = 12345, [USAGE_CACHE_READ] = 2000000 } };
     char text[LAYOUT_USAGE_TEXT];
 
-    (void)state;
     layout_usage(&sum, text);
     assert_string_equal(text, "12.3k in, 2.0M cached");
     sum.has_cost = true;
@@ -525,30 +506,4 @@ static void tokens_are_one_short_line(void **state)
     sum.cost = 1e300;
     layout_usage(&sum, text);
     assert_true(strlen(text) < LAYOUT_USAGE_TEXT);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tokens_are_one_short_line),
-        cmocka_unit_test(a_conversation_reads_as_a_dialogue),
-        cmocka_unit_test(messages_that_a_resume_does_not_load_are_marked),
-        cmocka_unit_test(a_vanished_transcript_is_reported),
-        cmocka_unit_test(paths_are_relative_to_the_sessions_directory),
-        cmocka_unit_test(a_call_opens_into_its_diff_and_closes_again),
-        cmocka_unit_test(the_edits_of_other_agents_are_changes_of_a_file_too),
-        cmocka_unit_test(hostile_text_never_reaches_a_cell),
-        cmocka_unit_test(search_follows_the_typed_text_and_counts),
-        cmocka_unit_test(search_opens_the_fold_around_a_hit),
-        cmocka_unit_test(every_hit_is_visited_once_and_has_its_number),
-        cmocka_unit_test(a_match_over_the_end_of_a_line_is_found),
-        cmocka_unit_test(search_goes_on_from_a_cursor_that_was_moved),
-        cmocka_unit_test(a_search_survives_the_arrival_of_the_whole_conversation),
-        cmocka_unit_test(a_message_can_be_seen_as_it_is_stored),
-        cmocka_unit_test(the_block_at_the_cursor_is_copied),
-        cmocka_unit_test(a_part_of_a_message_is_copied),
-        cmocka_unit_test(any_size_can_be_drawn),
-        cmocka_unit_test(an_impossible_action_is_explained),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,9 +12,8 @@ static void open_branched(struct drive *d, size_t branches)
     buf_fini(&rows_text);
 }
 
-static void the_resume_point_is_shown(void **state)
+TEST(the_resume_point_is_shown)
 {
-    (void)state;
     struct drive d;
 
     open_branched(&d, 1);
@@ -25,9 +24,8 @@ static void the_resume_point_is_shown(void **state)
     drive_fini(&d);
 }
 
-static void branches_are_listed_after_the_current_path(void **state)
+TEST(branches_are_listed_after_the_current_path)
 {
-    (void)state;
     struct drive d;
 
     open_branched(&d, 2);
@@ -41,9 +39,8 @@ static void branches_are_listed_after_the_current_path(void **state)
     drive_fini(&d);
 }
 
-static void a_branch_is_read_from_where_it_leaves(void **state)
+TEST(a_branch_is_read_from_where_it_leaves)
 {
-    (void)state;
     struct drive d;
     struct id128 id;
     int64_t ms;
@@ -62,9 +59,8 @@ static void a_branch_is_read_from_where_it_leaves(void **state)
     drive_fini(&d);
 }
 
-static void leaving_a_branch_reopens_the_list(void **state)
+TEST(leaving_a_branch_reopens_the_list)
 {
-    (void)state;
     struct drive d;
 
     open_branched(&d, 2);
@@ -80,9 +76,8 @@ static void leaving_a_branch_reopens_the_list(void **state)
     drive_fini(&d);
 }
 
-static void sub_agents_are_listed_with_their_results(void **state)
+TEST(sub_agents_are_listed_with_their_results)
 {
-    (void)state;
     struct drive d;
     struct store_ops ops = drive_ops;
 
@@ -102,27 +97,12 @@ static void sub_agents_are_listed_with_their_results(void **state)
     drive_fini(&d);
 }
 
-static void a_conversation_without_branches_is_reported(void **state)
+TEST(a_conversation_without_branches_is_reported)
 {
-    (void)state;
     struct drive d;
 
     open_branched(&d, 0);
     drive_act(&d, ACT_BRANCHES);
     assert_true(screen_holds(&d, "this conversation has no other branches"));
     drive_fini(&d);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_resume_point_is_shown),
-        cmocka_unit_test(branches_are_listed_after_the_current_path),
-        cmocka_unit_test(a_branch_is_read_from_where_it_leaves),
-        cmocka_unit_test(leaving_a_branch_reopens_the_list),
-        cmocka_unit_test(a_conversation_without_branches_is_reported),
-        cmocka_unit_test(sub_agents_are_listed_with_their_results),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,7 @@
 #include "support/screen/transcript_drive.h"
 
-static void the_end_is_shown_first_and_the_cursor_is_on_it(void **state)
+TEST(the_end_is_shown_first_and_the_cursor_is_on_it)
 {
-    (void)state;
     struct drive d;
 
     open_long_conversation(&d, 500, REQUESTER_VIEWER, 12, 40);
@@ -13,9 +12,8 @@ static void the_end_is_shown_first_and_the_cursor_is_on_it(void **state)
     drive_fini(&d);
 }
 
-static void both_ends_are_one_key_away(void **state)
+TEST(both_ends_are_one_key_away)
 {
-    (void)state;
     struct drive d;
 
     open_long_conversation(&d, 3000, REQUESTER_VIEWER, 12, 40);
@@ -26,9 +24,8 @@ static void both_ends_are_one_key_away(void **state)
     drive_fini(&d);
 }
 
-static void keys_move_by_lines_pages_and_prompts(void **state)
+TEST(keys_move_by_lines_pages_and_prompts)
 {
-    (void)state;
     struct drive d;
 
     open_long_conversation(&d, 300, REQUESTER_VIEWER, 22, 40);
@@ -50,9 +47,8 @@ static void keys_move_by_lines_pages_and_prompts(void **state)
     drive_fini(&d);
 }
 
-static void prompts_far_outside_the_loaded_part_are_found(void **state)
+TEST(prompts_far_outside_the_loaded_part_are_found)
 {
-    (void)state;
     struct drive d;
     struct buf rows = { 0 };
 
@@ -70,9 +66,8 @@ static void prompts_far_outside_the_loaded_part_are_found(void **state)
     buf_fini(&rows);
 }
 
-static void only_messages_around_the_screen_are_read(void **state)
+TEST(only_messages_around_the_screen_are_read)
 {
-    (void)state;
     struct drive d;
 
     open_long_conversation(&d, 20000, REQUESTER_VIEWER, 40, 80);
@@ -85,9 +80,8 @@ static void only_messages_around_the_screen_are_read(void **state)
     drive_fini(&d);
 }
 
-static void every_line_is_passed_on_the_way_up_and_down(void **state)
+TEST(every_line_is_passed_on_the_way_up_and_down)
 {
-    (void)state;
     struct drive d;
     char name[32];
 
@@ -103,9 +97,8 @@ static void every_line_is_passed_on_the_way_up_and_down(void **state)
     drive_fini(&d);
 }
 
-static void the_whole_conversation_replaces_the_tail_without_a_jump(void **state)
+TEST(the_whole_conversation_replaces_the_tail_without_a_jump)
 {
-    (void)state;
     struct drive d;
     struct buf rows_text = long_conversation(400);
 
@@ -157,9 +150,8 @@ static void open_remote(struct drive *d, int prompts, size_t tail_rows)
     buf_fini(&rows);
 }
 
-static void a_remote_conversation_is_read_as_far_as_the_reader_goes(void **state)
+TEST(a_remote_conversation_is_read_as_far_as_the_reader_goes)
 {
-    (void)state;
     struct drive d;
     char name[32];
 
@@ -178,9 +170,8 @@ static void a_remote_conversation_is_read_as_far_as_the_reader_goes(void **state
     drive_fini(&d);
 }
 
-static void what_is_looked_for_in_a_remote_conversation_is_looked_for_in_all_of_it(void **state)
+TEST(what_is_looked_for_in_a_remote_conversation_is_looked_for_in_all_of_it)
 {
-    (void)state;
     struct drive d;
 
     open_remote(&d, 400, 20);
@@ -196,9 +187,8 @@ static void what_is_looked_for_in_a_remote_conversation_is_looked_for_in_all_of_
     drive_fini(&d);
 }
 
-static void a_server_that_is_gone_is_named_and_asked_again_after_a_key(void **state)
+TEST(a_server_that_is_gone_is_named_and_asked_again_after_a_key)
 {
-    (void)state;
     struct drive d;
 
     open_remote(&d, 400, 100);
@@ -218,9 +208,8 @@ static void a_server_that_is_gone_is_named_and_asked_again_after_a_key(void **st
     drive_fini(&d);
 }
 
-static void going_to_the_beginning_waits_for_the_whole_conversation(void **state)
+TEST(going_to_the_beginning_waits_for_the_whole_conversation)
 {
-    (void)state;
     struct drive d;
     struct buf rows_text = long_conversation(400);
 
@@ -237,9 +226,8 @@ static void going_to_the_beginning_waits_for_the_whole_conversation(void **state
     buf_fini(&rows_text);
 }
 
-static void new_messages_appear_at_the_end(void **state)
+TEST(new_messages_appear_at_the_end)
 {
-    (void)state;
     struct drive d;
 
     open_long_conversation(&d, 50, REQUESTER_VIEWER, 14, 40);
@@ -259,9 +247,8 @@ static void new_messages_appear_at_the_end(void **state)
     drive_fini(&d);
 }
 
-static void the_position_survives_resize_and_folding(void **state)
+TEST(the_position_survives_resize_and_folding)
 {
-    (void)state;
     struct drive d;
 
     open_long_conversation(&d, 300, REQUESTER_VIEWER, 20, 60);
@@ -279,9 +266,8 @@ static void the_position_survives_resize_and_folding(void **state)
     drive_fini(&d);
 }
 
-static void the_cursor_stays_at_the_end_when_more_is_unfolded_below_it(void **state)
+TEST(the_cursor_stays_at_the_end_when_more_is_unfolded_below_it)
 {
-    (void)state;
     struct drive d;
 
     open_long_conversation(&d, 50, REQUESTER_VIEWER, 14, 40);
@@ -296,9 +282,8 @@ static void the_cursor_stays_at_the_end_when_more_is_unfolded_below_it(void **st
     drive_fini(&d);
 }
 
-static void a_preview_that_is_scrolled_up_gets_the_rest(void **state)
+TEST(a_preview_that_is_scrolled_up_gets_the_rest)
 {
-    (void)state;
     struct drive d;
 
     open_long_conversation(&d, 3000, REQUESTER_PREVIEW, 8, 60);
@@ -311,9 +296,8 @@ static void a_preview_that_is_scrolled_up_gets_the_rest(void **state)
     drive_fini(&d);
 }
 
-static void completed_requests_are_not_cancelled_at_the_end(void **state)
+TEST(completed_requests_are_not_cancelled_at_the_end)
 {
-    (void)state;
     struct drive d;
 
     open_long_conversation(&d, 300, REQUESTER_VIEWER, 14, 60);
@@ -323,9 +307,8 @@ static void completed_requests_are_not_cancelled_at_the_end(void **state)
     drive_fini(&d);
 }
 
-static void broken_lines_are_shown_in_their_place(void **state)
+TEST(broken_lines_are_shown_in_their_place)
 {
-    (void)state;
     struct drive d;
 
     drive_init(&d, SLICE(USER("a") "{\"type\":\"user\",\n" SAID("b")));
@@ -334,28 +317,4 @@ static void broken_lines_are_shown_in_their_place(void **state)
     assert_true(screen_holds(&d, "unreadable line"));
     assert_true(screen_holds(&d, "● b"));
     drive_fini(&d);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_end_is_shown_first_and_the_cursor_is_on_it),
-        cmocka_unit_test(both_ends_are_one_key_away),
-        cmocka_unit_test(keys_move_by_lines_pages_and_prompts),
-        cmocka_unit_test(prompts_far_outside_the_loaded_part_are_found),
-        cmocka_unit_test(only_messages_around_the_screen_are_read),
-        cmocka_unit_test(every_line_is_passed_on_the_way_up_and_down),
-        cmocka_unit_test(the_whole_conversation_replaces_the_tail_without_a_jump),
-        cmocka_unit_test(a_remote_conversation_is_read_as_far_as_the_reader_goes),
-        cmocka_unit_test(what_is_looked_for_in_a_remote_conversation_is_looked_for_in_all_of_it),
-        cmocka_unit_test(a_server_that_is_gone_is_named_and_asked_again_after_a_key),
-        cmocka_unit_test(going_to_the_beginning_waits_for_the_whole_conversation),
-        cmocka_unit_test(new_messages_appear_at_the_end),
-        cmocka_unit_test(the_position_survives_resize_and_folding),
-        cmocka_unit_test(the_cursor_stays_at_the_end_when_more_is_unfolded_below_it),
-        cmocka_unit_test(a_preview_that_is_scrolled_up_gets_the_rest),
-        cmocka_unit_test(completed_requests_are_not_cancelled_at_the_end),
-        cmocka_unit_test(broken_lines_are_shown_in_their_place),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,9 +2,8 @@
 
 /* The outline of a conversation, and the lines of folded blocks. */
 
-static void the_outline_has_prompts_and_first_lines_only(void **state)
+TEST(the_outline_has_prompts_and_first_lines_only)
 {
-    (void)state;
     struct drive d;
 
     drive_init(&d, SLICE(USER("do it\\nnow\\nplease") CALL("1", "Bash", "{\"command\":\"ls\"}")
@@ -24,9 +23,8 @@ static void the_outline_has_prompts_and_first_lines_only(void **state)
     drive_fini(&d);
 }
 
-static void the_outline_says_where_more_follows(void **state)
+TEST(the_outline_says_where_more_follows)
 {
-    (void)state;
     struct drive d;
 
     drive_init(&d, SLICE(USER("do it\\n\\nnow") SAID("one line") USER("go")
@@ -49,9 +47,8 @@ static void the_outline_says_where_more_follows(void **state)
     drive_fini(&d);
 }
 
-static void a_call_is_not_followed_by_what_its_name_says(void **state)
+TEST(a_call_is_not_followed_by_what_its_name_says)
 {
-    (void)state;
     struct drive d;
 
     drive_init(&d, SLICE(CALL("1", "Read `a.txt`", "{\"path\":\"/x/a.txt\"}") RESULT("1", "", "x")
@@ -62,14 +59,4 @@ static void a_call_is_not_followed_by_what_its_name_says(void **state)
                       "  ▸ Edit `a.txt` ✓\n"
                       "  ▸ Read `b.txt` /x/a.txt ·\n");
     drive_fini(&d);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_outline_has_prompts_and_first_lines_only),
-        cmocka_unit_test(the_outline_says_where_more_follows),
-        cmocka_unit_test(a_call_is_not_followed_by_what_its_name_says),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

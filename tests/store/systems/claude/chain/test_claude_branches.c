@@ -71,9 +71,8 @@ static void assert_flags(struct transcript_writer *t, const char *leaf, const ch
     assert_string_equal(text, want);
 }
 
-static void messages_off_the_conversation_path_are_a_branch(void **state)
+TEST(messages_off_the_conversation_path_are_a_branch)
 {
-    (void)state;
     struct transcript_writer t = forked();
     struct branch_list list = branches(&t);
 
@@ -84,9 +83,8 @@ static void messages_off_the_conversation_path_are_a_branch(void **state)
 }
 
 /* The branch to a4 begins with u2 and ends with u4; that to r, a regenerated answer, has no prompt of its own. */
-static void a_branch_is_known_by_its_last_prompt(void **state)
+TEST(a_branch_is_known_by_its_last_prompt)
 {
-    (void)state;
     struct transcript_writer t = forked();
 
     transcript_writer_assistant(&t, "r", "u3");
@@ -102,9 +100,8 @@ static void a_branch_is_known_by_its_last_prompt(void **state)
     transcript_writer_end(&t);
 }
 
-static void a_branch_is_read_from_the_beginning_to_its_end(void **state)
+TEST(a_branch_is_read_from_the_beginning_to_its_end)
 {
-    (void)state;
     struct transcript_writer t = forked();
 
     assert_flags(&t, "a4", ". .+branched aside . . .");
@@ -112,9 +109,8 @@ static void a_branch_is_read_from_the_beginning_to_its_end(void **state)
     transcript_writer_end(&t);
 }
 
-static void resuming_earlier_makes_the_rest_a_branch(void **state)
+TEST(resuming_earlier_makes_the_rest_a_branch)
 {
-    (void)state;
     struct transcript_writer t = forked();
 
     transcript_writer_raw(&t, "{\"type\":\"last-prompt\",\"leafUuid\":\"a2\",\"explicit\":true}\n");
@@ -128,9 +124,8 @@ static void resuming_earlier_makes_the_rest_a_branch(void **state)
     transcript_writer_end(&t);
 }
 
-static void a_conversation_without_branches_has_no_marks(void **state)
+TEST(a_conversation_without_branches_has_no_marks)
 {
-    (void)state;
     struct transcript_writer t;
 
     transcript_writer_begin(&t);
@@ -144,9 +139,8 @@ static void a_conversation_without_branches_has_no_marks(void **state)
     transcript_writer_end(&t);
 }
 
-static void sub_agents_and_cycles_are_no_branches(void **state)
+TEST(sub_agents_and_cycles_are_no_branches)
 {
-    (void)state;
     struct transcript_writer t = forked();
 
     transcript_writer_row(&t, "assistant", "s1", "a1", "\"isSidechain\":true");
@@ -161,9 +155,8 @@ static void sub_agents_and_cycles_are_no_branches(void **state)
     transcript_writer_end(&t);
 }
 
-static void an_unknown_branch_is_not_found(void **state)
+TEST(an_unknown_branch_is_not_found)
 {
-    (void)state;
     struct transcript_writer t = forked();
     struct session_ref ref = transcript_writer_ref(&t);
     struct transcript *got = NULL;
@@ -174,9 +167,8 @@ static void an_unknown_branch_is_not_found(void **state)
     transcript_writer_end(&t);
 }
 
-static void a_cancelled_request_stops_the_search(void **state)
+TEST(a_cancelled_request_stops_the_search)
 {
-    (void)state;
     struct transcript_writer t = forked();
     struct session_ref ref = transcript_writer_ref(&t);
     struct branch_list list = { 0 };
@@ -188,9 +180,8 @@ static void a_cancelled_request_stops_the_search(void **state)
 }
 
 /* Two rows of one message, then of two. */
-static void the_call_is_in_the_last_row_of_one_message_only(void **state)
+TEST(the_call_is_in_the_last_row_of_one_message_only)
 {
-    (void)state;
     static const struct claude_log_want want = { .kinds = CLAUDE_MAIN_KINDS };
     static const char *const rows[][3] = { { "a1", "m", "same" },
                                            { "a2", "m", "same" },
@@ -240,9 +231,8 @@ static enum err_code go_back_to(struct transcript_writer *t, const char *point, 
     return rc;
 }
 
-static void a_prompt_is_found_by_a_unique_id_prefix(void **state)
+TEST(a_prompt_is_found_by_a_unique_id_prefix)
 {
-    (void)state;
     struct transcript_writer t;
     size_t kept;
 
@@ -261,22 +251,4 @@ static void a_prompt_is_found_by_a_unique_id_prefix(void **state)
     assert_int_equal(go_back_to(&t, "las", &kept), ERR_NOT_FOUND);
     assert_int_equal(go_back_to(&t, "next", &kept), ERR_NOT_FOUND);
     transcript_writer_end(&t);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(messages_off_the_conversation_path_are_a_branch),
-        cmocka_unit_test(a_branch_is_known_by_its_last_prompt),
-        cmocka_unit_test(a_branch_is_read_from_the_beginning_to_its_end),
-        cmocka_unit_test(resuming_earlier_makes_the_rest_a_branch),
-        cmocka_unit_test(a_conversation_without_branches_has_no_marks),
-        cmocka_unit_test(sub_agents_and_cycles_are_no_branches),
-        cmocka_unit_test(an_unknown_branch_is_not_found),
-        cmocka_unit_test(a_cancelled_request_stops_the_search),
-        cmocka_unit_test(a_prompt_is_found_by_a_unique_id_prefix),
-        cmocka_unit_test(the_call_is_in_the_last_row_of_one_message_only),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,48 +10,39 @@ static int compare(const char *a, const char *b)
     return claude_collate(x, y);
 }
 
-static void timestamps_of_one_form_are_sorted_by_time(void **state)
+TEST(timestamps_of_one_form_are_sorted_by_time)
 {
-    (void)state;
-
     assert_int_equal(compare("2026-03-01T10:00:01.000Z", "2026-03-01T10:00:02.000Z"), -1);
     assert_int_equal(compare("2026-03-01T10:00:01.000Z", "2026-03-01T10:00:01.000Z"), 0);
     assert_int_equal(compare("", "2026"), -1);
 }
 
 /* The results of localeCompare of node 20 in an English locale. */
-static void punctuation_sorts_before_digits_and_digits_before_letters(void **state)
+TEST(punctuation_sorts_before_digits_and_digits_before_letters)
 {
-    (void)state;
-
     assert_int_equal(compare("10:00:00", "10:00.5"), -1);
     assert_int_equal(compare("-", "+"), -1);
     assert_int_equal(compare("9", "a"), -1);
     assert_int_equal(compare("~", "0"), -1);
 }
 
-static void case_only_breaks_ties(void **state)
+TEST(case_only_breaks_ties)
 {
-    (void)state;
-
     assert_int_equal(compare("a", "A"), -1);
     assert_int_equal(compare("aB", "Ab"), -1);
     assert_int_equal(compare("A", "b"), -1);
 }
 
-static void control_characters_are_ignored(void **state)
+TEST(control_characters_are_ignored)
 {
-    (void)state;
-
     assert_int_equal(compare("a\001b", "ab"), 0);
     assert_int_equal(compare("\001", ""), 0);
 }
 
 /* ---- rows ---- */
 
-static void only_a_string_of_the_list_is_in_it(void **state)
+TEST(only_a_string_of_the_list_is_in_it)
 {
-    (void)state;
     static const char *const names[] = { "plan", "auto", NULL };
 
     assert_true(claude_string_in(SLICE("\"auto\""), names));
@@ -61,9 +52,8 @@ static void only_a_string_of_the_list_is_in_it(void **state)
     assert_false(claude_string_in((struct slice){ NULL, 0 }, names));
 }
 
-static void a_block_is_an_object_of_its_type(void **state)
+TEST(a_block_is_an_object_of_its_type)
 {
-    (void)state;
     struct arena a = { 0 };
     struct id128 id;
 
@@ -78,9 +68,8 @@ static void a_block_is_an_object_of_its_type(void **state)
     arena_fini(&a);
 }
 
-static void ids_are_ordered_by_both_halves(void **state)
+TEST(ids_are_ordered_by_both_halves)
 {
-    (void)state;
     const struct id128 low = { 1, 9 }, high = { 2, 0 }, higher = { 2, 1 };
 
     assert_true(claude_id_compare(low, high) < 0);
@@ -88,9 +77,8 @@ static void ids_are_ordered_by_both_halves(void **state)
     assert_int_equal(claude_id_compare(high, high), 0);
 }
 
-static void values_stay_in_the_order_in_which_they_came(void **state)
+TEST(values_stay_in_the_order_in_which_they_came)
 {
-    (void)state;
     struct arena a = { 0 };
     struct claude_values values = { 0 };
     static const char digits[] = "0123456789";
@@ -104,9 +92,8 @@ static void values_stay_in_the_order_in_which_they_came(void **state)
     arena_fini(&a);
 }
 
-static void members_are_copied_byte_by_byte_and_left_out_if_absent(void **state)
+TEST(members_are_copied_byte_by_byte_and_left_out_if_absent)
 {
-    (void)state;
     struct buf out = { 0 };
     struct jsonout j;
 
@@ -121,20 +108,4 @@ static void members_are_copied_byte_by_byte_and_left_out_if_absent(void **state)
     assert_int_equal(j.rc, ERR_OK);
     assert_string_equal(buf_cstr(&out), "{\"n\":1.50,\"b\":{\"x\": \"\\u0041\"}}\n");
     buf_fini(&out);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(timestamps_of_one_form_are_sorted_by_time),
-        cmocka_unit_test(punctuation_sorts_before_digits_and_digits_before_letters),
-        cmocka_unit_test(case_only_breaks_ties),
-        cmocka_unit_test(control_characters_are_ignored),
-        cmocka_unit_test(only_a_string_of_the_list_is_in_it),
-        cmocka_unit_test(a_block_is_an_object_of_its_type),
-        cmocka_unit_test(ids_are_ordered_by_both_halves),
-        cmocka_unit_test(values_stay_in_the_order_in_which_they_came),
-        cmocka_unit_test(members_are_copied_byte_by_byte_and_left_out_if_absent),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -54,7 +54,7 @@ static void add_random_row(struct buf *out, uint32_t *seed, int i)
     assert_int_equal(buf_add(out, SLICE("\"}\n")), ERR_OK);
 }
 
-static void the_tail_of_a_long_file_gives_the_same_leaf(void **state)
+TEST_WITH(the_tail_of_a_long_file_gives_the_same_leaf, set_up, tear_down)
 {
     struct folder *f = *state;
     const struct claude_log_want want = { .kinds = CLAUDE_MAIN_KINDS };
@@ -85,14 +85,4 @@ static void the_tail_of_a_long_file_gives_the_same_leaf(void **state)
         arena_fini(&a);
         buf_fini(&text);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(the_tail_of_a_long_file_gives_the_same_leaf, set_up,
-                                        tear_down),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

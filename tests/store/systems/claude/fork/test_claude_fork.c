@@ -125,7 +125,9 @@ static void member(const char *line, const char *key, char out[40])
     snprintf(out, 40, "%.*s", (int)strcspn(at, "\",}"), at);
 }
 
-static void only_necessary_bytes_change(void **state)
+#define CASE(name) TEST_WITH(name, set_up, tear_down)
+
+CASE(only_necessary_bytes_change)
 {
     struct place *p = *state;
 
@@ -143,7 +145,7 @@ static void only_necessary_bytes_change(void **state)
     free(text);
 }
 
-static void a_copy_is_a_new_private_file_beside_its_source(void **state)
+CASE(a_copy_is_a_new_private_file_beside_its_source)
 {
     struct place *p = *state;
     struct stat st;
@@ -157,7 +159,7 @@ static void a_copy_is_a_new_private_file_beside_its_source(void **state)
     assert_non_null(strstr(p->fork.path, "/cfg/projects/-p/"));
 }
 
-static void a_fork_up_to_a_message_has_it_as_its_leaf(void **state)
+CASE(a_fork_up_to_a_message_has_it_as_its_leaf)
 {
     struct place *p = *state;
 
@@ -171,7 +173,7 @@ static void a_fork_up_to_a_message_has_it_as_its_leaf(void **state)
     free(text);
 }
 
-static void an_id_with_invalid_bytes_is_replaced_like_others(void **state)
+CASE(an_id_with_invalid_bytes_is_replaced_like_others)
 {
     struct place *p = *state;
     char row[] = PROMPT_1, answer[] = ANSWER_1;
@@ -196,7 +198,7 @@ static void an_id_with_invalid_bytes_is_replaced_like_others(void **state)
     buf_fini(&rows);
 }
 
-static void an_unknown_message_is_refused_without_a_trace(void **state)
+CASE(an_unknown_message_is_refused_without_a_trace)
 {
     struct place *p = *state;
 
@@ -205,7 +207,7 @@ static void an_unknown_message_is_refused_without_a_trace(void **state)
     assert_false(folder_has(&p->folder, "data/forks"));
 }
 
-static void a_session_without_messages_cannot_be_forked(void **state)
+CASE(a_session_without_messages_cannot_be_forked)
 {
     struct place *p = *state;
 
@@ -214,7 +216,7 @@ static void a_session_without_messages_cannot_be_forked(void **state)
     assert_int_equal(plan(p, (struct fork_request){ .at = { NULL, 0 } }), ERR_NOT_FOUND);
 }
 
-static void a_dropped_plan_leaves_nothing(void **state)
+CASE(a_dropped_plan_leaves_nothing)
 {
     struct place *p = *state;
     char *before = folder_image(&p->folder, "cfg");
@@ -230,7 +232,7 @@ static void a_dropped_plan_leaves_nothing(void **state)
     free(rest);
 }
 
-static void a_fork_can_be_undone_and_redone(void **state)
+CASE(a_fork_can_be_undone_and_redone)
 {
     struct place *p = *state;
     char *before = folder_image(&p->folder, "cfg");
@@ -265,7 +267,7 @@ static void sweep(struct place *p, int days)
     assert_int_equal(change_log_open(&p->env, &p->log, NULL), ERR_OK);
 }
 
-static void a_copy_left_by_a_crash_is_removed_after_a_day(void **state)
+CASE(a_copy_left_by_a_crash_is_removed_after_a_day)
 {
     struct place *p = *state;
 
@@ -276,7 +278,7 @@ static void a_copy_left_by_a_crash_is_removed_after_a_day(void **state)
     assert_false(folder_has(&p->folder, LEFT));
 }
 
-static void the_copy_of_a_redoable_fork_is_kept(void **state)
+CASE(the_copy_of_a_redoable_fork_is_kept)
 {
     struct place *p = *state;
 
@@ -286,7 +288,7 @@ static void the_copy_of_a_redoable_fork_is_kept(void **state)
     assert_int_equal(change_redo(p->log, NULL, NULL), ERR_OK);
 }
 
-static void an_unreadable_record_prevents_the_cleanup(void **state)
+CASE(an_unreadable_record_prevents_the_cleanup)
 {
     struct place *p = *state;
 
@@ -326,7 +328,7 @@ static void write_large_session(struct place *p)
     buf_fini(&rows);
 }
 
-static void a_large_session_is_copied_row_by_row_in_order(void **state)
+CASE(a_large_session_is_copied_row_by_row_in_order)
 {
     struct place *p = *state;
     struct buf text = { 0 };
@@ -370,7 +372,7 @@ static void add_backup(struct place *p)
     folder_put(&p->folder, "cfg/file-history/" ID "/" BACKUP, SLICE("old bytes\n"));
 }
 
-static void checkpoints_are_copied_and_backups_linked(void **state)
+CASE(checkpoints_are_copied_and_backups_linked)
 {
     struct place *p = *state;
     struct stat from, to;
@@ -392,7 +394,7 @@ static void checkpoints_are_copied_and_backups_linked(void **state)
     free(text);
 }
 
-static void a_fork_with_files_has_the_checkpoints_of_its_source(void **state)
+CASE(a_fork_with_files_has_the_checkpoints_of_its_source)
 {
     struct place *p = *state;
     struct checkpoint_list points = { 0 };
@@ -410,7 +412,7 @@ static void a_fork_with_files_has_the_checkpoints_of_its_source(void **state)
     checkpoint_list_fini(&points);
 }
 
-static void a_snapshot_without_its_backups_or_row_is_not_copied(void **state)
+CASE(a_snapshot_without_its_backups_or_row_is_not_copied)
 {
     struct place *p = *state;
 
@@ -424,7 +426,7 @@ static void a_snapshot_without_its_backups_or_row_is_not_copied(void **state)
     free(text);
 }
 
-static void a_backup_with_a_path_in_its_name_is_not_touched(void **state)
+CASE(a_backup_with_a_path_in_its_name_is_not_touched)
 {
     struct place *p = *state;
 
@@ -437,7 +439,7 @@ static void a_backup_with_a_path_in_its_name_is_not_touched(void **state)
     free(text);
 }
 
-static void undoing_a_fork_with_files_removes_them(void **state)
+CASE(undoing_a_fork_with_files_removes_them)
 {
     struct place *p = *state;
 
@@ -453,7 +455,7 @@ static void undoing_a_fork_with_files_removes_them(void **state)
     free(after);
 }
 
-static void ids_are_new_even_without_random_bytes_from_the_kernel(void **state)
+CASE(ids_are_new_even_without_random_bytes_from_the_kernel)
 {
     struct place *p = *state;
     const struct syscall_hook none = { .call = "getentropy", .error = EAGAIN };
@@ -477,32 +479,4 @@ static void ids_are_new_even_without_random_bytes_from_the_kernel(void **state)
     assert_string_not_equal(first, "00000000-0000-0000-0000-000000000000");
     assert_int_equal(first[14], '4');
     free(text);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(only_necessary_bytes_change),
-        TEST(a_copy_is_a_new_private_file_beside_its_source),
-        TEST(a_fork_up_to_a_message_has_it_as_its_leaf),
-        TEST(an_id_with_invalid_bytes_is_replaced_like_others),
-        TEST(an_unknown_message_is_refused_without_a_trace),
-        TEST(a_session_without_messages_cannot_be_forked),
-        TEST(a_dropped_plan_leaves_nothing),
-        TEST(a_fork_can_be_undone_and_redone),
-        TEST(a_copy_left_by_a_crash_is_removed_after_a_day),
-        TEST(the_copy_of_a_redoable_fork_is_kept),
-        TEST(an_unreadable_record_prevents_the_cleanup),
-        TEST(a_large_session_is_copied_row_by_row_in_order),
-        TEST(checkpoints_are_copied_and_backups_linked),
-        TEST(a_fork_with_files_has_the_checkpoints_of_its_source),
-        TEST(a_snapshot_without_its_backups_or_row_is_not_copied),
-        TEST(a_backup_with_a_path_in_its_name_is_not_touched),
-        TEST(undoing_a_fork_with_files_removes_them),
-        TEST(ids_are_new_even_without_random_bytes_from_the_kernel),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -143,7 +143,9 @@ static void last_prompt(struct place *p, int leaf, const char *explicit)
                      ERR_OK);
 }
 
-static void a_full_fork_after_a_resume_at_ends_there(void **state)
+#define CASE(name) TEST_WITH(name, set_up, tear_down)
+
+CASE(a_full_fork_after_a_resume_at_ends_there)
 {
     struct place *p = *state;
     char rows[256];
@@ -160,7 +162,7 @@ static void a_full_fork_after_a_resume_at_ends_there(void **state)
     assert_string_equal(rows, "1<- 2<1 3<2 4<3 5<2");
 }
 
-static void a_branch_that_a_resume_skips_is_skipped_by_the_fork(void **state)
+CASE(a_branch_that_a_resume_skips_is_skipped_by_the_fork)
 {
     struct place *p = *state;
     char rows[256];
@@ -172,7 +174,7 @@ static void a_branch_that_a_resume_skips_is_skipped_by_the_fork(void **state)
     assert_string_equal(rows, "1<- 2<1 3<2 4<3");
 }
 
-static void a_row_before_its_parent_is_not_copied(void **state)
+CASE(a_row_before_its_parent_is_not_copied)
 {
     struct place *p = *state;
     char rows[256];
@@ -182,7 +184,7 @@ static void a_row_before_its_parent_is_not_copied(void **state)
     assert_string_equal(rows, "1<- 2<1 4<2");
 }
 
-static void a_branch_that_would_become_the_leaf_is_not_copied(void **state)
+CASE(a_branch_that_would_become_the_leaf_is_not_copied)
 {
     struct place *p = *state;
     char rows[256];
@@ -192,7 +194,7 @@ static void a_branch_that_would_become_the_leaf_is_not_copied(void **state)
     assert_string_equal(rows, "1<- 2<1 3<2");
 }
 
-static void a_fork_at_a_progress_row_ends_at_the_row_above(void **state)
+CASE(a_fork_at_a_progress_row_ends_at_the_row_above)
 {
     struct place *p = *state;
     char rows[256];
@@ -202,7 +204,7 @@ static void a_fork_at_a_progress_row_ends_at_the_row_above(void **state)
     assert_string_equal(rows, "1<- 2<1");
 }
 
-static void results_of_the_message_keep_their_place(void **state)
+CASE(results_of_the_message_keep_their_place)
 {
     struct place *p = *state;
     char rows[256];
@@ -218,7 +220,7 @@ static void results_of_the_message_keep_their_place(void **state)
     assert_string_equal(rows, "1<- 3<2 2<1");
 }
 
-static void the_first_row_of_a_repeated_id_counts(void **state)
+CASE(the_first_row_of_a_repeated_id_counts)
 {
     struct place *p = *state;
     char rows[256];
@@ -228,7 +230,7 @@ static void the_first_row_of_a_repeated_id_counts(void **state)
     assert_string_equal(rows, "1<- 2<1 3<2");
 }
 
-static void progress_rows_in_a_cycle_lead_to_no_row(void **state)
+CASE(progress_rows_in_a_cycle_lead_to_no_row)
 {
     struct place *p = *state;
     char rows[256];
@@ -238,7 +240,7 @@ static void progress_rows_in_a_cycle_lead_to_no_row(void **state)
     assert_string_equal(rows, "1<- 4<?");
 }
 
-static void a_row_below_a_progress_cycle_follows_the_first_row_met_twice(void **state)
+CASE(a_row_below_a_progress_cycle_follows_the_first_row_met_twice)
 {
     struct place *p = *state;
     char rows[256];
@@ -261,7 +263,7 @@ static void queued(struct place *p, const char *type, int id, int parent, int so
                      ERR_OK);
 }
 
-static void only_an_attachment_carries_a_queued_command(void **state)
+CASE(only_an_attachment_carries_a_queued_command)
 {
     struct place *p = *state;
     char rows[256];
@@ -272,7 +274,7 @@ static void only_an_attachment_carries_a_queued_command(void **state)
     assert_string_equal(rows, "1<- 2<1 3<2 4<3");
 }
 
-static void rows_that_the_vendor_ignores_are_not_copied(void **state)
+CASE(rows_that_the_vendor_ignores_are_not_copied)
 {
     struct place *p = *state;
     struct buf text = { 0 };
@@ -294,25 +296,4 @@ static void rows_that_the_vendor_ignores_are_not_copied(void **state)
     assert_non_null(strstr(text.p, "\"derived-from\""));
     assert_null(strstr(text.p, "of-no-message"));
     buf_fini(&text);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_full_fork_after_a_resume_at_ends_there),
-        TEST(a_branch_that_a_resume_skips_is_skipped_by_the_fork),
-        TEST(a_row_before_its_parent_is_not_copied),
-        TEST(a_branch_that_would_become_the_leaf_is_not_copied),
-        TEST(a_fork_at_a_progress_row_ends_at_the_row_above),
-        TEST(results_of_the_message_keep_their_place),
-        TEST(the_first_row_of_a_repeated_id_counts),
-        TEST(progress_rows_in_a_cycle_lead_to_no_row),
-        TEST(only_an_attachment_carries_a_queued_command),
-        TEST(rows_that_the_vendor_ignores_are_not_copied),
-        TEST(a_row_below_a_progress_cycle_follows_the_first_row_met_twice),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,33 +28,30 @@ static void assert_says(struct fork_derived *d, const char *want)
     fork_derived_fini(d);
 }
 
-static void the_newest_row_counts_and_the_source_comes_last(void **state)
+TEST(the_newest_row_counts_and_the_source_comes_last)
 {
     struct fork_derived d = { .any = false };
 
-    (void)state;
     assert_false(read(&d, SLICE(ROW(SOURCE("a", "fork")))));
     assert_false(read(&d, SLICE(ROW(SOURCE("b", "resume") "," SOURCE("b", "resume")))));
     assert_true(d.any);
     assert_says(&d, "[" SOURCE("b", "resume") "," SOURCE("me", "fork") "]");
 }
 
-static void a_damaged_row_contributes_only_its_fields(void **state)
+TEST(a_damaged_row_contributes_only_its_fields)
 {
     struct fork_derived d = { .any = false };
 
-    (void)state;
     assert_false(read(&d, SLICE(ROW(SOURCE("a", "fork")))));
     assert_true(read(&d, SLICE(ROW(SOURCE("b", "magic") "," SOURCE("c", "clear")))));
     assert_true(read(&d, SLICE("{\"v\":2,\"sessions\":[]}")));
     assert_says(&d, "[" SOURCE("a", "fork") "," SOURCE("c", "clear") "," SOURCE("me", "fork") "]");
 }
 
-static void copied_rows_name_their_session_once(void **state)
+TEST(copied_rows_name_their_session_once)
 {
     struct fork_derived d = { .any = false };
 
-    (void)state;
     assert_false(read(&d, SLICE(ROW(SOURCE("a", "resume")))));
     for (int i = 0; i < 2; i++) {
         assert_int_equal(fork_derived_copied(&d, SLICE("{\"forkedFrom\":{\"sessionId\":\"a\"}}")),
@@ -65,15 +62,4 @@ static void copied_rows_name_their_session_once(void **state)
     assert_int_equal(fork_derived_copied(&d, SLICE("{\"forkedFrom\":{\"sessionId\":5}}")), ERR_OK);
     assert_int_equal(fork_derived_copied(&d, SLICE("{}")), ERR_OK);
     assert_says(&d, "[" SOURCE("a", "resume") "," SOURCE("z", "fork") "," SOURCE("me", "fork") "]");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_newest_row_counts_and_the_source_comes_last),
-        cmocka_unit_test(a_damaged_row_contributes_only_its_fields),
-        cmocka_unit_test(copied_rows_name_their_session_once),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -80,7 +80,9 @@ static bool look(struct world *w)
     return found;
 }
 
-static void a_title_between_the_windows_is_found(void **state)
+#define CASE(name) TEST_WITH(name, set_up, tear_down)
+
+CASE(a_title_between_the_windows_is_found)
 {
     struct world *w = *state;
 
@@ -101,7 +103,7 @@ static void a_title_between_the_windows_is_found(void **state)
     assert_false(session_wants_title(w->row));
 }
 
-static void a_users_title_takes_precedence_over_the_agents(void **state)
+CASE(a_users_title_takes_precedence_over_the_agents)
 {
     struct world *w = *state;
 
@@ -119,7 +121,7 @@ static void a_users_title_takes_precedence_over_the_agents(void **state)
     assert_false(session_wants_title(w->row));
 }
 
-static void a_cleared_title_stays_cleared(void **state)
+CASE(a_cleared_title_stays_cleared)
 {
     struct world *w = *state;
 
@@ -138,7 +140,7 @@ static void a_cleared_title_stays_cleared(void **state)
     assert_true(slice_eq(w->row->summary, SLICE("ask")));
 }
 
-static void text_resembling_a_title_is_ignored(void **state)
+CASE(text_resembling_a_title_is_ignored)
 {
     struct world *w = *state;
 
@@ -155,7 +157,7 @@ static void text_resembling_a_title_is_ignored(void **state)
     assert_int_equal(w->row->custom_title.n, 0);
 }
 
-static void a_short_session_needs_no_full_scan(void **state)
+CASE(a_short_session_needs_no_full_scan)
 {
     struct world *w = *state;
 
@@ -165,7 +167,7 @@ static void a_short_session_needs_no_full_scan(void **state)
     assert_false(session_wants_title(w->row));
 }
 
-static void the_full_scan_can_be_cancelled(void **state)
+CASE(the_full_scan_can_be_cancelled)
 {
     struct world *w = *state;
     atomic_bool cancel = true;
@@ -177,15 +179,4 @@ static void the_full_scan_can_be_cancelled(void **state)
 
     assert_int_equal(claude_ops.deep(w->store, &w->ref, &cancel, w->row, &found, NULL),
                      ERR_CANCELLED);
-}
-
-int main(void)
-{
-#define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        T(a_title_between_the_windows_is_found), T(a_users_title_takes_precedence_over_the_agents),
-        T(a_cleared_title_stays_cleared),        T(text_resembling_a_title_is_ignored),
-        T(a_short_session_needs_no_full_scan),   T(the_full_scan_can_be_cancelled),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -69,7 +69,9 @@ static void expect(struct slice got, const char *want)
     assert_memory_equal(got.p, want, got.n);
 }
 
-static void titles_have_an_order_of_precedence(void **state)
+#define IN_WORLD(name) TEST_WITH(name, set_up, tear_down)
+
+IN_WORLD(titles_have_an_order_of_precedence)
 {
     struct world *w = *state;
 
@@ -86,7 +88,7 @@ static void titles_have_an_order_of_precedence(void **state)
            "own");
 }
 
-static void a_title_far_from_the_end_is_found_in_the_head(void **state)
+IN_WORLD(a_title_far_from_the_end_is_found_in_the_head)
 {
     struct world *w = *state;
     struct scope everything = { .all = true };
@@ -102,7 +104,7 @@ static void a_title_far_from_the_end_is_found_in_the_head(void **state)
     buf_fini(&rows);
 }
 
-static void sidechains_and_empty_sessions_are_hidden(void **state)
+IN_WORLD(sidechains_and_empty_sessions_are_hidden)
 {
     struct world *w = *state;
 
@@ -112,7 +114,7 @@ static void sidechains_and_empty_sessions_are_hidden(void **state)
     assert_int_equal(describe(w, PROMPT)->hidden, HIDDEN_NOT);
 }
 
-static void sessions_of_programs_are_hidden_on_request(void **state)
+IN_WORLD(sessions_of_programs_are_hidden_on_request)
 {
     struct world *w = *state;
     struct scope people = { .all = true, .leave_programmatic = true };
@@ -128,7 +130,7 @@ static void sessions_of_programs_are_hidden_on_request(void **state)
                      HIDDEN_PROGRAMMATIC);
 }
 
-static void a_session_continued_elsewhere_is_hidden(void **state)
+IN_WORLD(a_session_continued_elsewhere_is_hidden)
 {
     struct world *w = *state;
     const char rows[] =
@@ -141,7 +143,7 @@ static void a_session_continued_elsewhere_is_hidden(void **state)
     assert_int_equal(describe(w, rows)->hidden, HIDDEN_NOT);
 }
 
-static void an_archived_session_reappears_when_used(void **state)
+IN_WORLD(an_archived_session_reappears_when_used)
 {
     struct world *w = *state;
     unsigned mark = SESSION_ARCHIVED | SESSION_ARCHIVED_KNOWN;
@@ -160,7 +162,7 @@ static void an_archived_session_reappears_when_used(void **state)
     assert_int_equal(describe(w, PROMPT)->flags & mark, 0);
 }
 
-static void the_tail_gives_time_model_and_interruption(void **state)
+IN_WORLD(the_tail_gives_time_model_and_interruption)
 {
     struct world *w = *state;
     const char answer[] =
@@ -179,7 +181,7 @@ static void the_tail_gives_time_model_and_interruption(void **state)
     assert_int_equal(w->row->activity_ms, INT64_C(1772362800000));
 }
 
-static void damage_and_forks_are_flagged(void **state)
+IN_WORLD(damage_and_forks_are_flagged)
 {
     struct world *w = *state;
     unsigned look = SESSION_TORN | SESSION_DAMAGED;
@@ -204,9 +206,7 @@ static void damage_and_forks_are_flagged(void **state)
                      3);
 }
 
-#define IN_WORLD(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
-static void what_the_client_shows_beside_the_title_is_read(void **state)
+IN_WORLD(what_the_client_shows_beside_the_title_is_read)
 {
     struct world *w = *state;
     const struct session_row *row = describe(
@@ -228,7 +228,7 @@ static void what_the_client_shows_beside_the_title_is_read(void **state)
     expect(row->pr_repository, "o/r");
 }
 
-static void a_worktree_that_was_left_and_an_odd_link_are_not(void **state)
+IN_WORLD(a_worktree_that_was_left_and_an_odd_link_are_not)
 {
     struct world *w = *state;
     const struct session_row *row = describe(
@@ -245,21 +245,4 @@ static void a_worktree_that_was_left_and_an_odd_link_are_not(void **state)
     assert_int_equal(row->agent_color.n, 0);
     assert_int_equal(row->mode.n, 0);
     assert_int_equal(row->pr_number, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        IN_WORLD(titles_have_an_order_of_precedence),
-        IN_WORLD(a_title_far_from_the_end_is_found_in_the_head),
-        IN_WORLD(sidechains_and_empty_sessions_are_hidden),
-        IN_WORLD(sessions_of_programs_are_hidden_on_request),
-        IN_WORLD(a_session_continued_elsewhere_is_hidden),
-        IN_WORLD(an_archived_session_reappears_when_used),
-        IN_WORLD(the_tail_gives_time_model_and_interruption),
-        IN_WORLD(damage_and_forks_are_flagged),
-        IN_WORLD(what_the_client_shows_beside_the_title_is_read),
-        IN_WORLD(a_worktree_that_was_left_and_an_odd_link_are_not),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -150,13 +150,15 @@ static struct live ask(struct place *p)
 
 #define WAIT "while :; do sleep 1; done"
 
-static void without_evidence_a_session_is_quiet(void **state)
+#define CASE(name) TEST_WITH(name, set_up, tear_down)
+
+CASE(without_evidence_a_session_is_quiet)
 {
     write_session(*state);
     assert_int_equal(ask(*state).state, LIVE_QUIET);
 }
 
-static void an_agent_started_with_its_id_may_write_to_it(void **state)
+CASE(an_agent_started_with_its_id_may_write_to_it)
 {
     struct place *p = *state;
 
@@ -166,7 +168,7 @@ static void an_agent_started_with_its_id_may_write_to_it(void **state)
     assert_int_equal(ask(p).pid, p->child);
 }
 
-static void an_agent_in_its_directory_may_write_to_it(void **state)
+CASE(an_agent_in_its_directory_may_write_to_it)
 {
     struct place *p = *state;
 
@@ -176,7 +178,7 @@ static void an_agent_in_its_directory_may_write_to_it(void **state)
     assert_int_equal(ask(p).pid, p->child);
 }
 
-static void an_agent_elsewhere_does_not_count(void **state)
+CASE(an_agent_elsewhere_does_not_count)
 {
     struct place *p = *state;
 
@@ -186,7 +188,7 @@ static void an_agent_elsewhere_does_not_count(void **state)
 }
 
 /* Repeats as long as needed, so that the writer gets its turn. */
-static void a_changing_file_is_live_while_an_agent_runs(void **state)
+CASE(a_changing_file_is_live_while_an_agent_runs)
 {
     struct place *p = *state;
     char script[4300];
@@ -227,7 +229,7 @@ static void grow(const char *path)
     assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
 }
 
-static void another_time_or_another_size_is_a_change(void **state)
+CASE(another_time_or_another_size_is_a_change)
 {
     static const struct {
         void (*happens)(const char *path);
@@ -247,7 +249,7 @@ static void another_time_or_another_size_is_a_change(void **state)
 }
 
 /* A program that is no known agent and opens the file anew for each row can be noticed in no other way. */
-static void a_file_being_written_is_not_deleted(void **state)
+CASE(a_file_being_written_is_not_deleted)
 {
     struct place *p = *state;
     struct trash_request request;
@@ -296,7 +298,7 @@ static void let_go(struct place *p, int hold)
     p->child = 0;
 }
 
-static void a_process_with_the_file_open_is_found(void **state)
+CASE(a_process_with_the_file_open_is_found)
 {
     struct place *p = *state;
 
@@ -310,7 +312,7 @@ static void a_process_with_the_file_open_is_found(void **state)
     assert_int_equal(ask(p).state, LIVE_QUIET);
 }
 
-static void many_sessions_are_judged_like_single_ones(void **state)
+CASE(many_sessions_are_judged_like_single_ones)
 {
     struct place *p = *state;
     struct session_ref gone = p->ref, other = p->ref;
@@ -345,7 +347,7 @@ static void open_to_all(const struct place *p)
     assert_int_equal(chmod(p->path, 0644), 0);
 }
 
-static void files_of_another_user_have_an_unknown_state(void **state)
+CASE(files_of_another_user_have_an_unknown_state)
 {
     struct place *p = *state;
 
@@ -360,23 +362,8 @@ static void files_of_another_user_have_an_unknown_state(void **state)
     assert_int_equal(live.state, LIVE_UNKNOWN);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(without_evidence_a_session_is_quiet),
-        TEST(an_agent_started_with_its_id_may_write_to_it),
-        TEST(an_agent_in_its_directory_may_write_to_it),
-        TEST(an_agent_elsewhere_does_not_count),
-        TEST(a_changing_file_is_live_while_an_agent_runs),
-        TEST(another_time_or_another_size_is_a_change),
-        TEST(a_file_being_written_is_not_deleted),
-        TEST(a_process_with_the_file_open_is_found),
-        TEST(many_sessions_are_judged_like_single_ones),
-        TEST(files_of_another_user_have_an_unknown_state),
-    };
-
     signal(SIGIO, SIG_IGN);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(NULL, NULL);
 }

@@ -21,9 +21,8 @@ static void expect(const char *head, const char *want)
 
 #define USER(content) "{\"type\":\"user\",\"message\":{\"content\":" content "}}\n"
 
-static void the_first_real_text_is_the_prompt(void **state)
+TEST(the_first_real_text_is_the_prompt)
 {
-    (void)state;
     expect(USER("\"  two\\nlines \""), "two lines");
     expect(USER("\"\"")
                USER("[{\"type\":\"text\",\"text\":\" \"},{\"type\":\"text\",\"text\":\"b\"}]"),
@@ -31,9 +30,8 @@ static void the_first_real_text_is_the_prompt(void **state)
     expect("{\"type\": \"user\",\"message\":{\"content\":\"spaced\"}}", "spaced");
 }
 
-static void rows_not_written_by_a_person_are_skipped(void **state)
+TEST(rows_not_written_by_a_person_are_skipped)
 {
-    (void)state;
     expect("{\"type\":\"user\",\"isMeta\":true,\"message\":{\"content\":\"m\"}}\n" USER("\"x\""),
            "x");
     expect("{\"type\":\"user\",\"isCompactSummary\": true,\"message\":{\"content\":\"m\"}}\n" USER(
@@ -48,9 +46,8 @@ static void rows_not_written_by_a_person_are_skipped(void **state)
     expect("{\"type\":\"user\",\"message\":{\"content\":\"torn", "");
 }
 
-static void a_command_replaces_a_missing_prompt(void **state)
+TEST(a_command_replaces_a_missing_prompt)
 {
-    (void)state;
     expect(USER("\"<command-name>/one</command-name>\"")
                USER("\"<command-name>/two</command-name>\""),
            "/one");
@@ -58,9 +55,8 @@ static void a_command_replaces_a_missing_prompt(void **state)
     expect(USER("\"a <bash-input> ls </bash-input>\""), "! ls");
 }
 
-static void pasted_blocks_are_unwrapped(void **state)
+TEST(pasted_blocks_are_unwrapped)
 {
-    (void)state;
     expect(USER("\"a\\n\\n\\n<pasted_content id=\\\"ab12\\\">\\nbody\\n</pasted_content "
                 "id=\\\"ab12\\\">\\n\\nz\""),
            "a bodyz");
@@ -70,12 +66,11 @@ static void pasted_blocks_are_unwrapped(void **state)
            "x <pasted_content id=\"ab12\"> b </pasted_content id=\"ab13\">");
 }
 
-static void a_long_prompt_is_cut_at_200_units(void **state)
+TEST(a_long_prompt_is_cut_at_200_units)
 {
     char head[700], want[300];
     char letters[300];
 
-    (void)state;
     memset(letters, 'a', sizeof letters);
     snprintf(head, sizeof head, USER("\"%.200s\""), letters);
     snprintf(want, sizeof want, "%.200s", letters);
@@ -85,26 +80,12 @@ static void a_long_prompt_is_cut_at_200_units(void **state)
     expect(head, want);
 }
 
-static void media_are_named_if_there_is_no_text(void **state)
+TEST(media_are_named_if_there_is_no_text)
 {
     struct slice image = SLICE("{\"type\":\"user\",\"x\":{\"type\": \"image\"}}");
 
-    (void)state;
     assert_true(slice_eq(prompt_media(image), SLICE("Image")));
     assert_true(slice_eq(prompt_media(SLICE("{\"type\":\"user\",\"x\":{\"type\":\"document\"}}")),
                          SLICE("Document")));
     assert_int_equal(prompt_media(SLICE("{\"type\":\"x\",\"y\":{\"type\":\"image\"}}")).n, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_first_real_text_is_the_prompt),
-        cmocka_unit_test(rows_not_written_by_a_person_are_skipped),
-        cmocka_unit_test(a_command_replaces_a_missing_prompt),
-        cmocka_unit_test(pasted_blocks_are_unwrapped),
-        cmocka_unit_test(a_long_prompt_is_cut_at_200_units),
-        cmocka_unit_test(media_are_named_if_there_is_no_text),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,9 +19,8 @@ static int64_t period(const char *settings)
     return ms;
 }
 
-static void thirty_days_unless_the_settings_say_otherwise(void **state)
+TEST(thirty_days_unless_the_settings_say_otherwise)
 {
-    (void)state;
     assert_int_equal(period(NULL), 30 * DAY);
     assert_int_equal(period("{\"theme\":\"dark\"}"), 30 * DAY);
     assert_int_equal(period("{\"cleanupPeriodDays\":7}"), 7 * DAY);
@@ -30,7 +29,7 @@ static void thirty_days_unless_the_settings_say_otherwise(void **state)
     assert_int_equal(period("{\"cleanupPeriodDays\":0}"), 0);
 }
 
-static void without_a_known_period_nothing_is_removed(void **state)
+TEST(without_a_known_period_nothing_is_removed)
 {
     static const char *const settings[] = {
         "{\"cleanupPeriodDays\":7",
@@ -44,12 +43,11 @@ static void without_a_known_period_nothing_is_removed(void **state)
         "{\"cleanupPeriodDays\":00}",
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
         assert_true(period(settings[i]) == TIME_NONE);
 }
 
-static void a_row_shows_when_it_will_be_removed(void **state)
+TEST(a_row_shows_when_it_will_be_removed)
 {
     const char *const name = "projects/-w/5e550000-0000-4000-8000-000000000001.jsonl";
     struct scope everything = { .all = true };
@@ -59,7 +57,6 @@ static void a_row_shows_when_it_will_be_removed(void **state)
     struct folder f;
     struct store *store;
 
-    (void)state;
     folder_make(&f);
     folder_put(&f, "settings.json", SLICE("{\"cleanupPeriodDays\":2}"));
     folder_put(&f, name, SLICE("{\"type\":\"user\",\"message\":{\"content\":\"x\"}}\n"));
@@ -77,14 +74,4 @@ static void a_row_shows_when_it_will_be_removed(void **state)
     store_close(store);
     arena_fini(&a);
     folder_remove(&f);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(thirty_days_unless_the_settings_say_otherwise),
-        cmocka_unit_test(without_a_known_period_nothing_is_removed),
-        cmocka_unit_test(a_row_shows_when_it_will_be_removed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -101,7 +101,9 @@ static const struct rewind_other *look(struct place *p)
     return p->plan.target[0].other;
 }
 
-static void later_work_of_another_session_is_named(void **state)
+#define CASE(name) TEST_WITH(name, set_up, tear_down)
+
+CASE(later_work_of_another_session_is_named)
 {
     struct place *p = *state;
 
@@ -117,7 +119,7 @@ static void later_work_of_another_session_is_named(void **state)
     }
 }
 
-static void work_before_the_checkpoint_is_not_reported(void **state)
+CASE(work_before_the_checkpoint_is_not_reported)
 {
     struct place *p = *state;
 
@@ -126,7 +128,7 @@ static void work_before_the_checkpoint_is_not_reported(void **state)
 }
 
 /* It is not even opened; its contents would match. */
-static void older_sessions_are_not_opened(void **state)
+CASE(older_sessions_are_not_opened)
 {
     struct place *p = *state;
 
@@ -135,7 +137,7 @@ static void older_sessions_are_not_opened(void **state)
     assert_null(look(p));
 }
 
-static void an_unreadable_session_changed_nothing(void **state)
+CASE(an_unreadable_session_changed_nothing)
 {
     struct place *p = *state;
 
@@ -144,17 +146,4 @@ static void an_unreadable_session_changed_nothing(void **state)
                      "{}]}}\n{\"type\":\"file-history-delta\",\"backup\":3}\n{torn"));
     folder_dir(&p->folder, "cfg/projects/-p/folder.jsonl");
     assert_null(look(p));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(later_work_of_another_session_is_named, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(work_before_the_checkpoint_is_not_reported, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(older_sessions_are_not_opened, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(an_unreadable_session_changed_nothing, set_up, tear_down),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -135,7 +135,9 @@ static void expect(struct place *p, const char *path, const char *want)
     assert_string_equal(buf_cstr(&p->got), want);
 }
 
-static void edits_are_those_that_succeeded(void **state)
+#define CASE(name) TEST_WITH(name, set_up, tear_down)
+
+CASE(edits_are_those_that_succeeded)
 {
     struct place *p = *state;
 
@@ -158,7 +160,7 @@ static void edits_are_those_that_succeeded(void **state)
     expect(p, "/w/c", "");
 }
 
-static void the_turn_is_that_of_the_branch(void **state)
+CASE(the_turn_is_that_of_the_branch)
 {
     struct place *p = *state;
 
@@ -175,7 +177,7 @@ static void the_turn_is_that_of_the_branch(void **state)
     expect(p, "/w/sub/b", "rename /w/a > /w/sub/b turn=03 \"Another branch\" ?>?\n");
 }
 
-static void a_change_by_a_person_is_marked(void **state)
+CASE(a_change_by_a_person_is_marked)
 {
     struct place *p = *state;
 
@@ -188,7 +190,7 @@ static void a_change_by_a_person_is_marked(void **state)
     expect(p, NULL, "replace /w/a turn=01 \"Go\" [x|y] text>text by person copied\n");
 }
 
-static void sub_agents_belong_to_the_turn_of_their_task(void **state)
+CASE(sub_agents_belong_to_the_turn_of_their_task)
 {
     struct place *p = *state;
 
@@ -208,7 +210,7 @@ static void sub_agents_belong_to_the_turn_of_their_task(void **state)
 }
 
 /* A copy is the file as it was at that time; one that is not there, or has a strange name, is none. */
-static void saved_copies_show_what_the_file_was(void **state)
+CASE(saved_copies_show_what_the_file_was)
 {
     struct place *p = *state;
     const char *paths[] = { "/w/a" };
@@ -236,7 +238,7 @@ static void saved_copies_show_what_the_file_was(void **state)
                         "write /w/a turn=01 \"Go\" ?>text\nseen /w/a turn= \"\" ?>text\n");
 }
 
-static void damaged_rows_are_passed(void **state)
+CASE(damaged_rows_are_passed)
 {
     struct place *p = *state;
 
@@ -248,19 +250,4 @@ static void damaged_rows_are_passed(void **state)
     p->rows.n -= 3;
 
     expect(p, NULL, "write /w/a turn=01 \"Go\" ?>text\n");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(edits_are_those_that_succeeded, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(the_turn_is_that_of_the_branch, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_change_by_a_person_is_marked, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(sub_agents_belong_to_the_turn_of_their_task, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(saved_copies_show_what_the_file_was, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(damaged_rows_are_passed, set_up, tear_down),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -126,7 +126,9 @@ static const struct rewind_target *target_of(const struct place *p, const struct
     return NULL;
 }
 
-static void both_generations_of_rows_give_the_same_targets(void **state)
+#define CASE(name) TEST_WITH(name, set_up, tear_down)
+
+CASE(both_generations_of_rows_give_the_same_targets)
 {
     struct place *p = *state;
     static const char *const generations[2][3] = {
@@ -160,7 +162,7 @@ static void both_generations_of_rows_give_the_same_targets(void **state)
     }
 }
 
-static void a_file_touched_later_goes_back_to_its_first_version(void **state)
+CASE(a_file_touched_later_goes_back_to_its_first_version)
 {
     struct place *p = *state;
     struct rewind_plan out;
@@ -177,7 +179,7 @@ static void a_file_touched_later_goes_back_to_its_first_version(void **state)
     rewind_plan_fini(&out);
 }
 
-static void a_turn_without_its_row_is_refused_not_guessed(void **state)
+CASE(a_turn_without_its_row_is_refused_not_guessed)
 {
     struct place *p = *state;
     struct rewind_plan out;
@@ -196,7 +198,7 @@ static void a_turn_without_its_row_is_refused_not_guessed(void **state)
     checkpoint_list_fini(&list);
 }
 
-static void only_prompts_are_checkpoints(void **state)
+CASE(only_prompts_are_checkpoints)
 {
     struct place *p = *state;
     struct rewind_plan out;
@@ -213,7 +215,7 @@ static void only_prompts_are_checkpoints(void **state)
     rewind_plan_fini(&out);
 }
 
-static void backup_names_that_no_client_writes_are_refused(void **state)
+CASE(backup_names_that_no_client_writes_are_refused)
 {
     struct place *p = *state;
     struct rewind_plan out;
@@ -241,7 +243,7 @@ static void backup_names_that_no_client_writes_are_refused(void **state)
     }
 }
 
-static void tracking_paths_are_taken_from_the_sessions_directory(void **state)
+CASE(tracking_paths_are_taken_from_the_sessions_directory)
 {
     struct place *p = *state;
     struct rewind_plan out;
@@ -260,7 +262,7 @@ static void tracking_paths_are_taken_from_the_sessions_directory(void **state)
     rewind_plan_fini(&out);
 }
 
-static void rows_of_a_dead_branch_do_not_count(void **state)
+CASE(rows_of_a_dead_branch_do_not_count)
 {
     struct place *p = *state;
     struct rewind_plan out;
@@ -278,7 +280,7 @@ static void rows_of_a_dead_branch_do_not_count(void **state)
     rewind_plan_fini(&out);
 }
 
-static void edits_of_the_last_turn_are_known_from_their_results(void **state)
+CASE(edits_of_the_last_turn_are_known_from_their_results)
 {
     struct place *p = *state;
     struct rewind_plan out;
@@ -303,25 +305,4 @@ static void edits_of_the_last_turn_are_known_from_their_results(void **state)
     assert_true(out.target[0].has_last);
     assert_true(slice_eq(out.target[0].last.bytes, SLICE("a BB BB\n")));
     rewind_plan_fini(&out);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(both_generations_of_rows_give_the_same_targets, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(a_file_touched_later_goes_back_to_its_first_version, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(a_turn_without_its_row_is_refused_not_guessed, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(only_prompts_are_checkpoints, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(backup_names_that_no_client_writes_are_refused, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(tracking_paths_are_taken_from_the_sessions_directory,
-                                        set_up, tear_down),
-        cmocka_unit_test_setup_teardown(rows_of_a_dead_branch_do_not_count, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(edits_of_the_last_turn_are_known_from_their_results, set_up,
-                                        tear_down),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -72,9 +72,8 @@ static void history_is(struct transcript_writer *t, const char *want)
     transcript_writer_end(t);
 }
 
-static void snapshots_come_in_the_order_of_the_conversation(void **state)
+TEST(snapshots_come_in_the_order_of_the_conversation)
 {
-    (void)state;
     struct transcript_writer t = three_turns();
 
     snapshot(&t, "p3", "p3", "\"f\":3", false);
@@ -82,9 +81,8 @@ static void snapshots_come_in_the_order_of_the_conversation(void **state)
     history_is(&t, "p1{\"f\":1} p3{\"f\":3}");
 }
 
-static void an_update_replaces_its_snapshot(void **state)
+TEST(an_update_replaces_its_snapshot)
 {
-    (void)state;
     struct transcript_writer t = three_turns();
 
     snapshot(&t, "p1", "p1", "", false);
@@ -93,18 +91,16 @@ static void an_update_replaces_its_snapshot(void **state)
     history_is(&t, "p1{\"f\":1} p2{\"f\":2}");
 }
 
-static void an_update_without_a_snapshot_counts_as_one(void **state)
+TEST(an_update_without_a_snapshot_counts_as_one)
 {
-    (void)state;
     struct transcript_writer t = three_turns();
 
     snapshot(&t, "a1", "p1", "\"f\":1", true);
     history_is(&t, "p1{\"f\":1}");
 }
 
-static void deltas_are_merged_into_their_snapshot(void **state)
+TEST(deltas_are_merged_into_their_snapshot)
 {
-    (void)state;
     struct transcript_writer t = three_turns();
 
     snapshot(&t, "p1", "p1", "\"f\":1,\"g\":1", false);
@@ -114,9 +110,8 @@ static void deltas_are_merged_into_their_snapshot(void **state)
     history_is(&t, "p1{\"f\":{\"v\":2},\"g\":1,\"h\":null} p2{}");
 }
 
-static void a_lost_snapshot_is_derived_from_the_previous_one(void **state)
+TEST(a_lost_snapshot_is_derived_from_the_previous_one)
 {
-    (void)state;
     struct transcript_writer t = three_turns();
 
     snapshot(&t, "p1", "p1", "\"f\":1", false);
@@ -134,9 +129,8 @@ static void a_lost_snapshot_is_derived_from_the_previous_one(void **state)
     history_is(&t, "p2{\"g\":2}");
 }
 
-static void the_later_of_two_rows_of_a_message_counts(void **state)
+TEST(the_later_of_two_rows_of_a_message_counts)
 {
-    (void)state;
     struct transcript_writer t = three_turns();
 
     snapshot(&t, "p1", "p1", "\"f\":1", false);
@@ -144,9 +138,8 @@ static void the_later_of_two_rows_of_a_message_counts(void **state)
     history_is(&t, "p1{\"f\":2}");
 }
 
-static void rows_of_a_dead_branch_do_not_count(void **state)
+TEST(rows_of_a_dead_branch_do_not_count)
 {
-    (void)state;
     struct transcript_writer t = three_turns();
 
     snapshot(&t, "p3", "p3", "\"f\":3", false);
@@ -157,9 +150,8 @@ static void rows_of_a_dead_branch_do_not_count(void **state)
     history_is(&t, "p4{\"f\":4}");
 }
 
-static void rows_without_content_are_skipped(void **state)
+TEST(rows_without_content_are_skipped)
 {
-    (void)state;
     struct transcript_writer t = three_turns();
 
     transcript_writer_raw(
@@ -173,9 +165,8 @@ static void rows_without_content_are_skipped(void **state)
     history_is(&t, "p2{\"f\":2}");
 }
 
-static void only_the_newest_hundred_are_loaded(void **state)
+TEST(only_the_newest_hundred_are_loaded)
 {
-    (void)state;
     struct transcript_writer t;
     struct restore r;
     struct slice value;
@@ -196,20 +187,4 @@ static void only_the_newest_hundred_are_loaded(void **state)
     assert_true(json_string_is(value, "p12"));
     restore_fini(&r);
     transcript_writer_end(&t);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(snapshots_come_in_the_order_of_the_conversation),
-        cmocka_unit_test(an_update_replaces_its_snapshot),
-        cmocka_unit_test(an_update_without_a_snapshot_counts_as_one),
-        cmocka_unit_test(deltas_are_merged_into_their_snapshot),
-        cmocka_unit_test(a_lost_snapshot_is_derived_from_the_previous_one),
-        cmocka_unit_test(the_later_of_two_rows_of_a_message_counts),
-        cmocka_unit_test(rows_of_a_dead_branch_do_not_count),
-        cmocka_unit_test(rows_without_content_are_skipped),
-        cmocka_unit_test(only_the_newest_hundred_are_loaded),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

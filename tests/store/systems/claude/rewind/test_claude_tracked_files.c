@@ -20,9 +20,8 @@ static void says(const struct claude_tracked *t, const char *want)
     buf_fini(&out);
 }
 
-static void files_keep_their_insertion_order(void **state)
+TEST(files_keep_their_insertion_order)
 {
-    (void)state;
     struct claude_tracked t = { 0 };
 
     says(&t, "{}");
@@ -32,9 +31,8 @@ static void files_keep_their_insertion_order(void **state)
     claude_tracked_fini(&t);
 }
 
-static void a_known_file_gets_another_backup(void **state)
+TEST(a_known_file_gets_another_backup)
 {
-    (void)state;
     struct claude_tracked t = { 0 };
 
     put(&t, "\"a\"", "1");
@@ -44,9 +42,8 @@ static void a_known_file_gets_another_backup(void **state)
     claude_tracked_fini(&t);
 }
 
-static void many_files_are_found_again(void **state)
+TEST(many_files_are_found_again)
 {
-    (void)state;
     enum { FILES = 3000 };
     static char key[FILES][12];
     struct claude_tracked t = { 0 };
@@ -66,9 +63,8 @@ static void many_files_are_found_again(void **state)
     claude_tracked_fini(&t);
 }
 
-static void the_members_of_an_object_are_copied(void **state)
+TEST(the_members_of_an_object_are_copied)
 {
-    (void)state;
     struct claude_tracked t = { 0 };
 
     assert_int_equal(claude_tracked_read(&t, SLICE("{ \"x\" : {\"v\": 1} , \"y\":null}")), ERR_OK);
@@ -76,15 +72,4 @@ static void the_members_of_an_object_are_copied(void **state)
     put(&t, "7", "1");
     says(&t, "{\"x\":{\"v\": 1},\"y\":null}");
     claude_tracked_fini(&t);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(files_keep_their_insertion_order),
-        cmocka_unit_test(a_known_file_gets_another_backup),
-        cmocka_unit_test(many_files_are_found_again),
-        cmocka_unit_test(the_members_of_an_object_are_copied),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

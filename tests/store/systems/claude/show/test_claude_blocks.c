@@ -32,10 +32,8 @@ static void assert_one(struct slice row, enum block_kind kind, const char *text)
 
 #define ONE(row, kind, text) assert_one(SLICE(row), kind, text)
 
-static void a_prompt_is_a_string_or_blocks(void **state)
+TEST(a_prompt_is_a_string_or_blocks)
 {
-    (void)state;
-
     ONE("{\"type\":\"user\",\"message\":{\"content\":\"fix \\u00e9\"}}", BLOCK_PROMPT,
         "fix \u00e9");
     ONE("{\"type\":\"user\",\"message\":{\"content\":[{\"type\":\"text\",\"text\":\"fix\"}]}}",
@@ -44,10 +42,8 @@ static void a_prompt_is_a_string_or_blocks(void **state)
         "<div>why?</div>");
 }
 
-static void rows_the_client_wrote_for_the_user_are_notes(void **state)
+TEST(rows_the_client_wrote_for_the_user_are_notes)
 {
-    (void)state;
-
     ONE("{\"type\":\"user\",\"isMeta\":true,\"message\":{\"content\":\"x\"}}", BLOCK_NOTE, "x");
     ONE("{\"type\":\"user\",\"isCompactSummary\":true,\"message\":{\"content\":\"s\"}}", BLOCK_NOTE,
         "s");
@@ -64,10 +60,8 @@ static void rows_the_client_wrote_for_the_user_are_notes(void **state)
     transcript_blocks_fini(&list);
 }
 
-static void commands_and_shell_lines_are_commands(void **state)
+TEST(commands_and_shell_lines_are_commands)
 {
-    (void)state;
-
     ONE("{\"type\":\"user\",\"message\":{\"content\":\"<command-name>/review</command-name>\\n"
         "<command-message>review</command-message>\\n<command-args> now </command-args>\"}}",
         BLOCK_COMMAND, "/review now");
@@ -81,9 +75,8 @@ static void commands_and_shell_lines_are_commands(void **state)
         BLOCK_NOTE, "a\nb");
 }
 
-static void a_tool_call_keeps_its_raw_input(void **state)
+TEST(a_tool_call_keeps_its_raw_input)
 {
-    (void)state;
     struct block_list list = take_apart(
         SLICE("{\"type\":\"assistant\",\"message\":{\"content\":[{\"type\":\"text\",\"text\":"
               "\"Look.\"},{\"type\":\"tool_use\",\"id\":\"t1\",\"name\":\"Bash\",\"input\":"
@@ -98,9 +91,8 @@ static void a_tool_call_keeps_its_raw_input(void **state)
     transcript_blocks_fini(&list);
 }
 
-static void a_result_has_its_patch_agent_and_images(void **state)
+TEST(a_result_has_its_patch_agent_and_images)
 {
-    (void)state;
     struct block_list list = take_apart(
         SLICE("{\"type\":\"user\",\"message\":{\"content\":[{\"type\":\"tool_result\","
               "\"tool_use_id\":\"t1\",\"is_error\":true,\"content\":[{\"type\":\"text\",\"text\":"
@@ -121,10 +113,8 @@ static void a_result_has_its_patch_agent_and_images(void **state)
     transcript_blocks_fini(&list);
 }
 
-static void a_queued_command_is_a_prompt_and_other_attachments_are_notes(void **state)
+TEST(a_queued_command_is_a_prompt_and_other_attachments_are_notes)
 {
-    (void)state;
-
     ONE("{\"type\":\"attachment\",\"attachment\":{\"type\":\"queued_command\",\"prompt\":\"and "
         "then?\"}}",
         BLOCK_PROMPT, "and then?");
@@ -132,19 +122,15 @@ static void a_queued_command_is_a_prompt_and_other_attachments_are_notes(void **
         BLOCK_NOTE, "/a/b.c");
 }
 
-static void a_compaction_is_a_boundary_block(void **state)
+TEST(a_compaction_is_a_boundary_block)
 {
-    (void)state;
-
     ONE("{\"type\":\"system\",\"subtype\":\"compact_boundary\",\"content\":\"Conversation "
         "compacted\"}",
         BLOCK_SEAM, "Conversation compacted");
 }
 
-static void an_unreadable_row_is_shown_raw(void **state)
+TEST(an_unreadable_row_is_shown_raw)
 {
-    (void)state;
-
     ONE("{\"type\":\"user\",\"mess", BLOCK_RAW, "{\"type\":\"user\",\"mess");
     ONE("[1,2]", BLOCK_RAW, "[1,2]");
     ONE("", BLOCK_RAW, "");
@@ -154,9 +140,8 @@ static void an_unreadable_row_is_shown_raw(void **state)
         "");
 }
 
-static void values_of_the_wrong_type_do_no_harm(void **state)
+TEST(values_of_the_wrong_type_do_no_harm)
 {
-    (void)state;
     static const char *const rows[] = {
         "{\"type\":\"user\",\"message\":7}",
         "{\"type\":\"user\",\"message\":{\"content\":{\"a\":1}}}",
@@ -178,9 +163,8 @@ static void values_of_the_wrong_type_do_no_harm(void **state)
     }
 }
 
-static void a_message_of_many_texts_takes_linear_time(void **state)
+TEST(a_message_of_many_texts_takes_linear_time)
 {
-    (void)state;
     struct buf row = { 0 };
     const int many = 100000;
 
@@ -229,9 +213,8 @@ static void describe(struct buf *out, const struct block *b)
 }
 
 /* Rows that real clients wrote, one of each shape; a person checked the recorded blocks once. */
-static void real_rows_are_split_as_recorded(void **state)
+TEST(real_rows_are_split_as_recorded)
 {
-    (void)state;
     char *rows = file_text(ROWS_DIR "/claude.jsonl"), *want = file_text(ROWS_DIR "/claude.blocks");
     struct slice rest = { rows, strlen(rows) }, line;
     struct buf got = { 0 };
@@ -250,22 +233,4 @@ static void real_rows_are_split_as_recorded(void **state)
     buf_fini(&got);
     free(rows);
     free(want);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_prompt_is_a_string_or_blocks),
-        cmocka_unit_test(rows_the_client_wrote_for_the_user_are_notes),
-        cmocka_unit_test(commands_and_shell_lines_are_commands),
-        cmocka_unit_test(a_tool_call_keeps_its_raw_input),
-        cmocka_unit_test(a_result_has_its_patch_agent_and_images),
-        cmocka_unit_test(a_queued_command_is_a_prompt_and_other_attachments_are_notes),
-        cmocka_unit_test(a_compaction_is_a_boundary_block),
-        cmocka_unit_test(an_unreadable_row_is_shown_raw),
-        cmocka_unit_test(values_of_the_wrong_type_do_no_harm),
-        cmocka_unit_test(a_message_of_many_texts_takes_linear_time),
-        cmocka_unit_test(real_rows_are_split_as_recorded),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

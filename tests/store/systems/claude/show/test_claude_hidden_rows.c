@@ -52,9 +52,8 @@ static void leaves(struct conversation *t, const char *want)
 #define ROW(content) "{\"message\":{\"content\":[" content "]}}"
 #define PART(id, content) "{\"message\":{\"id\":\"" id "\",\"content\":[" content "]}}"
 
-static void a_call_without_a_result_is_hidden(void **state)
+TEST(a_call_without_a_result_is_hidden)
 {
-    (void)state;
     struct conversation t;
 
     begin(&t);
@@ -66,9 +65,8 @@ static void a_call_without_a_result_is_hidden(void **state)
     leaves(&t, "....u.");
 }
 
-static void calls_in_which_the_session_ended_stay(void **state)
+TEST(calls_in_which_the_session_ended_stay)
 {
-    (void)state;
     struct conversation t;
 
     begin(&t);
@@ -80,9 +78,8 @@ static void calls_in_which_the_session_ended_stay(void **state)
     leaves(&t, ".uc...");
 }
 
-static void a_row_stays_while_one_of_its_calls_has_a_result(void **state)
+TEST(a_row_stays_while_one_of_its_calls_has_a_result)
 {
-    (void)state;
     struct conversation t;
 
     begin(&t);
@@ -93,9 +90,8 @@ static void a_row_stays_while_one_of_its_calls_has_a_result(void **state)
     leaves(&t, "...u.");
 }
 
-static void thoughts_stay_with_the_rest_of_their_message(void **state)
+TEST(thoughts_stay_with_the_rest_of_their_message)
 {
-    (void)state;
     struct conversation t;
 
     begin(&t);
@@ -107,9 +103,8 @@ static void thoughts_stay_with_the_rest_of_their_message(void **state)
     leaves(&t, "...ttt");
 }
 
-static void thoughts_are_hidden_with_their_call(void **state)
+TEST(thoughts_are_hidden_with_their_call)
 {
-    (void)state;
     struct conversation t;
 
     begin(&t);
@@ -119,9 +114,8 @@ static void thoughts_are_hidden_with_their_call(void **state)
     leaves(&t, ".tu.");
 }
 
-static void a_blank_answer_is_hidden(void **state)
+TEST(a_blank_answer_is_hidden)
 {
-    (void)state;
     struct conversation t;
 
     begin(&t);
@@ -133,9 +127,8 @@ static void a_blank_answer_is_hidden(void **state)
     leaves(&t, ".bb..b");
 }
 
-static void a_row_without_blocks_stays(void **state)
+TEST(a_row_without_blocks_stays)
 {
-    (void)state;
     struct conversation t;
 
     begin(&t);
@@ -147,9 +140,8 @@ static void a_row_without_blocks_stays(void **state)
     leaves(&t, "......");
 }
 
-static void only_assistant_rows_are_hidden(void **state)
+TEST(only_assistant_rows_are_hidden)
 {
-    (void)state;
     struct conversation t;
 
     begin(&t);
@@ -157,19 +149,4 @@ static void only_assistant_rows_are_hidden(void **state)
     add(&t, CLAUDE_SYSTEM, ROW(THOUGHT));
     add(&t, CLAUDE_ATTACHMENT, ROW(CALL("1")));
     leaves(&t, "....");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_call_without_a_result_is_hidden),
-        cmocka_unit_test(calls_in_which_the_session_ended_stay),
-        cmocka_unit_test(a_row_stays_while_one_of_its_calls_has_a_result),
-        cmocka_unit_test(thoughts_stay_with_the_rest_of_their_message),
-        cmocka_unit_test(thoughts_are_hidden_with_their_call),
-        cmocka_unit_test(a_blank_answer_is_hidden),
-        cmocka_unit_test(a_row_without_blocks_stays),
-        cmocka_unit_test(only_assistant_rows_are_hidden),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -43,9 +43,8 @@ static void is(struct end *t, enum interruption want, const char *prompt)
     "{\"message\":{\"stop_reason\":\"tool_use\",\"content\":[{\"type\":\"text\",\"text\":\"ok\"}]" \
     "}}"
 
-static void an_answer_ends_the_turn(void **state)
+TEST(an_answer_ends_the_turn)
 {
-    (void)state;
     struct end t = ends();
 
     add(&t, CLAUDE_USER, PROMPT);
@@ -54,9 +53,8 @@ static void an_answer_ends_the_turn(void **state)
     is(&t, INTERRUPTION_NONE, "");
 }
 
-static void an_empty_conversation_is_not_interrupted(void **state)
+TEST(an_empty_conversation_is_not_interrupted)
 {
-    (void)state;
     struct end t = ends();
 
     is(&t, INTERRUPTION_NONE, "");
@@ -65,9 +63,8 @@ static void an_empty_conversation_is_not_interrupted(void **state)
     is(&t, INTERRUPTION_NONE, "");
 }
 
-static void ending_in_a_tool_result_is_an_interrupted_turn(void **state)
+TEST(ending_in_a_tool_result_is_an_interrupted_turn)
 {
-    (void)state;
     struct end t = ends();
 
     add(&t, CLAUDE_ASSISTANT, CALLING);
@@ -76,9 +73,8 @@ static void ending_in_a_tool_result_is_an_interrupted_turn(void **state)
     is(&t, INTERRUPTION_TURN, "");
 }
 
-static void ending_before_a_tool_call_is_an_interrupted_turn(void **state)
+TEST(ending_before_a_tool_call_is_an_interrupted_turn)
 {
-    (void)state;
     struct end t = ends();
 
     add(&t, CLAUDE_USER, PROMPT);
@@ -92,9 +88,8 @@ static void ending_before_a_tool_call_is_an_interrupted_turn(void **state)
     is(&t, INTERRUPTION_TURN, "");
 }
 
-static void an_unanswered_prompt_can_be_retried(void **state)
+TEST(an_unanswered_prompt_can_be_retried)
 {
-    (void)state;
     struct end t = ends();
 
     add(&t, CLAUDE_ASSISTANT, ANSWER);
@@ -105,9 +100,8 @@ static void an_unanswered_prompt_can_be_retried(void **state)
     is(&t, INTERRUPTION_PROMPT, PROMPT);
 }
 
-static void an_api_error_is_no_answer(void **state)
+TEST(an_api_error_is_no_answer)
 {
-    (void)state;
     struct end t = ends();
 
     add(&t, CLAUDE_USER, PROMPT);
@@ -115,9 +109,8 @@ static void an_api_error_is_no_answer(void **state)
     is(&t, INTERRUPTION_PROMPT, PROMPT);
 }
 
-static void a_turn_stopped_by_the_user_is_not_continued(void **state)
+TEST(a_turn_stopped_by_the_user_is_not_continued)
 {
-    (void)state;
     struct end t = ends();
 
     add(&t, CLAUDE_USER, RESULT);
@@ -128,18 +121,16 @@ static void a_turn_stopped_by_the_user_is_not_continued(void **state)
     is(&t, INTERRUPTION_NONE, "");
 }
 
-static void a_turn_that_ended_too_early_is_interrupted(void **state)
+TEST(a_turn_that_ended_too_early_is_interrupted)
 {
-    (void)state;
     struct end t = ends();
 
     add(&t, CLAUDE_USER, SAID("[This turn ended before it finished.]"));
     is(&t, INTERRUPTION_TURN, "");
 }
 
-static void local_commands_need_no_answer(void **state)
+TEST(local_commands_need_no_answer)
 {
-    (void)state;
     struct end t = ends();
 
     add(&t, CLAUDE_ASSISTANT, ANSWER);
@@ -150,9 +141,8 @@ static void local_commands_need_no_answer(void **state)
     is(&t, INTERRUPTION_NONE, "");
 }
 
-static void internal_rows_of_the_client_are_no_prompts(void **state)
+TEST(internal_rows_of_the_client_are_no_prompts)
 {
-    (void)state;
     struct end t = ends();
 
     add(&t, CLAUDE_USER, "{\"isMeta\":true,\"message\":{\"content\":\"note\"}}");
@@ -162,9 +152,8 @@ static void internal_rows_of_the_client_are_no_prompts(void **state)
     is(&t, INTERRUPTION_NONE, "");
 }
 
-static void a_queued_command_is_a_prompt(void **state)
+TEST(a_queued_command_is_a_prompt)
 {
-    (void)state;
     struct end t = ends();
     static const char queued[] =
         "{\"attachment\":{\"type\":\"queued_command\",\"prompt\":\"and\"}}";
@@ -172,22 +161,4 @@ static void a_queued_command_is_a_prompt(void **state)
     add(&t, CLAUDE_ASSISTANT, ANSWER);
     add(&t, CLAUDE_ATTACHMENT, queued);
     is(&t, INTERRUPTION_PROMPT, queued);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_answer_ends_the_turn),
-        cmocka_unit_test(an_empty_conversation_is_not_interrupted),
-        cmocka_unit_test(ending_in_a_tool_result_is_an_interrupted_turn),
-        cmocka_unit_test(ending_before_a_tool_call_is_an_interrupted_turn),
-        cmocka_unit_test(an_unanswered_prompt_can_be_retried),
-        cmocka_unit_test(an_api_error_is_no_answer),
-        cmocka_unit_test(a_turn_stopped_by_the_user_is_not_continued),
-        cmocka_unit_test(a_turn_that_ended_too_early_is_interrupted),
-        cmocka_unit_test(local_commands_need_no_answer),
-        cmocka_unit_test(internal_rows_of_the_client_are_no_prompts),
-        cmocka_unit_test(a_queued_command_is_a_prompt),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

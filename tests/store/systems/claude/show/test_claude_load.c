@@ -52,18 +52,16 @@ static void expect(struct transcript_writer *t, const char *want)
     transcript_writer_end(t);
 }
 
-static void a_cleared_session_is_read_and_flagged(void **state)
+TEST(a_cleared_session_is_read_and_flagged)
 {
-    (void)state;
     struct transcript_writer t = transcript_writer_two_turns();
 
     transcript_writer_raw(&t, "{\"type\":\"last-prompt\",\"leafUuid\":null,\"explicit\":true}\n");
     expect(&t, "u1- a1- u2- a2+cleared-");
 }
 
-static void rows_that_a_resume_does_not_load_are_marked(void **state)
+TEST(rows_that_a_resume_does_not_load_are_marked)
 {
-    (void)state;
     struct transcript_writer t = transcript_writer_two_turns();
 
     transcript_writer_row(
@@ -76,9 +74,8 @@ static void rows_that_a_resume_does_not_load_are_marked(void **state)
     expect(&t, "u1 a1 u2 a2 a3- u4 a4- u5");
 }
 
-static void nothing_of_a_sub_agent_is_marked(void **state)
+TEST(nothing_of_a_sub_agent_is_marked)
 {
-    (void)state;
     struct transcript_writer t;
 
     transcript_writer_begin(&t);
@@ -90,9 +87,8 @@ static void nothing_of_a_sub_agent_is_marked(void **state)
     expect(&t, "u1 a1");
 }
 
-static void messages_kept_by_a_compaction_are_loaded(void **state)
+TEST(messages_kept_by_a_compaction_are_loaded)
 {
-    (void)state;
     struct transcript_writer t = transcript_writer_two_turns();
 
     transcript_writer_row(
@@ -105,17 +101,15 @@ static void messages_kept_by_a_compaction_are_loaded(void **state)
     expect(&t, "u1- a1- u2 a2 c+seam s+summary u3");
 }
 
-static void a_conversation_is_read_from_root_to_leaf(void **state)
+TEST(a_conversation_is_read_from_root_to_leaf)
 {
-    (void)state;
     struct transcript_writer t = transcript_writer_two_turns();
 
     expect(&t, "u1 a1 u2 a2");
 }
 
-static void the_branch_that_a_last_prompt_row_names_is_shown(void **state)
+TEST(the_branch_that_a_last_prompt_row_names_is_shown)
 {
-    (void)state;
     struct transcript_writer t = transcript_writer_two_turns();
 
     transcript_writer_user(&t, "u3", "a1");
@@ -124,9 +118,8 @@ static void the_branch_that_a_last_prompt_row_names_is_shown(void **state)
     expect(&t, "u1 a1+branched u2 a2");
 }
 
-static void a_later_row_that_follows_the_named_one_wins(void **state)
+TEST(a_later_row_that_follows_the_named_one_wins)
 {
-    (void)state;
     struct transcript_writer t = transcript_writer_two_turns();
 
     transcript_writer_raw(&t, "{\"type\":\"last-prompt\",\"leafUuid\":\"a1\",\"explicit\":true}\n");
@@ -135,9 +128,8 @@ static void a_later_row_that_follows_the_named_one_wins(void **state)
     expect(&t, "u1 a1+branched u3 a3");
 }
 
-static void a_branch_without_a_last_prompt_row_is_not_taken(void **state)
+TEST(a_branch_without_a_last_prompt_row_is_not_taken)
 {
-    (void)state;
     struct transcript_writer t = transcript_writer_two_turns();
 
     transcript_writer_raw(&t, "{\"type\":\"last-prompt\",\"leafUuid\":\"a2\"}\n");
@@ -145,9 +137,8 @@ static void a_branch_without_a_last_prompt_row_is_not_taken(void **state)
     expect(&t, "u1 a1+branched u2 a2");
 }
 
-static void a_last_prompt_row_naming_nothing_is_skipped(void **state)
+TEST(a_last_prompt_row_naming_nothing_is_skipped)
 {
-    (void)state;
     struct transcript_writer t = transcript_writer_two_turns();
 
     transcript_writer_raw(&t, "{\"type\":\"last-prompt\",\"leafUuid\":\"a1\",\"explicit\":true}\n");
@@ -155,9 +146,8 @@ static void a_last_prompt_row_naming_nothing_is_skipped(void **state)
     expect(&t, "u1 a1+branched");
 }
 
-static void messages_above_a_compaction_are_shown_too(void **state)
+TEST(messages_above_a_compaction_are_shown_too)
 {
-    (void)state;
     struct transcript_writer t = transcript_writer_two_turns();
 
     transcript_writer_row(&t, "system", "c", "",
@@ -170,9 +160,8 @@ static void messages_above_a_compaction_are_shown_too(void **state)
     expect(&t, "u1- a1- u2- a2- c+seam s+summary a3");
 }
 
-static void a_compaction_that_does_not_name_its_past_follows_the_row_before(void **state)
+TEST(a_compaction_that_does_not_name_its_past_follows_the_row_before)
 {
-    (void)state;
     struct transcript_writer t = transcript_writer_two_turns();
 
     transcript_writer_row(&t, "system", "c", "",
@@ -181,9 +170,8 @@ static void a_compaction_that_does_not_name_its_past_follows_the_row_before(void
     expect(&t, "u1- a1- u2- a2- c+seam u3");
 }
 
-static void a_missing_parent_is_bridged_and_marked(void **state)
+TEST(a_missing_parent_is_bridged_and_marked)
 {
-    (void)state;
     struct transcript_writer t = transcript_writer_two_turns();
 
     transcript_writer_user(&t, "u3", "nowhere");
@@ -191,9 +179,8 @@ static void a_missing_parent_is_bridged_and_marked(void **state)
     expect(&t, "u1 a1 u2 a2 u3+gap a3");
 }
 
-static void a_missing_parent_is_bridged_by_time(void **state)
+TEST(a_missing_parent_is_bridged_by_time)
 {
-    (void)state;
     struct transcript_writer t = transcript_writer_two_turns();
 
     transcript_writer_user(&t, "u3", "a1");
@@ -202,9 +189,8 @@ static void a_missing_parent_is_bridged_by_time(void **state)
     expect(&t, "u1 a1+branched u4+gap");
 }
 
-static void a_cycle_is_cut_where_it_closes(void **state)
+TEST(a_cycle_is_cut_where_it_closes)
 {
-    (void)state;
     struct transcript_writer t;
 
     transcript_writer_begin(&t);
@@ -214,9 +200,8 @@ static void a_cycle_is_cut_where_it_closes(void **state)
     expect(&t, "u0 u1+gap a1");
 }
 
-static void a_row_that_is_its_own_parent_ends_the_path(void **state)
+TEST(a_row_that_is_its_own_parent_ends_the_path)
 {
-    (void)state;
     struct transcript_writer t;
 
     transcript_writer_begin(&t);
@@ -224,9 +209,8 @@ static void a_row_that_is_its_own_parent_ends_the_path(void **state)
     expect(&t, "u1+gap");
 }
 
-static void broken_lines_keep_their_place_in_the_file(void **state)
+TEST(broken_lines_keep_their_place_in_the_file)
 {
-    (void)state;
     struct transcript_writer t;
 
     transcript_writer_begin(&t);
@@ -247,9 +231,8 @@ static void broken_lines_keep_their_place_in_the_file(void **state)
     transcript_writer_end(&t);
 }
 
-static void results_of_parallel_calls_are_included(void **state)
+TEST(results_of_parallel_calls_are_included)
 {
-    (void)state;
     struct transcript_writer t;
     static const char call[] =
         "\"message\":{\"id\":\"m\",\"content\":[{\"type\":\"tool_use\",\"id\":\"%s\"}]}";
@@ -271,9 +254,8 @@ static void results_of_parallel_calls_are_included(void **state)
     expect(&t, "u1 a1 a2 r1 r2 a3");
 }
 
-static void sidechains_and_progress_are_omitted_and_meta_is_marked(void **state)
+TEST(sidechains_and_progress_are_omitted_and_meta_is_marked)
 {
-    (void)state;
     struct transcript_writer t;
 
     transcript_writer_begin(&t);
@@ -285,9 +267,8 @@ static void sidechains_and_progress_are_omitted_and_meta_is_marked(void **state)
     expect(&t, "u1 m1+meta t1");
 }
 
-static void a_tail_equals_the_end_of_the_whole(void **state)
+TEST(a_tail_equals_the_end_of_the_whole)
 {
-    (void)state;
     struct transcript_writer t = transcript_writer_two_turns();
     struct session_ref ref = transcript_writer_ref(&t);
     struct transcript *got;
@@ -308,9 +289,8 @@ static void a_tail_equals_the_end_of_the_whole(void **state)
     transcript_writer_end(&t);
 }
 
-static void a_tail_grows_until_it_holds_a_row(void **state)
+TEST(a_tail_grows_until_it_holds_a_row)
 {
-    (void)state;
     struct transcript_writer t = transcript_writer_two_turns();
     struct session_ref ref = transcript_writer_ref(&t);
     struct transcript *got;
@@ -324,9 +304,8 @@ static void a_tail_grows_until_it_holds_a_row(void **state)
     transcript_writer_end(&t);
 }
 
-static void a_truncated_row_is_stale(void **state)
+TEST(a_truncated_row_is_stale)
 {
-    (void)state;
     struct transcript_writer t = transcript_writer_two_turns();
     struct transcript *got = load(&t);
     struct buf row = { 0 };
@@ -340,9 +319,8 @@ static void a_truncated_row_is_stale(void **state)
     transcript_writer_end(&t);
 }
 
-static void a_long_chain_is_walked_in_bounded_time(void **state)
+TEST(a_long_chain_is_walked_in_bounded_time)
 {
-    (void)state;
     enum { LONG = 50000 };
     struct transcript_writer t;
     char id[16], parent[16] = "";
@@ -362,41 +340,10 @@ static void a_long_chain_is_walked_in_bounded_time(void **state)
     transcript_writer_end(&t);
 }
 
-static void an_empty_file_is_an_empty_conversation(void **state)
+TEST(an_empty_file_is_an_empty_conversation)
 {
-    (void)state;
     struct transcript_writer t;
 
     transcript_writer_begin(&t);
     expect(&t, "");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_cleared_session_is_read_and_flagged),
-        cmocka_unit_test(rows_that_a_resume_does_not_load_are_marked),
-        cmocka_unit_test(nothing_of_a_sub_agent_is_marked),
-        cmocka_unit_test(messages_kept_by_a_compaction_are_loaded),
-        cmocka_unit_test(a_conversation_is_read_from_root_to_leaf),
-        cmocka_unit_test(the_branch_that_a_last_prompt_row_names_is_shown),
-        cmocka_unit_test(a_later_row_that_follows_the_named_one_wins),
-        cmocka_unit_test(a_branch_without_a_last_prompt_row_is_not_taken),
-        cmocka_unit_test(a_last_prompt_row_naming_nothing_is_skipped),
-        cmocka_unit_test(messages_above_a_compaction_are_shown_too),
-        cmocka_unit_test(a_compaction_that_does_not_name_its_past_follows_the_row_before),
-        cmocka_unit_test(a_missing_parent_is_bridged_and_marked),
-        cmocka_unit_test(a_missing_parent_is_bridged_by_time),
-        cmocka_unit_test(a_cycle_is_cut_where_it_closes),
-        cmocka_unit_test(a_row_that_is_its_own_parent_ends_the_path),
-        cmocka_unit_test(broken_lines_keep_their_place_in_the_file),
-        cmocka_unit_test(results_of_parallel_calls_are_included),
-        cmocka_unit_test(sidechains_and_progress_are_omitted_and_meta_is_marked),
-        cmocka_unit_test(a_tail_equals_the_end_of_the_whole),
-        cmocka_unit_test(a_tail_grows_until_it_holds_a_row),
-        cmocka_unit_test(a_truncated_row_is_stale),
-        cmocka_unit_test(a_long_chain_is_walked_in_bounded_time),
-        cmocka_unit_test(an_empty_file_is_an_empty_conversation),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

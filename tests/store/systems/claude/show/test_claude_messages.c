@@ -53,9 +53,8 @@ static void expect(struct transcript_writer *t, const char *want)
     transcript_writer_end(t);
 }
 
-static void a_resume_ends_at_the_resume_leaf(void **state)
+TEST(a_resume_ends_at_the_resume_leaf)
 {
-    (void)state;
     struct transcript_writer t = transcript_writer_two_turns();
 
     transcript_writer_raw(&t, "{\"type\":\"last-prompt\",\"leafUuid\":\"a1\",\"explicit\":true}\n");
@@ -73,9 +72,8 @@ static void a_resume_ends_at_the_resume_leaf(void **state)
 #define RESULT(id)                                                                                 \
     "\"message\":{\"content\":[{\"type\":\"tool_result\",\"tool_use_id\":\"" id "\"}]}"
 
-static void rows_that_a_resume_does_not_load_are_not_returned(void **state)
+TEST(rows_that_a_resume_does_not_load_are_not_returned)
 {
-    (void)state;
     struct transcript_writer t;
     const struct message_query resume = { 0 }, sdk = { .as_sdk = true },
                                first = { .has_limit = true, .limit = 3 };
@@ -100,9 +98,8 @@ static void rows_that_a_resume_does_not_load_are_not_returned(void **state)
     transcript_writer_end(&t);
 }
 
-static void rows_that_bridge_a_gap_are_returned_whoever_wrote_them(void **state)
+TEST(rows_that_bridge_a_gap_are_returned_whoever_wrote_them)
 {
-    (void)state;
     struct transcript_writer t = transcript_writer_two_turns();
 
     transcript_writer_row(&t, "user", "of-team", "a2",
@@ -112,9 +109,8 @@ static void rows_that_bridge_a_gap_are_returned_whoever_wrote_them(void **state)
     expect(&t, "u3");
 }
 
-static void the_last_end_in_the_file_is_the_leaf(void **state)
+TEST(the_last_end_in_the_file_is_the_leaf)
 {
-    (void)state;
     struct transcript_writer t = transcript_writer_two_turns();
 
     transcript_writer_user(&t, "u3", "a1");
@@ -122,9 +118,8 @@ static void the_last_end_in_the_file_is_the_leaf(void **state)
     expect(&t, "u1 a1 u3");
 }
 
-static void pages_count_like_slices(void **state)
+TEST(pages_count_like_slices)
 {
-    (void)state;
     struct transcript_writer t = transcript_writer_two_turns();
 
     expect_query(
@@ -144,9 +139,8 @@ static void pages_count_like_slices(void **state)
     transcript_writer_end(&t);
 }
 
-static void kept_messages_follow_the_anchor(void **state)
+TEST(kept_messages_follow_the_anchor)
 {
-    (void)state;
     struct transcript_writer t = transcript_writer_two_turns();
 
     transcript_writer_row(
@@ -158,9 +152,8 @@ static void kept_messages_follow_the_anchor(void **state)
     expect(&t, "s u2 a2 u3");
 }
 
-static void an_unknown_kept_message_voids_the_kept_segment(void **state)
+TEST(an_unknown_kept_message_voids_the_kept_segment)
 {
-    (void)state;
     struct transcript_writer t = transcript_writer_two_turns();
 
     transcript_writer_row(
@@ -171,9 +164,8 @@ static void an_unknown_kept_message_voids_the_kept_segment(void **state)
     expect(&t, "s");
 }
 
-static void an_older_boundary_keeps_a_segment(void **state)
+TEST(an_older_boundary_keeps_a_segment)
 {
-    (void)state;
     struct transcript_writer t = transcript_writer_two_turns();
 
     transcript_writer_row(
@@ -187,9 +179,8 @@ static void an_older_boundary_keeps_a_segment(void **state)
 
 #define QUEUED(source) "\"attachment\":{\"type\":\"queued_command\",\"prompt\":\"p\"" source "}"
 
-static void an_answered_queued_command_is_returned(void **state)
+TEST(an_answered_queued_command_is_returned)
 {
-    (void)state;
     struct transcript_writer t;
 
     transcript_writer_begin(&t);
@@ -203,9 +194,8 @@ static void an_answered_queued_command_is_returned(void **state)
     expect(&t, "u1 s1+queued a1 u2 s4+queued");
 }
 
-static void the_queue_determines_which_copy_reached_the_agent(void **state)
+TEST(the_queue_determines_which_copy_reached_the_agent)
 {
-    (void)state;
     struct transcript_writer t;
 
     transcript_writer_begin(&t);
@@ -219,9 +209,8 @@ static void the_queue_determines_which_copy_reached_the_agent(void **state)
     expect(&t, "u1 a1 s+queued u2");
 }
 
-static void a_local_command_is_recognised_by_its_caveat(void **state)
+TEST(a_local_command_is_recognised_by_its_caveat)
 {
-    (void)state;
     struct transcript_writer t;
 
     transcript_writer_begin(&t);
@@ -237,9 +226,8 @@ static void a_local_command_is_recognised_by_its_caveat(void **state)
     expect(&t, "n1+local o1+local u1 o2");
 }
 
-static void a_broken_row_is_not_part_of_the_chain(void **state)
+TEST(a_broken_row_is_not_part_of_the_chain)
 {
-    (void)state;
     struct transcript_writer t = transcript_writer_two_turns();
 
     transcript_writer_raw(&t,
@@ -268,9 +256,8 @@ static void large_conversation(struct transcript_writer *t, const char *boundary
     free(pad);
 }
 
-static void rows_before_a_boundary_in_a_large_file_are_not_read(void **state)
+TEST(rows_before_a_boundary_in_a_large_file_are_not_read)
 {
-    (void)state;
     struct transcript_writer t;
 
     large_conversation(&t,
@@ -281,9 +268,8 @@ static void rows_before_a_boundary_in_a_large_file_are_not_read(void **state)
     expect(&t, "u1 u2");
 }
 
-static void a_host_hides_its_call_and_the_result(void **state)
+TEST(a_host_hides_its_call_and_the_result)
 {
-    (void)state;
     struct transcript_writer t;
 
     transcript_writer_begin(&t);
@@ -299,9 +285,8 @@ static void a_host_hides_its_call_and_the_result(void **state)
     expect(&t, "u1 a1 a2");
 }
 
-static void sub_agents_are_listed_by_name_at_any_depth(void **state)
+TEST(sub_agents_are_listed_by_name_at_any_depth)
 {
-    (void)state;
     struct transcript_writer t = transcript_writer_two_turns();
     struct session_ref ref = transcript_writer_ref(&t), sub;
     struct arena a = { 0 };
@@ -328,9 +313,8 @@ static void sub_agents_are_listed_by_name_at_any_depth(void **state)
 }
 
 /* Four ends: an answer, a call without a result, an error, and a row with only a name. */
-static void sub_agents_are_described_by_their_last_rows(void **state)
+TEST(sub_agents_are_described_by_their_last_rows)
 {
-    (void)state;
     struct transcript_writer t = transcript_writer_two_turns();
     struct session_ref ref = transcript_writer_ref(&t);
     struct subagent_list list = { .n = 0 };
@@ -372,27 +356,4 @@ static void sub_agents_are_described_by_their_last_rows(void **state)
     assert_int_equal(x[3].task.n + x[3].outcome.n, 0);
     subagent_list_fini(&list);
     transcript_writer_end(&t);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_resume_ends_at_the_resume_leaf),
-        cmocka_unit_test(rows_that_a_resume_does_not_load_are_not_returned),
-        cmocka_unit_test(rows_that_bridge_a_gap_are_returned_whoever_wrote_them),
-        cmocka_unit_test(the_last_end_in_the_file_is_the_leaf),
-        cmocka_unit_test(pages_count_like_slices),
-        cmocka_unit_test(kept_messages_follow_the_anchor),
-        cmocka_unit_test(an_unknown_kept_message_voids_the_kept_segment),
-        cmocka_unit_test(an_older_boundary_keeps_a_segment),
-        cmocka_unit_test(an_answered_queued_command_is_returned),
-        cmocka_unit_test(the_queue_determines_which_copy_reached_the_agent),
-        cmocka_unit_test(a_local_command_is_recognised_by_its_caveat),
-        cmocka_unit_test(a_broken_row_is_not_part_of_the_chain),
-        cmocka_unit_test(rows_before_a_boundary_in_a_large_file_are_not_read),
-        cmocka_unit_test(a_host_hides_its_call_and_the_result),
-        cmocka_unit_test(sub_agents_are_listed_by_name_at_any_depth),
-        cmocka_unit_test(sub_agents_are_described_by_their_last_rows),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

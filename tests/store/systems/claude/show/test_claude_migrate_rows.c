@@ -15,10 +15,8 @@ static void becomes(enum claude_kind kind, const char *cwd, const char *row, con
     arena_fini(&a);
 }
 
-static void old_kinds_of_attachments_get_their_new_names(void **state)
+TEST(old_kinds_of_attachments_get_their_new_names)
 {
-    (void)state;
-
     becomes(CLAUDE_ATTACHMENT, "/w",
             "{\"n\":1.0,\"attachment\":{\"type\":\"new_file\",\"filename\":\"/w/a/b.c\"},\"m\":2}",
             "{\"n\":1.0,\"attachment\":{\"type\":\"file\",\"filename\":\"/w/a/b.c\","
@@ -28,10 +26,8 @@ static void old_kinds_of_attachments_get_their_new_names(void **state)
             "{\"attachment\":{\"type\":\"directory\",\"path\":\"/w/a\",\"displayPath\":\"a\"}}");
 }
 
-static void a_missing_shown_path_is_filled_in(void **state)
+TEST(a_missing_shown_path_is_filled_in)
 {
-    (void)state;
-
     becomes(CLAUDE_ATTACHMENT, "/w",
             "{\"attachment\":{\"type\":\"edited_text_file\",\"filename\":\"/w/a\"}}",
             "{\"attachment\":{\"type\":\"edited_text_file\",\"filename\":\"/w/a\","
@@ -51,10 +47,8 @@ static void shown(const char *cwd, const char *path, const char *want)
 }
 
 /* The results of node's path.relative. */
-static void shown_paths_are_relative_to_the_directory(void **state)
+TEST(shown_paths_are_relative_to_the_directory)
 {
-    (void)state;
-
     shown("/w/a", "/w/a/x", "x");
     shown("/w/a/", "/w/a/x", "x");
     shown("/w/a", "/w/ab", "../ab");
@@ -68,10 +62,8 @@ static void shown_paths_are_relative_to_the_directory(void **state)
     shown("", "/x/y", "/x/y");
 }
 
-static void an_unknown_permission_mode_is_removed(void **state)
+TEST(an_unknown_permission_mode_is_removed)
 {
-    (void)state;
-
     becomes(CLAUDE_USER, "/w", "{\"a\":1,\"permissionMode\":\"yolo\",\"b\":2}",
             "{\"a\":1,\"b\":2}");
     becomes(CLAUDE_USER, "/w", "{\"permissionMode\":7}", "{}");
@@ -80,9 +72,8 @@ static void an_unknown_permission_mode_is_removed(void **state)
             "{\"permissionMode\":\"yolo\"}");
 }
 
-static void everything_else_is_borrowed(void **state)
+TEST(everything_else_is_borrowed)
 {
-    (void)state;
     static const char *const rows[] = {
         "{\"attachment\":{\"type\":\"date\"}}",
         "{\"attachment\":{\"type\":\"file\",\"filename\":\"/w/a\",\"displayPath\":\"b\"}}",
@@ -100,16 +91,4 @@ static void everything_else_is_borrowed(void **state)
         assert_int_equal(got.n, row.n);
         arena_fini(&a);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(old_kinds_of_attachments_get_their_new_names),
-        cmocka_unit_test(a_missing_shown_path_is_filled_in),
-        cmocka_unit_test(shown_paths_are_relative_to_the_directory),
-        cmocka_unit_test(an_unknown_permission_mode_is_removed),
-        cmocka_unit_test(everything_else_is_borrowed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

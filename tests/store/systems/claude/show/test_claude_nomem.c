@@ -38,9 +38,8 @@ static bool validate_deep(void *arg)
     return json_valid(*(struct slice *)arg);
 }
 
-static void a_deep_text_is_not_valid(void **state)
+TEST(a_deep_text_is_not_valid)
 {
-    (void)state;
     enum { DEEP = 5000 };
     static char text[2 * DEEP];
     struct slice whole = { text, sizeof text };
@@ -60,9 +59,8 @@ static bool decode(void *arg)
     return ok;
 }
 
-static void an_escaped_string_has_no_text(void **state)
+TEST(an_escaped_string_has_no_text)
 {
-    (void)state;
     struct slice escaped = SLICE("\"a\\nb\""), broken = SLICE("\"a\xFF\"");
 
     fails_until_there_is_memory(decode, &escaped);
@@ -79,9 +77,8 @@ static bool compose(void *arg)
     return ok;
 }
 
-static void a_text_is_not_composed(void **state)
+TEST(a_text_is_not_composed)
 {
-    (void)state;
     struct slice text = SLICE("e\xCC\x81\xFF"
                               "e\xCC\x81");
 
@@ -105,10 +102,8 @@ static bool write_row(void *arg)
     return ok;
 }
 
-static void the_first_failure_of_a_writer_sticks(void **state)
+TEST(the_first_failure_of_a_writer_sticks)
 {
-    (void)state;
-
     fails_until_there_is_memory(write_row, NULL);
 }
 
@@ -124,10 +119,8 @@ static bool edit_row(void *arg)
     return ok;
 }
 
-static void an_edit_is_complete_or_absent(void **state)
+TEST(an_edit_is_complete_or_absent)
 {
-    (void)state;
-
     fails_until_there_is_memory(edit_row, NULL);
 }
 
@@ -151,9 +144,8 @@ static bool restore_session(void *arg)
     return true;
 }
 
-static void a_session_is_restored_whole_or_not_at_all(void **state)
+TEST(a_session_is_restored_whole_or_not_at_all)
 {
-    (void)state;
     struct transcript_writer t;
 
     transcript_writer_begin(&t);
@@ -213,9 +205,8 @@ static bool check_session(void *arg)
     return true;
 }
 
-static void no_damage_is_overlooked(void **state)
+TEST(no_damage_is_overlooked)
 {
-    (void)state;
     struct transcript_writer t;
 
     transcript_writer_begin(&t);
@@ -228,18 +219,4 @@ static void no_damage_is_overlooked(void **state)
 
     fails_until_there_is_memory(check_session, &ref);
     transcript_writer_end(&t);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_deep_text_is_not_valid),
-        cmocka_unit_test(an_escaped_string_has_no_text),
-        cmocka_unit_test(a_text_is_not_composed),
-        cmocka_unit_test(the_first_failure_of_a_writer_sticks),
-        cmocka_unit_test(an_edit_is_complete_or_absent),
-        cmocka_unit_test(a_session_is_restored_whole_or_not_at_all),
-        cmocka_unit_test(no_damage_is_overlooked),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

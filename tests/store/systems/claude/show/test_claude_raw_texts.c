@@ -238,13 +238,12 @@ static void compare(struct slice row, const struct raw_texts *raw)
     arena_fini(&a);
 }
 
-static void they_are_those_of_the_blocks(void **state)
+TEST(they_are_those_of_the_blocks)
 {
     enum { ROWS = 20000 };
     struct maker m = { .dice = 88172645463325252u };
     size_t said = 0;
 
-    (void)state;
     for (int i = 0; i < ROWS; i++) {
         struct raw_texts raw;
 
@@ -269,7 +268,7 @@ static void they_are_those_of_the_blocks(void **state)
     buf_fini(&m.out);
 }
 
-static void ordinary_rows_need_no_decoding(void **state)
+TEST(ordinary_rows_need_no_decoding)
 {
     static const char *const rows[] = {
         "{\"type\":\"user\",\"message\":{\"role\":\"user\",\"content\":\"fix\\nit\"},\"uuid\":"
@@ -282,18 +281,8 @@ static void ordinary_rows_need_no_decoding(void **state)
     };
     struct raw_texts raw;
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         assert_true(claude_raw_texts(slice_of(rows[i]), &raw));
         assert_int_equal(raw.n, 1);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(they_are_those_of_the_blocks),
-        cmocka_unit_test(ordinary_rows_need_no_decoding),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,9 +36,8 @@ static void last_says(const struct restore *r, const char *path, const char *wan
     assert_true(json_string_is(value, want));
 }
 
-static void a_client_killed_in_a_tool_is_told_to_continue(void **state)
+TEST(a_client_killed_in_a_tool_is_told_to_continue)
 {
-    (void)state;
     struct transcript_writer t;
     struct restore r = recorded(&t, "cut-in-a-tool");
 
@@ -50,9 +49,8 @@ static void a_client_killed_in_a_tool_is_told_to_continue(void **state)
     transcript_writer_end(&t);
 }
 
-static void a_client_killed_before_any_answer_leaves_its_prompt(void **state)
+TEST(a_client_killed_before_any_answer_leaves_its_prompt)
 {
-    (void)state;
     struct transcript_writer t;
     struct restore r = recorded(&t, "never-answered");
     struct slice value;
@@ -66,9 +64,8 @@ static void a_client_killed_before_any_answer_leaves_its_prompt(void **state)
     transcript_writer_end(&t);
 }
 
-static void a_turn_stopped_by_the_user_is_complete(void **state)
+TEST(a_turn_stopped_by_the_user_is_complete)
 {
-    (void)state;
     struct transcript_writer t;
     struct restore r = recorded(&t, "stopped-by-person");
 
@@ -79,9 +76,8 @@ static void a_turn_stopped_by_the_user_is_complete(void **state)
     transcript_writer_end(&t);
 }
 
-static void after_a_rewind_only_the_new_branch_is_restored(void **state)
+TEST(after_a_rewind_only_the_new_branch_is_restored)
 {
-    (void)state;
     struct transcript_writer t;
     struct restore r = recorded(&t, "rewound");
     struct slice value;
@@ -101,15 +97,4 @@ static void after_a_rewind_only_the_new_branch_is_restored(void **state)
     assert_int_equal(r.file_history, 3);
     restore_fini(&r);
     transcript_writer_end(&t);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_client_killed_in_a_tool_is_told_to_continue),
-        cmocka_unit_test(a_client_killed_before_any_answer_leaves_its_prompt),
-        cmocka_unit_test(a_turn_stopped_by_the_user_is_complete),
-        cmocka_unit_test(after_a_rewind_only_the_new_branch_is_restored),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -75,17 +75,15 @@ static void last_prompt(struct transcript_writer *t, const char *leaf, const cha
     transcript_writer_raw(t, row);
 }
 
-static void the_whole_conversation_is_restored(void **state)
+TEST(the_whole_conversation_is_restored)
 {
-    (void)state;
     struct transcript_writer t = transcript_writer_two_turns();
 
     gives(&t, "u1 a1 u2 a2");
 }
 
-static void rows_are_restored_byte_for_byte(void **state)
+TEST(rows_are_restored_byte_for_byte)
 {
-    (void)state;
     struct transcript_writer t;
     struct restore r;
     static const char row[] = "{ \"type\":\"user\",\"uuid\":\"u1\",\"n\":1e400,\"s\":\"\\ud800\","
@@ -103,9 +101,8 @@ static void rows_are_restored_byte_for_byte(void **state)
 }
 
 /* Above 5 MiB a boundary makes the rows before it unreachable; a requested leaf is found all the same. */
-static void before_the_boundary_of_a_large_file_only_the_named_leaf_is_restored(void **state)
+TEST(before_the_boundary_of_a_large_file_only_the_named_leaf_is_restored)
 {
-    (void)state;
     struct transcript_writer t;
     char *pad = malloc(6 << 20);
 
@@ -126,18 +123,16 @@ static void before_the_boundary_of_a_large_file_only_the_named_leaf_is_restored(
     gives(&t, "u2 a2");
 }
 
-static void the_conversation_ends_at_an_explicit_leaf(void **state)
+TEST(the_conversation_ends_at_an_explicit_leaf)
 {
-    (void)state;
     struct transcript_writer t = transcript_writer_two_turns();
 
     last_prompt(&t, "\"a1\"", ",\"explicit\":true");
     gives(&t, "u1 a1");
 }
 
-static void a_row_added_after_the_leaf_later_counts(void **state)
+TEST(a_row_added_after_the_leaf_later_counts)
 {
-    (void)state;
     struct transcript_writer t = transcript_writer_two_turns();
 
     last_prompt(&t, "\"a1\"", ",\"explicit\":true");
@@ -147,9 +142,8 @@ static void a_row_added_after_the_leaf_later_counts(void **state)
     gives(&t, "u1 a1 u3 a3");
 }
 
-static void a_branch_named_by_no_last_prompt_is_ignored(void **state)
+TEST(a_branch_named_by_no_last_prompt_is_ignored)
 {
-    (void)state;
     struct transcript_writer t = transcript_writer_two_turns();
 
     last_prompt(&t, "\"a2\"", "");
@@ -158,9 +152,8 @@ static void a_branch_named_by_no_last_prompt_is_ignored(void **state)
     gives(&t, "u1 a1 u2 a2");
 }
 
-static void a_null_leaf_begins_a_new_conversation(void **state)
+TEST(a_null_leaf_begins_a_new_conversation)
 {
-    (void)state;
     struct transcript_writer t = transcript_writer_two_turns();
 
     last_prompt(&t, "null", ",\"explicit\":true");
@@ -169,9 +162,8 @@ static void a_null_leaf_begins_a_new_conversation(void **state)
     gives(&t, "u3 +none");
 }
 
-static void an_unknown_leaf_is_no_leaf(void **state)
+TEST(an_unknown_leaf_is_no_leaf)
 {
-    (void)state;
     struct transcript_writer t = transcript_writer_two_turns();
 
     last_prompt(&t, "\"a1\"", ",\"explicit\":true");
@@ -183,9 +175,8 @@ static void an_unknown_leaf_is_no_leaf(void **state)
     gives(&t, "u1 a1 u2 a2");
 }
 
-static void an_ordinary_leaf_is_superseded_by_any_later_row(void **state)
+TEST(an_ordinary_leaf_is_superseded_by_any_later_row)
 {
-    (void)state;
     struct transcript_writer t = transcript_writer_two_turns();
 
     last_prompt(&t, "\"a1\"", "");
@@ -194,9 +185,8 @@ static void an_ordinary_leaf_is_superseded_by_any_later_row(void **state)
     gives(&t, "u1 a1");
 }
 
-static void an_ordinary_leaf_that_repeats_an_explicit_one_changes_nothing(void **state)
+TEST(an_ordinary_leaf_that_repeats_an_explicit_one_changes_nothing)
 {
-    (void)state;
     struct transcript_writer t = transcript_writer_two_turns();
 
     last_prompt(&t, "\"a1\"", ",\"explicit\":true");
@@ -206,9 +196,8 @@ static void an_ordinary_leaf_that_repeats_an_explicit_one_changes_nothing(void *
     gives(&t, "u1 a1 u2 a2");
 }
 
-static void a_later_branch_beside_an_explicit_leaf_does_not_count(void **state)
+TEST(a_later_branch_beside_an_explicit_leaf_does_not_count)
 {
-    (void)state;
     struct transcript_writer t = transcript_writer_two_turns();
 
     last_prompt(&t, "\"a1\"", ",\"explicit\":true");
@@ -218,9 +207,8 @@ static void a_later_branch_beside_an_explicit_leaf_does_not_count(void **state)
 }
 
 /* Rows before a boundary that kept messages are lost for the client, and so is a leaf among them. */
-static void a_leaf_before_a_compaction_is_no_leaf(void **state)
+TEST(a_leaf_before_a_compaction_is_no_leaf)
 {
-    (void)state;
     struct transcript_writer t = transcript_writer_two_turns();
 
     transcript_writer_row(
@@ -238,9 +226,8 @@ static void a_leaf_before_a_compaction_is_no_leaf(void **state)
     gives(&t, "c s u2 a2 u3 a3");
 }
 
-static void without_last_prompts_the_last_row_counts(void **state)
+TEST(without_last_prompts_the_last_row_counts)
 {
-    (void)state;
     struct transcript_writer t = transcript_writer_two_turns();
 
     transcript_writer_user(&t, "u3", "a1");
@@ -248,9 +235,8 @@ static void without_last_prompts_the_last_row_counts(void **state)
     gives(&t, "u1 a1 u3 a3");
 }
 
-static void another_message_can_be_requested(void **state)
+TEST(another_message_can_be_requested)
 {
-    (void)state;
     struct transcript_writer t = transcript_writer_two_turns();
     struct restore r;
     struct err e = { 0 };
@@ -266,9 +252,8 @@ static void another_message_can_be_requested(void **state)
     transcript_writer_end(&t);
 }
 
-static void a_unique_id_prefix_is_enough(void **state)
+TEST(a_unique_id_prefix_is_enough)
 {
-    (void)state;
     struct transcript_writer t = transcript_writer_two_turns();
 
     transcript_writer_user(&t, "long-name-1", "a1");
@@ -277,9 +262,8 @@ static void a_unique_id_prefix_is_enough(void **state)
     gives(&t, "u1 a1 long-name-1 other-name");
 }
 
-static void a_row_without_its_parent_starts_anew_after_a_pause(void **state)
+TEST(a_row_without_its_parent_starts_anew_after_a_pause)
 {
-    (void)state;
     struct transcript_writer t = transcript_writer_two_turns();
 
     t.rows = 8; /* five seconds after a2 */
@@ -292,9 +276,8 @@ static void a_row_without_its_parent_starts_anew_after_a_pause(void **state)
 }
 
 /* The row with the nearest earlier time anywhere in the file, the first of equal times, never one of a sub-agent. */
-static void a_row_without_its_parent_follows_the_nearest_time(void **state)
+TEST(a_row_without_its_parent_follows_the_nearest_time)
 {
-    (void)state;
     struct transcript_writer t = transcript_writer_two_turns();
 
     transcript_writer_row(&t, "user", "side", "a2",
@@ -309,9 +292,8 @@ static void a_row_without_its_parent_follows_the_nearest_time(void **state)
     gives(&t, "u1 a1 u2 a2 u5 a5 a6");
 }
 
-static void an_answer_without_its_parent_follows_the_row_before(void **state)
+TEST(an_answer_without_its_parent_follows_the_row_before)
 {
-    (void)state;
     struct transcript_writer t = transcript_writer_two_turns();
 
     transcript_writer_row(&t, "attachment", "t1", "lost", "\"attachment\":{\"type\":\"date\"}");
@@ -319,9 +301,8 @@ static void an_answer_without_its_parent_follows_the_row_before(void **state)
     gives(&t, "u1 a1 u2 a2 t1 a3");
 }
 
-static void a_cycle_ends_the_path(void **state)
+TEST(a_cycle_ends_the_path)
 {
-    (void)state;
     struct transcript_writer t;
 
     transcript_writer_begin(&t);
@@ -332,9 +313,8 @@ static void a_cycle_ends_the_path(void **state)
     gives(&t, "u1 a1 u2 a2");
 }
 
-static void a_session_without_messages_is_not_found(void **state)
+TEST(a_session_without_messages_is_not_found)
 {
-    (void)state;
     struct transcript_writer t;
     struct restore r;
     struct err e = { 0 };
@@ -346,9 +326,8 @@ static void a_session_without_messages_is_not_found(void **state)
     transcript_writer_end(&t);
 }
 
-static void an_interrupted_turn_ends_with_a_message_to_continue(void **state)
+TEST(an_interrupted_turn_ends_with_a_message_to_continue)
 {
-    (void)state;
     struct transcript_writer t = transcript_writer_two_turns();
     struct restore r;
     char got[1024];
@@ -374,9 +353,8 @@ static void an_interrupted_turn_ends_with_a_message_to_continue(void **state)
 }
 
 /* Each call without a result gets one; a requested leaf ends there. */
-static void a_session_that_ended_in_its_calls_keeps_them(void **state)
+TEST(a_session_that_ended_in_its_calls_keeps_them)
 {
-    (void)state;
     struct transcript_writer t = transcript_writer_two_turns();
 
     transcript_writer_row(
@@ -395,9 +373,8 @@ static void a_session_that_ended_in_its_calls_keeps_them(void **state)
     transcript_writer_end(&t);
 }
 
-static void an_unanswered_prompt_is_returned(void **state)
+TEST(an_unanswered_prompt_is_returned)
 {
-    (void)state;
     struct transcript_writer t = transcript_writer_two_turns();
     struct restore r;
     char got[1024];
@@ -413,34 +390,4 @@ static void an_unanswered_prompt_is_returned(void **state)
     assert_true(json_get(r.prompt_json, "uuid", &value) && json_string_is(value, "u3"));
     restore_fini(&r);
     transcript_writer_end(&t);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_whole_conversation_is_restored),
-        cmocka_unit_test(rows_are_restored_byte_for_byte),
-        cmocka_unit_test(before_the_boundary_of_a_large_file_only_the_named_leaf_is_restored),
-        cmocka_unit_test(the_conversation_ends_at_an_explicit_leaf),
-        cmocka_unit_test(a_row_added_after_the_leaf_later_counts),
-        cmocka_unit_test(a_branch_named_by_no_last_prompt_is_ignored),
-        cmocka_unit_test(a_null_leaf_begins_a_new_conversation),
-        cmocka_unit_test(an_unknown_leaf_is_no_leaf),
-        cmocka_unit_test(an_ordinary_leaf_is_superseded_by_any_later_row),
-        cmocka_unit_test(an_ordinary_leaf_that_repeats_an_explicit_one_changes_nothing),
-        cmocka_unit_test(a_later_branch_beside_an_explicit_leaf_does_not_count),
-        cmocka_unit_test(a_leaf_before_a_compaction_is_no_leaf),
-        cmocka_unit_test(without_last_prompts_the_last_row_counts),
-        cmocka_unit_test(another_message_can_be_requested),
-        cmocka_unit_test(a_unique_id_prefix_is_enough),
-        cmocka_unit_test(a_row_without_its_parent_starts_anew_after_a_pause),
-        cmocka_unit_test(a_row_without_its_parent_follows_the_nearest_time),
-        cmocka_unit_test(an_answer_without_its_parent_follows_the_row_before),
-        cmocka_unit_test(a_cycle_ends_the_path),
-        cmocka_unit_test(a_session_without_messages_is_not_found),
-        cmocka_unit_test(an_interrupted_turn_ends_with_a_message_to_continue),
-        cmocka_unit_test(a_session_that_ended_in_its_calls_keeps_them),
-        cmocka_unit_test(an_unanswered_prompt_is_returned),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

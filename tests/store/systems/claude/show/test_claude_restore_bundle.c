@@ -21,9 +21,8 @@ static enum err_code restore_at(struct transcript_writer *t, struct slice at, st
     return claude_restore(&somewhere, &ref, at, out, e);
 }
 
-static void todos_are_those_of_the_last_call(void **state)
+TEST(todos_are_those_of_the_last_call)
 {
-    (void)state;
     struct transcript_writer t = transcript_writer_two_turns();
     struct restore r;
 
@@ -51,9 +50,8 @@ static void todos_are_those_of_the_last_call(void **state)
     transcript_writer_end(&t);
 }
 
-static void skills_are_complete_and_the_last_of_a_name_counts(void **state)
+TEST(skills_are_complete_and_the_last_of_a_name_counts)
 {
-    (void)state;
     struct transcript_writer t = transcript_writer_two_turns();
     struct restore r;
     struct slice value;
@@ -75,9 +73,8 @@ static void skills_are_complete_and_the_last_of_a_name_counts(void **state)
     transcript_writer_end(&t);
 }
 
-static void a_listing_that_the_conversation_still_has_is_not_repeated(void **state)
+TEST(a_listing_that_the_conversation_still_has_is_not_repeated)
 {
-    (void)state;
     struct transcript_writer t = transcript_writer_two_turns();
     struct restore r;
 
@@ -116,9 +113,8 @@ static void state_rows_are(struct transcript_writer *t, const char *at, const ch
     restore_fini(&r);
 }
 
-static void collapsed_context_and_attribution_are_restored(void **state)
+TEST(collapsed_context_and_attribution_are_restored)
 {
-    (void)state;
     struct transcript_writer t = transcript_writer_two_turns();
 
     state_rows_are(&t, "", "");
@@ -139,9 +135,8 @@ static void collapsed_context_and_attribution_are_restored(void **state)
     transcript_writer_end(&t);
 }
 
-static void replacements_are_those_of_the_session_itself(void **state)
+TEST(replacements_are_those_of_the_session_itself)
 {
-    (void)state;
     struct transcript_writer t = transcript_writer_two_turns();
     struct restore r;
 
@@ -160,9 +155,8 @@ static void replacements_are_those_of_the_session_itself(void **state)
     transcript_writer_end(&t);
 }
 
-static void the_state_of_the_session_is_that_of_its_last_rows(void **state)
+TEST(the_state_of_the_session_is_that_of_its_last_rows)
 {
-    (void)state;
     struct transcript_writer t = transcript_writer_two_turns();
     struct restore r;
     char rows[9000];
@@ -213,9 +207,8 @@ static enum err_code resume_at(struct transcript_writer *t, const char *id, stru
     return rc;
 }
 
-static void resuming_before_a_compaction_is_refused(void **state)
+TEST(resuming_before_a_compaction_is_refused)
 {
-    (void)state;
     struct transcript_writer t = transcript_writer_two_turns();
     struct err e;
 
@@ -233,18 +226,4 @@ static void resuming_before_a_compaction_is_refused(void **state)
     assert_int_equal(resume_at(&t, "a2", &e), ERR_OK);
     assert_int_equal(resume_at(&t, "s", &e), ERR_OK);
     transcript_writer_end(&t);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(todos_are_those_of_the_last_call),
-        cmocka_unit_test(skills_are_complete_and_the_last_of_a_name_counts),
-        cmocka_unit_test(a_listing_that_the_conversation_still_has_is_not_repeated),
-        cmocka_unit_test(collapsed_context_and_attribution_are_restored),
-        cmocka_unit_test(replacements_are_those_of_the_session_itself),
-        cmocka_unit_test(the_state_of_the_session_is_that_of_its_last_rows),
-        cmocka_unit_test(resuming_before_a_compaction_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

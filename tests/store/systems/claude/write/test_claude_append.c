@@ -64,7 +64,9 @@ static enum err_code append(struct shop *s, const char *rows, struct host_append
     return host_append(s->store, &s->ref, &req, &s->a, done, NULL);
 }
 
-static void a_new_session_begins_as_the_client_begins_it(void **state)
+#define CASE(name) TEST_WITH(name, set_up, tear_down)
+
+CASE(a_new_session_begins_as_the_client_begins_it)
 {
     struct shop *s = *state;
     size_t n;
@@ -81,7 +83,7 @@ static void a_new_session_begins_as_the_client_begins_it(void **state)
     free(text);
 }
 
-static void the_title_and_the_directory_come_with_the_first_message(void **state)
+CASE(the_title_and_the_directory_come_with_the_first_message)
 {
     struct shop *s = *state;
     struct host_appended done;
@@ -105,7 +107,7 @@ static void the_title_and_the_directory_come_with_the_first_message(void **state
     free(text);
 }
 
-static void an_id_is_given_once(void **state)
+CASE(an_id_is_given_once)
 {
     struct shop *s = *state;
     const struct host_create same = { .id = SLICE(ID) }, path = { .id = SLICE("../" ID) },
@@ -117,7 +119,7 @@ static void an_id_is_given_once(void **state)
     assert_int_equal(host_create(s->store, &other, &s->a, &made, NULL), ERR_USAGE);
 }
 
-static void a_field_without_a_place_is_named(void **state)
+CASE(a_field_without_a_place_is_named)
 {
     struct shop *s = *state;
     const struct host_create req = { .model = SLICE("m"), .parent = SLICE(ID) };
@@ -129,7 +131,7 @@ static void a_field_without_a_place_is_named(void **state)
     assert_true(claude_is_uuid(made.id));
 }
 
-static void rows_follow_the_previous_row_and_keep_their_bytes(void **state)
+CASE(rows_follow_the_previous_row_and_keep_their_bytes)
 {
     struct shop *s = *state;
     struct host_appended done;
@@ -155,7 +157,7 @@ static void rows_follow_the_previous_row_and_keep_their_bytes(void **state)
     free(text);
 }
 
-static void one_bad_row_refuses_all(void **state)
+CASE(one_bad_row_refuses_all)
 {
     struct shop *s = *state;
     struct host_appended done;
@@ -171,7 +173,7 @@ static void one_bad_row_refuses_all(void **state)
     free(after);
 }
 
-static void a_long_row_does_not_push_the_title_out_of_the_window(void **state)
+CASE(a_long_row_does_not_push_the_title_out_of_the_window)
 {
     struct shop *s = *state;
     struct host_appended done;
@@ -229,7 +231,7 @@ static void append_long(struct shop *s, const char *type, size_t n)
     "{\"type\":\"user\",\"uuid\":\"" id "\",\"message\":{\"role\":\"user\",\"content\":\"x\"}}\n"
 #define LEAF(id) "{\"type\":\"last-prompt\",\"lastPrompt\":\"x\",\"leafUuid\":\"" id "\"}\n"
 
-static void a_rewritten_leaf_is_the_current_one(void **state)
+CASE(a_rewritten_leaf_is_the_current_one)
 {
     struct shop *s = *state;
     struct host_appended done;
@@ -248,7 +250,7 @@ static void a_rewritten_leaf_is_the_current_one(void **state)
     free(text);
 }
 
-static void a_setting_rewrites_the_current_leaf_too(void **state)
+CASE(a_setting_rewrites_the_current_leaf_too)
 {
     struct shop *s = *state;
     const struct host_setting tag = { SLICE("tag"), SLICE("t") };
@@ -269,7 +271,7 @@ static void a_setting_rewrites_the_current_leaf_too(void **state)
     free(text);
 }
 
-static void an_existing_row_is_not_written_again(void **state)
+CASE(an_existing_row_is_not_written_again)
 {
     struct shop *s = *state;
     struct host_appended done;
@@ -291,7 +293,7 @@ static void an_existing_row_is_not_written_again(void **state)
     free(text);
 }
 
-static void only_a_complete_row_counts_as_existing(void **state)
+CASE(only_a_complete_row_counts_as_existing)
 {
     struct shop *s = *state;
     struct host_appended done;
@@ -314,7 +316,7 @@ static void only_a_complete_row_counts_as_existing(void **state)
     free(text);
 }
 
-static void an_invalid_id_is_replaced(void **state)
+CASE(an_invalid_id_is_replaced)
 {
     struct shop *s = *state;
     struct host_appended done;
@@ -346,7 +348,7 @@ static void *append_many(void *arg)
     return (void *)failed; /* NOLINT */
 }
 
-static void rows_of_many_hosts_are_one_conversation(void **state)
+CASE(rows_of_many_hosts_are_one_conversation)
 {
     struct shop *s = *state;
     pthread_t thread[HOSTS];
@@ -376,7 +378,7 @@ static char *agent_file(struct shop *s, const char *name)
     return folder_get(&s->folder, path, &n);
 }
 
-static void rows_of_a_sub_agent_go_into_its_own_file(void **state)
+CASE(rows_of_a_sub_agent_go_into_its_own_file)
 {
     struct shop *s = *state;
     struct host_appended done;
@@ -404,7 +406,7 @@ static void rows_of_a_sub_agent_go_into_its_own_file(void **state)
     free(agent);
 }
 
-static void a_row_of_a_sub_agent_without_a_file_is_refused(void **state)
+CASE(a_row_of_a_sub_agent_without_a_file_is_refused)
 {
     static const char *const bad[] = {
         "{\"type\":\"user\",\"isSidechain\":true,\"message\":{}}",
@@ -426,7 +428,7 @@ static void a_row_of_a_sub_agent_without_a_file_is_refused(void **state)
 }
 
 /* Sidechains as old clients wrote them: a chain of their own in the session's file. */
-static void a_sidechain_in_the_session_does_not_lead_the_conversation_away(void **state)
+CASE(a_sidechain_in_the_session_does_not_lead_the_conversation_away)
 {
     struct shop *s = *state;
     struct host_appended done;
@@ -440,7 +442,7 @@ static void a_sidechain_in_the_session_does_not_lead_the_conversation_away(void 
     assert_int_equal(restored(s), 2);
 }
 
-static void settings_are_rows_and_one_invalid_setting_refuses_all(void **state)
+CASE(settings_are_rows_and_one_invalid_setting_refuses_all)
 {
     struct shop *s = *state;
     const struct host_setting good[] = { { SLICE("title"), SLICE("T") },
@@ -459,37 +461,4 @@ static void settings_are_rows_and_one_invalid_setting_refuses_all(void **state)
                            "\"}\n{\"type\":\"agent-name\",\"agentName\":\"\",\"sessionId\":"));
     assert_null(strstr(text, "\"U\""));
     free(text);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_new_session_begins_as_the_client_begins_it, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(an_id_is_given_once, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_field_without_a_place_is_named, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(rows_follow_the_previous_row_and_keep_their_bytes, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(one_bad_row_refuses_all, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_long_row_does_not_push_the_title_out_of_the_window,
-                                        set_up, tear_down),
-        cmocka_unit_test_setup_teardown(the_title_and_the_directory_come_with_the_first_message,
-                                        set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_rewritten_leaf_is_the_current_one, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_setting_rewrites_the_current_leaf_too, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(an_existing_row_is_not_written_again, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(only_a_complete_row_counts_as_existing, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(an_invalid_id_is_replaced, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(rows_of_many_hosts_are_one_conversation, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(rows_of_a_sub_agent_go_into_its_own_file, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(a_row_of_a_sub_agent_without_a_file_is_refused, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(
-            a_sidechain_in_the_session_does_not_lead_the_conversation_away, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(settings_are_rows_and_one_invalid_setting_refuses_all,
-                                        set_up, tear_down),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -107,7 +107,9 @@ static struct rewind_plan plan_of(struct shop *s, const char *message)
     return plan;
 }
 
-static void a_rewind_restores_the_first_saved_content(void **state)
+#define CASE(name) TEST_WITH(name, set_up, tear_down)
+
+CASE(a_rewind_restores_the_first_saved_content)
 {
     struct shop *s = *state;
     const char *const first[] = { s->file }, *const both[] = { s->file, s->fresh };
@@ -133,7 +135,7 @@ static void a_rewind_restores_the_first_saved_content(void **state)
     rewind_plan_fini(&two);
 }
 
-static void unchanged_files_are_saved_once(void **state)
+CASE(unchanged_files_are_saved_once)
 {
     struct shop *s = *state;
     const char *const file[] = { s->file };
@@ -150,7 +152,7 @@ static void unchanged_files_are_saved_once(void **state)
     rewind_plan_fini(&two);
 }
 
-static void unknown_prompts_and_files_are_refused(void **state)
+CASE(unknown_prompts_and_files_are_refused)
 {
     struct shop *s = *state;
     const char *const file[] = { s->file }, *const dir[] = { s->work }, *const name[] = { "file" };
@@ -166,16 +168,4 @@ static void unknown_prompts_and_files_are_refused(void **state)
     assert_string_equal(before, after);
     free(before);
     free(after);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_rewind_restores_the_first_saved_content, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(unchanged_files_are_saved_once, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(unknown_prompts_and_files_are_refused, set_up, tear_down),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -72,7 +72,9 @@ static struct metarows look(struct log *l, bool everywhere)
     return m;
 }
 
-static void nothing_is_written_while_all_rows_are_in_the_window(void **state)
+#define CASE(name) TEST_WITH(name, set_up, tear_down)
+
+CASE(nothing_is_written_while_all_rows_are_in_the_window)
 {
     struct log *l = *state;
     struct buf out = { 0 };
@@ -90,7 +92,7 @@ static void nothing_is_written_while_all_rows_are_in_the_window(void **state)
     buf_fini(&out);
 }
 
-static void rows_are_copied_newest_first_seen_in_the_clients_order(void **state)
+CASE(rows_are_copied_newest_first_seen_in_the_clients_order)
 {
     struct log *l = *state;
     struct buf out = { 0 };
@@ -109,7 +111,7 @@ static void rows_are_copied_newest_first_seen_in_the_clients_order(void **state)
     buf_fini(&out);
 }
 
-static void written_rows_may_push_the_next_row_out_too(void **state)
+CASE(written_rows_may_push_the_next_row_out_too)
 {
     struct log *l = *state;
     struct buf out = { 0 };
@@ -128,7 +130,7 @@ static void written_rows_may_push_the_next_row_out_too(void **state)
     buf_fini(&out);
 }
 
-static void the_newline_added_to_a_torn_line_counts(void **state)
+CASE(the_newline_added_to_a_torn_line_counts)
 {
     struct log *l = *state;
     struct buf out = { 0 };
@@ -148,7 +150,7 @@ static void the_newline_added_to_a_torn_line_counts(void **state)
     buf_fini(&out);
 }
 
-static void the_tail_alone_is_read_for_rows_within_it(void **state)
+CASE(the_tail_alone_is_read_for_rows_within_it)
 {
     struct log *l = *state;
 
@@ -163,7 +165,7 @@ static void the_tail_alone_is_read_for_rows_within_it(void **state)
                          SLICE("t")));
 }
 
-static void a_row_that_does_not_parse_is_no_row(void **state)
+CASE(a_row_that_does_not_parse_is_no_row)
 {
     struct log *l = *state;
 
@@ -176,7 +178,7 @@ static void a_row_that_does_not_parse_is_no_row(void **state)
     assert_true(slice_eq(metarow_value(&all.row[METAROW_TAG], "tag", &l->arena), SLICE("g")));
 }
 
-static void a_row_is_written_even_if_its_text_is_empty(void **state)
+CASE(a_row_is_written_even_if_its_text_is_empty)
 {
     struct log *l = *state;
 
@@ -211,7 +213,7 @@ static void worktree_becomes(struct log *l, const char *path, bool everywhere, c
     buf_fini(&out);
 }
 
-static void a_worktree_that_is_gone_was_left(void **state)
+CASE(a_worktree_that_is_gone_was_left)
 {
     static const char left[] =
         "{\"type\":\"worktree-state\",\"worktreeSession\":null,\"sessionId\":\"s\"}\n";
@@ -234,24 +236,4 @@ static void a_worktree_that_is_gone_was_left(void **state)
 
     assert_int_equal(metarows_leave_worktree(&m, &l->arena, NULL), ERR_OK);
     assert_ptr_equal(m.row[METAROW_WORKTREE_STATE].text.p, before);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_row_is_written_even_if_its_text_is_empty, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(nothing_is_written_while_all_rows_are_in_the_window, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(rows_are_copied_newest_first_seen_in_the_clients_order,
-                                        set_up, tear_down),
-        cmocka_unit_test_setup_teardown(written_rows_may_push_the_next_row_out_too, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(the_newline_added_to_a_torn_line_counts, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(the_tail_alone_is_read_for_rows_within_it, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(a_row_that_does_not_parse_is_no_row, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_worktree_that_is_gone_was_left, set_up, tear_down),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -54,7 +54,9 @@ static void rename_it(struct place *p, struct slice title)
     change_free(c);
 }
 
-static void a_title_is_one_row_as_the_sdk_writes_it(void **state)
+#define CASE(name) TEST_WITH(name, set_up, tear_down)
+
+CASE(a_title_is_one_row_as_the_sdk_writes_it)
 {
     struct place *p = *state;
 
@@ -68,7 +70,7 @@ static void a_title_is_one_row_as_the_sdk_writes_it(void **state)
                               "\"sessionId\":\"" ID "\"}\n"));
 }
 
-static void clearing_a_tag_is_an_empty_row(void **state)
+CASE(clearing_a_tag_is_an_empty_row)
 {
     struct place *p = *state;
     struct change *c = change_new("tag");
@@ -81,7 +83,7 @@ static void clearing_a_tag_is_an_empty_row(void **state)
     change_free(c);
 }
 
-static void blank_titles_and_tags_are_refused(void **state)
+CASE(blank_titles_and_tags_are_refused)
 {
     struct place *p = *state;
     struct change *c = change_new("rename");
@@ -93,7 +95,7 @@ static void blank_titles_and_tags_are_refused(void **state)
     change_free(c);
 }
 
-static void undoing_renames_gives_the_file_back(void **state)
+CASE(undoing_renames_gives_the_file_back)
 {
     struct place *p = *state;
     char *before = folder_image(&p->folder, ID ".jsonl");
@@ -109,7 +111,7 @@ static void undoing_renames_gives_the_file_back(void **state)
     free(after);
 }
 
-static void beside_a_writer_undo_appends_the_old_title(void **state)
+CASE(beside_a_writer_undo_appends_the_old_title)
 {
     struct place *p = *state;
     size_t n;
@@ -129,7 +131,7 @@ static void beside_a_writer_undo_appends_the_old_title(void **state)
     free(text);
 }
 
-static void through_a_link_undo_appends_the_old_title(void **state)
+CASE(through_a_link_undo_appends_the_old_title)
 {
     struct place *p = *state;
     char link_path[4096];
@@ -141,19 +143,4 @@ static void through_a_link_undo_appends_the_old_title(void **state)
     assert_int_equal(change_undo(p->log, NULL, NULL, NULL), ERR_OK);
 
     assert_true(folder_is(&p->folder, ID ".jsonl", ROW TITLED("one") TITLED("two") TITLED("one")));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_title_is_one_row_as_the_sdk_writes_it, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(clearing_a_tag_is_an_empty_row, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(blank_titles_and_tags_are_refused, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(undoing_renames_gives_the_file_back, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(through_a_link_undo_appends_the_old_title, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(beside_a_writer_undo_appends_the_old_title, set_up,
-                                        tear_down),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

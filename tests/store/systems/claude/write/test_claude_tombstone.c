@@ -73,7 +73,9 @@ static char *text_of(const struct place *p)
     return folder_get(&p->folder, FILE_NAME, &n);
 }
 
-static void a_removed_row_is_blanked_and_every_other_byte_is_kept(void **state)
+#define CASE(name) TEST_WITH(name, set_up, tear_down)
+
+CASE(a_removed_row_is_blanked_and_every_other_byte_is_kept)
 {
     struct place *p = *state;
 
@@ -85,7 +87,7 @@ static void a_removed_row_is_blanked_and_every_other_byte_is_kept(void **state)
     free(text);
 }
 
-static void beside_a_writer_blanking_works_and_cutting_does_not(void **state)
+CASE(beside_a_writer_blanking_works_and_cutting_does_not)
 {
     struct place *p = *state;
     FILE *writer = fopen(p->path, "a");
@@ -110,7 +112,7 @@ static bool cut_is_refused(struct place *p, struct slice message)
     return true;
 }
 
-static void cutting_removes_every_row_with_the_id(void **state)
+CASE(cutting_removes_every_row_with_the_id)
 {
     struct place *p = *state;
 
@@ -122,7 +124,7 @@ static void cutting_removes_every_row_with_the_id(void **state)
     assert_true(folder_is(&p->folder, FILE_NAME, ROW_B "x\n{}"));
 }
 
-static void a_last_row_without_newline_is_cut_too(void **state)
+CASE(a_last_row_without_newline_is_cut_too)
 {
     struct place *p = *state;
     const struct slice rows = SLICE(ROW_A ROW_B);
@@ -135,7 +137,7 @@ static void a_last_row_without_newline_is_cut_too(void **state)
     assert_true(folder_is(&p->folder, FILE_NAME, ROW_A));
 }
 
-static void undoing_a_removal_restores_the_file(void **state)
+CASE(undoing_a_removal_restores_the_file)
 {
     struct place *p = *state;
     char *before = folder_image(&p->folder, FILE_NAME);
@@ -153,7 +155,7 @@ static void undoing_a_removal_restores_the_file(void **state)
     free(before);
 }
 
-static void an_unknown_message_is_refused(void **state)
+CASE(an_unknown_message_is_refused)
 {
     struct place *p = *state;
 
@@ -162,7 +164,7 @@ static void an_unknown_message_is_refused(void **state)
     assert_true(folder_is(&p->folder, FILE_NAME, ROW_A ROW_B));
 }
 
-static void resuming_at_a_message_writes_one_row(void **state)
+CASE(resuming_at_a_message_writes_one_row)
 {
     struct place *p = *state;
 
@@ -173,7 +175,7 @@ static void resuming_at_a_message_writes_one_row(void **state)
                                       "\",\"explicit\":true,\"sessionId\":\"" ID "\"}\n"));
 }
 
-static void clearing_writes_a_row(void **state)
+CASE(clearing_writes_a_row)
 {
     struct place *p = *state;
 
@@ -184,7 +186,7 @@ static void clearing_writes_a_row(void **state)
                                       "\"explicit\":true,\"sessionId\":\"" ID "\"}\n"));
 }
 
-static void beside_a_writer_undo_names_the_previous_leaf(void **state)
+CASE(beside_a_writer_undo_names_the_previous_leaf)
 {
     struct place *p = *state;
 
@@ -196,23 +198,4 @@ static void beside_a_writer_undo_names_the_previous_leaf(void **state)
 
     assert_non_null(last);
     free(text);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_removed_row_is_blanked_and_every_other_byte_is_kept),
-        TEST(beside_a_writer_blanking_works_and_cutting_does_not),
-        TEST(cutting_removes_every_row_with_the_id),
-        TEST(a_last_row_without_newline_is_cut_too),
-        TEST(undoing_a_removal_restores_the_file),
-        TEST(an_unknown_message_is_refused),
-        TEST(resuming_at_a_message_writes_one_row),
-        TEST(clearing_writes_a_row),
-        TEST(beside_a_writer_undo_names_the_previous_leaf),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

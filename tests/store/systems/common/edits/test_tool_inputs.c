@@ -31,9 +31,8 @@ static void expect(const char *name, const char *input, const char *want)
     arena_fini(&a);
 }
 
-static void files_are_edited_and_written(void **state)
+TEST(files_are_edited_and_written)
 {
-    (void)state;
     expect("Edit", "{\"file_path\":\"/a\",\"old_string\":\"x\",\"new_string\":\"y\\n\"}",
            "replace /a [x|y\n];");
     expect("edit",
@@ -69,9 +68,8 @@ static void files_are_edited_and_written(void **state)
            "replace /a.ipynb;");
 }
 
-static void what_only_reads_or_is_odd_is_no_edit(void **state)
+TEST(what_only_reads_or_is_odd_is_no_edit)
 {
-    (void)state;
     expect("Read", "{\"file_path\":\"/a\"}", "");
     expect("Read", "{\"file_path\":\"/a\",\"content\":\"x\"}", "");
     expect("Write", "{\"file_path\":\"\",\"content\":\"x\"}", "");
@@ -83,9 +81,8 @@ static void what_only_reads_or_is_odd_is_no_edit(void **state)
     expect("Grep", "{\"path\":\"/a\",\"edits\":7}", "");
 }
 
-static void patches_are_read_by_file_and_hunk(void **state)
+TEST(patches_are_read_by_file_and_hunk)
 {
-    (void)state;
     expect(
         "apply_patch",
         "{\"input\":\"*** Begin Patch\\n*** Add File: new\\n+one\\n+two\\n*** Update File: a\\n@@ "
@@ -110,9 +107,8 @@ static void patches_are_read_by_file_and_hunk(void **state)
            "");
 }
 
-static void plain_shell_commands_are_read(void **state)
+TEST(plain_shell_commands_are_read)
 {
-    (void)state;
     expect("Bash", "{\"command\":\"mv a b\"}", "rename a > b;");
     expect("run_commands", "{\"commands\":[\"cd c && mv a b\",7,\"rm d\"]}",
            "rename c/a > c/b;delete d;");
@@ -130,9 +126,8 @@ static void plain_shell_commands_are_read(void **state)
            "rename a > d//a;");
 }
 
-static void shell_commands_that_are_not_plain_are_left_alone(void **state)
+TEST(shell_commands_that_are_not_plain_are_left_alone)
 {
-    (void)state;
     expect("Bash", "{\"command\":\"mv *.c dir\"}", "");
     expect("Bash", "{\"command\":\"mv $A b\"}", "");
     expect("Bash", "{\"command\":\"mv 'a b\"}", "");
@@ -148,17 +143,4 @@ static void shell_commands_that_are_not_plain_are_left_alone(void **state)
     expect("Bash", "{\"command\":\"mv\"}", "");
     expect("Bash", "{\"command\":\"\"}", "");
     expect("Read", "{\"command\":\"mv a b\"}", "");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(files_are_edited_and_written),
-        cmocka_unit_test(what_only_reads_or_is_odd_is_no_edit),
-        cmocka_unit_test(patches_are_read_by_file_and_hunk),
-        cmocka_unit_test(plain_shell_commands_are_read),
-        cmocka_unit_test(shell_commands_that_are_not_plain_are_left_alone),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -96,13 +96,12 @@ static enum err_code read_place(struct place *p, struct reading *r, struct err *
     return sqlite_db_read(p->path, NULL, read_all, r, e);
 }
 
-static void transactions_of_the_log_are_read_and_nothing_is_written(void **state)
+TEST(transactions_of_the_log_are_read_and_nothing_is_written)
 {
     struct place p;
     struct reading r = { 0 };
     char dir[4096];
 
-    (void)state;
     make_logged(&p);
     run(&p, "INSERT INTO t VALUES('two', 20)");
     copy(&p, true);
@@ -121,12 +120,11 @@ static void transactions_of_the_log_are_read_and_nothing_is_written(void **state
     finish(&p);
 }
 
-static void unfinished_transaction_is_not_seen(void **state)
+TEST(unfinished_transaction_is_not_seen)
 {
     struct place p;
     struct reading r = { 0 };
 
-    (void)state;
     make_logged(&p);
     run(&p, "PRAGMA cache_size=1; BEGIN");
     run(&p, "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM c WHERE i<3000) "
@@ -139,12 +137,11 @@ static void unfinished_transaction_is_not_seen(void **state)
     finish(&p);
 }
 
-static void appended_transaction_does_not_disturb(void **state)
+TEST(appended_transaction_does_not_disturb)
 {
     struct place p;
     struct reading r = { .meanwhile = "INSERT INTO t VALUES('more', 100)", .times = 1 };
 
-    (void)state;
     make_logged(&p);
     assert_int_equal(read_place(&p, &r, NULL), ERR_OK);
     assert_int_equal(r.calls, 1);
@@ -152,7 +149,7 @@ static void appended_transaction_does_not_disturb(void **state)
     finish(&p);
 }
 
-static void checkpoint_of_later_transactions_is_noticed(void **state)
+TEST(checkpoint_of_later_transactions_is_noticed)
 {
     static const char *const ways[] = {
         "INSERT INTO t VALUES('more', 100); PRAGMA wal_checkpoint(PASSIVE)",
@@ -160,7 +157,6 @@ static void checkpoint_of_later_transactions_is_noticed(void **state)
         "PRAGMA wal_checkpoint(RESTART); INSERT INTO t VALUES('more', 100)",
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         struct place p;
         struct reading r = { .meanwhile = ways[i], .times = 1 };
@@ -173,7 +169,7 @@ static void checkpoint_of_later_transactions_is_noticed(void **state)
     }
 }
 
-static void database_that_never_rests_is_named(void **state)
+TEST(database_that_never_rests_is_named)
 {
     struct place p;
     struct reading r = { .meanwhile =
@@ -181,7 +177,6 @@ static void database_that_never_rests_is_named(void **state)
                          .times = 1000 };
     struct err e = { 0 };
 
-    (void)state;
     make_logged(&p);
     assert_int_equal(read_place(&p, &r, &e), ERR_LOCKED);
     assert_string_equal(e.path, p.path);
@@ -189,12 +184,11 @@ static void database_that_never_rests_is_named(void **state)
     finish(&p);
 }
 
-static void database_without_log_is_read_between_its_transactions(void **state)
+TEST(database_without_log_is_read_between_its_transactions)
 {
     struct place p;
     struct reading r = { .meanwhile = "INSERT INTO t VALUES('more', 100)", .times = 1 };
 
-    (void)state;
     make(&p, "PRAGMA journal_mode=DELETE");
     assert_int_equal(read_place(&p, &r, NULL), ERR_OK);
     assert_int_equal(r.calls, 2);
@@ -212,14 +206,13 @@ static void database_without_log_is_read_between_its_transactions(void **state)
     finish(&p);
 }
 
-static void what_is_no_database_is_refused(void **state)
+TEST(what_is_no_database_is_refused)
 {
     static const char *const bytes[] = { "", "SQLite format 3",
                                          "hello, this is a text of more than a "
                                          "hundred bytes, and nothing like a "
                                          "database of SQLite at all, is it?" };
 
-    (void)state;
     for (size_t i = 0; i < sizeof bytes / sizeof *bytes; i++) {
         struct place p;
         struct reading r = { 0 };
@@ -236,7 +229,7 @@ static void what_is_no_database_is_refused(void **state)
 }
 
 /* A database that was prepared by somebody else. */
-static void nothing_of_the_database_is_run(void **state)
+TEST(nothing_of_the_database_is_run)
 {
     static const char *const traps[] = {
         ("DROP TABLE t; CREATE VIEW t AS WITH RECURSIVE c(id, n) AS (SELECT 'x', 1 UNION ALL "
@@ -246,7 +239,6 @@ static void nothing_of_the_database_is_run(void **state)
         "ALTER TABLE t RENAME TO u",
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof traps / sizeof *traps; i++) {
         struct place p;
         struct reading r = { 0 };
@@ -271,12 +263,11 @@ static enum err_code try_to_write(struct sqlite_db *db, void *arg, struct err *e
     return ERR_OK;
 }
 
-static void statements_that_do_more_than_read_are_refused(void **state)
+TEST(statements_that_do_more_than_read_are_refused)
 {
     struct place p;
     struct reading r = { 0 };
 
-    (void)state;
     make_logged(&p);
     assert_int_equal(sqlite_db_read(p.path, NULL, try_to_write, NULL, NULL), ERR_OK);
     assert_int_equal(read_place(&p, &r, NULL), ERR_OK);
@@ -284,13 +275,12 @@ static void statements_that_do_more_than_read_are_refused(void **state)
     finish(&p);
 }
 
-static void query_can_be_cancelled(void **state)
+TEST(query_can_be_cancelled)
 {
     struct place p;
     struct reading r = { 0 };
     atomic_bool cancel = true;
 
-    (void)state;
     make_logged(&p);
     run(&p, "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM c WHERE i<100000) "
             "INSERT INTO t SELECT 'row '||i, 1 FROM c");
@@ -306,12 +296,11 @@ static uint32_t roll(uint32_t *dice)
 }
 
 /* Damage of every kind gives an answer: rows, or an error that names the database. */
-static void damaged_bytes_do_no_harm(void **state)
+TEST(damaged_bytes_do_no_harm)
 {
     struct place p;
     uint32_t dice = 7;
 
-    (void)state;
     make_logged(&p);
     run(&p, "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM c WHERE i<500) "
             "INSERT INTO t SELECT 'row '||i, 1 FROM c; CREATE INDEX i ON t(id, n)");
@@ -334,23 +323,4 @@ static void damaged_bytes_do_no_harm(void **state)
             assert_string_equal(e.path, p.path);
     }
     finish(&p);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(transactions_of_the_log_are_read_and_nothing_is_written),
-        cmocka_unit_test(unfinished_transaction_is_not_seen),
-        cmocka_unit_test(appended_transaction_does_not_disturb),
-        cmocka_unit_test(checkpoint_of_later_transactions_is_noticed),
-        cmocka_unit_test(database_that_never_rests_is_named),
-        cmocka_unit_test(database_without_log_is_read_between_its_transactions),
-        cmocka_unit_test(what_is_no_database_is_refused),
-        cmocka_unit_test(nothing_of_the_database_is_run),
-        cmocka_unit_test(statements_that_do_more_than_read_are_refused),
-        cmocka_unit_test(query_can_be_cancelled),
-        cmocka_unit_test(damaged_bytes_do_no_harm),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,6 @@
+#include "tests/test.h"
+
+int main(void)
+{
+    return test_run(NULL, NULL);
+}
