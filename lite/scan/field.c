@@ -198,11 +198,11 @@ static bool read_field_row(const struct field_set *set, size_t i, struct slice r
     if (!slice_has(row, s->key))
         return false;
     if (f->type && !slice_has(row, s->type) &&
-        !(f->way == FIELD_LOOSE && slice_has(row, s->spaced)))
+        !(f->kind == FIELD_LOOSE && slice_has(row, s->spaced)))
         return false;
     if (json_valid(row))
         return read_object(f, row, quoted);
-    const char *glued = f->way == FIELD_LOOSE ? glued_at(row, s->glued) : NULL;
+    const char *glued = f->kind == FIELD_LOOSE ? glued_at(row, s->glued) : NULL;
 
     if (!glued)
         return false;
@@ -216,7 +216,7 @@ static bool read_field_row(const struct field_set *set, size_t i, struct slice r
 static void spell_field(struct field_spelling *s, const struct field *f)
 {
     *s = (struct field_spelling){ 0 };
-    snprintf(s->key, sizeof s->key, f->way == FIELD_SEEN ? "%s" : "\"%s\":", f->key);
+    snprintf(s->key, sizeof s->key, f->kind == FIELD_SEEN ? "%s" : "\"%s\":", f->key);
     if (!f->type)
         return;
     snprintf(s->type, sizeof s->type, "\"type\":\"%s\"", f->type);
@@ -242,7 +242,7 @@ void field_set_init(struct field_set *set, const struct field fields[], size_t n
         /* A longer needle is found faster, and "type":"tag" is rarer than "tag":. */
         if (fields[i].type && strlen(s->type) > strlen(s->key)) {
             first = s->type;
-            second = fields[i].way == FIELD_LOOSE ? s->spaced : NULL;
+            second = fields[i].kind == FIELD_LOOSE ? s->spaced : NULL;
         }
         set->owner[count] = (uint8_t)i;
         needles[count++] = slice_of(first);
@@ -278,7 +278,7 @@ static bool try_place(struct pass *pass, size_t at, size_t needle, struct arena 
     size_t i = pass->set->owner[needle];
     struct slice quoted, row;
 
-    if (pass->set->field[i].way == FIELD_RAW) {
+    if (pass->set->field[i].kind == FIELD_RAW) {
         if (!raw_at(pass->window, at, pass->set->spelling[i].key, &quoted))
             return true;
         pass->done[i] = value->found = true;
@@ -315,7 +315,7 @@ bool field_set_last(const struct field_set *set, struct slice window, struct are
     while (open && key_search_next(&walk, &at, &needle)) {
         size_t i = set->owner[needle];
 
-        if (set->field[i].way == FIELD_SEEN) {
+        if (set->field[i].kind == FIELD_SEEN) {
             pass.done[i] = seen(i, window, at, arg);
         } else if (!try_place(&pass, at, needle, a, &values[i])) {
             return false;

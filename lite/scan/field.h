@@ -21,7 +21,7 @@
 enum field_kind { FIELD_ROW, FIELD_LOOSE, FIELD_RAW, FIELD_SEEN };
 
 struct field {
-    enum field_kind way;
+    enum field_kind kind;
     const char *key;  /* for FIELD_SEEN: the text to look for, as it is in the row */
     const char *type; /* for FIELD_ROW (may be NULL) and FIELD_LOOSE */
 };

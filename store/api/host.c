@@ -91,7 +91,7 @@ enum err_code host_checkpoint(const struct store *st, const struct session_ref *
 {
     if (!st->ops->checkpoint)
         return cannot(st->ops, "checkpoint", e);
-    if (req->task.n && !st->ops->keeps_tasks)
+    if (req->task.n && !st->ops->has_task_checkpoints)
         return err_set(e, ERR_UNSUPPORTED, ref->path.p,
                        "checkpoint: %s sessions keep no checkpoints of tasks", st->ops->name);
     if (!req->message.n && !req->task.n)

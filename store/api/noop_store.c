@@ -48,7 +48,7 @@ static enum err_code noop_find(const struct store *st, const struct scope *scope
     if (!id.p)
         return err_nomem(e);
     *ref = (struct session_ref){
-        .store = st, .id = id, .path = SLICE(NOWHERE), .folder = SLICE(""), .told = SLICE("")
+        .store = st, .id = id, .path = SLICE(NOWHERE), .folder = SLICE(""), .preread = SLICE("")
     };
     return ERR_OK;
 }

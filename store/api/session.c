@@ -52,7 +52,7 @@ bool session_ref_copy(struct arena *a, const struct session_ref *ref, struct ses
     copy.id = arena_copy(a, ref->id);
     copy.path = arena_copy(a, ref->path);
     copy.folder = arena_copy(a, ref->folder);
-    copy.told = (struct slice){ NULL, 0 };
+    copy.preread = (struct slice){ NULL, 0 };
     copy.alone = false;
     *out = copy;
     return copy.id.p && copy.path.p && copy.folder.p;

@@ -53,7 +53,7 @@ struct session_ref {
     uint32_t recent_ns; /* and its nanoseconds below a millisecond */
     /* The part of the session that enumerate had to read for the members above, in the system's own form. If it is
      * empty, describe reads the file itself. Valid as long as the id; empty in copies and in a row's ref. */
-    struct slice told;
+    struct slice preread;
     /* Enumerate found nothing beside the transcript, so describe need not look. Not set in
      * copies. */
     bool alone;
@@ -217,7 +217,8 @@ struct slice session_row_title(const struct session_row *row);
 
 /* A request for a new session that begins as a copy of another one. */
 struct fork_request {
-    struct slice id; /* of the copy, for systems that can (names_forks); empty: a generated one */
+    /* the id of the copy, if the system accepts one (accepts_fork_id); empty: a generated one */
+    struct slice id;
     /* up to and including this message; empty: all of it, or up to where a resume continues if that
      * is not the end */
     struct slice at;

@@ -2,7 +2,7 @@
 
 bool store_has_size(const struct session_ref *ref)
 {
-    return ref->file.size > 0 || !(ref->store->ops->remote || ref->store->ops->unsized);
+    return ref->file.size > 0 || !(ref->store->ops->remote || ref->store->ops->size_unknown);
 }
 
 void store_close(struct store *st)
@@ -87,7 +87,7 @@ enum err_code store_describe_subagents(const struct session_ref *ref, const atom
         rc = describe_by_id(ref, cancel, out, e);
     if (rc)
         subagent_list_fini(out);
-    for (size_t i = 0; ops->unsized && i < out->n; i++)
+    for (size_t i = 0; ops->size_unknown && i < out->n; i++)
         out->agent[i].bytes = -1;
     return rc;
 }

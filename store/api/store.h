@@ -400,19 +400,19 @@ struct store_ops {
     /* the folder below a store's path that is watched for new folders with sessions; NULL: the path itself */
     const char *folders;
     /* sessions with equal times are listed by ascending id; else descending (claude.md 2.6) */
-    bool ties_upwards;
+    bool ties_ascending;
     /* Plans name the other session that changed a file since (rewind_target.other); else store/rewind/plan/plan.h
      * searches the checkpoints of other sessions. */
-    bool names_others;
+    bool finds_other_sessions;
     /* Checkpoints may be those of a sub-agent's task (host_checkpoint.task). */
-    bool keeps_tasks;
-    bool has_dialects; /* host_create.dialect may be given */
-    bool names_forks;  /* fork_request.id may be given */
+    bool has_task_checkpoints;
+    bool has_dialects;    /* host_create.dialect may be given */
+    bool accepts_fork_id; /* fork_request.id may be given */
     /* Optional. The keys of a session's rows, if a ref's path that ends with ".jsonl" is a file with one row a line,
      * which a search then reads directly. NULL: a search uses load. */
     const struct index_keys *row_keys;
     /* The size of a session is not known, because its rows are in a database with those of others. */
-    bool unsized;
+    bool size_unknown;
     /* The sessions are on a server. They may be copies of local sessions; both are then one session. Calls may wait for
      * the server. */
     bool remote;

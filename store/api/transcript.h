@@ -70,7 +70,7 @@ struct transcript {
     size_t broken;         /* lines that do not parse */
     /* offsets count from the beginning of the part that was read, so in another reading a message is identified by its
      * id and not by its offset */
-    bool floats;
+    bool relative_offsets;
     int64_t size;      /* of the file when it was read */
     struct file_id id; /* shows whether the file is still the same */
     char *path;        /* owned: where to read the lines */
@@ -91,7 +91,7 @@ MUST_CHECK enum err_code transcript_read(const struct transcript *t, size_t i, s
 struct message_query {
     struct slice session; /* only for error texts */
     struct slice agent;   /* a sub-agent of it; empty: the conversation itself */
-    bool agent_alone;     /* with agent: the ref is that of the sub-agent's own transcript */
+    bool ref_is_agent;    /* with agent: the ref is that of the sub-agent's own transcript */
     bool system_messages; /* system rows too */
     bool as_sdk; /* as the vendor's SDK returns them, which ignores where a resume continues */
     bool has_limit;

@@ -185,7 +185,7 @@ static enum err_code take_owners(struct blame *b, struct replayed *r, const stru
 
     if (!t) /* more names than are followed */
         return err_set(e, ERR_UNSUPPORTED, q->path[0], "the file had too many names");
-    rc = blame_text_see(t, buf_slice(&b->file), e);
+    rc = blame_text_observe(t, buf_slice(&b->file), e);
     if (rc)
         return rc;
     b->owner = malloc((b->lines + 1) * sizeof *b->owner);

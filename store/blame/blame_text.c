@@ -307,7 +307,7 @@ static enum err_code become(struct blame_text *t, struct slice content, uint32_t
     return rc;
 }
 
-enum err_code blame_text_see(struct blame_text *t, struct slice content, struct err *e)
+enum err_code blame_text_observe(struct blame_text *t, struct slice content, struct err *e)
 {
     struct buf b = { 0 };
     struct slice plain;
@@ -512,7 +512,7 @@ static enum err_code replace_all_of(struct blame_text *t, const struct edit *edi
 static enum err_code take_before(struct blame_text *t, const struct edit *edit, struct err *e)
 {
     if (edit->before_known == EDIT_TEXT)
-        return blame_text_see(t, edit->before, e);
+        return blame_text_observe(t, edit->before, e);
     return edit->before_known == EDIT_ABSENT && !blame_text_is(t, EDIT_ABSENT, SLICE(""))
                ? blame_text_remove(t, e)
                : ERR_OK;
@@ -543,7 +543,7 @@ static enum err_code take_after(struct blame_text *t, const struct edit *edit, u
         return ERR_OK;
     if (!edit->by_person && !replayed && was_known)
         return write_whole(t, edit->after, owner, e);
-    return blame_text_see(t, edit->after, e);
+    return blame_text_observe(t, edit->after, e);
 }
 
 static enum err_code edit_lines(struct blame_text *t, const struct edit *edit, uint32_t owner,
@@ -557,7 +557,7 @@ static enum err_code edit_lines(struct blame_text *t, const struct edit *edit, u
 
         rc = write_whole(t, proposed ? edit->replacement[0].new_text : edit->after, owner, e);
         if (!rc && edit->by_person)
-            rc = blame_text_see(t, edit->after, e);
+            rc = blame_text_observe(t, edit->after, e);
         return rc;
     }
     if (edit->replacements)

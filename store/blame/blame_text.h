@@ -54,7 +54,8 @@ void blame_text_fini(struct blame_text *t);
 MUST_CHECK enum err_code blame_text_edit(struct blame_text *t, const struct edit *edit,
                                          uint32_t owner, struct err *e);
 /* The file was seen with this text: lines that differ belong to no session. */
-MUST_CHECK enum err_code blame_text_see(struct blame_text *t, struct slice content, struct err *e);
+MUST_CHECK enum err_code blame_text_observe(struct blame_text *t, struct slice content,
+                                            struct err *e);
 /* The file was restored to a text of which only the hash is known. If it never had that text, nothing is known of it
  * from here on. */
 MUST_CHECK enum err_code blame_text_restore(struct blame_text *t,

@@ -5,7 +5,7 @@
 
 #include "lite/base/arena.h"
 #include "store/demo/demo.h"
-#include "store/demo/play.h"
+#include "store/demo/writer.h"
 #include "store/systems/common/config_dir.h"
 
 /* The sessions of Claude Code: each script of the story is played step by step, which appends rows to a transcript and
@@ -63,7 +63,7 @@ static enum err_code edit_file(struct file *f, struct slice old, struct slice ne
 /* ---- checkpoints ---- */
 
 /* Saves the present content of a file as the next version: <16 hex digits of sha256(path)>@v<version>. */
-static void back_up(struct play *p, struct backup *b)
+static void back_up(struct demo_writer *p, struct backup *b)
 {
     char path[PATH_MAX];
     unsigned char sum[EVP_MAX_MD_SIZE] = { 0 };
@@ -74,49 +74,51 @@ static void back_up(struct play *p, struct backup *b)
     b->name[0] = '\0';
     if (!b->file->exists || p->rc)
         return;
-    play_note(p, DEMO_JOIN(path, p->e, p->cwd, "/", b->file->path));
+    demo_writer_note(p, DEMO_JOIN(path, p->e, p->cwd, "/", b->file->path));
     if (!EVP_Digest(path, strlen(path), sum, NULL, EVP_sha256(), NULL))
-        play_note(p, ERR_NOMEM);
+        demo_writer_note(p, ERR_NOMEM);
     for (size_t i = 0; i < 8; i++)
         snprintf(b->name + 2 * i, 3, "%02x", sum[i]);
     snprintf(b->name + 16, sizeof b->name - 16, "@v%u", b->version);
     if (!p->rc)
-        play_note(p, DEMO_JOIN(path, p->e, p->history, "/", b->name));
+        demo_writer_note(p, DEMO_JOIN(path, p->e, p->history, "/", b->name));
     if (!p->rc)
-        play_note(p, demo_put(path, buf_slice(&b->file->text), p->clock_ms, p->e));
+        demo_writer_note(p, demo_put(path, buf_slice(&b->file->text), p->clock_ms, p->e));
 }
 
-static void add_backup(struct play *p, const struct backup *b)
+static void add_backup(struct demo_writer *p, const struct backup *b)
 {
     char parent[PATH_MAX];
     const char *slash = strrchr(b->file->path, '/');
     int depth = slash ? (int)(slash - b->file->path) : 0;
 
     snprintf(parent, sizeof parent, "%s%s%.*s", p->cwd, depth ? "/" : "", depth, b->file->path);
-    play_note(p, demo_json(&p->out,
-                           "{'backupFileName':$s,'version':$d,'backupTime':$t,'realParentDir':$s}",
-                           b->name[0] ? b->name : NULL, (int64_t)b->version, b->at_ms, parent));
+    demo_writer_note(
+        p,
+        demo_json(&p->out, "{'backupFileName':$s,'version':$d,'backupTime':$t,'realParentDir':$s}",
+                  b->name[0] ? b->name : NULL, (int64_t)b->version, b->at_ms, parent));
 }
 
 /* Called after the row of a prompt: backs up the files that changed since the last one. */
-static void add_snapshot(struct play *p)
+static void add_snapshot(struct demo_writer *p)
 {
     for (size_t i = 0; i < p->backups; i++)
         if (p->backup[i].changed)
             back_up(p, &p->backup[i]);
-    play_note(p, demo_json(&p->out,
-                           "{'type':'file-history-snapshot','messageId':$s,"
-                           "'snapshot':{'messageId':$s,'trackedFileBackups':{",
-                           p->prompt, p->prompt));
+    demo_writer_note(p, demo_json(&p->out,
+                                  "{'type':'file-history-snapshot','messageId':$s,"
+                                  "'snapshot':{'messageId':$s,'trackedFileBackups':{",
+                                  p->prompt, p->prompt));
     for (size_t i = 0; i < p->backups; i++) {
-        play_note(p, demo_json(&p->out, i ? ",$s:" : "$s:", p->backup[i].file->path));
+        demo_writer_note(p, demo_json(&p->out, i ? ",$s:" : "$s:", p->backup[i].file->path));
         add_backup(p, &p->backup[i]);
     }
-    play_note(p, demo_json(&p->out, "},'timestamp':$t},'isSnapshotUpdate':false}\n", p->clock_ms));
+    demo_writer_note(
+        p, demo_json(&p->out, "},'timestamp':$t},'isSnapshotUpdate':false}\n", p->clock_ms));
 }
 
 /* Called between the row of a tool call and the change that it makes. */
-static void track_file(struct play *p, const struct file *f)
+static void track_file(struct demo_writer *p, const struct file *f)
 {
     for (size_t i = 0; i < p->backups; i++)
         if (p->backup[i].file == f) {
@@ -124,7 +126,8 @@ static void track_file(struct play *p, const struct file *f)
             return;
         }
     if (p->backups == BACKUPS_MAX) {
-        play_note(p, err_set(p->e, ERR_USAGE, f->path, "one demo session edits too many files"));
+        demo_writer_note(
+            p, err_set(p->e, ERR_USAGE, f->path, "one demo session edits too many files"));
         return;
     }
     struct backup *b = &p->backup[p->backups++];
@@ -132,12 +135,13 @@ static void track_file(struct play *p, const struct file *f)
     *b = (struct backup){ .file = f };
     back_up(p, b);
     b->changed = true;
-    play_note(p, demo_json(&p->out,
-                           "{'type':'file-history-delta','messageId':$s,'snapshotMessageId':$s,"
-                           "'trackingPath':$s,'backup':",
-                           p->last, p->prompt, f->path));
+    demo_writer_note(p,
+                     demo_json(&p->out,
+                               "{'type':'file-history-delta','messageId':$s,'snapshotMessageId':$s,"
+                               "'trackingPath':$s,'backup':",
+                               p->last, p->prompt, f->path));
     add_backup(p, b);
-    play_note(p, demo_json(&p->out, ",'timestamp':$t}\n", p->clock_ms));
+    demo_writer_note(p, demo_json(&p->out, ",'timestamp':$t}\n", p->clock_ms));
 }
 
 /* ---- tools ---- */
@@ -149,36 +153,37 @@ struct call {
 };
 
 /* Adds the row of the call; `form` is that of its input. Sets c->id. */
-static void add_call(struct play *p, struct call *c, const char *name, const char *form, ...)
+static void add_call(struct demo_writer *p, struct call *c, const char *name, const char *form, ...)
 {
     struct buf content = { 0 };
     va_list args;
 
-    play_note(p,
-              demo_json(&content, "[{'type':'tool_use','id':$s,'name':$s,'input':", c->id, name));
+    demo_writer_note(
+        p, demo_json(&content, "[{'type':'tool_use','id':$s,'name':$s,'input':", c->id, name));
     va_start(args, form);
-    play_note(p, demo_json_list(&content, form, args));
+    demo_writer_note(p, demo_json_list(&content, form, args));
     va_end(args);
-    play_note(p, buf_add(&content, SLICE("}]")));
-    play_add_assistant(p, &content, "tool_use");
+    demo_writer_note(p, buf_add(&content, SLICE("}]")));
+    demo_writer_add_assistant(p, &content, "tool_use");
     memcpy(c->row, p->last, sizeof c->row);
     buf_fini(&content);
 }
 
 /* Adds the row of the result; frees the call. */
-static void add_result(struct play *p, struct call *c, bool failed)
+static void add_result(struct demo_writer *p, struct call *c, bool failed)
 {
-    play_add_row(p,
-                 USER_ROW "[{'tool_use_id':$s,'type':'tool_result','content':$z$r}]},"
-                          "'toolUseResult':$r,'sourceToolAssistantUUID':$s",
-                 p->turn, c->id, buf_slice(&c->text),
-                 failed ? SLICE(",\"is_error\":true") : SLICE(""), buf_slice(&c->result), c->row);
-    play_begin_answer(p);
+    demo_writer_add_row(p,
+                        USER_ROW "[{'tool_use_id':$s,'type':'tool_result','content':$z$r}]},"
+                                 "'toolUseResult':$r,'sourceToolAssistantUUID':$s",
+                        p->turn, c->id, buf_slice(&c->text),
+                        failed ? SLICE(",\"is_error\":true") : SLICE(""), buf_slice(&c->result),
+                        c->row);
+    demo_writer_begin_answer(p);
     buf_fini(&c->text);
     buf_fini(&c->result);
 }
 
-static void play_read(struct play *p, const struct file *f, struct call *c)
+static void demo_writer_read(struct demo_writer *p, const struct file *f, struct call *c)
 {
     struct slice rest = buf_slice(&f->text), line;
     int64_t n = 0;
@@ -186,29 +191,32 @@ static void play_read(struct play *p, const struct file *f, struct call *c)
 
     add_call(p, c, "Read", "{'file_path':'$e/$e'}", p->cwd, f->path);
     for (; slice_line(&rest, &line, &torn); n++)
-        play_note(p, buf_addf(&c->text, "%s%lld\t%.*s", n ? "\n" : "", (long long)n + 1,
-                              SLICE_ARG(line)));
-    play_note(p, demo_json(&c->result,
-                           "{'type':'text','file':{'filePath':'$e/$e','content':$z,'numLines':$d,"
-                           "'startLine':1,'totalLines':$d}}",
-                           p->cwd, f->path, buf_slice(&f->text), n, n));
+        demo_writer_note(p, buf_addf(&c->text, "%s%lld\t%.*s", n ? "\n" : "", (long long)n + 1,
+                                     SLICE_ARG(line)));
+    demo_writer_note(
+        p, demo_json(&c->result,
+                     "{'type':'text','file':{'filePath':'$e/$e','content':$z,'numLines':$d,"
+                     "'startLine':1,'totalLines':$d}}",
+                     p->cwd, f->path, buf_slice(&f->text), n, n));
     add_result(p, c, false);
 }
 
 /* Ends an edit or a write with its patch. Frees `before`. */
-static void end_change(struct play *p, const struct file *f, struct buf *before, struct call *c)
+static void end_change(struct demo_writer *p, const struct file *f, struct buf *before,
+                       struct call *c)
 {
     struct slice now = buf_slice(&f->text);
 
-    play_note(p, buf_add(&c->result, SLICE(",\"structuredPatch\":")));
-    play_note(p, demo_patch(&c->result, before->p ? buf_slice(before) : now, now));
-    play_note(p, buf_add(&c->result, SLICE(",\"userModified\":false}")));
-    play_note(p, buf_addf(&c->text, "The file %s/%s has been updated.", p->cwd, f->path));
+    demo_writer_note(p, buf_add(&c->result, SLICE(",\"structuredPatch\":")));
+    demo_writer_note(p, demo_patch(&c->result, before->p ? buf_slice(before) : now, now));
+    demo_writer_note(p, buf_add(&c->result, SLICE(",\"userModified\":false}")));
+    demo_writer_note(p, buf_addf(&c->text, "The file %s/%s has been updated.", p->cwd, f->path));
     add_result(p, c, false);
     buf_fini(before);
 }
 
-static void play_edit(struct play *p, const struct demo_step *step, struct file *f, struct call *c)
+static void demo_writer_edit(struct demo_writer *p, const struct demo_step *step, struct file *f,
+                             struct call *c)
 {
     const char *old = step->arg[1], *new = step->arg[2];
     struct buf before = { 0 };
@@ -216,15 +224,17 @@ static void play_edit(struct play *p, const struct demo_step *step, struct file 
     add_call(p, c, "Edit", "{'file_path':'$e/$e','old_string':$s,'new_string':$s}", p->cwd, f->path,
              old, new);
     track_file(p, f);
-    play_note(p, buf_add(&before, buf_slice(&f->text)));
-    play_note(p, edit_file(f, slice_of(old), slice_of(new), p->e));
-    play_note(p, demo_json(&c->result,
-                           "{'filePath':'$e/$e','oldString':$s,'newString':$s,'originalFile':$z",
-                           p->cwd, f->path, old, new, buf_slice(&before)));
+    demo_writer_note(p, buf_add(&before, buf_slice(&f->text)));
+    demo_writer_note(p, edit_file(f, slice_of(old), slice_of(new), p->e));
+    demo_writer_note(
+        p,
+        demo_json(&c->result, "{'filePath':'$e/$e','oldString':$s,'newString':$s,'originalFile':$z",
+                  p->cwd, f->path, old, new, buf_slice(&before)));
     end_change(p, f, &before, c);
 }
 
-static void play_write(struct play *p, const struct demo_step *step, struct file *f, struct call *c)
+static void demo_writer_write(struct demo_writer *p, const struct demo_step *step, struct file *f,
+                              struct call *c)
 {
     struct buf before = { 0 };
     bool fresh = !f->exists;
@@ -232,132 +242,134 @@ static void play_write(struct play *p, const struct demo_step *step, struct file
     add_call(p, c, "Write", "{'file_path':'$e/$e','content':$s}", p->cwd, f->path, step->arg[1]);
     track_file(p, f);
     if (!fresh)
-        play_note(p, buf_add(&before, buf_slice(&f->text)));
-    play_note(p, write_file(f, slice_of(step->arg[1])));
-    play_note(p,
-              demo_json(&c->result, "{'type':$s,'filePath':'$e/$e','content':$s,'originalFile':$z",
-                        fresh ? "create" : "update", p->cwd, f->path, step->arg[1],
-                        buf_slice(&before)));
+        demo_writer_note(p, buf_add(&before, buf_slice(&f->text)));
+    demo_writer_note(p, write_file(f, slice_of(step->arg[1])));
+    demo_writer_note(p, demo_json(&c->result,
+                                  "{'type':$s,'filePath':'$e/$e','content':$s,'originalFile':$z",
+                                  fresh ? "create" : "update", p->cwd, f->path, step->arg[1],
+                                  buf_slice(&before)));
     end_change(p, f, &before, c);
 }
 
-static void play_run(struct play *p, const struct demo_step *step, struct call *c)
+static void demo_writer_run(struct demo_writer *p, const struct demo_step *step, struct call *c)
 {
     const char *text = step->arg[1];
 
     add_call(p, c, "Bash", "{'command':$s}", step->arg[0]);
     if (step->act == ACT_RUN) {
-        play_note(p,
-                  demo_json(&c->result,
-                            "{'stdout':$s,'stderr':'','interrupted':false,'isImage':false}", text));
+        demo_writer_note(
+            p, demo_json(&c->result,
+                         "{'stdout':$s,'stderr':'','interrupted':false,'isImage':false}", text));
         text = text[0] ? text : "(no output)";
     } else {
         text = step->act == ACT_STOP ? "The command was stopped." : text;
-        play_note(p, demo_json(&c->result, "'Error: $e'", text));
+        demo_writer_note(p, demo_json(&c->result, "'Error: $e'", text));
     }
-    play_note(p, buf_add(&c->text, slice_of(text)));
+    demo_writer_note(p, buf_add(&c->text, slice_of(text)));
     add_result(p, c, step->act != ACT_RUN);
 }
 
 /* ---- sub-agents ---- */
 
-static void put_agent_file(struct play *p, const char *agent, const char *ending,
+static void put_agent_file(struct demo_writer *p, const char *agent, const char *ending,
                            struct slice bytes, int64_t when_ms)
 {
     char path[PATH_MAX];
 
     if (!p->rc)
-        play_note(p, DEMO_JOIN(path, p->e, p->side, "/subagents/agent-", agent, ending));
+        demo_writer_note(p, DEMO_JOIN(path, p->e, p->side, "/subagents/agent-", agent, ending));
     if (!p->rc)
-        play_note(p, demo_put(path, bytes, when_ms, p->e));
+        demo_writer_note(p, demo_put(path, bytes, when_ms, p->e));
 }
 
-static void start_play(struct play *p)
+static void start_play(struct demo_writer *p)
 {
-    play_seed_ids(p, p->session->id);
-    play_begin_answer(p);
+    demo_writer_seed_ids(p, p->session->id);
+    demo_writer_begin_answer(p);
 }
 
 /* The sub-agent's transcript: the prompt, one command, the report. It ends before the call ends. */
-static void play_inside(struct play *p, const struct demo_step *step, const char *agent)
+static void demo_writer_inside(struct demo_writer *p, const struct demo_step *step,
+                               const char *agent)
 {
     const struct demo_step inside = { ACT_RUN, { step->arg[2], step->arg[3] } };
-    struct play sub = { .session = p->session,
-                        .cwd = p->cwd,
-                        .agent = agent,
-                        .clock_ms = p->clock_ms - 80 * SECOND,
-                        .e = p->e };
+    struct demo_writer sub = { .session = p->session,
+                               .cwd = p->cwd,
+                               .agent = agent,
+                               .clock_ms = p->clock_ms - 80 * SECOND,
+                               .e = p->e };
     struct call c = { .id = "" };
 
-    play_seed_ids(&sub, agent);
-    play_add_prompt(&sub, step->arg[1]);
+    demo_writer_seed_ids(&sub, agent);
+    demo_writer_add_prompt(&sub, step->arg[1]);
     sub.clock_ms += 30 * SECOND;
-    play_generate_id(&sub, "toolu", c.id);
-    play_run(&sub, &inside, &c);
+    demo_writer_generate_id(&sub, "toolu", c.id);
+    demo_writer_run(&sub, &inside, &c);
     sub.clock_ms += 40 * SECOND;
-    play_say(&sub, step->arg[4], false, "end_turn");
-    play_note(p, sub.rc);
+    demo_writer_say(&sub, step->arg[4], false, "end_turn");
+    demo_writer_note(p, sub.rc);
     put_agent_file(p, agent, ".jsonl", buf_slice(&sub.out), sub.clock_ms);
     buf_fini(&sub.out);
 }
 
-static void play_agent(struct play *p, const struct demo_step *step, struct call *c)
+static void demo_writer_agent(struct demo_writer *p, const struct demo_step *step, struct call *c)
 {
     struct buf meta = { 0 };
     char agent[UUID];
 
     /* "a" and 16 hex digits, as the client names them */
-    play_generate_uuid(p, agent);
+    demo_writer_generate_uuid(p, agent);
     agent[0] = 'a';
     memmove(agent + 8, agent + 9, 4);
     memmove(agent + 12, agent + 24, 5);
     agent[17] = '\0';
     add_call(p, c, "Agent", "{'description':$s,'prompt':$s,'subagent_type':'Explore'}",
              step->arg[0], step->arg[1]);
-    play_inside(p, step, agent);
-    play_note(p, demo_json(&meta, "{'agentType':'Explore','description':$s,'toolUseId':$s}",
-                           step->arg[0], c->id));
+    demo_writer_inside(p, step, agent);
+    demo_writer_note(p, demo_json(&meta, "{'agentType':'Explore','description':$s,'toolUseId':$s}",
+                                  step->arg[0], c->id));
     put_agent_file(p, agent, ".meta.json", buf_slice(&meta), p->clock_ms);
     buf_fini(&meta);
-    play_note(p, buf_add(&c->text, slice_of(step->arg[4])));
-    play_note(p, demo_json(&c->result,
-                           "{'status':'completed','prompt':$s,'agentId':$s,'agentType':'Explore',"
-                           "'totalDurationMs':70000,'totalToolUseCount':1}",
-                           step->arg[1], agent));
+    demo_writer_note(p, buf_add(&c->text, slice_of(step->arg[4])));
+    demo_writer_note(
+        p, demo_json(&c->result,
+                     "{'status':'completed','prompt':$s,'agentId':$s,'agentType':'Explore',"
+                     "'totalDurationMs':70000,'totalToolUseCount':1}",
+                     step->arg[1], agent));
     add_result(p, c, false);
 }
 
 /* ---- steps ---- */
 
-static void play_tool(struct play *p, const struct demo_step *step)
+static void demo_writer_tool(struct demo_writer *p, const struct demo_step *step)
 {
     bool on_file = step->act == ACT_READ || step->act == ACT_EDIT || step->act == ACT_WRITE;
     struct file *f = on_file ? find_file(p->world, p->session->project, step->arg[0]) : NULL;
     struct call c = { .id = "" };
 
-    play_generate_id(p, "toolu", c.id);
+    demo_writer_generate_id(p, "toolu", c.id);
     if (on_file && !f)
-        play_note(p, err_set(p->e, ERR_USAGE, step->arg[0], "the demo has too many files"));
+        demo_writer_note(p, err_set(p->e, ERR_USAGE, step->arg[0], "the demo has too many files"));
     else if (step->act == ACT_READ)
-        play_read(p, f, &c);
+        demo_writer_read(p, f, &c);
     else if (step->act == ACT_EDIT)
-        play_edit(p, step, f, &c);
+        demo_writer_edit(p, step, f, &c);
     else if (step->act == ACT_WRITE)
-        play_write(p, step, f, &c);
+        demo_writer_write(p, step, f, &c);
     else if (step->act == ACT_AGENT)
-        play_agent(p, step, &c);
+        demo_writer_agent(p, step, &c);
     else
-        play_run(p, step, &c);
+        demo_writer_run(p, step, &c);
 }
 
-static void play_shell(struct play *p, const struct demo_step *step)
+static void demo_writer_shell(struct demo_writer *p, const struct demo_step *step)
 {
-    play_generate_uuid(p, p->turn);
-    play_add_row(p, USER_ROW "'<bash-input>$e</bash-input>'}", p->turn, step->arg[0]);
-    play_begin_answer(p);
-    play_add_row(p, USER_ROW "'<bash-stdout>$e</bash-stdout><bash-stderr></bash-stderr>'}", p->turn,
-                 step->arg[1]);
-    play_begin_answer(p);
+    demo_writer_generate_uuid(p, p->turn);
+    demo_writer_add_row(p, USER_ROW "'<bash-input>$e</bash-input>'}", p->turn, step->arg[0]);
+    demo_writer_begin_answer(p);
+    demo_writer_add_row(p, USER_ROW "'<bash-stdout>$e</bash-stdout><bash-stderr></bash-stderr>'}",
+                        p->turn, step->arg[1]);
+    demo_writer_begin_answer(p);
 }
 
 static bool ends_turn(const struct demo_session *s, size_t i)
@@ -368,7 +380,7 @@ static bool ends_turn(const struct demo_session *s, size_t i)
     return next == ACT_ASK || next == ACT_SHELL;
 }
 
-static void play_step(struct play *p, size_t i)
+static void demo_writer_step(struct demo_writer *p, size_t i)
 {
     const struct demo_step *step = &p->session->script.step[i];
     bool last = ends_turn(p->session, i);
@@ -376,24 +388,24 @@ static void play_step(struct play *p, size_t i)
     switch (step->act) {
     case ACT_ASK:
         p->last_prompt = step->arg[0];
-        play_add_prompt(p, step->arg[0]);
+        demo_writer_add_prompt(p, step->arg[0]);
         add_snapshot(p);
         break;
-    case ACT_SHELL: play_shell(p, step); break;
+    case ACT_SHELL: demo_writer_shell(p, step); break;
     case ACT_THINK:
     case ACT_SAY:
-        play_say(p, step->arg[0], step->act == ACT_THINK, last ? "end_turn" : "tool_use");
+        demo_writer_say(p, step->arg[0], step->act == ACT_THINK, last ? "end_turn" : "tool_use");
         if (last)
-            play_end_turn(p);
+            demo_writer_end_turn(p);
         break;
-    case ACT_COMPACT: play_compact(p, step->arg[0]); break;
-    default: play_tool(p, step);
+    case ACT_COMPACT: demo_writer_compact(p, step->arg[0]); break;
+    default: demo_writer_tool(p, step);
     }
     if (step->act == ACT_STOP) {
-        play_add_row(
+        demo_writer_add_row(
             p, USER_ROW "[{'type':'text','text':'[Request interrupted by user for tool use]'}]}",
             p->turn);
-        play_begin_answer(p);
+        demo_writer_begin_answer(p);
     }
 }
 
@@ -425,25 +437,25 @@ static const struct demo_session *find_session(const char *id)
     return s;
 }
 
-static void play_all(struct play *p, int64_t now_ms)
+static void demo_writer_all(struct demo_writer *p, int64_t now_ms)
 {
     const struct demo_session *s = p->session;
 
     p->clock_ms = began_ms(s->fork_of ? find_session(s->fork_of) : s, now_ms);
     p->forked_from = s->fork_of;
     if (s->fork_of)
-        play_seed_ids(p, s->fork_of);
+        demo_writer_seed_ids(p, s->fork_of);
     for (size_t i = 0; i < s->script.n; i++) {
         if (s->fork_of && i == s->shared) {
-            play_seed_ids(p, s->id);
+            demo_writer_seed_ids(p, s->id);
             p->forked_from = NULL;
             p->clock_ms = began_ms(s, now_ms);
         }
         p->clock_ms += act_seconds[s->script.step[i].act] * (int64_t)SECOND;
-        play_step(p, i);
+        demo_writer_step(p, i);
     }
     if (s->end == END_WHOLE)
-        play_add_metadata(p);
+        demo_writer_add_metadata(p);
 }
 
 /* Cuts the last row in half. */
@@ -454,7 +466,7 @@ static void tear(struct buf *out)
     out->n -= (size_t)(out->p + out->n - nl - 1) / 2;
 }
 
-static void put_session(struct play *p)
+static void put_session(struct demo_writer *p)
 {
     char path[PATH_MAX];
     struct buf mark = { 0 };
@@ -463,14 +475,14 @@ static void put_session(struct play *p)
     if (!p->rc && p->session->end == END_TORN)
         tear(&p->out);
     if (!p->rc)
-        play_note(p, DEMO_JOIN(path, p->e, p->side, ".jsonl"));
+        demo_writer_note(p, DEMO_JOIN(path, p->e, p->side, ".jsonl"));
     if (!p->rc)
-        play_note(p, demo_put(path, buf_slice(&p->out), p->clock_ms, p->e));
+        demo_writer_note(p, demo_put(path, buf_slice(&p->out), p->clock_ms, p->e));
     if (p->session->archived && !p->rc) {
-        play_note(p, demo_json(&mark, "{'archived':true,'at':$t,'by':'sdk'}", archived_ms));
-        play_note(p, DEMO_JOIN(path, p->e, p->side, "/archived.json"));
+        demo_writer_note(p, demo_json(&mark, "{'archived':true,'at':$t,'by':'sdk'}", archived_ms));
+        demo_writer_note(p, DEMO_JOIN(path, p->e, p->side, "/archived.json"));
         if (!p->rc)
-            play_note(p, demo_put(path, buf_slice(&mark), archived_ms, p->e));
+            demo_writer_note(p, demo_put(path, buf_slice(&mark), archived_ms, p->e));
         buf_fini(&mark);
     }
 }
@@ -479,7 +491,7 @@ static enum err_code build_session(const char *dir, struct world *w, const struc
                                    int64_t now_ms, struct err *e)
 {
     char cwd[PATH_MAX], side[PATH_MAX], history[PATH_MAX];
-    struct play p = {
+    struct demo_writer p = {
         .session = s, .world = w, .cwd = cwd, .side = side, .history = history, .e = e
     };
     struct arena a = { 0 };
@@ -489,13 +501,13 @@ static enum err_code build_session(const char *dir, struct world *w, const struc
         return rc;
     struct slice folder = config_dir_project_name(slice_of(cwd), &a);
 
-    play_note(&p, folder.p
-                      ? DEMO_JOIN(side, e, dir, "/" DEMO_CONFIG "/projects/", folder.p, "/", s->id)
-                      : ERR_NOMEM);
-    play_note(&p, DEMO_JOIN(history, e, dir, "/" DEMO_CONFIG "/file-history/", s->id));
+    demo_writer_note(
+        &p, folder.p ? DEMO_JOIN(side, e, dir, "/" DEMO_CONFIG "/projects/", folder.p, "/", s->id)
+                     : ERR_NOMEM);
+    demo_writer_note(&p, DEMO_JOIN(history, e, dir, "/" DEMO_CONFIG "/file-history/", s->id));
     if (!p.rc) {
         start_play(&p);
-        play_all(&p, now_ms);
+        demo_writer_all(&p, now_ms);
         put_session(&p);
     }
     arena_fini(&a);

@@ -177,7 +177,7 @@ static void html_message(struct export_out *o, const struct export_message *m)
     else
         snprintf(anchor, sizeof anchor, "m%zu", m->number);
     export_out_addf(o, "<article class=\"%s\" id=\"%s\">", classes[m->speaker], anchor);
-    if (!m->again && m->speaker != EXPORT_NOBODY) {
+    if (!m->again && m->speaker != EXPORT_NO_SPEAKER) {
         export_out_addf(o, "<header><b>%s</b>", m->speaker == EXPORT_USER ? "User" : "Agent");
         if (m->time_ms != TIME_NONE) {
             export_time(m->time_ms, time);

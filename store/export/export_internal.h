@@ -25,7 +25,7 @@ void export_out_addf(struct export_out *o, const char *fmt, ...) PRINTF_LIKE(2, 
 /* Passes everything on. */
 void export_out_flush(struct export_out *o);
 
-enum export_speaker { EXPORT_NOBODY, EXPORT_USER, EXPORT_AGENT };
+enum export_speaker { EXPORT_NO_SPEAKER, EXPORT_USER, EXPORT_AGENT };
 
 /* A message whose first block is about to be written. */
 struct export_message {

@@ -179,7 +179,7 @@ static enum export_speaker speaker_of(const struct block *b, const struct messag
     case BLOCK_SEAM:
     case BLOCK_RAW: break;
     }
-    return EXPORT_NOBODY;
+    return EXPORT_NO_SPEAKER;
 }
 
 /* Begins the message of a row with its first block that is written. */
@@ -195,7 +195,7 @@ static void begin_message(struct export *x, const struct read_row *r, enum expor
 
     x->writer->message(x->o, &m);
     x->open = true;
-    if (speaker != EXPORT_NOBODY)
+    if (speaker != EXPORT_NO_SPEAKER)
         x->speaker = speaker;
 }
 
@@ -271,7 +271,7 @@ static void write_note(struct export *x, const struct read_row *r, const struct 
 
     if (quiet && !full && !note.failed && !note.summary)
         return;
-    begin_message(x, r, EXPORT_NOBODY);
+    begin_message(x, r, EXPORT_NO_SPEAKER);
     x->writer->note(x->o, &note);
 }
 
@@ -342,7 +342,7 @@ static enum err_code write_conversation(struct export *x, const struct session_r
     if (rc)
         return rc;
     x->next = x->part.from;
-    x->speaker = EXPORT_NOBODY;
+    x->speaker = EXPORT_NO_SPEAKER;
     while (!rc && !x->o->rc && (x->n || x->next < x->part.to)) {
         if (x->n == 0)
             rc = read_ahead(x, e);

@@ -107,7 +107,7 @@ static void txt_message(struct export_out *o, const struct export_message *m)
 {
     char time[EXPORT_TIME];
 
-    if (m->again || m->speaker == EXPORT_NOBODY)
+    if (m->again || m->speaker == EXPORT_NO_SPEAKER)
         return;
     export_out_addf(o, "--- %s", m->speaker == EXPORT_USER ? "User" : "Agent");
     if (m->time_ms != TIME_NONE) {

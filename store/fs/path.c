@@ -177,9 +177,9 @@ static void read_dir_names(struct presence_dir *d)
     size_t bits = FEWEST_BITS;
     bool whole = false;
 
-    while (bits / BITS_A_NAME < (size_t)d->worth * ENTRIES_A_LOOK)
+    while (bits / BITS_A_NAME < (size_t)d->scan_after_misses * ENTRIES_A_LOOK)
         bits *= 2;
-    d->worth = 0;
+    d->scan_after_misses = 0;
     if (dir && (d->bits = calloc(bits / 8, 1))) {
         d->bits_n = bits;
         while (errno = 0, (entry = readdir(dir)))
@@ -209,14 +209,14 @@ static void learn_dir(struct presence *p, struct slice path)
         return;
     d->gone = !there;
     if (there && st.st_size / (ENTRY_BYTES * ENTRIES_A_LOOK) < UINT_MAX / 64)
-        d->worth = (unsigned)(st.st_size / (ENTRY_BYTES * ENTRIES_A_LOOK)) + 1;
+        d->scan_after_misses = (unsigned)(st.st_size / (ENTRY_BYTES * ENTRIES_A_LOOK)) + 1;
 }
 
 static void note_miss(struct presence *p, struct presence_dir *d, struct slice path)
 {
     if (!d)
         learn_dir(p, path);
-    else if (d->worth && ++d->misses >= d->worth)
+    else if (d->scan_after_misses && ++d->misses >= d->scan_after_misses)
         read_dir_names(d);
 }
 

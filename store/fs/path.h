@@ -31,7 +31,7 @@ struct presence_dir {
     struct slice path; /* borrowed from the path of a look-up */
     unsigned misses;   /* failed look-ups before it is read */
     /* the number of misses that cost as much as reading it; 0 if it is never read */
-    unsigned worth;
+    unsigned scan_after_misses;
     bool gone;
     unsigned char *bits; /* owned: a Bloom filter of its names, once it was read */
     size_t bits_n;       /* a power of two */

@@ -101,7 +101,7 @@ enum err_code host_session_open(const struct store *st, const struct session_ref
     s->ref.id = arena_copy(&s->arena, ref->id);
     s->ref.path = arena_copy(&s->arena, ref->path);
     s->ref.folder = arena_copy(&s->arena, ref->folder);
-    s->ref.told = (struct slice){ NULL, 0 };
+    s->ref.preread = (struct slice){ NULL, 0 };
     s->begun = s->on_disk = true;
     return session_ready(s, ERR_OK, out, e);
 }
@@ -143,7 +143,7 @@ enum err_code host_session_create(const struct store *st, const struct host_crea
     if (!rc && st->ops->begins) {
         rc = choose_id(s, e);
     } else if (!rc) {
-        rc = session_make(s, e);
+        rc = session_put_on_disk(s, e);
         s->begun = s->on_disk = !rc;
     }
     return session_ready(s, rc, out, e);
@@ -218,7 +218,7 @@ static enum err_code wait_for_room(struct host_session *s, const struct queue *m
     enum err_code rc = session_take_failure(s, e);
 
     while (!rc && s->opt.background && !has_room(s, more)) {
-        s->begun = s->hurry = true;
+        s->begun = s->urgent = true;
         pthread_cond_broadcast(&s->changed);
         session_wait(s);
         rc = session_take_failure(s, e);
@@ -313,13 +313,13 @@ static enum err_code append_now(struct host_session *s, const struct host_append
     with_state.logs = &s->logs;
     with_state.later = s->opt.durable == HOST_DURABLE_FLUSH;
     pthread_mutex_lock(&s->mutex);
-    session_take_pen(s);
+    session_writer_acquire(s);
     s->begun = true;
     enum err_code rc = session_write_queue(s, e);
 
     pthread_mutex_unlock(&s->mutex);
     if (!rc && !s->on_disk)
-        rc = session_make(s, e);
+        rc = session_put_on_disk(s, e);
     if (!rc)
         rc = host_append(s->st, &s->ref, &with_state, a, out, e);
     pthread_mutex_lock(&s->mutex);
@@ -327,7 +327,7 @@ static enum err_code append_now(struct host_session *s, const struct host_append
     s->begun = s->on_disk;
     if (!rc)
         session_count(s, out);
-    session_put_pen(s);
+    session_writer_release(s);
     pthread_mutex_unlock(&s->mutex);
     return rc;
 }
@@ -398,12 +398,12 @@ static enum err_code set_now(struct host_session *s, const struct host_setting *
                              struct err *e)
 {
     pthread_mutex_lock(&s->mutex);
-    session_take_pen(s);
+    session_writer_acquire(s);
     pthread_mutex_unlock(&s->mutex);
     enum err_code rc = host_set(s->st, &s->ref, setting, n, e);
 
     pthread_mutex_lock(&s->mutex);
-    session_put_pen(s);
+    session_writer_release(s);
     pthread_mutex_unlock(&s->mutex);
     return rc;
 }

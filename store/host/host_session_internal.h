@@ -9,10 +9,10 @@
 #include "store/host/host_session.h"
 #include "store/log/log_state.h"
 
-/* There is one queue and one writer at a time. Every call puts its rows into the queue. The thread that holds the pen
- * (`writing`) takes batches from the head of the queue and passes them to the system: the background thread, a call
- * that flushes, or, without background, the call itself. The mutex guards the queue and is never held during I/O; what
- * the pen guards is used only by its holder.
+/* There is one queue and one writer at a time. Every call puts its rows into the queue. The writer (`writing`) takes
+ * batches from the head of the queue and passes them to the system: it is the background thread, a call that flushes,
+ * or, without background, the call itself. The mutex guards the queue and is never held during I/O; what the writer
+ * uses needs no lock, because nothing else uses it.
  *
  *   queue:  [setting] [row] [row] | [row] ...      before the first message: held, settings first
  *            `-- a batch: items of one kind, in order --' */
@@ -28,18 +28,18 @@ struct host_session {
     pthread_cond_t changed;
     struct queue queue;
     bool begun;   /* a message is in the queue or on disk */
-    bool writing; /* a thread holds the pen */
-    bool hurry;   /* a call waits for room in the queue */
+    bool writing; /* a thread is the writer */
+    bool urgent;  /* a call waits for room in the queue */
     bool ending;
     int64_t since_ms, retry_ms; /* when the oldest item came; when the next attempt may be made */
     uint32_t retry_wait_ms;
     struct err failure; /* of the background thread, for the next call */
     struct host_session_counts counts;
-    bool on_disk; /* written by the holder of the pen only */
+    bool on_disk; /* set by the writer only */
     bool created; /* by us: the ref has no more than an id and a path */
     struct session_ref ref;
 
-    struct log_states logs; /* the pen's */
+    struct log_states logs; /* the writer's */
 
     pthread_t thread;
     bool has_thread;
@@ -52,13 +52,14 @@ MUST_CHECK enum err_code session_check_process(const struct host_session *s, str
 
 int64_t session_clock_ms(void);
 void session_wait(struct host_session *s);
-void session_take_pen(struct host_session *s);
-void session_put_pen(struct host_session *s);
-/* Writes the present contents of the queue, but not what is added meanwhile. Called with the pen. Returns the first
+/* Waits until no other thread is the writer, and becomes it. */
+void session_writer_acquire(struct host_session *s);
+void session_writer_release(struct host_session *s);
+/* Writes the present contents of the queue, but not what is added meanwhile. Called by the writer. Returns the first
  * failure; after a permanent one it still writes the rest. */
 MUST_CHECK enum err_code session_write_queue(struct host_session *s, struct err *e);
-/* Puts the session on disk. Called with the pen and without the mutex. */
-MUST_CHECK enum err_code session_make(struct host_session *s, struct err *e);
+/* Puts the session on disk. Called by the writer, without the mutex. */
+MUST_CHECK enum err_code session_put_on_disk(struct host_session *s, struct err *e);
 /* Counts rows that were written without the queue. */
 void session_count(struct host_session *s, const struct host_appended *done);
 bool session_has_batch(const struct host_session *s);

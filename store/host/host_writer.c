@@ -59,7 +59,7 @@ static enum err_code batch_take(struct host_session *s, struct batch *b, struct 
     return ERR_OK;
 }
 
-enum err_code session_make(struct host_session *s, struct err *e)
+enum err_code session_put_on_disk(struct host_session *s, struct err *e)
 {
     struct host_created made;
     enum err_code rc = host_create(s->st, &s->req, &s->arena, &made, e);
@@ -80,7 +80,7 @@ static enum err_code batch_write(struct host_session *s, struct batch *b,
                                      .save = b->kind == ITEM_SAVED_ROW,
                                      .logs = &s->logs,
                                      .later = s->opt.durable == HOST_DURABLE_FLUSH };
-    enum err_code rc = s->on_disk ? ERR_OK : session_make(s, e);
+    enum err_code rc = s->on_disk ? ERR_OK : session_put_on_disk(s, e);
 
     *done = (struct host_appended){ 0 };
     if (rc)
@@ -112,7 +112,7 @@ void session_count(struct host_session *s, const struct host_appended *done)
     batch_count(s, &rows, done, ERR_OK);
 }
 
-/* Writes the batch at the head of the queue. Called with the pen and the mutex, which is released meanwhile; items are
+/* Writes the batch at the head of the queue. Called by the writer with the mutex, which is released meanwhile; items are
  * then only added after the batch. */
 static enum err_code write_batch(struct host_session *s, size_t *handled, struct err *e)
 {
@@ -135,14 +135,14 @@ static enum err_code write_batch(struct host_session *s, size_t *handled, struct
     return rc;
 }
 
-void session_take_pen(struct host_session *s)
+void session_writer_acquire(struct host_session *s)
 {
     while (s->writing)
         session_wait(s);
     s->writing = true;
 }
 
-void session_put_pen(struct host_session *s)
+void session_writer_release(struct host_session *s)
 {
     s->writing = false;
     pthread_cond_broadcast(&s->changed);
@@ -181,7 +181,7 @@ static int64_t due_ms(const struct host_session *s)
 {
     int64_t due = s->since_ms;
 
-    if (!s->hurry && !session_has_batch(s) && s->opt.interval_ms != HOST_AT_ONCE)
+    if (!s->urgent && !session_has_batch(s) && s->opt.interval_ms != HOST_AT_ONCE)
         due += s->opt.interval_ms;
     return due > s->retry_ms ? due : s->retry_ms;
 }
@@ -190,7 +190,7 @@ static void note_outcome(struct host_session *s, enum err_code rc, const struct 
 {
     bool again = rc && !is_hopeless(rc);
 
-    s->hurry = false;
+    s->urgent = false;
     s->since_ms = session_clock_ms();
     s->retry_wait_ms = again && s->retry_wait_ms ? 2 * s->retry_wait_ms : RETRY_FIRST_MS;
     if (s->retry_wait_ms > RETRY_MOST_MS)
@@ -224,10 +224,10 @@ static void *write_in_background(void *arg)
         } else {
             struct err why = { 0 };
 
-            session_take_pen(s);
+            session_writer_acquire(s);
             enum err_code rc = session_write_queue(s, &why);
 
-            session_put_pen(s);
+            session_writer_release(s);
             note_outcome(s, rc, &why);
         }
     }
@@ -280,7 +280,7 @@ enum err_code host_session_flush(struct host_session *s, struct err *e)
     if (rc)
         return rc;
     pthread_mutex_lock(&s->mutex);
-    session_take_pen(s);
+    session_writer_acquire(s);
     /* Lost rows are reported in any case; rows that were only delayed are tried again now. */
     enum err_code lost = is_hopeless(s->failure.code) ? session_take_failure(s, e) : ERR_OK;
 
@@ -290,7 +290,7 @@ enum err_code host_session_flush(struct host_session *s, struct err *e)
     enum err_code unsynced = log_states_sync(&s->logs, lost || rc ? NULL : e);
 
     pthread_mutex_lock(&s->mutex);
-    session_put_pen(s);
+    session_writer_release(s);
     pthread_mutex_unlock(&s->mutex);
     return lost ? lost : rc ? rc : unsynced;
 }

@@ -135,7 +135,7 @@ static enum err_code entry_write(struct journal *j, const char *above, struct ch
     if (getentropy(r, sizeof r))
         return err_sys(e, above, "generate a random name");
     snprintf(j->dir, sizeof j->dir, "%s/%c%02x%02x%02x%02x%02x%02x%02x%02x", above,
-             c->brief ? BRIEF : DURABLE, r[0], r[1], r[2], r[3], r[4], r[5], r[6], r[7]);
+             c->no_sync ? BRIEF : DURABLE, r[0], r[1], r[2], r[3], r[4], r[5], r[6], r[7]);
     if (mkdir(j->dir, 0700)) {
         enum err_code rc = err_sys(e, j->dir, "make directory");
 
@@ -144,7 +144,7 @@ static enum err_code entry_write(struct journal *j, const char *above, struct ch
     }
     enum err_code rc = change_record_write(j->dir, c, e);
 
-    return rc || c->brief ? rc : disk_sync_dir(above, e);
+    return rc || c->no_sync ? rc : disk_sync_dir(above, e);
 }
 
 static enum err_code journal_begin(struct journal *j, const char *above, struct slice records,
@@ -154,7 +154,7 @@ static enum err_code journal_begin(struct journal *j, const char *above, struct 
     enum err_code rc = c ? describe_append(c, j->path, records, j->flags, e) : err_nomem(e);
 
     if (!rc)
-        c->brief = j->flags & APPEND_LATER;
+        c->no_sync = j->flags & APPEND_LATER;
     if (!rc)
         rc = entry_write(j, above, c, e);
     change_free(c);
@@ -258,7 +258,7 @@ static enum err_code compose_new_rows(void *arg, struct buf *out, struct err *e)
     enum err_code rc = skip ? ERR_OK : err_nomem(e);
 
     if (!rc && w->log)
-        rc = log_state_look(w->log, &seen, e);
+        rc = log_state_compare(w->log, &seen, e);
     if (!rc)
         rc = mark_repeated(w, skip, e);
     rows->present = 0;

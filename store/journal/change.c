@@ -254,7 +254,7 @@ enum err_code change_steps_do(struct change *c, size_t *done, struct err *e)
 
         memcpy(&before, s, sizeof before); /* to the byte, for the comparison */
         rc = step_do(s, &c->arena, e);
-        c->learned = c->learned || memcmp(&before, s, sizeof before) != 0;
+        c->record_outdated = c->record_outdated || memcmp(&before, s, sizeof before) != 0;
         *done += rc == ERR_OK;
     }
     return rc ? rc : change_steps_sync(c, e);
@@ -265,7 +265,7 @@ enum err_code change_finish(struct change_log *log, const struct change *c, cons
                             bool *stands, struct err *e)
 {
     char done[PATH_MAX];
-    enum err_code rc = c->learned ? change_record_write(intent, c, e) : ERR_OK;
+    enum err_code rc = c->record_outdated ? change_record_write(intent, c, e) : ERR_OK;
 
     *stands = false;
     snprintf(done, sizeof done, "%s/%s", log->dir, c->id);

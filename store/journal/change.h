@@ -45,9 +45,10 @@ struct change {
     size_t sessions_n;
     struct step *step;
     size_t n;
-    int64_t at_ms; /* when it was requested; 0 until it runs */
-    bool learned;  /* its steps know more than when the record was written */
-    bool brief; /* its record has to survive this process, but not a power cut: it is not synced */
+    int64_t at_ms;        /* when it was requested; 0 until it runs */
+    bool record_outdated; /* its steps know more than when the record was written */
+    /* its record has to survive this process, but not a power cut, so it is not synced */
+    bool no_sync;
 };
 
 struct change *change_new(const char *kind);

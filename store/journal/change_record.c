@@ -26,7 +26,7 @@ static const char *const step_names[STEP_KINDS] = {
 
 struct writer {
     const char *dir;
-    bool brief;
+    bool no_sync;
     struct buf out; /* the document */
     struct jsonout j;
     struct buf text; /* scratch of encode */
@@ -70,7 +70,7 @@ static void put_int(struct writer *w, const char *key, int64_t n)
 
 static enum err_code write_file(const struct writer *w, const char *name, struct slice bytes)
 {
-    return (w->brief ? disk_put_file : disk_replace_file)(w->dir, name, bytes, 0600, w->e);
+    return (w->no_sync ? disk_put_file : disk_replace_file)(w->dir, name, bytes, 0600, w->e);
 }
 
 /* Long bytes are in a separate file, which the key with ".file" names. */
@@ -137,7 +137,7 @@ static void put_change(struct writer *w, const struct change *c)
 
 enum err_code change_record_write(const char *dir, const struct change *c, struct err *e)
 {
-    struct writer w = { .dir = dir, .brief = c->brief, .e = e };
+    struct writer w = { .dir = dir, .no_sync = c->no_sync, .e = e };
 
     jsonout_init(&w.j, &w.out);
     put_change(&w, c);

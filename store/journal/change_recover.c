@@ -218,7 +218,7 @@ enum err_code change_recover(struct change_log *log, const char *name, struct er
         memcpy(c->id, name, n);
         c->id[n] = '\0';
         rc = all_done(c, &done, e);
-        c->learned = true;
+        c->record_outdated = true;
     }
     if (!rc)
         rc = done ? go_forward(log, c, dir, e) : go_back(log, c, dir, e);

@@ -56,7 +56,7 @@ static struct reprise_usage_row row_of(const struct usage_sum *sum, const char *
         .cache_write = sum->tokens[USAGE_CACHE_WRITE],
         .cache_read = sum->tokens[USAGE_CACHE_READ],
         .answers = sum->answers,
-        .answers_without_cost = sum->without_a_price,
+        .answers_without_cost = sum->unpriced,
         .cost = sum->has_cost ? sum->cost : 0,
         .first_ms = known_time(sum->first_ms),
         .last_ms = known_time(sum->last_ms),

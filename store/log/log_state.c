@@ -128,7 +128,7 @@ static enum err_code compare(const struct log_state *log, const struct file *f, 
     return rc;
 }
 
-enum err_code log_state_look(struct log_state *log, enum log_seen *seen, struct err *e)
+enum err_code log_state_compare(struct log_state *log, enum log_seen *seen, struct err *e)
 {
     struct file f;
     enum err_code rc = open_log(log, &f, e);

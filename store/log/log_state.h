@@ -49,7 +49,8 @@ enum log_seen {
 };
 
 /* Must be called first in our turn. */
-MUST_CHECK enum err_code log_state_look(struct log_state *log, enum log_seen *seen, struct err *e);
+MUST_CHECK enum err_code log_state_compare(struct log_state *log, enum log_seen *seen,
+                                           struct err *e);
 /* log_find_repeated from memory, once the log was read to its end. */
 MUST_CHECK enum err_code log_state_find_repeated(struct log_state *log, const struct slice id[],
                                                  size_t n, bool repeated[], struct err *e);

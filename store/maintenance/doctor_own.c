@@ -225,7 +225,7 @@ static void look_again(struct finding *f, const struct rewind_recovery *r, struc
     const char *id = strrchr(f->path, '/') + 1;
 
     f->fixed = true;
-    for (size_t i = 0; i < r->waiting && i < REWIND_WAITING_TOLD; i++) {
+    for (size_t i = 0; i < r->waiting && i < REWIND_WAITING_MAX; i++) {
         const struct rewind_waiting *w = &r->first[i];
         char why[400];
 
@@ -252,7 +252,7 @@ static void fix(const struct doctor *d, struct finding_list *list)
 
     if (changes)
         change_log_close(log);
-    rewinds = rewinds && r.waiting <= REWIND_WAITING_TOLD;
+    rewinds = rewinds && r.waiting <= REWIND_WAITING_MAX;
     for (size_t i = 0; i < list->n; i++) {
         struct finding *f = &list->finding[i];
 

@@ -160,7 +160,7 @@ static enum err_code check_fork(const struct session_ref *ref, const struct fork
 {
     if (!ref->store->ops->fork)
         return store_unsupported_error(ref, CAN_FORK, "fork", e);
-    if (req->id.n && !ref->store->ops->names_forks)
+    if (req->id.n && !ref->store->ops->accepts_fork_id)
         return err_set(e, ERR_UNSUPPORTED, ref->path.p, "fork: %s sessions choose the ids of forks",
                        ref->store->ops->name);
     return ERR_OK;

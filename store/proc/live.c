@@ -56,9 +56,9 @@ static pid_t pid_of_name(const char *name, bool hosts)
 static struct live examine(pid_t pid, struct slice start)
 {
     struct live live = { LIVE_UNKNOWN, pid, false, "its process cannot be examined" };
-    struct proc_look process;
+    struct proc_info process;
 
-    if (!proc_look(pid, &process)) {
+    if (!proc_info(pid, &process)) {
         if (kill(pid, 0) != 0 && errno == ESRCH)
             live =
                 (struct live){ LIVE_QUIET, pid, false, "its process ended without unregistering" };
@@ -268,7 +268,8 @@ enum err_code live_read_hosts(const struct store_env *env, struct live_table *ou
     return read_registry(path, true, out, e);
 }
 
-const struct live_entry *live_host_of(const struct live_table *table, const struct session_ref *ref)
+const struct live_entry *live_find_host(const struct live_table *table,
+                                        const struct session_ref *ref)
 {
     const struct live_entry *best = NULL;
 
@@ -285,7 +286,7 @@ const struct live_entry *live_host_of(const struct live_table *table, const stru
 
 bool live_show_host(const struct live_table *table, struct session_row *row)
 {
-    const struct live_entry *host = table->n ? live_host_of(table, &row->ref) : NULL;
+    const struct live_entry *host = table->n ? live_find_host(table, &row->ref) : NULL;
 
     if (!host || host->live.state != LIVE_RUNNING)
         return true;
@@ -298,12 +299,12 @@ bool live_show_host(const struct live_table *table, struct session_row *row)
 
 void live_write_process(struct jsonout *j)
 {
-    struct proc_look self;
+    struct proc_info self;
     char domain[PATH_MAX];
 
     jsonout_key(j, "pid");
     jsonout_int(j, getpid());
-    if (proc_look(getpid(), &self))
+    if (proc_info(getpid(), &self))
         jsonout_member(j, "procStart", slice_of(self.start));
     proc_domain(domain, sizeof domain);
     jsonout_member(j, "pidDomain", slice_of(domain));
@@ -464,7 +465,7 @@ static enum err_code ask_hosts(const struct session_ref *const ref[], size_t n, 
     if (rc || !n)
         return rc;
     for (size_t i = 0; i < n && table.n; i++) {
-        const struct live_entry *host = live_host_of(&table, ref[i]);
+        const struct live_entry *host = live_find_host(&table, ref[i]);
 
         if (out[i].state != LIVE_QUIET || !host || host->live.pid == getpid())
             continue;

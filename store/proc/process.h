@@ -16,13 +16,13 @@
 /* The folder with the table of processes, in the form of proc(5), or NULL. */
 const char *proc_table(void);
 
-struct proc_look {
+struct proc_info {
     char state;     /* the letter of proc(5) */
     char start[24]; /* digits: when it started, in ticks since boot */
 };
 
 /* Examines a process. Returns false if it does not exist or cannot be examined. */
-bool proc_look(pid_t pid, struct proc_look *out);
+bool proc_info(pid_t pid, struct proc_info *out);
 /* The machine and the pid namespace, in which process ids are valid; "" if that cannot be determined. */
 void proc_domain(char *out, size_t cap);
 /* Returns true if this is the id of the present boot. */

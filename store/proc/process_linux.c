@@ -26,7 +26,7 @@ const char *proc_table(void)
 }
 
 /* "1 (any )name) S 1 2 ...": the name may contain blanks and brackets, so the fields are counted from the last bracket. */
-static bool parse_stat(struct slice stat, struct proc_look *out)
+static bool parse_stat(struct slice stat, struct proc_info *out)
 {
     const char *end = stat.p + stat.n;
     const char *at = stat.n ? memrchr(stat.p, ')', stat.n) : NULL;
@@ -49,7 +49,7 @@ static bool parse_stat(struct slice stat, struct proc_look *out)
     return n > 0;
 }
 
-bool proc_look(pid_t pid, struct proc_look *out)
+bool proc_info(pid_t pid, struct proc_info *out)
 {
     struct buf text = { 0 };
     char path[64];
@@ -93,11 +93,11 @@ bool proc_is_boot(struct slice id)
 
 bool proc_age_ms(int64_t *age)
 {
-    struct proc_look self;
+    struct proc_info self;
     struct timespec up;
     long ticks = sysconf(_SC_CLK_TCK);
 
-    if (ticks <= 0 || clock_gettime(CLOCK_BOOTTIME, &up) || !proc_look(getpid(), &self))
+    if (ticks <= 0 || clock_gettime(CLOCK_BOOTTIME, &up) || !proc_info(getpid(), &self))
         return false;
     *age = time_ns(up) / 1000000 - strtoll(self.start, NULL, 10) * 1000 / ticks;
     return true;

@@ -12,7 +12,7 @@ const char *proc_table(void)
     return NULL;
 }
 
-bool proc_look(pid_t pid, struct proc_look *out)
+bool proc_info(pid_t pid, struct proc_info *out)
 {
     (void)pid, (void)out;
     return false;

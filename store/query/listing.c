@@ -72,9 +72,10 @@ static bool collect_ref(const struct session_ref *ref, void *arg)
     f->ref.path = arena_copy(&l->arena, ref->path);
     f->ref.id = copy_id(l, f->ref.path, ref->id);
     f->ref.folder = copy_folder(l, ref->folder);
-    if (ref->told.n)
-        f->ref.told = arena_copy(&l->arena, ref->told);
-    l->ok = f->ref.path.p && f->ref.id.p && f->ref.folder.p && (!ref->told.n || f->ref.told.p);
+    if (ref->preread.n)
+        f->ref.preread = arena_copy(&l->arena, ref->preread);
+    l->ok =
+        f->ref.path.p && f->ref.id.p && f->ref.folder.p && (!ref->preread.n || f->ref.preread.p);
     l->n += l->ok;
     return l->ok;
 }
@@ -128,7 +129,7 @@ static int by_recency(const void *x, const void *y)
         int ids = compare_ids(a->id, b->id);
 
         if (ids)
-            return a->store->ops->ties_upwards ? ids : -ids;
+            return a->store->ops->ties_ascending ? ids : -ids;
     }
     return compare_found_order(found_of(a), found_of(b));
 }

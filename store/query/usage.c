@@ -172,7 +172,7 @@ void usage_sum_add(struct usage_sum *sum, const struct usage_answer *a, double c
         if (__builtin_add_overflow(sum->tokens[i], a->tokens[i], &sum->tokens[i]))
             sum->tokens[i] = INT64_MAX;
     sum->answers += tokens;
-    sum->without_a_price += tokens && isnan(cost);
+    sum->unpriced += tokens && isnan(cost);
     sum->cost += isnan(cost) ? 0 : cost;
     sum->has_cost |= !isnan(cost);
     if (a->time_ms == TIME_NONE)

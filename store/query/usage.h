@@ -57,7 +57,7 @@ struct usage_sum {
     int64_t tokens[USAGE_KINDS];
     double cost;               /* of those answers whose cost is known */
     int64_t answers;           /* with tokens */
-    int64_t without_a_price;   /* answers with tokens whose cost is not known */
+    int64_t unpriced;          /* answers with tokens whose cost is not known */
     bool has_cost;             /* at least one cost is known */
     int64_t first_ms, last_ms; /* TIME_NONE: no time is known */
 };

@@ -32,7 +32,7 @@ static void session_path(const struct place *p, const char *id, char out[4300])
 }
 
 /* Rows at both ends; a large session has a hole between them. */
-static void session_make(const struct place *p, const char *id, off_t size)
+static void session_put_on_disk(const struct place *p, const char *id, off_t size)
 {
     char path[4300];
 
@@ -130,7 +130,7 @@ static void crowd_make(struct crowd *c, const char *dir, int n)
     bench_need(c->id && c->argv, "memory");
     for (int i = 0; i < n; i++) {
         snprintf(c->id[i], sizeof *c->id, "01234567-89ab-4cde-8f01-1%011d", i);
-        session_make(&c->place, c->id[i], 0);
+        session_put_on_disk(&c->place, c->id[i], 0);
     }
 }
 
@@ -208,8 +208,8 @@ int main(int argc, char **argv)
         return 2;
     }
     place_make(&p, argv[2], "sizes");
-    session_make(&p, SMALL, 0);
-    session_make(&p, LARGE, LARGE_BYTES);
+    session_put_on_disk(&p, SMALL, 0);
+    session_put_on_disk(&p, LARGE, LARGE_BYTES);
     printf("changes, best of the rounds\n");
     bench_one_row(&p, argv[1], "rename", rounds);
     bench_one_row(&p, argv[1], "tag", rounds);

@@ -93,7 +93,7 @@ static void turn_write(FILE *out, const struct place *p, int turn)
     }
 }
 
-static void session_make(struct place *p, const char *dir)
+static void session_put_on_disk(struct place *p, const char *dir)
 {
     char part[4200];
 
@@ -159,7 +159,7 @@ int main(int argc, char **argv)
     char state[4200];
 
     bench_need(argc > 1, "usage: bench_turns DIR TURNS [ROUNDS]");
-    session_make(&p, argv[1]);
+    session_put_on_disk(&p, argv[1]);
     snprintf(state, sizeof state, "%s/state", argv[1]);
     struct store_env env = { .cwd = p.root, .claude_config_dir = p.store, .state_dir = state };
     struct store *st;

@@ -146,10 +146,10 @@ static bool describe_from_both_refs(const struct session_ref *ref, void *arg)
     struct session_ref alone;
 
     assert_true(told && read && session_ref_copy(&c->arena, ref, &alone));
-    assert_int_equal(alone.told.n, 0);
+    assert_int_equal(alone.preread.n, 0);
     assert_int_equal(c->ops->describe(c->store, &c->scope, ref, told, NULL), ERR_OK);
     assert_int_equal(c->ops->describe(c->store, &c->scope, &alone, read, NULL), ERR_OK);
-    assert_int_equal(told->ref.told.n, 0); /* rows outlive the callback, the refs do not */
+    assert_int_equal(told->ref.preread.n, 0); /* rows outlive the callback, the refs do not */
     same_rows(told, read);
     session_row_free(told);
     session_row_free(read);

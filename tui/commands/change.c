@@ -51,7 +51,7 @@ static enum err_code write_session_json(struct sessions *s, const struct session
         out_member(o, "summary", row->summary);
         out_member(o, "customTitle", row->custom_title);
         out_member(o, "tag", row->tag);
-        out_true(o, "archived", row->flags & SESSION_ARCHIVED);
+        out_bool_if_true(o, "archived", row->flags & SESSION_ARCHIVED);
     }
     if (c->n)
         out_string(o, "change", c->id);

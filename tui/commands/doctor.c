@@ -38,7 +38,7 @@ static void write_finding_json(const struct finding *f, struct out *o)
     }
     out_string(o, "why", f->why);
     out_bool(o, "fixable", f->fixable);
-    out_true(o, "fixed", f->fixed);
+    out_bool_if_true(o, "fixed", f->fixed);
     out_close(o, '}');
 }
 

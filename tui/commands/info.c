@@ -204,7 +204,8 @@ static struct slice file_of(const struct session_ref *ref)
 
     while (n > 0 && ref->path.p[n - 1] != '/')
         n--;
-    return ref->store->ops->unsized && n > 1 ? (struct slice){ ref->path.p, n - 1 } : ref->path;
+    return ref->store->ops->size_unknown && n > 1 ? (struct slice){ ref->path.p, n - 1 }
+                                                  : ref->path;
 }
 
 static void write_info_text(const struct facts *f, int64_t now_ms, struct out *o)
@@ -229,7 +230,7 @@ static void write_info_text(const struct facts *f, int64_t now_ms, struct out *o
         { "last prompt", row->last_prompt },
         { "forked from", row->parent_id },
         { "phase", row->phase ? slice_of(row->phase) : SLICE("") },
-        { row->ref.store->ops->unsized ? "database" : "file", file_of(&row->ref) },
+        { row->ref.store->ops->size_unknown ? "database" : "file", file_of(&row->ref) },
     };
     char age[WHEN_AGE], flags[SESSION_LINE_FLAGS];
 
@@ -349,7 +350,7 @@ static void write_checkpoint_json(const struct checkpoint *c, struct out *o)
     }
     out_bool(o, "restorable", !c->why);
     out_string(o, "why", c->why);
-    out_true(o, "shell", c->shell);
+    out_bool_if_true(o, "shell", c->shell);
     if (c->record.n) {
         jsonout_key(out_json(o), "record");
         jsonout_raw(out_json(o), c->record);

@@ -129,7 +129,7 @@ void out_bool(struct out *o, const char *key, bool b)
     jsonout_bool(value_of(o, key), b);
 }
 
-void out_true(struct out *o, const char *key, bool b)
+void out_bool_if_true(struct out *o, const char *key, bool b)
 {
     if (b)
         out_bool(o, key, true);

@@ -70,7 +70,7 @@ void out_string(struct out *o, const char *key, const char *text);
 void out_int(struct out *o, const char *key, int64_t n);
 void out_bool(struct out *o, const char *key, bool b);
 /* Omitted if false. */
-void out_true(struct out *o, const char *key, bool b);
+void out_bool_if_true(struct out *o, const char *key, bool b);
 void out_strings(struct out *o, const char *key, const char *const *text, size_t n);
 void out_slices(struct out *o, const char *key, const struct slice *text, size_t n);
 /* For writers of JSON elsewhere. Valid until the next call. */

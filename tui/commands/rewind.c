@@ -37,7 +37,7 @@ enum err_code rewind_choose_files(const struct invocation *in, struct arena *a,
 /* Names the changed files, as far as the old plan's id allows to find them. */
 static enum err_code stale(const struct rewind_preview *p, const char *plan, struct err *e)
 {
-    size_t which[PLANID_TOLD], n = planid_changed(p, plan, which);
+    size_t which[PLANID_CHANGED_MAX], n = planid_changed(p, plan, which);
 
     if (n == 1)
         return err_set(e, ERR_STALE, p->entry[which[0]].target->path,

@@ -41,11 +41,11 @@ static void write_entry_json(const struct rewind_entry *x, struct out *o)
     out_string(o, "action", actions[x->action].word);
     out_int(o, "insertions", x->insertions);
     out_int(o, "deletions", x->deletions);
-    out_true(o, "binary", x->binary);
+    out_bool_if_true(o, "binary", x->binary);
     out_string(o, "mode", mode);
-    out_true(o, "editedSince", x->edited);
-    out_true(o, "openForWriting", x->held_open);
-    out_true(o, "unproven", x->unproven);
+    out_bool_if_true(o, "editedSince", x->edited);
+    out_bool_if_true(o, "openForWriting", x->held_open);
+    out_bool_if_true(o, "unproven", x->unproven);
     if (x->target->other)
         write_other_json(x->target->other, o);
     out_string(o, "why", x->why);

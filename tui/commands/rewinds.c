@@ -31,7 +31,7 @@ static void write_kept_json(const struct rewind_backup_list *list, struct out *o
         if (f->written)
             out_int(o, "now", f->now);
         out_bool(o, "undone", f->undone);
-        out_true(o, "conflict", f->conflict);
+        out_bool_if_true(o, "conflict", f->conflict);
         out_close(o, '}');
     }
     out_close(o, ']');
@@ -121,7 +121,7 @@ enum { WHY = 400 };
 /* The reason why a rewind is not finished; NULL if it is under way or will be finished. */
 static const struct err *why_waits(const struct rewind_recovery *waiting, const char *id)
 {
-    for (size_t i = 0; i < waiting->waiting && i < REWIND_WAITING_TOLD; i++)
+    for (size_t i = 0; i < waiting->waiting && i < REWIND_WAITING_MAX; i++)
         if (strcmp(waiting->first[i].id, id) == 0)
             return &waiting->first[i].why;
     return NULL;
@@ -160,8 +160,8 @@ static void write_record_json(const struct rewind_record *r, const struct rewind
         err_format(why, text, sizeof text);
         out_string(o, "why", text);
     }
-    out_true(o, "abandoned", r->abandoned);
-    out_true(o, "cutShort", r->stays);
+    out_bool_if_true(o, "abandoned", r->abandoned);
+    out_bool_if_true(o, "cutShort", r->stays);
     out_close(o, '}');
 }
 
@@ -217,7 +217,7 @@ void rewinds_recover_first(struct invocation *in, struct rewind_recovery *out)
 
     if (rewind_recover_all(&in->world->env, out, &e))
         out_report(in->err_fd, &e);
-    for (size_t i = 0; i < out->waiting && i < REWIND_WAITING_TOLD; i++) {
+    for (size_t i = 0; i < out->waiting && i < REWIND_WAITING_MAX; i++) {
         e = out->first[i].why;
         err_wrap(&e, e.code, "a rewind is not finished (see reprise rewinds)");
         out_report(in->err_fd, &e);

@@ -121,9 +121,9 @@ static void write_hit_json(struct search_answer *a, const struct session_row *ro
     out_string(o, "place", place_word(hit->kind));
     if (hit->time_ms != TIME_NONE)
         out_int(o, "time", hit->time_ms);
-    out_true(o, "otherBranch", hit->aside);
-    out_true(o, "context", hit->context);
-    out_true(o, "cut", hit->cut);
+    out_bool_if_true(o, "otherBranch", hit->aside);
+    out_bool_if_true(o, "context", hit->context);
+    out_bool_if_true(o, "cut", hit->cut);
     out_member(o, "line", hit->line);
     if (!hit->context) {
         out_open(o, "matches", '[');

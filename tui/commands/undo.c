@@ -98,12 +98,12 @@ static void report_skipped(const struct invocation *in, const struct undo_target
         command_warn(in, ERR_STALE, others->edited.id,
                      "undo: skipped, its files changed since (--overwrite-edited): %.90s", what);
     }
-    if (others->gone_n == 0)
+    if (others->gone_newer == 0)
         return;
     describe_undo_target(in, &others->gone, what);
     command_warn(in, ERR_NOT_FOUND, others->gone.id,
                  "undo: skipped %zu whose session or store is gone; the newest: %.90s",
-                 others->gone_n, what);
+                 others->gone_newer, what);
 }
 
 static enum err_code nothing_left(const struct invocation *in,

@@ -238,8 +238,8 @@ static void write_group_json(const struct usage_answers *a, const struct usage_g
     out_int(o, "answers", g->sum.answers);
     if (g->sum.has_cost)
         write_money(o, "costUSD", g->sum.cost);
-    if (g->sum.without_a_price)
-        out_int(o, "answersWithoutCost", g->sum.without_a_price);
+    if (g->sum.unpriced)
+        out_int(o, "answersWithoutCost", g->sum.unpriced);
     write_time(o, "first", g->sum.first_ms);
     write_time(o, "last", g->sum.last_ms);
     out_close(o, '}');
@@ -330,7 +330,7 @@ static void write_cost(const struct usage_sum *sum, struct out *o)
     char text[64];
 
     snprintf(text, sizeof text, sum->cost < 0.995 ? "$%.4f%s" : "$%.2f%s", sum->cost,
-             sum->without_a_price ? "+" : "");
+             sum->unpriced ? "+" : "");
     out_addf(o, "%*s", COST_COLUMNS, sum->has_cost ? text : "-");
 }
 

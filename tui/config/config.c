@@ -326,7 +326,7 @@ static void fill_theme(const struct config *c, enum theme_id id, struct theme *o
     theme_fill(out, id);
     for (int i = 0; i < STYLE_COUNT; i++)
         if (c->styled[i])
-            out->look[i] = out->few[i] = c->style[i];
+            out->look[i] = out->few_colours[i] = c->style[i];
 }
 
 static void fill_themes(struct config *c)

@@ -43,13 +43,14 @@ struct change_result {
     struct name_list sessions; /* ids of the sessions that changed */
     int64_t bytes;             /* TRASH, EMPTY, SWEEP */
     bool orphans;              /* SWEEP: not sessions, but what they left behind */
-    size_t stayed;             /* SWEEP: chosen, but could no longer be moved */
+    size_t not_moved;          /* SWEEP: chosen, but could no longer be moved */
     size_t repaired, steps;    /* FIX: findings, and the number of undos that revert the repair */
     char copy[64];             /* FORK: the id of the new session */
-    char id[64];               /* UNDO, REDO, RESTORE with `asks`: the change in question, */
-    char record[40];           /* and the record made by undoing a rewind */
-    bool asks; /* UNDO, REDO, RESTORE: nothing was done, because the person must be asked; */
-    struct name_list edited; /* these files changed since */
+    /* UNDO, REDO, RESTORE: nothing was done, because the person must be asked first */
+    bool needs_confirmation;
+    char id[64];             /* with needs_confirmation: the change in question, */
+    char record[40];         /* the record made by undoing a rewind, */
+    struct name_list edited; /* and the files that changed since */
     char where[200];         /* the directory it was done in */
 };
 

@@ -59,14 +59,14 @@ struct rewind_summary {
     size_t restored, created, deleted;
     bool conversation_changed; /* the conversation was rewound or restored: */
     size_t dropped, added, kept;
-    size_t left;          /* files that were left unchanged: in conflict, or not allowed to be
+    size_t left;             /* files that were left unchanged: in conflict, or not allowed to be
                              undone */
-    char left_name[160];  /* one of them */
-    const char *left_why; /* static text */
+    char skipped_name[160];  /* one of them */
+    const char *skipped_why; /* static text */
     /* If an undo has done nothing yet: the files that changed since. Owned by the message; NULL if
      * no file changed. */
     struct name_list *edited;
-    bool asks; /* there are such files */
+    bool needs_confirmation; /* there are such files */
 };
 
 #endif

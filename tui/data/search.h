@@ -14,16 +14,16 @@
  * needle has a capital letter. */
 
 /* A block that contains the needle. A tool's result is shown and found below its call: the message
- * of the result is `away` messages after the message of the call. */
+ * of the result is `distance` messages after the message of the call. */
 struct search_hit {
     size_t message;
     uint32_t block, count; /* of occurrences in it */
-    uint32_t away;
+    uint32_t distance;
     bool result;
 };
 
 /* The largest distance in rows at which a call and its result are shown together. */
-enum { SEARCH_PARTNER_ROWS = 64 };
+enum { SEARCH_RESULT_DISTANCE = 64 };
 
 struct search_hits {
     struct search_hit *hit; /* owned */

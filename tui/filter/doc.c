@@ -137,7 +137,7 @@ static int best_of(int a, int b)
 /* A match in a branch or tag counts three quarters of one in the title, a match in a long text half. */
 static int weigh_score(int score, int quarters)
 {
-    return score == FUZZY_NO ? FUZZY_NO : score * quarters / 4;
+    return score == FUZZY_NO_MATCH ? FUZZY_NO_MATCH : score * quarters / 4;
 }
 
 static bool begins_with(struct slice name, const struct fuzzy_needle *needle)
@@ -160,7 +160,7 @@ static int name_score(const struct doc *d, const struct fuzzy_needle *needle)
     char both[SYSTEM_TEXT];
 
     if (needle->n < DOC_NAME_LEAST || (d->sets.names & needle->signature) != needle->signature)
-        return FUZZY_NO;
+        return FUZZY_NO_MATCH;
     if (begins_with(d->row->ref.id, needle))
         return 40 * (int)needle->n;
     struct slice system = system_of(d->row, both), dialect = { NULL, 0 };
@@ -168,13 +168,13 @@ static int name_score(const struct doc *d, const struct fuzzy_needle *needle)
     if (d->row->dialect)
         dialect = slice_of(d->row->dialect);
     return begins_with(system, needle) || begins_with(dialect, needle) ? 4 * (int)needle->n
-                                                                       : FUZZY_NO;
+                                                                       : FUZZY_NO_MATCH;
 }
 
 int doc_letter_score(struct doc_sets sets, uint64_t letter)
 {
     if (!(sets.all & letter))
-        return FUZZY_NO;
+        return FUZZY_NO_MATCH;
     if (sets.initials & letter)
         return 30;
     return sets.shorts & letter ? 16 : 8;
@@ -184,7 +184,7 @@ static int fuzzy_term(const struct doc *d, const struct term *t, enum doc_effort
 {
     const struct fuzzy_needle *needle = &t->needle;
     bool letters_there = (d->sets.shorts & needle->signature) == needle->signature;
-    int best = FUZZY_NO;
+    int best = FUZZY_NO_MATCH;
 
     for (enum doc_field f = 0; letters_there && f < DOC_SHORT; f++) {
         struct fuzzy_haystack haystack = doc_haystack(d, f);
@@ -194,7 +194,7 @@ static int fuzzy_term(const struct doc *d, const struct term *t, enum doc_effort
         best = best_of(best, weigh_score(score, f == DOC_TITLE ? 4 : 3));
     }
     best = best_of(best, name_score(d, needle));
-    if (best != FUZZY_NO || (d->sets.all & needle->signature) != needle->signature)
+    if (best != FUZZY_NO_MATCH || (d->sets.all & needle->signature) != needle->signature)
         return best;
     return weigh_score(fuzzy_near(needle, haystack_from(d, DOC_SHORT)), 2);
 }
@@ -209,20 +209,20 @@ static struct fuzzy_haystack haystack_behind(struct fuzzy_haystack haystack)
 static int exact_term(const struct doc *d, const struct term *t)
 {
     struct fuzzy_haystack whole = haystack_from(d, 0);
-    int best = t->anchor & ANCHOR_END ? FUZZY_NO : name_score(d, &t->needle);
+    int best = t->anchor & ANCHOR_END ? FUZZY_NO_MATCH : name_score(d, &t->needle);
 
-    if (best != FUZZY_NO)
+    if (best != FUZZY_NO_MATCH)
         return best;
     if (!memmem(whole.text, whole.n, t->needle.text, t->needle.n))
-        return FUZZY_NO;
+        return FUZZY_NO_MATCH;
     for (enum doc_field f = 0; f < DOC_FIELDS; f++) {
         int score = fuzzy_exact(&t->needle, doc_haystack(d, f), t->anchor, NULL);
 
         best = best_of(best, weigh_score(score, f == DOC_TITLE ? 4 : f < DOC_SHORT ? 3 : 2));
-        if (t->negate && best != FUZZY_NO)
+        if (t->negate && best != FUZZY_NO_MATCH)
             break;
     }
-    if (best == FUZZY_NO && t->anchor & ANCHOR_START) /* a tag also begins after its # */
+    if (best == FUZZY_NO_MATCH && t->anchor & ANCHOR_START) /* a tag also begins after its # */
         best = weigh_score(
             fuzzy_exact(&t->needle, haystack_behind(doc_haystack(d, DOC_TAG)), t->anchor, NULL), 3);
     return best;
@@ -282,7 +282,7 @@ static int term_fits(const struct doc *d, const struct term *t, bool marked)
     case TERM_FUZZY:
     case TERM_EXACT: break;
     }
-    return fits ? 0 : FUZZY_NO;
+    return fits ? 0 : FUZZY_NO_MATCH;
 }
 
 static int term_score(const struct doc *d, const struct term *t, bool marked,
@@ -299,7 +299,7 @@ static int term_score(const struct doc *d, const struct term *t, bool marked,
     else
         score = term_fits(d, t, marked);
     if (t->negate)
-        return score == FUZZY_NO ? 0 : FUZZY_NO;
+        return score == FUZZY_NO_MATCH ? 0 : FUZZY_NO_MATCH;
     return score;
 }
 
@@ -308,14 +308,14 @@ int doc_score(const struct doc *d, const struct query *q, bool marked, enum doc_
     int sum = 0;
 
     for (size_t i = 0; i < q->n;) {
-        int best = FUZZY_NO;
+        int best = FUZZY_NO_MATCH;
 
         do {
             best = best_of(best, term_score(d, &q->term[i], marked, effort));
             i++;
         } while (i < q->n && q->term[i].or_before);
-        if (best == FUZZY_NO)
-            return FUZZY_NO;
+        if (best == FUZZY_NO_MATCH)
+            return FUZZY_NO_MATCH;
         sum += best;
     }
     return sum;
@@ -348,11 +348,11 @@ static void hit_term(const struct term *t, const struct folded *f, struct slice 
     struct fuzzy_haystack haystack = { f->text.p, (const uint8_t *)f->classes.p, f->n };
 
     if (t->kind == TERM_FUZZY) {
-        if (fuzzy_best(&t->needle, haystack, at) == FUZZY_NO)
+        if (fuzzy_best(&t->needle, haystack, at) == FUZZY_NO_MATCH)
             return;
         for (size_t k = 0; k < t->needle.n; k++)
             hit_char(f, title, at[k], hit);
-    } else if (fuzzy_exact(&t->needle, haystack, t->anchor, at) != FUZZY_NO) {
+    } else if (fuzzy_exact(&t->needle, haystack, t->anchor, at) != FUZZY_NO_MATCH) {
         for (size_t k = 0; k < t->needle.n; k++)
             hit_char(f, title, at[0] + k, hit);
     }

@@ -48,7 +48,7 @@ struct fuzzy_haystack doc_haystack(const struct doc *d, enum doc_field field);
 int doc_letter_score(struct doc_sets sets, uint64_t letter);
 
 enum doc_effort { DOC_EFFORT_QUICK, DOC_EFFORT_BEST };
-/* How well the session matches the whole query, or FUZZY_NO. `marked` is for is:marked. */
+/* How well the session matches the whole query, or FUZZY_NO_MATCH. `marked` is for is:marked. */
 int doc_score(const struct doc *d, const struct query *q, bool marked, enum doc_effort effort);
 
 /* Sets hit[i] for each title.p[i] that the query matches. hit has title.n elements, all false before. */

@@ -210,7 +210,7 @@ static void score_entries(struct filter *f, const bool *marked)
             score = doc_score(slot->doc, q, marked && marked[entry], DOC_EFFORT_QUICK);
             cost += COST_ASKED;
         }
-        if (score == FUZZY_NO)
+        if (score == FUZZY_NO_MATCH)
             continue;
         f->fits[fits] = entry;
         f->score[fits++] = score < SCORES ? score : SCORES - 1;
@@ -256,7 +256,7 @@ static void sort_front(struct filter *f, const bool *marked)
         uint32_t e = f->fits[f->hit[i]];
         const struct doc *doc = f->slot[e].doc; /* NULL: it has vanished since it was scored */
         int score =
-            doc ? doc_score(doc, &f->query, marked && marked[e], DOC_EFFORT_BEST) : FUZZY_NO;
+            doc ? doc_score(doc, &f->query, marked && marked[e], DOC_EFFORT_BEST) : FUZZY_NO_MATCH;
 
         front[i] = (struct ranked){ .place = f->hit[i], .score = score };
     }

@@ -167,11 +167,11 @@ int fuzzy_quick(const struct fuzzy_needle *needle, struct fuzzy_haystack haystac
 
     haystack = haystack_front(haystack);
     if (needle->n == 0 || needle->n > haystack.n)
-        return needle->n == 0 ? 0 : FUZZY_NO;
+        return needle->n == 0 ? 0 : FUZZY_NO_MATCH;
     size_t end = first_alignment(needle, haystack, 0, at);
 
     if (end == 0)
-        return FUZZY_NO;
+        return FUZZY_NO_MATCH;
     int score = alignment_score(needle, haystack, at);
 
     if (end - at[0] == needle->n) /* one run: it cannot be made tighter */
@@ -256,7 +256,7 @@ int fuzzy_best(const struct fuzzy_needle *needle, struct fuzzy_haystack haystack
 
     haystack = haystack_front(haystack);
     if (needle->n == 0 || haystack.n == 0)
-        return needle->n == 0 ? 0 : FUZZY_NO;
+        return needle->n == 0 ? 0 : FUZZY_NO_MATCH;
     fill_alignments(&w, needle, haystack);
     const int *last = w.ending[needle->n - 1];
 
@@ -264,7 +264,7 @@ int fuzzy_best(const struct fuzzy_needle *needle, struct fuzzy_haystack haystack
         if (last[i] > last[end])
             end = i;
     if (last[end] <= impossible / 2)
-        return FUZZY_NO;
+        return FUZZY_NO_MATCH;
     if (at)
         trace_alignment(&w, needle, haystack, end, at);
     return clamp(last[end]);
@@ -293,7 +293,7 @@ static int run_score(const struct fuzzy_needle *needle, struct fuzzy_haystack ha
 static int exact_anywhere(const struct fuzzy_needle *needle, struct fuzzy_haystack haystack,
                           uint16_t *at)
 {
-    int best = FUZZY_NO;
+    int best = FUZZY_NO_MATCH;
     size_t i = 0;
 
     while (i + needle->n <= haystack.n) {
@@ -302,7 +302,7 @@ static int exact_anywhere(const struct fuzzy_needle *needle, struct fuzzy_haysta
         if (!p)
             break;
         i = (size_t)(p - haystack.text);
-        int score = equal_at(needle, haystack, i) ? run_score(needle, haystack, i) : FUZZY_NO;
+        int score = equal_at(needle, haystack, i) ? run_score(needle, haystack, i) : FUZZY_NO_MATCH;
 
         if (score > best) {
             best = score;
@@ -322,13 +322,13 @@ int fuzzy_exact(const struct fuzzy_needle *needle, struct fuzzy_haystack haystac
     if (haystack.n > UINT16_MAX)
         haystack.n = UINT16_MAX;
     if (needle->n > haystack.n || (anchor == ANCHOR_BOTH && needle->n != haystack.n))
-        return FUZZY_NO;
+        return FUZZY_NO_MATCH;
     if (anchor == ANCHOR_NONE)
         return needle->n == 0 ? 0 : exact_anywhere(needle, haystack, at);
     size_t i = anchor & ANCHOR_START ? 0 : haystack.n - needle->n;
 
     if (!equal_at(needle, haystack, i))
-        return FUZZY_NO;
+        return FUZZY_NO_MATCH;
     if (at)
         *at = (uint16_t)i;
     return run_score(needle, haystack, i);
@@ -356,7 +356,7 @@ static bool near_from(const struct fuzzy_needle *needle, struct fuzzy_haystack h
 
 int fuzzy_near(const struct fuzzy_needle *needle, struct fuzzy_haystack haystack)
 {
-    int best = FUZZY_NO;
+    int best = FUZZY_NO_MATCH;
 
     for (size_t i = 0; i + needle->n <= haystack.n; i++) {
         i = find_char(needle, 0, haystack, i, haystack.n);
@@ -368,7 +368,7 @@ int fuzzy_near(const struct fuzzy_needle *needle, struct fuzzy_haystack haystack
             best = run_score(needle, haystack, i);
             if (begins)
                 return best;
-        } else if (begins && best == FUZZY_NO && near_from(needle, haystack, i)) {
+        } else if (begins && best == FUZZY_NO_MATCH && near_from(needle, haystack, i)) {
             best = SCORE_LETTER * (int)needle->n;
         }
     }

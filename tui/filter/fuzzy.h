@@ -7,12 +7,12 @@
 
 #include "lite/base/slice.h"
 
-/* Matches one word against one text, both folded (tui/filter/fold.h). All calls return a score, or FUZZY_NO.
+/* Matches one word against one text, both folded (tui/filter/fold.h). All calls return a score, or FUZZY_NO_MATCH.
  *
  * Bytes are compared, not characters: the second and later bytes of a character match only right after the byte before
  * them, so that a match never contains half a character. */
 enum {
-    FUZZY_NO = -1,
+    FUZZY_NO_MATCH = -1,
     FUZZY_NEEDLE_MAX = 64,    /* bytes; a longer word is cut */
     FUZZY_HAYSTACK_MAX = 256, /* bytes that are scored; a longer text is cut */
 };

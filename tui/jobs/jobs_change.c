@@ -216,7 +216,7 @@ static enum err_code sweep_chosen(struct change_job *d, struct err *e)
         d->out->bytes += moved.item[i].bytes;
         rc = note_session(d, slice_of(id), e);
     }
-    d->out->stayed = chosen - moved.n;
+    d->out->not_moved = chosen - moved.n;
     d->out->orphans = d->q->sweep->n > 0 && d->q->sweep->item[0].orphan;
     if (!rc && moved.n == 0)
         rc = err_set(e, ERR_STALE, "", "clean up: the sessions were used meanwhile and are kept");
@@ -277,7 +277,7 @@ static enum err_code check_places(struct change_job *d, const struct trash_item 
             return err_set(e, ERR_STALE, item[i]->path,
                            "restore: a newer transcript is in its place; restore it alone to join "
                            "the two");
-        d->out->asks = true;
+        d->out->needs_confirmation = true;
         snprintf(d->out->id, sizeof d->out->id, "%s", item[i]->trash_id);
         snprintf(d->out->where, sizeof d->out->where, "%s", item[i]->title);
     }
@@ -293,7 +293,7 @@ static enum err_code put_back(struct change_job *d, struct change_log *log,
         return trash_join(log, item[0], e);
     enum err_code rc = check_places(d, item, n, e);
 
-    return rc || d->out->asks ? rc : trash_restore_all(log, item, n, e);
+    return rc || d->out->needs_confirmation ? rc : trash_restore_all(log, item, n, e);
 }
 
 /* Handles only the items that were shown: a session that was deleted since then stays in the trash.

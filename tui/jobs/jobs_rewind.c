@@ -81,8 +81,8 @@ static void skip_entry(struct rewind_summary *out, const char *path, const char 
 {
     if (out->left++ > 0)
         return;
-    snprintf(out->left_name, sizeof out->left_name, "%s", path);
-    out->left_why = why;
+    snprintf(out->skipped_name, sizeof out->skipped_name, "%s", path);
+    out->skipped_why = why;
 }
 
 static void count_summary(const struct rewind_preview *p, const struct rewind_result *result,
@@ -254,7 +254,7 @@ static enum err_code answer_undo(const struct store_env *env, const struct effec
 
     if (!rc && edited->n > 0) {
         out->edited = edited;
-        out->asks = true;
+        out->needs_confirmation = true;
         return ERR_OK;
     }
     name_list_free(edited);

@@ -142,7 +142,7 @@ static bool add_trashed(const struct job_context *d, const struct trash_item *x,
                                .path = slice_of(x->part[0]),
                                .folder = SLICE(""),
                                .file = file_id_of(&sb),
-                               .told = SLICE("") };
+                               .preread = SLICE("") };
     struct arena a = { 0 };
 
     /* If a session is a directory, only its system knows where the conversation is. */

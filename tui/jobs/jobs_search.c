@@ -63,7 +63,7 @@ static bool find_call(struct searching *s, size_t message, struct slice id, stru
     struct block_list list = { 0 };
     bool found = false;
 
-    for (size_t away = 0; id.n && !found && away <= SEARCH_PARTNER_ROWS && away <= message;
+    for (size_t away = 0; id.n && !found && away <= SEARCH_RESULT_DISTANCE && away <= message;
          away++) {
         if (transcript_read(s->c->transcript, message - away, &s->above, NULL) || s->above.n == 0 ||
             !memmem(s->above.p, s->above.n, id.p, id.n) ||

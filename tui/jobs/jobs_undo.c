@@ -46,7 +46,7 @@ static enum err_code rewind_back(struct undo_job *d, const char *record, struct 
 
     snprintf(d->out->record, sizeof d->out->record, "%s", done.record);
     if (!rc && done.left > 0 &&
-        buf_addf(&d->out->text, "; %zu skipped: %s", done.left, done.left_name))
+        buf_addf(&d->out->text, "; %zu skipped: %s", done.left, done.skipped_name))
         rc = err_nomem(e);
     return rc;
 }
@@ -73,7 +73,7 @@ static enum err_code describe_target(struct undo_job *d, const struct undo_targe
 static enum err_code choose_target(struct undo_job *d, struct change_log *log,
                                    struct undo_target *target, struct err *e)
 {
-    struct undo_target_others others = { .gone_n = 0 };
+    struct undo_target_others others = { .gone_newer = 0 };
     const struct effect *q = d->q;
     char id[64];
 
@@ -112,12 +112,13 @@ static enum err_code check_asks(struct undo_job *d, const struct undo_target *n,
 {
     if (d->q->text.n > 0)
         return ERR_OK;
-    d->out->asks = d->passed;
+    d->out->needs_confirmation = d->passed;
     if (n->kind != UNDO_TARGET_REWIND)
         return ERR_OK;
     enum err_code rc = jobs_undo_edited(d->env, n->id, &d->out->edited, e);
 
-    d->out->asks = !rc && (d->passed || d->out->edited.n > 0 || !is_named(d->q->names, n->id));
+    d->out->needs_confirmation =
+        !rc && (d->passed || d->out->edited.n > 0 || !is_named(d->q->names, n->id));
     return rc;
 }
 
@@ -137,9 +138,10 @@ enum err_code jobs_undo(const struct store_env *env, const struct shown *shown,
         rc = choose_target(d, log, &target, e);
     if (!rc)
         rc = check_asks(d, &target, e);
-    if (!rc && !d->out->asks && target.kind == UNDO_TARGET_CHANGE)
+    if (!rc && !d->out->needs_confirmation && target.kind == UNDO_TARGET_CHANGE)
         rc = change_back(d, log, target.id, e);
     change_log_close(log);
-    return rc || d->out->asks || target.kind != UNDO_TARGET_REWIND ? rc
-                                                                   : rewind_back(d, target.id, e);
+    return rc || d->out->needs_confirmation || target.kind != UNDO_TARGET_REWIND
+               ? rc
+               : rewind_back(d, target.id, e);
 }

@@ -204,7 +204,7 @@ static void suspend(struct loop *l)
 {
     await_answer(l);
     term_leave(l->term);
-    term_signals_stop_here(&l->signals);
+    term_signals_suspend(&l->signals);
     deliver_continue(l);
 }
 
@@ -427,7 +427,7 @@ static void deliver_tick(struct loop *l)
     if (l->esc_ms != TIME_NONE && now >= l->esc_ms)
         read_keys(l, true);
     if (due != TIME_NONE && now >= due) {
-        watch_reported(&l->watch, now);
+        watch_mark_reported(&l->watch, now);
         deliver(l, (struct msg){ .kind = MSG_FILES_CHANGED });
     }
     if (wake != TIME_NONE && now >= wake && !l->done)

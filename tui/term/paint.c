@@ -54,7 +54,7 @@ static int nearest_of_256(int32_t rgb)
 
 static const struct theme_style *look_of(const struct paint *p, size_t style)
 {
-    return p->colours < 256 ? &p->theme->few[style] : &p->theme->look[style];
+    return p->colours < 256 ? &p->theme->few_colours[style] : &p->theme->look[style];
 }
 
 static bool is_number_of_theme(const struct paint *p, int number)

@@ -53,7 +53,7 @@ int term_signals_next(const struct term_signals *s)
     return proc_signals_next(&s->of);
 }
 
-void term_signals_stop_here(struct term_signals *s)
+void term_signals_suspend(struct term_signals *s)
 {
     sigset_t stop, before;
 

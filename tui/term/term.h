@@ -25,7 +25,7 @@ void term_signals_unblock(struct term_signals *s);
 /* The next signal that has come, or 0. */
 int term_signals_next(const struct term_signals *s);
 /* Stops the job as Ctrl+Z does, and returns when it continues. */
-void term_signals_stop_here(struct term_signals *s);
+void term_signals_suspend(struct term_signals *s);
 /* Waits for a child that has the terminal: signals from the keyboard are for the child only. Returns the status of
  * waitpid(). */
 int term_signals_wait_for(struct term_signals *s, pid_t child);

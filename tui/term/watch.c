@@ -72,7 +72,7 @@ int64_t watch_due_ms(const struct watch *w)
     return quiet > rested ? quiet : rested;
 }
 
-void watch_reported(struct watch *w, int64_t now_ms)
+void watch_mark_reported(struct watch *w, int64_t now_ms)
 {
     w->changed_ms = TIME_NONE;
     w->reported_ms = now_ms;

@@ -30,6 +30,6 @@ void watch_read(struct watch *w, int64_t now_ms);
 /* The time at which a change is to be reported, or TIME_NONE. */
 int64_t watch_due_ms(const struct watch *w);
 /* Notes that the change was reported. */
-void watch_reported(struct watch *w, int64_t now_ms);
+void watch_mark_reported(struct watch *w, int64_t now_ms);
 
 #endif

@@ -111,9 +111,9 @@ void theme_fill(struct theme *t, enum theme_id id)
         const struct theme_style look = defaults[i];
 
         t->look[i] = id == THEME_DARK ? look : with_palette(look, p);
-        t->few[i] = look;
+        t->few_colours[i] = look;
         if (p->light && look.fg != THEME_DEFAULT_COLOUR)
-            t->few[i].fg = on_white[look.fg];
+            t->few_colours[i].fg = on_white[look.fg];
     }
 }
 

@@ -45,7 +45,8 @@ struct theme_style {
 
 struct theme {
     struct theme_style look[STYLE_COUNT];
-    struct theme_style few[STYLE_COUNT]; /* instead, on a terminal with fewer than 256 colours */
+    /* used instead of `look` on a terminal with fewer than 256 colours */
+    struct theme_style few_colours[STYLE_COUNT];
 };
 
 void theme_fill(struct theme *t, enum theme_id id);

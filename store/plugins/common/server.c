@@ -16,7 +16,7 @@ int64_t server_now_ms(void)
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-int server_silent(struct reprise_plugin_call *call)
+int server_timed_out(struct reprise_plugin_call *call)
 {
     long long seconds = call->timeout_ms / 1000;
 
@@ -40,7 +40,7 @@ int server_wait(int fd, short events, int64_t deadline, struct reprise_plugin_ca
         if (call->stopped(call->arg))
             return REPRISE_PLUGIN_STOPPED;
         if (server_now_ms() > deadline)
-            return server_silent(call);
+            return server_timed_out(call);
     }
 }
 

@@ -12,7 +12,7 @@
 int64_t server_now_ms(void);
 
 /* Fails because the server did not answer in time; returns the code. */
-int server_silent(struct reprise_plugin_call *call);
+int server_timed_out(struct reprise_plugin_call *call);
 /* Waits until the socket is ready. FAILED after the deadline, STOPPED if the answer is no longer wanted. */
 int server_wait(int fd, short events, int64_t deadline, struct reprise_plugin_call *call);
 

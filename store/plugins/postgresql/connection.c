@@ -6,7 +6,7 @@
 
 /* ---- errors ---- */
 
-void pg_say(struct reprise_plugin_call *call, const char *text)
+void pg_set_error(struct reprise_plugin_call *call, const char *text)
 {
     static const char *const fronts[] = { "failed: ", "FATAL:  ", "ERROR:  " };
 
@@ -21,7 +21,7 @@ void pg_say(struct reprise_plugin_call *call, const char *text)
 
 int pg_fail(struct reprise_plugin_call *call, int code, const char *text)
 {
-    pg_say(call, text);
+    pg_set_error(call, text);
     return code;
 }
 
@@ -39,7 +39,7 @@ static int fail_result(struct reprise_plugin_call *call, const PGconn *c, const 
     const char *state = r ? PQresultErrorField(r, PG_DIAG_SQLSTATE) : NULL;
     const char *text = r ? PQresultErrorField(r, PG_DIAG_MESSAGE_PRIMARY) : NULL;
 
-    pg_say(call, text ? text : PQerrorMessage(c));
+    pg_set_error(call, text ? text : PQerrorMessage(c));
     return state && (strncmp(state, "28", 2) == 0 || strcmp(state, "42501") == 0)
                ? REPRISE_PLUGIN_REFUSED
                : REPRISE_PLUGIN_FAILED;

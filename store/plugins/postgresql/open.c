@@ -87,7 +87,7 @@ static int check_path(const char *path, struct reprise_plugin_call *call)
     int rc = REPRISE_PLUGIN_OK;
 
     if (!options) {
-        pg_say(call, why ? why : "out of memory");
+        pg_set_error(call, why ? why : "out of memory");
         PQfreemem(why);
         return REPRISE_PLUGIN_FAILED;
     }

@@ -45,7 +45,7 @@ struct pg {
 /* ---- connection.c ---- */
 
 /* Sets the reason of a failure: the first line of a text, without the prefixes of libpq and the server. */
-void pg_say(struct reprise_plugin_call *call, const char *text);
+void pg_set_error(struct reprise_plugin_call *call, const char *text);
 /* The same; returns the code. */
 int pg_fail(struct reprise_plugin_call *call, int code, const char *text);
 

@@ -1,4 +1,4 @@
-#include "store/plugins/redis/rd.h"
+#include "store/plugins/redis/redis.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 enum { BROKEN_MOST = 64 };
 
 struct appending {
-    struct rd_conn *c;
+    struct redis_conn *c;
     struct reprise_plugin_call *call;
     const char *key, *index, *member; /* of the transcript; of the index and what it gets */
     bool is_main;
@@ -21,7 +21,7 @@ static bool is_newest(int64_t after, int64_t length, const redisReply *behind)
     if (length < after || length - after > (int64_t)behind->elements)
         return false;
     for (size_t i = 0; i < behind->elements; i++)
-        if (rd_is_row(behind->element[i]))
+        if (redis_is_row(behind->element[i]))
             return false;
     return true;
 }
@@ -31,23 +31,23 @@ static int check(const struct appending *x, int64_t after)
 {
     redisReply *watched = NULL, *length = NULL, *behind = NULL, *index = NULL;
     int64_t from = after > 0 ? after : 0;
-    int rc = after < 0 ? rd_send(x->c, "UNWATCH") : rd_send(x->c, "WATCH %s", x->key);
+    int rc = after < 0 ? redis_send(x->c, "UNWATCH") : redis_send(x->c, "WATCH %s", x->key);
 
     if (!rc)
-        rc = rd_send(x->c, x->is_main ? "ZCARD %s" : "SCARD %s", x->index);
+        rc = redis_send(x->c, x->is_main ? "ZCARD %s" : "SCARD %s", x->index);
     if (!rc)
-        rc = rd_send(x->c, "LLEN %s", x->key);
+        rc = redis_send(x->c, "LLEN %s", x->key);
     if (!rc)
-        rc = rd_send(x->c, "LRANGE %s %lld %lld", x->key, (long long)from,
-                     (long long)from + BROKEN_MOST - 1);
+        rc = redis_send(x->c, "LRANGE %s %lld %lld", x->key, (long long)from,
+                        (long long)from + BROKEN_MOST - 1);
     if (!rc)
-        rc = rd_expect(x->c, x->call, REDIS_REPLY_STATUS, &watched);
+        rc = redis_expect(x->c, x->call, REDIS_REPLY_STATUS, &watched);
     if (!rc)
-        rc = rd_expect(x->c, x->call, REDIS_REPLY_INTEGER, &index);
+        rc = redis_expect(x->c, x->call, REDIS_REPLY_INTEGER, &index);
     if (!rc)
-        rc = rd_expect(x->c, x->call, REDIS_REPLY_INTEGER, &length);
+        rc = redis_expect(x->c, x->call, REDIS_REPLY_INTEGER, &length);
     if (!rc)
-        rc = rd_expect(x->c, x->call, REDIS_REPLY_ARRAY, &behind);
+        rc = redis_expect(x->c, x->call, REDIS_REPLY_ARRAY, &behind);
     if (!rc && after >= 0 && !is_newest(after, length->integer, behind))
         rc = REPRISE_PLUGIN_CHANGED;
     freeReplyObject(watched);
@@ -74,7 +74,7 @@ static int send_rows(const struct appending *x, const struct reprise_plugin_text
         }
         size[0] = strlen(text[0]);
         size[1] = strlen(text[1]);
-        rc = rd_send_texts(x->c, (int)rows + 2, text, size);
+        rc = redis_send_texts(x->c, (int)rows + 2, text, size);
     }
     free(text);
     free(size);
@@ -83,14 +83,14 @@ static int send_rows(const struct appending *x, const struct reprise_plugin_text
 
 static int send_index(const struct appending *x)
 {
-    return x->is_main
-               ? rd_send(x->c, "ZADD %s %lld %s", x->index, (long long)text_epoch_ms(), x->member)
-               : rd_send(x->c, "SADD %s %s", x->index, x->member);
+    return x->is_main ? redis_send(x->c, "ZADD %s %lld %s", x->index, (long long)text_epoch_ms(),
+                                   x->member)
+                      : redis_send(x->c, "SADD %s %s", x->index, x->member);
 }
 
 /* Reads the answers to MULTI, `commands` commands and EXEC. *out is the array of EXEC; NULL with OK: the key was
  * changed. */
-static int finish(struct rd_conn *c, size_t commands, redisReply **out,
+static int finish(struct redis_conn *c, size_t commands, redisReply **out,
                   struct reprise_plugin_call *call)
 {
     int rc = REPRISE_PLUGIN_OK;
@@ -101,24 +101,24 @@ static int finish(struct rd_conn *c, size_t commands, redisReply **out,
     for (size_t i = 0; i < commands + 1 && !rc; i++) {
         redisReply *r;
 
-        rc = rd_answer(c, call, &r);
+        rc = redis_read_reply(c, call, &r);
         if (!rc && r->type == REDIS_REPLY_ERROR && !refused) {
-            refused = rd_fail_answer(call, r);
+            refused = redis_fail_reply(call, r);
             memcpy(why, call->error, sizeof why);
         }
         freeReplyObject(r);
     }
     if (!rc)
-        rc = rd_answer(c, call, out);
+        rc = redis_read_reply(c, call, out);
     if (rc)
         return rc;
     if (refused) /* the error of EXEC does not contain the reason */
         return text_fail(call, refused, why);
     if ((*out)->type == REDIS_REPLY_ERROR)
-        return rd_fail_answer(call, *out);
+        return redis_fail_reply(call, *out);
     for (size_t i = 0; i < (*out)->elements; i++)
         if ((*out)->element[i]->type == REDIS_REPLY_ERROR)
-            return rd_fail_answer(call, (*out)->element[i]);
+            return redis_fail_reply(call, (*out)->element[i]);
     return REPRISE_PLUGIN_OK;
 }
 
@@ -129,13 +129,13 @@ static int append_rows(const struct appending *x, int64_t after,
     int rc = check(x, after);
 
     if (!rc)
-        rc = rd_send(x->c, "MULTI");
+        rc = redis_send(x->c, "MULTI");
     if (!rc)
         rc = send_rows(x, row, rows);
     if (!rc)
         rc = send_index(x);
     if (!rc)
-        rc = rd_send(x->c, "EXEC");
+        rc = redis_send(x->c, "EXEC");
     if (!rc)
         rc = finish(x->c, 2, &done, x->call);
     if (!rc && done->type != REDIS_REPLY_ARRAY)
@@ -154,27 +154,27 @@ static bool is_plain(const struct reprise_plugin_key *key)
            (!key->subpath || strcmp(key->subpath, RD_SUBKEYS) != 0);
 }
 
-int rd_append(void *store, const struct reprise_plugin_key *key, int64_t after,
-              const struct reprise_plugin_text *row, size_t rows, int64_t *last,
-              struct reprise_plugin_call *call)
+int redis_append(void *store, const struct reprise_plugin_key *key, int64_t after,
+                 const struct reprise_plugin_text *row, size_t rows, int64_t *last,
+                 struct reprise_plugin_call *call)
 {
-    struct rd *rd = store;
+    struct redis *rd = store;
     struct arena a = { 0 };
     struct appending x = { .call = call,
-                           .key = rd_key(rd, key, NULL, &a),
-                           .index = key->subpath ? rd_key(rd, key, RD_SUBKEYS, &a)
-                                                 : rd_index(rd, key->project, &a),
+                           .key = redis_key(rd, key, NULL, &a),
+                           .index = key->subpath ? redis_key(rd, key, RD_SUBKEYS, &a)
+                                                 : redis_index(rd, key->project, &a),
                            .member = key->subpath ? key->subpath : key->session,
                            .is_main = !key->subpath };
     int rc = a.failed ? REPRISE_PLUGIN_NO_MEMORY : REPRISE_PLUGIN_OK;
 
     *last = 0;
     if (!rc && rows > 0) {
-        rc = is_plain(key) ? rd_acquire(rd, call, &x.c)
+        rc = is_plain(key) ? redis_acquire(rd, call, &x.c)
                            : text_fail(call, REPRISE_PLUGIN_FAILED, "its id cannot be a key");
         if (!rc) {
             rc = append_rows(&x, after, row, rows, last);
-            rd_release(rd, x.c);
+            redis_release(rd, x.c);
         }
     }
     arena_fini(&a);
@@ -184,44 +184,44 @@ int rd_append(void *store, const struct reprise_plugin_key *key, int64_t after,
 /* ---- deleting ---- */
 
 /* Deletes the transcript, its subpaths and their index, and the session's entry in the other index. */
-static int send_cascade(const struct rd *rd, struct rd_conn *c,
+static int send_cascade(const struct redis *rd, struct redis_conn *c,
                         const struct reprise_plugin_key *key, const redisReply *subpaths,
                         struct arena *a)
 {
-    const char *index = rd_index(rd, key->project, a);
-    const char *main = rd_key(rd, key, NULL, a), *subkeys = rd_key(rd, key, RD_SUBKEYS, a);
-    int rc = rd_send(c, "MULTI");
+    const char *index = redis_index(rd, key->project, a);
+    const char *main = redis_key(rd, key, NULL, a), *subkeys = redis_key(rd, key, RD_SUBKEYS, a);
+    int rc = redis_send(c, "MULTI");
 
     if (!main || !subkeys || !index)
         return REPRISE_PLUGIN_NO_MEMORY;
     if (!rc)
-        rc = rd_send(c, "DEL %s %s", main, subkeys);
+        rc = redis_send(c, "DEL %s %s", main, subkeys);
     for (size_t i = 0; i < subpaths->elements && !rc; i++) {
         const redisReply *sub = subpaths->element[i];
 
-        rc = rd_send(c, "DEL %s:%b", main, sub->str, sub->len);
+        rc = redis_send(c, "DEL %s:%b", main, sub->str, sub->len);
     }
     if (!rc)
-        rc = rd_send(c, "ZREM %s %s", index, key->session);
-    return rc ? rc : rd_send(c, "EXEC");
+        rc = redis_send(c, "ZREM %s %s", index, key->session);
+    return rc ? rc : redis_send(c, "EXEC");
 }
 
 /* The index of the subpaths is watched, because a sub-agent that is added meanwhile would remain without its
  * session. */
-static int remove_session(const struct rd *rd, struct rd_conn *c,
+static int remove_session(const struct redis *rd, struct redis_conn *c,
                           const struct reprise_plugin_key *key, struct arena *a,
                           struct reprise_plugin_call *call)
 {
-    const char *subkeys = rd_key(rd, key, RD_SUBKEYS, a);
+    const char *subkeys = redis_key(rd, key, RD_SUBKEYS, a);
     redisReply *watched = NULL, *subpaths = NULL, *done = NULL;
-    int rc = subkeys ? rd_send(c, "WATCH %s", subkeys) : REPRISE_PLUGIN_NO_MEMORY;
+    int rc = subkeys ? redis_send(c, "WATCH %s", subkeys) : REPRISE_PLUGIN_NO_MEMORY;
 
     if (!rc)
-        rc = rd_send(c, "SMEMBERS %s", subkeys);
+        rc = redis_send(c, "SMEMBERS %s", subkeys);
     if (!rc)
-        rc = rd_expect(c, call, REDIS_REPLY_STATUS, &watched);
+        rc = redis_expect(c, call, REDIS_REPLY_STATUS, &watched);
     if (!rc)
-        rc = rd_expect(c, call, REDIS_REPLY_ARRAY, &subpaths);
+        rc = redis_expect(c, call, REDIS_REPLY_ARRAY, &subpaths);
     if (!rc)
         rc = send_cascade(rd, c, key, subpaths, a);
     if (!rc)
@@ -234,38 +234,39 @@ static int remove_session(const struct rd *rd, struct rd_conn *c,
     return rc;
 }
 
-static int remove_subpath(const struct rd *rd, struct rd_conn *c,
+static int remove_subpath(const struct redis *rd, struct redis_conn *c,
                           const struct reprise_plugin_key *key, struct arena *a,
                           struct reprise_plugin_call *call)
 {
-    const char *name = rd_key(rd, key, NULL, a), *subkeys = rd_key(rd, key, RD_SUBKEYS, a);
+    const char *name = redis_key(rd, key, NULL, a), *subkeys = redis_key(rd, key, RD_SUBKEYS, a);
     redisReply *done = NULL;
-    int rc = name && subkeys ? rd_send(c, "MULTI") : REPRISE_PLUGIN_NO_MEMORY;
+    int rc = name && subkeys ? redis_send(c, "MULTI") : REPRISE_PLUGIN_NO_MEMORY;
 
     if (!rc)
-        rc = rd_send(c, "DEL %s", name);
+        rc = redis_send(c, "DEL %s", name);
     if (!rc)
-        rc = rd_send(c, "SREM %s %s", subkeys, key->subpath);
+        rc = redis_send(c, "SREM %s %s", subkeys, key->subpath);
     if (!rc)
-        rc = rd_send(c, "EXEC");
+        rc = redis_send(c, "EXEC");
     if (!rc)
         rc = finish(c, 2, &done, call);
     freeReplyObject(done);
     return rc;
 }
 
-int rd_remove(void *store, const struct reprise_plugin_key *key, struct reprise_plugin_call *call)
+int redis_remove(void *store, const struct reprise_plugin_key *key,
+                 struct reprise_plugin_call *call)
 {
-    struct rd *rd = store;
-    struct rd_conn *c;
+    struct redis *rd = store;
+    struct redis_conn *c;
     struct arena a = { 0 };
-    int rc = rd_acquire(rd, call, &c);
+    int rc = redis_acquire(rd, call, &c);
 
     if (!rc) {
         rc = key->subpath ? remove_subpath(rd, c, key, &a, call)
                           : remove_session(rd, c, key, &a, call);
         c->broken |= rc != REPRISE_PLUGIN_OK;
-        rd_release(rd, c);
+        redis_release(rd, c);
     }
     arena_fini(&a);
     return rc;

@@ -1,4 +1,4 @@
-#include "store/plugins/redis/rd.h"
+#include "store/plugins/redis/redis.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -17,7 +17,7 @@ static bool begins(const redisReply *r, const char *word)
     return r->len >= n && memcmp(r->str, word, n) == 0;
 }
 
-int rd_fail_answer(struct reprise_plugin_call *call, const redisReply *r)
+int redis_fail_reply(struct reprise_plugin_call *call, const redisReply *r)
 {
     bool refused = begins(r, "NOAUTH") || begins(r, "WRONGPASS") || begins(r, "NOPERM");
 
@@ -31,22 +31,22 @@ int rd_fail_answer(struct reprise_plugin_call *call, const redisReply *r)
                      begins(r, "ERR ") ? r->str + 4 : r->str);
 }
 
-static int break_off(struct rd_conn *c, struct reprise_plugin_call *call, const char *why)
+static int break_off(struct redis_conn *c, struct reprise_plugin_call *call, const char *why)
 {
     c->broken = true;
     return text_fail(call, REPRISE_PLUGIN_FAILED, why);
 }
 
-static int break_off_failed(struct rd_conn *c, struct reprise_plugin_call *call)
+static int break_off_failed(struct redis_conn *c, struct reprise_plugin_call *call)
 {
     c->broken = true;
-    return c->ssl ? rd_tls_fail(c->ssl, call)
+    return c->ssl ? redis_tls_fail(c->ssl, call)
                   : text_fail(call, REPRISE_PLUGIN_FAILED, strerror(errno));
 }
 
 /* ---- commands and answers ---- */
 
-static int add_command(struct rd_conn *c, char *command, long long n)
+static int add_command(struct redis_conn *c, char *command, long long n)
 {
     int rc = REPRISE_PLUGIN_NO_MEMORY;
 
@@ -62,7 +62,7 @@ static int add_command(struct rd_conn *c, char *command, long long n)
     return rc;
 }
 
-int rd_send(struct rd_conn *c, const char *format, ...)
+int redis_send(struct redis_conn *c, const char *format, ...)
 {
     char *command = NULL;
     va_list ap;
@@ -74,7 +74,7 @@ int rd_send(struct rd_conn *c, const char *format, ...)
     return add_command(c, command, n);
 }
 
-int rd_send_texts(struct rd_conn *c, int n, const char *text[], const size_t size[])
+int redis_send_texts(struct redis_conn *c, int n, const char *text[], const size_t size[])
 {
     char *command = NULL;
     long long length = redisFormatCommandArgv(&command, n, text, size);
@@ -83,11 +83,11 @@ int rd_send_texts(struct rd_conn *c, int n, const char *text[], const size_t siz
 }
 
 /* hiredis is not used for this, because its write() would raise SIGPIPE when the server is gone. */
-static int send_some(struct rd_conn *c, struct reprise_plugin_call *call, bool *moved)
+static int send_some(struct redis_conn *c, struct reprise_plugin_call *call, bool *moved)
 {
     const char *from = c->out.p + c->sent;
     size_t most = c->out.n - c->sent;
-    ssize_t n = c->ssl ? rd_tls_send(c->ssl, from, most)
+    ssize_t n = c->ssl ? redis_tls_send(c->ssl, from, most)
                        : send(c->c->fd, from, most, MSG_NOSIGNAL | MSG_DONTWAIT);
 
     if (n < 0 && errno != EAGAIN && errno != EINTR)
@@ -99,10 +99,10 @@ static int send_some(struct rd_conn *c, struct reprise_plugin_call *call, bool *
     return REPRISE_PLUGIN_OK;
 }
 
-static int receive_some(struct rd_conn *c, struct reprise_plugin_call *call, bool *moved)
+static int receive_some(struct redis_conn *c, struct reprise_plugin_call *call, bool *moved)
 {
     char bytes[16 << 10]; /* a whole record of TLS: what OpenSSL keeps, poll() does not see */
-    ssize_t n = c->ssl ? rd_tls_receive(c->ssl, bytes, sizeof bytes)
+    ssize_t n = c->ssl ? redis_tls_receive(c->ssl, bytes, sizeof bytes)
                        : recv(c->c->fd, bytes, sizeof bytes, MSG_DONTWAIT);
 
     if (n == 0)
@@ -119,7 +119,7 @@ static int receive_some(struct rd_conn *c, struct reprise_plugin_call *call, boo
 
 /* Sends and receives what is possible at the moment, so that in a long pipeline the two sides never wait for each
  * other. */
-static int exchange(struct rd_conn *c, int64_t *deadline, struct reprise_plugin_call *call)
+static int exchange(struct redis_conn *c, int64_t *deadline, struct reprise_plugin_call *call)
 {
     bool sending = c->sent < c->out.n, moved = false;
     int rc = server_wait(c->c->fd, sending ? POLLIN | POLLOUT : POLLIN, *deadline, call);
@@ -135,7 +135,7 @@ static int exchange(struct rd_conn *c, int64_t *deadline, struct reprise_plugin_
     return rc;
 }
 
-int rd_answer(struct rd_conn *c, struct reprise_plugin_call *call, redisReply **out)
+int redis_read_reply(struct redis_conn *c, struct reprise_plugin_call *call, redisReply **out)
 {
     int64_t deadline = server_now_ms() + call->timeout_ms;
     void *r = NULL;
@@ -156,14 +156,14 @@ int rd_answer(struct rd_conn *c, struct reprise_plugin_call *call, redisReply **
     return REPRISE_PLUGIN_OK;
 }
 
-int rd_expect(struct rd_conn *c, struct reprise_plugin_call *call, int type, redisReply **out)
+int redis_expect(struct redis_conn *c, struct reprise_plugin_call *call, int type, redisReply **out)
 {
-    int rc = rd_answer(c, call, out);
+    int rc = redis_read_reply(c, call, out);
 
     if (rc || (*out)->type == type)
         return rc;
     rc = (*out)->type == REDIS_REPLY_ERROR
-             ? rd_fail_answer(call, *out)
+             ? redis_fail_reply(call, *out)
              : break_off(c, call, "the server's answer makes no sense");
     freeReplyObject(*out);
     *out = NULL;
@@ -172,7 +172,7 @@ int rd_expect(struct rd_conn *c, struct reprise_plugin_call *call, int type, red
 
 /* ---- connections ---- */
 
-void rd_disconnect(struct rd_conn *c)
+void redis_disconnect(struct redis_conn *c)
 {
     SSL_free(c->ssl);
     if (c->c)
@@ -183,7 +183,7 @@ void rd_disconnect(struct rd_conn *c)
     free(c);
 }
 
-static int finish_connecting(struct rd_conn *c, struct reprise_plugin_call *call)
+static int finish_connecting(struct redis_conn *c, struct reprise_plugin_call *call)
 {
     int error = 0;
     socklen_t size = sizeof error;
@@ -197,10 +197,10 @@ static int finish_connecting(struct rd_conn *c, struct reprise_plugin_call *call
 }
 
 /* A server without passwords accepts any. The server's error may repeat the password, so it is not shown. */
-static int check_password(struct rd_conn *c, struct reprise_plugin_call *call)
+static int check_password(struct redis_conn *c, struct reprise_plugin_call *call)
 {
     redisReply *r;
-    int rc = rd_answer(c, call, &r);
+    int rc = redis_read_reply(c, call, &r);
 
     if (!rc && r->type == REDIS_REPLY_ERROR && (begins(r, "WRONGPASS") || begins(r, "ERR invalid")))
         rc = text_fail(call, REPRISE_PLUGIN_REFUSED, "wrong password or user");
@@ -208,30 +208,31 @@ static int check_password(struct rd_conn *c, struct reprise_plugin_call *call)
     return rc;
 }
 
-static int introduce(const struct rd *rd, struct rd_conn *c, struct reprise_plugin_call *call)
+static int introduce(const struct redis *rd, struct redis_conn *c, struct reprise_plugin_call *call)
 {
     redisReply *r = NULL;
     int rc = REPRISE_PLUGIN_OK;
 
     if (rd->password && rd->user)
-        rc = rd_send(c, "AUTH %s %s", rd->user, rd->password);
+        rc = redis_send(c, "AUTH %s %s", rd->user, rd->password);
     else if (rd->password)
-        rc = rd_send(c, "AUTH %s", rd->password);
+        rc = redis_send(c, "AUTH %s", rd->password);
     if (!rc && rd->db)
-        rc = rd_send(c, "SELECT %d", rd->db);
+        rc = redis_send(c, "SELECT %d", rd->db);
     if (!rc && rd->password)
         rc = check_password(c, call);
     if (!rc && rd->db)
-        rc = rd_expect(c, call, REDIS_REPLY_STATUS, &r);
+        rc = redis_expect(c, call, REDIS_REPLY_STATUS, &r);
     freeReplyObject(r);
     if (c->out.n)
         explicit_bzero(c->out.p, c->out.n);
     return rc;
 }
 
-static int connect_new(const struct rd *rd, struct reprise_plugin_call *call, struct rd_conn **out)
+static int connect_new(const struct redis *rd, struct reprise_plugin_call *call,
+                       struct redis_conn **out)
 {
-    struct rd_conn *c = calloc(1, sizeof *c);
+    struct redis_conn *c = calloc(1, sizeof *c);
     int rc;
 
     if (!c)
@@ -245,40 +246,40 @@ static int connect_new(const struct rd *rd, struct reprise_plugin_call *call, st
     else
         rc = finish_connecting(c, call);
     if (!rc && rd->secure)
-        rc = rd_tls_connect(rd, c, call);
+        rc = redis_tls_connect(rd, c, call);
     if (!rc)
         rc = introduce(rd, c, call);
     if (rc)
-        rd_disconnect(c);
+        redis_disconnect(c);
     else
         *out = c;
     return rc;
 }
 
 /* Nothing but its end is expected on an idle connection. */
-static bool is_gone(const struct rd_conn *c)
+static bool is_gone(const struct redis_conn *c)
 {
     struct pollfd p = { .fd = c->c->fd, .events = POLLIN };
 
     return poll(&p, 1, 0) != 0;
 }
 
-int rd_acquire(struct rd *rd, struct reprise_plugin_call *call, struct rd_conn **out)
+int redis_acquire(struct redis *rd, struct reprise_plugin_call *call, struct redis_conn **out)
 {
-    struct rd_conn *c;
+    struct redis_conn *c;
 
     while ((c = server_pool_take(&rd->pool))) {
         if (!is_gone(c)) {
             *out = c;
             return REPRISE_PLUGIN_OK;
         }
-        rd_disconnect(c);
+        redis_disconnect(c);
     }
     return connect_new(rd, call, out);
 }
 
-void rd_release(struct rd *rd, struct rd_conn *c)
+void redis_release(struct redis *rd, struct redis_conn *c)
 {
     if (c->broken || c->wanted || !server_pool_keep(&rd->pool, c))
-        rd_disconnect(c);
+        redis_disconnect(c);
 }

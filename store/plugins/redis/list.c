@@ -1,4 +1,4 @@
-#include "store/plugins/redis/rd.h"
+#include "store/plugins/redis/redis.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,8 +22,8 @@ struct item {
 };
 
 struct listing {
-    const struct rd *rd;
-    struct rd_conn *c;
+    const struct redis *rd;
+    struct redis_conn *c;
     struct reprise_plugin_call *call;
     const char *session; /* the only one that is looked for; NULL: all */
     struct arena a;
@@ -94,9 +94,10 @@ static int find_projects(struct listing *l)
     while (!rc) {
         redisReply *r = NULL;
 
-        rc = rd_send(l->c, "SCAN %s MATCH %s*:" RD_SESSIONS " COUNT %d", cursor, prefix, SCANNED);
+        rc =
+            redis_send(l->c, "SCAN %s MATCH %s*:" RD_SESSIONS " COUNT %d", cursor, prefix, SCANNED);
         if (!rc)
-            rc = rd_expect(l->c, l->call, REDIS_REPLY_ARRAY, &r);
+            rc = redis_expect(l->c, l->call, REDIS_REPLY_ARRAY, &r);
         if (!rc)
             rc = take_scanned(l, r, cursor);
         freeReplyObject(r);
@@ -129,7 +130,7 @@ static int take_index(struct listing *l, const char *project, const redisReply *
     int rc = REPRISE_PLUGIN_OK;
 
     if (r->type == REDIS_REPLY_ERROR) {
-        l->trouble = rd_fail_answer(l->call, r);
+        l->trouble = redis_fail_reply(l->call, r);
         memcpy(l->why, l->call->error, sizeof l->why);
     } else if (l->session) {
         if (r->type == REDIS_REPLY_STRING)
@@ -146,19 +147,19 @@ static int find_sessions(struct listing *l)
     int rc = REPRISE_PLUGIN_OK;
 
     for (size_t i = 0; i < l->projects && !rc; i++) {
-        const char *index = rd_index(l->rd, l->project[i], &l->a);
+        const char *index = redis_index(l->rd, l->project[i], &l->a);
 
         if (!index)
             rc = REPRISE_PLUGIN_NO_MEMORY;
         else if (l->session)
-            rc = rd_send(l->c, "ZSCORE %s %s", index, l->session);
+            rc = redis_send(l->c, "ZSCORE %s %s", index, l->session);
         else
-            rc = rd_send(l->c, "ZREVRANGE %s 0 -1 WITHSCORES", index);
+            rc = redis_send(l->c, "ZREVRANGE %s 0 -1 WITHSCORES", index);
     }
     for (size_t i = 0; i < l->projects && !rc; i++) {
         redisReply *r = NULL;
 
-        rc = rd_answer(l->c, l->call, &r);
+        rc = redis_read_reply(l->c, l->call, &r);
         if (!rc)
             rc = take_index(l, l->project[i], r);
         freeReplyObject(r);
@@ -173,12 +174,12 @@ static int find_sessions(struct listing *l)
 static int ask_for_ends(struct listing *l, const struct item *item)
 {
     const struct reprise_plugin_key key = { item->project, item->session, NULL };
-    const char *name = rd_key(l->rd, &key, NULL, &l->a);
-    int rc = name ? rd_send(l->c, "LLEN %s", name) : REPRISE_PLUGIN_NO_MEMORY;
+    const char *name = redis_key(l->rd, &key, NULL, &l->a);
+    int rc = name ? redis_send(l->c, "LLEN %s", name) : REPRISE_PLUGIN_NO_MEMORY;
 
     if (!rc)
-        rc = rd_send(l->c, "LRANGE %s 0 %d", name, HEAD_ROWS - 1);
-    return rc ? rc : rd_send(l->c, "LRANGE %s -%d -1", name, TAIL_ROWS);
+        rc = redis_send(l->c, "LRANGE %s 0 %d", name, HEAD_ROWS - 1);
+    return rc ? rc : redis_send(l->c, "LRANGE %s -%d -1", name, TAIL_ROWS);
 }
 
 static int add_rows(struct buf *out, const redisReply *r, size_t from)
@@ -227,12 +228,12 @@ static int take_ends(struct listing *l, const struct item *item, reprise_plugin_
                      void *arg)
 {
     struct ends x = { .length = NULL };
-    int rc = rd_answer(l->c, l->call, &x.length);
+    int rc = redis_read_reply(l->c, l->call, &x.length);
 
     if (!rc)
-        rc = rd_answer(l->c, l->call, &x.head);
+        rc = redis_read_reply(l->c, l->call, &x.head);
     if (!rc)
-        rc = rd_answer(l->c, l->call, &x.tail);
+        rc = redis_read_reply(l->c, l->call, &x.tail);
     if (!rc && (x.length->type == REDIS_REPLY_ERROR || x.head->type == REDIS_REPLY_ERROR ||
                 x.tail->type == REDIS_REPLY_ERROR)) {
         const struct reprise_plugin_session s = { .size = sizeof s,
@@ -266,12 +267,12 @@ static int list_items(struct listing *l, reprise_plugin_session_fn *fn, void *ar
     return rc;
 }
 
-int rd_list(void *store, const struct reprise_plugin_query *query, reprise_plugin_session_fn *fn,
-            void *arg, struct reprise_plugin_call *call)
+int redis_list(void *store, const struct reprise_plugin_query *query, reprise_plugin_session_fn *fn,
+               void *arg, struct reprise_plugin_call *call)
 {
-    struct rd *rd = store;
+    struct redis *rd = store;
     struct listing l = { .rd = rd, .call = call, .session = query->session };
-    int rc = rd_acquire(rd, call, &l.c);
+    int rc = redis_acquire(rd, call, &l.c);
 
     if (rc)
         return rc;
@@ -280,7 +281,7 @@ int rd_list(void *store, const struct reprise_plugin_query *query, reprise_plugi
         rc = find_sessions(&l);
     if (!rc)
         rc = list_items(&l, fn, arg);
-    rd_release(rd, l.c);
+    redis_release(rd, l.c);
     slice_set_fini(&l.seen);
     free(l.project);
     free(l.item);

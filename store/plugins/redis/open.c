@@ -1,4 +1,4 @@
-#include "store/plugins/redis/rd.h"
+#include "store/plugins/redis/redis.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,8 +12,8 @@ enum { PORT = 6379, DATABASES = 1 << 20, PASSWORD_MOST = 4096 };
 
 /* ---- keys ---- */
 
-const char *rd_key(const struct rd *rd, const struct reprise_plugin_key *key, const char *tail,
-                   struct arena *a)
+const char *redis_key(const struct redis *rd, const struct reprise_plugin_key *key,
+                      const char *tail, struct arena *a)
 {
     if (!tail)
         tail = key->subpath;
@@ -21,7 +21,7 @@ const char *rd_key(const struct rd *rd, const struct reprise_plugin_key *key, co
                         tail ? tail : "");
 }
 
-const char *rd_index(const struct rd *rd, const char *project, struct arena *a)
+const char *redis_index(const struct redis *rd, const char *project, struct arena *a)
 {
     return arena_format(a, "%s%s:" RD_SESSIONS, rd->prefix, project);
 }
@@ -44,7 +44,7 @@ static bool read_number(const char *p, size_t n, int most, int *out)
 }
 
 /* [USER@]HOST[:PORT], in which an IPv6 address has brackets. */
-static const char *read_server(struct rd *rd, const char *p, size_t n)
+static const char *read_server(struct redis *rd, const char *p, size_t n)
 {
     const char *at = memchr(p, '@', n), *end = p + n;
 
@@ -68,7 +68,7 @@ static const char *read_server(struct rd *rd, const char *p, size_t n)
 }
 
 /* Where the name of a file is kept; NULL: the option is none for a file. */
-static const char **file_option(struct rd *rd, const char *name)
+static const char **file_option(struct redis *rd, const char *name)
 {
     struct {
         const char *name, **place;
@@ -83,7 +83,7 @@ static const char **file_option(struct rd *rd, const char *name)
     return NULL;
 }
 
-static const char *take_file(struct rd *rd, const char *name, const char *value)
+static const char *take_file(struct redis *rd, const char *name, const char *value)
 {
     const char *home = getenv("HOME");
 
@@ -99,7 +99,7 @@ static const char *take_file(struct rd *rd, const char *name, const char *value)
 /* Sets an option or a parameter of the URL. */
 static const char *take(void *store, const char *name, const char *value)
 {
-    struct rd *rd = store;
+    struct redis *rd = store;
     size_t n = strlen(value);
 
     if (strcmp(name, "prefix") == 0) {
@@ -117,7 +117,7 @@ static const char *take(void *store, const char *name, const char *value)
 }
 
 /* Returns what is wrong with it, or NULL. */
-static const char *read_path(struct rd *rd, const char *path)
+static const char *read_path(struct redis *rd, const char *path)
 {
     rd->secure = strncmp(path, "rediss://", 9) == 0;
     if (!rd->secure && strncmp(path, "redis://", 8) != 0)
@@ -155,7 +155,7 @@ static const char *check_file(int fd)
     return NULL;
 }
 
-static int read_password(struct rd *rd, struct reprise_plugin_call *call)
+static int read_password(struct redis *rd, struct reprise_plugin_call *call)
 {
     char text[PASSWORD_MOST];
     const char *why = NULL;
@@ -179,7 +179,7 @@ static int read_password(struct rd *rd, struct reprise_plugin_call *call)
     return REPRISE_PLUGIN_OK;
 }
 
-static int find_password(struct rd *rd, struct reprise_plugin_call *call)
+static int find_password(struct redis *rd, struct reprise_plugin_call *call)
 {
     const char *given = getenv("REDISCLI_AUTH");
 
@@ -192,19 +192,19 @@ static int find_password(struct rd *rd, struct reprise_plugin_call *call)
 
 /* ---- opening ---- */
 
-void rd_close(void *store)
+void redis_close(void *store)
 {
-    struct rd *rd = store;
+    struct redis *rd = store;
 
-    for (struct rd_conn *c; (c = server_pool_take(&rd->pool));)
-        rd_disconnect(c);
+    for (struct redis_conn *c; (c = server_pool_take(&rd->pool));)
+        redis_disconnect(c);
     server_pool_fini(&rd->pool);
-    rd_tls_close(rd);
+    redis_tls_close(rd);
     arena_fini(&rd->arena);
     free(rd);
 }
 
-static int configure(struct rd *rd, const char *path, const struct reprise_plugin_option *option,
+static int configure(struct redis *rd, const char *path, const struct reprise_plugin_option *option,
                      size_t options, struct reprise_plugin_call *call)
 {
     const char *why = read_path(rd, path);
@@ -216,12 +216,13 @@ static int configure(struct rd *rd, const char *path, const struct reprise_plugi
     int rc = find_password(rd, call);
 
     if (!rc && rd->secure)
-        rc = rd_tls_open(rd, call);
+        rc = redis_tls_open(rd, call);
     return !rc && rd->arena.failed ? REPRISE_PLUGIN_NO_MEMORY : rc;
 }
 
 /* A server that requires TLS ends a connection that begins without it. */
-static void add_hint(const struct rd *rd, const struct rd_conn *c, struct reprise_plugin_call *call)
+static void add_hint(const struct redis *rd, const struct redis_conn *c,
+                     struct reprise_plugin_call *call)
 {
     size_t n = strlen(call->error);
 
@@ -231,30 +232,30 @@ static void add_hint(const struct rd *rd, const struct rd_conn *c, struct repris
 }
 
 /* Fails if a password is missing or the server does not answer. A user who may not PING may still read. */
-static int say_hello(struct rd *rd, struct reprise_plugin_call *call)
+static int say_hello(struct redis *rd, struct reprise_plugin_call *call)
 {
-    struct rd_conn *c;
+    struct redis_conn *c;
     redisReply *r = NULL;
-    int rc = rd_acquire(rd, call, &c);
+    int rc = redis_acquire(rd, call, &c);
 
     if (rc)
         return rc;
-    rc = rd_send(c, "PING");
+    rc = redis_send(c, "PING");
     if (!rc)
-        rc = rd_answer(c, call, &r);
+        rc = redis_read_reply(c, call, &r);
     if (rc == REPRISE_PLUGIN_FAILED)
         add_hint(rd, c, call);
     if (!rc && r->type == REDIS_REPLY_ERROR && strncmp(r->str, "NOPERM", 6) != 0)
-        rc = rd_fail_answer(call, r);
+        rc = redis_fail_reply(call, r);
     freeReplyObject(r);
-    rd_release(rd, c);
+    redis_release(rd, c);
     return rc;
 }
 
-int rd_open(const char *path, const struct reprise_plugin_option *option, size_t options,
-            struct reprise_plugin_call *call, void **store)
+int redis_open(const char *path, const struct reprise_plugin_option *option, size_t options,
+               struct reprise_plugin_call *call, void **store)
 {
-    struct rd *rd = calloc(1, sizeof *rd);
+    struct redis *rd = calloc(1, sizeof *rd);
 
     if (!rd)
         return REPRISE_PLUGIN_NO_MEMORY;
@@ -267,7 +268,7 @@ int rd_open(const char *path, const struct reprise_plugin_option *option, size_t
     if (!rc)
         rc = say_hello(rd, call);
     if (rc)
-        rd_close(rd);
+        redis_close(rd);
     else
         *store = rd;
     return rc;

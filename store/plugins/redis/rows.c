@@ -1,4 +1,4 @@
-#include "store/plugins/redis/rd.h"
+#include "store/plugins/redis/redis.h"
 
 #include <stdlib.h>
 
@@ -10,19 +10,19 @@ enum {
     CHUNK = 1 << 20,
 };
 
-bool rd_is_row(const redisReply *r)
+bool redis_is_row(const redisReply *r)
 {
     return r->type == REDIS_REPLY_STRING && text_is_row((struct slice){ r->str, r->len });
 }
 
-static int read_length(struct rd_conn *c, const char *key, int64_t *out,
+static int read_length(struct redis_conn *c, const char *key, int64_t *out,
                        struct reprise_plugin_call *call)
 {
     redisReply *r = NULL;
-    int rc = rd_send(c, "LLEN %s", key);
+    int rc = redis_send(c, "LLEN %s", key);
 
     if (!rc)
-        rc = rd_expect(c, call, REDIS_REPLY_INTEGER, &r);
+        rc = redis_expect(c, call, REDIS_REPLY_INTEGER, &r);
     if (!rc)
         *out = r->integer;
     freeReplyObject(r);
@@ -30,14 +30,14 @@ static int read_length(struct rd_conn *c, const char *key, int64_t *out,
 }
 
 /* The rows from..to-1, counted from 0. If there are fewer, the session was deleted meanwhile. */
-static int read_range(struct rd_conn *c, const char *key, int64_t from, int64_t to,
+static int read_range(struct redis_conn *c, const char *key, int64_t from, int64_t to,
                       redisReply **out, struct reprise_plugin_call *call)
 {
-    int rc = rd_send(c, "LRANGE %s %lld %lld", key, (long long)from, (long long)to - 1);
+    int rc = redis_send(c, "LRANGE %s %lld %lld", key, (long long)from, (long long)to - 1);
 
     *out = NULL;
     if (!rc)
-        rc = rd_expect(c, call, REDIS_REPLY_ARRAY, out);
+        rc = redis_expect(c, call, REDIS_REPLY_ARRAY, out);
     if (!rc && (int64_t)(*out)->elements < to - from) {
         freeReplyObject(*out);
         *out = NULL;
@@ -51,7 +51,7 @@ static int hand_rows(const redisReply *r, int64_t from, reprise_plugin_row_fn *f
     for (size_t i = 0; i < r->elements; i++) {
         const redisReply *row = r->element[i];
 
-        if (rd_is_row(row) &&
+        if (redis_is_row(row) &&
             fn(from + (int64_t)i + 1, (struct reprise_plugin_text){ row->str, row->len }, arg))
             return REPRISE_PLUGIN_STOPPED;
     }
@@ -80,7 +80,7 @@ static int64_t rows_of_chunk(int64_t rows, size_t bytes)
     return next < 1 ? 1 : least(next, MOST_ROWS);
 }
 
-static int read_all(struct rd_conn *c, const char *key, int64_t at, reprise_plugin_row_fn *fn,
+static int read_all(struct redis_conn *c, const char *key, int64_t at, reprise_plugin_row_fn *fn,
                     void *arg, struct reprise_plugin_call *call)
 {
     int64_t end = 0, step = FIRST_ROWS;
@@ -101,18 +101,18 @@ static int read_all(struct rd_conn *c, const char *key, int64_t at, reprise_plug
     return rc;
 }
 
-static int rd_read(void *store, const struct reprise_plugin_key *key, int64_t after,
-                   reprise_plugin_row_fn *fn, void *arg, struct reprise_plugin_call *call)
+static int redis_read(void *store, const struct reprise_plugin_key *key, int64_t after,
+                      reprise_plugin_row_fn *fn, void *arg, struct reprise_plugin_call *call)
 {
-    struct rd *rd = store;
-    struct rd_conn *c;
+    struct redis *rd = store;
+    struct redis_conn *c;
     struct arena a = { 0 };
-    const char *name = rd_key(rd, key, NULL, &a);
-    int rc = name ? rd_acquire(rd, call, &c) : REPRISE_PLUGIN_NO_MEMORY;
+    const char *name = redis_key(rd, key, NULL, &a);
+    int rc = name ? redis_acquire(rd, call, &c) : REPRISE_PLUGIN_NO_MEMORY;
 
     if (!rc) {
         rc = read_all(c, name, after, fn, arg, call);
-        rd_release(rd, c);
+        redis_release(rd, c);
     }
     arena_fini(&a);
     return rc;
@@ -146,7 +146,7 @@ static size_t drop_broken(const redisReply *r)
     size_t n = 0;
 
     for (size_t i = 0; i < r->elements; i++) {
-        bool is_row = rd_is_row(r->element[i]);
+        bool is_row = redis_is_row(r->element[i]);
 
         n += is_row;
         if (!is_row)
@@ -155,7 +155,7 @@ static size_t drop_broken(const redisReply *r)
     return n;
 }
 
-static int collect(struct rd_conn *c, const char *key, int64_t end, size_t rows, size_t bytes,
+static int collect(struct redis_conn *c, const char *key, int64_t end, size_t rows, size_t bytes,
                    struct page *page, struct reprise_plugin_call *call)
 {
     size_t got = 0, newer = 0;
@@ -185,8 +185,9 @@ static int collect(struct rd_conn *c, const char *key, int64_t end, size_t rows,
     return rc;
 }
 
-static int read_page(struct rd_conn *c, const char *key, int64_t before, size_t rows, size_t bytes,
-                     reprise_plugin_row_fn *fn, void *arg, struct reprise_plugin_call *call)
+static int read_page(struct redis_conn *c, const char *key, int64_t before, size_t rows,
+                     size_t bytes, reprise_plugin_row_fn *fn, void *arg,
+                     struct reprise_plugin_call *call)
 {
     struct page page = { .part = NULL };
     int64_t end = 0;
@@ -205,19 +206,19 @@ static int read_page(struct rd_conn *c, const char *key, int64_t before, size_t 
     return rc;
 }
 
-static int rd_page(void *store, const struct reprise_plugin_key *key, int64_t before, size_t rows,
-                   size_t bytes, reprise_plugin_row_fn *fn, void *arg,
-                   struct reprise_plugin_call *call)
+static int redis_page(void *store, const struct reprise_plugin_key *key, int64_t before,
+                      size_t rows, size_t bytes, reprise_plugin_row_fn *fn, void *arg,
+                      struct reprise_plugin_call *call)
 {
-    struct rd *rd = store;
-    struct rd_conn *c;
+    struct redis *rd = store;
+    struct redis_conn *c;
     struct arena a = { 0 };
-    const char *name = rd_key(rd, key, NULL, &a);
-    int rc = name ? rd_acquire(rd, call, &c) : REPRISE_PLUGIN_NO_MEMORY;
+    const char *name = redis_key(rd, key, NULL, &a);
+    int rc = name ? redis_acquire(rd, call, &c) : REPRISE_PLUGIN_NO_MEMORY;
 
     if (!rc) {
         rc = read_page(c, name, before, rows, bytes, fn, arg, call);
-        rd_release(rd, c);
+        redis_release(rd, c);
     }
     arena_fini(&a);
     return rc;
@@ -225,14 +226,14 @@ static int rd_page(void *store, const struct reprise_plugin_key *key, int64_t be
 
 /* ---- subpaths ---- */
 
-static int read_subkeys(struct rd_conn *c, const char *key, reprise_plugin_name_fn *fn, void *arg,
-                        struct reprise_plugin_call *call)
+static int read_subkeys(struct redis_conn *c, const char *key, reprise_plugin_name_fn *fn,
+                        void *arg, struct reprise_plugin_call *call)
 {
     redisReply *r = NULL;
-    int rc = rd_send(c, "SMEMBERS %s", key);
+    int rc = redis_send(c, "SMEMBERS %s", key);
 
     if (!rc)
-        rc = rd_expect(c, call, REDIS_REPLY_ARRAY, &r);
+        rc = redis_expect(c, call, REDIS_REPLY_ARRAY, &r);
     for (size_t i = 0; !rc && i < r->elements; i++)
         if (r->element[i]->type == REDIS_REPLY_STRING && fn(r->element[i]->str, arg))
             rc = REPRISE_PLUGIN_STOPPED;
@@ -240,18 +241,18 @@ static int read_subkeys(struct rd_conn *c, const char *key, reprise_plugin_name_
     return rc;
 }
 
-static int rd_subkeys(void *store, const struct reprise_plugin_key *key, reprise_plugin_name_fn *fn,
-                      void *arg, struct reprise_plugin_call *call)
+static int redis_subkeys(void *store, const struct reprise_plugin_key *key,
+                         reprise_plugin_name_fn *fn, void *arg, struct reprise_plugin_call *call)
 {
-    struct rd *rd = store;
-    struct rd_conn *c;
+    struct redis *rd = store;
+    struct redis_conn *c;
     struct arena a = { 0 };
-    const char *name = rd_key(rd, key, RD_SUBKEYS, &a);
-    int rc = name ? rd_acquire(rd, call, &c) : REPRISE_PLUGIN_NO_MEMORY;
+    const char *name = redis_key(rd, key, RD_SUBKEYS, &a);
+    int rc = name ? redis_acquire(rd, call, &c) : REPRISE_PLUGIN_NO_MEMORY;
 
     if (!rc) {
         rc = read_subkeys(c, name, fn, arg, call);
-        rd_release(rd, c);
+        redis_release(rd, c);
     }
     arena_fini(&a);
     return rc;
@@ -263,12 +264,12 @@ const struct reprise_plugin reprise_plugin = {
     .flags = REPRISE_PLUGIN_THREADS,
     .size = sizeof(struct reprise_plugin),
     .name = "redis",
-    .open = rd_open,
-    .close = rd_close,
-    .list = rd_list,
-    .read = rd_read,
-    .page = rd_page,
-    .subkeys = rd_subkeys,
-    .append = rd_append,
-    .remove = rd_remove,
+    .open = redis_open,
+    .close = redis_close,
+    .list = redis_list,
+    .read = redis_read,
+    .page = redis_page,
+    .subkeys = redis_subkeys,
+    .append = redis_append,
+    .remove = redis_remove,
 };

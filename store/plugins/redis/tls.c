@@ -1,4 +1,4 @@
-#include "store/plugins/redis/rd.h"
+#include "store/plugins/redis/redis.h"
 
 #include <errno.h>
 #include <openssl/err.h>
@@ -57,7 +57,7 @@ static BIO_METHOD *socket_method(void)
 
 /* ---- failures ---- */
 
-int rd_tls_fail(const SSL *ssl, struct reprise_plugin_call *call)
+int redis_tls_fail(const SSL *ssl, struct reprise_plugin_call *call)
 {
     long verdict = SSL_get_verify_result(ssl);
     const char *why = ERR_reason_error_string(ERR_peek_last_error());
@@ -85,7 +85,7 @@ static ssize_t moved(const SSL *ssl, int ok, size_t n)
     return why == SSL_ERROR_NONE ? (ssize_t)n : why == SSL_ERROR_ZERO_RETURN ? 0 : -1;
 }
 
-ssize_t rd_tls_send(SSL *ssl, const void *p, size_t n)
+ssize_t redis_tls_send(SSL *ssl, const void *p, size_t n)
 {
     size_t done = 0;
 
@@ -95,7 +95,7 @@ ssize_t rd_tls_send(SSL *ssl, const void *p, size_t n)
     return moved(ssl, ok, done);
 }
 
-ssize_t rd_tls_receive(SSL *ssl, void *p, size_t n)
+ssize_t redis_tls_receive(SSL *ssl, void *p, size_t n)
 {
     size_t done = 0;
 
@@ -116,7 +116,7 @@ static bool expect_host(SSL *ssl, const char *host)
            (X509_VERIFY_PARAM_set1_host(param, host, 0) && SSL_set_tlsext_host_name(ssl, host));
 }
 
-static int shake_hands(struct rd_conn *c, struct reprise_plugin_call *call)
+static int shake_hands(struct redis_conn *c, struct reprise_plugin_call *call)
 {
     int64_t deadline = server_now_ms() + call->timeout_ms;
 
@@ -128,7 +128,7 @@ static int shake_hands(struct rd_conn *c, struct reprise_plugin_call *call)
         if (why == SSL_ERROR_NONE)
             return REPRISE_PLUGIN_OK;
         if (why != SSL_ERROR_WANT_READ && why != SSL_ERROR_WANT_WRITE)
-            return rd_tls_fail(c->ssl, call);
+            return redis_tls_fail(c->ssl, call);
         int rc =
             server_wait(c->c->fd, why == SSL_ERROR_WANT_READ ? POLLIN : POLLOUT, deadline, call);
 
@@ -137,7 +137,8 @@ static int shake_hands(struct rd_conn *c, struct reprise_plugin_call *call)
     }
 }
 
-int rd_tls_connect(const struct rd *rd, struct rd_conn *c, struct reprise_plugin_call *call)
+int redis_tls_connect(const struct redis *rd, struct redis_conn *c,
+                      struct reprise_plugin_call *call)
 {
     BIO *below = BIO_new(rd->tls_socket);
 
@@ -162,7 +163,7 @@ static int no_password(char *out, int size, int writing, void *arg)
 }
 
 /* Returns the name of the option whose file cannot be used, or NULL. */
-static const char *read_certificates(const struct rd *rd)
+static const char *read_certificates(const struct redis *rd)
 {
     if (rd->ca_file ? !SSL_CTX_load_verify_file(rd->tls, rd->ca_file)
                     : !SSL_CTX_set_default_verify_paths(rd->tls))
@@ -174,7 +175,7 @@ static const char *read_certificates(const struct rd *rd)
     return NULL;
 }
 
-int rd_tls_open(struct rd *rd, struct reprise_plugin_call *call)
+int redis_tls_open(struct redis *rd, struct reprise_plugin_call *call)
 {
     rd->tls = SSL_CTX_new(TLS_client_method());
     rd->tls_socket = socket_method();
@@ -195,7 +196,7 @@ int rd_tls_open(struct rd *rd, struct reprise_plugin_call *call)
     return REPRISE_PLUGIN_REFUSED;
 }
 
-void rd_tls_close(struct rd *rd)
+void redis_tls_close(struct redis *rd)
 {
     SSL_CTX_free(rd->tls);
     BIO_meth_free(rd->tls_socket);

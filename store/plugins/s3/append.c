@@ -359,11 +359,11 @@ int s3_remove(void *store, const struct reprise_plugin_key *key, struct reprise_
 {
     struct names names = { .n = 0 };
     struct s3_conn *c = NULL;
-    struct s3_question q = { .prefix = s3_folder(store, key, &names.a),
-                             .deep = !key->subpath,
-                             .fn = add_name,
-                             .arg = &names };
-    int rc = q.prefix ? s3_ask(store, &q, 1, call) : REPRISE_PLUGIN_NO_MEMORY;
+    struct s3_query q = { .prefix = s3_folder(store, key, &names.a),
+                          .deep = !key->subpath,
+                          .fn = add_name,
+                          .arg = &names };
+    int rc = q.prefix ? s3_run_queries(store, &q, 1, call) : REPRISE_PLUGIN_NO_MEMORY;
 
     if (!rc)
         rc = s3_acquire(store, call, &c);

@@ -49,7 +49,7 @@ static void end_slot(struct s3_conn *c, struct slot *slot)
     c->active--;
 }
 
-void s3_drop(struct s3_conn *c)
+void s3_conn_stop(struct s3_conn *c)
 {
     for (size_t i = 0; i < S3_REQUESTS; i++)
         if (c->slot[i].request)
@@ -58,7 +58,7 @@ void s3_drop(struct s3_conn *c)
 
 void s3_disconnect(struct s3_conn *c)
 {
-    s3_drop(c);
+    s3_conn_stop(c);
     for (size_t i = 0; i < S3_REQUESTS; i++)
         curl_easy_cleanup(c->slot[i].easy);
     curl_multi_cleanup(c->multi);
@@ -91,7 +91,7 @@ int s3_acquire(struct s3 *s3, struct reprise_plugin_call *call, struct s3_conn *
 
 void s3_release(struct s3 *s3, struct s3_conn *c)
 {
-    s3_drop(c);
+    s3_conn_stop(c);
     if (c->broken || !server_pool_keep(&s3->pool, c))
         s3_disconnect(c);
 }
@@ -146,11 +146,11 @@ static bool add_header(struct slot *slot, const char *name, const char *value)
 static bool add_signature(struct slot *slot, const struct s3 *s3, const struct s3_request *r,
                           const char *path, struct arena *a)
 {
-    char sum[S3_SUM], date[S3_DATE];
+    char sum[S3_SHA256_TEXT], date[S3_DATE];
     time_t now = time(NULL);
     struct tm tm;
 
-    if (s3_sum(r->put ? buf_slice(r->put) : SLICE(""), sum) || !gmtime_r(&now, &tm) ||
+    if (s3_sha256(r->put ? buf_slice(r->put) : SLICE(""), sum) || !gmtime_r(&now, &tm) ||
         !strftime(date, sizeof date, "%Y%m%dT%H%M%SZ", &tm))
         return false;
     const struct s3_signed x = { r->method ? r->method : "GET", path, r->query ? r->query : "", sum,
@@ -303,7 +303,7 @@ static int wait_for_any(struct s3_conn *c, int64_t *deadline, struct reprise_plu
     if (ready > 0)
         *deadline = server_now_ms() + call->timeout_ms;
     else if (server_now_ms() > *deadline)
-        return server_silent(call);
+        return server_timed_out(call);
     return REPRISE_PLUGIN_OK;
 }
 
@@ -326,7 +326,7 @@ int s3_finish(struct s3_conn *c, struct reprise_plugin_call *call, struct s3_req
     return rc;
 }
 
-static int refuse(const struct s3_complaint *x, struct reprise_plugin_call *call)
+static int refuse(const struct s3_error *x, struct reprise_plugin_call *call)
 {
     if (strcmp(x->code, "InvalidAccessKeyId") == 0 || strcmp(x->code, "SignatureDoesNotMatch") == 0)
         return text_fail(call, REPRISE_PLUGIN_REFUSED, "wrong access key or secret");
@@ -337,11 +337,11 @@ static int refuse(const struct s3_complaint *x, struct reprise_plugin_call *call
 /* A redirection is not followed: it would carry the signature elsewhere. */
 int s3_check(const struct s3_request *r, struct reprise_plugin_call *call)
 {
-    struct s3_complaint x;
+    struct s3_error x;
 
     if (r->status >= 200 && r->status < 300)
         return REPRISE_PLUGIN_OK;
-    s3_read_complaint(&r->answer, &x);
+    s3_error_parse(&r->answer, &x);
     if (x.region[0])
         snprintf(call->error, sizeof call->error, "the bucket is in another region: region = %s",
                  x.region);

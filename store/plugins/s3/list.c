@@ -108,16 +108,16 @@ static int add_part(const struct s3_object *o, void *arg)
 static int find_everywhere(struct listing *l)
 {
     struct place place = { l, NULL };
-    struct s3_question q = { .prefix = l->s3->prefix, .deep = true, .fn = add_part, .arg = &place };
+    struct s3_query q = { .prefix = l->s3->prefix, .deep = true, .fn = add_part, .arg = &place };
 
-    return s3_ask(l->s3, &q, 1, l->call);
+    return s3_run_queries(l->s3, &q, 1, l->call);
 }
 
 static int find_parts(struct listing *l)
 {
-    struct s3_question projects = { .prefix = l->s3->prefix, .fn = add_project, .arg = l };
-    int rc = s3_ask(l->s3, &projects, 1, l->call);
-    struct s3_question *q = calloc(l->projects + 1, sizeof *q);
+    struct s3_query projects = { .prefix = l->s3->prefix, .fn = add_project, .arg = l };
+    int rc = s3_run_queries(l->s3, &projects, 1, l->call);
+    struct s3_query *q = calloc(l->projects + 1, sizeof *q);
     struct place *place = calloc(l->projects + 1, sizeof *place);
 
     if (!rc && (!q || !place))
@@ -126,16 +126,16 @@ static int find_parts(struct listing *l)
         const char *project = l->project[i], *only = l->only ? l->only : "";
 
         place[i] = (struct place){ l, project };
-        q[i] = (struct s3_question){ .prefix = arena_format(&l->a, "%s%s/%s%s", l->s3->prefix,
-                                                            project, only, l->only ? "/" : ""),
-                                     .deep = !l->only,
-                                     .fn = add_part,
-                                     .arg = &place[i] };
+        q[i] = (struct s3_query){ .prefix = arena_format(&l->a, "%s%s/%s%s", l->s3->prefix, project,
+                                                         only, l->only ? "/" : ""),
+                                  .deep = !l->only,
+                                  .fn = add_part,
+                                  .arg = &place[i] };
         if (!q[i].prefix)
             rc = REPRISE_PLUGIN_NO_MEMORY;
     }
     if (!rc)
-        rc = l->projects ? s3_ask(l->s3, q, l->projects, l->call) : find_everywhere(l);
+        rc = l->projects ? s3_run_queries(l->s3, q, l->projects, l->call) : find_everywhere(l);
     free(q);
     free(place);
     return rc;
@@ -381,7 +381,7 @@ static int list_sessions(const struct listing *l, struct s3_conn *c)
         if (!rc && done)
             rc = take_piece(l, &w, done->owner);
     } while (!rc && done);
-    s3_drop(c); /* before the requests go */
+    s3_conn_stop(c); /* before the requests go */
     while (w.n)
         ends_free(w.ends[--w.n]);
     return rc;

@@ -67,7 +67,7 @@ static bool read_document(struct slice xml, element_fn *fn, void *arg)
 
 static void take_complaint(const char *name, const char *text, void *arg)
 {
-    struct s3_complaint *x = arg;
+    struct s3_error *x = arg;
 
     if (!text)
         return;
@@ -79,11 +79,11 @@ static void take_complaint(const char *name, const char *text, void *arg)
         snprintf(x->region, sizeof x->region, "%s", text);
 }
 
-void s3_read_complaint(const struct buf *xml, struct s3_complaint *out)
+void s3_error_parse(const struct buf *xml, struct s3_error *out)
 {
-    *out = (struct s3_complaint){ .code = "" };
+    *out = (struct s3_error){ .code = "" };
     if (!read_document(buf_slice(xml), take_complaint, out))
-        *out = (struct s3_complaint){ .code = "" };
+        *out = (struct s3_error){ .code = "" };
 }
 
 /* ---- one page of a list ---- */
@@ -147,7 +147,7 @@ static const char *decode_name(struct arena *a, const char *name)
 }
 
 /* Keys that do not begin with the prefix were not asked for. */
-static int hand_page(const struct s3_question *q, struct page *p)
+static int hand_page(const struct s3_query *q, struct page *p)
 {
     size_t front = strlen(q->prefix);
 
@@ -172,7 +172,7 @@ static int make_no_sense(struct reprise_plugin_call *call)
 }
 
 /* A server that repeats a page would keep us forever. */
-static int take_token(struct s3_question *q, const struct page *p, struct reprise_plugin_call *call)
+static int take_token(struct s3_query *q, const struct page *p, struct reprise_plugin_call *call)
 {
     char *old = (char *)q->token;
 
@@ -186,7 +186,7 @@ static int take_token(struct s3_question *q, const struct page *p, struct repris
     return no_memory ? REPRISE_PLUGIN_NO_MEMORY : REPRISE_PLUGIN_OK;
 }
 
-static int take_page(struct s3_question *q, struct reprise_plugin_call *call)
+static int take_page(struct s3_query *q, struct reprise_plugin_call *call)
 {
     struct page p = { .a = &q->a };
     int rc = s3_check(&q->request, call);
@@ -216,7 +216,7 @@ static int add_parameter(struct buf *out, const char *name, const char *value)
     return s3_encode(out, value, false);
 }
 
-static int ask_page(struct s3_conn *c, struct s3_question *q)
+static int ask_page(struct s3_conn *c, struct s3_query *q)
 {
     struct buf query = { 0 };
     int rc = add_parameter(&query, "continuation-token", q->token);
@@ -240,7 +240,7 @@ static int ask_page(struct s3_conn *c, struct s3_question *q)
     return rc ? rc : s3_start(c, &q->request);
 }
 
-static int ask_all(struct s3_conn *c, struct s3_question *q, size_t n,
+static int ask_all(struct s3_conn *c, struct s3_query *q, size_t n,
                    struct reprise_plugin_call *call)
 {
     struct s3_request *done;
@@ -254,7 +254,7 @@ static int ask_all(struct s3_conn *c, struct s3_question *q, size_t n,
             rc = s3_finish(c, call, &done);
         if (rc || !done)
             return rc;
-        struct s3_question *x = done->owner;
+        struct s3_query *x = done->owner;
 
         rc = take_page(x, call);
         if (!rc && x->token)
@@ -264,7 +264,7 @@ static int ask_all(struct s3_conn *c, struct s3_question *q, size_t n,
     }
 }
 
-int s3_ask(struct s3 *s3, struct s3_question *q, size_t n, struct reprise_plugin_call *call)
+int s3_run_queries(struct s3 *s3, struct s3_query *q, size_t n, struct reprise_plugin_call *call)
 {
     struct s3_conn *c;
     int rc = s3_acquire(s3, call, &c);

@@ -64,7 +64,7 @@ static int add_part(const struct s3_object *o, void *arg)
 int s3_parts_load(struct s3 *s3, const char *folder, int64_t ms, struct s3_parts *out,
                   struct reprise_plugin_call *call)
 {
-    struct s3_question q = { .prefix = folder, .fn = add_part, .arg = out };
+    struct s3_query q = { .prefix = folder, .fn = add_part, .arg = out };
     int rc;
 
     *out = (struct s3_parts){ .folder = folder };
@@ -72,7 +72,7 @@ int s3_parts_load(struct s3 *s3, const char *folder, int64_t ms, struct s3_parts
         q.after = arena_format(&out->a, "%spart-%0*lld", folder, MS_DIGITS, (long long)ms);
     if (out->a.failed)
         return REPRISE_PLUGIN_NO_MEMORY;
-    rc = s3_ask(s3, &q, 1, call);
+    rc = s3_run_queries(s3, &q, 1, call);
     if (!rc)
         s3_parts_sort(out->part, out->n);
     return rc;

@@ -181,10 +181,10 @@ static int read_subkeys(void *store, const struct reprise_plugin_key *key,
                         reprise_plugin_name_fn *fn, void *arg, struct reprise_plugin_call *call)
 {
     struct names names = { .seen = { 0 } };
-    struct s3_question q = {
+    struct s3_query q = {
         .prefix = s3_folder(store, key, &names.a), .deep = true, .fn = add_name, .arg = &names
     };
-    int rc = q.prefix ? s3_ask(store, &q, 1, call) : REPRISE_PLUGIN_NO_MEMORY;
+    int rc = q.prefix ? s3_run_queries(store, &q, 1, call) : REPRISE_PLUGIN_NO_MEMORY;
 
     for (size_t i = 0; i < names.seen.n && !rc; i++)
         if (fn(names.seen.text[i].p, arg))

@@ -71,10 +71,10 @@ struct s3_signed {
     const char *date; /* YYYYMMDDTHHMMSSZ */
 };
 
-enum { S3_SUM = 65, S3_DATE = 17 };
+enum { S3_SHA256_TEXT = 65, S3_DATE = 17 };
 
 /* The SHA-256 in hexadecimal digits. Returns NO_MEMORY or OK. */
-int s3_sum(struct slice bytes, char out[S3_SUM]);
+int s3_sha256(struct slice bytes, char out[S3_SHA256_TEXT]);
 /* The header Authorization that goes with the headers Host, x-amz-content-sha256, x-amz-date, and x-amz-security-token
  * if there is a token (AWS Signature Version 4). libcurl could do this, but its versions differ in how they sign paths
  * and queries: 8.14 refuses a path with dots, and signs a plus as a blank. NULL: out of memory. */
@@ -101,7 +101,7 @@ struct s3_conn;
 
 int s3_acquire(struct s3 *s3, struct reprise_plugin_call *call, struct s3_conn **out);
 /* Ends the requests that are under way. Their memory belongs to the caller again. */
-void s3_drop(struct s3_conn *c);
+void s3_conn_stop(struct s3_conn *c);
 /* The same, and ends the use of the connection. */
 void s3_release(struct s3 *s3, struct s3_conn *c);
 void s3_disconnect(struct s3_conn *c);
@@ -128,25 +128,25 @@ struct s3_object {
 typedef int s3_object_fn(const struct s3_object *object, void *arg);
 
 /* A listing of objects. */
-struct s3_question {
+struct s3_query {
     const char *prefix;
     const char *after; /* only names greater than this; may be NULL */
     bool deep;         /* lists the objects in folders, not the folders */
     s3_object_fn *fn;
     void *arg;
-    /* Used by s3_ask. */
+    /* Used by s3_run_queries. */
     struct arena a;
     struct s3_request request;
     const char *token; /* of the next page */
 };
 
 /* Asks all questions in parallel. */
-int s3_ask(struct s3 *s3, struct s3_question *q, size_t n, struct reprise_plugin_call *call);
+int s3_run_queries(struct s3 *s3, struct s3_query *q, size_t n, struct reprise_plugin_call *call);
 /* The texts of an error document; "" if they are missing. */
-struct s3_complaint {
+struct s3_error {
     char code[64], message[128], region[32];
 };
-void s3_read_complaint(const struct buf *xml, struct s3_complaint *out);
+void s3_error_parse(const struct buf *xml, struct s3_error *out);
 
 /* ---- parts.c ---- */
 

@@ -7,13 +7,13 @@
 
 enum { SUM_BYTES = 32, DAY_LETTERS = 8 };
 
-static void to_hex(const unsigned char sum[SUM_BYTES], char out[S3_SUM])
+static void to_hex(const unsigned char sum[SUM_BYTES], char out[S3_SHA256_TEXT])
 {
     for (size_t i = 0; i < SUM_BYTES; i++)
         snprintf(out + i * 2, 3, "%02x", sum[i]);
 }
 
-int s3_sum(struct slice bytes, char out[S3_SUM])
+int s3_sha256(struct slice bytes, char out[S3_SHA256_TEXT])
 {
     unsigned char sum[EVP_MAX_MD_SIZE];
 
@@ -24,7 +24,8 @@ int s3_sum(struct slice bytes, char out[S3_SUM])
 }
 
 /* Each text is signed with the previous sum; the first one with the secret. */
-static bool sign_in_turn(const char *secret, const char *const *text, size_t n, char out[S3_SUM])
+static bool sign_in_turn(const char *secret, const char *const *text, size_t n,
+                         char out[S3_SHA256_TEXT])
 {
     unsigned char sum[2][EVP_MAX_MD_SIZE];
     const void *key = secret;
@@ -58,9 +59,9 @@ const char *s3_sign(const struct s3 *s3, const struct s3_signed *x, struct arena
     const char *request = canonical_request(s3, x, names, a);
     const char *secret = arena_format(a, "AWS4%s", s3->secret);
     const char *day = arena_format(a, "%.*s", DAY_LETTERS, x->date);
-    char sum[S3_SUM], signature[S3_SUM];
+    char sum[S3_SHA256_TEXT], signature[S3_SHA256_TEXT];
 
-    if (!request || !secret || !day || s3_sum(slice_of(request), sum))
+    if (!request || !secret || !day || s3_sha256(slice_of(request), sum))
         return NULL;
     const char *scope = arena_format(a, "%s/%s/s3/aws4_request", day, s3->region);
     const char *text =

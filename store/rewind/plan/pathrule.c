@@ -185,11 +185,11 @@ static bool any_git(struct slice path)
 
 enum pathrule pathrule_check(struct slice path, const char **why)
 {
-    enum pathrule rule = PATHRULE_FINE;
+    enum pathrule rule = PATHRULE_ALLOWED;
     const char *text = path_fault(path);
 
     if (text)
-        rule = PATHRULE_BAD;
+        rule = PATHRULE_INVALID;
     else if (any_git(path)) {
         rule = PATHRULE_GIT;
         text = "inside .git";
@@ -206,7 +206,7 @@ bool pathrule_forbids(struct slice path)
 {
     enum pathrule rule = pathrule_check(path, NULL);
 
-    return rule == PATHRULE_BAD || rule == PATHRULE_GIT;
+    return rule == PATHRULE_INVALID || rule == PATHRULE_GIT;
 }
 
 bool pathrule_under(struct slice path, struct slice root)

@@ -72,7 +72,7 @@ MUST_CHECK enum err_code rewind_check_found(struct rewind_plan *plan, struct err
 
 /* Finds other sessions of the store that worked on files of a plan after its point, and names the newest in each such
  * target (rewind_target.other). Also holds back states found late, if one of them changed the file before. For systems
- * whose plans do not name them (store_ops.names_others); searches their checkpoints. Only a few sessions younger than
+ * whose plans do not name them (store_ops.finds_other_sessions); searches their checkpoints. Only a few sessions younger than
  * the point are read, newest first; one that cannot be read is skipped. */
 MUST_CHECK enum err_code rewind_concurrent_sessions(const struct session_ref *ref,
                                                     struct rewind_plan *plan, struct err *e);
@@ -90,10 +90,11 @@ MUST_CHECK enum err_code rewind_other_stores(struct store *const store[], size_t
 /* Computes the id from the entries of a preview and its plan's conversation. */
 MUST_CHECK enum err_code planid_make(struct rewind_preview *p, struct err *e);
 
-enum { PLANID_TOLD = 2 };
+enum { PLANID_CHANGED_MAX = 2 };
 /* Returns how many entries changed between the plan with this id and the preview: 1 or 2, or 0 for more, for none
  * (other options, another conversation), or if it is not an id. */
-size_t planid_changed(const struct rewind_preview *p, const char *id, size_t entry[PLANID_TOLD]);
+size_t planid_changed(const struct rewind_preview *p, const char *id,
+                      size_t entry[PLANID_CHANGED_MAX]);
 /* Returns true if no file changed. */
 bool planid_same_files(const struct rewind_preview *p, const char *id);
 

@@ -197,7 +197,7 @@ static bool is_alone(uint64_t x, const uint64_t d[SUMS])
 
 /* Those whose x solves x^2 - a x + b = 0. */
 static size_t roots(const struct rewind_preview *p, uint64_t a, uint64_t b,
-                    size_t entry[PLANID_TOLD])
+                    size_t entry[PLANID_CHANGED_MAX])
 {
     size_t n = 0;
 
@@ -206,14 +206,15 @@ static size_t roots(const struct rewind_preview *p, uint64_t a, uint64_t b,
 
         if ((minus(times(x, x), times(a, x)) + b) % PRIME != 0)
             continue;
-        if (n == PLANID_TOLD)
+        if (n == PLANID_CHANGED_MAX)
             return 0;
         entry[n++] = i;
     }
-    return n == PLANID_TOLD ? n : 0;
+    return n == PLANID_CHANGED_MAX ? n : 0;
 }
 
-size_t planid_changed(const struct rewind_preview *p, const char *id, size_t entry[PLANID_TOLD])
+size_t planid_changed(const struct rewind_preview *p, const char *id,
+                      size_t entry[PLANID_CHANGED_MAX])
 {
     struct sums sums;
     const uint64_t *d = sums.s;

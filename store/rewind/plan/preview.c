@@ -45,7 +45,7 @@ static bool may_look(const struct rewind_target *t, struct rewind_entry *x)
     const char *why = "";
     enum pathrule rule = pathrule_check(slice_of(t->path), &why);
 
-    if (rule == PATHRULE_BAD || rule == PATHRULE_GIT)
+    if (rule == PATHRULE_INVALID || rule == PATHRULE_GIT)
         return refuse_entry(x, REWIND_RULE_PATH, why);
     if (t->want == REWIND_UNKNOWN)
         return refuse_entry(x, t->conflict ? REWIND_RULE_CONFLICT : REWIND_RULE_SOURCE, t->why);
@@ -236,7 +236,7 @@ static bool judge_writer(struct worker *w, struct rewind_entry *x)
 {
     const struct beneath_at *record = &w->plan->record_at;
 
-    x->held_open = rewind_look_is_written(&w->look);
+    x->held_open = rewind_inspected_is_written(&w->look);
     if (!x->held_open || !record->dev || beneath_same_at(*record, w->look.at))
         return true;
     return refuse_entry(x, REWIND_RULE_OPEN,
@@ -281,8 +281,8 @@ static enum err_code preview_one(struct worker *w, struct rewind_entry *x, struc
         return ERR_OK;
     const struct roots *roots = w->roots;
     enum err_code rc =
-        rewind_look_at(outside ? roots->everywhere : roots->project, outside ? "/" : roots->root,
-                       t->path, t->real_parent, &w->look, e);
+        rewind_inspect_at(outside ? roots->everywhere : roots->project, outside ? "/" : roots->root,
+                          t->path, t->real_parent, &w->look, e);
 
     if (!rc)
         rc = judge_entry(w, x, e);
@@ -416,7 +416,7 @@ static void roots_close(const struct roots *r)
 
 static void worker_end(struct worker *w)
 {
-    rewind_look_fini(&w->look);
+    rewind_inspected_fini(&w->look);
     source_content_fini(&w->wanted);
     source_content_fini(&w->last);
 }

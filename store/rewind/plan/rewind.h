@@ -364,13 +364,13 @@ MUST_CHECK enum err_code rewind_recover(const struct store_env *env, size_t *rec
                                         struct err *e);
 /* The same, with the records that have to wait: a project that was moved away, a disk that is not mounted or cannot be
  * written. They block only their own files. ERR_OK if only such records remain. */
-enum { REWIND_WAITING_TOLD = 8 };
+enum { REWIND_WAITING_MAX = 8 };
 struct rewind_recovery {
     size_t recovered, waiting;
     struct rewind_waiting { /* the first of those that wait, and why */
         char id[40];
         struct err why;
-    } first[REWIND_WAITING_TOLD];
+    } first[REWIND_WAITING_MAX];
 };
 MUST_CHECK enum err_code rewind_recover_all(const struct store_env *env,
                                             struct rewind_recovery *out, struct err *e);

@@ -208,7 +208,7 @@ static enum err_code plan_file(struct turn_removal *o, const struct rewind_targe
         return rc ? rc : add_conflict(o, found, why, e);
     if (is_unchanged(o, found, left->absent))
         return ERR_OK;
-    rc = rewind_look(o->plan, found, &o->look, e);
+    rc = rewind_inspect(o->plan, found, &o->look, e);
     if (rc)
         return rc;
     return o->look.rule ? rewind_plan_add(o->plan, found, e) /* the preview refuses it */
@@ -232,7 +232,7 @@ static enum err_code plan_files(struct turn_removal *o, const struct rewind_plan
     slice_set_fini(&next.path);
     source_content_fini(&o->found);
     source_content_fini(&o->left);
-    rewind_look_fini(&o->look);
+    rewind_inspected_fini(&o->look);
     return rc;
 }
 

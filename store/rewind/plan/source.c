@@ -133,13 +133,13 @@ static void let_go(struct look *l)
     l->is_open = false;
 }
 
-void rewind_look_fini(struct look *l)
+void rewind_inspected_fini(struct look *l)
 {
     let_go(l);
     source_content_fini(&l->present);
 }
 
-bool rewind_look_is_written(const struct look *l)
+bool rewind_inspected_is_written(const struct look *l)
 {
     return l->is_open && lease_writer(l->file.fd) == LEASE_WRITER;
 }
@@ -228,8 +228,8 @@ static enum err_code look_in(int dir, const char *name, const char *path, struct
     return l->rule ? ERR_OK : read_present_file(dir, name, path, l, e);
 }
 
-enum err_code rewind_look_at(int root_fd, const char *root, const char *path,
-                             const char *real_parent, struct look *out, struct err *e)
+enum err_code rewind_inspect_at(int root_fd, const char *root, const char *path,
+                                const char *real_parent, struct look *out, struct err *e)
 {
     int dir;
     const char *name;
@@ -279,8 +279,8 @@ static enum err_code too_large(const char *path, struct err *e)
     return err_set(e, ERR_UNSUPPORTED, path, "too large to be compared line by line");
 }
 
-enum err_code rewind_look(const struct rewind_plan *plan, const struct rewind_target *t,
-                          struct look *out, struct err *e)
+enum err_code rewind_inspect(const struct rewind_plan *plan, const struct rewind_target *t,
+                             struct look *out, struct err *e)
 {
     const char *root;
     int fd;
@@ -288,7 +288,7 @@ enum err_code rewind_look(const struct rewind_plan *plan, const struct rewind_ta
 
     if (rc)
         return rc;
-    rc = rewind_look_at(fd, root, t->path, t->real_parent, out, e);
+    rc = rewind_inspect_at(fd, root, t->path, t->real_parent, out, e);
     close(fd);
     return rc;
 }
@@ -299,7 +299,7 @@ static enum err_code read_present_side(const struct rewind_plan *plan,
 {
     const struct rewind_target *t = entry->target;
     struct look look = { 0 };
-    enum err_code rc = rewind_look(plan, t, &look, e);
+    enum err_code rc = rewind_inspect(plan, t, &look, e);
 
     if (!rc && look.rule)
         rc = err_set(e, ERR_FORMAT, t->path, "%s", look.why);
@@ -312,7 +312,7 @@ static enum err_code read_present_side(const struct rewind_plan *plan,
         *out = look.present.bytes;
         look.present.bytes = (struct buf){ 0 };
     }
-    rewind_look_fini(&look);
+    rewind_inspected_fini(&look);
     return rc;
 }
 

@@ -58,14 +58,16 @@ struct look {
 
 /* Examines a path. For root_fd and root see beneath_parent; real_parent may be NULL. It fails only if out of memory or
  * descriptors; any obstacle is reported as a rule. Buffers of *out are reused. */
-MUST_CHECK enum err_code rewind_look_at(int root_fd, const char *root, const char *path,
-                                        const char *real_parent, struct look *out, struct err *e);
-void rewind_look_fini(struct look *l);
+MUST_CHECK enum err_code rewind_inspect_at(int root_fd, const char *root, const char *path,
+                                           const char *real_parent, struct look *out,
+                                           struct err *e);
+void rewind_inspected_fini(struct look *l);
 /* Returns true if another program has the file open for writing right now. */
-bool rewind_look_is_written(const struct look *l);
-/* rewind_look_at for a target of a plan, from the right root. */
-MUST_CHECK enum err_code rewind_look(const struct rewind_plan *plan, const struct rewind_target *t,
-                                     struct look *out, struct err *e);
+bool rewind_inspected_is_written(const struct look *l);
+/* rewind_inspect_at for a target of a plan, from the right root. */
+MUST_CHECK enum err_code rewind_inspect(const struct rewind_plan *plan,
+                                        const struct rewind_target *t, struct look *out,
+                                        struct err *e);
 
 /* Both sides of one previewed file: the present content and what a rewind would put there. Empty if there is no file
  * on that side. */

@@ -188,7 +188,7 @@ static enum err_code recover_one(const struct store_env *env, const char *dir, c
 
 static void wait_for(struct rewind_recovery *r, const char *name, const struct err *why)
 {
-    if (r->waiting < REWIND_WAITING_TOLD) {
+    if (r->waiting < REWIND_WAITING_MAX) {
         struct rewind_waiting *w = &r->first[r->waiting];
 
         snprintf(w->id, sizeof w->id, "%.39s", name);

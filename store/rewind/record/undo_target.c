@@ -127,7 +127,7 @@ static void keep_first(struct undo_target *first, const struct undo_target *n)
 
 static void pass_over(struct looking *l, const struct undo_target *n, enum origin_place place)
 {
-    l->others->gone_n += place == ORIGIN_GONE;
+    l->others->gone_newer += place == ORIGIN_GONE;
     keep_first(place == ORIGIN_GONE ? &l->others->gone : &l->others->elsewhere, n);
 }
 
@@ -217,7 +217,7 @@ static enum err_code scan_both_logs(struct change_log *log, struct looking *l, s
 
     if (!l->others)
         l->others = &ignored;
-    *l->others = (struct undo_target_others){ .gone_n = 0 };
+    *l->others = (struct undo_target_others){ .gone_newer = 0 };
     enum err_code rc = rewind_records_read(l->env, &l->rewinds, e);
 
     if (rc)

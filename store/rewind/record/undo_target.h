@@ -29,7 +29,7 @@ struct undo_target_others {
     struct undo_target edited;    /* a rewind whose remaining files all changed since */
     struct undo_target stuck;     /* what it changed was changed again, or its session continued */
     struct undo_target gone;      /* its sessions no longer exist */
-    size_t gone_n; /* the number of these that are newer than the one that was found */
+    size_t gone_newer; /* the number of these that are newer than the one that was found */
 };
 
 /* Finds what undo would undo, among what is shown (NULL: everything). The caller has the log open, so nothing changes

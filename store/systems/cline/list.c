@@ -84,7 +84,7 @@ enum err_code cline_describe(const struct store *st, const struct scope *scope,
     (void)st;
     session_row_reset(row);
     row->ref = *ref;
-    row->ref.told = (struct slice){ NULL, 0 };
+    row->ref.preread = (struct slice){ NULL, 0 };
     if (!rc)
         rc = cline_chat_read(ref, WINDOW, &c, e);
     if (rc == ERR_NOMEM || rc == ERR_NOT_FOUND)

@@ -68,7 +68,7 @@ enum err_code codex_unreadable(const struct store *st, const struct scope *scope
     (void)scope;
     if (!rc)
         rollouts_fini(&all);
-    codex_threads_trouble(codex_of(st)->threads, fn, arg);
+    codex_threads_report(codex_of(st)->threads, fn, arg);
     return rc;
 }
 
@@ -412,7 +412,7 @@ enum err_code codex_describe(const struct store *st, const struct scope *scope,
     }
     if (row->hidden == HIDDEN_UNREADABLE)
         row->modified_ms = row->activity_ms = session_modified_ms(&ref->file);
-    row->ref.told = (struct slice){ NULL, 0 };
+    row->ref.preread = (struct slice){ NULL, 0 };
     if (!rc && (a.failed || !session_row_keep(row)))
         rc = err_nomem(e);
     buf_fini(&d.head);

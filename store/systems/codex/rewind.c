@@ -207,9 +207,9 @@ enum err_code codex_plan(const struct store *st, const struct session_ref *ref, 
     if (!rc)
         codex_commit_open(&p.c, &p.infer.commit);
     for (size_t i = 0; !rc && i < p.c.points; i++)
-        jsonl_point_offer(&search, p.c.point[i].id, i);
+        point_search_offer(&search, p.c.point[i].id, i);
     if (!rc)
-        rc = jsonl_point_found(&search, ref, e);
+        rc = point_search_result(&search, ref, e);
     if (!rc)
         rc = fill_plan(&p, ref, &p.c.point[search.at], e);
     for (size_t i = 0; !rc && i < p.c.changes; i++)

@@ -117,7 +117,7 @@ static enum err_code deliver_row(struct writing *w, size_t i, struct err *e)
     if (!rc && list.arena.failed)
         rc = err_nomem(e);
     transcript_blocks_fini(&list);
-    return rc ? rc : jsonl_page_put(&w->page, buf_slice(&w->out), e);
+    return rc ? rc : jsonl_page_add(&w->page, buf_slice(&w->out), e);
 }
 
 static bool is_wanted(const struct writing *w, const struct message *m)
@@ -152,7 +152,7 @@ enum err_code block_messages(const struct store *st, const struct session_ref *r
     };
     enum err_code rc = ERR_OK;
 
-    if (q->agent.n && !q->agent_alone)
+    if (q->agent.n && !q->ref_is_agent)
         rc = st->ops->subagent ? st->ops->subagent(st, ref, q->agent, &a, &agent, e)
                                : err_set(e, ERR_NOT_FOUND, ref->path.p, "no sub-agent");
     if (!rc)

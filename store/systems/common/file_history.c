@@ -117,8 +117,8 @@ static enum err_code find_point(const struct file_history *h, struct slice id,
     struct point_search search = { .id = id };
 
     for (size_t i = 0; i < h->n; i++)
-        jsonl_point_offer(&search, h->point[i].id, i);
-    enum err_code rc = jsonl_point_found(&search, h->ref, e);
+        point_search_offer(&search, h->point[i].id, i);
+    enum err_code rc = point_search_result(&search, h->ref, e);
 
     if (!rc && h->point[search.at].turn < 0)
         rc = err_set(e, ERR_NOT_FOUND, h->ref->path.p, "rewind: %s", h->no_turn);

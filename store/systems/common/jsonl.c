@@ -25,7 +25,7 @@ void jsonl_store_fini(struct jsonl_store *s)
 
 /* ---- the files of a folder ---- */
 
-bool jsonl_name_id(const char *name, jsonl_is_id_fn *is_id, struct slice *id)
+bool jsonl_id_of_name(const char *name, jsonl_is_id_fn *is_id, struct slice *id)
 {
     size_t n = strlen(name);
 
@@ -51,7 +51,7 @@ static enum err_code visit_file(struct reading *r, int dir, const char *name)
     struct session_ref ref = { .store = r->store, .folder = SLICE("") };
     struct stat sb;
 
-    if (!jsonl_name_id(name, r->is_id, &ref.id) ||
+    if (!jsonl_id_of_name(name, r->is_id, &ref.id) ||
         fstatat(dir, name, &sb, AT_SYMLINK_NOFOLLOW) != 0 || S_ISDIR(sb.st_mode))
         return ERR_OK;
     r->path.n = 0;
@@ -140,7 +140,7 @@ struct describing {
 
 static bool may_be_prompt(const struct describing *d, struct slice line)
 {
-    return slice_has(line, d->format->prompt_mark);
+    return slice_has(line, d->format->prompt_needle);
 }
 
 /* A copy, because a window that is widened is read again. */
@@ -153,9 +153,9 @@ static void keep_first(struct describing *d, struct slice *field, struct slice v
         d->rc = ERR_NOMEM;
 }
 
-static bool read_row(struct describing *d, struct slice line, struct jsonl_said *said)
+static bool read_row(struct describing *d, struct slice line, struct jsonl_row_facts *said)
 {
-    *said = (struct jsonl_said){ .time_ms = TIME_NONE };
+    *said = (struct jsonl_row_facts){ .time_ms = TIME_NONE };
     enum err_code rc = line.n ? d->format->read(line, d->a, said) : ERR_FORMAT;
 
     if (rc == ERR_NOMEM)
@@ -170,7 +170,7 @@ typedef bool next_line_fn(struct slice *rest, struct slice *line, bool *torn);
 static void join_pieces(struct describing *d, struct slice rest, next_line_fn *next,
                         struct slice *prompt)
 {
-    struct jsonl_said said;
+    struct jsonl_row_facts said;
     struct slice line;
     bool torn;
 
@@ -192,7 +192,7 @@ static void join_pieces(struct describing *d, struct slice rest, next_line_fn *n
 static bool read_head(struct describing *d)
 {
     struct slice rest = d->w->head, line;
-    struct jsonl_said said;
+    struct jsonl_row_facts said;
     bool torn, cut = d->w->file.id.size > (int64_t)d->w->head.n;
 
     while (!d->rc && slice_line(&rest, &line, &torn)) {
@@ -213,7 +213,7 @@ static bool read_head(struct describing *d)
 }
 
 /* Goes up from the last row. Returns true if the row is not above it. */
-static bool is_left(struct describing *d, const struct jsonl_said *said)
+static bool is_left(struct describing *d, const struct jsonl_row_facts *said)
 {
     if (!d->format->branches || !said->entry.n)
         return false;
@@ -229,7 +229,7 @@ static bool is_left(struct describing *d, const struct jsonl_said *said)
 static bool read_tail(struct describing *d)
 {
     struct slice rest = d->w->tail, line;
-    struct jsonl_said said;
+    struct jsonl_row_facts said;
     bool torn;
 
     d->on_path = false;
@@ -257,12 +257,12 @@ static bool read_tail(struct describing *d)
 /* Looks backwards for the last title. */
 static bool read_title(struct describing *d, struct slice rest)
 {
-    struct jsonl_said said;
+    struct jsonl_row_facts said;
     struct slice line;
     bool torn;
 
     while (!d->rc && slice_last_line(&rest, &line, &torn)) {
-        if (!slice_has(line, d->format->title_mark) || !read_row(d, line, &said) || !said.names)
+        if (!slice_has(line, d->format->title_needle) || !read_row(d, line, &said) || !said.names)
             continue;
         keep_first(d, &d->row->custom_title, said.title);
         return true;
@@ -274,7 +274,7 @@ static void read_titles(struct describing *d)
 {
     struct window *w = d->w;
 
-    if (!d->format->title_mark || read_title(d, w->tail) || d->rc)
+    if (!d->format->title_needle || read_title(d, w->tail) || d->rc)
         return;
     if (!w->wide && !window_widen(w, NULL) && read_title(d, w->tail))
         return;
@@ -345,7 +345,7 @@ enum err_code jsonl_describe(const struct store *st, const struct scope *scope,
         rc = read_log(&d, e);
     if (!rc && s->format->complete)
         rc = s->format->complete(st, scope, row, d.a, e);
-    row->ref.told = (struct slice){ NULL, 0 };
+    row->ref.preread = (struct slice){ NULL, 0 };
     if (!rc)
         set_defaults(row);
     if (!rc && !session_row_keep(row))

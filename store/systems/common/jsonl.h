@@ -15,7 +15,7 @@
 #define JSONL_SUFFIX ".jsonl"
 
 /* The part of one row that a list needs. */
-struct jsonl_said {
+struct jsonl_row_facts {
     int64_t time_ms; /* TIME_NONE: it has no time */
     /* it is a message; the last one determines how the conversation ended */
     bool speaks;
@@ -54,14 +54,14 @@ struct jsonl_format {
 
     /* Reads one row for a list; texts borrow from it or are in the arena. ERR_FORMAT: it is not one
      * of the agent's rows and is skipped. */
-    enum err_code (*read)(struct slice row, struct arena *a, struct jsonl_said *out);
+    enum err_code (*read)(struct slice row, struct arena *a, struct jsonl_row_facts *out);
     /* Bytes that every row with a prompt contains: rows without them need not be read. */
-    const char *prompt_mark;
+    const char *prompt_needle;
     bool in_pieces; /* consecutive rows with prompts are one prompt */
     /* rows name their parent; rows on branches that were left are not the last ones */
     bool branches;
     /* The same for rows that give a title; NULL: no rows do. */
-    const char *title_mark;
+    const char *title_needle;
     /* Optional. Adds to a list's row what the log does not contain (abilities, directory, title);
      * texts are kept after the call. */
     enum err_code (*complete)(const struct store *st, const struct scope *scope,
@@ -93,7 +93,7 @@ void jsonl_store_fini(struct jsonl_store *s);
 /* ---- the files of a folder ---- */
 
 /* The id in a file's name; it borrows from the name. Returns false if the file is not a log. */
-bool jsonl_name_id(const char *name, jsonl_is_id_fn *is_id, struct slice *id);
+bool jsonl_id_of_name(const char *name, jsonl_is_id_fn *is_id, struct slice *id);
 /* Passes each log of the folder to fn as a ref, in no order, without subfolders. No file is opened, and a folder that
  * cannot be read has no logs. */
 MUST_CHECK enum err_code jsonl_each_log(const struct store *st, const char *folder,
@@ -136,7 +136,7 @@ MUST_CHECK enum err_code jsonl_choose_path(struct logfile *log, bool *shown, str
 MUST_CHECK enum err_code jsonl_find_row(struct logfile *log, const struct jsonl_format *format,
                                         struct slice id, size_t *line, struct err *e);
 /* Returns true if an id begins with this part, and the part is long enough to name it. */
-bool jsonl_begins(struct slice id, struct slice part);
+bool jsonl_id_has_prefix(struct slice id, struct slice part);
 
 /* The search for the message that a rewind goes back to: by its id or a unique prefix. The first of several with the
  * same id counts. */
@@ -146,11 +146,11 @@ struct point_search {
     bool same;
 };
 /* Compares a message; `number` is its index. */
-void jsonl_point_offer(struct point_search *s, struct slice id, size_t number);
+void point_search_offer(struct point_search *s, struct slice id, size_t number);
 /* ERR_OK: it is the message with the number `at`. ERR_NOT_FOUND: no such message. ERR_USAGE: the prefix is
  * ambiguous. */
-MUST_CHECK enum err_code jsonl_point_found(const struct point_search *s,
-                                           const struct session_ref *ref, struct err *e);
+MUST_CHECK enum err_code point_search_result(const struct point_search *s,
+                                             const struct session_ref *ref, struct err *e);
 
 /* Called for each row; set *stop to end the walk after it. */
 typedef enum err_code jsonl_row_fn(struct slice row, void *arg, bool *stop, struct err *e);
@@ -169,7 +169,7 @@ struct jsonl_page {
 
 struct jsonl_page jsonl_page_of(const struct message_query *q, json_fn *fn, void *arg);
 /* Passes one message to fn if it is in the page. ERR_CANCELLED, with `full` set: the page is complete. */
-MUST_CHECK enum err_code jsonl_page_put(struct jsonl_page *p, struct slice json, struct err *e);
+MUST_CHECK enum err_code jsonl_page_add(struct jsonl_page *p, struct slice json, struct err *e);
 
 /* Begins a restore bundle: the session's id and directory, and where to run the command. Returns false if out of
  * memory. */

@@ -7,19 +7,19 @@
 
 /* The conversation as JSON, messages by their ids, and the lines of a log whose rows name their parents. */
 
-void jsonl_point_offer(struct point_search *s, struct slice id, size_t number)
+void point_search_offer(struct point_search *s, struct slice id, size_t number)
 {
     bool same = slice_eq(id, s->id);
 
-    if (s->same || (!same && !jsonl_begins(id, s->id)))
+    if (s->same || (!same && !jsonl_id_has_prefix(id, s->id)))
         return;
     s->at = number;
     s->hits = same ? 1 : s->hits + 1;
     s->same = same;
 }
 
-enum err_code jsonl_point_found(const struct point_search *s, const struct session_ref *ref,
-                                struct err *e)
+enum err_code point_search_result(const struct point_search *s, const struct session_ref *ref,
+                                  struct err *e)
 {
     if (s->hits == 1)
         return ERR_OK;
@@ -35,7 +35,7 @@ struct jsonl_page jsonl_page_of(const struct message_query *q, json_fn *fn, void
                                 .arg = arg };
 }
 
-enum err_code jsonl_page_put(struct jsonl_page *p, struct slice json, struct err *e)
+enum err_code jsonl_page_add(struct jsonl_page *p, struct slice json, struct err *e)
 {
     if (p->skip > 0) {
         p->skip--;
@@ -96,7 +96,7 @@ static enum err_code write_message(struct telling *t, const struct jsonl_message
     jsonout_text_or_null(&j, "parent_agent_id", t->agent);
     jsonout_text_or_null(&j, "timestamp", m->timestamp);
     jsonout_close(&j, '}');
-    return j.rc ? err_nomem(e) : jsonl_page_put(&t->page, buf_slice(&t->out), e);
+    return j.rc ? err_nomem(e) : jsonl_page_add(&t->page, buf_slice(&t->out), e);
 }
 
 static enum err_code tell_message(struct telling *t, const struct transcript *conversation,
@@ -137,7 +137,7 @@ enum err_code jsonl_messages(const struct store *st, const struct session_ref *r
                          .page = jsonl_page_of(q, fn, arg) };
     enum err_code rc = ERR_OK;
 
-    if (q->agent.n && !q->agent_alone)
+    if (q->agent.n && !q->ref_is_agent)
         rc = st->ops->subagent ? st->ops->subagent(st, ref, q->agent, &a, &agent, e)
                                : err_set(e, ERR_NOT_FOUND, ref->path.p, "no such sub-agent");
     agent.id = ref->id;

@@ -9,7 +9,7 @@ enum { PREFIX_SHORTEST = 4 };
 /* How a row's id relates to the one that is wanted. */
 enum id_match { ID_OTHER, ID_BEGINS, ID_SAME };
 
-bool jsonl_begins(struct slice id, struct slice part)
+bool jsonl_id_has_prefix(struct slice id, struct slice part)
 {
     return part.n >= PREFIX_SHORTEST && id.n > part.n && memcmp(id.p, part.p, part.n) == 0;
 }
@@ -23,7 +23,7 @@ static enum err_code match_row(struct logfile *log, const struct jsonl_format *f
 
     if (!rc)
         id = format->id(row, &a);
-    *match = slice_eq(id, want) ? ID_SAME : jsonl_begins(id, want) ? ID_BEGINS : ID_OTHER;
+    *match = slice_eq(id, want) ? ID_SAME : jsonl_id_has_prefix(id, want) ? ID_BEGINS : ID_OTHER;
     if (!rc && a.failed)
         rc = err_nomem(e);
     arena_fini(&a);

@@ -50,7 +50,7 @@ static enum err_code visit(struct walk *w, int dir, const char *folder, const ch
     struct session_ref ref = { .store = w->store, .folder = SLICE("") };
     struct stat sb;
     struct slice id = slice_of(name);
-    bool flat = jsonl_name_id(name, copilot_is_id, &id);
+    bool flat = jsonl_id_of_name(name, copilot_is_id, &id);
     const char *log = arena_format(&a, "%s%s", name, flat ? "" : log_name);
     const char *path = log ? arena_format(&a, "%s/%s", folder, log) : NULL;
 
@@ -113,7 +113,7 @@ enum err_code copilot_at_path(const struct store *st, struct slice path, struct 
                          slash ? (size_t)(dir.p + dir.n - slash - 1) : dir.n };
     if (copilot_is_id(id))
         return jsonl_ref_at(st, arena_format(a, "%.*s%s", SLICE_ARG(dir), log_name), id, a, ref, e);
-    if (jsonl_name_id(arena_copy(a, id).p, copilot_is_id, &id))
+    if (jsonl_id_of_name(arena_copy(a, id).p, copilot_is_id, &id))
         return jsonl_ref_at(st, arena_copy(a, path).p, id, a, ref, e);
     return err_set(e, ERR_NOT_FOUND, path.p, "open session: no such session");
 }
@@ -145,7 +145,7 @@ static struct slice text_at(struct slice object, const char *path, struct arena 
     return text;
 }
 
-static enum err_code read_said(struct slice row, struct arena *a, struct jsonl_said *out)
+static enum err_code read_said(struct slice row, struct arena *a, struct jsonl_row_facts *out)
 {
     struct slice type, calls, agent;
 
@@ -260,7 +260,7 @@ static struct slice row_id(struct slice row, struct arena *a)
 const struct jsonl_format copilot_format = { .keys = &keys,
                                              .judge = judge,
                                              .read = read_said,
-                                             .prompt_mark = "\"user.message",
+                                             .prompt_needle = "\"user.message",
                                              .complete = complete_row,
                                              .id = row_id,
                                              .is_id = copilot_is_id,

@@ -440,9 +440,9 @@ enum err_code copilot_plan(const struct store *st, const struct session_ref *ref
 
     (void)st;
     for (size_t i = 0; i < p.n; i++)
-        jsonl_point_offer(&search, p.prompt[i].id, i);
+        point_search_offer(&search, p.prompt[i].id, i);
     if (!rc)
-        rc = jsonl_point_found(&search, ref, e);
+        rc = point_search_result(&search, ref, e);
     if (!rc)
         rc = copilot_snapshots_read(ref, &s, e);
     if (!rc && s.why)

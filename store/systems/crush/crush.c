@@ -163,7 +163,7 @@ static const char *crush_cannot(unsigned ability)
 const struct store_ops crush_ops = {
     .name = "crush",
     .label = "Crush",
-    .unsized = true,
+    .size_unknown = true,
     .resume_command = "crush --session {id}",
     .open = crush_open,
     .close = sqlite_store_close,

@@ -147,7 +147,7 @@ enum err_code cursor_describe(const struct store *st, const struct scope *scope,
     (void)st;
     session_row_reset(row);
     row->ref = *ref;
-    row->ref.told = (struct slice){ NULL, 0 };
+    row->ref.preread = (struct slice){ NULL, 0 };
     enum err_code rc = sqlite_db_read(ref->path.p, NULL, read_database, &d, e);
 
     if (rc != ERR_NOMEM && rc != ERR_NOT_FOUND) {

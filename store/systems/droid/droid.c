@@ -25,7 +25,7 @@ static enum err_code droid_open(const struct store_env *env, const char *path, s
 
 static bool name_id(const char *name, struct slice *id)
 {
-    return jsonl_name_id(name, droid_format.is_id, id);
+    return jsonl_id_of_name(name, droid_format.is_id, id);
 }
 
 static const char *const inside[] = { "", NULL };

@@ -74,7 +74,7 @@ static struct slice prompt_of(struct slice row, struct arena *a)
 
 /* ---- for lists ---- */
 
-static enum err_code read_said(struct slice row, struct arena *a, struct jsonl_said *out)
+static enum err_code read_said(struct slice row, struct arena *a, struct jsonl_row_facts *out)
 {
     struct slice at;
 
@@ -163,8 +163,8 @@ static bool is_id(struct slice id)
 const struct jsonl_format droid_format = { .keys = &keys,
                                            .judge = judge_row,
                                            .read = read_said,
-                                           .prompt_mark = "\"user\"",
-                                           .title_mark = "\"session_start\"",
+                                           .prompt_needle = "\"user\"",
+                                           .title_needle = "\"session_start\"",
                                            .complete = complete_row,
                                            .id = row_id,
                                            .is_id = is_id,

@@ -334,8 +334,8 @@ static const char *explain_unsupported(unsigned ability)
 const struct store_ops entire_ops = {
     .name = "entire",
     .label = "Entire",
-    .names_others = true,
-    .keeps_tasks = true,
+    .finds_other_sessions = true,
+    .has_task_checkpoints = true,
     .open = entire_open,
     .close = entire_close,
     .enumerate = entire_enumerate,

@@ -119,7 +119,7 @@ bool event_read(struct slice line, struct arena *a, struct event *out)
            decode(value[TS], a, &out->ts) && decode(value[ROLE], a, &out->role);
 }
 
-struct slice event_said(const struct event *ev, struct arena *a)
+struct slice event_message_text(const struct event *ev, struct arena *a)
 {
     struct slice key, part, text = { NULL, 0 };
     struct json_iter it;

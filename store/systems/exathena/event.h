@@ -50,7 +50,7 @@ bool event_list(struct slice object, const char *name, struct json_iter *it);
 
 /* The text of a message: its content if that is a text, else the texts of its parts. If out of
  * memory, the arena has failed. */
-struct slice event_said(const struct event *ev, struct arena *a);
+struct slice event_message_text(const struct event *ev, struct arena *a);
 
 /* New events, as the library writes them: compact, and with the keys in the order of the existing
  * log. The order is not defined and differs between versions of Erlang; readers accept any order. */

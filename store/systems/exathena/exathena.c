@@ -110,7 +110,7 @@ static bool is_log(int dir, const char *name)
 {
     struct file f;
     struct slice id;
-    char *text = jsonl_name_id(name, exathena_is_id, &id) ? malloc(FIRST_LINE) : NULL;
+    char *text = jsonl_id_of_name(name, exathena_is_id, &id) ? malloc(FIRST_LINE) : NULL;
     size_t got = 0;
 
     if (text && file_open(dir, name, 0, &f, NULL) == ERR_OK) {
@@ -232,8 +232,8 @@ static enum err_code find_places(struct exathena *x, struct err *e)
         rc = nearest(x->jsonl.base.path, &near, e);
         if (rc == ERR_NOT_FOUND)
             rc = nearest(x->jsonl.base.env->cwd, &near, e);
-        x->homeless = rc == ERR_NOT_FOUND;
-        if (x->homeless)
+        x->no_project = rc == ERR_NOT_FOUND;
+        if (x->no_project)
             rc = (near = config_dir_join(x->jsonl.base.env->cwd, store_name)) ? ERR_OK : ERR_NOMEM;
     }
     if (!rc &&

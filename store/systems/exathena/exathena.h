@@ -31,7 +31,7 @@ struct exathena {
     bool own_root;            /* the logs are directly in base.path */
     /* own_root without an .exathena above the root: project is our own directory, which no session
      * refers to */
-    bool homeless;
+    bool no_project;
 };
 
 /* Downcast; asserts that the store is one of this system. */

@@ -63,7 +63,7 @@ enum err_code exathena_at_path(const struct store *st, struct slice path, struct
         file = arena_format(a, "%.*s" EXATHENA_SUFFIX, SLICE_ARG(path));
     if (!file)
         return err_nomem(e);
-    if (!jsonl_name_id(file + at, exathena_is_id, &id))
+    if (!jsonl_id_of_name(file + at, exathena_is_id, &id))
         return err_set(e, ERR_NOT_FOUND, path.p, "open session: no such session");
     return jsonl_ref_at(st, file, id, a, ref, e);
 }
@@ -72,7 +72,7 @@ enum err_code exathena_at_path(const struct store *st, struct slice path, struct
 
 /* The time of the first event is the session's time of creation, and the first prompt is its title.
  * A message of a person or a tool waits for an answer. */
-static enum err_code read_said(struct slice line, struct arena *a, struct jsonl_said *out)
+static enum err_code read_said(struct slice line, struct arena *a, struct jsonl_row_facts *out)
 {
     struct event ev;
 
@@ -85,7 +85,7 @@ static enum err_code read_said(struct slice line, struct arena *a, struct jsonl_
     out->speaks = ev.role.n > 0;
     out->waits = user || slice_eq(ev.role, SLICE("tool"));
     if (user)
-        out->prompt = event_said(&ev, a);
+        out->prompt = event_message_text(&ev, a);
     return a->failed ? ERR_NOMEM : ERR_OK;
 }
 
@@ -98,7 +98,7 @@ static enum err_code complete_row(const struct store *st, const struct scope *sc
     if (row->hidden)
         return ERR_OK;
     row->can = CAN_RESUME | CAN_FORK | CAN_REWIND | CAN_DELETE;
-    if (!x->homeless)
+    if (!x->no_project)
         row->cwd = slice_of(x->project);
     return ERR_OK;
 }
@@ -155,7 +155,7 @@ static enum err_code judge_event(struct logfile *log, size_t line, struct messag
 const struct jsonl_format exathena_format = { .keys = &exathena_keys,
                                               .judge = judge_event,
                                               .read = read_said,
-                                              .prompt_mark = "\"user",
+                                              .prompt_needle = "\"user",
                                               .complete = complete_row,
                                               .id = event_id,
                                               .is_id = exathena_is_id,

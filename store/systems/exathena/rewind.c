@@ -167,7 +167,7 @@ static enum err_code open_plan(struct planning *p, const struct store *st,
     p->plan.point_ms = p->point.time_ms;
     if (!rc)
         rc = rewind_plan_root(st->env, &p->plan, p->x->project, e);
-    p->plan.wide = p->plan.wide || p->x->homeless;
+    p->plan.wide = p->plan.wide || p->x->no_project;
     return rc || p->plan.session ? rc : err_nomem(e);
 }
 

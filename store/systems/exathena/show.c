@@ -135,7 +135,7 @@ static enum err_code put_walked_message(const struct event *ev, struct slice jso
                                         struct err *e)
 {
     (void)ev;
-    return jsonl_page_put(arg, json, e);
+    return jsonl_page_add(arg, json, e);
 }
 
 enum err_code exathena_messages(const struct store *st, const struct session_ref *ref,
@@ -212,7 +212,7 @@ static bool add_continuation(struct restoring *r, const struct session_ref *ref)
 static enum err_code finish(struct restoring *r, const struct exathena *x,
                             const struct session_ref *ref, struct err *e)
 {
-    struct slice project = x->homeless ? SLICE("") : slice_of(x->project);
+    struct slice project = x->no_project ? SLICE("") : slice_of(x->project);
 
     r->out.interruption = r->prompt.n ? INTERRUPTION_PROMPT
                           : r->waits  ? INTERRUPTION_TURN
@@ -352,7 +352,7 @@ static void put_results(struct block_list *b, struct slice message)
 
 static void put_message(struct block_list *b, const struct event *ev)
 {
-    struct block said = { .kind = BLOCK_TEXT, .text = event_said(ev, &b->arena) };
+    struct block said = { .kind = BLOCK_TEXT, .text = event_message_text(ev, &b->arena) };
 
     if (slice_eq(ev->role, SLICE("user")))
         said.kind = BLOCK_PROMPT;

@@ -162,7 +162,7 @@ static void take_prompt(struct write_search *t, const struct event *ev)
 {
     struct tool_history *s = t->tool_history;
     struct tool_history_prompt *list = arena_grow(&s->arena, s->prompt, s->prompts, sizeof *list);
-    struct slice said = event_said(ev, &t->scratch);
+    struct slice said = event_message_text(ev, &t->scratch);
 
     if (!list)
         return;

@@ -249,7 +249,7 @@ static bool visit_project(struct walk *w, const char *folder, const char *name)
                                              .path = f.file[i].path,
                                              .folder = slice_of(name),
                                              .file = f.file[i].file,
-                                             .told = root,
+                                             .preread = root,
                                              .recent_ms = f.file[i].updated_ms };
 
             w->more = w->fn(&ref, w->arg);
@@ -408,7 +408,7 @@ enum err_code gemini_describe(const struct store *st, const struct scope *scope,
     (void)st;
     session_row_reset(row);
     row->ref = *ref;
-    row->ref.told = (struct slice){ NULL, 0 };
+    row->ref.preread = (struct slice){ NULL, 0 };
     rc = gemini_chat_read(ref->path.p, DESCRIBE_MAX, &c, e);
     if (rc == ERR_NOMEM || rc == ERR_NOT_FOUND)
         return rc;
@@ -416,7 +416,7 @@ enum err_code gemini_describe(const struct store *st, const struct scope *scope,
         row->hidden = HIDDEN_UNREADABLE;
         row->modified_ms = row->activity_ms = session_modified_ms(&ref->file);
     } else {
-        row->cwd = ref->told.n ? ref->told : gemini_project(ref->path.p, &a);
+        row->cwd = ref->preread.n ? ref->preread : gemini_project(ref->path.p, &a);
         complete_row(&c, scope, row, &a);
     }
     rc = !a.failed && session_row_keep(row) ? ERR_OK : err_nomem(e);

@@ -270,9 +270,9 @@ static enum err_code find_point(const struct gemini_history *h, const struct ses
 
     for (size_t i = 0; i < h->chat.n; i++)
         if (gemini_kind_of(h->chat.message[i].raw, &a) == GEMINI_PROMPT)
-            jsonl_point_offer(&search, h->chat.message[i].id, i);
+            point_search_offer(&search, h->chat.message[i].id, i);
     arena_fini(&a);
-    enum err_code rc = jsonl_point_found(&search, ref, e);
+    enum err_code rc = point_search_result(&search, ref, e);
 
     *out = rc ? NULL : &h->chat.message[search.at];
     return rc;

@@ -132,7 +132,7 @@ static enum err_code check_saved(struct checking *k, const struct goat_points *p
 
     if (s->was == GOAT_WAS_ABSENT)
         return ERR_OK;
-    if (s->was == GOAT_WAS_UNSAID)
+    if (s->was == GOAT_WAS_UNKNOWN)
         return jsonl_check_report(&k->report, FINDING_WRONG_BACKUP, point->dir, s->why, e);
     struct rewind_source source = { .file = goat_blob(points, point, s->hash, &k->arena, &there),
                                     .sha256 = s->hash };

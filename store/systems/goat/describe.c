@@ -18,7 +18,7 @@ static bool read_log_line(struct slice line, struct goat_entry *e)
     return e->shape != GOAT_NOTHING && !goat_entry_fault(e);
 }
 
-enum err_code goat_read_said(struct slice line, struct arena *a, struct jsonl_said *out)
+enum err_code goat_read_row_facts(struct slice line, struct arena *a, struct jsonl_row_facts *out)
 {
     struct goat_entry e;
     int64_t ns;

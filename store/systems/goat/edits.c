@@ -22,7 +22,7 @@ static enum err_code put_saved(struct tool_edits *t, const struct goat_points *p
     bool there = false;
     enum err_code rc = ERR_OK;
 
-    if (saved->was == GOAT_WAS_UNSAID || !saved->path.n ||
+    if (saved->was == GOAT_WAS_UNKNOWN || !saved->path.n ||
         memchr(saved->path.p, '\0', saved->path.n) || point->time_ms == TIME_NONE)
         return ERR_OK;
     edit.path = arena_copy(a, saved->path).p;

@@ -330,8 +330,8 @@ static enum err_code end_before(struct forking *f, size_t line,
     return rc;
 }
 
-static enum err_code fork_before(struct forking *f, struct slice prompt,
-                                 struct rewind_conversation *conversation, struct err *e)
+static enum err_code fork_metadata_before(struct forking *f, struct slice prompt,
+                                          struct rewind_conversation *conversation, struct err *e)
 {
     size_t line;
     enum err_code rc = jsonl_find_row(&f->log.file, &goat_format, prompt, &line, e);
@@ -362,7 +362,7 @@ enum err_code goat_plan_conversation(const struct store *st, const struct sessio
     rc = forking_open(&f, st, ref, e);
     if (rc)
         return rc;
-    rc = fork_before(&f, prompt, &plan->conversation, e);
+    rc = fork_metadata_before(&f, prompt, &plan->conversation, e);
     forking_close(&f);
     return rc;
 }

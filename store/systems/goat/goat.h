@@ -87,7 +87,7 @@ extern const struct jsonl_format goat_format;
 
 /* In describe.c, for goat_format: the part of one row that a list needs, and the values that the
  * metadata adds to a list's row. */
-enum err_code goat_read_said(struct slice line, struct arena *a, struct jsonl_said *out);
+enum err_code goat_read_row_facts(struct slice line, struct arena *a, struct jsonl_row_facts *out);
 enum err_code goat_complete_row(const struct store *st, const struct scope *scope,
                                 struct session_row *row, struct arena *a, struct err *e);
 

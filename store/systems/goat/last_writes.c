@@ -57,7 +57,7 @@ static enum err_code take_points(struct reading *r)
             const struct goat_saved *s = &point->saved[k];
             struct goat_left *left;
 
-            if (s->was == GOAT_WAS_UNSAID || !is_plain_path(s->path))
+            if (s->was == GOAT_WAS_UNKNOWN || !is_plain_path(s->path))
                 continue;
             if (!(left = left_of_path(r, s->path)))
                 return ERR_NOMEM;

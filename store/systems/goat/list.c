@@ -180,7 +180,7 @@ static enum err_code read_session_ref(const struct looking *l, struct goat_metad
         return ERR_NOMEM;
     ref->id = (struct slice){ ref->path.p + l->sessions.n + 1, l->id.n };
     if (m->document.n <= TOLD_MAX) /* if out of memory, told stays empty, which is allowed */
-        ref->told = arena_copy(l->texts, m->document);
+        ref->preread = arena_copy(l->texts, m->document);
     return ERR_OK;
 }
 
@@ -390,7 +390,7 @@ enum err_code goat_ref_at(const struct store *st, const char *sessions, struct s
         rc = l.folder.p ? read_session_ref(&l, &m, &found) : ERR_NOMEM;
         close(fd);
     }
-    found.told = (struct slice){ NULL, 0 }; /* the caller may keep the ref */
+    found.preread = (struct slice){ NULL, 0 }; /* the caller may keep the ref */
     if (rc == ERR_NOMEM)
         return err_set(e, rc, sessions, "find session");
     if (rc)

@@ -171,8 +171,8 @@ static struct slice row_id(struct slice row, struct arena *a)
 const struct jsonl_format goat_format = { .keys = &goat_keys,
                                           .judge = judge_row,
                                           .has_log = goat_has_log,
-                                          .read = goat_read_said,
-                                          .prompt_mark = "\"user\"",
+                                          .read = goat_read_row_facts,
+                                          .prompt_needle = "\"user\"",
                                           .complete = goat_complete_row,
                                           .id = row_id };
 
@@ -245,7 +245,7 @@ const struct goat_turn *goat_turns_begins(const struct goat_turns *t, struct sli
     const struct goat_turn *found = NULL;
 
     for (size_t i = 0; i < t->n; i++) {
-        if (!jsonl_begins(t->turn[i].id, front))
+        if (!jsonl_id_has_prefix(t->turn[i].id, front))
             continue;
         if (found)
             return NULL;

@@ -41,7 +41,7 @@ static void judge_saved_file(struct slice exists, struct slice hash, struct goat
 {
     bool has_hash = take_hash(hash, s->hash);
 
-    s->was = GOAT_WAS_UNSAID;
+    s->was = GOAT_WAS_UNKNOWN;
     if (json_type(exists) == JSON_FALSE) {
         s->was = GOAT_WAS_ABSENT;
         s->hash[0] = '\0';

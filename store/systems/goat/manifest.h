@@ -18,9 +18,9 @@ enum { GOAT_HASH_TEXT = 64, GOAT_MANIFEST_MAX = 16 * 1024 * 1024 };
 
 /* The state of one file in a checkpoint. */
 enum goat_was {
-    GOAT_WAS_THERE,  /* with these contents */
-    GOAT_WAS_ABSENT, /* recorded as missing */
-    GOAT_WAS_UNSAID, /* not usable: why contains the reason */
+    GOAT_WAS_THERE,   /* with these contents */
+    GOAT_WAS_ABSENT,  /* recorded as missing */
+    GOAT_WAS_UNKNOWN, /* not usable: why contains the reason */
 };
 
 struct goat_saved {

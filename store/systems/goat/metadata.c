@@ -292,8 +292,8 @@ enum err_code goat_metadata_read(int dirfd, const char *name, struct arena *a,
 enum err_code goat_metadata_of(const struct session_ref *ref, struct arena *a,
                                struct goat_metadata *out)
 {
-    if (ref->told.n)
-        return goat_metadata_parse(ref->told, a, out);
+    if (ref->preread.n)
+        return goat_metadata_parse(ref->preread, a, out);
     const char *path = goat_path(ref, GOAT_METADATA, a);
 
     return path ? goat_metadata_read(AT_FDCWD, path, a, out) : ERR_NOMEM;

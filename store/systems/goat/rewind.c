@@ -90,7 +90,7 @@ static const struct goat_point *point_of_message(const struct planner *p, struct
     for (size_t i = 0; i < p->points.n; i++) {
         const struct goat_turn *turn = turn_of_point(p, &p->points.point[i]);
         bool same = turn && slice_eq(turn->id, id);
-        bool begins = turn && jsonl_begins(turn->id, id);
+        bool begins = turn && jsonl_id_has_prefix(turn->id, id);
 
         if ((!same && !begins) || turn == of)
             continue;
@@ -114,7 +114,7 @@ static enum err_code find_point(const struct planner *p, struct slice id,
             *out = point;
             return ERR_OK;
         }
-        if (jsonl_begins(point->id, id)) {
+        if (jsonl_id_has_prefix(point->id, id)) {
             *out = point;
             hits++;
         }
@@ -191,7 +191,7 @@ static enum err_code target_of(struct planner *p, const struct goat_point *point
         refuse_target(t, "the checkpoint's name for it is not a path");
     else if (s->path.p[0] != '/' && !p->cwd)
         refuse_target(t, "the session does not record its directory");
-    else if (s->was == GOAT_WAS_UNSAID)
+    else if (s->was == GOAT_WAS_UNKNOWN)
         refuse_target(t, s->why);
     else if (s->was == GOAT_WAS_ABSENT)
         t->want = REWIND_ABSENT;

@@ -56,7 +56,7 @@ static const char *goose_cannot(unsigned ability)
 const struct store_ops goose_ops = {
     .name = "goose",
     .label = "Goose",
-    .unsized = true,
+    .size_unknown = true,
     .resume_command = "goose session --resume --session-id {id}",
     .open = goose_open,
     .close = sqlite_store_close,

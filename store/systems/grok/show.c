@@ -154,7 +154,7 @@ enum err_code grok_blocks(const struct store *st, struct slice row, struct block
 
 enum { SUMMARY_MOST = 4 << 20 };
 
-static enum err_code read_said(struct slice row, struct arena *a, struct jsonl_said *out)
+static enum err_code read_said(struct slice row, struct arena *a, struct jsonl_row_facts *out)
 {
     struct grok_line line;
 
@@ -264,7 +264,7 @@ static const struct index_keys log_keys = { .type = "method" };
 const struct jsonl_format grok_format = { .keys = &log_keys,
                                           .judge = judge_row,
                                           .read = read_said,
-                                          .prompt_mark = "\"user_message_chunk\"",
+                                          .prompt_needle = "\"user_message_chunk\"",
                                           .in_pieces = true,
                                           .complete = complete_row,
                                           .id = row_id,

@@ -75,7 +75,7 @@ struct slice kimi_prompt(struct slice row, struct arena *a)
 
 /* ---- for lists ---- */
 
-static enum err_code read_said(struct slice row, struct arena *a, struct jsonl_said *out)
+static enum err_code read_said(struct slice row, struct arena *a, struct jsonl_row_facts *out)
 {
     if (!json_valid(row) || json_type(row) != JSON_OBJECT)
         return ERR_FORMAT;
@@ -282,7 +282,7 @@ const struct jsonl_format kimi_format = { .keys = &kimi_keys,
                                           .judge = judge_row,
                                           .choose = choose_lines,
                                           .read = read_said,
-                                          .prompt_mark = "\"turn.prompt\"",
+                                          .prompt_needle = "\"turn.prompt\"",
                                           .complete = complete_row,
                                           .id = row_id,
                                           .message = read_message,

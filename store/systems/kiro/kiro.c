@@ -119,12 +119,12 @@ static enum err_code kiro_at_path(const struct store *st, struct slice path, str
     if (!folder)
         return err_nomem(e);
     if (path.n > n && memcmp(path.p, folder, n) == 0 && path.p[n] == '/' &&
-        jsonl_name_id(path.p + n + 1, is_file, &id))
+        jsonl_id_of_name(path.p + n + 1, is_file, &id))
         return jsonl_ref_at(st, path.p, id, a, ref, e);
     return session_dirs_at_path(st, &dirs, path, a, ref, e);
 }
 
-enum err_code kiro_about(const struct session_ref *ref, struct buf *out)
+enum err_code kiro_read_document(const struct session_ref *ref, struct buf *out)
 {
     struct arena a = { 0 };
     struct slice dir = session_dirs_of(ref, &dirs);

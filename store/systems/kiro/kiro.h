@@ -16,7 +16,7 @@ extern const struct jsonl_format kiro_format;
 bool kiro_is_directory(struct slice id);
 /* The beginning of the document about a session; empty if it cannot be read. The only error is
  * ERR_NOMEM. */
-MUST_CHECK enum err_code kiro_about(const struct session_ref *ref, struct buf *out);
+MUST_CHECK enum err_code kiro_read_document(const struct session_ref *ref, struct buf *out);
 
 store_blocks_fn kiro_blocks;
 store_messages_fn kiro_messages;

@@ -105,7 +105,7 @@ static struct slice prompt_of(struct slice row, struct arena *a)
 
 /* ---- for lists ---- */
 
-static enum err_code read_said(struct slice row, struct arena *a, struct jsonl_said *out)
+static enum err_code read_said(struct slice row, struct arena *a, struct jsonl_row_facts *out)
 {
     enum kind kind = json_valid(row) ? kind_of(row) : OTHER;
     struct slice at;
@@ -185,7 +185,7 @@ static enum err_code complete_row(const struct store *st, const struct scope *sc
                                   struct session_row *row, struct arena *a, struct err *e)
 {
     struct buf about = { 0 };
-    enum err_code rc = kiro_about(&row->ref, &about);
+    enum err_code rc = kiro_read_document(&row->ref, &about);
     bool is_agent = !rc && about.n && take_about(buf_slice(&about), row, a);
 
     (void)st;
@@ -251,7 +251,7 @@ static bool is_id(struct slice id)
 const struct jsonl_format kiro_format = { .keys = &keys,
                                           .judge = judge_row,
                                           .read = read_said,
-                                          .prompt_mark = "\"content\"",
+                                          .prompt_needle = "\"content\"",
                                           .complete = complete_row,
                                           .id = row_id,
                                           .is_id = is_id,

@@ -137,7 +137,7 @@ static const char *opencode_cannot(unsigned ability)
 const struct store_ops opencode_ops = {
     .name = "opencode",
     .label = "OpenCode",
-    .unsized = true,
+    .size_unknown = true,
     .resume_command = "opencode --session {id}",
     .fork_command = "opencode --session {id} --fork",
     .open = opencode_open,

@@ -72,7 +72,7 @@ bool pi_name_id(const char *name, struct slice *id)
 {
     const char *mark = strchr(name, '_');
 
-    return mark && jsonl_name_id(mark + 1, pi_format.is_id, id);
+    return mark && jsonl_id_of_name(mark + 1, pi_format.is_id, id);
 }
 
 /* "--", then the path without its first slash and with slashes and colons replaced, then "--". */

@@ -56,7 +56,7 @@ static struct slice text_of(struct slice message, struct arena *a)
 /* ---- for lists ---- */
 
 /* The id in the path of the session that this one was forked from. */
-static void read_header(struct slice row, struct arena *a, struct jsonl_said *out)
+static void read_header(struct slice row, struct arena *a, struct jsonl_row_facts *out)
 {
     struct slice parent;
 
@@ -69,7 +69,7 @@ static void read_header(struct slice row, struct arena *a, struct jsonl_said *ou
         out->parent = (struct slice){ NULL, 0 };
 }
 
-static enum err_code read_said(struct slice row, struct arena *a, struct jsonl_said *out)
+static enum err_code read_said(struct slice row, struct arena *a, struct jsonl_row_facts *out)
 {
     struct slice message, at;
 
@@ -177,9 +177,9 @@ const struct jsonl_format pi_format = { .keys = &pi_keys,
                                         .judge = judge_entry,
                                         .choose = jsonl_choose_path,
                                         .read = read_said,
-                                        .prompt_mark = "\"user\"",
+                                        .prompt_needle = "\"user\"",
                                         .branches = true,
-                                        .title_mark = "\"session_info\"",
+                                        .title_needle = "\"session_info\"",
                                         .complete = complete_row,
                                         .id = entry_id,
                                         .message = read_message,

@@ -93,7 +93,7 @@ enum err_code plugin_text_keep(struct plugin_text *t, struct transcript *made,
     made->path = path;
     made->bytes = t->bytes;
     made->id = t->ref->file;
-    made->floats = true;
+    made->relative_offsets = true;
     t->bytes = (struct buf){ 0 };
     *out = made;
     return ERR_OK;
@@ -160,7 +160,7 @@ enum err_code plugin_messages(const struct store *st, const struct session_ref *
     if (q->agent.n) {
         rc = plugin_subagent(st, ref, q->agent, &a, &agent, e);
         ref = &agent;
-        lent.agent_alone = true;
+        lent.ref_is_agent = true;
     }
     if (!rc && q->end && p->table.page)
         rc = plugin_end_messages(p, ref, &lent, fn, arg, &done, e);

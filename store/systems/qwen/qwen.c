@@ -81,7 +81,7 @@ enum err_code qwen_live(const struct store *st, const struct session_ref *ref, s
 
 static bool name_id(const char *name, struct slice *id)
 {
-    return jsonl_name_id(name, qwen_format.is_id, id);
+    return jsonl_id_of_name(name, qwen_format.is_id, id);
 }
 
 static const char *const inside[] = { "chats", "chats/archive", NULL };

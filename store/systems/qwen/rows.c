@@ -69,7 +69,7 @@ struct slice qwen_prompt(struct slice row, struct arena *a)
 
 /* ---- for lists ---- */
 
-static void read_title(struct slice row, struct arena *a, struct jsonl_said *out)
+static void read_title(struct slice row, struct arena *a, struct jsonl_row_facts *out)
 {
     struct slice payload;
 
@@ -78,7 +78,7 @@ static void read_title(struct slice row, struct arena *a, struct jsonl_said *out
                  json_get_text(payload, "customTitle", a, &out->title);
 }
 
-static enum err_code read_said(struct slice row, struct arena *a, struct jsonl_said *out)
+static enum err_code read_said(struct slice row, struct arena *a, struct jsonl_row_facts *out)
 {
     static const char *const names[] = { "type", "timestamp" };
     struct slice value[2], at;
@@ -195,9 +195,9 @@ const struct jsonl_format qwen_format = { .keys = &qwen_keys,
                                           .judge = judge_row,
                                           .choose = jsonl_choose_path,
                                           .read = read_said,
-                                          .prompt_mark = "\"user\"",
+                                          .prompt_needle = "\"user\"",
                                           .branches = true,
-                                          .title_mark = "\"custom_title\"",
+                                          .title_needle = "\"custom_title\"",
                                           .complete = complete_row,
                                           .id = row_id,
                                           .message = read_message,

@@ -29,7 +29,7 @@ static bool name_id(const char *name, struct slice *id)
 {
     size_t n = sizeof prefix - 1;
 
-    return strncmp(name, prefix, n) == 0 && jsonl_name_id(name + n, is_agent_id, id);
+    return strncmp(name, prefix, n) == 0 && jsonl_id_of_name(name + n, is_agent_id, id);
 }
 
 /* <project>/subagents/<session>; NULL if the log is elsewhere, or out of memory (the arena has failed). */

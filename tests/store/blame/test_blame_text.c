@@ -16,7 +16,7 @@ static void expect(const struct blame_text *t, const char *text, const char *own
 
 static void see(struct blame_text *t, const char *content)
 {
-    assert_int_equal(blame_text_see(t, slice_of(content), NULL), ERR_OK);
+    assert_int_equal(blame_text_observe(t, slice_of(content), NULL), ERR_OK);
 }
 
 static void edit(struct blame_text *t, uint32_t owner, struct edit e)

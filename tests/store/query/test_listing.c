@@ -371,10 +371,10 @@ IN_WORLD(a_session_of_another_directory_collides_unless_its_path_climbs)
     struct scope here = { .project = p };
 
     assert_int_equal(access(climbs.p, F_OK), 0);
-    assert_true(claude_collides(&here, p, cwd, &a));
-    assert_false(claude_collides(&here, p, climbs, &a));
-    assert_false(claude_collides(&here, p, p, &a));
+    assert_true(claude_folder_collides(&here, p, cwd, &a));
+    assert_false(claude_folder_collides(&here, p, climbs, &a));
+    assert_false(claude_folder_collides(&here, p, p, &a));
     here.all = true;
-    assert_false(claude_collides(&here, p, cwd, &a));
+    assert_false(claude_folder_collides(&here, p, cwd, &a));
     arena_fini(&a);
 }

@@ -110,7 +110,7 @@ TEST(sums_stay_at_the_largest_number)
     assert_true(sum.tokens[USAGE_INPUT] == INT64_MAX && usage_sum_total(&sum) == INT64_MAX);
     assert_int_equal(sum.tokens[USAGE_OUTPUT], 8);
     assert_int_equal(sum.answers, 2);
-    assert_int_equal(sum.without_a_price, 1);
+    assert_int_equal(sum.unpriced, 1);
     assert_true(sum.has_cost && sum.cost == 0.5 && sum.first_ms == 7);
 }
 

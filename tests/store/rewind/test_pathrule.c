@@ -7,7 +7,7 @@ static enum pathrule check(const char *path)
     const char *why = NULL;
     enum pathrule rule = pathrule_check(slice_of(path), &why);
 
-    assert_true((rule == PATHRULE_FINE) == (why == NULL));
+    assert_true((rule == PATHRULE_ALLOWED) == (why == NULL));
     return rule;
 }
 
@@ -20,14 +20,15 @@ TEST(unclean_names_are_refused)
     char longest[5000];
 
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        assert_int_equal(check(bad[i]), PATHRULE_BAD);
+        assert_int_equal(check(bad[i]), PATHRULE_INVALID);
     memset(longest, 'a', sizeof longest);
     for (size_t i = 0; i < sizeof longest; i += 100)
         longest[i] = '/';
-    assert_int_equal(pathrule_check((struct slice){ longest, sizeof longest }, NULL), PATHRULE_BAD);
-    assert_int_equal(pathrule_check((struct slice){ "/a\0b", 4 }, NULL), PATHRULE_BAD);
+    assert_int_equal(pathrule_check((struct slice){ longest, sizeof longest }, NULL),
+                     PATHRULE_INVALID);
+    assert_int_equal(pathrule_check((struct slice){ "/a\0b", 4 }, NULL), PATHRULE_INVALID);
     memset(longest + 1, 'a', 256);
-    assert_int_equal(pathrule_check((struct slice){ longest, 257 }, NULL), PATHRULE_BAD);
+    assert_int_equal(pathrule_check((struct slice){ longest, 257 }, NULL), PATHRULE_INVALID);
 }
 
 TEST(ordinary_names_are_fine)
@@ -54,7 +55,7 @@ TEST(ordinary_names_are_fine)
     };
 
     for (size_t i = 0; i < sizeof fine / sizeof *fine; i++)
-        assert_int_equal(check(fine[i]), PATHRULE_FINE);
+        assert_int_equal(check(fine[i]), PATHRULE_ALLOWED);
 }
 
 TEST(dot_git_is_refused_in_any_spelling)
@@ -119,7 +120,7 @@ TEST(files_that_programs_trust_need_consent)
     for (size_t i = 0; i < sizeof sensitive / sizeof *sensitive; i++)
         assert_int_equal(check(sensitive[i]), PATHRULE_SENSITIVE);
     for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
-        assert_int_equal(check(plain[i]), PATHRULE_FINE);
+        assert_int_equal(check(plain[i]), PATHRULE_ALLOWED);
 }
 
 static bool forbids(const char *path)

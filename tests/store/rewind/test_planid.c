@@ -35,7 +35,8 @@ static void save(struct rewind_case *p, size_t i, const char *text)
 }
 
 /* Takes the id as it was shown, then makes one more preview. */
-static size_t changed_since(struct rewind_case *p, const char *shown, size_t which[PLANID_TOLD])
+static size_t changed_since(struct rewind_case *p, const char *shown,
+                            size_t which[PLANID_CHANGED_MAX])
 {
     assert_int_equal(look(p), ERR_OK);
     return planid_changed(&p->preview, shown, which);
@@ -46,7 +47,7 @@ static size_t changed_since(struct rewind_case *p, const char *shown, size_t whi
 CASE(a_single_changed_file_is_named)
 {
     struct rewind_case *p = *state;
-    size_t which[PLANID_TOLD];
+    size_t which[PLANID_CHANGED_MAX];
     char shown[65];
 
     plan_many(p);
@@ -62,7 +63,7 @@ CASE(a_single_changed_file_is_named)
 CASE(two_changed_files_are_named)
 {
     struct rewind_case *p = *state;
-    size_t which[PLANID_TOLD];
+    size_t which[PLANID_CHANGED_MAX];
     char shown[65];
 
     plan_many(p);
@@ -79,7 +80,7 @@ CASE(two_changed_files_are_named)
 CASE(more_changed_files_are_not_named)
 {
     struct rewind_case *p = *state;
-    size_t which[PLANID_TOLD];
+    size_t which[PLANID_CHANGED_MAX];
     char shown[65];
 
     plan_many(p);
@@ -99,7 +100,7 @@ CASE(other_options_are_another_plan_of_the_same_files)
 {
     struct rewind_case *p = *state;
     const struct rewind_options none = { 0 };
-    size_t which[PLANID_TOLD];
+    size_t which[PLANID_CHANGED_MAX];
     char shown[65];
 
     want(p, p->f, "old\n");
@@ -120,7 +121,7 @@ CASE(an_invalid_id_yields_nothing)
         "01234567890123456789012345678901234567890123456789012345678901234"
     };
     struct rewind_case *p = *state;
-    size_t which[PLANID_TOLD];
+    size_t which[PLANID_CHANGED_MAX];
 
     plan_many(p);
     for (size_t i = 0; i < sizeof no_ids / sizeof *no_ids; i++) {

@@ -180,7 +180,7 @@ static void answer_change(struct screen *s, const struct effect *e)
     for (size_t i = 0; !e->refs && e->names && i < e->names->n; i++) {
         screen_note(s, " %.*s", SLICE_ARG(e->names->name[i]));
         if (e->request == CHANGE_RESTORE && s->place_taken) {
-            c->asks = true;
+            c->needs_confirmation = true;
             snprintf(c->id, sizeof c->id, "%.*s", SLICE_ARG(e->names->name[i]));
             continue;
         }

@@ -50,7 +50,7 @@ void transcript_view_reload(struct transcript_view *v, const struct session_ref 
     strncat(v->title, " (again)", sizeof v->title - strlen(v->title) - 1);
 }
 
-void transcript_view_gone(struct transcript_view *v, bool gone)
+void transcript_view_set_gone(struct transcript_view *v, bool gone)
 {
     (void)v;
     (void)gone;

@@ -99,7 +99,7 @@ static inline void drive_float(struct transcript *t)
         t->message[i].id = (struct id128){ 1, (uint64_t)t->message[i].offset + 1 };
         t->message[i].offset -= first;
     }
-    t->floats = true;
+    t->relative_offsets = true;
     buf_fini(&all);
 }
 

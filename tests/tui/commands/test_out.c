@@ -170,8 +170,8 @@ TEST(a_json_value_has_its_members_in_order)
     out_member(&o, "tag", SLICE(""));
     out_int(&o, "at", -5);
     out_bool(&o, "undone", false);
-    out_true(&o, "torn", false);
-    out_true(&o, "fixed", true);
+    out_bool_if_true(&o, "torn", false);
+    out_bool_if_true(&o, "fixed", true);
     out_strings(&o, "names", names, 2);
     out_open(&o, "in", '{');
     out_close(&o, '}');

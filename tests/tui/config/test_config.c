@@ -246,7 +246,7 @@ TEST(styles_replace_those_of_the_theme)
     assert_int_equal(c.settings.theme, THEME_FIRST + THEME_NORD);
     assert_int_equal(c.settings.colours, COLOURS_TRUE);
     assert_int_equal(c.theme.look[STYLE_TITLE].fg, THEME_RGB | 0x010203);
-    assert_int_equal(c.theme.few[STYLE_TITLE].fg, THEME_RGB | 0x010203);
+    assert_int_equal(c.theme.few_colours[STYLE_TITLE].fg, THEME_RGB | 0x010203);
     assert_int_equal(c.light.look[STYLE_TITLE].fg, THEME_RGB | 0x010203);
     assert_int_equal(c.theme.look[STYLE_TEXT].bg, THEME_RGB | 0x2e3440);
     config_fini(&c);

@@ -31,7 +31,7 @@ static int best(const char *word, const char *text)
     int score = fuzzy_best(&needle, haystack, NULL);
     int quick = fuzzy_quick(&needle, haystack);
 
-    assert_int_equal(score == FUZZY_NO, quick == FUZZY_NO);
+    assert_int_equal(score == FUZZY_NO_MATCH, quick == FUZZY_NO_MATCH);
     assert_true(quick <= score);
     drop(&t);
     return score;
@@ -66,9 +66,9 @@ static int near(const char *word, const char *text)
 TEST(letters_fit_in_order_with_gaps)
 {
     assert_true(best("pyrt", "payment retry") > 0);
-    assert_int_equal(best("ytrp", "payment retry"), FUZZY_NO);
-    assert_int_equal(best("payments", "payment"), FUZZY_NO);
-    assert_int_equal(best("x", ""), FUZZY_NO);
+    assert_int_equal(best("ytrp", "payment retry"), FUZZY_NO_MATCH);
+    assert_int_equal(best("payments", "payment"), FUZZY_NO_MATCH);
+    assert_int_equal(best("x", ""), FUZZY_NO_MATCH);
 }
 
 TEST(a_run_beats_initials_and_initials_beat_scattered_letters)
@@ -102,8 +102,8 @@ TEST(small_letters_find_capitals_and_capitals_only_themselves)
 {
     assert_true(best("readme", "Update README") > 0);
     assert_true(best("README", "Update README") > 0);
-    assert_int_equal(best("README", "Update readme"), FUZZY_NO);
-    assert_int_equal(exact("Fix", "the fix", ANCHOR_NONE), FUZZY_NO);
+    assert_int_equal(best("README", "Update readme"), FUZZY_NO_MATCH);
+    assert_int_equal(exact("Fix", "the fix", ANCHOR_NONE), FUZZY_NO_MATCH);
 }
 
 TEST(accents_and_widths_make_no_difference)
@@ -120,19 +120,19 @@ TEST(a_multibyte_character_matches_completely_or_not_at_all)
     assert_true(best("設定", "新しい設定です") > 0);
     assert_true(best("設定", "設を定める") > 0);
     /* U+8A2D is E8 A8 AD, U+8A2E is E8 A8 AE: they share two bytes. */
-    assert_int_equal(best("設", "訮"), FUZZY_NO);
+    assert_int_equal(best("設", "訮"), FUZZY_NO_MATCH);
     /* The bytes of U+5B9A (E5 AE 9A) are scattered in these. */
-    assert_int_equal(best("定", "\xe5\x80\x80\xe8\xae\x80\xe8\x80\x9a"), FUZZY_NO);
+    assert_int_equal(best("定", "\xe5\x80\x80\xe8\xae\x80\xe8\x80\x9a"), FUZZY_NO_MATCH);
 }
 
 TEST(anchors_bind_a_word_to_the_ends)
 {
     assert_true(exact("fix", "fix it", ANCHOR_START) >= 0);
-    assert_int_equal(exact("it", "fix it", ANCHOR_START), FUZZY_NO);
+    assert_int_equal(exact("it", "fix it", ANCHOR_START), FUZZY_NO_MATCH);
     assert_true(exact("it", "fix it", ANCHOR_END) >= 0);
-    assert_int_equal(exact("fix", "fix it", ANCHOR_END), FUZZY_NO);
+    assert_int_equal(exact("fix", "fix it", ANCHOR_END), FUZZY_NO_MATCH);
     assert_true(exact("fix it", "fix it", ANCHOR_BOTH) >= 0);
-    assert_int_equal(exact("fix", "fix it", ANCHOR_BOTH), FUZZY_NO);
+    assert_int_equal(exact("fix", "fix it", ANCHOR_BOTH), FUZZY_NO_MATCH);
 }
 
 TEST(a_match_at_the_start_of_a_word_is_best)
@@ -155,8 +155,8 @@ TEST(in_a_long_text_only_close_letters_match)
     assert_true(near("webhook", text) > 0);
     assert_true(near("hook", text) > 0);
     assert_true(near("wbhk", text) > 0);
-    assert_int_equal(near("pit", text), FUZZY_NO);
-    assert_int_equal(near("ptw", text), FUZZY_NO);
+    assert_int_equal(near("pit", text), FUZZY_NO_MATCH);
+    assert_int_equal(near("ptw", text), FUZZY_NO_MATCH);
 }
 
 /* Narrowing depends on this: a text that matches a longer word matches its prefixes. */
@@ -175,10 +175,10 @@ TEST(a_match_of_a_word_matches_its_prefixes)
 
                 memcpy(word, words[w], n);
                 memcpy(front, words[w], n - 1);
-                if (near(word, texts[i]) != FUZZY_NO)
-                    assert_int_not_equal(near(front, texts[i]), FUZZY_NO);
-                if (best(word, texts[i]) != FUZZY_NO)
-                    assert_int_not_equal(best(front, texts[i]), FUZZY_NO);
+                if (near(word, texts[i]) != FUZZY_NO_MATCH)
+                    assert_int_not_equal(near(front, texts[i]), FUZZY_NO_MATCH);
+                if (best(word, texts[i]) != FUZZY_NO_MATCH)
+                    assert_int_not_equal(best(front, texts[i]), FUZZY_NO_MATCH);
             }
 }
 
@@ -198,5 +198,5 @@ TEST(words_and_texts_of_any_length_are_accepted)
 TEST(broken_bytes_are_text_like_any_other)
 {
     assert_true(best("ok", "\xff\xfe ok \x80") > 0);
-    assert_int_equal(best("\xff", "plain"), FUZZY_NO);
+    assert_int_equal(best("\xff", "plain"), FUZZY_NO_MATCH);
 }

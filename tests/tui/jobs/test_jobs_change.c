@@ -150,7 +150,7 @@ TEST(a_newer_transcript_is_joined_with_consent)
     struct change_result *c = change(&w, CHANGE_RESTORE, id);
 
     assert_int_equal(c->error.code, ERR_OK);
-    assert_true(c->asks);
+    assert_true(c->needs_confirmation);
     assert_string_equal(c->id, id);
     assert_string_equal(c->where, "Its title");
     assert_true(folder_is(&w.conversation.folder, FILE_NAME, "{\"newer\":1}\n"));
@@ -202,7 +202,7 @@ TEST(a_sweep_is_trashed_and_restored)
     assert_string_equal(c->error.text, "");
     assert_int_equal(c->sessions.n, 1);
     assert_int_equal(c->bytes, w.conversation.text.n);
-    assert_int_equal(c->stayed, 0);
+    assert_int_equal(c->not_moved, 0);
     change_result_free(c);
     assert_false(folder_has(&w.conversation.folder, FILE_NAME));
     done(&w, CHANGE_UNDO, "");
@@ -226,7 +226,7 @@ TEST(a_swept_session_that_was_used_meanwhile_stays)
     struct change_result *c = move_swept(&w, sweep);
 
     assert_int_equal(c->error.code, ERR_STALE);
-    assert_int_equal(c->stayed, 1);
+    assert_int_equal(c->not_moved, 1);
     change_result_free(c);
     assert_true(folder_has(&w.conversation.folder, FILE_NAME));
     jobs_fixture_end(&w);

@@ -314,14 +314,14 @@ static void request_change(struct bench *b, enum change_request request, const c
 
     assert_int_equal(m.kind, MSG_CHANGED);
     assert_string_equal(m.u.changed->error.text, "");
-    assert_true(m.u.changed->asks);
+    assert_true(m.u.changed->needs_confirmation);
     assert_int_equal(m.u.changed->edited.n, 0);
     assert_int_equal(buf_add(&fx.text, slice_of(m.u.changed->id)), ERR_OK);
     msg_fini(&m);
     fx.generation = ++b->generation;
     m = answer(b, &fx);
     assert_string_equal(m.u.changed->error.text, "");
-    assert_false(m.u.changed->asks);
+    assert_false(m.u.changed->needs_confirmation);
     assert_true(m.u.changed->record[0]);
     assert_int_equal(buf_add_byte(&m.u.changed->text, '\0'), ERR_OK);
     assert_non_null(strstr(m.u.changed->text.p, want));

@@ -56,7 +56,7 @@ TEST(new_and_vanished_sessions_are_noticed)
     watch_root(&w, dir);
     write_file("new.jsonl", "w");
     assert_changed(&w, 1000);
-    watch_reported(&w, 2000);
+    watch_mark_reported(&w, 2000);
     assert_int_equal(watch_due_ms(&w), TIME_NONE);
     snprintf(path, sizeof path, "%s/new.jsonl", dir);
     assert_int_equal(unlink(path), 0);
@@ -73,7 +73,7 @@ TEST(a_session_that_keeps_growing_is_reported_periodically)
     watch_root(&w, dir);
     write_file("b.jsonl", "w");
     assert_changed(&w, 1000);
-    watch_reported(&w, 1150);
+    watch_mark_reported(&w, 1150);
     write_file("b.jsonl", "a");
     assert_changed(&w, 1160);
     assert_int_equal(watch_due_ms(&w), 1150 + WATCH_EVERY_MS);
@@ -91,7 +91,7 @@ TEST(the_first_session_of_a_project_is_noticed)
     snprintf(path, sizeof path, "%s/project", dir);
     assert_int_equal(mkdir(path, 0700), 0);
     assert_changed(&w, 1000);
-    watch_reported(&w, 1150);
+    watch_mark_reported(&w, 1150);
     write_file("project/c.jsonl", "w");
     assert_changed(&w, 3000);
     assert_int_equal(watch_due_ms(&w), 3000 + WATCH_QUIET_MS);

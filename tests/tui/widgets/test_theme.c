@@ -118,11 +118,12 @@ TEST(few_colours_are_the_terminals_own)
         bool light = id == THEME_LIGHT || id == THEME_SOLARIZED;
 
         for (int i = 0; i < STYLE_COUNT; i++) {
-            assert_int_equal(dark.look[i].fg, dark.few[i].fg);
-            assert_true(t.few[i].fg < 8 && t.few[i].bg == THEME_DEFAULT_COLOUR);
-            assert_int_equal(t.few[i].attributes, dark.look[i].attributes);
+            assert_int_equal(dark.look[i].fg, dark.few_colours[i].fg);
+            assert_true(t.few_colours[i].fg < 8 && t.few_colours[i].bg == THEME_DEFAULT_COLOUR);
+            assert_int_equal(t.few_colours[i].attributes, dark.look[i].attributes);
             if (light)
-                assert_true(t.few[i].fg != 2 && t.few[i].fg != 3 && t.few[i].fg != 6);
+                assert_true(t.few_colours[i].fg != 2 && t.few_colours[i].fg != 3 &&
+                            t.few_colours[i].fg != 6);
         }
         assert_string_not_equal(theme_name((enum theme_id)id), "");
     }

@@ -41,7 +41,7 @@ static enum err_code fits_query(const struct menu *m, const struct session_row *
     struct doc *doc = doc_new(row, &texts, NULL, &room);
 
     if (doc)
-        *fits = doc_score(doc, m->query, false, DOC_EFFORT_BEST) != FUZZY_NO;
+        *fits = doc_score(doc, m->query, false, DOC_EFFORT_BEST) != FUZZY_NO_MATCH;
     arena_fini(&texts);
     return doc ? ERR_OK : err_nomem(e);
 }

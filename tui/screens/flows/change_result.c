@@ -75,8 +75,9 @@ static void describe_sweep(struct change_text *w, const struct change_result *c,
         snprintf(w->text, sizeof w->text, "moved to trash: %s%s%s, %s", c->orphans ? "what " : "",
                  change_text_count(c->sessions.n).text, c->orphans ? " left behind" : "", size);
 
-    if (c->stayed > 0 && n > 0 && (size_t)n < sizeof w->text)
-        snprintf(w->text + n, sizeof w->text - (size_t)n, "; %zu kept: used meanwhile", c->stayed);
+    if (c->not_moved > 0 && n > 0 && (size_t)n < sizeof w->text)
+        snprintf(w->text + n, sizeof w->text - (size_t)n, "; %zu kept: used meanwhile",
+                 c->not_moved);
 }
 
 static void describe_fix(struct change_text *w, const struct change_result *c)
@@ -191,7 +192,7 @@ static void show_copy(struct model *m, const struct change_result *c)
 void change_flow_finish(struct model *m, const struct change_result *c)
 {
     m->pending_change->under_way -= m->pending_change->under_way > 0;
-    if (c->asks) {
+    if (c->needs_confirmation) {
         if (c->request == CHANGE_RESTORE)
             trash_view_ask_join(m, c);
         else

@@ -459,7 +459,7 @@ static struct slice tokens_of(const struct list *l, const struct session_entry *
     text_count(usage_sum_total(sum), count);
     if (sum->has_cost && sum->cost > 0)
         snprintf(cost, sizeof cost, sum->cost < 0.995 ? ", $%.4f%s" : ", $%.2f%s", sum->cost,
-                 sum->without_a_price ? "+" : "");
+                 sum->unpriced ? "+" : "");
     snprintf(out, LIST_TOKENS, "%s tokens%s", count, cost);
     return slice_of(usage_sum_total(sum) == 0 && cost[0] ? strchr(out, '$') : out);
 }

@@ -129,7 +129,7 @@ static bool is_text_file(const struct session_ref *ref)
     static const char database[] = ".db";
     const size_t n = sizeof database - 1;
 
-    if (ref->store && (ref->store->ops->unsized || ref->store->ops->remote))
+    if (ref->store && (ref->store->ops->size_unknown || ref->store->ops->remote))
         return false;
     return ref->path.n < n || memcmp(ref->path.p + ref->path.n - n, database, n) != 0;
 }
@@ -467,7 +467,7 @@ static void reload_viewer(struct model *m, unsigned before)
         return;
     const struct session_entry *e = &m->list->sessions.entry[m->viewed];
 
-    transcript_view_gone(m->viewer, e->gone);
+    transcript_view_set_gone(m->viewer, e->gone);
     if (e->row)
         transcript_view_retitle(m->viewer, session_entry_title(e));
     if (e->made != before && before != 0)

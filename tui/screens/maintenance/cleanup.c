@@ -251,7 +251,7 @@ static void open_project(struct model *m, bool open)
 static void tick_lines(struct cleanup *c, size_t first, size_t end)
 {
     struct cleanup_sum sum = cleanup_sum(c, first, end);
-    bool on = sum.ticked < sum.n - sum.staying;
+    bool on = sum.ticked < sum.n - sum.kept;
 
     for (size_t i = first; i < end; i++)
         if (!c->line[i].head && !c->sweep->item[c->line[i].item].stays)
@@ -314,7 +314,7 @@ static void confirm_trash(struct model *m)
     dialog_line(d, "The ticked ones, %s.", rules);
     if (sum.n > sum.ticked)
         dialog_line(d, "Kept: %zu not ticked, %zu that cannot be deleted now.",
-                    sum.n - sum.ticked - sum.staying, sum.staying);
+                    sum.n - sum.ticked - sum.kept, sum.kept);
     dialog_line(d, "%s in the trash until you empty it; undo brings %s back.",
                 sum.ticked == 1 ? "It stays" : "They stay", sum.ticked == 1 ? "it" : "them");
     dialog_offer(d, CHOICE_CANCEL,

@@ -108,7 +108,7 @@ size_t cleanup_row_of(const struct cleanup *c, size_t line);
 size_t cleanup_group_end(const struct cleanup *c, size_t head);
 /* The totals of some lines: all of them, or those of one project. */
 struct cleanup_sum {
-    size_t n, ticked, staying;
+    size_t n, ticked, kept;
     int64_t bytes, ticked_bytes;
 };
 struct cleanup_sum cleanup_sum(const struct cleanup *c, size_t first, size_t end);

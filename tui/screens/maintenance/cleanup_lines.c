@@ -230,7 +230,7 @@ struct cleanup_sum cleanup_sum(const struct cleanup *c, size_t first, size_t end
             continue;
         sum.n++;
         sum.bytes += item->usage.bytes;
-        sum.staying += item->stays != NULL;
+        sum.kept += item->stays != NULL;
         sum.ticked += sweep_is_chosen(item);
         sum.ticked_bytes += sweep_is_chosen(item) ? item->usage.bytes : 0;
     }
@@ -361,9 +361,9 @@ static void draw_project_head(const struct model *m, struct frame *f, struct rec
 
     snprintf(count, sizeof count, "%zu session%s", sum.n, sum.n == 1 ? "" : "s");
     frame_puts(f, r.y, x, 3, sum.ticked > 0 ? STYLE_MARK : STYLE_DIM,
-               sum.ticked == 0                     ? "[ ]"
-               : sum.ticked == sum.n - sum.staying ? "[x]"
-                                                   : "[~]");
+               sum.ticked == 0                  ? "[ ]"
+               : sum.ticked == sum.n - sum.kept ? "[x]"
+                                                : "[~]");
     text_size(sum.bytes, size);
     x = draw_right(f, r.y, x + TICK_W + AGE_W, SIZE_W, STYLE_HEADING, size) + GAP;
     const char *sign = cleanup_is_open(c, line) ? f->ascii ? "-" : "▾" : f->ascii ? "+" : "▸";

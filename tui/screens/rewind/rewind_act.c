@@ -23,7 +23,7 @@ static void fill_apply_question(const struct rewind_view *v, struct dialog *d,
     dialog_line(d, "%s", what);
     if (t.files > 0)
         dialog_line(d, "+%u -%u lines; an undo record is kept", t.insertions, t.deletions);
-    if (t.talks)
+    if (t.has_conversation)
         dialog_line(d, "%zu message%s of the conversation stay%s; %s",
                     rewind_conversation_of(v)->kept,
                     rewind_conversation_of(v)->kept == 1 ? "" : "s",
@@ -170,7 +170,7 @@ static void next_pane(struct rewind_view *v)
 static bool tick_file(struct rewind_view *v)
 {
     const struct rewind_entry *x = rewind_file(v);
-    struct rewind_selection *pick = rewind_pick_at(v, v->file.at);
+    struct rewind_selection *pick = rewind_selection_at(v, v->file.at);
 
     if (!pick->ticked && rewind_may_consent(x) && !pick->consent) {
         v->question = QUESTION_CONSENT;
@@ -198,7 +198,7 @@ static void count_hunks(struct rewind_view *v, const struct rewind_selection *pi
 /* A file without a ticked hunk is unticked; ticking a hunk ticks it again. */
 static void tick_hunk(struct rewind_view *v, struct toast *toast)
 {
-    struct rewind_selection *pick = rewind_pick_at(v, v->file.at);
+    struct rewind_selection *pick = rewind_selection_at(v, v->file.at);
     size_t n = v->changes.comparison->diff.hunks;
     size_t at = v->changes.styled_text.line[v->changes.cursor.at].block;
     bool *hunk = preview_selection_hunks(v->selection, v->row[v->file.at], n), any = false;
@@ -226,7 +226,7 @@ static void tick_hunk(struct rewind_view *v, struct toast *toast)
 static void report_no_memory(struct rewind_view *v)
 {
     snprintf(v->result, sizeof v->result, ERR_NOMEM_TEXT ": nothing was changed");
-    v->went_wrong = true;
+    v->incomplete = true;
 }
 
 static void submit_rewind(struct rewind_view *v, struct effects *fx)
@@ -277,10 +277,10 @@ void rewind_view_answer(struct rewind_view *v, bool yes, struct effects *fx)
     if (question == QUESTION_APPLY)
         submit_rewind(v, fx);
     if (question == QUESTION_CONSENT) {
-        rewind_pick_at(v, v->file.at)->consent = true;
-        rewind_pick_at(v, v->file.at)->ticked = true;
+        rewind_selection_at(v, v->file.at)->consent = true;
+        rewind_selection_at(v, v->file.at)->ticked = true;
     }
-    rewind_settle(v);
+    rewind_keep_in_panes(v);
 }
 
 static void open_next_pane(struct rewind_view *v, struct toast *toast)
@@ -356,7 +356,7 @@ enum rewind_view_result rewind_view_act(struct rewind_view *v, enum action a, st
         act_moving(v, a, fx) ? REWIND_VIEW_DONE : run_rewind_action(v, a, toast, fx);
 
     if (outcome != REWIND_VIEW_BACK)
-        rewind_settle(v);
+        rewind_keep_in_panes(v);
     return outcome;
 }
 
@@ -408,7 +408,7 @@ static const char *no_hunk(const struct rewind_view *v)
 
     if (v->changes.styled_text.n == 0)
         return "this file has no hunks";
-    if (x->action == REWIND_REFUSED && !rewind_pick_at(v, v->file.at)->consent)
+    if (x->action == REWIND_REFUSED && !rewind_selection_at(v, v->file.at)->consent)
         return "the file is held back: including it shows why";
     return rewind_action_of(x) == REWIND_RESTORE ? NULL
                                                  : "the file is created or deleted as a whole";
@@ -471,7 +471,7 @@ void rewind_view_scroll(struct rewind_view *v, int y, int x, int lines, struct e
             : frame_rect_has(l.files, y, x) ? PANE_FILES
                                             : PANE_CHANGES,
             lines, fx);
-    rewind_settle(v);
+    rewind_keep_in_panes(v);
 }
 
 void rewind_view_click(struct rewind_view *v, int y, int x, struct effects *fx)
@@ -492,5 +492,5 @@ void rewind_view_click(struct rewind_view *v, int y, int x, struct effects *fx)
         v->pane = PANE_CHANGES;
         v->changes.cursor.at = row;
     }
-    rewind_settle(v);
+    rewind_keep_in_panes(v);
 }

@@ -130,7 +130,7 @@ static enum style style_of(char letter)
 static int draw_counts(const struct rewind_view *v, struct frame *f, int y, int end, size_t row)
 {
     const struct rewind_entry *x = rewind_entry_at(v, row);
-    bool partial = rewind_is_partial(rewind_pick_at(v, row));
+    bool partial = rewind_is_partial(rewind_selection_at(v, row));
     const struct lines_changed *part = &v->partial[v->row[row]];
     char plus[16], minus[16];
 
@@ -147,7 +147,7 @@ static int draw_counts(const struct rewind_view *v, struct frame *f, int y, int 
 static void draw_file(const struct rewind_view *v, struct frame *f, struct rect r, size_t row)
 {
     const struct rewind_entry *x = rewind_entry_at(v, row);
-    const struct rewind_selection *pick = rewind_pick_at(v, row);
+    const struct rewind_selection *pick = rewind_selection_at(v, row);
     char letter[2] = { letter_of(x, pick), '\0' }, room[512];
     const char *box = !pick->ticked ? "[ ]" : rewind_is_partial(pick) ? "[~]" : "[x]";
     bool can = x->action != REWIND_REFUSED || rewind_may_consent(x);
@@ -250,7 +250,7 @@ static void draw_warning(struct frame *f, struct rect r, const char *warning)
 static void draw_hunk_box(const struct rewind_view *v, struct frame *f, struct rect r, size_t line)
 {
     const struct styled_text *s = &v->changes.styled_text;
-    const struct rewind_selection *pick = rewind_pick_at(v, v->file.at);
+    const struct rewind_selection *pick = rewind_selection_at(v, v->file.at);
     size_t hunk = s->line[line].block;
     bool head = line == 0 || s->line[line - 1].block != hunk;
     bool on = pick->ticked && (!pick->hunk || (hunk < pick->hunks && pick->hunk[hunk]));
@@ -416,8 +416,8 @@ static void draw_edge(const struct rewind_view *v, struct frame *f, const struct
 
 static void draw_result(const struct rewind_view *v, struct frame *f, struct rect r)
 {
-    enum style style = v->went_wrong ? STYLE_ERROR : STYLE_OK;
-    const char *sign = v->went_wrong ? (f->ascii ? "! " : "✗ ") : (f->ascii ? "- " : "✓ ");
+    enum style style = v->incomplete ? STYLE_ERROR : STYLE_OK;
+    const char *sign = v->incomplete ? (f->ascii ? "! " : "✗ ") : (f->ascii ? "- " : "✓ ");
     int x = r.x + 1;
 
     x += frame_puts(f, r.y, x, r.w - 1, style, sign);

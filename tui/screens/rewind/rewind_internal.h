@@ -74,7 +74,7 @@ struct rewind_view {
     enum rewind_operation operation; /* the operation of asked_rewind, */
     int64_t done, total;             /* and its progress; total 0: not known */
     char result[300];                /* the result of the last rewind; "": no rewind yet */
-    bool went_wrong;                 /* the rewind was not done completely */
+    bool incomplete;                 /* the rewind was not done completely */
     char undo[40], redo[40];
 };
 
@@ -82,7 +82,7 @@ struct rewind_view {
 const struct checkpoint *rewind_turn(const struct rewind_view *v); /* NULL: none */
 const struct rewind_entry *rewind_entry_at(const struct rewind_view *v, size_t row);
 const struct rewind_entry *rewind_file(const struct rewind_view *v); /* NULL: none */
-struct rewind_selection *rewind_pick_at(const struct rewind_view *v, size_t row);
+struct rewind_selection *rewind_selection_at(const struct rewind_view *v, size_t row);
 /* Returns true if the preview is that of the selected turn. */
 bool rewind_is_current(const struct rewind_view *v);
 /* Returns true if the person has waited long enough to see a spinner. */
@@ -104,7 +104,7 @@ struct rewind_tally {
     size_t restored, created, deleted, partial, consented, held_open, files;
     unsigned insertions, deletions;
     size_t dropped; /* messages */
-    bool talks;
+    bool has_conversation;
 };
 struct rewind_tally rewind_tally(const struct rewind_view *v);
 /* "restore 2 files, delete 1" */
@@ -133,7 +133,7 @@ int rewind_note_height(const struct rewind_view *v, int w);
  * none. It is drawn in the line above the changes if it fits there, otherwise below that line. */
 const char *rewind_file_warning(const struct rewind_view *v);
 /* Keeps the selected lines within their panes. */
-void rewind_settle(struct rewind_view *v);
+void rewind_keep_in_panes(struct rewind_view *v);
 
 /* Drawing the parts of the rewind view. Shared by the files of this folder only. */
 

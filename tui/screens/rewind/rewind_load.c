@@ -302,11 +302,11 @@ static void describe_rewind_summary(struct rewind_view *v, const struct rewind_s
         used = (size_t)snprintf(out, cap, "nothing changed");
     if (r->left > 0 && used < cap)
         used += (size_t)snprintf(out + used, cap - used, "; %zu skipped: %s (%s)", r->left,
-                                 r->left_name, r->left_why);
+                                 r->skipped_name, r->skipped_why);
     if (r->record[0] && used < cap)
         snprintf(out + used, cap - used,
                  v->operation == OPERATION_UNDO ? " - U redo" : " - u undo");
-    v->went_wrong = r->left > 0;
+    v->incomplete = r->left > 0;
 }
 
 /* A conversation that ends earlier has fewer turns. The selected turn is kept, or else the last one
@@ -333,7 +333,7 @@ static void set_rewind_summary(struct rewind_view *v, const struct rewind_summar
     char *other = v->operation == OPERATION_UNDO ? v->undo : v->redo;
 
     v->asked_rewind = 0;
-    if (r->asks) /* the person is asked first */
+    if (r->needs_confirmation) /* the person is asked first */
         return;
     snprintf(to, sizeof v->undo, "%s", r->record);
     if (r->left == 0 || v->operation == OPERATION_REWIND) /* else the rest is still undoable */
@@ -364,7 +364,7 @@ static void handle_rewind_failure(struct rewind_view *v, const struct msg *msg, 
     } else {
         v->asked_rewind = 0;
         err_format(e, v->result, sizeof v->result);
-        v->went_wrong = true;
+        v->incomplete = true;
         rewind_request_preview(v, fx); /* the preview may be outdated */
     }
 }
@@ -398,6 +398,6 @@ bool rewind_view_msg(struct rewind_view *v, const struct msg *msg, struct effect
         break;
     default: return false;
     }
-    rewind_settle(v);
+    rewind_keep_in_panes(v);
     return true;
 }

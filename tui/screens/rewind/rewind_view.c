@@ -30,7 +30,7 @@ const struct rewind_entry *rewind_file(const struct rewind_view *v)
     return rewind_entry_at(v, v->file.at);
 }
 
-struct rewind_selection *rewind_pick_at(const struct rewind_view *v, size_t row)
+struct rewind_selection *rewind_selection_at(const struct rewind_view *v, size_t row)
 {
     return &v->selection->pick[v->row[row]];
 }
@@ -112,7 +112,7 @@ struct rewind_tally rewind_tally(const struct rewind_view *v)
 
     for (size_t i = 0; v->preview && i < v->preview->preview.n; i++)
         add_to_tally(&t, v, i);
-    t.talks = conversation != NULL;
+    t.has_conversation = conversation != NULL;
     t.dropped = conversation ? conversation->dropped : 0;
     return t;
 }
@@ -137,7 +137,7 @@ void rewind_tally_text(const struct rewind_tally *t, char *out, size_t cap)
                                      used             ? ""
                                      : part[i].n == 1 ? " file"
                                                       : " files");
-    if (t->talks && used < cap)
+    if (t->has_conversation && used < cap)
         snprintf(out + used, cap - used, "%sdrop %zu message%s", used ? ", " : "", t->dropped,
                  t->dropped == 1 ? "" : "s");
 }
@@ -236,7 +236,7 @@ static void scroll_to_cursor(struct list_cursor *c, size_t n, int h)
     c->top = list_cursor_top(c->top, c->at, n, h > 0 ? (size_t)h : 0);
 }
 
-void rewind_settle(struct rewind_view *v)
+void rewind_keep_in_panes(struct rewind_view *v)
 {
     struct rewind_layout l = rewind_layout(v, v->h, v->w);
     size_t turns = v->turns ? v->turns->n : 0;
@@ -308,7 +308,7 @@ static void resize_view(struct rewind_view *v, int h, int w)
     v->w = w;
     if (other_width)
         rewind_layout_changes(v);
-    rewind_settle(v);
+    rewind_keep_in_panes(v);
 }
 
 static void rewind_screen_tick(struct model *m)

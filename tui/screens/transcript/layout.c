@@ -175,7 +175,7 @@ void layout_usage(const struct usage_sum *sum, char out[LAYOUT_USAGE_TEXT])
     }
     if (sum->has_cost && sum->cost > 0)
         snprintf(out + n, LAYOUT_USAGE_TEXT - n, sum->cost < 0.995 ? "%s$%.4f%s" : "%s$%.2f%s",
-                 n ? ", " : "", sum->cost, sum->without_a_price ? "+" : "");
+                 n ? ", " : "", sum->cost, sum->unpriced ? "+" : "");
 }
 
 enum { PROMPT_LINES = 200, PROMPT_LINES_FOLDED = 2, PROSE_WIDTH = 100, FOLD_SIGN_W = 2 };

@@ -43,7 +43,7 @@ void transcript_view_reload(struct transcript_view *v, const struct session_ref 
                             struct effects *fx);
 
 /* Sets whether the file no longer exists; what was read of it stays. */
-void transcript_view_gone(struct transcript_view *v, bool gone);
+void transcript_view_set_gone(struct transcript_view *v, bool gone);
 /* Sets a new title, which is copied. */
 void transcript_view_retitle(struct transcript_view *v, struct slice title);
 

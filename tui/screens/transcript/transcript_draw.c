@@ -34,7 +34,7 @@ static void position_text(const struct transcript_view *v, char *out, size_t cap
     if (!t || !v->placed || v->cursor.message >= t->n)
         return;
     layout_size(t->size, size);
-    if (t->partial && t->floats)
+    if (t->partial && t->relative_offsets)
         snprintf(out, cap, "%slast %s", v->asked_tail || v->asked_load ? "reading more, " : "",
                  size);
     else if (t->partial)

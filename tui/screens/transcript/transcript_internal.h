@@ -79,7 +79,7 @@ struct transcript_view {
     int64_t now_ms; /* as of the last message */
 
     struct conversation *conversation; /* held; NULL until the tail arrives */
-    size_t tail_bytes, tail_got;       /* of the tail: asked for, and shown */
+    size_t tail_requested, tail_shown; /* of the tail: asked for, and shown */
     struct id128 branch; /* the last message of the branch that is shown; none: no branch */
     unsigned asked_tail, asked_load, asked_read; /* generations; 0: not asked */
     unsigned asked_names, asked_branches, asked_usage;
@@ -93,13 +93,13 @@ struct transcript_view {
     struct folds folds;
     unsigned sizes; /* how often the width changed */
     struct transcript_position top, cursor;
-    bool gone;   /* its file no longer exists */
-    bool at_end; /* the end is shown, and stays in view when more is written */
-    bool placed; /* top and cursor are valid */
-    long owed;   /* lines to move as soon as they are read */
-    int hunt;    /* looking for the next (1) or the previous (-1) prompt */
-    struct transcript_position hunt_from; /* where it began */
-    size_t hunt_at;                       /* the message to examine next */
+    bool gone;       /* its file no longer exists */
+    bool at_end;     /* the end is shown, and stays in view when more is written */
+    bool placed;     /* top and cursor are valid */
+    long owed;       /* lines to move as soon as they are read */
+    int seek_prompt; /* looking for the next (1) or the previous (-1) prompt */
+    struct transcript_position seek_from; /* where it began */
+    size_t seek_at;                       /* the message to examine next */
     struct id128 to_message;              /* go to this message then; none: stay */
     bool to_first;                        /* go to the beginning as soon as the whole conversation
                                              arrives */

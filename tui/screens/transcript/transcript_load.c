@@ -127,7 +127,7 @@ static void request_tail(struct transcript_view *v, struct effects *fx)
     struct effect *e = request_session(v, EFFECT_TAIL, &v->asked_tail, fx);
 
     if (e)
-        e->bytes = v->tail_bytes;
+        e->bytes = v->tail_requested;
 }
 
 static void request_whole(struct transcript_view *v, struct effects *fx)
@@ -195,7 +195,7 @@ static bool open_session(struct transcript_view *v, const struct session_ref *re
         return false;
     }
     v->at_end = true;
-    v->tail_bytes = transcript_view_is_preview(v) ? PREVIEW_TAIL : VIEWER_TAIL;
+    v->tail_requested = transcript_view_is_preview(v) ? PREVIEW_TAIL : VIEWER_TAIL;
     if (transcript_view_is_branch(v))
         request_whole(v, fx);
     else
@@ -268,7 +268,7 @@ void transcript_view_reload(struct transcript_view *v, const struct session_ref 
         request_whole(v, fx);
 }
 
-void transcript_view_gone(struct transcript_view *v, bool gone)
+void transcript_view_set_gone(struct transcript_view *v, bool gone)
 {
     v->gone = gone;
     if (v->inner)
@@ -303,7 +303,7 @@ static bool is_hardly_anything(const struct transcript_view *v)
 {
     const struct transcript *t = v->conversation->transcript;
 
-    return t->partial && t->n == 0 && (int64_t)v->tail_bytes < t->size;
+    return t->partial && t->n == 0 && (int64_t)v->tail_requested < t->size;
 }
 
 /* A conversation is shown from its end, a branch from where it leaves the conversation. */
@@ -347,7 +347,7 @@ static void set_conversation(struct transcript_view *v, const struct msg *msg, s
 
     if (tail) {
         v->asked_tail = 0;
-        v->tail_got = v->tail_bytes;
+        v->tail_shown = v->tail_requested;
     } else {
         v->asked_load = 0;
     }
@@ -355,8 +355,8 @@ static void set_conversation(struct transcript_view *v, const struct msg *msg, s
     transcript_view_search_keep(v);
     transcript_view_replace(v, msg->u.conversation);
     transcript_view_search_again(v, fx);
-    if (is_hardly_anything(v) && v->tail_bytes < TAIL_MAX) {
-        v->tail_bytes *= 16;
+    if (is_hardly_anything(v) && v->tail_requested < TAIL_MAX) {
+        v->tail_requested *= 16;
         request_tail(v, fx);
     } else if (v->conversation->transcript->partial &&
                (is_hardly_anything(v) || v->conversation->transcript->n == 0 ||
@@ -391,7 +391,7 @@ static void request_page(struct transcript_view *v, struct effects *fx)
 {
     if (v->asked_tail || v->asked_load)
         return;
-    v->tail_bytes = v->tail_got * PAGE_GROWS;
+    v->tail_requested = v->tail_shown * PAGE_GROWS;
     request_tail(v, fx);
 }
 
@@ -405,7 +405,7 @@ void transcript_view_want_more(struct transcript_view *v, struct effects *fx)
     if (reads_pages(v) && needs_whole(v)) {
         effect_cancel(fx, v->requester, &v->asked_tail); /* its answer could come later */
         request_whole(v, fx);
-    } else if (is_near_start(v) && reads_pages(v) && v->tail_got < TAIL_MAX) {
+    } else if (is_near_start(v) && reads_pages(v) && v->tail_shown < TAIL_MAX) {
         request_page(v, fx);
     } else if (is_near_start(v)) {
         request_whole(v, fx);

@@ -121,7 +121,7 @@ void transcript_view_move(struct transcript_view *v, long lines)
         return;
     }
     v->at_end = false;
-    v->hunt = 0;
+    v->seek_prompt = 0;
     if (!transcript_view_nearest_line(v, &v->cursor))
         return;
     long left = step_by(v, &v->cursor, lines);
@@ -139,7 +139,7 @@ void transcript_view_scroll_lines(struct transcript_view *v, long lines)
     if (lines > 0 && ends_here(v))
         return;
     v->at_end = false;
-    v->hunt = 0;
+    v->seek_prompt = 0;
     long left = step_by(v, &v->top, lines);
 
     v->owed = transcript_view_is_preview(v) ? (lines < 0 ? -left : left) : 0;
@@ -164,7 +164,7 @@ void transcript_view_move_page(struct transcript_view *v, int halves)
     bool end = lines > 0 && ends_here(v);
 
     v->at_end = false;
-    v->hunt = 0;
+    v->seek_prompt = 0;
     long left = step_by(v, &v->cursor, lines);
 
     v->owed = lines < 0 ? -left : left;
@@ -216,31 +216,32 @@ static bool prompt_line(struct transcript_view *v, size_t message, size_t *line)
 
 static void hunt_ends(struct transcript_view *v)
 {
-    v->cursor = v->hunt < 0 ? (struct transcript_position){ 0, 0 }
-                            : (struct transcript_position){ v->hunt_at, SIZE_MAX - 1 };
-    v->hunt = 0;
+    v->cursor = v->seek_prompt < 0 ? (struct transcript_position){ 0, 0 }
+                                   : (struct transcript_position){ v->seek_at, SIZE_MAX - 1 };
+    v->seek_prompt = 0;
     v->at_end = false;
     transcript_view_show_cursor(v, 0);
 }
 
 /* Searches the rows that are read; continues when more are read. */
-static void hunt(struct transcript_view *v)
+static void seek_prompt(struct transcript_view *v)
 {
     size_t line = 0;
 
-    while (v->hunt && transcript_window_slot(&v->window, v->hunt_at)) {
-        bool found = prompt_line(v, v->hunt_at, &line);
-        struct transcript_position s = { v->hunt_at, line };
+    while (v->seek_prompt && transcript_window_slot(&v->window, v->seek_at)) {
+        bool found = prompt_line(v, v->seek_at, &line);
+        struct transcript_position s = { v->seek_at, line };
 
-        if (found && transcript_view_position_cmp(s, v->hunt_from) * v->hunt > 0) {
-            v->hunt = 0;
+        if (found && transcript_view_position_cmp(s, v->seek_from) * v->seek_prompt > 0) {
+            v->seek_prompt = 0;
             v->at_end = false;
             v->cursor = v->top = s;
             step_by(v, &v->top, -2); /* its rule, and the blank line */
-        } else if (v->hunt < 0 ? v->hunt_at == 0 : v->hunt_at + 1 >= transcript_view_count(v)) {
+        } else if (v->seek_prompt < 0 ? v->seek_at == 0
+                                      : v->seek_at + 1 >= transcript_view_count(v)) {
             hunt_ends(v);
         } else {
-            v->hunt_at = v->hunt < 0 ? v->hunt_at - 1 : v->hunt_at + 1;
+            v->seek_at = v->seek_prompt < 0 ? v->seek_at - 1 : v->seek_at + 1;
         }
     }
 }
@@ -251,10 +252,10 @@ void transcript_view_to_prompt(struct transcript_view *v, int direction)
         return;
     v->at_end = false;
     v->owed = 0;
-    v->hunt = direction;
-    v->hunt_from = v->cursor;
-    v->hunt_at = v->cursor.message;
-    hunt(v);
+    v->seek_prompt = direction;
+    v->seek_from = v->cursor;
+    v->seek_at = v->cursor.message;
+    seek_prompt(v);
 }
 
 /* ---- after every change ---- */
@@ -276,8 +277,8 @@ void transcript_view_settle(struct transcript_view *v, struct effects *fx)
 {
     if (!v->conversation)
         return;
-    if (v->hunt)
-        hunt(v);
+    if (v->seek_prompt)
+        seek_prompt(v);
     pay_owed(v);
     transcript_view_search_settle(v);
     layout_screen_rows(v);

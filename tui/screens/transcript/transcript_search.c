@@ -398,12 +398,12 @@ void transcript_view_search_settle(struct transcript_view *v)
         return;
     struct search_hit hit = s->hit[s->at - 1];
 
-    if (hit.message + hit.away >= transcript_view_count(v)) {
+    if (hit.message + hit.distance >= transcript_view_count(v)) {
         s->wanted = false;
         return;
     }
     if (!transcript_window_slot(&v->window, hit.message) ||
-        !transcript_window_slot(&v->window, hit.message + hit.away)) {
+        !transcript_window_slot(&v->window, hit.message + hit.distance)) {
         if (v->top.message != hit.message)
             transcript_view_go_to(v, (struct transcript_position){ hit.message, 0 });
         return; /* continues when it is read */

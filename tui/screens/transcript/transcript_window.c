@@ -10,7 +10,7 @@ enum {
     READ_AHEAD = 64,   /* read ahead on either side of the screen */
     WINDOW_MAX = 4096, /* slots kept; more are held only while they are visible */
     BYTES_MAX = 64 << 20,
-    PARTNER_ROWS = SEARCH_PARTNER_ROWS,
+    PARTNER_ROWS = SEARCH_RESULT_DISTANCE,
     BEFORE_ROWS = 16, /* how far back the layout begins, for the blank lines between messages */
 };
 
@@ -341,9 +341,9 @@ void transcript_view_request_rows(struct transcript_view *v, struct effects *fx)
         size_t first = v->top.message > back ? v->top.message - back : 0;
 
         request_rows(v, first, smaller(2 * READ_ROWS, count - first), fx);
-    } else if (end < count && (high + READ_AHEAD >= end || v->hunt > 0)) {
+    } else if (end < count && (high + READ_AHEAD >= end || v->seek_prompt > 0)) {
         request_rows(v, end, smaller(READ_ROWS, count - end), fx);
-    } else if (w->first > 0 && (low < w->first + READ_AHEAD || v->hunt < 0)) {
+    } else if (w->first > 0 && (low < w->first + READ_AHEAD || v->seek_prompt < 0)) {
         size_t n = rows_above(v);
 
         request_rows(v, w->first - n, n, fx);
@@ -360,7 +360,7 @@ void transcript_view_go_to(struct transcript_view *v, struct transcript_position
     v->top = v->cursor = s;
     v->at_end = false;
     v->owed = 0;
-    v->hunt = 0;
+    v->seek_prompt = 0;
 }
 
 /* ---- another reading of the same file ---- */
@@ -370,7 +370,8 @@ static bool is_same_message(const struct transcript *old, size_t message,
 {
     const struct message *a = &old->message[message], *b = &t->message[i];
 
-    return old->floats || t->floats ? id128_eq(a->id, b->id) : a->offset == b->offset;
+    return old->relative_offsets || t->relative_offsets ? id128_eq(a->id, b->id)
+                                                        : a->offset == b->offset;
 }
 
 /* The index in t of a message of the old reading; t->n if it is not in t. Both readings have the

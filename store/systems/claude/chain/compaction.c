@@ -48,7 +48,7 @@ static enum err_code is_fresh_start(struct claude_log *log, size_t i, bool *fres
     return ERR_OK;
 }
 
-enum err_code claude_seen_from(struct claude_log *log, size_t *first_line, struct err *e)
+enum err_code claude_first_visible_line(struct claude_log *log, size_t *first_line, struct err *e)
 {
     const struct index *ix = &log->file.index;
     size_t complete = ix->n - (ix->n && ix->torn_tail);
@@ -290,7 +290,7 @@ bool claude_is_loaded(const struct claude_log *log, uint32_t node)
     return log->chain.node[node].line >= log->loaded_from || !claude_is_compacted(log, node);
 }
 
-void claude_unload(struct claude_log *log)
+void claude_remove_unloaded(struct claude_log *log)
 {
     struct chain *c = &log->chain;
 

@@ -133,7 +133,8 @@ enum err_code claude_resume_parent(struct claude_gaps *g, const struct claude_lo
     const struct chain *c = &log->chain;
 
     *before = chain_parent(c, node);
-    if (!claude_follows(log, node) || (*before != CHAIN_NONE && !(c->mark[*before] & NODE_LISTED)))
+    if (!claude_has_parent(log, node) ||
+        (*before != CHAIN_NONE && !(c->mark[*before] & NODE_LISTED)))
         return ERR_OK;
     *before = CHAIN_NONE;
     return log->partial ? ERR_OK : find_in_gap(g, log, node, before);
@@ -206,7 +207,7 @@ static enum err_code step_up(struct claude_conversation_path *walk, uint32_t *no
 {
     struct chain *c = &walk->log.chain;
     uint32_t at = *node;
-    bool root = !claude_follows(&walk->log, at);
+    bool root = !claude_has_parent(&walk->log, at);
     enum err_code rc = claude_logical_parent(&walk->log, at, node, e);
 
     if (rc || (*node != CHAIN_NONE && !(c->mark[*node] & NODE_LISTED)))

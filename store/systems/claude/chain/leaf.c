@@ -192,7 +192,7 @@ static enum err_code is_read(struct claude_log *log, uint32_t node, bool *is, st
     for (size_t i = line + 1; i < ix->n && !compacted; i++)
         compacted = claude_line_is(&ix->line[i], CLAUDE_SYSTEM) &&
                     claude_line_has(&ix->line[i], MARK_COMPACT);
-    enum err_code rc = compacted ? claude_seen_from(log, &from, e) : ERR_OK;
+    enum err_code rc = compacted ? claude_first_visible_line(log, &from, e) : ERR_OK;
 
     *is = line >= from && claude_is_loaded(log, node) && claude_leads_to_message(log, node);
     return rc;

@@ -65,16 +65,16 @@ const struct index_keys claude_index_keys = {
 static int compare_stand_in(const void *line, const void *stand_in)
 {
     const size_t *x = line;
-    const struct claude_stand_in *y = stand_in;
+    const struct claude_substitute *y = stand_in;
 
     return (*x > y->line) - (*x < y->line);
 }
 
-static const struct claude_stand_in *stand_in_of(const struct claude_log *log, size_t line)
+static const struct claude_substitute *stand_in_of(const struct claude_log *log, size_t line)
 {
-    return log->stand_ins ? bsearch(&line, log->stand_in, log->stand_ins, sizeof *log->stand_in,
-                                    compare_stand_in)
-                          : NULL;
+    return log->substitutes ? bsearch(&line, log->substitute, log->substitutes,
+                                      sizeof *log->substitute, compare_stand_in)
+                            : NULL;
 }
 
 struct slice claude_row(struct slice line)
@@ -88,7 +88,7 @@ struct slice claude_row(struct slice line)
 
 enum err_code claude_log_row(struct claude_log *log, size_t line, struct slice *row, struct err *e)
 {
-    const struct claude_stand_in *other = stand_in_of(log, line);
+    const struct claude_substitute *other = stand_in_of(log, line);
 
     if (other) {
         *row = other->row;
@@ -105,7 +105,7 @@ enum err_code claude_log_row(struct claude_log *log, size_t line, struct slice *
 static enum err_code add_stand_in(struct claude_log *log, size_t line, struct slice row,
                                   struct err *e)
 {
-    if (!array_reserve(log->stand_in, log->cap, log->stand_ins + 1))
+    if (!array_reserve(log->substitute, log->cap, log->substitutes + 1))
         return err_nomem(e);
     struct index one = { 0 };
     enum err_code rc = index_bytes(&one, row, 0, &claude_index_keys, INDEX_VALIDATE, e);
@@ -119,7 +119,7 @@ static enum err_code add_stand_in(struct claude_log *log, size_t line, struct sl
         *l = one.line[0];
         l->offset = was.offset;
         l->length = was.length;
-        log->stand_in[log->stand_ins++] = (struct claude_stand_in){ (uint32_t)line, row };
+        log->substitute[log->substitutes++] = (struct claude_substitute){ (uint32_t)line, row };
     }
     index_fini(&one);
     return row.p ? ERR_OK : err_nomem(e);
@@ -177,7 +177,7 @@ bool claude_line_is_message(const struct index_line *line)
     return claude_line_is(line, CLAUDE_USER) || claude_line_is(line, CLAUDE_ASSISTANT);
 }
 
-bool claude_follows(const struct claude_log *log, uint32_t node)
+bool claude_has_parent(const struct claude_log *log, uint32_t node)
 {
     const struct index_line *line = claude_node_line(log, node);
 
@@ -336,7 +336,7 @@ enum err_code claude_log_open(struct claude_log *log, const char *path,
 
     log->partial = want->tail && (ix->n ? ix->line[0].offset > 0 : log->file.file.id.size > 0);
     if (want->skip_precompact)
-        rc = claude_seen_from(log, &first, e);
+        rc = claude_first_visible_line(log, &first, e);
     if (!rc && !want->as_written)
         rc = read_voice_rows(log, e);
     drop_empty_parents(&log->file.index);
@@ -354,7 +354,7 @@ void claude_log_close(struct claude_log *log)
     chain_fini(&log->chain);
     logfile_close(&log->file);
     arena_fini(&log->arena);
-    free(log->stand_in);
+    free(log->substitute);
     idset_fini(&log->kept);
     *log = (struct claude_log){ .file.file.fd = -1 };
 }

@@ -79,7 +79,7 @@ enum claude_node_mark {
 };
 
 /* A row that replaces a line when it is read: a voice row is read as another kind of row. */
-struct claude_stand_in {
+struct claude_substitute {
     uint32_t line;
     struct slice row; /* in the arena */
 };
@@ -88,8 +88,8 @@ struct claude_log {
     struct logfile file;
     struct chain chain;
     struct arena arena;
-    struct claude_stand_in *stand_in; /* owned; by line */
-    size_t stand_ins, cap;
+    struct claude_substitute *substitute; /* owned; by line */
+    size_t substitutes, cap;
     /* compaction.c: the rows that the client still loads after a compaction */
     struct idset kept;  /* rows before the last boundary that it kept */
     size_t boundary;    /* line of the last boundary; 0: none */
@@ -136,7 +136,7 @@ bool claude_line_has(const struct index_line *line, enum claude_mark mark);
 /* Returns true for a message: a user or assistant row. */
 bool claude_line_is_message(const struct index_line *line);
 /* Returns true if the row names a parent, whether or not that is in the file. */
-bool claude_follows(const struct claude_log *log, uint32_t node);
+bool claude_has_parent(const struct claude_log *log, uint32_t node);
 
 /* The node of a message by its uuid or a unique prefix of it (4 characters or more). ERR_NOT_FOUND, or
  * ERR_USAGE if the prefix is ambiguous. */
@@ -146,8 +146,8 @@ MUST_CHECK enum err_code claude_find_message(struct claude_log *log, struct slic
 /* ---- compaction.c ---- */
 
 /* The first line that the SDK still reads in a large file. */
-MUST_CHECK enum err_code claude_seen_from(struct claude_log *log, size_t *first_line,
-                                          struct err *e);
+MUST_CHECK enum err_code claude_first_visible_line(struct claude_log *log, size_t *first_line,
+                                                   struct err *e);
 /* Links the messages kept by compaction boundaries; claude_unlink restores the parents that the rows name. */
 MUST_CHECK enum err_code claude_relink(struct claude_log *log, struct err *e);
 void claude_unlink(struct claude_log *log);
@@ -157,6 +157,6 @@ bool claude_is_compacted(const struct claude_log *log, uint32_t node);
  * drops all others before it. */
 bool claude_is_loaded(const struct claude_log *log, uint32_t node);
 /* Takes the rows that the client does not load out of the chain. */
-void claude_unload(struct claude_log *log);
+void claude_remove_unloaded(struct claude_log *log);
 
 #endif

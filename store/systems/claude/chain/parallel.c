@@ -61,7 +61,7 @@ static enum err_code anything_missed(struct claude_log *log, bool *missed, struc
         const struct index_line *line = claude_node_line(log, i);
 
         if (!claude_line_is(line, CLAUDE_ASSISTANT) &&
-            !(claude_line_is(line, CLAUDE_USER) && claude_follows(log, i)))
+            !(claude_line_is(line, CLAUDE_USER) && claude_has_parent(log, i)))
             continue;
         enum err_code rc = claude_node_row(log, i, &row, e);
 
@@ -155,7 +155,7 @@ static enum err_code read_answers(struct parallel *p, struct err *e)
     struct slice row;
 
     for (uint32_t i = 0; !rc && i < c->n; i++) {
-        if (!chain_has_row(c, i) || is_on_path(p, i) || !claude_follows(p->log, i) ||
+        if (!chain_has_row(c, i) || is_on_path(p, i) || !claude_has_parent(p->log, i) ||
             !claude_line_is(claude_node_line(p->log, i), CLAUDE_USER))
             continue;
         rc = claude_node_row(p->log, i, &row, e);

@@ -184,7 +184,7 @@ static enum err_code check_parent(struct check *k, uint32_t node, struct err *e)
     const struct chain *c = &k->log.chain;
     uint32_t parent = c->node[node].parent;
 
-    if (parent != CHAIN_NONE ? chain_has_row(c, parent) : !claude_follows(&k->log, node))
+    if (parent != CHAIN_NONE ? chain_has_row(c, parent) : !claude_has_parent(&k->log, node))
         return ERR_OK;
     return check_report(k, FINDING_DANGLING_PARENT, c->node[node].line,
                         parent == CHAIN_NONE ? "its parentUuid is not an id"

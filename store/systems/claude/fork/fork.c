@@ -356,7 +356,7 @@ struct staging {
 static enum err_code write_transcript(struct staging *s, struct disk_new *to, struct err *e)
 {
     struct buf out = { 0 };
-    enum err_code rc = fork_before(s->f, &out, e);
+    enum err_code rc = fork_metadata_before(s->f, &out, e);
 
     if (!rc)
         rc = flush(&out, to, e);
@@ -365,7 +365,7 @@ static enum err_code write_transcript(struct staging *s, struct disk_new *to, st
     if (!rc && s->req->with_files)
         rc = fork_files(s->f, s->made.staged_files, &out, &s->files, e);
     if (!rc)
-        rc = fork_behind(s->f, &out, e);
+        rc = fork_metadata_after(s->f, &out, e);
     if (!rc)
         rc = fork_title(s->f, s->req->title, &out, e);
     if (!rc)

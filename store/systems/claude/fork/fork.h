@@ -48,8 +48,8 @@ MUST_CHECK enum err_code fork_cut(struct fork *f, struct slice at, struct err *e
 MUST_CHECK enum err_code fork_copy(struct fork *f, struct disk_new *to, struct err *e);
 /* fork_metadata.c: rows that are not messages, before the messages and after them, and the title, with which the
  * file ends. */
-MUST_CHECK enum err_code fork_before(struct fork *f, struct buf *out, struct err *e);
-MUST_CHECK enum err_code fork_behind(struct fork *f, struct buf *out, struct err *e);
+MUST_CHECK enum err_code fork_metadata_before(struct fork *f, struct buf *out, struct err *e);
+MUST_CHECK enum err_code fork_metadata_after(struct fork *f, struct buf *out, struct err *e);
 MUST_CHECK enum err_code fork_title(struct fork *f, struct slice title, struct buf *out,
                                     struct err *e);
 /* Copies the file checkpoints, and their saved copies into a new directory; *any is set if there are any. */

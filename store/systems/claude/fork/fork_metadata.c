@@ -146,7 +146,7 @@ static bool write_organization(struct carry *c, struct slice row)
     return true;
 }
 
-enum err_code fork_before(struct fork *f, struct buf *out, struct err *e)
+enum err_code fork_metadata_before(struct fork *f, struct buf *out, struct err *e)
 {
     struct organizations o = { .c = { .f = f } };
 
@@ -261,7 +261,7 @@ static enum err_code write_relocated(struct fork *f, struct buf *out, struct err
     return finish(&c, rc, e);
 }
 
-enum err_code fork_behind(struct fork *f, struct buf *out, struct err *e)
+enum err_code fork_metadata_after(struct fork *f, struct buf *out, struct err *e)
 {
     enum err_code rc = write_replacements(f, out, e);
 

@@ -309,7 +309,7 @@ static bool is_elsewhere(struct describing *r)
         r->ok &= claude_first_cwd(known_rows(r), r->a, &own);
     if (!own.p && !r->w->wide)
         r->ok &= claude_first_cwd(whole_head(r), r->a, &own);
-    return r->ok && claude_collides(r->scope, r->project, own, r->a);
+    return r->ok && claude_folder_collides(r->scope, r->project, own, r->a);
 }
 
 static void set_hidden(struct describing *r)
@@ -425,9 +425,9 @@ static void read_archived(struct describing *r)
     r->row->flags |= SESSION_ARCHIVED_KNOWN;
     if (!mark.archived)
         return;
-    asked = sidecar_asked_after(r->w->tail, mark.at_ms, r->a, &ok);
+    asked = sidecar_has_prompt_after(r->w->tail, mark.at_ms, r->a, &ok);
     if (ok && !asked && !is_whole_file(r))
-        asked = sidecar_asked_after(whole_head(r), mark.at_ms, r->a, &ok);
+        asked = sidecar_has_prompt_after(whole_head(r), mark.at_ms, r->a, &ok);
     r->ok &= ok;
     if (!asked)
         r->row->flags |= SESSION_ARCHIVED;

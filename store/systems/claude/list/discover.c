@@ -159,7 +159,7 @@ static bool add_new(struct project_folders *list, struct slice name, struct slic
     return has_folder(list, name) || add_folder(list, name, project, a);
 }
 
-struct slice claude_folder_now(const struct claude *c, struct slice path, struct arena *a)
+struct slice claude_present_folder(const struct claude *c, struct slice path, struct arena *a)
 {
     if (c->forced_folder)
         return slice_of(c->forced_folder);
@@ -185,7 +185,7 @@ static bool is_cut_folder_of(const struct claude *c, struct slice folder, struct
 static bool add_path_folders(const struct claude *c, struct slice path, struct arena *a,
                              struct project_folders *out)
 {
-    struct slice name = claude_folder_now(c, path, a), plain = config_dir_project_name(path, a);
+    struct slice name = claude_present_folder(c, path, a), plain = config_dir_project_name(path, a);
     struct slice flat = config_dir_flatten(path, a);
     struct claude_values names;
 
@@ -214,7 +214,7 @@ static struct slice worktree_of_folder(const struct claude *c, const struct scop
     struct slice best = { NULL, 0 }, best_flat = { NULL, 0 };
 
     for (size_t i = 0; i < scope->trees; i++) {
-        struct slice tree = scope->tree[i], name = claude_folder_now(c, tree, a);
+        struct slice tree = scope->tree[i], name = claude_present_folder(c, tree, a);
         struct slice flat = config_dir_flatten(tree, a);
 
         if (!name.p || !flat.p || (best.p && name.n <= best_flat.n))
@@ -299,7 +299,7 @@ struct slice claude_project_of(const struct claude *c, const struct scope *scope
 
     if (scope->all)
         return none;
-    struct slice name = claude_folder_now(c, scope->project, a),
+    struct slice name = claude_present_folder(c, scope->project, a),
                  plain = config_dir_project_name(scope->project, a);
 
     if (!name.p || !plain.p || slice_eq(folder, name) || slice_eq(folder, plain))
@@ -331,8 +331,8 @@ static bool climbs(struct slice path)
     return false;
 }
 
-bool claude_collides(const struct scope *scope, struct slice project, struct slice cwd,
-                     struct arena *a)
+bool claude_folder_collides(const struct scope *scope, struct slice project, struct slice cwd,
+                            struct arena *a)
 {
     char real[PATH_MAX];
 

@@ -36,7 +36,7 @@ MUST_CHECK enum err_code claude_folders(const struct claude *c, const struct sco
 
 /* The folder that the client would use for the path now, which is the forced one if it is set. .p is NULL if out of
  * memory. */
-struct slice claude_folder_now(const struct claude *c, struct slice path, struct arena *a);
+struct slice claude_present_folder(const struct claude *c, struct slice path, struct arena *a);
 
 /* The path that claude_folders would return for a folder of the scope; empty: no path. */
 struct slice claude_project_of(const struct claude *c, const struct scope *scope,
@@ -44,8 +44,8 @@ struct slice claude_project_of(const struct claude *c, const struct scope *scope
 
 /* Different paths may share a folder. Returns true if a session whose rows name `cwd` (.p NULL: none) belongs
  * to another directory than the project for which its folder was found. */
-bool claude_collides(const struct scope *scope, struct slice project, struct slice cwd,
-                     struct arena *a);
+bool claude_folder_collides(const struct scope *scope, struct slice project, struct slice cwd,
+                            struct arena *a);
 
 /* The first top-level `cwd` of a row that parses; *cwd is unchanged if no row has one. A session
  * belongs to the directory it was last moved to, else to this one (claude.md 1.2). Returns false if

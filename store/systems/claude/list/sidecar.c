@@ -326,7 +326,7 @@ static bool asked_after(struct slice row, int64_t at_ms, struct arena *a, bool *
     return *ok && time_parse(text, &ms) && ms > at_ms && by_person(&asked, a, ok);
 }
 
-bool sidecar_asked_after(struct slice window, int64_t at_ms, struct arena *a, bool *ok)
+bool sidecar_has_prompt_after(struct slice window, int64_t at_ms, struct arena *a, bool *ok)
 {
     struct slice row;
     bool torn;

@@ -29,6 +29,6 @@ bool sidecar_archive_mark(const struct session_ref *ref, struct arena *a,
 
 /* Using a session takes it out of the archive. Returns true if the window contains a prompt of a
  * person after at_ms; *ok is false if out of memory. */
-bool sidecar_asked_after(struct slice window, int64_t at_ms, struct arena *a, bool *ok);
+bool sidecar_has_prompt_after(struct slice window, int64_t at_ms, struct arena *a, bool *ok);
 
 #endif

@@ -255,7 +255,7 @@ static enum err_code row_before(struct claude_log *log, uint32_t node, uint32_t 
     enum err_code rc = ERR_OK;
 
     log->chain.mark[node] |= NODE_LISTED;
-    if (claude_follows(log, node))
+    if (claude_has_parent(log, node))
         rc = claude_resume_parent(&gaps, log, node, before);
     else
         rc = claude_logical_parent(log, node, before, e);

@@ -165,7 +165,7 @@ static enum err_code find_root(struct planner *p, struct err *e)
     const struct store_env *env = p->claude->base.env;
     struct slice start = slice_of(env && env->cwd ? env->cwd : ""),
                  folder = folder_name_of(p->ref->path);
-    struct slice now = claude_folder_now(p->claude, start, &p->arena);
+    struct slice now = claude_present_folder(p->claude, start, &p->arena);
 
     if (p->claude->forced_folder && slice_eq(now, folder))
         p->root = arena_copy(&p->arena, start).p;

@@ -375,7 +375,7 @@ enum err_code claude_host_hide_calls(struct claude_log *log, struct claude_item_
     struct hiding h = { .log = log };
     enum err_code rc = ERR_OK;
 
-    if (!claude_host_took_part(list))
+    if (!claude_may_have_host_rows(list))
         return ERR_OK;
     for (size_t i = 0; !rc && i < list->n; i++)
         rc = note_calls(&h, &list->item[i], e);

@@ -220,7 +220,7 @@ static bool is_marked(const struct claude_item *item)
     return item->kind == CLAUDE_ASSISTANT && item->marks & (MARK_HIDES | MARK_RAN_BY);
 }
 
-bool claude_host_took_part(const struct claude_item_list *list)
+bool claude_may_have_host_rows(const struct claude_item_list *list)
 {
     for (size_t i = 0; i < list->n; i++)
         if (is_marked(&list->item[i]))

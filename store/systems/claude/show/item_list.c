@@ -161,7 +161,7 @@ static bool has_parent(const struct claude_log *log, const struct claude_item *i
     uint32_t node = claude_line_node(log, item->line);
 
     return node != CHAIN_NONE && log->chain.node[node].line == item->line
-               ? claude_follows(log, node)
+               ? claude_has_parent(log, node)
                : item->marks & MARK_PARENT;
 }
 

@@ -89,11 +89,11 @@ bool claude_run_id(struct slice value);
 /* ---- queued.c: prompts that were typed while the agent was working ---- */
 
 /* Adds the queued commands that follow the leaf and were never answered. */
-MUST_CHECK enum err_code claude_trailing(struct claude_log *log, uint32_t leaf,
-                                         struct claude_item_list *list, struct err *e);
+MUST_CHECK enum err_code claude_add_trailing(struct claude_log *log, uint32_t leaf,
+                                             struct claude_item_list *list, struct err *e);
 /* Marks which queued commands reached the agent, as the rows of the queue report it. */
-MUST_CHECK enum err_code claude_delivered(struct claude_log *log, struct claude_item_list *list,
-                                          struct err *e);
+MUST_CHECK enum err_code claude_mark_delivered(struct claude_log *log,
+                                               struct claude_item_list *list, struct err *e);
 /* Converts a queued command to a user row. *plain is set if it is not converted, because it was
  * meant for another agent or its id is taken. ids are those of the conversation. */
 MUST_CHECK enum err_code claude_queued_row(struct claude_log *log, const struct claude_item *item,
@@ -109,7 +109,7 @@ MUST_CHECK enum err_code claude_host_insert(struct claude_log *log, struct claud
 MUST_CHECK enum err_code claude_host_hide_calls(struct claude_log *log,
                                                 struct claude_item_list *list, struct err *e);
 /* Returns true if some row may be a host's, judged by its marks alone. */
-bool claude_host_took_part(const struct claude_item_list *list);
+bool claude_may_have_host_rows(const struct claude_item_list *list);
 /* Returns true for an assistant row in which a host hides calls, or whose call a host ran. */
 bool claude_is_host_row(struct slice row);
 

@@ -168,7 +168,7 @@ static enum err_code mark_left_out(struct claude_conversation_path *walk, const 
     struct claude_item_list list = { 0 };
     uint8_t *loaded = calloc(log->file.index.n + 1, 1);
     size_t first = 0;
-    enum err_code rc = loaded ? claude_seen_from(log, &first, e) : err_nomem(e);
+    enum err_code rc = loaded ? claude_first_visible_line(log, &first, e) : err_nomem(e);
 
     if (!rc) {
         chain_fini(&log->chain);
@@ -196,7 +196,7 @@ static enum err_code build_transcript(struct loading *l, uint32_t leaf, struct t
         leaf == walk->leaf ? claude_conversation_path_go_to(walk, leaf, e) : leave_path(l, leaf, e);
 
     if (!rc && leaf != CHAIN_NONE)
-        rc = claude_trailing(&walk->log, leaf, &behind, e);
+        rc = claude_add_trailing(&walk->log, leaf, &behind, e);
     if (!rc) {
         l->forked = claude_conversation_path_mark_branches(walk);
         t->partial = walk->partial;

@@ -185,7 +185,7 @@ static enum err_code walk_resume(struct claude_log *log, uint32_t *leaf, uint32_
 
     if (rc || *leaf == CHAIN_NONE)
         return rc;
-    claude_unload(log);
+    claude_remove_unloaded(log);
     return claude_resume_path(log, *leaf, path, n, e);
 }
 
@@ -218,9 +218,9 @@ static enum err_code list_session(struct claude_log *log, bool as_sdk,
     if (!rc)
         rc = claude_host_insert(log, list, e);
     if (!rc)
-        rc = claude_trailing(log, leaf, list, e);
+        rc = claude_add_trailing(log, leaf, list, e);
     if (!rc)
-        rc = claude_delivered(log, list, e);
+        rc = claude_mark_delivered(log, list, e);
     free(path);
     return rc;
 }
@@ -274,7 +274,7 @@ static size_t items_wanted(const struct message_query *q, const struct claude_it
 {
     bool limited = q->has_limit && q->limit > 0;
 
-    if (!limited || q->offset < 0 || claude_host_took_part(list) ||
+    if (!limited || q->offset < 0 || claude_may_have_host_rows(list) ||
         q->offset > INT64_MAX - q->limit || (uint64_t)(q->offset + q->limit) > SIZE_MAX)
         return SIZE_MAX;
     return (size_t)(q->offset + q->limit);
@@ -336,7 +336,7 @@ static size_t count_uncertain(const struct claude_log *log, const struct claude_
                 n = i + 1;
         return n;
     }
-    if (first != CHAIN_NONE && !claude_follows(log, first))
+    if (first != CHAIN_NONE && !claude_has_parent(log, first))
         return 0;
     return out->n < UNCERTAIN ? out->n : UNCERTAIN;
 }
@@ -414,9 +414,9 @@ enum err_code claude_messages(const struct store *st, const struct session_ref *
 
     want.skip_precompact = !switched_on(st->env->claude_keep_precompact);
     if (q->agent.n) {
-        if (!q->agent_alone)
+        if (!q->ref_is_agent)
             rc = claude_subagent(st, ref, q->agent, &a, &file, e);
-        if (!rc && !q->agent_alone)
+        if (!rc && !q->ref_is_agent)
             rc = claude_agent_parent(&file, &a, &parent, e);
         want.kinds = CLAUDE_AGENT_KINDS;
         want.skip_precompact = false;

@@ -378,7 +378,8 @@ static enum err_code mark_items(struct delivered *d, struct claude_item_list *li
     return rc;
 }
 
-enum err_code claude_delivered(struct claude_log *log, struct claude_item_list *list, struct err *e)
+enum err_code claude_mark_delivered(struct claude_log *log, struct claude_item_list *list,
+                                    struct err *e)
 {
     struct delivered d = { .log = log };
     enum err_code rc = count_queue_rows(&d, e);
@@ -572,8 +573,8 @@ static bool anything_hangs(const struct claude_log *log, uint32_t leaf)
     return false;
 }
 
-enum err_code claude_trailing(struct claude_log *log, uint32_t leaf, struct claude_item_list *list,
-                              struct err *e)
+enum err_code claude_add_trailing(struct claude_log *log, uint32_t leaf,
+                                  struct claude_item_list *list, struct err *e)
 {
     struct trailing t = { .log = log, .list = list };
     enum err_code rc = ERR_NOMEM;

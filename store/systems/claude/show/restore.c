@@ -369,7 +369,7 @@ static enum err_code find_path(struct restoring *r, struct slice at, struct err 
     if (!rc)
         rc = find_restore_leaf(r, at, &leaf, e);
     if (!rc && at.n == 0)
-        claude_unload(&r->log);
+        claude_remove_unloaded(&r->log);
     if (rc || leaf == CHAIN_NONE)
         return rc;
     rc = claude_resume_path(&r->log, leaf, &r->path, &r->n, e);

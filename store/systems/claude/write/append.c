@@ -14,8 +14,8 @@
 #include "store/systems/claude/chain/row_facts.h"
 #include "store/systems/claude/claude.h"
 #include "store/systems/claude/fork/fork.h"
-#include "store/systems/claude/write/given.h"
-#include "store/systems/claude/write/hostwrite.h"
+#include "store/systems/claude/write/host_write.h"
+#include "store/systems/claude/write/incoming_row.h"
 #include "store/systems/claude/write/metarow.h"
 
 /* Appends rows of a host. A row of the conversation is given the members of the client's rows that it lacks: an id, its
@@ -93,12 +93,13 @@ static enum err_code mark_reparented(struct appending *w, struct err *e)
     enum err_code rc = w->logs && !k ? err_nomem(e) : ERR_OK;
 
     for (size_t i = 0; i < w->n && !rc; i++) {
-        struct given *g = &w->given[i];
+        struct incoming_row *g = &w->given[i];
 
         parent.n = 0;
         if (g->left_out && g->id.n && idset_add(left_out, id128_of(g->id), &number))
             rc = err_nomem(e);
-        else if (g->message && left_out->n && !given_text(g->row, "parentUuid", w->a, &parent))
+        else if (g->message && left_out->n &&
+                 !incoming_row_text(g->row, "parentUuid", w->a, &parent))
             rc = err_nomem(e);
         g->reparented = parent.n && idset_has(left_out, id128_of(parent));
     }
@@ -121,7 +122,7 @@ static enum err_code look_at_session(struct target *t, struct err *e)
         t->end.far = point.far;
     }
     if (!t->end.cwd.n)
-        rc = claude_created_with(t->w->ref->path.p, "cwd", t->w->a, &t->end.cwd, e);
+        rc = claude_creation_text(t->w->ref->path.p, "cwd", t->w->a, &t->end.cwd, e);
     if (!rc && !t->end.cwd.n)
         t->end.cwd = slice_of(t->w->st->env->cwd);
     if (!rc && !t->agent.n)
@@ -151,8 +152,8 @@ static enum err_code look_at_agent(struct target *t, struct err *e)
             if (found)
                 rc = claude_log_row(&log, i, &row, e);
             if (!rc && found &&
-                (!given_text(row, "uuid", t->w->a, &t->end.before) ||
-                 !given_text(row, "cwd", t->w->a, &t->end.cwd)))
+                (!incoming_row_text(row, "uuid", t->w->a, &t->end.before) ||
+                 !incoming_row_text(row, "cwd", t->w->a, &t->end.cwd)))
                 rc = err_nomem(e);
         }
         claude_log_close(&log);
@@ -165,7 +166,7 @@ static enum err_code look_at_file(struct target *t, struct err *e)
 {
     const struct kept *k = t->log ? kept_of(t->log) : NULL;
     enum log_seen seen = LOG_OTHER;
-    enum err_code rc = t->log ? log_state_look(t->log, &seen, e) : ERR_OK;
+    enum err_code rc = t->log ? log_state_compare(t->log, &seen, e) : ERR_OK;
 
     t->end = (struct file_end){ .found_at = t->log ? t->log->seen.size : 0 };
     if (rc)
@@ -227,13 +228,13 @@ static enum err_code mark_repeated(const struct target *t, bool skip[], struct e
 /* ---- the rows ---- */
 
 /* Records where the conversation continues: the row follows the last one, or the row that it names. */
-static enum err_code go_on(struct target *t, const struct given *g, struct err *e)
+static enum err_code go_on(struct target *t, const struct incoming_row *g, struct err *e)
 {
     struct slice given_value, parent = { NULL, 0 };
 
     if (g->aside && !t->agent.n)
         return ERR_OK;
-    if (!given_text(g->row, "parentUuid", t->w->a, &parent))
+    if (!incoming_row_text(g->row, "parentUuid", t->w->a, &parent))
         return err_nomem(e);
     t->branched |= json_get(g->row, "parentUuid", &given_value) && !g->reparented &&
                    !slice_eq(parent, t->end.leaf);
@@ -241,41 +242,42 @@ static enum err_code go_on(struct target *t, const struct given *g, struct err *
     return ERR_OK;
 }
 
-static enum err_code add_message_row(struct target *t, const struct given *g, struct buf *out,
-                                     struct err *e)
+static enum err_code add_message_row(struct target *t, const struct incoming_row *g,
+                                     struct buf *out, struct err *e)
 {
     struct arena *a = t->w->a;
     char now[TIME_TEXT];
 
     time_format(env_now_ms(t->w->st->env), now);
-    const struct json_edit member[GIVEN_MEMBERS] = {
+    const struct json_edit member[INCOMING_ROW_MEMBERS] = {
         { .name = "parentUuid",
-          .value = t->end.before.n ? given_quote(t->end.before, a) : SLICE("null") },
+          .value = t->end.before.n ? incoming_row_quote(t->end.before, a) : SLICE("null") },
         { .name = "isSidechain", .value = t->agent.n ? SLICE("true") : SLICE("false") },
-        { .name = "uuid", .value = given_quote(g->id, a) },
-        { .name = "timestamp", .value = given_quote(slice_of(now), a) },
+        { .name = "uuid", .value = incoming_row_quote(g->id, a) },
+        { .name = "timestamp", .value = incoming_row_quote(slice_of(now), a) },
         { .name = "userType", .value = SLICE("\"external\"") },
-        { .name = "cwd", .value = given_quote(t->end.cwd, a) },
-        { .name = "sessionId", .value = given_quote(t->w->ref->id, a) },
+        { .name = "cwd", .value = incoming_row_quote(t->end.cwd, a) },
+        { .name = "sessionId", .value = incoming_row_quote(t->w->ref->id, a) },
     };
 
-    if (given_complete(g, member, GIVEN_MEMBERS - 1, out) || buf_add_byte(out, '\n'))
+    if (incoming_row_complete(g, member, INCOMING_ROW_MEMBERS - 1, out) || buf_add_byte(out, '\n'))
         return err_nomem(e);
     return go_on(t, g, e);
 }
 
-static enum err_code add_other(struct target *t, const struct given *g, struct buf *out,
+static enum err_code add_other(struct target *t, const struct incoming_row *g, struct buf *out,
                                struct err *e)
 {
     const struct json_edit member = { .name = "sessionId",
-                                      .value = given_quote(t->w->ref->id, t->w->a) };
+                                      .value = incoming_row_quote(t->w->ref->id, t->w->a) };
 
-    return given_complete(g, &member, 1, out) || buf_add_byte(out, '\n') ? err_nomem(e) : ERR_OK;
+    return incoming_row_complete(g, &member, 1, out) || buf_add_byte(out, '\n') ? err_nomem(e)
+                                                                                : ERR_OK;
 }
 
 /* Returns true if the next row certainly follows this one: it is not a boundary, a row of a team member or a
  * last-prompt row. */
-static bool is_plain(const struct given *g)
+static bool is_plain(const struct incoming_row *g)
 {
     struct slice team;
 
@@ -293,7 +295,7 @@ static enum err_code add_rows(struct target *t, const bool skip[], struct buf *o
 
     t->present = 0;
     for (size_t i = 0; i < w->n && !rc; i++) {
-        const struct given *g = &w->given[i];
+        const struct incoming_row *g = &w->given[i];
 
         if (!slice_eq(g->agent, t->agent) || g->left_out)
             continue;
@@ -313,7 +315,7 @@ static enum err_code add_first_title(const struct target *t, struct buf *out, st
     struct arena *a = t->w->a;
     struct slice title;
     struct metarows m;
-    enum err_code rc = claude_created_with(t->path, CLAUDE_CREATED_TITLE, a, &title, e);
+    enum err_code rc = claude_creation_text(t->path, CLAUDE_CREATED_TITLE, a, &title, e);
 
     if (rc || !title.n)
         return rc;
@@ -462,9 +464,9 @@ enum err_code claude_append(const struct store *st, const struct session_ref *re
     enum err_code rc = id && w.given ? ERR_OK : err_nomem(e);
 
     if (req->transcript)
-        return err_at(e, given_one_stream(e), ref->path.p);
+        return err_at(e, incoming_row_refuse_stream(e), ref->path.p);
     for (size_t i = 0; i < req->n && !rc; i++) {
-        rc = given_read(&w, req->row[i], &w.given[i], e);
+        rc = incoming_row_read(&w, req->row[i], &w.given[i], e);
         if (!w.given[i].left_out)
             id[i] = w.given[i].id;
     }

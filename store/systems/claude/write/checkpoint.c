@@ -13,7 +13,7 @@
 #include "store/fs/path.h"
 #include "store/systems/claude/claude.h"
 #include "store/systems/claude/rewind/file_history.h"
-#include "store/systems/claude/write/hostwrite.h"
+#include "store/systems/claude/write/host_write.h"
 
 /* A checkpoint as the client makes it (claude.md C2): one snapshot for a prompt with every tracked file in it, and a
  * new backup only of files that changed since the last one; if another file is added in the same turn, the whole

@@ -19,7 +19,7 @@ struct gathering {
     const struct sqlite_place *place;
     const struct scope *scope;
     struct sqlite_items *out;
-    struct buf told;
+    struct buf preread;
     struct arena arena; /* of one row */
 };
 
@@ -56,9 +56,10 @@ static enum err_code add_item(struct sqlite_items *list, const struct sqlite_ite
     if (!more)
         return ERR_NOMEM;
     list->item = more;
-    list->item[list->n++] = (struct sqlite_item){ .id = arena_copy(&list->arena, item->id),
-                                                  .told = arena_copy(&list->arena, item->told),
-                                                  .recent_ms = item->recent_ms };
+    list->item[list->n++] =
+        (struct sqlite_item){ .id = arena_copy(&list->arena, item->id),
+                              .preread = arena_copy(&list->arena, item->preread),
+                              .recent_ms = item->recent_ms };
     return list->arena.failed ? ERR_NOMEM : ERR_OK;
 }
 
@@ -71,12 +72,12 @@ static enum err_code gather_row(const struct sqlite_row *row, void *arg, struct 
 
     if (g->store->format->listed(row, g->place, g->scope, &g->arena, &x) &&
         sqlite_store_is_id(x.id)) {
-        g->told.n = 0;
-        jsonout_init(&j, &g->told);
+        g->preread.n = 0;
+        jsonout_init(&j, &g->preread);
         tell(&j, &x);
         const struct sqlite_item item = {
             .id = x.id,
-            .told = buf_slice(&g->told),
+            .preread = buf_slice(&g->preread),
             .recent_ms = x.modified_ms == TIME_NONE ? 1 : x.modified_ms,
         };
 
@@ -96,7 +97,7 @@ enum err_code sqlite_items_gather(struct sqlite_items *list, const struct sqlite
     const char *sql = s->format->sessions(db, &a);
     enum err_code rc = sql ? sqlite_db_each(db, sql, &id, 1, gather_row, &g, e) : err_nomem(e);
 
-    buf_fini(&g.told);
+    buf_fini(&g.preread);
     arena_fini(&g.arena);
     arena_fini(&a);
     return rc;
@@ -104,31 +105,31 @@ enum err_code sqlite_items_gather(struct sqlite_items *list, const struct sqlite
 
 /* ---- describing ---- */
 
-static int64_t number_in(struct slice told, const char *name, int64_t none)
+static int64_t number_in(struct slice preread, const char *name, int64_t none)
 {
     struct slice value;
     int64_t n;
 
-    return json_get(told, name, &value) && json_int(value, &n) ? n : none;
+    return json_get(preread, name, &value) && json_int(value, &n) ? n : none;
 }
 
-static void take(struct slice told, struct session_row *row, struct arena *a)
+static void take(struct slice preread, struct session_row *row, struct arena *a)
 {
-    int64_t modified = number_in(told, "modified", TIME_NONE);
+    int64_t modified = number_in(preread, "modified", TIME_NONE);
 
-    json_get_text(told, "title", a, &row->custom_title);
-    json_get_text(told, "cwd", a, &row->cwd);
-    json_get_text(told, "first", a, &row->first_prompt);
-    json_get_text(told, "last", a, &row->last_prompt);
-    json_get_text(told, "model", a, &row->model);
+    json_get_text(preread, "title", a, &row->custom_title);
+    json_get_text(preread, "cwd", a, &row->cwd);
+    json_get_text(preread, "first", a, &row->first_prompt);
+    json_get_text(preread, "last", a, &row->last_prompt);
+    json_get_text(preread, "model", a, &row->model);
     row->summary = row->custom_title.n   ? row->custom_title
                    : row->first_prompt.n ? row->first_prompt
                                          : row->ref.id;
-    row->created_ms = number_in(told, "created", TIME_NONE);
+    row->created_ms = number_in(preread, "created", TIME_NONE);
     if (modified != TIME_NONE)
         row->modified_ms = row->activity_ms = row->ref.recent_ms = modified;
-    row->flags |= (unsigned)number_in(told, "flags", 0);
-    row->hidden = (enum session_hidden)number_in(told, "hidden", HIDDEN_NOT);
+    row->flags |= (unsigned)number_in(preread, "flags", 0);
+    row->hidden = (enum session_hidden)number_in(preread, "hidden", HIDDEN_NOT);
     row->can = CAN_RESUME | (row->ref.store->ops->plan ? (unsigned)CAN_REWIND : 0u);
 }
 
@@ -137,16 +138,16 @@ enum err_code sqlite_store_describe(const struct store *st, const struct scope *
                                     struct err *e)
 {
     struct arena a = { 0 };
-    struct slice told;
-    enum err_code rc = sqlite_store_told(ref, &a, &told, e);
+    struct slice preread;
+    enum err_code rc = sqlite_store_preread(ref, &a, &preread, e);
 
     (void)st, (void)scope;
     if (!rc) {
         session_row_reset(row);
         row->ref = *ref;
-        row->ref.told = (struct slice){ NULL, 0 };
+        row->ref.preread = (struct slice){ NULL, 0 };
         row->modified_ms = row->activity_ms = ref->recent_ms;
-        take(told, row, &a);
+        take(preread, row, &a);
         if (a.failed || !session_row_keep(row))
             rc = err_nomem(e);
     }
@@ -268,7 +269,7 @@ enum err_code sqlite_store_messages(const struct store *st, const struct session
     struct transcript *t = NULL;
     enum err_code rc = ERR_OK;
 
-    if (q->agent.n && !q->agent_alone)
+    if (q->agent.n && !q->ref_is_agent)
         rc = sqlite_store_agent(st, ref, q->agent, &a, &agent, e);
     if (!rc)
         rc = load(&agent, false, q->cancel, &t, e);

@@ -139,7 +139,7 @@ static enum err_code fill_ref(const struct sqlite_store *s, const struct sqlite_
                                  .id = item->id,
                                  .path = slice_of(path),
                                  .folder = SLICE(""),
-                                 .told = item->told,
+                                 .preread = item->preread,
                                  .recent_ms = item->recent_ms };
     out->file.ino = name.hi ^ name.lo;
     out->file.mtime_ns = time_ns_of_ms(item->recent_ms);
@@ -281,8 +281,9 @@ static enum err_code find_in(struct gathering *g, struct arena *a, struct sessio
     struct sqlite_item item = g->items.item[0];
 
     item.id = arena_copy(a, item.id);
-    item.told = arena_copy(a, item.told);
-    return item.id.p && item.told.p ? fill_ref(g->store, g->place, &item, a, ref, e) : err_nomem(e);
+    item.preread = arena_copy(a, item.preread);
+    return item.id.p && item.preread.p ? fill_ref(g->store, g->place, &item, a, ref, e)
+                                       : err_nomem(e);
 }
 
 enum err_code sqlite_store_find(const struct store *st, const struct scope *scope, struct slice id,
@@ -331,8 +332,8 @@ enum err_code sqlite_store_at_path(const struct store *st, struct slice path, st
 
 /* ---- describing ---- */
 
-enum err_code sqlite_store_told(const struct session_ref *ref, struct arena *a, struct slice *out,
-                                struct err *e)
+enum err_code sqlite_store_preread(const struct session_ref *ref, struct arena *a,
+                                   struct slice *out, struct err *e)
 {
     const struct scope all = { .all = true };
     struct gathering g = { .store = sqlite_store_of(ref->store),
@@ -341,8 +342,8 @@ enum err_code sqlite_store_told(const struct session_ref *ref, struct arena *a, 
                            .id = ref->id };
     struct session_ref found;
 
-    if (ref->told.n) {
-        *out = ref->told;
+    if (ref->preread.n) {
+        *out = ref->preread;
         return ERR_OK;
     }
     if (!g.place)
@@ -351,6 +352,6 @@ enum err_code sqlite_store_told(const struct session_ref *ref, struct arena *a, 
 
     arena_fini(&g.items.arena);
     if (!rc)
-        *out = found.told;
+        *out = found.preread;
     return rc;
 }

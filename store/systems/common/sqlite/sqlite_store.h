@@ -124,8 +124,8 @@ struct sqlite_items {
     struct arena arena; /* owns everything */
     struct sqlite_item {
         struct slice id;
-        struct slice told; /* what describe needs, as JSON */
-        int64_t recent_ms; /* when it was last changed */
+        struct slice preread; /* what describe needs, as JSON */
+        int64_t recent_ms;    /* when it was last changed */
     } * item;
     size_t n;
 };
@@ -137,7 +137,7 @@ MUST_CHECK enum err_code sqlite_items_gather(struct sqlite_items *list,
                                              const struct scope *scope, struct slice id,
                                              struct err *e);
 /* What enumerate read about a session, or what is read now, in the arena. ERR_NOT_FOUND: it is gone. */
-MUST_CHECK enum err_code sqlite_store_told(const struct session_ref *ref, struct arena *a,
-                                           struct slice *out, struct err *e);
+MUST_CHECK enum err_code sqlite_store_preread(const struct session_ref *ref, struct arena *a,
+                                              struct slice *out, struct err *e);
 
 #endif

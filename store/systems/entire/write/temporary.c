@@ -165,7 +165,7 @@ enum err_code temporary_names(const struct view *v, const struct temporary_reque
         const char *why = "";
         enum pathrule rule = pathrule_check(path, &why);
 
-        if (rule == PATHRULE_BAD || rule == PATHRULE_GIT || !pathrule_under(path, root) ||
+        if (rule == PATHRULE_INVALID || rule == PATHRULE_GIT || !pathrule_under(path, root) ||
             path.n == root.n || disktree_apart(path.p + root.n + 1))
             return err_set(e, ERR_UNSAFE, req->file[i],
                            "write a checkpoint: not a file of the work tree");

@@ -99,7 +99,7 @@ TEST(a_saved_copy_is_named_by_hex_digits_only)
             struct goat_saved saved = saved_under(&a, hash);
             bool good = strchr(hex, c) != NULL;
 
-            assert_int_equal(saved.was, good ? GOAT_WAS_THERE : GOAT_WAS_UNSAID);
+            assert_int_equal(saved.was, good ? GOAT_WAS_THERE : GOAT_WAS_UNKNOWN);
             assert_int_equal(strlen(saved.hash), good ? GOAT_HASH_TEXT : 0);
             assert_int_equal(saved.why != NULL, !good);
         }

@@ -77,7 +77,7 @@ static struct transcript *tail_of(const struct store *st, const struct session_r
     struct transcript *t = NULL;
 
     assert_int_equal(st->ops->tail(st, ref, rows * ROW_BYTES, NULL, &t, NULL), ERR_OK);
-    assert_true(t->floats);
+    assert_true(t->relative_offsets);
     return t;
 }
 

@@ -41,7 +41,7 @@ static enum err_code tiny_open(const struct store_env *env, const char *path, st
     return rc;
 }
 
-static enum err_code read_said(struct slice row, struct arena *a, struct jsonl_said *out)
+static enum err_code read_said(struct slice row, struct arena *a, struct jsonl_row_facts *out)
 {
     struct slice by, at;
 
@@ -80,7 +80,7 @@ static struct slice row_id(struct slice row, struct arena *a)
 static const struct jsonl_format format = { .keys = &keys,
                                             .judge = judge,
                                             .read = read_said,
-                                            .prompt_mark = "\"user",
+                                            .prompt_needle = "\"user",
                                             .id = row_id,
                                             .is_id = host_id_is_plain,
                                             .id_name = "a session id" };
@@ -100,7 +100,7 @@ static enum err_code tiny_blocks(const struct store *st, struct slice row, struc
 static enum err_code put_row(struct slice row, void *arg, bool *stop, struct err *e)
 {
     (void)stop;
-    return json_valid(row) ? jsonl_page_put(arg, row, e) : ERR_OK;
+    return json_valid(row) ? jsonl_page_add(arg, row, e) : ERR_OK;
 }
 
 static enum err_code tiny_messages(const struct store *st, const struct session_ref *ref,

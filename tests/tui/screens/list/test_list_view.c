@@ -45,12 +45,12 @@ TEST(an_editor_is_not_given_a_database)
 
     shop_begin(&x);
     screen_ready(&x.s, x.fake, SHOP, 24, 80);
-    x.s.ops.unsized = true;
+    x.s.ops.size_unknown = true;
     screen_press(&x.s, "<C-x>o");
     assert_true(screen_has(&x.s, "open in editor: the conversation is not in a text file on this "
                                  "machine"));
     assert_string_equal(x.s.log, "");
-    x.s.ops.unsized = false;
+    x.s.ops.size_unknown = false;
     screen_press(&x.s, "<C-x>o");
     assert_non_null(strstr(x.s.log, "edit "));
     screen_close(&x.s);

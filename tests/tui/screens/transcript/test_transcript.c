@@ -72,9 +72,9 @@ TEST(a_vanished_transcript_is_reported)
     drive_init(&d, SLICE(USER("Old") SAID("Gone.")));
     drive_open(&d, REQUESTER_VIEWER, 9, 70);
     assert_false(screen_holds(&d, "the file is gone"));
-    transcript_view_gone(d.view, true);
+    transcript_view_set_gone(d.view, true);
     assert_true(screen_holds(&d, "the file is gone; this is what was read before"));
-    transcript_view_gone(d.view, false);
+    transcript_view_set_gone(d.view, false);
     assert_false(screen_holds(&d, "the file is gone"));
     drive_fini(&d);
 }
@@ -498,7 +498,7 @@ TEST(tokens_are_one_short_line)
     assert_string_equal(text, "12.3k in, 2.0M cached");
     sum.has_cost = true;
     sum.cost = 0.5;
-    sum.without_a_price = 1;
+    sum.unpriced = 1;
     layout_usage(&sum, text);
     assert_string_equal(text, "12.3k in, 2.0M cached, $0.5000+");
     for (size_t i = 0; i < USAGE_KINDS; i++)

@@ -1,5 +1,5 @@
-#ifndef STORE_SYSTEMS_CLAUDE_WRITE_GIVEN_H
-#define STORE_SYSTEMS_CLAUDE_WRITE_GIVEN_H
+#ifndef STORE_SYSTEMS_CLAUDE_WRITE_INCOMING_ROW_H
+#define STORE_SYSTEMS_CLAUDE_WRITE_INCOMING_ROW_H
 
 #include "lite/base/buf.h"
 #include "lite/json/jsonout.h"
@@ -10,7 +10,7 @@
 struct log_states;
 
 /* A row as the host passed it. */
-struct given {
+struct incoming_row {
     struct slice row;
     struct slice agent; /* the sub-agent whose file it goes to; empty: the session's own */
     struct slice id;    /* empty: it needs no id */
@@ -27,23 +27,24 @@ struct appending {
     struct log_states *logs; /* NULL: nothing is remembered */
     bool later;
     struct arena *a;
-    struct given *given;
+    struct incoming_row *given;
     size_t n, present, left_out;
 };
 
 /* Reads one row. Progress rows are counted and left out. ERR_USAGE: it is not a row of this system. */
-MUST_CHECK enum err_code given_read(struct appending *w, struct slice row, struct given *g,
-                                    struct err *e);
+MUST_CHECK enum err_code incoming_row_read(struct appending *w, struct slice row,
+                                           struct incoming_row *g, struct err *e);
 /* A text of the row, decoded, in the arena. An empty text counts as absent. Returns false if out of memory. */
-bool given_text(struct slice row, const char *key, struct arena *a, struct slice *out);
+bool incoming_row_text(struct slice row, const char *key, struct arena *a, struct slice *out);
 /* A text as a JSON value. */
-struct slice given_quote(struct slice text, struct arena *a);
-/* Writes the row with the members that it lacks, at most GIVEN_MEMBERS, without a newline. Its uuid is replaced if it
+struct slice incoming_row_quote(struct slice text, struct arena *a);
+/* Writes the row with the members that it lacks, at most INCOMING_ROW_MEMBERS, without a newline. Its uuid is replaced if it
  * is invalid, and its parent if that was left out. */
-enum { GIVEN_MEMBERS = 8 };
-MUST_CHECK enum err_code given_complete(const struct given *g, const struct json_edit member[],
-                                        size_t n, struct buf *out);
+enum { INCOMING_ROW_MEMBERS = 8 };
+MUST_CHECK enum err_code incoming_row_complete(const struct incoming_row *g,
+                                               const struct json_edit member[], size_t n,
+                                               struct buf *out);
 /* Sets ERR_UNSUPPORTED. */
-MUST_CHECK enum err_code given_one_stream(struct err *e);
+MUST_CHECK enum err_code incoming_row_refuse_stream(struct err *e);
 
 #endif

@@ -1,4 +1,4 @@
-#include "store/systems/claude/write/hostwrite.h"
+#include "store/systems/claude/write/host_write.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -125,7 +125,7 @@ static enum err_code make_folder(const struct claude *c, struct slice cwd, struc
     struct slice name = { 0 };
 
     if (project)
-        name = claude_folder_now(c, slice_of(project), a);
+        name = claude_present_folder(c, slice_of(project), a);
     free(real);
     *folder = name.p ? arena_format(a, "%s/%s", c->projects, name.p) : NULL;
     if (!*folder)
@@ -150,8 +150,8 @@ static enum err_code first_row(struct slice id, struct slice cwd, struct slice t
     return j.rc;
 }
 
-enum err_code claude_created_with(const char *path, const char *key, struct arena *a,
-                                  struct slice *text, struct err *e)
+enum err_code claude_creation_text(const char *path, const char *key, struct arena *a,
+                                   struct slice *text, struct err *e)
 {
     struct buf row = { 0 };
     struct slice value = { NULL, 0 };

@@ -1,5 +1,5 @@
-#ifndef STORE_PLUGINS_REDIS_RD_H
-#define STORE_PLUGINS_REDIS_RD_H
+#ifndef STORE_PLUGINS_REDIS_REDIS_H
+#define STORE_PLUGINS_REDIS_REDIS_H
 
 #include <hiredis/hiredis.h>
 #include <openssl/ssl.h>
@@ -24,7 +24,7 @@
  * The position of a row is its place in the list, from 1. Rows that are not JSON are skipped, as the references skip
  * them. */
 
-struct rd {
+struct redis {
     struct arena arena; /* of the texts */
     const char *host, *socket, *user, *password, *password_file;
     const char *prefix; /* "" or with the colon */
@@ -36,7 +36,7 @@ struct rd {
     struct server_pool pool;
 };
 
-struct rd_conn {
+struct redis_conn {
     redisContext *c;
     SSL *ssl;       /* NULL without TLS */
     struct buf out; /* commands */
@@ -48,34 +48,36 @@ struct rd_conn {
 /* ---- connection.c ---- */
 
 /* A connection for this thread: one that is idle, or a new one. */
-int rd_acquire(struct rd *rd, struct reprise_plugin_call *call, struct rd_conn **out);
+int redis_acquire(struct redis *rd, struct reprise_plugin_call *call, struct redis_conn **out);
 /* Ends the use of a connection. It is closed if answers are still to come. */
-void rd_release(struct rd *rd, struct rd_conn *c);
-void rd_disconnect(struct rd_conn *c);
+void redis_release(struct redis *rd, struct redis_conn *c);
+void redis_disconnect(struct redis_conn *c);
 
 /* Queues a command for sending (in the formats of hiredis). Returns NO_MEMORY or OK. */
-int rd_send(struct rd_conn *c, const char *format, ...);
+int redis_send(struct redis_conn *c, const char *format, ...);
 /* The same with texts, which may contain any bytes. */
-int rd_send_texts(struct rd_conn *c, int n, const char *text[], const size_t size[]);
+int redis_send_texts(struct redis_conn *c, int n, const char *text[], const size_t size[]);
 
 /* Reads the answer to the oldest unanswered command; free it with freeReplyObject(). An error is an answer too. */
-int rd_answer(struct rd_conn *c, struct reprise_plugin_call *call, redisReply **out);
+int redis_read_reply(struct redis_conn *c, struct reprise_plugin_call *call, redisReply **out);
 /* The same, but an error or an answer of another type is a failure. */
-int rd_expect(struct rd_conn *c, struct reprise_plugin_call *call, int type, redisReply **out);
+int redis_expect(struct redis_conn *c, struct reprise_plugin_call *call, int type,
+                 redisReply **out);
 /* Fails with the code for an error of the server. */
-int rd_fail_answer(struct reprise_plugin_call *call, const redisReply *r);
+int redis_fail_reply(struct reprise_plugin_call *call, const redisReply *r);
 
 /* ---- tls.c ---- */
 
-/* Reads the certificates that TLS needs; rd_tls_close() is called even after a failure. */
-int rd_tls_open(struct rd *rd, struct reprise_plugin_call *call);
-void rd_tls_close(struct rd *rd);
+/* Reads the certificates that TLS needs; redis_tls_close() is called even after a failure. */
+int redis_tls_open(struct redis *rd, struct reprise_plugin_call *call);
+void redis_tls_close(struct redis *rd);
 /* Begins TLS on a connection. The server needs a valid certificate for its name. */
-int rd_tls_connect(const struct rd *rd, struct rd_conn *c, struct reprise_plugin_call *call);
-/* These return what send() and recv() would, and do not wait. errno is EAGAIN, or rd_tls_fail() has the reason. */
-ssize_t rd_tls_send(SSL *ssl, const void *p, size_t n);
-ssize_t rd_tls_receive(SSL *ssl, void *p, size_t n);
-int rd_tls_fail(const SSL *ssl, struct reprise_plugin_call *call);
+int redis_tls_connect(const struct redis *rd, struct redis_conn *c,
+                      struct reprise_plugin_call *call);
+/* These return what send() and recv() would, and do not wait. errno is EAGAIN, or redis_tls_fail() has the reason. */
+ssize_t redis_tls_send(SSL *ssl, const void *p, size_t n);
+ssize_t redis_tls_receive(SSL *ssl, void *p, size_t n);
+int redis_tls_fail(const SSL *ssl, struct reprise_plugin_call *call);
 
 /* ---- open.c ---- */
 
@@ -83,28 +85,29 @@ int rd_tls_fail(const SSL *ssl, struct reprise_plugin_call *call);
 #define RD_SUBKEYS "__subkeys"
 
 /* The key of a transcript or, with a tail, the key of that name below the session. NULL: out of memory. */
-const char *rd_key(const struct rd *rd, const struct reprise_plugin_key *key, const char *tail,
-                   struct arena *a);
-const char *rd_index(const struct rd *rd, const char *project, struct arena *a);
+const char *redis_key(const struct redis *rd, const struct reprise_plugin_key *key,
+                      const char *tail, struct arena *a);
+const char *redis_index(const struct redis *rd, const char *project, struct arena *a);
 
-int rd_open(const char *path, const struct reprise_plugin_option *option, size_t options,
-            struct reprise_plugin_call *call, void **store);
-void rd_close(void *store);
+int redis_open(const char *path, const struct reprise_plugin_option *option, size_t options,
+               struct reprise_plugin_call *call, void **store);
+void redis_close(void *store);
 
 /* ---- list.c ---- */
 
-int rd_list(void *store, const struct reprise_plugin_query *query, reprise_plugin_session_fn *fn,
-            void *arg, struct reprise_plugin_call *call);
+int redis_list(void *store, const struct reprise_plugin_query *query, reprise_plugin_session_fn *fn,
+               void *arg, struct reprise_plugin_call *call);
 
 /* ---- rows.c ---- */
 
-bool rd_is_row(const redisReply *r);
+bool redis_is_row(const redisReply *r);
 
 /* ---- append.c ---- */
 
-int rd_append(void *store, const struct reprise_plugin_key *key, int64_t after,
-              const struct reprise_plugin_text *row, size_t rows, int64_t *last,
-              struct reprise_plugin_call *call);
-int rd_remove(void *store, const struct reprise_plugin_key *key, struct reprise_plugin_call *call);
+int redis_append(void *store, const struct reprise_plugin_key *key, int64_t after,
+                 const struct reprise_plugin_text *row, size_t rows, int64_t *last,
+                 struct reprise_plugin_call *call);
+int redis_remove(void *store, const struct reprise_plugin_key *key,
+                 struct reprise_plugin_call *call);
 
 #endif

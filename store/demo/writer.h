@@ -1,5 +1,5 @@
-#ifndef STORE_DEMO_PLAY_H
-#define STORE_DEMO_PLAY_H
+#ifndef STORE_DEMO_WRITER_H
+#define STORE_DEMO_WRITER_H
 
 #include "store/demo/demo_internal.h"
 
@@ -25,7 +25,7 @@ struct backup {
     int64_t at_ms;
 };
 
-struct play {
+struct demo_writer {
     const struct demo_session *session;
     struct world *world;
     const char *cwd;         /* the project, absolute */
@@ -48,29 +48,31 @@ struct play {
 };
 
 /* Keeps the first failure. */
-void play_note(struct play *p, enum err_code rc);
+void demo_writer_note(struct demo_writer *p, enum err_code rc);
 
 /* Derives all further ids from this text. */
-void play_seed_ids(struct play *p, const char *text);
-void play_generate_uuid(struct play *p, char out[UUID]);
-void play_generate_id(struct play *p, const char *front, char out[32]);
+void demo_writer_seed_ids(struct demo_writer *p, const char *text);
+void demo_writer_generate_uuid(struct demo_writer *p, char out[UUID]);
+void demo_writer_generate_id(struct demo_writer *p, const char *front, char out[32]);
 /* Begins another answer of the model, to which the next rows of the assistant belong. */
-void play_begin_answer(struct play *p);
+void demo_writer_begin_answer(struct demo_writer *p);
 
 /* Adds a row to the end of the chain, from a template (demo_json). */
-void play_add_row(struct play *p, const char *form, ...);
+void demo_writer_add_row(struct demo_writer *p, const char *form, ...);
 /* Rows that the user sends; the template continues with the content. */
 #define USER_ROW "'promptId':$s,'type':'user','message':{'role':'user','content':"
 
-void play_add_prompt(struct play *p, const char *text);
+void demo_writer_add_prompt(struct demo_writer *p, const char *text);
 /* An answer of the model; content: an array of blocks. */
-void play_add_assistant(struct play *p, const struct buf *content, const char *stop_reason);
+void demo_writer_add_assistant(struct demo_writer *p, const struct buf *content,
+                               const char *stop_reason);
 /* An answer of one block, text or thinking. */
-void play_say(struct play *p, const char *text, bool thinking, const char *stop_reason);
-void play_end_turn(struct play *p);
+void demo_writer_say(struct demo_writer *p, const char *text, bool thinking,
+                     const char *stop_reason);
+void demo_writer_end_turn(struct demo_writer *p);
 /* A compaction: its boundary and the summary. */
-void play_compact(struct play *p, const char *summary);
+void demo_writer_compact(struct demo_writer *p, const char *summary);
 /* The metadata that the client repeats at the end. */
-void play_add_metadata(struct play *p);
+void demo_writer_add_metadata(struct demo_writer *p);
 
 #endif

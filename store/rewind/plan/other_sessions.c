@@ -279,7 +279,7 @@ enum err_code rewind_concurrent_sessions(const struct session_ref *ref, struct r
     struct other_sessions r = { .mine = ref, .plan = plan };
     enum err_code rc = ERR_OK;
 
-    if (ops->names_others || !ops->checkpoints || !ops->enumerate || plan->n == 0 ||
+    if (ops->finds_other_sessions || !ops->checkpoints || !ops->enumerate || plan->n == 0 ||
         plan->point_ms == TIME_NONE)
         return ERR_OK;
     if (!sort_targets(&r))

@@ -1,5 +1,5 @@
-#ifndef STORE_SYSTEMS_CLAUDE_WRITE_HOSTWRITE_H
-#define STORE_SYSTEMS_CLAUDE_WRITE_HOSTWRITE_H
+#ifndef STORE_SYSTEMS_CLAUDE_WRITE_HOST_WRITE_H
+#define STORE_SYSTEMS_CLAUDE_WRITE_HOST_WRITE_H
 
 #include "lite/base/buf.h"
 #include "store/api/store.h"
@@ -29,7 +29,7 @@ MUST_CHECK enum err_code claude_write_rows(const struct store_env *env,
 /* Reads a text from the row with which claude_create began the session: "cwd", or the title, if it is not set yet.
  * Empty if absent. */
 #define CLAUDE_CREATED_TITLE "createdTitle"
-MUST_CHECK enum err_code claude_created_with(const char *path, const char *key, struct arena *a,
-                                             struct slice *text, struct err *e);
+MUST_CHECK enum err_code claude_creation_text(const char *path, const char *key, struct arena *a,
+                                              struct slice *text, struct err *e);
 
 #endif
