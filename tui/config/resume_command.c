@@ -86,21 +86,19 @@ enum err_code resume_make_fork(const struct config *c, const struct session_ref 
                 : store_unsupported_error(ref, CAN_FORK, "fork", e);
 }
 
-enum err_code resume_add(struct resume *r, char *const *words, size_t n, struct arena *a,
-                         struct err *e)
+static enum err_code add_word(struct resume *r, char *word, struct arena *a, struct err *e)
 {
     size_t own = 0;
 
     while (r->argv[own])
         own++;
-    char **argv = arena_alloc(a, (own + n + 1) * sizeof *argv);
+    char **argv = arena_alloc(a, (own + 2) * sizeof *argv);
 
     if (!argv)
         return err_nomem(e);
     memcpy(argv, r->argv, own * sizeof *argv);
-    for (size_t i = 0; i < n; i++)
-        argv[own + i] = words[i];
-    argv[own + n] = NULL;
+    argv[own] = word;
+    argv[own + 1] = NULL;
     r->argv = argv;
     return ERR_OK;
 }
@@ -119,27 +117,54 @@ static size_t find_flag(char *const *argv, struct slice flag)
     return 0;
 }
 
+/* A word for the agent, or a flag with its value: --flag VALUE, --flag=VALUE. */
+struct flag {
+    struct slice name, value;
+    size_t words; /* 0: not a flag with a value */
+};
+
+static struct flag read_flag(const struct slice *words, size_t n)
+{
+    struct slice name = words[0];
+    bool is_flag = name.n > 2 && memcmp(name.p, "--", 2) == 0;
+    const char *equals = is_flag ? memchr(name.p, '=', name.n) : NULL;
+    size_t front = equals ? (size_t)(equals - name.p) : 0;
+
+    if (equals)
+        return (struct flag){ { name.p, front }, { equals + 1, name.n - front - 1 }, 1 };
+    if (is_flag && n > 1 && words[1].n && words[1].p[0] != '-')
+        return (struct flag){ name, words[1], 2 };
+    return (struct flag){ name, { 0 }, 0 };
+}
+
+/* The word that replaces argv[at], which find_flag() found. */
+static char *new_value(const char *old, const struct flag *f, struct arena *a)
+{
+    bool joined = strncmp(old, f->name.p, f->name.n) == 0;
+
+    return joined ? arena_format(a, "%.*s=%.*s", SLICE_ARG(f->name), SLICE_ARG(f->value))
+                  : (char *)(uintptr_t)arena_copy(a, f->value).p;
+}
+
 enum err_code resume_set(struct resume *r, const struct slice *words, size_t n, struct arena *a,
                          struct err *e)
 {
     enum err_code rc = ERR_OK;
 
-    for (size_t i = 0; !rc && i < n; i++) {
-        bool pair = words[i].n > 2 && memcmp(words[i].p, "--", 2) == 0 && i + 1 < n &&
-                    words[i + 1].n && words[i + 1].p[0] != '-';
-        size_t at = pair ? find_flag(r->argv, words[i]) : 0;
-        bool joined = at && strncmp(r->argv[at], words[i].p, words[i].n) == 0;
+    while (!rc && n) {
+        struct flag f = read_flag(words, n);
+        size_t at = f.words ? find_flag(r->argv, f.name) : 0, used = at ? f.words : 1;
         char *word =
-            joined ? arena_format(a, "%.*s=%.*s", SLICE_ARG(words[i]), SLICE_ARG(words[i + 1]))
-                   : (char *)(uintptr_t)arena_copy(a, words[at ? i + 1 : i]).p;
+            at ? new_value(r->argv[at], &f, a) : (char *)(uintptr_t)arena_copy(a, words[0]).p;
 
         if (!word)
             return err_nomem(e);
         if (at)
             r->argv[at] = word;
         else
-            rc = resume_add(r, &word, 1, a, e);
-        i += at != 0;
+            rc = add_word(r, word, a, e);
+        words += used;
+        n -= used;
     }
     return rc;
 }

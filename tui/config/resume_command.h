@@ -31,10 +31,7 @@ bool resume_agent_forks(const struct config *c, const struct session_ref *ref);
 MUST_CHECK enum err_code resume_make_fork(const struct config *c, const struct session_ref *ref,
                                           const char *dir, struct arena *a, struct resume *out,
                                           struct err *e);
-/* Appends arguments. */
-MUST_CHECK enum err_code resume_add(struct resume *r, char *const *words, size_t n, struct arena *a,
-                                    struct err *e);
-/* Appends flags, each followed by its value. If the command already has the flag, only its value is
+/* Appends words. If the command already has a flag (--flag) and a value follows it here, only its value is
  * replaced, because not every agent accepts a flag twice. */
 MUST_CHECK enum err_code resume_set(struct resume *r, const struct slice *words, size_t n,
                                     struct arena *a, struct err *e);

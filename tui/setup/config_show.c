@@ -11,7 +11,7 @@
 #include "tui/commands/command.h"
 #include "tui/config/shell.h"
 
-enum { VALUE_COLUMN = 34 };
+enum { VALUE_COLUMN = 34, TEMPLATE_COLUMN = 20 };
 
 static void write_where(const struct config_entry *entry, struct out *o)
 {
@@ -92,8 +92,10 @@ static enum err_code make_template(struct buf *out)
             rc = buf_addf(out, "\n# [%s]\n", entry.section);
         section = entry.section;
         if (!rc)
-            rc = buf_addf(out, "# %s = %.*s%s%s\n", entry.name, (int)entry.value.n, entry.value.p,
-                          entry.words ? "          ; " : "", entry.words ? entry.words : "");
+            rc = buf_addf(out, "# %s = %-*.*s%s%s\n", entry.name,
+                          entry.words ? TEMPLATE_COLUMN - (int)strlen(entry.name) : 0,
+                          (int)entry.value.n, entry.value.p, entry.words ? "; one of " : "",
+                          entry.words ? entry.words : "");
     }
     config_fini(&defaults);
     return rc;

@@ -44,4 +44,7 @@ TEST(a_flag_that_is_there_gets_the_new_value)
     assert_set("claude --model --resume x", "--model haiku",
                "claude --model --resume x --model haiku");
     assert_set("claude --print x", "--print", "claude --print x --print");
+    assert_set("claude --model opus --resume x", "--model=haiku",
+               "claude --model haiku --resume x");
+    assert_set("claude --model=opus", "--model= --add-dir=/a", "claude --model= --add-dir=/a");
 }
