@@ -1,10 +1,12 @@
-"""Sessions that the vendor's SDK writes into a store are read by reprise, and the reverse, for each server.
-   usage: session_stores.py REPRISE PLUGINS CONFORMANCE FOLDER [PLACE_OF_ANOTHER_S3]
+"""Sessions that the vendor's SDK writes into a store are read by reprise, and the reverse, for each server and both schemas of PostgreSQL.
+   usage: session_stores.py REPRISE PLUGINS CONFORMANCE [FOLDER [PLACE_OF_ANOTHER_S3]]
 
-FOLDER is not part of this repository; without it this prints a line and ends well. It has
+FOLDER (default: SESSION_STORES of the environment) is not part of this repository; without it this prints a line and ends well. It has
 
 - what npm install @anthropic-ai/claude-agent-sdk tsx @aws-sdk/client-s3 ioredis pg s3rver puts there,
-- session-stores: the folder examples/session-stores of the SDK's repository for TypeScript.
+- session-stores: the folder examples/session-stores of the SDK's repository for TypeScript,
+- session_stores: the folder examples/session_stores of the SDK's repository for Python; without it that part is left out,
+- python/run: a Python that has the packages claude-agent-sdk and asyncpg.
 
 PLACE_OF_ANOTHER_S3: http://HOST:PORT with a bucket "team", whose keys are in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY."""
 import json
@@ -19,7 +21,7 @@ from support import postgresql_server, redis_server, s3_server  # noqa: E402
 from support.program import Program  # noqa: E402
 from support.team_store import ONE, Team, put  # noqa: E402
 
-SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'session_stores.mjs')
+HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def row(number, role, content, **more):
@@ -37,12 +39,14 @@ def make_session(folder):
 
 
 class Sdk:
-    def __init__(self, folder, env):
+    """For TypeScript, or for Python."""
+    def __init__(self, folder, env, python=False):
         self.folder, self.env = folder, env
+        self.program = [f'{folder}/python/run', f'{HERE}/session_store_call.py'] if python else ['node', '--import', 'tsx', f'{HERE}/session_stores.mjs']
 
     def call(self, kind, place, action):
-        run = subprocess.run(['node', '--import', 'tsx', SCRIPT, self.folder, kind, place, action, ONE, '/w'], env=self.env, cwd=self.folder,
-                             capture_output=True, check=False)
+        run = subprocess.run([*self.program, self.folder, kind, place, action, ONE, '/w'], env=self.env, cwd=self.folder, capture_output=True,
+                             check=False)
         if run.returncode:
             sys.exit(f'{kind} {action}: {run.stderr.decode()[-1500:]}')
         return json.loads(run.stdout) if run.stdout else None
@@ -101,10 +105,21 @@ def compare_all_s3(p, team, sdk, conformance, folder, top):
         compare_s3(p, team, sdk, conformance, sys.argv[5], AWS_REGION='us-east-1', **{k: v for k, v in os.environ.items() if k.startswith('AWS_')})
 
 
+def compare_all_postgres(p, team, sdk, folder, top):
+    server = postgresql_server.Server(top)
+    compare(p, team, sdk, 'postgres', server.top, server.url(), 'create = typescript')
+    if os.path.exists(f'{folder}/session_stores'):
+        compare(p, team, Sdk(folder, sdk.env, python=True), 'postgres', server.top, server.url(), 'table = claude_session_store', 'create = python')
+    else:
+        print('without the SDK for Python')
+    server.stop()
+
+
 def main():
-    reprise, plugins, conformance, folder = sys.argv[1:5]
+    reprise, plugins, conformance = sys.argv[1:4]
+    folder = sys.argv[4] if len(sys.argv) > 4 else os.environ.get('SESSION_STORES', '')
     if not os.path.exists(f'{folder}/session-stores') or not os.path.exists(f'{folder}/node_modules'):
-        print(f'skipped: no SDK and adapters at {folder}')
+        print(f'skipped: no SDK and adapters at {folder or "SESSION_STORES"}')
         return
     with tempfile.TemporaryDirectory() as top:
         os.chmod(top, 0o755)
@@ -119,9 +134,7 @@ def main():
                 compare(p, team, sdk, kind, server.socket, server.url('?prefix=team'))
                 server.kill()
             elif kind == 'postgres':
-                server = postgresql_server.Server(f'{top}/{kind}-server')
-                compare(p, team, sdk, kind, server.top, server.url(), 'create = typescript')
-                server.stop()
+                compare_all_postgres(p, team, sdk, folder, f'{top}/{kind}-server')
             else:
                 compare_all_s3(p, team, sdk, conformance, folder, f'{top}/{kind}-server')
             checks.append(p)
