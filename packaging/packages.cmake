@@ -40,7 +40,7 @@ set(CPACK_COMPONENT_LIBRARY_DESCRIPTION "sessions of AI coding agents, shared li
 
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libreprise-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
-set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "libreprise${PROJECT_VERSION_MAJOR} (= ${PROJECT_VERSION}), libcjson-dev, libssl-dev, uuid-dev, libpcre2-dev, libutf8proc-dev, libgit2-dev, zlib1g-dev")
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "libreprise${PROJECT_VERSION_MAJOR} (= ${PROJECT_VERSION}), libcjson-dev, libssl-dev, uuid-dev, libpcre2-dev, libutf8proc-dev, libgit2-dev, libmd4c-dev, zlib1g-dev")
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "sessions of AI coding agents, development files\n${about}\n.\n This package has the headers, the static library and the manual.")
 
 set(CPACK_DEBIAN_POSTGRESQL_PACKAGE_NAME reprise-postgresql)

@@ -62,7 +62,7 @@ show: api rewind
 export: api fs redact show
 blame: api fs git query rewind
 rewind: api fs git journal log
-library: api blame fs grep host journal maintenance query rewind
+library: api blame export fs grep host journal maintenance query rewind
 maintenance: api fs git journal log proc query rewind
 systems/common: api fs log rewind/plan
 api: fs git proc/process.h

@@ -94,9 +94,9 @@ enum reprise_open_flags {
 
 struct reprise_options {
     size_t size;
-    /* "claude", "goat", "exathena" or "entire"; "memory": sessions that exist as long as the store, with rows that have
-     * a "role" and a "text"; "noop": calls succeed, and nothing is kept; NULL: every system whose default store
-     * exists */
+    /* "claude", "codex" or another name that `reprise help agents` lists; "memory": sessions that exist as long as the
+     * store, with rows that have a "role" and a "text"; "noop": calls succeed, and nothing is kept; NULL: every system
+     * whose default store exists */
     const char *system;
     /* the absolute path of the store: a configuration directory, a directory of sessions, a repository; NULL: where
      * the system keeps its sessions by default */
@@ -571,6 +571,66 @@ REPRISE_API const struct reprise_usage_row *reprise_usage_at(const struct repris
 /* Frees the usage. NULL is fine. */
 REPRISE_API void reprise_usage_free(struct reprise_usage *usage);
 
+/* ==== reprise_export - writes a session as a document ==== */
+
+enum reprise_format {
+    REPRISE_FORMAT_MARKDOWN = 0,
+    REPRISE_FORMAT_HTML = 1, /* one page, which loads nothing */
+    REPRISE_FORMAT_TEXT = 2,
+    /* the rows of the transcript as they are; tools and thinking do not apply */
+    REPRISE_FORMAT_JSONL = 3
+};
+
+enum reprise_tools {
+    REPRISE_TOOLS_FOLDED = 0, /* a line each; in Markdown and HTML a reader can unfold it */
+    REPRISE_TOOLS_NONE = 1,   /* prompts and replies only */
+    REPRISE_TOOLS_FULL = 2
+};
+
+enum reprise_export_flags {
+    REPRISE_EXPORT_THINKING = 1 << 0,
+    REPRISE_EXPORT_AGENTS = 1 << 1, /* also the conversations of the sub-agents */
+    REPRISE_EXPORT_REDACT = 1 << 2, /* what looks like a secret is replaced */
+    REPRISE_EXPORT_REPLACE = 1 << 3 /* an existing file may be replaced */
+};
+
+struct reprise_export_request {
+    size_t size;
+    /* ids of messages, their unique beginnings, or their numbers in the document ("#12"): the last one of another branch,
+     * and the first and the last one to write; NULL: the conversation from beginning to end */
+    const char *branch, *from, *to;
+    int32_t format;    /* enum reprise_format */
+    int32_t tools;     /* enum reprise_tools */
+    uint32_t flags;    /* enum reprise_export_flags */
+    uint32_t reserved; /* zero */
+};
+
+struct reprise_export_result {
+    size_t size;            /* set by the caller, as in a request */
+    uint64_t bytes;         /* of the document */
+    uint64_t secrets;       /* that were replaced */
+    uint64_t unread_agents; /* sub-agents that could not be read, as the document says */
+};
+
+/* Receives a piece of a document, which is valid during the call. Any result but 0 ends the export. No exception and no
+ * longjmp may leave it, and it must not close the session. */
+typedef int reprise_piece_fn(const char *bytes, size_t length, void *arg);
+
+/* Writes the document through fn, in the calling thread, with memory for one message at a time. The texts of a session
+ * cannot become markup of the document, and nothing in it acts on a terminal, except in JSONL. A NULL request asks for
+ * all of the conversation as Markdown; the result may be NULL. REPRISE_NOT_FOUND: there is no such message.
+ * REPRISE_CANCELLED: fn ended the export. */
+REPRISE_API int reprise_export(const struct reprise_session *s,
+                               const struct reprise_export_request *request, reprise_piece_fn *fn,
+                               void *arg, struct reprise_export_result *result,
+                               struct reprise_error *error);
+/* Writes the document to a file, which appears when it is complete. REPRISE_STALE: the file exists, and replacing it
+ * was not asked for. REPRISE_UNSAFE: it is not a regular file, or is a part of the session. */
+REPRISE_API int reprise_export_file(const struct reprise_session *s,
+                                    const struct reprise_export_request *request, const char *file,
+                                    struct reprise_export_result *result,
+                                    struct reprise_error *error);
+
 /* ==== reprise_append - keeps sessions ==== */
 
 struct reprise_create_request {
@@ -858,8 +918,8 @@ enum reprise_rewind_mode {
 enum reprise_rewind_flags {
     REPRISE_REWIND_EDITED = 1 << 0,  /* also files that were edited by hand since */
     REPRISE_REWIND_OUTSIDE = 1 << 1, /* also files outside of the project */
-    REPRISE_REWIND_SENSITIVE =
-        1 << 2 /* also files that programs run or trust; ask a person first */
+    /* also files that programs run or trust; ask a person first */
+    REPRISE_REWIND_SENSITIVE = 1 << 2
 };
 
 struct reprise_rewind_options {
@@ -1120,6 +1180,47 @@ REPRISE_API int reprise_undo(const struct reprise *r, const char *id, struct rep
  * reprise_undo(). */
 REPRISE_API int reprise_redo(const struct reprise *r, struct reprise_change *change,
                              struct reprise_error *error);
+
+/* ==== reprise_doctor - finds damage, and repairs what can be repaired without loss ==== */
+
+enum reprise_finding_flags {
+    REPRISE_FINDING_FIXABLE = 1 << 0, /* REPRISE_DOCTOR_FIX repairs it */
+    REPRISE_FINDING_FIXED = 1 << 1    /* it was repaired */
+};
+
+/* Damage, or something else that a person may want to know. */
+struct reprise_finding {
+    size_t size;
+    /* "torn-tail", "broken-line", "duplicate-id", "hidden", ...; later versions add more */
+    const char *kind;
+    const char *session; /* its id; "": it concerns no session */
+    const char *path;    /* of the file or directory */
+    const char *why;     /* for a person */
+    int64_t line;        /* from 1; 0: it concerns no line */
+    int64_t offset;      /* of that line in the file */
+    uint32_t flags;      /* enum reprise_finding_flags */
+    uint32_t reserved;
+};
+
+/* Receives a finding, which is valid during the call. Any result but 0 ends the search. No exception and no longjmp may
+ * leave it, and it must not close the stores. */
+typedef int reprise_finding_fn(const struct reprise_finding *finding, void *arg);
+
+enum reprise_doctor_flags {
+    /* The last line of a transcript gets its missing newline unless the session is in use, settings that no list finds
+     * any more are appended again, and interrupted changes and rewinds are completed. Nothing is removed. The repairs of
+     * a session are a change that reprise_undo() undoes. Without this flag nothing is changed. */
+    REPRISE_DOCTOR_FIX = 1 << 0
+};
+
+/* Examines the sessions of all opened stores, newest first, and what this user's changes and rewinds left behind.
+ * REPRISE_CANCELLED: fn ended the search. */
+REPRISE_API int reprise_doctor(const struct reprise *r, uint32_t flags, reprise_finding_fn *fn,
+                               void *arg, struct reprise_error *error);
+/* Examines one session. REPRISE_FORMAT: it cannot be read at all. */
+REPRISE_API int reprise_session_doctor(const struct reprise_session *s, uint32_t flags,
+                                       reprise_finding_fn *fn, void *arg,
+                                       struct reprise_error *error);
 
 #ifdef __cplusplus
 }

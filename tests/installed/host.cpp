@@ -161,6 +161,28 @@ void bring_back(const reprise *r)
     need(std::strcmp(reprise_log_at(log.get(), 0)->kind, "delete") == 0, "the log begins with the newest");
 }
 
+/* A session as a page of HTML, and what is wrong with it: nothing. */
+void document(const reprise *r)
+{
+    auto s = get<reprise_session>([&](auto out, auto e) { return reprise_session_open(r, "pay-1", out, e); });
+    reprise_export_request request = {};
+    reprise_error e;
+    std::string page;
+    int findings = 0;
+
+    request.size = sizeof request;
+    request.format = REPRISE_FORMAT_HTML;
+    need(reprise_export(s.get(), &request, [](const char *p, size_t n, void *to) {
+        static_cast<std::string *>(to)->append(p, n);
+        return 0;
+    }, &page, nullptr, &e) == REPRISE_OK, e.message);
+    need(page.find("Payments") != std::string::npos, "the title is in the document");
+    need(reprise_session_doctor(s.get(), 0, [](const reprise_finding *, void *n) {
+        ++*static_cast<int *>(n);
+        return 0;
+    }, &findings, &e) == REPRISE_OK && findings == 0, "no damage");
+}
+
 /* No tool call of a session wrote it. */
 void blame(const reprise *r, const char *file)
 {
@@ -195,6 +217,7 @@ int main(int argc, char **argv)
         need(reprise_version_number() == REPRISE_VERSION_NUMBER, "the version");
         read(r.get());
         options_of_a_newer_version(r.get());
+        document(r.get());
         undo(r.get());
         bring_back(r.get());
         blame(r.get(), argv[3]);

@@ -1,0 +1,116 @@
+#include "store/export/export.h"
+
+#include "store/library/call.h"
+
+_Static_assert((int)REPRISE_FORMAT_MARKDOWN == (int)EXPORT_MD &&
+                   (int)REPRISE_FORMAT_HTML == (int)EXPORT_HTML &&
+                   (int)REPRISE_FORMAT_TEXT == (int)EXPORT_TXT &&
+                   (int)REPRISE_FORMAT_JSONL == (int)EXPORT_JSONL,
+               "the formats are those of the inside");
+_Static_assert((int)REPRISE_TOOLS_FOLDED == (int)EXPORT_TOOLS_FOLDED &&
+                   (int)REPRISE_TOOLS_NONE == (int)EXPORT_TOOLS_NONE &&
+                   (int)REPRISE_TOOLS_FULL == (int)EXPORT_TOOLS_FULL,
+               "tools are shown as on the inside");
+
+struct receiver {
+    reprise_piece_fn *fn; /* NULL: the document goes into a file */
+    void *arg;
+    const char *file;
+};
+
+static enum err_code hand_over(struct slice bytes, void *arg, struct err *e)
+{
+    const struct receiver *to = arg;
+
+    return to->fn(bytes.p, bytes.n, to->arg)
+               ? err_set(e, ERR_CANCELLED, "", "export: the caller ended it")
+               : ERR_OK;
+}
+
+static struct slice message_of(const char *name)
+{
+    return name ? slice_of(name) : (struct slice){ NULL, 0 };
+}
+
+static enum err_code read_request(const struct reprise_export_request *given,
+                                  struct export_request *out, bool *replace, struct err *e)
+{
+    const uint32_t known = REPRISE_EXPORT_THINKING | REPRISE_EXPORT_AGENTS | REPRISE_EXPORT_REDACT |
+                           REPRISE_EXPORT_REPLACE;
+    struct reprise_export_request q;
+    enum err_code rc = call_options(given, &q, sizeof q, e);
+
+    if (rc)
+        return rc;
+    if (q.flags & ~known || q.format < 0 || q.format > REPRISE_FORMAT_JSONL || q.tools < 0 ||
+        q.tools > REPRISE_TOOLS_FULL)
+        return err_set(e, ERR_USAGE, "", "export: unknown flag, format or choice of tools");
+    *replace = q.flags & REPRISE_EXPORT_REPLACE;
+    *out = (struct export_request){ .format = (enum export_format)q.format,
+                                    .tools = (enum export_tools)q.tools,
+                                    .thinking = q.flags & REPRISE_EXPORT_THINKING,
+                                    .subagents = q.flags & REPRISE_EXPORT_AGENTS,
+                                    .redact = q.flags & REPRISE_EXPORT_REDACT,
+                                    .branch = message_of(q.branch),
+                                    .from = message_of(q.from),
+                                    .to = message_of(q.to) };
+    return ERR_OK;
+}
+
+static enum err_code export_to(const struct reprise_session *s,
+                               const struct reprise_export_request *request, struct receiver *to,
+                               struct reprise_export_result *done, struct err *e)
+{
+    struct export_summary sum = { .bytes = 0 };
+    struct arena a = { 0 };
+    struct export_request req;
+    struct session_ref now;
+    bool replace;
+    enum err_code rc = read_request(request, &req, &replace, e);
+
+    if (!rc && !to->fn && !to->file)
+        rc = err_set(e, ERR_USAGE, "", "export: there is no file to write to");
+    if (!rc)
+        rc = session_now(s, &a, &now, e);
+    if (!rc)
+        rc = to->fn ? export_session(&now, &req, hand_over, to, &sum, e)
+                    : export_file(&now, &req, to->file, replace, &sum, e);
+    *done = (struct reprise_export_result){ .size = sizeof *done,
+                                            .bytes = sum.bytes,
+                                            .secrets = redact_counts_total(&sum.redacted),
+                                            .unread_agents = sum.unread };
+    export_summary_fini(&sum);
+    arena_fini(&a);
+    return rc;
+}
+
+static int export_in_call(const struct reprise_session *s,
+                          const struct reprise_export_request *request, struct receiver to,
+                          struct reprise_export_result *result, struct reprise_error *error)
+{
+    struct reprise_export_result done;
+    struct call c;
+
+    call_begin(&c);
+    enum err_code rc = call_check_result(result, &c.err);
+
+    if (!rc)
+        rc = export_to(s, request, &to, &done, &c.err);
+    if (!rc && result)
+        rc = call_result(&done, sizeof done, result, &c.err);
+    return call_end(&c, rc, error);
+}
+
+int reprise_export(const struct reprise_session *s, const struct reprise_export_request *request,
+                   reprise_piece_fn *fn, void *arg, struct reprise_export_result *result,
+                   struct reprise_error *error)
+{
+    return export_in_call(s, request, (struct receiver){ .fn = fn, .arg = arg }, result, error);
+}
+
+int reprise_export_file(const struct reprise_session *s,
+                        const struct reprise_export_request *request, const char *file,
+                        struct reprise_export_result *result, struct reprise_error *error)
+{
+    return export_in_call(s, request, (struct receiver){ .file = file }, result, error);
+}
