@@ -1,6 +1,6 @@
 /* The whole process `reprise list --json --all` against a bare loop over the same files: open, fstat,
  * 64 KiB of the head, 64 KiB of the tail, close. Every session must be listed, also with 64 descriptors.
- * And its first screen, `list --all --limit 50`, against a loop that only calls stat on the files.
+ * And its first screen, `list --all --limit 50`, and the completion of an id, against a loop that only calls stat on the files.
  *
  *   bench_list REPRISE CONFIG_DIR [ROUNDS]
  */
@@ -122,13 +122,17 @@ int main(int argc, char **argv)
     }
     const char *list[] = { argv[1], "list", "--json", "--all", NULL };
     const char *screen[] = { argv[1], "list", "--json", "--all", "--limit", "50", NULL };
+    const char *word[] = { argv[1], "complete", "--", "info", "", NULL };
     struct run all = { .argv = list, .config = argv[2] };
     struct run few = { .argv = list, .config = argv[2], .files = FEW_FILES };
     struct run first = { .argv = screen, .config = argv[2] };
+    struct run ids = { .argv = word, .config = argv[2] };
     struct race whole = { .run = &all, .bare = &ends }, page = { .run = &first, .bare = &looks };
+    struct race completion = { .run = &ids, .bare = &looks };
 
     for (int round = argc > 3 ? atoi(argv[3]) : 5; round > 0; round--) {
         race(&whole, argv[2]);
+        race(&completion, argv[2]);
         race(&page, argv[2]);
     }
     run_program(&few);
@@ -136,9 +140,12 @@ int main(int argc, char **argv)
     report("list --json --all", "bare loop, both ends", &whole);
     printf("  peak memory              %8.1f MB\n", (double)all.peak_kb / 1024);
     report("list --limit 50", "stat loop", &page);
+    report("completion of an id", "stat loop", &completion);
     bool screenful = first.values == (ends.sessions < SCREENFUL ? ends.sessions : SCREENFUL);
 
     if (!screenful)
         printf("  %zu sessions of the first screen were listed\n", first.values);
-    return all_listed(&all, &ends) && all_listed(&few, &ends) && screenful ? 0 : 1;
+    if (!ids.bytes)
+        printf("  no id was completed\n");
+    return all_listed(&all, &ends) && all_listed(&few, &ends) && screenful && ids.bytes ? 0 : 1;
 }

@@ -28,6 +28,7 @@ symbols=$(readelf -W --dyn-syms "$program")
 for symbol in __stack_chk_fail __memcpy_chk; do
     echo "$symbols" | grep -q "$symbol" || die "no $symbol: not hardened"
 done
+! echo "$symbols" | grep -Eq ' (socket|connect|getaddrinfo|sendto)(@|$)' || die "the program itself can use the network"
 strings -a "$program" | grep -F "$(dirname "$build")/" && die "the path of the build is in the program"
 
 # ---- the source tarball, built elsewhere ----
