@@ -17,7 +17,7 @@ for file in "$@"; do
     [ -f "$src/store/$file" ] || { echo "$file: no such file"; exit 1; }
 done
 units="attrs copy dirs pathrule beneath planid preview prune known_state rewind rewind_allowed rewind_calls rewind_cases rewind_edges
-    rewind_kernel rewind_syscalls rewind_held rewind_many move trash single_turn rewind_record rewind_resumed rewind_conversation free_space record_id"
+    rewind_kernel rewind_syscalls rewind_open_files rewind_scaling move trash single_turn rewind_record rewind_resumed rewind_conversation free_space record_id"
 
 cmake -S "$src" -B "$build" -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG=-O0 -DREPRISE_COVERAGE=ON >/dev/null
 targets=

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "bench.h"
-#include "ours.h"
+#include "in_process.h"
 #include "prose.h"
 #include "run.h"
 #include "store/api/store.h"
@@ -60,7 +60,7 @@ static void put_session(const char *dir, const char *name, size_t events)
 /* The loaded session is as long as real ones are. */
 static void put_long(const char *dir)
 {
-    struct dice d = dice_of(MESSAGES);
+    struct rng d = rng_of(MESSAGES);
     struct prose *prose = prose_new(&d);
     char path[4096];
 
@@ -138,7 +138,7 @@ static bool race_lists(const char *dir, struct store *st, struct run *run, int r
         bench_keep_best(&bare, bench_now() - wall, bench_cpu() - cpu);
         wall = bench_now();
         cpu = bench_cpu();
-        listed = ours_list(st);
+        listed = in_process_list(st);
         bench_keep_best(&ours, bench_now() - wall, bench_cpu() - cpu);
         run_program(run);
         bench_keep_best(&program, run->wall, run->cpu);
@@ -170,7 +170,7 @@ int main(int argc, char **argv)
     const char *list[] = { argv[1], "list", "--json", "--all", "--store", path, NULL };
     struct run run = { .argv = list, .config = argv[2] };
     bool listed = race_lists(argv[2], st, &run, rounds);
-    bool loaded = race_load(st, SLICE("long"), rounds) == MESSAGES;
+    bool loaded = in_process_load(st, SLICE("long"), rounds) == MESSAGES;
 
     store_close(st);
     return listed && loaded ? 0 : 1;

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "bench.h"
-#include "ours.h"
+#include "in_process.h"
 #include "prose.h"
 #include "store/api/store.h"
 #include "store/systems/goat/goat.h"
@@ -72,7 +72,7 @@ static void put_messages(const char *dir, size_t n)
 /* The loaded conversation is as long as real ones are. */
 static void put_conversation(const char *dir, size_t n)
 {
-    struct dice d = dice_of(n);
+    struct rng d = rng_of(n);
     struct prose *prose = prose_new(&d);
     char path[4400];
 
@@ -158,7 +158,7 @@ static int race_list(const struct place *p, int rounds)
         there = bare_list(p);
         bench_keep_best(&theirs, bench_now() - wall, bench_cpu() - cpu);
         wall = bench_now(), cpu = bench_cpu();
-        listed = ours_list(p->store);
+        listed = in_process_list(p->store);
         bench_keep_best(&ours, bench_now() - wall, bench_cpu() - cpu);
     }
     printf("goat: %zu sessions, best of the rounds\n", there);
@@ -190,7 +190,7 @@ int main(int argc, char **argv)
     char id[32];
 
     snprintf(id, sizeof id, "s-%06zu", p.n);
-    good &= race_load(p.store, slice_of(id), rounds) == messages;
+    good &= in_process_load(p.store, slice_of(id), rounds) == messages;
     store_close(p.store);
     return good ? 0 : 1;
 }

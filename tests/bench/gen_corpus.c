@@ -12,8 +12,8 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "dice.h"
 #include "prose.h"
+#include "rng.h"
 
 enum { PROJECTS = 20, UUID_TEXT = 37, TIME_TEXT = 32 };
 
@@ -24,7 +24,7 @@ static const double SMALLEST = 2e3, LARGEST = 2e7;
 
 struct session {
     const struct prose *prose;
-    struct dice dice;
+    struct rng rng;
     FILE *out;
     uint64_t size; /* wanted */
     uint64_t ms;   /* of the next row */
@@ -32,9 +32,9 @@ struct session {
     char id[UUID_TEXT], last[UUID_TEXT], cwd[64];
 };
 
-static void uuid(struct dice *d, char out[UUID_TEXT])
+static void uuid(struct rng *d, char out[UUID_TEXT])
 {
-    unsigned long long a = dice_next(d), b = dice_next(d);
+    unsigned long long a = rng_next(d), b = rng_next(d);
 
     snprintf(out, UUID_TEXT, "%08llx-%04llx-4%03llx-%04llx-%012llx", a >> 32, a >> 16 & 0xffff,
              a & 0xfff, 0x8000 | (b >> 48 & 0x3fff), b & 0xffffffffffff);
@@ -61,14 +61,14 @@ static void envelope(const struct session *s)
 
 static size_t text_size(struct session *s, double median, double sigma, size_t most)
 {
-    double n = dice_size(&s->dice, median, sigma);
+    double n = rng_size(&s->rng, median, sigma);
 
     return n < 8 ? 8 : n > (double)most ? most : (size_t)n;
 }
 
 static void text(struct session *s, double median, double sigma, size_t most)
 {
-    prose_write(s->prose, &s->dice, text_size(s, median, sigma, most), s->out);
+    prose_write(s->prose, &s->rng, text_size(s, median, sigma, most), s->out);
 }
 
 static void user_prompt(struct session *s)
@@ -94,13 +94,13 @@ static void assistant(struct session *s, bool tool)
         s->out,
         "\"type\":\"assistant\",\"message\":{\"model\":\"claude-opus-4-5\",\"id\":\"msg_%016llx\","
         "\"type\":\"message\",\"role\":\"assistant\",\"content\":[",
-        (unsigned long long)dice_next(&s->dice));
+        (unsigned long long)rng_next(&s->rng));
     if (tool)
         fprintf(s->out,
                 "{\"type\":\"tool_use\",\"id\":\"toolu_%012llx\",\"name\":\"Edit\",\"input\":{"
                 "\"file_path\":\"%s/src/%s.c\",\"content\":\"",
-                (unsigned long long)dice_next(&s->dice) & 0xffffffffffff, s->cwd,
-                prose_word(&s->dice));
+                (unsigned long long)rng_next(&s->rng) & 0xffffffffffff, s->cwd,
+                prose_word(&s->rng));
     else
         fputs("{\"type\":\"text\",\"text\":\"", s->out);
     text(s, tool ? 900 : 600, 0.9, 20000);
@@ -118,17 +118,17 @@ static void snapshot(struct session *s, const char *when)
             "\"%s\","
             "\"trackedFileBackups\":{\"src/%s.c\":{\"backupFileName\":\"%016llx@v1\",\"version\":1,"
             "\"backupTime\":\"%s\"}},\"timestamp\":\"%s\"},\"isSnapshotUpdate\":false}\n",
-            s->last, s->last, prose_word(&s->dice), (unsigned long long)dice_next(&s->dice), when,
+            s->last, s->last, prose_word(&s->rng), (unsigned long long)rng_next(&s->rng), when,
             when);
 }
 
 static void row(struct session *s, bool first)
 {
-    unsigned kind = first ? 10 : dice_roll(&s->dice, 100);
+    unsigned kind = first ? 10 : rng_roll(&s->rng, 100);
     char when[TIME_TEXT];
 
     time_text(s->ms, when);
-    s->ms += 500 + dice_roll(&s->dice, 60000);
+    s->ms += 500 + rng_roll(&s->rng, 60000);
     if (kind < 6) {
         snapshot(s, when);
         return;
@@ -145,7 +145,7 @@ static void row(struct session *s, bool first)
         assistant(s, kind >= 40);
     else
         tool_result(s);
-    uuid(&s->dice, s->last);
+    uuid(&s->rng, s->last);
     fprintf(s->out, ",\"uuid\":\"%s\",\"timestamp\":\"%s\"", s->last, when);
     if (!s->old) {
         fputc(',', s->out);
@@ -156,9 +156,9 @@ static void row(struct session *s, bool first)
 
 static void metadata(struct session *s)
 {
-    struct dice *d = &s->dice;
+    struct rng *d = &s->rng;
 
-    if (dice_roll(d, 3) == 0)
+    if (rng_roll(d, 3) == 0)
         fprintf(s->out,
                 "{\"type\":\"custom-title\",\"customTitle\":\"%s %s\",\"sessionId\":\"%s\"}\n",
                 prose_word(d), prose_word(d), s->id);
@@ -194,12 +194,12 @@ static uint64_t write_session(struct session *s, const char *path)
 
 static struct session session_of(const struct prose *prose, uint64_t seed)
 {
-    struct session s = { .prose = prose, .dice = dice_of(seed) };
+    struct session s = { .prose = prose, .rng = rng_of(seed) };
 
-    uuid(&s.dice, s.id);
-    snprintf(s.cwd, sizeof s.cwd, "/home/dev/project-%02u", dice_roll(&s.dice, PROJECTS));
-    s.ms = FIRST_MS + dice_next(&s.dice) % SPREAD_MS;
-    s.old = dice_roll(&s.dice, 2);
+    uuid(&s.rng, s.id);
+    snprintf(s.cwd, sizeof s.cwd, "/home/dev/project-%02u", rng_roll(&s.rng, PROJECTS));
+    s.ms = FIRST_MS + rng_next(&s.rng) % SPREAD_MS;
+    s.old = rng_roll(&s.rng, 2);
     return s;
 }
 
@@ -224,7 +224,7 @@ static uint64_t write_corpus(const struct prose *prose, const char *dir, unsigne
     }
     for (unsigned i = 0; i < sessions; i++) {
         struct session s = session_of(prose, seed * 1000003 + i);
-        double size = dice_size(&s.dice, median, SIGMA);
+        double size = rng_size(&s.rng, median, SIGMA);
 
         s.size = (uint64_t)(size < SMALLEST ? SMALLEST : size > LARGEST ? LARGEST : size);
         snprintf(path, sizeof path, "%s/projects/-home-dev-%s/%s.jsonl", dir,
@@ -250,8 +250,8 @@ int main(int argc, char **argv)
         return 2;
     }
     uint64_t seed = strtoull(argument(argc, argv, 4, "1"), NULL, 10), bytes;
-    struct dice dice = dice_of(seed);
-    struct prose *prose = prose_new(&dice);
+    struct rng rng = rng_of(seed);
+    struct prose *prose = prose_new(&rng);
 
     if (!prose)
         fail("prose");

@@ -5,7 +5,7 @@
 
 enum { POOL = 1 << 20, PIECE = 64 };
 
-const char *prose_word(struct dice *d)
+const char *prose_word(struct rng *d)
 {
     static const char *const words[] = {
         "the",     "file",    "error",    "function", "return",  "value",   "session", "build",
@@ -18,16 +18,16 @@ const char *prose_word(struct dice *d)
         "release", "license", "pipeline", "coverage", "format",  "latency", "profile", "transcript",
     };
 
-    return words[dice_roll(d, sizeof words / sizeof *words)];
+    return words[rng_roll(d, sizeof words / sizeof *words)];
 }
 
 /* Writes one piece, never more than PIECE bytes. */
-static size_t piece(struct dice *d, char *out)
+static size_t piece(struct rng *d, char *out)
 {
     static const char *const odd[] = { "\xc3\xa9t\xc3\xa9 ", "\xe6\x97\xa5\xe6\x9c\xac ",
                                        "\xe2\x9c\x93 ",      "\xf0\x9f\x9a\x80 ",
                                        "\\u001b[31m",        "\\\\path\\\\ " };
-    unsigned kind = dice_roll(d, 100);
+    unsigned kind = rng_roll(d, 100);
     int n;
 
     if (kind < 78)
@@ -35,19 +35,19 @@ static size_t piece(struct dice *d, char *out)
     else if (kind < 88)
         n = snprintf(out, PIECE, "\\n    ");
     else if (kind < 92)
-        n = snprintf(out, PIECE, "\\\"%s\\\": %u, ", prose_word(d), dice_roll(d, 9999));
+        n = snprintf(out, PIECE, "\\\"%s\\\": %u, ", prose_word(d), rng_roll(d, 9999));
     else if (kind < 94)
-        n = snprintf(out, PIECE, "src/%s.c:%u: ", prose_word(d), dice_roll(d, 999));
+        n = snprintf(out, PIECE, "src/%s.c:%u: ", prose_word(d), rng_roll(d, 999));
     else if (kind < 96)
         n = snprintf(out, PIECE, "\\tif (x) { ");
     else if (kind < 98)
-        n = snprintf(out, PIECE, "%016llx ", (unsigned long long)dice_next(d));
+        n = snprintf(out, PIECE, "%016llx ", (unsigned long long)rng_next(d));
     else
-        n = snprintf(out, PIECE, "%s", odd[dice_roll(d, sizeof odd / sizeof *odd)]);
+        n = snprintf(out, PIECE, "%s", odd[rng_roll(d, sizeof odd / sizeof *odd)]);
     return (size_t)n;
 }
 
-struct prose *prose_new(struct dice *d)
+struct prose *prose_new(struct rng *d)
 {
     struct prose *p = calloc(1, sizeof *p);
 
@@ -92,10 +92,10 @@ static size_t cut_behind(const struct prose *p, size_t place)
     return p->cut[low];
 }
 
-void prose_write(const struct prose *p, struct dice *d, size_t n, FILE *out)
+void prose_write(const struct prose *p, struct rng *d, size_t n, FILE *out)
 {
     while (n > 0) {
-        size_t from = p->cut[dice_roll(d, (unsigned)p->cuts - 1)];
+        size_t from = p->cut[rng_roll(d, (unsigned)p->cuts - 1)];
         size_t to = cut_behind(p, from + n < p->n ? from + n : p->n);
 
         fwrite(p->text + from, 1, to - from, out);
@@ -108,7 +108,7 @@ const char *prose_role(size_t i)
     return i % 8 == 0 ? "user" : i % 2 ? "assistant" : "tool";
 }
 
-void prose_speech(const struct prose *p, struct dice *d, const char *role, FILE *out)
+void prose_speech(const struct prose *p, struct rng *d, const char *role, FILE *out)
 {
     static const struct {
         const char *role;
@@ -119,7 +119,7 @@ void prose_speech(const struct prose *p, struct dice *d, const char *role, FILE 
     for (size_t i = 0; i < sizeof speech / sizeof *speech; i++) {
         if (strcmp(speech[i].role, role) != 0)
             continue;
-        double n = dice_size(d, speech[i].median, speech[i].sigma);
+        double n = rng_size(d, speech[i].median, speech[i].sigma);
 
         prose_write(p, d, n < LEAST ? LEAST : n > MOST ? MOST : (size_t)n, out);
     }

@@ -16,7 +16,7 @@ from entire.hosting import enabling, facts, origins, tasks
 from entire.reading import damaged, listing, shadows
 from entire.rewinding import adversity, interrupted, moving, rewinds, turns
 from entire.transcripts import dated, forks, transcripts
-from entire.world import Checks
+from entire.fixture import Checks
 from entire.writing import autocommits, broken_commits, phases, styles, writing
 
 UNIT = {

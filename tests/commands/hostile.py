@@ -12,7 +12,7 @@ import os
 import sys
 import tempfile
 
-from support.evil import PATTERNS, SID, transcript
+from support.terminal_attacks import PATTERNS, SID, transcript
 from support.program import Program
 
 

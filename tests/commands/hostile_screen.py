@@ -16,7 +16,7 @@ import termios
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-from support.evil import PATTERNS, SID, transcript
+from support.terminal_attacks import PATTERNS, SID, transcript
 from support.program import Program
 
 PATIENCE = 60

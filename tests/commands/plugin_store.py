@@ -1,5 +1,5 @@
 """The example plug-in through the whole program: listed, read, retrieved, resumed, changed, and refused.
-   usage: plugin_store.py REPRISE EXAMPLE_STORE KEPT_STORE FIXTURES"""
+   usage: plugin_store.py REPRISE EXAMPLE_STORE COMPLETE_STORE FIXTURES"""
 import json
 import os
 import shutil
@@ -149,7 +149,7 @@ def goes_on(p, home):
     ids = [f'3333333{n}-1111-4111-8111-111111111111' for n in range(3)]
     for i in ids:
         put(f'{home}/kept/tenant/{i}.jsonl', fixture(FIXTURES, 'rewound.jsonl', i))
-    p.env['KEPT_STAYS'] = ids[0]
+    p.env['COMPLETE_STORE_UNDELETABLE'] = ids[0]
     run = p.run('delete', '--permanently', *(f'kept:{i}' for i in ids))
     p.same('which are left', sorted(os.listdir(f'{home}/kept/tenant')), sorted([f'{TWO}.jsonl', f'{ids[0]}.jsonl']))
     p.need(run.returncode == 1 and run.stdout == b'deleted for good: 2 sessions\n' and b'another program holds it' in run.stderr and
@@ -158,7 +158,7 @@ def goes_on(p, home):
     p.need(run.returncode == 1 and [r['sessionId'] for r in json.loads(run.stdout)] == [TWO], f'named: {run}')
     run = p.run('delete', '--permanently', f'kept:{ids[0]}')
     p.need(run.returncode == 1 and run.stdout == b'' and run.stderr.count(b'\n') == 1, f'one alone: {run}')
-    del p.env['KEPT_STAYS']
+    del p.env['COMPLETE_STORE_UNDELETABLE']
 
 
 def goes_on_without(p, home):

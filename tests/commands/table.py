@@ -16,7 +16,7 @@ import tempfile
 
 from support import checks
 from support.program import CUTS, Program, snapshot, undone
-from support.worlds import ENV, WORLDS, world
+from support.fixture_homes import ENV, WORLDS, world
 
 GOAT = {'tag': 'Go sessions have no tags', 'archive': 'cannot be archived', 'unarchive': 'cannot be archived',
         'resume-at': 'fork at this one instead', 'tombstone': 'loads every message', 'reappend': 'in its own file',

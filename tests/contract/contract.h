@@ -73,10 +73,10 @@ struct transcript *contract_load(struct contract *c, const struct session_ref *r
 char *contract_image(struct contract *c);
 struct slice contract_text(const char *s);
 
-/* contract_do.c: changes, each carried out through the operation log. */
+/* contract_helpers.c: changes, each carried out through the operation log. */
 const struct contract_session *contract_first(struct contract *c);
 struct change *contract_begin(const char *kind);
-void contract_do(struct contract *c, struct change *change); /* and frees it */
+void contract_helpers(struct contract *c, struct change *change); /* and frees it */
 void contract_undo(struct contract *c);
 /* Checks that the newest change is visible and that undo, redo and a second undo restore the store. */
 void contract_back_and_forth(struct contract *c, const char *before);

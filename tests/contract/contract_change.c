@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "store/maintenance/trash.h"
-#include "tests/bench/dice.h"
+#include "tests/bench/rng.h"
 
 /* Changes. A plan alone does nothing, a change shows in what is read afterwards, and undo restores the store byte for
  * byte, mtimes included. */
@@ -18,7 +18,7 @@ static void rename_first(struct contract *c, struct slice title)
     struct change *change = contract_begin("rename");
 
     assert_int_equal(c->ops->rename(c->store, &ref, title, change, NULL), ERR_OK);
-    contract_do(c, change);
+    contract_helpers(c, change);
 }
 
 static void a_rename_shows_until_it_is_undone(struct contract *c)
@@ -63,7 +63,7 @@ static void tag_first(struct contract *c, struct slice tag, bool clear)
     struct change *change = contract_begin("tag");
 
     assert_int_equal(c->ops->tag(c->store, &ref, tag, clear, change, NULL), ERR_OK);
-    contract_do(c, change);
+    contract_helpers(c, change);
 }
 
 static bool first_is_tagged(struct contract *c, struct slice tag)
@@ -106,7 +106,7 @@ static void archive_first(struct contract *c, bool archived)
     struct change *change = contract_begin(archived ? "archive" : "unarchive");
 
     assert_int_equal(c->ops->archive(c->store, &c->scope, &ref, archived, change, NULL), ERR_OK);
-    contract_do(c, change);
+    contract_helpers(c, change);
 }
 
 static void an_archived_session_is_marked_until_it_is_unarchived(struct contract *c)
@@ -138,7 +138,7 @@ static void metadata_already_in_place_is_not_rewritten(struct contract *c)
 
     assert_int_equal(c->ops->reappend(c->store, &ref, change, &appended, NULL), ERR_OK);
     assert_int_equal(appended, 0);
-    contract_do(c, change);
+    contract_helpers(c, change);
     contract_is(c, before);
     free(before);
 }
@@ -215,13 +215,13 @@ static void every_part_of_a_session_is_in_its_store(struct contract *c)
     }
 }
 
-static unsigned do_something(struct contract *c, struct dice *d)
+static unsigned do_something(struct contract *c, struct rng *d)
 {
     char text[32];
     struct change *change;
 
-    snprintf(text, sizeof text, "number %u", dice_roll(d, 1000));
-    switch (dice_roll(d, 5)) {
+    snprintf(text, sizeof text, "number %u", rng_roll(d, 1000));
+    switch (rng_roll(d, 5)) {
     case 0:
         if (c->ops->rename)
             rename_first(c, contract_text(text));
@@ -232,14 +232,14 @@ static unsigned do_something(struct contract *c, struct dice *d)
         return c->ops->tag != NULL;
     case 2:
         if (c->ops->archive)
-            archive_first(c, dice_roll(d, 2));
+            archive_first(c, rng_roll(d, 2));
         return c->ops->archive != NULL;
     case 3:
         if (!c->ops->fork)
             return 0;
         change = contract_begin("fork");
         contract_fork(c, (struct slice){ NULL, 0 }, change);
-        contract_do(c, change);
+        contract_helpers(c, change);
         return 1;
     default:
         if (!contract_lists(c, contract_text(c->system->session[1].id)) ||
@@ -255,7 +255,7 @@ static unsigned do_something(struct contract *c, struct dice *d)
 static void undoing_any_changes_restores_the_store(struct contract *c)
 {
     char *before = contract_image(c);
-    struct dice d = dice_of(7);
+    struct rng d = rng_of(7);
 
     for (int round = 0; round < 8; round++) {
         unsigned changes = 0;

@@ -16,7 +16,7 @@ static void forks_elsewhere(struct contract *c, struct change *change, const cha
 {
     char *copy = strdup(path);
 
-    contract_do(c, change);
+    contract_helpers(c, change);
     contract_is(c, before);
     assert_int_equal(access(copy, F_OK), 0);
     contract_undo(c);
@@ -41,7 +41,7 @@ static void forks(struct contract *c, struct slice at, size_t rows)
         free(id);
         return;
     }
-    contract_do(c, change);
+    contract_helpers(c, change);
     assert_int_equal(contract_count(c), n + 1);
     struct session_ref ref = contract_find(c, &copy);
     struct session_row *row = contract_describe(c, &copy);
@@ -150,7 +150,7 @@ static void a_session_resumes_at_the_chosen_message(struct contract *c)
         c->ops->resume_at(c->store, &ref, contract_text(contract_first(c)->at), change, NULL),
         ERR_OK);
     contract_is(c, before);
-    contract_do(c, change);
+    contract_helpers(c, change);
     ref = contract_find(c, contract_first(c));
     struct transcript *t = contract_load(c, &ref);
 
@@ -182,7 +182,7 @@ static void take_out(struct contract *c, bool cut)
         check_cut_is_refused(c, change, before);
         return;
     }
-    contract_do(c, change);
+    contract_helpers(c, change);
     ref = contract_find(c, contract_first(c));
     struct transcript *t = contract_load(c, &ref);
 

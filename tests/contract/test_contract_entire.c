@@ -1,13 +1,13 @@
 #include "tests/contract/contract.h"
 
 #include "store/systems/entire/entire.h"
-#include "tests/support/entire_world.h"
+#include "tests/support/entire_fixture.h"
 #include "tests/test.h"
 
 /* Committed checkpoints; one session has a state and a live transcript as well. */
 static void make(const struct folder *f)
 {
-    entire_world_build(f, "committed");
+    entire_fixture_build(f, "committed");
 }
 
 static const struct contract_session sessions[] = {

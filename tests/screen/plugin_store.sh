@@ -86,7 +86,7 @@ press C-c
 ended 130
 # The viewer of a conversation on such a server says the same, takes keys, and is left at once; then it answers again.
 printf '[store.kept]\nplugin = kept\npath = %s\ntimeout = 3600\n' "$top/home/kept" >"$top/home/.config/reprise/config"
-settings=KEPT_SILENT=$top/silent
+settings=COMPLETE_STORE_SILENT=$top/silent
 open 140 30 --all
 enter_text "system:kept"
 gone "Payments: idempotency"

@@ -244,7 +244,7 @@ def sidechains(place):
 
 
 @row(33, 'hand-off to the host')
-def hand_off(place):
+def resume_by_id(place):
     sid, _ = begin(place, *TALK)
     run = place.run('--resume', sid)
     place.holds('without a command it is refused, with what to set', run.returncode == 4 and 'set `resume' in run.stderr)

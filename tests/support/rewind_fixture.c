@@ -1,5 +1,5 @@
 #include "support/rewind_fixture.h"
-#include "tests/support/rewind/as_left.h"
+#include "tests/support/rewind/last_state.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -77,7 +77,7 @@ static void add(struct rewind_plan *plan, const struct store *st, const char *na
         t.has_last = true;
         t.last.bytes = slice_of(last);
     } else {
-        as_left(&t);
+        set_last_state(&t);
     }
     assert_int_equal(rewind_plan_add(plan, &t, NULL), ERR_OK);
 }

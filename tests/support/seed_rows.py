@@ -5,7 +5,7 @@ import re
 import subprocess
 import uuid
 
-from support.worlds import ENV, world
+from support.fixture_homes import ENV, world
 
 ROWS = {}  # of each seed, by number
 
@@ -97,7 +97,7 @@ class Place:
         return sorted(os.path.join(folder, name) for folder, _, names in os.walk(top or self.home) for name in names)
 
     def use(self, name):
-        """Puts a fixture of support/worlds.py here and uses its work tree: 'spec', 'doc', 'exathena', 'two-sessions', ..."""
+        """Puts a fixture of support/fixture_homes.py here and uses its work tree: 'spec', 'doc', 'exathena', 'two-sessions', ..."""
         self.dir = world(name, self.top)
         return self.dir
 

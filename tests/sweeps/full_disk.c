@@ -11,7 +11,7 @@
 #include "store/log/append.h"
 #include "store/maintenance/trash.h"
 #include "store/rewind/plan/rewind.h"
-#include "tests/support/grown.h"
+#include "tests/support/grown_logs.h"
 #include "tests/sweeps/trial.h"
 
 /* A real file system with a few pages left: from none to more than enough. An operation succeeds, or leaves everything
@@ -197,9 +197,9 @@ static void learn(enum trial_end (*act)(struct trial_dir *), struct small *small
 
     small->pages = PAGES_MAX;
     trial_dir_make(&y, &s);
-    grown_begin(y.user);
+    grown_logs_begin(y.user);
     assert_int_equal(trial_child(&y, act, NULL, NULL), END_DONE);
-    grown_learn(y.user);
+    grown_logs_learn(y.user);
     trial_dir_remove(&y, &s);
 }
 

@@ -1,4 +1,4 @@
-#include "tests/support/entire_world.h"
+#include "tests/support/entire_fixture.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -15,12 +15,12 @@
 
 static void make_repository(struct trial_dir *y)
 {
-    struct entire_world w = { .folder = y->folder };
+    struct entire_fixture w = { .folder = y->folder };
 
-    entire_world_build(&y->folder, "two-sessions");
+    entire_fixture_build(&y->folder, "two-sessions");
     folder_path(&y->folder, "two-sessions", y->user);
     /* The first point: the time from the start to it is known, its hash is not. */
-    free(entire_world_sh(
+    free(entire_fixture_sh(
         &w,
         "mv two-sessions/.git git && echo \"gitdir: $PWD/git\" >two-sessions/.git && "
         "awk '$2==%d{printf \"%%s\", $1}' expected/two-sessions/points.tsv >point",

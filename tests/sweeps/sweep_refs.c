@@ -1,4 +1,4 @@
-#include "tests/support/entire_world.h"
+#include "tests/support/entire_fixture.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -17,7 +17,7 @@ static void make_repository(struct trial_dir *y)
 {
     char state[4096];
 
-    entire_world_build(&y->folder, "two-sessions");
+    entire_fixture_build(&y->folder, "two-sessions");
     assert_int_equal(
         unlink(
             folder_path(&y->folder, "two-sessions/.git/entire-sessions/" NEIGHBOUR ".json", state)),
@@ -69,9 +69,9 @@ static enum trial_end take_away(struct trial_dir *y)
 /* A killed git leaves its lock, and so does ours: the next user removes it, as git itself advises. */
 static enum trial_end recover(struct trial_dir *y)
 {
-    struct entire_world w = { .folder = y->folder };
+    struct entire_fixture w = { .folder = y->folder };
 
-    free(entire_world_sh(&w, "find two-sessions/.git -name '*.lock' -delete"));
+    free(entire_fixture_sh(&w, "find two-sessions/.git -name '*.lock' -delete"));
     return change_sweep_recover(y);
 }
 

@@ -119,7 +119,7 @@ class Sweep(sweep_program.Sweep):
         self.begin(start)
         for rows in range(6):
             program = self.program(self.now)
-            program.env['KEPT_ROWS'] = str(rows)
+            program.env['COMPLETE_STORE_ROWS'] = str(rows)
             run = program.run(*command)
             p.need(run.returncode == 1 and run.stderr.count(b'\n') == 1, f'gone after {rows} rows: {run}')
             p.need(files_below(self.now, 'cfg') == before, f'gone after {rows} rows: something came')

@@ -17,7 +17,7 @@
 #include "store/git/gitfiles.h"
 #include "support/faults/memory.h"
 #include "tests/support/coverage.h"
-#include "tests/support/grown.h"
+#include "tests/support/grown_logs.h"
 
 struct way {
     const char *name;
@@ -163,11 +163,11 @@ static struct images images_of(const struct trial *s, long *calls)
     struct images im;
 
     trial_dir_make(&y, s);
-    grown_begin(y.user);
+    grown_logs_begin(y.user);
     im.old = image_of(s, &y, false);
     im.old_times = image_of(s, &y, true);
     assert_int_equal(trial_child(&y, s->act, &how, calls), END_DONE);
-    grown_learn(y.user);
+    grown_logs_learn(y.user);
     im.new = image_of(s, &y, false);
     if (strcmp(im.old, im.new) == 0)
         fail_msg("%s: nothing happens, so nothing is tested", s->name);

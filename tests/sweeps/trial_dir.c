@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "lite/base/buf.h"
-#include "tests/support/grown.h"
+#include "tests/support/grown_logs.h"
 #include "tests/sweeps/trial.h"
 
 /* The directory in which an operation is broken: see trial.h. */
@@ -104,7 +104,7 @@ static void add_entry(struct buf *out, const FTSENT *x, size_t root, bool times)
     assert_int_equal(buf_addf(out, "%s %o", x->fts_path + root, st->st_mode), ERR_OK);
     if (x->fts_info == FTS_F)
         add_bytes(&bytes, x->fts_accpath);
-    const struct timespec *t = grown_settle(x->fts_path + root, &bytes) ? &past : &st->st_mtim;
+    const struct timespec *t = grown_logs_settle(x->fts_path + root, &bytes) ? &past : &st->st_mtim;
 
     if (x->fts_info == FTS_F && times)
         assert_int_equal(buf_addf(out, " %lld.%09ld", (long long)t->tv_sec, t->tv_nsec), ERR_OK);

@@ -16,7 +16,7 @@
  * private to the folder. */
 
 struct plugin_catalog;
-struct plugin_end;
+struct plugin_newest;
 
 /* The part of a store that changes while it is open. */
 struct plugin_link {
@@ -27,7 +27,7 @@ struct plugin_link {
     struct plugin_catalog *catalog; /* the sessions of the last list; NULL: not listed yet */
     struct plugin_catalog *growing; /* those that a list under way has delivered; NULL: none */
     struct err trouble;             /* why the last list failed; code ERR_OK: it succeeded */
-    struct plugin_end *end;         /* of the conversation that was read last; NULL: none */
+    struct plugin_newest *end;      /* of the conversation that was read last; NULL: none */
     atomic_bool interrupted;        /* calls that only read return at once */
     atomic_int silent;              /* calls that have waited for a second */
 };
@@ -161,7 +161,7 @@ store_fork_fn plugin_fork;
 /* ---- tail.c ---- */
 
 store_tail_fn plugin_tail;
-void plugin_end_free(struct plugin_end *end); /* NULL is fine */
+void plugin_end_free(struct plugin_newest *end); /* NULL is fine */
 /* Delivers the newest messages, from the newest rows (q->end). *done is false, and nothing was
  * delivered, if they may begin before the last 64 MB. */
 MUST_CHECK enum err_code plugin_end_messages(const struct plugin_store *p,

@@ -8,7 +8,7 @@
 
 enum { ROW_USUAL = 512, KEPT_MOST = 64 << 20 };
 
-struct plugin_end {
+struct plugin_newest {
     char *path; /* owned; of the session */
     struct file_id file;
     struct buf rows;
@@ -16,7 +16,7 @@ struct plugin_end {
     bool whole;          /* there is no row before it */
 };
 
-void plugin_end_free(struct plugin_end *end)
+void plugin_end_free(struct plugin_newest *end)
 {
     if (!end)
         return;
@@ -27,9 +27,9 @@ void plugin_end_free(struct plugin_end *end)
 
 /* ---- what is kept, for one reader at a time ---- */
 
-static struct plugin_end *take_end(const struct plugin_store *p, const struct session_ref *ref)
+static struct plugin_newest *take_end(const struct plugin_store *p, const struct session_ref *ref)
 {
-    struct plugin_end *end;
+    struct plugin_newest *end;
 
     pthread_mutex_lock(&p->link->lock);
     end = p->link->end;
@@ -49,9 +49,9 @@ static struct plugin_end *take_end(const struct plugin_store *p, const struct se
     return end;
 }
 
-static void keep_end(const struct plugin_store *p, struct plugin_end *end)
+static void keep_end(const struct plugin_store *p, struct plugin_newest *end)
 {
-    struct plugin_end *other = end;
+    struct plugin_newest *other = end;
 
     if (end->rows.n <= KEPT_MOST) {
         pthread_mutex_lock(&p->link->lock);
@@ -87,7 +87,7 @@ static enum err_code add_row(int64_t position, struct slice row, void *arg)
 
 /* Adds what was written since. */
 static enum err_code add_newer(const struct plugin_store *p, const struct reprise_plugin_key *key,
-                               struct plugin_end *end, const atomic_bool *cancel, struct err *e)
+                               struct plugin_newest *end, const atomic_bool *cancel, struct err *e)
 {
     struct arriving x = { .reorders = plugin_reorders(p), .agent = key->subpath != NULL };
     enum err_code rc = plugin_read(p, key, end->last, cancel, add_row, &x, e);
@@ -102,7 +102,7 @@ static enum err_code add_newer(const struct plugin_store *p, const struct repris
 
 /* Adds the previous page in front, so that there are about this many bytes. */
 static enum err_code add_older(const struct plugin_store *p, const struct reprise_plugin_key *key,
-                               struct plugin_end *end, size_t bytes, const atomic_bool *cancel,
+                               struct plugin_newest *end, size_t bytes, const atomic_bool *cancel,
                                struct err *e)
 {
     struct arriving x = { .reorders = plugin_reorders(p), .agent = key->subpath != NULL };
@@ -126,7 +126,7 @@ static enum err_code add_older(const struct plugin_store *p, const struct repris
 }
 
 static enum err_code complete(const struct plugin_store *p, const struct session_ref *ref,
-                              struct plugin_end *end, size_t bytes, const atomic_bool *cancel,
+                              struct plugin_newest *end, size_t bytes, const atomic_bool *cancel,
                               struct err *e)
 {
     struct arena a = { 0 };
@@ -147,7 +147,7 @@ static enum err_code complete(const struct plugin_store *p, const struct session
 #define LONGER "\n\n"
 
 static enum err_code open_end(const struct plugin_store *p, const struct session_ref *ref,
-                              const struct plugin_end *end, struct plugin_text *t, struct err *e)
+                              const struct plugin_newest *end, struct plugin_text *t, struct err *e)
 {
     *t = (struct plugin_text){ .file.fd = -1, .ref = ref };
     enum err_code rc = end->whole ? ERR_OK : buf_add(&t->bytes, SLICE(LONGER));
@@ -163,7 +163,7 @@ static enum err_code open_end(const struct plugin_store *p, const struct session
 }
 
 static enum err_code read_end(const struct plugin_store *p, const struct session_ref *ref,
-                              const struct plugin_end *end, const atomic_bool *cancel,
+                              const struct plugin_newest *end, const atomic_bool *cancel,
                               struct transcript **out, struct err *e)
 {
     struct transcript *made = NULL;
@@ -191,7 +191,7 @@ enum err_code plugin_tail(const struct store *st, const struct session_ref *ref,
 
     if (!p->table.page)
         return st->ops->load(st, ref, cancel, out, e);
-    struct plugin_end *end = take_end(p, ref);
+    struct plugin_newest *end = take_end(p, ref);
     enum err_code rc = end ? complete(p, ref, end, bytes ? bytes : 1, cancel, e) : err_nomem(e);
 
     if (!rc)
@@ -206,7 +206,7 @@ enum err_code plugin_tail(const struct store *st, const struct session_ref *ref,
 enum { END_FIRST = 256 << 10, END_MOST = 64 << 20, END_GROWS = 8 };
 
 static enum err_code list_end(const struct plugin_store *p, const struct session_ref *ref,
-                              const struct plugin_end *end, const struct message_query *q,
+                              const struct plugin_newest *end, const struct message_query *q,
                               json_fn *fn, void *arg, struct err *e)
 {
     struct plugin_text t;
@@ -226,7 +226,7 @@ enum err_code plugin_end_messages(const struct plugin_store *p, const struct ses
                                   const struct message_query *q, json_fn *fn, void *arg, bool *done,
                                   struct err *e)
 {
-    struct plugin_end *end = take_end(p, ref);
+    struct plugin_newest *end = take_end(p, ref);
     enum err_code rc = end ? ERR_OK : err_nomem(e);
 
     *done = false;

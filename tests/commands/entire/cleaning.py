@@ -1,5 +1,5 @@
 """Deleting and cleaning up."""
-from entire.world import A, B, CA, CT, World, put
+from entire.fixture import A, B, CA, CT, World, put
 
 
 def cleanups(c):

@@ -5,7 +5,7 @@ import os
 import re
 import shutil
 
-from entire.world import A, CA, CB, CT, CR, World, document, get, listed, put, row
+from entire.fixture import A, CA, CB, CT, CR, World, document, get, listed, put, row
 
 
 def committed(c):

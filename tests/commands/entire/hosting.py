@@ -2,7 +2,7 @@
 import json
 import os
 
-from entire.world import A, B, CA, World, document, get, put
+from entire.fixture import A, B, CA, World, document, get, put
 
 
 def enabling(c):

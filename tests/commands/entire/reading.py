@@ -3,7 +3,7 @@ import json
 import os
 import re
 
-from entire.world import A, B, CA, World, get, put
+from entire.fixture import A, B, CA, World, get, put
 from support.program import snapshot
 
 SHAPE = ['id', 'message', 'metadata_dir', 'date', 'is_task_checkpoint', 'is_logs_only', 'session_id', 'session_prompt']

@@ -3,7 +3,7 @@ import json
 import os
 import shutil
 
-from entire.world import A, B, CT, World, get, put, sets
+from entire.fixture import A, B, CT, World, get, put, sets
 
 
 def rewinds(c):

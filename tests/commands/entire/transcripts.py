@@ -3,7 +3,7 @@ import json
 import os
 import re
 
-from entire.world import A, B, CA, CB, CT, World, document, get, listed, put, row
+from entire.fixture import A, B, CA, CB, CT, World, document, get, listed, put, row
 from support.program import snapshot
 
 

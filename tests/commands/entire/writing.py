@@ -5,7 +5,7 @@ import os
 import re
 import subprocess
 
-from entire.world import A, B, World, document, get, put, row
+from entire.fixture import A, B, World, document, get, put, row
 
 
 def writing(c):

@@ -19,11 +19,11 @@
  */
 enum { ROUNDS = 60000, DEEPEST = 6 };
 
-struct dice {
+struct rng {
     uint64_t state;
 };
 
-static unsigned roll(struct dice *d, unsigned sides)
+static unsigned roll(struct rng *d, unsigned sides)
 {
     d->state = d->state * 6364136223846793005u + 1442695040888963407u;
     return (unsigned)(d->state >> 33) % sides;
@@ -34,12 +34,12 @@ static void put(struct buf *b, const char *text)
     assert_int_equal(buf_add(b, slice_of(text)), ERR_OK);
 }
 
-static void put_one_of(struct buf *b, struct dice *d, const char *const *texts, unsigned n)
+static void put_one_of(struct buf *b, struct rng *d, const char *const *texts, unsigned n)
 {
     put(b, texts[roll(d, n)]);
 }
 
-static void put_string(struct buf *b, struct dice *d)
+static void put_string(struct buf *b, struct rng *d)
 {
     static const char *const parts[] = { "a",
                                          "type",
@@ -64,7 +64,7 @@ static void put_string(struct buf *b, struct dice *d)
     put(b, "\"");
 }
 
-static void put_scalar(struct buf *b, struct dice *d)
+static void put_scalar(struct buf *b, struct rng *d)
 {
     static const char *const plain[] = {
         "0", "-0", "12", "-1.5e3", "1E+2", "9007199254740993", "1e400", "true", "false", "null"
@@ -76,7 +76,7 @@ static void put_scalar(struct buf *b, struct dice *d)
         put_one_of(b, d, plain, sizeof plain / sizeof *plain);
 }
 
-static void put_value(struct buf *b, struct dice *d, int depth)
+static void put_value(struct buf *b, struct rng *d, int depth)
 {
     unsigned kind = depth < DEEPEST ? roll(d, 4) : 2;
 
@@ -97,7 +97,7 @@ static void put_value(struct buf *b, struct dice *d, int depth)
     put(b, kind ? "}" : "]");
 }
 
-static void damage(struct buf *b, struct dice *d)
+static void damage(struct buf *b, struct rng *d)
 {
     static const char bytes[] = "{}[],:\"\\0123456789eE.-+ntfalseu /x";
 
@@ -261,7 +261,7 @@ static void compare(struct slice text, size_t *both)
 
 TEST(random_texts_are_read_as_by_cjson)
 {
-    struct dice d = { 20260301 };
+    struct rng d = { 20260301 };
     size_t both = 0;
 
     for (int i = 0; i < ROUNDS; i++) {

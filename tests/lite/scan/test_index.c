@@ -3,8 +3,8 @@
 #include "lite/base/time.h"
 #include "lite/json/json.h"
 #include "lite/scan/index_internal.h"
-#include "support/indexed.h"
-#include "support/rows.h"
+#include "support/generated_rows.h"
+#include "support/index_fixture.h"
 
 /* The only line of an index, for any set of wanted fields. */
 static struct index_line only_line(struct slice text, unsigned flags)
@@ -237,7 +237,7 @@ static struct index_line naive_line(struct slice text, int64_t offset)
 
 TEST(the_index_agrees_with_a_naive_reader)
 {
-    struct dice dice = { 88172645463325252u };
+    struct rng rng = { 88172645463325252u };
 
     for (int round = 0; round < 3000; round++) {
         struct buf b = { 0 };
@@ -246,9 +246,9 @@ TEST(the_index_agrees_with_a_naive_reader)
         bool torn;
         size_t i = 0;
 
-        for (unsigned n = dice_roll(&dice, 6); n > 0; n--) {
-            rows_line(&b, &dice);
-            rows_put(&b, n > 1 || dice_roll(&dice, 4) ? "\n" : "");
+        for (unsigned n = rng_roll(&rng, 6); n > 0; n--) {
+            rows_line(&b, &rng);
+            rows_put(&b, n > 1 || rng_roll(&rng, 4) ? "\n" : "");
         }
         ix = indexed(buf_slice(&b), INDEX_VALIDATE);
         rest = buf_slice(&b);

@@ -6,8 +6,8 @@
 
 #include "lite/scan/index.h"
 #include "lite/scan/index_internal.h"
-#include "support/indexed.h"
-#include "support/rows.h"
+#include "support/generated_rows.h"
+#include "support/index_fixture.h"
 #include "support/scratch.h"
 
 static struct file open_file(const char *path)
@@ -114,17 +114,17 @@ IN_SCRATCH(buffers_of_any_size_give_the_same_index)
     static const struct {
         size_t read, hold;
     } sizes[] = { { 1, 1 }, { 7, 7 }, { 16, 64 }, { 63, 63 }, { 64, 128 }, { 100, 1000 } };
-    struct dice dice = { 362436069u };
+    struct rng rng = { 362436069u };
 
     for (int round = 0; round < 60; round++) {
-        unsigned flags = dice_roll(&dice, 2) ? INDEX_VALIDATE : 0;
+        unsigned flags = rng_roll(&rng, 2) ? INDEX_VALIDATE : 0;
         struct buf b = { 0 };
         struct index whole;
         const char *path;
 
         for (int n = 0; n < 20; n++) {
-            rows_line(&b, &dice);
-            rows_put(&b, n < 19 || dice_roll(&dice, 2) ? "\n" : "");
+            rows_line(&b, &rng);
+            rows_put(&b, n < 19 || rng_roll(&rng, 2) ? "\n" : "");
         }
         path = scratch_write(state, "a", buf_slice(&b));
         whole = indexed(buf_slice(&b), flags);
@@ -142,13 +142,13 @@ IN_SCRATCH(buffers_of_any_size_give_the_same_index)
 
 IN_SCRATCH(growth_byte_by_byte_gives_the_same_index)
 {
-    struct dice dice = { 521288629u };
+    struct rng rng = { 521288629u };
     struct index ix = { 0 }, whole;
     struct buf b = { 0 };
     const char *path = scratch_write(state, "a", SLICE(""));
 
     for (int n = 0; n < 6; n++) {
-        rows_line(&b, &dice);
+        rows_line(&b, &rng);
         rows_put(&b, "\n");
     }
     for (size_t i = 0; i < b.n; i++) {

@@ -2,7 +2,7 @@
 
 #include "lite/json/json.h"
 #include "lite/scan/key_scan.h"
-#include "support/rows.h"
+#include "support/generated_rows.h"
 
 /* Counts how often a key was decoded; the linker puts this in front of the real function. */
 static unsigned decoded;
@@ -131,7 +131,7 @@ TEST(engines_and_chunks_agree_on_valid_and_damaged_rows)
     static const size_t steps[] = { 1, 3, 63, 64, 65, 128 };
     struct key_scan_names names = the_names();
     struct scans scans = all_scans();
-    struct dice dice = { 6364136223846793005u };
+    struct rng dice = { 6364136223846793005u };
 
     for (int round = 0; round < 5000; round++) {
         struct buf b = { 0 };
@@ -291,7 +291,7 @@ TEST(exact_engines_agree_at_every_depth)
 TEST(exact_engines_agree_on_valid_and_damaged_rows)
 {
     struct key_scan_names names = the_names();
-    struct dice dice = { 1442695040888963407u };
+    struct rng dice = { 1442695040888963407u };
 
     for (int round = 0; round < 20000; round++) {
         struct buf b = { 0 };

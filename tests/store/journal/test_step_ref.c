@@ -1,4 +1,4 @@
-#include "tests/support/entire_world.h"
+#include "tests/support/entire_fixture.h"
 
 #include "tests/test.h"
 
@@ -10,31 +10,31 @@
 #define KEPT "refs/reprise/trash/1"
 
 struct repo {
-    struct entire_world w;
+    struct entire_fixture w;
     char git[4200];
     char *tip;
 };
 
 static void repo_make(struct repo *r)
 {
-    entire_world_make(&r->w, "two-sessions");
+    entire_fixture_make(&r->w, "two-sessions");
     snprintf(r->git, sizeof r->git, "%s/.git", r->w.repo);
-    r->tip = entire_world_git(&r->w, "rev-parse " SHADOW);
+    r->tip = entire_fixture_git(&r->w, "rev-parse " SHADOW);
 }
 
 static void repo_remove(struct repo *r)
 {
-    char *sound = entire_world_git(&r->w, "fsck --strict --no-dangling 2>&1");
+    char *sound = entire_fixture_git(&r->w, "fsck --strict --no-dangling 2>&1");
 
     assert_string_equal(sound, "");
     free(sound);
     free(r->tip);
-    entire_world_remove(&r->w);
+    entire_fixture_remove(&r->w);
 }
 
 static void says(const struct repo *r, const char *ref, const char *want)
 {
-    char *now = entire_world_git(&r->w, "rev-parse -q --verify %s || true", ref);
+    char *now = entire_fixture_git(&r->w, "rev-parse -q --verify %s || true", ref);
 
     assert_string_equal(now, want);
     free(now);
@@ -87,7 +87,7 @@ TEST(packed_refs_are_refs)
     struct repo r;
 
     repo_make(&r);
-    free(entire_world_git(&r.w, "pack-refs --all"));
+    free(entire_fixture_git(&r.w, "pack-refs --all"));
     struct step s = taking(&r, SHADOW);
 
     assert_int_equal(step_do(&s, NULL, NULL), ERR_OK);
@@ -104,9 +104,9 @@ TEST(a_ref_moved_by_another_program_stays)
 
     repo_make(&r);
     struct step take = taking(&r, SHADOW), make = making(&r, "refs/heads/main");
-    char *main = entire_world_git(&r.w, "rev-parse main");
+    char *main = entire_fixture_git(&r.w, "rev-parse main");
 
-    free(entire_world_git(&r.w, "update-ref " SHADOW " main"));
+    free(entire_fixture_git(&r.w, "update-ref " SHADOW " main"));
     assert_int_equal(step_do(&take, NULL, NULL), ERR_STALE);
     says(&r, SHADOW, main);
     assert_int_equal(step_do(&make, NULL, NULL), ERR_STALE);
@@ -172,14 +172,14 @@ static struct change *cut_short(const struct repo *r)
     char file[4300];
 
     snprintf(file, sizeof file, "%s/a-file", r->git);
-    free(entire_world_sh(&r->w, "echo x >%s", file));
+    free(entire_fixture_sh(&r->w, "echo x >%s", file));
     struct change *c = renaming(r, file);
 
     assert_int_equal(change_do(&r->w.env, c, NULL), ERR_OK);
     says(r, SHADOW, "");
     says(r, KEPT, r->tip);
-    free(entire_world_sh(&r->w, "cd %s/changes && mv %s %s.intent && mv %s/state.json %s",
-                         r->w.state, c->id, c->id, r->w.home, file));
+    free(entire_fixture_sh(&r->w, "cd %s/changes && mv %s %s.intent && mv %s/state.json %s",
+                           r->w.state, c->id, c->id, r->w.home, file));
     return c;
 }
 
@@ -212,9 +212,9 @@ TEST(a_kept_ref_stays_when_its_branch_cannot_be_restored)
 
     repo_make(&r);
     struct change *c = cut_short(&r);
-    char *main = entire_world_git(&r.w, "rev-parse main");
+    char *main = entire_fixture_git(&r.w, "rev-parse main");
 
-    free(entire_world_git(&r.w, "update-ref " SHADOW " main"));
+    free(entire_fixture_git(&r.w, "update-ref " SHADOW " main"));
     next_start(&r);
     says(&r, SHADOW, main);
     says(&r, KEPT, r.tip);

@@ -1,6 +1,6 @@
 #include <unistd.h>
 
-#include "tests/store/maintenance/sweep_world.h"
+#include "tests/store/maintenance/sweep_fixture.h"
 
 #define CASE(name) TEST_WITH(name, set_up, tear_down)
 

@@ -1,6 +1,6 @@
 #include <unistd.h>
 
-#include "tests/store/maintenance/sweep_world.h"
+#include "tests/store/maintenance/sweep_fixture.h"
 
 #define LEFT "00000009-0000-4000-8000-000000000000"
 #define LEFT_LIST LEFT "-agent-" LEFT ".json"

@@ -6,7 +6,7 @@
 
 #include "store/rewind/plan/rewind.h"
 #include "tests/support/folder.h"
-#include "tests/support/rewind/as_left.h"
+#include "tests/support/rewind/last_state.h"
 
 struct place {
     struct folder folder;
@@ -50,7 +50,7 @@ static void want(struct place *p, struct rewind_target t, const char *name)
 {
     t.path = in_place(p, name);
     if (!t.has_last)
-        as_left(&t);
+        set_last_state(&t);
     assert_int_equal(rewind_plan_add(&p->plan, &t, NULL), ERR_OK);
 }
 
@@ -127,7 +127,7 @@ CASE(many_files_are_previewed_like_few)
 
         t.path = folder_path(&p->folder, name, path);
         t.source.bytes = (struct slice){ text, (size_t)n };
-        as_left(&t);
+        set_last_state(&t);
         assert_int_equal(rewind_plan_add(&p->plan, &t, NULL), ERR_OK);
     }
     look(p);

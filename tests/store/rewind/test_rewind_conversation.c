@@ -5,7 +5,7 @@
 #include "store/rewind/plan/plan.h"
 #include "store/rewind/record/record.h"
 #include "support/rewind/rewind_case.h"
-#include "tests/support/rewind/as_left.h"
+#include "tests/support/rewind/last_state.h"
 
 /* Rewinds of files and conversation together, without the faults of sweep_conversation. */
 
@@ -43,7 +43,7 @@ static struct rewind_plan plan_new(struct rewind_case *p, const char *old, bool 
     struct rewind_target t = { .path = p->f, .source = { .bytes = SLICE("old\n") } };
 
     plan_log_end(p, &plan, old);
-    as_left(&t);
+    set_last_state(&t);
     if (with_file)
         assert_int_equal(rewind_plan_add(&plan, &t, NULL), ERR_OK);
     return plan;

@@ -1,4 +1,4 @@
-#include "tests/support/entire_world.h"
+#include "tests/support/entire_fixture.h"
 
 #include "tests/test.h"
 
@@ -15,14 +15,14 @@
 #define WEEK_MS (INT64_C(7) * 24 * 60 * 60 * 1000)
 #define FORWARD "f1b2c3d4-0001-4000-8000-00000000000a"
 
-static void open_log(struct entire_world *w, struct change_log **log)
+static void open_log(struct entire_fixture *w, struct change_log **log)
 {
     assert_int_equal(change_log_open(&w->env, log, NULL), ERR_OK);
 }
 
-static enum err_code take_away(struct entire_world *w, const char *id, struct trash_list *list)
+static enum err_code take_away(struct entire_fixture *w, const char *id, struct trash_list *list)
 {
-    struct session_ref ref = entire_world_find(w, id);
+    struct session_ref ref = entire_fixture_find(w, id);
     struct trash_request r;
     struct change_log *log;
     struct arena a = { 0 };
@@ -37,7 +37,7 @@ static enum err_code take_away(struct entire_world *w, const char *id, struct tr
     return rc;
 }
 
-static void undo(struct entire_world *w)
+static void undo(struct entire_fixture *w)
 {
     struct change_log *log;
 
@@ -46,23 +46,23 @@ static void undo(struct entire_world *w)
     change_log_close(log);
 }
 
-static char *refs(const struct entire_world *w)
+static char *refs(const struct entire_fixture *w)
 {
-    return entire_world_git(w, "for-each-ref --format='%%(refname) %%(objectname)'");
+    return entire_fixture_git(w, "for-each-ref --format='%%(refname) %%(objectname)'");
 }
 
-static char *files(const struct entire_world *w)
+static char *files(const struct entire_fixture *w)
 {
-    return entire_world_sh(
+    return entire_fixture_sh(
         w,
         "cd '%s' && find . -path ./.git/objects -prune -o -path ./.git/logs -prune -o -type f "
         "-print0 | sort -z | xargs -0 sha256sum",
         w->repo);
 }
 
-static void is_sound(const struct entire_world *w)
+static void is_sound(const struct entire_fixture *w)
 {
-    char *said = entire_world_git(w, "fsck --strict --no-dangling 2>&1");
+    char *said = entire_fixture_git(w, "fsck --strict --no-dangling 2>&1");
 
     assert_string_equal(said, "");
     free(said);
@@ -70,10 +70,10 @@ static void is_sound(const struct entire_world *w)
 
 TEST(the_last_session_of_a_branch_removes_it)
 {
-    struct entire_world w;
+    struct entire_fixture w;
     struct trash_list first, second;
 
-    entire_world_make(&w, "two-sessions");
+    entire_fixture_make(&w, "two-sessions");
     char *before = refs(&w);
 
     assert_int_equal(take_away(&w, B, &first), ERR_OK);
@@ -88,7 +88,7 @@ TEST(the_last_session_of_a_branch_removes_it)
 
     assert_null(strstr(now, "entire/6d28ff0-e3b0c4"));
     assert_non_null(strstr(now, OWNED_REF_TRASH));
-    free(entire_world_git(&w, "-c gc.reflogExpire=now gc -q --prune=now"));
+    free(entire_fixture_git(&w, "-c gc.reflogExpire=now gc -q --prune=now"));
     is_sound(&w);
     undo(&w);
     undo(&w);
@@ -101,16 +101,16 @@ TEST(the_last_session_of_a_branch_removes_it)
     free(before);
     trash_list_fini(&first);
     trash_list_fini(&second);
-    entire_world_remove(&w);
+    entire_fixture_remove(&w);
 }
 
 TEST(a_branch_is_restored_from_the_trash)
 {
-    struct entire_world w;
+    struct entire_fixture w;
     struct trash_list list;
     struct change_log *log;
 
-    entire_world_make(&w, "edge");
+    entire_fixture_make(&w, "edge");
     char *before = refs(&w), *work = files(&w);
 
     assert_int_equal(take_away(&w, LINKED, &list), ERR_OK);
@@ -139,18 +139,18 @@ TEST(a_branch_is_restored_from_the_trash)
     free(back);
     free(work);
     free(before);
-    entire_world_remove(&w);
+    entire_fixture_remove(&w);
 }
 
 TEST(a_branch_with_a_foreign_commit_is_kept)
 {
-    struct entire_world w;
+    struct entire_fixture w;
     struct trash_list list;
 
-    entire_world_make(&w, "edge");
-    free(entire_world_git(&w, "update-ref refs/heads/entire/8ed0cea-e3b0c4 "
-                              "$(git -c user.name=n -c user.email=e commit-tree "
-                              "-p entire/8ed0cea-e3b0c4 -m hello 'main^{tree}')"));
+    entire_fixture_make(&w, "edge");
+    free(entire_fixture_git(&w, "update-ref refs/heads/entire/8ed0cea-e3b0c4 "
+                                "$(git -c user.name=n -c user.email=e commit-tree "
+                                "-p entire/8ed0cea-e3b0c4 -m hello 'main^{tree}')"));
     char *before = refs(&w);
 
     assert_int_equal(take_away(&w, FORWARD, &list), ERR_OK);
@@ -162,15 +162,15 @@ TEST(a_branch_with_a_foreign_commit_is_kept)
     free(now);
     free(before);
     trash_list_fini(&list);
-    entire_world_remove(&w);
+    entire_fixture_remove(&w);
 }
 
 TEST(committed_checkpoints_are_kept)
 {
-    struct entire_world w;
+    struct entire_fixture w;
     struct trash_list list;
 
-    entire_world_make(&w, "committed");
+    entire_fixture_make(&w, "committed");
     char *before = refs(&w);
 
     assert_int_equal(take_away(&w, "d1b2c3d4-0003-4000-8000-00000000000c", &list), ERR_UNSUPPORTED);
@@ -182,12 +182,12 @@ TEST(committed_checkpoints_are_kept)
     free(now);
     free(before);
     trash_list_fini(&list);
-    entire_world_remove(&w);
+    entire_fixture_remove(&w);
 }
 
 /* ---- leftovers ---- */
 
-static struct sweep orphans(struct entire_world *w)
+static struct sweep orphans(struct entire_fixture *w)
 {
     struct sweep_rule rule = { .scope = { .all = true }, .before_ms = TIME_NONE, .orphans = true };
     struct sweep s;
@@ -196,7 +196,7 @@ static struct sweep orphans(struct entire_world *w)
     return s;
 }
 
-static void count_orphans(struct entire_world *w, size_t n)
+static void count_orphans(struct entire_fixture *w, size_t n)
 {
     struct sweep s = orphans(w);
 
@@ -207,61 +207,61 @@ static void count_orphans(struct entire_world *w, size_t n)
 /* The rest of the branch may be other work, and a session without a state does not show it. */
 TEST(a_partly_unreadable_branch_is_kept)
 {
-    struct entire_world w;
+    struct entire_fixture w;
     struct trash_list list;
 
-    entire_world_make(&w, "two-sessions");
-    free(entire_world_sh(&w,
-                         "cd '%s' && rm .git/entire-sessions/" B ".json && "
-                         "c=$(git rev-parse entire/6d28ff0-e3b0c4~1) && "
-                         "rm -f .git/objects/$(echo $c | sed 's,..,&/,')",
-                         w.repo));
+    entire_fixture_make(&w, "two-sessions");
+    free(entire_fixture_sh(&w,
+                           "cd '%s' && rm .git/entire-sessions/" B ".json && "
+                           "c=$(git rev-parse entire/6d28ff0-e3b0c4~1) && "
+                           "rm -f .git/objects/$(echo $c | sed 's,..,&/,')",
+                           w.repo));
     assert_int_equal(take_away(&w, A, &list), ERR_OK);
     assert_int_equal(list.item[0].refs, 0);
     assert_non_null(strstr(list.item[0].stays, "not all of it can be read"));
     w.env.now_ms += WEEK_MS;
     count_orphans(&w, 0);
     trash_list_fini(&list);
-    entire_world_remove(&w);
+    entire_fixture_remove(&w);
 }
 
 /* git skips such a ref when it lists refs. */
 TEST(a_branch_with_an_unreadable_ref_is_kept)
 {
-    struct entire_world w;
+    struct entire_fixture w;
     struct trash_list list;
 
-    entire_world_make(&w, "two-sessions");
-    free(entire_world_sh(&w,
-                         "cd '%s'/.git && rm entire-sessions/" B ".json && "
-                         "echo torn >refs/heads/entire/6d28ff0-e3b0c4",
-                         w.repo));
+    entire_fixture_make(&w, "two-sessions");
+    free(entire_fixture_sh(&w,
+                           "cd '%s'/.git && rm entire-sessions/" B ".json && "
+                           "echo torn >refs/heads/entire/6d28ff0-e3b0c4",
+                           w.repo));
     assert_int_equal(take_away(&w, A, &list), ERR_OK);
     assert_int_equal(list.item[0].refs, 0);
     assert_non_null(list.item[0].stays);
     assert_non_null(strstr(list.item[0].stays, "not all of it can be read"));
     trash_list_fini(&list);
-    entire_world_remove(&w);
+    entire_fixture_remove(&w);
 }
 
 TEST(a_branch_without_any_state_is_a_leftover)
 {
-    struct entire_world w;
+    struct entire_fixture w;
     struct change_log *log;
     struct trash_list moved;
 
-    entire_world_make(&w, "two-sessions");
+    entire_fixture_make(&w, "two-sessions");
     w.env.now_ms += WEEK_MS;
     char *before = refs(&w);
 
     count_orphans(&w, 0);
-    free(entire_world_sh(
+    free(entire_fixture_sh(
         &w, "cd '%s'/.git/entire-sessions && rm " A ".json && echo '{' >" B ".json", w.repo));
     count_orphans(&w, 0); /* a broken state counts as one */
-    free(entire_world_sh(&w, "cd '%s'/.git/entire-sessions && mv " B ".json " B ".json.tmp",
-                         w.repo));
+    free(entire_fixture_sh(&w, "cd '%s'/.git/entire-sessions && mv " B ".json " B ".json.tmp",
+                           w.repo));
     count_orphans(&w, 0);
-    free(entire_world_sh(&w, "rm '%s'/.git/entire-sessions/" B ".json.tmp", w.repo));
+    free(entire_fixture_sh(&w, "rm '%s'/.git/entire-sessions/" B ".json.tmp", w.repo));
     struct sweep s = orphans(&w);
 
     assert_int_equal(s.n, 1);
@@ -280,24 +280,24 @@ TEST(a_branch_without_any_state_is_a_leftover)
     free(back);
     free(before);
     is_sound(&w);
-    entire_world_remove(&w);
+    entire_fixture_remove(&w);
 }
 
 /* Another program worked on it between showing and moving. */
 TEST(a_branch_that_moved_is_kept)
 {
-    struct entire_world w;
+    struct entire_fixture w;
     struct change_log *log;
     struct trash_list moved;
 
-    entire_world_make(&w, "two-sessions");
+    entire_fixture_make(&w, "two-sessions");
     w.env.now_ms += WEEK_MS;
-    free(entire_world_sh(&w, "rm '%s'/.git/entire-sessions/*.json", w.repo));
+    free(entire_fixture_sh(&w, "rm '%s'/.git/entire-sessions/*.json", w.repo));
     struct sweep s = orphans(&w);
 
     assert_int_equal(s.n, 1);
-    free(entire_world_git(&w, "update-ref refs/heads/entire/6d28ff0-e3b0c4 "
-                              "$(git rev-parse entire/6d28ff0-e3b0c4~1)"));
+    free(entire_fixture_git(&w, "update-ref refs/heads/entire/6d28ff0-e3b0c4 "
+                                "$(git rev-parse entire/6d28ff0-e3b0c4~1)"));
     open_log(&w, &log);
     assert_int_equal(sweep_move(log, &w.env, &s, &moved, NULL), ERR_OK);
     assert_int_equal(moved.n, 0);
@@ -305,16 +305,16 @@ TEST(a_branch_that_moved_is_kept)
     change_log_close(log);
     trash_list_fini(&moved);
     sweep_fini(&s);
-    entire_world_remove(&w);
+    entire_fixture_remove(&w);
 }
 
 /* entire/1234567 is a person's branch, entire/1ce4cc8 could be one. */
 TEST(branches_a_person_may_have_created_are_no_leftovers)
 {
-    struct entire_world w;
+    struct entire_fixture w;
 
-    entire_world_make(&w, "edge");
-    free(entire_world_sh(&w, "rm -r '%s'/.git/entire-sessions", w.repo));
+    entire_fixture_make(&w, "edge");
+    free(entire_fixture_sh(&w, "rm -r '%s'/.git/entire-sessions", w.repo));
     struct sweep s = orphans(&w);
 
     for (size_t i = 0; i < s.n; i++) {
@@ -324,5 +324,5 @@ TEST(branches_a_person_may_have_created_are_no_leftovers)
     }
     assert_true(s.n > 0);
     sweep_fini(&s);
-    entire_world_remove(&w);
+    entire_fixture_remove(&w);
 }

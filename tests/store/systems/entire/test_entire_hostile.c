@@ -1,4 +1,4 @@
-#include "tests/support/entire_world.h"
+#include "tests/support/entire_fixture.h"
 
 #include "tests/test.h"
 
@@ -85,12 +85,12 @@ TEST(sound_data_is_listed_and_bad_data_named)
                                          "null.json",
                                          "array.json",
                                          "empty.json" };
-    struct entire_world w;
+    struct entire_fixture w;
     struct seen all = { .n = 0 };
     char *problems = calloc(1, 16384);
 
-    entire_world_make(&w, "committed");
-    free(entire_world_sh(&w, "%s", plant));
+    entire_fixture_make(&w, "committed");
+    free(entire_fixture_sh(&w, "%s", plant));
     assert_int_equal(entire_ops.enumerate(w.store, &(struct scope){ .all = true }, see, &all, NULL),
                      ERR_OK);
     assert_int_equal(all.n, 6);
@@ -102,16 +102,16 @@ TEST(sound_data_is_listed_and_bad_data_named)
         if (!strstr(problems, named[i]))
             fail_msg("%s is not named in:\n%s", named[i], problems);
     free(problems);
-    entire_world_remove(&w);
+    entire_fixture_remove(&w);
 }
 
 /* The problems in the words of doctor. */
 TEST(lookalikes_and_orphans_are_named)
 {
-    struct entire_world w;
+    struct entire_fixture w;
     char *problems = calloc(1, 16384);
 
-    entire_world_make(&w, "edge");
+    entire_fixture_make(&w, "edge");
     assert_int_equal(
         entire_ops.check_store(w.store, &(struct scope){ .all = true }, hear, problems, NULL),
         ERR_OK);
@@ -120,33 +120,34 @@ TEST(lookalikes_and_orphans_are_named)
     assert_non_null(strstr(problems, "entire/1234567"));
     assert_null(strstr(problems, "entire/notes"));
     free(problems);
-    entire_world_remove(&w);
+    entire_fixture_remove(&w);
 }
 
 #define SUM "e0/e1e2e3e4e5/0/content_hash.txt"
 
 /* The output of the command becomes the checksum of the checkpoint e0e1e2e3e4e5. */
-static void put_sum(struct entire_world *w, const char *command)
+static void put_sum(struct entire_fixture *w, const char *command)
 {
-    free(entire_world_sh(w,
-                         "cd committed && T=$(mktemp -u) && export GIT_INDEX_FILE=$T && "
-                         "git read-tree entire/checkpoints/v1 && "
-                         "B=$(%s | git hash-object -w --stdin) && "
-                         "git update-index --add --cacheinfo 100644,$B," SUM " && "
-                         "C=$(git commit-tree -p entire/checkpoints/v1 -m x $(git write-tree)) && "
-                         "git update-ref refs/heads/entire/checkpoints/v1 $C && rm -f $T",
-                         command));
+    free(
+        entire_fixture_sh(w,
+                          "cd committed && T=$(mktemp -u) && export GIT_INDEX_FILE=$T && "
+                          "git read-tree entire/checkpoints/v1 && "
+                          "B=$(%s | git hash-object -w --stdin) && "
+                          "git update-index --add --cacheinfo 100644,$B," SUM " && "
+                          "C=$(git commit-tree -p entire/checkpoints/v1 -m x $(git write-tree)) && "
+                          "git update-ref refs/heads/entire/checkpoints/v1 $C && rm -f $T",
+                          command));
 }
 
 /* It is reported, and nothing more. */
 TEST(a_wrong_checksum_is_a_warning)
 {
-    struct entire_world w;
+    struct entire_fixture w;
     char *problems = calloc(1, 16384);
 
-    entire_world_make(&w, "committed");
+    entire_fixture_make(&w, "committed");
     put_sum(&w, "printf 'sha256:%064d' 0");
-    struct session_ref ref = entire_world_find(&w, "f1b2c3d4-0004-4000-8000-00000000000d");
+    struct session_ref ref = entire_fixture_find(&w, "f1b2c3d4-0004-4000-8000-00000000000d");
     struct transcript *t;
 
     assert_int_equal(entire_ops.load(w.store, &ref, NULL, &t, NULL), ERR_OK);
@@ -155,22 +156,22 @@ TEST(a_wrong_checksum_is_a_warning)
     assert_int_equal(entire_ops.check(w.store, &ref, NULL, hear, problems, NULL), ERR_OK);
     assert_non_null(strstr(problems, "checksum checkpoint e0e1e2e3e4e5"));
     free(problems);
-    entire_world_remove(&w);
+    entire_fixture_remove(&w);
 }
 
 TEST(a_checksum_may_end_in_line_ends_of_either_kind)
 {
-    struct entire_world w;
+    struct entire_fixture w;
     char *problems = calloc(1, 16384);
 
-    entire_world_make(&w, "committed");
+    entire_fixture_make(&w, "committed");
     put_sum(&w, "{ git show entire/checkpoints/v1:" SUM " && printf '\\r\\n\\n'; }");
-    struct session_ref ref = entire_world_find(&w, "f1b2c3d4-0004-4000-8000-00000000000d");
+    struct session_ref ref = entire_fixture_find(&w, "f1b2c3d4-0004-4000-8000-00000000000d");
 
     assert_int_equal(entire_ops.check(w.store, &ref, NULL, hear, problems, NULL), ERR_OK);
     assert_null(strstr(problems, "checksum"));
     free(problems);
-    entire_world_remove(&w);
+    entire_fixture_remove(&w);
 }
 
 /* libgit2 waits for ever on a pipe. */
@@ -195,11 +196,11 @@ TEST(a_pipe_in_place_of_a_git_file_is_refused)
         "ln -s . .git/refs/heads/for-ever",
         "rm -f .git/packed-refs; ln -s /dev/zero .git/packed-refs",
     };
-    struct entire_world w;
+    struct entire_fixture w;
 
-    entire_world_make(&w, "two-sessions");
+    entire_fixture_make(&w, "two-sessions");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char *dir = entire_world_sh(
+        char *dir = entire_fixture_sh(
             &w, "rm -rf x && git init -q x && cd x && %s; printf %%s \"$PWD\"", cases[i]);
         git_repository *repo;
         struct err e = { 0 };
@@ -208,7 +209,7 @@ TEST(a_pipe_in_place_of_a_git_file_is_refused)
             fail_msg("%s: %s", cases[i], e.text);
         free(dir);
     }
-    entire_world_remove(&w);
+    entire_fixture_remove(&w);
 }
 
 /* libgit2 looks in ~ for the user's own configuration. */
@@ -216,32 +217,32 @@ TEST(a_pipe_in_the_home_directory_is_refused_too)
 {
     static const char *const cases[] = { "include.path", "core.excludesFile",
                                          "core.attributesFile" };
-    struct entire_world w;
+    struct entire_fixture w;
     git_repository *repo;
 
-    entire_world_make(&w, "two-sessions");
+    entire_fixture_make(&w, "two-sessions");
     assert_true(gitlib_ready());
     assert_int_equal(git_libgit2_opts(GIT_OPT_SET_SEARCH_PATH, GIT_CONFIG_LEVEL_GLOBAL, w.home), 0);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        free(entire_world_sh(&w,
-                             "rm -rf x home/p && git init -q x && cd x && git config %s '~/p' && "
-                             "echo >> ../home/p",
-                             cases[i]));
-        char *dir = entire_world_sh(&w, "cd x && printf %%s \"$PWD\"");
+        free(entire_fixture_sh(&w,
+                               "rm -rf x home/p && git init -q x && cd x && git config %s '~/p' && "
+                               "echo >> ../home/p",
+                               cases[i]));
+        char *dir = entire_fixture_sh(&w, "cd x && printf %%s \"$PWD\"");
 
         assert_int_equal(repo_open(dir, &repo, NULL), ERR_OK);
         repo_close(repo);
-        free(entire_world_sh(&w, "rm home/p && mkfifo home/p"));
+        free(entire_fixture_sh(&w, "rm home/p && mkfifo home/p"));
         assert_int_equal(repo_open(dir, &repo, NULL), ERR_UNSAFE);
-        free(entire_world_sh(&w, "rm home/p && truncate -s 2M home/p"));
+        free(entire_fixture_sh(&w, "rm home/p && truncate -s 2M home/p"));
         assert_int_equal(repo_open(dir, &repo, NULL), ERR_UNSUPPORTED);
         free(dir);
     }
     assert_int_equal(git_libgit2_opts(GIT_OPT_SET_SEARCH_PATH, GIT_CONFIG_LEVEL_GLOBAL, NULL), 0);
-    entire_world_remove(&w);
+    entire_fixture_remove(&w);
 }
 
-static void assert_refused(struct entire_world *w, const char *hex, const char *why)
+static void assert_refused(struct entire_fixture *w, const char *hex, const char *why)
 {
     git_repository *repo;
     git_commit *commit;
@@ -260,47 +261,47 @@ static void assert_refused(struct entire_world *w, const char *hex, const char *
 /* libgit2 holds a message in memory twice: a megabyte in a repository can be a gigabyte of message. */
 TEST(an_oversized_commit_is_not_read)
 {
-    struct entire_world w;
+    struct entire_fixture w;
 
-    entire_world_make(&w, "two-sessions");
-    char *hex = entire_world_git(
+    entire_fixture_make(&w, "two-sessions");
+    char *hex = entire_fixture_git(
         &w, "--version >/dev/null; { printf 'tree %%s\nauthor a <b> 1 +0000\ncommitter a <b> 1 "
             "+0000\n\n' $(git rev-parse HEAD^{tree}); head -c 17000000 /dev/zero | tr '\\0' x; } | "
             "git hash-object -t commit -w --stdin");
 
     assert_refused(&w, hex, "too large to be read");
-    free(entire_world_git(&w,
-                          "update-ref refs/heads/entire/abcdef1-e3b0c4 %s && "
-                          "git repack -adq && test ! -e .git/objects/%.2s/%s",
-                          hex, hex, hex + 2));
+    free(entire_fixture_git(&w,
+                            "update-ref refs/heads/entire/abcdef1-e3b0c4 %s && "
+                            "git repack -adq && test ! -e .git/objects/%.2s/%s",
+                            hex, hex, hex + 2));
     assert_refused(&w, hex, "too large to be read");
-    assert_true(entire_world_find(&w, "a1b2c3d4-0001-4000-8000-00000000000a").id.n > 0);
+    assert_true(entire_fixture_find(&w, "a1b2c3d4-0001-4000-8000-00000000000a").id.n > 0);
     free(hex);
-    entire_world_remove(&w);
+    entire_fixture_remove(&w);
 }
 
 /* libgit2 reads the size first, and would wait there. */
 TEST(a_pipe_in_place_of_an_object_is_refused)
 {
-    struct entire_world w;
+    struct entire_fixture w;
     git_repository *repo;
     struct buf bytes = { 0 };
     git_oid id;
 
-    entire_world_make(&w, "two-sessions");
-    char *hex = entire_world_git(&w, "hash-object -w --stdin < run.sh");
+    entire_fixture_make(&w, "two-sessions");
+    char *hex = entire_fixture_git(&w, "hash-object -w --stdin < run.sh");
 
-    free(entire_world_git(&w,
-                          "--version >/dev/null; F=.git/objects/%.2s/%s && rm -f $F && "
-                          "mkfifo $F",
-                          hex, hex + 2));
+    free(entire_fixture_git(&w,
+                            "--version >/dev/null; F=.git/objects/%.2s/%s && rm -f $F && "
+                            "mkfifo $F",
+                            hex, hex + 2));
     assert_int_equal(repo_open(w.repo, &repo, NULL), ERR_OK);
     assert_int_equal(git_oid_fromstr(&id, hex), 0);
     assert_int_not_equal(repo_blob(repo, &id, 4096, &bytes, NULL), ERR_OK);
     repo_close(repo);
     buf_fini(&bytes);
     free(hex);
-    entire_world_remove(&w);
+    entire_fixture_remove(&w);
 }
 
 /* libgit2 would not return from the first, and would wait for a writer of the second. */
@@ -312,17 +313,17 @@ TEST(truncated_blobs_are_refused_without_waiting)
     };
 
     for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
-        struct entire_world w;
+        struct entire_fixture w;
         struct rewind_plan plan;
         struct rewind_preview v;
         struct checkpoint_list list;
         size_t blobs = 0, refused = 0;
 
-        entire_world_make(&w, "two-sessions");
-        free(entire_world_git(&w, "--version >/dev/null; mv .git/objects/pack packs; "
-                                  "for p in packs/*.pack; do test ! -e $p || "
-                                  "git unpack-objects -q < $p; done; rm -rf packs"));
-        struct session_ref ref = entire_world_find(&w, "a1b2c3d4-0001-4000-8000-00000000000a");
+        entire_fixture_make(&w, "two-sessions");
+        free(entire_fixture_git(&w, "--version >/dev/null; mv .git/objects/pack packs; "
+                                    "for p in packs/*.pack; do test ! -e $p || "
+                                    "git unpack-objects -q < $p; done; rm -rf packs"));
+        struct session_ref ref = entire_fixture_find(&w, "a1b2c3d4-0001-4000-8000-00000000000a");
 
         assert_int_equal(entire_ops.checkpoints(w.store, &ref, &list, NULL), ERR_OK);
         assert_int_equal(entire_ops.plan(w.store, &ref, list.checkpoint[0].id, &plan, NULL),
@@ -333,9 +334,9 @@ TEST(truncated_blobs_are_refused_without_waiting)
             if (plan.target[k].want != REWIND_BYTES || !hex)
                 continue;
             blobs++;
-            free(entire_world_git(&w,
-                                  "--version >/dev/null; F=.git/objects/%.2s/%s; chmod u+w $F; %s",
-                                  hex, hex + 2, broken[i]));
+            free(entire_fixture_git(
+                &w, "--version >/dev/null; F=.git/objects/%.2s/%s; chmod u+w $F; %s", hex, hex + 2,
+                broken[i]));
         }
         assert_true(blobs > 0);
         assert_int_equal(rewind_preview(&plan, &(struct rewind_options){ .only = NULL }, &v, NULL),
@@ -347,46 +348,46 @@ TEST(truncated_blobs_are_refused_without_waiting)
         rewind_preview_fini(&v);
         rewind_plan_fini(&plan);
         checkpoint_list_fini(&list);
-        entire_world_remove(&w);
+        entire_fixture_remove(&w);
     }
 }
 
 TEST(a_pipe_in_the_work_tree_refuses_the_rewind)
 {
-    struct entire_world w;
+    struct entire_fixture w;
     struct rewind_plan plan;
     struct err e = { 0 };
 
-    entire_world_make(&w, "two-sessions");
-    struct session_ref ref = entire_world_find(&w, "a1b2c3d4-0001-4000-8000-00000000000a");
+    entire_fixture_make(&w, "two-sessions");
+    struct session_ref ref = entire_fixture_find(&w, "a1b2c3d4-0001-4000-8000-00000000000a");
     struct checkpoint_list list;
 
     assert_int_equal(entire_ops.checkpoints(w.store, &ref, &list, &e), ERR_OK);
     assert_int_equal(entire_ops.plan(w.store, &ref, list.checkpoint[0].id, &plan, &e), ERR_OK);
     rewind_plan_fini(&plan);
-    free(entire_world_sh(&w, "cd two-sessions && mkdir -p x/y && mkfifo x/y/.gitignore"));
+    free(entire_fixture_sh(&w, "cd two-sessions && mkdir -p x/y && mkfifo x/y/.gitignore"));
     assert_int_equal(entire_ops.plan(w.store, &ref, list.checkpoint[0].id, &plan, &e), ERR_UNSAFE);
     checkpoint_list_fini(&list);
-    entire_world_remove(&w);
+    entire_fixture_remove(&w);
 }
 
 /* A repository may name "/" as its work tree: a rewind would look through the whole machine. */
 TEST(a_work_tree_unrelated_to_the_repository_is_refused)
 {
-    struct entire_world w;
+    struct entire_fixture w;
     struct rewind_plan plan;
     struct store *again;
     struct err e = { 0 };
 
-    entire_world_make(&w, "two-sessions");
-    free(entire_world_sh(&w, "cd two-sessions && git config core.worktree /"));
+    entire_fixture_make(&w, "two-sessions");
+    free(entire_fixture_sh(&w, "cd two-sessions && git config core.worktree /"));
     assert_int_equal(entire_ops.open(w.store->env, w.store->path, &again, &e), ERR_OK);
-    struct session_ref ref = entire_world_find(&w, "a1b2c3d4-0001-4000-8000-00000000000a");
+    struct session_ref ref = entire_fixture_find(&w, "a1b2c3d4-0001-4000-8000-00000000000a");
 
     ref.store = again;
     assert_int_equal(entire_ops.plan(again, &ref, SLICE("9e9e724"), &plan, &e), ERR_UNSUPPORTED);
     store_close(again);
-    entire_world_remove(&w);
+    entire_fixture_remove(&w);
 }
 
 /* Ten entries that are all the same tree, nine levels deep: 10^9 files in a few objects. */
@@ -403,14 +404,14 @@ static const char bomb[] =
 
 TEST(a_tree_of_a_billion_files_is_refused)
 {
-    struct entire_world w;
+    struct entire_fixture w;
     struct rewind_plan plan;
     struct checkpoint_list list;
     struct err e = { 0 };
 
-    entire_world_make(&w, "two-sessions");
-    char *commit = entire_world_sh(&w, bomb);
-    struct session_ref ref = entire_world_find(&w, "a1b2c3d4-0001-4000-8000-00000000000a");
+    entire_fixture_make(&w, "two-sessions");
+    char *commit = entire_fixture_sh(&w, bomb);
+    struct session_ref ref = entire_fixture_find(&w, "a1b2c3d4-0001-4000-8000-00000000000a");
 
     assert_int_equal(strlen(commit), 40);
     assert_int_equal(entire_ops.plan(w.store, &ref, (struct slice){ commit, 40 }, &plan, &e),
@@ -420,5 +421,5 @@ TEST(a_tree_of_a_billion_files_is_refused)
     assert_null(list.checkpoint[0].why);
     checkpoint_list_fini(&list);
     free(commit);
-    entire_world_remove(&w);
+    entire_fixture_remove(&w);
 }

@@ -1,4 +1,4 @@
-#include "tests/support/entire_world.h"
+#include "tests/support/entire_fixture.h"
 
 #include "tests/test.h"
 
@@ -29,15 +29,15 @@ static bool see(const struct session_ref *ref, void *arg)
     return true;
 }
 
-static void enumerate(struct entire_world *w, const struct scope *scope, struct seen *out)
+static void enumerate(struct entire_fixture *w, const struct scope *scope, struct seen *out)
 {
     *out = (struct seen){ .n = 0 };
     assert_int_equal(entire_ops.enumerate(w->store, scope, see, out, NULL), ERR_OK);
 }
 
-static struct session_row *describe(struct entire_world *w, const char *id)
+static struct session_row *describe(struct entire_fixture *w, const char *id)
 {
-    struct session_ref ref = entire_world_find(w, id);
+    struct session_ref ref = entire_fixture_find(w, id);
     struct session_row *row = session_row_new();
 
     assert_int_equal(entire_ops.describe(w->store, &(struct scope){ .all = true }, &ref, row, NULL),
@@ -53,10 +53,10 @@ static void assert_text(struct slice got, const char *want)
 
 TEST(unusual_states_are_read_and_broken_ones_kept)
 {
-    struct entire_world w;
+    struct entire_fixture w;
     struct seen all;
 
-    entire_world_make(&w, "edge");
+    entire_fixture_make(&w, "edge");
     char *before = folder_image(&w.folder, "edge/.git");
 
     enumerate(&w, &(struct scope){ .all = true }, &all);
@@ -64,7 +64,7 @@ TEST(unusual_states_are_read_and_broken_ones_kept)
                                  "f1b2c3d4-0001-4000-8000-00000000000a\n"
                                  "f1b2c3d4-0002-4000-8000-00000000000b\n"
                                  "no-phase\n");
-    entire_world_open(&w, "wt/test-wt");
+    entire_fixture_open(&w, "wt/test-wt");
     enumerate(&w, &(struct scope){ .all = true }, &all);
     assert_int_equal(all.n, 4);
     char *after = folder_image(&w.folder, "edge/.git");
@@ -74,16 +74,16 @@ TEST(unusual_states_are_read_and_broken_ones_kept)
     assert_true(folder_has(&w.folder, "edge/.git/entire-sessions/half.json.tmp"));
     free(before);
     free(after);
-    entire_world_remove(&w);
+    entire_fixture_remove(&w);
 }
 
 TEST(sessions_belong_to_their_work_tree)
 {
-    struct entire_world w;
+    struct entire_fixture w;
     struct seen here;
     char linked[4096];
 
-    entire_world_make(&w, "edge");
+    entire_fixture_make(&w, "edge");
     enumerate(&w, &(struct scope){ .project = { w.repo, strlen(w.repo) } }, &here);
     assert_int_equal(here.n, 3);
     assert_null(strstr(here.ids, "f1b2c3d4-0002"));
@@ -93,15 +93,15 @@ TEST(sessions_belong_to_their_work_tree)
     assert_null(strstr(here.ids, "f1b2c3d4-0001"));
     enumerate(&w, &(struct scope){ .project = SLICE("/elsewhere") }, &here);
     assert_int_equal(here.n, 0);
-    entire_world_remove(&w);
+    entire_fixture_remove(&w);
 }
 
 TEST(committed_sessions_are_found_by_their_references)
 {
-    struct entire_world w;
+    struct entire_fixture w;
     struct seen all;
 
-    entire_world_make(&w, "committed");
+    entire_fixture_make(&w, "committed");
     enumerate(&w, &(struct scope){ .all = true }, &all);
     assert_string_equal(all.ids, "2026-01-06-c1b2c3d4-0001-4000-8000-00000000000a\n"
                                  "2026-01-06-c1b2c3d4-0002-4000-8000-00000000000b\n"
@@ -120,35 +120,35 @@ TEST(committed_sessions_are_found_by_their_references)
     assert_text(row->summary, "Add changelog");
     assert_text(row->agent_name, "");
     session_row_free(row);
-    entire_world_remove(&w);
+    entire_fixture_remove(&w);
 }
 
 TEST(checkpoints_of_origin_are_used_without_local_ones)
 {
-    struct entire_world w;
+    struct entire_fixture w;
     struct seen all;
 
-    entire_world_make(&w, "committed");
-    free(entire_world_sh(&w, "git clone -q committed clone 2>&1"));
-    entire_world_open(&w, "clone");
+    entire_fixture_make(&w, "committed");
+    free(entire_fixture_sh(&w, "git clone -q committed clone 2>&1"));
+    entire_fixture_open(&w, "clone");
     enumerate(&w, &(struct scope){ .all = true }, &all);
     assert_int_equal(all.n, 6);
-    entire_world_remove(&w);
+    entire_fixture_remove(&w);
 }
 
 TEST(a_checkpoint_may_have_a_ref_of_its_own)
 {
-    struct entire_world w;
+    struct entire_fixture w;
     struct seen all;
 
-    entire_world_make(&w, "refs-ulid");
+    entire_fixture_make(&w, "refs-ulid");
     enumerate(&w, &(struct scope){ .all = true }, &all);
     assert_string_equal(all.ids, "01b2c3d4-0001-4000-8000-00000000000a\n");
     struct session_row *row = describe(&w, "01b2c3d4-0001-4000-8000-00000000000a");
 
     assert_text(row->summary, "Bump dependencies");
     session_row_free(row);
-    entire_world_remove(&w);
+    entire_fixture_remove(&w);
 }
 
 TEST(a_repository_without_entire_is_no_store)
@@ -160,11 +160,11 @@ TEST(a_repository_without_entire_is_no_store)
     char path[4096];
 
     folder_make(&f);
-    struct entire_world w = { .folder = f };
+    struct entire_fixture w = { .folder = f };
 
-    free(entire_world_sh(&w, "git init -q plain && git init -q new && "
-                             "git -C new config core.repositoryformatversion 1 && "
-                             "git -C new config extensions.fromthefuture true"));
+    free(entire_fixture_sh(&w, "git init -q plain && git init -q new && "
+                               "git -C new config core.repositoryformatversion 1 && "
+                               "git -C new config extensions.fromthefuture true"));
     folder_path(&f, "plain", path);
     assert_int_equal(entire_ops.open(&env, path, &st, NULL), ERR_NOT_FOUND);
     folder_path(&f, "new", path);
@@ -172,12 +172,12 @@ TEST(a_repository_without_entire_is_no_store)
     assert_non_null(strstr(e.text, "fromthefuture"));
     env.cwd = path; /* not requested, and without data of Entire */
     assert_int_equal(entire_ops.open(&env, NULL, &st, NULL), ERR_NOT_FOUND);
-    free(entire_world_sh(&w, "mkdir -p new/.git/refs/heads/entire"));
+    free(entire_fixture_sh(&w, "mkdir -p new/.git/refs/heads/entire"));
     assert_int_equal(entire_ops.open(&env, NULL, &st, NULL), ERR_UNSUPPORTED);
-    free(entire_world_sh(&w,
-                         "cd new/.git && git config -f config --unset extensions.fromthefuture && "
-                         "git config -f config extensions.worktreeConfig true && "
-                         "mkdir entire-sessions"));
+    free(entire_fixture_sh(
+        &w, "cd new/.git && git config -f config --unset extensions.fromthefuture && "
+            "git config -f config extensions.worktreeConfig true && "
+            "mkdir entire-sessions"));
     assert_int_equal(entire_ops.open(&env, path, &st, NULL), ERR_OK);
     store_close(st);
     folder_remove(&f);
@@ -200,28 +200,28 @@ static const char lists[] =
 TEST(session_folders_complete_an_incomplete_list)
 {
     static const char *const ids[] = { "first", "second", "third" };
-    struct entire_world w;
+    struct entire_fixture w;
 
-    entire_world_make(&w, "committed");
-    free(entire_world_sh(&w, "%s", lists));
+    entire_fixture_make(&w, "committed");
+    free(entire_fixture_sh(&w, "%s", lists));
     for (size_t i = 0; i < 3; i++)
-        assert_non_null(entire_world_find(&w, ids[i]).store);
-    entire_world_remove(&w);
+        assert_non_null(entire_fixture_find(&w, ids[i]).store);
+    entire_fixture_remove(&w);
 }
 
 TEST(a_fresh_repository_can_have_its_first_session)
 {
-    struct entire_world w;
+    struct entire_fixture w;
     struct store *st;
 
-    entire_world_make(&w, "committed");
+    entire_fixture_make(&w, "committed");
     char *dir =
-        entire_world_sh(&w, "mkdir fresh && cd fresh && git init -q . && printf %%s \"$PWD\"");
+        entire_fixture_sh(&w, "mkdir fresh && cd fresh && git init -q . && printf %%s \"$PWD\"");
 
     assert_int_equal(entire_ops.open(&w.env, dir, &st, NULL), ERR_NOT_FOUND);
     assert_int_equal(entire_ops.make(&w.env, dir, NULL), ERR_OK);
     assert_int_equal(entire_ops.open(&w.env, dir, &st, NULL), ERR_OK);
     store_close(st);
     free(dir);
-    entire_world_remove(&w);
+    entire_fixture_remove(&w);
 }

@@ -1,4 +1,4 @@
-#include "tests/support/entire_world.h"
+#include "tests/support/entire_fixture.h"
 
 #include "tests/test.h"
 
@@ -13,15 +13,15 @@
 #define B "b1b2c3d4-0002-4000-8000-00000000000b"
 
 /* The hash of the shadow commit made so long after the start. */
-static char *hash_at(struct entire_world *w, int seconds)
+static char *hash_at(struct entire_fixture *w, int seconds)
 {
-    return entire_world_sh(w, "awk -v t=%d '$2==t{print $1}' expected/two-sessions/points.tsv",
-                           1770631200 + seconds);
+    return entire_fixture_sh(w, "awk -v t=%d '$2==t{print $1}' expected/two-sessions/points.tsv",
+                             1770631200 + seconds);
 }
 
-static void ask(struct entire_world *w, const char *id, struct checkpoint_list *list)
+static void ask(struct entire_fixture *w, const char *id, struct checkpoint_list *list)
 {
-    struct session_ref ref = entire_world_find(w, id);
+    struct session_ref ref = entire_fixture_find(w, id);
 
     assert_int_equal(entire_ops.checkpoints(w->store, &ref, list, NULL), ERR_OK);
 }
@@ -40,10 +40,10 @@ TEST(points_are_separated_by_session)
         { 720, CHECKPOINT_TURN, 2, "Now write a test with a subagent and drop util.c" },
         { 1200, CHECKPOINT_TURN, 1, "Add a session module" },
     };
-    struct entire_world w;
+    struct entire_fixture w;
     struct checkpoint_list list;
 
-    entire_world_make(&w, "two-sessions");
+    entire_fixture_make(&w, "two-sessions");
     ask(&w, A, &list);
     assert_int_equal(list.n, 5);
     for (size_t i = 0; i < list.n; i++) {
@@ -61,13 +61,13 @@ TEST(points_are_separated_by_session)
     assert_int_equal(list.n, 2);
     assert_int_equal(list.checkpoint[1].files, 2); /* docs/usage.md and run.sh, none of session A */
     checkpoint_list_fini(&list);
-    entire_world_remove(&w);
+    entire_fixture_remove(&w);
 }
 
-static void plan(struct entire_world *w, const char *id, const char *point, bool own,
+static void plan(struct entire_fixture *w, const char *id, const char *point, bool own,
                  struct rewind_plan *out)
 {
-    struct session_ref ref = entire_world_find(w, id);
+    struct session_ref ref = entire_fixture_find(w, id);
     struct err e;
     enum err_code rc =
         (own ? entire_ops.plan_own : entire_ops.plan)(w->store, &ref, slice_of(point), out, &e);
@@ -91,7 +91,7 @@ static char *paths_of(const struct rewind_plan *p, enum rewind_want want)
     return text;
 }
 
-static void assert_same_lines(struct entire_world *w, const char *got, const char *file)
+static void assert_same_lines(struct entire_fixture *w, const char *got, const char *file)
 {
     FILE *f;
     char path[4096];
@@ -101,16 +101,16 @@ static void assert_same_lines(struct entire_world *w, const char *got, const cha
     assert_non_null(f);
     fprintf(f, "%s%s", got, *got ? "\n" : "");
     fclose(f);
-    free(entire_world_sh(w, "LC_ALL=C sort got | diff - expected/two-sessions/%s", file));
+    free(entire_fixture_sh(w, "LC_ALL=C sort got | diff - expected/two-sessions/%s", file));
 }
 
 /* For all seven points. */
 TEST(entires_own_rule_gives_entires_own_file_sets)
 {
-    struct entire_world w;
+    struct entire_fixture w;
 
-    entire_world_make(&w, "two-sessions");
-    char *all = entire_world_sh(&w, "cut -f1,3 expected/two-sessions/points.tsv");
+    entire_fixture_make(&w, "two-sessions");
+    char *all = entire_fixture_sh(&w, "cut -f1,3 expected/two-sessions/points.tsv");
     int seen = 0;
 
     for (char *line = strtok(all, "\n"); line; line = strtok(NULL, "\n"), seen++) {
@@ -131,7 +131,7 @@ TEST(entires_own_rule_gives_entires_own_file_sets)
     }
     assert_int_equal(seen, 7);
     free(all);
-    entire_world_remove(&w);
+    entire_fixture_remove(&w);
 }
 
 static const struct rewind_entry *entry_of(const struct rewind_preview *p, const char *path)
@@ -144,12 +144,12 @@ static const struct rewind_entry *entry_of(const struct rewind_preview *p, const
 
 TEST(a_file_unknown_to_the_session_is_left_alone)
 {
-    struct entire_world w;
+    struct entire_fixture w;
     struct rewind_plan p;
     struct rewind_preview v;
     struct rewind_options o = { .only = NULL };
 
-    entire_world_make(&w, "two-sessions");
+    entire_fixture_make(&w, "two-sessions");
     char *late = hash_at(&w, 720), *first = hash_at(&w, 120);
 
     plan(&w, A, late, false, &p);
@@ -169,7 +169,7 @@ TEST(a_file_unknown_to_the_session_is_left_alone)
     rewind_plan_fini(&p);
 
     /* Tracked in HEAD and missing in this checkpoint: our rewind removes it, Entire's does not. */
-    free(entire_world_git(&w, "checkout -q HEAD -- src/util.c && git reset -q"));
+    free(entire_fixture_git(&w, "checkout -q HEAD -- src/util.c && git reset -q"));
     plan(&w, A, late, false, &p);
     assert_int_equal(rewind_preview(&p, &o, &v, NULL), ERR_OK);
     assert_non_null(entry_of(&v, "src/util.c"));
@@ -183,18 +183,18 @@ TEST(a_file_unknown_to_the_session_is_left_alone)
     rewind_plan_fini(&p);
     free(late);
     free(first);
-    entire_world_remove(&w);
+    entire_fixture_remove(&w);
 }
 
 /* For git a file is ignored if a rule matches it and the index has no such name: files that were added by force belong
  * to the work tree like all others. Files in no index stay, whatever the rules and the settings are. */
 TEST(tracked_files_under_an_ignored_pattern_are_planned)
 {
-    struct entire_world w;
+    struct entire_fixture w;
     struct rewind_plan p;
 
-    entire_world_make(&w, "committed");
-    free(entire_world_git(
+    entire_fixture_make(&w, "committed");
+    free(entire_fixture_git(
         &w, "config core.ignorecase true && mkdir -p build/in && "
             "printf 'build/\\n*.log\\n' >> .gitignore && "
             "for f in made.log left.log trace.log build/in/tool.c build/in/other.o; do "
@@ -211,19 +211,19 @@ TEST(tracked_files_under_an_ignored_pattern_are_planned)
     assert_null(strstr(gone, "trace.log"));
     free(gone);
     rewind_plan_fini(&p);
-    entire_world_remove(&w);
+    entire_fixture_remove(&w);
 }
 
 /* Without a readable index the files that the rules name are left alone, and the plan warns about it. */
 TEST(an_unreadable_index_protects_all_ignored_files)
 {
-    struct entire_world w;
+    struct entire_fixture w;
     struct rewind_plan p;
 
-    entire_world_make(&w, "two-sessions");
+    entire_fixture_make(&w, "two-sessions");
     char *late = hash_at(&w, 720);
 
-    free(entire_world_git(&w, "add -f trace.log && printf DIRC-not-an-index > .git/index"));
+    free(entire_fixture_git(&w, "add -f trace.log && printf DIRC-not-an-index > .git/index"));
     plan(&w, A, late, false, &p);
     char *gone = paths_of(&p, REWIND_ABSENT);
     bool said = false;
@@ -236,24 +236,24 @@ TEST(an_unreadable_index_protects_all_ignored_files)
     free(gone);
     rewind_plan_fini(&p);
     free(late);
-    entire_world_remove(&w);
+    entire_fixture_remove(&w);
 }
 
 /* A file created by the turn that git ignores now is removed by no rewind; a tracked one is. */
 TEST(undoing_a_turn_removes_no_ignored_files)
 {
-    struct entire_world w;
+    struct entire_fixture w;
     struct rewind_plan p;
     struct session_ref ref;
 
-    entire_world_make(&w, "two-sessions");
+    entire_fixture_make(&w, "two-sessions");
     char *last = hash_at(&w, 1200);
 
     for (int tracked = 0; tracked < 2; tracked++) {
-        free(entire_world_git(&w, "%s",
-                              tracked ? "add -f src/session.c"
-                                      : "status -s && echo session.c >> .gitignore"));
-        ref = entire_world_find(&w, A);
+        free(entire_fixture_git(&w, "%s",
+                                tracked ? "add -f src/session.c"
+                                        : "status -s && echo session.c >> .gitignore"));
+        ref = entire_fixture_find(&w, A);
         assert_int_equal(entire_ops.plan_turn(w.store, &ref, slice_of(last), &p, NULL), ERR_OK);
         char *gone = paths_of(&p, REWIND_ABSENT);
 
@@ -263,21 +263,21 @@ TEST(undoing_a_turn_removes_no_ignored_files)
         rewind_plan_fini(&p);
     }
     free(last);
-    entire_world_remove(&w);
+    entire_fixture_remove(&w);
 }
 
 /* If git ignores a file of the checkpoint by now, it is held back unless its bytes are those of the session. */
 TEST(a_changed_ignored_file_is_held_back)
 {
-    struct entire_world w;
+    struct entire_fixture w;
     struct rewind_plan p;
     struct rewind_preview v;
 
-    entire_world_make(&w, "two-sessions");
+    entire_fixture_make(&w, "two-sessions");
     char *first = hash_at(&w, 120);
 
-    free(entire_world_git(&w, "rm -q --cached src/app.c && echo app.c >> .gitignore && "
-                              "echo mine > src/app.c"));
+    free(entire_fixture_git(&w, "rm -q --cached src/app.c && echo app.c >> .gitignore && "
+                                "echo mine > src/app.c"));
     plan(&w, A, first, false, &p);
     assert_int_equal(rewind_preview(&p, &(struct rewind_options){ .only = NULL }, &v, NULL),
                      ERR_OK);
@@ -285,28 +285,29 @@ TEST(a_changed_ignored_file_is_held_back)
     rewind_preview_fini(&v);
     rewind_plan_fini(&p);
     free(first);
-    entire_world_remove(&w);
+    entire_fixture_remove(&w);
 }
 
-static char *facts(struct entire_world *w)
+static char *facts(struct entire_fixture *w)
 {
-    return entire_world_git(w, "rev-parse HEAD && git symbolic-ref HEAD && sha256sum .git/index && "
-                               "git for-each-ref 'refs/heads/*'");
+    return entire_fixture_git(w,
+                              "rev-parse HEAD && git symbolic-ref HEAD && sha256sum .git/index && "
+                              "git for-each-ref 'refs/heads/*'");
 }
 
 TEST(a_rewind_changes_files_and_nothing_else)
 {
-    struct entire_world w;
+    struct entire_fixture w;
     struct rewind_plan p, back;
     struct rewind_preview v;
     struct rewind_result r;
     struct rewind_options o = { .allow_edited = true };
 
-    entire_world_make(&w, "two-sessions");
+    entire_fixture_make(&w, "two-sessions");
     char *hash = hash_at(&w, 120), *before = facts(&w);
     char *files =
-        entire_world_git(&w, "ls-files -co | sort | xargs sha256sum 2>&1; stat -c '%%a %%n' "
-                             "run.sh notes.txt");
+        entire_fixture_git(&w, "ls-files -co | sort | xargs sha256sum 2>&1; stat -c '%%a %%n' "
+                               "run.sh notes.txt");
 
     plan(&w, A, hash, false, &p);
     assert_int_equal(rewind_preview(&p, &o, &v, NULL), ERR_OK);
@@ -318,7 +319,7 @@ TEST(a_rewind_changes_files_and_nothing_else)
     char *after = facts(&w);
 
     assert_string_equal(before, after);
-    free(entire_world_git(
+    free(entire_fixture_git(
         &w,
         "ls-tree -r %s | grep -v '\t[.]entire/' | grep -v '\t[.]claude/' |"
         " while read m t h p; do [ $(git hash-object --no-filters -- \"$p\") = $h ]"
@@ -328,17 +329,17 @@ TEST(a_rewind_changes_files_and_nothing_else)
     assert_false(folder_has(&w.folder, "two-sessions/src/session.c"));
     assert_false(folder_has(&w.folder, "two-sessions/docs"));
     assert_true(folder_has(&w.folder, "two-sessions/trace.log"));
-    free(entire_world_git(&w, "diff --quiet HEAD -- run.sh && test -x run.sh"));
+    free(entire_fixture_git(&w, "diff --quiet HEAD -- run.sh && test -x run.sh"));
 
     /* Only git can restore it: the safety ref holds the former state. */
     char *kept =
-        entire_world_git(&w, "for-each-ref --format='%%(refname)' 'refs/reprise/before/*'");
+        entire_fixture_git(&w, "for-each-ref --format='%%(refname)' 'refs/reprise/before/*'");
 
     assert_int_not_equal(kept[0], '\0');
-    free(entire_world_git(&w,
-                          "cat-file -e %s:src/session.c && git cat-file -e %s:scratch.txt && "
-                          "git fsck --strict",
-                          kept, kept));
+    free(entire_fixture_git(&w,
+                            "cat-file -e %s:src/session.c && git cat-file -e %s:scratch.txt && "
+                            "git fsck --strict",
+                            kept, kept));
 
     assert_int_equal(rewind_undo_plan(&w.env, NULL, &back, NULL), ERR_OK);
     rewind_preview_fini(&v);
@@ -346,13 +347,13 @@ TEST(a_rewind_changes_files_and_nothing_else)
     assert_int_equal(rewind_preview(&back, &o, &v, NULL), ERR_OK);
     assert_int_equal(rewind_apply(&w.env, &v, &r, NULL), ERR_OK);
     char *again =
-        entire_world_git(&w, "ls-files -co | sort | xargs sha256sum 2>&1; stat -c '%%a %%n' "
-                             "run.sh notes.txt");
+        entire_fixture_git(&w, "ls-files -co | sort | xargs sha256sum 2>&1; stat -c '%%a %%n' "
+                               "run.sh notes.txt");
 
     assert_string_equal(files, again);
 
     /* Nothing has to be kept of a rewind that was undone. */
-    char *left = entire_world_git(&w, "for-each-ref 'refs/reprise/before/*'");
+    char *left = entire_fixture_git(&w, "for-each-ref 'refs/reprise/before/*'");
 
     assert_string_equal(left, "");
     free(left);
@@ -361,21 +362,21 @@ TEST(a_rewind_changes_files_and_nothing_else)
     rewind_plan_fini(&back);
     rewind_plan_fini(&p);
     free(hash), free(before), free(files), free(dry), free(after), free(kept), free(again);
-    entire_world_remove(&w);
+    entire_fixture_remove(&w);
 }
 
 TEST(a_link_in_the_path_is_not_followed)
 {
-    struct entire_world w;
+    struct entire_fixture w;
     struct rewind_plan p;
     struct rewind_preview v;
     struct rewind_options o = { .allow_edited = true };
 
-    entire_world_make(&w, "two-sessions");
-    free(entire_world_sh(&w, "echo mine > outside && rm two-sessions/src/app.c && "
-                             "ln -s ../../outside two-sessions/src/app.c && mkdir elsewhere && "
-                             "mv two-sessions/tests elsewhere && "
-                             "ln -s ../elsewhere/tests two-sessions/tests"));
+    entire_fixture_make(&w, "two-sessions");
+    free(entire_fixture_sh(&w, "echo mine > outside && rm two-sessions/src/app.c && "
+                               "ln -s ../../outside two-sessions/src/app.c && mkdir elsewhere && "
+                               "mv two-sessions/tests elsewhere && "
+                               "ln -s ../elsewhere/tests two-sessions/tests"));
     char *hash = hash_at(&w, 600);
 
     plan(&w, A, hash, false, &p);
@@ -386,18 +387,18 @@ TEST(a_link_in_the_path_is_not_followed)
     rewind_preview_fini(&v);
     rewind_plan_fini(&p);
     free(hash);
-    entire_world_remove(&w);
+    entire_fixture_remove(&w);
 }
 
 /* Committed points, and the data left of those that no commit names. */
 TEST(committed_points_have_the_code_of_their_commit)
 {
-    struct entire_world w;
+    struct entire_fixture w;
     struct checkpoint_list list;
     struct rewind_plan p;
     struct session_ref ref;
 
-    entire_world_make(&w, "committed");
+    entire_fixture_make(&w, "committed");
     ask(&w, "c1b2c3d4-0001-4000-8000-00000000000a", &list);
     assert_int_equal(list.n, 3);
     assert_true(slice_eq(list.checkpoint[0].id, SLICE("a3b2c4d5e6f7")));
@@ -419,20 +420,20 @@ TEST(committed_points_have_the_code_of_their_commit)
     assert_int_equal(list.n, 1);
     assert_non_null(list.checkpoint[0].why);
     checkpoint_list_fini(&list);
-    ref = entire_world_find(&w, "f1b2c3d4-0004-4000-8000-00000000000d");
+    ref = entire_fixture_find(&w, "f1b2c3d4-0004-4000-8000-00000000000d");
     assert_int_equal(entire_ops.plan(w.store, &ref, SLICE("e0e1e2e3e4e5"), &p, NULL),
                      ERR_NOT_FOUND);
-    entire_world_remove(&w);
+    entire_fixture_remove(&w);
 }
 
 /* An upstream file in no checkpoint stays, though HEAD has it and the checkpoint does not. */
 TEST(files_from_a_pull_are_kept)
 {
-    struct entire_world w;
+    struct entire_fixture w;
     struct checkpoint_list list;
     struct rewind_plan p;
 
-    entire_world_make(&w, "migration");
+    entire_fixture_make(&w, "migration");
     ask(&w, "e1b2c3d4-0001-4000-8000-00000000000a", &list);
     assert_int_equal(list.n, 2);
     plan(&w, "e1b2c3d4-0001-4000-8000-00000000000a", list.checkpoint[0].id.p, false, &p);
@@ -442,19 +443,19 @@ TEST(files_from_a_pull_are_kept)
     free(gone);
     rewind_plan_fini(&p);
     checkpoint_list_fini(&list);
-    entire_world_remove(&w);
+    entire_fixture_remove(&w);
 }
 
 TEST(foreign_commits_are_no_points)
 {
-    struct entire_world w;
+    struct entire_fixture w;
     struct checkpoint_list list;
 
-    entire_world_make(&w, "edge");
+    entire_fixture_make(&w, "edge");
     ask(&w, "f1b2c3d4-0001-4000-8000-00000000000a", &list);
     assert_int_equal(list.n, 1);
     assert_true(
         slice_eq(list.checkpoint[0].prompt, SLICE("carry forward: uncommitted session files")));
     checkpoint_list_fini(&list);
-    entire_world_remove(&w);
+    entire_fixture_remove(&w);
 }

@@ -1,4 +1,4 @@
-#include "tests/support/entire_world.h"
+#include "tests/support/entire_fixture.h"
 
 #include "tests/test.h"
 
@@ -34,11 +34,11 @@ TEST(states_are_written_as_they_were_read)
     int seen = 0;
 
     for (size_t i = 0; i < sizeof worlds / sizeof *worlds; i++) {
-        struct entire_world w;
+        struct entire_fixture w;
         char dir[4096], name[600];
         struct dirent *x;
 
-        entire_world_make(&w, worlds[i]);
+        entire_fixture_make(&w, worlds[i]);
         snprintf(name, sizeof name, "%s/.git/entire-sessions", worlds[i]);
         DIR *d = opendir(folder_path(&w.folder, name, dir));
 
@@ -60,7 +60,7 @@ TEST(states_are_written_as_they_were_read)
             seen++;
         }
         closedir(d);
-        entire_world_remove(&w);
+        entire_fixture_remove(&w);
     }
     assert_int_equal(seen, 7);
 }
@@ -221,16 +221,17 @@ TEST(real_commits_are_reproduced_byte_for_byte)
 
 /* ---- temporary checkpoints ---- */
 
-static char *facts(struct entire_world *w)
+static char *facts(struct entire_fixture *w)
 {
-    return entire_world_git(w, "rev-parse HEAD && git symbolic-ref HEAD && sha256sum .git/index && "
-                               "git branch --list 'feature/*' 'main'");
+    return entire_fixture_git(w,
+                              "rev-parse HEAD && git symbolic-ref HEAD && sha256sum .git/index && "
+                              "git branch --list 'feature/*' 'main'");
 }
 
-static struct host_checkpointed checkpoint(struct entire_world *w, const char *id,
+static struct host_checkpointed checkpoint(struct entire_fixture *w, const char *id,
                                            const char *prompt, const char *file)
 {
-    struct session_ref ref = entire_world_find(w, id);
+    struct session_ref ref = entire_fixture_find(w, id);
     char path[4096];
     const char *files[] = { path };
     struct host_checkpointed out;
@@ -247,37 +248,37 @@ static struct host_checkpointed checkpoint(struct entire_world *w, const char *i
 
 TEST(a_checkpoint_is_a_commit_of_the_shadow_branch)
 {
-    struct entire_world w;
+    struct entire_fixture w;
 
-    entire_world_make(&w, "two-sessions");
-    char *before = facts(&w), *tip = entire_world_git(&w, "rev-parse entire/6d28ff0-e3b0c4 "
-                                                          "2>/dev/null || git for-each-ref "
-                                                          "--format='%%(objectname)' "
-                                                          "'refs/heads/entire/*-e3b0c4'");
-    char *branch = entire_world_git(&w, "for-each-ref --format='%%(refname)' "
-                                        "'refs/heads/entire/*-e3b0c4'");
+    entire_fixture_make(&w, "two-sessions");
+    char *before = facts(&w), *tip = entire_fixture_git(&w, "rev-parse entire/6d28ff0-e3b0c4 "
+                                                            "2>/dev/null || git for-each-ref "
+                                                            "--format='%%(objectname)' "
+                                                            "'refs/heads/entire/*-e3b0c4'");
+    char *branch = entire_fixture_git(&w, "for-each-ref --format='%%(refname)' "
+                                          "'refs/heads/entire/*-e3b0c4'");
 
-    free(entire_world_sh(&w, "echo 'int more;' > two-sessions/src/more.c"));
+    free(entire_fixture_sh(&w, "echo 'int more;' > two-sessions/src/more.c"));
     struct host_checkpointed made = checkpoint(&w, A, "Could you add more?", "src/more.c");
-    char *now = entire_world_git(&w, "rev-parse %s", branch);
+    char *now = entire_fixture_git(&w, "rev-parse %s", branch);
 
     assert_bytes(made.id, slice_of(now));
-    char *up = entire_world_git(&w, "rev-parse %s^", branch);
+    char *up = entire_fixture_git(&w, "rev-parse %s^", branch);
 
     assert_string_equal(up, tip);
-    char *said = entire_world_git(&w, "log -1 --format=%%B %s", branch);
+    char *said = entire_fixture_git(&w, "log -1 --format=%%B %s", branch);
 
     assert_string_equal(said, "Add more\n\nEntire-Metadata: .entire/metadata/" A
                               "\nEntire-Session: " A "\nEntire-Strategy: manual-commit");
-    char *changed = entire_world_git(&w, "diff --name-only %s %s", tip, branch);
+    char *changed = entire_fixture_git(&w, "diff --name-only %s %s", tip, branch);
 
     assert_string_equal(changed, ".entire/metadata/" A "/prompt.txt\nsrc/more.c");
     char *after = facts(&w);
 
     assert_string_equal(before, after);
-    free(entire_world_git(&w, "fsck --strict"));
+    free(entire_fixture_git(&w, "fsck --strict"));
     char *count =
-        entire_world_sh(&w, "grep checkpoint_count two-sessions/.git/entire-sessions/" A ".json");
+        entire_fixture_sh(&w, "grep checkpoint_count two-sessions/.git/entire-sessions/" A ".json");
 
     assert_string_equal(count, "  \"checkpoint_count\": 4,");
 
@@ -287,46 +288,47 @@ TEST(a_checkpoint_is_a_commit_of_the_shadow_branch)
     assert_bytes(made.id, slice_of(now));
     free(before), free(tip), free(branch), free(now), free(up), free(said), free(changed);
     free(after), free(count);
-    entire_world_remove(&w);
+    entire_fixture_remove(&w);
 }
 
 TEST(a_shadow_branch_follows_head)
 {
-    struct entire_world w;
+    struct entire_fixture w;
 
-    entire_world_make(&w, "migration");
+    entire_fixture_make(&w, "migration");
     char *old =
-             entire_world_sh(&w, "awk '/^ref_before/{print $2}' expected/migration/expected.txt"),
+             entire_fixture_sh(&w, "awk '/^ref_before/{print $2}' expected/migration/expected.txt"),
          *tip =
-             entire_world_sh(&w, "awk '/^ref_before/{print $3}' expected/migration/expected.txt"),
-         *new = entire_world_sh(&w, "awk '/^ref_after/{print $2}' expected/migration/expected.txt"),
-         *head = entire_world_git(&w, "rev-parse HEAD");
+             entire_fixture_sh(&w, "awk '/^ref_before/{print $3}' expected/migration/expected.txt"),
+         *new =
+             entire_fixture_sh(&w, "awk '/^ref_after/{print $2}' expected/migration/expected.txt"),
+         *head = entire_fixture_git(&w, "rev-parse HEAD");
 
-    free(entire_world_sh(&w, "echo 'int x;' > migration/src/x.c"));
+    free(entire_fixture_sh(&w, "echo 'int x;' > migration/src/x.c"));
     checkpoint(&w, M, "More", "src/x.c");
-    char *up = entire_world_git(&w, "rev-parse %s^ && ! git rev-parse -q --verify %s", new, old);
+    char *up = entire_fixture_git(&w, "rev-parse %s^ && ! git rev-parse -q --verify %s", new, old);
 
     assert_string_equal(up, tip);
-    char *base = entire_world_sh(&w, "grep '\"base_commit' migration/.git/entire-sessions/" M
-                                     ".json | tr -d ' \",' | cut -d: -f2");
+    char *base = entire_fixture_sh(&w, "grep '\"base_commit' migration/.git/entire-sessions/" M
+                                       ".json | tr -d ' \",' | cut -d: -f2");
 
     assert_string_equal(base, head);
     char *attribution =
-        entire_world_sh(&w, "grep -c \"attribution_base_commit.*$(awk '/^state_before/"
-                            "{sub(/base_commit=/, \"\", $2); print $2}' "
-                            "expected/migration/expected.txt)\" "
-                            "migration/.git/entire-sessions/" M ".json");
+        entire_fixture_sh(&w, "grep -c \"attribution_base_commit.*$(awk '/^state_before/"
+                              "{sub(/base_commit=/, \"\", $2); print $2}' "
+                              "expected/migration/expected.txt)\" "
+                              "migration/.git/entire-sessions/" M ".json");
 
     assert_string_equal(attribution, "1");
     free(old), free(tip), free(new), free(head), free(up), free(base), free(attribution);
-    entire_world_remove(&w);
+    entire_fixture_remove(&w);
 }
 
 /* ---- committed checkpoints ---- */
 
-static void say(struct entire_world *w, const char *id, const char *key, const char *value)
+static void say(struct entire_fixture *w, const char *id, const char *key, const char *value)
 {
-    struct session_ref ref = entire_world_find(w, id);
+    struct session_ref ref = entire_fixture_find(w, id);
     const struct host_setting s = { slice_of(key), slice_of(value) };
     struct err e;
 
@@ -336,74 +338,75 @@ static void say(struct entire_world *w, const char *id, const char *key, const c
 
 TEST(a_commit_condenses_the_sessions_it_names)
 {
-    struct entire_world w;
+    struct entire_fixture w;
 
-    entire_world_make(&w, "two-sessions");
-    free(entire_world_git(&w, "add -A src docs tests README.md run.sh && git commit -qm 'Login\n\n"
-                              "Entire-Checkpoint: 0123456789ab'"));
+    entire_fixture_make(&w, "two-sessions");
+    free(entire_fixture_git(&w,
+                            "add -A src docs tests README.md run.sh && git commit -qm 'Login\n\n"
+                            "Entire-Checkpoint: 0123456789ab'"));
     say(&w, A, "event", "commit");
-    char *branches = entire_world_git(&w, "for-each-ref --format='%%(refname)' "
-                                          "'refs/heads/entire/*-e3b0c4' | wc -l");
+    char *branches = entire_fixture_git(&w, "for-each-ref --format='%%(refname)' "
+                                            "'refs/heads/entire/*-e3b0c4' | wc -l");
 
     assert_int_equal(atoi(branches), 1); /* B has work on it */
     say(&w, B, "event", "commit");
     free(branches);
-    branches = entire_world_git(&w, "for-each-ref --format='%%(refname)' "
-                                    "'refs/heads/entire/*-e3b0c4' | wc -l");
+    branches = entire_fixture_git(&w, "for-each-ref --format='%%(refname)' "
+                                      "'refs/heads/entire/*-e3b0c4' | wc -l");
     assert_int_equal(atoi(branches), 0);
-    free(entire_world_git(&w, "fsck --strict 2>&1"));
-    char *names = entire_world_git(&w, "ls-tree -r --name-only entire/checkpoints/v1");
+    free(entire_fixture_git(&w, "fsck --strict 2>&1"));
+    char *names = entire_fixture_git(&w, "ls-tree -r --name-only entire/checkpoints/v1");
 
     assert_string_equal(names, "01/23456789ab/0/content_hash.txt\n01/23456789ab/0/full.jsonl\n"
                                "01/23456789ab/0/metadata.json\n01/23456789ab/0/prompt.txt\n"
                                "01/23456789ab/1/content_hash.txt\n01/23456789ab/1/full.jsonl\n"
                                "01/23456789ab/1/metadata.json\n01/23456789ab/1/prompt.txt\n"
                                "01/23456789ab/metadata.json");
-    char *root = entire_world_git(&w, "show entire/checkpoints/v1:01/23456789ab/metadata.json");
+    char *root = entire_fixture_git(&w, "show entire/checkpoints/v1:01/23456789ab/metadata.json");
 
     assert_non_null(strstr(root, "\"checkpoints_count\": 5,"));
     assert_non_null(strstr(root, "\"/01/23456789ab/1/full.jsonl\""));
     char *hash =
-             entire_world_git(&w, "show entire/checkpoints/v1:01/23456789ab/0/content_hash.txt"),
-         *sum = entire_world_git(&w, "show entire/checkpoints/v1:01/23456789ab/0/full.jsonl | "
-                                     "sha256sum | cut -d' ' -f1");
+             entire_fixture_git(&w, "show entire/checkpoints/v1:01/23456789ab/0/content_hash.txt"),
+         *sum = entire_fixture_git(&w, "show entire/checkpoints/v1:01/23456789ab/0/full.jsonl | "
+                                       "sha256sum | cut -d' ' -f1");
 
     assert_string_equal(hash + strlen("sha256:"), sum);
-    char *json = entire_world_sh(&w, "cat two-sessions/.git/entire-sessions/" A ".json");
+    char *json = entire_fixture_sh(&w, "cat two-sessions/.git/entire-sessions/" A ".json");
 
     assert_non_null(strstr(json, "\"checkpoint_count\": 0,"));
     assert_non_null(strstr(json, "\"last_checkpoint_id\": \"0123456789ab\""));
     assert_null(strstr(json, "files_touched"));
-    char *message = entire_world_git(&w, "log -1 --format=%%s entire/checkpoints/v1");
+    char *message = entire_fixture_git(&w, "log -1 --format=%%s entire/checkpoints/v1");
 
     assert_string_equal(message, "Checkpoint: 0123456789ab");
     free(branches), free(names), free(root), free(hash), free(sum), free(json), free(message);
-    entire_world_remove(&w);
+    entire_fixture_remove(&w);
 }
 
 /* The transcript of a checkpoint made within a turn is completed when the turn ends, and at no other event. */
 TEST(only_the_end_of_a_turn_completes_its_checkpoints)
 {
-    struct entire_world w;
+    struct entire_fixture w;
     struct host_appended rows;
     const struct slice row[] = { SLICE(
         "{\"type\":\"user\",\"uuid\":\"u9\",\"sessionId\":\"" A
         "\",\"message\":{\"role\":\"user\",\"content\":\"more\"}}") };
     const struct host_append add = { .row = row, .n = 1 };
 
-    entire_world_make(&w, "two-sessions");
-    free(entire_world_git(&w, "add -A src && git commit -qm 'Login\n\n"
-                              "Entire-Checkpoint: 0123456789ab'"));
+    entire_fixture_make(&w, "two-sessions");
+    free(entire_fixture_git(&w, "add -A src && git commit -qm 'Login\n\n"
+                                "Entire-Checkpoint: 0123456789ab'"));
     say(&w, A, "event", "turn-start");
     say(&w, A, "event", "commit");
 
-    struct session_ref ref = entire_world_find(&w, A);
-    char *committed = entire_world_git(&w, "rev-parse entire/checkpoints/v1");
+    struct session_ref ref = entire_fixture_find(&w, A);
+    char *committed = entire_fixture_git(&w, "rev-parse entire/checkpoints/v1");
 
     assert_int_equal(host_append(w.store, &ref, &add, &w.arena, &rows, NULL), ERR_OK);
     say(&w, A, "event", "turn-start");
     say(&w, A, "first-prompt", "hi");
-    char *same = entire_world_git(&w, "rev-parse entire/checkpoints/v1");
+    char *same = entire_fixture_git(&w, "rev-parse entire/checkpoints/v1");
 
     assert_string_equal(same, committed);
 
@@ -412,31 +415,32 @@ TEST(only_the_end_of_a_turn_completes_its_checkpoints)
 
     assert_int_equal(host_set(w.store, &ref, bad, 2, NULL), ERR_USAGE);
     free(same);
-    same = entire_world_git(&w, "rev-parse entire/checkpoints/v1");
+    same = entire_fixture_git(&w, "rev-parse entire/checkpoints/v1");
     assert_string_equal(same, committed);
     say(&w, A, "event", "turn-end");
-    char *completed = entire_world_git(&w, "show entire/checkpoints/v1:01/23456789ab/0/full.jsonl");
+    char *completed =
+        entire_fixture_git(&w, "show entire/checkpoints/v1:01/23456789ab/0/full.jsonl");
 
     assert_non_null(strstr(completed, "\"more\""));
     free(committed), free(same), free(completed);
-    entire_world_remove(&w);
+    entire_fixture_remove(&w);
 }
 
 /* The agent's own folders are not part of a rewind; a checkpoint with files in them states their number. */
 TEST(files_of_the_agents_own_folders_are_counted)
 {
-    struct entire_world w;
+    struct entire_fixture w;
     struct rewind_plan plan;
     bool counted = false;
 
-    entire_world_make(&w, "two-sessions");
-    free(entire_world_git(&w,
-                          "add -A src && mkdir -p .claude .gemini && echo {} > .claude/a.json && "
-                          "echo {} > .gemini/b.json && git add -f .claude .gemini && "
-                          "git commit -qm 'Login\n\nEntire-Checkpoint: 0123456789ab'"));
+    entire_fixture_make(&w, "two-sessions");
+    free(entire_fixture_git(&w,
+                            "add -A src && mkdir -p .claude .gemini && echo {} > .claude/a.json && "
+                            "echo {} > .gemini/b.json && git add -f .claude .gemini && "
+                            "git commit -qm 'Login\n\nEntire-Checkpoint: 0123456789ab'"));
     say(&w, A, "event", "commit");
 
-    struct session_ref ref = entire_world_find(&w, A);
+    struct session_ref ref = entire_fixture_find(&w, A);
 
     assert_int_equal(entire_ops.plan(w.store, &ref, SLICE("0123456789ab"), &plan, NULL), ERR_OK);
     for (size_t i = 0; i < plan.notes; i++)
@@ -445,7 +449,7 @@ TEST(files_of_the_agents_own_folders_are_counted)
     for (size_t i = 0; i < plan.n; i++)
         assert_null(strstr(plan.target[i].path, "/.claude/"));
     rewind_plan_fini(&plan);
-    entire_world_remove(&w);
+    entire_fixture_remove(&w);
 }
 
 TEST(secrets_are_redacted_before_a_push)
@@ -467,16 +471,16 @@ TEST(secrets_are_redacted_before_a_push)
 
 TEST(a_host_runs_a_session_from_end_to_end)
 {
-    struct entire_world w;
+    struct entire_fixture w;
     struct host_created made;
     struct host_appended rows;
 
-    entire_world_make(&w, "two-sessions");
+    entire_fixture_make(&w, "two-sessions");
     const struct host_create req = { .id = SLICE("host-1"), .cwd = slice_of(w.repo) };
 
     assert_int_equal(host_create(w.store, &req, &w.arena, &made, NULL), ERR_OK);
     assert_int_equal(host_create(w.store, &req, &w.arena, &made, NULL), ERR_STALE);
-    struct session_ref ref = entire_world_find(&w, "host-1");
+    struct session_ref ref = entire_fixture_find(&w, "host-1");
     const struct slice row[] = { SLICE(
         "{\"type\":\"user\",\"uuid\":\"u1\",\"sessionId\":\"host-1\","
         "\"message\":{\"role\":\"user\",\"content\":\"hi\"}}") };
@@ -494,42 +498,43 @@ TEST(a_host_runs_a_session_from_end_to_end)
     checkpoint(&w, "host-1", "hi", "notes.txt");
     say(&w, "host-1", "event", "turn-end");
     say(&w, "host-1", "event", "session-stop");
-    char *json = entire_world_sh(&w, "cat two-sessions/.git/entire-sessions/host-1.json && stat -c "
-                                     "%%a two-sessions/.git/entire-sessions/host-1.json");
+    char *json =
+        entire_fixture_sh(&w, "cat two-sessions/.git/entire-sessions/host-1.json && stat -c "
+                              "%%a two-sessions/.git/entire-sessions/host-1.json");
 
     assert_non_null(strstr(json, "\"phase\": \"ended\""));
     assert_non_null(strstr(json, "\"ended_at\": "));
     assert_non_null(strstr(json, "}\n600"));
     free(json);
-    entire_world_remove(&w);
+    entire_fixture_remove(&w);
 }
 
 /* The base is known from the first commit on; until then a checkpoint has no parent. */
 TEST(a_session_can_begin_before_the_first_commit)
 {
-    struct entire_world w;
+    struct entire_fixture w;
     struct host_created made;
 
-    entire_world_make(&w, "two-sessions");
-    free(entire_world_sh(&w,
-                         "mkdir fresh && cd fresh && git init -q . && git config user.name a && "
-                         "git config user.email b && mkdir .git/entire-sessions && echo x > f"));
-    entire_world_open(&w, "fresh");
+    entire_fixture_make(&w, "two-sessions");
+    free(entire_fixture_sh(&w,
+                           "mkdir fresh && cd fresh && git init -q . && git config user.name a && "
+                           "git config user.email b && mkdir .git/entire-sessions && echo x > f"));
+    entire_fixture_open(&w, "fresh");
     const struct host_create req = { .id = SLICE("early"), .cwd = slice_of(w.repo) };
 
     assert_int_equal(host_create(w.store, &req, &w.arena, &made, NULL), ERR_OK);
-    struct session_ref ref = entire_world_find(&w, "early");
+    struct session_ref ref = entire_fixture_find(&w, "early");
     const struct host_checkpoint ask = { .message = SLICE("go") };
     struct host_checkpointed done;
 
     assert_int_equal(entire_ops.checkpoint(w.store, &ref, &ask, &w.arena, &done, NULL), ERR_FORMAT);
-    free(entire_world_git(&w, "commit -q --allow-empty -m first && "
-                              "git branch entire/-e3b0c4"));
-    ref = entire_world_find(&w, "early");
+    free(entire_fixture_git(&w, "commit -q --allow-empty -m first && "
+                                "git branch entire/-e3b0c4"));
+    ref = entire_fixture_find(&w, "early");
     assert_int_equal(entire_ops.checkpoint(w.store, &ref, &ask, &w.arena, &done, NULL), ERR_OK);
-    free(entire_world_git(
+    free(entire_fixture_git(
         &w, "rev-parse -q --verify entire/-e3b0c4 && H=$(git rev-parse HEAD) && "
             "git cat-file -e entire/$(echo $H | cut -c1-7)-e3b0c4:f && "
             "test $(grep -c \"base_commit\\\": \\\"$H\\\"\" .git/entire-sessions/early.json) = 2"));
-    entire_world_remove(&w);
+    entire_fixture_remove(&w);
 }

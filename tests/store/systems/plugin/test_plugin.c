@@ -74,17 +74,17 @@ static const char *copy_of(struct folder *f, const char *plugin, const char *nam
 
 IN_FOLDER(another_version_is_refused)
 {
-    is_refused(*state, RUDE_OTHER_ABI, ERR_UNSUPPORTED, "made for version 8 of the interface");
+    is_refused(*state, OTHER_ABI_STORE, ERR_UNSUPPORTED, "made for version 8 of the interface");
 }
 
 IN_FOLDER(a_table_that_is_too_short_is_refused)
 {
-    is_refused(*state, RUDE_SHORT, ERR_FORMAT, "too short");
+    is_refused(*state, SHORT_TABLE_STORE, ERR_FORMAT, "too short");
 }
 
 IN_FOLDER(an_object_without_a_table_is_refused)
 {
-    is_refused(*state, NO_TABLE, ERR_FORMAT, "exports no table");
+    is_refused(*state, NOT_A_PLUGIN, ERR_FORMAT, "exports no table");
 }
 
 IN_FOLDER(a_broken_object_is_refused)
@@ -102,10 +102,10 @@ IN_FOLDER(a_file_that_others_can_write_is_refused)
 {
     struct folder *f = *state;
 
-    is_refused(f, copy_of(f, RUDE, "shared.so", 0666), ERR_UNSAFE,
+    is_refused(f, copy_of(f, MISBEHAVING_STORE, "shared.so", 0666), ERR_UNSAFE,
                "the file can be written by others");
     folder_put(f, "open/x", SLICE(""));
-    const char *path = copy_of(f, RUDE, "open/mine.so", 0600);
+    const char *path = copy_of(f, MISBEHAVING_STORE, "open/mine.so", 0600);
     char dir[4200];
 
     snprintf(dir, sizeof dir, "%s/open", f->path);
@@ -119,7 +119,7 @@ IN_FOLDER(links_and_relative_paths_are_refused)
     char link[4200];
 
     snprintf(link, sizeof link, "%s/link.so", f->path);
-    assert_int_equal(symlink(RUDE, link), 0);
+    assert_int_equal(symlink(MISBEHAVING_STORE, link), 0);
     is_refused(f, link, ERR_UNSAFE, "a link");
     is_refused(f, "./rude.so", ERR_UNSAFE, "needs an absolute path");
     is_refused(f, "../rude.so", ERR_UNSAFE, "needs an absolute path");
@@ -132,7 +132,7 @@ IN_FOLDER(a_name_is_looked_up_among_the_users_plugins)
     struct store *st;
 
     folder_put(f, "stores/x", SLICE(""));
-    copy_of(f, RUDE, "stores/rude.so", 0600);
+    copy_of(f, MISBEHAVING_STORE, "stores/rude.so", 0600);
     assert_int_equal(open_store(f, "rude", "", &st, NULL), ERR_OK);
     assert_string_equal(st->ops->name, "rude");
     assert_null(st->ops->set); /* it cannot append */
@@ -145,11 +145,13 @@ IN_FOLDER(a_password_in_a_url_is_refused)
     struct store *st;
     struct err e = { 0 };
 
-    assert_int_equal(open_store(*state, RUDE, "rude://ann:secret@host/db", &st, &e), ERR_UNSAFE);
+    assert_int_equal(open_store(*state, MISBEHAVING_STORE, "rude://ann:secret@host/db", &st, &e),
+                     ERR_UNSAFE);
     assert_non_null(strstr(e.text, "contains a password"));
     assert_null(strstr(e.text, "secret"));
     assert_null(strstr(e.path, "secret"));
-    assert_int_equal(open_store(*state, RUDE, "rude://ann@host/db?x=a:b@c", &st, &e), ERR_OK);
+    assert_int_equal(open_store(*state, MISBEHAVING_STORE, "rude://ann@host/db?x=a:b@c", &st, &e),
+                     ERR_OK);
     store_close(st);
 }
 
@@ -158,9 +160,9 @@ IN_FOLDER(a_reason_becomes_one_plain_line)
     struct store *st;
     struct err e = { 0 };
 
-    assert_int_equal(open_store(*state, RUDE, "refuses", &st, &e), ERR_IO);
+    assert_int_equal(open_store(*state, MISBEHAVING_STORE, "refuses", &st, &e), ERR_IO);
     assert_string_equal(e.text, "open store: no  [31mway  in, Ann");
-    assert_int_equal(open_store(*state, RUDE, "forgets", &st, &e), ERR_IO);
+    assert_int_equal(open_store(*state, MISBEHAVING_STORE, "forgets", &st, &e), ERR_IO);
 }
 
 static bool count_ref(const struct session_ref *ref, void *arg)
@@ -182,7 +184,7 @@ IN_FOLDER(what_is_no_session_is_left_out)
     struct store *st;
     int n = 0;
 
-    assert_int_equal(open_store(*state, RUDE, "", &st, NULL), ERR_OK);
+    assert_int_equal(open_store(*state, MISBEHAVING_STORE, "", &st, NULL), ERR_OK);
     assert_int_equal(st->ops->enumerate(st, &all, count_ref, &n, NULL), ERR_OK);
     assert_int_equal(n, 1);
     store_close(st);
@@ -195,7 +197,7 @@ IN_FOLDER(a_list_that_fails_is_reported_and_not_an_error)
     struct err trouble = { 0 };
     int n = 0;
 
-    assert_int_equal(open_store(*state, RUDE, "silent", &st, NULL), ERR_OK);
+    assert_int_equal(open_store(*state, MISBEHAVING_STORE, "silent", &st, NULL), ERR_OK);
     assert_int_equal(st->ops->enumerate(st, &all, count_ref, &n, NULL), ERR_OK);
     assert_int_equal(n, 0);
     assert_int_equal(st->ops->unreadable(st, &all, copy_trouble, &trouble, NULL), ERR_OK);
@@ -218,7 +220,7 @@ IN_FOLDER(a_call_that_hangs_can_be_interrupted)
     struct store *st;
     pthread_t thread;
 
-    assert_int_equal(open_store(*state, RUDE, "hangs", &st, NULL), ERR_OK);
+    assert_int_equal(open_store(*state, MISBEHAVING_STORE, "hangs", &st, NULL), ERR_OK);
     assert_int_equal(pthread_create(&thread, NULL, list_it, st), 0);
     st->ops->interrupt(st, true);
     assert_int_equal(pthread_join(thread, NULL), 0);
@@ -233,7 +235,7 @@ IN_FOLDER(rows_of_a_store_that_reorders_begin_with_their_type)
     struct plugin_text t;
     const struct scope all = { .all = true };
 
-    assert_int_equal(open_store(*state, RUDE, "", &st, NULL), ERR_OK);
+    assert_int_equal(open_store(*state, MISBEHAVING_STORE, "", &st, NULL), ERR_OK);
     assert_int_equal(st->ops->find(st, &all, SLICE("s"), &a, &ref, NULL), ERR_OK);
     assert_int_equal(plugin_text_open(plugin_of(st), &ref, NULL, &t, NULL), ERR_OK);
     assert_true(

@@ -1,4 +1,4 @@
-#include "tests/support/entire_world.h"
+#include "tests/support/entire_fixture.h"
 
 #include "store/systems/entire/entire.h"
 #include "tests/test.h"
@@ -41,7 +41,7 @@ static char *run_in(const char *dir, const char *before, const char *fmt, va_lis
     return run(command);
 }
 
-char *entire_world_git(const struct entire_world *w, const char *fmt, ...)
+char *entire_fixture_git(const struct entire_fixture *w, const char *fmt, ...)
 {
     va_list args;
 
@@ -52,7 +52,7 @@ char *entire_world_git(const struct entire_world *w, const char *fmt, ...)
     return text;
 }
 
-char *entire_world_sh(const struct entire_world *w, const char *fmt, ...)
+char *entire_fixture_sh(const struct entire_fixture *w, const char *fmt, ...)
 {
     va_list args;
 
@@ -63,7 +63,7 @@ char *entire_world_sh(const struct entire_world *w, const char *fmt, ...)
     return text;
 }
 
-void entire_world_open(struct entire_world *w, const char *name)
+void entire_fixture_open(struct entire_fixture *w, const char *name)
 {
     store_close(w->store);
     w->store = NULL;
@@ -86,7 +86,7 @@ static char *built(const char *which)
     return run(command);
 }
 
-void entire_world_build(const struct folder *f, const char *which)
+void entire_fixture_build(const struct folder *f, const char *which)
 {
     /* Absolute paths are in states and at both ends of a linked work tree. A sweep copies one world thousands of times,
      * so there are few processes in it. */
@@ -107,12 +107,12 @@ void entire_world_build(const struct folder *f, const char *which)
     free(run(command));
 }
 
-void entire_world_make(struct entire_world *w, const char *which)
+void entire_fixture_make(struct entire_fixture *w, const char *which)
 {
 
-    *w = (struct entire_world){ .store = NULL };
+    *w = (struct entire_fixture){ .store = NULL };
     folder_make(&w->folder);
-    entire_world_build(&w->folder, which);
+    entire_fixture_build(&w->folder, which);
     folder_path(&w->folder, "home", w->home);
     folder_path(&w->folder, "state", w->state);
     folder_path(&w->folder, "data", w->data);
@@ -121,17 +121,17 @@ void entire_world_make(struct entire_world *w, const char *which)
                                  .state_dir = w->state,
                                  .data_dir = w->data,
                                  .now_ms = 1770640000000 };
-    entire_world_open(w, which);
+    entire_fixture_open(w, which);
 }
 
-void entire_world_remove(struct entire_world *w)
+void entire_fixture_remove(struct entire_fixture *w)
 {
     store_close(w->store);
     arena_fini(&w->arena);
     folder_remove(&w->folder);
 }
 
-struct session_ref entire_world_find(struct entire_world *w, const char *id)
+struct session_ref entire_fixture_find(struct entire_fixture *w, const char *id)
 {
     struct session_ref ref;
     struct slice text = { id, strlen(id) };

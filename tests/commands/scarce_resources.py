@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Little memory, few descriptors, special files, unreadable directories: everything else is still shown.
 
-usage: limits.py PROGRAM sanitized|plain
+usage: scarce_resources.py PROGRAM sanitized|plain
 """
 import json
 import os

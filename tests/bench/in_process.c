@@ -1,4 +1,4 @@
-#include "ours.h"
+#include "in_process.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -17,7 +17,7 @@ static enum err_code count_row(const struct session_row *row, void *arg, struct 
     return ERR_OK;
 }
 
-size_t ours_list(struct store *st)
+size_t in_process_list(struct store *st)
 {
     const struct listing_query q = { .scope.all = true,
                                      .since_ms = TIME_NONE,
@@ -77,7 +77,7 @@ static void print_load(const char *what, const struct bench_time *t, const struc
     putchar('\n');
 }
 
-size_t race_load(struct store *st, struct slice id, int rounds)
+size_t in_process_load(struct store *st, struct slice id, int rounds)
 {
     const struct scope everywhere = { .all = true };
     struct bench_time ours = { 0 }, through = { 0 }, whole = { 0 };

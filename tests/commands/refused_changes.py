@@ -2,7 +2,7 @@
 """Changes of sessions that are impossible: full disks, read-only ones, other users' files, held locks, and invalid ids.
 Each is refused with one clear line, and everything stays unchanged.
 
-usage: places.py PROGRAM
+usage: refused_changes.py PROGRAM
 
 Cases that need a file system of their own or files of another user run only as root.
 """

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Search, export, usage, files, touched and blame answer for the sessions of every system; the screen's half is screen/answers.sh.
+"""Search, export, usage, files, touched and blame answer for the sessions of every system; the screen's half is screen/every_agent.sh.
 
-usage: answers.py PROGRAM
+usage: every_agent.py PROGRAM
 """
 import json
 import os
@@ -9,7 +9,7 @@ import sys
 import tempfile
 
 from support import checks
-from support.worlds import replace
+from support.fixture_homes import replace
 from table import TABLE, World
 
 # world: a word of a prompt, and one that also occurs in the session; the tokens of the session (None: none are recorded,

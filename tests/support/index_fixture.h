@@ -1,5 +1,5 @@
-#ifndef TESTS_SUPPORT_INDEXED_H
-#define TESTS_SUPPORT_INDEXED_H
+#ifndef TESTS_SUPPORT_INDEX_FIXTURE_H
+#define TESTS_SUPPORT_INDEX_FIXTURE_H
 
 #include "tests/test.h"
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A rewind names the sessions of other agents that changed a file since: what Codex changed after the turn of another agent.
 
-usage: rewind_others.py PROGRAM AGENT
+usage: rewind_other_agents.py PROGRAM AGENT
 """
 import json
 import os

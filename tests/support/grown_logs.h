@@ -1,5 +1,5 @@
-#ifndef TESTS_SUPPORT_GROWN_H
-#define TESTS_SUPPORT_GROWN_H
+#ifndef TESTS_SUPPORT_GROWN_LOGS_H
+#define TESTS_SUPPORT_GROWN_LOGS_H
 
 #include <stdbool.h>
 
@@ -11,11 +11,11 @@
  * nothing here does anything. */
 
 /* Remembers how long the logs (*.jsonl) below a directory are. */
-void grown_begin(const char *dir);
+void grown_logs_begin(const char *dir);
 /* Remembers what the operation has appended to them since. */
-void grown_learn(const char *dir);
+void grown_logs_learn(const char *dir);
 /* Takes what does not count out of a log's bytes. `name` is relative to the directory. Returns true if it had grown, so
  * that its time is a later one too. */
-bool grown_settle(const char *name, struct buf *bytes);
+bool grown_logs_settle(const char *name, struct buf *bytes);
 
 #endif

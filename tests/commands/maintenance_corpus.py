@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Maintenance of real sessions: the doctor changes nothing, a sweep moves what it showed, and undo restores all of it.
 
-usage: tidy.py PROGRAM VERSION
+usage: maintenance_corpus.py PROGRAM VERSION
 """
 import json
 import os

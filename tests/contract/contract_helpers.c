@@ -12,7 +12,7 @@ struct change *contract_begin(const char *kind)
     return c;
 }
 
-void contract_do(struct contract *c, struct change *change)
+void contract_helpers(struct contract *c, struct change *change)
 {
     struct err e = { 0 };
 

@@ -62,7 +62,7 @@ static void open_long(struct folder *f, const struct buf *rows, struct arena *a,
     const struct scope all = { .all = true };
     static struct store_env env;
     char path[4200];
-    const struct plugin_config config = { .name = "team", .plugin = KEPT, .path = path };
+    const struct plugin_config config = { .name = "team", .plugin = COMPLETE_STORE, .path = path };
 
     env = (struct store_env){ .home = f->path, .cwd = f->path, .data_dir = f->path };
     folder_put(f, "team/p/" LONG ".jsonl", buf_slice(rows));
@@ -105,7 +105,7 @@ IN_FOLDER(a_longer_end_asks_only_for_what_is_missing)
 
     add_long_rows(&rows, 0, LONG_ROWS);
     open_long(*state, &rows, &a, &st, &ref);
-    setenv("KEPT_ROWS", "310", 1); /* in all: a row that comes twice would be too many */
+    setenv("COMPLETE_STORE_ROWS", "310", 1); /* in all: a row that comes twice would be too many */
     has_newest(tail_of(st, &ref, 100), 100, LONG_ROWS - 1);
     has_newest(tail_of(st, &ref, 200), 200, LONG_ROWS - 1);
     add_long_rows(&rows, LONG_ROWS, LONG_ROWS + 1);
@@ -113,7 +113,7 @@ IN_FOLDER(a_longer_end_asks_only_for_what_is_missing)
     has_newest(tail_of(st, &ref, 300), 300, LONG_ROWS);
     assert_int_equal(st->ops->tail(st, &ref, 2 * LONG_ROWS * ROW_BYTES, NULL, &t, &e), ERR_IO);
     assert_non_null(strstr(e.text, "the server is gone"));
-    unsetenv("KEPT_ROWS");
+    unsetenv("COMPLETE_STORE_ROWS");
     has_newest(tail_of(st, &ref, LONG_ROWS * 2), LONG_ROWS + 1, LONG_ROWS);
     store_close(st);
     arena_fini(&a);
@@ -280,13 +280,13 @@ IN_FOLDER(the_newest_messages_cost_what_they_need)
     assert_non_null(ids);
     add_long_rows(&rows, 0, MANY_ROWS);
     open_long(*state, &rows, &a, &st, &ref);
-    setenv("KEPT_ROWS", "300", 1); /* more rows than that are not handed over */
+    setenv("COMPLETE_STORE_ROWS", "300", 1); /* more rows than that are not handed over */
     assert_int_equal(st->ops->messages(st, &ref, &q, add_message, ids, NULL), ERR_OK);
     assert_true(end.partial);
     assert_in_range(ids->n, 4, 300);
     end.newest = 1000;
     assert_int_equal(st->ops->messages(st, &ref, &q, add_message, ids, NULL), ERR_IO);
-    unsetenv("KEPT_ROWS");
+    unsetenv("COMPLETE_STORE_ROWS");
     store_close(st);
     arena_fini(&a);
     buf_fini(&rows);
@@ -333,7 +333,7 @@ IN_FOLDER(sessions_are_handed_over_before_the_list_is_whole)
     assert_non_null(row);
     add_long_rows(&rows, 0, 3);
     open_long(*state, &rows, &a, &x.st, &ref);
-    setenv("KEPT_SILENT", "/", 1); /* it exists */
+    setenv("COMPLETE_STORE_SILENT", "/", 1); /* it exists */
     assert_false(x.st->ops->silent(x.st));
     assert_int_equal(pthread_create(&thread, NULL, stream_it, &x), 0);
     while (atomic_load(&x.handed) == 0 || !x.st->ops->silent(x.st))
@@ -344,7 +344,7 @@ IN_FOLDER(sessions_are_handed_over_before_the_list_is_whole)
     assert_int_equal(pthread_join(thread, NULL), 0);
     assert_int_equal(atomic_load(&x.handed), 1);
     assert_false(x.st->ops->silent(x.st));
-    unsetenv("KEPT_SILENT");
+    unsetenv("COMPLETE_STORE_SILENT");
     session_row_free(row);
     store_close(x.st);
     arena_fini(&a);
@@ -362,9 +362,9 @@ IN_FOLDER(a_page_that_waits_can_be_cancelled)
 
     add_long_rows(&rows, 0, 3);
     open_long(*state, &rows, &a, &st, &ref);
-    setenv("KEPT_SILENT", "/", 1);
+    setenv("COMPLETE_STORE_SILENT", "/", 1);
     assert_int_equal(st->ops->tail(st, &ref, 4096, &cancel, &t, NULL), ERR_CANCELLED);
-    unsetenv("KEPT_SILENT");
+    unsetenv("COMPLETE_STORE_SILENT");
     store_close(st);
     arena_fini(&a);
     buf_fini(&rows);

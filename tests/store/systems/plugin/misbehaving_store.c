@@ -7,8 +7,8 @@
 
 /* A plug-in that behaves as badly as its path says: tests/store/systems/plugin/test_plugin.c. */
 
-static int rude_open(const char *path, const struct reprise_plugin_option *option, size_t options,
-                     struct reprise_plugin_call *call, void **store)
+static int misbehaving_open(const char *path, const struct reprise_plugin_option *option,
+                            size_t options, struct reprise_plugin_call *call, void **store)
 {
     (void)options;
     if (strcmp(path, "refuses") == 0) {
@@ -19,7 +19,7 @@ static int rude_open(const char *path, const struct reprise_plugin_option *optio
     return REPRISE_PLUGIN_OK;
 }
 
-static void rude_close(void *store)
+static void misbehaving_close(void *store)
 {
     (void)store;
 }
@@ -32,8 +32,9 @@ static int wait_for_ever(struct reprise_plugin_call *call)
     return REPRISE_PLUGIN_STOPPED;
 }
 
-static int rude_list(void *store, const struct reprise_plugin_query *query,
-                     reprise_plugin_session_fn *fn, void *arg, struct reprise_plugin_call *call)
+static int misbehaving_list(void *store, const struct reprise_plugin_query *query,
+                            reprise_plugin_session_fn *fn, void *arg,
+                            struct reprise_plugin_call *call)
 {
     struct reprise_plugin_session s = { .size = offsetof(struct reprise_plugin_session, tail),
                                         .project = "p",
@@ -54,8 +55,8 @@ static int rude_list(void *store, const struct reprise_plugin_query *query,
     return fn(&s, arg) ? REPRISE_PLUGIN_STOPPED : REPRISE_PLUGIN_OK;
 }
 
-static int rude_read(void *store, const struct reprise_plugin_key *key, int64_t after,
-                     reprise_plugin_row_fn *fn, void *arg, struct reprise_plugin_call *call)
+static int misbehaving_read(void *store, const struct reprise_plugin_key *key, int64_t after,
+                            reprise_plugin_row_fn *fn, void *arg, struct reprise_plugin_call *call)
 {
     static const char *const rows[] = {
         "{\n \"message\": {\"role\": \"user\", \"content\": \"Say \\\" hello\"},\n"
@@ -71,12 +72,12 @@ static int rude_read(void *store, const struct reprise_plugin_key *key, int64_t 
 }
 
 const struct reprise_plugin reprise_plugin = {
-    .abi = REPRISE_PLUGIN_ABI + RUDE_ABI,
-    .size = RUDE_SIZE,
+    .abi = REPRISE_PLUGIN_ABI + MISBEHAVING_ABI,
+    .size = MISBEHAVING_SIZE,
     .flags = REPRISE_PLUGIN_REORDERS,
     .name = "rude",
-    .open = rude_open,
-    .close = rude_close,
-    .list = rude_list,
-    .read = rude_read,
+    .open = misbehaving_open,
+    .close = misbehaving_close,
+    .list = misbehaving_list,
+    .read = misbehaving_read,
 };

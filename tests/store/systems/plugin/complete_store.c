@@ -1,6 +1,6 @@
 /* The example store, complete: sessions are created and deleted in it, too, and have sub-agents. For tests without a server.
- * KEPT_ROWS=N: after N rows that it handed over, its "server" is gone. KEPT_STAYS=ID: this session cannot be deleted.
- * KEPT_SILENT=PATH: while that file exists, the "server" says nothing more: after the sessions of a list, and before the rows of a page and
+ * COMPLETE_STORE_ROWS=N: after N rows that it handed over, its "server" is gone. COMPLETE_STORE_UNDELETABLE=ID: this session cannot be deleted.
+ * COMPLETE_STORE_SILENT=PATH: while that file exists, the "server" says nothing more: after the sessions of a list, and before the rows of a page and
  * those that were added. */
 #define reprise_plugin example_plugin /* the example's table, and the struct of it */
 #include "docs/example_store.c"
@@ -32,7 +32,7 @@ static int count_row(int64_t position, struct reprise_plugin_text row, void *arg
 
 static struct counting counting(reprise_plugin_row_fn *fn, void *arg)
 {
-    const char *rows = getenv("KEPT_ROWS");
+    const char *rows = getenv("COMPLETE_STORE_ROWS");
 
     if (!rows)
         atomic_store(&handed, 0);
@@ -52,7 +52,7 @@ static int counted(const struct counting *c, int answer, struct reprise_plugin_c
 static int wait_while_silent(int answer, struct reprise_plugin_call *call)
 {
     const struct timespec tick = { .tv_nsec = 10000000 };
-    const char *path = getenv("KEPT_SILENT");
+    const char *path = getenv("COMPLETE_STORE_SILENT");
 
     while (answer == REPRISE_PLUGIN_OK && path && access(path, F_OK) == 0) {
         if (call->stopped(call->arg))
@@ -234,7 +234,7 @@ static int remove_entry(const char *path, const struct stat *sb, int kind, struc
 static int kept_remove(void *store, const struct reprise_plugin_key *key,
                        struct reprise_plugin_call *call)
 {
-    const char *stays = getenv("KEPT_STAYS");
+    const char *stays = getenv("COMPLETE_STORE_UNDELETABLE");
     char path[PATH_MAX];
 
     if (!path_of(store, key, path))

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Working copies of the fixtures of every system, with the recorded paths changed to those of the copy.
 
-usage: worlds.py NAME TOP      builds one below TOP and prints its directory, for scripts
+usage: fixture_homes.py NAME TOP      builds one below TOP and prints its directory, for scripts
 
 Everything is found as in a user's home, without --store: the home is TOP/home, with the agent's configuration in
 .claude below it, and the program is started in the directory of the project.

@@ -1,4 +1,4 @@
-#include "tests/support/grown.h"
+#include "tests/support/grown_logs.h"
 
 #include "tests/test.h"
 
@@ -77,7 +77,7 @@ static void begin_one(const char *name, const FTSENT *x)
     strcpy(log->name, name);
 }
 
-void grown_begin(const char *dir)
+void grown_logs_begin(const char *dir)
 {
     while (log_count)
         free((void *)logs[--log_count].row.p);
@@ -93,7 +93,7 @@ static void learn_one(const char *name, const FTSENT *x)
         log->row = read_behind(x->fts_accpath, log->old);
 }
 
-void grown_learn(const char *dir)
+void grown_logs_learn(const char *dir)
 {
     if (!HAS_LEASES)
         each_log(dir, learn_one);
@@ -137,7 +137,7 @@ static bool row_in_force(struct slice s, struct slice row, struct slice *last)
     return true;
 }
 
-bool grown_settle(const char *name, struct buf *bytes)
+bool grown_logs_settle(const char *name, struct buf *bytes)
 {
     const struct grown *log = log_of(name);
     struct slice last;

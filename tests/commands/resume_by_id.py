@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Which session an id means, and how the agent is started for it.
 
-usage: hand_off.py PROGRAM
+usage: resume_by_id.py PROGRAM
 
 An id that two systems have is refused by every command, with both named. The agent finds the store of the session and
 gets the words after "--"; "--no-worktrees" applies to the newest session, too.

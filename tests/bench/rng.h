@@ -1,15 +1,15 @@
-#ifndef TESTS_BENCH_DICE_H
-#define TESTS_BENCH_DICE_H
+#ifndef TESTS_BENCH_RNG_H
+#define TESTS_BENCH_RNG_H
 
 #include <math.h>
 #include <stdint.h>
 
 /* A private random source, so that the same seed gives the same corpus with any libc. */
-struct dice {
+struct rng {
     uint64_t a, b;
 };
 
-static inline uint64_t dice_next(struct dice *d)
+static inline uint64_t rng_next(struct rng *d)
 {
     uint64_t x = d->a, y = d->b;
 
@@ -20,7 +20,7 @@ static inline uint64_t dice_next(struct dice *d)
 }
 
 /* splitmix64 gives neighbouring seeds unrelated states. */
-static inline struct dice dice_of(uint64_t seed)
+static inline struct rng rng_of(uint64_t seed)
 {
     uint64_t out[2];
 
@@ -31,23 +31,23 @@ static inline struct dice dice_of(uint64_t seed)
         z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
         out[i] = z ^ (z >> 31);
     }
-    return (struct dice){ out[0], out[1] };
+    return (struct rng){ out[0], out[1] };
 }
 
-static inline unsigned dice_roll(struct dice *d, unsigned sides)
+static inline unsigned rng_roll(struct rng *d, unsigned sides)
 {
-    return (unsigned)(dice_next(d) % sides);
+    return (unsigned)(rng_next(d) % sides);
 }
 
-static inline double dice_unit(struct dice *d)
+static inline double rng_unit(struct rng *d)
 {
-    return ((double)(dice_next(d) >> 11) + 0.5) / 9007199254740992.0;
+    return ((double)(rng_next(d) >> 11) + 0.5) / 9007199254740992.0;
 }
 
 /* A log-normal size, as the sizes of texts and sessions are. */
-static inline double dice_size(struct dice *d, double median, double sigma)
+static inline double rng_size(struct rng *d, double median, double sigma)
 {
-    double gauss = sqrt(-2 * log(dice_unit(d))) * cos(6.283185307179586 * dice_unit(d));
+    double gauss = sqrt(-2 * log(rng_unit(d))) * cos(6.283185307179586 * rng_unit(d));
 
     return median * exp(sigma * gauss);
 }

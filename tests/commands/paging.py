@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Paging backwards through a conversation, and resuming by title.
 
-usage: pages.py PROGRAM
+usage: paging.py PROGRAM
 
 Pages from the newest to the oldest, joined, are the whole conversation, in every system and for every size of a page. A
 cursor is an id or a beginning of one; one that is missing (3) or fits several messages (2) is refused.

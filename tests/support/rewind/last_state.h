@@ -1,12 +1,12 @@
-#ifndef TESTS_SUPPORT_REWIND_AS_LEFT_H
-#define TESTS_SUPPORT_REWIND_AS_LEFT_H
+#ifndef TESTS_SUPPORT_REWIND_LAST_STATE_H
+#define TESTS_SUPPORT_REWIND_LAST_STATE_H
 
 #include <sys/stat.h>
 
 #include "store/rewind/plan/rewind.h"
 
 /* The session left the file in its present state: no other program changed it. */
-static inline void as_left(struct rewind_target *t)
+static inline void set_last_state(struct rewind_target *t)
 {
     struct stat st;
 

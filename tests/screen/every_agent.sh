@@ -1,5 +1,5 @@
 #!/bin/sh
-# Search, tokens, export and who touched a file, by key, on the sessions of every system; the commands' half is commands/answers.py.
+# Search, tokens, export and who touched a file, by key, on the sessions of every system; the commands' half is commands/every_agent.py.
 . "$(dirname "$0")/lib.sh"
 settings="GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null"
 
@@ -24,7 +24,7 @@ answers() { # WORLD WORDS TOKENS [UP FILE]
     world=$top/$1
     rm -rf "$top/home"
     mkdir "$world"
-    project=$(python3 "$screens/../support/worlds.py" "$1" "$world")
+    project=$(python3 "$screens/../support/fixture_homes.py" "$1" "$world")
     ln -s "$world/home" "$top/home"
     config=$world/home/.claude
     open 120 32

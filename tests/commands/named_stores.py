@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Stores of the configuration in the format of a system: work and private side by side, with the same ids, too.
 
-usage: further_stores.py PROGRAM
+usage: named_stores.py PROGRAM
 """
 import hashlib
 import json

@@ -1,5 +1,5 @@
-#ifndef TESTS_SUPPORT_ROWS_H
-#define TESTS_SUPPORT_ROWS_H
+#ifndef TESTS_SUPPORT_GENERATED_ROWS_H
+#define TESTS_SUPPORT_GENERATED_ROWS_H
 
 #include <stdint.h>
 #include <string.h>
@@ -9,11 +9,11 @@
 
 /* Rows generated from a seed: well-formed ones in every spelling that JSON allows, and damaged ones. */
 
-struct dice {
+struct rng {
     uint64_t state;
 };
 
-static inline unsigned dice_roll(struct dice *d, unsigned sides)
+static inline unsigned rng_roll(struct rng *d, unsigned sides)
 {
     d->state ^= d->state << 13;
     d->state ^= d->state >> 7;
@@ -26,20 +26,20 @@ static inline void rows_put(struct buf *b, const char *text)
     scratch_need(buf_add(b, slice_of(text)) == ERR_OK, "memory");
 }
 
-static inline const char *rows_pick(struct dice *d, const char *const *from, unsigned n)
+static inline const char *rows_pick(struct rng *d, const char *const *from, unsigned n)
 {
-    return from[dice_roll(d, n)];
+    return from[rng_roll(d, n)];
 }
 #define ROWS_PICK(d, from) rows_pick(d, from, sizeof(from) / sizeof *(from))
 
-static inline void rows_blanks(struct buf *b, struct dice *d)
+static inline void rows_blanks(struct buf *b, struct rng *d)
 {
     static const char *const blanks[] = { "", "", "", "", " ", "\t", " \r ", "        " };
 
     rows_put(b, ROWS_PICK(d, blanks));
 }
 
-static inline void rows_value(struct buf *b, struct dice *d, int depth)
+static inline void rows_value(struct buf *b, struct rng *d, int depth)
 {
     static const char *const plain[] = {
         "null",
@@ -60,14 +60,14 @@ static inline void rows_value(struct buf *b, struct dice *d, int depth)
         "\"\xc3\xa9\xf0\x9f\x9a\x80 \\ud83d\\ude80\"",
         "\"a long text that goes beyond one block of sixty-four bytes, and then some more of it\"",
     };
-    unsigned kind = depth < 4 ? dice_roll(d, 8) : 7;
+    unsigned kind = depth < 4 ? rng_roll(d, 8) : 7;
 
     if (kind > 1) {
         rows_put(b, ROWS_PICK(d, plain));
         return;
     }
     rows_put(b, kind ? "{" : "[");
-    for (unsigned i = dice_roll(d, 4); i > 0; i--) {
+    for (unsigned i = rng_roll(d, 4); i > 0; i--) {
         rows_put(b, kind ? "\"type\":" : "");
         rows_value(b, d, depth + 1);
         rows_put(b, i > 1 ? "," : "");
@@ -75,7 +75,7 @@ static inline void rows_value(struct buf *b, struct dice *d, int depth)
     rows_put(b, kind ? "}" : "]");
 }
 
-static inline void rows_object(struct buf *b, struct dice *d)
+static inline void rows_object(struct buf *b, struct rng *d)
 {
     static const char *const names[] = {
         "\"type\"", "\"uuid\"",       "\"parentUuid\"", "\"timestamp\"", "\"isMeta\"",
@@ -84,7 +84,7 @@ static inline void rows_object(struct buf *b, struct dice *d)
 
     rows_put(b, "{");
     rows_blanks(b, d);
-    for (unsigned i = dice_roll(d, 9); i > 0; i--) {
+    for (unsigned i = rng_roll(d, 9); i > 0; i--) {
         rows_put(b, ROWS_PICK(d, names));
         rows_blanks(b, d);
         rows_put(b, ":");
@@ -98,7 +98,7 @@ static inline void rows_object(struct buf *b, struct dice *d)
 }
 
 /* One line, damaged one time in three; never with a newline inside. */
-static inline void rows_line(struct buf *b, struct dice *d)
+static inline void rows_line(struct buf *b, struct rng *d)
 {
     static const char *const hurt[] = {
         "\"", "\\", "{", "}", "]", ":", ",", "x", "\\\"", " ", "\n"
@@ -107,17 +107,17 @@ static inline void rows_line(struct buf *b, struct dice *d)
                                          "7" };
     size_t from = b->n;
 
-    if (dice_roll(d, 12) == 0) {
+    if (rng_roll(d, 12) == 0) {
         rows_put(b, ROWS_PICK(d, whole));
         return;
     }
-    if (dice_roll(d, 10) == 0)
+    if (rng_roll(d, 10) == 0)
         scratch_need(buf_add(b, SLICE("\0\0 \0")) == ERR_OK, "memory");
     rows_object(b, d);
-    if (dice_roll(d, 8) == 0)
+    if (rng_roll(d, 8) == 0)
         rows_put(b, " \r");
-    if (dice_roll(d, 3) == 0)
-        b->p[from + dice_roll(d, (unsigned)(b->n - from))] = *ROWS_PICK(d, hurt);
+    if (rng_roll(d, 3) == 0)
+        b->p[from + rng_roll(d, (unsigned)(b->n - from))] = *ROWS_PICK(d, hurt);
 }
 
 #endif
