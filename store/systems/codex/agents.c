@@ -53,7 +53,7 @@ static void count_anew(struct logs *l, size_t of)
     for (size_t i = 0; i < c->prompts; i++)
         c->prompt[i] = number(l, of, c->prompt[i]);
     for (size_t i = 0; i < c->commands; i++)
-        c->command[i] = number(l, of, c->command[i]);
+        c->command[i].at = number(l, of, c->command[i].at);
     for (size_t i = 0; i < c->seen_n; i++)
         c->seen[i].at = number(l, of, c->seen[i].at);
 }
@@ -94,8 +94,14 @@ static void take_in(struct codex_changes *c, const struct codex_changes *agent)
         return;
     c->commands += agent->commands;
     c->seen_n += agent->seen_n;
-    for (size_t i = c->seen_n - agent->seen_n; i < c->seen_n; i++)
+    for (size_t i = c->commands - agent->commands; i < c->commands; i++) {
+        c->command[i].text = arena_copy(a, c->command[i].text);
+        c->command[i].dir = arena_copy_text(a, c->command[i].dir);
+    }
+    for (size_t i = c->seen_n - agent->seen_n; i < c->seen_n; i++) {
         c->seen[i].path = arena_copy(a, slice_of(c->seen[i].path)).p;
+        c->seen[i].text = arena_copy(a, c->seen[i].text);
+    }
     for (size_t i = 0; i < agent->changes; i++) {
         struct codex_change x = copy_change(a, &agent->change[i]);
         size_t to = c->changes++;

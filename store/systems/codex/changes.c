@@ -105,15 +105,66 @@ static void take_changes(struct reading *r, const struct codex_row *row)
 
 /* ---- commands ---- */
 
-static void add_command(struct reading *r)
+static void add_command(struct reading *r, struct slice text, struct slice dir)
 {
     struct codex_changes *c = r->out;
-    size_t *list = arena_grow(&c->arena, c->command, c->commands, sizeof *list);
+    struct codex_command *list = arena_grow(&c->arena, c->command, c->commands, sizeof *list);
 
     if (!list)
         return;
     c->command = list;
-    list[c->commands++] = r->at;
+    list[c->commands++] =
+        (struct codex_command){ .text = arena_copy(&c->arena, text),
+                                .dir = dir.n ? arena_copy(&c->arena, dir).p : NULL,
+                                .at = r->at };
+}
+
+static int hex_digit(char c)
+{
+    static const char digits[] = "0123456789ABCDEF0123456789abcdef";
+    const char *at = c ? strchr(digits, c) : NULL;
+
+    return at ? (int)(at - digits) & 15 : -1;
+}
+
+/* The path in a file URL; a path stays as it is. Empty if it is neither. */
+static struct slice path_of_url(struct slice url, struct arena *a)
+{
+    static const char scheme[] = "file://";
+    struct buf path = { 0 };
+    struct slice out = url;
+    bool ok = true;
+
+    if (!slice_starts(url, scheme))
+        return url.n && url.p[0] == '/' ? url : SLICE("");
+    for (size_t i = strlen(scheme); i < url.n && ok; i++) {
+        int high = url.p[i] == '%' && i + 2 < url.n ? hex_digit(url.p[i + 1]) : -1;
+        int low = high >= 0 ? hex_digit(url.p[i + 2]) : -1;
+
+        ok = !buf_add_byte(&path, low >= 0 ? (char)(high * 16 + low) : url.p[i]);
+        i += low >= 0 ? 2 : 0;
+    }
+    out = ok ? arena_copy(a, buf_slice(&path)) : SLICE("");
+    buf_fini(&path);
+    return out.n && out.p[0] == '/' && !memchr(out.p, '\0', out.n) ? out : SLICE("");
+}
+
+/* The text of ["bash", "-lc", text]; empty for any other command. */
+static struct slice shell_text(struct slice item, struct arena *a)
+{
+    struct slice list, key, part, word[3] = { { NULL, 0 } };
+    struct json_iter it;
+    size_t n = 0;
+
+    if (!json_get(item, "command", &list) || json_type(list) != JSON_ARRAY ||
+        !json_iter_open(&it, list))
+        return SLICE("");
+    while (json_iter_next(&it, &key, &part))
+        if (n++ == 3 || !json_text(part, a, &word[n - 1]))
+            return SLICE("");
+    bool is_shell = n == 3 && (slice_eq(word[1], SLICE("-c")) || slice_eq(word[1], SLICE("-lc")));
+
+    return is_shell ? word[2] : SLICE("");
 }
 
 /* The program records how it classified a command; "unknown" may be anything. */
@@ -137,21 +188,53 @@ static bool is_harmless(struct slice item, struct arena *a)
     return any;
 }
 
+/* "sed -n '1,200p' a.txt" printed the whole file if that is shorter. */
+static bool prints_lines(struct slice command, struct slice output)
+{
+    struct slice rest, line;
+    size_t most = 0, n = 0;
+    bool torn;
+
+    if (!slice_starts(command, "sed -n '1,"))
+        return false;
+    rest = (struct slice){ command.p + strlen("sed -n '1,"), command.n - strlen("sed -n '1,") };
+    for (; rest.n && rest.p[0] >= '0' && rest.p[0] <= '9' && most < SIZE_MAX / 20;
+         rest.p++, rest.n--)
+        most = most * 10 + (size_t)(rest.p[0] - '0');
+    while (slice_line(&output, &line, &torn))
+        n++;
+    return slice_starts(rest, "p' ") && n < most;
+}
+
+/* Returns whether the output of a command that did nothing but read one file is the file, as far as the log can tell: it is
+ * cut if it is too long, and what is not UTF-8 is replaced. */
+static bool is_whole(struct slice command, struct slice part, struct slice output)
+{
+    enum { CUT = 60000 };
+    static const char replaced[] = "\xef\xbf\xbd";
+
+    bool prints =
+        slice_starts(command, "cat ") ? !slice_has(command, " -") : prints_lines(command, output);
+
+    return prints && slice_eq(command, part) && output.n < CUT && !slice_has(output, replaced);
+}
+
 /* A file that a command read existed. Only commands in the directory of the thread are considered,
  * because paths are relative. */
 static void take_seen(struct reading *r, struct slice item)
 {
     struct codex_changes *c = r->out;
-    struct slice dir = text_of(item, "cwd", &r->scratch), code, list, key, part;
-    size_t scheme = strlen("file://");
+    struct slice dir = path_of_url(text_of(item, "cwd", &r->scratch), &r->scratch);
+    struct slice code, list, key, part;
     struct json_iter it;
 
-    if (slice_starts(dir, "file://"))
-        dir = (struct slice){ dir.p + scheme, dir.n - scheme };
     if (!c->cwd || !slice_eq(dir, slice_of(c->cwd)) || !json_get(item, "exit_code", &code) ||
         !slice_eq(code, SLICE("0")) || !json_get(item, "parsed_cmd", &list) ||
         json_type(list) != JSON_ARRAY || !json_iter_open(&it, list))
         return;
+    struct slice command = shell_text(item, &r->scratch);
+    struct slice output = text_of(item, "aggregated_output", &r->scratch);
+
     while (json_iter_next(&it, &key, &part)) {
         struct codex_seen *seen = arena_grow(&c->arena, c->seen, c->seen_n, sizeof *seen);
         const char *path = slice_eq(text_of(part, "type", &r->scratch), SLICE("read"))
@@ -161,8 +244,23 @@ static void take_seen(struct reading *r, struct slice item)
         if (!seen || !path)
             continue;
         c->seen = seen;
-        seen[c->seen_n++] = (struct codex_seen){ path, r->at };
+        struct codex_seen *x = &seen[c->seen_n++];
+
+        *x = (struct codex_seen){ .path = path, .at = r->at };
+        x->whole = output.p && is_whole(command, text_of(part, "cmd", &r->scratch), output);
+        if (x->whole)
+            x->text = arena_copy(&c->arena, output);
     }
+}
+
+static void take_command(struct reading *r, struct slice item)
+{
+    struct arena *a = &r->scratch;
+    struct slice text = shell_text(item, a);
+
+    if (!is_harmless(item, a) && !inferred_only_reads(text))
+        add_command(r, text, path_of_url(text_of(item, "cwd", a), a));
+    take_seen(r, item);
 }
 
 static void take_call(struct reading *r, const struct codex_row *row)
@@ -171,13 +269,16 @@ static void take_call(struct reading *r, const struct codex_row *row)
                                           "local_shell",  "container.exec", "write_stdin" };
     struct slice name = text_of(row->item, "name", &r->scratch);
     struct slice input = text_of(row->item, "arguments", &r->scratch);
+    struct slice text = text_of(input, "cmd", &r->scratch);
+    struct slice dir = text_of(input, "workdir", &r->scratch);
 
     if (r->items)
         return;
+    if (!dir.n && r->out->cwd)
+        dir = slice_of(r->out->cwd);
     for (size_t i = 0; i < sizeof shells / sizeof *shells; i++)
-        if (slice_eq(name, slice_of(shells[i])) &&
-            !inferred_only_reads(text_of(input, "cmd", &r->scratch)))
-            add_command(r);
+        if (slice_eq(name, slice_of(shells[i])) && !inferred_only_reads(text))
+            add_command(r, text, dir.n && dir.p[0] == '/' ? dir : SLICE(""));
 }
 
 /* ---- prompts ---- */
@@ -196,7 +297,7 @@ static void take_prompt(struct reading *r, const struct codex_row *row)
         p.id = row->time;
     r->turn.n = 0;
     p.id = arena_copy(&c->arena, p.id);
-    p.text = arena_copy(&c->arena, codex_row_text(row, &r->scratch));
+    p.text = arena_copy(&c->arena, codex_row_prompt(row, &r->scratch));
     if (!time_parse(row->time, &p.time_ms))
         p.time_ms = TIME_NONE;
     if (!list || !lines)
@@ -270,11 +371,7 @@ static void take_line(struct reading *r, struct slice line)
     case CODEX_PROMPT: take_prompt(r, &row); break;
     case CODEX_CHANGE: take_changes(r, &row); break;
     case CODEX_CALL: take_call(r, &row); break;
-    case CODEX_COMMAND:
-        if (!is_harmless(row.item, &r->scratch))
-            add_command(r);
-        take_seen(r, row.item);
-        break;
+    case CODEX_COMMAND: take_command(r, row.item); break;
     case CODEX_OTHER: take_agent(r, &row); break;
     default: break;
     }
@@ -340,10 +437,26 @@ void codex_changes_fini(struct codex_changes *c)
     *c = (struct codex_changes){ .changes = 0 };
 }
 
-bool codex_commands_between(const struct codex_changes *c, size_t from, size_t to)
+static bool may_have(const struct codex_command *x, const char *path,
+                     bool may(struct slice, const char *, const char *))
+{
+    return !path || !x->text.n || !x->dir || may(x->text, x->dir, path);
+}
+
+bool codex_commands_between(const struct codex_changes *c, size_t from, size_t to, const char *path)
 {
     for (size_t i = 0; i < c->commands; i++)
-        if (c->command[i] >= from && c->command[i] < to)
+        if (c->command[i].at >= from && c->command[i].at < to &&
+            may_have(&c->command[i], path, inferred_may_change))
+            return true;
+    return false;
+}
+
+bool codex_removals_between(const struct codex_changes *c, size_t from, size_t to, const char *path)
+{
+    for (size_t i = 0; i < c->commands; i++)
+        if (c->command[i].at >= from && c->command[i].at < to &&
+            may_have(&c->command[i], path, inferred_may_remove))
             return true;
     return false;
 }

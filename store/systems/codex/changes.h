@@ -31,10 +31,19 @@ struct codex_point {
     size_t at;
 };
 
+/* A command that may have changed files. */
+struct codex_command {
+    struct slice text; /* for the shell; empty: not known, so it may have done anything */
+    const char *dir;   /* where it ran; NULL: not known */
+    size_t at;
+};
+
 /* A file that a command read, and that therefore existed. */
 struct codex_seen {
     const char *path;
     size_t at;
+    bool whole; /* the command printed all of it */
+    struct slice text;
 };
 
 struct codex_changes {
@@ -45,7 +54,7 @@ struct codex_changes {
     size_t points;
     size_t *prompt; /* lines with a prompt, also of those that are no point */
     size_t prompts;
-    size_t *command; /* lines with a command that may have changed files */
+    struct codex_command *command;
     size_t commands;
     struct codex_seen *seen;
     size_t seen_n;
@@ -86,6 +95,11 @@ unsigned codex_commit_mode(const struct codex_commit *c, const char *path);
 MUST_CHECK enum err_code codex_commit_text(const struct codex_commit *c, const char *path,
                                            size_t max, struct buf *out);
 
-bool codex_commands_between(const struct codex_changes *c, size_t from, size_t to);
+/* Returns whether a command on these lines may have changed the file; with NULL, whether there is one. */
+bool codex_commands_between(const struct codex_changes *c, size_t from, size_t to,
+                            const char *path);
+/* Whether one may have removed the file, which did not exist afterwards. */
+bool codex_removals_between(const struct codex_changes *c, size_t from, size_t to,
+                            const char *path);
 
 #endif

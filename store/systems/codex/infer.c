@@ -13,6 +13,8 @@ enum { PRESENT_MAX = 16 << 20 };
 static const char command_ran[] =
     "a command ran since that may have changed it: what it did is not recorded";
 static const char by_hand[] = "it was changed by hand between its patches";
+static const char changed_before[] =
+    "it was changed before its first patch, and when is not recorded";
 
 static bool is_of(const struct codex_change *x, const char *path)
 {
@@ -38,21 +40,47 @@ static enum err_code patch_forward(struct codex_inference *p, struct slice diff,
     return rc;
 }
 
-/* Computes the state of a file after the changes from `first` up to n; *s is its state before them. */
+/* The first or the newest text of a file that a command printed on these lines; NULL: none. */
+static const struct codex_seen *find_seen(const struct codex_changes *c, const char *path,
+                                          size_t from, size_t to, bool newest)
+{
+    const struct codex_seen *found = NULL;
+
+    for (size_t i = 0; i < c->seen_n && (newest || !found); i++)
+        if (c->seen[i].whole && c->seen[i].at >= from && c->seen[i].at < to &&
+            strcmp(c->seen[i].path, path) == 0)
+            found = &c->seen[i];
+    return found;
+}
+
+/* Updates the state of a file between two of its changes: commands may have changed it, or printed it before the point. */
+static void pass(const struct codex_inference *p, const char *path, size_t from, size_t to,
+                 struct codex_state *s)
+{
+    size_t until = to < p->from ? to : p->from;
+    const struct codex_seen *seen = find_seen(p->c, path, from, until, true);
+
+    if (seen) {
+        *s = known(seen->text);
+        from = seen->at;
+    }
+    s->passed |= from > 0 && codex_commands_between(p->c, from, to, path);
+}
+
+/* Computes the state of a file after the changes from `first` up to n; *s is its state on the line `last` before them. */
 static enum err_code go_forward(struct codex_inference *p, const char *path, size_t first, size_t n,
-                                struct codex_state *s)
+                                size_t last, struct codex_state *s)
 {
     const struct codex_changes *c = p->c;
     enum err_code rc = ERR_OK;
-    size_t last = c->changes;
 
     for (size_t i = first; i < n && !rc; i++) {
         const struct codex_change *x = &c->change[i];
 
         if (!is_of(x, path))
             continue;
-        s->passed |= last < i && codex_commands_between(c, c->change[last].at, x->at);
-        last = i;
+        pass(p, path, last, x->at, s);
+        last = x->at;
         if (x->kind == CODEX_ADDED)
             *s = known(x->text);
         else if (x->kind == CODEX_DELETED || x->kind == CODEX_LEFT)
@@ -63,18 +91,8 @@ static enum err_code go_forward(struct codex_inference *p, const char *path, siz
             s->known = false; /* its text came from another file, or it may contain a part of a
                                * patch */
     }
-    s->passed |= last < n && n < c->changes &&
-                 codex_commands_between(c, c->change[last].at, c->change[n].at);
-    return rc;
-}
-
-enum err_code codex_infer_last(struct codex_inference *p, size_t i, struct codex_state before,
-                               struct codex_state *out)
-{
-    *out = before;
-    enum err_code rc = go_forward(p, p->c->change[i].path, i, p->c->changes, out);
-
-    out->known = out->known && !out->passed;
+    if (n < c->changes)
+        pass(p, path, last, c->change[n].at, s);
     return rc;
 }
 
@@ -95,14 +113,56 @@ enum err_code codex_infer_present(struct codex_inference *p, const char *path,
     return rc == ERR_NOMEM || p->arena->failed ? err_nomem(e) : ERR_OK;
 }
 
+enum err_code codex_infer_last(struct codex_inference *p, size_t i, struct codex_state before,
+                               struct codex_state *out, struct err *e)
+{
+    const char *path = p->c->change[i].path;
+    struct codex_state now;
+
+    *out = before;
+    if (go_forward(p, path, i, p->c->changes, p->c->change[i].at, out))
+        return err_nomem(e);
+    if (!out->known || !out->passed)
+        return ERR_OK;
+    enum err_code rc = codex_infer_present(p, path, &now, e);
+
+    out->known = now.known && now.absent == out->absent && slice_eq(now.text, out->text);
+    return rc;
+}
+
 /* The changes of a file from change i on that have to be reverted to get its earlier state; the
  * last one provides a text or leads to one. */
 struct trail {
     size_t step[256];
     size_t n;
     const char *path; /* where the file is in the end */
-    bool ends;        /* with a deletion, whose text is known */
+    bool ends; /* with a text: that of a deletion, or one that a command of the same turn printed */
+    struct slice text; /* this text */
+    size_t at;         /* its line */
 };
+
+static bool prompt_between(const struct codex_changes *c, size_t from, size_t to)
+{
+    for (size_t i = 0; i < c->prompts; i++)
+        if (c->prompt[i] > from && c->prompt[i] < to)
+            return true;
+    return false;
+}
+
+/* Ends the trail, which has reached a line, with what a command printed of the file after its last step, in the turn of
+ * its first one. */
+static bool ends_before(const struct codex_inference *p, struct trail *t, size_t line)
+{
+    const struct codex_change *list = p->c->change;
+    const struct codex_seen *seen =
+        t->n ? find_seen(p->c, t->path, list[t->step[t->n - 1]].at, line, false) : NULL;
+
+    if (!seen || prompt_between(p->c, list[t->step[0]].at, seen->at))
+        return false;
+    t->text = seen->text;
+    t->at = seen->at;
+    return t->ends = true;
+}
 
 static bool follow(const struct codex_inference *p, size_t i, struct trail *t)
 {
@@ -112,6 +172,8 @@ static bool follow(const struct codex_inference *p, size_t i, struct trail *t)
 
         if (!is_of(x, t->path))
             continue;
+        if (ends_before(p, t, x->at))
+            return true;
         if (t->n == sizeof t->step / sizeof *t->step || x->kind == CODEX_ADDED ||
             x->kind == CODEX_UNSURE)
             return false; /* another file took its place */
@@ -120,13 +182,16 @@ static bool follow(const struct codex_inference *p, size_t i, struct trail *t)
             return false;
         if (x->kind == CODEX_ARRIVED)
             continue; /* the other half of the move */
-        t->step[t->n++] = i;
         t->ends = x->kind == CODEX_DELETED;
+        t->text = x->text;
+        t->at = x->at;
         if (t->ends)
             return true;
+        t->step[t->n++] = i;
         if (x->kind == CODEX_LEFT)
             t->path = x->other;
     }
+    ends_before(p, t, SIZE_MAX);
     return true;
 }
 
@@ -148,14 +213,6 @@ static bool is_older(const char *path, int64_t time_ms)
            (int64_t)sb.st_mtim.tv_sec * 1000 + sb.st_mtim.tv_nsec / 1000000 <= time_ms;
 }
 
-static bool prompt_between(const struct codex_changes *c, size_t from, size_t to)
-{
-    for (size_t i = 0; i < c->prompts; i++)
-        if (c->prompt[i] > from && c->prompt[i] < to)
-            return true;
-    return false;
-}
-
 static enum err_code take_out(struct codex_inference *p, struct trail *t, struct codex_state *s)
 {
     enum err_code rc = ERR_OK;
@@ -170,28 +227,37 @@ static enum err_code take_out(struct codex_inference *p, struct trail *t, struct
     return rc;
 }
 
+/* Whether a command from the point up to `behind` may have changed the file, under any of its names. */
+static bool commands_on(const struct codex_inference *p, size_t i, const struct trail *t,
+                        size_t behind)
+{
+    bool any = codex_commands_between(p->c, p->from, behind, p->c->change[i].path);
+
+    for (size_t k = 0; k < t->n && !any; k++)
+        any = codex_commands_between(p->c, p->from, behind, p->c->change[t->step[k]].path);
+    return any || codex_commands_between(p->c, p->from, behind, t->path);
+}
+
 static enum err_code go_back(struct codex_inference *p, size_t i, struct later *out, struct err *e)
 {
     struct trail t;
 
     *out = (struct later){ .why = "its patches do not lead to a known text" };
-    if (!follow(p, i, &t) || !t.n)
+    if (!follow(p, i, &t) || (!t.n && !t.ends))
         return ERR_OK;
-    const struct codex_change *last = &p->c->change[t.step[t.n - 1]];
     enum err_code rc = ERR_OK;
-    size_t behind = last->at;
+    size_t behind = t.at;
 
     out->seen = !t.ends;
-    out->turns = prompt_between(p->c, p->c->change[i].at, last->at);
+    out->turns = prompt_between(p->c, p->c->change[i].at, t.at);
     if (t.ends) {
-        out->state = known(last->text);
-        t.n--;
+        out->state = known(t.text);
     } else {
         rc = codex_infer_present(p, t.path, &out->state, e);
-        out->is_written = !is_older(t.path, last->time_ms);
+        out->is_written = !is_older(t.path, p->c->change[t.step[t.n - 1]].time_ms);
         behind = out->is_written ? SIZE_MAX : behind;
     }
-    bool passed = codex_commands_between(p->c, p->from, behind);
+    bool passed = commands_on(p, i, &t, behind);
 
     if (!rc && take_out(p, &t, &out->state))
         rc = err_nomem(e);
@@ -227,7 +293,7 @@ static const char *was_replaced(const struct codex_inference *p, size_t i)
         if (is_of(&c->change[k], x->path))
             y = &c->change[k];
     if (y && y->kind != CODEX_DELETED && y->kind != CODEX_LEFT)
-        return codex_commands_between(c, y->at, x->at) ? command_ran : why;
+        return codex_commands_between(c, y->at, x->at, x->path) ? command_ran : why;
     for (size_t k = 0; k < c->seen_n; k++)
         if (c->seen[k].at < x->at && (!y || c->seen[k].at > y->at) &&
             strcmp(c->seen[k].path, x->path) == 0)
@@ -249,7 +315,7 @@ static enum err_code agrees(struct codex_inference *p, size_t i, struct codex_st
 
         if (!is_of(x, path))
             continue;
-        if (codex_commands_between(c, c->change[last].at, x->at))
+        if (codex_commands_between(c, c->change[last].at, x->at, path))
             break;
         last = i;
         if (x->kind == CODEX_DELETED)
@@ -285,7 +351,7 @@ static enum err_code judge_earlier(struct codex_inference *p, size_t i, struct c
     enum err_code rc = ERR_OK;
 
     out->why = command_ran;
-    if (s.passed || codex_commands_between(p->c, p->from, x->at))
+    if (s.passed || codex_commands_between(p->c, p->from, x->at, x->path))
         return ERR_OK;
     rc = agrees(p, i, s, &agree);
     out->why = by_hand;
@@ -322,7 +388,34 @@ static void judge_later(const struct codex_inference *p, size_t i, const struct 
     else if (!earlier.known)
         out->is_late = true;
     else
-        out->doubt = "it was changed before its first patch, and when is not recorded";
+        out->doubt = changed_before;
+}
+
+/* A command printed the file after the point, before its first change. The output may have more lines than the file, which
+ * a diff shows; for a file that was replaced, another source has to agree. */
+static enum err_code judge_read(struct codex_inference *p, size_t i, struct codex_state earlier,
+                                bool *decides, struct codex_before *out)
+{
+    const struct codex_change *x = &p->c->change[i];
+    const struct codex_seen *seen = find_seen(p->c, x->path, p->from, x->at, false);
+    bool diff = x->kind == CODEX_UPDATED || x->kind == CODEX_LEFT, fits = !diff;
+    bool same = seen && earlier.known && !earlier.absent && slice_eq(earlier.text, seen->text);
+    enum err_code rc = seen && diff ? agrees(p, i, known(seen->text), &fits) : ERR_OK;
+
+    *decides = seen && fits && x->kind != CODEX_DELETED && x->kind != CODEX_UNSURE;
+    if (!*decides)
+        return rc;
+    out->state = known(seen->text);
+    if (codex_commands_between(p->c, p->from, seen->at, x->path)) {
+        out->state.known = same;
+        out->why = same ? NULL : command_ran;
+    } else if (!same && !diff) {
+        out->doubt = "it was replaced, and only the output of a command shows its text";
+    } else if (!same && prompt_between(p->c, p->from, seen->at)) {
+        out->is_late = !earlier.known;
+        out->doubt = earlier.known ? changed_before : NULL;
+    }
+    return rc;
 }
 
 static enum err_code find_earlier(struct codex_inference *p, size_t i, struct codex_state *out,
@@ -336,7 +429,7 @@ static enum err_code find_earlier(struct codex_inference *p, size_t i, struct co
     if (!rc)
         out->text = arena_copy(p->arena, buf_slice(&text));
     buf_fini(&text);
-    if (rc == ERR_NOMEM || p->arena->failed || go_forward(p, path, 0, i, out))
+    if (rc == ERR_NOMEM || p->arena->failed || go_forward(p, path, 0, i, 0, out))
         return err_nomem(e);
     return ERR_OK;
 }
@@ -350,10 +443,14 @@ enum err_code codex_infer_before(struct codex_inference *p, size_t i, struct cod
     struct codex_state earlier;
     enum err_code rc = find_earlier(p, i, &earlier, e);
 
+    bool read = false;
+
     *out = (struct codex_before){ .why = NULL };
     if (!rc && !adds && x->kind != CODEX_UNSURE)
         rc = go_back(p, i, &later, e);
-    if (rc)
+    if (!rc && judge_read(p, i, earlier, &read, out))
+        rc = err_nomem(e);
+    if (rc || read)
         return rc;
     if (earlier.known && later.state.known && !earlier.absent &&
         slice_eq(earlier.text, later.state.text)) {
@@ -365,7 +462,8 @@ enum err_code codex_infer_before(struct codex_inference *p, size_t i, struct cod
         if (judge_earlier(p, i, earlier, out))
             return err_nomem(e);
     } else if (adds) {
-        out->why = codex_commands_between(p->c, p->from, x->at) ? command_ran : was_replaced(p, i);
+        out->why = codex_removals_between(p->c, p->from, x->at, x->path) ? command_ran
+                                                                         : was_replaced(p, i);
         out->state.known = out->state.absent = !out->why;
         out->was_free = out->state.absent && p->commit.tree;
         out->is_assumed = out->state.absent;

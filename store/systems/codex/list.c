@@ -209,7 +209,7 @@ static void read_head_line(struct describing *d, struct slice line)
         d->row->model = member_text(row.payload, "model", d->a);
     if ((shows(line, "\"UserMessage\"") || shows(line, "\"user_message\"")) &&
         codex_row_read(line, d->a, &row) && row.kind == CODEX_PROMPT)
-        d->row->first_prompt = codex_row_text(&row, d->a);
+        d->row->first_prompt = codex_row_prompt(&row, d->a);
 }
 
 static void read_head(struct describing *d)
@@ -249,7 +249,7 @@ static void read_tail(struct describing *d, struct slice rest, bool cut)
             d->open = true;
         ended |= row.kind == CODEX_END || row.kind == CODEX_NOTE || d->open;
         if (row.kind == CODEX_PROMPT)
-            d->row->last_prompt = codex_row_text(&row, d->a);
+            d->row->last_prompt = codex_row_prompt(&row, d->a);
     }
 }
 
@@ -278,7 +278,7 @@ static void read_first_prompt(struct describing *d, struct slice text)
     while (!d->row->first_prompt.n && slice_line(&text, &line, &torn))
         if ((shows(line, "\"UserMessage\"") || shows(line, "\"user_message\"")) &&
             codex_row_read(line, d->a, &row) && row.kind == CODEX_PROMPT)
-            d->row->first_prompt = arena_copy(d->a, codex_row_text(&row, d->a));
+            d->row->first_prompt = arena_copy(d->a, codex_row_prompt(&row, d->a));
 }
 
 /* The first prompt of a conversation that continues another rollout is in that rollout, if it is

@@ -6,6 +6,7 @@
 #include "store/rewind/plan/rewind.h"
 #include "store/systems/codex/codex.h"
 #include "store/systems/codex/infer.h"
+#include "store/systems/common/inferred.h"
 
 /* The files that a thread changed since a point, each with its state before the first of these changes (infer.h). */
 
@@ -36,8 +37,8 @@ static enum err_code set_last(struct planning *p, size_t i, const struct codex_b
         rc = codex_infer_is_moved(&p->infer, i, &seen, e);
     if (!rc && seen)
         rc = codex_infer_present(&p->infer, t->path, &last, e);
-    else if (!rc && codex_infer_last(&p->infer, i, before->state, &last))
-        rc = err_nomem(e);
+    else if (!rc)
+        rc = codex_infer_last(&p->infer, i, before->state, &last, e);
     if (rc)
         return rc;
     t->has_last = last.known && !(arrived && !before->was_free && !last.absent);
@@ -47,8 +48,23 @@ static enum err_code set_last(struct planning *p, size_t i, const struct codex_b
     return ERR_OK;
 }
 
+/* A script, or a file that a command gave other permissions, need not have had those of a new file. */
+static const char *mode_doubt(const struct planning *p, size_t i, struct slice text, unsigned mode)
+{
+    const struct codex_changes *c = &p->c;
+    const char *path = c->change[i].path;
+
+    for (size_t k = 0; k < c->commands; k++)
+        if (c->command[k].at < c->change[i].at && slice_has(c->command[k].text, "chmod") &&
+            c->command[k].dir && inferred_may_change(c->command[k].text, c->command[k].dir, path))
+            return "it was deleted, and a command had changed its permissions";
+    return !mode && slice_starts(text, "#!")
+               ? "it is a script that was deleted, and whether it was executable is not recorded"
+               : NULL;
+}
+
 /* A restored file gets the mode that it had in the commit. */
-static void set_mode(const struct planning *p, struct rewind_target *t)
+static void set_mode(const struct planning *p, size_t i, struct rewind_target *t)
 {
     enum { LINK = 0120000, RUN = 0100755 };
     unsigned mode = t->want == REWIND_BYTES ? codex_commit_mode(&p->infer.commit, t->path) : 0;
@@ -56,9 +72,11 @@ static void set_mode(const struct planning *p, struct rewind_target *t)
     if (mode == LINK) {
         t->want = REWIND_UNKNOWN;
         t->why = "it was a symbolic link: only the text behind it is recorded";
-    } else if (mode == RUN && access(t->path, F_OK) != 0) {
-        t->has_mode = true;
+    } else if (t->want == REWIND_BYTES && access(t->path, F_OK) != 0) {
+        t->has_mode = mode == RUN;
         t->mode = 0755;
+        if (!t->doubt)
+            t->doubt = mode_doubt(p, i, t->source.bytes, mode);
     }
 }
 
@@ -78,7 +96,7 @@ static enum err_code add_file(struct planning *p, size_t i, struct err *e)
         t.is_assumed = before.is_assumed;
         t.found_ms = before.is_late ? p->c.change[i].time_ms : 0;
         rc = set_last(p, i, &before, &t, e);
-        set_mode(p, &t);
+        set_mode(p, i, &t);
     }
     return rc ? rc : rewind_plan_add(&p->plan, &t, e);
 }
@@ -130,7 +148,7 @@ enum err_code codex_checkpoints(const struct store *st, const struct session_ref
                                  .time_ms = c.point[i].time_ms,
                                  .kind = CHECKPOINT_TURN,
                                  .files = files_between(&c, from, to),
-                                 .shell = codex_commands_between(&c, from, to) };
+                                 .shell = codex_commands_between(&c, from, to, NULL) };
     }
     if (!list.checkpoint) {
         checkpoint_list_fini(&list);
@@ -190,7 +208,7 @@ static enum err_code add_notes(struct planning *p, struct err *e)
         &p->plan,
         "inferred: Codex keeps no copies of files, so they are worked out from its patches", e);
 
-    if (!rc && codex_commands_between(&p->c, p->infer.from, SIZE_MAX))
+    if (!rc && codex_commands_between(&p->c, p->infer.from, SIZE_MAX, NULL))
         rc = rewind_plan_note(&p->plan, "commands ran since: what they changed is not recorded", e);
     return rc ? rc : rewind_plan_note_modes(&p->plan, e);
 }

@@ -109,7 +109,7 @@ static struct slice text_of(struct slice object, const char *name, struct arena 
     return text;
 }
 
-static struct slice part_text(struct slice part, struct arena *a)
+static struct slice part_text(struct slice part, bool images, struct arena *a)
 {
     struct slice text = { NULL, 0 }, type;
 
@@ -118,7 +118,7 @@ static struct slice part_text(struct slice part, struct arena *a)
     text = text_of(part, "text", a);
     if (text.n)
         return text;
-    if (!json_get(part, "type", &type))
+    if (!images || !json_get(part, "type", &type))
         return text;
     if (json_string_is(type, "encrypted_content"))
         return text_of(part, "encrypted_content", a);
@@ -128,8 +128,8 @@ static struct slice part_text(struct slice part, struct arena *a)
                : text;
 }
 
-/* The texts of a list of parts, a line for each. */
-static struct slice parts_text(struct slice object, const char *name, struct arena *a)
+/* The texts of a list of parts, a line for each, also for an image. */
+static struct slice parts_text(struct slice object, const char *name, bool images, struct arena *a)
 {
     struct slice key, part, list, text = { NULL, 0 };
     struct json_iter it;
@@ -140,7 +140,7 @@ static struct slice parts_text(struct slice object, const char *name, struct are
         !json_iter_open(&it, list))
         return text;
     while (ok && json_iter_next(&it, &key, &part)) {
-        struct slice piece = part_text(part, a);
+        struct slice piece = part_text(part, images, a);
 
         if (piece.n)
             ok = (!all.n || !buf_add_byte(&all, '\n')) && !buf_add(&all, piece);
@@ -168,20 +168,27 @@ static struct slice without_context(struct slice text)
     return text;
 }
 
-static struct slice prompt_text(const struct codex_row *row, struct arena *a)
+static struct slice prompt_text(const struct codex_row *row, bool images, struct arena *a)
 {
-    struct slice text = parts_text(row->item, "content", a), images;
+    struct slice text = parts_text(row->item, "content", images, a), list;
 
     if (!text.n)
         text = without_context(text_of(row->item, "message", a));
     else
         text = without_context(text);
-    if (!text.n && json_get(row->item, "images", &images) && json_type(images) == JSON_ARRAY &&
-        images.n > 2)
+    if (!text.n && images && json_get(row->item, "images", &list) &&
+        json_type(list) == JSON_ARRAY && list.n > 2)
         text = SLICE("[Image]");
-    if (!text.n && json_get(row->item, "local_images", &images) && images.n > 2)
+    if (!text.n && images && json_get(row->item, "local_images", &list) && list.n > 2)
         text = SLICE("[Image]");
     return text;
+}
+
+struct slice codex_row_prompt(const struct codex_row *row, struct arena *a)
+{
+    struct slice text = prompt_text(row, false, a);
+
+    return text.n ? text : prompt_text(row, true, a);
 }
 
 struct slice codex_row_text(const struct codex_row *row, struct arena *a)
@@ -189,16 +196,16 @@ struct slice codex_row_text(const struct codex_row *row, struct arena *a)
     struct slice text;
 
     switch (row->kind) {
-    case CODEX_PROMPT: return prompt_text(row, a);
+    case CODEX_PROMPT: return prompt_text(row, true, a);
     case CODEX_THOUGHT:
-        text = parts_text(row->item, "summary_text", a);
+        text = parts_text(row->item, "summary_text", true, a);
         return text.n ? text : text_of(row->item, "text", a);
     case CODEX_NOTE:
         text = text_of(row->item, "message", a);
         return text.n ? text : text_of(row->item, "reason", a);
     case CODEX_SUMMARY: return text_of(row->item, "message", a);
     default:
-        text = parts_text(row->item, "content", a);
+        text = parts_text(row->item, "content", true, a);
         return text.n ? text : text_of(row->item, "message", a);
     }
 }

@@ -40,6 +40,8 @@ struct codex_row {
 bool codex_row_read(struct slice line, struct arena *a, struct codex_row *out);
 /* The text of a prompt, an answer, a thought, a task or a note. */
 struct slice codex_row_text(const struct codex_row *row, struct arena *a);
+/* The text of a prompt without its images, as Codex lists it. */
+struct slice codex_row_prompt(const struct codex_row *row, struct arena *a);
 /* The id of a row's item; for a row without items the id of its turn, or empty. */
 struct slice codex_row_id(const struct codex_row *row, struct arena *a);
 /* The id by which a rewind names the prompt in a line of the log: the id of its item, in older

@@ -202,29 +202,21 @@ void inferred_edit(struct slice diff, struct arena *a, struct edit *out)
 
 /* ---- commands ---- */
 
-bool inferred_only_reads(struct slice command)
-{
-    static const char *const readers[] = { "ls",  "cat",  "head", "tail", "wc",
-                                           "pwd", "grep", "file", "stat" };
-    size_t word = 0;
-
-    for (size_t i = 0; i < command.n; i++)
-        if (!command.p[i] || strchr("<>|;&$`(){}\\\n", command.p[i]))
-            return false;
-    while (word < command.n && command.p[word] != ' ')
-        word++;
-    for (size_t i = 0; i < sizeof readers / sizeof *readers; i++)
-        if (slice_eq((struct slice){ command.p, word }, slice_of(readers[i])))
-            return true;
-    return false;
-}
-
 /* What a program does to the files that its words name. */
-enum effect { EFFECT_ANY, EFFECT_NONE, EFFECT_WORDS, EFFECT_SED, EFFECT_CD };
+enum effect {
+    EFFECT_ANY,
+    EFFECT_NONE,
+    EFFECT_WORDS,
+    EFFECT_SED,
+    EFFECT_CD,
+    EFFECT_GIT,  /* none with some of its commands */
+    EFFECT_FIND, /* none without some options */
+};
 
 struct command {
     struct slice rest;
-    const char *dir, *path; /* where the command runs, and the file that is asked about */
+    const char *dir,
+        *path; /* where the command runs, and the file that is asked about; NULL: any */
     struct arena *arena;
     struct buf word;
     bool is_open;    /* there is a word, perhaps an empty one */
@@ -239,7 +231,8 @@ static enum effect effect_of(struct slice program)
     static const char *const readers[] = {
         "ls",   "cat",  "head",   "tail",   "wc",  "pwd",      "grep",    "file",
         "stat", "echo", "printf", "true",   "cmp", "diff",     "cut",     "sleep",
-        "date", "test", "du",     "whoami", "id",  "basename", "dirname", "which"
+        "date", "test", "du",     "whoami", "id",  "basename", "dirname", "which",
+        "nl",   "od",   "tr",     "uname",  "seq", "realpath", "md5sum",  "sha256sum"
     };
     static const char *const writers[] = { "rm", "rmdir", "unlink", "mkdir", "touch",
                                            "mv", "cp",    "chmod",  "ln",    "tee" };
@@ -248,6 +241,10 @@ static enum effect effect_of(struct slice program)
         return EFFECT_CD;
     if (slice_eq(program, SLICE("sed")))
         return EFFECT_SED;
+    if (slice_eq(program, SLICE("git")))
+        return EFFECT_GIT;
+    if (slice_eq(program, SLICE("find")))
+        return EFFECT_FIND;
     for (size_t i = 0; i < sizeof readers / sizeof *readers; i++)
         if (slice_eq(program, slice_of(readers[i])))
             return EFFECT_NONE;
@@ -267,6 +264,8 @@ static bool is_in(const char *path, const char *dir)
 /* Returns true for the file itself and for a directory that it is in, also if a link leads there. */
 static bool covers(struct command *c, const char *word)
 {
+    if (!c->path)
+        return strcmp(word, "/dev/null") != 0;
     const char *named = path_normalize(c->dir, word, c->arena);
 
     if (!named || is_in(c->path, named))
@@ -285,12 +284,40 @@ static bool is_replacing(const char *script)
            (script[n - 1] == script[1] || (script[n - 1] == 'g' && script[n - 2] == script[1]));
 }
 
+/* Its command comes first. It may write what it shows into a file. */
+static bool is_git_reading(struct command *c, const char *word)
+{
+    static const char *const reading[] = { "status",    "diff",     "log",   "show",
+                                           "rev-parse", "ls-files", "blame", "ls-tree" };
+
+    if (c->operands++ > 0)
+        return strncmp(word, "--o", 3) != 0 && strncmp(word, "-o", 2) != 0;
+    for (size_t i = 0; i < sizeof reading / sizeof *reading; i++)
+        if (strcmp(word, reading[i]) == 0)
+            return true;
+    return false;
+}
+
+static bool is_find_acting(const char *word)
+{
+    static const char *const acting[] = { "-delete", "-exec", "-ok", "-fprint", "-fls" };
+
+    for (size_t i = 0; i < sizeof acting / sizeof *acting; i++)
+        if (strncmp(word, acting[i], strlen(acting[i])) == 0)
+            return true;
+    return false;
+}
+
 static void take_word(struct command *c, const char *word)
 {
     bool option = word[0] == '-';
 
-    if (c->effect == EFFECT_CD && !(c->dir = path_normalize(c->dir, word, c->arena)))
+    if (c->effect == EFFECT_CD && c->path && !(c->dir = path_normalize(c->dir, word, c->arena)))
         c->may = true;
+    else if (c->effect == EFFECT_GIT)
+        c->may |= !is_git_reading(c, word);
+    else if (c->effect == EFFECT_FIND)
+        c->may |= is_find_acting(word);
     else if (c->effect == EFFECT_WORDS)
         c->may |= !option && covers(c, word);
     else if (c->effect == EFFECT_SED && option)
@@ -315,6 +342,16 @@ static void end_word(struct command *c)
         take_word(c, word);
     c->is_open = c->redirected = false;
     c->word.n = 0;
+}
+
+/* Patterns and parameters can only name files in the words of a program that changes none. */
+static bool is_plain(const struct command *c, char byte)
+{
+    bool reads = c->words > 0 && !c->redirected &&
+                 (c->effect == EFFECT_NONE || c->effect == EFFECT_FIND || c->effect == EFFECT_GIT);
+    bool starts = byte == '$' && c->rest.n && strchr("({'\"", c->rest.p[0]);
+
+    return reads && strchr("*?[]~{}!$", byte) && !starts;
 }
 
 static void end_command(struct command *c)
@@ -383,7 +420,8 @@ static void take_byte(struct command *c)
         end_command(c);
     else if (byte == '>' || byte == '<')
         take_redirection(c, byte);
-    else if (!byte || strchr("$`(){}*?[]~#!\\", byte) || (byte == '=' && c->words == 0))
+    else if (!byte || (strchr("$`(){}*?[]~#!\\", byte) && !is_plain(c, byte)) ||
+             (byte == '=' && c->words == 0))
         c->may = true;
     else
         add_byte(c, byte);
@@ -400,6 +438,11 @@ bool inferred_may_change(struct slice text, const char *dir, const char *path)
     buf_fini(&c.word);
     arena_fini(&a);
     return c.may;
+}
+
+bool inferred_only_reads(struct slice command)
+{
+    return command.n && !inferred_may_change(command, "/", NULL);
 }
 
 static bool is_letter(char c)

@@ -20,12 +20,12 @@ MUST_CHECK enum err_code inferred_patch(struct slice text, struct slice diff, bo
  * hunk does not name what it replaces. Texts are in the arena, which has failed if out of memory. */
 void inferred_edit(struct slice diff, struct arena *a, struct edit *out);
 
-/* Returns true for a shell command that only reads: one of a few programs, without redirections, pipes, lists or
- * substitutions. */
+/* Returns true for a shell command that only reads: it consists of a few programs that change nothing. */
 bool inferred_only_reads(struct slice command);
 
 /* Returns false if it is certain that a shell command, run in dir, did not change the file at the absolute path: it
- * consists of a few programs whose plain words name other files. Links are followed as they are now. */
+ * consists of a few programs whose plain words name other files. Links are followed as they are now. NULL as the path asks
+ * about every file. */
 bool inferred_may_change(struct slice command, const char *dir, const char *path);
 /* The same for a file that did not exist afterwards. Other commands count only if they name the file or a program that
  * removes files, because builds and tests rarely remove a file that an agent then creates. */

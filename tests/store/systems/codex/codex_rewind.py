@@ -64,9 +64,10 @@ class Threads:
     def patch(self, status='completed', **changes):
         return self.item('FileChange', status=status, changes={f'{self.cwd}/{name.replace("_", ".")}': c for name, c in changes.items()})
 
-    def command(self, text, kind, **part):
+    def command(self, text, kind, output=None, **part):
+        printed = {} if output is None else {'aggregated_output': output}
         return self.item('CommandExecution', command=['sh', '-c', text], cwd=f'file://{self.cwd}', status='completed', exit_code=0,
-                         parsed_cmd=[{'type': kind, 'cmd': text, **part}])
+                         parsed_cmd=[{'type': kind, 'cmd': text, **part}], **printed)
 
     def started(self, ahead):
         return self.item('SubAgentActivity', kind='started', agent_thread_id=THREAD.format(self.number + ahead))
@@ -274,13 +275,62 @@ class Threads:
         self.write(agent, parent)
         self.says('a command of a sub-agent', parent, 0, {'a': "its present content is not known to be the session's work"})
 
+    def printed(self):
+        """What a command printed of a file before its patch is the file, if it printed all of it and the patch fits."""
+        lines = ''.join(f'{n}\n' for n in range(1, 31))
+        done = lines.replace('2\n', 'two\n', 1).replace('\n5\n', '\nfive\n')
+        names = {'whole': lines, 'lines': lines, 'noise': 'a warning\n' + lines, 'part': lines[:50], 'early': lines, 'after': lines}
+        self.project({name: done for name in names} | {'new': 'new\n'})
+        first, second = updated('@@ -1,3 +1,3 @@\n 1\n-2\n+two\n 3\n'), updated('@@ -4,3 +4,3 @@\n 4\n-5\n+five\n 6\n')
+
+        def cat(name, text, command='cat'):
+            return self.command(f'{command} {name}', 'read', path=name, output=text)
+        sid = self.write([cat('early', lines), self.prompt('First'), cat('whole', lines), cat('lines', lines, "sed -n '1,99p'"),
+                          cat('noise', names['noise']), cat('part', lines[:50], "sed -n '1,20p'"), self.patch(**{n: first for n in names}),
+                          cat('after', lines.replace('2\n', 'two\n', 1)),
+                          self.prompt('Second'), self.patch(**{n: second for n in names})])
+        several = 'its patches of several turns do not show all of it, so it may have been changed by hand between them'
+        self.says('printed in the turn', sid, 0, {'whole': 'restore', 'lines': 'restore', 'after': 'restore', 'early': 'restore',
+                                                  'noise': several, 'part': several})
+        sid = self.write([self.prompt('First'), self.command('make', 'unknown'), cat('whole', lines), self.patch(whole=first),
+                          self.prompt('Second'), self.patch(whole=second, new=added('new\n'))])
+        ran = 'a command ran since that may have changed it: what it did is not recorded'
+        self.says('printed after a command', sid, 0, {'whole': ran, 'new': 'delete'})
+
+    def commands(self):
+        """A command matters to the files that it may have changed."""
+        self.project({'a': 'x\n', 'b': 'x\n', 'c': 'x\n', 'deep/d': 'x\n'})
+        patch = updated('@@ -1 +1 @@\n-1\n+x\n')
+        sid = self.write([self.prompt('First'), self.command('git status --short && sed -i s/1/2/ b && rm -r deep', 'unknown'),
+                          self.patch(**{'a': patch, 'b': patch, 'deep/d': patch}),
+                          self.prompt('Second'), self.command('python3 x.py', 'unknown'), self.patch(c=patch)])
+        ran = 'a command ran since that may have changed it: what it did is not recorded'
+        self.says('commands that name files', sid, 0, {'a': 'restore', 'b': ran, 'c': ran, 'deep/d': ran})
+
+    def permissions(self):
+        """Those of a file that comes back are not known if a command changed them, or if it is a script."""
+        self.project({})
+        sid = self.write([self.prompt('First'), self.command('chmod +x a', 'unknown'), self.prompt('Second'),
+                          self.patch(a=deleted('a\n'), b=deleted('b\n'), c=deleted('#!/bin/sh\n'))])
+        self.says('permissions', sid, 1, {'a': 'it was deleted, and a command had changed its permissions', 'b': 'create',
+                                          'c': 'it is a script that was deleted, and whether it was executable is not recorded'})
+
+    def images(self):
+        """The list shows a prompt without its images."""
+        self.project({})
+        parts = [{'type': 'local_image', 'path': '/i.png'}, {'type': 'text', 'text': 'What is it?'}, {'type': 'image', 'url': 'data:'}]
+        sid = self.write([self.item('UserMessage', content=parts), self.item('UserMessage', content=parts[:1])])
+        row = next(r for r in self.p.json('list', '--all') if r['sessionId'] == sid)
+        self.p.same('prompts with images', (row['firstPrompt'], row['lastPrompt']), ('What is it?', '[Image]'))
+
 
 def main():
     with tempfile.TemporaryDirectory(prefix='codex-rewind-') as home:
         t = Threads(sys.argv[1], home)
-        for case in t.replaced, t.moved_over, t.by_hand, t.failed, t.moved, t.agents, t.agents_commands, t.far, t.late, t.overwritten, t.links, t.replaced_by_another:
+        for case in t.replaced, t.moved_over, t.by_hand, t.failed, t.moved, t.agents, t.agents_commands, t.far, t.late, t.overwritten, t.links, t.replaced_by_another, t.printed, t.commands, \
+                t.permissions, t.images:
             case()
-    t.p.finish(23)
+    t.p.finish(28)
 
 
 main()

@@ -333,6 +333,14 @@ CASE(commands_are_judged_by_the_files_that_they_name)
         { "sed -n 'w a.txt' b.txt", true },
         { "python3 x.py", true },
         { "make", true },
+        { "git status --short; git diff", false },
+        { "git diff --output=a.txt", true },
+        { "git checkout .", true },
+        { "find . -name '*.c' | head -3", false },
+        { "find . -delete", true },
+        { "ls *.txt $X > b.txt", false },
+        { "ls $(rm a.txt)", true },
+        { "cat b.txt > *.txt", true },
         { "X=1 ls", true },
         { "cat <<E\nrm\nE", true },
         { "'a", true },
@@ -342,6 +350,9 @@ CASE(commands_are_judged_by_the_files_that_they_name)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         if (inferred_may_change(slice_of(cases[i].command), "/p", "/p/a.txt") != cases[i].may)
             fail_msg("%s", cases[i].command);
+    assert_true(inferred_only_reads(SLICE("cat a.txt | grep -n x 2>/dev/null")));
+    assert_false(inferred_only_reads(SLICE("echo x > b.txt")));
+    assert_false(inferred_only_reads(SLICE("")));
     assert_false(inferred_may_remove(SLICE("npm run format"), "/p", "/p/a.txt"));
     assert_true(inferred_may_remove(SLICE("git stash"), "/p", "/p/a.txt"));
     assert_true(inferred_may_remove(SLICE("node x.js a.txt"), "/p", "/p/a.txt"));
