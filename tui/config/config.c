@@ -261,9 +261,10 @@ static void note_entry(struct reading *r, const char *section, const char *name,
 {
     struct config *c = r->config;
     struct config_entry *more = arena_grow(&c->arena, c->entry, c->entries, sizeof *more);
-    struct config_entry entry = { arena_copy_text(&c->arena, section),
-                                  arena_copy_text(&c->arena, name),
-                                  arena_copy(&c->arena, slice_of(value)), NULL, r->line };
+    struct config_entry entry = { .section = arena_copy_text(&c->arena, section),
+                                  .name = arena_copy_text(&c->arena, name),
+                                  .value = arena_copy(&c->arena, slice_of(value)),
+                                  .line = r->line };
 
     r->no_memory |= c->arena.failed;
     if (!more || c->arena.failed)
@@ -364,6 +365,7 @@ enum err_code config_read(struct config *c, const char *path, struct err *e)
     }
     buf_fini(&text);
     config_check_stores(&r);
+    c->of_file = c->settings;
     fill_themes(c);
     return r.no_memory || bad_line < 0 ? err_nomem(e) : ERR_OK;
 }
@@ -434,26 +436,37 @@ static const struct config_entry *set_by(const struct config *c, const char *sec
     return NULL;
 }
 
-/* The value in force, which options of the command line may have changed. */
+static int choice_value(const struct choice *row, const struct settings *s)
+{
+    const char *at = (const char *)s + row->at;
+
+    return row->flag ? *(const bool *)(const void *)at : *(const int *)(const void *)at;
+}
+
+/* The value in force, which the command line and the environment may have changed. */
 static struct config_entry choice_entry(const struct config *c, const struct choice *row)
 {
-    const char *at = (const char *)&c->settings + row->at, *words = row->words;
-    int place = row->flag ? *(const bool *)(const void *)at : *(const int *)(const void *)at;
+    int place = choice_value(row, &c->settings);
     const struct config_entry *line = set_by(c, "", row->name);
+    struct config_entry entry = { .section = "", .name = row->name, .words = row->words };
+    const char *word = row->words;
 
-    while (place-- > 0 && strchr(words, '|'))
-        words = strchr(words, '|') + 1;
-    return (struct config_entry){
-        "", row->name, { words, strcspn(words, "|") }, row->words, line ? line->line : 0
-    };
+    entry.overridden = place != choice_value(row, &c->of_file);
+    entry.line = line ? line->line : 0;
+    while (place-- > 0 && strchr(word, '|'))
+        word = strchr(word, '|') + 1;
+    entry.value = (struct slice){ word, strcspn(word, "|") };
+    return entry;
 }
 
 static struct config_entry resume_entry(const struct config *c, const struct config_resume *r)
 {
     const struct config_entry *line = set_by(c, r->system, "resume");
 
-    return (struct config_entry){ r->system, "resume", slice_of(r->command), NULL,
-                                  line ? line->line : 0 };
+    return (struct config_entry){ .section = r->system,
+                                  .name = "resume",
+                                  .value = slice_of(r->command),
+                                  .line = line ? line->line : 0 };
 }
 
 bool config_entry_at(const struct config *c, size_t n, struct config_entry *out)

@@ -117,11 +117,13 @@ struct config_entry {
     struct slice value;
     const char *words; /* the values that it may have, separated by |; NULL: any text */
     int line;          /* of the file; 0: the default */
+    bool overridden;   /* by the command line or the environment; `value` is what is in force */
 };
 
 struct config {
     struct arena arena;
-    struct settings settings; /* only the members that the file sets */
+    struct settings of_file;  /* only the members that the file sets */
+    struct settings settings; /* the same, then what overrules them */
     struct theme theme,
         light; /* light: for `auto`, once the terminal's background is known to be light */
     struct theme_style style[STYLE_COUNT]; /* of [colors]; they replace those of the theme */

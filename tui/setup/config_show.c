@@ -13,17 +13,19 @@
 
 enum { VALUE_COLUMN = 34, TEMPLATE_COLUMN = 20 };
 
-static void write_where(const struct config_entry *entry, struct out *o)
+/* Where the value in force comes from, as `source` in JSON. Two settings also follow the environment: NO_COLOR and the locale. */
+static const char *source_of(const struct invocation *in, const struct config_entry *entry)
 {
-    if (entry->line)
-        out_addf(o, "line %d", entry->line);
-    else
-        out_addf(o, "default");
-    if (entry->words)
-        out_addf(o, ", one of %s", entry->words);
+    bool from_environment =
+        (strcmp(entry->name, "colors") == 0 && in->options.color == COLOR_AUTO) ||
+        (strcmp(entry->name, "ascii") == 0 && !option_given(&in->options, OPTION_ASCII));
+
+    if (entry->overridden)
+        return from_environment ? "environment" : "command line";
+    return entry->line ? "file" : "default";
 }
 
-static void write_text(const struct config_entry *entry, struct out *o)
+static void write_text(const struct config_entry *entry, const char *source, struct out *o)
 {
     size_t width = strlen(entry->name) + 3 + entry->value.n;
 
@@ -31,18 +33,23 @@ static void write_text(const struct config_entry *entry, struct out *o)
     out_addf(o, " = ");
     out_text(o, entry->value);
     out_addf(o, "%*s ; ", width < VALUE_COLUMN ? (int)(VALUE_COLUMN - width) : 1, "");
-    write_where(entry, o);
+    if (entry->line && !entry->overridden)
+        out_addf(o, "line %d", entry->line);
+    else
+        out_addf(o, "%s", source);
+    if (entry->words)
+        out_addf(o, ", one of %s", entry->words);
     out_addf(o, "\n");
 }
 
-static void write_json(const struct config_entry *entry, struct out *o)
+static void write_json(const struct config_entry *entry, const char *source, struct out *o)
 {
     out_json_row(o);
     out_open(o, NULL, '{');
     out_member(o, "section", slice_of(entry->section));
     out_string(o, "name", entry->name);
     out_member(o, "value", entry->value);
-    out_string(o, "source", entry->line ? "file" : "default");
+    out_string(o, "source", source);
     if (entry->line)
         out_int(o, "line", entry->line);
     out_close(o, '}');
@@ -61,7 +68,7 @@ static void write_settings(struct invocation *in, const struct config *c, const 
     }
     for (size_t i = 0; config_entry_at(c, i, &entry); i++) {
         if (o->wants_json) {
-            write_json(&entry, o);
+            write_json(&entry, source_of(in, &entry), o);
             continue;
         }
         if (strcmp(section, entry.section) != 0) {
@@ -70,7 +77,7 @@ static void write_settings(struct invocation *in, const struct config *c, const 
             out_addf(o, "]\n");
         }
         section = entry.section;
-        write_text(&entry, o);
+        write_text(&entry, source_of(in, &entry), o);
     }
     if (o->wants_json)
         out_json_rows_end(o);

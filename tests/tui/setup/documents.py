@@ -152,6 +152,13 @@ def check_config(p):
     p.same('the last one counts', shown['colors', 'title'], ('red', 'file', 6))
     p.same('a default', shown['', 'sort'], ('recent', 'default', None))
     p.same('a command', shown['other', 'resume'], ('go {id}', 'file', 8))
+    p.env['NO_COLOR'] = '1'
+    shown = {e['name']: (e['value'], e['source'], e.get('line')) for e in json.loads(
+        p.run('config', '--json', '--config', path, '--keys', 'default', '--all').stdout) if 'section' not in e}
+    del p.env['NO_COLOR']
+    p.same('an option overrules the file', shown['keys'], ('default', 'command line', 1))
+    p.same('and the default', shown['scope'], ('all', 'command line', None))
+    p.same('so does the environment', shown['colors'], ('none', 'environment', None))
     p.same('mistakes are damage', p.run('config', '--check', '--config', path).returncode, 5)
     with open(path, 'wb') as f:
         f.write(p.run('config', '--config', os.devnull).stdout)
