@@ -41,7 +41,7 @@ tar -xf "$tarball"
 src=$top/${tarball%.tar.xz}
 [ -z "$(find "$src" -name '.git' -o -name 'build*' -type d)" ] || die "the tarball contains more than the source"
 set -- -DCMAKE_BUILD_TYPE=Release -DBUILD_TESTING=OFF
-for name in CMAKE_C_COMPILER CMAKE_C_COMPILER_LAUNCHER CMAKE_C_FLAGS CMAKE_EXE_LINKER_FLAGS CMAKE_SHARED_LINKER_FLAGS; do
+for name in CMAKE_C_COMPILER CMAKE_C_COMPILER_LAUNCHER CMAKE_C_FLAGS CMAKE_EXE_LINKER_FLAGS CMAKE_SHARED_LINKER_FLAGS REPRISE_PORTABLE; do
     value=$(sed -n "s/^$name:[A-Z]*=//p" "$build/CMakeCache.txt")
     [ -z "$value" ] || set -- "$@" "-D$name=$value"
 done
