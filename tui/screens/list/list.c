@@ -117,6 +117,7 @@ static void put_cursor(struct list *l, size_t at, struct effects *fx)
 void list_move_to(struct list *l, size_t at, struct effects *fx)
 {
     l->moved = true;
+    l->move_by = 0;
     l->seek[0] = '\0';
     put_cursor(l, at, fx);
 }
@@ -127,13 +128,18 @@ static bool filter_is_awaited(const struct list *l)
     return !l->filter.quiet && filter_pending(&l->filter);
 }
 
+/* Until the sessions have been listed to their end, what leads beyond the last known one is kept:
+ * keys typed ahead of the first rows are not lost. */
 static void move_now(struct list *l, struct effects *fx)
 {
     int64_t at = (int64_t)l->at + l->move_by;
+    int64_t last = l->filter.hits > 0 ? (int64_t)l->filter.hits - 1 : 0;
 
-    if (l->move_by != 0)
-        list_move_to(l, at < 0 ? 0 : (size_t)at, fx);
-    l->move_by = 0;
+    if (l->move_by == 0)
+        return;
+    list_move_to(l, at < 0 ? 0 : (size_t)at, fx);
+    if (!l->listed_once && !l->replace && at > last)
+        l->move_by = at - last;
 }
 
 void list_move(struct list *l, int64_t by, struct effects *fx)
@@ -277,6 +283,7 @@ static void start_filter(struct list *l, bool quiet, struct effects *fx)
 void list_query_changed(struct list *l, struct effects *fx)
 {
     move_now(l, fx); /* among the known previous matches */
+    l->move_by = 0;
     start_filter(l, false, fx);
     list_content_typed(l, fx);
 }

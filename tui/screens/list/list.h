@@ -117,7 +117,7 @@ struct list {
     uint32_t selected;
     uint32_t sought; /* to be selected when the filter reaches it; ENTRY_NONE: no entry */
     size_t at, top;
-    int64_t move_by; /* to be moved when the filter is finished */
+    int64_t move_by; /* to be moved when the filter is finished, or more sessions are known */
     bool moved;
     struct list_content content;
     char seek[64]; /* the id of a session to select as soon as it is listed; "": no session */

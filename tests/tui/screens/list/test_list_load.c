@@ -103,6 +103,24 @@ TEST(a_session_that_grew_is_read_again_and_its_preview_too)
     screen_close(&x.s);
 }
 
+/* Nothing is listed yet when they are pressed; the third session is the one that was meant. */
+TEST(keys_typed_ahead_of_the_first_rows_are_not_lost)
+{
+    struct shop x;
+
+    shop_begin(&x);
+    x.s.settings.print = true;
+    screen_open(&x.s, x.fake, SHOP, 24, 80);
+    for (int i = 0; i < 3; i++)
+        screen_send(&x.s, (struct msg){ .kind = MSG_KEY, .u.key = { .code = KEYCODE_DOWN } });
+    screen_send(&x.s, (struct msg){ .kind = MSG_KEY, .u.key = { .code = KEYCODE_UP } });
+    screen_send(&x.s, (struct msg){ .kind = MSG_KEY, .u.key = { .code = KEYCODE_ENTER } });
+    screen_answer(&x.s);
+    screen_take(&x.s);
+    assert_string_equal(x.s.log, "print 33333333\n");
+    screen_close(&x.s);
+}
+
 /* So many that a letter takes the filter several frames. */
 TEST(keys_pressed_during_filtering_act_on_the_best_match)
 {
