@@ -14,6 +14,7 @@ static const char *const kinds[] = { "file-history-snapshot", "file-history-delt
 
 struct reader {
     struct file_history *h;
+    struct idset prompts; /* of the turns; a turn has the number of its prompt */
     struct arena scratch; /* decoded texts of one row */
     struct buf row;
     struct file file;
@@ -46,12 +47,11 @@ static bool get_id(struct reader *r, struct slice object, const char *key, struc
     return found;
 }
 
-static struct file_history_turn *find_turn(struct file_history *h, struct id128 prompt)
+static struct file_history_turn *find_turn(const struct reader *r, struct id128 prompt)
 {
-    for (size_t i = h->n; i > 0; i--)
-        if (id128_eq(h->turn[i - 1].prompt, prompt))
-            return &h->turn[i - 1];
-    return NULL;
+    uint32_t number = idset_find(&r->prompts, prompt);
+
+    return number == IDSET_NONE ? NULL : &r->h->turn[number];
 }
 
 /* ---- entries ---- */
@@ -177,7 +177,7 @@ static enum err_code take_snapshot(struct reader *r, struct slice row)
     struct file_history_turn *t;
 
     if (!json_get(row, "snapshot", &snapshot) || !get_id(r, snapshot, "messageId", &prompt) ||
-        !json_get(snapshot, "trackedFileBackups", &files) || !(t = find_turn(r->h, prompt)))
+        !json_get(snapshot, "trackedFileBackups", &files) || !(t = find_turn(r, prompt)))
         return ERR_OK;
     t->lost = false;
     t->n = 0; /* a later row for the same prompt repeats all of it */
@@ -207,7 +207,7 @@ static enum err_code take_delta(struct reader *r, struct slice row)
     struct file_history_entry entry;
     struct file_history_turn *t;
 
-    if (!get_id(r, row, "snapshotMessageId", &prompt) || !(t = find_turn(r->h, prompt)) ||
+    if (!get_id(r, row, "snapshotMessageId", &prompt) || !(t = find_turn(r, prompt)) ||
         !json_get_text(row, "trackingPath", &r->scratch, &path) ||
         !json_get(row, "backup", &backup))
         return ERR_OK;
@@ -234,17 +234,26 @@ static enum err_code read_history_row(struct reader *r, const struct index_line 
 /* ---- the whole history ---- */
 
 /* One turn for each user row of the conversation; those without any row of the history are removed at the end. */
-static enum err_code add_turns(struct file_history *h, const struct transcript *t)
+static enum err_code add_turns(struct reader *r, const struct transcript *t)
 {
+    struct file_history *h = r->h;
+    uint32_t number;
+
     h->turn = arena_zalloc(&h->arena, sizeof *h->turn * (t->n + 1));
     if (!h->turn)
         return ERR_NOMEM;
-    for (size_t i = 0; i < t->n; i++)
-        if (t->message[i].kind == MESSAGE_USER && !id128_none(t->message[i].id))
-            h->turn[h->n++] = (struct file_history_turn){ .prompt = t->message[i].id,
-                                                          .time_ms = t->message[i].time_ms,
-                                                          .lost = true,
-                                                          .message = i };
+    for (size_t i = 0; i < t->n; i++) {
+        const struct message *m = &t->message[i];
+
+        if (m->kind != MESSAGE_USER || id128_none(m->id))
+            continue;
+        if (idset_add(&r->prompts, m->id, &number))
+            return ERR_NOMEM;
+        h->turn[number] = (struct file_history_turn){
+            .prompt = m->id, .time_ms = m->time_ms, .lost = true, .message = i
+        };
+    }
+    h->n = r->prompts.n;
     return ERR_OK;
 }
 
@@ -317,7 +326,7 @@ enum err_code file_history_read(const struct session_ref *ref, const struct tran
 
     if (rc)
         return rc;
-    if (add_turns(&h, t))
+    if (add_turns(&r, t))
         rc = err_nomem(e);
     if (!rc)
         rc = read_rows(&r, e);
@@ -329,6 +338,7 @@ enum err_code file_history_read(const struct session_ref *ref, const struct tran
     index_fini(&r.ix);
     buf_fini(&r.row);
     arena_fini(&r.scratch);
+    idset_fini(&r.prompts);
     if (rc)
         file_history_fini(&h);
     else
