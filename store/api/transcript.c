@@ -120,6 +120,15 @@ void transcript_block_put(struct block_list *list, struct block b)
         list->arena.failed = true;
 }
 
+void transcript_block_put_compaction(struct block_list *list, struct slice summary)
+{
+    transcript_block_put(list, (struct block){ .kind = BLOCK_SEAM,
+                                               .text = SLICE("the conversation was compacted") });
+    if (summary.n)
+        transcript_block_put(
+            list, (struct block){ .kind = BLOCK_NOTE, .name = SLICE("summary"), .text = summary });
+}
+
 void transcript_blocks_fini(struct block_list *list)
 {
     arena_fini(&list->arena);

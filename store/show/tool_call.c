@@ -1,10 +1,10 @@
 #include "store/show/tool_call.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "lite/base/utf8.h"
 #include "lite/json/json.h"
+#include "store/show/tool_inputs.h"
 
 enum about { ABOUT_TEXT, ABOUT_PATH, ABOUT_COUNT, ABOUT_LIST };
 
@@ -31,6 +31,7 @@ static const struct known {
     { "Skill", "skill", ABOUT_TEXT, false },
     { "TodoWrite", "todos", ABOUT_COUNT, false },
     { "run_commands", "commands", ABOUT_LIST, false },
+    { "read_files", "files", ABOUT_COUNT, true },
     { "spawn_agent", "task", ABOUT_TEXT, false },
 };
 
@@ -38,12 +39,6 @@ static const struct known {
 static const char *const telling[] = { "file_path",   "filePath", "path",  "command", "pattern",
                                        "query",       "url",      "title", "subject", "name",
                                        "description", "prompt",   "text",  "id" };
-
-/* The text that is replaced and the one that replaces it, as agents name them. */
-static const char *const replaced[][2] = {
-    { "old_string", "new_string" }, { "oldString", "newString" }, { "old_str", "new_str" },
-    { "oldText", "newText" },       { "old_text", "new_text" },   { "oldStr", "newStr" }
-};
 
 static const struct known *known_tool(struct slice name)
 {
@@ -53,16 +48,21 @@ static const struct known *known_tool(struct slice name)
     return NULL;
 }
 
-static size_t count_members(struct slice array)
+/* "3 todos"; of a single file its path. */
+static struct slice count_members(const struct known *k, struct slice array, struct arena *a)
 {
     struct json_iter it;
-    struct slice key, value;
+    struct slice key, value, path = { NULL, 0 };
     size_t n = 0;
 
     if (json_iter_open(&it, array))
-        while (json_iter_next(&it, &key, &value))
-            n++;
-    return n;
+        for (; json_iter_next(&it, &key, &value); n++)
+            json_get_text(value, "path", a, &path);
+    if (n == 1 && path.n)
+        return path;
+    const char *words = arena_format(a, "%zu %s", n, k->member);
+
+    return slice_of(words ? words : "");
 }
 
 static struct slice join_texts(struct slice array, struct arena *a)
@@ -84,13 +84,9 @@ static struct slice join_texts(struct slice array, struct arena *a)
 static struct slice find_subject(const struct block *call, const struct known *k, struct arena *a)
 {
     struct slice text = { NULL, 0 }, value;
-    char count[32];
 
-    if (k && k->about == ABOUT_COUNT && json_get(call->input, k->member, &value)) {
-        int n = snprintf(count, sizeof count, "%zu %s", count_members(value), k->member);
-
-        return arena_copy(a, (struct slice){ count, (size_t)n });
-    }
+    if (k && k->about == ABOUT_COUNT && json_get(call->input, k->member, &value))
+        return count_members(k, value, a);
     if (k && k->about == ABOUT_LIST && json_get(call->input, k->member, &value))
         return join_texts(value, a);
     if (k && json_get_text(call->input, k->member, a, &text))
@@ -105,7 +101,7 @@ struct slice tool_call_subject(const struct block *call, struct arena *a, bool *
     const struct known *k = known_tool(call->name);
     struct slice text = find_subject(call, k, a);
 
-    *path = k ? k->about == ABOUT_PATH : text.n > 0 && text.p[0] == '/';
+    *path = k && k->about != ABOUT_COUNT ? k->about == ABOUT_PATH : text.n > 0 && text.p[0] == '/';
     return text;
 }
 
@@ -116,61 +112,39 @@ bool tool_call_counts_lines(const struct block *call)
     return k && k->counts_lines;
 }
 
-/* Adds the replacement that the object describes. Returns false if it describes no replacement. */
-static bool add_replacement(struct hunks *d, struct slice object)
-{
-    struct slice before, after;
-
-    for (size_t i = 0; i < sizeof replaced / sizeof replaced[0]; i++)
-        if (json_get_text(object, replaced[i][0], &d->arena, &before) &&
-            json_get_text(object, replaced[i][1], &d->arena, &after)) {
-            hunks_of_texts(d, before, after);
-            return true;
-        }
-    return false;
-}
-
-/* The text that the call writes into a file, where it replaces none. */
-static bool written_text(const struct block *call, struct arena *a, struct slice *text)
-{
-    struct slice name = call->name;
-
-    if (slice_eq(name, SLICE("editor")))
-        return json_get_text(call->input, "new_text", a, text);
-    return (slice_eq(name, SLICE("Write")) || slice_eq(name, SLICE("write")) ||
-            slice_eq(name, SLICE("write_file"))) &&
-           (json_get_text(call->input, "content", a, text) ||
-            json_get_text(call->input, "contents", a, text));
-}
-
 void tool_call_hunks(struct hunks *d, const struct block *call, const struct block *result)
 {
-    struct json_iter it;
-    struct slice key, edit, edits, after;
+    struct tool_inputs in = { .a = &d->arena };
 
     if (result && result->patch.n)
         hunks_of_patch(d, result->patch);
-    if (d->n > 0 || d->rc || add_replacement(d, call->input))
+    if (d->n > 0 || d->rc)
         return;
-    if (json_get(call->input, "edits", &edits) && json_iter_open(&it, edits))
-        while (!d->rc && json_iter_next(&it, &key, &edit))
-            add_replacement(d, edit);
-    else if (written_text(call, &d->arena, &after))
-        hunks_of_texts(d, (struct slice){ NULL, 0 }, after);
+    tool_inputs_read(call->name, call->input, &in);
+    for (size_t i = 0; i < in.n && !d->rc; i++) {
+        const struct edit *e = &in.edit[i];
+
+        if (e->kind == EDIT_WRITE && e->after_known == EDIT_TEXT)
+            hunks_of_texts(d, (struct slice){ NULL, 0 }, e->after);
+        for (size_t k = 0; k < e->replacements && !d->rc; k++)
+            hunks_of_texts(d, e->replacement[k].old_text, e->replacement[k].new_text);
+    }
+    if (d->arena.failed)
+        d->rc = ERR_NOMEM;
 }
 
 bool tool_call_shows(const struct block *call, struct slice key, bool has_diff)
 {
-    static const char *const in_diff[] = { "edits", "content", "contents", "file_path",
-                                           "filePath" };
+    static const char *const in_diff[] = {
+        "edits",      "content",   "contents",  "file_text", "file_path", "filePath",  "old_string",
+        "new_string", "oldString", "newString", "old_str",   "new_str",   "oldText",   "newText",
+        "old_text",   "new_text",  "oldStr",    "newStr",    "patch",     "patchText",
+    };
 
     if (slice_eq(call->name, SLICE("Bash")))
         return json_string_is(key, "command");
     for (size_t i = 0; has_diff && i < sizeof in_diff / sizeof in_diff[0]; i++)
         if (json_string_is(key, in_diff[i]))
-            return true;
-    for (size_t i = 0; has_diff && i < sizeof replaced / sizeof replaced[0]; i++)
-        if (json_string_is(key, replaced[i][0]) || json_string_is(key, replaced[i][1]))
             return true;
     return false;
 }
@@ -182,11 +156,20 @@ bool tool_call_command(const struct block *call, struct arena *a, struct slice *
 
 struct slice tool_call_result(const struct block *result)
 {
-    static const char tag[] = "<tool_use_error>";
+    static const char *const tags[][2] = { { "<tool_use_error>", "</tool_use_error>" },
+                                           { "<tool_error>", "</tool_error>" } };
     struct slice text = result->text;
 
-    if (text.n > sizeof tag - 1 && memcmp(text.p, tag, sizeof tag - 1) == 0)
-        return (struct slice){ text.p + sizeof tag - 1, text.n - (sizeof tag - 1) };
+    for (size_t i = 0; i < sizeof tags / sizeof tags[0]; i++) {
+        size_t open = strlen(tags[i][0]), close = strlen(tags[i][1]);
+
+        if (text.n <= open || !slice_starts(text, tags[i][0]))
+            continue;
+        text = (struct slice){ text.p + open, text.n - open };
+        if (text.n >= close && memcmp(text.p + text.n - close, tags[i][1], close) == 0)
+            text.n -= close;
+        break;
+    }
     return text;
 }
 

@@ -406,7 +406,9 @@ enum err_code codex_blocks(const struct store *st, struct slice line, struct blo
     case CODEX_PROMPT: put_said(out, &row, BLOCK_PROMPT); break;
     case CODEX_ANSWER: put_said(out, &row, BLOCK_TEXT); break;
     case CODEX_THOUGHT: put_said(out, &row, BLOCK_THINKING); break;
-    case CODEX_SUMMARY: put_said(out, &row, BLOCK_SEAM); break;
+    case CODEX_SUMMARY:
+        transcript_block_put_compaction(out, codex_row_text(&row, &out->arena));
+        break;
     case CODEX_CALL: put_call(out, &row); break;
     case CODEX_RESULT: put_result(out, &row); break;
     case CODEX_CHANGE: put_changes(out, &row); break;

@@ -168,7 +168,7 @@ enum err_code copilot_blocks(const struct store *st, struct slice row, struct bl
     } else if (json_string_is(type, "tool.execution_complete")) {
         put_result(out, data);
     } else if (json_string_is(type, "session.compaction_complete")) {
-        put_text(out, BLOCK_SEAM, text_at(data, "summaryContent", a));
+        transcript_block_put_compaction(out, text_at(data, "summaryContent", a));
     }
     if (out->n == 0)
         transcript_block_put(out, (struct block){ .kind = BLOCK_NOTE,

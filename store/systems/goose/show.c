@@ -104,9 +104,7 @@ static void put_part(struct block_list *out, bool user, struct slice part)
     else if (json_get_is(part, "type", "image"))
         put_image(out, part);
     else if (json_get_is(part, "type", "conversationCompacted"))
-        transcript_block_put(
-            out, (struct block){ .kind = BLOCK_SEAM,
-                                 .text = SLICE("the conversation above was summarised") });
+        transcript_block_put_compaction(out, SLICE(""));
     else if (json_get_is(part, "type", "systemNotification"))
         put_text(out, BLOCK_NOTE, part, "msg");
     else if (!json_get_is(part, "type", "redactedThinking") &&

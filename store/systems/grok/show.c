@@ -139,11 +139,7 @@ enum err_code grok_blocks(const struct store *st, struct slice row, struct block
     case 2: put_text(out, BLOCK_THINKING, row); break;
     case 3: put_call(out, update); break;
     case 4: put_result(out, update); break;
-    case 5:
-        transcript_block_put(
-            out, (struct block){ .kind = BLOCK_SEAM,
-                                 .text = SLICE("the conversation above was summarised") });
-        break;
+    case 5: transcript_block_put_compaction(out, SLICE("")); break;
     case 6: put_text(out, BLOCK_NOTE, row); break;
     default: transcript_block_put(out, (struct block){ .kind = BLOCK_RAW, .text = row });
     }

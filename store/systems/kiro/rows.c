@@ -374,14 +374,14 @@ static void put_images(struct block_list *b, struct slice payload)
 
 static void put_said(struct block_list *b, struct slice row, struct slice payload, enum kind kind)
 {
-    struct block x = { .kind = kind == PROMPT    ? BLOCK_PROMPT
-                               : kind == SUMMARY ? BLOCK_SEAM
-                                                 : BLOCK_TEXT };
+    struct block x = { .kind = kind == PROMPT ? BLOCK_PROMPT : BLOCK_TEXT };
 
     if (json_get_is(payload, "operationType", "Reasoning"))
         x.kind = BLOCK_THINKING;
     x.text = prompt_of(row, &b->arena);
-    if (x.text.n)
+    if (kind == SUMMARY)
+        transcript_block_put_compaction(b, x.text);
+    else if (x.text.n)
         transcript_block_put(b, x);
     put_images(b, payload);
 }

@@ -98,13 +98,6 @@ static void put_thinking(struct parting *p, struct slice part)
         transcript_block_put(p->out, b);
 }
 
-static void put_seam(struct parting *p)
-{
-    transcript_block_put(p->out,
-                         (struct block){ .kind = BLOCK_SEAM,
-                                         .text = SLICE("the conversation above was summarised") });
-}
-
 static void put_part(struct parting *p, struct slice part)
 {
     if (json_get_is(part, "type", "text"))
@@ -116,7 +109,7 @@ static void put_part(struct parting *p, struct slice part)
     else if (json_get_is(part, "type", "file"))
         put_file(p, part);
     else if (json_get_is(part, "type", "compaction"))
-        put_seam(p);
+        transcript_block_put_compaction(p->out, SLICE(""));
     else if (json_get_is(part, "type", "subtask"))
         put_note(p, part, "prompt");
     else if (json_get_is(part, "type", "agent"))

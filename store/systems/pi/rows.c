@@ -278,9 +278,10 @@ static void put_entry(struct block_list *b, struct slice row)
     json_get_text(row, "type", &b->arena, &type);
     if (json_get_text(row, "summary", &b->arena, &summary) &&
         json_get_is(row, "type", "compaction"))
-        transcript_block_put(b, (struct block){ .kind = BLOCK_SEAM,
-                                                .text = SLICE("the conversation was compacted") });
-    transcript_block_put(b, (struct block){ .kind = BLOCK_NOTE, .name = type, .text = summary });
+        transcript_block_put_compaction(b, summary);
+    else
+        transcript_block_put(b,
+                             (struct block){ .kind = BLOCK_NOTE, .name = type, .text = summary });
 }
 
 enum err_code pi_blocks(const struct store *st, struct slice row, struct block_list *out,

@@ -266,8 +266,7 @@ static void put_system(struct block_list *b, struct slice row)
 
     json_get(row, "systemPayload", &payload);
     if (slice_eq(subtype, SLICE("chat_compression")))
-        transcript_block_put(b, (struct block){ .kind = BLOCK_SEAM,
-                                                .text = SLICE("the conversation was compressed") });
+        transcript_block_put_compaction(b, SLICE(""));
     else
         transcript_block_put(
             b, (struct block){ .kind = BLOCK_NOTE, .name = subtype, .text = payload });

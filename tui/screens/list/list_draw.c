@@ -156,14 +156,52 @@ static void draw_no_match(const struct list *l, struct pen *pen)
     line_key(pen, l, ACT_HELP, "filters: tag: branch: before: size: is: ...");
 }
 
+/* "claude  /home/u/.claude" */
+static struct slice split_place(const char *place, struct slice *path)
+{
+    const char *gap = strstr(place, "  ");
+    size_t n = gap ? (size_t)(gap - place) : 0;
+
+    *path = slice_of(gap ? gap + 2 : place);
+    return (struct slice){ place, n };
+}
+
+static int system_width(const struct list *l)
+{
+    struct slice path;
+    int w = 0;
+
+    for (size_t i = 0; i < l->settings->looked_in_count; i++) {
+        size_t n = split_place(l->settings->looked_in[i], &path).n;
+
+        w = (int)n > w ? (int)n : w;
+    }
+    return w;
+}
+
+/* One place a line, or one after the other if there are not enough lines. */
 static void draw_looked_in(const struct list *l, struct pen *pen)
 {
-    for (size_t i = 0; i < l->settings->looked_in_count; i++) {
-        char text[512];
+    const struct settings *s = l->settings;
+    bool fits = pen->y + (int)s->looked_in_count <= pen->r.y + pen->r.h;
+    int w = fits ? system_width(l) : 0;
+    struct buf text = { 0 };
 
-        snprintf(text, sizeof text, "  %s", l->settings->looked_in[i]);
-        line_text(pen, STYLE_TEXT, text);
+    for (size_t i = 0; i < s->looked_in_count; i++) {
+        struct slice path, system = split_place(s->looked_in[i], &path);
+        char dir[512];
+
+        path = text_path_short(path, s->home, dir, sizeof dir);
+        if (buf_addf(&text, "%s%-*.*s%s%.*s",
+                     !i     ? ""
+                     : fits ? "\n"
+                            : ", ",
+                     w, SLICE_ARG(system), fits ? "  " : " ", SLICE_ARG(path)))
+            break;
     }
+    if (buf_cstr(&text))
+        line_text(pen, STYLE_DIM, buf_cstr(&text));
+    buf_fini(&text);
 }
 
 static void draw_problems(const struct list *l, struct pen *pen)
@@ -185,6 +223,13 @@ static void draw_no_sessions(const struct list *l, struct pen *pen)
               l->scope == SCOPE_ALL ? "There are no sessions yet"
                                     : "There are no sessions here yet");
     pen->y++;
+    draw_problems(l, pen);
+    offer_wider_scope(pen, l);
+    line_key(pen, l, ACT_REFRESH, "reload");
+    pen->y++;
+    line_text(pen, STYLE_TEXT, "Start your agent here and its sessions appear by themselves,");
+    line_text(pen, STYLE_TEXT, "or try everything on a sample:  reprise demo");
+    pen->y++;
     if (l->scope == SCOPE_ALL)
         line_text(pen, STYLE_DIM, "Searched for sessions of all projects in");
     else {
@@ -193,13 +238,6 @@ static void draw_no_sessions(const struct list *l, struct pen *pen)
         line_text(pen, STYLE_DIM, text);
     }
     draw_looked_in(l, pen);
-    draw_problems(l, pen);
-    pen->y++;
-    offer_wider_scope(pen, l);
-    line_key(pen, l, ACT_REFRESH, "reload");
-    pen->y++;
-    line_text(pen, STYLE_DIM, "Start your agent here and its sessions appear by themselves,");
-    line_text(pen, STYLE_DIM, "or try everything on a sample:  reprise demo");
 }
 
 static void list_draw_empty(const struct list *l, struct frame *f, struct rect r)

@@ -239,7 +239,7 @@ struct cleanup_sum cleanup_sum(const struct cleanup *c, size_t first, size_t end
 
 /* From top to bottom: the totals to be moved to the trash, the rules, the sessions that they
  * select, a line about the selected one. */
-enum { NAME_W = 16, TICK_W = 4, AGE_W = 8, SIZE_W = 9, GAP = 2, PLACE_COLS = 70 };
+enum { NAME_W = 16, TICK_W = 4, AGE_W = 8, SIZE_W = 9, GAP = 2, PLACE_COLS = 70, TITLE_KEPT = 16 };
 
 size_t cleanup_fit(int rows)
 {
@@ -328,6 +328,20 @@ static void draw_note(const struct model *m, struct frame *f, struct rect r,
             text_path_short(cleanup_project(item), m->settings->home, dir, sizeof dir));
 }
 
+/* A reason takes what the title leaves free. */
+static int room_for_note(const struct sweep_item *item, struct slice title, int room, int note_w)
+{
+    int title_w = frame_width(title), most;
+
+    if (!item->stays || note_w == 0)
+        return note_w;
+    most = room - (title_w < TITLE_KEPT ? title_w : TITLE_KEPT);
+    int wanted = frame_width(slice_of(item->stays));
+
+    wanted = wanted < most ? wanted : most;
+    return wanted > note_w ? wanted : note_w;
+}
+
 static void draw_sweep_item(const struct model *m, struct frame *f, struct rect r,
                             const struct sweep_item *item)
 {
@@ -338,15 +352,18 @@ static void draw_sweep_item(const struct model *m, struct frame *f, struct rect 
     int x = draw_tick(f, r.y, r.x + 2, item);
 
     when_age(m->now_ms, item->activity_ms, age);
-    if (item->usage.bytes > 0 || store_has_size(&item->ref))
+    if (item->usage.bytes > 0 || (store_has_size(&item->ref) && !item->stays))
         text_size(item->usage.bytes, size);
     else
         snprintf(size, sizeof size, "-");
     x = draw_right(f, r.y, x, AGE_W, STYLE_AGE, age);
     x = draw_right(f, r.y, x, SIZE_W, plain, size) + GAP;
+    struct slice title = item->title.n ? item->title : item->ref.id;
+
+    note_w = room_for_note(item, title, r.w - 1 - x - GAP, note_w);
     int end = r.x + r.w - 1 - (note_w > 0 ? note_w + GAP : 0);
 
-    frame_text_cut(f, r.y, x, end - x, plain, item->title.n ? item->title : item->ref.id);
+    frame_text_cut(f, r.y, x, end - x, plain, title);
     if (note_w > 0)
         draw_note(m, f, (struct rect){ r.y, end + GAP, 1, note_w }, item);
 }

@@ -446,8 +446,10 @@ static void layout_compaction_summary(struct laying *l, const struct block *b)
     char words[96];
 
     begin_part(l, LAYOUT_END_TOOL);
-    snprintf(words, sizeof words, "summary of the conversation before  %zu lines",
-             tool_count_lines(b->text));
+    size_t lines = tool_count_lines(b->text);
+
+    snprintf(words, sizeof words, "summary of the conversation before  %zu line%s", lines,
+             lines == 1 ? "" : "s");
     layout_one_line(l, STYLE_TOOL, open ? l->look->glyphs->open : l->look->glyphs->closed, words,
                     (struct slice){ NULL, 0 });
     if (!open)

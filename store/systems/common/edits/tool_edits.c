@@ -5,7 +5,7 @@
 
 #include "lite/base/time.h"
 #include "store/fs/path.h"
-#include "store/systems/common/edits/tool_inputs.h"
+#include "store/show/tool_inputs.h"
 
 /* A call without a result within this many rows was cut off. */
 enum { CALLS_MAX = 256, ROWS_MAX = 4096 };

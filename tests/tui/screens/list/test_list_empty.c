@@ -25,7 +25,30 @@ TEST(an_empty_list_teaches)
     screen_close(&s);
 }
 
-TEST(a_query_without_a_match_suggests_what_to_do)
+/* Also where there are more places than lines. */
+TEST(an_empty_list_of_a_small_screen_teaches)
+{
+    static const char *const places[] = {
+        "claude  /home/u/.claude", "goat  /srv/a", "entire  /srv/b", "qwen  /home/u/.qwen",
+        "pi  /home/u/.pi",         "kimi  /srv/c", "codex  /srv/d",  "gemini  /home/u/.gemini",
+    };
+    struct screen s = { 0 };
+
+    s.settings.home = SLICE("/home/u");
+    s.settings.looked_in = places;
+    s.settings.looked_in_count = 8;
+    screen_ready(&s, NULL, 0, 20, 80);
+    assert_true(screen_has(&s, "^A     look in all projects"));
+    assert_true(screen_has(&s, "reprise demo"));
+    assert_true(screen_has(&s, "claude ~/.claude, goat /srv/a, entire /srv/b, qwen ~/.qwen, pi"));
+    assert_true(screen_has(&s, "gemini ~/.gemini"));
+    screen_resize(&s, 30, 80);
+    assert_true(screen_has(&s, "gemini  ~/.gemini"));
+    assert_true(screen_has(&s, "pi      ~/.pi"));
+    screen_close(&s);
+}
+
+static void a_query_without_a_match_suggests_what_to_do(void **state)
 {
     struct shop x;
 

@@ -1,4 +1,4 @@
-#include "store/systems/common/edits/tool_inputs.h"
+#include "store/show/tool_inputs.h"
 
 #include <string.h>
 #include <strings.h>

@@ -1,5 +1,5 @@
-#ifndef STORE_SYSTEMS_COMMON_EDITS_TOOL_INPUTS_H
-#define STORE_SYSTEMS_COMMON_EDITS_TOOL_INPUTS_H
+#ifndef STORE_SHOW_TOOL_INPUTS_H
+#define STORE_SHOW_TOOL_INPUTS_H
 
 #include "lite/base/arena.h"
 #include "store/api/edit.h"
