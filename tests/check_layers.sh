@@ -64,7 +64,7 @@ blame: api fs git query rewind
 rewind: api fs git journal log
 library: api blame export fs grep host journal maintenance query rewind
 maintenance: api fs git journal log proc query rewind
-systems/common: api fs log rewind/plan
+systems/common: api fs log rewind/plan show/tool_inputs.h
 api: fs git proc/process.h
 systems: api
 demo: api fs git journal log systems/common systems/claude systems/entire systems/exathena systems/goat'

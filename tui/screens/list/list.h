@@ -217,8 +217,10 @@ struct rect list_conversation_rect(const struct list *l, const struct list_layou
 /* Finds the row of the list at a point of the screen. Returns false if no row is there. */
 bool list_row_at(const struct list *l, int y, int x, size_t *at);
 
-/* --- drawing (list_draw.c, list_row.c) */
+/* --- drawing (list_draw.c, list_row.c, list_empty.c) */
 void list_draw(const struct list *l, struct frame *f);
+/* Why there are no rows, and which key helps. */
+void list_draw_empty(const struct list *l, struct frame *f, struct rect r);
 /* "~/src/shop +2 worktrees" */
 void list_draw_scope(const struct list *l, struct frame *f, struct rect r);
 void list_widths_include(struct list_widths *w, const struct session_row *row);

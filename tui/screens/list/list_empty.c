@@ -1,0 +1,179 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "tui/app/key.h"
+#include "tui/screens/list/list.h"
+#include "tui/text/clean.h"
+#include "tui/widgets/frame.h"
+#include "tui/widgets/text_wrap.h"
+
+/* Shown if there are no rows: the reason, the folders that were searched, and the key that helps. */
+struct pen {
+    struct frame *f;
+    struct rect r;
+    int y;
+};
+
+static void line_text(struct pen *pen, enum style style, const char *text)
+{
+    struct rect r = { pen->y, pen->r.x + 3, pen->r.y + pen->r.h - pen->y, pen->r.w - 3 };
+    int used = text_wrap_draw(pen->f, r, style, slice_of(text));
+
+    pen->y += used > 1 ? used : 1;
+}
+
+/* A key and what it does. */
+static void line_key(struct pen *pen, const struct list *l, enum action a, const char *what)
+{
+    struct key key;
+    char name[KEY_NAME];
+
+    if (pen->y < pen->r.y + pen->r.h && keymap_key_of(&l->settings->keys, IN_LIST, a, &key)) {
+        key_label(key, pen->f->ascii, name);
+        frame_puts(pen->f, pen->y, pen->r.x + 3, 6, STYLE_KEY, name);
+        frame_puts(pen->f, pen->y, pen->r.x + 10, pen->r.w - 11, STYLE_TEXT, what);
+    }
+    pen->y++;
+}
+
+static void offer_wider_scope(struct pen *pen, const struct list *l)
+{
+    if (l->scope == SCOPE_ALL)
+        return;
+    line_key(pen, l, ACT_SCOPE,
+             l->scope == SCOPE_HERE ? "include the repository's other worktrees"
+                                    : "look in all projects");
+}
+
+static void draw_no_match(const struct list *l, struct pen *pen)
+{
+    char text[96];
+
+    if (l->query.n == 0) {
+        line_text(pen, STYLE_STRONG, "All sessions here are archived");
+        line_text(pen, STYLE_DIM, "Type is:archived to see them");
+        return;
+    }
+    if (l->content.asked || l->content.ask_ms != TIME_NONE) {
+        line_text(pen, STYLE_DIM, "Searching the conversations ...");
+        return;
+    }
+    line_text(pen, STYLE_STRONG, "No matches");
+    pen->y++;
+    if (list_content_text(l).n) {
+        snprintf(text, sizeof text, "%zu conversations searched: prompts, replies and tools",
+                 l->order.n);
+        line_text(pen, STYLE_DIM, text);
+        pen->y++;
+        line_key(pen, l, ACT_BACK, "clear the query");
+        offer_wider_scope(pen, l);
+        return;
+    }
+    snprintf(text, sizeof text, "%zu %s searched: title, prompts, branch, tag, directory",
+             l->order.n, l->order.n == 1 ? "session" : "sessions");
+    line_text(pen, STYLE_DIM, text);
+    if (!list_settled(l))
+        line_text(pen, STYLE_DIM, "and some are still loading");
+    pen->y++;
+    line_key(pen, l, ACT_BACK, "clear the query");
+    offer_wider_scope(pen, l);
+    line_key(pen, l, ACT_HELP, "filters: tag: branch: before: size: is: ...");
+}
+
+/* "claude  /home/u/.claude" */
+static struct slice split_place(const char *place, struct slice *path)
+{
+    const char *gap = strstr(place, "  ");
+    size_t n = gap ? (size_t)(gap - place) : 0;
+
+    *path = slice_of(gap ? gap + 2 : place);
+    return (struct slice){ place, n };
+}
+
+static int system_width(const struct list *l)
+{
+    struct slice path;
+    int w = 0;
+
+    for (size_t i = 0; i < l->settings->looked_in_count; i++) {
+        size_t n = split_place(l->settings->looked_in[i], &path).n;
+
+        w = (int)n > w ? (int)n : w;
+    }
+    return w;
+}
+
+/* One place a line, or one after the other if there are not enough lines. */
+static void draw_looked_in(const struct list *l, struct pen *pen)
+{
+    const struct settings *s = l->settings;
+    bool fits = pen->y + (int)s->looked_in_count <= pen->r.y + pen->r.h;
+    int w = fits ? system_width(l) : 0;
+    struct buf text = { 0 };
+
+    for (size_t i = 0; i < s->looked_in_count; i++) {
+        struct slice path, system = split_place(s->looked_in[i], &path);
+        char dir[512];
+
+        path = text_path_short(path, s->home, dir, sizeof dir);
+        if (buf_addf(&text, "%s%-*.*s%s%.*s",
+                     !i     ? ""
+                     : fits ? "\n"
+                            : ", ",
+                     w, SLICE_ARG(system), fits ? "  " : " ", SLICE_ARG(path)))
+            break;
+    }
+    if (buf_cstr(&text))
+        line_text(pen, STYLE_DIM, buf_cstr(&text));
+    buf_fini(&text);
+}
+
+static void draw_problems(const struct list *l, struct pen *pen)
+{
+    for (size_t i = 0; l->problems && i < l->problems->n; i++) {
+        char text[400];
+
+        err_format(&l->problems->problem[i].err, text, sizeof text);
+        line_text(pen, STYLE_ERROR, text);
+    }
+}
+
+static void draw_no_sessions(const struct list *l, struct pen *pen)
+{
+    char dir[512], text[600];
+    struct slice here = text_path_short(l->settings->project, l->settings->home, dir, sizeof dir);
+
+    line_text(pen, STYLE_STRONG,
+              l->scope == SCOPE_ALL ? "There are no sessions yet"
+                                    : "There are no sessions here yet");
+    pen->y++;
+    draw_problems(l, pen);
+    offer_wider_scope(pen, l);
+    line_key(pen, l, ACT_REFRESH, "reload");
+    pen->y++;
+    line_text(pen, STYLE_TEXT, "Start your agent here and its sessions appear by themselves,");
+    line_text(pen, STYLE_TEXT, "or try everything on a sample:  reprise demo");
+    pen->y++;
+    if (l->scope == SCOPE_ALL)
+        line_text(pen, STYLE_DIM, "Searched for sessions of all projects in");
+    else {
+        snprintf(text, sizeof text, "Searched for sessions of %.*s%s in", SLICE_ARG(here),
+                 l->scope == SCOPE_WORKTREES ? " and its worktrees" : "");
+        line_text(pen, STYLE_DIM, text);
+    }
+    draw_looked_in(l, pen);
+}
+
+void list_draw_empty(const struct list *l, struct frame *f, struct rect r)
+{
+    struct pen pen = { f, r, r.y + (r.h > 14 ? 2 : 1) };
+
+    if (l->order.n > 0)
+        draw_no_match(l, &pen);
+    else if (l->listed_once && list_settled(l))
+        draw_no_sessions(l, &pen);
+    else if (list_busy(l))
+        line_text(&pen, STYLE_DIM, "Loading sessions ...");
+    f->cursor_y = r.y;
+    f->cursor_x = 0;
+}
