@@ -48,7 +48,7 @@ TEST(an_empty_list_of_a_small_screen_teaches)
     screen_close(&s);
 }
 
-static void a_query_without_a_match_suggests_what_to_do(void **state)
+TEST(a_query_without_a_match_suggests_what_to_do)
 {
     struct shop x;
 
