@@ -17,8 +17,8 @@
  * more turns on a shadow branch. Trees, commits and checkpoints are made by the code that writes
  * for hosts; only their times come from the story. */
 
-#define CARD "e47113e0-0000-4000-8000-000000000001"
-#define HELP "e47113e0-0000-4000-8000-000000000002"
+#define CARD "e47113e1-0000-4000-8000-000000000001"
+#define HELP "e47113e2-0000-4000-8000-000000000002"
 #define CHECKPOINT "e4711ed0c0de"
 #define HELP_PROMPT "Explain gift cards to customers, in two sentences"
 

@@ -10,8 +10,8 @@
 /* Go directory sessions of two dialects, one with a checkpoint. The first is written by the calls for hosts
  * (store/api/host.h). */
 
-#define RESTOCK "60701e00-0000-4000-8000-000000000001"
-#define TIDY "60701e00-0000-4000-8000-000000000002"
+#define RESTOCK "60701e01-0000-4000-8000-000000000001"
+#define TIDY "60701e02-0000-4000-8000-000000000002"
 #define ROW(n) "60701e00-0000-4000-8000-0000000001" n
 
 enum { MINUTE_MS = 60000, HOUR_MS = 60 * MINUTE_MS };

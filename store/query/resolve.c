@@ -28,10 +28,14 @@ struct search {
 
 static enum err_code not_found(const struct search *s, struct err *e)
 {
+    const char *why = s->text.n < PREFIX_SHORTEST
+                          ? "no such session; an id may be shortened to 4 characters"
+                      : s->scope->project.n && !s->scope->all ? "no such session in this project"
+                                                              : "no such session";
     char name[160];
 
     snprintf(name, sizeof name, "%.*s", SLICE_ARG(s->text));
-    return err_set(e, ERR_NOT_FOUND, name, "find session: no sessions in this scope");
+    return err_set(e, ERR_NOT_FOUND, name, "find session: %s", why);
 }
 
 /* ---- latest ---- */

@@ -170,7 +170,7 @@ const struct command commands_table[] = {
               "network file system, another user's session, an agent that did not register),\n"
               "--force is needed. For a session of Entire, its state and shadow branch are\n"
               "deleted; committed checkpoints are kept, and the answer reports it.\n" },
-    { .name = "trash", .operands = "list | restore [--join] TRASHED | empty", .min_operands = 1, .max_operands = 2,
+    { .name = "trash", .operands = "[list | restore [--join] TRASHED | empty]", .max_operands = 2,
       .run = trash_run,
       .summary = "list the trash, restore from it or empty it",
       .options = BIT(OLDER_THAN) | BIT(JOIN),

@@ -408,7 +408,7 @@ static enum err_code empty_trash(struct invocation *in, const struct trash_list 
 
 enum err_code trash_run(struct invocation *in, struct err *e)
 {
-    const char *what = in->argv[0];
+    const char *what = in->argc ? in->argv[0] : "list";
     struct trash_list list;
     enum err_code rc = trash_read(&in->world->env, &list, e);
 

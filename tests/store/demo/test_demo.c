@@ -210,7 +210,7 @@ IN_SCRATCH(a_repository_has_checkpoints_of_both_kinds)
 
     assert_int_equal(entire_ops.open(&env, NULL, &st, NULL), ERR_OK);
     for (int i = 2; i > 0; i--) {
-        const char *id = arena_format(&a, "e47113e0-0000-4000-8000-00000000000%d", i);
+        const char *id = arena_format(&a, "e47113e%d-0000-4000-8000-00000000000%d", i, i);
 
         assert_int_equal(entire_ops.find(st, &all, slice_of(id), &a, &ref, NULL), ERR_OK);
     }

@@ -231,11 +231,11 @@ def check_json(p, source):
     session, turn, other = 'f3a97c58-04d2-4b61-8c9e-d15e7b20a6bb', '73d77d08-11d9-4ac4-85a9-837ac3278793', 'a85d3b60'
     shop, goat = os.path.join(p.home, 'code', 'shop'), os.path.join(p.home, 'g')
     seen = 0
-    for args in (['--version'], ['list', '--all', '--all-kinds'], ['info', session], ['info', '60701e00-0000-4000-8000-000000000001'],
-                 ['info', 'e47113e0-0000-4000-8000-000000000001'], ['search', 'idempotency', '--all', '--context', '1'], ['usage', '--all'],
+    for args in (['--version'], ['list', '--all', '--all-kinds'], ['info', session], ['info', '60701e01-0000-4000-8000-000000000001'],
+                 ['info', 'e47113e1-0000-4000-8000-000000000001'], ['search', 'idempotency', '--all', '--context', '1'], ['usage', '--all'],
                  ['usage', '--all', '--by', 'model'], ['usage', '--all', '--by', 'session'], ['files', session], ['touched', f'{shop}/src'],
                  ['blame', f'{shop}/src/pay.ts'], ['checkpoints', session], ['checkpoint-of', 'HEAD'], ['restore', session],
-                 ['restore', '60701e00-0000-4000-8000-000000000001'], ['rewind', session, '--to', turn], ['doctor', '--all'],
+                 ['restore', '60701e01-0000-4000-8000-000000000001'], ['rewind', session, '--to', turn], ['doctor', '--all'],
                  ['sweep', '--older-than', '1d', '--all'], ['rename', session, 'x'], ['tag', session, 't'], ['log'],
                  ['undo', '--all', '--dry-run'], ['undo', '--all'], ['fork', session], ['archive', session], ['archive', session, other],
                  ['unarchive', session], ['resume-at', session, turn], ['reappend', session],
