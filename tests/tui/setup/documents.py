@@ -53,7 +53,8 @@ def keys_section(p):
     """From `help keys`, whose lines are "  KEYS   ACTION   what it does"."""
     out = ['.SH KEYS', 'These are the keys of each part of the screen. Keys that differ with', '.B \\-\\-keys=vim', 'follow in parentheses.',
            'The word in brackets is the name of the action in the configuration, which can bind other keys: see',
-           '.BR reprise\\-config (5).', 'The menu', '.RB ( ^X )', 'has a letter for each action of the list.']
+           '.BR reprise\\-config (5).', 'The menu', '.RB ( ^X )', 'has a letter for each action of the list. While nothing is typed there,', '.B ?',
+            'shows all keys as well.']
     for line in p.run('help', 'keys').stdout.decode().splitlines():
         if line and not line.startswith(' '):
             out.append(f'.SS {line.rstrip(":").capitalize()}')
