@@ -68,7 +68,7 @@ static enum err_code path_below(const char *dir, const char *name, char out[PATH
 {
     if (!dir)
         return err_set(e, ERR_NOT_FOUND, variable,
-                       "nowhere to keep records: neither this nor HOME is set");
+                       "there is no place for records: neither this nor HOME is set");
     return (size_t)snprintf(out, PATH_MAX, "%s/%s", dir, name) < PATH_MAX
                ? ERR_OK
                : err_set(e, ERR_UNSAFE, dir, "the directory's name is too long");

@@ -61,11 +61,10 @@ static enum err_code check_path(const char *path, int64_t max, struct err *e)
         return ERR_OK;
     if (!S_ISREG(st.st_mode))
         return err_set(e, ERR_UNSAFE, path,
-                       "open the repository: a pipe or a device in place of a file of git");
+                       "open the repository: a git file is a pipe or a device");
     if (st.st_size > max)
         return err_set(e, ERR_UNSUPPORTED, path,
-                       "open the repository: a file of git is larger than %lld bytes",
-                       (long long)max);
+                       "open the repository: a git file is larger than %lld bytes", (long long)max);
     return ERR_OK;
 }
 

@@ -305,7 +305,7 @@ static enum err_code set_pattern_error(struct slice pattern, int why, size_t at,
 
     snprintf(typed, sizeof typed, "%.*s", SLICE_ARG(pattern));
     pcre2_get_error_message(why, (PCRE2_UCHAR *)reason, sizeof reason);
-    return err_set(e, ERR_USAGE, typed, "not a pattern: %s, at character %zu", reason, at + 1);
+    return err_set(e, ERR_USAGE, typed, "invalid pattern: %s at character %zu", reason, at + 1);
 }
 
 static enum err_code compile_pattern(const struct grep_query *q, struct slice pattern,
@@ -348,7 +348,7 @@ enum err_code grep_patterns_new(const struct grep_query *q, struct grep_patterns
         struct slice pattern = q->pattern[p->n];
 
         rc = pattern.n ? compile_pattern(q, pattern, &p->pattern[p->n], e)
-                       : err_set(e, ERR_USAGE, "", "an empty pattern is in every text");
+                       : err_set(e, ERR_USAGE, "", "an empty pattern matches everything");
         const struct slice plain = buf_slice(&p->pattern[p->n].plain);
 
         p->all_rows |= plain.n == 0;

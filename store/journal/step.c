@@ -114,7 +114,7 @@ static enum err_code put_do(struct step *s, struct err *e)
     if (rc)
         return rc;
     if (!same)
-        return err_set(e, ERR_STALE, s->path, "write: something else is there now");
+        return err_set(e, ERR_STALE, s->path, "write: another file is there now");
     return s->absent ? put_out(s, dir, e) : put_in(s, dir, e);
 }
 

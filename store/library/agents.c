@@ -13,7 +13,7 @@ struct reprise_agents {
 _Static_assert((int)REPRISE_AGENT_OPEN == (int)SUBAGENT_OPEN &&
                    (int)REPRISE_AGENT_DONE == (int)SUBAGENT_DONE &&
                    (int)REPRISE_AGENT_FAILED == (int)SUBAGENT_FAILED,
-               "the ends are those of the inside");
+               "the values equal the internal ones");
 
 static enum err_code copy_agents(const struct subagent_list *list, struct reprise_agents *out,
                                  struct err *e)

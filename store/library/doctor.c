@@ -25,7 +25,7 @@ static enum err_code hand_over(const struct finding *f, void *arg, struct err *e
     enum err_code rc = a.failed ? err_nomem(e) : ERR_OK;
 
     if (!rc && to->fn(&finding, to->arg))
-        rc = err_set(e, ERR_CANCELLED, "", "doctor: the caller ended it");
+        rc = err_set(e, ERR_CANCELLED, "", "doctor: stopped by the caller");
     arena_fini(&a);
     return rc;
 }

@@ -6,11 +6,11 @@ _Static_assert((int)REPRISE_FORMAT_MARKDOWN == (int)EXPORT_MD &&
                    (int)REPRISE_FORMAT_HTML == (int)EXPORT_HTML &&
                    (int)REPRISE_FORMAT_TEXT == (int)EXPORT_TXT &&
                    (int)REPRISE_FORMAT_JSONL == (int)EXPORT_JSONL,
-               "the formats are those of the inside");
+               "the values equal the internal ones");
 _Static_assert((int)REPRISE_TOOLS_FOLDED == (int)EXPORT_TOOLS_FOLDED &&
                    (int)REPRISE_TOOLS_NONE == (int)EXPORT_TOOLS_NONE &&
                    (int)REPRISE_TOOLS_FULL == (int)EXPORT_TOOLS_FULL,
-               "tools are shown as on the inside");
+               "the values equal the internal ones");
 
 struct receiver {
     reprise_piece_fn *fn; /* NULL: the document goes into a file */
@@ -23,7 +23,7 @@ static enum err_code hand_over(struct slice bytes, void *arg, struct err *e)
     const struct receiver *to = arg;
 
     return to->fn(bytes.p, bytes.n, to->arg)
-               ? err_set(e, ERR_CANCELLED, "", "export: the caller ended it")
+               ? err_set(e, ERR_CANCELLED, "", "export: stopped by the caller")
                : ERR_OK;
 }
 

@@ -199,7 +199,7 @@ static enum err_code describe(const struct reprise_session *s, struct reprise_ro
     if (!rc && row->hidden == HIDDEN_DAMAGED)
         rc = err_set(e, ERR_FORMAT, s->ref.path.p, "describe session: %s", row->problem);
     else if (!rc && row->hidden != HIDDEN_NOT && row->hidden != HIDDEN_COMMAND)
-        rc = err_set(e, ERR_NOT_FOUND, s->ref.path.p, "describe session: no list shows it");
+        rc = err_set(e, ERR_NOT_FOUND, s->ref.path.p, "describe session: it is not listed");
     if (!rc)
         rc = add_row(row, rows, e);
     session_row_free(row);

@@ -28,10 +28,9 @@ static enum err_code check_query(const struct reprise_message_query *q, struct e
     if (q->offset < 0 || q->limit < 0)
         return err_set(e, ERR_USAGE, "", "read messages: limit and offset must not be negative");
     if (q->before && (q->offset > 0 || q->limit > MESSAGE_PAGE_MOST))
-        return err_set(
-            e, ERR_USAGE, "",
-            "read messages: before a message there is no offset, and at most %d are read",
-            MESSAGE_PAGE_MOST);
+        return err_set(e, ERR_USAGE, "",
+                       "read messages: `before` excludes an offset, and the limit is %d",
+                       MESSAGE_PAGE_MOST);
     return ERR_OK;
 }
 
@@ -124,7 +123,7 @@ static enum err_code hand_over(struct slice json, void *arg, struct err *e)
     const struct receiver *to = arg;
 
     return to->fn(json.p, json.n, to->arg)
-               ? err_set(e, ERR_CANCELLED, "", "read messages: the caller ended it")
+               ? err_set(e, ERR_CANCELLED, "", "read messages: stopped by the caller")
                : ERR_OK;
 }
 

@@ -7,9 +7,9 @@ _Static_assert((int)REPRISE_IN_PROMPTS == (int)GREP_IN_PROMPTS &&
                    (int)REPRISE_IN_THINKING == (int)GREP_IN_THINKING &&
                    (int)REPRISE_IN_TOOLS == (int)GREP_IN_TOOLS &&
                    (int)REPRISE_IN_NOTES == (int)GREP_IN_NOTES,
-               "the places are those of the inside");
+               "the values equal the internal ones");
 _Static_assert(sizeof(struct reprise_range) == sizeof(struct grep_range),
-               "ranges are handed over as they are");
+               "the ranges are passed on without a copy");
 
 /* ---- the query ---- */
 
@@ -107,7 +107,7 @@ static enum err_code hand_over_hit(struct receiver *to, const struct grep_part *
     enum err_code rc = a.failed ? err_nomem(e) : ERR_OK;
 
     if (!rc && to->fn(&hit, to->arg))
-        rc = err_set(e, ERR_CANCELLED, "", "search: the caller ended it");
+        rc = err_set(e, ERR_CANCELLED, "", "search: stopped by the caller");
     arena_fini(&a);
     return rc;
 }

@@ -8,7 +8,7 @@
 _Static_assert((int)REPRISE_IDLE == (int)SESSION_IDLE &&
                    (int)REPRISE_RUNNING == (int)SESSION_RUNNING &&
                    (int)REPRISE_REQUIRES_ACTION == (int)SESSION_REQUIRES_ACTION,
-               "the states are those of the inside");
+               "the values equal the internal ones");
 
 struct reprise_state {
     struct host_state *state;

@@ -67,7 +67,7 @@ static struct live examine(pid_t pid, struct slice start)
     if (process.state == 'Z' || process.state == 'X')
         live = (struct live){ LIVE_QUIET, pid, false, "its process has ended" };
     else if (!start.n)
-        live.why = "it does not record when its process started";
+        live.why = "its entry does not record when the process started";
     else if (slice_eq(slice_of(process.start), start))
         live = (struct live){ LIVE_RUNNING, pid, false, "its process is running" };
     else

@@ -27,7 +27,7 @@ enter_text "A shared"
 see "A shared title"
 # What it cannot is not offered, and the reason is shown.
 press C-x
-see "the saved copies of its files are on the machine where the agent ran"
+see "the saved copies of its files are only on the machine where the agent ran"
 press Escape
 press Right
 see "one.txt made." "a resume continues here" "11/11"

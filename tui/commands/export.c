@@ -52,7 +52,8 @@ static enum err_code check_request(const struct options *o, const struct export_
     if (req->format == EXPORT_JSONL && option)
         return err_set(e, ERR_USAGE, option, "not for jsonl, whose rows are written as they are");
     if (is_to_stdout(o) && option_given(o, OPTION_JSON))
-        return err_set(e, ERR_USAGE, "--json", "needs --output FILE: it describes the file");
+        return err_set(e, ERR_USAGE, "--json",
+                       "needs --output FILE, because the answer describes the file");
     return ERR_OK;
 }
 
@@ -271,7 +272,8 @@ static enum err_code export_several(struct invocation *in, struct sessions *s,
     if (is_to_stdout(o))
         return err_set(e, ERR_USAGE, "export", "several sessions need --output DIR/");
     if (one && in->argc > 1)
-        return err_set(e, ERR_USAGE, one, "names a message, which only one session has");
+        return err_set(e, ERR_USAGE, one,
+                       "names a message of one session, so only one session can be exported");
     rc = sessions_find_all(s, in->argv, (size_t)in->argc, &refs, e);
     if (rc)
         return rc;

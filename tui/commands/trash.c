@@ -187,7 +187,7 @@ static enum err_code remove_stored(struct invocation *in, const struct leaving *
 
     if (count_stored(l) < l->n)
         return err_set(e, ERR_USAGE, "delete",
-                       "local sessions and those of a store need two calls");
+                       "local sessions and those of a store cannot be deleted by one command");
     for (size_t i = 0; i < l->n; i++)
         if (!permanently || !l->ref[i]->store->ops->remove)
             return store_unsupported_error(l->ref[i], CAN_DELETE, "delete", e);

@@ -96,7 +96,8 @@ static void report_skipped(const struct invocation *in, const struct undo_target
     if (others->edited.kind != UNDO_TARGET_NONE) {
         describe_undo_target(in, &others->edited, what);
         command_warn(in, ERR_STALE, others->edited.id,
-                     "undo: skipped, its files changed since (--overwrite-edited): %.90s", what);
+                     "undo: skipped, because its files changed since (--overwrite-edited): %.90s",
+                     what);
     }
     if (others->gone_newer == 0)
         return;

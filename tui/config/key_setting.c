@@ -35,7 +35,7 @@ static enum action action_in(struct reading *r, enum key_context place, const ch
             nearest_is_nearer(name, action_name((enum action)i), &best))
             near = action_name((enum action)i);
     if (a != ACT_NONE)
-        config_add_problem(r, "%s is no action of [keys.%s]", name, keymap_context_name(place));
+        config_add_problem(r, "%s is not an action of [keys.%s]", name, keymap_context_name(place));
     else
         config_add_unknown(r, "unknown action", name, near);
     return ACT_NONE;

@@ -59,7 +59,7 @@ static enum err_code describe_target(struct undo_job *d, const struct undo_targe
     d->passed = stuck->kind != UNDO_TARGET_NONE;
     if (d->passed) {
         undo_target_phrase(stuck, phrase, sizeof phrase);
-        if (buf_addf(&d->out->text, "%.100s: its session went on. Older: ", phrase))
+        if (buf_addf(&d->out->text, "%.100s: its session continued. Older: ", phrase))
             return err_nomem(e);
     }
 
@@ -89,7 +89,7 @@ static enum err_code choose_target(struct undo_job *d, struct change_log *log,
         return err_set(e, ERR_NOT_FOUND, "", "nothing to redo");
     if (others.stuck.kind != UNDO_TARGET_NONE)
         return err_set(e, ERR_STALE, others.stuck.id,
-                       "the session went on since, and nothing older is left to undo");
+                       "the session has continued since, and nothing older is left to undo");
     return err_set(
         e, ERR_NOT_FOUND, "",
         others.elsewhere.kind == UNDO_TARGET_NONE

@@ -230,7 +230,7 @@ enum err_code workers_new(struct job_context *context, int threads, struct worke
         w->threads++;
     if (w->threads == 0) {
         workers_free(w);
-        return err_set(e, ERR_IO, "", "start workers: no thread can be made");
+        return err_set(e, ERR_IO, "", "start workers: no thread could be started");
     }
     *out = w;
     return ERR_OK;

@@ -171,7 +171,8 @@ enum err_code config_show_run(struct invocation *in, struct err *e)
     struct config config;
     const char *path = command_config_path(in, &arena);
     enum err_code rc =
-        path ? ERR_OK : err_set(e, ERR_NOT_FOUND, "$HOME", "there is no place for a configuration");
+        path ? ERR_OK
+             : err_set(e, ERR_NOT_FOUND, "$HOME", "there is no directory for the configuration");
 
     if (!rc && option_given(&in->options, OPTION_EDIT)) {
         rc = create_file(path, e);

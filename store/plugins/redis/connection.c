@@ -164,7 +164,7 @@ int redis_expect(struct redis_conn *c, struct reprise_plugin_call *call, int typ
         return rc;
     rc = (*out)->type == REDIS_REPLY_ERROR
              ? redis_fail_reply(call, *out)
-             : break_off(c, call, "the server's answer makes no sense");
+             : break_off(c, call, "unexpected answer from the server");
     freeReplyObject(*out);
     *out = NULL;
     return rc;

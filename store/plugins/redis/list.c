@@ -78,7 +78,7 @@ static int take_scanned(struct listing *l, const redisReply *r, char cursor[32])
 
     if (r->elements != 2 || r->element[0]->type != REDIS_REPLY_STRING || r->element[0]->len > 31 ||
         r->element[1]->type != REDIS_REPLY_ARRAY)
-        return text_fail(l->call, REPRISE_PLUGIN_FAILED, "the server's answer makes no sense");
+        return text_fail(l->call, REPRISE_PLUGIN_FAILED, "unexpected answer from the server");
     memcpy(cursor, r->element[0]->str, r->element[0]->len + 1);
     for (size_t i = 0; i < r->element[1]->elements && !rc; i++)
         rc = add_project(l, r->element[1]->element[i]);

@@ -168,7 +168,7 @@ static int hand_page(const struct s3_query *q, struct page *p)
 
 static int make_no_sense(struct reprise_plugin_call *call)
 {
-    return text_fail(call, REPRISE_PLUGIN_FAILED, "the server's answer makes no sense");
+    return text_fail(call, REPRISE_PLUGIN_FAILED, "unexpected answer from the server");
 }
 
 /* A server that repeats a page would keep us forever. */

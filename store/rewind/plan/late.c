@@ -134,8 +134,8 @@ static enum err_code check(struct checking *k, struct rewind_target *t, struct e
         t->doubt = NULL;
         t->is_late = false;
     } else if (likeness == UNLIKE && t->is_late && !t->doubt) {
-        t->doubt = "a later turn first changed it, and found it other than in the commit of that "
-                   "time: since when is not recorded";
+        t->doubt = "a later turn was the first to change it, and it already differed from the "
+                   "commit of that time: when that happened is not recorded";
     }
     return ERR_OK;
 }
@@ -151,8 +151,8 @@ static enum err_code note_late(struct rewind_plan *plan, struct err *e)
         any |= t->is_late && !t->doubt && t->want != REWIND_UNKNOWN;
     }
     return any ? rewind_plan_note(plan,
-                                  "files that a later turn first changed are given the content "
-                                  "that it found: an earlier change by hand is not recorded",
+                                  "files that only a later turn changed get the content that "
+                                  "it found: earlier changes by hand are not recorded",
                                   e)
                : ERR_OK;
 }

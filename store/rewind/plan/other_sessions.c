@@ -110,7 +110,7 @@ static void doubt_late(struct rewind_target *t, int64_t at_ms)
 static void doubt_assumed(struct rewind_target *t, bool left)
 {
     if (t && t->is_assumed)
-        t->doubt = left ? "another session had made it before, and it was replaced" : NULL;
+        t->doubt = left ? "another session had created it before, and it was replaced" : NULL;
 }
 
 static bool is_newer(const struct rewind_target *t, int64_t at_ms)

@@ -141,7 +141,7 @@ static const char *cline_cannot(unsigned ability)
     case CAN_RESUME_AT: return "Cline continues after the last message: use its own checkpoints";
     case CAN_TOMBSTONE: return "a Cline document is the only copy of its messages";
     case CAN_REAPPEND: return "Cline keeps its metadata beside the messages";
-    case CAN_RETRIEVE: return "Cline's sessions already are where it looks for them";
+    case CAN_RETRIEVE: return "Cline's sessions are already where it looks for them";
     case CAN_HAVE_BRANCHES: return "Cline sessions have no branches";
     case CAN_SET: return "Cline sessions have no settings that other programs may write";
     default: return NULL;

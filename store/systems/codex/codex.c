@@ -132,7 +132,7 @@ static const char *codex_cannot(unsigned ability)
     case CAN_TOMBSTONE:
         return "Codex counts the bytes of its logs: nothing can be removed from them";
     case CAN_REAPPEND: return "Codex logs have no metadata to append again";
-    case CAN_RETRIEVE: return "Codex logs already are where Codex looks for them";
+    case CAN_RETRIEVE: return "Codex logs are already where Codex looks for them";
     case CAN_HAVE_BRANCHES: return "a Codex log has no branches: a fork is a separate session";
     case CAN_SET: return "Codex sessions have no settings that other programs may write";
     default: return NULL;

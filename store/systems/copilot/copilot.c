@@ -130,7 +130,7 @@ static const char *copilot_cannot(unsigned ability)
     case CAN_TOMBSTONE:
         return "Copilot keeps its index in a database: nothing is removed from its logs";
     case CAN_REAPPEND: return "Copilot logs have no metadata to append again";
-    case CAN_RETRIEVE: return "Copilot logs already are where Copilot looks for them";
+    case CAN_RETRIEVE: return "Copilot logs are already where Copilot looks for them";
     case CAN_HAVE_BRANCHES: return "a Copilot log has no branches: what is rewound is cut off";
     case CAN_SET: return "Copilot sessions have no settings that other programs may write";
     default: return NULL;

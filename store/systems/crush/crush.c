@@ -70,7 +70,7 @@ static enum err_code add_projects(struct sqlite_store *s, struct slice json, str
 
     if (!json_valid(json) || !json_get(json, "projects", &projects) ||
         !json_iter_open(&it, projects))
-        return err_set(e, ERR_FORMAT, s->base.path, "open store: its projects.json is damaged");
+        return err_set(e, ERR_FORMAT, s->base.path, "open store: projects.json is damaged");
     while (!rc && json_iter_next(&it, &key, &value)) {
         if (key.n ? !json_text(key, &a, &path) : !json_get_text(value, "path", &a, &path))
             continue;
@@ -152,7 +152,7 @@ static const char *crush_cannot(unsigned ability)
     case CAN_RESUME_AT: return "Crush continues after the last message";
     case CAN_TOMBSTONE: return "Crush keeps its messages in its own database";
     case CAN_REAPPEND: return "Crush sessions have no metadata to append again";
-    case CAN_RETRIEVE: return "Crush sessions already are where it looks for them";
+    case CAN_RETRIEVE: return "Crush sessions are already where it looks for them";
     case CAN_HAVE_BRANCHES: return "Crush sessions have no branches";
     case CAN_SET: return "Crush keeps its settings in its own database";
     default: return NULL;

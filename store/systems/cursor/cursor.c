@@ -192,7 +192,7 @@ static const char *cursor_cannot(unsigned ability)
     case CAN_REWIND: return "Cursor's CLI is not known to keep copies of files";
     case CAN_TOMBSTONE: return "Cursor keeps its messages in databases that only it writes";
     case CAN_REAPPEND: return "Cursor sessions have no metadata to append again";
-    case CAN_RETRIEVE: return "Cursor's databases already are where it looks for them";
+    case CAN_RETRIEVE: return "Cursor's databases are already where it looks for them";
     case CAN_HAVE_AGENTS:
         return "no link from a sub-agent to its session is known in Cursor's files";
     case CAN_HAVE_BRANCHES: return "Cursor sessions have no branches";

@@ -140,14 +140,14 @@ static const char *droid_cannot(unsigned ability)
     case CAN_TAG: return "Droid sessions have no tags";
     case CAN_ARCHIVE: return "archive it in Droid";
     case CAN_DELETE: return "delete it in Droid, which may have it open";
-    case CAN_FORK: return "no command of Droid that forks a session is known";
+    case CAN_FORK: return "no Droid command that forks a session is known";
     case CAN_RESUME_AT: return "Droid continues after the last message";
-    case CAN_REWIND: return "no copies of files are known that Droid keeps";
+    case CAN_REWIND: return "Droid is not known to keep copies of files";
     case CAN_TOMBSTONE: return "a Droid log is the only copy of its messages";
     case CAN_REAPPEND: return "Droid keeps its metadata in the first line of a log";
-    case CAN_RETRIEVE: return "Droid's logs already are where it looks for them";
+    case CAN_RETRIEVE: return "Droid's logs are already where it looks for them";
     case CAN_HAVE_AGENTS: return "no link from a sub-agent to its session is known in Droid's logs";
-    case CAN_HAVE_BRANCHES: return "no branches are known in the logs of Droid";
+    case CAN_HAVE_BRANCHES: return "Droid logs are not known to have branches";
     case CAN_SET: return "Droid sessions have no settings that other programs may write";
     default: return NULL;
     }

@@ -232,7 +232,7 @@ static enum err_code note_logs(struct look *l, struct err *e)
     if (!dir)
         return errno == ENOENT ? ERR_OK
                                : err_sys(e, l->x->jsonl.folder,
-                                         "look for logs, without which nothing can be said");
+                                         "list the logs, without which leftovers cannot be found");
     while (!rc && (entry = readdir(dir))) {
         size_t n = strlen(entry->d_name);
 

@@ -278,7 +278,7 @@ static const char *exathena_cannot(unsigned ability)
     case CAN_TOMBSTONE:
         return "an ExAthena log is the only copy of its events: none can be removed";
     case CAN_REAPPEND: return "ExAthena logs have no metadata to append again";
-    case CAN_RETRIEVE: return "ExAthena logs already are where the library looks for them";
+    case CAN_RETRIEVE: return "ExAthena logs are already where the library looks for them";
     case CAN_HAVE_BRANCHES: return "ExAthena logs have no branches";
     case CAN_SET: return "ExAthena sessions have no settings";
     default: return NULL;

@@ -306,7 +306,7 @@ static enum err_code plan_cut(const struct session_ref *ref, const struct point 
     if (rc)
         return rc;
     if (f.id.size != p->size)
-        rc = err_set(e, ERR_STALE, ref->path.p, "cut the session: it went on meanwhile");
+        rc = err_set(e, ERR_STALE, ref->path.p, "cut the session: it continued meanwhile");
     if (!rc)
         rc = file_read_part(&f, from, (size_t)(p->size - from), &old, e);
     if (!rc && (int64_t)old.n < p->size - from)

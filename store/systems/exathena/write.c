@@ -177,7 +177,8 @@ static enum err_code add_message_event(struct appending *w, struct slice row, st
     struct buf data = { 0 };
 
     if (!kind)
-        return err_set(e, ERR_USAGE, "", "append: a message of role %.*s", SLICE_ARG(role));
+        return err_set(e, ERR_USAGE, "", "append: %.*s is not a role of a message",
+                       SLICE_ARG(role));
     d->kind = slice_of(kind);
     enum err_code rc = buf_add(&data, SLICE("{\"message\":"));
 

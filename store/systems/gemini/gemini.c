@@ -63,7 +63,7 @@ static const char *gemini_cannot(unsigned ability)
     case CAN_RESUME_AT: return "Gemini continues after the last message: use /rewind in Gemini";
     case CAN_TOMBSTONE: return "a Gemini log repeats its messages: none can be removed";
     case CAN_REAPPEND: return "Gemini logs have no metadata to append again";
-    case CAN_RETRIEVE: return "Gemini logs already are where Gemini looks for them";
+    case CAN_RETRIEVE: return "Gemini logs are already where Gemini looks for them";
     case CAN_HAVE_BRANCHES: return "a Gemini log has no branches: what is rewound is dropped";
     case CAN_SET: return "Gemini sessions have no settings that other programs may write";
     default: return NULL;

@@ -238,7 +238,7 @@ static enum err_code add_file(struct planning *p, const struct gemini_edit *x, s
     if (!x->known)
         t.why = "the log does not record what the edit found";
     else if (slice_find(x->before.p, x->before.n, "\xef\xbf\xbd", 3))
-        t.why = "the log has its text, but it was not UTF-8";
+        t.why = "the log has its text, but the file was not UTF-8";
     else {
         t.want = x->is_new ? REWIND_ABSENT : REWIND_BYTES;
         crlf = !x->is_new && had_crlf(p, x, crlf);

@@ -374,7 +374,7 @@ enum err_code goat_checkpoint(const struct store *st, const struct session_ref *
     int held = -1;
 
     if (!goat_is_point_id(req->message))
-        return err_set(e, ERR_USAGE, "", "checkpoint: this cannot be the id of one");
+        return err_set(e, ERR_USAGE, "", "checkpoint: not a valid id");
     go_json_row_init(&s.files, &s.entries);
     go_json_document_open(&s.files, '[');
     enum err_code rc = lock ? saving_open(&s, ref, req, e) : ERR_NOMEM;

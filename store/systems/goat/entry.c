@@ -77,22 +77,22 @@ static bool time_loads(struct slice value)
 const char *goat_entry_fault(const struct goat_entry *e)
 {
     if (!absent_or(e->uuid, JSON_STRING))
-        return "uuid is a text";
+        return "uuid must be a string";
     if (e->shape == GOAT_STREAM)
         return NULL;
     if (e->odd_message)
-        return "message is an object";
+        return "message must be an object";
     if (!time_loads(e->timestamp))
         return "timestamp is not an RFC 3339 time";
     if (!absent_or(e->role, JSON_STRING))
-        return "role is a text";
+        return "role must be a string";
     if (!absent_or(e->content, JSON_STRING) && !list_of_objects(e->content))
-        return "content is a text or a list of parts";
+        return "content must be a string or a list of parts";
     if (!absent_or(e->tool_calls, JSON_ARRAY) ||
         (json_type(e->tool_calls) == JSON_ARRAY && !list_of_objects(e->tool_calls)))
-        return "tool_calls is a list of calls";
+        return "tool_calls must be a list of calls";
     if (!absent_or(e->tool_call_id, JSON_STRING) || !absent_or(e->name, JSON_STRING))
-        return "tool_call_id and name are texts";
+        return "tool_call_id and name must be strings";
     return NULL;
 }
 

@@ -130,7 +130,7 @@ static const char *goat_cannot(unsigned ability)
     case CAN_RESUME_AT: return "Go hosts continue after the last message: fork at this one instead";
     case CAN_TOMBSTONE: return "a Go host loads every message: fork before this one instead";
     case CAN_REAPPEND: return "Go metadata is in its own file, where it is always found";
-    case CAN_RETRIEVE: return "Go sessions already are where their host looks for them";
+    case CAN_RETRIEVE: return "Go sessions are already where their host looks for them";
     case CAN_HAVE_BRANCHES: return "Go conversations have no branches: forks are separate sessions";
     default: return NULL;
     }

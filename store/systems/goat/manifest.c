@@ -63,12 +63,12 @@ static const char *read_manifest_file(struct slice object, struct arena *a, stru
     *out = (struct goat_saved){ 0 };
     goat_members(object, names, 3, value);
     if (json_type(object) != JSON_OBJECT || json_type(value[0]) != JSON_STRING)
-        return "its manifest names a file that has no path";
+        return "its manifest has a file without a path";
     if (value[1].p && json_type(value[1]) != JSON_NULL && json_type(value[1]) != JSON_TRUE &&
         json_type(value[1]) != JSON_FALSE)
-        return "its manifest says neither yes nor no where it should";
+        return "its manifest has a value that should be true or false";
     if (value[2].p && json_type(value[2]) != JSON_STRING && json_type(value[2]) != JSON_NULL)
-        return "its manifest has a hash that is no text";
+        return "its manifest has a hash that is not a string";
     if (!json_text(value[0], a, &out->path) ||
         (json_type(value[2]) == JSON_STRING && !json_text(value[2], a, &hash)))
         return ERR_NOMEM_TEXT;
@@ -110,7 +110,7 @@ enum err_code goat_manifest_parse(struct slice document, struct arena *a, struct
         document = (struct slice){ document.p + 3, document.n - 3 };
     document = utf8_js_trim(document);
     if (json_type(document) != JSON_OBJECT || !json_valid(document)) {
-        p->why = "its manifest is no JSON object";
+        p->why = "its manifest is not a JSON object";
         return ERR_OK;
     }
     p->dialect = goat_dialect_of_manifest(document);

@@ -77,10 +77,10 @@ static const enum goat_field field_of[SPELLINGS] = {
 };
 
 static const char *const wrong[] = {
-    [GOAT_TEXT] = "metadata.json has a number or a list where a text belongs",
-    [GOAT_TIME] = "metadata.json has a time that is none",
-    [GOAT_INT] = "metadata.json has a count that is no whole number",
-    [GOAT_FLOAT] = "metadata.json has an amount that is no number",
+    [GOAT_TEXT] = "metadata.json has a member of the wrong type",
+    [GOAT_TIME] = "metadata.json has an invalid time",
+    [GOAT_INT] = "metadata.json has a count that is not a whole number",
+    [GOAT_FLOAT] = "metadata.json has an amount that is not a number",
 };
 
 /* ---- times ---- */
@@ -206,8 +206,8 @@ static const char *outer_fault(struct slice document, struct goat_metadata *m)
     if (m->object.n == 0)
         return "metadata.json is empty";
     if (!json_valid(m->object))
-        return "metadata.json is no JSON";
-    return json_type(m->object) == JSON_OBJECT ? NULL : "metadata.json holds no object";
+        return "metadata.json is not JSON";
+    return json_type(m->object) == JSON_OBJECT ? NULL : "metadata.json is not a JSON object";
 }
 
 static enum goat_dialect dialect_of(struct slice object, const struct slice value[SPELLINGS])
@@ -243,7 +243,7 @@ enum err_code goat_metadata_parse(struct slice document, struct arena *a, struct
             return ERR_NOMEM;
     }
     if (!m.why && !m.raw[GOAT_ID].p)
-        m.why = "metadata.json names no session";
+        m.why = "metadata.json does not name the session";
     *out = m;
     return ERR_OK;
 }

@@ -468,9 +468,10 @@ static void put_line(struct block_list *b, struct slice row)
 
     if (row.n > GOAT_LINE_MAX) {
         transcript_block_put(
-            b, (struct block){ .kind = BLOCK_SEAM,
-                               .text = SLICE("a line of more than 10 MiB: the agent itself cannot "
-                                             "load a session that holds one") });
+            b,
+            (struct block){ .kind = BLOCK_SEAM,
+                            .text = SLICE("a line is longer than 10 MiB: the agent itself cannot "
+                                          "load such a session") });
         return;
     }
     if (json_type(line) != JSON_OBJECT || !json_valid(line)) {

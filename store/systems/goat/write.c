@@ -216,7 +216,8 @@ static enum err_code require_empty(const char *dir, struct err *e)
     for (int i = 0; i < n; i++)
         free(names[i]);
     free(names);
-    return n ? err_set(e, ERR_STALE, dir, "create: something is there already") : ERR_OK;
+    return n ? err_set(e, ERR_STALE, dir, "create: a file or directory already exists there")
+             : ERR_OK;
 }
 
 static enum err_code make_session(const char *base, const char *dir, struct slice metadata,
@@ -255,7 +256,8 @@ enum err_code goat_create(const struct store *st, const struct host_create *req,
     if (!goat_is_id(made.id))
         return err_set(e, ERR_USAGE, "", "create: not a Go session id");
     if (req->dialect.n && goat_dialect_named(req->dialect) == GOAT_DIALECTS)
-        return err_set(e, ERR_USAGE, "--dialect", "create: shipped, spec or doc");
+        return err_set(e, ERR_USAGE, "--dialect",
+                       "create: the dialect must be shipped, spec or doc");
     made.id = arena_copy(a, made.id);
     const char *cwd = arena_copy(a, req->cwd).p;
     const char *base = cwd ? goat_base_for(g->place, st->path, cwd, a) : NULL;
@@ -332,9 +334,10 @@ static enum err_code write_host_row(struct slice row, struct append_rows_item *m
     if (rc || !json_text(entry.uuid, w->a, &made->id) || !(made->id = arena_copy(w->a, made->id)).p)
         return err_nomem(e);
     return out->n - before > GOAT_LINE_MAX
-               ? err_set(e, ERR_USAGE, "",
-                         "append: a row of more than 10 MiB: the agent could not load the "
-                         "session any more")
+               ? err_set(
+                     e, ERR_USAGE, "",
+                     "append: the row is longer than 10 MiB: the agent could no longer load the "
+                     "session")
                : ERR_OK;
 }
 

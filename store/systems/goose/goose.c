@@ -46,7 +46,7 @@ static const char *goose_cannot(unsigned ability)
     case CAN_REWIND: return "Goose keeps no copies of files";
     case CAN_TOMBSTONE: return "Goose keeps its messages in its own database";
     case CAN_REAPPEND: return "Goose sessions have no metadata to append again";
-    case CAN_RETRIEVE: return "Goose sessions already are where it looks for them";
+    case CAN_RETRIEVE: return "Goose sessions are already where it looks for them";
     case CAN_HAVE_BRANCHES: return "Goose sessions have no branches";
     case CAN_SET: return "Goose keeps its settings in its own database";
     default: return NULL;

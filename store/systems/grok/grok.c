@@ -151,7 +151,7 @@ static const char *grok_cannot(unsigned ability)
     case CAN_RESUME_AT: return "Grok continues after the last message: use /rewind in it";
     case CAN_TOMBSTONE: return "a Grok log is the only copy of its messages";
     case CAN_REAPPEND: return "Grok keeps its titles beside the logs";
-    case CAN_RETRIEVE: return "Grok's logs already are where it looks for them";
+    case CAN_RETRIEVE: return "Grok's logs are already where it looks for them";
     case CAN_HAVE_BRANCHES: return "Grok logs have no branches: what is rewound is dropped";
     case CAN_SET: return "Grok sessions have no settings that other programs may write";
     default: return NULL;

@@ -182,7 +182,7 @@ static const char *kimi_cannot(unsigned ability)
     case CAN_RESUME_AT: return "Kimi Code continues after the last record: use its own /undo";
     case CAN_TOMBSTONE: return "a Kimi Code log is the only copy of its messages";
     case CAN_REAPPEND: return "Kimi Code keeps its titles beside the logs";
-    case CAN_RETRIEVE: return "Kimi Code's logs already are where it looks for them";
+    case CAN_RETRIEVE: return "Kimi Code's logs are already where it looks for them";
     case CAN_HAVE_BRANCHES: return "Kimi Code logs have no branches";
     case CAN_SET: return "Kimi Code sessions have no settings";
     default: return NULL;

@@ -158,7 +158,7 @@ static const char *kiro_cannot(unsigned ability)
     case CAN_REWIND: return "Kiro is not known to keep copies of files";
     case CAN_TOMBSTONE: return "a Kiro log is the only copy of its messages";
     case CAN_REAPPEND: return "Kiro keeps its metadata beside the logs";
-    case CAN_RETRIEVE: return "Kiro's logs already are where it looks for them";
+    case CAN_RETRIEVE: return "Kiro's logs are already where it looks for them";
     case CAN_HAVE_AGENTS: return "Kiro's sub-agents are separate sessions: --all-kinds lists them";
     case CAN_HAVE_BRANCHES: return "Kiro logs have no branches";
     case CAN_SET: return "Kiro sessions have no settings that other programs may write";

@@ -126,7 +126,7 @@ static const char *opencode_cannot(unsigned ability)
     case CAN_RESUME_AT: return "OpenCode rewinds on its own screen: use /undo there";
     case CAN_TOMBSTONE: return "OpenCode keeps its messages in its own database";
     case CAN_REAPPEND: return "OpenCode sessions have no metadata to append again";
-    case CAN_RETRIEVE: return "OpenCode sessions already are where it looks for them";
+    case CAN_RETRIEVE: return "OpenCode sessions are already where it looks for them";
     case CAN_HAVE_BRANCHES: return "OpenCode sessions have no branches";
     case CAN_SET: return "OpenCode keeps its settings in its own database";
     default: return NULL;

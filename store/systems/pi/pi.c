@@ -116,11 +116,11 @@ static const char *pi_cannot(unsigned ability)
     case CAN_RENAME: return "pi names its sessions itself: use /name in it";
     case CAN_ARCHIVE: return "pi sessions cannot be archived";
     case CAN_DELETE: return "pi deletes its sessions itself: ctrl+d in its list";
-    case CAN_TAG: return "pi sessions have no tags: it has labels on messages";
+    case CAN_TAG: return "pi sessions have no tags; pi labels messages instead";
     case CAN_REWIND: return "pi keeps no file history";
     case CAN_TOMBSTONE: return "a pi log is the only copy of its messages";
     case CAN_REAPPEND: return "pi reads the whole log for a name";
-    case CAN_RETRIEVE: return "pi's logs already are where it looks for them";
+    case CAN_RETRIEVE: return "pi's logs are already where it looks for them";
     case CAN_HAVE_AGENTS: return "pi has no sub-agents";
     case CAN_HAVE_BRANCHES: return "branches of pi sessions are not read";
     case CAN_SET: return "pi sessions have no settings";

@@ -53,7 +53,8 @@ static enum err_code read_header(struct tree *t, const struct session_ref *ref, 
     if (!json_get_is(row, "type", "session") || !json_get(row, "version", &version) ||
         !slice_eq(version, SLICE("3")))
         return err_set(e, ERR_UNSUPPORTED, ref->path.p,
-                       "the log is not of version %d of pi's format: open it in pi first", VERSION);
+                       "the log is in an older format than version %d: open it in pi first",
+                       VERSION);
     if (json_get(row, "cwd", &cwd) && json_type(cwd) == JSON_STRING)
         t->cwd = arena_copy(&t->arena, cwd);
     return t->arena.failed ? err_nomem(e) : ERR_OK;
@@ -154,7 +155,7 @@ static enum err_code draw_entry_id(struct tree *t, char id[ENTRY_ID + 1], struct
 
     do {
         if (!draw_hex(id, ENTRY_ID))
-            return err_sys(e, "", "draw an id");
+            return err_sys(e, "", "generate an id");
     } while (chain_find(&t->chain, id128_of(slice_of(id))) != CHAIN_NONE);
     return chain_add_id(&t->chain, id128_of(slice_of(id)), &node) ? err_nomem(e) : ERR_OK;
 }
@@ -483,7 +484,7 @@ static enum err_code choose_entries(struct forking *f, struct err *e)
         speaks = speaks || t->log.index.line[t->chain.node[f->path[i]].line].kind != PI_OTHER;
     return rc || speaks ? rc
                         : err_set(e, ERR_NOT_FOUND, f->ref->path.p,
-                                  "fork: there are no messages up to there");
+                                  "fork: there are no messages up to that point");
 }
 
 static enum err_code stage(struct forking *f, struct err *e)
@@ -527,7 +528,7 @@ static enum err_code name_places(struct forking *f, const struct store *st, stru
         return rc;
     time_format(now_ms, f->now);
     if (!draw_session_id(now_ms, f->id))
-        return err_sys(e, "", "draw an id");
+        return err_sys(e, "", "generate an id");
     char *time = arena_format(a, "%s", f->now);
 
     for (char *c = time; c && *c; c++)

@@ -60,9 +60,10 @@ static enum err_code take_table(struct plugin_store *p, const char *path, struct
         return err_set(e, ERR_FORMAT, path, "load plug-in: it exports no table \"%s\"",
                        REPRISE_PLUGIN_SYMBOL);
     if (t->abi != REPRISE_PLUGIN_ABI)
-        return err_set(e, ERR_UNSUPPORTED, path,
-                       "load plug-in: made for version %u of the interface, and this is version %d",
-                       (unsigned)t->abi, REPRISE_PLUGIN_ABI);
+        return err_set(
+            e, ERR_UNSUPPORTED, path,
+            "load plug-in: it is made for version %u of the interface, not for version %d",
+            (unsigned)t->abi, REPRISE_PLUGIN_ABI);
     if (t->size < offsetof(struct reprise_plugin, page) || t->size % sizeof(void *))
         return err_set(e, ERR_FORMAT, path, "load plug-in: its table is too short");
     memcpy(&p->table, t, t->size < sizeof p->table ? t->size : sizeof p->table);

@@ -176,7 +176,7 @@ static enum err_code push_once(struct pushing *x, const struct reprise_plugin_ke
     if (!rc && !x->how->force && row_set_compare(&l->set, &r.set).there > 0)
         rc = err_set(x->e, ERR_UNSAFE, path,
                      "push: the store has rows that are not here: retrieve it first (--force adds "
-                     "to it all the same)");
+                     "to it anyway)");
     while (!rc && at < l->n)
         rc = push_batch(x, key, path, l, &r, &at);
     idset_fini(&r.set);
@@ -258,7 +258,7 @@ enum err_code plugin_push_session(const struct store *st, const struct session_r
         return err_set(e, ERR_UNSUPPORTED, st->path, "push: its store is read-only");
     if (local->store->ops->open != claude_ops.open)
         return err_set(e, ERR_UNSUPPORTED, local->path.p,
-                       "push: only sessions of Claude Code have rows that a store takes");
+                       "push: a store accepts only sessions of Claude Code");
     enum err_code rc = choose_project(&x, local, &a, &key);
 
     if (!rc) /* before the session itself, so that a listed session has them all */

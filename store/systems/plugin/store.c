@@ -99,7 +99,8 @@ static enum err_code take_config(struct plugin_store *p, const struct plugin_con
 static const char *plugin_cannot(unsigned ability)
 {
     switch (ability) {
-    case CAN_REWIND: return "the saved copies of its files are on the machine where the agent ran";
+    case CAN_REWIND:
+        return "the saved copies of its files are only on the machine where the agent ran";
     case CAN_ARCHIVE:
     case CAN_RESUME_AT:
     case CAN_TOMBSTONE:

@@ -118,7 +118,7 @@ static const char *qwen_cannot(unsigned ability)
     case CAN_RESUME_AT: return "Qwen Code continues after the last record: use its own /rewind";
     case CAN_TOMBSTONE: return "a Qwen Code log is the only copy of its messages";
     case CAN_REAPPEND: return "Qwen Code writes its titles again itself";
-    case CAN_RETRIEVE: return "Qwen Code's logs already are where it looks for them";
+    case CAN_RETRIEVE: return "Qwen Code's logs are already where it looks for them";
     case CAN_HAVE_BRANCHES: return "branches of Qwen Code sessions are not read";
     case CAN_SET: return "Qwen Code sessions have no settings";
     default: return NULL;

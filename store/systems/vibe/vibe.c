@@ -162,7 +162,7 @@ static const char *vibe_cannot(unsigned ability)
     case CAN_REWIND: return "Vibe keeps its copies of files only in memory";
     case CAN_TOMBSTONE: return "a Vibe log is the only copy of its messages";
     case CAN_REAPPEND: return "Vibe keeps its titles beside the logs";
-    case CAN_RETRIEVE: return "Vibe's logs already are where it looks for them";
+    case CAN_RETRIEVE: return "Vibe's logs are already where it looks for them";
     case CAN_HAVE_BRANCHES: return "Vibe logs have no branches";
     case CAN_SET: return "Vibe sessions have no settings";
     default: return NULL;

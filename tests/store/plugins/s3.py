@@ -196,12 +196,12 @@ def bad_answers(p, server, team):
         server.spoil, server.answers = lambda handler, body: body, []
 
     for what, spoil, why in [
-            ('truncated XML', lambda handler, body: body[:len(body) // 2] if b'ListBucket' in body else body, b'makes no sense'),
-            ('a page', lambda handler, body: b'<html><body>Welcome</body></html>', b'makes no sense'),
-            ('a truncated list without a token', lambda handler, body: body.replace(b'>false<', b'>true<'), b'makes no sense'),
+            ('truncated XML', lambda handler, body: body[:len(body) // 2] if b'ListBucket' in body else body, b'unexpected answer'),
+            ('a page', lambda handler, body: b'<html><body>Welcome</body></html>', b'unexpected answer'),
+            ('a truncated list without a token', lambda handler, body: body.replace(b'>false<', b'>true<'), b'unexpected answer'),
             ('a list without an end', lambda handler, body: body.replace(b'>false<', b'>true<').replace(
-                b'</ListB', b'<NextContinuationToken>a</NextContinuationToken></ListB'), b'makes no sense'),
-            ('nothing', lambda handler, body: b'', b'makes no sense')]:
+                b'</ListB', b'<NextContinuationToken>a</NextContinuationToken></ListB'), b'unexpected answer'),
+            ('nothing', lambda handler, body: b'', b'unexpected answer')]:
         server.spoil = spoil
         fails(what, why)
     for status, code in ((301, 'PermanentRedirect'), (307, 'TemporaryRedirect')):

@@ -190,7 +190,7 @@ TEST(mistakes_in_keys_are_named)
                      ERR_OK);
     expect_problem(&c, 0, 2, "unknown context lits; did you mean list?");
     expect_problem(&c, 1, 4, "unknown action frok; did you mean fork?");
-    expect_problem(&c, 2, 5, "hunk is no action of [keys.list]");
+    expect_problem(&c, 2, 5, "hunk is not an action of [keys.list]");
     expect_problem(&c, 3, 6, "no keys");
     expect_problem(&c, 4, 7, "ctrl-m (in a terminal it is Enter)");
     expect_problem(&c, 5, 8, "ctrl-c always quits");

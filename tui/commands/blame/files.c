@@ -212,7 +212,7 @@ enum err_code files_session(struct invocation *in, struct sessions *s,
     if (!rc && in->out.wants_json)
         out_json_rows_end(&in->out);
     else if (!rc && !n)
-        command_warn(in, ERR_OK, NULL, "the session changed no file by its tools");
+        command_warn(in, ERR_OK, NULL, "the session changed no file with its tools");
     free(files);
     blame_touches_fini(&t);
     return rc;
@@ -289,7 +289,7 @@ static enum err_code write_all_touched(struct invocation *in, struct sessions *s
     if (!rc && in->out.wants_json)
         out_json_rows_end(&in->out);
     else if (!rc && !t->n)
-        command_warn(in, ERR_OK, NULL, "no session touched it by its tools");
+        command_warn(in, ERR_OK, NULL, "no session changed it with its tools");
     session_line_columns_close(&look);
     return rc;
 }

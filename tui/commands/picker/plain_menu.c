@@ -125,7 +125,7 @@ static enum err_code show_rows(const struct menu *m, const struct sessions *s, s
 static enum err_code show_prompt(struct menu *m, struct err *e)
 {
     if (m->n > m->shown)
-        out_addf(m->out, "and %zu more: type words\n", m->n - m->shown);
+        out_addf(m->out, "and %zu more: type words to filter\n", m->n - m->shown);
     else if (m->n == 0)
         out_addf(m->out, "no matches here; try --all\n");
     out_addf(m->out, "number, words, or Enter to quit: ");

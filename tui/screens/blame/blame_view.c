@@ -111,7 +111,7 @@ static void draw_nothing(const struct blame_view *v, struct frame *f)
         frame_text_cut(f, ROWS_Y + 1, 3, f->cols - 4, STYLE_ERROR, slice_of(text));
     } else if (v->rows) {
         frame_puts(f, ROWS_Y + 1, 3, f->cols - 4, STYLE_STRONG,
-                   v->by_line ? "The file is empty" : "No session touched it by its tools");
+                   v->by_line ? "The file is empty" : "No session changed it with its tools");
     }
 }
 

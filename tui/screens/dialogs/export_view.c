@@ -129,7 +129,7 @@ static const char *take_path(struct model *m, struct slice text)
     if (text.n == 0)
         return "a name is needed";
     if (memchr(text.p, '\0', text.n) || text.n + (tilde ? strlen(env->home) : 0) >= sizeof v->path)
-        return "this cannot be the name of a file";
+        return "not a valid file name";
     if (tilde)
         text = (struct slice){ text.p + 1, text.n - 1 };
     snprintf(v->path, sizeof v->path, "%s%.*s", tilde ? env->home : "", SLICE_ARG(text));

@@ -337,7 +337,7 @@ static const char *heading_of(enum key_context place)
     case IN_SEARCH: return "While typing a search";
     case IN_MENU: return "In the menu";
     case IN_DIALOG: return "In a dialog";
-    case IN_BLAME: return "In what touched a file";
+    case IN_BLAME: return "In the list of what changed a file";
     case IN_TRASH: return "In the trash";
     case IN_CLEANUP: return "In the cleanup";
     case IN_DAMAGED: return "In the list of damage";

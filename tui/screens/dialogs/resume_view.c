@@ -72,7 +72,7 @@ static const char *take_value(struct model *m, struct slice text)
     struct resume_view *v = m->resume_view;
 
     if (text.n >= RESUME_TEXT || memchr(text.p, '\0', text.n))
-        return "this is too long";
+        return "the text is too long";
     snprintf(v->typed[v->at], RESUME_TEXT, "%.*s", SLICE_ARG(text));
     v->value[v->at] = text.n ? known_values(v->choice[v->at]) + 1 : 0;
     return NULL;
@@ -88,7 +88,7 @@ static const char *take_flags(struct model *m, struct slice text)
     if (!ok)
         return "a quote is not closed";
     if (text.n >= RESUME_TEXT || memchr(text.p, '\0', text.n))
-        return "this is too long";
+        return "the text is too long";
     snprintf(m->resume_view->flags, RESUME_TEXT, "%.*s", SLICE_ARG(text));
     return NULL;
 }

@@ -318,7 +318,7 @@ static void begin_resume_at(struct model *m)
 static void begin_at_message(struct model *m, enum action a)
 {
     if (!message_meant(m, m->pending_change->message)) {
-        toast_note(&m->toast, m->now_ms, "%s: no message here", action_title(a));
+        toast_note(&m->toast, m->now_ms, "%s: there is no message here", action_title(a));
         change_flow_clear(m);
         return;
     }
@@ -333,7 +333,7 @@ static void begin_at_message(struct model *m, enum action a)
 static void begin_change(struct model *m, enum action a)
 {
     if (m->pending_change->under_way == CHANGES_MAX) {
-        toast_note(&m->toast, m->now_ms, "%zu changes are still running: please wait",
+        toast_note(&m->toast, m->now_ms, "%zu changes are still being made: please wait",
                    m->pending_change->under_way);
         return;
     }

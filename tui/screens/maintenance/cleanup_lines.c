@@ -32,7 +32,7 @@ static struct slice cleanup_project(const struct sweep_item *item)
 {
     if (item->cwd.n > 0)
         return item->cwd;
-    return item->orphan && item->ref.folder.n == 0 ? SLICE("of no known project")
+    return item->orphan && item->ref.folder.n == 0 ? SLICE("of an unknown project")
                                                    : item->ref.folder;
 }
 

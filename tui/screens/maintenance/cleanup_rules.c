@@ -162,7 +162,7 @@ const char *cleanup_rule_set_text(struct cleanup_rules *r, enum cleanup_rule rul
 
     text = trimmed(text);
     if (text.n >= CLEANUP_RULE_TEXT)
-        return "that is too long";
+        return "the value is too long";
     if (text.n > 0 && rule == CLEANUP_RULE_OLDER && !when_parse(text, now_ms, &parsed))
         return "like 90d, 12h, 2w or 2026-01-31";
     if (text.n > 0 && rule == CLEANUP_RULE_LARGER && !text_size_parse(text, &parsed))

@@ -108,7 +108,8 @@ static enum err_code query_error(const struct sqlite_db *db, int answer, struct 
     case SQLITE_TOOBIG:
         return err_set(e, ERR_UNSUPPORTED, db->path, "read the database: a value is too large");
     case SQLITE_AUTH:
-        return err_set(e, ERR_FORMAT, db->path, "read the database: a view instead of a table");
+        return err_set(e, ERR_FORMAT, db->path,
+                       "read the database: it has a view instead of a table");
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB: return err_set(e, ERR_FORMAT, db->path, "read the database: it is damaged");
     case SQLITE_IOERR: return err_set(e, ERR_IO, db->path, "read the database: it cannot be read");

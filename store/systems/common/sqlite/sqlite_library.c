@@ -41,7 +41,7 @@ enum err_code sqlite_library_load(struct sqlite_library *out, struct err *e)
     dlclose(handle);
     return all && out->threadsafe() ? ERR_OK
                                     : err_set(e, ERR_UNSUPPORTED, library_name,
-                                              "read a database: this SQLite is too old");
+                                              "read a database: the installed SQLite is too old");
 }
 #endif
 

@@ -327,7 +327,7 @@ enum err_code sqlite_store_at_path(const struct store *st, struct slice path, st
             rc = find_in(&g, a, ref, e);
     }
     arena_fini(&g.items.arena);
-    return rc == ERR_NOT_FOUND ? err_set(e, rc, st->path, "find session: nothing is there") : rc;
+    return rc == ERR_NOT_FOUND ? err_set(e, rc, st->path, "find session: no such file") : rc;
 }
 
 /* ---- describing ---- */

@@ -41,7 +41,7 @@ enum err_code committed_generate_id(char out[13], struct err *e)
     unsigned char r[6];
 
     if (getentropy(r, sizeof r))
-        return err_sys(e, "a checkpoint", "draw an id");
+        return err_sys(e, "a checkpoint", "generate an id");
     for (size_t i = 0; i < sizeof r; i++)
         snprintf(out + 2 * i, 3, "%02x", r[i]);
     return ERR_OK;

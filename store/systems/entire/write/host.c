@@ -161,7 +161,7 @@ enum err_code entire_append(const struct store *st, const struct session_ref *re
         return rc;
     if (!entire_conversation_write_path(entire_of(st), s, a, &path))
         rc = err_set(e, ERR_UNSUPPORTED, ref->path.p,
-                     "append: unknown where the agent of this session keeps its rows");
+                     "append: it is not known where the agent of this session keeps its rows");
     if (!rc)
         rc = check_transcript_path(st, ref, path, e);
     if (!rc)
@@ -317,7 +317,8 @@ static enum err_code set_tokens(enum entire_token which, struct slice value, str
     int64_t n = 0;
 
     if (value.n && (!json_int(value, &n) || n < 0))
-        return err_set(e, ERR_USAGE, "", "set: a number of tokens is a whole number, 0 or more");
+        return err_set(e, ERR_USAGE, "",
+                       "set: a number of tokens must be a whole number, 0 or more");
     out->tokens.n[which] = n;
     out->tokens.known = out->has_tokens = true;
     return ERR_OK;
@@ -353,17 +354,18 @@ static enum err_code sort_one(const struct host_setting *s, struct arena *a, str
         return set_tokens(token, s->value, out, e);
     if (slice_eq(s->key, SLICE("event"))) {
         out->has_event = event_of(s->value, &out->event);
-        return out->has_event
-                   ? ERR_OK
-                   : err_set(e, ERR_USAGE, "event",
-                             "set: turn-start, turn-end, commit, session-start or session-stop");
+        return out->has_event ? ERR_OK
+                              : err_set(e, ERR_USAGE, "event",
+                                        "set: the event must be turn-start, turn-end, commit, "
+                                        "session-start or session-stop");
     }
     if (slice_eq(s->key, SLICE("strategy"))) {
         out->strategy = s->value;
         return slice_eq(s->value, SLICE("manual-commit")) ||
                        slice_eq(s->value, SLICE("auto-commit"))
                    ? ERR_OK
-                   : err_set(e, ERR_USAGE, "strategy", "set: manual-commit or auto-commit");
+                   : err_set(e, ERR_USAGE, "strategy",
+                             "set: the strategy must be manual-commit or auto-commit");
     }
     if (state_key(s->key, &member) && out->n < 24)
         return set_member(member, s->value, a, out, e);

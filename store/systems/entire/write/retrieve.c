@@ -231,7 +231,7 @@ static enum err_code find_agent_path(const struct store_env *env, const struct a
 
     if (!agent || !agent->place || is_short_form(s->transcript))
         return err_set(e, ERR_UNSUPPORTED, s->id.p,
-                       "retrieve: unknown where its agent keeps transcripts");
+                       "retrieve: it is not known where its agent keeps transcripts");
     if (!env->home || env->home[0] != '/')
         return err_set(e, ERR_NOT_FOUND, "", "retrieve: HOME is not set");
     enum err_code rc = agent->place(&p);

@@ -94,7 +94,7 @@ enum err_code task_collect(const struct session_ref *ref, struct slice tool_use,
     if (!entire_tool_id_ok(tool_use) || tool_use.n > ID_MAX ||
         (agent.n && (!entire_tool_id_ok(agent) || agent.n > ID_MAX)))
         return err_set(e, ERR_USAGE, "",
-                       "checkpoint: ids of tools and agents are letters, digits, _ and -");
+                       "checkpoint: ids of tools and agents have only letters, digits, _ and -");
     enum err_code rc = entire_tasks_live_ref(ref, a, &live) ? read_live(&live, out, a, e) : ERR_OK;
 
     if (rc)

@@ -251,7 +251,7 @@ class Threads:
         self.write(one + [self.prompt('Last')])
         sid = self.write(two)
         self.says('added by another thread before', sid, 0,
-                  {'a': 'another session had made it before, and it was replaced', 'b': 'delete', 'c': 'delete'})
+                  {'a': 'another session had created it before, and it was replaced', 'b': 'delete', 'c': 'delete'})
 
     def links(self):
         """A file that is reached through a link to its directory is one file."""

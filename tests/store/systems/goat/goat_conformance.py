@@ -174,7 +174,7 @@ def protected(c):
     for time in '2026-02-29T00:00:00Z', '2026-02-09T24:00:00Z', '2026-02-09T02:48:60Z', '2026-02-09 02:48:28Z':
         put(base + '/no-time/metadata.json', '{"id":"no-time","updated_at":"%s"}' % time)
         c.need(f'G3 {time} is no time for Go', all(r['sessionId'] != 'no-time' for r in s.rows()))
-    c.need('G5 beside a list too', any(l.startswith(b'reprise: metadata.json is no JSON: list: ') and l.endswith(b'/hurt/metadata.json')
+    c.need('G5 beside a list too', any(l.startswith(b'reprise: metadata.json is not JSON: list: ') and l.endswith(b'/hurt/metadata.json')
                                            for l in s.run('list', '--all').stderr.splitlines()))
     put(base + '/dir-name/metadata.json', '{"id":"own-name","cwd":"/x","updated_at":"2026-02-08T10:01:01Z"}')
     c.same('G6 both names', [r['recordedId'] for r in s.rows() if r['sessionId'] == 'dir-name'], ['own-name'])

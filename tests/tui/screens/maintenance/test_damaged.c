@@ -10,7 +10,7 @@ static void open_damaged(struct shop *x, int rows, int cols)
     shop_begin(x);
     x->fake[1].flags |= SESSION_DAMAGED;
     x->fake[3].hidden = HIDDEN_DAMAGED;
-    x->fake[3].problem = "metadata.json is no JSON";
+    x->fake[3].problem = "metadata.json is not JSON";
     screen_ready(&x->s, x->fake, SHOP, rows, cols);
     screen_press(&x->s, "<C-x>x");
 }
@@ -26,7 +26,7 @@ TEST(each_row_names_system_session_and_damage)
     assert_string_equal(screen_line(&x.s, 2),
                         "▌  2h ago  claude    Payments: idempotency …  a line cannot be read");
     assert_string_equal(screen_line(&x.s, 3),
-                        "   3d ago  claude    Payment page copy        metadata.json is no JSON");
+                        "   3d ago  claude    Payment page copy        metadata.json is not JSON");
     assert_string_equal(screen_line(&x.s, 4),
                         "   2w ago  claude    Größere Änderungen am …  its last line is cut short");
     assert_string_equal(screen_line(&x.s, 20),
