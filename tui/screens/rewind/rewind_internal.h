@@ -126,9 +126,9 @@ struct rewind_layout {
     int result; /* the line with the result; -1: none */
 };
 struct rewind_layout rewind_layout(const struct rewind_view *v, int h, int w);
-/* The number of lines that the whole note on the selected turn needs in a pane of that width; 0 if
- * nothing about it is unusual. */
-int rewind_note_height(const struct rewind_view *v, int w);
+/* The number of lines that the note on the selected turn needs in a pane of that width, with one line of the prompt
+ * or the whole of it; 0 for one line if nothing about the turn is unusual. */
+int rewind_note_height(const struct rewind_view *v, int w, bool whole);
 /* The warning about the selected file: why it is held back, or what its rewind would disturb; NULL:
  * none. It is drawn in the line above the changes if it fits there, otherwise below that line. */
 const char *rewind_file_warning(const struct rewind_view *v);

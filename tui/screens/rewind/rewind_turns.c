@@ -173,14 +173,19 @@ static void draw_notes(const struct rewind_view *v, struct frame *f, struct rect
 
 enum { ABOUT_H = 3 };
 
-int rewind_note_height(const struct rewind_view *v, int w)
+int rewind_note_height(const struct rewind_view *v, int w, bool whole)
 {
     const struct checkpoint *c = rewind_turn(v);
     size_t n = c ? notes_of(v, c) : 0;
     bool counted = c && c->counted && w < LINES_FROM_W;
+    char text[300];
 
-    /* The line above, one line of the prompt, the counts, and the notes. */
-    return n ? 2 + counted + notes_lines(v, n, w - 3) : 0;
+    if (!c || (!n && !whole))
+        return 0;
+    describe_turn(v, c, text, sizeof text);
+    /* The line above, the prompt, the counts, and the notes. */
+    return 1 + (whole ? text_wrap_height(c->prompt, w - 3) : 1) + counted +
+           (n ? notes_lines(v, n, w - 3) : text_wrap_height(slice_of(text), w - 3));
 }
 
 /* Draws the selected turn below all turns: as much of its prompt as fits, and the notes about it. */

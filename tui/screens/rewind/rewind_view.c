@@ -157,14 +157,18 @@ static int clamp(int n, int low, int high)
 }
 
 /* The note on the selected turn is below the turns. It gets as many lines as it needs, up to half
- * of the height. */
+ * of the height, or all that the turns leave free. */
 static void split_left(struct rewind_layout *l, const struct rewind_view *v, struct rect r)
 {
     l->turns = r;
     if (r.h < NOTE_FROM_H)
         return;
-    int usual = clamp(r.h / 4 + 1, 4, 10), h = clamp(rewind_note_height(v, r.w), usual, r.h / 2);
+    int usual = clamp(r.h / 4 + 1, 4, 10);
+    int h = clamp(rewind_note_height(v, r.w, false), usual, r.h / 2);
+    int turns = v->turns && v->turns->n < (size_t)r.h ? (int)v->turns->n : r.h;
 
+    if (r.h - turns > h)
+        h = clamp(rewind_note_height(v, r.w, true), h, r.h - turns);
     l->turns.h = r.h - h;
     l->note = (struct rect){ r.y + l->turns.h, r.x, h, r.w };
 }

@@ -69,11 +69,12 @@ static enum err_code with_notes(const struct store *st, const struct session_ref
 {
     static const char *const notes[] = {
         "this turn ran 2 shell commands: what they changed is not covered",
-        "a copy that was evicted is not covered", "the fork's parent keeps the copies"
+        "a copy that was evicted is not covered", "the fork's parent keeps the copies",
+        "permissions are not recorded, and stay as they are"
     };
     enum err_code rc = plain_plan(st, ref, point, out, e);
 
-    for (size_t i = 0; i < 3 && !rc; i++)
+    for (size_t i = 0; i < 4 && !rc; i++)
         rc = rewind_plan_note(out, notes[i], e);
     return rc;
 }
@@ -89,7 +90,8 @@ CASE(all_notes_of_a_plan_are_shown_or_counted)
     assert_true(screen_has(&t->s, "· this turn ran 2 shell"));
     assert_true(screen_has(&t->s, "· a copy that was evicted"));
     assert_true(screen_has(&t->s, "· the fork's parent keeps"));
-    screen_resize(&t->s, 17, 80);
+    assert_true(screen_has(&t->s, "· permissions are not"));
+    screen_resize(&t->s, 16, 80);
     assert_true(screen_has(&t->s, "· this turn ran 2 shell"));
     assert_true(screen_has(&t->s, "more"));
 }
