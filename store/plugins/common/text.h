@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "lite/base/arena.h"
 #include "lite/base/buf.h"
@@ -24,6 +25,13 @@ typedef const char *text_option_fn(void *store, const char *name, const char *va
 const char *text_parameters(struct arena *a, const char *p, text_option_fn *take, void *store);
 const char *text_options(const struct reprise_plugin_option *option, size_t options,
                          text_option_fn *take, void *store);
+
+/* Returns true for the options that reprise itself reads. A plug-in refuses those of the others that it does not know. */
+static inline bool text_is_common_option(const char *name)
+{
+    return strcmp(name, "timeout") == 0 || strcmp(name, "project") == 0;
+}
+#define TEXT_UNKNOWN_OPTION "%s is not a setting of this store"
 
 bool text_is_row(struct slice row);
 /* Adds a line with the row, or nothing if it is not a row. Returns NO_MEMORY or OK. */

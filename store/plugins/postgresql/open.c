@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/plugins/common/text.h"
+
 const struct pg_schema pg_schemas[PG_SCHEMAS] = {
     { .name = "python",
       .table = "claude_session_store",
@@ -195,14 +197,20 @@ static int read_options(struct pg *pg, const struct reprise_plugin_option *optio
                         const char **create, struct reprise_plugin_call *call)
 {
     for (size_t i = 0; i < options; i++) {
-        if (strcmp(option[i].name, "create") == 0)
+        const char *name = option[i].name;
+        char why[80];
+
+        if (strcmp(name, "table") == 0) {
+            if (!is_identifier(option[i].value))
+                return pg_fail(call, REPRISE_PLUGIN_FAILED,
+                               "table needs a name of letters, digits and _");
+            snprintf(pg->table, sizeof pg->table, "%s", option[i].value);
+        } else if (strcmp(name, "create") == 0) {
             *create = option[i].value;
-        if (strcmp(option[i].name, "table") != 0)
-            continue;
-        if (!is_identifier(option[i].value))
-            return pg_fail(call, REPRISE_PLUGIN_FAILED,
-                           "table needs a name of letters, digits and _");
-        snprintf(pg->table, sizeof pg->table, "%s", option[i].value);
+        } else if (!text_is_common_option(name)) {
+            snprintf(why, sizeof why, TEXT_UNKNOWN_OPTION, name);
+            return pg_fail(call, REPRISE_PLUGIN_FAILED, why);
+        }
     }
     return REPRISE_PLUGIN_OK;
 }

@@ -110,8 +110,11 @@ static const char *take(void *store, const char *name, const char *value)
         rd->user = arena_copy_text(&rd->arena, value);
     } else if (file_option(rd, name)) {
         return take_file(rd, name, value);
-    } else if (strcmp(name, "db") == 0 && !read_number(value, n, DATABASES, &rd->db)) {
-        return "db needs the number of a database";
+    } else if (strcmp(name, "db") == 0) {
+        return read_number(value, n, DATABASES, &rd->db) ? NULL
+                                                         : "db needs the number of a database";
+    } else if (!text_is_common_option(name)) {
+        return arena_format(&rd->arena, TEXT_UNKNOWN_OPTION, name);
     }
     return NULL;
 }

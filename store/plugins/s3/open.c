@@ -43,6 +43,8 @@ static const char *take(void *store, const char *name, const char *value)
     if (strstr(name, "secret") || strstr(name, "access") || strstr(name, "token"))
         return "its section contains a key; keep that in AWS_SECRET_ACCESS_KEY or "
                "~/.aws/credentials";
+    if (!to && !text_is_common_option(name))
+        return arena_format(&s3->arena, TEXT_UNKNOWN_OPTION, name);
     return NULL;
 }
 

@@ -110,6 +110,9 @@ def faults(p, server, team, fixtures):
     server.sql('DROP TABLE third')
     team.configure(server.url(), 'table = x; DROP TABLE other')
     p.need(p.run('list', '--all', '--store', 'team').returncode == 1, 'a table name that is none')
+    team.configure(server.url(), 'tabel = other')
+    run = p.run('list', '--all', '--store', 'team')
+    p.need(run.returncode == 1 and b'tabel is not a setting of this store' in run.stderr, f'an unknown setting: {run}')
     server.sql("DROP TABLE other; CREATE USER ann PASSWORD 'right'")
     for path, why in [(server.url('ann'), b'password'), (server.url('ann') + '&password=right', b'contains a password'),
                       (f'host={server.top} user=ann password=right', b'contains a password')]:

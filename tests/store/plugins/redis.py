@@ -155,6 +155,8 @@ def passwords(p, server, team):
     for path, why in [(f'rediss://{server.socket}', b'no TLS'), ('rediss://localhost?ca-file=here', b'absolute path'), ('http://localhost', b'needs redis://'), ('redis://localhost/x', b'number of a database'),
                       ('redis://localhost:x', b'port'), (server.url('?db=9999'), b'out of range'), ('redis:///nowhere/socket', b'No such file')]:
         lists(1, why, path=path)
+    lists(1, b'prefx is not a setting of this store', 'prefx = team:')
+    lists(0, b'First', 'timeout = 9', 'project = p', REDISCLI_AUTH='any')
 
 
 def gone_in_the_middle(p, server, team):

@@ -75,7 +75,7 @@ def mirrors(p, server, team):
     """More sessions than requests at a time, more keys than in a page, more parts than are read ahead."""
     server.objects.clear()
     server.page = 50
-    team.configure(server.url('', '&x=y'))
+    team.configure(server.url('', '&profile='))
     ids = [f'{i:08d}-1111-4111-8111-111111111111' for i in range(120)]
     for i in ids:
         put(f'{p.home}/.claude/projects/-w/{i}.jsonl', ''.join(row_of(i, n, f'Prompt {n}') + '\n' for n in range(30)))
@@ -182,6 +182,7 @@ def keys_and_places(p, server, team):
     for path in (f's3://team?aws_secret_access_key={SECRET}', f's3://team?endpoint=http://{KEY}:{SECRET[-4:]}@x'):
         lists(4, b'contains a password', path=path, **pair)
     lists(1, b'contains a key', f'secret = {SECRET}', **pair)
+    lists(1, b'endpont is not a setting of this store', f'endpont = {here}', **pair)
 
 
 def bad_answers(p, server, team):
