@@ -141,6 +141,15 @@ char *arena_concat(struct arena *a, const struct slice text[], size_t n)
     return all;
 }
 
+struct slice arena_join(struct arena *a, struct slice first, const char *between,
+                        struct slice second)
+{
+    const struct slice text[] = { first, slice_of(between), second };
+    const char *joined = first.n ? arena_concat(a, text, 3) : NULL;
+
+    return joined ? (struct slice){ joined, first.n + text[1].n + second.n } : second;
+}
+
 char *arena_format(struct arena *a, const char *fmt, ...)
 {
     va_list ap, again;

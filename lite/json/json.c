@@ -261,11 +261,35 @@ bool json_at(struct slice object, const char *path, struct slice *value)
     }
 }
 
+void json_list_open(struct json_iter *it, struct slice object, const char *path)
+{
+    struct slice list;
+
+    *it = (struct json_iter){ .last = true };
+    if (json_at(object, path, &list) && json_type(list) == JSON_ARRAY)
+        json_iter_open(it, list);
+}
+
+bool json_list_next(struct json_iter *it, struct slice *element)
+{
+    struct slice key;
+
+    return json_iter_next(it, &key, element);
+}
+
 bool json_get_text(struct slice object, const char *name, struct arena *a, struct slice *text)
 {
     struct slice value;
 
     return json_get(object, name, &value) && json_text(value, a, text);
+}
+
+struct slice json_text_at(struct slice object, const char *path, struct arena *a)
+{
+    struct slice value, text;
+
+    return json_at(object, path, &value) && json_text(value, a, &text) ? text
+                                                                       : (struct slice){ NULL, 0 };
 }
 
 bool json_get_true(struct slice object, const char *name)

@@ -58,6 +58,10 @@ bool json_iter_open(struct json_iter *it, struct slice value);
  * at the first fault. */
 bool json_iter_next(struct json_iter *it, struct slice *key, struct slice *value);
 
+/* Begins a walk of the array along a dotted path of an object; nothing is walked if it is missing or no array. */
+void json_list_open(struct json_iter *it, struct slice object, const char *path);
+bool json_list_next(struct json_iter *it, struct slice *element);
+
 /* The same in two steps, for callers that also read the values and want to pass every byte once: json_iter_key reads
  * the key (nothing in an array) and stops at the value, which json_iter_value reads. Between the two, json_iter_into
  * begins a walk of the value's members (false if it has none); json_iter_back then replaces json_iter_value and
@@ -88,6 +92,8 @@ bool json_at(struct slice object, const char *path, struct slice *value);
 bool json_text(struct slice value, struct arena *a, struct slice *text);
 /* json_get and json_text in one. Returns false unless the key has a string. */
 bool json_get_text(struct slice object, const char *name, struct arena *a, struct slice *text);
+/* The string along a dotted path; empty ({NULL,0}) if it is missing or no string. */
+struct slice json_text_at(struct slice object, const char *path, struct arena *a);
 bool json_get_true(struct slice object, const char *name);
 /* Returns true if the key has a string that is exactly this text, once decoded. */
 bool json_get_is(struct slice object, const char *name, const char *text);

@@ -72,12 +72,8 @@ static struct slice join_texts(struct slice array, struct arena *a)
 
     if (json_type(array) == JSON_ARRAY && json_iter_open(&it, array))
         while (json_iter_next(&it, &key, &value))
-            if (json_text(value, a, &text)) {
-                const struct slice both[] = { all, SLICE("; "), text };
-                const char *joined = all.n ? arena_concat(a, both, 3) : NULL;
-
-                all = joined ? slice_of(joined) : all.n ? all : text;
-            }
+            if (json_text(value, a, &text))
+                all = arena_join(a, all, "; ", text);
     return all;
 }
 

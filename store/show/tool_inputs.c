@@ -504,16 +504,14 @@ static bool is_shell(struct slice name)
 /* A command as a text, or as ["bash", "-lc", text]. */
 static bool command_text(struct slice input, struct arena *a, struct slice *out)
 {
-    struct slice list, key, value;
+    struct slice value;
     struct json_iter it;
     size_t n = 0;
 
     if (json_get_text(input, "command", a, out) || json_get_text(input, "cmd", a, out))
         return true;
-    if (!json_get(input, "command", &list) || json_type(list) != JSON_ARRAY ||
-        !json_iter_open(&it, list))
-        return false;
-    while (json_iter_next(&it, &key, &value))
+    json_list_open(&it, input, "command");
+    while (json_list_next(&it, &value))
         if (!json_text(value, a, out) || ++n > 3)
             return false;
     return n == 3;

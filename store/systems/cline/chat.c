@@ -33,14 +33,13 @@ static enum err_code read_text(const char *path, size_t most, struct buf *text, 
 
 static enum err_code take_list(struct cline_chat *c, struct slice document)
 {
-    struct slice list, key, message;
+    struct slice message;
     struct json_iter it;
     enum err_code rc = ERR_OK;
 
-    if (json_get(document, "messages", &list) && json_type(list) == JSON_ARRAY &&
-        json_iter_open(&it, list))
-        while (!rc && json_iter_next(&it, &key, &message))
-            rc = memory_rows_line(&c->lines, message);
+    json_list_open(&it, document, "messages");
+    while (!rc && json_list_next(&it, &message))
+        rc = memory_rows_line(&c->lines, message);
     return rc;
 }
 
@@ -77,8 +76,7 @@ enum err_code cline_session_read(const struct session_ref *ref, struct buf *out)
 {
     struct arena a = { 0 };
     const char *name = arena_format(&a, "%.*s.json", SLICE_ARG(ref->id));
-    enum err_code rc =
-        name ? session_dirs_json(ref, &cline_dirs, name, SESSION_MOST, out) : ERR_NOMEM;
+    enum err_code rc = name ? session_dirs_json(ref, name, SESSION_MOST, out) : ERR_NOMEM;
 
     arena_fini(&a);
     return rc;

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "store/systems/common/block_messages.h"
 #include "store/systems/common/config_dir.h"
 
 static const char variable[] = "CLINE_DATA_DIR", suffix[] = ".messages.json";
@@ -40,51 +41,20 @@ static bool is_id(struct slice id)
     return id.n > 0 && id.n <= ID_MOST && id.p[0] != '-' && id.p[0] != '.';
 }
 
-static const struct jsonl_format format = { .is_id = is_id, .id_name = "a Cline session id" };
+static const struct session_dirs dirs = { .log = suffix, .named = true };
+static const struct jsonl_format format = { .keys = &cline_keys,
+                                            .dirs = &dirs,
+                                            .is_id = is_id,
+                                            .id_name = "a Cline session id",
+                                            .variable = variable,
+                                            .usual = default_path };
 
 static enum err_code cline_open(const struct store_env *env, const char *path, struct store **out,
                                 struct err *e)
 {
     const char *inside = path || !sessions_variable(env) ? "sessions" : "";
 
-    return session_dirs_open(&cline_ops, &format, env, path, path ? NULL : default_path(env),
-                             inside, out, e);
-}
-
-static enum err_code cline_variable(const struct store *st, const char **name, const char **value,
-                                    struct err *e)
-{
-    (void)e;
-    config_dir_variable(st, default_path(st->env), variable, name, value);
-    return ERR_OK;
-}
-
-/* ---- the sessions ---- */
-
-static bool name_id(const char *name, struct slice *id)
-{
-    *id = slice_of(name);
-    return is_id(*id);
-}
-
-const struct session_dirs cline_dirs = { .log = suffix, .named = true, .name_id = name_id };
-
-static enum err_code cline_enumerate(const struct store *st, const struct scope *scope,
-                                     session_ref_fn *fn, void *arg, struct err *e)
-{
-    return session_dirs_enumerate(st, &cline_dirs, scope, fn, arg, e);
-}
-
-static enum err_code cline_find(const struct store *st, const struct scope *scope, struct slice id,
-                                struct arena *a, struct session_ref *ref, struct err *e)
-{
-    return session_dirs_find(st, &cline_dirs, scope, id, a, ref, e);
-}
-
-static enum err_code cline_at_path(const struct store *st, struct slice path, struct arena *a,
-                                   struct session_ref *ref, struct err *e)
-{
-    return session_dirs_at_path(st, &cline_dirs, path, a, ref, e);
+    return session_dirs_open(&cline_ops, &format, env, path, inside, out, e);
 }
 
 /* ---- sub-agents: the other documents in the directory of a session ---- */
@@ -102,7 +72,7 @@ enum err_code cline_subagents(const struct store *st, const struct session_ref *
 {
     struct slice *name = NULL;
     size_t names = 0;
-    enum err_code rc = session_dirs_names(ref, &cline_dirs, "", name_document, a, &name, &names, e);
+    enum err_code rc = session_dirs_names(ref, "", name_document, a, &name, &names, e);
 
     (void)st;
     *ids = name;
@@ -120,7 +90,7 @@ enum err_code cline_subagent(const struct store *st, const struct session_ref *r
                              struct slice agent, struct arena *a, struct session_ref *out,
                              struct err *e)
 {
-    struct slice dir = session_dirs_of(ref, &cline_dirs);
+    struct slice dir = session_dirs_of(ref);
 
     if (!is_id(agent) || slice_eq(agent, ref->id))
         return err_set(e, ERR_NOT_FOUND, ref->path.p, "no such sub-agent");
@@ -155,18 +125,18 @@ const struct store_ops cline_ops = {
     .resume_command = "cline --id {id}",
     .open = cline_open,
     .close = session_dirs_close,
-    .enumerate = cline_enumerate,
+    .enumerate = session_dirs_enumerate,
     .describe = cline_describe,
-    .find = cline_find,
-    .at_path = cline_at_path,
+    .find = session_dirs_find,
+    .at_path = session_dirs_at_path,
     .tail = cline_tail,
     .load = cline_load,
     .blocks = cline_blocks,
-    .messages = cline_messages,
+    .messages = block_messages,
     .subagents = cline_subagents,
     .subagent = cline_subagent,
     .describe_subagents = cline_describe_subagents,
-    .agent_variable = cline_variable,
+    .agent_variable = jsonl_agent_variable,
     .usage = cline_usage,
     .edits = cline_edits,
     .checkpoints = cline_checkpoints,

@@ -12,7 +12,7 @@
  *
  * Only read. The store is a struct jsonl_store. */
 extern const struct store_ops cline_ops;
-extern const struct session_dirs cline_dirs;
+extern const struct index_keys cline_keys;
 
 /* ---- chat.c: the messages of a document ---- */
 
@@ -50,7 +50,6 @@ store_describe_fn cline_describe;
 store_load_fn cline_load;
 store_tail_fn cline_tail;
 store_blocks_fn cline_blocks;
-store_messages_fn cline_messages;
 store_usage_fn cline_usage;
 store_subagents_fn cline_subagents;
 store_subagent_fn cline_subagent;

@@ -3,14 +3,13 @@
 #include "lite/base/time.h"
 #include "lite/json/json.h"
 #include "store/systems/cline/cline.h"
-#include "store/systems/common/block_messages.h"
 #include "store/systems/common/content_blocks.h"
 #include "store/systems/common/usage_rows.h"
 
 /* A row of a conversation is a message of the document on one line. */
 
 static const char *const kinds[] = { "user", "assistant", NULL };
-static const struct index_keys keys = { .type = "role", .id = "id", .kinds = kinds };
+const struct index_keys cline_keys = { .type = "role", .id = "id", .kinds = kinds };
 
 static enum err_code judge_row(struct logfile *log, size_t line, struct message *m, bool *keep,
                                struct err *e)
@@ -40,7 +39,7 @@ static enum err_code judge_row(struct logfile *log, size_t line, struct message 
     return rc;
 }
 
-static const struct jsonl_format rows = { .keys = &keys, .judge = judge_row };
+static const struct jsonl_format rows = { .keys = &cline_keys, .judge = judge_row };
 
 enum err_code cline_load(const struct store *st, const struct session_ref *ref,
                          const atomic_bool *cancel, struct transcript **out, struct err *e)
@@ -61,19 +60,6 @@ enum err_code cline_tail(const struct store *st, const struct session_ref *ref, 
 {
     (void)bytes;
     return cline_load(st, ref, cancel, out, e);
-}
-
-static struct slice row_id(struct slice row, struct arena *a)
-{
-    struct slice id;
-
-    return json_get_text(row, "id", a, &id) ? id : (struct slice){ NULL, 0 };
-}
-
-enum err_code cline_messages(const struct store *st, const struct session_ref *ref,
-                             const struct message_query *q, json_fn *fn, void *arg, struct err *e)
-{
-    return block_messages(st, ref, q, row_id, fn, arg, e);
 }
 
 static void put_typed(struct block_list *b, struct slice text)

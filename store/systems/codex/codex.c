@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "store/proc/process.h"
+#include "store/systems/common/block_messages.h"
 #include "store/systems/common/config_dir.h"
 
 const struct codex *codex_of(const struct store *st)
@@ -25,16 +26,14 @@ static void codex_close(struct store *st)
     free(x);
 }
 
-static const char variable[] = "CODEX_HOME";
-
 static enum err_code open_at(struct codex *x, const char *path, struct err *e)
 {
     const struct store_env *env = x->jsonl.base.env;
 
-    if (!path && !env->home && !env_variable(env, variable))
+    if (!path && !env->home && !env_variable(env, codex_format.variable))
         return err_set(e, ERR_NOT_FOUND, "", "open store: HOME is not set");
     x->jsonl.base.path =
-        path ? config_dir_absolute(env, path) : config_dir_usual(env, variable, ".codex");
+        path ? config_dir_absolute(env, path) : jsonl_usual_path(&codex_format, env);
     if (!x->jsonl.base.path)
         return err_nomem(e);
     x->jsonl.folder = config_dir_join(x->jsonl.base.path, "sessions");
@@ -67,14 +66,6 @@ static enum err_code codex_open(const struct store_env *env, const char *path, s
     else
         *out = &x->jsonl.base;
     return rc;
-}
-
-static enum err_code codex_variable(const struct store *st, const char **name, const char **value,
-                                    struct err *e)
-{
-    (void)e;
-    config_dir_variable(st, config_dir_usual(st->env, variable, ".codex"), variable, name, value);
-    return ERR_OK;
 }
 
 /* ---- in use? ---- */
@@ -157,7 +148,7 @@ const struct store_ops codex_ops = {
     .tail = codex_tail,
     .load = codex_load,
     .blocks = codex_blocks,
-    .messages = codex_messages,
+    .messages = block_messages,
     .subagents = codex_subagents,
     .subagent = codex_subagent,
     .usage = codex_usage,
@@ -165,6 +156,6 @@ const struct store_ops codex_ops = {
     .live = codex_live,
     .checkpoints = codex_checkpoints,
     .plan = codex_plan,
-    .agent_variable = codex_variable,
+    .agent_variable = jsonl_agent_variable,
     .unsupported = codex_cannot,
 };

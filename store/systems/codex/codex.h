@@ -80,7 +80,6 @@ store_at_path_fn codex_at_path;
 store_tail_fn codex_tail;
 store_load_fn codex_load;
 store_blocks_fn codex_blocks;
-store_messages_fn codex_messages;
 store_subagents_fn codex_subagents;
 store_subagent_fn codex_subagent;
 store_live_fn codex_live;

@@ -132,16 +132,6 @@ struct describing {
     struct slice own_prompt; /* the first one of this log */
 };
 
-static struct slice member_text(struct slice object, const char *path, struct arena *a)
-{
-    struct slice value, text = { NULL, 0 };
-
-    if (json_at(object, path, &value) && json_type(value) == JSON_STRING &&
-        !json_text(value, a, &text))
-        a->failed = true;
-    return text;
-}
-
 /* The program's own picker shows threads of these sources, and threads that name none. */
 static bool is_interactive(struct slice source, struct arena *a)
 {
@@ -151,7 +141,7 @@ static bool is_interactive(struct slice source, struct arena *a)
     if (!source.n || json_type(source) == JSON_NULL)
         return true;
     if (json_type(source) == JSON_OBJECT)
-        name = member_text(source, "custom", a);
+        name = json_text_at(source, "custom", a);
     else if (!json_text(source, a, &name))
         return false;
     for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
@@ -163,16 +153,16 @@ static bool is_interactive(struct slice source, struct arena *a)
 static void take_meta(struct describing *d, struct slice payload)
 {
     struct session_row *row = d->row;
-    struct slice source = { NULL, 0 }, inner, at = member_text(payload, "timestamp", d->a);
+    struct slice source = { NULL, 0 }, inner, at = json_text_at(payload, "timestamp", d->a);
 
     json_get(payload, "source", &source);
     d->sub_agent = json_type(source) == JSON_OBJECT &&
                    (json_get(source, "subagent", &inner) || json_get(source, "subAgent", &inner));
-    row->cwd = member_text(payload, "cwd", d->a);
-    row->git_branch = member_text(payload, "git.branch", d->a);
-    row->parent_id = member_text(payload, "forked_from_id", d->a);
-    row->agent_name = member_text(payload, "agent_nickname", d->a);
-    row->agent_setting = member_text(payload, "agent_role", d->a);
+    row->cwd = json_text_at(payload, "cwd", d->a);
+    row->git_branch = json_text_at(payload, "git.branch", d->a);
+    row->parent_id = json_text_at(payload, "forked_from_id", d->a);
+    row->agent_name = json_text_at(payload, "agent_nickname", d->a);
+    row->agent_setting = json_text_at(payload, "agent_role", d->a);
     row->flags |= row->parent_id.n ? SESSION_FORK : 0U;
     row->flags |= is_interactive(source, d->a) ? 0U : SESSION_PROGRAMMATIC;
     if (!time_parse(at, &row->created_ms))
@@ -206,7 +196,7 @@ static void read_head_line(struct describing *d, struct slice line)
     struct codex_row row;
 
     if (!d->row->model.n && shows(line, "\"turn_context\"") && codex_row_read(line, d->a, &row))
-        d->row->model = member_text(row.payload, "model", d->a);
+        d->row->model = json_text_at(row.payload, "model", d->a);
     if ((shows(line, "\"UserMessage\"") || shows(line, "\"user_message\"")) &&
         codex_row_read(line, d->a, &row) && row.kind == CODEX_PROMPT)
         d->row->first_prompt = codex_row_prompt(&row, d->a);
@@ -436,9 +426,10 @@ static bool is_child(const struct rollout *x, struct slice parent)
 
         if (at) {
             payload = (struct slice){ at + 10, payload.n - 10 };
-            is = slice_eq(member_text(payload, "parent_thread_id", &a), parent) ||
-                 slice_eq(member_text(payload, "source.subagent.thread_spawn.parent_thread_id", &a),
-                          parent);
+            is =
+                slice_eq(json_text_at(payload, "parent_thread_id", &a), parent) ||
+                slice_eq(json_text_at(payload, "source.subagent.thread_spawn.parent_thread_id", &a),
+                         parent);
         }
     }
     buf_fini(&text);

@@ -99,29 +99,19 @@ bool codex_row_read(struct slice line, struct arena *a, struct codex_row *out)
 
 /* ---- its text ---- */
 
-static struct slice text_of(struct slice object, const char *name, struct arena *a)
-{
-    struct slice value, text = { NULL, 0 };
-
-    if (json_get(object, name, &value) && json_type(value) == JSON_STRING &&
-        !json_text(value, a, &text))
-        a->failed = true;
-    return text;
-}
-
 static struct slice part_text(struct slice part, bool images, struct arena *a)
 {
     struct slice text = { NULL, 0 }, type;
 
     if (json_type(part) == JSON_STRING)
         return json_text(part, a, &text) ? text : (struct slice){ NULL, 0 };
-    text = text_of(part, "text", a);
+    text = json_text_at(part, "text", a);
     if (text.n)
         return text;
     if (!images || !json_get(part, "type", &type))
         return text;
     if (json_string_is(type, "encrypted_content"))
-        return text_of(part, "encrypted_content", a);
+        return json_text_at(part, "encrypted_content", a);
     return json_string_is(type, "image") || json_string_is(type, "local_image") ||
                    json_string_is(type, "input_image")
                ? SLICE("[Image]")
@@ -131,15 +121,13 @@ static struct slice part_text(struct slice part, bool images, struct arena *a)
 /* The texts of a list of parts, a line for each, also for an image. */
 static struct slice parts_text(struct slice object, const char *name, bool images, struct arena *a)
 {
-    struct slice key, part, list, text = { NULL, 0 };
+    struct slice part, text = { NULL, 0 };
     struct json_iter it;
     struct buf all = { 0 };
     bool ok = true;
 
-    if (!json_get(object, name, &list) || json_type(list) != JSON_ARRAY ||
-        !json_iter_open(&it, list))
-        return text;
-    while (ok && json_iter_next(&it, &key, &part)) {
+    json_list_open(&it, object, name);
+    while (ok && json_list_next(&it, &part)) {
         struct slice piece = part_text(part, images, a);
 
         if (piece.n)
@@ -173,7 +161,7 @@ static struct slice prompt_text(const struct codex_row *row, bool images, struct
     struct slice text = parts_text(row->item, "content", images, a), list;
 
     if (!text.n)
-        text = without_context(text_of(row->item, "message", a));
+        text = without_context(json_text_at(row->item, "message", a));
     else
         text = without_context(text);
     if (!text.n && images && json_get(row->item, "images", &list) &&
@@ -199,14 +187,14 @@ struct slice codex_row_text(const struct codex_row *row, struct arena *a)
     case CODEX_PROMPT: return prompt_text(row, true, a);
     case CODEX_THOUGHT:
         text = parts_text(row->item, "summary_text", true, a);
-        return text.n ? text : text_of(row->item, "text", a);
+        return text.n ? text : json_text_at(row->item, "text", a);
     case CODEX_NOTE:
-        text = text_of(row->item, "message", a);
-        return text.n ? text : text_of(row->item, "reason", a);
-    case CODEX_SUMMARY: return text_of(row->item, "message", a);
+        text = json_text_at(row->item, "message", a);
+        return text.n ? text : json_text_at(row->item, "reason", a);
+    case CODEX_SUMMARY: return json_text_at(row->item, "message", a);
     default:
         text = parts_text(row->item, "content", true, a);
-        return text.n ? text : text_of(row->item, "message", a);
+        return text.n ? text : json_text_at(row->item, "message", a);
     }
 }
 
@@ -214,11 +202,11 @@ struct slice codex_row_text(const struct codex_row *row, struct arena *a)
 
 struct slice codex_row_id(const struct codex_row *row, struct arena *a)
 {
-    struct slice id = text_of(row->item, "id", a);
+    struct slice id = json_text_at(row->item, "id", a);
 
     if (!id.n)
-        id = text_of(row->item, "call_id", a);
-    return id.n ? id : text_of(row->payload, "turn_id", a);
+        id = json_text_at(row->item, "call_id", a);
+    return id.n ? id : json_text_at(row->payload, "turn_id", a);
 }
 
 /* Looks for the beginning of the turn in the lines above; one of them may be another prompt of the same turn. */
@@ -239,7 +227,7 @@ static struct slice turn_above(struct logfile *log, size_t line, struct arena *a
         if (above.kind == CODEX_PROMPT)
             break;
         if (above.kind == CODEX_BEGIN || above.kind == CODEX_CONTEXT)
-            id = arena_copy(a, text_of(above.payload, "turn_id", &scratch));
+            id = arena_copy(a, json_text_at(above.payload, "turn_id", &scratch));
     }
     arena_fini(&scratch);
     return id;

@@ -7,7 +7,6 @@
 #include "store/systems/codex/codex.h"
 #include "store/systems/codex/rollout.h"
 #include "store/systems/codex/row.h"
-#include "store/systems/common/block_messages.h"
 
 /* ---- which rows a reader sees ---- */
 
@@ -70,8 +69,6 @@ static enum err_code judge_row(struct logfile *log, size_t line, struct message 
     arena_fini(&a);
     return rc;
 }
-
-const struct jsonl_format codex_format = { .keys = &codex_keys, .judge = judge_row };
 
 /* ---- the conversation ---- */
 
@@ -203,28 +200,18 @@ static struct slice message_id(struct slice line, struct arena *a)
     return codex_row_read(line, a, &row) ? codex_row_id(&row, a) : (struct slice){ NULL, 0 };
 }
 
-enum err_code codex_messages(const struct store *st, const struct session_ref *ref,
-                             const struct message_query *q, json_fn *fn, void *arg, struct err *e)
-{
-    return block_messages(st, ref, q, message_id, fn, arg, e);
-}
+const struct jsonl_format codex_format = { .keys = &codex_keys,
+                                           .judge = judge_row,
+                                           .id = message_id,
+                                           .variable = "CODEX_HOME",
+                                           .home = ".codex" };
 
 /* ---- blocks ---- */
-
-static struct slice text_at(struct slice object, const char *name, struct arena *a)
-{
-    struct slice value, text = { NULL, 0 };
-
-    if (json_get(object, name, &value) && json_type(value) == JSON_STRING &&
-        !json_text(value, a, &text))
-        a->failed = true;
-    return text;
-}
 
 /* The arguments of a function are JSON in a string; those of a custom tool are any text. */
 static struct slice input_of(const struct codex_row *row, struct arena *a)
 {
-    struct slice raw, text = text_at(row->item, "arguments", a);
+    struct slice raw, text = json_text_at(row->item, "arguments", a);
 
     if (text.n && json_type(text) == JSON_OBJECT && json_valid(text))
         return text;
@@ -237,12 +224,12 @@ static struct slice input_of(const struct codex_row *row, struct arena *a)
 static void put_call(struct block_list *b, const struct codex_row *row)
 {
     struct block call = { .kind = BLOCK_TOOL_CALL,
-                          .name = text_at(row->item, "name", &b->arena),
+                          .name = json_text_at(row->item, "name", &b->arena),
                           .input = input_of(row, &b->arena),
-                          .call_id = text_at(row->item, "call_id", &b->arena) };
+                          .call_id = json_text_at(row->item, "call_id", &b->arena) };
 
     if (!call.name.n)
-        call.name = text_at(row->item, "type", &b->arena);
+        call.name = json_text_at(row->item, "type", &b->arena);
     transcript_block_put(b, call);
 }
 
@@ -250,8 +237,8 @@ static void put_call(struct block_list *b, const struct codex_row *row)
 static void put_result(struct block_list *b, const struct codex_row *row)
 {
     struct block result = { .kind = BLOCK_TOOL_RESULT,
-                            .call_id = text_at(row->item, "call_id", &b->arena),
-                            .text = text_at(row->item, "output", &b->arena) };
+                            .call_id = json_text_at(row->item, "call_id", &b->arena),
+                            .text = json_text_at(row->item, "output", &b->arena) };
     struct slice raw;
 
     if (!result.text.n && json_get(row->item, "output", &raw)) {
@@ -260,7 +247,7 @@ static void put_result(struct block_list *b, const struct codex_row *row)
 
         parts.kind = CODEX_ANSWER;
         if (json_type(raw) == JSON_OBJECT) {
-            result.text = text_at(raw, "content", &b->arena);
+            result.text = json_text_at(raw, "content", &b->arena);
         } else if (!buf_add(&object, SLICE("{\"content\":")) && !buf_add(&object, raw) &&
                    !buf_add_byte(&object, '}')) {
             parts.item = arena_copy(&b->arena, buf_slice(&object));
@@ -356,8 +343,9 @@ static void put_changed_file(struct block_list *b, struct slice call, struct sli
                              struct slice change)
 {
     struct arena *a = &b->arena;
-    struct slice name = { NULL, 0 }, diff = text_at(change, "unified_diff", a),
-                 moved = text_at(change, "move_path", a), type = text_at(change, "type", a);
+    struct slice name = { NULL, 0 }, diff = json_text_at(change, "unified_diff", a),
+                 moved = json_text_at(change, "move_path", a),
+                 type = json_text_at(change, "type", a);
     struct block result = { .kind = BLOCK_TOOL_RESULT, .call_id = call };
 
     if (!json_text(path, a, &name))
@@ -388,7 +376,7 @@ static void put_said(struct block_list *b, const struct codex_row *row, enum blo
 
     if (kind == BLOCK_NOTE)
         said.name =
-            row->kind == CODEX_TASK ? SLICE("agent") : text_at(row->item, "type", &b->arena);
+            row->kind == CODEX_TASK ? SLICE("agent") : json_text_at(row->item, "type", &b->arena);
     transcript_block_put(b, said);
 }
 

@@ -19,13 +19,6 @@ struct walk {
     bool records, inherited;
 };
 
-static struct slice text_at(struct slice object, const char *name, struct arena *a)
-{
-    struct slice text;
-
-    return json_get_text(object, name, a, &text) ? text : SLICE("");
-}
-
 /* input_tokens includes the tokens of caches, and output_tokens the tokens of the thinking. */
 static void read_counts(struct slice usage, struct usage_record *u)
 {
@@ -45,7 +38,7 @@ static bool read_record(struct walk *w, const struct codex_row *row, struct usag
     if (!json_get(row->payload, "usage", &usage))
         return false;
     read_counts(usage, u);
-    u->answer = u->request = text_at(row->payload, "response_id", &w->scratch);
+    u->answer = u->request = json_text_at(row->payload, "response_id", &w->scratch);
     return true;
 }
 
@@ -99,11 +92,11 @@ static enum err_code take_line(struct walk *w, struct slice line, struct err *e)
     if (!codex_row_read(line, a, &row))
         return ERR_OK;
     switch (row.kind) {
-    case CODEX_META: w->inherited = !slice_eq(text_at(row.payload, "id", a), w->thread); break;
+    case CODEX_META: w->inherited = !slice_eq(json_text_at(row.payload, "id", a), w->thread); break;
     case CODEX_BEGIN:
     case CODEX_CONTEXT:
-        keep(w, text_at(row.payload, "turn_id", a), &w->message);
-        keep(w, text_at(row.payload, "model", a), &w->model);
+        keep(w, json_text_at(row.payload, "turn_id", a), &w->message);
+        keep(w, json_text_at(row.payload, "model", a), &w->model);
         break;
     case CODEX_PROMPT: keep(w, codex_row_id(&row, a), &w->message); break;
     case CODEX_TOKENS:

@@ -9,7 +9,7 @@ struct writing {
     const struct store *store;
     const struct session_ref *ref;
     const struct message_query *q;
-    block_messages_id_fn *id;
+    const struct jsonl_format *format;
     struct transcript *transcript;
     struct jsonl_page page;
     struct buf row, out;
@@ -90,7 +90,7 @@ static void write_message(struct writing *w, const struct message *m, struct blo
     jsonout_init(&j, &w->out);
     jsonout_open(&j, '{');
     jsonout_member(&j, "type", slice_of(role_of(m)));
-    jsonout_text_or_null(&j, "uuid", w->id(buf_slice(&w->row), &list->arena));
+    jsonout_text_or_null(&j, "uuid", jsonl_row_id(w->format, buf_slice(&w->row), &list->arena));
     jsonout_member(&j, "session_id", w->ref->id);
     jsonout_key(&j, "message");
     jsonout_open(&j, '{');
@@ -142,14 +142,15 @@ static enum err_code deliver_rows(struct writing *w, struct err *e)
 }
 
 enum err_code block_messages(const struct store *st, const struct session_ref *ref,
-                             const struct message_query *q, block_messages_id_fn *id, json_fn *fn,
-                             void *arg, struct err *e)
+                             const struct message_query *q, json_fn *fn, void *arg, struct err *e)
 {
     struct arena a = { 0 };
     struct session_ref agent = *ref;
-    struct writing w = {
-        .store = st, .ref = ref, .q = q, .id = id, .page = jsonl_page_of(q, fn, arg)
-    };
+    struct writing w = { .store = st,
+                         .ref = ref,
+                         .q = q,
+                         .format = ((const struct jsonl_store *)st)->format,
+                         .page = jsonl_page_of(q, fn, arg) };
     enum err_code rc = ERR_OK;
 
     if (q->agent.n && !q->ref_is_agent)

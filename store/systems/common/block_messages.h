@@ -14,12 +14,8 @@
  *
  * The content of a prompt is its text. */
 
-/* The id of a row as the agent writes it, borrowed or in the arena; empty: no id. */
-typedef struct slice block_messages_id_fn(struct slice row, struct arena *a);
-
-/* Calls load and blocks of the store, and subagent if the query names one. */
-MUST_CHECK enum err_code block_messages(const struct store *st, const struct session_ref *ref,
-                                        const struct message_query *q, block_messages_id_fn *id,
-                                        json_fn *fn, void *arg, struct err *e);
+/* Calls load and blocks of the store, and subagent if the query names one. The store begins with a struct jsonl_store,
+ * whose format tells the ids of rows. */
+store_messages_fn block_messages;
 
 #endif

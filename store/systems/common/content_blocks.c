@@ -18,12 +18,8 @@ struct slice content_texts(struct slice content, struct arena *a)
         while (json_iter_next(&it, &key, &part))
             if ((json_get_text(part, "text", a, &text) ||
                  json_get_text(part, "result", a, &text)) &&
-                text.n) {
-                const struct slice both[] = { all, SLICE("\n"), text };
-                const char *joined = all.n ? arena_concat(a, both, 3) : NULL;
-
-                all = joined ? slice_of(joined) : text;
-            }
+                text.n)
+                all = arena_join(a, all, "\n", text);
     return all;
 }
 

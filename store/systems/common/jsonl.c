@@ -8,6 +8,7 @@
 
 #include "lite/base/time.h"
 #include "store/fs/memory_file.h"
+#include "store/systems/common/config_dir.h"
 
 enum { SUFFIX = sizeof JSONL_SUFFIX - 1 };
 
@@ -21,6 +22,22 @@ void jsonl_store_fini(struct jsonl_store *s)
     free(s->base.path);
     free(s->folder);
     window_pool_free(s->pool);
+}
+
+char *jsonl_usual_path(const struct jsonl_format *format, const struct store_env *env)
+{
+    return format->usual ? format->usual(env)
+                         : config_dir_usual(env, format->variable, format->home);
+}
+
+enum err_code jsonl_agent_variable(const struct store *st, const char **name, const char **value,
+                                   struct err *e)
+{
+    const struct jsonl_format *format = jsonl_of(st)->format;
+
+    (void)e;
+    config_dir_variable(st, jsonl_usual_path(format, st->env), format->variable, name, value);
+    return ERR_OK;
 }
 
 /* ---- the files of a folder ---- */
@@ -123,6 +140,40 @@ enum err_code jsonl_find(const struct store *st, const struct scope *scope, stru
         return err_set(e, ERR_NOT_FOUND, s->folder, "find session: it belongs to another project");
     return jsonl_ref_at(st, arena_format(a, "%s/%.*s" JSONL_SUFFIX, s->folder, SLICE_ARG(id)), id,
                         a, ref, e);
+}
+
+struct finding_id {
+    struct slice id;
+    struct arena *arena;
+    struct session_ref *ref;
+    bool found, failed;
+};
+
+static bool compare_ref(const struct session_ref *ref, void *arg)
+{
+    struct finding_id *f = arg;
+
+    if (!slice_eq(ref->id, f->id))
+        return true;
+    f->found = true;
+    f->failed = !session_ref_copy(f->arena, ref, f->ref);
+    return false;
+}
+
+enum err_code jsonl_find_listed(const struct store *st, store_enumerate_fn *enumerate,
+                                const struct scope *scope, struct slice id, struct arena *a,
+                                struct session_ref *ref, struct err *e)
+{
+    const struct jsonl_store *s = jsonl_of(st);
+    struct finding_id f = { .id = id, .arena = a, .ref = ref };
+
+    if (!s->format->is_id(id))
+        return err_set(e, ERR_USAGE, "", "find session: not %s", s->format->id_name);
+    enum err_code rc = enumerate(st, scope, compare_ref, &f, e);
+
+    if (rc || f.failed)
+        return err_nomem(e);
+    return f.found ? ERR_OK : err_set(e, ERR_NOT_FOUND, s->folder, "find session: no such session");
 }
 
 /* ---- the row of a list ---- */

@@ -39,6 +39,8 @@ struct jsonl_message {
 };
 
 typedef bool jsonl_is_id_fn(struct slice id);
+struct session_dirs; /* store/systems/common/session_dirs.h */
+struct project_logs; /* store/systems/common/project_logs.h */
 
 struct jsonl_format {
     const struct index_keys *keys;
@@ -67,17 +69,25 @@ struct jsonl_format {
     enum err_code (*complete)(const struct store *st, const struct scope *scope,
                               struct session_row *row, struct arena *a, struct err *e);
 
-    /* The id of a row, decoded, borrowed or in the arena; empty if it has none. */
+    /* Optional. The id of a row, decoded, borrowed or in the arena; empty if it has none. NULL: the text under the key
+     * of the ids in `keys`. */
     struct slice (*id)(struct slice row, struct arena *a);
 
     /* For jsonl_messages. Texts borrow from the row or are in the arena. Returns false if the row is not a message. */
     bool (*message)(struct slice row, struct arena *a, struct jsonl_message *out);
 
-    /* For agents whose sessions are the files of one folder. */
+    const struct session_dirs *dirs; /* for agents with a directory for each session */
+    const struct project_logs *logs; /* for agents with a folder of logs for each project */
+
     jsonl_is_id_fn *is_id;
     const char *id_name; /* "a Tiny session id", for errors */
     /* Optional. Returns true if the scope includes the folder's sessions. */
     bool (*in_scope)(const struct store *st, const struct scope *scope);
+
+    /* For jsonl_agent_variable and jsonl_usual_path: the variable that names the agent's directory, and the name of the
+     * directory in the home directory; `usual` replaces the latter if the agent has other rules. */
+    const char *variable, *home;
+    char *(*usual)(const struct store_env *env);
 };
 
 struct jsonl_store {
@@ -104,6 +114,14 @@ MUST_CHECK enum err_code jsonl_ref_at(const struct store *st, const char *path, 
                                       struct arena *a, struct session_ref *ref, struct err *e);
 store_enumerate_fn jsonl_enumerate;
 store_find_fn jsonl_find;
+/* Finds the first session with this id among those that `enumerate` lists. */
+MUST_CHECK enum err_code jsonl_find_listed(const struct store *st, store_enumerate_fn *enumerate,
+                                           const struct scope *scope, struct slice id,
+                                           struct arena *a, struct session_ref *ref, struct err *e);
+
+/* The path of the agent's own store; the caller frees it. NULL without a home, or if out of memory. */
+char *jsonl_usual_path(const struct jsonl_format *format, const struct store_env *env);
+store_agent_variable_fn jsonl_agent_variable;
 
 /* ---- the row of a list ---- */
 
@@ -135,6 +153,8 @@ MUST_CHECK enum err_code jsonl_choose_path(struct logfile *log, bool *shown, str
  * more). ERR_NOT_FOUND: no such row. ERR_USAGE: the prefix is ambiguous. */
 MUST_CHECK enum err_code jsonl_find_row(struct logfile *log, const struct jsonl_format *format,
                                         struct slice id, size_t *line, struct err *e);
+/* The id of a row; empty if it has none. */
+struct slice jsonl_row_id(const struct jsonl_format *format, struct slice row, struct arena *a);
 /* Returns true if an id begins with this part, and the part is long enough to name it. */
 bool jsonl_id_has_prefix(struct slice id, struct slice part);
 

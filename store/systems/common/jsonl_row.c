@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "lite/json/json.h"
 #include "store/systems/common/jsonl.h"
 
 /* A row of a log by its id, and the rows one by one. */
@@ -14,6 +15,11 @@ bool jsonl_id_has_prefix(struct slice id, struct slice part)
     return part.n >= PREFIX_SHORTEST && id.n > part.n && memcmp(id.p, part.p, part.n) == 0;
 }
 
+struct slice jsonl_row_id(const struct jsonl_format *format, struct slice row, struct arena *a)
+{
+    return format->id ? format->id(row, a) : json_text_at(row, format->keys->id, a);
+}
+
 static enum err_code match_row(struct logfile *log, const struct jsonl_format *format, size_t line,
                                struct slice want, enum id_match *match, struct err *e)
 {
@@ -22,7 +28,7 @@ static enum err_code match_row(struct logfile *log, const struct jsonl_format *f
     enum err_code rc = logfile_row(log, line, &row, e);
 
     if (!rc)
-        id = format->id(row, &a);
+        id = jsonl_row_id(format, row, &a);
     *match = slice_eq(id, want) ? ID_SAME : jsonl_id_has_prefix(id, want) ? ID_BEGINS : ID_OTHER;
     if (!rc && a.failed)
         rc = err_nomem(e);

@@ -18,6 +18,17 @@ struct walk {
     bool more;
 };
 
+static const struct jsonl_store *store_of(const struct store *st)
+{
+    return (const struct jsonl_store *)st;
+}
+
+static bool is_log(const struct jsonl_store *s, const char *name, struct slice *id)
+{
+    return s->format->logs->name_id ? s->format->logs->name_id(name, id)
+                                    : jsonl_id_of_name(name, s->format->is_id, id);
+}
+
 static bool is_directory(int dir, const char *name)
 {
     struct stat sb;
@@ -31,7 +42,7 @@ static enum err_code visit_log(struct walk *w, int dir, const char *folder, cons
     struct session_ref ref = { .store = &w->store->base, .folder = slice_of(project) };
     struct stat sb;
 
-    if (!w->logs->name_id(name, &ref.id) || fstatat(dir, name, &sb, AT_SYMLINK_NOFOLLOW) != 0 ||
+    if (!is_log(w->store, name, &ref.id) || fstatat(dir, name, &sb, AT_SYMLINK_NOFOLLOW) != 0 ||
         S_ISDIR(sb.st_mode))
         return ERR_OK;
     const char *path = arena_format(&w->arena, "%s/%s", folder, name);
@@ -120,11 +131,11 @@ static enum err_code visit_scope(struct walk *w, const struct scope *scope)
     return rc;
 }
 
-enum err_code project_logs_enumerate(const struct jsonl_store *s, const struct project_logs *logs,
-                                     const struct scope *scope, session_ref_fn *fn, void *arg,
-                                     struct err *e)
+enum err_code project_logs_enumerate(const struct store *st, const struct scope *scope,
+                                     session_ref_fn *fn, void *arg, struct err *e)
 {
-    struct walk w = { .store = s, .logs = logs, .fn = fn, .arg = arg, .more = true };
+    const struct jsonl_store *s = store_of(st);
+    struct walk w = { .store = s, .logs = s->format->logs, .fn = fn, .arg = arg, .more = true };
     enum err_code rc = scope->all ? visit_all(&w) : visit_scope(&w, scope);
 
     if (!rc && w.more)
@@ -135,37 +146,10 @@ enum err_code project_logs_enumerate(const struct jsonl_store *s, const struct p
 
 /* ---- one session ---- */
 
-struct finding_log {
-    struct slice id;
-    struct arena *arena;
-    struct session_ref *ref;
-    bool found, failed;
-};
-
-static bool compare_ref(const struct session_ref *ref, void *arg)
+enum err_code project_logs_find(const struct store *st, const struct scope *scope, struct slice id,
+                                struct arena *a, struct session_ref *ref, struct err *e)
 {
-    struct finding_log *f = arg;
-
-    if (!slice_eq(ref->id, f->id))
-        return true;
-    f->found = true;
-    f->failed = !session_ref_copy(f->arena, ref, f->ref);
-    return false;
-}
-
-enum err_code project_logs_find(const struct jsonl_store *s, const struct project_logs *logs,
-                                const struct scope *scope, struct slice id, struct arena *a,
-                                struct session_ref *ref, struct err *e)
-{
-    struct finding_log f = { .id = id, .arena = a, .ref = ref };
-
-    if (!s->format->is_id(id))
-        return err_set(e, ERR_USAGE, "", "find session: not %s", s->format->id_name);
-    enum err_code rc = project_logs_enumerate(s, logs, scope, compare_ref, &f, e);
-
-    if (rc || f.failed)
-        return err_nomem(e);
-    return f.found ? ERR_OK : err_set(e, ERR_NOT_FOUND, s->folder, "find session: no such session");
+    return jsonl_find_listed(st, project_logs_enumerate, scope, id, a, ref, e);
 }
 
 /* The folder of the project in a path below the store's; "" for a log directly in it. */
@@ -176,18 +160,18 @@ static struct slice project_in(struct slice rest)
     return slash ? (struct slice){ rest.p, (size_t)(slash - rest.p) } : SLICE("");
 }
 
-enum err_code project_logs_at_path(const struct jsonl_store *s, const struct project_logs *logs,
-                                   struct slice path, struct arena *a, struct session_ref *ref,
-                                   struct err *e)
+enum err_code project_logs_at_path(const struct store *st, struct slice path, struct arena *a,
+                                   struct session_ref *ref, struct err *e)
 {
+    const struct jsonl_store *s = store_of(st);
     const char *slash = memrchr(path.p, '/', path.n);
     size_t n = strlen(s->folder);
     struct slice id;
 
     if (!slash || path.n <= n + 1 || memcmp(path.p, s->folder, n) != 0 || path.p[n] != '/' ||
-        !logs->name_id(slash + 1, &id))
+        !is_log(s, slash + 1, &id))
         return err_set(e, ERR_NOT_FOUND, path.p, "open session: no such session");
-    enum err_code rc = jsonl_ref_at(&s->base, path.p, id, a, ref, e);
+    enum err_code rc = jsonl_ref_at(st, path.p, id, a, ref, e);
 
     if (rc)
         return rc;

@@ -11,25 +11,17 @@ struct project_logs {
     struct slice (*folder_of)(struct slice directory, struct arena *a);
     /* The folders with logs inside that folder, "" for the folder itself; NULL-terminated. */
     const char *const *inside;
-    /* The id in the name of a log, borrowed from it. Returns false if the file is not a log. */
+    /* Optional. The id in the name of a log, borrowed from it. Returns false if the file is not a log. NULL: logs are
+     * named <id>.jsonl. */
     bool (*name_id)(const char *name, struct slice *id);
 };
 
-/* Both work as the members of struct store_ops. A file directly in the store's folder belongs to every project. */
-MUST_CHECK enum err_code project_logs_enumerate(const struct jsonl_store *s,
-                                                const struct project_logs *logs,
-                                                const struct scope *scope, session_ref_fn *fn,
-                                                void *arg, struct err *e);
+/* A file directly in the store's folder belongs to every project. */
+store_enumerate_fn project_logs_enumerate;
 /* The first log with this id. */
-MUST_CHECK enum err_code project_logs_find(const struct jsonl_store *s,
-                                           const struct project_logs *logs,
-                                           const struct scope *scope, struct slice id,
-                                           struct arena *a, struct session_ref *ref, struct err *e);
+store_find_fn project_logs_find;
 /* The log at this path, if it is below the store's folder. */
-MUST_CHECK enum err_code project_logs_at_path(const struct jsonl_store *s,
-                                              const struct project_logs *logs, struct slice path,
-                                              struct arena *a, struct session_ref *ref,
-                                              struct err *e);
+store_at_path_fn project_logs_at_path;
 /* Returns true if the session belongs to another directory, which the scope does not include. */
 bool project_logs_collides(const struct scope *scope, struct slice cwd);
 

@@ -21,14 +21,12 @@ void session_dirs_close(struct store *st)
 }
 
 enum err_code session_dirs_open(const struct store_ops *ops, const struct jsonl_format *format,
-                                const struct store_env *env, const char *named, char *usual,
-                                const char *inside, struct store **out, struct err *e)
+                                const struct store_env *env, const char *named, const char *inside,
+                                struct store **out, struct err *e)
 {
     struct jsonl_store *s = calloc(1, sizeof *s);
-    char *path = named ? config_dir_absolute(env, named) : usual;
+    char *path = named ? config_dir_absolute(env, named) : jsonl_usual_path(format, env);
 
-    if (named)
-        free(usual);
     if (!s || !path) {
         bool homeless = s && !named;
 
@@ -54,6 +52,17 @@ enum err_code session_dirs_open(const struct store_ops *ops, const struct jsonl_
 
 /* ---- enumerate ---- */
 
+static const struct jsonl_store *store_of(const struct store *st)
+{
+    return (const struct jsonl_store *)st;
+}
+
+static bool is_session(const struct jsonl_store *s, const char *name, struct slice *id)
+{
+    *id = slice_of(name);
+    return s->format->dirs->name_id ? s->format->dirs->name_id(name, id) : s->format->is_id(*id);
+}
+
 struct walk {
     const struct jsonl_store *store;
     const struct session_dirs *dirs;
@@ -70,7 +79,7 @@ static enum err_code visit_session(struct walk *w, const char *folder, const cha
     struct stat sb;
     const char *path;
 
-    if (!w->dirs->name_id(name, &ref.id))
+    if (!is_session(w->store, name, &ref.id))
         return ERR_OK;
     path = arena_format(&w->arena, "%s%s%s/%s%s%s%s", w->store->folder, *folder ? "/" : "", folder,
                         name, w->dirs->named ? "/" : "", w->dirs->named ? name : "", w->dirs->log);
@@ -114,19 +123,18 @@ static enum err_code visit_folders(struct walk *w)
     return rc;
 }
 
-enum err_code session_dirs_enumerate(const struct store *st, const struct session_dirs *dirs,
-                                     const struct scope *scope, session_ref_fn *fn, void *arg,
-                                     struct err *e)
+enum err_code session_dirs_enumerate(const struct store *st, const struct scope *scope,
+                                     session_ref_fn *fn, void *arg, struct err *e)
 {
     struct walk w = {
-        .store = (const struct jsonl_store *)st,
-        .dirs = dirs,
+        .store = store_of(st),
+        .dirs = store_of(st)->format->dirs,
         .scope = scope,
         .fn = fn,
         .arg = arg,
         .more = true,
     };
-    enum err_code rc = dirs->in_scope ? visit_folders(&w) : visit_folder(&w, "");
+    enum err_code rc = w.dirs->in_scope ? visit_folders(&w) : visit_folder(&w, "");
 
     arena_fini(&w.arena);
     return rc ? err_nomem(e) : ERR_OK;
@@ -134,74 +142,57 @@ enum err_code session_dirs_enumerate(const struct store *st, const struct sessio
 
 /* ---- one session ---- */
 
-struct finding_session {
-    const struct session_dirs *dirs;
-    struct slice id, path; /* path: looked for by it */
-    struct arena *arena;
-    struct session_ref *ref;
-    bool found, failed;
-};
-
-struct slice session_dirs_of(const struct session_ref *ref, const struct session_dirs *dirs)
+struct slice session_dirs_of(const struct session_ref *ref)
 {
+    const struct session_dirs *dirs = store_of(ref->store)->format->dirs;
     size_t n = strlen(dirs->named ? strrchr(ref->path.p, '/') : dirs->log);
 
     return (struct slice){ ref->path.p, ref->path.n > n ? ref->path.n - n : 0 };
 }
 
-static bool is_at(const struct session_ref *ref, const struct finding_session *f)
+enum err_code session_dirs_find(const struct store *st, const struct scope *scope, struct slice id,
+                                struct arena *a, struct session_ref *ref, struct err *e)
 {
-    struct slice dir = session_dirs_of(ref, f->dirs);
-
-    return f->path.n >= dir.n && memcmp(f->path.p, dir.p, dir.n) == 0 &&
-           (f->path.n == dir.n || f->path.p[dir.n] == '/');
+    return jsonl_find_listed(st, session_dirs_enumerate, scope, id, a, ref, e);
 }
 
-static bool compare_ref(const struct session_ref *ref, void *arg)
-{
-    struct finding_session *f = arg;
+struct finding_path {
+    struct slice path;
+    struct arena *arena;
+    struct session_ref *ref;
+    bool found, failed;
+};
 
-    if (f->path.n ? !is_at(ref, f) : !slice_eq(ref->id, f->id))
+static bool compare_path(const struct session_ref *ref, void *arg)
+{
+    struct finding_path *f = arg;
+    struct slice dir = session_dirs_of(ref);
+
+    if (f->path.n < dir.n || memcmp(f->path.p, dir.p, dir.n) != 0 ||
+        (f->path.n > dir.n && f->path.p[dir.n] != '/'))
         return true;
     f->found = true;
     f->failed = !session_ref_copy(f->arena, ref, f->ref);
     return false;
 }
 
-enum err_code session_dirs_find(const struct store *st, const struct session_dirs *dirs,
-                                const struct scope *scope, struct slice id, struct arena *a,
-                                struct session_ref *ref, struct err *e)
-{
-    const struct jsonl_store *s = (const struct jsonl_store *)st;
-    struct finding_session f = { .dirs = dirs, .id = id, .arena = a, .ref = ref };
-
-    if (!s->format->is_id(id))
-        return err_set(e, ERR_USAGE, "", "find session: not %s", s->format->id_name);
-    enum err_code rc = session_dirs_enumerate(st, dirs, scope, compare_ref, &f, e);
-
-    if (rc || f.failed)
-        return err_nomem(e);
-    return f.found ? ERR_OK : err_set(e, ERR_NOT_FOUND, s->folder, "find session: no such session");
-}
-
-enum err_code session_dirs_at_path(const struct store *st, const struct session_dirs *dirs,
-                                   struct slice path, struct arena *a, struct session_ref *ref,
-                                   struct err *e)
+enum err_code session_dirs_at_path(const struct store *st, struct slice path, struct arena *a,
+                                   struct session_ref *ref, struct err *e)
 {
     const struct scope everywhere = { .all = true };
-    struct finding_session f = { .dirs = dirs, .path = path, .arena = a, .ref = ref };
-    enum err_code rc = session_dirs_enumerate(st, dirs, &everywhere, compare_ref, &f, e);
+    struct finding_path f = { .path = path, .arena = a, .ref = ref };
+    enum err_code rc = session_dirs_enumerate(st, &everywhere, compare_path, &f, e);
 
     if (rc || f.failed)
         return err_nomem(e);
     return f.found ? ERR_OK : err_set(e, ERR_NOT_FOUND, path.p, "open session: no such session");
 }
 
-enum err_code session_dirs_json(const struct session_ref *ref, const struct session_dirs *dirs,
-                                const char *name, size_t most, struct buf *out)
+enum err_code session_dirs_json(const struct session_ref *ref, const char *name, size_t most,
+                                struct buf *out)
 {
     struct arena a = { 0 };
-    struct slice dir = session_dirs_of(ref, dirs);
+    struct slice dir = session_dirs_of(ref);
     const char *path = arena_format(&a, "%.*s/%s", SLICE_ARG(dir), name);
     enum err_code rc = path ? file_read_all(AT_FDCWD, path, 0, most, out, NULL) : ERR_NOMEM;
 
@@ -218,12 +209,11 @@ static int compare_names(const void *a, const void *b)
     return strcmp(x->p, y->p);
 }
 
-enum err_code session_dirs_names(const struct session_ref *ref, const struct session_dirs *dirs,
-                                 const char *folder,
+enum err_code session_dirs_names(const struct session_ref *ref, const char *folder,
                                  bool (*name_id)(const char *name, struct slice *id),
                                  struct arena *a, struct slice **names, size_t *n, struct err *e)
 {
-    struct slice parent = session_dirs_of(ref, dirs), id;
+    struct slice parent = session_dirs_of(ref), id;
     const char *path = arena_format(a, "%.*s/%s", SLICE_ARG(parent), folder);
     DIR *dir = path ? opendir(path) : NULL;
     const struct dirent *entry;
@@ -231,7 +221,8 @@ enum err_code session_dirs_names(const struct session_ref *ref, const struct ses
     *names = NULL;
     *n = 0;
     while (dir && !a->failed && (entry = readdir(dir)))
-        if (name_id(entry->d_name, &id))
+        if (name_id ? name_id(entry->d_name, &id)
+                    : is_session(store_of(ref->store), entry->d_name, &id))
             arena_add_copy(a, names, n, slice_of(entry->d_name));
     if (dir)
         closedir(dir);

@@ -4,47 +4,38 @@
 #include "store/systems/common/jsonl.h"
 
 /* For agents that keep each session as a directory with a log in it, either directly in the folder of the store or in
- * one folder for each project. The functions work as the members of struct store_ops. */
+ * one folder for each project. The store begins with a struct jsonl_store, whose format has a struct session_dirs. */
 struct session_dirs {
     const char *log; /* in the directory of a session: "/messages.jsonl" */
     bool named; /* the name of the log begins with that of the directory: <id>/<id>.messages.json */
-    /* Gets the id of a session from the name of its directory. Returns false if it is not a session's directory. */
+    /* Optional. Gets the id of a session from the name of its directory. Returns false if it is not a session's
+     * directory. NULL: the name is the id. */
     bool (*name_id)(const char *name, struct slice *id);
     /* Returns true if a folder may contain sessions of the scope. NULL: the agent has no project folders. */
     bool (*in_scope)(const struct jsonl_store *s, const struct scope *scope, const char *folder);
 };
 
-/* store_ops.open and .close for a store that is just a struct jsonl_store. Its path is `named`, else `usual`, which it
- * owns from here on (NULL: no home). The sessions are in the folder `inside` of that path. */
+/* store_ops.open and .close for a store that is just a struct jsonl_store. Its path is `named`, else the usual one of
+ * the format. The sessions are in the folder `inside` of that path. */
 MUST_CHECK enum err_code session_dirs_open(const struct store_ops *ops,
                                            const struct jsonl_format *format,
                                            const struct store_env *env, const char *named,
-                                           char *usual, const char *inside, struct store **out,
-                                           struct err *e);
+                                           const char *inside, struct store **out, struct err *e);
 void session_dirs_close(struct store *st);
 
-MUST_CHECK enum err_code session_dirs_enumerate(const struct store *st,
-                                                const struct session_dirs *dirs,
-                                                const struct scope *scope, session_ref_fn *fn,
-                                                void *arg, struct err *e);
-MUST_CHECK enum err_code session_dirs_find(const struct store *st, const struct session_dirs *dirs,
-                                           const struct scope *scope, struct slice id,
-                                           struct arena *a, struct session_ref *ref, struct err *e);
-/* `path` is that of a session's directory, or of a file in it. */
-MUST_CHECK enum err_code session_dirs_at_path(const struct store *st,
-                                              const struct session_dirs *dirs, struct slice path,
-                                              struct arena *a, struct session_ref *ref,
-                                              struct err *e);
+store_enumerate_fn session_dirs_enumerate;
+store_find_fn session_dirs_find;
+/* The path is that of a session's directory, or of a file in it. */
+store_at_path_fn session_dirs_at_path;
 /* The directory of a session: the path of its log without the name of the log. */
-struct slice session_dirs_of(const struct session_ref *ref, const struct session_dirs *dirs);
+struct slice session_dirs_of(const struct session_ref *ref);
 /* Reads a file in the session's directory; `out` is empty if it cannot be read, has more than `most` bytes, or is not
  * valid JSON. ERR_NOMEM. */
-MUST_CHECK enum err_code session_dirs_json(const struct session_ref *ref,
-                                           const struct session_dirs *dirs, const char *name,
+MUST_CHECK enum err_code session_dirs_json(const struct session_ref *ref, const char *name,
                                            size_t most, struct buf *out);
-/* For store_ops.subagents: the names in this folder of a session's directory that name_id accepts, sorted. */
-MUST_CHECK enum err_code session_dirs_names(const struct session_ref *ref,
-                                            const struct session_dirs *dirs, const char *folder,
+/* For store_ops.subagents: the names in this folder of a session's directory that name_id accepts (NULL: that are ids
+ * of sessions), sorted. */
+MUST_CHECK enum err_code session_dirs_names(const struct session_ref *ref, const char *folder,
                                             bool (*name_id)(const char *name, struct slice *id),
                                             struct arena *a, struct slice **names, size_t *n,
                                             struct err *e);

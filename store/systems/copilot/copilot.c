@@ -10,6 +10,7 @@
 
 #include "lite/io/file.h"
 #include "store/proc/process.h"
+#include "store/systems/common/block_messages.h"
 #include "store/systems/common/config_dir.h"
 #include "store/systems/common/edits/tool_edits.h"
 
@@ -21,16 +22,14 @@ static void copilot_close(struct store *st)
     free(x);
 }
 
-static const char variable[] = "COPILOT_HOME";
-
 static enum err_code open_at(struct copilot *x, const char *path, struct err *e)
 {
     const struct store_env *env = x->jsonl.base.env;
 
-    if (!path && !env->home && !env_variable(env, variable))
+    if (!path && !env->home && !env_variable(env, copilot_format.variable))
         return err_set(e, ERR_NOT_FOUND, "", "open store: HOME is not set");
     x->jsonl.base.path =
-        path ? config_dir_absolute(env, path) : config_dir_usual(env, variable, ".copilot");
+        path ? config_dir_absolute(env, path) : jsonl_usual_path(&copilot_format, env);
     if (!x->jsonl.base.path)
         return err_nomem(e);
     x->jsonl.folder = config_dir_join(x->jsonl.base.path, "session-state");
@@ -60,14 +59,6 @@ static enum err_code copilot_open(const struct store_env *env, const char *path,
     else
         *out = &x->jsonl.base;
     return rc;
-}
-
-static enum err_code copilot_variable(const struct store *st, const char **name, const char **value,
-                                      struct err *e)
-{
-    (void)e;
-    config_dir_variable(st, config_dir_usual(st->env, variable, ".copilot"), variable, name, value);
-    return ERR_OK;
 }
 
 /* ---- in use? ---- */
@@ -155,13 +146,13 @@ const struct store_ops copilot_ops = {
     .blocks = copilot_blocks,
     .usage = copilot_usage,
     .edits = tool_edits_loaded,
-    .messages = copilot_messages,
+    .messages = block_messages,
     .subagents = copilot_subagents,
     .describe_subagents = copilot_describe_subagents,
     .subagent = copilot_subagent,
     .live = copilot_live,
     .checkpoints = copilot_checkpoints,
     .plan = copilot_plan,
-    .agent_variable = copilot_variable,
+    .agent_variable = jsonl_agent_variable,
     .unsupported = copilot_cannot,
 };

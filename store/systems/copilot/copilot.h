@@ -43,7 +43,6 @@ store_at_path_fn copilot_at_path;
 store_tail_fn copilot_tail;
 store_load_fn copilot_load;
 store_blocks_fn copilot_blocks;
-store_messages_fn copilot_messages;
 store_subagents_fn copilot_subagents;
 store_describe_subagents_fn copilot_describe_subagents;
 store_subagent_fn copilot_subagent;

@@ -135,23 +135,13 @@ static const struct index_keys keys = {
     .type = "type", .id = "id", .time = "timestamp", .kinds = kinds, .marks = marks
 };
 
-static struct slice text_at(struct slice object, const char *path, struct arena *a)
-{
-    struct slice value, text = { NULL, 0 };
-
-    if (json_at(object, path, &value) && json_type(value) == JSON_STRING &&
-        !json_text(value, a, &text))
-        a->failed = true;
-    return text;
-}
-
 static enum err_code read_said(struct slice row, struct arena *a, struct jsonl_row_facts *out)
 {
     struct slice type, calls, agent;
 
     if (!json_valid(row) || !json_get(row, "type", &type))
         return ERR_FORMAT;
-    if (!time_parse(text_at(row, "timestamp", a), &out->time_ms))
+    if (!time_parse(json_text_at(row, "timestamp", a), &out->time_ms))
         out->time_ms = TIME_NONE;
     if (json_get(row, "agentId", &agent) && json_type(agent) == JSON_STRING)
         return a->failed ? ERR_NOMEM : ERR_OK;
@@ -162,7 +152,7 @@ static enum err_code read_said(struct slice row, struct arena *a, struct jsonl_r
     out->waits = !said || (json_at(row, "data.toolRequests", &calls) &&
                            json_type(calls) == JSON_ARRAY && calls.n > 2);
     if (user)
-        out->prompt = text_at(row, "data.content", a);
+        out->prompt = json_text_at(row, "data.content", a);
     return a->failed ? ERR_NOMEM : ERR_OK;
 }
 
@@ -178,8 +168,8 @@ static void read_start(const char *path, struct session_row *row, struct arena *
     if (!file_read_part(&f, 0, FIRST, &text, NULL)) {
         struct slice line = arena_copy(a, buf_slice(&text));
 
-        row->cwd = text_at(line, "data.context.cwd", a);
-        row->git_branch = text_at(line, "data.context.branch", a);
+        row->cwd = json_text_at(line, "data.context.cwd", a);
+        row->git_branch = json_text_at(line, "data.context.branch", a);
     }
     file_close(&f);
     buf_fini(&text);
@@ -252,16 +242,12 @@ static enum err_code judge(struct logfile *log, size_t line, struct message *m, 
     return ERR_OK;
 }
 
-static struct slice row_id(struct slice row, struct arena *a)
-{
-    return text_at(row, "id", a);
-}
-
 const struct jsonl_format copilot_format = { .keys = &keys,
                                              .judge = judge,
                                              .read = read_said,
                                              .prompt_needle = "\"user.message",
                                              .complete = complete_row,
-                                             .id = row_id,
                                              .is_id = copilot_is_id,
-                                             .id_name = "a Copilot session id" };
+                                             .id_name = "a Copilot session id",
+                                             .variable = "COPILOT_HOME",
+                                             .home = ".copilot" };

@@ -1,18 +1,7 @@
 #include <string.h>
 
 #include "lite/json/json.h"
-#include "store/systems/common/block_messages.h"
 #include "store/systems/copilot/copilot.h"
-
-static struct slice text_at(struct slice object, const char *path, struct arena *a)
-{
-    struct slice value, text = { NULL, 0 };
-
-    if (json_at(object, path, &value) && json_type(value) == JSON_STRING &&
-        !json_text(value, a, &text))
-        a->failed = true;
-    return text;
-}
 
 /* ---- whose conversation ---- */
 
@@ -27,7 +16,7 @@ static bool is_of_agent(const struct transcript *t, size_t i, struct slice agent
     struct arena a = { 0 };
     struct buf row = { 0 };
     bool is = transcript_read(t, i, &row, NULL) == ERR_OK &&
-              slice_eq(text_at(buf_slice(&row), "agentId", &a), agent);
+              slice_eq(json_text_at(buf_slice(&row), "agentId", &a), agent);
 
     buf_fini(&row);
     arena_fini(&a);
@@ -44,7 +33,7 @@ static size_t without_rewound(const struct transcript *t, size_t n, size_t mark)
     size_t kept = n;
 
     if (transcript_read(t, mark, &row, NULL) == ERR_OK)
-        id = text_at(buf_slice(&row), "data.upToEventId", &a);
+        id = json_text_at(buf_slice(&row), "data.upToEventId", &a);
     for (size_t i = 0; id.n && i < n; i++)
         if (id128_eq(t->message[i].id, id128_of(id))) {
             kept = i;
@@ -96,17 +85,6 @@ enum err_code copilot_tail(const struct store *st, const struct session_ref *ref
     return rc;
 }
 
-static struct slice message_id(struct slice row, struct arena *a)
-{
-    return text_at(row, "id", a);
-}
-
-enum err_code copilot_messages(const struct store *st, const struct session_ref *ref,
-                               const struct message_query *q, json_fn *fn, void *arg, struct err *e)
-{
-    return block_messages(st, ref, q, message_id, fn, arg, e);
-}
-
 /* ---- blocks ---- */
 
 static void put_text(struct block_list *b, enum block_kind kind, struct slice text)
@@ -117,20 +95,18 @@ static void put_text(struct block_list *b, enum block_kind kind, struct slice te
 
 static void put_calls(struct block_list *b, struct slice data)
 {
-    struct slice key, call, list, input;
+    struct slice call, input;
     struct json_iter it;
 
-    if (!json_get(data, "toolRequests", &list) || json_type(list) != JSON_ARRAY ||
-        !json_iter_open(&it, list))
-        return;
-    while (json_iter_next(&it, &key, &call)) {
+    json_list_open(&it, data, "toolRequests");
+    while (json_list_next(&it, &call)) {
         if (!json_get(call, "arguments", &input))
             input = SLICE("{}");
-        transcript_block_put(b,
-                             (struct block){ .kind = BLOCK_TOOL_CALL,
-                                             .name = text_at(call, "name", &b->arena),
-                                             .input = input,
-                                             .call_id = text_at(call, "toolCallId", &b->arena) });
+        transcript_block_put(
+            b, (struct block){ .kind = BLOCK_TOOL_CALL,
+                               .name = json_text_at(call, "name", &b->arena),
+                               .input = input,
+                               .call_id = json_text_at(call, "toolCallId", &b->arena) });
     }
 }
 
@@ -138,12 +114,12 @@ static void put_result(struct block_list *b, struct slice data)
 {
     struct slice ok;
     struct block result = { .kind = BLOCK_TOOL_RESULT,
-                            .call_id = text_at(data, "toolCallId", &b->arena),
-                            .text = text_at(data, "result.content", &b->arena) };
+                            .call_id = json_text_at(data, "toolCallId", &b->arena),
+                            .text = json_text_at(data, "result.content", &b->arena) };
 
     result.failed = json_get(data, "success", &ok) && json_type(ok) == JSON_FALSE;
     if (!result.text.n)
-        result.text = text_at(data, "error.message", &b->arena);
+        result.text = json_text_at(data, "error.message", &b->arena);
     transcript_block_put(b, result);
 }
 
@@ -160,19 +136,19 @@ enum err_code copilot_blocks(const struct store *st, struct slice row, struct bl
         return a->failed ? err_nomem(e) : ERR_OK;
     }
     if (json_string_is(type, "user.message")) {
-        put_text(out, BLOCK_PROMPT, text_at(data, "content", a));
+        put_text(out, BLOCK_PROMPT, json_text_at(data, "content", a));
     } else if (json_string_is(type, "assistant.message")) {
-        put_text(out, BLOCK_THINKING, text_at(data, "reasoningText", a));
-        put_text(out, BLOCK_TEXT, text_at(data, "content", a));
+        put_text(out, BLOCK_THINKING, json_text_at(data, "reasoningText", a));
+        put_text(out, BLOCK_TEXT, json_text_at(data, "content", a));
         put_calls(out, data);
     } else if (json_string_is(type, "tool.execution_complete")) {
         put_result(out, data);
     } else if (json_string_is(type, "session.compaction_complete")) {
-        transcript_block_put_compaction(out, text_at(data, "summaryContent", a));
+        transcript_block_put_compaction(out, json_text_at(data, "summaryContent", a));
     }
     if (out->n == 0)
         transcript_block_put(out, (struct block){ .kind = BLOCK_NOTE,
-                                                  .name = text_at(row, "type", a),
-                                                  .text = text_at(data, "message", a) });
+                                                  .name = json_text_at(row, "type", a),
+                                                  .text = json_text_at(data, "message", a) });
     return a->failed ? err_nomem(e) : ERR_OK;
 }

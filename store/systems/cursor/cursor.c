@@ -53,33 +53,6 @@ static bool is_id(struct slice id)
     return id.n >= 8 && id.n <= 128 && id.p[0] != '-';
 }
 
-static const struct jsonl_format format = { .is_id = is_id, .id_name = "a Cursor session id" };
-
-/* Cursor's editor keeps its own files below ~/.cursor. */
-static enum err_code cursor_open(const struct store_env *env, const char *path, struct store **out,
-                                 struct err *e)
-{
-    struct store *st = NULL;
-    enum err_code rc = session_dirs_open(&cursor_ops, &format, env, path,
-                                         path ? NULL : default_path(env), "chats", &st, e);
-
-    if (!rc)
-        rc = config_dir_require(((const struct jsonl_store *)st)->folder, e);
-    if (rc && st)
-        session_dirs_close(st);
-    else
-        *out = st;
-    return rc;
-}
-
-static enum err_code cursor_variable(const struct store *st, const char **name, const char **value,
-                                     struct err *e)
-{
-    (void)e;
-    config_dir_variable(st, default_path(st->env), variable, name, value);
-    return ERR_OK;
-}
-
 /* ---- folders ---- */
 
 static bool is_named_after(const char *folder, struct slice directory)
@@ -112,17 +85,30 @@ static bool is_in_scope(const struct jsonl_store *s, const struct scope *scope, 
     return scope->all || cursor_directory(scope, folder).n;
 }
 
-/* ---- the sessions ---- */
+static const struct session_dirs dirs = { .log = "/store.db", .in_scope = is_in_scope };
+static const struct jsonl_format format = { .dirs = &dirs,
+                                            .is_id = is_id,
+                                            .id_name = "a Cursor session id",
+                                            .variable = variable,
+                                            .usual = default_path };
 
-static bool name_id(const char *name, struct slice *id)
+/* Cursor's editor keeps its own files below ~/.cursor. */
+static enum err_code cursor_open(const struct store_env *env, const char *path, struct store **out,
+                                 struct err *e)
 {
-    *id = slice_of(name);
-    return is_id(*id);
+    struct store *st = NULL;
+    enum err_code rc = session_dirs_open(&cursor_ops, &format, env, path, "chats", &st, e);
+
+    if (!rc)
+        rc = config_dir_require(((const struct jsonl_store *)st)->folder, e);
+    if (rc && st)
+        session_dirs_close(st);
+    else
+        *out = st;
+    return rc;
 }
 
-const struct session_dirs cursor_dirs = { .log = "/store.db",
-                                          .name_id = name_id,
-                                          .in_scope = is_in_scope };
+/* ---- the sessions ---- */
 
 struct walk {
     session_ref_fn *fn;
@@ -148,7 +134,7 @@ static bool visit(const struct session_ref *found, void *arg)
 {
     struct session_ref ref = *found;
     struct walk *w = arg;
-    struct slice dir = session_dirs_of(found, &cursor_dirs);
+    struct slice dir = session_dirs_of(found);
 
     ref.recent_ms = session_modified_ms(&ref.file);
     take_newer(&ref, arena_format(&w->arena, "%.*s/meta.json", SLICE_ARG(dir)));
@@ -161,22 +147,10 @@ static enum err_code cursor_enumerate(const struct store *st, const struct scope
                                       session_ref_fn *fn, void *arg, struct err *e)
 {
     struct walk w = { .fn = fn, .arg = arg };
-    enum err_code rc = session_dirs_enumerate(st, &cursor_dirs, scope, visit, &w, e);
+    enum err_code rc = session_dirs_enumerate(st, scope, visit, &w, e);
 
     arena_fini(&w.arena);
     return rc;
-}
-
-static enum err_code cursor_find(const struct store *st, const struct scope *scope, struct slice id,
-                                 struct arena *a, struct session_ref *ref, struct err *e)
-{
-    return session_dirs_find(st, &cursor_dirs, scope, id, a, ref, e);
-}
-
-static enum err_code cursor_at_path(const struct store *st, struct slice path, struct arena *a,
-                                    struct session_ref *ref, struct err *e)
-{
-    return session_dirs_at_path(st, &cursor_dirs, path, a, ref, e);
 }
 
 static const char *cursor_cannot(unsigned ability)
@@ -210,13 +184,13 @@ const struct store_ops cursor_ops = {
     .close = session_dirs_close,
     .enumerate = cursor_enumerate,
     .describe = cursor_describe,
-    .find = cursor_find,
-    .at_path = cursor_at_path,
+    .find = session_dirs_find,
+    .at_path = session_dirs_at_path,
     .tail = cursor_tail,
     .load = cursor_load,
     .blocks = cursor_blocks,
     .messages = cursor_messages,
-    .agent_variable = cursor_variable,
+    .agent_variable = jsonl_agent_variable,
     .edits = tool_edits_loaded,
     .unsupported = cursor_cannot,
 };

@@ -14,7 +14,6 @@
  * protobuf. The row "0" of its table `meta` names the newest state, whose field 1 lists the
  * messages. The store is read-only and is a struct jsonl_store. */
 extern const struct store_ops cursor_ops;
-extern const struct session_dirs cursor_dirs;
 
 /* The directory of the scope that a folder is named after; empty if unknown. */
 struct slice cursor_directory(const struct scope *scope, const char *folder);

@@ -152,7 +152,7 @@ enum err_code cursor_describe(const struct store *st, const struct scope *scope,
 
     if (rc != ERR_NOMEM && rc != ERR_NOT_FOUND) {
         take_problem(row, rc);
-        rc = session_dirs_json(ref, &cursor_dirs, "meta.json", META_MOST, &meta);
+        rc = session_dirs_json(ref, "meta.json", META_MOST, &meta);
         if (!rc && meta.n)
             take_meta(buf_slice(&meta), row, &a);
         complete(scope, &d);

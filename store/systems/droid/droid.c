@@ -6,6 +6,7 @@
 #include "lite/base/time.h"
 #include "lite/io/file.h"
 #include "lite/json/json.h"
+#include "store/systems/common/block_messages.h"
 #include "store/systems/common/config_dir.h"
 #include "store/systems/common/edits/tool_edits.h"
 #include "store/systems/common/session_dirs.h"
@@ -13,25 +14,21 @@
 
 enum { SETTINGS_MOST = 1 << 20 };
 
+char *droid_usual_path(const struct store_env *env)
+{
+    return env->home ? config_dir_join(env->home, ".factory") : NULL;
+}
+
 static enum err_code droid_open(const struct store_env *env, const char *path, struct store **out,
                                 struct err *e)
 {
-    char *usual = !path && env->home ? config_dir_join(env->home, ".factory") : NULL;
-
-    return session_dirs_open(&droid_ops, &droid_format, env, path, usual, "sessions", out, e);
+    return session_dirs_open(&droid_ops, &droid_format, env, path, "sessions", out, e);
 }
 
 /* ---- the sessions ---- */
 
-static bool name_id(const char *name, struct slice *id)
-{
-    return jsonl_id_of_name(name, droid_format.is_id, id);
-}
-
 static const char *const inside[] = { "", NULL };
-static const struct project_logs logs = { .folder_of = config_dir_flatten,
-                                          .inside = inside,
-                                          .name_id = name_id };
+const struct project_logs droid_logs = { .folder_of = config_dir_flatten, .inside = inside };
 
 /* It is not known whether Droid replaces only slashes in the name of a folder, so names are
  * compared as if all other characters were replaced too. The first line of a session contains its
@@ -65,8 +62,7 @@ static enum err_code droid_enumerate(const struct store *st, const struct scope 
 {
     const struct scope everywhere = { .all = true };
     struct choosing c = { .scope = scope, .fn = fn, .arg = arg };
-    enum err_code rc =
-        project_logs_enumerate((const struct jsonl_store *)st, &logs, &everywhere, choose, &c, e);
+    enum err_code rc = project_logs_enumerate(st, &everywhere, choose, &c, e);
 
     arena_fini(&c.arena);
     return rc;
@@ -78,13 +74,7 @@ static enum err_code droid_find(const struct store *st, const struct scope *scop
     const struct scope everywhere = { .all = true };
 
     (void)scope;
-    return project_logs_find((const struct jsonl_store *)st, &logs, &everywhere, id, a, ref, e);
-}
-
-static enum err_code droid_at_path(const struct store *st, struct slice path, struct arena *a,
-                                   struct session_ref *ref, struct err *e)
-{
-    return project_logs_at_path((const struct jsonl_store *)st, &logs, path, a, ref, e);
+    return project_logs_find(st, &everywhere, id, a, ref, e);
 }
 
 /* ---- settings, and the sums of tokens in them, which count as one answer ---- */
@@ -163,11 +153,11 @@ const struct store_ops droid_ops = {
     .enumerate = droid_enumerate,
     .describe = jsonl_describe,
     .find = droid_find,
-    .at_path = droid_at_path,
+    .at_path = project_logs_at_path,
     .tail = jsonl_tail,
     .load = jsonl_load,
     .blocks = droid_blocks,
-    .messages = droid_messages,
+    .messages = block_messages,
     .usage = droid_usage,
     .edits = tool_edits_logged,
     .unsupported = droid_cannot,

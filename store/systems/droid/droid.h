@@ -11,12 +11,14 @@
  * Only read. The store is a struct jsonl_store. */
 extern const struct store_ops droid_ops;
 extern const struct jsonl_format droid_format;
+extern const struct project_logs droid_logs;
+
+char *droid_usual_path(const struct store_env *env);
 
 /* The content of a session's <id>.settings.json; empty if it cannot be read. The only error is
  * ERR_NOMEM. */
 MUST_CHECK enum err_code droid_settings(const struct session_ref *ref, struct buf *out);
 
 store_blocks_fn droid_blocks;
-store_messages_fn droid_messages;
 
 #endif

@@ -2,7 +2,6 @@
 
 #include "lite/base/time.h"
 #include "lite/json/json.h"
-#include "store/systems/common/block_messages.h"
 #include "store/systems/common/config_dir.h"
 #include "store/systems/common/content_blocks.h"
 #include "store/systems/droid/droid.h"
@@ -64,10 +63,9 @@ static struct slice prompt_of(struct slice row, struct arena *a)
     while (json_iter_next(&it, &key, &part)) {
         if (!json_get_is(part, "type", "text") || !json_get_text(part, "text", a, &text))
             continue;
-        const struct slice both[] = { all, SLICE("\n"), without_reminder(text) };
-        const char *joined = all.n && both[2].n ? arena_concat(a, both, 3) : NULL;
-
-        all = joined ? slice_of(joined) : all.n ? all : both[2];
+        text = without_reminder(text);
+        if (text.n)
+            all = arena_join(a, all, "\n", text);
     }
     return all;
 }
@@ -145,13 +143,6 @@ static enum err_code judge_row(struct logfile *log, size_t line, struct message 
     return rc;
 }
 
-static struct slice row_id(struct slice row, struct arena *a)
-{
-    struct slice id;
-
-    return json_get_text(row, "id", a, &id) ? id : (struct slice){ NULL, 0 };
-}
-
 static bool is_id(struct slice id)
 {
     for (size_t i = 0; i < id.n; i++)
@@ -166,15 +157,10 @@ const struct jsonl_format droid_format = { .keys = &keys,
                                            .prompt_needle = "\"user\"",
                                            .title_needle = "\"session_start\"",
                                            .complete = complete_row,
-                                           .id = row_id,
                                            .is_id = is_id,
-                                           .id_name = "a Droid session id" };
-
-enum err_code droid_messages(const struct store *st, const struct session_ref *ref,
-                             const struct message_query *q, json_fn *fn, void *arg, struct err *e)
-{
-    return block_messages(st, ref, q, row_id, fn, arg, e);
-}
+                                           .id_name = "a Droid session id",
+                                           .logs = &droid_logs,
+                                           .usual = droid_usual_path };
 
 /* ---- blocks ---- */
 

@@ -42,16 +42,6 @@ struct reading {
     struct slice_set now, ever; /* ids */
 };
 
-static struct slice text_of(struct slice object, const char *name, struct arena *a)
-{
-    struct slice value, text = { NULL, 0 };
-
-    if (json_get(object, name, &value) && json_type(value) == JSON_STRING &&
-        !json_text(value, a, &text))
-        a->failed = true;
-    return text;
-}
-
 static bool is_type(struct slice raw, struct slice type)
 {
     struct slice own;
@@ -93,7 +83,7 @@ static bool upsert(struct arena *a, struct slice_set *ids, struct gemini_message
 static void put_message(struct reading *r, struct slice raw, bool listed)
 {
     struct gemini_chat *c = r->chat;
-    struct gemini_message m = { .id = text_of(raw, "id", &c->arena), .raw = raw };
+    struct gemini_message m = { .id = json_text_at(raw, "id", &c->arena), .raw = raw };
 
     if (!m.id.n || m.id.n > ID_MAX)
         return;
@@ -137,7 +127,7 @@ static void put_list(struct reading *r, struct slice list)
 
 static void apply_set(struct reading *r, struct slice set)
 {
-    struct slice list, summary = text_of(set, "summary", &r->chat->arena);
+    struct slice list, summary = json_text_at(set, "summary", &r->chat->arena);
 
     if (summary.n)
         r->chat->summary = summary;
@@ -156,16 +146,16 @@ static void apply_rewind(struct reading *r, struct slice id)
 static void apply_metadata(struct reading *r, struct slice object)
 {
     struct gemini_chat *c = r->chat;
-    struct slice id = text_of(object, "sessionId", &c->arena), list;
+    struct slice id = json_text_at(object, "sessionId", &c->arena), list;
 
     if (!id.n)
         return;
     if (!c->id.n) {
         c->id = id;
-        c->start = text_of(object, "startTime", &c->arena);
-        c->sub_agent = slice_eq(text_of(object, "kind", &c->arena), SLICE("subagent"));
+        c->start = json_text_at(object, "startTime", &c->arena);
+        c->sub_agent = slice_eq(json_text_at(object, "kind", &c->arena), SLICE("subagent"));
     }
-    struct slice summary = text_of(object, "summary", &c->arena);
+    struct slice summary = json_text_at(object, "summary", &c->arena);
 
     if (summary.n)
         c->summary = summary;
@@ -185,7 +175,7 @@ static void apply_line(struct reading *r, struct slice line)
     if (value[SET].n)
         apply_set(r, value[SET]);
     else if (value[REWIND].n)
-        apply_rewind(r, text_of(line, "$rewindTo", &r->chat->arena));
+        apply_rewind(r, json_text_at(line, "$rewindTo", &r->chat->arena));
     else if (value[TYPE].n)
         put_message(r, line, false);
     else
@@ -244,7 +234,7 @@ void gemini_chat_fini(struct gemini_chat *c)
 static bool add_part(struct buf *all, struct slice part, bool *end, struct arena *a)
 {
     struct slice text =
-        json_type(part) == JSON_OBJECT ? text_of(part, "text", a) : (struct slice){ NULL, 0 };
+        json_type(part) == JSON_OBJECT ? json_text_at(part, "text", a) : (struct slice){ NULL, 0 };
 
     *end = all->n && slice_starts(text, "\n--- Content from referenced files ---");
     return !text.n || *end || ((!all->n || !buf_add_byte(all, '\n')) && !buf_add(all, text));
@@ -299,7 +289,7 @@ static enum gemini_kind kind_of_user(struct slice text)
 
 enum gemini_kind gemini_kind_of(struct slice raw, struct arena *a)
 {
-    struct slice type = text_of(raw, "type", a), text = gemini_text(raw, a);
+    struct slice type = json_text_at(raw, "type", a), text = gemini_text(raw, a);
 
     if (slice_eq(type, SLICE("user")))
         return kind_of_user(text);

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "store/systems/common/block_messages.h"
 #include "store/systems/common/config_dir.h"
 
 static void gemini_close(struct store *st)
@@ -88,7 +89,7 @@ const struct store_ops gemini_ops = {
     .blocks = gemini_blocks,
     .usage = gemini_usage,
     .edits = gemini_edits,
-    .messages = gemini_messages,
+    .messages = block_messages,
     .subagents = gemini_subagents,
     .subagent = gemini_subagent,
     .checkpoints = gemini_checkpoints,

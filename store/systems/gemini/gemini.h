@@ -64,7 +64,6 @@ store_at_path_fn gemini_at_path;
 store_tail_fn gemini_tail;
 store_load_fn gemini_load;
 store_blocks_fn gemini_blocks;
-store_messages_fn gemini_messages;
 store_subagents_fn gemini_subagents;
 store_subagent_fn gemini_subagent;
 store_checkpoints_fn gemini_checkpoints;

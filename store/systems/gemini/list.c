@@ -23,16 +23,6 @@ bool gemini_is_id(struct slice id)
     return true;
 }
 
-static struct slice text_at(struct slice object, const char *name, struct arena *a)
-{
-    struct slice value, text = { NULL, 0 };
-
-    if (json_get(object, name, &value) && json_type(value) == JSON_STRING &&
-        !json_text(value, a, &text))
-        a->failed = true;
-    return text;
-}
-
 /* ---- the project of a folder ---- */
 
 static struct slice read_root(const char *dir, struct arena *a)
@@ -137,7 +127,7 @@ static bool read_head_and_end(int dir, const char *name, struct arena *a, struct
     if (file_open(dir, name, 0, &f, NULL))
         return false;
     if (!file_read_part(&f, 0, FIRST_LINE, &text, NULL))
-        out->id = arena_copy(a, text_at(buf_slice(&text), "sessionId", a));
+        out->id = arena_copy(a, json_text_at(buf_slice(&text), "sessionId", a));
     if (gemini_is_id(out->id))
         out->updated_ms = read_update(&f);
     file_close(&f);
@@ -358,10 +348,10 @@ static void read_end(const struct gemini_chat *c, struct session_row *row, struc
         enum gemini_kind kind = gemini_kind_of(raw, a);
 
         if (row->activity_ms == TIME_NONE &&
-            !time_parse(text_at(raw, "timestamp", a), &row->activity_ms))
+            !time_parse(json_text_at(raw, "timestamp", a), &row->activity_ms))
             row->activity_ms = TIME_NONE;
         if (!row->model.n)
-            row->model = text_at(raw, "model", a);
+            row->model = json_text_at(raw, "model", a);
         if (kind != GEMINI_PROMPT && kind != GEMINI_ANSWER)
             continue;
         row->flags |= kind == GEMINI_PROMPT ? SESSION_INTERRUPTED : 0U;

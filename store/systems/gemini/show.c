@@ -1,7 +1,6 @@
 #include <string.h>
 
 #include "lite/json/json.h"
-#include "store/systems/common/block_messages.h"
 #include "store/systems/common/edits/tool_edits.h"
 #include "store/systems/common/memory_rows.h"
 #include "store/systems/gemini/gemini.h"
@@ -15,16 +14,6 @@ static const char *const kinds[] = { "user", "gemini", NULL };
 static const struct index_keys keys = {
     .type = "type", .id = "id", .time = "timestamp", .kinds = kinds
 };
-
-static struct slice text_at(struct slice object, const char *path, struct arena *a)
-{
-    struct slice value, text = { NULL, 0 };
-
-    if (json_at(object, path, &value) && json_type(value) == JSON_STRING &&
-        !json_text(value, a, &text))
-        a->failed = true;
-    return text;
-}
 
 static enum err_code judge(struct logfile *log, size_t line, struct message *m, bool *keep,
                            struct err *e)
@@ -78,17 +67,6 @@ enum err_code gemini_tail(const struct store *st, const struct session_ref *ref,
     return gemini_load(st, ref, cancel, out, e);
 }
 
-static struct slice message_id(struct slice row, struct arena *a)
-{
-    return text_at(row, "id", a);
-}
-
-enum err_code gemini_messages(const struct store *st, const struct session_ref *ref,
-                              const struct message_query *q, json_fn *fn, void *arg, struct err *e)
-{
-    return block_messages(st, ref, q, message_id, fn, arg, e);
-}
-
 /* ---- blocks ---- */
 
 static void put_text(struct block_list *b, enum block_kind kind, struct slice text)
@@ -97,49 +75,41 @@ static void put_text(struct block_list *b, enum block_kind kind, struct slice te
         transcript_block_put(b, (struct block){ .kind = kind, .text = text });
 }
 
-static bool open_list(struct slice object, const char *name, struct json_iter *it)
-{
-    struct slice list;
-
-    return json_get(object, name, &list) && json_type(list) == JSON_ARRAY &&
-           json_iter_open(it, list);
-}
-
 static void put_thoughts(struct block_list *b, struct slice row)
 {
     struct json_iter it;
-    struct slice key, thought;
+    struct slice thought;
 
-    if (open_list(row, "thoughts", &it))
-        while (json_iter_next(&it, &key, &thought)) {
-            put_text(b, BLOCK_THINKING, text_at(thought, "subject", &b->arena));
-            put_text(b, BLOCK_THINKING, text_at(thought, "description", &b->arena));
-        }
+    json_list_open(&it, row, "thoughts");
+    while (json_list_next(&it, &thought)) {
+        put_text(b, BLOCK_THINKING, json_text_at(thought, "subject", &b->arena));
+        put_text(b, BLOCK_THINKING, json_text_at(thought, "description", &b->arena));
+    }
 }
 
 static struct slice output_of(struct slice call, struct arena *a)
 {
     struct json_iter it;
-    struct slice key, part, text = { NULL, 0 };
+    struct slice part, text = { NULL, 0 };
 
-    if (open_list(call, "result", &it))
-        while (!text.n && json_iter_next(&it, &key, &part)) {
-            text = text_at(part, "functionResponse.response.output", a);
-            if (!text.n)
-                text = text_at(part, "functionResponse.response.error", a);
-        }
+    json_list_open(&it, call, "result");
+    while (!text.n && json_list_next(&it, &part)) {
+        text = json_text_at(part, "functionResponse.response.output", a);
+        if (!text.n)
+            text = json_text_at(part, "functionResponse.response.error", a);
+    }
     return text;
 }
 
 static void put_call(struct block_list *b, struct slice call)
 {
-    struct slice input, id = text_at(call, "id", &b->arena);
-    struct slice status = text_at(call, "status", &b->arena);
+    struct slice input, id = json_text_at(call, "id", &b->arena);
+    struct slice status = json_text_at(call, "status", &b->arena);
 
     if (!json_get(call, "args", &input))
         input = SLICE("{}");
     transcript_block_put(b, (struct block){ .kind = BLOCK_TOOL_CALL,
-                                            .name = text_at(call, "name", &b->arena),
+                                            .name = json_text_at(call, "name", &b->arena),
                                             .input = input,
                                             .call_id = id });
     transcript_block_put(
@@ -154,11 +124,11 @@ enum err_code gemini_blocks(const struct store *st, struct slice row, struct blo
 {
     struct arena *a = &out->arena;
     struct json_iter it;
-    struct slice key, call, type = { NULL, 0 };
+    struct slice call, type = { NULL, 0 };
 
     (void)st;
     if (json_valid(row) && json_type(row) == JSON_OBJECT)
-        type = text_at(row, "type", a);
+        type = json_text_at(row, "type", a);
     if (!type.n) {
         transcript_block_put(out, (struct block){ .kind = BLOCK_RAW, .text = row });
     } else if (slice_eq(type, SLICE("user"))) {
@@ -167,9 +137,9 @@ enum err_code gemini_blocks(const struct store *st, struct slice row, struct blo
     } else if (slice_eq(type, SLICE("gemini"))) {
         put_thoughts(out, row);
         put_text(out, BLOCK_TEXT, gemini_text(row, a));
-        if (open_list(row, "toolCalls", &it))
-            while (json_iter_next(&it, &key, &call))
-                put_call(out, call);
+        json_list_open(&it, row, "toolCalls");
+        while (json_list_next(&it, &call))
+            put_call(out, call);
     }
     if (out->n == 0)
         transcript_block_put(
@@ -182,14 +152,13 @@ enum err_code gemini_blocks(const struct store *st, struct slice row, struct blo
 /* The call of a message with this id. */
 static bool find_call(struct slice row, struct slice id, struct arena *a, struct slice *call)
 {
-    struct slice list, key, own;
+    struct slice own;
     struct json_iter it;
 
-    if (json_get(row, "toolCalls", &list) && json_type(list) == JSON_ARRAY &&
-        json_iter_open(&it, list))
-        while (json_iter_next(&it, &key, call))
-            if (json_get_text(*call, "id", a, &own) && slice_eq(own, id))
-                return true;
+    json_list_open(&it, row, "toolCalls");
+    while (json_list_next(&it, call))
+        if (json_get_text(*call, "id", a, &own) && slice_eq(own, id))
+            return true;
     return false;
 }
 

@@ -57,12 +57,8 @@ static struct slice result_text(struct slice value, struct arena *a)
         return SLICE("");
     if (json_iter_open(&it, content))
         while (json_iter_next(&it, &key, &part))
-            if (json_get_is(part, "type", "text") && json_get_text(part, "text", a, &text)) {
-                const struct slice both[] = { all, all.n ? SLICE("\n") : SLICE(""), text };
-                const char *joined = arena_concat(a, both, 3);
-
-                all = joined ? (struct slice){ joined, both[0].n + both[1].n + both[2].n } : all;
-            }
+            if (json_get_is(part, "type", "text") && json_get_text(part, "text", a, &text))
+                all = arena_join(a, all, "\n", text);
     return all;
 }
 

@@ -42,16 +42,15 @@ static int64_t time_of(struct slice row, struct arena *a)
 /* The number of places that a call replaced, and whether the first one had this text. */
 static size_t count_places(struct slice diff, struct slice old_text, struct arena *a, bool *same)
 {
-    struct slice list, key, place;
+    struct slice place;
     struct json_iter it;
     size_t n = 0;
 
     *same = true;
-    if (json_at(diff, "_meta.details", &list) && json_type(list) == JSON_ARRAY &&
-        json_iter_open(&it, list))
-        while (json_iter_next(&it, &key, &place))
-            if (n++ == 0)
-                *same = slice_eq(text_at(place, "old_string", a), old_text);
+    json_list_open(&it, diff, "_meta.details");
+    while (json_list_next(&it, &place))
+        if (n++ == 0)
+            *same = slice_eq(text_at(place, "old_string", a), old_text);
     return n;
 }
 
@@ -89,14 +88,12 @@ static bool is_diff(struct slice item)
 static enum err_code put_diffs(struct walk *w, struct slice update, struct err *e)
 {
     struct arena *a = &w->edits.scratch;
-    struct slice list, key, item, path;
+    struct slice item, path;
     struct json_iter it;
     enum err_code rc = ERR_OK;
 
-    if (!json_get(update, "content", &list) || json_type(list) != JSON_ARRAY ||
-        !json_iter_open(&it, list))
-        return ERR_OK;
-    while (!rc && json_iter_next(&it, &key, &item)) {
+    json_list_open(&it, update, "content");
+    while (!rc && json_list_next(&it, &item)) {
         struct edit edit = { .call = text_at(update, "toolCallId", a), .tool = SLICE("edit") };
         struct edit_replacement place = { .all = false };
 

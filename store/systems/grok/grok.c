@@ -6,26 +6,15 @@
 #include <string.h>
 
 #include "lite/io/file.h"
+#include "store/systems/common/block_messages.h"
 #include "store/systems/common/config_dir.h"
 
 enum { NAME_MOST = 16 << 10 };
 
-static const char variable[] = "GROK_HOME";
-
 static enum err_code grok_open(const struct store_env *env, const char *path, struct store **out,
                                struct err *e)
 {
-    return session_dirs_open(&grok_ops, &grok_format, env, path,
-                             path ? NULL : config_dir_usual(env, variable, ".grok"), "sessions",
-                             out, e);
-}
-
-static enum err_code grok_variable(const struct store *st, const char **name, const char **value,
-                                   struct err *e)
-{
-    (void)e;
-    config_dir_variable(st, config_dir_usual(st->env, variable, ".grok"), variable, name, value);
-    return ERR_OK;
+    return session_dirs_open(&grok_ops, &grok_format, env, path, "sessions", out, e);
 }
 
 /* ---- folders ---- */
@@ -87,33 +76,7 @@ static bool is_in_scope(const struct jsonl_store *s, const struct scope *scope, 
 
 /* ---- the sessions ---- */
 
-static bool name_id(const char *name, struct slice *id)
-{
-    *id = slice_of(name);
-    return grok_format.is_id(*id);
-}
-
-const struct session_dirs grok_dirs = { .log = "/updates.jsonl",
-                                        .name_id = name_id,
-                                        .in_scope = is_in_scope };
-
-static enum err_code grok_enumerate(const struct store *st, const struct scope *scope,
-                                    session_ref_fn *fn, void *arg, struct err *e)
-{
-    return session_dirs_enumerate(st, &grok_dirs, scope, fn, arg, e);
-}
-
-static enum err_code grok_find(const struct store *st, const struct scope *scope, struct slice id,
-                               struct arena *a, struct session_ref *ref, struct err *e)
-{
-    return session_dirs_find(st, &grok_dirs, scope, id, a, ref, e);
-}
-
-static enum err_code grok_at_path(const struct store *st, struct slice path, struct arena *a,
-                                  struct session_ref *ref, struct err *e)
-{
-    return session_dirs_at_path(st, &grok_dirs, path, a, ref, e);
-}
+const struct session_dirs grok_dirs = { .log = "/updates.jsonl", .in_scope = is_in_scope };
 
 /* ---- sub-agents: separate sessions whose names the session contains ---- */
 
@@ -121,7 +84,7 @@ enum err_code grok_subagents(const struct store *st, const struct session_ref *r
                              struct slice **ids, size_t *n, struct err *e)
 {
     (void)st;
-    return session_dirs_names(ref, &grok_dirs, "subagents", name_id, a, ids, n, e);
+    return session_dirs_names(ref, "subagents", NULL, a, ids, n, e);
 }
 
 enum err_code grok_subagent(const struct store *st, const struct session_ref *ref,
@@ -135,7 +98,7 @@ enum err_code grok_subagent(const struct store *st, const struct session_ref *re
 
     for (size_t i = 0; i < n && !rc; i++)
         if (slice_eq(ids[i], agent))
-            return grok_find(st, &everywhere, agent, a, out, e);
+            return session_dirs_find(st, &everywhere, agent, a, out, e);
     return rc ? rc : err_set(e, ERR_NOT_FOUND, ref->path.p, "no such sub-agent");
 }
 
@@ -166,17 +129,17 @@ const struct store_ops grok_ops = {
     .fork_command = "grok --resume {id} --fork-session",
     .open = grok_open,
     .close = session_dirs_close,
-    .enumerate = grok_enumerate,
+    .enumerate = session_dirs_enumerate,
     .describe = jsonl_describe,
-    .find = grok_find,
-    .at_path = grok_at_path,
+    .find = session_dirs_find,
+    .at_path = session_dirs_at_path,
     .tail = grok_tail,
     .load = grok_load,
     .blocks = grok_blocks,
-    .messages = grok_messages,
+    .messages = block_messages,
     .subagents = grok_subagents,
     .subagent = grok_subagent,
-    .agent_variable = grok_variable,
+    .agent_variable = jsonl_agent_variable,
     .usage = grok_usage,
     .edits = grok_edits,
     .checkpoints = grok_checkpoints,

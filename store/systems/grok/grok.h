@@ -60,7 +60,6 @@ MUST_CHECK enum err_code grok_compose(const char *path, bool all, struct buf *ro
 store_load_fn grok_load;
 store_tail_fn grok_tail;
 store_blocks_fn grok_blocks;
-store_messages_fn grok_messages;
 /* Returns true if the session belongs to a sub-agent, according to its summary.json. */
 bool grok_is_subagent(const struct session_ref *ref);
 

@@ -144,7 +144,7 @@ static enum err_code read_cwd(struct file_history *h, struct err *e)
     struct buf summary = { 0 };
     struct arena *a = &h->states.arena;
     struct slice cwd;
-    enum err_code rc = session_dirs_json(h->ref, &grok_dirs, "summary.json", 4 << 20, &summary);
+    enum err_code rc = session_dirs_json(h->ref, "summary.json", 4 << 20, &summary);
 
     if (!rc && summary.n && json_at(buf_slice(&summary), "info.cwd", &cwd) &&
         json_text(cwd, a, &cwd) && cwd.n && cwd.p[0] == '/' && !memchr(cwd.p, '\0', cwd.n))
@@ -157,7 +157,7 @@ static enum err_code history_read(struct file_history *h, const struct session_r
                                   struct err *e)
 {
     static const struct index_keys keys = { .type = "prompt_index" };
-    struct slice dir = session_dirs_of(ref, &grok_dirs);
+    struct slice dir = session_dirs_of(ref);
 
     *h = (struct file_history){ .ref = ref };
     const char *path = arena_format(&h->states.arena, "%.*s/rewind_points.jsonl", SLICE_ARG(dir));

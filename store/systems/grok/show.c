@@ -2,7 +2,6 @@
 
 #include "lite/base/time.h"
 #include "lite/json/json.h"
-#include "store/systems/common/block_messages.h"
 #include "store/systems/common/config_dir.h"
 #include "store/systems/grok/grok.h"
 
@@ -52,19 +51,6 @@ enum err_code grok_tail(const struct store *st, const struct session_ref *ref, s
     return grok_load(st, ref, cancel, out, e);
 }
 
-static struct slice row_id(struct slice row, struct arena *a)
-{
-    struct slice id;
-
-    return json_get_text(row, "id", a, &id) ? id : (struct slice){ NULL, 0 };
-}
-
-enum err_code grok_messages(const struct store *st, const struct session_ref *ref,
-                            const struct message_query *q, json_fn *fn, void *arg, struct err *e)
-{
-    return block_messages(st, ref, q, row_id, fn, arg, e);
-}
-
 /* ---- blocks ---- */
 
 static void put_call(struct block_list *b, struct slice update)
@@ -82,20 +68,14 @@ static void put_call(struct block_list *b, struct slice update)
 /* The texts of a result's contents, and the names of files whose changes are among them. */
 static struct slice result_text(struct slice update, struct arena *a)
 {
-    struct slice list, key, item, inner, text, all = SLICE("");
+    struct slice item, inner, text, all = SLICE("");
     struct json_iter it;
 
-    if (!json_get(update, "content", &list) || json_type(list) != JSON_ARRAY ||
-        !json_iter_open(&it, list))
-        return all;
-    while (json_iter_next(&it, &key, &item)) {
+    json_list_open(&it, update, "content");
+    while (json_list_next(&it, &item)) {
         text = json_get(item, "content", &inner) ? grok_text(inner, a) : SLICE("");
-        if (!text.n && !json_get_text(item, "path", a, &text))
-            continue;
-        const struct slice both[] = { all, SLICE("\n"), text };
-        const char *joined = all.n ? arena_concat(a, both, 3) : NULL;
-
-        all = joined ? slice_of(joined) : text;
+        if (text.n || json_get_text(item, "path", a, &text))
+            all = arena_join(a, all, "\n", text);
     }
     return all;
 }
@@ -193,7 +173,7 @@ bool grok_is_subagent(const struct session_ref *ref)
 {
     struct arena a = { 0 };
     struct buf summary = { 0 };
-    bool is = !session_dirs_json(ref, &grok_dirs, "summary.json", SUMMARY_MOST, &summary) &&
+    bool is = !session_dirs_json(ref, "summary.json", SUMMARY_MOST, &summary) &&
               slice_starts(text_in(buf_slice(&summary), "session_kind", &a), "subagent");
 
     buf_fini(&summary);
@@ -226,8 +206,7 @@ static enum err_code complete_row(const struct store *st, const struct scope *sc
                                   struct session_row *row, struct arena *a, struct err *e)
 {
     struct buf summary = { 0 };
-    enum err_code rc =
-        session_dirs_json(&row->ref, &grok_dirs, "summary.json", SUMMARY_MOST, &summary);
+    enum err_code rc = session_dirs_json(&row->ref, "summary.json", SUMMARY_MOST, &summary);
 
     (void)st;
     if (!rc && summary.n)
@@ -256,13 +235,15 @@ static bool is_id(struct slice id)
     return id.n > 0 && id.n <= 128 && id.p[0] != '-';
 }
 
-static const struct index_keys log_keys = { .type = "method" };
+static const struct index_keys log_keys = { .type = "method", .id = "id" };
 const struct jsonl_format grok_format = { .keys = &log_keys,
                                           .judge = judge_row,
                                           .read = read_said,
                                           .prompt_needle = "\"user_message_chunk\"",
                                           .in_pieces = true,
                                           .complete = complete_row,
-                                          .id = row_id,
                                           .is_id = is_id,
-                                          .id_name = "a Grok session id" };
+                                          .id_name = "a Grok session id",
+                                          .dirs = &grok_dirs,
+                                          .variable = "GROK_HOME",
+                                          .home = ".grok" };

@@ -14,23 +14,10 @@ enum { HASH_DIGITS = 12, STATE_MOST = 256 << 10 };
 
 /* ---- open, close ---- */
 
-static const char variable[] = "KIMI_CODE_HOME";
-
 static enum err_code kimi_open(const struct store_env *env, const char *path, struct store **out,
                                struct err *e)
 {
-    return session_dirs_open(&kimi_ops, &kimi_format, env, path,
-                             path ? NULL : config_dir_usual(env, variable, ".kimi-code"),
-                             "sessions", out, e);
-}
-
-static enum err_code kimi_variable(const struct store *st, const char **name, const char **value,
-                                   struct err *e)
-{
-    (void)e;
-    config_dir_variable(st, config_dir_usual(st->env, variable, ".kimi-code"), variable, name,
-                        value);
-    return ERR_OK;
+    return session_dirs_open(&kimi_ops, &kimi_format, env, path, "sessions", out, e);
 }
 
 /* ---- folders ---- */
@@ -62,33 +49,7 @@ static bool is_in_scope(const struct jsonl_store *s, const struct scope *scope, 
     return false;
 }
 
-static bool name_id(const char *name, struct slice *id)
-{
-    *id = slice_of(name);
-    return kimi_format.is_id(*id);
-}
-
-static const struct session_dirs dirs = { .log = "/agents/main/wire.jsonl",
-                                          .name_id = name_id,
-                                          .in_scope = is_in_scope };
-
-static enum err_code kimi_enumerate(const struct store *st, const struct scope *scope,
-                                    session_ref_fn *fn, void *arg, struct err *e)
-{
-    return session_dirs_enumerate(st, &dirs, scope, fn, arg, e);
-}
-
-static enum err_code kimi_find(const struct store *st, const struct scope *scope, struct slice id,
-                               struct arena *a, struct session_ref *ref, struct err *e)
-{
-    return session_dirs_find(st, &dirs, scope, id, a, ref, e);
-}
-
-static enum err_code kimi_at_path(const struct store *st, struct slice path, struct arena *a,
-                                  struct session_ref *ref, struct err *e)
-{
-    return session_dirs_at_path(st, &dirs, path, a, ref, e);
-}
+const struct session_dirs kimi_dirs = { .log = "/agents/main/wire.jsonl", .in_scope = is_in_scope };
 
 /* The directory of the session to which a log, perhaps a sub-agent's, belongs. */
 struct slice kimi_session_dir(const struct session_ref *ref)
@@ -155,7 +116,7 @@ enum err_code kimi_subagents(const struct store *st, const struct session_ref *r
                              struct slice **ids, size_t *n, struct err *e)
 {
     (void)st;
-    return session_dirs_names(ref, &dirs, "agents", agent_name, a, ids, n, e);
+    return session_dirs_names(ref, "agents", agent_name, a, ids, n, e);
 }
 
 enum err_code kimi_subagent(const struct store *st, const struct session_ref *ref,
@@ -198,17 +159,17 @@ const struct store_ops kimi_ops = {
     .fork_command = "kimi fork {id}",
     .open = kimi_open,
     .close = session_dirs_close,
-    .enumerate = kimi_enumerate,
+    .enumerate = session_dirs_enumerate,
     .describe = jsonl_describe,
-    .find = kimi_find,
-    .at_path = kimi_at_path,
+    .find = session_dirs_find,
+    .at_path = session_dirs_at_path,
     .tail = jsonl_tail,
     .load = jsonl_load,
     .blocks = kimi_blocks,
     .messages = jsonl_messages,
     .subagents = kimi_subagents,
     .subagent = kimi_subagent,
-    .agent_variable = kimi_variable,
+    .agent_variable = jsonl_agent_variable,
     .checkpoints = kimi_checkpoints,
     .plan = kimi_plan,
     .usage = kimi_usage,

@@ -39,6 +39,7 @@ enum kimi_part {
 
 extern const struct index_keys kimi_keys;
 extern const struct jsonl_format kimi_format;
+extern const struct session_dirs kimi_dirs;
 extern const struct store_ops kimi_ops;
 
 enum kimi_part kimi_part_of(struct slice row);

@@ -54,21 +54,15 @@ enum kimi_part kimi_part_of(struct slice row)
 
 struct slice kimi_prompt(struct slice row, struct arena *a)
 {
-    struct slice input, key, part, text, all = { NULL, 0 };
+    struct slice part, text, all = { NULL, 0 };
     struct json_iter it;
 
     if (json_get_text(row, "input", a, &text))
         return text;
-    if (!json_get(row, "input", &input) || json_type(input) != JSON_ARRAY ||
-        !json_iter_open(&it, input))
-        return all;
-    while (json_iter_next(&it, &key, &part)) {
-        if (!json_get_text(part, "text", a, &text))
-            continue;
-        const struct slice both[] = { all, SLICE("\n"), text };
-        const char *joined = all.n ? arena_concat(a, both, 3) : NULL;
-
-        all = joined ? slice_of(joined) : text;
+    json_list_open(&it, row, "input");
+    while (json_list_next(&it, &part)) {
+        if (json_get_text(part, "text", a, &text))
+            all = arena_join(a, all, "\n", text);
     }
     return all;
 }
@@ -203,13 +197,6 @@ static enum err_code judge_row(struct logfile *log, size_t line, struct message 
     return ERR_OK;
 }
 
-static struct slice row_id(struct slice row, struct arena *a)
-{
-    struct slice id;
-
-    return json_get_text(row, "promptId", a, &id) ? id : (struct slice){ NULL, 0 };
-}
-
 /* {"role", "content"} around a value of the row. */
 static void wrap(struct arena *a, const char *role, bool list, struct slice value,
                  struct jsonl_message *out)
@@ -239,7 +226,7 @@ static bool read_message(struct slice row, struct arena *a, struct jsonl_message
     struct slice value = SLICE("null");
     enum kimi_part part = kimi_part_of(row);
 
-    out->uuid = row_id(row, a);
+    out->uuid = json_text_at(row, "promptId", a);
     write_time(row, a, out);
     switch (part) {
     case KIMI_TYPED:
@@ -284,10 +271,12 @@ const struct jsonl_format kimi_format = { .keys = &kimi_keys,
                                           .read = read_said,
                                           .prompt_needle = "\"turn.prompt\"",
                                           .complete = complete_row,
-                                          .id = row_id,
                                           .message = read_message,
                                           .is_id = is_id,
-                                          .id_name = "a Kimi Code session id" };
+                                          .id_name = "a Kimi Code session id",
+                                          .dirs = &kimi_dirs,
+                                          .variable = "KIMI_CODE_HOME",
+                                          .home = ".kimi-code" };
 
 /* ---- blocks ---- */
 

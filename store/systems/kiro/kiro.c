@@ -4,37 +4,19 @@
 #include <string.h>
 
 #include "lite/io/file.h"
+#include "store/systems/common/block_messages.h"
 #include "store/systems/common/config_dir.h"
 #include "store/systems/common/edits/tool_edits.h"
 
 /* The members that a list shows precede the state of the session, which may be large. */
 enum { ABOUT_MOST = 64 << 10 };
 
-static const char variable[] = "KIRO_HOME", flat[] = "cli", directory[] = "sess_";
-
-/* NULL: not known, or out of memory. */
-static char *default_path(const struct store_env *env)
-{
-    const char *named = env_value(env->environment, variable);
-
-    if (named && named[0])
-        return config_dir_absolute(env, named);
-    return env->home ? config_dir_join(env->home, ".kiro") : NULL;
-}
+static const char flat[] = "cli", directory[] = "sess_";
 
 static enum err_code kiro_open(const struct store_env *env, const char *path, struct store **out,
                                struct err *e)
 {
-    return session_dirs_open(&kiro_ops, &kiro_format, env, path, path ? NULL : default_path(env),
-                             "sessions", out, e);
-}
-
-static enum err_code kiro_variable(const struct store *st, const char **name, const char **value,
-                                   struct err *e)
-{
-    (void)e;
-    config_dir_variable(st, default_path(st->env), variable, name, value);
-    return ERR_OK;
+    return session_dirs_open(&kiro_ops, &kiro_format, env, path, "sessions", out, e);
 }
 
 /* ---- the sessions: files of one folder, and directories in others ---- */
@@ -62,9 +44,9 @@ static bool is_workspace(const struct jsonl_store *s, const struct scope *scope,
     return strcmp(folder, flat) != 0;
 }
 
-static const struct session_dirs dirs = { .log = "/messages.jsonl",
-                                          .name_id = name_id,
-                                          .in_scope = is_workspace };
+const struct session_dirs kiro_dirs = { .log = "/messages.jsonl",
+                                        .name_id = name_id,
+                                        .in_scope = is_workspace };
 
 static const char *flat_folder(const struct store *st, struct arena *a)
 {
@@ -94,7 +76,7 @@ static enum err_code kiro_enumerate(const struct store *st, const struct scope *
     enum err_code rc = folder ? jsonl_each_log(st, folder, is_file, visit, &w, e) : err_nomem(e);
 
     if (!rc && w.more)
-        rc = session_dirs_enumerate(st, &dirs, scope, fn, arg, e);
+        rc = session_dirs_enumerate(st, scope, fn, arg, e);
     arena_fini(&a);
     return rc;
 }
@@ -103,7 +85,7 @@ static enum err_code kiro_find(const struct store *st, const struct scope *scope
                                struct arena *a, struct session_ref *ref, struct err *e)
 {
     if (!is_file(id))
-        return session_dirs_find(st, &dirs, scope, id, a, ref, e);
+        return session_dirs_find(st, scope, id, a, ref, e);
     return jsonl_ref_at(st,
                         arena_format(a, "%s/%.*s" JSONL_SUFFIX, flat_folder(st, a), SLICE_ARG(id)),
                         id, a, ref, e);
@@ -121,13 +103,13 @@ static enum err_code kiro_at_path(const struct store *st, struct slice path, str
     if (path.n > n && memcmp(path.p, folder, n) == 0 && path.p[n] == '/' &&
         jsonl_id_of_name(path.p + n + 1, is_file, &id))
         return jsonl_ref_at(st, path.p, id, a, ref, e);
-    return session_dirs_at_path(st, &dirs, path, a, ref, e);
+    return session_dirs_at_path(st, path, a, ref, e);
 }
 
 enum err_code kiro_read_document(const struct session_ref *ref, struct buf *out)
 {
     struct arena a = { 0 };
-    struct slice dir = session_dirs_of(ref, &dirs);
+    struct slice dir = session_dirs_of(ref);
     struct file f;
     const char *path =
         kiro_is_directory(ref->id)
@@ -180,8 +162,8 @@ const struct store_ops kiro_ops = {
     .tail = jsonl_tail,
     .load = jsonl_load,
     .blocks = kiro_blocks,
-    .messages = kiro_messages,
-    .agent_variable = kiro_variable,
+    .messages = block_messages,
+    .agent_variable = jsonl_agent_variable,
     .edits = tool_edits_logged,
     .unsupported = kiro_cannot,
 };

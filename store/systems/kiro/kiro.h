@@ -11,6 +11,7 @@
  * Only read. The store is a struct jsonl_store. */
 extern const struct store_ops kiro_ops;
 extern const struct jsonl_format kiro_format;
+extern const struct session_dirs kiro_dirs;
 
 /* Returns true if the session is one of engine v3. */
 bool kiro_is_directory(struct slice id);
@@ -19,6 +20,5 @@ bool kiro_is_directory(struct slice id);
 MUST_CHECK enum err_code kiro_read_document(const struct session_ref *ref, struct buf *out);
 
 store_blocks_fn kiro_blocks;
-store_messages_fn kiro_messages;
 
 #endif

@@ -2,7 +2,6 @@
 
 #include "lite/base/time.h"
 #include "lite/json/json.h"
-#include "store/systems/common/block_messages.h"
 #include "store/systems/common/config_dir.h"
 #include "store/systems/kiro/kiro.h"
 
@@ -69,10 +68,7 @@ static int64_t time_of(struct slice row)
 
 static struct slice join(struct slice all, struct slice text, struct arena *a)
 {
-    const struct slice both[] = { all, SLICE("\n"), text };
-    const char *joined = all.n && text.n ? arena_concat(a, both, 3) : NULL;
-
-    return joined ? slice_of(joined) : all.n ? all : text;
+    return text.n ? arena_join(a, all, "\n", text) : all;
 }
 
 /* The contents of a message: a text, or a list of parts. */
@@ -228,13 +224,9 @@ static enum err_code judge_row(struct logfile *log, size_t line, struct message 
 
 static struct slice row_id(struct slice row, struct arena *a)
 {
-    struct slice value, id;
+    struct slice id;
 
-    if (json_get_text(row, "id", a, &id))
-        return id;
-    return json_at(row, "data.message_id", &value) && json_text(value, a, &id)
-               ? id
-               : (struct slice){ NULL, 0 };
+    return json_get_text(row, "id", a, &id) ? id : json_text_at(row, "data.message_id", a);
 }
 
 static bool is_id(struct slice id)
@@ -255,26 +247,21 @@ const struct jsonl_format kiro_format = { .keys = &keys,
                                           .complete = complete_row,
                                           .id = row_id,
                                           .is_id = is_id,
-                                          .id_name = "a Kiro session id" };
-
-enum err_code kiro_messages(const struct store *st, const struct session_ref *ref,
-                            const struct message_query *q, json_fn *fn, void *arg, struct err *e)
-{
-    return block_messages(st, ref, q, row_id, fn, arg, e);
-}
+                                          .id_name = "a Kiro session id",
+                                          .dirs = &kiro_dirs,
+                                          .variable = "KIRO_HOME",
+                                          .home = ".kiro" };
 
 /* ---- blocks of v2 ---- */
 
 /* A text, or JSON, of which only the output of a command is shown. */
 static struct slice result_text(struct slice data, struct arena *a)
 {
-    struct slice content, key, item, inner, text, all = SLICE("");
+    struct slice item, inner, text, all = SLICE("");
     struct json_iter it;
 
-    if (!json_get(data, "content", &content) || json_type(content) != JSON_ARRAY ||
-        !json_iter_open(&it, content))
-        return all;
-    while (json_iter_next(&it, &key, &item)) {
+    json_list_open(&it, data, "content");
+    while (json_list_next(&it, &item)) {
         if (!json_get(item, "data", &inner))
             continue;
         if (json_text(inner, a, &text)) {
@@ -363,13 +350,12 @@ static void put_result(struct block_list *b, struct slice payload)
 
 static void put_images(struct block_list *b, struct slice payload)
 {
-    struct slice list, key, image;
+    struct slice image;
     struct json_iter it;
 
-    if (json_get(payload, "images", &list) && json_type(list) == JSON_ARRAY &&
-        json_iter_open(&it, list))
-        while (json_iter_next(&it, &key, &image))
-            transcript_block_put(b, (struct block){ .kind = BLOCK_IMAGE });
+    json_list_open(&it, payload, "images");
+    while (json_list_next(&it, &image))
+        transcript_block_put(b, (struct block){ .kind = BLOCK_IMAGE });
 }
 
 static void put_said(struct block_list *b, struct slice row, struct slice payload, enum kind kind)

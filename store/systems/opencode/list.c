@@ -123,10 +123,8 @@ static struct slice prompt_of(struct slice parts, struct arena *a)
 
     while (slice_line(&parts, &part, &torn)) {
         text = opencode_prompt(part, a);
-        const struct slice both[] = { all, SLICE("\n"), text };
-        const char *joined = all.n && text.n ? arena_concat(a, both, 3) : NULL;
-
-        all = joined ? slice_of(joined) : all.n ? all : text;
+        if (text.n)
+            all = arena_join(a, all, "\n", text);
     }
     return all;
 }

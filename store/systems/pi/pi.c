@@ -1,17 +1,10 @@
 #include "store/systems/pi/pi.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "store/systems/common/config_dir.h"
 #include "store/systems/common/edits/tool_edits.h"
-
-static const struct jsonl_store *logs_of(const struct store *st)
-{
-    assert(st->ops->open == pi_ops.open);
-    return &((const struct pi *)st)->jsonl;
-}
 
 /* ---- open, close ---- */
 
@@ -88,27 +81,9 @@ static struct slice folder_of(struct slice directory, struct arena *a)
 }
 
 static const char *const inside[] = { "", NULL };
-static const struct project_logs logs = { .folder_of = folder_of,
-                                          .inside = inside,
-                                          .name_id = pi_name_id };
-
-static enum err_code pi_enumerate(const struct store *st, const struct scope *scope,
-                                  session_ref_fn *fn, void *arg, struct err *e)
-{
-    return project_logs_enumerate(logs_of(st), &logs, scope, fn, arg, e);
-}
-
-static enum err_code pi_find(const struct store *st, const struct scope *scope, struct slice id,
-                             struct arena *a, struct session_ref *ref, struct err *e)
-{
-    return project_logs_find(logs_of(st), &logs, scope, id, a, ref, e);
-}
-
-static enum err_code pi_at_path(const struct store *st, struct slice path, struct arena *a,
-                                struct session_ref *ref, struct err *e)
-{
-    return project_logs_at_path(logs_of(st), &logs, path, a, ref, e);
-}
+const struct project_logs pi_logs = { .folder_of = folder_of,
+                                      .inside = inside,
+                                      .name_id = pi_name_id };
 
 static const char *pi_cannot(unsigned ability)
 {
@@ -135,10 +110,10 @@ const struct store_ops pi_ops = {
     .resume_command = "pi --session {path}",
     .open = pi_open,
     .close = pi_close,
-    .enumerate = pi_enumerate,
+    .enumerate = project_logs_enumerate,
     .describe = jsonl_describe,
-    .find = pi_find,
-    .at_path = pi_at_path,
+    .find = project_logs_find,
+    .at_path = project_logs_at_path,
     .tail = jsonl_tail,
     .load = jsonl_load,
     .blocks = pi_blocks,

@@ -18,6 +18,7 @@ enum pi_kind { PI_OTHER, PI_USER, PI_ASSISTANT, PI_TOOL, PI_SYSTEM, PI_SHELL };
 
 extern const struct index_keys pi_keys;
 extern const struct jsonl_format pi_format;
+extern const struct project_logs pi_logs;
 extern const struct store_ops pi_ops;
 
 /* The id in "<time>_<id>.jsonl". Returns false for any other name. */

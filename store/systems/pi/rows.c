@@ -34,21 +34,15 @@ static enum pi_kind kind_of(struct slice row, struct slice *message)
 /* The text of a content that is a text or an array of parts. */
 static struct slice text_of(struct slice message, struct arena *a)
 {
-    struct slice content, key, part, text, all = { NULL, 0 };
+    struct slice part, text, all = { NULL, 0 };
     struct json_iter it;
 
     if (json_get_text(message, "content", a, &text))
         return text;
-    if (!json_get(message, "content", &content) || json_type(content) != JSON_ARRAY ||
-        !json_iter_open(&it, content))
-        return all;
-    while (json_iter_next(&it, &key, &part)) {
-        if (!json_get_is(part, "type", "text") || !json_get_text(part, "text", a, &text))
-            continue;
-        const struct slice both[] = { all, SLICE("\n"), text };
-        const char *joined = all.n ? arena_concat(a, both, 3) : NULL;
-
-        all = joined ? slice_of(joined) : text;
+    json_list_open(&it, message, "content");
+    while (json_list_next(&it, &part)) {
+        if (json_get_is(part, "type", "text") && json_get_text(part, "text", a, &text))
+            all = arena_join(a, all, "\n", text);
     }
     return all;
 }
@@ -142,13 +136,6 @@ static enum err_code judge_entry(struct logfile *log, size_t line, struct messag
     return ERR_OK;
 }
 
-static struct slice entry_id(struct slice row, struct arena *a)
-{
-    struct slice id;
-
-    return json_get_text(row, "id", a, &id) ? id : (struct slice){ NULL, 0 };
-}
-
 static bool read_message(struct slice row, struct arena *a, struct jsonl_message *out)
 {
     static const char *const types[] = {
@@ -181,10 +168,10 @@ const struct jsonl_format pi_format = { .keys = &pi_keys,
                                         .branches = true,
                                         .title_needle = "\"session_info\"",
                                         .complete = complete_row,
-                                        .id = entry_id,
                                         .message = read_message,
                                         .is_id = is_id,
-                                        .id_name = "a pi session id" };
+                                        .id_name = "a pi session id",
+                                        .logs = &pi_logs };
 
 /* ---- blocks ---- */
 
@@ -217,31 +204,29 @@ static void put_part(struct block_list *b, enum block_kind spoken, struct slice 
 
 static void put_parts(struct block_list *b, enum block_kind spoken, struct slice message)
 {
-    struct slice content, key, part, text;
+    struct slice part, text;
     struct json_iter it;
 
     if (json_get_text(message, "content", &b->arena, &text)) {
         transcript_block_put(b, (struct block){ .kind = spoken, .text = text });
         return;
     }
-    if (json_get(message, "content", &content) && json_type(content) == JSON_ARRAY &&
-        json_iter_open(&it, content))
-        while (json_iter_next(&it, &key, &part))
-            put_part(b, spoken, part);
+    json_list_open(&it, message, "content");
+    while (json_list_next(&it, &part))
+        put_part(b, spoken, part);
 }
 
 static void put_user(struct block_list *b, struct slice message)
 {
-    struct slice content, key, part, text = text_of(message, &b->arena);
+    struct slice part, text = text_of(message, &b->arena);
     struct json_iter it;
 
     if (text.n)
         transcript_block_put(b, (struct block){ .kind = BLOCK_PROMPT, .text = text });
-    if (json_get(message, "content", &content) && json_type(content) == JSON_ARRAY &&
-        json_iter_open(&it, content))
-        while (json_iter_next(&it, &key, &part))
-            if (!json_get_is(part, "type", "text"))
-                put_part(b, BLOCK_NOTE, part);
+    json_list_open(&it, message, "content");
+    while (json_list_next(&it, &part))
+        if (!json_get_is(part, "type", "text"))
+            put_part(b, BLOCK_NOTE, part);
 }
 
 static void put_result(struct block_list *b, struct slice message)

@@ -24,8 +24,6 @@ static void qwen_close(struct store *st)
     free(q);
 }
 
-static const char variable[] = "QWEN_RUNTIME_DIR";
-
 static bool name_places(struct qwen *q)
 {
     const char *path = q->jsonl.base.path;
@@ -47,7 +45,7 @@ static enum err_code qwen_open(const struct store_env *env, const char *path, st
     q->jsonl.base = (struct store){ .ops = &qwen_ops, .env = env };
     q->jsonl.format = &qwen_format;
     q->jsonl.base.path =
-        path ? config_dir_absolute(env, path) : config_dir_usual(env, variable, ".qwen");
+        path ? config_dir_absolute(env, path) : jsonl_usual_path(&qwen_format, env);
     enum err_code rc = q->jsonl.base.path
                            ? config_dir_require(q->jsonl.base.path, e)
                            : err_set(e, ERR_NOT_FOUND, ".qwen", "open store: HOME is not set");
@@ -61,14 +59,6 @@ static enum err_code qwen_open(const struct store_env *env, const char *path, st
     return rc;
 }
 
-static enum err_code qwen_variable(const struct store *st, const char **name, const char **value,
-                                   struct err *e)
-{
-    (void)e;
-    config_dir_variable(st, config_dir_usual(st->env, variable, ".qwen"), variable, name, value);
-    return ERR_OK;
-}
-
 /* ---- the sessions ---- */
 
 enum err_code qwen_live(const struct store *st, const struct session_ref *ref, struct live *out,
@@ -79,33 +69,8 @@ enum err_code qwen_live(const struct store *st, const struct session_ref *ref, s
     return ERR_OK;
 }
 
-static bool name_id(const char *name, struct slice *id)
-{
-    return jsonl_id_of_name(name, qwen_format.is_id, id);
-}
-
 static const char *const inside[] = { "chats", "chats/archive", NULL };
-const struct project_logs qwen_logs = { .folder_of = config_dir_flatten,
-                                        .inside = inside,
-                                        .name_id = name_id };
-
-static enum err_code qwen_enumerate(const struct store *st, const struct scope *scope,
-                                    session_ref_fn *fn, void *arg, struct err *e)
-{
-    return project_logs_enumerate(&qwen_of(st)->jsonl, &qwen_logs, scope, fn, arg, e);
-}
-
-static enum err_code qwen_find(const struct store *st, const struct scope *scope, struct slice id,
-                               struct arena *a, struct session_ref *ref, struct err *e)
-{
-    return project_logs_find(&qwen_of(st)->jsonl, &qwen_logs, scope, id, a, ref, e);
-}
-
-static enum err_code qwen_at_path(const struct store *st, struct slice path, struct arena *a,
-                                  struct session_ref *ref, struct err *e)
-{
-    return project_logs_at_path(&qwen_of(st)->jsonl, &qwen_logs, path, a, ref, e);
-}
+const struct project_logs qwen_logs = { .folder_of = config_dir_flatten, .inside = inside };
 
 static const char *qwen_cannot(unsigned ability)
 {
@@ -134,10 +99,10 @@ const struct store_ops qwen_ops = {
     .fork_command = "qwen --resume {id} --fork-session",
     .open = qwen_open,
     .close = qwen_close,
-    .enumerate = qwen_enumerate,
+    .enumerate = project_logs_enumerate,
     .describe = jsonl_describe,
-    .find = qwen_find,
-    .at_path = qwen_at_path,
+    .find = project_logs_find,
+    .at_path = project_logs_at_path,
     .tail = jsonl_tail,
     .load = jsonl_load,
     .blocks = qwen_blocks,
@@ -145,7 +110,7 @@ const struct store_ops qwen_ops = {
     .subagents = qwen_subagents,
     .describe_subagents = qwen_describe_subagents,
     .subagent = qwen_subagent,
-    .agent_variable = qwen_variable,
+    .agent_variable = jsonl_agent_variable,
     .live = qwen_live,
     .checkpoints = qwen_checkpoints,
     .plan = qwen_plan,

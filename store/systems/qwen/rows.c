@@ -54,10 +54,7 @@ static struct slice said(struct slice row, struct arena *a)
             continue;
         if (all.n && slice_has(text, "--- Content from referenced files ---"))
             break;
-        const struct slice both[] = { all, all.n ? SLICE("\n") : SLICE(""), text };
-        const char *joined = all.n ? arena_concat(a, both, 3) : NULL;
-
-        all = joined ? slice_of(joined) : text;
+        all = arena_join(a, all, "\n", text);
     }
     return all;
 }
@@ -157,13 +154,6 @@ static enum err_code judge_row(struct logfile *log, size_t line, struct message 
     return rc;
 }
 
-static struct slice row_id(struct slice row, struct arena *a)
-{
-    struct slice id;
-
-    return json_get_text(row, "uuid", a, &id) ? id : (struct slice){ NULL, 0 };
-}
-
 static bool read_message(struct slice row, struct arena *a, struct jsonl_message *out)
 {
     struct slice type;
@@ -199,10 +189,12 @@ const struct jsonl_format qwen_format = { .keys = &qwen_keys,
                                           .branches = true,
                                           .title_needle = "\"custom_title\"",
                                           .complete = complete_row,
-                                          .id = row_id,
                                           .message = read_message,
                                           .is_id = is_id,
-                                          .id_name = "a Qwen Code session id" };
+                                          .id_name = "a Qwen Code session id",
+                                          .logs = &qwen_logs,
+                                          .variable = "QWEN_RUNTIME_DIR",
+                                          .home = ".qwen" };
 
 /* ---- blocks ---- */
 

@@ -2,7 +2,6 @@
 
 #include "lite/base/time.h"
 #include "lite/json/json.h"
-#include "store/systems/common/block_messages.h"
 #include "store/systems/common/config_dir.h"
 #include "store/systems/common/edits/tool_edits.h"
 #include "store/systems/vibe/vibe.h"
@@ -20,21 +19,15 @@ static const struct index_keys keys = { .type = "role", .id = "message_id", .kin
 /* A text, or in other versions a list of parts with texts. */
 static struct slice content_of(struct slice row, const char *name, struct arena *a)
 {
-    struct slice content, key, part, text, all = SLICE("");
+    struct slice part, text, all = SLICE("");
     struct json_iter it;
 
     if (json_get_text(row, name, a, &text))
         return text;
-    if (!json_get(row, name, &content) || json_type(content) != JSON_ARRAY ||
-        !json_iter_open(&it, content))
-        return all;
-    while (json_iter_next(&it, &key, &part))
-        if (json_get_text(part, "text", a, &text)) {
-            const struct slice both[] = { all, SLICE("\n"), text };
-            const char *joined = all.n ? arena_concat(a, both, 3) : NULL;
-
-            all = joined ? slice_of(joined) : text;
-        }
+    json_list_open(&it, row, name);
+    while (json_list_next(&it, &part))
+        if (json_get_text(part, "text", a, &text))
+            all = arena_join(a, all, "\n", text);
     return all;
 }
 
@@ -98,7 +91,7 @@ static enum err_code complete_row(const struct store *st, const struct scope *sc
                                   struct session_row *row, struct arena *a, struct err *e)
 {
     struct buf meta = { 0 };
-    enum err_code rc = session_dirs_json(&row->ref, &vibe_dirs, "meta.json", META_MOST, &meta);
+    enum err_code rc = session_dirs_json(&row->ref, "meta.json", META_MOST, &meta);
 
     (void)st;
     if (!rc && meta.n)
@@ -140,13 +133,6 @@ static enum err_code judge_row(struct logfile *log, size_t line, struct message 
     return rc;
 }
 
-static struct slice row_id(struct slice row, struct arena *a)
-{
-    struct slice id;
-
-    return json_get_text(row, "message_id", a, &id) ? id : (struct slice){ NULL, 0 };
-}
-
 static bool is_id(struct slice id)
 {
     for (size_t i = 0; i < id.n; i++)
@@ -160,15 +146,11 @@ const struct jsonl_format vibe_format = { .keys = &keys,
                                           .read = read_said,
                                           .prompt_needle = "\"user\"",
                                           .complete = complete_row,
-                                          .id = row_id,
                                           .is_id = is_id,
-                                          .id_name = "the 8 digits of a Vibe session" };
-
-enum err_code vibe_messages(const struct store *st, const struct session_ref *ref,
-                            const struct message_query *q, json_fn *fn, void *arg, struct err *e)
-{
-    return block_messages(st, ref, q, row_id, fn, arg, e);
-}
+                                          .id_name = "the 8 digits of a Vibe session",
+                                          .dirs = &vibe_dirs,
+                                          .variable = "VIBE_HOME",
+                                          .home = ".vibe" };
 
 /* ---- blocks ---- */
 
@@ -180,13 +162,11 @@ static void put_text(struct block_list *b, enum block_kind kind, struct slice te
 
 static void put_calls(struct block_list *b, struct slice row)
 {
-    struct slice list, key, call, function;
+    struct slice call, function;
     struct json_iter it;
 
-    if (!json_get(row, "tool_calls", &list) || json_type(list) != JSON_ARRAY ||
-        !json_iter_open(&it, list))
-        return;
-    while (json_iter_next(&it, &key, &call)) {
+    json_list_open(&it, row, "tool_calls");
+    while (json_list_next(&it, &call)) {
         struct block block = { .kind = BLOCK_TOOL_CALL, .input = SLICE("") };
 
         json_get_text(call, "id", &b->arena, &block.call_id);
@@ -202,13 +182,12 @@ static void put_calls(struct block_list *b, struct slice row)
 
 static void put_images(struct block_list *b, struct slice row)
 {
-    struct slice list, key, image;
+    struct slice image;
     struct json_iter it;
 
-    if (json_get(row, "images", &list) && json_type(list) == JSON_ARRAY &&
-        json_iter_open(&it, list))
-        while (json_iter_next(&it, &key, &image))
-            transcript_block_put(b, (struct block){ .kind = BLOCK_IMAGE });
+    json_list_open(&it, row, "images");
+    while (json_list_next(&it, &image))
+        transcript_block_put(b, (struct block){ .kind = BLOCK_IMAGE });
 }
 
 static void put_result(struct block_list *b, struct slice row)

@@ -4,27 +4,16 @@
 
 #include "lite/base/time.h"
 #include "lite/json/json.h"
+#include "store/systems/common/block_messages.h"
 #include "store/systems/common/config_dir.h"
 #include "store/systems/common/usage_rows.h"
 
 enum { ID_DIGITS = 8, NAME_MOST = 200, META_MOST = 16 << 20 };
 
-static const char variable[] = "VIBE_HOME";
-
 static enum err_code vibe_open(const struct store_env *env, const char *path, struct store **out,
                                struct err *e)
 {
-    return session_dirs_open(&vibe_ops, &vibe_format, env, path,
-                             path ? NULL : config_dir_usual(env, variable, ".vibe"), "logs/session",
-                             out, e);
-}
-
-static enum err_code vibe_variable(const struct store *st, const char **name, const char **value,
-                                   struct err *e)
-{
-    (void)e;
-    config_dir_variable(st, config_dir_usual(st->env, variable, ".vibe"), variable, name, value);
-    return ERR_OK;
+    return session_dirs_open(&vibe_ops, &vibe_format, env, path, "logs/session", out, e);
 }
 
 /* ---- the sessions ---- */
@@ -40,24 +29,6 @@ static bool name_id(const char *name, struct slice *id)
 }
 
 const struct session_dirs vibe_dirs = { .log = "/messages.jsonl", .name_id = name_id };
-
-static enum err_code vibe_enumerate(const struct store *st, const struct scope *scope,
-                                    session_ref_fn *fn, void *arg, struct err *e)
-{
-    return session_dirs_enumerate(st, &vibe_dirs, scope, fn, arg, e);
-}
-
-static enum err_code vibe_find(const struct store *st, const struct scope *scope, struct slice id,
-                               struct arena *a, struct session_ref *ref, struct err *e)
-{
-    return session_dirs_find(st, &vibe_dirs, scope, id, a, ref, e);
-}
-
-static enum err_code vibe_at_path(const struct store *st, struct slice path, struct arena *a,
-                                  struct session_ref *ref, struct err *e)
-{
-    return session_dirs_at_path(st, &vibe_dirs, path, a, ref, e);
-}
 
 /* ---- sub-agents: their ids are the names of their directories ---- */
 
@@ -81,14 +52,14 @@ static enum err_code vibe_subagents(const struct store *st, const struct session
                                     struct arena *a, struct slice **ids, size_t *n, struct err *e)
 {
     (void)st;
-    return session_dirs_names(ref, &vibe_dirs, "agents", name_agent, a, ids, n, e);
+    return session_dirs_names(ref, "agents", name_agent, a, ids, n, e);
 }
 
 static enum err_code vibe_subagent(const struct store *st, const struct session_ref *ref,
                                    struct slice agent, struct arena *a, struct session_ref *out,
                                    struct err *e)
 {
-    struct slice parent = session_dirs_of(ref, &vibe_dirs), id = arena_copy(a, agent);
+    struct slice parent = session_dirs_of(ref), id = arena_copy(a, agent);
 
     if (!id.p)
         return err_nomem(e);
@@ -108,7 +79,7 @@ static enum err_code hand_over(const struct session_ref *ref, struct slice agent
     struct buf meta = { 0 };
     struct arena a = { 0 };
     struct slice all, stats, end, config;
-    enum err_code rc = session_dirs_json(ref, &vibe_dirs, "meta.json", META_MOST, &meta);
+    enum err_code rc = session_dirs_json(ref, "meta.json", META_MOST, &meta);
 
     all = buf_slice(&meta);
     if (!rc && all.n && json_get(all, "stats", &stats)) {
@@ -176,17 +147,17 @@ const struct store_ops vibe_ops = {
     .resume_command = "vibe --resume {id}",
     .open = vibe_open,
     .close = session_dirs_close,
-    .enumerate = vibe_enumerate,
+    .enumerate = session_dirs_enumerate,
     .describe = jsonl_describe,
-    .find = vibe_find,
-    .at_path = vibe_at_path,
+    .find = session_dirs_find,
+    .at_path = session_dirs_at_path,
     .tail = jsonl_tail,
     .load = jsonl_load,
     .blocks = vibe_blocks,
-    .messages = vibe_messages,
+    .messages = block_messages,
     .subagents = vibe_subagents,
     .subagent = vibe_subagent,
-    .agent_variable = vibe_variable,
+    .agent_variable = jsonl_agent_variable,
     .usage = vibe_usage,
     .edits = vibe_edits,
     .unsupported = vibe_cannot,

@@ -16,7 +16,6 @@ extern const struct jsonl_format vibe_format;
 extern const struct session_dirs vibe_dirs;
 
 store_blocks_fn vibe_blocks;
-store_messages_fn vibe_messages;
 store_edits_fn vibe_edits;
 
 #endif
