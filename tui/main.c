@@ -1,7 +1,6 @@
 #include <errno.h>
 #include <locale.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>

@@ -1,10 +1,8 @@
 #include "store/api/env.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "lite/base/time.h"
 #include "store/proc/process.h"

@@ -1,6 +1,5 @@
 #include "store/api/host.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <uuid/uuid.h>
 

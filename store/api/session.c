@@ -2,7 +2,6 @@
 
 #include <limits.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "lite/base/time.h"
 #include "lite/base/utf8.h"

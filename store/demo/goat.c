@@ -1,5 +1,4 @@
 #include <limits.h>
-#include <string.h>
 
 #include "lite/base/arena.h"
 #include "store/api/host.h"

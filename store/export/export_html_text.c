@@ -1,5 +1,4 @@
 #include <md4c.h>
-#include <stdio.h>
 
 #include "store/export/export_markdown.h"
 

@@ -1,7 +1,6 @@
 #include "store/export/export_markdown.h"
 
 #include <md4c.h>
-#include <stdio.h>
 #include <strings.h>
 
 #include "lite/base/utf8.h"

@@ -1,7 +1,6 @@
 #include "store/export/export_internal.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 /* Which part of a conversation is written. */
 

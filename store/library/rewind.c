@@ -2,7 +2,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "store/library/call.h"
 #include "store/rewind/plan/plan.h"

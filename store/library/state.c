@@ -1,5 +1,4 @@
 #include <stdlib.h>
-#include <string.h>
 
 #include "lite/base/buf.h"
 #include "store/host/host_state.h"

@@ -1,7 +1,6 @@
 #include "store/log/chain.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "lite/base/array.h"
 

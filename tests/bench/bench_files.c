@@ -3,7 +3,6 @@
  *
  *   bench_files DIR FILES [ROUNDS]
  */
-#include <string.h>
 #include <sys/stat.h>
 
 #include "bench.h"

@@ -5,7 +5,6 @@
  */
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "bench.h"
 #include "store/api/store.h"

@@ -1,9 +1,7 @@
 #include "tests/test.h"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

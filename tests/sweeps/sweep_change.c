@@ -1,7 +1,5 @@
 #include "tests/test.h"
 
-#include <stdlib.h>
-
 #include "store/fs/file_at.h"
 #include "store/journal/change.h"
 #include "tests/sweeps/change_sweep.h"

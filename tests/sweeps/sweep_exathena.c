@@ -1,7 +1,6 @@
 #include "tests/test.h"
 
 #include <openssl/evp.h>
-#include <stdlib.h>
 
 #include "store/api/store.h"
 #include "store/rewind/plan/plan.h"

@@ -1,8 +1,6 @@
 #include "tests/test.h"
 
-#include <ctype.h>
 #include <dirent.h>
-#include <stdlib.h>
 #include <time.h>
 
 #include "store/journal/change.h"

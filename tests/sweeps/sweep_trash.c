@@ -1,9 +1,7 @@
 #include "tests/test.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <sys/mount.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "store/maintenance/trash.h"

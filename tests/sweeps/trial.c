@@ -4,16 +4,13 @@
 
 #include <cjson/cJSON.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <fts.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "lite/base/buf.h"
 #include "store/git/gitfiles.h"
 #include "support/faults/memory.h"
 #include "tests/support/coverage.h"

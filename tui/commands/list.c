@@ -1,5 +1,4 @@
 #include <stdio.h>
-#include <string.h>
 
 #include "store/query/listing.h"
 #include "tui/commands/command.h"

@@ -1,6 +1,5 @@
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "lite/json/json.h"
 #include "store/api/store.h"

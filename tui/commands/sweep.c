@@ -1,4 +1,3 @@
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -1,7 +1,6 @@
 #include "tui/data/order.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "lite/base/array.h"
 

@@ -1,7 +1,6 @@
 #include "tui/jobs/jobs_internal.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "store/fs/disk.h"
 #include "store/journal/change.h"

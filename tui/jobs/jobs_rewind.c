@@ -2,7 +2,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 static void post_answer(const struct reply *r, const struct effect *q, struct msg m)

@@ -6,7 +6,6 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>

@@ -1,6 +1,5 @@
 #include <limits.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "store/api/store.h"

@@ -1,7 +1,6 @@
 #include "store/rewind/plan/plan.h"
 
 #include <string.h>
-#include <unistd.h>
 
 #include "lite/base/slice.h"
 #include "store/api/store.h"

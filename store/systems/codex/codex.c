@@ -2,7 +2,6 @@
 
 #include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "store/proc/process.h"

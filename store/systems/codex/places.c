@@ -4,7 +4,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "lite/io/file.h"
 #include "store/systems/codex/codex.h"

@@ -1,7 +1,5 @@
 #include "store/systems/codex/row.h"
 
-#include <string.h>
-
 #include "lite/base/buf.h"
 #include "lite/json/json.h"
 

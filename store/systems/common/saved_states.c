@@ -1,7 +1,6 @@
 #include "store/systems/common/saved_states.h"
 
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 

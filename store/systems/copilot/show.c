@@ -1,4 +1,3 @@
-#include <string.h>
 
 #include "lite/json/json.h"
 #include "store/systems/copilot/copilot.h"

@@ -1,7 +1,6 @@
 #include "store/systems/droid/droid.h"
 
 #include <fcntl.h>
-#include <string.h>
 
 #include "lite/base/time.h"
 #include "lite/io/file.h"

@@ -1,5 +1,4 @@
 #include <stdio.h>
-#include <string.h>
 
 #include "store/git/repo.h"
 #include "store/systems/entire/names.h"

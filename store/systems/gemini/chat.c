@@ -1,5 +1,4 @@
 #include <fcntl.h>
-#include <string.h>
 
 #include "lite/io/file.h"
 #include "lite/json/json.h"

@@ -1,4 +1,3 @@
-#include <string.h>
 
 #include "lite/json/json.h"
 #include "store/systems/common/edits/tool_edits.h"

@@ -1,4 +1,3 @@
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "lite/base/array.h"
-#include "lite/base/buf.h"
 #include "lite/base/slice.h"
 #include "store/fs/file_at.h"
 #include "store/systems/goat/entry.h"

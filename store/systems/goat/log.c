@@ -1,7 +1,5 @@
 #include "store/systems/goat/log.h"
 
-#include <string.h>
-
 #include "lite/base/time.h"
 #include "lite/base/utf8.h"
 #include "lite/json/json.h"

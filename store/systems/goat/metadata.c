@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "lite/base/utf8.h"
 #include "lite/io/file.h"

@@ -1,7 +1,6 @@
 #include <ctype.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "lite/base/time.h"
 #include "lite/base/utf8.h"

@@ -1,8 +1,6 @@
 #include "store/systems/grok/grok.h"
 
-#include <dirent.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "lite/io/file.h"

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <openssl/evp.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "lite/io/file.h"

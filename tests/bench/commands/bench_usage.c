@@ -3,7 +3,6 @@
  *   bench_usage REPRISE CONFIG_DIR [ROUNDS]
  */
 #include <stdbool.h>
-#include <string.h>
 
 #include "../bench.h"
 #include "../run.h"

@@ -1,7 +1,6 @@
 #include "tests/test.h"
 
 #include <md4c.h>
-#include <stdlib.h>
 
 #include "lite/base/utf8.h"
 #include "store/export/export_markdown.h"

@@ -1,7 +1,6 @@
 #include "tests/test.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>

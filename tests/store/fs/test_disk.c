@@ -2,7 +2,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <stdlib.h>
 
 #include "store/fs/disk.h"
 #include "support/faults/syscall_hook.h"

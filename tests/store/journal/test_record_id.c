@@ -1,6 +1,5 @@
 #include "tests/test.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 

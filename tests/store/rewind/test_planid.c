@@ -1,7 +1,5 @@
 #include "tests/test.h"
 
-#include <stdlib.h>
-
 #include "store/rewind/plan/plan.h"
 #include "support/rewind/rewind_case.h"
 

@@ -1,10 +1,8 @@
 #include "tests/test.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
-#include <unistd.h>
 
 #include "store/rewind/plan/rewind.h"
 #include "tests/support/folder.h"

@@ -1,7 +1,5 @@
 #include "tests/test.h"
 
-#include <stdlib.h>
-
 #include "support/screen/screen.h"
 
 /* Forks below what they were forked from. */

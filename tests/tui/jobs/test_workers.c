@@ -2,7 +2,6 @@
 
 #include <poll.h>
 #include <semaphore.h>
-#include <stdlib.h>
 
 #include "tui/jobs/workers.h"
 

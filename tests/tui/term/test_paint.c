@@ -2,7 +2,6 @@
 
 #include <curses.h>
 #include <locale.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

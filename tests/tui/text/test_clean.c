@@ -1,7 +1,5 @@
 #include "tests/test.h"
 
-#include <stdlib.h>
-
 #include "lite/base/utf8.h"
 #include "support/hostile.h"
 #include "tui/text/clean.h"

@@ -1,7 +1,6 @@
 #include "store/blame/blame.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,7 +2,6 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "tui/app/view.h"
 #include "tui/screens/flows/flows.h"

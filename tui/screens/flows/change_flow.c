@@ -1,6 +1,5 @@
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "tui/app/view.h"
 #include "tui/screens/dialogs/dialog.h"

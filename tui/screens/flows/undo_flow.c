@@ -1,5 +1,4 @@
 #include <stdio.h>
-#include <string.h>
 
 #include "tui/app/view.h"
 #include "tui/screens/dialogs/dialog.h"

@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "tui/app/view.h"
 #include "tui/screens/dialogs/dialog.h"

@@ -1,6 +1,5 @@
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "tui/screens/rewind/rewind_internal.h"
 #include "tui/widgets/hunks.h"

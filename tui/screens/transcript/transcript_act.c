@@ -1,6 +1,5 @@
 #include "tui/screens/transcript/transcript_internal.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "lite/base/utf8.h"

@@ -1,8 +1,6 @@
 #include "lite/base/array.h"
 #include "tui/screens/transcript/transcript_internal.h"
 
-#include <stdlib.h>
-
 /* The position and the movements of the viewport. Lines are laid out from the top position; if they
  * end before the screen does, the top moves up. */
 

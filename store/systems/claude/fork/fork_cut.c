@@ -1,5 +1,4 @@
 #include <stdlib.h>
-#include <string.h>
 
 #include "lite/base/array.h"
 #include "store/systems/claude/chain/row_facts.h"

@@ -2,7 +2,6 @@
 #include "store/git/repo.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 

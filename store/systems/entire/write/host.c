@@ -1,7 +1,6 @@
 #include "store/api/host.h"
 
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 

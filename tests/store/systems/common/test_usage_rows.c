@@ -1,7 +1,5 @@
 #include "store/systems/common/usage_rows.h"
 
-#include <string.h>
-
 #include "lite/base/buf.h"
 #include "tests/support/folder.h"
 #include "tests/test.h"

@@ -1,7 +1,6 @@
 #include "tests/test.h"
 
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "store/systems/entire/entire.h"
 #include "tests/support/folder.h"

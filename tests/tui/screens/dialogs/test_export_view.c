@@ -4,7 +4,6 @@
 
 #include "support/screen/screen.h"
 #include "tui/app/view.h"
-#include "tui/screens/dialogs/export_view.h"
 
 /* The dialog that exports a session, with a stand-in for the worker. */
 

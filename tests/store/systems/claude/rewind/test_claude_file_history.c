@@ -1,7 +1,6 @@
 #include "tests/test.h"
 
 #include <stdlib.h>
-#include <sys/stat.h>
 
 #include "store/rewind/plan/rewind.h"
 #include "store/systems/claude/claude.h"
