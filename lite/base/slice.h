@@ -42,6 +42,17 @@ static inline bool slice_starts(struct slice s, const char *with)
     return s.n >= n && memcmp(s.p, with, n) == 0;
 }
 
+/* Returns true if each of the bytes is one of the set. */
+static inline bool slice_is_of(struct slice s, const char *set)
+{
+    size_t n = strlen(set);
+
+    for (size_t i = 0; i < s.n; i++)
+        if (!memchr(set, s.p[i], n))
+            return false;
+    return true;
+}
+
 static inline bool slice_has(struct slice s, const char *part)
 {
     return slice_find(s.p, s.n, part, strlen(part)) != NULL;

@@ -129,6 +129,12 @@ void transcript_block_put_compaction(struct block_list *list, struct slice summa
             list, (struct block){ .kind = BLOCK_NOTE, .name = SLICE("summary"), .text = summary });
 }
 
+void transcript_block_put_text(struct block_list *list, enum block_kind kind, struct slice text)
+{
+    if (text.n)
+        transcript_block_put(list, (struct block){ .kind = kind, .text = text });
+}
+
 void transcript_blocks_fini(struct block_list *list)
 {
     arena_fini(&list->arena);

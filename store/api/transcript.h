@@ -156,6 +156,8 @@ MUST_CHECK enum err_code transcript_block_add(struct block_list *list, const str
 void transcript_block_put(struct block_list *list, struct block b);
 /* The seam of a compaction, and the summary that stands for the messages above it; an empty one is not recorded. */
 void transcript_block_put_compaction(struct block_list *list, struct slice summary);
+/* Adds a block with this text, unless it is empty. */
+void transcript_block_put_text(struct block_list *list, enum block_kind kind, struct slice text);
 void transcript_blocks_fini(struct block_list *list);
 
 /* Texts as they are between the quotes in a row, each with the kind of the block that it is the text or input of. */

@@ -134,11 +134,6 @@ static void html_begin(struct export_out *o, const struct export_head *head)
     export_out_lit(o, "</dl>\n<main>\n");
 }
 
-static void html_end(struct export_out *o)
-{
-    export_out_lit(o, "</main>\n</body>\n</html>\n");
-}
-
 static void add_section_name(struct export_out *o, const struct export_section *s)
 {
     export_out_addf(o, "Sub-agent %zu", s->number);
@@ -186,11 +181,6 @@ static void html_message(struct export_out *o, const struct export_message *m)
         export_out_addf(o, "<a href=\"#%s\">#%zu</a></header>", anchor, m->number);
     }
     export_out_lit(o, "\n");
-}
-
-static void html_message_end(struct export_out *o)
-{
-    export_out_lit(o, "</article>\n");
 }
 
 static void html_prompt(struct export_out *o, struct slice text, bool command)
@@ -344,11 +334,11 @@ static void html_raw(struct export_out *o, struct slice text)
 
 const struct export_writer export_html = {
     .begin = html_begin,
-    .end = html_end,
+    .end = "</main>\n</body>\n</html>\n",
     .contents = html_contents,
     .section = html_section,
     .message = html_message,
-    .message_end = html_message_end,
+    .message_end = "</article>\n",
     .prompt = html_prompt,
     .reply = html_reply,
     .thinking = html_thinking,

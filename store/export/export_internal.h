@@ -75,12 +75,12 @@ struct export_note {
 /* A format. All texts are passed as they are in the session, neither cleaned nor escaped. */
 struct export_writer {
     void (*begin)(struct export_out *o, const struct export_head *head);
-    void (*end)(struct export_out *o);
+    const char *end; /* of the document */
     /* All sub-agents that follow, before the conversation. */
     void (*contents)(struct export_out *o, const struct export_section *section, size_t n);
     void (*section)(struct export_out *o, const struct export_section *section);
     void (*message)(struct export_out *o, const struct export_message *m);
-    void (*message_end)(struct export_out *o);
+    const char *message_end;
     void (*prompt)(struct export_out *o, struct slice text, bool command);
     void (*reply)(struct export_out *o, struct slice text, bool failed);
     void (*thinking)(struct export_out *o, struct slice text, bool open);

@@ -39,11 +39,6 @@ static void md_begin(struct export_out *o, const struct export_head *head)
     export_out_lit(o, "\n");
 }
 
-static void md_end(struct export_out *o)
-{
-    (void)o;
-}
-
 static void md_section_name(struct export_out *o, const struct export_section *s)
 {
     export_out_addf(o, "Sub-agent %zu", s->number);
@@ -82,11 +77,6 @@ static void md_message(struct export_out *o, const struct export_message *m)
         export_out_addf(o, " · %s", time);
     }
     export_out_lit(o, "\n\n");
-}
-
-static void md_message_end(struct export_out *o)
-{
-    (void)o;
 }
 
 static void md_prompt(struct export_out *o, struct slice text, bool command)
@@ -248,11 +238,11 @@ static void md_raw(struct export_out *o, struct slice text)
 
 const struct export_writer export_md = {
     .begin = md_begin,
-    .end = md_end,
+    .end = "",
     .contents = md_contents,
     .section = md_section,
     .message = md_message,
-    .message_end = md_message_end,
+    .message_end = "",
     .prompt = md_prompt,
     .reply = md_reply,
     .thinking = md_thinking,

@@ -329,7 +329,7 @@ static enum err_code write_row(struct export *x, struct err *e)
         if (is_wanted(x, r, i))
             rc = write_block(x, r, &r->blocks.block[i], e);
     if (x->open)
-        x->writer->message_end(x->o);
+        export_out_lit(x->o, x->writer->message_end);
     x->sum->messages++;
     return rc;
 }
@@ -493,7 +493,7 @@ static enum err_code write_document(struct export *x, struct err *e)
     if (!rc)
         rc = write_subagents(x, e);
     if (!rc)
-        x->writer->end(x->o);
+        export_out_lit(x->o, x->writer->end);
     session_row_free(row);
     return rc;
 }

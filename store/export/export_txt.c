@@ -74,11 +74,6 @@ static void txt_begin(struct export_out *o, const struct export_head *head)
     export_out_lit(o, "\n");
 }
 
-static void txt_end(struct export_out *o)
-{
-    (void)o;
-}
-
 static void add_section_name(struct export_out *o, const struct export_section *s)
 {
     export_out_addf(o, "Sub-agent %zu", s->number);
@@ -115,11 +110,6 @@ static void txt_message(struct export_out *o, const struct export_message *m)
         export_out_addf(o, ", %s", time);
     }
     export_out_addf(o, ", #%zu ---\n\n", m->number);
-}
-
-static void txt_message_end(struct export_out *o)
-{
-    (void)o;
 }
 
 static void txt_prompt(struct export_out *o, struct slice text, bool command)
@@ -231,11 +221,11 @@ static void txt_raw(struct export_out *o, struct slice text)
 
 const struct export_writer export_txt = {
     .begin = txt_begin,
-    .end = txt_end,
+    .end = "",
     .contents = txt_contents,
     .section = txt_section,
     .message = txt_message,
-    .message_end = txt_message_end,
+    .message_end = "",
     .prompt = txt_prompt,
     .reply = txt_reply,
     .thinking = txt_thinking,

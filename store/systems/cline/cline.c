@@ -32,13 +32,8 @@ static char *default_path(const struct store_env *env)
 
 static bool is_id(struct slice id)
 {
-    static const char letters[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.";
-
-    for (size_t i = 0; i < id.n; i++)
-        if (!memchr(letters, id.p[i], sizeof letters - 1))
-            return false;
-    return id.n > 0 && id.n <= ID_MOST && id.p[0] != '-' && id.p[0] != '.';
+    return slice_is_of(id, JSONL_ID_CHARACTERS ".") && id.n > 0 && id.n <= ID_MOST &&
+           id.p[0] != '-' && id.p[0] != '.';
 }
 
 static const struct session_dirs dirs = { .log = suffix, .named = true };

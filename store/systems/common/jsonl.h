@@ -39,6 +39,8 @@ struct jsonl_message {
 };
 
 typedef bool jsonl_is_id_fn(struct slice id);
+/* What most agents make ids of. */
+#define JSONL_ID_CHARACTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
 struct session_dirs; /* store/systems/common/session_dirs.h */
 struct project_logs; /* store/systems/common/project_logs.h */
 

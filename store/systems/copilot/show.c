@@ -86,12 +86,6 @@ enum err_code copilot_tail(const struct store *st, const struct session_ref *ref
 
 /* ---- blocks ---- */
 
-static void put_text(struct block_list *b, enum block_kind kind, struct slice text)
-{
-    if (text.n)
-        transcript_block_put(b, (struct block){ .kind = kind, .text = text });
-}
-
 static void put_calls(struct block_list *b, struct slice data)
 {
     struct slice call, input;
@@ -135,10 +129,10 @@ enum err_code copilot_blocks(const struct store *st, struct slice row, struct bl
         return a->failed ? err_nomem(e) : ERR_OK;
     }
     if (json_string_is(type, "user.message")) {
-        put_text(out, BLOCK_PROMPT, json_text_at(data, "content", a));
+        transcript_block_put_text(out, BLOCK_PROMPT, json_text_at(data, "content", a));
     } else if (json_string_is(type, "assistant.message")) {
-        put_text(out, BLOCK_THINKING, json_text_at(data, "reasoningText", a));
-        put_text(out, BLOCK_TEXT, json_text_at(data, "content", a));
+        transcript_block_put_text(out, BLOCK_THINKING, json_text_at(data, "reasoningText", a));
+        transcript_block_put_text(out, BLOCK_TEXT, json_text_at(data, "content", a));
         put_calls(out, data);
     } else if (json_string_is(type, "tool.execution_complete")) {
         put_result(out, data);

@@ -145,10 +145,7 @@ static enum err_code judge_row(struct logfile *log, size_t line, struct message 
 
 static bool is_id(struct slice id)
 {
-    for (size_t i = 0; i < id.n; i++)
-        if (!memchr("0123456789abcdef-", id.p[i], 17))
-            return false;
-    return id.n >= 32 && id.n <= 36;
+    return slice_is_of(id, "0123456789abcdef-") && id.n >= 32 && id.n <= 36;
 }
 
 const struct jsonl_format droid_format = { .keys = &keys,

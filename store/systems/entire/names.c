@@ -51,14 +51,8 @@ struct slice entire_agent_id(struct slice id)
 /* Crockford's base 32: no I, L, O, U. */
 static bool is_ulid(struct slice id)
 {
-    static const char letters[] = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
-
-    if (id.n != ENTIRE_ULID || id.p[0] > '7')
-        return false;
-    for (size_t i = 0; i < id.n; i++)
-        if (!memchr(letters, id.p[i], sizeof letters - 1))
-            return false;
-    return true;
+    return id.n == ENTIRE_ULID && id.p[0] <= '7' &&
+           slice_is_of(id, "0123456789ABCDEFGHJKMNPQRSTVWXYZ");
 }
 
 bool entire_checkpoint_id_ok(struct slice id)

@@ -68,12 +68,6 @@ enum err_code gemini_tail(const struct store *st, const struct session_ref *ref,
 
 /* ---- blocks ---- */
 
-static void put_text(struct block_list *b, enum block_kind kind, struct slice text)
-{
-    if (text.n)
-        transcript_block_put(b, (struct block){ .kind = kind, .text = text });
-}
-
 static void put_thoughts(struct block_list *b, struct slice row)
 {
     struct json_iter it;
@@ -81,8 +75,9 @@ static void put_thoughts(struct block_list *b, struct slice row)
 
     json_list_open(&it, row, "thoughts");
     while (json_list_next(&it, &thought)) {
-        put_text(b, BLOCK_THINKING, json_text_at(thought, "subject", &b->arena));
-        put_text(b, BLOCK_THINKING, json_text_at(thought, "description", &b->arena));
+        transcript_block_put_text(b, BLOCK_THINKING, json_text_at(thought, "subject", &b->arena));
+        transcript_block_put_text(b, BLOCK_THINKING,
+                                  json_text_at(thought, "description", &b->arena));
     }
 }
 
@@ -131,11 +126,12 @@ enum err_code gemini_blocks(const struct store *st, struct slice row, struct blo
     if (!type.n) {
         transcript_block_put(out, (struct block){ .kind = BLOCK_RAW, .text = row });
     } else if (slice_eq(type, SLICE("user"))) {
-        put_text(out, gemini_kind_of(row, a) == GEMINI_PROMPT ? BLOCK_PROMPT : BLOCK_NOTE,
-                 gemini_text(row, a));
+        transcript_block_put_text(
+            out, gemini_kind_of(row, a) == GEMINI_PROMPT ? BLOCK_PROMPT : BLOCK_NOTE,
+            gemini_text(row, a));
     } else if (slice_eq(type, SLICE("gemini"))) {
         put_thoughts(out, row);
-        put_text(out, BLOCK_TEXT, gemini_text(row, a));
+        transcript_block_put_text(out, BLOCK_TEXT, gemini_text(row, a));
         json_list_open(&it, row, "toolCalls");
         while (json_list_next(&it, &call))
             put_call(out, call);

@@ -94,33 +94,26 @@ static void put_result(struct block_list *b, struct slice update)
     transcript_block_put(b, block);
 }
 
-static void put_text(struct block_list *b, enum block_kind kind, struct slice row)
-{
-    struct block block = { .kind = kind };
-
-    if (json_get_text(row, "text", &b->arena, &block.text) && block.text.n)
-        transcript_block_put(b, block);
-}
-
 enum err_code grok_blocks(const struct store *st, struct slice row, struct block_list *out,
                           struct err *e)
 {
     static const char *const words[] = { "user", "agent", "thought", "call", "result", "seam" };
-    struct slice kind = SLICE(""), update = SLICE("{}");
+    struct slice kind = SLICE(""), update = SLICE("{}"), text = SLICE("");
 
     (void)st;
     if (json_valid(row)) {
+        text = json_text_at(row, "text", &out->arena);
         json_get(row, "kind", &kind);
         json_get(row, "update", &update);
     }
     switch (kind.n ? json_key_in(kind, words, 6) : 7) {
-    case 0: put_text(out, BLOCK_PROMPT, row); break;
-    case 1: put_text(out, BLOCK_TEXT, row); break;
-    case 2: put_text(out, BLOCK_THINKING, row); break;
+    case 0: transcript_block_put_text(out, BLOCK_PROMPT, text); break;
+    case 1: transcript_block_put_text(out, BLOCK_TEXT, text); break;
+    case 2: transcript_block_put_text(out, BLOCK_THINKING, text); break;
     case 3: put_call(out, update); break;
     case 4: put_result(out, update); break;
     case 5: transcript_block_put_compaction(out, SLICE("")); break;
-    case 6: put_text(out, BLOCK_NOTE, row); break;
+    case 6: transcript_block_put_text(out, BLOCK_NOTE, text); break;
     default: transcript_block_put(out, (struct block){ .kind = BLOCK_RAW, .text = row });
     }
     return out->arena.failed ? err_nomem(e) : ERR_OK;
@@ -226,13 +219,7 @@ static enum err_code complete_row(const struct store *st, const struct scope *sc
 
 static bool is_id(struct slice id)
 {
-    static const char letters[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
-
-    for (size_t i = 0; i < id.n; i++)
-        if (!memchr(letters, id.p[i], sizeof letters - 1))
-            return false;
-    return id.n > 0 && id.n <= 128 && id.p[0] != '-';
+    return slice_is_of(id, JSONL_ID_CHARACTERS) && id.n > 0 && id.n <= 128 && id.p[0] != '-';
 }
 
 static const struct index_keys log_keys = { .type = "method", .id = "id" };

@@ -96,13 +96,8 @@ void kimi_state_read(const struct session_ref *ref, struct arena *a, struct kimi
 /* The names of sub-agents' directories. */
 static bool is_agent_id(struct slice id)
 {
-    static const char letters[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
-
-    for (size_t i = 0; i < id.n; i++)
-        if (!memchr(letters, id.p[i], sizeof letters - 1))
-            return false;
-    return id.n > 0 && id.n <= 128 && !slice_eq(id, SLICE("main"));
+    return slice_is_of(id, JSONL_ID_CHARACTERS) && id.n > 0 && id.n <= 128 &&
+           !slice_eq(id, SLICE("main"));
 }
 
 static bool agent_name(const char *name, struct slice *id)

@@ -256,13 +256,7 @@ static bool read_message(struct slice row, struct arena *a, struct jsonl_message
 /* "session_" and a UUID, or any plain name of this kind. */
 static bool is_id(struct slice id)
 {
-    static const char letters[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
-
-    for (size_t i = 0; i < id.n; i++)
-        if (!memchr(letters, id.p[i], sizeof letters - 1))
-            return false;
-    return id.n > 0 && id.n <= 128 && id.p[0] != '-';
+    return slice_is_of(id, JSONL_ID_CHARACTERS) && id.n > 0 && id.n <= 128 && id.p[0] != '-';
 }
 
 const struct jsonl_format kimi_format = { .keys = &kimi_keys,

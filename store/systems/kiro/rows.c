@@ -231,13 +231,7 @@ static struct slice row_id(struct slice row, struct arena *a)
 
 static bool is_id(struct slice id)
 {
-    static const char letters[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
-
-    for (size_t i = 0; i < id.n; i++)
-        if (!memchr(letters, id.p[i], sizeof letters - 1))
-            return false;
-    return id.n >= 8 && id.n <= 128 && id.p[0] != '-';
+    return slice_is_of(id, JSONL_ID_CHARACTERS) && id.n >= 8 && id.n <= 128 && id.p[0] != '-';
 }
 
 const struct jsonl_format kiro_format = { .keys = &keys,

@@ -175,10 +175,7 @@ static bool read_message(struct slice row, struct arena *a, struct jsonl_message
 
 static bool is_id(struct slice id)
 {
-    for (size_t i = 0; i < id.n; i++)
-        if (!memchr("0123456789abcdefABCDEF-", id.p[i], 23))
-            return false;
-    return id.n >= 32 && id.n <= 36;
+    return slice_is_of(id, "0123456789abcdefABCDEF-") && id.n >= 32 && id.n <= 36;
 }
 
 const struct jsonl_format qwen_format = { .keys = &qwen_keys,

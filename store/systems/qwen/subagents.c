@@ -16,13 +16,7 @@ static const char chats[] = "/chats/", prefix[] = "agent-";
 /* 1 to 128 letters, digits, _ . and -: the id becomes part of a file's name. */
 static bool is_agent_id(struct slice id)
 {
-    static const char letters[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-";
-
-    for (size_t i = 0; i < id.n; i++)
-        if (!memchr(letters, id.p[i], sizeof letters - 1))
-            return false;
-    return id.n > 0 && id.n <= 128;
+    return slice_is_of(id, JSONL_ID_CHARACTERS ".") && id.n > 0 && id.n <= 128;
 }
 
 static bool name_id(const char *name, struct slice *id)

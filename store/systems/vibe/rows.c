@@ -135,10 +135,7 @@ static enum err_code judge_row(struct logfile *log, size_t line, struct message 
 
 static bool is_id(struct slice id)
 {
-    for (size_t i = 0; i < id.n; i++)
-        if (!memchr("0123456789abcdef", id.p[i], 16))
-            return false;
-    return id.n == ID_DIGITS;
+    return slice_is_of(id, "0123456789abcdef") && id.n == ID_DIGITS;
 }
 
 const struct jsonl_format vibe_format = { .keys = &keys,
@@ -153,12 +150,6 @@ const struct jsonl_format vibe_format = { .keys = &keys,
                                           .home = ".vibe" };
 
 /* ---- blocks ---- */
-
-static void put_text(struct block_list *b, enum block_kind kind, struct slice text)
-{
-    if (text.n)
-        transcript_block_put(b, (struct block){ .kind = kind, .text = text });
-}
 
 static void put_calls(struct block_list *b, struct slice row)
 {
@@ -213,11 +204,12 @@ enum err_code vibe_blocks(const struct store *st, struct slice row, struct block
     } else if (json_get_is(row, "role", "tool")) {
         put_result(out, row);
     } else if (json_get_is(row, "role", "assistant")) {
-        put_text(out, BLOCK_THINKING, content_of(row, "reasoning_content", a));
-        put_text(out, BLOCK_TEXT, content_of(row, "content", a));
+        transcript_block_put_text(out, BLOCK_THINKING, content_of(row, "reasoning_content", a));
+        transcript_block_put_text(out, BLOCK_TEXT, content_of(row, "content", a));
         put_calls(out, row);
     } else {
-        put_text(out, is_prompt(row) ? BLOCK_PROMPT : BLOCK_NOTE, content_of(row, "content", a));
+        transcript_block_put_text(out, is_prompt(row) ? BLOCK_PROMPT : BLOCK_NOTE,
+                                  content_of(row, "content", a));
         put_images(out, row);
     }
     return a->failed ? err_nomem(e) : ERR_OK;
