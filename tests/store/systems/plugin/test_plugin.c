@@ -10,25 +10,8 @@
 
 #include "lite/base/id.h"
 #include "store/systems/plugin/compare.h"
-#include "tests/support/folder.h"
+#include "tests/support/scratch.h"
 #include "tests/test.h"
-
-static int make_folder(void **state)
-{
-    struct folder *f = malloc(sizeof *f);
-
-    assert_non_null(f);
-    folder_make(f);
-    *state = f;
-    return 0;
-}
-
-static int remove_folder(void **state)
-{
-    folder_remove(*state);
-    free(*state);
-    return 0;
-}
 
 /* What is refused, and how a plug-in that misbehaves is held off. */
 
@@ -70,24 +53,22 @@ static const char *copy_of(struct folder *f, const char *plugin, const char *nam
     return path;
 }
 
-#define IN_FOLDER(name) TEST_WITH(name, make_folder, remove_folder)
-
-IN_FOLDER(another_version_is_refused)
+IN_SCRATCH(another_version_is_refused)
 {
     is_refused(*state, OTHER_ABI_STORE, ERR_UNSUPPORTED, "made for version 8 of the interface");
 }
 
-IN_FOLDER(a_table_that_is_too_short_is_refused)
+IN_SCRATCH(a_table_that_is_too_short_is_refused)
 {
     is_refused(*state, SHORT_TABLE_STORE, ERR_FORMAT, "too short");
 }
 
-IN_FOLDER(an_object_without_a_table_is_refused)
+IN_SCRATCH(an_object_without_a_table_is_refused)
 {
     is_refused(*state, NOT_A_PLUGIN, ERR_FORMAT, "exports no table");
 }
 
-IN_FOLDER(a_broken_object_is_refused)
+IN_SCRATCH(a_broken_object_is_refused)
 {
     struct folder *f = *state;
     char path[4200];
@@ -98,7 +79,7 @@ IN_FOLDER(a_broken_object_is_refused)
     is_refused(f, path, ERR_FORMAT, "load plug-in");
 }
 
-IN_FOLDER(a_file_that_others_can_write_is_refused)
+IN_SCRATCH(a_file_that_others_can_write_is_refused)
 {
     struct folder *f = *state;
 
@@ -113,7 +94,7 @@ IN_FOLDER(a_file_that_others_can_write_is_refused)
     is_refused(f, path, ERR_UNSAFE, "its directory can be written by others");
 }
 
-IN_FOLDER(links_and_relative_paths_are_refused)
+IN_SCRATCH(links_and_relative_paths_are_refused)
 {
     struct folder *f = *state;
     char link[4200];
@@ -126,7 +107,7 @@ IN_FOLDER(links_and_relative_paths_are_refused)
     is_refused(f, "rude", ERR_NOT_FOUND, "no plug-in with this name");
 }
 
-IN_FOLDER(a_name_is_looked_up_among_the_users_plugins)
+IN_SCRATCH(a_name_is_looked_up_among_the_users_plugins)
 {
     struct folder *f = *state;
     struct store *st;
@@ -140,7 +121,7 @@ IN_FOLDER(a_name_is_looked_up_among_the_users_plugins)
     store_close(st);
 }
 
-IN_FOLDER(a_password_in_a_url_is_refused)
+IN_SCRATCH(a_password_in_a_url_is_refused)
 {
     struct store *st;
     struct err e = { 0 };
@@ -155,7 +136,7 @@ IN_FOLDER(a_password_in_a_url_is_refused)
     store_close(st);
 }
 
-IN_FOLDER(a_reason_becomes_one_plain_line)
+IN_SCRATCH(a_reason_becomes_one_plain_line)
 {
     struct store *st;
     struct err e = { 0 };
@@ -178,7 +159,7 @@ static void copy_trouble(const struct err *trouble, void *arg)
     *(struct err *)arg = *trouble;
 }
 
-IN_FOLDER(what_is_no_session_is_left_out)
+IN_SCRATCH(what_is_no_session_is_left_out)
 {
     const struct scope all = { .all = true };
     struct store *st;
@@ -190,7 +171,7 @@ IN_FOLDER(what_is_no_session_is_left_out)
     store_close(st);
 }
 
-IN_FOLDER(a_list_that_fails_is_reported_and_not_an_error)
+IN_SCRATCH(a_list_that_fails_is_reported_and_not_an_error)
 {
     const struct scope all = { .all = true };
     struct store *st;
@@ -215,7 +196,7 @@ static void *list_it(void *st)
     return NULL;
 }
 
-IN_FOLDER(a_call_that_hangs_can_be_interrupted)
+IN_SCRATCH(a_call_that_hangs_can_be_interrupted)
 {
     struct store *st;
     pthread_t thread;
@@ -227,7 +208,7 @@ IN_FOLDER(a_call_that_hangs_can_be_interrupted)
     store_close(st);
 }
 
-IN_FOLDER(rows_of_a_store_that_reorders_begin_with_their_type)
+IN_SCRATCH(rows_of_a_store_that_reorders_begin_with_their_type)
 {
     struct session_ref ref;
     struct arena a = { 0 };

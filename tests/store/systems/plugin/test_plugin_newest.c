@@ -8,27 +8,10 @@
 
 #include "lite/base/id.h"
 #include "lite/json/json.h"
-#include "tests/support/folder.h"
+#include "tests/support/scratch.h"
 #include "tests/test.h"
 
 /* The newest rows of sessions in a store, and a server that is silent. */
-
-static int make_folder(void **state)
-{
-    struct folder *f = malloc(sizeof *f);
-
-    assert_non_null(f);
-    folder_make(f);
-    *state = f;
-    return 0;
-}
-
-static int remove_folder(void **state)
-{
-    folder_remove(*state);
-    free(*state);
-    return 0;
-}
 
 /* ---- the end of a conversation, page by page ---- */
 
@@ -92,9 +75,7 @@ static void has_newest(struct transcript *t, size_t rows, int newest)
     transcript_free(t);
 }
 
-#define IN_FOLDER(name) TEST_WITH(name, make_folder, remove_folder)
-
-IN_FOLDER(a_longer_end_asks_only_for_what_is_missing)
+IN_SCRATCH(a_longer_end_asks_only_for_what_is_missing)
 {
     struct arena a = { 0 };
     struct session_ref ref;
@@ -192,7 +173,7 @@ static void add_short_row(struct buf *out, int id, int parent, const char *type,
 #define SAID ",\"message\":{\"role\":\"user\",\"content\":\"And\"}"
 #define ID(n) "\"00000000-0000-4000-8000-0000000" n "\""
 
-IN_FOLDER(the_newest_messages_are_the_last_ones_of_all)
+IN_SCRATCH(the_newest_messages_are_the_last_ones_of_all)
 {
     struct buf rows = { 0 };
 
@@ -214,7 +195,7 @@ IN_FOLDER(the_newest_messages_are_the_last_ones_of_all)
 }
 
 /* Of what a compaction kept, all but the boundary is far up; a row whose parent is lost is followed by time. */
-IN_FOLDER(compactions_and_gaps_are_seen_from_the_end)
+IN_SCRATCH(compactions_and_gaps_are_seen_from_the_end)
 {
     struct buf rows = { 0 };
 
@@ -267,7 +248,7 @@ IN_FOLDER(compactions_and_gaps_are_seen_from_the_end)
     buf_fini(&rows);
 }
 
-IN_FOLDER(the_newest_messages_cost_what_they_need)
+IN_SCRATCH(the_newest_messages_cost_what_they_need)
 {
     struct message_end end = { .newest = 4 };
     struct message_query q = { .end = &end };
@@ -319,7 +300,7 @@ static void *stream_it(void *arg)
     return NULL;
 }
 
-IN_FOLDER(sessions_are_handed_over_before_the_list_is_whole)
+IN_SCRATCH(sessions_are_handed_over_before_the_list_is_whole)
 {
     const struct scope all = { .all = true };
     const struct timespec tick = { .tv_nsec = 5000000 };
@@ -351,7 +332,7 @@ IN_FOLDER(sessions_are_handed_over_before_the_list_is_whole)
     buf_fini(&rows);
 }
 
-IN_FOLDER(a_page_that_waits_can_be_cancelled)
+IN_SCRATCH(a_page_that_waits_can_be_cancelled)
 {
     atomic_bool cancel = true;
     struct arena a = { 0 };

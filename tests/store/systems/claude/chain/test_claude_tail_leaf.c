@@ -4,23 +4,7 @@
 
 #include "lite/json/json.h"
 #include "store/systems/claude/chain/leaf.h"
-#include "tests/support/folder.h"
-
-static int set_up(void **state)
-{
-    struct folder *f = calloc(1, sizeof *f);
-
-    folder_make(f);
-    *state = f;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    folder_remove(*state);
-    free(*state);
-    return 0;
-}
+#include "tests/support/scratch.h"
 
 static uint32_t next_random(uint32_t *seed)
 {
@@ -54,7 +38,7 @@ static void add_random_row(struct buf *out, uint32_t *seed, int i)
     assert_int_equal(buf_add(out, SLICE("\"}\n")), ERR_OK);
 }
 
-TEST_WITH(the_tail_of_a_long_file_gives_the_same_leaf, set_up, tear_down)
+IN_SCRATCH(the_tail_of_a_long_file_gives_the_same_leaf)
 {
     struct folder *f = *state;
     const struct claude_log_want want = { .kinds = CLAUDE_MAIN_KINDS };
