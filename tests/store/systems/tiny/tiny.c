@@ -70,18 +70,10 @@ static enum err_code judge(struct logfile *log, size_t line, struct message *m, 
     return ERR_OK;
 }
 
-static struct slice row_id(struct slice row, struct arena *a)
-{
-    struct slice id;
-
-    return json_get_text(row, "id", a, &id) ? id : (struct slice){ NULL, 0 };
-}
-
 static const struct jsonl_format format = { .keys = &keys,
                                             .judge = judge,
                                             .read = read_said,
                                             .prompt_needle = "\"user",
-                                            .id = row_id,
                                             .is_id = host_id_is_plain,
                                             .id_name = "a session id" };
 
