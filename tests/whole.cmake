@@ -53,6 +53,13 @@ foreach(agent copilot kimi gemini)
     script(recorded_changed_${agent} recorded store/systems/recorded/recorded_agents.py $<TARGET_FILE:reprise> ${agent}
            ${CMAKE_CURRENT_SOURCE_DIR}/fixtures/agents/changed)
 endforeach()
+# Odd files and places, links, patches of several files, turns that were killed, interrupted or taken back.
+foreach(agent codex copilot opencode)
+    script(recorded_odd_${agent} recorded store/systems/recorded/recorded_agents.py $<TARGET_FILE:reprise> ${agent}
+           ${CMAKE_CURRENT_SOURCE_DIR}/fixtures/agents/odd)
+    script(edits_odd_${agent} recorded store/systems/recorded/recorded_edits.py $<TARGET_FILE:reprise> ${agent}
+           ${CMAKE_CURRENT_SOURCE_DIR}/fixtures/agents/odd)
+endforeach()
 # Sessions in a database: all of them are in one file, so damage is another matter (store/systems/opencode/).
 script(recorded_opencode recorded store/systems/recorded/recorded_agents.py $<TARGET_FILE:reprise> opencode)
 script(edits_opencode recorded store/systems/recorded/recorded_edits.py $<TARGET_FILE:reprise> opencode)

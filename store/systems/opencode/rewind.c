@@ -160,7 +160,7 @@ static const char *from_root(const struct planning *p, struct slice path)
 {
     size_t n = p->steps.root.n;
 
-    return path.n > n + 1 && memcmp(path.p, p->steps.root.p, n) == 0 && path.p[n] == '/'
+    return n > 0 && path.n > n + 1 && memcmp(path.p, p->steps.root.p, n) == 0 && path.p[n] == '/'
                ? path.p + n + 1
                : path.p;
 }
@@ -307,9 +307,11 @@ static bool is_as_before(const struct planning *p, const struct changed *c)
 
 static enum err_code add_target(struct planning *p, const struct changed *c)
 {
-    struct rewind_target t = { .path = c->path[0] == '/' ? c->path
-                                                         : arena_format(&p->plan->arena, "%s/%s",
-                                                                        p->plan->root, c->path) };
+    const char *root = p->plan->root;
+    struct rewind_target t = { .path =
+                                   c->path[0] == '/' || !root
+                                       ? c->path
+                                       : arena_format(&p->plan->arena, "%s/%s", root, c->path) };
 
     if (!t.path || take_wanted(p, c, &t))
         return err_nomem(p->e);

@@ -60,6 +60,16 @@ static int64_t time_of(const struct sqlite_row *row)
                : sqlite_row_int(row, COLUMN_TIME);
 }
 
+/* A prompt of several parts. */
+static bool add_part(struct arena *a, struct slice *text, struct slice part)
+{
+    const char *both = arena_format(a, "%.*s\n%.*s", (int)text->n, text->p, (int)part.n, part.p);
+
+    if (both)
+        *text = slice_of(both);
+    return both != NULL;
+}
+
 static bool add_prompt(struct opencode_steps *s, const struct sqlite_row *row, struct slice text)
 {
     struct arena *a = &s->arena;
@@ -67,8 +77,8 @@ static bool add_prompt(struct opencode_steps *s, const struct sqlite_row *row, s
     struct opencode_prompt *more;
     int64_t asked = time_of(row);
 
-    if (s->prompts && slice_eq(s->prompt[s->prompts - 1].id, id)) /* a prompt of several parts */
-        return true;
+    if (s->prompts && slice_eq(s->prompt[s->prompts - 1].id, id))
+        return add_part(a, &s->prompt[s->prompts - 1].text, text);
     more = arena_grow(a, s->prompt, s->prompts, sizeof *more);
     if (!more)
         return false;
@@ -122,11 +132,32 @@ static bool add_patch(struct opencode_steps *s, struct slice part)
     return ok;
 }
 
+/* The files of a patch, and the names to which it moved them. */
+static bool add_patched(struct opencode_steps *s, struct slice part)
+{
+    struct slice files, key, file, path;
+    struct json_iter it;
+    bool ok = true;
+
+    if (!json_at(part, "state.metadata.files", &files) || json_type(files) != JSON_ARRAY ||
+        !json_iter_open(&it, files))
+        return true;
+    while (ok && json_iter_next(&it, &key, &file)) {
+        if (json_get_text(file, "filePath", &s->arena, &path))
+            ok = add_file(s, path);
+        if (ok && json_get_text(file, "movePath", &s->arena, &path))
+            ok = add_file(s, path);
+    }
+    return ok;
+}
+
 static bool add_call(struct opencode_steps *s, struct slice part)
 {
     static const char *const writers[] = { "edit", "write", "multiedit" };
     struct slice tool, input, path;
 
+    if (json_get(part, "tool", &tool) && json_string_is(tool, "apply_patch"))
+        return add_patched(s, part);
     if (!json_get(part, "tool", &tool) || json_key_in(tool, writers, 3) == 3 ||
         !json_at(part, "state.input", &input) ||
         !json_get_text(input, "filePath", &s->arena, &path))
@@ -167,15 +198,17 @@ static bool take_step_part(struct opencode_steps *s, struct slice part)
     }
 }
 
-/* The work tree according to the newest answer. "/" means no repository. */
+/* The work tree according to the newest answer. "/" means no repository: then it is the directory of the session. */
 static bool take_root(struct opencode_steps *s, struct slice message)
 {
+    struct arena *a = &s->arena;
     struct slice path, root;
 
-    if (json_get(message, "path", &path) && json_get_text(path, "root", &s->arena, &root) &&
-        root.n > 1 && root.p[0] == '/' && !memchr(root.p, '\0', root.n))
-        s->root = arena_copy(&s->arena, root);
-    return !s->arena.failed;
+    if (json_get(message, "path", &path) && json_get_text(path, "root", a, &root) &&
+        (!slice_eq(root, SLICE("/")) || json_get_text(path, "cwd", a, &root)) && root.n > 1 &&
+        root.p[0] == '/' && !memchr(root.p, '\0', root.n))
+        s->root = arena_copy(a, root);
+    return !a->failed;
 }
 
 static enum err_code take_row(const struct sqlite_row *row, void *arg, struct err *e)

@@ -105,6 +105,7 @@ def check_list(w):
     w.p.same('here', [r['sessionId'] for r in w.p.json('list', '-C', w.project)], ['ses_two', 'ses_one'])
     w.p.same('prompt', rows[2]['firstPrompt'], 'Question\nin two parts')
     w.p.same('last prompt', rows[2]['lastPrompt'], 'Question\nin two parts')
+    w.p.same('prompt of the point', [c['prompt'] for c in w.p.json('checkpoints', '--all', 'ses_one')], ['Question\nin two parts'])
     w.p.same('sub-agents', w.p.json('subagents', '--all', 'ses_one'), ['ses_child'])
     w.p.need('Report' in w.p.text('subagents', '--all', 'ses_one'), 'its outcome')
     said = w.p.json('messages', '--all', 'ses_one', '--agent', 'ses_child')
@@ -292,6 +293,19 @@ def check_rewind(w):
     w.p.need(middle != end, 'the second turn did something')
 
 
+def check_without_git(w):
+    """Without a repository, the recorded root is / and there are no snapshots."""
+    w.session('ses_n', 'No repository', directory='/elsewhere')
+    asked = w.message('ses_n', 'user', text('Change it'))
+    call = {'type': 'tool', 'tool': 'edit', 'callID': 'c', 'state': {'status': 'completed', 'input': {'filePath': '/elsewhere/a.txt'}}}
+    patch = {'type': 'tool', 'tool': 'apply_patch', 'callID': 'd', 'state': {'status': 'completed', 'input': {}, 'metadata': {
+        'files': [{'filePath': '/elsewhere/b.txt', 'type': 'move', 'movePath': '/elsewhere/c.txt'}]}}}
+    w.message('ses_n', 'assistant', {'type': 'step-start'}, call, patch, {'type': 'step-finish'}, path={'root': '/', 'cwd': '/elsewhere'})
+    files = rewind(w, 'ses_n', asked, '--dry-run')['files']
+    w.p.same('the files of calls', [f['path'] for f in files], [f'/elsewhere/{name}.txt' for name in 'abc'])
+    w.p.need(all('only in git repositories' in f['why'] for f in files), f'their reason: {files}')
+
+
 def check_renamed(program):
     """OpenCode's revert removed short.txt and did not bring long.txt back."""
     root, own = new_root(), tempfile.mkdtemp(prefix='opencode-')
@@ -328,12 +342,13 @@ def main():
         check_hostile(w)
         check_usage(w)
         check_rewind(w)
+        check_without_git(w)
     finally:
         w.close()
     renamed = check_renamed(sys.argv[1])
     w.p.failed += renamed.failed
     w.p.passed += renamed.passed
-    w.p.finish(35)
+    w.p.finish(38)
 
 
 main()
