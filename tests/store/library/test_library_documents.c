@@ -151,6 +151,7 @@ static void tear(const struct reprise_session *s)
 
 IN_SCRATCH(a_torn_line_is_found_and_repaired_and_that_is_undone)
 {
+    NEEDS("leases"); /* without them a torn line is not repaired */
     struct reprise *r = open_store(state, "claude", "c");
     struct reprise_session *s = talk(r);
     struct findings x = { 0 }, fix = { 0 }, all = { 0 }, again = { 0 }, end = { .end = 1 };
