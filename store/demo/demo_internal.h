@@ -83,7 +83,7 @@ MUST_CHECK enum err_code demo_entire(const char *project, int64_t now_ms, struct
 /* ---- writing ---- */
 
 /* Creates a file (0600) with these bytes and this mtime, and the directories above it (0700). Never opens an existing
- * file, and does not sync: a demo that is lost in a power failure is no loss. */
+ * file, and does not sync: losing a demo in a power failure does no harm. */
 MUST_CHECK enum err_code demo_put(const char *path, struct slice bytes, int64_t mtime_ms,
                                   struct err *e);
 MUST_CHECK enum err_code demo_make_dirs(const char *path, struct err *e);

@@ -190,7 +190,7 @@ static void page_of(const struct options *o, size_t n, const size_t *cursor, siz
         *from = *to - (size_t)o->tail;
 }
 
-/* The rows of the transcript include some that are no messages, so the cursor is looked up by its id. */
+/* The rows of the transcript include some that are not messages, so the cursor is looked up by its id. */
 static void page_of_rows(const struct options *o, const struct transcript *t, struct slice cursor,
                          size_t *from, size_t *to)
 {

@@ -199,7 +199,7 @@ static const char *nearest_section(const char *typed)
     return near;
 }
 
-/* A setting below [AGENT]. Stores such as Entire's name agents that are no system here, so any name will do that does not look
+/* A setting below [AGENT]. Stores such as Entire's name agents that are not systems here, so any name will do that does not look
  * like a mistake. */
 static void set_agent(struct reading *r, const char *agent, const char *name, const char *value)
 {

@@ -67,7 +67,7 @@ static const char *read_server(struct redis *rd, const char *p, size_t n)
     return NULL;
 }
 
-/* Where the name of a file is kept; NULL: the option is none for a file. */
+/* Where the name of a file is kept; NULL: the option does not name a file. */
 static const char **file_option(struct redis *rd, const char *name)
 {
     struct {
@@ -152,7 +152,7 @@ static const char *check_file(int fd)
     if (fstat(fd, &sb) != 0)
         return strerror(errno);
     if (!S_ISREG(sb.st_mode))
-        return "it is no file";
+        return "it is not a file";
     if ((sb.st_mode & 077) != 0)
         return "others can read it (chmod 600)";
     return NULL;

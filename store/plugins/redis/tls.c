@@ -19,7 +19,7 @@ static int socket_result(BIO *b, ssize_t n, int retry)
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         BIO_set_flags(b, retry | BIO_FLAGS_SHOULD_RETRY);
     else if (n == 0)
-        errno = 0; /* the end is no error of the system */
+        errno = 0; /* the end of the stream is not a system error */
     return (int)n;
 }
 

@@ -67,7 +67,7 @@ static struct id128 hash_number(struct slice number, struct arena *a)
 
         if (text.n && *text.p == '+')
             text = (struct slice){ text.p + 1, text.n - 1 };
-        if (!json_int(text, &power)) /* "007" is no JSON number by itself */
+        if (!json_int(text, &power)) /* "007" by itself is not a JSON number */
             return hash_of('n', number.p, number.n, a);
     }
     if (d.n == 0)
