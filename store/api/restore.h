@@ -68,6 +68,7 @@ struct retrieve_request {
     /* a checkpoint: all of its sessions as they were then; empty: the newest of this session */
     struct slice at;
     bool overwrite; /* even local transcripts that are newer */
+    bool dry_run;   /* session_change_retrieve only plans */
 };
 
 struct retrieve_item {

@@ -1222,6 +1222,50 @@ REPRISE_API int reprise_session_doctor(const struct reprise_session *s, uint32_t
                                        reprise_finding_fn *fn, void *arg,
                                        struct reprise_error *error);
 
+/* ==== reprise_share - moves sessions between this machine and the store of a team ==== */
+
+enum reprise_retrieve_flags {
+    /* a local transcript is replaced even if it has rows that the store lacks; undoing the change brings them back */
+    REPRISE_RETRIEVE_REPLACE = 1 << 0
+};
+
+struct reprise_retrieve_result {
+    size_t size; /* set by the caller, as in a request */
+    /* transcripts that were written: that of the session and those of its sub-agents; 0: all were up to date */
+    uint64_t files;
+    char path[4096]; /* of the session's transcript, where its agent looks for it */
+    char change[40]; /* as in struct reprise_change */
+};
+
+/* Writes the transcript of a session that a plug-in's store or a repository of Entire keeps to where its agent looks for
+ * it, so that the agent can resume it. A local transcript with fewer rows is completed. The result may be NULL.
+ * REPRISE_STALE: the local transcript has rows that the store lacks, and was kept. REPRISE_UNSUPPORTED: the session is a
+ * local one. */
+REPRISE_API int reprise_retrieve(const struct reprise_session *s, uint32_t flags,
+                                 struct reprise_retrieve_result *result,
+                                 struct reprise_error *error);
+
+enum reprise_push_flags {
+    REPRISE_PUSH_DRY_RUN = 1 << 0, /* rows are compared and counted only */
+    REPRISE_PUSH_FORCE = 1 << 1    /* even if the store has rows that the local session lacks */
+};
+
+struct reprise_push_result {
+    size_t size;       /* set by the caller, as in a request */
+    uint64_t rows;     /* that were added, with those of the sub-agents */
+    uint64_t left_out; /* damaged lines, which no store accepts */
+    int32_t is_new;    /* 1: the store did not have the session */
+    int32_t reserved;
+};
+
+/* Adds the rows of a local session of Claude Code and of its sub-agents that a store lacks. to has one store, which a
+ * plug-in keeps. A repeated call adds nothing, and a call after a failure continues. The result may be NULL.
+ * REPRISE_UNSAFE: the store has rows that the local session lacks. REPRISE_FORMAT: the store cannot hold a row.
+ * REPRISE_STALE: other programs kept adding to the session. */
+REPRISE_API int reprise_push(const struct reprise_session *s, const struct reprise *to,
+                             uint32_t flags, struct reprise_push_result *result,
+                             struct reprise_error *error);
+
 #ifdef __cplusplus
 }
 #endif

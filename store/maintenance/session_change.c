@@ -1,7 +1,9 @@
 #include "store/maintenance/session_change.h"
 
 #include "store/api/host.h"
+#include "store/api/restore.h"
 #include "store/api/store.h"
+#include "store/fs/disk.h"
 #include "store/rewind/plan/origin.h"
 
 const char *session_change_name(enum session_change_kind kind)
@@ -199,5 +201,38 @@ enum err_code session_change_fork(const struct store_env *env, const struct sess
         *out = fork;
     else if (fork.path)
         change_discard_fork(&fork);
+    return rc;
+}
+
+/* ---- the transcript of a session that is kept elsewhere ---- */
+
+static enum err_code make_folders(const struct retrieved *r, struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < r->n && !rc; i++)
+        if (r->item[i].planned)
+            rc = disk_private_dir(r->item[i].folder, e);
+    return rc;
+}
+
+enum err_code session_change_retrieve(const struct store_env *env, const struct session_ref *ref,
+                                      const struct retrieve_request *req, struct change *c,
+                                      struct retrieved *out, struct err *e)
+{
+    if (!ref->store->ops->retrieve)
+        return store_unsupported_error(ref, CAN_RETRIEVE, "retrieve", e);
+    enum err_code rc = origin_add_session(c, ref, e);
+
+    c->text = "transcript retrieved";
+    if (!rc)
+        rc = ref->store->ops->retrieve(ref->store, ref, req, c, out, e);
+    if (rc || !c->n || req->dry_run)
+        return rc;
+    rc = make_folders(out, e);
+    if (!rc)
+        rc = change_do(env, c, e);
+    if (rc)
+        retrieved_fini(out);
     return rc;
 }

@@ -54,4 +54,15 @@ MUST_CHECK enum err_code session_change_fork(const struct store_env *env,
                                              const struct fork_request *req, struct change *c,
                                              struct fork_result *out, struct err *e);
 
+struct retrieve_request;
+struct retrieved;
+/* Puts the session's transcript where its agent looks for it (store_retrieve_fn), as a change of its own; c is new and
+ * of the kind "retrieve". Without steps there was nothing to write. ERR_UNSUPPORTED: it is there already, because the
+ * system keeps it nowhere else. */
+MUST_CHECK enum err_code session_change_retrieve(const struct store_env *env,
+                                                 const struct session_ref *ref,
+                                                 const struct retrieve_request *req,
+                                                 struct change *c, struct retrieved *out,
+                                                 struct err *e);
+
 #endif

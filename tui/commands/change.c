@@ -297,39 +297,16 @@ enum err_code change_fork(struct invocation *in, const struct session_ref *ref, 
     return rc;
 }
 
-static enum err_code make_folders(const struct retrieved *r, struct err *e)
-{
-    enum err_code rc = ERR_OK;
-
-    for (size_t i = 0; i < r->n && !rc; i++)
-        if (r->item[i].planned)
-            rc = disk_private_dir(r->item[i].folder, e);
-    return rc;
-}
-
 enum err_code change_retrieve(struct invocation *in, const struct session_ref *ref,
                               const struct retrieve_request *req, struct retrieved *out,
                               struct err *e)
 {
     struct change *c = change_new("retrieve");
-    enum err_code rc = c ? origin_add_session(c, ref, e) : err_nomem(e);
+    enum err_code rc =
+        c ? session_change_retrieve(&in->world->env, ref, req, c, out, e) : err_nomem(e);
 
-    if (!rc) {
-        c->text = "transcript retrieved from its checkpoint";
-        rc = ref->store->ops->retrieve(ref->store, ref, req, c, out, e);
-    }
-    if (rc) {
-        change_free(c);
-        return rc;
-    }
-    if (c->n && !option_given(&in->options, OPTION_DRY_RUN)) {
-        rc = make_folders(out, e);
-        if (!rc)
-            rc = change_do(&in->world->env, c, e);
-        in->done = !rc;
-    }
-    if (rc)
-        retrieved_fini(out);
+    if (!rc && c->n && !req->dry_run)
+        in->done = true;
     change_free(c);
     return rc;
 }
@@ -357,7 +334,7 @@ static void write_retrieved_text(const struct retrieved *r, bool dry, struct out
     static const char *const states[] = {
         [RETRIEVE_NEW] = "not on this machine",
         [RETRIEVE_UNCHANGED] = "up to date",
-        [RETRIEVE_NEWER] = "newer in the checkpoint",
+        [RETRIEVE_NEWER] = "newer than the one on this machine",
         [RETRIEVE_LOCAL_NEWER] = "newer on this machine: kept (--force replaces it)",
         [RETRIEVE_NOT_OURS] = "skipped: the transcript directory of its agent is not known",
     };
@@ -389,21 +366,19 @@ enum err_code change_retrieve_session(struct invocation *in, struct sessions *s,
 {
     const char *at = in->options.at;
     struct retrieve_request req = { .at = slice_of(at ? at : ""),
-                                    .overwrite = option_given(&in->options, OPTION_FORCE) };
-    bool dry = option_given(&in->options, OPTION_DRY_RUN);
+                                    .overwrite = option_given(&in->options, OPTION_FORCE),
+                                    .dry_run = option_given(&in->options, OPTION_DRY_RUN) };
     struct retrieved r;
 
     (void)s;
-    if (!ref->store->ops->retrieve)
-        return store_unsupported_error(ref, CAN_RETRIEVE, "retrieve", e);
     enum err_code rc = change_retrieve(in, ref, &req, &r, e);
 
     if (rc)
         return rc;
     if (in->out.wants_json)
-        write_retrieved_json(&r, dry, &in->out);
+        write_retrieved_json(&r, req.dry_run, &in->out);
     else
-        write_retrieved_text(&r, dry, &in->out);
+        write_retrieved_text(&r, req.dry_run, &in->out);
     rc = check_kept(&r, e);
     retrieved_fini(&r);
     return rc;
