@@ -364,11 +364,17 @@ static void draw_columns(const struct list *l, struct frame *f, struct rect r,
         draw_flags(&l->widths, f, (struct rect){ r.y, x + GAP, 1, c->flags_w }, row);
 }
 
-/* A fact of the second line, separated from the previous one by a dot. */
+enum { DOT_W = 3, FACT_LEAST = 4 }; /* fewer cells of a fact are of no use */
+
+/* A fact of the second line, separated from the previous one by a dot. The line ends before a fact without room. */
 static int draw_fact(struct frame *f, struct rect r, int x, enum style style, struct slice text)
 {
+    int least = frame_width(text) < FACT_LEAST ? frame_width(text) : FACT_LEAST;
+
     if (text.n == 0 || x >= r.x + r.w)
         return x;
+    if (x > r.x && x + DOT_W + least > r.x + r.w)
+        return r.x + r.w;
     if (x > r.x)
         x += frame_puts(f, r.y, x, r.x + r.w - x, STYLE_DIM, f->ascii ? " - " : " · ");
     return x + frame_text_cut(f, r.y, x, r.x + r.w - x, style, text);

@@ -94,6 +94,23 @@ TEST(on_50x12_columns_are_dropped)
     screen_close(&x.s);
 }
 
+/* The last prompt of the first session begins where the line ends. */
+TEST(a_second_line_does_not_end_with_a_dot)
+{
+    struct shop x;
+
+    shop_begin(&x);
+    x.s.settings.density = DENSITY_TWO_LINES;
+    x.fake[0].branch = "a-branch-with-a-long-name";
+    x.fake[0].last = "Then do it";
+    screen_ready(&x.s, x.fake, SHOP, 12, 50);
+    assert_non_null(strstr(screen_line(&x.s, 3), "name · 47 KB"));
+    assert_null(strstr(screen_line(&x.s, 3), "47 KB ·"));
+    screen_resize(&x.s, 12, 60);
+    assert_non_null(strstr(screen_line(&x.s, 3), "47 KB · Then do"));
+    screen_close(&x.s);
+}
+
 TEST(from_100_columns_the_conversation_is_beside_the_list)
 {
     struct shop x;
