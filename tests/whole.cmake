@@ -60,6 +60,11 @@ foreach(agent codex copilot opencode)
     script(edits_odd_${agent} recorded store/systems/recorded/recorded_edits.py $<TARGET_FILE:reprise> ${agent}
            ${CMAKE_CURRENT_SOURCE_DIR}/fixtures/agents/odd)
 endforeach()
+# What commands, people and the program's own rewinds do between the edits of a session.
+foreach(agent qwen gemini kimi)
+    script(recorded_between_${agent} recorded store/systems/recorded/recorded_agents.py $<TARGET_FILE:reprise> ${agent}
+           ${CMAKE_CURRENT_SOURCE_DIR}/fixtures/agents/between)
+endforeach()
 # Sessions in a database: all of them are in one file, so damage is another matter (store/systems/opencode/).
 script(recorded_opencode recorded store/systems/recorded/recorded_agents.py $<TARGET_FILE:reprise> opencode)
 script(edits_opencode recorded store/systems/recorded/recorded_edits.py $<TARGET_FILE:reprise> opencode)

@@ -1,4 +1,5 @@
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "store/fs/path.h"
@@ -15,6 +16,7 @@ enum { COMMITS_MOST = 256 };
 struct checking {
     git_repository *repo;
     git_tree *tree;
+    bool modes; /* git looks at the permissions of this work tree */
     struct arena arena;
     struct buf then;
     struct source_content found;
@@ -42,12 +44,25 @@ static git_commit *commit_at(git_repository *repo, int64_t point_ms)
     return c;
 }
 
+static bool looks_at_modes(git_repository *repo)
+{
+    git_config *config = NULL;
+    int value = 1;
+
+    if (!git_repository_config_snapshot(&config, repo) &&
+        git_config_get_bool(&value, config, "core.filemode"))
+        value = 1;
+    git_config_free(config);
+    return value;
+}
+
 static bool checking_open(struct checking *k, const struct rewind_plan *plan)
 {
     git_commit *commit;
 
     if (repo_open(plan->root, &k->repo, NULL) || !git_repository_workdir(k->repo))
         return false;
+    k->modes = looks_at_modes(k->repo);
     commit = commit_at(k->repo, plan->point_ms);
     if (commit && repo_tree(k->repo, git_commit_tree_id(commit), &k->tree, NULL))
         k->tree = NULL;
@@ -80,6 +95,12 @@ static const char *tracked_name(struct checking *k, const char *path)
 
 enum likeness { LIKE_UNKNOWN, LIKE, UNLIKE };
 
+/* The bytes of the commit, if they are those of the text that was found. */
+static bool has_text(const struct checking *k, const struct rewind_target *t)
+{
+    return t->is_text && source_same_text(buf_slice(&k->then), t->source.bytes);
+}
+
 /* Compares what was found with what the commit has. */
 static enum err_code compare(struct checking *k, const struct rewind_target *t, enum likeness *out,
                              struct err *e)
@@ -95,7 +116,7 @@ static enum err_code compare(struct checking *k, const struct rewind_target *t, 
     if (rc && rc != ERR_NOT_FOUND)
         return ERR_OK;
     *out = (rc == ERR_NOT_FOUND) == (t->want == REWIND_ABSENT) ? LIKE : UNLIKE;
-    if (*out == UNLIKE || t->want == REWIND_ABSENT)
+    if (*out == UNLIKE || t->want == REWIND_ABSENT || has_text(k, t))
         return ERR_OK;
     rc = source_read(&t->source, NULL, &k->found, NULL);
     if (rc || !k->found.held)
@@ -105,38 +126,93 @@ static enum err_code compare(struct checking *k, const struct rewind_target *t, 
     return rc == ERR_NOMEM ? err_nomem(e) : ERR_OK;
 }
 
-/* A file that comes back can be executed if it could be in the commit. */
+/* Its kind and mode in the commit; 0: not there. */
+static unsigned mode_in_commit(struct checking *k, const char *path)
+{
+    git_tree_entry *entry = NULL;
+    const char *name = tracked_name(k, path);
+    unsigned mode = 0;
+
+    if (name && !git_tree_entry_bypath(&entry, k->tree, name))
+        mode = (unsigned)git_tree_entry_filemode_raw(entry);
+    git_tree_entry_free(entry);
+    return mode;
+}
+
+/* A file that comes back can be executed if it could be in the commit. A link that was replaced by a file is not
+ * recorded. */
 static void take_mode(struct checking *k, struct rewind_target *t)
 {
     enum { RUN = 0100755 };
-    git_tree_entry *entry = NULL;
-    const char *name = t->want == REWIND_BYTES && !t->has_mode && access(t->path, F_OK) != 0
-                           ? tracked_name(k, t->path)
-                           : NULL;
+    unsigned mode = t->want == REWIND_BYTES ? mode_in_commit(k, t->path) : 0;
 
-    if (!name || git_tree_entry_bypath(&entry, k->tree, name))
-        return;
-    if ((unsigned)git_tree_entry_filemode_raw(entry) == RUN) {
+    if (S_ISLNK(mode) && !t->doubt)
+        t->doubt = "it was a link in the commit of that time";
+    if (mode == RUN && !t->has_mode && access(t->path, F_OK) != 0) {
         t->has_mode = true;
         t->mode = 0755;
     }
-    git_tree_entry_free(entry);
 }
 
-static enum err_code check(struct checking *k, struct rewind_target *t, struct err *e)
+/* Whether the permissions that the file would have are those of the commit. */
+static bool has_mode_of_commit(struct checking *k, const struct rewind_target *t)
+{
+    unsigned mode = mode_in_commit(k, t->path), wanted = t->mode;
+    struct stat st;
+
+    if (!k->modes || !S_ISREG(mode))
+        return true;
+    if (!t->has_mode)
+        wanted = stat(t->path, &st) == 0 ? st.st_mode : mode;
+    return ((wanted ^ mode) & 0100) == 0;
+}
+
+/* A saved copy may be gone; its hash proves that the commit has the same bytes. */
+static enum err_code take_bytes(struct checking *k, struct arena *a, struct rewind_target *t,
+                                struct err *e)
+{
+    const char *name = t->source.file && t->source.sha256 ? tracked_name(k, t->path) : NULL;
+
+    if (!name || !source_read(&t->source, NULL, &k->found, NULL) ||
+        repo_blob_at(k->repo, k->tree, name, SOURCE_CONTENT_HELD_MAX, &k->then, NULL))
+        return ERR_OK;
+    struct rewind_source then = { .bytes = k->then.n ? buf_slice(&k->then) : SLICE(""),
+                                  .sha256 = t->source.sha256 };
+
+    if (source_read(&then, NULL, &k->found, NULL))
+        return ERR_OK;
+    then.bytes = arena_copy(a, then.bytes);
+    t->source = then;
+    return then.bytes.p ? ERR_OK : err_nomem(e);
+}
+
+static enum err_code take_text(struct checking *k, struct arena *a, struct rewind_target *t,
+                               struct err *e)
+{
+    t->why = NULL;
+    t->want = REWIND_BYTES;
+    t->source.bytes = k->then.n ? arena_copy(a, buf_slice(&k->then)) : SLICE("");
+    return t->source.bytes.p ? ERR_OK : err_nomem(e);
+}
+
+static enum err_code check(struct checking *k, struct arena *a, struct rewind_target *t,
+                           struct err *e)
 {
     enum likeness likeness;
     enum err_code rc = compare(k, t, &likeness, e);
 
     if (rc || likeness == LIKE_UNKNOWN)
         return rc;
+    if (likeness == LIKE && t->want == REWIND_BYTES && !has_mode_of_commit(k, t))
+        likeness = UNLIKE;
     if (likeness == LIKE && t->is_first) {
         t->doubt = NULL;
         t->is_late = false;
-    } else if (likeness == UNLIKE && t->is_late && !t->doubt) {
+        return t->is_text ? take_text(k, a, t, e) : ERR_OK;
+    }
+    if (likeness == UNLIKE && t->is_late && !t->doubt)
         t->doubt = "a later turn was the first to change it, and it already differed from the "
                    "commit of that time: when that happened is not recorded";
-    }
     return ERR_OK;
 }
 
@@ -169,11 +245,13 @@ enum err_code rewind_check_found(struct rewind_plan *plan, struct err *e)
         for (size_t i = 0; i < plan->n && !rc; i++) {
             struct rewind_target *t = &plan->target[i];
 
-            if (!t->found_ms || t->want == REWIND_UNKNOWN)
+            if (!t->found_ms || (t->want == REWIND_UNKNOWN && !t->is_text))
                 continue;
-            take_mode(&k, t);
-            if (t->is_late || t->doubt)
-                rc = check(&k, t, e);
+            rc = take_bytes(&k, &plan->arena, t, e);
+            if (!rc && (t->is_late || t->doubt || t->is_text))
+                rc = check(&k, &plan->arena, t, e);
+            if (!rc)
+                take_mode(&k, t);
         }
     checking_close(&k);
     return rc ? rc : note_late(plan, e);

@@ -122,6 +122,9 @@ struct rewind_target {
     bool is_late;
     /* the session had not changed it before */
     bool is_first;
+    /* The source is only the text of the file, without its line ends or what was not UTF-8 in it: a commit that has the
+     * same text has the bytes. With REWIND_UNKNOWN, nothing else has. */
+    bool is_text;
     /* REWIND_ABSENT: only the record of an addition shows it, which may have replaced a file */
     bool is_assumed;
     bool conflict; /* REWIND_UNKNOWN: the record is sound, but later changes are in the way */

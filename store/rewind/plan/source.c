@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lite/base/utf8.h"
 #include "lite/io/file.h"
 #include "store/fs/kernel.h"
 #include "store/git/repo.h"
@@ -53,6 +54,33 @@ enum err_code source_content_read(const struct span *s, const struct source_cont
     out->held = s->n <= SOURCE_CONTENT_HELD_MAX;
     return out->held ? hold(s, like, out, e)
                      : hasher_span(&out->hasher, s, -1, NULL, out->sha256, e);
+}
+
+static struct slice without_bom(struct slice text)
+{
+    return slice_starts(text, "\xef\xbb\xbf") ? (struct slice){ text.p + 3, text.n - 3 } : text;
+}
+
+static bool is_passed(char byte, bool ascii)
+{
+    return byte == '\r' || (ascii && (byte & 0x80));
+}
+
+bool source_same_text(struct slice file, struct slice text)
+{
+    const bool ascii = !utf8_valid(file);
+    size_t i = 0, k = 0;
+
+    file = without_bom(file);
+    text = without_bom(text);
+    for (;; i++, k++) {
+        while (i < file.n && is_passed(file.p[i], ascii))
+            i++;
+        while (k < text.n && is_passed(text.p[k], ascii))
+            k++;
+        if (i == file.n || k == text.n || file.p[i] != text.p[k])
+            return i == file.n && k == text.n;
+    }
 }
 
 bool source_content_same(const struct source_content *a, const struct source_content *b)

@@ -30,6 +30,9 @@ void source_content_fini(struct source_content *c);
 MUST_CHECK enum err_code source_content_read(const struct span *s,
                                              const struct source_content *like,
                                              struct source_content *out, struct err *e);
+/* Compares texts as an editor would: without a byte order mark, and with any line ends. A file that is not UTF-8 was
+ * decoded from another encoding, so only its ASCII is compared. */
+bool source_same_text(struct slice file, struct slice text);
 bool source_content_same(const struct source_content *a, const struct source_content *b);
 
 /* Opens the wanted bytes; the caller closes them with span_close. ERR_FORMAT with a text for a person if they are

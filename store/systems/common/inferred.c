@@ -472,3 +472,8 @@ bool inferred_may_remove(struct slice command, const char *dir, const char *path
             return true;
     return slice_find(command.p, command.n, name, strlen(name)) != NULL;
 }
+
+bool inferred_may_chmod(struct slice command, const char *dir, const char *path)
+{
+    return has_word(command, SLICE("chmod")) && inferred_may_change(command, dir, path);
+}

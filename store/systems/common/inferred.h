@@ -30,5 +30,7 @@ bool inferred_may_change(struct slice command, const char *dir, const char *path
 /* The same for a file that did not exist afterwards. Other commands count only if they name the file or a program that
  * removes files, because builds and tests rarely remove a file that an agent then creates. */
 bool inferred_may_remove(struct slice command, const char *dir, const char *path);
+/* The same for its permissions, which only chmod is expected to change. */
+bool inferred_may_chmod(struct slice command, const char *dir, const char *path);
 
 #endif

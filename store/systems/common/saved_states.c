@@ -4,9 +4,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "lite/base/utf8.h"
 #include "lite/io/file.h"
 #include "store/fs/hasher.h"
+#include "store/rewind/plan/source.h"
 #include "store/systems/common/inferred.h"
 
 enum { COMPARED_MOST = 32 << 20 };
@@ -180,35 +180,6 @@ enum err_code saved_states_edit(struct saved_states *s, const char *path, struct
 
 /* ---- contradictions ---- */
 
-static struct slice without_bom(struct slice text)
-{
-    return slice_starts(text, "\xef\xbb\xbf") ? (struct slice){ text.p + 3, text.n - 3 } : text;
-}
-
-static bool is_passed(char byte, bool ascii)
-{
-    return byte == '\r' || (ascii && (byte & 0x80));
-}
-
-/* Compares texts as an editor would: without a byte order mark, and with any line ends. A file that is not UTF-8 was
- * decoded from another encoding, so only its ASCII is compared. */
-static bool is_same_text(struct slice file, struct slice text)
-{
-    const bool ascii = !utf8_valid(file);
-    size_t i = 0, k = 0;
-
-    file = without_bom(file);
-    text = without_bom(text);
-    for (;; i++, k++) {
-        while (i < file.n && is_passed(file.p[i], ascii))
-            i++;
-        while (k < text.n && is_passed(text.p[k], ascii))
-            k++;
-        if (i == file.n || k == text.n || file.p[i] != text.p[k])
-            return i == file.n && k == text.n;
-    }
-}
-
 /* A copy that cannot be read is left to the engine, which names the reason. */
 static bool copy_equals(const struct saved_state *copy, struct slice text)
 {
@@ -217,9 +188,9 @@ static bool copy_equals(const struct saved_state *copy, struct slice text)
     if (copy->content == SAVED_ABSENT)
         return text.n == 0;
     if (copy->content == SAVED_BYTES)
-        return is_same_text(copy->bytes, text);
+        return source_same_text(copy->bytes, text);
     bool same = file_read_all(AT_FDCWD, copy->file, 0, COMPARED_MOST, &bytes, NULL) != ERR_OK ||
-                is_same_text(buf_slice(&bytes), text);
+                source_same_text(buf_slice(&bytes), text);
 
     buf_fini(&bytes);
     return same;
@@ -254,15 +225,47 @@ static bool is_for(const struct saved_path *p, const struct saved_state *copy,
     return !own || own->turn > write->turn || own == copy || is_one_copy(own, copy);
 }
 
+/* A command from one time to before another may have changed the file; absent: may have removed it. */
+static bool shell_may_change(const struct saved_states *s, const char *path, int64_t from,
+                             int64_t to, bool absent)
+{
+    for (size_t i = 0; i < s->shells; i++) {
+        const struct saved_shell *x = &s->shell[i];
+
+        if (x->time_ms >= from && x->time_ms < to &&
+            (!x->dir || !x->command.n ||
+             (absent ? inferred_may_remove : inferred_may_change)(x->command, x->dir, path)))
+            return true;
+    }
+    return false;
+}
+
+/* A command that names the file is the reason why an edit found something else than the copy of its own turn. */
+static bool shell_explains(const struct saved_states *s, const struct saved_path *p,
+                           const struct saved_state *copy, const struct saved_state *write)
+{
+    const char *slash = strrchr(p->path, '/'), *name = slash ? slash + 1 : p->path;
+
+    for (size_t i = 0; i < s->shells; i++) {
+        const struct saved_shell *x = &s->shell[i];
+
+        if (x->time_ms >= copy->time_ms && x->time_ms < write->time_ms && x->dir &&
+            slice_find(x->command.p, x->command.n, name, strlen(name)) &&
+            inferred_may_change(x->command, x->dir, p->path))
+            return true;
+    }
+    return false;
+}
+
 /* Why the copy cannot be the file's content at the turn; NULL: nothing contradicts it. */
-static const char *contradiction(const struct saved_path *p, const struct saved_state *copy,
-                                 int64_t turn)
+static const char *contradiction(const struct saved_states *s, const struct saved_path *p,
+                                 const struct saved_state *copy, int64_t turn)
 {
     const struct saved_state *next = write_near(p, turn, false);
 
     if (copy->content == SAVED_UNKNOWN)
         return copy->why;
-    if (next && next->has_found && is_for(p, copy, next))
+    if (next && next->has_found && is_for(p, copy, next) && !shell_explains(s, p, copy, next))
         return copy_equals(copy, next->found)
                    ? NULL
                    : "its saved copy is not what the session's next edit found";
@@ -306,17 +309,13 @@ static bool is_first_change(const struct saved_path *p, int64_t turn)
     return true;
 }
 
-static bool shell_may_change(const struct saved_states *s, const char *path, int64_t from,
-                             const struct saved_state *copy)
+/* Copies without modes do not show the permissions from before such a command. */
+static bool shell_may_chmod(const struct saved_states *s, const char *path, int64_t from)
 {
-    bool absent = copy->content == SAVED_ABSENT;
-
     for (size_t i = 0; i < s->shells; i++) {
         const struct saved_shell *x = &s->shell[i];
 
-        if (x->time_ms >= from && x->time_ms < copy->time_ms &&
-            (!x->dir || !x->command.n ||
-             (absent ? inferred_may_remove : inferred_may_change)(x->command, x->dir, path)))
+        if (x->time_ms >= from && x->dir && inferred_may_chmod(x->command, x->dir, path))
             return true;
     }
     return false;
@@ -330,7 +329,7 @@ static const char *doubt(const struct saved_states *s, const struct saved_path *
 
     if (is_left(p, copy, turn))
         return NULL;
-    if (shell_may_change(s, p->path, from, copy))
+    if (shell_may_change(s, p->path, from, copy->time_ms, copy->content == SAVED_ABSENT))
         return "a shell command may have changed it before the session saved it";
     return left && left->content != SAVED_UNKNOWN && copy->turn > turn
                ? "it was changed at an unknown time before the session saved it"
@@ -388,7 +387,7 @@ static void set_last(struct saved_states *s, const struct saved_path *p, struct 
     /* an agent keeps the line ends of a file, which are not visible in the text that it wrote */
     if (newest->content == SAVED_BYTES &&
         !file_read_all(AT_FDCWD, p->path, 0, COMPARED_MOST, &present, NULL) && present.n &&
-        is_same_text(buf_slice(&present), newest->bytes))
+        source_same_text(buf_slice(&present), newest->bytes))
         t->last.bytes = arena_copy(&s->arena, buf_slice(&present));
     buf_fini(&present);
 }
@@ -406,12 +405,14 @@ static void set_wanted(const struct saved_states *s, const struct saved_path *p,
     else if (copy->turn != turn && !copy->is_first)
         t->why = "the session does not record what it contained then";
     else
-        t->why = contradiction(p, copy, turn);
+        t->why = contradiction(s, p, copy, turn);
     if (t->why)
         return;
     set_source(still_there(p, copy), &absent, &t->source);
     t->want = absent ? REWIND_ABSENT : REWIND_BYTES;
     t->doubt = doubt(s, p, copy, turn, from);
+    if (!t->doubt && !absent && !s->keeps_modes && shell_may_chmod(s, p->path, from))
+        t->doubt = "a command changed its permissions, and the former ones are not recorded";
     t->is_late = copy->turn > turn && !is_left(p, copy, turn);
     t->is_first = is_first_change(p, turn);
     t->found_ms = copy->time_ms;

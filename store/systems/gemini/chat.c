@@ -79,6 +79,16 @@ static bool upsert(struct arena *a, struct slice_set *ids, struct gemini_message
     return true;
 }
 
+static void note_rewind(struct gemini_chat *c, size_t to)
+{
+    struct gemini_rewound *grown = arena_grow(&c->arena, c->rewound, c->rewound_n, sizeof *grown);
+
+    if (!grown)
+        return;
+    c->rewound = grown;
+    grown[c->rewound_n++] = (struct gemini_rewound){ c->ever_n, to };
+}
+
 static void put_message(struct reading *r, struct slice raw, bool listed)
 {
     struct gemini_chat *c = r->chat;
@@ -139,6 +149,9 @@ static void apply_rewind(struct reading *r, struct slice id)
 {
     uint32_t number = slice_set_find(&r->now, id);
 
+    uint32_t place = slice_set_find(&r->ever, id);
+
+    note_rewind(r->chat, place == SLICE_SET_NONE ? 0 : place);
     cut_to(r, number == SLICE_SET_NONE ? 0 : number);
 }
 
@@ -162,6 +175,14 @@ static void apply_metadata(struct reading *r, struct slice object)
         put_list(r, list);
 }
 
+/* A rewind of files alone is only a message. */
+static void put_line(struct reading *r, struct slice line)
+{
+    put_message(r, line, false);
+    if (json_get_is(line, "type", "info") && json_get_is(line, "content", "File changes reverted."))
+        note_rewind(r->chat, 0);
+}
+
 static void apply_line(struct reading *r, struct slice line)
 {
     enum { SET, REWIND, TYPE, N };
@@ -176,7 +197,7 @@ static void apply_line(struct reading *r, struct slice line)
     else if (value[REWIND].n)
         apply_rewind(r, json_text_at(line, "$rewindTo", &r->chat->arena));
     else if (value[TYPE].n)
-        put_message(r, line, false);
+        put_line(r, line);
     else
         apply_metadata(r, line);
 }

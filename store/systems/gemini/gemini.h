@@ -25,6 +25,12 @@ struct gemini_message {
     struct slice raw; /* one JSON object */
 };
 
+/* A rewind of the program's own, which may have given files their former contents. */
+struct gemini_rewound {
+    size_t at; /* after so many of all messages ever written */
+    size_t to; /* the first of them that it dropped; 0 if that is not recorded */
+};
+
 struct gemini_chat {
     struct arena arena;
     struct buf text; /* owns the bytes */
@@ -34,6 +40,8 @@ struct gemini_chat {
      * dropped turns changed files as well */
     struct gemini_message *ever;
     size_t ever_n;
+    struct gemini_rewound *rewound;
+    size_t rewound_n;
     struct slice id, summary, start; /* decoded; may be empty */
     bool sub_agent;
     bool partial; /* the middle of the file was not read */

@@ -274,3 +274,24 @@ bool gemini_history_shell_before(const struct gemini_history *h, size_t from,
     }
     return false;
 }
+
+bool gemini_history_chmod(const struct gemini_history *h, size_t from, const char *path)
+{
+    for (size_t i = 0; i < h->shells; i++)
+        if (h->shell[i].at >= from && h->cwd &&
+            inferred_may_chmod(h->shell[i].command, h->cwd, path))
+            return true;
+    return false;
+}
+
+bool gemini_history_rewound(const struct gemini_history *h, const struct gemini_edit *edit,
+                            size_t from, size_t to)
+{
+    for (size_t i = 0; i < h->chat.rewound_n; i++) {
+        const struct gemini_rewound *r = &h->chat.rewound[i];
+
+        if (r->at > from && r->at <= to && r->to <= edit->at && edit->at < r->at)
+            return true;
+    }
+    return false;
+}

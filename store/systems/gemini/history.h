@@ -43,5 +43,10 @@ bool gemini_history_shell(const struct gemini_history *h, size_t from, size_t to
 /* Returns true if such a command could have changed the file before the edit. */
 bool gemini_history_shell_before(const struct gemini_history *h, size_t from,
                                  const struct gemini_edit *edit);
+/* Returns true if the program's own rewind may have reverted this edit between two messages. */
+bool gemini_history_rewound(const struct gemini_history *h, const struct gemini_edit *edit,
+                            size_t from, size_t to);
+/* Returns true if a command from `from` on could have changed the permissions of the file. */
+bool gemini_history_chmod(const struct gemini_history *h, size_t from, const char *path);
 
 #endif

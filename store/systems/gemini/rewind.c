@@ -8,6 +8,7 @@
 #include "store/fs/path.h"
 #include "store/rewind/plan/plan.h"
 #include "store/rewind/plan/rewind.h"
+#include "store/rewind/plan/source.h"
 #include "store/systems/gemini/history.h"
 
 /* The first edit of a file after a point records the state of the file at the point, unless
@@ -123,8 +124,24 @@ static bool read_present(struct planning *p, const char *path)
     return p->exists;
 }
 
-/* The file as the session left it: after its last edit, or after an earlier one that the program's own rewind returned
- * to. All of these texts are in the log, so nothing of a person's is lost. */
+/* The present file is what the program's own rewind made of it after this edit. */
+static bool is_reverted(const struct planning *p, const struct gemini_edit *x)
+{
+    if (!gemini_history_rewound(&p->h, x, x->at, SIZE_MAX))
+        return false;
+    return x->is_new ? !p->exists
+                     : p->exists && source_same_text(buf_slice(&p->present), x->before);
+}
+
+static void set_present(struct planning *p, struct rewind_target *t)
+{
+    t->has_last = true;
+    t->last_absent = !p->exists;
+    t->last.bytes = p->present.n ? arena_copy(&p->plan.arena, buf_slice(&p->present)) : SLICE("");
+}
+
+/* The file as the session left it: after its last edit, or as the program's own rewind left it. All of these texts are in
+ * the log, so nothing of a person's is lost. */
 static void set_last(struct planning *p, const char *path, struct rewind_target *t, bool *crlf)
 {
     struct slice present = buf_slice(&p->present);
@@ -136,15 +153,25 @@ static void set_last(struct planning *p, const char *path, struct rewind_target 
             continue;
         bool same = p->exists && slice_eq(x->after, present);
 
-        *crlf = p->exists && !same && has_crlf(present) && !has_crlf(x->after) &&
+        *crlf = p->exists && !same && has_crlf(present) &&
                 slice_eq(with_crlf(x->after, &p->plan.arena), present);
-        if (!t->has_last || same || *crlf)
-            t->last.bytes =
-                *crlf ? with_crlf(x->after, &p->plan.arena) : arena_copy(&p->plan.arena, x->after);
-        t->has_last = true;
-        if (same || *crlf)
+        if (same || *crlf || is_reverted(p, x)) {
+            set_present(p, t);
             return;
+        }
+        if (!t->has_last)
+            t->last.bytes = arena_copy(&p->plan.arena, x->after);
+        t->has_last = true;
     }
+}
+
+/* The last edit of the file. */
+static bool is_last(const struct planning *p, size_t i)
+{
+    for (size_t k = i + 1; k < p->h.edits; k++)
+        if (strcmp(p->h.edit[k].path, p->h.edit[i].path) == 0)
+            return false;
+    return true;
 }
 
 static bool is_first(const struct planning *p, size_t i)
@@ -153,21 +180,6 @@ static bool is_first(const struct planning *p, size_t i)
         if (p->h.edit[k].at >= p->from && strcmp(p->h.edit[k].path, p->h.edit[i].path) == 0)
             return false;
     return true;
-}
-
-/* Compares texts whatever their line ends are. */
-static bool is_same_text(struct slice x, struct slice y)
-{
-    size_t i = 0, k = 0;
-
-    for (;; i++, k++) {
-        while (i < x.n && x.p[i] == '\r')
-            i++;
-        while (k < y.n && y.p[k] == '\r')
-            k++;
-        if (i == x.n || k == y.n || x.p[i] != y.p[k])
-            return i == x.n && k == y.n;
-    }
 }
 
 /* The edit of the same file before this one; NULL: none. */
@@ -192,39 +204,137 @@ static bool is_late(struct planning *p, const struct gemini_edit *x)
 {
     const struct gemini_edit *earlier = edit_before(p, x);
 
-    return !(earlier && earlier->known && is_same_text(earlier->after, x->before)) &&
+    return !(earlier && earlier->known && source_same_text(earlier->after, x->before)) &&
            prompt_between(p, p->from + 1, x->at);
 }
 
+/* The text is one that an earlier edit had found, so the program's own rewind can have given it back. */
+static bool is_former(const struct planning *p, const struct gemini_edit *x)
+{
+    for (const struct gemini_edit *k = edit_before(p, x); k; k = edit_before(p, k))
+        if (k->known && k->is_new == x->is_new && source_same_text(k->before, x->before))
+            return true;
+    return false;
+}
+
+enum line_ends { ENDS_RECORDED, ENDS_LF, ENDS_CRLF, ENDS_UNKNOWN };
+
 /* The reason why the file may have been changed between the point and this edit, its first one
  * since; NULL: no sign of a change. */
-static const char *doubt(struct planning *p, const struct gemini_edit *x, bool crlf)
+static const char *doubt(struct planning *p, const struct gemini_edit *x, enum line_ends ends)
 {
     const struct gemini_edit *earlier = edit_before(p, x);
 
-    if (earlier && earlier->known && !x->is_new && is_same_text(earlier->after, x->before))
+    if (earlier && earlier->known && !x->is_new && source_same_text(earlier->after, x->before))
         return NULL;
-    if (crlf) /* the program writes CRLF everywhere if there is one */
+    if (ends == ENDS_CRLF) /* the program writes CRLF everywhere if there is one */
         return "its line ends are not recorded, and may have been mixed";
+    if (ends == ENDS_UNKNOWN)
+        return "its line ends are not recorded";
     if (gemini_history_shell_before(&p->h, p->from, x))
         return "a shell command may have changed it before the session's edit";
+    if (earlier && gemini_history_rewound(&p->h, earlier, earlier->at, p->from) && is_former(p, x))
+        return NULL;
     return earlier && earlier->known && prompt_between(p, p->from + 1, x->at)
                ? "it was changed before the session's edit, and when is not recorded"
                : NULL;
 }
 
-/* Returns whether the file had CRLF when it was edited, if the recorded text has only line feeds:
- * the program keeps the line ends, so the next exact text or the present file shows them. */
-static bool had_crlf(const struct planning *p, const struct gemini_edit *x, bool present)
+/* The line ends of the file when it was edited, if the recorded text has only line feeds: the program
+ * keeps them, so the next exact text or the present file shows them. */
+static enum line_ends ends_of(const struct planning *p, const struct gemini_edit *x, bool present)
 {
     const struct gemini_edit *end = p->h.edit + p->h.edits;
 
-    if (x->is_exact)
-        return false; /* its text is that of the file */
+    if (x->is_exact || x->is_new || !memchr(x->before.p, '\n', x->before.n))
+        return ENDS_RECORDED;
     for (const struct gemini_edit *k = x + 1; k < end; k++)
-        if (strcmp(k->path, x->path) == 0 && k->known && k->is_exact)
-            return !k->is_new && has_crlf(k->before);
-    return present;
+        if (strcmp(k->path, x->path) == 0 && k->known && (k->is_exact || k->is_new))
+            return k->is_new ? ENDS_UNKNOWN : has_crlf(k->before) ? ENDS_CRLF : ENDS_LF;
+    return present ? ENDS_CRLF : p->exists ? ENDS_LF : ENDS_UNKNOWN;
+}
+
+/* The text is what an edit of the session had left, so the file had these bytes. */
+static bool is_own_text(const struct planning *p, const struct gemini_edit *x)
+{
+    const struct gemini_edit *earlier = edit_before(p, x);
+
+    return earlier && earlier->known && slice_eq(earlier->after, x->before);
+}
+
+static bool is_decoded(struct slice text)
+{
+    return slice_find(text.p, text.n, "\xef\xbf\xbd", 3) != NULL;
+}
+
+static void set_wanted(struct planning *p, const struct gemini_edit *x, bool present,
+                       struct rewind_target *t)
+{
+    struct arena *a = &p->plan.arena;
+    enum line_ends ends = ends_of(p, x, present);
+
+    t->want = x->is_new ? REWIND_ABSENT : REWIND_BYTES;
+    t->doubt = doubt(p, x, ends);
+    if (!t->doubt && !x->is_new && gemini_history_chmod(&p->h, p->from, x->path))
+        t->doubt = "a command changed its permissions, and the former ones are not recorded";
+    t->is_late = !t->doubt && is_late(p, x);
+    t->found_ms = x->time_ms;
+    t->is_first = !edit_before(p, x);
+    t->is_text = ends == ENDS_CRLF || ends == ENDS_UNKNOWN;
+    if (!x->is_new)
+        t->source.bytes = ends == ENDS_CRLF ? with_crlf(x->before, a) : arena_copy(a, x->before);
+    if (is_decoded(x->before) && !is_own_text(p, x)) {
+        t->want = REWIND_UNKNOWN;
+        t->why = "the log has its text, but the file was not UTF-8";
+        t->is_text = true;
+    }
+}
+
+/* What an edit before the point left, if the program's own rewind then reverted it. */
+static void set_left(struct planning *p, const struct gemini_edit *x, bool present,
+                     struct rewind_target *t)
+{
+    const struct gemini_edit end = { .path = x->path, .at = SIZE_MAX };
+    enum line_ends ends = ends_of(p, x, present);
+
+    if (gemini_history_rewound(&p->h, x, x->at, p->from)) {
+        t->why = "the program's own rewind reverted it, before the chosen message or after it";
+        return;
+    }
+    t->want = REWIND_BYTES;
+    t->found_ms = x->time_ms;
+    if (ends == ENDS_CRLF || ends == ENDS_UNKNOWN)
+        t->doubt = "its line ends are not recorded";
+    else if (gemini_history_shell_before(&p->h, x->at, &end))
+        t->doubt = "a shell command may have changed it before the program's own rewind";
+    t->source.bytes = ends == ENDS_CRLF ? with_crlf(x->after, &p->plan.arena)
+                                        : arena_copy(&p->plan.arena, x->after);
+}
+
+/* The edit before the point whose result the program's own rewind reverted after the point. */
+static const struct gemini_edit *reverted_edit(const struct planning *p,
+                                               const struct gemini_edit *x)
+{
+    const struct gemini_edit *earlier = edit_before(p, x);
+
+    return earlier && earlier->known && !source_same_text(earlier->after, x->before) &&
+                   gemini_history_rewound(&p->h, earlier, p->from, x->at) && is_former(p, x)
+               ? earlier
+               : NULL;
+}
+
+/* A file that no edit since the point changed, but perhaps the program's own rewind. */
+static enum err_code add_untouched(struct planning *p, const struct gemini_edit *x, struct err *e)
+{
+    struct rewind_target t = { .path = x->path, .want = REWIND_UNKNOWN };
+    bool crlf = false;
+
+    read_present(p, x->path);
+    set_last(p, x->path, &t, &crlf);
+    if (crlf || (p->exists && slice_eq(x->after, buf_slice(&p->present))))
+        return ERR_OK;
+    set_left(p, x, crlf, &t);
+    return p->plan.arena.failed ? err_nomem(e) : rewind_plan_add(&p->plan, &t, e);
 }
 
 static enum err_code add_file(struct planning *p, const struct gemini_edit *x, struct err *e)
@@ -235,20 +345,12 @@ static enum err_code add_file(struct planning *p, const struct gemini_edit *x, s
 
     read_present(p, x->path);
     set_last(p, x->path, &t, &crlf);
-    if (!x->known)
+    if (x->known && reverted_edit(p, x))
+        set_left(p, reverted_edit(p, x), crlf, &t);
+    else if (x->known)
+        set_wanted(p, x, crlf, &t);
+    else
         t.why = "the log does not record what the edit found";
-    else if (slice_find(x->before.p, x->before.n, "\xef\xbf\xbd", 3))
-        t.why = "the log has its text, but the file was not UTF-8";
-    else {
-        t.want = x->is_new ? REWIND_ABSENT : REWIND_BYTES;
-        crlf = !x->is_new && had_crlf(p, x, crlf);
-        t.doubt = doubt(p, x, crlf);
-        t.is_late = !t.doubt && is_late(p, x);
-        t.found_ms = x->time_ms;
-        t.is_first = !edit_before(p, x);
-        if (!x->is_new)
-            t.source.bytes = crlf ? with_crlf(x->before, a) : arena_copy(a, x->before);
-    }
     return a->failed ? err_nomem(e) : rewind_plan_add(&p->plan, &t, e);
 }
 
@@ -317,6 +419,9 @@ enum err_code gemini_plan(const struct store *st, const struct session_ref *ref,
     for (size_t i = 0; !rc && i < p.h.edits; i++)
         if (p.h.edit[i].at >= p.from && is_first(&p, i))
             rc = add_file(&p, &p.h.edit[i], e);
+        else if (p.h.edit[i].at < p.from && p.h.edit[i].known && is_last(&p, i) &&
+                 gemini_history_rewound(&p.h, &p.h.edit[i], p.from, SIZE_MAX))
+            rc = add_untouched(&p, &p.h.edit[i], e);
     if (!rc)
         rc = add_notes(&p, e);
     buf_fini(&p.present);

@@ -139,6 +139,46 @@ CASE(a_copy_that_the_next_edit_did_not_find_is_held_back)
     assert_string_equal(t->why, "its saved copy is not what the session's next edit found");
 }
 
+static void run_command(struct world *w, int64_t time_ms, const char *command)
+{
+    const struct saved_shell shell = { .time_ms = time_ms,
+                                       .command = slice_of(command),
+                                       .dir = "/p" };
+
+    assert_int_equal(saved_states_shell(&w->states, &shell, NULL), ERR_OK);
+}
+
+CASE(a_command_between_the_copy_and_the_edit_explains_what_it_found)
+{
+    struct world *w = *state;
+
+    add_copy(w, 1, "v1", "one\n");
+    run_command(w, 1000, "rm a.txt");
+    add_write(w, 1, "", "two\n");
+    assert_int_equal(target(w, 1)->want, REWIND_BYTES);
+}
+
+CASE(a_command_that_does_not_name_the_file_explains_nothing)
+{
+    struct world *w = *state;
+
+    add_copy(w, 1, "v1", "one\n");
+    run_command(w, 1000, "make clean");
+    add_write(w, 1, "", "two\n");
+    assert_int_equal(target(w, 1)->want, REWIND_UNKNOWN);
+}
+
+CASE(a_command_that_changes_permissions_is_a_doubt_without_modes)
+{
+    struct world *w = *state;
+
+    add_copy(w, 1, "v1", "one\n");
+    add_write(w, 1, "one\n", "two\n");
+    run_command(w, 1000, "chmod +x a.txt b.txt");
+    assert_string_equal(target(w, 1)->doubt,
+                        "a command changed its permissions, and the former ones are not recorded");
+}
+
 CASE(line_ends_and_broken_bytes_contradict_nothing)
 {
     struct world *w = *state;
