@@ -99,6 +99,7 @@ endif()
 script(plugin_store recorded commands/plugin_store.py $<TARGET_FILE:reprise> $<TARGET_FILE:example_store>
     $<TARGET_FILE:complete_store> ${CMAKE_CURRENT_SOURCE_DIR}/fixtures)
 script(named_stores recorded commands/named_stores.py $<TARGET_FILE:reprise>)
+script(by_agent recorded commands/by_agent.py $<TARGET_FILE:reprise>)
 script(goat recorded store/systems/goat/goat_conformance.py $<TARGET_FILE:reprise>)
 script(goat_bad recorded store/systems/goat/goat_bad_input.py $<TARGET_FILE:reprise>)
 # What a rewind may touch, whoever wrote the session.

@@ -6,6 +6,7 @@
 #include "lite/base/time.h"
 #include "lite/base/utf8.h"
 #include "lite/io/window.h"
+#include "store/api/store.h"
 #include "store/git/worktree.h"
 
 static enum err_code add_trees(struct scope *scope, struct arena *a, struct err *e)
@@ -117,6 +118,8 @@ void session_row_admit(struct session_row *row, const struct scope *scope)
     /* without a folder or a directory of its own, it belongs to every project */
     const bool is_here = scope->all || row->cwd.n > 0 || row->ref.folder.n > 0;
 
+    if (scope->runs_agents && row->hidden != HIDDEN_SIDECHAIN)
+        row->can |= store_agent_abilities(row->ref.store->ops);
     if (!scope->all_kinds || !is_here || session_kind_name(kind)[0] == '\0')
         return;
     row->hidden = HIDDEN_NOT;

@@ -31,6 +31,17 @@ enum err_code store_open_named(const struct store_ops *ops, const struct store_e
     return rc;
 }
 
+unsigned store_agent_abilities(const struct store_ops *ops)
+{
+    const char *const *command = ops->change_command;
+    bool renames = !ops->rename && command[STORE_COMMAND_RENAME];
+    bool archives = !ops->archive && command[STORE_COMMAND_ARCHIVE];
+    bool deletes = !ops->parts && !ops->remove && command[STORE_COMMAND_DELETE];
+
+    return (renames ? CAN_RENAME : 0U) | (archives ? CAN_ARCHIVE : 0U) |
+           (deletes ? CAN_DELETE : 0U);
+}
+
 const char *store_format(const struct store_ops *ops)
 {
     return ops->format ? ops->format : ops->name;

@@ -393,6 +393,15 @@ typedef enum err_code store_host_row_fn(const struct store *st, struct slice row
  * ref's path is whatever the store itself understands. The calls in store/host/,
  * store/query/listing.h and store/query/resolve.h work over any struct store; a list of systems
  * that also opens it by name is the host's own. */
+/* The changes of a session that its agent can make with a command of its own. */
+enum store_command {
+    STORE_COMMAND_RENAME,
+    STORE_COMMAND_ARCHIVE,
+    STORE_COMMAND_UNARCHIVE,
+    STORE_COMMAND_DELETE,
+    STORE_COMMANDS
+};
+
 struct store_ops {
     const char *name; /* "claude"; the store's own name, if it was opened with store_open_named() */
     const char *format; /* the system ("claude") of a store with a name of its own, else NULL */
@@ -422,6 +431,12 @@ struct store_ops {
     const char *resume_command;
     /* Optional, for systems without `fork`: the command with which the agent forks a session itself. */
     const char *fork_command;
+    /* Optional, for systems without rename, archive or parts, because the agent keeps an index elsewhere: the commands
+     * with which the agent does that itself, without a terminal; words as above, and {title}. */
+    const char *change_command[STORE_COMMANDS];
+    /* Optional, with a command that deletes: the files that it removes, as those of parts. Copies of them are kept in
+     * the trash. NULL: they are in a database with other sessions, so no copy is kept. */
+    store_parts_fn *deleted_parts;
 
     store_open_fn *open;
     store_close_fn *close;
@@ -514,6 +529,8 @@ MUST_CHECK enum err_code store_restore(const struct session_ref *ref, struct sli
 MUST_CHECK enum err_code store_open_named(const struct store_ops *ops, const struct store_env *env,
                                           const char *path, const char *name, struct arena *a,
                                           struct store **out, struct err *e);
+/* Which of CAN_RENAME, CAN_ARCHIVE and CAN_DELETE only the agent's own commands support. */
+unsigned store_agent_abilities(const struct store_ops *ops);
 /* The system ("claude"), whatever the name of the store. */
 const char *store_format(const struct store_ops *ops);
 

@@ -85,7 +85,9 @@ enum err_code worktree_list(const char *dir, struct arena *a, struct worktree **
                                         "list",
                                         "--porcelain",
                                         NULL };
-    struct spawn git = { argv, dir, GIT_TIMEOUT_MS, GIT_ANSWER_MAX };
+    struct spawn git = {
+        .argv = argv, .dir = dir, .timeout_ms = GIT_TIMEOUT_MS, .max = GIT_ANSWER_MAX
+    };
     struct buf answer = { 0 };
     /* A pipe would block git until it is killed. */
     enum err_code rc = gitfiles_check(dir, false, NULL);

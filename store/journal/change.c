@@ -149,7 +149,8 @@ static struct change *like(const struct change *c, const char *kind)
         return NULL;
     to->kind = arena_copy(&to->arena, slice_of(kind)).p;
     to->text = arena_copy(&to->arena, slice_of(c->text)).p;
-    bool ok = to->kind && to->text;
+    to->command = arena_copy_text(&to->arena, c->command);
+    bool ok = to->kind && to->text && !to->arena.failed;
 
     for (size_t i = 0; i < c->sessions_n && ok; i++)
         ok = change_add_session_name(to, c->sessions[i], NULL) == ERR_OK &&
@@ -344,4 +345,20 @@ enum err_code change_do(const struct store_env *env, struct change *c, struct er
     rc = change_run(log, c, e);
     change_log_close(log);
     return rc;
+}
+
+enum err_code change_note(struct change_log *log, struct change *c, struct err *e)
+{
+    char dir[PATH_MAX];
+    bool stands;
+    enum err_code rc = id_make(log, c->id, e);
+
+    if (rc)
+        return rc;
+    c->at_ms = log->env.now_ms;
+    snprintf(dir, sizeof dir, "%s/%s%s", log->dir, c->id, CHANGE_INTENT_SUFFIX);
+    rc = intent_write(log, c, dir, e);
+    if (rc)
+        return drop_record(dir, rc, e);
+    return change_finish(log, c, dir, &stands, e);
 }

@@ -40,6 +40,9 @@ struct change {
     const char *kind;   /* "rename", "delete", ...: the name of the command */
     const char *text;   /* what it did, for a person: "renamed to …"; data in it is not cleaned */
     const char *undoes; /* the id of the change that this one undid, or NULL */
+    /* The line for a shell with which the session's agent made it, or the change that this one undid; NULL: reprise made
+     * it. Its steps are what can be undone of it, perhaps nothing. */
+    const char *command;
     const char **sessions;        /* "claude:5e55…" */
     struct change_origin *origin; /* one for each of them */
     size_t sessions_n;
@@ -79,9 +82,14 @@ size_t change_count_interrupted(const struct store_env *env);
 MUST_CHECK enum err_code change_run(struct change_log *log, struct change *c, struct err *e);
 /* Opens the log, runs one change, closes it. */
 MUST_CHECK enum err_code change_do(const struct store_env *env, struct change *c, struct err *e);
+/* Records a change that is done already: its agent made it. */
+MUST_CHECK enum err_code change_note(struct change_log *log, struct change *c, struct err *e);
+/* Returns true if only the session's agent can undo the change, or do again what was undone of it. */
+bool change_is_agents(const struct change *c);
 /* Undoes a change with another change ("undo"), which can be undone too. id NULL is the newest change that is not
  * undone. *out (may be NULL) is the change that was made; the caller frees it. ERR_NOT_FOUND: nothing to undo.
- * ERR_STALE, ERR_LOCKED: what it changed was changed again since, or is in use; nothing was done. */
+ * ERR_STALE, ERR_LOCKED: what it changed was changed again since, or is in use; nothing was done. ERR_UNSUPPORTED:
+ * change_is_agents. */
 MUST_CHECK enum err_code change_undo(struct change_log *log, const char *id, struct change **out,
                                      struct err *e);
 /* Returns true if a change would be refused, because its files were changed again or the session continued. */

@@ -278,6 +278,19 @@ static enum err_code find_change(struct change_log *log, const char *id, struct 
     return rc;
 }
 
+bool change_is_agents(const struct change *c)
+{
+    return c->command && (c->n == 0 || strcmp(c->kind, "undo") == 0);
+}
+
+static enum err_code check_is_ours(const struct change *c, struct err *e)
+{
+    return change_is_agents(c)
+               ? err_set(e, ERR_UNSUPPORTED, c->id,
+                         "undo: only the session's agent can do that (%s)", c->command)
+               : ERR_OK;
+}
+
 static enum err_code invert(struct change_log *log, const struct change *c, const char *kind,
                             struct change **out, struct err *e)
 {
@@ -302,7 +315,9 @@ enum err_code change_undo(struct change_log *log, const char *id, struct change 
 
     if (rc)
         return rc;
-    rc = invert(log, c, strcmp(c->kind, "undo") == 0 ? "redo" : "undo", out, e);
+    rc = check_is_ours(c, e);
+    if (!rc)
+        rc = invert(log, c, strcmp(c->kind, "undo") == 0 ? "redo" : "undo", out, e);
     change_free(c);
     return rc;
 }

@@ -115,6 +115,7 @@ static void put_change(struct writer *w, const struct change *c)
     write_text_member(w, "kind", c->kind);
     write_text_member(w, "text", c->text);
     write_text_member(w, "undoes", c->undoes);
+    write_text_member(w, "command", c->command);
     put_int(w, "at", c->at_ms);
     jsonout_key(&w->j, "sessions");
     jsonout_open(&w->j, '[');
@@ -281,6 +282,7 @@ static void get_change(struct reader *r, const cJSON *root, struct change *c)
     c->kind = get_text(r, root, "kind");
     c->text = get_text(r, root, "text");
     c->undoes = get_text(r, root, "undoes");
+    c->command = get_text(r, root, "command");
     c->at_ms = get_int(r, root, "at");
     if (!c->kind || !c->text || !cJSON_IsArray(sessions) || !cJSON_IsArray(steps))
         damaged(r);

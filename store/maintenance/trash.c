@@ -232,6 +232,66 @@ enum err_code trash_add(struct change_log *log, const struct store_env *env, con
     return ERR_OK;
 }
 
+/* ---- copies of what an agent deletes itself ---- */
+
+static enum err_code copy_parts(const struct trash_item *item, const char *dir, struct buf *info,
+                                struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    for (size_t k = 0; k < item->parts && !rc; k++)
+        rc = copy_tree(item->from[k], item->part[k], e);
+    return rc ? rc : disk_replace_file(dir, "info", buf_slice(info), 0600, e);
+}
+
+/* The directory of the item's batch. */
+static bool batch_of(const struct trash_item *item, char dir[PATH_MAX])
+{
+    return item->parts && path_parent(item->part[0], dir);
+}
+
+enum err_code trash_keep(const struct store_env *env, const struct trash_request *request,
+                         struct trash_list *out, struct err *e)
+{
+    struct trash_list list = { 0 };
+    struct presence presence = { .n = 0 };
+    struct buf info = { 0 };
+    char batch[48], dir[PATH_MAX];
+    enum err_code rc = batch_dir(env, batch, dir, e);
+    bool made = !rc;
+
+    list.item = arena_zalloc(&list.arena, sizeof *list.item);
+    if (!rc && !list.item)
+        rc = err_nomem(e);
+    if (!rc)
+        rc = item_make(&list, request, dir, batch, env->now_ms, &presence, e);
+    if (!rc)
+        rc = trash_info_print(&list, &info, e);
+    if (!rc)
+        rc = copy_parts(&list.item[0], dir, &info, e);
+    path_presence_fini(&presence);
+    buf_fini(&info);
+    if (!rc) {
+        *out = list;
+        return ERR_OK;
+    }
+    if (made && copy_remove(dir, NULL))
+        err_wrap(e, rc, "and a part of a copy remains in the trash");
+    trash_list_fini(&list);
+    return rc;
+}
+
+enum err_code trash_forget(const struct trash_list *list, bool *kept, struct err *e)
+{
+    const struct trash_item *item = &list->item[0];
+    char dir[PATH_MAX];
+
+    *kept = false;
+    for (size_t k = 0; k < item->parts && !*kept; k++)
+        *kept = copy_compare(item->part[k], item->from[k], NULL) != ERR_OK;
+    return *kept || !batch_of(item, dir) ? ERR_OK : copy_remove(dir, e);
+}
+
 /* ---- listing ---- */
 
 static enum err_code read_batch(const char *dir, const char *batch, struct trash_list *out,

@@ -63,6 +63,12 @@ MUST_CHECK enum err_code trash_request_make_all(const struct session_ref *const 
                                                 struct arena *a, struct trash_request out[],
                                                 size_t *failed, struct err *e);
 
+/* The same for a session that only its agent can delete: the parts are those of which copies are kept; without any it
+ * is in a database. */
+MUST_CHECK enum err_code trash_request_make_kept(const struct session_ref *ref, struct slice title,
+                                                 struct arena *a, struct trash_request *out,
+                                                 struct err *e);
+
 /* Deletes as the agent does: what the request names is removed at once and permanently. */
 MUST_CHECK enum err_code trash_request_destroy(const struct trash_request *request, struct err *e);
 
@@ -71,6 +77,13 @@ MUST_CHECK enum err_code trash_request_destroy(const struct trash_request *reque
 MUST_CHECK enum err_code trash_add(struct change_log *log, const struct store_env *env,
                                    const char *kind, const struct trash_request *request, size_t n,
                                    struct trash_list *out, struct err *e);
+/* Copies what the request names into the trash, before the session's agent deletes it. The list describes the one
+ * item. */
+MUST_CHECK enum err_code trash_keep(const struct store_env *env,
+                                    const struct trash_request *request, struct trash_list *out,
+                                    struct err *e);
+/* Removes these copies, unless something of them is no longer in its place: then *kept is true. */
+MUST_CHECK enum err_code trash_forget(const struct trash_list *list, bool *kept, struct err *e);
 /* Lists the trash, newest first. A trash directory that does not exist is an empty list. */
 MUST_CHECK enum err_code trash_read(const struct store_env *env, struct trash_list *out,
                                     struct err *e);

@@ -22,13 +22,29 @@ static enum err_code check_supported(const struct session_ref *ref, struct err *
     return ref->store->ops->parts ? ERR_OK : store_unsupported_error(ref, CAN_DELETE, "delete", e);
 }
 
+static enum err_code begin_request(const struct session_ref *ref, struct slice title,
+                                   struct arena *a, struct trash_request *out, struct err *e)
+{
+    struct change_origin origin = { 0 };
+    enum err_code rc = origin_of(ref, a, &origin, e);
+
+    *out = (struct trash_request){
+        .system = ref->store->ops->name,
+        .store = ref->store->path,
+        .id = ref->id,
+        .title = title,
+        .dir = origin.dir,
+    };
+    return rc;
+}
+
 static enum err_code fill_request(const struct session_ref *ref, struct slice title, unsigned what,
                                   struct arena *a, struct trash_request *out, struct err *e)
 {
     const struct store *st = ref->store;
     const char **part;
     struct owned_refs owned = { .n = 0 };
-    struct change_origin origin = { 0 };
+    struct trash_request request;
     size_t n;
     enum err_code rc = st->ops->parts(st, ref, what & TRASH_REQUEST_ALL, a, &part, &n, e);
 
@@ -38,21 +54,34 @@ static enum err_code fill_request(const struct session_ref *ref, struct slice ti
         rc = err_set(e, ERR_UNSUPPORTED, ref->path.p, "delete: %s",
                      owned.stays ? owned.stays : "nothing of it can be deleted");
     if (!rc)
-        rc = origin_of(ref, a, &origin, e);
+        rc = begin_request(ref, title, a, &request, e);
     if (rc)
         return rc;
-    *out = (struct trash_request){
-        .system = st->ops->name,
-        .store = st->path,
-        .id = ref->id,
-        .title = title,
-        .dir = origin.dir,
-        .part = part,
-        .parts = n,
-        .owned_refs = owned.ref,
-        .owned_refs_n = owned.n,
-        .stays = owned.stays,
-    };
+    request.part = part;
+    request.parts = n;
+    request.owned_refs = owned.ref;
+    request.owned_refs_n = owned.n;
+    request.stays = owned.stays;
+    *out = request;
+    return ERR_OK;
+}
+
+enum err_code trash_request_make_kept(const struct session_ref *ref, struct slice title,
+                                      struct arena *a, struct trash_request *out, struct err *e)
+{
+    const struct store *st = ref->store;
+    struct trash_request request;
+    const char **part = NULL;
+    size_t n = 0;
+    enum err_code rc = begin_request(ref, title, a, &request, e);
+
+    if (!rc && st->ops->deleted_parts)
+        rc = st->ops->deleted_parts(st, ref, true, a, &part, &n, e);
+    if (rc)
+        return rc;
+    request.part = part;
+    request.parts = n;
+    *out = request;
     return ERR_OK;
 }
 

@@ -417,11 +417,12 @@ static enum err_code find_recent(const struct session_ref *const ref[], size_t n
     for (size_t i = 0; i < n && !rc; i++) {
         const struct store *st = ref[i]->store;
         struct watched *x = &w[*found];
+        store_parts_fn *parts = st->ops->parts ? st->ops->parts : st->ops->deleted_parts;
 
-        if (out[i].state != LIVE_QUIET || !st->ops->parts)
+        if (out[i].state != LIVE_QUIET || !parts)
             continue;
         x->session = i;
-        rc = st->ops->parts(st, ref[i], false, a, &x->part, &x->parts, e);
+        rc = parts(st, ref[i], false, a, &x->part, &x->parts, e);
         if (!rc)
             rc = measure_parts(x, &x->usage, e);
         *found += !rc && x->usage.newest_ms > st->env->now_ms - RECENT_MS;

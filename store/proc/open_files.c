@@ -37,7 +37,9 @@ static enum open_files judge(const char *text)
 enum open_files open_files_ask(int fd, const char *path)
 {
     const char *const argv[] = { "fuser", path, NULL };
-    const struct spawn fuser = { argv, "/", TIMEOUT_MS, ANSWER_MOST };
+    const struct spawn fuser = {
+        .argv = argv, .dir = "/", .timeout_ms = TIMEOUT_MS, .max = ANSWER_MOST
+    };
     enum open_files answer = OPEN_FILES_UNKNOWN;
     struct buf text = { 0 };
 

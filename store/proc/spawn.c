@@ -37,18 +37,27 @@ static bool names_repository(const char *variable)
     return false;
 }
 
-/* The caller frees the array, not its strings. */
-static char **environment(void)
+static bool is_variable(const char *entry, const char *name)
+{
+    size_t n = name ? strlen(name) : 0;
+
+    return n && strncmp(entry, name, n) == 0 && entry[n] == '=';
+}
+
+/* `own` is an entry to add, or NULL. The caller frees the array, not its strings. */
+static char **environment(const struct spawn *s, char *own)
 {
     size_t n = 0, kept = 0;
     char **env;
 
     while (environ && environ[n])
         n++;
-    env = calloc(n + 1, sizeof *env);
+    env = calloc(n + 2, sizeof *env);
     for (size_t i = 0; env && i < n; i++)
-        if (!names_repository(environ[i]))
+        if (!names_repository(environ[i]) && !is_variable(environ[i], s->variable))
             env[kept++] = environ[i];
+    if (env && own)
+        env[kept] = own;
     return env;
 }
 
@@ -58,7 +67,9 @@ static int set_actions(posix_spawn_file_actions_t *a, const struct spawn *s, int
 
     if (!rc)
         rc = posix_spawn_file_actions_adddup2(a, out, 1);
-    if (!rc)
+    if (!rc && s->errors)
+        rc = posix_spawn_file_actions_adddup2(a, out, 2);
+    else if (!rc)
         rc = posix_spawn_file_actions_addopen(a, 2, "/dev/null", O_WRONLY, 0);
     if (!rc)
         rc = posix_spawn_file_actions_addchdir_np(a, s->dir);
@@ -130,17 +141,22 @@ static int ms_until(struct timespec t)
 
 static enum err_code open_child(const struct spawn *s, struct child *c, struct err *e)
 {
-    char **env = environment();
+    struct buf own = { 0 };
+    bool ok = !s->value || (!buf_addf(&own, "%s=%s", s->variable, s->value) && buf_cstr(&own));
+    char **env = ok ? environment(s, own.p) : NULL;
     int ends[2], rc;
 
-    if (!env)
-        return err_set(e, ERR_NOMEM, "", "run %s", s->argv[0]);
-    if (proc_pipe(ends, false) != 0) {
+    if (!env || proc_pipe(ends, false) != 0) {
+        enum err_code why =
+            env ? err_sys(e, "", "make a pipe") : err_set(e, ERR_NOMEM, "", "run %s", s->argv[0]);
+
         free(env);
-        return err_sys(e, "", "make a pipe");
+        buf_fini(&own);
+        return why;
     }
     rc = start_child(s, ends[1], env, &c->pid);
     free(env);
+    buf_fini(&own);
     close(ends[1]);
     if (rc) {
         close(ends[0]);
@@ -237,6 +253,8 @@ enum err_code spawn_read(const struct spawn *s, struct buf *out, struct err *e)
         close(c.life);
     if (!rc && !(WIFEXITED(status) && WEXITSTATUS(status) == 0))
         rc = err_set(e, ERR_IO, s->dir, "%s failed", s->argv[0]);
+    if (rc && s->errors && buf_add(s->errors, (struct slice){ out->p + before, out->n - before }))
+        rc = err_nomem(e);
     if (rc)
         out->n = before;
     return rc;

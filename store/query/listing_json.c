@@ -23,9 +23,9 @@ static void time_member(struct jsonout *j, const char *key, int64_t ms)
     jsonout_int(j, ms);
 }
 
-static void can_member(struct jsonout *j, unsigned can)
+static void can_member(struct jsonout *j, const char *key, unsigned can)
 {
-    jsonout_key(j, "can");
+    jsonout_key(j, key);
     jsonout_open(j, '[');
     for (size_t i = 0; i < sizeof abilities / sizeof *abilities; i++)
         if (can & abilities[i].can)
@@ -74,6 +74,8 @@ static void described_members(struct jsonout *j, const struct session_row *row)
 
 static void state_members(struct jsonout *j, const struct session_row *row)
 {
+    unsigned by_agent = row->can & store_agent_abilities(row->ref.store->ops);
+
     time_member(j, "createdAt", row->created_ms);
     time_member(j, "lastModified", row->modified_ms);
     time_member(j, "lastActivity", row->activity_ms);
@@ -92,7 +94,9 @@ static void state_members(struct jsonout *j, const struct session_row *row)
     if (row->ref.also)
         jsonout_member(j, "alsoIn", slice_of(row->ref.also->ops->name));
     jsonout_member(j, "path", row->ref.path);
-    can_member(j, row->can);
+    can_member(j, "can", row->can);
+    if (by_agent)
+        can_member(j, "byAgent", by_agent);
 }
 
 void listing_row_json_members(struct jsonout *j, const struct session_row *row)

@@ -106,8 +106,9 @@ struct effect {
     enum change_request request;
     /* CHANGE, UNDO_REWIND; RESUME, PRINT: flags for the agent; owned; may be NULL */
     struct name_list *names;
-    bool unsure; /* CHANGE_TRASH: also sessions that an agent may be writing to */
-    bool forks;  /* RESUME, PRINT: the command that forks the session in its agent */
+    bool confirmed; /* CHANGE: runs the agent's command, which is in names */
+    bool unsure;    /* CHANGE_TRASH: also sessions that an agent may be writing to */
+    bool forks;     /* RESUME, PRINT: the command that forks the session in its agent */
     bool prints; /* RESUME_DIRS: the commands are printed and not run, wherever the sessions are */
     struct sweep_rule rule; /* SWEEP; the worker fills in scope and cancel */
     struct sweep *sweep;    /* CHANGE; owned */

@@ -123,6 +123,7 @@ void model_free(struct model *m)
     if (!m)
         return;
     change_flow_clear(m);
+    agent_flow_clear(m);
     export_view_fini(m->export);
     undo_flow_fini(m->undo_flow);
     resume_flow_fini(m->resume_flow);

@@ -6,6 +6,7 @@
 #include "store/journal/change.h"
 #include "store/maintenance/session_change.h"
 #include "store/rewind/plan/origin.h"
+#include "tui/commands/by_agent.h"
 #include "tui/commands/command.h"
 #include "tui/commands/out.h"
 #include "tui/commands/session.h"
@@ -18,10 +19,39 @@ struct change_run {
     struct change *c;
 };
 
+/* Sets *is_done if the agents of the sessions made the change, or --print showed how. */
+static enum err_code let_agents(struct invocation *in, struct sessions *s, struct change_run *k,
+                                const struct session_change *what, bool *is_done, struct err *e)
+{
+    struct by_agent b = { .what = what->kind == SESSION_RENAME    ? STORE_COMMAND_RENAME
+                                  : what->kind == SESSION_ARCHIVE ? STORE_COMMAND_ARCHIVE
+                                                                  : STORE_COMMAND_UNARCHIVE,
+                          .title = what->text };
+    const struct session_ref **ref = arena_zalloc(&s->arena, ((size_t)k->n + 1) * sizeof *ref);
+    enum err_code rc = ref ? ERR_OK : err_nomem(e);
+
+    *is_done = false;
+    if (what->kind != SESSION_RENAME && what->kind != SESSION_ARCHIVE &&
+        what->kind != SESSION_UNARCHIVE)
+        return rc;
+    for (int i = 0; i < k->n && !rc; i++)
+        ref[b.n++] = &k->ref[i];
+    b.ref = ref;
+    if (!rc)
+        rc = by_agent_check(&b, is_done, e);
+    for (size_t i = 0; i < b.n && *is_done && !rc; i++) {
+        bool once = false;
+
+        rc = sessions_is_first(s, ref[i], &once, e);
+        ref[i] = once ? ref[i] : NULL;
+    }
+    return rc || !*is_done ? rc : by_agent_run(in, &b, e);
+}
+
 static enum err_code plan_each(struct invocation *in, struct sessions *s, struct change_run *k,
                                const struct session_change *what, struct err *e)
 {
-    enum err_code rc = sessions_find_all(s, in->argv, (size_t)k->n, &k->ref, e);
+    enum err_code rc = ERR_OK;
 
     for (int i = 0; i < k->n && !rc; i++) {
         bool once = false;
@@ -91,6 +121,21 @@ static void write_changed_text(const struct change *c, bool done, struct out *o)
     out_addf(o, " (undo with: reprise undo)\n");
 }
 
+static enum err_code make_change(struct invocation *in, struct sessions *s, struct change_run *k,
+                                 const struct session_change *what, struct err *e)
+{
+    enum err_code rc = plan_each(in, s, k, what, e);
+
+    if (!rc && k->c->n)
+        rc = change_do(&in->world->env, k->c, e);
+    in->done |= !rc && k->c->n;
+    if (!rc && in->out.wants_json)
+        rc = write_changed_json(s, k, &in->out, e);
+    else if (!rc)
+        write_changed_text(k->c, in->done, &in->out);
+    return rc;
+}
+
 /* The first `ids` operands (0: all) are sessions. All of it is one change. */
 static enum err_code change_sessions(struct invocation *in, int ids,
                                      const struct session_change *what, struct err *e)
@@ -104,17 +149,16 @@ static enum err_code change_sessions(struct invocation *in, int ids,
         change_free(k.c);
         return rc;
     }
+    bool is_done = false;
+
     if (!k.c)
         rc = err_nomem(e);
     if (!rc)
-        rc = plan_each(in, &s, &k, what, e);
-    if (!rc && k.c->n)
-        rc = change_do(&in->world->env, k.c, e);
-    in->done |= !rc && k.c->n;
-    if (!rc && in->out.wants_json)
-        rc = write_changed_json(&s, &k, &in->out, e);
-    else if (!rc)
-        write_changed_text(k.c, in->done, &in->out);
+        rc = sessions_find_all(&s, in->argv, (size_t)k.n, &k.ref, e);
+    if (!rc)
+        rc = let_agents(in, &s, &k, what, &is_done, e);
+    if (!rc && !is_done)
+        rc = make_change(in, &s, &k, what, e);
     change_free(k.c);
     sessions_close(&s);
     return rc;

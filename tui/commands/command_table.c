@@ -8,6 +8,11 @@
      BIT(ARCHIVED) | BIT(NO_PROGRAMMATIC) | BIT(ALL_KINDS) | BIT(NO_WORKTREES) | BIT(SORT))
 
 /* clang-format off */
+/* The help of the commands that some agents carry out themselves. */
+#define BY_AGENT_HELP                                                                              \
+    "If only its agent can do that, because it keeps an index of its own, the agent's\n"           \
+    "command is shown and run after a question; --yes runs it without one.\n"
+
 const struct command commands_table[] = {
     { .operands = "[-- FLAGS]", .run = picker_run,
       .summary = "",
@@ -150,26 +155,29 @@ const struct command commands_table[] = {
               "pause of more than five seconds the agent starts the conversation anew there.\n" },
     { .name = "rename", .operands = "ID TITLE", .min_operands = 2, .max_operands = 2, .run = change_rename_run,
       .summary = "rename a session",
-      .options = BIT(NO_WORKTREES) },
+      .options = BIT(PRINT) | BIT(YES) | BIT(NO_WORKTREES), .help = BY_AGENT_HELP },
     { .name = "tag", .operands = "ID [TAG]", .min_operands = 1, .max_operands = 2, .run = change_tag_run,
       .summary = "tag a session, or remove its tag",
       .options = BIT(NONE) | BIT(NO_WORKTREES) },
     { .name = "archive", .operands = "ID...", .min_operands = 1, .max_operands = 10000, .run = change_archive_run,
       .summary = "archive sessions",
-      .options = BIT(NO_WORKTREES) },
+      .options = BIT(PRINT) | BIT(YES) | BIT(NO_WORKTREES), .help = BY_AGENT_HELP },
     { .name = "unarchive", .operands = "ID...", .min_operands = 1, .max_operands = 10000, .run = change_archive_run,
       .summary = "unarchive sessions",
-      .options = BIT(NO_WORKTREES) },
+      .options = BIT(PRINT) | BIT(YES) | BIT(NO_WORKTREES), .help = BY_AGENT_HELP },
     { .name = "reappend", .operands = "ID", .min_operands = 1, .max_operands = 1, .on_session = change_reappend_session,
       .summary = "append the metadata again, where listings look for it",
       .options = BIT(NO_WORKTREES) },
     { .name = "delete", .operands = "ID...", .min_operands = 1, .max_operands = 10000, .run = trash_delete_run,
       .summary = "move sessions and all their files to the trash",
-      .options = BIT(PERMANENTLY) | BIT(FORCE) | BIT(NO_WORKTREES),
+      .options = BIT(PERMANENTLY) | BIT(FORCE) | BIT(PRINT) | BIT(YES) | BIT(NO_WORKTREES),
       .help = "Sessions that an agent is writing to are refused. If that cannot be known (a\n"
               "network file system, another user's session, an agent that did not register),\n"
               "--force is needed. For a session of Entire, its state and shadow branch are\n"
-              "deleted; committed checkpoints are kept, and the answer reports it.\n" },
+              "deleted; committed checkpoints are kept, and the answer reports it.\n"
+              "\n" BY_AGENT_HELP
+              "Where the agent keeps sessions as files, a copy goes into the trash first (not\n"
+              "with --permanently), and undo puts it back.\n" },
     { .name = "trash", .operands = "[list | restore [--join] TRASHED | empty]", .max_operands = 2,
       .run = trash_run,
       .summary = "list the trash, restore from it or empty it",

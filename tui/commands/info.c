@@ -90,6 +90,8 @@ static enum err_code collect_facts(struct invocation *in, struct sessions *s, st
     enum err_code rc = ops->describe(f->ref.store, &s->scope, &f->ref, f->row, e);
 
     if (!rc)
+        session_row_admit(f->row, &s->scope);
+    if (!rc)
         rc = show_host(f, e);
     if (!rc)
         rc = check_listed(f, e);

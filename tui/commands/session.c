@@ -254,6 +254,8 @@ static enum err_code open_stores(const struct invocation *in, struct sessions *s
     if (rc)
         return rc;
     rc = open_all(in, &config, s, e);
+    for (size_t i = 0; i < s->n && !rc; i++)
+        rc = config_use_changes(&config, s->store[i], &s->arena, e);
     config_fini(&config);
     return rc;
 }
@@ -271,6 +273,7 @@ static enum err_code choose_scope(const struct invocation *in, bool everywhere, 
     else
         rc = session_scope_of(dir, worktrees, &s->arena, &s->scope, e);
     s->scope.leave_worktrees = !worktrees;
+    s->scope.runs_agents = true;
     s->scope.all_kinds = option_given(o, OPTION_ALL_KINDS);
     s->scope.leave_programmatic = option_given(o, OPTION_NO_PROGRAMMATIC);
     return rc;

@@ -3,6 +3,7 @@
 
 #include "store/maintenance/trash.h"
 #include "store/query/describe_pool.h"
+#include "tui/commands/by_agent.h"
 #include "tui/commands/command.h"
 #include "tui/commands/session.h"
 #include "tui/text/when.h"
@@ -258,7 +259,14 @@ enum err_code trash_delete_run(struct invocation *in, struct err *e)
     if (rc)
         return rc;
     rc = find_leaving(in, &l, e);
-    if (!rc && count_stored(&l))
+    const struct by_agent agents = { .what = STORE_COMMAND_DELETE, .ref = l.ref, .n = l.n };
+    bool by_agents = false;
+
+    if (!rc)
+        rc = by_agent_check(&agents, &by_agents, e);
+    if (!rc && by_agents)
+        rc = by_agent_run(in, &agents, e);
+    else if (!rc && count_stored(&l))
         rc = remove_stored(in, &l, permanently, e);
     else if (!rc)
         rc = delete_local(in, &l, permanently, e);

@@ -23,6 +23,7 @@ static void write_entry_json(const struct history_entry *x, struct out *o)
     out_strings(o, "sessions", x->session, x->sessions_n);
     out_string(o, "title", x->title);
     out_string(o, "undoes", x->undoes);
+    out_string(o, "command", x->command);
     out_bool(o, "undone", x->undone);
     out_close(o, '}');
 }
@@ -132,7 +133,9 @@ static enum err_code stuck(const struct invocation *in, const struct undo_target
     if (others->stuck.kind == UNDO_TARGET_NONE)
         return ERR_OK;
     describe_undo_target(in, &others->stuck, what);
-    command_warn(in, ERR_STALE, others->stuck.id, "undo: its session has continued since (%.150s)",
+    command_warn(in, ERR_STALE, others->stuck.id, "undo: %s (%.150s)",
+                 others->stuck.by_agent ? "only its agent can do that"
+                                        : "its session has continued since",
                  what);
     if (newest->kind == UNDO_TARGET_NONE)
         return err_set(e, ERR_STALE, "", "nothing older is left to undo");
@@ -270,7 +273,7 @@ static enum err_code undo_change(struct invocation *in, struct change_log *log,
 {
     struct change *c;
 
-    if (option_given(&in->options, OPTION_DRY_RUN))
+    if (option_given(&in->options, OPTION_DRY_RUN) && !n->by_agent)
         return dry_run(in, log, n, e);
     enum err_code rc = change_undo(log, n->id, &c, e);
 

@@ -203,17 +203,20 @@ static const char *nearest_section(const char *typed)
  * like a mistake. */
 static void set_agent(struct reading *r, const char *agent, const char *name, const char *value)
 {
+    enum store_command change = config_change_key(name);
     bool is_resume = strcmp(name, "resume") == 0, known = store_system(slice_of(agent)) != NULL;
     const char *near = known ? NULL : nearest_section(agent);
     size_t limit = nearest_limit(name);
 
     if (!known && (near || !is_resume))
         config_add_unknown(r, "unknown section", agent, near);
-    else if (!is_resume)
+    else if (!is_resume && change == STORE_COMMANDS)
         config_add_unknown(r, "unknown setting", name,
                            nearest_is_nearer(name, "resume", &limit) ? "resume" : NULL);
-    else if (value[0])
+    else if (value[0] && is_resume)
         set_resume(r, agent, value);
+    else if (value[0])
+        config_set_change(r, agent, change, value);
     else
         add_problem(r, "no command follows", name);
 }

@@ -8,6 +8,7 @@
 #include "lite/base/err.h"
 #include "lite/base/slice.h"
 #include "store/api/plugin.h"
+#include "store/api/store.h"
 #include "store/query/usage.h"
 #include "tui/app/key.h"
 #include "tui/data/findings.h"
@@ -63,6 +64,9 @@ struct settings {
  *     [claude]
  *     resume = claude --resume {id}
  *
+ *     [codex]                 the commands with which an agent changes a session itself, where reprise does not:
+ *     delete = codex delete --force {id}   and rename (with {title}), archive, unarchive
+ *
  *     [keys.list]             a section for each context of the key tables: the keys of an action in it
  *     delete = del ctrl-d     one or more, or `none`
  *
@@ -82,12 +86,20 @@ struct settings {
  *     path = ~/.claude-work
  *     resume = claude-work --resume {id}   the commands of its agent; without them those of the system
  *     fork = claude-work --resume {id} --fork-session
+ *                             and rename, archive, unarchive, delete
  *
  * Settings with mistakes are ignored and reported with their line; the others apply. */
 struct config_resume {
     const char *system;
     /* a line for shell_split with {id}, {cwd}, {path}; in the arena or static */
     const char *command;
+};
+
+/* A command with which an agent changes a session itself. */
+struct config_change {
+    const char *section; /* the name of a system or of a store */
+    enum store_command what;
+    const char *line; /* as in config_resume, and {title} */
 };
 
 /* A section [store.NAME]. */
@@ -100,6 +112,7 @@ struct config_store {
 enum {
     CONFIG_SYSTEMS_MAX = 64,
     CONFIG_STORES_MAX = 8,
+    CONFIG_CHANGES_MAX = 64,
     CONFIG_PRICES_MAX = 64,
     CONFIG_KEYS_MAX = 256
 };
@@ -130,6 +143,8 @@ struct config {
     bool styled[STYLE_COUNT];
     struct config_resume resume[CONFIG_SYSTEMS_MAX];
     size_t resumes;
+    struct config_change change[CONFIG_CHANGES_MAX]; /* the later ones count */
+    size_t changes;
     struct config_store store[CONFIG_STORES_MAX]; /* texts and options in the arena */
     size_t stores;
     struct config_price price[CONFIG_PRICES_MAX];
@@ -152,6 +167,13 @@ void config_fini(struct config *c);
 /* The resume command of a system or of a named store; NULL if it has no default and is not
  * configured. */
 const char *config_resume_command(const struct config *c, const char *system);
+/* The command that is configured for a change of sessions of this store; NULL: none. *own: it is of the store's own
+ * section. */
+const char *config_change_command(const struct config *c, const struct store_ops *ops,
+                                  enum store_command what, bool *own);
+/* Makes the configured commands those of an open store. Its table of operations is then in the arena. ERR_NOMEM. */
+MUST_CHECK enum err_code config_use_changes(const struct config *c, struct store *st,
+                                            struct arena *a, struct err *e);
 /* The store with this name; NULL if it is not configured. */
 const struct config_store *config_store(const struct config *c, struct slice name);
 /* The cost of an answer in US dollars, as recorded or else by the price of its model (found by its

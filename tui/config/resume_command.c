@@ -10,26 +10,35 @@
 #include "store/api/store.h"
 #include "tui/config/shell.h"
 
-/* Makes the words of the command, with the session's values filled in. A command that is configured
- * for this store finds the store itself. */
-static enum err_code make_from(const char *line, bool own, const struct session_ref *ref,
-                               const char *dir, struct arena *a, struct resume *out, struct err *e)
+/* A command that is configured for this store (`own`) finds the store itself. */
+struct making {
+    const char *line;
+    bool own;
+    const struct session_ref *ref;
+    const char *dir;
+    struct slice title;
+};
+
+/* Makes the words of the command, with the session's values filled in. */
+static enum err_code make_from(const struct making *m, struct arena *a, struct resume *out,
+                               struct err *e)
 {
+    const struct session_ref *ref = m->ref;
     const struct store_ops *ops = ref->store->ops;
     const struct shell_value values[] = {
         { "id", ops->agent_id ? ops->agent_id(ref->id) : ref->id },
-        { "cwd", slice_of(dir) },
+        { "cwd", slice_of(m->dir) },
         { "path", ref->path },
+        { "title", m->title },
     };
-
-    enum err_code rc =
-        shell_split(slice_of(line), values, sizeof values / sizeof values[0], a, &out->argv, e);
+    const size_t n = sizeof values / sizeof *values - (m->title.p == NULL);
+    enum err_code rc = shell_split(slice_of(m->line), values, n, a, &out->argv, e);
 
     if (rc)
-        return err_wrap(e, rc, "resume command of %s", out->section);
-    out->dir = dir;
+        return err_wrap(e, rc, "command of %s", out->section);
+    out->dir = m->dir;
     out->variable = out->value = NULL;
-    return ops->agent_variable && !own
+    return ops->agent_variable && !m->own
                ? ops->agent_variable(ref->store, &out->variable, &out->value, e)
                : ERR_OK;
 }
@@ -50,9 +59,12 @@ enum err_code resume_make(const struct config *c, const struct session_ref *ref,
     const struct config_store *store = own_store(c, ops);
 
     out->section = agent || !store ? system : arena_format(a, "store.%s", system);
+    out->change = NULL;
     if (!out->section)
         return err_nomem(e);
-    return line ? make_from(line, store && store->resume, ref, dir, a, out, e)
+    const struct making m = { .line = line, .own = store && store->resume, .ref = ref, .dir = dir };
+
+    return line ? make_from(&m, a, out, e)
                 : err_set(e, ERR_UNSUPPORTED, system,
                           "resume: no command is configured; set `resume = ...` under [%s] in the "
                           "configuration",
@@ -80,10 +92,75 @@ enum err_code resume_make_fork(const struct config *c, const struct session_ref 
     const char *line = fork_line(c, ops);
 
     out->section = store ? arena_format(a, "store.%s", ops->name) : ops->name;
+    out->change = NULL;
+    const struct making m = { .line = line, .own = store && store->fork, .ref = ref, .dir = dir };
+
     if (!out->section)
         return err_nomem(e);
-    return line ? make_from(line, store && store->fork, ref, dir, a, out, e)
-                : store_unsupported_error(ref, CAN_FORK, "fork", e);
+    return line ? make_from(&m, a, out, e) : store_unsupported_error(ref, CAN_FORK, "fork", e);
+}
+
+static enum err_code read_directory(const struct session_ref *ref, struct arena *a,
+                                    const char **dir, struct err *e)
+{
+    static const struct scope everywhere = { .all = true };
+    struct session_row *row = session_row_new();
+    enum err_code rc =
+        row ? ref->store->ops->describe(ref->store, &everywhere, ref, row, e) : err_nomem(e);
+    struct stat st;
+
+    *dir = !rc && row->cwd.n ? arena_copy(a, row->cwd).p : NULL;
+    session_row_free(row);
+    if (*dir && (stat(*dir, &st) != 0 || !S_ISDIR(st.st_mode)))
+        *dir = NULL;
+    return rc;
+}
+
+static enum err_code make_change(const struct resume_world *w, const struct agent_change *change,
+                                 struct arena *a, struct resume *out, struct err *e)
+{
+    const struct session_ref *ref = change->ref;
+    const struct store_ops *ops = ref->store->ops;
+    const unsigned ability = agent_change_ability(change->what);
+    struct making m = { .line = ops->change_command[change->what],
+                        .ref = ref,
+                        .title = change->title };
+
+    if (!m.line || !(store_agent_abilities(ops) & ability))
+        return store_unsupported_error(ref, ability, agent_change_name(change->what), e);
+    enum err_code rc = read_directory(ref, a, &m.dir, e);
+
+    if (rc)
+        return rc;
+    if (!m.dir)
+        m.dir = w->home ? w->home : "/";
+    if (w->config)
+        config_change_command(w->config, ops, change->what, &m.own);
+    out->section = ops->format ? arena_format(a, "store.%s", ops->name) : ops->name;
+    out->change = agent_change_name(change->what);
+    return out->section ? make_from(&m, a, out, e) : err_nomem(e);
+}
+
+enum err_code resume_make_change(const struct resume_world *w, struct agent_change *change,
+                                 struct arena *a, struct resume *out, struct err *e)
+{
+    struct buf line = { 0 };
+    enum err_code rc = make_change(w, change, a, out, e);
+
+    if (!rc)
+        rc = resume_check(out, w->path, e);
+    if (!rc && resume_line(out, &line))
+        rc = err_nomem(e);
+    if (!rc) {
+        change->argv = (const char *const *)out->argv;
+        change->dir = out->dir;
+        change->variable = out->variable;
+        change->value = out->value;
+        change->line = arena_copy(a, buf_slice(&line)).p;
+        rc = change->line ? ERR_OK : err_nomem(e);
+    }
+    buf_fini(&line);
+    return rc;
 }
 
 static enum err_code add_word(struct resume *r, char *word, struct arena *a, struct err *e)
@@ -202,10 +279,12 @@ size_t resume_choices(const struct session_ref *ref,
 
 static enum err_code no_program(const struct resume *r, struct err *e)
 {
+    const char *name = r->change ? r->change : "resume";
+
     return err_set(e, ERR_IO, r->argv[0],
-                   "resume: the program is not installed; set `resume = ...` under [%s] in the "
+                   "%s: the program is not installed; set `%s = ...` under [%s] in the "
                    "configuration",
-                   r->section);
+                   name, name, r->section);
 }
 
 static bool is_program(const char *path)

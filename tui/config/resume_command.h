@@ -7,6 +7,7 @@
 #include "lite/base/slice.h"
 #include "lite/json/jsonout.h"
 #include "store/api/session.h"
+#include "store/maintenance/agent_change.h"
 #include "tui/config/config.h"
 
 /* The command that resumes a session in its agent: a program, its arguments, and the directory to run it in. */
@@ -16,6 +17,7 @@ struct resume {
     const char *variable,
         *value; /* environment of the program; value NULL: unset it; variable NULL: no change */
     const char *section; /* of the configuration, where the command is or could be set */
+    const char *change;  /* "rename", ...: it does not resume, but makes this change; else NULL */
 };
 
 /* The command that is configured for the system of the session, with id, directory and path filled
@@ -31,6 +33,16 @@ bool resume_agent_forks(const struct config *c, const struct session_ref *ref);
 MUST_CHECK enum err_code resume_make_fork(const struct config *c, const struct session_ref *ref,
                                           const char *dir, struct arena *a, struct resume *out,
                                           struct err *e);
+struct resume_world {
+    const struct config *config; /* may be NULL */
+    const char *home, *path;     /* $HOME, $PATH */
+};
+/* Makes the command with which the session's agent makes a change itself (store_ops.change_command), and completes the
+ * change with it; its texts are in the arena. The command runs in the session's directory, or where that no longer
+ * exists in the home directory. ERR_UNSUPPORTED: the agent has no command for it. ERR_IO: resume_check. */
+MUST_CHECK enum err_code resume_make_change(const struct resume_world *w,
+                                            struct agent_change *change, struct arena *a,
+                                            struct resume *out, struct err *e);
 /* Appends words. If the command already has a flag (--flag) and a value follows it here, only its value is
  * replaced, because not every agent accepts a flag twice. */
 MUST_CHECK enum err_code resume_set(struct resume *r, const struct slice *words, size_t n,

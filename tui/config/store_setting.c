@@ -60,7 +60,8 @@ static void set_format(struct reading *r, struct config_store *store, const char
 }
 
 /* The names in a section of a store; a plug-in may know more. */
-static const char *const store_keys[] = { "format", "path", "resume", "fork", "plugin" };
+static const char *const store_keys[] = { "format", "path",    "resume",    "fork",  "plugin",
+                                          "rename", "archive", "unarchive", "delete" };
 
 static const char **store_text(struct config_store *store, const char *name)
 {
@@ -92,6 +93,8 @@ void config_set_store(struct reading *r, const char *section, const char *name, 
         return;
     if (strcmp(name, "format") == 0)
         set_format(r, store, value);
+    else if (config_change_key(name) < STORE_COMMANDS)
+        config_set_change(r, section, config_change_key(name), value);
     else if (member)
         *member = text && text[0] ? text : NULL;
     else

@@ -46,12 +46,14 @@ struct change_result {
     size_t not_moved;          /* SWEEP: chosen, but could no longer be moved */
     size_t repaired, steps;    /* FIX: findings, and the number of undos that revert the repair */
     char copy[64];             /* FORK: the id of the new session */
-    /* UNDO, REDO, RESTORE: nothing was done, because the person must be asked first */
+    /* UNDO, REDO, RESTORE, by_agent: nothing was done, because the person must be asked first */
     bool needs_confirmation;
     char id[64];             /* with needs_confirmation: the change in question, */
     char record[40];         /* the record made by undoing a rewind, */
     struct name_list edited; /* and the files that changed since */
-    char where[200];         /* the directory it was done in */
+    /* Only the agent can do it. With needs_confirmation, text is its command, and `where` the consequence. */
+    bool by_agent;
+    char where[200]; /* the directory it was done in */
 };
 
 struct change_result *change_result_new(enum change_request request);

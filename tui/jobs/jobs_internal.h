@@ -10,6 +10,10 @@
 
 /* EFFECT_CHANGE. shown: the sessions that an undo considers, and where archiving looks for a
  * session's folders. */
+/* Whether only the agent of the session can make the change (jobs_agent.c); then, with the change's own confirmation. */
+bool jobs_is_by_agent(const struct effect *q);
+MUST_CHECK enum err_code jobs_change_by_agent(const struct job_context *d, const struct effect *q,
+                                              struct change_result *out, struct err *e);
 MUST_CHECK enum err_code jobs_change(const struct store_env *env, const struct shown *shown,
                                      const struct effect *q, struct change_result *out,
                                      struct err *e);

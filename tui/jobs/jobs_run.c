@@ -65,6 +65,7 @@ static enum err_code resolve(struct job_context *d, enum scope_kind kind, struct
         rc = session_scope_of(d->settings->project.p, kind == SCOPE_WORKTREES && !d->no_worktrees,
                               &d->arena, out, e);
     out->all_kinds = d->settings->all_kinds;
+    out->runs_agents = !d->settings->demo;
     out->leave_programmatic = d->settings->leave_programmatic;
     return rc;
 }
@@ -404,7 +405,8 @@ static enum err_code answer_change(struct job_context *d, const struct effect *q
     if (!d->env)
         err_set(&c->error, ERR_UNSUPPORTED, "", "nothing can be changed here");
     else if (jobs_scope(d, q->scope, &scope, &c->error) == ERR_OK &&
-             jobs_change(d->env, &shown, q, c, &c->error) == ERR_OK)
+             (jobs_is_by_agent(q) ? jobs_change_by_agent(d, q, c, &c->error)
+                                  : jobs_change(d->env, &shown, q, c, &c->error)) == ERR_OK)
         c->error = (struct err){ 0 };
     jobs_post(r, q, (struct msg){ .kind = MSG_CHANGED, .u.changed = c });
     return ERR_OK;

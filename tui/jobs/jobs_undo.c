@@ -32,6 +32,7 @@ static enum err_code change_back(struct undo_job *d, struct change_log *log, con
     struct change *c = NULL;
     enum err_code rc = change_undo(log, id, &c, e);
 
+    d->out->by_agent = !rc && change_is_agents(c); /* it cannot be redone */
     for (size_t i = 0; !rc && i < c->sessions_n; i++)
         rc = name_list_add(&d->out->sessions, session_id_part(c->sessions[i])) ? ERR_OK
                                                                                : err_nomem(e);
@@ -59,7 +60,8 @@ static enum err_code describe_target(struct undo_job *d, const struct undo_targe
     d->passed = stuck->kind != UNDO_TARGET_NONE;
     if (d->passed) {
         undo_target_phrase(stuck, phrase, sizeof phrase);
-        if (buf_addf(&d->out->text, "%.100s: its session continued. Older: ", phrase))
+        if (buf_addf(&d->out->text, "%.100s: %s. Older: ", phrase,
+                     stuck->by_agent ? "only its agent can undo it" : "its session continued"))
             return err_nomem(e);
     }
 
@@ -88,8 +90,9 @@ static enum err_code choose_target(struct undo_job *d, struct change_log *log,
     if (q->request == CHANGE_REDO)
         return err_set(e, ERR_NOT_FOUND, "", "nothing to redo");
     if (others.stuck.kind != UNDO_TARGET_NONE)
-        return err_set(e, ERR_STALE, others.stuck.id,
-                       "the session has continued since, and nothing older is left to undo");
+        return err_set(e, ERR_STALE, others.stuck.id, "%s, and nothing older is left to undo",
+                       others.stuck.by_agent ? "only its agent can undo the newest change"
+                                             : "the session has continued since");
     return err_set(
         e, ERR_NOT_FOUND, "",
         others.elsewhere.kind == UNDO_TARGET_NONE

@@ -27,6 +27,11 @@ static const char *forks(const struct store_ops *ops)
     return ops->fork ? "yes" : ops->fork_command ? "by its command" : "";
 }
 
+static const char *changes(const struct store_ops *ops, bool can, unsigned ability)
+{
+    return can ? "yes" : store_agent_abilities(ops) & ability ? "by its command" : "";
+}
+
 /* A system that cannot rewind a conversation may still support resuming at a message. */
 static const char *rewinds_conversation(const struct store_ops *ops)
 {
@@ -65,9 +70,9 @@ void help_agents_write(struct out *o)
             yes(ops->edits),
             yes(ops->subagents),
             yes(ops->usage),
-            yes(ops->rename),
-            yes(ops->archive),
-            yes(ops->parts),
+            changes(ops, ops->rename, CAN_RENAME),
+            changes(ops, ops->archive, CAN_ARCHIVE),
+            changes(ops, ops->parts, CAN_DELETE),
         };
 
         write_row(cell, COLUMNS, o);

@@ -52,6 +52,7 @@ static bool hand_over_change(const struct change *c, bool undone, void *arg)
                                      .kind = c->kind,
                                      .text = c->text,
                                      .undoes = c->undoes,
+                                     .command = c->command,
                                      .title = c->sessions_n ? c->origin[0].title : NULL,
                                      .at_ms = c->at_ms,
                                      .session = (const char *const *)c->sessions,

@@ -12,8 +12,9 @@
  * records of their own. */
 struct history_entry {
     const char *id, *kind, *text;
-    const char *undoes; /* may be NULL */
-    const char *title;  /* of the first session; NULL if not recorded */
+    const char *undoes;  /* may be NULL */
+    const char *command; /* as in struct change */
+    const char *title;   /* of the first session; NULL if not recorded */
     int64_t at_ms;
     const char *const *session; /* "claude:5e55…" */
     size_t sessions_n;

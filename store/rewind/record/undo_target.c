@@ -42,7 +42,8 @@ static struct undo_target of_change(const struct change *c)
 {
     struct undo_target n = { .kind = UNDO_TARGET_CHANGE,
                              .at_ms = c->at_ms,
-                             .sessions = c->sessions_n };
+                             .sessions = c->sessions_n,
+                             .by_agent = change_is_agents(c) };
 
     copy_cut(n.id, sizeof n.id, c->id);
     copy_cut(n.command, sizeof n.command, c->kind);
@@ -191,7 +192,7 @@ static bool see_change(const struct change *c, bool undone, void *arg)
         return true;
     enum origin_place place = l->id ? ORIGIN_SHOWN : origin_of_change(l->shown, c);
 
-    if (place == ORIGIN_SHOWN && !l->id && !l->undos && change_undo_is_stale(c))
+    if (place == ORIGIN_SHOWN && !l->id && !l->undos && (n.by_agent || change_undo_is_stale(c)))
         keep_first(&l->others->stuck, &n);
     else if (place == ORIGIN_SHOWN)
         found(l, &n, is_undo && !undone);

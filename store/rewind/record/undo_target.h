@@ -1,6 +1,7 @@
 #ifndef STORE_REWIND_RECORD_UNDO_TARGET_H
 #define STORE_REWIND_RECORD_UNDO_TARGET_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "lite/base/err.h"
@@ -21,15 +22,17 @@ struct undo_target {
      * for a person, perhaps cut, not cleaned; "" if not known. */
     char text[200], title[160], dir[200];
     size_t sessions;
+    bool by_agent; /* only the session's agent can undo it (change_is_agents) */
 };
 
 /* The newest of each kind of target that was skipped. */
 struct undo_target_others {
     struct undo_target elsewhere; /* in other stores and directories */
     struct undo_target edited;    /* a rewind whose remaining files all changed since */
-    struct undo_target stuck;     /* what it changed was changed again, or its session continued */
-    struct undo_target gone;      /* its sessions no longer exist */
-    size_t gone_newer; /* the number of these that are newer than the one that was found */
+    /* what it changed was changed again, its session continued, or its agent made it */
+    struct undo_target stuck;
+    struct undo_target gone; /* its sessions no longer exist */
+    size_t gone_newer;       /* the number of these that are newer than the one that was found */
 };
 
 /* Finds what undo would undo, among what is shown (NULL: everything). The caller has the log open, so nothing changes

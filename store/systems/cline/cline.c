@@ -118,6 +118,10 @@ const struct store_ops cline_ops = {
     .label = "Cline",
     .folders = "sessions",
     .resume_command = "cline --id {id}",
+    .change_command = { [STORE_COMMAND_RENAME] =
+                            "cline history update --session-id {id} --title {title}",
+                        [STORE_COMMAND_DELETE] = "cline history delete --session-id {id}" },
+    .deleted_parts = session_dirs_parts,
     .open = cline_open,
     .close = session_dirs_close,
     .enumerate = session_dirs_enumerate,

@@ -129,14 +129,18 @@ static const char *codex_cannot(unsigned ability)
     }
 }
 
-/* Rename, archive and delete are not supported: they would change a database that only the program
- * writes. */
+/* Archiving and deleting are done by the program, which keeps an index in a database that only it writes. It has no
+ * command that renames. */
 const struct store_ops codex_ops = {
     .name = "codex",
     .label = "Codex CLI",
     .folders = "sessions",
     .resume_command = "codex resume {id}",
     .fork_command = "codex fork {id}",
+    .change_command = { [STORE_COMMAND_ARCHIVE] = "codex archive {id}",
+                        [STORE_COMMAND_UNARCHIVE] = "codex unarchive {id}",
+                        [STORE_COMMAND_DELETE] = "codex delete --force {id}" },
+    .deleted_parts = codex_deleted_parts,
     .open = codex_open,
     .close = codex_close,
     .enumerate = codex_enumerate,

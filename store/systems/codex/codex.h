@@ -82,6 +82,7 @@ store_load_fn codex_load;
 store_blocks_fn codex_blocks;
 store_subagents_fn codex_subagents;
 store_subagent_fn codex_subagent;
+store_parts_fn codex_deleted_parts;
 store_live_fn codex_live;
 store_checkpoints_fn codex_checkpoints;
 store_plan_fn codex_plan;

@@ -481,3 +481,59 @@ enum err_code codex_subagent(const struct store *st, const struct session_ref *r
     return rc == ERR_NOT_FOUND ? err_set(e, rc, ref->path.p, "no sub-agent %.*s", SLICE_ARG(agent))
                                : rc;
 }
+
+/* ---- what Codex deletes: the rollouts of a thread and of its sub-agents ---- */
+
+/* Adds the sub-agents of a thread behind it, and theirs. */
+static enum err_code add_family(const struct store *st, struct slice thread, struct arena *a,
+                                struct slice **family, size_t *n, struct err *e)
+{
+    enum err_code rc = arena_add_copy(a, family, n, thread) ? ERR_OK : err_nomem(e);
+
+    for (size_t at = *n - 1; at < *n && !rc; at++) {
+        struct session_ref ref = { 0 };
+        struct slice *ids = NULL;
+        size_t found = 0;
+
+        rc = codex_find(st, NULL, (*family)[at], a, &ref, e);
+        if (!rc)
+            rc = codex_subagents(st, &ref, a, &ids, &found, e);
+        for (size_t i = 0; i < found && !rc; i++)
+            if (!arena_add_copy(a, family, n, ids[i]))
+                rc = err_nomem(e);
+    }
+    return rc;
+}
+
+static bool is_of(const struct rollout *x, const struct slice *family, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (slice_eq(x->thread, family[i]))
+            return true;
+    return false;
+}
+
+enum err_code codex_deleted_parts(const struct store *st, const struct session_ref *ref, bool all,
+                                  struct arena *a, const char ***part, size_t *n, struct err *e)
+{
+    struct slice *family = NULL;
+    struct rollouts every;
+    size_t members = 0;
+    enum err_code rc = rollouts_read(st->path, NULL, NULL, &every, e);
+
+    (void)all;
+    *part = NULL;
+    *n = 0;
+    if (rc)
+        return rc;
+    rc = add_family(st, ref->id, a, &family, &members, e);
+    if (!rc && !arena_add_text(a, part, n, ref->path.p)) /* the transcript first */
+        rc = err_nomem(e);
+    for (size_t i = 0; i < every.n && !rc; i++)
+        if (is_of(&every.rollout[i], family, members) &&
+            !slice_eq(every.rollout[i].path, ref->path) &&
+            !arena_add_text(a, part, n, every.rollout[i].path.p))
+            rc = err_nomem(e);
+    rollouts_fini(&every);
+    return rc;
+}

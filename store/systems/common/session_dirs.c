@@ -230,3 +230,14 @@ enum err_code session_dirs_names(const struct session_ref *ref, const char *fold
         qsort(*names, *n, sizeof **names, compare_names);
     return a->failed ? err_nomem(e) : ERR_OK;
 }
+
+enum err_code session_dirs_parts(const struct store *st, const struct session_ref *ref, bool all,
+                                 struct arena *a, const char ***part, size_t *n, struct err *e)
+{
+    const char *path = arena_copy(a, session_dirs_of(ref)).p;
+
+    (void)st, (void)all;
+    *part = NULL;
+    *n = 0;
+    return path && arena_add_text(a, part, n, path) ? ERR_OK : err_nomem(e);
+}

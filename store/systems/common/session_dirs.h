@@ -33,6 +33,8 @@ struct slice session_dirs_of(const struct session_ref *ref);
  * valid JSON. ERR_NOMEM. */
 MUST_CHECK enum err_code session_dirs_json(const struct session_ref *ref, const char *name,
                                            size_t most, struct buf *out);
+/* The member deleted_parts: the session's directory. */
+store_parts_fn session_dirs_parts;
 /* For store_ops.subagents: the names in this folder of a session's directory that name_id accepts (NULL: that are ids
  * of sessions), sorted. */
 MUST_CHECK enum err_code session_dirs_names(const struct session_ref *ref, const char *folder,

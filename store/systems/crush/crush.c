@@ -165,6 +165,8 @@ const struct store_ops crush_ops = {
     .label = "Crush",
     .size_unknown = true,
     .resume_command = "crush --session {id}",
+    .change_command = { [STORE_COMMAND_RENAME] = "crush session rename {id} {title}",
+                        [STORE_COMMAND_DELETE] = "crush session delete {id}" },
     .open = crush_open,
     .close = sqlite_store_close,
     .enumerate = sqlite_store_enumerate,

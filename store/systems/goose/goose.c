@@ -36,8 +36,8 @@ static enum err_code goose_open(const struct store_env *env, const char *path, s
 static const char *goose_cannot(unsigned ability)
 {
     switch (ability) {
-    case CAN_RENAME:
-    case CAN_DELETE: return "Goose keeps its sessions in its own database";
+    case CAN_RENAME: return "Goose keeps its sessions in its own database";
+    case CAN_DELETE: return "goose session remove --session-id ID asks on its own terminal";
     case CAN_ARCHIVE: return "Goose sessions cannot be archived";
     case CAN_TAG: return "Goose sessions have no tags";
     case CAN_FORK:

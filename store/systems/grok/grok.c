@@ -125,6 +125,8 @@ const struct store_ops grok_ops = {
     .folders = "sessions",
     .resume_command = "grok --resume {id}",
     .fork_command = "grok --resume {id} --fork-session",
+    .change_command = { [STORE_COMMAND_DELETE] = "grok sessions delete {id}" },
+    .deleted_parts = session_dirs_parts,
     .open = grok_open,
     .close = session_dirs_close,
     .enumerate = session_dirs_enumerate,

@@ -127,6 +127,27 @@ enum err_code kiro_read_document(const struct session_ref *ref, struct buf *out)
     return rc == ERR_NOMEM ? rc : ERR_OK;
 }
 
+/* The documents beside the log of engine v2, or the directory of a session of engine v3. */
+static enum err_code kiro_deleted_parts(const struct store *st, const struct session_ref *ref,
+                                        bool all, struct arena *a, const char ***part, size_t *n,
+                                        struct err *e)
+{
+    static const char *const suffix[] = { JSONL_SUFFIX, ".json", ".history" };
+    int name = (int)(ref->path.n - sizeof JSONL_SUFFIX + 1);
+
+    if (kiro_is_directory(ref->id))
+        return session_dirs_parts(st, ref, all, a, part, n, e);
+    *part = NULL;
+    *n = 0;
+    for (size_t i = 0; i < sizeof suffix / sizeof *suffix; i++) {
+        const char *path = arena_format(a, "%.*s%s", name, ref->path.p, suffix[i]);
+
+        if (!path || !arena_add_text(a, part, n, path))
+            return err_nomem(e);
+    }
+    return ERR_OK;
+}
+
 static const char *kiro_cannot(unsigned ability)
 {
     switch (ability) {
@@ -153,6 +174,8 @@ const struct store_ops kiro_ops = {
     .label = "Kiro CLI",
     .folders = "sessions",
     .resume_command = "kiro-cli chat --resume-id {id}",
+    .change_command = { [STORE_COMMAND_DELETE] = "kiro-cli chat --delete-session {id}" },
+    .deleted_parts = kiro_deleted_parts,
     .open = kiro_open,
     .close = session_dirs_close,
     .enumerate = kiro_enumerate,

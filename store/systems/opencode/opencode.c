@@ -119,7 +119,7 @@ static const char *opencode_cannot(unsigned ability)
     switch (ability) {
     case CAN_RENAME:
     case CAN_ARCHIVE:
-    case CAN_DELETE: return "OpenCode keeps its sessions in its own database";
+    case CAN_DELETE: return "OpenCode keeps its sessions in a database that only it writes";
     case CAN_TAG: return "OpenCode sessions have no tags";
     case CAN_FORK:
     case CAN_NAME_FORK: return "OpenCode forks itself: opencode --session ID --fork";
@@ -140,6 +140,7 @@ const struct store_ops opencode_ops = {
     .size_unknown = true,
     .resume_command = "opencode --session {id}",
     .fork_command = "opencode --session {id} --fork",
+    .change_command = { [STORE_COMMAND_DELETE] = "opencode session delete {id}" },
     .open = opencode_open,
     .close = sqlite_store_close,
     .enumerate = sqlite_store_enumerate,

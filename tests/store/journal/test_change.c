@@ -124,6 +124,36 @@ CASE(undo_restores_every_byte_and_mtime)
     change_log_close(log);
 }
 
+/* The agent has moved the directory; without steps there is nothing that we could undo. */
+CASE(what_an_agent_did_is_undone_once_and_never_redone)
+{
+    struct place *p = *state;
+    char *before = folder_image(&p->folder, "store");
+    struct change_log *log = opened(p);
+    struct change *c = change_new("delete"), *bare = change_new("archive");
+
+    assert_non_null(c);
+    assert_non_null(bare);
+    c->command = bare->command = "agent delete 5e55";
+    assert_int_equal(rename(p->dir, p->trash), 0);
+    add(c, (struct step){ .kind = STEP_MOVE, .path = p->dir, .to = p->trash });
+    assert_int_equal(change_note(log, c, NULL), ERR_OK);
+    assert_int_equal(change_undo(log, NULL, NULL, NULL), ERR_OK);
+    char *after = folder_image(&p->folder, "store");
+
+    assert_true(IS_UNDONE(before, after));
+    assert_int_equal(change_redo(log, NULL, NULL), ERR_UNSUPPORTED);
+    assert_int_equal(change_note(log, bare, NULL), ERR_OK);
+    assert_int_equal(change_undo(log, NULL, NULL, NULL), ERR_UNSUPPORTED);
+    assert_int_equal(change_undo(log, bare->id, NULL, NULL), ERR_UNSUPPORTED);
+    assert_true(folder_has(&p->folder, "store/side/agent.jsonl"));
+    free(before);
+    free(after);
+    change_free(c);
+    change_free(bare);
+    change_log_close(log);
+}
+
 CASE(a_change_can_be_redone_and_undone_again)
 {
     struct place *p = *state;

@@ -6,7 +6,7 @@
 static enum err_code shell(const char *script, int timeout_ms, size_t max, struct buf *out)
 {
     const char *argv[] = { "sh", "-c", script, NULL };
-    struct spawn s = { argv, "/", timeout_ms, max };
+    struct spawn s = { .argv = argv, .dir = "/", .timeout_ms = timeout_ms, .max = max };
 
     return spawn_read(&s, out, NULL);
 }
@@ -44,6 +44,28 @@ TEST(failure_timeout_and_excess_output_leave_nothing_behind)
     buf_fini(&out);
 }
 
+TEST(a_variable_is_set_and_unset_and_errors_are_kept)
+{
+    const char *argv[] = { "sh", "-c", "echo ${SPAWN_TEST-none}; echo why >&2; exit $CODE", NULL };
+    struct buf out = { 0 }, errors = { 0 };
+    struct spawn s = { .argv = argv, .dir = "/", .timeout_ms = 60000, .max = 100 };
+
+    assert_int_equal(setenv("SPAWN_TEST", "ours", 1), 0);
+    assert_int_equal(setenv("CODE", "0", 1), 0);
+    assert_int_equal(spawn_read(&s, &out, NULL), ERR_OK);
+    s.variable = "SPAWN_TEST";
+    assert_int_equal(spawn_read(&s, &out, NULL), ERR_OK);
+    s.value = "a = b";
+    assert_int_equal(spawn_read(&s, &out, NULL), ERR_OK);
+    assert_true(slice_eq(buf_slice(&out), SLICE("ours\nnone\na = b\n")));
+    s.errors = &errors;
+    assert_int_equal(setenv("CODE", "3", 1), 0);
+    assert_int_equal(spawn_read(&s, &out, NULL), ERR_IO);
+    assert_true(slice_eq(buf_slice(&errors), SLICE("a = b\nwhy\n")));
+    buf_fini(&out);
+    buf_fini(&errors);
+}
+
 TEST(a_grandchild_holding_the_pipe_does_not_block_us)
 {
     struct buf out = { 0 };
@@ -58,10 +80,15 @@ TEST(a_missing_program_or_directory_is_not_found)
     const char *no_program[] = { "no-such-program-anywhere", NULL }, *yes[] = { "true", NULL };
     struct buf out = { 0 };
 
-    assert_int_equal(spawn_read(&(struct spawn){ no_program, "/", 1000, 10 }, &out, NULL),
-                     ERR_NOT_FOUND);
-    assert_int_equal(spawn_read(&(struct spawn){ yes, "/no/such/dir", 1000, 10 }, &out, NULL),
-                     ERR_NOT_FOUND);
+    assert_int_equal(
+        spawn_read(&(struct spawn){ .argv = no_program, .dir = "/", .timeout_ms = 1000, .max = 10 },
+                   &out, NULL),
+        ERR_NOT_FOUND);
+    assert_int_equal(
+        spawn_read(
+            &(struct spawn){ .argv = yes, .dir = "/no/such/dir", .timeout_ms = 1000, .max = 10 },
+            &out, NULL),
+        ERR_NOT_FOUND);
     buf_fini(&out);
 }
 

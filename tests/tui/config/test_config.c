@@ -56,6 +56,30 @@ TEST(settings_in_the_file_take_effect)
     config_fini(&c);
 }
 
+TEST(commands_of_agents_are_read_for_systems_and_stores)
+{
+    struct config c;
+    struct store_ops named = { .name = "work", .format = "codex" };
+    bool own;
+
+    assert_int_equal(
+        read_text(&c, "[codex]\ndelete = a {id}\ndelete = b {id}\nrename = r {id} {title}\n"
+                      "[store.work]\nformat = codex\npath = /w\ndelete = w {id}\n"),
+        ERR_OK);
+    assert_null(c.problems);
+    assert_string_equal(
+        config_change_command(&c, store_system(SLICE("codex")), STORE_COMMAND_DELETE, &own),
+        "b {id}");
+    assert_false(own);
+    assert_string_equal(config_change_command(&c, &named, STORE_COMMAND_DELETE, &own), "w {id}");
+    assert_true(own);
+    assert_string_equal(config_change_command(&c, &named, STORE_COMMAND_RENAME, &own),
+                        "r {id} {title}");
+    assert_false(own);
+    assert_null(config_change_command(&c, &named, STORE_COMMAND_ARCHIVE, &own));
+    config_fini(&c);
+}
+
 static double cost_of(const struct config *c, const char *model, double recorded)
 {
     const struct usage_answer a = { .tokens = { 1000000, 2000000, 0, 0 }, .cost = recorded };

@@ -174,7 +174,10 @@ static const char *rename_to(struct model *m, struct slice title)
 {
     if (is_blank_text(title))
         return "a title cannot be empty";
-    change_flow_submit(m, CHANGE_RENAME, title);
+    if (agent_flow_wants(m, ACT_RENAME))
+        agent_flow_begin(m, CHANGE_RENAME, title);
+    else
+        change_flow_submit(m, CHANGE_RENAME, title);
     return NULL;
 }
 
@@ -342,6 +345,17 @@ static void begin_change(struct model *m, enum action a)
     }
     if (!collect_selection(m, a))
         return;
+    bool by_agent = agent_flow_wants(m, a);
+
+    if (!m->pending_change->refs) /* refused */
+        return;
+    enum change_request archive =
+        m->pending_change->all_archived ? CHANGE_UNARCHIVE : CHANGE_ARCHIVE;
+
+    if (by_agent && a != ACT_RENAME) {
+        agent_flow_begin(m, a == ACT_TRASH ? CHANGE_TRASH : archive, (struct slice){ 0 });
+        return;
+    }
     switch (a) {
     case ACT_RENAME: begin_rename(m); break;
     case ACT_TAG: begin_tag(m); break;
@@ -349,10 +363,7 @@ static void begin_change(struct model *m, enum action a)
     case ACT_FORK: begin_fork(m, false); break;
     case ACT_FORK_AT:
     case ACT_RESUME_AT: begin_at_message(m, a); break;
-    case ACT_ARCHIVE:
-        change_flow_submit(m, m->pending_change->all_archived ? CHANGE_UNARCHIVE : CHANGE_ARCHIVE,
-                           (struct slice){ 0 });
-        break;
+    case ACT_ARCHIVE: change_flow_submit(m, archive, (struct slice){ 0 }); break;
     default: change_flow_clear(m); break;
     }
 }

@@ -109,7 +109,11 @@ static struct change_text change_text_done(const struct model *m, const struct c
     case CHANGE_ARCHIVE: snprintf(w.text, sizeof w.text, "archived: %s", n.text); break;
     case CHANGE_UNARCHIVE: snprintf(w.text, sizeof w.text, "unarchived: %s", n.text); break;
     case CHANGE_TRASH:
-        snprintf(w.text, sizeof w.text, "moved to trash: %s, %s", n.text, size);
+        if (c->by_agent && !c->bytes)
+            snprintf(w.text, sizeof w.text, "deleted for good: %s", n.text);
+        else
+            snprintf(w.text, sizeof w.text, "%s trash: %s, %s",
+                     c->by_agent ? "deleted, with a copy in the" : "moved to", n.text, size);
         break;
     case CHANGE_SWEEP: describe_sweep(&w, c, size); break;
     case CHANGE_RESTORE: snprintf(w.text, sizeof w.text, "restored: %s, %s", n.text, size); break;
@@ -137,7 +141,7 @@ static void report_done(struct model *m, const struct change_result *c)
 {
     struct change_text done = change_text_done(m, c), back = { "" };
 
-    if (c->request != CHANGE_EMPTY && c->request != CHANGE_REMOVE)
+    if (c->request != CHANGE_EMPTY && c->request != CHANGE_REMOVE && (!c->by_agent || c->bytes))
         back = change_text_undo_key(m, c->request == CHANGE_UNDO ? ACT_REDO : ACT_UNDO);
     toast_info(&m->toast, m->now_ms, "%s%s", done.text, back.text);
 }
@@ -192,6 +196,10 @@ static void show_copy(struct model *m, const struct change_result *c)
 void change_flow_finish(struct model *m, const struct change_result *c)
 {
     m->pending_change->under_way -= m->pending_change->under_way > 0;
+    if (c->needs_confirmation && c->by_agent) {
+        agent_flow_ask(m, c);
+        return;
+    }
     if (c->needs_confirmation) {
         if (c->request == CHANGE_RESTORE)
             trash_view_ask_join(m, c);
@@ -199,6 +207,8 @@ void change_flow_finish(struct model *m, const struct change_result *c)
             undo_flow_confirm(m, c);
         return;
     }
+    if (c->by_agent)
+        agent_flow_clear(m);
     undo_flow_note_rewind(m, c->record);
     if (c->error.code)
         report_failed(m, c);

@@ -61,8 +61,13 @@ struct pending_change {
     const char *stays;           /* namely this part, for one of them; a literal */
     int64_t bytes;
     bool all_archived;
-    char message[40];    /* the id of the message to act on; "": no message */
-    unsigned estimating; /* generation of EFFECT_ESTIMATE_DELETE; 0: none */
+    char message[40]; /* the id of the message to act on; "": no message */
+    /* owned: the session for which an agent's command was requested, or NULL */
+    struct ref_list *asked;
+    enum change_request asked_request;
+    struct buf asked_text;
+    char asked_line[300]; /* the command */
+    unsigned estimating;  /* generation of EFFECT_ESTIMATE_DELETE; 0: none */
 
     /* changes under way */
     size_t under_way;
@@ -88,6 +93,17 @@ void change_flow_clear(struct model *m);
 void change_flow_fail(struct model *m);
 /* Passes the collected sessions to a worker. Returns NULL if out of memory, which is reported. */
 struct effect *change_flow_submit(struct model *m, enum change_request request, struct slice text);
+
+/* --- changes that only the agent of a session can make (agent_flow.c) */
+
+/* Returns true if the change of the collected sessions is one of those, or was refused with a note. */
+bool agent_flow_wants(struct model *m, enum action a);
+/* Requests the command of the collected session. */
+void agent_flow_begin(struct model *m, enum change_request request, struct slice text);
+/* Shows the command, and runs it if the person wants that. */
+void agent_flow_ask(struct model *m, const struct change_result *r);
+/* Forgets the question. */
+void agent_flow_clear(struct model *m);
 
 /* --- delete (delete_flow.c): the question about the collected sessions, and the exact numbers for it */
 void delete_flow_begin(struct model *m);

@@ -118,7 +118,7 @@ def check_list(w):
     w.p.need('It is a gate.' in w.p.text('messages', '--all', 's1', '--agent', 'm1$$call1'), 'the sub-agent')
     for command in 'rename', 'archive', 'delete', 'fork':
         run = w.p.run(command, '--all', 's1', *(['x'] if command == 'rename' else []))
-        w.p.need(run.returncode != 0 and b'Crush' in run.stderr, f'{command}: {run.stderr!r}')
+        w.p.need(run.returncode != 0 and b'crush' in run.stderr.lower(), f'{command}: {run.stderr!r}')
     w.p.need(snapshot(w.home) == before, 'reading changed something')
     # its tokens are those of the last request, so only the cost of a session is a sum
     w.db.execute('ALTER TABLE sessions ADD COLUMN cost REAL NOT NULL DEFAULT 0.0')
