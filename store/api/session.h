@@ -199,7 +199,7 @@ int64_t session_modified_ms(const struct file_id *file);
 /* When the session was last changed, as lists sort it. */
 int64_t session_recent_ns(const struct session_ref *ref);
 
-/* Returns true if the windows may have missed the session's title: store_ops.deep reads further. */
+/* Returns true if the windows may have missed the session's title: store_ops.full_scan reads further. */
 bool session_wants_title(const struct session_row *row);
 
 /* Called after describe. With scope->all_kinds, shows a row that is hidden because it is a sub-agent's, is empty, or was

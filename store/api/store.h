@@ -81,9 +81,9 @@ typedef enum err_code store_describe_fn(const struct store *st, const struct sco
 /* Optional. Completes a described row with what only a scan of the whole file finds: a title or
  * tag between the windows. Called in the background for rows that need it
  * (session_wants_title). *found: the row was completed. */
-typedef enum err_code store_deep_fn(const struct store *st, const struct session_ref *ref,
-                                    const atomic_bool *cancel, struct session_row *row, bool *found,
-                                    struct err *e);
+typedef enum err_code store_full_scan_fn(const struct store *st, const struct session_ref *ref,
+                                         const atomic_bool *cancel, struct session_row *row,
+                                         bool *found, struct err *e);
 
 /* The session with exactly this id, as the system itself would look it up in the scope; *ref is in the arena. ERR_USAGE
  * if the id is not valid in this system. */
@@ -443,7 +443,7 @@ struct store_ops {
     store_enumerate_fn *enumerate;
     store_unreadable_fn *unreadable;
     store_describe_fn *describe;
-    store_deep_fn *deep;
+    store_full_scan_fn *full_scan;
     store_find_fn *find;
     store_find_many_fn *find_many;
     store_at_path_fn *at_path;

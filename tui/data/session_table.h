@@ -29,7 +29,7 @@ struct session_entry {
     bool copy;           /* a newer copy with its id is listed */
     bool damaged;        /* its row reports damage in the file */
     bool has_disk_usage; /* its disk usage was requested */
-    bool deep;           /* its row was or is being completed by a full scan of the file */
+    bool fully_scanned;  /* its row was or is being completed by a full scan of the file */
     int64_t bytes;       /* of all its files; 0: not known, so the size of the transcript is used */
 };
 

@@ -96,9 +96,9 @@ static void scan_one_fully(const struct scope *scope, const struct session_ref *
     if (live_read_hosts(ref->store->env, &hosts, NULL) == ERR_OK)
         describe_one(scope, ref, &hosts, out);
     live_fini(&hosts);
-    if (out->row && ref->store->ops->deep && session_wants_title(out->row))
+    if (out->row && ref->store->ops->full_scan && session_wants_title(out->row))
         out->code =
-            ref->store->ops->deep(ref->store, &out->row->ref, cancel, out->row, &found, NULL);
+            ref->store->ops->full_scan(ref->store, &out->row->ref, cancel, out->row, &found, NULL);
     if (found && !out->code)
         return;
     session_row_free(out->row);

@@ -23,7 +23,7 @@ struct worker {
     const struct rewind_plan *plan;
     const struct rewind_options *options;
     const struct roots *roots;
-    struct look look;
+    struct rewind_inspected look;
     struct source_content wanted, last;
 };
 

@@ -13,7 +13,7 @@
 struct turn_removal {
     struct rewind_plan *plan; /* that is made */
     struct source_content found, left;
-    struct look look;
+    struct rewind_inspected look;
 };
 
 /* ---- one file ---- */

@@ -152,25 +152,25 @@ enum err_code source_read(const struct rewind_source *s, const struct source_con
     return rc ? rc : source_check(s, out->sha256, e);
 }
 
-static void let_go(struct look *l)
+static void let_go(struct rewind_inspected *l)
 {
     if (l->is_open)
         span_close(&l->file);
     l->is_open = false;
 }
 
-void rewind_inspected_fini(struct look *l)
+void rewind_inspected_fini(struct rewind_inspected *l)
 {
     let_go(l);
     source_content_fini(&l->present);
 }
 
-bool rewind_inspected_is_written(const struct look *l)
+bool rewind_inspected_is_written(const struct rewind_inspected *l)
 {
     return l->is_open && lease_writer(l->file.fd) == LEASE_WRITER;
 }
 
-static void set_rule(struct look *l, enum rewind_rule rule, const char *why)
+static void set_rule(struct rewind_inspected *l, enum rewind_rule rule, const char *why)
 {
     l->rule = rule;
     l->why = why;
@@ -181,7 +181,7 @@ static int64_t ns_of(struct timespec t)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-static void take_stat(struct look *l, const struct stat *st)
+static void take_stat(struct rewind_inspected *l, const struct stat *st)
 {
     l->seen = (struct rewind_seen){ .exists = true,
                                     .dev = st->st_dev,
@@ -192,7 +192,7 @@ static void take_stat(struct look *l, const struct stat *st)
                                     .mode = st->st_mode & 07777 };
 }
 
-static void judge_type(struct look *l, const struct stat *st)
+static void judge_type(struct rewind_inspected *l, const struct stat *st)
 {
     if (S_ISLNK(st->st_mode))
         set_rule(l, REWIND_RULE_LINK, "a symbolic link is there now");
@@ -204,8 +204,8 @@ static void judge_type(struct look *l, const struct stat *st)
         set_rule(l, REWIND_RULE_HARD_LINK, "the file has other names (hard links)");
 }
 
-static enum err_code read_present_file(int dir, const char *name, const char *path, struct look *l,
-                                       struct err *e)
+static enum err_code read_present_file(int dir, const char *name, const char *path,
+                                       struct rewind_inspected *l, struct err *e)
 {
     int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
     struct stat st;
@@ -239,8 +239,8 @@ static enum err_code read_present_file(int dir, const char *name, const char *pa
     return ERR_OK;
 }
 
-static enum err_code look_in(int dir, const char *name, const char *path, struct look *l,
-                             struct err *e)
+static enum err_code look_in(int dir, const char *name, const char *path,
+                             struct rewind_inspected *l, struct err *e)
 {
     struct stat st;
 
@@ -255,7 +255,8 @@ static enum err_code look_in(int dir, const char *name, const char *path, struct
 }
 
 enum err_code rewind_inspect_at(int root_fd, const char *root, const char *path,
-                                const char *real_parent, struct look *out, struct err *e)
+                                const char *real_parent, struct rewind_inspected *out,
+                                struct err *e)
 {
     int dir;
     const char *name;
@@ -263,7 +264,7 @@ enum err_code rewind_inspect_at(int root_fd, const char *root, const char *path,
     struct source_content keep = out->present;
 
     let_go(out);
-    *out = (struct look){ .present = { .bytes = keep.bytes, .hasher = keep.hasher } };
+    *out = (struct rewind_inspected){ .present = { .bytes = keep.bytes, .hasher = keep.hasher } };
     out->present.bytes.n = 0;
     enum err_code rc = beneath_parent(root_fd, root, path, &dir, &name, &why);
 
@@ -306,7 +307,7 @@ static enum err_code too_large(const char *path, struct err *e)
 }
 
 enum err_code rewind_inspect(const struct rewind_plan *plan, const struct rewind_target *t,
-                             struct look *out, struct err *e)
+                             struct rewind_inspected *out, struct err *e)
 {
     const char *root;
     int fd;
@@ -324,7 +325,7 @@ static enum err_code read_present_side(const struct rewind_plan *plan,
                                        struct err *e)
 {
     const struct rewind_target *t = entry->target;
-    struct look look = { 0 };
+    struct rewind_inspected look = { 0 };
     enum err_code rc = rewind_inspect(plan, t, &look, e);
 
     if (!rc && look.rule)

@@ -48,7 +48,7 @@ MUST_CHECK enum err_code source_read(const struct rewind_source *s,
                                      struct err *e);
 
 /* The file at a path of the work tree, examined once and only through real directories. */
-struct look {
+struct rewind_inspected {
     struct rewind_seen seen;
     enum rewind_rule rule;         /* why it cannot be touched, or REWIND_RULE_NONE */
     const char *why;               /* a static text */
@@ -62,14 +62,14 @@ struct look {
 /* Examines a path. For root_fd and root see beneath_parent; real_parent may be NULL. It fails only if out of memory or
  * descriptors; any obstacle is reported as a rule. Buffers of *out are reused. */
 MUST_CHECK enum err_code rewind_inspect_at(int root_fd, const char *root, const char *path,
-                                           const char *real_parent, struct look *out,
+                                           const char *real_parent, struct rewind_inspected *out,
                                            struct err *e);
-void rewind_inspected_fini(struct look *l);
+void rewind_inspected_fini(struct rewind_inspected *l);
 /* Returns true if another program has the file open for writing right now. */
-bool rewind_inspected_is_written(const struct look *l);
+bool rewind_inspected_is_written(const struct rewind_inspected *l);
 /* rewind_inspect_at for a target of a plan, from the right root. */
 MUST_CHECK enum err_code rewind_inspect(const struct rewind_plan *plan,
-                                        const struct rewind_target *t, struct look *out,
+                                        const struct rewind_target *t, struct rewind_inspected *out,
                                         struct err *e);
 
 /* Both sides of one previewed file: the present content and what a rewind would put there. Empty if there is no file

@@ -76,7 +76,7 @@ struct claude_titles {
 bool claude_titles_read(const struct claude *c, struct slice window, struct arena *a,
                         struct claude_titles *out);
 store_describe_fn claude_describe;
-store_deep_fn claude_deep;
+store_full_scan_fn claude_full_scan;
 store_find_fn claude_find;
 store_find_many_fn claude_find_many;
 store_at_path_fn claude_at_path;

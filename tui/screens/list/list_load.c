@@ -17,7 +17,7 @@ enum {
  * a title or tag in the middle of a long transcript. Both are too expensive for a row, so they are
  * requested last, when no other question is open, and for the rows on the screen first. Disk usage
  * is requested for all sessions only if the list is sorted by it. */
-enum { WEIGH_ROWS = 64, DEEP_ROWS = 8 };
+enum { DISK_USAGE_ROWS = 64, FULL_SCAN_ROWS = 8 };
 
 static bool wants_disk_usage(const struct session_entry *e)
 {
@@ -26,48 +26,50 @@ static bool wants_disk_usage(const struct session_entry *e)
 
 static bool wants_full_scan(const struct session_entry *e)
 {
-    return e->row && !e->stale && !e->gone && !e->deep && session_wants_title(e->row);
+    return e->row && !e->stale && !e->gone && !e->fully_scanned && session_wants_title(e->row);
 }
 
-static void add_details_ref(struct list *l, struct ref_list *refs, uint32_t i, bool deep)
+static void add_details_ref(struct list *l, struct ref_list *refs, uint32_t i, bool full_scan)
 {
     struct session_entry *e = &l->sessions.entry[i];
 
-    if (deep ? !wants_full_scan(e) : !wants_disk_usage(e))
+    if (full_scan ? !wants_full_scan(e) : !wants_disk_usage(e))
         return;
     if (!ref_list_add(refs, &e->ref, i))
         return;
-    if (deep)
-        e->deep = true;
+    if (full_scan)
+        e->fully_scanned = true;
     else
         e->has_disk_usage = true;
 }
 
-static void choose_details_refs(struct list *l, struct ref_list *refs, bool deep)
+static void choose_details_refs(struct list *l, struct ref_list *refs, bool full_scan)
 {
-    const size_t most = deep ? DEEP_ROWS : WEIGH_ROWS;
-    const bool all = deep || l->sort == SORT_SIZE;
-    size_t *next = deep ? &l->next_full_scan : &l->next_disk_usage;
+    const size_t most = full_scan ? FULL_SCAN_ROWS : DISK_USAGE_ROWS;
+    const bool all = full_scan || l->sort == SORT_SIZE;
+    size_t *next = full_scan ? &l->next_full_scan : &l->next_disk_usage;
 
-    for (size_t i = l->top; i < l->filter.hits && i < l->top + WEIGH_ROWS && refs->n < most; i++)
-        add_details_ref(l, refs, l->filter.hit[i], deep);
+    for (size_t i = l->top; i < l->filter.hits && i < l->top + DISK_USAGE_ROWS && refs->n < most;
+         i++)
+        add_details_ref(l, refs, l->filter.hit[i], full_scan);
     while (all && refs->n < most && *next < l->sessions.n)
-        add_details_ref(l, refs, (uint32_t)(*next)++, deep);
+        add_details_ref(l, refs, (uint32_t)(*next)++, full_scan);
 }
 
-static void request_details(struct list *l, bool deep, struct effects *fx)
+static void request_details(struct list *l, bool full_scan, struct effects *fx)
 {
-    struct describe_job *job = deep ? &l->full_scan_job : &l->disk_usage_job;
+    struct describe_job *job = full_scan ? &l->full_scan_job : &l->disk_usage_job;
     struct ref_list *refs = job->generation == 0 ? ref_list_new() : NULL;
 
     if (!refs)
         return;
-    choose_details_refs(l, refs, deep);
+    choose_details_refs(l, refs, full_scan);
     if (refs->n == 0) {
         ref_list_free(refs);
         return;
     }
-    struct effect *e = effect_add(fx, deep ? EFFECT_FULL_SCAN : EFFECT_DISK_USAGE, REQUESTER_LIST);
+    struct effect *e =
+        effect_add(fx, full_scan ? EFFECT_FULL_SCAN : EFFECT_DISK_USAGE, REQUESTER_LIST);
 
     e->scope = l->scope;
     e->refs = refs;
@@ -106,7 +108,7 @@ static void set_full_scan(struct list *l, struct described *d)
     if (d->row->hidden == HIDDEN_NOT)
         list_widths_include(&l->widths, d->row);
     session_table_set_row(&l->sessions, d->entry, d->row);
-    e->deep = true;
+    e->fully_scanned = true;
     d->row = NULL;
 }
 
@@ -120,14 +122,14 @@ static void set_disk_usage(struct list *l, const struct described *d)
 
 static bool list_details_msg(struct list *l, const struct msg *msg)
 {
-    bool deep = msg->kind == MSG_FULL_SCAN;
-    struct describe_job *job = deep ? &l->full_scan_job : &l->disk_usage_job;
+    bool full_scan = msg->kind == MSG_FULL_SCAN;
+    struct describe_job *job = full_scan ? &l->full_scan_job : &l->disk_usage_job;
     struct described_list *rows = msg->u.described;
     bool mine = job->generation != 0 && job->generation == msg->generation, found = false;
 
     for (size_t i = 0; mine && i < rows->n; i++) {
-        found |= deep ? rows->item[i].row != NULL : l->sort == SORT_SIZE;
-        if (deep)
+        found |= full_scan ? rows->item[i].row != NULL : l->sort == SORT_SIZE;
+        if (full_scan)
             set_full_scan(l, &rows->item[i]);
         else
             set_disk_usage(l, &rows->item[i]);

@@ -321,12 +321,12 @@ enum err_code metarows_leave_worktree(struct metarows *m, struct arena *a, struc
 /* Searches between the two windows of a long transcript for a title or tag that its writer did not keep near the
  * end. */
 
-struct deep {
+struct full_scan {
     struct session_row *row;
     bool found, ok;
 };
 
-static void take_metadata_text(struct deep *d, struct slice *text, struct slice value)
+static void take_metadata_text(struct full_scan *d, struct slice *text, struct slice value)
 {
     if (value.n == 0)
         return;
@@ -336,7 +336,7 @@ static void take_metadata_text(struct deep *d, struct slice *text, struct slice 
 }
 
 /* A title that a person set, wherever it is, takes precedence over one that the agent generated. */
-static void take_title(struct deep *d, const struct metarows *m, struct arena *a)
+static void take_title(struct full_scan *d, const struct metarows *m, struct arena *a)
 {
     struct session_row *row = d->row;
     bool none = row->custom_title.n == 0;
@@ -351,11 +351,11 @@ static void take_title(struct deep *d, const struct metarows *m, struct arena *a
         row->summary = row->custom_title;
 }
 
-enum err_code claude_deep(const struct store *st, const struct session_ref *ref,
-                          const atomic_bool *cancel, struct session_row *row, bool *found,
-                          struct err *e)
+enum err_code claude_full_scan(const struct store *st, const struct session_ref *ref,
+                               const atomic_bool *cancel, struct session_row *row, bool *found,
+                               struct err *e)
 {
-    struct deep d = { .row = row, .ok = true };
+    struct full_scan d = { .row = row, .ok = true };
     struct arena a = { 0 };
     struct metarows m;
     struct file f;

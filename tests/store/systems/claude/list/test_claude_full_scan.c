@@ -76,7 +76,7 @@ static bool look(struct world *w)
 {
     bool found = false;
 
-    assert_int_equal(claude_ops.deep(w->store, &w->ref, NULL, w->row, &found, NULL), ERR_OK);
+    assert_int_equal(claude_ops.full_scan(w->store, &w->ref, NULL, w->row, &found, NULL), ERR_OK);
     return found;
 }
 
@@ -177,6 +177,6 @@ CASE(the_full_scan_can_be_cancelled)
     fill(w);
     describe(w);
 
-    assert_int_equal(claude_ops.deep(w->store, &w->ref, &cancel, w->row, &found, NULL),
+    assert_int_equal(claude_ops.full_scan(w->store, &w->ref, &cancel, w->row, &found, NULL),
                      ERR_CANCELLED);
 }
