@@ -82,43 +82,71 @@ static bool next_word(const char **text, struct slice *word)
     return word->n > 0;
 }
 
-static bool add_keys(struct reading *r, struct key_binding binding, const char *keys)
+static bool read_key(struct reading *r, struct slice word, struct key_binding *b)
 {
-    struct slice word;
     const char *why;
-    size_t n = 0;
+
+    if (!key_parse(word, &b->key, &why)) {
+        config_add_problem(r, "not a key: %.*s (%s)", SLICE_ARG(word), why);
+        return false;
+    }
+    if (key_is_exit(b->key) && b->action != ACT_QUIT) {
+        config_add_problem(r, "%.*s always quits; it cannot be bound", SLICE_ARG(word));
+        return false;
+    }
+    return true;
+}
+
+static bool opens_menu(const struct reading *r, const struct key_binding *b)
+{
+    return b->action != ACT_MENU && b->place != IN_MENU && keymap_has(IN_MENU, b->action) &&
+           keymap_find(&r->config->settings.keys, b->place, b->key) == ACT_MENU;
+}
+
+/* A key that opens the menu and the next one are a sequence: the second is that of the action in the menu. */
+static bool add_keys(struct reading *r, const struct key_binding *b, const char *keys)
+{
+    struct key_binding none = *b, key = *b;
+    struct slice word;
+    size_t direct = 0, in_menu = 0;
 
     while (next_word(&keys, &word)) {
-        n++;
-        if (!key_parse(word, &binding.key, &why)) {
-            config_add_problem(r, "not a key: %.*s (%s)", SLICE_ARG(word), why);
+        key.place = b->place;
+        if (!read_key(r, word, &key))
             return false;
+        if (opens_menu(r, &key) && next_word(&keys, &word)) {
+            key.place = IN_MENU;
+            if (!in_menu++)
+                unset_keys(r->config, IN_MENU, b->action);
+            if (!read_key(r, word, &key))
+                return false;
         }
-        if (key_is_exit(binding.key) && binding.action != ACT_QUIT) {
-            config_add_problem(r, "%.*s always quits; it cannot be bound", SLICE_ARG(word));
-            return false;
-        }
-        if (!add_key(r, binding))
+        direct += key.place != IN_MENU;
+        if (!add_key(r, key))
             return false;
     }
-    if (n == 0)
+    if (!direct && !in_menu)
         config_add_problem(r, "no keys; `none` unbinds the action");
-    return n > 0;
+    return direct || (in_menu && add_key(r, none));
+}
+
+static void set_keys(struct reading *r, const struct key_binding *b, const char *keys)
+{
+    unset_keys(r->config, b->place, b->action);
+    if (strcmp(keys, "none") == 0)
+        add_key(r, *b);
+    else if (!add_keys(r, b, keys))
+        unset_keys(r->config, b->place, b->action);
 }
 
 void config_set_keys(struct reading *r, const char *context, const char *action, const char *keys)
 {
     enum key_context place = context_named(r, context);
     enum action a = place == IN_COUNT ? ACT_NONE : action_in(r, place, action);
-    struct key_binding binding = { .place = place, .action = a, .line = r->line };
+    const struct key_binding binding = { .place = place, .action = a, .line = r->line };
 
-    if (a == ACT_NONE)
-        return;
-    unset_keys(r->config, place, a);
-    if (strcmp(keys, "none") == 0)
-        add_key(r, binding);
-    else if (!add_keys(r, binding, keys))
-        unset_keys(r->config, place, a);
+    if (a != ACT_NONE)
+        set_keys(r, &binding, keys);
 }
 
 /* ---- conflicts ---- */

@@ -204,6 +204,38 @@ TEST(keys_are_read_by_context)
     config_fini(&c);
 }
 
+TEST(a_key_behind_that_of_the_menu_is_one_in_the_menu)
+{
+    const struct key del = { KEYCODE_DELETE, 0 };
+    struct config c;
+    char keys[KEYMAP_MENU_KEYS];
+
+    assert_int_equal(read_text(&c, "[keys.list]\ndelete = ctrl-x k\nfork = f7 ctrl-x F\n"), ERR_OK);
+    assert_true(config_check_keys(&c, path));
+    assert_null(c.problems);
+    keymap_menu_keys(&c.settings.keys, IN_LIST, ACT_TRASH, true, keys);
+    assert_string_equal(keys, "^X k");
+    assert_int_equal(keymap_find(&c.settings.keys, IN_LIST, del), ACT_NONE);
+    assert_int_equal(keymap_find(&c.settings.keys, IN_LIST, (struct key){ 'x', MOD_CTRL }),
+                     ACT_MENU);
+    assert_int_equal(keymap_find(&c.settings.keys, IN_LIST, (struct key){ KEYCODE_F1 + 6, 0 }),
+                     ACT_FORK);
+    assert_int_equal(keymap_find(&c.settings.keys, IN_MENU, (struct key){ 'F', 0 }), ACT_FORK);
+    config_fini(&c);
+
+    /* Another key opens the menu. */
+    assert_int_equal(read_text(&c, "[keys.list]\nmenu = f9\ndelete = f9 k\n"), ERR_OK);
+    assert_true(config_check_keys(&c, path));
+    keymap_menu_keys(&c.settings.keys, IN_LIST, ACT_TRASH, true, keys);
+    assert_string_equal(keys, "F9 k");
+    config_fini(&c);
+
+    assert_int_equal(read_text(&c, "[keys.list]\ndelete = ctrl-x nokey\n"), ERR_OK);
+    expect_problem(&c, 0, 2, "not a key: nokey");
+    assert_int_equal(keymap_find(&c.settings.keys, IN_LIST, del), ACT_TRASH);
+    config_fini(&c);
+}
+
 TEST(mistakes_in_keys_are_named)
 {
     struct config c;
