@@ -6,7 +6,6 @@
 #include "lite/base/time.h"
 #include "lite/base/utf8.h"
 #include "lite/io/window.h"
-#include "store/api/store.h"
 #include "store/git/worktree.h"
 
 static enum err_code add_trees(struct scope *scope, struct arena *a, struct err *e)
@@ -110,26 +109,6 @@ const char *session_state_name(enum session_state state)
                                          [SESSION_REQUIRES_ACTION] = "requires_action" };
 
     return names[state];
-}
-
-void session_row_admit(struct session_row *row, const struct scope *scope)
-{
-    const enum session_hidden kind = row->hidden;
-    /* without a folder or a directory of its own, it belongs to every project */
-    const bool is_here = scope->all || row->cwd.n > 0 || row->ref.folder.n > 0;
-
-    if (scope->runs_agents && row->hidden != HIDDEN_SIDECHAIN)
-        row->can |= store_agent_abilities(row->ref.store->ops);
-    if (!scope->all_kinds || !is_here || session_kind_name(kind)[0] == '\0')
-        return;
-    row->hidden = HIDDEN_NOT;
-    row->kind = kind;
-    if (row->modified_ms == TIME_NONE)
-        row->modified_ms = session_modified_ms(&row->ref.file);
-    if (row->activity_ms == TIME_NONE)
-        row->activity_ms = row->modified_ms;
-    if (kind == HIDDEN_SIDECHAIN) /* it is continued by its own agent alone */
-        row->can = 0;
 }
 
 const char *session_kind_name(enum session_hidden kind)

@@ -24,7 +24,7 @@ struct scope {
     size_t trees;             /* no others or they were not requested */
     bool leave_worktrees;     /* "latest" considers the directory alone, even if all is set */
     bool leave_programmatic;  /* hide sessions that programs wrote */
-    bool all_kinds; /* also sessions that their agent's own list leaves out (session_row_admit) */
+    bool all_kinds; /* also sessions that their agent's own list leaves out (store_admit_row) */
     /* The caller can run the agents' own commands: rows have the abilities of these, too. */
     bool runs_agents;
     /* The sessions of a server are passed on as they arrive, even if the call fails later: for a screen that fills up
@@ -202,9 +202,6 @@ int64_t session_recent_ns(const struct session_ref *ref);
 /* Returns true if the windows may have missed the session's title: store_ops.full_scan reads further. */
 bool session_wants_title(const struct session_row *row);
 
-/* Called after describe. With scope->all_kinds, shows a row that is hidden because it is a sub-agent's, is empty, or was
- * started by a command: its `hidden` becomes `kind`. With scope->runs_agents, adds what the agent's commands can do. */
-void session_row_admit(struct session_row *row, const struct scope *scope);
 /* "sub-agent", "empty", "command"; "" for HIDDEN_NOT. A literal. */
 const char *session_kind_name(enum session_hidden kind);
 

@@ -385,14 +385,6 @@ typedef enum err_code store_host_row_fn(const struct store *st, struct slice row
                                         struct arena *a, struct slice *complete, struct slice *id,
                                         struct err *e);
 
-/* One per on-disk system. A member marked optional may be NULL, which is the only way to declare that the system does
- * not support it: there is no second list of capabilities that could disagree.
- *
- * A host adds a store of its own by filling in one of these: name, open, close, enumerate,
- * describe, find, tail, load, blocks and messages are required. If the store is not on a disk, a
- * ref's path is whatever the store itself understands. The calls in store/host/,
- * store/query/listing.h and store/query/resolve.h work over any struct store; a list of systems
- * that also opens it by name is the host's own. */
 /* The changes of a session that its agent can make with a command of its own. */
 enum store_command {
     STORE_COMMAND_RENAME,
@@ -402,6 +394,14 @@ enum store_command {
     STORE_COMMANDS
 };
 
+/* One per on-disk system. A member marked optional may be NULL, which is the only way to declare that the system does
+ * not support it: there is no second list of capabilities that could disagree.
+ *
+ * A host adds a store of its own by filling in one of these: name, open, close, enumerate,
+ * describe, find, tail, load, blocks and messages are required. If the store is not on a disk, a
+ * ref's path is whatever the store itself understands. The calls in store/host/,
+ * store/query/listing.h and store/query/resolve.h work over any struct store; a list of systems
+ * that also opens it by name is the host's own. */
 struct store_ops {
     const char *name; /* "claude"; the store's own name, if it was opened with store_open_named() */
     const char *format; /* the system ("claude") of a store with a name of its own, else NULL */
@@ -531,6 +531,9 @@ MUST_CHECK enum err_code store_open_named(const struct store_ops *ops, const str
                                           struct store **out, struct err *e);
 /* Which of CAN_RENAME, CAN_ARCHIVE and CAN_DELETE only the agent's own commands support. */
 unsigned store_agent_abilities(const struct store_ops *ops);
+/* Called after describe. With scope->all_kinds, shows a row that is hidden because it is a sub-agent's, is empty, or was
+ * started by a command: its `hidden` becomes `kind`. With scope->runs_agents, adds what the agent's commands can do. */
+void store_admit_row(struct session_row *row, const struct scope *scope);
 /* The system ("claude"), whatever the name of the store. */
 const char *store_format(const struct store_ops *ops);
 

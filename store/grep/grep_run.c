@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "lite/base/array.h"
+#include "store/api/store.h"
 #include "store/grep/grep_session.h"
 
 /* Sessions are searched in a ring: slot i % RING has session i until all that was found in it is
@@ -141,7 +142,7 @@ static enum err_code describe_slot(struct grep_worker *w, const struct session_r
     if (rc)
         return rc;
     scope.all_kinds = true; /* sessions that lists leave out are still searched */
-    session_row_admit(s->row, &scope);
+    store_admit_row(s->row, &scope);
     s->found = listing_wants_row(&w->q.sessions, s->row);
     return s->found ? ERR_OK : ERR_CANCELLED;
 }

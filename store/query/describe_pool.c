@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "store/api/store.h"
 #include "store/proc/live.h"
 
 /* Rows are made in a ring: slot i % RING contains row i until it is handed over.
@@ -85,7 +86,7 @@ static void make_row(struct describe_pool *c, size_t i)
 
     p->rc = ref->store->ops->describe(ref->store, c->scope, ref, p->row, &p->err);
     if (!p->rc)
-        session_row_admit(p->row, c->scope);
+        store_admit_row(p->row, c->scope);
     if (!p->rc && !live_show_host(&c->hosts, p->row))
         p->rc = err_nomem(&p->err);
 }

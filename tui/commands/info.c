@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "lite/json/jsonout.h"
+#include "store/api/store.h"
 #include "store/proc/live.h"
 #include "store/query/listing.h"
 #include "store/query/short_ids.h"
@@ -90,7 +91,7 @@ static enum err_code collect_facts(struct invocation *in, struct sessions *s, st
     enum err_code rc = ops->describe(f->ref.store, &s->scope, &f->ref, f->row, e);
 
     if (!rc)
-        session_row_admit(f->row, &s->scope);
+        store_admit_row(f->row, &s->scope);
     if (!rc)
         rc = show_host(f, e);
     if (!rc)

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "store/api/store.h"
 #include "store/fs/disk.h"
 #include "store/maintenance/doctor.h"
 #include "store/maintenance/trash.h"
@@ -16,7 +17,7 @@ static void describe_one(const struct scope *scope, const struct session_ref *re
     out->code =
         out->row ? ref->store->ops->describe(ref->store, scope, ref, out->row, NULL) : ERR_NOMEM;
     if (!out->code)
-        session_row_admit(out->row, scope);
+        store_admit_row(out->row, scope);
     if (!out->code && !live_show_host(hosts, out->row))
         out->code = ERR_NOMEM;
     if (out->code) {
