@@ -3,7 +3,7 @@
 
 #include "store/maintenance/trash.h"
 #include "store/query/describe_pool.h"
-#include "tui/commands/by_agent.h"
+#include "tui/commands/change/by_agent.h"
 #include "tui/commands/command.h"
 #include "tui/commands/session.h"
 #include "tui/text/when.h"

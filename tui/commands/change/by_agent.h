@@ -1,5 +1,5 @@
-#ifndef TUI_COMMANDS_BY_AGENT_H
-#define TUI_COMMANDS_BY_AGENT_H
+#ifndef TUI_COMMANDS_CHANGE_BY_AGENT_H
+#define TUI_COMMANDS_CHANGE_BY_AGENT_H
 
 #include <stddef.h>
 

@@ -1,4 +1,4 @@
-#include "tui/commands/by_agent.h"
+#include "tui/commands/change/by_agent.h"
 
 #include <ctype.h>
 #include <errno.h>
