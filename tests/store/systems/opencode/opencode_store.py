@@ -114,7 +114,7 @@ def check_list(w):
     for command in 'rename', 'archive', 'delete', 'fork':
         args = ['ses_one', 'x'] if command == 'rename' else ['ses_one']
         run = w.p.run(command, '--all', *args)
-        w.p.need(run.returncode != 0 and b'OpenCode' in run.stderr, f'{command}: {run.stderr!r}')
+        w.p.need(run.returncode != 0 and b'opencode' in run.stderr.lower(), f'{command}: {run.stderr!r}')
     w.p.need(snapshot(w.data) == before, 'a refused change changed the directory')
 
 
