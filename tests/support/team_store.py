@@ -72,8 +72,9 @@ class Team:
         p.same('nothing was overwritten', p.json('info', f'claude:{ONE}')['summary'], 'Here')
         shutil.rmtree(folder)
 
-    def three_at_once(self, p, url, lines):
-        """Three programs push the same session to an empty store: each row is there once, in order."""
+    def three_at_once(self, p, url, lines, may_repeat=False):
+        """Three programs push the same session to an empty store: each row is there once, in order. A store that cannot add
+        rows on a condition may repeat some, but loses none and keeps their order."""
         self.configure(url)
         path = f'{self.home}/.claude/projects/-w/{TWO}.jsonl'
         large(path, TWO, 5000)
@@ -83,5 +84,6 @@ class Team:
             push.communicate()
         p.json('push', 'team', TWO)
         rows = [json.loads(line)['uuid'] for line in lines()]
-        p.same('pushed by three at once', rows == [f'{i:08d}' for i in range(5000)], True)
+        p.same('pushed by three at once', list(dict.fromkeys(rows)) == [f'{i:08d}' for i in range(5000)], True)
+        p.need(may_repeat or len(rows) == 5000, f'rows that were pushed twice: {len(rows) - 5000}')
         os.remove(path)

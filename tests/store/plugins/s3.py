@@ -377,7 +377,7 @@ def main():
         keys_and_places(p, server, team)
         bad_answers(p, server, team)
         server.objects.clear()
-        team.three_at_once(p, server.url(), lambda: server.lines(f'-w/{TWO}/'))
+        team.three_at_once(p, server.url(), lambda: server.lines(f'-w/{TWO}/'), may_repeat=True)
         meanwhile(p, server, team)
         gone_in_the_middle(p, server, team)
         encrypted(p, server, team)
