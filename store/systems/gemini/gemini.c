@@ -59,8 +59,7 @@ static const char *gemini_cannot(unsigned ability)
     case CAN_NAME_FORK: return "Gemini makes the titles of its sessions itself";
     case CAN_TAG: return "Gemini sessions have no tags";
     case CAN_ARCHIVE: return "Gemini sessions cannot be archived";
-    case CAN_DELETE:
-        return "gemini --delete-session may take another session's log along: use /resume in it";
+    case CAN_DELETE: return "gemini --delete-session may delete another session's log: use /resume";
     case CAN_FORK: return "Gemini has no forks: a copy would have the id of its source";
     case CAN_RESUME_AT: return "Gemini continues after the last message: use /rewind in Gemini";
     case CAN_TOMBSTONE: return "a Gemini log repeats its messages: none can be removed";

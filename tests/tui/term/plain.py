@@ -84,7 +84,7 @@ def main():
             p.same(f'{what}: columns', 'BRANCH' in lines[0], all_columns)
             p.need(lines[1].startswith('  1. ') and 'Fix the pay' in lines[1], f'{what}: the newest first: {lines[1]!r}')
             if height == 12:
-                p.same(f'{what}: how many more', lines[-2], 'and 7 more: type words')
+                p.same(f'{what}: how many more', lines[-2], 'and 7 more: type words to filter')
             check(p, what + ' words', t.ask('refund')[1:], width, height)
             none = t.ask('zzqqzz')
             p.same(f'{what}: no match', none[1:], ['no matches here; try --all', QUESTION])
