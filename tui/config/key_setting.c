@@ -114,14 +114,17 @@ static bool add_keys(struct reading *r, const struct key_binding *b, const char 
         key.place = b->place;
         if (!read_key(r, word, &key))
             return false;
-        if (opens_menu(r, &key) && next_word(&keys, &word)) {
+        bool sequence = opens_menu(r, &key) && next_word(&keys, &word);
+
+        if (sequence) {
             key.place = IN_MENU;
-            if (!in_menu++)
+            if (!in_menu)
                 unset_keys(r->config, IN_MENU, b->action);
             if (!read_key(r, word, &key))
                 return false;
         }
-        direct += key.place != IN_MENU;
+        in_menu += sequence;
+        direct += !sequence;
         if (!add_key(r, key))
             return false;
     }

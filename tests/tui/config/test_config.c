@@ -230,6 +230,11 @@ TEST(a_key_behind_that_of_the_menu_is_one_in_the_menu)
     assert_string_equal(keys, "F9 k");
     config_fini(&c);
 
+    assert_int_equal(read_text(&c, "[keys.menu]\ntag = j alt-t\n"), ERR_OK);
+    assert_null(c.problems);
+    assert_int_equal(keymap_find(&c.settings.keys, IN_MENU, (struct key){ 'j', 0 }), ACT_TAG);
+    config_fini(&c);
+
     assert_int_equal(read_text(&c, "[keys.list]\ndelete = ctrl-x nokey\n"), ERR_OK);
     expect_problem(&c, 0, 2, "not a key: nokey");
     assert_int_equal(keymap_find(&c.settings.keys, IN_LIST, del), ACT_TRASH);
