@@ -241,6 +241,9 @@ static enum err_code run_and_note(const struct store_env *env, const struct agen
     enum err_code rc = keeps_copy(a) ? keep_copy(env, a, kept, e) : ERR_OK;
     bool done;
 
+    if (!rc && keeps_copy(a) && !kept->n)
+        rc =
+            err_set(e, ERR_IO, a->ref->path.p, "delete: there is no file to copy; nothing was run");
     if (rc)
         return rc;
     rc = run_command(a, e);

@@ -12,9 +12,11 @@ import os
 import pty
 import shutil
 import sqlite3
+import subprocess
 import sys
 import tarfile
 import tempfile
+import time
 
 from support.program import Program, snapshot
 
@@ -34,6 +36,8 @@ if wrong == 'partly':
     sys.exit('Error: stopped half way')
 if wrong == 'nothing':
     sys.exit(0)
+if wrong == 'kills':
+    os.kill(os.getppid(), 9)
 if sys.argv[1] == 'delete' and sys.argv[2] != '--force':
     sys.exit('cannot confirm session deletion without an interactive terminal')
 if not found:
@@ -190,6 +194,27 @@ def reports_failures(w, sid, other):
     del p.env['FAKE']
 
 
+def survives_a_full_disk(w, sid):
+    """Without a complete copy the agent is not run."""
+    before, p, calls = w.files(), w.p, open(f'{w.home}/calls', encoding='utf-8').read()
+    run = subprocess.run(['sh', '-c', 'trap "" XFSZ; ulimit -f 1; exec "$@"', 'sh', p.path, 'delete', '--yes', sid], env=p.env,
+                         cwd=w.home, capture_output=True)
+    p.need(run.returncode == 1 and b'File too large' in run.stderr, f'full disk: {run}')
+    p.same('full disk: nothing changed', (w.files(), w.trash(), open(f'{w.home}/calls', encoding='utf-8').read()), (before, [], calls))
+
+
+def survives_a_kill(w, sid):
+    """reprise is killed while the agent deletes: the copy brings the session back."""
+    before, p = w.files(), w.p
+    p.env['FAKE'] = 'kills'
+    p.same('killed', p.run('delete', '--yes', sid).returncode, -9)
+    del p.env['FAKE']
+    while sid in w.rows():  # the agent goes on alone
+        time.sleep(0.01)
+    p.text('trash', 'restore', w.trash()[0]['trashId'])
+    p.same('every file is back after a kill', w.files(), before)
+
+
 def refuses_mixtures(w, sid):
     p = w.p
     run = p.run('rename', '--yes', sid, 'new')
@@ -227,6 +252,8 @@ def codex(program, real):
         keeps_a_copy(w, first)
         if not real:
             third = next(iter(w.rows()))
+            survives_a_full_disk(w, third)
+            survives_a_kill(w, third)
             refuses_mixtures(w, third)
             obeys_the_configuration(w, third)
         return w.close()
