@@ -477,8 +477,8 @@ static enum err_code ask_hosts(const struct session_ref *const ref[], size_t n, 
     return ERR_OK;
 }
 
-enum err_code live_check(const struct session_ref *const ref[], size_t n, struct live out[],
-                         struct err *e)
+static enum err_code ask_stores(const struct session_ref *const ref[], size_t n, struct live out[],
+                                struct err *e)
 {
     enum err_code rc = ERR_OK;
 
@@ -495,6 +495,32 @@ enum err_code live_check(const struct session_ref *const ref[], size_t n, struct
             rc = st->ops->live(st, ref[i], &out[i], e);
         }
     }
+    return rc;
+}
+
+/* A program that only reads, such as our own preview, has the file open for a moment; an agent keeps it open. So what
+ * no process is named for is asked about again, for as long as the quiet ones are watched, all sessions together. */
+static enum err_code wait_for_readers(const struct session_ref *const ref[], size_t n,
+                                      struct live out[], struct err *e)
+{
+    const struct timespec step = { 0, WATCH_STEP_MS * 1000000L };
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0, steps = 0; i < n && !rc; i++)
+        while (out[i].state == LIVE_RUNNING && !out[i].pid && steps++ < WATCH_STEPS && !rc) {
+            nanosleep(&step, NULL);
+            rc = ask_stores(&ref[i], 1, &out[i], e);
+        }
+    return rc;
+}
+
+enum err_code live_check(const struct session_ref *const ref[], size_t n, struct live out[],
+                         struct err *e)
+{
+    enum err_code rc = ask_stores(ref, n, out, e);
+
+    if (!rc)
+        rc = wait_for_readers(ref, n, out, e);
     if (!rc)
         rc = ask_hosts(ref, n, out, e);
     return rc ? rc : watch_writes(ref, n, out, e);

@@ -74,7 +74,10 @@ struct live live_cache_lookup(struct live_cache *w, struct slice session_id);
  *
  * A program that reopens a session's files for each row is in no registry and keeps nothing open: only changes of the
  * files reveal it. So the quiet sessions that were written to in the last ten seconds, or since the command began, are
- * watched for 300 ms, all together. One that changes becomes LIVE_UNKNOWN. */
+ * watched for 300 ms, all together. One that changes becomes LIVE_UNKNOWN.
+ *
+ * A program that reads a session has it open for a moment, and looks like an agent meanwhile. So an open file is asked
+ * about again for up to 300 ms before the session becomes LIVE_RUNNING. */
 MUST_CHECK enum err_code live_check(const struct session_ref *const ref[], size_t n,
                                     struct live out[], struct err *e);
 

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -309,6 +310,28 @@ CASE(a_process_with_the_file_open_is_found)
 
     assert_int_equal(ask(p).state, LIVE_RUNNING);
     let_go(p, hold);
+    assert_int_equal(ask(p).state, LIVE_QUIET);
+}
+
+static int reader;
+
+static void stop_reading(int signal)
+{
+    (void)signal;
+    close(reader);
+}
+
+CASE(a_program_that_reads_for_a_moment_is_no_agent)
+{
+    const struct itimerval soon = { .it_value.tv_usec = 20000 };
+    const struct sigaction stop = { .sa_handler = stop_reading };
+    struct place *p = *state;
+
+    write_session(p);
+    reader = open(p->path, O_RDONLY | O_CLOEXEC);
+    assert_true(reader >= 0);
+    assert_int_equal(sigaction(SIGALRM, &stop, NULL), 0);
+    assert_int_equal(setitimer(ITIMER_REAL, &soon, NULL), 0);
     assert_int_equal(ask(p).state, LIVE_QUIET);
 }
 
