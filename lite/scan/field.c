@@ -136,19 +136,6 @@ bool field_first(struct slice window, bool whole, const char *key, struct arena 
     return true;
 }
 
-bool field_last(struct slice window, const char *key, struct arena *a, struct slice *text)
-{
-    struct field raw = { FIELD_RAW, key, NULL };
-    struct field_set set;
-    struct field_value value;
-
-    field_set_init(&set, &raw, 1);
-    if (!field_set_last(&set, window, a, &value, NULL, NULL))
-        return false;
-    *text = value.found ? value.text : (struct slice){ NULL, 0 };
-    return true;
-}
-
 /* ---- rows ---- */
 
 struct slice field_row(struct slice window, size_t at)

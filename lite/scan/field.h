@@ -67,8 +67,6 @@ bool field_set_last(const struct field_set *set, struct slice window, struct are
  * out of memory. */
 bool field_first(struct slice window, bool whole, const char *key, struct arena *a,
                  struct slice *text);
-/* Finds the last terminated one, in either spelling. */
-bool field_last(struct slice window, const char *key, struct arena *a, struct slice *text);
 
 /* Returns the row around a place in a window, without its newline. */
 struct slice field_row(struct slice window, size_t at);

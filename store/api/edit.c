@@ -50,7 +50,9 @@ static bool is_plain(char c)
            (c && strchr("._-,:; @%=()[]{}~!#$^", c));
 }
 
-struct slice edit_literal(const char *path)
+/* Returns the longest part of the last name of a path that every JSON writer leaves unchanged, so that a file without
+ * these bytes cannot name the path. Empty if there is no such part. Borrows from the path. */
+static struct slice edit_literal(const char *path)
 {
     const char *slash = strrchr(path, '/'), *p = slash ? slash + 1 : path;
     struct slice best = { p, 0 };

@@ -87,9 +87,6 @@ MUST_CHECK enum err_code edit_replace(struct slice base, const struct edit_repla
 
 /* Returns true if the query matches this edit: it is of one of its paths, or moves or removes a directory above one. */
 bool edit_wanted(const struct edit_query *q, const struct edit *edit);
-/* Returns the longest part of the last name of a path that every JSON writer leaves unchanged, so that a file without
- * these bytes cannot name the path. Empty if there is no such part. Borrows from the path. */
-struct slice edit_literal(const char *path);
 /* Returns true if the bytes may name one of the paths. */
 bool edit_may_name(const struct edit_query *q, struct slice bytes);
 

@@ -73,7 +73,8 @@ static struct slice copy_text(struct arena *a, struct slice s)
     return s.p ? arena_copy(a, s) : s;
 }
 
-bool blame_history_copy(struct arena *a, const struct edit *edit, struct edit *out)
+/* Copies an edit with its texts. Returns false if out of memory. */
+static bool blame_history_copy(struct arena *a, const struct edit *edit, struct edit *out)
 {
     struct edit_replacement *list =
         edit->replacements ? arena_alloc(a, edit->replacements * sizeof *list) : NULL;

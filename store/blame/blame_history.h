@@ -67,8 +67,6 @@ MUST_CHECK enum err_code blame_history_sessions(struct store *const stores[], si
 /* Returns true if the query selects this session, which is in a folder of its scope. Reads both ends of it. */
 bool blame_history_wants(const struct blame_query *q, const struct session_ref *ref);
 
-/* Copies an edit with its texts. Returns false if out of memory. */
-bool blame_history_copy(struct arena *a, const struct edit *edit, struct edit *out);
 /* Returns a path as it is after a rename, in the arena; NULL if the rename does not affect it (or if out of memory). */
 const char *blame_history_renamed(const char *path, const char *from, const char *to,
                                   struct arena *a);

@@ -167,32 +167,6 @@ struct slice host_session_id(const struct host_session *s)
     return s->req.id.n ? s->req.id : s->ref.id;
 }
 
-enum err_code host_session_ref(struct host_session *s, struct arena *a, struct session_ref *out,
-                               struct err *e)
-{
-    const struct scope everywhere = { .all = true };
-    enum err_code rc = session_check_process(s, e);
-
-    if (rc)
-        return rc;
-    pthread_mutex_lock(&s->mutex);
-    struct session_ref ref = s->on_disk ? s->ref : (struct session_ref){ 0 };
-    bool created = s->on_disk && s->created;
-
-    pthread_mutex_unlock(&s->mutex);
-    if (!ref.path.p)
-        return err_set(e, ERR_NOT_FOUND, "", "the session has no message and is not on disk");
-    if (created && s->st->ops->find(s->st, &everywhere, ref.id, a, out, NULL) == ERR_OK)
-        return ERR_OK;
-    ref.id = arena_copy(a, ref.id);
-    ref.path = arena_copy(a, ref.path);
-    ref.folder = arena_copy(a, ref.folder);
-    if (!ref.id.p || !ref.path.p || !ref.folder.p)
-        return err_nomem(e);
-    *out = ref;
-    return ERR_OK;
-}
-
 void host_session_counts(struct host_session *s, struct host_session_counts *out)
 {
     *out = (struct host_session_counts){ 0 };

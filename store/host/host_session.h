@@ -92,10 +92,6 @@ MUST_CHECK enum err_code host_session_create(const struct store *st, const struc
                                              struct host_session **out, struct err *e);
 /* The id, valid until the session is closed; known before the session is on disk. */
 struct slice host_session_id(const struct host_session *s);
-/* Copies the ref of the session into the arena, for calls that need one (host_checkpoint). ERR_NOT_FOUND: it is not on
- * disk yet. Rows in the queue are not on disk either: flush first. */
-MUST_CHECK enum err_code host_session_ref(struct host_session *s, struct arena *a,
-                                          struct session_ref *out, struct err *e);
 
 /* Appends rows, as host_append. In the background, and while the session is not on disk, ids are those of the rows
  * (empty if the store generates them only when it writes), and `present` and `left_out` are not known yet and are 0:

@@ -36,7 +36,6 @@ struct host_session {
     struct err failure; /* of the background thread, for the next call */
     struct host_session_counts counts;
     bool on_disk; /* set by the writer only */
-    bool created; /* by us: the ref has no more than an id and a path */
     struct session_ref ref;
 
     struct log_states logs; /* the writer's */

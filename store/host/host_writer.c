@@ -67,7 +67,6 @@ enum err_code session_put_on_disk(struct host_session *s, struct err *e)
     if (rc)
         return rc;
     s->ref = (struct session_ref){ .store = s->st, .id = made.id, .path = made.path };
-    s->created = true;
     return ERR_OK;
 }
 

@@ -55,7 +55,8 @@ enum err_code change_add(struct change *c, const struct step *s, struct err *e)
     return ERR_OK;
 }
 
-enum err_code change_add_session_name(struct change *c, const char *session, struct err *e)
+/* session: the complete name, as in "claude:5e55…". */
+static enum err_code change_add_session_name(struct change *c, const char *session, struct err *e)
 {
     struct change_origin *origin = arena_grow(&c->arena, c->origin, c->sessions_n, sizeof *origin);
 
@@ -105,33 +106,6 @@ enum err_code change_part_roll_back(const char *dir, enum rollback *how, struct 
         rc = change_record_write(dir, c, e);
     change_free(c);
     return rc || *how != ROLLBACK_DONE ? rc : change_remove_record(dir, e);
-}
-
-/* The record of a change that was not begun. */
-static enum err_code drop_record(const char *dir, enum err_code rc, struct err *e)
-{
-    if (change_remove_record(dir, NULL))
-        err_wrap(e, rc, "its record remains");
-    return rc;
-}
-
-enum err_code change_part_do(struct change_log *log, const char *dir, struct change *c,
-                             struct err *e)
-{
-    enum err_code rc = disk_private_dir(dir, e);
-    size_t done = 0;
-
-    c->at_ms = log->env.now_ms;
-    for (size_t i = 0; i < c->n && !rc; i++)
-        rc = step_prepare(&c->step[i], &c->arena, e);
-    if (!rc)
-        rc = change_record_write(dir, c, e);
-    if (rc)
-        return drop_record(dir, rc, e);
-    rc = change_steps_do(c, &done, e);
-    if (!rc)
-        rc = change_record_write(dir, c, e);
-    return rc ? change_roll_back(c, done, dir, rc, e) : ERR_OK;
 }
 
 enum err_code change_part_read(const char *dir, struct change **out, struct err *e)
@@ -190,7 +164,8 @@ struct change *change_inverse(const struct change *c, const char *kind)
     return NULL;
 }
 
-enum err_code change_steps_roll_back(struct change *c, size_t done, struct err *e)
+/* Undoes the first `done` steps, the newest first. */
+static enum err_code change_steps_roll_back(struct change *c, size_t done, struct err *e)
 {
     enum err_code rc = ERR_OK;
 
@@ -246,7 +221,8 @@ enum err_code change_steps_sync(const struct change *c, struct err *e)
     return rc;
 }
 
-enum err_code change_steps_do(struct change *c, size_t *done, struct err *e)
+/* Does the steps; *done counts those that were done. */
+static enum err_code change_steps_do(struct change *c, size_t *done, struct err *e)
 {
     enum err_code rc = ERR_OK;
 
@@ -296,8 +272,8 @@ static bool untouched(enum err_code rc)
 }
 
 /* If that fails too, the record stays and the next start tries again. */
-enum err_code change_roll_back(struct change *c, size_t done, const char *dir, enum err_code why,
-                               struct err *e)
+static enum err_code change_roll_back(struct change *c, size_t done, const char *dir,
+                                      enum err_code why, struct err *e)
 {
     enum rollback how = ROLLBACK_DONE;
     enum err_code rc = ERR_OK;
@@ -311,6 +287,14 @@ enum err_code change_roll_back(struct change *c, size_t done, const char *dir, e
     if (change_remove_record(dir, NULL))
         return err_wrap(e, why, "its record remains");
     return why;
+}
+
+/* The record of a change that was not begun. */
+static enum err_code drop_record(const char *dir, enum err_code rc, struct err *e)
+{
+    if (change_remove_record(dir, NULL))
+        err_wrap(e, rc, "its record remains");
+    return rc;
 }
 
 enum err_code change_run(struct change_log *log, struct change *c, struct err *e)
@@ -333,6 +317,25 @@ enum err_code change_run(struct change_log *log, struct change *c, struct err *e
     if (!rc)
         rc = change_finish(log, c, dir, &stands, e);
     return rc && !stands ? change_roll_back(c, done, dir, rc, e) : rc;
+}
+
+enum err_code change_part_do(struct change_log *log, const char *dir, struct change *c,
+                             struct err *e)
+{
+    enum err_code rc = disk_private_dir(dir, e);
+    size_t done = 0;
+
+    c->at_ms = log->env.now_ms;
+    for (size_t i = 0; i < c->n && !rc; i++)
+        rc = step_prepare(&c->step[i], &c->arena, e);
+    if (!rc)
+        rc = change_record_write(dir, c, e);
+    if (rc)
+        return drop_record(dir, rc, e);
+    rc = change_steps_do(c, &done, e);
+    if (!rc)
+        rc = change_record_write(dir, c, e);
+    return rc ? change_roll_back(c, done, dir, rc, e) : ERR_OK;
 }
 
 enum err_code change_do(const struct store_env *env, struct change *c, struct err *e)

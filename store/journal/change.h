@@ -61,9 +61,6 @@ MUST_CHECK enum err_code change_add(struct change *c, const struct step *s, stru
 MUST_CHECK enum err_code change_add_session(struct change *c, const char *system, struct slice id,
                                             struct err *e);
 
-/* The same for a complete name: "claude:5e55…". */
-MUST_CHECK enum err_code change_add_session_name(struct change *c, const char *session,
-                                                 struct err *e);
 /* Sets the origin of the session that was added last. Texts are copied. */
 MUST_CHECK enum err_code change_set_origin(struct change *c, const struct change_origin *origin,
                                            struct err *e);

@@ -20,18 +20,6 @@ struct change_log {
 
 #define CHANGE_INTENT_SUFFIX ".intent"
 
-/* Names of the changes, sorted by time: those under way, or those that are done. */
-MUST_CHECK enum err_code change_names(const struct change_log *log, bool intents,
-                                      struct dirent ***names, int *n, struct err *e);
-void change_names_free(struct dirent **names, int n);
-/* Undoes the first `done` steps, the newest first. */
-MUST_CHECK enum err_code change_steps_roll_back(struct change *c, size_t done, struct err *e);
-/* Does the steps; *done counts those that were done. */
-MUST_CHECK enum err_code change_steps_do(struct change *c, size_t *done, struct err *e);
-/* After a failure (`why`) with `done` steps done, removes everything of the change and its record in dir. Returns
- * why. */
-MUST_CHECK enum err_code change_roll_back(struct change *c, size_t done, const char *dir,
-                                          enum err_code why, struct err *e);
 /* Undoes one step that may have been done in part, or all steps, the newest first, up to one that has to wait. */
 MUST_CHECK enum err_code change_step_recover(struct change *c, struct step *s, enum rollback *how,
                                              struct err *e);

@@ -44,8 +44,9 @@ static bool has_suffix(const char *name, const char *suffix)
     return n > m && strcmp(name + n - m, suffix) == 0;
 }
 
-enum err_code change_names(const struct change_log *log, bool intents, struct dirent ***names,
-                           int *n, struct err *e)
+/* Names of the changes, sorted by time: those under way, or those that are done. */
+static enum err_code change_names(const struct change_log *log, bool intents,
+                                  struct dirent ***names, int *n, struct err *e)
 {
     struct dirent **all;
     int found = scandir(log->dir, &all, NULL, alphasort), kept = 0;
@@ -82,6 +83,13 @@ static bool is_locked(const struct change_log *log)
     return locked;
 }
 
+static void change_names_free(struct dirent **names, int n)
+{
+    for (int i = 0; i < n; i++)
+        free(names[i]);
+    free(names);
+}
+
 size_t change_count_interrupted(const struct store_env *env)
 {
     struct change_log log = { .lock = -1 };
@@ -95,13 +103,6 @@ size_t change_count_interrupted(const struct store_env *env)
         return 0;
     change_names_free(names, n);
     return (size_t)n;
-}
-
-void change_names_free(struct dirent **names, int n)
-{
-    for (int i = 0; i < n; i++)
-        free(names[i]);
-    free(names);
 }
 
 static enum err_code recover_all(struct change_log *log, struct err *e)

@@ -64,7 +64,8 @@ bool record_percent_decode(const char *text, struct arena *a, struct slice *out)
     return true;
 }
 
-bool record_json_set_bytes(cJSON *o, const char *key, struct slice bytes, struct buf *scratch)
+static bool record_json_set_bytes(cJSON *o, const char *key, struct slice bytes,
+                                  struct buf *scratch)
 {
     return record_percent_encode(bytes, scratch) == ERR_OK && buf_cstr(scratch) &&
            cJSON_AddStringToObject(o, key, scratch->p);
@@ -91,7 +92,7 @@ bool record_json_set_hash(cJSON *o, const char *key, const uint8_t hash[SHA256_B
     return cJSON_AddStringToObject(o, key, hex);
 }
 
-bool record_json_bytes(const cJSON *o, const char *key, struct arena *a, struct slice *out)
+static bool record_json_bytes(const cJSON *o, const char *key, struct arena *a, struct slice *out)
 {
     const cJSON *v = cJSON_GetObjectItemCaseSensitive(o, key);
 

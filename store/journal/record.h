@@ -25,14 +25,11 @@ bool record_percent_decode(const char *text, struct arena *a, struct slice *out)
 struct cJSON;
 
 /* Return false if out of memory. A NULL text writes no member. */
-bool record_json_set_bytes(struct cJSON *o, const char *key, struct slice bytes,
-                           struct buf *scratch);
 bool record_json_set_text(struct cJSON *o, const char *key, const char *text, struct buf *scratch);
 bool record_json_set_int(struct cJSON *o, const char *key, int64_t n);
 bool record_json_set_hash(struct cJSON *o, const char *key, const uint8_t hash[SHA256_BYTES]);
 
 /* Return false if the member is missing or damaged. */
-bool record_json_bytes(const struct cJSON *o, const char *key, struct arena *a, struct slice *out);
 bool record_json_text(const struct cJSON *o, const char *key, struct arena *a, const char **out);
 /* A member that may be missing, but must be valid if present. */
 bool record_json_optional_text(const struct cJSON *o, const char *key, struct arena *a,

@@ -80,10 +80,6 @@ struct reprise_session {
     struct session_ref ref;
 };
 
-/* Looks up a session in the stores and makes a handle of it. */
-MUST_CHECK enum err_code session_handle(const struct reprise *r, struct slice name,
-                                        struct reprise_session **out, struct err *e);
-
 /* Returns a handle whose ref was found, or closes it if rc is an error. */
 enum err_code session_handle_finish(struct reprise_session *s, enum err_code rc,
                                     struct reprise_session **out, struct err *e);

@@ -224,8 +224,9 @@ enum err_code session_handle_finish(struct reprise_session *s, enum err_code rc,
     return rc;
 }
 
-enum err_code session_handle(const struct reprise *r, struct slice name,
-                             struct reprise_session **out, struct err *e)
+/* Looks up a session in the stores and makes a handle of it. */
+static enum err_code session_handle(const struct reprise *r, struct slice name,
+                                    struct reprise_session **out, struct err *e)
 {
     const struct scope everywhere = { .all = true };
     struct reprise_session *s = calloc(1, sizeof *s);

@@ -267,8 +267,9 @@ enum err_code live_read_hosts(const struct store_env *env, struct live_table *ou
     return read_registry(path, true, out, e);
 }
 
-const struct live_entry *live_find_host(const struct live_table *table,
-                                        const struct session_ref *ref)
+/* Returns the entry of a host that has the session open, or may have it open; NULL if there is no entry. */
+static const struct live_entry *live_find_host(const struct live_table *table,
+                                               const struct session_ref *ref)
 {
     const struct live_entry *best = NULL;
 

@@ -50,9 +50,6 @@ enum { LIVE_ENTRY_MAX = 65536 }; /* bytes; larger files are not entries */
 /* Reads these files. The table is empty if the environment has no state directory. */
 MUST_CHECK enum err_code live_read_hosts(const struct store_env *env, struct live_table *out,
                                          struct err *e);
-/* Returns the entry of a host that has the session open, or may have it open; NULL if there is no entry. */
-const struct live_entry *live_find_host(const struct live_table *table,
-                                        const struct session_ref *ref);
 /* Completes a described row with what its host publishes. Returns false if out of memory. */
 bool live_show_host(const struct live_table *table, struct session_row *row);
 /* Writes the members pid, procStart and pidDomain of this process. */

@@ -296,7 +296,8 @@ static enum err_code take_patch_line(struct patch *p, struct slice line)
     return rc;
 }
 
-void tool_inputs_patch(struct slice patch, struct tool_inputs *out)
+/* The patch of apply_patch ("*** Begin Patch"). */
+static void tool_inputs_patch(struct slice patch, struct tool_inputs *out)
 {
     struct patch p = { .t = out, .rest = patch };
     struct slice line, value;
@@ -473,7 +474,8 @@ static void shell_words(struct shell *s, struct slice *rest, struct buf *word)
     s->lost |= s->words == WORDS_MAX || (s->words && is_keyword(s->word[0]));
 }
 
-void tool_inputs_shell(struct slice command, struct tool_inputs *out)
+/* A shell command. cd changes the base of later relative names. */
+static void tool_inputs_shell(struct slice command, struct tool_inputs *out)
 {
     struct shell s = { .t = out, .dir = "" };
     struct buf word = { 0 };

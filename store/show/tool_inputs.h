@@ -15,9 +15,5 @@ struct tool_inputs {
 /* name: of the tool; input: the raw JSON object, or the text of a patch, which may be a JSON string. Adds nothing for a
  * call that is not an edit. Texts borrow from the input or are in the arena, which has failed if out of memory. */
 void tool_inputs_read(struct slice name, struct slice input, struct tool_inputs *out);
-/* The patch of apply_patch ("*** Begin Patch"). */
-void tool_inputs_patch(struct slice patch, struct tool_inputs *out);
-/* A shell command. cd changes the base of later relative names. */
-void tool_inputs_shell(struct slice command, struct tool_inputs *out);
 
 #endif

@@ -402,8 +402,9 @@ enum err_code sessions_is_first(struct sessions *s, const struct session_ref *re
     return ERR_OK;
 }
 
-enum err_code sessions_of_operand(struct invocation *in, struct sessions *out,
-                                  struct session_ref *ref, struct err *e)
+/* Opens the stores for every project and finds the session of the first operand. */
+static enum err_code sessions_of_operand(struct invocation *in, struct sessions *out,
+                                         struct session_ref *ref, struct err *e)
 {
     enum err_code rc = sessions_open(in, true, out, e);
 

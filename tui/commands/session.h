@@ -51,9 +51,6 @@ MUST_CHECK enum err_code sessions_find_all(struct sessions *s, char *const *ids,
 /* Sets *once if the session is seen for the first time: a session that is named twice counts once. */
 MUST_CHECK enum err_code sessions_is_first(struct sessions *s, const struct session_ref *ref,
                                            bool *once, struct err *e);
-/* Opens the stores for every project and finds the session of the first operand. */
-MUST_CHECK enum err_code sessions_of_operand(struct invocation *in, struct sessions *out,
-                                             struct session_ref *ref, struct err *e);
 
 /* Puts a session's transcript where its agent looks for it (store/api/restore.h), as one change that can be undone; with
  * --dry-run nothing is written. retrieved_fini() frees *out. */

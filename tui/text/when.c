@@ -140,21 +140,6 @@ const char *when_day(int64_t ms, char out[WHEN_DATE])
     return format_local(ms, "%Y-%m-%d", out);
 }
 
-int64_t when_age_changes(int64_t now_ms, int64_t then_ms)
-{
-    int64_t age;
-
-    if (!age_of(now_ms, then_ms, &age))
-        return TIME_NONE;
-    size_t unit = unit_of(age);
-    int64_t step = unit == UNITS ? MINUTE : units[unit].ms;
-    int64_t next = (age / step + 1) * step;
-
-    if (unit > 0 && unit < UNITS && next > units[unit - 1].ms)
-        next = units[unit - 1].ms;
-    return then_ms > now_ms ? then_ms + next : now_ms + (next - age);
-}
-
 bool when_left(int64_t now_ms, int64_t until_ms, char out[WHEN_LEFT])
 {
     if (until_ms == TIME_NONE || until_ms - now_ms >= WEEK)

@@ -29,9 +29,6 @@ enum { WHEN_DATE = 32 };
 const char *when_date(int64_t ms, char out[WHEN_DATE]);
 /* The same without the time of day. */
 const char *when_day(int64_t ms, char out[WHEN_DATE]);
-/* The time at which the text of when_age changes and the screen has to be redrawn; TIME_NONE:
- * never. */
-int64_t when_age_changes(int64_t now_ms, int64_t then_ms);
 
 /* The time left if it is less than a week: "6d left", "5h left", or "due" once it has passed.
  * Returns false if there is more time, or no limit. */

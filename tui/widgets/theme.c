@@ -117,16 +117,6 @@ void theme_fill(struct theme *t, enum theme_id id)
     }
 }
 
-const char *theme_name(enum theme_id id)
-{
-    static const char *const names[] = {
-#define X(id, name) name,
-        THEMES(X)
-#undef X
-    };
-    return names[id];
-}
-
 enum style theme_find_style(struct slice name)
 {
     for (int i = 0; i < STYLE_COUNT; i++)

@@ -50,7 +50,6 @@ struct theme {
 };
 
 void theme_fill(struct theme *t, enum theme_id id);
-const char *theme_name(enum theme_id id);
 /* "bold bright-cyan on black", "208 on 17", "#ff8800", "underline", "default". Returns false, and leaves *look
  * unchanged, if a word is not one of these. */
 bool theme_parse_style(struct slice text, struct theme_style *look);

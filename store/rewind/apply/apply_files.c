@@ -153,7 +153,9 @@ static enum err_code carry_one(struct entry_files_context *c, size_t i, enum rew
     return rc;
 }
 
-enum err_code rewind_tx_apply(struct rewind_tx *tx, struct err *e)
+/* Puts every entry in its place and sets the outcomes to done or conflict. ERR_IO: some could not be put in place;
+ * continue later. */
+static enum err_code rewind_tx_apply(struct rewind_tx *tx, struct err *e)
 {
     struct entry_files_context c = { .tx = tx };
     enum err_code rc = ERR_OK;
@@ -333,7 +335,8 @@ static enum err_code prune_all(const struct entry_files_context *c, struct err *
     return rc;
 }
 
-enum err_code rewind_tx_clean(struct rewind_tx *tx, struct err *e)
+/* Removes the files under temporary names. A file that was written to after it was exchanged is kept in the record. */
+static enum err_code rewind_tx_clean(struct rewind_tx *tx, struct err *e)
 {
     struct entry_files_context c = { .tx = tx };
     enum err_code rc = rewind_tx_old_open(tx, &c.old, e);

@@ -46,8 +46,10 @@ static enum err_code hold(const struct span *s, const struct source_content *lik
     return hasher_bytes(&out->hasher, buf_slice(&out->bytes), out->sha256, e);
 }
 
-enum err_code source_content_read(const struct span *s, const struct source_content *like,
-                                  struct source_content *out, struct err *e)
+/* Reads and hashes a span, replacing the contents of out. If the bytes equal those of `like` (may be NULL), its hash is
+ * used and not computed again. ERR_STALE: the file changed its size while it was read. */
+static enum err_code source_content_read(const struct span *s, const struct source_content *like,
+                                         struct source_content *out, struct err *e)
 {
     out->bytes.n = 0;
     out->size = s->n;

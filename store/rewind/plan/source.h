@@ -25,11 +25,6 @@ struct source_content {
 
 void source_content_fini(struct source_content *c);
 
-/* Reads and hashes a span, replacing the contents of out. If the bytes equal those of `like` (may be NULL), its hash is
- * used and not computed again. ERR_STALE: the file changed its size while it was read. */
-MUST_CHECK enum err_code source_content_read(const struct span *s,
-                                             const struct source_content *like,
-                                             struct source_content *out, struct err *e);
 /* Compares texts as an editor would: without a byte order mark, and with any line ends. A file that is not UTF-8 was
  * decoded from another encoding, so only its ASCII is compared. */
 bool source_same_text(struct slice file, struct slice text);

@@ -97,7 +97,8 @@ bool rewind_tx_has_root(const struct rewind_tx *tx)
     return tx->version >= 4;
 }
 
-const struct root_id *rewind_tx_root_id(const struct rewind_tx *tx, const char *root)
+/* Returns NULL if root is not the project's directory or its identity is not known. */
+static const struct root_id *rewind_tx_root_id(const struct rewind_tx *tx, const char *root)
 {
     return tx->root_id && tx->project && strcmp(root, tx->project) == 0 ? tx->root_id : NULL;
 }

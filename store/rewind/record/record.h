@@ -111,8 +111,6 @@ void rewind_tx_progress(const struct rewind_tx *tx, size_t done);
 bool rewind_tx_has_attrs(const struct rewind_tx *tx);
 /* Returns true if the record identifies the project's directory. */
 bool rewind_tx_has_root(const struct rewind_tx *tx);
-/* Returns NULL if root is not the project's directory or its identity is not known. */
-const struct root_id *rewind_tx_root_id(const struct rewind_tx *tx, const char *root);
 /* The temporary name of entry i, in the directory of its path. */
 void rewind_tx_temp_name(const struct rewind_tx *tx, size_t i, char out[64]);
 struct file_id rewind_tx_file_id(const struct stat *st);
@@ -185,11 +183,6 @@ MUST_CHECK enum err_code rewind_tx_conversation_inverse(const struct rewind_tx *
                                                         struct rewind_conversation *out,
                                                         struct err *e);
 bool rewind_conversation_parse(const char *word, enum conversation_change *how);
-/* Puts every entry in its place and sets the outcomes to done or conflict. ERR_IO: some could not be put in place;
- * continue later. */
-MUST_CHECK enum err_code rewind_tx_apply(struct rewind_tx *tx, struct err *e);
-/* Removes the files under temporary names. A file that was written to after it was exchanged is kept in the record. */
-MUST_CHECK enum err_code rewind_tx_clean(struct rewind_tx *tx, struct err *e);
 /* Removes up to x->dirs directories above the path, innermost first, while they are empty. One that
  * may not be removed stays; a failing disk is an error. If `as` is not NULL, only directories with
  * the recorded attributes are removed, since others could not be restored as they were. */

@@ -39,9 +39,6 @@ MUST_CHECK enum err_code entire_catalog(const struct entire *x, bool fresh, stru
 MUST_CHECK enum err_code entire_session(const struct store *st, struct slice id,
                                         struct catalog **catalog,
                                         const struct catalog_session **out, struct err *e);
-/* Makes the ref of a session, with its texts in the arena. Returns false if out of memory. */
-bool entire_ref(const struct entire *x, const struct catalog_session *s, struct arena *a,
-                struct session_ref *out);
 /* Returns true if the session belongs to the scope. */
 bool entire_in_scope(const struct entire *x, const struct scope *scope,
                      const struct catalog_session *s);

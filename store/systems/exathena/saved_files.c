@@ -106,8 +106,9 @@ static enum err_code read_path(struct saved_file *f, const char *name, struct ar
     return rc;
 }
 
-enum err_code saved_file_read(const char *dir, const char *name, struct arena *a,
-                              struct saved_file *out, struct err *e)
+/* One saved file, by the name of its directory. */
+static enum err_code saved_file_read(const char *dir, const char *name, struct arena *a,
+                                     struct saved_file *out, struct err *e)
 {
     struct saved_file f = { .dir = arena_format(a, "%s/%s", dir, name),
                             .newest = -1,
@@ -164,7 +165,8 @@ static enum err_code add_saved_file(struct saved_files *list, const char *dir, c
     return rc;
 }
 
-enum err_code saved_no_link(const struct exathena *x, const char *dir, struct err *e)
+/* ERR_UNSAFE if the directory of all saved files, or of this session's, is a link. */
+static enum err_code saved_no_link(const struct exathena *x, const char *dir, struct err *e)
 {
     enum err_code rc = file_at_reject_link(x->history, e);
 

@@ -33,11 +33,6 @@ enum { SHA_HEX = 64 };
 /* A session without saved files is not an error. Texts are in the arena. */
 MUST_CHECK enum err_code saved_files_read(const struct exathena *x, struct slice session,
                                           struct arena *a, struct saved_files *out, struct err *e);
-/* One saved file, by the name of its directory. */
-MUST_CHECK enum err_code saved_file_read(const char *dir, const char *name, struct arena *a,
-                                         struct saved_file *out, struct err *e);
-/* ERR_UNSAFE if the directory of all saved files, or of this session's, is a link. */
-MUST_CHECK enum err_code saved_no_link(const struct exathena *x, const char *dir, struct err *e);
 /* The name of the directory for a path. */
 void saved_name(struct slice path, char hex[SHA_HEX + 1]);
 /* Sets *is if these bytes equal the newest version. */

@@ -59,7 +59,6 @@ enum gemini_kind gemini_kind_of(struct slice raw, struct arena *a);
 struct slice gemini_text(struct slice raw, struct arena *a);
 /* The project directory for a session's file, in the arena; empty if it is not known. */
 struct slice gemini_project(const char *path, struct arena *a);
-bool gemini_is_id(struct slice id);
 
 extern const struct jsonl_format gemini_format;
 extern const struct store_ops gemini_ops;

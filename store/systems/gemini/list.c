@@ -12,7 +12,7 @@
 
 enum { FIRST_LINE = 4096, ROOT_MAX = 8192, TWIN_MAX = 64 << 20, DESCRIBE_MAX = 1 << 20 };
 
-bool gemini_is_id(struct slice id)
+static bool gemini_is_id(struct slice id)
 {
     if (id.n < 8 || id.n > 64 || id.p[0] == '-')
         return false;

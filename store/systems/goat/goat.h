@@ -63,9 +63,6 @@ const char *goat_path(const struct session_ref *ref, const char *rest, struct ar
 typedef bool goat_base_fn(const char *sessions, struct slice folder, void *arg);
 /* Calls fn for each existing one; links are skipped. */
 void goat_each_base(const struct goat *g, goat_base_fn *fn, void *arg);
-enum goat_path_kind goat_path_kind_of(const char *path);
-/* Returns true if the store contains a session. */
-bool goat_has_sessions(const struct goat *g);
 
 /* The directory in which a session that runs in cwd belongs; NULL if out of memory. */
 const char *goat_base_for(enum goat_path_kind place, const char *path, const char *cwd,
@@ -73,11 +70,6 @@ const char *goat_base_for(enum goat_path_kind place, const char *path, const cha
 
 /* ---- list.c ---- */
 
-/* The session in a directory. `id` is the directory's name, `sessions` the directory that contains
- * it. The ref's texts are in the arena. ERR_NOT_FOUND: no session. */
-MUST_CHECK enum err_code goat_ref_at(const struct store *st, const char *sessions,
-                                     struct slice folder, struct slice id, struct arena *a,
-                                     struct session_ref *ref, struct err *e);
 /* Returns true if the directory in which a session ran belongs to the scope. */
 bool goat_in_scope(const struct scope *scope, struct slice cwd, struct arena *a);
 

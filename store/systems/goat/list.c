@@ -369,8 +369,11 @@ enum err_code goat_unreadable(const struct store *st, const struct scope *scope,
     return ERR_OK;
 }
 
-enum err_code goat_ref_at(const struct store *st, const char *sessions, struct slice folder,
-                          struct slice id, struct arena *a, struct session_ref *ref, struct err *e)
+/* The session in a directory. `id` is the directory's name, `sessions` the directory that contains
+ * it. The ref's texts are in the arena. ERR_NOT_FOUND: no session. */
+static enum err_code goat_ref_at(const struct store *st, const char *sessions, struct slice folder,
+                                 struct slice id, struct arena *a, struct session_ref *ref,
+                                 struct err *e)
 {
     int fd = open(sessions, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     struct goat_metadata m = { 0 };

@@ -222,7 +222,9 @@ static enum goat_dialect dialect_of(struct slice object, const struct slice valu
     return goat_dialect_of_metadata(object, &told);
 }
 
-enum err_code goat_metadata_parse(struct slice document, struct arena *a, struct goat_metadata *out)
+/* Parses a document. `why` receives a defect of the document; the only error is ERR_NOMEM. */
+static enum err_code goat_metadata_parse(struct slice document, struct arena *a,
+                                         struct goat_metadata *out)
 {
     struct slice value[SPELLINGS];
     struct goat_metadata m = { .document = document, .created_ms = TIME_NONE };
@@ -490,9 +492,10 @@ const char *goat_lock_path(const struct session_ref *ref, struct arena *a)
     return goat_path(ref, GOAT_MESSAGES_LOG GOAT_LOCK_SUFFIX, a);
 }
 
-enum err_code goat_document_step(const struct session_ref *ref, struct goat_document *d,
-                                 const struct goat_edit edit[], size_t n, struct step *step,
-                                 struct err *e)
+/* The step that puts the changed document in its place; it borrows from d. */
+static enum err_code goat_document_step(const struct session_ref *ref, struct goat_document *d,
+                                        const struct goat_edit edit[], size_t n, struct step *step,
+                                        struct err *e)
 {
     struct buf now = { 0 };
     enum err_code rc = goat_metadata_edit(&d->m, edit, n, &d->arena, &now);

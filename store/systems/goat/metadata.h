@@ -28,9 +28,6 @@ struct goat_metadata {
     const char *why;                /* why it cannot be used, for a person; NULL: it can */
 };
 
-/* Parses a document. `why` receives a defect of the document; the only error is ERR_NOMEM. */
-MUST_CHECK enum err_code goat_metadata_parse(struct slice document, struct arena *a,
-                                             struct goat_metadata *out);
 /* Reads the file below a directory (never through a link) into the arena, then parses it. If the
  * file is too large, a link or missing, this is the reason in `why`. */
 MUST_CHECK enum err_code goat_metadata_read(int dirfd, const char *name, struct arena *a,
@@ -75,10 +72,6 @@ struct goat_document {
 MUST_CHECK enum err_code goat_document_open(const struct session_ref *ref, struct goat_document *d,
                                             struct err *e);
 void goat_document_close(struct goat_document *d);
-/* The step that puts the changed document in its place; it borrows from d. */
-MUST_CHECK enum err_code goat_document_step(const struct session_ref *ref, struct goat_document *d,
-                                            const struct goat_edit edit[], size_t n,
-                                            struct step *step, struct err *e);
 /* Puts the changed document in its place at once, for hosts. The caller has the lock. dir: the session's directory. */
 MUST_CHECK enum err_code goat_document_write(const char *dir, const struct goat_document *d,
                                              const struct goat_edit edit[], size_t n,

@@ -51,7 +51,7 @@ static bool is_in_scope(const struct jsonl_store *s, const struct scope *scope, 
 const struct session_dirs kimi_dirs = { .log = "/agents/main/wire.jsonl", .in_scope = is_in_scope };
 
 /* The directory of the session to which a log, perhaps a sub-agent's, belongs. */
-struct slice kimi_session_dir(const struct session_ref *ref)
+static struct slice kimi_session_dir(const struct session_ref *ref)
 {
     static const char agents[] = "/agents/";
     const char *at = strstr(ref->path.p, agents);

@@ -46,8 +46,6 @@ enum kimi_part kimi_part_of(struct slice row);
 /* The text of a prompt's input. */
 struct slice kimi_prompt(struct slice row, struct arena *a);
 int64_t kimi_time(struct slice row);
-/* The session's directory: the path of its log, or of a sub-agent's log, without "/agents/...". */
-struct slice kimi_session_dir(const struct session_ref *ref);
 /* The contents of state.json. Texts are in the arena; they are empty if the file is unreadable. */
 struct kimi_state {
     struct slice cwd, title, last_prompt, forked_from;

@@ -21,7 +21,8 @@ static enum err_code kiro_open(const struct store_env *env, const char *path, st
 
 /* ---- the sessions: files of one folder, and directories in others ---- */
 
-bool kiro_is_directory(struct slice id)
+/* Returns true if the session is one of engine v3. */
+static bool kiro_is_directory(struct slice id)
 {
     return slice_starts(id, directory);
 }

@@ -13,8 +13,6 @@ extern const struct store_ops kiro_ops;
 extern const struct jsonl_format kiro_format;
 extern const struct session_dirs kiro_dirs;
 
-/* Returns true if the session is one of engine v3. */
-bool kiro_is_directory(struct slice id);
 /* The beginning of the document about a session; empty if it cannot be read. The only error is
  * ERR_NOMEM. */
 MUST_CHECK enum err_code kiro_read_document(const struct session_ref *ref, struct buf *out);

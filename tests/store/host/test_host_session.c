@@ -66,11 +66,16 @@ static enum err_code append(struct host *h, const char *rows, struct host_append
     return host_session_append(h->session, &req, &h->a, done ? done : &ignored, NULL);
 }
 
+static enum err_code find(struct host *h, struct session_ref *ref)
+{
+    return claude_ops.find(h->store, &(struct scope){ .all = true }, SLICE(ID), &h->a, ref, NULL);
+}
+
 static const char *path_of(struct host *h)
 {
     struct session_ref ref;
 
-    assert_int_equal(host_session_ref(h->session, &h->a, &ref, NULL), ERR_OK);
+    assert_int_equal(find(h, &ref), ERR_OK);
     return ref.path.p;
 }
 
@@ -95,7 +100,7 @@ static size_t messages(struct host *h)
     struct session_ref ref;
     size_t n = 0;
 
-    assert_int_equal(host_session_ref(h->session, &h->a, &ref, NULL), ERR_OK);
+    assert_int_equal(find(h, &ref), ERR_OK);
     assert_int_equal(claude_ops.messages(h->store, &ref, &all, count_message, &n, NULL), ERR_OK);
     return n;
 }
@@ -124,7 +129,7 @@ CASE(nothing_is_on_disk_before_the_first_message)
     assert_int_equal(host_session_set(h->session, &tag, 1, NULL), ERR_OK);
     assert_int_equal(host_session_flush(h->session, NULL), ERR_OK);
 
-    assert_int_equal(host_session_ref(h->session, &h->a, &ref, NULL), ERR_NOT_FOUND);
+    assert_int_equal(find(h, &ref), ERR_NOT_FOUND);
     assert_false(folder_has(&h->folder, "config/projects"));
 
     assert_int_equal(append(h, "{\"type\":\"user\",\"message\":{\"role\":\"user\"}}", NULL),
@@ -161,7 +166,7 @@ CASE(rows_are_not_held_without_end)
     begin(h, &small);
     for (int i = 0; i < 4; i++)
         assert_int_equal(append(h, "{\"type\":\"system\",\"content\":\"hook\"}", NULL), ERR_OK);
-    assert_int_equal(host_session_ref(h->session, &h->a, &ref, NULL), ERR_NOT_FOUND);
+    assert_int_equal(find(h, &ref), ERR_NOT_FOUND);
     assert_int_equal(append(h, "{\"type\":\"system\",\"content\":\"hook\"}", NULL), ERR_OK);
 
     char *text = transcript(h);
@@ -343,9 +348,8 @@ static void append_fifty(struct host *h, int who)
     char row[200];
     struct slice one;
 
-    assert_int_equal(host_session_ref(h->session, &h->a, &ref, NULL), ERR_UNSUPPORTED);
-    if (claude_ops.find(h->store, &(struct scope){ .all = true }, SLICE(ID), &h->a, &ref, NULL) ||
-        host_session_open(h->store, &ref, &options, &s, NULL))
+    assert_int_equal(host_session_flush(h->session, NULL), ERR_UNSUPPORTED);
+    if (find(h, &ref) || host_session_open(h->store, &ref, &options, &s, NULL))
         _exit(1);
     for (int i = 0; i < 50; i++) {
         struct host_appended done;

@@ -119,7 +119,9 @@ static struct seen seen(struct host *h)
     struct seen s = { .in_order = true };
     struct session_ref ref;
 
-    assert_int_equal(host_session_ref(h->session, &h->a, &ref, NULL), ERR_OK);
+    assert_int_equal(
+        h->ops->find(h->store, &(struct scope){ .all = true }, all.session, &h->a, &ref, NULL),
+        ERR_OK);
     assert_int_equal(h->ops->messages(h->store, &ref, &all, see_message, &s, NULL), ERR_OK);
     return s;
 }

@@ -46,22 +46,6 @@ TEST(impossible_times_are_unknown)
     assert_string_equal(out, "now");
 }
 
-/* For many ages, the text stays until the predicted moment and differs from then on. */
-TEST(age_changes_exactly_when_predicted)
-{
-    for (int64_t back = 0; back < 900 * DAY; back = back * 3 / 2 + 7919) {
-        int64_t then = now - back, at = when_age_changes(now, then);
-        char before[WHEN_AGE], still[WHEN_AGE], after[WHEN_AGE];
-
-        when_age(now, then, before);
-        when_age(at - 1, then, still);
-        when_age(at, then, after);
-        assert_true(at > now);
-        assert_string_equal(before, still);
-        assert_string_not_equal(before, after);
-    }
-}
-
 static bool parse(const char *text, int64_t *ms)
 {
     return when_parse(slice_of(text), now, ms);

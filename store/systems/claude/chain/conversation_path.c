@@ -290,7 +290,10 @@ enum err_code claude_conversation_path_go_to(struct claude_conversation_path *wa
     return rc || leaf == CHAIN_NONE ? rc : claude_parallel(&walk->log, &walk->path, &walk->n, e);
 }
 
-bool claude_conversation_path_lacks(const struct claude_conversation_path *walk, uint32_t node)
+/* Returns true if the node is a message of the conversation, not of a sub-agent, and not on the
+ * path. */
+static bool claude_conversation_path_lacks(const struct claude_conversation_path *walk,
+                                           uint32_t node)
 {
     const struct chain *c = &walk->log.chain;
 

@@ -54,9 +54,6 @@ void claude_conversation_path_close(struct claude_conversation_path *walk);
 /* Walks to this leaf; earlier marks are removed. */
 MUST_CHECK enum err_code claude_conversation_path_go_to(struct claude_conversation_path *walk,
                                                         uint32_t leaf, struct err *e);
-/* Returns true if the node is a message of the conversation, not of a sub-agent, and not on the
- * path. */
-bool claude_conversation_path_lacks(const struct claude_conversation_path *walk, uint32_t node);
 /* Marks the rows between those messages and the path as NODE_BRANCH, and the rows of the path where they branch off as
  * NODE_FORK. Returns true if there are any. */
 bool claude_conversation_path_mark_branches(struct claude_conversation_path *walk);

@@ -151,8 +151,9 @@ static enum err_code copied_nodes(const struct fork *f, uint32_t **nodes, size_t
     return ERR_OK;
 }
 
-enum err_code fork_files(struct fork *f, const char *staged, struct buf *out, bool *any,
-                         struct err *e)
+/* Copies the file checkpoints, and their saved copies into a new directory; *any is set if there are any. */
+static enum err_code fork_files(struct fork *f, const char *staged, struct buf *out, bool *any,
+                                struct err *e)
 {
     struct files w = { .f = f, .to = staged };
     struct claude_values snapshots = { 0 };

@@ -52,8 +52,5 @@ MUST_CHECK enum err_code fork_metadata_before(struct fork *f, struct buf *out, s
 MUST_CHECK enum err_code fork_metadata_after(struct fork *f, struct buf *out, struct err *e);
 MUST_CHECK enum err_code fork_title(struct fork *f, struct slice title, struct buf *out,
                                     struct err *e);
-/* Copies the file checkpoints, and their saved copies into a new directory; *any is set if there are any. */
-MUST_CHECK enum err_code fork_files(struct fork *f, const char *staged, struct buf *out, bool *any,
-                                    struct err *e);
 
 #endif

@@ -202,8 +202,9 @@ enum err_code entire_conversation_open_at(git_repository *repo, const struct poi
     return rc;
 }
 
-enum err_code entire_conversation_open_blob(const char *git, struct slice hex,
-                                            struct entire_conversation *out, struct err *e)
+/* Opens a single transcript: a blob of the repository at `git` (40 hex digits). */
+static enum err_code entire_conversation_open_blob(const char *git, struct slice hex,
+                                                   struct entire_conversation *out, struct err *e)
 {
     struct entire_conversation t = { .from = CONVERSATION_CHECKPOINT, .file.fd = -1 };
     git_repository *repo = NULL;
@@ -225,8 +226,8 @@ enum err_code entire_conversation_open_blob(const char *git, struct slice hex,
     return rc;
 }
 
-enum err_code entire_conversation_open_file(const char *path, struct entire_conversation *out,
-                                            struct err *e)
+static enum err_code entire_conversation_open_file(const char *path,
+                                                   struct entire_conversation *out, struct err *e)
 {
     struct entire_conversation t = { .file.fd = -1 };
     enum err_code rc = open_live(path, &t, e);

@@ -39,12 +39,6 @@ MUST_CHECK enum err_code entire_conversation_open(const struct store *st,
 MUST_CHECK enum err_code entire_conversation_open_at(git_repository *repo, const struct point *p,
                                                      struct entire_conversation *out,
                                                      struct err *e);
-/* Opens a single transcript: a blob of the repository at `git` (40 hex digits), or a file. */
-MUST_CHECK enum err_code entire_conversation_open_blob(const char *git, struct slice hex,
-                                                       struct entire_conversation *out,
-                                                       struct err *e);
-MUST_CHECK enum err_code
-entire_conversation_open_file(const char *path, struct entire_conversation *out, struct err *e);
 /* Opens the present conversation or, if *at names a checkpoint of the session, the one of that
  * checkpoint. Then *at is set to the row at which a sub-agent's task ended (in the arena), or
  * becomes empty. */

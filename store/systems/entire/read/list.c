@@ -85,8 +85,9 @@ static struct file_id file_of(const struct catalog_session *s)
     return id;
 }
 
-bool entire_ref(const struct entire *x, const struct catalog_session *s, struct arena *a,
-                struct session_ref *out)
+/* Makes the ref of a session, with its texts in the arena. Returns false if out of memory. */
+static bool entire_ref(const struct entire *x, const struct catalog_session *s, struct arena *a,
+                       struct session_ref *out)
 {
     const char *path = arena_format(a, "%s/%.*s.json", x->states, SLICE_ARG(s->id));
 
