@@ -1,5 +1,6 @@
 #include "lite/json/json.h"
 
+#include "lite/base/time.h"
 #include "lite/base/utf8.h"
 #include "lite/json/scan.h"
 
@@ -290,6 +291,18 @@ struct slice json_text_at(struct slice object, const char *path, struct arena *a
 
     return json_at(object, path, &value) && json_text(value, a, &text) ? text
                                                                        : (struct slice){ NULL, 0 };
+}
+
+struct slice json_copy_at(struct slice object, const char *path, struct arena *a)
+{
+    return arena_copy(a, json_text_at(object, path, a));
+}
+
+int64_t json_time_at(struct slice object, const char *path, struct arena *a)
+{
+    int64_t ms;
+
+    return time_parse(json_text_at(object, path, a), &ms) ? ms : TIME_NONE;
 }
 
 bool json_get_true(struct slice object, const char *name)

@@ -94,6 +94,10 @@ bool json_text(struct slice value, struct arena *a, struct slice *text);
 bool json_get_text(struct slice object, const char *name, struct arena *a, struct slice *text);
 /* The string along a dotted path; empty ({NULL,0}) if it is missing or no string. */
 struct slice json_text_at(struct slice object, const char *path, struct arena *a);
+/* The same, always in the arena. */
+struct slice json_copy_at(struct slice object, const char *path, struct arena *a);
+/* The time in ms of an ISO 8601 string along a dotted path; TIME_NONE if there is no valid one. */
+int64_t json_time_at(struct slice object, const char *path, struct arena *a);
 bool json_get_true(struct slice object, const char *name);
 /* Returns true if the key has a string that is exactly this text, once decoded. */
 bool json_get_is(struct slice object, const char *name, const char *text);

@@ -8,28 +8,14 @@
 
 enum { WINDOW = 128 << 10 };
 
-static struct slice text_at(struct slice object, const char *path, struct arena *a)
-{
-    struct slice value, text;
-
-    return json_at(object, path, &value) && json_text(value, a, &text) ? text : SLICE("");
-}
-
-static int64_t time_at(struct slice object, const char *path, struct arena *a)
-{
-    int64_t ms;
-
-    return time_parse(text_at(object, path, a), &ms) ? ms : TIME_NONE;
-}
-
 static void take_session(struct slice session, struct session_row *row, struct arena *a)
 {
-    row->cwd = text_at(session, "cwd", a);
-    row->model = text_at(session, "model", a);
-    row->git_branch = text_at(session, "metadata.git.branch", a);
-    row->parent_id = text_at(session, "metadata.fork.forkedFromSessionId", a);
-    row->custom_title = text_at(session, "metadata.title", a);
-    row->created_ms = time_at(session, "started_at", a);
+    row->cwd = json_text_at(session, "cwd", a);
+    row->model = json_text_at(session, "model", a);
+    row->git_branch = json_text_at(session, "metadata.git.branch", a);
+    row->parent_id = json_text_at(session, "metadata.fork.forkedFromSessionId", a);
+    row->custom_title = json_text_at(session, "metadata.title", a);
+    row->created_ms = json_time_at(session, "started_at", a);
     row->flags |= row->parent_id.n ? SESSION_FORK : 0u;
 }
 

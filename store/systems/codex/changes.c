@@ -22,16 +22,6 @@ struct reading {
     struct slice thread;
 };
 
-static struct slice text_of(struct slice object, const char *path, struct arena *a)
-{
-    struct slice value, text = { NULL, 0 };
-
-    if (json_at(object, path, &value) && json_type(value) == JSON_STRING &&
-        !json_text(value, a, &text))
-        a->failed = true;
-    return text;
-}
-
 /* ---- patches ---- */
 
 static const char *clean_path(const struct reading *r, struct slice path)
@@ -66,9 +56,10 @@ static void add_change(struct reading *r, enum codex_change_kind kind, const cha
 static void take_file(struct reading *r, struct slice key, struct slice change)
 {
     struct arena *a = &r->scratch;
-    struct slice name = { NULL, 0 }, type = text_of(change, "type", a);
-    struct slice diff = text_of(change, "unified_diff", a), content = text_of(change, "content", a);
-    struct slice moved = text_of(change, "move_path", a);
+    struct slice name = { NULL, 0 }, type = json_text_at(change, "type", a);
+    struct slice diff = json_text_at(change, "unified_diff", a),
+                 content = json_text_at(change, "content", a);
+    struct slice moved = json_text_at(change, "move_path", a);
 
     if (!json_text(key, a, &name))
         return;
@@ -88,7 +79,7 @@ static void take_file(struct reading *r, struct slice key, struct slice change)
 
 static void take_changes(struct reading *r, const struct codex_row *row)
 {
-    struct slice status = text_of(row->item, "status", &r->scratch), files, key, change;
+    struct slice status = json_text_at(row->item, "status", &r->scratch), files, key, change;
     struct json_iter it;
 
     r->failed = slice_eq(status, SLICE("failed"));
@@ -178,7 +169,7 @@ static bool is_harmless(struct slice item, struct arena *a)
         !json_iter_open(&it, list))
         return false;
     while (json_iter_next(&it, &key, &part)) {
-        struct slice type = text_of(part, "type", a);
+        struct slice type = json_text_at(part, "type", a);
 
         any = true;
         if (!slice_eq(type, SLICE("read")) && !slice_eq(type, SLICE("list_files")) &&
@@ -224,7 +215,7 @@ static bool is_whole(struct slice command, struct slice part, struct slice outpu
 static void take_seen(struct reading *r, struct slice item)
 {
     struct codex_changes *c = r->out;
-    struct slice dir = path_of_url(text_of(item, "cwd", &r->scratch), &r->scratch);
+    struct slice dir = path_of_url(json_text_at(item, "cwd", &r->scratch), &r->scratch);
     struct slice code, list, key, part;
     struct json_iter it;
 
@@ -233,12 +224,12 @@ static void take_seen(struct reading *r, struct slice item)
         json_type(list) != JSON_ARRAY || !json_iter_open(&it, list))
         return;
     struct slice command = shell_text(item, &r->scratch);
-    struct slice output = text_of(item, "aggregated_output", &r->scratch);
+    struct slice output = json_text_at(item, "aggregated_output", &r->scratch);
 
     while (json_iter_next(&it, &key, &part)) {
         struct codex_seen *seen = arena_grow(&c->arena, c->seen, c->seen_n, sizeof *seen);
-        const char *path = slice_eq(text_of(part, "type", &r->scratch), SLICE("read"))
-                               ? clean_path(r, text_of(part, "path", &r->scratch))
+        const char *path = slice_eq(json_text_at(part, "type", &r->scratch), SLICE("read"))
+                               ? clean_path(r, json_text_at(part, "path", &r->scratch))
                                : NULL;
 
         if (!seen || !path)
@@ -247,7 +238,7 @@ static void take_seen(struct reading *r, struct slice item)
         struct codex_seen *x = &seen[c->seen_n++];
 
         *x = (struct codex_seen){ .path = path, .at = r->at };
-        x->whole = output.p && is_whole(command, text_of(part, "cmd", &r->scratch), output);
+        x->whole = output.p && is_whole(command, json_text_at(part, "cmd", &r->scratch), output);
         if (x->whole)
             x->text = arena_copy(&c->arena, output);
     }
@@ -259,7 +250,7 @@ static void take_command(struct reading *r, struct slice item)
     struct slice text = shell_text(item, a);
 
     if (!is_harmless(item, a) && !inferred_only_reads(text))
-        add_command(r, text, path_of_url(text_of(item, "cwd", a), a));
+        add_command(r, text, path_of_url(json_text_at(item, "cwd", a), a));
     take_seen(r, item);
 }
 
@@ -267,10 +258,10 @@ static void take_call(struct reading *r, const struct codex_row *row)
 {
     static const char *const shells[] = { "exec_command", "shell",          "shell_command",
                                           "local_shell",  "container.exec", "write_stdin" };
-    struct slice name = text_of(row->item, "name", &r->scratch);
-    struct slice input = text_of(row->item, "arguments", &r->scratch);
-    struct slice text = text_of(input, "cmd", &r->scratch);
-    struct slice dir = text_of(input, "workdir", &r->scratch);
+    struct slice name = json_text_at(row->item, "name", &r->scratch);
+    struct slice input = json_text_at(row->item, "arguments", &r->scratch);
+    struct slice text = json_text_at(input, "cmd", &r->scratch);
+    struct slice dir = json_text_at(input, "workdir", &r->scratch);
 
     if (r->items)
         return;
@@ -310,7 +301,7 @@ static void take_prompt(struct reading *r, const struct codex_row *row)
 
 static void take_turn(struct reading *r, const struct codex_row *row)
 {
-    struct slice id = text_of(row->payload, "turn_id", &r->scratch);
+    struct slice id = json_text_at(row->payload, "turn_id", &r->scratch);
 
     if (!id.n)
         return;
@@ -320,13 +311,13 @@ static void take_turn(struct reading *r, const struct codex_row *row)
 
 static void take_meta(struct reading *r, const struct codex_row *row)
 {
-    struct slice cwd = text_of(row->payload, "cwd", &r->scratch);
+    struct slice cwd = json_text_at(row->payload, "cwd", &r->scratch);
 
-    r->now.inherited = !slice_eq(text_of(row->payload, "id", &r->scratch), r->thread);
+    r->now.inherited = !slice_eq(json_text_at(row->payload, "id", &r->scratch), r->thread);
     if (cwd.n && cwd.p[0] == '/' && !memchr(cwd.p, '\0', cwd.n))
         r->out->cwd = arena_copy(&r->out->arena, cwd).p;
     r->out->commit =
-        arena_copy(&r->out->arena, text_of(row->payload, "git.commit_hash", &r->scratch));
+        arena_copy(&r->out->arena, json_text_at(row->payload, "git.commit_hash", &r->scratch));
 }
 
 static void take_time(struct reading *r, const struct codex_row *row)
@@ -344,8 +335,8 @@ static void take_time(struct reading *r, const struct codex_row *row)
 static void take_agent(struct reading *r, const struct codex_row *row)
 {
     struct codex_changes *c = r->out;
-    struct slice id =
-        r->agents ? text_of(row->item, "agent_thread_id", &r->scratch) : (struct slice){ NULL, 0 };
+    struct slice id = r->agents ? json_text_at(row->item, "agent_thread_id", &r->scratch)
+                                : (struct slice){ NULL, 0 };
 
     for (size_t i = 0; i < c->agents; i++)
         if (slice_eq(c->agent[i], id))

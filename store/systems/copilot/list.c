@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lite/base/time.h"
 #include "lite/io/file.h"
 #include "lite/json/json.h"
 #include "store/systems/common/config_dir.h"
@@ -141,8 +140,7 @@ static enum err_code read_said(struct slice row, struct arena *a, struct jsonl_r
 
     if (!json_valid(row) || !json_get(row, "type", &type))
         return ERR_FORMAT;
-    if (!time_parse(json_text_at(row, "timestamp", a), &out->time_ms))
-        out->time_ms = TIME_NONE;
+    out->time_ms = json_time_at(row, "timestamp", a);
     if (json_get(row, "agentId", &agent) && json_type(agent) == JSON_STRING)
         return a->failed ? ERR_NOMEM : ERR_OK;
     bool user = json_string_is(type, kinds[USER - 1]),

@@ -1,6 +1,5 @@
 #include <string.h>
 
-#include "lite/base/time.h"
 #include "lite/json/json.h"
 #include "store/fs/path.h"
 #include "store/rewind/plan/plan.h"
@@ -38,25 +37,14 @@ struct prompts {
     struct slice cwd;
 };
 
-static struct slice text_at(struct slice object, const char *path, struct arena *a)
-{
-    struct slice value, text = { NULL, 0 };
-
-    if (json_at(object, path, &value) && json_type(value) == JSON_STRING &&
-        !json_text(value, a, &text))
-        a->failed = true;
-    return text;
-}
-
 static void add_prompt(struct prompts *p, struct slice row)
 {
     struct arena *a = &p->arena;
     struct prompt *list = arena_grow(a, p->prompt, p->n, sizeof *list);
-    struct prompt x = { .id = arena_copy(a, text_at(row, "id", a)),
-                        .text = arena_copy(a, text_at(row, "data.content", a)) };
+    struct prompt x = { .id = json_copy_at(row, "id", a),
+                        .text = json_copy_at(row, "data.content", a) };
 
-    if (!time_parse(text_at(row, "timestamp", a), &x.time_ms))
-        x.time_ms = TIME_NONE;
+    x.time_ms = json_time_at(row, "timestamp", a);
     if (!list || !x.id.n)
         return;
     p->prompt = list;
@@ -67,7 +55,7 @@ static void take_edit(struct prompts *p, struct slice edit)
 {
     struct arena *a = &p->arena;
     struct edited *list = arena_grow(a, p->edited, p->edited_n, sizeof *list);
-    struct slice path = arena_copy(a, text_at(edit, "path", a));
+    struct slice path = json_copy_at(edit, "path", a);
 
     p->prompt[p->n - 1].edits = true;
     if (!list || !path.n || path.p[0] != '/' || memchr(path.p, '\0', path.n))
@@ -108,8 +96,8 @@ static void take_answer(struct prompts *p, struct slice row)
         return;
     while (json_iter_next(&it, &key, &call)) {
         x->ended = false;
-        x->wrote |= is_shell(text_at(call, "name", &p->arena)) &&
-                    !inferred_only_reads(text_at(call, "arguments.command", &p->arena));
+        x->wrote |= is_shell(json_text_at(call, "name", &p->arena)) &&
+                    !inferred_only_reads(json_text_at(call, "arguments.command", &p->arena));
     }
 }
 

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lite/base/time.h"
 #include "lite/io/file.h"
 #include "lite/json/json.h"
 #include "store/fs/path.h"
@@ -16,16 +15,6 @@ struct reading {
     struct copilot_snapshots *out;
     const char *backups;
 };
-
-static struct slice text_at(struct slice object, const char *path, struct arena *a)
-{
-    struct slice value, text = { NULL, 0 };
-
-    if (json_at(object, path, &value) && json_type(value) == JSON_STRING &&
-        !json_text(value, a, &text))
-        a->failed = true;
-    return text;
-}
 
 static bool is_hex(struct slice s)
 {
@@ -54,10 +43,10 @@ static struct slice decode_hex(struct slice hex, struct arena *a)
 
 static struct slice encoded_path(struct slice image, struct arena *a)
 {
-    struct slice encoding = text_at(image, "encodedPath.encoding", a);
+    struct slice encoding = json_text_at(image, "encodedPath.encoding", a);
 
     return slice_eq(encoding, SLICE("unix-bytes"))
-               ? decode_hex(text_at(image, "encodedPath.data", a), a)
+               ? decode_hex(json_text_at(image, "encodedPath.data", a), a)
                : (struct slice){ NULL, 0 };
 }
 
@@ -73,8 +62,9 @@ static struct copilot_state read_state(const struct reading *r, struct slice ima
 {
     struct arena *a = &r->out->arena;
     struct copilot_state s = { .was = COPILOT_UNKNOWN };
-    struct slice kind = text_at(image, "kind", a), hash = text_at(image, "contentHash", a),
-                 backup = text_at(image, "backupFile", a), mode;
+    struct slice kind = json_text_at(image, "kind", a),
+                 hash = json_text_at(image, "contentHash", a),
+                 backup = json_text_at(image, "backupFile", a), mode;
     int64_t bits;
 
     if (slice_eq(kind, SLICE("absent")))
@@ -98,7 +88,7 @@ static void add_file(const struct reading *r, struct copilot_snapshot *to, struc
 
     json_get(value, "preimage", &before);
     json_get(value, "postimage", &after);
-    path = text_at(value, "path", a);
+    path = json_text_at(value, "path", a);
     if (slice_has(path, "\xef\xbf\xbd")) /* its bytes are no UTF-8 */
         path = encoded_path(before, a);
     if (!path.n)
@@ -116,14 +106,13 @@ static void add_file(const struct reading *r, struct copilot_snapshot *to, struc
 static void add_snapshot(const struct reading *r, struct slice value)
 {
     struct copilot_snapshots *out = r->out;
-    struct copilot_snapshot s = { .event = text_at(value, "eventId", &out->arena) };
+    struct copilot_snapshot s = { .event = json_text_at(value, "eventId", &out->arena) };
     struct copilot_snapshot *list = arena_grow(&out->arena, out->snapshot, out->n, sizeof *list);
     struct slice files, key, file;
     struct json_iter it;
 
     s.event = arena_copy(&out->arena, s.event);
-    if (!time_parse(text_at(value, "timestamp", &out->arena), &s.time_ms))
-        s.time_ms = TIME_NONE;
+    s.time_ms = json_time_at(value, "timestamp", &out->arena);
     if (json_get(value, "files", &files) && json_type(files) == JSON_OBJECT &&
         json_iter_open(&it, files))
         while (json_iter_next(&it, &key, &file))

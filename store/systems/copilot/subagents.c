@@ -9,16 +9,6 @@ struct walk {
     struct arena scratch; /* of one row */
 };
 
-/* A copy, because a text without escapes stays in its row. */
-static struct slice text_at(struct slice row, const char *path, struct arena *a)
-{
-    struct slice value, text = SLICE("");
-
-    if (json_at(row, path, &value))
-        json_text(value, a, &text);
-    return arena_copy(a, text);
-}
-
 static struct subagent *agent_of(struct subagent_list *list, struct slice id)
 {
     for (size_t i = 0; i < list->n; i++)
@@ -42,12 +32,12 @@ static void add_row(struct slice row, struct arena *a, struct subagent *agent)
 {
     agent->bytes += (int64_t)row.n + 1;
     if (json_get_is(row, "type", "subagent.started")) {
-        agent->type = text_at(row, "data.agentName", a);
-        agent->task = text_at(row, "data.agentDescription", a);
+        agent->type = json_copy_at(row, "data.agentName", a);
+        agent->task = json_copy_at(row, "data.agentDescription", a);
         if (!agent->task.n)
-            agent->task = text_at(row, "data.agentDisplayName", a);
+            agent->task = json_copy_at(row, "data.agentDisplayName", a);
     } else if (json_get_is(row, "type", "assistant.message")) {
-        struct slice text = text_at(row, "data.content", a);
+        struct slice text = json_copy_at(row, "data.content", a);
 
         agent->outcome = text.n ? text : agent->outcome;
     } else if (json_get_is(row, "type", "subagent.completed")) {
@@ -73,7 +63,7 @@ static enum err_code take_row(struct slice row, void *arg, bool *stop, struct er
         return err_nomem(e);
     if (!agent)
         return ERR_OK;
-    time_parse(text_at(row, "timestamp", &w->scratch), &agent->time_ms);
+    time_parse(json_text_at(row, "timestamp", &w->scratch), &agent->time_ms);
     add_row(row, &w->list->arena, agent);
     return ERR_OK;
 }

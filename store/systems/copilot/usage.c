@@ -1,4 +1,3 @@
-#include "lite/base/time.h"
 #include "lite/json/json.h"
 #include "store/systems/common/usage_rows.h"
 #include "store/systems/copilot/copilot.h"
@@ -9,7 +8,7 @@
 
 static bool read_usage(struct slice row, struct arena *a, struct usage_record *u)
 {
-    struct slice type, usage, time;
+    struct slice type, usage;
 
     *u = usage_record_empty();
     if (!json_valid(row) || !json_get(row, "type", &type) ||
@@ -25,8 +24,7 @@ static bool read_usage(struct slice row, struct arena *a, struct usage_record *u
     u->output = usage_count(usage, "outputTokens");
     json_get_text(usage, "model", a, &u->model);
     json_get_text(row, "agentId", a, &u->agent);
-    if (!json_get_text(row, "timestamp", a, &time) || !time_parse(time, &u->time_ms))
-        u->time_ms = TIME_NONE;
+    u->time_ms = json_time_at(row, "timestamp", a);
     return true;
 }
 

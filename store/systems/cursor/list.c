@@ -14,13 +14,6 @@ struct describing {
     struct slice name; /* of the session, as the database has it */
 };
 
-static struct slice text_at(struct slice object, const char *name, struct arena *a)
-{
-    struct slice text;
-
-    return json_get_text(object, name, a, &text) ? arena_copy(a, text) : SLICE("");
-}
-
 static int64_t time_at(struct slice object, const char *name)
 {
     struct slice value;
@@ -75,8 +68,8 @@ static enum err_code read_database(struct sqlite_db *db, void *arg, struct err *
     if (rc)
         return rc;
     d->row->flags = 0;
-    d->name = text_at(s.meta, "name", d->arena);
-    d->row->model = text_at(s.meta, "lastUsedModel", d->arena);
+    d->name = json_copy_at(s.meta, "name", d->arena);
+    d->row->model = json_copy_at(s.meta, "lastUsedModel", d->arena);
     d->row->created_ms = time_at(s.meta, "createdAt");
     d->row->cwd = arena_copy(d->arena, s.workspace);
     rc = take_prompts(db, &s, d, e);
@@ -88,10 +81,10 @@ static enum err_code read_database(struct sqlite_db *db, void *arg, struct err *
 
 static void take_meta(struct slice meta, struct session_row *row, struct arena *a)
 {
-    struct slice cwd = text_at(meta, "cwd", a);
+    struct slice cwd = json_copy_at(meta, "cwd", a);
     int64_t created = time_at(meta, "createdAtMs"), updated = time_at(meta, "updatedAtMs");
 
-    row->custom_title = text_at(meta, "title", a);
+    row->custom_title = json_copy_at(meta, "title", a);
     row->cwd = cwd.n ? cwd : row->cwd;
     row->created_ms = created == TIME_NONE ? row->created_ms : created;
     row->activity_ms = updated == TIME_NONE ? row->activity_ms : updated;

@@ -1,6 +1,5 @@
 #include <string.h>
 
-#include "lite/base/time.h"
 #include "lite/json/json.h"
 #include "store/systems/common/config_dir.h"
 #include "store/systems/common/content_blocks.h"
@@ -74,13 +73,9 @@ static struct slice prompt_of(struct slice row, struct arena *a)
 
 static enum err_code read_said(struct slice row, struct arena *a, struct jsonl_row_facts *out)
 {
-    struct slice at;
-
     if (!json_valid(row) || json_type(row) != JSON_OBJECT)
         return ERR_FORMAT;
-    out->time_ms = TIME_NONE;
-    if (json_get_text(row, "timestamp", a, &at) && !time_parse(at, &out->time_ms))
-        out->time_ms = TIME_NONE;
+    out->time_ms = json_time_at(row, "timestamp", a);
     if (json_get_is(row, "type", "session_start")) {
         out->names = json_get_text(row, "title", a, &out->title);
         json_get_text(row, "cwd", a, &out->cwd);

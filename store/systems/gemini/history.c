@@ -16,23 +16,6 @@ struct place {
     int64_t time_ms;
 };
 
-static struct slice text_at(struct slice object, const char *path, struct arena *a)
-{
-    struct slice value, text = { NULL, 0 };
-
-    if (json_at(object, path, &value) && json_type(value) == JSON_STRING &&
-        !json_text(value, a, &text))
-        a->failed = true;
-    return text;
-}
-
-static int64_t time_of(struct slice raw, struct arena *a)
-{
-    int64_t ms;
-
-    return time_parse(text_at(raw, "timestamp", a), &ms) ? ms : TIME_NONE;
-}
-
 /* ---- edits and commands ---- */
 
 static const char *clean_path(const struct gemini_history *h, struct slice path, struct arena *a)
@@ -49,7 +32,7 @@ static void add_shell(struct gemini_history *h, struct slice call, struct place 
     struct gemini_shell *list = arena_grow(&h->arena, h->shell, h->shells, sizeof *list);
 
     if (!json_at(call, "args.dir_path", &dir))
-        command = arena_copy(&h->arena, text_at(call, "args.command", &h->arena));
+        command = json_copy_at(call, "args.command", &h->arena);
     if (!list)
         return;
     h->shell = list;
@@ -73,7 +56,7 @@ static void take_display(struct gemini_history *h, struct slice display, bool wr
 {
     struct arena *a = &h->arena;
     struct slice before, after;
-    struct gemini_edit x = { .path = clean_path(h, text_at(display, "filePath", a), a),
+    struct gemini_edit x = { .path = clean_path(h, json_text_at(display, "filePath", a), a),
                              .is_new = json_get_true(display, "isNewFile"),
                              .is_exact = writes,
                              .at = where.at,
@@ -83,8 +66,8 @@ static void take_display(struct gemini_history *h, struct slice display, bool wr
               (x.is_new ||
                (json_get(display, "originalContent", &before) && json_type(before) == JSON_STRING));
     if (x.known) {
-        x.after = text_at(display, "newContent", a);
-        x.before = text_at(display, "originalContent", a);
+        x.after = json_text_at(display, "newContent", a);
+        x.before = json_text_at(display, "originalContent", a);
     }
     add_edit(h, x);
 }
@@ -96,7 +79,7 @@ static void take_sentence(struct gemini_history *h, struct slice call, bool writ
 {
     struct arena *a = &h->arena;
     struct slice old, new;
-    struct gemini_edit x = { .path = clean_path(h, text_at(call, "args.file_path", a), a),
+    struct gemini_edit x = { .path = clean_path(h, json_text_at(call, "args.file_path", a), a),
                              .at = where.at,
                              .time_ms = where.time_ms };
 
@@ -104,19 +87,19 @@ static void take_sentence(struct gemini_history *h, struct slice call, bool writ
                          json_type(old) == JSON_STRING && old.n == 2 &&
                          json_at(call, "args.new_string", &new) && json_type(new) == JSON_STRING;
     if (x.known)
-        x.after = text_at(call, "args.new_string", a);
+        x.after = json_text_at(call, "args.new_string", a);
     add_edit(h, x);
 }
 
 static void take_call(struct gemini_history *h, struct slice call, struct place where)
 {
     struct arena scratch = { 0 };
-    struct slice name = text_at(call, "name", &scratch), display;
-    bool done = slice_eq(text_at(call, "status", &scratch), SLICE("success"));
+    struct slice name = json_text_at(call, "name", &scratch), display;
+    bool done = slice_eq(json_text_at(call, "status", &scratch), SLICE("success"));
     bool writes = slice_eq(name, SLICE("write_file"));
 
     if (slice_eq(name, SLICE("run_shell_command"))) {
-        if (!inferred_only_reads(text_at(call, "args.command", &scratch)))
+        if (!inferred_only_reads(json_text_at(call, "args.command", &scratch)))
             add_shell(h, call, where);
     } else if (done && json_get(call, "resultDisplay", &display) &&
                json_type(display) == JSON_OBJECT) {
@@ -163,7 +146,7 @@ static enum err_code take_subagent(struct gemini_history *h, const int64_t *time
     if (rc)
         return rc == ERR_NOMEM ? err_nomem(e) : ERR_OK;
     for (size_t i = 0; i < chat.ever_n; i++) {
-        int64_t time_ms = time_of(chat.ever[i].raw, &a);
+        int64_t time_ms = json_time_at(chat.ever[i].raw, "timestamp", &a);
         struct slice raw = arena_copy(&h->arena, chat.ever[i].raw);
 
         take_message(h, raw, (struct place){ place_at(h, times, time_ms), time_ms });
@@ -227,7 +210,7 @@ enum err_code gemini_history_read(const struct store *st, const struct session_r
 
     h.cwd = cwd.n ? cwd.p : NULL;
     for (size_t i = 0; times && i < h.chat.ever_n; i++) {
-        times[i] = time_of(h.chat.ever[i].raw, &h.arena);
+        times[i] = json_time_at(h.chat.ever[i].raw, "timestamp", &h.arena);
         take_message(&h, h.chat.ever[i].raw, (struct place){ i, times[i] });
     }
     rc = times ? take_subagents(&h, st, ref, times, e) : ERR_OK;

@@ -346,9 +346,8 @@ static void read_end(const struct gemini_chat *c, struct session_row *row, struc
         struct slice raw = c->message[i - 1].raw;
         enum gemini_kind kind = gemini_kind_of(raw, a);
 
-        if (row->activity_ms == TIME_NONE &&
-            !time_parse(json_text_at(raw, "timestamp", a), &row->activity_ms))
-            row->activity_ms = TIME_NONE;
+        if (row->activity_ms == TIME_NONE)
+            row->activity_ms = json_time_at(raw, "timestamp", a);
         if (!row->model.n)
             row->model = json_text_at(raw, "model", a);
         if (kind != GEMINI_PROMPT && kind != GEMINI_ANSWER)

@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lite/base/time.h"
 #include "lite/io/file.h"
 #include "lite/json/json.h"
 #include "store/fs/path.h"
@@ -34,21 +33,13 @@ static size_t files_between(const struct gemini_history *h, size_t from, size_t 
     return n;
 }
 
-static void read_time(struct slice raw, struct arena *a, int64_t *ms)
-{
-    struct slice text;
-
-    if (!json_get_text(raw, "timestamp", a, &text) || !time_parse(text, ms))
-        *ms = TIME_NONE;
-}
-
 static void add_point(struct checkpoint_list *list, const struct gemini_message *m)
 {
     struct arena *a = &list->arena;
     struct checkpoint *grown = arena_grow(a, list->checkpoint, list->n, sizeof *grown);
     struct checkpoint p = { .id = arena_copy(a, m->id), .kind = CHECKPOINT_TURN };
 
-    read_time(m->raw, a, &p.time_ms);
+    p.time_ms = json_time_at(m->raw, "timestamp", a);
     p.message = p.id;
     p.prompt = arena_copy(a, gemini_text(m->raw, a));
     if (!grown)
@@ -390,7 +381,7 @@ static enum err_code fill_plan(struct planning *p, const struct session_ref *ref
     plan->system = gemini_ops.name;
     plan->session = arena_copy(&plan->arena, ref->id).p;
     plan->point = arena_copy(&plan->arena, point->id).p;
-    read_time(point->raw, &plan->arena, &plan->point_ms);
+    plan->point_ms = json_time_at(point->raw, "timestamp", &plan->arena);
     for (size_t i = 0; p->h.cwd && i < p->h.edits; i++) {
         p->h.edit[i].path = path_real_below(p->h.cwd, p->h.edit[i].path, &p->h.arena);
         if (!p->h.edit[i].path)

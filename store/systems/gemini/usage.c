@@ -1,4 +1,3 @@
-#include "lite/base/time.h"
 #include "lite/json/json.h"
 #include "store/systems/common/usage_rows.h"
 #include "store/systems/gemini/gemini.h"
@@ -11,7 +10,7 @@ enum { READ_MAX = 256 << 20 };
 
 static bool read_usage(struct slice raw, struct arena *a, struct usage_record *u)
 {
-    struct slice tokens, time;
+    struct slice tokens;
 
     *u = usage_record_empty();
     if (!json_get(raw, "tokens", &tokens) || json_type(tokens) != JSON_OBJECT ||
@@ -24,8 +23,7 @@ static bool read_usage(struct slice raw, struct arena *a, struct usage_record *u
     u->input = (input > u->cache_read ? input - u->cache_read : 0) + usage_count(tokens, "tool");
     u->output = usage_count(tokens, "output") + usage_count(tokens, "thoughts");
     json_get_text(raw, "model", a, &u->model);
-    if (!json_get_text(raw, "timestamp", a, &time) || !time_parse(time, &u->time_ms))
-        u->time_ms = TIME_NONE;
+    u->time_ms = json_time_at(raw, "timestamp", a);
     return true;
 }
 

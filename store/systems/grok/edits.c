@@ -25,20 +25,6 @@ struct walk {
     size_t turns;
 };
 
-static struct slice text_at(struct slice object, const char *name, struct arena *a)
-{
-    struct slice text;
-
-    return json_get_text(object, name, a, &text) ? text : SLICE("");
-}
-
-static int64_t time_of(struct slice row, struct arena *a)
-{
-    int64_t ms;
-
-    return time_parse(text_at(row, "time", a), &ms) ? ms : TIME_NONE;
-}
-
 /* The number of places that a call replaced, and whether the first one had this text. */
 static size_t count_places(struct slice diff, struct slice old_text, struct arena *a, bool *same)
 {
@@ -50,7 +36,7 @@ static size_t count_places(struct slice diff, struct slice old_text, struct aren
     json_list_open(&it, diff, "_meta.details");
     while (json_list_next(&it, &place))
         if (n++ == 0)
-            *same = slice_eq(text_at(place, "old_string", a), old_text);
+            *same = slice_eq(json_text_at(place, "old_string", a), old_text);
     return n;
 }
 
@@ -59,7 +45,7 @@ static void read_diff(struct slice diff, struct arena *a, struct edit *edit,
 {
     bool same, replaced = json_get_text(diff, "oldText", a, &place->old_text);
 
-    place->new_text = text_at(diff, "newText", a);
+    place->new_text = json_text_at(diff, "newText", a);
     if (!replaced || !place->old_text.n) {
         edit->kind = EDIT_WRITE;
         edit->after_known = EDIT_TEXT;
@@ -94,7 +80,7 @@ static enum err_code put_diffs(struct walk *w, struct slice update, struct err *
 
     json_list_open(&it, update, "content");
     while (!rc && json_list_next(&it, &item)) {
-        struct edit edit = { .call = text_at(update, "toolCallId", a), .tool = SLICE("edit") };
+        struct edit edit = { .call = json_text_at(update, "toolCallId", a), .tool = SLICE("edit") };
         struct edit_replacement place = { .all = false };
 
         if (!is_diff(item) || !json_get_text(item, "path", a, &path) || !path.n ||
@@ -126,8 +112,8 @@ static bool begin_turn(struct walk *w, struct slice row, int64_t time_ms)
     if (!more)
         return false;
     w->turn = more;
-    w->turn[w->turns++] = (struct turn){ arena_copy(a, text_at(row, "id", a)),
-                                         arena_copy(a, text_at(row, "text", a)), time_ms };
+    w->turn[w->turns++] =
+        (struct turn){ json_copy_at(row, "id", a), json_copy_at(row, "text", a), time_ms };
     w->edits.now.turn = w->turn[w->turns - 1].id;
     w->edits.now.prompt = w->turn[w->turns - 1].prompt;
     return !a->failed;
@@ -148,14 +134,14 @@ static enum err_code walk_row(struct walk *w, const struct store *st, struct sli
 {
     struct block_list blocks = { 0 };
     struct slice kind, update;
-    int64_t ms = time_of(row, &w->arena);
+    int64_t ms = json_time_at(row, "time", &w->arena);
     enum err_code rc = grok_blocks(st, row, &blocks, e);
 
     if (ms != TIME_NONE)
         w->edits.now.time_ms = ms;
     if (!json_get(row, "kind", &kind))
         kind = SLICE("");
-    w->edits.now.message = arena_copy(&w->arena, text_at(row, "id", &w->arena));
+    w->edits.now.message = json_copy_at(row, "id", &w->arena);
     if (!rc && !w->edits.now.agent.n && json_string_is(kind, "user") && !begin_turn(w, row, ms))
         rc = err_nomem(e);
     if (!rc && json_string_is(kind, "result") && json_get(row, "update", &update) && blocks.n &&
@@ -182,7 +168,7 @@ static enum err_code walk_log(struct walk *w, const struct store *st, const stru
         if (q->cancel && atomic_load_explicit(q->cancel, memory_order_relaxed))
             rc = err_set(e, ERR_CANCELLED, ref->path.p, "read edits");
         else if (first && w->edits.now.agent.n)
-            enter_turn(w, time_of(row, &w->arena));
+            enter_turn(w, json_time_at(row, "time", &w->arena));
         if (!rc)
             rc = walk_row(w, st, row, e);
     }

@@ -1,6 +1,5 @@
 #include <string.h>
 
-#include "lite/base/time.h"
 #include "lite/json/json.h"
 #include "store/systems/common/file_history.h"
 #include "store/systems/grok/grok.h"
@@ -12,19 +11,11 @@
  * before a turn means that the file did not exist; after a turn, it may also mean a file that is
  * not text. Files that were only read are left alone. */
 
-static int64_t time_in(struct slice object, const char *name, struct arena *a)
-{
-    struct slice text;
-    int64_t ms;
-
-    return json_get_text(object, name, a, &text) && time_parse(text, &ms) ? ms : TIME_NONE;
-}
-
 static void read_state(struct slice snapshot, bool after, struct arena *a, struct saved_state *x)
 {
     struct slice value, text;
 
-    x->time_ms = time_in(snapshot, "captured_at", a);
+    x->time_ms = json_time_at(snapshot, "captured_at", a);
     x->content = SAVED_UNKNOWN;
     x->why = "Grok did not record its text";
     if (json_get_text(snapshot, "content", a, &text)) {
@@ -108,7 +99,7 @@ static enum err_code take_point(struct slice row, void *arg, bool *stop, struct 
 static enum err_code take_row(struct file_history *h, struct slice row, struct err *e)
 {
     struct arena *a = &h->states.arena;
-    struct file_point p = { .time_ms = time_in(row, "time", a), .turn = -1 };
+    struct file_point p = { .time_ms = json_time_at(row, "time", a), .turn = -1 };
     struct slice kind, value;
 
     if (!json_get(row, "kind", &kind))

@@ -137,21 +137,6 @@ static enum err_code read_said(struct slice row, struct arena *a, struct jsonl_r
     return a->failed ? ERR_NOMEM : ERR_OK;
 }
 
-static struct slice text_in(struct slice summary, const char *path, struct arena *a)
-{
-    struct slice value, text;
-
-    return json_at(summary, path, &value) && json_text(value, a, &text) ? arena_copy(a, text)
-                                                                        : SLICE("");
-}
-
-static int64_t time_in(struct slice summary, const char *name, struct arena *a)
-{
-    int64_t ms;
-
-    return time_parse(text_in(summary, name, a), &ms) ? ms : TIME_NONE;
-}
-
 /* Sub-agents, unless the session says otherwise. */
 static bool is_hidden(struct slice summary, struct arena *a)
 {
@@ -159,7 +144,7 @@ static bool is_hidden(struct slice summary, struct arena *a)
 
     if (json_get(summary, "hidden", &hidden) && json_type(hidden) != JSON_NULL)
         return json_type(hidden) == JSON_TRUE;
-    return slice_starts(text_in(summary, "session_kind", a), "subagent");
+    return slice_starts(json_copy_at(summary, "session_kind", a), "subagent");
 }
 
 bool grok_is_subagent(const struct session_ref *ref)
@@ -167,7 +152,7 @@ bool grok_is_subagent(const struct session_ref *ref)
     struct arena a = { 0 };
     struct buf summary = { 0 };
     bool is = !session_dirs_json(ref, "summary.json", SUMMARY_MOST, &summary) &&
-              slice_starts(text_in(buf_slice(&summary), "session_kind", &a), "subagent");
+              slice_starts(json_copy_at(buf_slice(&summary), "session_kind", &a), "subagent");
 
     buf_fini(&summary);
     arena_fini(&a);
@@ -176,21 +161,21 @@ bool grok_is_subagent(const struct session_ref *ref)
 
 static void take_summary(struct slice summary, struct session_row *row, struct arena *a)
 {
-    int64_t active = time_in(summary, "last_active_at", a);
+    int64_t active = json_time_at(summary, "last_active_at", a);
 
-    row->cwd = text_in(summary, "info.cwd", a);
-    row->custom_title = text_in(summary, "generated_title", a);
+    row->cwd = json_copy_at(summary, "info.cwd", a);
+    row->custom_title = json_copy_at(summary, "generated_title", a);
     if (!row->custom_title.n)
-        row->custom_title = text_in(summary, "session_summary", a);
-    row->git_branch = text_in(summary, "head_branch", a);
-    row->model = text_in(summary, "current_model_id", a);
-    row->agent_name = text_in(summary, "agent_name", a);
-    row->parent_id = text_in(summary, "parent_session_id", a);
+        row->custom_title = json_copy_at(summary, "session_summary", a);
+    row->git_branch = json_copy_at(summary, "head_branch", a);
+    row->model = json_copy_at(summary, "current_model_id", a);
+    row->agent_name = json_copy_at(summary, "agent_name", a);
+    row->parent_id = json_copy_at(summary, "parent_session_id", a);
     row->flags |= (row->parent_id.n ? SESSION_FORK : 0u) |
                   (json_get_true(summary, "title_is_manual") ? 0u : SESSION_AI_TITLE);
-    row->created_ms = time_in(summary, "created_at", a);
+    row->created_ms = json_time_at(summary, "created_at", a);
     if (active == TIME_NONE)
-        active = time_in(summary, "updated_at", a);
+        active = json_time_at(summary, "updated_at", a);
     if (active != TIME_NONE)
         row->modified_ms = row->activity_ms = row->ref.recent_ms = active;
 }

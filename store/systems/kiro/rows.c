@@ -118,20 +118,12 @@ static enum err_code read_said(struct slice row, struct arena *a, struct jsonl_r
     return a->failed ? ERR_NOMEM : ERR_OK;
 }
 
-static struct slice text_in(struct slice about, const char *path, struct arena *a)
-{
-    struct slice value, text;
-
-    return json_at(about, path, &value) && json_text(value, a, &text) ? arena_copy(a, text)
-                                                                      : SLICE("");
-}
-
 static int64_t time_in(struct slice about, const char *name, const char *other, struct arena *a)
 {
-    struct slice text = text_in(about, name, a);
+    struct slice text = json_copy_at(about, name, a);
     int64_t ms;
 
-    return time_parse(text.n ? text : text_in(about, other, a), &ms) ? ms : TIME_NONE;
+    return time_parse(text.n ? text : json_copy_at(about, other, a), &ms) ? ms : TIME_NONE;
 }
 
 /* The first of a list of directories. */
@@ -150,24 +142,24 @@ static struct slice workspace_of(struct slice about, struct arena *a)
 /* Returns true if the session is a sub-agent's. A side conversation is a person's. */
 static bool take_about(struct slice about, struct session_row *row, struct arena *a)
 {
-    struct slice parent = text_in(about, "parent_session_id", a);
+    struct slice parent = json_copy_at(about, "parent_session_id", a);
     int64_t updated = time_in(about, "updated_at", "lastModifiedAt", a);
 
-    row->cwd = text_in(about, "cwd", a);
+    row->cwd = json_copy_at(about, "cwd", a);
     if (!row->cwd.n)
         row->cwd = workspace_of(about, a);
-    row->custom_title = text_in(about, "title", a);
+    row->custom_title = json_copy_at(about, "title", a);
     if (slice_starts(row->first_prompt, row->custom_title.n ? row->custom_title.p : ""))
         row->custom_title = SLICE("");
     row->flags |= SESSION_AI_TITLE;
-    row->model = text_in(about, "modelId", a);
+    row->model = json_copy_at(about, "modelId", a);
     if (!row->model.n)
-        row->model = text_in(about, "session_state.rts_model_state.model_info.model_id", a);
+        row->model = json_copy_at(about, "session_state.rts_model_state.model_info.model_id", a);
     row->created_ms = time_in(about, "created_at", "createdAt", a);
     if (updated != TIME_NONE)
         row->activity_ms = updated;
     if (!parent.n)
-        parent = text_in(about, "parentSessionId", a);
+        parent = json_copy_at(about, "parentSessionId", a);
     if (!parent.n)
         return false;
     row->parent_id = parent;

@@ -1,6 +1,5 @@
 #include <string.h>
 
-#include "lite/base/time.h"
 #include "store/api/host.h"
 #include "store/systems/pi/pi.h"
 
@@ -65,14 +64,13 @@ static void read_header(struct slice row, struct arena *a, struct jsonl_row_fact
 
 static enum err_code read_said(struct slice row, struct arena *a, struct jsonl_row_facts *out)
 {
-    struct slice message, at;
+    struct slice message;
 
     if (!json_valid(row) || json_type(row) != JSON_OBJECT)
         return ERR_FORMAT;
     enum pi_kind kind = kind_of(row, &message);
 
-    if (!json_get_text(row, "timestamp", a, &at) || !time_parse(at, &out->time_ms))
-        out->time_ms = TIME_NONE;
+    out->time_ms = json_time_at(row, "timestamp", a);
     json_get_text(row, "id", a, &out->entry);
     json_get_text(row, "parentId", a, &out->after);
     out->waits = kind == PI_USER || kind == PI_TOOL;

@@ -88,14 +88,6 @@ static bool is_backup_name(struct slice name)
     return true;
 }
 
-static int64_t time_in(struct slice object, const char *name, struct arena *a)
-{
-    struct slice text;
-    int64_t ms;
-
-    return json_get_text(object, name, a, &text) && time_parse(text, &ms) ? ms : TIME_NONE;
-}
-
 static void read_backup(struct history *h, struct slice entry, struct saved_state *out)
 {
     struct arena *a = &h->of.states.arena;
@@ -126,7 +118,7 @@ static enum err_code take_entry(struct history *h, struct slice key, struct slic
     struct saved_state x = *of;
     struct slice name;
     const char *path = json_text(key, a, &name) ? file_history_path(&h->of, name) : NULL;
-    int64_t saved = time_in(entry, "backupTime", a);
+    int64_t saved = json_time_at(entry, "backupTime", a);
 
     if (a->failed)
         return err_nomem(e);
@@ -141,7 +133,7 @@ static enum err_code take_entry(struct history *h, struct slice key, struct slic
 static enum err_code take_snapshot(struct history *h, struct slice snapshot, struct err *e)
 {
     struct arena *a = &h->of.states.arena;
-    struct saved_state x = { .time_ms = time_in(snapshot, "timestamp", a) };
+    struct saved_state x = { .time_ms = json_time_at(snapshot, "timestamp", a) };
     struct slice id, files, key, entry;
     struct json_iter it;
     enum err_code rc = ERR_OK;
@@ -254,7 +246,7 @@ static bool read_success(struct history *h, struct slice row, const char **path,
 
 static enum err_code take_result(struct history *h, struct slice row, struct err *e)
 {
-    struct saved_state x = { .time_ms = time_in(row, "timestamp", &h->of.states.arena) };
+    struct saved_state x = { .time_ms = json_time_at(row, "timestamp", &h->of.states.arena) };
     const char *path = NULL;
     bool wrote = read_result(h, row, &path, &x) || read_success(h, row, &path, &x);
 
@@ -299,8 +291,9 @@ static enum err_code take_shell(struct history *h, struct slice row, struct slic
 
     if (!moved && args.n)
         json_get_text(args, "command", a, &command);
-    return a->failed ? err_nomem(e)
-                     : file_history_shell(&h->of, time_in(row, "timestamp", a), command, NULL, e);
+    return a->failed
+               ? err_nomem(e)
+               : file_history_shell(&h->of, json_time_at(row, "timestamp", a), command, NULL, e);
 }
 
 static enum err_code take_call(struct history *h, struct slice row, struct slice call,
@@ -337,7 +330,7 @@ static enum err_code take_prompt(struct history *h, struct slice row, struct err
 {
     struct arena *a = &h->of.states.arena;
     struct file_point p = { .prompt = qwen_prompt(row, a),
-                            .time_ms = time_in(row, "timestamp", a),
+                            .time_ms = json_time_at(row, "timestamp", a),
                             .turn = -1 };
 
     /* what was typed while the agent worked is part of its turn */

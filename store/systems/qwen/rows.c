@@ -1,4 +1,3 @@
-#include "lite/base/time.h"
 #include "lite/json/json.h"
 #include "store/systems/qwen/qwen.h"
 
@@ -77,19 +76,17 @@ static void read_title(struct slice row, struct arena *a, struct jsonl_row_facts
 
 static enum err_code read_said(struct slice row, struct arena *a, struct jsonl_row_facts *out)
 {
-    static const char *const names[] = { "type", "timestamp" };
-    struct slice value[2], at;
+    struct slice type;
 
-    if (!json_valid(row) || !json_get_each(row, names, 2, value) || !value[0].p)
+    if (!json_valid(row) || !json_get(row, "type", &type))
         return ERR_FORMAT;
-    if (!json_text(value[1], a, &at) || !time_parse(at, &out->time_ms))
-        out->time_ms = TIME_NONE;
+    out->time_ms = json_time_at(row, "timestamp", a);
     json_get_text(row, "uuid", a, &out->entry);
     json_get_text(row, "parentUuid", a, &out->after);
-    bool user = json_string_is(value[0], "user");
+    bool user = json_string_is(type, "user");
 
-    out->waits = user || json_string_is(value[0], "tool_result");
-    out->speaks = out->waits || json_string_is(value[0], "assistant");
+    out->waits = user || json_string_is(type, "tool_result");
+    out->speaks = out->waits || json_string_is(type, "assistant");
     if (user)
         out->prompt = qwen_prompt(row, a);
     else if (!out->speaks)

@@ -1,4 +1,3 @@
-#include "lite/base/time.h"
 #include "store/systems/common/edits/tool_edits.h"
 #include "store/systems/common/usage_rows.h"
 #include "store/systems/qwen/qwen.h"
@@ -22,15 +21,14 @@ static void read_counts(struct slice usage, struct usage_record *u)
 /* A fork keeps the ids of its rows, so an answer is counted once. */
 static bool read_usage(struct slice row, struct arena *a, struct usage_record *u)
 {
-    struct slice usage, at, forked;
+    struct slice usage, forked;
 
     *u = usage_record_empty();
     if (!json_valid(row) || !json_get(row, "usageMetadata", &usage) ||
         json_type(usage) != JSON_OBJECT || !json_get_text(row, "uuid", a, &u->answer))
         return false;
     read_counts(usage, u);
-    if (!json_get_text(row, "timestamp", a, &at) || !time_parse(at, &u->time_ms))
-        u->time_ms = TIME_NONE;
+    u->time_ms = json_time_at(row, "timestamp", a);
     json_get_text(row, "model", a, &u->model);
     u->request = u->message = u->answer;
     u->copied = json_get(row, "forkedFrom", &forked) && json_type(forked) == JSON_OBJECT;

@@ -51,14 +51,6 @@ static enum err_code read_said(struct slice row, struct arena *a, struct jsonl_r
     return a->failed ? ERR_NOMEM : ERR_OK;
 }
 
-static int64_t time_in(struct slice meta, const char *name, struct arena *a)
-{
-    struct slice text;
-    int64_t ms;
-
-    return json_get_text(meta, name, a, &text) && time_parse(text, &ms) ? ms : TIME_NONE;
-}
-
 static void take_text(struct slice meta, const char *name, struct arena *a, struct slice *out)
 {
     struct slice text;
@@ -70,7 +62,7 @@ static void take_text(struct slice meta, const char *name, struct arena *a, stru
 static void take_meta(struct slice meta, struct session_row *row, struct arena *a)
 {
     struct slice environment;
-    int64_t end = time_in(meta, "end_time", a);
+    int64_t end = json_time_at(meta, "end_time", a);
 
     take_text(meta, "session_id", a, &row->recorded_id);
     take_text(meta, "parent_session_id", a, &row->parent_id);
@@ -81,7 +73,7 @@ static void take_meta(struct slice meta, struct session_row *row, struct arena *
     if (json_get_is(meta, "title_source", "auto"))
         row->flags |= SESSION_AI_TITLE;
     row->flags |= row->parent_id.n ? SESSION_FORK : 0u;
-    row->created_ms = time_in(meta, "start_time", a);
+    row->created_ms = json_time_at(meta, "start_time", a);
     if (end != TIME_NONE)
         row->activity_ms = end;
 }
