@@ -104,7 +104,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             if self.headers.get('If-None-Match') and not store.conditions:
                 raise Refused(501, 'NotImplemented', 'A header you provided implies functionality that is not implemented')
             with store.lock:
-                if self.headers.get('If-None-Match') and key in store.objects:
+                if self.headers.get('If-None-Match') and key in store.objects and not store.ignores:
                     raise Refused(412, 'PreconditionFailed', 'At least one of the pre-conditions you specified did not hold')
                 store.objects[key] = body
             store.types.add(self.headers.get('Content-Type'))
@@ -204,6 +204,7 @@ class Server:
         self.delay = 0  # seconds before each answer
         self.folders = True  # else none two levels down, as some servers do it
         self.conditions = True  # else If-None-Match is refused
+        self.ignores = False  # If-None-Match
         self.token = False  # a session token is needed
         self.answers = []  # what the next requests get
         self.port = 0

@@ -5,16 +5,23 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "lite/json/json.h"
 #include "store/plugins/s3/s3.h"
 
-/* S3 cannot add a part on the condition that no other one was added meanwhile. So a part is added, and then the names
- * are read again. If another program has added the same rows, or other rows before ours, or if the part that ours must
- * follow is gone, our part is removed, and we start again after a pause of random length. The part is kept if another
- * program has added other rows after it, because these may depend on ours: duplicate rows are better than rows in the
- * wrong order. For the same reason the part is restored if such rows are found after it was removed. */
+/* Programs that push the same session at the same time must not add its rows twice. S3 cannot add a part on the condition
+ * that no other one was added meanwhile, but it can on the condition that the name is free. So a part that must follow
+ * another one gets a name that depends only on that part and on the time of its own first row: programs that continue at
+ * the same place choose the same name, and one of them gets it.
+ *
+ * A program that names its parts by the clock, as the agent's SDK does, may add rows meanwhile. So the names are read again
+ * afterwards. If it has added the same rows, or other rows before ours, or if the part that ours must follow is gone, our
+ * part is removed, and we start again after a pause of random length. The part is kept if other rows were added after it,
+ * because these may depend on ours: duplicate rows are better than rows in the wrong order. For the same reason the part
+ * is restored if such rows are found after it was removed.
+ *
+ * If the server does not know the condition, all of this remains but the names: they would replace each other. */
 
-enum { PAUSE_MOST_MS = 400, YOUNG_MS = 5000, SETTLE_MS = 500, HEX_DIGITS = 6 };
-#define MS_MOST INT64_C(9999999999999)
+enum { PAUSE_MOST_MS = 400, YOUNG_MS = 5000, SETTLE_MS = 500 };
 
 struct appending {
     struct s3 *s3;
@@ -23,6 +30,9 @@ struct appending {
     int64_t after;
     const struct buf *body;
     struct s3_parts before; /* from the newest row on */
+    const char *key;        /* of our part */
+    int64_t ms;             /* in its name */
+    int64_t began_ms;       /* when it was named */
     struct arena a;
 };
 
@@ -68,7 +78,8 @@ static int note_row(int64_t position, struct slice row, void *arg)
 /* The program that added it may be about to remove it. */
 static bool is_young(const struct s3_part *part)
 {
-    int64_t age = text_epoch_ms() - part->ms;
+    int64_t added = part->ms > part->modified_ms ? part->ms : part->modified_ms;
+    int64_t age = text_epoch_ms() - added;
 
     return age >= 0 && age < YOUNG_MS;
 }
@@ -99,20 +110,6 @@ static int check(struct appending *x)
 
 /* ---- the part ---- */
 
-/* A time after the newest part, even if another machine's clock is ahead of this one. */
-static int64_t choose_ms(struct appending *x)
-{
-    int64_t newest = x->before.n ? x->before.part[x->before.n - 1].ms : 0, now = text_epoch_ms();
-
-    pthread_mutex_lock(&x->s3->lock);
-    now = now > newest ? now : newest + 1;
-    now = now > x->s3->last_ms ? now : x->s3->last_ms + 1;
-    if (now <= MS_MOST)
-        x->s3->last_ms = now;
-    pthread_mutex_unlock(&x->s3->lock);
-    return now;
-}
-
 static unsigned random_number(void)
 {
     unsigned number = 0;
@@ -125,6 +122,32 @@ static unsigned random_number(void)
 static void pause_randomly(void)
 {
     poll(NULL, 0, (int)(random_number() % PAUSE_MOST_MS));
+}
+
+/* The name is that of a clock if the part need not follow another one, or if it could replace one. */
+static bool is_chained(const struct appending *x)
+{
+    return x->after >= 0 && x->s3->conditions != S3_CONDITIONS_NONE;
+}
+
+static int name_part(struct appending *x)
+{
+    const struct s3_part *newest = x->before.n ? &x->before.part[x->before.n - 1] : NULL;
+    char name[S3_PART_NAME];
+    int rc =
+        is_chained(x) ? s3_part_chain(newest, buf_slice(x->body), name) : REPRISE_PLUGIN_NOT_FOUND;
+
+    x->began_ms = text_epoch_ms();
+    if (rc == REPRISE_PLUGIN_NOT_FOUND)
+        rc = s3_part_now(x->s3, newest, random_number(), name);
+    if (rc == REPRISE_PLUGIN_CHANGED)
+        return text_fail(x->call, REPRISE_PLUGIN_FAILED,
+                         "its newest part has the last possible time");
+    if (rc)
+        return rc;
+    x->ms = s3_part_ms(name);
+    x->key = arena_format(&x->a, "%s%s", x->folder, name);
+    return x->key ? REPRISE_PLUGIN_OK : REPRISE_PLUGIN_NO_MEMORY;
 }
 
 static int make_body(const struct reprise_plugin_text *row, size_t rows, struct buf *out,
@@ -143,18 +166,14 @@ static int make_body(const struct reprise_plugin_text *row, size_t rows, struct 
     return REPRISE_PLUGIN_OK;
 }
 
-/* 412: the name is taken. If an answer was lost, that part is ours, and its rows are found in it. */
-static int put(struct appending *x, const char *key)
+static int put(struct appending *x, long *status)
 {
-    struct s3_request r = { .method = "PUT", .key = key, .put = x->body };
+    struct s3_request r = { .method = "PUT", .key = x->key, .put = x->body };
     int rc = s3_run(x->s3, &r, x->call);
 
-    if (!rc && r.status == 501 && !x->s3->no_conditions) {
-        x->s3->no_conditions = true;
-        rc = s3_run(x->s3, &r, x->call);
-    }
-    if (!rc)
-        rc = r.status == 412 ? REPRISE_PLUGIN_CHANGED : s3_check(&r, x->call);
+    *status = r.status;
+    if (!rc && r.status != 412 && (r.status != 501 || x->s3->conditions == S3_CONDITIONS_NONE))
+        rc = s3_check(&r, x->call);
     buf_fini(&r.answer);
     return rc;
 }
@@ -168,6 +187,39 @@ static int delete_object(struct s3 *s3, const char *key, struct reprise_plugin_c
         rc = s3_check(&r, call);
     buf_fini(&r.answer);
     return rc;
+}
+
+/* Once for each server: some ignore the condition, so the part is added again to see if it is refused. If it is not, ours
+ * may have replaced another part of the same name, whose author finds that out in the same way. */
+static int try_condition(struct appending *x)
+{
+    long status;
+    int rc = put(x, &status);
+
+    if (rc)
+        return rc;
+    x->s3->conditions = status == 412 ? S3_CONDITIONS_KEPT : S3_CONDITIONS_NONE;
+    if (status == 412)
+        return rc;
+    rc = delete_object(x->s3, x->key, x->call);
+    return rc ? rc : REPRISE_PLUGIN_CHANGED;
+}
+
+/* 412: the name is taken. If an answer was lost, that part is ours, and its rows are found in it. */
+static int put_new(struct appending *x)
+{
+    long status;
+    int rc = put(x, &status);
+
+    if (!rc && status == 501) {
+        x->s3->conditions = S3_CONDITIONS_NONE;
+        rc = name_part(x);
+        if (!rc)
+            rc = put(x, &status);
+    }
+    if (rc || status == 412)
+        return rc ? rc : REPRISE_PLUGIN_CHANGED;
+    return x->after >= 0 && x->s3->conditions == S3_CONDITIONS_UNKNOWN ? try_condition(x) : rc;
 }
 
 /* ---- afterwards ---- */
@@ -185,12 +237,15 @@ struct sharing {
     bool found;
 };
 
+/* Rows without an id, such as those of a mode, may be equal and yet be different rows. */
 static int note_shared(int64_t position, struct slice row, void *arg)
 {
     struct sharing *x = arg;
+    struct slice uuid;
 
     (void)position;
-    x->found = slice_find(x->body->p, x->body->n, row.p, row.n) != NULL;
+    x->found =
+        json_get(row, "uuid", &uuid) && slice_find(x->body->p, x->body->n, row.p, row.n) != NULL;
     return x->found;
 }
 
@@ -208,9 +263,23 @@ struct neighbours {
     bool followed; /* rows rest on ours */
 };
 
-static int look_around(struct appending *x, const char *key, struct neighbours *out)
+/* The author of the part did not see ours. */
+static void judge(struct appending *x, const struct s3_parts *now, size_t i, struct neighbours *out,
+                  bool *twice)
 {
-    const char *own = key + strlen(x->folder);
+    const struct s3_part *part = &now->part[i];
+    bool first = strcmp(part->name, x->key + strlen(x->folder)) < 0;
+    bool shares = shares_rows(x, now, i);
+    bool older = first || (is_chained(x) && part->ms < x->began_ms);
+
+    out->followed |= !shares && !older;
+    out->disputed |= shares || older;
+    *twice |= shares && first;
+}
+
+static int look_around(struct appending *x, struct neighbours *out)
+{
+    const char *own = x->key + strlen(x->folder), *last = NULL;
     bool twice = false; /* the same rows precede ours */
     struct s3_parts now;
     int rc = s3_parts_load(x->s3, x->folder, x->after >> S3_LINE_BITS, &now, x->call);
@@ -218,15 +287,13 @@ static int look_around(struct appending *x, const char *key, struct neighbours *
     *out = (struct neighbours){ false, false };
     for (size_t i = 0; i < now.n && !rc; i++) {
         const char *name = now.part[i].name;
-        int order = strcmp(name, own);
 
-        if (order == 0 || has_part(&x->before, name))
-            continue;
-        bool shares = shares_rows(x, &now, i);
-
-        out->followed |= !shares && order > 0;
-        out->disputed |= shares || order < 0;
-        twice |= shares && order < 0;
+        if (strcmp(name, own) == 0 || (last && s3_part_continues(name, last))) {
+            out->followed |= last != NULL;
+            last = name;
+        } else if (!has_part(&x->before, name)) {
+            judge(x, &now, i, out, &twice);
+        }
     }
     for (size_t i = 0; i < x->before.n && !rc; i++)
         out->disputed |= !has_part(&now, x->before.part[i].name);
@@ -235,18 +302,21 @@ static int look_around(struct appending *x, const char *key, struct neighbours *
     return rc;
 }
 
-static int verify(struct appending *x, const char *key)
+static int verify(struct appending *x)
 {
     struct neighbours around;
-    int rc = look_around(x, key, &around);
+    long status;
+    int rc = look_around(x, &around);
 
     if (rc || around.followed || !around.disputed)
         return rc;
-    rc = delete_object(x->s3, key, x->call);
+    rc = delete_object(x->s3, x->key, x->call);
     if (!rc)
-        rc = look_around(x, key, &around);
-    if (!rc && around.followed)
-        return put(x, key);
+        rc = look_around(x, &around);
+    if (!rc && around.followed) {
+        rc = put(x, &status);
+        return !rc && status == 412 ? REPRISE_PLUGIN_CHANGED : rc;
+    }
     pause_randomly();
     return rc ? rc : REPRISE_PLUGIN_CHANGED;
 }
@@ -265,22 +335,16 @@ static void remember(struct s3 *s3, const char *key, int64_t position)
 static int append_body(struct appending *x, size_t rows, int64_t *last)
 {
     int rc = check(x);
-    int64_t ms = rc ? 0 : choose_ms(x);
 
-    if (rc)
-        return rc;
-    if (ms > MS_MOST)
-        return text_fail(x->call, REPRISE_PLUGIN_FAILED,
-                         "its newest part has the last possible time");
-    const char *key = arena_format(&x->a, "%spart-%013lld-%0*x.jsonl", x->folder, (long long)ms,
-                                   HEX_DIGITS, random_number() & 0xffffffU);
-
-    rc = key ? put(x, key) : REPRISE_PLUGIN_NO_MEMORY;
+    if (!rc)
+        rc = name_part(x);
+    if (!rc)
+        rc = put_new(x);
     if (!rc && x->after >= 0)
-        rc = verify(x, key);
+        rc = verify(x);
     if (!rc) {
-        *last = ms << S3_LINE_BITS | (int64_t)rows;
-        remember(x->s3, key, *last);
+        *last = x->ms << S3_LINE_BITS | (int64_t)rows;
+        remember(x->s3, x->key, *last);
     }
     return rc;
 }
@@ -305,74 +369,5 @@ int s3_append(void *store, const struct reprise_plugin_key *key, int64_t after,
     buf_fini(&body);
     s3_parts_fini(&x.before);
     arena_fini(&x.a);
-    return rc;
-}
-
-/* ---- deleting ---- */
-
-struct names {
-    struct arena a;
-    const char **name;
-    size_t n;
-};
-
-static int add_name(const struct s3_object *o, void *arg)
-{
-    struct names *names = arg;
-
-    return !o->folder && !arena_add_text(&names->a, &names->name, &names->n, o->name);
-}
-
-/* Several at a time. */
-static int delete_names(struct s3_conn *c, const char *folder, const struct names *names,
-                        bool below, struct arena *a, struct reprise_plugin_call *call)
-{
-    struct s3_request request[S3_REQUESTS] = { { .method = NULL } }, *done = NULL;
-    size_t next = 0, used = 0;
-    int rc = REPRISE_PLUGIN_OK;
-
-    do {
-        for (; !rc && next < names->n && (used < S3_REQUESTS || done); next++) {
-            const char *name = names->name[next];
-
-            if ((strchr(name, '/') != NULL) != below)
-                continue;
-            struct s3_request *r = done ? done : &request[used++];
-
-            done = NULL;
-            r->method = "DELETE";
-            r->key = arena_format(a, "%s%s", folder, name);
-            rc = r->key ? s3_start(c, r) : REPRISE_PLUGIN_NO_MEMORY;
-        }
-        if (!rc)
-            rc = s3_finish(c, call, &done);
-        if (!rc && done && done->status != 404)
-            rc = s3_check(done, call);
-    } while (!rc && done);
-    for (size_t i = 0; i < S3_REQUESTS; i++)
-        buf_fini(&request[i].answer);
-    return rc;
-}
-
-/* Sub-agents come first: if this is interrupted, the session is still listed and can be removed again. */
-int s3_remove(void *store, const struct reprise_plugin_key *key, struct reprise_plugin_call *call)
-{
-    struct names names = { .n = 0 };
-    struct s3_conn *c = NULL;
-    struct s3_query q = { .prefix = s3_folder(store, key, &names.a),
-                          .deep = !key->subpath,
-                          .fn = add_name,
-                          .arg = &names };
-    int rc = q.prefix ? s3_run_queries(store, &q, 1, call) : REPRISE_PLUGIN_NO_MEMORY;
-
-    if (!rc)
-        rc = s3_acquire(store, call, &c);
-    if (!rc)
-        rc = delete_names(c, q.prefix, &names, true, &names.a, call);
-    if (!rc)
-        rc = delete_names(c, q.prefix, &names, false, &names.a, call);
-    if (c)
-        s3_release(store, c);
-    arena_fini(&names.a);
     return rc;
 }

@@ -170,7 +170,7 @@ static int set_headers(struct slot *slot, const struct s3 *s3, const struct s3_r
 
     if (ok && r->put)
         ok = add_header(slot, "Content-Type", "application/x-ndjson");
-    if (ok && r->put && !s3->no_conditions) /* a part is never replaced */
+    if (ok && r->put && s3->conditions != S3_CONDITIONS_NONE) /* a part is never replaced */
         ok = add_header(slot, "If-None-Match", "*");
     curl_easy_setopt(slot->easy, CURLOPT_HTTPHEADER, slot->header);
     return ok ? REPRISE_PLUGIN_OK : REPRISE_PLUGIN_NO_MEMORY;

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "lite/base/array.h"
+#include "lite/base/time.h"
 #include "store/plugins/s3/s3.h"
 
 /* Three steps: the projects are the folders below the prefix; the names of all their parts are read, the projects in
@@ -273,6 +274,18 @@ static int add_rows(struct buf *out, struct slice rest, bool cut, enum piece_kin
     return rc;
 }
 
+/* The name of a part has the time of its first row. Its last rows may be newer. */
+static int64_t newest_ms(const struct session *s, struct slice rows)
+{
+    struct slice row;
+    int64_t ms = TIME_NONE;
+    bool torn;
+
+    while (ms == TIME_NONE && slice_last_line(&rows, &row, &torn))
+        ms = s3_row_ms(row);
+    return ms > s->mtime_ms ? ms : s->mtime_ms;
+}
+
 /* If the first row is too long to be in the head, the program reads the rows itself. */
 static int hand_session(const struct listing *l, const struct ends *x)
 {
@@ -293,7 +306,7 @@ static int hand_session(const struct listing *l, const struct ends *x)
         .size = sizeof s,
         .project = x->session->project,
         .session = x->session->name,
-        .mtime_ms = x->session->mtime_ms,
+        .mtime_ms = newest_ms(x->session, buf_slice(&text[text[1].n > 0])),
         .head = { text[0].p, text[0].n },
         .tail = { text[1].p, empty ? 0 : text[1].n },
         .whole = x->all && !empty,

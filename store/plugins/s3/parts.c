@@ -8,22 +8,6 @@ enum { MS_DIGITS = 13, AHEAD_BYTES = 64 << 20 };
 
 /* ---- names ---- */
 
-int64_t s3_part_ms(const char *name)
-{
-    static const char front[] = "part-";
-    int64_t ms = 0;
-
-    if (strncmp(name, front, sizeof front - 1) != 0)
-        return -1;
-    name += sizeof front - 1;
-    for (int i = 0; i < MS_DIGITS; i++) {
-        if (name[i] < '0' || name[i] > '9')
-            return -1;
-        ms = ms * 10 + (name[i] - '0');
-    }
-    return name[MS_DIGITS] == '-' ? ms : -1;
-}
-
 static int by_name(const void *x, const void *y)
 {
     const struct s3_part *p = x, *q = y;

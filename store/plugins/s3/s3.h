@@ -15,8 +15,8 @@
  *   PREFIX/PROJECT/SESSION/part-MS-HEX.jsonl            rows of the main transcript
  *   PREFIX/PROJECT/SESSION/SUBPATH/part-MS-HEX.jsonl    rows of a sub-agent
  *
- * MS is the time in milliseconds since 1970, 13 digits; HEX are 6 random digits. Each append adds one part, which is
- * never changed; the order of the parts is that of their names. Parts with other names are read too. The path is
+ * MS is the time in milliseconds since 1970, 13 digits; HEX are 6 digits. Each append adds one part, which is never
+ * changed; the order of the parts is that of their names. Parts with other names are read too. The path is
  * s3://BUCKET/PREFIX?endpoint=URL&region=NAME&profile=NAME; its parameters are also options. Other settings come from
  * where S3 programs usually look for them: AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, AWS_REGION, AWS_DEFAULT_REGION,
  * AWS_PROFILE, AWS_CA_BUNDLE, ~/.aws/config. The access keys are in AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and
@@ -26,6 +26,9 @@
 
 enum { S3_LINE_BITS = 19 };
 #define S3_LINES ((int64_t)1 << S3_LINE_BITS)
+
+/* What the server does with If-None-Match. */
+enum s3_conditions { S3_CONDITIONS_UNKNOWN, S3_CONDITIONS_KEPT, S3_CONDITIONS_NONE };
 
 struct s3 {
     struct arena arena; /* of the texts */
@@ -37,13 +40,11 @@ struct s3 {
     const char *host;   /* the header */
     const char *path;   /* of the bucket: "" or without a slash at the end */
     struct server_pool pool;
-    atomic_bool no_conditions; /* the server does not know If-None-Match */
-    pthread_mutex_t lock;      /* guards everything below */
-    int64_t last_ms;           /* of the newest part that this program added */
-    char *
-        /* the key of the newest part of the last transcript, and the position of its last row */
-        known_part;
-    int64_t known_position;
+    atomic_int conditions;  /* enum s3_conditions */
+    pthread_mutex_t lock;   /* guards everything below */
+    int64_t last_ms;        /* of the newest part that this program named by the clock */
+    char *known_part;       /* the key of the newest part of the last transcript */
+    int64_t known_position; /* of its last row */
 };
 
 /* ---- profile.c ---- */
@@ -163,8 +164,6 @@ struct s3_parts {
     size_t n, cap;
 };
 
-/* The time in the name of a part, or -1. */
-int64_t s3_part_ms(const char *name);
 /* Sorts the parts and sets their times. */
 void s3_parts_sort(struct s3_part *part, size_t n);
 /* Loads the parts of a transcript, from a time on. */
@@ -178,7 +177,24 @@ typedef int s3_row_fn(int64_t position, struct slice row, void *arg);
 int s3_parts_read(struct s3 *s3, const struct s3_parts *p, size_t from, size_t to, s3_row_fn *fn,
                   void *arg, struct reprise_plugin_call *call);
 
-/* ---- rows.c, list.c, append.c ---- */
+/* ---- part_name.c ---- */
+
+enum { S3_PART_NAME = 48 };
+
+/* The time in the name of a part, or -1. */
+int64_t s3_part_ms(const char *name);
+/* The time of a row; TIME_NONE if it has none, or if the clock that made it was ahead of ours. */
+int64_t s3_row_ms(struct slice row);
+/* A name with the present time, but after the newest part (NULL: none). CHANGED: there is no such time. */
+int s3_part_now(struct s3 *s3, const struct s3_part *newest, unsigned random,
+                char out[S3_PART_NAME]);
+/* The name of a part that must follow the newest one. It depends only on that part and on the time of the first row, so
+ * that programs which add the same rows choose the same name. NOT_FOUND: no time is known. */
+int s3_part_chain(const struct s3_part *newest, struct slice rows, char out[S3_PART_NAME]);
+/* Returns true if the name was chosen by s3_part_chain for a part that follows this one. */
+bool s3_part_continues(const char *name, const char *before);
+
+/* ---- rows.c, list.c, append.c, remove.c ---- */
 
 int s3_list(void *store, const struct reprise_plugin_query *query, reprise_plugin_session_fn *fn,
             void *arg, struct reprise_plugin_call *call);

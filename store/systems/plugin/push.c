@@ -17,7 +17,7 @@ enum {
     LOCAL_MAX = 1 << 30,
     BATCH_ROWS = 500, /* as the agent's SDK sends them */
     BATCH_BYTES = 1 << 20,
-    TRIES = 8, /* after other programs have added rows meanwhile */
+    TRIES = 8, /* without a new row in the store */
 };
 
 /* The local rows of one key. */
@@ -165,13 +165,15 @@ static enum err_code push_batch(struct pushing *x, const struct reprise_plugin_k
     return ERR_OK;
 }
 
-/* Rows that only the store has were written on another machine and come first. */
+/* Rows that only the store has were written on another machine and come first. *there: the rows that it has. */
 static enum err_code push_once(struct pushing *x, const struct reprise_plugin_key *key,
-                               const char *path, const struct local *l)
+                               const char *path, const struct local *l, size_t *there)
 {
     struct remote r = { .last = 0 };
     size_t at = 0;
     enum err_code rc = plugin_ids(x->p, key, add_remote_row, &r, x->e);
+
+    *there = r.set.n;
 
     if (!rc && !x->how->force && row_set_compare(&l->set, &r.set).there > 0)
         rc = err_set(x->e, ERR_UNSAFE, path,
@@ -187,14 +189,20 @@ static enum err_code push_key(struct pushing *x, const struct reprise_plugin_key
                               const char *path)
 {
     struct local l = { .n = 0 };
+    size_t there = 0, most = 0;
     enum err_code rc = read_local(path, &l, &x->out->left_out, x->e);
 
     if (!rc && key->subpath)
         rc = read_metadata(path, &l, x->e);
     if (!rc)
         rc = ERR_STALE;
-    for (int i = 0; i < TRIES && rc == ERR_STALE; i++)
-        rc = push_once(x, key, path, &l);
+    for (int i = 0; i < TRIES && rc == ERR_STALE; i++) {
+        rc = push_once(x, key, path, &l, &there);
+        if (there > most) { /* another program adds the same rows */
+            most = there;
+            i = 0;
+        }
+    }
     local_fini(&l);
     return rc;
 }

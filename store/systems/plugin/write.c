@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lite/base/array.h"
 #include "lite/base/time.h"
 #include "lite/base/utf8.h"
 #include "lite/io/file.h"
@@ -62,6 +63,8 @@ struct retrieving {
 /* The rows of one key. */
 struct stored {
     struct buf rows, metadata; /* metadata: the document about a sub-agent */
+    struct idset ids;          /* of the rows with a uuid */
+    size_t *line, cap;         /* by the number of the id: where its row is; owned */
     bool reorders, agent;
 };
 
@@ -69,6 +72,8 @@ static void stored_fini(struct stored *s)
 {
     buf_fini(&s->rows);
     buf_fini(&s->metadata);
+    idset_fini(&s->ids);
+    free(s->line);
 }
 
 static enum err_code keep_metadata(struct stored *s, struct slice row)
@@ -77,14 +82,45 @@ static enum err_code keep_metadata(struct stored *s, struct slice row)
     return json_remove(&s->metadata, row, "type");
 }
 
+static struct slice line_at(const struct buf *rows, size_t at)
+{
+    const char *end = memchr(rows->p + at, '\n', rows->n - at);
+
+    return (struct slice){ rows->p + at, end ? (size_t)(end - rows->p) - at : rows->n - at };
+}
+
+/* Takes the last line away again if it is an earlier row once more: a store that cannot refuse repeated rows may have
+ * them, and a row's uuid says that they are one. */
+static enum err_code drop_repeated(struct stored *s, struct slice uuid, size_t at)
+{
+    size_t known = s->ids.n;
+    uint32_t number;
+
+    if (!array_reserve(s->line, s->cap, known + 1) || idset_add(&s->ids, id128_of(uuid), &number))
+        return ERR_NOMEM;
+    if (number == known)
+        s->line[number] = at;
+    else if (slice_eq(line_at(&s->rows, s->line[number]), line_at(&s->rows, at)))
+        s->rows.n = at;
+    return ERR_OK;
+}
+
 static enum err_code store_row(int64_t position, struct slice row, void *arg)
 {
     struct stored *s = arg;
+    struct arena a = { 0 };
+    struct slice uuid;
+    size_t at = s->rows.n;
 
     (void)position;
     if (s->agent && json_valid(row) && json_get_is(row, "type", "agent_metadata"))
         return keep_metadata(s, row);
-    return plugin_row_add(&s->rows, row, s->reorders);
+    enum err_code rc = plugin_row_add(&s->rows, row, s->reorders);
+
+    if (!rc && json_get_text(row, "uuid", &a, &uuid) && uuid.n)
+        rc = drop_repeated(s, uuid, at);
+    arena_fini(&a);
+    return rc;
 }
 
 static enum err_code add_lines(struct idset *set, struct slice lines)

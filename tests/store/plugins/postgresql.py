@@ -243,6 +243,8 @@ def main():
             clear(server)
             team.newer_wins(p, server.url(), sys.argv[4], 'create = python')
             p.same('the project of the configuration', server.sql(f'SELECT DISTINCT project_key FROM {PYTHON}'), ['tenant'])
+            server.sql(f'TRUNCATE {PYTHON}')
+            team.three_at_once(p, server.url(), lambda: server.sql(f"SELECT entry FROM {PYTHON} WHERE session_id = '{TWO}' ORDER BY seq"))
             bad_rows_are_named(p, server, team)
             mirrors(p, server, team)
             faults(p, server, team, sys.argv[4])

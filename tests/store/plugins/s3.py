@@ -1,5 +1,6 @@
 """Sessions in S3, with a server of this test's that checks every signature.
    usage: s3.py REPRISE PLUGIN CONFORMANCE FIXTURES"""
+import datetime
 import glob
 import json
 import os
@@ -18,6 +19,10 @@ from support.team_store import ONE, TWO, Team, large, make_local, put, read_rows
 
 PROJECT = '-home-dev-ws-beta'
 PART = re.compile(r'part-(\d{13})-[0-9a-f]{6}\.jsonl')
+
+
+def row_ms(row):
+    return round(datetime.datetime.fromisoformat(row['timestamp'].replace('Z', '+00:00')).timestamp() * 1000)
 
 
 def conforms(p, server, conformance, plugin):
@@ -39,7 +44,6 @@ def up_and_down(p, server, team, fixtures):
     want = {path: read_rows(path) for path in glob.glob(f'{folder}/**/*.json*', recursive=True)}
     p.same('dry run', [r['rows'] > 0 for r in p.json('push', '--dry-run', 'team', ONE)], [True])
     p.same('nothing was written', server.keys(), [])
-    before = int(time.time() * 1000)
     first = p.json('push', 'team', ONE)[0]
     p.same('pushed', (first['new'], first['rows']), (True, sum(len(r) for r in want.values())))
     p.same('again', p.json('push', 'team', ONE)[0]['rows'], 0)
@@ -47,11 +51,12 @@ def up_and_down(p, server, team, fixtures):
     p.same('keys', [PART.sub('PART', key) for key in server.keys()],
            [f'{session}PART', f'{session}subagents/agent-a1/PART', f'{session}subagents/nested/agent-b2/PART'])
     times = [int(PART.search(key).group(1)) for key in server.keys()]
-    p.need(all(before <= ms <= time.time() * 1000 + 1000 for ms in times), f'the time in ms: {times}')
+    began, ended = (row_ms([r for r in want[f'{folder}/{ONE}.jsonl'] if 'timestamp' in r][i]) for i in (0, -1))
+    p.same('the time of the first row', times, [began] * 3)
     p.same('rows', [json.loads(line) for line in server.lines(session)], want[f'{folder}/{ONE}.jsonl'])
     p.need(all(body.endswith(b'\n') for body in server.objects.values()), 'a part ends in a newline')
     listed = p.json('list', '--all', '--store', 'team')
-    p.same('listed', [(r['sessionId'], r['summary'], r['lastModified']) for r in listed], [(ONE, 'Mock generated title', times[0])])
+    p.same('listed', [(r['sessionId'], r['summary'], r['lastModified']) for r in listed], [(ONE, 'Mock generated title', ended)])
     there = p.json('messages', f'team:{ONE}')
     p.same('the same messages', there, p.json('messages', f'claude:{ONE}'))
     p.same('the newest ones', p.json('messages', f'team:{ONE}', '--tail', '2'), p.json('messages', f'claude:{ONE}', '--tail', '2'))
@@ -133,6 +138,14 @@ def what_others_wrote(p, server, team):
     server.objects.clear()
     first = json.dumps({'type': 'user', 'uuid': 'a', 'cwd': '/w', 'message': {'role': 'user', 'content': 'Begin ' + 'x' * 40000}})
     server.objects[f'-w/{TWO}/part-1795400000000-aaaaaa.jsonl'] = f'{first}\n{row_of(TWO, 1, "y" * 40000)}\n'.encode()
+    server.objects.update({f'-w/{ONE}/part-179540000000{i}-aaaaaa.jsonl': ''.join(row_of(ONE, n, 'Twice') + '\n' for n in rows).encode()
+                           for i, rows in ((0, (0, 1, 2)), (1, (0, 1, 2)), (2, (2, 3)))})
+    p.same('messages that others stored twice', [m['uuid'][-1] for m in p.json('messages', f'team:{ONE}')], ['0', '1', '2', '3'])
+    p.json('retrieve', f'team:{ONE}')
+    path = f'{p.home}/.claude/projects/-w/{ONE}.jsonl'
+    p.same('rows that others stored twice', [row['uuid'][-1] for row in read_rows(path)], ['0', '1', '2', '3'])
+    os.remove(path)
+    server.objects = {key: body for key, body in server.objects.items() if ONE not in key}
     p.same('a first row that is long', [r['firstPrompt'][:5] for r in p.json('list', '--all', '--store', 'team')], ['Begin'])
 
 
@@ -273,10 +286,52 @@ def meanwhile(p, server, team):
     server.objects.clear()
     server.objects[f'{folder}part-1795400000000-aaaaaa.jsonl'] = first
     push('the rows before ours were removed', lambda key: server.objects.clear(), 5, mine)
+    for attribute, value in (('conditions', False), ('ignores', True)):
+        server.objects.clear()
+        setattr(server, attribute, value)
+        p.same(f'{attribute}: {value}', (p.json('push', 'team', TWO)[0]['rows'], len(server.objects)), (5, 1))
+        setattr(server, attribute, not value)
+    os.remove(path)
+
+
+def same_name(p, server, team):
+    """Another push of the session continues at the same place and is faster: its rows stay, and only the others are added."""
+    path, folder = f'{p.home}/.claude/projects/-w/{TWO}.jsonl', f'-w/{TWO}/'
+    team.configure(server.url())
+    large(path, TWO, 900)
+    rows = read_rows(path)
+
+    def push(what, at, to, mine):
+        """The other one adds the rows from the place of our part number `at` on."""
+        puts = []
+
+        def win(key):
+            puts.append(key)
+            if len(puts) == at + 1:
+                there = len(server.lines(folder))
+                server.objects[key] = ''.join(json.dumps(row, separators=(',', ':')) + '\n' for row in rows[there:to]).encode()
+
+        server.objects.clear()
+        server.before_put = win
+        p.same(f'{what}: pushed', p.json('push', 'team', TWO)[0]['rows'], mine)
+        server.before_put = lambda key: None
+        p.same(f'{what}: there', [json.loads(line) for line in server.lines(folder)] == rows, True)
+
+    def wait(key):
+        """Our first part is delayed until another program has pushed all rows."""
+        server.before_put = lambda key: None
+        p.json('push', 'team', TWO)
+
     server.objects.clear()
-    server.conditions = False
-    p.same('a server that knows no conditions', p.json('push', 'team', TWO)[0]['rows'], 5)
-    server.conditions = True
+    server.before_put = wait
+    p.same('late: pushed', p.json('push', 'team', TWO)[0]['rows'], 0)
+    p.same('late: there', [json.loads(line) for line in server.lines(folder)] == rows, True)
+    push('some rows', 0, 200, 700)
+    push('more rows than ours', 0, 700, 200)
+    push('all rows', 0, 900, 0)
+    first = len(server.lines(folder))
+    p.json('push', 'team', TWO)
+    p.same('nothing is added later', len(server.lines(folder)), first)
     os.remove(path)
 
 
@@ -377,8 +432,9 @@ def main():
         keys_and_places(p, server, team)
         bad_answers(p, server, team)
         server.objects.clear()
-        team.three_at_once(p, server.url(), lambda: server.lines(f'-w/{TWO}/'), may_repeat=True)
+        team.three_at_once(p, server.url(), lambda: server.lines(f'-w/{TWO}/'))
         meanwhile(p, server, team)
+        same_name(p, server, team)
         gone_in_the_middle(p, server, team)
         encrypted(p, server, team)
         server.kill()
