@@ -215,6 +215,17 @@ bool slice_last_line(struct slice *rest, struct slice *line, bool *torn)
     return true;
 }
 
+static int compare_slices(const void *a, const void *b)
+{
+    return slice_compare(*(const struct slice *)a, *(const struct slice *)b);
+}
+
+void slice_sort(struct slice *text, size_t n)
+{
+    if (n > 1)
+        qsort(text, n, sizeof *text, compare_slices);
+}
+
 static size_t hash_of(struct slice text)
 {
     uint64_t h = UINT64_C(14695981039346656037); /* FNV-1a */

@@ -35,6 +35,18 @@ static inline bool slice_eq(struct slice a, struct slice b)
     return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
 }
 
+/* Compares byte by byte, as strcmp does; a text that begins another one is the smaller. */
+static inline int slice_compare(struct slice a, struct slice b)
+{
+    size_t n = a.n < b.n ? a.n : b.n;
+    int d = n ? memcmp(a.p, b.p, n) : 0; /* an empty text may be a NULL pointer */
+
+    return d ? d : (a.n > b.n) - (a.n < b.n);
+}
+
+/* Sorts texts by slice_compare. */
+void slice_sort(struct slice *text, size_t n);
+
 static inline bool slice_starts(struct slice s, const char *with)
 {
     size_t n = strlen(with);

@@ -186,6 +186,24 @@ void jsonout_raw_key(struct jsonout *j, struct slice quoted)
     j->comma = false;
 }
 
+void jsonout_int_member(struct jsonout *j, const char *key, int64_t n)
+{
+    jsonout_key(j, key);
+    jsonout_int(j, n);
+}
+
+void jsonout_bool_member(struct jsonout *j, const char *key, bool b)
+{
+    jsonout_key(j, key);
+    jsonout_bool(j, b);
+}
+
+void jsonout_raw_member(struct jsonout *j, const char *key, struct slice json)
+{
+    jsonout_key(j, key);
+    jsonout_raw(j, json);
+}
+
 void jsonout_text_or_null(struct jsonout *j, const char *key, struct slice text)
 {
     jsonout_key(j, key);

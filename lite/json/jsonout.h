@@ -32,6 +32,10 @@ void jsonout_bool(struct jsonout *j, bool b);
 void jsonout_null(struct jsonout *j);
 /* Passes through bytes that are one valid JSON value; broken UTF-8 becomes U+FFFD. */
 void jsonout_raw(struct jsonout *j, struct slice json);
+/* Write key and value. */
+void jsonout_int_member(struct jsonout *j, const char *key, int64_t n);
+void jsonout_bool_member(struct jsonout *j, const char *key, bool b);
+void jsonout_raw_member(struct jsonout *j, const char *key, struct slice json);
 /* Writes key and value; null if the text is empty. */
 void jsonout_text_or_null(struct jsonout *j, const char *key, struct slice text);
 /* Writes key and value, or nothing if the text is empty: a missing text is never "" or null. */

@@ -6,10 +6,8 @@ static void part_json(struct jsonout *j, const struct checkpoint_part *p)
     jsonout_member(j, "sessionId", p->session);
     jsonout_member(j, "agentName", p->agent);
     jsonout_member(j, "prompt", p->prompt);
-    if (p->record.n) {
-        jsonout_key(j, "record");
-        jsonout_raw(j, p->record);
-    }
+    if (p->record.n)
+        jsonout_raw_member(j, "record", p->record);
     jsonout_close(j, '}');
 }
 
@@ -18,8 +16,7 @@ static void commit_json(struct jsonout *j, const struct checkpoint_commit *c)
     jsonout_open(j, '{');
     jsonout_member(j, "id", c->id);
     jsonout_member(j, "subject", c->subject);
-    jsonout_key(j, "timestamp");
-    jsonout_int(j, c->time_ms);
+    jsonout_int_member(j, "timestamp", c->time_ms);
     jsonout_close(j, '}');
 }
 

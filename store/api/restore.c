@@ -13,16 +13,8 @@ static void values_member(struct jsonout *j, const char *key, const struct slice
 
 static void value_member(struct jsonout *j, const char *key, struct slice json)
 {
-    if (!json.n)
-        return;
-    jsonout_key(j, key);
-    jsonout_raw(j, json);
-}
-
-static void bool_member(struct jsonout *j, const char *key, bool b)
-{
-    jsonout_key(j, key);
-    jsonout_bool(j, b);
+    if (json.n)
+        jsonout_raw_member(j, key, json);
 }
 
 /* Most sessions have none of them. */
@@ -41,7 +33,7 @@ static void worktree_member(struct jsonout *j, const struct restore *r)
     jsonout_key(j, "worktree");
     jsonout_open(j, '{');
     jsonout_member(j, "path", r->worktree_path);
-    bool_member(j, "exists", r->worktree_exists);
+    jsonout_bool_member(j, "exists", r->worktree_exists);
     jsonout_close(j, '}');
 }
 
@@ -74,7 +66,7 @@ void restore_json_members(struct jsonout *j, const struct restore *r, const char
     values_member(j, "todos", r->todos_json, r->todos);
     values_member(j, "invokedSkills", r->skills_json, r->skills);
     if (r->skills_listed)
-        bool_member(j, "suppressSkillListing", true);
+        jsonout_bool_member(j, "suppressSkillListing", true);
     values_member(j, "contentReplacements", r->replacements_json, r->replacements);
     values_member(j, "fileHistory", r->file_history_json, r->file_history);
     state_rows_members(j, r);

@@ -78,10 +78,8 @@ static enum err_code add_metadata(const struct host_state *s, struct jsonout *j)
             rc = json_set(&short_metadata, all, "pending_action", buf_slice(&short_action));
         all = buf_slice(&short_metadata);
     }
-    if (!rc && all.n <= PUBLISHED_METADATA_MAX) {
-        jsonout_key(j, "metadata");
-        jsonout_raw(j, all);
-    }
+    if (!rc && all.n <= PUBLISHED_METADATA_MAX)
+        jsonout_raw_member(j, "metadata", all);
     buf_fini(&short_action);
     buf_fini(&short_metadata);
     return rc;
@@ -100,8 +98,7 @@ static enum err_code print_entry(const struct host_state *s, struct buf *out)
     jsonout_member(&j, "status", s->now == SESSION_RUNNING ? SLICE("busy") : SLICE("idle"));
     jsonout_member(&j, "system", slice_of(s->system));
     jsonout_member(&j, "state", slice_of(session_state_name(s->now)));
-    jsonout_key(&j, "updatedAt");
-    jsonout_int(&j, env_now_ms(s->env));
+    jsonout_int_member(&j, "updatedAt", env_now_ms(s->env));
     if (s->title.n <= TEXT_MAX)
         jsonout_member(&j, "title", buf_slice(&s->title));
     if (s->last_prompt.n <= TEXT_MAX)
@@ -228,10 +225,8 @@ static enum err_code print_action(const struct host_action *action, struct jsono
     jsonout_text(j, action->tool_use_id);
     jsonout_key(j, "request_id");
     jsonout_text(j, action->request_id);
-    if (action->input.n) {
-        jsonout_key(j, "input");
-        jsonout_raw(j, action->input);
-    }
+    if (action->input.n)
+        jsonout_raw_member(j, "input", action->input);
     jsonout_close(j, '}');
     return j->rc;
 }

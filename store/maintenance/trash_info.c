@@ -41,12 +41,6 @@ static void write_encoded_text(struct jsonout *j, const char *key, const char *t
     jsonout_text(j, buf_slice(scratch)); /* even if empty */
 }
 
-static void put_number(struct jsonout *j, const char *key, int64_t number)
-{
-    jsonout_key(j, key);
-    jsonout_int(j, number);
-}
-
 static void put_refs(struct jsonout *j, const struct trash_item *item, struct buf *scratch)
 {
     if (item->refs == 0)
@@ -73,9 +67,9 @@ static void put_item(struct jsonout *j, const struct trash_item *item, struct bu
     write_encoded_text(j, "title", item->title, scratch);
     if (item->dir)
         write_encoded_text(j, "dir", item->dir, scratch);
-    put_number(j, "deleted", item->deleted_ms);
-    put_number(j, "bytes", item->bytes);
-    put_number(j, "files", item->files);
+    jsonout_int_member(j, "deleted", item->deleted_ms);
+    jsonout_int_member(j, "bytes", item->bytes);
+    jsonout_int_member(j, "files", item->files);
     jsonout_key(j, "from");
     jsonout_open(j, '[');
     for (size_t k = 0; k < item->parts; k++) {
@@ -100,7 +94,7 @@ enum err_code trash_info_print(const struct trash_list *list, struct buf *out, s
     for (size_t i = 0; i < list->n; i++)
         put_item(&j, &list->item[i], &scratch);
     jsonout_close(&j, ']');
-    put_number(&j, "version", VERSION);
+    jsonout_int_member(&j, "version", VERSION);
     jsonout_close(&j, '}');
     buf_fini(&scratch);
     return j.rc ? err_nomem(e) : ERR_OK;

@@ -302,8 +302,7 @@ void live_write_process(struct jsonout *j)
     struct proc_info self;
     char domain[PATH_MAX];
 
-    jsonout_key(j, "pid");
-    jsonout_int(j, getpid());
+    jsonout_int_member(j, "pid", getpid());
     if (proc_info(getpid(), &self))
         jsonout_member(j, "procStart", slice_of(self.start));
     proc_domain(domain, sizeof domain);

@@ -87,14 +87,6 @@ static const struct found *found_of(const struct session_ref *ref)
     return (const struct found *)(const void *)ref;
 }
 
-static int compare_ids(struct slice a, struct slice b)
-{
-    size_t n = a.n < b.n ? a.n : b.n;
-    int d = n ? memcmp(a.p, b.p, n) : 0; /* an empty text may be a NULL pointer */
-
-    return d ? d : (a.n > b.n) - (a.n < b.n);
-}
-
 static int compare_found_order(const struct found *a, const struct found *b)
 {
     return (a->place > b->place) - (a->place < b->place);
@@ -126,7 +118,7 @@ static int by_recency(const void *x, const void *y)
     if (a_ns != b_ns)
         return a_ns > b_ns ? -1 : 1;
     if (a->store == b->store) {
-        int ids = compare_ids(a->id, b->id);
+        int ids = slice_compare(a->id, b->id);
 
         if (ids)
             return a->store->ops->ties_ascending ? ids : -ids;
@@ -137,7 +129,7 @@ static int by_recency(const void *x, const void *y)
 static int by_id_and_store(const void *x, const void *y)
 {
     const struct session_ref *a = ref_at(x), *b = ref_at(y);
-    int ids = compare_ids(a->id, b->id);
+    int ids = slice_compare(a->id, b->id);
 
     if (ids)
         return ids;
@@ -467,7 +459,7 @@ static int by_key(const void *x, const void *y)
 
     if (a->number != b->number)
         return a->number < b->number ? 1 : -1;
-    texts = compare_ids(a->text, b->text);
+    texts = slice_compare(a->text, b->text);
     return texts ? texts : (a->place > b->place) - (a->place < b->place);
 }
 

@@ -17,10 +17,8 @@ static const struct ability abilities[] = {
 
 static void time_member(struct jsonout *j, const char *key, int64_t ms)
 {
-    if (ms == TIME_NONE)
-        return;
-    jsonout_key(j, key);
-    jsonout_int(j, ms);
+    if (ms != TIME_NONE)
+        jsonout_int_member(j, key, ms);
 }
 
 static void can_member(struct jsonout *j, const char *key, unsigned can)
@@ -63,8 +61,7 @@ static void described_members(struct jsonout *j, const struct session_row *row)
     jsonout_member(j, "mode", row->mode);
     jsonout_member(j, "worktreePath", row->worktree_path);
     if (row->pr_number) {
-        jsonout_key(j, "prNumber");
-        jsonout_int(j, row->pr_number);
+        jsonout_int_member(j, "prNumber", row->pr_number);
         jsonout_member(j, "prUrl", row->pr_url);
         jsonout_member(j, "prRepository", row->pr_repository);
     }
@@ -80,13 +77,10 @@ static void state_members(struct jsonout *j, const struct session_row *row)
     time_member(j, "lastModified", row->modified_ms);
     time_member(j, "lastActivity", row->activity_ms);
     time_member(j, "expiresAt", row->expires_ms);
-    if (store_has_size(&row->ref)) {
-        jsonout_key(j, "fileSize");
-        jsonout_int(j, row->ref.file.size);
-    }
+    if (store_has_size(&row->ref))
+        jsonout_int_member(j, "fileSize", row->ref.file.size);
     if (row->flags & SESSION_ARCHIVED_KNOWN) {
-        jsonout_key(j, "archived");
-        jsonout_bool(j, (row->flags & SESSION_ARCHIVED) != 0);
+        jsonout_bool_member(j, "archived", (row->flags & SESSION_ARCHIVED) != 0);
     }
     jsonout_member(j, "state", slice_of(session_state_name(row->state)));
     jsonout_member(j, "waitsFor", row->waits_for);

@@ -113,8 +113,7 @@ static void write_facts_json(const struct session_facts *more, struct out *o)
         const struct session_fact *x = &more->fact[i];
 
         if (x->json.n) {
-            jsonout_key(out_json(o), x->key);
-            jsonout_raw(out_json(o), x->json);
+            jsonout_raw_member(out_json(o), x->key, x->json);
         } else
             out_member(o, x->key, x->text);
     }
@@ -354,10 +353,8 @@ static void write_checkpoint_json(const struct checkpoint *c, struct out *o)
     out_bool(o, "restorable", !c->why);
     out_string(o, "why", c->why);
     out_bool_if_true(o, "shell", c->shell);
-    if (c->record.n) {
-        jsonout_key(out_json(o), "record");
-        jsonout_raw(out_json(o), c->record);
-    }
+    if (c->record.n)
+        jsonout_raw_member(out_json(o), "record", c->record);
     out_close(o, '}');
 }
 

@@ -197,8 +197,7 @@ static void write_money(struct out *o, const char *key, double usd)
     char text[64];
 
     snprintf(text, sizeof text, "%.15g", usd);
-    jsonout_key(out_json(o), key);
-    jsonout_raw(out_json(o), slice_of(text));
+    jsonout_raw_member(out_json(o), key, slice_of(text));
 }
 
 static void write_time(struct out *o, const char *key, int64_t ms)

@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "store/systems/common/block_messages.h"
 #include "store/systems/common/config_dir.h"
+#include "store/systems/common/jsonl.h"
 
 static const char variable[] = "CLINE_DATA_DIR", suffix[] = ".messages.json";
 enum { SUFFIX = sizeof suffix - 1, ID_MOST = 200 };

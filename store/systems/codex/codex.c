@@ -5,8 +5,8 @@
 #include <sys/stat.h>
 
 #include "store/proc/process.h"
-#include "store/systems/common/block_messages.h"
 #include "store/systems/common/config_dir.h"
+#include "store/systems/common/jsonl.h"
 
 const struct codex *codex_of(const struct store *st)
 {

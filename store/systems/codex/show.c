@@ -280,12 +280,6 @@ static bool read_range(const char **p, const char *end, char sign, struct hunk_l
     return true;
 }
 
-static void write_number(struct jsonout *j, const char *key, unsigned n)
-{
-    jsonout_key(j, key);
-    jsonout_int(j, n);
-}
-
 static bool open_hunk(struct jsonout *j, struct slice line)
 {
     const char *p = line.p, *end = line.p + line.n;
@@ -294,10 +288,10 @@ static bool open_hunk(struct jsonout *j, struct slice line)
     if (!read_range(&p, end, '-', &old) || !read_range(&p, end, '+', &new))
         return false;
     jsonout_open(j, '{');
-    write_number(j, "oldStart", old.start);
-    write_number(j, "oldLines", old.lines);
-    write_number(j, "newStart", new.start);
-    write_number(j, "newLines", new.lines);
+    jsonout_int_member(j, "oldStart", old.start);
+    jsonout_int_member(j, "oldLines", old.lines);
+    jsonout_int_member(j, "newStart", new.start);
+    jsonout_int_member(j, "newLines", new.lines);
     jsonout_key(j, "lines");
     jsonout_open(j, '[');
     return true;

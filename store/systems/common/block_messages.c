@@ -1,5 +1,3 @@
-#include "store/systems/common/block_messages.h"
-
 #include "lite/base/time.h"
 #include "lite/json/json.h"
 #include "lite/json/jsonout.h"
@@ -33,10 +31,8 @@ static void write_result(struct jsonout *j, const struct block *b)
     jsonout_text_or_null(j, "tool_use_id", b->call_id);
     jsonout_key(j, "content");
     jsonout_text(j, b->text);
-    if (b->failed) {
-        jsonout_key(j, "is_error");
-        jsonout_bool(j, true);
-    }
+    if (b->failed)
+        jsonout_bool_member(j, "is_error", true);
 }
 
 static void write_part(struct jsonout *j, const char *type, const char *member, struct slice text)

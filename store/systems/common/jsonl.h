@@ -42,7 +42,7 @@ typedef bool jsonl_is_id_fn(struct slice id);
 /* What most agents make ids of. */
 #define JSONL_ID_CHARACTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
 struct session_dirs; /* store/systems/common/session_dirs.h */
-struct project_logs; /* store/systems/common/project_logs.h */
+struct project_logs;
 
 struct jsonl_format {
     const struct index_keys *keys;
@@ -114,6 +114,15 @@ MUST_CHECK enum err_code jsonl_each_log(const struct store *st, const char *fold
 /* The log at this path as a ref. Its texts are in the arena. ERR_NOT_FOUND: no regular file has this path. */
 MUST_CHECK enum err_code jsonl_ref_at(const struct store *st, const char *path, struct slice id,
                                       struct arena *a, struct session_ref *ref, struct err *e);
+/* The ids of the logs in a folder (NULL: no folder), sorted; each is in the arena. */
+MUST_CHECK enum err_code jsonl_log_ids(const struct store *st, const char *folder,
+                                       jsonl_is_id_fn *is_id, struct arena *a, struct slice **ids,
+                                       size_t *n, struct err *e);
+/* The log of a sub-agent in a folder (NULL: no folder). ERR_NOT_FOUND: the session has no such sub-agent. */
+MUST_CHECK enum err_code jsonl_subagent_at(const struct store *st, const struct session_ref *ref,
+                                           const char *folder, jsonl_is_id_fn *is_id,
+                                           struct slice agent, struct arena *a,
+                                           struct session_ref *out, struct err *e);
 store_enumerate_fn jsonl_enumerate;
 store_find_fn jsonl_find;
 /* Finds the first session with this id among those that `enumerate` lists. */
@@ -241,5 +250,46 @@ MUST_CHECK enum err_code jsonl_check_line(const struct jsonl_check *k, enum find
 /* Reports FINDING_DUPLICATE_ID if a previous line has the id of this one. */
 MUST_CHECK enum err_code jsonl_check_id(struct jsonl_check *k, size_t line, const char *why,
                                         struct err *e);
+
+/* ---- a folder of logs for each project ---- */
+
+/* An agent that keeps its logs in one folder for each project. Its store begins with a struct jsonl_store whose folder
+ * contains the projects' folders, and whose format has a struct project_logs. Different projects may have the same
+ * folder name, so describe compares the directory that a session's rows record (project_logs_collides). */
+struct project_logs {
+    /* The folder that the agent names after a directory, in the arena; .p NULL: out of memory. */
+    struct slice (*folder_of)(struct slice directory, struct arena *a);
+    /* The folders with logs inside that folder, "" for the folder itself; NULL-terminated. */
+    const char *const *inside;
+    /* Optional. The id in the name of a log, borrowed from it. Returns false if the file is not a log. NULL: logs are
+     * named <id>.jsonl. */
+    bool (*name_id)(const char *name, struct slice *id);
+};
+
+/* A file directly in the store's folder belongs to every project. */
+store_enumerate_fn project_logs_enumerate;
+/* The first log with this id. */
+store_find_fn project_logs_find;
+/* The log at this path, if it is below the store's folder. */
+store_at_path_fn project_logs_at_path;
+/* Returns true if the session belongs to another directory, which the scope does not include. */
+bool project_logs_collides(const struct scope *scope, struct slice cwd);
+
+/* ---- messages made from blocks ---- */
+
+/* The member `messages` for agents whose rows have a form of their own. Each row of a person, the agent or a tool
+ * becomes one message in the form that the SDKs of Claude Code use, made from the row's blocks.
+ *
+ *   {"type": "assistant", "uuid": ..., "session_id": ..., "message": {"role": "assistant", "content": [
+ *       {"type": "text", "text": ...}, {"type": "thinking", "thinking": ...},
+ *       {"type": "tool_use", "id": ..., "name": ..., "input": {...}},
+ *       {"type": "tool_result", "tool_use_id": ..., "content": ..., "is_error": true}]},
+ *    "parent_tool_use_id": null, "parent_agent_id": ..., "timestamp": ...}
+ *
+ * The content of a prompt is its text. */
+
+/* Calls load and blocks of the store, and subagent if the query names one. The store begins with a struct jsonl_store,
+ * whose format tells the ids of rows. */
+store_messages_fn block_messages;
 
 #endif

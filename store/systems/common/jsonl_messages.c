@@ -90,8 +90,7 @@ static enum err_code write_message(struct telling *t, const struct jsonl_message
     jsonout_member(&j, "type", slice_of(m->type));
     jsonout_text_or_null(&j, "uuid", m->uuid);
     jsonout_member(&j, "session_id", t->ref->id);
-    jsonout_key(&j, "message");
-    jsonout_raw(&j, m->message);
+    jsonout_raw_member(&j, "message", m->message);
     jsonout_text_or_null(&j, "parent_tool_use_id", SLICE(""));
     jsonout_text_or_null(&j, "parent_agent_id", t->agent);
     jsonout_text_or_null(&j, "timestamp", m->timestamp);

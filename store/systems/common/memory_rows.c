@@ -115,8 +115,7 @@ static void put_call(struct jsonout *j, const struct block *b)
     jsonout_member(j, "type", SLICE("tool_use"));
     jsonout_member(j, "id", b->call_id);
     jsonout_member(j, "name", b->name);
-    jsonout_key(j, "input");
-    jsonout_raw(j, json_valid(b->input) ? b->input : SLICE("{}"));
+    jsonout_raw_member(j, "input", json_valid(b->input) ? b->input : SLICE("{}"));
 }
 
 static void put_result(struct jsonout *j, const struct block *b)
@@ -125,10 +124,8 @@ static void put_result(struct jsonout *j, const struct block *b)
     jsonout_member(j, "tool_use_id", b->call_id);
     jsonout_key(j, "content");
     jsonout_text(j, b->text);
-    if (b->failed) {
-        jsonout_key(j, "is_error");
-        jsonout_bool(j, true);
-    }
+    if (b->failed)
+        jsonout_bool_member(j, "is_error", true);
 }
 
 static void put_text(struct jsonout *j, const char *type, struct slice text)

@@ -1,4 +1,4 @@
-#include "store/systems/common/project_logs.h"
+#include "store/systems/common/jsonl.h"
 
 #include <dirent.h>
 #include <fcntl.h>

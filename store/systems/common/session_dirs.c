@@ -202,13 +202,6 @@ enum err_code session_dirs_json(const struct session_ref *ref, const char *name,
     return rc == ERR_NOMEM ? rc : ERR_OK;
 }
 
-static int compare_names(const void *a, const void *b)
-{
-    const struct slice *x = a, *y = b;
-
-    return strcmp(x->p, y->p);
-}
-
 enum err_code session_dirs_names(const struct session_ref *ref, const char *folder,
                                  bool (*name_id)(const char *name, struct slice *id),
                                  struct arena *a, struct slice **names, size_t *n, struct err *e)
@@ -226,8 +219,7 @@ enum err_code session_dirs_names(const struct session_ref *ref, const char *fold
             arena_add_copy(a, names, n, slice_of(entry->d_name));
     if (dir)
         closedir(dir);
-    if (*n)
-        qsort(*names, *n, sizeof **names, compare_names);
+    slice_sort(*names, *n);
     return a->failed ? err_nomem(e) : ERR_OK;
 }
 

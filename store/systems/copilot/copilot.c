@@ -9,9 +9,9 @@
 
 #include "lite/io/file.h"
 #include "store/proc/process.h"
-#include "store/systems/common/block_messages.h"
 #include "store/systems/common/config_dir.h"
 #include "store/systems/common/edits/tool_edits.h"
+#include "store/systems/common/jsonl.h"
 
 static void copilot_close(struct store *st)
 {

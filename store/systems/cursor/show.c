@@ -41,8 +41,7 @@ static enum err_code add_message(struct loading *l, size_t number, struct slice 
     jsonout_init(&j, &l->row);
     jsonout_open(&j, '{');
     jsonout_member(&j, "id", slice_of(id));
-    jsonout_key(&j, "message");
-    jsonout_raw(&j, json);
+    jsonout_raw_member(&j, "message", json);
     jsonout_close(&j, '}');
     enum err_code rc = a.failed ? ERR_NOMEM : j.rc;
 

@@ -5,9 +5,9 @@
 #include "lite/base/time.h"
 #include "lite/io/file.h"
 #include "lite/json/json.h"
-#include "store/systems/common/block_messages.h"
 #include "store/systems/common/config_dir.h"
 #include "store/systems/common/edits/tool_edits.h"
+#include "store/systems/common/jsonl.h"
 #include "store/systems/common/session_dirs.h"
 #include "store/systems/common/usage_rows.h"
 

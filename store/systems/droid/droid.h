@@ -1,7 +1,7 @@
 #ifndef STORE_SYSTEMS_DROID_DROID_H
 #define STORE_SYSTEMS_DROID_DROID_H
 
-#include "store/systems/common/project_logs.h"
+#include "store/systems/common/jsonl.h"
 
 /* The sessions of Factory's Droid (docs/formats/droid.md): its path is ~/.factory, with
  *

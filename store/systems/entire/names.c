@@ -255,13 +255,6 @@ struct slice entire_subject(struct slice message)
 
 /* ---- sets of file names ---- */
 
-int names_compare(struct slice a, struct slice b)
-{
-    int d = memcmp(a.p, b.p, a.n < b.n ? a.n : b.n);
-
-    return d ? d : (a.n > b.n) - (a.n < b.n);
-}
-
 /* The index of the name, or the index at which to insert it. */
 static size_t lower_bound(const struct names_list *l, struct slice name)
 {
@@ -270,7 +263,7 @@ static size_t lower_bound(const struct names_list *l, struct slice name)
     while (low < high) {
         size_t at = low + (high - low) / 2;
 
-        if (names_compare(l->name[at], name) < 0)
+        if (slice_compare(l->name[at], name) < 0)
             low = at + 1;
         else
             high = at;

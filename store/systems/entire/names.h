@@ -94,7 +94,5 @@ struct names_list {
 bool names_add(struct names_list *l, struct slice name);
 /* Adds all texts of a JSON array; any other value adds nothing. */
 bool names_add_json(struct names_list *l, struct slice array);
-/* Orders slices by their bytes. */
-int names_compare(struct slice a, struct slice b);
 
 #endif

@@ -57,13 +57,10 @@ struct slice entire_tokens_json(const struct entire_tokens *t, struct arena *a)
         return SLICE("");
     jsonout_init(&j, &text);
     jsonout_open(&j, '{');
-    for (size_t i = 0; i < TOKEN_COUNT; i++) {
-        jsonout_key(&j, members[i]);
-        jsonout_int(&j, t->n[i]);
-    }
+    for (size_t i = 0; i < TOKEN_COUNT; i++)
+        jsonout_int_member(&j, members[i], t->n[i]);
     if (t->subagents.n) {
-        jsonout_key(&j, "subagent_tokens");
-        jsonout_raw(&j, t->subagents);
+        jsonout_raw_member(&j, "subagent_tokens", t->subagents);
     }
     jsonout_close(&j, '}');
     if (!j.rc)

@@ -106,10 +106,11 @@ static enum err_code report_left(const struct leftover *left, void *arg, struct 
 /* A log with a name that cannot be an id is not in any list. */
 static bool is_misnamed(const char *name)
 {
-    size_t n = strlen(name), suffix = sizeof EXATHENA_SUFFIX - 1;
+    size_t n = strlen(name), suffix = sizeof JSONL_SUFFIX - 1;
+    struct slice id;
 
-    return n >= suffix && strcmp(name + n - suffix, EXATHENA_SUFFIX) == 0 &&
-           !exathena_is_id((struct slice){ name, n - suffix });
+    return n >= suffix && strcmp(name + n - suffix, JSONL_SUFFIX) == 0 &&
+           !jsonl_id_of_name(name, exathena_is_id, &id);
 }
 
 enum err_code exathena_check_store(const struct store *st, const struct scope *scope,
@@ -151,7 +152,7 @@ enum err_code exathena_copies(const struct store *st, const struct session_ref *
 static bool has_namesake(const struct exathena *x, struct slice id, struct arena *a)
 {
     const char *log =
-        arena_format(a, "%s/.exathena/sessions/%.*s" EXATHENA_SUFFIX, x->project, SLICE_ARG(id));
+        arena_format(a, "%s/.exathena/sessions/%.*s" JSONL_SUFFIX, x->project, SLICE_ARG(id));
     struct stat sb;
 
     return x->own_root && (!log || lstat(log, &sb) == 0);
@@ -223,7 +224,7 @@ struct look {
 
 static enum err_code note_logs(struct look *l, struct err *e)
 {
-    const size_t suffix = sizeof EXATHENA_SUFFIX - 1;
+    const size_t suffix = sizeof JSONL_SUFFIX - 1;
     DIR *dir = opendir(l->x->jsonl.folder);
     struct dirent *entry;
     uint32_t number;
@@ -236,7 +237,7 @@ static enum err_code note_logs(struct look *l, struct err *e)
     while (!rc && (entry = readdir(dir))) {
         size_t n = strlen(entry->d_name);
 
-        if (n > suffix && strcmp(entry->d_name + n - suffix, EXATHENA_SUFFIX) == 0 &&
+        if (n > suffix && strcmp(entry->d_name + n - suffix, JSONL_SUFFIX) == 0 &&
             idset_add(&l->there, id128_of((struct slice){ entry->d_name, n - suffix }), &number))
             rc = err_nomem(e);
     }

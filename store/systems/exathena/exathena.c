@@ -38,7 +38,7 @@ static bool is_drawn(struct slice id)
 
 bool exathena_is_id(struct slice id)
 {
-    if (!(host_id_is_plain(id) || is_drawn(id)) || id.n > 255 - (sizeof EXATHENA_SUFFIX - 1))
+    if (!(host_id_is_plain(id) || is_drawn(id)) || id.n > 255 - (sizeof JSONL_SUFFIX - 1))
         return false;
     for (size_t i = 0; i < id.n; i++)
         if ((unsigned char)id.p[i] < ' ' || id.p[i] == 0x7f)
@@ -67,7 +67,7 @@ void exathena_generate_id(char *out, size_t n)
 
 const char *exathena_side_path(const struct session_ref *ref, const char *rest, struct arena *a)
 {
-    size_t stem = ref->path.n - (sizeof EXATHENA_SUFFIX - 1);
+    size_t stem = ref->path.n - (sizeof JSONL_SUFFIX - 1);
 
     return arena_format(a, "%.*s%s%s", (int)stem, ref->path.p, *rest ? "/" : "", rest);
 }

@@ -6,7 +6,6 @@
 #include "store/api/store.h"
 #include "store/systems/common/jsonl.h"
 
-#define EXATHENA_SUFFIX JSONL_SUFFIX
 /* lengths of the ids that the library generates */
 enum { EXATHENA_ID = 22, EXATHENA_EVENT_ID = 11 };
 

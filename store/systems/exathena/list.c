@@ -14,7 +14,7 @@
 /* The sessions of a store are the *.jsonl directly in sessions/, or in a separate root, without
  * subfolders (exathena.md A4). An empty file is a session that was rewound to its beginning. */
 
-enum { SUFFIX = sizeof EXATHENA_SUFFIX - 1 };
+enum { SUFFIX = sizeof JSONL_SUFFIX - 1 };
 
 static bool within(const char *project, struct slice dir)
 {
@@ -59,8 +59,8 @@ enum err_code exathena_at_path(const struct store *st, struct slice path, struct
 
     if (!is_in(logs, path, at) && (at < n || memcmp(path.p + at - n, folder, n) != 0))
         return err_set(e, ERR_NOT_FOUND, path.p, "open session: no such session");
-    if (path.n - at <= SUFFIX || memcmp(path.p + path.n - SUFFIX, EXATHENA_SUFFIX, SUFFIX) != 0)
-        file = arena_format(a, "%.*s" EXATHENA_SUFFIX, SLICE_ARG(path));
+    if (path.n - at <= SUFFIX || memcmp(path.p + path.n - SUFFIX, JSONL_SUFFIX, SUFFIX) != 0)
+        file = arena_format(a, "%.*s" JSONL_SUFFIX, SLICE_ARG(path));
     if (!file)
         return err_nomem(e);
     if (!jsonl_id_of_name(file + at, exathena_is_id, &id))
@@ -164,41 +164,11 @@ const struct jsonl_format exathena_format = { .keys = &exathena_keys,
 
 /* Runs of sub-agents: <session>/sidechains/<agent>.jsonl, one line for each finished run. */
 
-static int compare_id(const void *a, const void *b)
-{
-    const struct slice *x = a, *y = b;
-
-    return strcmp(x->p, y->p);
-}
-
-struct agents {
-    struct arena *arena;
-    struct slice *id;
-    size_t n;
-};
-
-static bool keep_agent(const struct session_ref *ref, void *arg)
-{
-    struct agents *agents = arg;
-
-    return arena_add_copy(agents->arena, &agents->id, &agents->n, ref->id);
-}
-
 enum err_code exathena_subagents(const struct store *st, const struct session_ref *ref,
                                  struct arena *a, struct slice **ids, size_t *n, struct err *e)
 {
-    const char *dir = exathena_side_path(ref, "sidechains", a);
-    struct agents found = { .arena = a };
-    enum err_code rc =
-        dir ? jsonl_each_log(st, dir, exathena_is_id, keep_agent, &found, e) : err_nomem(e);
-
-    if (rc || a->failed)
-        return err_nomem(e);
-    if (found.n)
-        qsort(found.id, found.n, sizeof *found.id, compare_id);
-    *ids = found.id;
-    *n = found.n;
-    return ERR_OK;
+    return jsonl_log_ids(st, exathena_side_path(ref, "sidechains", a), exathena_is_id, a, ids, n,
+                         e);
 }
 
 /* The file has a line for each run; the last one contains the outcome. */
@@ -241,7 +211,7 @@ enum err_code exathena_describe_subagents(const struct store *st, const struct s
     for (size_t i = 0; list.agent && i < list.n && !(cancel && atomic_load(cancel)); i++) {
         struct subagent *x = &list.agent[i];
         const char *path =
-            arena_format(&list.arena, "%s/%.*s" EXATHENA_SUFFIX, dir, SLICE_ARG(ids[i]));
+            arena_format(&list.arena, "%s/%.*s" JSONL_SUFFIX, dir, SLICE_ARG(ids[i]));
 
         *x = (struct subagent){ .id = ids[i], .time_ms = TIME_NONE };
         if (!path || window_open(&w, AT_FDCWD, path, 0, NULL)) /* only its name is known */
@@ -264,12 +234,6 @@ enum err_code exathena_subagent(const struct store *st, const struct session_ref
                                 struct slice agent, struct arena *a, struct session_ref *out,
                                 struct err *e)
 {
-    const char *dir = exathena_side_path(ref, "sidechains", a);
-    const char *path =
-        dir ? arena_format(a, "%s/%.*s" EXATHENA_SUFFIX, dir, SLICE_ARG(agent)) : NULL;
-    enum err_code rc =
-        exathena_is_id(agent) ? jsonl_ref_at(st, path, agent, a, out, e) : ERR_NOT_FOUND;
-
-    return rc == ERR_NOT_FOUND ? err_set(e, rc, ref->path.p, "no sub-agent %.*s", SLICE_ARG(agent))
-                               : rc;
+    return jsonl_subagent_at(st, ref, exathena_side_path(ref, "sidechains", a), exathena_is_id,
+                             agent, a, out, e);
 }

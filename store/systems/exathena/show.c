@@ -7,24 +7,20 @@
 /* The role in the message names the speaker, not the kind of its event; an event without a message
  * has no speaker. */
 
-/* The messages of a log in order, each as the `messages` command prints it. */
+/* Arguments are valid during the call. A non-zero code ends the walk and is returned. */
+typedef enum err_code message_fn(const struct event *ev, struct slice json, void *arg,
+                                 struct err *e);
+
+/* A walk through the messages of a log in order, each as the `messages` command prints it. */
 struct message_walk {
     const struct session_ref *ref;
     struct slice agent;        /* the log is that of this sub-agent; empty: the session's */
     struct slice last;         /* stop after the event with this uuid; empty: at the end */
     bool system;               /* system messages too */
     const atomic_bool *cancel; /* may be NULL */
-};
-
-/* Arguments are valid during the call. A non-zero code ends the walk and is returned. */
-typedef enum err_code message_fn(const struct event *ev, struct slice json, void *arg,
-                                 struct err *e);
-
-struct walking {
-    const struct message_walk *walk;
     message_fn *fn;
     void *arg;
-    bool found; /* the last event to restore */
+    bool found; /* the last event was reached */
     struct arena arena;
     struct buf out;
 };
@@ -39,8 +35,8 @@ static struct slice type_of(struct slice role)
     return SLICE("system");
 }
 
-static enum err_code deliver_event(struct walking *w, const struct event *ev, struct slice message,
-                                   struct err *e)
+static enum err_code deliver_event(struct message_walk *w, const struct event *ev,
+                                   struct slice message, struct err *e)
 {
     struct jsonout j;
 
@@ -49,18 +45,17 @@ static enum err_code deliver_event(struct walking *w, const struct event *ev, st
     jsonout_open(&j, '{');
     jsonout_member(&j, "type", type_of(ev->role));
     jsonout_text_or_null(&j, "uuid", ev->id);
-    jsonout_member(&j, "session_id", w->walk->ref->id);
-    jsonout_key(&j, "message");
-    jsonout_raw(&j, message);
+    jsonout_member(&j, "session_id", w->ref->id);
+    jsonout_raw_member(&j, "message", message);
     jsonout_text_or_null(&j, "parent_tool_use_id", SLICE(""));
-    jsonout_text_or_null(&j, "parent_agent_id", w->walk->agent);
+    jsonout_text_or_null(&j, "parent_agent_id", w->agent);
     jsonout_member(&j, "timestamp", ev->ts);
     jsonout_close(&j, '}');
     return j.rc ? err_nomem(e) : w->fn(ev, buf_slice(&w->out), w->arg, e);
 }
 
 /* A run of a sub-agent is one line: its prompt and its answer. */
-static enum err_code deliver_run(struct walking *w, struct slice line, const char *role,
+static enum err_code deliver_run(struct message_walk *w, struct slice line, const char *role,
                                  struct slice text, struct err *e)
 {
     struct event ev = { .role = slice_of(role), .ts = event_text(line, "ts", &w->arena) };
@@ -80,7 +75,7 @@ static enum err_code deliver_run(struct walking *w, struct slice line, const cha
     return rc;
 }
 
-static enum err_code walk_run(struct walking *w, struct slice line, struct err *e)
+static enum err_code walk_run(struct message_walk *w, struct slice line, struct err *e)
 {
     struct slice result = event_member(line, "result"),
                  prompt = event_text(line, "prompt", &w->arena),
@@ -98,33 +93,30 @@ static enum err_code walk_run(struct walking *w, struct slice line, struct err *
 
 static enum err_code walk_row(struct slice row, void *arg, bool *stop, struct err *e)
 {
-    struct walking *w = arg;
+    struct message_walk *w = arg;
     struct event ev;
 
     arena_reset(&w->arena);
     if (!event_read(row, &w->arena, &ev))
         return ERR_OK;
-    if (w->walk->agent.n && !ev.message.n)
+    if (w->agent.n && !ev.message.n)
         return walk_run(w, row, e);
-    *stop = w->found = w->walk->last.n && slice_eq(ev.id, w->walk->last);
-    if (!ev.message.n || !ev.role.n ||
-        (!w->walk->system && slice_eq(type_of(ev.role), SLICE("system"))))
+    *stop = w->found = w->last.n && slice_eq(ev.id, w->last);
+    if (!ev.message.n || !ev.role.n || (!w->system && slice_eq(type_of(ev.role), SLICE("system"))))
         return ERR_OK;
     return deliver_event(w, &ev, ev.message, e);
 }
 
-/* ERR_NOT_FOUND: `last` was given, but there is no such event. */
-static enum err_code walk_messages(const struct message_walk *walk, message_fn *fn, void *arg,
-                                   struct err *e)
+/* Frees the walk. ERR_NOT_FOUND: `last` was given, but there is no such event. */
+static enum err_code walk_messages(struct message_walk *w, struct err *e)
 {
-    struct walking w = { .walk = walk, .fn = fn, .arg = arg };
-    const char *path = walk->ref->path.p;
-    enum err_code rc = jsonl_each_row(path, &exathena_keys, walk->cancel, walk_row, &w, e);
+    const char *path = w->ref->path.p;
+    enum err_code rc = jsonl_each_row(path, &exathena_keys, w->cancel, walk_row, w, e);
 
-    if (!rc && walk->last.n && !w.found)
-        rc = err_set(e, ERR_NOT_FOUND, path, "no event %.*s", SLICE_ARG(walk->last));
-    arena_fini(&w.arena);
-    buf_fini(&w.out);
+    if (!rc && w->last.n && !w->found)
+        rc = err_set(e, ERR_NOT_FOUND, path, "no event %.*s", SLICE_ARG(w->last));
+    arena_fini(&w->arena);
+    buf_fini(&w->out);
     return rc;
 }
 
@@ -145,7 +137,11 @@ enum err_code exathena_messages(const struct store *st, const struct session_ref
     struct arena a = { 0 };
     struct session_ref agent = *ref;
     struct jsonl_page p = jsonl_page_of(q, fn, arg);
-    struct message_walk walk = { .ref = &agent, .system = q->system_messages, .cancel = q->cancel };
+    struct message_walk walk = { .ref = &agent,
+                                 .system = q->system_messages,
+                                 .cancel = q->cancel,
+                                 .fn = put_walked_message,
+                                 .arg = &p };
     enum err_code rc = ERR_OK;
 
     if (q->agent.n) {
@@ -154,7 +150,7 @@ enum err_code exathena_messages(const struct store *st, const struct session_ref
         walk.agent = q->agent;
     }
     if (!rc)
-        rc = walk_messages(&walk, put_walked_message, &p, e);
+        rc = walk_messages(&walk, e);
     arena_fini(&a);
     if (p.full)
         return ERR_OK;
@@ -199,8 +195,7 @@ static bool add_continuation(struct restoring *r, const struct session_ref *ref)
     jsonout_open(&j, '{');
     jsonout_member(&j, "type", SLICE("user"));
     jsonl_write_continuation(&j);
-    jsonout_key(&j, "isMeta");
-    jsonout_bool(&j, true);
+    jsonout_bool_member(&j, "isMeta", true);
     jsonout_member(&j, "session_id", ref->id);
     jsonout_close(&j, '}');
     bool ok = !j.rc && append_restored(r, buf_slice(&text));
@@ -229,7 +224,7 @@ enum err_code exathena_restore(const struct store *st, const struct session_ref 
 {
     struct restoring r = { .waits = false };
     struct arena a = { 0 };
-    struct message_walk walk = { .ref = ref, .system = true };
+    struct message_walk walk = { .ref = ref, .system = true, .fn = take_message, .arg = &r };
     struct point point;
     enum err_code rc = ERR_OK;
 
@@ -239,7 +234,7 @@ enum err_code exathena_restore(const struct store *st, const struct session_ref 
             walk.last = point.id;
     }
     if (!rc)
-        rc = walk_messages(&walk, take_message, &r, e);
+        rc = walk_messages(&walk, e);
     if (!rc)
         rc = finish(&r, exathena_of(st), ref, e);
     arena_fini(&a);
@@ -268,12 +263,6 @@ static void write_diff_line(struct jsonout *j, const struct linediff_line *l)
     buf_fini(&line);
 }
 
-static void write_number(struct jsonout *j, const char *key, unsigned n)
-{
-    jsonout_key(j, key);
-    jsonout_int(j, n);
-}
-
 static void write_patch(struct jsonout *j, const struct linediff *d)
 {
     jsonout_open(j, '[');
@@ -281,10 +270,10 @@ static void write_patch(struct jsonout *j, const struct linediff *d)
         const struct linediff_hunk *h = &d->hunk[i];
 
         jsonout_open(j, '{');
-        write_number(j, "oldStart", h->old_start);
-        write_number(j, "oldLines", h->old_lines);
-        write_number(j, "newStart", h->new_start);
-        write_number(j, "newLines", h->new_lines);
+        jsonout_int_member(j, "oldStart", h->old_start);
+        jsonout_int_member(j, "oldLines", h->old_lines);
+        jsonout_int_member(j, "newStart", h->new_start);
+        jsonout_int_member(j, "newLines", h->new_lines);
         jsonout_key(j, "lines");
         jsonout_open(j, '[');
         for (size_t k = 0; k < h->n; k++)

@@ -94,7 +94,7 @@ static void take_patch(struct write_search *t, struct slice payload)
             add_write(t, event_text(file, "path", &t->scratch), false);
 }
 
-static void take_silent(struct write_search *t, struct slice result)
+static void take_result_without_diff(struct write_search *t, struct slice result)
 {
     struct slice id = event_text(result, "tool_call_id", &t->scratch);
     size_t i = 0;
@@ -117,7 +117,7 @@ static void take_result(struct write_search *t, struct slice result)
     else if (!t->want && slice_eq(kind, SLICE("patch")))
         take_patch(t, payload);
     else if (!t->want)
-        take_silent(t, result);
+        take_result_without_diff(t, result);
 }
 
 /* ---- calls ---- */
@@ -145,8 +145,8 @@ static void take_call(struct write_search *t, struct slice value)
         shell[s->shells++] = t->line;
 }
 
-static void each(struct write_search *t, struct slice message, const char *name,
-                 void fn(struct write_search *t, struct slice value))
+static void each_member(struct write_search *t, struct slice message, const char *name,
+                        void fn(struct write_search *t, struct slice value))
 {
     struct slice key, value;
     struct json_iter it;
@@ -175,7 +175,7 @@ static void take_prompt(struct write_search *t, const struct event *ev)
     s->prompts++;
 }
 
-static void tell(struct write_search *t, struct slice line)
+static void take_event(struct write_search *t, struct slice line)
 {
     struct event ev;
 
@@ -186,11 +186,11 @@ static void tell(struct write_search *t, struct slice line)
         arena_reset(&t->calls);
         t->call = NULL;
         t->n = 0;
-        each(t, ev.message, "tool_calls", take_call);
+        each_member(t, ev.message, "tool_calls", take_call);
     } else if (slice_eq(ev.role, SLICE("user")) && ev.id.n && !t->want) {
         take_prompt(t, &ev);
     } else {
-        each(t, ev.message, "tool_results", take_result);
+        each_member(t, ev.message, "tool_results", take_result);
     }
 }
 
@@ -201,8 +201,8 @@ static bool has_failed(const struct write_search *t)
            (t->tool_history && t->tool_history->arena.failed);
 }
 
-static enum err_code tell_lines(struct write_search *t, const struct session_ref *ref,
-                                struct err *e)
+static enum err_code read_events(struct write_search *t, const struct session_ref *ref,
+                                 struct err *e)
 {
     struct logfile log;
     struct slice row;
@@ -217,7 +217,7 @@ static enum err_code tell_lines(struct write_search *t, const struct session_ref
         t->span = log.index.line[i];
         rc = logfile_row(&log, i, &row, e);
         if (!rc)
-            tell(t, row);
+            take_event(t, row);
         if (has_failed(t))
             rc = err_nomem(e);
     }
@@ -225,7 +225,7 @@ static enum err_code tell_lines(struct write_search *t, const struct session_ref
     return rc;
 }
 
-static void telling_fini(struct write_search *t)
+static void write_search_fini(struct write_search *t)
 {
     arena_fini(&t->scratch);
     arena_fini(&t->calls);
@@ -236,9 +236,9 @@ enum err_code tool_history_read(const struct session_ref *ref, const char *proje
 {
     struct tool_history s = { .prompts = 0 };
     struct write_search t = { .tool_history = &s, .project = project };
-    enum err_code rc = tell_lines(&t, ref, e);
+    enum err_code rc = read_events(&t, ref, e);
 
-    telling_fini(&t);
+    write_search_fini(&t);
     if (rc)
         tool_history_fini(&s);
     else
@@ -292,10 +292,10 @@ enum err_code tool_history_write_read(const struct session_ref *ref, const char 
     enum err_code rc = read_line(ref, w, &line, e);
 
     if (!rc)
-        tell(&t, buf_slice(&line));
+        take_event(&t, buf_slice(&line));
     if (!rc && has_failed(&t))
         rc = err_nomem(e);
-    telling_fini(&t);
+    write_search_fini(&t);
     buf_fini(&line);
     if (!rc && !w->before.p)
         rc = err_set(e, ERR_STALE, ref->path.p, "the session changed: read what was written");

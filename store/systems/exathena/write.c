@@ -34,8 +34,7 @@ static enum err_code write_start_event(int64_t now_ms, struct buf *out)
     jsonout_init(&j, &data);
     jsonout_open(&j, '{');
     jsonout_member(&j, "ts", ts);
-    jsonout_key(&j, "resumed");
-    jsonout_bool(&j, false);
+    jsonout_bool_member(&j, "resumed", false);
     jsonout_close(&j, '}');
     const struct event_draft draft = { .kind = SLICE("session_start"),
                                        .data = buf_slice(&data),
@@ -79,7 +78,7 @@ enum err_code exathena_create(const struct store *st, const struct host_create *
     if (!exathena_is_id(made.id))
         return err_set(e, ERR_USAGE, "", "create: not an ExAthena session id");
     made.id = arena_copy(a, made.id);
-    const char *name = made.id.p ? arena_format(a, "%s" EXATHENA_SUFFIX, made.id.p) : NULL;
+    const char *name = made.id.p ? arena_format(a, "%s" JSONL_SUFFIX, made.id.p) : NULL;
 
     made.path.p = name ? arena_format(a, "%s/%s", x->jsonl.folder, name) : NULL;
     enum err_code rc = !made.path.p || write_start_event(env_now_ms(st->env), &line)
@@ -330,11 +329,11 @@ static enum err_code name_places(struct forking *f, struct arena *a, struct err 
         return rc;
     exathena_generate_id(f->id, EXATHENA_ID);
     f->dir = arena_format(a, "%s", forks);
-    f->name = arena_format(a, "%s" EXATHENA_SUFFIX, f->id);
+    f->name = arena_format(a, "%s" JSONL_SUFFIX, f->id);
     f->history = arena_format(a, "%s/%.*s", f->x->history, SLICE_ARG(f->ref->id));
-    f->made.staged = arena_format(a, "%s/%s" EXATHENA_SUFFIX, forks, f->id);
+    f->made.staged = arena_format(a, "%s/%s" JSONL_SUFFIX, forks, f->id);
     f->made.staged_files = arena_format(a, "%s/%s.files", forks, f->id);
-    f->made.path = arena_format(a, "%s/%s" EXATHENA_SUFFIX, f->x->jsonl.folder, f->id);
+    f->made.path = arena_format(a, "%s/%s" JSONL_SUFFIX, f->x->jsonl.folder, f->id);
     f->made.id = arena_copy(a, (struct slice){ f->id, EXATHENA_ID });
     return f->dir && f->name && f->history && f->made.staged && f->made.staged_files &&
                    f->made.path && f->made.id.p

@@ -2,8 +2,8 @@
 
 #include <stdlib.h>
 
-#include "store/systems/common/block_messages.h"
 #include "store/systems/common/config_dir.h"
+#include "store/systems/common/jsonl.h"
 
 static void gemini_close(struct store *st)
 {

@@ -168,11 +168,9 @@ static size_t messages_in(const struct found *x)
 static int compare_found(const void *x, const void *y)
 {
     const struct found *a = x, *b = y;
-    int by_id = memcmp(a->id.p, b->id.p, a->id.n < b->id.n ? a->id.n : b->id.n);
+    int by_id = slice_compare(a->id, b->id);
 
-    if (by_id || a->id.n != b->id.n)
-        return by_id ? by_id : a->id.n < b->id.n ? -1 : 1;
-    return strcmp(a->path.p, b->path.p);
+    return by_id ? by_id : strcmp(a->path.p, b->path.p);
 }
 
 /* If several files have one id, the one with the most messages stays, or the newer of equal ones. */
@@ -424,44 +422,15 @@ static const char *agents_folder(const struct session_ref *ref, struct arena *a)
                                  : NULL;
 }
 
-struct agents {
-    struct arena *arena;
-    struct slice *id;
-    size_t n;
-};
-
-static bool keep_agent(const struct session_ref *ref, void *arg)
-{
-    struct agents *x = arg;
-
-    return arena_add_copy(x->arena, &x->id, &x->n, ref->id);
-}
-
 enum err_code gemini_subagents(const struct store *st, const struct session_ref *ref,
                                struct arena *a, struct slice **ids, size_t *n, struct err *e)
 {
-    struct agents found = { .arena = a };
-    const char *dir = agents_folder(ref, a);
-    enum err_code rc = dir ? jsonl_each_log(st, dir, gemini_is_id, keep_agent, &found, e) : ERR_OK;
-
-    if (rc || a->failed)
-        return err_nomem(e);
-    *ids = found.id;
-    *n = found.n;
-    return ERR_OK;
+    return jsonl_log_ids(st, agents_folder(ref, a), gemini_is_id, a, ids, n, e);
 }
 
 enum err_code gemini_subagent(const struct store *st, const struct session_ref *ref,
                               struct slice agent, struct arena *a, struct session_ref *out,
                               struct err *e)
 {
-    const char *dir = gemini_is_id(agent) ? agents_folder(ref, a) : NULL;
-    enum err_code rc =
-        dir ? jsonl_ref_at(st, arena_format(a, "%s/%.*s" JSONL_SUFFIX, dir, SLICE_ARG(agent)),
-                           agent, a, out, e)
-            : ERR_NOT_FOUND;
-
-    return rc == ERR_NOT_FOUND ? err_set(e, rc, ref->path.p, "no sub-agent %.*s",
-                                         (int)(agent.n < 64 ? agent.n : 64), agent.p)
-                               : rc;
+    return jsonl_subagent_at(st, ref, agents_folder(ref, a), gemini_is_id, agent, a, out, e);
 }

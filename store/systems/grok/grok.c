@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "lite/io/file.h"
-#include "store/systems/common/block_messages.h"
 #include "store/systems/common/config_dir.h"
+#include "store/systems/common/jsonl.h"
 
 enum { NAME_MOST = 16 << 10 };
 

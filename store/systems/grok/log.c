@@ -133,8 +133,7 @@ static enum err_code put_row(struct composing *c, enum grok_kind kind, int64_t t
         jsonout_member(&j, "time", slice_of(time));
     }
     if (update.n) {
-        jsonout_key(&j, "update");
-        jsonout_raw(&j, update);
+        jsonout_raw_member(&j, "update", update);
     } else {
         jsonout_member(&j, "text", text);
     }

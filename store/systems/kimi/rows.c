@@ -1,7 +1,7 @@
 #include <string.h>
 
 #include "lite/base/time.h"
-#include "store/systems/common/project_logs.h"
+#include "store/systems/common/jsonl.h"
 #include "store/systems/kimi/kimi.h"
 
 /* The rows of a log. A turn begins with turn.prompt; what the agent says and does are events of its

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "lite/io/file.h"
-#include "store/systems/common/block_messages.h"
 #include "store/systems/common/config_dir.h"
 #include "store/systems/common/edits/tool_edits.h"
+#include "store/systems/common/jsonl.h"
 
 /* The members that a list shows precede the state of the session, which may be large. */
 enum { ABOUT_MOST = 64 << 10 };

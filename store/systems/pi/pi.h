@@ -4,7 +4,6 @@
 #include "lite/json/json.h"
 #include "store/api/store.h"
 #include "store/systems/common/jsonl.h"
-#include "store/systems/common/project_logs.h"
 
 /* The sessions of pi (docs/formats/pi.md): its path is ~/.pi/agent/sessions, with <project>/<time>_<id>.jsonl, or a
  * directory of such files for all projects. A log is a header and a tree of entries; the conversation is the path from

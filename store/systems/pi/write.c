@@ -312,14 +312,11 @@ static enum err_code write_header(struct forking *f, struct err *e)
     jsonout_init(&j, &f->out);
     jsonout_open(&j, '{');
     jsonout_member(&j, "type", SLICE("session"));
-    jsonout_key(&j, "version");
-    jsonout_int(&j, VERSION);
+    jsonout_int_member(&j, "version", VERSION);
     jsonout_member(&j, "id", slice_of(f->id));
     jsonout_member(&j, "timestamp", slice_of(f->now));
-    if (f->tree.cwd.n) {
-        jsonout_key(&j, "cwd");
-        jsonout_raw(&j, f->tree.cwd);
-    }
+    if (f->tree.cwd.n)
+        jsonout_raw_member(&j, "cwd", f->tree.cwd);
     jsonout_member(&j, "parentSession", f->ref->path);
     jsonout_close(&j, '}');
     return j.rc || buf_add_byte(&f->out, '\n') ? err_nomem(e) : ERR_OK;

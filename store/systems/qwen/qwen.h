@@ -7,7 +7,6 @@
 #include "store/api/store.h"
 #include "store/proc/live.h"
 #include "store/systems/common/jsonl.h"
-#include "store/systems/common/project_logs.h"
 
 /* The sessions of Qwen Code (docs/formats/qwen.md): its path is ~/.qwen, with
  *

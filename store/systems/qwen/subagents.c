@@ -90,13 +90,6 @@ static enum err_code keep_id(const char *path, struct slice id, void *arg, struc
     return arena_add_copy(agents->arena, &agents->id, &agents->n, id) ? ERR_OK : err_nomem(e);
 }
 
-static int compare_id(const void *a, const void *b)
-{
-    const struct slice *x = a, *y = b;
-
-    return strcmp(x->p, y->p);
-}
-
 enum err_code qwen_subagents(const struct store *st, const struct session_ref *ref, struct arena *a,
                              struct slice **ids, size_t *n, struct err *e)
 {
@@ -106,8 +99,7 @@ enum err_code qwen_subagents(const struct store *st, const struct session_ref *r
     (void)st;
     if (rc)
         return rc;
-    if (agents.n)
-        qsort(agents.id, agents.n, sizeof *agents.id, compare_id);
+    slice_sort(agents.id, agents.n);
     *ids = agents.id;
     *n = agents.n;
     return ERR_OK;

@@ -4,8 +4,8 @@
 
 #include "lite/base/time.h"
 #include "lite/json/json.h"
-#include "store/systems/common/block_messages.h"
 #include "store/systems/common/config_dir.h"
+#include "store/systems/common/jsonl.h"
 #include "store/systems/common/usage_rows.h"
 
 enum { ID_DIGITS = 8, NAME_MOST = 200, META_MOST = 16 << 20 };

@@ -36,14 +36,6 @@ static struct slice cleanup_project(const struct sweep_item *item)
                                                    : item->ref.folder;
 }
 
-static int compare_texts(struct slice a, struct slice b)
-{
-    size_t n = a.n < b.n ? a.n : b.n;
-    int cmp = n > 0 ? memcmp(a.p, b.p, n) : 0;
-
-    return cmp ? cmp : (a.n > b.n) - (a.n < b.n);
-}
-
 static int compare_position(const struct ranked *a, const struct ranked *b)
 {
     return (a->i > b->i) - (a->i < b->i);
@@ -76,7 +68,7 @@ static int by_project(const void *pa, const void *pb)
 
     if (a->project_bytes != b->project_bytes)
         return a->project_bytes < b->project_bytes ? 1 : -1;
-    int cmp = compare_texts(cleanup_project(a->item), cleanup_project(b->item));
+    int cmp = slice_compare(cleanup_project(a->item), cleanup_project(b->item));
 
     return cmp ? cmp : by_size(pa, pb);
 }

@@ -217,8 +217,7 @@ static void write_user(struct jsonout *j, struct slice row, struct slice said)
     jsonout_key(j, "message");
     jsonout_open(j, '{');
     jsonout_member(j, "role", SLICE("user"));
-    jsonout_key(j, "content");
-    jsonout_raw(j, said);
+    jsonout_raw_member(j, "content", said);
     jsonout_close(j, '}');
 }
 
@@ -239,8 +238,7 @@ static void write_queued(struct jsonout *j, struct slice row, struct slice said,
     jsonout_open(j, '{');
     copy_members(j, command, none);
     jsonout_member(j, "type", SLICE("queued_command"));
-    jsonout_key(j, "prompt");
-    jsonout_raw(j, said);
+    jsonout_raw_member(j, "prompt", said);
     jsonout_key(j, "origin");
     if (json_get(row, "origin", &origin))
         jsonout_raw(j, origin);

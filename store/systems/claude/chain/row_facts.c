@@ -246,8 +246,7 @@ void claude_write_value(struct jsonout *j, const char *key, struct slice value)
 {
     if (value.n == 0)
         return;
-    jsonout_key(j, key);
-    jsonout_raw(j, value);
+    jsonout_raw_member(j, key, value);
 }
 
 void claude_copy_member(struct jsonout *j, struct slice row, const char *from, const char *to)

@@ -114,8 +114,7 @@ static enum err_code write_snapshot_row(struct slice snapshot, const char *id, s
     jsonout_member(&j, "type", SLICE("file-history-snapshot"));
     claude_write_value(&j, "messageId", edit.value);
     claude_write_value(&j, "snapshot", buf_slice(&mapped));
-    jsonout_key(&j, "isSnapshotUpdate");
-    jsonout_bool(&j, false);
+    jsonout_bool_member(&j, "isSnapshotUpdate", false);
     claude_end_row(&j);
     buf_fini(&mapped);
     return rc ? rc : j.rc;

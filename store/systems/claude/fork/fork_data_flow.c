@@ -335,8 +335,7 @@ static void open_row(struct flow *w, struct jsonout *j, const char *type)
     j->comma = false;
     jsonout_open(j, '{');
     jsonout_member(j, "type", slice_of(type));
-    jsonout_key(j, "v");
-    jsonout_int(j, 1);
+    jsonout_int_member(j, "v", 1);
     jsonout_member(j, "sessionId", slice_of(w->f->id));
 }
 
@@ -357,8 +356,7 @@ static void write_flow(struct flow *w, struct jsonout *j)
     if (w->records.n)
         jsonout_raw(j, buf_slice(&w->records));
     jsonout_close(j, ']');
-    jsonout_key(j, "snapshot");
-    jsonout_bool(j, true);
+    jsonout_bool_member(j, "snapshot", true);
     claude_end_row(j);
 }
 

@@ -199,8 +199,7 @@ static enum err_code write_replacements(struct fork *f, struct buf *out, struct 
     if (!rc && any) {
         fork_generate_id(id);
         open_row(&r.c, "content-replacement");
-        jsonout_key(&r.c.j, "replacements");
-        jsonout_raw(&r.c.j, buf_slice(&r.list));
+        jsonout_raw_member(&r.c.j, "replacements", buf_slice(&r.list));
         jsonout_member(&r.c.j, "uuid", slice_of(id));
         jsonout_member(&r.c.j, "timestamp", slice_of(f->now));
         claude_end_row(&r.c.j);

@@ -89,13 +89,6 @@ static bool folder_matches(const char *folder, struct slice path)
 
 /* ---- names in PROJECTS ---- */
 
-static int compare_name(const void *x, const void *y)
-{
-    const struct slice *a = x, *b = y;
-
-    return strcmp(a->p, b->p);
-}
-
 static bool is_real_folder(DIR *dir, const struct dirent *entry)
 {
     struct stat sb;
@@ -127,7 +120,7 @@ static bool read_projects(const struct claude *c, bool real_only, struct arena *
     }
     closedir(dir);
     if (out->n)
-        qsort(out->p, out->n, sizeof *out->p, compare_name);
+        slice_sort(out->p, out->n);
     return ok;
 }
 

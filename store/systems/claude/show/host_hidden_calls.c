@@ -105,8 +105,7 @@ static void write_edited_row(struct jsonout *j, struct slice row, struct slice m
         jsonout_raw_key(j, key);
         jsonout_raw(j, value);
     }
-    jsonout_key(j, "content");
-    jsonout_raw(j, content);
+    jsonout_raw_member(j, "content", content);
     jsonout_close(j, '}');
     jsonout_close(j, '}');
 }

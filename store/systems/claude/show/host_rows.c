@@ -114,8 +114,7 @@ static enum err_code add_made(struct hosting *h, const struct hosted *r, const c
     claude_write_value(&j, "sessionId", session);
     if (json_get(r->row, "timestamp", &time) && json_type(time) == JSON_STRING)
         claude_write_value(&j, "timestamp", time);
-    jsonout_key(&j, "isVirtual");
-    jsonout_bool(&j, true);
+    jsonout_bool_member(&j, "isVirtual", true);
     claude_copy_member(&j, r->row, "ranByToolUseId", "ranByToolUseId");
     jsonout_key(&j, "message");
     jsonout_open(&j, '{');

@@ -87,10 +87,8 @@ static const char *const names[FIELDS] = {
 
 static void flag(struct jsonout *j, const char *key, bool set)
 {
-    if (!set)
-        return;
-    jsonout_key(j, key);
-    jsonout_bool(j, true);
+    if (set)
+        jsonout_bool_member(j, key, true);
 }
 
 static bool is_true(struct slice value)

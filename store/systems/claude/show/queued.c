@@ -56,11 +56,9 @@ static void write_prompt_row(struct jsonout *j, struct slice row, struct slice a
     jsonout_member(j, "role", SLICE("user"));
     claude_write_value(j, "content", prompt);
     jsonout_close(j, '}');
-    jsonout_key(j, "isMeta");
-    jsonout_bool(j, claude_key_truthy(attachment, "isMeta"));
+    jsonout_bool_member(j, "isMeta", claude_key_truthy(attachment, "isMeta"));
     write_origin(j, attachment);
-    jsonout_key(j, "isQueuedCommand");
-    jsonout_bool(j, true);
+    jsonout_bool_member(j, "isQueuedCommand", true);
     claude_copy_member(j, row, "isSidechain", "isSidechain");
     claude_copy_member(j, row, "teamName", "teamName");
     jsonout_close(j, '}');

@@ -35,14 +35,12 @@ static void write_result(const struct closing *c, struct slice call, struct json
     jsonout_open(j, '[');
     jsonout_open(j, '{');
     jsonout_member(j, "type", SLICE("tool_result"));
-    jsonout_key(j, "tool_use_id");
-    jsonout_raw(j, call);
+    jsonout_raw_member(j, "tool_use_id", call);
     jsonout_member(j, "content",
                    SLICE("[Tool call interrupted: the session ended before this call's result was "
                          "recorded, so its outcome is unknown. Check whether it took effect before "
                          "relying on it or running it again.]"));
-    jsonout_key(j, "is_error");
-    jsonout_bool(j, true);
+    jsonout_bool_member(j, "is_error", true);
     jsonout_close(j, '}');
     jsonout_close(j, ']');
     jsonout_close(j, '}');
@@ -78,8 +76,7 @@ static void write_continuation(const struct closing *c, struct jsonout *j)
     jsonout_member(j, "content", SLICE("Continue from where you left off."));
     jsonout_close(j, '}');
     jsonout_member(j, "uuid", slice_of(id));
-    jsonout_key(j, "isMeta");
-    jsonout_bool(j, true);
+    jsonout_bool_member(j, "isMeta", true);
     jsonout_close(j, '}');
 }
 

@@ -245,8 +245,7 @@ static void write_entry(struct jsonout *j, const struct entry *x)
     jsonout_key(j, x->tracked);
     jsonout_open(j, '{');
     jsonout_text_or_null(j, "backupFileName", slice_of(x->backup ? x->backup : ""));
-    jsonout_key(j, "version");
-    jsonout_int(j, x->version);
+    jsonout_int_member(j, "version", x->version);
     jsonout_member(j, "backupTime", x->time);
     if (x->parent)
         jsonout_member(j, "realParentDir", slice_of(x->parent));
@@ -272,8 +271,7 @@ static enum err_code write_snapshot_row(struct saving *s, struct slice message, 
     jsonout_close(&j, '}');
     jsonout_member(&j, "timestamp", slice_of(s->now));
     jsonout_close(&j, '}');
-    jsonout_key(&j, "isSnapshotUpdate");
-    jsonout_bool(&j, s->turn != NULL);
+    jsonout_bool_member(&j, "isSnapshotUpdate", s->turn != NULL);
     jsonout_close(&j, '}');
     enum err_code rc = j.rc || buf_add_byte(&row, '\n')
                            ? err_nomem(e)

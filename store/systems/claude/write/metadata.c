@@ -106,8 +106,7 @@ static enum err_code write_last_prompt_row(const struct session_ref *ref, struct
     jsonout_open(&j, '{');
     jsonout_member(&j, "type", SLICE("last-prompt"));
     jsonout_text_or_null(&j, "leafUuid", leaf);
-    jsonout_key(&j, "explicit");
-    jsonout_bool(&j, true);
+    jsonout_bool_member(&j, "explicit", true);
     jsonout_member(&j, "sessionId", ref->id);
     claude_end_row(&j);
     return j.rc;
@@ -239,8 +238,7 @@ static enum err_code print_mark(bool archived, int64_t at_ms, struct buf *out)
     time_format(at_ms, at);
     jsonout_init(&j, out);
     jsonout_open(&j, '{');
-    jsonout_key(&j, "archived");
-    jsonout_bool(&j, archived);
+    jsonout_bool_member(&j, "archived", archived);
     jsonout_member(&j, "at", slice_of(at));
     jsonout_member(&j, "by", SLICE("reprise"));
     jsonout_close(&j, '}');

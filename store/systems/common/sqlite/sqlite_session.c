@@ -23,12 +23,6 @@ struct gathering {
     struct arena arena; /* of one row */
 };
 
-static void tell_number(struct jsonout *j, const char *key, int64_t n)
-{
-    jsonout_key(j, key);
-    jsonout_int(j, n);
-}
-
 static void tell_prompt(struct jsonout *j, const char *key, struct slice text)
 {
     jsonout_member(j, key, text.n > PROMPT_MOST ? (struct slice){ text.p, PROMPT_MOST } : text);
@@ -42,10 +36,10 @@ static void tell(struct jsonout *j, const struct sqlite_listed *x)
     jsonout_member(j, "model", x->model);
     tell_prompt(j, "first", x->first);
     tell_prompt(j, "last", x->last);
-    tell_number(j, "created", x->created_ms);
-    tell_number(j, "modified", x->modified_ms);
-    tell_number(j, "flags", x->flags);
-    tell_number(j, "hidden", x->hidden);
+    jsonout_int_member(j, "created", x->created_ms);
+    jsonout_int_member(j, "modified", x->modified_ms);
+    jsonout_int_member(j, "flags", x->flags);
+    jsonout_int_member(j, "hidden", x->hidden);
     jsonout_close(j, '}');
 }
 

@@ -140,7 +140,7 @@ static enum err_code read_states(struct catalog *c, const char *dir, struct stat
 static int by_session(const void *x, const void *y)
 {
     const struct point *a = x, *b = y;
-    int d = names_compare(a->session, b->session);
+    int d = slice_compare(a->session, b->session);
 
     if (d)
         return d;
@@ -153,7 +153,7 @@ static int compare_state_id(const void *x, const void *y)
 {
     const struct entire_state *a = x, *b = y;
 
-    return names_compare(a->id, b->id);
+    return slice_compare(a->id, b->id);
 }
 
 /* Joins two sorted lists, the states and the points. */
@@ -170,7 +170,7 @@ static enum err_code join_sessions(struct catalog *c, const struct states *state
         p++; /* commits without a session */
     while (p < end || s < last) {
         struct catalog_session *x = &c->session[c->n++];
-        int d = p == end ? 1 : s == last ? -1 : names_compare(p->session, s->id);
+        int d = p == end ? 1 : s == last ? -1 : slice_compare(p->session, s->id);
 
         x->id = d <= 0 ? p->session : s->id;
         x->state = d >= 0 ? s++ : NULL;
@@ -298,7 +298,7 @@ void catalog_close(struct catalog_cache *cache, struct catalog *c)
 
 static int compare_session_id(const void *key, const void *x)
 {
-    return names_compare(*(const struct slice *)key, ((const struct catalog_session *)x)->id);
+    return slice_compare(*(const struct slice *)key, ((const struct catalog_session *)x)->id);
 }
 
 const struct catalog_session *catalog_find(const struct catalog *c, struct slice id)

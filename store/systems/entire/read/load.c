@@ -200,8 +200,7 @@ static enum err_code deliver_plain_message(struct handing *h, struct slice row, 
     jsonout_key(&j, "message");
     jsonout_open(&j, '{');
     jsonout_member(&j, "role", said);
-    jsonout_key(&j, "content");
-    jsonout_raw(&j, content.n ? content : SLICE("\"\""));
+    jsonout_raw_member(&j, "content", content.n ? content : SLICE("\"\""));
     jsonout_close(&j, '}');
     jsonout_key(&j, "parent_tool_use_id");
     jsonout_null(&j);

@@ -97,12 +97,10 @@ static void put_all(struct jsonout *j, const struct view *v, const struct point 
     jsonout_text(j, subject);
     put_folder(j, p);
     put_date(j, git_commit_author(c));
-    jsonout_key(j, "is_task_checkpoint");
-    jsonout_bool(j, p->task.n > 0);
+    jsonout_bool_member(j, "is_task_checkpoint", p->task.n > 0);
     if (p->task.n)
         jsonout_member(j, "tool_use_id", p->task);
-    jsonout_key(j, "is_logs_only");
-    jsonout_bool(j, is_logs_only(v, p, git_commit_id(c)));
+    jsonout_bool_member(j, "is_logs_only", is_logs_only(v, p, git_commit_id(c)));
     if (p->source != POINT_SHADOW)
         jsonout_member(j, "condensation_id", p->id);
     if (p->session.n)

@@ -112,7 +112,7 @@ static enum err_code make_safety_commit(const struct rewind_preview *preview, co
 
 static int compare_start_file(const void *x, const void *y)
 {
-    return names_compare(*(const struct slice *)x, *(const struct slice *)y);
+    return slice_compare(*(const struct slice *)x, *(const struct slice *)y);
 }
 
 static bool take_names(struct planning *p, struct slice array)
