@@ -150,6 +150,11 @@ struct reprise_plugin {
      * is not an error. */
     int (*remove)(void *store, const struct reprise_plugin_key *key,
                   struct reprise_plugin_call *call);
+
+    /* Optional. Sets *position to that of the newest row whose string member `uuid` is this NUL-terminated text, or to
+     * 0. Without it, the program reads pages from the end until it finds the row. */
+    int (*find)(void *store, const struct reprise_plugin_key *key, const char *uuid,
+                int64_t *position, struct reprise_plugin_call *call);
 };
 
 #ifdef __cplusplus

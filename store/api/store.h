@@ -114,6 +114,12 @@ typedef enum err_code store_tail_fn(const struct store *st, const struct session
                                     size_t bytes, const atomic_bool *cancel,
                                     struct transcript **out, struct err *e);
 
+/* Optional, for stores on a server. Like tail, for the row of the conversation with this id, about `bytes` before it and
+ * some after it. ERR_NOT_FOUND: no row has the id. */
+typedef enum err_code store_around_fn(const struct store *st, const struct session_ref *ref,
+                                      struct slice id, size_t bytes, const atomic_bool *cancel,
+                                      struct transcript **out, struct err *e);
+
 /* The whole conversation, through the line index. */
 typedef enum err_code store_load_fn(const struct store *st, const struct session_ref *ref,
                                     const atomic_bool *cancel, struct transcript **out,
@@ -449,6 +455,7 @@ struct store_ops {
     store_at_path_fn *at_path;
     store_facts_fn *facts;
     store_tail_fn *tail;
+    store_around_fn *around;
     store_load_fn *load;
     /* Optional. The same rows without MESSAGE_LEFT_OUT, if that is quicker. */
     store_load_fn *load_path;

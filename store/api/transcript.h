@@ -104,7 +104,10 @@ struct message_query {
  * it. */
 struct message_end {
     size_t newest; /* the minimum number of messages that are passed on */
-    bool partial;  /* out: there may be messages before the first one */
+    /* the id of a message: that many before it are needed, and itself; those after it may be left out. Empty: those at
+     * the end */
+    struct slice before;
+    bool partial; /* out: there may be messages before the first one */
     /* For a file that has the end of the conversation: this many bytes at its end are read (0: all). If they may
      * contain fewer messages, `enough` is set to false and no messages are passed on. */
     size_t bytes;

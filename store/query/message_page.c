@@ -67,6 +67,7 @@ static enum err_code look_for_cursor(struct cursor *c, const struct session_ref 
         c->seen = c->matches = 0;
         c->id = (struct slice){ NULL, 0 };
         q.end = reach_of(p);
+        p->reach.before = c->wanted;
         enum err_code rc =
             ref->store->ops->messages(ref->store, ref, &q, compare_with_cursor, c, e);
 
@@ -143,6 +144,7 @@ static enum err_code fill_ring(struct ring *r, const struct session_ref *ref, st
         r->seen = 0;
         r->ended = false;
         q.end = reach_of(p);
+        p->reach.before = r->before;
         enum err_code rc = ref->store->ops->messages(ref->store, ref, &q, keep_message, r, e);
 
         if (rc || !r->before.n || r->ended || !p->reach.partial)

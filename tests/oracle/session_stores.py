@@ -89,7 +89,7 @@ def compare_s3(p, team, sdk, conformance, place, **keys):
         env.update(keys)
     url = f's3://team/team?endpoint={place}'
     run = subprocess.run([conformance, team.plugin, url.replace('/team?', '/rules?'), f'r{os.getpid()}'], env=p.env, capture_output=True, check=False)
-    p.need(run.returncode == 0 and b'15 rules' in run.stdout, f'the rules of a store at {place}: {run}')
+    p.need(run.returncode == 0 and b'16 rules' in run.stdout, f'the rules of a store at {place}: {run}')
     compare(p, team, sdk, 's3', place, url)
 
 

@@ -72,6 +72,23 @@ class Team:
         p.same('nothing was overwritten', p.json('info', f'claude:{ONE}')['summary'], 'Here')
         shutil.rmtree(folder)
 
+    def pages_far_back(self, p, url):
+        """Pages of a conversation of 8 MB, far from its end, are those of the local one."""
+        self.configure(url)
+        name = '%08d-1111-4111-8111-111111111111'
+        rows = [{'type': 'user', 'uuid': name % n, 'parentUuid': name % (n - 1) if n else None, 'sessionId': TWO, 'cwd': '/w',
+                 'timestamp': '2026-02-09T02:48:28.000Z', 'message': {'role': 'user', 'content': f'{n} {"x" * 2000}'}} for n in range(4000)]
+        path = f'{self.home}/.claude/projects/-w/{TWO}.jsonl'
+        put(path, ''.join(json.dumps(row) + '\n' for row in rows))
+        p.json('push', 'team', TWO)
+        for cursor in (3990, 2500, 400, 3, 0):
+            page = [p.json('messages', f'{where}:{TWO}', '--before', name % cursor, '--limit', '3') for where in ('claude', 'team')]
+            p.same(f'the page before {cursor}', page[1], page[0])
+            text = [p.run('messages', f'{where}:{TWO}', '--before', name % cursor, '--limit', '3').stdout for where in ('claude', 'team')]
+            p.same(f'the page before {cursor} as text', text[1], text[0])
+        p.same('no such message', p.run('messages', f'team:{TWO}', '--before', name % 4000, '--limit', '3').returncode, 3)
+        os.remove(path)
+
     def three_at_once(self, p, url, lines):
         """Three programs push the same session to an empty store, while it grows: each row is there once, in order."""
         self.configure(url)

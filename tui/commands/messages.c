@@ -100,6 +100,7 @@ static const char *agent_of(const struct invocation *in)
 enum {
     END_GROWS = 8,
     END_BYTES = 256 << 10,
+    END_BYTES_NEAR = 2 << 20,
     END_BYTES_MOST = 64 << 20,
 };
 
@@ -220,29 +221,44 @@ static bool is_row_of(const struct transcript *t, struct slice cursor)
     return false;
 }
 
-/* Reads only as much of the end of a session on a server as the page needs. The first messages of
- * such a part are not reliable. */
+/* Passes a part of the conversation on if it has the whole page; else *out stays NULL. The first messages of such a part
+ * are not reliable. */
+static void take_part(const struct options *o, struct transcript *t, struct slice cursor,
+                      struct transcript **out)
+{
+    enum { UNCERTAIN = 64 };
+    size_t from, to;
+
+    drop_left_out(t);
+    page_of_rows(o, t, cursor, &from, &to);
+    if (!t->partial || (from > UNCERTAIN && (!cursor.n || is_row_of(t, cursor))))
+        *out = t;
+    else
+        transcript_free(t);
+}
+
+/* Reads only as much of the end of a session on a server as the page needs. */
 static enum err_code load_end(const struct options *o, const struct session_ref *ref,
                               struct slice cursor, struct transcript **out, struct err *e)
 {
-    enum { UNCERTAIN = 64 };
+    const struct store *st = ref->store;
+    bool around = cursor.n && st->ops->around;
+    size_t most = around ? END_BYTES_NEAR : END_BYTES_MOST;
+    enum err_code rc = ERR_OK;
+    struct transcript *t;
 
-    for (size_t bytes = END_BYTES; bytes <= END_BYTES_MOST; bytes *= END_GROWS) {
-        struct transcript *t;
-        size_t from, to;
-        enum err_code rc = ref->store->ops->tail(ref->store, ref, bytes, NULL, &t, e);
-
-        if (rc)
-            return rc;
-        drop_left_out(t);
-        page_of_rows(o, t, cursor, &from, &to);
-        if (!t->partial || (from > UNCERTAIN && (!cursor.n || is_row_of(t, cursor)))) {
-            *out = t;
-            return ERR_OK;
-        }
-        transcript_free(t);
+    for (size_t bytes = END_BYTES; !rc && !*out && bytes <= most; bytes *= END_GROWS) {
+        rc = st->ops->tail(st, ref, bytes, NULL, &t, e);
+        if (!rc)
+            take_part(o, t, cursor, out);
     }
-    return ERR_OK;
+    for (size_t bytes = END_BYTES; around && !rc && !*out && bytes <= END_BYTES_MOST;
+         bytes *= END_GROWS) {
+        rc = st->ops->around(st, ref, cursor, bytes, NULL, &t, e);
+        if (!rc)
+            take_part(o, t, cursor, out);
+    }
+    return rc;
 }
 
 /* The conversation, or its end if that is enough. */

@@ -102,29 +102,30 @@ static int pg_list(void *store, const struct reprise_plugin_query *query,
 struct rows {
     reprise_plugin_row_fn *fn;
     void *arg;
+    int64_t n, last; /* how many came, and the position of the last one */
 };
 
 static int hand_row(const PGresult *r, int row, void *arg)
 {
-    const struct rows *to = arg;
+    struct rows *to = arg;
 
-    return to->fn(strtoll(PQgetvalue(r, row, 0), NULL, 10), text_of(r, row, 1), to->arg)
-               ? REPRISE_PLUGIN_STOPPED
-               : REPRISE_PLUGIN_OK;
+    to->n++;
+    to->last = strtoll(PQgetvalue(r, row, 0), NULL, 10);
+    return to->fn(to->last, text_of(r, row, 1), to->arg) ? REPRISE_PLUGIN_STOPPED
+                                                         : REPRISE_PLUGIN_OK;
 }
 
 static int run_rows(struct pg *pg, const struct reprise_plugin_key *key, const char *form,
-                    const int64_t number[3], reprise_plugin_row_fn *fn, void *arg,
-                    struct reprise_plugin_call *call)
+                    const int64_t number[3], struct rows *to, struct reprise_plugin_call *call)
 {
-    struct rows to = { fn, arg };
     char sql[PG_SQL], text[3][32];
     struct pg_query q = { .sql = pg_sql(pg, key, form, sql),
                           .param = { key->project, key->session, key->subpath },
                           .params = 3,
                           .fn = hand_row,
-                          .arg = &to };
+                          .arg = to };
 
+    to->n = 0;
     for (int i = 0; i < 3 && number[i] >= 0; i++) {
         snprintf(text[i], sizeof text[i], "%lld", (long long)number[i]);
         q.param[q.params++] = text[i];
@@ -132,13 +133,24 @@ static int run_rows(struct pg *pg, const struct reprise_plugin_key *key, const c
     return pg_run(pg, &q, call);
 }
 
+/* A reader may stop soon, so the server is asked for the first rows in small steps, which it finds in the index; what is
+ * left then comes in one answer. */
 static int pg_read(void *store, const struct reprise_plugin_key *key, int64_t after,
                    reprise_plugin_row_fn *fn, void *arg, struct reprise_plugin_call *call)
 {
-    static const char form[] =
-        "SELECT @o, entry::text FROM @t WHERE @k AND @o > $4::bigint ORDER BY @o";
+    enum { FIRST = 64, GROWS = 8, STEPS = 4 };
+    static const char form[] = "SELECT @o, entry::text FROM @t WHERE @k AND @o > $4::bigint ORDER "
+                               "BY @o LIMIT $5::bigint";
+    struct rows to = { .fn = fn, .arg = arg, .last = after };
+    int64_t most = FIRST;
+    int rc;
 
-    return run_rows(store, key, form, (const int64_t[]){ after, -1, -1 }, fn, arg, call);
+    for (int i = 0;; i++, most *= GROWS) {
+        most = i < STEPS ? most : INT64_MAX;
+        rc = run_rows(store, key, form, (const int64_t[]){ to.last, most, -1 }, &to, call);
+        if (rc || to.n < most)
+            return rc;
+    }
 }
 
 static int pg_ids(void *store, const struct reprise_plugin_key *key, reprise_plugin_row_fn *fn,
@@ -148,7 +160,9 @@ static int pg_ids(void *store, const struct reprise_plugin_key *key, reprise_plu
                                "THEN jsonb_build_object('uuid', entry->'uuid') ELSE entry END FROM "
                                "@t WHERE @k ORDER BY @o";
 
-    return run_rows(store, key, form, (const int64_t[]){ -1, -1, -1 }, fn, arg, call);
+    struct rows to = { .fn = fn, .arg = arg };
+
+    return run_rows(store, key, form, (const int64_t[]){ -1, -1, -1 }, &to, call);
 }
 
 static int64_t number_of(size_t n)
@@ -167,8 +181,33 @@ static int pg_page(void *store, const struct reprise_plugin_key *key, int64_t be
                                "$4::bigint ORDER BY @o DESC LIMIT $5::bigint) x) y "
                                "WHERE newer < $6::bigint ORDER BY o";
     const int64_t number[] = { before > 0 ? before : INT64_MAX, number_of(rows), number_of(bytes) };
+    struct rows to = { .fn = fn, .arg = arg };
 
-    return run_rows(store, key, form, number, fn, arg, call);
+    return run_rows(store, key, form, number, &to, call);
+}
+
+static int take_position(const PGresult *r, int row, void *arg)
+{
+    *(int64_t *)arg = strtoll(PQgetvalue(r, row, 0), NULL, 10);
+    return REPRISE_PLUGIN_OK;
+}
+
+/* Reads the index from its end, and no row is sent. */
+static int pg_find(void *store, const struct reprise_plugin_key *key, const char *uuid,
+                   int64_t *position, struct reprise_plugin_call *call)
+{
+    static const char form[] =
+        "SELECT @o FROM @t WHERE @k AND entry->>'uuid' = $4 ORDER BY @o DESC LIMIT 1";
+    struct pg *pg = store;
+    char sql[PG_SQL];
+    const struct pg_query q = { .sql = pg_sql(pg, key, form, sql),
+                                .param = { key->project, key->session, key->subpath, uuid },
+                                .params = 4,
+                                .fn = take_position,
+                                .arg = position };
+
+    *position = 0;
+    return pg_run(pg, &q, call);
 }
 
 struct names {
@@ -217,4 +256,5 @@ const struct reprise_plugin reprise_plugin = {
     .subkeys = pg_subkeys,
     .append = pg_append,
     .remove = pg_remove,
+    .find = pg_find,
 };

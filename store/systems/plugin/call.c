@@ -306,6 +306,21 @@ enum err_code plugin_page(const struct plugin_store *p, const struct reprise_plu
                "read the end of the session", e);
 }
 
+enum err_code plugin_find_row(const struct plugin_store *p, const struct reprise_plugin_key *key,
+                              const char *uuid, int64_t *position, const atomic_bool *cancel,
+                              struct err *e)
+{
+    struct calling c;
+    void *opened;
+
+    calling_init(&c, p, cancel);
+    enum err_code rc = begin(&c, &opened, e);
+
+    if (rc)
+        return rc;
+    return end(&c, p->table.find(opened, key, uuid, position, &c.call), "find a row", e);
+}
+
 enum err_code plugin_subkeys(const struct plugin_store *p, const struct reprise_plugin_key *key,
                              plugin_name_fn *fn, void *arg, struct err *e)
 {

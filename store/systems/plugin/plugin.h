@@ -83,6 +83,11 @@ MUST_CHECK enum err_code plugin_page(const struct plugin_store *p,
                                      const struct reprise_plugin_key *key, int64_t before,
                                      size_t rows, size_t bytes, const atomic_bool *cancel,
                                      plugin_row_fn *fn, void *arg, struct err *e);
+/* The plug-in supports it. *position is 0 if no row has this uuid. */
+MUST_CHECK enum err_code plugin_find_row(const struct plugin_store *p,
+                                         const struct reprise_plugin_key *key, const char *uuid,
+                                         int64_t *position, const atomic_bool *cancel,
+                                         struct err *e);
 /* Returns no keys if the plug-in does not support sub-agents. */
 MUST_CHECK enum err_code plugin_subkeys(const struct plugin_store *p,
                                         const struct reprise_plugin_key *key, plugin_name_fn *fn,
@@ -161,9 +166,10 @@ store_fork_fn plugin_fork;
 /* ---- tail.c ---- */
 
 store_tail_fn plugin_tail;
+store_around_fn plugin_around;
 void plugin_end_free(struct plugin_newest *end); /* NULL is fine */
-/* Delivers the newest messages, from the newest rows (q->end). *done is false, and nothing was
- * delivered, if they may begin before the last 64 MB. */
+/* Delivers the newest messages, or those around one (q->end), from as few rows as possible. *done is false, and nothing
+ * was delivered, if 64 MB of rows are not enough. */
 MUST_CHECK enum err_code plugin_end_messages(const struct plugin_store *p,
                                              const struct session_ref *ref,
                                              const struct message_query *q, json_fn *fn, void *arg,

@@ -227,6 +227,7 @@ const struct store_ops plugin_ops = {
     .describe = plugin_describe,
     .find = plugin_find,
     .tail = plugin_tail,
+    .around = plugin_around,
     .load = plugin_conversation,
     .branches = plugin_branches,
     .load_branch = plugin_load_branch,

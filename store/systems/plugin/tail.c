@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lite/json/json.h"
 #include "store/systems/plugin/plugin.h"
 
 /* The end of a conversation. It is kept, so that reading a longer end requests only the rows before
@@ -222,23 +223,208 @@ static enum err_code list_end(const struct plugin_store *p, const struct session
     return rc;
 }
 
+/* ---- the messages before one ---- */
+
+enum { NEAR_MOST = 2 << 20, AFTER_SHARE = 4, UUID_TEXT = 36 };
+
+/* Notes what a part of a conversation has. */
+struct look {
+    struct slice before;
+    size_t n; /* messages before it */
+    bool seen;
+};
+
+static enum err_code look_at(struct slice json, void *arg, struct err *e)
+{
+    struct look *x = arg;
+    struct arena a = { 0 };
+    struct slice id;
+
+    (void)e;
+    x->seen = x->seen || (json_get_text(json, "uuid", &a, &id) && slice_eq(id, x->before));
+    x->n += !x->seen;
+    arena_fini(&a);
+    return ERR_OK;
+}
+
+/* Delivers the messages of a part if it has enough of them. */
+static enum err_code list_part(const struct plugin_store *p, const struct session_ref *ref,
+                               const struct plugin_newest *part, const struct message_query *q,
+                               json_fn *fn, void *arg, bool *done, struct err *e)
+{
+    struct message_end end = { .newest = 0 };
+    struct message_query all = *q;
+    struct look look = { .before = q->end->before };
+
+    all.end = &end;
+    enum err_code rc = part->rows.n ? list_end(p, ref, part, &all, look_at, &look, e) : ERR_OK;
+
+    *done = part->rows.n && end.enough && look.seen && (part->whole || look.n >= q->end->newest);
+    q->end->partial = end.partial;
+    return rc || !*done ? rc : list_end(p, ref, part, &all, fn, arg, e);
+}
+
+/* Looks for a row. */
+struct seeking {
+    struct slice uuid;
+    int64_t first, found; /* positions: of the oldest row of a page, of the row */
+    size_t n, bytes;
+};
+
+static enum err_code seek_row(int64_t position, struct slice row, void *arg)
+{
+    struct seeking *x = arg;
+    struct arena a = { 0 };
+    struct slice uuid;
+
+    if (x->n++ == 0)
+        x->first = position;
+    x->bytes += row.n;
+    if (slice_find(row.p, row.n, x->uuid.p, x->uuid.n) && json_get_text(row, "uuid", &a, &uuid) &&
+        slice_eq(uuid, x->uuid))
+        x->found = position;
+    arena_fini(&a);
+    return ERR_OK;
+}
+
+/* *at: the position of the row, or 0. */
+static enum err_code locate(const struct plugin_store *p, const struct reprise_plugin_key *key,
+                            const char *uuid, const atomic_bool *cancel, int64_t *at, struct err *e)
+{
+    enum { ROWS = NEAR_MOST / ROW_USUAL };
+    struct seeking x = { .uuid = slice_of(uuid) };
+    enum err_code rc = ERR_OK;
+
+    if (p->table.find)
+        return plugin_find_row(p, key, uuid, at, cancel, e);
+    do {
+        x.n = x.bytes = 0;
+        rc = plugin_page(p, key, x.first, ROWS, NEAR_MOST, cancel, seek_row, &x, e);
+    } while (!rc && !x.found && (x.n == ROWS || x.bytes >= NEAR_MOST));
+    *at = x.found;
+    return rc;
+}
+
+struct following {
+    struct arriving rows;
+    size_t most; /* bytes */
+};
+
+static enum err_code add_following(int64_t position, struct slice row, void *arg)
+{
+    struct following *x = arg;
+
+    return x->rows.rows.n > x->most ? ERR_CANCELLED : add_row(position, row, &x->rows);
+}
+
+/* The row at a position, about `bytes` before it and some after it. */
+static enum err_code read_around(const struct plugin_store *p, const struct reprise_plugin_key *key,
+                                 int64_t at, size_t bytes, const atomic_bool *cancel,
+                                 struct plugin_newest *out, struct err *e)
+{
+    struct following x = { .rows = { .reorders = plugin_reorders(p),
+                                     .agent = key->subpath != NULL },
+                           .most = bytes / AFTER_SHARE };
+    enum err_code rc = plugin_read(p, key, at - 1, cancel, add_following, &x, e);
+
+    if (rc == ERR_CANCELLED && x.rows.rows.n > x.most)
+        rc = ERR_OK;
+    *out = (struct plugin_newest){ .rows = x.rows.rows, .first = at, .last = x.rows.last };
+    return rc ? rc : add_older(p, key, out, out->rows.n + bytes, cancel, e);
+}
+
+/* The parts of the conversation around the message, each larger than the one before. */
+static enum err_code list_around(const struct plugin_store *p, const struct session_ref *ref,
+                                 const struct message_query *q, json_fn *fn, void *arg, bool *done,
+                                 struct err *e)
+{
+    struct arena a = { 0 };
+    struct reprise_plugin_key key;
+    int64_t at = 0;
+    const char *uuid = arena_copy(&a, q->end->before).p;
+    enum err_code rc = uuid ? plugin_key_of(p, ref, &a, &key, e) : err_nomem(e);
+
+    if (!rc)
+        rc = locate(p, &key, uuid, q->cancel, &at, e);
+    q->end->partial = false;
+    *done = !rc && !at;
+    for (size_t bytes = END_FIRST; !rc && !*done && bytes <= END_MOST; bytes *= END_GROWS) {
+        struct plugin_newest part;
+
+        rc = read_around(p, &key, at, bytes, q->cancel, &part, e);
+        if (!rc)
+            rc = list_part(p, ref, &part, q, fn, arg, done, e);
+        buf_fini(&part.rows);
+    }
+    arena_fini(&a);
+    return rc;
+}
+
+/* ---- which messages ---- */
+
+static enum err_code list_newest(const struct plugin_store *p, const struct session_ref *ref,
+                                 struct plugin_newest *end, const struct message_query *q,
+                                 json_fn *fn, void *arg, bool *done, struct err *e)
+{
+    size_t most = q->end->before.n == UUID_TEXT ? NEAR_MOST : END_MOST;
+    enum err_code rc = ERR_OK;
+
+    for (size_t bytes = END_FIRST; !rc && !*done && bytes <= most; bytes *= END_GROWS) {
+        rc = complete(p, ref, end, bytes, q->cancel, e);
+        if (rc || !end->rows.n)
+            continue;
+        if (q->end->before.n == UUID_TEXT) {
+            rc = list_part(p, ref, end, q, fn, arg, done, e);
+        } else {
+            rc = list_end(p, ref, end, q, fn, arg, e);
+            *done = q->end->enough;
+        }
+    }
+    return rc;
+}
+
 enum err_code plugin_end_messages(const struct plugin_store *p, const struct session_ref *ref,
                                   const struct message_query *q, json_fn *fn, void *arg, bool *done,
                                   struct err *e)
 {
     struct plugin_newest *end = take_end(p, ref);
-    enum err_code rc = end ? ERR_OK : err_nomem(e);
 
     *done = false;
-    for (size_t bytes = END_FIRST; !rc && !*done && bytes <= END_MOST; bytes *= END_GROWS) {
-        rc = complete(p, ref, end, bytes, q->cancel, e);
-        if (!rc && end->rows.n)
-            rc = list_end(p, ref, end, q, fn, arg, e);
-        *done = end->rows.n && q->end->enough;
-    }
+    enum err_code rc = end ? list_newest(p, ref, end, q, fn, arg, done, e) : err_nomem(e);
+    bool whole = end && end->whole;
+
     if (end)
         keep_end(p, end);
+    if (!rc && !*done && !whole && q->end->before.n == UUID_TEXT)
+        rc = list_around(p, ref, q, fn, arg, done, e);
     q->end->bytes = 0;
     q->end->partial &= *done;
+    return rc;
+}
+
+enum err_code plugin_around(const struct store *st, const struct session_ref *ref, struct slice id,
+                            size_t bytes, const atomic_bool *cancel, struct transcript **out,
+                            struct err *e)
+{
+    const struct plugin_store *p = plugin_of(st);
+    struct arena a = { 0 };
+    struct reprise_plugin_key key;
+    struct plugin_newest part = { .path = NULL };
+    int64_t at = 0;
+    const char *uuid = arena_copy(&a, id).p;
+    enum err_code rc = uuid ? plugin_key_of(p, ref, &a, &key, e) : err_nomem(e);
+
+    if (!rc && !p->table.page)
+        rc = err_set(e, ERR_UNSUPPORTED, ref->path.p, "its store has no pages");
+    if (!rc)
+        rc = locate(p, &key, uuid, cancel, &at, e);
+    if (!rc && !at)
+        rc = err_set(e, ERR_NOT_FOUND, ref->path.p, "no row with this id");
+    if (!rc)
+        rc = read_around(p, &key, at, bytes, cancel, &part, e);
+    if (!rc)
+        rc = read_end(p, ref, &part, cancel, out, e);
+    buf_fini(&part.rows);
+    arena_fini(&a);
     return rc;
 }

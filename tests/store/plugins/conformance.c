@@ -7,7 +7,7 @@
 #include "lite/base/arena.h"
 #include "store/systems/plugin/compare.h"
 
-/* The 14 rules that the agent's SDK demands of a session store (its public conformance suite), and one of ours, through the table of
+/* The 14 rules that the agent's SDK demands of a session store (its public conformance suite), and two of ours, through the table of
  * a plug-in; the rules for members that are NULL are left out and named.
  *   usage: conformance PLUGIN PATH RUN [OPTION=VALUE...]    RUN: a word that is new each time: names begin with it
  * Prints "N rules" and ends with 1 after the first that fails. */
@@ -399,6 +399,23 @@ static void pages_and_positions(struct suite *s)
     NEED(least.n == 1 && same(s, least.row[0], "[4]"));
 }
 
+static void a_row_is_found_by_its_uuid(struct suite *s)
+{
+    struct reprise_plugin_key k = key(s, "proj", "sess", NULL),
+                              a = key(s, "proj", "sess", "subagents/agent-a");
+    int64_t at = -1;
+    struct loaded all;
+
+    if (!s->t->find)
+        return;
+    APPEND(s, k, "{\"uuid\":\"u1\"}", "{\"uuid\":\"u2\"}", "{\"uuid\":\"u1\"}", "{\"uuid\":7}");
+    all = load(s, k, 0);
+    NEED(s->t->find(s->store, &k, "u1", &at, &call) == REPRISE_PLUGIN_OK && at == all.at[2]);
+    NEED(s->t->find(s->store, &k, "u2", &at, &call) == REPRISE_PLUGIN_OK && at == all.at[1]);
+    NEED(s->t->find(s->store, &k, "u3", &at, &call) == REPRISE_PLUGIN_OK && at == 0);
+    NEED(s->t->find(s->store, &a, "u1", &at, &call) == REPRISE_PLUGIN_OK && at == 0);
+}
+
 static const struct rule {
     void (*run)(struct suite *s);
     bool deletes, names;
@@ -418,6 +435,7 @@ static const struct rule {
     { subkeys_do_not_name_the_main_transcript, false, true },
     { a_list_brings_what_is_new, true, false },
     { pages_and_positions, false, false },
+    { a_row_is_found_by_its_uuid, false, false },
 };
 
 static void open_store(struct suite *s, int argc, char **argv)

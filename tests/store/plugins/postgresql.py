@@ -27,7 +27,7 @@ def conforms(p, server, conformance, plugin):
     for schema in ('python', 'typescript'):
         clear(server)
         run = subprocess.run([conformance, plugin, server.url(), 'r', f'create={schema}'], capture_output=True, check=False)
-        p.need(run.returncode == 0 and b'15 rules' in run.stdout, f'the rules of a store ({schema}): {run}')
+        p.need(run.returncode == 0 and b'16 rules' in run.stdout, f'the rules of a store ({schema}): {run}')
 
 
 def up_and_down(p, server, team, fixtures, schema, table):
@@ -245,6 +245,8 @@ def main():
             p.same('the project of the configuration', server.sql(f'SELECT DISTINCT project_key FROM {PYTHON}'), ['tenant'])
             server.sql(f'TRUNCATE {PYTHON}')
             team.three_at_once(p, server.url(), lambda: server.sql(f"SELECT entry FROM {PYTHON} WHERE session_id = '{TWO}' ORDER BY seq"))
+            server.sql(f'TRUNCATE {PYTHON}')
+            team.pages_far_back(p, server.url())
             bad_rows_are_named(p, server, team)
             mirrors(p, server, team)
             faults(p, server, team, sys.argv[4])

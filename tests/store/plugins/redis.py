@@ -22,7 +22,7 @@ def conforms(p, server, conformance, plugin):
     for option in ([], ['prefix=team'], ['prefix=odd*[x]:']):
         server.call('FLUSHALL')
         run = subprocess.run([conformance, plugin, server.url(), 'r', *option], capture_output=True, check=False)
-        p.need(run.returncode == 0 and b'15 rules' in run.stdout and b'left out' not in run.stdout, f'the rules of a store {option}: {run}')
+        p.need(run.returncode == 0 and b'16 rules' in run.stdout and b'left out' not in run.stdout, f'the rules of a store {option}: {run}')
         front = option[0][len('prefix='):].rstrip(':') + ':' if option else ''
         p.same(f'keys {option}', [key for key in server.keys() if not key.startswith(front + 'r-')], [])
 
@@ -265,6 +265,9 @@ def main():
             passwords(p, server, team)
             server.call('FLUSHALL')
             team.three_at_once(p, server.url(), lambda: server.call('LRANGE', f'-w:{TWO}', '0', '-1'))
+            server.call('FLUSHALL')
+            team.pages_far_back(p, server.url())
+            server.call('FLUSHALL')
             gone_in_the_middle(p, server, team)
             encrypted(p, server, team)
         finally:

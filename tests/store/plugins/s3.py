@@ -29,7 +29,7 @@ def conforms(p, server, conformance, plugin):
     for prefix in ('', 'team', 'pre fix/%C3%BC+%2B//', 'a/./b/../%2e%2e/.c'):
         server.objects.clear()
         run = subprocess.run([conformance, plugin, server.url(prefix), 'r'], capture_output=True, check=False, env=p.env)
-        p.need(run.returncode == 0 and b'15 rules' in run.stdout and b'left out' not in run.stdout, f'the rules of a store {prefix}: {run}')
+        p.need(run.returncode == 0 and b'16 rules' in run.stdout and b'left out' not in run.stdout, f'the rules of a store {prefix}: {run}')
         front = {'': '', 'team': 'team/', 'pre fix/%C3%BC+%2B//': 'pre fix/ü++/'}.get(prefix, 'a/./b/../../.c/')
         p.same(f'keys {prefix}', [key for key in server.keys() if not re.match(re.escape(front) + r'r-\d+-[^/]+/r-\d+-[^/]+/', key)], [])
         p.same('type', server.types, {'application/x-ndjson'})
@@ -433,6 +433,8 @@ def main():
         bad_answers(p, server, team)
         server.objects.clear()
         team.three_at_once(p, server.url(), lambda: server.lines(f'-w/{TWO}/'))
+        server.objects.clear()
+        team.pages_far_back(p, server.url())
         meanwhile(p, server, team)
         same_name(p, server, team)
         gone_in_the_middle(p, server, team)

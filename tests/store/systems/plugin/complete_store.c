@@ -97,6 +97,33 @@ static int kept_ids(void *store, const struct reprise_plugin_key *key, reprise_p
     return kept_read(store, key, 0, fn, arg, call);
 }
 
+struct seeking {
+    const char *uuid;
+    int64_t found;
+};
+
+static int seek_row(int64_t position, struct reprise_plugin_text row, void *arg)
+{
+    struct seeking *x = arg;
+    char member[80];
+
+    snprintf(member, sizeof member, "\"uuid\":\"%s\"", x->uuid);
+    if (memmem(row.p, row.n, member, strlen(member)))
+        x->found = position;
+    return 0;
+}
+
+/* No row leaves the "server". */
+static int kept_find(void *store, const struct reprise_plugin_key *key, const char *uuid,
+                     int64_t *position, struct reprise_plugin_call *call)
+{
+    struct seeking x = { .uuid = uuid };
+    int answer = folder_read(store, key, 0, seek_row, &x, call);
+
+    *position = x.found;
+    return answer;
+}
+
 /* ---- adding: all rows or none, as far as a killed process can keep that ---- */
 
 static int make_folders(char *path, const char *below)
@@ -265,4 +292,5 @@ const struct example_plugin reprise_plugin = {
     .subkeys = kept_subkeys,
     .append = kept_append,
     .remove = kept_remove,
+    .find = kept_find,
 };

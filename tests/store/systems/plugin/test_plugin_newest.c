@@ -107,6 +107,7 @@ enum { MANY_ROWS = 3000, MESSAGES_MOST = 4096 };
 
 struct ids {
     struct id128 id[MESSAGES_MOST];
+    char text[MESSAGES_MOST][40];
     size_t n;
 };
 
@@ -119,6 +120,7 @@ static enum err_code add_message(struct slice json, void *arg, struct err *e)
     (void)e;
     assert_true(json_get_text(json, "uuid", &a, &id));
     assert_in_range(ids->n, 0, MESSAGES_MOST - 1);
+    snprintf(ids->text[ids->n], sizeof ids->text[0], "%.*s", SLICE_ARG(id));
     ids->id[ids->n++] = id128_of(id);
     arena_fini(&a);
     return ERR_OK;
@@ -144,6 +146,39 @@ static void are_the_last_ones(const struct store *st, const struct session_ref *
     free(last);
 }
 
+/* The messages before one are the same as those before it in the whole conversation. */
+static void are_those_before_it(const struct store *st, const struct session_ref *ref,
+                                const struct ids *all, size_t at, size_t newest)
+{
+    struct message_end end = { .newest = newest, .before = slice_of(all->text[at]) };
+    struct message_query q = { .session = ref->id, .end = &end };
+    struct ids *part = calloc(1, sizeof *part);
+    size_t n = 0;
+
+    assert_non_null(part);
+    assert_int_equal(st->ops->messages(st, ref, &q, add_message, part, NULL), ERR_OK);
+    while (n < part->n && !id128_eq(part->id[n], all->id[at]))
+        n++;
+    assert_in_range(n, 0, part->n - 1);
+    assert_true(n >= newest || n == at);
+    assert_true(end.partial || n == at);
+    assert_memory_equal(part->id, all->id + at - n, n * sizeof *part->id);
+    free(part);
+}
+
+static void check_pages(const struct store *st, const struct session_ref *ref)
+{
+    struct message_query q = { .session = ref->id };
+    struct ids *all = calloc(1, sizeof *all);
+
+    assert_non_null(all);
+    assert_int_equal(st->ops->messages(st, ref, &q, add_message, all, NULL), ERR_OK);
+    for (size_t at = 0; at < all->n; at += 1 + at / 3)
+        are_those_before_it(st, ref, all, at, 4);
+    are_those_before_it(st, ref, all, all->n - 1, 1000);
+    free(all);
+}
+
 static void check_ends(struct folder *f, struct buf *rows)
 {
     struct arena a = { 0 };
@@ -153,6 +188,7 @@ static void check_ends(struct folder *f, struct buf *rows)
     open_long(f, rows, &a, &st, &ref);
     for (size_t newest = 1; newest <= 1000; newest *= 10)
         are_the_last_ones(st, &ref, newest);
+    check_pages(st, &ref);
     store_close(st);
     arena_fini(&a);
     rows->n = 0;
@@ -267,6 +303,21 @@ IN_SCRATCH(the_newest_messages_cost_what_they_need)
     assert_in_range(ids->n, 4, 300);
     end.newest = 1000;
     assert_int_equal(st->ops->messages(st, &ref, &q, add_message, ids, NULL), ERR_IO);
+    unsetenv("COMPLETE_STORE_ROWS");
+    /* far from the end, only the rows around the message come, and for an unknown one none */
+    end = (struct message_end){ .newest = 4,
+                                .before = SLICE("00000000-0000-4000-8000-000000000500") };
+    assert_int_equal(st->ops->messages(st, &ref, &q, add_message, ids, NULL), ERR_OK);
+    setenv("COMPLETE_STORE_ROWS", "700", 1);
+    ids->n = 0;
+    assert_int_equal(st->ops->messages(st, &ref, &q, add_message, ids, NULL), ERR_OK);
+    assert_true(end.partial);
+    assert_in_range(ids->n, 4, 700);
+    ids->n = 0;
+    end.before = SLICE("00000000-0000-4000-8000-000000009999");
+    assert_int_equal(st->ops->messages(st, &ref, &q, add_message, ids, NULL), ERR_OK);
+    assert_int_equal(ids->n, 0);
+    assert_false(end.partial);
     unsetenv("COMPLETE_STORE_ROWS");
     store_close(st);
     arena_fini(&a);
