@@ -8,7 +8,7 @@ trap 'rm -rf "$top"' EXIT
 
 # A tree with one source file in each room: ROOM NAME TEXT replaces its contents.
 clean_tree() {
-    rm -rf "$top/src" "$top/build"
+    rm -rf "$top/src"
     mkdir -p "$top/src/lite" "$top/src/store/systems/x" "$top/src/store/library" "$top/src/store/export" "$top/src/tui/term" \
         "$top/build/lite" "$top/build/store/library" "$top/build/store/export" "$top/build/tui"
     echo 'int reprise_x(void); int reprise_x(void) { return 4; }' >"$top/src/store/library/x.c"
@@ -21,7 +21,9 @@ clean_tree() {
     : >"$top/src/store/x.h"
 }
 
-compile() { # ROOM LIBRARY
+compile() { # ROOM LIBRARY, if its source is another one than last time
+    cmp -s "$top/src/$1/x.c" "$top/build/$1/x.c" && return
+    cp "$top/src/$1/x.c" "$top/build/$1"
     "$cc" -w -O1 -I"$top/src" -c "$top/src/$1/x.c" -o "$top/build/$1/x.o"
     ar rc "$top/build/$1/$2.a" "$top/build/$1/x.o"
 }

@@ -70,13 +70,16 @@ void entire_fixture_open(struct entire_fixture *w, const char *name)
     assert_int_equal(entire_ops.open(&w->env, w->repo, &w->store, NULL), ERR_OK);
 }
 
-/* The repository as the script makes it, which is made once and kept; the result is freed by the caller. The name
- * covers the script too, so that a changed one builds anew. */
+/* The repositories as the script makes them, which is done once; the result is freed by the caller. Beside them is a
+ * copy whose objects are those of the first one. The name covers the script too, so that a changed one builds anew. */
 static char *built(const char *which)
 {
     static const char script[] =
         "set -e; C=%s/$(sha256sum '%s' | cut -c1-12)-%s; mkdir -p '%s'; "
-        "( flock 9; [ -d $C.made ] || { rm -rf $C; bash '%s' $C %s >/dev/null; mkdir $C.made; } ) "
+        "( flock 9; [ -d $C.made ] || { rm -rf $C $C.shared; bash '%s' $C %s >/dev/null; "
+        "cp -a $C $C.shared; for git in $C.shared/*/.git; do "
+        "rm -rf $git/hooks $git/objects; mkdir -p $git/objects/info; "
+        "echo $C/${git#$C.shared/}/objects >$git/objects/info/alternates; done; mkdir $C.made; } ) "
         "9>%s/lock; echo $C";
     char command[16384];
 
@@ -85,12 +88,12 @@ static char *built(const char *which)
     return run(command);
 }
 
-void entire_fixture_build(const struct folder *f, const char *which)
+static void copy_built(const struct folder *f, const char *which, const char *suffix)
 {
     /* Absolute paths are in states and at both ends of a linked work tree. A sweep copies one world thousands of times,
      * so there are few processes in it. */
     static const char script[] =
-        "cp -a '%s/.' '%s'; cd '%s'; set --; "
+        "cp -a '%s%s/.' '%s'; cd '%s'; set --; "
         "for x in */.git/entire-sessions/*.json */.git/worktrees/*/gitdir wt/*/.git; do "
         "[ ! -f \"$x\" ] || set -- \"$@\" \"$x\"; done; "
         "[ $# = 0 ] || sed -i 's|%s|%s|g' \"$@\"";
@@ -102,8 +105,18 @@ void entire_fixture_build(const struct folder *f, const char *which)
         from = built(which);
         snprintf(name, sizeof name, "%s", which);
     }
-    snprintf(command, sizeof command, script, from, f->path, f->path, from, f->path);
+    snprintf(command, sizeof command, script, from, suffix, f->path, f->path, from, f->path);
     free(run(command));
+}
+
+void entire_fixture_build(const struct folder *f, const char *which)
+{
+    copy_built(f, which, "");
+}
+
+void entire_fixture_share(const struct folder *f, const char *which)
+{
+    copy_built(f, which, ".shared");
 }
 
 void entire_fixture_make(struct entire_fixture *w, const char *which)

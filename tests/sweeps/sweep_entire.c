@@ -17,7 +17,7 @@ static void make_repository(struct trial_dir *y)
 {
     struct entire_fixture w = { .folder = y->folder };
 
-    entire_fixture_build(&y->folder, "two-sessions");
+    entire_fixture_share(&y->folder, "two-sessions");
     folder_path(&y->folder, "two-sessions", y->user);
     /* The first point: the time from the start to it is known, its hash is not. */
     free(entire_fixture_sh(

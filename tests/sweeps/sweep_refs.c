@@ -17,7 +17,7 @@ static void make_repository(struct trial_dir *y)
 {
     char state[4096];
 
-    entire_fixture_build(&y->folder, "two-sessions");
+    entire_fixture_share(&y->folder, "two-sessions");
     assert_int_equal(
         unlink(
             folder_path(&y->folder, "two-sessions/.git/entire-sessions/" NEIGHBOUR ".json", state)),

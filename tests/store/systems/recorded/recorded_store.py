@@ -12,6 +12,7 @@ import random
 import re
 import shutil
 import sqlite3
+import stat
 import string
 import subprocess
 import tarfile
@@ -35,6 +36,19 @@ def new_root():
             return root
         except FileExistsError:
             pass
+
+
+def remove(path):
+    if os.path.isdir(path) and not os.path.islink(path):
+        shutil.rmtree(path)
+    elif os.path.lexists(path):
+        os.unlink(path)
+
+
+def clear(folder, keep=''):
+    for entry in os.scandir(folder) if os.path.isdir(folder) else ():
+        if entry.name != keep:
+            remove(entry.path)
 
 
 def manifest(top):
@@ -129,6 +143,7 @@ class RecordedStore:
     def __init__(self, agent, fixtures=FIXTURES):
         self.agent = agent
         self.own = tempfile.mkdtemp(prefix='recorded-')
+        self.filled = None  # what a filled home contains
         self.fixtures = os.path.join(fixtures, agent.name)
         if agent.make:
             self.fixtures = f'{self.own}/made'
@@ -187,24 +202,58 @@ class RecordedStore:
                     os.rename(at, os.path.join(folder, self.paths.name(name)))
 
     def fill(self):
-        """Puts the store into the home as it was recorded, and empty projects, without whatever an earlier check left."""
-        shutil.rmtree(self.root)
-        shutil.copytree(self.master, self.home, symlinks=True)
+        """Puts the store into the home as it was recorded, and empty projects, without whatever an earlier check left. Only
+        what differs is written: a check changes little, and a new file is what costs most."""
+        if not self.filled:
+            shutil.rmtree(self.root)
+            shutil.copytree(self.master, self.home, symlinks=True)
+        self.empty_projects()
+        now = self.contents()
+        for path in sorted(set(now) - set(self.filled or now), reverse=True):
+            if not path.endswith('/.'):
+                remove(path)
+        for path, was in sorted((self.filled or {}).items()):
+            if now.get(path) != was and not path.endswith('/.'):
+                self.put_back(path, was)
+        for path in sorted(self.filled or (), reverse=True):
+            if os.path.isdir(path) and not os.path.islink(path):
+                os.utime(path, ns=(self.filled[path][1],) * 2)
+        self.filled = self.filled or now
+
+    def empty_projects(self):
         for s in self.expected.sessions:
+            if os.path.lexists(s.cwd) and not os.path.isdir(s.cwd):
+                os.unlink(s.cwd)
             os.makedirs(s.cwd, exist_ok=True)
+            clear(s.cwd)
+        for s in self.expected.sessions:  # one may be inside another
+            os.makedirs(s.cwd, exist_ok=True)
+            if os.path.isdir(self.recorded(s.cwd)):
+                shutil.copytree(self.recorded(s.cwd), s.cwd, symlinks=True, dirs_exist_ok=True)
+
+    def recorded(self, path):
+        return f'{self.master}/{os.path.relpath(path, self.home)}'
+
+    def put_back(self, path, was):
+        mode, _, _ = was
+        if not stat.S_ISDIR(mode):
+            remove(path)
+            shutil.copy2(self.recorded(path), path, follow_symlinks=False)
+        elif not os.path.isdir(path) or os.path.islink(path):
+            remove(path)
+            os.makedirs(path)
+        if not stat.S_ISLNK(mode):
+            os.chmod(path, stat.S_IMODE(mode))
 
     def contents(self):
         """Everything in the home, without the projects."""
-        projects = tuple(s.cwd for s in self.expected.sessions)
-        return {k: v for k, v in snapshot(self.home).items() if not k.startswith(projects) and k != f'{self.home}/.'}
+        projects = {s.cwd for s in self.expected.sessions}
+        inside = tuple(f'{p}/' for p in projects)
+        return {k: v for k, v in snapshot(self.home).items() if k not in projects and not k.startswith(inside) and k != f'{self.home}/.'}
 
     def place(self, tree, cwd):
         """The project as it was at that point of the recording; a repository in it stays."""
-        for entry in os.scandir(cwd) if os.path.isdir(cwd) else ():
-            if entry.is_dir(follow_symlinks=False) and entry.name != '.git':
-                shutil.rmtree(entry.path)
-            elif entry.name != '.git':
-                os.unlink(entry.path)
+        clear(cwd, keep='.git')
         shutil.copytree(f'{self.trees}/{tree}', cwd, symlinks=True, dirs_exist_ok=True)
 
     def tree(self, name):
