@@ -174,7 +174,7 @@ struct session_row {
     struct slice recorded_id;
     const char *problem; /* with HIDDEN_DAMAGED: for a person; a literal */
     /* without CAN_DELETE: the reason, for a person; a literal. NULL: the system cannot delete */
-    const char *stays;
+    const char *undeletable;
     /* for systems whose sessions are written in several dialects; a literal, NULL: no dialects */
     const char *dialect;
     /* the stage of the session, if the system records it ("active", "idle", "ended"); a literal, NULL: not recorded */

@@ -47,7 +47,7 @@ struct host_setting;
  * to stop. */
 typedef bool session_ref_fn(const struct session_ref *ref, void *arg);
 /* Called for each place that cannot be read; the error is valid during the call. */
-typedef void trouble_fn(const struct err *trouble, void *arg);
+typedef void unreadable_fn(const struct err *trouble, void *arg);
 
 /* Called with one complete message as a JSON object, valid during the call. A non-zero code ends the walk and is
  * returned. */
@@ -69,7 +69,7 @@ typedef enum err_code store_enumerate_fn(const struct store *st, const struct sc
 /* Optional. Names the folders of the scope that enumerate leaves out because they cannot be
  * read. Folders that do not exist are not named. */
 typedef enum err_code store_unreadable_fn(const struct store *st, const struct scope *scope,
-                                          trouble_fn *fn, void *arg, struct err *e);
+                                          unreadable_fn *fn, void *arg, struct err *e);
 
 /* The lite read of one session: at most two windows of it are read. A session that is not to be listed is not an error:
  * row->hidden contains the reason, and the row is still filled in, except for HIDDEN_EMPTY, _SIDECHAIN and _UNREADABLE.

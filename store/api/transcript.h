@@ -95,17 +95,17 @@ struct message_query {
     bool system_messages; /* system rows too */
     bool as_sdk; /* as the vendor's SDK returns them, which ignores where a resume continues */
     bool has_limit;
-    int64_t limit, offset;     /* as in the vendor's SDK; limit <= 0: no limit */
-    const atomic_bool *cancel; /* may be NULL */
-    struct message_end *end;   /* only the newest messages are needed; NULL: all */
+    int64_t limit, offset;       /* as in the vendor's SDK; limit <= 0: no limit */
+    const atomic_bool *cancel;   /* may be NULL */
+    struct message_reach *reach; /* only the newest messages are needed; NULL: all */
 };
 
-/* The newest messages that are needed, for stores that would have to read the others from a server. Other stores ignore
+/* How far back messages are needed, for stores that would have to read the others from a server. Other stores ignore
  * it. */
-struct message_end {
-    size_t newest; /* the minimum number of messages that are passed on */
-    /* the id of a message: that many before it are needed, and itself; those after it may be left out. Empty: those at
-     * the end */
+struct message_reach {
+    size_t least; /* the minimum number of messages that are passed on */
+    /* The id of a message: it and that many before it are needed, and those after it may be left out. Empty: the newest
+     * ones are needed. */
     struct slice before;
     bool partial; /* out: there may be messages before the first one */
     /* For a file that has the end of the conversation: this many bytes at its end are read (0: all). If they may

@@ -17,12 +17,12 @@ bool message_page_is_spoken(struct slice json)
 }
 
 /* A store counts all messages, so it does not know how many of them are spoken if there are others. */
-static struct message_end *reach_of(struct message_page *p)
+static struct message_reach *reach_of(struct message_page *p)
 {
     bool bounded = p->most && !(p->spoken && p->query.system_messages);
 
-    if (p->reach.newest < p->most)
-        p->reach.newest = p->most;
+    if (p->reach.least < p->most)
+        p->reach.least = p->most;
     p->reach.partial = false;
     return bounded ? &p->reach : NULL;
 }
@@ -61,12 +61,12 @@ static enum err_code look_for_cursor(struct cursor *c, const struct session_ref 
     struct message_page *p = c->page;
     struct message_query q = p->query;
 
-    if (p->most && p->reach.newest < MESSAGE_PAGE_MOST)
-        p->reach.newest = MESSAGE_PAGE_MOST;
-    for (;; p->reach.newest *= REACH_GROWS) {
+    if (p->most && p->reach.least < MESSAGE_PAGE_MOST)
+        p->reach.least = MESSAGE_PAGE_MOST;
+    for (;; p->reach.least *= REACH_GROWS) {
         c->seen = c->matches = 0;
         c->id = (struct slice){ NULL, 0 };
-        q.end = reach_of(p);
+        q.reach = reach_of(p);
         p->reach.before = c->wanted;
         enum err_code rc =
             ref->store->ops->messages(ref->store, ref, &q, compare_with_cursor, c, e);
@@ -140,10 +140,10 @@ static enum err_code fill_ring(struct ring *r, const struct session_ref *ref, st
     struct message_page *p = r->page;
     struct message_query q = p->query;
 
-    for (;; p->reach.newest *= REACH_GROWS) {
+    for (;; p->reach.least *= REACH_GROWS) {
         r->seen = 0;
         r->ended = false;
-        q.end = reach_of(p);
+        q.reach = reach_of(p);
         p->reach.before = r->before;
         enum err_code rc = ref->store->ops->messages(ref->store, ref, &q, keep_message, r, e);
 

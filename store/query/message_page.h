@@ -17,7 +17,7 @@ struct message_page {
     struct message_query query; /* without limit, offset and end */
     bool spoken;                /* only messages of type user and assistant count */
     size_t most;                /* of the page; 0: all before the message */
-    struct message_end reach;   /* how far back was read; zeroed at first */
+    struct message_reach reach; /* how far back was read; zeroed at first */
 };
 
 /* Finds a message by its id or a unique beginning of it: the whole id, in the arena, and its place among those that

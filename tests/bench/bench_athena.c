@@ -72,7 +72,7 @@ static void put_long(const char *dir)
         bool user = strcmp(prose_role(i), "user") == 0;
 
         begin_event(f, i, user);
-        prose_speech(prose, &d, prose_role(i), f);
+        prose_message(prose, &d, prose_role(i), f);
         end_event(f, i, user);
     }
     bench_need(fclose(f) == 0, path);

@@ -81,7 +81,7 @@ static void put_conversation(const char *dir, size_t n)
     bench_need(f && prose, path);
     for (size_t i = 0; i < n; i++) {
         begin_message(f, i, prose_role(i));
-        prose_speech(prose, &d, prose_role(i), f);
+        prose_message(prose, &d, prose_role(i), f);
         fputs("\"}}\n", f);
     }
     bench_need(fclose(f) == 0, path);

@@ -59,7 +59,7 @@ static void envelope(const struct session *s)
             s->cwd, s->id);
 }
 
-static size_t text_size(struct session *s, double median, double sigma, size_t most)
+static size_t human_size(struct session *s, double median, double sigma, size_t most)
 {
     double n = rng_size(&s->rng, median, sigma);
 
@@ -68,7 +68,7 @@ static size_t text_size(struct session *s, double median, double sigma, size_t m
 
 static void text(struct session *s, double median, double sigma, size_t most)
 {
-    prose_write(s->prose, &s->rng, text_size(s, median, sigma, most), s->out);
+    prose_write(s->prose, &s->rng, human_size(s, median, sigma, most), s->out);
 }
 
 static void user_prompt(struct session *s)

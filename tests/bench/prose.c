@@ -108,7 +108,7 @@ const char *prose_role(size_t i)
     return i % 8 == 0 ? "user" : i % 2 ? "assistant" : "tool";
 }
 
-void prose_speech(const struct prose *p, struct rng *d, const char *role, FILE *out)
+void prose_message(const struct prose *p, struct rng *d, const char *role, FILE *out)
 {
     static const struct {
         const char *role;

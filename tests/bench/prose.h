@@ -25,6 +25,6 @@ void prose_write(const struct prose *p, struct rng *d, size_t n, FILE *out);
 const char *prose_role(size_t i);
 /* A message length as in real sessions: log-normal, with tool results by far the largest. A thousand messages come to
  * about 3 MB. */
-void prose_speech(const struct prose *p, struct rng *d, const char *role, FILE *out);
+void prose_message(const struct prose *p, struct rng *d, const char *role, FILE *out);
 
 #endif

@@ -156,7 +156,7 @@ static bool end_is_kept(const struct trial_dir *y)
 
     if (rewind_records_read(&y->env, &records, NULL))
         return false;
-    bool kept = records.n == 1 && records.record[0].stays && !records.record[0].interrupted;
+    bool kept = records.n == 1 && records.record[0].cut_short && !records.record[0].interrupted;
 
     if (kept) {
         snprintf(name, sizeof name, "state/rewinds/%s/talk/record", records.record[0].id);

@@ -2,7 +2,7 @@
 #include "tui/commands/command.h"
 #include "tui/commands/out.h"
 #include "tui/commands/session.h"
-#include "tui/text/when.h"
+#include "tui/text/human.h"
 
 /* `reprise checkpoint-of`: from a commit to the checkpoints, sessions and prompts behind it, and from a checkpoint to the
  * commits that name it. */
@@ -45,7 +45,7 @@ static void write_origins_text(const struct checkpoint_origins *all, int64_t now
 {
     for (size_t i = 0; i < all->n; i++) {
         const struct checkpoint_origin *x = &all->origin[i];
-        char age[WHEN_AGE];
+        char age[HUMAN_AGE];
 
         out_addf(o, "checkpoint %.*s\n", SLICE_ARG(x->id));
         for (size_t k = 0; k < x->parts; k++) {
@@ -55,7 +55,7 @@ static void write_origins_text(const struct checkpoint_origins *all, int64_t now
         if (x->parts == 0)
             out_addf(o, "  its metadata is not in this repository\n");
         for (size_t k = 0; k < x->commits; k++) {
-            when_age(now_ms, x->commit[k].time_ms, age);
+            human_age(now_ms, x->commit[k].time_ms, age);
             out_addf(o, "  %-9s %.*s  %s  ", "commit", COMMIT_COLUMNS, x->commit[k].id.p, age);
             session_line_cut(x->commit[k].subject, TEXT_COLUMNS, o);
             out_addf(o, "\n");

@@ -10,7 +10,7 @@
 #include "tui/commands/command.h"
 #include "tui/commands/out.h"
 #include "tui/commands/session.h"
-#include "tui/text/when.h"
+#include "tui/text/human.h"
 
 /* ---- info ---- */
 
@@ -234,7 +234,7 @@ static void write_info_text(const struct facts *f, int64_t now_ms, struct out *o
         { "phase", row->phase ? slice_of(row->phase) : SLICE("") },
         { row->ref.store->ops->size_unknown ? "database" : "file", file_of(&row->ref) },
     };
-    char age[WHEN_AGE], flags[SESSION_LINE_FLAGS];
+    char age[HUMAN_AGE], flags[SESSION_LINE_FLAGS];
 
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
         if (fields[i].text.n) {
@@ -244,7 +244,7 @@ static void write_info_text(const struct facts *f, int64_t now_ms, struct out *o
         }
     write_pull_request(row, o);
     write_activity(row, o);
-    when_age(now_ms, row->activity_ms, age);
+    human_age(now_ms, row->activity_ms, age);
     out_addf(o, "%-14s %s\n", "active", age);
     out_addf(o, "%-14s %" PRId64 "\n", "messages", f->messages);
     out_addf(o, "%-14s %zu\n", "checkpoints", f->checkpoints.n);
@@ -279,10 +279,10 @@ enum { TYPE_COLUMNS = 12, TASK_COLUMNS = 32 };
 
 static void write_subagent(const struct subagent *x, struct out *o)
 {
-    char size[SIZE_TEXT] = "-";
+    char size[HUMAN_SIZE] = "-";
 
     if (x->bytes >= 0)
-        text_size(x->bytes, size);
+        human_size(x->bytes, size);
     out_text(o, x->id);
     out_addf(o, "  %-10s %8s  ", subagent_end_word(x->end), size);
     session_line_column(x->type, TYPE_COLUMNS, o);
@@ -409,9 +409,9 @@ static void write_prompt(struct slice prompt, size_t used, struct out *o)
 static void write_checkpoint_line(const struct checkpoint *c, const struct id_column *ids,
                                   int64_t now_ms, struct out *o)
 {
-    char age[WHEN_AGE], id[SHORT_ID], lines[32] = "";
+    char age[HUMAN_AGE], id[SHORT_ID], lines[32] = "";
 
-    when_age(now_ms, c->time_ms, age);
+    human_age(now_ms, c->time_ms, age);
     if (c->counted)
         snprintf(lines, sizeof lines, "+%u -%u", c->insertions, c->deletions);
     out_addf(o, "%8s  ", age);

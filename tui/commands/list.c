@@ -4,12 +4,12 @@
 #include "tui/commands/command.h"
 #include "tui/commands/out.h"
 #include "tui/commands/session.h"
-#include "tui/text/when.h"
+#include "tui/text/human.h"
 
 static enum err_code read_when(const char *text, int64_t now_ms, int64_t *ms, struct err *e)
 {
     *ms = TIME_NONE;
-    if (!text || when_parse(slice_of(text), now_ms, ms))
+    if (!text || human_time_parse(slice_of(text), now_ms, ms))
         return ERR_OK;
     return err_set(e, ERR_USAGE, text,
                    "not a time: use 2w, 3d, 12h, 30m, a date or an RFC 3339 time");

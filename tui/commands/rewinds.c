@@ -6,7 +6,7 @@
 #include "tui/commands/command.h"
 #include "tui/commands/out.h"
 #include "tui/commands/rewind.h"
-#include "tui/text/when.h"
+#include "tui/text/human.h"
 
 /* ---- rewinds show: the files of a record, and the bytes of one of them ---- */
 
@@ -154,14 +154,14 @@ static void write_record_json(const struct rewind_record *r, const struct rewind
     }
     out_bool(o, "undone", r->undone);
     if (r->partly)
-        out_strings(o, "left", (const char *const *)r->left, r->left_n);
+        out_strings(o, "left", (const char *const *)r->undoable, r->undoable_n);
     out_bool(o, "interrupted", r->interrupted);
     if (why) {
         err_format(why, text, sizeof text);
         out_string(o, "why", text);
     }
     out_bool_if_true(o, "abandoned", r->abandoned);
-    out_bool_if_true(o, "cutShort", r->stays);
+    out_bool_if_true(o, "cutShort", r->cut_short);
     out_close(o, '}');
 }
 
@@ -169,7 +169,7 @@ static const char *state_of(const struct rewind_record *r)
 {
     return r->undone      ? "  (undone)"
            : r->abandoned ? "  (abandoned)"
-           : r->stays     ? "  (incomplete: the session continued, files not changed)"
+           : r->cut_short ? "  (incomplete: the session continued, files not changed)"
                           : "";
 }
 
@@ -177,16 +177,16 @@ static void write_record_text(const struct rewind_record *r, const struct rewind
                               int64_t now_ms, struct out *o)
 {
     const struct err *why = r->interrupted ? why_waits(waiting, r->id) : NULL;
-    char age[WHEN_AGE], text[WHY];
+    char age[HUMAN_AGE], text[WHY];
 
-    when_age(now_ms, r->at_ms, age);
+    human_age(now_ms, r->at_ms, age);
     out_addf(o, "%8s  %s  %zu restored, %zu created, %zu deleted%s, %" PRId64 " bytes kept%s%s  ",
              age, r->id, r->restored, r->created, r->deleted,
              rewind_conversation_moves(r->how) ? ", conversation too" : "", r->bytes,
              r->undoes ? "  (an undo)" : "", state_of(r));
     out_text(o, slice_of(r->title ? r->title : r->session));
     if (r->partly)
-        out_addf(o, "  (undone except %zu file%s)", r->left_n, r->left_n == 1 ? "" : "s");
+        out_addf(o, "  (undone except %zu file%s)", r->undoable_n, r->undoable_n == 1 ? "" : "s");
     if (why) {
         err_format(why, text, sizeof text);
         out_addf(o, "\n          not finished: ");
@@ -231,14 +231,14 @@ static void write_abandoned(const char *id, const struct rewind_abandoned *a, st
     if (o->wants_json) {
         out_open(o, NULL, '{');
         out_string(o, "abandoned", id);
-        out_strings(o, "left", (const char *const *)a->left, a->n);
+        out_strings(o, "left", (const char *const *)a->remaining, a->n);
         out_end(o, '}');
         return;
     }
     out_addf(o, "abandoned: %s\n", id);
     for (size_t i = 0; i < a->n; i++) {
         out_addf(o, "temporary file left behind: ");
-        out_text(o, slice_of(a->left[i]));
+        out_text(o, slice_of(a->remaining[i]));
         out_addf(o, "\n");
     }
     out_addf(o, "what it changed stays changed; to undo that: reprise undo %s\n", id);

@@ -4,7 +4,7 @@
 #include "tui/commands/out.h"
 #include "tui/commands/session.h"
 #include "tui/text/clean.h"
-#include "tui/text/when.h"
+#include "tui/text/human.h"
 
 enum {
     AGE_COLUMNS = 8,
@@ -210,10 +210,10 @@ static void styled_column(struct slice text, size_t w, enum out_style style, str
 
 static void age_column(const struct session_row *row, int64_t now_ms, struct out *o)
 {
-    char age[WHEN_AGE];
+    char age[HUMAN_AGE];
 
     /* The file's time is not used, because touching the file is not activity. */
-    when_age(now_ms, row->activity_ms != TIME_NONE ? row->activity_ms : row->modified_ms, age);
+    human_age(now_ms, row->activity_ms != TIME_NONE ? row->activity_ms : row->modified_ms, age);
     out_style(o, OUT_AGE);
     out_addf(o, "%*s", AGE_COLUMNS, age);
     out_style(o, OUT_PLAIN);
@@ -223,7 +223,7 @@ static void age_column(const struct session_row *row, int64_t now_ms, struct out
 static void text_columns(const struct session_row *row, const struct session_line_columns *look,
                          const struct layout *l, struct out *o)
 {
-    char size[SIZE_TEXT];
+    char size[HUMAN_SIZE];
 
     if (l->age)
         age_column(row, look->now_ms, o);
@@ -241,7 +241,7 @@ static void text_columns(const struct session_row *row, const struct session_lin
         styled_column(row->git_branch, BRANCH_COLUMNS, OUT_BRANCH, o);
     if (l->size) {
         if (store_has_size(&row->ref))
-            text_size(row->ref.file.size, size);
+            human_size(row->ref.file.size, size);
         else
             snprintf(size, sizeof size, "-");
         out_addf(o, "%*s%*s", SIZE_COLUMNS, size, GAP, "");

@@ -4,7 +4,7 @@
 #include "store/maintenance/sweep.h"
 #include "tui/commands/command.h"
 #include "tui/commands/session.h"
-#include "tui/text/when.h"
+#include "tui/text/human.h"
 
 enum { TITLE_COLUMNS = 40 };
 
@@ -39,9 +39,9 @@ static enum err_code read_rule(const struct invocation *in, const struct scope *
     if (option_given(o, OPTION_APPLY) && option_given(o, OPTION_DRY_RUN))
         return err_set(e, ERR_USAGE, "--apply", "sweep: not together with --dry-run");
     if (o->older_than &&
-        !when_parse(slice_of(o->older_than), in->world->env.now_ms, &rule->before_ms))
+        !human_time_parse(slice_of(o->older_than), in->world->env.now_ms, &rule->before_ms))
         return err_set(e, ERR_USAGE, o->older_than, "sweep: not an age (90d, 12h, 2w)");
-    if (o->larger_than && !text_size_parse(slice_of(o->larger_than), &rule->larger_than))
+    if (o->larger_than && !human_size_parse(slice_of(o->larger_than), &rule->larger_than))
         return err_set(e, ERR_USAGE, o->larger_than, "sweep: not a size (500k, 10M, 2G)");
     return ERR_OK;
 }
@@ -109,11 +109,11 @@ static enum err_code write_item_text(const struct sweep_item *item,
                                      const struct session_line_columns *look, struct out *o,
                                      struct err *e)
 {
-    char age[WHEN_AGE], size[SIZE_TEXT];
+    char age[HUMAN_AGE], size[HUMAN_SIZE];
 
-    when_age(look->now_ms, item->activity_ms, age);
+    human_age(look->now_ms, item->activity_ms, age);
     if (item->usage.bytes > 0 || store_has_size(&item->ref))
-        text_size(item->usage.bytes, size);
+        human_size(item->usage.bytes, size);
     else
         snprintf(size, sizeof size, "-");
     out_addf(o, "%8s  %8s  ", age, size);
@@ -133,13 +133,13 @@ static enum err_code write_item_text(const struct sweep_item *item,
 static enum err_code write_sweep_text(const struct answer *a, struct out *o, struct err *e)
 {
     struct disk_usage w;
-    char size[SIZE_TEXT];
+    char size[HUMAN_SIZE];
     size_t n = sweep_disk_usage(&a->sweep, &w);
     enum err_code rc = ERR_OK;
 
     for (size_t i = 0; i < a->sweep.n && !rc; i++)
         rc = write_item_text(&a->sweep.item[i], &a->look, o, e);
-    text_size(w.bytes, size);
+    human_size(w.bytes, size);
     out_addf(o, "%s: %s%zu session%s%s, %s%s\n",
              a->applied ? "moved to trash" : "would move to trash", a->orphans ? "what " : "", n,
              n == 1 ? "" : "s", a->orphans ? " left behind" : "", size,

@@ -6,7 +6,7 @@
 #include "tui/commands/change/by_agent.h"
 #include "tui/commands/command.h"
 #include "tui/commands/session.h"
-#include "tui/text/when.h"
+#include "tui/text/human.h"
 
 /* ---- delete ---- */
 
@@ -32,12 +32,12 @@ static void write_deleted_json(const struct trash_list *list, struct out *o)
 
 static void write_deleted_text(const struct trash_list *list, struct out *o)
 {
-    char size[SIZE_TEXT];
+    char size[HUMAN_SIZE];
     int64_t bytes = 0;
 
     for (size_t i = 0; i < list->n; i++)
         bytes += list->item[i].bytes;
-    text_size(bytes, size);
+    human_size(bytes, size);
     out_addf(o, "moved to trash: %zu session%s, %s (undo with: reprise undo)\n", list->n,
              list->n == 1 ? "" : "s", size);
     for (size_t i = 0; i < list->n; i++)
@@ -298,10 +298,10 @@ static struct slice trash_item_name(const struct trash_item *item)
 
 static void write_trashed_text(const struct trash_item *item, int64_t now_ms, struct out *o)
 {
-    char age[WHEN_AGE], size[SIZE_TEXT];
+    char age[HUMAN_AGE], size[HUMAN_SIZE];
 
-    when_age(now_ms, item->deleted_ms, age);
-    text_size(item->bytes, size);
+    human_age(now_ms, item->deleted_ms, age);
+    human_size(item->bytes, size);
     out_addf(o, "%8s  %-20s  %8s  ", age, item->trash_id, size);
     out_text(o, slice_of(item->session));
     out_addf(o, "  ");
@@ -372,7 +372,7 @@ static enum err_code restore_item(struct invocation *in, const struct trash_list
 
 static void write_emptied(int64_t items, int64_t bytes, struct out *o)
 {
-    char size[SIZE_TEXT];
+    char size[HUMAN_SIZE];
 
     if (o->wants_json) {
         out_open(o, NULL, '{');
@@ -381,7 +381,7 @@ static void write_emptied(int64_t items, int64_t bytes, struct out *o)
         out_end(o, '}');
         return;
     }
-    text_size(bytes, size);
+    human_size(bytes, size);
     out_addf(o, "deleted for good: %" PRId64 " session%s, %s\n", items, items == 1 ? "" : "s",
              size);
 }
@@ -393,7 +393,7 @@ static enum err_code empty_trash(struct invocation *in, const struct trash_list 
     int64_t before = INT64_MAX, items = 0, bytes = 0;
     struct change_log *log;
 
-    if (age && !when_parse(slice_of(age), in->world->env.now_ms, &before))
+    if (age && !human_time_parse(slice_of(age), in->world->env.now_ms, &before))
         return err_set(e, ERR_USAGE, age, "trash empty: not an age (30d, 12h, 2w)");
     /* The log is locked, so no deletion is undone while its sessions are removed. */
     enum err_code rc = change_log_open(&in->world->env, &log, e);

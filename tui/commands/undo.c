@@ -9,7 +9,7 @@
 #include "tui/commands/out.h"
 #include "tui/commands/rewind.h"
 #include "tui/commands/session.h"
-#include "tui/text/when.h"
+#include "tui/text/human.h"
 
 /* ---- log ---- */
 
@@ -30,9 +30,9 @@ static void write_entry_json(const struct history_entry *x, struct out *o)
 
 static void write_entry_text(const struct history_entry *x, int64_t now_ms, struct out *o)
 {
-    char age[WHEN_AGE];
+    char age[HUMAN_AGE];
 
-    when_age(now_ms, x->at_ms, age);
+    human_age(now_ms, x->at_ms, age);
     out_addf(o, "%8s  %s  %-10s ", age, x->id, x->kind);
     out_text(o, slice_of(x->text));
     if (x->title) {
@@ -83,10 +83,10 @@ enum { PHRASE = 512 };
 static void describe_undo_target(const struct invocation *in, const struct undo_target *n,
                                  char out[PHRASE])
 {
-    char phrase[PHRASE - WHEN_AGE - 4], age[WHEN_AGE];
+    char phrase[PHRASE - HUMAN_AGE - 4], age[HUMAN_AGE];
 
     undo_target_phrase(n, phrase, sizeof phrase);
-    when_age(in->world->env.now_ms, n->at_ms, age);
+    human_age(in->world->env.now_ms, n->at_ms, age);
     snprintf(out, PHRASE, "%s, %s", phrase, age);
 }
 

@@ -8,7 +8,7 @@
 #include "tui/commands/out.h"
 #include "tui/commands/session.h"
 #include "tui/text/clean.h"
-#include "tui/text/when.h"
+#include "tui/text/human.h"
 
 /* `reprise usage`: sums up, in groups, the answers in the sessions of the scope, each of them once. */
 
@@ -89,7 +89,7 @@ static struct slice key_of(struct usage_answers *a, const struct usage_answer *a
     const struct counted_session *s = &a->session[answer->session];
 
     switch (a->by) {
-    case BY_DAY: return slice_of(when_day(answer->time_ms, text));
+    case BY_DAY: return slice_of(human_day(answer->time_ms, text));
     case BY_SESSION: return s->ref.path;
     case BY_MODEL: return a->set.models.text[answer->model];
     case BY_PROJECT: break;
@@ -100,7 +100,7 @@ static struct slice key_of(struct usage_answers *a, const struct usage_answer *a
 static enum err_code group_of(struct usage_answers *a, const struct usage_answer *answer,
                               struct usage_group **out, struct err *e)
 {
-    char text[WHEN_DATE];
+    char text[HUMAN_DATE];
     struct slice key = key_of(a, answer, text);
     uint32_t number = slice_set_find(&a->keys, key);
 
@@ -337,13 +337,13 @@ static void write_numbers(const struct usage_answers *a, const struct usage_sum 
                           const struct usage_columns *c)
 {
     struct out *o = &a->in->out;
-    char text[COUNT_TEXT];
+    char text[HUMAN_COUNT];
 
     for (size_t i = 0; c->kinds && i < USAGE_KINDS; i++) {
-        text_count(sum->tokens[kinds[i].kind], text);
+        human_count(sum->tokens[kinds[i].kind], text);
         out_addf(o, "%*s", NUMBER_COLUMNS, text);
     }
-    text_count(usage_sum_total(sum), text);
+    human_count(usage_sum_total(sum), text);
     out_addf(o, "%*s", NUMBER_COLUMNS, text);
     if (c->cost)
         write_cost(sum, o);

@@ -59,8 +59,7 @@ struct rewind_summary {
     size_t restored, created, deleted;
     bool conversation_changed; /* the conversation was rewound or restored: */
     size_t dropped, added, kept;
-    size_t left;             /* files that were left unchanged: in conflict, or not allowed to be
-                             undone */
+    size_t skipped; /* files that were left unchanged: in conflict, or not allowed to be undone */
     char skipped_name[160];  /* one of them */
     const char *skipped_why; /* static text */
     /* If an undo has done nothing yet: the files that changed since. Owned by the message; NULL if

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "tui/filter/fold.h"
-#include "tui/text/when.h"
+#include "tui/text/human.h"
 
 static const char *const is_names[IS_COUNT] = {
     [IS_RUNNING] = "running", [IS_ARCHIVED] = "archived",       [IS_FORK] = "fork",
@@ -76,7 +76,7 @@ static bool set_size(struct term *t, struct slice value)
         value = tail_of(value);
     if (value.n > 0 && value.p[0] == '=')
         value = tail_of(value);
-    return text_size_parse(value, &t->value);
+    return human_size_parse(value, &t->value);
 }
 
 /* The beginning of one name only is enough. */
@@ -135,7 +135,7 @@ static enum made make_field(struct query *q, struct term *t, int field, struct s
         return MADE_NOTHING;
     switch (t->kind) {
     case TERM_BEFORE:
-    case TERM_AFTER: ok = when_parse(value, now_ms, &t->value); break;
+    case TERM_AFTER: ok = human_time_parse(value, now_ms, &t->value); break;
     case TERM_LARGER: ok = set_size(t, value); break;
     case TERM_IS: ok = set_is(t, value); break;
     default: return fuzzy_needle_init(&t->needle, value) ? MADE_TERM : MADE_NO_MEMORY;

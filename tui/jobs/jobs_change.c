@@ -8,7 +8,7 @@
 #include "store/maintenance/trash.h"
 #include "store/proc/live.h"
 #include "store/rewind/record/undo_target.h"
-#include "tui/text/when.h"
+#include "tui/text/human.h"
 
 /* What every change needs. */
 struct change_job {

@@ -78,7 +78,7 @@ static enum err_code answer_compare(const struct effect *q, const struct reply *
 
 static void skip_entry(struct rewind_summary *out, const char *path, const char *why)
 {
-    if (out->left++ > 0)
+    if (out->skipped++ > 0)
         return;
     snprintf(out->skipped_name, sizeof out->skipped_name, "%s", path);
     out->skipped_why = why;

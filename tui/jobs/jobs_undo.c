@@ -5,7 +5,7 @@
 
 #include "store/journal/change.h"
 #include "store/rewind/record/undo_target.h"
-#include "tui/text/when.h"
+#include "tui/text/human.h"
 
 /* Undo and redo of the newest change that is shown, or of the change that the person was asked
  * about. */
@@ -42,12 +42,12 @@ static enum err_code change_back(struct undo_job *d, struct change_log *log, con
 
 static enum err_code rewind_back(struct undo_job *d, const char *record, struct err *e)
 {
-    struct rewind_summary done = { .left = 0 };
+    struct rewind_summary done = { .skipped = 0 };
     enum err_code rc = jobs_undo_rewind(d->env, record, d->q->names, &done, e);
 
     snprintf(d->out->record, sizeof d->out->record, "%s", done.record);
-    if (!rc && done.left > 0 &&
-        buf_addf(&d->out->text, "; %zu skipped: %s", done.left, done.skipped_name))
+    if (!rc && done.skipped > 0 &&
+        buf_addf(&d->out->text, "; %zu skipped: %s", done.skipped, done.skipped_name))
         rc = err_nomem(e);
     return rc;
 }
@@ -55,7 +55,7 @@ static enum err_code rewind_back(struct undo_job *d, const char *record, struct 
 static enum err_code describe_target(struct undo_job *d, const struct undo_target *n,
                                      const struct undo_target *stuck, struct err *e)
 {
-    char phrase[512], age[WHEN_AGE];
+    char phrase[512], age[HUMAN_AGE];
 
     d->passed = stuck->kind != UNDO_TARGET_NONE;
     if (d->passed) {
@@ -66,7 +66,7 @@ static enum err_code describe_target(struct undo_job *d, const struct undo_targe
     }
 
     undo_target_phrase(n, phrase, sizeof phrase);
-    when_age(d->env->now_ms, n->at_ms, age);
+    human_age(d->env->now_ms, n->at_ms, age);
     snprintf(d->out->id, sizeof d->out->id, "%s", n->id);
     snprintf(d->out->where, sizeof d->out->where, "%s", n->dir);
     return buf_addf(&d->out->text, "%.120s, %s", phrase, age) ? err_nomem(e) : ERR_OK;

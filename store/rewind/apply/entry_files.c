@@ -121,7 +121,7 @@ static bool is_adopted(const struct entry_files *at, const struct stat *st)
 
     if (!at->x->adopts)
         return false;
-    rewind_tx_adopted(at->c->tx, at->x, path);
+    rewind_tx_adopted_path(at->c->tx, at->x, path);
     return lstat(path, &kept) == 0 && kept.st_dev == st->st_dev && kept.st_ino == st->st_ino;
 }
 
@@ -132,7 +132,7 @@ enum err_code entry_files_release(const struct entry_files *at, struct err *e)
 
     if (at->x->outcome != REWIND_DONE || !at->x->adopts)
         return ERR_OK;
-    rewind_tx_adopted(at->c->tx, at->x, path);
+    rewind_tx_adopted_path(at->c->tx, at->x, path);
     if (fstatat(at->dir, at->name, &st, AT_SYMLINK_NOFOLLOW) || lstat(path, &kept))
         return errno == ENOENT ? ERR_OK : err_sys(e, at->x->path, "look at");
     if (kept.st_dev != st.st_dev || kept.st_ino != st.st_ino)

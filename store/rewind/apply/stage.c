@@ -269,7 +269,7 @@ static bool stage_adopted(const struct stager *s, const struct work *w)
 
     if (!w->x->adopts)
         return false;
-    rewind_tx_adopted(s->tx, w->x, from);
+    rewind_tx_adopted_path(s->tx, w->x, from);
     rewind_tx_temp_name(s->tx, w->i, temp);
     return linkat(AT_FDCWD, from, w->dir, temp, 0) == 0;
 }
@@ -455,7 +455,7 @@ static enum err_code keep_conversation_only(struct rewind_tx *tx, struct err *e)
     enum err_code rc = ERR_OK;
 
     tx->n = 0;
-    tx->stays = true;
+    tx->cut_short = true;
     rc = rewind_tx_write_plan(tx, e);
     for (enum rewind_tx_phase p = TX_INTENT; p <= TX_DONE && !rc; p++)
         rc = rewind_tx_mark(tx, p, e);

@@ -340,13 +340,13 @@ struct rewind_record {
     enum conversation_change how; /* what was done to the conversation */
     size_t kept, dropped;
     /* it was interrupted, and another program wrote to the conversation before it could be changed back */
-    bool stays;
+    bool cut_short;
     bool interrupted, undone;
-    /* A part of it was undone: `left` has the files, sorted, that can still be undone; the conversation was undone
+    /* A part of it was undone: `undoable` has the files, sorted, that can still be undone; the conversation was undone
      * too. */
     bool partly, conversation_undone;
-    const char **left;
-    size_t left_n;
+    const char **undoable;
+    size_t undoable_n;
     bool abandoned; /* the person abandoned it */
     bool empty;     /* an undo would have nothing to revert */
 };
@@ -381,7 +381,8 @@ MUST_CHECK enum err_code rewind_recover_all(const struct store_env *env,
  * record. ERR_NOT_FOUND: no such record. ERR_STALE: it is not waiting. */
 struct rewind_abandoned {
     struct arena arena;
-    const char **left; /* temporary files that may still exist, because they could not be reached */
+    const char *
+        *remaining; /* temporary files that may still exist, because they could not be reached */
     size_t n;
 };
 MUST_CHECK enum err_code rewind_abandon(const struct store_env *env, const char *id,

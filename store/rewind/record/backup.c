@@ -52,8 +52,8 @@ bool rewind_tx_find_live(const struct rewind_tx *tx, size_t i, struct tx_live *o
            S_ISREG(out->st.st_mode);
 }
 
-void rewind_tx_adopted(const struct rewind_tx *tx, const struct rewind_tx_entry *x,
-                       char out[TX_PATH_MAX])
+void rewind_tx_adopted_path(const struct rewind_tx *tx, const struct rewind_tx_entry *x,
+                            char out[TX_PATH_MAX])
 {
     int n = (int)(strrchr(tx->dir, '/') - tx->dir);
 

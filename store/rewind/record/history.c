@@ -20,7 +20,7 @@ static enum err_code hand_over_rewind(struct merge *m, const struct rewind_recor
         &m->rewinds.arena, "%zu restored, %zu created, %zu deleted%s%s", r->restored, r->created,
         r->deleted, rewind_conversation_moves(r->how) ? ", conversation too" : "",
         r->interrupted ? ", interrupted"
-        : r->stays     ? ", incomplete: the session continued, files not changed"
+        : r->cut_short ? ", incomplete: the session continued, files not changed"
                        : "");
 
     if (!session || !text)

@@ -184,7 +184,7 @@ static cJSON *plan_json(const struct rewind_tx *tx, struct buf *scratch)
     if (ok && rewind_tx_has_root(tx))
         ok = put_root_id(root, tx->root_id);
 
-    if (ok && tx->stays)
+    if (ok && tx->cut_short)
         ok = record_json_set_int(root, "stays", 1);
     for (size_t i = 0; i < tx->n && ok; i++)
         ok = write_entry_json(list, &tx->entry[i], scratch);
@@ -388,7 +388,7 @@ static bool get_plan(const cJSON *root, struct rewind_tx *tx)
         (rewind_tx_has_attrs(tx) && !beneath_dirs_read(root, a, &tx->dirs)) ||
         (rewind_tx_has_root(tx) && !get_root_id(root, tx)))
         return false;
-    tx->stays = cJSON_GetObjectItemCaseSensitive(root, "stays") != NULL;
+    tx->cut_short = cJSON_GetObjectItemCaseSensitive(root, "stays") != NULL;
     for (const cJSON *o = list->child; o; o = o->next)
         if (!get_entry(o, tx, &tx->entry[tx->n++]))
             return false;

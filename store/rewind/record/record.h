@@ -88,7 +88,7 @@ struct rewind_tx {
     const char **settled;
     size_t settled_n;
     /* its change of the conversation could not be undone, and the files were not changed */
-    bool stays;
+    bool cut_short;
     bool abandoned;
     /* without INTENT, entries before this one may have files of ours beside them */
     size_t begun;
@@ -148,8 +148,8 @@ struct tx_live {
 };
 bool rewind_tx_find_live(const struct rewind_tx *tx, size_t i, struct tx_live *out);
 /* The path of the file that an entry adopts. */
-void rewind_tx_adopted(const struct rewind_tx *tx, const struct rewind_tx_entry *x,
-                       char out[TX_PATH_MAX]);
+void rewind_tx_adopted_path(const struct rewind_tx *tx, const struct rewind_tx_entry *x,
+                            char out[TX_PATH_MAX]);
 
 MUST_CHECK enum err_code rewind_tx_write_plan(const struct rewind_tx *tx, struct err *e);
 /* Writes the mark of a phase, durably. */

@@ -26,7 +26,7 @@ static bool has_path(const char *const *path, size_t n, const char *wanted)
 
 bool rewind_undone_can_undo(const struct rewind_record *r, const char *path)
 {
-    return !r->partly || has_path(r->left, r->left_n, path);
+    return !r->partly || has_path(r->undoable, r->undoable_n, path);
 }
 
 static bool is_taken(const struct undone *u, const char *id, const char *path)
@@ -66,12 +66,12 @@ static bool note_taken(struct undone *u, const struct rewind_tx *tx, const struc
     bool ok = list != NULL;
 
     t.undoes = arena_copy(u->arena, slice_of(tx->undoes)).p;
-    t.path = arena_zalloc(u->arena, sizeof *t.path * (r->left_n + tx->settled_n + 1));
+    t.path = arena_zalloc(u->arena, sizeof *t.path * (r->undoable_n + tx->settled_n + 1));
     t.all = !tx->settled && !has_takers;
     t.conversation = tx->conversation.how != CONVERSATION_NONE && !r->conversation_undone;
     ok = ok && t.undoes && t.path;
-    for (size_t i = 0; i < r->left_n && ok; i++)
-        t.path[t.n++] = r->left[i];
+    for (size_t i = 0; i < r->undoable_n && ok; i++)
+        t.path[t.n++] = r->undoable[i];
     for (size_t i = 0; i < tx->settled_n && ok; i++)
         ok = add_taken_path(u, t.path, &t.n, tx->settled[i]);
     if (!ok)
@@ -88,16 +88,16 @@ bool rewind_undone_mark(struct undone *u, const struct rewind_tx *tx, struct rew
 
     if (!has_takers && !tx->undoes)
         return true;
-    r->left = arena_zalloc(u->arena, sizeof *r->left * (tx->n + 1));
-    if (!r->left)
+    r->undoable = arena_zalloc(u->arena, sizeof *r->undoable * (tx->n + 1));
+    if (!r->undoable)
         return false;
     for (size_t i = 0; i < tx->n && ok; i++)
         if (tx->entry[i].outcome == REWIND_DONE && !is_taken(u, tx->id, tx->entry[i].path))
-            ok = add_taken_path(u, r->left, &r->left_n, tx->entry[i].path);
+            ok = add_taken_path(u, r->undoable, &r->undoable_n, tx->entry[i].path);
     if (!ok)
         return false;
-    qsort(r->left, r->left_n, sizeof *r->left, compare_text);
-    r->undone = has_takers && r->left_n == 0 &&
+    qsort(r->undoable, r->undoable_n, sizeof *r->undoable, compare_text);
+    r->undone = has_takers && r->undoable_n == 0 &&
                 (tx->conversation.how == CONVERSATION_NONE || r->conversation_undone);
     r->partly = has_takers && !r->undone;
     return !tx->undoes || r->undone || note_taken(u, tx, r, has_takers);

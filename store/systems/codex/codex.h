@@ -66,7 +66,7 @@ void codex_threads_refresh(struct codex_threads *t);
  * which may be NULL if the name is not used. */
 struct codex_thread codex_threads_find(struct codex_threads *t, struct slice id, struct arena *a);
 /* Reports the index if it could not be read. */
-void codex_threads_report(struct codex_threads *t, trouble_fn *fn, void *arg);
+void codex_threads_report(struct codex_threads *t, unreadable_fn *fn, void *arg);
 
 extern const struct jsonl_format codex_format;
 extern const struct store_ops codex_ops;

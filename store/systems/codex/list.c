@@ -58,7 +58,7 @@ enum err_code codex_enumerate(const struct store *st, const struct scope *scope,
     return ERR_OK;
 }
 
-enum err_code codex_unreadable(const struct store *st, const struct scope *scope, trouble_fn *fn,
+enum err_code codex_unreadable(const struct store *st, const struct scope *scope, unreadable_fn *fn,
                                void *arg, struct err *e)
 {
     struct rollouts all;

@@ -66,7 +66,7 @@ bool rollout_name(struct slice name, struct rollout *out)
 
 struct walk {
     struct rollouts *out;
-    trouble_fn *fn;
+    unreadable_fn *fn;
     void *arg;
     bool archived;
 };
@@ -168,7 +168,7 @@ static void drop_copies(struct rollouts *r)
     r->n = n;
 }
 
-enum err_code rollouts_read(const char *store, trouble_fn *fn, void *arg, struct rollouts *out,
+enum err_code rollouts_read(const char *store, unreadable_fn *fn, void *arg, struct rollouts *out,
                             struct err *e)
 {
     struct rollouts found = { .n = 0 };

@@ -186,7 +186,7 @@ struct codex_thread codex_threads_find(struct codex_threads *t, struct slice id,
     return found;
 }
 
-void codex_threads_report(struct codex_threads *t, trouble_fn *fn, void *arg)
+void codex_threads_report(struct codex_threads *t, unreadable_fn *fn, void *arg)
 {
     struct err trouble;
 

@@ -5,7 +5,7 @@
 #include "store/systems/entire/read/committed.h"
 #include "store/systems/entire/read/conversation.h"
 #include "store/systems/entire/read/view.h"
-#include "store/systems/entire/rewind/planning.h"
+#include "store/systems/entire/rewind/plan_common.h"
 
 /* Checks a session, and data that belongs to no session, for damage. Nothing is changed. */
 

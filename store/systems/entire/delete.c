@@ -8,7 +8,7 @@
 #include "store/systems/entire/entire.h"
 #include "store/systems/entire/names.h"
 #include "store/systems/entire/read/view.h"
-#include "store/systems/entire/rewind/planning.h"
+#include "store/systems/entire/rewind/plan_common.h"
 
 /* Deleting a session removes its state file, what its agent's hooks keep in the work tree, and its shadow branch if no
  * other session works on it (docs/formats/entire.md 2.10). Committed checkpoints stay: they are history that others may

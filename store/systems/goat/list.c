@@ -338,7 +338,7 @@ enum err_code goat_enumerate(const struct store *st, const struct scope *scope, 
 }
 
 struct unreadable_report {
-    trouble_fn *fn;
+    unreadable_fn *fn;
     void *arg;
 };
 
@@ -358,7 +358,7 @@ static bool report_unreadable_dir(const char *sessions, struct slice folder, voi
     return true;
 }
 
-enum err_code goat_unreadable(const struct store *st, const struct scope *scope, trouble_fn *fn,
+enum err_code goat_unreadable(const struct store *st, const struct scope *scope, unreadable_fn *fn,
                               void *arg, struct err *e)
 {
     struct unreadable_report t = { fn, arg };

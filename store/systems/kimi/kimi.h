@@ -31,7 +31,7 @@ enum kimi_part {
     KIMI_NO_PART,
     KIMI_TYPED,
     KIMI_INPUT,
-    KIMI_SAID,
+    KIMI_ANSWER,
     KIMI_CALL,
     KIMI_RESULT,
     KIMI_SEAM

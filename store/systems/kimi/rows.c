@@ -31,7 +31,7 @@ static enum kimi_part event_part(struct slice row)
 
     if (!json_get(row, "event", &event))
         return KIMI_NO_PART;
-    return json_get_is(event, "type", "content.part")  ? KIMI_SAID
+    return json_get_is(event, "type", "content.part")  ? KIMI_ANSWER
            : json_get_is(event, "type", "tool.call")   ? KIMI_CALL
            : json_get_is(event, "type", "tool.result") ? KIMI_RESULT
                                                        : KIMI_NO_PART;
@@ -77,7 +77,7 @@ static enum err_code read_said(struct slice row, struct arena *a, struct jsonl_r
 
     out->time_ms = kimi_time(row);
     out->waits = part == KIMI_TYPED || part == KIMI_INPUT || part == KIMI_RESULT;
-    out->speaks = out->waits || part == KIMI_SAID || part == KIMI_CALL;
+    out->speaks = out->waits || part == KIMI_ANSWER || part == KIMI_CALL;
     if (part == KIMI_TYPED)
         out->prompt = kimi_prompt(row, a);
     return a->failed ? ERR_NOMEM : ERR_OK;
@@ -174,7 +174,7 @@ static enum err_code judge_row(struct logfile *log, size_t line, struct message 
 {
     static const uint8_t kind_of[] = {
         [KIMI_NO_PART] = MESSAGE_OTHER,  [KIMI_TYPED] = MESSAGE_USER,
-        [KIMI_INPUT] = MESSAGE_USER,     [KIMI_SAID] = MESSAGE_ASSISTANT,
+        [KIMI_INPUT] = MESSAGE_USER,     [KIMI_ANSWER] = MESSAGE_ASSISTANT,
         [KIMI_CALL] = MESSAGE_ASSISTANT, [KIMI_RESULT] = MESSAGE_TOOL,
         [KIMI_SEAM] = MESSAGE_SYSTEM,
     };
@@ -236,11 +236,11 @@ static bool read_message(struct slice row, struct arena *a, struct jsonl_message
         json_get(row, "input", &value);
         wrap(a, "user", false, value.n ? value : SLICE("null"), out);
         return true;
-    case KIMI_SAID:
+    case KIMI_ANSWER:
     case KIMI_CALL:
     case KIMI_RESULT:
         out->type = part == KIMI_RESULT ? "tool" : "assistant";
-        json_at(row, part == KIMI_SAID ? "event.part" : "event", &value);
+        json_at(row, part == KIMI_ANSWER ? "event.part" : "event", &value);
         wrap(a, out->type, true, value.n ? value : SLICE("null"), out);
         return true;
     case KIMI_SEAM:
@@ -324,7 +324,7 @@ static void put_row(struct block_list *b, struct slice row)
             b, (struct block){ .kind = kimi_part_of(row) == KIMI_TYPED ? BLOCK_PROMPT : BLOCK_NOTE,
                                .text = prompt });
         break;
-    case KIMI_SAID:
+    case KIMI_ANSWER:
         json_at(row, "event.part", &value);
         put_said(b, value);
         break;

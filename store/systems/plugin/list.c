@@ -323,8 +323,8 @@ enum err_code plugin_enumerate(const struct store *st, const struct scope *scope
     return rc == ERR_NOMEM ? err_nomem(e) : ERR_OK;
 }
 
-enum err_code plugin_unreadable(const struct store *st, const struct scope *scope, trouble_fn *fn,
-                                void *arg, struct err *e)
+enum err_code plugin_unreadable(const struct store *st, const struct scope *scope,
+                                unreadable_fn *fn, void *arg, struct err *e)
 {
     const struct plugin_store *p = plugin_of(st);
 

@@ -162,7 +162,7 @@ enum err_code plugin_messages(const struct store *st, const struct session_ref *
         ref = &agent;
         lent.ref_is_agent = true;
     }
-    if (!rc && q->end && p->table.page)
+    if (!rc && q->reach && p->table.page)
         rc = plugin_end_messages(p, ref, &lent, fn, arg, &done, e);
     if (!rc && !done)
         rc = plugin_text_open(p, ref, q->cancel, &t, e);

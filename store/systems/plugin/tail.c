@@ -215,9 +215,9 @@ static enum err_code list_end(const struct plugin_store *p, const struct session
 
     if (rc)
         return rc;
-    q->end->bytes = end->whole ? 0 : end->rows.n;
-    q->end->enough = true;
-    q->end->partial = false;
+    q->reach->bytes = end->whole ? 0 : end->rows.n;
+    q->reach->enough = true;
+    q->reach->partial = false;
     rc = plugin_text_error(&t, claude_ops.messages(p->claude, &t.lent, q, fn, arg, e), e);
     plugin_text_close(&t);
     return rc;
@@ -252,15 +252,15 @@ static enum err_code list_part(const struct plugin_store *p, const struct sessio
                                const struct plugin_newest *part, const struct message_query *q,
                                json_fn *fn, void *arg, bool *done, struct err *e)
 {
-    struct message_end end = { .newest = 0 };
+    struct message_reach end = { .least = 0 };
     struct message_query all = *q;
-    struct look look = { .before = q->end->before };
+    struct look look = { .before = q->reach->before };
 
-    all.end = &end;
+    all.reach = &end;
     enum err_code rc = part->rows.n ? list_end(p, ref, part, &all, look_at, &look, e) : ERR_OK;
 
-    *done = part->rows.n && end.enough && look.seen && (part->whole || look.n >= q->end->newest);
-    q->end->partial = end.partial;
+    *done = part->rows.n && end.enough && look.seen && (part->whole || look.n >= q->reach->least);
+    q->reach->partial = end.partial;
     return rc || !*done ? rc : list_end(p, ref, part, &all, fn, arg, e);
 }
 
@@ -341,12 +341,12 @@ static enum err_code list_around(const struct plugin_store *p, const struct sess
     struct arena a = { 0 };
     struct reprise_plugin_key key;
     int64_t at = 0;
-    const char *uuid = arena_copy(&a, q->end->before).p;
+    const char *uuid = arena_copy(&a, q->reach->before).p;
     enum err_code rc = uuid ? plugin_key_of(p, ref, &a, &key, e) : err_nomem(e);
 
     if (!rc)
         rc = locate(p, &key, uuid, q->cancel, &at, e);
-    q->end->partial = false;
+    q->reach->partial = false;
     *done = !rc && !at;
     for (size_t bytes = END_FIRST; !rc && !*done && bytes <= END_MOST; bytes *= END_GROWS) {
         struct plugin_newest part;
@@ -366,18 +366,18 @@ static enum err_code list_newest(const struct plugin_store *p, const struct sess
                                  struct plugin_newest *end, const struct message_query *q,
                                  json_fn *fn, void *arg, bool *done, struct err *e)
 {
-    size_t most = q->end->before.n == UUID_TEXT ? NEAR_MOST : END_MOST;
+    size_t most = q->reach->before.n == UUID_TEXT ? NEAR_MOST : END_MOST;
     enum err_code rc = ERR_OK;
 
     for (size_t bytes = END_FIRST; !rc && !*done && bytes <= most; bytes *= END_GROWS) {
         rc = complete(p, ref, end, bytes, q->cancel, e);
         if (rc || !end->rows.n)
             continue;
-        if (q->end->before.n == UUID_TEXT) {
+        if (q->reach->before.n == UUID_TEXT) {
             rc = list_part(p, ref, end, q, fn, arg, done, e);
         } else {
             rc = list_end(p, ref, end, q, fn, arg, e);
-            *done = q->end->enough;
+            *done = q->reach->enough;
         }
     }
     return rc;
@@ -395,10 +395,10 @@ enum err_code plugin_end_messages(const struct plugin_store *p, const struct ses
 
     if (end)
         keep_end(p, end);
-    if (!rc && !*done && !whole && q->end->before.n == UUID_TEXT)
+    if (!rc && !*done && !whole && q->reach->before.n == UUID_TEXT)
         rc = list_around(p, ref, q, fn, arg, done, e);
-    q->end->bytes = 0;
-    q->end->partial &= *done;
+    q->reach->bytes = 0;
+    q->reach->partial &= *done;
     return rc;
 }
 

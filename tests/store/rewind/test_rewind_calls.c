@@ -6,7 +6,7 @@
 
 #include "support/faults/memory.h"
 #include "support/faults/syscall_hook.h"
-#include "support/rewind/wide_plan.h"
+#include "support/rewind/mixed_plan.h"
 
 /* Every call of a rewind fails once, by its name and number, in this process: in apply, in dropping a prepared rewind,
  * and in recovery. sweep_rewind does this with whole machines; here it is done call by call, so that each branch meets
@@ -49,7 +49,7 @@ struct run {
 
 static void complain(const struct run *r, const char *what)
 {
-    char *now = wide_image(r->p);
+    char *now = mixed_image(r->p);
 
     fail_msg("%s %d fails with %s: %s (%s: %s)\n%s", r->way->call, r->nth,
              strerrorname_np(r->way->error), what, r->p->e.path, r->p->e.text, now);
@@ -57,14 +57,14 @@ static void complain(const struct run *r, const char *what)
 
 static void run_begin(struct run *r)
 {
-    r->p = wide_place(r->conversation);
-    r->old = wide_image(r->p);
+    r->p = mixed_place(r->conversation);
+    r->old = mixed_image(r->p);
 }
 
 static void run_end(struct run *r)
 {
     free(r->old);
-    wide_remove(r->p);
+    mixed_remove(r->p);
 }
 
 static void break_it(const struct run *r)
@@ -86,12 +86,12 @@ static bool was_broken(const struct run *r)
 
 static bool is_new(const struct run *r)
 {
-    return wide_is_new(r->p, r->conversation);
+    return mixed_is_new(r->p, r->conversation);
 }
 
 static bool is_old(const struct run *r)
 {
-    return wide_is(r->p, r->old);
+    return mixed_is(r->p, r->old);
 }
 
 /* The next command, in which nothing fails. */
@@ -109,7 +109,7 @@ static void must_be_old_or_new(const struct run *r)
 
     if (!new && !is_old(r))
         complain(r, "neither old nor new");
-    if (new && (wide_undo(r->p) || !is_old(r)))
+    if (new && (mixed_undo(r->p) || !is_old(r)))
         complain(r, "the undo does not give back what was");
 }
 
@@ -237,7 +237,7 @@ static bool undo_at(struct run *r)
 
     if (!listed)
         rewind_records_fini(&list);
-    enum err_code rc = wide_undo(r->p);
+    enum err_code rc = mixed_undo(r->p);
     bool came = was_broken(r);
 
     if (!listed && !complete)

@@ -7,7 +7,7 @@
 
 #include "store/rewind/record/record.h"
 #include "store/rewind/record/records.h"
-#include "support/rewind/wide_hook.h"
+#include "support/rewind/mixed_plan_hook.h"
 
 /* Edge cases of a rewind: impossible previews, no space, an invalid state directory, two failures at once, more files
  * than one batch. */
@@ -18,7 +18,7 @@ static void nothing_happened(struct rewind_case *p, const char *old)
 {
     struct rewind_records list;
 
-    assert_true(wide_is(p, old));
+    assert_true(mixed_is(p, old));
     assert_int_equal(rewind_records_read(&p->env, &list, NULL), ERR_OK);
     assert_int_equal(list.n, 0);
     rewind_records_fini(&list);
@@ -33,8 +33,8 @@ CASE(refused_files_are_not_restored_even_when_ticked)
     struct rewind_case *p = *state;
     const struct rewind_options strict = { .allow_edited = true };
 
-    wide_tree(p);
-    wide_plan(p);
+    mixed_tree(p);
+    mixed_plan(p);
     assert_int_equal(rewind_preview(&p->plan, &strict, &p->preview, &p->e), ERR_OK);
     assert_int_equal(p->preview.entry[O].rule, REWIND_RULE_OUTSIDE);
     p->preview.entry[O].chosen = true;
@@ -47,8 +47,8 @@ CASE(refused_files_are_not_restored_even_when_ticked)
 TEST(impossible_sizes_are_refused)
 {
     for (int also = 0; also < 2; also++) {
-        struct rewind_case *p = wide_place(false);
-        char *old = wide_image(p);
+        struct rewind_case *p = mixed_place(false);
+        char *old = mixed_image(p);
 
         p->preview.entry[F].seen.size = -1;
         if (also) /* the empty record stays; the first failure is reported */
@@ -58,15 +58,15 @@ TEST(impossible_sizes_are_refused)
         assert_true(syscall_hook_fired());
         nothing_happened(p, old);
         free(old);
-        wide_remove(p);
+        mixed_remove(p);
     }
 }
 
 TEST(without_space_nothing_is_started)
 {
     for (int apart = 0; apart < 2; apart++) {
-        struct rewind_case *p = wide_place(false);
-        char *old = wide_image(p);
+        struct rewind_case *p = mixed_place(false);
+        char *old = mixed_image(p);
 
         p->preview.entry[F].seen.size += apart ? (int64_t)1 << TOO_MUCH : 0;
         p->preview.entry[F].wanted_size = (int64_t)1 << TOO_MUCH;
@@ -79,7 +79,7 @@ TEST(without_space_nothing_is_started)
         assert_non_null(strstr(p->e.text, apart ? "the undo record needs" : "the rewind and"));
         nothing_happened(p, old);
         free(old);
-        wide_remove(p);
+        mixed_remove(p);
     }
 }
 
@@ -114,8 +114,8 @@ static enum err_code may(const struct rewind_preview *preview, const char *id, s
 
 TEST(without_the_systems_safety_copy_nothing_is_done)
 {
-    struct rewind_case *p = wide_place(false);
-    char *old = wide_image(p);
+    struct rewind_case *p = mixed_place(false);
+    char *old = mixed_image(p);
 
     p->plan.before = may_not;
     assert_int_equal(apply(p), ERR_IO);
@@ -123,16 +123,16 @@ TEST(without_the_systems_safety_copy_nothing_is_done)
     nothing_happened(p, old);
     p->plan.before = may;
     assert_int_equal(apply(p), ERR_OK);
-    assert_true(wide_is_new(p, false));
+    assert_true(mixed_is_new(p, false));
     free(old);
-    wide_remove(p);
+    mixed_remove(p);
 }
 
 /* ---- the state directory ---- */
 
 TEST(the_lock_holder_may_be_unknown)
 {
-    struct rewind_case *p = wide_place(false);
+    struct rewind_case *p = mixed_place(false);
     char path[4096];
 
     folder_put(&p->folder, "state/rewinds/lock", SLICE(""));
@@ -142,7 +142,7 @@ TEST(the_lock_holder_may_be_unknown)
     assert_int_equal(apply(p), ERR_LOCKED);
     assert_non_null(strstr(p->e.text, "unknown"));
     close(fd);
-    wide_remove(p);
+    mixed_remove(p);
 }
 
 static enum err_code none(const struct rewind_tx *tx, void *arg, bool *more, struct err *e)
@@ -164,7 +164,7 @@ static enum err_code count(const struct rewind_tx *tx, void *arg, bool *more, st
 
 TEST(an_invalid_state_directory_is_reported)
 {
-    struct rewind_case *p = wide_place(false);
+    struct rewind_case *p = mixed_place(false);
     struct rewind_records list;
     size_t n = 0;
 
@@ -176,7 +176,7 @@ TEST(an_invalid_state_directory_is_reported)
     p->env.state_dir = p->state;
     assert_int_equal(rewind_records_each(&p->env, 9, count, &n, NULL), ERR_OK);
     assert_int_equal(n, 0);
-    wide_remove(p);
+    mixed_remove(p);
 
     const struct store_env nowhere = { .now_ms = 1 };
 
@@ -188,11 +188,11 @@ TEST(an_invalid_state_directory_is_reported)
 
 TEST(records_are_visited_newest_first_without_damaged_ones)
 {
-    struct rewind_case *p = wide_place(false);
+    struct rewind_case *p = mixed_place(false);
     size_t n = 0;
 
     assert_int_equal(apply(p), ERR_OK);
-    assert_int_equal(wide_undo(p), ERR_OK);
+    assert_int_equal(mixed_undo(p), ERR_OK);
     folder_put(&p->folder, "state/rewinds/99/plan", SLICE("no plan"));
     assert_int_equal(rewind_records_each(&p->env, 9, count, &n, NULL), ERR_OK);
     assert_int_equal(n, 2);
@@ -200,7 +200,7 @@ TEST(records_are_visited_newest_first_without_damaged_ones)
     assert_int_equal(n, 2);
     assert_int_equal(rewind_records_each(&p->env, 9, none, &n, NULL), ERR_IO);
     assert_int_equal(n, 3);
-    wide_remove(p);
+    mixed_remove(p);
 }
 
 /* ---- recovery ---- */
@@ -215,22 +215,22 @@ TEST(an_incomplete_cleanup_is_not_reported_as_recovered)
         assert_int_equal(rewind_recover(&p->env, &recovered, &p->e), ERR_IO);
         assert_true(syscall_hook_fired());
         recover(p);
-        assert_true(wide_is_new(p, false));
-        wide_remove(p);
+        assert_true(mixed_is_new(p, false));
+        mixed_remove(p);
     }
 }
 
 TEST(without_a_later_record_id_nothing_is_started)
 {
-    struct rewind_case *p = wide_place(false);
-    char *old = wide_image(p);
+    struct rewind_case *p = mixed_place(false);
+    char *old = mixed_image(p);
 
     syscall_hook_arm(&(struct syscall_hook){ .call = "opendir", .name = "rewinds", .error = EIO });
     assert_int_equal(apply(p), ERR_IO);
     assert_true(syscall_hook_fired());
     nothing_happened(p, old);
     free(old);
-    wide_remove(p);
+    mixed_remove(p);
 }
 
 TEST(an_unfinished_record_blocks_no_other)
@@ -248,14 +248,14 @@ TEST(an_unfinished_record_blocks_no_other)
     folder_dir(&p->folder, "state/rewinds/99");
     assert_int_equal(rewind_recover(&p->env, &recovered, &p->e), ERR_OK);
     assert_int_equal(recovered, 2);
-    wide_remove(p);
+    mixed_remove(p);
 }
 
 /* Another process is changing sessions: the conversation's part waits, and the rest with it. */
 TEST(a_conversation_is_rolled_back_only_under_its_lock)
 {
-    struct rewind_case *p = wide_place(true);
-    char *old = wide_image(p);
+    struct rewind_case *p = mixed_place(true);
+    char *old = mixed_image(p);
     struct change_log *log;
     size_t recovered;
 
@@ -264,7 +264,7 @@ TEST(a_conversation_is_rolled_back_only_under_its_lock)
     assert_int_equal(apply(p), ERR_LOCKED);
     assert_true(syscall_hook_fired());
     assert_non_null(strstr(p->e.text, "remains"));
-    assert_true(wide_is(p, old));
+    assert_true(mixed_is(p, old));
     change_log_close(log);
     folder_put(&p->folder, "saved/h", SLICE("changed\n"));
     syscall_hook_arm(&(struct syscall_hook){ .call = "unlink", .name = "intent", .error = EIO });
@@ -274,9 +274,9 @@ TEST(a_conversation_is_rolled_back_only_under_its_lock)
     assert_int_equal(rewind_recover(&p->env, &recovered, &p->e), ERR_LOCKED);
     change_log_close(log);
     assert_int_equal(rewind_recover(&p->env, &recovered, &p->e), ERR_OK);
-    assert_true(wide_is(p, old));
+    assert_true(mixed_is(p, old));
     free(old);
-    wide_remove(p);
+    mixed_remove(p);
 }
 
 static void write_on(void *arg)
@@ -295,7 +295,7 @@ TEST(a_conversation_that_continued_goes_back_alone)
 {
     NEEDS("leases, without which no conversation is cut");
     for (int marks = 0; marks < 2; marks++) {
-        struct rewind_case *p = wide_place(true);
+        struct rewind_case *p = mixed_place(true);
         struct rewind_records list;
 
         syscall_hook_arm(&(struct syscall_hook){
@@ -310,13 +310,13 @@ TEST(a_conversation_that_continued_goes_back_alone)
             recover(p);
         assert_true(folder_is(&p->folder, "out/log", "one\nthree\n"));
         assert_true(folder_is(&p->folder, "ws/d/f", "present\n"));
-        assert_true(wide_is_clean(p));
+        assert_true(mixed_is_clean(p));
         assert_int_equal(rewind_records_read(&p->env, &list, NULL), ERR_OK);
         assert_int_equal(list.n, 1);
-        assert_true(list.record[0].stays);
+        assert_true(list.record[0].cut_short);
         assert_int_equal(list.record[0].restored, 0);
         rewind_records_fini(&list);
-        wide_remove(p);
+        mixed_remove(p);
     }
 }
 
@@ -337,8 +337,8 @@ static void hold_open(void *arg)
 TEST(a_conversation_in_use_is_rolled_back_later)
 {
     NEEDS("leases, without which no conversation is cut");
-    struct rewind_case *p = wide_place(true);
-    char *old = wide_image(p);
+    struct rewind_case *p = mixed_place(true);
+    char *old = mixed_image(p);
     struct holder holder = { .p = p };
     struct rewind_plan plan;
     struct rewind_records list;
@@ -357,15 +357,15 @@ TEST(a_conversation_in_use_is_rolled_back_later)
     rewind_records_fini(&list);
     close(holder.fd);
     assert_int_equal(rewind_recover(&p->env, &recovered, &p->e), ERR_OK);
-    assert_true(wide_is(p, old));
+    assert_true(mixed_is(p, old));
     free(old);
-    wide_remove(p);
+    mixed_remove(p);
 }
 
 /* The size of a record is only for display. */
 TEST(a_record_whose_size_is_unknown_is_listed)
 {
-    struct rewind_case *p = wide_place(false);
+    struct rewind_case *p = mixed_place(false);
     struct rewind_records list;
 
     assert_int_equal(apply(p), ERR_OK);
@@ -375,7 +375,7 @@ TEST(a_record_whose_size_is_unknown_is_listed)
     assert_int_equal(list.n, 1);
     assert_int_equal(list.record[0].bytes, 0);
     rewind_records_fini(&list);
-    wide_remove(p);
+    mixed_remove(p);
 }
 
 /* ---- staging ---- */
@@ -386,8 +386,8 @@ TEST(the_first_of_two_failures_is_reported)
     static const char *const names[] = { "*-0.tmp", "kept" };
 
     for (size_t i = 0; i < 2; i++) {
-        struct rewind_case *p = wide_place(false);
-        char *old = wide_image(p);
+        struct rewind_case *p = mixed_place(false);
+        char *old = mixed_image(p);
 
         syscall_hook_arm(&(struct syscall_hook){ .call = "fsync", .name = names[i], .error = EIO });
         syscall_hook_arm_also(
@@ -397,7 +397,7 @@ TEST(the_first_of_two_failures_is_reported)
         assert_int_equal(p->e.sys, EIO);
         nothing_happened(p, old);
         free(old);
-        wide_remove(p);
+        mixed_remove(p);
     }
 }
 

@@ -4,7 +4,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-#include "support/rewind/wide_hook.h"
+#include "support/rewind/mixed_plan_hook.h"
 
 /* Between a crash and the recovery a person continued working: their work stays, and the rest is done. */
 
@@ -14,7 +14,7 @@ static void recovered_but_for(struct rewind_case *p, int entry, const char *text
     assert_true(text ? folder_is(&p->folder, place_of[entry], text)
                      : !folder_has(&p->folder, place_of[entry]));
     only_this_is_a_conflict(p, entry);
-    wide_remove(p);
+    mixed_remove(p);
 }
 
 TEST(files_saved_since_the_crash_stay)
@@ -84,7 +84,7 @@ TEST(a_path_that_is_no_longer_a_file_is_left_alone)
     make_dir(p, F);
     recover(p);
     only_this_is_a_conflict(p, F);
-    wide_remove(p);
+    mixed_remove(p);
 }
 
 /* ---- modes ---- */
@@ -131,7 +131,7 @@ TEST(a_mode_is_set_only_on_the_file_of_the_preview)
         recover(p);
         assert_true(lstat(path, &st) || !S_ISREG(st.st_mode) || (st.st_mode & 0777) != 0755);
         only_this_is_a_conflict(p, M);
-        wide_remove(p);
+        mixed_remove(p);
     }
 }
 
@@ -178,17 +178,17 @@ static void waits(struct rewind_case *p, const char *why)
 static void is_finished_and_undone(struct rewind_case *p, const char *old)
 {
     recover(p);
-    assert_true(wide_is_new(p, false));
-    assert_int_equal(wide_undo(p), ERR_OK);
-    assert_true(wide_is(p, old));
+    assert_true(mixed_is_new(p, false));
+    assert_int_equal(mixed_undo(p), ERR_OK);
+    assert_true(mixed_is(p, old));
 }
 
 /* Before INTENT a file is left beside its target; afterwards the steps of a rewind. */
 static struct rewind_case *cut_short_at(const char *call, const char *name, char **old)
 {
-    struct rewind_case *p = wide_place(false);
+    struct rewind_case *p = mixed_place(false);
 
-    *old = wide_image(p);
+    *old = mixed_image(p);
     if (strcmp(name, "intent") == 0)
         folder_put(&p->folder, "saved/h", SLICE("changed\n"));
     syscall_hook_arm(&(struct syscall_hook){ .call = call, .name = name, .error = EIO });
@@ -226,7 +226,7 @@ TEST(recovery_waits_for_a_missing_directory)
             move(p, "moved", "ws/d");
             is_finished_and_undone(p, old);
             free(old);
-            wide_remove(p);
+            mixed_remove(p);
         }
 }
 
@@ -255,7 +255,7 @@ TEST(recovery_waits_for_a_missing_project)
             move(p, "moved", "ws");
             is_finished_and_undone(p, old);
             free(old);
-            wide_remove(p);
+            mixed_remove(p);
         }
 }
 
@@ -272,9 +272,9 @@ TEST(dropping_waits_for_a_missing_project)
         assert_int_equal(rmdir(folder_path(&p->folder, "ws", path)), empty ? 0 : -1);
         move(p, "moved", "ws");
         recover(p);
-        assert_true(wide_is(p, old));
+        assert_true(mixed_is(p, old));
         free(old);
-        wide_remove(p);
+        mixed_remove(p);
     }
 }
 
@@ -303,13 +303,13 @@ TEST(a_waiting_record_blocks_only_its_own_files)
     assert_int_equal(p->preview.entry[1].rule, REWIND_RULE_CONFLICT);
     assert_int_equal(apply(p), ERR_OK);
     assert_true(folder_is(&p->folder, "out/mine", "older\n"));
-    assert_int_equal(wide_undo(p), ERR_OK);
+    assert_int_equal(mixed_undo(p), ERR_OK);
     assert_true(folder_is(&p->folder, "out/mine", "mine\n"));
     move(p, "moved", "ws");
-    assert_int_equal(wide_undo(p), ERR_NOT_FOUND);
+    assert_int_equal(mixed_undo(p), ERR_NOT_FOUND);
     is_finished_and_undone(p, old);
     free(old);
-    wide_remove(p);
+    mixed_remove(p);
 }
 
 /* The part done by then can still be undone once it is reachable. */
@@ -327,19 +327,19 @@ TEST(a_waiting_record_can_be_given_up)
         assert_int_equal(rewind_abandon(&p->env, "../x", &a, NULL), ERR_NOT_FOUND);
         assert_int_equal(rewind_abandon(&p->env, id, &a, &p->e), ERR_OK);
         assert_int_equal(a.n, 3); /* the files f, only and h */
-        assert_non_null(strstr(a.left[0], "/ws/d/.reprise-"));
+        assert_non_null(strstr(a.remaining[0], "/ws/d/.reprise-"));
         rewind_abandoned_fini(&a);
         assert_int_equal(rewind_abandon(&p->env, id, &a, NULL), ERR_STALE);
         assert_int_equal(rewind_recover_all(&p->env, &r, NULL), ERR_OK);
         assert_int_equal(r.waiting, 0);
         move(p, "moved", "ws");
-        assert_int_equal(wide_undo(p), ERR_OK);
+        assert_int_equal(mixed_undo(p), ERR_OK);
         assert_true(folder_is(&p->folder, "ws/d/f", "present\n"));
         assert_true(folder_is(&p->folder, "ws/gone/deep/only", "only\n"));
         assert_false(folder_has(&p->folder, "ws/new/deep/h"));
         assert_true(folder_is(&p->folder, "out/o", "new outside\n"));
         free(old);
-        wide_remove(p);
+        mixed_remove(p);
     }
 }
 
@@ -354,17 +354,17 @@ TEST(a_record_before_intent_can_be_given_up)
     assert_int_equal(rewind_abandon(&p->env, record_of(p), &a, &p->e), ERR_OK);
     assert_int_equal(a.n, 1);
     move(p, "moved", "ws/d");
-    assert_int_equal(unlink(a.left[0]), 0);
+    assert_int_equal(unlink(a.remaining[0]), 0);
     rewind_abandoned_fini(&a);
-    assert_true(wide_is(p, old));
+    assert_true(mixed_is(p, old));
     assert_int_equal(rewind_records_read(&p->env, &list, NULL), ERR_OK);
     assert_true(list.record[0].abandoned && list.record[0].empty && !list.record[0].interrupted);
     rewind_records_fini(&list);
-    assert_int_equal(wide_undo(p), ERR_NOT_FOUND);
+    assert_int_equal(mixed_undo(p), ERR_NOT_FOUND);
     snprintf(path, sizeof path, "state/rewinds/%s/kept", record_of(p));
     assert_true(folder_has(&p->folder, path));
     free(old);
-    wide_remove(p);
+    mixed_remove(p);
 }
 
 /* ---- what is kept when the record is elsewhere and calls fail there ---- */
@@ -385,8 +385,8 @@ static void kept_elsewhere(const char *call, int nth)
     assert_int_equal(rewind_recover(&p->env, &recovered, &p->e), ERR_OK);
     (void)syscall_hook_fired();
     assert_true(is_kept(p, F, "written late\n"));
-    assert_true(wide_is_new(p, false));
-    wide_remove(p);
+    assert_true(mixed_is_new(p, false));
+    mixed_remove(p);
 }
 
 TEST(late_writes_are_kept_whatever_fails)
@@ -424,8 +424,8 @@ static void drop_staged(void *arg)
 /* No decision was made; a cleaner removes our temporary file just before we do. */
 TEST(a_staged_file_removed_by_a_cleaner_does_no_harm)
 {
-    struct rewind_case *p = wide_place(false);
-    char *old = wide_image(p);
+    struct rewind_case *p = mixed_place(false);
+    char *old = mixed_image(p);
 
     folder_put(&p->folder, "saved/h", SLICE("changed\n"));
     syscall_hook_arm(&(struct syscall_hook){ .call = "unlink", .name = "intent", .error = EIO });
@@ -435,9 +435,9 @@ TEST(a_staged_file_removed_by_a_cleaner_does_no_harm)
         .call = "unlinkat", .name = "*-0.tmp", .then = drop_staged, .arg = p });
     recover(p);
     assert_true(syscall_hook_fired());
-    assert_true(wide_is(p, old));
+    assert_true(mixed_is(p, old));
     free(old);
-    wide_remove(p);
+    mixed_remove(p);
 }
 
 int main(void)

@@ -1,6 +1,6 @@
 #include "tests/test.h"
 
-#include "support/rewind/wide_hook.h"
+#include "support/rewind/mixed_plan_hook.h"
 
 /* A person changes files while a rewind is under way: between the check of a file and the exchange of names, or between
  * two exchanges. Their changes stay, the files they replaced are in the record, and the rest is done. */
@@ -49,29 +49,29 @@ static void applied_with(const struct syscall_hook *m, struct rewind_case *p, in
 
 TEST(a_file_saved_before_the_exchange_stays)
 {
-    struct rewind_case *p = wide_place(false);
+    struct rewind_case *p = mixed_place(false);
 
     applied_with(&(struct syscall_hook){ .call = "renameat2", .name = "f", .then = save_f }, p, F);
     assert_true(folder_is(&p->folder, "ws/d/f", "saved\n"));
     only_this_is_a_conflict(p, F);
     assert_true(folder_is(&p->folder, "ws/d/f", "saved\n"));
-    wide_remove(p);
+    mixed_remove(p);
 }
 
 TEST(a_file_removed_before_the_exchange_stays_removed)
 {
-    struct rewind_case *p = wide_place(false);
+    struct rewind_case *p = mixed_place(false);
 
     applied_with(&(struct syscall_hook){ .call = "renameat2", .name = "f", .then = drop_f }, p, F);
     assert_false(folder_has(&p->folder, "ws/d/f"));
     only_this_is_a_conflict(p, F);
-    wide_remove(p);
+    mixed_remove(p);
 }
 
 /* Saved before the exchange, and removed before it can be put back. */
 TEST(a_file_that_cannot_be_put_back_is_in_the_record)
 {
-    struct rewind_case *p = wide_place(false);
+    struct rewind_case *p = mixed_place(false);
 
     syscall_hook_arm(
         &(struct syscall_hook){ .call = "renameat2", .name = "f", .then = save_f, .arg = p });
@@ -83,7 +83,7 @@ TEST(a_file_that_cannot_be_put_back_is_in_the_record)
     assert_false(folder_has(&p->folder, "ws/d/f"));
     assert_true(is_kept(p, F, "saved\n"));
     only_this_is_a_conflict(p, F);
-    wide_remove(p);
+    mixed_remove(p);
 }
 
 /* Putting it back fails for the moment: the next start does it. */
@@ -96,7 +96,7 @@ TEST(a_file_that_could_not_be_put_back_is_put_back_later)
     } way[] = { { "f", save_f, F }, { "only", save_only, ONLY } };
 
     for (size_t i = 0; i < 2; i++) {
-        struct rewind_case *p = wide_place(false);
+        struct rewind_case *p = mixed_place(false);
 
         syscall_hook_arm(&(struct syscall_hook){
             .call = "renameat2", .name = way[i].name, .then = way[i].save, .arg = p });
@@ -111,24 +111,24 @@ TEST(a_file_that_could_not_be_put_back_is_put_back_later)
         else
             assert_true(is_kept(p, ONLY, "saved\n"));
         only_this_is_a_conflict(p, way[i].entry);
-        wide_remove(p);
+        mixed_remove(p);
     }
 }
 
 TEST(a_file_saved_before_its_removal_stays)
 {
-    struct rewind_case *p = wide_place(false);
+    struct rewind_case *p = mixed_place(false);
 
     applied_with(&(struct syscall_hook){ .call = "renameat2", .name = "only", .then = save_only },
                  p, ONLY);
     assert_true(folder_is(&p->folder, "ws/gone/deep/only", "saved\n"));
     only_this_is_a_conflict(p, ONLY);
-    wide_remove(p);
+    mixed_remove(p);
 }
 
 TEST(of_two_saves_the_newer_stays_and_the_older_is_recorded)
 {
-    struct rewind_case *p = wide_place(false);
+    struct rewind_case *p = mixed_place(false);
 
     syscall_hook_arm(
         &(struct syscall_hook){ .call = "renameat2", .name = "only", .then = save_only, .arg = p });
@@ -139,27 +139,27 @@ TEST(of_two_saves_the_newer_stays_and_the_older_is_recorded)
     assert_true(folder_is(&p->folder, "ws/gone/deep/only", "again\n"));
     assert_true(is_kept(p, ONLY, "saved\n"));
     only_this_is_a_conflict(p, ONLY);
-    wide_remove(p);
+    mixed_remove(p);
 }
 
 TEST(a_file_removed_before_its_removal_is_gone)
 {
-    struct rewind_case *p = wide_place(false);
+    struct rewind_case *p = mixed_place(false);
 
     applied_with(&(struct syscall_hook){ .call = "renameat2", .name = "only", .then = drop_only },
                  p, ONLY);
     assert_false(folder_has(&p->folder, "ws/gone/deep/only"));
-    wide_remove(p);
+    mixed_remove(p);
 }
 
 TEST(a_file_created_before_the_restore_stays)
 {
-    struct rewind_case *p = wide_place(false);
+    struct rewind_case *p = mixed_place(false);
 
     applied_with(&(struct syscall_hook){ .call = "renameat2", .name = "h", .then = save_h }, p, H);
     assert_true(folder_is(&p->folder, "ws/new/deep/h", "saved\n"));
     only_this_is_a_conflict(p, H);
-    wide_remove(p);
+    mixed_remove(p);
 }
 
 static void cut_old(void *arg)
@@ -173,13 +173,13 @@ static void cut_old(void *arg)
 /* An editor that has the old file open truncates it while it is read. */
 TEST(a_file_that_shrinks_while_it_is_read_stays)
 {
-    struct rewind_case *p = wide_place(false);
+    struct rewind_case *p = mixed_place(false);
 
     applied_with(&(struct syscall_hook){ .call = "pread64", .name = "*-0.tmp", .then = cut_old }, p,
                  F);
     assert_true(folder_is(&p->folder, "ws/d/f", "pre"));
     only_this_is_a_conflict(p, F);
-    wide_remove(p);
+    mixed_remove(p);
 }
 
 static void touch_staged(void *arg)
@@ -193,7 +193,7 @@ static void touch_staged(void *arg)
 /* A staged file is recognised by its metadata; one that was touched since is read, and has the wanted bytes. */
 TEST(a_staged_file_that_was_touched_is_read)
 {
-    struct rewind_case *p = wide_place(false);
+    struct rewind_case *p = mixed_place(false);
 
     usleep(20000); /* one tick of the clock of ctimes */
     syscall_hook_arm(&(struct syscall_hook){
@@ -201,8 +201,8 @@ TEST(a_staged_file_that_was_touched_is_read)
     assert_int_equal(apply(p), ERR_OK);
     assert_true(syscall_hook_fired());
     assert_int_equal(p->result.conflicts, 0);
-    assert_true(wide_is_new(p, false));
-    wide_remove(p);
+    assert_true(mixed_is_new(p, false));
+    mixed_remove(p);
 }
 
 /* ---- before anything is decided ---- */

@@ -176,7 +176,7 @@ CASE(a_rewind_is_applied_undone_and_redone)
     assert_int_equal(done.u.rewind_summary.restored, 1);
     assert_int_equal(done.u.rewind_summary.created, 1);
     assert_int_equal(done.u.rewind_summary.deleted, 1);
-    assert_int_equal(done.u.rewind_summary.left, 0);
+    assert_int_equal(done.u.rewind_summary.skipped, 0);
     assert_true(folder_is(&b->going.folder, "home/ws/src/gone.c", "back\n"));
     assert_false(folder_has(&b->going.folder, "home/ws/src/keys.c"));
     assert_true(folder_is(&b->going.folder, "home/ws/README.md", "A shop.\nMine, by hand.\n"));
@@ -282,7 +282,7 @@ CASE(a_file_saved_meanwhile_is_kept)
     folder_put(&b->going.folder, "home/ws/src/pay.c", SLICE("saved just now\n"));
     struct msg m = carry_out(b, p, as_proposed(p));
 
-    assert_true(m.kind == MSG_FAILED || m.u.rewind_summary.left == 1);
+    assert_true(m.kind == MSG_FAILED || m.u.rewind_summary.skipped == 1);
     assert_true(folder_is(&b->going.folder, "home/ws/src/pay.c", "saved just now\n"));
     preview_free(p);
 }

@@ -4,7 +4,7 @@
 
 #include "lite/base/time.h"
 #include "tui/text/clean.h"
-#include "tui/text/when.h"
+#include "tui/text/human.h"
 #include "tui/widgets/frame.h"
 #include "tui/widgets/toast.h"
 
@@ -27,9 +27,9 @@ TEST(sizes_are_short_and_never_wider_than_seven)
     };
 
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        char out[SIZE_TEXT];
+        char out[HUMAN_SIZE];
 
-        text_size(sizes[i].bytes, out);
+        human_size(sizes[i].bytes, out);
         assert_string_equal(out, sizes[i].text);
         assert_true(strlen(out) <= 7);
     }

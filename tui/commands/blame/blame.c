@@ -10,7 +10,7 @@
 #include "tui/commands/blame/blame_answer.h"
 #include "tui/commands/command.h"
 #include "tui/commands/session.h"
-#include "tui/text/when.h"
+#include "tui/text/human.h"
 
 /* `reprise blame FILE[:FROM-TO]`. */
 
@@ -233,22 +233,22 @@ static void write_line_text(struct blame_answer *a, size_t line)
     struct out *o = a->out;
     size_t prompt = o->columns && o->columns < NARROW ? PROMPT_NARROW : PROMPT_COLUMNS;
     int n = digits(a->blame.lines);
-    char age[WHEN_AGE] = "";
+    char age[HUMAN_AGE] = "";
 
     if (event)
-        when_age(a->look.now_ms, event->edit.time_ms, age);
+        human_age(a->look.now_ms, event->edit.time_ms, age);
     out_style(o, OUT_AGE);
     if (ref)
         session_line_id(ref, &a->look, o);
     else
         out_addf(o, "%*s", (int)a->look.id_columns, "");
-    out_addf(o, " %*s ", WHEN_AGE_COLUMNS, age);
+    out_addf(o, " %*s ", HUMAN_AGE_COLUMNS, age);
     out_style(o, OUT_PLAIN);
     session_line_column(event ? blame_first_line(event->edit.prompt) : SLICE(""), prompt, o);
     out_style(o, OUT_AGE);
     out_addf(o, " %*zu ", n, line + 1);
     out_style(o, OUT_PLAIN);
-    size_t used = a->look.id_columns + WHEN_AGE_COLUMNS + prompt + (size_t)n + 4;
+    size_t used = a->look.id_columns + HUMAN_AGE_COLUMNS + prompt + (size_t)n + 4;
 
     if (o->columns > used)
         session_line_cut(a->blame.line[line], o->columns - used, o);

@@ -10,7 +10,7 @@
 #include "tui/commands/command.h"
 #include "tui/commands/session.h"
 #include "tui/text/clean.h"
-#include "tui/text/when.h"
+#include "tui/text/human.h"
 
 /* `reprise files ID` and `reprise touched PATH`. */
 
@@ -151,14 +151,14 @@ static struct slice shown_path(const struct invocation *in, const char *path)
 static void write_touch_text(struct invocation *in, const struct blame_touch *t, size_t used)
 {
     struct out *o = &in->out;
-    char age[WHEN_AGE];
+    char age[HUMAN_AGE];
 
-    when_age(in->world->env.now_ms, t->time_ms, age);
+    human_age(in->world->env.now_ms, t->time_ms, age);
     out_addf(o, " %-7s ", did_word(t));
     out_style(o, OUT_AGE);
-    out_addf(o, "%*s  ", WHEN_AGE_COLUMNS, age);
+    out_addf(o, "%*s  ", HUMAN_AGE_COLUMNS, age);
     out_style(o, OUT_PLAIN);
-    used += 11 + WHEN_AGE_COLUMNS;
+    used += 11 + HUMAN_AGE_COLUMNS;
     if (o->columns > used)
         session_line_cut(blame_first_line(t->prompt), o->columns - used, o);
     else if (!o->columns)

@@ -7,7 +7,7 @@
 #include "store/maintenance/agent_change.h"
 #include "tui/commands/out.h"
 #include "tui/config/resume_command.h"
-#include "tui/text/when.h"
+#include "tui/text/human.h"
 
 enum err_code by_agent_check(const struct by_agent *b, bool *all, struct err *e)
 {
@@ -147,9 +147,9 @@ static void write_done_json(const struct prepared *p, bool alone, struct out *o)
 
 static void write_done_text(const struct prepared *p, struct out *o)
 {
-    char size[SIZE_TEXT];
+    char size[HUMAN_SIZE];
 
-    text_size(p->done.bytes, size);
+    human_size(p->done.bytes, size);
     out_addf(o, "%sd by ", agent_change_name(p->change.what));
     out_text(o, slice_of(p->change.argv[0]));
     out_addf(o, ": ");

@@ -9,9 +9,9 @@
 #include "tui/screens/rewind/rewind.h"
 #include "tui/screens/transcript/transcript.h"
 #include "tui/text/clean.h"
-#include "tui/text/when.h"
+#include "tui/text/human.h"
 
-enum { ROWS_Y = 2, AGE_W = WHEN_AGE_COLUMNS, ID_W = 8, DID_W = 7, COUNT_W = 12, WIDE = 100 };
+enum { ROWS_Y = 2, AGE_W = HUMAN_AGE_COLUMNS, ID_W = 8, DID_W = 7, COUNT_W = 12, WIDE = 100 };
 
 static size_t count_rows(const struct blame_view *v)
 {
@@ -47,9 +47,9 @@ static void draw_head(const struct model *m, struct frame *f)
 
 static int draw_age(const struct model *m, struct frame *f, int y, int x, int64_t time_ms)
 {
-    char age[WHEN_AGE];
+    char age[HUMAN_AGE];
 
-    when_age(m->now_ms, time_ms, age);
+    human_age(m->now_ms, time_ms, age);
     frame_puts(f, y, x + AGE_W - (int)strlen(age), AGE_W, STYLE_AGE, age);
     return x + AGE_W + 2;
 }

@@ -5,7 +5,7 @@
 #include "tui/screens/list/list.h"
 #include "tui/screens/maintenance/trash.h"
 #include "tui/screens/transcript/transcript.h"
-#include "tui/text/when.h"
+#include "tui/text/human.h"
 
 enum { NAME_BYTES = 64 }; /* of a title in a line of ours */
 
@@ -93,9 +93,9 @@ static struct change_text change_text_done(const struct model *m, const struct c
 {
     struct slice text = buf_slice(&c->text);
     struct change_text n = change_text_count(c->sessions.n), w = { "" };
-    char size[SIZE_TEXT];
+    char size[HUMAN_SIZE];
 
-    text_size(c->bytes, size);
+    human_size(c->bytes, size);
     switch (c->request) {
     case CHANGE_RENAME:
         snprintf(w.text, sizeof w.text, "renamed to %s", change_text_title(m, text).text);

@@ -6,7 +6,7 @@
 #include "tui/screens/dialogs/dialog.h"
 #include "tui/screens/flows/flows.h"
 #include "tui/screens/list/list.h"
-#include "tui/text/when.h"
+#include "tui/text/human.h"
 
 /* Deleting first shows what will happen, then acts: it moves sessions to the trash, or deletes them
  * from the store of a team, which has no trash. */
@@ -67,9 +67,9 @@ static void fill_trash_dialog(struct model *m)
     const struct pending_change *c = m->pending_change;
     struct dialog *d = m->dialog;
     size_t at = d->at, n = c->refs->n, hidden = hidden_by_query(m);
-    char size[SIZE_TEXT], title[DIALOG_TEXT];
+    char size[HUMAN_SIZE], title[DIALOG_TEXT];
 
-    text_size(c->bytes, size);
+    human_size(c->bytes, size);
     snprintf(title, sizeof title, "Move %s, %s, to the trash?", change_text_count(n).text, size);
     dialog_begin(d, title, trash_answer);
     if (n == 1)

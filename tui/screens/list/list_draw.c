@@ -4,7 +4,7 @@
 #include "tui/app/key.h"
 #include "tui/screens/list/list.h"
 #include "tui/text/clean.h"
-#include "tui/text/when.h"
+#include "tui/text/human.h"
 #include "tui/widgets/frame.h"
 #include "tui/widgets/text_wrap.h"
 
@@ -110,11 +110,11 @@ void list_draw_scope(const struct list *l, struct frame *f, struct rect r)
  * way. */
 static int draw_counts(const struct list *l, struct frame *f, struct rect r)
 {
-    char text[128], size[SIZE_TEXT], bytes[SIZE_TEXT + 4] = "";
+    char text[128], size[HUMAN_SIZE], bytes[HUMAN_SIZE + 4] = "";
     bool ranked = query_ranks(&l->filter.query) && l->sort == SORT_RECENT && !l->tree;
 
     if (l->sort == SORT_SIZE) {
-        text_size(l->bytes, size);
+        human_size(l->bytes, size);
         snprintf(bytes, sizeof bytes, "%s  ", size);
     }
     snprintf(text, sizeof text, "%zu/%zu  %s%s%s%s", list_shown(l), list_total(l), bytes,
@@ -167,10 +167,10 @@ static enum style damage_note(const struct list *l, char *out, size_t cap)
 static enum style content_note(const struct list *l, char *out, size_t cap)
 {
     const struct list_content *c = &l->content;
-    char size[SIZE_TEXT], read[64] = "";
+    char size[HUMAN_SIZE], read[64] = "";
 
     if (c->asked && c->read_sessions) {
-        text_size((int64_t)c->read_bytes, size);
+        human_size((int64_t)c->read_bytes, size);
         snprintf(read, sizeof read, ", %llu of %zu files, %s", (unsigned long long)c->read_sessions,
                  c->to_search, size);
     }
@@ -262,10 +262,10 @@ static void draw_disk_usage(const struct list *l, struct frame *f, struct rect r
 {
     enum { BOTH_COLS = 44 };
     const struct session_entry *e = &l->sessions.entry[l->viewed];
-    char all[SIZE_TEXT], own[SIZE_TEXT], text[80];
+    char all[HUMAN_SIZE], own[HUMAN_SIZE], text[80];
 
-    text_size(session_entry_bytes(e), all);
-    text_size(e->ref.file.size, own);
+    human_size(session_entry_bytes(e), all);
+    human_size(e->ref.file.size, own);
     if (e->ref.store->ops->remote)
         snprintf(text, sizeof text, "in %s", e->ref.store->ops->name);
     else if (!store_has_size(&e->ref))
@@ -315,7 +315,7 @@ static struct slice tokens_of(const struct list *l, const struct session_entry *
 {
     enum { LARGE = 128 << 20 };
     const struct usage_sum *sum = transcript_view_usage(l->view);
-    char count[COUNT_TEXT], cost[32] = "";
+    char count[HUMAN_COUNT], cost[32] = "";
 
     if (l->viewed == ENTRY_NONE || e != &l->sessions.entry[l->viewed])
         return (struct slice){ NULL, 0 };
@@ -323,7 +323,7 @@ static struct slice tokens_of(const struct list *l, const struct session_entry *
         return SLICE("summing up tokens");
     if (!sum || usage_sum_is_empty(sum))
         return (struct slice){ NULL, 0 };
-    text_count(usage_sum_total(sum), count);
+    human_count(usage_sum_total(sum), count);
     if (sum->has_cost && sum->cost > 0)
         snprintf(cost, sizeof cost, sum->cost < 0.995 ? ", $%.4f%s" : ", $%.2f%s", sum->cost,
                  sum->unpriced ? "+" : "");
@@ -337,9 +337,9 @@ static bool join_facts(const struct list *l, const struct session_entry *e, enum
     enum { DAY = sizeof "2026-11-22" - 1 };
     const char *dot = l->settings->ascii ? " - " : " · ";
     char tokens[LIST_TOKENS];
-    char room[512], date[WHEN_DATE], pr[LIST_PULL_REQUEST];
+    char room[512], date[HUMAN_DATE], pr[LIST_PULL_REQUEST];
     struct slice dir = text_path_short(session_entry_cwd(e), l->settings->home, room, sizeof room);
-    struct slice when = slice_of(when_date(session_entry_time(e), date));
+    struct slice when = slice_of(human_date(session_entry_time(e), date));
 
     if (brevity >= WITH_DAY && when.n > DAY)
         when.n = DAY;

@@ -5,14 +5,14 @@
 #include "store/api/store.h"
 #include "tui/screens/list/list.h"
 #include "tui/text/clean.h"
-#include "tui/text/when.h"
+#include "tui/text/human.h"
 
 /* The row of a session: a pointer and a mark, the age, the title and, if the width allows, its
  * directory, branch and state. A column has the same position in every row, whatever its content. */
 enum {
     POINTER_W = 1,
     MARK_W = 1,
-    AGE_W = WHEN_AGE_COLUMNS - 1, /* the longest age, "10mo ago", begins in the blank before the
+    AGE_W = HUMAN_AGE_COLUMNS - 1, /* the longest age, "10mo ago", begins in the blank before the
                                      column */
     GAP = 2,
     TITLE_MIN = 24,
@@ -198,13 +198,13 @@ static struct columns columns_for(const struct list *l, int w)
 static void draw_age(const struct list *l, struct frame *f, int y, int x,
                      const struct session_entry *e)
 {
-    char age[WHEN_AGE];
+    char age[HUMAN_AGE];
 
     if (e->row && (e->row->flags & SESSION_LIVE)) {
         frame_puts(f, y, x + AGE_W - 3, 3, STYLE_LIVE, "NOW");
         return;
     }
-    when_age(*l->now_ms, session_entry_time(e), age);
+    human_age(*l->now_ms, session_entry_time(e), age);
     int len = (int)strlen(age);
 
     frame_puts(f, y, x + AGE_W - len, len, STYLE_AGE, age);
@@ -256,10 +256,10 @@ static void draw_row_title(const struct list *l, struct frame *f, struct rect r,
 static struct rect draw_left(const struct list *l, struct frame *f, struct rect r,
                              const struct session_entry *e)
 {
-    char left[WHEN_LEFT];
+    char left[HUMAN_TIME_LEFT];
 
     if (!e->row || list_has_two_lines(l, l->cols) ||
-        !when_left(*l->now_ms, e->row->expires_ms, left))
+        !human_time_left(*l->now_ms, e->row->expires_ms, left))
         return r;
     int w = frame_width(slice_of(left));
 
@@ -313,12 +313,12 @@ static void draw_tag(struct frame *f, int y, int x, int w, struct slice tag)
 /* Returns the width of the column, including the gap before it. */
 static int draw_size_column(struct frame *f, int y, int x, int w, const struct session_entry *e)
 {
-    char size[SIZE_TEXT];
+    char size[HUMAN_SIZE];
 
     if (w == 0)
         return 0;
     if (store_has_size(&e->ref))
-        text_size(session_entry_bytes(e), size);
+        human_size(session_entry_bytes(e), size);
     else
         snprintf(size, sizeof size, "-");
     int used = (int)strlen(size);
@@ -416,14 +416,14 @@ static void draw_second(const struct list *l, struct frame *f, struct rect r,
                         const struct session_entry *e)
 {
     const struct session_row *row = e->row;
-    char size[SIZE_TEXT], system[SYSTEM_TEXT], left[WHEN_LEFT], pr[LIST_PULL_REQUEST];
+    char size[HUMAN_SIZE], system[SYSTEM_TEXT], left[HUMAN_TIME_LEFT], pr[LIST_PULL_REQUEST];
     int x = r.x;
 
     size[0] = '\0';
     if (store_has_size(&e->ref))
-        text_size(session_entry_bytes(e), size);
+        human_size(session_entry_bytes(e), size);
     x = draw_fact(f, r, x, STYLE_WARN, list_waits_for(row));
-    if (when_left(*l->now_ms, row->expires_ms, left))
+    if (human_time_left(*l->now_ms, row->expires_ms, left))
         x = draw_fact(f, r, x, STYLE_WARN, slice_of(left));
     if (l->scope == SCOPE_ALL)
         x = draw_directory(l, f, r, x, row->cwd);

@@ -83,8 +83,8 @@ static const char *incapable(const struct session_row *row, unsigned ability)
 
     if (row->problem)
         why = row->problem;
-    else if (ability == CAN_DELETE && row->stays)
-        why = row->stays;
+    else if (ability == CAN_DELETE && row->undeletable)
+        why = row->undeletable;
     return why ? why : "this session's system cannot do that";
 }
 

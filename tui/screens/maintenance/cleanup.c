@@ -8,7 +8,7 @@
 #include "tui/screens/dialogs/dialog.h"
 #include "tui/screens/flows/flows.h"
 #include "tui/screens/list/list.h"
-#include "tui/text/when.h"
+#include "tui/text/human.h"
 #include "tui/widgets/frame.h"
 #include "tui/widgets/list_cursor.h"
 
@@ -300,13 +300,13 @@ static void confirm_trash(struct model *m)
     struct cleanup_sum sum = cleanup_sum(c, 0, c->lines);
     const char *why = cleanup_unavailable(m, ACT_TRASH);
     bool orphans = c->rules.orphans;
-    char size[SIZE_TEXT], title[DIALOG_TEXT], rules[200];
+    char size[HUMAN_SIZE], title[DIALOG_TEXT], rules[200];
 
     if (why) {
         toast_note(&m->toast, m->now_ms, "%s: %s", action_title(ACT_TRASH), why);
         return;
     }
-    text_size(sum.ticked_bytes, size);
+    human_size(sum.ticked_bytes, size);
     cleanup_rules_text(&c->rules, rules, sizeof rules);
     snprintf(title, sizeof title, "Move %s%s%s, %s, to the trash?", orphans ? "what " : "",
              change_text_count(sum.ticked).text, orphans ? " left behind" : "", size);

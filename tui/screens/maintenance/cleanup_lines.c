@@ -5,7 +5,7 @@
 #include "tui/app/view.h"
 #include "tui/screens/maintenance/cleanup.h"
 #include "tui/text/clean.h"
-#include "tui/text/when.h"
+#include "tui/text/human.h"
 #include "tui/widgets/frame.h"
 
 /* The items in the chosen order. */
@@ -242,7 +242,7 @@ static void draw_cleanup_title(const struct model *m, struct frame *f)
 {
     const struct cleanup *c = m->cleanup;
     struct cleanup_sum sum = cleanup_sum(c, 0, c->lines);
-    char text[120], size[SIZE_TEXT];
+    char text[120], size[HUMAN_SIZE];
     const char *sort = cleanup_sort_name(c->sort);
     int x = 1 + frame_puts(f, 0, 1, f->cols, STYLE_TITLE, "cleanup") + 2;
     int end = f->cols - (int)strlen(sort) - 1;
@@ -254,7 +254,7 @@ static void draw_cleanup_title(const struct model *m, struct frame *f)
     }
     if (c->lines == 0)
         return;
-    text_size(sum.ticked_bytes, size);
+    human_size(sum.ticked_bytes, size);
     snprintf(text, sizeof text, "%zu of %zu %s ticked, %s", sum.ticked, sum.n,
              c->rules.orphans ? "left behind"
              : sum.n == 1     ? "session"
@@ -337,15 +337,15 @@ static int room_for_note(const struct sweep_item *item, struct slice title, int 
 static void draw_sweep_item(const struct model *m, struct frame *f, struct rect r,
                             const struct sweep_item *item)
 {
-    char age[WHEN_AGE], size[SIZE_TEXT];
+    char age[HUMAN_AGE], size[HUMAN_SIZE];
     bool noted = item->stays || m->cleanup->sort != CLEANUP_PROJECT;
     int note_w = noted && r.w >= PLACE_COLS ? r.w / 3 : 0;
     enum style plain = sweep_is_chosen(item) ? STYLE_TEXT : STYLE_DIM;
     int x = draw_tick(f, r.y, r.x + 2, item);
 
-    when_age(m->now_ms, item->activity_ms, age);
+    human_age(m->now_ms, item->activity_ms, age);
     if (item->usage.bytes > 0 || (store_has_size(&item->ref) && !item->stays))
-        text_size(item->usage.bytes, size);
+        human_size(item->usage.bytes, size);
     else
         snprintf(size, sizeof size, "-");
     x = draw_right(f, r.y, x, AGE_W, STYLE_AGE, age);
@@ -365,7 +365,7 @@ static void draw_project_head(const struct model *m, struct frame *f, struct rec
 {
     const struct cleanup *c = m->cleanup;
     struct cleanup_sum sum = cleanup_sum(c, line, cleanup_group_end(c, line));
-    char dir[512], size[SIZE_TEXT], count[64];
+    char dir[512], size[HUMAN_SIZE], count[64];
     int x = r.x + 2;
 
     snprintf(count, sizeof count, "%zu session%s", sum.n, sum.n == 1 ? "" : "s");
@@ -373,7 +373,7 @@ static void draw_project_head(const struct model *m, struct frame *f, struct rec
                sum.ticked == 0                  ? "[ ]"
                : sum.ticked == sum.n - sum.kept ? "[x]"
                                                 : "[~]");
-    text_size(sum.bytes, size);
+    human_size(sum.bytes, size);
     x = draw_right(f, r.y, x + TICK_W + AGE_W, SIZE_W, STYLE_HEADING, size) + GAP;
     const char *sign = cleanup_is_open(c, line) ? f->ascii ? "-" : "▾" : f->ascii ? "+" : "▸";
 

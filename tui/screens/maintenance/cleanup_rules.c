@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tui/text/when.h"
+#include "tui/text/human.h"
 
 static const char *const ages[] = { "", "1d", "1w", "2w", "30d", "3mo", "6mo", "1y" };
 static const char *const sizes[] = { "", "100k", "1M", "10M", "100M", "1G" };
@@ -163,9 +163,9 @@ const char *cleanup_rule_set_text(struct cleanup_rules *r, enum cleanup_rule rul
     text = trimmed(text);
     if (text.n >= CLEANUP_RULE_TEXT)
         return "the value is too long";
-    if (text.n > 0 && rule == CLEANUP_RULE_OLDER && !when_parse(text, now_ms, &parsed))
+    if (text.n > 0 && rule == CLEANUP_RULE_OLDER && !human_time_parse(text, now_ms, &parsed))
         return "like 90d, 12h, 2w or 2026-01-31";
-    if (text.n > 0 && rule == CLEANUP_RULE_LARGER && !text_size_parse(text, &parsed))
+    if (text.n > 0 && rule == CLEANUP_RULE_LARGER && !human_size_parse(text, &parsed))
         return "like 500k, 10M, 2G";
     snprintf(value, CLEANUP_RULE_TEXT, "%.*s", SLICE_ARG(text));
     return NULL;
@@ -177,9 +177,9 @@ struct sweep_rule cleanup_rules_to_sweep(const struct cleanup_rules *r, int64_t 
         .before_ms = TIME_NONE, .empty = r->empty, .archived = r->archived, .orphans = r->orphans
     };
 
-    if (r->older[0] && !when_parse(slice_of(r->older), now_ms, &rule.before_ms))
+    if (r->older[0] && !human_time_parse(slice_of(r->older), now_ms, &rule.before_ms))
         rule.before_ms = TIME_NONE;
-    if (r->larger[0] && !text_size_parse(slice_of(r->larger), &rule.larger_than))
+    if (r->larger[0] && !human_size_parse(slice_of(r->larger), &rule.larger_than))
         rule.larger_than = 0;
     return rule;
 }

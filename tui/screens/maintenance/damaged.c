@@ -10,7 +10,7 @@
 #include "tui/screens/flows/flows.h"
 #include "tui/screens/list/list.h"
 #include "tui/text/clean.h"
-#include "tui/text/when.h"
+#include "tui/text/human.h"
 #include "tui/widgets/frame.h"
 #include "tui/widgets/text_wrap.h"
 
@@ -18,7 +18,7 @@
 enum { DAMAGE_TEXT = 512, DAMAGED_ROWS_Y = 2 };
 
 enum {
-    AGE_W = WHEN_AGE_COLUMNS,
+    AGE_W = HUMAN_AGE_COLUMNS,
     SYSTEM_W = 8,
     GAP = 2,
     AGE_COLS = 70, /* ages are shown from this width on */
@@ -340,13 +340,13 @@ static void draw_damage(const void *arg, struct frame *f, struct rect r, size_t 
     const struct damage *d = &m->damaged->item[row];
     const int y = r.y;
     struct damage_words w;
-    char age[WHEN_AGE];
+    char age[HUMAN_AGE];
     int x = 1;
 
     describe_damage(m, d, &w);
     if (f->cols >= AGE_COLS) {
         if (d->source == DAMAGE_SESSION) {
-            when_age(m->now_ms, d->time_ms, age);
+            human_age(m->now_ms, d->time_ms, age);
             frame_puts(f, y, x + AGE_W - (int)strlen(age), AGE_W, STYLE_AGE, age);
         }
         x += AGE_W;

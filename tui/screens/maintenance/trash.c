@@ -10,7 +10,7 @@
 #include "tui/screens/list/list.h"
 #include "tui/screens/transcript/transcript.h"
 #include "tui/text/clean.h"
-#include "tui/text/when.h"
+#include "tui/text/human.h"
 
 enum { AGE_W = 8, SIZE_W = 9, PLACE_MAX = 40, PLACE_COLS = 90, BESIDE_COLS = 100, BELOW_ROWS = 30 };
 
@@ -76,18 +76,18 @@ static struct rect trash_conversation(const struct trash_layout *l)
 
 static void draw_title(const struct trash_view *v, struct frame *f)
 {
-    char text[96], size[SIZE_TEXT];
+    char text[96], size[HUMAN_SIZE];
     int x = 1;
 
     x += frame_puts(f, 0, x, f->cols, STYLE_TITLE, "trash") + 2;
     if (trash_view_count(v) == 0)
         return;
-    text_size(trash_view_bytes(v, false), size);
+    human_size(trash_view_bytes(v, false), size);
     int n = snprintf(text, sizeof text, "%zu session%s, %s", trash_view_count(v),
                      trash_view_count(v) == 1 ? "" : "s", size);
 
     if (trash_view_ticks(v) > 0 && n > 0 && n < (int)sizeof text) {
-        text_size(trash_view_bytes(v, true), size);
+        human_size(trash_view_bytes(v, true), size);
         snprintf(text + n, sizeof text - (size_t)n, "; %zu marked, %s", trash_view_ticks(v), size);
     }
     frame_puts(f, 0, x, f->cols - x, STYLE_TEXT, text);
@@ -126,11 +126,11 @@ static void draw_trash_item(const void *arg, struct frame *f, struct rect r, siz
 {
     const struct model *m = arg;
     const struct trash_item *item = &m->trash->list->item[row];
-    char age[WHEN_AGE], size[SIZE_TEXT], dir[512];
+    char age[HUMAN_AGE], size[HUMAN_SIZE], dir[512];
     int place_w = r.w >= PLACE_COLS ? PLACE_MAX : 0, x = r.x + 1;
 
-    when_age(m->now_ms, item->deleted_ms, age);
-    text_size(item->bytes, size);
+    human_age(m->now_ms, item->deleted_ms, age);
+    human_size(item->bytes, size);
     frame_puts(f, r.y, x + AGE_W - (int)strlen(age), AGE_W, STYLE_AGE, age);
     x += AGE_W;
     frame_puts(f, r.y, x + SIZE_W - (int)strlen(size), SIZE_W, STYLE_DIM, size);
@@ -405,9 +405,9 @@ static void confirm_empty(struct model *m)
     const struct trash_view *v = m->trash;
     struct dialog *d = m->dialog;
     size_t ticked = trash_view_ticks(v), n = ticked ? ticked : trash_view_count(v);
-    char size[SIZE_TEXT], title[DIALOG_TEXT];
+    char size[HUMAN_SIZE], title[DIALOG_TEXT];
 
-    text_size(trash_view_bytes(v, ticked > 0), size);
+    human_size(trash_view_bytes(v, ticked > 0), size);
     snprintf(title, sizeof title, "Delete %zu session%s, %s, for good?", n, n == 1 ? "" : "s",
              size);
     dialog_begin(d, title, empty_answer);

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "tui/text/clean.h"
-#include "tui/text/when.h"
+#include "tui/text/human.h"
 #include "tui/widgets/frame.h"
 #include "tui/widgets/text_wrap.h"
 
@@ -197,10 +197,10 @@ static int draw_other(const struct rewind_view *v, struct frame *f, struct rect 
                       const struct rewind_entry *x)
 {
     const struct rewind_other *other = x->target->other;
-    char age[WHEN_AGE];
+    char age[HUMAN_AGE];
     int used = frame_puts(f, r.y, r.x, r.w, STYLE_WARN, "also changed by ");
 
-    when_age(v->now_ms, other->at_ms, age);
+    human_age(v->now_ms, other->at_ms, age);
     if (other->system) {
         used += frame_text_cut(f, r.y, r.x + used, r.w - used, STYLE_WARN, slice_of(other->system));
         used += frame_puts(f, r.y, r.x + used, r.w - used, STYLE_WARN, ": ");
@@ -286,9 +286,9 @@ static void draw_change_lines(const struct rewind_view *v, struct frame *f, stru
 static void no_lines(const struct rewind_view *v, const struct rewind_entry *x, char *out,
                      size_t cap)
 {
-    char size[SIZE_TEXT];
+    char size[HUMAN_SIZE];
 
-    text_size(x->seen.size, size);
+    human_size(x->seen.size, size);
     if (x->binary)
         snprintf(out, cap, "binary file (%s now)", x->seen.exists ? size : "missing");
     else if (x->mode_only)

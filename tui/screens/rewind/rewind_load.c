@@ -299,13 +299,13 @@ static void describe_rewind_summary(struct rewind_view *v, const struct rewind_s
     used = describe_messages(out, cap, used, r);
     if (used == 0)
         used = (size_t)snprintf(out, cap, "nothing changed");
-    if (r->left > 0 && used < cap)
-        used += (size_t)snprintf(out + used, cap - used, "; %zu skipped: %s (%s)", r->left,
+    if (r->skipped > 0 && used < cap)
+        used += (size_t)snprintf(out + used, cap - used, "; %zu skipped: %s (%s)", r->skipped,
                                  r->skipped_name, r->skipped_why);
     if (r->record[0] && used < cap)
         snprintf(out + used, cap - used,
                  v->operation == OPERATION_UNDO ? " - U redo" : " - u undo");
-    v->incomplete = r->left > 0;
+    v->incomplete = r->skipped > 0;
 }
 
 /* A conversation that ends earlier has fewer turns. The selected turn is kept, or else the last one
@@ -335,7 +335,7 @@ static void set_rewind_summary(struct rewind_view *v, const struct rewind_summar
     if (r->needs_confirmation) /* the person is asked first */
         return;
     snprintf(to, sizeof v->undo, "%s", r->record);
-    if (r->left == 0 || v->operation == OPERATION_REWIND) /* else the rest is still undoable */
+    if (r->skipped == 0 || v->operation == OPERATION_REWIND) /* else the rest is still undoable */
         other[0] = '\0';
     describe_rewind_summary(v, r);
     if (r->conversation_changed)

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "tui/text/clean.h"
-#include "tui/text/when.h"
+#include "tui/text/human.h"
 #include "tui/widgets/frame.h"
 #include "tui/widgets/text_wrap.h"
 
@@ -61,10 +61,10 @@ static void draw_turn(const struct rewind_view *v, struct frame *f, struct rect 
 {
     const struct checkpoint *c = &v->turns->checkpoint[i];
     bool wide = r.w >= 48;
-    char age[WHEN_AGE], files[32];
+    char age[HUMAN_AGE], files[32];
     int end = r.x + r.w - 1;
 
-    when_age(v->now_ms, c->time_ms, age);
+    human_age(v->now_ms, c->time_ms, age);
     if (!wide)
         *strchrnul(age, ' ') = '\0'; /* "2h" */
     files_text(c, wide, f->ascii, files, sizeof files);
@@ -76,7 +76,7 @@ static void draw_turn(const struct rewind_view *v, struct frame *f, struct rect 
         frame_puts(f, r.y, end - 1, 1, STYLE_WARN, "$");
     end -= 2;
     frame_puts_right(f, r.y, end, STYLE_AGE, age);
-    end -= wide ? WHEN_AGE_COLUMNS + 1 : 5;
+    end -= wide ? HUMAN_AGE_COLUMNS + 1 : 5;
     frame_puts(f, r.y, r.x, 1, STYLE_DIM, sign_of(c, f->ascii));
     frame_text_cut(f, r.y, r.x + 2, end - r.x - 2,
                    c->why            ? STYLE_DIM

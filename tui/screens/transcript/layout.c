@@ -5,7 +5,7 @@
 
 #include "lite/base/utf8.h"
 #include "tui/text/clean.h"
-#include "tui/text/when.h"
+#include "tui/text/human.h"
 #include "tui/widgets/markdown.h"
 
 static const struct layout_glyphs unicode = {
@@ -163,12 +163,12 @@ void layout_usage(const struct usage_sum *sum, char out[LAYOUT_USAGE_TEXT])
                              { USAGE_OUTPUT, "out" },
                              { USAGE_CACHE_READ, "cached" },
                              { USAGE_CACHE_WRITE, "written" } };
-    char count[COUNT_TEXT];
+    char count[HUMAN_COUNT];
     size_t n = 0;
 
     out[0] = '\0';
     for (size_t i = 0; i < USAGE_KINDS; i++) {
-        text_count(sum->tokens[kinds[i].kind], count);
+        human_count(sum->tokens[kinds[i].kind], count);
         if (sum->tokens[kinds[i].kind])
             n += (size_t)snprintf(out + n, LAYOUT_USAGE_TEXT - n, "%s%s %s", n ? ", " : "", count,
                                   kinds[i].word);
@@ -275,11 +275,11 @@ static void layout_prompt_folded(struct laying *l, struct slice text)
 
 static void layout_prompt(struct laying *l, const struct block *b)
 {
-    char age[WHEN_AGE];
+    char age[HUMAN_AGE];
     struct slice text = utf8_js_trim(b->text);
 
     begin_part(l, LAYOUT_END_PROMPT);
-    when_age(l->look->now_ms, l->p->message->time_ms, age);
+    human_age(l->look->now_ms, l->p->message->time_ms, age);
     add_rule(l, STYLE_BORDER, l->p->message->time_ms == TIME_NONE ? "" : age);
     if (!is_open(l, b, PART_BLOCK)) {
         layout_prompt_folded(l, text);

@@ -4,7 +4,7 @@
 #include "lite/base/utf8.h"
 #include "lite/json/json.h"
 #include "tui/screens/transcript/transcript_internal.h"
-#include "tui/text/when.h"
+#include "tui/text/human.h"
 #include "tui/widgets/frame.h"
 
 /* Shows an entry as it is stored: its JSON, one value a line, nothing decoded and nothing left out.
@@ -200,12 +200,12 @@ static int type_width(const struct subagent_list *list)
 static bool add_agent(struct transcript_choice *c, const struct subagent *x, int type_w)
 {
     struct slice task = first_line(x->task), outcome = first_line(x->outcome);
-    char size[SIZE_TEXT] = "-";
+    char size[HUMAN_SIZE] = "-";
     struct buf label = { 0 };
     int pad = type_w - frame_width(x->type);
 
     if (x->bytes >= 0)
-        text_size(x->bytes, size);
+        human_size(x->bytes, size);
     bool ok = buf_addf(&label, "%-10s %8s  %.*s%*s", subagent_end_word(x->end), size,
                        SLICE_ARG(x->type), pad > 0 ? pad : 0, "") == ERR_OK &&
               (type_w == 0 || buf_add(&label, SLICE("  ")) == ERR_OK) &&
@@ -271,10 +271,10 @@ void transcript_view_choose_branch(struct transcript_view *v, struct effects *fx
 static bool add_label(const struct transcript_view *v, struct name_list *names,
                       const struct branch *b)
 {
-    char age[WHEN_AGE];
+    char age[HUMAN_AGE];
     struct buf label = { 0 };
 
-    when_age(v->now_ms, b->time_ms, age);
+    human_age(v->now_ms, b->time_ms, age);
     bool ok = buf_addf(&label, "%8s %5zu message%s  ", age, b->messages,
                        b->messages == 1 ? " " : "s") == ERR_OK &&
               buf_add(&label, b->last.n     ? b->last

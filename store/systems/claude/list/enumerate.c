@@ -267,8 +267,8 @@ static bool can_be_listed(const char *path, struct err *trouble)
     return trouble->sys == ENOENT;
 }
 
-enum err_code claude_unreadable(const struct store *st, const struct scope *scope, trouble_fn *fn,
-                                void *arg, struct err *e)
+enum err_code claude_unreadable(const struct store *st, const struct scope *scope,
+                                unreadable_fn *fn, void *arg, struct err *e)
 {
     const struct claude *c = claude_of(st);
     struct walk w = { .projects = c->projects };

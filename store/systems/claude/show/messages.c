@@ -342,14 +342,14 @@ static size_t count_uncertain(const struct claude_log *log, const struct claude_
 static enum err_code leave_out_uncertain(struct printing *p, const struct claude_item_list *path,
                                          struct claude_item_list *out, struct err *e)
 {
-    struct message_end *end = p->q->end;
+    struct message_reach *end = p->q->reach;
     size_t n = count_uncertain(p->log, path, out);
     bool known = true;
     enum err_code rc = ERR_OK;
 
     if (!p->q->as_sdk && p->q->agent.n == 0)
         rc = claude_leaf_is_read(p->log, &known, e);
-    end->enough = known && out->n - n >= end->newest;
+    end->enough = known && out->n - n >= end->least;
     end->partial = true;
     if (!end->enough)
         n = out->n;
@@ -406,7 +406,7 @@ enum err_code claude_messages(const struct store *st, const struct session_ref *
     struct session_ref file = *ref;
     struct claude_parent parent = { { NULL, 0 }, { NULL, 0 } };
     struct claude_log_want want = { .kinds = CLAUDE_MAIN_KINDS,
-                                    .tail = q->end ? q->end->bytes : 0,
+                                    .tail = q->reach ? q->reach->bytes : 0,
                                     .stop = q->cancel };
     enum err_code rc = ERR_OK;
 

@@ -251,7 +251,7 @@ enum err_code sqlite_store_enumerate(const struct store *st, const struct scope 
 }
 
 enum err_code sqlite_store_unreadable(const struct store *st, const struct scope *scope,
-                                      trouble_fn *fn, void *arg, struct err *e)
+                                      unreadable_fn *fn, void *arg, struct err *e)
 {
     const struct sqlite_store *s = sqlite_store_of(st);
 

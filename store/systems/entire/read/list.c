@@ -130,8 +130,8 @@ enum err_code entire_enumerate(const struct store *st, const struct scope *scope
     return rc;
 }
 
-enum err_code entire_unreadable(const struct store *st, const struct scope *scope, trouble_fn *fn,
-                                void *arg, struct err *e)
+enum err_code entire_unreadable(const struct store *st, const struct scope *scope,
+                                unreadable_fn *fn, void *arg, struct err *e)
 {
     const struct entire *x = entire_of(st);
     struct err trouble = { 0 };
@@ -349,7 +349,7 @@ static enum err_code fill_row(const struct entire *x, struct catalog *c,
     for (size_t i = s->n; i-- > 0 && row->restorable == 0;)
         row->restorable = (unsigned)s->point[i].files;
     row->can = abilities(x, s);
-    row->stays = s->state ? NULL : entire_only_committed;
+    row->undeletable = s->state ? NULL : entire_only_committed;
     row->phase = s->state ? entire_phase_name(s->state->phase) : NULL;
     return ERR_OK;
 }

@@ -11,7 +11,7 @@
 #include "store/systems/entire/entire.h"
 #include "store/systems/entire/names.h"
 #include "store/systems/entire/read/conversation.h"
-#include "store/systems/entire/rewind/planning.h"
+#include "store/systems/entire/rewind/plan_common.h"
 #include "store/systems/entire/state.h"
 #include "store/systems/entire/tokens.h"
 #include "store/systems/entire/write/autocommit.h"

@@ -129,14 +129,14 @@ static enum err_code add_message(struct slice json, void *arg, struct err *e)
 /* Whatever is at the end of a session: its newest messages are the last ones of all. */
 static void are_the_last_ones(const struct store *st, const struct session_ref *ref, size_t newest)
 {
-    struct message_end end = { .newest = newest };
+    struct message_reach end = { .least = newest };
     struct message_query q = { .session = ref->id };
     struct ids *all = calloc(1, sizeof *all), *last = calloc(1, sizeof *last);
 
     assert_non_null(all);
     assert_non_null(last);
     assert_int_equal(st->ops->messages(st, ref, &q, add_message, all, NULL), ERR_OK);
-    q.end = &end;
+    q.reach = &end;
     assert_int_equal(st->ops->messages(st, ref, &q, add_message, last, NULL), ERR_OK);
     assert_true(last->n <= all->n);
     assert_true(last->n >= newest || last->n == all->n);
@@ -150,8 +150,8 @@ static void are_the_last_ones(const struct store *st, const struct session_ref *
 static void are_those_before_it(const struct store *st, const struct session_ref *ref,
                                 const struct ids *all, size_t at, size_t newest)
 {
-    struct message_end end = { .newest = newest, .before = slice_of(all->text[at]) };
-    struct message_query q = { .session = ref->id, .end = &end };
+    struct message_reach end = { .least = newest, .before = slice_of(all->text[at]) };
+    struct message_query q = { .session = ref->id, .reach = &end };
     struct ids *part = calloc(1, sizeof *part);
     size_t n = 0;
 
@@ -286,8 +286,8 @@ IN_SCRATCH(compactions_and_gaps_are_seen_from_the_end)
 
 IN_SCRATCH(the_newest_messages_cost_what_they_need)
 {
-    struct message_end end = { .newest = 4 };
-    struct message_query q = { .end = &end };
+    struct message_reach end = { .least = 4 };
+    struct message_query q = { .reach = &end };
     struct ids *ids = calloc(1, sizeof *ids);
     struct buf rows = { 0 };
     struct arena a = { 0 };
@@ -301,12 +301,12 @@ IN_SCRATCH(the_newest_messages_cost_what_they_need)
     assert_int_equal(st->ops->messages(st, &ref, &q, add_message, ids, NULL), ERR_OK);
     assert_true(end.partial);
     assert_in_range(ids->n, 4, 300);
-    end.newest = 1000;
+    end.least = 1000;
     assert_int_equal(st->ops->messages(st, &ref, &q, add_message, ids, NULL), ERR_IO);
     unsetenv("COMPLETE_STORE_ROWS");
     /* far from the end, only the rows around the message come, and for an unknown one none */
-    end = (struct message_end){ .newest = 4,
-                                .before = SLICE("00000000-0000-4000-8000-000000000500") };
+    end = (struct message_reach){ .least = 4,
+                                  .before = SLICE("00000000-0000-4000-8000-000000000500") };
     assert_int_equal(st->ops->messages(st, &ref, &q, add_message, ids, NULL), ERR_OK);
     setenv("COMPLETE_STORE_ROWS", "700", 1);
     ids->n = 0;

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "tui/text/when.h"
+#include "tui/text/human.h"
 
 #define MIN INT64_C(60000)
 #define HOUR (60 * MIN)
@@ -13,9 +13,9 @@ static const int64_t now = INT64_C(1800000000000); /* 2027-01-15T08:00:00Z */
 
 static void assert_age(int64_t back, const char *want)
 {
-    char out[WHEN_AGE];
+    char out[HUMAN_AGE];
 
-    when_age(now, now - back, out);
+    human_age(now, now - back, out);
     assert_string_equal(out, want);
 }
 
@@ -34,21 +34,21 @@ TEST(age_is_shown_in_the_largest_unit)
 
 TEST(impossible_times_are_unknown)
 {
-    char out[WHEN_AGE];
+    char out[HUMAN_AGE];
 
-    when_age(now, TIME_NONE, out);
+    human_age(now, TIME_NONE, out);
     assert_string_equal(out, "?");
-    when_age(now, 0, out);
+    human_age(now, 0, out);
     assert_string_equal(out, "?");
-    when_age(now, now + 2 * DAY, out);
+    human_age(now, now + 2 * DAY, out);
     assert_string_equal(out, "?");
-    when_age(now, now + MIN, out);
+    human_age(now, now + MIN, out);
     assert_string_equal(out, "now");
 }
 
 static bool parse(const char *text, int64_t *ms)
 {
-    return when_parse(slice_of(text), now, ms);
+    return human_time_parse(slice_of(text), now, ms);
 }
 
 TEST(spans_count_back_from_now)
@@ -91,15 +91,15 @@ TEST(invalid_times_are_refused_in_queries)
 TEST(the_time_left_is_shown_in_the_last_week)
 {
     const int64_t hour = 3600 * 1000;
-    char text[WHEN_LEFT];
+    char text[HUMAN_TIME_LEFT];
 
-    assert_false(when_left(now, TIME_NONE, text));
-    assert_false(when_left(now, now + 7 * 24 * hour, text));
-    assert_true(when_left(now, now + 7 * 24 * hour - 1, text));
+    assert_false(human_time_left(now, TIME_NONE, text));
+    assert_false(human_time_left(now, now + 7 * 24 * hour, text));
+    assert_true(human_time_left(now, now + 7 * 24 * hour - 1, text));
     assert_string_equal(text, "6d left");
-    assert_true(when_left(now, now + 24 * hour - 1, text));
+    assert_true(human_time_left(now, now + 24 * hour - 1, text));
     assert_string_equal(text, "23h left");
-    assert_true(when_left(now, now, text));
+    assert_true(human_time_left(now, now, text));
     assert_string_equal(text, "due");
 }
 

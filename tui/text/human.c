@@ -1,10 +1,10 @@
-#include "tui/text/when.h"
+#include "tui/text/human.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
-void text_size(int64_t bytes, char out[SIZE_TEXT])
+void human_size(int64_t bytes, char out[HUMAN_SIZE])
 {
     static const char *const units[] = { "B", "KB", "MB", "GB", "TB", "PB", "EB" };
     double n = bytes > 0 ? (double)bytes : 0;
@@ -12,10 +12,10 @@ void text_size(int64_t bytes, char out[SIZE_TEXT])
 
     for (; n >= 1023.5 && unit + 1 < sizeof units / sizeof *units; unit++)
         n /= 1024;
-    snprintf(out, SIZE_TEXT, unit > 0 && n < 9.95 ? "%.1f %s" : "%.0f %s", n, units[unit]);
+    snprintf(out, HUMAN_SIZE, unit > 0 && n < 9.95 ? "%.1f %s" : "%.0f %s", n, units[unit]);
 }
 
-void text_count(int64_t n, char out[COUNT_TEXT])
+void human_count(int64_t n, char out[HUMAN_COUNT])
 {
     static const char units[] = " kMGTPE";
     double x = n > 0 ? (double)n : 0;
@@ -24,9 +24,9 @@ void text_count(int64_t n, char out[COUNT_TEXT])
     for (; x >= (unit ? 999.5 : 1000) && units[unit + 1]; unit++)
         x /= 1000;
     if (unit == 0)
-        snprintf(out, COUNT_TEXT, "%.0f", x);
+        snprintf(out, HUMAN_COUNT, "%.0f", x);
     else
-        snprintf(out, COUNT_TEXT, x < 99.95 ? "%.1f%c" : "%.0f%c", x, units[unit]);
+        snprintf(out, HUMAN_COUNT, x < 99.95 ? "%.1f%c" : "%.0f%c", x, units[unit]);
 }
 
 /* Cuts digits off the front. Returns false for no digits or far too many. */
@@ -45,7 +45,7 @@ static bool cut_number(struct slice *rest, int64_t *out)
     return i > 0;
 }
 
-bool text_size_parse(struct slice text, int64_t *bytes)
+bool human_size_parse(struct slice text, int64_t *bytes)
 {
     static const char units[] = "kmgt";
     int64_t n;
@@ -102,56 +102,56 @@ static size_t unit_of(int64_t age)
     return i;
 }
 
-void when_age(int64_t now_ms, int64_t then_ms, char out[WHEN_AGE])
+void human_age(int64_t now_ms, int64_t then_ms, char out[HUMAN_AGE])
 {
     int64_t age;
 
     if (!age_of(now_ms, then_ms, &age)) {
-        snprintf(out, WHEN_AGE, "?");
+        snprintf(out, HUMAN_AGE, "?");
         return;
     }
     size_t unit = unit_of(age);
 
     if (unit == UNITS) {
-        snprintf(out, WHEN_AGE, "now");
+        snprintf(out, HUMAN_AGE, "now");
         return;
     }
-    snprintf(out, WHEN_AGE, "%d%s ago", (int)(age / units[unit].ms % 100), units[unit].name);
+    snprintf(out, HUMAN_AGE, "%d%s ago", (int)(age / units[unit].ms % 100), units[unit].name);
 }
 
-static const char *format_local(int64_t ms, const char *format, char out[WHEN_DATE])
+static const char *format_local(int64_t ms, const char *format, char out[HUMAN_DATE])
 {
     time_t t = (time_t)(ms / 1000);
     struct tm day;
 
     if (ms == TIME_NONE || ms <= 0 || !localtime_r(&t, &day) ||
-        strftime(out, WHEN_DATE, format, &day) == 0)
+        strftime(out, HUMAN_DATE, format, &day) == 0)
         out[0] = '\0';
     return out;
 }
 
-const char *when_date(int64_t ms, char out[WHEN_DATE])
+const char *human_date(int64_t ms, char out[HUMAN_DATE])
 {
     return format_local(ms, "%Y-%m-%d %H:%M", out);
 }
 
-const char *when_day(int64_t ms, char out[WHEN_DATE])
+const char *human_day(int64_t ms, char out[HUMAN_DATE])
 {
     return format_local(ms, "%Y-%m-%d", out);
 }
 
-bool when_left(int64_t now_ms, int64_t until_ms, char out[WHEN_LEFT])
+bool human_time_left(int64_t now_ms, int64_t until_ms, char out[HUMAN_TIME_LEFT])
 {
     if (until_ms == TIME_NONE || until_ms - now_ms >= WEEK)
         return false;
     int64_t hours = (until_ms - now_ms) / HOUR;
 
     if (until_ms <= now_ms)
-        snprintf(out, WHEN_LEFT, "due");
+        snprintf(out, HUMAN_TIME_LEFT, "due");
     else if (hours < 24)
-        snprintf(out, WHEN_LEFT, "%dh left", (int)hours);
+        snprintf(out, HUMAN_TIME_LEFT, "%dh left", (int)hours);
     else
-        snprintf(out, WHEN_LEFT, "%dd left", (int)(hours / 24));
+        snprintf(out, HUMAN_TIME_LEFT, "%dd left", (int)(hours / 24));
     return true;
 }
 
@@ -212,7 +212,7 @@ static bool parse_date(struct slice text, int64_t *ms)
     return true;
 }
 
-bool when_parse(struct slice text, int64_t now_ms, int64_t *ms)
+bool human_time_parse(struct slice text, int64_t now_ms, int64_t *ms)
 {
     if (is_time_word(text, "today") || is_time_word(text, "yesterday")) {
         *ms = midnight(now_ms, is_time_word(text, "today") ? 0 : -1);

@@ -1,5 +1,5 @@
-#ifndef TESTS_SUPPORT_REWIND_WIDE_PLAN_H
-#define TESTS_SUPPORT_REWIND_WIDE_PLAN_H
+#ifndef TESTS_SUPPORT_REWIND_MIXED_PLAN_H
+#define TESTS_SUPPORT_REWIND_MIXED_PLAN_H
 
 #include "tests/test.h"
 
@@ -14,8 +14,8 @@
 /* A plan with one entry of each kind, in the project and outside of it, and the checks of its files. */
 static const struct rewind_options everything = { .allow_outside = true, .allow_edited = true };
 
-static inline void wide_target(struct rewind_case *p, const char *name, const char *text,
-                               unsigned prune, uint32_t mode)
+static inline void mixed_plan_target(struct rewind_case *p, const char *name, const char *text,
+                                     unsigned prune, uint32_t mode)
 {
     char path[4096], saved[4096];
     struct rewind_target t = { .path = folder_path(&p->folder, name, path),
@@ -30,18 +30,18 @@ static inline void wide_target(struct rewind_case *p, const char *name, const ch
     assert_int_equal(rewind_plan_add(&p->plan, &t, NULL), ERR_OK);
 }
 
-static inline void wide_plan(struct rewind_case *p)
+static inline void mixed_plan(struct rewind_case *p)
 {
-    wide_target(p, "ws/d/f", "old\n", 0, 0640);
-    wide_target(p, "out/o", "old outside\n", 0, 0);
-    wide_target(p, "ws/gone/deep/only", NULL, 9, 0);
-    wide_target(p, "ws/new/deep/h", "back\n", 0, 0);
-    wide_target(p, "ws/m", "same\n", 0, 0755);
-    wide_target(p, "out/gone/too", NULL, 1, 0);
+    mixed_plan_target(p, "ws/d/f", "old\n", 0, 0640);
+    mixed_plan_target(p, "out/o", "old outside\n", 0, 0);
+    mixed_plan_target(p, "ws/gone/deep/only", NULL, 9, 0);
+    mixed_plan_target(p, "ws/new/deep/h", "back\n", 0, 0);
+    mixed_plan_target(p, "ws/m", "same\n", 0, 0755);
+    mixed_plan_target(p, "out/gone/too", NULL, 1, 0);
 }
 
 /* The conversation goes back with them: its log ends after the first line. */
-static inline void wide_conversation(struct rewind_case *p)
+static inline void mixed_plan_conversation(struct rewind_case *p)
 {
     char log[4096];
     struct step cut = { .kind = STEP_TAIL,
@@ -57,7 +57,7 @@ static inline void wide_conversation(struct rewind_case *p)
     assert_int_equal(change_add(p->plan.conversation.change, &cut, NULL), ERR_OK);
 }
 
-static inline void wide_tree(struct rewind_case *p)
+static inline void mixed_tree(struct rewind_case *p)
 {
     static const char *const dirs[] = { "ws/gone", "ws/gone/deep", "out", "out/gone" };
     char path[4096];
@@ -77,7 +77,7 @@ static inline void wide_tree(struct rewind_case *p)
 }
 
 /* Ready to be applied. */
-static inline struct rewind_case *wide_place(bool conversation)
+static inline struct rewind_case *mixed_place(bool conversation)
 {
     /* more than the first allocation, and no space for the NUL */
     static char longest[8193];
@@ -86,26 +86,26 @@ static inline struct rewind_case *wide_place(bool conversation)
     memset(longest, 'm', sizeof longest - 1);
 
     assert_int_equal(set_up((void **)&p), 0);
-    wide_tree(p);
+    mixed_tree(p);
     p->plan.point = longest;
     /* A directory in the plan that no file of it needs. */
     assert_true(beneath_dirs_add(&p->plan.dirs, &p->plan.arena,
                                  (struct slice){ longest, sizeof longest - 1 },
                                  &(struct attrs){ 0 }));
-    wide_plan(p);
+    mixed_plan(p);
     if (conversation)
-        wide_conversation(p);
+        mixed_plan_conversation(p);
     assert_int_equal(rewind_preview(&p->plan, &everything, &p->preview, &p->e), ERR_OK);
     assert_int_equal(p->preview.refused, 0);
     return p;
 }
 
-static inline void wide_remove(struct rewind_case *p)
+static inline void mixed_remove(struct rewind_case *p)
 {
     tear_down((void **)&p);
 }
 
-static inline enum err_code wide_undo(struct rewind_case *p)
+static inline enum err_code mixed_undo(struct rewind_case *p)
 {
     forget(p);
     enum err_code rc = rewind_undo_plan(&p->env, NULL, &p->plan, &p->e);
@@ -116,7 +116,7 @@ static inline enum err_code wide_undo(struct rewind_case *p)
 }
 
 /* Names, modes, bytes and times of all files of the user; malloc'ed. */
-static inline char *wide_image(struct rewind_case *p)
+static inline char *mixed_image(struct rewind_case *p)
 {
     char *ws = folder_image(&p->folder, "ws"), *out = folder_image(&p->folder, "out");
     size_t n = strlen(ws) + strlen(out) + 2;
@@ -128,30 +128,30 @@ static inline char *wide_image(struct rewind_case *p)
     return both;
 }
 
-static inline bool wide_is(struct rewind_case *p, const char *image)
+static inline bool mixed_is(struct rewind_case *p, const char *image)
 {
-    char *now = wide_image(p);
+    char *now = mixed_image(p);
     bool same = strcmp(now, image) == 0;
 
     free(now);
     return same;
 }
 
-static inline bool wide_is_clean(struct rewind_case *p)
+static inline bool mixed_is_clean(struct rewind_case *p)
 {
-    char *now = wide_image(p);
+    char *now = mixed_image(p);
     bool clean = strstr(now, ".reprise") == NULL;
 
     free(now);
     return clean;
 }
 
-static inline bool wide_is_new(struct rewind_case *p, bool conversation)
+static inline bool mixed_is_new(struct rewind_case *p, bool conversation)
 {
     struct stat st;
     char path[4096];
 
-    return wide_is_clean(p) && folder_is(&p->folder, "ws/d/f", "old\n") &&
+    return mixed_is_clean(p) && folder_is(&p->folder, "ws/d/f", "old\n") &&
            folder_is(&p->folder, "ws/d/g", "also\n") &&
            folder_is(&p->folder, "out/o", "old outside\n") && !folder_has(&p->folder, "ws/gone") &&
            folder_is(&p->folder, "ws/new/deep/h", "back\n") &&

@@ -1,5 +1,5 @@
-#ifndef TUI_TEXT_WHEN_H
-#define TUI_TEXT_WHEN_H
+#ifndef TUI_TEXT_HUMAN_H
+#define TUI_TEXT_HUMAN_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -8,35 +8,35 @@
 #include "lite/base/time.h"
 
 /* "832 B", "14 KB", "3.2 MB": at most seven columns, in steps of 1024. */
-enum { SIZE_TEXT = 16 };
-void text_size(int64_t bytes, char out[SIZE_TEXT]);
+enum { HUMAN_SIZE = 16 };
+void human_size(int64_t bytes, char out[HUMAN_SIZE]);
 
 /* "10M", "500k", "3GB": a whole number of at most nine digits with k, M, G or T, in steps of 1024. */
-bool text_size_parse(struct slice text, int64_t *bytes);
+bool human_size_parse(struct slice text, int64_t *bytes);
 
 /* "832", "14.2k", "3.2M", "120M": at most five columns, in steps of 1000. */
-enum { COUNT_TEXT = 16 };
-void text_count(int64_t n, char out[COUNT_TEXT]);
+enum { HUMAN_COUNT = 16 };
+void human_count(int64_t n, char out[HUMAN_COUNT]);
 
 /* Times as people write and read them. */
 
 /* "now", "5m ago", "2h ago", "3d ago", "4w ago", "10mo ago", "2y ago"; "?" for a time that is not
  * known or is more than a day in the future (a clock that jumped). */
-enum { WHEN_AGE = 16, WHEN_AGE_COLUMNS = 8 };
-void when_age(int64_t now_ms, int64_t then_ms, char out[WHEN_AGE]);
+enum { HUMAN_AGE = 16, HUMAN_AGE_COLUMNS = 8 };
+void human_age(int64_t now_ms, int64_t then_ms, char out[HUMAN_AGE]);
 /* "2026-11-22 14:03" in local time; "" for an unknown time. Returns `out`. */
-enum { WHEN_DATE = 32 };
-const char *when_date(int64_t ms, char out[WHEN_DATE]);
+enum { HUMAN_DATE = 32 };
+const char *human_date(int64_t ms, char out[HUMAN_DATE]);
 /* The same without the time of day. */
-const char *when_day(int64_t ms, char out[WHEN_DATE]);
+const char *human_day(int64_t ms, char out[HUMAN_DATE]);
 
 /* The time left if it is less than a week: "6d left", "5h left", or "due" once it has passed.
  * Returns false if there is more time, or no limit. */
-enum { WHEN_LEFT = 12 };
-bool when_left(int64_t now_ms, int64_t until_ms, char out[WHEN_LEFT]);
+enum { HUMAN_TIME_LEFT = 12 };
+bool human_time_left(int64_t now_ms, int64_t until_ms, char out[HUMAN_TIME_LEFT]);
 
 /* "30m", "12h", "3d", "2w", "6mo", "1y" before now; "today", "yesterday"; a date ("2026-03-01": its
  * local midnight) or a time of RFC 3339. Returns false for any other text. */
-bool when_parse(struct slice text, int64_t now_ms, int64_t *ms);
+bool human_time_parse(struct slice text, int64_t now_ms, int64_t *ms);
 
 #endif

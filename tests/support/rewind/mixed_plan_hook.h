@@ -1,5 +1,5 @@
-#ifndef TESTS_SUPPORT_REWIND_WIDE_HOOK_H
-#define TESTS_SUPPORT_REWIND_WIDE_HOOK_H
+#ifndef TESTS_SUPPORT_REWIND_MIXED_PLAN_HOOK_H
+#define TESTS_SUPPORT_REWIND_MIXED_PLAN_HOOK_H
 
 #include "tests/test.h"
 
@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 
 #include "support/faults/syscall_hook.h"
-#include "support/rewind/wide_plan.h"
+#include "support/rewind/mixed_plan.h"
 
 /* The actions of a person in the middle of a rewind of the wide plan, and the checks afterwards. */
 
@@ -92,18 +92,18 @@ static inline enum rewind_outcome outcome_of(struct rewind_case *p, int entry)
 /* All entries but this one are done, this one is a conflict, and the rest can be undone. */
 static inline void only_this_is_a_conflict(struct rewind_case *p, int entry)
 {
-    char *before = wide_image(p);
+    char *before = mixed_image(p);
     struct rewind_records list;
 
     for (int i = 0; i < ENTRIES; i++)
         assert_int_equal(outcome_of(p, i), i == entry ? REWIND_CONFLICT : REWIND_DONE);
-    assert_true(wide_is_clean(p));
+    assert_true(mixed_is_clean(p));
     assert_int_equal(rewind_records_read(&p->env, &list, NULL), ERR_OK);
     assert_int_equal(list.record[0].restored + list.record[0].created + list.record[0].deleted,
                      ENTRIES - 1);
     rewind_records_fini(&list);
     p->env.now_ms++;
-    assert_int_equal(wide_undo(p), ERR_OK);
+    assert_int_equal(mixed_undo(p), ERR_OK);
     for (size_t i = 0; i < p->preview.n; i++)
         assert_string_not_equal(strrchr(p->preview.entry[i].target->path, '/'),
                                 strrchr(place_of[entry], '/'));
@@ -113,7 +113,7 @@ static inline void only_this_is_a_conflict(struct rewind_case *p, int entry)
 /* Stops as if killed between INTENT and the exchange of `name`. */
 static inline struct rewind_case *stopped_at(const char *call, const char *name)
 {
-    struct rewind_case *p = wide_place(false);
+    struct rewind_case *p = mixed_place(false);
 
     syscall_hook_arm(&(struct syscall_hook){ .call = call, .name = name, .error = EIO });
     assert_int_not_equal(apply(p), ERR_OK);

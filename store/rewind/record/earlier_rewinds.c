@@ -10,6 +10,9 @@
 
 #include "store/rewind/record/record.h"
 
+/* What the records of earlier rewinds say about the files of a plan: the state in which the newest one left a file, and
+ * the files that an unfinished one is still using. */
+
 enum { RECORDS_MAX = 100 }; /* how many records are read, the newest first */
 
 /* The state in which the newest record left a file. */
@@ -105,103 +108,6 @@ enum err_code rewind_plan_known_state(const struct store_env *env, struct rewind
     rc = rewind_records_each(env, RECORDS_MAX, take_record, &r, e);
     arena_fini(&scratch);
     return rc;
-}
-
-/* Returns true for the name of a record, which is not a path. */
-static bool is_id(const char *id)
-{
-    return id[0] >= '0' && id[0] <= '9' && !strchr(id, '/');
-}
-
-/* ---- giving up ---- */
-
-static enum err_code add_left(const char *path, void *arg, struct err *e)
-{
-    struct rewind_abandoned *a = arg;
-    const char **left = arena_grow(&a->arena, a->left, a->n, sizeof *left);
-    const char *kept = arena_copy(&a->arena, slice_of(path)).p;
-
-    if (!left || !kept)
-        return err_nomem(e);
-    a->left = left;
-    a->left[a->n++] = kept;
-    return ERR_OK;
-}
-
-/* The change of the conversation is undone, or stays in the record, like the files. */
-static enum err_code abandon_conversation(const struct store_env *env, struct rewind_tx *tx,
-                                          struct err *e)
-{
-    struct change_log *log;
-    enum rollback how = ROLLBACK_DONE;
-    enum err_code rc = change_log_open(env, &log, e);
-
-    if (rc)
-        return rc;
-    rc = rewind_tx_conversation_undo(tx, &how, NULL);
-    change_log_close(log);
-    if (!rc && how == ROLLBACK_RETRY)
-        return err_set(e, ERR_LOCKED, tx->session,
-                       "abandon a rewind: a program has its session open");
-    if (!rc && how == ROLLBACK_DONE)
-        tx->conversation.how = CONVERSATION_NONE;
-    else
-        tx->stays = true;
-    return rewind_tx_write_plan(tx, e);
-}
-
-static enum err_code abandon_one(const struct store_env *env, const char *dir, const char *id,
-                                 struct rewind_abandoned *out, struct err *e)
-{
-    char path[TX_PATH_MAX];
-    struct rewind_tx tx;
-
-    rewind_tx_path(dir, id, path);
-    enum err_code rc = rewind_tx_read(path, id, &tx, e);
-
-    if (rc)
-        return rc;
-    if (tx.phase == TX_DONE)
-        rc = err_set(e, ERR_STALE, id, "abandon a rewind: it is finished; use undo");
-    else if (tx.phase < TX_INTENT && tx.conversation.how != CONVERSATION_NONE)
-        rc = abandon_conversation(env, &tx, e);
-    if (!rc)
-        rc = rewind_records_sweep(path, e);
-    if (!rc)
-        rc = rewind_tx_abandon(&tx, add_left, out, e);
-    rewind_tx_fini(&tx);
-    return rc;
-}
-
-enum err_code rewind_abandon(const struct store_env *env, const char *id,
-                             struct rewind_abandoned *out, struct err *e)
-{
-    struct rewind_abandoned a = { .n = 0 };
-    struct rewind_recovery r;
-    char dir[PATH_MAX];
-    int lock;
-
-    if (!is_id(id))
-        return err_set(e, ERR_NOT_FOUND, id, "abandon a rewind: no such rewind");
-    enum err_code rc = rewind_records_open(env, dir, &lock, e);
-
-    if (rc)
-        return rc;
-    rc = rewind_records_recover(env, dir, &r, e);
-    if (!rc)
-        rc = abandon_one(env, dir, id, &a, e);
-    close(lock);
-    if (rc)
-        rewind_abandoned_fini(&a);
-    else
-        *out = a;
-    return rc;
-}
-
-void rewind_abandoned_fini(struct rewind_abandoned *a)
-{
-    arena_fini(&a->arena);
-    *a = (struct rewind_abandoned){ 0 };
 }
 
 /* ---- files of unfinished rewinds ---- */

@@ -1,5 +1,5 @@
-#ifndef STORE_SYSTEMS_ENTIRE_REWIND_PLANNING_H
-#define STORE_SYSTEMS_ENTIRE_REWIND_PLANNING_H
+#ifndef STORE_SYSTEMS_ENTIRE_REWIND_PLAN_COMMON_H
+#define STORE_SYSTEMS_ENTIRE_REWIND_PLAN_COMMON_H
 
 #include "store/rewind/plan/rewind.h"
 #include "store/systems/entire/read/view.h"

@@ -1,4 +1,4 @@
-#include "store/systems/entire/rewind/planning.h"
+#include "store/systems/entire/rewind/plan_common.h"
 
 #include <stdio.h>
 #include <stdlib.h>
