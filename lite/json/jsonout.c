@@ -179,6 +179,25 @@ void jsonout_raw(struct jsonout *j, struct slice json)
     }
 }
 
+void jsonout_compact(struct jsonout *j, struct slice json)
+{
+    size_t n = j->out->n;
+    bool quoted = false, escaped = false;
+
+    jsonout_raw(j, json);
+    for (size_t i = n; i < j->out->n; i++) {
+        char c = j->out->p[i];
+
+        if (!quoted && (c == ' ' || c == '\t' || c == '\r' || c == '\n'))
+            continue;
+        if (c == '"' && !escaped)
+            quoted = !quoted;
+        escaped = c == '\\' && !escaped;
+        j->out->p[n++] = c;
+    }
+    j->out->n = n;
+}
+
 void jsonout_raw_key(struct jsonout *j, struct slice quoted)
 {
     jsonout_raw(j, quoted);

@@ -32,6 +32,8 @@ void jsonout_bool(struct jsonout *j, bool b);
 void jsonout_null(struct jsonout *j);
 /* Passes through bytes that are one valid JSON value; broken UTF-8 becomes U+FFFD. */
 void jsonout_raw(struct jsonout *j, struct slice json);
+/* The same without the blanks between tokens, so that a document of several lines becomes one. */
+void jsonout_compact(struct jsonout *j, struct slice json);
 /* Write key and value. */
 void jsonout_int_member(struct jsonout *j, const char *key, int64_t n);
 void jsonout_bool_member(struct jsonout *j, const char *key, bool b);

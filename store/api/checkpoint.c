@@ -6,8 +6,10 @@ static void part_json(struct jsonout *j, const struct checkpoint_part *p)
     jsonout_member(j, "sessionId", p->session);
     jsonout_member(j, "agentName", p->agent);
     jsonout_member(j, "prompt", p->prompt);
-    if (p->record.n)
-        jsonout_raw_member(j, "record", p->record);
+    if (p->record.n) {
+        jsonout_key(j, "record");
+        jsonout_compact(j, p->record);
+    }
     jsonout_close(j, '}');
 }
 

@@ -23,6 +23,14 @@ def snapshot(top):
     return seen
 
 
+def whole_lines(text):
+    """What a command answered with --json, in which no object is split over lines (docs/json.md)."""
+    for line in text.splitlines():
+        if line[-1:] not in b'}],' or line[:1] not in b'[{]':
+            sys.exit(f'not an object per line: {text!r}')
+    return json.loads(text)
+
+
 # Without leases (docs/architecture.md, "Portability") nothing is cut off: an undo contradicts what was appended.
 CUTS = 'REPRISE_PORTABLE' not in os.environ
 
@@ -69,7 +77,7 @@ class Program:
             return missing
         if run.returncode != 0:
             sys.exit(f'{command} {args}: exit {run.returncode}: {run.stderr!r}')
-        return json.loads(run.stdout)
+        return whole_lines(run.stdout)
 
     def text(self, command, *args):
         """Returns the text for a person on both channels; it may have no control byte except the newline."""

@@ -6,6 +6,7 @@ import subprocess
 import uuid
 
 from support.fixture_homes import ENV, world
+from support.program import whole_lines
 
 ROWS = {}  # of each seed, by number
 
@@ -69,7 +70,7 @@ class Place:
         return run.stdout
 
     def json(self, *args, **more):
-        return json.loads(self.text(*args, '--json', **more))
+        return whole_lines(self.text(*args, '--json', **more).encode())
 
     def append(self, session, *rows, env=None):
         """Appends rows (dicts) as a host does."""

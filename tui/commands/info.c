@@ -113,7 +113,8 @@ static void write_facts_json(const struct session_facts *more, struct out *o)
         const struct session_fact *x = &more->fact[i];
 
         if (x->json.n) {
-            jsonout_raw_member(out_json(o), x->key, x->json);
+            jsonout_key(out_json(o), x->key);
+            jsonout_compact(out_json(o), x->json);
         } else
             out_member(o, x->key, x->text);
     }

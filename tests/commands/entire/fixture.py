@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 
-from support.program import Program, snapshot
+from support.program import Program, snapshot, whole_lines
 
 TESTS = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 A, B = 'a1b2c3d4-0001-4000-8000-00000000000a', 'b1b2c3d4-0002-4000-8000-00000000000b'
@@ -84,7 +84,7 @@ class World:
         return run
 
     def json(self, *args, **more):
-        return json.loads(self.run(*args, '--json', ok=True, **more).stdout)
+        return whole_lines(self.run(*args, '--json', ok=True, **more).stdout)
 
     def git(self, *args, data=None, check=True, cwd=None):
         run = subprocess.run(['git', *args], cwd=cwd or self.repo, input=data, capture_output=True, check=False,

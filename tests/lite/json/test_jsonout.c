@@ -105,6 +105,18 @@ TEST(raw_json_is_copied_with_invalid_bytes_replaced)
     written_is(&f, SLICE("{ \"n\": 1e400, \"t\": \"\\ud800\xEF\xBF\xBD\xC3\xA9\xEF\xBF\xBD\" }"));
 }
 
+TEST(a_compact_document_is_one_line)
+{
+    struct fixture f;
+
+    open_fixture(&f);
+    jsonout_open(&f.j, '[');
+    jsonout_int(&f.j, 1);
+    jsonout_compact(&f.j, SLICE("{\r\n\t\"a b\" : [ 1, \"\\\\\" ],\n  \"c\": \"\\\" d\" }\n"));
+    jsonout_close(&f.j, ']');
+    written_is(&f, SLICE("[1,{\"a b\":[1,\"\\\\\"],\"c\":\"\\\" d\"}]"));
+}
+
 TEST(an_empty_member_is_omitted)
 {
     struct fixture f;

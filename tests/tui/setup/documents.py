@@ -211,10 +211,10 @@ def check_answer(p, args, sections):
     run = p.run('-C', os.path.join(p.home, 'code', 'shop'), args[0], '--json', *args[1:])
     text = run.stdout.decode()
     p.need(text.endswith('\n'), f'{args}: the answer is a whole line: exit {run.returncode}: {run.stderr[:300]}')
-    answers = [json.loads(line) for line in (text.splitlines() if args[0] == 'search' else [text]) if line.strip()]
-    if len(answers) == 1 and isinstance(answers[0], list):
-        answers = answers[0]
-    elif args[0] != 'search':
+    lines = [re.fullmatch(r'\[?({.*})?[],]?', line) for line in text.split('\n')]
+    p.need(None not in lines, f'{args}: an object of the answer has several lines: {text}')
+    answers = [answer for line in lines for answer in json.loads(f'[{line[1] or ""}]')]
+    if text[0] != '[' and args[0] != 'search':
         p.same(f'{args}: the version of the answer', (next(iter(answers[0])), answers[0].pop('schemaVersion')), ('schemaVersion', 1))
     command = 'rewind' if answers and 'canRewind' in answers[0] else args[0] # also an undo of one
     tables = tables_of(next(t for title, t in sections.items() if command in title.split(', ')))
