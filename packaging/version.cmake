@@ -14,8 +14,9 @@ elseif(EXISTS ${PROJECT_SOURCE_DIR}/.git)
     endif()
 endif()
 string(STRIP "${REPRISE_COMMIT}" REPRISE_COMMIT)
-set(REPRISE_LIBRARIES "libgit2 ${GIT2_VERSION}, PCRE2 ${PCRE2_VERSION}, OpenSSL ${CRYPTO_VERSION}, cJSON ${CJSON_VERSION}, \
-ncurses ${NCURSES_VERSION}, utf8proc ${UTF8PROC_VERSION}, zlib ${ZLIB_VERSION}, zstd ${ZSTD_VERSION}, libuuid ${UUID_VERSION}")
+set(REPRISE_LIBRARIES "libgit2 ${GIT2_VERSION}, SQLite ${SQLITE_VERSION}, PCRE2 ${PCRE2_VERSION}, OpenSSL ${CRYPTO_VERSION}, \
+cJSON ${CJSON_VERSION}, inih ${INIH_VERSION}, MD4C ${MD4C_VERSION}, ncurses ${NCURSES_VERSION}, utf8proc ${UTF8PROC_VERSION}, \
+zlib ${ZLIB_VERSION}, zstd ${ZSTD_VERSION}, libuuid ${UUID_VERSION}")
 # Only the file that prints them is compiled again when the commit changes.
 set_source_files_properties(${PROJECT_SOURCE_DIR}/tui/commands/command.c TARGET_DIRECTORY tui_commands
     PROPERTIES COMPILE_DEFINITIONS "REPRISE_COMMIT=\"${REPRISE_COMMIT}\";REPRISE_LIBRARIES=\"${REPRISE_LIBRARIES}\"")
