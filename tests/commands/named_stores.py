@@ -136,6 +136,15 @@ def knows_its_mistakes(w):
         run = p.run('config', '--check')
         want = f'reprise: {why}: read configuration: {w.config}:{line}\n'
         p.need(run.returncode != 0 and run.stderr.decode().count(want) == 1, f'{text!r}: {run.stderr}')
+    put(w.config, '[store.team]\nformat = claude\npath = /x\n')
+    for args, why in ((('list', '--system', 'claud'), 'claud: no such system; did you mean claude?'),
+                      (('list', '--system', 'taem'), 'taem: no such system; did you mean team?'),
+                      (('list', '--system', 'nothing'), 'nothing: no such system'),
+                      (('list', '--store', 'cdoex:/x'), 'cdoex:/x: open store: no such system; did you mean codex?'),
+                      (('list', '--store', 'taem'), 'taem: open store: no such system; did you mean team?'),
+                      (('create', 'gaot:/x'), 'gaot:/x: open store: no such system; did you mean goat?')):
+        run = p.run(*args)
+        p.same(f'{args}', (run.returncode, run.stderr.decode()), (2, f'reprise: {why}\n'))
     put(w.config, '[store.x]\nplugin = folder\nformt = claude\npath = /x\n')
     p.same('a plug-in may know the name', p.run('config', '--check').returncode, 0)
     for text, why in (('format = claude', b'names no path'), ('path = /x', b'neither a plug-in nor a format'),

@@ -1,5 +1,6 @@
 #include "tui/commands/session.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -7,6 +8,7 @@
 #include "store/api/plugin.h"
 #include "store/query/resolve.h"
 #include "tui/commands/out.h"
+#include "tui/text/nearest.h"
 
 /* Makes "~/x" and "x" absolute: the shell does not expand ~ after a colon. */
 static const char *absolute(const struct store_env *env, const char *path, struct arena *a)
@@ -36,7 +38,21 @@ static bool is_wanted_system(const struct invocation *in, const char *name)
     return !in->options.system || strcmp(in->options.system, name) == 0;
 }
 
-/* Parses "SYSTEM:PATH" or "SYSTEM"; *path is NULL for the default place of the system. */
+static enum err_code no_such_system(const struct config *config, const char *doing,
+                                    const char *named, struct err *e)
+{
+    char word[NEAREST_WORD + 1];
+    const char *near;
+    size_t best;
+
+    snprintf(word, sizeof word, "%.*s", (int)strcspn(named, ":"), named);
+    best = nearest_limit(word);
+    near = config_nearest_store(config, word, &best);
+    return near ? err_set(e, ERR_USAGE, named, "%sno such system; did you mean %s?", doing, near)
+                : err_set(e, ERR_USAGE, named, "%sno such system", doing);
+}
+
+/* Parses "SYSTEM:PATH" or "SYSTEM"; *ops is NULL if there is no such system, *path for its default place. */
 static enum err_code read_name(const struct invocation *in, const char *named, struct sessions *s,
                                const struct store_ops **ops, const char **path, struct err *e)
 {
@@ -46,8 +62,6 @@ static enum err_code read_name(const struct invocation *in, const char *named, s
     *path = NULL;
     if (word == 0 || strcmp(named + word, ":") == 0)
         return err_set(e, ERR_USAGE, named, "open store: needs SYSTEM:PATH");
-    if (!*ops)
-        return err_set(e, ERR_USAGE, named, "open store: no such system");
     if (!named[word])
         return ERR_OK;
     *path = absolute(&in->world->env, named + word + 1, &s->arena);
@@ -173,6 +187,8 @@ static enum err_code open_named(const struct invocation *in, const struct config
         return open_plugin(in, &plugin, connect, s, e);
     enum err_code rc = read_name(in, named, s, &ops, &path, e);
 
+    if (!rc && !ops)
+        rc = no_such_system(config, "open store: ", named, e);
     if (!rc && !path)
         rc = err_set(e, ERR_USAGE, named, "open store: needs SYSTEM:PATH");
     if (rc || !is_wanted_system(in, ops->name))
@@ -233,7 +249,7 @@ static enum err_code open_all(const struct invocation *in, const struct config *
     enum err_code rc = ERR_OK;
 
     if (system && !store_system(option_text(system)) && !config_store(config, option_text(system)))
-        return err_set(e, ERR_USAGE, system, "no such system");
+        return no_such_system(config, "", system, e);
     for (size_t i = 0; rc == ERR_OK && i < in->options.stores; i++)
         rc = open_wanted(in, config, in->options.store[i], s, e);
     if (!rc && in->options.stores > 1 && s->n == 0 && !system)
@@ -342,6 +358,8 @@ enum err_code sessions_make(struct invocation *in, const char *named, struct ses
     *out = (struct sessions){ 0 };
     enum err_code rc = read_name(in, named, out, &ops, &path, e);
 
+    if (!rc && !ops)
+        rc = no_such_system(NULL, "open store: ", named, e);
     if (!rc && ops->make)
         rc = host_make(ops, env, path, e);
     if (!rc)

@@ -183,7 +183,7 @@ static const char *nearest_section(const char *typed)
 {
     static const char *const sections[] = { "screen", "colors", "prices", "keys.list",
                                             "store.NAME" };
-    const char *near = NULL;
+    const char *near = NULL, *system;
     size_t best = nearest_limit(typed);
 
     for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
@@ -193,10 +193,8 @@ static const char *nearest_section(const char *typed)
             (strlen(typed) == stem && memcmp(typed, sections[i], stem) == 0))
             near = sections[i];
     }
-    for (size_t i = 0; store_systems[i]; i++)
-        if (nearest_is_nearer(typed, store_systems[i]->name, &best))
-            near = store_systems[i]->name;
-    return near;
+    system = config_nearest_store(NULL, typed, &best);
+    return system ? system : near;
 }
 
 /* A setting below [AGENT]. Stores such as Entire's name agents that are not systems here, so any name will do that does not look

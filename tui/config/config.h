@@ -176,6 +176,9 @@ MUST_CHECK enum err_code config_use_changes(const struct config *c, struct store
                                             struct arena *a, struct err *e);
 /* The store with this name; NULL if it is not configured. */
 const struct config_store *config_store(const struct config *c, struct slice name);
+/* The name of a system, or of a configured store, that was probably meant by a mistyped one; NULL if that would be a
+ * guess. c may be NULL. *best is as in tui/text/nearest.h. */
+const char *config_nearest_store(const struct config *c, const char *typed, size_t *best);
 /* The cost of an answer in US dollars, as recorded or else by the price of its model (found by its
  * name or by the longest matching beginning); NAN if neither is known. */
 double config_cost(const struct config *c, const struct usage_answer *a, struct slice model);

@@ -14,6 +14,19 @@ const struct config_store *config_store(const struct config *c, struct slice nam
     return NULL;
 }
 
+const char *config_nearest_store(const struct config *c, const char *typed, size_t *best)
+{
+    const char *near = NULL;
+
+    for (size_t i = 0; store_systems[i]; i++)
+        if (nearest_is_nearer(typed, store_systems[i]->name, best))
+            near = store_systems[i]->name;
+    for (size_t i = 0; c && i < c->stores; i++)
+        if (nearest_is_nearer(typed, c->store[i].plugin.name, best))
+            near = c->store[i].plugin.name;
+    return near;
+}
+
 /* The name goes into paths, and before the colon of "NAME:ID". */
 static bool is_store_name(const char *name)
 {
@@ -48,15 +61,11 @@ static struct config_store *store_of_section(struct reading *r, const char *name
 
 static void set_format(struct reading *r, struct config_store *store, const char *system)
 {
-    const char *near = NULL;
     size_t best = nearest_limit(system);
 
     store->format = store_system(slice_of(system));
-    for (size_t i = 0; !store->format && store_systems[i]; i++)
-        if (nearest_is_nearer(system, store_systems[i]->name, &best))
-            near = store_systems[i]->name;
     if (!store->format)
-        config_add_unknown(r, "no such system:", system, near);
+        config_add_unknown(r, "no such system:", system, config_nearest_store(NULL, system, &best));
 }
 
 /* The names in a section of a store; a plug-in may know more. */
