@@ -28,6 +28,18 @@ static void write_other_json(const struct rewind_other *other, struct out *o)
     out_close(o, '}');
 }
 
+/* What is not known of the permissions that the file gets; NULL: nothing. */
+static const char *permissions_of(const struct rewind_entry *x)
+{
+    const struct rewind_target *t = x->target;
+
+    if (t->want != REWIND_BYTES || x->action == REWIND_REFUSED)
+        return NULL;
+    if (t->permissions || t->has_mode)
+        return t->permissions;
+    return x->seen.exists ? "those of today: not recorded" : "those of a new file: not recorded";
+}
+
 static void write_entry_json(const struct rewind_entry *x, struct out *o)
 {
     char mode[16] = "";
@@ -42,6 +54,7 @@ static void write_entry_json(const struct rewind_entry *x, struct out *o)
     out_int(o, "deletions", x->deletions);
     out_bool_if_true(o, "binary", x->binary);
     out_string(o, "mode", mode);
+    out_string(o, "permissions", permissions_of(x));
     out_bool_if_true(o, "editedSince", x->edited);
     out_bool_if_true(o, "openForWriting", x->held_open);
     out_bool_if_true(o, "unproven", x->unproven);
@@ -179,6 +192,8 @@ static void write_entry_text(const struct rewind_entry *x, bool conflict, bool d
     out_text(o, slice_of(x->target->path));
     if (x->why)
         out_addf(o, "  (%s)", x->why);
+    if (x->action == REWIND_CREATE && permissions_of(x))
+        out_addf(o, "  (permissions: %s)", permissions_of(x));
     if (x->held_open && changes(x))
         out_addf(o, "  (a program has it open for writing)");
     if (other) {

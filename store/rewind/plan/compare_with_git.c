@@ -146,11 +146,14 @@ static void take_mode(struct checking *k, struct rewind_target *t)
     enum { RUN = 0100755 };
     unsigned mode = t->want == REWIND_BYTES ? mode_in_commit(k, t->path) : 0;
 
+    if (S_ISREG(mode))
+        t->may_be_link = false;
     if (S_ISLNK(mode) && !t->doubt)
         t->doubt = "it was a link in the commit of that time";
     if (mode == RUN && !t->has_mode && access(t->path, F_OK) != 0) {
         t->has_mode = true;
         t->mode = 0755;
+        t->permissions = "those of the commit of that time";
     }
 }
 
@@ -196,63 +199,76 @@ static enum err_code take_text(struct checking *k, struct arena *a, struct rewin
 }
 
 static enum err_code check(struct checking *k, struct arena *a, struct rewind_target *t,
-                           struct err *e)
+                           enum likeness *likeness, struct err *e)
 {
-    enum likeness likeness;
-    enum err_code rc = compare(k, t, &likeness, e);
+    enum err_code rc = compare(k, t, likeness, e);
 
-    if (rc || likeness == LIKE_UNKNOWN)
+    if (rc || *likeness == LIKE_UNKNOWN)
         return rc;
-    if (likeness == LIKE && t->want == REWIND_BYTES && !has_mode_of_commit(k, t))
-        likeness = UNLIKE;
-    if (likeness == LIKE && t->is_first) {
+    if (*likeness == LIKE && t->want == REWIND_BYTES && !has_mode_of_commit(k, t))
+        *likeness = UNLIKE;
+    if (*likeness == LIKE && t->is_first) {
         t->doubt = NULL;
         t->is_late = false;
         return t->is_text ? take_text(k, a, t, e) : ERR_OK;
     }
-    if (likeness == UNLIKE && t->is_late && !t->doubt)
-        t->doubt = "a later turn was the first to change it, and it already differed from the "
-                   "commit of that time: when that happened is not recorded";
     return ERR_OK;
 }
 
-/* Says what could not be checked. */
-static enum err_code note_late(struct rewind_plan *plan, struct err *e)
+static enum err_code look_up(struct checking *k, struct arena *a, struct rewind_target *t,
+                             enum likeness *likeness, struct err *e)
 {
-    bool any = false;
+    enum err_code rc = ERR_OK;
 
-    for (size_t i = 0; i < plan->n; i++) {
-        const struct rewind_target *t = &plan->target[i];
+    *likeness = LIKE_UNKNOWN;
+    if (!k->tree || !t->found_ms || (t->want == REWIND_UNKNOWN && !t->is_text))
+        return ERR_OK;
+    rc = take_bytes(k, a, t, e);
+    if (!rc && (t->is_late || t->doubt || t->is_text))
+        rc = check(k, a, t, likeness, e);
+    if (!rc)
+        take_mode(k, t);
+    return rc;
+}
 
-        any |= t->is_late && !t->doubt && t->want != REWIND_UNKNOWN;
-    }
-    return any ? rewind_plan_note(plan,
-                                  "files that only a later turn changed get the content that "
-                                  "it found: earlier changes by hand are not recorded",
-                                  e)
-               : ERR_OK;
+/* Holds back what the commit contradicts, or what nothing confirms. */
+static void hold(struct rewind_target *t, enum likeness likeness)
+{
+    if (t->doubt)
+        return;
+    if (t->is_late && likeness == UNLIKE)
+        t->doubt = "a later turn was the first to change it, and it already differed from the "
+                   "commit of that time: when that happened is not recorded";
+    else if (t->is_late && likeness == LIKE_UNKNOWN && t->want == REWIND_BYTES)
+        t->doubt = "a later turn was the first to change it, and no commit shows that it was the "
+                   "same before";
+    else if (t->may_be_link && t->want == REWIND_BYTES)
+        t->doubt = "a command removed it since, and whether it was a link is not recorded";
 }
 
 enum err_code rewind_check_found(struct rewind_plan *plan, struct err *e)
 {
     struct checking k = { .tree = NULL };
-    bool any = false;
+    bool any = false, created = false;
+    enum likeness likeness;
     enum err_code rc = ERR_OK;
 
     for (size_t i = 0; i < plan->n; i++)
         any |= plan->target[i].found_ms != 0;
-    if (any && plan->root && plan->point_ms != TIME_NONE && checking_open(&k, plan))
-        for (size_t i = 0; i < plan->n && !rc; i++) {
-            struct rewind_target *t = &plan->target[i];
+    if (any && plan->root && plan->point_ms != TIME_NONE && !checking_open(&k, plan))
+        k.tree = NULL;
+    for (size_t i = 0; i < plan->n && !rc; i++) {
+        struct rewind_target *t = &plan->target[i];
 
-            if (!t->found_ms || (t->want == REWIND_UNKNOWN && !t->is_text))
-                continue;
-            rc = take_bytes(&k, &plan->arena, t, e);
-            if (!rc && (t->is_late || t->doubt || t->is_text))
-                rc = check(&k, &plan->arena, t, e);
-            if (!rc)
-                take_mode(&k, t);
-        }
+        rc = look_up(&k, &plan->arena, t, &likeness, e);
+        hold(t, likeness);
+        created |= t->want == REWIND_ABSENT && t->is_late && !t->doubt;
+    }
     checking_close(&k);
-    return rc ? rc : note_late(plan, e);
+    return rc || !created
+               ? rc
+               : rewind_plan_note(plan,
+                                  "files that only a later turn created are deleted: whether "
+                                  "there had been others by hand is not recorded",
+                                  e);
 }

@@ -72,6 +72,7 @@ void rewind_target_git_mode(struct rewind_target *t, unsigned mode)
     bool runs = mode & 0100;
     struct stat st;
 
+    t->permissions = "only whether it is executable is recorded";
     if (lstat(t->path, &st) || !S_ISREG(st.st_mode)) {
         t->has_mode = true;
         t->mode = runs ? 0755 : 0644;
@@ -93,7 +94,8 @@ enum err_code rewind_plan_note_modes(struct rewind_plan *plan, struct err *e)
     bool any = false;
 
     for (size_t i = 0; i < plan->n; i++)
-        any |= plan->target[i].want == REWIND_BYTES && !plan->target[i].has_mode;
+        any |= plan->target[i].want == REWIND_BYTES && !plan->target[i].has_mode &&
+               !plan->target[i].permissions;
     return any ? rewind_plan_note(plan,
                                   "permissions are not recorded: they stay as they are, and a file "
                                   "that comes back is a new one",

@@ -105,6 +105,8 @@ struct rewind_target {
     bool has_mode;
     /* permission bits; without has_mode those of the present file stay, 0644 for a new one */
     uint32_t mode;
+    /* What is not known of its permissions at the point, a literal. NULL: they are recorded, or, without a mode, not at all. */
+    const char *permissions;
     /* REWIND_BYTES, for a file that is restored: its owner and extended attributes; NULL for those of a new file */
     const struct attrs *like;
     /* its real directory when it was recorded; NULL if not recorded */
@@ -120,6 +122,8 @@ struct rewind_target {
      * whether the file changed before is not known. */
     int64_t found_ms;
     bool is_late;
+    /* REWIND_BYTES: it was removed since, and the session does not record whether it was a link */
+    bool may_be_link;
     /* the session had not changed it before */
     bool is_first;
     /* The source is only the text of the file, without its line ends or what was not UTF-8 in it: a commit that has the

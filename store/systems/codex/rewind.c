@@ -48,26 +48,66 @@ static enum err_code set_last(struct planning *p, size_t i, const struct codex_b
     return ERR_OK;
 }
 
-/* A script, or a file that a command gave other permissions, need not have had those of a new file. */
-static const char *mode_doubt(const struct planning *p, size_t i, struct slice text, unsigned mode)
+/* A command on these lines may have changed the permissions of the file. */
+static bool chmod_between(const struct codex_changes *c, size_t from, size_t to, const char *path)
 {
-    const struct codex_changes *c = &p->c;
-    const char *path = c->change[i].path;
-
     for (size_t k = 0; k < c->commands; k++)
-        if (c->command[k].at < c->change[i].at && slice_has(c->command[k].text, "chmod") &&
-            c->command[k].dir && inferred_may_change(c->command[k].text, c->command[k].dir, path))
-            return "it was deleted, and a command had changed its permissions";
-    return !mode && slice_starts(text, "#!")
-               ? "it is a script that was deleted, and whether it was executable is not recorded"
-               : NULL;
+        if (c->command[k].at >= from && c->command[k].at < to && c->command[k].dir &&
+            inferred_may_chmod(c->command[k].text, c->command[k].dir, path))
+            return true;
+    return false;
+}
+
+/* Another file that the thread changed has, or had, this text. */
+static const struct codex_change *find_twin(struct planning *p, size_t i, struct slice text)
+{
+    const char *path = p->c.change[i].path;
+
+    for (size_t k = 0; text.n && k < p->c.changes; k++) {
+        const struct codex_change *x = &p->c.change[k];
+        struct codex_state now = { .known = false };
+
+        if (is_of(x, path) || (x->other && strcmp(x->other, path) == 0))
+            continue;
+        if (codex_infer_present(&p->infer, x->path, &now, NULL))
+            return NULL;
+        if ((now.known && slice_eq(now.text, text)) ||
+            (x->kind == CODEX_DELETED && slice_eq(x->text, text)))
+            return x;
+    }
+    return NULL;
+}
+
+static bool was_added(const struct codex_changes *c, size_t i)
+{
+    for (size_t k = 0; k < i; k++)
+        if (c->change[k].kind == CODEX_ADDED && is_of(&c->change[k], c->change[i].path))
+            return true;
+    return false;
+}
+
+/* Why a file that a patch deleted need not have been a new file with this text. */
+static const char *kind_doubt(struct planning *p, size_t i, struct slice text)
+{
+    const struct codex_change *x = &p->c.change[i];
+
+    if (chmod_between(&p->c, 0, x->at, x->path))
+        return "it was deleted, and a command had changed its permissions";
+    if (codex_commit_mode(&p->infer.commit, x->path) || was_added(&p->c, i))
+        return NULL;
+    if (slice_starts(text, "#!"))
+        return "it is a script that was deleted, and whether it was executable is not recorded";
+    return find_twin(p, i, text) ? "it was deleted, and had the text of another file: whether it "
+                                   "was a link is not recorded"
+                                 : NULL;
 }
 
 /* A restored file gets the mode that it had in the commit. */
-static void set_mode(const struct planning *p, size_t i, struct rewind_target *t)
+static void set_mode(struct planning *p, size_t i, struct rewind_target *t)
 {
     enum { LINK = 0120000, RUN = 0100755 };
     unsigned mode = t->want == REWIND_BYTES ? codex_commit_mode(&p->infer.commit, t->path) : 0;
+    const char *doubt = NULL;
 
     if (mode == LINK) {
         t->want = REWIND_UNKNOWN;
@@ -75,9 +115,13 @@ static void set_mode(const struct planning *p, size_t i, struct rewind_target *t
     } else if (t->want == REWIND_BYTES && access(t->path, F_OK) != 0) {
         t->has_mode = mode == RUN;
         t->mode = 0755;
-        if (!t->doubt)
-            t->doubt = mode_doubt(p, i, t->source.bytes, mode);
+        t->permissions = mode ? "those of the commit of that time" : NULL;
+        doubt = kind_doubt(p, i, t->source.bytes);
+    } else if (t->want == REWIND_BYTES && chmod_between(&p->c, p->infer.from, SIZE_MAX, t->path)) {
+        doubt = "a command changed its permissions, and the former ones are not recorded";
     }
+    if (!t->doubt)
+        t->doubt = doubt;
 }
 
 static enum err_code add_file(struct planning *p, size_t i, struct err *e)

@@ -55,10 +55,20 @@ static bool read_range(struct slice *s, char sign, size_t *start, size_t *lines)
     return read_number(s, lines);
 }
 
+/* Adds lines of the result. Only its last one can be without a line end. */
+static bool put(struct patching *p, struct slice text)
+{
+    struct slice out = buf_slice(&p->out);
+
+    if (text.n && out.n && out.p[out.n - 1] != '\n')
+        p->fits = false;
+    return !buf_add(&p->out, text);
+}
+
 static bool pass_lines(struct patching *p, size_t until)
 {
     while (p->line < until && p->rest.n) {
-        if (buf_add(&p->out, take_line(&p->rest)))
+        if (!put(p, take_line(&p->rest)))
             return false;
         p->line++;
     }
@@ -101,10 +111,10 @@ static bool apply_hunk_line(struct patching *p, struct slice line)
     struct slice text = hunk_text(&p->diff, line);
 
     if (sign == added)
-        return !buf_add(&p->out, text);
+        return put(p, text);
     p->fits = p->fits && slice_eq(take_line(&p->rest), text);
     p->line++;
-    return sign != ' ' || !buf_add(&p->out, text);
+    return sign != ' ' || put(p, text);
 }
 
 static bool apply_diff(struct patching *p)
@@ -123,7 +133,7 @@ static bool apply_diff(struct patching *p)
             p->fits = false;
         }
     }
-    return ok && (!p->fits || !buf_add(&p->out, p->rest));
+    return ok && (!p->fits || put(p, p->rest));
 }
 
 enum err_code inferred_patch(struct slice text, struct slice diff, bool reverse, struct arena *a,
@@ -459,18 +469,34 @@ static bool has_word(struct slice text, struct slice word)
     return false;
 }
 
-bool inferred_may_remove(struct slice command, const char *dir, const char *path)
+static bool names_remover(struct slice command)
 {
     static const char *const removers[] = { "rm",    "mv",     "unlink", "rmdir", "git", "rename",
                                             "clean", "delete", "remove", "hg",    "jj",  "rsync" };
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
 
-    if (!inferred_may_change(command, dir, path))
-        return false;
     for (size_t i = 0; i < sizeof removers / sizeof *removers; i++)
         if (has_word(command, slice_of(removers[i])))
             return true;
-    return slice_find(command.p, command.n, name, strlen(name)) != NULL;
+    return false;
+}
+
+static bool names_file(struct slice command, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slice_has(command, slash ? slash + 1 : path);
+}
+
+bool inferred_may_remove(struct slice command, const char *dir, const char *path)
+{
+    return inferred_may_change(command, dir, path) &&
+           (names_remover(command) || names_file(command, path));
+}
+
+bool inferred_may_replace(struct slice command, const char *dir, const char *path)
+{
+    return inferred_may_change(command, dir, path) && names_file(command, path) &&
+           (names_remover(command) || has_word(command, SLICE("sed")));
 }
 
 bool inferred_may_chmod(struct slice command, const char *dir, const char *path)

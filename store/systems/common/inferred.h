@@ -30,6 +30,8 @@ bool inferred_may_change(struct slice command, const char *dir, const char *path
 /* The same for a file that did not exist afterwards. Other commands count only if they name the file or a program that
  * removes files, because builds and tests rarely remove a file that an agent then creates. */
 bool inferred_may_remove(struct slice command, const char *dir, const char *path);
+/* The same for a file that a command may have removed by its name, or put another one in its place: a link is none then. */
+bool inferred_may_replace(struct slice command, const char *dir, const char *path);
 /* The same for its permissions, which only chmod is expected to change. */
 bool inferred_may_chmod(struct slice command, const char *dir, const char *path);
 

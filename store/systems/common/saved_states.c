@@ -321,6 +321,23 @@ static bool shell_may_chmod(const struct saved_states *s, const char *path, int6
     return false;
 }
 
+/* A command removed the file, which may have been a link: a copy has the text behind it. One that the session made is
+ * none. */
+static bool may_be_link(const struct saved_states *s, const struct saved_path *p,
+                        const struct saved_state *copy, int64_t from)
+{
+    for (size_t i = 0; i < p->n; i++)
+        if (p->state[i].content == SAVED_ABSENT && p->state[i].time_ms < copy->time_ms)
+            return false;
+    for (size_t i = 0; i < s->shells; i++) {
+        const struct saved_shell *x = &s->shell[i];
+
+        if (x->time_ms >= from && x->dir && inferred_may_replace(x->command, x->dir, p->path))
+            return true;
+    }
+    return false;
+}
+
 /* Why a copy that was made after the turn had begun may not be what the file contained then; NULL: no reason. */
 static const char *doubt(const struct saved_states *s, const struct saved_path *p,
                          const struct saved_state *copy, int64_t turn, int64_t from)
@@ -414,6 +431,7 @@ static void set_wanted(const struct saved_states *s, const struct saved_path *p,
     if (!t->doubt && !absent && !s->keeps_modes && shell_may_chmod(s, p->path, from))
         t->doubt = "a command changed its permissions, and the former ones are not recorded";
     t->is_late = copy->turn > turn && !is_left(p, copy, turn);
+    t->may_be_link = !absent && may_be_link(s, p, copy, from);
     t->is_first = is_first_change(p, turn);
     t->found_ms = copy->time_ms;
     if (copy->runs && stat(p->path, &sb) != 0) {

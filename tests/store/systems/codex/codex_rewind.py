@@ -314,6 +314,37 @@ class Threads:
                           self.patch(a=deleted('a\n'), b=deleted('b\n'), c=deleted('#!/bin/sh\n'))])
         self.says('permissions', sid, 1, {'a': 'it was deleted, and a command had changed its permissions', 'b': 'create',
                                           'c': 'it is a script that was deleted, and whether it was executable is not recorded'})
+        self.project({'a': 'A\n', 'b': 'B\n'})
+        patch = self.patch(a=updated('@@ -1 +1 @@\n-a\n+A\n'), b=updated('@@ -1 +1 @@\n-b\n+B\n'), c=deleted('c\n'))
+        sid = self.write([self.prompt('First'), patch, self.command('chmod +x a', 'unknown')])
+        self.says('permissions that a command changed since', sid, 0, {
+            'a': 'a command changed its permissions, and the former ones are not recorded', 'b': 'restore', 'c': 'create'})
+        rows = {os.path.basename(f['path']): f.get('permissions') for f in self.plan(sid, 0)[2]['files']}
+        self.p.same('what is known of them', rows, {'a': None, 'b': 'those of today: not recorded', 'c': 'those of a new file: not recorded'})
+
+    def deleted_link(self):
+        """A link that was deleted is recorded as the file behind it, so a file that had the text of another one may have been one."""
+        self.project({'real': 'text\n'})
+        sid = self.write([self.prompt('First'), self.patch(real=updated('@@ -1 +1 @@\n-old\n+text\n'), copy=added('text\n')),
+                          self.prompt('Second'), self.patch(link=deleted('text\n'), copy=deleted('text\n'), other=deleted('other\n'))])
+        self.says('deleted, with the text of another', sid, 1, {
+            'link': 'it was deleted, and had the text of another file: whether it was a link is not recorded',
+            'copy': 'create', 'other': 'create'})
+
+    def unconfirmed(self):
+        """Without a commit nothing shows what a file was before the turn that first changed it."""
+        self.project({'a': 'A\n', 'new': 'new\n'})
+        sid = self.write([self.prompt('First'), self.prompt('Second'), self.patch(a=updated('@@ -1 +1 @@\n-a\n+A\n'), new=added('new\n'))])
+        self.says('changed by a later turn only', sid, 0, {
+            'a': 'a later turn was the first to change it, and no commit shows that it was the same before', 'new': 'delete'})
+        self.says('changed by the turn', sid, 1, {'a': 'restore', 'new': 'delete'})
+
+    def unended(self):
+        """Only the last line can be without a line end, so a line that was appended by hand is in the way."""
+        self.project({'a': '1\nend\nby hand\n', 'b': '1\nend\n'})
+        patch = updated('@@ -1,2 +1,2 @@\n 1\n-end\n\\ No newline at end of file\n+end\n')
+        sid = self.write([self.prompt('First'), self.patch(a=patch, b=patch)])
+        self.says('a line after the end', sid, 0, {'a': 'the patches since do not fit its present text: it was changed by hand', 'b': 'restore'})
 
     def images(self):
         """The list shows a prompt without its images."""
@@ -328,9 +359,9 @@ def main():
     with tempfile.TemporaryDirectory(prefix='codex-rewind-') as home:
         t = Threads(sys.argv[1], home)
         for case in t.replaced, t.moved_over, t.by_hand, t.failed, t.moved, t.agents, t.agents_commands, t.far, t.late, t.overwritten, t.links, t.replaced_by_another, t.printed, t.commands, \
-                t.permissions, t.images:
+                t.permissions, t.deleted_link, t.unconfirmed, t.unended, t.images:
             case()
-    t.p.finish(28)
+    t.p.finish(34)
 
 
 main()

@@ -179,6 +179,32 @@ CASE(a_command_that_changes_permissions_is_a_doubt_without_modes)
                         "a command changed its permissions, and the former ones are not recorded");
 }
 
+CASE(a_file_that_a_command_removed_may_have_been_a_link)
+{
+    struct world *w = *state;
+
+    add_copy(w, 1, "v1", "one\n");
+    run_command(w, 1500, "cat a.txt");
+    assert_false(target(w, 1)->may_be_link);
+    run_command(w, 1600, "rm a.txt");
+    rewind_plan_fini(&w->plan);
+    w->plan = (struct rewind_plan){ .n = 0 };
+    assert_true(target(w, 1)->may_be_link);
+}
+
+CASE(a_file_that_the_session_made_was_no_link)
+{
+    struct world *w = *state;
+
+    add(w, (struct saved_state){ .turn = 0, .is_first = true, .content = SAVED_ABSENT });
+    add_copy(w, 1, "v1", "one\n");
+    run_command(w, 1600, "rm a.txt");
+    const struct rewind_target *t = target(w, 1);
+
+    assert_int_equal(t->want, REWIND_BYTES);
+    assert_false(t->may_be_link);
+}
+
 CASE(line_ends_and_broken_bytes_contradict_nothing)
 {
     struct world *w = *state;
