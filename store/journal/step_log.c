@@ -397,6 +397,23 @@ static enum err_code part_blank(int fd, const struct step *s, int64_t size, stru
     return rc ? rc : disk_sync(fd, s->path, e);
 }
 
+/* Without the lease nothing is cut off. If the end is the old one, nothing has to be: only the time may be that of an
+ * earlier step of the same change. */
+static enum err_code repair_without_lease(int fd, const struct step *s, const struct stat *st,
+                                          struct err *e)
+{
+    bool same = false;
+    enum err_code rc = ERR_OK;
+
+    if (s->old.n == 0)
+        return part_blank(fd, s, st->st_size, e);
+    if (st->st_size == s->offset + (int64_t)s->old.n)
+        rc = file_at_holds(fd, s->old, s->offset, &same, s->path, e);
+    if (rc || same)
+        return rc ? rc : time_mend(s, e);
+    return err_set(e, ERR_LOCKED, s->path, "undo: %s", lease_refusal());
+}
+
 /* The opposite was appended instead (step_tail_do), and cut short. */
 static enum err_code opposite_repair(const struct step *s, const struct stat *st, struct err *e)
 {
@@ -428,8 +445,7 @@ enum err_code step_bytes_repair(const struct step *s, struct err *e)
         return rc;
     rc = mixed(fd, s, tail ? st.st_size : s->offset + (int64_t)s->old.n, &is, e);
     if (!rc && is && tail && !lease_acquire(&lease, fd)) {
-        rc = s->old.n ? err_set(e, ERR_LOCKED, s->path, "undo: %s", lease_refusal())
-                      : part_blank(fd, s, st.st_size, e);
+        rc = repair_without_lease(fd, s, &st, e);
         is = false;
     }
     if (!rc && is) {

@@ -393,6 +393,39 @@ CASE(rollback_waits_for_an_unmounted_store)
     assert_true(folder_is(&p->folder, "store/log.jsonl", "{\"a\":1}\n{\"a\":2}\n"));
 }
 
+/* Another program has the log open, but nothing has to be cut: only an earlier step changed the time. */
+CASE(rollback_of_an_end_as_before_needs_no_lease)
+{
+    struct place *p = *state;
+    struct change_log *log = opened(p);
+    struct change *c = change_new("truncate");
+    char intent[256], id[256], path[4096];
+
+    NEEDS("leases, without which no end is cut");
+    add(c, (struct step){ .kind = STEP_TAIL,
+                          .path = p->log,
+                          .offset = 8,
+                          .old = SLICE("{\"a\":2}\n"),
+                          .mtime_ns = MTIME_NOW });
+    folder_mtime(&p->folder, "store/log.jsonl", 1700000000000000000);
+    assert_int_equal(change_run(log, c, NULL), ERR_OK);
+    snprintf(id, sizeof id, "state/changes/%s", c->id);
+    snprintf(intent, sizeof intent, "%s.intent", id);
+    change_free(c);
+    change_log_close(log);
+    rename_in(p, id, intent);
+    folder_put(&p->folder, "store/log.jsonl", SLICE("{\"a\":1}\n{\"a\":2}\n"));
+
+    int held = open(folder_path(&p->folder, "store/log.jsonl", path), O_RDONLY);
+    struct stat st;
+
+    change_log_close(opened(p));
+    assert_false(folder_has(&p->folder, intent));
+    assert_int_equal(fstat(held, &st), 0);
+    assert_int_equal(st.st_mtime, 1700000000);
+    close(held);
+}
+
 /* Another user's record is not carried out and does not block ours. */
 CASE(a_record_of_another_user_is_ignored)
 {
