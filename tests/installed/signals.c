@@ -21,6 +21,12 @@ static const char big[] = "{\"uuid\":\"big\",\"role\":\"user\",\"content\":\"muc
 static char file[4096], log_file[4200];
 static int broken; /* leases */
 
+/* A portable build takes none. */
+static int has_leases(void)
+{
+    return getenv("REPRISE_PORTABLE") == NULL;
+}
+
 static void need(int holds, const char *what, const struct reprise_error *e)
 {
     if (holds)
@@ -85,10 +91,10 @@ static void while_leases_are_broken(struct reprise_session *s)
     struct reprise_error e;
 
     need(!reprise_rewind_plan(s, "m-1", &o, &w, &e), "plan", &e);
-    need(broken > 0, "the plan takes a lease", NULL);
+    need(broken > 0 || !has_leases(), "the plan takes a lease", NULL);
     broken = 0;
     need(!reprise_rewind_apply(w, 0, &e), "apply", &e);
-    need(broken > 0, "the apply takes a lease", NULL);
+    need(broken > 0 || !has_leases(), "the apply takes a lease", NULL);
     reprise_rewind_close(w);
 }
 
@@ -142,7 +148,7 @@ static void while_a_session_is_deleted(struct reprise_session *s)
     int rc = reprise_delete(s, 0, NULL, &e);
 
     need(rc == REPRISE_OK || rc == REPRISE_LOCKED, "delete", &e);
-    need(broken > 0, "the deletion takes a lease", NULL);
+    need(broken > 0 || !has_leases(), "the deletion takes a lease", NULL);
 }
 
 static void dispositions_are_as_they_were(void)

@@ -181,7 +181,7 @@ def tombstone(place):
 not_sensible(22, 'failures are swallowed', 'a command reports them; a host may ignore its exit code')
 
 
-@row(23, 'rewind, code_and_history')
+@row(23, 'rewind, code_and_history', portable='nothing is cut off where no lease proves that no program has the session open')
 def rewind(place):
     sid, path, first = saved(place)
     place.text('rewind', sid, '--to', first, '--mode', 'code_and_history', '--apply', '--overwrite-edited')
@@ -189,7 +189,7 @@ def rewind(place):
     place.holds('log', place.read(path) == b'')
 
 
-@row(24, 'rewind, history_only')
+@row(24, 'rewind, history_only', portable='nothing is cut off where no lease proves that no program has the session open')
 def history_only(place):
     sid, path, _ = saved(place)
     to = events(place, path)[2]['uuid']

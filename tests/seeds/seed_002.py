@@ -382,7 +382,7 @@ def switches(place):
     place.holds('otherwise it is written', place.read(place.claude_path(session)) != before)
 
 
-@row(39, 'tombstone in the tail, far from it, in a large file')
+@row(39, 'tombstone in the tail, far from it, in a large file', portable='nothing is cut off where no lease proves that no program has the session open')
 def tombstone(place):
     doomed = str(uuid.uuid4())
     near = place.claude(prompt('a'), answer('b'), answer('orphan', uuid=doomed))
@@ -440,7 +440,8 @@ int main(int argc, char **argv)
 """
 
 
-@row(41, 'state machine idle, running, requires_action; listeners and external metadata')
+@row(41, 'state machine idle, running, requires_action; listeners and external metadata',
+     portable='a process id that exists counts as unknown where there is no /proc')
 def state(place):
     session = place.claude(prompt('a'), answer('b'))
     place.holds('without a host no state', 'state' not in place.json('list')[0])
@@ -502,7 +503,7 @@ def pages(place):
     place.holds('the oldest page is short', texts(oldest) == ['0', '1'])
 
 
-@row(44, 'SessionStore adapters')
+@row(44, 'SessionStore adapters', portable='plug-ins are found below the prefix of the build only')
 def adapters(place):
     place.write(f'{place.home}/.config/reprise/config', '[store.team]\nplugin = postgresql\npath = host=/nowhere\n')
     run = place.run('list', '--all')
