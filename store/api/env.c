@@ -65,8 +65,8 @@ static enum err_code path_below(const char *dir, const char *name, char out[PATH
                                 const char *variable, struct err *e)
 {
     if (!dir)
-        return err_set(e, ERR_NOT_FOUND, variable,
-                       "there is no place for records: neither this nor HOME is set");
+        return err_set(e, ERR_NOT_FOUND, "",
+                       "there is no place for records: neither %s nor HOME is set", variable);
     return (size_t)snprintf(out, PATH_MAX, "%s/%s", dir, name) < PATH_MAX
                ? ERR_OK
                : err_set(e, ERR_UNSAFE, dir, "the directory's name is too long");

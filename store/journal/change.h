@@ -68,6 +68,10 @@ MUST_CHECK enum err_code change_set_origin(struct change *c, const struct change
 /* Waits up to 5 s for the lock (ERR_LOCKED), makes the directories, and recovers. */
 MUST_CHECK enum err_code change_log_open(const struct store_env *env, struct change_log **out,
                                          struct err *e);
+/* Opens the log to list it. If nothing was ever changed, *out is NULL and nothing is made; if the disk is read-only, the log
+ * is neither locked nor recovered. */
+MUST_CHECK enum err_code change_log_read(const struct store_env *env, struct change_log **out,
+                                         struct err *e);
 void change_log_close(struct change_log *log); /* NULL is fine */
 
 /* Returns how many changes were interrupted by a crash or a kill and wait for change_log_open. Writes nothing. Returns

@@ -34,6 +34,8 @@ MUST_CHECK enum err_code change_finish(struct change_log *log, const struct chan
 MUST_CHECK enum err_code change_remove_record(const char *dir, struct err *e);
 /* Finishes or undoes what a crash left under this name: see change_recover.c. */
 MUST_CHECK enum err_code change_recover(struct change_log *log, const char *name, struct err *e);
+/* Returns true if the disk is read-only or another user's. Such an error does not block other changes. */
+bool change_waits_for_person(const struct err *e);
 
 /* A change as a directory: `record` is one JSON document; bytes of a step that are longer than a few KiB are in the
  * files <n>.bytes, <n>.old and <n>.opposite. Texts and paths may be any bytes and are percent-encoded, because JSON

@@ -121,7 +121,7 @@ static enum err_code recover_all(struct change_log *log, struct err *e)
 
 /* ---- open ---- */
 
-enum err_code change_log_open(const struct store_env *env, struct change_log **out, struct err *e)
+static enum err_code log_new(const struct store_env *env, struct change_log **out, struct err *e)
 {
     struct change_log *log = calloc(1, sizeof *log);
     char dir[PATH_MAX];
@@ -134,20 +134,63 @@ enum err_code change_log_open(const struct store_env *env, struct change_log **o
 
     if (!rc && (size_t)snprintf(log->dir, sizeof log->dir, "%s", dir) >= sizeof log->dir)
         rc = err_set(e, ERR_UNSAFE, dir, "the state directory's name is too long");
+    if (rc)
+        free(log);
+    else
+        *out = log;
+    return rc;
+}
+
+static enum err_code lock_and_recover(struct change_log *log, struct err *e)
+{
+    enum err_code rc = acquire_change_lock(log, e);
+
     if (!rc)
-        rc = disk_own_dir(env->state_dir, log->dir, e);
-    if (!rc)
-        rc = acquire_change_lock(log, e);
-    if (!rc)
-        journal_recover(env);
-    if (!rc)
-        rc = recover_all(log, e);
+        journal_recover(&log->env);
+    return rc ? rc : recover_all(log, e);
+}
+
+static enum err_code hand_over(struct change_log *log, enum err_code rc, struct change_log **out,
+                               struct err *e)
+{
     if (rc) {
         change_log_close(log);
         return err_wrap(e, rc, "open the operation log");
     }
     *out = log;
     return ERR_OK;
+}
+
+enum err_code change_log_open(const struct store_env *env, struct change_log **out, struct err *e)
+{
+    struct change_log *log = NULL;
+    enum err_code rc = log_new(env, &log, e);
+
+    if (!rc)
+        rc = disk_own_dir(env->state_dir, log->dir, e);
+    if (!rc)
+        rc = lock_and_recover(log, e);
+    return hand_over(log, rc, out, e);
+}
+
+enum err_code change_log_read(const struct store_env *env, struct change_log **out, struct err *e)
+{
+    struct change_log *log = NULL;
+    struct err why = { 0 };
+    enum err_code rc = log_new(env, &log, &why);
+
+    *out = NULL;
+    if (!rc && access(log->dir, F_OK) != 0 && errno == ENOENT) {
+        change_log_close(log);
+        return ERR_OK;
+    }
+    if (!rc)
+        rc = lock_and_recover(log, &why);
+    if (rc && log && change_waits_for_person(&why))
+        rc = ERR_OK;
+    if (rc && e)
+        *e = why;
+    return hand_over(log, rc, out, e);
 }
 
 void change_log_close(struct change_log *log)

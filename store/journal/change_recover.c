@@ -192,8 +192,7 @@ static enum err_code go_back(struct change_log *log, struct change *c, const cha
     return change_finish(log, c, dir, &stands, e);
 }
 
-/* Such an error does not block other changes. */
-static bool waits_for_person(const struct err *e)
+bool change_waits_for_person(const struct err *e)
 {
     return e && (e->sys == EROFS || e->sys == EACCES || e->sys == EPERM);
 }
@@ -223,7 +222,7 @@ enum err_code change_recover(struct change_log *log, const char *name, struct er
     if (!rc)
         rc = done ? go_forward(log, c, dir, e) : go_back(log, c, dir, e);
     change_free(c);
-    if (rc && waits_for_person(e))
+    if (rc && change_waits_for_person(e))
         return ERR_OK;
     return rc ? err_wrap(e, rc, "finish an interrupted change") : ERR_OK;
 }

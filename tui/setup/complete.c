@@ -15,9 +15,9 @@
  * because they would appear in the middle of the line that is being typed. */
 
 enum {
-    ROWS_MAX = 60,        /* sessions that are offered */
-    LOOKED_AT_MAX = 1000, /* sessions that are searched for tags and branches */
-    WORDS_MAX = 64,       /* different tags or branches */
+    ROWS_MAX = 60,       /* sessions that are offered */
+    LOOKED_AT_MAX = 500, /* sessions that are searched for tags and branches */
+    WORDS_MAX = 64,      /* different tags or branches */
 };
 
 struct completing {

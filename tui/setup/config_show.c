@@ -172,7 +172,8 @@ enum err_code config_show_run(struct invocation *in, struct err *e)
     const char *path = command_config_path(in, &arena);
     enum err_code rc =
         path ? ERR_OK
-             : err_set(e, ERR_NOT_FOUND, "$HOME", "there is no directory for the configuration");
+             : err_set(e, ERR_NOT_FOUND, "",
+                       "find the configuration: neither XDG_CONFIG_HOME nor HOME is set");
 
     if (!rc && option_given(&in->options, OPTION_EDIT)) {
         rc = create_file(path, e);

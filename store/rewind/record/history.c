@@ -68,11 +68,12 @@ static bool hand_over_change(const struct change *c, bool undone, void *arg)
 static enum err_code merge_logs(struct merge *m, const struct store_env *env)
 {
     struct change_log *log;
-    enum err_code rc = change_log_open(env, &log, m->e);
+    enum err_code rc = change_log_read(env, &log, m->e);
 
     if (rc)
         return rc;
-    rc = change_list(log, hand_over_change, m, m->e);
+    if (log)
+        rc = change_list(log, hand_over_change, m, m->e);
     change_log_close(log);
     if (!rc)
         hand_over_rewinds_since(m, INT64_MIN);

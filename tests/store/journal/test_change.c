@@ -291,6 +291,42 @@ CASE(the_log_lists_changes_newest_first)
     change_log_close(log);
 }
 
+CASE(reading_the_log_makes_nothing)
+{
+    struct place *p = *state;
+    struct change_log *log;
+
+    assert_int_equal(change_log_read(&p->env, &log, NULL), ERR_OK);
+    assert_null(log);
+    assert_false(folder_has(&p->folder, "state/changes"));
+
+    change_log_close(opened(p));
+    assert_int_equal(change_log_read(&p->env, &log, NULL), ERR_OK);
+    assert_non_null(log);
+    change_log_close(log);
+}
+
+CASE(a_log_that_cannot_be_written_is_read)
+{
+    if (geteuid() == 0)
+        skip(); /* nothing keeps root from writing */
+    struct place *p = *state;
+    struct change_log *log = opened(p);
+    struct change *c = one_of_everything(p);
+    struct buf seen = { 0 };
+    char dir[4096];
+
+    assert_int_equal(change_run(log, c, NULL), ERR_OK);
+    change_free(c);
+    change_log_close(log);
+    assert_int_equal(chmod(folder_path(&p->folder, "state/changes/lock", dir), 0400), 0);
+    assert_int_equal(change_log_read(&p->env, &log, NULL), ERR_OK);
+    assert_int_equal(change_list(log, collect, &seen, NULL), ERR_OK);
+    assert_string_equal(buf_cstr(&seen), "test claude:5e55;");
+    buf_fini(&seen);
+    change_log_close(log);
+}
+
 CASE(bytes_of_every_value_survive_the_record)
 {
     struct place *p = *state;
