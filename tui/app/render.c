@@ -138,9 +138,11 @@ enum { ROWS_MIN = 12, COLS_MIN = 50 };
 static void draw_too_small(struct frame *f)
 {
     char text[80];
+    int n = snprintf(text, sizeof text, "%dx%d is too small: reprise needs %dx%d", f->cols, f->rows,
+                     COLS_MIN, ROWS_MIN);
 
-    snprintf(text, sizeof text, "%dx%d is too small: reprise needs %dx%d", f->cols, f->rows,
-             COLS_MIN, ROWS_MIN);
+    if (n > f->cols)
+        snprintf(text, sizeof text, "needs %dx%d", COLS_MIN, ROWS_MIN);
     frame_puts(f, f->rows / 2, 0, f->cols, STYLE_WARN, text);
     f->cursor_y = f->rows / 2;
     f->cursor_x = 0;

@@ -228,6 +228,8 @@ TEST(below_50x12_the_screen_asks_for_more_room)
     assert_true(screen_has(&x.s, "80x11 is too small: reprise needs 50x12"));
     screen_resize(&x.s, 12, 49);
     assert_true(screen_has(&x.s, "is too small"));
+    screen_resize(&x.s, 5, 20);
+    assert_true(screen_has(&x.s, "needs 50x12"));
     screen_resize(&x.s, 1, 1);
     screen_text(&x.s);
     screen_resize(&x.s, 100, 300);
