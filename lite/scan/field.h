@@ -16,8 +16,8 @@
  *   has the value; an empty string counts. Only spellings without blanks around the colon are found.
  * FIELD_LOOSE: also finds `"type": "t"` with one blank. In a row that does not parse, the text after the last
  *   {"type":"t" is tried, so that an entry glued to a torn row is not lost.
- * FIELD_RAW: the last terminated "key":"value" (one blank allowed), nested or not. FIELD_SEEN: nothing is parsed; each
- * occurrence is passed to the caller, the last one first, until it has enough. */
+ * FIELD_RAW: the last terminated "key":"value" (one blank allowed), nested or not.
+ * FIELD_SEEN: nothing is parsed; each occurrence is passed to the caller, the last one first, until it has enough. */
 enum field_kind { FIELD_ROW, FIELD_LOOSE, FIELD_RAW, FIELD_SEEN };
 
 struct field {

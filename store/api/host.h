@@ -15,10 +15,9 @@ struct store;
 struct store_env;
 struct store_ops;
 
-/* A program that appends while its agent runs keeps the session open (store/host/host_session.h).
- *
- * The writing side: what a program that runs agents needs to keep its sessions in a store of any system, in that
- * system's own format. The commands `create`, `append`, `checkpoint` and `set` only make these calls.
+/* The writing side: what a program that runs agents needs to keep its sessions in a store of any system, in that
+ * system's own format. The commands `create`, `append`, `checkpoint` and `set` only make these calls. A program that
+ * appends while its agent runs keeps the session open (store/host/host_session.h).
  *
  * A host's writes are done at once, are durable when the call returns, and are not part of the change log, so `undo`
  * does not revert them. Rows are appended safely while other programs write, and no byte of theirs is lost. A call that

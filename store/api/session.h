@@ -20,10 +20,11 @@ struct scope {
     bool all; /* every project; project and tree are ignored */
     /* the directory: as realpath returns it, or as written if it is gone */
     struct slice project;
-    const struct slice *tree; /* worktrees of its repository, including itself; empty if it has */
-    size_t trees;             /* no others or they were not requested */
-    bool leave_worktrees;     /* "latest" considers the directory alone, even if all is set */
-    bool leave_programmatic;  /* hide sessions that programs wrote */
+    /* worktrees of its repository, including itself; none if it has no others or they were not requested */
+    const struct slice *tree;
+    size_t trees;
+    bool leave_worktrees;    /* "latest" considers the directory alone, even if all is set */
+    bool leave_programmatic; /* hide sessions that programs wrote */
     bool all_kinds; /* also sessions that their agent's own list leaves out (store_admit_row) */
     /* The caller can run the agents' own commands: rows have the abilities of these, too. */
     bool runs_agents;

@@ -46,8 +46,8 @@ struct host_setting;
 /* Called once per session, in no order; the ref and its texts are valid during the call only. Return false
  * to stop. */
 typedef bool session_ref_fn(const struct session_ref *ref, void *arg);
-/* Called for each place that cannot be read; the error is valid during the call. */
-typedef void unreadable_fn(const struct err *trouble, void *arg);
+/* Called for each place or session that cannot be read and is skipped; the error is valid during the call. */
+typedef void unreadable_fn(const struct err *why, void *arg);
 
 /* Called with one complete message as a JSON object, valid during the call. A non-zero code ends the walk and is
  * returned. */

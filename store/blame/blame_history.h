@@ -39,16 +39,14 @@ struct blame_paths {
 MUST_CHECK enum err_code blame_paths_of(const char *dir, const char *name, struct arena *a,
                                         struct blame_paths *out, struct err *e);
 
-/* Called for a session that cannot be read and is skipped. */
-typedef void blame_trouble_fn(const struct err *trouble, void *arg);
-
 struct blame_query {
     struct listing_query sessions; /* its page and sort are ignored */
-    const char *const
-        *path; /* names of the file: as given, and with links resolved; absolute and normalized */
+    /* names of the file: as given, and with links resolved; absolute and normalized */
+    const char *const *path;
     size_t paths;
     const atomic_bool *cancel; /* may be NULL */
-    blame_trouble_fn *trouble; /* may be NULL */
+    /* called for a session that cannot be read and is skipped; may be NULL */
+    unreadable_fn *trouble;
     void *trouble_arg;
 };
 

@@ -301,7 +301,7 @@ static enum err_code deliver_batches(const struct grep *g, const struct grep_slo
 }
 
 static enum err_code end_session(struct grep *g, struct grep_slot *s, bool wanted, grep_fn *fn,
-                                 grep_trouble_fn *trouble, void *arg, struct err *e)
+                                 unreadable_fn *trouble, void *arg, struct err *e)
 {
     struct grep_part part = part_of(g, s);
 
@@ -323,8 +323,8 @@ static enum err_code end_session(struct grep *g, struct grep_slot *s, bool wante
 }
 
 /* Reports everything that is found in the next session, and frees its slot. */
-static enum err_code deliver_session(struct grep *g, grep_fn *fn, grep_trouble_fn *trouble,
-                                     void *arg, struct err *e)
+static enum err_code deliver_session(struct grep *g, grep_fn *fn, unreadable_fn *trouble, void *arg,
+                                     struct err *e)
 {
     struct grep_slot *s = &g->slot[g->handed % RING];
     bool done = false, asked = false, wanted = false;
@@ -402,8 +402,8 @@ static void stop(struct grep *g)
     }
 }
 
-static enum err_code search_in_order(struct grep *g, grep_fn *fn, grep_trouble_fn *trouble,
-                                     void *arg, struct err *e)
+static enum err_code search_in_order(struct grep *g, grep_fn *fn, unreadable_fn *trouble, void *arg,
+                                     struct err *e)
 {
     enum err_code rc;
 
@@ -425,7 +425,7 @@ static enum err_code search_in_order(struct grep *g, grep_fn *fn, grep_trouble_f
 
 static enum err_code grep_order(struct listing *listing, const struct session_ref *const order[],
                                 size_t n, const struct grep_query *q, grep_fn *fn,
-                                grep_trouble_fn *trouble, void *arg, struct err *e)
+                                unreadable_fn *trouble, void *arg, struct err *e)
 {
     struct grep *g = calloc(1, sizeof *g);
     struct grep_patterns *patterns = NULL;
@@ -445,7 +445,7 @@ static enum err_code grep_order(struct listing *listing, const struct session_re
 }
 
 enum err_code grep_run(struct listing *listing, const struct grep_query *q, grep_fn *fn,
-                       grep_trouble_fn *trouble, void *arg, struct err *e)
+                       unreadable_fn *trouble, void *arg, struct err *e)
 {
     size_t sessions;
     const struct session_ref *const *order = listing_refs(listing, &sessions);
@@ -454,8 +454,8 @@ enum err_code grep_run(struct listing *listing, const struct grep_query *q, grep
 }
 
 enum err_code grep_refs(const struct session_ref *const order[], size_t n,
-                        const struct grep_query *q, grep_fn *fn, grep_trouble_fn *trouble,
-                        void *arg, struct err *e)
+                        const struct grep_query *q, grep_fn *fn, unreadable_fn *trouble, void *arg,
+                        struct err *e)
 {
     return grep_order(NULL, order, n, q, fn, trouble, arg, e);
 }

@@ -1,6 +1,7 @@
 #ifndef STORE_GREP_GREP_RUN_H
 #define STORE_GREP_GREP_RUN_H
 
+#include "store/api/store.h"
 #include "store/grep/grep.h"
 
 /* A search through many sessions. */
@@ -19,20 +20,17 @@ struct grep_part {
 /* A non-zero result ends the search and is returned. Called on the calling thread. */
 typedef enum err_code grep_fn(const struct grep_part *part, void *arg, struct err *e);
 
-/* Called for a session that cannot be read and is skipped. */
-typedef void grep_trouble_fn(const struct err *trouble, void *arg);
-
 /* Searches the sessions of a listing that was opened with q->sessions, newest first, on several threads, and passes
- * hits to fn as they are found. Memory does not grow with the number of sessions or hits.
+ * hits to fn as they are found. A session that cannot be read is skipped and passed to trouble. Memory does not grow with the number of sessions or hits.
  *
  * ERR_USAGE: a pattern is empty or invalid; the text contains the reason and the position. ERR_UNSUPPORTED: the
  * patterns take too long on these texts. ERR_CANCELLED: the flag was raised, or fn returned it. */
 MUST_CHECK enum err_code grep_run(struct listing *listing, const struct grep_query *q, grep_fn *fn,
-                                  grep_trouble_fn *trouble, void *arg, struct err *e);
+                                  unreadable_fn *trouble, void *arg, struct err *e);
 
 /* The same for sessions that are known already, in this order; they are not described, and q->sessions is ignored. */
 MUST_CHECK enum err_code grep_refs(const struct session_ref *const order[], size_t n,
-                                   const struct grep_query *q, grep_fn *fn,
-                                   grep_trouble_fn *trouble, void *arg, struct err *e);
+                                   const struct grep_query *q, grep_fn *fn, unreadable_fn *trouble,
+                                   void *arg, struct err *e);
 
 #endif

@@ -14,9 +14,9 @@
 /* The operation log: every change that reprise makes to a session is recorded before it is done, with what is needed
  * to undo it. It can be undone later: after a restart, after other changes, and again after a redo.
  *
- *   <state>/changes/lock flock: one change at a time on this machine <state>/changes/<id>.intent/ a change under way:
- *   durable before its first step; after a crash the
- *                                   steps that were done are undone
+ *   <state>/changes/lock           flock: one change at a time on this machine
+ *   <state>/changes/<id>.intent/    a change under way, durable before its first step; after a crash the steps that were
+ *                                   done are undone
  *   <state>/changes/<id>/           a change that is done: the rename of the directory commits it
  *   .../record                      the change (docs/formats/own.md)
  *

@@ -22,9 +22,10 @@ struct agents_profile {
     const char *const *program; /* NULL-terminated */
     /* an option with which the agent only reads the named session; NULL if it has no such option */
     const char *forks;
-    const char *config; /* the store; agents of another store are ignored. An agent's store is */
-    const char *config_variable; /* in this variable of its environment, */
-    const char *config_at_home;  /* or below its home directory */
+    /* the store; agents of another store are ignored */
+    const char *config;
+    /* the variable that names an agent's store, and where the store is below the home directory without the variable */
+    const char *config_variable, *config_at_home;
 };
 
 /* Returns NULL if out of memory. The texts are borrowed; config must outlive the agents. */

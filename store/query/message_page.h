@@ -14,7 +14,7 @@
  * as much of its end as the page needs. */
 
 struct message_page {
-    struct message_query query; /* without limit, offset and end */
+    struct message_query query; /* without limit, offset and reach */
     bool spoken;                /* only messages of type user and assistant count */
     size_t most;                /* of the page; 0: all before the message */
     struct message_reach reach; /* how far back was read; zeroed at first */

@@ -83,13 +83,11 @@ void usage_list_fini(struct usage_list *list);
  * A non-zero result ends the walk and is returned. */
 typedef enum err_code usage_session_fn(const struct session_row *row, const struct usage_list *list,
                                        void *arg, struct err *e);
-/* Called for a session that cannot be read and is skipped. */
-typedef void usage_trouble_fn(const struct err *trouble, void *arg);
 
 /* Reads the sessions of some stores on several threads. The times, limits and sort of q are ignored. Sessions that a
- * list leaves out because they are continued elsewhere, or have no prompt, are read, because they cost tokens too. */
+ * list leaves out because they are continued elsewhere, or have no prompt, are read, because they cost tokens too. One that cannot be read is skipped and passed to trouble. */
 MUST_CHECK enum err_code usage_each(struct store *const stores[], size_t n,
                                     const struct listing_query *q, usage_session_fn *fn,
-                                    usage_trouble_fn *trouble, void *arg, struct err *e);
+                                    unreadable_fn *trouble, void *arg, struct err *e);
 
 #endif

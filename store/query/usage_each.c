@@ -110,8 +110,8 @@ static void release_slot(struct usage_pool *p)
     pthread_mutex_unlock(&p->lock);
 }
 
-static enum err_code deliver_all(struct usage_pool *p, usage_session_fn *fn,
-                                 usage_trouble_fn *trouble, void *arg, struct err *e)
+static enum err_code deliver_all(struct usage_pool *p, usage_session_fn *fn, unreadable_fn *trouble,
+                                 void *arg, struct err *e)
 {
     enum err_code rc = ERR_OK;
 
@@ -160,7 +160,7 @@ static void stop(struct usage_pool *p)
 }
 
 static enum err_code read_in_order(struct usage_pool *p, usage_session_fn *fn,
-                                   usage_trouble_fn *trouble, void *arg, struct err *e)
+                                   unreadable_fn *trouble, void *arg, struct err *e)
 {
     enum err_code rc;
 
@@ -178,7 +178,7 @@ static enum err_code read_in_order(struct usage_pool *p, usage_session_fn *fn,
 }
 
 enum err_code usage_each(struct store *const stores[], size_t n, const struct listing_query *q,
-                         usage_session_fn *fn, usage_trouble_fn *trouble, void *arg, struct err *e)
+                         usage_session_fn *fn, unreadable_fn *trouble, void *arg, struct err *e)
 {
     struct listing *listing = NULL;
     struct usage_pool *p = calloc(1, sizeof *p);

@@ -115,8 +115,8 @@ struct msg {
         struct sweep *sweep;
         struct {
             struct trash_list *list;
-            struct ref_list *
-                refs; /* sessions that can be read where they are now, by their place in the list */
+            /* sessions that can be read where they are now, by their place in the list */
+            struct ref_list *refs;
         } trash;
         struct findings *findings;
         struct change_result *changed;

@@ -35,8 +35,8 @@ struct command {
     const char *name; /* NULL: the picker, which runs without a command */
     const char *alias;
     const char *operands; /* in the usage line: "ID [MSG]" */
-    const char *
-        summary; /* in the list of commands: half a line, lower case; NULL: it is not in the list */
+    /* in the list of commands: half a line, lower case; NULL: it is not in the list */
+    const char *summary;
     const char *help;    /* paragraphs for --help, or NULL */
     option_bits options; /* in addition to OPTION_GLOBALS */
     int min_operands, max_operands;
@@ -44,8 +44,8 @@ struct command {
     command_session_fn *on_session; /* instead of run: for the session of the first operand */
 };
 
-extern const struct command
-    commands_table[]; /* the picker first; ends with a row without functions */
+/* the picker first; ends with a row without functions */
+extern const struct command commands_table[];
 
 /* Reads argv: the command, its options and its operands. */
 MUST_CHECK enum err_code command_parse(struct invocation *in, int argc, char **argv, struct err *e);

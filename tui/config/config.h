@@ -137,8 +137,8 @@ struct config {
     struct arena arena;
     struct settings of_file;  /* only the members that the file sets */
     struct settings settings; /* the same, then what overrules them */
-    struct theme theme,
-        light; /* light: for `auto`, once the terminal's background is known to be light */
+    /* light: for `auto`, once the terminal's background is known to be light */
+    struct theme theme, light;
     struct theme_style style[STYLE_COUNT]; /* of [colors]; they replace those of the theme */
     bool styled[STYLE_COUNT];
     struct config_resume resume[CONFIG_SYSTEMS_MAX];

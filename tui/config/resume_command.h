@@ -14,8 +14,8 @@
 struct resume {
     char **argv;     /* in the arena, ends with NULL */
     const char *dir; /* borrowed */
-    const char *variable,
-        *value; /* environment of the program; value NULL: unset it; variable NULL: no change */
+    /* environment of the program; value NULL: unset it; variable NULL: no change */
+    const char *variable, *value;
     const char *section; /* of the configuration, where the command is or could be set */
     const char *change;  /* "rename", ...: it does not resume, but makes this change; else NULL */
 };

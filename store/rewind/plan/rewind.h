@@ -243,8 +243,8 @@ struct rewind_entry {
     bool binary;
     bool mode_only;
     bool chosen; /* takes part in apply: every entry that is not refused, unless unticked */
-    unsigned insertions,
-        deletions; /* lines that the rewind adds and removes; equal to GNU diff's */
+    /* lines that the rewind adds and removes; equal to GNU diff's */
+    unsigned insertions, deletions;
     struct rewind_seen seen;
     uint8_t wanted[32]; /* SHA-256 and size of the wanted bytes; zero without wanted bytes */
     int64_t wanted_size;
@@ -385,8 +385,8 @@ MUST_CHECK enum err_code rewind_recover_all(const struct store_env *env,
  * record. ERR_NOT_FOUND: no such record. ERR_STALE: it is not waiting. */
 struct rewind_abandoned {
     struct arena arena;
-    const char *
-        *remaining; /* temporary files that may still exist, because they could not be reached */
+    /* temporary files that may still exist, because they could not be reached */
+    const char **remaining;
     size_t n;
 };
 MUST_CHECK enum err_code rewind_abandon(const struct store_env *env, const char *id,

@@ -12,15 +12,6 @@ static enum err_code message(const struct sqlite_row *row, struct sqlite_convers
 
 /* ---- blocks ---- */
 
-static void put_part_text(struct block_list *out, enum block_kind kind, struct slice data,
-                          const char *member)
-{
-    struct block b = { .kind = kind };
-
-    if (json_get_text(data, member, &out->arena, &b.text) && b.text.n)
-        transcript_block_put(out, b);
-}
-
 static void put_call(struct block_list *out, struct slice data)
 {
     struct block b = { .kind = BLOCK_TOOL_CALL, .input = SLICE("") };
@@ -64,13 +55,13 @@ static void put_finish(struct block_list *out, struct slice data)
 static void put_part(struct block_list *out, bool user, struct slice part, struct slice data)
 {
     if (json_get_is(part, "type", "text"))
-        put_part_text(out,
-                      json_get_true(data, "hidden") ? BLOCK_NOTE
-                      : user                        ? BLOCK_PROMPT
-                                                    : BLOCK_TEXT,
-                      data, "text");
+        transcript_block_put_text(out,
+                                  json_get_true(data, "hidden") ? BLOCK_NOTE
+                                  : user                        ? BLOCK_PROMPT
+                                                                : BLOCK_TEXT,
+                                  json_text_at(data, "text", &out->arena));
     else if (json_get_is(part, "type", "reasoning"))
-        put_part_text(out, BLOCK_THINKING, data, "thinking");
+        transcript_block_put_text(out, BLOCK_THINKING, json_text_at(data, "thinking", &out->arena));
     else if (json_get_is(part, "type", "tool_call"))
         put_call(out, data);
     else if (json_get_is(part, "type", "tool_result"))
@@ -80,7 +71,7 @@ static void put_part(struct block_list *out, bool user, struct slice part, struc
     else if (json_get_is(part, "type", "image_url"))
         transcript_block_put(out, (struct block){ .kind = BLOCK_IMAGE });
     else if (json_get_is(part, "type", "shell_command"))
-        put_part_text(out, BLOCK_COMMAND, data, "command");
+        transcript_block_put_text(out, BLOCK_COMMAND, json_text_at(data, "command", &out->arena));
     else if (json_get_is(part, "type", "finish"))
         put_finish(out, data);
     else

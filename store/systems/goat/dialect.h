@@ -64,8 +64,8 @@ struct goat_dialect_names {
     struct goat_member member[GOAT_MEMBERS]; /* ends with key NULL */
     const char *blobs;                       /* the folder of a checkpoint's contents */
     const char *point, *point_time, *files;  /* of a manifest */
-    const char *path, *exists, *hash,
-        *size; /* of one of its files; NULL: the dialect has no such member */
+    /* of one of its files; NULL: the dialect has no such member */
+    const char *path, *exists, *hash, *size;
     bool flat; /* messages are separate rows, not wrapped */
 };
 

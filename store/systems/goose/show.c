@@ -25,15 +25,6 @@ static enum err_code message(const struct sqlite_row *row, struct sqlite_convers
 
 /* ---- blocks ---- */
 
-static void put_text(struct block_list *out, enum block_kind kind, struct slice part,
-                     const char *member)
-{
-    struct block b = { .kind = kind };
-
-    if (json_get_text(part, member, &out->arena, &b.text) && b.text.n)
-        transcript_block_put(out, b);
-}
-
 static void put_request(struct block_list *out, struct slice part)
 {
     struct block b = { .kind = BLOCK_TOOL_CALL, .input = SLICE("{}") };
@@ -89,9 +80,10 @@ static void put_image(struct block_list *out, struct slice part)
 static void put_part(struct block_list *out, bool user, struct slice part)
 {
     if (json_get_is(part, "type", "text"))
-        put_text(out, user ? BLOCK_PROMPT : BLOCK_TEXT, part, "text");
+        transcript_block_put_text(out, user ? BLOCK_PROMPT : BLOCK_TEXT,
+                                  json_text_at(part, "text", &out->arena));
     else if (json_get_is(part, "type", "thinking"))
-        put_text(out, BLOCK_THINKING, part, "thinking");
+        transcript_block_put_text(out, BLOCK_THINKING, json_text_at(part, "thinking", &out->arena));
     else if (json_get_is(part, "type", "toolRequest") ||
              json_get_is(part, "type", "frontendToolRequest"))
         put_request(out, part);
@@ -102,7 +94,7 @@ static void put_part(struct block_list *out, bool user, struct slice part)
     else if (json_get_is(part, "type", "conversationCompacted"))
         transcript_block_put_compaction(out, SLICE(""));
     else if (json_get_is(part, "type", "systemNotification"))
-        put_text(out, BLOCK_NOTE, part, "msg");
+        transcript_block_put_text(out, BLOCK_NOTE, json_text_at(part, "msg", &out->arena));
     else if (!json_get_is(part, "type", "redactedThinking") &&
              !json_get_is(part, "type", "toolConfirmationRequest"))
         transcript_block_put(out, (struct block){ .kind = BLOCK_RAW, .text = part });

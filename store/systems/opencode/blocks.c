@@ -22,10 +22,9 @@ struct parting {
 static void put_text(struct parting *p, struct slice part)
 {
     bool own = json_get_true(part, "synthetic") || json_get_true(part, "ignored");
-    struct block b = { .kind = p->user ? own ? BLOCK_NOTE : BLOCK_PROMPT : BLOCK_TEXT };
 
-    if (json_get_text(part, "text", &p->out->arena, &b.text) && b.text.n)
-        transcript_block_put(p->out, b);
+    transcript_block_put_text(p->out, p->user ? own ? BLOCK_NOTE : BLOCK_PROMPT : BLOCK_TEXT,
+                              json_text_at(part, "text", &p->out->arena));
 }
 
 /* The sub-agent that a task began. */
@@ -92,10 +91,7 @@ static void put_note(struct parting *p, struct slice part, const char *member)
 
 static void put_thinking(struct parting *p, struct slice part)
 {
-    struct block b = { .kind = BLOCK_THINKING };
-
-    if (json_get_text(part, "text", &p->out->arena, &b.text) && b.text.n)
-        transcript_block_put(p->out, b);
+    transcript_block_put_text(p->out, BLOCK_THINKING, json_text_at(part, "text", &p->out->arena));
 }
 
 static void put_part(struct parting *p, struct slice part)

@@ -45,8 +45,8 @@ struct plugin_store {
 };
 
 extern const struct store_ops claude_ops;
-extern const struct store_ops
-    plugin_ops; /* all operations; each store has a copy with only the supported ones */
+/* all operations; each store has a copy with only the supported ones */
+extern const struct store_ops plugin_ops;
 
 /* An option of the configuration; NULL if it is not set. */
 const char *plugin_option(const struct plugin_store *p, const char *name);

@@ -65,8 +65,8 @@ struct rewind_view {
     struct changes changes;
     struct err changes_error;
 
-    unsigned asked_turns, asked_lines, asked_preview, asked_changes,
-        asked_rewind; /* generations; 0: not asked */
+    /* generations; 0: not asked */
+    unsigned asked_turns, asked_lines, asked_preview, asked_changes, asked_rewind;
     int64_t asked_ms; /* time of the last question */
     int64_t due_ms;   /* when to request the preview; TIME_NONE: never */
 

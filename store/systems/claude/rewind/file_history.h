@@ -48,8 +48,8 @@ struct file_history {
     const char **path; /* tracked in any of them, in the order of first tracking */
     size_t paths;
     struct slice_set number; /* the index of each path in `path` */
-    const struct file_history_entry **first,
-        **newest; /* by that number: the path's version 1 and its newest entry, or NULL */
+    /* by that number: the path's version 1 and its newest entry, or NULL */
+    const struct file_history_entry **first, **newest;
 };
 
 /* t is the whole conversation (claude_load). A session without history has an empty one. */
