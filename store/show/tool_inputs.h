@@ -16,4 +16,11 @@ struct tool_inputs {
  * call that is not an edit. Texts borrow from the input or are in the arena, which has failed if out of memory. */
 void tool_inputs_read(struct slice name, struct slice input, struct tool_inputs *out);
 
+/* ---- for tool_inputs_read ---- */
+
+/* Adds an edit; the result is valid until the next call. NULL if out of memory. */
+struct edit *tool_inputs_add(struct tool_inputs *t, struct edit edit);
+/* Adds the edits of a patch of apply_patch ("*** Begin Patch"). */
+void apply_patch_read(struct slice patch, struct tool_inputs *out);
+
 #endif
