@@ -250,14 +250,14 @@ static enum err_code merge_metadata(struct host_state *s, struct slice patch, st
     return ERR_OK;
 }
 
-static void tell_state(const struct host_state *s, const struct host_action *action)
+static void notify_state(const struct host_state *s, const struct host_action *action)
 {
     for (size_t i = 0; i < s->listeners; i++)
         if (s->listener[i].state)
             s->listener[i].state(s->now, action, s->listener[i].arg);
 }
 
-static void tell_metadata(const struct host_state *s, struct slice patch)
+static void notify_metadata(const struct host_state *s, struct slice patch)
 {
     for (size_t i = 0; i < s->listeners; i++)
         if (s->listener[i].metadata)
@@ -275,7 +275,7 @@ static enum err_code apply_patch(struct host_state *s, struct slice patch, struc
     enum err_code rc = merge_metadata(s, patch, e);
 
     if (!rc)
-        tell_metadata(s, patch);
+        notify_metadata(s, patch);
     return rc;
 }
 
@@ -308,7 +308,7 @@ static enum err_code do_step(struct host_state *s, enum session_state state,
     enum err_code rc = ERR_OK;
 
     s->now = state;
-    tell_state(s, action);
+    notify_state(s, action);
     if (action || s->pending)
         rc = set_pending(s, action, e);
     if (!rc && state == SESSION_IDLE)

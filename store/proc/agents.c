@@ -262,7 +262,7 @@ static bool add_listed(struct agents *a, struct slice line, int64_t now)
     return fine;
 }
 
-static bool ask_ps(struct agents *a)
+static bool read_ps(struct agents *a)
 {
     static const char *const argv[] = { "ps", "-A",     "-ww", "-o",    "pid=",
                                         "-o", "etime=", "-o",  "args=", NULL };
@@ -314,7 +314,7 @@ static bool read_processes(struct agents *a)
     a->process = NULL;
     a->n = 0;
     if (!a->of.proc)
-        return ask_ps(a);
+        return read_ps(a);
     DIR *dir = opendir(a->of.proc);
 
     if (!dir)

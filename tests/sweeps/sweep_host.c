@@ -241,7 +241,7 @@ static void make_saved(struct trial_dir *y)
     assert_int_equal(checkpoint(y), END_DONE);
 }
 
-/* Masks names of yards, random values, and values derived from a path (a SHA-256). */
+/* Masks names of directories, random values, and values derived from a path (a SHA-256). */
 static void blur(char *image)
 {
     static const char *const drawn[][2] = { { "\"uuid\":\"", "\"" }, { "reprise-test-", "/" } };

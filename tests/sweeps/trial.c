@@ -16,7 +16,7 @@
 #include "tests/support/coverage.h"
 #include "tests/support/grown_logs.h"
 
-struct way {
+struct fault {
     const char *name;
     enum inject_mode mode;
     int error;
@@ -27,7 +27,7 @@ struct way {
 };
 
 /* clang-format off */
-static const struct way ways[] = {
+static const struct fault faults[] = {
     { .name = "kill", .mode = INJECT_KILL },
     { .name = "kill after", .mode = INJECT_KILL_AFTER },
     { .name = "torn write", .mode = INJECT_TORN },
@@ -51,7 +51,7 @@ static const struct way ways[] = {
 };
 /* clang-format on */
 
-enum { WAYS = sizeof ways / sizeof *ways };
+enum { WAYS = sizeof faults / sizeof *faults };
 
 bool trial_is_long(void)
 {
@@ -180,15 +180,15 @@ static void images_free(struct images *im)
 }
 
 /* If this variable is set, each problem is printed with the tree as it was. */
-static void complain(const struct trial *s, const char *way, const char *point, const char *what,
+static void complain(const struct trial *s, const char *fault, const char *point, const char *what,
                      const char *image)
 {
     if (getenv("REPRISE_SWEEP_TELL"))
-        printf("  %s, %s at %s: %s\n%s\n", s->name, way, point, what, image ? image : "");
+        printf("  %s, %s at %s: %s\n%s\n", s->name, fault, point, what, image ? image : "");
 }
 
 static void check_undo(const struct trial *s, struct trial_dir *y, const struct images *im,
-                       const char *way, const char *point, struct tally *t)
+                       const char *fault, const char *point, struct tally *t)
 {
     if (!s->undo)
         return;
@@ -198,14 +198,14 @@ static void check_undo(const struct trial *s, struct trial_dir *y, const struct 
 
     if (end != END_DONE || strcmp(now, im->old_times) != 0) {
         t->undo_failed++;
-        complain(s, way, point, "undo did not give the old tree back", now);
+        complain(s, fault, point, "undo did not give the old tree back", now);
     }
     free(now);
 }
 
 /* Checks the tree after the operation ended in any way (-1: it was killed) and the next command ran. */
 static void check(const struct trial *s, struct trial_dir *y, const struct images *im, int end,
-                  const char *way, const char *point, struct tally *t)
+                  const char *fault, const char *point, struct tally *t)
 {
     char *now = image_of(s, y, false);
     bool is_old = strcmp(now, im->old) == 0, is_new = strcmp(now, im->new) == 0;
@@ -214,45 +214,45 @@ static void check(const struct trial *s, struct trial_dir *y, const struct image
     t->new += is_new;
     if (!is_old && !is_new && !(s->tolerates && s->tolerates(y, end == END_DONE))) {
         t->torn++;
-        complain(s, way, point, "neither old nor new", now);
+        complain(s, fault, point, "neither old nor new", now);
     }
     if ((end == END_DONE && is_old) || (end == END_FAILED && is_new)) {
         t->untrue++;
-        complain(s, way, point, end == END_DONE ? "said done" : "said failed", NULL);
+        complain(s, fault, point, end == END_DONE ? "said done" : "said failed", NULL);
     }
     long temps = count_temps(y->state) + count_temps(y->data);
 
     if (temps) {
         t->temps += temps;
-        complain(s, way, point, "names of ours stay in the state or data directory", NULL);
+        complain(s, fault, point, "names of ours stay in the state or data directory", NULL);
     }
     free(now);
     if (is_old) {
         now = image_of(s, y, true);
         if (strcmp(now, im->old_times) != 0) {
             t->times++;
-            complain(s, way, point, "a time is not the old one", now);
+            complain(s, fault, point, "a time is not the old one", now);
         }
         free(now);
     }
     if (is_new)
-        check_undo(s, y, im, way, point, t);
+        check_undo(s, y, im, fault, point, t);
 }
 
-static void recover(const struct trial *s, struct trial_dir *y, const char *way, const char *point,
-                    struct tally *t)
+static void recover(const struct trial *s, struct trial_dir *y, const char *fault,
+                    const char *point, struct tally *t)
 {
     struct inject how = { .no_tmpfile = s->no_tmpfile };
 
     if (trial_child(y, s->recover, &how, NULL) == END_DONE)
         return;
     t->unrecovered++;
-    complain(s, way, point, "the next command failed", NULL);
+    complain(s, fault, point, "the next command failed", NULL);
 }
 
 /* An error is not a crash: everything is cleaned up before the command ends. */
 static void check_at_once(const struct trial *s, const struct trial_dir *y, const struct images *im,
-                          const struct way *w, const char *point, struct tally *t)
+                          const struct fault *w, const char *point, struct tally *t)
 {
     char *now = image_of(s, y, false);
 
@@ -264,7 +264,7 @@ static void check_at_once(const struct trial *s, const struct trial_dir *y, cons
 }
 
 /* Returns true if the operation ended before its k-th call. */
-static bool run_at(const struct trial *s, const struct images *im, const struct way *w, long k,
+static bool run_at(const struct trial *s, const struct images *im, const struct fault *w, long k,
                    struct tally *t)
 {
     struct trial_dir y;
@@ -317,8 +317,8 @@ struct tally trial_run(const struct trial *s)
     long stride = s->stride > 1 && !trial_is_long() ? s->stride : 1;
 
     for (int w = 0; w < WAYS; w++)
-        for (long k = 1 + w % stride; !ways[w].thorough || s->thorough; k += stride)
-            if (run_at(s, &im, &ways[w], k, &t))
+        for (long k = 1 + w % stride; !faults[w].thorough || s->thorough; k += stride)
+            if (run_at(s, &im, &faults[w], k, &t))
                 break;
     images_free(&im);
     print_tally(s, "", &t);
@@ -356,13 +356,13 @@ static bool run_twice_at(const struct trial *s, const struct images *im, long fi
     if (trial_child(&y, s->act, &one, NULL) == -1)
         trial_child(&y, s->recover, two, &count);
     if (count >= two->nth) {
-        const char *way = two->looks                  ? "a recovery that sees nothing"
-                          : two->mode == INJECT_ERROR ? "an error in the recovery"
-                                                      : "a crash in the recovery";
+        const char *fault = two->looks                  ? "a recovery that sees nothing"
+                            : two->mode == INJECT_ERROR ? "an error in the recovery"
+                                                        : "a crash in the recovery";
 
         t->runs++;
-        recover(s, &y, way, point, t);
-        check(s, &y, im, -1, way, point, t);
+        recover(s, &y, fault, point, t);
+        check(s, &y, im, -1, fault, point, t);
     }
     trial_dir_remove(&y, s);
     return count < two->nth;

@@ -46,7 +46,7 @@ struct trial {
     /* also fails read-only calls, renames and allocations, and interrupts calls */
     bool thorough;
     bool gives_up; /* interrupted: the calls are made by a library that does not retry */
-    /* Only every n-th call, counted from a different one in each way: 0 and 1 mean all. */
+    /* Only every n-th call, counted from a different one for each fault: 0 and 1 mean all. */
     long stride;
 };
 
@@ -62,7 +62,7 @@ struct tally {
     long times; /* the old tree, except a time */
 };
 
-/* Creates a yard on a fast file system without durability: the tests simulate what is durable. */
+/* Creates the directory on a fast file system without durability: the tests simulate what is durable. */
 void trial_dir_make(struct trial_dir *y, const struct trial *s);
 void trial_dir_remove(struct trial_dir *y, const struct trial *s);
 /* Skips the test if no file system can be mounted. */

@@ -16,7 +16,7 @@
 
 enum { PAST_S = 1700000000, PAST_NS = 123456789 };
 
-/* Makes the times of two yards equal and long past, because a fresh torn tail is waited for. */
+/* Makes the times of two such directories equal and long past, because a fresh torn tail is waited for. */
 static void age(const struct trial_dir *y)
 {
     char copy[4096];

@@ -26,8 +26,8 @@ bool jobs_is_by_agent(const struct effect *q)
            store_agent_abilities(q->refs->ref[0].store->ops) & agent_change_ability(what);
 }
 
-static enum err_code ask(const struct agent_change *change, struct change_result *out,
-                         struct err *e)
+static enum err_code request_confirmation(const struct agent_change *change,
+                                          struct change_result *out, struct err *e)
 {
     out->needs_confirmation = true;
     snprintf(out->where, sizeof out->where, "%s", agent_change_consequence(change));
@@ -73,7 +73,7 @@ enum err_code jobs_change_by_agent(const struct job_context *d, const struct eff
     if (!rc)
         rc = resume_make_change(&w, &change, &a, &command, e);
     if (!rc)
-        rc = q->confirmed ? run(d, q, &change, out, e) : ask(&change, out, e);
+        rc = q->confirmed ? run(d, q, &change, out, e) : request_confirmation(&change, out, e);
     arena_fini(&a);
     return rc;
 }

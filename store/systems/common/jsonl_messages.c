@@ -70,7 +70,7 @@ void jsonl_write_continuation(struct jsonout *j)
     jsonout_close(j, '}');
 }
 
-struct telling {
+struct message_writer {
     const struct store *store;
     const struct jsonl_format *format;
     const struct session_ref *ref;
@@ -80,7 +80,8 @@ struct telling {
     struct buf row, out;
 };
 
-static enum err_code write_message(struct telling *t, const struct jsonl_message *m, struct err *e)
+static enum err_code write_message(struct message_writer *t, const struct jsonl_message *m,
+                                   struct err *e)
 {
     struct jsonout j;
 
@@ -98,8 +99,9 @@ static enum err_code write_message(struct telling *t, const struct jsonl_message
     return j.rc ? err_nomem(e) : jsonl_page_add(&t->page, buf_slice(&t->out), e);
 }
 
-static enum err_code tell_message(struct telling *t, const struct transcript *conversation,
-                                  size_t i, bool system, struct err *e)
+static enum err_code deliver_message(struct message_writer *t,
+                                     const struct transcript *conversation, size_t i, bool system,
+                                     struct err *e)
 {
     struct jsonl_message m = { .message = SLICE("null") };
     enum err_code rc = transcript_read(conversation, i, &t->row, e);
@@ -110,7 +112,8 @@ static enum err_code tell_message(struct telling *t, const struct transcript *co
     return t->arena.failed ? err_nomem(e) : write_message(t, &m, e);
 }
 
-static enum err_code tell_all(struct telling *t, const struct message_query *q, struct err *e)
+static enum err_code deliver_messages(struct message_writer *t, const struct message_query *q,
+                                      struct err *e)
 {
     struct transcript *conversation;
     enum err_code rc = t->store->ops->load(t->store, t->ref, q->cancel, &conversation, e);
@@ -119,7 +122,7 @@ static enum err_code tell_all(struct telling *t, const struct message_query *q, 
         return rc;
     for (size_t i = 0; !rc && i < conversation->n; i++)
         if (!(conversation->message[i].flags & MESSAGE_BROKEN))
-            rc = tell_message(t, conversation, i, q->system_messages, e);
+            rc = deliver_message(t, conversation, i, q->system_messages, e);
     transcript_free(conversation);
     return rc;
 }
@@ -129,11 +132,11 @@ enum err_code jsonl_messages(const struct store *st, const struct session_ref *r
 {
     struct arena a = { 0 };
     struct session_ref agent = *ref;
-    struct telling t = { .store = st,
-                         .format = ((const struct jsonl_store *)st)->format,
-                         .ref = &agent,
-                         .agent = q->agent,
-                         .page = jsonl_page_of(q, fn, arg) };
+    struct message_writer t = { .store = st,
+                                .format = ((const struct jsonl_store *)st)->format,
+                                .ref = &agent,
+                                .agent = q->agent,
+                                .page = jsonl_page_of(q, fn, arg) };
     enum err_code rc = ERR_OK;
 
     if (q->agent.n && !q->ref_is_agent)
@@ -141,7 +144,7 @@ enum err_code jsonl_messages(const struct store *st, const struct session_ref *r
                                : err_set(e, ERR_NOT_FOUND, ref->path.p, "no such sub-agent");
     agent.id = ref->id;
     if (!rc)
-        rc = tell_all(&t, q, e);
+        rc = deliver_messages(&t, q, e);
     arena_fini(&a);
     arena_fini(&t.arena);
     buf_fini(&t.row);

@@ -119,7 +119,7 @@ enum err_code exathena_check_store(const struct store *st, const struct scope *s
     const struct exathena *x = exathena_of(st);
     struct dirent *entry;
     enum err_code rc = ERR_OK;
-    struct leftover_report telling = { fn, arg };
+    struct leftover_report report = { fn, arg };
     DIR *dir = opendir(x->jsonl.folder);
 
     while (dir && !rc && (entry = readdir(dir)))
@@ -128,7 +128,7 @@ enum err_code exathena_check_store(const struct store *st, const struct scope *s
     if (dir)
         closedir(dir);
     if (!rc && dir) /* if the logs cannot be read, no log is known to be gone */
-        rc = exathena_leftovers(st, scope, report_left, &telling, e);
+        rc = exathena_leftovers(st, scope, report_left, &report, e);
     return rc;
 }
 
@@ -213,16 +213,16 @@ enum err_code exathena_live(const struct store *st, const struct session_ref *re
 /* Finds saved copies of files and runs of sub-agents that belong to sessions whose log is gone. A
  * missing log proves nothing if the directory cannot be read or contains no log. */
 
-struct look {
+struct leftover_search {
     const struct exathena *x;
     struct arena arena;
-    struct idset there; /* ids that have a log */
-    struct idset told;
+    struct idset logs; /* ids that have a log */
+    struct idset reported;
     leftover_fn *fn;
     void *arg;
 };
 
-static enum err_code note_logs(struct look *l, struct err *e)
+static enum err_code note_logs(struct leftover_search *l, struct err *e)
 {
     const size_t suffix = sizeof JSONL_SUFFIX - 1;
     DIR *dir = opendir(l->x->jsonl.folder);
@@ -238,7 +238,7 @@ static enum err_code note_logs(struct look *l, struct err *e)
         size_t n = strlen(entry->d_name);
 
         if (n > suffix && strcmp(entry->d_name + n - suffix, JSONL_SUFFIX) == 0 &&
-            idset_add(&l->there, id128_of((struct slice){ entry->d_name, n - suffix }), &number))
+            idset_add(&l->logs, id128_of((struct slice){ entry->d_name, n - suffix }), &number))
             rc = err_nomem(e);
     }
     closedir(dir);
@@ -253,7 +253,7 @@ static bool is_folder(const char *path)
 }
 
 /* Reports both directories of the id, whichever was found first. */
-static enum err_code report_leftover(struct look *l, struct slice id, struct err *e)
+static enum err_code report_leftover(struct leftover_search *l, struct slice id, struct err *e)
 {
     const char *side = arena_format(&l->arena, "%s/%.*s", l->x->jsonl.folder, SLICE_ARG(id));
     const char *runs =
@@ -263,11 +263,11 @@ static enum err_code report_leftover(struct look *l, struct slice id, struct err
     const char *part[2];
     struct leftover left = { .id = copy, .folder = SLICE(""), .part = part };
     uint32_t number;
-    size_t before = l->told.n;
+    size_t before = l->reported.n;
 
-    if (!side || !runs || !saved || !copy.p || idset_add(&l->told, id128_of(id), &number))
+    if (!side || !runs || !saved || !copy.p || idset_add(&l->reported, id128_of(id), &number))
         return err_nomem(e);
-    if (l->told.n == before)
+    if (l->reported.n == before)
         return ERR_OK;
     if (is_folder(runs)) /* else the directory is not from the library */
         part[left.parts++] = side;
@@ -278,7 +278,7 @@ static enum err_code report_leftover(struct look *l, struct slice id, struct err
     return left.parts ? l->fn(&left, l->arg, e) : ERR_OK;
 }
 
-static enum err_code search_dir(struct look *l, const char *path, struct err *e)
+static enum err_code search_dir(struct leftover_search *l, const char *path, struct err *e)
 {
     DIR *dir = opendir(path);
     struct dirent *entry;
@@ -287,7 +287,7 @@ static enum err_code search_dir(struct look *l, const char *path, struct err *e)
     while (!rc && dir && (entry = readdir(dir))) {
         struct slice id = slice_of(entry->d_name);
 
-        if (exathena_is_id(id) && !idset_has(&l->there, id128_of(id)))
+        if (exathena_is_id(id) && !idset_has(&l->logs, id128_of(id)))
             rc = report_leftover(l, id, e);
     }
     if (dir)
@@ -298,16 +298,16 @@ static enum err_code search_dir(struct look *l, const char *path, struct err *e)
 enum err_code exathena_leftovers(const struct store *st, const struct scope *scope, leftover_fn *fn,
                                  void *arg, struct err *e)
 {
-    struct look l = { .x = exathena_of(st), .fn = fn, .arg = arg };
+    struct leftover_search l = { .x = exathena_of(st), .fn = fn, .arg = arg };
     enum err_code rc = exathena_in_scope(st, scope) ? note_logs(&l, e) : ERR_OK;
 
-    if (!rc && l.there.n > 0) {
+    if (!rc && l.logs.n > 0) {
         rc = search_dir(&l, l.x->jsonl.folder, e);
         if (!rc)
             rc = search_dir(&l, l.x->history, e);
     }
-    idset_fini(&l.there);
-    idset_fini(&l.told);
+    idset_fini(&l.logs);
+    idset_fini(&l.reported);
     arena_fini(&l.arena);
     return rc;
 }

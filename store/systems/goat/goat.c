@@ -196,7 +196,7 @@ static bool goat_has_sessions(const struct goat *g)
 
 /* Without a path, the store is the agent's configuration directory, and is only used if it contains
  * a session. */
-static enum err_code look_around(struct goat *g, struct err *e)
+static enum err_code use_config_dir(struct goat *g, struct err *e)
 {
     char place[PATH_MAX];
 
@@ -231,7 +231,7 @@ static enum err_code goat_open(const struct store_env *env, const char *path, st
     if (!rc && !(g->jsonl.pool = window_pool_new()))
         rc = err_nomem(e);
     if (!rc && !path)
-        rc = look_around(g, e);
+        rc = use_config_dir(g, e);
     else if (!rc)
         g->place = goat_path_kind_of(g->jsonl.base.path);
     if (rc)

@@ -103,7 +103,8 @@ static bool read_consent(void)
     return tolower((unsigned char)first) == 'y';
 }
 
-static enum err_code ask(struct invocation *in, const struct prepared *p, size_t n, struct err *e)
+static enum err_code confirm_commands(struct invocation *in, const struct prepared *p, size_t n,
+                                      struct err *e)
 {
     const char *what = agent_change_name(p->change.what);
     struct out question;
@@ -183,7 +184,7 @@ enum err_code by_agent_run(struct invocation *in, const struct by_agent *b, stru
     enum err_code rc = prepare_all(in, b, &a, &p, &n, e);
 
     if (!rc && !prints)
-        rc = ask(in, p, n, e);
+        rc = confirm_commands(in, p, n, e);
     if (!rc && in->out.wants_json && n != 1)
         out_open(&in->out, NULL, '[');
     for (size_t i = 0; i < n && prints && !rc; i++)

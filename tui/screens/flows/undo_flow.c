@@ -149,7 +149,7 @@ static bool begin_question(struct model *m, const struct name_list *edited)
     return u->edited != NULL;
 }
 
-static void say_edited(struct dialog *d, const struct undo_flow *u)
+static void add_edited_line(struct dialog *d, const struct undo_flow *u)
 {
     if (u->edited->n > 0)
         dialog_line(d, "%zu file%s changed since; you are asked about each.", u->edited->n,
@@ -164,7 +164,7 @@ static void ask_edited(struct model *m, const struct name_list *edited)
         return;
     m->undo_flow->in_view = true;
     dialog_begin(d, "Files changed since. Continue?", first_answer);
-    say_edited(d, m->undo_flow);
+    add_edited_line(d, m->undo_flow);
     dialog_offer(d, CHOICE_CANCEL, "cancel");
     dialog_offer(d, CHOICE_DO, "continue");
     view_push(m, VIEW_DIALOG);
@@ -193,7 +193,7 @@ void undo_flow_confirm(struct model *m, const struct change_result *c)
     dialog_line(d, "%.*s", (int)(text.n < 250 ? text.n : 250), text.p);
     if (c->where[0])
         dialog_line(d, "in %s", c->where);
-    say_edited(d, u);
+    add_edited_line(d, u);
     dialog_offer(d, CHOICE_CANCEL, "cancel");
     dialog_offer(d, CHOICE_DO, c->request == CHANGE_UNDO ? "undo it" : "redo it");
     view_push(m, VIEW_DIALOG);

@@ -193,7 +193,7 @@ bool claude_origin_is_shown(struct slice origin)
 }
 
 /* The text by which the kind of a row is recognised: its content, or that of its last text block. */
-static bool telling_text(struct slice row, struct slice *value)
+static bool last_text_of(struct slice row, struct slice *value)
 {
     struct slice content, key, block;
     struct json_iter blocks;
@@ -218,7 +218,7 @@ enum claude_local claude_local_part(struct slice row, struct arena *a)
 {
     struct slice value, text;
 
-    if (json_get(row, "promptSource", &value) || !telling_text(row, &value) ||
+    if (json_get(row, "promptSource", &value) || !last_text_of(row, &value) ||
         !json_text(value, a, &text))
         return LOCAL_NOT;
     if (slice_starts(text, "<command-name>"))

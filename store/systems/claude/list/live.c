@@ -38,8 +38,8 @@ static enum agents_evidence lookup_with_cwd(const struct store *st, const struct
     return sign;
 }
 
-static struct live look_around(const struct store *st, const struct session_ref *ref,
-                               const struct live_table *known, const struct stat *sb)
+static struct live look_for_agents(const struct store *st, const struct session_ref *ref,
+                                   const struct live_table *known, const struct stat *sb)
 {
     int64_t written = (int64_t)sb->st_mtim.tv_sec * 1000 + sb->st_mtim.tv_nsec / 1000000;
     struct agents_query q = { .session = ref->id, .written_ms = written, .known = known };
@@ -93,7 +93,7 @@ static struct live live_with(const struct store *st, const struct session_ref *r
 
     if (file.state != LIVE_QUIET)
         return file;
-    return known ? look_around(st, ref, table, &sb) : registered;
+    return known ? look_for_agents(st, ref, table, &sb) : registered;
 }
 
 enum err_code claude_live_many(const struct store *st, const struct session_ref *const ref[],

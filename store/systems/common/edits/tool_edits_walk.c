@@ -257,7 +257,7 @@ static enum err_code set_turn(void *arg, struct edit *edit, struct err *e)
 }
 
 /* Rows that record no directory are read in that of the session. */
-static void ask_cwd(struct session_walk *s)
+static void read_session_cwd(struct session_walk *s)
 {
     const struct scope everywhere = { .all = true };
     struct session_row *row = s->own_cwd ? NULL : session_row_new();
@@ -283,7 +283,7 @@ static enum err_code walk_row(struct session_walk *s, struct slice row, struct e
     if (json_get_text(row, "cwd", &blocks.arena, &text) && text.n && *text.p == '/')
         s->edits.cwd = arena_copy(&blocks.arena, text).p;
     else if (!s->own_cwd)
-        ask_cwd(s), before = s->edits.cwd;
+        read_session_cwd(s), before = s->edits.cwd;
     if (!json_get_text(row, s->ops->row_keys->id, &blocks.arena, &s->edits.now.message))
         s->edits.now.message = SLICE("");
     s->edits.row = row;

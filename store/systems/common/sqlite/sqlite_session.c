@@ -23,19 +23,19 @@ struct gathering {
     struct arena arena; /* of one row */
 };
 
-static void tell_prompt(struct jsonout *j, const char *key, struct slice text)
+static void write_prompt_member(struct jsonout *j, const char *key, struct slice text)
 {
     jsonout_member(j, key, text.n > PROMPT_MOST ? (struct slice){ text.p, PROMPT_MOST } : text);
 }
 
-static void tell(struct jsonout *j, const struct sqlite_listed *x)
+static void write_preread(struct jsonout *j, const struct sqlite_listed *x)
 {
     jsonout_open(j, '{');
     jsonout_member(j, "title", x->title);
     jsonout_member(j, "cwd", x->cwd);
     jsonout_member(j, "model", x->model);
-    tell_prompt(j, "first", x->first);
-    tell_prompt(j, "last", x->last);
+    write_prompt_member(j, "first", x->first);
+    write_prompt_member(j, "last", x->last);
     jsonout_int_member(j, "created", x->created_ms);
     jsonout_int_member(j, "modified", x->modified_ms);
     jsonout_int_member(j, "flags", x->flags);
@@ -68,7 +68,7 @@ static enum err_code gather_row(const struct sqlite_row *row, void *arg, struct 
         sqlite_store_is_id(x.id)) {
         g->preread.n = 0;
         jsonout_init(&j, &g->preread);
-        tell(&j, &x);
+        write_preread(&j, &x);
         const struct sqlite_item item = {
             .id = x.id,
             .preread = buf_slice(&g->preread),
