@@ -90,6 +90,18 @@ struct shop {
 
 void shop_begin(struct shop *x); /* nothing is opened yet */
 void shop_ready(struct shop *x, int rows, int cols);
+/* A test on the opened list of a shop: AT_SHOP(the_title_is_shown, 24, 80) { ... x ... } */
+#define AT_SHOP(name, rows, cols)                                                                  \
+    static void name##_on(struct shop *x);                                                         \
+    TEST(name)                                                                                     \
+    {                                                                                              \
+        struct shop x;                                                                             \
+                                                                                                   \
+        shop_ready(&x, rows, cols);                                                                \
+        name##_on(&x);                                                                             \
+        screen_close(&x.s);                                                                        \
+    }                                                                                              \
+    static void name##_on(struct shop *x)
 
 /* Presses keys: letters as they are, others as <Enter> <Esc> <Tab> <S-Tab> <Up> <Down> <Left> <Right> <Home>
  * <End> <PgUp> <PgDn> <Del> <BS> <F1> <C-a> <A-b>. Requests are served after each key. */

@@ -5,96 +5,72 @@
 /* Changing sessions from the keyboard: which sessions are meant, what is asked, what is shown. */
 
 /* --- one key destroys nothing; the default answer is the safe one */
-TEST(delete_asks_first_and_enter_keeps_everything)
+AT_SHOP(delete_asks_first_and_enter_keeps_everything, 24, 80)
 {
-    struct shop x;
-
-    shop_ready(&x, 24, 80);
-    screen_press(&x.s, "<Down><Del>");
-    assert_string_equal(x.s.log, "");
-    assert_true(screen_has(&x.s, "Move 1 session, 1.1 MB, to the trash?"));
-    assert_true(screen_has(&x.s, "“Payments: idempotency keys”"));
-    assert_non_null(strstr(screen_cursor_line(&x.s), "cancel"));
-    screen_press(&x.s, "<Enter>");
-    assert_string_equal(x.s.log, "");
-    assert_false(screen_has(&x.s, "to the trash?"));
-    screen_close(&x.s);
+    screen_press(&x->s, "<Down><Del>");
+    assert_string_equal(x->s.log, "");
+    assert_true(screen_has(&x->s, "Move 1 session, 1.1 MB, to the trash?"));
+    assert_true(screen_has(&x->s, "“Payments: idempotency keys”"));
+    assert_non_null(strstr(screen_cursor_line(&x->s), "cancel"));
+    screen_press(&x->s, "<Enter>");
+    assert_string_equal(x->s.log, "");
+    assert_false(screen_has(&x->s, "to the trash?"));
 }
 
-TEST(keys_typed_ahead_of_the_question_meet_the_question)
+AT_SHOP(keys_typed_ahead_of_the_question_meet_the_question, 24, 80)
 {
-    struct shop x;
-
-    shop_ready(&x, 24, 80);
-    screen_press_only(&x.s, "<Down><Del><Enter>");
-    screen_answer(&x.s);
-    assert_string_equal(x.s.log, ""); /* neither deleted nor resumed */
-    screen_close(&x.s);
+    screen_press_only(&x->s, "<Down><Del><Enter>");
+    screen_answer(&x->s);
+    assert_string_equal(x->s.log, ""); /* neither deleted nor resumed */
 }
 
-TEST(delete_moves_to_the_trash_and_undo_restores)
+AT_SHOP(delete_moves_to_the_trash_and_undo_restores, 24, 80)
 {
-    struct shop x;
-
-    shop_ready(&x, 24, 80);
-    screen_press(&x.s, "<Down><Del><Down><Enter>");
-    assert_string_equal(x.s.log, "trash 22222222\n");
-    assert_false(screen_has(&x.s, "idempotency"));
-    assert_true(screen_has(&x.s, "moved to trash: 1 session, 1.1 MB — ^X u undo"));
-    assert_non_null(strstr(screen_cursor_line(&x.s), "Refund flow"));
-    screen_press(&x.s, "<C-x>u");
-    assert_true(screen_has(&x.s, "undone: moved to trash — ^X U redo"));
-    assert_true(screen_has(&x.s, "idempotency"));
-    assert_non_null(strstr(screen_cursor_line(&x.s), "Refund flow"));
-    screen_close(&x.s);
+    screen_press(&x->s, "<Down><Del><Down><Enter>");
+    assert_string_equal(x->s.log, "trash 22222222\n");
+    assert_false(screen_has(&x->s, "idempotency"));
+    assert_true(screen_has(&x->s, "moved to trash: 1 session, 1.1 MB — ^X u undo"));
+    assert_non_null(strstr(screen_cursor_line(&x->s), "Refund flow"));
+    screen_press(&x->s, "<C-x>u");
+    assert_true(screen_has(&x->s, "undone: moved to trash — ^X U redo"));
+    assert_true(screen_has(&x->s, "idempotency"));
+    assert_non_null(strstr(screen_cursor_line(&x->s), "Refund flow"));
 }
 
-TEST(a_question_keeps_its_subject)
+AT_SHOP(a_question_keeps_its_subject, 24, 80)
 {
-    struct shop x;
-
-    shop_ready(&x, 24, 80);
-    screen_press(&x.s, "<Down><Del><Down>");
-    x.fake[3].ago_ms = 0; /* meanwhile another session moves to the top */
-    screen_send(&x.s, (struct msg){ .kind = MSG_FILES_CHANGED });
-    screen_wait(&x.s, 500);
-    screen_press(&x.s, "<Enter>");
-    assert_string_equal(x.s.log, "trash 22222222\n");
-    screen_close(&x.s);
+    screen_press(&x->s, "<Down><Del><Down>");
+    x->fake[3].ago_ms = 0; /* meanwhile another session moves to the top */
+    screen_send(&x->s, (struct msg){ .kind = MSG_FILES_CHANGED });
+    screen_wait(&x->s, 500);
+    screen_press(&x->s, "<Enter>");
+    assert_string_equal(x->s.log, "trash 22222222\n");
 }
 
-TEST(the_question_is_updated_with_the_exact_size)
+AT_SHOP(the_question_is_updated_with_the_exact_size, 24, 80)
 {
-    struct shop x;
-
-    shop_ready(&x, 24, 80);
-    x.s.side_bytes = 1024 * 1024;
-    screen_press_only(&x.s, "<Down><Del>");
-    assert_true(screen_has(&x.s, "Move 1 session, 1.1 MB, to the trash?"));
-    screen_press_only(&x.s, "<Down>");
-    screen_answer(&x.s);
-    assert_true(screen_has(&x.s, "Move 1 session, 2.1 MB, to the trash?"));
-    assert_non_null(strstr(screen_cursor_line(&x.s), "move 1 session to the trash"));
-    screen_close(&x.s);
+    x->s.side_bytes = 1024 * 1024;
+    screen_press_only(&x->s, "<Down><Del>");
+    assert_true(screen_has(&x->s, "Move 1 session, 1.1 MB, to the trash?"));
+    screen_press_only(&x->s, "<Down>");
+    screen_answer(&x->s);
+    assert_true(screen_has(&x->s, "Move 1 session, 2.1 MB, to the trash?"));
+    assert_non_null(strstr(screen_cursor_line(&x->s), "move 1 session to the trash"));
 }
 
-TEST(an_unknown_live_state_requires_typing_yes)
+AT_SHOP(an_unknown_live_state_requires_typing_yes, 24, 80)
 {
-    struct shop x;
-
-    shop_ready(&x, 24, 80);
-    x.s.unsure = 1;
-    screen_press(&x.s, "<Down><Del>");
-    assert_true(screen_has(&x.s, "Cannot tell whether an agent is still writing to it."));
-    screen_press(&x.s, "<Down><Enter>");
-    assert_string_equal(x.s.log, "");
-    screen_press(&x.s, "<Del>yes<Down><Enter>");
-    assert_string_equal(x.s.log, "");
-    screen_press(&x.s, "<Del>yes");
-    assert_string_equal(x.s.log, "");
-    screen_press(&x.s, "<Enter>");
-    assert_string_equal(x.s.log, "trash unsure 22222222\n");
-    screen_close(&x.s);
+    x->s.unsure = 1;
+    screen_press(&x->s, "<Down><Del>");
+    assert_true(screen_has(&x->s, "Cannot tell whether an agent is still writing to it."));
+    screen_press(&x->s, "<Down><Enter>");
+    assert_string_equal(x->s.log, "");
+    screen_press(&x->s, "<Del>yes<Down><Enter>");
+    assert_string_equal(x->s.log, "");
+    screen_press(&x->s, "<Del>yes");
+    assert_string_equal(x->s.log, "");
+    screen_press(&x->s, "<Enter>");
+    assert_string_equal(x->s.log, "trash unsure 22222222\n");
 }
 
 /* --- the store of a team has no trash */
@@ -133,17 +109,13 @@ TEST(a_store_that_cannot_delete_is_explained)
     screen_close(&x.s);
 }
 
-TEST(a_running_session_cannot_be_deleted)
+AT_SHOP(a_running_session_cannot_be_deleted, 24, 80)
 {
-    struct shop x;
-
-    shop_ready(&x, 24, 80);
-    screen_press(&x.s, "<Del>");
-    assert_true(screen_has(&x.s, "delete: an agent has this session open"));
-    assert_false(screen_has(&x.s, "to the trash?"));
-    screen_press(&x.s, "<C-x>");
-    assert_true(screen_has(&x.s, "d  delete          an agent has this session open"));
-    screen_close(&x.s);
+    screen_press(&x->s, "<Del>");
+    assert_true(screen_has(&x->s, "delete: an agent has this session open"));
+    assert_false(screen_has(&x->s, "to the trash?"));
+    screen_press(&x->s, "<C-x>");
+    assert_true(screen_has(&x->s, "d  delete          an agent has this session open"));
 }
 
 TEST(an_unsupported_change_is_explained)
@@ -160,30 +132,22 @@ TEST(an_unsupported_change_is_explained)
 }
 
 /* --- marks first, as one change */
-TEST(all_marked_sessions_are_deleted_at_once)
+AT_SHOP(all_marked_sessions_are_deleted_at_once, 24, 80)
 {
-    struct shop x;
-
-    shop_ready(&x, 24, 80);
-    screen_press(&x.s, "<Tab><Tab><Tab><Up><Del>"); /* the first of the three is running */
-    assert_true(screen_has(&x.s, "Move 2 sessions, 1.4 MB, to the trash?"));
-    assert_true(screen_has(&x.s, "1 more stays: an agent has it open."));
-    screen_press(&x.s, "2");
-    assert_string_equal(x.s.log, "trash 22222222 33333333\n");
-    assert_true(screen_has(&x.s, "moved to trash: 2 sessions, 1.4 MB"));
-    assert_false(screen_has(&x.s, "marked"));
-    screen_close(&x.s);
+    screen_press(&x->s, "<Tab><Tab><Tab><Up><Del>"); /* the first of the three is running */
+    assert_true(screen_has(&x->s, "Move 2 sessions, 1.4 MB, to the trash?"));
+    assert_true(screen_has(&x->s, "1 more stays: an agent has it open."));
+    screen_press(&x->s, "2");
+    assert_string_equal(x->s.log, "trash 22222222 33333333\n");
+    assert_true(screen_has(&x->s, "moved to trash: 2 sessions, 1.4 MB"));
+    assert_false(screen_has(&x->s, "marked"));
 }
 
-TEST(marked_sessions_that_the_query_hides_are_mentioned)
+AT_SHOP(marked_sessions_that_the_query_hides_are_mentioned, 24, 80)
 {
-    struct shop x;
-
-    shop_ready(&x, 24, 80);
-    screen_press(&x.s, "<Down><Tab><Tab>page<Del>");
-    assert_true(screen_has(&x.s, "Move 2 sessions"));
-    assert_true(screen_has(&x.s, "2 of them are hidden by the filter."));
-    screen_close(&x.s);
+    screen_press(&x->s, "<Down><Tab><Tab>page<Del>");
+    assert_true(screen_has(&x->s, "Move 2 sessions"));
+    assert_true(screen_has(&x->s, "2 of them are hidden by the filter."));
 }
 
 TEST(any_number_of_hidden_marked_sessions_is_mentioned)
@@ -210,33 +174,25 @@ TEST(any_number_of_hidden_marked_sessions_is_mentioned)
     screen_close(&x.s);
 }
 
-TEST(a_mark_vanishes_with_its_session)
+AT_SHOP(a_mark_vanishes_with_its_session, 24, 80)
 {
-    struct shop x;
-
-    shop_ready(&x, 24, 80);
-    screen_press(&x.s, "<Down><Tab>");
-    assert_true(screen_has(&x.s, "1 marked"));
-    x.fake[1].gone = true;
-    screen_send(&x.s, (struct msg){ .kind = MSG_FILES_CHANGED });
-    screen_wait(&x.s, 500);
-    assert_false(screen_has(&x.s, "marked"));
-    screen_close(&x.s);
+    screen_press(&x->s, "<Down><Tab>");
+    assert_true(screen_has(&x->s, "1 marked"));
+    x->fake[1].gone = true;
+    screen_send(&x->s, (struct msg){ .kind = MSG_FILES_CHANGED });
+    screen_wait(&x->s, 500);
+    assert_false(screen_has(&x->s, "marked"));
 }
 
 /* --- titles and tags */
-TEST(rename_starts_with_the_current_title_and_shows_at_once)
+AT_SHOP(rename_starts_with_the_current_title_and_shows_at_once, 24, 80)
 {
-    struct shop x;
-
-    shop_ready(&x, 24, 80);
-    screen_press(&x.s, "<Down><C-r>");
-    assert_non_null(strstr(screen_line(&x.s, 23), " title › Payments: idempotency keys"));
-    screen_press(&x.s, "<C-w>tokens<Enter>");
-    assert_string_equal(x.s.log, "rename 22222222: Payments: idempotency tokens\n");
-    assert_non_null(strstr(screen_cursor_line(&x.s), "Payments: idempotency tokens"));
-    assert_true(screen_has(&x.s, "renamed to “Payments: idempotency tokens” — ^X u undo"));
-    screen_close(&x.s);
+    screen_press(&x->s, "<Down><C-r>");
+    assert_non_null(strstr(screen_line(&x->s, 23), " title › Payments: idempotency keys"));
+    screen_press(&x->s, "<C-w>tokens<Enter>");
+    assert_string_equal(x->s.log, "rename 22222222: Payments: idempotency tokens\n");
+    assert_non_null(strstr(screen_cursor_line(&x->s), "Payments: idempotency tokens"));
+    assert_true(screen_has(&x->s, "renamed to “Payments: idempotency tokens” — ^X u undo"));
 }
 
 TEST(no_letter_acts_while_a_title_is_typed)
@@ -263,175 +219,128 @@ TEST(no_letter_acts_while_a_title_is_typed)
     screen_close(&x.s);
 }
 
-TEST(a_blank_title_is_refused_in_the_prompt)
+AT_SHOP(a_blank_title_is_refused_in_the_prompt, 24, 80)
 {
-    struct shop x;
-
-    shop_ready(&x, 24, 80);
-    screen_press(&x.s, "<Down><C-r><C-u>  <Enter>");
-    assert_string_equal(x.s.log, "");
-    assert_true(screen_has(&x.s, "a title cannot be empty"));
-    screen_press(&x.s, "x<Enter>");
-    assert_string_equal(x.s.log, "rename 22222222:   x\n");
-    screen_close(&x.s);
+    screen_press(&x->s, "<Down><C-r><C-u>  <Enter>");
+    assert_string_equal(x->s.log, "");
+    assert_true(screen_has(&x->s, "a title cannot be empty"));
+    screen_press(&x->s, "x<Enter>");
+    assert_string_equal(x->s.log, "rename 22222222:   x\n");
 }
 
-TEST(an_empty_tag_removes_the_tag)
+AT_SHOP(an_empty_tag_removes_the_tag, 24, 80)
 {
-    struct shop x;
-
-    shop_ready(&x, 24, 80);
-    screen_press(&x.s, "<Down><C-x>t");
-    assert_non_null(strstr(screen_line(&x.s, 23), " tag (empty removes it) › infra"));
-    screen_press(&x.s, "<C-u><Enter>");
-    assert_string_equal(x.s.log, "tag 22222222\n");
-    assert_true(screen_has(&x.s, "tag removed: 1 session"));
-    assert_false(screen_has(&x.s, "#infra"));
-    screen_close(&x.s);
+    screen_press(&x->s, "<Down><C-x>t");
+    assert_non_null(strstr(screen_line(&x->s, 23), " tag (empty removes it) › infra"));
+    screen_press(&x->s, "<C-u><Enter>");
+    assert_string_equal(x->s.log, "tag 22222222\n");
+    assert_true(screen_has(&x->s, "tag removed: 1 session"));
+    assert_false(screen_has(&x->s, "#infra"));
 }
 
-TEST(marked_sessions_get_one_tag)
+AT_SHOP(marked_sessions_get_one_tag, 24, 80)
 {
-    struct shop x;
-
-    shop_ready(&x, 24, 80);
-    screen_press(&x.s, "<Tab><Tab><C-x>t");
-    assert_non_null(strstr(screen_line(&x.s, 23), " tag for 2 sessions ›"));
-    screen_press(&x.s, "later<Enter>");
-    assert_string_equal(x.s.log, "tag 11111111 22222222: later\n");
-    assert_true(screen_has(&x.s, "tagged #later: 2 sessions"));
-    screen_close(&x.s);
+    screen_press(&x->s, "<Tab><Tab><C-x>t");
+    assert_non_null(strstr(screen_line(&x->s, 23), " tag for 2 sessions ›"));
+    screen_press(&x->s, "later<Enter>");
+    assert_string_equal(x->s.log, "tag 11111111 22222222: later\n");
+    assert_true(screen_has(&x->s, "tagged #later: 2 sessions"));
 }
 
 /* --- the archive */
-TEST(archive_hides_a_session_and_undo_shows_it_again)
+AT_SHOP(archive_hides_a_session_and_undo_shows_it_again, 24, 80)
 {
-    struct shop x;
-
-    shop_ready(&x, 24, 80);
-    screen_press(&x.s, "<Down><C-x>a");
-    assert_string_equal(x.s.log, "archive 22222222\n");
-    assert_false(screen_has(&x.s, "  Payments: idempotency keys"));
-    assert_true(screen_has(&x.s, "4/5"));
-    assert_non_null(strstr(screen_cursor_line(&x.s), "Refund flow"));
-    screen_press(&x.s, "is:archived");
-    assert_non_null(strstr(screen_cursor_line(&x.s), "  Payments: idempotency keys"));
-    assert_non_null(strstr(screen_cursor_line(&x.s), "zz"));
-    screen_press(&x.s, "<C-x>a<Esc>");
-    assert_non_null(strstr(x.s.log, "unarchive 22222222\n"));
-    assert_true(screen_has(&x.s, "  Payments: idempotency keys"));
-    assert_true(screen_has(&x.s, "5/5"));
-    screen_close(&x.s);
+    screen_press(&x->s, "<Down><C-x>a");
+    assert_string_equal(x->s.log, "archive 22222222\n");
+    assert_false(screen_has(&x->s, "  Payments: idempotency keys"));
+    assert_true(screen_has(&x->s, "4/5"));
+    assert_non_null(strstr(screen_cursor_line(&x->s), "Refund flow"));
+    screen_press(&x->s, "is:archived");
+    assert_non_null(strstr(screen_cursor_line(&x->s), "  Payments: idempotency keys"));
+    assert_non_null(strstr(screen_cursor_line(&x->s), "zz"));
+    screen_press(&x->s, "<C-x>a<Esc>");
+    assert_non_null(strstr(x->s.log, "unarchive 22222222\n"));
+    assert_true(screen_has(&x->s, "  Payments: idempotency keys"));
+    assert_true(screen_has(&x->s, "5/5"));
 }
 
 /* --- errors */
-TEST(an_error_stays_until_it_is_acknowledged)
+AT_SHOP(an_error_stays_until_it_is_acknowledged, 24, 80)
 {
-    struct shop x;
-
-    shop_ready(&x, 24, 80);
-    err_set(&x.s.refusal, ERR_IO, "/full/a.jsonl", "append: no space");
-    screen_press(&x.s, "<Down><C-r>!<Enter>");
-    assert_true(screen_has(&x.s, "no space: append: /full/a.jsonl"));
-    assert_true(screen_has(&x.s, "Payments: idempotency keys "));
-    screen_wait(&x.s, 60 * 1000);
-    assert_true(screen_has(&x.s, "no space: append"));
-    screen_press(&x.s, "<Down>");
-    assert_false(screen_has(&x.s, "no space: append"));
-    screen_close(&x.s);
+    err_set(&x->s.refusal, ERR_IO, "/full/a.jsonl", "append: no space");
+    screen_press(&x->s, "<Down><C-r>!<Enter>");
+    assert_true(screen_has(&x->s, "no space: append: /full/a.jsonl"));
+    assert_true(screen_has(&x->s, "Payments: idempotency keys "));
+    screen_wait(&x->s, 60 * 1000);
+    assert_true(screen_has(&x->s, "no space: append"));
+    screen_press(&x->s, "<Down>");
+    assert_false(screen_has(&x->s, "no space: append"));
 }
 
-TEST(nothing_to_undo_is_no_error)
+AT_SHOP(nothing_to_undo_is_no_error, 24, 80)
 {
-    struct shop x;
-
-    shop_ready(&x, 24, 80);
-    err_set(&x.s.refusal, ERR_NOT_FOUND, "", "nothing left to undo");
-    screen_press(&x.s, "<C-x>u");
-    assert_true(screen_has(&x.s, "· nothing left to undo"));
-    screen_close(&x.s);
+    err_set(&x->s.refusal, ERR_NOT_FOUND, "", "nothing left to undo");
+    screen_press(&x->s, "<C-x>u");
+    assert_true(screen_has(&x->s, "· nothing left to undo"));
 }
 
 /* --- from within a conversation */
-TEST(deleting_the_open_conversation_returns_to_the_list)
+AT_SHOP(deleting_the_open_conversation_returns_to_the_list, 24, 80)
 {
-    struct shop x;
-
-    shop_ready(&x, 24, 80);
-    screen_press(&x.s, "<Down><Tab><Up><Right><Del><Down><Enter>");
-    assert_string_equal(x.s.log, "trash 22222222\n"); /* the one that is read, not the marked one */
-    assert_false(screen_has(&x.s, "conversation of"));
-    assert_true(screen_has(&x.s, "moved to trash: 1 session"));
-    screen_close(&x.s);
+    screen_press(&x->s, "<Down><Tab><Up><Right><Del><Down><Enter>");
+    assert_string_equal(x->s.log,
+                        "trash 22222222\n"); /* the one that is read, not the marked one */
+    assert_false(screen_has(&x->s, "conversation of"));
+    assert_true(screen_has(&x->s, "moved to trash: 1 session"));
 }
 
-TEST(in_a_conversation_u_undoes)
+AT_SHOP(in_a_conversation_u_undoes, 24, 80)
 {
-    struct shop x;
-
-    shop_ready(&x, 24, 80);
-    screen_press(&x.s, "<Down><Right><C-r>!<Enter>");
-    assert_true(screen_has(&x.s, "renamed to “Payments: idempotency keys!” — u undo"));
-    screen_press(&x.s, "u");
-    assert_non_null(strstr(x.s.log, "undo\n"));
-    screen_press(&x.s, "U");
-    assert_non_null(strstr(x.s.log, "redo\n"));
-    screen_close(&x.s);
+    screen_press(&x->s, "<Down><Right><C-r>!<Enter>");
+    assert_true(screen_has(&x->s, "renamed to “Payments: idempotency keys!” — u undo"));
+    screen_press(&x->s, "u");
+    assert_non_null(strstr(x->s.log, "undo\n"));
+    screen_press(&x->s, "U");
+    assert_non_null(strstr(x->s.log, "redo\n"));
 }
 
 /* --- copies, and going on from a message */
-TEST(a_fork_asks_for_a_title_and_is_then_selected)
+AT_SHOP(a_fork_asks_for_a_title_and_is_then_selected, 24, 80)
 {
-    struct shop x;
-
-    shop_ready(&x, 24, 80);
-    screen_press(&x.s, "<Down><C-f>");
+    screen_press(&x->s, "<Down><C-f>");
     assert_non_null(
-        strstr(screen_line(&x.s, 23), " title of the fork › Payments: idempotency keys (fork)"));
-    screen_press(&x.s, "<Esc>");
-    assert_string_equal(x.s.log, "");
-    screen_press(&x.s, "<C-f><C-u>Again<Enter>");
-    assert_string_equal(x.s.log, "fork 22222222: Again\n");
-    assert_true(screen_has(&x.s, "forked: the fork is selected — ^X u undo"));
-    assert_non_null(strstr(screen_cursor_line(&x.s), "Paket")); /* the last one is used */
-    screen_close(&x.s);
+        strstr(screen_line(&x->s, 23), " title of the fork › Payments: idempotency keys (fork)"));
+    screen_press(&x->s, "<Esc>");
+    assert_string_equal(x->s.log, "");
+    screen_press(&x->s, "<C-f><C-u>Again<Enter>");
+    assert_string_equal(x->s.log, "fork 22222222: Again\n");
+    assert_true(screen_has(&x->s, "forked: the fork is selected — ^X u undo"));
+    assert_non_null(strstr(screen_cursor_line(&x->s), "Paket")); /* the last one is used */
 }
 
-TEST(only_one_session_is_forked_at_a_time)
+AT_SHOP(only_one_session_is_forked_at_a_time, 24, 80)
 {
-    struct shop x;
-
-    shop_ready(&x, 24, 80);
-    screen_press(&x.s, "<Tab><Tab><C-f>");
-    assert_true(screen_has(&x.s, "only one session can be forked at a time: 2 are marked"));
-    screen_press(&x.s, "<Enter>");
-    assert_null(strstr(x.s.log, "fork"));
-    screen_close(&x.s);
+    screen_press(&x->s, "<Tab><Tab><C-f>");
+    assert_true(screen_has(&x->s, "only one session can be forked at a time: 2 are marked"));
+    screen_press(&x->s, "<Enter>");
+    assert_null(strstr(x->s.log, "fork"));
 }
 
-TEST(a_running_session_is_not_resumed_at_a_message)
+AT_SHOP(a_running_session_is_not_resumed_at_a_message, 24, 80)
 {
-    struct shop x;
-
-    shop_ready(&x, 24, 80);
-    screen_press(&x.s, "<Right>r");
-    assert_true(screen_has(&x.s, "resume here: an agent has this session open"));
-    assert_string_equal(x.s.log, "");
-    screen_close(&x.s);
+    screen_press(&x->s, "<Right>r");
+    assert_true(screen_has(&x->s, "resume here: an agent has this session open"));
+    assert_string_equal(x->s.log, "");
 }
 
-TEST(resuming_at_a_message_asks_and_leaves_all_by_default)
+AT_SHOP(resuming_at_a_message_asks_and_leaves_all_by_default, 24, 80)
 {
-    struct shop x;
-
-    shop_ready(&x, 24, 80);
-    screen_press(&x.s, "<Down><Right>r");
-    assert_true(screen_has(&x.s, "Resume after this message?"));
-    screen_press(&x.s, "<Enter>");
-    assert_string_equal(x.s.log, "");
-    screen_press(&x.s, "r<Down><Enter>");
-    assert_string_equal(x.s.log, "resume at 22222222\nresume 22222222 in /home/u/src/shop\n");
-    screen_close(&x.s);
+    screen_press(&x->s, "<Down><Right>r");
+    assert_true(screen_has(&x->s, "Resume after this message?"));
+    screen_press(&x->s, "<Enter>");
+    assert_string_equal(x->s.log, "");
+    screen_press(&x->s, "r<Down><Enter>");
+    assert_string_equal(x->s.log, "resume at 22222222\nresume 22222222 in /home/u/src/shop\n");
 }
 
 /* Every word of a question and of its answers is visible on the smallest screen. */

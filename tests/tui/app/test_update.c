@@ -4,97 +4,74 @@
 
 /* The rules of the screen that a person may rely on, each as a test. */
 /* --- 1. typing is always safe */
-TEST(typing_any_letter_never_acts)
+AT_SHOP(typing_any_letter_never_acts, 24, 80)
 {
-    struct shop x;
     char key[2] = "";
 
-    shop_ready(&x, 24, 80);
     for (char c = ' '; c < 0x7f; c++) {
         if (c == '?' || c == '<')
             continue; /* help on an empty query; and the name of a key here */
         key[0] = c;
-        screen_press(&x.s, key);
-        assert_string_equal(x.s.log, "");
-        assert_int_equal(screen_line(&x.s, 1)[0], '>');
-        assert_true(c == ' ' || strchr(screen_line(&x.s, 1) + 1, c) != NULL);
-        screen_press(&x.s, "<BS>");
+        screen_press(&x->s, key);
+        assert_string_equal(x->s.log, "");
+        assert_int_equal(screen_line(&x->s, 1)[0], '>');
+        assert_true(c == ' ' || strchr(screen_line(&x->s, 1) + 1, c) != NULL);
+        screen_press(&x->s, "<BS>");
     }
-    screen_press(&x.s, "qqq");
-    assert_string_equal(x.s.log, "");
-    assert_string_equal(screen_line(&x.s, 1), "> qqq");
-    screen_close(&x.s);
+    screen_press(&x->s, "qqq");
+    assert_string_equal(x->s.log, "");
+    assert_string_equal(screen_line(&x->s, 1), "> qqq");
 }
 
-TEST(pasted_text_is_never_keys)
+AT_SHOP(pasted_text_is_never_keys, 24, 80)
 {
-    struct shop x;
-
-    shop_ready(&x, 24, 80);
-    screen_send(&x.s, (struct msg){ .kind = MSG_PASTE, .u.paste = SLICE("refund\n\x1b") });
-    screen_answer(&x.s);
-    assert_string_equal(x.s.log, "");
-    assert_string_equal(screen_line(&x.s, 1), "> refund");
-    assert_true(screen_has(&x.s, "Refund flow"));
-    screen_close(&x.s);
+    screen_send(&x->s, (struct msg){ .kind = MSG_PASTE, .u.paste = SLICE("refund\n\x1b") });
+    screen_answer(&x->s);
+    assert_string_equal(x->s.log, "");
+    assert_string_equal(screen_line(&x->s, 1), "> refund");
+    assert_true(screen_has(&x->s, "Refund flow"));
 }
 
 /* The keys stay beside it, and work. */
-TEST(a_silent_server_is_named_until_it_answers)
+AT_SHOP(a_silent_server_is_named_until_it_answers, 24, 80)
 {
-    struct shop x;
-
-    shop_ready(&x, 24, 80);
-    screen_send(&x.s, (struct msg){ .kind = MSG_SILENCE, .u.silent = "team" });
-    assert_true(screen_has(&x.s, "no answer from team yet"));
-    assert_true(screen_has(&x.s, "resume"));
-    screen_press(&x.s, "refund");
-    assert_string_equal(screen_line(&x.s, 1), "> refund");
-    assert_true(screen_has(&x.s, "no answer from team yet"));
-    screen_send(&x.s, (struct msg){ .kind = MSG_SILENCE });
-    assert_false(screen_has(&x.s, "no answer from team yet"));
-    screen_close(&x.s);
+    screen_send(&x->s, (struct msg){ .kind = MSG_SILENCE, .u.silent = "team" });
+    assert_true(screen_has(&x->s, "no answer from team yet"));
+    assert_true(screen_has(&x->s, "resume"));
+    screen_press(&x->s, "refund");
+    assert_string_equal(screen_line(&x->s, 1), "> refund");
+    assert_true(screen_has(&x->s, "no answer from team yet"));
+    screen_send(&x->s, (struct msg){ .kind = MSG_SILENCE });
+    assert_false(screen_has(&x->s, "no answer from team yet"));
 }
 
-TEST(a_question_mark_opens_help_only_on_an_empty_query)
+AT_SHOP(a_question_mark_opens_help_only_on_an_empty_query, 24, 80)
 {
-    struct shop x;
-
-    shop_ready(&x, 24, 80);
-    screen_press(&x.s, "a?");
-    assert_string_equal(screen_line(&x.s, 1), "> a?");
-    screen_press(&x.s, "<C-u>?");
-    assert_true(screen_has(&x.s, "In the list of sessions"));
-    screen_close(&x.s);
+    screen_press(&x->s, "a?");
+    assert_string_equal(screen_line(&x->s, 1), "> a?");
+    screen_press(&x->s, "<C-u>?");
+    assert_true(screen_has(&x->s, "In the list of sessions"));
 }
 
 /* --- 2. unavailable actions are shown with the reason */
-TEST(the_menu_shows_every_action_and_why_some_cannot_be_done)
+AT_SHOP(the_menu_shows_every_action_and_why_some_cannot_be_done, 24, 80)
 {
-    struct shop x;
-
-    shop_ready(&x, 24, 80);
-    screen_press(&x.s, "<C-x>");
-    assert_true(screen_has(&x.s, "r  resume          resume the session"));
-    assert_true(screen_has(&x.s, "e  export"));
-    assert_true(screen_has(&x.s, "w  rewind"));
-    assert_true(screen_has(&x.s, "c  cleanup"));
-    screen_press(&x.s, "E<Esc>"); /* a letter without an action */
-    assert_false(screen_has(&x.s, "resume the session"));
-    assert_string_equal(x.s.log, "");
-    screen_close(&x.s);
+    screen_press(&x->s, "<C-x>");
+    assert_true(screen_has(&x->s, "r  resume          resume the session"));
+    assert_true(screen_has(&x->s, "e  export"));
+    assert_true(screen_has(&x->s, "w  rewind"));
+    assert_true(screen_has(&x->s, "c  cleanup"));
+    screen_press(&x->s, "E<Esc>"); /* a letter without an action */
+    assert_false(screen_has(&x->s, "resume the session"));
+    assert_string_equal(x->s.log, "");
 }
 
-TEST(letters_of_the_menu_act)
+AT_SHOP(letters_of_the_menu_act, 24, 80)
 {
-    struct shop x;
-
-    shop_ready(&x, 24, 80);
-    screen_press(&x.s, "<Down><C-x>y");
-    assert_string_equal(x.s.log, "copy 22222222-0000-4000-8000-000000000002\n");
-    screen_press(&x.s, "<C-x>r");
-    assert_non_null(strstr(x.s.log, "resume 22222222 in /home/u/src/shop\n"));
-    screen_close(&x.s);
+    screen_press(&x->s, "<Down><C-x>y");
+    assert_string_equal(x->s.log, "copy 22222222-0000-4000-8000-000000000002\n");
+    screen_press(&x->s, "<C-x>r");
+    assert_non_null(strstr(x->s.log, "resume 22222222 in /home/u/src/shop\n"));
 }
 
 /* --- 3. never wait; late replies are dropped */
@@ -145,125 +122,99 @@ TEST(an_enter_pressed_too_early_waits_for_the_list)
     screen_close(&x.s);
 }
 
-TEST(a_late_answer_is_dropped)
+AT_SHOP(a_late_answer_is_dropped, 24, 80)
 {
-    struct shop x;
     struct ref_list *refs;
     struct session_ref ref;
 
-    shop_ready(&x, 24, 80);
     ref = (struct session_ref){
-        .store = &x.s.store, .id = SLICE("late"), .path = SLICE("/late"), .folder = SLICE("")
+        .store = &x->s.store, .id = SLICE("late"), .path = SLICE("/late"), .folder = SLICE("")
     };
     refs = ref_list_one(&ref, (struct slice){ 0 });
     assert_non_null(refs);
-    screen_send(&x.s, (struct msg){ .kind = MSG_SESSIONS, .generation = 9999, .u.sessions = refs });
-    screen_send(&x.s, (struct msg){ .kind = MSG_LISTED, .generation = 9999 });
-    screen_wait(&x.s, 500);
-    assert_true(screen_has(&x.s, "5/5"));
-    screen_close(&x.s);
+    screen_send(&x->s,
+                (struct msg){ .kind = MSG_SESSIONS, .generation = 9999, .u.sessions = refs });
+    screen_send(&x->s, (struct msg){ .kind = MSG_LISTED, .generation = 9999 });
+    screen_wait(&x->s, 500);
+    assert_true(screen_has(&x->s, "5/5"));
 }
 
 /* --- 4. the selection sticks to the session */
-TEST(the_selection_sticks_through_sorting_resizing_and_refreshing)
+AT_SHOP(the_selection_sticks_through_sorting_resizing_and_refreshing, 24, 80)
 {
-    struct shop x;
-
-    shop_ready(&x, 24, 80);
-    screen_press(&x.s, "<Down><Down>");
-    assert_non_null(strstr(screen_cursor_line(&x.s), "Refund flow"));
+    screen_press(&x->s, "<Down><Down>");
+    assert_non_null(strstr(screen_cursor_line(&x->s), "Refund flow"));
     for (int i = 0; i < 4; i++) {
-        screen_press(&x.s, "<C-s>");
-        assert_non_null(strstr(screen_cursor_line(&x.s), "Refund flow"));
+        screen_press(&x->s, "<C-s>");
+        assert_non_null(strstr(screen_cursor_line(&x->s), "Refund flow"));
     }
-    screen_resize(&x.s, 12, 50);
-    assert_non_null(strstr(screen_cursor_line(&x.s), "Refund flow"));
-    screen_resize(&x.s, 60, 200);
-    assert_non_null(strstr(screen_cursor_line(&x.s), "Refund flow"));
-    x.fake[4].ago_ms = 1000; /* another session moves to the top */
-    screen_send(&x.s, (struct msg){ .kind = MSG_FILES_CHANGED });
-    screen_wait(&x.s, 1000);
-    assert_int_equal(x.s.listings, 2);
-    assert_non_null(strstr(screen_line(&x.s, 2), "Änderungen"));
-    assert_non_null(strstr(screen_cursor_line(&x.s), "Refund flow"));
-    screen_close(&x.s);
+    screen_resize(&x->s, 12, 50);
+    assert_non_null(strstr(screen_cursor_line(&x->s), "Refund flow"));
+    screen_resize(&x->s, 60, 200);
+    assert_non_null(strstr(screen_cursor_line(&x->s), "Refund flow"));
+    x->fake[4].ago_ms = 1000; /* another session moves to the top */
+    screen_send(&x->s, (struct msg){ .kind = MSG_FILES_CHANGED });
+    screen_wait(&x->s, 1000);
+    assert_int_equal(x->s.listings, 2);
+    assert_non_null(strstr(screen_line(&x->s, 2), "Änderungen"));
+    assert_non_null(strstr(screen_cursor_line(&x->s), "Refund flow"));
 }
 
-TEST(the_selection_sticks_through_filtering)
+AT_SHOP(the_selection_sticks_through_filtering, 24, 80)
 {
-    struct shop x;
-
-    shop_ready(&x, 24, 80);
-    screen_press(&x.s, "<Down><Down><Down>");
-    assert_non_null(strstr(screen_cursor_line(&x.s), "Payment page"));
-    screen_press(&x.s, "pa");
-    assert_non_null(strstr(screen_cursor_line(&x.s), "Payment page"));
-    screen_press(&x.s, "<BS><BS>");
-    assert_non_null(strstr(screen_cursor_line(&x.s), "Payment page"));
-    screen_close(&x.s);
+    screen_press(&x->s, "<Down><Down><Down>");
+    assert_non_null(strstr(screen_cursor_line(&x->s), "Payment page"));
+    screen_press(&x->s, "pa");
+    assert_non_null(strstr(screen_cursor_line(&x->s), "Payment page"));
+    screen_press(&x->s, "<BS><BS>");
+    assert_non_null(strstr(screen_cursor_line(&x->s), "Payment page"));
 }
 
-TEST(an_untouched_selection_is_the_best_match)
+AT_SHOP(an_untouched_selection_is_the_best_match, 24, 80)
 {
-    struct shop x;
-
-    shop_ready(&x, 24, 80);
-    screen_press(&x.s, "page");
-    assert_non_null(strstr(screen_cursor_line(&x.s), "Payment page"));
-    screen_close(&x.s);
+    screen_press(&x->s, "page");
+    assert_non_null(strstr(screen_cursor_line(&x->s), "Payment page"));
 }
 
-TEST(the_neighbour_is_selected_when_a_session_vanishes)
+AT_SHOP(the_neighbour_is_selected_when_a_session_vanishes, 24, 80)
 {
-    struct shop x;
-
-    shop_ready(&x, 24, 80);
-    screen_press(&x.s, "<Down>");
-    x.fake[1].gone = true;
-    screen_press(&x.s, "<F5>");
-    assert_false(screen_has(&x.s, "idempotency"));
-    assert_non_null(strstr(screen_cursor_line(&x.s), "Refund flow"));
-    assert_true(screen_has(&x.s, "4/4"));
-    screen_close(&x.s);
+    screen_press(&x->s, "<Down>");
+    x->fake[1].gone = true;
+    screen_press(&x->s, "<F5>");
+    assert_false(screen_has(&x->s, "idempotency"));
+    assert_non_null(strstr(screen_cursor_line(&x->s), "Refund flow"));
+    assert_true(screen_has(&x->s, "4/4"));
 }
 
 /* --- 5. Esc goes one step back */
-TEST(escape_goes_back_step_by_step_and_then_leaves)
+AT_SHOP(escape_goes_back_step_by_step_and_then_leaves, 24, 80)
 {
-    struct shop x;
-
-    shop_ready(&x, 24, 80);
-    screen_press(&x.s, "pay<Tab><C-x>");
-    assert_true(screen_has(&x.s, "resume the session"));
-    screen_press(&x.s, "<Esc>");
-    assert_false(screen_has(&x.s, "resume the session"));
-    assert_string_equal(x.s.log, "");
-    screen_press(&x.s, "<Esc>");
-    assert_true(screen_has(&x.s, "5/5"));
-    assert_true(screen_has(&x.s, "1 marked"));
-    screen_press(&x.s, "<Esc>");
-    assert_false(screen_has(&x.s, "marked"));
-    assert_string_equal(x.s.log, "");
-    screen_press(&x.s, "<Esc>");
-    assert_string_equal(x.s.log, "quit 130\n");
-    screen_close(&x.s);
+    screen_press(&x->s, "pay<Tab><C-x>");
+    assert_true(screen_has(&x->s, "resume the session"));
+    screen_press(&x->s, "<Esc>");
+    assert_false(screen_has(&x->s, "resume the session"));
+    assert_string_equal(x->s.log, "");
+    screen_press(&x->s, "<Esc>");
+    assert_true(screen_has(&x->s, "5/5"));
+    assert_true(screen_has(&x->s, "1 marked"));
+    screen_press(&x->s, "<Esc>");
+    assert_false(screen_has(&x->s, "marked"));
+    assert_string_equal(x->s.log, "");
+    screen_press(&x->s, "<Esc>");
+    assert_string_equal(x->s.log, "quit 130\n");
 }
 
-TEST(escape_leaves_the_conversation_for_the_list)
+AT_SHOP(escape_leaves_the_conversation_for_the_list, 24, 80)
 {
-    struct shop x;
-
-    shop_ready(&x, 24, 80);
-    screen_press(&x.s, "<Down><Right>");
-    assert_true(screen_has(&x.s, "conversation of Payments: idempotency keys"));
-    screen_press(&x.s, "s");
-    assert_true(screen_has(&x.s, "no sub-agents in this test"));
-    screen_press(&x.s, "?");
-    assert_true(screen_has(&x.s, "In a conversation"));
-    screen_press(&x.s, "<Esc><Esc>");
-    assert_non_null(strstr(screen_cursor_line(&x.s), "idempotency"));
-    assert_string_equal(x.s.log, "");
-    screen_close(&x.s);
+    screen_press(&x->s, "<Down><Right>");
+    assert_true(screen_has(&x->s, "conversation of Payments: idempotency keys"));
+    screen_press(&x->s, "s");
+    assert_true(screen_has(&x->s, "no sub-agents in this test"));
+    screen_press(&x->s, "?");
+    assert_true(screen_has(&x->s, "In a conversation"));
+    screen_press(&x->s, "<Esc><Esc>");
+    assert_non_null(strstr(screen_cursor_line(&x->s), "idempotency"));
+    assert_string_equal(x->s.log, "");
 }
 
 TEST(control_c_leaves_from_everywhere)
@@ -281,100 +232,78 @@ TEST(control_c_leaves_from_everywhere)
     }
 }
 
-TEST(q_quits_where_no_text_is_entered)
+AT_SHOP(q_quits_where_no_text_is_entered, 24, 80)
 {
-    struct shop x;
-
-    shop_ready(&x, 24, 80);
-    screen_press(&x.s, "<Right>q");
-    assert_string_equal(x.s.log, "quit 130\n");
-    screen_close(&x.s);
+    screen_press(&x->s, "<Right>q");
+    assert_string_equal(x->s.log, "quit 130\n");
 }
 
 /* --- 6. nothing dangerous by accident */
-TEST(enter_twice_on_a_fresh_screen_changes_no_file)
+AT_SHOP(enter_twice_on_a_fresh_screen_changes_no_file, 24, 80)
 {
-    struct shop x;
-
-    shop_ready(&x, 24, 80);
-    screen_press(&x.s, "<Enter><Enter>");
-    assert_string_equal(x.s.log, ""); /* the newest is running: Enter chooses no */
-    screen_press(&x.s, "<Down><Enter><Enter>");
-    assert_string_equal(x.s.log, "resume 22222222 in /home/u/src/shop\n");
-    screen_close(&x.s);
+    screen_press(&x->s, "<Enter><Enter>");
+    assert_string_equal(x->s.log, ""); /* the newest is running: Enter chooses no */
+    screen_press(&x->s, "<Down><Enter><Enter>");
+    assert_string_equal(x->s.log, "resume 22222222 in /home/u/src/shop\n");
 }
 
-TEST(resuming_a_running_session_asks_with_the_safe_answer_selected)
+AT_SHOP(resuming_a_running_session_asks_with_the_safe_answer_selected, 24, 80)
 {
-    struct shop x;
-
-    shop_ready(&x, 24, 80);
-    screen_press(&x.s, "<Enter>");
-    assert_true(screen_has(&x.s, "This session is running"));
-    assert_non_null(strstr(screen_cursor_line(&x.s), "cancel"));
-    screen_press(&x.s, "<Enter>");
-    assert_string_equal(x.s.log, "");
-    screen_press(&x.s, "<Enter>2");
-    assert_string_equal(x.s.log, "resume 11111111 in /home/u/src/shop\n");
-    screen_close(&x.s);
+    screen_press(&x->s, "<Enter>");
+    assert_true(screen_has(&x->s, "This session is running"));
+    assert_non_null(strstr(screen_cursor_line(&x->s), "cancel"));
+    screen_press(&x->s, "<Enter>");
+    assert_string_equal(x->s.log, "");
+    screen_press(&x->s, "<Enter>2");
+    assert_string_equal(x->s.log, "resume 11111111 in /home/u/src/shop\n");
 }
 
-TEST(a_missing_directory_is_no_dead_end)
+AT_SHOP(a_missing_directory_is_no_dead_end, 24, 80)
 {
-    struct shop x;
-
-    shop_ready(&x, 24, 80);
-    x.s.dir_gone = true;
-    screen_press(&x.s, "<Down><Enter>");
-    assert_true(screen_has(&x.s, "The session's directory no longer exists"));
-    assert_true(screen_has(&x.s, "in its repository: ~/src/main"));
-    assert_true(screen_has(&x.s, "here: ~/src/shop"));
-    screen_press(&x.s, "<Enter>");
-    assert_string_equal(x.s.log, "");
-    screen_press(&x.s, "<Enter><Down><Enter>");
-    assert_string_equal(x.s.log, "resume 22222222 in /home/u/src/main\n");
-    screen_close(&x.s);
+    x->s.dir_gone = true;
+    screen_press(&x->s, "<Down><Enter>");
+    assert_true(screen_has(&x->s, "The session's directory no longer exists"));
+    assert_true(screen_has(&x->s, "in its repository: ~/src/main"));
+    assert_true(screen_has(&x->s, "here: ~/src/shop"));
+    screen_press(&x->s, "<Enter>");
+    assert_string_equal(x->s.log, "");
+    screen_press(&x->s, "<Enter><Down><Enter>");
+    assert_string_equal(x->s.log, "resume 22222222 in /home/u/src/main\n");
 }
 
-TEST(an_error_stays_until_a_key_is_pressed)
+AT_SHOP(an_error_stays_until_a_key_is_pressed, 24, 80)
 {
-    struct shop x;
     struct err e;
 
-    shop_ready(&x, 24, 80);
     err_set(&e, ERR_IO, "/home/u/.claude/projects", "list sessions");
-    x.s.problems = problem_list_new();
-    assert_true(problem_list_add(x.s.problems, "claude", &e));
-    screen_press(&x.s, "<F5>");
-    assert_true(screen_has(&x.s, "list sessions: /home/u/.claude/projects"));
-    screen_wait(&x.s, 60000);
-    assert_true(screen_has(&x.s, "list sessions: /home/u/.claude/projects"));
-    screen_press(&x.s, "<Down>");
-    assert_false(screen_has(&x.s, "list sessions"));
-    screen_close(&x.s);
+    x->s.problems = problem_list_new();
+    assert_true(problem_list_add(x->s.problems, "claude", &e));
+    screen_press(&x->s, "<F5>");
+    assert_true(screen_has(&x->s, "list sessions: /home/u/.claude/projects"));
+    screen_wait(&x->s, 60000);
+    assert_true(screen_has(&x->s, "list sessions: /home/u/.claude/projects"));
+    screen_press(&x->s, "<Down>");
+    assert_false(screen_has(&x->s, "list sessions"));
 }
 
-TEST(a_lasting_error_is_shown_once)
+AT_SHOP(a_lasting_error_is_shown_once, 24, 110)
 {
-    struct shop x;
     struct err e;
 
-    shop_ready(&x, 24, 110);
     for (int listing = 0; listing < 2; listing++) {
-        x.s.problems = problem_list_new();
+        x->s.problems = problem_list_new();
         err_set(&e, ERR_IO, "/home/u/.claude/projects/-a", "list sessions");
-        assert_true(problem_list_add(x.s.problems, "claude", &e));
+        assert_true(problem_list_add(x->s.problems, "claude", &e));
         err_set(&e, ERR_IO, "/home/u/.claude/projects/-b", "list sessions");
-        assert_true(problem_list_add(x.s.problems, "claude", &e));
-        screen_press(&x.s, "<F5>");
-        assert_int_equal(screen_has(&x.s, "-a (and 1 more)"), listing == 0);
-        screen_press(&x.s, "<Down>");
+        assert_true(problem_list_add(x->s.problems, "claude", &e));
+        screen_press(&x->s, "<F5>");
+        assert_int_equal(screen_has(&x->s, "-a (and 1 more)"), listing == 0);
+        screen_press(&x->s, "<Down>");
     }
-    x.s.problems = problem_list_new();
-    assert_true(problem_list_add(x.s.problems, "claude", &e));
-    screen_press(&x.s, "<F5>");
-    assert_true(screen_has(&x.s, "list sessions: /home/u/.claude/projects/-b"));
-    screen_close(&x.s);
+    x->s.problems = problem_list_new();
+    assert_true(problem_list_add(x->s.problems, "claude", &e));
+    screen_press(&x->s, "<F5>");
+    assert_true(screen_has(&x->s, "list sessions: /home/u/.claude/projects/-b"));
 }
 
 TEST(an_action_is_named_once_in_the_footer)
@@ -390,24 +319,16 @@ TEST(an_action_is_named_once_in_the_footer)
     screen_close(&x.s);
 }
 
-TEST(an_idle_program_is_not_woken)
+AT_SHOP(an_idle_program_is_not_woken, 24, 100)
 {
-    struct shop x;
-
-    shop_ready(&x, 24, 100);
-    assert_true(model_wake_ms(x.s.model) == TIME_NONE);
-    screen_close(&x.s);
+    assert_true(model_wake_ms(x->s.model) == TIME_NONE);
 }
 
-TEST(after_the_choice_nothing_changes)
+AT_SHOP(after_the_choice_nothing_changes, 24, 80)
 {
-    struct shop x;
-
-    shop_ready(&x, 24, 80);
-    screen_press(&x.s, "<Down><Enter>");
-    screen_press(&x.s, "<Esc><C-c><Down>");
-    assert_string_equal(x.s.log, "resume 22222222 in /home/u/src/shop\n");
-    screen_close(&x.s);
+    screen_press(&x->s, "<Down><Enter>");
+    screen_press(&x->s, "<Esc><C-c><Down>");
+    assert_string_equal(x->s.log, "resume 22222222 in /home/u/src/shop\n");
 }
 
 TEST(more_requests_than_fit_do_no_harm)

@@ -40,67 +40,52 @@ TEST(a_long_reason_in_the_menu_is_wrapped)
     screen_close(&x.s);
 }
 
-TEST(every_line_of_the_menu_fits_eighty_columns)
+AT_SHOP(every_line_of_the_menu_fits_eighty_columns, 24, 80)
 {
-    struct shop x;
-
-    shop_ready(&x, 24, 80);
-    screen_press(&x.s, "<C-x>");
-    assert_true(screen_has(&x.s, "write to a file: Markdown, HTML, text or JSONL"));
-    assert_true(screen_has(&x.s, "redo the last undone change"));
-    screen_close(&x.s);
+    screen_press(&x->s, "<C-x>");
+    assert_true(screen_has(&x->s, "write to a file: Markdown, HTML, text or JSONL"));
+    assert_true(screen_has(&x->s, "redo the last undone change"));
 }
 
 /* The list of all keys. */
-TEST(help_begins_with_this_context_and_can_be_searched)
+AT_SHOP(help_begins_with_this_context_and_can_be_searched, 24, 80)
 {
-    struct shop x;
-
-    shop_ready(&x, 24, 80);
-    screen_press(&x.s, "<F1>");
-    assert_non_null(strstr(screen_line(&x.s, 3), "In the list of sessions"));
-    assert_non_null(strstr(screen_line(&x.s, 4), "Enter"));
-    screen_press(&x.s, "before:");
-    assert_non_null(strstr(screen_line(&x.s, 4), "before:2w"));
-    screen_press(&x.s, "<C-u>undo");
-    assert_true(screen_has(&x.s, "In the menu"));
-    screen_press(&x.s, "<Esc><PgDn>");
-    assert_false(screen_has(&x.s, "In the list of sessions"));
-    screen_press(&x.s, "<Home>");
-    assert_non_null(strstr(screen_line(&x.s, 3), "In the list of sessions"));
-    screen_press(&x.s, "<Esc>");
-    assert_false(screen_has(&x.s, "In the list of sessions"));
-    screen_close(&x.s);
+    screen_press(&x->s, "<F1>");
+    assert_non_null(strstr(screen_line(&x->s, 3), "In the list of sessions"));
+    assert_non_null(strstr(screen_line(&x->s, 4), "Enter"));
+    screen_press(&x->s, "before:");
+    assert_non_null(strstr(screen_line(&x->s, 4), "before:2w"));
+    screen_press(&x->s, "<C-u>undo");
+    assert_true(screen_has(&x->s, "In the menu"));
+    screen_press(&x->s, "<Esc><PgDn>");
+    assert_false(screen_has(&x->s, "In the list of sessions"));
+    screen_press(&x->s, "<Home>");
+    assert_non_null(strstr(screen_line(&x->s, 3), "In the list of sessions"));
+    screen_press(&x->s, "<Esc>");
+    assert_false(screen_has(&x->s, "In the list of sessions"));
 }
 
-TEST(long_lines_of_help_are_wrapped)
+AT_SHOP(long_lines_of_help_are_wrapped, 24, 80)
 {
-    struct shop x;
-
-    shop_ready(&x, 24, 80);
-    screen_press(&x.s, "<F1>this directory,");
-    assert_non_null(strstr(screen_line(&x.s, 4), "this directory, its repository's worktrees, or"));
-    assert_non_null(strstr(screen_line(&x.s, 5), "projects"));
-    assert_null(strstr(screen_line(&x.s, 5), "^A"));
-    screen_press(&x.s, "<C-u><End>");
-    assert_true(screen_has(&x.s, "redo the last undone change"));
-    screen_resize(&x.s, 24, 120);
-    screen_press(&x.s, "<Home>this directory,");
-    assert_non_null(strstr(screen_line(&x.s, 4), "worktrees, or all projects"));
-    screen_close(&x.s);
+    screen_press(&x->s, "<F1>this directory,");
+    assert_non_null(
+        strstr(screen_line(&x->s, 4), "this directory, its repository's worktrees, or"));
+    assert_non_null(strstr(screen_line(&x->s, 5), "projects"));
+    assert_null(strstr(screen_line(&x->s, 5), "^A"));
+    screen_press(&x->s, "<C-u><End>");
+    assert_true(screen_has(&x->s, "redo the last undone change"));
+    screen_resize(&x->s, 24, 120);
+    screen_press(&x->s, "<Home>this directory,");
+    assert_non_null(strstr(screen_line(&x->s, 4), "worktrees, or all projects"));
 }
 
-TEST(a_slash_is_typed_into_the_query)
+AT_SHOP(a_slash_is_typed_into_the_query, 24, 80)
 {
-    struct shop x;
-
-    shop_ready(&x, 24, 80);
-    screen_press(&x.s, "<F1>search");
-    assert_true(screen_has(&x.s, "search the conversation"));
-    screen_press(&x.s, "/");
-    assert_true(screen_has(&x.s, "search/"));
-    assert_true(screen_has(&x.s, "No matches"));
-    screen_press(&x.s, "<BS>");
-    assert_true(screen_has(&x.s, "search the conversation"));
-    screen_close(&x.s);
+    screen_press(&x->s, "<F1>search");
+    assert_true(screen_has(&x->s, "search the conversation"));
+    screen_press(&x->s, "/");
+    assert_true(screen_has(&x->s, "search/"));
+    assert_true(screen_has(&x->s, "No matches"));
+    screen_press(&x->s, "<BS>");
+    assert_true(screen_has(&x->s, "search the conversation"));
 }

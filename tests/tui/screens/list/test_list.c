@@ -11,7 +11,7 @@ static void assert_screen(struct screen *s, const char *const *lines)
         assert_string_equal(screen_line(s, y), lines[y]);
 }
 
-TEST(on_80x24_rows_show_their_main_columns)
+AT_SHOP(on_80x24_rows_show_their_main_columns, 24, 80)
 {
     static const char *const lines[] = {
         " reprise  ~/src/shop +2 worktrees                                   5/5  recent",
@@ -24,15 +24,12 @@ TEST(on_80x24_rows_show_their_main_columns)
         "",
         NULL,
     };
-    struct shop x;
 
-    shop_ready(&x, 24, 80);
-    assert_screen(&x.s, lines);
-    assert_string_equal(screen_line(&x.s, 23), " Enter resume  → view  Tab mark  ^A scope  ^F "
-                                               "fork  ^R rename  ^X more  ? help");
-    assert_int_equal(x.s.frame.cursor_y, 2);
-    assert_int_equal(x.s.frame.cursor_x, 0);
-    screen_close(&x.s);
+    assert_screen(&x->s, lines);
+    assert_string_equal(screen_line(&x->s, 23), " Enter resume  → view  Tab mark  ^A scope  ^F "
+                                                "fork  ^R rename  ^X more  ? help");
+    assert_int_equal(x->s.frame.cursor_y, 2);
+    assert_int_equal(x->s.frame.cursor_x, 0);
 }
 
 TEST(a_long_directory_leaves_room_for_what_follows)
@@ -49,20 +46,16 @@ TEST(a_long_directory_leaves_room_for_what_follows)
     screen_close(&x.s);
 }
 
-TEST(narrow_screens_give_a_session_two_lines)
+AT_SHOP(narrow_screens_give_a_session_two_lines, 24, 119)
 {
-    struct shop x;
-
-    shop_ready(&x, 24, 119);
-    list_set_density(x.s.model->list, DENSITY_AUTO, &x.s.model->fx);
-    assert_non_null(strstr(screen_line(&x.s, 4), "  2h ago  Payments: idempotency keys"));
-    assert_non_null(strstr(screen_line(&x.s, 5), "main · #infra · "));
-    screen_press(&x.s, "<C-x>L");
-    assert_non_null(strstr(screen_line(&x.s, 3), "  2h ago  Payments: idempotency keys"));
-    list_set_density(x.s.model->list, DENSITY_AUTO, &x.s.model->fx);
-    screen_resize(&x.s, 24, 120);
-    assert_non_null(strstr(screen_line(&x.s, 3), "  2h ago  Payments: idempotency keys"));
-    screen_close(&x.s);
+    list_set_density(x->s.model->list, DENSITY_AUTO, &x->s.model->fx);
+    assert_non_null(strstr(screen_line(&x->s, 4), "  2h ago  Payments: idempotency keys"));
+    assert_non_null(strstr(screen_line(&x->s, 5), "main · #infra · "));
+    screen_press(&x->s, "<C-x>L");
+    assert_non_null(strstr(screen_line(&x->s, 3), "  2h ago  Payments: idempotency keys"));
+    list_set_density(x->s.model->list, DENSITY_AUTO, &x->s.model->fx);
+    screen_resize(&x->s, 24, 120);
+    assert_non_null(strstr(screen_line(&x->s, 3), "  2h ago  Payments: idempotency keys"));
 }
 
 TEST(a_blank_title_is_its_first_prompt)
@@ -74,7 +67,7 @@ TEST(a_blank_title_is_its_first_prompt)
     assert_true(slice_eq(session_row_title(&row), SLICE("(no prompt yet)")));
 }
 
-TEST(on_50x12_columns_are_dropped)
+AT_SHOP(on_50x12_columns_are_dropped, 12, 50)
 {
     static const char *const lines[] = {
         " reprise  ~/src/shop +2 worktrees     5/5  recent",
@@ -86,12 +79,9 @@ TEST(on_50x12_columns_are_dropped)
         "    2w ago  Größere Änderungen am 設…     ⚠",
         NULL,
     };
-    struct shop x;
 
-    shop_ready(&x, 12, 50);
-    assert_screen(&x.s, lines);
-    assert_string_equal(screen_line(&x.s, 11), " Enter resume  → view  Tab mark  ^X more  ? help");
-    screen_close(&x.s);
+    assert_screen(&x->s, lines);
+    assert_string_equal(screen_line(&x->s, 11), " Enter resume  → view  Tab mark  ^X more  ? help");
 }
 
 /* The last prompt of the first session begins where the line ends. */
@@ -111,21 +101,17 @@ TEST(a_second_line_does_not_end_with_a_dot)
     screen_close(&x.s);
 }
 
-TEST(from_100_columns_the_conversation_is_beside_the_list)
+AT_SHOP(from_100_columns_the_conversation_is_beside_the_list, 30, 100)
 {
-    struct shop x;
-
-    shop_ready(&x, 30, 100);
-    assert_non_null(strstr(screen_line(&x.s, 2), "┌─ 47 KB on disk ─"));
-    assert_non_null(strstr(screen_line(&x.s, 3), "│ Fix the payment retry loop"));
-    assert_non_null(strstr(screen_line(&x.s, 4), "│ ~/src/shop · fix/retry · 20"));
-    assert_non_null(strstr(screen_line(&x.s, 5), "│ 0: conversation of Fix the payment"));
-    assert_non_null(strstr(screen_line(&x.s, 28), "│"));
-    screen_press(&x.s, "<C-t>");
-    assert_false(screen_has(&x.s, "conversation of"));
-    screen_press(&x.s, "<C-t>");
-    assert_true(screen_has(&x.s, "conversation of"));
-    screen_close(&x.s);
+    assert_non_null(strstr(screen_line(&x->s, 2), "┌─ 47 KB on disk ─"));
+    assert_non_null(strstr(screen_line(&x->s, 3), "│ Fix the payment retry loop"));
+    assert_non_null(strstr(screen_line(&x->s, 4), "│ ~/src/shop · fix/retry · 20"));
+    assert_non_null(strstr(screen_line(&x->s, 5), "│ 0: conversation of Fix the payment"));
+    assert_non_null(strstr(screen_line(&x->s, 28), "│"));
+    screen_press(&x->s, "<C-t>");
+    assert_false(screen_has(&x->s, "conversation of"));
+    screen_press(&x->s, "<C-t>");
+    assert_true(screen_has(&x->s, "conversation of"));
 }
 
 TEST(the_preview_shows_the_disk_usage)
@@ -172,69 +158,50 @@ TEST(the_transcript_size_is_shown_until_the_usage_is_known)
     screen_close(&x.s);
 }
 
-TEST(from_30_lines_the_conversation_is_below)
+AT_SHOP(from_30_lines_the_conversation_is_below, 30, 80)
 {
-    struct shop x;
-
-    shop_ready(&x, 30, 80);
-    assert_true(screen_has(&x.s, "────────"));
-    assert_non_null(strstr(screen_line(&x.s, 15), " 0: conversation of"));
-    screen_close(&x.s);
+    assert_true(screen_has(&x->s, "────────"));
+    assert_non_null(strstr(screen_line(&x->s, 15), " 0: conversation of"));
 }
 
-TEST(on_small_screens_the_preview_opens_on_request)
+AT_SHOP(on_small_screens_the_preview_opens_on_request, 24, 80)
 {
-    struct shop x;
-
-    shop_ready(&x, 24, 80);
-    assert_false(screen_has(&x.s, "conversation of"));
-    screen_press(&x.s, "<C-t>");
-    assert_true(screen_has(&x.s, "conversation of"));
-    screen_close(&x.s);
+    assert_false(screen_has(&x->s, "conversation of"));
+    screen_press(&x->s, "<C-t>");
+    assert_true(screen_has(&x->s, "conversation of"));
 }
 
-TEST(on_200x60_every_column_is_shown)
+AT_SHOP(on_200x60_every_column_is_shown, 60, 200)
 {
-    struct shop x;
-
-    shop_ready(&x, 60, 200);
-    const char *line = screen_line(&x.s, 3);
+    const char *line = screen_line(&x->s, 3);
 
     assert_non_null(strstr(line, "#infra  main           3f"));
     assert_non_null(strstr(line, "│"));
-    screen_close(&x.s);
 }
 
-TEST(systems_are_shown_if_there_are_several)
+AT_SHOP(systems_are_shown_if_there_are_several, 60, 200)
 {
     struct session_row goat = { 0 };
     struct store_ops ops = { .name = "goat" };
     struct store store = { .ops = &ops };
-    struct shop x;
 
-    shop_ready(&x, 60, 200);
     goat.ref.store = &store;
     goat.dialect = "spec";
-    list_widths_include(&x.s.model->list->widths, &goat);
-    assert_non_null(strstr(screen_line(&x.s, 3), "#infra  claude     main           3f"));
-    screen_close(&x.s);
+    list_widths_include(&x->s.model->list->widths, &goat);
+    assert_non_null(strstr(screen_line(&x->s, 3), "#infra  claude     main           3f"));
 }
 
-TEST(below_50x12_the_screen_asks_for_more_room)
+AT_SHOP(below_50x12_the_screen_asks_for_more_room, 11, 80)
 {
-    struct shop x;
-
-    shop_ready(&x, 11, 80);
-    assert_true(screen_has(&x.s, "80x11 is too small: reprise needs 50x12"));
-    screen_resize(&x.s, 12, 49);
-    assert_true(screen_has(&x.s, "is too small"));
-    screen_resize(&x.s, 5, 20);
-    assert_true(screen_has(&x.s, "needs 50x12"));
-    screen_resize(&x.s, 1, 1);
-    screen_text(&x.s);
-    screen_resize(&x.s, 100, 300);
-    assert_true(screen_has(&x.s, "Refund flow"));
-    screen_close(&x.s);
+    assert_true(screen_has(&x->s, "80x11 is too small: reprise needs 50x12"));
+    screen_resize(&x->s, 12, 49);
+    assert_true(screen_has(&x->s, "is too small"));
+    screen_resize(&x->s, 5, 20);
+    assert_true(screen_has(&x->s, "needs 50x12"));
+    screen_resize(&x->s, 1, 1);
+    screen_text(&x->s);
+    screen_resize(&x->s, 100, 300);
+    assert_true(screen_has(&x->s, "Refund flow"));
 }
 
 TEST(every_size_is_drawn_within_its_frame)
@@ -257,7 +224,7 @@ TEST(every_size_is_drawn_within_its_frame)
     }
 }
 
-TEST(two_line_rows_show_more_of_each_session)
+AT_SHOP(two_line_rows_show_more_of_each_session, 24, 80)
 {
     static const char *const lines[] = {
         "       NOW  Fix the payment retry loop                                ●",
@@ -266,24 +233,17 @@ TEST(two_line_rows_show_more_of_each_session)
         "▌           main · #infra · 1.1 MB",
         NULL,
     };
-    struct shop x;
 
-    shop_ready(&x, 24, 80);
-    screen_press(&x.s, "<C-x>L<Down>");
+    screen_press(&x->s, "<C-x>L<Down>");
     for (int y = 0; lines[y]; y++)
-        assert_string_equal(screen_line(&x.s, y + 2), lines[y]);
-    assert_int_equal(x.s.frame.cursor_y, 4);
-    screen_close(&x.s);
+        assert_string_equal(screen_line(&x->s, y + 2), lines[y]);
+    assert_int_equal(x->s.frame.cursor_y, 4);
 }
 
-TEST(all_projects_show_their_directories)
+AT_SHOP(all_projects_show_their_directories, 24, 100)
 {
-    struct shop x;
-
-    shop_ready(&x, 24, 100);
-    screen_press(&x.s, "<C-t><C-a>");
-    assert_non_null(strstr(screen_line(&x.s, 4), "shop-wt"));
-    screen_close(&x.s);
+    screen_press(&x->s, "<C-t><C-a>");
+    assert_non_null(strstr(screen_line(&x->s, 4), "shop-wt"));
 }
 
 TEST(ascii_mode_uses_only_ascii)
@@ -305,30 +265,22 @@ TEST(ascii_mode_uses_only_ascii)
 }
 
 /* Without colours, selection, mark, state and matches have signs of their own. */
-TEST(no_state_is_shown_by_colour_alone)
+AT_SHOP(no_state_is_shown_by_colour_alone, 24, 80)
 {
-    struct shop x;
-
-    shop_ready(&x, 24, 80);
-    screen_press(&x.s, "<Tab>");
-    assert_non_null(strstr(screen_line(&x.s, 2), " ◆"));
-    assert_int_equal(strncmp(screen_line(&x.s, 3), "▌", strlen("▌")), 0);
-    assert_true(screen_has(&x.s, "NOW"));
-    screen_close(&x.s);
+    screen_press(&x->s, "<Tab>");
+    assert_non_null(strstr(screen_line(&x->s, 2), " ◆"));
+    assert_int_equal(strncmp(screen_line(&x->s, 3), "▌", strlen("▌")), 0);
+    assert_true(screen_has(&x->s, "NOW"));
 }
 
-TEST(matching_letters_are_highlighted)
+AT_SHOP(matching_letters_are_highlighted, 24, 80)
 {
-    struct shop x;
-
-    shop_ready(&x, 24, 80);
-    screen_press(&x.s, "refund");
-    screen_text(&x.s);
-    const struct cell *row = &x.s.frame.cell[2 * 80];
+    screen_press(&x->s, "refund");
+    screen_text(&x->s);
+    const struct cell *row = &x->s.frame.cell[2 * 80];
 
     for (int i = 0; i < 11; i++)
         assert_int_equal(row[12 + i].style == STYLE_MATCH, i < 6);
-    screen_close(&x.s);
 }
 
 TEST(hostile_titles_keep_the_columns_straight)

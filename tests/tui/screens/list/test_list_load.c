@@ -89,18 +89,14 @@ TEST(visible_sessions_are_read_first)
     free(id);
 }
 
-TEST(a_session_that_grew_is_read_again_and_its_preview_too)
+AT_SHOP(a_session_that_grew_is_read_again_and_its_preview_too, 24, 140)
 {
-    struct shop x;
-
-    shop_ready(&x, 24, 140);
-    x.fake[0].title = "A better title";
-    x.fake[0].size += 100;
-    screen_send(&x.s, (struct msg){ .kind = MSG_FILES_CHANGED });
-    screen_wait(&x.s, 1000);
-    assert_true(screen_has(&x.s, "A better title"));
-    assert_true(screen_has(&x.s, "(again)"));
-    screen_close(&x.s);
+    x->fake[0].title = "A better title";
+    x->fake[0].size += 100;
+    screen_send(&x->s, (struct msg){ .kind = MSG_FILES_CHANGED });
+    screen_wait(&x->s, 1000);
+    assert_true(screen_has(&x->s, "A better title"));
+    assert_true(screen_has(&x->s, "(again)"));
 }
 
 /* Nothing is listed yet when they are pressed; the third session is the one that was meant. */

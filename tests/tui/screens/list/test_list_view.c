@@ -3,19 +3,15 @@
 #include "support/screen/screen.h"
 
 /* The keys of the list. */
-TEST(marks_are_counted_and_printed_together)
+AT_SHOP(marks_are_counted_and_printed_together, 24, 80)
 {
-    struct shop x;
-
-    shop_ready(&x, 24, 80);
-    screen_press(&x.s, "<Tab><Down><Tab>");
-    assert_true(screen_has(&x.s, "2 marked"));
-    screen_press(&x.s, "<Enter>");
-    assert_true(screen_has(&x.s, "only one session can be resumed at a time: 2 are marked"));
-    assert_string_equal(x.s.log, "");
-    screen_press(&x.s, "<C-o>");
-    assert_string_equal(x.s.log, "print 11111111 33333333\n");
-    screen_close(&x.s);
+    screen_press(&x->s, "<Tab><Down><Tab>");
+    assert_true(screen_has(&x->s, "2 marked"));
+    screen_press(&x->s, "<Enter>");
+    assert_true(screen_has(&x->s, "only one session can be resumed at a time: 2 are marked"));
+    assert_string_equal(x->s.log, "");
+    screen_press(&x->s, "<C-o>");
+    assert_string_equal(x->s.log, "print 11111111 33333333\n");
 }
 
 TEST(an_unresumable_session_stays_with_an_explanation)
@@ -75,14 +71,10 @@ TEST(marked_sessions_are_printed_when_all_have_been_read)
     screen_close(&x.s);
 }
 
-TEST(the_only_marked_session_is_the_one_that_is_resumed)
+AT_SHOP(the_only_marked_session_is_the_one_that_is_resumed, 24, 80)
 {
-    struct shop x;
-
-    shop_ready(&x, 24, 80);
-    screen_press(&x.s, "<Down><Tab><Enter>");
-    assert_string_equal(x.s.log, "resume 22222222 in /home/u/src/shop\n");
-    screen_close(&x.s);
+    screen_press(&x->s, "<Down><Tab><Enter>");
+    assert_string_equal(x->s.log, "resume 22222222 in /home/u/src/shop\n");
 }
 
 TEST(print_mode_prints_on_enter)
@@ -97,21 +89,17 @@ TEST(print_mode_prints_on_enter)
     screen_close(&x.s);
 }
 
-TEST(the_scope_key_cycles_through_all_scopes)
+AT_SHOP(the_scope_key_cycles_through_all_scopes, 24, 80)
 {
-    struct shop x;
-
-    shop_ready(&x, 24, 80);
-    assert_int_equal(x.s.scope, SCOPE_WORKTREES);
-    screen_press(&x.s, "<C-a>");
-    assert_int_equal(x.s.scope, SCOPE_ALL);
-    assert_true(screen_has(&x.s, "all projects"));
-    screen_press(&x.s, "<C-a>");
-    assert_int_equal(x.s.scope, SCOPE_HERE);
-    assert_true(screen_has(&x.s, "~/src/shop only"));
-    screen_press(&x.s, "<C-a>");
-    assert_int_equal(x.s.scope, SCOPE_WORKTREES);
-    screen_close(&x.s);
+    assert_int_equal(x->s.scope, SCOPE_WORKTREES);
+    screen_press(&x->s, "<C-a>");
+    assert_int_equal(x->s.scope, SCOPE_ALL);
+    assert_true(screen_has(&x->s, "all projects"));
+    screen_press(&x->s, "<C-a>");
+    assert_int_equal(x->s.scope, SCOPE_HERE);
+    assert_true(screen_has(&x->s, "~/src/shop only"));
+    screen_press(&x->s, "<C-a>");
+    assert_int_equal(x->s.scope, SCOPE_WORKTREES);
 }
 
 TEST(worktrees_are_counted_if_there_are_any)
@@ -130,40 +118,29 @@ TEST(worktrees_are_counted_if_there_are_any)
     }
 }
 
-TEST(the_selection_sticks_through_a_change_of_scope)
+AT_SHOP(the_selection_sticks_through_a_change_of_scope, 24, 80)
 {
-    struct shop x;
-
-    shop_ready(&x, 24, 80);
-    screen_press(&x.s, "<Down><Down><C-a>");
-    assert_non_null(strstr(screen_cursor_line(&x.s), "Refund flow"));
-    screen_close(&x.s);
+    screen_press(&x->s, "<Down><Down><C-a>");
+    assert_non_null(strstr(screen_cursor_line(&x->s), "Refund flow"));
 }
 
-TEST(the_old_scope_stays_until_the_new_one_answers)
+AT_SHOP(the_old_scope_stays_until_the_new_one_answers, 24, 80)
 {
-    struct shop x;
-
-    shop_ready(&x, 24, 80);
-    screen_press_only(&x.s, "<C-a>");
-    assert_true(screen_has(&x.s, "Refund flow"));
-    screen_close(&x.s);
+    screen_press_only(&x->s, "<C-a>");
+    assert_true(screen_has(&x->s, "Refund flow"));
 }
 
-TEST(the_sort_key_cycles_through_all_orders)
+AT_SHOP(the_sort_key_cycles_through_all_orders, 24, 80)
 {
     static const char *const names[] = { "created", "size", "title", "recent" };
     static const char *const tops[] = { "Fix the payment", "Payments: idem", "Fix the payment",
                                         "Fix the payment" };
-    struct shop x;
 
-    shop_ready(&x, 24, 80);
     for (int i = 0; i < 4; i++) {
-        screen_press(&x.s, "<C-s>");
-        assert_non_null(strstr(screen_line(&x.s, 0), names[i]));
-        assert_non_null(strstr(screen_line(&x.s, 2), tops[i]));
+        screen_press(&x->s, "<C-s>");
+        assert_non_null(strstr(screen_line(&x->s, 0), names[i]));
+        assert_non_null(strstr(screen_line(&x->s, 2), tops[i]));
     }
-    screen_close(&x.s);
 }
 
 TEST(vim_keys_act_and_a_slash_begins_the_filter)
@@ -203,31 +180,23 @@ TEST(vim_keys_scroll_by_half_a_page)
     screen_close(&x.s);
 }
 
-TEST(the_wheel_scrolls_and_a_click_selects)
+AT_SHOP(the_wheel_scrolls_and_a_click_selects, 24, 100)
 {
-    struct shop x;
-
-    shop_ready(&x, 24, 100);
-    screen_send(&x.s, (struct msg){ .kind = MSG_MOUSE, .u.mouse = { MOUSE_CLICK, 4, 10 } });
-    assert_non_null(strstr(screen_cursor_line(&x.s), "Refund flow"));
-    screen_send(&x.s, (struct msg){ .kind = MSG_MOUSE, .u.mouse = { MOUSE_WHEEL_DOWN, 4, 90 } });
-    assert_true(screen_has(&x.s, "3: conversation of"));
-    screen_send(&x.s, (struct msg){ .kind = MSG_MOUSE, .u.mouse = { MOUSE_CLICK, 20, 10 } });
-    assert_non_null(strstr(screen_cursor_line(&x.s), "Refund flow"));
-    screen_send(&x.s, (struct msg){ .kind = MSG_MOUSE, .u.mouse = { MOUSE_DOUBLE_CLICK, 5, 10 } });
-    assert_true(screen_has(&x.s, "conversation of Payment page copy"));
-    screen_close(&x.s);
+    screen_send(&x->s, (struct msg){ .kind = MSG_MOUSE, .u.mouse = { MOUSE_CLICK, 4, 10 } });
+    assert_non_null(strstr(screen_cursor_line(&x->s), "Refund flow"));
+    screen_send(&x->s, (struct msg){ .kind = MSG_MOUSE, .u.mouse = { MOUSE_WHEEL_DOWN, 4, 90 } });
+    assert_true(screen_has(&x->s, "3: conversation of"));
+    screen_send(&x->s, (struct msg){ .kind = MSG_MOUSE, .u.mouse = { MOUSE_CLICK, 20, 10 } });
+    assert_non_null(strstr(screen_cursor_line(&x->s), "Refund flow"));
+    screen_send(&x->s, (struct msg){ .kind = MSG_MOUSE, .u.mouse = { MOUSE_DOUBLE_CLICK, 5, 10 } });
+    assert_true(screen_has(&x->s, "conversation of Payment page copy"));
 }
 
-TEST(the_preview_reads_only_where_the_selection_rests)
+AT_SHOP(the_preview_reads_only_where_the_selection_rests, 24, 100)
 {
-    struct shop x;
-
-    shop_ready(&x, 24, 100);
-    assert_true(screen_has(&x.s, "conversation of"));
-    screen_press(&x.s, "<Down><Down>");
-    assert_false(screen_has(&x.s, "conversation of Refund"));
-    screen_wait(&x.s, 100);
-    assert_true(screen_has(&x.s, "conversation of Refund flow"));
-    screen_close(&x.s);
+    assert_true(screen_has(&x->s, "conversation of"));
+    screen_press(&x->s, "<Down><Down>");
+    assert_false(screen_has(&x->s, "conversation of Refund"));
+    screen_wait(&x->s, 100);
+    assert_true(screen_has(&x->s, "conversation of Refund flow"));
 }

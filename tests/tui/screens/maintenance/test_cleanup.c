@@ -71,35 +71,27 @@ TEST(only_orphans_excludes_the_rules_about_sessions)
     screen_close(&x.s);
 }
 
-TEST(without_a_rule_nothing_is_ticked)
+AT_SHOP(without_a_rule_nothing_is_ticked, 24, 80)
 {
-    struct shop x;
-
-    shop_ready(&x, 24, 80);
-    screen_press(&x.s, "<C-x>c<Left><Left><Left><Left>");
-    assert_true(screen_has(&x.s, "0 of 5 sessions ticked"));
-    screen_press(&x.s, "d");
-    assert_true(screen_has(&x.s, "delete: nothing is ticked"));
-    screen_press(&x.s, "<Right><Right>"); /* a week: the rule ticks */
-    assert_true(screen_has(&x.s, "1 of 1 session ticked, 900 B"));
-    screen_close(&x.s);
+    screen_press(&x->s, "<C-x>c<Left><Left><Left><Left>");
+    assert_true(screen_has(&x->s, "0 of 5 sessions ticked"));
+    screen_press(&x->s, "d");
+    assert_true(screen_has(&x->s, "delete: nothing is ticked"));
+    screen_press(&x->s, "<Right><Right>"); /* a week: the rule ticks */
+    assert_true(screen_has(&x->s, "1 of 1 session ticked, 900 B"));
 }
 
-TEST(any_age_and_size_can_be_typed)
+AT_SHOP(any_age_and_size_can_be_typed, 24, 80)
 {
-    struct shop x;
-
-    shop_ready(&x, 24, 80);
-    screen_press(&x.s, "<C-x>c<Enter><C-u>soon<Enter>");
-    assert_true(screen_has(&x.s, "like 90d, 12h, 2w"));
-    screen_press(&x.s, "<C-u>36h<Enter>");
-    assert_true(screen_has(&x.s, "not used for  ‹ 36h ›"));
-    assert_true(screen_has(&x.s, "2 of 2 sessions ticked"));
-    screen_press(&x.s, "<Down><Enter><C-u>2k<Enter>");
-    assert_true(screen_has(&x.s, "1 of 1 session ticked, 20 KB"));
-    screen_press(&x.s, "<Enter><C-u><Enter>");
-    assert_true(screen_has(&x.s, "larger than   ‹ any size ›"));
-    screen_close(&x.s);
+    screen_press(&x->s, "<C-x>c<Enter><C-u>soon<Enter>");
+    assert_true(screen_has(&x->s, "like 90d, 12h, 2w"));
+    screen_press(&x->s, "<C-u>36h<Enter>");
+    assert_true(screen_has(&x->s, "not used for  ‹ 36h ›"));
+    assert_true(screen_has(&x->s, "2 of 2 sessions ticked"));
+    screen_press(&x->s, "<Down><Enter><C-u>2k<Enter>");
+    assert_true(screen_has(&x->s, "1 of 1 session ticked, 20 KB"));
+    screen_press(&x->s, "<Enter><C-u><Enter>");
+    assert_true(screen_has(&x->s, "larger than   ‹ any size ›"));
 }
 
 TEST(ticked_sessions_are_trashed_after_one_question)
@@ -232,23 +224,20 @@ TEST(nothing_can_be_moved_during_the_search)
     screen_close(&x.s);
 }
 
-TEST(errors_are_shown_and_nothing_is_offered)
+AT_SHOP(errors_are_shown_and_nothing_is_offered, 24, 80)
 {
-    struct shop x;
     struct msg failed = { .kind = MSG_FAILED };
 
-    shop_ready(&x, 24, 80);
-    screen_press_only(&x.s, "<C-x>c");
-    for (size_t i = 0; i < x.s.waiting.n; i++)
-        if (x.s.waiting.item[i].kind == EFFECT_SWEEP)
-            failed.generation = x.s.waiting.item[i].generation;
+    screen_press_only(&x->s, "<C-x>c");
+    for (size_t i = 0; i < x->s.waiting.n; i++)
+        if (x->s.waiting.item[i].kind == EFFECT_SWEEP)
+            failed.generation = x->s.waiting.item[i].generation;
     err_set(&failed.u.error, ERR_IO, "/home/u/.claude", "look for sessions");
-    screen_send(&x.s, failed);
-    assert_true(screen_has(&x.s, "look for sessions: /home/u/.claude"));
-    screen_answer(&x.s); /* a late reply is dropped */
-    screen_press(&x.s, "d");
-    assert_true(screen_has(&x.s, "delete: the sessions could not be checked"));
-    screen_close(&x.s);
+    screen_send(&x->s, failed);
+    assert_true(screen_has(&x->s, "look for sessions: /home/u/.claude"));
+    screen_answer(&x->s); /* a late reply is dropped */
+    screen_press(&x->s, "d");
+    assert_true(screen_has(&x->s, "delete: the sessions could not be checked"));
 }
 
 TEST(cleanup_fits_a_small_screen)

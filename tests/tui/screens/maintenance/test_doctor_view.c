@@ -80,16 +80,12 @@ TEST(a_failed_repair_is_explained)
     screen_close(&x.s);
 }
 
-TEST(a_sound_session_is_reported_as_sound)
+AT_SHOP(a_sound_session_is_reported_as_sound, 24, 80)
 {
-    struct shop x;
-
-    shop_ready(&x, 24, 80);
-    screen_press(&x.s, "<C-x>X");
-    assert_true(screen_has(&x.s, "This session is not damaged"));
-    screen_press(&x.s, "<Esc>");
-    assert_non_null(strstr(screen_line(&x.s, 0), " reprise "));
-    screen_close(&x.s);
+    screen_press(&x->s, "<C-x>X");
+    assert_true(screen_has(&x->s, "This session is not damaged"));
+    screen_press(&x->s, "<Esc>");
+    assert_non_null(strstr(screen_line(&x->s, 0), " reprise "));
 }
 
 TEST(doctor_opens_from_a_conversation_and_returns_to_it)
@@ -110,19 +106,16 @@ TEST(doctor_opens_from_a_conversation_and_returns_to_it)
     screen_close(&x.s);
 }
 
-TEST(an_unreadable_session_shows_the_reason)
+AT_SHOP(an_unreadable_session_shows_the_reason, 24, 80)
 {
-    struct shop x;
     struct msg failed = { .kind = MSG_FAILED };
 
-    shop_ready(&x, 24, 80);
-    screen_press_only(&x.s, "<C-x>X");
-    assert_true(screen_has(&x.s, "Checking the session ..."));
-    screen_press_only(&x.s, "F");
-    assert_true(screen_has(&x.s, "repair: the session is still being checked"));
-    failed.generation = x.s.waiting.item[x.s.waiting.n - 1].generation;
+    screen_press_only(&x->s, "<C-x>X");
+    assert_true(screen_has(&x->s, "Checking the session ..."));
+    screen_press_only(&x->s, "F");
+    assert_true(screen_has(&x->s, "repair: the session is still being checked"));
+    failed.generation = x->s.waiting.item[x->s.waiting.n - 1].generation;
     err_set(&failed.u.error, ERR_FORMAT, "/s.jsonl", "read transcript");
-    screen_send(&x.s, failed);
-    assert_true(screen_has(&x.s, "read transcript: /s.jsonl"));
-    screen_close(&x.s);
+    screen_send(&x->s, failed);
+    assert_true(screen_has(&x->s, "read transcript: /s.jsonl"));
 }

@@ -136,34 +136,27 @@ TEST(emptying_names_number_and_size_and_requires_a_typed_word)
     screen_close(&x.s);
 }
 
-TEST(an_empty_trash_is_reported_and_offers_nothing)
+AT_SHOP(an_empty_trash_is_reported_and_offers_nothing, 24, 80)
 {
-    struct shop x;
-
-    shop_ready(&x, 24, 80);
-    screen_press(&x.s, "<C-x>D");
-    assert_true(screen_has(&x.s, "The trash is empty"));
-    screen_press(&x.s, "E");
-    assert_true(screen_has(&x.s, "empty: the trash is empty"));
-    screen_press(&x.s, "<Enter>");
-    assert_string_equal(x.s.log, "");
-    screen_close(&x.s);
+    screen_press(&x->s, "<C-x>D");
+    assert_true(screen_has(&x->s, "The trash is empty"));
+    screen_press(&x->s, "E");
+    assert_true(screen_has(&x->s, "empty: the trash is empty"));
+    screen_press(&x->s, "<Enter>");
+    assert_string_equal(x->s.log, "");
 }
 
-TEST(errors_reading_the_trash_are_shown)
+AT_SHOP(errors_reading_the_trash_are_shown, 24, 80)
 {
-    struct shop x;
     struct msg failed = { .kind = MSG_FAILED };
 
-    shop_ready(&x, 24, 80);
-    screen_press_only(&x.s, "<C-x>D");
-    for (size_t i = 0; i < x.s.waiting.n; i++)
-        if (x.s.waiting.item[i].kind == EFFECT_TRASH)
-            failed.generation = x.s.waiting.item[i].generation;
+    screen_press_only(&x->s, "<C-x>D");
+    for (size_t i = 0; i < x->s.waiting.n; i++)
+        if (x->s.waiting.item[i].kind == EFFECT_TRASH)
+            failed.generation = x->s.waiting.item[i].generation;
     err_set(&failed.u.error, ERR_IO, "/data/trash", "read the trash");
-    screen_send(&x.s, failed);
-    assert_true(screen_has(&x.s, "read the trash: /data/trash"));
-    screen_answer(&x.s); /* a late reply is dropped */
-    assert_true(screen_has(&x.s, "read the trash: /data/trash"));
-    screen_close(&x.s);
+    screen_send(&x->s, failed);
+    assert_true(screen_has(&x->s, "read the trash: /data/trash"));
+    screen_answer(&x->s); /* a late reply is dropped */
+    assert_true(screen_has(&x->s, "read the trash: /data/trash"));
 }
