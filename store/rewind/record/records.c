@@ -120,7 +120,8 @@ enum err_code rewind_records_each_held(const struct store_env *env, const struct
 
 /* ---- recovery ---- */
 
-enum err_code rewind_records_sweep(const char *dir, struct err *e)
+/* Removes the record's own temporary files, which nothing would look for afterwards. */
+static enum err_code sweep_record(const char *dir, struct err *e)
 {
     static const char *const places[] = { "old", "undo", "talk" };
     char path[TX_PATH_MAX];
@@ -176,7 +177,7 @@ static enum err_code recover_one(const struct store_env *env, const char *dir, c
     if (tx.phase < TX_DONE) {
         enum rollback how = ROLLBACK_DONE;
 
-        rc = rewind_records_sweep(path, e);
+        rc = sweep_record(path, e);
         if (!rc)
             rc = finish_record(env, &tx, &how, e);
         *recovered += !rc && how != ROLLBACK_RETRY;
@@ -431,7 +432,7 @@ static enum err_code abandon_one(const struct store_env *env, const char *dir, c
     else if (tx.phase < TX_INTENT && tx.conversation.how != CONVERSATION_NONE)
         rc = abandon_conversation(env, &tx, e);
     if (!rc)
-        rc = rewind_records_sweep(path, e);
+        rc = sweep_record(path, e);
     if (!rc)
         rc = rewind_tx_abandon(&tx, add_left, out, e);
     rewind_tx_fini(&tx);
