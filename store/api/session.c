@@ -156,6 +156,15 @@ bool session_row_keep(struct session_row *row)
     return true;
 }
 
+bool session_row_copy(const struct session_row *row, struct session_row *out)
+{
+    struct arena a = out->arena;
+
+    *out = *row;
+    out->arena = a;
+    return session_row_keep(out);
+}
+
 struct slice session_row_title(const struct session_row *row)
 {
     const struct slice names[] = { row->summary, row->first_prompt, row->last_prompt };

@@ -211,6 +211,8 @@ struct session_row *session_row_new(void);
 void session_row_reset(struct session_row *row);
 /* Copies the row's texts, which may borrow, into its arena. Returns false if out of memory. */
 bool session_row_keep(struct session_row *row);
+/* Copies a row over another one, with its texts. Returns false if out of memory. */
+bool session_row_copy(const struct session_row *row, struct session_row *out);
 void session_row_free(struct session_row *row); /* NULL is fine */
 /* Its name on a screen: the summary, or a prompt if that is blank. */
 struct slice session_row_title(const struct session_row *row);

@@ -9,15 +9,15 @@
 #include "store/systems/common/config_dir.h"
 #include "store/systems/plugin/plugin.h"
 
-/* Sessions as the store lists them. A list includes the first and the last rows of each session,
- * and describe reads them as Claude Code's system reads the ends of a file; if the list does not
- * include them, or too many to keep, describe requests them. */
+/* Sessions as the store lists them. A list includes the first and the last rows of each session, and describe reads them as
+ * Claude Code's system reads the ends of a file. If there are too many to keep, sessions are described as they arrive, which
+ * takes less memory; if the list does not include them, describe requests them. */
 
 enum {
     HEAD_BYTES = 16 << 10, /* what describe asks for itself */
     TAIL_BYTES = 32 << 10,
     TAIL_ROWS = 64,
-    ENDS_MOST = 256 << 20, /* bytes of rows that a list keeps */
+    ENDS_MOST = 64 << 20, /* bytes of rows that a list keeps */
     NS_PER_MS = 1000000,
 };
 
@@ -25,6 +25,7 @@ struct item {
     struct session_ref ref; /* texts in the arena */
     struct slice head, tail;
     bool whole;
+    struct session_row *row; /* owned; NULL: it is made from head and tail */
 };
 
 struct plugin_catalog {
@@ -47,6 +48,8 @@ void plugin_catalog_free(struct plugin_catalog *c)
     if (!c)
         return;
     slice_set_fini(&c->by_path);
+    for (size_t i = 0; i < c->n; i++)
+        session_row_free(c->item[i].row);
     free(c->item);
     arena_fini(&c->arena);
     free(c);
@@ -121,8 +124,6 @@ static struct session_ref ref_of(struct plugin_catalog *c, const struct reprise_
 static void keep_ends(struct plugin_catalog *c, const struct reprise_plugin_session *s,
                       struct item *item)
 {
-    if (c->ends + s->head.n + s->tail.n > ENDS_MOST)
-        return;
     c->ends += s->head.n + s->tail.n;
     item->whole = s->whole;
     if (s->head.n)
@@ -131,9 +132,9 @@ static void keep_ends(struct plugin_catalog *c, const struct reprise_plugin_sess
         item->tail = arena_copy(&c->arena, (struct slice){ s->tail.p, s->tail.n });
 }
 
-/* *added: it was not listed twice. */
+/* *added: it was not listed twice. The row (or NULL) is taken over if it was added. */
 static enum err_code add_item(struct plugin_catalog *c, const struct reprise_plugin_session *s,
-                              bool *added)
+                              struct session_row *row, bool *added)
 {
     uint32_t number;
 
@@ -148,12 +149,17 @@ static enum err_code add_item(struct plugin_catalog *c, const struct reprise_plu
     if (!*added)
         return ERR_OK;
     fill_file(&item->ref.file, s, item->ref.path);
-    keep_ends(c, s, item);
+    item->row = row;
+    if (!row)
+        keep_ends(c, s, item);
     c->n++;
     return c->arena.failed ? ERR_NOMEM : ERR_OK;
 }
 
 static bool may_be_in_scope(const struct scope *scope, const struct item *item, struct arena *a);
+static enum err_code describe_early(const struct plugin_catalog *c,
+                                    const struct reprise_plugin_session *s,
+                                    struct session_row **out);
 
 /* Other threads may look up sessions that were already delivered. */
 static enum err_code take_session(const struct reprise_plugin_session *s, void *arg)
@@ -161,17 +167,23 @@ static enum err_code take_session(const struct reprise_plugin_session *s, void *
     struct plugin_catalog *c = arg;
     struct plugin_link *link = c->p->link;
     struct arena a = { 0 };
+    struct session_row *row;
     struct item item;
     bool added = false;
 
     if (c->enough || !is_id(slice_of(s->session)))
         return c->enough ? ERR_CANCELLED : ERR_OK;
-    pthread_mutex_lock(&link->lock);
-    enum err_code rc = add_item(c, s, &added);
+    enum err_code rc = describe_early(c, s, &row);
 
+    if (rc)
+        return rc;
+    pthread_mutex_lock(&link->lock);
+    rc = add_item(c, s, row, &added);
     if (added)
         item = c->item[c->n - 1];
     pthread_mutex_unlock(&link->lock);
+    if (!added)
+        session_row_free(row);
     if (!rc && added && c->fn && may_be_in_scope(c->scope, &item, &a))
         c->enough = !c->fn(&item.ref, c->arg);
     if (a.failed)
@@ -249,6 +261,8 @@ static bool may_be_in_scope(const struct scope *scope, const struct item *item, 
         return true;
     if (folder.n && folder.p[0] == '-') /* named after another directory */
         return false;
+    if (item->row)
+        return is_about(scope, item->row->cwd);
     if (!item->head.n)
         return true;
     return field_first(item->head, true, "cwd", a, &cwd) && cwd.p && is_about(scope, cwd);
@@ -345,6 +359,8 @@ struct ends {
     int64_t last;     /* position of the last row of the head */
     size_t head_most; /* bytes */
     bool whole, reorders;
+    struct session_row *row; /* receives the row if it was made already */
+    bool made;
 };
 
 static enum err_code add_head_row(int64_t position, struct slice row, void *arg)
@@ -392,12 +408,17 @@ void plugin_forget(const struct plugin_store *p, const struct session_ref *ref)
     struct plugin_catalog *c = p->link->catalog;
     uint32_t number = c ? slice_set_find(&c->by_path, ref->path) : SLICE_SET_NONE;
 
-    if (number != SLICE_SET_NONE)
-        c->item[number].head = c->item[number].tail = SLICE("");
+    if (number != SLICE_SET_NONE) {
+        struct item *item = &c->item[number];
+
+        item->head = item->tail = SLICE("");
+        session_row_free(item->row);
+        item->row = NULL;
+    }
     pthread_mutex_unlock(&p->link->lock);
 }
 
-/* Copies the rows that the list included. *found: the session is in the catalog. */
+/* Copies the rows that the list included, or what was made of them. *found: the session is in the catalog. */
 static enum err_code look_up(const struct plugin_store *p, const struct plugin_catalog *c,
                              struct slice path, struct file_id *file, struct ends *x, bool *found)
 {
@@ -411,6 +432,9 @@ static enum err_code look_up(const struct plugin_store *p, const struct plugin_c
 
     *file = item->ref.file;
     x->whole = item->whole;
+    x->made = item->row != NULL;
+    if (x->made)
+        return session_row_copy(item->row, x->row) ? ERR_OK : ERR_NOMEM;
     rc = plugin_rows_add(&x->head, item->head, plugin_reorders(p));
     return rc ? rc : plugin_rows_add(&x->tail, item->tail, plugin_reorders(p));
 }
@@ -437,7 +461,7 @@ static enum err_code find_ends(const struct plugin_store *p, const struct sessio
         if (!rc && !found)
             rc = err_set(e, ERR_NOT_FOUND, ref->path.p, "describe: no such session");
     }
-    if (!rc && !x->head.n && !x->tail.n)
+    if (!rc && !x->made && !x->head.n && !x->tail.n)
         rc = read_ends(p, ref, cancel, x, e);
     plugin_catalog_free(one);
     arena_fini(&a);
@@ -495,6 +519,36 @@ static enum err_code describe_rows(const struct plugin_store *p, const struct se
     return rc;
 }
 
+/* If the list has as many rows as may be kept. *out is NULL if it does not, or if this session has none. */
+static enum err_code describe_early(const struct plugin_catalog *c,
+                                    const struct reprise_plugin_session *s,
+                                    struct session_row **out)
+{
+    const struct session_ref ref = { .store = &c->p->base,
+                                     .id = slice_of(s->session),
+                                     .folder = slice_of(s->project),
+                                     .path = SLICE("") };
+    struct ends x = { .reorders = plugin_reorders(c->p) };
+    enum err_code rc = ERR_OK;
+
+    *out = NULL;
+    if (c->ends < ENDS_MOST || (!s->head.n && !s->tail.n))
+        return rc;
+    if (!(*out = session_row_new()) ||
+        plugin_rows_add(&x.head, (struct slice){ s->head.p, s->head.n }, x.reorders) ||
+        plugin_rows_add(&x.tail, (struct slice){ s->tail.p, s->tail.n }, x.reorders))
+        rc = ERR_NOMEM;
+    if (!rc)
+        rc = describe_rows(c->p, &ref, &x, *out, NULL);
+    if (rc) {
+        session_row_free(*out);
+        *out = NULL;
+    }
+    buf_fini(&x.head);
+    buf_fini(&x.tail);
+    return rc;
+}
+
 static enum err_code hide(const struct scope *scope, struct session_row *row, struct err *e)
 {
     struct arena a = { 0 };
@@ -514,11 +568,11 @@ enum err_code plugin_describe(const struct store *st, const struct scope *scope,
                               const struct session_ref *ref, struct session_row *row, struct err *e)
 {
     const struct plugin_store *p = plugin_of(st);
-    struct ends x = { .reorders = plugin_reorders(p) };
+    struct ends x = { .reorders = plugin_reorders(p), .row = row };
     struct file_id file = ref->file;
     enum err_code rc = find_ends(p, ref, scope->cancel, &file, &x, e);
 
-    if (!rc)
+    if (!rc && !x.made)
         rc = describe_rows(p, ref, &x, row, e);
     if (!rc)
         rc = complete(p, ref, &file, row, e);

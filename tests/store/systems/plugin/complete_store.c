@@ -1,5 +1,6 @@
 /* The example store, complete: sessions are created and deleted in it, too, and have sub-agents. For tests without a server.
  * COMPLETE_STORE_ROWS=N: after N rows that it handed over, its "server" is gone. COMPLETE_STORE_UNDELETABLE=ID: this session cannot be deleted.
+ * COMPLETE_STORE_HEADS=1: a list has all rows of the sessions.
  * COMPLETE_STORE_SILENT=PATH: while that file exists, the "server" says nothing more: after the sessions of a list, and before the rows of a page and
  * those that were added. */
 #define reprise_plugin example_plugin /* the example's table, and the struct of it */
@@ -62,10 +63,42 @@ static int wait_while_silent(int answer, struct reprise_plugin_call *call)
     return answer;
 }
 
+/* ---- the list ---- */
+
+struct listing {
+    void *store;
+    reprise_plugin_session_fn *fn;
+    void *arg;
+};
+
+static int hand_whole(const struct reprise_plugin_session *s, void *arg)
+{
+    const struct listing *l = arg;
+    const struct reprise_plugin_key key = { s->project, s->session, NULL };
+    struct reprise_plugin_session whole = *s;
+    char path[PATH_MAX], *text = malloc((size_t)s->bytes + 1);
+    FILE *file = text && path_of(l->store, &key, path) ? fopen(path, "r") : NULL;
+    int answer = 1;
+
+    if (file) {
+        whole.head.p = text;
+        whole.head.n = fread(text, 1, (size_t)s->bytes, file);
+        whole.whole = 1;
+        answer = l->fn(&whole, l->arg);
+        fclose(file);
+    }
+    free(text);
+    return answer;
+}
+
 static int kept_list(void *store, const struct reprise_plugin_query *query,
                      reprise_plugin_session_fn *fn, void *arg, struct reprise_plugin_call *call)
 {
-    return wait_while_silent(folder_list(store, query, fn, arg, call), call);
+    struct listing l = { store, fn, arg };
+    bool whole = getenv("COMPLETE_STORE_HEADS") != NULL;
+
+    return wait_while_silent(
+        folder_list(store, query, whole ? hand_whole : fn, whole ? &l : arg, call), call);
 }
 
 /* ---- rows ---- */

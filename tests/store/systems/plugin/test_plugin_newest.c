@@ -325,6 +325,78 @@ IN_SCRATCH(the_newest_messages_cost_what_they_need)
     free(ids);
 }
 
+/* ---- a list with more rows than are kept ---- */
+
+enum { LARGE_SESSIONS = 70, LARGE_BYTES = 1 << 20 };
+
+static void put_large_session(struct folder *f, int number, const char *words)
+{
+    struct buf row = { 0 };
+    char path[80];
+
+    snprintf(path, sizeof path, "team/p/%08d-1111-4111-8111-111111111111.jsonl", number);
+    assert_int_equal(buf_addf(&row,
+                              "{\"type\":\"user\",\"uuid\":\"u\",\"cwd\":\"/w/%d\",\"message\":{"
+                              "\"role\":\"user\",\"content\":\"Prompt %d\"}}\n{\"type\":\"system\","
+                              "\"content\":\"%s\"}\n",
+                              number, number, words),
+                     ERR_OK);
+    folder_put(f, path, buf_slice(&row));
+    buf_fini(&row);
+}
+
+static bool describe_ref(const struct session_ref *ref, void *arg)
+{
+    const struct scope all = { .all = true };
+    struct session_row *row = session_row_new();
+    char prompt[32], cwd[32];
+
+    assert_non_null(row);
+    snprintf(prompt, sizeof prompt, "Prompt %d", atoi(ref->id.p));
+    snprintf(cwd, sizeof cwd, "/w/%d", atoi(ref->id.p));
+    assert_int_equal(ref->store->ops->describe(ref->store, &all, ref, row, NULL), ERR_OK);
+    assert_true(slice_eq(row->first_prompt, slice_of(prompt)));
+    assert_true(slice_eq(row->cwd, slice_of(cwd)));
+    assert_true(slice_eq(row->ref.id, ref->id) && slice_eq(row->ref.path, ref->path));
+    assert_int_equal(row->modified_ms, session_modified_ms(&ref->file));
+    assert_int_equal(row->hidden, HIDDEN_NOT);
+    session_row_free(row);
+    ++*(int *)arg;
+    return true;
+}
+
+/* The rows are not requested again. */
+IN_SCRATCH(a_large_list_is_described_as_it_arrives)
+{
+    const struct scope all = { .all = true };
+    char *words = calloc(1, LARGE_BYTES);
+    struct arena a = { 0 };
+    struct session_ref ref;
+    struct buf rows = { 0 };
+    struct store *st;
+    char path[4200];
+    int n = 0;
+
+    assert_non_null(words);
+    memset(words, 'x', LARGE_BYTES - 1);
+    for (int i = 0; i < LARGE_SESSIONS; i++)
+        put_large_session(*state, i, words);
+    add_long_rows(&rows, 0, 3);
+    open_long(*state, &rows, &a, &st, &ref);
+    snprintf(path, sizeof path, "%s/team/p/" LONG ".jsonl", ((struct folder *)*state)->path);
+    assert_int_equal(remove(path), 0);
+    setenv("COMPLETE_STORE_HEADS", "1", 1);
+    setenv("COMPLETE_STORE_ROWS", "0", 1);
+    assert_int_equal(st->ops->enumerate(st, &all, describe_ref, &n, NULL), ERR_OK);
+    assert_int_equal(n, LARGE_SESSIONS);
+    unsetenv("COMPLETE_STORE_ROWS");
+    unsetenv("COMPLETE_STORE_HEADS");
+    store_close(st);
+    arena_fini(&a);
+    buf_fini(&rows);
+    free(words);
+}
+
 /* ---- a server that is silent ---- */
 
 struct streaming {
