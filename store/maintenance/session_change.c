@@ -85,10 +85,27 @@ static enum err_code plan_tag(struct planning *p, struct err *e)
                                : store_unsupported_error(p->ref, CAN_TAG, "tag", e);
 }
 
+/* An archived session that got another prompt since is not archived any more. */
+static bool is_archived(const struct planning *p, bool *known)
+{
+    const struct store *st = p->ref->store;
+    struct session_row *row = session_row_new();
+    bool archived = false;
+
+    *known = row && st->ops->describe(st, p->scope, p->ref, row, NULL) == ERR_OK;
+    if (*known)
+        archived = row->flags & SESSION_ARCHIVED;
+    session_row_free(row);
+    return archived;
+}
+
 static enum err_code plan_archive(struct planning *p, struct err *e)
 {
     const struct store_ops *ops = p->ref->store->ops;
+    bool known, archived = is_archived(p, &known);
 
+    if (ops->archive && known && archived == (p->what->kind == SESSION_ARCHIVE))
+        return ERR_OK;
     return ops->archive ? ops->archive(p->ref->store, p->scope, p->ref,
                                        p->what->kind == SESSION_ARCHIVE, p->c, e)
                         : store_unsupported_error(p->ref, CAN_ARCHIVE,
@@ -144,12 +161,11 @@ enum err_code session_change_plan(const struct session_ref *ref, const struct sc
                                   bool *at_once, struct err *e)
 {
     struct planning p = { .ref = ref, .scope = scope, .what = what, .c = c };
-    enum err_code rc = origin_add_session(c, ref, e);
+    size_t before = c->n;
+    enum err_code rc = (c->text = description_of(&p)) ? plan_steps(&p, e) : err_nomem(e);
 
-    if (!rc && !(c->text = description_of(&p)))
-        rc = err_nomem(e);
-    if (!rc)
-        rc = plan_steps(&p, e);
+    if (!rc && c->n > before) /* a session that is already like that is not part of the change */
+        rc = origin_add_session(c, ref, e);
     if (!rc && at_once && p.at_once)
         *at_once = true;
     return rc;

@@ -36,6 +36,16 @@ def message(program, rng, sid):
     return rng.choice(messages)['uuid'] if messages else None
 
 
+def already_so(program, sid):
+    """What would change nothing says so and is not recorded."""
+    for words in (['rename', sid, 'A title'], ['tag', sid, 'infra'], ['tag', sid, '--none'], ['archive', sid], ['unarchive', sid]):
+        program.json(*words)
+        before = program.run('log').stdout
+        run = program.run(*words)
+        program.same(f'{words} again', (run.returncode, run.stdout, program.run('log').stdout), (0, b'nothing to change\n', before))
+        program.need('change' not in program.json(*words), f'{words} again as JSON')
+
+
 def change(program, rng, ids):
     """Makes one change; returns the number of undos that revert it."""
     sid = rng.choice(ids)
@@ -43,15 +53,16 @@ def change(program, rng, ids):
                        'fork', 'fork with files', 'fork at', 'resume at', 'clear', 'tombstone', 'cut', 'reappend'))
     if what == 'rename':
         title = rng.choice(('Plain', 'Größe "quoted" \\', 'line\nbreak', '🚀 launch', 'x' * 500))
-        program.json('rename', sid, title)
+        made = program.json('rename', sid, title)
         row = next(r for r in program.json('list', '--all') if r['sessionId'] == sid)
         program.same('title', row['customTitle'], title)
+        return 'change' in made
     elif what == 'tag':
-        program.json('tag', sid, rng.choice(('infra', 'ﬁne', '日本')))
+        return 'change' in program.json('tag', sid, rng.choice(('infra', 'ﬁne', '日本')))
     elif what == 'untag':
-        program.json('tag', sid, '--none')
+        return 'change' in program.json('tag', sid, '--none')
     elif what in ('archive', 'unarchive'):
-        program.json(what, sid)
+        return 'change' in program.json(what, sid)
     elif what.startswith('delete'):
         gone = [sid] if what == 'delete' or len(ids) < 2 else rng.sample(ids, 2)
         program.json('delete', *gone)
@@ -115,6 +126,7 @@ def main():
             program.same('files', sorted(after), sorted(before))
             program.same('changed', [p for p in before if after.get(p) != before[p]], [])
             program.same('shown', meaning(program), meant)
+        already_so(program, program.json('list', '--all')[0]['sessionId'])
         program.finish(rounds * 3)
 
 

@@ -27,9 +27,6 @@ static const enum action in_search[] = { ACT_ACCEPT, ACT_SEARCH_NEXT, ACT_SEARCH
 static const enum action in_choice[] = { ACT_ACCEPT, ACT_UP, ACT_DOWN, ACT_BACK, ACT_NONE };
 static const enum action in_trash[] = { ACT_RESTORE, ACT_MARK, ACT_EMPTY, ACT_UNDO,
                                         ACT_REDO,    ACT_BACK, ACT_NONE };
-static const enum action in_cleanup[] = { ACT_MARK,  ACT_VALUE_NEXT, ACT_PANE,
-                                          ACT_TRASH, ACT_SORT,       ACT_MARK_ALL,
-                                          ACT_UNDO,  ACT_BACK,       ACT_NONE };
 static const enum action in_damaged[] = { ACT_VIEW, ACT_DOCTOR, ACT_SCOPE, ACT_TRASH,
                                           ACT_EDIT, ACT_MENU,   ACT_BACK,  ACT_NONE };
 static const enum action in_doctor[] = { ACT_FIX,  ACT_VIEW, ACT_EDIT, ACT_UNDO,
@@ -48,7 +45,6 @@ static const enum action *actions_of(enum key_context place)
     case IN_SEARCH: return in_search;
     case IN_BLAME: return in_blame;
     case IN_TRASH: return in_trash;
-    case IN_CLEANUP: return in_cleanup;
     case IN_DAMAGED: return in_damaged;
     case IN_DOCTOR: return in_doctor;
     case IN_HELP: return in_help;
@@ -113,7 +109,8 @@ static bool is_in_actions(const enum action *actions, enum action wanted)
 static void draw_footer(const struct model *m, struct frame *f, struct rect r)
 {
     enum key_context place = view_key_context(m);
-    const enum action *actions = actions_of(place);
+    const struct view_ops *top = m->views[view_top(m)];
+    const enum action *actions = top->footer ? top->footer(m) : actions_of(place);
     int help_w = entry_width(m, place, ACT_HELP, f->ascii);
     bool needs_menu = keymap_is_text(&m->settings->keys, place) && is_in_actions(actions, ACT_MENU);
     int menu_w = needs_menu ? entry_width(m, place, ACT_MENU, f->ascii) : 0;

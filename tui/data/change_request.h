@@ -40,12 +40,13 @@ struct change_result {
     struct err error;
     /* the title or tag; UNDO, REDO: what was undone or redone */
     struct buf text;
-    struct name_list sessions; /* ids of the sessions that changed */
-    int64_t bytes;             /* TRASH, EMPTY, SWEEP */
-    bool orphans;              /* SWEEP: not sessions, but what they left behind */
-    size_t not_moved;          /* SWEEP: chosen, but could no longer be moved */
-    size_t repaired, steps;    /* FIX: findings, and the number of undos that revert the repair */
-    char copy[64];             /* FORK: the id of the new session */
+    /* ids of the sessions that changed; none: they were like that already */
+    struct name_list sessions;
+    int64_t bytes;          /* TRASH, EMPTY, SWEEP */
+    bool orphans;           /* SWEEP: not sessions, but what they left behind */
+    size_t not_moved;       /* SWEEP: chosen, but could no longer be moved */
+    size_t repaired, steps; /* FIX: findings, and the number of undos that revert the repair */
+    char copy[64];          /* FORK: the id of the new session */
     /* UNDO, REDO, RESTORE, by_agent: nothing was done, because the person must be asked first */
     bool needs_confirmation;
     char id[64];             /* with needs_confirmation: the change in question, */

@@ -71,10 +71,12 @@ static enum err_code plan_one(struct change_job *d, const struct session_ref *re
                               const struct session_change *what, struct change *c, struct err *e)
 {
     enum err_code rc = what->kind == SESSION_RESUME_AT ? check_quiet(ref, e) : ERR_OK;
+    size_t before = c->n;
+    bool at_once = false;
 
     if (!rc)
-        rc = session_change_plan(ref, d->shown->scope, what, c, NULL, e);
-    return rc ? rc : note_session(d, ref->id, e);
+        rc = session_change_plan(ref, d->shown->scope, what, c, &at_once, e);
+    return rc || (c->n == before && !at_once) ? rc : note_session(d, ref->id, e);
 }
 
 static enum err_code change_each(struct change_job *d, struct err *e)

@@ -2,6 +2,7 @@
 
 #include "lite/base/time.h"
 #include "lite/json/json.h"
+#include "lite/json/jsonout.h"
 #include "store/systems/common/config_dir.h"
 #include "store/systems/kiro/kiro.h"
 
@@ -263,6 +264,19 @@ static struct slice result_text(struct slice data, struct arena *a)
     return all;
 }
 
+/* The input of a call, without what its program adds for itself. */
+static struct slice input_of(struct slice input, struct arena *a)
+{
+    struct buf without = { 0 };
+    struct slice purpose, kept = input;
+
+    if (json_get(input, "__tool_use_purpose", &purpose) &&
+        !json_remove(&without, input, "__tool_use_purpose"))
+        kept = arena_copy(a, buf_slice(&without));
+    buf_fini(&without);
+    return kept.p ? kept : input;
+}
+
 static void put_part(struct block_list *b, struct slice part, bool user)
 {
     struct arena *a = &b->arena;
@@ -282,6 +296,7 @@ static void put_part(struct block_list *b, struct slice part, bool user)
         json_get_text(data, "toolUseId", a, &x.call_id);
         json_get_text(data, "name", a, &x.name);
         json_get(data, "input", &x.input);
+        x.input = input_of(x.input, a);
     } else if (json_get_is(part, "kind", "toolResult")) {
         x = (struct block){ .kind = BLOCK_TOOL_RESULT,
                             .failed = json_get_is(data, "status", "error") };

@@ -6,7 +6,6 @@
 #include "lite/base/time.h"
 #include "lite/json/json.h"
 #include "lite/scan/field.h"
-#include "store/systems/common/config_dir.h"
 #include "store/systems/plugin/plugin.h"
 
 /* Sessions as the store lists them. A list includes the first and the last rows of each session, and describe reads them as
@@ -223,33 +222,6 @@ static enum err_code make_catalog(const struct plugin_store *p, const char *sess
 
 /* ---- the scope ---- */
 
-static bool is_project_name(struct slice folder, struct slice dir, struct arena *a)
-{
-    struct slice name = config_dir_project_name(dir, a);
-
-    return name.p && slice_eq(name, folder);
-}
-
-static bool is_named_after(const struct scope *scope, struct slice folder, struct arena *a)
-{
-    if (is_project_name(folder, scope->project, a))
-        return true;
-    for (size_t i = 0; i < scope->trees; i++)
-        if (is_project_name(folder, scope->tree[i], a))
-            return true;
-    return false;
-}
-
-static bool is_about(const struct scope *scope, struct slice cwd)
-{
-    if (slice_eq(cwd, scope->project))
-        return true;
-    for (size_t i = 0; i < scope->trees; i++)
-        if (slice_eq(cwd, scope->tree[i]))
-            return true;
-    return false;
-}
-
 /* A session belongs to a directory if its project is named after it. But a project may have any
  * name; then the directory in the rows is used, and if the list did not include one, describe
  * decides. */
@@ -257,15 +229,15 @@ static bool may_be_in_scope(const struct scope *scope, const struct item *item, 
 {
     struct slice folder = item->ref.folder, cwd = { NULL, 0 };
 
-    if (scope->all || is_named_after(scope, folder, a))
+    if (scope->all || plugin_is_named_after(scope, folder, a))
         return true;
     if (folder.n && folder.p[0] == '-') /* named after another directory */
         return false;
     if (item->row)
-        return is_about(scope, item->row->cwd);
+        return plugin_is_about(scope, item->row->cwd);
     if (!item->head.n)
         return true;
-    return field_first(item->head, true, "cwd", a, &cwd) && cwd.p && is_about(scope, cwd);
+    return field_first(item->head, true, "cwd", a, &cwd) && cwd.p && plugin_is_about(scope, cwd);
 }
 
 static enum err_code hand_over(const struct plugin_catalog *c, const struct scope *scope,
@@ -555,8 +527,8 @@ static enum err_code hide(const struct scope *scope, struct session_row *row, st
 
     if (scope->leave_programmatic && row->flags & SESSION_PROGRAMMATIC)
         row->hidden = HIDDEN_PROGRAMMATIC;
-    else if (!scope->all && !is_about(scope, row->cwd) &&
-             !is_named_after(scope, row->ref.folder, &a))
+    else if (!scope->all && !plugin_is_about(scope, row->cwd) &&
+             !plugin_is_named_after(scope, row->ref.folder, &a))
         row->hidden = HIDDEN_COLLISION;
     bool failed = a.failed;
 

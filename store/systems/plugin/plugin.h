@@ -113,6 +113,12 @@ static inline bool plugin_reorders(const struct plugin_store *p)
     return p->table.flags & REPRISE_PLUGIN_REORDERS;
 }
 
+/* ---- scope.c ---- */
+
+/* Returns true if the project is named after a directory of the scope, or if that is the session's directory. */
+bool plugin_is_named_after(const struct scope *scope, struct slice folder, struct arena *a);
+bool plugin_is_about(const struct scope *scope, struct slice cwd);
+
 /* ---- list.c ---- */
 
 /* The key of a ref, in the arena. ERR_USAGE: the ref is not of this store. */

@@ -11,7 +11,15 @@
 #include "tui/text/clean.h"
 #include "tui/text/human.h"
 
-enum { ROWS_Y = 2, AGE_W = HUMAN_AGE_COLUMNS, ID_W = 8, DID_W = 7, COUNT_W = 12, WIDE = 100 };
+enum {
+    ROWS_Y = 2,
+    AGE_W = HUMAN_AGE_COLUMNS,
+    NAME_W = 16,
+    SHORT_ID_W = 8,
+    DID_W = 7,
+    COUNT_W = 12,
+    WIDE = 100
+};
 
 static size_t count_rows(const struct blame_view *v)
 {
@@ -54,14 +62,34 @@ static int draw_age(const struct model *m, struct frame *f, int y, int x, int64_
     return x + AGE_W + 2;
 }
 
+static const struct session_entry *entry_of(const struct model *m, const struct blame_row *row)
+{
+    const struct session_ref *ref = &m->blame->rows->refs->ref[row->ref];
+    uint32_t entry = session_table_find(&m->list->sessions, ref->path);
+
+    return entry == ENTRY_NONE ? NULL : &m->list->sessions.entry[entry];
+}
+
+/* The title of the session, if the list has it. */
+static struct slice title_of(const struct model *m, const struct blame_row *row)
+{
+    const struct session_entry *known = entry_of(m, row);
+
+    return known ? session_entry_title(known) : SLICE("");
+}
+
 static void draw_turn(const struct model *m, struct frame *f, struct rect r,
                       const struct blame_row *row)
 {
     char counts[48];
-    int x = draw_age(m, f, r.y, 1, row->time_ms);
+    int x = draw_age(m, f, r.y, 1, row->time_ms), name_w = r.w >= WIDE ? 2 * NAME_W : NAME_W;
+    struct slice title = title_of(m, row);
 
-    frame_text(f, r.y, x, ID_W, STYLE_DIM, row->session);
-    x += ID_W + 2;
+    if (title.n)
+        frame_text_cut(f, r.y, x, name_w, STYLE_TEXT, title);
+    else
+        frame_text(f, r.y, x, SHORT_ID_W, STYLE_DIM, row->session);
+    x += name_w + 2;
     frame_puts(f, r.y, x, DID_W, STYLE_TEXT, row->did);
     x += DID_W + 1;
     snprintf(counts, sizeof counts, "+%" PRIu64, row->added);

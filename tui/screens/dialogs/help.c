@@ -316,15 +316,29 @@ static void emit_line(struct walk *w, const char *keys, const char *text, const 
     w->line(w, keys, text);
 }
 
-static void walk_place(struct walk *w, enum key_context place)
+static bool is_moving(int a)
+{
+    return a >= ACT_UP && a <= ACT_LAST;
+}
+
+static void walk_actions(struct walk *w, enum key_context place, bool moving)
 {
     for (int a = ACT_NONE + 1; a < ACT_COUNT; a++) {
         char keys[KEYS_TEXT];
 
+        if (is_moving(a) != moving)
+            continue;
         keymap_keys_of(&w->settings->keys, place, (enum action)a, w->ascii, keys, sizeof keys);
         if (keys[0])
             emit_line(w, keys, help_here(place, (enum action)a), action_name((enum action)a));
     }
+}
+
+/* What can be done here, then how to move. */
+static void walk_place(struct walk *w, enum key_context place)
+{
+    walk_actions(w, place, false);
+    walk_actions(w, place, true);
 }
 
 static const char *heading_of(enum key_context place)

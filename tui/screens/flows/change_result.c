@@ -137,8 +137,19 @@ static struct change_text change_text_done(const struct model *m, const struct c
 
 /* ---- the result of a change: reported, and shown in every view that it may affect ---- */
 
+/* The sessions were already as they should be. */
+static bool is_nothing(const struct change_result *c)
+{
+    return c->sessions.n == 0 && (c->request == CHANGE_RENAME || c->request == CHANGE_TAG ||
+                                  c->request == CHANGE_ARCHIVE || c->request == CHANGE_UNARCHIVE);
+}
+
 static void report_done(struct model *m, const struct change_result *c)
 {
+    if (is_nothing(c)) {
+        toast_note(&m->toast, m->now_ms, "nothing to change");
+        return;
+    }
     struct change_text done = change_text_done(m, c), back = { "" };
 
     if (c->request != CHANGE_EMPTY && c->request != CHANGE_REMOVE && (!c->by_agent || c->bytes))

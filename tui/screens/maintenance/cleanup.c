@@ -173,6 +173,17 @@ static int64_t cleanup_wake_ms(const struct model *m)
     return c->asked != 0 ? frame_spinner_wake_ms(c->asked_ms, m->now_ms) : TIME_NONE;
 }
 
+/* Each part has keys of its own. */
+static const enum action *cleanup_footer(const struct model *m)
+{
+    static const enum action of_rules[] = { ACT_VALUE_NEXT, ACT_VALUE_PREV, ACT_PANE,
+                                            ACT_TRASH,      ACT_BACK,       ACT_NONE };
+    static const enum action of_sessions[] = { ACT_MARK,     ACT_PANE, ACT_TRASH, ACT_SORT,
+                                               ACT_MARK_ALL, ACT_UNDO, ACT_BACK,  ACT_NONE };
+
+    return on_rule(m->cleanup) ? of_rules : of_sessions;
+}
+
 static const char *cleanup_unavailable(const struct model *m, enum action a)
 {
     const struct cleanup *c = m->cleanup;
@@ -435,6 +446,7 @@ const struct view_ops view_cleanup = {
     .resized = cleanup_resized,
     .perform = cleanup_perform,
     .unavailable = cleanup_unavailable,
+    .footer = cleanup_footer,
     .message = cleanup_message,
     .refresh = cleanup_refresh,
     .wake_ms = cleanup_wake_ms,

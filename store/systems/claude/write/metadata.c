@@ -32,7 +32,8 @@ static enum err_code plan_append(const struct session_ref *ref, struct slice row
     return change_add(c, &s, e);
 }
 
-/* Plans a row {type, key: text, sessionId}. Its opposite is the same row with the previous text. */
+/* Plans a row {type, key: text, sessionId}, or nothing if that is the present text. Its opposite is the same row with the
+ * previous text. */
 static enum err_code plan_text(const struct session_ref *ref, enum metarow_type type,
                                const char *key, struct slice text, struct change *c, struct err *e)
 {
@@ -44,8 +45,14 @@ static enum err_code plan_text(const struct session_ref *ref, enum metarow_type 
 
     if (rc)
         return rc;
+    struct slice present = metarow_value(&m.row[type], key, &a);
+
+    if (m.row[type].found && slice_eq(present, text)) {
+        arena_fini(&a);
+        return ERR_OK;
+    }
     if (metarow_write(type, key, text, ref->id, &now) ||
-        metarow_write(type, key, metarow_value(&m.row[type], key, &a), ref->id, &before))
+        metarow_write(type, key, present, ref->id, &before))
         rc = err_nomem(e);
     if (!rc)
         rc = metarows_set_leaf(&m, ref->path.p, now.n, NULL, &a, e);
