@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lite/base/time.h"
 #include "store/fs/file_at.h"
 
 static bool is_dots(const char *part, size_t n, size_t dots)
@@ -69,9 +70,27 @@ static const char *below(const char *root, const char *path)
     return strncmp(root, path, n) == 0 && path[n] == '/' && n > 1 ? path + n : NULL;
 }
 
-const char *path_real_below(const char *root, const char *path, struct arena *a)
+static bool has_newer_link(const char *root, const char *path, int64_t time_ms)
 {
-    if (!below(root, path))
+    char part[PATH_MAX];
+    size_t n = strlen(path);
+    struct stat sb;
+    bool any = false;
+
+    for (size_t i = strlen(root) + 1; i <= n && n < sizeof part && !any; i++) {
+        if (path[i] && path[i] != '/')
+            continue;
+        memcpy(part, path, i);
+        part[i] = '\0';
+        any = lstat(part, &sb) == 0 && S_ISLNK(sb.st_mode) &&
+              (int64_t)sb.st_mtim.tv_sec * 1000 + sb.st_mtim.tv_nsec / 1000000 > time_ms;
+    }
+    return any;
+}
+
+const char *path_real_below(const char *root, const char *path, int64_t time_ms, struct arena *a)
+{
+    if (!below(root, path) || (time_ms != TIME_NONE && has_newer_link(root, path, time_ms)))
         return path;
     const char *real = path_real(path, a), *real_root = real ? path_real(root, a) : NULL;
 

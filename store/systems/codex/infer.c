@@ -200,17 +200,20 @@ struct later {
     struct codex_state state;
     bool seen;       /* of the present file */
     bool is_written; /* which was written after the last of them */
+    bool is_close;   /* or in the same second, as its time has no finer parts */
     bool turns;      /* they belong to several turns */
     const char *why;
 };
 
 /* A program that writes a file sets its time. */
-static bool is_older(const char *path, int64_t time_ms)
+static void compare_time(const char *path, int64_t time_ms, struct later *out)
 {
     struct stat sb;
 
-    return time_ms != TIME_NONE && stat(path, &sb) == 0 &&
-           (int64_t)sb.st_mtim.tv_sec * 1000 + sb.st_mtim.tv_nsec / 1000000 <= time_ms;
+    out->is_written = time_ms == TIME_NONE || stat(path, &sb) != 0 ||
+                      (int64_t)sb.st_mtim.tv_sec * 1000 + sb.st_mtim.tv_nsec / 1000000 > time_ms;
+    out->is_close =
+        !out->is_written && sb.st_mtim.tv_nsec == 0 && time_ms / 1000 == (int64_t)sb.st_mtim.tv_sec;
 }
 
 static enum err_code take_out(struct codex_inference *p, struct trail *t, struct codex_state *s)
@@ -254,7 +257,7 @@ static enum err_code go_back(struct codex_inference *p, size_t i, struct later *
         out->state = known(t.text);
     } else {
         rc = codex_infer_present(p, t.path, &out->state, e);
-        out->is_written = !is_older(t.path, p->c->change[t.step[t.n - 1]].time_ms);
+        compare_time(t.path, p->c->change[t.step[t.n - 1]].time_ms, out);
         behind = out->is_written ? SIZE_MAX : behind;
     }
     bool passed = commands_on(p, i, &t, behind);
@@ -372,11 +375,12 @@ static void judge_later(const struct codex_inference *p, size_t i, const struct 
                         struct codex_state earlier, struct codex_before *out)
 {
     bool late = prompt_between(p->c, p->from, p->c->change[i].at);
+    bool contradicted = l->is_close && earlier.known && !earlier.from_commit;
 
     out->state = l->state;
     out->seen = l->seen;
     out->why = by_hand;
-    if (!l->is_written && !l->turns && !late)
+    if (!l->is_written && !l->turns && !late && !contradicted)
         return; /* all of it is the work of the turn */
     out->state.known = !earlier.known || earlier.from_commit;
     if (l->is_written)

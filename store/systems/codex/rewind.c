@@ -205,20 +205,21 @@ enum err_code codex_checkpoints(const struct store *st, const struct session_ref
 /* ---- the plan ---- */
 
 /* A file has one path, even if patches reached it through links below the directory. */
-static bool name_files(struct codex_changes *c)
+static bool name_files(struct codex_changes *c, int64_t point_ms)
 {
     bool ok = true;
 
     for (size_t i = 0; i < c->changes && ok; i++) {
         struct codex_change *x = &c->change[i];
 
-        x->path = path_real_below(c->cwd, x->path, &c->arena);
+        x->path = path_real_below(c->cwd, x->path, point_ms, &c->arena);
         if (x->other)
-            x->other = path_real_below(c->cwd, x->other, &c->arena);
+            x->other = path_real_below(c->cwd, x->other, point_ms, &c->arena);
         ok = x->path != NULL;
     }
     for (size_t i = 0; i < c->seen_n && ok; i++)
-        ok = (c->seen[i].path = path_real_below(c->cwd, c->seen[i].path, &c->arena)) != NULL;
+        ok = (c->seen[i].path = path_real_below(c->cwd, c->seen[i].path, point_ms, &c->arena)) !=
+             NULL;
     return ok && !c->arena.failed;
 }
 
@@ -229,7 +230,7 @@ static enum err_code fill_plan(struct planning *p, const struct session_ref *ref
     const char *root = p->c.cwd;
     struct rewind_plan *plan = &p->plan;
 
-    if (root && !name_files(&p->c))
+    if (root && !name_files(&p->c, point->time_ms))
         return err_nomem(e);
     p->infer.c = &p->c;
     p->infer.arena = &plan->arena;

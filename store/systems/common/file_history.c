@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "lite/base/id.h"
+#include "lite/base/time.h"
 #include "store/fs/path.h"
 #include "store/rewind/plan/plan.h"
 #include "store/systems/common/jsonl.h"
@@ -17,7 +18,9 @@ const char *file_history_path(struct file_history *h, struct slice name)
 
     const char *path = text ? path_normalize(h->cwd ? h->cwd : "/", text, a) : NULL;
 
-    return path && h->cwd ? path_real_below(h->cwd, path, a) : path;
+    const int64_t begun_ms = h->n ? h->point[0].time_ms : TIME_NONE;
+
+    return path && h->cwd ? path_real_below(h->cwd, path, begun_ms, a) : path;
 }
 
 enum err_code file_history_point(struct file_history *h, struct file_point point, struct err *e)

@@ -363,7 +363,8 @@ static enum err_code add_lost(struct rewind_plan *plan, const struct prompts *p,
 }
 
 /* A file has one path, even if tools reached it through links below the directory. */
-static bool name_files(struct copilot_snapshots *s, struct prompts *p, const char *root)
+static bool name_files(struct copilot_snapshots *s, struct prompts *p, const char *root,
+                       int64_t point_ms)
 {
     bool ok = true;
 
@@ -371,10 +372,11 @@ static bool name_files(struct copilot_snapshots *s, struct prompts *p, const cha
         for (size_t k = 0; k < s->snapshot[i].n && ok; k++) {
             const char **path = &s->snapshot[i].file[k].path;
 
-            ok = (*path = path_real_below(root, *path, &s->arena)) != NULL;
+            ok = (*path = path_real_below(root, *path, point_ms, &s->arena)) != NULL;
         }
     for (size_t i = 0; i < p->edited_n && ok; i++)
-        ok = (p->edited[i].path = path_real_below(root, p->edited[i].path, &p->arena)) != NULL;
+        ok = (p->edited[i].path = path_real_below(root, p->edited[i].path, point_ms, &p->arena)) !=
+             NULL;
     return ok;
 }
 
@@ -437,7 +439,7 @@ enum err_code copilot_plan(const struct store *st, const struct session_ref *ref
         rc = err_set(e, ERR_FORMAT, ref->path.p, "rewind: %s", s.why);
     if (!rc)
         rc = fill_plan(&plan, ref, &p.prompt[search.at], e);
-    if (!rc && plan.root && !name_files(&s, &p, plan.root))
+    if (!rc && plan.root && !name_files(&s, &p, plan.root, plan.point_ms))
         rc = err_nomem(e);
     if (!rc)
         rc = add_files(&plan, &p, search.at, &s, e);

@@ -383,7 +383,8 @@ static enum err_code fill_plan(struct planning *p, const struct session_ref *ref
     plan->point = arena_copy(&plan->arena, point->id).p;
     plan->point_ms = json_time_at(point->raw, "timestamp", &plan->arena);
     for (size_t i = 0; p->h.cwd && i < p->h.edits; i++) {
-        p->h.edit[i].path = path_real_below(p->h.cwd, p->h.edit[i].path, &p->h.arena);
+        p->h.edit[i].path =
+            path_real_below(p->h.cwd, p->h.edit[i].path, plan->point_ms, &p->h.arena);
         if (!p->h.edit[i].path)
             return err_nomem(e);
     }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "lite/base/time.h"
 #include "tests/support/folder.h"
 #include "tests/test.h"
 
@@ -11,6 +12,7 @@
 struct place {
     struct folder folder;
     struct arena arena;
+    int64_t time_ms;
 };
 
 static void make_link(const struct folder *f, const char *to, const char *name)
@@ -24,6 +26,7 @@ static int set_up(void **state)
 {
     struct place *p = calloc(1, sizeof *p);
 
+    p->time_ms = TIME_NONE;
     folder_make(&p->folder);
     folder_put(&p->folder, "project/real/a.txt", SLICE("a"));
     folder_put(&p->folder, "elsewhere/b.txt", SLICE("b"));
@@ -50,7 +53,7 @@ static void check(struct place *p, const char *root, const char *name, const cha
     char top[4096], path[4096], other[4096];
 
     assert_string_equal(path_real_below(folder_path(&p->folder, root, top),
-                                        folder_path(&p->folder, name, path), &p->arena),
+                                        folder_path(&p->folder, name, path), p->time_ms, &p->arena),
                         folder_path(&p->folder, want, other));
 }
 
@@ -63,6 +66,16 @@ CASE(links_below_the_root_are_followed)
     check(p, "project", "project/real/a.txt", "project/real/a.txt");
     check(p, "project", "project/link/a.txt", "project/real/a.txt");
     check(p, "project", "project/file", "project/real/a.txt");
+}
+
+CASE(a_link_that_is_newer_than_the_time_is_not_followed)
+{
+    struct place *p = *state;
+
+    p->time_ms = 1000;
+    check(p, "project", "project/link/a.txt", "project/link/a.txt");
+    check(p, "project", "project/real/a.txt", "project/real/a.txt");
+    check(p, "way", "way/real/a.txt", "way/real/a.txt");
 }
 
 CASE(what_does_not_exist_is_below_what_does)

@@ -257,6 +257,7 @@ class Threads:
         """A file that is reached through a link to its directory is one file."""
         self.project({'real/a': 'one\ntwo\n'})
         os.symlink('real', f'{self.cwd}/link')
+        os.utime(f'{self.cwd}/link', (START, START), follow_symlinks=False)
         sid = self.write([self.prompt('First'), self.patch(**{'link/a': updated('@@ -1,2 +1,2 @@\n-1\n+one\n 2\n')}),
                           self.patch(**{'real/a': updated('@@ -1,2 +1,2 @@\n one\n-2\n+two\n')})])
         plan = self.plan(sid, 0)
@@ -264,6 +265,15 @@ class Threads:
         self.p.json('rewind', '--all', '--apply', '-C', self.cwd, f'codex:{sid}', '--to', plan[1]['id'], '--plan', plan[2]['plan'])
         self.p.same('both patches are taken out', self.text('real/a'), '1\n2\n')
         self.p.need(os.path.islink(f'{self.cwd}/link'), 'the link is there')
+
+    def newer_link(self):
+        """A link that was made after the point leads no text into another file."""
+        self.project({'other': 'A\n'})
+        os.symlink('other', f'{self.cwd}/a')
+        sid = self.write([self.prompt('First'), self.patch(a=updated('@@ -1 +1 @@\n-a\n+A\n'))])
+        plan = self.plan(sid, 0)[0]
+        self.p.same('a link in the place of the file', set(plan), {'a'})
+        self.p.need(plan['a'] not in ('restore', 'create', 'delete'), f'not held back: {plan}')
 
     def agents_commands(self):
         """A command of a sub-agent may have changed its file, although the log of the thread has no line in between."""
@@ -339,6 +349,15 @@ class Threads:
             'a': 'a later turn was the first to change it, and no commit shows that it was the same before', 'new': 'delete'})
         self.says('changed by the turn', sid, 1, {'a': 'restore', 'new': 'delete'})
 
+    def same_second(self):
+        """A time without parts of a second does not tell whether the file was written after its patch of that second."""
+        self.project({'a': 'A\n2\nby hand\n', 'b': 'A\n2\nby hand\n'})
+        patch = updated('@@ -1,2 +1,2 @@\n-1\n+A\n 2\n')
+        sid = self.write([self.prompt('First'), self.patch(a=added('1\n2\n'), b=added('1\n2\n')), self.prompt('Second'), self.patch(a=patch, b=patch)])
+        at = START + 1 + self.second
+        os.utime(f'{self.cwd}/a', (at, at))
+        self.says('changed in the second of its patch, or before', sid, 1, {'a': 'it was changed by hand between its patches', 'b': 'restore'})
+
     def unended(self):
         """Only the last line can be without a line end, so a line that was appended by hand is in the way."""
         self.project({'a': '1\nend\nby hand\n', 'b': '1\nend\n'})
@@ -358,10 +377,10 @@ class Threads:
 def main():
     with tempfile.TemporaryDirectory(prefix='codex-rewind-') as home:
         t = Threads(sys.argv[1], home)
-        for case in t.replaced, t.moved_over, t.by_hand, t.failed, t.moved, t.agents, t.agents_commands, t.far, t.late, t.overwritten, t.links, t.replaced_by_another, t.printed, t.commands, \
-                t.permissions, t.deleted_link, t.unconfirmed, t.unended, t.images:
+        for case in t.replaced, t.moved_over, t.by_hand, t.failed, t.moved, t.agents, t.agents_commands, t.far, t.late, t.overwritten, t.links, t.newer_link, t.replaced_by_another, t.printed, t.commands, \
+                t.permissions, t.deleted_link, t.unconfirmed, t.same_second, t.unended, t.images:
             case()
-    t.p.finish(34)
+    t.p.finish(35)
 
 
 main()
