@@ -66,19 +66,20 @@ def make(home, cwd, commands, edits=True):
 def main():
     may = 'a turn before may have changed it, and Copilot kept no copies of that turn'
     lost = 'Copilot kept no copy of it'
+    late = 'a later turn was the first to change it, and no commit shows that it was the same before'
     with tempfile.TemporaryDirectory(prefix='copilot-rewind-') as home:
         cwd = f'{home}/project'
         p = Program(sys.argv[1], home, {'XDG_STATE_HOME': f'{home}/state'})
         command = row('tool.execution_complete', 3, {'toolCallId': 'c', 'success': True, 'shellExecution': {'exitCode': 0}})
-        for commands, b in ('', 'restore'), (command, may):
+        for commands, b in ('', late), (command, may):
             make(home, cwd, commands)
             for point, want in (KILLED, {'a': may, 'b': b, 'other': lost}), (LATER, {'a': 'restore', 'b': 'restore'}):
                 answer = p.json('rewind', '--dry-run', '--all', '-C', cwd, f'copilot:{SID}', '--to', point)
                 p.same(point, {os.path.relpath(f['path'], cwd): f.get('why') or f['action'] for f in answer['files']}, want)
         answer = row('assistant.message', 3, {'content': 'Done.', 'toolRequests': []})
         for what, rows, want in (('killed while a command ran', asked('make'), may), ('killed after a command', asked('make') + command, may),
-                                 ('a command that only reads', asked('ls -l') + command, 'restore'),
-                                 ('a turn that ended', asked('make') + command + answer, 'restore')):
+                                 ('a command that only reads', asked('ls -l') + command, late),
+                                 ('a turn that ended', asked('make') + command + answer, late)):
             make(home, cwd, rows, edits=False)
             answers = p.json('rewind', '--dry-run', '--all', '-C', cwd, f'copilot:{SID}', '--to', KILLED)
             p.same(what, {os.path.relpath(f['path'], cwd): f.get('why') or f['action'] for f in answers['files']}, {'a': want, 'b': want})
