@@ -1,6 +1,8 @@
 #ifndef TUI_DATA_BLAME_ROWS_H
 #define TUI_DATA_BLAME_ROWS_H
 
+#include <stdlib.h>
+
 #include "lite/base/id.h"
 #include "lite/base/slice.h"
 #include "lite/base/time.h"
@@ -29,6 +31,14 @@ struct blame_rows {
     struct ref_list *refs; /* owned */
 };
 
-void blame_rows_free(struct blame_rows *r); /* NULL is fine */
+/* NULL is fine. */
+static inline void blame_rows_free(struct blame_rows *r)
+{
+    if (!r)
+        return;
+    ref_list_free(r->refs);
+    arena_fini(&r->arena);
+    free(r);
+}
 
 #endif
