@@ -360,7 +360,7 @@ AGENTS = {a.name: a for a in (
           damaged=lambda path: os.path.basename(os.path.dirname(path)), resume='cline --id {id}'),
     Agent('droid', read_made, ('.factory/sessions/*/*.jsonl', '.factory/sessions/*/*.settings.json'), make=make_droid, written=2, parents=False,
           damaged=lambda path: os.path.basename(path).split('.')[0], resume='droid --resume {id}'),
-    Agent('grok', read_made, ('.grok/sessions/%*/*/updates.jsonl', '.grok/sessions/%*/*/rewind_points.jsonl'), make=make_grok, given_back=3, written=2,
+    Agent('grok', read_made, ('.grok/sessions/%*/*/updates.jsonl', '.grok/sessions/%*/*/rewind_points.jsonl'), make=make_grok, given_back=2, written=2,
           answer=grok_answer,
           damaged=lambda path: os.path.basename(os.path.dirname(path)), resume='grok --resume {id}',
           fork='grok --resume {id} --fork-session'),
