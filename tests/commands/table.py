@@ -240,6 +240,10 @@ CHANGES = [['rename', 'A new title'], ['tag', 'shiny'], ['archive'], ['unarchive
 
 def changes(c, w):
     for name, *more in CHANGES:
+        first = w.image()
+        archived = name == 'unarchive' and name not in w.cannot  # otherwise there is nothing to change
+        if archived:
+            c.same(f'{w.name}: archive first', w.run('archive', w.id).returncode, 0)
         before = w.image()
         run = w.run(name, w.id, *[w.message if m is None else m for m in more])
         if name in w.cannot:
@@ -252,6 +256,8 @@ def changes(c, w):
                name != 'reappend' and (name != 'retrieve' or 'talk' in w.cannot))
         if changed:
             c.undone(w, f'{w.name}: {name}', before)
+        if archived:
+            c.undone(w, f'{w.name}: archive first', first)
 
 
 def deleting(c, w):

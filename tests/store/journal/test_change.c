@@ -432,12 +432,12 @@ CASE(rollback_waits_for_an_unmounted_store)
 /* Another program has the log open, but nothing has to be cut: only an earlier step changed the time. */
 CASE(rollback_of_an_end_as_before_needs_no_lease)
 {
+    NEEDS("leases, without which no end is cut");
     struct place *p = *state;
     struct change_log *log = opened(p);
     struct change *c = change_new("truncate");
     char intent[256], id[256], path[4096];
 
-    NEEDS("leases, without which no end is cut");
     add(c, (struct step){ .kind = STEP_TAIL,
                           .path = p->log,
                           .offset = 8,
