@@ -44,6 +44,16 @@ enum err_code session_scope_of(const char *dir, bool worktrees, struct arena *a,
     return rc;
 }
 
+bool session_scope_has(const struct scope *scope, struct slice dir)
+{
+    if (slice_eq(dir, scope->project))
+        return true;
+    for (size_t i = 0; i < scope->trees; i++)
+        if (slice_eq(dir, scope->tree[i]))
+            return true;
+    return false;
+}
+
 bool session_ref_copy(struct arena *a, const struct session_ref *ref, struct session_ref *out)
 {
     struct session_ref copy = *ref;

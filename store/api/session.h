@@ -40,6 +40,8 @@ struct scope {
  * error. */
 MUST_CHECK enum err_code session_scope_of(const char *dir, bool worktrees, struct arena *a,
                                           struct scope *out, struct err *e);
+/* Returns true if this is the directory of the scope or one of its worktrees, compared as text; `all` is ignored. */
+bool session_scope_has(const struct scope *scope, struct slice dir);
 
 struct store;
 

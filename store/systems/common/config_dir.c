@@ -233,24 +233,14 @@ const char *config_dir_project_ancestor(struct slice folder, struct slice path, 
     return NULL;
 }
 
-static bool scope_names(const struct scope *scope, struct slice cwd)
-{
-    if (slice_eq(cwd, scope->project))
-        return true;
-    for (size_t i = 0; i < scope->trees; i++)
-        if (slice_eq(cwd, scope->tree[i]))
-            return true;
-    return false;
-}
-
 bool config_dir_in_scope(const struct scope *scope, struct slice cwd, struct arena *a)
 {
     char real[PATH_MAX];
 
-    if (scope->all || scope_names(scope, cwd))
+    if (scope->all || session_scope_has(scope, cwd))
         return true;
     if (!cwd.n || memchr(cwd.p, '\0', cwd.n))
         return false;
     cwd = arena_copy(a, cwd);
-    return cwd.p && realpath(cwd.p, real) && scope_names(scope, slice_of(real));
+    return cwd.p && realpath(cwd.p, real) && session_scope_has(scope, slice_of(real));
 }

@@ -234,10 +234,10 @@ static bool may_be_in_scope(const struct scope *scope, const struct item *item, 
     if (folder.n && folder.p[0] == '-') /* named after another directory */
         return false;
     if (item->row)
-        return plugin_is_about(scope, item->row->cwd);
+        return session_scope_has(scope, item->row->cwd);
     if (!item->head.n)
         return true;
-    return field_first(item->head, true, "cwd", a, &cwd) && cwd.p && plugin_is_about(scope, cwd);
+    return field_first(item->head, true, "cwd", a, &cwd) && cwd.p && session_scope_has(scope, cwd);
 }
 
 static enum err_code hand_over(const struct plugin_catalog *c, const struct scope *scope,
@@ -527,7 +527,7 @@ static enum err_code hide(const struct scope *scope, struct session_row *row, st
 
     if (scope->leave_programmatic && row->flags & SESSION_PROGRAMMATIC)
         row->hidden = HIDDEN_PROGRAMMATIC;
-    else if (!scope->all && !plugin_is_about(scope, row->cwd) &&
+    else if (!scope->all && !session_scope_has(scope, row->cwd) &&
              !plugin_is_named_after(scope, row->ref.folder, &a))
         row->hidden = HIDDEN_COLLISION;
     bool failed = a.failed;

@@ -115,9 +115,8 @@ static inline bool plugin_reorders(const struct plugin_store *p)
 
 /* ---- scope.c ---- */
 
-/* Returns true if the project is named after a directory of the scope, or if that is the session's directory. */
+/* Returns true if the project is named after a directory of the scope. */
 bool plugin_is_named_after(const struct scope *scope, struct slice folder, struct arena *a);
-bool plugin_is_about(const struct scope *scope, struct slice cwd);
 
 /* ---- list.c ---- */
 

@@ -17,13 +17,3 @@ bool plugin_is_named_after(const struct scope *scope, struct slice folder, struc
             return true;
     return false;
 }
-
-bool plugin_is_about(const struct scope *scope, struct slice cwd)
-{
-    if (slice_eq(cwd, scope->project))
-        return true;
-    for (size_t i = 0; i < scope->trees; i++)
-        if (slice_eq(cwd, scope->tree[i]))
-            return true;
-    return false;
-}
