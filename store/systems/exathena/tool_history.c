@@ -5,8 +5,10 @@
 
 #include "lite/base/time.h"
 #include "lite/json/json.h"
+#include "store/api/edit.h"
 #include "store/fs/path.h"
 #include "store/log/logfile.h"
+#include "store/systems/common/edits/tool_edits.h"
 #include "store/systems/exathena/event.h"
 #include "store/systems/exathena/exathena.h"
 
@@ -300,4 +302,44 @@ enum err_code tool_history_write_read(const struct session_ref *ref, const char 
     if (!rc && !w->before.p)
         rc = err_set(e, ERR_STALE, ref->path.p, "the session changed: read what was written");
     return rc;
+}
+
+/* ---- the edits for blame and the screen ---- */
+
+/* A result may contain the file before and after the edit: always for `edit`, since v0.12.2 for
+ * `write`, with an empty text for a new file. */
+
+static void fill_edit_texts(struct slice result, struct arena *a, struct edit *edit)
+{
+    struct slice ui = event_member(result, "ui_payload"), payload = event_member(ui, "payload"),
+                 before = event_member(payload, "before"), after = event_member(payload, "after");
+
+    if (!slice_eq(event_text(ui, "kind", a), SLICE("diff")) || json_type(before) != JSON_STRING ||
+        json_type(after) != JSON_STRING)
+        return;
+    edit->before = event_text(payload, "before", a);
+    edit->after = event_text(payload, "after", a);
+    edit->before_known = EDIT_TEXT;
+    edit->after_known = EDIT_TEXT;
+}
+
+static void fill_edit(struct slice row, struct arena *a, struct edit *edit, bool *counts)
+{
+    struct event ev;
+    struct json_iter it;
+    struct slice key, result;
+
+    (void)counts;
+    if ((edit->kind != EDIT_WRITE && edit->kind != EDIT_REPLACE) || !event_read(row, a, &ev) ||
+        !event_list(ev.message, "tool_results", &it))
+        return;
+    while (json_iter_next(&it, &key, &result))
+        if (slice_eq(event_text(result, "tool_call_id", a), edit->call))
+            fill_edit_texts(result, a, edit);
+}
+
+enum err_code exathena_edits(const struct store *st, const struct session_ref *ref,
+                             const struct edit_query *q, edit_fn *fn, void *arg, struct err *e)
+{
+    return tool_edits_files(st->ops, ref, q, fill_edit, fn, arg, e);
 }
