@@ -10,7 +10,7 @@
 #include "store/systems/exathena/event.h"
 #include "store/systems/exathena/exathena.h"
 #include "store/systems/exathena/saved_files.h"
-#include "store/systems/exathena/tool_history.h"
+#include "store/systems/exathena/edits.h"
 
 /* A rewind as the library does it: every file that the session changed is restored to its version
  * 0, the state before the session's first edit, whichever event was chosen. The state of a file at

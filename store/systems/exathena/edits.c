@@ -1,4 +1,4 @@
-#include "store/systems/exathena/tool_history.h"
+#include "store/systems/exathena/edits.h"
 
 #include <fcntl.h>
 #include <string.h>
