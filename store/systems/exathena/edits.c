@@ -17,29 +17,29 @@ struct call {
     struct slice id, name, path;
 };
 
-struct write_search {
-    struct tool_history *tool_history;
+struct history_reader {
+    struct exathena_history *history;
     const char *project;
     struct arena scratch; /* of one line */
     struct arena calls;   /* of one message of the agent */
     struct call *call;
     size_t n;
     size_t line;
-    struct index_line span;          /* where the bytes of that line are */
-    struct tool_history_write *want; /* fill in only this write instead of listing all */
+    struct index_line span;     /* where the bytes of that line are */
+    struct exathena_edit *want; /* read only the texts of this edit */
     struct arena *into;
 };
 
-static bool is_writer(struct slice name)
+static bool is_edit_tool(struct slice name)
 {
     return slice_eq(name, SLICE("write")) || slice_eq(name, SLICE("edit")) ||
            slice_eq(name, SLICE("apply_patch"));
 }
 
-/* ---- writes ---- */
+/* ---- edits ---- */
 
 /* The absolute form of the path that a row names; NULL if it is not a path or out of memory. */
-static const char *absolute(struct write_search *t, struct slice path, struct arena *a)
+static const char *absolute(struct history_reader *t, struct slice path, struct arena *a)
 {
     const char *text =
         path.n && !memchr(path.p, '\0', path.n) ? arena_copy(&t->scratch, path).p : NULL;
@@ -47,24 +47,23 @@ static const char *absolute(struct write_search *t, struct slice path, struct ar
     return text ? path_normalize(t->project, text, a) : NULL;
 }
 
-static void add_write(struct write_search *t, struct slice path, bool known)
+static void add_edit(struct history_reader *t, struct slice path, bool known)
 {
-    struct tool_history *s = t->tool_history;
-    struct tool_history_write *list = arena_grow(&s->arena, s->write, s->writes, sizeof *list);
+    struct exathena_history *s = t->history;
+    struct exathena_edit *list = arena_grow(&s->arena, s->edit, s->edits, sizeof *list);
     const char *full = absolute(t, path, &s->arena);
 
     if (!list || !full)
         return;
-    s->write = list;
-    list[s->writes++] = (struct tool_history_write){ .path = full,
-                                                     .line = t->line,
-                                                     .at = t->span.offset,
-                                                     .length = t->span.length,
-                                                     .known = known };
+    s->edit = list;
+    list[s->edits++] = (struct exathena_edit){ .path = full,
+                                               .line = t->line,
+                                               .at = t->span.offset,
+                                               .length = t->span.length,
+                                               .known = known };
 }
 
-/* The texts of the write that was requested. */
-static void fill_write_texts(struct write_search *t, struct slice payload, struct slice path)
+static void read_wanted_texts(struct history_reader *t, struct slice payload, struct slice path)
 {
     const char *full = absolute(t, path, &t->scratch);
 
@@ -74,40 +73,40 @@ static void fill_write_texts(struct write_search *t, struct slice payload, struc
     t->want->after = arena_copy(t->into, event_text(payload, "after", &t->scratch));
 }
 
-static void take_diff(struct write_search *t, struct slice payload)
+static void read_diff(struct history_reader *t, struct slice payload)
 {
     struct slice path = event_text(payload, "path", &t->scratch);
 
     if (t->want)
-        fill_write_texts(t, payload, path);
+        read_wanted_texts(t, payload, path);
     else
-        add_write(t, path,
-                  json_type(event_member(payload, "before")) == JSON_STRING &&
-                      json_type(event_member(payload, "after")) == JSON_STRING);
+        add_edit(t, path,
+                 json_type(event_member(payload, "before")) == JSON_STRING &&
+                     json_type(event_member(payload, "after")) == JSON_STRING);
 }
 
-static void take_patch(struct write_search *t, struct slice payload)
+static void read_patch(struct history_reader *t, struct slice payload)
 {
     struct slice key, file;
     struct json_iter it;
 
     if (event_list(payload, "files", &it))
         while (json_iter_next(&it, &key, &file))
-            add_write(t, event_text(file, "path", &t->scratch), false);
+            add_edit(t, event_text(file, "path", &t->scratch), false);
 }
 
-static void take_result_without_diff(struct write_search *t, struct slice result)
+static void read_result_without_diff(struct history_reader *t, struct slice result)
 {
     struct slice id = event_text(result, "tool_call_id", &t->scratch);
     size_t i = 0;
 
-    while (i < t->n && !(slice_eq(t->call[i].id, id) && is_writer(t->call[i].name)))
+    while (i < t->n && !(slice_eq(t->call[i].id, id) && is_edit_tool(t->call[i].name)))
         i++;
     if (i < t->n)
-        add_write(t, t->call[i].path, false);
+        add_edit(t, t->call[i].path, false);
 }
 
-static void take_result(struct write_search *t, struct slice result)
+static void read_result(struct history_reader *t, struct slice result)
 {
     struct slice ui = event_member(result, "ui_payload"), payload = event_member(ui, "payload"),
                  kind = event_text(ui, "kind", &t->scratch);
@@ -115,11 +114,11 @@ static void take_result(struct write_search *t, struct slice result)
     if (json_type(event_member(result, "is_error")) == JSON_TRUE)
         return;
     if (slice_eq(kind, SLICE("diff")))
-        take_diff(t, payload);
+        read_diff(t, payload);
     else if (!t->want && slice_eq(kind, SLICE("patch")))
-        take_patch(t, payload);
+        read_patch(t, payload);
     else if (!t->want)
-        take_result_without_diff(t, result);
+        read_result_without_diff(t, result);
 }
 
 /* ---- calls ---- */
@@ -129,9 +128,9 @@ static struct slice copy_text(struct slice object, const char *name, struct aren
     return arena_copy(a, event_text(object, name, a));
 }
 
-static void take_call(struct write_search *t, struct slice value)
+static void read_call(struct history_reader *t, struct slice value)
 {
-    struct tool_history *s = t->tool_history;
+    struct exathena_history *s = t->history;
     struct call *list = arena_grow(&t->calls, t->call, t->n, sizeof *list);
     size_t *shell = arena_grow(&s->arena, s->shell, s->shells, sizeof *shell);
 
@@ -147,8 +146,8 @@ static void take_call(struct write_search *t, struct slice value)
         shell[s->shells++] = t->line;
 }
 
-static void each_member(struct write_search *t, struct slice message, const char *name,
-                        void fn(struct write_search *t, struct slice value))
+static void each_member(struct history_reader *t, struct slice message, const char *name,
+                        void fn(struct history_reader *t, struct slice value))
 {
     struct slice key, value;
     struct json_iter it;
@@ -160,24 +159,24 @@ static void each_member(struct write_search *t, struct slice message, const char
 
 /* ---- lines ---- */
 
-static void take_prompt(struct write_search *t, const struct event *ev)
+static void read_prompt(struct history_reader *t, const struct event *ev)
 {
-    struct tool_history *s = t->tool_history;
-    struct tool_history_prompt *list = arena_grow(&s->arena, s->prompt, s->prompts, sizeof *list);
+    struct exathena_history *s = t->history;
+    struct exathena_prompt *list = arena_grow(&s->arena, s->prompt, s->prompts, sizeof *list);
     struct slice said = event_message_text(ev, &t->scratch);
 
     if (!list)
         return;
     s->prompt = list;
-    list[s->prompts] = (struct tool_history_prompt){ .id = arena_copy(&s->arena, ev->id),
-                                                     .text = arena_copy(&s->arena, said),
-                                                     .line = t->line };
+    list[s->prompts] = (struct exathena_prompt){ .id = arena_copy(&s->arena, ev->id),
+                                                 .text = arena_copy(&s->arena, said),
+                                                 .line = t->line };
     if (!time_parse(ev->ts, &list[s->prompts].time_ms))
         list[s->prompts].time_ms = TIME_NONE;
     s->prompts++;
 }
 
-static void take_event(struct write_search *t, struct slice line)
+static void read_event(struct history_reader *t, struct slice line)
 {
     struct event ev;
 
@@ -188,22 +187,22 @@ static void take_event(struct write_search *t, struct slice line)
         arena_reset(&t->calls);
         t->call = NULL;
         t->n = 0;
-        each_member(t, ev.message, "tool_calls", take_call);
+        each_member(t, ev.message, "tool_calls", read_call);
     } else if (slice_eq(ev.role, SLICE("user")) && ev.id.n && !t->want) {
-        take_prompt(t, &ev);
+        read_prompt(t, &ev);
     } else {
-        each_member(t, ev.message, "tool_results", take_result);
+        each_member(t, ev.message, "tool_results", read_result);
     }
 }
 
 /* The arenas keep the first failure. */
-static bool has_failed(const struct write_search *t)
+static bool has_failed(const struct history_reader *t)
 {
     return t->scratch.failed || t->calls.failed || (t->into && t->into->failed) ||
-           (t->tool_history && t->tool_history->arena.failed);
+           (t->history && t->history->arena.failed);
 }
 
-static enum err_code read_events(struct write_search *t, const struct session_ref *ref,
+static enum err_code read_events(struct history_reader *t, const struct session_ref *ref,
                                  struct err *e)
 {
     struct logfile log;
@@ -219,7 +218,7 @@ static enum err_code read_events(struct write_search *t, const struct session_re
         t->span = log.index.line[i];
         rc = logfile_row(&log, i, &row, e);
         if (!rc)
-            take_event(t, row);
+            read_event(t, row);
         if (has_failed(t))
             rc = err_nomem(e);
     }
@@ -227,53 +226,53 @@ static enum err_code read_events(struct write_search *t, const struct session_re
     return rc;
 }
 
-static void write_search_fini(struct write_search *t)
+static void history_reader_fini(struct history_reader *t)
 {
     arena_fini(&t->scratch);
     arena_fini(&t->calls);
 }
 
-enum err_code tool_history_read(const struct session_ref *ref, const char *project,
-                                struct tool_history *out, struct err *e)
+enum err_code exathena_history_read(const struct session_ref *ref, const char *project,
+                                    struct exathena_history *out, struct err *e)
 {
-    struct tool_history s = { .prompts = 0 };
-    struct write_search t = { .tool_history = &s, .project = project };
+    struct exathena_history s = { .prompts = 0 };
+    struct history_reader t = { .history = &s, .project = project };
     enum err_code rc = read_events(&t, ref, e);
 
-    write_search_fini(&t);
+    history_reader_fini(&t);
     if (rc)
-        tool_history_fini(&s);
+        exathena_history_fini(&s);
     else
         *out = s;
     return rc;
 }
 
-void tool_history_fini(struct tool_history *s)
+void exathena_history_fini(struct exathena_history *s)
 {
     arena_fini(&s->arena);
-    *s = (struct tool_history){ .prompts = 0 };
+    *s = (struct exathena_history){ .prompts = 0 };
 }
 
-const struct tool_history_write *tool_history_last_write(const struct tool_history *s,
-                                                         const char *path)
+const struct exathena_edit *exathena_history_last_edit(const struct exathena_history *s,
+                                                       const char *path)
 {
-    for (size_t i = s->writes; i > 0; i--)
-        if (strcmp(s->write[i - 1].path, path) == 0)
-            return &s->write[i - 1];
+    for (size_t i = s->edits; i > 0; i--)
+        if (strcmp(s->edit[i - 1].path, path) == 0)
+            return &s->edit[i - 1];
     return NULL;
 }
 
-const struct tool_history_write *tool_history_first_write(const struct tool_history *s,
-                                                          const char *path, size_t from)
+const struct exathena_edit *exathena_history_first_edit(const struct exathena_history *s,
+                                                        const char *path, size_t from)
 {
-    for (size_t i = 0; i < s->writes; i++)
-        if (s->write[i].line >= from && strcmp(s->write[i].path, path) == 0)
-            return &s->write[i];
+    for (size_t i = 0; i < s->edits; i++)
+        if (s->edit[i].line >= from && strcmp(s->edit[i].path, path) == 0)
+            return &s->edit[i];
     return NULL;
 }
 
-/* The bytes of a write's line when the log was read. */
-static enum err_code read_line(const struct session_ref *ref, const struct tool_history_write *w,
+/* Reads the line of an edit from where it was when the log was read. */
+static enum err_code read_line(const struct session_ref *ref, const struct exathena_edit *w,
                                struct buf *line, struct err *e)
 {
     struct file file;
@@ -286,18 +285,18 @@ static enum err_code read_line(const struct session_ref *ref, const struct tool_
     return err_at(e, rc, ref->path.p);
 }
 
-enum err_code tool_history_write_read(const struct session_ref *ref, const char *project,
-                                      struct tool_history_write *w, struct arena *a, struct err *e)
+enum err_code exathena_history_read_texts(const struct session_ref *ref, const char *project,
+                                          struct exathena_edit *w, struct arena *a, struct err *e)
 {
-    struct write_search t = { .project = project, .line = w->line, .want = w, .into = a };
+    struct history_reader t = { .project = project, .line = w->line, .want = w, .into = a };
     struct buf line = { 0 };
     enum err_code rc = read_line(ref, w, &line, e);
 
     if (!rc)
-        take_event(&t, buf_slice(&line));
+        read_event(&t, buf_slice(&line));
     if (!rc && has_failed(&t))
         rc = err_nomem(e);
-    write_search_fini(&t);
+    history_reader_fini(&t);
     buf_fini(&line);
     if (!rc && !w->before.p)
         rc = err_set(e, ERR_STALE, ref->path.p, "the session changed: read what was written");
@@ -305,9 +304,6 @@ enum err_code tool_history_write_read(const struct session_ref *ref, const char 
 }
 
 /* ---- the edits for blame and the screen ---- */
-
-/* A result may contain the file before and after the edit: always for `edit`, since v0.12.2 for
- * `write`, with an empty text for a new file. */
 
 static void fill_edit_texts(struct slice result, struct arena *a, struct edit *edit)
 {

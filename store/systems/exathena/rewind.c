@@ -7,10 +7,10 @@
 #include "store/journal/change.h"
 #include "store/rewind/plan/plan.h"
 #include "store/rewind/plan/rewind.h"
+#include "store/systems/exathena/edits.h"
 #include "store/systems/exathena/event.h"
 #include "store/systems/exathena/exathena.h"
 #include "store/systems/exathena/saved_files.h"
-#include "store/systems/exathena/edits.h"
 
 /* A rewind as the library does it: every file that the session changed is restored to its version
  * 0, the state before the session's first edit, whichever event was chosen. The state of a file at
@@ -24,7 +24,7 @@ struct planning {
     const struct session_ref *ref;
     struct point point;
     struct saved_files saved;
-    struct tool_history tool_history;
+    struct exathena_history history;
     struct rewind_plan plan;
     size_t left_out; /* saved files that cannot be restored at all */
 };
@@ -37,14 +37,14 @@ struct planning {
 static enum err_code set_last(struct planning *p, const struct saved_file *f,
                               struct rewind_target *t, struct err *e)
 {
-    const struct tool_history_write *last = tool_history_last_write(&p->tool_history, f->path);
-    struct tool_history_write w;
+    const struct exathena_edit *last = exathena_history_last_edit(&p->history, f->path);
+    struct exathena_edit w;
     bool matches = false;
 
     if (!last || !last->known)
         return ERR_OK;
     w = *last;
-    enum err_code rc = tool_history_write_read(p->ref, p->x->project, &w, &p->plan.arena, e);
+    enum err_code rc = exathena_history_read_texts(p->ref, p->x->project, &w, &p->plan.arena, e);
 
     if (!rc)
         rc = saved_newest_is(f, w.before, &matches, e);
@@ -106,17 +106,17 @@ static enum err_code note_first(struct planning *p, struct err *e)
 /* ---- at the event ---- */
 
 static enum err_code want_inferred(struct planning *p, const struct saved_file *f,
-                                   const struct tool_history_write *first, struct rewind_target *t,
+                                   const struct exathena_edit *first, struct rewind_target *t,
                                    struct err *e)
 {
-    struct tool_history_write w = *first;
+    struct exathena_edit w = *first;
 
     if (!first->known) {
         t->want = REWIND_UNKNOWN;
         t->why = "the log does not record what the next edit found";
         return ERR_OK;
     }
-    enum err_code rc = tool_history_write_read(p->ref, p->x->project, &w, &p->plan.arena, e);
+    enum err_code rc = exathena_history_read_texts(p->ref, p->x->project, &w, &p->plan.arena, e);
 
     if (rc)
         return rc;
@@ -128,8 +128,8 @@ static enum err_code want_inferred(struct planning *p, const struct saved_file *
 static enum err_code add_inferred(struct planning *p, const struct saved_file *f, struct err *e)
 {
     struct rewind_target t = { .path = f->path };
-    const struct tool_history_write *first =
-        f->path ? tool_history_first_write(&p->tool_history, f->path, p->point.line) : NULL;
+    const struct exathena_edit *first =
+        f->path ? exathena_history_first_edit(&p->history, f->path, p->point.line) : NULL;
 
     if (!first)
         return ERR_OK; /* not changed since */
@@ -160,7 +160,7 @@ static enum err_code open_plan(struct planning *p, const struct store *st,
         return err_wrap(e, rc, "rewind");
     rc = saved_files_read(p->x, ref->id, a, &p->saved, e);
     if (!rc)
-        rc = tool_history_read(ref, p->x->project, &p->tool_history, e);
+        rc = exathena_history_read(ref, p->x->project, &p->history, e);
     p->plan.system = exathena_ops.name;
     p->plan.session = arena_copy(a, ref->id).p;
     p->plan.point = p->point.id.p;
@@ -188,7 +188,7 @@ static enum err_code make_plan(struct planning *p, const struct store *st,
         rc = p->add_file(p, &p->saved.file[i], e);
     if (!rc)
         rc = p->add_notes(p, e);
-    tool_history_fini(&p->tool_history);
+    exathena_history_fini(&p->history);
     name_counts(&p->plan);
     if (rc)
         rewind_plan_fini(&p->plan);
@@ -215,25 +215,25 @@ enum err_code exathena_plan_inferred(const struct store *st, const struct sessio
 
 /* ---- the points ---- */
 
-static bool is_written(const struct tool_history *s, size_t from, size_t to, const char *path)
+static bool is_written(const struct exathena_history *s, size_t from, size_t to, const char *path)
 {
     for (size_t i = from; i < to; i++)
-        if (strcmp(s->write[i].path, path) == 0)
+        if (strcmp(s->edit[i].path, path) == 0)
             return true;
     return false;
 }
 
 /* The number of different files written from *at on and before this line; *at moves past them. */
-static size_t files_until(const struct tool_history *s, size_t line, size_t *at)
+static size_t files_until(const struct exathena_history *s, size_t line, size_t *at)
 {
     size_t from = *at, n = 0;
 
-    for (; *at < s->writes && s->write[*at].line < line; ++*at)
-        n += !is_written(s, from, *at, s->write[*at].path);
+    for (; *at < s->edits && s->edit[*at].line < line; ++*at)
+        n += !is_written(s, from, *at, s->edit[*at].path);
     return n;
 }
 
-static bool shell_between(const struct tool_history *s, size_t from, size_t to)
+static bool shell_between(const struct exathena_history *s, size_t from, size_t to)
 {
     for (size_t i = 0; i < s->shells; i++)
         if (s->shell[i] >= from && s->shell[i] < to)
@@ -246,15 +246,15 @@ enum err_code exathena_checkpoints(const struct store *st, const struct session_
 {
     const struct exathena *x = exathena_of(st);
     struct checkpoint_list list = { .n = 0 };
-    struct tool_history s;
-    enum err_code rc = tool_history_read(ref, x->project, &s, e);
+    struct exathena_history s;
+    enum err_code rc = exathena_history_read(ref, x->project, &s, e);
 
     if (rc)
         return rc;
-    size_t at = 0; /* index of a write; writes and prompts are in the order of their lines */
+    size_t at = 0; /* index of an edit; edits and prompts are in the order of their lines */
 
     files_until(&s, s.prompts ? s.prompt[0].line : 0, &at);
-    list.arena = s.arena; /* the tool history owns the texts */
+    list.arena = s.arena; /* the history owns the texts */
     list.checkpoint = arena_zalloc(&list.arena, (s.prompts + 1) * sizeof *list.checkpoint);
     for (size_t i = 0; list.checkpoint && i < s.prompts; i++) {
         size_t from = s.prompt[i].line, to = i + 1 < s.prompts ? s.prompt[i + 1].line : SIZE_MAX;
