@@ -12,6 +12,8 @@
 
 struct store_env;
 
+/* ---- the registry of running agents (live_registry.c) ---- */
+
 /* Which sessions running agents have open. Each interactive Claude Code keeps <config>/sessions/<pid>.json while it
  * runs and removes it when it ends. After a kill the file stays, and its pid may later belong to another process, so an
  * entry counts only if the start time of the process matches. A pid has no meaning on another machine or in another
@@ -50,6 +52,10 @@ enum { LIVE_ENTRY_MAX = 65536 }; /* bytes; larger files are not entries */
 /* Reads these files. The table is empty if the environment has no state directory. */
 MUST_CHECK enum err_code live_read_hosts(const struct store_env *env, struct live_table *out,
                                          struct err *e);
+/* Returns the entry of a host that has the session open, or may have it open; NULL if there is no entry. It is valid
+ * until live_fini(). */
+const struct live_entry *live_find_host(const struct live_table *table,
+                                        const struct session_ref *ref);
 /* Completes a described row with what its host publishes. Returns false if out of memory. */
 bool live_show_host(const struct live_table *table, struct session_row *row);
 /* Writes the members pid, procStart and pidDomain of this process. */
@@ -66,6 +72,8 @@ void live_cache_free(struct live_cache *w);            /* NULL is fine */
 /* Returns LIVE_UNKNOWN if out of memory. */
 struct live live_cache_lookup(struct live_cache *w, struct slice session_id);
 
+/* ---- the check before a change (live.c) ---- */
+
 /* Determines for each of n sessions whether a program is writing to it. Consecutive sessions of one
  * store are checked together if the store can do that (live_many of store_ops).
  *
@@ -73,8 +81,8 @@ struct live live_cache_lookup(struct live_cache *w, struct slice session_id);
  * files reveal it. So the quiet sessions that were written to in the last ten seconds, or since the command began, are
  * watched for 300 ms, all together. One that changes becomes LIVE_UNKNOWN.
  *
- * A program that reads a session has it open for a moment, and looks like an agent meanwhile. So an open file is asked
- * about again for up to 300 ms before the session becomes LIVE_RUNNING. */
+ * A program that reads a session has it open for a moment, and looks like an agent meanwhile. So an open file
+ * is checked again for up to 300 ms before the session becomes LIVE_RUNNING. */
 MUST_CHECK enum err_code live_check(const struct session_ref *const ref[], size_t n,
                                     struct live out[], struct err *e);
 

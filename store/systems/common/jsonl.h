@@ -208,26 +208,26 @@ bool jsonl_restore_begin(struct restore *out, struct slice id, struct slice cwd)
 /* Writes the member "message" that a host sends in the person's name after an interrupted turn. */
 void jsonl_write_continuation(struct jsonout *j);
 
-/* ---- a copy ---- */
+/* ---- the log of a fork (jsonl_fork.c) ---- */
 
-/* The beginning of a log, for a fork: whole lines, byte for byte. */
-struct jsonl_front {
+/* The lines at the beginning of a log that its fork copies, byte for byte. */
+struct jsonl_fork {
     const struct logfile *log;
     int64_t end;  /* its length in bytes */
     bool newline; /* a newline is added after a last line without one */
 };
 
-/* The beginning of the log up to and including this line. */
-struct jsonl_front jsonl_front_to(const struct logfile *log, size_t line);
+/* The lines up to and including this one. */
+struct jsonl_fork jsonl_fork_to(const struct logfile *log, size_t line);
+/* Passes the bytes to fn in pieces. ERR_STALE: the log became shorter. */
 typedef enum err_code jsonl_piece_fn(struct slice piece, void *arg, struct err *e);
-/* ERR_STALE: the log became shorter. */
-MUST_CHECK enum err_code jsonl_front_each(const struct jsonl_front *f, jsonl_piece_fn *fn,
-                                          void *arg, struct err *e);
-/* Writes it as a new file in the directory, durably. */
-MUST_CHECK enum err_code jsonl_front_copy(const struct jsonl_front *f, const char *dir,
+MUST_CHECK enum err_code jsonl_fork_each(const struct jsonl_fork *f, jsonl_piece_fn *fn, void *arg,
+                                         struct err *e);
+/* Writes them into a new file in the directory, durably. ERR_STALE: the log became shorter. */
+MUST_CHECK enum err_code jsonl_fork_write(const struct jsonl_fork *f, const char *dir,
                                           const char *name, struct err *e);
 
-/* ---- damage ---- */
+/* ---- damage (jsonl_check.c) ---- */
 
 /* A session whose log is being searched for damage. The texts of a finding may be NULL: out of memory. */
 struct jsonl_check {

@@ -4,18 +4,18 @@
 
 enum { PIECE = 256 * 1024 };
 
-struct jsonl_front jsonl_front_to(const struct logfile *log, size_t line)
+struct jsonl_fork jsonl_fork_to(const struct logfile *log, size_t line)
 {
     const struct index *ix = &log->index;
     bool last = line + 1 == ix->n;
 
-    return (struct jsonl_front){ .log = log,
-                                 .end = last ? log->file.id.size : ix->line[line + 1].offset,
-                                 .newline = last && ix->torn_tail };
+    return (struct jsonl_fork){ .log = log,
+                                .end = last ? log->file.id.size : ix->line[line + 1].offset,
+                                .newline = last && ix->torn_tail };
 }
 
-enum err_code jsonl_front_each(const struct jsonl_front *f, jsonl_piece_fn *fn, void *arg,
-                               struct err *e)
+enum err_code jsonl_fork_each(const struct jsonl_fork *f, jsonl_piece_fn *fn, void *arg,
+                              struct err *e)
 {
     struct buf piece = { 0 };
     enum err_code rc = ERR_OK;
@@ -42,7 +42,7 @@ static enum err_code write_piece(struct slice piece, void *arg, struct err *e)
     return disk_write(to->fd, piece, NULL, to->path, e);
 }
 
-enum err_code jsonl_front_copy(const struct jsonl_front *f, const char *dir, const char *name,
+enum err_code jsonl_fork_write(const struct jsonl_fork *f, const char *dir, const char *name,
                                struct err *e)
 {
     struct disk_new to;
@@ -50,7 +50,7 @@ enum err_code jsonl_front_copy(const struct jsonl_front *f, const char *dir, con
 
     if (rc)
         return rc;
-    rc = jsonl_front_each(f, write_piece, &to, e);
+    rc = jsonl_fork_each(f, write_piece, &to, e);
     if (!rc)
         return disk_new_publish(&to, name, e);
     disk_new_discard(&to);

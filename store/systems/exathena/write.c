@@ -290,22 +290,22 @@ struct forking {
 
 /* A last line that is torn is not copied, unless it was asked for: it may be incomplete. */
 static enum err_code find_fork_end(const struct forking *f, struct logfile *log,
-                                   struct jsonl_front *front, struct err *e)
+                                   struct jsonl_fork *copied, struct err *e)
 {
     size_t lines = log->index.n - log->index.torn_tail, line = lines - 1;
     enum err_code rc = ERR_OK;
 
     if (f->req->at.n)
         rc = jsonl_find_row(log, &exathena_format, f->req->at, &line, e);
-    *front = (struct jsonl_front){ .log = log };
+    *copied = (struct jsonl_fork){ .log = log };
     if (!rc && (f->req->at.n || lines))
-        *front = jsonl_front_to(log, line);
+        *copied = jsonl_fork_to(log, line);
     return rc;
 }
 
 static enum err_code stage(const struct forking *f, struct err *e)
 {
-    struct jsonl_front front;
+    struct jsonl_fork copied;
     struct logfile log;
     enum err_code rc = disk_private_dir(f->dir, e);
 
@@ -313,9 +313,9 @@ static enum err_code stage(const struct forking *f, struct err *e)
         rc = logfile_open(&log, f->ref->path.p, 0, &exathena_keys, NULL, e);
     if (rc)
         return rc;
-    rc = find_fork_end(f, &log, &front, e);
+    rc = find_fork_end(f, &log, &copied, e);
     if (!rc)
-        rc = jsonl_front_copy(&front, f->dir, f->name, e);
+        rc = jsonl_fork_write(&copied, f->dir, f->name, e);
     logfile_close(&log);
     return rc;
 }

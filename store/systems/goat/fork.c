@@ -26,7 +26,7 @@ struct forking {
     struct goat_log log;
     struct goat_document document;
     char id[NAME_MAX + 1];
-    struct jsonl_front front; /* the lines that are copied */
+    struct jsonl_fork copied; /* the lines that are copied */
     struct slice at;          /* the last message; empty: the whole conversation */
 };
 
@@ -75,14 +75,14 @@ static enum err_code find_fork_end(struct forking *f, struct slice at, struct er
         rc = jsonl_find_row(&f->log.file, &goat_format, at, &line, e);
         if (rc)
             return rc;
-        f->front = jsonl_front_to(&f->log.file, line);
+        f->copied = jsonl_fork_to(&f->log.file, line);
         return read_uuid(f, line, e);
     }
     if (line && goat_log_is_torn_end(&f->log, line - 1) && ix->line[line - 1].state != LINE_OK)
         line--;
     if (line == 0)
         return err_set(e, ERR_NOT_FOUND, f->ref->id.p, "fork: the session has no messages");
-    f->front = jsonl_front_to(&f->log.file, line - 1);
+    f->copied = jsonl_fork_to(&f->log.file, line - 1);
     return ERR_OK;
 }
 
@@ -189,7 +189,7 @@ static enum err_code stage(struct forking *f, const struct fork_request *req, co
     if (!rc && chmod(dir, 0755))
         rc = err_sys(e, dir, "set the mode");
     if (!rc)
-        rc = jsonl_front_copy(&f->front, dir, GOAT_MESSAGES_LOG, e);
+        rc = jsonl_fork_write(&f->copied, dir, GOAT_MESSAGES_LOG, e);
     if (!rc && req->with_files)
         rc = stage_files(f, dir, e);
     if (!rc)
@@ -300,7 +300,7 @@ static enum err_code put_fork(struct forking *f, struct change *c, struct err *e
     enum err_code rc = make_metadata(f, (struct slice){ NULL, 0 }, &metadata, e);
 
     if (!rc)
-        rc = jsonl_front_each(&f->front, add_piece, &log, e);
+        rc = jsonl_fork_each(&f->copied, add_piece, &log, e);
     if (!rc)
         rc = put_new(f, "/" GOAT_MESSAGES_LOG, log.p ? buf_slice(&log) : SLICE(""), c, e);
     if (!rc)
@@ -317,7 +317,7 @@ static enum err_code end_before(struct forking *f, size_t line,
     const struct index *ix = &f->log.file.index;
     enum err_code rc = ERR_OK;
 
-    f->front = (struct jsonl_front){ .log = &f->log.file, .end = ix->line[line].offset };
+    f->copied = (struct jsonl_fork){ .log = &f->log.file, .end = ix->line[line].offset };
     for (size_t i = 0; i < ix->n && !rc; i++) {
         enum goat_line_kind kind;
         enum message_kind message;
