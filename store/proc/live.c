@@ -75,7 +75,7 @@ static enum err_code watch_writes(const struct session_ref *const ref[], size_t 
 
 /* A host that checks its own session does not count as its user. */
 static enum err_code check_hosts(const struct session_ref *const ref[], size_t n, struct live out[],
-                               struct err *e)
+                                 struct err *e)
 {
     struct live_table table;
     enum err_code rc = n ? live_read_hosts(ref[0]->store->env, &table, e) : ERR_OK;
@@ -95,8 +95,8 @@ static enum err_code check_hosts(const struct session_ref *const ref[], size_t n
     return ERR_OK;
 }
 
-static enum err_code check_stores(const struct session_ref *const ref[], size_t n, struct live out[],
-                                struct err *e)
+static enum err_code check_stores(const struct session_ref *const ref[], size_t n,
+                                  struct live out[], struct err *e)
 {
     enum err_code rc = ERR_OK;
 

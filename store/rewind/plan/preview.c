@@ -130,69 +130,6 @@ static void compare_with_wanted(struct worker *w, struct rewind_entry *x)
     }
 }
 
-/* Sets *differs to whether the present file differs from what the session last knew; false if that
- * is not known. */
-static enum err_code compare_with_last(struct worker *w, const struct rewind_entry *x, bool *known,
-                                       bool *differs, struct err *e)
-{
-    const struct rewind_target *t = x->target;
-
-    *known = t->has_last;
-    *differs = t->has_last && t->last_absent == x->seen.exists;
-    if (!t->has_last || t->last_absent || !x->seen.exists)
-        return ERR_OK;
-    struct err why = { 0 };
-    bool is_hash = !t->last.file && !t->last.blob && !t->last.bytes.p && t->last.sha256;
-    enum err_code rc =
-        is_hash ? ERR_NOT_FOUND : source_read(&t->last, &w->look.present, &w->last, &why);
-
-    if (rc == ERR_NOMEM)
-        return err_nomem(e);
-    if (rc && err_is_exhausted(why.sys)) {
-        errno = why.sys;
-        return err_sys(e, t->path, "read the last saved copy");
-    }
-    if (rc && t->last.sha256) { /* the hash is known even if the copy is gone */
-        char hex[SHA256_BYTES * 2 + 1];
-
-        hasher_hex(w->look.present.sha256, hex);
-        *differs = strcmp(hex, t->last.sha256) != 0;
-        return ERR_OK;
-    }
-    *known = rc == ERR_OK; /* what cannot be read is not known */
-    *differs = !rc && !source_content_same(&w->look.present, &w->last);
-    return ERR_OK;
-}
-
-/* Returns true if our own newest rewind or undo left the file in this state, so it was not
- * edited. */
-static bool is_as_we_left_it(const struct worker *w, const struct rewind_entry *x)
-{
-    const struct rewind_target *t = x->target;
-    char hex[SHA256_BYTES * 2 + 1];
-
-    if (!t->has_left || t->left_absent || !x->seen.exists)
-        return t->has_left && t->left_absent && !x->seen.exists;
-    hasher_hex(w->look.present.sha256, hex);
-    return strcmp(hex, t->left_sha256) == 0;
-}
-
-/* Determines whose work the present file is. A person's work is replaced only with consent, and so
- * is a file whose author is unknown; but without a file nothing can be lost, and changing only the
- * mode loses no bytes. */
-static enum err_code find_author(struct worker *w, struct rewind_entry *x, struct err *e)
-{
-    const struct rewind_target *t = x->target;
-    bool known, differs;
-    enum err_code rc = compare_with_last(w, x, &known, &differs, e);
-
-    if (rc || is_as_we_left_it(w, x))
-        return rc;
-    x->edited = differs && !t->last_is_older;
-    x->unproven = x->seen.exists && !x->mode_only && !x->edited && (!known || differs);
-    return ERR_OK;
-}
-
 /* A program that continues to write may cut it short in between. */
 static enum err_code read_wanted(struct worker *w, const struct rewind_entry *x, struct err *e)
 {
@@ -264,7 +201,7 @@ static enum err_code judge_entry(struct worker *w, struct rewind_entry *x, struc
     }
     if (!x->mode_only && !judge_writer(w, x))
         return ERR_OK;
-    rc = find_author(w, x, e);
+    rc = hand_edit_find(&w->look.present, &w->last, x, e);
     if (!rc && !x->mode_only)
         rc = count_entry_lines(w, x, e);
     return rc;

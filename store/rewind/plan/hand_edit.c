@@ -1,0 +1,66 @@
+#include <errno.h>
+#include <string.h>
+
+#include "store/rewind/plan/source.h"
+
+/* Whose work the present file is: the session's, our own (an earlier rewind or undo), or that of a person. */
+
+/* Sets *differs to whether the present file differs from what the session last knew; false if that
+ * is not known. */
+static enum err_code compare_with_last(const struct source_content *present,
+                                       struct source_content *last, const struct rewind_entry *x,
+                                       bool *known, bool *differs, struct err *e)
+{
+    const struct rewind_target *t = x->target;
+
+    *known = t->has_last;
+    *differs = t->has_last && t->last_absent == x->seen.exists;
+    if (!t->has_last || t->last_absent || !x->seen.exists)
+        return ERR_OK;
+    struct err why = { 0 };
+    bool is_hash = !t->last.file && !t->last.blob && !t->last.bytes.p && t->last.sha256;
+    enum err_code rc = is_hash ? ERR_NOT_FOUND : source_read(&t->last, present, last, &why);
+
+    if (rc == ERR_NOMEM)
+        return err_nomem(e);
+    if (rc && err_is_exhausted(why.sys)) {
+        errno = why.sys;
+        return err_sys(e, t->path, "read the last saved copy");
+    }
+    if (rc && t->last.sha256) { /* the hash is known even if the copy is gone */
+        char hex[SHA256_BYTES * 2 + 1];
+
+        hasher_hex(present->sha256, hex);
+        *differs = strcmp(hex, t->last.sha256) != 0;
+        return ERR_OK;
+    }
+    *known = rc == ERR_OK; /* what cannot be read is not known */
+    *differs = !rc && !source_content_same(present, last);
+    return ERR_OK;
+}
+
+/* Returns true if our own newest rewind or undo left the file in this state, so it was not
+ * edited. */
+static bool is_as_we_left_it(const struct source_content *present, const struct rewind_entry *x)
+{
+    const struct rewind_target *t = x->target;
+    char hex[SHA256_BYTES * 2 + 1];
+
+    if (!t->has_left || t->left_absent || !x->seen.exists)
+        return t->has_left && t->left_absent && !x->seen.exists;
+    hasher_hex(present->sha256, hex);
+    return strcmp(hex, t->left_sha256) == 0;
+}
+
+enum err_code hand_edit_find(const struct source_content *present, struct source_content *last,
+                             struct rewind_entry *x, struct err *e)
+{
+    bool known, differs;
+    enum err_code rc = compare_with_last(present, last, x, &known, &differs, e);
+
+    if (rc || is_as_we_left_it(present, x))
+        return rc;
+    x->edited = differs && !x->target->last_is_older;
+    x->unproven = x->seen.exists && !x->mode_only && !x->edited && (!known || differs);
+    return ERR_OK;
+}
