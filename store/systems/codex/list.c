@@ -215,18 +215,30 @@ static void read_head(struct describing *d)
     }
 }
 
-/* Looks backwards for the newest time, the end of the last turn and the last prompt. */
+static size_t turns_taken_back(const struct codex_row *row)
+{
+    struct slice value;
+    int64_t n;
+
+    return json_get(row->payload, "num_turns", &value) && json_int(value, &n) && n > 0 ? (size_t)n
+                                                                                       : 0;
+}
+
+/* Looks backwards for the newest time, the end of the last turn and the last prompt that a rollback
+ * left. */
 static void read_tail(struct describing *d, struct slice rest, bool cut)
 {
     struct slice line;
     struct codex_row row;
     bool torn, ended = false;
+    size_t gone = 0; /* prompts that a rollback dropped */
 
     while (!d->row->last_prompt.n && slice_last_line(&rest, &line, &torn)) {
         bool first_of_part = cut && rest.n == 0;
         bool begins = shows(line, "\"task_started\""),
              prompt = shows(line, "\"UserMessage\"") || shows(line, "\"user_message\"");
-        bool ends = shows(line, "\"task_complete\"") || shows(line, "\"turn_aborted\"");
+        bool ends = shows(line, "\"task_complete\"") || shows(line, "\"turn_aborted\"") ||
+                    shows(line, "\"thread_rolled_back\"");
         bool dated = d->row->activity_ms != TIME_NONE;
 
         if (first_of_part || (dated && !begins && !prompt && !ends) ||
@@ -236,8 +248,12 @@ static void read_tail(struct describing *d, struct slice rest, bool cut)
             d->row->activity_ms = TIME_NONE;
         if (!ended && (row.kind == CODEX_BEGIN || row.kind == CODEX_PROMPT))
             d->open = true;
-        ended |= row.kind == CODEX_END || row.kind == CODEX_NOTE || d->open;
-        if (row.kind == CODEX_PROMPT)
+        ended |= row.kind == CODEX_END || row.kind == CODEX_NOTE || row.kind == CODEX_ROLLBACK ||
+                 d->open;
+        gone += row.kind == CODEX_ROLLBACK ? turns_taken_back(&row) : 0;
+        if (row.kind == CODEX_PROMPT && gone)
+            gone--;
+        else if (row.kind == CODEX_PROMPT)
             d->row->last_prompt = codex_row_prompt(&row, d->a);
     }
 }
@@ -304,6 +320,25 @@ static enum err_code follow_base(struct describing *d, struct slice text, struct
     return rc == ERR_NOMEM ? err_nomem(e) : ERR_OK;
 }
 
+/* The oldest logs have no events. */
+static void read_raw_prompts(struct describing *d)
+{
+    struct slice rest = buf_slice(&d->head), line;
+    struct codex_row row;
+    bool torn;
+
+    while (slice_line(&rest, &line, &torn)) {
+        if ((torn && !d->whole) || !shows(line, "\"response_item\"") ||
+            !codex_row_read(line, d->a, &row) || row.kind != CODEX_ASKED)
+            continue;
+        d->row->last_prompt = codex_row_prompt(&row, d->a);
+        if (!d->row->first_prompt.n)
+            d->row->first_prompt = d->row->last_prompt;
+    }
+    if (!d->whole)
+        d->row->last_prompt.n = 0;
+}
+
 static enum err_code read_texts(struct describing *d, struct err *e)
 {
     const char *path = d->row->ref.path.p;
@@ -325,6 +360,8 @@ static enum err_code read_texts(struct describing *d, struct err *e)
         read_tail(d, buf_slice(&d->head), false);
     else if (!packed)
         rc = read_end(d, e);
+    if (!rc && !d->row->first_prompt.n && !d->row->last_prompt.n)
+        read_raw_prompts(d);
     d->own_prompt = d->row->first_prompt;
     return rc ? rc : follow_base(d, buf_slice(&d->head), e);
 }

@@ -59,6 +59,25 @@ static enum codex_kind kind_of(const struct kind_name *list, size_t n, struct sl
     return CODEX_OTHER;
 }
 
+/* Instructions and the surroundings are messages of the user, too. */
+static enum codex_kind message_kind(struct slice payload, struct arena *a)
+{
+    static const char *const own[] = { "<environment_context>", "<user_instructions>",
+                                       "<INSTRUCTIONS>", "# AGENTS.md instructions" };
+    struct codex_row said = { .kind = CODEX_SAID, .payload = payload, .item = payload };
+
+    if (json_get_is(payload, "role", "assistant"))
+        return CODEX_SAID;
+    if (!json_get_is(payload, "role", "user"))
+        return CODEX_OTHER;
+    struct slice text = codex_row_text(&said, a);
+
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (slice_starts(text, own[i]))
+            return CODEX_OTHER;
+    return text.n ? CODEX_ASKED : CODEX_OTHER;
+}
+
 static enum codex_kind event_kind(struct codex_row *row, struct slice type)
 {
     struct slice item;
@@ -89,7 +108,8 @@ bool codex_row_read(struct slice line, struct arena *a, struct codex_row *out)
     if (json_string_is(value[0], "event_msg"))
         out->kind = event_kind(out, type);
     else if (json_string_is(value[0], "response_item"))
-        out->kind = KIND_OF(responses, type);
+        out->kind = json_string_is(type, "message") ? message_kind(out->payload, a)
+                                                    : KIND_OF(responses, type);
     else
         out->kind = KIND_OF(lines, value[0]);
     return true;
@@ -182,7 +202,8 @@ struct slice codex_row_text(const struct codex_row *row, struct arena *a)
     struct slice text;
 
     switch (row->kind) {
-    case CODEX_PROMPT: return prompt_text(row, true, a);
+    case CODEX_PROMPT:
+    case CODEX_ASKED: return prompt_text(row, true, a);
     case CODEX_THOUGHT:
         text = parts_text(row->item, "summary_text", true, a);
         return text.n ? text : json_text_at(row->item, "text", a);

@@ -7,7 +7,8 @@
 
 /* One line of a rollout. Newer threads ("paginated") record what a person sees as
  * event_msg/item_completed, older ones as separate events; response_item is what the model sees,
- * and only its tool calls are shown. Lines of unknown kinds must be accepted. */
+ * and only its tool calls are shown, unless the log has no events. Lines of unknown kinds must be
+ * accepted. */
 enum codex_kind {
     CODEX_OTHER,   /* nothing for a reader */
     CODEX_META,    /* session_meta: only the first of a file is used */
@@ -27,6 +28,8 @@ enum codex_kind {
     CODEX_ROLLBACK, /* the last turns no longer count */
     CODEX_TOKENS,   /* of one answer of the model */
     CODEX_TOTALS,   /* tokens so far: the only record of older threads, and repeated */
+    CODEX_ASKED,    /* a prompt and ... */
+    CODEX_SAID, /* ... an answer as the model sees them: the only record of the oldest threads */
 };
 
 struct codex_row {

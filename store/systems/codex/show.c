@@ -12,6 +12,8 @@
 
 /* Marks the turns before it as dropped until the transcript is complete; then both are removed. */
 enum { ROLLBACK_MARK = MESSAGE_CLEARED | MESSAGE_LEFT_OUT };
+/* Likewise, marks what the events of a newer log repeat. */
+enum { RAW_MARK = MESSAGE_LEFT_OUT };
 
 static bool has_text(const struct codex_row *row, struct arena *a)
 {
@@ -36,6 +38,11 @@ static bool judge_kind(const struct codex_row *row, struct message *m, struct ar
         m->flags = MESSAGE_SEAM;
         return true;
     case CODEX_NOTE: m->kind = MESSAGE_SYSTEM; return true;
+    case CODEX_ASKED:
+    case CODEX_SAID:
+        m->kind = row->kind == CODEX_ASKED ? MESSAGE_USER : MESSAGE_ASSISTANT;
+        m->flags = RAW_MARK;
+        return true;
     case CODEX_ROLLBACK:
         m->kind = MESSAGE_OTHER;
         m->flags = ROLLBACK_MARK;
@@ -96,10 +103,57 @@ static size_t without_turns(const struct transcript *t, size_t n, size_t turns)
     return n;
 }
 
+/* Calls are in the same form in all logs, so they prove nothing. */
+static bool has_events(const struct transcript *t)
+{
+    struct arena a = { 0 };
+    struct buf text = { 0 };
+    struct codex_row row;
+    bool found = false;
+
+    for (size_t i = 0; i < t->n && !found; i++) {
+        arena_reset(&a);
+        found = t->message[i].kind != MESSAGE_TOOL && !(t->message[i].flags & RAW_MARK) &&
+                transcript_read(t, i, &text, NULL) == ERR_OK &&
+                codex_row_read(buf_slice(&text), &a, &row) &&
+                (row.kind == CODEX_PROMPT || row.kind == CODEX_ANSWER);
+    }
+    buf_fini(&text);
+    arena_fini(&a);
+    return found;
+}
+
+static bool has_raw(const struct transcript *t)
+{
+    for (size_t i = 0; i < t->n; i++)
+        if ((t->message[i].flags & ROLLBACK_MARK) == RAW_MARK)
+            return true;
+    return false;
+}
+
+static void leave_out_repeated(struct transcript *t)
+{
+    bool repeated = has_raw(t) && has_events(t);
+    size_t n = 0;
+
+    for (size_t i = 0; i < t->n; i++) {
+        bool raw = (t->message[i].flags & ROLLBACK_MARK) == RAW_MARK;
+
+        if (raw && repeated)
+            continue;
+        t->message[n] = t->message[i];
+        if (raw)
+            t->message[n].flags &= (uint16_t)~RAW_MARK;
+        n++;
+    }
+    t->n = n;
+}
+
 static void take_back_turns(struct transcript *t)
 {
     size_t n = 0;
 
+    leave_out_repeated(t);
     for (size_t i = 0; i < t->n; i++) {
         if ((t->message[i].flags & ROLLBACK_MARK) == ROLLBACK_MARK)
             n = without_turns(t, n, turns_of(t, i));
@@ -385,8 +439,10 @@ enum err_code codex_blocks(const struct store *st, struct slice line, struct blo
         return out->arena.failed ? err_nomem(e) : ERR_OK;
     }
     switch (row.kind) {
-    case CODEX_PROMPT: put_said(out, &row, BLOCK_PROMPT); break;
-    case CODEX_ANSWER: put_said(out, &row, BLOCK_TEXT); break;
+    case CODEX_PROMPT:
+    case CODEX_ASKED: put_said(out, &row, BLOCK_PROMPT); break;
+    case CODEX_ANSWER:
+    case CODEX_SAID: put_said(out, &row, BLOCK_TEXT); break;
     case CODEX_THOUGHT: put_said(out, &row, BLOCK_THINKING); break;
     case CODEX_SUMMARY:
         transcript_block_put_compaction(out, codex_row_text(&row, &out->arena));

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Edits of threads so old that their logs have only the calls of apply_patch and of commands. The rows are MADE HERE, in the forms
-of 2025: a tool of its own, a command with the patch as its argument, and one with a document.
+"""Threads so old that their logs have only what the model saw: messages, calls of apply_patch and of commands; and turns that were
+taken back in the same log. The rows are MADE HERE, in the forms of 2025: a patch in a tool of its own, as the argument of a command,
+and as a document.
 
 usage: codex_old.py PROGRAM
 """
@@ -29,6 +30,10 @@ class Log:
 
     def prompt(self, text):
         self.rows.append(('event_msg', {'type': 'user_message', 'message': text, 'kind': 'plain'}))
+
+    def said(self, role, text):
+        kind = 'output_text' if role == 'assistant' else 'input_text'
+        self.rows.append(('response_item', {'type': 'message', 'role': role, 'content': [{'type': kind, 'text': text}]}))
 
     def patch(self, text, output, code):
         self.calls += 1
@@ -82,11 +87,43 @@ def check(p, home):
     p.same('a log that records what was done', [os.path.relpath(f['path'], cwd) for f in p.json('files', '--all', f'codex:{SID}')], ['kept.txt'])
 
 
+def check_model_view(p, home):
+    """Without events, the messages of the model's view are the conversation; with events, they repeat it."""
+    cwd = f'{home}/app'
+    path = f'{home}/.codex/sessions/2025/09/23/rollout-2025-09-23T20-00-00-{SID}.jsonl'
+    log = Log(cwd)
+    log.said('developer', 'be brief')
+    for text in '<environment_context>\n<cwd>/</cwd></environment_context>', '# AGENTS.md instructions for /x', '<user_instructions>\nno':
+        log.said('user', text)
+    for prompt, answer in ('Mend the gate', 'Mended.'), ('Oil it', 'Oiled.'):
+        log.said('user', prompt)
+        log.said('assistant', answer)
+
+    def shown():
+        row = p.json('list', '--all')[0]
+        return [row['summary'], row['firstPrompt'], row['lastPrompt']], p.text('messages', f'codex:{SID}')
+    write(path, log.text())
+    row, text = shown()
+    p.same('the row of a log without events', row, ['Mend the gate', 'Mend the gate', 'Oil it'])
+    p.same('its conversation', [l for l in text.splitlines() if l], ['> Mend the gate', 'Mended.', '> Oil it', 'Oiled.'])
+    for prompt in 'One', 'Two', 'Three':
+        log.said('user', prompt)
+        log.prompt(prompt)
+        log.said('assistant', f'answer {prompt}')
+        log.rows.append(('event_msg', {'type': 'agent_message', 'message': f'answer {prompt}'}))
+    log.rows.append(('event_msg', {'type': 'thread_rolled_back', 'num_turns': 2}))
+    write(path, log.text())
+    row, text = shown()
+    p.same('the row after a rollback', row, ['One', 'One', 'One'])
+    p.same('its conversation', [l for l in text.splitlines() if l], ['> One', 'answer One'])
+
+
 def main():
     with tempfile.TemporaryDirectory(prefix='codex-old-') as home:
         p = Program(sys.argv[1], home, {'XDG_STATE_HOME': f'{home}/state'})
         check(p, home)
-    p.finish(5)
+        check_model_view(p, home)
+    p.finish(13)
 
 
 main()
