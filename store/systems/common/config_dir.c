@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <openssl/evp.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -243,4 +244,30 @@ bool config_dir_in_scope(const struct scope *scope, struct slice cwd, struct are
         return false;
     cwd = arena_copy(a, cwd);
     return cwd.p && realpath(cwd.p, real) && session_scope_has(scope, slice_of(real));
+}
+
+bool config_dir_has_hash(struct slice digits, const char *digest, struct slice path)
+{
+    unsigned char hash[EVP_MAX_MD_SIZE];
+    size_t n = 0;
+
+    if (!digits.n || !EVP_Q_digest(NULL, digest, NULL, path.p, path.n, hash, &n) ||
+        digits.n > 2 * n)
+        return false;
+    for (size_t i = 0; i < digits.n; i++)
+        if (digits.p[i] != "0123456789abcdef"[i % 2 ? hash[i / 2] & 15 : hash[i / 2] >> 4])
+            return false;
+    return true;
+}
+
+struct slice config_dir_of_hash(const struct scope *scope, const char *digest, struct slice digits)
+{
+    if (scope->all)
+        return SLICE("");
+    if (config_dir_has_hash(digits, digest, scope->project))
+        return scope->project;
+    for (size_t i = 0; i < scope->trees; i++)
+        if (config_dir_has_hash(digits, digest, scope->tree[i]))
+            return scope->tree[i];
+    return SLICE("");
 }

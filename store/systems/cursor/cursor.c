@@ -1,6 +1,5 @@
 #include "store/systems/cursor/cursor.h"
 
-#include <openssl/evp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -8,7 +7,7 @@
 #include "store/systems/common/config_dir.h"
 #include "store/systems/common/edits/tool_edits.h"
 
-enum { HASH_BYTES = 16 };
+enum { HASH_DIGITS = 32 };
 
 static const char variable[] = "CURSOR_CONFIG_DIR";
 
@@ -49,28 +48,11 @@ static bool is_id(struct slice id)
 
 /* ---- folders ---- */
 
-static bool is_named_after(const char *folder, struct slice directory)
-{
-    unsigned char hash[EVP_MAX_MD_SIZE];
-    unsigned n = 0;
-
-    if (strlen(folder) != 2 * HASH_BYTES ||
-        EVP_Digest(directory.p, directory.n, hash, &n, EVP_md5(), NULL) != 1 || n != HASH_BYTES)
-        return false;
-    for (size_t i = 0; i < 2 * HASH_BYTES; i++)
-        if (folder[i] != "0123456789abcdef"[i % 2 ? hash[i / 2] & 15 : hash[i / 2] >> 4])
-            return false;
-    return true;
-}
-
 struct slice cursor_directory(const struct scope *scope, const char *folder)
 {
-    if (!scope->all && is_named_after(folder, scope->project))
-        return scope->project;
-    for (size_t i = 0; !scope->all && i < scope->trees; i++)
-        if (is_named_after(folder, scope->tree[i]))
-            return scope->tree[i];
-    return SLICE("");
+    struct slice name = slice_of(folder);
+
+    return name.n == HASH_DIGITS ? config_dir_of_hash(scope, "md5", name) : SLICE("");
 }
 
 static bool is_in_scope(const struct jsonl_store *s, const struct scope *scope, const char *folder)

@@ -41,21 +41,50 @@ struct reading {
     struct slice_set now, ever; /* ids */
 };
 
-static bool is_type(struct slice raw, struct slice type)
-{
-    struct slice own;
+enum { ID, TYPE, CONTENT, CALLS, THOUGHTS, TOKENS, SET, REWIND, MEMBERS };
+static const char *const members[] = { "id",       "type",   "content", "toolCalls",
+                                       "thoughts", "tokens", "$set",    "$rewindTo" };
 
-    return json_get(raw, "type", &own) && slice_eq(own, type);
+static struct slice text_of(struct slice value, struct arena *a)
+{
+    struct slice text = { NULL, 0 };
+
+    if (json_type(value) == JSON_STRING && !json_text(value, a, &text))
+        a->failed = true;
+    return text;
+}
+
+static bool has_items(struct slice list)
+{
+    return json_type(list) == JSON_ARRAY && list.n > 2;
+}
+
+static struct gemini_message message_of(struct slice raw, const struct slice value[],
+                                        struct arena *a)
+{
+    struct gemini_message m = { .raw = raw,
+                                .type = value[TYPE],
+                                .content = value[CONTENT],
+                                .acts = has_items(value[CALLS]) || has_items(value[THOUGHTS]),
+                                .complete = value[CALLS].n || value[TOKENS].n };
+
+    m.id = text_of(value[ID], a);
+    return m;
+}
+
+static struct gemini_message read_message(struct slice raw, struct arena *a)
+{
+    struct slice value[MEMBERS];
+
+    json_get_each(raw, members, SET, value);
+    return message_of(raw, value, a);
 }
 
 /* A list is the state with which the program continues: earlier messages in it have lost their
  * calls and tokens, and results of tools have the id of the message that called them. */
-static bool is_complete(struct slice raw, struct slice other)
+static bool is_complete(const struct gemini_message *m, const struct gemini_message *other)
 {
-    struct slice value, type;
-
-    return json_get(raw, "toolCalls", &value) || json_get(raw, "tokens", &value) ||
-           (json_get(other, "type", &type) && !is_type(raw, type));
+    return m->complete || (other->type.n && !slice_eq(m->type, other->type));
 }
 
 static bool upsert(struct arena *a, struct slice_set *ids, struct gemini_message **list, size_t *n,
@@ -66,8 +95,8 @@ static bool upsert(struct arena *a, struct slice_set *ids, struct gemini_message
     if (slice_set_add(ids, m.id, &number))
         return false;
     if (number < *n) {
-        if (!listed || !is_complete((*list)[number].raw, m.raw))
-            (*list)[number].raw = m.raw;
+        if (!listed || !is_complete(&(*list)[number], &m))
+            (*list)[number] = m;
         return true;
     }
     struct gemini_message *grown = arena_grow(a, *list, *n, sizeof *grown);
@@ -89,10 +118,9 @@ static void note_rewind(struct gemini_chat *c, size_t to)
     grown[c->rewound_n++] = (struct gemini_rewound){ c->ever_n, to };
 }
 
-static void put_message(struct reading *r, struct slice raw, bool listed)
+static void put_message(struct reading *r, struct gemini_message m, bool listed)
 {
     struct gemini_chat *c = r->chat;
-    struct gemini_message m = { .id = json_text_at(raw, "id", &c->arena), .raw = raw };
 
     if (!m.id.n || m.id.n > ID_MAX)
         return;
@@ -101,7 +129,7 @@ static void put_message(struct reading *r, struct slice raw, bool listed)
         return;
     }
     if (listed) /* one that a rewind dropped comes back whole */
-        m.raw = c->ever[slice_set_find(&r->ever, m.id)].raw;
+        m = c->ever[slice_set_find(&r->ever, m.id)];
     if (!upsert(&c->arena, &r->now, &c->message, &c->n, m, listed))
         c->arena.failed = true;
 }
@@ -131,17 +159,20 @@ static void put_list(struct reading *r, struct slice list)
         return;
     while (json_iter_next(&it, &key, &raw))
         if (json_type(raw) == JSON_OBJECT)
-            put_message(r, raw, true);
+            put_message(r, read_message(raw, &r->chat->arena), true);
 }
 
 static void apply_set(struct reading *r, struct slice set)
 {
-    struct slice list, summary = json_text_at(set, "summary", &r->chat->arena);
+    static const char *const names[] = { "summary", "messages" };
+    struct slice value[2], summary;
 
+    if (!json_get_each(set, names, 2, value))
+        return;
+    summary = text_of(value[0], &r->chat->arena);
     if (summary.n)
         r->chat->summary = summary;
-    if (json_get(set, "messages", &list))
-        put_list(r, list);
+    put_list(r, value[1]);
 }
 
 /* An unknown message drops all of them, as in the program. */
@@ -155,49 +186,52 @@ static void apply_rewind(struct reading *r, struct slice id)
     cut_to(r, number == SLICE_SET_NONE ? 0 : number);
 }
 
+/* An older session is one document, with its messages in it. */
 static void apply_metadata(struct reading *r, struct slice object)
 {
+    enum { SESSION, START, KIND, SUMMARY, MESSAGES, N };
+    static const char *const names[] = { "sessionId", "startTime", "kind", "summary", "messages" };
     struct gemini_chat *c = r->chat;
-    struct slice id = json_text_at(object, "sessionId", &c->arena), list;
+    struct slice value[N], id, summary;
 
+    json_get_each(object, names, N, value);
+    id = text_of(value[SESSION], &c->arena);
     if (!id.n)
         return;
     if (!c->id.n) {
         c->id = id;
-        c->start = json_text_at(object, "startTime", &c->arena);
-        c->sub_agent = slice_eq(json_text_at(object, "kind", &c->arena), SLICE("subagent"));
+        c->start = text_of(value[START], &c->arena);
+        c->sub_agent = json_string_is(value[KIND], "subagent");
     }
-    struct slice summary = json_text_at(object, "summary", &c->arena);
-
+    summary = text_of(value[SUMMARY], &c->arena);
     if (summary.n)
         c->summary = summary;
-    if (json_get(object, "messages", &list)) /* an older session is one document */
-        put_list(r, list);
+    put_list(r, value[MESSAGES]);
 }
 
 /* A rewind of files alone is only a message. */
-static void put_line(struct reading *r, struct slice line)
+static void put_line(struct reading *r, struct gemini_message m)
 {
-    put_message(r, line, false);
-    if (json_get_is(line, "type", "info") && json_get_is(line, "content", "File changes reverted."))
+    put_message(r, m, false);
+    if (json_string_is(m.type, "info") && json_type(m.content) == JSON_STRING &&
+        json_string_is(m.content, "File changes reverted."))
         note_rewind(r->chat, 0);
 }
 
 static void apply_line(struct reading *r, struct slice line)
 {
-    enum { SET, REWIND, TYPE, N };
-    static const char *const names[] = { "$set", "$rewindTo", "type" };
-    struct slice value[N];
+    struct arena *a = &r->chat->arena;
+    struct slice value[MEMBERS];
 
     if (json_type(line) != JSON_OBJECT || !json_valid(line))
         return;
-    json_get_each(line, names, N, value);
+    json_get_each(line, members, MEMBERS, value);
     if (value[SET].n)
         apply_set(r, value[SET]);
     else if (value[REWIND].n)
-        apply_rewind(r, json_text_at(line, "$rewindTo", &r->chat->arena));
+        apply_rewind(r, json_text_at(line, "$rewindTo", a));
     else if (value[TYPE].n)
-        put_line(r, line);
+        put_line(r, message_of(line, value, a));
     else
         apply_metadata(r, line);
 }
@@ -277,28 +311,23 @@ static struct slice parts_text(struct slice list, struct arena *a)
     return text;
 }
 
-struct slice gemini_text(struct slice raw, struct arena *a)
+static struct slice content_text(struct slice content, struct arena *a)
 {
-    struct slice content, text = { NULL, 0 };
-
-    if (!json_get(raw, "content", &content))
-        return text;
-    if (json_type(content) == JSON_ARRAY)
-        return parts_text(content, a);
-    if (json_type(content) == JSON_STRING && !json_text(content, a, &text))
-        a->failed = true;
-    return text;
+    return json_type(content) == JSON_ARRAY ? parts_text(content, a) : text_of(content, a);
 }
 
-static bool has_items(struct slice raw, const char *name)
+struct slice gemini_text(struct slice raw, struct arena *a)
 {
-    struct slice list;
+    struct slice content = { NULL, 0 };
 
-    return json_get(raw, name, &list) && json_type(list) == JSON_ARRAY && list.n > 2;
+    json_get(raw, "content", &content);
+    return content_text(content, a);
 }
 
 static enum gemini_kind kind_of_user(struct slice text)
 {
+    while (text.n && (unsigned char)text.p[0] <= ' ')
+        text = (struct slice){ text.p + 1, text.n - 1 };
     if (slice_starts(text, "<state_snapshot>"))
         return GEMINI_NOTE; /* what a compression left */
     return !text.n || slice_starts(text, "<session_context>") ||
@@ -307,14 +336,20 @@ static enum gemini_kind kind_of_user(struct slice text)
                : GEMINI_PROMPT;
 }
 
+enum gemini_kind gemini_kind(const struct gemini_message *m, struct arena *a, struct slice *text)
+{
+    *text = content_text(m->content, a);
+    if (json_string_is(m->type, "user"))
+        return kind_of_user(*text);
+    if (json_string_is(m->type, "gemini"))
+        return text->n || m->acts ? GEMINI_ANSWER : GEMINI_HIDDEN;
+    return text->n ? GEMINI_NOTE : GEMINI_HIDDEN;
+}
+
 enum gemini_kind gemini_kind_of(struct slice raw, struct arena *a)
 {
-    struct slice type = json_text_at(raw, "type", a), text = gemini_text(raw, a);
+    struct gemini_message m = read_message(raw, a);
+    struct slice text;
 
-    if (slice_eq(type, SLICE("user")))
-        return kind_of_user(text);
-    if (slice_eq(type, SLICE("gemini")))
-        return text.n || has_items(raw, "toolCalls") || has_items(raw, "thoughts") ? GEMINI_ANSWER
-                                                                                   : GEMINI_HIDDEN;
-    return text.n ? GEMINI_NOTE : GEMINI_HIDDEN;
+    return gemini_kind(&m, a, &text);
 }

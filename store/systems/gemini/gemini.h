@@ -7,13 +7,15 @@
 /* The sessions of the Gemini CLI (docs/formats/gemini.md): its path is $GEMINI_CLI_HOME/.gemini or ~/.gemini, with
  *
  *   tmp/<project>/.project_root                              the project's directory
+ *   projects.json                                            the same for all projects
  *   tmp/<project>/chats/session-<minute>-<id8>.jsonl         a session; older ones are one document, .json
  *   tmp/<project>/chats/<id>/<agent>.jsonl                   its sub-agents
  *
  * The file name contains only the first 8 digits of an id, so the first line is read for the list.
  * Resuming in a later minute creates a second file with the same id that contains only the context;
- * of several files, the one with the most messages is used. Nothing is ever written. Immutable
- * after open; threads may share it. */
+ * of several files, the one with the most messages is used. Older versions named the folder of a
+ * project after the SHA-256 of its directory. Nothing is ever written. Immutable after open; threads
+ * may share it. */
 struct gemini {
     struct jsonl_store jsonl; /* its folder is <path>/tmp */
 };
@@ -22,7 +24,10 @@ struct gemini {
  * same id, also by `$set.messages`, and `$rewindTo` drops a message and everything after it. */
 struct gemini_message {
     struct slice id;
-    struct slice raw; /* one JSON object */
+    struct slice raw;           /* one JSON object */
+    struct slice type, content; /* raw values of it; may be empty */
+    bool acts;                  /* it has calls or thoughts */
+    bool complete;              /* it has calls or tokens */
 };
 
 /* A rewind of the program's own, which may have given files their former contents. */
@@ -53,12 +58,19 @@ MUST_CHECK enum err_code gemini_chat_read(const char *path, size_t max, struct g
 void gemini_chat_fini(struct gemini_chat *c);
 
 enum gemini_kind { GEMINI_HIDDEN, GEMINI_PROMPT, GEMINI_ANSWER, GEMINI_NOTE };
-/* The context, results of tools and empty messages are hidden. */
+/* The context, results of tools and empty messages are hidden. *text, in the arena or borrowed, is that of the
+ * message. */
+enum gemini_kind gemini_kind(const struct gemini_message *m, struct arena *a, struct slice *text);
+/* The same for the JSON of a message. */
 enum gemini_kind gemini_kind_of(struct slice raw, struct arena *a);
 /* The text of a message, in the arena or borrowed. */
 struct slice gemini_text(struct slice raw, struct arena *a);
-/* The project directory for a session's file, in the arena; empty if it is not known. */
-struct slice gemini_project(const char *path, struct arena *a);
+/* The directory of a project by its folder, or by the path of a session in it, in the arena; empty if it is not
+ * known. Hashes are compared with the directories of the scope, which may be NULL. */
+struct slice gemini_directory(const struct store *st, const struct scope *scope,
+                              struct slice folder, struct arena *a);
+struct slice gemini_project(const struct session_ref *ref, const struct scope *scope,
+                            struct arena *a);
 
 extern const struct jsonl_format gemini_format;
 extern const struct store_ops gemini_ops;

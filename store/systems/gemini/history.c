@@ -204,7 +204,7 @@ enum err_code gemini_history_read(const struct store *st, const struct session_r
 
     if (rc)
         return rc;
-    struct slice cwd = gemini_project(ref->path.p, &h.arena);
+    struct slice cwd = gemini_project(ref, NULL, &h.arena);
 
     int64_t *times = arena_zalloc(&h.arena, (h.chat.ever_n + 1) * sizeof *times);
 

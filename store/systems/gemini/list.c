@@ -10,7 +10,14 @@
 #include "store/systems/common/config_dir.h"
 #include "store/systems/gemini/gemini.h"
 
-enum { FIRST_LINE = 4096, ROOT_MAX = 8192, TWIN_MAX = 64 << 20, DESCRIBE_MAX = 1 << 20 };
+enum {
+    FIRST_LINE = 4096,
+    ROOT_MAX = 8192,
+    PROJECTS_MAX = 4 << 20,
+    HASH_DIGITS = 64,
+    TWIN_MAX = 64 << 20,
+    DESCRIBE_MAX = 1 << 20,
+};
 
 static bool gemini_is_id(struct slice id)
 {
@@ -40,17 +47,52 @@ static struct slice read_root(const char *dir, struct arena *a)
     return root;
 }
 
-struct slice gemini_project(const char *path, struct arena *a)
+/* {"projects": {directory: name of its folder}} */
+static struct slice find_project(const struct store *st, struct slice name, struct arena *a)
 {
-    const char *chats = NULL, *next = path;
-    struct slice dir;
+    struct slice key, value, own, list, root = { NULL, 0 };
+    struct buf text = { 0 };
+    struct json_iter it;
+    const char *path = arena_format(a, "%s/projects.json", st->path);
+
+    if (path && !file_read_all(AT_FDCWD, path, 0, PROJECTS_MAX, &text, NULL) &&
+        json_valid(buf_slice(&text)) && json_get(buf_slice(&text), "projects", &list) &&
+        json_type(list) == JSON_OBJECT && json_iter_open(&it, list))
+        while (!root.n && json_iter_next(&it, &key, &value))
+            if (json_type(value) == JSON_STRING && json_text(value, a, &own) &&
+                slice_eq(own, name) && json_text(key, a, &own) && own.n && own.p[0] == '/' &&
+                !memchr(own.p, '\0', own.n))
+                root = arena_copy(a, own);
+    buf_fini(&text);
+    return root;
+}
+
+struct slice gemini_directory(const struct store *st, const struct scope *scope,
+                              struct slice folder, struct arena *a)
+{
+    struct slice path = arena_copy(a, folder), root = { NULL, 0 };
+    const char *slash = path.p ? strrchr(path.p, '/') : NULL;
+    const struct slice name = slice_of(slash ? slash + 1 : "");
+
+    if (slash)
+        root = read_root(path.p, a);
+    if (!root.n && slash)
+        root = find_project(st, name, a);
+    if (!root.n && scope && name.n == HASH_DIGITS)
+        root = config_dir_of_hash(scope, "sha256", name);
+    return root;
+}
+
+struct slice gemini_project(const struct session_ref *ref, const struct scope *scope,
+                            struct arena *a)
+{
+    const char *chats = NULL, *next = ref->path.p;
 
     while ((next = strstr(next, "/chats/")))
         chats = next++;
-    if (!chats)
-        return (struct slice){ NULL, 0 };
-    dir = arena_copy(a, (struct slice){ path, (size_t)(chats - path) });
-    return dir.p ? read_root(dir.p, a) : dir;
+    return chats ? gemini_directory(ref->store, scope,
+                                    (struct slice){ ref->path.p, (size_t)(chats - ref->path.p) }, a)
+                 : (struct slice){ NULL, 0 };
 }
 
 /* ---- the files of a folder ---- */
@@ -67,13 +109,20 @@ struct folder {
     size_t n;
 };
 
+/* An older session is one document. */
+static bool is_document(const char *name)
+{
+    size_t n = strlen(name);
+
+    return n > 5 && strcmp(name + n - 5, ".json") == 0;
+}
+
 static bool is_chat(const char *name)
 {
     size_t n = strlen(name);
 
     return strncmp(name, "session-", 8) == 0 &&
-           ((n > 6 && strcmp(name + n - 6, JSONL_SUFFIX) == 0) ||
-            (n > 5 && strcmp(name + n - 5, ".json") == 0));
+           (is_document(name) || (n > 6 && strcmp(name + n - 6, JSONL_SUFFIX) == 0));
 }
 
 /* The newest of the times in these lines; 0: none. */
@@ -116,9 +165,22 @@ static int64_t read_update(const struct file *f)
     return ms;
 }
 
-/* The id is in the first bytes of a file. */
+/* The id is in the first bytes of a file, as is the time of a document. */
+static void take_head(struct slice head, bool document, struct arena *a, struct found *out)
+{
+    const char *end = document || !head.n ? NULL : memchr(head.p, '\n', head.n);
+
+    if (end)
+        head.n = (size_t)(end - head.p);
+    out->id = arena_copy(a, json_text_at(head, "sessionId", a));
+    if (document && (!time_parse(json_text_at(head, "lastUpdated", a), &out->updated_ms) ||
+                     out->updated_ms < 0))
+        out->updated_ms = 0;
+}
+
 static bool read_head_and_end(int dir, const char *name, struct arena *a, struct found *out)
 {
+    bool document = is_document(name);
     struct file f;
     struct buf text = { 0 };
 
@@ -126,8 +188,8 @@ static bool read_head_and_end(int dir, const char *name, struct arena *a, struct
     if (file_open(dir, name, 0, &f, NULL))
         return false;
     if (!file_read_part(&f, 0, FIRST_LINE, &text, NULL))
-        out->id = arena_copy(a, json_text_at(buf_slice(&text), "sessionId", a));
-    if (gemini_is_id(out->id))
+        take_head(buf_slice(&text), document, a, out);
+    if (gemini_is_id(out->id) && !document)
         out->updated_ms = read_update(&f);
     file_close(&f);
     buf_fini(&text);
@@ -226,7 +288,8 @@ static bool visit_project(struct walk *w, const char *folder, const char *name)
     struct folder f;
     const char *dir = arena_format(&a, "%s/%s", folder, name);
     const char *chats = dir ? arena_format(&a, "%s/chats", dir) : NULL;
-    struct slice root = dir ? read_root(dir, &a) : (struct slice){ NULL, 0 };
+    struct slice root =
+        dir ? gemini_directory(w->store, w->scope, slice_of(dir), &a) : (struct slice){ NULL, 0 };
     bool ok = true;
 
     if (chats && (!w->scope || config_dir_in_scope(w->scope, root, &a)) && read_folder(chats, &f)) {
@@ -324,35 +387,60 @@ enum err_code gemini_at_path(const struct store *st, struct slice path, struct a
 
 /* ---- describe ---- */
 
+/* What Gemini's own list takes for a title. */
+static bool is_command(struct slice text)
+{
+    return slice_starts(text, "/") || slice_starts(text, "?");
+}
+
+/* A command is the first prompt only if there is no other one. */
 static void read_prompts(const struct gemini_chat *c, struct session_row *row, struct arena *a)
 {
-    for (size_t i = 0; i < c->n; i++) {
-        if (gemini_kind_of(c->message[i].raw, a) != GEMINI_PROMPT)
-            continue;
-        struct slice text = gemini_text(c->message[i].raw, a);
-        bool titled = !slice_starts(text, "/") && !slice_starts(text, "?");
+    struct slice text;
 
-        if (!row->first_prompt.n && (titled || !c->partial))
+    for (size_t i = 0; i < c->n; i++) {
+        if (!json_string_is(c->message[i].type, "user") ||
+            gemini_kind(&c->message[i], a, &text) != GEMINI_PROMPT)
+            continue;
+        if (!row->first_prompt.n || (is_command(row->first_prompt) && !is_command(text)))
             row->first_prompt = text;
         row->last_prompt = text;
     }
 }
 
+static bool has_answer(const struct gemini_chat *c, struct arena *a)
+{
+    struct slice text;
+
+    for (size_t i = 0; i < c->n; i++)
+        if (gemini_kind(&c->message[i], a, &text) == GEMINI_ANSWER)
+            return true;
+    return false;
+}
+
 static void read_end(const struct gemini_chat *c, struct session_row *row, struct arena *a)
 {
+    struct slice text;
+
     for (size_t i = c->n; i > 0; i--) {
-        struct slice raw = c->message[i - 1].raw;
-        enum gemini_kind kind = gemini_kind_of(raw, a);
+        const struct gemini_message *m = &c->message[i - 1];
+        enum gemini_kind kind = gemini_kind(m, a, &text);
 
         if (row->activity_ms == TIME_NONE)
-            row->activity_ms = json_time_at(raw, "timestamp", a);
+            row->activity_ms = json_time_at(m->raw, "timestamp", a);
         if (!row->model.n)
-            row->model = json_text_at(raw, "model", a);
+            row->model = json_text_at(m->raw, "model", a);
         if (kind != GEMINI_PROMPT && kind != GEMINI_ANSWER)
             continue;
         row->flags |= kind == GEMINI_PROMPT ? SESSION_INTERRUPTED : 0U;
         return;
     }
+}
+
+/* Gemini's own list leaves out sessions with commands only. */
+static bool is_empty(const struct gemini_chat *c, const struct session_row *row, struct arena *a)
+{
+    return !row->first_prompt.n || (is_command(row->first_prompt) && !has_answer(c, a));
 }
 
 static void complete_row(const struct gemini_chat *c, const struct scope *scope,
@@ -367,7 +455,9 @@ static void complete_row(const struct gemini_chat *c, const struct scope *scope,
         row->activity_ms = row->modified_ms;
     row->custom_title = c->summary;
     row->flags |= c->summary.n ? SESSION_AI_TITLE : 0U;
-    row->flags |= c->text.n && c->text.p[c->text.n - 1] != '\n' ? SESSION_TORN : 0U;
+    row->flags |= c->text.n && c->text.p[c->text.n - 1] != '\n' && !is_document(row->ref.path.p)
+                      ? SESSION_TORN
+                      : 0U;
     row->summary = c->summary.n          ? c->summary
                    : row->first_prompt.n ? row->first_prompt
                                          : row->ref.id;
@@ -378,7 +468,7 @@ static void complete_row(const struct gemini_chat *c, const struct scope *scope,
         row->hidden = HIDDEN_COLLISION;
     else if (c->sub_agent)
         row->hidden = HIDDEN_SIDECHAIN;
-    else if (!row->first_prompt.n)
+    else if (is_empty(c, row, a))
         row->hidden = HIDDEN_EMPTY;
     else if (elsewhere)
         row->hidden = HIDDEN_COLLISION;
@@ -395,14 +485,14 @@ enum err_code gemini_describe(const struct store *st, const struct scope *scope,
     session_row_reset(row);
     row->ref = *ref;
     row->ref.preread = (struct slice){ NULL, 0 };
-    rc = gemini_chat_read(ref->path.p, DESCRIBE_MAX, &c, e);
+    rc = gemini_chat_read(ref->path.p, is_document(ref->path.p) ? TWIN_MAX : DESCRIBE_MAX, &c, e);
     if (rc == ERR_NOMEM || rc == ERR_NOT_FOUND)
         return rc;
     if (rc) {
         row->hidden = HIDDEN_UNREADABLE;
         row->modified_ms = row->activity_ms = session_modified_ms(&ref->file);
     } else {
-        row->cwd = ref->preread.n ? ref->preread : gemini_project(ref->path.p, &a);
+        row->cwd = ref->preread.n ? ref->preread : gemini_project(ref, scope, &a);
         complete_row(&c, scope, row, &a);
     }
     rc = !a.failed && session_row_keep(row) ? ERR_OK : err_nomem(e);

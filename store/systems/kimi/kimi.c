@@ -1,7 +1,6 @@
 #include "store/systems/kimi/kimi.h"
 
 #include <fcntl.h>
-#include <openssl/evp.h>
 #include <string.h>
 
 #include "lite/io/file.h"
@@ -23,16 +22,10 @@ static enum err_code kimi_open(const struct store_env *env, const char *path, st
 
 bool kimi_is_folder_of(struct slice folder, struct slice directory)
 {
-    unsigned char hash[EVP_MAX_MD_SIZE];
-    unsigned n = 0;
-    char hex[HASH_DIGITS + 1];
+    const size_t skip = folder.n > HASH_DIGITS ? folder.n - HASH_DIGITS : 0;
 
-    if (folder.n <= HASH_DIGITS || folder.p[folder.n - HASH_DIGITS - 1] != '_' ||
-        EVP_Digest(directory.p, directory.n, hash, &n, EVP_sha256(), NULL) != 1)
-        return false;
-    for (size_t i = 0; i < HASH_DIGITS; i++)
-        hex[i] = "0123456789abcdef"[i % 2 ? hash[i / 2] & 15 : hash[i / 2] >> 4];
-    return memcmp(folder.p + folder.n - HASH_DIGITS, hex, HASH_DIGITS) == 0;
+    return skip && folder.p[skip - 1] == '_' &&
+           config_dir_has_hash((struct slice){ folder.p + skip, HASH_DIGITS }, "sha256", directory);
 }
 
 static bool is_in_scope(const struct jsonl_store *s, const struct scope *scope, const char *name)
@@ -83,6 +76,8 @@ void kimi_state_read(const struct session_ref *ref, struct arena *a, struct kimi
         read_text(all, "cwd", a, &out->cwd);
         if (!out->cwd.n)
             read_text(all, "workDir", a, &out->cwd);
+        if (!out->cwd.n) /* of sessions that other programs made */
+            out->cwd = json_copy_at(all, "custom.cwd", a);
         read_text(all, "title", a, &out->title);
         read_text(all, "lastPrompt", a, &out->last_prompt);
         read_text(all, "forkedFrom", a, &out->forked_from);
