@@ -22,8 +22,7 @@
     "(SELECT m.data FROM message m WHERE m.session_id = s.id ORDER BY m.time_created DESC, m.id "  \
     "DESC LIMIT 1)"
 #define FROM                                                                                       \
-    " FROM session s LEFT JOIN project p ON p.id = s.project_id WHERE (?1 = '' OR s.id = ?1) "     \
-    "ORDER BY s.time_updated DESC, s.id DESC"
+    " FROM session s LEFT JOIN project p ON p.id = s.project_id WHERE (?1 = '' OR s.id = ?1)"
 #define COLUMNS                                                                                    \
     "SELECT s.id, s.parent_id, s.title, s.directory, s.project_id, p.worktree, s.time_created, "   \
     "s.time_updated, s.time_archived, " PROMPT("ASC") ", " PROMPT("DESC") ", " NEWEST ", "
@@ -85,12 +84,14 @@ static bool is_in_scope(const struct scope *scope, const struct sqlite_row *row)
  * completed. */
 static bool is_interrupted(struct slice newest)
 {
-    struct slice role, done, failed;
+    enum { ROLE, TIME, ERROR, N };
+    static const char *const names[] = { "role", "time", "error" };
+    struct slice value[N], done;
 
-    if (!newest.n || !json_get(newest, "role", &role))
+    if (!newest.n || !json_get_each(newest, names, N, value) || !value[ROLE].n)
         return false;
-    return json_string_is(role, "user") ||
-           (!json_at(newest, "time.completed", &done) && !json_get(newest, "error", &failed));
+    return json_string_is(value[ROLE], "user") ||
+           (!value[ERROR].n && !json_get(value[TIME], "completed", &done));
 }
 
 /* "Invoice total (fork #1)": nothing else marks a fork. */

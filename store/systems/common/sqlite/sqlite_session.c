@@ -99,31 +99,40 @@ enum err_code sqlite_items_gather(struct sqlite_items *list, const struct sqlite
 
 /* ---- describing ---- */
 
-static int64_t number_in(struct slice preread, const char *name, int64_t none)
+enum member { TITLE, CWD, MODEL, FIRST, LAST, CREATED, MODIFIED, FLAGS, HIDDEN, MEMBERS };
+static const char *const members[] = { "title",   "cwd",      "model", "first", "last",
+                                       "created", "modified", "flags", "hidden" };
+
+static int64_t number_of(struct slice value, int64_t none)
 {
-    struct slice value;
     int64_t n;
 
-    return json_get(preread, name, &value) && json_int(value, &n) ? n : none;
+    return json_int(value, &n) ? n : none;
 }
 
 static void take(struct slice preread, struct session_row *row, struct arena *a)
 {
-    int64_t modified = number_in(preread, "modified", TIME_NONE);
+    struct slice value[MEMBERS];
+    struct slice *const text[] = { [TITLE] = &row->custom_title,
+                                   [CWD] = &row->cwd,
+                                   [MODEL] = &row->model,
+                                   [FIRST] = &row->first_prompt,
+                                   [LAST] = &row->last_prompt };
 
-    json_get_text(preread, "title", a, &row->custom_title);
-    json_get_text(preread, "cwd", a, &row->cwd);
-    json_get_text(preread, "first", a, &row->first_prompt);
-    json_get_text(preread, "last", a, &row->last_prompt);
-    json_get_text(preread, "model", a, &row->model);
+    json_get_each(preread, members, MEMBERS, value);
+    for (size_t i = TITLE; i <= LAST; i++)
+        if (value[i].n && !json_text(value[i], a, text[i]))
+            a->failed = true;
+    int64_t modified = number_of(value[MODIFIED], TIME_NONE);
+
     row->summary = row->custom_title.n   ? row->custom_title
                    : row->first_prompt.n ? row->first_prompt
                                          : row->ref.id;
-    row->created_ms = number_in(preread, "created", TIME_NONE);
+    row->created_ms = number_of(value[CREATED], TIME_NONE);
     if (modified != TIME_NONE)
         row->modified_ms = row->activity_ms = row->ref.recent_ms = modified;
-    row->flags |= (unsigned)number_in(preread, "flags", 0);
-    row->hidden = (enum session_hidden)number_in(preread, "hidden", HIDDEN_NOT);
+    row->flags |= (unsigned)number_of(value[FLAGS], 0);
+    row->hidden = (enum session_hidden)number_of(value[HIDDEN], HIDDEN_NOT);
     row->can = CAN_RESUME | (row->ref.store->ops->plan ? (unsigned)CAN_REWIND : 0u);
 }
 

@@ -4,7 +4,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "lite/base/id.h"
 #include "lite/base/time.h"
 
 enum { PLACES_MAX = 4096, ID_MAX = 200 };
@@ -125,13 +124,22 @@ static enum err_code gather(struct sqlite_db *db, void *arg, struct err *e)
 
 /* ---- refs ---- */
 
+/* FNV-1a. */
+static uint64_t hash_of(struct slice id)
+{
+    uint64_t h = UINT64_C(0xcbf29ce484222325);
+
+    for (size_t i = 0; i < id.n; i++)
+        h = (h ^ (unsigned char)id.p[i]) * UINT64_C(0x100000001b3);
+    return h;
+}
+
 /* Sessions have no files of their own, so their times distinguish their states. */
 static enum err_code fill_ref(const struct sqlite_store *s, const struct sqlite_place *place,
                               const struct sqlite_item *item, struct arena *a,
                               struct session_ref *out, struct err *e)
 {
     const char *path = arena_format(a, "%s/%.*s", place->path, SLICE_ARG(item->id));
-    struct id128 name = id128_of(item->id);
 
     if (!path)
         return err_nomem(e);
@@ -141,7 +149,7 @@ static enum err_code fill_ref(const struct sqlite_store *s, const struct sqlite_
                                  .folder = SLICE(""),
                                  .preread = item->preread,
                                  .recent_ms = item->recent_ms };
-    out->file.ino = name.hi ^ name.lo;
+    out->file.ino = hash_of(item->id);
     out->file.mtime_ns = time_ns_of_ms(item->recent_ms);
     return ERR_OK;
 }
