@@ -151,6 +151,8 @@ static enum err_code read_said(struct slice row, struct arena *a, struct jsonl_r
                            json_type(calls) == JSON_ARRAY && calls.n > 2);
     if (user)
         out->prompt = json_text_at(row, "data.content", a);
+    else if (said)
+        out->model = json_text_at(row, "data.model", a);
     return a->failed ? ERR_NOMEM : ERR_OK;
 }
 

@@ -94,6 +94,7 @@ static enum err_code read_said(struct slice row, struct arena *a, struct jsonl_r
     json_get_text(row, "cwd", a, &out->cwd);
     json_get_text(row, "gitBranch", a, &out->git_branch);
     json_get_text(row, "model", a, &out->model);
+    out->parent = json_text_at(row, "forkedFrom.sessionId", a);
     return a->failed ? ERR_NOMEM : ERR_OK;
 }
 

@@ -70,6 +70,7 @@ static void take_meta(struct slice meta, struct session_row *row, struct arena *
     take_text(meta, "git_branch", a, &row->git_branch);
     if (json_get(meta, "environment", &environment))
         take_text(environment, "working_directory", a, &row->cwd);
+    row->model = json_copy_at(meta, "config.active_model", a);
     if (json_get_is(meta, "title_source", "auto"))
         row->flags |= SESSION_AI_TITLE;
     row->flags |= row->parent_id.n ? SESSION_FORK : 0u;

@@ -100,6 +100,8 @@ class Agent:
     answer: object = None  # (what makes it one answer, its output tokens) of a row, or None
     answers: object = None  # the same for all rows of a file, with (input, output, cache read, cache write)
     make: object = None  # writes the fixtures of an agent of which there is no recording (made_agents.py)
+    forks: object = None  # the file beside a transcript that names the session of which it is a fork
+    models: bool = True  # the records of some session name its model
     parents: bool = True  # the records tell which session a sub-agent works for
     written: int = 0  # at least this many lines must be attributed to the turn that wrote them
 
@@ -370,19 +372,21 @@ AGENTS = {a.name: a for a in (
     Agent('vibe', read_made, ('.vibe/logs/session/*/messages.jsonl', '.vibe/logs/session/*/meta.json'), make=make_vibe, written=3,
           damaged=lambda path: os.path.basename(os.path.dirname(path))[-8:], resume='vibe --resume {id}'),
     Agent('gemini', read_gemini, ('.gemini/tmp/*/chats/session-*.jsonl',), given_back=15, damaged=gemini_session,
-          answers=gemini_answers, written=24),
+          answers=gemini_answers, written=24, resume='gemini --resume {id}'),
     Agent('copilot', read_copilot, ('.copilot/session-state/*/events.jsonl',), saved=('.copilot/session-state/*/rewind-file-snapshots/backups/*',),
           damaged=lambda path: os.path.basename(os.path.dirname(path)), given_back=6,
-          answers=copilot_answers, written=10),
+          answers=copilot_answers, written=10, resume='copilot --resume={id}'),
     Agent('codex', read_codex, ('.codex/sessions/*/*/*/*.jsonl',), damaged=lambda path: os.path.basename(path)[28:64], given_back=7,
-          answers=codex_answers, written=17),
+          answers=codex_answers, written=17, resume='codex resume {id}', fork='codex fork {id}'),
     Agent('kimi', read_kimi, ('.kimi-code/sessions/*/*/agents/main/wire.jsonl', '.kimi-code/sessions/*/*/state.json'),
           given_back=3, written=4, damaged=lambda p: re.search('session_[^/]*', p).group(), saved=('*/file-history/*',), answer=kimi_answer,
-          resume='kimi --session {id}', fork='kimi fork {id}'),
+          resume='kimi --session {id}', fork='kimi fork {id}',
+          models=False,
+          forks=lambda path: f'{path.split("/agents/main/")[0]}/state.json'),
     Agent('pi', read_pi, ('.pi/agent/sessions/*/*.jsonl',), damaged=lambda p: re.search('_([^/_]*)[.]jsonl', p).group(1), answer=pi_answer,
           resume='pi --session {path}'),
     Agent('qwen', read_qwen, ('.qwen/projects/*/chats/*.jsonl',), given_back=14, written=26, saved=('*/file-history/*',), answer=qwen_answer,
-          resume='qwen --resume {id}', fork='qwen --resume {id} --fork-session'),
+          resume='qwen --resume {id}', fork='qwen --resume {id} --fork-session', forks=lambda path: path),
     Agent('opencode', read_opencode, (), given_back=7, written=12, saved=('*/objects/??/*', '*/objects/pack/*', '*/index'),
           resume='opencode --session {id}', fork='opencode --session {id} --fork'),
 )}

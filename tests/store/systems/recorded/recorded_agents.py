@@ -15,6 +15,7 @@ A dry run changes nothing and names what an apply changes; undo gives every byte
 import glob
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -103,6 +104,17 @@ class Recorded:
                    r['sessionId'] not in lost and r.get('kind') not in ('sub-agent', 'empty')]
             self.p.same(f'order in {directory} {options}', got, list(ids))
         self.p.need(self.store.contents() == before, 'reading changed the store')
+
+    def check_forks(self):
+        """Which session a fork was made from, where the agent records it."""
+        for row in self.p.json('list', '--all') if self.store.agent.forks else []:
+            with open(self.store.agent.forks(row['path']), encoding='utf-8') as f:
+                m = re.search('"forkedFrom": ?(?:{"sessionId": ?)?"([^"]+)"', f.read())
+            self.p.same(f'the parent of {row["sessionId"]}', row.get('parentId'), m.group(1) if m else None)
+
+    def check_models(self):
+        named = any(r.get('model') for r in self.p.json('list', '--all'))
+        self.p.same('rows name their model', named, self.store.agent.models)
 
     # ---- the agent's own commands ----
 
@@ -264,6 +276,8 @@ def main():
         r.check_lists()
         if store.agent.resume:
             r.check_commands()
+        r.check_forks()
+        r.check_models()
         if store.agent.answer or store.agent.answers:
             r.check_usage()
         r.check_parents()
