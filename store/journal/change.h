@@ -100,10 +100,10 @@ bool change_undo_is_stale(const struct change *c);
 /* Redoes what the newest change undid ("redo"). ERR_NOT_FOUND if the newest change is not an undo. */
 MUST_CHECK enum err_code change_redo(struct change_log *log, struct change **out, struct err *e);
 
-/* The newest record that change_list could not read, or "". */
+/* The newest record that change_list could not read, or "". log may be NULL. */
 const char *change_log_unread(const struct change_log *log);
 /* Called for each change, the newest first; the change is valid during the call, and `undone` is true if it was undone
- * since. Return false to stop. A record that cannot be read is skipped and kept. */
+ * since. Return false to stop. A record that cannot be read is skipped and kept. log NULL: nothing was ever changed. */
 typedef bool change_fn(const struct change *c, bool undone, void *arg);
 MUST_CHECK enum err_code change_list(struct change_log *log, change_fn *fn, void *arg,
                                      struct err *e);

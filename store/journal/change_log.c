@@ -270,7 +270,7 @@ static struct change *walk_next(struct change_log *log, struct walk *w, bool *un
 
 const char *change_log_unread(const struct change_log *log)
 {
-    return log->unread;
+    return log ? log->unread : "";
 }
 
 enum err_code change_list(struct change_log *log, change_fn *fn, void *arg, struct err *e)
@@ -278,6 +278,9 @@ enum err_code change_list(struct change_log *log, change_fn *fn, void *arg, stru
     struct walk w;
     struct change *c;
     bool undone, more = true;
+
+    if (!log)
+        return ERR_OK;
     enum err_code rc = walk_open(log, &w, e);
 
     if (rc)

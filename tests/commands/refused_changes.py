@@ -151,6 +151,20 @@ def read_only(check, path, top):
     place.close()
 
 
+def dry_run_of_undo(check, path, top):
+    """It makes nothing where nothing was changed, and needs no right to write."""
+    place = Place(path, os.path.join(top, 'dry'))
+    undo = ['undo', '--dry-run', '--all']
+    place.program.run(*undo)
+    check.same('dry run before any change', os.listdir(place.state), [])
+    place.program.json(*CHANGES['rename'])
+    place.mount(place.state, '--bind', place.state)
+    subprocess.run(['mount', '-o', 'remount,ro,bind', place.state], check=True)
+    run = place.program.run(*undo)
+    check.need(b'would undo: ' in run.stdout, f'dry run with a read-only state: {run.stderr!r}')
+    place.close()
+
+
 def other_people(check, path, top):
     """The store is readable by all users, and belongs to root."""
     mine = shutil.copy(path, os.path.join(top, 'reprise'))  # where it was built somebody may not look
@@ -210,7 +224,7 @@ def main():
         if os.geteuid() != 0:
             print('mounts and other users: skipped, only root can make them')
             check.finish(50)
-        for part in (full_disks, small_trash, full_store, read_only, other_people):
+        for part in (full_disks, small_trash, full_store, read_only, dry_run_of_undo, other_people):
             part(check, path, top)
         check.finish(200)
 

@@ -322,7 +322,9 @@ enum err_code undo_run(struct invocation *in, struct err *e)
     struct rewind_recovery waiting;
 
     rewinds_recover_first(in, &waiting);
-    enum err_code rc = change_log_open(&in->world->env, &log, e);
+    enum err_code rc = option_given(&in->options, OPTION_DRY_RUN)
+                           ? change_log_read(&in->world->env, &log, e)
+                           : change_log_open(&in->world->env, &log, e);
 
     if (rc)
         return rc;

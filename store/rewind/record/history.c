@@ -72,8 +72,7 @@ static enum err_code merge_logs(struct merge *m, const struct store_env *env)
 
     if (rc)
         return rc;
-    if (log)
-        rc = change_list(log, hand_over_change, m, m->e);
+    rc = change_list(log, hand_over_change, m, m->e);
     change_log_close(log);
     if (!rc)
         hand_over_rewinds_since(m, INT64_MIN);
