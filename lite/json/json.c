@@ -362,8 +362,8 @@ static bool hex_unit(const char *p, const char *end, uint32_t *unit)
     return true;
 }
 
-/* The character that a letter after a backslash stands for, or 0. */
-static const char says[256] = {
+/* The character that a letter after a backslash means, or 0. */
+static const char escape_letters[256] = {
     ['"'] = '"',  ['\\'] = '\\', ['/'] = '/',  ['b'] = '\b',
     ['f'] = '\f', ['n'] = '\n',  ['r'] = '\r', ['t'] = '\t',
 };
@@ -373,7 +373,7 @@ static const char says[256] = {
 static uint32_t next_escape(struct slice *rest)
 {
     const char *p = rest->p, *end = p + rest->n;
-    char letter = rest->n > 1 ? says[(unsigned char)p[1]] : '\0';
+    char letter = rest->n > 1 ? escape_letters[(unsigned char)p[1]] : '\0';
     uint32_t high, low;
     size_t used = 1;
     uint32_t cp = '\\';

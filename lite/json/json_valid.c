@@ -144,7 +144,7 @@ static const char *string_rest(const char *p, const char *end)
 /* The same for long strings, with masks: texts of several lines have an escape in almost every block, and each would be
  * a branch. An escape at the end of a block is completed in the next one. */
 struct string_blocks {
-    bool escaped; /* the first byte of the next block is */
+    bool escaped; /* the first byte of the next block is escaped */
     uint64_t hex; /* its first bytes that have to be digits */
 };
 

@@ -39,19 +39,19 @@ void jsonout_close(struct jsonout *j, char bracket)
     j->comma = true;
 }
 
-static bool stands_for_itself(unsigned char c)
+static bool needs_no_escape(unsigned char c)
 {
     return c >= 0x20 && c < 0x80 && c != '"' && c != '\\';
 }
 
-/* How many bytes at the front do. */
+/* The number of bytes at the front that need no escape. */
 static size_t plain_front(struct slice text)
 {
     size_t n = 0;
 
     while (n + SCAN_BLOCK <= text.n && !(scan_block(text.p + n) | scan_beyond_ascii(text.p + n)))
         n += SCAN_BLOCK;
-    while (n < text.n && stands_for_itself((unsigned char)text.p[n]))
+    while (n < text.n && needs_no_escape((unsigned char)text.p[n]))
         n++;
     return n;
 }

@@ -7,7 +7,7 @@
 #include "lite/base/utf8.h"
 #include "lite/json/json.h"
 
-/* ---- raw ways ---- */
+/* ---- raw values ---- */
 
 /* Finds the next quote that is not escaped. Returns false if the text has no such quote. */
 static bool raw_end(struct slice text, size_t from, size_t *end)

@@ -350,7 +350,7 @@ struct long_line {
     int64_t offset;
     uint64_t length; /* of the pieces seen */
     bool begun;      /* a byte that is not a blank was found */
-    bool ended;      /* a newline was */
+    bool ended;      /* its newline was found */
     char room[KEY_SCAN_SPARE];
 };
 

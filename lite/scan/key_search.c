@@ -100,9 +100,9 @@ static bool needle_at(const struct key_search *w, size_t i, size_t quote, size_t
     return false;
 }
 
-/* ---- pairs of quote and colon: goes on to the next ones that may be in a needle; false at the front ---- */
+/* ---- pairs of quote and colon ---- */
 
-/* A position too close to the front leaves no room for a key. */
+/* Finds the next pair that may be in a needle. Returns false at the front, where a position leaves no room for a key. */
 bool key_search_find_portable(struct key_search *w)
 {
     const char *p = w->text.p, *colon;
