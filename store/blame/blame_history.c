@@ -326,8 +326,8 @@ static bool same_call(const struct blame_event *x, const struct blame_event *y)
 
 /* An edit may have copies in forks and in other stores. The original is used, or if it is not known, the copy in the
  * session with the oldest change. */
-static bool is_rather(const struct blame_history *h, const struct blame_event *x,
-                      const struct blame_event *y)
+static bool is_more_original(const struct blame_history *h, const struct blame_event *x,
+                             const struct blame_event *y)
 {
     const struct session_ref *a = h->ref[x->session], *b = h->ref[y->session];
 
@@ -352,7 +352,7 @@ static enum err_code drop_copies(struct blame_history *h, struct err *e)
         struct blame_event *best = list[i];
 
         for (k = i + 1; k < h->n && same_call(list[i], list[k]); k++) {
-            struct blame_event *worse = is_rather(h, list[k], best) ? best : list[k];
+            struct blame_event *worse = is_more_original(h, list[k], best) ? best : list[k];
 
             best = worse == best ? list[k] : best;
             worse->session = SIZE_MAX;

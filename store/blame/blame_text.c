@@ -287,8 +287,8 @@ static enum err_code choose_base(struct blame_text *t, struct slice content, str
 }
 
 /* The file has this normalized text; new lines in it belong to `owner`. */
-static enum err_code become(struct blame_text *t, struct slice content, uint32_t owner,
-                            struct err *e)
+static enum err_code set_normalized(struct blame_text *t, struct slice content, uint32_t owner,
+                                    struct err *e)
 {
     size_t lines = count_lines(content);
     const struct blame_state *former =
@@ -318,7 +318,7 @@ enum err_code blame_text_observe(struct blame_text *t, struct slice content, str
         if (!blame_states_find(&t->states, plain, count_lines(plain)))
             rc = choose_base(t, plain, e);
         if (!rc)
-            rc = become(t, plain, BLAME_NOBODY, e);
+            rc = set_normalized(t, plain, BLAME_NOBODY, e);
         if (!rc)
             rc = place_fragments(t, e);
         if (!rc)
@@ -526,7 +526,7 @@ static enum err_code write_whole(struct blame_text *t, struct slice content, uin
     enum err_code rc = blame_text_plain(content, &b, &plain) ? err_nomem(e) : ERR_OK;
 
     if (!rc && !blame_text_is(t, EDIT_TEXT, plain))
-        rc = become(t, plain, owner, e);
+        rc = set_normalized(t, plain, owner, e);
     t->fragments = 0;
     t->known = t->known || !rc;
     buf_fini(&b);

@@ -20,7 +20,7 @@ enum { LIST_MAX = 65536, VALUE_MAX = 65536 }; /* of the kernel */
 
 static const char acl_front[] = "system.posix_acl_";
 
-/* ---- taking ---- */
+/* ---- reading attributes ---- */
 
 /* On a file system without extended attributes, a file has none. */
 static enum err_code list_names(int fd, char names[LIST_MAX], size_t *n, const char *path,
@@ -86,7 +86,7 @@ bool fs_attrs_copy(struct arena *a, struct attrs *x)
     return !a->failed;
 }
 
-/* ---- putting ---- */
+/* ---- setting attributes ---- */
 
 static enum err_code put_owner(int fd, const struct attrs *x, const char *path, struct err *e)
 {
@@ -309,13 +309,13 @@ struct link {
 };
 
 /* The state that is kept from entry to entry. */
-struct trip {
+struct copy_walk {
     char *piece; /* room for two pieces of a file */
     struct link *link;
     size_t links, cap;
 };
 
-static enum err_code remember_hard_link(struct trip *t, const struct stat *st, const char *to,
+static enum err_code remember_hard_link(struct copy_walk *t, const struct stat *st, const char *to,
                                         struct err *e)
 {
     char *copy = array_reserve(t->link, t->cap, t->links + 1) ? strdup(to) : NULL;
@@ -326,7 +326,7 @@ static enum err_code remember_hard_link(struct trip *t, const struct stat *st, c
     return ERR_OK;
 }
 
-static const char *copy_of(const struct trip *t, const struct stat *st)
+static const char *copy_of(const struct copy_walk *t, const struct stat *st)
 {
     for (size_t i = 0; i < t->links; i++)
         if (t->link[i].dev == st->st_dev && t->link[i].ino == st->st_ino)
@@ -336,7 +336,7 @@ static const char *copy_of(const struct trip *t, const struct stat *st)
 
 /* Names of one file inside the tree are names of one file again, if the file system supports
  * that. */
-static enum err_code copy_name(const FTSENT *f, const char *to, struct trip *t, struct err *e)
+static enum err_code copy_name(const FTSENT *f, const char *to, struct copy_walk *t, struct err *e)
 {
     const struct stat *st = f->fts_statp;
     const char *first = st->st_nlink > 1 ? copy_of(t, st) : NULL;
@@ -348,7 +348,7 @@ static enum err_code copy_name(const FTSENT *f, const char *to, struct trip *t, 
     return rc || st->st_nlink == 1 || first ? rc : remember_hard_link(t, st, to, e);
 }
 
-static enum err_code copy_entry(const FTSENT *f, const char *to, struct trip *t, struct err *e)
+static enum err_code copy_entry(const FTSENT *f, const char *to, struct copy_walk *t, struct err *e)
 {
     switch (f->fts_info) {
     case FTS_D: return mkdir(to, 0700) ? err_sys(e, to, "make directory") : ERR_OK;
@@ -375,9 +375,10 @@ static enum err_code tree_open(const char *root, FTS **fts, struct err *e)
 }
 
 /* Called for each entry with the path that belongs to it in the other tree. */
-typedef enum err_code entry_fn(const FTSENT *f, const char *other, struct trip *t, struct err *e);
+typedef enum err_code entry_fn(const FTSENT *f, const char *other, struct copy_walk *t,
+                               struct err *e);
 
-static void trip_end(struct trip *t)
+static void copy_walk_fini(struct copy_walk *t)
 {
     for (size_t i = 0; i < t->links; i++)
         free(t->link[i].copy);
@@ -389,7 +390,7 @@ static enum err_code tree_each(const char *from, const char *to, entry_fn *fn, s
 {
     FTS *fts = NULL;
     FTSENT *f;
-    struct trip t = { .piece = malloc((size_t)COPY_BYTES * 2) };
+    struct copy_walk t = { .piece = malloc((size_t)COPY_BYTES * 2) };
     char *other = NULL;
     size_t root = strlen(from);
     enum err_code rc = t.piece ? tree_open(from, &fts, e) : err_nomem(e);
@@ -408,7 +409,7 @@ static enum err_code tree_each(const char *from, const char *to, entry_fn *fn, s
     if (fts)
         fts_close(fts);
     free(other);
-    trip_end(&t);
+    copy_walk_fini(&t);
     return rc;
 }
 
@@ -466,7 +467,8 @@ static enum err_code equal_links(const char *a, const char *b, struct err *e)
                : err_set(e, ERR_STALE, a, "the copy differs from the original");
 }
 
-static enum err_code compare_entry(const FTSENT *f, const char *copy, struct trip *t, struct err *e)
+static enum err_code compare_entry(const FTSENT *f, const char *copy, struct copy_walk *t,
+                                   struct err *e)
 {
     switch (f->fts_info) {
     case FTS_D:
@@ -481,7 +483,8 @@ static enum err_code compare_entry(const FTSENT *f, const char *copy, struct tri
     }
 }
 
-static enum err_code settle_entry(const FTSENT *f, const char *copy, struct trip *t, struct err *e)
+static enum err_code settle_entry(const FTSENT *f, const char *copy, struct copy_walk *t,
+                                  struct err *e)
 {
     enum err_code rc = compare_entry(f, copy, t, e);
 

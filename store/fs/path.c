@@ -116,7 +116,7 @@ bool path_parent(const char *path, char out[PATH_MAX])
 
 enum {
     ENTRY_BYTES = 64,   /* that a session's name needs in a directory, about */
-    ENTRIES_A_LOOK = 4, /* that are read in the time of one look for a name */
+    ENTRIES_A_LOOK = 4, /* entries that are read in the time of one look-up */
     BITS_A_NAME = 16,
     PROBES = 2,
     FEWEST_BITS = 1024,

@@ -61,7 +61,7 @@ struct inflating {
 };
 
 /* Reads the header, "commit 123". */
-static bool says_it_is_large(const char *text, size_t n)
+static bool is_large_header(const char *text, size_t n)
 {
     const char *space = memchr(text, ' ', n), *end = memchr(text, '\0', n);
     char type[8];
@@ -73,7 +73,7 @@ static bool says_it_is_large(const char *text, size_t n)
 }
 
 /* Returns what is wrong with the compressed file, or NULL if it is complete. An unreadable file is not. */
-static const char *see_end(struct inflating *x, const struct file *f)
+static const char *check_end(struct inflating *x, const struct file *f)
 {
     int64_t at = 0;
     int answer = Z_OK;
@@ -93,7 +93,7 @@ static const char *see_end(struct inflating *x, const struct file *f)
             answer = inflate(&x->z, Z_NO_FLUSH);
             size_t n = sizeof x->out - x->z.avail_out;
 
-            if (!begun && says_it_is_large((const char *)x->out, n))
+            if (!begun && is_large_header((const char *)x->out, n))
                 return is_too_large;
             begun = begun || n;
         } while (answer == Z_OK && (x->z.avail_in || x->z.avail_out == 0));
@@ -109,7 +109,7 @@ static const char *what_is_wrong(const struct file *f)
     const char *why = is_cut_short;
 
     if (x && inflateInit(&x->z) == Z_OK) {
-        why = see_end(x, f);
+        why = check_end(x, f);
         inflateEnd(&x->z);
     }
     free(x);

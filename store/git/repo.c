@@ -236,11 +236,11 @@ enum err_code repo_blob(git_repository *repo, const git_oid *id, size_t max, str
 {
     git_blob *blob = NULL;
     char hex[GIT_OID_HEXSZ + 1];
-    size_t told = size_of(repo, id);
+    size_t size = size_of(repo, id);
 
     git_oid_tostr(hex, sizeof hex, id);
-    if (told > max)
-        return err_set(e, ERR_FORMAT, hex, "read a blob: %zu bytes is too large", told);
+    if (size > max)
+        return err_set(e, ERR_FORMAT, hex, "read a blob: %zu bytes is too large", size);
     int answer = git_blob_lookup(&blob, repo, id);
 
     if (answer)

@@ -239,12 +239,12 @@ static enum err_code change_steps_do(struct change *c, size_t *done, struct err 
 
 /* The offset of an append is only known now, so its record is written again. */
 enum err_code change_finish(struct change_log *log, const struct change *c, const char *intent,
-                            bool *stands, struct err *e)
+                            bool *committed, struct err *e)
 {
     char done[PATH_MAX];
     enum err_code rc = c->record_outdated ? change_record_write(intent, c, e) : ERR_OK;
 
-    *stands = false;
+    *committed = false;
     snprintf(done, sizeof done, "%s/%s", log->dir, c->id);
     if (rc)
         return rc;
@@ -253,7 +253,7 @@ enum err_code change_finish(struct change_log *log, const struct change *c, cons
     rc = disk_sync_dir(log->dir, e);
     if (!rc || rename(done, intent) == 0)
         return rc;
-    *stands = true;
+    *committed = true;
     return err_wrap(e, rc, "unfinished: it is done, but perhaps not durably");
 }
 
@@ -301,7 +301,7 @@ enum err_code change_run(struct change_log *log, struct change *c, struct err *e
 {
     char dir[PATH_MAX];
     size_t done = 0;
-    bool stands = false;
+    bool committed = false;
     enum err_code rc = id_make(log, c->id, e);
 
     for (size_t i = 0; i < c->n && !rc; i++)
@@ -315,8 +315,8 @@ enum err_code change_run(struct change_log *log, struct change *c, struct err *e
         return drop_record(dir, rc, e);
     rc = change_steps_do(c, &done, e);
     if (!rc)
-        rc = change_finish(log, c, dir, &stands, e);
-    return rc && !stands ? change_roll_back(c, done, dir, rc, e) : rc;
+        rc = change_finish(log, c, dir, &committed, e);
+    return rc && !committed ? change_roll_back(c, done, dir, rc, e) : rc;
 }
 
 enum err_code change_part_do(struct change_log *log, const char *dir, struct change *c,
@@ -353,7 +353,7 @@ enum err_code change_do(const struct store_env *env, struct change *c, struct er
 enum err_code change_note(struct change_log *log, struct change *c, struct err *e)
 {
     char dir[PATH_MAX];
-    bool stands;
+    bool committed;
     enum err_code rc = id_make(log, c->id, e);
 
     if (rc)
@@ -363,5 +363,5 @@ enum err_code change_note(struct change_log *log, struct change *c, struct err *
     rc = intent_write(log, c, dir, e);
     if (rc)
         return drop_record(dir, rc, e);
-    return change_finish(log, c, dir, &stands, e);
+    return change_finish(log, c, dir, &committed, e);
 }

@@ -26,10 +26,10 @@ MUST_CHECK enum err_code change_step_recover(struct change *c, struct step *s, e
 MUST_CHECK enum err_code change_steps_recover(struct change *c, enum rollback *how, struct err *e);
 /* Makes the names that the steps changed durable. */
 MUST_CHECK enum err_code change_steps_sync(const struct change *c, struct err *e);
-/* Commits the change: its record becomes one that is done. *stands is true if it was committed although this call
+/* Commits the change: its record becomes one that is done. *committed is true if it was committed although this call
  * failed. */
 MUST_CHECK enum err_code change_finish(struct change_log *log, const struct change *c,
-                                       const char *intent, bool *stands, struct err *e);
+                                       const char *intent, bool *committed, struct err *e);
 /* Removes the record of a change that was undone, durably. */
 MUST_CHECK enum err_code change_remove_record(const char *dir, struct err *e);
 /* Finishes or undoes what a crash left under this name: see change_recover.c. */

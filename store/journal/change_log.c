@@ -439,7 +439,7 @@ void change_discard_fork(const struct fork_result *fork)
 struct left {
     const char *dir;
     struct dirent **name;
-    bool *spoken_for; /* by name: a step of a change names it */
+    bool *named; /* by name: a step of a change names it */
     int n;
     int changes; /* that could be read */
 };
@@ -454,7 +454,7 @@ static bool is_old(const char *dir, const char *name, int64_t now_ms)
 }
 
 /* If the path is one of the names in the directory, or below one, marks that name. */
-static void speak_for(struct left *l, const char *path)
+static void mark_named(struct left *l, const char *path)
 {
     size_t n = strlen(l->dir);
 
@@ -464,7 +464,7 @@ static void speak_for(struct left *l, const char *path)
     n = strcspn(path, "/");
     for (int i = 0; i < l->n; i++)
         if (strlen(l->name[i]->d_name) == n && memcmp(l->name[i]->d_name, path, n) == 0)
-            l->spoken_for[i] = true;
+            l->named[i] = true;
 }
 
 static bool read_change(const struct change *c, bool undone, void *arg)
@@ -474,8 +474,8 @@ static bool read_change(const struct change *c, bool undone, void *arg)
     (void)undone;
     l->changes++;
     for (size_t i = 0; i < c->n; i++) {
-        speak_for(l, c->step[i].path);
-        speak_for(l, c->step[i].to);
+        mark_named(l, c->step[i].path);
+        mark_named(l, c->step[i].to);
     }
     return true;
 }
@@ -502,13 +502,13 @@ static void remove_left(struct change_log *log, struct left *l, int64_t now_ms)
 
     for (int i = 0; i < l->n; i++)
         any = any || (l->name[i]->d_name[0] != '.' && is_old(l->dir, l->name[i]->d_name, now_ms));
-    l->spoken_for = calloc((size_t)l->n + 1, sizeof *l->spoken_for);
-    if (!any || !l->spoken_for || !read_changes(log, l))
+    l->named = calloc((size_t)l->n + 1, sizeof *l->named);
+    if (!any || !l->named || !read_changes(log, l))
         return;
     for (int i = 0; i < l->n; i++) {
         const char *name = l->name[i]->d_name;
 
-        if (!l->spoken_for[i] && name[0] != '.' && is_old(l->dir, name, now_ms) &&
+        if (!l->named[i] && name[0] != '.' && is_old(l->dir, name, now_ms) &&
             snprintf(path, sizeof path, "%s/%s", l->dir, name) < (int)sizeof path)
             remove_copy(path);
     }
@@ -532,5 +532,5 @@ void change_sweep_forks(const struct store_env *env)
         free(l.name[i]);
     if (l.n >= 0)
         free(l.name);
-    free(l.spoken_for);
+    free(l.named);
 }

@@ -135,7 +135,7 @@ static enum err_code harden(const struct step *s, struct err *e)
 static enum err_code go_forward(struct change_log *log, struct change *c, const char *dir,
                                 struct err *e)
 {
-    bool stands;
+    bool committed;
     enum err_code rc = ERR_OK;
 
     for (size_t i = 0; i < c->n && !rc; i++)
@@ -146,7 +146,7 @@ static enum err_code go_forward(struct change_log *log, struct change *c, const 
         rc = step_clean_up(&c->step[i], e);
     if (!rc && !disk_new_sweep(dir))
         rc = err_sys(e, dir, "remove temporary files");
-    return rc ? rc : change_finish(log, c, dir, &stands, e);
+    return rc ? rc : change_finish(log, c, dir, &committed, e);
 }
 
 /* The commit of a removed ref may be kept by a ref that the change made before it: if the removal
@@ -181,7 +181,7 @@ static enum err_code go_back(struct change_log *log, struct change *c, const cha
                              struct err *e)
 {
     enum rollback how;
-    bool stands;
+    bool committed;
     enum err_code rc = change_steps_recover(c, &how, e);
 
     if (rc || how == ROLLBACK_RETRY)
@@ -189,7 +189,7 @@ static enum err_code go_back(struct change_log *log, struct change *c, const cha
     if (how == ROLLBACK_DONE)
         return change_remove_record(dir, e);
     c->text = stays_text;
-    return change_finish(log, c, dir, &stands, e);
+    return change_finish(log, c, dir, &committed, e);
 }
 
 bool change_waits_for_person(const struct err *e)

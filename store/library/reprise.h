@@ -225,7 +225,7 @@ struct reprise_rows;
  * read. Sessions that an agent's own list would hide are left out. */
 REPRISE_API int reprise_list(const struct reprise *r, const struct reprise_query *query,
                              struct reprise_rows **out, struct reprise_error *error);
-/* Describes one session as such a list would. REPRISE_NOT_FOUND: no list shows it. */
+/* Describes one session as reprise_list() would. REPRISE_NOT_FOUND: no list shows it. */
 REPRISE_API int reprise_session_row(const struct reprise_session *s, struct reprise_rows **out,
                                     struct reprise_error *error);
 REPRISE_API size_t reprise_rows_count(const struct reprise_rows *rows);
@@ -305,8 +305,8 @@ REPRISE_API int reprise_tail(const struct reprise_session *s, size_t bytes,
  * are not among them: unfinished tool calls, blank answers, rows before the last compaction. A row that the agent would
  * add, such as a request to continue an interrupted turn, is the last one.
  *
- * interruption: an object with the kind "none", "interrupted_prompt" (it was never answered, and is the member prompt)
- * or "interrupted_turn" (the last message asks to continue).
+ * interruption: an object with the kind "none", "interrupted_prompt" (the last prompt was never answered; the member
+ * prompt contains it) or "interrupted_turn" (the last message is a request to continue).
  *
  * todos, invokedSkills, contentReplacements, fileHistory: lists, perhaps empty, of the to-dos, of skills whose text the
  * model has seen, of the texts that replace long tool results, and of snapshots of files.
@@ -336,7 +336,7 @@ struct reprise_agent {
     const char *task;    /* in short */
     const char *outcome; /* its last message */
     int64_t bytes;       /* of its transcript; -1 if that is not known */
-    int64_t time_ms;     /* when that was last written; REPRISE_TIME_UNKNOWN */
+    int64_t time_ms;     /* when it was last written; REPRISE_TIME_UNKNOWN */
     int32_t end;         /* enum reprise_agent_end */
     int32_t reserved;
 };
@@ -609,7 +609,7 @@ struct reprise_export_result {
     size_t size;            /* set by the caller, as in a request */
     uint64_t bytes;         /* of the document */
     uint64_t secrets;       /* that were replaced */
-    uint64_t unread_agents; /* sub-agents that could not be read, as the document says */
+    uint64_t unread_agents; /* sub-agents that could not be read, which the document mentions */
 };
 
 /* Receives a piece of a document, which is valid during the call. Any result but 0 ends the export. No exception and no
@@ -694,12 +694,12 @@ REPRISE_API int reprise_set(const struct reprise_session *s, const char *const *
  * appended; rows and settings are held until then, and closing it without a message leaves nothing behind.
  *
  * Without REPRISE_WRITER_BACKGROUND each call writes at once and returns the result for its rows. With it, rows and
- * settings go into a queue, and a thread of the writer writes them in batches and in the order of the calls. A kill of
- * the process loses only rows that were not written yet, and never leaves a part of one.
+ * settings go into a queue, and a thread of the writer writes them in batches and in the order of the calls. If the
+ * process is killed, only rows that were not written yet are lost, and no row is written in part.
  *
  * When the thread cannot write (a full disk, no permission), the function `failed` is called, the next call returns
- * the error and does nothing else, and the rows stay in the queue and are tried again. A full queue makes an append
- * wait.
+ * the error and does nothing else, and the rows stay in the queue until they can be written. If the queue is full, an
+ * append waits.
  *
  * Calls may come from any thread. After fork(2) every call of the child returns REPRISE_UNSUPPORTED and writes
  * nothing; the child may close the writer, and may open the session again. */
@@ -1018,10 +1018,11 @@ REPRISE_API int reprise_rename(const struct reprise_session *s, const char *titl
 /* Gives a session a tag, or removes it if that is NULL or "". */
 REPRISE_API int reprise_tag(const struct reprise_session *s, const char *tag,
                             struct reprise_change *change, struct reprise_error *error);
-/* Archives a session (1), which hides it from lists that do not ask for it, or ends that (0). */
+/* Archives a session (archived is 1), which hides it from lists without REPRISE_QUERY_ARCHIVED,
+ * or unarchives it (0). */
 REPRISE_API int reprise_archive(const struct reprise_session *s, int archived,
                                 struct reprise_change *change, struct reprise_error *error);
-/* Lets the next resume continue after a message; NULL or "": with an empty conversation. Nothing is removed. The agent
+/* Makes the next resume continue after a message; NULL or "": with an empty conversation. Nothing is removed. The agent
  * must not have the session open. REPRISE_NOT_FOUND: there is no such message. */
 REPRISE_API int reprise_resume_at(const struct reprise_session *s, const char *message,
                                   struct reprise_change *change, struct reprise_error *error);
@@ -1071,7 +1072,7 @@ REPRISE_API int reprise_fork(const struct reprise_session *s,
                              struct reprise_fork_result *result, struct reprise_session **out,
                              struct reprise_error *error);
 
-/* ==== reprise_trash - deletes sessions, and brings them back ==== */
+/* ==== reprise_trash - deletes and restores sessions ==== */
 
 enum reprise_delete_flags {
     /* even if it cannot be determined whether an agent is writing to it; ask a person first */
@@ -1127,7 +1128,7 @@ enum reprise_trash_flags {
     REPRISE_TRASH_JOIN = 1 << 0
 };
 
-/* Brings a session back by the id of its item, or by its own id (the newest item with that). REPRISE_NOT_FOUND: it is
+/* Restores a session by the id of its item, or by its own id (the newest item with it). REPRISE_NOT_FOUND: it is
  * not in the trash. REPRISE_STALE: something else is in its place. */
 REPRISE_API int reprise_trash_restore(const struct reprise *r, const char *id, uint32_t flags,
                                       struct reprise_error *error);
@@ -1176,8 +1177,8 @@ REPRISE_API void reprise_log_free(struct reprise_log *log);
  * and reprise_rewind_undo() undoes it. */
 REPRISE_API int reprise_undo(const struct reprise *r, const char *id, struct reprise_change *change,
                              struct reprise_error *error);
-/* Takes the newest undo back, if no change of the sessions of the opened stores was made since. Errors are those of
- * reprise_undo(). */
+/* Redoes the change that the newest undo undid, if no change of the sessions of the opened stores was made since. Errors
+ * are those of reprise_undo(). */
 REPRISE_API int reprise_redo(const struct reprise *r, struct reprise_change *change,
                              struct reprise_error *error);
 
@@ -1225,7 +1226,7 @@ REPRISE_API int reprise_session_doctor(const struct reprise_session *s, uint32_t
 /* ==== reprise_share - moves sessions between this machine and the store of a team ==== */
 
 enum reprise_retrieve_flags {
-    /* a local transcript is replaced even if it has rows that the store lacks; undoing the change brings them back */
+    /* a local transcript is replaced even if it has rows that the store lacks; undoing the change restores them */
     REPRISE_RETRIEVE_REPLACE = 1 << 0
 };
 

@@ -255,7 +255,7 @@ static enum err_code repair_session(const struct doctor *d, const struct session
 enum { SOON_DAYS = 7 };
 
 /* The session being examined. */
-struct patient {
+struct examined {
     const struct session_ref *ref;
     bool older_copy; /* a newer copy is in another folder */
     struct finding_list list;
@@ -320,7 +320,7 @@ static enum err_code report_expiry(const struct doctor *d, const struct session_
     return f.why ? doctor_list_add(&f, list, e) : err_nomem(e);
 }
 
-static enum err_code look_at_row(const struct doctor *d, struct patient *p, struct err *e)
+static enum err_code look_at_row(const struct doctor *d, struct examined *p, struct err *e)
 {
     const struct session_ref *ref = p->ref;
     struct scope scope = d->scope;
@@ -362,7 +362,7 @@ static enum err_code report_unreadable(const struct session_ref *ref, const stru
     return doctor_list_add(&f, list, e);
 }
 
-static enum err_code collect_findings(const struct doctor *d, struct patient *p, struct err *e)
+static enum err_code collect_findings(const struct doctor *d, struct examined *p, struct err *e)
 {
     const struct session_ref *ref = p->ref;
     const struct store_ops *ops = ref->store->ops;
@@ -392,7 +392,7 @@ static enum err_code collect_findings(const struct doctor *d, struct patient *p,
 static enum err_code examine_session(const struct doctor *d, const struct session_ref *ref,
                                      bool older_copy, finding_fn *fn, void *arg, struct err *e)
 {
-    struct patient p = { .ref = ref, .older_copy = older_copy };
+    struct examined p = { .ref = ref, .older_copy = older_copy };
     enum err_code rc = collect_findings(d, &p, e);
 
     if (!rc && d->fix)

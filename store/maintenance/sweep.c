@@ -303,7 +303,7 @@ struct finder {
     struct sweep *sweep;
 };
 
-/* ---- does the rule match? ---- */
+/* ---- the rule ---- */
 
 /* Sessions that a list of this scope hides belong to another scope or cannot be read, except for those that are hidden
  * because they are empty. */

@@ -51,7 +51,7 @@ struct describe_pool {
     size_t threads;
 };
 
-/* ---- is it the disk that we wait for? ---- */
+/* ---- whether reading is slow ---- */
 
 struct timing {
     int64_t us;

@@ -46,7 +46,8 @@ static struct usage_answer answer_of(const struct usage_record *u, uint32_t sess
     };
 }
 
-static bool says_more(const struct usage_answer *candidate, const struct usage_answer *counted)
+static bool is_more_complete(const struct usage_answer *candidate,
+                             const struct usage_answer *counted)
 {
     int64_t more = total_of(candidate->tokens), total = total_of(counted->tokens);
 
@@ -61,7 +62,7 @@ static void count_better(struct usage_answer *counted, const struct usage_answer
 {
     uint32_t other = counted->other;
 
-    if (!says_more(candidate, counted))
+    if (!is_more_complete(candidate, counted))
         return;
     *counted = *candidate;
     counted->other = other;

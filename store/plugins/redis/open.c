@@ -235,7 +235,7 @@ static void add_hint(const struct redis *rd, const struct redis_conn *c,
 }
 
 /* Fails if a password is missing or the server does not answer. A user who may not PING may still read. */
-static int say_hello(struct redis *rd, struct reprise_plugin_call *call)
+static int ping_server(struct redis *rd, struct reprise_plugin_call *call)
 {
     struct redis_conn *c;
     redisReply *r = NULL;
@@ -269,7 +269,7 @@ int redis_open(const char *path, const struct reprise_plugin_option *option, siz
     int rc = configure(rd, path, option, options, call);
 
     if (!rc)
-        rc = say_hello(rd, call);
+        rc = ping_server(rd, call);
     if (rc)
         redis_close(rd);
     else

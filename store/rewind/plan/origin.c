@@ -9,7 +9,7 @@
 #include "store/journal/change.h"
 #include "store/rewind/plan/rewind.h"
 
-/* ---- noting ---- */
+/* ---- recording the origin of a change ---- */
 
 enum err_code origin_of(const struct session_ref *ref, struct arena *a, struct change_origin *out,
                         struct err *e)
@@ -44,7 +44,7 @@ enum err_code origin_add_session(struct change *c, const struct session_ref *ref
     return rc;
 }
 
-/* ---- asking ---- */
+/* ---- whether a change is shown ---- */
 
 /* Returns true only if it certainly does not exist; a path that cannot be examined may exist. */
 static bool is_gone(const char *path)

@@ -154,7 +154,7 @@ enum err_code source_read(const struct rewind_source *s, const struct source_con
     return rc ? rc : source_check(s, out->sha256, e);
 }
 
-static void let_go(struct rewind_inspected *l)
+static void close_file(struct rewind_inspected *l)
 {
     if (l->is_open)
         span_close(&l->file);
@@ -163,7 +163,7 @@ static void let_go(struct rewind_inspected *l)
 
 void rewind_inspected_fini(struct rewind_inspected *l)
 {
-    let_go(l);
+    close_file(l);
     source_content_fini(&l->present);
 }
 
@@ -265,7 +265,7 @@ enum err_code rewind_inspect_at(int root_fd, const char *root, const char *path,
     struct err why = { 0 };
     struct source_content keep = out->present;
 
-    let_go(out);
+    close_file(out);
     *out = (struct rewind_inspected){ .present = { .bytes = keep.bytes, .hasher = keep.hasher } };
     out->present.bytes.n = 0;
     enum err_code rc = beneath_parent(root_fd, root, path, &dir, &name, &why);

@@ -10,8 +10,8 @@
 
 #include "store/rewind/record/record.h"
 
-/* What the records of earlier rewinds say about the files of a plan: the state in which the newest one left a file, and
- * the files that an unfinished one is still using. */
+/* What the records of earlier rewinds contain about the files of a plan: the state in which the newest one left a file,
+ * and the files that an unfinished one is still using. */
 
 enum { RECORDS_MAX = 100 }; /* how many records are read, the newest first */
 

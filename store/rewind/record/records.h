@@ -12,7 +12,7 @@
  * arena set is empty. */
 struct undone {
     struct arena *arena;
-    struct taken_back *taken;
+    struct undo_effect *effect;
     size_t n;
 };
 
@@ -41,7 +41,7 @@ MUST_CHECK enum err_code rewind_records_each_held(const struct store_env *env,
 /* Completes or discards what crashes left; the caller holds the lock. Records that have to wait are not an error. */
 MUST_CHECK enum err_code rewind_records_recover(const struct store_env *env, const char *dir,
                                                 struct rewind_recovery *out, struct err *e);
-/* Sets *all to whether no record was interrupted. Nothing then needs to be written and no lock is taken, which works
+/* Sets *all to whether no record was interrupted. Nothing then needs to be written and no lock is effect, which works
  * even where locking is impossible. */
 MUST_CHECK enum err_code rewind_records_are_done(const char *dir, bool *all, struct err *e);
 

@@ -7,7 +7,7 @@
 /* ---- what was undone ---- */
 
 /* The part of a rewind that one undo restored, if that undo was not undone since. */
-struct taken_back {
+struct undo_effect {
     const char *undoes;
     const char **path; /* sorted */
     size_t n;
@@ -32,21 +32,21 @@ bool rewind_undone_can_undo(const struct rewind_record *r, const char *path)
 static bool is_taken(const struct undone *u, const char *id, const char *path)
 {
     for (size_t i = 0; i < u->n; i++)
-        if (strcmp(u->taken[i].undoes, id) == 0 &&
-            (u->taken[i].all || has_path(u->taken[i].path, u->taken[i].n, path)))
+        if (strcmp(u->effect[i].undoes, id) == 0 &&
+            (u->effect[i].all || has_path(u->effect[i].path, u->effect[i].n, path)))
             return true;
     return false;
 }
 
-static bool find_takers(const struct undone *u, const char *id, bool *conversation)
+static bool find_undos(const struct undone *u, const char *id, bool *conversation)
 {
     bool found = false;
 
     *conversation = false;
     for (size_t i = 0; i < u->n; i++)
-        if (strcmp(u->taken[i].undoes, id) == 0) {
+        if (strcmp(u->effect[i].undoes, id) == 0) {
             found = true;
-            *conversation = *conversation || u->taken[i].conversation;
+            *conversation = *conversation || u->effect[i].conversation;
         }
     return found;
 }
@@ -59,15 +59,15 @@ static bool add_taken_path(struct undone *u, const char **list, size_t *n, const
 }
 
 /* For a record that is an undo and still in effect, at least in part. */
-static bool note_taken(struct undone *u, const struct rewind_tx *tx, const struct rewind_record *r,
-                       bool has_takers)
+static bool note_undo(struct undone *u, const struct rewind_tx *tx, const struct rewind_record *r,
+                      bool has_undos)
 {
-    struct taken_back *list = arena_grow(u->arena, u->taken, u->n, sizeof *list), t = { 0 };
+    struct undo_effect *list = arena_grow(u->arena, u->effect, u->n, sizeof *list), t = { 0 };
     bool ok = list != NULL;
 
     t.undoes = arena_copy(u->arena, slice_of(tx->undoes)).p;
     t.path = arena_zalloc(u->arena, sizeof *t.path * (r->undoable_n + tx->settled_n + 1));
-    t.all = !tx->settled && !has_takers;
+    t.all = !tx->settled && !has_undos;
     t.conversation = tx->conversation.how != CONVERSATION_NONE && !r->conversation_undone;
     ok = ok && t.undoes && t.path;
     for (size_t i = 0; i < r->undoable_n && ok; i++)
@@ -77,16 +77,16 @@ static bool note_taken(struct undone *u, const struct rewind_tx *tx, const struc
     if (!ok)
         return false;
     qsort(t.path, t.n, sizeof *t.path, compare_text);
-    u->taken = list;
-    u->taken[u->n++] = t;
+    u->effect = list;
+    u->effect[u->n++] = t;
     return true;
 }
 
 bool rewind_undone_mark(struct undone *u, const struct rewind_tx *tx, struct rewind_record *r)
 {
-    bool has_takers = find_takers(u, tx->id, &r->conversation_undone), ok = true;
+    bool has_undos = find_undos(u, tx->id, &r->conversation_undone), ok = true;
 
-    if (!has_takers && !tx->undoes)
+    if (!has_undos && !tx->undoes)
         return true;
     r->undoable = arena_zalloc(u->arena, sizeof *r->undoable * (tx->n + 1));
     if (!r->undoable)
@@ -97,10 +97,10 @@ bool rewind_undone_mark(struct undone *u, const struct rewind_tx *tx, struct rew
     if (!ok)
         return false;
     qsort(r->undoable, r->undoable_n, sizeof *r->undoable, compare_text);
-    r->undone = has_takers && r->undoable_n == 0 &&
+    r->undone = has_undos && r->undoable_n == 0 &&
                 (tx->conversation.how == CONVERSATION_NONE || r->conversation_undone);
-    r->partly = has_takers && !r->undone;
-    return !tx->undoes || r->undone || note_taken(u, tx, r, has_takers);
+    r->partly = has_undos && !r->undone;
+    return !tx->undoes || r->undone || note_undo(u, tx, r, has_undos);
 }
 
 /* ---- the plan of an undo ---- */

@@ -6,7 +6,7 @@
 #include "store/journal/record.h"
 #include "store/rewind/plan/rewind.h"
 
-struct looking {
+struct target_search {
     const struct store_env *env;
     const struct shown *shown;
     const char *id; /* the one that is named; NULL for the newest */
@@ -88,11 +88,11 @@ void undo_target_phrase(const struct undo_target *n, char *out, size_t cap)
         snprintf(out + at, cap - (size_t)at, ": %s", n->text);
 }
 
-/* ---- looking ---- */
+/* ---- the search ---- */
 
-enum session_sort_key { STANDS, ALL_EDITED, WENT_ON };
+enum undo_chance { UNDO_POSSIBLE, UNDO_ALL_EDITED, UNDO_CONTINUED };
 
-static bool files_can(const struct rewind_preview *p, bool alone)
+static bool can_undo_files(const struct rewind_preview *p, bool alone)
 {
     bool can = alone && p->n > 0 && p->refused == 0;
 
@@ -101,23 +101,23 @@ static bool files_can(const struct rewind_preview *p, bool alone)
     return can;
 }
 
-/* Returns STANDS if any part of it can be undone now. Files that were edited since cannot be
+/* Returns UNDO_POSSIBLE if any part of it can be undone now. Files that were edited since cannot be
  * undone, nor can a conversation that was continued. */
-static enum session_sort_key standing_of(struct looking *l, const char *id)
+static enum undo_chance undo_chance_of(struct target_search *l, const char *id)
 {
     const struct rewind_options options = { .allow_outside = true, .allow_sensitive = true };
     struct rewind_plan plan = { 0 };
     struct rewind_preview p = { 0 };
-    bool can = false, went_on = false;
+    bool can = false, continued = false;
 
     if (rewind_undo_plan(l->env, id, &plan, NULL) == ERR_OK &&
         rewind_preview(&plan, &options, &p, NULL) == ERR_OK) {
-        went_on = plan.conversation.change && change_is_stale(plan.conversation.change);
-        can = (plan.conversation.change && !went_on) || files_can(&p, !went_on);
+        continued = plan.conversation.change && change_is_stale(plan.conversation.change);
+        can = (plan.conversation.change && !continued) || can_undo_files(&p, !continued);
     }
     rewind_preview_fini(&p);
     rewind_plan_fini(&plan);
-    return can ? STANDS : went_on ? WENT_ON : ALL_EDITED;
+    return can ? UNDO_POSSIBLE : continued ? UNDO_CONTINUED : UNDO_ALL_EDITED;
 }
 
 static void keep_first(struct undo_target *first, const struct undo_target *n)
@@ -126,20 +126,21 @@ static void keep_first(struct undo_target *first, const struct undo_target *n)
         *first = *n;
 }
 
-static void pass_over(struct looking *l, const struct undo_target *n, enum origin_place place)
+static void note_skipped(struct target_search *l, const struct undo_target *n,
+                         enum origin_place place)
 {
     l->others->gone_newer += place == ORIGIN_GONE;
     keep_first(place == ORIGIN_GONE ? &l->others->gone : &l->others->elsewhere, n);
 }
 
-static void found(struct looking *l, const struct undo_target *n, bool is_undo)
+static void found(struct target_search *l, const struct undo_target *n, bool is_undo)
 {
     l->found = *n;
     l->is_undo = is_undo;
     l->done = true;
 }
 
-static void see_rewind(struct looking *l, const struct rewind_record *r)
+static void check_rewind(struct target_search *l, const struct rewind_record *r)
 {
     struct undo_target n = of_rewind(r);
 
@@ -156,34 +157,34 @@ static void see_rewind(struct looking *l, const struct rewind_record *r)
                       (l->shown && l->shown->skip_edited));
 
     if (place != ORIGIN_SHOWN) {
-        pass_over(l, &n, place);
+        note_skipped(l, &n, place);
         return;
     }
-    switch (doubtful ? standing_of(l, r->id) : STANDS) {
-    case STANDS: found(l, &n, r->undoes && !r->undone); break;
-    case ALL_EDITED: keep_first(&l->others->edited, &n); break;
-    case WENT_ON: keep_first(&l->others->stuck, &n); break;
+    switch (doubtful ? undo_chance_of(l, r->id) : UNDO_POSSIBLE) {
+    case UNDO_POSSIBLE: found(l, &n, r->undoes && !r->undone); break;
+    case UNDO_ALL_EDITED: keep_first(&l->others->edited, &n); break;
+    case UNDO_CONTINUED: keep_first(&l->others->stuck, &n); break;
     }
 }
 
 /* If both have the same time, the change comes first. */
-static void see_rewinds_after(struct looking *l, int64_t stamp)
+static void check_rewinds_after(struct target_search *l, int64_t stamp)
 {
     for (; !l->done && l->next < l->rewinds.n; l->next++) {
         const struct rewind_record *r = &l->rewinds.record[l->next];
 
         if (record_id_time(r->id) <= stamp)
             return;
-        see_rewind(l, r);
+        check_rewind(l, r);
     }
 }
 
 static bool see_change(const struct change *c, bool undone, void *arg)
 {
-    struct looking *l = arg;
+    struct target_search *l = arg;
     bool is_undo = strcmp(c->kind, "undo") == 0;
 
-    see_rewinds_after(l, record_id_time(c->id));
+    check_rewinds_after(l, record_id_time(c->id));
     if (l->done)
         return false;
     struct undo_target n = of_change(c);
@@ -197,13 +198,13 @@ static bool see_change(const struct change *c, bool undone, void *arg)
     else if (place == ORIGIN_SHOWN)
         found(l, &n, is_undo && !undone);
     else
-        pass_over(l, &n, place);
+        note_skipped(l, &n, place);
     return !l->done;
 }
 
 /* A record that cannot be read, because it is damaged or was made by a newer reprise, may be the
  * one that the person means. */
-static enum err_code check_unread(const struct looking *l, const char *unread, struct err *e)
+static enum err_code check_unread(const struct target_search *l, const char *unread, struct err *e)
 {
     return record_id_time(unread) > record_id_time(l->found.id)
                ? err_set(e, ERR_STALE, unread,
@@ -212,7 +213,7 @@ static enum err_code check_unread(const struct looking *l, const char *unread, s
                : ERR_OK;
 }
 
-static enum err_code scan_both_logs(struct change_log *log, struct looking *l, struct err *e)
+static enum err_code scan_both_logs(struct change_log *log, struct target_search *l, struct err *e)
 {
     struct undo_target_others ignored;
 
@@ -225,7 +226,7 @@ static enum err_code scan_both_logs(struct change_log *log, struct looking *l, s
         return rc;
     rc = change_list(log, see_change, l, e);
     if (!rc)
-        see_rewinds_after(l, -1);
+        check_rewinds_after(l, -1);
     if (!rc && !l->id)
         rc = check_unread(l, change_log_unread(log), e);
     if (!rc && !l->id)
@@ -238,7 +239,7 @@ enum err_code undo_target_find(const struct store_env *env, struct change_log *l
                                const struct shown *shown, struct undo_target *out,
                                struct undo_target_others *others, struct err *e)
 {
-    struct looking l = { .env = env, .shown = shown, .others = others };
+    struct target_search l = { .env = env, .shown = shown, .others = others };
     enum err_code rc = scan_both_logs(log, &l, e);
 
     if (!rc)
@@ -250,7 +251,7 @@ enum err_code undo_target_find_redo(const struct store_env *env, struct change_l
                                     const struct shown *shown, struct undo_target *out,
                                     struct undo_target_others *others, struct err *e)
 {
-    struct looking l = { .env = env, .shown = shown, .others = others, .undos = true };
+    struct target_search l = { .env = env, .shown = shown, .others = others, .undos = true };
     enum err_code rc = scan_both_logs(log, &l, e);
 
     if (!rc)
@@ -261,7 +262,7 @@ enum err_code undo_target_find_redo(const struct store_env *env, struct change_l
 enum err_code undo_target_by_id(const struct store_env *env, struct change_log *log, const char *id,
                                 struct undo_target *out, struct err *e)
 {
-    struct looking l = { .env = env, .id = id };
+    struct target_search l = { .env = env, .id = id };
     enum err_code rc = scan_both_logs(log, &l, e);
 
     if (!rc)

@@ -67,7 +67,7 @@ static enum err_code codex_open(const struct store_env *env, const char *path, s
     return rc;
 }
 
-/* ---- in use? ---- */
+/* ---- whether a session is in use ---- */
 
 /* The program that has a thread open locks its lock file as long as it runs; a stale lock file is
  * not locked. */

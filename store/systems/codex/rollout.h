@@ -42,8 +42,8 @@ const struct rollout *rollouts_newest(const struct rollouts *r, struct slice thr
 MUST_CHECK enum err_code rollout_text(const char *path, size_t max, struct buf *out, bool *whole,
                                       struct err *e);
 
-/* The part of another rollout that a rollout continues, as its first line, or the beginning of it,
- * says. */
+/* The part of another rollout that a rollout continues, as recorded in its first line, of which the beginning is
+ * enough. */
 struct rollout_base {
     struct slice id; /* of the other rollout; empty: it does not continue one */
     int64_t end;     /* the number of bytes of its text that precede */

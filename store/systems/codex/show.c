@@ -418,7 +418,7 @@ static void put_changes(struct block_list *b, const struct codex_row *row)
         put_changed_file(b, call, key, change);
 }
 
-static void put_said(struct block_list *b, const struct codex_row *row, enum block_kind kind)
+static void put_message(struct block_list *b, const struct codex_row *row, enum block_kind kind)
 {
     struct block said = { .kind = kind, .text = codex_row_text(row, &b->arena) };
 
@@ -440,19 +440,19 @@ enum err_code codex_blocks(const struct store *st, struct slice line, struct blo
     }
     switch (row.kind) {
     case CODEX_PROMPT:
-    case CODEX_ASKED: put_said(out, &row, BLOCK_PROMPT); break;
+    case CODEX_ASKED: put_message(out, &row, BLOCK_PROMPT); break;
     case CODEX_ANSWER:
-    case CODEX_SAID: put_said(out, &row, BLOCK_TEXT); break;
-    case CODEX_THOUGHT: put_said(out, &row, BLOCK_THINKING); break;
+    case CODEX_SAID: put_message(out, &row, BLOCK_TEXT); break;
+    case CODEX_THOUGHT: put_message(out, &row, BLOCK_THINKING); break;
     case CODEX_SUMMARY:
         transcript_block_put_compaction(out, codex_row_text(&row, &out->arena));
         break;
     case CODEX_CALL: put_call(out, &row); break;
     case CODEX_RESULT: put_result(out, &row); break;
     case CODEX_CHANGE: put_changes(out, &row); break;
-    default: put_said(out, &row, BLOCK_NOTE); break;
+    default: put_message(out, &row, BLOCK_NOTE); break;
     }
     if (out->n == 0)
-        put_said(out, &row, BLOCK_NOTE);
+        put_message(out, &row, BLOCK_NOTE);
     return out->arena.failed ? err_nomem(e) : ERR_OK;
 }

@@ -118,10 +118,11 @@ static enum err_code deliver_row(struct writing *w, size_t i, struct err *e)
 
 static bool is_wanted(const struct writing *w, const struct message *m)
 {
-    bool said = m->kind == MESSAGE_USER || m->kind == MESSAGE_ASSISTANT || m->kind == MESSAGE_TOOL;
+    bool is_spoken =
+        m->kind == MESSAGE_USER || m->kind == MESSAGE_ASSISTANT || m->kind == MESSAGE_TOOL;
 
     return !(m->flags & (MESSAGE_BROKEN | MESSAGE_LEFT_OUT)) &&
-           (said || (m->kind == MESSAGE_SYSTEM && w->q->system_messages));
+           (is_spoken || (m->kind == MESSAGE_SYSTEM && w->q->system_messages));
 }
 
 static enum err_code deliver_rows(struct writing *w, struct err *e)

@@ -31,10 +31,10 @@ static void keep_first(struct describing *d, struct slice *field, struct slice v
         d->rc = ERR_NOMEM;
 }
 
-static bool read_row(struct describing *d, struct slice line, struct jsonl_row_facts *said)
+static bool read_row(struct describing *d, struct slice line, struct jsonl_row_facts *facts)
 {
-    *said = (struct jsonl_row_facts){ .time_ms = TIME_NONE };
-    enum err_code rc = line.n ? d->format->read(line, d->a, said) : ERR_FORMAT;
+    *facts = (struct jsonl_row_facts){ .time_ms = TIME_NONE };
+    enum err_code rc = line.n ? d->format->read(line, d->a, facts) : ERR_FORMAT;
 
     if (rc == ERR_NOMEM)
         d->rc = rc;
@@ -48,15 +48,15 @@ typedef bool next_line_fn(struct slice *rest, struct slice *line, bool *torn);
 static void join_pieces(struct describing *d, struct slice rest, next_line_fn *next,
                         struct slice *prompt)
 {
-    struct jsonl_row_facts said;
+    struct jsonl_row_facts facts;
     struct slice line;
     bool torn;
 
     while (prompt->n && d->format->in_pieces && !d->rc && next(&rest, &line, &torn) &&
-           may_be_prompt(d, line) && read_row(d, line, &said) && said.prompt.n) {
+           may_be_prompt(d, line) && read_row(d, line, &facts) && facts.prompt.n) {
         bool before = next == slice_last_line;
-        const struct slice both[] = { before ? said.prompt : *prompt,
-                                      before ? *prompt : said.prompt };
+        const struct slice both[] = { before ? facts.prompt : *prompt,
+                                      before ? *prompt : facts.prompt };
         const char *joined = arena_concat(d->a, both, 2);
 
         if (joined)
@@ -70,35 +70,35 @@ static void join_pieces(struct describing *d, struct slice rest, next_line_fn *n
 static bool read_head(struct describing *d)
 {
     struct slice rest = d->w->head, line;
-    struct jsonl_row_facts said;
+    struct jsonl_row_facts facts;
     bool torn, cut = d->w->file.id.size > (int64_t)d->w->head.n;
 
     while (!d->rc && slice_line(&rest, &line, &torn)) {
         bool dated = d->row->created_ms != TIME_NONE;
 
-        if ((torn && cut) || (dated && !may_be_prompt(d, line)) || !read_row(d, line, &said))
+        if ((torn && cut) || (dated && !may_be_prompt(d, line)) || !read_row(d, line, &facts))
             continue;
         if (!dated)
-            d->row->created_ms = said.time_ms;
-        keep_first(d, &d->row->cwd, said.cwd);
-        keep_first(d, &d->row->parent_id, said.parent);
-        d->row->first_prompt = said.prompt;
+            d->row->created_ms = facts.time_ms;
+        keep_first(d, &d->row->cwd, facts.cwd);
+        keep_first(d, &d->row->parent_id, facts.parent);
+        d->row->first_prompt = facts.prompt;
         join_pieces(d, rest, slice_line, &d->row->first_prompt);
-        if (said.prompt.n)
+        if (facts.prompt.n)
             return true;
     }
     return false;
 }
 
 /* Goes up from the last row. Returns true if the row is not above it. */
-static bool is_left(struct describing *d, const struct jsonl_row_facts *said)
+static bool is_left(struct describing *d, const struct jsonl_row_facts *facts)
 {
-    if (!d->format->branches || !said->entry.n)
+    if (!d->format->branches || !facts->entry.n)
         return false;
-    if (d->on_path && !slice_eq(said->entry, d->before))
+    if (d->on_path && !slice_eq(facts->entry, d->before))
         return true;
     d->on_path = true;
-    d->before = said->after;
+    d->before = facts->after;
     return false;
 }
 
@@ -107,26 +107,26 @@ static bool is_left(struct describing *d, const struct jsonl_row_facts *said)
 static bool read_tail(struct describing *d)
 {
     struct slice rest = d->w->tail, line;
-    struct jsonl_row_facts said;
+    struct jsonl_row_facts facts;
     bool torn;
 
     d->on_path = false;
     while (!d->rc && slice_last_line(&rest, &line, &torn)) {
         bool needed = !d->ended || d->format->branches || may_be_prompt(d, line);
 
-        if (!needed || !read_row(d, line, &said) || is_left(d, &said))
+        if (!needed || !read_row(d, line, &facts) || is_left(d, &facts))
             continue;
         if (!d->ended && d->row->activity_ms == TIME_NONE)
-            d->row->activity_ms = said.time_ms;
-        if (!d->ended && said.speaks && said.waits)
+            d->row->activity_ms = facts.time_ms;
+        if (!d->ended && facts.speaks && facts.waits)
             d->row->flags |= SESSION_INTERRUPTED;
-        d->ended |= said.speaks;
-        keep_first(d, &d->row->cwd, said.cwd);
-        keep_first(d, &d->row->git_branch, said.git_branch);
-        keep_first(d, &d->row->model, said.model);
-        d->row->last_prompt = said.prompt;
+        d->ended |= facts.speaks;
+        keep_first(d, &d->row->cwd, facts.cwd);
+        keep_first(d, &d->row->git_branch, facts.git_branch);
+        keep_first(d, &d->row->model, facts.model);
+        d->row->last_prompt = facts.prompt;
         join_pieces(d, rest, slice_last_line, &d->row->last_prompt);
-        if (said.prompt.n)
+        if (facts.prompt.n)
             return true;
     }
     return false;
@@ -135,14 +135,14 @@ static bool read_tail(struct describing *d)
 /* Looks backwards for the last title. */
 static bool read_title(struct describing *d, struct slice rest)
 {
-    struct jsonl_row_facts said;
+    struct jsonl_row_facts facts;
     struct slice line;
     bool torn;
 
     while (!d->rc && slice_last_line(&rest, &line, &torn)) {
-        if (!slice_has(line, d->format->title_needle) || !read_row(d, line, &said) || !said.names)
+        if (!slice_has(line, d->format->title_needle) || !read_row(d, line, &facts) || !facts.names)
             continue;
-        keep_first(d, &d->row->custom_title, said.title);
+        keep_first(d, &d->row->custom_title, facts.title);
         return true;
     }
     return false;

@@ -60,7 +60,7 @@ static enum err_code copilot_open(const struct store_env *env, const char *path,
     return rc;
 }
 
-/* ---- in use? ---- */
+/* ---- whether a session is in use ---- */
 
 /* The process in the name of a hold file, if it is still running and is Copilot; without a process
  * table, if it is still running. */

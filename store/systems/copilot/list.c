@@ -134,7 +134,7 @@ static const struct index_keys keys = {
     .type = "type", .id = "id", .time = "timestamp", .kinds = kinds, .marks = marks
 };
 
-static enum err_code read_said(struct slice row, struct arena *a, struct jsonl_row_facts *out)
+static enum err_code read_row_facts(struct slice row, struct arena *a, struct jsonl_row_facts *out)
 {
     struct slice type, calls, agent;
 
@@ -244,7 +244,7 @@ static enum err_code judge(struct logfile *log, size_t line, struct message *m, 
 
 const struct jsonl_format copilot_format = { .keys = &keys,
                                              .judge = judge,
-                                             .read = read_said,
+                                             .read = read_row_facts,
                                              .prompt_needle = "\"user.message",
                                              .complete = complete_row,
                                              .is_id = copilot_is_id,

@@ -267,7 +267,7 @@ static bool is_later(const struct prompts *p, size_t at, const struct copilot_sn
     return false;
 }
 
-/* What the newest snapshot before this one says that the file became; NULL: it does not name it. */
+/* The state of the file after the newest snapshot before this one that names it; NULL: none does. */
 static const struct copilot_state *state_before(const struct copilot_snapshots *s,
                                                 const struct copilot_snapshot *of, const char *path)
 {

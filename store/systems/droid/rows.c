@@ -71,7 +71,7 @@ static struct slice prompt_of(struct slice row, struct arena *a)
 
 /* ---- for lists ---- */
 
-static enum err_code read_said(struct slice row, struct arena *a, struct jsonl_row_facts *out)
+static enum err_code read_row_facts(struct slice row, struct arena *a, struct jsonl_row_facts *out)
 {
     if (!json_valid(row) || json_type(row) != JSON_OBJECT)
         return ERR_FORMAT;
@@ -145,7 +145,7 @@ static bool is_id(struct slice id)
 
 const struct jsonl_format droid_format = { .keys = &keys,
                                            .judge = judge_row,
-                                           .read = read_said,
+                                           .read = read_row_facts,
                                            .prompt_needle = "\"user\"",
                                            .title_needle = "\"session_start\"",
                                            .complete = complete_row,
@@ -157,15 +157,15 @@ const struct jsonl_format droid_format = { .keys = &keys,
 /* ---- blocks ---- */
 
 /* Droid's reminders, and what follows them. */
-static void put_said(struct block_list *b, struct slice text)
+static void put_message(struct block_list *b, struct slice text)
 {
-    struct slice said = without_reminder(text);
+    struct slice typed = without_reminder(text);
 
-    if (said.n < text.n)
+    if (typed.n < text.n)
         transcript_block_put(
-            b, (struct block){ .kind = BLOCK_NOTE, .text = { text.p, text.n - said.n } });
-    if (said.n)
-        transcript_block_put(b, (struct block){ .kind = BLOCK_PROMPT, .text = said });
+            b, (struct block){ .kind = BLOCK_NOTE, .text = { text.p, text.n - typed.n } });
+    if (typed.n)
+        transcript_block_put(b, (struct block){ .kind = BLOCK_PROMPT, .text = typed });
 }
 
 enum err_code droid_blocks(const struct store *st, struct slice row, struct block_list *out,
@@ -177,6 +177,6 @@ enum err_code droid_blocks(const struct store *st, struct slice row, struct bloc
     if (!json_valid(row) || json_type(row) != JSON_OBJECT)
         transcript_block_put(out, (struct block){ .kind = BLOCK_RAW, .text = row });
     else if (json_at(row, "message.content", &content))
-        content_blocks_put(out, content, role_is(row, "user") ? put_said : content_put_text);
+        content_blocks_put(out, content, role_is(row, "user") ? put_message : content_put_text);
     return out->arena.failed ? err_nomem(e) : ERR_OK;
 }

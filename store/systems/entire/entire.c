@@ -15,7 +15,7 @@
 #include "store/git/repo.h"
 #include "store/systems/entire/names.h"
 
-/* ---- could there be anything of Entire's? ---- */
+/* ---- detection without libgit2 ---- */
 
 enum { PACKED_MAX = 256 << 20 };
 

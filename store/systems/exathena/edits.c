@@ -163,13 +163,13 @@ static void read_prompt(struct history_reader *t, const struct event *ev)
 {
     struct exathena_history *s = t->history;
     struct exathena_prompt *list = arena_grow(&s->arena, s->prompt, s->prompts, sizeof *list);
-    struct slice said = event_message_text(ev, &t->scratch);
+    struct slice text = event_message_text(ev, &t->scratch);
 
     if (!list)
         return;
     s->prompt = list;
     list[s->prompts] = (struct exathena_prompt){ .id = arena_copy(&s->arena, ev->id),
-                                                 .text = arena_copy(&s->arena, said),
+                                                 .text = arena_copy(&s->arena, text),
                                                  .line = t->line };
     if (!time_parse(ev->ts, &list[s->prompts].time_ms))
         list[s->prompts].time_ms = TIME_NONE;

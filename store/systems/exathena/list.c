@@ -72,7 +72,7 @@ enum err_code exathena_at_path(const struct store *st, struct slice path, struct
 
 /* The time of the first event is the session's time of creation, and the first prompt is its title.
  * A message of a person or a tool waits for an answer. */
-static enum err_code read_said(struct slice line, struct arena *a, struct jsonl_row_facts *out)
+static enum err_code read_row_facts(struct slice line, struct arena *a, struct jsonl_row_facts *out)
 {
     struct event ev;
 
@@ -154,7 +154,7 @@ static enum err_code judge_event(struct logfile *log, size_t line, struct messag
 
 const struct jsonl_format exathena_format = { .keys = &exathena_keys,
                                               .judge = judge_event,
-                                              .read = read_said,
+                                              .read = read_row_facts,
                                               .prompt_needle = "\"user",
                                               .complete = complete_row,
                                               .id = event_id,

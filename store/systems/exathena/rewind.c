@@ -171,7 +171,7 @@ static enum err_code open_plan(struct planning *p, const struct store *st,
     return rc || p->plan.session ? rc : err_nomem(e);
 }
 
-/* As the library's rewind answers. */
+/* The counts that the library's rewind reports. */
 static void name_counts(struct rewind_plan *plan)
 {
     plan->restored_key = "files_restored";

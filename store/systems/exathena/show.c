@@ -341,16 +341,16 @@ static void put_results(struct block_list *b, struct slice message)
 
 static void put_message(struct block_list *b, const struct event *ev)
 {
-    struct block said = { .kind = BLOCK_TEXT, .text = event_message_text(ev, &b->arena) };
+    struct block block = { .kind = BLOCK_TEXT, .text = event_message_text(ev, &b->arena) };
 
     if (slice_eq(ev->role, SLICE("user")))
-        said.kind = BLOCK_PROMPT;
+        block.kind = BLOCK_PROMPT;
     if (slice_eq(ev->role, SLICE("system"))) {
-        said.kind = BLOCK_NOTE;
-        said.name = ev->role;
+        block.kind = BLOCK_NOTE;
+        block.name = ev->role;
     }
-    if (said.text.n)
-        transcript_block_put(b, said);
+    if (block.text.n)
+        transcript_block_put(b, block);
     put_calls(b, ev->message);
     put_results(b, ev->message);
 }

@@ -10,7 +10,7 @@
 
 enum { READ_MAX = 256 << 20 };
 
-/* Where the calls of a message stand. */
+/* The position of the calls of a message. */
 struct place {
     size_t at;
     int64_t time_ms;

@@ -34,7 +34,7 @@ struct saving {
     const char **made; /* removed on failure: paths of contents */
     size_t contents;
     unsigned dirs; /* and this many directories, from the innermost outwards */
-    bool stands;   /* the manifest was written and names them */
+    bool is_named; /* the manifest was written and names them */
 };
 
 /* ---- contents ---- */
@@ -217,7 +217,7 @@ static enum err_code put_manifest(struct saving *s, struct slice text, struct er
         return rc;
     }
     rc = disk_new_replace(&f, "manifest.json", e);
-    s->stands = f.named;
+    s->is_named = f.named;
     return rc;
 }
 
@@ -360,7 +360,7 @@ static enum err_code save_locked(struct saving *s, const struct session_ref *ref
     if (rc)
         return rc;
     rc = save_all(s, req, e);
-    if (rc && !s->stands)
+    if (rc && !s->is_named)
         remove_checkpoint(s);
     return rc;
 }

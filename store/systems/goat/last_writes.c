@@ -145,13 +145,13 @@ static enum err_code take_edit(struct reading *r, struct slice input, struct goa
 {
     struct slice old, with, base;
     bool known;
-    bool told = json_get_text(input, "old_string", &r->scratch, &old) &&
-                json_get_text(input, "new_string", &r->scratch, &with);
-    enum err_code rc = told ? base_of(r, left, &base, &known) : ERR_OK;
+    bool has_texts = json_get_text(input, "old_string", &r->scratch, &old) &&
+                     json_get_text(input, "new_string", &r->scratch, &with);
+    enum err_code rc = has_texts ? base_of(r, left, &base, &known) : ERR_OK;
 
     left->touched = true;
     left->known = false;
-    if (rc || !told || !known)
+    if (rc || !has_texts || !known)
         return rc;
     return replace_text(r, base, old, with, json_get_true(input, "replace_all"), left);
 }

@@ -51,7 +51,7 @@ struct share {
 
 enum {
     WORTH_A_THREAD = 64, /* names */
-    TOLD_MAX = 4096,     /* a larger metadata.json is read again, to save memory */
+    PREREAD_MAX = 4096,  /* a larger metadata.json is read again, to save memory */
 };
 
 /* The session directory that is being read; sessions is open as dirfd. */
@@ -178,7 +178,8 @@ static enum err_code read_session_ref(const struct looking *l, struct goat_metad
     if (!ref->path.p)
         return ERR_NOMEM;
     ref->id = (struct slice){ ref->path.p + l->sessions.n + 1, l->id.n };
-    if (m->document.n <= TOLD_MAX) /* if out of memory, told stays empty, which is allowed */
+    if (m->document.n <=
+        PREREAD_MAX) /* if out of memory, the preread stays empty, which is allowed */
         ref->preread = arena_copy(l->texts, m->document);
     return ERR_OK;
 }

@@ -211,7 +211,7 @@ static const char *outer_fault(struct slice document, struct goat_metadata *m)
 
 static enum goat_dialect dialect_of(struct slice object, const struct slice value[SPELLINGS])
 {
-    const struct goat_telltale told = {
+    const struct goat_telltale telltale = {
         .id = value[ID].p != NULL,
         .session_id = value[SESSION_ID].p != NULL,
         .parent_id = value[PARENT_ID].p != NULL,
@@ -219,7 +219,7 @@ static enum goat_dialect dialect_of(struct slice object, const struct slice valu
         .total_cost = value[TOTAL_COST].p != NULL,
     };
 
-    return goat_dialect_of_metadata(object, &told);
+    return goat_dialect_of_metadata(object, &telltale);
 }
 
 /* Parses a document. `why` receives a defect of the document; the only error is ERR_NOMEM. */

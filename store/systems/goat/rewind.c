@@ -206,7 +206,7 @@ static enum err_code target_of(struct planner *p, const struct goat_point *point
     return ERR_OK;
 }
 
-static bool same_wish(const struct rewind_target *a, const struct rewind_target *b)
+static bool wants_same(const struct rewind_target *a, const struct rewind_target *b)
 {
     return a->want == b->want && a->want != REWIND_UNKNOWN &&
            (a->want == REWIND_ABSENT || strcmp(a->source.sha256, b->source.sha256) == 0);
@@ -222,7 +222,7 @@ static enum err_code add_once(struct slice_set *seen, struct rewind_plan *plan,
         return err_nomem(e);
     if (number == plan->n)
         return rewind_plan_add(plan, t, e);
-    if (!same_wish(&plan->target[number], t))
+    if (!wants_same(&plan->target[number], t))
         refuse_target(&plan->target[number], "the checkpoint contradicts itself about it");
     return ERR_OK;
 }
@@ -246,7 +246,7 @@ static enum err_code add_targets(struct planner *p, const struct goat_point *poi
 
 /* Returns true if a project's folder is named after the directory. Hosts flatten "/", or all
  * characters except letters and digits, and keep the first '-' or not (goat.md B5). */
-static bool stands_for(struct slice folder, struct slice dir)
+static bool is_named_after(struct slice folder, struct slice dir)
 {
     for (; folder.n && *folder.p == '-'; folder.n--)
         folder.p++;
@@ -269,7 +269,7 @@ static const char *named_dir(struct planner *p, const char *path)
 {
     struct slice dir = slice_of(path ? path : "");
 
-    while (dir.n && !stands_for(p->ref->folder, dir)) {
+    while (dir.n && !is_named_after(p->ref->folder, dir)) {
         const char *slash = memrchr(dir.p, '/', dir.n);
 
         dir.n = slash ? (size_t)(slash - dir.p) : 0;

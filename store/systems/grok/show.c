@@ -123,7 +123,7 @@ enum err_code grok_blocks(const struct store *st, struct slice row, struct block
 
 enum { SUMMARY_MOST = 4 << 20 };
 
-static enum err_code read_said(struct slice row, struct arena *a, struct jsonl_row_facts *out)
+static enum err_code read_row_facts(struct slice row, struct arena *a, struct jsonl_row_facts *out)
 {
     struct grok_line line;
 
@@ -137,7 +137,7 @@ static enum err_code read_said(struct slice row, struct arena *a, struct jsonl_r
     return a->failed ? ERR_NOMEM : ERR_OK;
 }
 
-/* Sub-agents, unless the session says otherwise. */
+/* A sub-agent is hidden unless the summary of the session has another value. */
 static bool is_hidden(struct slice summary, struct arena *a)
 {
     struct slice hidden;
@@ -210,7 +210,7 @@ static bool is_id(struct slice id)
 static const struct index_keys log_keys = { .type = "method", .id = "id" };
 const struct jsonl_format grok_format = { .keys = &log_keys,
                                           .judge = judge_row,
-                                          .read = read_said,
+                                          .read = read_row_facts,
                                           .prompt_needle = "\"user_message_chunk\"",
                                           .in_pieces = true,
                                           .complete = complete_row,

@@ -69,7 +69,7 @@ struct slice kimi_prompt(struct slice row, struct arena *a)
 
 /* ---- for lists ---- */
 
-static enum err_code read_said(struct slice row, struct arena *a, struct jsonl_row_facts *out)
+static enum err_code read_row_facts(struct slice row, struct arena *a, struct jsonl_row_facts *out)
 {
     if (!json_valid(row) || json_type(row) != JSON_OBJECT)
         return ERR_FORMAT;
@@ -262,7 +262,7 @@ static bool is_id(struct slice id)
 const struct jsonl_format kimi_format = { .keys = &kimi_keys,
                                           .judge = judge_row,
                                           .choose = choose_lines,
-                                          .read = read_said,
+                                          .read = read_row_facts,
                                           .prompt_needle = "\"turn.prompt\"",
                                           .complete = complete_row,
                                           .message = read_message,
@@ -274,7 +274,7 @@ const struct jsonl_format kimi_format = { .keys = &kimi_keys,
 
 /* ---- blocks ---- */
 
-static void put_said(struct block_list *b, struct slice part)
+static void put_message(struct block_list *b, struct slice part)
 {
     struct block block = { .kind = BLOCK_TEXT };
     struct arena *a = &b->arena;
@@ -326,7 +326,7 @@ static void put_row(struct block_list *b, struct slice row)
         break;
     case KIMI_ANSWER:
         json_at(row, "event.part", &value);
-        put_said(b, value);
+        put_message(b, value);
         break;
     case KIMI_CALL:
     case KIMI_RESULT:

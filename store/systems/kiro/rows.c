@@ -102,7 +102,7 @@ static struct slice prompt_of(struct slice row, struct arena *a)
 
 /* ---- for lists ---- */
 
-static enum err_code read_said(struct slice row, struct arena *a, struct jsonl_row_facts *out)
+static enum err_code read_row_facts(struct slice row, struct arena *a, struct jsonl_row_facts *out)
 {
     enum kind kind = json_valid(row) ? kind_of(row) : OTHER;
     struct slice at;
@@ -229,7 +229,7 @@ static bool is_id(struct slice id)
 
 const struct jsonl_format kiro_format = { .keys = &keys,
                                           .judge = judge_row,
-                                          .read = read_said,
+                                          .read = read_row_facts,
                                           .prompt_needle = "\"content\"",
                                           .complete = complete_row,
                                           .id = row_id,
@@ -359,7 +359,8 @@ static void put_images(struct block_list *b, struct slice payload)
         transcript_block_put(b, (struct block){ .kind = BLOCK_IMAGE });
 }
 
-static void put_said(struct block_list *b, struct slice row, struct slice payload, enum kind kind)
+static void put_message(struct block_list *b, struct slice row, struct slice payload,
+                        enum kind kind)
 {
     struct block x = { .kind = kind == PROMPT ? BLOCK_PROMPT : BLOCK_TEXT };
 
@@ -393,7 +394,7 @@ enum err_code kiro_blocks(const struct store *st, struct slice row, struct block
         else if (kind == RESULT)
             put_result(out, payload);
         else
-            put_said(out, row, payload, kind);
+            put_message(out, row, payload, kind);
     }
     return out->arena.failed ? err_nomem(e) : ERR_OK;
 }

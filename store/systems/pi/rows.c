@@ -62,7 +62,7 @@ static void read_header(struct slice row, struct arena *a, struct jsonl_row_fact
         out->parent = (struct slice){ NULL, 0 };
 }
 
-static enum err_code read_said(struct slice row, struct arena *a, struct jsonl_row_facts *out)
+static enum err_code read_row_facts(struct slice row, struct arena *a, struct jsonl_row_facts *out)
 {
     struct slice message;
 
@@ -161,7 +161,7 @@ static bool is_id(struct slice id)
 const struct jsonl_format pi_format = { .keys = &pi_keys,
                                         .judge = judge_entry,
                                         .choose = jsonl_choose_path,
-                                        .read = read_said,
+                                        .read = read_row_facts,
                                         .prompt_needle = "\"user\"",
                                         .branches = true,
                                         .title_needle = "\"session_info\"",

@@ -56,7 +56,7 @@ void plugin_catalog_free(struct plugin_catalog *c)
 
 /* ---- names ---- */
 
-/* "NAME:PROJECT/SESSION" and "…/SUBPATH": what stands for a path. */
+/* "NAME:PROJECT/SESSION" and "…/SUBPATH": used in place of a path. */
 static struct slice path_of(const struct plugin_store *p, struct slice project,
                             struct slice session, struct arena *a)
 {

@@ -171,7 +171,7 @@ bool plugin_config_of_url(const char *url, struct arena *a, struct plugin_config
     out->plugin = out->name;
     if (out->plugin && strcmp(out->plugin, "postgres") == 0)
         out->plugin = out->name = "postgresql";
-    if (out->plugin && strcmp(out->plugin, "rediss") == 0) /* which says that it has no TLS */
+    if (out->plugin && strcmp(out->plugin, "rediss") == 0) /* which reports that it has no TLS */
         out->plugin = out->name = "redis";
     return out->name != NULL;
 }

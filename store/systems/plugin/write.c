@@ -90,7 +90,7 @@ static struct slice line_at(const struct buf *rows, size_t at)
 }
 
 /* Takes the last line away again if it is an earlier row once more: a store that cannot refuse repeated rows may have
- * them, and a row's uuid says that they are one. */
+ * them, and the uuid of a row shows that they are the same. */
 static enum err_code drop_repeated(struct stored *s, struct slice uuid, size_t at)
 {
     size_t known = s->ids.n;

@@ -41,7 +41,7 @@ static bool is_typed(struct slice row)
 
 /* The text of the message's parts; the contents of files that the prompt names follow it as
  * separate parts. */
-static struct slice said(struct slice row, struct arena *a)
+static struct slice text_of(struct slice row, struct arena *a)
 {
     struct slice key, part, text, all = { NULL, 0 };
     struct json_iter parts;
@@ -60,7 +60,7 @@ static struct slice said(struct slice row, struct arena *a)
 
 struct slice qwen_prompt(struct slice row, struct arena *a)
 {
-    return is_typed(row) ? said(row, a) : (struct slice){ NULL, 0 };
+    return is_typed(row) ? text_of(row, a) : (struct slice){ NULL, 0 };
 }
 
 /* ---- for lists ---- */
@@ -74,7 +74,7 @@ static void read_title(struct slice row, struct arena *a, struct jsonl_row_facts
                  json_get_text(payload, "customTitle", a, &out->title);
 }
 
-static enum err_code read_said(struct slice row, struct arena *a, struct jsonl_row_facts *out)
+static enum err_code read_row_facts(struct slice row, struct arena *a, struct jsonl_row_facts *out)
 {
     struct slice type;
 
@@ -179,7 +179,7 @@ static bool is_id(struct slice id)
 const struct jsonl_format qwen_format = { .keys = &qwen_keys,
                                           .judge = judge_row,
                                           .choose = jsonl_choose_path,
-                                          .read = read_said,
+                                          .read = read_row_facts,
                                           .prompt_needle = "\"user\"",
                                           .branches = true,
                                           .title_needle = "\"custom_title\"",

@@ -39,7 +39,7 @@ static bool is_prompt(struct slice row)
 
 /* ---- for lists ---- */
 
-static enum err_code read_said(struct slice row, struct arena *a, struct jsonl_row_facts *out)
+static enum err_code read_row_facts(struct slice row, struct arena *a, struct jsonl_row_facts *out)
 {
     if (!json_valid(row) || json_type(row) != JSON_OBJECT)
         return ERR_FORMAT;
@@ -133,7 +133,7 @@ static bool is_id(struct slice id)
 
 const struct jsonl_format vibe_format = { .keys = &keys,
                                           .judge = judge_row,
-                                          .read = read_said,
+                                          .read = read_row_facts,
                                           .prompt_needle = "\"user\"",
                                           .complete = complete_row,
                                           .is_id = is_id,

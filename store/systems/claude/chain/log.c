@@ -62,18 +62,18 @@ const struct index_keys claude_index_keys = {
     .marks = marks,
 };
 
-static int compare_stand_in(const void *line, const void *stand_in)
+static int compare_substitute(const void *line, const void *key)
 {
     const size_t *x = line;
-    const struct claude_substitute *y = stand_in;
+    const struct claude_substitute *y = key;
 
     return (*x > y->line) - (*x < y->line);
 }
 
-static const struct claude_substitute *stand_in_of(const struct claude_log *log, size_t line)
+static const struct claude_substitute *substitute_of(const struct claude_log *log, size_t line)
 {
     return log->substitutes ? bsearch(&line, log->substitute, log->substitutes,
-                                      sizeof *log->substitute, compare_stand_in)
+                                      sizeof *log->substitute, compare_substitute)
                             : NULL;
 }
 
@@ -88,7 +88,7 @@ struct slice claude_row(struct slice line)
 
 enum err_code claude_log_row(struct claude_log *log, size_t line, struct slice *row, struct err *e)
 {
-    const struct claude_substitute *other = stand_in_of(log, line);
+    const struct claude_substitute *other = substitute_of(log, line);
 
     if (other) {
         *row = other->row;
@@ -102,8 +102,8 @@ enum err_code claude_log_row(struct claude_log *log, size_t line, struct slice *
 }
 
 /* Called with growing lines. The line's index entry becomes that of the row, but keeps its place in the file. */
-static enum err_code add_stand_in(struct claude_log *log, size_t line, struct slice row,
-                                  struct err *e)
+static enum err_code add_substitute(struct claude_log *log, size_t line, struct slice row,
+                                    struct err *e)
 {
     if (!array_reserve(log->substitute, log->cap, log->substitutes + 1))
         return err_nomem(e);
@@ -289,7 +289,7 @@ static enum err_code read_voice_rows(struct claude_log *log, struct err *e)
         rc = claude_log_row(log, i, &row, e);
         if (!rc && rewrite(row, &out, &rc))
             rc = rc ? err_set(e, rc, log->file.path, "read a voice row")
-                    : add_stand_in(log, i, buf_slice(&out), e);
+                    : add_substitute(log, i, buf_slice(&out), e);
     }
     buf_fini(&out);
     return rc;

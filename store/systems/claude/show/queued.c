@@ -400,7 +400,7 @@ enum err_code claude_mark_delivered(struct claude_log *log, struct claude_item_l
  * that is not a message is examined, copies of the same id one by one, under its original parent
  * and under the parent assigned by a compaction (claude.md 3.7). */
 
-struct hanging {
+struct note {
     uint32_t line;
     uint32_t next; /* in the list of the same parent; CHAIN_NONE ends */
 };
@@ -409,7 +409,7 @@ struct trailing {
     struct claude_log *log;
     struct claude_item_list *list;
     uint32_t *first; /* by node: the notes that follow it, in file order */
-    struct hanging *hanging;
+    struct note *note;
     size_t n, cap;
     uint32_t *todo; /* lines still to be visited, the next one last */
     size_t todos, todo_cap;
@@ -435,15 +435,15 @@ static enum err_code hang(struct trailing *t, uint32_t line, uint32_t parent)
 {
     if (parent == CHAIN_NONE)
         return ERR_OK;
-    if (!array_reserve(t->hanging, t->cap, t->n + 1))
+    if (!array_reserve(t->note, t->cap, t->n + 1))
         return ERR_NOMEM;
-    t->hanging[t->n] = (struct hanging){ line, t->first[parent] };
+    t->note[t->n] = (struct note){ line, t->first[parent] };
     t->first[parent] = (uint32_t)t->n++;
     return ERR_OK;
 }
 
 /* Backwards, so that each list is in file order. */
-static enum err_code hang_notes(struct trailing *t)
+static enum err_code link_notes(struct trailing *t)
 {
     const struct chain *c = &t->log->chain;
 
@@ -510,19 +510,19 @@ static enum err_code read_time(struct claude_log *log, uint32_t line, struct sli
 }
 
 /* Pushes the rows that follow a node onto the stack, the earliest on top. */
-static enum err_code push_hanging(struct trailing *t, uint32_t node, struct err *e)
+static enum err_code push_notes(struct trailing *t, uint32_t node, struct err *e)
 {
     size_t n = 0, i = 0;
     enum err_code rc = ERR_OK;
 
-    for (uint32_t h = t->first[node]; h != CHAIN_NONE; h = t->hanging[h].next)
+    for (uint32_t h = t->first[node]; h != CHAIN_NONE; h = t->note[h].next)
         n++;
     struct timed *row = calloc(n ? n : 1, sizeof *row);
 
     if (!row)
         return ERR_NOMEM;
-    for (uint32_t h = t->first[node]; !rc && h != CHAIN_NONE; h = t->hanging[h].next, i++) {
-        row[i] = (struct timed){ .line = t->hanging[h].line, .order = i };
+    for (uint32_t h = t->first[node]; !rc && h != CHAIN_NONE; h = t->note[h].next, i++) {
+        row[i] = (struct timed){ .line = t->note[h].line, .order = i };
         if (n > 1)
             rc = read_time(t->log, row[i].line, &row[i].when, e);
     }
@@ -557,7 +557,7 @@ static enum err_code visit_line(struct trailing *t, uint32_t line, struct err *e
         if (!rc && claude_is_queued_command(row))
             rc = claude_item_list_add_line(t->list, t->log, line, ITEM_TRAILING);
     }
-    return rc ? rc : push_hanging(t, node, e);
+    return rc ? rc : push_notes(t, node, e);
 }
 
 static bool anything_hangs(const struct claude_log *log, uint32_t leaf)
@@ -584,14 +584,14 @@ enum err_code claude_add_trailing(struct claude_log *log, uint32_t leaf,
         goto done;
     memset(t.first, 0xFF, log->chain.n * sizeof *t.first);
     mark_branches(log);
-    rc = hang_notes(&t);
+    rc = link_notes(&t);
     if (!rc)
-        rc = push_hanging(&t, leaf, e);
+        rc = push_notes(&t, leaf, e);
     while (!rc && t.todos)
         rc = visit_line(&t, t.todo[--t.todos], e);
 done:
     free(t.first);
-    free(t.hanging);
+    free(t.note);
     free(t.todo);
     return rc == ERR_NOMEM ? err_set(e, rc, log->file.path, "read the rows after the conversation")
                            : rc;

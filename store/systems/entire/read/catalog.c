@@ -13,7 +13,7 @@
 #include "store/systems/entire/names.h"
 #include "store/systems/entire/read/committed.h"
 
-/* ---- has anything moved? ---- */
+/* ---- whether anything has changed ---- */
 
 static void mark_refs(EVP_MD_CTX *c, git_repository *repo, const char *glob)
 {
@@ -228,7 +228,7 @@ static enum err_code catalog_make(const char *dir, const char *states, struct ca
     return rc;
 }
 
-/* ---- the shelf ---- */
+/* ---- the cache ---- */
 
 void catalog_cache_init(struct catalog_cache *cache)
 {
@@ -255,7 +255,7 @@ static bool is_as_now(struct catalog *c, const char *states)
 }
 
 /* Frees a catalog that is neither held nor in the cache. */
-static void let_go(struct catalog_cache *cache, struct catalog *c)
+static void free_unused(struct catalog_cache *cache, struct catalog *c)
 {
     if (c && c->holders == 0 && c != cache->present)
         catalog_free(c);
@@ -273,7 +273,7 @@ enum err_code catalog_open(struct catalog_cache *cache, const char *dir, const c
         rc = catalog_make(dir, states, &made, e);
         if (!rc) {
             cache->present = made;
-            let_go(cache, old);
+            free_unused(cache, old);
         }
     }
     if (!rc) {
@@ -290,11 +290,11 @@ void catalog_close(struct catalog_cache *cache, struct catalog *c)
         return;
     pthread_mutex_lock(&cache->lock);
     c->holders--;
-    let_go(cache, c);
+    free_unused(cache, c);
     pthread_mutex_unlock(&cache->lock);
 }
 
-/* ---- asking ---- */
+/* ---- look-ups ---- */
 
 static int compare_session_id(const void *key, const void *x)
 {

@@ -448,7 +448,7 @@ static enum err_code read_checkpoint(struct reading *r, enum point_source source
     return read_folder(r, tree, p);
 }
 
-/* ---- where they lie ---- */
+/* ---- the places of checkpoints ---- */
 
 /* Reads <id[0:2]>/<id[2:]>/ below the root of a branch. */
 static enum err_code read_shard(struct reading *r, enum point_source source, const char *front,

@@ -38,7 +38,7 @@ bool plain_rows_next(struct plain_rows *r, struct slice *row, bool *broken)
     return false;
 }
 
-/* ---- what a row says ---- */
+/* ---- the contents of a row ---- */
 
 /* Some agents wrap a message: {"type":"response_item","payload":{...}}, {"message":{"role":...}}. */
 static struct slice body_of(struct slice row)

@@ -88,14 +88,14 @@ static bool is_known_path(struct planning *p, const char *path)
 }
 
 /* Entire's own rule. */
-static bool goes_by_entire(struct planning *p, const char *path)
+static bool is_removed_by_entire(struct planning *p, const char *path)
 {
     return p->has_start && !planning_at_start(p, path) &&
            !(p->has_head && in_tree(p, &p->head, path));
 }
 
 /* Our rule. A file that existed at the start is removed only if HEAD has it, so that git can restore it. */
-static bool goes(struct planning *p, const char *path)
+static bool is_removed(struct planning *p, const char *path)
 {
     bool tracked = p->has_head && in_tree(p, &p->head, path);
 
@@ -112,7 +112,7 @@ static enum err_code add_removals(struct planning *p, struct rewind_plan *plan, 
 
     for (size_t i = 0; i < disk.n && !rc; i++)
         if (!in_tree(p, &p->wanted, disk.path[i]) &&
-            (p->entire_rule ? goes_by_entire(p, disk.path[i]) : goes(p, disk.path[i])))
+            (p->entire_rule ? is_removed_by_entire(p, disk.path[i]) : is_removed(p, disk.path[i])))
             rc = planning_removal(p, disk.path[i], plan, e);
     return rc;
 }
@@ -326,11 +326,11 @@ static enum err_code note_dropped_commits(struct moving *m)
         later += drops;
         others += drops && !slice_eq(p->session, m->point->session);
     }
-    const char *text = arena_format(
-        &m->plan->arena,
-        "the shadow branch goes back too: %zu checkpoint%s of it, %zu of other sessions, stay "
-        "under " ENTIRE_MOVED " only",
-        later, later == 1 ? "" : "s", others);
+    const char *text = arena_format(&m->plan->arena,
+                                    "the shadow branch is_removed back too: %zu checkpoint%s of "
+                                    "it, %zu of other sessions, stay "
+                                    "under " ENTIRE_MOVED " only",
+                                    later, later == 1 ? "" : "s", others);
 
     return text ? rewind_plan_note(m->plan, text, m->e) : err_nomem(m->e);
 }

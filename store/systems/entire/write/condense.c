@@ -168,7 +168,7 @@ static enum err_code head_checkpoint(const struct view *v, git_oid *head, char i
 
 /* Returns true during an operation in which git itself makes commits, which are not the work of a
  * session. */
-static bool git_is_at_it(git_repository *repo)
+static bool git_makes_commits(git_repository *repo)
 {
     switch (git_repository_state(repo)) {
     case GIT_REPOSITORY_STATE_NONE:
@@ -327,7 +327,7 @@ enum err_code condense(struct view *v, struct slice strategy, struct condensed *
     git_oid head;
 
     *out = c;
-    if (git_is_at_it(v->repo))
+    if (git_makes_commits(v->repo))
         return ERR_OK;
     enum err_code rc = head_checkpoint(v, &head, c.checkpoint, e);
 

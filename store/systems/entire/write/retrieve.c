@@ -298,7 +298,7 @@ static enum err_code place_other(struct retrieving *r, const struct point *p,
 /* ---- which is newer ---- */
 
 /* The newest time in a document, or in the rows of another agent. */
-static int64_t says_last(struct slice text)
+static int64_t newest_time(struct slice text)
 {
     struct plain_rows rows;
     struct slice row;
@@ -316,7 +316,7 @@ static int64_t says_last(struct slice text)
 }
 
 /* The time of the last row that has one, however long the row is. */
-static int64_t ends_at(struct slice text)
+static int64_t last_row_time(struct slice text)
 {
     int64_t ms = TIME_NONE;
 
@@ -337,8 +337,8 @@ static int64_t ends_at(struct slice text)
 
 static enum retrieve_state compare_transcripts(struct slice here, struct slice kept, bool claude)
 {
-    int64_t local = claude ? ends_at(here) : says_last(here),
-            checkpoint = claude ? ends_at(kept) : says_last(kept);
+    int64_t local = claude ? last_row_time(here) : newest_time(here),
+            checkpoint = claude ? last_row_time(kept) : newest_time(kept);
 
     if (slice_eq(here, kept))
         return RETRIEVE_UNCHANGED;
@@ -515,7 +515,7 @@ enum err_code entire_retrieve(const struct store *st, const struct session_ref *
     return rc;
 }
 
-/* ---- who goes on with it ---- */
+/* ---- the agent that continues the session ---- */
 
 const char *entire_agent(const struct store *st, const struct session_ref *ref)
 {

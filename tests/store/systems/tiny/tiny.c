@@ -41,7 +41,7 @@ static enum err_code tiny_open(const struct store_env *env, const char *path, st
     return rc;
 }
 
-static enum err_code read_said(struct slice row, struct arena *a, struct jsonl_row_facts *out)
+static enum err_code read_row_facts(struct slice row, struct arena *a, struct jsonl_row_facts *out)
 {
     struct slice by, at;
 
@@ -72,7 +72,7 @@ static enum err_code judge(struct logfile *log, size_t line, struct message *m, 
 
 static const struct jsonl_format format = { .keys = &keys,
                                             .judge = judge,
-                                            .read = read_said,
+                                            .read = read_row_facts,
                                             .prompt_needle = "\"user",
                                             .is_id = host_id_is_plain,
                                             .id_name = "a session id" };
