@@ -174,7 +174,7 @@ static enum err_code write_info_json(const struct facts *f, struct arena *a, str
     return name ? ERR_OK : err_nomem(e);
 }
 
-/* What the program that runs the session says. */
+/* The state of the session, as the program that runs it publishes it. */
 static void write_activity(const struct session_row *row, struct out *o)
 {
     if (row->state == SESSION_UNKNOWN)

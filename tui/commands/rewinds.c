@@ -118,7 +118,7 @@ static enum err_code show_record(struct invocation *in, struct err *e)
 
 enum { WHY = 400 };
 
-/* The reason why a rewind is not finished; NULL if it is under way or will be finished. */
+/* The reason why a rewind is not finished; NULL if it is still running or will be finished by the next command. */
 static const struct err *why_waits(const struct rewind_recovery *waiting, const char *id)
 {
     for (size_t i = 0; i < waiting->waiting && i < REWIND_WAITING_MAX; i++)

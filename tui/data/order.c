@@ -225,7 +225,7 @@ static bool text_goes_on(struct criterion by, uint64_t key)
 }
 
 /* The criterion for entries that are equal so far. */
-#define GOES_ON 1 /* a key that does not end a text */
+#define CONTINUES 1 /* a key that does not end a text */
 static struct criterion criterion_after(struct criterion by, uint64_t key)
 {
     const struct criterion next = { by.aspect, by.level + 1 };
@@ -302,7 +302,7 @@ static void sort_by(const struct sorting *s, struct criterion by, size_t from, s
         return;
     }
     unsigned lost = collect_keys(s, by, from, end);
-    struct criterion likely = criterion_after(by, GOES_ON);
+    struct criterion likely = criterion_after(by, CONTINUES);
     size_t called = from;
 
     radix_sort(s->item + from, s->spare + from, end - from);

@@ -106,7 +106,7 @@ static bool may_be_listed(const struct session_entry *e)
 }
 
 /* Updates the sort key after a change of the entry. */
-static void set_standing(struct session_table *r, uint32_t entry)
+static void update_sort_key(struct session_table *r, uint32_t entry)
 {
     const struct session_entry *e = &r->entry[entry];
 
@@ -153,7 +153,7 @@ static bool add_session_entry(struct session_table *r, const struct session_ref 
     }
     r->by_path[table_slot(r, true, new.ref.path, path_hash)] = e + 1;
     r->entry[e] = new;
-    set_standing(r, e);
+    update_sort_key(r, e);
     r->n++;
     r->stale++;
     return true;
@@ -218,7 +218,7 @@ static void update_seen_entry(struct session_table *r, uint32_t entry,
     if (changed || e->gone || !e->row || e->row->flags & SESSION_LIVE)
         set_stale(r, e, true);
     e->gone = false;
-    set_standing(r, entry);
+    update_sort_key(r, entry);
 }
 
 bool session_table_update(struct session_table *r, const struct ref_list *refs, unsigned listing)
@@ -245,7 +245,7 @@ static bool newer(const struct session_entry *a, const struct session_entry *b)
 static void set_copy(struct session_table *r, uint32_t entry, bool copy)
 {
     r->entry[entry].copy = copy;
-    set_standing(r, entry);
+    update_sort_key(r, entry);
 }
 
 static bool is_remote(const struct session_entry *e)
@@ -368,7 +368,7 @@ void session_table_set_row(struct session_table *r, uint32_t entry, struct sessi
 void session_table_set_bytes(struct session_table *r, uint32_t entry, int64_t bytes)
 {
     r->entry[entry].bytes = bytes;
-    set_standing(r, entry);
+    update_sort_key(r, entry);
 }
 
 uint32_t session_table_by_id(const struct session_table *r, struct slice id)

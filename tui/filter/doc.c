@@ -135,7 +135,7 @@ static int best_of(int a, int b)
 }
 
 /* A match in a branch or tag counts three quarters of one in the title, a match in a long text half. */
-static int weigh_score(int score, int quarters)
+static int scale_score(int score, int quarters)
 {
     return score == FUZZY_NO_MATCH ? FUZZY_NO_MATCH : score * quarters / 4;
 }
@@ -191,12 +191,12 @@ static int fuzzy_term(const struct doc *d, const struct term *t, enum doc_effort
         int score = effort == DOC_EFFORT_BEST ? fuzzy_best(needle, haystack, NULL)
                                               : fuzzy_quick(needle, haystack);
 
-        best = best_of(best, weigh_score(score, f == DOC_TITLE ? 4 : 3));
+        best = best_of(best, scale_score(score, f == DOC_TITLE ? 4 : 3));
     }
     best = best_of(best, name_score(d, needle));
     if (best != FUZZY_NO_MATCH || (d->sets.all & needle->signature) != needle->signature)
         return best;
-    return weigh_score(fuzzy_near(needle, haystack_from(d, DOC_SHORT)), 2);
+    return scale_score(fuzzy_near(needle, haystack_from(d, DOC_SHORT)), 2);
 }
 
 static struct fuzzy_haystack haystack_behind(struct fuzzy_haystack haystack)
@@ -218,12 +218,12 @@ static int exact_term(const struct doc *d, const struct term *t)
     for (enum doc_field f = 0; f < DOC_FIELDS; f++) {
         int score = fuzzy_exact(&t->needle, doc_haystack(d, f), t->anchor, NULL);
 
-        best = best_of(best, weigh_score(score, f == DOC_TITLE ? 4 : f < DOC_SHORT ? 3 : 2));
+        best = best_of(best, scale_score(score, f == DOC_TITLE ? 4 : f < DOC_SHORT ? 3 : 2));
         if (t->negate && best != FUZZY_NO_MATCH)
             break;
     }
     if (best == FUZZY_NO_MATCH && t->anchor & ANCHOR_START) /* a tag also begins after its # */
-        best = weigh_score(
+        best = scale_score(
             fuzzy_exact(&t->needle, haystack_behind(doc_haystack(d, DOC_TAG)), t->anchor, NULL), 3);
     return best;
 }

@@ -10,8 +10,8 @@ enum {
     SCORES = 4096,
     THOROUGH = 256, /* more than any screen shows */
     /* The cost of scoring a session, in rejected ones, and the cost that one frame has time for. */
-    COST_ASKED = 12,
-    COST_STEP = COST_ASKED * 6000,
+    COST_SCORED = 12,
+    COST_STEP = COST_SCORED * 6000,
     COST_SHORT = COST_STEP / 5, /* of a frame that has sorted the list */
 };
 
@@ -134,7 +134,7 @@ static bool keep_query_text(struct filter *f, struct slice text)
 }
 
 /* A word that has become long enough for the beginning of an id matches more than before. */
-static bool names_come_in(const struct query *before, const struct query *next)
+static bool becomes_id_prefix(const struct query *before, const struct query *next)
 {
     size_t last = before->n ? before->n - 1 : 0;
 
@@ -143,9 +143,9 @@ static bool names_come_in(const struct query *before, const struct query *next)
 }
 
 /* If only letters were added, only the previous matches can match. */
-static bool survivors_do(const struct filter *f, const struct query *next, struct slice text)
+static bool matches_suffice(const struct filter *f, const struct query *next, struct slice text)
 {
-    return f->fresh && !names_come_in(&f->query, next) && f->query.narrows && next->narrows &&
+    return f->fresh && !becomes_id_prefix(&f->query, next) && f->query.narrows && next->narrows &&
            text.n >= f->text_n && f->text_n > 0 && memcmp(text.p, f->text, f->text_n) == 0;
 }
 
@@ -208,7 +208,7 @@ static void score_entries(struct filter *f, const bool *marked)
             score = doc_letter_score(slot->sets, letters);
         } else {
             score = doc_score(slot->doc, q, marked && marked[entry], DOC_EFFORT_QUICK);
-            cost += COST_ASKED;
+            cost += COST_SCORED;
         }
         if (score == FUZZY_NO_MATCH)
             continue;
@@ -272,9 +272,9 @@ static void copy_entries(uint32_t *to, const uint32_t *from, size_t n)
 }
 
 /* The entries to score: the previous matches and those that were not scored yet, or all entries. */
-static void leave_to_ask(struct filter *f, bool survivors, const uint32_t *order, size_t n)
+static void choose_entries(struct filter *f, bool only_matches, const uint32_t *order, size_t n)
 {
-    if (survivors) {
+    if (only_matches) {
         size_t rest = f->left_end - f->left_at;
 
         if (rest > 0)
@@ -295,7 +295,7 @@ bool filter_start(struct filter *f, struct slice text, const uint32_t *order, si
 
     if (!reserve_hits(f, n) || !query_parse(&next, text, now_ms))
         return false;
-    bool survivors = survivors_do(f, &next, text);
+    bool only_matches = matches_suffice(f, &next, text);
 
     f->query = next;
     if (!keep_query_text(f, text))
@@ -304,7 +304,7 @@ bool filter_start(struct filter *f, struct slice text, const uint32_t *order, si
     f->fresh = next.n > 0;
     f->shown = false;
     if (f->fresh) {
-        leave_to_ask(f, survivors, order, n);
+        choose_entries(f, only_matches, order, n);
     } else { /* all match except archived sessions */
         f->hits = 0;
         for (size_t i = 0; i < n; i++) {
@@ -322,7 +322,7 @@ bool filter_pending(const struct filter *f)
 }
 
 /* The matches so far, in their order. */
-static void show_fits(struct filter *f, const bool *marked)
+static void show_matches(struct filter *f, const bool *marked)
 {
     f->hits = f->fit_count;
     if (!f->by_score) {
@@ -342,7 +342,7 @@ bool filter_step(struct filter *f, const bool *marked)
     if (filter_pending(f) && (f->quiet || f->shown))
         return false;
     if (f->query.n > 0)
-        show_fits(f, marked);
+        show_matches(f, marked);
     f->shown = true;
     return true;
 }

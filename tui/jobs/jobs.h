@@ -11,8 +11,8 @@
 #include "tui/app/msg.h"
 #include "tui/config/config.h"
 
-/* The jobs of the workers; each answers one question (tui/app/effect.h). The context is shared by
- * several threads at once. */
+/* The jobs of the workers: each answers one question, which is an effect (tui/app/effect.h). Several threads share the
+ * context. */
 struct job_context {
     struct store *const *store;
     size_t stores;
@@ -33,12 +33,11 @@ struct job_context {
 void jobs_init(struct job_context *d, struct store *const store[], size_t stores,
                const struct settings *settings, const char *present_dir);
 void jobs_fini(struct job_context *d);
-/* on: jobs that wait for a server give up soon, because the program leaves the screen; off ends
- * this. */
+/* While on, jobs that wait for a server give up soon, because the program is leaving the screen. */
 void jobs_interrupt(const struct job_context *d, bool on);
-/* Returns whether sessions may be on a server, and the name of a store for which a question has
- * been waiting for a second without an answer; NULL: no such store. */
-bool jobs_ask_servers(const struct job_context *d);
+/* Returns true if some store is on a server. */
+bool jobs_have_servers(const struct job_context *d);
+/* Returns the name of a store whose server has not answered a question for a second; NULL: no such store. */
 const char *jobs_silent_store(const struct job_context *d);
 
 /* Receives answers; post takes over what the message contains. */
@@ -49,7 +48,7 @@ struct reply {
 };
 
 /* --- for the files of this folder */
-/* Resolved once, and shared. */
+/* The scope of this kind, which is resolved once and belongs to the context. */
 MUST_CHECK enum err_code jobs_scope(struct job_context *d, enum scope_kind kind, struct scope *out,
                                     struct err *e);
 void jobs_post(const struct reply *r, const struct effect *q, struct msg m);

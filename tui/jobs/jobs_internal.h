@@ -8,12 +8,13 @@
 /* Changes: systems plan them, and the operation log carries them out. A worker runs them one at a
  * time and to completion; only jobs that change nothing check reply.cancelled. */
 
-/* EFFECT_CHANGE. shown: the sessions that an undo considers, and where archiving looks for a
- * session's folders. */
-/* Whether only the agent of the session can make the change (jobs_agent.c); then, with the change's own confirmation. */
+/* Returns true if only the agent of the session can make the change (jobs_agent.c). */
 bool jobs_is_by_agent(const struct effect *q);
+/* EFFECT_CHANGE of such a change: without the person's confirmation, *out has the command that would run. */
 MUST_CHECK enum err_code jobs_change_by_agent(const struct job_context *d, const struct effect *q,
                                               struct change_result *out, struct err *e);
+/* EFFECT_CHANGE of any other. shown: the sessions that an undo considers, and where archiving looks for a session's
+ * folders. */
 MUST_CHECK enum err_code jobs_change(const struct store_env *env, const struct shown *shown,
                                      const struct effect *q, struct change_result *out,
                                      struct err *e);
@@ -42,7 +43,8 @@ MUST_CHECK enum err_code jobs_check_store(struct job_context *d, const struct ef
 MUST_CHECK enum err_code jobs_fix(const struct store_env *env, const struct scope *scope,
                                   const struct effect *q, struct change_result *out, struct err *e);
 
-/* The questions of the rewind view. REWIND and UNDO_REWIND are the only ones that change files of a project. */
+/* The questions of the rewind view. EFFECT_REWIND and EFFECT_UNDO_REWIND are the only ones that change files of a
+ * project. */
 
 /* Undoes a record, at the time env->now_ms, as `reprise undo` does: files edited since the rewind
  * stay, except those in `consent` (may be NULL). */
@@ -72,10 +74,9 @@ MUST_CHECK enum err_code jobs_full_scan(struct job_context *d, const struct effe
 MUST_CHECK enum err_code jobs_trash(const struct job_context *d, const struct effect *q,
                                     const struct reply *r, struct err *e);
 
-/* Searches every message of a conversation. */
 typedef void jobs_found_fn(struct search_hits *list, void *arg); /* takes the list over */
 
-/* EFFECT_SEARCH: passes on lists of hits in order, of any length; the last one has `done` set. Rows
+/* EFFECT_SEARCH: searches every message of a conversation. Passes on lists of hits in order, of any length; the last one has `done` set. Rows
  * that cannot be read are skipped. */
 MUST_CHECK enum err_code jobs_search(const struct conversation *c, struct slice needle,
                                      const atomic_bool *cancel, jobs_found_fn *fn, void *arg,

@@ -124,10 +124,10 @@ static struct store_env env_of(const struct effect *q)
 struct progress_report {
     const struct reply *reply;
     const struct effect *question;
-    int64_t told_ms;
+    int64_t reported_ms;
 };
 
-enum { TELL_MS = 100 };
+enum { REPORT_MS = 100 };
 
 static int64_t clock_ms(void)
 {
@@ -142,9 +142,9 @@ static void post_progress(size_t done, size_t all, void *arg)
     struct progress_report *t = arg;
     int64_t now_ms = clock_ms();
 
-    if (done == all || now_ms - t->told_ms < TELL_MS)
+    if (done == all || now_ms - t->reported_ms < REPORT_MS)
         return;
-    t->told_ms = now_ms;
+    t->reported_ms = now_ms;
     post_answer(t->reply, t->question,
                 (struct msg){ .kind = MSG_PROGRESS,
                               .u.progress = { .done = (int64_t)done, .total = (int64_t)all } });
@@ -154,7 +154,7 @@ static enum err_code apply_selection(const struct effect *q, const struct reply 
                                      struct rewind_summary *out, struct err *e)
 {
     const struct store_env env = env_of(q);
-    struct progress_report telling = { .reply = r, .question = q, .told_ms = clock_ms() };
+    struct progress_report telling = { .reply = r, .question = q, .reported_ms = clock_ms() };
     struct rewind_preview watched = q->preview->preview; /* a copy, because the preview is shared
                                                             and never changes */
     struct rewind_result result;

@@ -38,7 +38,7 @@ void jobs_interrupt(const struct job_context *d, bool on)
             d->store[i]->ops->interrupt(d->store[i], on);
 }
 
-bool jobs_ask_servers(const struct job_context *d)
+bool jobs_have_servers(const struct job_context *d)
 {
     for (size_t i = 0; i < d->stores; i++)
         if (d->store[i]->ops->silent)

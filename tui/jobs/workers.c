@@ -30,7 +30,7 @@ struct workers {
     pthread_cond_t work;  /* there may be a piece to answer */
     bool stop;
     bool pending_change; /* a change is being made; changes are made in the order asked */
-    /* a whole file is being read for a detail: one at a time, other work goes first */
+    /* a whole file is being read for a detail: one at a time, and after all other work */
     bool looking;
     bool long_running; /* a question that may take seconds is being answered */
     struct job *jobs;  /* in the order they came */

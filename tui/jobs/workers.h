@@ -20,7 +20,7 @@
  * All calls are made by one thread, the loop. */
 struct workers;
 
-MUST_CHECK enum err_code workers_new(struct job_context *desk, int threads, struct workers **out,
+MUST_CHECK enum err_code workers_new(struct job_context *context, int threads, struct workers **out,
                                      struct err *e);
 /* Waits for the jobs under way and for all requested changes, and drops all answers. */
 void workers_free(struct workers *w); /* NULL is fine */

@@ -484,7 +484,7 @@ static int timeout_of(const struct loop *l)
     sooner(&at, watch_due_ms(&l->watch));
     sooner(&at, model_wake_ms(l->model));
     sooner(&at, frame_due_ms(l));
-    if (l->silent || (jobs_ask_servers(l->setup->context) && workers_busy(l->workers)))
+    if (l->silent || (jobs_have_servers(l->setup->context) && workers_busy(l->workers)))
         sooner(&at, now + SILENCE_MS);
     if (at == TIME_NONE)
         return -1;

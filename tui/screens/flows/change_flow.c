@@ -385,7 +385,7 @@ static bool draw_status(const struct model *m, struct frame *f, struct rect r)
 static bool change_message(struct model *m, const struct msg *msg)
 {
     struct pending_change *c = m->pending_change;
-    bool weighed = c->estimating != 0 && msg->generation == c->estimating;
+    bool is_estimate = c->estimating != 0 && msg->generation == c->estimating;
 
     switch (msg->kind) {
     case MSG_CHANGED:
@@ -393,7 +393,7 @@ static bool change_message(struct model *m, const struct msg *msg)
         change_result_free(msg->u.changed);
         return true;
     case MSG_DELETE_ESTIMATE:
-        if (weighed)
+        if (is_estimate)
             delete_flow_estimate(m, &msg->u.usage);
         return true;
     case MSG_FAILED:
@@ -402,7 +402,7 @@ static bool change_message(struct model *m, const struct msg *msg)
             toast_error(&m->toast, &msg->u.error);
             return true;
         }
-        return weighed; /* the question keeps the numbers it has */
+        return is_estimate; /* the question keeps the numbers it has */
     default: return false;
     }
 }

@@ -81,7 +81,7 @@ static void submit_undo(struct model *m)
 
     u->taken = NULL;
     if (u->in_view)
-        rewind_view_take_back(m->rewind, taken, &m->fx);
+        rewind_view_undo(m->rewind, taken, &m->fx);
     else
         change_flow_request_undo(m, u->request, taken, slice_of(u->id));
     clear_question(u);

@@ -215,7 +215,7 @@ void list_rescope(struct list *l, enum scope_kind scope, struct effects *fx)
 
 /* The old scope's sessions stay on the screen until the first answer about the new one, so that no
  * empty list flashes. The selected session is found again by its path. */
-static void replace_roster(struct list *l)
+static void replace_sessions(struct list *l)
 {
     cancel_jobs(l);
     list_unmark_all(l);
@@ -257,7 +257,7 @@ static void see_sessions(struct list *l, const struct ref_list *refs, struct eff
 {
     if (l->replace) {
         keep_tracked(l);
-        replace_roster(l);
+        replace_sessions(l);
         list_content_renumbered(l, fx);
     }
     session_table_update(&l->sessions, refs, l->listing);

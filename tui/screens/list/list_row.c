@@ -23,8 +23,8 @@ enum {
     TEXT_MAX = 14,  /* of a branch, a directory */
     TEXT_WIDE = 24, /* in wide rows */
     WIDE_COLS = 110,
-    KIN_MAX = 6,        /* maximum indent of forks of forks, in steps */
-    TITLE_BYTES = 1024, /* matches in a longer title are not highlighted */
+    FORK_INDENT_MAX = 6, /* maximum indent of forks of forks, in steps */
+    TITLE_BYTES = 1024,  /* matches in a longer title are not highlighted */
 };
 
 struct columns {
@@ -275,7 +275,7 @@ static struct rect draw_fork_indent(const struct list *l, struct frame *f, struc
                                     uint32_t entry)
 {
     int depth = (int)order_forks_depth(&l->fork_tree, entry),
-        in = 2 * (depth < KIN_MAX ? depth : KIN_MAX);
+        in = 2 * (depth < FORK_INDENT_MAX ? depth : FORK_INDENT_MAX);
 
     if (depth == 0 || in >= r.w)
         return r;

@@ -67,7 +67,7 @@ static int64_t doctor_wake_ms(const struct model *m)
 /* ---- what is wrong ---- */
 
 /* Good to know, but no damage. */
-static bool is_news(const struct finding *f)
+static bool is_notice(const struct finding *f)
 {
     return f->kind == FINDING_EXPIRES || f->kind == FINDING_HIDDEN || f->kind == FINDING_CONCURRENT;
 }
@@ -76,8 +76,8 @@ static int compare_findings(const void *pa, const void *pb)
 {
     const struct finding *a = pa, *b = pb;
 
-    if (is_news(a) != is_news(b))
-        return is_news(a) - is_news(b);
+    if (is_notice(a) != is_notice(b))
+        return is_notice(a) - is_notice(b);
     if (a->line != b->line)
         return (a->line > b->line) - (a->line < b->line);
     return (int)a->kind - (int)b->kind;
@@ -221,7 +221,7 @@ static void draw_finding(const void *arg, struct frame *f, struct rect r, size_t
         frame_puts(f, y, x, KIND_W - 1, STYLE_SYSTEM, finding_name(finding->kind));
         x += KIND_W;
     }
-    frame_text_cut(f, y, x, f->cols - x - 1, is_news(finding) ? STYLE_DIM : STYLE_TEXT,
+    frame_text_cut(f, y, x, f->cols - x - 1, is_notice(finding) ? STYLE_DIM : STYLE_TEXT,
                    slice_of(finding->why));
 }
 

@@ -46,6 +46,6 @@ struct slice rewind_view_file(const struct rewind_view *v);
 
 /* Undoes the rewind that the person was asked about, including the named files that changed since;
  * takes the list over. */
-void rewind_view_take_back(struct rewind_view *v, struct name_list *taken, struct effects *fx);
+void rewind_view_undo(struct rewind_view *v, struct name_list *taken, struct effects *fx);
 
 #endif

@@ -262,7 +262,7 @@ static void submit_undo_rewind(struct rewind_view *v, enum rewind_operation deed
         report_no_memory(v);
 }
 
-void rewind_view_take_back(struct rewind_view *v, struct name_list *taken, struct effects *fx)
+void rewind_view_undo(struct rewind_view *v, struct name_list *taken, struct effects *fx)
 {
     submit_undo_rewind(v, v->operation, taken, fx);
 }

@@ -97,7 +97,7 @@ static void offer_call(struct copies *c, const struct transcript_view *v, const 
 
 /* ---- the message ---- */
 
-static bool is_said(const struct block *b)
+static bool is_text(const struct block *b)
 {
     return b->kind == BLOCK_TEXT || b->kind == BLOCK_PROMPT || b->kind == BLOCK_COMMAND;
 }
@@ -109,7 +109,7 @@ static void offer_message(struct copies *c, const struct block_list *list)
     size_t n = 0;
 
     for (size_t i = 0; i < list->n && !c->failed; i++) {
-        if (!is_said(&list->block[i]))
+        if (!is_text(&list->block[i]))
             continue;
         c->failed = (n++ > 0 && buf_add(&all, SLICE("\n\n"))) || buf_add(&all, list->block[i].text);
     }

@@ -483,7 +483,7 @@ bool transcript_view_msg(struct transcript_view *v, const struct msg *msg, struc
     return true;
 }
 
-/* ---- where one is ---- */
+/* ---- the position ---- */
 
 enum key_context transcript_view_key_context(const struct transcript_view *v)
 {
