@@ -327,7 +327,7 @@ static enum err_code note_dropped_commits(struct moving *m)
         others += drops && !slice_eq(p->session, m->point->session);
     }
     const char *text = arena_format(&m->plan->arena,
-                                    "the shadow branch is_removed back too: %zu checkpoint%s of "
+                                    "the shadow branch moves back too: %zu checkpoint%s of "
                                     "it, %zu of other sessions, stay "
                                     "under " ENTIRE_MOVED " only",
                                     later, later == 1 ? "" : "s", others);
