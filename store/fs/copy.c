@@ -479,7 +479,7 @@ static enum err_code compare_entry(const FTSENT *f, const char *copy, struct cop
     case FTS_DNR:
     case FTS_ERR:
     case FTS_NS: errno = f->fts_errno; return err_sys(e, f->fts_path, "read directory");
-    default: return err_set(e, ERR_STALE, f->fts_path, "something was put here since the copy");
+    default: return err_set(e, ERR_STALE, f->fts_path, "something was added here since the copy");
     }
 }
 

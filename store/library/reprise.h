@@ -395,7 +395,7 @@ enum reprise_place {
 };
 
 enum reprise_search_flags {
-    REPRISE_SEARCH_FIXED = 1 << 0, /* the patterns are plain texts */
+    REPRISE_SEARCH_FIXED = 1 << 0, /* the patterns are plain text */
     REPRISE_SEARCH_WORDS = 1 << 1, /* a match begins and ends at the edge of a word */
     /* one pattern is enough; without it each one must occur in the session */
     REPRISE_SEARCH_ANY = 1 << 2,

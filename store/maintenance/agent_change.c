@@ -45,7 +45,7 @@ const char *agent_change_consequence(const struct agent_change *a)
     case STORE_COMMAND_ARCHIVE: return "Undo does not cover this: unarchive the session instead.";
     case STORE_COMMAND_UNARCHIVE: return "Undo does not cover this: archive the session instead.";
     default:
-        return keeps_copy(a) ? "A copy of its files is kept in the trash; undo puts them back."
+        return keeps_copy(a) ? "A copy of its files is kept in the trash; undo restores them."
                              : "This cannot be undone: no copy is kept.";
     }
 }

@@ -26,7 +26,7 @@ ENTIRE = {'rename': 'named by their first prompt', 'tag': 'have no tags', 'archi
           'agent': 'no sub-agent'}
 AGENTS = {'two-sessions': ['ag01'], 'committed': ['ag02']}  # of tasks, in git
 AWAY = {**ENTIRE, 'resume-at': 'not on this machine', 'delete': 'only its committed checkpoints are left',
-        'append': 'reprise retrieve brings it', 'talk': 'not on this machine'}
+        'append': 'use reprise retrieve', 'talk': 'not on this machine'}
 CAN = {'goat': 'resume fork rewind rename delete', 'exathena': 'resume fork rewind delete',
        'claude': 'resume fork resume-at rewind rename tag archive delete'}
 SPEC, CA = '0f0e0d0c-0b0a-4908-8706-050403020', 'c1b2c3d4-0001-4000-8000-00000000000a'

@@ -271,7 +271,7 @@ reads_agent "Validation added." "sub-agent ag02"
 cannot d "only its committed checkpoints are left"
 goes_back "" "[x] D CHANGES" "deleted 4 files"
 press m
-see "conversation is not on this machine (reprise retrieve" "it)"
+see "conversation is not on this machine (use reprise" "retrieve)"
 leave
 forks "title of the fork"
 find "$world/home/.claude" -name 'd1b2c3d4-*' | grep -q . && fail "its transcript was retrieved too early"

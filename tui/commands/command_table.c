@@ -35,12 +35,13 @@ const struct command commands_table[] = {
                  BIT(BEFORE) | BIT(AGENT) | BIT(AT) | BIT(RAW) | BIT(TRANSCRIPT) | BIT(NO_WORKTREES),
       .help = "Prints the oldest message first. After a resume-at, the list ends at the message\n"
               "where the session resumes. Tool calls without a result, messages with only\n"
-              "thinking and empty messages are left out, as in the agent; reprise restore also\n"
-              "prints what the agent adds while loading. With --as-sdk the list is that of the\n"
-              "agent's SDK, which contains all of these and ends with the last message of the\n"
-              "file. With --at the list ends with that message. --raw prints every row of the\n"
-              "log unchanged, one per line, including the host's events; --transcript reads the\n"
-              "stream of SDK messages that a Go session may have beside its conversation.\n"
+              "thinking and empty messages are left out, as the agent does; reprise restore\n"
+              "also prints what the agent adds while loading. With --as-sdk the list is that\n"
+              "of the agent's SDK, which contains all of these and ends with the last message\n"
+              "of the file. With --at the list ends with that message. --raw prints every row\n"
+              "of the log unchanged, one per line, including the host's events; --transcript\n"
+              "reads the stream of SDK messages that a Go session may have beside its\n"
+              "conversation.\n"
               "To page backwards, use --tail N for the newest page, then --before MSG --limit N\n"
               "with the first message of the previous page.\n" },
     { .name = "search", .alias = "grep", .operands = "PATTERN", .max_operands = 1, .run = search_run,
@@ -177,7 +178,7 @@ const struct command commands_table[] = {
               "deleted; committed checkpoints are kept, and the answer reports it.\n"
               "\n" BY_AGENT_HELP
               "Where the agent keeps sessions as files, a copy goes into the trash first (not\n"
-              "with --permanently), and undo puts it back.\n" },
+              "with --permanently), and undo restores it.\n" },
     { .name = "trash", .operands = "[list | restore [--join] TRASHED | empty]", .max_operands = 2,
       .run = trash_run,
       .summary = "list the trash, restore from it or empty it",
@@ -212,7 +213,7 @@ const struct command commands_table[] = {
               "again and finishes what a crash interrupted; it changes nothing else.\n" },
     { .name = "log", .operands = "", .run = undo_log_run,
       .summary = "list what reprise changed and rewound, newest first",
-      .help = "The ids are those that undo takes.\n" },
+      .help = "An id can be passed to undo.\n" },
     { .name = "checkpoints", .operands = "ID", .min_operands = 1, .max_operands = 1, .on_session = info_checkpoints_session,
       .summary = "list the points that a session can be rewound to",
       .options = BIT(NO_WORKTREES),
@@ -292,7 +293,7 @@ const struct command commands_table[] = {
               "Entire MSG is a prompt, and the checkpoint contains the files as they are now:\n"
               "on a shadow branch, or as a commit of yours if .entire/settings.json sets\n"
               "auto-commit. With --task it is that of a sub-agent's task, with the transcript\n"
-              "of the sub-agent --agent, if Claude Code wrote one; MSG says what the task was.\n" },
+              "of the sub-agent --agent, if Claude Code wrote one; MSG describes the task.\n" },
     { .name = "set", .operands = "ID KEY=VALUE...", .min_operands = 2, .max_operands = 10000, .run = host_set_run,
       .summary = "for hosts: update metadata",
       .options = BIT(NO_PERSIST) | BIT(NO_WORKTREES),
@@ -325,7 +326,7 @@ const struct command commands_table[] = {
               "  run-shell 'reprise init tmux | tmux source-file -'\n" },
     { .name = "completion", .operands = "bash|zsh|fish", .min_operands = 1, .max_operands = 1, .run = init_completion_run,
       .summary = "print the completions for a shell",
-      .help = "Save the output as a separate file; init also prints the completions. They ask\n"
+      .help = "Save the output as a separate file; init also prints the completions. They call\n"
               "reprise itself, so they are always up to date: commands, options, values,\n"
               "systems, tags, branches, sessions.\n" },
     /* For completion scripts; not in the list of commands. */

@@ -351,9 +351,9 @@ int s3_check(const struct s3_request *r, struct reprise_plugin_call *call)
         snprintf(call->error, sizeof call->error, "no such bucket");
     else if (r->status >= 300 && r->status < 400)
         snprintf(call->error, sizeof call->error,
-                 "the server says that the bucket is elsewhere; set endpoint or region");
+                 "the bucket is on another server; set endpoint or region");
     else
-        snprintf(call->error, sizeof call->error, "the server answers %ld%s%s", r->status,
+        snprintf(call->error, sizeof call->error, "the server returned %ld%s%s", r->status,
                  x.code[0] ? ": " : "", x.message[0] ? x.message : x.code);
     return REPRISE_PLUGIN_FAILED;
 }

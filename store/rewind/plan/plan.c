@@ -96,10 +96,11 @@ enum err_code rewind_plan_note_modes(struct rewind_plan *plan, struct err *e)
     for (size_t i = 0; i < plan->n; i++)
         any |= plan->target[i].want == REWIND_BYTES && !plan->target[i].has_mode &&
                !plan->target[i].permissions;
-    return any ? rewind_plan_note(plan,
-                                  "permissions are not recorded: they stay as they are, and a file "
-                                  "that comes back is a new one",
-                                  e)
+    return any ? rewind_plan_note(
+                     plan,
+                     "permissions are not recorded: files keep their present ones, and "
+                     "a file that is created again gets default ones",
+                     e)
                : ERR_OK;
 }
 
@@ -160,7 +161,7 @@ const char *rewind_mode_unavailable(const struct session_ref *ref, enum rewind_m
     if ((mode == REWIND_CONVERSATION || mode == REWIND_BOTH) && !ops->plan_conversation)
         return "conversations of this system cannot be rewound";
     if (mode == REWIND_INFERRED && !ops->plan_inferred)
-        return "this system needs no inferring: it keeps every state";
+        return "nothing needs to be inferred: this system keeps every state";
     return NULL;
 }
 

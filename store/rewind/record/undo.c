@@ -126,7 +126,7 @@ static enum err_code note_live(struct rewind_plan *plan, const struct rewind_tx_
     const char *text =
         more > 0 ? arena_format(&plan->arena,
                                 "%lld bytes were written to the old file after the rewind, and "
-                                "come back with it: %s",
+                                "are restored with it: %s",
                                 (long long)more, x->path)
                  : arena_format(&plan->arena, "%s: %s", how, x->path);
 

@@ -13,8 +13,7 @@ enum { PRESENT_MAX = 16 << 20 };
 static const char command_ran[] =
     "a command ran since that may have changed it: what it did is not recorded";
 static const char by_hand[] = "it was changed by hand between its patches";
-static const char changed_before[] =
-    "it was changed before its first patch, and when is not recorded";
+static const char changed_before[] = "it was changed at an unknown time before its first patch";
 
 static bool is_of(const struct codex_change *x, const char *path)
 {

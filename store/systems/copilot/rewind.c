@@ -294,7 +294,7 @@ static void judge_found(const struct copilot_snapshots *s, const struct copilot_
     if (!left || left->was == COPILOT_UNKNOWN)
         t->is_late = true;
     else if (!is_same_state(left, &f->before))
-        t->doubt = "it was changed before Copilot saved it, and when is not recorded";
+        t->doubt = "it was changed at an unknown time before Copilot saved it";
 }
 
 static enum err_code add_file(struct rewind_plan *plan, const struct copilot_snapshots *s,
@@ -309,7 +309,7 @@ static enum err_code add_file(struct rewind_plan *plan, const struct copilot_sna
     set_wanted(&t, &f->before);
     if (later) {
         t.want = REWIND_UNKNOWN;
-        t.why = "a turn before may have changed it, and Copilot kept no copies of that turn";
+        t.why = "an earlier turn may have changed it, and Copilot kept no copies of that turn";
     }
     if (t.want != REWIND_UNKNOWN && !slice_eq(of->event, slice_of(plan->point)))
         judge_found(s, of, f, &t);

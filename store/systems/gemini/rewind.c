@@ -227,7 +227,7 @@ static const char *doubt(struct planning *p, const struct gemini_edit *x, enum l
     if (earlier && gemini_history_rewound(&p->h, earlier, earlier->at, p->from) && is_former(p, x))
         return NULL;
     return earlier && earlier->known && prompt_between(p, p->from + 1, x->at)
-               ? "it was changed before the session's edit, and when is not recorded"
+               ? "it was changed at an unknown time before the session's edit"
                : NULL;
 }
 

@@ -115,8 +115,8 @@ static enum err_code check_metadata(struct checking *k, struct err *e)
     if (!rc && !m.why && !slice_eq(m.text[GOAT_ID], k->ref->id))
         rc = jsonl_check_report(&k->report, FINDING_METADATA, path,
                                 arena_format(&k->arena,
-                                             "it says that the session is %.*s: the agent lists "
-                                             "that and opens by the directory's name",
+                                             "it names another session, %.*s: the agent lists "
+                                             "that id, but opens the directory's",
                                              SLICE_ARG(m.text[GOAT_ID])),
                                 e);
     return rc;

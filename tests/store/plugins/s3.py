@@ -220,7 +220,7 @@ def bad_answers(p, server, team):
         fails(what, why)
     for status, code in ((301, 'PermanentRedirect'), (307, 'TemporaryRedirect')):
         server.answers = [Refused(status, code, 'The bucket you are attempting to access must be addressed using the specified endpoint.')]
-        fails(code, b'elsewhere')
+        fails(code, b'on another server')
     server.answers = [Refused(301, 'PermanentRedirect', 'There', '<Region>eu-x-1</Region>')]
     fails('another region', b'region = eu-x-1')
     server.answers = [Refused(403, 'AccessDenied', 'Access \x1b[31mDenied'.replace('\x1b', ''))]

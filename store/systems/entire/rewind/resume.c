@@ -88,8 +88,8 @@ static enum err_code open_here(const struct store *st, const struct session_ref 
 
     if (!rc && (out->from != CONVERSATION_LIVE || !out->claude))
         rc = err_set(e, ERR_UNSUPPORTED, ref->path.p,
-                     out->claude ? "%s: the conversation is not on this machine (reprise retrieve "
-                                   "brings it)"
+                     out->claude ? "%s: the conversation is not on this machine (use "
+                                   "reprise retrieve)"
                                  : "%s: unknown format of this agent's conversations",
                      doing);
     return rc;

@@ -137,8 +137,8 @@ static enum err_code check_transcript_path(const struct store *st, const struct 
         return ERR_OK;
     entire_conversation_close(&elsewhere);
     return err_set(e, ERR_UNSUPPORTED, ref->path.p,
-                   "append: the conversation is not where its agent looks for it (reprise retrieve "
-                   "brings it)");
+                   "append: the conversation is not where its agent looks for it (use reprise "
+                   "retrieve)");
 }
 
 /* The rows are those of Claude Code, and are completed as in its own sessions. */

@@ -231,7 +231,7 @@ class Threads:
         commit = self.git('rev-parse', 'HEAD')
         self.put('a', lines.replace('\n5\n', '\nfive\n').replace('25\n', '25 by hand\n'))
         sid = self.write([self.prompt('First'), self.prompt('Second'), self.patch(a=updated('@@ -4,3 +4,3 @@\n 4\n-5\n+five\n 6\n'))], commit=commit)
-        self.says('changed before its first patch', sid, 0, {'a': 'it was changed before its first patch, and when is not recorded'})
+        self.says('changed before its first patch', sid, 0, {'a': 'it was changed at an unknown time before its first patch'})
         self.says('in the turn of its first patch', sid, 1, {'a': 'restore'})
 
     def overwritten(self):

@@ -64,7 +64,7 @@ def make(home, cwd, commands, edits=True):
 
 
 def main():
-    may = 'a turn before may have changed it, and Copilot kept no copies of that turn'
+    may = 'an earlier turn may have changed it, and Copilot kept no copies of that turn'
     lost = 'Copilot kept no copy of it'
     late = 'a later turn was the first to change it, and no commit shows that it was the same before'
     with tempfile.TemporaryDirectory(prefix='copilot-rewind-') as home:

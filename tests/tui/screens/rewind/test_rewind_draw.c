@@ -123,7 +123,7 @@ CASE(inferred_files_have_a_key_if_there_are_any)
     rewind_screen_go(t);
     assert_false(screen_has(&t->s, "i at the point"));
     screen_press(&t->s, "i");
-    assert_true(screen_has(&t->s, "needs no inferring"));
+    assert_true(screen_has(&t->s, "nothing needs to be inferred"));
     assert_true(screen_has(&t->s, "dry run: nothing has been changed"));
 
     plain_plan = t->s.ops.plan;
