@@ -14,7 +14,7 @@ struct buf {
     size_t n, cap;
 };
 
-/* Makes room for `more` bytes after n. ERR_NOMEM, also if the size overflows. */
+/* Makes room for `more` bytes after n. ERR_NOMEM: out of memory, or the size overflows. */
 MUST_CHECK enum err_code buf_reserve(struct buf *b, size_t more);
 MUST_CHECK enum err_code buf_add(struct buf *b, struct slice bytes);
 MUST_CHECK enum err_code buf_add_byte(struct buf *b, char c);

@@ -7,7 +7,7 @@
 #include "lite/json/scan.h"
 #include "lite/scan/key_scan.h"
 
-/* The validator makes one pass without recursion. Open brackets are one bit a level (set for an object), in a small
+/* The validator makes one pass without recursion. Open brackets are one bit per level (set for an object), in a small
  * array first, so that only deeper texts use the heap. The functions that consume something return the position after
  * it, or NULL if it is not there. */
 

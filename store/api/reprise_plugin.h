@@ -110,7 +110,7 @@ enum reprise_plugin_flags {
 struct reprise_plugin {
     uint32_t abi; /* REPRISE_PLUGIN_ABI */
     uint32_t flags;
-    size_t size;      /* sizeof(struct reprise_plugin): later members are taken for NULL */
+    size_t size;      /* sizeof(struct reprise_plugin): later members are treated as NULL */
     const char *name; /* "postgresql" */
 
     /* Opens the store at a path that the plug-in defines: a directory, a URL. It may wait for a server, or leave that

@@ -43,7 +43,7 @@ struct export_tool {
     struct hunks hunks;         /* of the call; none if n is 0 */
     struct slice subject;       /* one line; may be empty */
     struct slice command;       /* of a shell; may be empty */
-    struct slice input;         /* the rest, a member a line; may be empty */
+    struct slice input;         /* the rest, one member per line; may be empty */
     struct slice output;        /* may be empty */
     bool open;                  /* in full */
     size_t section;             /* of the sub-agent that it started; 0: none */

@@ -23,7 +23,7 @@
  * many. */
 MUST_CHECK enum err_code disk_write(int fd, struct slice bytes, size_t *done, const char *path,
                                     struct err *e);
-/* ERR_OK also if the file system has nothing to sync there (EINVAL). */
+/* Also returns ERR_OK if the file system has nothing to sync there (EINVAL). */
 MUST_CHECK enum err_code disk_sync(int fd, const char *path, struct err *e);
 /* Starts writing back bytes that were written, so that a large file reaches the disk while the rest is still being
  * made. */

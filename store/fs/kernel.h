@@ -23,8 +23,8 @@ int fs_exchange(int dir, const char *a, const char *b);
 
 /* Opens a directory below another. No part of `relative` may be a link, and it has no "..", so it cannot lead out. */
 int fs_open_below(int root, const char *relative);
-/* Returns true if the open directory is the one that this path leads to, and the path is free of links. True also if
- * that cannot be known. */
+/* Returns true if the open directory is the one that this path leads to, and the path is free of links. Also returns
+ * true if that cannot be known. */
 bool fs_is_at(int dir, const char *path);
 
 /* A new file without a name, in the file system of a directory: EOPNOTSUPP if the system has no such files. */

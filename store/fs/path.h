@@ -16,8 +16,9 @@ const char *path_normalize(const char *dir, const char *path, struct arena *a);
 /* The path of the file that a path leads to through links, as far as its parts exist; itself if it is too long. Returns NULL
  * if out of memory. */
 const char *path_real(const char *path, struct arena *a);
-/* The same for a clean path below root, which keeps its name: a file that a link leads out of root to keeps its path. So does
- * one behind a link below root that is newer than the time, which need not have been there then; TIME_NONE: follow all. */
+/* The same for a clean path below root, which keeps its name: the path stays as it is if a link on it leads out of
+ * root, or if a link below root is newer than the time, because it may not have existed then. TIME_NONE: all links are
+ * followed. */
 const char *path_real_below(const char *root, const char *path, int64_t time_ms, struct arena *a);
 /* The directory that the last part of a path is in: "/" for "/x", "." for "x". Returns false if it is too long. */
 bool path_parent(const char *path, char out[PATH_MAX]);

@@ -21,7 +21,7 @@ struct agent_change {
     const char *variable, *value; /* of its environment, as in struct spawn */
     const char *line;             /* the same as a line for a shell */
     bool permanently;             /* DELETE: no copy is kept */
-    bool unsure; /* DELETE: also if it is not known whether an agent is writing to the session */
+    bool unsure; /* DELETE: even if it is not known whether an agent is writing to the session */
 };
 
 struct agent_changed {

@@ -54,7 +54,7 @@ enum effect_kind {
     EFFECT_TRASH,           /* the contents of the trash -> MSG_TRASH */
     EFFECT_CHECK_SESSION,   /* the damage of the session -> MSG_FINDINGS */
     EFFECT_CHECK_STORE,     /* damage in the scope outside its sessions -> MSG_FINDINGS */
-    EFFECT_CHANGE, /* `request`, for the refs -> MSG_CHANGED, also if it failed. Changes are made
+    EFFECT_CHANGE, /* `request`, for the refs -> MSG_CHANGED, even if it failed. Changes are made
                       one at a time, in the order asked, and never dropped, replaced or cancelled */
     EFFECT_EXPORT, /* the session to the file in `text`, or several into that directory -> MSG_EXPORTED */
     EFFECT_CANCEL, /* no view waits for `generation` any more */

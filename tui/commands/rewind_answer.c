@@ -213,9 +213,8 @@ static void write_conversation_text(const struct rewind_conversation *t, bool do
     else if (!rewind_conversation_moves(t->how))
         out_addf(o, "%-9s the shadow branch\n", done ? "moved" : "move");
     else if (t->added > 0)
-        out_addf(o, "%-9s %zu message%s of the conversation %s back, of %zu\n",
-                 done ? "returned" : "return", t->added, t->added == 1 ? "" : "s",
-                 done ? "came" : "come", t->kept);
+        out_addf(o, "%-9s %zu message%s of the conversation, of %zu\n",
+                 done ? "restored" : "restore", t->added, t->added == 1 ? "" : "s", t->kept);
     else
         out_addf(o, "%-9s %zu message%s of the conversation, %zu %s (%s)\n",
                  done ? "dropped" : "drop", t->dropped, t->dropped == 1 ? "" : "s", t->kept,

@@ -67,7 +67,7 @@ MUST_CHECK enum err_code jobs_describe(struct job_context *d, const struct effec
 /* EFFECT_DISK_USAGE */
 MUST_CHECK enum err_code jobs_disk_usage(const struct effect *q, const struct reply *r,
                                          struct err *e);
-/* EFFECT_FULL_SCAN: one row a piece */
+/* EFFECT_FULL_SCAN: one row per piece */
 MUST_CHECK enum err_code jobs_full_scan(struct job_context *d, const struct effect *q, size_t piece,
                                         const struct reply *r, struct err *e);
 /* EFFECT_TRASH */

@@ -23,7 +23,7 @@ enum {
 struct completing {
     struct invocation *in; /* with the options on the line before the word */
     const char *word;      /* that is completed; of --sort=re the whole */
-    const char *typed;     /* its part behind the = */
+    const char *typed;     /* its part after the = */
 };
 
 static bool begins(struct slice text, const char *typed)

@@ -121,7 +121,7 @@ int frame_puts_right(struct frame *f, int y, int end, enum style style, const ch
 void frame_scrollbar(struct frame *f, struct rect r, size_t top, size_t n, size_t shown);
 void frame_style(struct frame *f, struct rect r, enum style style);
 
-/* The frame as text, one line a row, without trailing blanks, for tests. The caller frees it. */
+/* The frame as text, one line per row, without trailing blanks, for tests. The caller frees it. */
 char *frame_dump(const struct frame *f);
 
 /* Draws a framed, centred panel over what is already drawn, as large as wanted and possible.

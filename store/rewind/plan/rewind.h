@@ -415,8 +415,8 @@ struct rewind_selection {
 /* Returns true if a person may override the rule that refuses it. */
 bool rewind_may_consent(const struct rewind_entry *entry);
 
-/* Like rewind_apply, with one selection for each entry of the preview, which is not changed. ERR_STALE also if the
- * hunks of a file are no longer those that the selection refers to. */
+/* Like rewind_apply, with one selection for each entry of the preview, which is not changed. Also returns ERR_STALE if
+ * the hunks of a file are no longer those that the selection refers to. */
 MUST_CHECK enum err_code rewind_apply_selected(const struct store_env *env,
                                                const struct rewind_preview *preview,
                                                const struct rewind_selection *pick,

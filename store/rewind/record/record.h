@@ -25,7 +25,7 @@
  *                                    (version 1: undo/<n> and undo/<n>.old instead of these two)
  *   <state>/rewinds/<id>/talk/       what is done to the conversation (change_part_do), before intent: see record.c
  *   <state>/rewinds/<id>/intent      the commit point: without it recovery discards, with it recovery completes
- *   <state>/rewinds/<id>/commit      every entry is done or in conflict: one letter an entry (d, c; u: abandoned
+ *   <state>/rewinds/<id>/commit      every entry is done or in conflict: one letter per entry (d, c; u: abandoned
  *                                    before its outcome was known)
  *   <state>/rewinds/<id>/cleaned     no temporary file is left, and empty directories may be removed
  *   <state>/rewinds/<id>/done        everything is done

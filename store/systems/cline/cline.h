@@ -19,7 +19,7 @@ extern const struct index_keys cline_keys;
 enum { CLINE_CHAT_MOST = 256 << 20 };
 
 struct cline_chat {
-    struct buf lines; /* one message a line */
+    struct buf lines; /* one message per line */
     bool damaged;     /* a part of the document is not a message */
     bool torn;        /* the end of the document is missing */
 };

@@ -80,7 +80,7 @@ static struct codex_change copy_change(struct arena *a, const struct codex_chang
     return out;
 }
 
-/* Merges the changes of an agent, each behind those with a smaller number. */
+/* Merges the changes of an agent, each after those with a smaller number. */
 static void take_in(struct codex_changes *c, const struct codex_changes *agent)
 {
     struct arena *a = &c->arena;

@@ -521,7 +521,7 @@ enum err_code codex_subagent(const struct store *st, const struct session_ref *r
 
 /* ---- what Codex deletes: the rollouts of a thread and of its sub-agents ---- */
 
-/* Adds the sub-agents of a thread behind it, and theirs. */
+/* Adds the sub-agents of a thread after it, and theirs. */
 static enum err_code add_family(const struct store *st, struct slice thread, struct arena *a,
                                 struct slice **family, size_t *n, struct err *e)
 {

@@ -4,9 +4,8 @@
 #include "lite/base/buf.h"
 #include "store/api/store.h"
 
-/* The logs of a store as files. The id of a rollout is the id of its thread or, after a revert, the
- * one behind the underscore. Both begin with a time, so the newest rollout of a thread has the
- * greatest id. */
+/* The logs of a store as files. The id of a rollout is the id of its thread or, after a revert, the one after the
+ * underscore. Both begin with a time, so the newest rollout of a thread has the greatest id. */
 struct rollout {
     struct slice thread, id; /* in the path */
     struct slice path;       /* NUL-terminated */

@@ -59,7 +59,7 @@ static enum codex_kind kind_of(const struct kind_name *list, size_t n, struct sl
     return CODEX_OTHER;
 }
 
-/* Instructions and the surroundings are messages of the user, too. */
+/* The instructions and the environment are also messages of the user. */
 static enum codex_kind message_kind(struct slice payload, struct arena *a)
 {
     static const char *const own[] = { "<environment_context>", "<user_instructions>",

@@ -271,7 +271,7 @@ static bool is_in(const char *path, const char *dir)
     return strncmp(path, dir, n) == 0 && (n == 1 || path[n] == '\0' || path[n] == '/');
 }
 
-/* Returns true for the file itself and for a directory that it is in, also if a link leads there. */
+/* Returns true for the file itself and for a directory that it is in, even if it is reached through a link. */
 static bool covers(struct command *c, const char *word)
 {
     if (!c->path)

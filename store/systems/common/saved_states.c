@@ -321,8 +321,8 @@ static bool shell_may_chmod(const struct saved_states *s, const char *path, int6
     return false;
 }
 
-/* A command removed the file, which may have been a link: a copy has the text behind it. One that the session made is
- * none. */
+/* A command removed the file, which may have been a link: its copy has the text of the target. A file that the session
+ * created was not a link. */
 static bool may_be_link(const struct saved_states *s, const struct saved_path *p,
                         const struct saved_state *copy, int64_t from)
 {

@@ -6,7 +6,7 @@
 
 /* The sessions of the Copilot CLI (docs/formats/copilot.md): its path is $COPILOT_HOME or ~/.copilot, with
  *
- *   session-state/<id>/events.jsonl                   the log: one event a line, those of sub-agents among them
+ *   session-state/<id>/events.jsonl                   the log: one event per line, those of sub-agents among them
  *   session-state/<id>/workspace.yaml                 name, directory, branch
  *   session-state/<id>/rewind-file-snapshots/         the files before each turn (snapshots.h)
  *   session-state/<id>/inuse.<pid>.hold               while a program has it open

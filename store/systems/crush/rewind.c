@@ -52,7 +52,7 @@ struct kept {
     size_t n, before;                    /* how many are older than the point */
 };
 
-/* Times are in seconds, so a version of the same second is taken for work of the prompt. */
+/* Times are in seconds, so a version of the same second counts as work of the prompt. */
 static struct kept versions_of(const struct planning *p, size_t *at)
 {
     struct kept k = { &p->versions.version[*at], 0, 0 };

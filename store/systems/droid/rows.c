@@ -21,7 +21,7 @@ static bool role_is(struct slice row, const char *role)
     return json_at(row, "message.role", &value) && json_string_is(value, role);
 }
 
-/* What a text contains behind Droid's reminders. */
+/* What a text contains after Droid's reminders. */
 static struct slice without_reminder(struct slice text)
 {
     static const char open[] = "<system-reminder>", end[] = "</system-reminder>";

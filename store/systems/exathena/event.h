@@ -42,8 +42,8 @@ bool event_read(struct slice line, struct arena *a, struct event *out);
 
 /* The first member with this name; empty if it is missing. */
 struct slice event_member(struct slice object, const char *name);
-/* The same for a text, decoded: borrowed or in the arena. Empty if it is missing or not a text;
- * also if out of memory, and then the arena has failed. */
+/* The same for a text, decoded: borrowed or in the arena. Empty if it is missing or not a text; or out of memory, and
+ * then the arena has failed. */
 struct slice event_text(struct slice object, const char *name, struct arena *a);
 /* Opens a member that is a list. Returns false if it is missing or anything else. */
 bool event_list(struct slice object, const char *name, struct json_iter *it);

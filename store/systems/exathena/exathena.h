@@ -11,7 +11,7 @@ enum { EXATHENA_ID = 22, EXATHENA_EVENT_ID = 11 };
 
 /* The sessions of ExAthena (formats/exathena.md): its path is <project>/.exathena, with
  *
- *   sessions/<id>.jsonl                       the log: one event a line, in the order of events
+ *   sessions/<id>.jsonl                       the log: one event per line, in the order of events
  *   sessions/<id>/sidechains/<agent>.jsonl    runs of sub-agents, one line each
  *   file-history/<id>/<sha of path>/          the files before each edit (saved_files.h)
  *

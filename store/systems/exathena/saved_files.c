@@ -232,7 +232,7 @@ enum err_code saved_newest_is(const struct saved_file *f, struct slice bytes, bo
  *
  * The order of writes is the library's: the copy, the tombstone, and for a first version the path,
  * without which the versions are not counted. If the tombstone were written first and a crash left
- * only it, it would be taken for part of the library's next version, and a rewind would remove the
+ * only it, it would be mistaken for part of the library's next version, and a rewind would remove the
  * file. A lone tombstone is skipped nevertheless. */
 
 enum { FILE_MODE = 0644, DIRECTORY_MODE = 0755, FILE_MOST = 1 << 30 };

@@ -184,7 +184,7 @@ static enum err_code load_all(const struct store *st, const struct session_ref *
     return load(ref, true, cancel, out, e);
 }
 
-/* Turns that were rewound changed files, too. */
+/* Rewound turns also changed files. */
 enum err_code gemini_edits(const struct store *st, const struct session_ref *ref,
                            const struct edit_query *q, edit_fn *fn, void *arg, struct err *e)
 {

@@ -9,7 +9,7 @@
 #include "store/systems/common/jsonl.h"
 
 /* The Go directory sessions (docs/formats/goat.md): SESSIONS/<id>/ with metadata.json,
- * messages.jsonl (the conversation, one message a line), transcript.jsonl (the SDK's stream, if the
+ * messages.jsonl (the conversation, one message per line), transcript.jsonl (the SDK's stream, if the
  * host kept it) and checkpoints/<id>/ with a manifest and contents named by their SHA-256. Private
  * to this directory; others use `goat_ops`.
  *

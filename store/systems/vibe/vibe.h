@@ -5,7 +5,7 @@
 
 /* The sessions of Mistral Vibe (docs/formats/vibe.md): its path is $VIBE_HOME or ~/.vibe, with
  *
- *   logs/session/<prefix>_<day>_<time>_<id8>/messages.jsonl   the log: one message a line, without times
+ *   logs/session/<prefix>_<day>_<time>_<id8>/messages.jsonl   the log: one message per line, without times
  *   logs/session/<prefix>_<day>_<time>_<id8>/meta.json        id, title, directory, times, sums of tokens
  *   logs/session/<prefix>_<day>_<time>_<id8>/agents/          sub-agents, each as such a directory
  *

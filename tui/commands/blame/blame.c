@@ -23,7 +23,7 @@ struct blame_answer {
     struct blame blame;
     struct blame_commits commits;
     const char *path;
-    size_t from, to; /* lines to show, from 0, `to` behind the last */
+    size_t from, to; /* lines to show, from 0, `to` after the last */
 };
 
 /* ---- which lines ---- */

@@ -7,8 +7,8 @@
 #include "tui/text/human.h"
 #include "tui/widgets/frame.h"
 
-/* Shows an entry as it is stored: its JSON, one value a line, nothing decoded and nothing left out.
- * A row that does not parse is shown as bytes. */
+/* Shows an entry as it is stored: its JSON, one value per line, nothing decoded and nothing left out. A row that does
+ * not parse is shown as bytes. */
 enum { DEPTH_MAX = 64, STEP = 2, LINES_MAX = 100000 };
 
 struct printing {

@@ -7,7 +7,7 @@
 /* A fork up to a message is the file up to the first row of the message, without what would make a reader of the copy
  * end elsewhere or lose what came before (claude.md 4):
  *
- *   1. a compaction at the very end is dropped, with the rows behind it that are not messages
+ *   1. a compaction at the very end is dropped, with the rows after it that are not messages
  *   2. the summary of a compaction replaces all before it, so what that compaction kept is dropped: it comes later
  *   3. branches with which a reader would end instead are dropped (below) */
 

@@ -29,8 +29,8 @@ bool last_turn_model(struct slice row, struct arena *a, struct slice *model);
  * session is then not listed, provided that the newer one contains a conversation and the older one was not
  * continued as well. Returns false if out of memory. */
 bool claude_continued_in(struct slice tail, struct arena *a, struct slice *id);
-/* Returns true if the session with this id, in the same folder, contains a conversation. Returns
- * false also if out of memory. */
+/* Returns true if the session with this id, in the same folder, contains a conversation. Also returns false if out of
+ * memory. */
 bool claude_continuation_exists(const struct session_ref *ref, struct slice id, struct arena *a);
 
 /* The session in a row's forkedFrom; .p is NULL if the row has none. Returns false if out of

@@ -30,7 +30,7 @@ typedef enum err_code sqlite_row_fn(const struct sqlite_row *row, void *arg, str
 MUST_CHECK enum err_code sqlite_db_each(struct sqlite_db *db, const char *sql,
                                         const struct slice *parameter, size_t n, sqlite_row_fn *fn,
                                         void *arg, struct err *e);
-/* Returns true if the table has the column, and false also if it cannot be read. */
+/* Returns true if the table has the column; also returns false if that cannot be read. */
 bool sqlite_db_has_column(struct sqlite_db *db, const char *table, const char *column);
 
 /* Reads from the database. It is called again from the beginning if another program meanwhile changed what was read. */

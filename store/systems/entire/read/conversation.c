@@ -14,7 +14,7 @@
 
 enum { LIVE_MAX = 1 << 30, TASK_MAX = 1 << 20, LOOK_BYTES = 1 << 16, LOOK_ROWS = 40 };
 
-/* "" counts, too. */
+/* "" counts as Claude Code. */
 static bool is_claude_agent(struct slice agent)
 {
     return agent.n == 0 || slice_eq(agent, SLICE("Claude Code")) ||
