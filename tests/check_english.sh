@@ -30,10 +30,18 @@ ANYWHERE = [ # in comments, literals and documents
     ('data is', r'\b(lies|lie|lay|stands|stood|hangs|hung) (there|here|in|on|at|behind|before|above|below|beside|between|side by side)\b'),
     ('data does not speak', r'\b(is|are|was|were) (told|said) (by|of|as|in|on|to)\b|\btells? (of|which|what|whether|how|that)\b|\bsays? (nothing|so|which|whether|of)\b'),
     ('nothing', r'\bother than before\b|\bas it stands\b'),
+    ('even if', r'\balso (if|when|where)\b'),
+    ('after', r'\b(those|rows?|bytes|parts?|keys?|flags?|messages|lines?|each|thread|one|words?|text) behind (the|it|them|that|those|--)\b'),
+    ('one per line', r'\b(one|a) \w+ (?-i:an?) (line|row|session|file|piece|record|entry|level|agent)\b'),
+    ('mistaken for', r'\b(take|takes|taken) for (an?|part|NULL|another|that)\b'),
+    ('made from', r'\b(makes?|made) (an? )?(store|stores|databases?|repositor(y|ies)|sessions?) by\b'),
+    ('duplicate', r'\bof duplicate \w+ the (first|last)\b|\b(first|last) (one )?of (several )?equal\b'),
     ('cites what is not here', r'\b(CLI|SPEED|SCREENS)\.md|\b(SAFETY|ARCHITECTURE) [0-9]'),
 ]
-COMMENT = [ # in comments of the code only
-    ('begins with Of', r'(^|[.;:!?] )Of (?!course)'),
+PROSE = [ # in comments and documents, with these capitals
+    ('begins with Of', r'(^|[.;:!?*] )Of (?!course)'),
+]
+COMMENT = [ # in comments of the code only, with these capitals
     ('begins with That', r'(^|[.;!?] )That (it|the|is|an?|no|they|this|one)\b'),
     ('What ... is', r'(^|[.;!?] )What [^.,;:]{1,60} (is|are|was|were|has|have)\b'),
     ('is a question', r'\?$|\? [A-Z]'),
@@ -43,29 +51,29 @@ PIECE = re.compile(r'/\*(?P<comment>.*?)\*/|"(?P<text>(?:\\.|[^"\\\n])*)"|\'(?:\
 def flat(text): # one line, without the stars and the indent of a comment
     return re.sub(r'\s+', ' ', re.sub(r'\n\s*\*? ?', ' ', text)).strip()
 
-def pieces(path, text): # (offset, words, whether it is a comment)
+def pieces(path, text): # (offset, words, the rules for them)
     if path.endswith('.md'):
         text = re.sub(r'^```.*?^```', lambda m: re.sub(r'[^\n]', ' ', m[0]), text, flags=re.S | re.M)
         at = 0
         for part in re.split(r'(\n\s*\n|\n(?=[-|#]))', text):
-            yield at, flat(part), False
+            yield at, flat(part), ANYWHERE + PROSE
             at += len(part)
     elif path.endswith(('.1', '.5')):
-        yield from ((m.start(), m[0], False) for m in re.finditer(r'^[^.\n].*$', text, re.M))
+        yield from ((m.start(), m[0], ANYWHERE + PROSE) for m in re.finditer(r'^[^.\n].*$', text, re.M))
     else:
         last = None # literals that follow each other are one text
         for m in PIECE.finditer(text):
             if m['comment'] is not None:
-                yield m.start(), flat(m['comment']), True
+                yield m.start(), flat(m['comment']), ANYWHERE + PROSE + COMMENT
             elif m['text'] is not None and not text[:m.start()].rstrip(' ').endswith('#include'):
                 if last and not text[last[2]:m.start()].strip():
                     last = (last[0], last[1] + m['text'], m.end())
                     continue
                 if last:
-                    yield last[0], last[1], False
+                    yield last[0], last[1], ANYWHERE
                 last = (m.start(), m['text'], m.end())
         if last:
-            yield last[0], last[1], False
+            yield last[0], last[1], ANYWHERE
 
 def sentence(text, at): # the sentence of the text that holds this place
     begin = max((m.end() for m in re.finditer(r'[.;] ', text[:at])), default=0)
@@ -83,9 +91,9 @@ top, seen = sys.argv[1], 0
 for path in (f for p in sys.argv[2:] for f in files(top, p)):
     text = open(os.path.join(top, path), encoding='utf-8').read()
     seen += 1
-    for at, words, comment in pieces(path, text):
-        for rule, pattern in ANYWHERE + (COMMENT if comment else []):
-            for m in re.finditer(pattern, words, 0 if rule in (r for r, _ in COMMENT) else re.I):
+    for at, words, rules in pieces(path, text):
+        for rule, pattern in rules:
+            for m in re.finditer(pattern, words, re.I if (rule, pattern) in ANYWHERE else 0):
                 line = text.count('\n', 0, at) + 1
                 print(f'{path}:{line}: {rule}: {sentence(words, m.start() + len(m[0]) // 2)}')
 sys.exit(0 if seen else f'no sources in {top}')
@@ -128,13 +136,22 @@ check_itself() {
     caught "a sentence that begins with Of" '/* Rows are read. Of a copy nothing is known. */'
     caught "a sentence that begins with That" '/* That it failed is no error. */'
     caught "a question" '/* Is it open? */'
+    caught "also if" '/* Returns true, also if it failed. */'
+    caught "behind" '/* The rows behind it are dropped. */'
+    caught "a line" '/* The log: one event a line. */'
+    caught "taken for" '/* A late time is taken for another. */'
+    caught "a store by a schema" '/* Makes stores by the schema. */'
+    caught "a duplicate" '/* Of duplicate keys the last counts. */'
     caught "undo" 'puts("the change was taken back");'
     caught "data that lies" '/* The file lies beside it. */'
     caught "a document that is not here" '/* See CLI.md. */'
     printf '%s\n' 'Text where nobody looks.' >"$work/src/x.c"
-    check "$work" src >/dev/null || { echo "code is taken for prose"; failed=1; }
+    check "$work" src >/dev/null || { echo "code is mistaken for prose"; failed=1; }
     printf '%s\n' 'A document that nobody reads.' >"$work/src/x.md"
     if check "$work" src >/dev/null; then echo "a document is not read"; failed=1; fi
+    printf '%s\n' 'Of a copy the name is kept.' >"$work/src/x.md"
+    if check "$work" src >/dev/null; then echo "a document that begins with Of is not caught"; failed=1; fi
+    printf '%s\n' 'A document that nobody reads.' >"$work/src/x.md"
     exceptions='src/x.md: who: A document that nobody reads'
     check "$work" src >/dev/null || { echo "an exception is not accepted"; failed=1; }
     rm "$work/src/x.md"

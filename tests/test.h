@@ -11,8 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What only Linux has (docs/architecture.md, "Portability"). A test asks for it where the second way keeps its promise
- * differently, and NEEDS skips a test of the thing itself. */
+/* Features that only Linux has (docs/architecture.md, "Portability"). A test asks for it where the second way keeps its
+ * promise differently, and NEEDS skips a test of the thing itself. */
 #ifdef REPRISE_PORTABLE
 enum { HAS_LEASES = 0, HAS_PROCESS_TABLE = 0 };
 #define NEEDS(what) (print_message("there is no such thing here: %s\n", what), skip())

@@ -423,7 +423,7 @@ struct store_ops {
     bool has_task_checkpoints;
     bool has_dialects;    /* host_create.dialect may be given */
     bool accepts_fork_id; /* fork_request.id may be given */
-    /* Optional. The keys of a session's rows, if a ref's path that ends with ".jsonl" is a file with one row a line,
+    /* Optional. The keys of a session's rows, if a ref's path that ends with ".jsonl" is a file with one row per line,
      * which a search then reads directly. NULL: a search uses load. */
     const struct index_keys *row_keys;
     /* The size of a session is not known, because its rows are in a database with those of others. */

@@ -41,7 +41,7 @@ struct trash_request {
 enum trash_request_scope {
     TRASH_REQUEST_OWN = 0,      /* what the system's own delete removes */
     TRASH_REQUEST_ALL = 1 << 0, /* everything that belongs to the session */
-    /* Also if it cannot be determined whether an agent is writing to it (a file of another user, a network file system,
+    /* Even if it cannot be determined whether an agent is writing to it (a file of another user, a network file system,
      * an agent that is not registered), because a person has confirmed it. */
     TRASH_REQUEST_UNSURE = 1 << 1,
 };

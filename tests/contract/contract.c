@@ -106,7 +106,7 @@ struct run {
     struct contract c;
 };
 
-/* Every case has a store of its own, which is removed afterwards, also when the case is skipped or fails. */
+/* Every case has a store of its own, which is removed afterwards, even if the case is skipped or fails. */
 static int set_up(void **state)
 {
     struct run *run = *state;

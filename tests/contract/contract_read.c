@@ -234,7 +234,7 @@ static void a_tail_is_the_end_of_the_conversation(struct contract *c)
 }
 
 struct heard {
-    struct buf text; /* one object a line */
+    struct buf text; /* one object per line */
     size_t n, stop;  /* 0: no limit */
 };
 

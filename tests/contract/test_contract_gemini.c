@@ -21,7 +21,7 @@ static const char first[] =
     HEAD(FIRST) "{\"$set\":{\"messages\":[" CONTEXT
                 "]}}\n" PROMPT("1", "Mend the gate") "\n" ANSWER("2", "It creaks.") "\n" PROMPT(
                     "3", "Oil it") "\n" ANSWER("4", "Done.") "\n";
-/* Two turns, of which the second one was taken back. */
+/* Two turns; the second one was rewound. */
 static const char second[] =
     HEAD(SECOND) PROMPT("1", "Paint the fence") "\n" ANSWER("2", "In green.") "\n" PROMPT(
         "3",

@@ -34,7 +34,7 @@ static void put_session(const struct folder *f, const char *id, const char *titl
     folder_put(f, path, slice_of(summary));
 }
 
-/* The second prompt of the first session was taken back. */
+/* The second prompt of the first session was rewound. */
 static void make(const struct folder *f)
 {
     put_session(f, FIRST, "",

@@ -37,7 +37,7 @@ static int write_file(const char *path, const char *text)
     return f && fputs(text, f) >= 0 && fclose(f) == 0 ? 0 : REPRISE_IO;
 }
 
-/* What the agent wrote is undone, as a person would ask for it after reading the plan. */
+/* The agent's changes are undone, as a person would do it after reading the plan. */
 static int go_back(struct reprise *r, struct reprise_error *e)
 {
     struct reprise_rewind_options options = { sizeof options, REPRISE_REWIND_FILES,

@@ -121,7 +121,7 @@ static void beyond_the_limit_of_files(struct reprise_session *s)
     free(row);
 }
 
-/* What a host writes in its function to a reader that went away is an error there, too. */
+/* In the host's function, writing to a reader that went away is also only an error. */
 static int write_to_nobody(const char *json, size_t length, void *arg)
 {
     const int *end = arg;
@@ -139,7 +139,7 @@ static void without_a_reader(struct reprise_session *s)
     close(ends[1]);
 }
 
-/* The lease shows whether a program has the session open; that it is broken says so. */
+/* The lease shows whether a program has the session open: a program that opens it breaks the lease. */
 static void while_a_session_is_deleted(struct reprise_session *s)
 {
     struct reprise_error e;

@@ -115,7 +115,7 @@ static bool begins_with(struct slice s, struct slice row)
     return row.n > 0;
 }
 
-/* Sets *last to the row if nothing stands behind it, else to nothing. Returns false if there is anything but the row and a
+/* Sets *last to the row if it is the last one, else to nothing. Returns false if there is anything but the row and a
  * line that contradicts it, in turn; a recovery that was broken too may have contradicted it twice. */
 static bool row_in_force(struct slice s, struct slice row, struct slice *last)
 {

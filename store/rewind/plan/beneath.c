@@ -34,7 +34,7 @@ bool beneath_dirs_add(struct dirs *list, struct arena *a, struct slice path, con
     struct dir_like *all = arena_grow(a, list->dir, list->n, sizeof *all),
                     d = { .path = arena_copy(a, path).p, .attrs = *x };
 
-    if (!fs_attrs_copy(a, &d.attrs)) /* also if an allocation above failed */
+    if (!fs_attrs_copy(a, &d.attrs)) /* fails if an allocation above failed */
         return false;
     list->dir = all;
     list->dir[list->n++] = d;

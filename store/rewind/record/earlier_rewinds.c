@@ -10,8 +10,8 @@
 
 #include "store/rewind/record/record.h"
 
-/* What the records of earlier rewinds contain about the files of a plan: the state in which the newest one left a file,
- * and the files that an unfinished one is still using. */
+/* The records of earlier rewinds show two things about the files of a plan: the state in which the newest rewind left a
+ * file, and whether an unfinished rewind is still using it. */
 
 enum { RECORDS_MAX = 100 }; /* how many records are read, the newest first */
 

@@ -111,7 +111,7 @@ static void set_mode(struct planning *p, size_t i, struct rewind_target *t)
 
     if (mode == LINK) {
         t->want = REWIND_UNKNOWN;
-        t->why = "it was a symbolic link: only the text behind it is recorded";
+        t->why = "it was a symbolic link: only the text of its target is recorded";
     } else if (t->want == REWIND_BYTES && access(t->path, F_OK) != 0) {
         t->has_mode = mode == RUN;
         t->mode = 0755;

@@ -12,9 +12,8 @@
 #include "lite/scan/index.h"
 #include "store/api/store.h"
 
-/* One parsed line of a log. Keys may be in any order; of duplicate keys the first is used, as in
- * the library's reader; unknown keys and kinds are kept and shown. Texts borrow from the line or
- * are in the arena. */
+/* One parsed line of a log. Keys may be in any order; if a key occurs twice, the first one is used, as in the library's
+ * reader; unknown keys and kinds are kept and shown. Texts borrow from the line or are in the arena. */
 struct event {
     struct slice kind;    /* decoded; empty: missing, or not a text */
     struct slice id;      /* uuid, decoded; may be empty */

@@ -387,7 +387,7 @@ enum err_code gemini_at_path(const struct store *st, struct slice path, struct a
 
 /* ---- describe ---- */
 
-/* What Gemini's own list takes for a title. */
+/* Gemini's own list does not use these as a title. */
 static bool is_command(struct slice text)
 {
     return slice_starts(text, "/") || slice_starts(text, "?");

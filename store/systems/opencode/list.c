@@ -6,9 +6,9 @@
 /* The same list as `opencode session list`: the last changed session first, including archived and
  * empty sessions but not sub-agents. */
 
-/* Prompts are texts of a person, one part a line; the other parts of a user's message are
- * OpenCode's. Forks and archive marks are detected in the row itself. The query only searches JSON
- * for words, because a damaged value would end the query. */
+/* A prompt is the text that a person typed, one part per line; the other parts of a user's message are OpenCode's.
+ * Forks and archive marks are detected in the row itself. The query only searches JSON for words, because a damaged
+ * value would end the query. */
 #define IS_TEXT(part)                                                                              \
     "instr(" part ".data, '\"type\":\"text\"') AND NOT instr(" part ".data, '\"synthetic\":true')"
 #define PROMPT(order)                                                                              \

@@ -2,7 +2,7 @@
 
 #include "store/blame/blame_text.h"
 
-/* The owners of the lines: a digit, or '.' for nobody. */
+/* The owners of the lines: a digit, or '.' if there is no owner. */
 static void expect(const struct blame_text *t, const char *text, const char *owners)
 {
     char got[64] = "";

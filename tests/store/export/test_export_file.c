@@ -13,8 +13,8 @@
 #include "support/faults/syscall_hook.h"
 #include "tests/support/folder.h"
 
-/* A document appears in its place when it is whole, also where a new file cannot be without a name (O_TMPFILE): then it
- * has a temporary one meanwhile. */
+/* A document appears in its place when it is whole, even where a new file needs a name (no O_TMPFILE): then it has a
+ * temporary one until it is whole. */
 
 #define ID "5e550000-0000-4000-8000-000000000001"
 #define ROWS                                                                                       \

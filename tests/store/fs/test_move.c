@@ -7,7 +7,7 @@
 #include "support/faults/syscall_hook.h"
 #include "tests/support/scratch.h"
 
-/* A file or tree is moved completely, on one file system and across two, also where a name can be given only after a
+/* A file or tree is moved completely, on one file system and across two, even where a name can be given only after a
  * check; an existing target stays. */
 
 static enum err_code moved(void **state, int first, int then)

@@ -8,7 +8,7 @@
 #include "tests/support/folder.h"
 #include "tests/test.h"
 
-/* A search on several threads: everything is found, in order, and it stops when it is told to. */
+/* A search on several threads: everything is found, in order, and it stops on request. */
 
 enum { SESSIONS = 150, ROWS = 40 };
 

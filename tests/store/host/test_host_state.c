@@ -19,7 +19,7 @@
 #include "store/proc/live.h"
 #include "support/folder.h"
 
-/* What listeners are told, one step a line. */
+/* The steps that listeners receive, one per line. */
 struct heard {
     struct buf text;
     char name;

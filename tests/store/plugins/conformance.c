@@ -326,7 +326,7 @@ static void subkeys_do_not_name_the_main_transcript(struct suite *s)
     NEED(subkeys(s, key(s, "proj", "never", NULL)).n == 0);
 }
 
-/* What a list says of one session. */
+/* A session as a list shows it. */
 struct summary {
     struct suite *s;
     const char *id, *rows; /* of both ends */

@@ -184,7 +184,7 @@ CASE(without_a_process_table_nothing_is_found)
 
 /* ---- ps ---- */
 
-/* Takes the place of ps(1); NULL: there is none. The time is that of the real clock, in which ps counts. */
+/* Takes the place of ps(1); NULL: ps is not installed. The time is that of the real clock, in which ps counts. */
 static enum agents_evidence ask_ps_that(struct place *p, const char *does, int64_t written_ago_s,
                                         pid_t *pid)
 {

@@ -21,7 +21,7 @@ static enum open_files ask(const char *path)
     return answer;
 }
 
-/* Takes the place of fuser; NULL: there is none. */
+/* Takes the place of fuser; NULL: fuser is not installed. */
 static enum open_files ask_fuser_that(void **state, const char *does)
 {
     char script[256], *kept = strdup(getenv("PATH"));

@@ -176,7 +176,7 @@ static bool is_done(struct rewind_case *p)
     return look(p) == ERR_OK && apply(p) == ERR_OK && p->result.outcome[0] == REWIND_DONE;
 }
 
-/* Also where others may not change them. */
+/* Even if other users may not change them. */
 CASE(files_owned_by_the_user_are_changed)
 {
     static const struct {

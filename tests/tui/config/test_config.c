@@ -274,7 +274,7 @@ TEST(conflicts_of_keys_are_named)
     expect_problem(&c, 1, 4, "d is text that is typed in [keys.list]");
     expect_problem(&c, 2, 11, "^S, now help, was the only key of sort in [keys.filter]");
     assert_int_equal(c.problems->n, 3);
-    /* What cannot be is left out; the rest counts. */
+    /* Impossible keys are left out; the rest counts. */
     assert_int_equal(keymap_find(&c.settings.keys, IN_LIST, (struct key){ KEYCODE_F1 + 8, 0 }),
                      ACT_RENAME);
     assert_int_equal(keymap_find(&c.settings.keys, IN_LIST, (struct key){ KEYCODE_DELETE, 0 }),

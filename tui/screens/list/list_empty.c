@@ -103,7 +103,7 @@ static int system_width(const struct list *l)
     return w;
 }
 
-/* One place a line, or one after the other if there are not enough lines. */
+/* One place per line, or one after the other if there are not enough lines. */
 static void draw_looked_in(const struct list *l, struct pen *pen)
 {
     const struct settings *s = l->settings;

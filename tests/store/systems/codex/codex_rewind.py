@@ -130,7 +130,7 @@ class Threads:
         sid = self.write(rows, commit=commit)
         self.says('files that were replaced', sid, 1,
                   {'of-git': why, 'read': why, 'new': 'delete', 'edited': why, 'run': 'create',
-                   'link': 'it was a symbolic link: only the text behind it is recorded'})
+                   'link': 'it was a symbolic link: only the text of its target is recorded'})
         plan = self.plan(sid, 1)
         self.p.json('rewind', '--all', '--apply', '--skip-refused', '-C', self.cwd, f'codex:{sid}', '--to', plan[1]['id'], '--plan',
                     plan[2]['plan'])

@@ -122,7 +122,7 @@ static void refused(const char *name, const char *why)
     buf_fini(&out);
 }
 
-/* Of a log of one line that continues another one. */
+/* The length of a log of one line that continues another log. */
 static long link_length(void)
 {
     return (long)strlen(

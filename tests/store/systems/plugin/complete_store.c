@@ -1,8 +1,8 @@
-/* The example store, complete: sessions are created and deleted in it, too, and have sub-agents. For tests without a server.
- * COMPLETE_STORE_ROWS=N: after N rows that it handed over, its "server" is gone. COMPLETE_STORE_UNDELETABLE=ID: this session cannot be deleted.
- * COMPLETE_STORE_HEADS=1: a list has all rows of the sessions.
- * COMPLETE_STORE_SILENT=PATH: while that file exists, the "server" says nothing more: after the sessions of a list, and before the rows of a page and
- * those that were added. */
+/* The example store, complete: it also creates and deletes sessions, and they have sub-agents. For tests without a
+ * server. COMPLETE_STORE_ROWS=N: after N rows, its "server" is gone. COMPLETE_STORE_UNDELETABLE=ID: this session cannot
+ * be deleted. COMPLETE_STORE_HEADS=1: a list has all rows of the sessions. COMPLETE_STORE_SILENT=PATH: while that file
+ * exists, the "server" stops answering after the sessions of a list, and before the rows of a page and those that were
+ * added. */
 #define reprise_plugin example_plugin /* the example's table, and the struct of it */
 #include "docs/example_store.c"
 #undef reprise_plugin
@@ -172,7 +172,7 @@ static int make_folders(char *path, const char *below)
     return open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 }
 
-/* The end of the last whole row. What a killed program left behind it is cut off; -1: failed. */
+/* The end of the last whole row. The rest, left by a killed program, is cut off; -1: failed. */
 static int64_t whole_rows(int fd)
 {
     int64_t end = lseek(fd, 0, SEEK_END), at = end;

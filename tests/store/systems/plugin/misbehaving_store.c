@@ -24,7 +24,7 @@ static void misbehaving_close(void *store)
     (void)store;
 }
 
-/* Waits until nobody waits for it any more. */
+/* Returns only when the caller no longer waits. */
 static int wait_for_ever(struct reprise_plugin_call *call)
 {
     while (!call->stopped(call->arg))

@@ -230,7 +230,7 @@ IN_SCRATCH(the_newest_messages_are_the_last_ones_of_all)
     buf_fini(&rows);
 }
 
-/* Of what a compaction kept, all but the boundary is far up; a row whose parent is lost is followed by time. */
+/* All that a compaction kept is far up, except its boundary; a row whose parent is lost is followed by time. */
 IN_SCRATCH(compactions_and_gaps_are_seen_from_the_end)
 {
     struct buf rows = { 0 };

@@ -7,7 +7,7 @@
 
 /* The dialog that exports a session, with a stand-in for the worker. */
 
-/* What the worker was asked, and what it replies. A test program has one of each. */
+/* The request to the worker, and its reply. A test program has one of each. */
 struct worker {
     struct shop shop; /* first: the screen finds the worker by it */
     struct export_request asked;

@@ -25,7 +25,7 @@ TEST(an_empty_list_teaches)
     screen_close(&s);
 }
 
-/* Also where there are more places than lines. */
+/* Even if there are more places than lines. */
 TEST(an_empty_list_of_a_small_screen_teaches)
 {
     static const char *const places[] = {

@@ -31,7 +31,7 @@ static void begin(struct conversation *t)
     add(t, CLAUDE_USER, "{\"message\":{\"content\":\"hello\"}}");
 }
 
-/* One letter a row: . stays, c stays because the session ended in its calls, u unanswered, t thoughts, b blank. */
+/* One letter per row: . stays, c stays because the session ended in its calls, u unanswered, t thoughts, b blank. */
 static void leaves(struct conversation *t, const char *want)
 {
     char got[MOST_ROWS + 1] = "";

@@ -275,7 +275,8 @@ TEST(a_row_without_its_parent_starts_anew_after_a_pause)
     gives(&t, "a4");
 }
 
-/* The row with the nearest earlier time anywhere in the file, the first of equal times, never one of a sub-agent. */
+/* The row with the nearest earlier time anywhere in the file, the first one if times are equal; never a row of a
+ * sub-agent. */
 TEST(a_row_without_its_parent_follows_the_nearest_time)
 {
     struct transcript_writer t = transcript_writer_two_turns();

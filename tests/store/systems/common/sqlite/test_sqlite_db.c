@@ -40,7 +40,7 @@ static void finish(struct place *p)
     folder_remove(&p->folder);
 }
 
-/* Copies the database as it lies there, with or without its -wal, into a folder where nobody has it open. */
+/* Copies the files of the database, with or without its -wal, into a folder where no process has them open. */
 static void copy(struct place *p, bool with_log)
 {
     static const char *const names[] = { "a.db", "a.db-wal" };
@@ -228,7 +228,7 @@ TEST(what_is_no_database_is_refused)
     }
 }
 
-/* A database that was prepared by somebody else. */
+/* A database that was prepared by an attacker. */
 TEST(nothing_of_the_database_is_run)
 {
     static const char *const traps[] = {
