@@ -9,9 +9,12 @@
 /* A row of a conversation is {"id": ..., "message": <blob>}. Messages with the same text share a
  * blob, so an id consists of the number of the message and the beginning of the blob's name. */
 
+enum { DAMAGED_MOST = 4 << 10, ALL_MOST = 512 << 20 };
+
 struct loading {
     struct memory_rows rows;
     struct buf row, message;
+    size_t bytes; /* that were read; a state may name one large blob many times */
 };
 
 static enum message_kind kind_of(struct slice message, struct arena *a)
@@ -30,8 +33,10 @@ static enum err_code add_message(struct loading *l, size_t number, struct slice 
     struct jsonout j;
     char id[64];
 
-    if (!json_valid(json)) /* damaged, or not there */
+    if (!json_valid(json)) { /* damaged, or not there */
+        json.n = json.n < DAMAGED_MOST ? json.n : DAMAGED_MOST;
         return memory_rows_add(&l->rows, json.n ? json : SLICE("?"), m);
+    }
     if (cursor_role_is(json, "system"))
         return ERR_OK;
     snprintf(id, sizeof id, "%zu-%.*s", number, (int)(name.n < 16 ? name.n : 16), name.p);
@@ -59,8 +64,12 @@ static enum err_code read_messages(struct sqlite_db *db, void *arg, struct err *
     if (rc)
         return rc;
     memory_rows_reset(&l->rows);
+    l->bytes = 0;
     for (size_t i = 0; i < s.n && !rc; i++) {
         rc = cursor_blob_read(db, s.message[i], &l->message, e);
+        l->bytes += l->message.n;
+        if (!rc && l->bytes > ALL_MOST)
+            rc = err_set(e, ERR_UNSUPPORTED, "", "it is too large");
         if (!rc && add_message(l, i, s.message[i]))
             rc = err_nomem(e);
     }
@@ -72,7 +81,8 @@ enum err_code cursor_load(const struct store *st, const struct session_ref *ref,
                           const atomic_bool *cancel, struct transcript **out, struct err *e)
 {
     struct loading l = { .rows = { .n = 0 } };
-    enum err_code rc = sqlite_db_read(ref->path.p, cancel, read_messages, &l, e);
+    enum err_code rc =
+        err_at(e, sqlite_db_read(ref->path.p, cancel, read_messages, &l, e), ref->path.p);
 
     (void)st;
     if (!rc)

@@ -36,7 +36,9 @@ struct sqlite_row {
 
 struct slice sqlite_row_text(const struct sqlite_row *row, int column)
 {
-    const void *p = row->sqlite->column_blob(row->statement, column);
+    bool blob = row->sqlite->column_type(row->statement, column) == SQLITE_BLOB;
+    const void *p = blob ? row->sqlite->column_blob(row->statement, column)
+                         : row->sqlite->column_text(row->statement, column); /* in UTF-8 */
     int n = row->sqlite->column_bytes(row->statement, column);
 
     return p && n > 0 ? (struct slice){ p, (size_t)n } : SLICE("");

@@ -12,6 +12,7 @@
     F(close)                                                                                       \
     F(column_blob)                                                                                 \
     F(column_bytes)                                                                                \
+    F(column_text)                                                                                 \
     F(column_int64)                                                                                \
     F(column_type)                                                                                 \
     F(db_config)                                                                                   \
