@@ -285,12 +285,18 @@ bool json_get_text(struct slice object, const char *name, struct arena *a, struc
     return json_get(object, name, &value) && json_text(value, a, text);
 }
 
+struct slice json_text_of(struct slice value, struct arena *a)
+{
+    struct slice text;
+
+    return json_text(value, a, &text) ? text : (struct slice){ NULL, 0 };
+}
+
 struct slice json_text_at(struct slice object, const char *path, struct arena *a)
 {
-    struct slice value, text;
+    struct slice value;
 
-    return json_at(object, path, &value) && json_text(value, a, &text) ? text
-                                                                       : (struct slice){ NULL, 0 };
+    return json_at(object, path, &value) ? json_text_of(value, a) : (struct slice){ NULL, 0 };
 }
 
 struct slice json_copy_at(struct slice object, const char *path, struct arena *a)

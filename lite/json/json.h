@@ -92,6 +92,8 @@ bool json_at(struct slice object, const char *path, struct slice *value);
 bool json_text(struct slice value, struct arena *a, struct slice *text);
 /* json_get and json_text in one. Returns false unless the key has a string. */
 bool json_get_text(struct slice object, const char *name, struct arena *a, struct slice *text);
+/* The decoded text of a value; empty ({NULL,0}) if it is no string. */
+struct slice json_text_of(struct slice value, struct arena *a);
 /* The string along a dotted path; empty ({NULL,0}) if it is missing or no string. */
 struct slice json_text_at(struct slice object, const char *path, struct arena *a);
 /* The same, always in the arena. */

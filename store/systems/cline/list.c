@@ -10,12 +10,18 @@ enum { WINDOW = 128 << 10 };
 
 static void take_session(struct slice session, struct session_row *row, struct arena *a)
 {
-    row->cwd = json_text_at(session, "cwd", a);
-    row->model = json_text_at(session, "model", a);
-    row->git_branch = json_text_at(session, "metadata.git.branch", a);
-    row->parent_id = json_text_at(session, "metadata.fork.forkedFromSessionId", a);
-    row->custom_title = json_text_at(session, "metadata.title", a);
-    row->created_ms = json_time_at(session, "started_at", a);
+    enum { CWD, MODEL, STARTED, METADATA, N };
+    static const char *const names[] = { "cwd", "model", "started_at", "metadata" };
+    struct slice value[N];
+
+    json_get_each(session, names, N, value);
+    row->cwd = json_text_of(value[CWD], a);
+    row->model = json_text_of(value[MODEL], a);
+    if (!time_parse(json_text_of(value[STARTED], a), &row->created_ms))
+        row->created_ms = TIME_NONE;
+    row->git_branch = json_text_at(value[METADATA], "git.branch", a);
+    row->parent_id = json_text_at(value[METADATA], "fork.forkedFromSessionId", a);
+    row->custom_title = json_text_at(value[METADATA], "title", a);
     row->flags |= row->parent_id.n ? SESSION_FORK : 0u;
 }
 
@@ -26,14 +32,15 @@ static void take_messages(struct slice lines, struct session_row *row, struct ar
     bool torn, waits = false;
 
     while (slice_line(&rest, &line, &torn)) {
-        struct slice prompt = json_valid(line) ? cline_prompt(line, a) : SLICE("");
-        int64_t ms = json_valid(line) ? cline_time(line) : TIME_NONE;
+        bool valid = json_valid(line);
+        struct slice prompt = valid ? cline_prompt(line, a) : SLICE("");
+        int64_t ms = valid ? cline_time(line) : TIME_NONE;
 
         if (prompt.n) {
             row->first_prompt = row->first_prompt.n ? row->first_prompt : prompt;
             row->last_prompt = prompt;
         }
-        waits = prompt.n || cline_is_result(line);
+        waits = valid && (prompt.n || cline_is_result(line));
         row->activity_ms = ms == TIME_NONE ? row->activity_ms : ms;
     }
     row->flags |= waits ? SESSION_INTERRUPTED : 0u;

@@ -175,13 +175,6 @@ double usage_cost(struct slice object, const char *name)
     return json_get(object, name, &value) ? usage_cost_of(value) : (double)NAN;
 }
 
-static struct slice text_of(struct slice value, struct arena *a)
-{
-    struct slice text;
-
-    return json_text(value, a, &text) ? text : SLICE("");
-}
-
 static bool read_counts(struct slice usage, struct usage_record *out)
 {
     static const char *const names[] = { "input_tokens", "output_tokens", "cache_read_input_tokens",
@@ -207,8 +200,8 @@ static bool read_message(struct slice message, struct arena *a, struct usage_rec
     if (json_type(message) != JSON_OBJECT)
         return false;
     json_get_each(message, names, N, value);
-    out->answer = text_of(value[ID], a);
-    out->model = text_of(value[MODEL], a);
+    out->answer = json_text_of(value[ID], a);
+    out->model = json_text_of(value[MODEL], a);
     return read_counts(value[USAGE], out);
 }
 
@@ -224,12 +217,12 @@ static bool read_row(struct slice row, struct arena *a, struct usage_record *out
     *out = usage_record_empty();
     if (!read_message(value[MESSAGE], a, out))
         return false;
-    out->message = text_of(value[UUID], a);
-    out->request = text_of(value[REQUEST], a);
+    out->message = json_text_of(value[UUID], a);
+    out->request = json_text_of(value[REQUEST], a);
     out->aside = json_type(value[ASIDE]) == JSON_TRUE;
     out->copied = json_type(value[FORK]) == JSON_OBJECT;
     out->cost = usage_cost_of(value[COST]);
-    if (!time_parse(text_of(value[TIME], a), &out->time_ms))
+    if (!time_parse(json_text_of(value[TIME], a), &out->time_ms))
         out->time_ms = TIME_NONE;
     return true;
 }

@@ -45,15 +45,6 @@ enum { ID, TYPE, CONTENT, CALLS, THOUGHTS, TOKENS, SET, REWIND, MEMBERS };
 static const char *const members[] = { "id",       "type",   "content", "toolCalls",
                                        "thoughts", "tokens", "$set",    "$rewindTo" };
 
-static struct slice text_of(struct slice value, struct arena *a)
-{
-    struct slice text = { NULL, 0 };
-
-    if (json_type(value) == JSON_STRING && !json_text(value, a, &text))
-        a->failed = true;
-    return text;
-}
-
 static bool has_items(struct slice list)
 {
     return json_type(list) == JSON_ARRAY && list.n > 2;
@@ -68,7 +59,7 @@ static struct gemini_message message_of(struct slice raw, const struct slice val
                                 .acts = has_items(value[CALLS]) || has_items(value[THOUGHTS]),
                                 .complete = value[CALLS].n || value[TOKENS].n };
 
-    m.id = text_of(value[ID], a);
+    m.id = json_text_of(value[ID], a);
     return m;
 }
 
@@ -169,7 +160,7 @@ static void apply_set(struct reading *r, struct slice set)
 
     if (!json_get_each(set, names, 2, value))
         return;
-    summary = text_of(value[0], &r->chat->arena);
+    summary = json_text_of(value[0], &r->chat->arena);
     if (summary.n)
         r->chat->summary = summary;
     put_list(r, value[1]);
@@ -195,15 +186,15 @@ static void apply_metadata(struct reading *r, struct slice object)
     struct slice value[N], id, summary;
 
     json_get_each(object, names, N, value);
-    id = text_of(value[SESSION], &c->arena);
+    id = json_text_of(value[SESSION], &c->arena);
     if (!id.n)
         return;
     if (!c->id.n) {
         c->id = id;
-        c->start = text_of(value[START], &c->arena);
+        c->start = json_text_of(value[START], &c->arena);
         c->sub_agent = json_string_is(value[KIND], "subagent");
     }
-    summary = text_of(value[SUMMARY], &c->arena);
+    summary = json_text_of(value[SUMMARY], &c->arena);
     if (summary.n)
         c->summary = summary;
     put_list(r, value[MESSAGES]);
@@ -313,7 +304,7 @@ static struct slice parts_text(struct slice list, struct arena *a)
 
 static struct slice content_text(struct slice content, struct arena *a)
 {
-    return json_type(content) == JSON_ARRAY ? parts_text(content, a) : text_of(content, a);
+    return json_type(content) == JSON_ARRAY ? parts_text(content, a) : json_text_of(content, a);
 }
 
 struct slice gemini_text(struct slice raw, struct arena *a)

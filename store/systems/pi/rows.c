@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "lite/base/time.h"
 #include "store/api/host.h"
 #include "store/systems/pi/pi.h"
 
@@ -15,18 +16,22 @@ const struct index_keys pi_keys = { .type = "role",
                                     .time = "timestamp",
                                     .kinds = roles };
 
-/* The kind of a row by its contents; *message is empty for an entry without one. */
-static enum pi_kind kind_of(struct slice row, struct slice *message)
+static enum pi_kind kind_of_message(struct slice message)
 {
     struct slice role;
 
-    if (!json_get(row, "message", message) || json_type(*message) != JSON_OBJECT) {
-        *message = (struct slice){ NULL, 0 };
-        return PI_OTHER;
-    }
-    for (size_t i = 0; json_get(*message, "role", &role) && roles[i]; i++)
+    for (size_t i = 0; json_get(message, "role", &role) && roles[i]; i++)
         if (json_string_is(role, roles[i]))
             return (enum pi_kind)(i + 1);
+    return PI_OTHER;
+}
+
+/* The kind of a row by its contents; *message is empty for an entry without one. */
+static enum pi_kind kind_of(struct slice row, struct slice *message)
+{
+    if (json_get(row, "message", message) && json_type(*message) == JSON_OBJECT)
+        return kind_of_message(*message);
+    *message = (struct slice){ NULL, 0 };
     return PI_OTHER;
 }
 
@@ -64,24 +69,29 @@ static void read_header(struct slice row, struct arena *a, struct jsonl_row_fact
 
 static enum err_code read_row_facts(struct slice row, struct arena *a, struct jsonl_row_facts *out)
 {
-    struct slice message;
+    enum { MESSAGE, TIME, ID, PARENT, TYPE, N };
+    static const char *const names[] = { "message", "timestamp", "id", "parentId", "type" };
+    struct slice value[N];
+    enum pi_kind kind = PI_OTHER;
 
     if (!json_valid(row) || json_type(row) != JSON_OBJECT)
         return ERR_FORMAT;
-    enum pi_kind kind = kind_of(row, &message);
-
-    out->time_ms = json_time_at(row, "timestamp", a);
-    json_get_text(row, "id", a, &out->entry);
-    json_get_text(row, "parentId", a, &out->after);
+    json_get_each(row, names, N, value);
+    if (json_type(value[MESSAGE]) == JSON_OBJECT)
+        kind = kind_of_message(value[MESSAGE]);
+    if (!time_parse(json_text_of(value[TIME], a), &out->time_ms))
+        out->time_ms = TIME_NONE;
+    out->entry = json_text_of(value[ID], a);
+    out->after = json_text_of(value[PARENT], a);
     out->waits = kind == PI_USER || kind == PI_TOOL;
     out->speaks = out->waits || kind == PI_ASSISTANT;
     if (kind == PI_USER)
-        out->prompt = text_of(message, a);
+        out->prompt = text_of(value[MESSAGE], a);
     else if (kind == PI_ASSISTANT)
-        json_get_text(message, "model", a, &out->model);
-    else if (json_get_is(row, "type", "session"))
+        json_get_text(value[MESSAGE], "model", a, &out->model);
+    else if (json_string_is(value[TYPE], "session"))
         read_header(row, a, out);
-    else if (json_get_is(row, "type", "session_info"))
+    else if (json_string_is(value[TYPE], "session_info"))
         out->names = json_get_text(row, "name", a, &out->title);
     return a->failed ? ERR_NOMEM : ERR_OK;
 }
