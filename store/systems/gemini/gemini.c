@@ -31,7 +31,13 @@ static enum err_code open_at(struct gemini *x, const char *path, struct err *e)
     if (!x->jsonl.base.path)
         return err_nomem(e);
     x->jsonl.folder = config_dir_join(x->jsonl.base.path, "tmp");
-    return x->jsonl.folder ? config_dir_require(x->jsonl.folder, e) : err_nomem(e);
+    if (!x->jsonl.folder)
+        return err_nomem(e);
+    enum err_code rc = config_dir_require(x->jsonl.folder, e);
+
+    if (!rc)
+        x->retention_ms = gemini_retention(x->jsonl.base.path);
+    return rc;
 }
 
 static enum err_code gemini_open(const struct store_env *env, const char *path, struct store **out,

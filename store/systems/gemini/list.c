@@ -443,6 +443,16 @@ static bool is_empty(const struct gemini_chat *c, const struct session_row *row,
     return !row->first_prompt.n || (is_command(row->first_prompt) && !has_answer(c, a));
 }
 
+/* The time in the file counts, not that of the file. */
+static void set_expiry(struct session_row *row)
+{
+    const struct gemini *x = (const struct gemini *)row->ref.store;
+    int64_t updated = row->ref.recent_ms ? row->ref.recent_ms : row->modified_ms;
+
+    if (x->retention_ms != TIME_NONE)
+        row->expires_ms = updated + x->retention_ms;
+}
+
 static void complete_row(const struct gemini_chat *c, const struct scope *scope,
                          struct session_row *row, struct arena *a)
 {
@@ -453,6 +463,7 @@ static void complete_row(const struct gemini_chat *c, const struct scope *scope,
     row->modified_ms = session_modified_ms(&row->ref.file);
     if (row->activity_ms == TIME_NONE)
         row->activity_ms = row->modified_ms;
+    set_expiry(row);
     row->custom_title = c->summary;
     row->flags |= c->summary.n ? SESSION_AI_TITLE : 0U;
     row->flags |= c->text.n && c->text.p[c->text.n - 1] != '\n' && !is_document(row->ref.path.p)

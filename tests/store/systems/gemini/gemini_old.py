@@ -69,12 +69,26 @@ def check(p, home):
     p.same('its tokens', [(r['input'], r['output'], r['cacheRead']) for r in used], [(40, 10, 60)])
 
 
+def check_expiry(p, home):
+    """lastUpdated and the period of the settings, if the program would accept it."""
+    last = 1_759_312_919_000  # 2025-10-01T10:01:59Z
+    day = 24 * 60 * 60 * 1000
+    for settings, days in ((None, 30), ('{}', 30), ('{"general": {"sessionRetention": {"maxAge": "2w"}}}', 14), ('// a comment\n{}', None),
+                           ('{"general": {"sessionRetention": {"enabled": false}}}', None), ('{"general": {"sessionRetention": {"maxAge": "48h"}}}', 2),
+                           ('{"general": {"sessionRetention": {"maxAge": "1h"}}}', None), ('{"general": {"sessionRetention": {"maxAge": "soon"}}}', None)):
+        if settings:
+            write(f'{home}/.gemini/settings.json', settings)
+        row = next(r for r in p.json('list', '--all') if r['sessionId'].startswith('00000001'))
+        p.same(f'expiry with {settings}', row.get('expiresAt'), last + days * day if days else None)
+
+
 def main():
     with tempfile.TemporaryDirectory(prefix='gemini-old-') as home:
         home = os.path.realpath(home)
         p = Program(sys.argv[1], home, {'XDG_STATE_HOME': f'{home}/state'})
         check(p, home)
-    p.finish(5)
+        check_expiry(p, home)
+    p.finish(13)
 
 
 main()
