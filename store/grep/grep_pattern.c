@@ -10,7 +10,6 @@
 #include "lite/base/buf.h"
 
 enum {
-    MATCH_STEPS = 10 * 1000 * 1000, /* of one text; PCRE2's own default */
     STACK_FIRST = 32 * 1024,
     STACK_MOST = 1024 * 1024,
 };
@@ -390,7 +389,7 @@ struct grep_matcher {
     const char *next[GREP_PATTERNS + 2];
 };
 
-struct grep_matcher *grep_matcher_new(const struct grep_patterns *p)
+struct grep_matcher *grep_matcher_new(const struct grep_patterns *p, unsigned steps)
 {
     struct grep_matcher *m = calloc(1, sizeof *m);
 
@@ -404,7 +403,7 @@ struct grep_matcher *grep_matcher_new(const struct grep_patterns *p)
         grep_matcher_free(m);
         return NULL;
     }
-    pcre2_set_match_limit(m->context, MATCH_STEPS);
+    pcre2_set_match_limit(m->context, steps);
     pcre2_jit_stack_assign(m->context, NULL, m->stack);
     return m;
 }

@@ -228,7 +228,7 @@ static void *grep_worker(void *arg)
 
     w.q = *w.g->q;
     w.q.cancel = &w.g->stop;
-    s.matcher = grep_matcher_new(w.g->patterns);
+    s.matcher = grep_matcher_new(w.g->patterns, GREP_STEPS);
     s.patterns = grep_patterns_count(w.g->patterns);
     while (claim_session(&w)) {
         if (s.matcher)

@@ -228,6 +228,24 @@ static int exact_term(const struct doc *d, const struct term *t)
     return best;
 }
 
+static struct slice cut_field(const struct session_row *row, enum doc_field field)
+{
+    struct slice text = field_of(row, field);
+
+    return (struct slice){ text.p, text.n < field_limit[field] ? text.n : field_limit[field] };
+}
+
+/* Regular expressions are matched against the original texts, because folding would change their case and accents. */
+static int regex_term(const struct doc *d, const struct term *t)
+{
+    struct grep_range found;
+
+    for (enum doc_field f = 0; f < DOC_FIELDS; f++)
+        if (grep_match_next(t->matcher, 0, cut_field(d->row, f), 0, &found) == GREP_MATCH)
+            return f == DOC_TITLE ? 32 : f < DOC_SHORT ? 24 : 16;
+    return FUZZY_NO_MATCH;
+}
+
 static int plain_text(const struct fuzzy_needle *needle, struct slice text)
 {
     char folded[FUZZY_NEEDLE_MAX];
@@ -280,7 +298,8 @@ static int term_fits(const struct doc *d, const struct term *t, bool marked)
     case TERM_SMALLER: fits = row->ref.file.size < t->value; break;
     case TERM_IS: fits = row_is(row, (enum is_kind)t->value, marked); break;
     case TERM_FUZZY:
-    case TERM_EXACT: break;
+    case TERM_EXACT:
+    case TERM_REGEX: break;
     }
     return fits ? 0 : FUZZY_NO_MATCH;
 }
@@ -296,6 +315,8 @@ static int term_score(const struct doc *d, const struct term *t, bool marked,
         score = fuzzy_term(d, t, effort);
     else if (t->kind == TERM_EXACT)
         score = exact_term(d, t);
+    else if (t->kind == TERM_REGEX)
+        score = regex_term(d, t);
     else
         score = term_fits(d, t, marked);
     if (t->negate)
@@ -358,6 +379,14 @@ static void hit_term(const struct term *t, const struct folded *f, struct slice 
     }
 }
 
+static void hit_regex(const struct term *t, struct slice title, bool *hit)
+{
+    struct grep_range r = { .to = 0 };
+
+    while (grep_match_next(t->matcher, 0, title, r.to, &r) == GREP_MATCH)
+        memset(hit + r.from, true, r.to - r.from);
+}
+
 void doc_highlight(const struct query *q, struct slice title, bool *hit)
 {
     struct folded f = { 0 };
@@ -373,6 +402,9 @@ void doc_highlight(const struct query *q, struct slice title, bool *hit)
                 hit_term(t, &f, title, hit);
         }
     }
+    for (size_t i = 0; i < q->n; i++)
+        if (q->term[i].kind == TERM_REGEX && !q->term[i].negate)
+            hit_regex(&q->term[i], title, hit);
     buf_fini(&f.text);
     buf_fini(&f.classes);
 }

@@ -11,6 +11,7 @@ enum {
     THOROUGH = 256, /* more than any screen shows */
     /* The cost of scoring a session, in rejected ones, and the cost that one frame has time for. */
     COST_SCORED = 12,
+    COST_REGEX = 10 * COST_SCORED,
     COST_STEP = COST_SCORED * 6000,
     COST_SHORT = COST_STEP / 5, /* of a frame that has sorted the list */
 };
@@ -80,6 +81,7 @@ void filter_invalidate(struct filter *f)
 
 void filter_fini(struct filter *f)
 {
+    query_fini(&f->query);
     arena_fini(&f->docs);
     free(f->slot);
     for (size_t i = 0; i < TITLE_KEYS; i++)
@@ -171,6 +173,14 @@ static bool is_letter(const struct query *q)
            !q->term[0].needle.keep_case && !q->term[0].negate;
 }
 
+static bool has_regex(const struct query *q)
+{
+    for (size_t i = 0; i < q->n; i++)
+        if (q->term[i].kind == TERM_REGEX)
+            return true;
+    return false;
+}
+
 /* The sessions of a sorted list are scattered in memory: those a few steps ahead are prefetched while this one is
  * scored. */
 static void fetch_ahead(const struct filter *f, const uint32_t *order, size_t n, size_t i)
@@ -191,7 +201,7 @@ static void score_entries(struct filter *f, const bool *marked)
 {
     const struct query *q = &f->query;
     uint64_t letters = letters_of(q);
-    bool letter = is_letter(q);
+    bool letter = is_letter(q), regex = has_regex(q);
     size_t fits = f->fit_count, i = f->left_at;
     int enough = f->busy ? COST_SHORT : COST_STEP;
 
@@ -208,7 +218,7 @@ static void score_entries(struct filter *f, const bool *marked)
             score = doc_letter_score(slot->sets, letters);
         } else {
             score = doc_score(slot->doc, q, marked && marked[entry], DOC_EFFORT_QUICK);
-            cost += COST_SCORED;
+            cost += regex ? COST_REGEX : COST_SCORED;
         }
         if (score == FUZZY_NO_MATCH)
             continue;
@@ -297,6 +307,7 @@ bool filter_start(struct filter *f, struct slice text, const uint32_t *order, si
         return false;
     bool only_matches = matches_suffice(f, &next, text);
 
+    query_fini(&f->query);
     f->query = next;
     if (!keep_query_text(f, text))
         return false;

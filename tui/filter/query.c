@@ -125,6 +125,29 @@ static int field_of(struct slice word)
 
 enum made { MADE_TERM, MADE_NOTHING, MADE_NO_MEMORY };
 
+/* The texts of a row are short, and there may be very many rows. */
+enum { REGEX_STEPS = 20000 };
+
+static bool is_regex(struct slice word)
+{
+    return word.n > 2 && word.p[0] == '/' && word.p[word.n - 1] == '/';
+}
+
+static enum made make_regex(struct query *q, struct term *t, struct slice word)
+{
+    struct slice expression = { word.p + 1, word.n - 2 };
+    struct err e = { 0 };
+    enum err_code rc =
+        grep_patterns_new(&(struct grep_query){ .pattern = &expression, .n = 1 }, &t->patterns, &e);
+
+    t->kind = TERM_REGEX;
+    if (rc == ERR_USAGE)
+        snprintf(q->problem, sizeof q->problem, "%.*s", QUERY_PROBLEM - 1, e.text);
+    if (!rc)
+        t->matcher = grep_matcher_new(t->patterns, REGEX_STEPS);
+    return t->matcher ? MADE_TERM : rc == ERR_USAGE ? MADE_NOTHING : MADE_NO_MEMORY;
+}
+
 static enum made make_field(struct query *q, struct term *t, int field, struct slice value,
                             int64_t now_ms)
 {
@@ -180,6 +203,8 @@ static enum made make_term(struct query *q, struct term *t, const struct word *w
     }
     int field = w->quoted ? -1 : field_of(word_from(w, i));
 
+    if (!w->quoted && is_regex(word_from(w, i)))
+        return make_regex(q, t, word_from(w, i));
     if (field < 0)
         return make_word(t, w, i);
     return make_field(q, t, field, word_from(w, i + strlen(fields[field].name)), now_ms);
@@ -218,7 +243,10 @@ bool query_parse(struct query *q, struct slice text, int64_t now_ms)
         *t = (struct term){ .or_before = alternative };
         switch (make_term(q, t, &w, now_ms)) {
         case MADE_TERM: q->n++; break;
-        case MADE_NO_MEMORY: return false;
+        case MADE_NO_MEMORY:
+            q->n++;
+            query_fini(q);
+            return false;
         case MADE_NOTHING: break;
         }
         alternative = false;
@@ -226,12 +254,21 @@ bool query_parse(struct query *q, struct slice text, int64_t now_ms)
     return true;
 }
 
+void query_fini(struct query *q)
+{
+    for (size_t i = 0; i < q->n; i++) {
+        grep_matcher_free(q->term[i].matcher);
+        grep_patterns_free(q->term[i].patterns);
+    }
+    *q = (struct query){ .n = 0 };
+}
+
 bool query_ranks(const struct query *q)
 {
     for (size_t i = 0; i < q->n; i++) {
         const struct term *t = &q->term[i];
 
-        if (!t->negate && (t->kind == TERM_FUZZY || t->kind == TERM_EXACT))
+        if (!t->negate && t->kind <= TERM_REGEX)
             return true;
     }
     return false;

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "lite/base/slice.h"
+#include "store/grep/grep_pattern.h"
 #include "tui/filter/fuzzy.h"
 
 /* Parses the query for sessions: words separated by blanks, all of which must match.
@@ -14,6 +15,7 @@
  *     ^word     at the start of a text              word$    at its end
  *     !word     is not in it                        a | b    one of the two
  *     "two words", two\ words                       blanks that belong to the word
+ *     /regex/                                       a regular expression (PCRE2) in any text
  *     tag:x branch:x sys:x dir:x id:x               in that field only
  *     before:2w after:2026-01-31 size:>10M          by age or day, by size
  *     is:running|archived|fork|damaged|interrupted|empty|marked
@@ -24,6 +26,7 @@
 enum term_kind {
     TERM_FUZZY,
     TERM_EXACT, /* with an anchor */
+    TERM_REGEX,
     TERM_TAG,
     TERM_BRANCH,
     TERM_SYSTEM,
@@ -54,6 +57,9 @@ struct term {
     bool or_before; /* an alternative to the term before */
     struct fuzzy_needle needle;
     int64_t value; /* ms, bytes, enum is_kind */
+    /* of a TERM_REGEX, with its one expression; both owned by the query */
+    struct grep_patterns *patterns;
+    struct grep_matcher *matcher;
 };
 
 enum { QUERY_TERMS = 16, QUERY_PROBLEM = 80 };
@@ -67,8 +73,9 @@ struct query {
     char problem[QUERY_PROBLEM]; /* a term that is wrong and left out */
 };
 
-/* A time as 2w counts back from now_ms. Returns false if out of memory. */
+/* A time as 2w counts back from now_ms. Returns false if out of memory; the query is then empty. */
 bool query_parse(struct query *q, struct slice text, int64_t now_ms);
+void query_fini(struct query *q); /* the query is empty again */
 /* Returns true if some sessions match better than others: the query has words, not only fields. */
 bool query_ranks(const struct query *q);
 

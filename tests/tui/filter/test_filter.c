@@ -235,6 +235,22 @@ TEST(an_undescribed_session_matches_only_the_empty_query)
     filter_fini(&r.filter);
 }
 
+TEST(a_regular_expression_matches_the_texts_as_they_are)
+{
+    struct rows r;
+
+    fill(&r);
+    r.row[2].summary = SLICE("Zebra-42 crossing");
+    r.row[3].git_branch = SLICE("fix/zebra7");
+    assert_true(filter_set(&r.filter, 2, &r.row[2]));
+    assert_true(filter_set(&r.filter, 3, &r.row[3]));
+    assert_string_equal(ask(&r, "/zebra-?\\d+/", true), "2 3");
+    assert_string_equal(ask(&r, "/Zebra-?\\d+/", true), "2");
+    assert_string_equal(ask(&r, "/zebra/ !/^fix./", true), "2");
+    assert_string_equal(ask(&r, "/(z+)+(e+)+q/", true), "");
+    filter_fini(&r.filter);
+}
+
 TEST(a_row_that_changed_is_found_by_its_new_texts)
 {
     struct rows r;
@@ -259,6 +275,12 @@ TEST(matches_are_known_byte_by_byte)
     /* "Grö" is bytes 0 to 3, "Änder" bytes 10 to 15 */
     for (size_t i = 0; i < title.n; i++)
         assert_int_equal(hit[i], i < 4 || (i >= 10 && i < 16));
+    memset(hit, 0, sizeof hit);
+    assert_true(query_parse(&q, SLICE("/[er]+e/"), 0));
+    doc_highlight(&q, title, hit);
+    for (size_t i = 0; i < title.n; i++) /* "ere" */
+        assert_int_equal(hit[i], i >= 6 && i < 9);
+    query_fini(&q);
 }
 
 enum { MANY = 30000 };

@@ -53,6 +53,22 @@ TEST(signs_around_a_word_are_those_of_fzf)
     assert_true(q.term[7].or_before);
 }
 
+TEST(a_word_between_slashes_is_a_regular_expression)
+{
+    struct query q = parse("/fix(es)?\\d/ !/a\" \"b/ | /open \"/quoted/\" // /(/");
+
+    assert_int_equal(q.n, 5);
+    assert_int_equal(q.term[0].kind, TERM_REGEX);
+    assert_non_null(q.term[0].matcher);
+    assert_int_equal(q.term[1].kind, TERM_REGEX);
+    assert_true(q.term[1].negate);
+    assert_int_equal(q.term[2].kind, TERM_FUZZY); /* not closed yet */
+    assert_int_equal(q.term[3].kind, TERM_EXACT);
+    assert_non_null(strstr(q.problem, "parenthesis"));
+    assert_false(q.narrows);
+    query_fini(&q);
+}
+
 TEST(quotes_and_backslashes_keep_blanks_in_a_word)
 {
     struct query q = parse("\"two words\" a\\ b \"still open");

@@ -190,6 +190,7 @@ static enum err_code prompt_once(struct menu *m, const struct sessions *s, enum 
     m->query = &query;
     enum err_code rc = show_sessions(m, s, sort, e);
 
+    query_fini(&query);
     if (rc)
         return rc;
     if (!read_typed_line(typed) || strcmp(typed, "q") == 0)

@@ -179,6 +179,7 @@ static const struct {
     { "!word", "sessions that do not contain it" },
     { "a | b", "either of the two" },
     { "\"two words\"", "the exact phrase" },
+    { "/regex/", "a regular expression; blanks in it as \\s or in quotes" },
     { "1a2b  claude  #tag", "also the start of an id or a system, or a tag" },
     { "tag:x branch:x", "only in that field; also dir: sys: id:" },
     { "before:2w after:3d", "by age (m h d w mo y) or date: after:2026-01-31" },
