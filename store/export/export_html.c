@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "lite/base/time.h"
-#include "store/export/export_markdown.h"
+#include "store/export/export_md_parse.h"
 
 /* One page of HTML: no scripts, nothing that is loaded from elsewhere. The policy in its head allows nothing but the
  * page's own style, by its hash; so even a mistake in escaping could not run anything. */

@@ -1,6 +1,6 @@
 #include <md4c.h>
 
-#include "store/export/export_markdown.h"
+#include "store/export/export_md_parse.h"
 
 /* ---- text ---- */
 

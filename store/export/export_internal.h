@@ -4,7 +4,7 @@
 #include "lite/base/buf.h"
 #include "store/api/transcript.h"
 #include "store/export/export.h"
-#include "store/export/export_text.h"
+#include "store/export/export_clean.h"
 #include "store/show/tool_call.h"
 
 /* Shared by the reader of the session (export_session.c) and the writers of the formats. */

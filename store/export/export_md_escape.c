@@ -1,4 +1,4 @@
-#include "store/export/export_markdown.h"
+#include "store/export/export_md_parse.h"
 
 /* Texts in Markdown: escaped, in fences, in a line of code. */
 

@@ -1,7 +1,7 @@
 #include <md4c.h>
 #include <stdio.h>
 
-#include "store/export/export_markdown.h"
+#include "store/export/export_md_parse.h"
 
 /* Markdown as Markdown: every block is closed, and texts are escaped. */
 

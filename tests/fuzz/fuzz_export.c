@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "lite/base/utf8.h"
-#include "store/export/export_markdown.h"
+#include "store/export/export_md_parse.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -16,7 +16,7 @@
 #include "tui/data/findings.h"
 #include "tui/data/preview.h"
 #include "tui/data/ref_list.h"
-#include "tui/data/search.h"
+#include "tui/data/search_hits.h"
 
 /* Where a session could be resumed. NUL-terminated, owned. The first choice that exists is the
  * session's own directory unless `missing`. */

@@ -182,14 +182,14 @@ static enum err_code write_into(struct invocation *in, const struct rewind_plan 
                                 const struct rewind_options *ro, struct err *e)
 {
     struct arena a = { 0 };
-    struct rewind_export_result r;
+    struct rewind_scratch_copy r;
     const char *into = in->options.into,
                *dir = into[0] == '/' ? into : arena_format(&a, "%s/%s", in->world->env.cwd, into);
-    enum err_code rc = dir ? rewind_export(plan, ro, dir, &r, e) : err_nomem(e);
+    enum err_code rc = dir ? rewind_write_scratch_copy(plan, ro, dir, &r, e) : err_nomem(e);
 
     if (!rc) {
         rewind_answer_into(in, dir, &r);
-        rewind_export_fini(&r);
+        rewind_scratch_copy_fini(&r);
     }
     arena_fini(&a);
     return rc;

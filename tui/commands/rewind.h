@@ -18,7 +18,7 @@ MUST_CHECK enum err_code rewind_answer_none(struct invocation *in, const struct 
                                             struct err *e);
 /* The output of --into. */
 void rewind_answer_into(struct invocation *in, const char *dir,
-                        const struct rewind_export_result *r);
+                        const struct rewind_scratch_copy *r);
 
 /* Shows the plan, or carries it out if `apply` is set. Returns ERR_UNSAFE for refusals and
  * ERR_STALE for conflicts, after the output was written. */

@@ -152,8 +152,7 @@ enum err_code rewind_answer_none(struct invocation *in, const struct err *why, s
     return out_flush(o, e);
 }
 
-void rewind_answer_into(struct invocation *in, const char *dir,
-                        const struct rewind_export_result *r)
+void rewind_answer_into(struct invocation *in, const char *dir, const struct rewind_scratch_copy *r)
 {
     struct out *o = &in->out;
 

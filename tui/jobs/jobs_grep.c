@@ -4,7 +4,7 @@
 
 #include "lite/base/array.h"
 #include "store/grep/grep_run.h"
-#include "tui/data/search.h"
+#include "tui/data/search_hits.h"
 #include "tui/jobs/jobs_internal.h"
 
 /* Searches the conversations of the list for the typed text. Hits are sent to the screen session by

@@ -2,7 +2,7 @@
 #define TUI_JOBS_JOBS_INTERNAL_H
 
 #include "store/rewind/plan/origin.h"
-#include "tui/data/search.h"
+#include "tui/data/search_hits.h"
 #include "tui/jobs/jobs.h"
 
 /* Changes: systems plan them, and the operation log carries them out. A worker runs them one at a
@@ -76,11 +76,11 @@ MUST_CHECK enum err_code jobs_trash(const struct job_context *d, const struct ef
 
 typedef void jobs_found_fn(struct search_hits *list, void *arg); /* takes the list over */
 
-/* EFFECT_SEARCH: searches every message of a conversation. Passes on lists of hits in order, of any length; the last one has `done` set. Rows
- * that cannot be read are skipped. */
-MUST_CHECK enum err_code jobs_search(const struct conversation *c, struct slice needle,
-                                     const atomic_bool *cancel, jobs_found_fn *fn, void *arg,
-                                     struct err *e);
+/* EFFECT_SEARCH: searches every message of a conversation. Passes on lists of hits in order, of any length; the last
+ * one has `done` set. Rows that cannot be read are skipped. */
+MUST_CHECK enum err_code jobs_search_transcript(const struct conversation *c, struct slice needle,
+                                                const atomic_bool *cancel, jobs_found_fn *fn,
+                                                void *arg, struct err *e);
 
 /* EFFECT_EXPORT: writes the session of the question to the file in its text, or several into that directory. */
 MUST_CHECK enum err_code jobs_export(const struct effect *q, const struct reply *r, struct err *e);

@@ -276,7 +276,8 @@ static enum err_code answer_search(const struct effect *q, const struct reply *r
 {
     struct asking asking = { q, r };
 
-    return jobs_search(q->conversation, buf_slice(&q->text), r->cancelled, post_found, &asking, e);
+    return jobs_search_transcript(q->conversation, buf_slice(&q->text), r->cancelled, post_found,
+                                  &asking, e);
 }
 
 static enum err_code answer_subagents(const struct effect *q, const struct reply *r, struct err *e)

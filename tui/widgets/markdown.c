@@ -5,7 +5,7 @@
 #include <md4c.h>
 
 #include "lite/base/utf8.h"
-#include "store/export/export_markdown.h"
+#include "store/export/export_md_parse.h"
 
 enum { LEVELS = 24, TEXT_LIMIT = 1 << 20 };
 

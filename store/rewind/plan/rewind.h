@@ -307,7 +307,7 @@ void rewind_result_fini(struct rewind_result *r);
 
 /* ---- a scratch copy ---- */
 
-struct rewind_export_result {
+struct rewind_scratch_copy {
     struct arena arena;
     size_t written;
     size_t left_out; /* saved copies that are missing or damaged, names that are not file names */
@@ -316,10 +316,11 @@ struct rewind_export_result {
 /* Writes the files of the plan, as they were then, below an absolute directory, which is created or must be empty
  * (ERR_STALE). Nothing of the user's is touched. Files from outside the project go below <dir>/outside. After a failure
  * the files written so far stay. */
-MUST_CHECK enum err_code rewind_export(const struct rewind_plan *plan,
-                                       const struct rewind_options *options, const char *dir,
-                                       struct rewind_export_result *out, struct err *e);
-void rewind_export_fini(struct rewind_export_result *r);
+MUST_CHECK enum err_code rewind_write_scratch_copy(const struct rewind_plan *plan,
+                                                   const struct rewind_options *options,
+                                                   const char *dir, struct rewind_scratch_copy *out,
+                                                   struct err *e);
+void rewind_scratch_copy_fini(struct rewind_scratch_copy *r);
 /* The paths that the options choose, borrowed from them. */
 struct rewind_chosen {
     struct slice_set path;

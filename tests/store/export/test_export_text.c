@@ -3,7 +3,7 @@
 #include <md4c.h>
 
 #include "lite/base/utf8.h"
-#include "store/export/export_markdown.h"
+#include "store/export/export_md_parse.h"
 #include "tests/support/hostile.h"
 
 static enum err_code gather(struct slice bytes, void *arg, struct err *e)

@@ -364,14 +364,14 @@ CASE(an_export_touches_no_file_of_the_user)
 {
     struct place *p = *state;
     char dir[4096];
-    struct rewind_export_result r;
+    struct rewind_scratch_copy r;
     char *before = folder_image(&p->folder, "ws");
     const struct rewind_options none = { .allow_edited = false };
 
     plan_all(p);
     want(p, "elsewhere/x", "outside\n");
     folder_path(&p->folder, "scratch/copy", dir);
-    assert_int_equal(rewind_export(&p->plan, &none, dir, &r, NULL), ERR_OK);
+    assert_int_equal(rewind_write_scratch_copy(&p->plan, &none, dir, &r, NULL), ERR_OK);
     assert_int_equal(r.written, 4);
     assert_true(folder_is(&p->folder, "scratch/copy/changed", "old\n"));
     assert_true(folder_is(&p->folder, "scratch/copy/deep/er/gone", "back\n"));
@@ -379,8 +379,8 @@ CASE(an_export_touches_no_file_of_the_user)
     char *after = folder_image(&p->folder, "ws");
 
     assert_string_equal(before, after);
-    rewind_export_fini(&r);
-    assert_int_equal(rewind_export(&p->plan, &none, dir, &r, NULL), ERR_STALE);
+    rewind_scratch_copy_fini(&r);
+    assert_int_equal(rewind_write_scratch_copy(&p->plan, &none, dir, &r, NULL), ERR_STALE);
     free(before);
     free(after);
 }

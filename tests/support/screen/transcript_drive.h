@@ -287,9 +287,9 @@ static inline void drive_answer_all(struct drive *d)
         else if (q.kind == EFFECT_READ)
             drive_read_asked(d, &q);
         else if (q.kind == EFFECT_SEARCH)
-            assert_int_equal(
-                jobs_search(q.conversation, buf_slice(&q.text), NULL, drive_found, &search, NULL),
-                ERR_OK);
+            assert_int_equal(jobs_search_transcript(q.conversation, buf_slice(&q.text), NULL,
+                                                    drive_found, &search, NULL),
+                             ERR_OK);
         else if (q.kind == EFFECT_BRANCHES)
             drive_branches_asked(d, &q);
         else if (q.kind == EFFECT_SUBAGENTS)

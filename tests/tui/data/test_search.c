@@ -6,7 +6,7 @@
 
 #include "store/api/store.h"
 #include "store/systems/claude/claude.h"
-#include "tui/data/search.h"
+#include "tui/data/search_hits.h"
 #include "tui/jobs/jobs_internal.h"
 
 static void assert_found(struct slice text, struct slice needle, size_t where, size_t length)
@@ -114,7 +114,7 @@ TEST(every_block_that_holds_the_needle_is_found)
     struct conversation *c = conversation_new(&store, three_rows(path));
 
     assert_non_null(c);
-    assert_int_equal(jobs_search(c, SLICE("needle"), NULL, take, &found, NULL), ERR_OK);
+    assert_int_equal(jobs_search_transcript(c, SLICE("needle"), NULL, take, &found, NULL), ERR_OK);
     assert_true(found.done);
     assert_int_equal(found.n, 3);
     assert_int_equal(found.hit[0].message, 0);
@@ -125,7 +125,8 @@ TEST(every_block_that_holds_the_needle_is_found)
 
     atomic_bool stop = true;
 
-    assert_int_equal(jobs_search(c, SLICE("needle"), &stop, take, &found, NULL), ERR_CANCELLED);
+    assert_int_equal(jobs_search_transcript(c, SLICE("needle"), &stop, take, &found, NULL),
+                     ERR_CANCELLED);
     conversation_free(c);
     unlink(path);
 }

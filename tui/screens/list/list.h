@@ -11,7 +11,7 @@
 #include "tui/config/config.h"
 #include "tui/data/findings.h"
 #include "tui/data/order.h"
-#include "tui/data/search.h"
+#include "tui/data/search_hits.h"
 #include "tui/data/session_table.h"
 #include "tui/filter/filter.h"
 #include "tui/screens/transcript/transcript.h"

@@ -5,7 +5,7 @@
 
 #include "lite/json/json.h"
 #include "store/show/tool_call.h"
-#include "tui/data/search.h"
+#include "tui/data/search_hits.h"
 #include "tui/text/clean.h"
 #include "tui/widgets/hunks.h"
 

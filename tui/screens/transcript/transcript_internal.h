@@ -1,7 +1,7 @@
 #ifndef TUI_SCREENS_TRANSCRIPT_TRANSCRIPT_INTERNAL_H
 #define TUI_SCREENS_TRANSCRIPT_TRANSCRIPT_INTERNAL_H
 
-#include "tui/data/search.h"
+#include "tui/data/search_hits.h"
 #include "tui/screens/transcript/layout.h"
 #include "tui/screens/transcript/transcript.h"
 

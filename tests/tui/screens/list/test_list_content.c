@@ -2,7 +2,7 @@
 
 #include "tests/support/screen/screen.h"
 #include "tests/test.h"
-#include "tui/data/search.h"
+#include "tui/data/search_hits.h"
 
 /* Hits of a search through the conversations, as they come in. */
 

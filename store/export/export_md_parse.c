@@ -1,4 +1,4 @@
-#include "store/export/export_markdown.h"
+#include "store/export/export_md_parse.h"
 
 #include <md4c.h>
 #include <strings.h>

@@ -1,5 +1,5 @@
-#ifndef STORE_EXPORT_EXPORT_TEXT_H
-#define STORE_EXPORT_EXPORT_TEXT_H
+#ifndef STORE_EXPORT_EXPORT_CLEAN_H
+#define STORE_EXPORT_EXPORT_CLEAN_H
 
 #include <stdbool.h>
 #include <stddef.h>

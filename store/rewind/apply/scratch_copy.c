@@ -87,7 +87,7 @@ struct into {
     const char *dir;
     int root;
     struct hasher hasher;
-    struct rewind_export_result result;
+    struct rewind_scratch_copy result;
 };
 
 static enum err_code put_one(struct into *in, const struct rewind_target *t, struct err *e)
@@ -116,8 +116,9 @@ static enum err_code put_one(struct into *in, const struct rewind_target *t, str
     return rc;
 }
 
-enum err_code rewind_export(const struct rewind_plan *plan, const struct rewind_options *options,
-                            const char *dir, struct rewind_export_result *out, struct err *e)
+enum err_code rewind_write_scratch_copy(const struct rewind_plan *plan,
+                                        const struct rewind_options *options, const char *dir,
+                                        struct rewind_scratch_copy *out, struct err *e)
 {
     struct into in = { .plan = plan, .dir = dir, .root = -1 };
     struct rewind_chosen chosen = { .all = false };
@@ -140,14 +141,14 @@ enum err_code rewind_export(const struct rewind_plan *plan, const struct rewind_
     if (in.root >= 0)
         close(in.root);
     if (rc)
-        rewind_export_fini(&in.result);
+        rewind_scratch_copy_fini(&in.result);
     else
         *out = in.result;
     return rc;
 }
 
-void rewind_export_fini(struct rewind_export_result *r)
+void rewind_scratch_copy_fini(struct rewind_scratch_copy *r)
 {
     arena_fini(&r->arena);
-    *r = (struct rewind_export_result){ 0 };
+    *r = (struct rewind_scratch_copy){ 0 };
 }

@@ -1,4 +1,4 @@
-#include "store/export/export_text.h"
+#include "store/export/export_clean.h"
 
 #include <stdio.h>
 #include <string.h>

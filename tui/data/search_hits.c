@@ -1,4 +1,4 @@
-#include "tui/data/search.h"
+#include "tui/data/search_hits.h"
 
 #include <stdlib.h>
 

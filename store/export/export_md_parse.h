@@ -1,5 +1,5 @@
-#ifndef STORE_EXPORT_EXPORT_MARKDOWN_H
-#define STORE_EXPORT_EXPORT_MARKDOWN_H
+#ifndef STORE_EXPORT_EXPORT_MD_PARSE_H
+#define STORE_EXPORT_EXPORT_MD_PARSE_H
 
 #include "store/export/export_internal.h"
 

@@ -1,7 +1,7 @@
 #include <string.h>
 
 #include "store/api/store.h"
-#include "tui/data/search.h"
+#include "tui/data/search_hits.h"
 #include "tui/jobs/jobs_internal.h"
 #include "tui/screens/transcript/layout.h"
 
@@ -109,8 +109,9 @@ static enum err_code search_message(struct searching *s, size_t message)
     return rc;
 }
 
-enum err_code jobs_search(const struct conversation *c, struct slice needle,
-                          const atomic_bool *cancel, jobs_found_fn *fn, void *arg, struct err *e)
+enum err_code jobs_search_transcript(const struct conversation *c, struct slice needle,
+                                     const atomic_bool *cancel, jobs_found_fn *fn, void *arg,
+                                     struct err *e)
 {
     struct searching s = { .c = c, .needle = needle, .fn = fn, .arg = arg };
     enum err_code rc = ERR_OK;

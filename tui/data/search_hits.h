@@ -1,5 +1,5 @@
-#ifndef TUI_DATA_SEARCH_H
-#define TUI_DATA_SEARCH_H
+#ifndef TUI_DATA_SEARCH_HITS_H
+#define TUI_DATA_SEARCH_HITS_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -10,7 +10,7 @@
 #include "lite/base/err.h"
 #include "tui/data/conversation.h"
 
-/* Searching for text, and the hits of a search through a conversation (jobs/jobs_search.c). Case matters only if the
+/* Searching for text, and the hits of a search through a conversation (jobs/jobs_transcript_search.c). Case matters only if the
  * needle has a capital letter. */
 
 /* A block that contains the needle. A tool's result is shown and found below its call: the message
