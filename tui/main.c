@@ -65,8 +65,8 @@ static void world_fill(struct process_env *w, struct arena *a)
     w->utf8 = clean_locale_is_utf8();
 }
 
-/* Only the character set is taken from the locale. If no locale is set, as in most containers, or a UTF-8 locale that this
- * machine does not have, the terminal is assumed to use UTF-8. */
+/* Only the character set is taken from the locale. If no locale is set, as in most containers, or a UTF-8 locale that
+ * this machine does not have, the terminal is assumed to use UTF-8. */
 static void use_locale(void)
 {
     static const char *const variables[] = { "LC_ALL", "LC_CTYPE", "LANG" };

@@ -10,8 +10,8 @@
 
 #if defined(__x86_64__)
 
-/* The text that is searched for, and two of its bytes 32 times. A letter of either case is found by setting the bit that
- * differs. */
+/* The text that is searched for, and two of its bytes 32 times. A letter of either case is found by setting the bit
+ * that differs. */
 struct part {
     struct slice text;
     size_t at[2]; /* where the two bytes are in it */

@@ -102,7 +102,8 @@ static bool needle_at(const struct key_search *w, size_t i, size_t quote, size_t
 
 /* ---- pairs of quote and colon ---- */
 
-/* Finds the next pair that may be in a needle. Returns false at the front, where a position leaves no room for a key. */
+/* Finds the next pair that may be in a needle. Returns false at the front, where a position leaves no room for a
+ * key. */
 bool key_search_find_portable(struct key_search *w)
 {
     const char *p = w->text.p, *colon;

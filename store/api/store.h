@@ -114,8 +114,8 @@ typedef enum err_code store_tail_fn(const struct store *st, const struct session
                                     size_t bytes, const atomic_bool *cancel,
                                     struct transcript **out, struct err *e);
 
-/* Optional, for stores on a server. Like tail, for the row of the conversation with this id, about `bytes` before it and
- * some after it. ERR_NOT_FOUND: no row has the id. */
+/* Optional, for stores on a server. Like tail, for the row of the conversation with this id, about `bytes` before it
+ * and some after it. ERR_NOT_FOUND: no row has the id. */
 typedef enum err_code store_around_fn(const struct store *st, const struct session_ref *ref,
                                       struct slice id, size_t bytes, const atomic_bool *cancel,
                                       struct transcript **out, struct err *e);
@@ -538,8 +538,9 @@ MUST_CHECK enum err_code store_open_named(const struct store_ops *ops, const str
                                           struct store **out, struct err *e);
 /* Which of CAN_RENAME, CAN_ARCHIVE and CAN_DELETE only the agent's own commands support. */
 unsigned store_agent_abilities(const struct store_ops *ops);
-/* Called after describe. With scope->all_kinds, shows a row that is hidden because it is a sub-agent's, is empty, or was
- * started by a command: its `hidden` becomes `kind`. With scope->runs_agents, adds what the agent's commands can do. */
+/* Called after describe. With scope->all_kinds, shows a row that is hidden because it is a sub-agent's, is empty, or
+ * was started by a command: its `hidden` becomes `kind`. With scope->runs_agents, adds what the agent's commands can
+ * do. */
 void store_admit_row(struct session_row *row, const struct scope *scope);
 /* The system ("claude"), whatever the name of the store. */
 const char *store_format(const struct store_ops *ops);

@@ -36,7 +36,8 @@ struct export_spans {
 
 /* Returns false if too many are open; the span is then not begun. */
 bool export_span_begin(struct export_spans *s, int type);
-/* The number of spans to end, innermost first, so that the innermost of this type ends; 0: none of this type is open. */
+/* The number of spans to end, innermost first, so that the innermost of this type ends; 0: none of this type is
+ * open. */
 int export_span_depth(const struct export_spans *s, int type);
 
 struct MD_ATTRIBUTE;

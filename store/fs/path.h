@@ -13,8 +13,8 @@
 /* Makes a path absolute by its text alone: it is relative to dir unless it is absolute, and "..", "." and doubled
  * slashes are removed without looking at the disk, so that links keep their names. Returns NULL if out of memory. */
 const char *path_normalize(const char *dir, const char *path, struct arena *a);
-/* The path of the file that a path leads to through links, as far as its parts exist; itself if it is too long. Returns NULL
- * if out of memory. */
+/* The path of the file that a path leads to through links, as far as its parts exist; itself if it is too long. Returns
+ * NULL if out of memory. */
 const char *path_real(const char *path, struct arena *a);
 /* The same for a clean path below root, which keeps its name: the path stays as it is if a link on it leads out of
  * root, or if a link below root is newer than the time, because it may not have existed then. TIME_NONE: all links are

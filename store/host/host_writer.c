@@ -111,8 +111,8 @@ void session_count(struct host_session *s, const struct host_appended *done)
     batch_count(s, &rows, done, ERR_OK);
 }
 
-/* Writes the batch at the head of the queue. Called by the writer with the mutex, which is released meanwhile; items are
- * then only added after the batch. */
+/* Writes the batch at the head of the queue. Called by the writer with the mutex, which is released meanwhile; items
+ * are then only added after the batch. */
 static enum err_code write_batch(struct host_session *s, size_t *handled, struct err *e)
 {
     struct host_appended done = { 0 };

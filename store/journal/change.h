@@ -40,8 +40,8 @@ struct change {
     const char *kind;   /* "rename", "delete", ...: the name of the command */
     const char *text;   /* what it did, for a person: "renamed to …"; data in it is not cleaned */
     const char *undoes; /* the id of the change that this one undid, or NULL */
-    /* The line for a shell with which the session's agent made it, or the change that this one undid; NULL: reprise made
-     * it. Its steps are what can be undone of it, perhaps nothing. */
+    /* The line for a shell with which the session's agent made it, or the change that this one undid; NULL: reprise
+     * made it. Its steps are what can be undone of it, perhaps nothing. */
     const char *command;
     const char **sessions;        /* "claude:5e55…" */
     struct change_origin *origin; /* one for each of them */
@@ -68,8 +68,8 @@ MUST_CHECK enum err_code change_set_origin(struct change *c, const struct change
 /* Waits up to 5 s for the lock (ERR_LOCKED), makes the directories, and recovers. */
 MUST_CHECK enum err_code change_log_open(const struct store_env *env, struct change_log **out,
                                          struct err *e);
-/* Opens the log to list it. If nothing was ever changed, *out is NULL and nothing is made; if the disk is read-only, the log
- * is neither locked nor recovered. */
+/* Opens the log to list it. If nothing was ever changed, *out is NULL and nothing is made; if the disk is read-only,
+ * the log is neither locked nor recovered. */
 MUST_CHECK enum err_code change_log_read(const struct store_env *env, struct change_log **out,
                                          struct err *e);
 void change_log_close(struct change_log *log); /* NULL is fine */

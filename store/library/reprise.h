@@ -523,9 +523,9 @@ struct reprise_touches;
 /* Reads what a session changed, in the order of its turns. REPRISE_UNSUPPORTED: its system records no edits. */
 REPRISE_API int reprise_files(const struct reprise_session *s, struct reprise_touches **out,
                               struct reprise_error *error);
-/* Reads what sessions did to a file, or to the files in a directory, newest first. path is absolute, and need not exist.
- * sessions: which ones are read; NULL: all; their order, limit and offset are ignored. A session that cannot be read is
- * left out. */
+/* Reads what sessions did to a file, or to the files in a directory, newest first. path is absolute, and need not
+ * exist. sessions: which ones are read; NULL: all; their order, limit and offset are ignored. A session that cannot be
+ * read is left out. */
 REPRISE_API int reprise_touched(const struct reprise *r, const char *path,
                                 const struct reprise_query *sessions, struct reprise_touches **out,
                                 struct reprise_error *error);
@@ -596,8 +596,8 @@ enum reprise_export_flags {
 
 struct reprise_export_request {
     size_t size;
-    /* ids of messages, their unique beginnings, or their numbers in the document ("#12"): the last one of another branch,
-     * and the first and the last one to write; NULL: the conversation from beginning to end */
+    /* ids of messages, their unique beginnings, or their numbers in the document ("#12"): the last one of another
+     * branch, and the first and the last one to write; NULL: the conversation from beginning to end */
     const char *branch, *from, *to;
     int32_t format;    /* enum reprise_format */
     int32_t tools;     /* enum reprise_tools */
@@ -1012,7 +1012,8 @@ struct reprise_change {
     char text[256]; /* what was done, for a person: "renamed to Payments" */
 };
 
-/* Gives a session a title. The change of this and the other functions may be NULL. REPRISE_USAGE: the title is blank. */
+/* Gives a session a title. The change of this and the other functions may be NULL. REPRISE_USAGE: the title is
+ * blank. */
 REPRISE_API int reprise_rename(const struct reprise_session *s, const char *title,
                                struct reprise_change *change, struct reprise_error *error);
 /* Gives a session a tag, or removes it if that is NULL or "". */
@@ -1177,8 +1178,8 @@ REPRISE_API void reprise_log_free(struct reprise_log *log);
  * and reprise_rewind_undo() undoes it. */
 REPRISE_API int reprise_undo(const struct reprise *r, const char *id, struct reprise_change *change,
                              struct reprise_error *error);
-/* Redoes the change that the newest undo undid, if no change of the sessions of the opened stores was made since. Errors
- * are those of reprise_undo(). */
+/* Redoes the change that the newest undo undid, if no change of the sessions of the opened stores was made since.
+ * Errors are those of reprise_undo(). */
 REPRISE_API int reprise_redo(const struct reprise *r, struct reprise_change *change,
                              struct reprise_error *error);
 
@@ -1209,8 +1210,8 @@ typedef int reprise_finding_fn(const struct reprise_finding *finding, void *arg)
 
 enum reprise_doctor_flags {
     /* The last line of a transcript gets its missing newline unless the session is in use, settings that no list finds
-     * any more are appended again, and interrupted changes and rewinds are completed. Nothing is removed. The repairs of
-     * a session are a change that reprise_undo() undoes. Without this flag nothing is changed. */
+     * any more are appended again, and interrupted changes and rewinds are completed. Nothing is removed. The repairs
+     * of a session are a change that reprise_undo() undoes. Without this flag nothing is changed. */
     REPRISE_DOCTOR_FIX = 1 << 0
 };
 
@@ -1238,10 +1239,10 @@ struct reprise_retrieve_result {
     char change[40]; /* as in struct reprise_change */
 };
 
-/* Writes the transcript of a session that a plug-in's store or a repository of Entire keeps to where its agent looks for
- * it, so that the agent can resume it. A local transcript with fewer rows is completed. The result may be NULL.
- * REPRISE_STALE: the local transcript has rows that the store lacks, and was kept. REPRISE_UNSUPPORTED: the session is a
- * local one. */
+/* Writes the transcript of a session that a plug-in's store or a repository of Entire keeps to where its agent looks
+ * for it, so that the agent can resume it. A local transcript with fewer rows is completed. The result may be NULL.
+ * REPRISE_STALE: the local transcript has rows that the store lacks, and was kept. REPRISE_UNSUPPORTED: the session is
+ * a local one. */
 REPRISE_API int reprise_retrieve(const struct reprise_session *s, uint32_t flags,
                                  struct reprise_retrieve_result *result,
                                  struct reprise_error *error);

@@ -23,7 +23,8 @@ struct doctor {
     const atomic_bool *cancel; /* may be NULL */
 };
 
-/* Passes findings to fn in the order of the sessions, newest first. ERR_FORMAT: the session in `only` cannot be read. */
+/* Passes findings to fn in the order of the sessions, newest first. ERR_FORMAT: the session in `only` cannot be
+ * read. */
 MUST_CHECK enum err_code doctor_examine(const struct doctor *d, finding_fn *fn, void *arg,
                                         struct err *e);
 

@@ -49,7 +49,8 @@ char *trash_part_path(struct arena *a, const char *dir, size_t n, size_t k, cons
 /* Prints the document of a batch. Texts are %XX-encoded (store/journal/record.h), because a path need not be text. */
 MUST_CHECK enum err_code trash_info_print(const struct trash_list *list, struct buf *out,
                                           struct err *e);
-/* Adds the items of the batch in a directory to the list. ERR_FORMAT: its document is damaged, and nothing was added. */
+/* Adds the items of the batch in a directory to the list. ERR_FORMAT: its document is damaged, and nothing was
+ * added. */
 MUST_CHECK enum err_code trash_info_read(const char *dir, const char *batch, struct trash_list *out,
                                          struct err *e);
 

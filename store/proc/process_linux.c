@@ -25,7 +25,8 @@ const char *proc_table(void)
     return "/proc";
 }
 
-/* "1 (any )name) S 1 2 ...": the name may contain blanks and brackets, so the fields are counted from the last bracket. */
+/* "1 (any )name) S 1 2 ...": the name may contain blanks and brackets, so the fields are counted from the last
+ * bracket. */
 static bool parse_stat(struct slice stat, struct proc_info *out)
 {
     const char *end = stat.p + stat.n;

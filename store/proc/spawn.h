@@ -16,10 +16,11 @@ struct spawn {
     struct buf *errors;
 };
 
-/* Runs it with empty standard input, discards its standard error (unless errors are wanted) and appends its output to out. The program does not
- * outlive the call: if it takes too long or prints too much, it is killed with its process group. Its environment is
- * ours without the variables that name a git repository, so that `dir` alone decides which one is meant. ERR_NOT_FOUND:
- * no such program or directory. ERR_IO: it failed, timed out, or printed more than max. On failure out is unchanged. */
+/* Runs it with empty standard input, discards its standard error (unless errors are wanted) and appends its output to
+ * out. The program does not outlive the call: if it takes too long or prints too much, it is killed with its process
+ * group. Its environment is ours without the variables that name a git repository, so that `dir` alone decides which
+ * one is meant. ERR_NOT_FOUND: no such program or directory. ERR_IO: it failed, timed out, or printed more than max. On
+ * failure out is unchanged. */
 MUST_CHECK enum err_code spawn_read(const struct spawn *s, struct buf *out, struct err *e);
 
 #endif

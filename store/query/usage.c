@@ -68,8 +68,8 @@ static void count_better(struct usage_answer *counted, const struct usage_answer
     counted->other = other;
 }
 
-/* The counted answer with this id and any request, if it or the candidate is aside: side questions repeat answers of the
- * conversation under requests of their own. */
+/* The counted answer with this id and any request, if it or the candidate is aside: side questions repeat answers of
+ * the conversation under requests of their own. */
 static struct usage_answer *find_aside(const struct usage_set *set, uint32_t id, bool aside)
 {
     uint32_t i = set->first_of_id[id];

@@ -85,7 +85,8 @@ typedef enum err_code usage_session_fn(const struct session_row *row, const stru
                                        void *arg, struct err *e);
 
 /* Reads the sessions of some stores on several threads. The times, limits and sort of q are ignored. Sessions that a
- * list leaves out because they are continued elsewhere, or have no prompt, are read, because they cost tokens too. One that cannot be read is skipped and passed to trouble. */
+ * list leaves out because they are continued elsewhere, or have no prompt, are read, because they cost tokens too. One
+ * that cannot be read is skipped and passed to trouble. */
 MUST_CHECK enum err_code usage_each(struct store *const stores[], size_t n,
                                     const struct listing_query *q, usage_session_fn *fn,
                                     unreadable_fn *trouble, void *arg, struct err *e);

@@ -5,9 +5,9 @@
 
 #include "store/query/usage.h"
 
-/* Sessions are read in a ring, as describe_pool.c describes them: slot i % RING has session i until it is handed over, in
- * order, on the calling thread. All counters are under the lock; a slot belongs to the thread that claimed it until it is
- * ready. */
+/* Sessions are read in a ring, as describe_pool.c describes them: slot i % RING has session i until it is handed over,
+ * in order, on the calling thread. All counters are under the lock; a slot belongs to the thread that claimed it until
+ * it is ready. */
 enum { RING = 32, THREADS = 8 };
 
 struct usage_slot {

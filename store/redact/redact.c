@@ -433,7 +433,8 @@ enum err_code redact_find(struct slice text, struct secret_list *list)
 
 const char redact_random[] = "random letters";
 
-/* A run of n letters has at most log2(n) bits a letter, so shorter ones, which Entire measures too, are never random. */
+/* A run of n letters has at most log2(n) bits a letter, so shorter ones, which Entire measures too, are never
+ * random. */
 enum { RUN_MIN = 23 };
 static const double entropy_max = 4.5; /* bits per letter */
 

@@ -15,7 +15,8 @@ struct entire_fixture {
 
 /* Creates one of them in a folder, as a copy of one that was built once for all tests, with its paths changed. */
 void entire_fixture_build(const struct folder *f, const char *which);
-/* The same with the objects in an alternate directory, as after `git clone --shared`: a copy of a third of the files. */
+/* The same with the objects in an alternate directory, as after `git clone --shared`: a copy of a third of the
+ * files. */
 void entire_fixture_share(const struct folder *f, const char *which);
 /* Builds one of them ("two-sessions", "edge", ...) and opens it as a store. */
 void entire_fixture_make(struct entire_fixture *w, const char *which);

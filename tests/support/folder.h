@@ -33,8 +33,8 @@ bool folder_is(const struct folder *f, const char *name, const char *text);
 char *folder_image(const struct folder *f, const char *name);
 /* Returns true if two texts of folder_image differ in nothing but logs that became longer. */
 bool folder_image_is_grown(const char *before, const char *now);
-/* Returns true if these texts are from before a change and from after its undo. Without leases nothing is cut off a log:
- * the undo appends a row that contradicts the change. (HAS_LEASES: tests/test.h) */
+/* Returns true if these texts are from before a change and from after its undo. Without leases nothing is cut off a
+ * log: the undo appends a row that contradicts the change. (HAS_LEASES: tests/test.h) */
 #define IS_UNDONE(before, now)                                                                     \
     (HAS_LEASES ? strcmp(before, now) == 0 : folder_image_is_grown(before, now))
 

@@ -304,7 +304,8 @@ static bool has_no_row(const struct trial_dir *y, bool done)
     return none;
 }
 
-/* Without renameat2 a file has its temporary name beside its own for a moment, which the next write beside it removes. */
+/* Without renameat2 a file has its temporary name beside its own for a moment, which the next write beside it
+ * removes. */
 static enum trial_end recover(struct trial_dir *y)
 {
     static const char *const places[] = { ID, NEW_ID, "sessions", "file-history/*/*", NULL };

@@ -113,8 +113,8 @@ struct key_binding {
     int line; /* of the configuration */
 };
 
-/* The keys in force. A zeroed struct is the default. The bindings of the configuration come first: those of the context,
- * then those that apply everywhere. */
+/* The keys in force. A zeroed struct is the default. The bindings of the configuration come first: those of the
+ * context, then those that apply everywhere. */
 struct keymap {
     enum key_scheme scheme;
     const struct key_binding *bound;

@@ -4,8 +4,8 @@
 #include "tui/commands/session.h"
 #include "tui/text/human.h"
 
-/* `reprise checkpoint-of`: from a commit to the checkpoints, sessions and prompts behind it, and from a checkpoint to the
- * commits that name it. */
+/* `reprise checkpoint-of`: from a commit to the checkpoints, sessions and prompts behind it, and from a checkpoint to
+ * the commits that name it. */
 
 /* ---- JSON ---- */
 

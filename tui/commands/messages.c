@@ -171,8 +171,8 @@ static enum err_code find_cursor(const struct invocation *in, const struct sessi
                   : ERR_OK;
 }
 
-/* The part of n messages that the options select, or of those up to the place of a cursor. Before a cursor --limit counts
- * upwards from there. */
+/* The part of n messages that the options select, or of those up to the place of a cursor. Before a cursor --limit
+ * counts upwards from there. */
 static void page_of(const struct options *o, size_t n, const size_t *cursor, size_t *from,
                     size_t *to)
 {
@@ -221,8 +221,8 @@ static bool is_row_of(const struct transcript *t, struct slice cursor)
     return false;
 }
 
-/* Passes a part of the conversation on if it has the whole page; else *out stays NULL. The first messages of such a part
- * are not reliable. */
+/* Passes a part of the conversation on if it has the whole page; else *out stays NULL. The first messages of such a
+ * part are not reliable. */
 static void take_part(const struct options *o, struct transcript *t, struct slice cursor,
                       struct transcript **out)
 {

@@ -52,8 +52,8 @@ MUST_CHECK enum err_code sessions_find_all(struct sessions *s, char *const *ids,
 MUST_CHECK enum err_code sessions_is_first(struct sessions *s, const struct session_ref *ref,
                                            bool *once, struct err *e);
 
-/* Puts a session's transcript where its agent looks for it (store/api/restore.h), as one change that can be undone; with
- * --dry-run nothing is written. retrieved_fini() frees *out. */
+/* Puts a session's transcript where its agent looks for it (store/api/restore.h), as one change that can be undone;
+ * with --dry-run nothing is written. retrieved_fini() frees *out. */
 MUST_CHECK enum err_code change_retrieve(struct invocation *in, const struct session_ref *ref,
                                          const struct retrieve_request *req, struct retrieved *out,
                                          struct err *e);
@@ -92,8 +92,8 @@ void session_line_columns_close(struct session_line_columns *look);
 
 /* The names of the columns, `indent` blanks from the left. */
 void session_line_header(const struct session_line_columns *look, size_t indent, struct out *o);
-/* A session as one line: age, start of the id, agent, project, branch, size, title, tag, and its flags. `indent` columns
- * are already used. Text from disk is cleaned. */
+/* A session as one line: age, start of the id, agent, project, branch, size, title, tag, and its flags. `indent`
+ * columns are already used. Text from disk is cleaned. */
 void session_line_write(const struct session_row *row, const struct session_line_columns *look,
                         size_t indent, struct out *o);
 

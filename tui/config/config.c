@@ -197,8 +197,8 @@ static const char *nearest_section(const char *typed)
     return system ? system : near;
 }
 
-/* A setting below [AGENT]. Stores such as Entire's name agents that are not systems here, so any name will do that does not look
- * like a mistake. */
+/* A setting below [AGENT]. Stores such as Entire's name agents that are not systems here, so any name will do that does
+ * not look like a mistake. */
 static void set_agent(struct reading *r, const char *agent, const char *name, const char *value)
 {
     enum store_command change = config_change_key(name);

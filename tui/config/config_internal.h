@@ -22,7 +22,8 @@ void config_add_unknown(struct reading *r, const char *what, const char *typed, 
 void config_set_store(struct reading *r, const char *section, const char *name, const char *value);
 void config_check_stores(struct reading *r);
 
-/* A command with which an agent changes sessions, below [SYSTEM] or [store.NAME]. Returns STORE_COMMANDS for other keys. */
+/* A command with which an agent changes sessions, below [SYSTEM] or [store.NAME]. Returns STORE_COMMANDS for other
+ * keys. */
 enum store_command config_change_key(const char *name);
 void config_set_change(struct reading *r, const char *section, enum store_command what,
                        const char *value);

@@ -64,8 +64,8 @@ void filter_fini(struct filter *f);
  * If `quiet` was set before, hit does not change until all are scored: for a list that is refreshed without typing. */
 bool filter_start(struct filter *f, struct slice text, const uint32_t *order, size_t n,
                   int64_t now_ms, bool by_score);
-/* Scores as many entries as one frame has time for; `marked` is indexed by entry and may be NULL. Returns true if hit and
- * hits are new: the best of the first step, or of all. */
+/* Scores as many entries as one frame has time for; `marked` is indexed by entry and may be NULL. Returns true if hit
+ * and hits are new: the best of the first step, or of all. */
 bool filter_step(struct filter *f, const bool *marked);
 /* Returns true if some entries are not scored yet. */
 bool filter_pending(const struct filter *f);

@@ -4,8 +4,8 @@
 
 #include "tui/filter/fold.h"
 
-/* The parts of a score. A run of letters beats the same letters as initials of words, initials beat letters inside words,
- * and opening a gap costs more than lengthening it. */
+/* The parts of a score. A run of letters beats the same letters as initials of words, initials beat letters inside
+ * words, and opening a gap costs more than lengthening it. */
 enum {
     SCORE_LETTER = 16,
     SCORE_WORD = 10,   /* the letter begins a word */

@@ -13,7 +13,8 @@
 
 enum { VALUE_COLUMN = 34, TEMPLATE_COLUMN = 20 };
 
-/* Where the value in force comes from, as `source` in JSON. Two settings also follow the environment: NO_COLOR and the locale. */
+/* Where the value in force comes from, as `source` in JSON. Two settings also follow the environment: NO_COLOR and the
+ * locale. */
 static const char *source_of(const struct invocation *in, const struct config_entry *entry)
 {
     bool from_environment =

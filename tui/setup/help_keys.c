@@ -2,8 +2,8 @@
 #include "tui/commands/command.h"
 #include "tui/commands/session.h"
 
-/* `reprise help keys`: every key of both schemes, with the name of its action in the configuration. The manual is made from
- * it. */
+/* `reprise help keys`: every key of both schemes, with the name of its action in the configuration. The manual is made
+ * from it. */
 
 enum { KEYS_TEXT = 96, KEYS_COLUMNS = 18, NAME_COLUMNS = 15 };
 

@@ -131,8 +131,8 @@ static void on_crash(int number, siginfo_t *info, void *context)
 }
 
 /* Restores the terminal if the program crashes: leaves the alternate screen, shows the cursor, ends the modes that were
- * set and restores the line discipline; then the crash continues. Signals that ask the program to end are handled by the
- * loop. */
+ * set and restores the line discipline; then the crash continues. Signals that ask the program to end are handled by
+ * the loop. */
 static void rescue_arm(int fd, const struct termios *found)
 {
     struct sigaction act = { .sa_sigaction = on_crash, .sa_flags = SA_SIGINFO | SA_NODEFER };

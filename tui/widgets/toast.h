@@ -8,8 +8,8 @@
 #include "lite/base/slice.h"
 #include "tui/widgets/frame.h"
 
-/* Feedback at the bottom: one line, or a few if the screen is narrow. A message disappears by itself or at the next key; an
- * error stays until a key is pressed after it was on the screen. */
+/* Feedback at the bottom: one line, or a few if the screen is narrow. A message disappears by itself or at the next
+ * key; an error stays until a key is pressed after it was on the screen. */
 enum { TOAST_TEXT = 400 };
 
 struct toast {

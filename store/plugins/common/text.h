@@ -26,7 +26,8 @@ const char *text_parameters(struct arena *a, const char *p, text_option_fn *take
 const char *text_options(const struct reprise_plugin_option *option, size_t options,
                          text_option_fn *take, void *store);
 
-/* Returns true for the options that reprise itself reads. A plug-in refuses those of the others that it does not know. */
+/* Returns true for the options that reprise itself reads. A plug-in refuses those of the others that it does not
+ * know. */
 static inline bool text_is_common_option(const char *name)
 {
     return strcmp(name, "timeout") == 0 || strcmp(name, "project") == 0;

@@ -25,8 +25,8 @@
     "'tool_use_id', b->'tool_use_id', 'name', b->'name', 'text', left(b->>'text', 500)))) "        \
     "FROM jsonb_array_elements(e->'message'->'content') b) END) END)) END"
 
-/* The keys are found one after the other in the index, so the rows between them are not read, however many there are. For each,
- * its first 8 and its last 12 rows; all in one round trip. */
+/* The keys are found one after the other in the index, so the rows between them are not read, however many there are.
+ * For each, its first 8 and its last 12 rows; all in one round trip. */
 static const char list_sql[] =
     "WITH RECURSIVE k AS ("
     "(SELECT project_key AS p, session_id AS s FROM @t ORDER BY 1, 2 LIMIT 1) "
@@ -133,8 +133,8 @@ static int run_rows(struct pg *pg, const struct reprise_plugin_key *key, const c
     return pg_run(pg, &q, call);
 }
 
-/* A reader may stop soon, so the server is asked for the first rows in small steps, which it finds in the index; what is
- * left then comes in one answer. */
+/* A reader may stop soon, so the server is asked for the first rows in small steps, which it finds in the index; what
+ * is left then comes in one answer. */
 static int pg_read(void *store, const struct reprise_plugin_key *key, int64_t after,
                    reprise_plugin_row_fn *fn, void *arg, struct reprise_plugin_call *call)
 {

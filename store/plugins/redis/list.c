@@ -6,8 +6,8 @@
 #include "lite/base/array.h"
 #include "lite/base/slice.h"
 
-/* Three steps: the names of the projects' indexes are looked for, the indexes are read in one round trip, and then the ends
- * of all transcripts in one pipeline, newest first. */
+/* Three steps: the names of the projects' indexes are looked for, the indexes are read in one round trip, and then the
+ * ends of all transcripts in one pipeline, newest first. */
 
 enum {
     SCANNED = 5000, /* keys that the server examines for one answer */

@@ -189,8 +189,8 @@ static int delete_object(struct s3 *s3, const char *key, struct reprise_plugin_c
     return rc;
 }
 
-/* Once for each server: some ignore the condition, so the part is added again to see if it is refused. If it is not, ours
- * may have replaced another part of the same name, whose author finds that out in the same way. */
+/* Once for each server: some ignore the condition, so the part is added again to see if it is refused. If it is not,
+ * ours may have replaced another part of the same name, whose author finds that out in the same way. */
 static int try_condition(struct appending *x)
 {
     long status;

@@ -8,8 +8,8 @@
 #include "store/rewind/plan/source.h"
 
 /* What a session found after the point need not be what the file contained at the point. Where the project is a git
- * repository, its newest commit before the point shows whether the file changed at all: if it has the same bytes, the file
- * had them in between, too, unless the session itself changed it before. */
+ * repository, its newest commit before the point shows whether the file changed at all: if it has the same bytes, the
+ * file had them in between, too, unless the session itself changed it before. */
 
 enum { COMMITS_MOST = 256 };
 

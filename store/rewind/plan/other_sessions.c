@@ -5,9 +5,9 @@
 #include "store/api/store.h"
 #include "store/rewind/plan/plan.h"
 
-/* Other sessions that changed the files of a plan after its point. Those of the same store are found by their checkpoints: one
- * is made before a session's first edit of a file in a turn, so its time is that of the session's work on its files. Those
- * of other stores are found by the edits that they record. */
+/* Other sessions that changed the files of a plan after its point. Those of the same store are found by their
+ * checkpoints: one is made before a session's first edit of a file in a turn, so its time is that of the session's work
+ * on its files. Those of other stores are found by the edits that they record. */
 
 enum { SESSIONS_MAX = 32, BYTES_MAX = 256 << 20 };
 

@@ -72,8 +72,8 @@ MUST_CHECK enum err_code rewind_check_found(struct rewind_plan *plan, struct err
 
 /* Finds other sessions of the store that worked on files of a plan after its point, and names the newest in each such
  * target (rewind_target.other). Also holds back states found late, if one of them changed the file before. For systems
- * whose plans do not name them (store_ops.finds_other_sessions); searches their checkpoints. Only a few sessions younger than
- * the point are read, newest first; one that cannot be read is skipped. */
+ * whose plans do not name them (store_ops.finds_other_sessions); searches their checkpoints. Only a few sessions
+ * younger than the point are read, newest first; one that cannot be read is skipped. */
 MUST_CHECK enum err_code rewind_concurrent_sessions(const struct session_ref *ref,
                                                     struct rewind_plan *plan, struct err *e);
 

@@ -105,7 +105,8 @@ struct rewind_target {
     bool has_mode;
     /* permission bits; without has_mode those of the present file stay, 0644 for a new one */
     uint32_t mode;
-    /* What is not known of its permissions at the point, a literal. NULL: they are recorded, or, without a mode, not at all. */
+    /* What is not known of its permissions at the point, a literal. NULL: they are recorded, or, without a mode, not at
+     * all. */
     const char *permissions;
     /* REWIND_BYTES, for a file that is restored: its owner and extended attributes; NULL for those of a new file */
     const struct attrs *like;

@@ -67,9 +67,9 @@ MUST_CHECK enum err_code rewind_inspect(const struct rewind_plan *plan,
                                         const struct rewind_target *t, struct rewind_inspected *out,
                                         struct err *e);
 
-/* Sets x->edited if a person changed the present file since the session last knew it, and x->unproven if it is not known
- * whose work the file is: a rewind replaces either only with consent. Neither is set if there is no file, which cannot be
- * lost, nor if only the mode would change. `last` is a buffer for the bytes that the session last knew. */
+/* Sets x->edited if a person changed the present file since the session last knew it, and x->unproven if it is not
+ * known whose work the file is: a rewind replaces either only with consent. Neither is set if there is no file, which
+ * cannot be lost, nor if only the mode would change. `last` is a buffer for the bytes that the session last knew. */
 MUST_CHECK enum err_code hand_edit_find(const struct source_content *present,
                                         struct source_content *last, struct rewind_entry *x,
                                         struct err *e);

@@ -17,7 +17,9 @@
 #include "store/systems/common/config_dir.h"
 
 /* When the agent starts, it removes transcripts whose mtime is older than `cleanupPeriodDays` of its settings, 30 by
- * default; with 0 it writes none. If it cannot determine the period (settings that do not parse, a period that is not a number, or negative) it removes nothing. Settings of a project or of an administrator may override the period; they are not read here. */
+ * default; with 0 it writes none. If it cannot determine the period (settings that do not parse, a period that is not a
+ * number, or negative) it removes nothing. Settings of a project or of an administrator may override the period; they
+ * are not read here. */
 enum { DEFAULT_DAYS = 30, SETTINGS_MAX = 16 << 20, NUMBER_MAX = 32 };
 #define DAY_MS (24.0 * 60 * 60 * 1000)
 #define DAYS_MAX 1e7 /* longer periods never end */

@@ -197,8 +197,8 @@ static bool prints_lines(struct slice command, struct slice output)
     return slice_starts(rest, "p' ") && n < most;
 }
 
-/* Returns whether the output of a command that did nothing but read one file is the file, as far as the log can tell: it is
- * cut if it is too long, and what is not UTF-8 is replaced. */
+/* Returns whether the output of a command that did nothing but read one file is the file, as far as the log can tell:
+ * it is cut if it is too long, and what is not UTF-8 is replaced. */
 static bool is_whole(struct slice command, struct slice part, struct slice output)
 {
     enum { CUT = 60000 };

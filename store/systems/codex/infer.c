@@ -52,7 +52,8 @@ static const struct codex_seen *find_seen(const struct codex_changes *c, const c
     return found;
 }
 
-/* Updates the state of a file between two of its changes: commands may have changed it, or printed it before the point. */
+/* Updates the state of a file between two of its changes: commands may have changed it, or printed it before the
+ * point. */
 static void pass(const struct codex_inference *p, const char *path, size_t from, size_t to,
                  struct codex_state *s)
 {
@@ -66,7 +67,8 @@ static void pass(const struct codex_inference *p, const char *path, size_t from,
     s->passed |= from > 0 && codex_commands_between(p->c, from, to, path);
 }
 
-/* Computes the state of a file after the changes from `first` up to n; *s is its state on the line `last` before them. */
+/* Computes the state of a file after the changes from `first` up to n; *s is its state on the line `last` before
+ * them. */
 static enum err_code go_forward(struct codex_inference *p, const char *path, size_t first, size_t n,
                                 size_t last, struct codex_state *s)
 {
@@ -394,8 +396,8 @@ static void judge_later(const struct codex_inference *p, size_t i, const struct 
         out->doubt = changed_before;
 }
 
-/* A command printed the file after the point, before its first change. The output may have more lines than the file, which
- * a diff shows; for a file that was replaced, another source has to agree. */
+/* A command printed the file after the point, before its first change. The output may have more lines than the file,
+ * which a diff shows; for a file that was replaced, another source has to agree. */
 static enum err_code judge_read(struct codex_inference *p, size_t i, struct codex_state earlier,
                                 bool *decides, struct codex_before *out)
 {

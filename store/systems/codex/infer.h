@@ -45,8 +45,8 @@ struct codex_before {
 /* The state of a file before change i, its first one since the point. */
 MUST_CHECK enum err_code codex_infer_before(struct codex_inference *p, size_t i,
                                             struct codex_before *out, struct err *e);
-/* The state after the changes of a file from i on; `before` is the state before them. After a command that may have changed
- * the file, it is known only if the present file is in it. */
+/* The state after the changes of a file from i on; `before` is the state before them. After a command that may have
+ * changed the file, it is known only if the present file is in it. */
 MUST_CHECK enum err_code codex_infer_last(struct codex_inference *p, size_t i,
                                           struct codex_state before, struct codex_state *out,
                                           struct err *e);

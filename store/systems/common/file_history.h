@@ -24,8 +24,8 @@ struct file_history {
     size_t n;
 };
 
-/* The path of a file that the log names, in the arena, without the links below the directory that lead to it; NULL: no path, or
- * out of memory. */
+/* The path of a file that the log names, in the arena, without the links below the directory that lead to it; NULL: no
+ * path, or out of memory. */
 const char *file_history_path(struct file_history *h, struct slice name);
 /* Adds a prompt; its texts are copied. */
 MUST_CHECK enum err_code file_history_point(struct file_history *h, struct file_point point,

@@ -24,13 +24,14 @@ void inferred_edit(struct slice diff, struct arena *a, struct edit *out);
 bool inferred_only_reads(struct slice command);
 
 /* Returns false if it is certain that a shell command, run in dir, did not change the file at the absolute path: it
- * consists of a few programs whose plain words name other files. Links are followed as they are now. NULL as the path asks
- * about every file. */
+ * consists of a few programs whose plain words name other files. Links are followed as they are now. NULL as the path
+ * asks about every file. */
 bool inferred_may_change(struct slice command, const char *dir, const char *path);
 /* The same for a file that did not exist afterwards. Other commands count only if they name the file or a program that
  * removes files, because builds and tests rarely remove a file that an agent then creates. */
 bool inferred_may_remove(struct slice command, const char *dir, const char *path);
-/* The same for a file that a command may have removed by its name, or put another one in its place: a link is none then. */
+/* The same for a file that a command may have removed by its name, or put another one in its place: a link is none
+ * then. */
 bool inferred_may_replace(struct slice command, const char *dir, const char *path);
 /* The same for its permissions, which only chmod is expected to change. */
 bool inferred_may_chmod(struct slice command, const char *dir, const char *path);

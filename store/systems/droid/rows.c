@@ -5,8 +5,9 @@
 #include "store/systems/common/content_blocks.h"
 #include "store/systems/droid/droid.h"
 
-/* The rows of a log: session_start {id, title, cwd}, then message {id, timestamp, message{role, content[]}} with contents in the
- * form of Anthropic's API. Results of tools, and reminders that Droid adds for the model, are messages of the user's role. */
+/* The rows of a log: session_start {id, title, cwd}, then message {id, timestamp, message{role, content[]}} with
+ * contents in the form of Anthropic's API. Results of tools, and reminders that Droid adds for the model, are messages
+ * of the user's role. */
 
 static const char *const kinds[] = { "session_start", "message", NULL };
 enum { KIND_START = 1, KIND_MESSAGE = 2 };

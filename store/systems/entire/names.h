@@ -75,8 +75,8 @@ bool entire_inner_path(struct slice named, struct slice id, struct slice *inner)
 
 /* The first value of the key, without surrounding blanks; empty if it is missing. */
 struct slice entire_trailer_first(struct slice message, const char *key);
-/* Finds the next checkpoint that a commit of the user belongs to, a valid id followed by a blank or the end of the line,
- * and cuts *rest after it. */
+/* Finds the next checkpoint that a commit of the user belongs to, a valid id followed by a blank or the end of the
+ * line, and cuts *rest after it. */
 bool entire_trailer_checkpoint(struct slice *rest, struct slice *id);
 /* The first line of a message that is not blank. */
 struct slice entire_subject(struct slice message);

@@ -3,9 +3,9 @@
 
 #include "store/api/store.h"
 
-/* What a log records of the changes to files: the edits of its tools and the calls of commands, with the prompts between
- * them. A tool's result may contain the file before and after the edit (`edit` always, `write` since v0.12.2, with an
- * empty text for a new file); for other edits only the path is known. */
+/* What a log records of the changes to files: the edits of its tools and the calls of commands, with the prompts
+ * between them. A tool's result may contain the file before and after the edit (`edit` always, `write` since v0.12.2,
+ * with an empty text for a new file); for other edits only the path is known. */
 struct exathena_prompt {
     struct slice id, text;
     size_t line;
@@ -40,7 +40,8 @@ const struct exathena_edit *exathena_history_last_edit(const struct exathena_his
                                                        const char *path);
 const struct exathena_edit *exathena_history_first_edit(const struct exathena_history *s,
                                                         const char *path, size_t from);
-/* Reads before and after of an edit that has `known` set, into the arena. ERR_STALE: the log changed since it was read. */
+/* Reads before and after of an edit that has `known` set, into the arena. ERR_STALE: the log changed since it was
+ * read. */
 MUST_CHECK enum err_code exathena_history_read_texts(const struct session_ref *ref,
                                                      const char *project, struct exathena_edit *w,
                                                      struct arena *a, struct err *e);

@@ -146,8 +146,8 @@ static int64_t newest_update(struct slice lines)
     return ms;
 }
 
-/* Gemini sorts its list by this time. Titles that it adds later, and a resume without a prompt, change the file all the same,
- * and a resume repeats the whole conversation in one line. */
+/* Gemini sorts its list by this time. Titles that it adds later, and a resume without a prompt, change the file all the
+ * same, and a resume repeats the whole conversation in one line. */
 static int64_t read_update(const struct file *f)
 {
     static const int64_t tails[] = { 16 << 10, DESCRIBE_MAX };

@@ -131,8 +131,8 @@ static void set_present(struct planning *p, struct rewind_target *t)
     t->last.bytes = p->present.n ? arena_copy(&p->plan.arena, buf_slice(&p->present)) : SLICE("");
 }
 
-/* The file as the session left it: after its last edit, or as the program's own rewind left it. All of these texts are in
- * the log, so nothing of a person's is lost. */
+/* The file as the session left it: after its last edit, or as the program's own rewind left it. All of these texts are
+ * in the log, so nothing of a person's is lost. */
 static void set_last(struct planning *p, const char *path, struct rewind_target *t, bool *crlf)
 {
     struct slice present = buf_slice(&p->present);

@@ -12,8 +12,8 @@
 #include "store/log/logfile.h"
 #include "store/systems/goat/entry.h"
 
-/* A session's log, opened to be read: its lines in the order in which they were written, which is the conversation. Owned
- * by one thread. */
+/* A session's log, opened to be read: its lines in the order in which they were written, which is the conversation.
+ * Owned by one thread. */
 struct goat_log {
     struct logfile file;
     bool none; /* the session has no log: there are no lines */

@@ -1,7 +1,8 @@
 #include "store/systems/common/usage_rows.h"
 #include "store/systems/kimi/kimi.h"
 
-/* The tokens of each answer, in rows usage.record {model, usage{inputOther, output, inputCacheRead, inputCacheCreation}}. */
+/* The tokens of each answer, in rows usage.record {model, usage{inputOther, output, inputCacheRead,
+ * inputCacheCreation}}. */
 
 /* The rows have no ids, and a fork copies them. Counts alone do not identify an answer, because
  * sub-agents may have equal ones, so the time is included. */

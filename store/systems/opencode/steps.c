@@ -4,7 +4,8 @@
 #include "lite/json/json.h"
 #include "store/systems/opencode/opencode.h"
 
-/* The trees of a session: OpenCode writes one when a step begins and one when it ends, if the project is a git repository. */
+/* The trees of a session: OpenCode writes one when a step begins and one when it ends, if the project is a git
+ * repository. */
 
 static const char sql[] =
     "SELECT m.id, m.time_created, m.data, p.data, s.project_id, s.time_created, "

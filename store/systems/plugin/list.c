@@ -8,9 +8,9 @@
 #include "lite/scan/field.h"
 #include "store/systems/plugin/plugin.h"
 
-/* Sessions as the store lists them. A list includes the first and the last rows of each session, and describe reads them as
- * Claude Code's system reads the ends of a file. If there are too many to keep, sessions are described as they arrive, which
- * takes less memory; if the list does not include them, describe requests them. */
+/* Sessions as the store lists them. A list includes the first and the last rows of each session, and describe reads
+ * them as Claude Code's system reads the ends of a file. If there are too many to keep, sessions are described as they
+ * arrive, which takes less memory; if the list does not include them, describe requests them. */
 
 enum {
     HEAD_BYTES = 16 << 10, /* what describe asks for itself */
@@ -287,7 +287,8 @@ static struct plugin_catalog *end_list(const struct plugin_store *p, struct plug
     return c;
 }
 
-/* A store that cannot be read has no sessions, and `unreadable` reports it: the other stores are listed all the same. */
+/* A store that cannot be read has no sessions, and `unreadable` reports it: the other stores are listed all the
+ * same. */
 enum err_code plugin_enumerate(const struct store *st, const struct scope *scope,
                                session_ref_fn *fn, void *arg, struct err *e)
 {

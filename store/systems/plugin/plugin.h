@@ -173,8 +173,8 @@ store_fork_fn plugin_fork;
 store_tail_fn plugin_tail;
 store_around_fn plugin_around;
 void plugin_end_free(struct plugin_newest *end); /* NULL is fine */
-/* Delivers the newest messages, or those around one (q->reach), from as few rows as possible. *done is false, and nothing
- * was delivered, if 64 MB of rows are not enough. */
+/* Delivers the newest messages, or those around one (q->reach), from as few rows as possible. *done is false, and
+ * nothing was delivered, if 64 MB of rows are not enough. */
 MUST_CHECK enum err_code plugin_end_messages(const struct plugin_store *p,
                                              const struct session_ref *ref,
                                              const struct message_query *q, json_fn *fn, void *arg,

@@ -13,8 +13,8 @@
  * those of rewound turns, because they changed the same files; only the points are limited to the
  * present conversation. */
 
-/* A call of a tool that writes, until its result. The results of a sub-agent do not contain what was written, and those of
- * large files only its beginning and end. */
+/* A call of a tool that writes, until its result. The results of a sub-agent do not contain what was written, and those
+ * of large files only its beginning and end. */
 struct call {
     struct slice id;
     const char *path;

@@ -1,8 +1,8 @@
 #include "lite/json/json.h"
 #include "store/systems/qwen/qwen.h"
 
-/* The records of a log. Each has a uuid and the uuid of the record before it; telemetry and snapshots of the file history
- * are links of this chain like messages, and are not shown. */
+/* The records of a log. Each has a uuid and the uuid of the record before it; telemetry and snapshots of the file
+ * history are links of this chain like messages, and are not shown. */
 
 static const char *const kinds[] = { "user", "assistant", "tool_result", "system", NULL };
 const struct index_keys qwen_keys = {

@@ -247,8 +247,8 @@ static struct host_state *publish(struct home *h)
     return s;
 }
 
-/* The session's row as a list shows it. Without a process table it is not known that the host still runs, and so nothing
- * of what it published is shown. */
+/* The session's row as a list shows it. Without a process table it is not known that the host still runs, and so
+ * nothing of what it published is shown. */
 static void row_shows(struct home *h, enum session_state state, const char *waits_for)
 {
     struct session_row *row = session_row_new();

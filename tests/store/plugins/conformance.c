@@ -354,8 +354,8 @@ static struct summary summary(struct suite *s, const char *session)
     return found;
 }
 
-/* Rule 14 is about summaries that a store keeps beside its rows, which none of the reference adapters does. A list that brings
- * the ends of sessions along has to keep the same promises. */
+/* Rule 14 is about summaries that a store keeps beside its rows, which none of the reference adapters does. A list that
+ * brings the ends of sessions along has to keep the same promises. */
 static void a_list_brings_what_is_new(struct suite *s)
 {
     struct reprise_plugin_key k = key(s, "proj", "summ", NULL);

@@ -4,8 +4,8 @@
 
 #include "store/redact/redact.h"
 
-/* Made up here, in the shape of each kind: 'h' becomes a hex digit, 'w' a letter or digit, 'U' a capital or digit, all else
- * stays. The runs are regular, so that they are found by their shape and not by their entropy. */
+/* Made up here, in the shape of each kind: 'h' becomes a hex digit, 'w' a letter or digit, 'U' a capital or digit, all
+ * else stays. The runs are regular, so that they are found by their shape and not by their entropy. */
 static const struct {
     const char *kind, *shape;
 } shapes[] = {

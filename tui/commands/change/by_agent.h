@@ -19,8 +19,8 @@ struct by_agent {
 
 /* Sets *all to whether agents make the change; if they do so for some of the sessions only, returns ERR_USAGE. */
 MUST_CHECK enum err_code by_agent_check(const struct by_agent *b, bool *all, struct err *e);
-/* Shows the commands, asks whether to run them (not with --yes), and runs them one after the other until one fails. With
- * --print it only writes them. Without a terminal to ask on: ERR_UNSUPPORTED. */
+/* Shows the commands, asks whether to run them (not with --yes), and runs them one after the other until one fails.
+ * With --print it only writes them. Without a terminal to ask on: ERR_UNSUPPORTED. */
 MUST_CHECK enum err_code by_agent_run(struct invocation *in, const struct by_agent *b,
                                       struct err *e);
 

@@ -271,8 +271,8 @@ static struct model *make_model(const struct invocation *in, const struct config
     return model;
 }
 
-/* Runs the screen and uses its choice. ERR_CANCELLED if nothing was chosen. Completes the settings of the configuration.
- * rewind: the session whose rewind view is shown instead of the list, or NULL. */
+/* Runs the screen and uses its choice. ERR_CANCELLED if nothing was chosen. Completes the settings of the
+ * configuration. rewind: the session whose rewind view is shown instead of the list, or NULL. */
 static enum err_code run_screen(struct invocation *in, struct config *config, struct sessions *s,
                                 const struct session_row *rewind, struct err *e)
 {

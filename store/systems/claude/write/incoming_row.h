@@ -38,8 +38,8 @@ MUST_CHECK enum err_code incoming_row_read(struct appending *w, struct slice row
 bool incoming_row_text(struct slice row, const char *key, struct arena *a, struct slice *out);
 /* A text as a JSON value. */
 struct slice incoming_row_quote(struct slice text, struct arena *a);
-/* Writes the row with the members that it lacks, at most INCOMING_ROW_MEMBERS, without a newline. Its uuid is replaced if it
- * is invalid, and its parent if that was left out. */
+/* Writes the row with the members that it lacks, at most INCOMING_ROW_MEMBERS, without a newline. Its uuid is replaced
+ * if it is invalid, and its parent if that was left out. */
 enum { INCOMING_ROW_MEMBERS = 8 };
 MUST_CHECK enum err_code incoming_row_complete(const struct incoming_row *g,
                                                const struct json_edit member[], size_t n,

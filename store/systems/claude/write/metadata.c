@@ -32,8 +32,8 @@ static enum err_code plan_append(const struct session_ref *ref, struct slice row
     return change_add(c, &s, e);
 }
 
-/* Plans a row {type, key: text, sessionId}, or nothing if that is the present text. Its opposite is the same row with the
- * previous text. */
+/* Plans a row {type, key: text, sessionId}, or nothing if that is the present text. Its opposite is the same row with
+ * the previous text. */
 static enum err_code plan_text(const struct session_ref *ref, enum metarow_type type,
                                const char *key, struct slice text, struct change *c, struct err *e)
 {

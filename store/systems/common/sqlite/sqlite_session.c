@@ -3,7 +3,8 @@
 #include "lite/json/jsonout.h"
 #include "store/systems/common/sqlite/sqlite_store.h"
 
-/* Sessions of a store in SQLite, as struct sqlite_format describes them: rows of the list, conversations, sub-agents. */
+/* Sessions of a store in SQLite, as struct sqlite_format describes them: rows of the list, conversations,
+ * sub-agents. */
 
 enum { PROMPT_MOST = 64 << 10 };
 

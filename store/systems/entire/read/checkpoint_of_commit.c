@@ -5,8 +5,8 @@
 #include "store/systems/entire/entire.h"
 #include "store/systems/entire/names.h"
 
-/* From a commit of the user to the checkpoints that its trailers name, to the sessions in them and their prompts; and back
- * from a checkpoint to every commit that names it (docs/formats/entire.md 2.6). */
+/* From a commit of the user to the checkpoints that its trailers name, to the sessions in them and their prompts; and
+ * back from a checkpoint to every commit that names it (docs/formats/entire.md 2.6). */
 
 enum { DOCUMENT_MAX = 16 << 20, PREFIX_MIN = 4, AMBIGUOUS_MAX = 5 };
 

@@ -58,8 +58,8 @@ struct session_ref entire_conversation_claude_ref(const struct entire_conversati
 enum err_code entire_conversation_error(const struct entire_conversation *t,
                                         const struct session_ref *ref, enum err_code rc,
                                         struct err *e);
-/* Finds the row at which the checkpoint of a sub-agent was made, the last one of its transcript; the id is in the arena.
- * Returns false for other checkpoints, or if the row is not recorded. */
+/* Finds the row at which the checkpoint of a sub-agent was made, the last one of its transcript; the id is in the
+ * arena. Returns false for other checkpoints, or if the row is not recorded. */
 bool entire_conversation_task_end(git_repository *repo, const struct point *p, struct arena *a,
                                   struct slice *uuid);
 

@@ -11,8 +11,9 @@
 #include "lite/base/err.h"
 #include "lite/base/slice.h"
 
-/* A checkpoint of one session, wherever it was found. A temporary one is a commit of a shadow branch, with the whole work
- * tree and the session's metadata. A committed one is a folder of metadata; its code is in a commit of the user. */
+/* A checkpoint of one session, wherever it was found. A temporary one is a commit of a shadow branch, with the whole
+ * work tree and the session's metadata. A committed one is a folder of metadata; its code is in a commit of the
+ * user. */
 enum point_source {
     POINT_SHADOW,
     POINT_REF, /* refs/entire/checkpoints/<xx>/<id> */

@@ -128,8 +128,8 @@ static bool look_below(struct looking *l, const struct point *p, const git_tree 
     return ok;
 }
 
-/* A shadow commit has the tasks of all checkpoints before it in the folder of the session; a committed checkpoint has them
- * at its root (auto-commit) or in the folder of the session. */
+/* A shadow commit has the tasks of all checkpoints before it in the folder of the session; a committed checkpoint has
+ * them at its root (auto-commit) or in the folder of the session. */
 static bool look_at_point(struct looking *l, const struct point *p)
 {
     const char *slash = p->metadata.n ? memrchr(p->metadata.p, '/', p->metadata.n) : NULL;

@@ -17,8 +17,8 @@ struct view {
 MUST_CHECK enum err_code view_open(const struct store *st, const struct session_ref *ref,
                                    struct view *out, struct err *e);
 void view_close(struct view *v);
-/* The directory in which the session worked, if that is an existing work tree of this repository; otherwise the one that
- * was opened, or NULL. */
+/* The directory in which the session worked, if that is an existing work tree of this repository; otherwise the one
+ * that was opened, or NULL. */
 const char *view_root(const struct entire *x, const struct catalog_session *s);
 /* Returns true if the .git of the work tree leads to this repository. */
 bool view_root_is_own(const struct view *v);

@@ -24,8 +24,8 @@ void disktree_rules_close(struct disktree_rules *r);
 MUST_CHECK enum err_code disktree_is_ignored(const struct disktree_rules *r, const char *path,
                                              bool dir, bool *is, struct err *e);
 
-/* The regular files of a work tree, by their paths from its root. Links are not followed, and .git, .entire, .claude and
- * .gemini are left out. */
+/* The regular files of a work tree, by their paths from its root. Links are not followed, and .git, .entire, .claude
+ * and .gemini are left out. */
 struct disktree {
     const char **path; /* in the arena, sorted */
     size_t n;

@@ -9,7 +9,8 @@
 
 struct temporary_task;
 
-/* Writing a committed checkpoint onto entire/checkpoints/v1, byte for byte as Entire does (docs/formats/entire.md 2.7). */
+/* Writing a committed checkpoint onto entire/checkpoints/v1, byte for byte as Entire does (docs/formats/entire.md
+ * 2.7). */
 struct committed_session {
     struct slice checkpoint; /* id */
     struct slice session;
@@ -34,8 +35,9 @@ struct committed_session {
     const struct author *by; /* NULL: git's configured user, now */
 };
 
-/* Moves the branch by compare-and-swap, with a few retries if another program was faster, and creates it if it is missing. A
- * session that is in the checkpoint already is written again in its folder; any other gets the next number. */
+/* Moves the branch by compare-and-swap, with a few retries if another program was faster, and creates it if it is
+ * missing. A session that is in the checkpoint already is written again in its folder; any other gets the next
+ * number. */
 MUST_CHECK enum err_code committed_write(git_repository *repo, const struct committed_session *s,
                                          git_oid *commit, struct err *e);
 /* Creates the branch if it is missing: at origin's branch, or else with an empty first commit. */

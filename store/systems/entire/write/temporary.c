@@ -132,8 +132,8 @@ struct slice temporary_subject(struct slice prompt, struct arena *a)
     return (struct slice){ p, prompt.n };
 }
 
-/* "Completed agent: Write the tests (toolu_01Task)"; without a description "Task: toolu_01Task". Entire cuts at bytes; a
- * character is not cut here. */
+/* "Completed agent: Write the tests (toolu_01Task)"; without a description "Task: toolu_01Task". Entire cuts at bytes;
+ * a character is not cut here. */
 struct slice temporary_task_subject(const struct temporary_task *task, struct slice prompt,
                                     struct arena *a)
 {

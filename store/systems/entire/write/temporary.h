@@ -4,8 +4,8 @@
 #include "store/systems/entire/names.h"
 #include "store/systems/entire/read/view.h"
 
-/* Writing a temporary checkpoint (docs/formats/entire.md 2.5): a commit of the present work tree on the shadow branch, next
- * to those of other sessions. Nothing is written into the work tree, the index, or any branch of the user. */
+/* Writing a temporary checkpoint (docs/formats/entire.md 2.5): a commit of the present work tree on the shadow branch,
+ * next to those of other sessions. Nothing is written into the work tree, the index, or any branch of the user. */
 struct temporary_task {
     struct slice tool_use;   /* its id, which names the checkpoint */
     struct slice agent;      /* id of the sub-agent; may be empty */
@@ -31,9 +31,9 @@ struct temporary {
     struct names_list touched; /* the files that were examined, relative to the root */
 };
 
-/* The session must have a state. If HEAD moved since the last checkpoint (stash, pull, apply), the shadow branch is renamed
- * for the new commit first. The branch moves by compare-and-swap, with a few retries if another session was faster; then
- * the state is updated. ERR_STALE: all retries failed. */
+/* The session must have a state. If HEAD moved since the last checkpoint (stash, pull, apply), the shadow branch is
+ * renamed for the new commit first. The branch moves by compare-and-swap, with a few retries if another session was
+ * faster; then the state is updated. ERR_STALE: all retries failed. */
 MUST_CHECK enum err_code temporary_write(struct view *v, const struct temporary_request *req,
                                          struct temporary *out, struct err *e);
 
