@@ -177,7 +177,7 @@ static enum err_code split_lines(struct blame *b, const char *path, struct err *
     return ERR_OK;
 }
 
-static enum err_code take_owners(struct blame *b, struct replayed *r, const struct blame_query *q,
+static enum err_code copy_owners(struct blame *b, struct replayed *r, const struct blame_query *q,
                                  struct err *e)
 {
     struct blame_text *t = text_of(r, q->path[0]);
@@ -207,7 +207,7 @@ static enum err_code blame_lines(struct blame *b, const struct blame_query *q, s
         rc = replay(r, e);
     }
     if (!rc)
-        rc = take_owners(b, r, q, e);
+        rc = copy_owners(b, r, q, e);
     for (size_t i = 0; r && i < r->n; i++)
         blame_text_fini(&r->file[i].text);
     free(r);

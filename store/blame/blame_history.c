@@ -227,7 +227,7 @@ static enum err_code add_restored(struct gathering *g, const struct rewind_tx *t
     return rc;
 }
 
-static enum err_code take_record(const struct rewind_tx *tx, void *arg, bool *more, struct err *e)
+static enum err_code add_record(const struct rewind_tx *tx, void *arg, bool *more, struct err *e)
 {
     struct gathering *g = arg;
     enum err_code rc = ERR_OK;
@@ -250,7 +250,7 @@ static enum err_code gather_rewinds(struct gathering *g, const struct store_env 
 {
     struct err trouble;
     enum err_code rc =
-        g->h->n && env ? rewind_records_each(env, RECORDS_MAX, take_record, g, &trouble) : ERR_OK;
+        g->h->n && env ? rewind_records_each(env, RECORDS_MAX, add_record, g, &trouble) : ERR_OK;
 
     return rc == ERR_NOMEM ? err_nomem(e) : ERR_OK;
 }

@@ -248,7 +248,7 @@ static enum err_code set_text(struct blame_text *t, struct slice content, uint32
     return ERR_OK;
 }
 
-static enum err_code take_state(struct blame_text *t, const struct blame_state *s, struct err *e)
+static enum err_code set_to_state(struct blame_text *t, const struct blame_state *s, struct err *e)
 {
     uint32_t *owner = malloc((s->lines + 1) * sizeof *owner);
 
@@ -280,7 +280,7 @@ static enum err_code choose_base(struct blame_text *t, struct slice content, str
     if (rc)
         return err_nomem(e);
     if (state && best > 2 * left && best >= all / 2)
-        return take_state(t, state, e);
+        return set_to_state(t, state, e);
     for (size_t i = 0; i < t->lines && left < all / 5 && left < was / 5; i++)
         t->owner[i] = BLAME_NOBODY;
     return ERR_OK;
@@ -337,7 +337,7 @@ enum err_code blame_text_restore(struct blame_text *t, const uint8_t sha256[SHA2
 
     t->fragments = 0;
     t->known = false;
-    return s ? take_state(t, s, e) : ERR_OK;
+    return s ? set_to_state(t, s, e) : ERR_OK;
 }
 
 enum err_code blame_text_remove(struct blame_text *t, struct err *e)
@@ -509,7 +509,7 @@ static enum err_code replace_all_of(struct blame_text *t, const struct edit *edi
 
 /* ---- edits ---- */
 
-static enum err_code take_before(struct blame_text *t, const struct edit *edit, struct err *e)
+static enum err_code observe_before(struct blame_text *t, const struct edit *edit, struct err *e)
 {
     if (edit->before_known == EDIT_TEXT)
         return blame_text_observe(t, edit->before, e);
@@ -534,8 +534,8 @@ static enum err_code write_whole(struct blame_text *t, struct slice content, uin
 }
 
 /* A known text after an edit corrects what was replayed; without replacements it is all that is known of the edit. */
-static enum err_code take_after(struct blame_text *t, const struct edit *edit, uint32_t owner,
-                                bool replayed, bool was_known, struct err *e)
+static enum err_code observe_after(struct blame_text *t, const struct edit *edit, uint32_t owner,
+                                   bool replayed, bool was_known, struct err *e)
 {
     if (edit->after_known == EDIT_ABSENT)
         return blame_text_remove(t, e);
@@ -564,7 +564,7 @@ static enum err_code edit_lines(struct blame_text *t, const struct edit *edit, u
         rc = replace_all_of(t, edit, owner, &replayed, e);
     else
         t->known = t->known && edit->after_known != EDIT_UNKNOWN;
-    return rc ? rc : take_after(t, edit, owner, replayed, before, e);
+    return rc ? rc : observe_after(t, edit, owner, replayed, before, e);
 }
 
 enum err_code blame_text_edit(struct blame_text *t, const struct edit *edit, uint32_t owner,
@@ -574,8 +574,8 @@ enum err_code blame_text_edit(struct blame_text *t, const struct edit *edit, uin
 
     t->added = t->removed = 0;
     if (edit->kind == EDIT_SEEN)
-        return take_after(t, edit, BLAME_NOBODY, true, false, e);
-    rc = take_before(t, edit, e);
+        return observe_after(t, edit, BLAME_NOBODY, true, false, e);
+    rc = observe_before(t, edit, e);
     t->added = t->removed = 0;
     if (!rc && edit->kind == EDIT_DELETE) {
         t->removed = t->lines;

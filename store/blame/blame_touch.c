@@ -126,7 +126,7 @@ static bool is_copy(struct touching *t, const struct edit *edit)
     return slice_set_add(&t->calls, slice_of(key), &number) && before == t->calls.n;
 }
 
-static enum err_code take_edit(const struct edit *edit, void *arg, struct err *e)
+static enum err_code touch_edit(const struct edit *edit, void *arg, struct err *e)
 {
     struct touching *t = arg;
     struct blame_touch *touch;
@@ -171,7 +171,7 @@ static enum err_code touch_session(struct touching *t, const struct session_ref 
     t->session = out->refs;
     t->first = out->n;
     out->ref[out->refs++] = copy;
-    enum err_code rc = ref->store->ops->edits(ref->store, ref, &t->edits, take_edit, t, e);
+    enum err_code rc = ref->store->ops->edits(ref->store, ref, &t->edits, touch_edit, t, e);
 
     forget_texts(t);
     return rc;

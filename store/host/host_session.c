@@ -18,7 +18,7 @@ enum err_code session_check_process(const struct host_session *s, struct err *e)
 
 /* ---- opening and closing ---- */
 
-static void take_options(struct host_session *s, const struct host_session_options *options)
+static void set_options(struct host_session *s, const struct host_session_options *options)
 {
     const struct store_ops *ops = s->st->ops;
     struct host_session_options *o = &s->opt;
@@ -51,7 +51,7 @@ static enum err_code session_new(const struct store *st, const struct host_sessi
         return err_nomem(e);
     s->st = st;
     s->pid = getpid();
-    take_options(s, options);
+    set_options(s, options);
     pthread_mutex_init(&s->mutex, NULL);
     pthread_condattr_init(&attr);
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);

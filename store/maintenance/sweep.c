@@ -162,7 +162,7 @@ static bool explain_leftover(struct arena *a, int64_t now_ms, struct sweep_item 
     return item->why;
 }
 
-static enum err_code take_leftover(const struct leftover *left, void *arg, struct err *e)
+static enum err_code add_leftover(const struct leftover *left, void *arg, struct err *e)
 {
     struct orphan_search *f = arg;
     struct arena *a = &f->sweep->arena;
@@ -202,7 +202,7 @@ static enum err_code find_orphans(struct store *const stores[], size_t n,
         struct orphan_search f = { rule, stores[i], s };
 
         if (stores[i]->ops->leftovers)
-            rc = stores[i]->ops->leftovers(stores[i], &rule->scope, take_leftover, &f, e);
+            rc = stores[i]->ops->leftovers(stores[i], &rule->scope, add_leftover, &f, e);
     }
     return rc;
 }
@@ -386,7 +386,7 @@ static bool copy_item_slice(struct arena *a, struct slice *text)
 }
 
 /* As in the system's own cleanup, the age of the copies is that of their directory. */
-static enum err_code take_copies(const struct sweep_rule *rule, struct sweep *s,
+static enum err_code find_copies(const struct sweep_rule *rule, struct sweep *s,
                                  struct sweep_item *item, struct err *e)
 {
     const struct store *st = item->ref.store;
@@ -411,7 +411,7 @@ static enum err_code measure_item(const struct sweep_rule *rule, struct sweep *s
     enum err_code rc = ERR_OK;
 
     if (rule->copies)
-        rc = take_copies(rule, s, item, e);
+        rc = find_copies(rule, s, item, e);
     else if (st->ops->parts)
         rc = st->ops->parts(st, &item->ref, true, &s->arena, &item->part, &item->parts, e);
     if (!rc && !rule->copies && st->ops->owned_refs)

@@ -20,7 +20,7 @@
 
 /* ---- adding ---- */
 
-static enum err_code take_refs(struct arena *a, const struct trash_request *r,
+static enum err_code copy_refs(struct arena *a, const struct trash_request *r,
                                struct trash_item *item, struct err *e)
 {
     item->ref = arena_zalloc(a, sizeof *item->ref * (r->owned_refs_n + 1));
@@ -42,9 +42,9 @@ static enum err_code take_refs(struct arena *a, const struct trash_request *r,
 }
 
 /* The parts that exist, with the names that they get as item n of the batch. */
-static enum err_code take_parts(struct arena *a, const struct trash_request *r, const char *dir,
-                                size_t n, struct presence *presence, struct trash_item *item,
-                                struct err *e)
+static enum err_code add_parts(struct arena *a, const struct trash_request *r, const char *dir,
+                               size_t n, struct presence *presence, struct trash_item *item,
+                               struct err *e)
 {
     struct disk_usage usage = { 0 };
     enum err_code rc = ERR_OK;
@@ -92,10 +92,10 @@ static enum err_code item_make(struct trash_list *list, const struct trash_reque
     if (!item.trash_id || (r->dir && !item.dir) || !item.system || !item.store || !item.session ||
         !item.title || !item.part || !item.from)
         return err_nomem(e);
-    enum err_code rc = take_parts(a, r, dir, n, presence, &item, e);
+    enum err_code rc = add_parts(a, r, dir, n, presence, &item, e);
 
     if (!rc)
-        rc = take_refs(a, r, &item, e);
+        rc = copy_refs(a, r, &item, e);
     item.path = item.parts ? item.from[0] : item.store;
     list->item[list->n++] = item;
     return rc;

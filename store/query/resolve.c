@@ -40,7 +40,7 @@ static enum err_code not_found(const struct search *s, struct err *e)
 
 /* ---- latest ---- */
 
-static enum err_code take_first(const struct session_row *row, void *arg, struct err *e)
+static enum err_code copy_first(const struct session_row *row, void *arg, struct err *e)
 {
     struct search *s = arg;
 
@@ -72,7 +72,7 @@ static enum err_code find_latest(struct search *s, struct err *e)
     if (!rc)
         rc = listing_open(s->store, s->stores, &q, &l, e);
     if (!rc)
-        rc = listing_each(l, take_first, s, e);
+        rc = listing_each(l, copy_first, s, e);
     listing_close(l);
     s->ref = ref;
     if (!rc && !found.store)
@@ -198,7 +198,7 @@ static bool is_candidate(const struct candidates *c, const struct session_ref *r
     return false;
 }
 
-static void take_named(const struct session_ref *ref, struct candidates *c)
+static void add_candidate(const struct session_ref *ref, struct candidates *c)
 {
     if (c->n < CANDIDATES_NAMED) {
         c->store[c->n] = ref->store;
@@ -208,14 +208,14 @@ static void take_named(const struct session_ref *ref, struct candidates *c)
     c->n++;
 }
 
-static bool take_candidate(const struct session_ref *ref, void *arg)
+static bool match_id(const struct session_ref *ref, void *arg)
 {
     struct candidates *c = arg;
     struct slice prefix = c->search->text;
 
     if (ref->id.n >= prefix.n && memcmp(ref->id.p, prefix.p, prefix.n) == 0 &&
         !is_candidate(c, ref))
-        take_named(ref, c);
+        add_candidate(ref, c);
     return c->ok && c->n <= CANDIDATES_NAMED;
 }
 
@@ -258,7 +258,7 @@ static enum err_code find_prefix(struct search *s, struct err *e)
     for (int remote = 0; remote <= 1 && c.n == 0; remote++)
         for (size_t i = 0; !rc && c.ok && i < s->stores; i++)
             if (s->store[i]->ops->enumerate && s->store[i]->ops->remote == (remote == 1))
-                rc = s->store[i]->ops->enumerate(s->store[i], s->scope, take_candidate, &c, e);
+                rc = s->store[i]->ops->enumerate(s->store[i], s->scope, match_id, &c, e);
     if (rc || !c.ok)
         return rc ? rc : err_nomem(e);
     if (c.n == 0)
@@ -315,14 +315,14 @@ enum err_code resolve_session(struct store *const stores[], size_t n, const stru
 
 /* ---- titles ---- */
 
-static enum err_code take_titled(const struct session_row *row, void *arg, struct err *e)
+static enum err_code match_title(const struct session_row *row, void *arg, struct err *e)
 {
     struct candidates *c = arg;
     struct slice title = utf8_js_trim(session_row_title(row)), text = c->search->text;
 
     (void)e;
     if (title.n == text.n && strncasecmp(title.p, text.p, text.n) == 0)
-        take_named(&row->ref, c);
+        add_candidate(&row->ref, c);
     return c->ok ? ERR_OK : err_nomem(e);
 }
 
@@ -347,7 +347,7 @@ enum err_code resolve_title(struct store *const stores[], size_t n, const struct
     enum err_code rc = listing_open(stores, n, &q, &l, e);
 
     if (!rc)
-        rc = listing_each(l, take_titled, &c, e);
+        rc = listing_each(l, match_title, &c, e);
     listing_close(l);
     if (rc)
         return rc;

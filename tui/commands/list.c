@@ -88,7 +88,7 @@ struct problems {
     struct err first; /* of a failure */
 };
 
-static void take_problem(const struct err *problem, void *arg)
+static void report_problem(const struct err *problem, void *arg)
 {
     struct problems *p = arg;
 
@@ -111,7 +111,7 @@ static enum err_code report_unreadable(struct invocation *in, const struct sessi
     p.is_failure = in->options.stores == 1 && listed == 0;
     for (size_t i = 0; !rc && i < s->n; i++)
         if (s->store[i]->ops->unreadable)
-            rc = s->store[i]->ops->unreadable(s->store[i], &s->scope, take_problem, &p, e);
+            rc = s->store[i]->ops->unreadable(s->store[i], &s->scope, report_problem, &p, e);
     if (!rc && p.first.code)
         *e = p.first;
     return rc ? rc : p.first.code;

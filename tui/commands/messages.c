@@ -223,8 +223,8 @@ static bool is_row_of(const struct transcript *t, struct slice cursor)
 
 /* Passes a part of the conversation on if it has the whole page; else *out stays NULL. The first messages of such a
  * part are not reliable. */
-static void take_part(const struct options *o, struct transcript *t, struct slice cursor,
-                      struct transcript **out)
+static void use_if_complete(const struct options *o, struct transcript *t, struct slice cursor,
+                            struct transcript **out)
 {
     enum { UNCERTAIN = 64 };
     size_t from, to;
@@ -250,13 +250,13 @@ static enum err_code load_end(const struct options *o, const struct session_ref 
     for (size_t bytes = END_BYTES; !rc && !*out && bytes <= most; bytes *= END_GROWS) {
         rc = st->ops->tail(st, ref, bytes, NULL, &t, e);
         if (!rc)
-            take_part(o, t, cursor, out);
+            use_if_complete(o, t, cursor, out);
     }
     for (size_t bytes = END_BYTES; around && !rc && !*out && bytes <= END_BYTES_MOST;
          bytes *= END_GROWS) {
         rc = st->ops->around(st, ref, cursor, bytes, NULL, &t, e);
         if (!rc)
-            take_part(o, t, cursor, out);
+            use_if_complete(o, t, cursor, out);
     }
     return rc;
 }

@@ -274,8 +274,8 @@ static void note_entry(struct reading *r, const char *section, const char *name,
     c->entry[c->entries++] = entry;
 }
 
-static void take_setting(struct reading *r, const char *section, const char *name,
-                         const char *value)
+static void set_in_section(struct reading *r, const char *section, const char *name,
+                           const char *value)
 {
     if (section[0] == '\0' || strcmp(section, "screen") == 0)
         set_setting(r, name, value);
@@ -296,7 +296,7 @@ static int handle_setting(void *user, const char *section, const char *name, con
     struct reading *r = user;
     size_t before = r->config->problems ? r->config->problems->n : 0;
 
-    take_setting(r, section, name, value);
+    set_in_section(r, section, name, value);
     if (before == (r->config->problems ? r->config->problems->n : 0))
         note_entry(r, strcmp(section, "screen") == 0 ? "" : section, name, value);
     return 1;

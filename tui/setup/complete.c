@@ -342,8 +342,8 @@ static void offer_for(struct completing *c, const struct line *l)
 
 /* The options that are already on the line select the stores and the project; reading stops at a
  * mistake. */
-static void take_options(struct invocation *in, int argc, char **argv, struct process_env *world,
-                         char dir[PATH_MAX])
+static void apply_options(struct invocation *in, int argc, char **argv, struct process_env *world,
+                          char dir[PATH_MAX])
 {
     option_bits all = 0;
     int first;
@@ -377,7 +377,7 @@ enum err_code complete_run(struct invocation *in, struct err *e)
     argv[0] = in->argv[n];
     c.typed = c.word;
     in->err_fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
-    take_options(in, n + 1 - (line.open != OPTION_COUNT), argv, &world, dir);
+    apply_options(in, n + 1 - (line.open != OPTION_COUNT), argv, &world, dir);
     in->out.wants_json = false;
     offer_for(&c, &line);
     if (in->err_fd >= 0)

@@ -335,7 +335,7 @@ static void read_signals(struct loop *l)
 }
 
 /* Handles the terminal's background, for which the first frame did not wait. */
-static void take_background(struct loop *l, bool light)
+static void apply_background(struct loop *l, bool light)
 {
     if (!light || !l->setup->light || !term_background_asked(l->term))
         return;
@@ -360,7 +360,7 @@ static void read_keys(struct loop *l, bool quiet)
         case INPUT_KEY: deliver(l, (struct msg){ .kind = MSG_KEY, .u.key = ev.key }); break;
         case INPUT_PASTE: deliver(l, (struct msg){ .kind = MSG_PASTE, .u.paste = ev.paste }); break;
         case INPUT_MOUSE: deliver(l, (struct msg){ .kind = MSG_MOUSE, .u.mouse = ev.mouse }); break;
-        case INPUT_BACKGROUND: take_background(l, ev.light); break;
+        case INPUT_BACKGROUND: apply_background(l, ev.light); break;
         case INPUT_ANSWERED: break;
         }
     }

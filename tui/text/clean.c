@@ -158,7 +158,7 @@ static bool is_silent(const struct clean *c, uint32_t before, uint32_t cp, size_
 }
 
 /* Adds the marks on the base, and skips the silent parts of its cluster. */
-static void take_marks(struct clean *c, struct glyph *g)
+static void add_marks(struct clean *c, struct glyph *g)
 {
     uint32_t cp;
     size_t next;
@@ -181,7 +181,7 @@ static void take_marks(struct clean *c, struct glyph *g)
     }
 }
 
-static void take_ascii(struct clean *c, struct glyph *g, char byte)
+static void set_ascii(struct clean *c, struct glyph *g, char byte)
 {
     *g = (struct glyph){ .bytes = { byte }, .len = 1, .width = 1, .at = c->at };
     if (byte == '\t' || byte == '\n') {
@@ -205,9 +205,9 @@ bool clean_next(struct clean *c, struct glyph *g)
     if (!peek(c, c->at, &cp, &next))
         return false;
     if (cp < 0x80) {
-        take_ascii(c, g, (char)cp);
+        set_ascii(c, g, (char)cp);
         if (g->kind == GLYPH_TEXT || g->kind == GLYPH_BLANK)
-            take_marks(c, g);
+            add_marks(c, g);
         return true;
     }
     *g = (struct glyph){ .at = c->at };
@@ -227,7 +227,7 @@ bool clean_next(struct clean *c, struct glyph *g)
     }
     append_to_glyph(g, cp);
     g->width = (uint8_t)width;
-    take_marks(c, g);
+    add_marks(c, g);
     return true;
 }
 

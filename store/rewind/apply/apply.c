@@ -465,8 +465,8 @@ static enum err_code merge(const struct rewind_sides *s, const struct rewind_ent
 }
 
 /* Makes a separate target: the selected hunks, and the present mode of the file. */
-static enum err_code take_hunks(struct rewind_preview *p, struct rewind_entry *x,
-                                const struct rewind_selection *pick, struct err *e)
+static enum err_code make_target_of_hunks(struct rewind_preview *p, struct rewind_entry *x,
+                                          const struct rewind_selection *pick, struct err *e)
 {
     struct rewind_target *t = arena_alloc(&p->arena, sizeof *t);
     struct hasher hasher = { 0 };
@@ -502,8 +502,9 @@ static enum err_code apply_selection(struct rewind_preview *p, size_t i,
         x->why = NULL;
     }
     x->chosen = pick->ticked && x->action != REWIND_REFUSED;
-    return x->chosen && x->action == REWIND_RESTORE && is_part(pick) ? take_hunks(p, x, pick, e)
-                                                                     : ERR_OK;
+    return x->chosen && x->action == REWIND_RESTORE && is_part(pick)
+               ? make_target_of_hunks(p, x, pick, e)
+               : ERR_OK;
 }
 
 enum err_code rewind_apply_selected(const struct store_env *env,

@@ -82,7 +82,7 @@ static size_t lines_of(git_patch *patch)
 }
 
 /* libgit2 reports "no newline at the end" by an extra line after the one it refers to. */
-static void take_line(struct linediff *d, const git_diff_line *l)
+static void add_line(struct linediff *d, const git_diff_line *l)
 {
     struct slice text = { l->content, l->content_len };
 
@@ -100,7 +100,7 @@ static void take_line(struct linediff *d, const git_diff_line *l)
                                 .new_line = l->new_lineno > 0 ? (unsigned)l->new_lineno : 0 };
 }
 
-static enum err_code take_hunk(struct linediff *d, git_patch *patch, size_t h, struct err *e)
+static enum err_code add_hunk(struct linediff *d, git_patch *patch, size_t h, struct err *e)
 {
     const git_diff_hunk *hunk;
     const git_diff_line *line;
@@ -118,13 +118,13 @@ static enum err_code take_hunk(struct linediff *d, git_patch *patch, size_t h, s
     for (size_t i = 0; i < n; i++) {
         if (git_patch_get_line_in_hunk(&line, patch, h, i))
             return failed(e);
-        take_line(d, line);
+        add_line(d, line);
     }
     out->n = d->lines - out->first;
     return ERR_OK;
 }
 
-static enum err_code take_patch(struct linediff *d, git_patch *patch, struct err *e)
+static enum err_code add_patch(struct linediff *d, git_patch *patch, struct err *e)
 {
     size_t hunks = git_patch_num_hunks(patch), lines = lines_of(patch), added, removed;
     enum err_code rc = ERR_OK;
@@ -134,7 +134,7 @@ static enum err_code take_patch(struct linediff *d, git_patch *patch, struct err
     if (!d->hunk || !d->line)
         return err_nomem(e);
     for (size_t h = 0; h < hunks && !rc; h++)
-        rc = take_hunk(d, patch, h, e);
+        rc = add_hunk(d, patch, h, e);
     if (!rc && git_patch_line_stats(NULL, &added, &removed, patch))
         rc = failed(e);
     if (!rc) {
@@ -156,7 +156,7 @@ enum err_code linediff_make(struct slice before, struct slice after, unsigned co
     if (!d.binary) {
         rc = patch_make(before, after, context, &patch, e);
         if (!rc)
-            rc = take_patch(&d, patch, e);
+            rc = add_patch(&d, patch, e);
         git_patch_free(patch);
     }
     if (rc)

@@ -141,7 +141,7 @@ static unsigned mode_in_commit(struct checking *k, const char *path)
 
 /* A file that comes back can be executed if it could be in the commit. A link that was replaced by a file is not
  * recorded. */
-static void take_mode(struct checking *k, struct rewind_target *t)
+static void use_mode_of_commit(struct checking *k, struct rewind_target *t)
 {
     enum { RUN = 0100755 };
     unsigned mode = t->want == REWIND_BYTES ? mode_in_commit(k, t->path) : 0;
@@ -171,8 +171,8 @@ static bool has_mode_of_commit(struct checking *k, const struct rewind_target *t
 }
 
 /* A saved copy may be gone; its hash proves that the commit has the same bytes. */
-static enum err_code take_bytes(struct checking *k, struct arena *a, struct rewind_target *t,
-                                struct err *e)
+static enum err_code use_bytes_of_commit(struct checking *k, struct arena *a,
+                                         struct rewind_target *t, struct err *e)
 {
     const char *name = t->source.file && t->source.sha256 ? tracked_name(k, t->path) : NULL;
 
@@ -189,8 +189,8 @@ static enum err_code take_bytes(struct checking *k, struct arena *a, struct rewi
     return then.bytes.p ? ERR_OK : err_nomem(e);
 }
 
-static enum err_code take_text(struct checking *k, struct arena *a, struct rewind_target *t,
-                               struct err *e)
+static enum err_code use_text_of_commit(struct checking *k, struct arena *a,
+                                        struct rewind_target *t, struct err *e)
 {
     t->why = NULL;
     t->want = REWIND_BYTES;
@@ -210,7 +210,7 @@ static enum err_code check(struct checking *k, struct arena *a, struct rewind_ta
     if (*likeness == LIKE && t->is_first) {
         t->doubt = NULL;
         t->is_late = false;
-        return t->is_text ? take_text(k, a, t, e) : ERR_OK;
+        return t->is_text ? use_text_of_commit(k, a, t, e) : ERR_OK;
     }
     return ERR_OK;
 }
@@ -223,11 +223,11 @@ static enum err_code look_up(struct checking *k, struct arena *a, struct rewind_
     *likeness = LIKE_UNKNOWN;
     if (!k->tree || !t->found_ms || (t->want == REWIND_UNKNOWN && !t->is_text))
         return ERR_OK;
-    rc = take_bytes(k, a, t, e);
+    rc = use_bytes_of_commit(k, a, t, e);
     if (!rc && (t->is_late || t->doubt || t->is_text))
         rc = check(k, a, t, likeness, e);
     if (!rc)
-        take_mode(k, t);
+        use_mode_of_commit(k, t);
     return rc;
 }
 

@@ -33,7 +33,7 @@ static bool is_same_session(const struct session_ref *a, const struct session_re
                     y->agent_id ? y->agent_id(b->id) : b->id);
 }
 
-static bool take_young(const struct session_ref *ref, void *arg)
+static bool add_young(const struct session_ref *ref, void *arg)
 {
     struct other_sessions *r = arg;
 
@@ -59,7 +59,7 @@ static int newest_first(const void *x, const void *y)
 /* Adds those of a store. */
 static enum err_code find_young(struct other_sessions *r, const struct store *st, struct err *e)
 {
-    enum err_code rc = st->ops->enumerate(st, &(struct scope){ .all = true }, take_young, r, NULL);
+    enum err_code rc = st->ops->enumerate(st, &(struct scope){ .all = true }, add_young, r, NULL);
 
     if (r->no_memory || rc == ERR_NOMEM)
         return err_nomem(e);
@@ -143,8 +143,9 @@ static struct rewind_other *name_other_session(const struct other_sessions *r,
 
 /* The files that one turn of another session changed. If the system's own rule goes back further
  * than the point, the inferred plan does not. */
-static enum err_code take_point(const struct other_sessions *r, const struct session_ref *ref,
-                                const struct checkpoint *c, struct err *e)
+static enum err_code note_changes_of_turn(const struct other_sessions *r,
+                                          const struct session_ref *ref, const struct checkpoint *c,
+                                          struct err *e)
 {
     const struct store *st = ref->store;
     struct rewind_plan theirs = { 0 };
@@ -170,8 +171,8 @@ static enum err_code take_point(const struct other_sessions *r, const struct ses
     return rc;
 }
 
-static enum err_code take_session(const struct other_sessions *r, const struct session_ref *ref,
-                                  struct err *e)
+static enum err_code note_changes_of_session(const struct other_sessions *r,
+                                             const struct session_ref *ref, struct err *e)
 {
     struct checkpoint_list list = { 0 };
     enum err_code rc = ref->store->ops->checkpoints(ref->store, ref, &list, NULL);
@@ -183,7 +184,7 @@ static enum err_code take_session(const struct other_sessions *r, const struct s
 
         if (c->kind != CHECKPOINT_SESSION_END && c->files && !c->why && !c->copied &&
             c->time_ms != TIME_NONE && c->time_ms > r->plan->point_ms)
-            rc = take_point(r, ref, c, e);
+            rc = note_changes_of_turn(r, ref, c, e);
     }
     checkpoint_list_fini(&list);
     return rc;
@@ -213,7 +214,7 @@ struct reading_edits {
     const struct rewind_other *other; /* its name and title; NULL until it changed a file */
 };
 
-static enum err_code take_edit(const struct edit *edit, void *arg, struct err *e)
+static enum err_code note_edit(const struct edit *edit, void *arg, struct err *e)
 {
     struct reading_edits *r = arg;
     const char *const path[] = { edit->path, edit->kind == EDIT_RENAME ? edit->to : NULL };
@@ -245,7 +246,7 @@ static enum err_code take_edit(const struct edit *edit, void *arg, struct err *e
     return ERR_OK;
 }
 
-static enum err_code take_edits(const struct other_sessions *r, const struct session_ref *ref,
+static enum err_code note_edits(const struct other_sessions *r, const struct session_ref *ref,
                                 struct err *e)
 {
     struct reading_edits reading = { .all = r, .ref = ref };
@@ -257,7 +258,7 @@ static enum err_code take_edits(const struct other_sessions *r, const struct ses
     for (size_t i = 0; i < r->plan->n; i++)
         path[i] = r->plan->target[i].path;
     q.path = path;
-    enum err_code rc = ref->store->ops->edits(ref->store, ref, &q, take_edit, &reading, NULL);
+    enum err_code rc = ref->store->ops->edits(ref->store, ref, &q, note_edit, &reading, NULL);
 
     return rc == ERR_NOMEM       ? err_nomem(e)
            : rc == ERR_CANCELLED ? err_set(e, rc, ref->path.p, "read the edits of other sessions")
@@ -287,9 +288,9 @@ enum err_code rewind_concurrent_sessions(const struct session_ref *ref, struct r
     if (!rc)
         rc = find_young(&r, ref->store, e);
     if (!rc)
-        rc = read_young(&r, take_session, e);
+        rc = read_young(&r, note_changes_of_session, e);
     if (!rc && ops->edits && needs_edits(plan))
-        rc = read_young(&r, take_edits, e);
+        rc = read_young(&r, note_edits, e);
     arena_fini(&r.arena);
     return rc;
 }
@@ -318,7 +319,7 @@ enum err_code rewind_other_stores(struct store *const store[], size_t n,
         if (is_other_store(store[i], ref->store))
             rc = find_young(&r, store[i], e);
     if (!rc)
-        rc = read_young(&r, take_edits, e);
+        rc = read_young(&r, note_edits, e);
     arena_fini(&r.arena);
     return rc;
 }

@@ -357,7 +357,7 @@ static void worker_end(struct worker *w)
 }
 
 /* Handles one entry after the other until all are done, or one fails. */
-static enum err_code take_entries(struct survey *s, struct err *e)
+static enum err_code preview_entries(struct survey *s, struct err *e)
 {
     struct worker w = { .plan = s->preview->plan,
                         .options = &s->preview->options,
@@ -377,7 +377,7 @@ static void *help(void *arg)
 {
     struct survey *s = arg;
 
-    s->rc = take_entries(s, &s->e);
+    s->rc = preview_entries(s, &s->e);
     return NULL;
 }
 
@@ -391,7 +391,7 @@ static enum err_code preview_all(struct rewind_preview *p, struct err *e)
     bool helped = !rc && p->n >= MANY && pthread_create(&helper, NULL, help, &s) == 0;
 
     if (!rc)
-        rc = take_entries(&s, e);
+        rc = preview_entries(&s, e);
     if (helped)
         pthread_join(helper, NULL);
     roots_close(&s.roots);

@@ -73,8 +73,8 @@ static bool is_as_left(const struct turn_removal *o, bool left_absent)
     return source_content_same(&o->look.present, &o->left);
 }
 
-static enum err_code take_merged(struct turn_removal *o, const struct rewind_target *found,
-                                 struct err *e)
+static enum err_code add_merged(struct turn_removal *o, const struct rewind_target *found,
+                                struct err *e)
 {
     struct rewind_source merged = { 0 };
     struct rewind_target t = *found;
@@ -111,7 +111,7 @@ static enum err_code merge_target(struct turn_removal *o, const struct rewind_ta
         return add_conflict(o, found, "it was deleted since", e);
     if (!o->found.held || !o->left.held || !o->look.present.held)
         return add_conflict(o, found, "it is too large to be merged", e);
-    return take_merged(o, found, e);
+    return add_merged(o, found, e);
 }
 
 /* ---- the turn's own files ---- */

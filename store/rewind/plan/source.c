@@ -183,7 +183,7 @@ static int64_t ns_of(struct timespec t)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-static void take_stat(struct rewind_inspected *l, const struct stat *st)
+static void set_seen(struct rewind_inspected *l, const struct stat *st)
 {
     l->seen = (struct rewind_seen){ .exists = true,
                                     .dev = st->st_dev,
@@ -227,7 +227,7 @@ static enum err_code read_present_file(int dir, const char *name, const char *pa
     /* The attributes are read from the descriptor after the bytes, so that apply compares with what
      * was read. */
     if (!rc && fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
-        take_stat(l, &st);
+        set_seen(l, &st);
     l->is_open = !rc;
     if (rc)
         close(fd);
@@ -251,7 +251,7 @@ static enum err_code look_in(int dir, const char *name, const char *path,
             set_rule(l, REWIND_RULE_ACCESS, "it cannot be examined");
         return ERR_OK;
     }
-    take_stat(l, &st);
+    set_seen(l, &st);
     judge_type(l, &st);
     return l->rule ? ERR_OK : read_present_file(dir, name, path, l, e);
 }

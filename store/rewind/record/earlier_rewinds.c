@@ -60,7 +60,7 @@ static enum err_code put_proven(struct known_state_scan *r, struct left *l, stru
 }
 
 /* `saved` is set for the record of a rewind, which restores saved copies, and not for an undo. */
-static enum err_code take_entry(struct known_state_scan *r, const struct rewind_tx_entry *x,
+static enum err_code note_entry(struct known_state_scan *r, const struct rewind_tx_entry *x,
                                 bool saved, struct err *e)
 {
     struct left *l = x->outcome == REWIND_DONE && !x->unknown ? find_left(r, x->path) : NULL;
@@ -79,13 +79,13 @@ static enum err_code take_entry(struct known_state_scan *r, const struct rewind_
 }
 
 /* Outcomes are known once a record is committed; a rewind under way has none yet. */
-static enum err_code take_record(const struct rewind_tx *tx, void *arg, bool *more, struct err *e)
+static enum err_code note_record(const struct rewind_tx *tx, void *arg, bool *more, struct err *e)
 {
     struct known_state_scan *r = arg;
     enum err_code rc = ERR_OK;
 
     for (size_t i = 0; i < tx->n && tx->phase >= TX_COMMITTED && r->open && !rc; i++)
-        rc = take_entry(r, &tx->entry[i], tx->undoes == NULL, e);
+        rc = note_entry(r, &tx->entry[i], tx->undoes == NULL, e);
     *more = r->open > 0;
     return rc;
 }
@@ -105,7 +105,7 @@ enum err_code rewind_plan_known_state(const struct store_env *env, struct rewind
     for (size_t i = 0; i < plan->n; i++)
         r.left[i].target = &plan->target[i];
     qsort(r.left, plan->n, sizeof *r.left, compare_left_path);
-    rc = rewind_records_each(env, RECORDS_MAX, take_record, &r, e);
+    rc = rewind_records_each(env, RECORDS_MAX, note_record, &r, e);
     arena_fini(&scratch);
     return rc;
 }

@@ -106,7 +106,7 @@ bool rewind_undone_mark(struct undone *u, const struct rewind_tx *tx, struct rew
 /* ---- the plan of an undo ---- */
 
 /* The file itself, as it is now. */
-static void take_live(struct rewind_target *t, const struct tx_live *live)
+static void use_live_file(struct rewind_target *t, const struct tx_live *live)
 {
     t->source = (struct rewind_source){ .file = live->path, .grows = true };
     t->adopts = live->name;
@@ -161,7 +161,7 @@ static enum err_code add_target(struct rewind_plan *plan, const struct rewind_tx
         t.source = rewind_tx_backup_source(tx, i, kept);
         t.source.sha256 = seen;
         if (rewind_tx_find_live(tx, i, &live))
-            take_live(&t, &live);
+            use_live_file(&t, &live);
     }
     enum err_code rc = rewind_plan_add(plan, &t, e);
 

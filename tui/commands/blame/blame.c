@@ -42,7 +42,7 @@ static bool read_number(const char **p, size_t *out)
 
 /* "FILE:10-20", "FILE:10", "FILE:10-", "FILE:-20"; a file with exactly this name takes precedence.
  * Cuts the range off the name. */
-static void take_range(const struct invocation *in, char *name, size_t *from, size_t *to)
+static void cut_range(const struct invocation *in, char *name, size_t *from, size_t *to)
 {
     char *colon = strrchr(name, ':');
     const char *p = colon ? colon + 1 : "";
@@ -334,7 +334,7 @@ enum err_code blame_run(struct invocation *in, struct err *e)
         return rc;
     a.path = arena_copy_text(&s.arena, in->argv[0]);
     if (a.path)
-        take_range(in, (char *)(uintptr_t)a.path, &a.from, &a.to);
+        cut_range(in, (char *)(uintptr_t)a.path, &a.from, &a.to);
     rc = a.path ? run_blame(&a, &s, e) : err_nomem(e);
     sessions_close(&s);
     return rc;

@@ -120,7 +120,7 @@ static void change_value(struct export_view *v, int by)
 /* ---- the file ---- */
 
 /* "~/x" as a shell reads it. */
-static const char *take_path(struct model *m, struct slice text)
+static const char *set_typed_path(struct model *m, struct slice text)
 {
     struct export_view *v = m->export;
     const struct store_env *env = v->session->ref[0].store->env;
@@ -169,7 +169,7 @@ static void accept(struct model *m)
     if (v->writing)
         return;
     if (v->at == EXPORT_ROW_FILE)
-        dialog_prompt(m, is_several(v) ? "directory " : "file ", slice_of(v->path), take_path);
+        dialog_prompt(m, is_several(v) ? "directory " : "file ", slice_of(v->path), set_typed_path);
     else if (v->at == EXPORT_ROW_WRITE)
         write_file(m);
     else

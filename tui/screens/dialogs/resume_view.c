@@ -67,7 +67,7 @@ static void change_value(struct resume_view *v, int by)
 
 /* ---- typed values ---- */
 
-static const char *take_value(struct model *m, struct slice text)
+static const char *set_typed_value(struct model *m, struct slice text)
 {
     struct resume_view *v = m->resume_view;
 
@@ -78,7 +78,7 @@ static const char *take_value(struct model *m, struct slice text)
     return NULL;
 }
 
-static const char *take_flags(struct model *m, struct slice text)
+static const char *set_typed_flags(struct model *m, struct slice text)
 {
     struct arena a = { 0 };
     char **words;
@@ -192,9 +192,9 @@ static void accept(struct model *m)
     struct resume_view *v = m->resume_view;
 
     if (v->at == flags_row(v))
-        dialog_prompt(m, "flags ", slice_of(v->flags), take_flags);
+        dialog_prompt(m, "flags ", slice_of(v->flags), set_typed_flags);
     else if (v->at < v->choices && v->choice[v->at]->open)
-        dialog_prompt(m, "value ", value_of(v, v->at), take_value);
+        dialog_prompt(m, "value ", value_of(v, v->at), set_typed_value);
     else if (v->at < v->choices)
         change_value(v, 1);
     else
