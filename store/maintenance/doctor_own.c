@@ -219,7 +219,7 @@ static bool is_gone(const char *path)
 }
 
 /* The record is now finished or discarded, or it names what it waits for. */
-static void look_again(struct finding *f, const struct rewind_recovery *r, struct arena *a)
+static void recheck_record(struct finding *f, const struct rewind_recovery *r, struct arena *a)
 {
     const char *id = strrchr(f->path, '/') + 1;
 
@@ -258,7 +258,7 @@ static void fix(const struct doctor *d, struct finding_list *list)
         if (f->kind == FINDING_UNFINISHED_CHANGE)
             f->fixed = changes && is_gone(f->path);
         else if (f->kind == FINDING_UNFINISHED_REWIND && rewinds)
-            look_again(f, &r, &list->arena);
+            recheck_record(f, &r, &list->arena);
     }
 }
 

@@ -209,14 +209,14 @@ static enum err_code find_orphans(struct store *const stores[], size_t n,
 
 /* ---- the recheck before moving ---- */
 
-struct again {
+struct recheck {
     struct sweep *sweep;
     const struct store *store;
     bool *left; /* by item: true if it is still left behind */
     size_t at;  /* leftovers usually come in the order of the items */
 };
 
-static struct sweep_item *item_of(struct again *a, struct slice id)
+static struct sweep_item *item_of(struct recheck *a, struct slice id)
 {
     const struct sweep *s = a->sweep;
 
@@ -241,7 +241,7 @@ static bool same_owned_refs(const struct sweep_item *item, const struct leftover
 
 static enum err_code recheck_leftover(const struct leftover *left, void *arg, struct err *e)
 {
-    struct again *a = arg;
+    struct recheck *a = arg;
     struct sweep_item *item = item_of(a, left->id);
 
     if (!item)
@@ -270,7 +270,7 @@ static enum err_code compare_usage(struct sweep_item *item, bool left, struct er
 }
 
 /* Returns true if an earlier item is of the same store. */
-static bool was_asked(const struct sweep *s, size_t i)
+static bool is_store_rechecked(const struct sweep *s, size_t i)
 {
     for (size_t k = 0; k < i; k++)
         if (s->item[k].ref.store == s->item[i].ref.store)
@@ -286,9 +286,9 @@ static enum err_code recheck_orphans(struct sweep *s, struct err *e)
 
     for (size_t i = 0; i < s->n && !rc; i++) {
         const struct store *st = s->item[i].ref.store;
-        struct again a = { .sweep = s, .store = st, .left = left, .at = i };
+        struct recheck a = { .sweep = s, .store = st, .left = left, .at = i };
 
-        if (s->item[i].orphan && !was_asked(s, i))
+        if (s->item[i].orphan && !is_store_rechecked(s, i))
             rc = st->ops->leftovers(st, &everywhere, recheck_leftover, &a, e);
     }
     for (size_t i = 0; i < s->n && !rc; i++)
@@ -540,7 +540,7 @@ static bool is_still_empty(const struct session_ref *ref)
 }
 
 /* A lot of time may pass between showing and moving, and the session may have been resumed. */
-static enum err_code look_again(struct sweep_item *item, struct err *e)
+static enum err_code recheck_session(struct sweep_item *item, struct err *e)
 {
     struct file f;
     enum err_code rc = file_open(AT_FDCWD, item->ref.path.p, 0, &f, e);
@@ -583,7 +583,7 @@ enum err_code sweep_move(struct change_log *log, const struct store_env *env, st
         rc = recheck_orphans(s, e);
     for (size_t i = 0; i < s->n && !rc; i++)
         if (sweep_is_chosen(&s->item[i]) && !s->item[i].orphan)
-            rc = look_again(&s->item[i], e);
+            rc = recheck_session(&s->item[i], e);
     if (!rc)
         rc = mark_live(s, e);
     for (size_t i = 0; i < s->n && !rc; i++)

@@ -187,12 +187,12 @@ int fuzzy_quick(const struct fuzzy_needle *needle, struct fuzzy_haystack haystac
 
 /* The table of fuzzy_best(): ending[k][i] is the best score of the first k + 1 bytes if the last of them is at i;
  * upto[k][i] is the best if it is at i or before, minus the gap since. */
-struct ways {
+struct alignment_scores {
     int ending[FUZZY_NEEDLE_MAX][FUZZY_HAYSTACK_MAX];
     int upto[FUZZY_NEEDLE_MAX][FUZZY_HAYSTACK_MAX];
 };
 
-static int ending_at(const struct ways *w, const struct fuzzy_needle *needle,
+static int ending_at(const struct alignment_scores *w, const struct fuzzy_needle *needle,
                      struct fuzzy_haystack haystack, size_t k, size_t i)
 {
     if (!byte_matches(needle, k, haystack, i))
@@ -210,7 +210,7 @@ static int ending_at(const struct ways *w, const struct fuzzy_needle *needle,
     return run > gap ? run : gap;
 }
 
-static void fill_alignments(struct ways *w, const struct fuzzy_needle *needle,
+static void fill_alignments(struct alignment_scores *w, const struct fuzzy_needle *needle,
                             struct fuzzy_haystack haystack)
 {
     for (size_t k = 0; k < needle->n; k++) {
@@ -229,7 +229,7 @@ static void fill_alignments(struct ways *w, const struct fuzzy_needle *needle,
 }
 
 /* Walks back through the table from the best end. */
-static void trace_alignment(const struct ways *w, const struct fuzzy_needle *needle,
+static void trace_alignment(const struct alignment_scores *w, const struct fuzzy_needle *needle,
                             struct fuzzy_haystack haystack, size_t end, uint16_t *at)
 {
     size_t i = end;
@@ -251,7 +251,8 @@ static void trace_alignment(const struct ways *w, const struct fuzzy_needle *nee
 
 int fuzzy_best(const struct fuzzy_needle *needle, struct fuzzy_haystack haystack, uint16_t *at)
 {
-    struct ways w; /* 128 KiB of stack, of which needle->n rows of haystack.n are touched */
+    /* 128 KiB of stack, of which needle->n rows of haystack.n are touched */
+    struct alignment_scores w;
     size_t end = 0;
 
     haystack = haystack_front(haystack);

@@ -90,45 +90,45 @@ void styled_text_draw_line(const struct styled_text *s, size_t at, struct frame 
         used += frame_puts(f, y, x + used, 1, STYLE_BORDER, f->ascii ? "-" : "─") ? 1 : w;
 }
 
-enum err_code styled_line_add(struct styled_line *ink, enum style style, const char *bytes,
+enum err_code styled_line_add(struct styled_line *line, enum style style, const char *bytes,
                               size_t n, int width)
 {
-    bool goes_on = ink->n > 0 && ink->stroke[ink->n - 1].style == style;
+    bool extends_last = line->n > 0 && line->span[line->n - 1].style == style;
 
-    if ((!goes_on && !array_reserve(ink->stroke, ink->cap, ink->n + 1)) ||
-        buf_add(&ink->bytes, (struct slice){ bytes, n }))
+    if ((!extends_last && !array_reserve(line->span, line->cap, line->n + 1)) ||
+        buf_add(&line->bytes, (struct slice){ bytes, n }))
         return ERR_NOMEM;
-    if (!goes_on)
-        ink->stroke[ink->n++] = (struct styled_span){ .style = (uint8_t)style };
-    ink->stroke[ink->n - 1].len += (uint32_t)n;
-    ink->width += width;
+    if (!extends_last)
+        line->span[line->n++] = (struct styled_span){ .style = (uint8_t)style };
+    line->span[line->n - 1].len += (uint32_t)n;
+    line->width += width;
     return ERR_OK;
 }
 
-enum err_code styled_line_append(struct styled_line *ink, struct styled_line *from)
+enum err_code styled_line_append(struct styled_line *line, struct styled_line *from)
 {
     const char *p = from->bytes.p;
     enum err_code rc = ERR_OK;
 
     for (size_t i = 0; i < from->n && !rc; i++) {
-        rc = styled_line_add(ink, from->stroke[i].style, p, from->stroke[i].len, 0);
-        p += from->stroke[i].len;
+        rc = styled_line_add(line, from->span[i].style, p, from->span[i].len, 0);
+        p += from->span[i].len;
     }
-    ink->width += from->width;
+    line->width += from->width;
     styled_line_clear(from);
     return rc;
 }
 
-void styled_line_clear(struct styled_line *ink)
+void styled_line_clear(struct styled_line *line)
 {
-    ink->bytes.n = 0;
-    ink->n = 0;
-    ink->width = 0;
+    line->bytes.n = 0;
+    line->n = 0;
+    line->width = 0;
 }
 
-void styled_line_fini(struct styled_line *ink)
+void styled_line_fini(struct styled_line *line)
 {
-    buf_fini(&ink->bytes);
-    free(ink->stroke);
-    *ink = (struct styled_line){ 0 };
+    buf_fini(&line->bytes);
+    free(line->span);
+    *line = (struct styled_line){ 0 };
 }

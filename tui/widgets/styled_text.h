@@ -71,16 +71,16 @@ struct styled_span {
 
 struct styled_line {
     struct buf bytes;
-    struct styled_span *stroke; /* owned */
+    struct styled_span *span; /* owned */
     size_t n, cap;
     int width;
 };
 
-enum err_code styled_line_add(struct styled_line *ink, enum style style, const char *bytes,
+enum err_code styled_line_add(struct styled_line *line, enum style style, const char *bytes,
                               size_t n, int width);
 /* Appends all of `from` and empties it. */
-enum err_code styled_line_append(struct styled_line *ink, struct styled_line *from);
-void styled_line_clear(struct styled_line *ink);
-void styled_line_fini(struct styled_line *ink);
+enum err_code styled_line_append(struct styled_line *line, struct styled_line *from);
+void styled_line_clear(struct styled_line *line);
+void styled_line_fini(struct styled_line *line);
 
 #endif

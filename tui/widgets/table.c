@@ -7,15 +7,15 @@
 
 enum { COLS_MAX = 16, NARROWEST_COL = 3, BETWEEN = 3 };
 
-struct cell_ink {
+struct table_cell {
     struct styled_line styled_line;
     int align;
 };
 
 struct table {
     unsigned cols;
-    struct cell_ink *cell; /* owned; row by row */
-    size_t rows, n, cap;   /* n: cells of the complete rows and of the current one */
+    struct table_cell *cell; /* owned; row by row */
+    size_t rows, n, cap;     /* n: cells of the complete rows and of the current one */
     enum err_code rc;
 };
 
@@ -108,9 +108,9 @@ static enum err_code wrap_cell(const struct styled_line *styled_line, int width,
 
     text_wrap_begin(&f);
     for (size_t i = 0; i < styled_line->n; i++) {
-        text_wrap_add(&f, styled_line->stroke[i].style,
-                      (struct slice){ p, styled_line->stroke[i].len });
-        p += styled_line->stroke[i].len;
+        text_wrap_add(&f, styled_line->span[i].style,
+                      (struct slice){ p, styled_line->span[i].len });
+        p += styled_line->span[i].len;
     }
     text_wrap_fini(&f);
     return s->rc;

@@ -69,8 +69,8 @@ static void end_line(struct text_wrap *f, enum line_end end)
     if (run) {
         memcpy(run, m->run, m->n * sizeof *run);
         for (size_t i = 0; i < f->line.n; i++) {
-            run[n++] = (struct run){ { p, f->line.stroke[i].len }, f->line.stroke[i].style };
-            p += f->line.stroke[i].len;
+            run[n++] = (struct run){ { p, f->line.span[i].len }, f->line.span[i].style };
+            p += f->line.span[i].len;
         }
         f->styled_text->stamp.end = (uint8_t)end;
         f->styled_text->stamp.margin = (uint8_t)runs_with_text(m);

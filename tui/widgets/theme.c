@@ -90,15 +90,15 @@ static const int16_t on_white[] = { BLACK, RED, BLUE, MAGENTA, BLUE, MAGENTA, BL
 
 static struct theme_style with_palette(struct theme_style look, const struct palette *p)
 {
-    uint32_t ink = p->text;
+    uint32_t text = p->text;
 
     if (look.fg != THEME_DEFAULT_COLOUR)
-        ink = p->colour[look.fg];
+        text = p->colour[look.fg];
     else if (look.attributes & THEME_DIM)
-        ink = p->dim;
+        text = p->dim;
     look.attributes &= (uint8_t)~THEME_DIM;
     /* In a theme without a background, plain text has the terminal's own colour. */
-    look.fg = ink == p->text && !p->own_ground ? THEME_DEFAULT_COLOUR : (int32_t)ink | THEME_RGB;
+    look.fg = text == p->text && !p->own_ground ? THEME_DEFAULT_COLOUR : (int32_t)text | THEME_RGB;
     look.bg = p->own_ground ? (int32_t)p->ground | THEME_RGB : THEME_DEFAULT_COLOUR;
     return look;
 }
