@@ -83,6 +83,7 @@ script(crush_store recorded store/systems/crush/crush_store.py $<TARGET_FILE:rep
 script(cursor_store recorded store/systems/cursor/cursor_store.py $<TARGET_FILE:reprise>)
 script(goose_store recorded store/systems/goose/goose_store.py $<TARGET_FILE:reprise>)
 script(pi_branches recorded store/systems/pi/pi_branches.py $<TARGET_FILE:reprise>)
+script(qwen_places recorded store/systems/qwen/qwen_places.py $<TARGET_FILE:reprise>)
 script(opencode_store recorded store/systems/opencode/opencode_store.py $<TARGET_FILE:reprise>)
 
 # Go directory sessions: the conformance lists of the format.

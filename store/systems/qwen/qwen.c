@@ -1,9 +1,14 @@
 #include "store/systems/qwen/qwen.h"
 
 #include <assert.h>
+#include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "lite/io/file.h"
 #include "store/systems/common/config_dir.h"
+
+enum { SETTINGS_MOST = 4 << 20 };
 
 const struct qwen *qwen_of(const struct store *st)
 {
@@ -23,14 +28,76 @@ static void qwen_close(struct store *st)
     free(q);
 }
 
-static bool name_places(struct qwen *q)
+/* "~/" stands for the home directory. NULL: not known, or out of memory. */
+static char *resolve(const struct store_env *env, const char *named)
+{
+    if (strncmp(named, "~/", 2) != 0)
+        return config_dir_absolute(env, named);
+    return env->home ? config_dir_join(env->home, named + 2) : NULL;
+}
+
+/* The directory of the program's own files. */
+static char *own_path(const struct store_env *env)
+{
+    const char *named = env_variable(env, "QWEN_HOME");
+
+    if (named)
+        return resolve(env, named);
+    return env->home ? config_dir_join(env->home, ".qwen") : NULL;
+}
+
+/* The directory that the settings name for sessions; NULL if they name none. A relative one is another one for each
+ * project and is not read. */
+static char *path_of_settings(const struct store_env *env, const char *own)
+{
+    struct arena a = { 0 };
+    struct buf text = { 0 };
+    struct slice dir = { NULL, 0 };
+    const char *file = arena_format(&a, "%s/settings.json", own);
+    char *path = NULL;
+
+    if (file && !file_read_all(AT_FDCWD, file, FILE_FOLLOW, SETTINGS_MOST, &text, NULL) &&
+        json_valid(buf_slice(&text)))
+        dir = json_copy_at(buf_slice(&text), "advanced.runtimeOutputDir", &a);
+    if (dir.n && (dir.p[0] == '/' || slice_starts(dir, "~/")) && !memchr(dir.p, '\0', dir.n))
+        path = resolve(env, dir.p);
+    buf_fini(&text);
+    arena_fini(&a);
+    return path;
+}
+
+/* Without a directory of the program, no file is opened. */
+static char *usual_path(const struct store_env *env)
+{
+    const char *named = env_variable(env, qwen_format.variable);
+    char *own = named ? NULL : own_path(env);
+    char *other = own && !config_dir_require(own, NULL) ? path_of_settings(env, own) : NULL;
+
+    if (other)
+        free(own);
+    return named ? resolve(env, named) : other ? other : own;
+}
+
+static enum err_code qwen_agent_variable(const struct store *st, const char **name,
+                                         const char **value, struct err *e)
+{
+    (void)e;
+    config_dir_variable(st, usual_path(st->env), qwen_format.variable, name, value);
+    return ERR_OK;
+}
+
+/* A store that was named has all of its files. */
+static bool name_places(struct qwen *q, bool named)
 {
     const char *path = q->jsonl.base.path;
+    char *own = named ? NULL : own_path(q->jsonl.base.env);
+    const char *beside = own ? own : path;
 
     q->jsonl.folder = config_dir_join(path, "projects");
-    q->history = config_dir_join(path, "file-history");
-    q->live = live_cache_new(path);
+    q->history = config_dir_join(beside, "file-history");
+    q->live = live_cache_new(beside);
     q->jsonl.pool = window_pool_new();
+    free(own);
     return q->jsonl.folder && q->history && q->live && q->jsonl.pool;
 }
 
@@ -43,13 +110,12 @@ static enum err_code qwen_open(const struct store_env *env, const char *path, st
         return err_nomem(e);
     q->jsonl.base = (struct store){ .ops = &qwen_ops, .env = env };
     q->jsonl.format = &qwen_format;
-    q->jsonl.base.path =
-        path ? config_dir_absolute(env, path) : jsonl_usual_path(&qwen_format, env);
+    q->jsonl.base.path = path ? config_dir_absolute(env, path) : usual_path(env);
     enum err_code rc = q->jsonl.base.path
                            ? config_dir_require(q->jsonl.base.path, e)
                            : err_set(e, ERR_NOT_FOUND, ".qwen", "open store: HOME is not set");
 
-    if (!rc && !name_places(q))
+    if (!rc && !name_places(q, path != NULL))
         rc = err_nomem(e);
     if (rc)
         qwen_close(&q->jsonl.base);
@@ -109,7 +175,7 @@ const struct store_ops qwen_ops = {
     .subagents = qwen_subagents,
     .describe_subagents = qwen_describe_subagents,
     .subagent = qwen_subagent,
-    .agent_variable = jsonl_agent_variable,
+    .agent_variable = qwen_agent_variable,
     .live = qwen_live,
     .checkpoints = qwen_checkpoints,
     .plan = qwen_plan,

@@ -8,7 +8,8 @@
 #include "store/proc/live.h"
 #include "store/systems/common/jsonl.h"
 
-/* The sessions of Qwen Code (docs/formats/qwen.md): its path is ~/.qwen, with
+/* The sessions of Qwen Code (docs/formats/qwen.md): its path is $QWEN_RUNTIME_DIR, advanced.runtimeOutputDir of the
+ * settings, $QWEN_HOME or ~/.qwen, with
  *
  *   projects/<project>/chats/<id>.jsonl            a tree of records, linked by parentUuid
  *   projects/<project>/chats/archive/<id>.jsonl    the same, archived
@@ -16,10 +17,11 @@
  *   file-history/<id>/<hash>@v<n>                  the files before they were edited
  *   sessions/<pid>.json                            one for each running program
  *
+ * The last two are always in $QWEN_HOME or ~/.qwen, wherever the rest is.
  * Only read: Qwen keeps the titles and the tree in the log that it may have open. */
 struct qwen {
     struct jsonl_store jsonl; /* its folder is <path>/projects */
-    char *history;            /* <path>/file-history; need not exist */
+    char *history;            /* the folder file-history; need not exist */
     struct live_cache *live;  /* which sessions are in use */
 };
 

@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+"""Where Qwen Code keeps its sessions, by its variables and settings: the recorded store, moved. The saved copies of files stay with the
+program's own files, as in Qwen Code 0.24.4.
+
+usage: qwen_places.py PROGRAM
+"""
+import json
+import os
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, '..', 'recorded'), os.path.join(HERE, '..', '..', '..')]
+
+from agents import AGENTS
+from recorded_store import RecordedStore
+
+from support.program import Program
+
+
+def settings(home, text):
+    with open(f'{home}/.qwen/settings.json', 'w', encoding='utf-8') as f:
+        f.write(text)
+
+
+def answers(p, id):
+    """The list, and what a rewind to the first prompt would do."""
+    rows = [(r['sessionId'], r['summary']) for r in p.json('list', '--all')]
+    points = p.json('checkpoints', '--all', f'qwen:{id}')
+    run = p.run('rewind', '--json', '--all', f'qwen:{id}', '--to', points[0]['id'], '--dry-run')
+    return rows, [(f['path'], f['action']) for f in json.loads(run.stdout)['files']]
+
+
+def main():
+    store = RecordedStore(AGENTS['qwen'])
+    try:
+        store.fill()
+        home = store.home
+        edit = next(s for s in store.expected.sessions if s.name == 'edit')
+        store.place(next(t.end for t in store.expected.turns if t.session == edit.id), edit.cwd)
+
+        def program(**env):
+            return Program(sys.argv[1], home, {'REPRISE_PROC_DIR': store.trees, 'XDG_STATE_HOME': f'{home}/state', **env})
+        p = program()
+        want = answers(p, edit.id)
+        p.need(want[0] and want[1], f'nothing to compare: {want}')
+
+        os.mkdir(f'{home}/run')
+        os.rename(f'{home}/.qwen/projects', f'{home}/run/projects')
+        p.same('without sessions', p.json('list', '--all', missing=[]), [])
+        p.same('by the variable', answers(program(QWEN_RUNTIME_DIR=f'{home}/run'), edit.id), want)
+        p.same('by the variable, from the home', answers(program(QWEN_RUNTIME_DIR='~/run'), edit.id), want)
+        for dir in '~/run', f'{home}/run':
+            settings(home, json.dumps({'advanced': {'runtimeOutputDir': dir}}))
+            p.same(f'by the settings, {dir}', answers(p, edit.id), want)
+        settings(home, json.dumps({'advanced': {'runtimeOutputDir': 'run'}}))
+        p.same('a relative directory', p.json('list', '--all', missing=[]), [])
+        settings(home, '// a comment\n{"advanced": {"runtimeOutputDir": "~/run"}}')
+        p.same('settings that do not parse', p.json('list', '--all', missing=[]), [])
+
+        os.rename(f'{home}/.qwen', f'{home}/qwen')
+        p.same('no directory', p.json('list', '--all', missing=[]), [])
+        os.rename(f'{home}/run/projects', f'{home}/qwen/projects')
+        os.unlink(f'{home}/qwen/settings.json')
+        p.same('by the home of Qwen', answers(program(QWEN_HOME=f'{home}/qwen'), edit.id), want)
+    finally:
+        store.remove()
+    p.finish(9)
+
+
+main()
