@@ -1,6 +1,7 @@
 #include "store/systems/common/config_dir.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <openssl/evp.h>
 #include <stdint.h>
@@ -11,6 +12,8 @@
 
 #include "lite/base/arena.h"
 #include "lite/base/utf8.h"
+#include "lite/io/file.h"
+#include "lite/json/json.h"
 #include "store/api/session.h"
 #include "store/api/store.h"
 
@@ -96,6 +99,33 @@ enum err_code config_dir_named(const struct store_env *env, const char *path, ch
         return config_dir_default(env, out, e);
     *out = config_dir_absolute(env, path);
     return *out ? ERR_OK : err_nomem(e);
+}
+
+char *config_dir_expand(const struct store_env *env, const char *path)
+{
+    if (strncmp(path, "~/", 2) != 0)
+        return config_dir_absolute(env, path);
+    return env->home ? config_dir_join(env->home, path + 2) : NULL;
+}
+
+char *config_dir_of_settings(const struct store_env *env, const char *dir, const char *member)
+{
+    enum { SETTINGS_MOST = 4 << 20 };
+    struct arena a = { 0 };
+    struct buf text = { 0 };
+    struct slice named = { NULL, 0 };
+    const char *file = arena_format(&a, "%s/settings.json", dir);
+    char *path = NULL;
+
+    if (file && !file_read_all(AT_FDCWD, file, FILE_FOLLOW, SETTINGS_MOST, &text, NULL) &&
+        json_valid(buf_slice(&text)))
+        named = json_copy_at(buf_slice(&text), member, &a);
+    if (named.n && (named.p[0] == '/' || slice_starts(named, "~/")) &&
+        !memchr(named.p, '\0', named.n))
+        path = config_dir_expand(env, named.p);
+    buf_fini(&text);
+    arena_fini(&a);
+    return path;
 }
 
 enum err_code config_dir_require(const char *path, struct err *e)

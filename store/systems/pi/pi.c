@@ -19,16 +19,20 @@ static void pi_close(struct store *st)
 /* NULL: not known, or out of memory. */
 static char *default_path(const struct store_env *env)
 {
-    const char *sessions = env_value(env->environment, "PI_CODING_AGENT_SESSION_DIR");
-    const char *agent = env_value(env->environment, "PI_CODING_AGENT_DIR");
+    const char *sessions = env_variable(env, "PI_CODING_AGENT_SESSION_DIR");
+    const char *agent = env_variable(env, "PI_CODING_AGENT_DIR");
 
-    if (sessions && sessions[0])
-        return config_dir_absolute(env, sessions);
-    if (!(agent && agent[0]))
-        return env->home ? config_dir_join(env->home, ".pi/agent/sessions") : NULL;
-    char *dir = config_dir_absolute(env, agent),
-         *path = dir ? config_dir_join(dir, "sessions") : NULL;
+    if (sessions)
+        return config_dir_expand(env, sessions);
+    char *dir = agent       ? config_dir_expand(env, agent)
+                : env->home ? config_dir_join(env->home, ".pi/agent")
+                            : NULL;
+    char *path = dir && !config_dir_require(dir, NULL)
+                     ? config_dir_of_settings(env, dir, "sessionDir")
+                     : NULL;
 
+    if (!path && dir)
+        path = config_dir_join(dir, "sessions");
     free(dir);
     return path;
 }

@@ -1,14 +1,9 @@
 #include "store/systems/qwen/qwen.h"
 
 #include <assert.h>
-#include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "lite/io/file.h"
 #include "store/systems/common/config_dir.h"
-
-enum { SETTINGS_MOST = 4 << 20 };
 
 const struct qwen *qwen_of(const struct store *st)
 {
@@ -28,42 +23,14 @@ static void qwen_close(struct store *st)
     free(q);
 }
 
-/* "~/" stands for the home directory. NULL: not known, or out of memory. */
-static char *resolve(const struct store_env *env, const char *named)
-{
-    if (strncmp(named, "~/", 2) != 0)
-        return config_dir_absolute(env, named);
-    return env->home ? config_dir_join(env->home, named + 2) : NULL;
-}
-
 /* The directory of the program's own files. */
 static char *own_path(const struct store_env *env)
 {
     const char *named = env_variable(env, "QWEN_HOME");
 
     if (named)
-        return resolve(env, named);
+        return config_dir_expand(env, named);
     return env->home ? config_dir_join(env->home, ".qwen") : NULL;
-}
-
-/* The directory that the settings name for sessions; NULL if they name none. A relative one is another one for each
- * project and is not read. */
-static char *path_of_settings(const struct store_env *env, const char *own)
-{
-    struct arena a = { 0 };
-    struct buf text = { 0 };
-    struct slice dir = { NULL, 0 };
-    const char *file = arena_format(&a, "%s/settings.json", own);
-    char *path = NULL;
-
-    if (file && !file_read_all(AT_FDCWD, file, FILE_FOLLOW, SETTINGS_MOST, &text, NULL) &&
-        json_valid(buf_slice(&text)))
-        dir = json_copy_at(buf_slice(&text), "advanced.runtimeOutputDir", &a);
-    if (dir.n && (dir.p[0] == '/' || slice_starts(dir, "~/")) && !memchr(dir.p, '\0', dir.n))
-        path = resolve(env, dir.p);
-    buf_fini(&text);
-    arena_fini(&a);
-    return path;
 }
 
 /* Without a directory of the program, no file is opened. */
@@ -71,11 +38,13 @@ static char *usual_path(const struct store_env *env)
 {
     const char *named = env_variable(env, qwen_format.variable);
     char *own = named ? NULL : own_path(env);
-    char *other = own && !config_dir_require(own, NULL) ? path_of_settings(env, own) : NULL;
+    char *other = own && !config_dir_require(own, NULL)
+                      ? config_dir_of_settings(env, own, "advanced.runtimeOutputDir")
+                      : NULL;
 
     if (other)
         free(own);
-    return named ? resolve(env, named) : other ? other : own;
+    return named ? config_dir_expand(env, named) : other ? other : own;
 }
 
 static enum err_code qwen_agent_variable(const struct store *st, const char **name,

@@ -124,12 +124,28 @@ def check_refused(w):
     w.refused('nothing to fork', 3, 'no messages', 'fork', 's1')
 
 
+def check_places(w):
+    """The settings name a directory without folders; a variable goes before them."""
+    agent, flat = f'{w.home}/.pi/agent', f'{w.home}/flat'
+    os.makedirs(agent, exist_ok=True)
+    os.mkdir(flat)
+    for id in 'f1', 'f2':
+        with open(f'{flat}/2026-11-22T15-29-40-000Z_{id}.jsonl', 'w', encoding='utf-8') as f:
+            f.write(''.join(row + '\n' for row in [HEADER.replace('"s1"', f'"{id}"')] + SOURCE))
+    for dir, listed in (('~/flat', True), (flat, True), ('flat', False)):
+        with open(f'{agent}/settings.json', 'w', encoding='utf-8') as f:
+            json.dump({'sessionDir': dir}, f)
+        w.p.same(f'sessions in {dir}', 'f1' in [r['sessionId'] for r in w.p.json('list', '--all', missing=[])], listed)
+    p = Program(w.p.path, w.home, {'PI_CODING_AGENT_SESSION_DIR': '~/flat'})
+    w.p.same('sessions by the variable', sorted(r['sessionId'] for r in p.json('list', '--all')), ['f1', 'f2'])
+
+
 def main(program):
     w = World(program)
     try:
-        for check in check_resume_at, check_fork, check_refused:
+        for check in check_resume_at, check_fork, check_refused, check_places:
             check(w)
-        w.p.finish(31)
+        w.p.finish(35)
     finally:
         shutil.rmtree(w.home)
 
