@@ -60,10 +60,17 @@ foreach(agent codex copilot opencode)
     script(edits_odd_${agent} recorded store/systems/recorded/recorded_edits.py $<TARGET_FILE:reprise> ${agent}
            ${CMAKE_CURRENT_SOURCE_DIR}/fixtures/agents/odd)
 endforeach()
-# What commands, people and the program's own rewinds do between the edits of a session.
+# What commands, people and the program's own rewinds do between the edits of a session; without a repository too.
 foreach(agent qwen gemini kimi)
     script(recorded_between_${agent} recorded store/systems/recorded/recorded_agents.py $<TARGET_FILE:reprise> ${agent}
            ${CMAKE_CURRENT_SOURCE_DIR}/fixtures/agents/between)
+    script(recorded_bare_${agent} recorded store/systems/recorded/recorded_agents.py $<TARGET_FILE:reprise> ${agent}
+           ${CMAKE_CURRENT_SOURCE_DIR}/fixtures/agents/between bare)
+endforeach()
+# Files that a patch replaced without a record, and modes that a command changed.
+foreach(agent codex copilot)
+    script(recorded_unproven_${agent} recorded store/systems/recorded/recorded_agents.py $<TARGET_FILE:reprise> ${agent}
+           ${CMAKE_CURRENT_SOURCE_DIR}/fixtures/agents/unproven)
 endforeach()
 # Sessions in a database: all of them are in one file, so damage is another matter (store/systems/opencode/).
 script(recorded_opencode recorded store/systems/recorded/recorded_agents.py $<TARGET_FILE:reprise> opencode)

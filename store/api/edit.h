@@ -75,6 +75,8 @@ struct edit_query {
     const char *const *path;
     size_t paths;
     bool seen; /* also EDIT_SEEN */
+    /* also EDIT_SEEN of what the agent read; the texts may be without their last line end */
+    bool reads;
     /* The paths are not directories, so sessions that do not contain their names need not be read. */
     bool files_only;
     const atomic_bool *cancel; /* may be NULL */

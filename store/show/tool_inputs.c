@@ -55,6 +55,11 @@ static const char *const path_names[] = { "file_path",   "filePath", "path", "ab
                                           "target_file", "filename", "file", NULL };
 static const char *const content_names[] = { "content", "contents", "file_text", "new_text", NULL };
 
+bool tool_inputs_path(struct slice input, struct arena *a, struct slice *out)
+{
+    return text_of(input, path_names, a, out);
+}
+
 /* An empty old text creates the file. */
 static bool read_replacement(struct slice object, struct arena *a, struct edit_replacement *out)
 {

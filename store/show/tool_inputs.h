@@ -16,6 +16,9 @@ struct tool_inputs {
  * call that is not an edit. Texts borrow from the input or are in the arena, which has failed if out of memory. */
 void tool_inputs_read(struct slice name, struct slice input, struct tool_inputs *out);
 
+/* The file that a call names, as written. */
+bool tool_inputs_path(struct slice input, struct arena *a, struct slice *out);
+
 /* ---- for tool_inputs_read ---- */
 
 /* Adds an edit; the result is valid until the next call. NULL if out of memory. */

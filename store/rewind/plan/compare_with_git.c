@@ -242,33 +242,37 @@ static void hold(struct rewind_target *t, enum likeness likeness)
     else if (t->is_late && likeness == LIKE_UNKNOWN && t->want == REWIND_BYTES)
         t->doubt = "a later turn was the first to change it, and no commit shows that it was the "
                    "same before";
+    else if (t->is_late && likeness == LIKE_UNKNOWN && t->want == REWIND_ABSENT)
+        t->doubt = "a later turn created it, and nothing shows that there was none before";
     else if (t->may_be_link && t->want == REWIND_BYTES)
         t->doubt = "a command removed it since, and whether it was a link is not recorded";
 }
 
-enum err_code rewind_check_found(struct rewind_plan *plan, struct err *e)
+static enum err_code look_up_all(struct rewind_plan *plan, enum likeness *likeness, struct err *e)
 {
     struct checking k = { .tree = NULL };
-    bool any = false, created = false;
-    enum likeness likeness;
+    bool any = false;
     enum err_code rc = ERR_OK;
 
     for (size_t i = 0; i < plan->n; i++)
         any |= plan->target[i].found_ms != 0;
     if (any && plan->root && plan->point_ms != TIME_NONE && !checking_open(&k, plan))
         k.tree = NULL;
-    for (size_t i = 0; i < plan->n && !rc; i++) {
-        struct rewind_target *t = &plan->target[i];
-
-        rc = look_up(&k, &plan->arena, t, &likeness, e);
-        hold(t, likeness);
-        created |= t->want == REWIND_ABSENT && t->is_late && !t->doubt;
-    }
+    for (size_t i = 0; i < plan->n && !rc; i++)
+        rc = look_up(&k, &plan->arena, &plan->target[i], &likeness[i], e);
     checking_close(&k);
-    return rc || !created
-               ? rc
-               : rewind_plan_note(plan,
-                                  "files that only a later turn created are deleted: whether "
-                                  "there had been others by hand is not recorded",
-                                  e);
+    return rc;
+}
+
+enum err_code rewind_check_found(const struct session_ref *ref, struct rewind_plan *plan,
+                                 struct err *e)
+{
+    enum likeness *likeness = arena_zalloc(&plan->arena, (plan->n + 1) * sizeof *likeness);
+    enum err_code rc = likeness ? look_up_all(plan, likeness, e) : err_nomem(e);
+
+    if (!rc)
+        rc = rewind_check_seen(ref, plan, e);
+    for (size_t i = 0; i < plan->n && !rc; i++)
+        hold(&plan->target[i], likeness[i]);
+    return rc;
 }

@@ -213,7 +213,7 @@ static enum err_code make(const struct session_ref *ref, struct slice point, enu
                                          : files(ref->store, ref, point, &plan, e);
     plan.system = ref->store->ops->name;
     if (!rc && mode != REWIND_CONVERSATION && mode != REWIND_TURN)
-        rc = rewind_check_found(&plan, e);
+        rc = rewind_check_found(ref, &plan, e);
     if (!rc && mode != REWIND_CONVERSATION && mode != REWIND_TURN)
         rc = rewind_concurrent_sessions(ref, &plan, e);
     if (!rc && (mode == REWIND_CONVERSATION || mode == REWIND_BOTH))

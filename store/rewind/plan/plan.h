@@ -67,8 +67,13 @@ MUST_CHECK enum err_code rewind_plan_check_files(const struct rewind_plan *plan,
                                                  struct err *e);
 
 /* Compares what a session found after the point (rewind_target.found_ms) with the commit of that time, if the project
- * is a git repository: the same bytes lift a doubt, and other ones hold back what was found late. */
-MUST_CHECK enum err_code rewind_check_found(struct rewind_plan *plan, struct err *e);
+ * is a git repository: the same bytes lift a doubt. A late state is held back unless the commit shows the same, or the
+ * session read it before or in the turn. */
+MUST_CHECK enum err_code rewind_check_found(const struct session_ref *ref, struct rewind_plan *plan,
+                                            struct err *e);
+/* The part of it that reads the session: is_late is cleared where a read or a listing shows the wanted state. */
+MUST_CHECK enum err_code rewind_check_seen(const struct session_ref *ref, struct rewind_plan *plan,
+                                           struct err *e);
 
 /* Finds other sessions of the store that worked on files of a plan after its point, and names the newest in each such
  * target (rewind_target.other). Also holds back states found late, if one of them changed the file before. For systems

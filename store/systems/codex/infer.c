@@ -472,6 +472,7 @@ enum err_code codex_infer_before(struct codex_inference *p, size_t i, struct cod
         out->state.known = out->state.absent = !out->why;
         out->was_free = out->state.absent && p->commit.tree;
         out->is_assumed = out->state.absent;
+        out->is_late = out->is_assumed && !out->was_free && prompt_between(p->c, p->from, x->at);
     } else {
         out->why = later.why;
     }

@@ -124,6 +124,20 @@ static void set_mode(struct planning *p, size_t i, struct rewind_target *t)
         t->doubt = doubt;
 }
 
+/* Codex records an addition even if the file replaced another one. */
+static void hold_assumed(struct rewind_target *t)
+{
+    static const char why[] =
+        "a patch added it or moved it there, and nothing shows that it did not replace a file";
+
+    if (access(t->path, F_OK) != 0) {
+        t->want = REWIND_UNKNOWN;
+        t->why = why;
+    } else if (!t->doubt) {
+        t->doubt = why;
+    }
+}
+
 static enum err_code add_file(struct planning *p, size_t i, struct err *e)
 {
     struct rewind_target t = { .path = p->c.change[i].path, .want = REWIND_UNKNOWN };
@@ -138,6 +152,8 @@ static enum err_code add_file(struct planning *p, size_t i, struct err *e)
         t.doubt = before.doubt;
         t.is_late = before.is_late;
         t.is_assumed = before.is_assumed;
+        if (before.is_assumed && !before.was_free)
+            hold_assumed(&t);
         t.found_ms = before.is_late ? p->c.change[i].time_ms : 0;
         rc = set_last(p, i, &before, &t, e);
         set_mode(p, i, &t);

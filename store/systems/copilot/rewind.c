@@ -28,12 +28,19 @@ struct edited {
     size_t prompt;
 };
 
+struct command {
+    struct slice text;
+    size_t prompt;
+};
+
 struct prompts {
     struct arena arena;
     struct prompt *prompt;
     size_t n;
     struct edited *edited; /* files that tools changed */
     size_t edited_n;
+    struct command *command; /* those that may have changed files */
+    size_t commands;
     struct slice cwd;
 };
 
@@ -83,6 +90,17 @@ static bool is_shell(struct slice name)
     return slice_has(name, "bash") || slice_has(name, "shell");
 }
 
+static void take_command(struct prompts *p, struct slice text)
+{
+    struct command *list = arena_grow(&p->arena, p->command, p->commands, sizeof *list);
+
+    p->prompt[p->n - 1].wrote = true;
+    if (!list)
+        return;
+    p->command = list;
+    list[p->commands++] = (struct command){ arena_copy(&p->arena, text), p->n - 1 };
+}
+
 /* The program was killed if no answer followed the results of these calls. */
 static void take_answer(struct prompts *p, struct slice row)
 {
@@ -96,8 +114,10 @@ static void take_answer(struct prompts *p, struct slice row)
         return;
     while (json_iter_next(&it, &key, &call)) {
         x->ended = false;
-        x->wrote |= is_shell(json_text_at(call, "name", &p->arena)) &&
-                    !inferred_only_reads(json_text_at(call, "arguments.command", &p->arena));
+        struct slice text = json_text_at(call, "arguments.command", &p->arena);
+
+        if (is_shell(json_text_at(call, "name", &p->arena)) && !inferred_only_reads(text))
+            take_command(p, text);
     }
 }
 
@@ -380,6 +400,25 @@ static bool name_files(struct copilot_snapshots *s, struct prompts *p, const cha
     return ok;
 }
 
+/* A mere chmod is not captured, so a later snapshot need not have the mode of the point. */
+static bool may_chmod(const struct rewind_plan *plan, const struct prompts *p, size_t at,
+                      const struct copilot_snapshot *of, const char *path)
+{
+    size_t end = position(p, of->event);
+
+    for (size_t i = 0; i < p->commands && plan->root; i++)
+        if (p->command[i].prompt >= at && p->command[i].prompt < end &&
+            inferred_may_chmod(p->command[i].text, plan->root, path))
+            return true;
+    return false;
+}
+
+static void hold_mode(struct rewind_target *t)
+{
+    if (t->want == REWIND_BYTES && !t->doubt)
+        t->doubt = "a command changed its permissions, and the former ones are not recorded";
+}
+
 static enum err_code add_files(struct rewind_plan *plan, const struct prompts *p, size_t at,
                                const struct copilot_snapshots *s, struct err *e)
 {
@@ -388,8 +427,14 @@ static enum err_code add_files(struct rewind_plan *plan, const struct prompts *p
     for (size_t i = 0; i < s->n && !rc; i++) {
         const struct copilot_snapshot *x = &s->snapshot[i];
 
-        for (size_t k = 0; k < x->n && !rc && follows(p, at, x); k++)
-            rc = add_file(plan, s, x, &x->file[k], is_later(p, at, s, x, x->file[k].path), e);
+        for (size_t k = 0; k < x->n && !rc && follows(p, at, x); k++) {
+            const char *path = x->file[k].path;
+            size_t n = plan->n;
+
+            rc = add_file(plan, s, x, &x->file[k], is_later(p, at, s, x, path), e);
+            if (plan->n > n && may_chmod(plan, p, at, x, path))
+                hold_mode(&plan->target[n]);
+        }
     }
     if (!rc)
         rc = add_lost(plan, p, at, s, e);

@@ -1,5 +1,8 @@
 
+#include <string.h>
+
 #include "lite/json/json.h"
+#include "store/systems/common/edits/listing.h"
 #include "store/systems/common/edits/tool_edits.h"
 #include "store/systems/common/memory_rows.h"
 #include "store/systems/gemini/gemini.h"
@@ -184,9 +187,36 @@ static enum err_code load_all(const struct store *st, const struct session_ref *
     return load(ref, true, cancel, out, e);
 }
 
+/* The first record of the context. A later one has the same time, but may have been made anew. */
+static bool find_listing(const struct session_ref *ref, struct slice row, struct arena *a,
+                         struct listing *out)
+{
+    struct slice list, second, message = { NULL, 0 };
+    struct json_iter it;
+
+    if (!json_valid(row) || !json_at(row, "$set.messages", &list) || !json_iter_open(&it, list) ||
+        !json_list_next(&it, &message) || json_list_next(&it, &second))
+        return false;
+    struct slice text = gemini_text(message, a), root = gemini_project(ref, NULL, a);
+    const char *line = arena_format(a, "\n%.*s/\n", SLICE_ARG(root));
+    const char *at = line ? slice_find(text.p, text.n, line, strlen(line)) : NULL;
+
+    if (!root.n || !slice_starts(text, "<session_context>") || !at)
+        return false;
+    at += strlen(line);
+    *out = (struct listing){ .root = root.p,
+                             .tree = { at, (size_t)(text.p + text.n - at) },
+                             .time_ms = json_time_at(message, "timestamp", a),
+                             .most = 200,
+                             .skips_ignored = true };
+    return true;
+}
+
 /* Rewound turns also changed files. */
 enum err_code gemini_edits(const struct store *st, const struct session_ref *ref,
                            const struct edit_query *q, edit_fn *fn, void *arg, struct err *e)
 {
-    return tool_edits_rows(st, ref, load_all, q, fill, fn, arg, e);
+    enum err_code rc = q->reads ? listing_report(ref, find_listing, q, fn, arg, e) : ERR_OK;
+
+    return rc ? rc : tool_edits_rows(st, ref, load_all, q, fill, fn, arg, e);
 }

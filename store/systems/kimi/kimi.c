@@ -162,6 +162,6 @@ const struct store_ops kimi_ops = {
     .checkpoints = kimi_checkpoints,
     .plan = kimi_plan,
     .usage = kimi_usage,
-    .edits = tool_edits_logged,
+    .edits = kimi_edits,
     .unsupported = kimi_cannot,
 };

@@ -57,6 +57,7 @@ bool kimi_is_folder_of(struct slice folder, struct slice directory);
 
 store_blocks_fn kimi_blocks;
 store_usage_fn kimi_usage;
+store_edits_fn kimi_edits;
 store_subagents_fn kimi_subagents;
 store_subagent_fn kimi_subagent;
 store_checkpoints_fn kimi_checkpoints;

@@ -6,6 +6,7 @@
 #include "lite/base/time.h"
 #include "store/fs/path.h"
 #include "store/show/tool_inputs.h"
+#include "store/systems/common/edits/read_calls.h"
 
 /* A call without a result within this many rows was cut off. */
 enum { CALLS_MAX = 256, ROWS_MAX = 4096 };
@@ -42,12 +43,19 @@ static bool is_edit(struct tool_edits *t, const struct block *b)
     return in.n > 0;
 }
 
+static bool is_read(struct tool_edits *t, const struct block *b)
+{
+    struct slice path;
+
+    return t->q->reads && read_call_path(b->name, b->input, &t->scratch, &path);
+}
+
 static enum err_code keep_call(struct tool_edits *t, const struct block *b, struct err *e)
 {
     struct tool_edits_call *list;
 
     drop_old_calls(t);
-    if (!b->call_id.n || !is_edit(t, b))
+    if (!b->call_id.n || !(is_edit(t, b) || is_read(t, b)))
         return t->scratch.failed ? err_nomem(e) : ERR_OK;
     list = arena_grow(&t->arena, t->call, t->calls, sizeof *list);
     if (!list)
@@ -107,11 +115,13 @@ static enum err_code put_in(struct tool_edits *t, const struct edit *given, cons
     edit.prompt = t->now.prompt;
     edit.message = t->now.message;
     edit.agent = t->now.agent;
-    if (given->kind != EDIT_SEEN)
+    bool saved = given->kind == EDIT_SEEN && !given->call.n;
+
+    if (!saved)
         edit.time_ms = t->now.time_ms;
-    if (!edit_wanted(t->q, &edit) || (edit.kind == EDIT_SEEN && !t->q->seen))
+    if (!edit_wanted(t->q, &edit) || (saved && !t->q->seen))
         return ERR_OK;
-    if (t->turn && edit.kind != EDIT_SEEN)
+    if (t->turn && !saved)
         rc = t->turn(t->turn_arg, &edit, e);
     return rc ? rc : t->fn(&edit, t->arg, e);
 }
@@ -135,6 +145,22 @@ static enum err_code put_filled(struct tool_edits *t, struct edit *edit, const c
     return counts ? put_in(t, edit, cwd, e) : ERR_OK;
 }
 
+/* Reports what a call read. */
+static enum err_code put_read(struct tool_edits *t, const struct tool_edits_call *call,
+                              const struct block *result, struct err *e)
+{
+    struct edit seen = { .kind = EDIT_SEEN, .after_known = EDIT_TEXT };
+    struct slice path;
+
+    if (!t->q->reads || !read_call_path(call->name, call->input, &t->scratch, &path))
+        return ERR_OK;
+    seen.path = arena_copy(&t->scratch, path).p;
+    seen.call = call->id;
+    seen.tool = call->name;
+    seen.after = read_call_text(result->text, &t->scratch);
+    return t->scratch.failed ? err_nomem(e) : put_in(t, &seen, call->cwd, e);
+}
+
 static enum err_code take_result(struct tool_edits *t, const struct block *b, struct err *e)
 {
     struct tool_inputs in = { .a = &t->scratch };
@@ -152,6 +178,8 @@ static enum err_code take_result(struct tool_edits *t, const struct block *b, st
         in.edit[k].tool = t->call[i].name;
         rc = put_filled(t, &in.edit[k], t->call[i].cwd, e);
     }
+    if (!rc && !b->failed)
+        rc = put_read(t, &t->call[i], b, e);
     drop_call(t, i);
     return rc ? rc : t->scratch.failed ? err_nomem(e) : ERR_OK;
 }

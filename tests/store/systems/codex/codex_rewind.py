@@ -16,6 +16,7 @@ sys.path[:0] = [os.path.join(HERE, '..', '..', '..')]
 from support.program import Program
 
 START = 1795463999  # a second before the sessions
+ADDED = 'a patch added it or moved it there, and nothing shows that it did not replace a file'
 THREAD = '01a20a10-4e0a-7153-911c-f3fe4c56d{:03}'
 
 
@@ -141,7 +142,7 @@ class Threads:
         sid = self.write([self.prompt('First'), self.patch(**{'from': updated('@@ -1 +1 @@\n-a\n+b\n', f'{self.cwd}/to')}),
                           self.prompt('Second'), self.patch(to=deleted('b\n')), self.patch(to=added('third\n'))])
         plan = self.plan(sid, 0)[0]
-        self.p.same('what a file was moved to', plan['to'], "its present content is not known to be the session's work")
+        self.p.same('what a file was moved to', plan['to'], ADDED)
 
     def by_hand(self):
         """The text that was deleted is not the one that the patches made."""
@@ -162,7 +163,7 @@ class Threads:
         sid = self.write([self.prompt('First'), self.patch(a=added(lines)), part, self.prompt('Second'),
                           self.patch(a=updated('@@ -18,3 +18,3 @@\n 18\n-19\n+y\n 20\n')), self.patch(a=deleted(done.replace('19\n', 'y\n'))),
                           self.patch('declined', b=updated('@@ -1 +1 @@\n-B\n+c\n'))])
-        self.says('a patch that failed', sid, 0, {'b': 'a patch failed, perhaps after it had changed this file'})
+        self.says('a patch that failed', sid, 0, {'a': ADDED, 'b': 'a patch failed, perhaps after it had changed this file'})
         plan = self.plan(sid, 1)
         self.p.same('after it', plan[0], {'a': 'create'})
         self.p.json('rewind', '--all', '--apply', '-C', self.cwd, f'codex:{sid}', '--to', plan[1]['id'], '--plan', plan[2]['plan'])
@@ -180,10 +181,10 @@ class Threads:
         self.write(one, parent)
         self.write(two, parent)
         plan, point, answer = self.plan(parent, 0)
-        self.p.same('with the work of sub-agents', plan, {'a': 'restore', 'gone': 'create', 'new': 'delete'})
+        self.p.same('with the work of sub-agents', plan, {'a': 'restore', 'gone': 'create', 'new': ADDED})
         self.p.same('files of the turn', point['files'], 3)
         self.says('after them', parent, 1, {})
-        self.p.json('rewind', '--all', '--apply', '-C', self.cwd, f'codex:{parent}', '--to', point['id'], '--plan', answer['plan'])
+        self.p.json('rewind', '--all', '--apply', '--skip-refused', '-C', self.cwd, f'codex:{parent}', '--to', point['id'], '--plan', answer['plan'])
         self.p.same('their edits are taken out', self.text('a'), '1\n2\n3\n4\n5\n6\n7\n8\n9\n')
 
     def moved(self):
@@ -251,7 +252,7 @@ class Threads:
         self.write(one + [self.prompt('Last')])
         sid = self.write(two)
         self.says('added by another thread before', sid, 0,
-                  {'a': 'another session had created it before, and it was replaced', 'b': 'delete', 'c': 'delete'})
+                  {'a': 'another session had created it before, and it was replaced', 'b': 'delete', 'c': ADDED})
 
     def links(self):
         """A file that is reached through a link to its directory is one file."""
@@ -278,10 +279,12 @@ class Threads:
     def agents_commands(self):
         """A command of a sub-agent may have changed its file, although the log of the thread has no line in between."""
         self.project({'a': 'x\n'})
+        self.git('init', '-q')
+        self.git('commit', '-qm', 'first', '--allow-empty')
         parent = THREAD.format(self.number + 1)
         rows = [self.prompt('First'), self.started(2)]
         agent = [self.patch(a=added('1\n')), self.command('sed -i s/1/2/ a', 'unknown'), self.patch(a=updated('@@ -1 +1 @@\n-2\n+x\n'))]
-        self.write(rows + [self.prompt('Second')])
+        self.write(rows + [self.prompt('Second')], commit=self.git('rev-parse', 'HEAD'))
         self.write(agent, parent)
         self.says('a command of a sub-agent', parent, 0, {'a': "its present content is not known to be the session's work"})
 
@@ -305,7 +308,7 @@ class Threads:
         sid = self.write([self.prompt('First'), self.command('make', 'unknown'), cat('whole', lines), self.patch(whole=first),
                           self.prompt('Second'), self.patch(whole=second, new=added('new\n'))])
         ran = 'a command ran since that may have changed it: what it did is not recorded'
-        self.says('printed after a command', sid, 0, {'whole': ran, 'new': 'delete'})
+        self.says('printed after a command', sid, 0, {'whole': ran, 'new': ADDED})
 
     def commands(self):
         """A command matters to the files that it may have changed."""
@@ -346,8 +349,8 @@ class Threads:
         self.project({'a': 'A\n', 'new': 'new\n'})
         sid = self.write([self.prompt('First'), self.prompt('Second'), self.patch(a=updated('@@ -1 +1 @@\n-a\n+A\n'), new=added('new\n'))])
         self.says('changed by a later turn only', sid, 0, {
-            'a': 'a later turn was the first to change it, and no commit shows that it was the same before', 'new': 'delete'})
-        self.says('changed by the turn', sid, 1, {'a': 'restore', 'new': 'delete'})
+            'a': 'a later turn was the first to change it, and no commit shows that it was the same before', 'new': ADDED})
+        self.says('changed by the turn', sid, 1, {'a': 'restore', 'new': ADDED})
 
     def same_second(self):
         """A time without parts of a second does not tell whether the file was written after its patch of that second."""

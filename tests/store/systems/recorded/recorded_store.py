@@ -140,10 +140,11 @@ def rewrite_file(path, paths):
 class RecordedStore:
     """agent: a row of agents.AGENTS. The home, the project directories and a copy of the answers are below root."""
 
-    def __init__(self, agent, fixtures=FIXTURES):
+    def __init__(self, agent, fixtures=FIXTURES, bare=False):
         self.agent = agent
         self.own = tempfile.mkdtemp(prefix='recorded-')
         self.filled = None  # what a filled home contains
+        self.bare = bare  # without the repositories of the projects
         self.fixtures = os.path.join(fixtures, agent.name)
         if agent.make:
             self.fixtures = f'{self.own}/made'
@@ -167,12 +168,19 @@ class RecordedStore:
                 tar.extractall(place)
                 for link in (m for m in tar if m.issym()):  # tarfile leaves them the time of now
                     os.utime(os.path.join(place, link.name), (link.mtime, link.mtime), follow_symlinks=False)
+        if self.bare:
+            for git in glob.glob(f'{self.master}/**/.git', recursive=True, include_hidden=True):
+                remove(git)
         self.paths = Paths(self.root, self.known_paths(recorded))
         self.expected = read_expected(self.agent, recorded)
+        self.recorded_least = recorded.get('given_back_bare') if self.bare else self.expected.given_back
         self.home = self.paths.text(self.expected.home)
         self.move()
         for s in self.expected.sessions:
             s.cwd = self.paths.text(s.cwd)
+
+    def least_given_back(self):
+        return self.recorded_least or self.agent.given_back
 
     def known_paths(self, recorded):
         """The directories that the recording names, and the files of its trees in each of them."""
