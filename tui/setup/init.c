@@ -124,14 +124,14 @@ static const char fish_init[] =
     "bind -M insert %1$s __reprise_pick\n";
 
 static const char posix_functions[] =
-    "\n# Goes to the directory of a session that is chosen, or named: rcd [ID]\n"
+    "\n# Changes to the directory of the chosen session, or of session ID: rcd [ID]\n"
     "rcd() {\n"
     "    local dir\n"
     "    dir=$(reprise --print-directory ${1:+\"--resume=$1\"}) && cd -- \"$dir\"\n"
     "}\n\n";
 
 static const char fish_functions[] =
-    "\n# Goes to the directory of a session that is chosen, or named: rcd [ID]\n"
+    "\n# Changes to the directory of the chosen session, or of session ID: rcd [ID]\n"
     "function rcd\n"
     "    set -l dir (reprise --print-directory (test -n \"$argv[1]\"; and printf '%s\\n' --resume "
     "$argv[1]) </dev/tty)\n"
