@@ -64,8 +64,10 @@ endforeach()
 foreach(agent qwen gemini kimi)
     script(recorded_between_${agent} recorded store/systems/recorded/recorded_agents.py $<TARGET_FILE:reprise> ${agent}
            ${CMAKE_CURRENT_SOURCE_DIR}/fixtures/agents/between)
-    script(recorded_bare_${agent} recorded store/systems/recorded/recorded_agents.py $<TARGET_FILE:reprise> ${agent}
-           ${CMAKE_CURRENT_SOURCE_DIR}/fixtures/agents/between bare)
+    if(NOT REPRISE_SANITIZE) # it would run the same code again
+        script(recorded_bare_${agent} recorded store/systems/recorded/recorded_agents.py $<TARGET_FILE:reprise> ${agent}
+               ${CMAKE_CURRENT_SOURCE_DIR}/fixtures/agents/between bare)
+    endif()
 endforeach()
 # Files that a patch replaced without a record, and modes that a command changed.
 foreach(agent codex copilot)
