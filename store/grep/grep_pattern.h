@@ -25,8 +25,9 @@ MUST_CHECK enum err_code grep_patterns_new(const struct grep_query *q, struct gr
 void grep_patterns_free(struct grep_patterns *p); /* NULL is fine */
 size_t grep_patterns_count(const struct grep_patterns *p);
 
-/* For one thread. A search of one text is given up after that many steps. NULL if out of memory. */
 enum { GREP_STEPS = 10 * 1000 * 1000 }; /* PCRE2's own default */
+
+/* For one thread. The search of a text is given up after `steps` steps (GREP_MATCH_TOO_LONG). NULL if out of memory. */
 struct grep_matcher *grep_matcher_new(const struct grep_patterns *p, unsigned steps);
 void grep_matcher_free(struct grep_matcher *m); /* NULL is fine */
 

@@ -24,6 +24,7 @@
  *
  * A word with a capital is case-sensitive. A field without a value, as while typing, matches every session. */
 enum term_kind {
+    /* the first three are searched for in every text; the others are conditions */
     TERM_FUZZY,
     TERM_EXACT, /* with an anchor */
     TERM_REGEX,

@@ -12,6 +12,8 @@
 struct late {
     struct rewind_target *target;
     bool is_seen; /* at the end of what is known about the point */
+    /* the newest edit so far: those of a sub-agent may be reported before older reads */
+    int64_t changed_ms;
 };
 
 struct seeing {
@@ -49,26 +51,26 @@ static bool is_at_point(const struct rewind_plan *plan, const struct edit *edit)
     return edit->time_ms <= plan->point_ms || slice_eq(edit->turn, slice_of(plan->point));
 }
 
-static bool is_of(const struct edit *edit, const char *path)
-{
-    return strcmp(edit->path, path) == 0 || (edit->to && strcmp(edit->to, path) == 0);
-}
-
-/* The newest record counts; after an edit, the file is no longer what was seen. */
-static enum err_code take(const struct edit *edit, void *arg, struct err *e)
+/* The newest record counts; after an edit, of the file or of a directory above it, the file is no longer what was
+ * seen. */
+static enum err_code add_record(const struct edit *edit, void *arg, struct err *e)
 {
     struct seeing *s = arg;
     enum err_code rc = ERR_OK;
 
     for (size_t i = 0; i < s->n && !rc; i++) {
         struct late *l = &s->late[i];
+        const struct edit_query of_file = { .path = &l->target->path, .paths = 1 };
 
-        if (!is_of(edit, l->target->path) || edit->time_ms >= l->target->found_ms)
+        if (!edit_wanted(&of_file, edit) || edit->time_ms >= l->target->found_ms)
             continue;
-        if (edit->kind != EDIT_SEEN)
+        if (edit->kind != EDIT_SEEN) {
             l->is_seen = false;
-        else if (edit->time_ms != TIME_NONE && is_at_point(s->plan, edit))
+            l->changed_ms = edit->time_ms > l->changed_ms ? edit->time_ms : l->changed_ms;
+        } else if (edit->time_ms != TIME_NONE && edit->time_ms >= l->changed_ms &&
+                   is_at_point(s->plan, edit)) {
             rc = compare(s, l, edit, e);
+        }
     }
     return rc;
 }
@@ -83,8 +85,10 @@ static enum err_code read_session(struct seeing *s, const struct session_ref *re
     for (size_t i = 0; i < s->n; i++)
         path[i] = s->late[i].target->path;
     q.path = path;
-    enum err_code rc = ref->store->ops->edits(ref->store, ref, &q, take, s, NULL);
+    enum err_code rc = ref->store->ops->edits(ref->store, ref, &q, add_record, s, NULL);
 
+    for (size_t i = 0; rc && i < s->n; i++) /* an edit that was not reported may follow */
+        s->late[i].is_seen = false;
     return rc == ERR_NOMEM ? err_nomem(e) : ERR_OK;
 }
 
@@ -101,7 +105,7 @@ enum err_code rewind_check_seen(const struct session_ref *ref, struct rewind_pla
         return err_nomem(e);
     for (size_t i = 0; i < plan->n; i++)
         if (plan->target[i].is_late && plan->target[i].want != REWIND_UNKNOWN)
-            s.late[s.n++].target = &plan->target[i];
+            s.late[s.n++] = (struct late){ .target = &plan->target[i], .changed_ms = TIME_NONE };
     if (s.n)
         rc = read_session(&s, ref, e);
     for (size_t i = 0; i < s.n && !rc; i++)
