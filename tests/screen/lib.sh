@@ -9,7 +9,7 @@ screens=${screens:-$(cd "$(dirname "$0")" && pwd)}
 top=$(mktemp -d)
 patience=${PATIENCE:-60} # seconds to wait for a text before the test fails
 terminals=0
-trap 'close_all; rm -rf "$top"' EXIT
+trap 'close_all; remove_all' EXIT
 trap 'exit 1' HUP INT TERM
 mkdir -p "$top/home" "$top/bin"
 
@@ -26,6 +26,16 @@ close() {
 close_all() {
     for socket in "$top"/tmux*; do
         [ ! -S "$socket" ] || tmux -S "$socket" kill-server 2>/dev/null || true
+    done
+}
+
+# What ran in a terminal may still write for a moment after its terminal has gone.
+remove_all() {
+    tries=200
+    until rm -rf "$top" 2>/dev/null; do
+        tries=$((tries - 1))
+        [ $tries -gt 0 ] || exec rm -rf "$top"
+        sleep 0.05
     done
 }
 
