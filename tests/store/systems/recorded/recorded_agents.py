@@ -29,6 +29,8 @@ from recorded_store import FIXTURES, RecordedStore, manifest
 
 from support.program import Program
 
+STEP = int(os.environ.get('TURN_STEP', '1'))  # rewind to each turn, or to every second, third ...
+
 
 class Recorded:
     def __init__(self, program, store):
@@ -256,7 +258,7 @@ class Recorded:
 
     def check_rewinds(self):
         by_id = {s.id: s for s in self.store.expected.sessions}
-        for t in self.store.expected.turns:
+        for t in self.store.expected.turns[::STEP]:
             s = by_id[t.session]
             word, faults = self.rewind(s, t)
             self.turns[word] += 1
@@ -267,7 +269,7 @@ class Recorded:
         print(f'{agent.name}: {len(self.right - self.wrong)} of {len(self.store.expected.sessions)} sessions right; turns: ' +
               ', '.join(f'{n} {word}' for word, n in self.turns.items()))
         least = self.store.least_given_back()
-        self.p.need(self.turns['given back'] >= least, f'fewer than {least} turns given back')
+        self.p.need(STEP > 1 or self.turns['given back'] >= least, f'fewer than {least} turns given back')
 
 
 def main():
