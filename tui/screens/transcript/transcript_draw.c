@@ -244,13 +244,18 @@ static void draw_rows(const struct transcript_view *v, struct frame *f, struct r
     }
 }
 
+static bool shows_all(const struct transcript_view *v, struct rect r)
+{
+    return v->rows < (size_t)r.h && v->window.n == transcript_view_count(v);
+}
+
 /* The position bar shows where in the file the screen is, from the offsets of rows, which are known
  * even while only the end is read. */
 static void draw_bar(const struct transcript_view *v, struct frame *f, struct rect r)
 {
     const struct transcript *t = v->conversation->transcript;
 
-    if (v->rows == 0 || t->size <= 0 || r.h < 2)
+    if (v->rows == 0 || t->size <= 0 || r.h < 2 || shows_all(v, r))
         return;
     const struct message *first = &t->message[v->row[0].message];
     const struct message *last = &t->message[v->row[v->rows - 1].message];

@@ -104,12 +104,12 @@ TEST(a_call_opens_into_its_diff_and_closes_again)
     drive_act(&d, ACT_UNFOLD);
 
     assert_screen(&d, " A title                            1/2\n"
-                      "▌   ▾ Edit /p/a.c +1 -1 ✓              ┃\n"
-                      "▏       one                            ┃\n"
-                      "▏     - two                            ┃\n"
-                      "▏     + 2                              ┃\n"
-                      "▏       three                          ┃\n"
-                      "                                       ┃\n");
+                      "▌   ▾ Edit /p/a.c +1 -1 ✓\n"
+                      "▏       one\n"
+                      "▏     - two\n"
+                      "▏     + 2\n"
+                      "▏       three\n"
+                      "\n");
     drive_act(&d, ACT_UNFOLD);
     assert_false(screen_holds(&d, "two"));
     drive_fini(&d);
