@@ -54,7 +54,7 @@ grep -rnE --include='*.[ch]' '\b(secure_)?getenv *\(|\bexit *\(' "$src/tui" | gr
 directions='fs:
 git: fs proc
 proc: api fs
-log: api fs proc/open_files.h
+log: api fs proc/process.h
 journal: api fs git log
 query: api fs log proc
 host: api fs journal log proc query
@@ -66,7 +66,7 @@ blame: api fs git query rewind
 rewind: api fs git journal log
 library: api blame export fs grep host journal maintenance query rewind
 maintenance: api fs git journal log proc query rewind
-systems/common: api fs log rewind/plan show/tool_inputs.h
+systems/common: api fs log rewind/plan show/tool_call.h
 api: fs git proc/process.h
 systems: api
 demo: api fs git journal log systems/common systems/claude systems/entire systems/exathena systems/goat'

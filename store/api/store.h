@@ -10,7 +10,6 @@
 #include "lite/base/slice.h"
 #include "store/api/checkpoint.h"
 #include "store/api/env.h"
-#include "store/api/facts.h"
 #include "store/api/finding.h"
 #include "store/api/restore.h"
 #include "store/api/session.h"
@@ -103,7 +102,7 @@ typedef enum err_code store_find_many_fn(const struct store *st, const struct sc
 typedef enum err_code store_at_path_fn(const struct store *st, struct slice path, struct arena *a,
                                        struct session_ref *ref, struct err *e);
 
-/* Optional. What else the system records about the session (store/api/facts.h). May read more than
+/* Optional. What else the system records about the session (store/api/session.h). May read more than
  * describe does. */
 typedef enum err_code store_facts_fn(const struct store *st, const struct session_ref *ref,
                                      struct session_facts *out, struct err *e);

@@ -1,4 +1,4 @@
-#include "store/blame/blame_history.h"
+#include "store/blame/blame.h"
 
 #include <stdlib.h>
 #include <string.h>

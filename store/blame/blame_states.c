@@ -1,4 +1,4 @@
-#include "store/blame/blame_states.h"
+#include "store/blame/blame_text.h"
 
 #include <stdlib.h>
 #include <string.h>

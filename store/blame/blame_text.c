@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "lite/base/array.h"
-#include "store/blame/blame_states.h"
 #include "store/rewind/diff/linediff.h"
 
 enum { FRAGMENTS_MAX = 4096, FRAGMENT_MIN = 4 };

@@ -1,4 +1,4 @@
-#include "store/blame/blame_touch.h"
+#include "store/blame/blame.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

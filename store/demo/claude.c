@@ -5,7 +5,7 @@
 
 #include "lite/base/arena.h"
 #include "store/demo/demo.h"
-#include "store/demo/writer.h"
+#include "store/demo/demo_internal.h"
 #include "store/systems/common/config_dir.h"
 
 /* The sessions of Claude Code: each script of the story is played step by step, which appends rows to a transcript and
@@ -15,25 +15,25 @@ enum { FILES_MAX = 32 };
 
 /* The files of all projects as they are at the present step. */
 struct world {
-    struct file file[FILES_MAX];
+    struct demo_file file[FILES_MAX];
     size_t n;
 };
 
 /* ---- files ---- */
 
 /* Returns NULL if there are too many files. */
-static struct file *find_file(struct world *w, const char *project, const char *path)
+static struct demo_file *find_file(struct world *w, const char *project, const char *path)
 {
     for (size_t i = 0; i < w->n; i++)
         if (strcmp(w->file[i].project, project) == 0 && strcmp(w->file[i].path, path) == 0)
             return &w->file[i];
     if (w->n == FILES_MAX)
         return NULL;
-    w->file[w->n] = (struct file){ .project = project, .path = path };
+    w->file[w->n] = (struct demo_file){ .project = project, .path = path };
     return &w->file[w->n++];
 }
 
-static enum err_code write_file(struct file *f, struct slice text)
+static enum err_code write_file(struct demo_file *f, struct slice text)
 {
     f->text.n = 0;
     f->exists = true;
@@ -41,7 +41,8 @@ static enum err_code write_file(struct file *f, struct slice text)
 }
 
 /* Replaces the first occurrence of `old`. */
-static enum err_code edit_file(struct file *f, struct slice old, struct slice new, struct err *e)
+static enum err_code edit_file(struct demo_file *f, struct slice old, struct slice new,
+                               struct err *e)
 {
     const char *at = slice_find(f->text.p, f->text.n, old.p, old.n);
     struct buf after = { 0 };
@@ -118,7 +119,7 @@ static void add_snapshot(struct demo_writer *p)
 }
 
 /* Called between the row of a tool call and the change that it makes. */
-static void track_file(struct demo_writer *p, const struct file *f)
+static void track_file(struct demo_writer *p, const struct demo_file *f)
 {
     for (size_t i = 0; i < p->backups; i++)
         if (p->backup[i].file == f) {
@@ -183,7 +184,7 @@ static void add_result(struct demo_writer *p, struct call *c, bool failed)
     buf_fini(&c->result);
 }
 
-static void demo_writer_read(struct demo_writer *p, const struct file *f, struct call *c)
+static void demo_writer_read(struct demo_writer *p, const struct demo_file *f, struct call *c)
 {
     struct slice rest = buf_slice(&f->text), line;
     int64_t n = 0;
@@ -202,7 +203,7 @@ static void demo_writer_read(struct demo_writer *p, const struct file *f, struct
 }
 
 /* Ends an edit or a write with its patch. Frees `before`. */
-static void end_change(struct demo_writer *p, const struct file *f, struct buf *before,
+static void end_change(struct demo_writer *p, const struct demo_file *f, struct buf *before,
                        struct call *c)
 {
     struct slice now = buf_slice(&f->text);
@@ -215,8 +216,8 @@ static void end_change(struct demo_writer *p, const struct file *f, struct buf *
     buf_fini(before);
 }
 
-static void demo_writer_edit(struct demo_writer *p, const struct demo_step *step, struct file *f,
-                             struct call *c)
+static void demo_writer_edit(struct demo_writer *p, const struct demo_step *step,
+                             struct demo_file *f, struct call *c)
 {
     const char *old = step->arg[1], *new = step->arg[2];
     struct buf before = { 0 };
@@ -233,8 +234,8 @@ static void demo_writer_edit(struct demo_writer *p, const struct demo_step *step
     end_change(p, f, &before, c);
 }
 
-static void demo_writer_write(struct demo_writer *p, const struct demo_step *step, struct file *f,
-                              struct call *c)
+static void demo_writer_write(struct demo_writer *p, const struct demo_step *step,
+                              struct demo_file *f, struct call *c)
 {
     struct buf before = { 0 };
     bool fresh = !f->exists;
@@ -344,7 +345,7 @@ static void demo_writer_agent(struct demo_writer *p, const struct demo_step *ste
 static void demo_writer_tool(struct demo_writer *p, const struct demo_step *step)
 {
     bool on_file = step->act == ACT_READ || step->act == ACT_EDIT || step->act == ACT_WRITE;
-    struct file *f = on_file ? find_file(p->world, p->session->project, step->arg[0]) : NULL;
+    struct demo_file *f = on_file ? find_file(p->world, p->session->project, step->arg[0]) : NULL;
     struct call c = { .id = "" };
 
     demo_writer_generate_id(p, "toolu", c.id);
@@ -523,7 +524,7 @@ static enum err_code put_world(const char *dir, const struct world *w, int64_t w
     enum err_code rc = ERR_OK;
 
     for (size_t i = 0; i < w->n && !rc; i++) {
-        const struct file *f = &w->file[i];
+        const struct demo_file *f = &w->file[i];
 
         rc = DEMO_JOIN(path, e, dir, "/", f->project, "/", f->path);
         if (!rc && f->exists)

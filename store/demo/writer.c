@@ -1,4 +1,4 @@
-#include "store/demo/writer.h"
+#include "store/demo/demo_internal.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "store/export/export_clean.h"
+#include "store/export/export_internal.h"
 
 #include <stdio.h>
 #include <string.h>

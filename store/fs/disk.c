@@ -502,3 +502,23 @@ enum err_code disk_check_space(const char *dir, int64_t need, const char *what, 
     return err_set(e, ERR_IO, dir, "%s needs %lld bytes, and %lld are free", what, (long long)want,
                    (long long)bytes);
 }
+
+enum err_code fs_memory_file_open(struct fs_memory_file *f, struct slice bytes, struct err *e)
+{
+    *f = (struct fs_memory_file){ .fd = fs_open_memory("transcript") };
+    if (f->fd < 0)
+        return err_sys(e, "a transcript", "create a file in memory");
+    fs_fd_path(f->fd, f->path);
+    enum err_code rc = disk_write(f->fd, bytes, NULL, f->path, e);
+
+    if (rc)
+        fs_memory_file_close(f);
+    return rc;
+}
+
+void fs_memory_file_close(struct fs_memory_file *f)
+{
+    if (f->fd >= 0)
+        close(f->fd);
+    f->fd = -1;
+}

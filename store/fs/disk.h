@@ -9,6 +9,7 @@
 
 #include "lite/base/err.h"
 #include "lite/base/slice.h"
+#include "store/fs/kernel.h"
 
 /* The few ways in which this library changes a disk. Every write path is made of them, so that their promises hold
  * everywhere:
@@ -110,5 +111,16 @@ bool disk_free_bytes(const struct statvfs *fs, int64_t *bytes);
  * `what` needs. ERR_OK if the free space cannot be determined. */
 MUST_CHECK enum err_code disk_check_space(const char *dir, int64_t need, const char *what,
                                           struct err *e);
+
+/* A file without a name, through which code that reads files (such as a system its transcripts) can read bytes in
+ * memory. If the kernel has such files, nothing reaches a disk. */
+struct fs_memory_file {
+    int fd;                /* -1: closed */
+    char path[FS_FD_PATH]; /* valid while it is open */
+};
+
+MUST_CHECK enum err_code fs_memory_file_open(struct fs_memory_file *f, struct slice bytes,
+                                             struct err *e);
+void fs_memory_file_close(struct fs_memory_file *f);
 
 #endif

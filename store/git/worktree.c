@@ -1,4 +1,4 @@
-#include "store/git/worktree.h"
+#include "store/git/repo.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -11,7 +11,7 @@
 #include "lite/base/buf.h"
 #include "lite/io/file.h"
 #include "store/git/gitfiles.h"
-#include "store/proc/spawn.h"
+#include "store/proc/process.h"
 
 enum {
     GIT_TIMEOUT_MS = 5000, /* the same as in Claude Code */

@@ -2,12 +2,40 @@
 #define STORE_HOST_HOST_SESSION_INTERNAL_H
 
 #include <pthread.h>
+#include <stddef.h>
 #include <sys/types.h>
 
+#include "lite/base/slice.h"
 #include "store/api/store.h"
-#include "store/host/host_queue.h"
 #include "store/host/host_session.h"
 #include "store/log/log_state.h"
+
+/* The rows and settings that an open session has not written yet, in order. Items are allocated with malloc and belong
+ * to their queue. A zeroed struct is empty. */
+enum item_kind { ITEM_ROW, ITEM_SAVED_ROW, ITEM_STREAM_ROW, ITEM_SETTING };
+
+struct item {
+    struct item *next;
+    enum item_kind kind;
+    struct slice row; /* or the value of a setting */
+    struct slice key;
+    char bytes[];
+};
+
+struct queue {
+    struct item *first, **last;
+    size_t n, bytes;
+};
+
+/* Copies the texts. NULL if out of memory. */
+struct item *queue_item(enum item_kind kind, struct slice key, struct slice row);
+void queue_add(struct queue *q, struct item *x);
+/* Adds a setting before the first row, because the settings of a new session are written before its rows. */
+void queue_add_setting(struct queue *q, struct item *x);
+void queue_remove_first(struct queue *q);
+/* Adds all items of one queue to another. */
+void queue_move(struct queue *from, struct queue *to);
+void queue_clear(struct queue *q);
 
 /* There is one queue and one writer at a time. Every call puts its rows into the queue. The writer (`writing`) takes
  * batches from the head of the queue and passes them to the system: it is the background thread, a call that flushes,

@@ -18,8 +18,8 @@
 #include "store/fs/file_at.h"
 #include "store/journal/change.h"
 #include "store/journal/change_internal.h"
-#include "store/log/log_find.h"
 #include "store/log/log_state.h"
+#include "store/log/logfile.h"
 
 /* How the names of entries begin. */
 enum { DURABLE = '0', BRIEF = '1' };

@@ -1,9 +1,105 @@
-#include "store/blame/blame_touch.h"
+#include "store/blame/blame.h"
 
 #include <stdlib.h>
 
 #include "lite/base/time.h"
 #include "store/library/call.h"
+
+struct reprise_lines {
+    struct arena arena;
+    struct reprise_line *line;
+    size_t n;
+};
+
+static struct reprise_line copy_line(const struct blame *b, size_t i, struct arena *a)
+{
+    static const struct edit nothing = { .time_ms = TIME_NONE };
+    const struct blame_event *event = blame_event_of(b, i);
+    const struct session_ref *ref = blame_session_of(b, i);
+    const struct edit *edit = event ? &event->edit : &nothing;
+
+    return (struct reprise_line){
+        .size = sizeof(struct reprise_line),
+        .text = call_copy(a, b->line[i]),
+        .text_length = b->line[i].n,
+        .system = ref ? ref->store->ops->name : "",
+        .session = ref ? call_copy(a, ref->id) : "",
+        .path = ref ? call_copy(a, ref->path) : "",
+        .agent = call_copy(a, edit->agent),
+        .turn = call_copy(a, edit->turn),
+        .message = call_copy(a, edit->message),
+        .tool = call_copy(a, edit->tool),
+        .prompt = call_copy(a, edit->prompt),
+        .time_ms = edit->time_ms == TIME_NONE ? REPRISE_TIME_UNKNOWN : edit->time_ms,
+    };
+}
+
+static enum err_code copy_lines(const struct blame *b, struct reprise_lines *out, struct err *e)
+{
+    out->line = arena_zalloc(&out->arena, (b->lines + 1) * sizeof *out->line);
+    for (size_t i = 0; out->line && i < b->lines; i++)
+        out->line[i] = copy_line(b, i, &out->arena);
+    out->n = b->lines;
+    return out->arena.failed ? err_nomem(e) : ERR_OK;
+}
+
+static enum err_code blame(const struct reprise *r, const char *file,
+                           const struct reprise_query *sessions, struct reprise_lines *out,
+                           struct err *e)
+{
+    struct blame_query q = { .paths = 0 };
+    struct blame_paths paths;
+    struct blame b = { .lines = 0 };
+
+    if (!file || file[0] != '/')
+        return err_set(e, ERR_USAGE, file ? file : "", "blame: the path is not absolute");
+    enum err_code rc = call_query(sessions, &out->arena, &q.sessions, e);
+
+    if (!rc)
+        rc = blame_paths_of("/", file, &out->arena, &paths, e);
+    if (rc)
+        return rc;
+    q.path = paths.path;
+    q.paths = paths.n;
+    rc = blame_file(r->store, r->n, &q, &b, e);
+    if (!rc)
+        rc = copy_lines(&b, out, e);
+    blame_fini(&b);
+    return rc;
+}
+
+int reprise_blame(const struct reprise *r, const char *file, const struct reprise_query *sessions,
+                  struct reprise_lines **out, struct reprise_error *error)
+{
+    struct reprise_lines *lines = calloc(1, sizeof *lines);
+    struct call c;
+
+    call_begin(&c);
+    enum err_code rc = lines ? blame(r, file, sessions, lines, &c.err) : err_nomem(&c.err);
+
+    if (rc)
+        reprise_lines_free(lines);
+    else
+        *out = lines;
+    return call_end(&c, rc, error);
+}
+
+size_t reprise_lines_count(const struct reprise_lines *lines)
+{
+    return lines->n;
+}
+
+const struct reprise_line *reprise_lines_at(const struct reprise_lines *lines, size_t i)
+{
+    return i < lines->n ? &lines->line[i] : NULL;
+}
+
+void reprise_lines_free(struct reprise_lines *lines)
+{
+    if (lines)
+        arena_fini(&lines->arena);
+    free(lines);
+}
 
 struct reprise_touches {
     struct arena arena;

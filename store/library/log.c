@@ -4,7 +4,7 @@
 #include "store/journal/change.h"
 #include "store/library/call.h"
 #include "store/rewind/plan/rewind.h"
-#include "store/rewind/record/history.h"
+#include "store/rewind/record/records.h"
 #include "store/rewind/record/undo_target.h"
 
 /* ---- the log ---- */

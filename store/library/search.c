@@ -1,5 +1,5 @@
 #include "lite/base/time.h"
-#include "store/grep/grep_run.h"
+#include "store/grep/grep.h"
 #include "store/library/call.h"
 
 _Static_assert((int)REPRISE_IN_PROMPTS == (int)GREP_IN_PROMPTS &&

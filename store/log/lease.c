@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "store/fs/kernel.h"
-#include "store/proc/open_files.h"
+#include "store/proc/process.h"
 
 static bool take(struct lease *l, int fd, enum fs_lease kind)
 {

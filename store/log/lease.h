@@ -32,7 +32,7 @@ bool lease_is_held(const struct lease *l);
 void lease_release(struct lease *l);
 
 /* Determines whether another process has the file open right now, with a lease for a moment or, without leases, with
- * open_files_ask (store/proc/open_files.h). A missing file is free. */
+ * open_files_ask (store/proc/process.h). A missing file is free. */
 enum lease_use { LEASE_FREE, LEASE_IN_USE, LEASE_NOT_KNOWN };
 enum lease_use lease_file_use(const char *path);
 /* The same for a descriptor, the only one of its file in this process, which is closed. */

@@ -13,7 +13,7 @@
 #include "store/journal/record.h"
 #include "store/log/lease.h"
 #include "store/maintenance/doctor.h"
-#include "store/maintenance/trash_info.h"
+#include "store/maintenance/trash.h"
 #include "store/rewind/record/record.h"
 
 /* Examines the operation log, the records of rewinds and the trash without opening them, because opening recovers. */

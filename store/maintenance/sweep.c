@@ -12,7 +12,6 @@
 #include "store/api/transcript.h"
 #include "store/git/repo.h"
 #include "store/proc/live.h"
-#include "store/query/describe_pool.h"
 #include "store/query/listing.h"
 
 #define HOUR_MS (INT64_C(60) * 60 * 1000)

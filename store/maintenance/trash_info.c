@@ -1,4 +1,4 @@
-#include "store/maintenance/trash_info.h"
+#include "store/maintenance/trash.h"
 
 #include <cjson/cJSON.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-#include "store/proc/agents.h"
+#include "store/proc/live.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 #include "lite/base/buf.h"
 #include "lite/base/time.h"
 #include "lite/io/file.h"
-#include "store/proc/spawn.h"
+#include "store/proc/process.h"
 
 enum {
     STALE_AFTER_MS = 1000,

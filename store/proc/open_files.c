@@ -1,11 +1,10 @@
-#include "store/proc/open_files.h"
+#include "store/proc/process.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "lite/base/buf.h"
-#include "store/proc/spawn.h"
 
 enum { TIMEOUT_MS = 5000, ANSWER_MOST = 1 << 20 };
 

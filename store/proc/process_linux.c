@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/pidfd.h>
+#include <sys/signalfd.h>
 #include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
@@ -164,4 +165,34 @@ int proc_pipe(int ends[2], bool nonblocking)
 int proc_spawn_close_from(posix_spawn_file_actions_t *actions, int first)
 {
     return posix_spawn_file_actions_addclosefrom_np(actions, first);
+}
+
+int proc_signals_open(struct proc_signals *s, const sigset_t *set)
+{
+    *s = (struct proc_signals){ .fd = signalfd(-1, set, SFD_CLOEXEC | SFD_NONBLOCK) };
+    return s->fd < 0 ? -1 : 0;
+}
+
+void proc_signals_close(struct proc_signals *s)
+{
+    if (s->fd >= 0)
+        close(s->fd);
+    s->fd = -1;
+}
+
+int proc_signals_next(const struct proc_signals *s)
+{
+    struct signalfd_siginfo info;
+
+    return read(s->fd, &info, sizeof info) == (ssize_t)sizeof info ? (int)info.ssi_signo : 0;
+}
+
+void proc_signals_pause(struct proc_signals *s)
+{
+    (void)s;
+}
+
+void proc_signals_continue(struct proc_signals *s)
+{
+    (void)s;
 }

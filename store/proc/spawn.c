@@ -1,4 +1,4 @@
-#include "store/proc/spawn.h"
+#include "store/proc/process.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,8 +11,6 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-#include "store/proc/process.h"
 
 enum { READ_STEP = 16384, FIRST_FREE_FD = 3, LOOK_MS = 10 };
 

@@ -1,4 +1,4 @@
-#include "store/query/describe_pool.h"
+#include "store/query/listing.h"
 
 #include <pthread.h>
 #include <stdbool.h>

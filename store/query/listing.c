@@ -8,7 +8,6 @@
 #include "lite/base/radix.h"
 #include "lite/base/time.h"
 #include "store/api/store.h"
-#include "store/query/describe_pool.h"
 
 enum { NO_GROUP = 0, NS_PER_MS = 1000000 };
 

@@ -1,4 +1,4 @@
-#include "store/query/short_ids.h"
+#include "store/query/resolve.h"
 
 #include <stdio.h>
 #include <stdlib.h>

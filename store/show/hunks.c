@@ -1,4 +1,4 @@
-#include "store/show/hunks.h"
+#include "store/show/tool_call.h"
 
 #include <inttypes.h>
 #include <stdio.h>

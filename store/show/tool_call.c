@@ -4,7 +4,6 @@
 
 #include "lite/base/utf8.h"
 #include "lite/json/json.h"
-#include "store/show/tool_inputs.h"
 
 enum about { ABOUT_TEXT, ABOUT_PATH, ABOUT_COUNT, ABOUT_LIST };
 

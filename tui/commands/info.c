@@ -6,7 +6,7 @@
 #include "store/api/store.h"
 #include "store/proc/live.h"
 #include "store/query/listing.h"
-#include "store/query/short_ids.h"
+#include "store/query/resolve.h"
 #include "tui/commands/command.h"
 #include "tui/commands/out.h"
 #include "tui/commands/session.h"

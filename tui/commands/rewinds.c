@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "store/rewind/plan/rewind.h"
-#include "store/rewind/record/backup.h"
+#include "store/rewind/record/record.h"
 #include "tui/commands/command.h"
 #include "tui/commands/out.h"
 #include "tui/commands/rewind.h"

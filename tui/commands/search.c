@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "store/grep/grep_run.h"
+#include "store/grep/grep.h"
 #include "tui/commands/command.h"
 #include "tui/commands/out.h"
 #include "tui/commands/session.h"

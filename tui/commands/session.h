@@ -2,15 +2,18 @@
 #define TUI_COMMANDS_SESSION_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "lite/base/arena.h"
+#include "lite/base/err.h"
 #include "lite/base/id.h"
+#include "lite/base/slice.h"
 #include "store/api/restore.h"
 #include "store/api/session.h"
 #include "store/api/store.h"
 #include "store/query/listing.h"
-#include "store/query/short_ids.h"
+#include "store/query/resolve.h"
 #include "tui/commands/command.h"
 #include "tui/commands/out.h"
 
@@ -117,5 +120,30 @@ void session_line_column(struct slice text, size_t w, struct out *o);
 MUST_CHECK enum err_code plain_menu_choose(const struct invocation *in, const struct sessions *s,
                                            enum sort_kind sort, struct arena *a,
                                            struct session_ref *out, struct err *e);
+
+struct invocation;
+
+/* The shared part of the commands about edits: blame, touched, files. */
+
+/* Returns true if a file or directory has this name. */
+bool blame_is_there(const struct invocation *in, const char *name);
+/* The first line of a prompt that is not blank. */
+struct slice blame_first_line(struct slice prompt);
+
+/* Changes that only the agents of the sessions can make, with commands of their own
+ * (store/maintenance/session_change.h): the commands rename, archive, unarchive and delete. */
+struct by_agent {
+    enum store_command what;
+    struct slice title;                   /* RENAME */
+    const struct session_ref *const *ref; /* NULL: a session that is named twice */
+    size_t n;
+};
+
+/* Sets *all to whether agents make the change; if they do so for some of the sessions only, returns ERR_USAGE. */
+MUST_CHECK enum err_code by_agent_check(const struct by_agent *b, bool *all, struct err *e);
+/* Shows the commands, asks whether to run them (not with --yes), and runs them one after the other until one fails.
+ * With --print it only writes them. Without a terminal to ask on: ERR_UNSUPPORTED. */
+MUST_CHECK enum err_code by_agent_run(struct invocation *in, const struct by_agent *b,
+                                      struct err *e);
 
 #endif

@@ -2,8 +2,7 @@
 #include <string.h>
 
 #include "store/maintenance/trash.h"
-#include "store/query/describe_pool.h"
-#include "tui/commands/change/by_agent.h"
+#include "store/query/listing.h"
 #include "tui/commands/command.h"
 #include "tui/commands/session.h"
 #include "tui/text/human.h"

@@ -3,7 +3,7 @@
 
 #include "store/journal/change.h"
 #include "store/rewind/plan/plan.h"
-#include "store/rewind/record/history.h"
+#include "store/rewind/record/records.h"
 #include "store/rewind/record/undo_target.h"
 #include "tui/commands/command.h"
 #include "tui/commands/out.h"

@@ -7,7 +7,7 @@
 #include "lite/base/slice.h"
 #include "lite/json/jsonout.h"
 #include "store/api/session.h"
-#include "store/maintenance/agent_change.h"
+#include "store/maintenance/session_change.h"
 #include "tui/config/config.h"
 
 /* The command that resumes a session in its agent: a program, its arguments, and the directory to run it in. */

@@ -1,4 +1,4 @@
-#include "tui/filter/doc.h"
+#include "tui/filter/filter.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 #include <stdlib.h>
 
 #include "store/blame/blame.h"
-#include "store/blame/blame_touch.h"
 #include "tui/data/blame_rows.h"
 #include "tui/jobs/jobs_internal.h"
 

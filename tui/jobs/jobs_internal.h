@@ -8,7 +8,7 @@
 /* Changes: systems plan them, and the operation log carries them out. A worker runs them one at a
  * time and to completion; only jobs that change nothing check reply.cancelled. */
 
-/* Returns true if only the agent of the session can make the change (jobs_agent.c). */
+/* Returns true if only the agent of the session can make the change (jobs_change.c). */
 bool jobs_is_by_agent(const struct effect *q);
 /* EFFECT_CHANGE of such a change: without the person's confirmation, *out has the command that would run. */
 MUST_CHECK enum err_code jobs_change_by_agent(const struct job_context *d, const struct effect *q,
@@ -18,7 +18,7 @@ MUST_CHECK enum err_code jobs_change_by_agent(const struct job_context *d, const
 MUST_CHECK enum err_code jobs_change(const struct store_env *env, const struct shown *shown,
                                      const struct effect *q, struct change_result *out,
                                      struct err *e);
-/* Its part for CHANGE_UNDO and CHANGE_REDO (jobs_undo.c). */
+/* Its part for CHANGE_UNDO and CHANGE_REDO (jobs_rewind.c). */
 MUST_CHECK enum err_code jobs_undo(const struct store_env *env, const struct shown *shown,
                                    const struct effect *q, struct change_result *out,
                                    struct err *e);

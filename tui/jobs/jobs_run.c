@@ -2,7 +2,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "store/git/worktree.h"
+#include "store/git/repo.h"
 #include "tui/config/resume_command.h"
 #include "tui/jobs/jobs.h"
 #include "tui/jobs/jobs_internal.h"

@@ -1,5 +1,5 @@
-#include "tui/jobs/workers.h"
 #include "lite/base/array.h"
+#include "tui/jobs/jobs.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -14,7 +14,7 @@
 #include "store/api/env.h"
 #include "store/proc/live.h"
 #include "tui/config/shell.h"
-#include "tui/jobs/workers.h"
+#include "tui/jobs/jobs.h"
 #include "tui/term/input.h"
 #include "tui/term/term.h"
 #include "tui/term/watch.h"

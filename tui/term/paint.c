@@ -1,4 +1,4 @@
-#include "tui/term/paint.h"
+#include "tui/term/term.h"
 
 #include <curses.h>
 #include <limits.h>

@@ -18,7 +18,6 @@
 
 #include "lite/base/buf.h"
 #include "store/fs/kernel.h"
-#include "tui/term/paint.h"
 
 static const int held[] = { SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGWINCH, SIGTSTP };
 

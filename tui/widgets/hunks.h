@@ -4,9 +4,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "store/show/hunks.h"
+#include "store/show/tool_call.h"
 #include "tui/widgets/styled_text.h"
-#include "tui/widgets/text_wrap.h"
 
 /* The lines of an edit on the screen, each with its number and sign, in the colours of the theme.
  * In a removed line and the added line that replaces it, the differing part is highlighted, unless

@@ -2,7 +2,6 @@
 #define TUI_WIDGETS_MARKDOWN_H
 
 #include "tui/widgets/styled_text.h"
-#include "tui/widgets/text_wrap.h"
 
 /* A table of a document: the cells are collected and then laid out in columns that fit. */
 struct table;

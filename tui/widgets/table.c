@@ -3,7 +3,7 @@
 #include "lite/base/array.h"
 #include "tui/text/clean.h"
 #include "tui/widgets/markdown.h"
-#include "tui/widgets/text_wrap.h"
+#include "tui/widgets/styled_text.h"
 
 enum { COLS_MAX = 16, NARROWEST_COL = 3, BETWEEN = 3 };
 

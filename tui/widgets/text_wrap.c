@@ -1,4 +1,4 @@
-#include "tui/widgets/text_wrap.h"
+#include "tui/widgets/styled_text.h"
 
 #include "tui/text/clean.h"
 

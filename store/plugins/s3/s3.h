@@ -194,7 +194,7 @@ int s3_part_chain(const struct s3_part *newest, struct slice rows, char out[S3_P
 /* Returns true if the name was chosen by s3_part_chain for a part that follows this one. */
 bool s3_part_continues(const char *name, const char *before);
 
-/* ---- rows.c, list.c, append.c, remove.c ---- */
+/* ---- rows.c, list.c, append.c, objects.c ---- */
 
 int s3_list(void *store, const struct reprise_plugin_query *query, reprise_plugin_session_fn *fn,
             void *arg, struct reprise_plugin_call *call);

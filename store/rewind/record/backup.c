@@ -1,4 +1,4 @@
-#include "store/rewind/record/backup.h"
+#include "store/rewind/record/record.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -7,7 +7,6 @@
 
 #include "store/fs/disk.h"
 #include "store/rewind/plan/source.h"
-#include "store/rewind/record/record.h"
 #include "store/rewind/record/records.h"
 
 /* The contents of a record. The bytes of all entries are in one file, one after the other, so that

@@ -8,7 +8,6 @@
 #include "lite/base/slice.h"
 #include "lite/io/window.h"
 #include "store/api/store.h"
-#include "store/proc/agents.h"
 #include "store/proc/live.h"
 
 #define CLAUDE_SUFFIX ".jsonl"

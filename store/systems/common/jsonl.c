@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 #include "lite/base/time.h"
-#include "store/fs/memory_file.h"
+#include "store/fs/disk.h"
 #include "store/systems/common/config_dir.h"
 
 enum { SUFFIX = sizeof JSONL_SUFFIX - 1 };
@@ -328,8 +328,8 @@ enum err_code jsonl_load_bytes(const struct jsonl_format *format, const struct s
                                struct transcript **out, struct err *e)
 {
     struct loading l = { format, ref->path.p, false, { .file.fd = -1 }, false };
-    struct memory_file f;
-    enum err_code rc = memory_file_open(&f, buf_slice(bytes), e);
+    struct fs_memory_file f;
+    enum err_code rc = fs_memory_file_open(&f, buf_slice(bytes), e);
 
     if (rc)
         return rc;
@@ -339,7 +339,7 @@ enum err_code jsonl_load_bytes(const struct jsonl_format *format, const struct s
         rc = build_transcript(&l, out, e);
         logfile_close(&l.log);
     }
-    memory_file_close(&f);
+    fs_memory_file_close(&f);
     if (rc)
         return err_wrap(e, rc, "load the conversation");
     (*out)->id = ref->file; /* of the file that is watched for changes */

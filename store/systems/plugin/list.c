@@ -475,20 +475,20 @@ static enum err_code describe_rows(const struct plugin_store *p, const struct se
                                    struct ends *x, struct session_row *row, struct err *e)
 {
     const struct scope everything = { .all = true };
-    struct memory_file file;
+    struct fs_memory_file file;
     struct session_ref lent = *ref;
     enum err_code rc = ERR_OK;
 
     if (buf_add(&x->head, buf_slice(&x->tail)))
         return err_nomem(e);
-    rc = memory_file_open(&file, buf_slice(&x->head), e);
+    rc = fs_memory_file_open(&file, buf_slice(&x->head), e);
     if (rc)
         return rc;
     lent.store = p->claude;
     lent.path = slice_of(file.path);
     lent.alone = lent.nameless = true;
     rc = claude_ops.describe(p->claude, &everything, &lent, row, e);
-    memory_file_close(&file);
+    fs_memory_file_close(&file);
     return rc;
 }
 

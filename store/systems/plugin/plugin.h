@@ -8,11 +8,11 @@
 #include "store/api/plugin.h"
 #include "store/api/reprise_plugin.h"
 #include "store/api/store.h"
-#include "store/fs/memory_file.h"
+#include "store/fs/disk.h"
 
 /* Stores of plug-ins (store/api/reprise_plugin.h). A plug-in moves rows; this folder makes a struct
  * store of it. The rows are those of Claude Code, whose system reads them: a session's rows are
- * written to an unnamed file (store/fs/memory_file.h) and read through `claude_ops`. This header is
+ * written to an unnamed file (store/fs/disk.h) and read through `claude_ops`. This header is
  * private to the folder. */
 
 struct plugin_catalog;
@@ -137,7 +137,7 @@ store_find_fn plugin_find;
 /* The rows of a ref as a file of Claude Code's. */
 struct plugin_text {
     struct buf bytes;
-    struct memory_file file;
+    struct fs_memory_file file;
     struct session_ref lent; /* for claude_ops with p->claude; valid while the text is open */
     const struct session_ref *ref;
 };

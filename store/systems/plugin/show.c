@@ -57,7 +57,7 @@ enum err_code plugin_text_open(const struct plugin_store *p, const struct sessio
     if (!rc && g.rows == 0)
         rc = err_set(e, ERR_NOT_FOUND, ref->path.p, "read the session: it has no rows");
     if (!rc)
-        rc = memory_file_open(&out->file, buf_slice(&out->bytes), e);
+        rc = fs_memory_file_open(&out->file, buf_slice(&out->bytes), e);
     arena_fini(&a);
     if (rc)
         plugin_text_close(out);
@@ -68,7 +68,7 @@ enum err_code plugin_text_open(const struct plugin_store *p, const struct sessio
 
 void plugin_text_close(struct plugin_text *t)
 {
-    memory_file_close(&t->file);
+    fs_memory_file_close(&t->file);
     buf_fini(&t->bytes);
 }
 

@@ -155,7 +155,7 @@ static enum err_code open_end(const struct plugin_store *p, const struct session
 
     rc = rc || buf_add(&t->bytes, buf_slice(&end->rows))
              ? err_nomem(e)
-             : memory_file_open(&t->file, buf_slice(&t->bytes), e);
+             : fs_memory_file_open(&t->file, buf_slice(&t->bytes), e);
     if (rc)
         plugin_text_close(t);
     else

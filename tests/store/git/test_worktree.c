@@ -1,6 +1,6 @@
 #include "tests/test.h"
 
-#include "store/git/worktree.h"
+#include "store/git/repo.h"
 #include "support/scratch.h"
 
 /* A repository "main" with worktrees inside and beside it. $1 is the scratch directory. */

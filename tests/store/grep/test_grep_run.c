@@ -1,4 +1,4 @@
-#include "store/grep/grep_run.h"
+#include "store/grep/grep.h"
 
 #include <pthread.h>
 #include <stdio.h>

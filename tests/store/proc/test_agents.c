@@ -5,7 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "store/proc/agents.h"
+#include "store/proc/live.h"
 #include "tests/support/folder.h"
 
 #define ID "5e550000-0000-4000-8000-000000000001"

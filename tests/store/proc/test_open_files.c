@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "store/log/lease.h"
-#include "store/proc/open_files.h"
+#include "store/proc/process.h"
 #include "support/scratch.h"
 
 /* Programs that have a file open, as fuser(1) tells it. */

@@ -1,6 +1,6 @@
 #include "tests/test.h"
 
-#include "store/proc/spawn.h"
+#include "store/proc/process.h"
 #include "support/scratch.h"
 
 static enum err_code shell(const char *script, int timeout_ms, size_t max, struct buf *out)

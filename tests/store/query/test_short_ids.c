@@ -1,7 +1,7 @@
 #include "tests/test.h"
 
 #include "store/api/store.h"
-#include "store/query/short_ids.h"
+#include "store/query/resolve.h"
 
 static const struct store_ops one = { .name = "one" }, two = { .name = "two" };
 

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "store/log/lease.h"
-#include "store/rewind/record/backup.h"
+#include "store/rewind/record/record.h"
 #include "support/faults/syscall_hook.h"
 #include "support/rewind/rewind_case.h"
 

@@ -1,6 +1,6 @@
 #include "tests/test.h"
 
-#include "store/show/tool_inputs.h"
+#include "store/show/tool_call.h"
 
 static void expect(const char *name, const char *input, const char *want)
 {

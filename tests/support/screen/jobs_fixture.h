@@ -6,7 +6,7 @@
 #include "store/systems/claude/claude.h"
 #include "support/transcript_writer.h"
 #include "tests/test.h"
-#include "tui/jobs/workers.h"
+#include "tui/jobs/jobs.h"
 
 /* A real store with one session in a temporary folder, and workers that query it. Call in this order: begin, a
  * conversation (support/transcript_writer.h), open, requests (workers_submit) and replies, end. */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "support/rewind_fixture.h"
-#include "tui/jobs/workers.h"
+#include "tui/jobs/jobs.h"
 
 /* Rewinds done by workers for the screen, on a work tree. */
 struct bench {

@@ -3,7 +3,7 @@
 #include <poll.h>
 #include <semaphore.h>
 
-#include "tui/jobs/workers.h"
+#include "tui/jobs/jobs.h"
 
 /* A store of `sessions` sessions without files. A described row waits at the gate while it is closed. */
 struct fake {

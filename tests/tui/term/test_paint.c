@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "tui/term/paint.h"
+#include "tui/term/term.h"
 
 /* curses draws into memory; returns what it has sent since the last call. */
 static FILE *drawn;

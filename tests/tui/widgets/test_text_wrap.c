@@ -1,5 +1,5 @@
 #include "support/screen/styled_text_dump.h"
-#include "tui/widgets/text_wrap.h"
+#include "tui/widgets/styled_text.h"
 
 static struct styled_text laid(int width, enum text_wrap_mode mode, struct slice text)
 {

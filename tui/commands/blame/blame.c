@@ -5,9 +5,7 @@
 #include <string.h>
 
 #include "lite/base/time.h"
-#include "store/blame/blame_commits.h"
 #include "store/fs/hasher.h"
-#include "tui/commands/blame/blame_answer.h"
 #include "tui/commands/command.h"
 #include "tui/commands/session.h"
 #include "tui/text/human.h"

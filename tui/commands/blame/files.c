@@ -4,9 +4,8 @@
 #include <sys/stat.h>
 
 #include "lite/base/time.h"
-#include "store/blame/blame_touch.h"
+#include "store/blame/blame.h"
 #include "store/fs/path.h"
-#include "tui/commands/blame/blame_answer.h"
 #include "tui/commands/command.h"
 #include "tui/commands/session.h"
 #include "tui/text/clean.h"

@@ -1,10 +1,10 @@
-#include "tui/commands/change/by_agent.h"
+#include "tui/commands/session.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <unistd.h>
 
-#include "store/maintenance/agent_change.h"
+#include "store/maintenance/session_change.h"
 #include "tui/commands/out.h"
 #include "tui/config/resume_command.h"
 #include "tui/text/human.h"

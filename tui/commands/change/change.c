@@ -6,7 +6,6 @@
 #include "store/journal/change.h"
 #include "store/maintenance/session_change.h"
 #include "store/rewind/plan/origin.h"
-#include "tui/commands/change/by_agent.h"
 #include "tui/commands/command.h"
 #include "tui/commands/out.h"
 #include "tui/commands/session.h"

@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 
 #include "store/api/store.h"
-#include "store/git/worktree.h"
+#include "store/git/repo.h"
 #include "store/query/resolve.h"
 #include "tui/app/model.h"
 #include "tui/commands/command.h"

@@ -7,7 +7,7 @@
 #include "store/query/listing.h"
 #include "tui/commands/command.h"
 #include "tui/commands/session.h"
-#include "tui/filter/doc.h"
+#include "tui/filter/filter.h"
 #include "tui/filter/fuzzy.h"
 #include "tui/filter/query.h"
 

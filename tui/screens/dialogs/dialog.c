@@ -7,7 +7,7 @@
 #include "tui/screens/flows/flows.h"
 #include "tui/widgets/frame.h"
 #include "tui/widgets/list_cursor.h"
-#include "tui/widgets/text_wrap.h"
+#include "tui/widgets/styled_text.h"
 
 enum { DIALOG_W = 72 };
 

@@ -1,12 +1,18 @@
 #ifndef TUI_SCREENS_DIALOGS_DIALOG_H
 #define TUI_SCREENS_DIALOGS_DIALOG_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "lite/base/err.h"
+#include "lite/base/id.h"
 #include "lite/base/slice.h"
+#include "store/export/export.h"
 #include "tui/app/key.h"
+#include "tui/config/resume_command.h"
+#include "tui/data/ref_list.h"
 #include "tui/widgets/line_editor.h"
 
 /* A question with a few answers. The first answer is the safe one and is selected, so pressing
@@ -76,5 +82,64 @@ struct help {
 };
 
 extern const struct view_ops view_dialog, view_prompt, view_menu, view_help;
+
+/* ---- resume_view.c ---- */
+
+/* Resumes a session once with other flags than the configured ones: the dialog has a row for each
+ * known option of the agent, one for any other flags, and one that resumes. The choices are not
+ * saved. */
+enum { RESUME_TEXT = 160 };
+
+struct resume_view {
+    const struct resume_choice *choice[RESUME_CHOICES_MAX];
+    size_t choices;
+    /* 0: as configured; then those of the choice, then the typed one */
+    size_t value[RESUME_CHOICES_MAX];
+    char typed[RESUME_CHOICES_MAX][RESUME_TEXT]; /* "": none */
+    char flags[RESUME_TEXT];                     /* as a shell would read them */
+    char session[RESUME_TEXT];                   /* its id, because the list may be reloaded */
+    size_t at; /* the choices, the flags, then the row that resumes */
+};
+
+extern const struct view_ops view_resume_options;
+
+/* ---- export_view.c ---- */
+
+/* Exports a session, or the marked ones into a directory. The dialog shows the options of `reprise
+ * export` as rows, and the name of the file. It stays open while the file is written, and Esc
+ * cancels the export. If the file exists, confirming again replaces it. */
+enum export_row {
+    EXPORT_ROW_FORMAT,
+    EXPORT_ROW_TOOLS,
+    EXPORT_ROW_THINKING,
+    EXPORT_ROW_SUBAGENTS,
+    EXPORT_ROW_SECRETS,
+    EXPORT_ROW_MESSAGES,
+    EXPORT_ROW_FILE,
+    EXPORT_ROW_WRITE,
+    EXPORT_ROWS
+};
+
+enum export_messages { EXPORT_ALL_MESSAGES, EXPORT_FROM_MESSAGE, EXPORT_TO_MESSAGE };
+
+struct export_view {
+    struct ref_list *session; /* owned; NULL: never opened; several: one file each */
+    struct id128 leaf;        /* of the branch that is read; none: no branch */
+    struct id128 message;     /* under the cursor; none: no such message */
+    enum export_format format;
+    enum export_tools tools;
+    enum export_messages messages;
+    bool thinking, subagents, redact;
+    bool named;  /* the person chose the name of the file */
+    bool exists; /* the file exists: confirming again replaces it */
+    char path[PATH_MAX];
+    char title[128];
+    size_t at;        /* the selected row */
+    unsigned writing; /* generation of EFFECT_EXPORT; 0: nothing is written */
+};
+
+void export_view_fini(struct export_view *v);
+
+extern const struct view_ops view_export;
 
 #endif

@@ -1,11 +1,10 @@
-#include "tui/screens/dialogs/export_view.h"
+#include "tui/screens/dialogs/dialog.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "tui/app/view.h"
-#include "tui/screens/dialogs/dialog.h"
 #include "tui/screens/list/list.h"
 #include "tui/screens/transcript/transcript.h"
 #include "tui/text/clean.h"

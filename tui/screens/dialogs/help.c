@@ -8,7 +8,7 @@
 #include "tui/screens/list/list.h"
 #include "tui/widgets/frame.h"
 #include "tui/widgets/list_cursor.h"
-#include "tui/widgets/text_wrap.h"
+#include "tui/widgets/styled_text.h"
 
 static const enum action items[] = {
     ACT_RESUME,  ACT_RESUME_WITH, ACT_VIEW,    ACT_FORK,    ACT_REWIND,  ACT_RENAME, ACT_TAG,

@@ -1,4 +1,4 @@
-#include "tui/screens/dialogs/resume_view.h"
+#include "tui/screens/dialogs/dialog.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -6,12 +6,11 @@
 #include "store/api/store.h"
 #include "tui/app/view.h"
 #include "tui/config/shell.h"
-#include "tui/screens/dialogs/dialog.h"
 #include "tui/screens/flows/flows.h"
 #include "tui/screens/list/list.h"
 #include "tui/widgets/frame.h"
 #include "tui/widgets/list_cursor.h"
-#include "tui/widgets/text_wrap.h"
+#include "tui/widgets/styled_text.h"
 
 enum { BOX_W = 72, LABEL_W = 18, LINES_BELOW = 5 };
 

@@ -3,7 +3,7 @@
 #include "tui/app/view.h"
 #include "tui/screens/flows/flows.h"
 #include "tui/screens/list/list.h"
-#include "tui/screens/maintenance/trash.h"
+#include "tui/screens/maintenance/maintenance.h"
 #include "tui/screens/transcript/transcript.h"
 #include "tui/text/human.h"
 

@@ -6,7 +6,7 @@
 #include "tui/text/clean.h"
 #include "tui/text/human.h"
 #include "tui/widgets/frame.h"
-#include "tui/widgets/text_wrap.h"
+#include "tui/widgets/styled_text.h"
 
 /* The preview is beside the list from this width on, else below it from this height on, else shown
  * only on demand. */

@@ -5,7 +5,7 @@
 #include "tui/screens/list/list.h"
 #include "tui/text/clean.h"
 #include "tui/widgets/frame.h"
-#include "tui/widgets/text_wrap.h"
+#include "tui/widgets/styled_text.h"
 
 /* Shown if there are no rows: the reason, the folders that were searched, and the key that helps. */
 struct pen {

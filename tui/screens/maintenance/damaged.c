@@ -1,4 +1,4 @@
-#include "tui/screens/maintenance/damaged.h"
+#include "tui/screens/maintenance/maintenance.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "tui/text/clean.h"
 #include "tui/text/human.h"
 #include "tui/widgets/frame.h"
-#include "tui/widgets/text_wrap.h"
+#include "tui/widgets/styled_text.h"
 
 /* One row for each item of damage; below them, the path of the selected one and the full reason. */
 enum { DAMAGE_TEXT = 512, DAMAGED_ROWS_Y = 2 };

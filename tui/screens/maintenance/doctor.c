@@ -1,4 +1,4 @@
-#include "tui/screens/maintenance/doctor.h"
+#include "tui/screens/maintenance/maintenance.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "tui/screens/list/list.h"
 #include "tui/text/clean.h"
 #include "tui/widgets/frame.h"
-#include "tui/widgets/text_wrap.h"
+#include "tui/widgets/styled_text.h"
 
 enum { ROWS_Y = 2, PANEL_H = 4, TALL_ROWS = 16, LINE_W = 12, KIND_W = 17, WIDE_COLS = 90 };
 

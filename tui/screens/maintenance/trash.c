@@ -1,4 +1,4 @@
-#include "tui/screens/maintenance/trash.h"
+#include "tui/screens/maintenance/maintenance.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include "tui/text/clean.h"
 #include "tui/text/human.h"
 #include "tui/widgets/frame.h"
-#include "tui/widgets/text_wrap.h"
+#include "tui/widgets/styled_text.h"
 
 /* The left side of the rewind view: the turns. */
 

@@ -11,7 +11,7 @@
 #include "tui/screens/rewind/rewind_internal.h"
 #include "tui/screens/transcript/transcript.h"
 #include "tui/text/clean.h"
-#include "tui/widgets/text_wrap.h"
+#include "tui/widgets/styled_text.h"
 
 enum { SLOW_MS = 150 };
 

@@ -1,5 +1,5 @@
-#include "tui/screens/transcript/folds.h"
 #include "lite/base/array.h"
+#include "tui/screens/transcript/layout.h"
 
 #include <stdlib.h>
 #include <string.h>

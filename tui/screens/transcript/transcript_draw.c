@@ -4,7 +4,7 @@
 
 #include "tui/text/clean.h"
 #include "tui/widgets/list_cursor.h"
-#include "tui/widgets/text_wrap.h"
+#include "tui/widgets/styled_text.h"
 
 /* Draws the view: title, lines, the mark of the selected block, the position bar, and the views
  * that cover them. */

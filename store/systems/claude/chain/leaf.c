@@ -1,7 +1,7 @@
 #include "store/systems/claude/chain/leaf.h"
 
 #include "lite/json/json.h"
-#include "store/log/log_find.h"
+#include "store/log/logfile.h"
 #include "store/systems/claude/chain/row_facts.h"
 
 /* Determines whether the row is part of the main conversation: not a row of a sub-agent or a team

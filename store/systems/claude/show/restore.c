@@ -2,7 +2,7 @@
 #include <sys/stat.h>
 
 #include "lite/json/json.h"
-#include "store/git/worktree.h"
+#include "store/git/repo.h"
 #include "store/systems/claude/chain/conversation_path.h"
 #include "store/systems/claude/chain/leaf.h"
 #include "store/systems/claude/chain/row_facts.h"

@@ -9,7 +9,7 @@
 #include "store/api/host.h"
 #include "store/fs/disk.h"
 #include "store/journal/append_journal.h"
-#include "store/log/log_find.h"
+#include "store/log/logfile.h"
 #include "store/systems/claude/chain/row_facts.h"
 #include "store/systems/claude/claude.h"
 #include "store/systems/claude/fork/fork.h"

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "lite/json/json.h"
-#include "store/show/tool_inputs.h"
+#include "store/show/tool_call.h"
 
 bool read_call_path(struct slice name, struct slice input, struct arena *a, struct slice *path)
 {

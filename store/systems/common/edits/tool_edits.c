@@ -5,7 +5,7 @@
 
 #include "lite/base/time.h"
 #include "store/fs/path.h"
-#include "store/show/tool_inputs.h"
+#include "store/show/tool_call.h"
 #include "store/systems/common/edits/read_calls.h"
 
 /* A call without a result within this many rows was cut off. */

@@ -132,7 +132,7 @@ static bool looks_like_claude(struct slice text)
 
 static enum err_code make_memory_file(struct entire_conversation *t, struct err *e)
 {
-    enum err_code rc = memory_file_open(&t->file, buf_slice(&t->bytes), e);
+    enum err_code rc = fs_memory_file_open(&t->file, buf_slice(&t->bytes), e);
 
     if (!rc)
         snprintf(t->path, sizeof t->path, "%s", t->file.path);
@@ -317,7 +317,7 @@ enum err_code entire_conversation_error(const struct entire_conversation *t,
 
 void entire_conversation_close(struct entire_conversation *t)
 {
-    memory_file_close(&t->file);
+    fs_memory_file_close(&t->file);
     buf_fini(&t->bytes);
 }
 

@@ -1,7 +1,7 @@
 #ifndef STORE_SYSTEMS_ENTIRE_READ_CONVERSATION_H
 #define STORE_SYSTEMS_ENTIRE_READ_CONVERSATION_H
 
-#include "store/fs/memory_file.h"
+#include "store/fs/disk.h"
 #include "store/rewind/plan/rewind.h"
 #include "store/systems/entire/entire.h"
 
@@ -15,10 +15,10 @@ enum conversation_source { CONVERSATION_LIVE, CONVERSATION_CHECKPOINT };
 
 struct entire_conversation {
     enum conversation_source from;
-    bool claude;             /* its rows are those of Claude Code */
-    char path[4096];         /* of the live transcript, or of the unnamed file if there is one */
-    struct memory_file file; /* the unnamed file */
-    struct buf bytes;        /* of a live conversation empty until entire_conversation_bytes */
+    bool claude;                /* its rows are those of Claude Code */
+    char path[4096];            /* of the live transcript, or of the unnamed file if there is one */
+    struct fs_memory_file file; /* the unnamed file */
+    struct buf bytes;           /* of a live conversation empty until entire_conversation_bytes */
     bool hash_differs; /* from the one in the checkpoint; this happens, and is only reported */
     char checkpoint[GIT_OID_HEXSZ + 1]; /* CONVERSATION_CHECKPOINT: its id */
 };
