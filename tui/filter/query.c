@@ -254,6 +254,38 @@ bool query_parse(struct query *q, struct slice text, int64_t now_ms)
     return true;
 }
 
+bool query_value_at_end(struct slice text, enum term_kind *kind, size_t *value)
+{
+    struct word w = { 0 };
+    struct slice rest = text, last = { 0 };
+
+    if (slice_starts(text, "//"))
+        return false;
+    while (rest.n > 0) {
+        while (rest.n > 0 && blank(*rest.p))
+            rest = tail_of(rest);
+        last = rest;
+        if (!next_word(&rest, &w))
+            return false; /* it ends in a blank */
+    }
+    if (last.n > 0 && *last.p == '!')
+        last = tail_of(last);
+    int field = field_of(last);
+
+    if (field < 0)
+        return false;
+    *kind = fields[field].kind;
+    *value = text.n - last.n + strlen(fields[field].name);
+    if (*value < text.n && text.p[*value] == '"')
+        ++*value;
+    return true;
+}
+
+const char *query_is_name(enum is_kind kind)
+{
+    return is_names[kind];
+}
+
 void query_fini(struct query *q)
 {
     for (size_t i = 0; i < q->n; i++) {

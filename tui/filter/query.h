@@ -77,6 +77,10 @@ struct query {
 /* A time as 2w counts back from now_ms. Returns false if out of memory; the query is then empty. */
 bool query_parse(struct query *q, struct slice text, int64_t now_ms);
 void query_fini(struct query *q); /* the query is empty again */
+/* If the text ends in the value of a field, returns true with the field's kind and the offset of the value, which
+ * may be empty and, where it begins with a double quote, is taken to begin after it. */
+bool query_value_at_end(struct slice text, enum term_kind *kind, size_t *value);
+const char *query_is_name(enum is_kind kind); /* "running" */
 /* Returns true if some sessions match better than others: the query has words, not only fields. */
 bool query_ranks(const struct query *q);
 

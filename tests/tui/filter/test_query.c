@@ -194,3 +194,32 @@ TEST(fields_alone_do_not_rank)
     assert_true(query_ranks(&words));
     assert_true(query_ranks(&exact));
 }
+
+TEST(the_value_of_a_field_at_the_end_is_found)
+{
+    static const struct {
+        const char *text;
+        enum term_kind kind;
+        size_t value; /* 0: none */
+    } cases[] = {
+        { "tag:", TERM_TAG, 4 },
+        { "pay !branch:ma", TERM_BRANCH, 12 },
+        { "dir:\"a b", TERM_DIR, 5 },
+        { "dir:\"a\" is:", TERM_IS, 11 },
+        { "system:codex ", TERM_TAG, 0 },
+        { "//tag:x", TERM_TAG, 0 },
+        { "\"tag:x", TERM_TAG, 0 },
+        { "tag", TERM_TAG, 0 },
+        { "", TERM_TAG, 0 },
+        { "!", TERM_TAG, 0 },
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        enum term_kind kind;
+        size_t value = 0;
+
+        if (query_value_at_end(slice_of(cases[i].text), &kind, &value) != (cases[i].value > 0) ||
+            value != cases[i].value || (value && kind != cases[i].kind))
+            fail_msg("%s: value at %zu", cases[i].text, value);
+    }
+}

@@ -181,7 +181,7 @@ static const struct {
     { "\"two words\"", "the exact phrase" },
     { "/regex/", "a regular expression; blanks in it as \\s or in quotes" },
     { "1a2b  claude  #tag", "also the start of an id or a system, or a tag" },
-    { "tag:x branch:x", "only in that field; also dir: sys: id:" },
+    { "tag:x branch:x", "only in that field; also dir: sys: id:; Tab completes x" },
     { "before:2w after:3d", "by age (m h d w mo y) or date: after:2026-01-31" },
     { "size:>10M", "larger than; size:<100k: smaller than" },
     { "//words", "the text of the conversations; reading one begins at the first match" },

@@ -282,6 +282,7 @@ static void start_filter(struct list *l, bool quiet, struct effects *fx)
 
 void list_query_changed(struct list *l, struct effects *fx)
 {
+    l->completed = (struct list_completion){ 0 };
     move_now(l, fx); /* among the known previous matches */
     l->move_by = 0;
     start_filter(l, false, fx);

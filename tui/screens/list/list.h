@@ -52,6 +52,12 @@ struct tracked_entry {
     struct slice path; /* of a session not yet found in the new scope; empty: no session */
 };
 
+/* The value of a field that Tab completed: the next Tab replaces it (list_complete.c). */
+struct list_completion {
+    size_t typed; /* bytes of the value that were typed; 0 is possible */
+    size_t end;   /* length of the query afterwards; 0: nothing was completed */
+};
+
 /* The search in conversations: if the query begins with //, the list shows the sessions that
  * contain the rest of the query (list_content.c). */
 struct list_content {
@@ -112,6 +118,7 @@ struct list {
 
     /* what is shown */
     struct line_editor query;
+    struct list_completion completed;
     bool typing; /* vim keys: `/` was pressed, letters are text */
     enum density density;
     uint32_t selected;
@@ -184,6 +191,13 @@ const struct session_entry *list_entry(const struct list *l);
 /* How many sessions match, and how many there are. */
 size_t list_shown(const struct list *l);
 size_t list_total(const struct list *l);
+
+/* --- values of fields (list_complete.c) */
+/* Completes the value of a field at the end of the query, `system:co`, from the listed sessions; if it was completed
+ * just now, replaces it by the next one. Returns false if there is nothing to complete. */
+bool list_complete(struct list *l, struct effects *fx);
+/* The text that list_complete() would add to the query; borrowed, empty if there is none. */
+struct slice list_completion_rest(const struct list *l);
 
 /* --- the search in conversations (list_content.c) */
 /* The text that sessions must contain to be shown; empty: the list is filtered by its rows. */

@@ -220,6 +220,8 @@ static void draw_query_line(const struct list *l, struct frame *f, struct rect r
 
     used = line_editor_draw(&l->query, f, (struct rect){ r.y, x, 1, w }, STYLE_STRONG, true);
     if (text)
+        used += frame_text(f, r.y, x + used, w - used, STYLE_DIM, list_completion_rest(l));
+    if (text)
         frame_select(f, (struct rect){ r.y, f->cursor_x, 1, 1 });
     if (l->query.n == 0)
         draw_query_hint(l, f, r.y, x + text, w);

@@ -302,8 +302,8 @@ static bool list_view_act(struct model *m, enum action a)
     }
 }
 
-/* `?` opens help as long as it cannot be meant as text, and an arrow moves in the query while text
- * is to the right of the cursor. */
+/* `?` opens help as long as it cannot be meant as text, an arrow moves in the query while text is to
+ * the right of the cursor, and Tab completes the value of a field. */
 static bool list_view_takes(struct model *m, struct key key)
 {
     struct list *l = m->list;
@@ -316,6 +316,8 @@ static bool list_view_takes(struct model *m, struct key key)
         update_perform(m, ACT_HELP);
         return true;
     }
+    if (key.code == KEYCODE_TAB)
+        return list_complete(l, &m->fx);
     return key.code == KEYCODE_RIGHT && l->query.cursor < l->query.n &&
            line_editor_key(&l->query, key);
 }

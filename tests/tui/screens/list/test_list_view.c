@@ -1,6 +1,8 @@
 #include "tests/test.h"
 
 #include "support/screen/screen.h"
+#include "tui/app/view.h"
+#include "tui/screens/list/list.h"
 
 /* The keys of the list. */
 AT_SHOP(marks_are_counted_and_printed_together, 24, 80)
@@ -12,6 +14,69 @@ AT_SHOP(marks_are_counted_and_printed_together, 24, 80)
     assert_string_equal(x->s.log, "");
     screen_press(&x->s, "<C-o>");
     assert_string_equal(x->s.log, "print 11111111 33333333\n");
+}
+
+/* Types the query into an empty line, presses the keys, and compares what the line is then. */
+static void assert_query(struct screen *s, const char *typed, const char *keys, const char *want)
+{
+    line_editor_set(&s->model->list->query, (struct slice){ 0 });
+    screen_press(s, typed);
+    screen_press(s, keys);
+    struct slice got = line_editor_text(&s->model->list->query);
+
+    if (!slice_eq(got, slice_of(want)))
+        fail_msg("%s became %.*s, not %s", typed, SLICE_ARG(got), want);
+}
+
+AT_SHOP(tab_completes_the_value_of_a_field, 24, 80)
+{
+    screen_press(&x->s, "branch:f");
+    assert_string_equal(screen_line(&x->s, 1), "> branch:fix/retry"); /* the rest is dim */
+    assert_query(&x->s, "branch:r", "", "branch:r");
+    assert_query(&x->s, "branch:r", "<Tab>", "branch:refunds");
+    assert_true(screen_has(&x->s, "Refund flow"));
+    assert_false(screen_has(&x->s, "idempotency"));
+    assert_query(&x->s, "pay !dir:SH", "<Tab>", "pay !dir:shop");
+    assert_query(&x->s, "dir:sh", "<Tab><Tab>", "dir:shop-wt");
+    assert_query(&x->s, "dir:sh", "<Tab><Tab><Tab>", "dir:shop");
+    assert_query(&x->s, "dir:sh", "<Tab>-<BS><Tab>", "dir:shop-wt");
+    assert_query(&x->s, "is:", "<Tab>", "is:archived");
+    assert_query(&x->s, "is:", "<Tab><Tab>", "is:damaged");
+    assert_int_equal(x->s.model->list->marks, 0);
+}
+
+AT_SHOP(tab_marks_where_there_is_nothing_to_complete, 24, 80)
+{
+    static const char *const queries[] = { "pay",        "branch:main", "branch:x",
+                                           "tag:infra ", "size:>1",     "branch",
+                                           "tag:",       "//branch:r",  "branch:r pa" };
+
+    for (size_t i = 0; i < sizeof queries / sizeof *queries; i++)
+        assert_query(&x->s, queries[i], "<Tab>",
+                     queries[i] == queries[6] ? "tag:infra" : queries[i]);
+    assert_query(&x->s, "branch:r", "<Left><Tab>", "branch:r");
+    list_unmark_all(x->s.model->list);
+    assert_query(&x->s, "branch:main", "<Tab>", "branch:main");
+    assert_int_equal(x->s.model->list->marks, 1);
+}
+
+TEST(a_value_with_blanks_is_completed_in_quotes)
+{
+    static struct fake odd[] = {
+        { .id = "11111111", .title = "One", .cwd = "/home/u/Mein Projekt" },
+        { .id = "22222222", .title = "Two", .cwd = "/home/u/a\"b" },
+        { .id = "33333333", .title = "Three", .cwd = "/home/u/zoo\x1b[2J" },
+    };
+    struct screen s = { 0 };
+
+    screen_ready(&s, odd, 3, 24, 80);
+    assert_query(&s, "dir:me", "<Tab>", "dir:\"Mein Projekt\"");
+    assert_true(screen_has(&s, "One"));
+    assert_false(screen_has(&s, "Two"));
+    assert_query(&s, "dir:\"mein P", "<Tab>", "dir:\"Mein Projekt\"");
+    assert_query(&s, "dir:a", "<Tab>", "dir:a");
+    assert_query(&s, "dir:z", "<Tab>", "dir:z");
+    screen_close(&s);
 }
 
 TEST(an_unresumable_session_stays_with_an_explanation)

@@ -1,0 +1,131 @@
+#include <string.h>
+
+#include "tui/screens/list/list.h"
+
+/* The values that begin with what was typed are not collected: each Tab looks for the smallest one after the present
+ * value, and begins again after the last. */
+struct completion {
+    enum term_kind kind;
+    size_t at;            /* of the value in the query */
+    struct slice present; /* the value that is in the query */
+    struct slice typed;   /* the part of it that was typed */
+    struct slice next, first;
+};
+
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+/* Compares without the case of ASCII letters, and with it only if the texts are equal otherwise. */
+static int compare(struct slice a, struct slice b)
+{
+    for (size_t i = 0; i < a.n && i < b.n; i++)
+        if (lower(a.p[i]) != lower(b.p[i]))
+            return (unsigned char)lower(a.p[i]) - (unsigned char)lower(b.p[i]);
+    return a.n != b.n ? (a.n > b.n) - (a.n < b.n) : slice_compare(a, b);
+}
+
+static bool begins_with(struct slice value, struct slice typed)
+{
+    if (value.n < typed.n)
+        return false;
+    for (size_t i = 0; i < typed.n; i++)
+        if (lower(value.p[i]) != lower(typed.p[i]))
+            return false;
+    return true;
+}
+
+/* A value with a quote or a control character cannot be typed in a query. */
+static bool is_typeable(struct slice value)
+{
+    for (size_t i = 0; i < value.n; i++)
+        if ((unsigned char)value.p[i] < ' ' || value.p[i] == '"' || value.p[i] == '\\')
+            return false;
+    return value.n > 0;
+}
+
+static void consider(struct completion *c, struct slice value)
+{
+    if (!begins_with(value, c->typed) || !is_typeable(value))
+        return;
+    if (!c->first.n || compare(value, c->first) < 0)
+        c->first = value;
+    if (compare(value, c->present) > 0 && (!c->next.n || compare(value, c->next) < 0))
+        c->next = value;
+}
+
+static struct slice last_component(struct slice path)
+{
+    const char *slash = path.n ? memrchr(path.p, '/', path.n) : NULL;
+
+    return slash ? (struct slice){ slash + 1, path.n - (size_t)(slash + 1 - path.p) } : path;
+}
+
+static struct slice value_of(enum term_kind kind, const struct session_entry *e)
+{
+    if (kind == TERM_SYSTEM)
+        return slice_of(e->ref.store->ops->name);
+    if (!e->row)
+        return (struct slice){ 0 };
+    switch (kind) {
+    case TERM_TAG: return e->row->tag;
+    case TERM_BRANCH: return e->row->git_branch;
+    case TERM_DIR: return last_component(e->row->cwd);
+    default: return (struct slice){ 0 };
+    }
+}
+
+static bool find(const struct list *l, struct completion *c)
+{
+    struct slice query = line_editor_text(&l->query);
+
+    *c = (struct completion){ 0 };
+    if (l->query.cursor != query.n || !query_value_at_end(query, &c->kind, &c->at))
+        return false;
+    c->present = (struct slice){ query.p + c->at, query.n - c->at };
+    if (c->present.n && c->present.p[c->present.n - 1] == '"')
+        c->present.n--;
+    c->typed = c->present;
+    if (l->completed.end == query.n && l->completed.typed <= c->present.n)
+        c->typed.n = l->completed.typed;
+    for (int i = 0; c->kind == TERM_IS && i < IS_COUNT; i++)
+        consider(c, slice_of(query_is_name((enum is_kind)i)));
+    for (uint32_t i = 0; c->kind != TERM_IS && i < l->sessions.n; i++)
+        if (session_table_is_listed(&l->sessions, i))
+            consider(c, value_of(c->kind, &l->sessions.entry[i]));
+    if (!c->next.n)
+        c->next = c->first;
+    return c->next.n && !slice_eq(c->next, c->present);
+}
+
+struct slice list_completion_rest(const struct list *l)
+{
+    struct completion c;
+
+    if (!find(l, &c) || l->completed.end == l->query.n)
+        return (struct slice){ 0 };
+    return (struct slice){ c.next.p + c.typed.n, c.next.n - c.typed.n };
+}
+
+bool list_complete(struct list *l, struct effects *fx)
+{
+    struct completion c;
+
+    if (!find(l, &c))
+        return false;
+    bool quoted = memchr(c.next.p, ' ', c.next.n) != NULL;
+    bool has_quote = l->query.text[c.at - 1] == '"';
+    size_t typed = c.typed.n;
+
+    /* the value is borrowed from a row, not from the query */
+    l->query.n = l->query.cursor = c.at - has_quote;
+    if (quoted)
+        line_editor_insert(&l->query, SLICE("\""));
+    line_editor_insert(&l->query, c.next);
+    if (quoted)
+        line_editor_insert(&l->query, SLICE("\""));
+    list_query_changed(l, fx);
+    l->completed = (struct list_completion){ .typed = typed, .end = l->query.n };
+    return true;
+}
