@@ -196,7 +196,7 @@ size_t list_total(const struct list *l);
 /* Completes the value of a field at the end of the query, `system:co`, from the listed sessions; if it was completed
  * just now, replaces it by the next one. Returns false if there is nothing to complete. */
 bool list_complete(struct list *l, struct effects *fx);
-/* The text that list_complete() would add to the query; borrowed, empty if there is none. */
+/* The text that list_complete() would add to the query; borrowed, empty if nothing fits. */
 struct slice list_completion_rest(const struct list *l);
 
 /* --- the search in conversations (list_content.c) */
