@@ -77,6 +77,11 @@ endforeach()
 # Sessions in a database: all of them are in one file, so damage is another matter (store/systems/opencode/).
 script(recorded_opencode recorded store/systems/recorded/recorded_agents.py $<TARGET_FILE:reprise> opencode)
 script(edits_opencode recorded store/systems/recorded/recorded_edits.py $<TARGET_FILE:reprise> opencode)
+# Sessions of a version that kept them in files.
+script(recorded_old_opencode recorded store/systems/recorded/recorded_agents.py $<TARGET_FILE:reprise> opencode
+       ${CMAKE_CURRENT_SOURCE_DIR}/fixtures/agents/old)
+script(edits_old_opencode recorded store/systems/recorded/recorded_edits.py $<TARGET_FILE:reprise> opencode
+       ${CMAKE_CURRENT_SOURCE_DIR}/fixtures/agents/old)
 foreach(agent qwen gemini copilot)
     script(rewind_others_${agent} recorded store/systems/recorded/rewind_other_agents.py $<TARGET_FILE:reprise> ${agent})
 endforeach()

@@ -5,12 +5,15 @@
 
 struct slice opencode_prompt(struct slice part, struct arena *a)
 {
-    struct slice text;
+    enum { TYPE, TEXT, SYNTHETIC, IGNORED, N };
+    static const char *const names[] = { "type", "text", "synthetic", "ignored" };
+    struct slice value[N];
 
-    if (!json_get_is(part, "type", "text") || json_get_true(part, "synthetic") ||
-        json_get_true(part, "ignored") || !json_get_text(part, "text", a, &text))
-        return SLICE("");
-    return text;
+    return json_get_each(part, names, N, value) && json_string_is(value[TYPE], "text") &&
+                   !slice_eq(value[SYNTHETIC], SLICE("true")) &&
+                   !slice_eq(value[IGNORED], SLICE("true"))
+               ? json_text_of(value[TEXT], a)
+               : SLICE("");
 }
 
 /* A message that is taken apart. */

@@ -11,13 +11,17 @@
  * value would end the query. */
 #define IS_TEXT(part)                                                                              \
     "instr(" part ".data, '\"type\":\"text\"') AND NOT instr(" part ".data, '\"synthetic\":true')"
-#define PROMPT(order)                                                                              \
+#define IS_USERS "instr(m.data, '\"role\":\"user\"')"
+#define PROMPT(order, is_users)                                                                    \
     "(SELECT group_concat(data, char(10)) FROM (SELECT t.data FROM part t WHERE t.message_id = ("  \
-    "SELECT m.id FROM message m JOIN part f ON f.message_id = m.id WHERE m.session_id = s.id AND " \
-    "instr(m.data, '\"role\":\"user\"') AND " IS_TEXT(                                             \
-        "f") " AND (" OPENCODE_REVERTED " IS NULL OR m.id < " OPENCODE_REVERTED                    \
-             ") ORDER BY m.time_created " order ", m.id " order                                    \
-             " LIMIT 1) AND " IS_TEXT("t") " ORDER BY t.id))"
+    "SELECT m.id FROM message m JOIN part f ON f.message_id = m.id WHERE m.session_id = s.id "     \
+    "AND " is_users " AND " IS_TEXT("f") " AND (" OPENCODE_REVERTED                                \
+                                         " IS NULL OR m.id < " OPENCODE_REVERTED                   \
+                                         ") ORDER BY m.time_created " order ", m.id " order        \
+                                         " LIMIT 1) AND " IS_TEXT("t") " ORDER BY t.id))"
+#define FIRST PROMPT("ASC", IS_USERS)
+/* The last messages are answers, whose role is at their beginning. */
+#define LAST PROMPT("DESC", "NOT instr(m.data, '\"role\":\"assistant\"') AND " IS_USERS)
 #define NEWEST                                                                                     \
     "(SELECT m.data FROM message m WHERE m.session_id = s.id ORDER BY m.time_created DESC, m.id "  \
     "DESC LIMIT 1)"
@@ -25,7 +29,7 @@
     " FROM session s LEFT JOIN project p ON p.id = s.project_id WHERE (?1 = '' OR s.id = ?1)"
 #define COLUMNS                                                                                    \
     "SELECT s.id, s.parent_id, s.title, s.directory, s.project_id, p.worktree, s.time_created, "   \
-    "s.time_updated, s.time_archived, " PROMPT("ASC") ", " PROMPT("DESC") ", " NEWEST ", "
+    "s.time_updated, s.time_archived, " FIRST ", " LAST ", " NEWEST ", "
 
 const char *opencode_sessions(struct sqlite_db *db, struct arena *a)
 {
@@ -133,12 +137,15 @@ static struct slice prompt_of(struct slice parts, struct arena *a)
 bool opencode_listed(const struct sqlite_row *row, const struct sqlite_place *place,
                      const struct scope *scope, struct arena *a, struct sqlite_listed *out)
 {
+    struct slice first = sqlite_row_text(row, COLUMN_FIRST),
+                 last = sqlite_row_text(row, COLUMN_LAST);
+
     (void)place;
     out->id = sqlite_row_text(row, COLUMN_ID);
     out->title = sqlite_row_text(row, COLUMN_TITLE);
     out->cwd = sqlite_row_text(row, COLUMN_DIRECTORY);
-    out->first = prompt_of(sqlite_row_text(row, COLUMN_FIRST), a);
-    out->last = prompt_of(sqlite_row_text(row, COLUMN_LAST), a);
+    out->first = prompt_of(first, a);
+    out->last = slice_eq(first, last) ? out->first : prompt_of(last, a);
     json_get_text(sqlite_row_text(row, COLUMN_MODEL), "id", a, &out->model);
     out->created_ms = sqlite_row_int(row, COLUMN_CREATED);
     out->modified_ms = sqlite_row_int(row, COLUMN_UPDATED);

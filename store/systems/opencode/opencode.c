@@ -55,10 +55,26 @@ static enum err_code add_databases(struct sqlite_store *s, struct err *e)
     return add_sorted(s, path, n, e);
 }
 
-/* Adds a database in another directory; the snapshots are in the usual one. */
-static enum err_code add_file(struct sqlite_store *s, const char *file, struct err *e)
+/* The files of an old version. A newer one leaves them when it has copied them to its database. */
+static enum err_code add_files(struct sqlite_store *s, struct err *e)
 {
-    char *path = config_dir_absolute(s->base.env, file);
+    char *folder = config_dir_join(s->base.path, "storage");
+    char *sessions = folder ? config_dir_join(folder, "session") : NULL;
+    enum err_code rc = sessions ? ERR_OK : err_nomem(e);
+
+    if (!rc && !config_dir_require(sessions, NULL))
+        rc = sqlite_store_add_folder(s, folder, e);
+    free(sessions);
+    free(folder);
+    return rc;
+}
+
+/* Adds a database in another directory; the snapshots are in the usual one. A relative path in $OPENCODE_DB is one below
+ * that. */
+static enum err_code add_file(struct sqlite_store *s, const char *file, bool named, struct err *e)
+{
+    char *path = named || file[0] == '/' ? config_dir_absolute(s->base.env, file)
+                                         : config_dir_join(s->base.path, file);
     enum err_code rc = path ? sqlite_store_add(s, path, NULL, e) : err_nomem(e);
 
     free(path);
@@ -90,7 +106,7 @@ static const char *own_database(const struct store_env *env, const char *named, 
     bool is_folder = path && strcmp(path, folder) == 0;
 
     free(path);
-    return named ? is_folder ? NULL : named : own && own[0] == '/' ? own : NULL;
+    return named ? is_folder ? NULL : named : own;
 }
 
 /* ---- open ---- */
@@ -98,10 +114,13 @@ static const char *own_database(const struct store_env *env, const char *named, 
 static enum err_code add_all(struct sqlite_store *s, const char *named, struct err *e)
 {
     const char *file = own_database(s->base.env, named, s->base.path);
-    enum err_code rc = file ? add_file(s, file, e) : config_dir_require(s->base.path, e);
+    enum err_code rc =
+        file ? add_file(s, file, named != NULL, e) : config_dir_require(s->base.path, e);
 
     if (!rc && !file)
         rc = add_databases(s, e);
+    if (!rc && s->places == 0)
+        rc = add_files(s, e);
     if (!rc && s->places == 0)
         rc = err_set(e, ERR_NOT_FOUND, s->base.path, "open store: no database of OpenCode");
     return rc;

@@ -6,6 +6,7 @@
 /* Sessions of OpenCode (docs/formats/opencode.md):
  *
  *     <data>/opencode.db                 sessions, messages and their parts; other channels: opencode-<channel>.db
+ *     <data>/storage/                    the same in files, if there is no database: before version 1.2
  *     <data>/snapshot/<project>/<hash>/  a git repository without commits: the trees of the project before and after
  *                                        each step of the agent; its objects are partly those of the project's own .git
  *
@@ -26,6 +27,11 @@ extern const struct sqlite_format opencode_format; /* show.c */
 sqlite_query_fn opencode_sessions;                 /* list.c */
 bool opencode_listed(const struct sqlite_row *row, const struct sqlite_place *place,
                      const struct scope *scope, struct arena *a, struct sqlite_listed *out);
+
+/* ---- files.c: sessions of old versions ---- */
+
+extern const char opencode_tables[];
+sqlite_fill_fn opencode_fill;
 
 /* ---- blocks.c ---- */
 

@@ -184,4 +184,6 @@ const struct sqlite_format opencode_format = {
     .agent = agent,
     .answers = opencode_answers,
     .answer = opencode_answer,
+    .fill = opencode_fill,
+    .tables = opencode_tables,
 };

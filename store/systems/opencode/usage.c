@@ -2,11 +2,14 @@
 #include "store/systems/common/usage_rows.h"
 #include "store/systems/opencode/opencode.h"
 
-/* The tokens of each answer are in its message. Sub-agents are sessions whose parent this is. */
-static const char sql[] = "SELECT m.id, m.session_id, m.data, s.time_created, m.time_created FROM "
-                          "message m JOIN session s ON "
-                          "s.id = m.session_id WHERE (s.id = ?1 OR s.parent_id = ?1) AND "
-                          "instr(m.data, '\"role\":\"assistant\"') ORDER BY m.time_created, m.id";
+/* The tokens of each answer are in its message. Sub-agents are sessions whose parent this is. The session is found first
+ * (CROSS JOIN keeps this order), because old databases lack the index of the parents, and SQLite would then read all
+ * messages. */
+static const char sql[] =
+    "SELECT m.id, m.session_id, m.data, s.time_created, m.time_created FROM session s CROSS JOIN "
+    "message m ON m.session_id = s.id WHERE s.rowid IN (SELECT rowid FROM session WHERE id = ?1 "
+    "UNION SELECT rowid FROM session WHERE parent_id = ?1) AND instr(m.data, "
+    "'\"role\":\"assistant\"') ORDER BY m.time_created, m.id";
 
 enum column { COLUMN_ID, COLUMN_SESSION, COLUMN_MESSAGE, COLUMN_BEGAN, COLUMN_TIME };
 

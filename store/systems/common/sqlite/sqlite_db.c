@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "lite/base/time.h"
@@ -22,6 +23,7 @@ struct sqlite_db {
     struct sqlite_vfs vfs;
     bool registered;
     sqlite3 *handle;
+    sqlite3_stmt *kept; /* of the last query, which may be run again; NULL: none */
     const char *path;
     const atomic_bool *cancel;
     int64_t until_ms; /* when the present query is cancelled */
@@ -135,13 +137,30 @@ static enum err_code step_through(struct sqlite_db *db, sqlite3_stmt *statement,
     return rc;
 }
 
+/* Queries are often run many times in a row, with other parameters. */
+static int prepare(struct sqlite_db *db, const char *sql, sqlite3_stmt **out)
+{
+    if (!db->kept || strcmp(db->sqlite.sql(db->kept), sql) != 0)
+        return db->sqlite.prepare_v2(db->handle, sql, -1, out, NULL);
+    *out = db->kept;
+    db->kept = NULL;
+    return SQLITE_OK;
+}
+
+static void keep(struct sqlite_db *db, sqlite3_stmt *statement)
+{
+    db->sqlite.reset(statement);
+    db->sqlite.finalize(db->kept);
+    db->kept = statement;
+}
+
 enum err_code sqlite_db_each(struct sqlite_db *db, const char *sql, const struct slice *parameter,
                              size_t n, sqlite_row_fn *fn, void *arg, struct err *e)
 {
     sqlite3_stmt *statement = NULL;
 
     db->until_ms = time_coarse_ms() + QUERY_MS;
-    int answer = db->sqlite.prepare_v2(db->handle, sql, -1, &statement, NULL);
+    int answer = prepare(db, sql, &statement);
 
     for (size_t i = 0; !answer && i < n; i++)
         answer = db->sqlite.bind_text(statement, (int)i + 1, parameter[i].n ? parameter[i].p : "",
@@ -149,7 +168,10 @@ enum err_code sqlite_db_each(struct sqlite_db *db, const char *sql, const struct
     enum err_code rc =
         answer ? query_error(db, answer, e) : step_through(db, statement, fn, arg, e);
 
-    db->sqlite.finalize(statement);
+    if (rc)
+        db->sqlite.finalize(statement);
+    else
+        keep(db, statement);
     return rc;
 }
 
@@ -170,17 +192,12 @@ bool sqlite_db_has_column(struct sqlite_db *db, const char *table, const char *c
 
 /* ---- opening and closing ---- */
 
-static enum err_code open_handle(struct sqlite_db *db, struct err *e)
+static enum err_code open_handle(struct sqlite_db *db, const char *name, int flags, const char *vfs,
+                                 struct err *e)
 {
     static const char pragmas[] = "PRAGMA temp_store=MEMORY; PRAGMA cell_size_check=ON";
-
-    sqlite_vfs_init(&db->vfs, &db->snapshot);
-    if (db->sqlite.vfs_register(&db->vfs.base, 0))
-        return err_nomem(e);
-    db->registered = true;
-    int answer = db->sqlite.open_v2(
-        "database", &db->handle,
-        SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE, db->vfs.name);
+    int answer = db->sqlite.open_v2(name, &db->handle,
+                                    flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE, vfs);
 
     if (answer)
         return query_error(db, answer, e);
@@ -188,38 +205,48 @@ static enum err_code open_handle(struct sqlite_db *db, struct err *e)
     db->until_ms = time_coarse_ms() + QUERY_MS;
     db->sqlite.progress_handler(db->handle, STEPS_BETWEEN_LOOKS, look_up, db);
     answer = db->sqlite.exec(db->handle, pragmas, NULL, NULL, NULL);
-    db->sqlite.set_authorizer(db->handle, judge, NULL);
     return answer ? query_error(db, answer, e) : ERR_OK;
 }
 
 static void close_db(struct sqlite_db *db)
 {
-    if (db->registered) {
+    if (db->kept)
+        db->sqlite.finalize(db->kept);
+    if (db->handle)
         db->sqlite.close(db->handle);
+    if (db->registered)
         db->sqlite.vfs_unregister(&db->vfs.base);
-    }
     sqlite_snapshot_close(&db->snapshot);
     free(db);
 }
 
-static enum err_code open_db(const char *path, const atomic_bool *cancel, struct sqlite_db **out,
-                             struct err *e)
+static enum err_code new_db(const char *path, const atomic_bool *cancel, struct sqlite_db **out,
+                            struct err *e)
 {
     struct sqlite_db *db = calloc(1, sizeof *db);
 
     if (!db)
         return err_nomem(e);
     *db = (struct sqlite_db){ .path = path, .cancel = cancel, .snapshot = { .db = -1, .wal = -1 } };
-    enum err_code rc = sqlite_snapshot_open(path, cancel, &db->snapshot, e);
+    *out = db;
+    return ERR_OK;
+}
+
+static enum err_code open_file(struct sqlite_db *db, struct err *e)
+{
+    enum err_code rc = sqlite_snapshot_open(db->path, db->cancel, &db->snapshot, e);
 
     if (!rc)
         rc = sqlite_library_load(&db->sqlite, e);
-    if (!rc)
-        rc = open_handle(db, e);
     if (rc)
-        close_db(db);
-    else
-        *out = db;
+        return rc;
+    sqlite_vfs_init(&db->vfs, &db->snapshot);
+    if (db->sqlite.vfs_register(&db->vfs.base, 0))
+        return err_nomem(e);
+    db->registered = true;
+    rc = open_handle(db, "database", SQLITE_OPEN_READONLY, db->vfs.name, e);
+    if (!rc)
+        db->sqlite.set_authorizer(db->handle, judge, NULL);
     return rc;
 }
 
@@ -230,13 +257,18 @@ static enum err_code attempt(const char *path, const atomic_bool *cancel, sqlite
                              void *arg, bool *again, struct err *e)
 {
     struct sqlite_db *db;
-    enum err_code rc = open_db(path, cancel, &db, e);
+    enum err_code rc = new_db(path, cancel, &db, e);
 
-    *again = rc == ERR_LOCKED;
+    *again = false;
     if (rc)
         return rc;
-    rc = fn(db, arg, e);
-    *again = rc != ERR_NOMEM && rc != ERR_CANCELLED && !sqlite_snapshot_holds(&db->snapshot);
+    rc = open_file(db, e);
+    if (rc) {
+        *again = rc == ERR_LOCKED;
+    } else {
+        rc = fn(db, arg, e);
+        *again = rc != ERR_NOMEM && rc != ERR_CANCELLED && !sqlite_snapshot_holds(&db->snapshot);
+    }
     close_db(db);
     return rc;
 }
@@ -257,4 +289,35 @@ enum err_code sqlite_db_read(const char *path, const atomic_bool *cancel, sqlite
             return rc;
     }
     return err_set(e, ERR_LOCKED, path, "read the database: another program is writing to it");
+}
+
+/* ---- rows of other files ---- */
+
+static enum err_code make_tables(struct sqlite_db *db, const struct sqlite_source *from,
+                                 struct err *e)
+{
+    enum err_code rc = sqlite_library_load(&db->sqlite, e);
+
+    if (!rc)
+        rc = open_handle(db, ":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL, e);
+    if (rc)
+        return rc;
+    int answer = db->sqlite.exec(db->handle, from->tables, NULL, NULL, NULL);
+
+    return answer ? query_error(db, answer, e) : from->fill(db, from->arg, e);
+}
+
+enum err_code sqlite_db_make(const struct sqlite_source *from, const atomic_bool *cancel,
+                             sqlite_read_fn *fn, void *arg, struct err *e)
+{
+    struct sqlite_db *db;
+    enum err_code rc = new_db(from->path, cancel, &db, e);
+
+    if (rc)
+        return rc;
+    rc = make_tables(db, from, e);
+    if (!rc)
+        rc = fn(db, arg, e);
+    close_db(db);
+    return rc;
 }

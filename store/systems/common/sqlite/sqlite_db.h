@@ -40,4 +40,14 @@ typedef enum err_code sqlite_read_fn(struct sqlite_db *db, void *arg, struct err
 MUST_CHECK enum err_code sqlite_db_read(const char *path, const atomic_bool *cancel,
                                         sqlite_read_fn *fn, void *arg, struct err *e);
 
+/* Rows that an agent keeps in other files: a database in memory gets these tables, and `fill` inserts the rows. */
+struct sqlite_source {
+    const char *path, *tables; /* the path is for errors */
+    sqlite_read_fn *fill;
+    void *arg;
+};
+/* Reads from such a database. */
+MUST_CHECK enum err_code sqlite_db_make(const struct sqlite_source *from, const atomic_bool *cancel,
+                                        sqlite_read_fn *fn, void *arg, struct err *e);
+
 #endif

@@ -23,7 +23,9 @@
     F(open_v2)                                                                                     \
     F(prepare_v2)                                                                                  \
     F(progress_handler)                                                                            \
+    F(reset)                                                                                       \
     F(set_authorizer)                                                                              \
+    F(sql)                                                                                         \
     F(step)                                                                                        \
     F(threadsafe)                                                                                  \
     F(vfs_register)                                                                                \

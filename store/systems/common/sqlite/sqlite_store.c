@@ -83,10 +83,19 @@ enum err_code sqlite_store_add(struct sqlite_store *s, const char *path, const c
         return err_set(e, ERR_UNSUPPORTED, path, "open store: too many databases");
     s->place = more;
     troubles[s->places] = (struct err){ .code = ERR_OK };
-    s->place[s->places++] = (struct sqlite_place){ arena_copy_text(&s->arena, path),
-                                                   arena_copy_text(&s->arena, project) };
+    s->place[s->places++] = (struct sqlite_place){ .path = arena_copy_text(&s->arena, path),
+                                                   .project = arena_copy_text(&s->arena, project) };
     s->trouble->n = s->places;
     return s->arena.failed ? err_nomem(e) : ERR_OK;
+}
+
+enum err_code sqlite_store_add_folder(struct sqlite_store *s, const char *path, struct err *e)
+{
+    enum err_code rc = sqlite_store_add(s, path, NULL, e);
+
+    if (!rc)
+        s->place[s->places - 1].folder = true;
+    return rc;
 }
 
 bool sqlite_store_is_id(struct slice id)
@@ -99,6 +108,33 @@ bool sqlite_store_is_id(struct slice id)
             return false;
     }
     return id.n > 0 && id.n <= ID_MAX;
+}
+
+/* ---- reading ---- */
+
+struct folder {
+    const struct sqlite_format *format;
+    const struct sqlite_place *place;
+    struct slice id;
+};
+
+static enum err_code fill(struct sqlite_db *db, void *arg, struct err *e)
+{
+    const struct folder *f = arg;
+
+    return f->format->fill(db, f->place, f->id, e);
+}
+
+/* Reads a place; the id is that of the session to read, or empty. */
+static enum err_code read_place(const struct sqlite_store *s, const struct sqlite_place *place,
+                                struct slice id, const atomic_bool *cancel, sqlite_read_fn *fn,
+                                void *arg, struct err *e)
+{
+    struct folder f = { s->format, place, id };
+    const struct sqlite_source from = { place->path, s->format->tables, fill, &f };
+
+    return place->folder ? sqlite_db_make(&from, cancel, fn, arg, e)
+                         : sqlite_db_read(place->path, cancel, fn, arg, e);
 }
 
 /* ---- items ---- */
@@ -173,7 +209,7 @@ enum err_code sqlite_store_read(const struct session_ref *ref, const atomic_bool
 {
     const struct sqlite_place *place = sqlite_store_place(ref);
 
-    return place ? sqlite_db_read(place->path, cancel, fn, arg, e)
+    return place ? read_place(sqlite_store_of(ref->store), place, ref->id, cancel, fn, arg, e)
                  : err_set(e, ERR_USAGE, ref->path.p, "not a session of this store");
 }
 
@@ -220,7 +256,7 @@ static enum err_code enumerate_place(struct gathering *g, session_ref_fn *fn, vo
                                      struct err *e)
 {
     struct err problem = { .code = ERR_OK };
-    enum err_code rc = sqlite_db_read(g->place->path, NULL, gather, g, &problem);
+    enum err_code rc = read_place(g->store, g->place, SLICE(""), NULL, gather, g, &problem);
 
     if (rc == ERR_NOMEM)
         return err_nomem(e);
@@ -280,7 +316,7 @@ enum err_code sqlite_store_unreadable(const struct store *st, const struct scope
 static enum err_code find_in(struct gathering *g, struct arena *a, struct session_ref *ref,
                              struct err *e)
 {
-    enum err_code rc = sqlite_db_read(g->place->path, NULL, gather, g, e);
+    enum err_code rc = read_place(g->store, g->place, g->id, NULL, gather, g, e);
 
     if (rc)
         return rc;

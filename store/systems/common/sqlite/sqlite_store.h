@@ -13,7 +13,14 @@ struct sqlite_place {
     const char *path; /* of the database */
     /* the directory whose sessions are in it; NULL: each session names its own */
     const char *project;
+    /* the path is that of a folder with other files, of which `fill` makes the rows */
+    bool folder;
 };
+
+/* Inserts the rows of a folder: with an id, all those of this session and its sub-agents; without, those of all sessions
+ * that a list needs. A file that cannot be read is left out. */
+typedef enum err_code sqlite_fill_fn(struct sqlite_db *db, const struct sqlite_place *place,
+                                     struct slice id, struct err *e);
 
 /* A session as listed by a row of the database. Texts are borrowed. */
 struct sqlite_listed {
@@ -62,6 +69,10 @@ struct sqlite_format {
      * them. */
     sqlite_query_fn *answers;
     bool (*answer)(const struct sqlite_row *row, struct arena *a, struct usage_record *out);
+    /* Optional: for old versions that kept their sessions in other files. `tables` creates the tables that the queries
+     * read. */
+    sqlite_fill_fn *fill;
+    const char *tables;
 };
 
 #define SQLITE_TAIL 40
@@ -87,6 +98,9 @@ MUST_CHECK enum err_code sqlite_store_open(const struct store_ops *ops,
 void sqlite_store_close(struct store *st);
 MUST_CHECK enum err_code sqlite_store_add(struct sqlite_store *s, const char *path,
                                           const char *project, struct err *e);
+/* Adds a folder with other files. */
+MUST_CHECK enum err_code sqlite_store_add_folder(struct sqlite_store *s, const char *path,
+                                                 struct err *e);
 /* Returns true if the path is a regular file. */
 bool sqlite_store_is_file(const char *path);
 

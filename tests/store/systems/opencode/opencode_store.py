@@ -182,6 +182,56 @@ def check_usage(w):
     w.p.need('1200' in said and '0.5' in said and '13' in said, f'usage: {said}')
 
 
+def check_place(w):
+    """A relative $OPENCODE_DB is below the data directory, whatever the present directory is."""
+    os.mkdir(f'{w.data}/other')
+    other = w.open('other/work.db')
+    w.session('ses_place', 'Elsewhere', db=other)
+    p = Program(w.p.path, w.home, {**w.p.env, 'OPENCODE_DB': 'other/work.db'})
+    w.p.same('only this database', [r['sessionId'] for r in p.json('list', '--all')], ['ses_place'])
+    other.close()
+
+
+def write(path, value):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, 'w', encoding='utf-8') as f:
+        f.write(value if isinstance(value, str) else json.dumps(value, indent=2))
+
+
+def check_files(program):
+    """Sessions of old versions, in files, some of which are damaged; with a database they are not read."""
+    w = World(program)
+    try:
+        w.db.close()
+        for name in os.listdir(w.data):
+            os.unlink(f'{w.data}/{name}')
+        at = f'{w.data}/storage'
+        for i, (id, more) in enumerate({'ses_a': {'revert': {'messageID': 'msg_2'}}, 'ses_b': {'parentID': 'ses_a'}, 'ses_e': {}}.items()):
+            write(f'{at}/session/p1/{id}.json', {'id': id, 'projectID': 'p1', 'directory': w.project, 'title': f'Title {id}',
+                                                 'time': {'created': T, 'updated': T + i}, **more})
+        write(f'{at}/session/p1/ses_bad.json', '{"id":')
+        write(f'{at}/session/p1/..bad.json', '{}')
+        write(f'{at}/session/stray.json', '{}')
+        for n, (role, parts) in enumerate([('user', [text('First')]), ('assistant', [text('Answer'), '{"type":']), ('user', [text('Taken back')])]):
+            write(f'{at}/message/ses_a/msg_{n}.json', {'id': f'msg_{n}', 'role': role, 'time': {'created': T + n}})
+            for k, part in enumerate(parts):
+                write(f'{at}/part/msg_{n}/prt_{k}.json', part)
+        write(f'{at}/message/ses_a/msg_9.json', 'no JSON')
+        before = snapshot(w.data)
+        rows = w.p.json('list', '--all')
+        w.p.same('in files', [(r['sessionId'], r.get('firstPrompt'), r.get('lastPrompt')) for r in rows],
+                 [('ses_e', None, None), ('ses_a', 'First', 'First'), ('ses_bad', None, None)])
+        w.p.need('Answer' in w.p.text('messages', '--all', 'ses_a'), 'its conversation')
+        w.p.need(w.p.run('messages', '--all', 'ses_bad').returncode == 0, 'a damaged session')
+        w.p.need(snapshot(w.data) == before, 'reading changed the directory')
+        db = w.open('opencode.db')
+        w.p.same('with a database', w.p.json('list', '--all'), [])
+        db.close()
+        return w.p
+    finally:
+        w.close()
+
+
 def git(folder, *args):
     return subprocess.run(['git', '-C', folder, '-c', 'user.name=x', '-c', 'user.email=x@x', *args], check=True,
                           capture_output=True, text=True).stdout.strip()
@@ -341,14 +391,16 @@ def main():
         check_busy(w)
         check_hostile(w)
         check_usage(w)
+        check_place(w)
         check_rewind(w)
         check_without_git(w)
     finally:
         w.close()
-    renamed = check_renamed(sys.argv[1])
-    w.p.failed += renamed.failed
-    w.p.passed += renamed.passed
-    w.p.finish(38)
+    for check in check_renamed, check_files:
+        p = check(sys.argv[1])
+        w.p.failed += p.failed
+        w.p.passed += p.passed
+    w.p.finish(45)
 
 
 main()

@@ -220,6 +220,7 @@ def read_opencode(recorded):
         return ['\n'.join(m['text']) for m in s['messages'] if m['role'] == 'user' and m['text'] and m['id'] < since]
 
     expected = read_labels(recorded, prompts, cwd='directory', title='title')
+    expected.given_back, expected.written = recorded.get('given_back', 0), recorded.get('written', 0)
     ends = 'after-vendor-unrevert', 'after-vendor-revert', 'after'
     known = {s.id: s for s in expected.sessions}
     turns = [(label, t) for label in recorded['trees'] for t in recorded['trees'][label] if t.startswith('before-turn')]
