@@ -7,7 +7,7 @@
 #include "lite/base/arena.h"
 #include "store/demo/demo_internal.h"
 #include "store/git/repo.h"
-#include "store/systems/entire/rewind/disktree.h"
+#include "store/systems/entire/rewind/plan_common.h"
 #include "store/systems/entire/state.h"
 #include "store/systems/entire/write/committed_write.h"
 #include "store/systems/entire/write/treewrite.h"

@@ -5,7 +5,7 @@
 #include "lite/base/arena.h"
 #include "store/demo/demo_internal.h"
 #include "store/systems/exathena/event.h"
-#include "store/systems/exathena/saved_files.h"
+#include "store/systems/exathena/exathena.h"
 
 /* Sessions of ExAthena: a log of events, one per step; a write is two events, the agent's call and
  * the tool's result, and saves the previous content of the file. */

@@ -6,7 +6,6 @@
 #include "lite/io/file.h"
 #include "lite/json/json.h"
 #include "store/systems/cline/cline.h"
-#include "store/systems/common/content_blocks.h"
 #include "store/systems/common/memory_rows.h"
 
 enum { SESSION_MOST = 16 << 20 };

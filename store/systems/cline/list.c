@@ -2,7 +2,7 @@
 #include "lite/json/json.h"
 #include "store/systems/cline/cline.h"
 #include "store/systems/common/config_dir.h"
-#include "store/systems/common/content_blocks.h"
+#include "store/systems/common/memory_rows.h"
 
 /* The row of a list: the session's own document, and the first and last messages. */
 

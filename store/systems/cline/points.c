@@ -5,7 +5,7 @@
 #include "store/git/repo.h"
 #include "store/systems/cline/cline.h"
 #include "store/systems/common/edits/tool_edits.h"
-#include "store/systems/common/file_history.h"
+#include "store/systems/common/saved_states.h"
 
 /* A rewind with Cline's checkpoints. Before a prompt, Cline makes a commit of the project in the
  * project's repository: its tree contains the files that git tracks, and the tree of its third

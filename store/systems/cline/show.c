@@ -3,7 +3,7 @@
 #include "lite/base/time.h"
 #include "lite/json/json.h"
 #include "store/systems/cline/cline.h"
-#include "store/systems/common/content_blocks.h"
+#include "store/systems/common/memory_rows.h"
 #include "store/systems/common/usage_rows.h"
 
 /* A row of a conversation is a message of the document on one line. */

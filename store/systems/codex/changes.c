@@ -7,7 +7,6 @@
 #include "store/fs/path.h"
 #include "store/systems/codex/codex.h"
 #include "store/systems/codex/rollout.h"
-#include "store/systems/codex/row.h"
 #include "store/systems/common/inferred.h"
 
 struct reading {

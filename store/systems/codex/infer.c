@@ -1,4 +1,4 @@
-#include "store/systems/codex/infer.h"
+#include "store/systems/codex/changes.h"
 
 #include <fcntl.h>
 #include <string.h>

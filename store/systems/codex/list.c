@@ -7,7 +7,6 @@
 #include "lite/json/json.h"
 #include "store/systems/codex/codex.h"
 #include "store/systems/codex/rollout.h"
-#include "store/systems/codex/row.h"
 #include "store/systems/common/config_dir.h"
 
 /* Each thread has one row, made from its newest rollout. The instructions at the beginning of a

@@ -4,11 +4,11 @@
 #include "store/fs/path.h"
 #include "store/rewind/plan/plan.h"
 #include "store/rewind/plan/rewind.h"
+#include "store/systems/codex/changes.h"
 #include "store/systems/codex/codex.h"
-#include "store/systems/codex/infer.h"
 #include "store/systems/common/inferred.h"
 
-/* The files that a thread changed since a point, each with its state before the first of these changes (infer.h). */
+/* The files that a thread changed since a point, each with its state before the first of these changes (infer.c). */
 
 struct planning {
     struct codex_changes c;

@@ -1,4 +1,4 @@
-#include "store/systems/codex/row.h"
+#include "store/systems/codex/rollout.h"
 
 #include "lite/base/buf.h"
 #include "lite/json/json.h"

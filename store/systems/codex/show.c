@@ -6,7 +6,6 @@
 #include "lite/json/jsonout.h"
 #include "store/systems/codex/codex.h"
 #include "store/systems/codex/rollout.h"
-#include "store/systems/codex/row.h"
 
 /* ---- which rows a reader sees ---- */
 

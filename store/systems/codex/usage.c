@@ -2,7 +2,6 @@
 #include "lite/json/json.h"
 #include "store/systems/codex/codex.h"
 #include "store/systems/codex/rollout.h"
-#include "store/systems/codex/row.h"
 #include "store/systems/common/usage_rows.h"
 
 /* The tokens of each answer are in a separate row, token_usage_record. Older threads have only

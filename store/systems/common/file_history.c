@@ -1,4 +1,4 @@
-#include "store/systems/common/file_history.h"
+#include "store/systems/common/saved_states.h"
 
 #include <string.h>
 

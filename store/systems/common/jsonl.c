@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "lite/base/time.h"
+#include "lite/io/file.h"
 #include "store/fs/disk.h"
 #include "store/systems/common/config_dir.h"
 
@@ -379,4 +380,106 @@ enum err_code jsonl_tail(const struct store *st, const struct session_ref *ref, 
         transcript_free(t);
         want = want > most / 4 ? most : want * 4;
     }
+}
+
+enum err_code jsonl_check_name(const char *folder, const char *name, finding_fn *fn, void *arg,
+                               struct err *e)
+{
+    struct arena a = { 0 };
+    const struct finding f = { .kind = FINDING_UNREADABLE,
+                               .path = arena_format(&a, "%s/%s", folder, name),
+                               .why = "its name cannot be a session's id" };
+    enum err_code rc = f.path ? fn(&f, arg, e) : err_nomem(e);
+
+    arena_fini(&a);
+    return rc;
+}
+
+enum err_code jsonl_check_report(const struct jsonl_check *k, enum finding_kind kind,
+                                 const char *path, const char *why, struct err *e)
+{
+    const struct finding f = { .kind = kind, .session = k->ref->id, .path = path, .why = why };
+
+    return path && why ? k->fn(&f, k->arg, e) : err_nomem(e);
+}
+
+enum err_code jsonl_check_line(const struct jsonl_check *k, enum finding_kind kind, size_t line,
+                               const char *why, struct err *e)
+{
+    const struct finding f = { .kind = kind,
+                               .session = k->ref->id,
+                               .path = k->ref->path.p,
+                               .line = (int64_t)line + 1,
+                               .offset = k->log->index.line[line].offset,
+                               .why = why,
+                               .fixable = kind == FINDING_TORN_TAIL };
+
+    return why ? k->fn(&f, k->arg, e) : err_nomem(e);
+}
+
+enum err_code jsonl_check_id(struct jsonl_check *k, size_t line, const char *why, struct err *e)
+{
+    struct id128 id = k->log->index.line[line].id;
+    uint32_t number;
+
+    if (k->log->index.line[line].state != LINE_OK || id128_none(id))
+        return ERR_OK;
+    if (idset_has(&k->ids, id))
+        return jsonl_check_line(k, FINDING_DUPLICATE_ID, line, why, e);
+    return idset_add(&k->ids, id, &number) ? err_nomem(e) : ERR_OK;
+}
+
+enum { PIECE = 256 * 1024 };
+
+struct jsonl_fork jsonl_fork_to(const struct logfile *log, size_t line)
+{
+    const struct index *ix = &log->index;
+    bool last = line + 1 == ix->n;
+
+    return (struct jsonl_fork){ .log = log,
+                                .end = last ? log->file.id.size : ix->line[line + 1].offset,
+                                .newline = last && ix->torn_tail };
+}
+
+enum err_code jsonl_fork_each(const struct jsonl_fork *f, jsonl_piece_fn *fn, void *arg,
+                              struct err *e)
+{
+    struct buf piece = { 0 };
+    enum err_code rc = ERR_OK;
+
+    for (int64_t at = 0; at < f->end && !rc; at += PIECE) {
+        size_t want = f->end - at < PIECE ? (size_t)(f->end - at) : PIECE;
+
+        rc = file_read_part(&f->log->file, at, want, &piece, e);
+        if (!rc && piece.n < want)
+            rc = err_set(e, ERR_STALE, f->log->path, "fork: the log became shorter");
+        if (!rc)
+            rc = fn(buf_slice(&piece), arg, e);
+    }
+    if (!rc && f->newline)
+        rc = fn(SLICE("\n"), arg, e);
+    buf_fini(&piece);
+    return rc;
+}
+
+static enum err_code write_piece(struct slice piece, void *arg, struct err *e)
+{
+    const struct disk_new *to = arg;
+
+    return disk_write(to->fd, piece, NULL, to->path, e);
+}
+
+enum err_code jsonl_fork_write(const struct jsonl_fork *f, const char *dir, const char *name,
+                               struct err *e)
+{
+    struct disk_new to;
+    enum err_code rc = disk_new_open(dir, 0644, &to, e);
+
+    if (rc)
+        return rc;
+    rc = jsonl_fork_each(f, write_piece, &to, e);
+    if (!rc)
+        return disk_new_publish(&to, name, e);
+    disk_new_discard(&to);
+    return rc;
 }

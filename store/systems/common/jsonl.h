@@ -208,7 +208,7 @@ bool jsonl_restore_begin(struct restore *out, struct slice id, struct slice cwd)
 /* Writes the member "message" that a host sends in the person's name after an interrupted turn. */
 void jsonl_write_continuation(struct jsonout *j);
 
-/* ---- the log of a fork (jsonl_fork.c) ---- */
+/* ---- the log of a fork (jsonl.c) ---- */
 
 /* The lines at the beginning of a log that its fork copies, byte for byte. */
 struct jsonl_fork {
@@ -227,7 +227,7 @@ MUST_CHECK enum err_code jsonl_fork_each(const struct jsonl_fork *f, jsonl_piece
 MUST_CHECK enum err_code jsonl_fork_write(const struct jsonl_fork *f, const char *dir,
                                           const char *name, struct err *e);
 
-/* ---- damage (jsonl_check.c) ---- */
+/* ---- damage (jsonl.c) ---- */
 
 /* A session whose log is being searched for damage. The texts of a finding may be NULL: out of memory. */
 struct jsonl_check {

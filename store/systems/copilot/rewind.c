@@ -6,7 +6,6 @@
 #include "store/rewind/plan/rewind.h"
 #include "store/systems/common/inferred.h"
 #include "store/systems/copilot/copilot.h"
-#include "store/systems/copilot/snapshots.h"
 
 /* Points are the prompts of the conversation. When the program rewinds only the conversation, it
  * keeps the snapshots of the removed turns, which did change files: these turns have no points, but

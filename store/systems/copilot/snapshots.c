@@ -1,4 +1,4 @@
-#include "store/systems/copilot/snapshots.h"
+#include "store/systems/copilot/copilot.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -7,7 +7,6 @@
 #include "lite/io/file.h"
 #include "lite/json/json.h"
 #include "store/fs/path.h"
-#include "store/systems/copilot/copilot.h"
 
 enum { INDEX_MAX = 64 << 20, HASH = 64, SCHEMA = 1 };
 

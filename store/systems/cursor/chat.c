@@ -1,7 +1,7 @@
 #include <string.h>
 
 #include "lite/json/json.h"
-#include "store/systems/common/content_blocks.h"
+#include "store/systems/common/memory_rows.h"
 #include "store/systems/cursor/cursor.h"
 
 enum { FIELD_MESSAGE = 1, FIELD_WORKSPACE = 9, BYTES = 2, MESSAGES_MOST = 200000 };

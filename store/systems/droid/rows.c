@@ -2,7 +2,7 @@
 
 #include "lite/json/json.h"
 #include "store/systems/common/config_dir.h"
-#include "store/systems/common/content_blocks.h"
+#include "store/systems/common/memory_rows.h"
 #include "store/systems/droid/droid.h"
 
 /* The rows of a log: session_start {id, title, cwd}, then message {id, timestamp, message{role, content[]}} with

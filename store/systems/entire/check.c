@@ -2,7 +2,7 @@
 
 #include "store/git/repo.h"
 #include "store/systems/entire/names.h"
-#include "store/systems/entire/read/committed.h"
+#include "store/systems/entire/read/catalog.h"
 #include "store/systems/entire/read/conversation.h"
 #include "store/systems/entire/read/view.h"
 #include "store/systems/entire/rewind/plan_common.h"

@@ -5,8 +5,7 @@
 #include "store/git/repo.h"
 #include "store/systems/entire/entire.h"
 #include "store/systems/entire/read/conversation.h"
-#include "store/systems/entire/tokens.h"
-#include "store/systems/entire/write/autocommit.h"
+#include "store/systems/entire/write/committed_write.h"
 
 /* What `info` shows about a session of Entire beyond its row; `status` and `explain` of Entire show
  * the same. Token usage is taken from the state, or else counted in the transcript, or else taken

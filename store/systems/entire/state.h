@@ -43,7 +43,7 @@ struct entire_state {
     struct slice first_prompt, last_prompt;
     struct slice last_checkpoint;
     struct slice turn_id;
-    struct slice token_usage; /* JSON (tokens.h) */
+    struct slice token_usage; /* JSON (tokens.c) */
     enum entire_phase phase;
     int64_t started_ms, ended_ms, interaction_ms; /* TIME_NONE if missing */
     int64_t checkpoint_count;

@@ -1,4 +1,4 @@
-#include "store/systems/entire/tokens.h"
+#include "store/systems/entire/entire.h"
 
 #include <stdlib.h>
 

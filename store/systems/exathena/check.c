@@ -12,7 +12,6 @@
 #include "store/log/logfile.h"
 #include "store/systems/exathena/event.h"
 #include "store/systems/exathena/exathena.h"
-#include "store/systems/exathena/saved_files.h"
 
 /* Reports damage of a log and of the files that belong to it. */
 

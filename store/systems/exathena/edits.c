@@ -1,4 +1,4 @@
-#include "store/systems/exathena/edits.h"
+#include "store/systems/exathena/exathena.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -10,7 +10,6 @@
 #include "store/log/logfile.h"
 #include "store/systems/common/edits/tool_edits.h"
 #include "store/systems/exathena/event.h"
-#include "store/systems/exathena/exathena.h"
 
 /* Results contain the id of their call, and the call is in an earlier message of the agent. */
 struct call {

@@ -13,7 +13,7 @@ enum { EXATHENA_ID = 22, EXATHENA_EVENT_ID = 11 };
  *
  *   sessions/<id>.jsonl                       the log: one event per line, in the order of events
  *   sessions/<id>/sidechains/<agent>.jsonl    runs of sub-agents, one line each
- *   file-history/<id>/<sha of path>/          the files before each edit (saved_files.h)
+ *   file-history/<id>/<sha of path>/          the files before each edit (saved_files.c)
  *
  * There is no metadata: no title, no tag, no archive mark. A line with a key that the library does
  * not know makes its own rewind fail half-way, so no keys are added. The name of a session is its
@@ -88,5 +88,88 @@ store_create_fn exathena_create;
 store_append_fn exathena_append;
 store_host_row_fn exathena_host_row;
 store_checkpoint_fn exathena_checkpoint;
+
+/* ---- edits.c ---- */
+
+/* What a log records of the changes to files: the edits of its tools and the calls of commands, with the prompts
+ * between them. A tool's result may contain the file before and after the edit (`edit` always, `write` since v0.12.2,
+ * with an empty text for a new file); for other edits only the path is known. */
+struct exathena_prompt {
+    struct slice id, text;
+    size_t line;
+    int64_t time_ms;
+};
+
+struct exathena_edit {
+    const char *path; /* absolute, lexically clean */
+    size_t line;
+    int64_t at;                 /* offset of that line in the log, */
+    uint32_t length;            /* and its length */
+    bool known;                 /* before and after are recorded */
+    struct slice before, after; /* filled in by exathena_history_read_texts */
+};
+
+struct exathena_history {
+    struct arena arena; /* owns everything */
+    struct exathena_prompt *prompt;
+    size_t prompts;
+    struct exathena_edit *edit; /* in the order of the log */
+    size_t edits;
+    size_t *shell; /* lines with a call of a command */
+    size_t shells;
+};
+
+MUST_CHECK enum err_code exathena_history_read(const struct session_ref *ref, const char *project,
+                                               struct exathena_history *out, struct err *e);
+void exathena_history_fini(struct exathena_history *s);
+
+/* Both return NULL if there is no such edit. The first one is searched from line `from` on. */
+const struct exathena_edit *exathena_history_last_edit(const struct exathena_history *s,
+                                                       const char *path);
+const struct exathena_edit *exathena_history_first_edit(const struct exathena_history *s,
+                                                        const char *path, size_t from);
+/* Reads before and after of an edit that has `known` set, into the arena. ERR_STALE: the log changed since it was
+ * read. */
+MUST_CHECK enum err_code exathena_history_read_texts(const struct session_ref *ref,
+                                                     const char *project, struct exathena_edit *w,
+                                                     struct arena *a, struct err *e);
+
+/* ---- saved_files.c ---- */
+
+/* The files before a session's edits, in file-history/<session>/<sha>/ with
+ *
+ *   path             the absolute path, without a newline; <sha> is the SHA-256 of these bytes
+ *   <v>.bin          the file before an edit, v = 0, 1, 2, ...; not written if equal to the newest
+ *   <v>.tombstone    empty, beside an empty <v>.bin: there was no file
+ *
+ * Other names are not versions and are left alone. */
+struct saved_file {
+    const char *dir;
+    const char *path;  /* NULL: cannot be read */
+    const char *why;   /* why the copies cannot be used; NULL: they can */
+    bool first;        /* there is a 0.bin */
+    bool first_absent; /* ... and a 0.tombstone */
+    int64_t newest;    /* highest version, -1: none */
+    int64_t newest_tombstone;
+    bool newest_absent; /* ... of the same version */
+    size_t versions;
+    size_t strange; /* other names */
+};
+
+struct saved_files {
+    struct saved_file *file; /* in the arena; by path */
+    size_t n;
+};
+
+enum { SHA_HEX = 64 };
+
+/* A session without saved files is not an error. Texts are in the arena. */
+MUST_CHECK enum err_code saved_files_read(const struct exathena *x, struct slice session,
+                                          struct arena *a, struct saved_files *out, struct err *e);
+/* The name of the directory for a path. */
+void saved_name(struct slice path, char hex[SHA_HEX + 1]);
+/* Sets *is if these bytes equal the newest version. */
+MUST_CHECK enum err_code saved_newest_is(const struct saved_file *f, struct slice bytes, bool *is,
+                                         struct err *e);
 
 #endif

@@ -7,10 +7,8 @@
 #include "store/journal/change.h"
 #include "store/rewind/plan/plan.h"
 #include "store/rewind/plan/rewind.h"
-#include "store/systems/exathena/edits.h"
 #include "store/systems/exathena/event.h"
 #include "store/systems/exathena/exathena.h"
-#include "store/systems/exathena/saved_files.h"
 
 /* A rewind as the library does it: every file that the session changed is restored to its version
  * 0, the state before the session's first edit, whichever event was chosen. The state of a file at

@@ -1,4 +1,4 @@
-#include "store/systems/exathena/saved_files.h"
+#include "store/systems/exathena/exathena.h"
 
 #include <dirent.h>
 #include <errno.h>

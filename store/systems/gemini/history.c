@@ -1,4 +1,4 @@
-#include "store/systems/gemini/history.h"
+#include "store/systems/gemini/gemini.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 #include "store/rewind/plan/plan.h"
 #include "store/rewind/plan/rewind.h"
 #include "store/rewind/plan/source.h"
-#include "store/systems/gemini/history.h"
+#include "store/systems/gemini/gemini.h"
 
 /* The first edit of a file after a point records the state of the file at the point, unless
  * something else could have changed it in between, such as a shell command or a person. */

@@ -10,7 +10,6 @@
 #include "store/rewind/plan/plan.h"
 #include "store/rewind/plan/source.h"
 #include "store/systems/goat/goat.h"
-#include "store/systems/goat/last_writes.h"
 #include "store/systems/goat/log.h"
 #include "store/systems/goat/manifest.h"
 #include "store/systems/goat/metadata.h"

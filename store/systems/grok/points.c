@@ -1,7 +1,7 @@
 #include <string.h>
 
 #include "lite/json/json.h"
-#include "store/systems/common/file_history.h"
+#include "store/systems/common/saved_states.h"
 #include "store/systems/grok/grok.h"
 
 /* A rewind with rewind_points.jsonl, which contains, for each prompt by its number, the texts of

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "lite/base/time.h"
-#include "store/systems/common/file_history.h"
+#include "store/systems/common/saved_states.h"
 #include "store/systems/kimi/kimi.h"
 
 /* A rewind with the file history of Kimi Code, which does not itself rewind files

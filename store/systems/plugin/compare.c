@@ -1,4 +1,4 @@
-#include "store/systems/plugin/compare.h"
+#include "store/systems/plugin/plugin.h"
 
 #include <string.h>
 

@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "lite/base/id.h"
 #include "store/api/plugin.h"
 #include "store/api/reprise_plugin.h"
 #include "store/api/store.h"
@@ -113,7 +114,7 @@ static inline bool plugin_reorders(const struct plugin_store *p)
     return p->table.flags & REPRISE_PLUGIN_REORDERS;
 }
 
-/* ---- scope.c ---- */
+/* ---- store.c ---- */
 
 /* Returns true if the project is named after a directory of the scope. */
 bool plugin_is_named_after(const struct scope *scope, struct slice folder, struct arena *a);
@@ -185,5 +186,20 @@ MUST_CHECK enum err_code plugin_end_messages(const struct plugin_store *p,
 store_retrieve_fn plugin_retrieve;
 store_set_fn plugin_set;
 store_remove_fn plugin_remove;
+
+/* Compares the rows of two places. A store may change the order of members and the spelling of
+ * numbers, so a row with a uuid is compared by the uuid, and any other row by its contents,
+ * regardless of the order of members. Two rows with the same contents are different rows. */
+
+/* Adds a row to the set. *is_new is true if the set did not contain it. */
+MUST_CHECK enum err_code row_set_add(struct idset *set, struct slice row, bool *is_new);
+/* A hash of a JSON value that does not depend on the order of members and the spelling of strings and numbers. */
+struct id128 row_contents(struct slice value, struct arena *a);
+
+struct row_difference {
+    size_t here, there; /* rows that only one of them has */
+};
+
+struct row_difference row_set_compare(const struct idset *here, const struct idset *there);
 
 #endif

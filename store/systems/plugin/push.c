@@ -6,7 +6,6 @@
 #include "lite/io/file.h"
 #include "lite/json/json.h"
 #include "lite/json/jsonout.h"
-#include "store/systems/plugin/compare.h"
 #include "store/systems/plugin/plugin.h"
 
 /* Pushes local sessions. Rows are first compared with those of the store, so an interrupted push

@@ -13,7 +13,6 @@
 #include "store/fs/disk.h"
 #include "store/journal/change.h"
 #include "store/systems/common/config_dir.h"
-#include "store/systems/plugin/compare.h"
 #include "store/systems/plugin/plugin.h"
 
 /* Changes, on this machine (retrieve, fork) or in the store (set, remove). */

@@ -5,7 +5,7 @@
 #include "lite/base/time.h"
 #include "lite/json/json.h"
 #include "store/systems/common/config_dir.h"
-#include "store/systems/common/file_history.h"
+#include "store/systems/common/saved_states.h"
 #include "store/systems/qwen/qwen.h"
 
 /* A rewind with Qwen's file history (docs/formats/qwen.md). A snapshot names, for each tracked

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "lite/base/arena.h"
-#include "store/systems/plugin/compare.h"
+#include "store/systems/plugin/plugin.h"
 
 /* The 14 rules that the agent's SDK demands of a session store (its public conformance suite), and two of ours, through the table of
  * a plug-in; the rules for members that are NULL are left out and named.

@@ -1,4 +1,4 @@
-#include "store/systems/claude/chain/calls.h"
+#include "store/systems/claude/chain/conversation_path.h"
 
 #include <stdlib.h>
 

@@ -5,9 +5,8 @@
 #include "lite/base/array.h"
 #include "lite/base/time.h"
 #include "lite/json/json.h"
-#include "store/systems/claude/chain/leaf.h"
 #include "store/systems/claude/claude.h"
-#include "store/systems/claude/list/prompt.h"
+#include "store/systems/claude/list/discover.h"
 
 /* If a row names a parent that is lost, was not loaded or is already on the path, the conversation continues with the
  * row of the nearest earlier time, as in the client (claude.md D): at most five seconds earlier, of the same side, of

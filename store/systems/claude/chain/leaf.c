@@ -1,4 +1,4 @@
-#include "store/systems/claude/chain/leaf.h"
+#include "store/systems/claude/chain/conversation_path.h"
 
 #include "lite/json/json.h"
 #include "store/log/logfile.h"

@@ -2,7 +2,6 @@
 
 #include "lite/base/array.h"
 #include "lite/json/json.h"
-#include "store/systems/claude/chain/calls.h"
 #include "store/systems/claude/chain/conversation_path.h"
 #include "store/systems/claude/chain/row_facts.h"
 

@@ -14,10 +14,9 @@
 #include "store/fs/copy.h"
 #include "store/fs/disk.h"
 #include "store/journal/change.h"
-#include "store/systems/claude/chain/leaf.h"
+#include "store/systems/claude/chain/conversation_path.h"
 #include "store/systems/claude/chain/row_facts.h"
 #include "store/systems/claude/rewind/file_history.h"
-#include "store/systems/claude/rewind/snapshots.h"
 
 /* The file checkpoints of a fork: one whole snapshot for each prompt, with later additions merged in, as the client's
  * own fork writes them (claude.md C2). Saved copies are linked, not copied, because they are never written to again.

@@ -2,7 +2,7 @@
 
 #include "lite/base/array.h"
 #include "store/systems/claude/chain/row_facts.h"
-#include "store/systems/claude/fork/fork_view.h"
+#include "store/systems/claude/fork/fork.h"
 
 /* A fork up to a message is the file up to the first row of the message, without what would make a reader of the copy
  * end elsewhere or lose what came before (claude.md 4):

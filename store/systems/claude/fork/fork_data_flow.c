@@ -1,4 +1,4 @@
-#include "store/systems/claude/fork/fork_data_flow.h"
+#include "store/systems/claude/fork/fork.h"
 
 #include "lite/json/json.h"
 #include "lite/json/jsonout.h"

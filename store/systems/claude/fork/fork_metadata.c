@@ -6,9 +6,7 @@
 #include "lite/json/jsonout.h"
 #include "store/systems/claude/chain/row_facts.h"
 #include "store/systems/claude/fork/fork.h"
-#include "store/systems/claude/fork/fork_data_flow.h"
-#include "store/systems/claude/list/prompt.h"
-#include "store/systems/claude/list/sidecar.h"
+#include "store/systems/claude/list/discover.h"
 
 /* Rows of a session that are not messages but are kept in its fork, rewritten as by the SDK. They are taken from the
  * whole source, even if the fork ends earlier. */

@@ -1,11 +1,10 @@
-#include "store/systems/claude/fork/fork_view.h"
+#include "store/systems/claude/fork/fork.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "lite/json/json.h"
 #include "store/systems/claude/chain/conversation_path.h"
-#include "store/systems/claude/chain/leaf.h"
 #include "store/systems/claude/chain/row_facts.h"
 
 enum err_code fork_view_open(struct fork_view *c, struct err *e)

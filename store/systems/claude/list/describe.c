@@ -9,9 +9,6 @@
 #include "lite/scan/field.h"
 #include "store/systems/claude/claude.h"
 #include "store/systems/claude/list/discover.h"
-#include "store/systems/claude/list/last_turn.h"
-#include "store/systems/claude/list/prompt.h"
-#include "store/systems/claude/list/sidecar.h"
 
 /* The lite read of one session (claude.md 2): at most the first and the last 64 KiB of its file. Usually the first
  * stage of the head is enough; the rest of it is read only if a field is still missing. */

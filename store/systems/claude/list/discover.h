@@ -3,10 +3,12 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "lite/base/arena.h"
 #include "lite/base/err.h"
 #include "lite/base/slice.h"
+#include "lite/io/window.h"
 #include "store/api/session.h"
 #include "store/systems/claude/claude.h"
 
@@ -51,5 +53,103 @@ bool claude_folder_collides(const struct scope *scope, struct slice project, str
  * belongs to the directory it was last moved to, else to this one (claude.md 1.2). Returns false if
  * out of memory. */
 bool claude_first_cwd(struct slice head, struct arena *a, struct slice *cwd);
+
+/* ---- the end of a session (last_turn.c) ---- */
+
+/* Facts at the end of a session: how the last turn ended, whether the conversation continues in
+ * another session, and which files a rewind could restore. */
+
+struct last_turn {
+    struct slice row;       /* the last message; .p is NULL: the tail contains none */
+    bool interrupted;       /* a prompt or result without an answer, a call without a result */
+    struct slice timestamp; /* of that message, as written */
+    struct slice model;     /* of the last answer: filled in by last_turn_model */
+};
+
+/* Both return false if out of memory. */
+bool last_turn_read(struct slice tail, struct arena *a, struct last_turn *out);
+/* The model of a row that contains "model":; .p is NULL if the row is not an answer of a model. Called for the rows up
+ * to the last message, newest first, until one has a model. */
+bool last_turn_model(struct slice row, struct arena *a, struct slice *model);
+
+/* The id of the session in which the conversation continues (claude.md 2.5); .p is NULL: none. The older
+ * session is then not listed, provided that the newer one contains a conversation and the older one was not
+ * continued as well. Returns false if out of memory. */
+bool claude_continued_in(struct slice tail, struct arena *a, struct slice *id);
+/* Returns true if the session with this id, in the same folder, contains a conversation. Also returns false if out of
+ * memory. */
+bool claude_continuation_exists(const struct session_ref *ref, struct slice id, struct arena *a);
+
+/* The session in a row's forkedFrom; .p is NULL if the row has none. Returns false if out of
+ * memory. */
+bool claude_forked_from(struct slice row, struct arena *a, struct slice *id);
+
+/* Reads a worktree-state row; *path stays empty if the session left its worktree. Returns false if the row does not
+ * parse; *ok is false if out of memory. */
+bool claude_worktree_of(struct slice row, struct arena *a, struct slice *path, bool *ok);
+/* Reads a pr-link row into the pr_* of the session's row; they stay empty if it has no number. Returns false if out of
+ * memory. */
+bool claude_pull_request(struct slice link, struct arena *a, struct session_row *row);
+
+/* Files that a rewind could restore, counted from the newest snapshot row and the deltas that follow it. Rows are added
+ * newest first. */
+struct restorable_files {
+    struct slice path[32]; /* those seen so far; further ones are counted without comparing */
+    unsigned n;
+    bool whole; /* the snapshot was reached: n is final */
+};
+/* Returns true if no older row matters. */
+bool claude_restorable_add(struct restorable_files *t, struct slice row, struct arena *a);
+
+/* ---- side documents (sidecar.c) ---- */
+
+/* Small documents in a session's side folder (claude.md 2.3, 5.3). A document that is missing, not a regular file, too
+ * large or not understood is ignored. */
+
+/* Most sessions have no side folder, so this one check saves the others. */
+bool sidecar_folder_exists(const struct session_ref *ref, struct arena *a);
+
+/* The title that a person gave, on one line; empty without a title. Returns false if out of
+ * memory. */
+bool sidecar_title(const struct session_ref *ref, struct arena *a, struct slice *title);
+
+struct archive_mark {
+    bool known;    /* the session has a mark */
+    bool archived; /* and it is archived */
+    int64_t at_ms;
+};
+/* Returns false if out of memory. */
+bool sidecar_archive_mark(const struct session_ref *ref, struct arena *a,
+                          struct archive_mark *mark);
+
+/* Using a session takes it out of the archive. Returns true if the window contains a prompt of a
+ * person after at_ms; *ok is false if out of memory. */
+bool sidecar_has_prompt_after(struct slice window, int64_t at_ms, struct arena *a, bool *ok);
+
+/* ---- prompts (prompt.c) ---- */
+
+/* A person's prompt as the list shows it (claude.md 2.4): one line of at most 200 UTF-16 units,
+ * with pasted blocks unwrapped. Texts that the agent wrote in the person's name are skipped. Texts
+ * are in the arena. */
+struct prompt {
+    struct slice text;    /* .p is NULL: no prompt */
+    struct slice command; /* the first slash command before it, shown if there is no prompt */
+};
+
+/* Each of these adds what it finds to *out, which is initially zeroed. All return false if out of memory. */
+
+/* The content of a message: a string, or an array of blocks. */
+MUST_CHECK bool prompt_of_content(struct slice content, struct arena *a, struct prompt *out);
+/* A row that parses. */
+MUST_CHECK bool prompt_of_row(struct slice row, struct arena *a, struct prompt *out);
+/* The first prompt in a head window. */
+MUST_CHECK bool prompt_first(struct slice head, struct arena *a, struct prompt *out);
+
+/* The text between an opening and the next closing tag, both of which are given with their brackets. */
+bool prompt_between(struct slice text, const char *open, const char *close, struct slice *inner);
+/* The prompt, else the command. */
+struct slice prompt_or_command(const struct prompt *prompt);
+/* "Image" or "Document" if the first user row with one of them has nothing else to show; else empty. */
+struct slice prompt_media(struct slice head);
 
 #endif

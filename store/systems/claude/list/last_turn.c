@@ -1,4 +1,4 @@
-#include "store/systems/claude/list/last_turn.h"
+#include "store/systems/claude/list/discover.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -9,7 +9,6 @@
 #include "lite/json/json.h"
 #include "lite/scan/field.h"
 #include "store/systems/claude/claude.h"
-#include "store/systems/claude/list/prompt.h"
 
 /* ---- the last turn ---- */
 

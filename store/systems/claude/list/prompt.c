@@ -1,4 +1,4 @@
-#include "store/systems/claude/list/prompt.h"
+#include "store/systems/claude/list/discover.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "store/systems/claude/list/sidecar.h"
+#include "store/systems/claude/list/discover.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -12,7 +12,6 @@
 #include "lite/json/json.h"
 #include "store/systems/claude/chain/row_facts.h"
 #include "store/systems/claude/claude.h"
-#include "store/systems/claude/list/prompt.h"
 
 enum { TITLE_CHARACTERS = 200, TITLE_FILE_MAX = 1 << 20, MARK_FILE_MAX = 4096 };
 

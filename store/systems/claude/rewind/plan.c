@@ -6,7 +6,6 @@
 #include "store/journal/change.h"
 #include "store/rewind/plan/plan.h"
 #include "store/systems/claude/chain/conversation_path.h"
-#include "store/systems/claude/chain/leaf.h"
 #include "store/systems/claude/chain/row_facts.h"
 #include "store/systems/claude/claude.h"
 #include "store/systems/claude/rewind/planner.h"

@@ -1,4 +1,4 @@
-#include "store/systems/claude/rewind/snapshots.h"
+#include "store/systems/claude/rewind/file_history.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
 #include "lite/json/json.h"
 #include "store/api/transcript.h"
 #include "store/systems/claude/claude.h"
-#include "store/systems/claude/list/prompt.h"
+#include "store/systems/claude/list/discover.h"
 
 /* Splits one row into blocks for a reader (claude.md 3 and 8). Anything unknown becomes a note or
  * raw bytes, and is never dropped, because a reader must see that it exists. */

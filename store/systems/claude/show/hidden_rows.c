@@ -1,4 +1,4 @@
-#include "store/systems/claude/show/hidden_rows.h"
+#include "store/systems/claude/show/item_list.h"
 
 #include <stdlib.h>
 

@@ -2,8 +2,54 @@
 #define STORE_SYSTEMS_CLAUDE_SHOW_ITEM_LIST_H
 
 #include "lite/json/jsonout.h"
+#include "store/api/restore.h"
 #include "store/api/session.h"
-#include "store/systems/claude/show/hidden_rows.h"
+#include "store/systems/claude/chain/log.h"
+#include "store/systems/claude/chain/row_facts.h"
+
+/* ---- hidden rows (hidden_rows.c) ---- */
+
+/* The rows that a resume does not load, because the API would refuse the conversation with them:
+ * calls that have no result, thinking whose message is lost, and answers without content. */
+enum claude_hidden_row {
+    ROW_LOADED,
+    ROW_HIDDEN_UNANSWERED, /* no call in it has a result, and the conversation continued */
+    ROW_HIDDEN_THINKING,   /* thinking whose message is lost */
+    ROW_HIDDEN_BLANK,      /* an answer that consists of blanks */
+};
+
+/* The rows of a conversation, oldest first. */
+struct claude_rows {
+    uint8_t (*kind)(void *arg, size_t i); /* enum claude_kind */
+    /* The bytes of a row, valid until the next call. */
+    enum err_code (*read)(void *arg, size_t i, struct slice *row, struct err *e);
+    void *arg;
+    size_t n;
+};
+
+struct claude_hidden_rows {
+    struct claude_rows rows;
+    size_t end;           /* from this row on: the calls in which the session ended */
+    struct idset results; /* ids of tool calls with results in rows before results_to */
+    struct idset spoken;  /* messages with more than thinking in rows before spoken_to */
+    size_t results_to, spoken_to;
+    struct id128 *call; /* owned; calls of the row that was read last */
+    size_t calls, cap;
+};
+
+/* Call claude_hidden_rows_fini even if this fails. */
+MUST_CHECK enum err_code claude_hidden_rows_init(struct claude_hidden_rows *l,
+                                                 struct claude_rows rows, struct err *e);
+void claude_hidden_rows_fini(struct claude_hidden_rows *l);
+/* Determines whether row i is loaded; may read other rows. */
+MUST_CHECK enum err_code claude_hidden_rows_check(struct claude_hidden_rows *l, size_t i,
+                                                  enum claude_hidden_row *out, struct err *e);
+/* Determines whether any of the calls has a result. */
+MUST_CHECK enum err_code claude_hidden_rows_answered(struct claude_hidden_rows *l,
+                                                     const struct id128 *call, size_t n,
+                                                     bool *answered, struct err *e);
+
+/* ---- items (item_list.c) ---- */
 
 /* The rows of a conversation in the order in which they are shown, before they are filtered and
  * converted. */
@@ -112,5 +158,41 @@ MUST_CHECK enum err_code claude_host_hide_calls(struct claude_log *log,
 bool claude_may_have_host_rows(const struct claude_item_list *list);
 /* Returns true for an assistant row in which a host hides calls, or whose call a host ran. */
 bool claude_is_host_row(struct slice row);
+
+/* ---- for a restore bundle (restore_rows.c) ---- */
+
+/* The rows of a conversation for a restore bundle, changed and hidden as the client does when it
+ * loads them. Texts are in the arena of the bundle. */
+
+struct claude_restore_row {
+    struct slice row;
+    struct id128 id;
+    uint8_t kind;     /* enum claude_kind */
+    uint8_t left_out; /* enum claude_hidden_row */
+    /* the session ended during its calls: those without a result get one that reports this */
+    bool cut;
+};
+
+struct claude_restore_rows {
+    struct claude_restore_row *row; /* in the arena; oldest first */
+    size_t n;
+    struct arena *arena;
+};
+
+/* The row as the present client would have written it: attachments of old kinds get their new names, and an unknown
+ * permission mode is removed. *out is `row` itself if nothing changes. Paths are shown relative to cwd. */
+MUST_CHECK enum err_code claude_migrate_row(struct slice row, enum claude_kind kind,
+                                            struct slice cwd, struct arena *a, struct slice *out);
+/* Marks the rows that are left out, and the calls in which the session ended. The ids of calls without a result
+ * (JSON texts of the rows) are added to unanswered, in their order. */
+MUST_CHECK enum err_code claude_hide_rows(struct claude_restore_rows *r,
+                                          struct claude_values *unanswered);
+/* How the last turn ended. *prompt is the row of a prompt without an answer. */
+enum interruption claude_interruption(const struct claude_restore_rows *r, struct slice *prompt);
+/* Adds to out->messages what the client adds when it loads an interrupted conversation: a result for each unanswered
+ * call, an empty answer after a user row, and the request to continue. out->interruption is set. */
+MUST_CHECK enum err_code claude_close_rows(const struct claude_restore_rows *rows,
+                                           const struct claude_values *unanswered,
+                                           struct restore *out, int64_t now_ms);
 
 #endif

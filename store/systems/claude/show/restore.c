@@ -4,11 +4,10 @@
 #include "lite/json/json.h"
 #include "store/git/repo.h"
 #include "store/systems/claude/chain/conversation_path.h"
-#include "store/systems/claude/chain/leaf.h"
 #include "store/systems/claude/chain/row_facts.h"
 #include "store/systems/claude/claude.h"
-#include "store/systems/claude/rewind/snapshots.h"
-#include "store/systems/claude/show/restore_rows.h"
+#include "store/systems/claude/rewind/file_history.h"
+#include "store/systems/claude/show/item_list.h"
 
 /* Collects everything that a host needs to continue a session: the conversation as the client would
  * load it, how its last turn ended, and the other state that the client would restore. */

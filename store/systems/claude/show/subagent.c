@@ -10,7 +10,7 @@
 #include "lite/json/json.h"
 #include "store/systems/claude/chain/row_facts.h"
 #include "store/systems/claude/claude.h"
-#include "store/systems/claude/list/prompt.h"
+#include "store/systems/claude/list/discover.h"
 #include "store/systems/claude/show/item_list.h"
 
 enum { META_BYTES = 64 * 1024, LAST_ROWS = 200, OUTCOME_BYTES = 400 };

@@ -10,12 +10,11 @@
 #include "store/journal/append_journal.h"
 #include "store/log/log_state.h"
 #include "store/log/logfile.h"
-#include "store/systems/claude/chain/leaf.h"
+#include "store/systems/claude/chain/conversation_path.h"
 #include "store/systems/claude/chain/row_facts.h"
 #include "store/systems/claude/claude.h"
 #include "store/systems/claude/fork/fork.h"
 #include "store/systems/claude/write/host_write.h"
-#include "store/systems/claude/write/incoming_row.h"
 #include "store/systems/claude/write/metarow.h"
 
 /* Appends rows of a host. A row of the conversation is given the members of the client's rows that it lacks: an id, its

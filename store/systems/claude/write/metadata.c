@@ -9,7 +9,7 @@
 #include "lite/json/jsonout.h"
 #include "store/fs/file_at.h"
 #include "store/journal/change.h"
-#include "store/systems/claude/chain/leaf.h"
+#include "store/systems/claude/chain/conversation_path.h"
 #include "store/systems/claude/chain/row_facts.h"
 #include "store/systems/claude/claude.h"
 #include "store/systems/claude/list/discover.h"

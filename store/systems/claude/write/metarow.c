@@ -14,7 +14,7 @@
 #include "lite/json/json.h"
 #include "lite/json/jsonout.h"
 #include "lite/scan/index.h"
-#include "store/systems/claude/chain/leaf.h"
+#include "store/systems/claude/chain/conversation_path.h"
 #include "store/systems/claude/chain/row_facts.h"
 #include "store/systems/claude/claude.h"
 

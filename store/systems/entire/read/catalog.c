@@ -11,7 +11,6 @@
 #include "lite/base/time.h"
 #include "store/git/repo.h"
 #include "store/systems/entire/names.h"
-#include "store/systems/entire/read/committed.h"
 
 /* ---- whether anything has changed ---- */
 

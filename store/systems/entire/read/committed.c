@@ -1,4 +1,4 @@
-#include "store/systems/entire/read/committed.h"
+#include "store/systems/entire/read/catalog.h"
 
 #include <stdio.h>
 #include <string.h>

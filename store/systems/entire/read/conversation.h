@@ -1,6 +1,10 @@
 #ifndef STORE_SYSTEMS_ENTIRE_READ_CONVERSATION_H
 #define STORE_SYSTEMS_ENTIRE_READ_CONVERSATION_H
 
+#include "lite/base/arena.h"
+#include "lite/base/slice.h"
+#include "lite/json/json.h"
+#include "store/api/transcript.h"
 #include "store/fs/disk.h"
 #include "store/rewind/plan/rewind.h"
 #include "store/systems/entire/entire.h"
@@ -10,7 +14,7 @@ struct view;
 /* The open conversation of a session: the agent's own transcript if it is on this machine,
  * otherwise the newest copy in a checkpoint (redacted if it was committed). Transcripts of Claude
  * Code are read by that system, which needs a file, so a copy from a blob is written to an unnamed
- * file (memfd). Rows of other agents are shown in a simple form (plain_transcript.h). */
+ * file (memfd). Rows of other agents are shown in a simple form (plain_transcript.c). */
 enum conversation_source { CONVERSATION_LIVE, CONVERSATION_CHECKPOINT };
 
 struct entire_conversation {
@@ -97,5 +101,29 @@ bool entire_conversation_may_be_claude(struct slice agent);
 /* The session as one of Claude Code's if its transcript is on this machine; texts in the arena. */
 bool entire_tasks_live_ref(const struct session_ref *ref, struct arena *a,
                            struct session_ref *live);
+
+/* Transcripts of agents other than Claude Code, in a simple form: one row for each JSON line, or
+ * for each message of a single document (Gemini). The speaker and the text are looked up where
+ * agents usually put them; an unknown row is shown verbatim. */
+
+/* An iterator over the rows of a transcript. */
+struct plain_rows {
+    bool document;
+    struct slice rest;         /* the lines to come, */
+    struct json_iter elements; /* or the messages of the document */
+};
+void plain_rows_open(struct plain_rows *r, struct slice bytes);
+/* The next row, skipping blank lines; broken: it is not JSON. */
+bool plain_rows_next(struct plain_rows *r, struct slice *row, bool *broken);
+
+enum message_kind plain_kind(struct slice row);
+int64_t plain_time(struct slice row); /* TIME_NONE if missing */
+/* The row's own id; empty if it has none. */
+struct slice plain_id(struct slice row, struct arena *a);
+/* The JSON value that contains the text; empty if it has no text. */
+struct slice plain_content(struct slice row);
+/* All text of the row, in the arena. Returns false if it has none, or if out of memory. */
+bool plain_text(struct slice row, struct arena *a, struct slice *out);
+MUST_CHECK enum err_code plain_blocks(struct slice row, struct block_list *out, struct err *e);
 
 #endif

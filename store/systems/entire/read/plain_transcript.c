@@ -1,4 +1,4 @@
-#include "store/systems/entire/read/plain_transcript.h"
+#include "store/systems/entire/read/conversation.h"
 
 #include "lite/base/time.h"
 

@@ -7,7 +7,6 @@
 #include "lite/json/json.h"
 #include "store/git/repo.h"
 #include "store/systems/entire/names.h"
-#include "store/systems/entire/read/plain_transcript.h"
 #include "store/systems/entire/read/view.h"
 
 enum { DOCUMENT_MAX = 1 << 20, TASKS_MAX = 10000 };

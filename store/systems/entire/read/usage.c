@@ -3,7 +3,6 @@
 #include "store/systems/entire/entire.h"
 #include "store/systems/entire/read/conversation.h"
 #include "store/systems/entire/read/view.h"
-#include "store/systems/entire/tokens.h"
 
 /* The tokens of a session: those in the transcript of Claude Code, on this machine or in the newest
  * checkpoint, or else the sum in the session's state, which is all that is read for other agents.

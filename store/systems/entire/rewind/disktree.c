@@ -1,4 +1,4 @@
-#include "store/systems/entire/rewind/disktree.h"
+#include "store/systems/entire/rewind/plan_common.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,4 +1,4 @@
-#include "store/systems/entire/write/autocommit.h"
+#include "store/systems/entire/write/committed_write.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,7 +11,6 @@
 #include "store/redact/redact.h"
 #include "store/systems/entire/names.h"
 #include "store/systems/entire/state.h"
-#include "store/systems/entire/write/condense.h"
 #include "store/systems/entire/write/treewrite.h"
 
 enum { HOOK_MAX = 1 << 20 };

@@ -10,7 +10,7 @@
 #include "store/redact/redact.h"
 #include "store/systems/common/go_json.h"
 #include "store/systems/entire/names.h"
-#include "store/systems/entire/read/committed.h"
+#include "store/systems/entire/read/catalog.h"
 #include "store/systems/entire/state.h"
 #include "store/systems/entire/write/temporary.h"
 #include "store/systems/entire/write/treewrite.h"

@@ -1,4 +1,4 @@
-#include "store/systems/entire/write/condense.h"
+#include "store/systems/entire/write/committed_write.h"
 
 #include <stdio.h>
 #include <string.h>

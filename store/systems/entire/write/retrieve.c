@@ -16,7 +16,6 @@
 #include "store/systems/common/config_dir.h"
 #include "store/systems/entire/names.h"
 #include "store/systems/entire/read/conversation.h"
-#include "store/systems/entire/read/plain_transcript.h"
 #include "store/systems/entire/read/view.h"
 
 /* ---- other agents ---- */

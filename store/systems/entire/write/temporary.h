@@ -51,7 +51,7 @@ struct slice temporary_task_subject(const struct temporary_task *task, struct sl
 /* "Please add a login function?" becomes "Add a login function"; in the arena. */
 struct slice temporary_subject(struct slice prompt, struct arena *a);
 
-/* ---- collecting a task (task.c) ---- */
+/* ---- collecting a task (temporary.c) ---- */
 
 /* What the checkpoint of a sub-agent's task contains besides files (docs/formats/entire.md 2.5):
  * the row of the session at which the task ended, and the sub-agent's transcript, both from the

@@ -1,7 +1,7 @@
 #include "tests/test.h"
 
 #include "lite/base/arena.h"
-#include "store/systems/entire/tokens.h"
+#include "store/systems/entire/entire.h"
 
 #define ROW(id, out)                                                                               \
     "{\"type\":\"assistant\",\"message\":{\"id\":\"" id "\",\"usage\":{\"input_tokens\":10,"       \

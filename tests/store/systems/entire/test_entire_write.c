@@ -10,7 +10,7 @@
 #include "store/rewind/plan/rewind.h"
 #include "store/systems/common/go_json.h"
 #include "store/systems/entire/names.h"
-#include "store/systems/entire/read/committed.h"
+#include "store/systems/entire/read/catalog.h"
 #include "store/systems/entire/read/point.h"
 #include "store/systems/entire/state.h"
 #include "store/systems/entire/write/committed_write.h"

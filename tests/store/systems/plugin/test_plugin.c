@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "lite/base/id.h"
-#include "store/systems/plugin/compare.h"
 #include "tests/support/scratch.h"
 #include "tests/test.h"
 

@@ -1,7 +1,7 @@
 #include "tests/test.h"
 
 #include "store/rewind/plan/rewind.h"
-#include "store/systems/claude/chain/calls.h"
+#include "store/systems/claude/chain/conversation_path.h"
 #include "store/systems/claude/chain/row_facts.h"
 #include "store/systems/claude/claude.h"
 #include "support/transcript_writer.h"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "lite/json/json.h"
-#include "store/systems/claude/chain/leaf.h"
+#include "store/systems/claude/chain/conversation_path.h"
 #include "tests/support/scratch.h"
 
 static uint32_t next_random(uint32_t *seed)

@@ -1,7 +1,7 @@
 #include "tests/test.h"
 
 #include "lite/base/buf.h"
-#include "store/systems/claude/fork/fork_data_flow.h"
+#include "store/systems/claude/fork/fork.h"
 
 #define SOURCE(id, via) "{\"type\":\"claude_code_session\",\"id\":\"" id "\",\"via\":\"" via "\"}"
 #define ROW(list) "{\"type\":\"derived-from\",\"v\":1,\"sessions\":[" list "]}"

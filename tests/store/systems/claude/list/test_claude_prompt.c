@@ -1,6 +1,6 @@
 #include "tests/test.h"
 
-#include "store/systems/claude/list/prompt.h"
+#include "store/systems/claude/list/discover.h"
 
 /* Checks the first prompt of these rows, or the command that stands for it; "" for none. */
 static void expect(const char *head, const char *want)

@@ -1,7 +1,7 @@
 #include "tests/test.h"
 
 #include "lite/json/json.h"
-#include "store/systems/claude/rewind/snapshots.h"
+#include "store/systems/claude/rewind/file_history.h"
 
 static void put(struct claude_tracked *t, const char *key, const char *backup)
 {

@@ -1,6 +1,6 @@
 #include "tests/test.h"
 
-#include "store/systems/claude/show/restore_rows.h"
+#include "store/systems/claude/show/item_list.h"
 
 enum { MOST_ROWS = 6 };
 

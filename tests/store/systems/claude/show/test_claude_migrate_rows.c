@@ -1,7 +1,7 @@
 #include "tests/test.h"
 
 #include "lite/json/json.h"
-#include "store/systems/claude/show/restore_rows.h"
+#include "store/systems/claude/show/item_list.h"
 
 static void becomes(enum claude_kind kind, const char *cwd, const char *row, const char *want)
 {
