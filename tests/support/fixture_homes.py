@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -97,17 +98,24 @@ def exathena(top, _):
     return stage('before', f'{top}/ws')
 
 
+MADE = {}  # Entire's repositories: a script of many git commands makes each of them once, the others are copies
+
+
+def made_by_script(name):
+    if name not in MADE:
+        MADE[name] = tempfile.TemporaryDirectory(prefix='entire-')
+        subprocess.run(['bash', f'{HERE}/fixtures/entire/make_fixture.sh', MADE[name].name, name], check=True, stdout=subprocess.DEVNULL)
+    return MADE[name].name
+
+
 def entire(top, config, name):
-    made = f'{top}/made'
-    os.makedirs(made)
-    subprocess.run(['bash', f'{HERE}/fixtures/entire/make_fixture.sh', made, name], check=True, stdout=subprocess.DEVNULL)
+    made = made_by_script(name)
     shutil.rmtree(os.path.dirname(config))
     for part in os.listdir(made):
         if part in ('home', 'wt', name):
-            os.rename(f'{made}/{part}', f'{top}/{part}')
+            shutil.copytree(f'{made}/{part}', f'{top}/{part}', symlinks=True)
     replace(f'{top}/{name}/.git', made, top, ('.json', 'gitdir'))
     replace(f'{top}/wt', made, top, '.git') if os.path.isdir(f'{top}/wt') else None
-    shutil.rmtree(made)
     return f'{top}/{name}'
 
 
