@@ -9,7 +9,7 @@ enum { DEFAULT_MS = 100, DEFAULT_BATCH = 256, DEFAULT_QUEUE = 4096 };
 enum { DEFAULT_BATCH_BYTES = 1 << 20, DEFAULT_QUEUE_BYTES = 16 << 20 };
 
 /* The child of a fork has a copy of the session, perhaps with a mutex that is held by a thread of the parent. */
-enum err_code session_check_process(const struct host_session *s, struct err *e)
+enum err_code host_session_check_process(const struct host_session *s, struct err *e)
 {
     return getpid() == s->pid ? ERR_OK
                               : err_set(e, ERR_UNSUPPORTED, "",
@@ -63,7 +63,7 @@ static enum err_code session_new(const struct store *st, const struct host_sessi
 
 static void session_free(struct host_session *s)
 {
-    queue_clear(&s->queue);
+    host_queue_clear(&s->queue);
     log_states_fini(&s->logs);
     arena_fini(&s->arena);
     pthread_cond_destroy(&s->changed);
@@ -78,7 +78,7 @@ static enum err_code session_ready(struct host_session *s, enum err_code rc,
     if (!rc && s->arena.failed)
         rc = err_nomem(e);
     if (!rc && s->opt.background)
-        rc = session_thread_start(s, e);
+        rc = host_session_thread_start(s, e);
     if (rc) {
         session_free(s);
         return rc;
@@ -143,7 +143,7 @@ enum err_code host_session_create(const struct store *st, const struct host_crea
     if (!rc && st->ops->begins) {
         rc = choose_id(s, e);
     } else if (!rc) {
-        rc = session_put_on_disk(s, e);
+        rc = host_session_put_on_disk(s, e);
         s->begun = s->on_disk = !rc;
     }
     return session_ready(s, rc, out, e);
@@ -151,9 +151,9 @@ enum err_code host_session_create(const struct store *st, const struct host_crea
 
 enum err_code host_session_close(struct host_session *s, struct err *e)
 {
-    if (!s || session_check_process(s, NULL))
+    if (!s || host_session_check_process(s, NULL))
         return ERR_OK;
-    session_thread_end(s);
+    host_session_thread_end(s);
     enum err_code rc = host_session_flush(s, e);
 
     session_free(s);
@@ -170,7 +170,7 @@ struct slice host_session_id(const struct host_session *s)
 void host_session_counts(struct host_session *s, struct host_session_counts *out)
 {
     *out = (struct host_session_counts){ 0 };
-    if (session_check_process(s, NULL))
+    if (host_session_check_process(s, NULL))
         return;
     pthread_mutex_lock(&s->mutex);
     *out = s->counts;
@@ -189,13 +189,13 @@ static bool has_room(const struct host_session *s, const struct queue *more)
 /* Holding rows without a limit would exhaust memory, so a full queue puts the session on disk. */
 static enum err_code wait_for_room(struct host_session *s, const struct queue *more, struct err *e)
 {
-    enum err_code rc = session_take_failure(s, e);
+    enum err_code rc = host_session_take_failure(s, e);
 
     while (!rc && s->opt.background && !has_room(s, more)) {
         s->begun = s->urgent = true;
         pthread_cond_broadcast(&s->changed);
-        session_wait(s);
-        rc = session_take_failure(s, e);
+        host_session_wait(s);
+        rc = host_session_take_failure(s, e);
     }
     return rc;
 }
@@ -220,9 +220,9 @@ static enum err_code prepare_row(const struct host_session *s, const struct host
     if (rc == ERR_USAGE)
         err_wrap(e, rc, "row %zu", i + 1);
     if (!rc)
-        x = queue_item(kind_of(req), none, row);
+        x = host_queue_item(kind_of(req), none, row);
     if (x)
-        queue_add(out, x);
+        host_queue_add(out, x);
     if (!rc && (!x || !(*id = arena_copy(a, *id)).p))
         rc = err_nomem(e);
     arena_fini(&scratch);
@@ -264,15 +264,15 @@ static enum err_code append_to_queue(struct host_session *s, const struct host_a
             bool was_empty = !s->queue.n || !s->begun;
 
             if (was_empty)
-                s->since_ms = session_clock_ms();
+                s->since_ms = host_session_clock_ms();
             s->begun |= begins;
-            queue_move(&more, &s->queue);
-            if (was_empty || session_has_batch(s))
+            host_queue_move(&more, &s->queue);
+            if (was_empty || host_session_has_batch(s))
                 pthread_cond_broadcast(&s->changed);
         }
         pthread_mutex_unlock(&s->mutex);
     }
-    queue_clear(&more);
+    host_queue_clear(&more);
     if (!rc)
         *out = (struct host_appended){ .n = req->n, .id = ids };
     return rc;
@@ -287,21 +287,21 @@ static enum err_code append_now(struct host_session *s, const struct host_append
     with_state.logs = &s->logs;
     with_state.later = s->opt.durable == HOST_DURABLE_FLUSH;
     pthread_mutex_lock(&s->mutex);
-    session_writer_acquire(s);
+    host_session_writer_acquire(s);
     s->begun = true;
-    enum err_code rc = session_write_queue(s, e);
+    enum err_code rc = host_session_write_queue(s, e);
 
     pthread_mutex_unlock(&s->mutex);
     if (!rc && !s->on_disk)
-        rc = session_put_on_disk(s, e);
+        rc = host_session_put_on_disk(s, e);
     if (!rc)
         rc = host_append(s->st, &s->ref, &with_state, a, out, e);
     pthread_mutex_lock(&s->mutex);
     s->on_disk = s->ref.path.p != NULL;
     s->begun = s->on_disk;
     if (!rc)
-        session_count(s, out);
-    session_writer_release(s);
+        host_session_count(s, out);
+    host_session_writer_release(s);
     pthread_mutex_unlock(&s->mutex);
     return rc;
 }
@@ -326,7 +326,7 @@ static bool goes_to_queue(struct host_session *s, const struct host_append *req)
 enum err_code host_session_append(struct host_session *s, const struct host_append *req,
                                   struct arena *a, struct host_appended *out, struct err *e)
 {
-    enum err_code rc = session_check_process(s, e);
+    enum err_code rc = host_session_check_process(s, e);
 
     if (rc)
         return rc;
@@ -343,11 +343,11 @@ static enum err_code prepare_settings(const struct host_setting *setting, size_t
                                       struct queue *out, struct err *e)
 {
     for (size_t i = 0; i < n; i++) {
-        struct item *x = queue_item(ITEM_SETTING, setting[i].key, setting[i].value);
+        struct item *x = host_queue_item(ITEM_SETTING, setting[i].key, setting[i].value);
 
         if (!x)
             return err_nomem(e);
-        queue_add(out, x);
+        host_queue_add(out, x);
     }
     return ERR_OK;
 }
@@ -356,15 +356,15 @@ static enum err_code prepare_settings(const struct host_setting *setting, size_t
 static void add_settings(struct host_session *s, struct queue *more)
 {
     if (!s->queue.n)
-        s->since_ms = session_clock_ms();
+        s->since_ms = host_session_clock_ms();
     while (!s->begun && more->first) {
         struct item *x = more->first;
 
         more->first = x->next;
         x->next = NULL;
-        queue_add_setting(&s->queue, x);
+        host_queue_add_setting(&s->queue, x);
     }
-    queue_move(more, &s->queue);
+    host_queue_move(more, &s->queue);
     pthread_cond_broadcast(&s->changed);
 }
 
@@ -372,12 +372,12 @@ static enum err_code set_now(struct host_session *s, const struct host_setting *
                              struct err *e)
 {
     pthread_mutex_lock(&s->mutex);
-    session_writer_acquire(s);
+    host_session_writer_acquire(s);
     pthread_mutex_unlock(&s->mutex);
     enum err_code rc = host_set(s->st, &s->ref, setting, n, e);
 
     pthread_mutex_lock(&s->mutex);
-    session_writer_release(s);
+    host_session_writer_release(s);
     pthread_mutex_unlock(&s->mutex);
     return rc;
 }
@@ -386,7 +386,7 @@ enum err_code host_session_set(struct host_session *s, const struct host_setting
                                struct err *e)
 {
     struct queue more = { 0 };
-    enum err_code rc = session_check_process(s, e);
+    enum err_code rc = host_session_check_process(s, e);
 
     if (!rc && !s->st->ops->set)
         rc = err_set(e, ERR_UNSUPPORTED, s->st->ops->name, "set: not possible for sessions of %s",
@@ -406,6 +406,6 @@ enum err_code host_session_set(struct host_session *s, const struct host_setting
     if (!rc)
         add_settings(s, &more);
     pthread_mutex_unlock(&s->mutex);
-    queue_clear(&more);
+    host_queue_clear(&more);
     return rc;
 }

@@ -28,14 +28,14 @@ struct queue {
 };
 
 /* Copies the texts. NULL if out of memory. */
-struct item *queue_item(enum item_kind kind, struct slice key, struct slice row);
-void queue_add(struct queue *q, struct item *x);
+struct item *host_queue_item(enum item_kind kind, struct slice key, struct slice row);
+void host_queue_add(struct queue *q, struct item *x);
 /* Adds a setting before the first row, because the settings of a new session are written before its rows. */
-void queue_add_setting(struct queue *q, struct item *x);
-void queue_remove_first(struct queue *q);
+void host_queue_add_setting(struct queue *q, struct item *x);
+void host_queue_remove_first(struct queue *q);
 /* Adds all items of one queue to another. */
-void queue_move(struct queue *from, struct queue *to);
-void queue_clear(struct queue *q);
+void host_queue_move(struct queue *from, struct queue *to);
+void host_queue_clear(struct queue *q);
 
 /* There is one queue and one writer at a time. Every call puts its rows into the queue. The writer (`writing`) takes
  * batches from the head of the queue and passes them to the system: it is the background thread, a call that flushes,
@@ -73,28 +73,28 @@ struct host_session {
 };
 
 /* ERR_UNSUPPORTED in the child of a fork. */
-MUST_CHECK enum err_code session_check_process(const struct host_session *s, struct err *e);
+MUST_CHECK enum err_code host_session_check_process(const struct host_session *s, struct err *e);
 
 /* Unless noted otherwise, these are called with the mutex held. It is released while they write or wait. */
 
-int64_t session_clock_ms(void);
-void session_wait(struct host_session *s);
+int64_t host_session_clock_ms(void);
+void host_session_wait(struct host_session *s);
 /* Waits until no other thread is the writer, and becomes it. */
-void session_writer_acquire(struct host_session *s);
-void session_writer_release(struct host_session *s);
+void host_session_writer_acquire(struct host_session *s);
+void host_session_writer_release(struct host_session *s);
 /* Writes the present contents of the queue, but not what is added meanwhile. Called by the writer. Returns the first
  * failure; after a permanent one it still writes the rest. */
-MUST_CHECK enum err_code session_write_queue(struct host_session *s, struct err *e);
+MUST_CHECK enum err_code host_session_write_queue(struct host_session *s, struct err *e);
 /* Puts the session on disk. Called by the writer, without the mutex. */
-MUST_CHECK enum err_code session_put_on_disk(struct host_session *s, struct err *e);
+MUST_CHECK enum err_code host_session_put_on_disk(struct host_session *s, struct err *e);
 /* Counts rows that were written without the queue. */
-void session_count(struct host_session *s, const struct host_appended *done);
-bool session_has_batch(const struct host_session *s);
+void host_session_count(struct host_session *s, const struct host_appended *done);
+bool host_session_has_batch(const struct host_session *s);
 /* Returns the background thread's failure, once. */
-enum err_code session_take_failure(struct host_session *s, struct err *e);
+enum err_code host_session_take_failure(struct host_session *s, struct err *e);
 
 /* Without the mutex. */
-MUST_CHECK enum err_code session_thread_start(struct host_session *s, struct err *e);
-void session_thread_end(struct host_session *s);
+MUST_CHECK enum err_code host_session_thread_start(struct host_session *s, struct err *e);
+void host_session_thread_end(struct host_session *s);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "store/host/host_session_internal.h"
 
-struct item *queue_item(enum item_kind kind, struct slice key, struct slice row)
+struct item *host_queue_item(enum item_kind kind, struct slice key, struct slice row)
 {
     struct item *x = malloc(sizeof *x + key.n + row.n);
 
@@ -22,7 +22,7 @@ struct item *queue_item(enum item_kind kind, struct slice key, struct slice row)
     return x;
 }
 
-void queue_add(struct queue *q, struct item *x)
+void host_queue_add(struct queue *q, struct item *x)
 {
     if (!q->first)
         q->last = &q->first;
@@ -32,14 +32,14 @@ void queue_add(struct queue *q, struct item *x)
     q->bytes += x->row.n;
 }
 
-void queue_add_setting(struct queue *q, struct item *x)
+void host_queue_add_setting(struct queue *q, struct item *x)
 {
     struct item **at = &q->first;
 
     while (*at && (*at)->kind == ITEM_SETTING)
         at = &(*at)->next;
     if (!*at) {
-        queue_add(q, x);
+        host_queue_add(q, x);
         return;
     }
     x->next = *at;
@@ -48,7 +48,7 @@ void queue_add_setting(struct queue *q, struct item *x)
     q->bytes += x->row.n;
 }
 
-void queue_remove_first(struct queue *q)
+void host_queue_remove_first(struct queue *q)
 {
     struct item *x = q->first;
 
@@ -58,7 +58,7 @@ void queue_remove_first(struct queue *q)
     free(x);
 }
 
-void queue_move(struct queue *from, struct queue *to)
+void host_queue_move(struct queue *from, struct queue *to)
 {
     if (!from->first)
         return;
@@ -71,17 +71,17 @@ void queue_move(struct queue *from, struct queue *to)
     *from = (struct queue){ 0 };
 }
 
-void queue_clear(struct queue *q)
+void host_queue_clear(struct queue *q)
 {
     while (q->first)
-        queue_remove_first(q);
+        host_queue_remove_first(q);
 }
 
 /* Who writes, when, and in which batches. */
 
 enum { RETRY_FIRST_MS = 100, RETRY_MOST_MS = 5000 };
 
-int64_t session_clock_ms(void)
+int64_t host_session_clock_ms(void)
 {
     struct timespec now;
 
@@ -96,7 +96,7 @@ static void wait_until(struct host_session *s, int64_t ms)
     pthread_cond_timedwait(&s->changed, &s->mutex, &at);
 }
 
-void session_wait(struct host_session *s)
+void host_session_wait(struct host_session *s)
 {
     pthread_cond_wait(&s->changed, &s->mutex);
 }
@@ -132,7 +132,7 @@ static enum err_code batch_take(struct host_session *s, struct batch *b, struct 
     return ERR_OK;
 }
 
-enum err_code session_put_on_disk(struct host_session *s, struct err *e)
+enum err_code host_session_put_on_disk(struct host_session *s, struct err *e)
 {
     struct host_created made;
     enum err_code rc = host_create(s->st, &s->req, &s->arena, &made, e);
@@ -152,7 +152,7 @@ static enum err_code batch_write(struct host_session *s, struct batch *b,
                                      .save = b->kind == ITEM_SAVED_ROW,
                                      .logs = &s->logs,
                                      .later = s->opt.durable == HOST_DURABLE_FLUSH };
-    enum err_code rc = s->on_disk ? ERR_OK : session_put_on_disk(s, e);
+    enum err_code rc = s->on_disk ? ERR_OK : host_session_put_on_disk(s, e);
 
     *done = (struct host_appended){ 0 };
     if (rc)
@@ -177,7 +177,7 @@ static void batch_count(struct host_session *s, const struct batch *b,
     s->counts.lost += is_hopeless(rc) ? b->n : 0;
 }
 
-void session_count(struct host_session *s, const struct host_appended *done)
+void host_session_count(struct host_session *s, const struct host_appended *done)
 {
     const struct batch rows = { .kind = ITEM_ROW };
 
@@ -201,26 +201,26 @@ static enum err_code write_batch(struct host_session *s, size_t *handled, struct
     batch_count(s, &b, &done, rc);
     *handled = !rc || is_hopeless(rc) ? b.n : 0;
     for (size_t i = 0; i < *handled; i++)
-        queue_remove_first(&s->queue);
+        host_queue_remove_first(&s->queue);
     arena_fini(&b.a);
     pthread_cond_broadcast(&s->changed);
     return rc;
 }
 
-void session_writer_acquire(struct host_session *s)
+void host_session_writer_acquire(struct host_session *s)
 {
     while (s->writing)
-        session_wait(s);
+        host_session_wait(s);
     s->writing = true;
 }
 
-void session_writer_release(struct host_session *s)
+void host_session_writer_release(struct host_session *s)
 {
     s->writing = false;
     pthread_cond_broadcast(&s->changed);
 }
 
-enum err_code session_write_queue(struct host_session *s, struct err *e)
+enum err_code host_session_write_queue(struct host_session *s, struct err *e)
 {
     size_t left = s->begun ? s->queue.n : 0;
     enum err_code first = ERR_OK;
@@ -244,7 +244,7 @@ enum err_code session_write_queue(struct host_session *s, struct err *e)
 
 /* ---- the thread ---- */
 
-bool session_has_batch(const struct host_session *s)
+bool host_session_has_batch(const struct host_session *s)
 {
     return s->queue.n >= s->opt.batch_rows || s->queue.bytes >= s->opt.batch_bytes;
 }
@@ -253,7 +253,7 @@ static int64_t due_ms(const struct host_session *s)
 {
     int64_t due = s->since_ms;
 
-    if (!s->urgent && !session_has_batch(s) && s->opt.interval_ms != HOST_AT_ONCE)
+    if (!s->urgent && !host_session_has_batch(s) && s->opt.interval_ms != HOST_AT_ONCE)
         due += s->opt.interval_ms;
     return due > s->retry_ms ? due : s->retry_ms;
 }
@@ -263,7 +263,7 @@ static void note_outcome(struct host_session *s, enum err_code rc, const struct 
     bool again = rc && !is_hopeless(rc);
 
     s->urgent = false;
-    s->since_ms = session_clock_ms();
+    s->since_ms = host_session_clock_ms();
     s->retry_wait_ms = again && s->retry_wait_ms ? 2 * s->retry_wait_ms : RETRY_FIRST_MS;
     if (s->retry_wait_ms > RETRY_MOST_MS)
         s->retry_wait_ms = RETRY_MOST_MS;
@@ -290,16 +290,16 @@ static void *write_in_background(void *arg)
         int64_t due = idle ? 0 : due_ms(s);
 
         if (idle) {
-            session_wait(s);
-        } else if (session_clock_ms() < due) {
+            host_session_wait(s);
+        } else if (host_session_clock_ms() < due) {
             wait_until(s, due);
         } else {
             struct err why = { 0 };
 
-            session_writer_acquire(s);
-            enum err_code rc = session_write_queue(s, &why);
+            host_session_writer_acquire(s);
+            enum err_code rc = host_session_write_queue(s, &why);
 
-            session_writer_release(s);
+            host_session_writer_release(s);
             note_outcome(s, rc, &why);
         }
     }
@@ -308,7 +308,7 @@ static void *write_in_background(void *arg)
 }
 
 /* No handler of the host runs on our thread. */
-enum err_code session_thread_start(struct host_session *s, struct err *e)
+enum err_code host_session_thread_start(struct host_session *s, struct err *e)
 {
     sigset_t all, before;
 
@@ -322,7 +322,7 @@ enum err_code session_thread_start(struct host_session *s, struct err *e)
     return sys ? err_sys(e, "", "session: start a thread") : ERR_OK;
 }
 
-void session_thread_end(struct host_session *s)
+void host_session_thread_end(struct host_session *s)
 {
     pthread_mutex_lock(&s->mutex);
     s->ending = true;
@@ -333,7 +333,7 @@ void session_thread_end(struct host_session *s)
     s->has_thread = false;
 }
 
-enum err_code session_take_failure(struct host_session *s, struct err *e)
+enum err_code host_session_take_failure(struct host_session *s, struct err *e)
 {
     enum err_code rc = s->failure.code;
 
@@ -347,22 +347,22 @@ enum err_code session_take_failure(struct host_session *s, struct err *e)
 
 enum err_code host_session_flush(struct host_session *s, struct err *e)
 {
-    enum err_code rc = session_check_process(s, e);
+    enum err_code rc = host_session_check_process(s, e);
 
     if (rc)
         return rc;
     pthread_mutex_lock(&s->mutex);
-    session_writer_acquire(s);
+    host_session_writer_acquire(s);
     /* Lost rows are reported in any case; rows that were only delayed are tried again now. */
-    enum err_code lost = is_hopeless(s->failure.code) ? session_take_failure(s, e) : ERR_OK;
+    enum err_code lost = is_hopeless(s->failure.code) ? host_session_take_failure(s, e) : ERR_OK;
 
     s->failure = (struct err){ 0 };
-    rc = session_write_queue(s, lost ? NULL : e);
+    rc = host_session_write_queue(s, lost ? NULL : e);
     pthread_mutex_unlock(&s->mutex);
     enum err_code unsynced = log_states_sync(&s->logs, lost || rc ? NULL : e);
 
     pthread_mutex_lock(&s->mutex);
-    session_writer_release(s);
+    host_session_writer_release(s);
     pthread_mutex_unlock(&s->mutex);
     return lost ? lost : rc ? rc : unsynced;
 }

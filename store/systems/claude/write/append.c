@@ -98,7 +98,7 @@ static enum err_code mark_reparented(struct appending *w, struct err *e)
         if (g->left_out && g->id.n && idset_add(left_out, id128_of(g->id), &number))
             rc = err_nomem(e);
         else if (g->message && left_out->n &&
-                 !incoming_row_text(g->row, "parentUuid", w->a, &parent))
+                 !claude_incoming_row_text(g->row, "parentUuid", w->a, &parent))
             rc = err_nomem(e);
         g->reparented = parent.n && idset_has(left_out, id128_of(parent));
     }
@@ -151,8 +151,8 @@ static enum err_code look_at_agent(struct target *t, struct err *e)
             if (found)
                 rc = claude_log_row(&log, i, &row, e);
             if (!rc && found &&
-                (!incoming_row_text(row, "uuid", t->w->a, &t->end.before) ||
-                 !incoming_row_text(row, "cwd", t->w->a, &t->end.cwd)))
+                (!claude_incoming_row_text(row, "uuid", t->w->a, &t->end.before) ||
+                 !claude_incoming_row_text(row, "cwd", t->w->a, &t->end.cwd)))
                 rc = err_nomem(e);
         }
         claude_log_close(&log);
@@ -233,7 +233,7 @@ static enum err_code go_on(struct target *t, const struct incoming_row *g, struc
 
     if (g->aside && !t->agent.n)
         return ERR_OK;
-    if (!incoming_row_text(g->row, "parentUuid", t->w->a, &parent))
+    if (!claude_incoming_row_text(g->row, "parentUuid", t->w->a, &parent))
         return err_nomem(e);
     t->branched |= json_get(g->row, "parentUuid", &given_value) && !g->reparented &&
                    !slice_eq(parent, t->end.leaf);
@@ -250,16 +250,17 @@ static enum err_code add_message_row(struct target *t, const struct incoming_row
     time_format(env_now_ms(t->w->st->env), now);
     const struct json_edit member[INCOMING_ROW_MEMBERS] = {
         { .name = "parentUuid",
-          .value = t->end.before.n ? incoming_row_quote(t->end.before, a) : SLICE("null") },
+          .value = t->end.before.n ? claude_incoming_row_quote(t->end.before, a) : SLICE("null") },
         { .name = "isSidechain", .value = t->agent.n ? SLICE("true") : SLICE("false") },
-        { .name = "uuid", .value = incoming_row_quote(g->id, a) },
-        { .name = "timestamp", .value = incoming_row_quote(slice_of(now), a) },
+        { .name = "uuid", .value = claude_incoming_row_quote(g->id, a) },
+        { .name = "timestamp", .value = claude_incoming_row_quote(slice_of(now), a) },
         { .name = "userType", .value = SLICE("\"external\"") },
-        { .name = "cwd", .value = incoming_row_quote(t->end.cwd, a) },
-        { .name = "sessionId", .value = incoming_row_quote(t->w->ref->id, a) },
+        { .name = "cwd", .value = claude_incoming_row_quote(t->end.cwd, a) },
+        { .name = "sessionId", .value = claude_incoming_row_quote(t->w->ref->id, a) },
     };
 
-    if (incoming_row_complete(g, member, INCOMING_ROW_MEMBERS - 1, out) || buf_add_byte(out, '\n'))
+    if (claude_incoming_row_complete(g, member, INCOMING_ROW_MEMBERS - 1, out) ||
+        buf_add_byte(out, '\n'))
         return err_nomem(e);
     return go_on(t, g, e);
 }
@@ -268,10 +269,11 @@ static enum err_code add_other(struct target *t, const struct incoming_row *g, s
                                struct err *e)
 {
     const struct json_edit member = { .name = "sessionId",
-                                      .value = incoming_row_quote(t->w->ref->id, t->w->a) };
+                                      .value = claude_incoming_row_quote(t->w->ref->id, t->w->a) };
 
-    return incoming_row_complete(g, &member, 1, out) || buf_add_byte(out, '\n') ? err_nomem(e)
-                                                                                : ERR_OK;
+    return claude_incoming_row_complete(g, &member, 1, out) || buf_add_byte(out, '\n')
+               ? err_nomem(e)
+               : ERR_OK;
 }
 
 /* Returns true if the next row certainly follows this one: it is not a boundary, a row of a team member or a
@@ -463,9 +465,9 @@ enum err_code claude_append(const struct store *st, const struct session_ref *re
     enum err_code rc = id && w.given ? ERR_OK : err_nomem(e);
 
     if (req->transcript)
-        return err_at(e, incoming_row_refuse_stream(e), ref->path.p);
+        return err_at(e, claude_incoming_row_refuse_stream(e), ref->path.p);
     for (size_t i = 0; i < req->n && !rc; i++) {
-        rc = incoming_row_read(&w, req->row[i], &w.given[i], e);
+        rc = claude_incoming_row_read(&w, req->row[i], &w.given[i], e);
         if (!w.given[i].left_out)
             id[i] = w.given[i].id;
     }

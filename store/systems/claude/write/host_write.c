@@ -272,7 +272,7 @@ static bool takes_part(struct slice row)
            claude_value_is(row, "type", "system") || claude_value_is(row, "type", "attachment");
 }
 
-bool incoming_row_text(struct slice row, const char *key, struct arena *a, struct slice *out)
+bool claude_incoming_row_text(struct slice row, const char *key, struct arena *a, struct slice *out)
 {
     struct slice value, text;
 
@@ -290,7 +290,7 @@ static enum err_code route(struct appending *w, struct incoming_row *g, struct e
     struct slice side, parent;
     bool has_side = json_get(g->row, "isSidechain", &side), aside = has_side && claude_truthy(side);
 
-    if (!incoming_row_text(g->row, "agentId", w->a, &g->agent))
+    if (!claude_incoming_row_text(g->row, "agentId", w->a, &g->agent))
         return err_nomem(e);
     bool chained = g->message || claude_value_is(g->row, "type", "progress");
 
@@ -307,8 +307,8 @@ static enum err_code route(struct appending *w, struct incoming_row *g, struct e
     return ERR_OK;
 }
 
-enum err_code incoming_row_read(struct appending *w, struct slice row, struct incoming_row *g,
-                                struct err *e)
+enum err_code claude_incoming_row_read(struct appending *w, struct slice row,
+                                       struct incoming_row *g, struct err *e)
 {
     char drawn[UUID_STR_LEN];
     struct slice type;
@@ -317,7 +317,7 @@ enum err_code incoming_row_read(struct appending *w, struct slice row, struct in
     if (!json_get(row, "type", &type) || json_type(type) != JSON_STRING)
         return err_set(e, ERR_USAGE, "", "append: a row of a Claude Code session needs a type");
     g->message = takes_part(row);
-    if (!incoming_row_text(row, "uuid", w->a, &g->id))
+    if (!claude_incoming_row_text(row, "uuid", w->a, &g->id))
         return err_nomem(e);
     if (json_string_is(type, "progress")) {
         g->left_out = true;
@@ -334,7 +334,7 @@ enum err_code incoming_row_read(struct appending *w, struct slice row, struct in
     return route(w, g, e);
 }
 
-struct slice incoming_row_quote(struct slice text, struct arena *a)
+struct slice claude_incoming_row_quote(struct slice text, struct arena *a)
 {
     struct buf out = { 0 };
     struct jsonout j;
@@ -348,8 +348,9 @@ struct slice incoming_row_quote(struct slice text, struct arena *a)
     return kept;
 }
 
-enum err_code incoming_row_complete(const struct incoming_row *g, const struct json_edit member[],
-                                    size_t n, struct buf *out)
+enum err_code claude_incoming_row_complete(const struct incoming_row *g,
+                                           const struct json_edit member[], size_t n,
+                                           struct buf *out)
 {
     const struct slice row = g->row;
     struct json_edit lacking[INCOMING_ROW_MEMBERS];
@@ -367,7 +368,7 @@ enum err_code incoming_row_complete(const struct incoming_row *g, const struct j
     return lacks ? json_edit(out, row, lacking, lacks) : buf_add(out, row);
 }
 
-enum err_code incoming_row_refuse_stream(struct err *e)
+enum err_code claude_incoming_row_refuse_stream(struct err *e)
 {
     return err_set(e, ERR_UNSUPPORTED, "", "append: Claude Code sessions have only one stream");
 }
@@ -386,22 +387,22 @@ enum err_code claude_host_row(const struct store *st, struct slice row, bool tra
     struct buf out = { 0 };
     struct incoming_row g;
     char now[TIME_TEXT];
-    enum err_code rc =
-        transcript ? incoming_row_refuse_stream(e) : incoming_row_read(&w, row, &g, e);
+    enum err_code rc = transcript ? claude_incoming_row_refuse_stream(e)
+                                  : claude_incoming_row_read(&w, row, &g, e);
 
     if (rc)
         return rc;
     time_format(env_now_ms(st->env), now);
     const struct json_edit member[] = {
-        { .name = "uuid", .value = incoming_row_quote(g.id, a) },
-        { .name = "timestamp", .value = incoming_row_quote(slice_of(now), a) },
+        { .name = "uuid", .value = claude_incoming_row_quote(g.id, a) },
+        { .name = "timestamp", .value = claude_incoming_row_quote(slice_of(now), a) },
     };
 
     *id = g.left_out ? (struct slice){ NULL, 0 } : g.id;
     *complete = row;
     if (!g.message)
         return ERR_OK;
-    if (incoming_row_complete(&g, member, 2, &out) ||
+    if (claude_incoming_row_complete(&g, member, 2, &out) ||
         !(*complete = arena_copy(a, buf_slice(&out))).p)
         rc = err_nomem(e);
     buf_fini(&out);

@@ -60,19 +60,20 @@ struct appending {
 };
 
 /* Reads one row. Progress rows are counted and left out. ERR_USAGE: it is not a row of this system. */
-MUST_CHECK enum err_code incoming_row_read(struct appending *w, struct slice row,
-                                           struct incoming_row *g, struct err *e);
+MUST_CHECK enum err_code claude_incoming_row_read(struct appending *w, struct slice row,
+                                                  struct incoming_row *g, struct err *e);
 /* A text of the row, decoded, in the arena. An empty text counts as absent. Returns false if out of memory. */
-bool incoming_row_text(struct slice row, const char *key, struct arena *a, struct slice *out);
+bool claude_incoming_row_text(struct slice row, const char *key, struct arena *a,
+                              struct slice *out);
 /* A text as a JSON value. */
-struct slice incoming_row_quote(struct slice text, struct arena *a);
+struct slice claude_incoming_row_quote(struct slice text, struct arena *a);
 /* Writes the row with the members that it lacks, at most INCOMING_ROW_MEMBERS, without a newline. Its uuid is replaced
  * if it is invalid, and its parent if that was left out. */
 enum { INCOMING_ROW_MEMBERS = 8 };
-MUST_CHECK enum err_code incoming_row_complete(const struct incoming_row *g,
-                                               const struct json_edit member[], size_t n,
-                                               struct buf *out);
+MUST_CHECK enum err_code claude_incoming_row_complete(const struct incoming_row *g,
+                                                      const struct json_edit member[], size_t n,
+                                                      struct buf *out);
 /* Sets ERR_UNSUPPORTED. */
-MUST_CHECK enum err_code incoming_row_refuse_stream(struct err *e);
+MUST_CHECK enum err_code claude_incoming_row_refuse_stream(struct err *e);
 
 #endif
