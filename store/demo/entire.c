@@ -209,7 +209,7 @@ static void commit_tree(struct writing *w, const char *ref, git_oid *tip, bool h
 }
 
 /* Adds everything in the work tree. */
-static void take_disk(struct writing *w)
+static void capture_disk(struct writing *w)
 {
     struct treewrite t;
     struct disktree disk = { .n = 0 };
@@ -377,7 +377,7 @@ static void write_all(struct writing *w)
     /* The sessions of ExAthena are in the project, but are not files of it. */
     put_file(w, ".git/info/exclude", SLICE(".exathena/\n"), 0);
     use_mempack(w);
-    take_disk(w);
+    capture_disk(w);
     commit_tree(w, ENTIRE_HEADS "main", &w->head, false, "The shop as it is\n",
                 w->began_ms - 100 * (int64_t)HOUR_MS);
     write_turn(w, &turns[0]);

@@ -32,8 +32,8 @@ static enum err_code list_names(int fd, char names[LIST_MAX], size_t *n, const c
     return k >= 0 || errno == ENOTSUP ? ERR_OK : err_sys(e, path, "keep the extended attributes");
 }
 
-static enum err_code take_one(int fd, struct arena *a, const char *name, const char *path,
-                              struct attrs *out, struct err *e)
+static enum err_code read_attribute(int fd, struct arena *a, const char *name, const char *path,
+                                    struct attrs *out, struct err *e)
 {
     char value[VALUE_MAX];
     ssize_t k = fs_xattr_get(fd, name, value, sizeof value);
@@ -68,7 +68,7 @@ enum err_code fs_attrs_get(int fd, struct arena *a, const char *path, struct att
                        .mtime_ns = time_ns(st.st_mtim) };
 
     for (const char *name = names; name < names + n && !rc; name += strlen(name) + 1)
-        rc = take_one(fd, a, name, path, &x, e);
+        rc = read_attribute(fd, a, name, path, &x, e);
     if (!rc)
         *out = x;
     return rc;

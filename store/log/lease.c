@@ -10,7 +10,7 @@
 #include "store/fs/kernel.h"
 #include "store/proc/process.h"
 
-static bool take(struct lease *l, int fd, enum fs_lease kind)
+static bool take_lease(struct lease *l, int fd, enum fs_lease kind)
 {
     *l = (struct lease){ .fd = fd };
     fs_signal_hold(&l->hold, SIGIO);
@@ -22,7 +22,7 @@ static bool take(struct lease *l, int fd, enum fs_lease kind)
 
 bool lease_acquire(struct lease *l, int fd)
 {
-    return take(l, fd, FS_LEASE_WRITE);
+    return take_lease(l, fd, FS_LEASE_WRITE);
 }
 
 const char *lease_refusal(void)
@@ -46,7 +46,7 @@ enum lease_writer lease_writer(int fd)
 {
     struct lease lease;
 
-    if (!take(&lease, fd, FS_LEASE_READ))
+    if (!take_lease(&lease, fd, FS_LEASE_READ))
         return errno == EAGAIN ? LEASE_WRITER : LEASE_UNKNOWN;
     lease_release(&lease);
     return LEASE_NO_WRITER;

@@ -46,7 +46,7 @@ static void index_piece(const struct work *w, struct piece *p)
     p->rc = index_build(&p->index, &view, w->keys, w->flags | INDEX_PART, w->stop, &p->e);
 }
 
-static void *take_pieces(void *arg)
+static void *index_pieces(void *arg)
 {
     struct work *w = arg;
     size_t i;
@@ -151,9 +151,9 @@ enum err_code logfile_index_build(struct index *ix, const struct file *f,
     cut_into_pieces(&w);
     if (w.n == 1)
         return index_build(ix, f, keys, flags, stop, e);
-    bool helped = pthread_create(&thread, NULL, take_pieces, &w) == 0;
+    bool helped = pthread_create(&thread, NULL, index_pieces, &w) == 0;
 
-    take_pieces(&w);
+    index_pieces(&w);
     if (helped)
         pthread_join(thread, NULL);
     enum err_code rc = join_pieces(&w, &whole, e);

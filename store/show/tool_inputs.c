@@ -14,7 +14,7 @@ struct patch {
     struct buf old_text, new_text, after;
 };
 
-static bool take_header(struct slice line, const char *header, struct slice *value)
+static bool parse_header(struct slice line, const char *header, struct slice *value)
 {
     if (!slice_starts(line, header))
         return false;
@@ -83,7 +83,7 @@ static enum err_code add_line(struct buf *b, struct slice line)
     return rc ? rc : buf_add_byte(b, '\n');
 }
 
-static enum err_code take_patch_line(struct patch *p, struct slice line)
+static enum err_code add_patch_line(struct patch *p, struct slice line)
 {
     struct slice text = { line.p + 1, line.n ? line.n - 1 : 0 };
     enum err_code rc = ERR_OK;
@@ -111,16 +111,16 @@ void apply_patch_read(struct slice patch, struct tool_inputs *out)
     bool torn;
 
     while (!rc && slice_line(&p.rest, &line, &torn)) {
-        if (take_header(line, "*** Add File: ", &value))
+        if (parse_header(line, "*** Add File: ", &value))
             begin_file(&p, EDIT_WRITE, value);
-        else if (take_header(line, "*** Delete File: ", &value))
+        else if (parse_header(line, "*** Delete File: ", &value))
             begin_file(&p, EDIT_DELETE, value);
-        else if (take_header(line, "*** Update File: ", &value))
+        else if (parse_header(line, "*** Update File: ", &value))
             begin_file(&p, EDIT_REPLACE, value);
-        else if (take_header(line, "*** Move to: ", &value))
+        else if (parse_header(line, "*** Move to: ", &value))
             move_file(&p, value);
         else if (!slice_starts(line, "*** "))
-            rc = take_patch_line(&p, line);
+            rc = add_patch_line(&p, line);
     }
     end_file(&p);
     out->a->failed = out->a->failed || rc;
@@ -283,8 +283,8 @@ static bool inserts(struct slice input)
             (json_string_is(value, "insert") || json_string_is(value, "append")));
 }
 
-static bool take_content(struct tool_inputs *t, struct slice name, struct slice input,
-                         struct edit *edit)
+static bool set_content(struct tool_inputs *t, struct slice name, struct slice input,
+                        struct edit *edit)
 {
     if (inserts(input))
         return false;
@@ -323,7 +323,7 @@ static void read_file_call(struct tool_inputs *t, struct slice name, struct slic
     /* A call whose input was not recorded in full also changed the file. */
     bool bare = !edit.replacements && writes(name);
 
-    if ((take_content(t, name, input, &edit) || edit.replacements || notebook || bare) && edit.path)
+    if ((set_content(t, name, input, &edit) || edit.replacements || notebook || bare) && edit.path)
         tool_inputs_add(t, edit);
 }
 

@@ -74,7 +74,7 @@ static bool is_name(struct slice word, const char *name)
 }
 
 /* Takes "ctrl-", "ctrl+" or "^" from the front. */
-static bool take_modifier(struct slice *word, uint8_t *mods)
+static bool parse_modifier(struct slice *word, uint8_t *mods)
 {
     static const struct {
         const char *name;
@@ -152,7 +152,7 @@ bool key_parse(struct slice word, struct key *out, const char **why)
 {
     struct key k = { 0 };
 
-    while (take_modifier(&word, &k.mods))
+    while (parse_modifier(&word, &k.mods))
         ;
     k.code = word.n ? code_of(word) : KEYCODE_NONE;
     if (k.mods & (MOD_CTRL | MOD_ALT) && k.code >= 'A' && k.code <= 'Z')

@@ -186,7 +186,7 @@ static int pg_page(void *store, const struct reprise_plugin_key *key, int64_t be
     return run_rows(store, key, form, number, &to, call);
 }
 
-static int take_position(const PGresult *r, int row, void *arg)
+static int read_position(const PGresult *r, int row, void *arg)
 {
     *(int64_t *)arg = strtoll(PQgetvalue(r, row, 0), NULL, 10);
     return REPRISE_PLUGIN_OK;
@@ -203,7 +203,7 @@ static int pg_find(void *store, const struct reprise_plugin_key *key, const char
     const struct pg_query q = { .sql = pg_sql(pg, key, form, sql),
                                 .param = { key->project, key->session, key->subpath, uuid },
                                 .params = 4,
-                                .fn = take_position,
+                                .fn = read_position,
                                 .arg = position };
 
     *position = 0;

@@ -72,7 +72,7 @@ static int add_project(struct listing *l, const redisReply *key)
     return REPRISE_PLUGIN_OK;
 }
 
-static int take_scanned(struct listing *l, const redisReply *r, char cursor[32])
+static int add_scanned(struct listing *l, const redisReply *r, char cursor[32])
 {
     int rc = REPRISE_PLUGIN_OK;
 
@@ -99,7 +99,7 @@ static int find_projects(struct listing *l)
         if (!rc)
             rc = redis_expect(l->c, l->call, REDIS_REPLY_ARRAY, &r);
         if (!rc)
-            rc = take_scanned(l, r, cursor);
+            rc = add_scanned(l, r, cursor);
         freeReplyObject(r);
         if (strcmp(cursor, "0") == 0)
             break;
@@ -125,7 +125,7 @@ static int add_item(struct listing *l, const char *project, const redisReply *na
 }
 
 /* A key that happens to be named like an index, or that this user may not read, is skipped. */
-static int take_index(struct listing *l, const char *project, const redisReply *r)
+static int add_index(struct listing *l, const char *project, const redisReply *r)
 {
     int rc = REPRISE_PLUGIN_OK;
 
@@ -161,7 +161,7 @@ static int find_sessions(struct listing *l)
 
         rc = redis_read_reply(l->c, l->call, &r);
         if (!rc)
-            rc = take_index(l, l->project[i], r);
+            rc = add_index(l, l->project[i], r);
         freeReplyObject(r);
     }
     if (!rc && l->items == 0 && l->trouble)
@@ -224,7 +224,7 @@ static int hand_session(const struct item *item, struct ends *x, reprise_plugin_
 
 /* A session whose rows expired is still in the index and is not listed. One whose key has another type is listed, and
  * reading it reports the reason. */
-static int take_ends(struct listing *l, const struct item *item, reprise_plugin_session_fn *fn,
+static int read_ends(struct listing *l, const struct item *item, reprise_plugin_session_fn *fn,
                      void *arg)
 {
     struct ends x = { .length = NULL };
@@ -262,7 +262,7 @@ static int list_items(struct listing *l, reprise_plugin_session_fn *fn, void *ar
         for (; asked < l->items && asked - i < WINDOW && !rc; asked++)
             rc = ask_for_ends(l, &l->item[asked]);
         if (!rc)
-            rc = take_ends(l, &l->item[i], fn, arg);
+            rc = read_ends(l, &l->item[i], fn, arg);
     }
     return rc;
 }

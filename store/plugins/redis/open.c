@@ -83,7 +83,7 @@ static const char **file_option(struct redis *rd, const char *name)
     return NULL;
 }
 
-static const char *take_file(struct redis *rd, const char *name, const char *value)
+static const char *set_file(struct redis *rd, const char *name, const char *value)
 {
     const char *home = getenv("HOME");
 
@@ -97,7 +97,7 @@ static const char *take_file(struct redis *rd, const char *name, const char *val
 }
 
 /* Sets an option or a parameter of the URL. */
-static const char *take(void *store, const char *name, const char *value)
+static const char *set_option(void *store, const char *name, const char *value)
 {
     struct redis *rd = store;
     size_t n = strlen(value);
@@ -109,7 +109,7 @@ static const char *take(void *store, const char *name, const char *value)
     } else if (strcmp(name, "user") == 0) {
         rd->user = arena_copy_text(&rd->arena, value);
     } else if (file_option(rd, name)) {
-        return take_file(rd, name, value);
+        return set_file(rd, name, value);
     } else if (strcmp(name, "db") == 0) {
         return read_number(value, n, DATABASES, &rd->db) ? NULL
                                                          : "db needs the number of a database";
@@ -138,7 +138,7 @@ static const char *read_path(struct redis *rd, const char *path)
         rd->socket = text_decode(&rd->arena, place, n);
     }
     if (!why && place[n] == '?')
-        why = text_parameters(&rd->arena, place + n + 1, take, rd);
+        why = text_parameters(&rd->arena, place + n + 1, set_option, rd);
     return why;
 }
 
@@ -213,7 +213,7 @@ static int configure(struct redis *rd, const char *path, const struct reprise_pl
     const char *why = read_path(rd, path);
 
     if (!why)
-        why = text_options(option, options, take, rd);
+        why = text_options(option, options, set_option, rd);
     if (why)
         return text_fail(call, REPRISE_PLUGIN_REFUSED, why);
     int rc = find_password(rd, call);

@@ -31,7 +31,7 @@ struct s3_conn {
 
 /* ---- connections ---- */
 
-static size_t take_bytes(char *bytes, size_t size, size_t n, void *arg)
+static size_t on_bytes(char *bytes, size_t size, size_t n, void *arg)
 {
     struct s3_request *r = arg;
 
@@ -189,7 +189,7 @@ static CURL *new_easy(const struct s3 *s3, struct slot *slot)
     curl_easy_setopt(easy, CURLOPT_USERAGENT, "reprise");
     curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, slot->why);
     curl_easy_setopt(easy, CURLOPT_PRIVATE, (char *)slot);
-    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_bytes);
+    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_bytes);
     curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
     if (s3->ca_file)
         curl_easy_setopt(easy, CURLOPT_CAINFO, s3->ca_file);
@@ -264,8 +264,8 @@ static bool is_busy(long status)
 }
 
 /* *done stays NULL if the request is started again. */
-static int take_done(struct s3_conn *c, const CURLMsg *m, struct reprise_plugin_call *call,
-                     struct s3_request **done)
+static int on_done(struct s3_conn *c, const CURLMsg *m, struct reprise_plugin_call *call,
+                   struct s3_request **done)
 {
     struct slot *slot = NULL;
     CURLcode result = m->data.result;
@@ -321,7 +321,7 @@ int s3_finish(struct s3_conn *c, struct reprise_plugin_call *call, struct s3_req
         else if (!(m = curl_multi_info_read(c->multi, &count)))
             rc = wait_for_any(c, &deadline, call);
         else if (m->msg == CURLMSG_DONE)
-            rc = take_done(c, m, call, done);
+            rc = on_done(c, m, call, done);
     }
     return rc;
 }

@@ -67,7 +67,7 @@ struct place {
 };
 
 /* Cuts the first folder off a name. It is usually the same one as before. */
-static const char *take_folder(struct listing *l, const char **rest, const char *before)
+static const char *next_folder(struct listing *l, const char **rest, const char *before)
 {
     const char *slash = strchr(*rest, '/');
     struct slice name = { *rest, slash ? (size_t)(slash - *rest) : 0 };
@@ -85,9 +85,9 @@ static int add_part(const struct s3_object *o, void *arg)
     const char *rest = o->name, *project = place->project, *session = l->only;
 
     if (!project)
-        project = take_folder(l, &rest, last ? last->project : NULL);
+        project = next_folder(l, &rest, last ? last->project : NULL);
     if (!place->project || !session)
-        session = take_folder(l, &rest, last ? last->session : NULL);
+        session = next_folder(l, &rest, last ? last->session : NULL);
     if (l->a.failed)
         return 1;
     if (o->folder || !rest[0] || strchr(rest, '/') || !s3_is_plain(project, false) ||
@@ -363,7 +363,7 @@ static int fill(const struct listing *l, struct s3_conn *c, struct window *w)
     return rc;
 }
 
-static int take_piece(const struct listing *l, struct window *w, struct ends *x)
+static int on_piece(const struct listing *l, struct window *w, struct ends *x)
 {
     int rc = REPRISE_PLUGIN_OK;
 
@@ -392,7 +392,7 @@ static int list_sessions(const struct listing *l, struct s3_conn *c)
         if (!rc)
             rc = s3_finish(c, l->call, &done);
         if (!rc && done)
-            rc = take_piece(l, &w, done->owner);
+            rc = on_piece(l, &w, done->owner);
     } while (!rc && done);
     s3_conn_stop(c); /* before the requests go */
     while (w.n)

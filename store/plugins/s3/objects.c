@@ -65,7 +65,7 @@ static bool read_document(struct slice xml, element_fn *fn, void *arg)
     return ok;
 }
 
-static void take_complaint(const char *name, const char *text, void *arg)
+static void on_error_element(const char *name, const char *text, void *arg)
 {
     struct s3_error *x = arg;
 
@@ -82,7 +82,7 @@ static void take_complaint(const char *name, const char *text, void *arg)
 void s3_error_parse(const struct buf *xml, struct s3_error *out)
 {
     *out = (struct s3_error){ .code = "" };
-    if (!read_document(buf_slice(xml), take_complaint, out))
+    if (!read_document(buf_slice(xml), on_error_element, out))
         *out = (struct s3_error){ .code = "" };
 }
 
@@ -109,7 +109,7 @@ static void add_object(struct page *p, bool ends, bool folder)
     p->now = (struct s3_object){ .name = NULL };
 }
 
-static void take_element(const char *name, const char *text, void *arg)
+static void on_list_element(const char *name, const char *text, void *arg)
 {
     struct page *p = arg;
 
@@ -172,7 +172,7 @@ static int make_no_sense(struct reprise_plugin_call *call)
 }
 
 /* A server that repeats a page would keep us forever. */
-static int take_token(struct s3_query *q, const struct page *p, struct reprise_plugin_call *call)
+static int set_token(struct s3_query *q, const struct page *p, struct reprise_plugin_call *call)
 {
     char *old = (char *)q->token;
 
@@ -186,19 +186,19 @@ static int take_token(struct s3_query *q, const struct page *p, struct reprise_p
     return no_memory ? REPRISE_PLUGIN_NO_MEMORY : REPRISE_PLUGIN_OK;
 }
 
-static int take_page(struct s3_query *q, struct reprise_plugin_call *call)
+static int read_page(struct s3_query *q, struct reprise_plugin_call *call)
 {
     struct page p = { .a = &q->a };
     int rc = s3_check(&q->request, call);
 
-    if (!rc && (!read_document(buf_slice(&q->request.answer), take_element, &p) || !p.is_list))
+    if (!rc && (!read_document(buf_slice(&q->request.answer), on_list_element, &p) || !p.is_list))
         rc = make_no_sense(call);
     if (p.no_memory || q->a.failed)
         rc = REPRISE_PLUGIN_NO_MEMORY;
     if (!rc)
         rc = hand_page(q, &p);
     if (!rc)
-        rc = take_token(q, &p, call);
+        rc = set_token(q, &p, call);
     free(p.object);
     arena_reset(&q->a);
     return rc;
@@ -256,7 +256,7 @@ static int ask_all(struct s3_conn *c, struct s3_query *q, size_t n,
             return rc;
         struct s3_query *x = done->owner;
 
-        rc = take_page(x, call);
+        rc = read_page(x, call);
         if (!rc && x->token)
             rc = ask_page(c, x);
         else

@@ -30,7 +30,7 @@ bool s3_is_plain(const char *name, bool with_slashes)
 
 /* ---- the path ---- */
 
-static const char *take(void *store, const char *name, const char *value)
+static const char *set_option(void *store, const char *name, const char *value)
 {
     struct s3 *s3 = store;
     const char **to = strcmp(name, "endpoint") == 0  ? &s3->endpoint
@@ -77,7 +77,7 @@ static const char *read_path(struct s3 *s3, const char *path)
         n--;
     prefix = n ? text_decode(&s3->arena, prefix, n) : "";
     s3->prefix = prefix && prefix[0] ? arena_format(&s3->arena, "%s/", prefix) : "";
-    return text_parameters(&s3->arena, parameters, take, s3);
+    return text_parameters(&s3->arena, parameters, set_option, s3);
 }
 
 /* ---- where the bucket is ---- */
@@ -160,7 +160,7 @@ static int configure(struct s3 *s3, const char *path, const struct reprise_plugi
     int rc = REPRISE_PLUGIN_OK;
 
     if (!why)
-        why = text_options(option, options, take, s3);
+        why = text_options(option, options, set_option, s3);
     if (!why)
         rc = s3_find_credentials(s3, call);
     if (!why && !rc)

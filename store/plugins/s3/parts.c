@@ -113,7 +113,7 @@ static int hand_rows(struct reading *r, const struct s3_part *part, struct slice
     return REPRISE_PLUGIN_OK;
 }
 
-static int take_part(struct reading *r, size_t i)
+static int read_part(struct reading *r, size_t i)
 {
     struct s3_request *request = &r->request[i % S3_REQUESTS];
     int rc;
@@ -160,7 +160,7 @@ static int read_range(struct reading *r, size_t from, size_t to, struct arena *a
         }
         bytes -= r->p->part[i].size;
         if (!rc)
-            rc = take_part(r, i);
+            rc = read_part(r, i);
     }
     return rc;
 }

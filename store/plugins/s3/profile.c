@@ -41,7 +41,7 @@ static bool is_section(struct slice line, const char *profile)
     return slice_eq(name, slice_of(profile));
 }
 
-static void take_setting(struct s3 *s3, struct slice name, struct slice value)
+static void set_known(struct s3 *s3, struct slice name, struct slice value)
 {
     const struct {
         const char *name, **to;
@@ -57,7 +57,7 @@ static void take_setting(struct s3 *s3, struct slice name, struct slice value)
 }
 
 /* A line that begins with a blank belongs to a group of nested settings, which are not used here. */
-static void take_lines(struct s3 *s3, struct slice text)
+static void parse_profile(struct s3 *s3, struct slice text)
 {
     struct slice line;
     bool torn, wanted = false;
@@ -71,9 +71,8 @@ static void take_lines(struct s3 *s3, struct slice text)
         if (line.n && line.p[0] == '[')
             wanted = is_section(line, s3->profile);
         else if (wanted && equals)
-            take_setting(
-                s3, trim((struct slice){ line.p, (size_t)(equals - line.p) }),
-                trim((struct slice){ equals + 1, line.n - (size_t)(equals + 1 - line.p) }));
+            set_known(s3, trim((struct slice){ line.p, (size_t)(equals - line.p) }),
+                      trim((struct slice){ equals + 1, line.n - (size_t)(equals + 1 - line.p) }));
     }
 }
 
@@ -90,7 +89,7 @@ static int read_file(struct s3 *s3, const char *variable, const char *usual,
     enum err_code rc = file_read_all(AT_FDCWD, path, 0, FILE_MOST, &text, NULL);
 
     if (!rc)
-        take_lines(s3, buf_slice(&text));
+        parse_profile(s3, buf_slice(&text));
     buf_fini(&text);
     if (rc && rc != ERR_NOT_FOUND) {
         snprintf(call->error, sizeof call->error, "cannot read the file \"%s\" of AWS", usual);
@@ -99,7 +98,7 @@ static int read_file(struct s3 *s3, const char *variable, const char *usual,
     return REPRISE_PLUGIN_OK;
 }
 
-static void take_first(const char **to, const char *name)
+static void set_from_environment(const char **to, const char *name)
 {
     if (!*to)
         *to = from_environment(name);
@@ -107,19 +106,19 @@ static void take_first(const char **to, const char *name)
 
 /* A profile that the store names takes precedence over the keys in the environment; a profile from the environment does
  * not. */
-static void take_environment(struct s3 *s3)
+static void read_environment(struct s3 *s3)
 {
     if (!s3->profile) {
-        take_first(&s3->key, "AWS_ACCESS_KEY_ID");
-        take_first(&s3->secret, "AWS_SECRET_ACCESS_KEY");
-        take_first(&s3->token, "AWS_SESSION_TOKEN");
-        take_first(&s3->profile, "AWS_PROFILE");
+        set_from_environment(&s3->key, "AWS_ACCESS_KEY_ID");
+        set_from_environment(&s3->secret, "AWS_SECRET_ACCESS_KEY");
+        set_from_environment(&s3->token, "AWS_SESSION_TOKEN");
+        set_from_environment(&s3->profile, "AWS_PROFILE");
     }
-    take_first(&s3->region, "AWS_REGION");
-    take_first(&s3->region, "AWS_DEFAULT_REGION");
-    take_first(&s3->endpoint, "AWS_ENDPOINT_URL_S3");
-    take_first(&s3->endpoint, "AWS_ENDPOINT_URL");
-    take_first(&s3->ca_file, "AWS_CA_BUNDLE");
+    set_from_environment(&s3->region, "AWS_REGION");
+    set_from_environment(&s3->region, "AWS_DEFAULT_REGION");
+    set_from_environment(&s3->endpoint, "AWS_ENDPOINT_URL_S3");
+    set_from_environment(&s3->endpoint, "AWS_ENDPOINT_URL");
+    set_from_environment(&s3->ca_file, "AWS_CA_BUNDLE");
     if (!s3->profile)
         s3->profile = "default";
 }
@@ -129,7 +128,7 @@ int s3_find_credentials(struct s3 *s3, struct reprise_plugin_call *call)
     static const char none[] = "";
     int rc;
 
-    take_environment(s3);
+    read_environment(s3);
     if (s3->key && s3->secret && !s3->token)
         s3->token = none; /* that of a file belongs to another key */
     rc = read_file(s3, "AWS_SHARED_CREDENTIALS_FILE", "credentials", call);

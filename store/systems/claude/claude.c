@@ -133,7 +133,7 @@ static bool folder_name_accepted(const char *name)
 
 /* The variable counts only if CLAUDE_CONFIG_DIR is set and not empty, and only in the store that CLAUDE_CONFIG_DIR
  * names. */
-static enum err_code take_forced_folder(struct claude *c, struct err *e)
+static enum err_code set_forced_folder(struct claude *c, struct err *e)
 {
     const struct store_env *env = c->base.env;
     const char *name = env->claude_project_dir_name, *said = env->claude_config_dir;
@@ -260,7 +260,7 @@ static enum err_code claude_open(const struct store_env *env, const char *path, 
     if (!rc)
         set_retention(c);
     if (!rc)
-        rc = take_forced_folder(c, e);
+        rc = set_forced_folder(c, e);
     if (rc)
         claude_close(&c->base);
     else

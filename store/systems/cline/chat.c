@@ -30,7 +30,7 @@ static enum err_code read_text(const char *path, size_t most, struct buf *text, 
     return err_at(e, rc, path);
 }
 
-static enum err_code take_list(struct cline_chat *c, struct slice document)
+static enum err_code read_list(struct cline_chat *c, struct slice document)
 {
     struct slice message;
     struct json_iter it;
@@ -49,7 +49,7 @@ static bool is_line(struct slice line, const char *text)
 
 /* Reads a part of a document, or a damaged one. JSON.stringify indents it by two blanks, so the
  * first and the last line of a message differ from all lines within it. */
-static enum err_code take_lines(struct cline_chat *c, struct slice text, bool ends)
+static enum err_code read_lines(struct cline_chat *c, struct slice text, bool ends)
 {
     struct slice line, message = { NULL, 0 };
     enum err_code rc = ERR_OK;
@@ -82,7 +82,7 @@ enum err_code cline_session_read(const struct session_ref *ref, struct buf *out)
 }
 
 /* The prompt is a JSON string there, as in a message. */
-static enum err_code take_prompt(struct cline_chat *c, const struct session_ref *ref)
+static enum err_code read_prompt(struct cline_chat *c, const struct session_ref *ref)
 {
     static const char head[] = "{\"role\":\"user\",\"content\":";
     struct buf session = { 0 };
@@ -106,14 +106,14 @@ enum err_code cline_chat_read(const struct session_ref *ref, size_t most, struct
     enum err_code rc = read_text(ref->path.p, most, &text, &end, e);
 
     if (!rc && !end.n && json_valid(buf_slice(&text))) {
-        rc = take_list(&c, buf_slice(&text));
+        rc = read_list(&c, buf_slice(&text));
         if (!rc && !c.lines.n)
-            rc = take_prompt(&c, ref);
+            rc = read_prompt(&c, ref);
     } else if (!rc) {
         c.damaged = !end.n && text.n > 0;
-        rc = take_lines(&c, buf_slice(&text), !end.n);
+        rc = read_lines(&c, buf_slice(&text), !end.n);
         if (!rc)
-            rc = take_lines(&c, buf_slice(&end), true);
+            rc = read_lines(&c, buf_slice(&end), true);
     }
     buf_fini(&text);
     buf_fini(&end);

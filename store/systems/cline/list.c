@@ -8,7 +8,7 @@
 
 enum { WINDOW = 128 << 10 };
 
-static void take_session(struct slice session, struct session_row *row, struct arena *a)
+static void read_session(struct slice session, struct session_row *row, struct arena *a)
 {
     enum { CWD, MODEL, STARTED, METADATA, N };
     static const char *const names[] = { "cwd", "model", "started_at", "metadata" };
@@ -26,7 +26,7 @@ static void take_session(struct slice session, struct session_row *row, struct a
 }
 
 /* Prompts, the last time, and whether the last message waits for an answer. */
-static void take_messages(struct slice lines, struct session_row *row, struct arena *a)
+static void read_messages(struct slice lines, struct session_row *row, struct arena *a)
 {
     struct slice rest = lines, line;
     bool torn, waits = false;
@@ -84,8 +84,8 @@ enum err_code cline_describe(const struct store *st, const struct scope *scope,
         goto end;
     row->hidden = rc ? HIDDEN_UNREADABLE : HIDDEN_NOT;
     if (session.n)
-        take_session(buf_slice(&session), row, &a);
-    take_messages(buf_slice(&c.lines), row, &a);
+        read_session(buf_slice(&session), row, &a);
+    read_messages(buf_slice(&c.lines), row, &a);
     row->flags |= (c.damaged ? SESSION_DAMAGED : 0u) | (c.torn ? SESSION_TORN : 0u);
     complete(scope, row, &a);
     rc = !a.failed && session_row_keep(row) ? ERR_OK : err_nomem(e);

@@ -58,7 +58,7 @@ static bool is_commit(struct slice hex)
     return hex.n == GIT_OID_HEXSZ;
 }
 
-static enum err_code take_point(struct history *h, struct slice json, struct err *e)
+static enum err_code add_point(struct history *h, struct slice json, struct err *e)
 {
     struct arena *a = &h->files.states.arena;
     struct slice run, time, commit;
@@ -93,7 +93,7 @@ static enum err_code read_session(struct history *h, struct err *e)
     if (!rc && json_at(buf_slice(&session), "metadata.checkpoint.history", &list) &&
         json_type(list) == JSON_ARRAY && json_iter_open(&it, list))
         while (!rc && json_iter_next(&it, &key, &value))
-            rc = take_point(h, value, e);
+            rc = add_point(h, value, e);
     buf_fini(&session);
     return rc || a->failed ? err_nomem(e) : ERR_OK;
 }
@@ -125,7 +125,7 @@ static int64_t span_of(struct slice row, bool is_prompt)
                : is_prompt;
 }
 
-static enum err_code take_row(struct history *h, struct slice row, int64_t *run, struct err *e)
+static enum err_code read_row(struct history *h, struct slice row, int64_t *run, struct err *e)
 {
     struct arena *a = &h->files.states.arena;
     struct file_point p = { .time_ms = cline_time(row), .turn = -1 };
@@ -162,7 +162,7 @@ static enum err_code read_prompts(struct history *h, struct err *e)
     rest = buf_slice(&c.lines);
     while (!rc && slice_line(&rest, &line, &torn))
         if (json_valid(line))
-            rc = take_row(h, line, &run, e);
+            rc = read_row(h, line, &run, e);
     cline_chat_fini(&c);
     h->files.no_turn =
         "Cline made no checkpoint for this prompt: it does so only in git repositories";
@@ -187,7 +187,7 @@ static int64_t run_of(const struct history *h, const struct edit *edit)
     return run;
 }
 
-static enum err_code take_edit(const struct edit *edit, void *arg, struct err *e)
+static enum err_code add_edit(const struct edit *edit, void *arg, struct err *e)
 {
     struct history *h = arg;
     struct arena *a = &h->files.states.arena;
@@ -257,7 +257,7 @@ static bool read_blob(struct history *h, const git_oid *id, struct slice *out)
 }
 
 /* Sets the content from a tree. Returns false if it is not in it. */
-static bool take_entry(struct history *h, git_tree *tree, const char *name, struct saved_state *x)
+static bool read_entry(struct history *h, git_tree *tree, const char *name, struct saved_state *x)
 {
     git_tree_entry *entry = NULL;
     int answer = tree ? git_tree_entry_bypath(&entry, tree, name) : GIT_ENOTFOUND;
@@ -316,7 +316,7 @@ static bool was_absent(const struct history *h, const struct point *p, const cha
     return false;
 }
 
-static void take_file(struct history *h, const struct point *p, const char *path, int64_t turn,
+static void read_file(struct history *h, const struct point *p, const char *path, int64_t turn,
                       struct saved_state *x)
 {
     const char *name = path + strlen(h->root);
@@ -324,7 +324,7 @@ static void take_file(struct history *h, const struct point *p, const char *path
 
     if (!open_trees(h, p, &tree, &others)) {
         x->why = why_gone;
-    } else if (!take_entry(h, tree, name, x) && !take_entry(h, others, name, x)) {
+    } else if (!read_entry(h, tree, name, x) && !read_entry(h, others, name, x)) {
         x->why = "Cline's checkpoint does not contain it: git ignores it, or it was created later";
         if (was_absent(h, p, path, turn))
             x->content = SAVED_ABSENT;
@@ -351,7 +351,7 @@ static enum err_code add_copy(struct history *h, const char *path, const struct 
     else if (!p->is_stash && is_removed(h, path, at->turn))
         x.why = "Cline recorded only the commit at that time";
     else
-        take_file(h, p, path, at->turn, &x);
+        read_file(h, p, path, at->turn, &x);
     return saved_states_add(&h->files.states, path, &x, e);
 }
 
@@ -447,7 +447,7 @@ static enum err_code history_read(struct history *h, const struct store *st,
     if (!rc)
         rc = read_prompts(h, e);
     if (!rc)
-        rc = cline_edits(st, ref, &everything, take_edit, h, e);
+        rc = cline_edits(st, ref, &everything, add_edit, h, e);
     if (!rc && contents)
         history_open_repository(h);
     for (size_t i = 0; i < h->changes && !rc; i++)

@@ -100,7 +100,7 @@ struct spending {
     void *arg;
 };
 
-static enum err_code take_row(struct slice row, void *arg, struct err *e)
+static enum err_code add_row(struct slice row, void *arg, struct err *e)
 {
     struct usage_record u = usage_record_empty();
     struct spending *s = arg;
@@ -136,7 +136,7 @@ static enum err_code walk(const struct session_ref *ref, struct spending *s, str
 
     if (rc)
         return rc;
-    rc = usage_rows_of_bytes(buf_slice(&c.lines), "\"metrics\"", take_row, s, e);
+    rc = usage_rows_of_bytes(buf_slice(&c.lines), "\"metrics\"", add_row, s, e);
     cline_chat_fini(&c);
     return rc;
 }

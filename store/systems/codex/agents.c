@@ -81,7 +81,7 @@ static struct codex_change copy_change(struct arena *a, const struct codex_chang
 }
 
 /* Merges the changes of an agent, each after those with a smaller number. */
-static void take_in(struct codex_changes *c, const struct codex_changes *agent)
+static void add_changes(struct codex_changes *c, const struct codex_changes *agent)
 {
     struct arena *a = &c->arena;
     size_t n = c->changes;
@@ -153,7 +153,7 @@ enum err_code codex_changes_add_agents(const struct store *st, const struct sess
         for (size_t i = 0; i < l->n; i++)
             count_anew(l, i);
         for (size_t i = 1; i < l->n; i++) {
-            take_in(c, &l->log[i]);
+            add_changes(c, &l->log[i]);
             codex_changes_fini(&l->log[i]);
         }
     }

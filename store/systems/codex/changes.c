@@ -52,7 +52,7 @@ static void add_change(struct reading *r, enum codex_change_kind kind, const cha
     list[c->changes++] = x;
 }
 
-static void take_file(struct reading *r, struct slice key, struct slice change)
+static void add_file(struct reading *r, struct slice key, struct slice change)
 {
     struct arena *a = &r->scratch;
     struct slice name = { NULL, 0 }, type = json_text_at(change, "type", a);
@@ -76,7 +76,7 @@ static void take_file(struct reading *r, struct slice key, struct slice change)
     }
 }
 
-static void take_changes(struct reading *r, const struct codex_row *row)
+static void read_changes(struct reading *r, const struct codex_row *row)
 {
     struct slice status = json_text_at(row->item, "status", &r->scratch), files, key, change;
     struct json_iter it;
@@ -90,7 +90,7 @@ static void take_changes(struct reading *r, const struct codex_row *row)
     if (!time_parse(row->time, &r->now.time_ms))
         r->now.time_ms = TIME_NONE;
     while (json_iter_next(&it, &key, &change))
-        take_file(r, key, change);
+        add_file(r, key, change);
 }
 
 /* ---- commands ---- */
@@ -211,7 +211,7 @@ static bool is_whole(struct slice command, struct slice part, struct slice outpu
 
 /* A file that a command read existed. Only commands in the directory of the thread are considered,
  * because paths are relative. */
-static void take_seen(struct reading *r, struct slice item)
+static void read_seen(struct reading *r, struct slice item)
 {
     struct codex_changes *c = r->out;
     struct slice dir = path_of_url(json_text_at(item, "cwd", &r->scratch), &r->scratch);
@@ -243,17 +243,17 @@ static void take_seen(struct reading *r, struct slice item)
     }
 }
 
-static void take_command(struct reading *r, struct slice item)
+static void read_command(struct reading *r, struct slice item)
 {
     struct arena *a = &r->scratch;
     struct slice text = shell_text(item, a);
 
     if (!is_harmless(item, a) && !inferred_only_reads(text))
         add_command(r, text, path_of_url(json_text_at(item, "cwd", a), a));
-    take_seen(r, item);
+    read_seen(r, item);
 }
 
-static void take_call(struct reading *r, const struct codex_row *row)
+static void read_call(struct reading *r, const struct codex_row *row)
 {
     static const char *const shells[] = { "exec_command", "shell",          "shell_command",
                                           "local_shell",  "container.exec", "write_stdin" };
@@ -273,7 +273,7 @@ static void take_call(struct reading *r, const struct codex_row *row)
 
 /* ---- prompts ---- */
 
-static void take_prompt(struct reading *r, const struct codex_row *row)
+static void read_prompt(struct reading *r, const struct codex_row *row)
 {
     enum { LOOK_BACK = 32 };
     struct codex_changes *c = r->out;
@@ -298,7 +298,7 @@ static void take_prompt(struct reading *r, const struct codex_row *row)
     list[c->points++] = p;
 }
 
-static void take_turn(struct reading *r, const struct codex_row *row)
+static void read_turn(struct reading *r, const struct codex_row *row)
 {
     struct slice id = json_text_at(row->payload, "turn_id", &r->scratch);
 
@@ -308,7 +308,7 @@ static void take_turn(struct reading *r, const struct codex_row *row)
     r->turn_at = r->at;
 }
 
-static void take_meta(struct reading *r, const struct codex_row *row)
+static void read_meta(struct reading *r, const struct codex_row *row)
 {
     struct slice cwd = json_text_at(row->payload, "cwd", &r->scratch);
 
@@ -319,7 +319,7 @@ static void take_meta(struct reading *r, const struct codex_row *row)
         arena_copy(&r->out->arena, json_text_at(row->payload, "git.commit_hash", &r->scratch));
 }
 
-static void take_time(struct reading *r, const struct codex_row *row)
+static void read_time(struct reading *r, const struct codex_row *row)
 {
     struct codex_changes *c = r->out;
     int64_t *list = arena_grow(&c->arena, c->line_ms, c->lines, sizeof *list);
@@ -331,7 +331,7 @@ static void take_time(struct reading *r, const struct codex_row *row)
     list[c->lines++] = row && time_parse(row->time, &now) && now > above ? now : above;
 }
 
-static void take_agent(struct reading *r, const struct codex_row *row)
+static void read_agent(struct reading *r, const struct codex_row *row)
 {
     struct codex_changes *c = r->out;
     struct slice id = r->agents ? json_text_at(row->item, "agent_thread_id", &r->scratch)
@@ -344,25 +344,25 @@ static void take_agent(struct reading *r, const struct codex_row *row)
         c->arena.failed = true;
 }
 
-static void take_line(struct reading *r, struct slice line)
+static void read_line(struct reading *r, struct slice line)
 {
     struct codex_row row;
 
     arena_reset(&r->scratch);
     bool read = codex_row_read(line, &r->scratch, &row);
 
-    take_time(r, read ? &row : NULL);
+    read_time(r, read ? &row : NULL);
     if (!read)
         return;
     switch (row.kind) {
-    case CODEX_META: take_meta(r, &row); break;
+    case CODEX_META: read_meta(r, &row); break;
     case CODEX_BEGIN:
-    case CODEX_CONTEXT: take_turn(r, &row); break;
-    case CODEX_PROMPT: take_prompt(r, &row); break;
-    case CODEX_CHANGE: take_changes(r, &row); break;
-    case CODEX_CALL: take_call(r, &row); break;
-    case CODEX_COMMAND: take_command(r, row.item); break;
-    case CODEX_OTHER: take_agent(r, &row); break;
+    case CODEX_CONTEXT: read_turn(r, &row); break;
+    case CODEX_PROMPT: read_prompt(r, &row); break;
+    case CODEX_CHANGE: read_changes(r, &row); break;
+    case CODEX_CALL: read_call(r, &row); break;
+    case CODEX_COMMAND: read_command(r, row.item); break;
+    case CODEX_OTHER: read_agent(r, &row); break;
     default: break;
     }
 }
@@ -407,7 +407,7 @@ enum err_code codex_changes_read(const struct store *st, const struct session_re
     c.calls_only = !r.items && !slice_has(rest, "\"patch_apply_end\"") &&
                    !slice_has(rest, "\"FileChange\"") && !slice_has(rest, "\"exec_command_end\"");
     for (; !rc && slice_line(&rest, &line, &torn); r.at++)
-        take_line(&r, line);
+        read_line(&r, line);
     if (!rc && (c.arena.failed || r.scratch.failed))
         rc = err_nomem(e);
     if (!rc && !dropped)

@@ -151,9 +151,8 @@ static void set_directory(struct walk *w, const struct codex_changes *c,
         w->edits.cwd = arena_copy(a, dir).p;
 }
 
-static enum err_code take_call(struct walk *w, const struct store *st,
-                               const struct codex_changes *c, struct slice line, size_t at,
-                               struct err *e)
+static enum err_code add_call(struct walk *w, const struct store *st, const struct codex_changes *c,
+                              struct slice line, size_t at, struct err *e)
 {
     struct codex_change where = { .at = at };
     struct block_list blocks = { 0 };
@@ -191,7 +190,7 @@ static enum err_code put_calls(struct walk *w, const struct store *st,
         if (w->edits.q->cancel && atomic_load_explicit(w->edits.q->cancel, memory_order_relaxed))
             rc = err_set(e, ERR_CANCELLED, ref->path.p, "read edits");
         else if (slice_has(line, "_call"))
-            rc = take_call(w, st, c, line, at, e);
+            rc = add_call(w, st, c, line, at, e);
         if (!rc && w->arena.failed)
             rc = err_nomem(e);
         arena_reset(&w->arena);

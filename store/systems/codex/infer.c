@@ -217,7 +217,8 @@ static void compare_time(const char *path, int64_t time_ms, struct later *out)
         !out->is_written && sb.st_mtim.tv_nsec == 0 && time_ms / 1000 == (int64_t)sb.st_mtim.tv_sec;
 }
 
-static enum err_code take_out(struct codex_inference *p, struct trail *t, struct codex_state *s)
+static enum err_code revert_patches(struct codex_inference *p, struct trail *t,
+                                    struct codex_state *s)
 {
     enum err_code rc = ERR_OK;
 
@@ -263,7 +264,7 @@ static enum err_code go_back(struct codex_inference *p, size_t i, struct later *
     }
     bool passed = commands_on(p, i, &t, behind);
 
-    if (!rc && take_out(p, &t, &out->state))
+    if (!rc && revert_patches(p, &t, &out->state))
         rc = err_nomem(e);
     out->state.passed = passed;
     out->why = passed ? command_ran

@@ -148,7 +148,7 @@ static bool is_interactive(struct slice source, struct arena *a)
     return false;
 }
 
-static void take_meta(struct describing *d, struct slice payload)
+static void read_meta(struct describing *d, struct slice payload)
 {
     struct session_row *row = d->row;
     struct slice source = { NULL, 0 }, inner, at = json_text_at(payload, "timestamp", d->a);
@@ -180,12 +180,12 @@ static void read_first_line(struct describing *d, struct slice line)
     struct slice payload;
 
     if (shows(line, "\"session_meta\"") && json_get(line, "payload", &payload))
-        take_meta(d, payload);
+        read_meta(d, payload);
     else if (shows(line, "\"session_meta\"")) {
         const char *at = slice_find(line.p, line.n, "\"payload\":", 10);
 
         if (at)
-            take_meta(d, (struct slice){ at + 10, (size_t)(line.p + line.n - at - 10) });
+            read_meta(d, (struct slice){ at + 10, (size_t)(line.p + line.n - at - 10) });
     }
 }
 

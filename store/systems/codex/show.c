@@ -148,7 +148,7 @@ static void leave_out_repeated(struct transcript *t)
     t->n = n;
 }
 
-static void take_back_turns(struct transcript *t)
+static void remove_reverted(struct transcript *t)
 {
     size_t n = 0;
 
@@ -216,7 +216,7 @@ enum err_code codex_load(const struct store *st, const struct session_ref *ref,
     if (!rc)
         rc = joined ? load_joined(st, ref, cancel, out, e) : jsonl_load(st, ref, cancel, out, e);
     if (!rc)
-        take_back_turns(*out);
+        remove_reverted(*out);
     return rc;
 }
 
@@ -241,7 +241,7 @@ enum err_code codex_tail(const struct store *st, const struct session_ref *ref, 
         transcript_free(t);
         return rc;
     }
-    take_back_turns(t);
+    remove_reverted(t);
     *out = t;
     return ERR_OK;
 }

@@ -96,7 +96,7 @@ static int64_t plausible_ms(int64_t ms)
     return ms > 0 && ms < year_2200_ms ? ms : 0;
 }
 
-static enum err_code take_thread(const struct sqlite_row *row, void *arg, struct err *e)
+static enum err_code add_thread(const struct sqlite_row *row, void *arg, struct err *e)
 {
     struct codex_threads *t = arg;
     struct slice id = sqlite_row_text(row, 0);
@@ -131,7 +131,7 @@ static enum err_code read_threads(struct sqlite_db *db, void *arg, struct err *e
     const char *sql =
         arena_format(&scratch, "SELECT id, %s, %s FROM threads", named ? "name" : "''",
                      precise ? "COALESCE(updated_at_ms, updated_at * 1000)" : "updated_at * 1000");
-    enum err_code rc = sql ? sqlite_db_each(db, sql, NULL, 0, take_thread, t, e) : err_nomem(e);
+    enum err_code rc = sql ? sqlite_db_each(db, sql, NULL, 0, add_thread, t, e) : err_nomem(e);
 
     arena_fini(&scratch);
     return rc;

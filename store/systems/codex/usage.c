@@ -82,7 +82,7 @@ static void keep(struct walk *w, struct slice text, struct slice *out)
         *out = arena_copy(&w->arena, text);
 }
 
-static enum err_code take_line(struct walk *w, struct slice line, struct err *e)
+static enum err_code read_line(struct walk *w, struct slice line, struct err *e)
 {
     struct arena *a = &w->scratch;
     struct codex_row row;
@@ -123,7 +123,7 @@ static enum err_code walk_thread(struct walk *w, const struct store *st,
         if (cancel && atomic_load_explicit(cancel, memory_order_relaxed))
             rc = err_set(e, ERR_CANCELLED, ref->path.p, "read token usage");
         else
-            rc = take_line(w, line, e);
+            rc = read_line(w, line, e);
     }
     if (!rc && (w->arena.failed || w->scratch.failed))
         rc = err_nomem(e);

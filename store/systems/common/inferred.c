@@ -17,7 +17,7 @@ struct patching {
 };
 
 /* The next line with its line end; empty at the end. */
-static struct slice take_line(struct slice *rest)
+static struct slice next_line(struct slice *rest)
 {
     const char *nl = rest->n ? memchr(rest->p, '\n', rest->n) : NULL;
     struct slice line = { rest->p, nl ? (size_t)(nl - rest->p) + 1 : rest->n };
@@ -68,7 +68,7 @@ static bool put(struct patching *p, struct slice text)
 static bool pass_lines(struct patching *p, size_t until)
 {
     while (p->line < until && p->rest.n) {
-        if (!put(p, take_line(&p->rest)))
+        if (!put(p, next_line(&p->rest)))
             return false;
         p->line++;
     }
@@ -98,7 +98,7 @@ static struct slice hunk_text(struct slice *diff, struct slice line)
     struct slice text = { line.p + 1, line.n - 1 };
 
     if (diff->n && diff->p[0] == '\\') {
-        take_line(diff);
+        next_line(diff);
         if (text.n && text.p[text.n - 1] == '\n')
             text.n--;
     }
@@ -112,7 +112,7 @@ static bool apply_hunk_line(struct patching *p, struct slice line)
 
     if (sign == added)
         return put(p, text);
-    p->fits = p->fits && slice_eq(take_line(&p->rest), text);
+    p->fits = p->fits && slice_eq(next_line(&p->rest), text);
     p->line++;
     return sign != ' ' || put(p, text);
 }
@@ -122,7 +122,7 @@ static bool apply_diff(struct patching *p)
     bool ok = true, inside = false;
 
     while (ok && p->fits && p->diff.n) {
-        struct slice line = take_line(&p->diff);
+        struct slice line = next_line(&p->diff);
 
         if (slice_starts(line, "@@")) {
             inside = true;
@@ -165,7 +165,7 @@ static bool read_hunk(struct slice header, struct slice *diff, struct hunk *h)
 
     h->old_text.n = h->new_text.n = 0;
     while (ok && diff->n && strchr(" +-", diff->p[0])) {
-        struct slice line = take_line(diff), text = hunk_text(diff, line);
+        struct slice line = next_line(diff), text = hunk_text(diff, line);
 
         ok = (line.p[0] == '+' || !buf_add(&h->old_text, text)) &&
              (line.p[0] == '-' || !buf_add(&h->new_text, text));
@@ -203,7 +203,7 @@ void inferred_edit(struct slice diff, struct arena *a, struct edit *out)
     bool ok = true;
 
     while (ok && diff.n)
-        ok = read_hunk(take_line(&diff), &diff, &h) && add_hunk(&h, a, &edit);
+        ok = read_hunk(next_line(&diff), &diff, &h) && add_hunk(&h, a, &edit);
     buf_fini(&h.old_text);
     buf_fini(&h.new_text);
     if (ok)
@@ -318,7 +318,7 @@ static bool is_find_acting(const char *word)
     return false;
 }
 
-static void take_word(struct command *c, const char *word)
+static void parse_word(struct command *c, const char *word)
 {
     bool option = word[0] == '-';
 
@@ -349,7 +349,7 @@ static void end_word(struct command *c)
     else if (c->words++ == 0)
         c->may |= (c->effect = effect_of(slice_of(word))) == EFFECT_ANY;
     else
-        take_word(c, word);
+        parse_word(c, word);
     c->is_open = c->redirected = false;
     c->word.n = 0;
 }
@@ -378,7 +378,7 @@ static void add_byte(struct command *c, char byte)
 }
 
 /* Reads a quoted part; an expansion in double quotes could be anything. */
-static void take_quoted(struct command *c, char quote)
+static void parse_quoted(struct command *c, char quote)
 {
     c->is_open = true;
     while (c->rest.n && c->rest.p[0] != quote) {
@@ -393,7 +393,7 @@ static void take_quoted(struct command *c, char quote)
 }
 
 /* Reads the rest of a redirection, whose first byte was read. */
-static void take_redirection(struct command *c, char byte)
+static void parse_redirection(struct command *c, char byte)
 {
     bool is_number = c->word.n == 1 && c->word.p[0] >= '0' && c->word.p[0] <= '9';
 
@@ -417,19 +417,19 @@ static void take_redirection(struct command *c, char byte)
     c->redirected = true; /* a file that is only read counts too */
 }
 
-static void take_byte(struct command *c)
+static void parse_byte(struct command *c)
 {
     char byte = c->rest.p[0];
 
     c->rest = (struct slice){ c->rest.p + 1, c->rest.n - 1 };
     if (byte == '\'' || byte == '"')
-        take_quoted(c, byte);
+        parse_quoted(c, byte);
     else if (byte == ' ' || byte == '\t')
         end_word(c);
     else if (byte && strchr(";&|\n", byte))
         end_command(c);
     else if (byte == '>' || byte == '<')
-        take_redirection(c, byte);
+        parse_redirection(c, byte);
     else if (!byte || (strchr("$`(){}*?[]~#!\\", byte) && !is_plain(c, byte)) ||
              (byte == '=' && c->words == 0))
         c->may = true;
@@ -443,7 +443,7 @@ bool inferred_may_change(struct slice text, const char *dir, const char *path)
     struct command c = { .rest = text, .dir = dir, .path = path, .arena = &a };
 
     while (c.rest.n && !c.may)
-        take_byte(&c);
+        parse_byte(&c);
     end_command(&c);
     buf_fini(&c.word);
     arena_fini(&a);

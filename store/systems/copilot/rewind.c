@@ -57,7 +57,7 @@ static void add_prompt(struct prompts *p, struct slice row)
     list[p->n++] = x;
 }
 
-static void take_edit(struct prompts *p, struct slice edit)
+static void add_edit(struct prompts *p, struct slice edit)
 {
     struct arena *a = &p->arena;
     struct edited *list = arena_grow(a, p->edited, p->edited_n, sizeof *list);
@@ -70,7 +70,7 @@ static void take_edit(struct prompts *p, struct slice edit)
     list[p->edited_n++] = (struct edited){ path_normalize("", path.p, a), p->n - 1 };
 }
 
-static void take_result(struct prompts *p, struct slice row)
+static void read_result(struct prompts *p, struct slice row)
 {
     struct slice list, key, edit;
     struct json_iter it;
@@ -81,7 +81,7 @@ static void take_result(struct prompts *p, struct slice row)
         !json_iter_open(&it, list))
         return;
     while (json_iter_next(&it, &key, &edit))
-        take_edit(p, edit);
+        add_edit(p, edit);
 }
 
 static bool is_shell(struct slice name)
@@ -89,7 +89,7 @@ static bool is_shell(struct slice name)
     return slice_has(name, "bash") || slice_has(name, "shell");
 }
 
-static void take_command(struct prompts *p, struct slice text)
+static void add_command(struct prompts *p, struct slice text)
 {
     struct command *list = arena_grow(&p->arena, p->command, p->commands, sizeof *list);
 
@@ -101,7 +101,7 @@ static void take_command(struct prompts *p, struct slice text)
 }
 
 /* The program was killed if no answer followed the results of these calls. */
-static void take_answer(struct prompts *p, struct slice row)
+static void read_answer(struct prompts *p, struct slice row)
 {
     struct prompt *x = &p->prompt[p->n - 1];
     struct slice list, key, call;
@@ -116,7 +116,7 @@ static void take_answer(struct prompts *p, struct slice row)
         struct slice text = json_text_at(call, "arguments.command", &p->arena);
 
         if (is_shell(json_text_at(call, "name", &p->arena)) && !inferred_only_reads(text))
-            take_command(p, text);
+            add_command(p, text);
     }
 }
 
@@ -137,9 +137,9 @@ static enum err_code read_prompts(const struct session_ref *ref, struct prompts 
         if (!rc && kind == MESSAGE_USER)
             add_prompt(p, buf_slice(&row));
         else if (!rc && p->n && kind == MESSAGE_TOOL)
-            take_result(p, buf_slice(&row));
+            read_result(p, buf_slice(&row));
         else if (!rc && p->n)
-            take_answer(p, buf_slice(&row));
+            read_answer(p, buf_slice(&row));
     }
     buf_fini(&row);
     transcript_free(t);

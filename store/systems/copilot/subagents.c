@@ -47,7 +47,7 @@ static void add_row(struct slice row, struct arena *a, struct subagent *agent)
     }
 }
 
-static enum err_code take_row(struct slice row, void *arg, bool *stop, struct err *e)
+static enum err_code read_row(struct slice row, void *arg, bool *stop, struct err *e)
 {
     struct walk *w = arg;
     struct slice id;
@@ -73,7 +73,7 @@ enum err_code copilot_describe_subagents(const struct store *st, const struct se
                                          struct err *e)
 {
     struct walk w = { .list = out };
-    enum err_code rc = jsonl_each_row(ref->path.p, copilot_format.keys, cancel, take_row, &w, e);
+    enum err_code rc = jsonl_each_row(ref->path.p, copilot_format.keys, cancel, read_row, &w, e);
 
     (void)st;
     arena_fini(&w.scratch);

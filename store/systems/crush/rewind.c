@@ -103,7 +103,7 @@ static void hold(struct rewind_target *t, const char *why)
     t->why = why;
 }
 
-static void take_wanted(struct planning *p, const struct kept *k, struct rewind_target *t)
+static void set_wanted(struct planning *p, const struct kept *k, struct rewind_target *t)
 {
     const struct crush_version *wanted = &k->version[k->before ? k->before - 1 : 0];
     size_t later = k->n - (k->before ? k->before : 1);
@@ -126,7 +126,7 @@ static enum err_code add_file(struct planning *p, const struct kept *k)
 
     if (k->n == k->before)
         return ERR_OK; /* not changed since */
-    take_wanted(p, k, &t);
+    set_wanted(p, k, &t);
     t.has_last = t.want != REWIND_UNKNOWN && k->n > 1;
     t.last.bytes = k->version[k->n - 1].content;
     return rewind_plan_add(p->plan, &t, p->e);

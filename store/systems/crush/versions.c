@@ -38,7 +38,7 @@ static struct slice absolute(const struct reading *r, struct slice path)
 
 /* ---- versions ---- */
 
-static enum err_code take_version(const struct sqlite_row *row, void *arg, struct err *e)
+static enum err_code add_version(const struct sqlite_row *row, void *arg, struct err *e)
 {
     struct reading *r = arg;
     struct crush_versions *v = r->out;
@@ -127,7 +127,7 @@ static bool each_part(struct reading *r, const struct sqlite_row *row, const cha
     return ok;
 }
 
-static enum err_code take_message(const struct sqlite_row *row, void *arg, struct err *e)
+static enum err_code read_message(const struct sqlite_row *row, void *arg, struct err *e)
 {
     struct reading *r = arg;
     struct slice role = sqlite_row_text(row, 1);
@@ -147,11 +147,11 @@ static enum err_code read_all(struct sqlite_db *db, void *arg, struct err *e)
 
     arena_reset(&arena);
     *r->out = (struct crush_versions){ .arena = arena };
-    enum err_code rc = sqlite_db_each(db, messages_sql, &r->ref->id, 1, take_message, r, e);
+    enum err_code rc = sqlite_db_each(db, messages_sql, &r->ref->id, 1, read_message, r, e);
 
     return rc ? rc
-              : sqlite_db_each(db, r->contents ? files_sql : names_sql, &r->ref->id, 1,
-                               take_version, r, e);
+              : sqlite_db_each(db, r->contents ? files_sql : names_sql, &r->ref->id, 1, add_version,
+                               r, e);
 }
 
 enum err_code crush_versions_read(const struct session_ref *ref, bool contents,

@@ -8,7 +8,7 @@ enum { FIELD_MESSAGE = 1, FIELD_WORKSPACE = 9, BYTES = 2, MESSAGES_MOST = 200000
 
 /* ---- reading the database ---- */
 
-static enum err_code take_bytes(const struct sqlite_row *row, void *arg, struct err *e)
+static enum err_code copy_bytes(const struct sqlite_row *row, void *arg, struct err *e)
 {
     struct buf *out = arg;
 
@@ -20,7 +20,7 @@ enum err_code cursor_blob_read(struct sqlite_db *db, struct slice name, struct b
                                struct err *e)
 {
     out->n = 0;
-    return sqlite_db_each(db, "SELECT data FROM blobs WHERE id = ?1", &name, 1, take_bytes, out, e);
+    return sqlite_db_each(db, "SELECT data FROM blobs WHERE id = ?1", &name, 1, copy_bytes, out, e);
 }
 
 static int digit_of(char c)
@@ -68,7 +68,7 @@ static struct slice encode(struct slice bytes, struct arena *a)
 
 /* ---- the fields of a protobuf message ---- */
 
-static bool take_varint(struct slice *rest, uint64_t *out)
+static bool parse_varint(struct slice *rest, uint64_t *out)
 {
     *out = 0;
     for (unsigned shift = 0; shift < 64 && rest->n; shift += 7) {
@@ -84,20 +84,20 @@ static bool take_varint(struct slice *rest, uint64_t *out)
 
 /* Reads the next field; only a field of bytes has a value. Returns false at the end, or if the
  * message is damaged. */
-static bool take_field(struct slice *rest, uint64_t *number, unsigned *type, struct slice *value)
+static bool parse_field(struct slice *rest, uint64_t *number, unsigned *type, struct slice *value)
 {
     uint64_t key, n = 0;
 
     *value = SLICE("");
-    if (!take_varint(rest, &key))
+    if (!parse_varint(rest, &key))
         return false;
     *number = key >> 3;
     *type = key & 7;
     switch (*type) {
-    case 0: return take_varint(rest, &n);
+    case 0: return parse_varint(rest, &n);
     case 1: n = 8; break;
     case BYTES:
-        if (!take_varint(rest, &n))
+        if (!parse_varint(rest, &n))
             return false;
         break;
     case 5: n = 4; break;
@@ -110,7 +110,7 @@ static bool take_field(struct slice *rest, uint64_t *number, unsigned *type, str
     return true;
 }
 
-static void take_workspace(struct cursor_state *s, struct slice uri)
+static void set_workspace(struct cursor_state *s, struct slice uri)
 {
     static const char scheme[] = "file://";
     struct slice path;
@@ -123,17 +123,17 @@ static void take_workspace(struct cursor_state *s, struct slice uri)
         s->workspace = path;
 }
 
-static void take_state(struct cursor_state *s, struct slice bytes)
+static void parse_state(struct cursor_state *s, struct slice bytes)
 {
     struct slice value, *list;
     uint64_t number;
     unsigned type;
 
-    while (!s->arena.failed && take_field(&bytes, &number, &type, &value)) {
+    while (!s->arena.failed && parse_field(&bytes, &number, &type, &value)) {
         if (type != BYTES)
             continue;
         if (number == FIELD_WORKSPACE)
-            take_workspace(s, value);
+            set_workspace(s, value);
         if (number != FIELD_MESSAGE || s->n == MESSAGES_MOST)
             continue;
         list = arena_grow(&s->arena, s->message, s->n, sizeof *list);
@@ -149,7 +149,7 @@ enum err_code cursor_state_read(struct sqlite_db *db, struct cursor_state *out, 
     struct buf bytes = { 0 };
     struct slice name;
     enum err_code rc = sqlite_db_each(db, "SELECT value FROM meta WHERE key = '0'", NULL, 0,
-                                      take_bytes, &bytes, e);
+                                      copy_bytes, &bytes, e);
 
     *out = (struct cursor_state){ .meta = SLICE(""), .workspace = SLICE("") };
     if (!rc)
@@ -159,7 +159,7 @@ enum err_code cursor_state_read(struct sqlite_db *db, struct cursor_state *out, 
     if (!rc && json_get_text(out->meta, "latestRootBlobId", &out->arena, &name)) {
         rc = cursor_blob_read(db, name, &bytes, e);
         if (!rc)
-            take_state(out, buf_slice(&bytes));
+            parse_state(out, buf_slice(&bytes));
     }
     buf_fini(&bytes);
     if (!rc && out->arena.failed)

@@ -92,7 +92,7 @@ struct walk {
     struct arena arena;
 };
 
-static void take_newer(struct session_ref *ref, const char *path)
+static void use_newer_time(struct session_ref *ref, const char *path)
 {
     struct stat sb;
 
@@ -113,8 +113,8 @@ static bool visit(const struct session_ref *found, void *arg)
     struct slice dir = session_dirs_of(found);
 
     ref.recent_ms = session_modified_ms(&ref.file);
-    take_newer(&ref, arena_format(&w->arena, "%.*s/meta.json", SLICE_ARG(dir)));
-    take_newer(&ref, arena_format(&w->arena, "%.*s-wal", SLICE_ARG(ref.path)));
+    use_newer_time(&ref, arena_format(&w->arena, "%.*s/meta.json", SLICE_ARG(dir)));
+    use_newer_time(&ref, arena_format(&w->arena, "%.*s-wal", SLICE_ARG(ref.path)));
     arena_reset(&w->arena);
     return w->fn(&ref, w->arg);
 }

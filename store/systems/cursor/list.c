@@ -40,7 +40,7 @@ static enum err_code look_at(struct sqlite_db *db, const struct cursor_state *s,
     return rc;
 }
 
-static enum err_code take_prompts(struct sqlite_db *db, const struct cursor_state *s,
+static enum err_code read_prompts(struct sqlite_db *db, const struct cursor_state *s,
                                   struct describing *d, struct err *e)
 {
     struct buf message = { 0 };
@@ -72,14 +72,14 @@ static enum err_code read_database(struct sqlite_db *db, void *arg, struct err *
     d->row->model = json_copy_at(s.meta, "lastUsedModel", d->arena);
     d->row->created_ms = time_at(s.meta, "createdAt");
     d->row->cwd = arena_copy(d->arena, s.workspace);
-    rc = take_prompts(db, &s, d, e);
+    rc = read_prompts(db, &s, d, e);
     cursor_state_fini(&s);
     return rc;
 }
 
 /* ---- the row ---- */
 
-static void take_meta(struct slice meta, struct session_row *row, struct arena *a)
+static void read_meta(struct slice meta, struct session_row *row, struct arena *a)
 {
     struct slice cwd = json_copy_at(meta, "cwd", a);
     int64_t created = time_at(meta, "createdAtMs"), updated = time_at(meta, "updatedAtMs");
@@ -116,7 +116,7 @@ static void complete(const struct scope *scope, const struct describing *d)
         row->hidden = HIDDEN_COLLISION;
 }
 
-static void take_problem(struct session_row *row, enum err_code rc)
+static void set_problem(struct session_row *row, enum err_code rc)
 {
     switch (rc) {
     case ERR_OK: return;
@@ -144,10 +144,10 @@ enum err_code cursor_describe(const struct store *st, const struct scope *scope,
     enum err_code rc = sqlite_db_read(ref->path.p, NULL, read_database, &d, e);
 
     if (rc != ERR_NOMEM && rc != ERR_NOT_FOUND) {
-        take_problem(row, rc);
+        set_problem(row, rc);
         rc = session_dirs_json(ref, "meta.json", META_MOST, &meta);
         if (!rc && meta.n)
-            take_meta(buf_slice(&meta), row, &a);
+            read_meta(buf_slice(&meta), row, &a);
         complete(scope, &d);
         rc = !rc && !a.failed && session_row_keep(row) ? ERR_OK : err_nomem(e);
     }

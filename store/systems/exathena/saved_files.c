@@ -42,7 +42,7 @@ static bool version_of(const char *name, const char *suffix, int64_t *version)
     return true;
 }
 
-static void take_name(struct saved_file *f, const char *name)
+static void add_name(struct saved_file *f, const char *name)
 {
     int64_t version;
 
@@ -73,7 +73,7 @@ static enum err_code read_version_names(struct saved_file *f, struct err *e)
         return err_sys(e, f->dir, "read saved files");
     }
     while ((entry = readdir(dir)))
-        take_name(f, entry->d_name);
+        add_name(f, entry->d_name);
     closedir(dir);
     return ERR_OK;
 }

@@ -171,8 +171,8 @@ static bool append_restored(struct restoring *r, struct slice json)
     return arena_add_copy(&r->out.arena, &r->out.messages_json, &r->out.messages, json);
 }
 
-static enum err_code take_message(const struct event *ev, struct slice json, void *arg,
-                                  struct err *e)
+static enum err_code add_message(const struct event *ev, struct slice json, void *arg,
+                                 struct err *e)
 {
     struct restoring *r = arg;
     struct slice calls = event_member(ev->message, "tool_calls");
@@ -224,7 +224,7 @@ enum err_code exathena_restore(const struct store *st, const struct session_ref 
 {
     struct restoring r = { .waits = false };
     struct arena a = { 0 };
-    struct message_walk walk = { .ref = ref, .system = true, .fn = take_message, .arg = &r };
+    struct message_walk walk = { .ref = ref, .system = true, .fn = add_message, .arg = &r };
     struct point point;
     enum err_code rc = ERR_OK;
 

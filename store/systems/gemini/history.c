@@ -51,8 +51,8 @@ static void add_edit(struct gemini_history *h, struct gemini_edit x)
 }
 
 /* The line ends of `before`: write_file records the file's, and replace line feeds. */
-static void take_display(struct gemini_history *h, struct slice display, bool writes,
-                         struct place where)
+static void add_display(struct gemini_history *h, struct slice display, bool writes,
+                        struct place where)
 {
     struct arena *a = &h->arena;
     struct slice before, after;
@@ -74,8 +74,8 @@ static void take_display(struct gemini_history *h, struct slice display, bool wr
 
 /* Reads an edit whose result is only a sentence. An edit that replaces an empty text creates the
  * file, and fails if it exists. */
-static void take_sentence(struct gemini_history *h, struct slice call, bool writes,
-                          struct place where)
+static void add_replacement(struct gemini_history *h, struct slice call, bool writes,
+                            struct place where)
 {
     struct arena *a = &h->arena;
     struct slice old, new;
@@ -91,7 +91,7 @@ static void take_sentence(struct gemini_history *h, struct slice call, bool writ
     add_edit(h, x);
 }
 
-static void take_call(struct gemini_history *h, struct slice call, struct place where)
+static void read_call(struct gemini_history *h, struct slice call, struct place where)
 {
     struct arena scratch = { 0 };
     struct slice name = json_text_at(call, "name", &scratch), display;
@@ -103,14 +103,14 @@ static void take_call(struct gemini_history *h, struct slice call, struct place 
             add_shell(h, call, where);
     } else if (done && json_get(call, "resultDisplay", &display) &&
                json_type(display) == JSON_OBJECT) {
-        take_display(h, display, writes, where);
+        add_display(h, display, writes, where);
     } else if (done && (writes || slice_eq(name, SLICE("replace")))) {
-        take_sentence(h, call, writes, where);
+        add_replacement(h, call, writes, where);
     }
     arena_fini(&scratch);
 }
 
-static void take_message(struct gemini_history *h, struct slice raw, struct place where)
+static void read_message(struct gemini_history *h, struct slice raw, struct place where)
 {
     struct slice list, key, call;
     struct json_iter it;
@@ -119,7 +119,7 @@ static void take_message(struct gemini_history *h, struct slice raw, struct plac
         !json_iter_open(&it, list))
         return;
     while (json_iter_next(&it, &key, &call))
-        take_call(h, call, where);
+        read_call(h, call, where);
 }
 
 /* ---- sub-agents ---- */
@@ -136,7 +136,7 @@ static size_t place_at(const struct gemini_history *h, const int64_t *times, int
 }
 
 /* A log that cannot be read is skipped: its edits are unknown. */
-static enum err_code take_subagent(struct gemini_history *h, const int64_t *times, const char *path,
+static enum err_code read_subagent(struct gemini_history *h, const int64_t *times, const char *path,
                                    struct err *e)
 {
     struct gemini_chat chat;
@@ -149,7 +149,7 @@ static enum err_code take_subagent(struct gemini_history *h, const int64_t *time
         int64_t time_ms = json_time_at(chat.ever[i].raw, "timestamp", &a);
         struct slice raw = arena_copy(&h->arena, chat.ever[i].raw);
 
-        take_message(h, raw, (struct place){ place_at(h, times, time_ms), time_ms });
+        read_message(h, raw, (struct place){ place_at(h, times, time_ms), time_ms });
     }
     bool failed = a.failed;
 
@@ -158,7 +158,7 @@ static enum err_code take_subagent(struct gemini_history *h, const int64_t *time
     return failed ? err_nomem(e) : ERR_OK;
 }
 
-static enum err_code take_subagents(struct gemini_history *h, const struct store *st,
+static enum err_code read_subagents(struct gemini_history *h, const struct store *st,
                                     const struct session_ref *ref, const int64_t *times,
                                     struct err *e)
 {
@@ -169,7 +169,7 @@ static enum err_code take_subagents(struct gemini_history *h, const struct store
 
     for (size_t i = 0; !rc && i < n; i++)
         if (!gemini_subagent(st, ref, ids[i], &h->arena, &agent, NULL))
-            rc = take_subagent(h, times, agent.path.p, e);
+            rc = read_subagent(h, times, agent.path.p, e);
     return rc;
 }
 
@@ -211,9 +211,9 @@ enum err_code gemini_history_read(const struct store *st, const struct session_r
     h.cwd = cwd.n ? cwd.p : NULL;
     for (size_t i = 0; times && i < h.chat.ever_n; i++) {
         times[i] = json_time_at(h.chat.ever[i].raw, "timestamp", &h.arena);
-        take_message(&h, h.chat.ever[i].raw, (struct place){ i, times[i] });
+        read_message(&h, h.chat.ever[i].raw, (struct place){ i, times[i] });
     }
-    rc = times ? take_subagents(&h, st, ref, times, e) : ERR_OK;
+    rc = times ? read_subagents(&h, st, ref, times, e) : ERR_OK;
     if (!rc && h.arena.failed)
         rc = err_nomem(e);
     if (rc) {

@@ -166,7 +166,7 @@ static int64_t read_update(const struct file *f)
 }
 
 /* The id is in the first bytes of a file, as is the time of a document. */
-static void take_head(struct slice head, bool document, struct arena *a, struct found *out)
+static void read_head(struct slice head, bool document, struct arena *a, struct found *out)
 {
     const char *end = document || !head.n ? NULL : memchr(head.p, '\n', head.n);
 
@@ -188,7 +188,7 @@ static bool read_head_and_end(int dir, const char *name, struct arena *a, struct
     if (file_open(dir, name, 0, &f, NULL))
         return false;
     if (!file_read_part(&f, 0, FIRST_LINE, &text, NULL))
-        take_head(buf_slice(&text), document, a, out);
+        read_head(buf_slice(&text), document, a, out);
     if (gemini_is_id(out->id) && !document)
         out->updated_ms = read_update(&f);
     file_close(&f);
@@ -343,7 +343,7 @@ struct search {
     bool found, failed;
 };
 
-static bool take_same(const struct session_ref *ref, void *arg)
+static bool match_id(const struct session_ref *ref, void *arg)
 {
     struct search *s = arg;
 
@@ -358,7 +358,7 @@ enum err_code gemini_find(const struct store *st, const struct scope *scope, str
                           struct arena *a, struct session_ref *ref, struct err *e)
 {
     struct search s = { .id = id, .arena = a };
-    struct walk w = { .store = st, .fn = take_same, .arg = &s };
+    struct walk w = { .store = st, .fn = match_id, .arg = &s };
 
     (void)scope;
     if (!gemini_is_id(id))

@@ -52,7 +52,7 @@ static bool is_plain_path(struct slice path)
     return path.n && !memchr(path.p, '\0', path.n);
 }
 
-static enum err_code take_points(struct reading *r)
+static enum err_code add_points(struct reading *r)
 {
     for (size_t i = 0; i < r->points->n; i++) {
         const struct goat_point *point = &r->points->point[i];
@@ -145,7 +145,7 @@ static enum err_code replace_text(struct reading *r, struct slice base, struct s
     return rc || (left->known && !left->bytes.p) ? ERR_NOMEM : ERR_OK;
 }
 
-static enum err_code take_edit(struct reading *r, struct slice input, struct goat_left *left)
+static enum err_code add_edit(struct reading *r, struct slice input, struct goat_left *left)
 {
     struct slice old, with, base;
     bool known;
@@ -160,7 +160,7 @@ static enum err_code take_edit(struct reading *r, struct slice input, struct goa
     return replace_text(r, base, old, with, json_get_true(input, "replace_all"), left);
 }
 
-static enum err_code take_call(struct reading *r, const struct block *call, int64_t at_ms)
+static enum err_code add_call(struct reading *r, const struct block *call, int64_t at_ms)
 {
     static const char *const names[] = { "file_path", "path", "filePath" };
     struct slice path = { NULL, 0 }, content;
@@ -179,7 +179,7 @@ static enum err_code take_call(struct reading *r, const struct block *call, int6
         return ERR_OK; /* the checkpoint has the result */
     if (!name_contains(call->name, "write") ||
         !json_get_text(call->input, "content", &r->scratch, &content))
-        return take_edit(r, call->input, left);
+        return add_edit(r, call->input, left);
     left->touched = left->known = true;
     left->bytes = arena_copy(&r->w->arena, content);
     return left->bytes.p ? ERR_OK : ERR_NOMEM;
@@ -193,13 +193,13 @@ static enum err_code read_call_row(struct reading *r, const struct store *st, st
 
     for (size_t i = 0; i < blocks.n && !rc; i++)
         if (blocks.block[i].kind == BLOCK_TOOL_CALL && blocks.block[i].input.n)
-            rc = take_call(r, &blocks.block[i], at_ms);
+            rc = add_call(r, &blocks.block[i], at_ms);
     transcript_blocks_fini(&blocks);
     arena_reset(&r->scratch);
     return rc;
 }
 
-static enum err_code take_rows(struct reading *r, const struct session_ref *ref, struct err *e)
+static enum err_code read_rows(struct reading *r, const struct session_ref *ref, struct err *e)
 {
     struct transcript *t = NULL;
     struct buf row = { 0 };
@@ -222,12 +222,12 @@ enum err_code goat_writes_read(const struct session_ref *ref, const struct goat_
 {
     struct goat_writes w = { 0 };
     struct reading r = { .points = points, .cwd = cwd, .w = &w };
-    enum err_code rc = take_points(&r);
+    enum err_code rc = add_points(&r);
 
     if (rc)
         rc = err_nomem(e);
     if (!rc && points->n)
-        rc = take_rows(&r, ref, e);
+        rc = read_rows(&r, ref, e);
     arena_fini(&r.scratch);
     if (rc)
         goat_writes_fini(&w);

@@ -15,7 +15,7 @@ static const char *const top_names[TOPS] = {
     [NAME] = "name",
 };
 
-static void take_said(const struct slice value[TOPS], struct goat_entry *e)
+static void set_message(const struct slice value[TOPS], struct goat_entry *e)
 {
     e->role = value[ROLE];
     e->content = value[CONTENT];
@@ -43,7 +43,7 @@ void goat_entry_read(struct slice line, struct goat_entry *out)
         e.shape = GOAT_NESTED;
     else if (json_type(top[ROLE]) == JSON_STRING)
         e.shape = GOAT_FLAT;
-    take_said(e.shape == GOAT_FLAT ? top : inside, &e);
+    set_message(e.shape == GOAT_FLAT ? top : inside, &e);
     *out = e;
 }
 

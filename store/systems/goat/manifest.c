@@ -18,7 +18,7 @@
 /* ---- one document ---- */
 
 /* Accepts 64 hex digits in either case; anything else could become another file's name. */
-static bool take_hash(struct slice text, char hash[GOAT_HASH_TEXT + 1])
+static bool parse_hash(struct slice text, char hash[GOAT_HASH_TEXT + 1])
 {
     if (text.n != GOAT_HASH_TEXT)
         return false;
@@ -39,7 +39,7 @@ static bool take_hash(struct slice text, char hash[GOAT_HASH_TEXT + 1])
  * B4). */
 static void judge_saved_file(struct slice exists, struct slice hash, struct goat_saved *s)
 {
-    bool has_hash = take_hash(hash, s->hash);
+    bool has_hash = parse_hash(hash, s->hash);
 
     s->was = GOAT_WAS_UNKNOWN;
     if (json_type(exists) == JSON_FALSE) {

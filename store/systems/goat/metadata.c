@@ -162,7 +162,7 @@ bool goat_time(struct slice text, int64_t *ns)
 
 /* ---- the document ---- */
 
-static void take_time(struct goat_metadata *m, enum goat_field field)
+static void parse_time(struct goat_metadata *m, enum goat_field field)
 {
     int64_t ns;
 
@@ -176,8 +176,8 @@ static void take_time(struct goat_metadata *m, enum goat_field field)
         m->created_ms = ns ? ns / 1000000 : TIME_NONE;
 }
 
-static bool take_field(struct goat_metadata *m, enum goat_field field, struct slice value,
-                       struct arena *a)
+static bool parse_field(struct goat_metadata *m, enum goat_field field, struct slice value,
+                        struct arena *a)
 {
     enum goat_form form = goat_form(field);
     enum json_type want = form == GOAT_TEXT || form == GOAT_TIME ? JSON_STRING : JSON_NUMBER;
@@ -191,7 +191,7 @@ static bool take_field(struct goat_metadata *m, enum goat_field field, struct sl
     if (want == JSON_STRING && !json_text(value, a, &m->text[field]))
         return false;
     if (form == GOAT_TIME)
-        take_time(m, field);
+        parse_time(m, field);
     return true;
 }
 
@@ -240,7 +240,7 @@ static enum err_code goat_metadata_parse(struct slice document, struct arena *a,
         enum goat_field field = field_of[i];
 
         if (value[i].p && json_type(value[i]) != JSON_NULL && !m.raw[field].p &&
-            !take_field(&m, field, value[i], a))
+            !parse_field(&m, field, value[i], a))
             return ERR_NOMEM;
     }
     if (!m.why && !m.raw[GOAT_ID].p)
@@ -361,7 +361,7 @@ static enum err_code insert(struct members *ms, size_t at, struct member m, stru
     return ERR_OK;
 }
 
-static void take_out(struct members *ms, size_t at)
+static void remove_member(struct members *ms, size_t at)
 {
     ms->n--;
     for (size_t i = at; i < ms->n; i++)
@@ -420,7 +420,7 @@ static enum err_code apply_edit(struct members *ms, enum goat_dialect d,
         if (!goat_key_is(ms->list[i].key, name))
             continue;
         if (found || !value.n)
-            take_out(ms, i);
+            remove_member(ms, i);
         else
             ms->list[i].value = value;
         found = true;

@@ -63,8 +63,8 @@ static enum err_code write_number(struct slice value, bool whole, struct arena *
     return ERR_USAGE;
 }
 
-static enum err_code take_number(const struct host_setting *s, bool whole, struct arena *a,
-                                 struct goat_edit *edit, struct err *e)
+static enum err_code set_number(const struct host_setting *s, bool whole, struct arena *a,
+                                struct goat_edit *edit, struct err *e)
 {
     struct buf text = { 0 };
     enum err_code rc = write_number(s->value.n ? s->value : SLICE("0"), whole, a, &text);
@@ -78,8 +78,8 @@ static enum err_code take_number(const struct host_setting *s, bool whole, struc
     return rc ? err_nomem(e) : ERR_OK;
 }
 
-static enum err_code take_text(const struct host_setting *s, struct arena *a,
-                               struct goat_edit *edit, struct err *e)
+static enum err_code set_text(const struct host_setting *s, struct arena *a, struct goat_edit *edit,
+                              struct err *e)
 {
     struct buf value = { 0 };
     enum err_code rc = s->value.n ? go_json_text(&value, s->value) : ERR_OK;
@@ -106,8 +106,8 @@ static enum err_code edit_of_setting(const struct goat_document *d, const struct
             edit->key = settings[i].anyway;
         if (!goat_key(d->m.dialect, field) && !edit->key)
             break;
-        return form == GOAT_TEXT ? take_text(s, a, edit, e)
-                                 : take_number(s, form == GOAT_INT, a, edit, e);
+        return form == GOAT_TEXT ? set_text(s, a, edit, e)
+                                 : set_number(s, form == GOAT_INT, a, edit, e);
     }
     return err_set(e, ERR_USAGE, "", "set: sessions of the %s dialect have no setting %.*s",
                    goat_dialects[d->m.dialect].name, SLICE_ARG(s->key));

@@ -212,7 +212,7 @@ static enum err_code rewind_to(struct composing *c, int64_t index)
     return rc;
 }
 
-static enum err_code take_line(struct composing *c, struct slice text)
+static enum err_code add_line(struct composing *c, struct slice text)
 {
     struct grok_line line;
     enum err_code rc;
@@ -247,7 +247,7 @@ enum err_code grok_compose(const char *path, bool all, struct buf *rows, struct 
     rest = buf_slice(&log);
     for (; !rc && slice_line(&rest, &line, &torn); c.line++) {
         arena_reset(&c.scratch);
-        rc = take_line(&c, line) || c.scratch.failed ? err_nomem(e) : ERR_OK;
+        rc = add_line(&c, line) || c.scratch.failed ? err_nomem(e) : ERR_OK;
     }
     if (!rc && finish(&c))
         rc = err_nomem(e);

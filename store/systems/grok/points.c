@@ -77,7 +77,7 @@ static enum err_code add_states(struct file_history *h, struct slice befores, st
     return rc;
 }
 
-static enum err_code take_point(struct slice row, void *arg, bool *stop, struct err *e)
+static enum err_code read_point(struct slice row, void *arg, bool *stop, struct err *e)
 {
     struct file_history *h = arg;
     struct slice value, befores = SLICE(""), afters = SLICE("");
@@ -96,7 +96,7 @@ static enum err_code take_point(struct slice row, void *arg, bool *stop, struct 
 
 /* ---- the prompts ---- */
 
-static enum err_code take_row(struct file_history *h, struct slice row, struct err *e)
+static enum err_code read_row(struct file_history *h, struct slice row, struct err *e)
 {
     struct arena *a = &h->states.arena;
     struct file_point p = { .time_ms = json_time_at(row, "time", a), .turn = -1 };
@@ -124,7 +124,7 @@ static enum err_code read_prompts(struct file_history *h, struct err *e)
 
     rest = buf_slice(&rows);
     while (!rc && slice_line(&rest, &line, &torn))
-        rc = take_row(h, line, e);
+        rc = read_row(h, line, e);
     buf_fini(&rows);
     return rc;
 }
@@ -156,7 +156,7 @@ static enum err_code history_read(struct file_history *h, const struct session_r
     if (!rc)
         rc = read_prompts(h, e);
     if (!rc)
-        rc = jsonl_each_row(path, &keys, NULL, take_point, h, e);
+        rc = jsonl_each_row(path, &keys, NULL, read_point, h, e);
     if (rc == ERR_NOT_FOUND) /* no turn read or wrote a file */
         rc = ERR_OK;
     if (rc)

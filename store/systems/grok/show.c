@@ -159,7 +159,7 @@ bool grok_is_subagent(const struct session_ref *ref)
     return is;
 }
 
-static void take_summary(struct slice summary, struct session_row *row, struct arena *a)
+static void read_summary(struct slice summary, struct session_row *row, struct arena *a)
 {
     int64_t active = json_time_at(summary, "last_active_at", a);
 
@@ -188,7 +188,7 @@ static enum err_code complete_row(const struct store *st, const struct scope *sc
 
     (void)st;
     if (!rc && summary.n)
-        take_summary(buf_slice(&summary), row, a);
+        read_summary(buf_slice(&summary), row, a);
     if (!rc && !row->hidden) {
         row->can = CAN_RESUME | CAN_REWIND;
         if (!summary.n || (!row->first_prompt.n && !row->custom_title.n && !row->last_prompt.n))

@@ -107,7 +107,7 @@ static enum err_code add_entry(struct history *h, struct slice name, struct slic
     return path ? saved_states_add(&h->of.states, path, x, e) : ERR_OK;
 }
 
-static enum err_code take_tracked(struct history *h, struct slice row, struct err *e)
+static enum err_code read_tracked(struct history *h, struct slice row, struct err *e)
 {
     struct saved_state x = { .time_ms = kimi_time(row), .turn = turn_of(h, row), .is_first = true };
     struct slice path, entry;
@@ -117,7 +117,7 @@ static enum err_code take_tracked(struct history *h, struct slice row, struct er
     return add_entry(h, path, entry, &x, e);
 }
 
-static enum err_code take_checkpoint(struct history *h, struct slice row, struct err *e)
+static enum err_code read_checkpoint(struct history *h, struct slice row, struct err *e)
 {
     struct slice entries, key, entry, path;
     struct json_iter it;
@@ -168,7 +168,7 @@ static enum err_code keep_call(struct history *h, struct slice event, bool whole
     return ERR_OK;
 }
 
-static enum err_code take_shell(struct history *h, struct slice row, struct slice event,
+static enum err_code read_shell(struct history *h, struct slice row, struct slice event,
                                 struct err *e)
 {
     struct arena *a = &h->of.states.arena;
@@ -180,7 +180,7 @@ static enum err_code take_shell(struct history *h, struct slice row, struct slic
     return a->failed ? err_nomem(e) : file_history_shell(&h->of, kimi_time(row), command, NULL, e);
 }
 
-static enum err_code take_call(struct history *h, struct slice row, struct slice event,
+static enum err_code read_call(struct history *h, struct slice row, struct slice event,
                                struct err *e)
 {
     struct slice name, mode;
@@ -188,7 +188,7 @@ static enum err_code take_call(struct history *h, struct slice row, struct slice
     if (!json_get(event, "name", &name))
         return ERR_OK;
     if (json_string_is(name, "Bash") || json_string_is(name, "Shell"))
-        return take_shell(h, row, event, e);
+        return read_shell(h, row, event, e);
     if (json_string_is(name, "Write"))
         return keep_call(h, event, !json_at(event, "args.mode", &mode), e);
     return json_string_is(name, "Edit") ? keep_call(h, event, false, e) : ERR_OK;
@@ -210,7 +210,7 @@ static enum err_code add_write(struct history *h, struct slice row, const struct
     return saved_states_add(&h->of.states, c->path, &x, e);
 }
 
-static enum err_code take_result(struct history *h, struct slice row, struct slice event,
+static enum err_code read_result(struct history *h, struct slice row, struct slice event,
                                  struct err *e)
 {
     struct slice id, result;
@@ -226,7 +226,7 @@ static enum err_code take_result(struct history *h, struct slice row, struct sli
 
 /* ---- the log ---- */
 
-static enum err_code take_prompt(struct history *h, struct slice row, struct err *e)
+static enum err_code read_prompt(struct history *h, struct slice row, struct err *e)
 {
     struct arena *a = &h->of.states.arena;
     struct file_point p = { .prompt = kimi_prompt(row, a), .time_ms = kimi_time(row), .turn = -1 };
@@ -238,7 +238,7 @@ static enum err_code take_prompt(struct history *h, struct slice row, struct err
     return file_history_point(&h->of, p, e);
 }
 
-static enum err_code take_row(struct slice row, void *arg, bool *stop, struct err *e)
+static enum err_code read_row(struct slice row, void *arg, bool *stop, struct err *e)
 {
     struct history *h = arg;
     struct slice event = { NULL, 0 };
@@ -247,14 +247,14 @@ static enum err_code take_row(struct slice row, void *arg, bool *stop, struct er
     if (!json_valid(row) || json_type(row) != JSON_OBJECT)
         return ERR_OK;
     if (json_get_is(row, "type", "file_history.tracked"))
-        return take_tracked(h, row, e);
+        return read_tracked(h, row, e);
     if (json_get_is(row, "type", "file_history.checkpoint"))
-        return take_checkpoint(h, row, e);
+        return read_checkpoint(h, row, e);
     json_get(row, "event", &event);
     switch (kimi_part_of(row)) {
-    case KIMI_TYPED: return take_prompt(h, row, e);
-    case KIMI_CALL: return take_call(h, row, event, e);
-    case KIMI_RESULT: return take_result(h, row, event, e);
+    case KIMI_TYPED: return read_prompt(h, row, e);
+    case KIMI_CALL: return read_call(h, row, event, e);
+    case KIMI_RESULT: return read_result(h, row, event, e);
     default: return ERR_OK;
     }
 }
@@ -263,7 +263,7 @@ static enum err_code read_log(struct history *h, const char *path, struct err *e
 {
     h->folder = arena_format(&h->of.states.arena, "%.*s",
                              (int)(strlen(path) - strlen("/wire.jsonl")), path);
-    return h->folder ? jsonl_each_row(path, &kimi_keys, NULL, take_row, h, e) : err_nomem(e);
+    return h->folder ? jsonl_each_row(path, &kimi_keys, NULL, read_row, h, e) : err_nomem(e);
 }
 
 /* If the log of a sub-agent cannot be read, its changes are unknown and left out. */

@@ -141,7 +141,7 @@ static struct slice workspace_of(struct slice about, struct arena *a)
 }
 
 /* Returns true if the session is a sub-agent's. A side conversation is a person's. */
-static bool take_about(struct slice about, struct session_row *row, struct arena *a)
+static bool read_about(struct slice about, struct session_row *row, struct arena *a)
 {
     struct slice parent = json_copy_at(about, "parent_session_id", a);
     int64_t updated = time_in(about, "updated_at", "lastModifiedAt", a);
@@ -175,7 +175,7 @@ static enum err_code complete_row(const struct store *st, const struct scope *sc
 {
     struct buf about = { 0 };
     enum err_code rc = kiro_read_document(&row->ref, &about);
-    bool is_agent = !rc && about.n && take_about(buf_slice(&about), row, a);
+    bool is_agent = !rc && about.n && read_about(buf_slice(&about), row, a);
 
     (void)st;
     if (!rc && !row->hidden) {

@@ -111,7 +111,7 @@ static bool is_plain(const git_diff_file *f)
     return (f->mode & 0170000) == 0100000;
 }
 
-static enum err_code take_delta(struct planning *p, const git_diff_delta *d, size_t in)
+static enum err_code add_delta(struct planning *p, const git_diff_delta *d, size_t in)
 {
     bool added = d->status == GIT_DELTA_ADDED, deleted = d->status == GIT_DELTA_DELETED, is_new;
     const char *path = added ? d->new_file.path : d->old_file.path;
@@ -185,7 +185,7 @@ static bool is_quoted(const char *path)
 
 /* Handles a file that was named but is in neither tree of the step: it is ignored by git, large, or
  * outside the project. A file that is the same in both was not changed. */
-static enum err_code take_named(struct planning *p, const struct opencode_step *step, bool compared)
+static enum err_code add_named(struct planning *p, const struct opencode_step *step, bool compared)
 {
     enum err_code rc = ERR_OK;
 
@@ -207,7 +207,7 @@ static enum err_code take_named(struct planning *p, const struct opencode_step *
     return rc;
 }
 
-static enum err_code take_step(struct planning *p, const struct opencode_step *step)
+static enum err_code add_step(struct planning *p, const struct opencode_step *step)
 {
     git_diff *diff = NULL;
     bool same = step->before.n && slice_eq(step->before, step->after);
@@ -217,9 +217,9 @@ static enum err_code take_step(struct planning *p, const struct opencode_step *s
 
     p->cut |= step->before.n && !step->after.n;
     for (size_t i = 0; diff && i < git_diff_num_deltas(diff) && !rc; i++)
-        rc = take_delta(p, git_diff_get_delta(diff, i), in);
+        rc = add_delta(p, git_diff_get_delta(diff, i), in);
     git_diff_free(diff);
-    return rc ? rc : take_named(p, step, compared);
+    return rc ? rc : add_named(p, step, compared);
 }
 
 /* ---- targets ---- */
@@ -253,8 +253,8 @@ static enum err_code want_nothing(struct rewind_target *t, const char *why)
 }
 
 /* Sets `want` from the tree of the prompt. */
-static enum err_code take_wanted(struct planning *p, const struct changed *c,
-                                 struct rewind_target *t)
+static enum err_code set_wanted(struct planning *p, const struct changed *c,
+                                struct rewind_target *t)
 {
     struct opencode_entry x;
 
@@ -282,7 +282,7 @@ static enum err_code take_wanted(struct planning *p, const struct changed *c,
     return ERR_OK;
 }
 
-static enum err_code take_last(struct planning *p, const struct changed *c, struct rewind_target *t)
+static enum err_code set_last(struct planning *p, const struct changed *c, struct rewind_target *t)
 {
     if (!c->known) {
         t->last_is_older = t->has_last = t->want == REWIND_BYTES;
@@ -313,9 +313,9 @@ static enum err_code add_target(struct planning *p, const struct changed *c)
                                        ? c->path
                                        : arena_format(&p->plan->arena, "%s/%s", root, c->path) };
 
-    if (!t.path || take_wanted(p, c, &t))
+    if (!t.path || set_wanted(p, c, &t))
         return err_nomem(p->e);
-    if (t.want != REWIND_UNKNOWN && take_last(p, c, &t))
+    if (t.want != REWIND_UNKNOWN && set_last(p, c, &t))
         return err_nomem(p->e);
     return rewind_plan_add(p->plan, &t, p->e);
 }
@@ -388,7 +388,7 @@ enum err_code opencode_plan(const struct store *st, const struct session_ref *re
     size_t end = rc || p.prompt->undone ? p.steps.n : p.steps.kept;
 
     for (size_t i = rc ? end : p.prompt->step; !rc && i < end; i++)
-        rc = take_step(&p, &p.steps.step[i]);
+        rc = add_step(&p, &p.steps.step[i]);
     if (!rc && !p.has_tree && p.prompt->step < end && p.files == 0)
         rc = err_set(e, ERR_UNSUPPORTED, ref->path.p, "rewind: %s",
                      why_missing(&p.steps, &p.trees, p.prompt));

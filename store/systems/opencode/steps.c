@@ -175,7 +175,7 @@ static bool end_step(struct opencode_steps *s, struct slice part)
 
 /* ---- reading ---- */
 
-static bool take_user_part(struct opencode_steps *s, const struct sqlite_row *row,
+static bool read_user_part(struct opencode_steps *s, const struct sqlite_row *row,
                            struct slice part)
 {
     struct slice text = opencode_prompt(part, &s->arena);
@@ -183,7 +183,7 @@ static bool take_user_part(struct opencode_steps *s, const struct sqlite_row *ro
     return !text.n || add_prompt(s, row, text);
 }
 
-static bool take_step_part(struct opencode_steps *s, struct slice part)
+static bool read_step_part(struct opencode_steps *s, struct slice part)
 {
     static const char *const types[] = { "step-start", "step-finish", "patch", "tool" };
     struct slice type;
@@ -200,7 +200,7 @@ static bool take_step_part(struct opencode_steps *s, struct slice part)
 }
 
 /* The work tree according to the newest answer. "/" means no repository: then it is the directory of the session. */
-static bool take_root(struct opencode_steps *s, struct slice message)
+static bool read_root(struct opencode_steps *s, struct slice message)
 {
     struct arena *a = &s->arena;
     struct slice path, root;
@@ -212,7 +212,7 @@ static bool take_root(struct opencode_steps *s, struct slice message)
     return !a->failed;
 }
 
-static enum err_code take_row(const struct sqlite_row *row, void *arg, struct err *e)
+static enum err_code read_row(const struct sqlite_row *row, void *arg, struct err *e)
 {
     struct opencode_steps *s = ((struct reading *)arg)->out;
     struct slice message = sqlite_row_text(row, COLUMN_MESSAGE), role;
@@ -225,9 +225,9 @@ static enum err_code take_row(const struct sqlite_row *row, void *arg, struct er
     if (!s->project.n)
         s->project = arena_copy(&s->arena, sqlite_row_text(row, COLUMN_PROJECT));
     if (!user)
-        ok = take_root(s, message);
+        ok = read_root(s, message);
     if (ok && json_valid(part))
-        ok = user ? take_user_part(s, row, part) : take_step_part(s, part);
+        ok = user ? read_user_part(s, row, part) : read_step_part(s, part);
     if (!sqlite_row_int(row, COLUMN_UNDONE))
         s->kept = s->n;
     return ok && !s->arena.failed ? ERR_OK : err_nomem(e);
@@ -241,7 +241,7 @@ static enum err_code read_steps(struct sqlite_db *db, void *arg, struct err *e)
 
     arena_reset(&arena);
     *r->out = (struct opencode_steps){ .arena = arena, .root = SLICE(""), .project = SLICE("") };
-    return sqlite_db_each(db, sql, &r->ref->id, 1, take_row, r, e);
+    return sqlite_db_each(db, sql, &r->ref->id, 1, read_row, r, e);
 }
 
 enum err_code opencode_steps_read(const struct session_ref *ref, struct opencode_steps *out,

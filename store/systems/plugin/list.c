@@ -161,7 +161,7 @@ static enum err_code describe_early(const struct plugin_catalog *c,
                                     struct session_row **out);
 
 /* Other threads may look up sessions that were already delivered. */
-static enum err_code take_session(const struct reprise_plugin_session *s, void *arg)
+static enum err_code add_session(const struct reprise_plugin_session *s, void *arg)
 {
     struct plugin_catalog *c = arg;
     struct plugin_link *link = c->p->link;
@@ -211,7 +211,7 @@ static enum err_code make_catalog(const struct plugin_store *p, const char *sess
 
     if (!c)
         return ERR_NOMEM;
-    enum err_code rc = plugin_list(p, session, cancel, take_session, c, e);
+    enum err_code rc = plugin_list(p, session, cancel, add_session, c, e);
 
     if (rc)
         plugin_catalog_free(c);
@@ -302,7 +302,7 @@ enum err_code plugin_enumerate(const struct store *st, const struct scope *scope
     c->fn = scope->streams ? fn : NULL;
     c->arg = arg;
     begin_list(p, c);
-    enum err_code rc = plugin_list(p, NULL, scope->cancel, take_session, c, &trouble);
+    enum err_code rc = plugin_list(p, NULL, scope->cancel, add_session, c, &trouble);
 
     if (!rc && !scope->streams && hand_over(c, scope, fn, arg))
         rc = ERR_NOMEM;

@@ -52,7 +52,7 @@ static enum err_code check_file(const char *path, struct arena *a, struct err *e
 
 /* ---- the table ---- */
 
-static enum err_code take_table(struct plugin_store *p, const char *path, struct err *e)
+static enum err_code read_table(struct plugin_store *p, const char *path, struct err *e)
 {
     const struct reprise_plugin *t = dlsym(p->library, REPRISE_PLUGIN_SYMBOL);
 
@@ -99,7 +99,7 @@ static enum err_code load_file(struct plugin_store *p, const char *path, struct 
     /* The plug-in stays in memory, because its libraries may have registered code that runs when
      * the process exits. */
     p->library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-    return p->library ? take_table(p, path, e) : not_loaded(path, e);
+    return p->library ? read_table(p, path, e) : not_loaded(path, e);
 }
 
 /* ---- where it is ---- */

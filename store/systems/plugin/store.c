@@ -75,7 +75,7 @@ static const char *password_in(const char *path)
     return NULL;
 }
 
-static enum err_code take_config(struct plugin_store *p, const struct plugin_config *config,
+static enum err_code copy_config(struct plugin_store *p, const struct plugin_config *config,
                                  struct err *e)
 {
     const char *path = config->path ? config->path : "";
@@ -190,7 +190,7 @@ enum err_code plugin_store_open(const struct store_env *env, const struct plugin
     if (!p)
         return err_nomem(e);
     p->base = (struct store){ .ops = &plugin_ops, .env = env };
-    enum err_code rc = take_config(p, config, e);
+    enum err_code rc = copy_config(p, config, e);
 
     if (!rc)
         rc = make_link(p, e);

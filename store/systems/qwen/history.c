@@ -111,8 +111,8 @@ static void read_backup(struct history *h, struct slice entry, struct saved_stat
     }
 }
 
-static enum err_code take_entry(struct history *h, struct slice key, struct slice entry,
-                                const struct saved_state *of, struct err *e)
+static enum err_code add_entry(struct history *h, struct slice key, struct slice entry,
+                               const struct saved_state *of, struct err *e)
 {
     struct arena *a = &h->of.states.arena;
     struct saved_state x = *of;
@@ -130,7 +130,7 @@ static enum err_code take_entry(struct history *h, struct slice key, struct slic
     return a->failed ? err_nomem(e) : saved_states_add(&h->of.states, path, &x, e);
 }
 
-static enum err_code take_snapshot(struct history *h, struct slice snapshot, struct err *e)
+static enum err_code read_snapshot(struct history *h, struct slice snapshot, struct err *e)
 {
     struct arena *a = &h->of.states.arena;
     struct saved_state x = { .time_ms = json_time_at(snapshot, "timestamp", a) };
@@ -145,11 +145,11 @@ static enum err_code take_snapshot(struct history *h, struct slice snapshot, str
         json_type(files) != JSON_OBJECT || !json_iter_open(&it, files))
         return rc;
     while (!rc && json_iter_next(&it, &key, &entry))
-        rc = take_entry(h, key, entry, &x, e);
+        rc = add_entry(h, key, entry, &x, e);
     return rc;
 }
 
-static enum err_code take_snapshots(struct history *h, struct slice row, struct err *e)
+static enum err_code read_snapshots(struct history *h, struct slice row, struct err *e)
 {
     struct slice list, key, snapshot;
     struct json_iter it;
@@ -159,7 +159,7 @@ static enum err_code take_snapshots(struct history *h, struct slice row, struct 
         !json_iter_open(&it, list))
         return ERR_OK;
     while (!rc && json_iter_next(&it, &key, &snapshot))
-        rc = take_snapshot(h, snapshot, e);
+        rc = read_snapshot(h, snapshot, e);
     return rc;
 }
 
@@ -211,7 +211,7 @@ static bool read_result(struct history *h, struct slice row, const char **path,
     return true;
 }
 
-static void take_written(struct history *h, const struct call *c, struct saved_state *x)
+static void set_written(struct history *h, const struct call *c, struct saved_state *x)
 {
     x->content = SAVED_BYTES;
     x->bytes = c->new;
@@ -236,7 +236,7 @@ static bool read_success(struct history *h, struct slice row, const char **path,
             continue;
         for (size_t i = h->calls; i > 0; i--)
             if (slice_eq(h->call[i - 1].id, id)) {
-                take_written(h, &h->call[i - 1], x);
+                set_written(h, &h->call[i - 1], x);
                 *path = h->call[i - 1].path;
                 return true;
             }
@@ -244,7 +244,7 @@ static bool read_success(struct history *h, struct slice row, const char **path,
     return false;
 }
 
-static enum err_code take_result(struct history *h, struct slice row, struct err *e)
+static enum err_code apply_result(struct history *h, struct slice row, struct err *e)
 {
     struct saved_state x = { .time_ms = json_time_at(row, "timestamp", &h->of.states.arena) };
     const char *path = NULL;
@@ -255,7 +255,7 @@ static enum err_code take_result(struct history *h, struct slice row, struct err
     return wrote && path ? add_write(h, path, &x, e) : ERR_OK;
 }
 
-static enum err_code take_write_call(struct history *h, struct slice call, struct err *e)
+static enum err_code read_write_call(struct history *h, struct slice call, struct err *e)
 {
     struct arena *a = &h->of.states.arena;
     struct slice args, path;
@@ -282,7 +282,7 @@ static enum err_code take_write_call(struct history *h, struct slice call, struc
     return ERR_OK;
 }
 
-static enum err_code take_shell(struct history *h, struct slice row, struct slice call,
+static enum err_code read_shell(struct history *h, struct slice row, struct slice call,
                                 struct err *e)
 {
     struct arena *a = &h->of.states.arena;
@@ -296,7 +296,7 @@ static enum err_code take_shell(struct history *h, struct slice row, struct slic
                : file_history_shell(&h->of, json_time_at(row, "timestamp", a), command, NULL, e);
 }
 
-static enum err_code take_call(struct history *h, struct slice row, struct slice call,
+static enum err_code read_call(struct history *h, struct slice row, struct slice call,
                                struct err *e)
 {
     struct slice name;
@@ -304,13 +304,13 @@ static enum err_code take_call(struct history *h, struct slice row, struct slice
     if (!json_get(call, "name", &name))
         return ERR_OK;
     if (json_string_is(name, "run_shell_command"))
-        return take_shell(h, row, call, e);
+        return read_shell(h, row, call, e);
     return json_string_is(name, "write_file") || json_string_is(name, "edit")
-               ? take_write_call(h, call, e)
+               ? read_write_call(h, call, e)
                : ERR_OK;
 }
 
-static enum err_code take_calls(struct history *h, struct slice row, struct err *e)
+static enum err_code read_calls(struct history *h, struct slice row, struct err *e)
 {
     struct slice key, part, call;
     struct json_iter parts;
@@ -320,13 +320,13 @@ static enum err_code take_calls(struct history *h, struct slice row, struct err 
         return ERR_OK;
     while (!rc && json_iter_next(&parts, &key, &part))
         if (json_get(part, "functionCall", &call))
-            rc = take_call(h, row, call, e);
+            rc = read_call(h, row, call, e);
     return rc;
 }
 
 /* ---- the log ---- */
 
-static enum err_code take_prompt(struct history *h, struct slice row, struct err *e)
+static enum err_code read_prompt(struct history *h, struct slice row, struct err *e)
 {
     struct arena *a = &h->of.states.arena;
     struct file_point p = { .prompt = qwen_prompt(row, a),
@@ -341,7 +341,7 @@ static enum err_code take_prompt(struct history *h, struct slice row, struct err
     return file_history_point(&h->of, p, e);
 }
 
-static enum err_code take_cwd(struct history *h, struct slice row, struct err *e)
+static enum err_code read_cwd(struct history *h, struct slice row, struct err *e)
 {
     struct slice cwd;
 
@@ -352,7 +352,7 @@ static enum err_code take_cwd(struct history *h, struct slice row, struct err *e
     return h->of.cwd ? ERR_OK : err_nomem(e);
 }
 
-static enum err_code take_row(struct slice row, void *arg, bool *stop, struct err *e)
+static enum err_code read_row(struct slice row, void *arg, bool *stop, struct err *e)
 {
     struct history *h = arg;
     struct slice type;
@@ -361,24 +361,24 @@ static enum err_code take_row(struct slice row, void *arg, bool *stop, struct er
     (void)stop;
     if (!json_valid(row) || !json_get(row, "type", &type))
         return ERR_OK;
-    rc = take_cwd(h, row, e);
+    rc = read_cwd(h, row, e);
     if (rc)
         return rc;
     if (json_string_is(type, "user"))
-        return take_prompt(h, row, e);
+        return read_prompt(h, row, e);
     if (json_string_is(type, "assistant"))
-        return take_calls(h, row, e);
+        return read_calls(h, row, e);
     if (json_string_is(type, "tool_result"))
-        return take_result(h, row, e);
+        return apply_result(h, row, e);
     return slice_eq(qwen_subtype(row, &h->of.states.arena), SLICE("file_history_snapshot"))
-               ? take_snapshots(h, row, e)
+               ? read_snapshots(h, row, e)
                : ERR_OK;
 }
 
 /* A sub-agent's edits are tracked in the session's snapshots. */
-static enum err_code take_subagent(const char *path, struct slice id, void *arg, struct err *e)
+static enum err_code read_subagent(const char *path, struct slice id, void *arg, struct err *e)
 {
-    enum err_code rc = jsonl_each_row(path, &qwen_keys, NULL, take_row, arg, NULL);
+    enum err_code rc = jsonl_each_row(path, &qwen_keys, NULL, read_row, arg, NULL);
 
     (void)id;
     return rc == ERR_NOMEM ? err_nomem(e) : ERR_OK;
@@ -394,11 +394,11 @@ static enum err_code history_read(struct history *h, const struct store *st,
         .qwen = qwen_of(st),
         .turn = -1,
     };
-    enum err_code rc = jsonl_each_row(ref->path.p, &qwen_keys, NULL, take_row, h, e);
+    enum err_code rc = jsonl_each_row(ref->path.p, &qwen_keys, NULL, read_row, h, e);
 
     h->agent = true;
     if (!rc)
-        rc = qwen_each_subagent(ref, take_subagent, h, e);
+        rc = qwen_each_subagent(ref, read_subagent, h, e);
     if (rc)
         saved_states_fini(&h->of.states);
     return rc;

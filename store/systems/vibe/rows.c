@@ -51,7 +51,7 @@ static enum err_code read_row_facts(struct slice row, struct arena *a, struct js
     return a->failed ? ERR_NOMEM : ERR_OK;
 }
 
-static void take_text(struct slice meta, const char *name, struct arena *a, struct slice *out)
+static void read_text(struct slice meta, const char *name, struct arena *a, struct slice *out)
 {
     struct slice text;
 
@@ -59,17 +59,17 @@ static void take_text(struct slice meta, const char *name, struct arena *a, stru
         *out = arena_copy(a, text);
 }
 
-static void take_meta(struct slice meta, struct session_row *row, struct arena *a)
+static void read_meta(struct slice meta, struct session_row *row, struct arena *a)
 {
     struct slice environment;
     int64_t end = json_time_at(meta, "end_time", a);
 
-    take_text(meta, "session_id", a, &row->recorded_id);
-    take_text(meta, "parent_session_id", a, &row->parent_id);
-    take_text(meta, "title", a, &row->custom_title);
-    take_text(meta, "git_branch", a, &row->git_branch);
+    read_text(meta, "session_id", a, &row->recorded_id);
+    read_text(meta, "parent_session_id", a, &row->parent_id);
+    read_text(meta, "title", a, &row->custom_title);
+    read_text(meta, "git_branch", a, &row->git_branch);
     if (json_get(meta, "environment", &environment))
-        take_text(environment, "working_directory", a, &row->cwd);
+        read_text(environment, "working_directory", a, &row->cwd);
     row->model = json_copy_at(meta, "config.active_model", a);
     if (json_get_is(meta, "title_source", "auto"))
         row->flags |= SESSION_AI_TITLE;
@@ -88,7 +88,7 @@ static enum err_code complete_row(const struct store *st, const struct scope *sc
 
     (void)st;
     if (!rc && meta.n)
-        take_meta(buf_slice(&meta), row, a);
+        read_meta(buf_slice(&meta), row, a);
     if (!rc && !row->hidden) {
         row->can = CAN_RESUME;
         if (!meta.n || (!row->first_prompt.n && !row->custom_title.n && !row->last_prompt.n))

@@ -48,7 +48,7 @@ bool fork_view_has(const struct fork_view *c, size_t line)
            !id128_none(l->id);
 }
 
-static enum err_code take_ids(struct fork_view *c, const uint32_t *path, size_t n,
+static enum err_code copy_ids(struct fork_view *c, const uint32_t *path, size_t n,
                               struct fork_shown *out, struct err *e)
 {
     out->id = malloc((n + 1) * sizeof *out->id);
@@ -79,7 +79,7 @@ enum err_code fork_view_shown(struct fork_view *c, struct fork_shown *out, struc
     if (!rc && leaf != CHAIN_NONE)
         rc = claude_parallel(view, &path, &n, e);
     if (!rc)
-        rc = take_ids(c, path, n, out, e);
+        rc = copy_ids(c, path, n, out, e);
     if (!rc && terminal != CHAIN_NONE)
         out->terminal = chain_id(&view->chain, terminal);
     free(path);

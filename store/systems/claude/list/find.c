@@ -140,7 +140,7 @@ static void look_for(struct many *m, struct slice folder, size_t i)
         m->missing--;
 }
 
-static void take_name(struct many *m, struct slice folder, const char *name)
+static void check_name(struct many *m, struct slice folder, const char *name)
 {
     struct slice id = { name, CLAUDE_ID };
 
@@ -163,7 +163,7 @@ static void search_folder(struct many *m, struct slice folder)
 
     if (dir) {
         while (errno = 0, m->ok && m->missing && (entry = readdir(dir)))
-            take_name(m, folder, entry->d_name);
+            check_name(m, folder, entry->d_name);
         whole = errno == 0;
         closedir(dir);
     } else {

@@ -150,8 +150,8 @@ static bool is_new(struct copies *c, struct slice path, struct slice name, int64
     return key && !slice_set_add(&c->seen, slice_of(key), &number) && c->seen.n > before;
 }
 
-static enum err_code take_copy(struct copies *c, struct slice key, struct slice backup,
-                               struct err *e)
+static enum err_code add_copy(struct copies *c, struct slice key, struct slice backup,
+                              struct err *e)
 {
     struct slice path, name = { NULL, 0 }, stamp, v;
     int64_t time_ms;
@@ -166,8 +166,8 @@ static enum err_code take_copy(struct copies *c, struct slice key, struct slice 
     return is_new(c, path, name, time_ms) ? put_copy(c, path, name, time_ms, e) : ERR_OK;
 }
 
-static enum err_code take_history_row(struct copies *c, struct slice row, bool snapshot,
-                                      struct err *e)
+static enum err_code add_history_row(struct copies *c, struct slice row, bool snapshot,
+                                     struct err *e)
 {
     struct slice object, files, key, value;
     struct json_iter it;
@@ -175,18 +175,18 @@ static enum err_code take_history_row(struct copies *c, struct slice row, bool s
 
     if (!snapshot)
         return json_get(row, "trackingPath", &key) && json_get(row, "backup", &value)
-                   ? take_copy(c, key, value, e)
+                   ? add_copy(c, key, value, e)
                    : ERR_OK;
     if (!json_get(row, "snapshot", &object) || !json_get(object, "trackedFileBackups", &files) ||
         !json_iter_open(&it, files))
         return ERR_OK;
     while (!rc && json_iter_next(&it, &key, &value))
-        rc = take_copy(c, key, value, e);
+        rc = add_copy(c, key, value, e);
     return rc;
 }
 
-static enum err_code take_history(struct copies *c, const struct file *f, const struct index *ix,
-                                  struct err *e)
+static enum err_code add_history(struct copies *c, const struct file *f, const struct index *ix,
+                                 struct err *e)
 {
     enum err_code rc = ERR_OK;
 
@@ -197,7 +197,7 @@ static enum err_code take_history(struct copies *c, const struct file *f, const 
             continue;
         rc = file_read_part(f, line->offset, line->length, &c->row, e);
         if (!rc && edit_may_name(c->edits.q, buf_slice(&c->row)) && json_valid(buf_slice(&c->row)))
-            rc = take_history_row(c, buf_slice(&c->row), line->kind == SNAPSHOT, e);
+            rc = add_history_row(c, buf_slice(&c->row), line->kind == SNAPSHOT, e);
         arena_reset(&c->scratch);
     }
     return rc;
@@ -227,7 +227,7 @@ static enum err_code put_copies(struct copies *c, struct err *e)
         return ERR_OK;
     find_cwd(c);
     if (index_build(&ix, &f, &keys, 0, c->edits.q->cancel, NULL) == ERR_OK)
-        rc = take_history(c, &f, &ix, e);
+        rc = add_history(c, &f, &ix, e);
     index_fini(&ix);
     file_close(&f);
     tool_edits_fini(&c->edits);

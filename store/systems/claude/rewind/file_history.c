@@ -169,7 +169,7 @@ static enum err_code set_turn_entry(struct file_history *h, struct file_history_
 
 /* A prompt counts if it is part of the conversation, from which the turns were made. A turn is lost until one of its
  * rows is read. */
-static enum err_code take_snapshot(struct reader *r, struct slice row)
+static enum err_code read_snapshot(struct reader *r, struct slice row)
 {
     struct slice snapshot, files, key, value, stamp;
     struct id128 prompt;
@@ -200,7 +200,7 @@ static enum err_code take_snapshot(struct reader *r, struct slice row)
     return rc == ERR_FORMAT ? ERR_OK : rc;
 }
 
-static enum err_code take_delta(struct reader *r, struct slice row)
+static enum err_code read_delta(struct reader *r, struct slice row)
 {
     struct slice path, backup;
     struct id128 prompt;
@@ -227,7 +227,7 @@ static enum err_code read_history_row(struct reader *r, const struct index_line 
         return rc;
     if (!json_valid(row))
         return ERR_OK;
-    rc = line->kind == HISTORY_SNAPSHOT ? take_snapshot(r, row) : take_delta(r, row);
+    rc = line->kind == HISTORY_SNAPSHOT ? read_snapshot(r, row) : read_delta(r, row);
     return rc ? err_nomem(e) : ERR_OK;
 }
 

@@ -65,8 +65,8 @@ static enum err_code keep_bytes(struct planner *p, struct planner_write *w, stru
 
 /* An edit records the replaced and the new text and, unless it follows a known write, the whole
  * text before it. */
-static enum err_code take_edit(struct planner *p, struct planner_write *w, struct slice result,
-                               struct arena *a)
+static enum err_code replay_edit(struct planner *p, struct planner_write *w, struct slice result,
+                                 struct arena *a)
 {
     struct slice base, old, new;
     struct buf text = { 0 };
@@ -107,7 +107,7 @@ static enum err_code read_result_row(struct planner *p, struct slice row, struct
         forget_bytes(w);
         return ERR_OK;
     }
-    return take_edit(p, w, result, a);
+    return replay_edit(p, w, result, a);
 }
 
 static enum err_code read_writes(struct planner *p, size_t from, struct err *e)
@@ -385,8 +385,8 @@ static enum err_code name_session(struct other_sessions *r, struct rewind_target
     return ERR_OK;
 }
 
-static enum err_code take_backup(struct other_sessions *r, const char *session,
-                                 struct slice tracked, struct slice backup, struct err *e)
+static enum err_code add_backup(struct other_sessions *r, const char *session, struct slice tracked,
+                                struct slice backup, struct err *e)
 {
     struct slice path, stamp;
     int64_t at_ms;
@@ -415,17 +415,17 @@ static enum err_code read_history_row(struct other_sessions *r, const char *sess
         return ERR_OK;
     if (!is_snapshot)
         return json_get(row, "trackingPath", &key) && json_get(row, "backup", &value)
-                   ? take_backup(r, session, key, value, e)
+                   ? add_backup(r, session, key, value, e)
                    : ERR_OK;
     if (!json_get(row, "snapshot", &snapshot) ||
         !json_get(snapshot, "trackedFileBackups", &files) || !json_iter_open(&it, files))
         return ERR_OK;
     while (!rc && json_iter_next(&it, &key, &value))
-        rc = take_backup(r, session, key, value, e);
+        rc = add_backup(r, session, key, value, e);
     return rc;
 }
 
-static enum err_code take_rows(struct other_sessions *r, const struct young *y,
+static enum err_code read_rows(struct other_sessions *r, const struct young *y,
                                const struct file *f, const struct index *ix, struct err *e)
 {
     enum err_code rc = ERR_OK;
@@ -444,7 +444,7 @@ static enum err_code take_rows(struct other_sessions *r, const struct young *y,
     return rc;
 }
 
-static enum err_code take_session(struct other_sessions *r, const struct young *y, struct err *e)
+static enum err_code read_session(struct other_sessions *r, const struct young *y, struct err *e)
 {
     static const struct index_keys keys = { .type = "type", .kinds = kinds };
     struct index ix = { 0 };
@@ -454,7 +454,7 @@ static enum err_code take_session(struct other_sessions *r, const struct young *
     if (file_open(AT_FDCWD, y->path, 0, &f, NULL))
         return ERR_OK;
     if (index_build(&ix, &f, &keys, 0, NULL, NULL) == ERR_OK)
-        rc = take_rows(r, y, &f, &ix, e);
+        rc = read_rows(r, y, &f, &ix, e);
     index_fini(&ix);
     file_close(&f);
     session_row_free(r->row);
@@ -478,7 +478,7 @@ enum err_code claude_concurrent_sessions(const struct store *st, const struct se
 
     for (size_t i = 0; i < n && i < SESSIONS_MAX && bytes <= BYTES_MAX && !rc; i++) {
         bytes += young[i].size;
-        rc = bytes <= BYTES_MAX ? take_session(&r, &young[i], e) : ERR_OK;
+        rc = bytes <= BYTES_MAX ? read_session(&r, &young[i], e) : ERR_OK;
     }
     buf_fini(&r.text);
     arena_fini(&r.scratch);

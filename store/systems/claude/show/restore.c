@@ -278,7 +278,7 @@ static enum err_code find_skills(struct restoring *r)
 
 /* ---- attribution and context collapse (seed 002) ---- */
 
-static enum err_code take_state_row(struct restoring *r, uint8_t kind, struct slice row,
+static enum err_code read_state_row(struct restoring *r, uint8_t kind, struct slice row,
                                     struct claude_values *commits)
 {
     struct slice copy;
@@ -317,7 +317,7 @@ static enum err_code find_state_rows(struct restoring *r, bool whole, struct err
             continue;
         rc = claude_log_row(&r->log, i, &row, e);
         if (!rc)
-            rc = take_state_row(r, line->kind, row, &commits);
+            rc = read_state_row(r, line->kind, row, &commits);
     }
     r->out.collapse_json = commits.p;
     r->out.collapses = commits.n;

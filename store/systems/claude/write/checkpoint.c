@@ -175,7 +175,7 @@ static struct entry *add_file_entry(struct saving *s, const char *tracked, const
 }
 
 /* Entries that the snapshot of this turn already has are not changed. */
-static enum err_code take_turn(struct saving *s, struct err *e)
+static enum err_code add_turn_files(struct saving *s, struct err *e)
 {
     for (size_t i = 0; s->turn && i < s->turn->n; i++) {
         const struct file_history_entry *old = &s->turn->entry[i];
@@ -195,7 +195,7 @@ static enum err_code take_turn(struct saving *s, struct err *e)
 }
 
 /* Saves the files of earlier turns as they are now. A file that can no longer be read keeps its last copy. */
-static enum err_code take_tracked(struct saving *s, struct err *e)
+static enum err_code add_tracked_files(struct saving *s, struct err *e)
 {
     for (size_t i = 0; !s->turn && i < s->history.paths; i++) {
         const char *tracked = s->history.path[i];
@@ -331,9 +331,9 @@ enum err_code claude_checkpoint(const struct store *st, const struct session_ref
                                                          "checkpoint: not the id of a session");
 
     if (!rc)
-        rc = take_turn(&s, e);
+        rc = add_turn_files(&s, e);
     if (!rc)
-        rc = take_tracked(&s, e);
+        rc = add_tracked_files(&s, e);
     if (!rc)
         rc = collect_files(&s, req, e);
     if (!rc)

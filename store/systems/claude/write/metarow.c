@@ -59,7 +59,7 @@ static int type_of(struct slice line)
 }
 
 /* Backwards: the first of a type that is found is the newest. */
-static bool take_newest(struct slice bytes, int64_t offset, bool cut_front, struct arena *a,
+static bool find_newest(struct slice bytes, int64_t offset, bool cut_front, struct arena *a,
                         struct metarows *out)
 {
     struct slice rest = bytes, line;
@@ -106,7 +106,7 @@ enum err_code metarows_near_end(const struct file *f, struct arena *a, struct me
     bool torn = got > 0 && bytes[got - 1] != '\n';
     struct metarows found = { .size = f->id.size, .end = f->id.size + torn };
 
-    if (!take_newest(window, from, cut_front, a, &found))
+    if (!find_newest(window, from, cut_front, a, &found))
         return err_nomem(e);
     *out = found;
     return ERR_OK;
@@ -326,7 +326,7 @@ struct full_scan {
     bool found, ok;
 };
 
-static void take_metadata_text(struct full_scan *d, struct slice *text, struct slice value)
+static void set_text(struct full_scan *d, struct slice *text, struct slice value)
 {
     if (value.n == 0)
         return;
@@ -336,7 +336,7 @@ static void take_metadata_text(struct full_scan *d, struct slice *text, struct s
 }
 
 /* A title that a person set, wherever it is, takes precedence over one that the agent generated. */
-static void take_title(struct full_scan *d, const struct metarows *m, struct arena *a)
+static void set_title(struct full_scan *d, const struct metarows *m, struct arena *a)
 {
     struct session_row *row = d->row;
     bool none = row->custom_title.n == 0;
@@ -346,7 +346,7 @@ static void take_title(struct full_scan *d, const struct metarows *m, struct are
         row->flags &= ~(unsigned)SESSION_AI_TITLE;
     else if (none)
         own = metarow_value(&m->row[METAROW_AI_TITLE], "aiTitle", a);
-    take_metadata_text(d, &row->custom_title, own);
+    set_text(d, &row->custom_title, own);
     if (own.n)
         row->summary = row->custom_title;
 }
@@ -367,9 +367,9 @@ enum err_code claude_full_scan(const struct store *st, const struct session_ref 
     rc = metarows_anywhere(&f, cancel, &a, &m, e);
     file_close(&f);
     if (!rc && session_wants_title(row))
-        take_title(&d, &m, &a);
+        set_title(&d, &m, &a);
     if (!rc && row->tag.n == 0)
-        take_metadata_text(&d, &row->tag, metarow_value(&m.row[METAROW_TAG], "tag", &a));
+        set_text(&d, &row->tag, metarow_value(&m.row[METAROW_TAG], "tag", &a));
     if (!rc && !d.ok)
         rc = err_nomem(e);
     arena_fini(&a);

@@ -17,7 +17,7 @@ struct entry {
 };
 
 /* Takes a part of the line, as UTF-8. */
-static bool take(struct slice *line, const char *part)
+static bool skip_text(struct slice *line, const char *part)
 {
     if (!slice_starts(*line, part))
         return false;
@@ -29,11 +29,11 @@ static bool take(struct slice *line, const char *part)
 static bool read_entry(struct slice line, struct entry *out)
 {
     *out = (struct entry){ .depth = 0 };
-    while (take(&line, "│   ") || take(&line, "    "))
+    while (skip_text(&line, "│   ") || skip_text(&line, "    "))
         out->depth++;
-    if (!take(&line, "├──") && !take(&line, "└──"))
+    if (!skip_text(&line, "├──") && !skip_text(&line, "└──"))
         return false;
-    if (!take(&line, "─") && !take(&line, " "))
+    if (!skip_text(&line, "─") && !skip_text(&line, " "))
         return false;
     out->is_mark = slice_starts(line, "...") || slice_starts(line, "[not readable]");
     const char *slash = line.n ? memchr(line.p, '/', line.n) : NULL;
@@ -58,7 +58,7 @@ static struct slice first_part(struct slice name)
     return (struct slice){ name.p, slash ? (size_t)(slash - name.p) : name.n };
 }
 
-static void take_entry(struct search *s, const struct entry *x)
+static void match_entry(struct search *s, const struct entry *x)
 {
     struct slice part = first_part(s->rest);
 
@@ -96,7 +96,7 @@ bool listing_lacks(const struct listing *l, struct slice name)
     while (slice_line(&text, &line, &torn) && read_entry(line, &x)) {
         entries++;
         ignores |= is_ignore_file(x.name);
-        take_entry(&s, &x);
+        match_entry(&s, &x);
     }
     if (s.found || s.is_partial || (l->most && entries >= l->most) ||
         (ignores && l->skips_ignored) || memchr(name.p, '\n', name.n))

@@ -23,7 +23,7 @@ bool read_call_path(struct slice name, struct slice input, struct arena *a, stru
 }
 
 /* Takes "  12\t" or the like, with the right number. */
-static bool take_number(struct slice *line, size_t number)
+static bool skip_number(struct slice *line, size_t number)
 {
     static const char *const after[] = { "\t", "→", ". ", ": ", "| " };
     size_t i = 0, n = 0;
@@ -52,7 +52,7 @@ struct slice read_call_text(struct slice result, struct arena *a)
     bool torn;
 
     while (text && slice_line(&rest, &line, &torn)) {
-        if (!take_number(&line, ++number))
+        if (!skip_number(&line, ++number))
             return result;
         if (number > 1)
             text[n++] = '\n';

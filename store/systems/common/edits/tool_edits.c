@@ -161,7 +161,7 @@ static enum err_code put_read(struct tool_edits *t, const struct tool_edits_call
     return t->scratch.failed ? err_nomem(e) : put_in(t, &seen, call->cwd, e);
 }
 
-static enum err_code take_result(struct tool_edits *t, const struct block *b, struct err *e)
+static enum err_code read_result(struct tool_edits *t, const struct block *b, struct err *e)
 {
     struct tool_inputs in = { .a = &t->scratch };
     enum err_code rc = ERR_OK;
@@ -196,7 +196,7 @@ enum err_code tool_edits_blocks(struct tool_edits *t, const struct block_list *b
         if (b->kind == BLOCK_TOOL_CALL)
             rc = keep_call(t, b, e);
         else if (b->kind == BLOCK_TOOL_RESULT)
-            rc = take_result(t, b, e);
+            rc = read_result(t, b, e);
     }
     arena_reset(&t->scratch);
     return rc;

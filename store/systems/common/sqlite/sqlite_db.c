@@ -175,7 +175,7 @@ enum err_code sqlite_db_each(struct sqlite_db *db, const char *sql, const struct
     return rc;
 }
 
-static enum err_code take_no_row(const struct sqlite_row *row, void *arg, struct err *e)
+static enum err_code skip_row(const struct sqlite_row *row, void *arg, struct err *e)
 {
     (void)row, (void)arg, (void)e;
     return ERR_OK;
@@ -187,7 +187,7 @@ bool sqlite_db_has_column(struct sqlite_db *db, const char *table, const char *c
     int n = snprintf(sql, sizeof sql, "SELECT %s FROM %s LIMIT 0", column, table);
 
     return n > 0 && (size_t)n < sizeof sql &&
-           !sqlite_db_each(db, sql, NULL, 0, take_no_row, NULL, NULL);
+           !sqlite_db_each(db, sql, NULL, 0, skip_row, NULL, NULL);
 }
 
 /* ---- opening and closing ---- */

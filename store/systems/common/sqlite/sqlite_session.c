@@ -111,7 +111,7 @@ static int64_t number_of(struct slice value, int64_t none)
     return json_int(value, &n) ? n : none;
 }
 
-static void take(struct slice preread, struct session_row *row, struct arena *a)
+static void read_members(struct slice preread, struct session_row *row, struct arena *a)
 {
     struct slice value[MEMBERS];
     struct slice *const text[] = { [TITLE] = &row->custom_title,
@@ -151,7 +151,7 @@ enum err_code sqlite_store_describe(const struct store *st, const struct scope *
         row->ref = *ref;
         row->ref.preread = (struct slice){ NULL, 0 };
         row->modified_ms = row->activity_ms = ref->recent_ms;
-        take(preread, row, &a);
+        read_members(preread, row, &a);
         if (a.failed || !session_row_keep(row))
             rc = err_nomem(e);
     }
@@ -206,7 +206,7 @@ static enum err_code load_row(const struct sqlite_row *row, void *arg, struct er
     return format_of(l->ref)->message(row, &l->conversation) ? err_nomem(e) : ERR_OK;
 }
 
-static enum err_code take_count(const struct sqlite_row *row, void *arg, struct err *e)
+static enum err_code read_count(const struct sqlite_row *row, void *arg, struct err *e)
 {
     struct loading *l = arg;
 
@@ -225,7 +225,7 @@ static enum err_code read_rows(struct sqlite_db *db, void *arg, struct err *e)
     memory_rows_reset(&l->conversation.rows);
     l->conversation.id.n = 0;
     l->there = false;
-    enum err_code rc = sqlite_db_each(db, f->count, &l->ref->id, 1, take_count, l, e);
+    enum err_code rc = sqlite_db_each(db, f->count, &l->ref->id, 1, read_count, l, e);
 
     if (!rc && !l->there)
         return err_set(e, ERR_NOT_FOUND, l->ref->path.p, "load the conversation: no such session");
@@ -293,7 +293,7 @@ struct counting {
     size_t n;
 };
 
-static enum err_code take_answer(const struct sqlite_row *row, void *arg, struct err *e)
+static enum err_code add_answer(const struct sqlite_row *row, void *arg, struct err *e)
 {
     struct counting *c = arg;
     struct arena *a = &c->arena;
@@ -329,7 +329,7 @@ static enum err_code read_answers(struct sqlite_db *db, void *arg, struct err *e
     c->record = NULL;
     c->n = 0;
     if (!rc && sql)
-        rc = sqlite_db_each(db, sql, &c->ref->id, 1, take_answer, c, e);
+        rc = sqlite_db_each(db, sql, &c->ref->id, 1, add_answer, c, e);
     arena_fini(&a);
     return rc;
 }
@@ -354,7 +354,7 @@ struct agents {
     struct subagent_list *list;
 };
 
-static enum err_code take_agent(const struct sqlite_row *row, void *arg, struct err *e)
+static enum err_code add_agent(const struct sqlite_row *row, void *arg, struct err *e)
 {
     const struct agents *g = arg;
     struct subagent_list *list = g->list;
@@ -385,7 +385,7 @@ static enum err_code read_agents(struct sqlite_db *db, void *arg, struct err *e)
     g->list->agent = NULL;
     g->list->n = 0;
     if (!rc && sql)
-        rc = sqlite_db_each(db, sql, &g->ref->id, 1, take_agent, g, e);
+        rc = sqlite_db_each(db, sql, &g->ref->id, 1, add_agent, g, e);
     arena_fini(&a);
     return rc;
 }

@@ -84,7 +84,7 @@ static const char *const why_not =
     "not the state of a session: damaged, unreadable, or named after another one";
 
 /* Every file that ends in .json should be a state; temporary files, folders and a README are ignored. */
-static enum err_code take_state(struct catalog *c, const char *dir, const char *name,
+static enum err_code read_state(struct catalog *c, const char *dir, const char *name,
                                 struct states *list, struct err *e)
 {
     struct entire_state s = { 0 };
@@ -130,7 +130,7 @@ static enum err_code read_states(struct catalog *c, const char *dir, struct stat
         return point_problem_add(&c->problems, &c->arena, dir,
                                  "the folder of the states cannot be read");
     while (!rc && (x = readdir(d)))
-        rc = take_state(c, dir, x->d_name, list, e);
+        rc = read_state(c, dir, x->d_name, list, e);
     closedir(d);
     return rc;
 }

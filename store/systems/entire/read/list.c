@@ -251,7 +251,7 @@ static bool name_row(struct session_row *row)
     return true;
 }
 
-static void take_times(const struct catalog_session *s, struct session_row *row)
+static void set_times(const struct catalog_session *s, struct session_row *row)
 {
     row->modified_ms = session_modified_ms(&row->ref.file);
     row->created_ms = s->state ? s->state->started_ms : TIME_NONE;
@@ -275,8 +275,8 @@ static struct slice newest_text(const struct catalog_session *s, size_t offset)
     return SLICE("");
 }
 
-static bool take_texts(const struct entire *x, const struct catalog_session *s,
-                       struct session_row *row)
+static bool set_texts(const struct entire *x, const struct catalog_session *s,
+                      struct session_row *row)
 {
     const struct entire_state *state = s->state;
     struct arena *a = &row->arena;
@@ -301,7 +301,7 @@ static bool take_texts(const struct entire *x, const struct catalog_session *s,
            row->first_prompt.p && row->last_prompt.p;
 }
 
-static void take_size(struct catalog *c, const struct catalog_session *s, struct session_row *row)
+static void set_size(struct catalog *c, const struct catalog_session *s, struct session_row *row)
 {
     const struct point *p = catalog_newest(s);
     git_tree *tree = NULL;
@@ -339,13 +339,13 @@ static enum err_code fill_row(const struct entire *x, struct catalog *c,
                               const struct catalog_session *s, struct session_row *row,
                               struct err *e)
 {
-    bool ok = entire_ref(x, s, &row->arena, &row->ref) && take_texts(x, s, row) &&
+    bool ok = entire_ref(x, s, &row->arena, &row->ref) && set_texts(x, s, row) &&
               committed_prompts(c, s, row) && name_row(row);
 
     if (!ok)
         return err_nomem(e);
-    take_times(s, row);
-    take_size(c, s, row);
+    set_times(s, row);
+    set_size(c, s, row);
     for (size_t i = s->n; i-- > 0 && row->restorable == 0;)
         row->restorable = (unsigned)s->point[i].files;
     row->can = abilities(x, s);

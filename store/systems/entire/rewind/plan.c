@@ -154,7 +154,7 @@ enum err_code entire_plan_own(const struct store *st, const struct session_ref *
 /* The plan of a single turn: what each file was before it, and what the turn left. */
 
 /* A session's first checkpoint contains all untracked files, even those that existed before the session. */
-static enum err_code take_added(struct planning *p, const char *path, struct rewind_plan *plan,
+static enum err_code plan_added(struct planning *p, const char *path, struct rewind_plan *plan,
                                 struct err *e)
 {
     bool ignored;
@@ -198,7 +198,7 @@ static enum err_code plan_file(struct planning *p, const git_diff_delta *delta,
         p->links++;
         return ERR_OK;
     }
-    return delta->status == GIT_DELTA_ADDED ? take_added(p, path, plan, e)
+    return delta->status == GIT_DELTA_ADDED ? plan_added(p, path, plan, e)
                                             : planning_file(p, path, &was->id, was->mode, plan, e);
 }
 

@@ -114,7 +114,7 @@ static int compare_start_file(const void *x, const void *y)
     return slice_compare(*(const struct slice *)x, *(const struct slice *)y);
 }
 
-static bool take_names(struct planning *p, struct slice array)
+static bool add_names(struct planning *p, struct slice array)
 {
     struct arena *a = &p->view.arena;
     struct json_iter it;
@@ -151,7 +151,7 @@ enum err_code planning_start(struct planning *p, struct err *e)
     if (!rc && v->session->state) {
         p->has_start = true;
         if (json_get(buf_slice(&json), "untracked_files_at_start", &names) &&
-            json_type(names) == JSON_ARRAY && !take_names(p, names))
+            json_type(names) == JSON_ARRAY && !add_names(p, names))
             rc = err_nomem(e);
     }
     buf_fini(&json);
@@ -180,8 +180,8 @@ static bool name_blob(const struct planning *p, const git_oid *blob, struct aren
 }
 
 /* What the newest tree contains of the file. */
-static enum err_code take_last_known(const struct planning *p, const char *path,
-                                     struct rewind_target *t, struct arena *a)
+static enum err_code set_last_known(const struct planning *p, const char *path,
+                                    struct rewind_target *t, struct arena *a)
 {
     git_oid blob;
     unsigned mode;
@@ -244,7 +244,7 @@ enum err_code planning_file(struct planning *p, const char *path, const git_oid 
     } else {
         rewind_target_git_mode(&t, mode);
     }
-    if (take_last_known(p, path, &t, a))
+    if (set_last_known(p, path, &t, a))
         return err_nomem(e);
     return rewind_plan_add(plan, &t, e);
 }
@@ -259,7 +259,7 @@ enum err_code planning_removal(struct planning *p, const char *path, struct rewi
         return err_nomem(e);
     for (const char *c = path; (c = strchr(c, '/')); c++)
         t.prune++;
-    if (take_last_known(p, path, &t, &plan->arena))
+    if (set_last_known(p, path, &t, &plan->arena))
         return err_nomem(e);
     return rewind_plan_add(plan, &t, e);
 }

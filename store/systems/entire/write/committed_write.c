@@ -94,7 +94,7 @@ static int folder_number(struct slice inner)
 
 /* Reads one listed session. If it is ours, its folder is used again; otherwise its files and checkpoints are
  * added. */
-static enum err_code take_listed(struct writing *w, const git_tree *tree, struct slice listed)
+static enum err_code read_listed(struct writing *w, const git_tree *tree, struct slice listed)
 {
     static const char *const keys[] = { "session_id", "checkpoints_count", "files_touched",
                                         "token_usage" };
@@ -151,7 +151,7 @@ static enum err_code read_root(struct writing *w, const git_oid *base)
         rc = w->root.p ? ERR_OK : err_nomem(w->e);
         if (!rc && json_get(w->root, "sessions", &sessions) && json_iter_open(&it, sessions))
             while (!rc && json_iter_next(&it, &key, &listed))
-                rc = take_listed(w, tree, listed);
+                rc = read_listed(w, tree, listed);
     } else if (rc != ERR_NOMEM) {
         rc = ERR_OK; /* a new checkpoint */
     }

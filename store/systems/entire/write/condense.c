@@ -33,7 +33,7 @@ struct gathering {
     struct err *e;
 };
 
-static enum err_code take_transcript(struct gathering *g)
+static enum err_code collect_transcript(struct gathering *g)
 {
     struct session_ref ref = { .store = &g->v->store->base,
                                .id = g->v->session->id,
@@ -52,7 +52,7 @@ static enum err_code take_transcript(struct gathering *g)
     return rc;
 }
 
-static enum err_code take_prompt(struct gathering *g)
+static enum err_code collect_prompt(struct gathering *g)
 {
     const struct catalog_session *s = g->v->session;
     struct buf text = { 0 };
@@ -72,7 +72,7 @@ static enum err_code take_prompt(struct gathering *g)
 
 /* The tokens of this checkpoint's part of the transcript, or if its rows do not record them, those
  * that the host reported. */
-static enum err_code take_tokens(struct gathering *g)
+static enum err_code collect_tokens(struct gathering *g)
 {
     const struct entire_state *s = g->v->session->state;
     struct entire_tokens *tokens = &g->out->s.tokens;
@@ -84,7 +84,7 @@ static enum err_code take_tokens(struct gathering *g)
     return rc;
 }
 
-static enum err_code take_touched(struct gathering *g)
+static enum err_code collect_touched(struct gathering *g)
 {
     struct arena *a = &g->v->arena;
     struct entire_state again;
@@ -107,14 +107,14 @@ enum err_code condense_collect(struct view *v, struct collected_checkpoint *out,
     struct gathering g = { .v = v, .out = out, .e = e };
 
     *out = (struct collected_checkpoint){ .lines = 0 };
-    enum err_code rc = take_transcript(&g);
+    enum err_code rc = collect_transcript(&g);
 
     if (!rc)
-        rc = take_prompt(&g);
+        rc = collect_prompt(&g);
     if (!rc)
-        rc = take_tokens(&g);
+        rc = collect_tokens(&g);
     if (!rc)
-        rc = take_touched(&g);
+        rc = collect_touched(&g);
     out->s.session = s->id;
     out->s.branch = head_branch(v, &v->arena);
     out->s.agent = s->agent;
@@ -276,8 +276,8 @@ static bool is_alone(const struct view *v, const char *branch)
 }
 
 /* Removes the branch. Its tip gets another ref first, so that the commits are not only in a reflog. */
-static enum err_code take_branch_away(const struct view *v, const char *branch, const char *id,
-                                      bool *gone, struct err *e)
+static enum err_code remove_branch(const struct view *v, const char *branch, const char *id,
+                                   bool *gone, struct err *e)
 {
     char ref[ENTIRE_SHADOW_NAME + 16], kept[ENTIRE_SHADOW_NAME + 64];
     git_oid tip;
@@ -339,7 +339,7 @@ enum err_code condense(struct view *v, struct slice strategy, struct condensed *
     if (!rc)
         rc = settle_state(v, &head, c.checkpoint, g.lines, e);
     if (!rc && c.checkpoint[0] && s->base.n)
-        rc = take_branch_away(v, shadow, c.checkpoint, &c.branch_gone, e);
+        rc = remove_branch(v, shadow, c.checkpoint, &c.branch_gone, e);
     condense_collected_fini(&g);
     if (!rc)
         *out = c;
