@@ -15,7 +15,7 @@ fi
 # shellcheck disable=SC2086
 {
     cmake -G Ninja -S "$src" -B "$build" -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_COMPILER="$cc" \
-        -DCMAKE_C_COMPILER_LAUNCHER="${CMAKE_C_COMPILER_LAUNCHER:-}" -DCMAKE_C_FLAGS_DEBUG="-O1 -g" \
+        -DCMAKE_C_COMPILER_LAUNCHER="${CMAKE_C_COMPILER_LAUNCHER:-}" -DCMAKE_C_FLAGS_DEBUG="-O0 -g1" \
         -DREPRISE_TSAN=ON -DREPRISE_UNIT_ONLY=ON &&
         cmake --build "$build" -j2 --target $tests
 } >"$log" 2>&1 || { tail -30 "$log"; exit 1; }
