@@ -77,10 +77,14 @@ static bool is_look(const struct job *j)
     return j->question.kind == EFFECT_FULL_SCAN || j->question.kind == EFFECT_USAGE;
 }
 
+static bool is_change_kind(enum effect_kind kind)
+{
+    return kind == EFFECT_CHANGE || kind == EFFECT_REWIND || kind == EFFECT_UNDO_REWIND;
+}
+
 static bool is_change(const struct job *j)
 {
-    return j->question.kind == EFFECT_CHANGE || j->question.kind == EFFECT_REWIND ||
-           j->question.kind == EFFECT_UNDO_REWIND;
+    return is_change_kind(j->question.kind);
 }
 
 /* ---- answers, with the lock held ---- */
@@ -273,7 +277,7 @@ static void replace_older(struct workers *w, const struct effect *question)
 {
     struct job *next;
 
-    if (question->kind == EFFECT_DESCRIBE || question->kind == EFFECT_CHANGE)
+    if (question->kind == EFFECT_DESCRIBE || is_change_kind(question->kind))
         return;
     for (struct job *j = w->jobs; j; j = next) {
         next = j->next;

@@ -75,6 +75,8 @@ static const struct store_ops fake_ops = {
     .tail = fake_tail,
 };
 
+static const struct store_env no_env = { .cwd = "/", .state_dir = "/nonexistent" };
+
 struct bench {
     struct fake fake;
     struct store *store[1];
@@ -87,6 +89,7 @@ static void bench_open(struct bench *b, size_t sessions, int threads)
 {
     memset(b, 0, sizeof *b);
     b->fake.base.ops = &fake_ops;
+    b->fake.base.env = &no_env;
     b->fake.sessions = sessions;
     sem_init(&b->fake.arrived, 0, 0);
     sem_init(&b->fake.open, 0, 0);
@@ -240,6 +243,26 @@ TEST(a_newer_preview_replaces_the_older)
     assert_int_equal(tail.generation, 3);
     msg_fini(&row);
     msg_fini(&tail);
+    bench_close(&b);
+}
+
+TEST(a_newer_rewind_does_not_replace_the_older)
+{
+    struct bench b;
+
+    bench_open(&b, 0, 1);
+    b.fake.gated = true;
+    ask(&b, EFFECT_DESCRIBE, 1, 1);
+    sem_wait(&b.fake.arrived);
+    ask(&b, EFFECT_UNDO_REWIND, 2, 1);
+    ask(&b, EFFECT_UNDO_REWIND, 3, 1);
+    sem_post(&b.fake.open);
+    for (unsigned generation = 1; generation <= 3; generation++) {
+        struct msg m = next_answer(&b);
+
+        assert_int_equal(m.generation, generation);
+        msg_fini(&m);
+    }
     bench_close(&b);
 }
 
