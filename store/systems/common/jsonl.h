@@ -66,6 +66,8 @@ struct jsonl_format {
     bool branches;
     /* The same for rows that give a title; NULL: no rows do. */
     const char *title_needle;
+    /* The same for rows that name the model; NULL: the last message or a row after it does. */
+    const char *model_needle;
     /* Optional. Adds to a list's row what the log does not contain (abilities, directory, title);
      * texts are kept after the call. */
     enum err_code (*complete)(const struct store *st, const struct scope *scope,

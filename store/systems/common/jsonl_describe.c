@@ -102,6 +102,11 @@ static bool is_left(struct describing *d, const struct jsonl_row_facts *facts)
     return false;
 }
 
+static bool may_name_model(const struct describing *d, struct slice line)
+{
+    return d->format->model_needle && !d->row->model.n && slice_has(line, d->format->model_needle);
+}
+
 /* Looks backwards for the last message, the newest time from there on and the last prompt. Returns
  * false if the tail has no prompt. */
 static bool read_tail(struct describing *d)
@@ -112,7 +117,8 @@ static bool read_tail(struct describing *d)
 
     d->on_path = false;
     while (!d->rc && slice_last_line(&rest, &line, &torn)) {
-        bool needed = !d->ended || d->format->branches || may_be_prompt(d, line);
+        bool needed = !d->ended || d->format->branches || may_be_prompt(d, line) ||
+                      may_name_model(d, line);
 
         if (!needed || !read_row(d, line, &facts) || is_left(d, &facts))
             continue;

@@ -80,6 +80,8 @@ static enum err_code read_row_facts(struct slice row, struct arena *a, struct js
     out->speaks = out->waits || part == KIMI_ANSWER || part == KIMI_CALL;
     if (part == KIMI_TYPED)
         out->prompt = kimi_prompt(row, a);
+    else if (json_get_is(row, "type", "usage.record"))
+        json_get_text(row, "model", a, &out->model);
     return a->failed ? ERR_NOMEM : ERR_OK;
 }
 
@@ -264,6 +266,7 @@ const struct jsonl_format kimi_format = { .keys = &kimi_keys,
                                           .choose = choose_lines,
                                           .read = read_row_facts,
                                           .prompt_needle = "\"turn.prompt\"",
+                                          .model_needle = "\"usage.record\"",
                                           .complete = complete_row,
                                           .message = read_message,
                                           .is_id = is_id,
