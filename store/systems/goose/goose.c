@@ -4,8 +4,20 @@
 
 #include "store/systems/common/config_dir.h"
 #include "store/systems/common/edits/tool_edits.h"
+#include "store/systems/common/sqlite/sqlite_folder.h"
 
-/* Adds the database: the given file, or the database in a directory. */
+static bool has_files(const char *folder)
+{
+    struct arena a = { 0 };
+    struct folder_ids found;
+    bool has = !sqlite_folder_ids(folder, GOOSE_SUFFIX, &a, &found, NULL) && found.n > 0;
+
+    arena_fini(&a);
+    return has;
+}
+
+/* Adds the database: the given file, or the database in a directory. Goose copies the files of old versions to it when
+ * it creates the database. */
 static enum err_code add_database(struct sqlite_store *s, const char *named, struct err *e)
 {
     bool file = named && sqlite_store_is_file(s->base.path);
@@ -14,10 +26,12 @@ static enum err_code add_database(struct sqlite_store *s, const char *named, str
 
     if (!rc && !file)
         rc = config_dir_require(s->base.path, e);
-    if (!rc && !sqlite_store_is_file(path))
-        rc = err_set(e, ERR_NOT_FOUND, path, "open store: no database of Goose");
-    if (!rc)
+    if (!rc && sqlite_store_is_file(path))
         rc = sqlite_store_add(s, path, NULL, e);
+    else if (!rc && has_files(s->base.path))
+        rc = sqlite_store_add_folder(s, s->base.path, e);
+    else if (!rc)
+        rc = err_set(e, ERR_NOT_FOUND, path, "open store: no database of Goose");
     free(path);
     return rc;
 }

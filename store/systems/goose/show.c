@@ -227,4 +227,6 @@ const struct sqlite_format goose_format = {
     .agent = agent,
     .answers = answers,
     .answer = answer,
+    .fill = goose_fill,
+    .tables = goose_tables,
 };

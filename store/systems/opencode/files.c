@@ -1,11 +1,5 @@
-#include <dirent.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-
-#include "lite/io/file.h"
 #include "lite/json/json.h"
+#include "store/systems/common/sqlite/sqlite_folder.h"
 #include "store/systems/opencode/opencode.h"
 
 /* Before version 1.2, OpenCode kept each session, message and part as a JSON file:
@@ -44,66 +38,21 @@ static const char add_models[] =
     "'$.modelID'), json_extract(m.data, '$.model.modelID'))) FROM message m WHERE m.session_id = "
     "session.id AND json_valid(m.data) ORDER BY m.time_created DESC, m.id DESC LIMIT 1)";
 
-struct names {
-    struct slice *of;
-    size_t n;
-};
-
 struct filling {
     struct sqlite_db *db;
     const char *storage;
     struct arena arena, *names; /* of one session; of the names of all sessions */
     struct buf bytes;           /* the last file */
-    struct names agents;        /* the sub-agents that the session's calls name */
+    struct folder_ids agents;   /* the sub-agents that the session's calls name */
     struct err *e;
 };
-
-/* ---- files ---- */
-
-static int compare_names(const void *x, const void *y)
-{
-    return slice_compare(*(const struct slice *)x, *(const struct slice *)y);
-}
-
-/* The names in a folder that end like this, without the end, if they are ids; sorted. */
-static enum err_code read_names(struct arena *a, const char *folder, const char *end,
-                                struct names *out, struct err *e)
-{
-    const struct dirent *entry;
-    size_t k = strlen(end);
-    bool ok = folder != NULL;
-    DIR *dir = folder ? opendir(folder) : NULL;
-
-    *out = (struct names){ NULL, 0 };
-    while (dir && ok && (entry = readdir(dir))) {
-        struct slice name = slice_of(entry->d_name);
-
-        if (name.n <= k || memcmp(name.p + name.n - k, end, k) != 0)
-            continue;
-        name.n -= k;
-        if (sqlite_store_is_id(name))
-            ok = arena_add_copy(a, &out->of, &out->n, name);
-    }
-    if (dir)
-        closedir(dir);
-    if (out->n)
-        qsort(out->of, out->n, sizeof *out->of, compare_names);
-    return ok ? ERR_OK : err_nomem(e);
-}
 
 /* The text is empty if the file cannot be read. */
 static enum err_code read_text(struct filling *f, const char *path)
 {
-    struct file file;
-    enum err_code rc = path ? file_open(AT_FDCWD, path, 0, &file, NULL) : ERR_NOMEM;
+    int64_t modified;
 
-    f->bytes.n = 0;
-    if (!rc) {
-        if (file.id.size <= FILE_MOST)
-            rc = file_read_part(&file, 0, (size_t)file.id.size, &f->bytes, NULL);
-        file_close(&file);
-    }
-    return rc == ERR_NOMEM ? err_nomem(f->e) : ERR_OK;
+    return sqlite_folder_text(path, FILE_MOST, &f->bytes, &modified, f->e);
 }
 
 /* Inserts the text that was read under this id and that of what it belongs to. */
@@ -133,8 +82,8 @@ static enum err_code note_agent(struct filling *f, struct slice part)
 static enum err_code fill_parts(struct filling *f, struct slice message, bool *prompt)
 {
     const char *folder = arena_format(&f->arena, "%s/part/%.*s", f->storage, SLICE_ARG(message));
-    struct names part;
-    enum err_code rc = read_names(&f->arena, folder, suffix, &part, f->e);
+    struct folder_ids part;
+    enum err_code rc = sqlite_folder_ids(folder, suffix, &f->arena, &part, f->e);
 
     *prompt = false;
     for (size_t i = 0; i < part.n && !rc; i++) {
@@ -164,16 +113,16 @@ static enum err_code fill_message(struct filling *f, struct slice session, struc
     return rc || !all ? rc : fill_parts(f, id, prompt);
 }
 
-static enum err_code read_messages(struct filling *f, struct slice session, struct names *out)
+static enum err_code read_messages(struct filling *f, struct slice session, struct folder_ids *out)
 {
     const char *folder = arena_format(&f->arena, "%s/message/%.*s", f->storage, SLICE_ARG(session));
 
-    return read_names(&f->arena, folder, suffix, out, f->e);
+    return sqlite_folder_ids(folder, suffix, &f->arena, out, f->e);
 }
 
 static enum err_code fill_all(struct filling *f, struct slice session)
 {
-    struct names message;
+    struct folder_ids message;
     bool prompt;
     enum err_code rc = read_messages(f, session, &message);
 
@@ -185,7 +134,7 @@ static enum err_code fill_all(struct filling *f, struct slice session)
 /* What a list needs: the newest message, and the first and the last prompt that was not reverted. */
 static enum err_code fill_ends(struct filling *f, struct slice session, struct slice reverted)
 {
-    struct names message;
+    struct folder_ids message;
     bool found = false;
     enum err_code rc = read_messages(f, session, &message);
     size_t n = message.n, first = 0;
@@ -237,13 +186,13 @@ static enum err_code fill_one(struct filling *f, struct slice project, struct sl
 static enum err_code fill_list(struct filling *f, struct slice project)
 {
     const char *folder = arena_format(f->names, "%s/session/%.*s", f->storage, SLICE_ARG(project));
-    struct names session;
-    enum err_code rc = read_names(f->names, folder, suffix, &session, f->e);
+    struct folder_ids session;
+    enum err_code rc = sqlite_folder_ids(folder, suffix, f->names, &session, f->e);
 
     for (size_t i = 0; i < session.n && !rc; i++) {
         rc = fill_session(f, project, session.of[i], false);
         arena_reset(&f->arena);
-        f->agents = (struct names){ NULL, 0 };
+        f->agents = (struct folder_ids){ NULL, 0 };
     }
     return rc;
 }
@@ -251,8 +200,8 @@ static enum err_code fill_list(struct filling *f, struct slice project)
 static enum err_code fill_projects(struct filling *f, struct slice id)
 {
     const char *folder = arena_format(f->names, "%s/session", f->storage);
-    struct names project;
-    enum err_code rc = read_names(f->names, folder, "", &project, f->e);
+    struct folder_ids project;
+    enum err_code rc = sqlite_folder_ids(folder, "", f->names, &project, f->e);
 
     for (size_t i = 0; i < project.n && !rc; i++)
         rc = id.n ? fill_one(f, project.of[i], id) : fill_list(f, project.of[i]);

@@ -147,14 +147,50 @@ def check_usage(w):
     db.close()
 
 
+def check_files(w):
+    """Sessions of old versions, a file each; with a database they are not read."""
+    for name in os.listdir(w.data):
+        os.unlink(f'{w.data}/{name}')
+    big = 'x' * 200000
+    about = {'working_dir': '/app', 'description': 'Gate', 'message_count': 4, 'accumulated_input_tokens': 70, 'accumulated_output_tokens': 3}
+    said = [('user', text('Mend the gate')), ('assistant', {'type': 'toolRequest', 'id': 'c1', 'toolCall': {
+        'status': 'success', 'value': {'name': 'shell', 'arguments': {'command': 'ls'}}}}),
+            ('user', {'type': 'toolResponse', 'id': 'c1', 'toolResult': {'status': 'success', 'value': [text(big)]}}),
+            ('assistant', text(big)), ('user', text('And the fence')), ('assistant', text('Done.'))]
+    rows = [json.dumps({'id': None, 'role': role, 'created': 1790000000 + i, 'content': [part]}) for i, (role, part) in enumerate(said)]
+    files = {'20250921_1': [json.dumps(about), *rows], '20250921_2': rows[:1], '20250921_3': [json.dumps(about)],
+             '20250921_4': ['{"working_dir":', rows[0], '{"role":'], '20250921_5': []}
+    for n, (id, lines) in enumerate(files.items()):
+        with open(f'{w.data}/{id}.jsonl', 'w', encoding='utf-8') as f:
+            f.write(''.join(f'{line}\n' for line in lines))
+        os.utime(f'{w.data}/{id}.jsonl', (1790000000 + n, 1790000000 + n))
+    before = snapshot(w.home)
+    listed = w.p.json('list', '--all')
+    w.p.same('in files', [(r['sessionId'], r['summary'], r.get('firstPrompt'), r.get('lastPrompt')) for r in listed], [
+        ('20250921_4', 'Mend the gate', 'Mend the gate', 'Mend the gate'), ('20250921_2', 'Mend the gate', 'Mend the gate', 'Mend the gate'),
+        ('20250921_1', 'Gate', 'Mend the gate', 'And the fence')])
+    w.p.same('times', [listed[2][k] for k in ('createdAt', 'lastModified')], [1790000000000, 1790000000000])
+    messages = w.p.json('messages', '--all', '20250921_1')
+    w.p.same('messages', [m['type'] for m in messages], [role for role, _ in said])
+    w.p.same('a large result', len(messages[2]['message']['content'][0]['content']), len(big))
+    w.p.same('tokens', [r['input'] for r in w.p.json('usage', '--all', '--by', 'session') if r['session'] == '20250921_1'], [70])
+    w.p.need(w.p.run('messages', '--all', '20250921_4').returncode == 0, 'damaged lines')
+    w.p.need(snapshot(w.home) == before, 'reading changed something')
+    db = sqlite3.connect(f'{w.data}/sessions.db')
+    db.executescript(OLD)
+    db.close()
+    w.p.same('with a database', w.p.json('list', '--all'), [])
+
+
 def main():
     w = World(sys.argv[1])
     try:
         check(w)
         check_usage(w)
+        check_files(w)
     finally:
         shutil.rmtree(w.top)
-    w.p.finish(22)
+    w.p.finish(30)
 
 
 main()
