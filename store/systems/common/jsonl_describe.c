@@ -117,8 +117,8 @@ static bool read_tail(struct describing *d)
 
     d->on_path = false;
     while (!d->rc && slice_last_line(&rest, &line, &torn)) {
-        bool needed = !d->ended || d->format->branches || may_be_prompt(d, line) ||
-                      may_name_model(d, line);
+        bool needed =
+            !d->ended || d->format->branches || may_be_prompt(d, line) || may_name_model(d, line);
 
         if (!needed || !read_row(d, line, &facts) || is_left(d, &facts))
             continue;
