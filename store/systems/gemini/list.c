@@ -437,10 +437,10 @@ static void read_end(const struct gemini_chat *c, struct session_row *row, struc
     }
 }
 
-/* Gemini's own list leaves out sessions with commands only. */
+/* Gemini's own list leaves out sessions without an answer if they have no prompt or only commands. */
 static bool is_empty(const struct gemini_chat *c, const struct session_row *row, struct arena *a)
 {
-    return !row->first_prompt.n || (is_command(row->first_prompt) && !has_answer(c, a));
+    return (!row->first_prompt.n || is_command(row->first_prompt)) && !has_answer(c, a);
 }
 
 /* The time in the file counts, not that of the file. */

@@ -55,6 +55,8 @@ def check(p, home):
     named = put(home, 'fen', 3, [said(1, 'user', '/help'), said(2, 'user', 'Bake'), said(3, 'gemini', 'Baked.')], other, lines=True)
     command = put(home, 'fen', 4, [said(1, 'user', '/stats'), said(2, 'info', 'no')], other, lines=True)
     answered = put(home, 'fen', 5, [said(1, 'user', '/plan'), said(2, 'gemini', 'A plan.')], other, lines=True)
+    blank = put(home, 'fen', 6, [said(1, 'user', '   '), said(2, 'gemini', 'What?')], other, lines=True)
+    nothing = put(home, 'fen', 7, [said(1, 'user', '   ')], other, lines=True)
 
     rows = p.json('list', '-C', cwd)
     p.same('sessions of a folder with a hash', [(r['sessionId'], r['cwd'], r['summary'], r['firstPrompt'], r['lastPrompt']) for r in rows],
@@ -62,7 +64,7 @@ def check(p, home):
     p.same('whose directory is not known', [r.get('cwd') for r in p.json('list', '--all') if r['sessionId'] == gate], [None])
     rows = p.json('list', '-C', other, '--all-kinds')
     p.same('sessions of a folder without its directory', [(r['sessionId'], r['cwd'], r['summary'], r.get('kind')) for r in rows],
-           [(answered, other, '/plan', None), (command, other, '/stats', 'empty'), (named, other, 'Bake', None)])
+           [(nothing, other, nothing, 'empty'), (blank, other, blank, None), (answered, other, '/plan', None), (command, other, '/stats', 'empty'), (named, other, 'Bake', None)])
     p.same('the conversation of a document', [l for l in p.text('messages', '-C', cwd, f'gemini:{gate}').splitlines() if l.startswith(('> ', 'Mended'))],
            ['> Mend the gate', 'Mended.', '> Oil it'])
     used = p.json('usage', '-C', cwd)
