@@ -1,4 +1,4 @@
-#include "lite/scan/key_search.h"
+#include "lite/scan/field.h"
 
 #include <assert.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 #include "store/api/edit.h"
 #include "store/api/store.h"
 #include "store/blame/blame_text.h"
-#include "store/fs/hasher.h"
+#include "store/fs/span.h"
 #include "store/query/listing.h"
 
 /* ---- the edits (blame_history.c) ---- */

@@ -11,7 +11,7 @@
 #include "lite/base/id.h"
 #include "lite/base/slice.h"
 #include "store/api/edit.h"
-#include "store/fs/hasher.h"
+#include "store/fs/span.h"
 
 /* The texts that a file had while its edits are replayed. Private to store/blame/. */
 

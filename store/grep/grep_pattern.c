@@ -1,5 +1,5 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
-#include "store/grep/grep_pattern.h"
+#include "store/grep/grep.h"
 
 #include <ctype.h>
 #include <pcre2.h>

@@ -4,7 +4,6 @@
 #include "lite/base/arena.h"
 #include "lite/base/buf.h"
 #include "store/grep/grep.h"
-#include "store/grep/grep_pattern.h"
 
 /* Searching one session on one thread. */
 

@@ -10,7 +10,7 @@
 #include "lite/base/slice.h"
 #include "store/api/env.h"
 #include "store/fs/copy.h"
-#include "store/fs/hasher.h"
+#include "store/fs/span.h"
 
 /* Any bytes as printable ASCII: %XX for controls, for bytes above '~' and for '%' itself. Our own records keep paths,
  * ids and titles in this form, because JSON text cannot represent every file name. */

@@ -5,7 +5,6 @@
 #include "store/library/call.h"
 #include "store/rewind/plan/rewind.h"
 #include "store/rewind/record/records.h"
-#include "store/rewind/record/undo_target.h"
 
 /* ---- the log ---- */
 

@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 
 #include "store/api/store.h"
-#include "store/fs/hasher.h"
+#include "store/fs/span.h"
 #include "store/rewind/plan/rewind.h"
 #include "store/systems/goat/goat.h"
 #include "tests/sweeps/rewind_sweep.h"

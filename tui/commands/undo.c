@@ -4,7 +4,6 @@
 #include "store/journal/change.h"
 #include "store/rewind/plan/plan.h"
 #include "store/rewind/record/records.h"
-#include "store/rewind/record/undo_target.h"
 #include "tui/commands/command.h"
 #include "tui/commands/out.h"
 #include "tui/commands/rewind.h"

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "lite/base/slice.h"
-#include "store/grep/grep_pattern.h"
+#include "store/grep/grep.h"
 #include "tui/filter/fuzzy.h"
 
 /* Parses the query for sessions: words separated by blanks, all of which must match.

@@ -7,7 +7,7 @@
 #include "store/maintenance/session_change.h"
 #include "store/maintenance/trash.h"
 #include "store/proc/live.h"
-#include "store/rewind/record/undo_target.h"
+#include "store/rewind/record/records.h"
 #include "tui/config/resume_command.h"
 #include "tui/text/human.h"
 

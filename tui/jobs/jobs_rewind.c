@@ -6,7 +6,7 @@
 #include <time.h>
 
 #include "store/journal/change.h"
-#include "store/rewind/record/undo_target.h"
+#include "store/rewind/record/records.h"
 #include "tui/text/human.h"
 
 static void post_answer(const struct reply *r, const struct effect *q, struct msg m)

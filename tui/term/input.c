@@ -1,4 +1,4 @@
-#include "tui/term/input.h"
+#include "tui/term/term.h"
 
 #include <string.h>
 

@@ -15,9 +15,7 @@
 #include "store/proc/live.h"
 #include "tui/config/shell.h"
 #include "tui/jobs/jobs.h"
-#include "tui/term/input.h"
 #include "tui/term/term.h"
-#include "tui/term/watch.h"
 
 extern char **environ;
 

@@ -3,14 +3,20 @@
 
 #include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "lite/base/buf.h"
 #include "lite/base/err.h"
 #include "lite/base/slice.h"
+#include "store/api/session.h"
+#include "store/fs/kernel.h"
 #include "store/proc/process.h"
+#include "tui/app/key.h"
 #include "tui/config/config.h"
 #include "tui/widgets/frame.h"
 #include "tui/widgets/theme.h"
+
+/* ---- drawing (paint.c) ---- */
 
 /* Draws frames on the curses screen. Rows that have not changed are not touched, and the screen is never cleared, so
  * that curses sends little more than the difference. */
@@ -61,6 +67,8 @@ void term_signals_suspend(struct term_signals *s);
  * waitpid(). */
 int term_signals_wait_for(struct term_signals *s, pid_t child);
 
+/* ---- the terminal (term.c) ---- */
+
 /* The user's terminal, opened as /dev/tty, so that stdin and stdout may go elsewhere. While it is open, the screen is
  * ours; term_close(), a crash and a suspension restore everything.
  *
@@ -100,5 +108,81 @@ void term_paint(struct terminal *t, const struct frame *f);
 void term_invalidate(struct terminal *t);
 /* Copies text to the clipboard of the terminal (OSC 52). ERR_UNSUPPORTED if it is too long. */
 MUST_CHECK enum err_code term_copy(struct terminal *t, struct slice text, struct err *e);
+
+/* ---- changes of files (watch.c) ---- */
+
+/* Notices when session files appear, grow or vanish (store/fs/kernel.h). Many changes are reported
+ * as one: not before WATCH_QUIET_MS after the first, and at most once in WATCH_EVERY_MS. When the
+ * system has no watches left, further folders are not watched. */
+enum { WATCH_QUIET_MS = 150, WATCH_EVERY_MS = 1000 };
+
+struct watch {
+    int fd;                 /* readable after a change; -1 if nothing is watched */
+    int64_t changed_ms;     /* the first change not yet reported, or TIME_NONE */
+    int64_t reported_ms;    /* the last report, or TIME_NONE */
+    struct fs_watch *files; /* NULL if nothing can be watched */
+};
+
+void watch_init(struct watch *w);
+void watch_fini(struct watch *w);
+/* Watches the folder of each session. */
+void watch_sessions(struct watch *w, const struct session_ref *ref, size_t n);
+/* Watches a folder in which folders of sessions appear; each new folder is watched as well. */
+void watch_root(struct watch *w, const char *path);
+/* Reads the events when the descriptor is readable. */
+void watch_read(struct watch *w, int64_t now_ms);
+/* The time at which a change is to be reported, or TIME_NONE. */
+int64_t watch_due_ms(const struct watch *w);
+/* Notes that the change was reported. */
+void watch_mark_reported(struct watch *w, int64_t now_ms);
+
+/* ---- input (input.c) ---- */
+
+/* Parses what the terminal sends into keys, pastes and mouse events: bytes in, events out, without a terminal and
+ * without curses. Keys follow the grammar of xterm and its successors (CSI, SS3), not a list of one terminal's strings;
+ * the older spellings of rxvt and the Linux console are known, too.
+ *
+ * An incomplete sequence is held back. Esc alone may begin one: the caller feeds the bytes that
+ * arrive and, if nothing follows for INPUT_ESC_MS, calls input_next() with `quiet` set, which turns
+ * the held bytes into keys. While the terminal's answer to a query is expected, Esc is held back
+ * longer, because it may be the first byte of the answer. An answer that arrives in pieces is
+ * discarded to its end, so that no part of it is read as keys. */
+enum {
+    INPUT_ESC_MS = 25,
+    INPUT_ANSWER_MS = 200,
+    INPUT_DOUBLE_MS = 400,
+    INPUT_PASTE_MAX = 1024 * 1024
+};
+
+/* BACKGROUND: the answer to OSC 11. ANSWERED: the answer to DA1, which follows it. */
+enum input_kind { INPUT_KEY, INPUT_PASTE, INPUT_MOUSE, INPUT_BACKGROUND, INPUT_ANSWERED };
+
+struct input_event {
+    enum input_kind kind;
+    struct key key;
+    struct mouse mouse;
+    struct slice paste; /* valid until the next call */
+    bool light;         /* the background */
+};
+
+/* A zeroed struct is ready. */
+struct input {
+    struct buf held;
+    size_t at; /* the bytes before it are parsed */
+    bool pasting;
+    bool expects; /* an answer is expected; set by the caller, cleared by the answer to DA1 */
+    size_t cut;   /* the largest number of bytes of an answer whose beginning was discarded */
+    struct buf paste;
+    struct mouse last_click; /* for double clicks */
+    int64_t last_click_ms;
+};
+
+/* Adds bytes read from the terminal. They are lost if out of memory. */
+void input_feed(struct input *in, struct slice bytes);
+/* Returns false if no event is complete. */
+bool input_next(struct input *in, int64_t now_ms, bool quiet, struct input_event *out);
+/* Returns true if the beginning of a sequence is held back. */
+bool input_pending(const struct input *in);
+void input_fini(struct input *in);
 
 #endif

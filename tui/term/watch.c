@@ -1,4 +1,4 @@
-#include "tui/term/watch.h"
+#include "tui/term/term.h"
 
 #include <limits.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "tui/widgets/hunks.h"
+#include "tui/widgets/markdown.h"
 
 #include <inttypes.h>
 #include <stdio.h>

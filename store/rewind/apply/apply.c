@@ -12,7 +12,7 @@
 #include "store/fs/copy.h"
 #include "store/fs/disk.h"
 #include "store/fs/file_at.h"
-#include "store/fs/hasher.h"
+#include "store/fs/span.h"
 #include "store/git/repo.h"
 #include "store/journal/change.h"
 #include "store/journal/record.h"

@@ -1,7 +1,7 @@
 #ifndef STORE_REWIND_APPLY_ENTRY_FILES_H
 #define STORE_REWIND_APPLY_ENTRY_FILES_H
 
-#include "store/fs/hasher.h"
+#include "store/fs/span.h"
 #include "store/log/lease.h"
 #include "store/rewind/record/record.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/fs/hasher.h"
+#include "store/fs/span.h"
 
 /* Half of the digits are of a SHA-256 over everything. The other half are sums over the files: with
  * a number v for the present and the wanted content at a path, and a number x for the path,

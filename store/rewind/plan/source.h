@@ -6,7 +6,7 @@
 
 #include "lite/base/buf.h"
 #include "lite/base/err.h"
-#include "store/fs/hasher.h"
+#include "store/fs/span.h"
 #include "store/rewind/plan/beneath.h"
 #include "store/rewind/plan/rewind.h"
 

@@ -1,4 +1,4 @@
-#include "store/rewind/record/undo_target.h"
+#include "store/rewind/record/records.h"
 
 #include <stdio.h>
 #include <string.h>

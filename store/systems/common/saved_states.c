@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 
 #include "lite/io/file.h"
-#include "store/fs/hasher.h"
+#include "store/fs/span.h"
 #include "store/rewind/plan/source.h"
 #include "store/systems/common/inferred.h"
 

@@ -13,8 +13,8 @@
 #include "store/api/host.h"
 #include "store/fs/disk.h"
 #include "store/fs/file_at.h"
-#include "store/fs/hasher.h"
 #include "store/fs/path.h"
+#include "store/fs/span.h"
 
 enum { VERSION_DIGITS = 18 };
 

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "lite/scan/key_search.h"
+#include "lite/scan/field.h"
 
 static const struct slice needles[] = {
     { "\"gitBranch\":", 12 },

@@ -22,7 +22,7 @@
     "\",\"timestamp\":\"2026-01-01T00:00:00.000Z\",\"cwd\":\"/w\",\"message\":{\"role\":"          \
     "\"user\",\"content\":\"Hello there\"}}\n"
 
-struct desk {
+struct export_fixture {
     struct folder folder;
     struct store_env env;
     struct store *store;
@@ -32,7 +32,7 @@ struct desk {
 
 static int set_up(void **state)
 {
-    struct desk *d = calloc(1, sizeof *d);
+    struct export_fixture *d = calloc(1, sizeof *d);
 
     folder_make(&d->folder);
     folder_put(&d->folder, "cfg/projects/-w/" ID ".jsonl", SLICE(ROWS));
@@ -50,7 +50,7 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-    struct desk *d = *state;
+    struct export_fixture *d = *state;
 
     store_close(d->store);
     folder_remove(&d->folder);
@@ -77,7 +77,7 @@ static void without_nameless_files(void)
         .call = "openat64", .name = ".", .error = EOPNOTSUPP, .stays = true });
 }
 
-static enum err_code export_to(struct desk *d, bool replace)
+static enum err_code export_to(struct export_fixture *d, bool replace)
 {
     const struct export_request req = { .format = EXPORT_MD };
     struct export_summary sum;
@@ -87,7 +87,7 @@ static enum err_code export_to(struct desk *d, bool replace)
     return rc;
 }
 
-static bool has_the_document(struct desk *d)
+static bool has_the_document(struct export_fixture *d)
 {
     size_t n;
     char *text = folder_get(&d->folder, "out/talk.md", &n);
@@ -101,7 +101,7 @@ static bool has_the_document(struct desk *d)
 
 CASE(a_document_appears_and_replaces_only_on_demand)
 {
-    struct desk *d = *state;
+    struct export_fixture *d = *state;
 
     without_nameless_files();
     assert_int_equal(export_to(d, false), ERR_OK);
@@ -116,7 +116,7 @@ CASE(a_document_appears_and_replaces_only_on_demand)
 
 CASE(a_full_disk_leaves_nothing)
 {
-    struct desk *d = *state;
+    struct export_fixture *d = *state;
 
     folder_put(&d->folder, "out/talk.md", SLICE("mine\n"));
     without_nameless_files();
@@ -137,7 +137,7 @@ static void die(void *arg)
 /* A killed export cannot remove its file; the next one does. */
 CASE(what_a_killed_export_left_is_removed)
 {
-    struct desk *d = *state;
+    struct export_fixture *d = *state;
     int status;
     pid_t pid = fork();
 
@@ -157,7 +157,7 @@ CASE(what_a_killed_export_left_is_removed)
 
 CASE(the_file_of_another_export_stays)
 {
-    struct desk *d = *state;
+    struct export_fixture *d = *state;
     char path[4096];
 
     folder_put(&d->folder, "out/.reprise-0123456789abcdef.tmp", SLICE("half"));

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "store/fs/hasher.h"
+#include "store/fs/span.h"
 #include "tests/support/folder.h"
 
 static const char abc[] = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "store/journal/record.h"
-#include "store/rewind/record/undo_target.h"
+#include "store/rewind/record/records.h"
 #include "support/rewind/rewind_case.h"
 
 /* The order of changes and rewinds does not depend on the clock. */

@@ -1,6 +1,6 @@
 #include "tests/test.h"
 
-#include "tui/term/input.h"
+#include "tui/term/term.h"
 
 static struct key one_key(const char *bytes, size_t n, bool quiet)
 {

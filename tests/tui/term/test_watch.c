@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tui/term/watch.h"
+#include "tui/term/term.h"
 
 static char dir[64];
 

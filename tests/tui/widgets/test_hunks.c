@@ -1,5 +1,5 @@
 #include "support/screen/styled_text_dump.h"
-#include "tui/widgets/hunks.h"
+#include "tui/widgets/markdown.h"
 
 static struct styled_text laid(const struct hunks *d, size_t max_lines, size_t *left)
 {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "lite/base/time.h"
-#include "store/fs/hasher.h"
+#include "store/fs/span.h"
 #include "tui/commands/command.h"
 #include "tui/commands/session.h"
 #include "tui/text/human.h"

@@ -7,7 +7,7 @@
 #include "store/show/tool_call.h"
 #include "tui/data/search_hits.h"
 #include "tui/text/clean.h"
-#include "tui/widgets/hunks.h"
+#include "tui/widgets/markdown.h"
 
 enum { SHORT_LINES = 16, LONG_LINES = 4000, LEAST_ARGUMENT = 8, DEEPEST = 16 };
 
