@@ -18,7 +18,7 @@ int64_t crush_time(int64_t stored);
 /* A row of a conversation is {"id": ..., "role": ..., "parts": <messages.parts>}. */
 extern const struct sqlite_format crush_format; /* show.c */
 store_blocks_fn crush_blocks;
-sqlite_query_fn crush_sessions; /* list.c */
+sqlite_query_fn crush_sessions; /* crush.c */
 bool crush_listed(const struct sqlite_row *row, const struct sqlite_place *place,
                   const struct scope *scope, struct arena *a, struct sqlite_listed *out);
 /* The prompt in the parts of a user's message, in the arena or borrowed; may be empty. */

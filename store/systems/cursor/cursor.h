@@ -42,7 +42,7 @@ bool cursor_role_is(struct slice message, const char *role);
 struct slice cursor_typed(struct slice text, struct arena *a);
 struct slice cursor_prompt(struct slice message, struct arena *a);
 
-/* ---- list.c, show.c: members ---- */
+/* ---- cursor.c, show.c: members ---- */
 
 store_describe_fn cursor_describe;
 store_load_fn cursor_load;

@@ -3,10 +3,406 @@
 #include <fcntl.h>
 #include <string.h>
 
+#include "lite/base/time.h"
 #include "lite/io/file.h"
+#include "lite/json/json.h"
+#include "lite/json/jsonout.h"
 #include "store/systems/common/config_dir.h"
 #include "store/systems/common/edits/tool_edits.h"
 #include "store/systems/common/jsonl.h"
+
+/* The rows of a log:
+ *
+ *   v2  {"version", "kind": "Prompt" | "AssistantMessage" | "ToolResults", "data": {"message_id", "content": [{"kind", "data"}]}}
+ *   v3  {"id", "timestamp", "payload": {"type": "user" | "assistant" | "tool_call" | "tool_result" | ..., "content", ...}}
+ *
+ * Only prompts of the former have a time. Other rows are Kiro's bookkeeping and are left out. */
+
+enum kind { OTHER, PROMPT, ANSWER, RESULT, SUMMARY };
+
+static const struct index_keys keys = { .type = "kind", .id = "id", .time = "timestamp" };
+
+static enum kind kind_of_payload(struct slice payload)
+{
+    static const char *const types[] = {
+        "user", "assistant", "tool_call", "sub_agent_start", "tool_result", "sub_agent_complete",
+    };
+    struct slice type;
+
+    switch (json_get(payload, "type", &type) ? json_key_in(type, types, 6) : 6) {
+    case 0: return PROMPT;
+    case 1: return json_get_is(payload, "operationType", "Summary") ? SUMMARY : ANSWER;
+    case 2:
+    case 3: return ANSWER;
+    case 4:
+    case 5: return RESULT;
+    default: return OTHER;
+    }
+}
+
+static enum kind kind_of(struct slice row)
+{
+    static const char *const kinds[] = { "Prompt", "AssistantMessage", "ToolResults" };
+    struct slice value;
+
+    if (json_type(row) != JSON_OBJECT)
+        return OTHER;
+    if (json_get(row, "payload", &value))
+        return kind_of_payload(value);
+    switch (json_get(row, "kind", &value) ? json_key_in(value, kinds, 3) : 3) {
+    case 0: return PROMPT;
+    case 1: return ANSWER;
+    case 2: return RESULT;
+    default: return OTHER;
+    }
+}
+
+/* Seconds, perhaps with a fraction. */
+static int64_t time_of(struct slice row)
+{
+    struct slice value;
+    const char *dot;
+    int64_t seconds;
+
+    if (!json_at(row, "data.meta.timestamp", &value))
+        return TIME_NONE;
+    dot = memchr(value.p, '.', value.n);
+    value.n = dot ? (size_t)(dot - value.p) : value.n;
+    return json_int(value, &seconds) && seconds > 0 && seconds < INT64_MAX / 1000 ? seconds * 1000
+                                                                                  : TIME_NONE;
+}
+
+static struct slice join(struct slice all, struct slice text, struct arena *a)
+{
+    return text.n ? arena_join(a, all, "\n", text) : all;
+}
+
+/* The contents of a message: a text, or a list of parts. */
+static bool content_of(struct slice row, struct slice *content)
+{
+    return json_at(row, "data.content", content) || json_at(row, "payload.content", content);
+}
+
+/* The text of a part of v2, or of a list of v3. */
+static bool part_text(struct slice part, struct arena *a, struct slice *text)
+{
+    if (json_get_is(part, "kind", "text"))
+        return json_get_text(part, "data", a, text);
+    return json_get_is(part, "type", "text") && json_get_text(part, "text", a, text);
+}
+
+static struct slice prompt_of(struct slice row, struct arena *a)
+{
+    struct slice content, key, part, text, all = SLICE("");
+    struct json_iter it;
+
+    if (!content_of(row, &content) || json_text(content, a, &all))
+        return all;
+    if (json_type(content) == JSON_ARRAY && json_iter_open(&it, content))
+        while (json_iter_next(&it, &key, &part))
+            if (part_text(part, a, &text))
+                all = join(all, text, a);
+    return all;
+}
+
+/* ---- for lists ---- */
+
+static enum err_code read_row_facts(struct slice row, struct arena *a, struct jsonl_row_facts *out)
+{
+    enum kind kind = json_valid(row) ? kind_of(row) : OTHER;
+    struct slice at;
+
+    if (!json_valid(row))
+        return ERR_FORMAT;
+    out->time_ms = time_of(row);
+    if (json_get_text(row, "timestamp", a, &at) && !time_parse(at, &out->time_ms))
+        out->time_ms = TIME_NONE;
+    out->waits = kind == PROMPT || kind == RESULT;
+    out->speaks = out->waits || kind == ANSWER;
+    if (kind == PROMPT)
+        out->prompt = prompt_of(row, a);
+    return a->failed ? ERR_NOMEM : ERR_OK;
+}
+
+static int64_t time_in(struct slice about, const char *name, const char *other, struct arena *a)
+{
+    struct slice text = json_copy_at(about, name, a);
+    int64_t ms;
+
+    return time_parse(text.n ? text : json_copy_at(about, other, a), &ms) ? ms : TIME_NONE;
+}
+
+/* The first of a list of directories. */
+static struct slice workspace_of(struct slice about, struct arena *a)
+{
+    struct slice list, key, value, text = SLICE("");
+    struct json_iter it;
+
+    if (json_get(about, "workspacePaths", &list) && json_type(list) == JSON_ARRAY &&
+        json_iter_open(&it, list) && json_iter_next(&it, &key, &value) &&
+        json_text(value, a, &text))
+        text = arena_copy(a, text);
+    return text;
+}
+
+/* Returns true if the session is a sub-agent's. A side conversation is a person's. */
+static bool read_about(struct slice about, struct session_row *row, struct arena *a)
+{
+    struct slice parent = json_copy_at(about, "parent_session_id", a);
+    int64_t updated = time_in(about, "updated_at", "lastModifiedAt", a);
+
+    row->cwd = json_copy_at(about, "cwd", a);
+    if (!row->cwd.n)
+        row->cwd = workspace_of(about, a);
+    row->custom_title = json_copy_at(about, "title", a);
+    if (slice_starts(row->first_prompt, row->custom_title.n ? row->custom_title.p : ""))
+        row->custom_title = SLICE("");
+    row->flags |= SESSION_AI_TITLE;
+    row->model = json_copy_at(about, "modelId", a);
+    if (!row->model.n)
+        row->model = json_copy_at(about, "session_state.rts_model_state.model_info.model_id", a);
+    row->created_ms = time_in(about, "created_at", "createdAt", a);
+    if (updated != TIME_NONE)
+        row->activity_ms = updated;
+    if (!parent.n)
+        parent = json_copy_at(about, "parentSessionId", a);
+    if (!parent.n)
+        return false;
+    row->parent_id = parent;
+    if (!json_get_is(about, "createdReason", "tangent"))
+        return true;
+    row->flags |= SESSION_FORK;
+    return false;
+}
+
+static enum err_code complete_row(const struct store *st, const struct scope *scope,
+                                  struct session_row *row, struct arena *a, struct err *e)
+{
+    struct buf about = { 0 };
+    enum err_code rc = kiro_read_document(&row->ref, &about);
+    bool is_agent = !rc && about.n && read_about(buf_slice(&about), row, a);
+
+    (void)st;
+    if (!rc && !row->hidden) {
+        row->can = CAN_RESUME;
+        if (is_agent)
+            row->hidden = HIDDEN_SIDECHAIN;
+        else if (!row->first_prompt.n && !row->last_prompt.n)
+            row->hidden = HIDDEN_EMPTY;
+        else if (!config_dir_in_scope(scope, row->cwd, a))
+            row->hidden = HIDDEN_COLLISION;
+    }
+    buf_fini(&about);
+    return rc || a->failed ? err_nomem(e) : ERR_OK;
+}
+
+static enum err_code judge_row(struct logfile *log, size_t line, struct message *m, bool *keep,
+                               struct err *e)
+{
+    static const uint8_t message_of[] = {
+        [OTHER] = MESSAGE_OTHER, [PROMPT] = MESSAGE_USER,    [ANSWER] = MESSAGE_ASSISTANT,
+        [RESULT] = MESSAGE_TOOL, [SUMMARY] = MESSAGE_SYSTEM,
+    };
+    struct slice row;
+
+    m->kind = MESSAGE_OTHER;
+    m->flags = MESSAGE_BROKEN;
+    if (log->index.line[line].state == LINE_BROKEN)
+        return ERR_OK;
+    enum err_code rc = logfile_row(log, line, &row, e);
+
+    if (rc)
+        return rc;
+    m->flags = 0;
+    m->kind = message_of[kind_of(row)];
+    m->time_ms = m->time_ms == TIME_NONE ? time_of(row) : m->time_ms;
+    *keep = m->kind != MESSAGE_OTHER;
+    return ERR_OK;
+}
+
+static struct slice row_id(struct slice row, struct arena *a)
+{
+    struct slice id;
+
+    return json_get_text(row, "id", a, &id) ? id : json_text_at(row, "data.message_id", a);
+}
+
+static bool is_id(struct slice id)
+{
+    return slice_is_of(id, JSONL_ID_CHARACTERS) && id.n >= 8 && id.n <= 128 && id.p[0] != '-';
+}
+
+const struct jsonl_format kiro_format = { .keys = &keys,
+                                          .judge = judge_row,
+                                          .read = read_row_facts,
+                                          .prompt_needle = "\"content\"",
+                                          .complete = complete_row,
+                                          .id = row_id,
+                                          .is_id = is_id,
+                                          .id_name = "a Kiro session id",
+                                          .dirs = &kiro_dirs,
+                                          .variable = "KIRO_HOME",
+                                          .home = ".kiro" };
+
+/* ---- blocks of v2 ---- */
+
+/* A text, or JSON, of which only the output of a command is shown. */
+static struct slice result_text(struct slice data, struct arena *a)
+{
+    struct slice item, inner, text, all = SLICE("");
+    struct json_iter it;
+
+    json_list_open(&it, data, "content");
+    while (json_list_next(&it, &item)) {
+        if (!json_get(item, "data", &inner))
+            continue;
+        if (json_text(inner, a, &text)) {
+            all = join(all, text, a);
+        } else if (json_get_text(inner, "stdout", a, &text)) {
+            all = join(all, text, a);
+            if (json_get_text(inner, "stderr", a, &text))
+                all = join(all, text, a);
+        } else {
+            all = join(all, inner, a);
+        }
+    }
+    return all;
+}
+
+/* The input of a call, without what its program adds for itself. */
+static struct slice input_of(struct slice input, struct arena *a)
+{
+    struct buf without = { 0 };
+    struct slice purpose, kept = input;
+
+    if (json_get(input, "__tool_use_purpose", &purpose) &&
+        !json_remove(&without, input, "__tool_use_purpose"))
+        kept = arena_copy(a, buf_slice(&without));
+    buf_fini(&without);
+    return kept.p ? kept : input;
+}
+
+static void put_part(struct block_list *b, struct slice part, bool user)
+{
+    struct arena *a = &b->arena;
+    struct block x = { .kind = BLOCK_RAW, .text = part };
+    struct slice data;
+
+    if (part_text(part, a, &x.text)) {
+        x.kind = user ? BLOCK_PROMPT : BLOCK_TEXT;
+        if (!x.text.n)
+            return;
+    } else if (!json_get(part, "data", &data)) {
+        /* as it is */
+    } else if (json_get_is(part, "kind", "thinking") && json_get_text(data, "text", a, &x.text)) {
+        x.kind = BLOCK_THINKING;
+    } else if (json_get_is(part, "kind", "toolUse")) {
+        x = (struct block){ .kind = BLOCK_TOOL_CALL, .input = SLICE("{}") };
+        json_get_text(data, "toolUseId", a, &x.call_id);
+        json_get_text(data, "name", a, &x.name);
+        json_get(data, "input", &x.input);
+        x.input = input_of(x.input, a);
+    } else if (json_get_is(part, "kind", "toolResult")) {
+        x = (struct block){ .kind = BLOCK_TOOL_RESULT,
+                            .failed = json_get_is(data, "status", "error") };
+        json_get_text(data, "toolUseId", a, &x.call_id);
+        x.text = result_text(data, a);
+    } else if (json_get_is(part, "kind", "image")) {
+        x = (struct block){ .kind = BLOCK_IMAGE };
+    }
+    transcript_block_put(b, x);
+}
+
+static void put_parts(struct block_list *b, struct slice content, bool user)
+{
+    struct slice key, part;
+    struct json_iter it;
+
+    if (json_type(content) == JSON_ARRAY && json_iter_open(&it, content))
+        while (json_iter_next(&it, &key, &part))
+            put_part(b, part, user);
+}
+
+/* ---- blocks of v3 ---- */
+
+static void put_call(struct block_list *b, struct slice payload)
+{
+    struct block x = { .kind = BLOCK_TOOL_CALL, .input = SLICE("{}") };
+
+    if (json_get_text(payload, "toolCallId", &b->arena, &x.call_id)) {
+        json_get_text(payload, "toolName", &b->arena, &x.name);
+        json_get(payload, "args", &x.input);
+    } else {
+        json_get_text(payload, "subSessionId", &b->arena, &x.call_id);
+        json_get_text(payload, "subAgentName", &b->arena, &x.name);
+        x.input = payload;
+    }
+    transcript_block_put(b, x);
+}
+
+static void put_result(struct block_list *b, struct slice payload)
+{
+    struct block x = { .kind = BLOCK_TOOL_RESULT };
+    struct slice value;
+
+    x.failed = json_get(payload, "success", &value) && json_type(value) == JSON_FALSE;
+    if (!json_get_text(payload, "toolCallId", &b->arena, &x.call_id))
+        json_get_text(payload, "subSessionId", &b->arena, &x.call_id);
+    if ((json_get(payload, "content", &value) || json_get(payload, "response", &value)) &&
+        !json_text(value, &b->arena, &x.text))
+        x.text = value;
+    transcript_block_put(b, x);
+}
+
+static void put_images(struct block_list *b, struct slice payload)
+{
+    struct slice image;
+    struct json_iter it;
+
+    json_list_open(&it, payload, "images");
+    while (json_list_next(&it, &image))
+        transcript_block_put(b, (struct block){ .kind = BLOCK_IMAGE });
+}
+
+static void put_message(struct block_list *b, struct slice row, struct slice payload,
+                        enum kind kind)
+{
+    struct block x = { .kind = kind == PROMPT ? BLOCK_PROMPT : BLOCK_TEXT };
+
+    if (json_get_is(payload, "operationType", "Reasoning"))
+        x.kind = BLOCK_THINKING;
+    x.text = prompt_of(row, &b->arena);
+    if (kind == SUMMARY)
+        transcript_block_put_compaction(b, x.text);
+    else if (x.text.n)
+        transcript_block_put(b, x);
+    put_images(b, payload);
+}
+
+enum err_code kiro_blocks(const struct store *st, struct slice row, struct block_list *out,
+                          struct err *e)
+{
+    enum kind kind = json_valid(row) ? kind_of(row) : OTHER;
+    struct slice payload, content;
+    bool is_call;
+
+    (void)st;
+    if (kind == OTHER) {
+        transcript_block_put(out, (struct block){ .kind = BLOCK_RAW, .text = row });
+    } else if (!json_get(row, "payload", &payload)) {
+        if (json_at(row, "data.content", &content))
+            put_parts(out, content, kind == PROMPT);
+    } else {
+        is_call = kind == ANSWER && !json_get_is(payload, "type", "assistant");
+        if (is_call)
+            put_call(out, payload);
+        else if (kind == RESULT)
+            put_result(out, payload);
+        else
+            put_message(out, row, payload, kind);
+    }
+    return out->arena.failed ? err_nomem(e) : ERR_OK;
+}
 
 /* The members that a list shows precede the state of the session, which may be large. */
 enum { ABOUT_MOST = 64 << 10 };

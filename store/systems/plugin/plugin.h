@@ -54,7 +54,7 @@ const char *plugin_option(const struct plugin_store *p, const char *name);
 /* Downcast. */
 const struct plugin_store *plugin_of(const struct store *st);
 
-/* ---- load.c ---- */
+/* ---- store.c: loading ---- */
 
 /* Loads the file and takes over its table. The caller frees the store, also after a failure. */
 MUST_CHECK enum err_code plugin_load(struct plugin_store *p, struct err *e);
