@@ -278,7 +278,7 @@ static enum err_code answer_rewind(const struct effect *q, const struct reply *r
         rc = buf_add(&record, buf_slice(&q->text));
         const char *name = rc ? NULL : buf_cstr(&record);
 
-        /* an empty name: there was no memory for it */
+        /* an empty name could not be copied */
         rc = name && *name ? answer_undo(&env, q, name, &m.u.rewind_summary, e) : err_nomem(e);
         buf_fini(&record);
     }
