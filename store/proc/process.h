@@ -91,7 +91,7 @@ struct spawn {
  * failure out is unchanged. */
 MUST_CHECK enum err_code spawn_read(const struct spawn *s, struct buf *out, struct err *e);
 
-/* ---- open files (open_files.c) ---- */
+/* ---- open files (spawn.c) ---- */
 
 /* Determines with fuser(1) who has a file open, where leases are not available (store/log/lease.h). The answer is only
  * a hint, because a program may open the file right afterwards. It is good enough to show a session as running or

@@ -1,4 +1,4 @@
-#include "tui/commands/option.h"
+#include "tui/commands/command.h"
 
 #include <errno.h>
 #include <getopt.h>

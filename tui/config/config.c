@@ -1,4 +1,4 @@
-#include "tui/config/config_internal.h"
+#include "tui/config/config.h"
 
 #include <fcntl.h>
 #include <ini.h>

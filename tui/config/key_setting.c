@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "tui/config/config_internal.h"
+#include "tui/config/config.h"
 #include "tui/text/nearest.h"
 
 /* The keys of an action in a context: [keys.list] delete = del ctrl-d */

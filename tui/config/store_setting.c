@@ -1,7 +1,7 @@
 #include <string.h>
 
 #include "store/api/store.h"
-#include "tui/config/config_internal.h"
+#include "tui/config/config.h"
 #include "tui/text/nearest.h"
 
 /* A store: [store.NAME] format = claude */

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include "lite/base/buf.h"
 #include "lite/base/err.h"
@@ -57,8 +58,26 @@ struct change_result {
     char where[200]; /* the directory it was done in */
 };
 
-struct change_result *change_result_new(enum change_request request);
-void change_result_free(struct change_result *c); /* NULL is fine */
+static inline struct change_result *change_result_new(enum change_request request)
+{
+    struct change_result *c = calloc(1, sizeof *c);
+
+    if (c)
+        c->request = request;
+    return c;
+}
+
+/* NULL is fine. */
+static inline void change_result_free(struct change_result *c)
+{
+    if (!c)
+        return;
+    buf_fini(&c->text);
+    name_list_fini(&c->sessions);
+    name_list_fini(&c->edited);
+    free(c);
+}
+
 /* The numbers of a deletion, for the question that confirms it. */
 struct delete_estimate {
     size_t n;           /* sessions that can be deleted */

@@ -19,7 +19,6 @@
 #include "store/rewind/apply/entry_files.h"
 #include "store/rewind/diff/linediff.h"
 #include "store/rewind/plan/beneath.h"
-#include "store/rewind/plan/pathrule.h"
 #include "store/rewind/plan/rewind.h"
 #include "store/rewind/plan/source.h"
 #include "store/rewind/record/record.h"

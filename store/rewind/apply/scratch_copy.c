@@ -7,7 +7,6 @@
 
 #include "store/fs/disk.h"
 #include "store/rewind/plan/beneath.h"
-#include "store/rewind/plan/pathrule.h"
 #include "store/rewind/plan/rewind.h"
 #include "store/rewind/plan/source.h"
 

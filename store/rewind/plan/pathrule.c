@@ -1,4 +1,4 @@
-#include "store/rewind/plan/pathrule.h"
+#include "store/rewind/plan/beneath.h"
 
 #include <limits.h>
 #include <stdint.h>

@@ -6,7 +6,6 @@
 
 #include "store/rewind/diff/linediff.h"
 #include "store/rewind/plan/beneath.h"
-#include "store/rewind/plan/pathrule.h"
 #include "store/rewind/plan/plan.h"
 #include "store/rewind/plan/rewind.h"
 #include "store/rewind/plan/source.h"

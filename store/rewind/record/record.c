@@ -14,7 +14,7 @@
 #include "store/fs/disk.h"
 #include "store/journal/change.h"
 #include "store/journal/record.h"
-#include "store/rewind/plan/pathrule.h"
+#include "store/rewind/plan/beneath.h"
 #include "store/rewind/plan/rewind.h"
 
 enum { PLAN_MAX = 256 << 20 };

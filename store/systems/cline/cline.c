@@ -2,8 +2,163 @@
 
 #include <string.h>
 
+#include "lite/base/time.h"
+#include "lite/json/json.h"
 #include "store/systems/common/config_dir.h"
 #include "store/systems/common/jsonl.h"
+#include "store/systems/common/memory_rows.h"
+
+/* The row of a list: the session's own document, and the first and last messages. */
+
+enum { WINDOW = 128 << 10 };
+
+static void read_session(struct slice session, struct session_row *row, struct arena *a)
+{
+    enum { CWD, MODEL, STARTED, METADATA, N };
+    static const char *const names[] = { "cwd", "model", "started_at", "metadata" };
+    struct slice value[N];
+
+    json_get_each(session, names, N, value);
+    row->cwd = json_text_of(value[CWD], a);
+    row->model = json_text_of(value[MODEL], a);
+    if (!time_parse(json_text_of(value[STARTED], a), &row->created_ms))
+        row->created_ms = TIME_NONE;
+    row->git_branch = json_text_at(value[METADATA], "git.branch", a);
+    row->parent_id = json_text_at(value[METADATA], "fork.forkedFromSessionId", a);
+    row->custom_title = json_text_at(value[METADATA], "title", a);
+    row->flags |= row->parent_id.n ? SESSION_FORK : 0u;
+}
+
+/* Prompts, the last time, and whether the last message waits for an answer. */
+static void read_messages(struct slice lines, struct session_row *row, struct arena *a)
+{
+    struct slice rest = lines, line;
+    bool torn, waits = false;
+
+    while (slice_line(&rest, &line, &torn)) {
+        bool valid = json_valid(line);
+        struct slice prompt = valid ? cline_prompt(line, a) : SLICE("");
+        int64_t ms = valid ? cline_time(line) : TIME_NONE;
+
+        if (prompt.n) {
+            row->first_prompt = row->first_prompt.n ? row->first_prompt : prompt;
+            row->last_prompt = prompt;
+        }
+        waits = valid && (prompt.n || cline_is_result(line));
+        row->activity_ms = ms == TIME_NONE ? row->activity_ms : ms;
+    }
+    row->flags |= waits ? SESSION_INTERRUPTED : 0u;
+}
+
+/* Cline makes a title from the first line of the first prompt. */
+static void complete(const struct scope *scope, struct session_row *row, struct arena *a)
+{
+    if (slice_eq(row->custom_title, row->first_prompt))
+        row->custom_title = SLICE("");
+    row->modified_ms = session_modified_ms(&row->ref.file);
+    if (row->activity_ms == TIME_NONE)
+        row->activity_ms = row->modified_ms;
+    row->summary = row->custom_title.n   ? row->custom_title
+                   : row->first_prompt.n ? row->first_prompt
+                                         : row->ref.id;
+    row->can = CAN_RESUME | CAN_REWIND;
+    if (row->hidden)
+        return;
+    if (!row->custom_title.n && !row->first_prompt.n)
+        row->hidden = HIDDEN_EMPTY;
+    else if (!config_dir_in_scope(scope, row->cwd, a))
+        row->hidden = HIDDEN_COLLISION;
+}
+
+enum err_code cline_describe(const struct store *st, const struct scope *scope,
+                             const struct session_ref *ref, struct session_row *row, struct err *e)
+{
+    struct arena a = { 0 };
+    struct cline_chat c = { .damaged = false };
+    struct buf session = { 0 };
+    enum err_code rc = cline_session_read(ref, &session);
+
+    (void)st;
+    session_row_reset(row);
+    row->ref = *ref;
+    row->ref.preread = (struct slice){ NULL, 0 };
+    if (!rc)
+        rc = cline_chat_read(ref, WINDOW, &c, e);
+    if (rc == ERR_NOMEM || rc == ERR_NOT_FOUND)
+        goto end;
+    row->hidden = rc ? HIDDEN_UNREADABLE : HIDDEN_NOT;
+    if (session.n)
+        read_session(buf_slice(&session), row, &a);
+    read_messages(buf_slice(&c.lines), row, &a);
+    row->flags |= (c.damaged ? SESSION_DAMAGED : 0u) | (c.torn ? SESSION_TORN : 0u);
+    complete(scope, row, &a);
+    rc = !a.failed && session_row_keep(row) ? ERR_OK : err_nomem(e);
+end:
+    cline_chat_fini(&c);
+    buf_fini(&session);
+    arena_fini(&a);
+    return rc == ERR_NOMEM ? err_nomem(e) : rc;
+}
+
+/* ---- sub-agents: the first prompt of each is its task, and the last answer its outcome ---- */
+
+static struct slice last_text(struct slice line, struct arena *a)
+{
+    struct slice content;
+
+    return cline_role_is(line, "assistant") && json_get(line, "content", &content)
+               ? content_texts(content, a)
+               : SLICE("");
+}
+
+static enum err_code describe_agent(const struct session_ref *ref, struct subagent_list *list,
+                                    struct err *e)
+{
+    struct arena *a = &list->arena;
+    struct cline_chat c = { .damaged = false };
+    struct slice rest, line;
+    bool torn;
+    struct subagent *x = &list->agent[list->n++];
+    enum err_code rc = cline_chat_read(ref, WINDOW, &c, NULL);
+
+    *x = (struct subagent){ .id = arena_copy(a, ref->id),
+                            .bytes = ref->file.size,
+                            .time_ms = session_modified_ms(&ref->file) };
+    rest = buf_slice(&c.lines);
+    while (slice_line(&rest, &line, &torn))
+        if (json_valid(line)) {
+            x->task = x->task.n ? x->task : arena_copy(a, cline_prompt(line, a));
+            x->outcome = arena_copy(a, last_text(line, a));
+            x->end = x->outcome.n ? SUBAGENT_DONE : SUBAGENT_OPEN;
+        }
+    cline_chat_fini(&c);
+    return rc == ERR_NOMEM || a->failed ? err_nomem(e) : ERR_OK;
+}
+
+enum err_code cline_describe_subagents(const struct store *st, const struct session_ref *ref,
+                                       const atomic_bool *cancel, struct subagent_list *out,
+                                       struct err *e)
+{
+    struct subagent_list list = { .n = 0 };
+    struct session_ref agent;
+    struct slice *ids = NULL;
+    size_t n = 0;
+    enum err_code rc = cline_subagents(st, ref, &list.arena, &ids, &n, e);
+
+    if (!rc && !(list.agent = arena_zalloc(&list.arena, (n + 1) * sizeof *list.agent)))
+        rc = err_nomem(e);
+    for (size_t i = 0; i < n && !rc; i++) {
+        if (cancel && atomic_load_explicit(cancel, memory_order_relaxed))
+            rc = err_set(e, ERR_CANCELLED, ref->path.p, "list sub-agents");
+        else if (!cline_subagent(st, ref, ids[i], &list.arena, &agent, NULL))
+            rc = describe_agent(&agent, &list, e);
+    }
+    if (rc)
+        subagent_list_fini(&list);
+    else
+        *out = list;
+    return rc;
+}
 
 static const char variable[] = "CLINE_DATA_DIR", suffix[] = ".messages.json";
 enum { SUFFIX = sizeof suffix - 1, ID_MOST = 200 };

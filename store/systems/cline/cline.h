@@ -44,7 +44,7 @@ bool cline_role_is(struct slice message, const char *role);
 /* The time of a message; TIME_NONE: not recorded. */
 int64_t cline_time(struct slice message);
 
-/* ---- list.c, show.c: members ---- */
+/* ---- cline.c, show.c: members ---- */
 
 store_describe_fn cline_describe;
 store_load_fn cline_load;

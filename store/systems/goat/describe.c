@@ -1,7 +1,6 @@
 #include "lite/base/utf8.h"
 #include "lite/json/json.h"
 #include "store/fs/file_at.h"
-#include "store/systems/goat/entry.h"
 #include "store/systems/goat/goat.h"
 #include "store/systems/goat/log.h"
 #include "store/systems/goat/metadata.h"

@@ -1,4 +1,4 @@
-#include "store/systems/goat/entry.h"
+#include "store/systems/goat/log.h"
 
 #include "lite/base/buf.h"
 #include "lite/json/json.h"

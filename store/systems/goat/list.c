@@ -12,8 +12,8 @@
 #include "lite/base/array.h"
 #include "lite/base/slice.h"
 #include "store/fs/file_at.h"
-#include "store/systems/goat/entry.h"
 #include "store/systems/goat/goat.h"
+#include "store/systems/goat/log.h"
 #include "store/systems/goat/metadata.h"
 
 /* Names, sizes and times. Sessions are sorted by a time in their metadata, so that small document

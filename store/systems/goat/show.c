@@ -9,7 +9,6 @@
 #include "store/api/transcript.h"
 #include "store/systems/common/jsonl.h"
 #include "store/systems/common/usage_rows.h"
-#include "store/systems/goat/entry.h"
 #include "store/systems/goat/goat.h"
 #include "store/systems/goat/log.h"
 #include "store/systems/goat/metadata.h"

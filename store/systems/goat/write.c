@@ -17,7 +17,6 @@
 #include "store/log/lease.h"
 #include "store/systems/common/config_dir.h"
 #include "store/systems/common/go_json.h"
-#include "store/systems/goat/entry.h"
 #include "store/systems/goat/goat.h"
 #include "store/systems/goat/log.h"
 #include "store/systems/goat/metadata.h"
@@ -288,7 +287,7 @@ enum err_code goat_create(const struct store *st, const struct host_create *req,
     return rc;
 }
 
-/* Rows of a host, in the dialect of the session (entry.h). Hosts hold their lock only while they
+/* Rows of a host, in the dialect of the session (entry.c). Hosts hold their lock only while they
  * write, and so do we; the log itself is only ever appended to, because a running host keeps it
  * open (goat.md B5). */
 

@@ -2,7 +2,7 @@
 
 #include "lite/base/time.h"
 #include "lite/json/json.h"
-#include "store/systems/common/sqlite/sqlite_folder.h"
+#include "store/systems/common/sqlite/sqlite_store.h"
 #include "store/systems/goose/goose.h"
 
 /* Older versions of Goose kept each session as a file <id>.jsonl: a line about the session, then one message per line.

@@ -12,7 +12,7 @@ extern const struct store_ops goose_ops;
 /* A row of a conversation is {"id": ..., "role": ..., "content": <messages.content_json>}. */
 extern const struct sqlite_format goose_format; /* show.c */
 store_blocks_fn goose_blocks;
-sqlite_query_fn goose_sessions; /* list.c */
+sqlite_query_fn goose_sessions; /* goose.c */
 bool goose_listed(const struct sqlite_row *row, const struct sqlite_place *place,
                   const struct scope *scope, struct arena *a, struct sqlite_listed *out);
 /* files.c: sessions of old versions */

@@ -1,7 +1,11 @@
 #include <string.h>
 
 #include "lite/base/time.h"
+#include "lite/json/json.h"
+#include "store/systems/common/edits/listing.h"
+#include "store/systems/common/edits/tool_edits.h"
 #include "store/systems/common/jsonl.h"
+#include "store/systems/common/usage_rows.h"
 #include "store/systems/kimi/kimi.h"
 
 /* The rows of a log. A turn begins with turn.prompt; what the agent says and does are events of its
@@ -353,4 +357,83 @@ enum err_code kimi_blocks(const struct store *st, struct slice row, struct block
     else
         transcript_block_put(out, (struct block){ .kind = BLOCK_RAW, .text = row });
     return out->arena.failed ? err_nomem(e) : ERR_OK;
+}
+
+/* The tokens of each answer, in rows usage.record {model, usage{inputOther, output, inputCacheRead,
+ * inputCacheCreation}}. */
+
+/* The rows have no ids, and a fork copies them. Counts alone do not identify an answer, because
+ * sub-agents may have equal ones, so the time is included. */
+static bool read_usage(struct slice row, struct arena *a, struct usage_record *u)
+{
+    struct slice usage;
+
+    *u = usage_record_empty();
+    if (!json_valid(row) || !json_get(row, "usage", &usage) || json_type(usage) != JSON_OBJECT)
+        return false;
+    json_get_text(row, "model", a, &u->model);
+    json_get(row, "time", &u->request);
+    u->answer = (struct slice){ usage.p, (size_t)(row.p + row.n - usage.p) }; /* with the time */
+    u->time_ms = kimi_time(row);
+    u->input = usage_count(usage, "inputOther");
+    u->output = usage_count(usage, "output");
+    u->cache_read = usage_count(usage, "inputCacheRead");
+    u->cache_write = usage_count(usage, "inputCacheCreation");
+    return true;
+}
+
+enum err_code kimi_usage(const struct store *st, const struct session_ref *ref,
+                         const atomic_bool *cancel, usage_fn *fn, void *arg, struct err *e)
+{
+    struct usage_walk w = { read_usage, "\"usage.record\"", cancel, fn, arg };
+    struct arena a = { 0 };
+    struct session_ref agent;
+    struct slice *ids;
+    size_t n = 0;
+    enum err_code rc = usage_walk_file(&w, ref->path.p, 0, SLICE(""), e);
+
+    if (!rc)
+        rc = kimi_subagents(st, ref, &a, &ids, &n, e);
+    for (size_t i = 0; !rc && i < n; i++)
+        if (!kimi_subagent(st, ref, ids[i], &a, &agent, NULL))
+            rc = usage_walk_file(&w, agent.path.p, 0, ids[i], e);
+    arena_fini(&a);
+    return rc;
+}
+
+/* The edits are those of the tool calls. The instructions of the model are one of the first rows, and have a listing of the
+ * directory. */
+
+static bool find_listing(const struct session_ref *ref, struct slice row, struct arena *a,
+                         struct listing *out)
+{
+    static const char before[] = "The current working directory is `";
+    static const char title[] = "The directory listing of current working directory is:\n\n```\n";
+    struct slice text;
+
+    (void)ref;
+    if (!json_valid(row) || !json_get_text(row, "systemPrompt", a, &text))
+        return false;
+    const char *end = text.p + text.n, *tree = slice_find(text.p, text.n, title, strlen(title));
+    const char *root = slice_find(text.p, text.n, before, strlen(before));
+    const char *close = root ? memchr(root, '\n', (size_t)(end - root)) : NULL;
+
+    root = root ? root + strlen(before) : NULL;
+    close = close ? memchr(root, '`', (size_t)(close - root)) : NULL;
+    if (!tree || !close)
+        return false;
+    tree += strlen(title);
+    *out =
+        (struct listing){ .root = arena_copy(a, (struct slice){ root, (size_t)(close - root) }).p,
+                          .tree = { tree, (size_t)(end - tree) },
+                          .time_ms = kimi_time(row) };
+    return out->root != NULL;
+}
+
+enum err_code kimi_edits(const struct store *st, const struct session_ref *ref,
+                         const struct edit_query *q, edit_fn *fn, void *arg, struct err *e)
+{
+    enum err_code rc = q->reads ? listing_report(ref, find_listing, q, fn, arg, e) : ERR_OK;
+
+    return rc ? rc : tool_edits_logged(st, ref, q, fn, arg, e);
 }

@@ -1,5 +1,5 @@
 #include "lite/json/json.h"
-#include "store/systems/common/sqlite/sqlite_folder.h"
+#include "store/systems/common/sqlite/sqlite_store.h"
 #include "store/systems/opencode/opencode.h"
 
 /* Before version 1.2, OpenCode kept each session, message and part as a JSON file:

@@ -7,7 +7,7 @@
 #include "lite/base/time.h"
 #include "store/git/repo.h"
 #include "store/rewind/plan/plan.h"
-#include "store/systems/opencode/trees.h"
+#include "store/systems/opencode/opencode.h"
 
 /* A rewind to a prompt: each file that a step changed since then, by a tool or by a command, is
  * restored from the tree before the prompt. The changed files are found from the trees before and

@@ -1,4 +1,4 @@
-#include "store/systems/opencode/trees.h"
+#include "store/systems/opencode/opencode.h"
 
 #include <dirent.h>
 #include <limits.h>

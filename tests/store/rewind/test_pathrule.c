@@ -1,6 +1,6 @@
 #include "tests/test.h"
 
-#include "store/rewind/plan/pathrule.h"
+#include "store/rewind/plan/beneath.h"
 
 static enum pathrule check(const char *path)
 {

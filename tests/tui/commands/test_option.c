@@ -1,6 +1,6 @@
 #include "tests/test.h"
 
-#include "tui/commands/option.h"
+#include "tui/commands/command.h"
 #include "tui/text/nearest.h"
 
 enum { WORDS = 12 };

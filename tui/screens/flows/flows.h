@@ -94,7 +94,7 @@ void change_flow_fail(struct model *m);
 /* Passes the collected sessions to a worker. Returns NULL if out of memory, which is reported. */
 struct effect *change_flow_submit(struct model *m, enum change_request request, struct slice text);
 
-/* --- changes that only the agent of a session can make (agent_flow.c) */
+/* --- changes that only the agent of a session can make (change_flow.c) */
 
 /* Returns true if the change of the collected sessions is one of those, or was refused with a note. */
 bool agent_flow_wants(struct model *m, enum action a);

@@ -10,7 +10,7 @@
 #include "lite/json/json.h"
 #include "lite/scan/index.h"
 #include "store/fs/path.h"
-#include "store/rewind/plan/pathrule.h"
+#include "store/rewind/plan/beneath.h"
 #include "store/systems/claude/claude.h"
 #include "store/systems/claude/list/discover.h"
 #include "store/systems/common/config_dir.h"

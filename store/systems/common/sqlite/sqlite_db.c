@@ -6,8 +6,6 @@
 #include <time.h>
 
 #include "lite/base/time.h"
-#include "store/systems/common/sqlite/sqlite_library.h"
-#include "store/systems/common/sqlite/sqlite_snapshot.h"
 
 enum {
     STEPS_BETWEEN_LOOKS = 20000, /* of SQLite's machine: well under a millisecond */

@@ -1,16 +1,18 @@
 #ifndef STORE_SYSTEMS_COMMON_SQLITE_SQLITE_DB_H
 #define STORE_SYSTEMS_COMMON_SQLITE_SQLITE_DB_H
 
+#include <sqlite3.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 #include "lite/base/err.h"
 #include "lite/base/slice.h"
 
 /* Databases of agents that keep their sessions in SQLite. They are only read: nothing in their directory is created,
- * changed or locked, even while the agent writes, and the result is consistent (sqlite_snapshot.h).
+ * changed or locked, even while the agent writes, and the result is consistent (sqlite_snapshot.c).
  *
  * libsqlite3 is loaded when the first database is opened, so a machine without such an agent needs no SQLite. A
  * database may come from anywhere, so its views, triggers and functions are not run, and a query that takes too long is
@@ -49,5 +51,92 @@ struct sqlite_source {
 /* Reads from such a database. */
 MUST_CHECK enum err_code sqlite_db_make(const struct sqlite_source *from, const atomic_bool *cancel,
                                         sqlite_read_fn *fn, void *arg, struct err *e);
+
+/* ---- the library (sqlite_library.c) ---- */
+
+/* The functions of libsqlite3 that are used, looked up when the library is loaded, and the file system that SQLite
+ * sees, which contains only one snapshot (sqlite_snapshot.c). Private to sqlite_db.c and this library. */
+#define SQLITE_FUNCTIONS(F)                                                                        \
+    F(bind_text)                                                                                   \
+    F(close)                                                                                       \
+    F(column_blob)                                                                                 \
+    F(column_bytes)                                                                                \
+    F(column_text)                                                                                 \
+    F(column_int64)                                                                                \
+    F(column_type)                                                                                 \
+    F(db_config)                                                                                   \
+    F(errmsg)                                                                                      \
+    F(exec)                                                                                        \
+    F(finalize)                                                                                    \
+    F(limit)                                                                                       \
+    F(open_v2)                                                                                     \
+    F(prepare_v2)                                                                                  \
+    F(progress_handler)                                                                            \
+    F(reset)                                                                                       \
+    F(set_authorizer)                                                                              \
+    F(sql)                                                                                         \
+    F(step)                                                                                        \
+    F(threadsafe)                                                                                  \
+    F(vfs_register)                                                                                \
+    F(vfs_unregister)
+
+struct sqlite_library {
+#define MEMBER(name) __typeof__(sqlite3_##name) *name;
+    SQLITE_FUNCTIONS(MEMBER)
+#undef MEMBER
+};
+
+/* ERR_UNSUPPORTED: the library is not installed, or lacks a function. */
+MUST_CHECK enum err_code sqlite_library_load(struct sqlite_library *out, struct err *e);
+
+struct sqlite_snapshot;
+
+/* A read-only file system with one file. */
+struct sqlite_vfs {
+    sqlite3_vfs base;
+    char name[32];
+    const struct sqlite_snapshot *snapshot; /* borrowed */
+};
+
+/* Initializes it. The caller registers it, and must not move it while it is registered. */
+void sqlite_vfs_init(struct sqlite_vfs *v, const struct sqlite_snapshot *s);
+
+/* ---- snapshots (sqlite_snapshot.c) ---- */
+
+/* The bytes of a SQLite database at one moment, without SQLite's own locks. (SQLite's readers create a -shm file beside
+ * the database, and the last one to close removes the -wal.) Here the database and its -wal are opened for reading
+ * only, and the pages of the complete transactions in the -wal replace those of the database
+ * (https://www.sqlite.org/fileformat2.html#walformat).
+ *
+ * A program may write meanwhile. It appends to the -wal, which does not affect the snapshot; only a checkpoint of later
+ * transactions or a restart of the -wal does, and sqlite_snapshot_holds() detects that afterwards. */
+struct sqlite_frame {
+    uint32_t page;  /* from 1 */
+    uint32_t frame; /* the newest of the page, from 0 */
+};
+
+struct sqlite_snapshot {
+    int db, wal;      /* wal -1: the database has no -wal */
+    const char *path; /* borrowed */
+    struct stat at;   /* of the database when it was opened */
+    bool settled; /* it was last written long enough ago that a new write would change its time */
+    uint32_t page_size;
+    int64_t size;               /* of the database with all transactions */
+    struct sqlite_frame *frame; /* owned; sorted by page */
+    size_t frames;
+    unsigned char wal_header[32];
+    int64_t wal_end; /* where a later transaction would begin */
+};
+
+/* ERR_NOT_FOUND: no such file. ERR_FORMAT: not a database of SQLite. ERR_LOCKED: another program is in the middle of a
+ * transaction, or was stopped there. */
+MUST_CHECK enum err_code sqlite_snapshot_open(const char *path, const atomic_bool *cancel,
+                                              struct sqlite_snapshot *out, struct err *e);
+void sqlite_snapshot_close(struct sqlite_snapshot *s);
+/* Reads a part of the database. Bytes after its end are zero, and *whole is then false. */
+MUST_CHECK enum err_code sqlite_snapshot_read(const struct sqlite_snapshot *s, int64_t at, size_t n,
+                                              void *out, bool *whole, struct err *e);
+/* Returns true if everything read so far belongs to one moment. */
+bool sqlite_snapshot_holds(const struct sqlite_snapshot *s);
 
 #endif

@@ -1,4 +1,4 @@
-#include "store/systems/common/sqlite/sqlite_folder.h"
+#include "store/systems/common/sqlite/sqlite_store.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "lite/io/file.h"
-#include "store/systems/common/sqlite/sqlite_store.h"
 
 static int compare_ids(const void *x, const void *y)
 {

@@ -1,10 +1,8 @@
-#include "store/systems/common/sqlite/sqlite_library.h"
+#include "store/systems/common/sqlite/sqlite_db.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "store/systems/common/sqlite/sqlite_snapshot.h"
 
 /* ---- the library ---- */
 

@@ -2,7 +2,12 @@
 #define STORE_SYSTEMS_COMMON_SQLITE_SQLITE_STORE_H
 
 #include <pthread.h>
+#include <stddef.h>
+#include <stdint.h>
 
+#include "lite/base/arena.h"
+#include "lite/base/buf.h"
+#include "lite/base/err.h"
 #include "store/api/store.h"
 #include "store/systems/common/memory_rows.h"
 #include "store/systems/common/sqlite/sqlite_db.h"
@@ -153,5 +158,26 @@ MUST_CHECK enum err_code sqlite_items_gather(struct sqlite_items *list,
 /* What enumerate read about a session, or what is read now, in the arena. ERR_NOT_FOUND: it is gone. */
 MUST_CHECK enum err_code sqlite_store_preread(const struct session_ref *ref, struct arena *a,
                                               struct slice *out, struct err *e);
+
+/* ---- sqlite_folder.c ---- */
+
+/* Reads the files of old versions of an agent, of which sqlite_format.fill makes the rows of the agent's later
+ * database. */
+
+/* Ids of sessions or of parts of them (sqlite_store_is_id), sorted. */
+struct folder_ids {
+    struct slice *of; /* in an arena */
+    size_t n;
+};
+
+/* The ids in the names in a folder that end like this ("" : all names). A folder that cannot be read has none; NULL as
+ * the folder: out of memory. */
+MUST_CHECK enum err_code sqlite_folder_ids(const char *folder, const char *end, struct arena *a,
+                                           struct folder_ids *out, struct err *e);
+
+/* Replaces the text by that of a file, or, if the file has more than 2 * most bytes, by its first and last `most`
+ * bytes, cut at line ends. The text is empty if the file cannot be read; NULL as the path: out of memory. */
+MUST_CHECK enum err_code sqlite_folder_text(const char *path, size_t most, struct buf *text,
+                                            int64_t *modified_ms, struct err *e);
 
 #endif

@@ -6,7 +6,7 @@
 #include "lite/base/utf8.h"
 #include "store/git/repo.h"
 #include "store/proc/live.h"
-#include "store/rewind/plan/pathrule.h"
+#include "store/rewind/plan/beneath.h"
 #include "store/systems/common/config_dir.h"
 #include "store/systems/entire/entire.h"
 #include "store/systems/entire/names.h"

@@ -8,7 +8,7 @@
 #include "lite/json/json.h"
 #include "store/git/gitfiles.h"
 #include "store/git/repo.h"
-#include "store/rewind/plan/pathrule.h"
+#include "store/rewind/plan/beneath.h"
 #include "store/rewind/plan/plan.h"
 #include "store/systems/entire/entire.h"
 #include "store/systems/entire/names.h"

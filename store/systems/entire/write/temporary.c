@@ -10,7 +10,7 @@
 #include "lite/json/json.h"
 #include "store/git/gitfiles.h"
 #include "store/git/repo.h"
-#include "store/rewind/plan/pathrule.h"
+#include "store/rewind/plan/beneath.h"
 #include "store/systems/entire/names.h"
 #include "store/systems/entire/read/conversation.h"
 #include "store/systems/entire/rewind/plan_common.h"

@@ -14,7 +14,6 @@
 #include "store/systems/entire/read/point.h"
 #include "store/systems/entire/state.h"
 #include "store/systems/entire/write/committed_write.h"
-#include "store/systems/entire/write/temporary.h"
 #include "store/systems/entire/write/treewrite.h"
 
 #define A "a1b2c3d4-0001-4000-8000-00000000000a"
