@@ -8,8 +8,9 @@
 #include "lite/base/arena.h"
 #include "lite/base/err.h"
 #include "lite/base/slice.h"
+#include "store/api/store.h"
 
-struct log_states; /* store/log/log_state.h */
+struct log_states; /* store/log/append.h */
 struct session_ref;
 struct store;
 struct store_env;
@@ -37,7 +38,7 @@ struct store_ops;
  * The order of calls: host_make (once, if there is no store yet) -> open -> host_create -> host_append,
  * host_checkpoint, host_set in any order. A system that cannot do one of them has NULL in struct store_ops, and the
  * call returns ERR_UNSUPPORTED; so a host's own store is a struct store_ops with the members it needs
- * (store/host/memory_store.h is one that is kept in memory, noop_store_ops one that keeps nothing).
+ * (memory_store_ops is one that is kept in memory, noop_store_ops one that keeps nothing).
  *
  * Texts passed in are borrowed for the call. Returned texts are in the arena. */
 
@@ -169,5 +170,16 @@ bool host_id_is_plain(struct slice id);
  * is read or written, and nothing is ever listed. open accepts any path, even NULL. Every valid id exists and has no
  * messages, so that a host can look up the session it created. Threads may share it. */
 extern const struct store_ops noop_store_ops;
+
+/* A store whose sessions live in memory and end with it, for hosts that want a conversation to be read, listed and
+ * searched like any other, but not kept (seed 001); also an example of a host's own store. Every session is a file
+ * without a name (memfd), which the library reads as usual.
+ *
+ * A row is {"id", "role", "text"}: role "user" or "assistant", a missing id is generated, other members may follow, and
+ * rows whose id the session already has are not written again. ERR_USAGE: a row has no role or no text. The one setting
+ * is "title". open accepts NULL, or the path of an existing directory, which distinguishes stores and is otherwise
+ * unused. Unsupported operations are NULL: nothing of the store outlives the process, so there is nothing to undo, to
+ * delete or to rewind. Threads may share a store, also while rows are appended. */
+extern const struct store_ops memory_store_ops;
 
 #endif

@@ -8,7 +8,7 @@
 #include "lite/base/slice.h"
 #include "store/api/store.h"
 #include "store/host/host_session.h"
-#include "store/log/log_state.h"
+#include "store/log/append.h"
 
 /* The rows and settings that an open session has not written yet, in order. Items are allocated with malloc and belong
  * to their queue. A zeroed struct is empty. */

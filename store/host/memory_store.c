@@ -1,4 +1,4 @@
-#include "store/host/memory_store.h"
+#include "store/api/host.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -12,7 +12,6 @@
 #include "lite/base/id.h"
 #include "lite/json/json.h"
 #include "lite/json/jsonout.h"
-#include "store/api/host.h"
 #include "store/fs/disk.h"
 #include "store/fs/kernel.h"
 

@@ -18,7 +18,7 @@
 #include "store/fs/file_at.h"
 #include "store/journal/change.h"
 #include "store/journal/change_internal.h"
-#include "store/log/log_state.h"
+#include "store/log/append.h"
 #include "store/log/logfile.h"
 
 /* How the names of entries begin. */

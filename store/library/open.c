@@ -6,7 +6,6 @@
 
 #include "store/api/host.h"
 #include "store/api/plugin.h"
-#include "store/host/memory_store.h"
 #include "store/library/call.h"
 #include "store/query/resolve.h"
 

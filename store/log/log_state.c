@@ -1,4 +1,4 @@
-#include "store/log/log_state.h"
+#include "store/log/append.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -3,7 +3,6 @@
 #include "tests/test.h"
 
 #include "store/api/host.h"
-#include "store/host/memory_store.h"
 
 /* The contract suite on a host's own store. Its sessions are written through the calls that a host makes. */
 

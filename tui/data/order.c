@@ -1,4 +1,4 @@
-#include "tui/data/order.h"
+#include "tui/data/session_table.h"
 
 #include <stdlib.h>
 

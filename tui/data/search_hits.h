@@ -10,7 +10,7 @@
 #include "lite/base/err.h"
 #include "tui/data/conversation.h"
 
-/* Searching for text, and the hits of a search through a conversation (jobs/jobs_grep.c). Case matters
+/* Searching for text, and the hits of a search through a conversation (jobs/jobs_search.c). Case matters
  * only if the needle has a capital letter. */
 
 /* A block that contains the needle. A tool's result is shown and found below its call: the message

@@ -2,7 +2,7 @@
 
 #include "store/blame/blame.h"
 #include "tui/data/blame_rows.h"
-#include "tui/jobs/jobs_internal.h"
+#include "tui/jobs/jobs.h"
 
 /* Finds who changed a file. The sessions of all projects are read, as by the commands. */
 

@@ -1,4 +1,4 @@
-#include "tui/jobs/jobs_internal.h"
+#include "tui/jobs/jobs.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 #include "store/maintenance/doctor.h"
 #include "store/maintenance/trash.h"
 #include "store/proc/live.h"
-#include "tui/jobs/jobs_internal.h"
+#include "tui/jobs/jobs.h"
 
 static void describe_one(const struct scope *scope, const struct session_ref *ref,
                          const struct live_table *hosts, struct described *out)

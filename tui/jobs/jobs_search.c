@@ -6,7 +6,7 @@
 #include "store/api/store.h"
 #include "store/grep/grep.h"
 #include "tui/data/search_hits.h"
-#include "tui/jobs/jobs_internal.h"
+#include "tui/jobs/jobs.h"
 #include "tui/screens/transcript/layout.h"
 
 /* Searches the conversations of the list for the typed text. Hits are sent to the screen session by

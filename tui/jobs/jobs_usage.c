@@ -2,7 +2,7 @@
 
 #include "lite/base/array.h"
 #include "store/query/usage.h"
-#include "tui/jobs/jobs_internal.h"
+#include "tui/jobs/jobs.h"
 
 /* The tokens of one session, and of each turn of its conversation. */
 

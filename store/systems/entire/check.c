@@ -1,10 +1,10 @@
 #include <stdio.h>
 
 #include "store/git/repo.h"
+#include "store/systems/entire/entire.h"
 #include "store/systems/entire/names.h"
 #include "store/systems/entire/read/catalog.h"
 #include "store/systems/entire/read/conversation.h"
-#include "store/systems/entire/read/view.h"
 #include "store/systems/entire/rewind/plan_common.h"
 
 /* Checks a session, and data that belongs to no session, for damage. Nothing is changed. */

@@ -7,7 +7,6 @@
 #include "store/git/repo.h"
 #include "store/systems/entire/entire.h"
 #include "store/systems/entire/names.h"
-#include "store/systems/entire/read/view.h"
 #include "store/systems/entire/rewind/plan_common.h"
 
 /* Deleting a session removes its state file, what its agent's hooks keep in the work tree, and its shadow branch if no

@@ -8,7 +8,6 @@
 #include "lite/json/jsonout.h"
 #include "store/systems/common/usage_rows.h"
 #include "store/systems/entire/read/conversation.h"
-#include "store/systems/entire/read/view.h"
 
 static const char *const members[TOKEN_COUNT] = {
     [TOKEN_INPUT] = "input_tokens",           [TOKEN_CACHE_CREATION] = "cache_creation_tokens",

@@ -42,7 +42,7 @@ store_blocks_fn opencode_blocks;
  * by OpenCode itself). */
 struct slice opencode_prompt(struct slice part, struct arena *a);
 
-/* ---- usage.c ---- */
+/* ---- show.c: usage ---- */
 
 sqlite_query_fn opencode_answers;
 bool opencode_answer(const struct sqlite_row *row, struct arena *a, struct usage_record *u);

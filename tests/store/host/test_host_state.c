@@ -15,7 +15,6 @@
 #include "store/api/host.h"
 #include "store/fs/disk.h"
 #include "store/host/host_state.h"
-#include "store/host/memory_store.h"
 #include "store/proc/live.h"
 #include "support/folder.h"
 

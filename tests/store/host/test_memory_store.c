@@ -3,7 +3,6 @@
 #include <pthread.h>
 
 #include "store/api/host.h"
-#include "store/host/memory_store.h"
 
 enum { THREADS = 4, EACH = 50 };
 

@@ -7,7 +7,7 @@
 
 #include "support/rewind_fixture.h"
 #include "support/screen/screen.h"
-#include "tui/jobs/jobs_internal.h"
+#include "tui/jobs/jobs.h"
 
 /* The rewind view over a real work tree (support/rewind_fixture.h), its requests served at once as a worker would. */
 struct rewind_screen {

@@ -11,7 +11,7 @@
 #include "lite/scan/index.h"
 #include "store/api/store.h"
 #include "store/systems/claude/claude.h"
-#include "tui/jobs/jobs_internal.h"
+#include "tui/jobs/jobs.h"
 #include "tui/screens/transcript/transcript.h"
 
 /* Rows. */

@@ -1,7 +1,7 @@
 #include "tests/test.h"
 
 #include "store/api/store.h"
-#include "tui/data/order.h"
+#include "tui/data/session_table.h"
 
 /* Sessions s000, s001, ... as a session table and a filter have them. */
 struct many {

@@ -7,7 +7,7 @@
 #include "store/api/store.h"
 #include "store/systems/claude/claude.h"
 #include "tui/data/search_hits.h"
-#include "tui/jobs/jobs_internal.h"
+#include "tui/jobs/jobs.h"
 
 static void assert_found(struct slice text, struct slice needle, size_t where, size_t length)
 {

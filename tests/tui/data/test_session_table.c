@@ -1,6 +1,5 @@
 #include "tests/test.h"
 
-#include "tui/data/order.h"
 #include "tui/data/session_table.h"
 
 /* Refs with paths "/FOLDER/ID". */

@@ -10,7 +10,6 @@
 #include "tui/app/msg.h"
 #include "tui/config/config.h"
 #include "tui/data/findings.h"
-#include "tui/data/order.h"
 #include "tui/data/search_hits.h"
 #include "tui/data/session_table.h"
 #include "tui/filter/filter.h"

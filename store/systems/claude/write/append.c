@@ -8,7 +8,7 @@
 #include "store/api/host.h"
 #include "store/fs/disk.h"
 #include "store/journal/append_journal.h"
-#include "store/log/log_state.h"
+#include "store/log/append.h"
 #include "store/log/logfile.h"
 #include "store/systems/claude/chain/conversation_path.h"
 #include "store/systems/claude/chain/row_facts.h"

@@ -8,9 +8,9 @@
 #include "lite/json/json.h"
 #include "store/git/repo.h"
 #include "store/systems/common/config_dir.h"
+#include "store/systems/entire/entire.h"
 #include "store/systems/entire/names.h"
 #include "store/systems/entire/read/catalog.h"
-#include "store/systems/entire/read/view.h"
 
 enum { LIVE_MAX = 1 << 30, TASK_MAX = 1 << 20, LOOK_BYTES = 1 << 16, LOOK_ROWS = 40 };
 

@@ -6,8 +6,8 @@
 #include "lite/base/time.h"
 #include "lite/json/json.h"
 #include "store/git/repo.h"
+#include "store/systems/entire/entire.h"
 #include "store/systems/entire/names.h"
-#include "store/systems/entire/read/view.h"
 
 enum { DOCUMENT_MAX = 1 << 20, TASKS_MAX = 10000 };
 

@@ -1,4 +1,4 @@
-#include "store/systems/entire/read/view.h"
+#include "store/systems/entire/entire.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -9,7 +9,6 @@
 #include "store/systems/entire/entire.h"
 #include "store/systems/entire/names.h"
 #include "store/systems/entire/read/point.h"
-#include "store/systems/entire/read/view.h"
 
 enum { PROMPT_BYTES = 60 };
 

@@ -6,7 +6,6 @@
 #include "store/systems/entire/entire.h"
 #include "store/systems/entire/names.h"
 #include "store/systems/entire/read/point.h"
-#include "store/systems/entire/read/view.h"
 #include "store/systems/entire/rewind/plan_common.h"
 
 /* The plan of a rewind to a checkpoint makes the work tree equal to that of the checkpoint. HEAD,

@@ -12,7 +12,6 @@
 #include "store/rewind/plan/plan.h"
 #include "store/systems/entire/entire.h"
 #include "store/systems/entire/names.h"
-#include "store/systems/entire/read/view.h"
 #include "store/systems/entire/write/treewrite.h"
 
 /* The path relative to the root, or NULL if it is outside. */

@@ -7,7 +7,7 @@
 #include "lite/base/arena.h"
 #include "lite/base/err.h"
 #include "store/rewind/plan/rewind.h"
-#include "store/systems/entire/read/view.h"
+#include "store/systems/entire/entire.h"
 
 /* ---- the work tree (disktree.c) ---- */
 

@@ -9,7 +9,6 @@
 #include "store/systems/common/config_dir.h"
 #include "store/systems/entire/entire.h"
 #include "store/systems/entire/read/conversation.h"
-#include "store/systems/entire/read/view.h"
 
 /* Rewinding, resuming, restoring and forking the conversation. It belongs to the agent, so the system of Claude
  * Code does the work, with the transcript on this machine. */

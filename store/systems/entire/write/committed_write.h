@@ -8,7 +8,6 @@
 #include "store/git/repo.h"
 #include "store/systems/entire/entire.h"
 #include "store/systems/entire/names.h"
-#include "store/systems/entire/read/view.h"
 #include "store/systems/entire/write/temporary.h"
 #include "store/systems/entire/write/treewrite.h"
 

@@ -14,9 +14,9 @@
 #include "store/git/repo.h"
 #include "store/journal/change.h"
 #include "store/systems/common/config_dir.h"
+#include "store/systems/entire/entire.h"
 #include "store/systems/entire/names.h"
 #include "store/systems/entire/read/conversation.h"
-#include "store/systems/entire/read/view.h"
 
 /* ---- other agents ---- */
 

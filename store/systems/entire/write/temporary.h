@@ -1,8 +1,8 @@
 #ifndef STORE_SYSTEMS_ENTIRE_WRITE_TEMPORARY_H
 #define STORE_SYSTEMS_ENTIRE_WRITE_TEMPORARY_H
 
+#include "store/systems/entire/entire.h"
 #include "store/systems/entire/names.h"
-#include "store/systems/entire/read/view.h"
 
 /* Writing a temporary checkpoint (docs/formats/entire.md 2.5): a commit of the present work tree on the shadow branch,
  * next to those of other sessions. Nothing is written into the work tree, the index, or any branch of the user. */
