@@ -21,13 +21,14 @@ enum edit_kind {
     EDIT_REPLACE, /* texts in it were replaced */
     EDIT_DELETE,
     EDIT_RENAME, /* the file, or everything below the directory, is at `to` afterwards */
-    EDIT_SEEN,   /* no change: the file was saved or read whole, and is in `after` */
+    EDIT_SEEN,   /* no change: the file was saved, read whole or listed, and is in `after` */
 };
 
 enum edit_known {
     EDIT_UNKNOWN,
     EDIT_ABSENT, /* there was no file */
     EDIT_TEXT,
+    EDIT_SOME, /* only for EDIT_SEEN: there was a file, whose text is not known */
 };
 
 /* One text that became another. Replacements are applied in order, each to the result of the one before. */
@@ -75,7 +76,8 @@ struct edit_query {
     const char *const *path;
     size_t paths;
     bool seen; /* also EDIT_SEEN */
-    /* also EDIT_SEEN of what the agent read; the texts may be without their last line end */
+    /* Also EDIT_SEEN of what the agent read or listed; the texts may be without their last line end. With EDIT_UNKNOWN,
+     * a command may have changed the file, or what is above it. */
     bool reads;
     /* The paths are not directories, so sessions that do not contain their names need not be read. */
     bool files_only;

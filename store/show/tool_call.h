@@ -79,6 +79,8 @@ void tool_inputs_read(struct slice name, struct slice input, struct tool_inputs 
 
 /* The file that a call names, as written. */
 bool tool_inputs_path(struct slice input, struct arena *a, struct slice *out);
+/* The command of a call that runs one in a shell. */
+bool tool_inputs_command(struct slice name, struct slice input, struct arena *a, struct slice *out);
 
 /* ---- for tool_inputs_read ---- */
 

@@ -523,6 +523,11 @@ static bool command_text(struct slice input, struct arena *a, struct slice *out)
     return n == 3;
 }
 
+bool tool_inputs_command(struct slice name, struct slice input, struct arena *a, struct slice *out)
+{
+    return is_shell(name) && json_type(input) == JSON_OBJECT && command_text(input, a, out);
+}
+
 /* The patch that a command gives to apply_patch: ["apply_patch", patch], or a here-document after the name. */
 static bool command_patch(struct slice input, struct arena *a, struct slice *out)
 {

@@ -207,9 +207,9 @@ static enum err_code check(struct checking *k, struct arena *a, struct rewind_ta
         return rc;
     if (*likeness == LIKE && t->want == REWIND_BYTES && !has_mode_of_commit(k, t))
         *likeness = UNLIKE;
-    if (*likeness == LIKE && t->is_first) {
+    if (*likeness == LIKE && t->is_first && t->want != REWIND_ABSENT) {
         t->doubt = NULL;
-        t->is_late = false;
+        t->is_shown = true;
         return t->is_text ? use_text_of_commit(k, a, t, e) : ERR_OK;
     }
     return ERR_OK;
@@ -234,15 +234,17 @@ static enum err_code look_up(struct checking *k, struct arena *a, struct rewind_
 /* Holds back what the commit contradicts, or what nothing confirms. */
 static void hold(struct rewind_target *t, enum likeness likeness)
 {
+    bool late = t->is_late && !t->is_shown;
+
     if (t->doubt)
         return;
-    if (t->is_late && likeness == UNLIKE)
+    if (late && likeness == UNLIKE)
         t->doubt = "a later turn was the first to change it, and it already differed from the "
                    "commit of that time: when that happened is not recorded";
-    else if (t->is_late && likeness == LIKE_UNKNOWN && t->want == REWIND_BYTES)
+    else if (late && likeness == LIKE_UNKNOWN && t->want == REWIND_BYTES)
         t->doubt = "a later turn was the first to change it, and no commit shows that it was the "
                    "same before";
-    else if (t->is_late && likeness == LIKE_UNKNOWN && t->want == REWIND_ABSENT)
+    else if (late && likeness == LIKE_UNKNOWN && t->want == REWIND_ABSENT)
         t->doubt = "a later turn created it, and nothing shows that there was none before";
     else if (t->may_be_link && t->want == REWIND_BYTES)
         t->doubt = "a command removed it since, and whether it was a link is not recorded";

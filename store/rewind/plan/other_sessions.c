@@ -106,13 +106,6 @@ static void doubt_late(struct rewind_target *t, int64_t at_ms)
         t->doubt = "another session changed it before this one first did";
 }
 
-/* Another session left a file before the point, so the addition of one replaced it. */
-static void doubt_assumed(struct rewind_target *t, bool left)
-{
-    if (t && t->is_assumed)
-        t->doubt = left ? "another session had created it before, and it was replaced" : NULL;
-}
-
 static bool is_newer(const struct rewind_target *t, int64_t at_ms)
 {
     return t && (!t->other || t->other->at_ms < at_ms);
@@ -219,14 +212,8 @@ static enum err_code note_edit(const struct edit *edit, void *arg, struct err *e
     struct reading_edits *r = arg;
     const char *const path[] = { edit->path, edit->kind == EDIT_RENAME ? edit->to : NULL };
 
-    if (edit->kind == EDIT_SEEN || edit->copied || edit->time_ms == TIME_NONE)
+    if (edit->kind == EDIT_SEEN || edit->copied || edit->time_ms <= r->all->plan->point_ms)
         return ERR_OK;
-    if (edit->time_ms <= r->all->plan->point_ms) {
-        doubt_assumed(find_target(r->all, path[0]),
-                      edit->kind != EDIT_DELETE && edit->kind != EDIT_RENAME);
-        doubt_assumed(path[1] ? find_target(r->all, path[1]) : NULL, true);
-        return ERR_OK;
-    }
     for (size_t i = 0; i < 2 && path[i]; i++) {
         struct rewind_target *t = find_target(r->all, path[i]);
 
@@ -268,7 +255,7 @@ static enum err_code note_edits(const struct other_sessions *r, const struct ses
 static bool needs_edits(const struct rewind_plan *plan)
 {
     for (size_t i = 0; i < plan->n; i++)
-        if (plan->target[i].is_late || plan->target[i].is_assumed)
+        if (plan->target[i].is_late)
             return true;
     return false;
 }

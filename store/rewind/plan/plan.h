@@ -71,7 +71,8 @@ MUST_CHECK enum err_code rewind_plan_check_files(const struct rewind_plan *plan,
  * session read it before or in the turn. */
 MUST_CHECK enum err_code rewind_check_found(const struct session_ref *ref, struct rewind_plan *plan,
                                             struct err *e);
-/* The part of it that reads the session: is_late is cleared where a read or a listing shows the wanted state. */
+/* The part of it that reads the session and others of its store: is_shown is set where the newest read, listing or edit
+ * before the point shows the wanted state; a doubt where it shows a file that should not exist. */
 MUST_CHECK enum err_code rewind_check_seen(const struct session_ref *ref, struct rewind_plan *plan,
                                            struct err *e);
 

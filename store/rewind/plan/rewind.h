@@ -123,6 +123,7 @@ struct rewind_target {
      * whether the file changed before is not known. */
     int64_t found_ms;
     bool is_late;
+    bool is_shown; /* is_late: something else shows this state at the point (rewind_check_found) */
     /* REWIND_BYTES: it was removed since, and the session does not record whether it was a link */
     bool may_be_link;
     /* the session had not changed it before */
@@ -130,8 +131,6 @@ struct rewind_target {
     /* The source is only the text of the file, without its line ends or what was not UTF-8 in it: a commit that has the
      * same text has the bytes. With REWIND_UNKNOWN, nothing else has. */
     bool is_text;
-    /* REWIND_ABSENT: only the record of an addition shows it, which may have replaced a file */
-    bool is_assumed;
     bool conflict; /* REWIND_UNKNOWN: the record is sound, but later changes are in the way */
     /* The file as the newest snapshot knows it, to distinguish the agent's work from a person's: a
      * present file that is neither this nor the wanted one was edited by hand. If nothing is known,

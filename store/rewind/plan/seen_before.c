@@ -6,22 +6,39 @@
 #include "store/rewind/plan/plan.h"
 #include "store/rewind/plan/source.h"
 
-/* What the session read, or a listing of its directory, shows that a file was at the point as a later turn found it. */
+/* What a session of the store read, listed or left shows that a file was at the point as a later turn found it: the
+ * newest record from before the point decides. Records of other sessions count, too, because all of them work on the
+ * same files: those that ended nearest to the point are read, and what they show has to be younger than older ones that
+ * were not read. */
+
+enum { SESSIONS_MAX = 16, BYTES_MAX = 64 << 20 };
 
 /* A target that a later turn found. */
 struct late {
     struct rewind_target *target;
-    bool is_seen; /* at the end of what is known about the point */
-    /* the newest edit so far: those of a sub-agent may be reported before older reads */
-    int64_t changed_ms;
+    int64_t newest_ms; /* of the newest record that is known about the point; TIME_NONE: none */
+    bool is_change;    /* it changed the file */
+    bool is_same;      /* it shows the wanted state */
+    bool is_denied;    /* it shows a file that should not exist */
+    bool is_mine;      /* it is of the session itself */
+    bool is_lost;      /* the file was changed since the point, or at an unknown time */
 };
 
 struct seeing {
     struct rewind_plan *plan;
+    const struct session_ref *mine;
     struct late *late;
     size_t n;
+    bool is_mine; /* the session that is read is that of the plan */
     struct source_content wanted;
+    struct session_ref *other; /* in the plan's arena */
+    size_t others;
+    /* the end of the newest session that ended before the point and was not read */
+    int64_t unread_ns;
+    bool no_memory;
 };
+
+/* ---- one record ---- */
 
 /* A read may not show whether the last line has an end. */
 static bool is_text(struct slice file, struct slice text)
@@ -32,50 +49,80 @@ static bool is_text(struct slice file, struct slice text)
            (file.n && file.p[file.n - 1] == '\n' && source_same_text(shorter, text));
 }
 
-static enum err_code compare(struct seeing *s, struct late *l, const struct edit *seen,
-                             struct err *e)
+/* Whether the file was as it is wanted, after the record. */
+static enum err_code compare(struct seeing *s, const struct rewind_target *t,
+                             const struct edit *edit, bool *same, struct err *e)
 {
-    const struct rewind_target *t = l->target;
-
-    l->is_seen = t->want == REWIND_ABSENT && seen->after_known == EDIT_ABSENT;
-    if (t->want != REWIND_BYTES || seen->after_known != EDIT_TEXT)
+    *same = t->want == REWIND_ABSENT && edit->after_known == EDIT_ABSENT;
+    if (t->want != REWIND_BYTES || edit->after_known != EDIT_TEXT)
         return ERR_OK;
     enum err_code rc = source_read(&t->source, NULL, &s->wanted, NULL);
 
-    l->is_seen = !rc && s->wanted.held && is_text(buf_slice(&s->wanted.bytes), seen->after);
+    *same = !rc && s->wanted.held && is_text(buf_slice(&s->wanted.bytes), edit->after);
     return rc == ERR_NOMEM ? err_nomem(e) : ERR_OK;
 }
 
-static bool is_at_point(const struct rewind_plan *plan, const struct edit *edit)
+/* A read in the turn of the point is one of the point, if nothing was changed since. */
+static bool is_at_point(const struct seeing *s, const struct edit *edit)
 {
-    return edit->time_ms <= plan->point_ms || slice_eq(edit->turn, slice_of(plan->point));
+    return edit->time_ms <= s->plan->point_ms || (s->is_mine && edit->kind == EDIT_SEEN &&
+                                                  slice_eq(edit->turn, slice_of(s->plan->point)));
 }
 
-/* The newest record counts; after an edit, of the file or of a directory above it, the file is no longer what was
- * seen. */
+static bool is_change(const struct edit *edit)
+{
+    return edit->kind != EDIT_SEEN || edit->after_known == EDIT_UNKNOWN;
+}
+
+/* Records of one moment have no order: a change counts as the last of them, and reads have to agree. */
+static enum err_code add_to(struct seeing *s, struct late *l, const struct edit *edit,
+                            struct err *e)
+{
+    bool change = is_change(edit), same = false;
+
+    if (edit->time_ms >= l->target->found_ms && edit->time_ms != TIME_NONE)
+        return ERR_OK;
+    if (edit->time_ms == TIME_NONE || !is_at_point(s, edit)) {
+        l->is_lost |= edit->kind != EDIT_SEEN;
+        return ERR_OK;
+    }
+    if (edit->time_ms < l->newest_ms || (edit->time_ms == l->newest_ms && l->is_change && !change))
+        return ERR_OK;
+    bool agree = edit->time_ms > l->newest_ms || (change && !l->is_change) || l->is_same;
+    enum err_code rc = compare(s, l->target, edit, &same, e);
+
+    /* what a part of the path became is not what the file became */
+    same &= edit->kind == EDIT_SEEN || strcmp(edit->path, l->target->path) == 0;
+    *l = (struct late){ .target = l->target,
+                        .newest_ms = edit->time_ms,
+                        .is_change = change,
+                        .is_same = same && agree,
+                        .is_denied =
+                            l->target->want == REWIND_ABSENT &&
+                            (edit->after_known == EDIT_TEXT || edit->after_known == EDIT_SOME),
+                        .is_mine = s->is_mine,
+                        .is_lost = l->is_lost };
+    return rc;
+}
+
 static enum err_code add_record(const struct edit *edit, void *arg, struct err *e)
 {
     struct seeing *s = arg;
     enum err_code rc = ERR_OK;
 
     for (size_t i = 0; i < s->n && !rc; i++) {
-        struct late *l = &s->late[i];
-        const struct edit_query of_file = { .path = &l->target->path, .paths = 1 };
+        const struct edit_query of_file = { .path = &s->late[i].target->path, .paths = 1 };
 
-        if (!edit_wanted(&of_file, edit) || edit->time_ms >= l->target->found_ms)
-            continue;
-        if (edit->kind != EDIT_SEEN) {
-            l->is_seen = false;
-            l->changed_ms = edit->time_ms > l->changed_ms ? edit->time_ms : l->changed_ms;
-        } else if (edit->time_ms != TIME_NONE && edit->time_ms >= l->changed_ms &&
-                   is_at_point(s->plan, edit)) {
-            rc = compare(s, l, edit, e);
-        }
+        if (edit_wanted(&of_file, edit))
+            rc = add_to(s, &s->late[i], edit, e);
     }
     return rc;
 }
 
-static enum err_code read_session(struct seeing *s, const struct session_ref *ref, struct err *e)
+/* ---- the sessions ---- */
+
+static enum err_code read_session(struct seeing *s, const struct session_ref *ref, bool *read,
+                                  struct err *e)
 {
     const char **path = arena_alloc(&s->plan->arena, (s->n + 1) * sizeof *path);
     struct edit_query q = { .paths = s->n, .reads = true, .files_only = true };
@@ -87,29 +134,138 @@ static enum err_code read_session(struct seeing *s, const struct session_ref *re
     q.path = path;
     enum err_code rc = ref->store->ops->edits(ref->store, ref, &q, add_record, s, NULL);
 
-    for (size_t i = 0; rc && i < s->n; i++) /* an edit that was not reported may follow */
-        s->late[i].is_seen = false;
+    *read = rc == ERR_OK;
     return rc == ERR_NOMEM ? err_nomem(e) : ERR_OK;
+}
+
+static enum err_code read_mine(struct seeing *s, struct err *e)
+{
+    bool read;
+
+    s->is_mine = true;
+    enum err_code rc = read_session(s, s->mine, &read, e);
+
+    for (size_t i = 0; !rc && !read && i < s->n;
+         i++) /* a change that was not reported may follow */
+        s->late[i].is_lost = true;
+    s->is_mine = false;
+    return rc;
+}
+
+static bool add_other(const struct session_ref *ref, void *arg)
+{
+    struct seeing *s = arg;
+
+    if (slice_eq(ref->id, s->mine->id))
+        return true;
+    struct session_ref *more = arena_grow(&s->plan->arena, s->other, s->others, sizeof *more);
+
+    s->no_memory = !more || !session_ref_copy(&s->plan->arena, ref, &more[s->others]);
+    if (s->no_memory)
+        return false;
+    s->other = more;
+    s->others++;
+    return true;
+}
+
+static int newest_first(const void *x, const void *y)
+{
+    const int64_t a = session_recent_ns(x), b = session_recent_ns(y);
+
+    return (a < b) - (a > b);
+}
+
+/* The one that ended nearest to the point, of those that were not taken, between which the others are: *older is the
+ * number of the first one that ended before it, *newer that of the last one that did not, plus 1. */
+static size_t take_nearest(const struct seeing *s, size_t *newer, size_t *older)
+{
+    const int64_t point = time_ns_of_ms(s->plan->point_ms);
+
+    if (*older == s->others)
+        return --*newer;
+    if (*newer == 0)
+        return (*older)++;
+    return session_recent_ns(&s->other[*newer - 1]) - point <
+                   point - session_recent_ns(&s->other[*older])
+               ? --*newer
+               : (*older)++;
+}
+
+static enum err_code read_nearest(struct seeing *s, struct err *e)
+{
+    size_t older = 0, newer;
+    int64_t bytes = 0;
+    enum err_code rc = ERR_OK;
+
+    while (older < s->others &&
+           session_recent_ns(&s->other[older]) >= time_ns_of_ms(s->plan->point_ms))
+        older++;
+    newer = older;
+    for (size_t n = 0; !rc && newer + s->others - older > 0; n++) {
+        const struct session_ref *ref = &s->other[take_nearest(s, &newer, &older)];
+        bool read = false;
+
+        bytes += ref->file.size;
+        if (n < SESSIONS_MAX && bytes <= BYTES_MAX)
+            rc = read_session(s, ref, &read, e);
+        if (!read && session_recent_ns(ref) > s->unread_ns &&
+            session_recent_ns(ref) < time_ns_of_ms(s->plan->point_ms))
+            s->unread_ns = session_recent_ns(ref);
+    }
+    return rc;
+}
+
+static enum err_code read_others(struct seeing *s, struct err *e)
+{
+    const struct store *st = s->mine->store;
+    const struct scope everywhere = { .all = true };
+
+    if (!st->ops->enumerate || st->ops->finds_other_sessions)
+        return ERR_OK;
+    enum err_code rc = st->ops->enumerate(st, &everywhere, add_other, s, NULL);
+
+    if (s->no_memory || rc == ERR_NOMEM)
+        return err_nomem(e);
+    if (s->others)
+        qsort(s->other, s->others, sizeof *s->other, newest_first);
+    return read_nearest(s, e);
+}
+
+static enum err_code choose(struct seeing *s, struct err *e)
+{
+    struct rewind_plan *plan = s->plan;
+
+    s->late = arena_zalloc(&plan->arena, (plan->n + 1) * sizeof *s->late);
+    if (!s->late)
+        return err_nomem(e);
+    for (size_t i = 0; i < plan->n; i++)
+        if (plan->target[i].is_late && plan->target[i].want != REWIND_UNKNOWN)
+            s->late[s->n++] = (struct late){ .target = &plan->target[i], .newest_ms = TIME_NONE };
+    return ERR_OK;
 }
 
 enum err_code rewind_check_seen(const struct session_ref *ref, struct rewind_plan *plan,
                                 struct err *e)
 {
-    struct seeing s = { .plan = plan };
-    enum err_code rc = ERR_OK;
+    struct seeing s = { .plan = plan, .mine = ref, .unread_ns = INT64_MIN };
 
     if (!ref->store->ops->edits || plan->point_ms == TIME_NONE || !plan->point)
         return ERR_OK;
-    s.late = arena_zalloc(&plan->arena, (plan->n + 1) * sizeof *s.late);
-    if (!s.late)
-        return err_nomem(e);
-    for (size_t i = 0; i < plan->n; i++)
-        if (plan->target[i].is_late && plan->target[i].want != REWIND_UNKNOWN)
-            s.late[s.n++] = (struct late){ .target = &plan->target[i], .changed_ms = TIME_NONE };
-    if (s.n)
-        rc = read_session(&s, ref, e);
-    for (size_t i = 0; i < s.n && !rc; i++)
-        s.late[i].target->is_late = !s.late[i].is_seen;
+    enum err_code rc = choose(&s, e);
+
+    if (!rc && s.n)
+        rc = read_mine(&s, e);
+    if (!rc && s.n)
+        rc = read_others(&s, e);
+    for (size_t i = 0; i < s.n && !rc; i++) {
+        const struct late *l = &s.late[i];
+
+        l->target->is_shown |=
+            l->is_same && !l->is_lost && (l->is_mine || time_ns_of_ms(l->newest_ms) > s.unread_ns);
+        if (l->is_denied && !l->target->doubt)
+            l->target->doubt = "a later turn created it, but a file was there before the chosen "
+                               "message";
+    }
     source_content_fini(&s.wanted);
     return rc;
 }

@@ -56,6 +56,8 @@ static void count_anew(struct logs *l, size_t of)
         c->command[i].at = number(l, of, c->command[i].at);
     for (size_t i = 0; i < c->seen_n; i++)
         c->seen[i].at = number(l, of, c->seen[i].at);
+    for (size_t i = 0; i < c->listings; i++)
+        c->listing[i].at = number(l, of, c->listing[i].at);
 }
 
 static void *join(struct arena *a, const void *x, size_t n, const void *y, size_t m, size_t size)

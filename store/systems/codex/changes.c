@@ -7,6 +7,7 @@
 #include "store/fs/path.h"
 #include "store/systems/codex/codex.h"
 #include "store/systems/codex/rollout.h"
+#include "store/systems/common/edits/listed.h"
 #include "store/systems/common/inferred.h"
 
 struct reading {
@@ -76,6 +77,14 @@ static void add_file(struct reading *r, struct slice key, struct slice change)
     }
 }
 
+static int64_t number_at(struct slice object, const char *name)
+{
+    struct slice value;
+    int64_t number;
+
+    return json_get(object, name, &value) && json_int(value, &number) ? number : TIME_NONE;
+}
+
 static void read_changes(struct reading *r, const struct codex_row *row)
 {
     struct slice status = json_text_at(row->item, "status", &r->scratch), files, key, change;
@@ -89,6 +98,8 @@ static void read_changes(struct reading *r, const struct codex_row *row)
     r->now.call = arena_copy(&r->out->arena, codex_row_id(row, &r->scratch));
     if (!time_parse(row->time, &r->now.time_ms))
         r->now.time_ms = TIME_NONE;
+    r->now.begin_ms = number_at(row->payload, "started_at_ms");
+    r->now.end_ms = number_at(row->payload, "completed_at_ms");
     while (json_iter_next(&it, &key, &change))
         add_file(r, key, change);
 }
@@ -209,38 +220,77 @@ static bool is_whole(struct slice command, struct slice part, struct slice outpu
     return prints && slice_eq(command, part) && output.n < CUT && !slice_has(output, replaced);
 }
 
-/* A file that a command read existed. Only commands in the directory of the thread are considered,
- * because paths are relative. */
-static void read_seen(struct reading *r, struct slice item)
+/* "cat a.txt" failed because there is no such file. */
+static bool is_missing(struct reading *r, struct slice command, struct slice output)
+{
+    if (!slice_starts(command, "cat ") || slice_has(command, " -") ||
+        memchr(command.p, '\'', command.n) || memchr(command.p, '"', command.n))
+        return false;
+    const char *says = arena_format(&r->scratch, "cat: %.*s: No such file or directory\n",
+                                    (int)command.n - 4, command.p + 4);
+
+    return says && slice_eq(output, slice_of(says));
+}
+
+static void add_seen(struct reading *r, const struct codex_seen *x)
 {
     struct codex_changes *c = r->out;
+    struct codex_seen *seen = arena_grow(&c->arena, c->seen, c->seen_n, sizeof *seen);
+
+    if (!seen)
+        return;
+    c->seen = seen;
+    seen[c->seen_n] = *x;
+    seen[c->seen_n++].text = arena_copy(&c->arena, x->text);
+}
+
+/* A file that a command read existed. Only commands in the directory of the thread are considered,
+ * because paths are relative. */
+static void read_seen(struct reading *r, struct slice item, bool done)
+{
     struct slice dir = path_of_url(json_text_at(item, "cwd", &r->scratch), &r->scratch);
-    struct slice code, list, key, part;
+    struct slice command = shell_text(item, &r->scratch), list, key, part;
+    struct slice output = json_text_at(item, "aggregated_output", &r->scratch);
     struct json_iter it;
 
-    if (!c->cwd || !slice_eq(dir, slice_of(c->cwd)) || !json_get(item, "exit_code", &code) ||
-        !slice_eq(code, SLICE("0")) || !json_get(item, "parsed_cmd", &list) ||
+    if (!r->out->cwd || !slice_eq(dir, slice_of(r->out->cwd)) ||
+        !(done || is_missing(r, command, output)) || !json_get(item, "parsed_cmd", &list) ||
         json_type(list) != JSON_ARRAY || !json_iter_open(&it, list))
         return;
-    struct slice command = shell_text(item, &r->scratch);
+    while (json_iter_next(&it, &key, &part)) {
+        struct codex_seen x = { .at = r->at, .gone = !done };
+        struct slice own = json_text_at(part, "cmd", &r->scratch);
+
+        x.path = slice_eq(json_text_at(part, "type", &r->scratch), SLICE("read"))
+                     ? clean_path(r, json_text_at(part, "path", &r->scratch))
+                     : NULL;
+        x.whole = done && output.p && is_whole(command, own, output);
+        if (x.whole)
+            x.text = output;
+        if (x.path && (done || slice_eq(own, command)))
+            add_seen(r, &x);
+    }
+}
+
+static void read_listing(struct reading *r, struct slice item, struct slice command)
+{
+    struct codex_changes *c = r->out;
+    struct arena *a = &c->arena;
+    struct slice dir = path_of_url(json_text_at(item, "cwd", &r->scratch), &r->scratch);
     struct slice output = json_text_at(item, "aggregated_output", &r->scratch);
 
-    while (json_iter_next(&it, &key, &part)) {
-        struct codex_seen *seen = arena_grow(&c->arena, c->seen, c->seen_n, sizeof *seen);
-        const char *path = slice_eq(json_text_at(part, "type", &r->scratch), SLICE("read"))
-                               ? clean_path(r, json_text_at(part, "path", &r->scratch))
-                               : NULL;
+    if (!dir.n || !(slice_has(command, "ls") || slice_has(command, "find")) ||
+        !listed_is_whole(output))
+        return;
+    struct codex_listing *list = arena_grow(a, c->listing, c->listings, sizeof *list);
 
-        if (!seen || !path)
-            continue;
-        c->seen = seen;
-        struct codex_seen *x = &seen[c->seen_n++];
-
-        *x = (struct codex_seen){ .path = path, .at = r->at };
-        x->whole = output.p && is_whole(command, json_text_at(part, "cmd", &r->scratch), output);
-        if (x->whole)
-            x->text = arena_copy(&c->arena, output);
-    }
+    if (!list)
+        return;
+    c->listing = list;
+    list[c->listings++] = (struct codex_listing){ .command = arena_copy(a, command),
+                                                  .output = arena_copy(a, output),
+                                                  .dir = arena_copy(a, dir).p,
+                                                  .at = r->at };
 }
 
 static void read_command(struct reading *r, struct slice item)
@@ -248,9 +298,14 @@ static void read_command(struct reading *r, struct slice item)
     struct arena *a = &r->scratch;
     struct slice text = shell_text(item, a);
 
+    struct slice code;
+    bool done = json_get(item, "exit_code", &code) && slice_eq(code, SLICE("0"));
+
     if (!is_harmless(item, a) && !inferred_only_reads(text))
         add_command(r, text, path_of_url(json_text_at(item, "cwd", a), a));
-    read_seen(r, item);
+    read_seen(r, item, done);
+    if (done)
+        read_listing(r, item, text);
 }
 
 static void read_call(struct reading *r, const struct codex_row *row)
@@ -440,6 +495,36 @@ bool codex_commands_between(const struct codex_changes *c, size_t from, size_t t
             may_have(&c->command[i], path, inferred_may_change))
             return true;
     return false;
+}
+
+bool codex_shows_free(const struct codex_changes *c, size_t from, size_t to, const char *path)
+{
+    size_t newest = 0;
+    bool any = false, gone = false;
+
+    for (size_t i = 0; i < c->seen_n; i++) {
+        const struct codex_seen *x = &c->seen[i];
+
+        if (x->at < from || x->at >= to || (any && x->at < newest) || strcmp(x->path, path) != 0)
+            continue;
+        any = true;
+        newest = x->at;
+        gone = x->gone;
+    }
+    for (size_t i = 0; i < c->listings; i++) {
+        const struct codex_listing *x = &c->listing[i];
+
+        if (x->at < from || x->at >= to || (any && x->at < newest))
+            continue;
+        enum listed listed = listed_by_command(x->command, x->dir, x->output, path);
+
+        if (listed == LISTED_UNKNOWN)
+            continue;
+        any = true;
+        newest = x->at;
+        gone = listed == LISTED_ABSENT;
+    }
+    return gone && !codex_commands_between(c, newest, to, path);
 }
 
 bool codex_removals_between(const struct codex_changes *c, size_t from, size_t to, const char *path)

@@ -21,8 +21,9 @@ struct codex_change {
     struct slice text;
     size_t at; /* its line */
     int64_t time_ms;
-    struct slice call; /* the id of its row */
-    bool inherited;    /* the line belongs to the thread that this one was forked from */
+    int64_t begin_ms, end_ms; /* when the patch was at work; TIME_NONE: not recorded */
+    struct slice call;        /* the id of its row */
+    bool inherited;           /* the line belongs to the thread that this one was forked from */
 };
 
 struct codex_point {
@@ -38,12 +39,20 @@ struct codex_command {
     size_t at;
 };
 
-/* A file that a command read, and that therefore existed. */
+/* A file that a command read, and that therefore existed, or tried to read. */
 struct codex_seen {
     const char *path;
     size_t at;
+    bool gone;  /* there was none */
     bool whole; /* the command printed all of it */
     struct slice text;
+};
+
+/* All of the output of a command that may have listed files. */
+struct codex_listing {
+    struct slice command, output;
+    const char *dir;
+    size_t at;
 };
 
 struct codex_changes {
@@ -58,6 +67,8 @@ struct codex_changes {
     size_t commands;
     struct codex_seen *seen;
     size_t seen_n;
+    struct codex_listing *listing;
+    size_t listings;
     int64_t *line_ms; /* of each line, never before that of the line above */
     size_t lines;
     const char *cwd;     /* NULL: not known */
@@ -98,6 +109,8 @@ MUST_CHECK enum err_code codex_commit_text(const struct codex_commit *c, const c
 /* Returns whether a command on these lines may have changed the file; with NULL, whether there is one. */
 bool codex_commands_between(const struct codex_changes *c, size_t from, size_t to,
                             const char *path);
+/* What a command on these lines last showed of a file, unless a later one may have changed it: that there was none. */
+bool codex_shows_free(const struct codex_changes *c, size_t from, size_t to, const char *path);
 /* Whether one may have removed the file, which did not exist afterwards. */
 bool codex_removals_between(const struct codex_changes *c, size_t from, size_t to,
                             const char *path);
@@ -136,10 +149,9 @@ struct codex_inference {
 struct codex_before {
     struct codex_state state;
     bool seen;         /* the present file is part of the proof */
-    bool was_free;     /* more than an addition shows that there was no file */
+    bool was_free;     /* of an addition: something else shows that it did not replace a file */
     const char *why;   /* why it is not known */
     bool is_late;      /* a later turn found it so */
-    bool is_assumed;   /* only the addition shows that there was no file */
     const char *doubt; /* why it may have been different; NULL: no doubt */
 };
 

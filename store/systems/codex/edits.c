@@ -5,6 +5,7 @@
 #include "store/systems/codex/changes.h"
 #include "store/systems/codex/codex.h"
 #include "store/systems/codex/rollout.h"
+#include "store/systems/common/edits/listed.h"
 #include "store/systems/common/edits/tool_edits.h"
 #include "store/systems/common/inferred.h"
 
@@ -82,6 +83,75 @@ static enum err_code put_all(struct walk *w, const struct codex_changes *c,
     return rc;
 }
 
+/* ---- what commands show ---- */
+
+static enum err_code put_seen(struct walk *w, const struct codex_changes *c,
+                              const struct codex_changes *points, size_t at, struct edit seen,
+                              struct err *e)
+{
+    const struct codex_change where = { .at = at, .time_ms = c->line_ms[at] };
+
+    if (where.time_ms == INT64_MIN) /* no line above has a time */
+        return ERR_OK;
+    set_turn(w, points, &where, c != points);
+    seen.kind = EDIT_SEEN;
+    seen.call = seen.tool = SLICE("command");
+    return tool_edits_put(&w->edits, &seen, e);
+}
+
+static enum err_code put_read(struct walk *w, const struct codex_changes *c,
+                              const struct codex_changes *points, struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < c->seen_n && !rc; i++) {
+        const struct codex_seen *x = &c->seen[i];
+        const struct edit seen = { .path = x->path,
+                                   .after_known = x->gone    ? EDIT_ABSENT
+                                                  : x->whole ? EDIT_TEXT
+                                                             : EDIT_SOME,
+                                   .after = x->text };
+
+        rc = put_seen(w, c, points, x->at, seen, e);
+    }
+    return rc;
+}
+
+/* For one path of the query: the listings that show it, and the commands that may have changed it. */
+static enum err_code put_commands(struct walk *w, const struct codex_changes *c,
+                                  const struct codex_changes *points, const char *path,
+                                  struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < c->listings && !rc; i++) {
+        const struct codex_listing *x = &c->listing[i];
+        enum listed listed = listed_by_command(x->command, x->dir, x->output, path);
+        const struct edit seen = { .path = path,
+                                   .after_known =
+                                       listed == LISTED_ABSENT ? EDIT_ABSENT : EDIT_SOME };
+
+        if (listed != LISTED_UNKNOWN)
+            rc = put_seen(w, c, points, x->at, seen, e);
+    }
+    for (size_t i = 0; i < c->commands && !rc; i++)
+        if (codex_commands_between(c, c->command[i].at, c->command[i].at + 1, path))
+            rc = put_seen(w, c, points, c->command[i].at, (struct edit){ .path = path }, e);
+    return rc;
+}
+
+static enum err_code put_all_seen(struct walk *w, const struct codex_changes *c,
+                                  const struct codex_changes *points, struct err *e)
+{
+    const struct edit_query *q = w->edits.q;
+    enum err_code rc = q->reads ? put_read(w, c, points, e) : ERR_OK;
+
+    for (size_t i = 0; q->reads && i < q->paths && !rc; i++)
+        rc = put_commands(w, c, points, q->path[i], e);
+    arena_reset(&w->edits.scratch);
+    return rc;
+}
+
 static enum err_code put_agents(struct walk *w, const struct store *st,
                                 const struct session_ref *ref, const struct codex_changes *points,
                                 struct err *e)
@@ -100,6 +170,8 @@ static enum err_code put_agents(struct walk *w, const struct store *st,
             continue;
         w->edits.now.agent = ids[i];
         rc = put_all(w, &c, points, e);
+        if (!rc)
+            rc = put_all_seen(w, &c, points, e);
         codex_changes_fini(&c);
     }
     arena_fini(&a);
@@ -209,6 +281,8 @@ enum err_code codex_edits(const struct store *st, const struct session_ref *ref,
     if (rc)
         return rc;
     rc = c.calls_only ? put_calls(&w, st, ref, &c, e) : put_all(&w, &c, &c, e);
+    if (!rc)
+        rc = put_all_seen(&w, &c, &c, e);
     if (!rc)
         rc = put_agents(&w, st, ref, &c, e);
     tool_edits_fini(&w.edits);

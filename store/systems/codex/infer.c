@@ -6,6 +6,7 @@
 
 #include "lite/base/time.h"
 #include "lite/io/file.h"
+#include "store/fs/kernel.h"
 #include "store/systems/common/inferred.h"
 
 enum { PRESENT_MAX = 16 << 20 };
@@ -300,10 +301,47 @@ static const char *was_replaced(const struct codex_inference *p, size_t i)
     if (y && y->kind != CODEX_DELETED && y->kind != CODEX_LEFT)
         return codex_commands_between(c, y->at, x->at, x->path) ? command_ran : why;
     for (size_t k = 0; k < c->seen_n; k++)
-        if (c->seen[k].at < x->at && (!y || c->seen[k].at > y->at) &&
+        if (!c->seen[k].gone && c->seen[k].at < x->at && (!y || c->seen[k].at > y->at) &&
             strcmp(c->seen[k].path, x->path) == 0)
             return why;
     return !y && codex_commit_mode(&p->commit, x->path) ? why : NULL;
+}
+
+/* The present file was born while the patch was at work: Codex writes into a file that exists, which stays the same one.
+ * The clock of a file system may be a few milliseconds late. */
+static bool was_born(const struct codex_change *x)
+{
+    enum { TICK_MS = 10 };
+    struct file f;
+
+    if (x->begin_ms == TIME_NONE || x->end_ms == TIME_NONE ||
+        file_open(AT_FDCWD, x->path, 0, &f, NULL))
+        return false;
+    int64_t born_ms = fs_born_ns(f.fd) / 1000000;
+
+    file_close(&f);
+    return born_ms >= x->begin_ms - TICK_MS && born_ms <= x->end_ms;
+}
+
+/* Something shows that there was no file directly before change i, which adds one or moves one there: it was removed in
+ * the same turn, a command did not find it, or the present file began with the change. A commit without the file shows
+ * nothing, because the file may have been untracked. */
+static bool was_free(const struct codex_inference *p, size_t i)
+{
+    const struct codex_changes *c = p->c;
+    const struct codex_change *x = &c->change[i], *y = NULL;
+    size_t turn = 0;
+
+    for (size_t k = 0; k < c->prompts; k++)
+        if (c->prompt[k] < x->at)
+            turn = c->prompt[k];
+    for (size_t k = 0; k < i; k++)
+        if (is_of(&c->change[k], x->path) && c->change[k].at > turn)
+            y = &c->change[k];
+    if (y)
+        return (y->kind == CODEX_DELETED || y->kind == CODEX_LEFT) &&
+               !codex_commands_between(c, y->at, x->at, x->path);
+    return codex_shows_free(c, turn, x->at, x->path) || was_born(x);
 }
 
 /* Returns whether the changes from i on found what the earlier ones left. */
@@ -362,7 +400,6 @@ static enum err_code judge_earlier(struct codex_inference *p, size_t i, struct c
     out->why = by_hand;
     out->state = s;
     out->state.known = agree;
-    out->was_free = s.absent;
     if (!s.absent && (x->kind == CODEX_ADDED || x->kind == CODEX_ARRIVED))
         out->doubt = "it was replaced, and nothing shows that it was still as the last patch "
                      "before had left it";
@@ -471,11 +508,10 @@ enum err_code codex_infer_before(struct codex_inference *p, size_t i, struct cod
         out->why = codex_removals_between(p->c, p->from, x->at, x->path) ? command_ran
                                                                          : was_replaced(p, i);
         out->state.known = out->state.absent = !out->why;
-        out->was_free = out->state.absent && p->commit.tree;
-        out->is_assumed = out->state.absent;
-        out->is_late = out->is_assumed && !out->was_free && prompt_between(p->c, p->from, x->at);
+        out->is_late = out->state.absent && prompt_between(p->c, p->from, x->at);
     } else {
         out->why = later.why;
     }
+    out->was_free = adds && out->state.known && out->state.absent && was_free(p, i);
     return ERR_OK;
 }

@@ -151,8 +151,7 @@ static enum err_code add_file(struct planning *p, size_t i, struct err *e)
         t.source.bytes = before.state.text;
         t.doubt = before.doubt;
         t.is_late = before.is_late;
-        t.is_assumed = before.is_assumed;
-        if (before.is_assumed && !before.was_free)
+        if (before.state.absent && !before.was_free)
             hold_assumed(&t);
         t.found_ms = before.is_late ? p->c.change[i].time_ms : 0;
         rc = set_last(p, i, &before, &t, e);

@@ -4,9 +4,12 @@
 #include <sys/stat.h>
 
 #include "lite/base/time.h"
+#include "lite/json/json.h"
 #include "store/fs/path.h"
 #include "store/show/tool_call.h"
+#include "store/systems/common/edits/listed.h"
 #include "store/systems/common/edits/read_calls.h"
+#include "store/systems/common/inferred.h"
 
 /* A call without a result within this many rows was cut off. */
 enum { CALLS_MAX = 256, ROWS_MAX = 4096 };
@@ -50,12 +53,19 @@ static bool is_read(struct tool_edits *t, const struct block *b)
     return t->q->reads && read_call_path(b->name, b->input, &t->scratch, &path);
 }
 
+static bool is_command(struct tool_edits *t, const struct block *b)
+{
+    struct slice text;
+
+    return t->q->reads && tool_inputs_command(b->name, b->input, &t->scratch, &text);
+}
+
 static enum err_code keep_call(struct tool_edits *t, const struct block *b, struct err *e)
 {
     struct tool_edits_call *list;
 
     drop_old_calls(t);
-    if (!b->call_id.n || !(is_edit(t, b) || is_read(t, b)))
+    if (!b->call_id.n || !(is_edit(t, b) || is_read(t, b) || is_command(t, b)))
         return t->scratch.failed ? err_nomem(e) : ERR_OK;
     list = arena_grow(&t->arena, t->call, t->calls, sizeof *list);
     if (!list)
@@ -161,6 +171,82 @@ static enum err_code put_read(struct tool_edits *t, const struct tool_edits_call
     return t->scratch.failed ? err_nomem(e) : put_in(t, &seen, call->cwd, e);
 }
 
+/* ---- commands ---- */
+
+/* The call has no member that chooses another directory. */
+static bool is_in_cwd(struct slice input, struct arena *a)
+{
+    static const char *const members[] = { "command", "cmd", "description", "timeout",
+                                           "is_background" };
+    struct slice key, value, name;
+    struct json_iter it;
+
+    if (!json_iter_open(&it, input))
+        return false;
+    while (json_iter_next(&it, &key, &value)) {
+        bool known = false;
+
+        for (size_t i = 0; i < sizeof members / sizeof *members; i++)
+            known |= json_text(key, a, &name) && slice_eq(name, slice_of(members[i]));
+        if (!known)
+            return false;
+    }
+    return true;
+}
+
+static enum err_code put_seen(struct tool_edits *t, const char *path, struct slice call,
+                              enum edit_known known, struct err *e)
+{
+    const struct edit seen = { .kind = EDIT_SEEN,
+                               .path = path,
+                               .call = call,
+                               .tool = SLICE("command"),
+                               .after_known = known };
+
+    return put_in(t, &seen, NULL, e);
+}
+
+/* Reports the files that a command may change, when it begins (no result) and when it ends, and those that it listed. */
+static enum err_code put_command(struct tool_edits *t, const struct tool_edits_call *call,
+                                 const struct block *result, struct err *e)
+{
+    static const enum edit_known known[] = {
+        [LISTED_ABSENT] = EDIT_ABSENT, [LISTED_PRESENT] = EDIT_SOME
+    };
+    struct slice command;
+    enum err_code rc = ERR_OK;
+
+    if (!t->q->reads || !tool_inputs_command(call->name, call->input, &t->scratch, &command))
+        return ERR_OK;
+    /* a shell that is kept open stays in the directory of the last cd */
+    bool kept = slice_eq(call->name, SLICE("bash"));
+    const char *dir = (kept && t->moved) || !is_in_cwd(call->input, &t->scratch) ? NULL : call->cwd;
+
+    for (size_t i = 0; i < t->q->paths && !rc; i++) {
+        const char *path = t->q->path[i];
+        enum listed listed = dir && result && !result->failed && listed_is_whole(result->text)
+                                 ? listed_by_command(command, dir, result->text, path)
+                                 : LISTED_UNKNOWN;
+
+        if (listed)
+            rc = put_seen(t, path, call->id, known[listed], e);
+        else if (dir ? inferred_may_change(command, dir, path) : !inferred_only_reads(command))
+            rc = put_seen(t, path, call->id, EDIT_UNKNOWN, e);
+    }
+    t->moved |= result && kept && slice_has(command, "cd");
+    return rc;
+}
+
+static enum err_code read_call(struct tool_edits *t, const struct block *b, struct err *e)
+{
+    const struct tool_edits_call call = {
+        .id = b->call_id, .name = b->name, .input = b->input, .cwd = t->cwd
+    };
+    enum err_code rc = keep_call(t, b, e);
+
+    return rc || !b->call_id.n ? rc : put_command(t, &call, NULL, e);
+}
+
 static enum err_code read_result(struct tool_edits *t, const struct block *b, struct err *e)
 {
     struct tool_inputs in = { .a = &t->scratch };
@@ -180,6 +266,8 @@ static enum err_code read_result(struct tool_edits *t, const struct block *b, st
     }
     if (!rc && !b->failed)
         rc = put_read(t, &t->call[i], b, e);
+    if (!rc)
+        rc = put_command(t, &t->call[i], b, e);
     drop_call(t, i);
     return rc ? rc : t->scratch.failed ? err_nomem(e) : ERR_OK;
 }
@@ -194,7 +282,7 @@ enum err_code tool_edits_blocks(struct tool_edits *t, const struct block_list *b
         const struct block *b = &blocks->block[i];
 
         if (b->kind == BLOCK_TOOL_CALL)
-            rc = keep_call(t, b, e);
+            rc = read_call(t, b, e);
         else if (b->kind == BLOCK_TOOL_RESULT)
             rc = read_result(t, b, e);
     }

@@ -37,6 +37,7 @@ struct tool_edits {
     struct arena arena; /* calls that have no result yet */
     struct tool_edits_call *call;
     size_t calls;
+    bool moved; /* a shell that is kept open may be in another directory */
     size_t rows;
     struct arena scratch; /* of one row */
 };

@@ -56,7 +56,7 @@ static enum err_code may_name(const char *path, const struct edit_query *q, stru
     enum err_code rc;
 
     *may = true;
-    if (!q->files_only)
+    if (!q->files_only || q->reads) /* a listing does not name what is not there */
         return ERR_OK;
     rc = file_open(AT_FDCWD, path, FILE_FOLLOW, &f, e);
     if (rc)
@@ -304,7 +304,8 @@ static enum err_code walk_line(struct session_walk *s, struct err *e)
     if (w->log.index.line[s->line].state != LINE_OK || w->log.index.line[s->line].length > ROW_MOST)
         return ERR_OK;
     rc = logfile_row(&w->log, s->line, &row, e);
-    if (rc || !(edit_may_name(s->q, row) || tool_edits_waits_for(&s->edits, row)))
+    if (rc || !(edit_may_name(s->q, row) || (s->q->reads && slice_has(row, "\"command\"")) ||
+                tool_edits_waits_for(&s->edits, row)))
         return rc;
     w->row.n = 0;
     if (buf_add(&w->row, row))

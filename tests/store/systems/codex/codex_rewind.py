@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, '..', '..', '..')]
@@ -65,9 +66,9 @@ class Threads:
     def patch(self, status='completed', **changes):
         return self.item('FileChange', status=status, changes={f'{self.cwd}/{name.replace("_", ".")}': c for name, c in changes.items()})
 
-    def command(self, text, kind, output=None, **part):
+    def command(self, text, kind, output=None, code=0, **part):
         printed = {} if output is None else {'aggregated_output': output}
-        return self.item('CommandExecution', command=['sh', '-c', text], cwd=f'file://{self.cwd}', status='completed', exit_code=0,
+        return self.item('CommandExecution', command=['sh', '-c', text], cwd=f'file://{self.cwd}', status='failed' if code else 'completed', exit_code=code,
                          parsed_cmd=[{'type': kind, 'cmd': text, **part}], **printed)
 
     def started(self, ahead):
@@ -130,7 +131,7 @@ class Threads:
         why = 'it replaced a file of that name, whose text is not recorded'
         sid = self.write(rows, commit=commit)
         self.says('files that were replaced', sid, 1,
-                  {'of-git': why, 'read': why, 'new': 'delete', 'edited': why, 'run': 'create',
+                  {'of-git': why, 'read': why, 'new': ADDED, 'edited': why, 'run': 'create',
                    'link': 'it was a symbolic link: only the text of its target is recorded'})
         plan = self.plan(sid, 1)
         self.p.json('rewind', '--all', '--apply', '--skip-refused', '-C', self.cwd, f'codex:{sid}', '--to', plan[1]['id'], '--plan',
@@ -193,7 +194,9 @@ class Threads:
         there = updated('@@ -1,3 +1,3 @@\n-a\n+A\n 2\n 3\n', f'{self.cwd}/b')
         back = updated('@@ -1,3 +1,3 @@\n A\n 2\n-3\n+C\n', f'{self.cwd}/a')
         sid = self.write([self.prompt('First'), self.patch(a=there), self.prompt('Second'), self.patch(b=back)])
-        self.says('moved there and back', sid, 1, {'a': 'delete', 'b': 'create'})
+        self.says('moved there and back', sid, 1, {'a': ADDED, 'b': 'create'})
+        sid = self.write([self.prompt('First'), self.patch(a=there), self.prompt('Second'), self.listing('ls', 'b\n'), self.patch(b=back)])
+        self.says('moved back to where nothing was', sid, 1, {'a': 'delete', 'b': 'create'})
         self.put('a', 'A\n2 by hand\nC\n', by_hand=True)
         self.says('moved and changed by hand', sid, 1, {'a': "its present content is not known to be the session's work",
                                               'b': 'the patches since do not fit its present text: it was changed by hand'})
@@ -244,15 +247,67 @@ class Threads:
         self.says('a file that was replaced', sid, 1, {
             'a': 'it was replaced, and nothing shows that it was still as the last patch before had left it', 'b': 'restore'})
 
+    def listing(self, text, output, code=0):
+        return self.command(text, 'list_files', output=output, code=code)
+
+    def missing(self, name):
+        return self.command(f'cat {name}', 'read', path=name, output=f'cat: {name}: No such file or directory\n', code=1)
+
+    def free(self):
+        """In the turn of a patch, a listing, a read that failed or a deletion show that it replaced nothing."""
+        names = 'listed', 'missing', 'deleted', 'early', 'made', 'there', 'failed', 'out/deep'
+        self.project({name: 'new\n' for name in names})
+        new = {name: added('new\n') for name in names}
+        sid = self.write([self.prompt('First'), self.listing('ls', 'old\n'), self.prompt('Second'), self.patch(early=new['early']),
+                          self.listing('ls', 'early\nold\nthere\n'), self.missing('missing'), self.command('make made', 'unknown'),
+                          self.listing('ls made', '', 2), self.patch(failed=new['failed'], made=new['made'], there=new['there'])])
+        self.says('what shows nothing', sid, 1, {name: ADDED for name in ('early', 'there', 'failed')} |
+                  {'made': 'a command ran since that may have changed it: what it did is not recorded'})
+        sid = self.write([self.prompt('First'), self.patch(deleted=updated('@@ -1 +1 @@\n-a\n+b\n')), self.prompt('Second'),
+                          self.listing('ls -R', '.:\nearly\nout\n\n./out:\n'), self.missing('missing'), self.patch(deleted=deleted('b\n')),
+                          self.patch(**{name: new[name] for name in ('listed', 'missing', 'deleted', 'out/deep')})])
+        self.says('what shows it', sid, 1, {'listed': 'delete', 'missing': 'delete', 'deleted': 'restore', 'out/deep': 'delete'})
+
+    def late_free(self):
+        """Before an earlier turn, too, if something showed it then, and nothing may have changed it since."""
+        self.project({'a': 'new\n', 'b': 'new\n'})
+        def add():
+            return self.patch(a=added('new\n'), b=added('new\n'))
+
+        def empty():
+            return self.listing('ls', 'other\n')
+        never = 'a later turn created it, and nothing shows that there was none before'
+        sid = self.write([self.prompt('First'), self.prompt('Second'), empty(), self.prompt('Third'), empty(), add()])
+        self.says('listed before', sid, 2, {'a': 'delete', 'b': 'delete'})
+        self.says('listed in the turn of the point', sid, 1, {'a': 'delete', 'b': 'delete'})
+        self.says('not listed then', sid, 0, {'a': never, 'b': never})
+        sid = self.write([self.prompt('First'), empty(), self.command('touch a', 'unknown'), self.prompt('Second'), self.prompt('Third'), empty(), add()])
+        self.says('listed before a command', sid, 1, {'a': never, 'b': 'delete'})
+
+    def born(self):
+        """A present file that began while the patch was at work replaced none, because Codex writes into one that exists."""
+        self.project({'old': 'x\n'})
+        patch = self.patch(old=added('new\n'), new=added('new\n'), later=added('new\n'))
+        time.sleep(0.03)
+        patch[1]['started_at_ms'] = time.time_ns() // 1000000
+        for name in 'old', 'new':
+            self.put(name, 'new\n')
+        patch[1]['completed_at_ms'] = time.time_ns() // 1000000 + 1
+        time.sleep(0.03)
+        self.put('later', 'new\n')
+        sid = self.write([self.prompt('First'), patch])
+        plan = self.plan(sid, 0)[0]
+        self.p.need(plan['new'] in ('delete', ADDED), f'born in the patch: {plan}')  # not every file system has the time
+        self.p.same('born before and after it', [plan['old'], plan['later']], [ADDED, ADDED])
+
     def replaced_by_another(self):
-        """A thread that goes on shows that the file which a patch added was there."""
-        self.project({'a': 'two\n', 'b': 'two\n', 'c': 'two\n'})
+        """That another thread removed it once does not show that nobody made it again."""
+        self.project({'a': 'two\n', 'b': 'two\n'})
         one = [self.prompt('First'), self.patch(a=added('one\n'), b=added('one\n')), self.patch(b=deleted('one\n'))]
-        two = [self.prompt('Other'), self.patch(a=added('two\n'), b=added('two\n'), c=added('two\n'))]
+        two = [self.prompt('Other'), self.patch(a=added('two\n'), b=added('two\n'))]
         self.write(one + [self.prompt('Last')])
         sid = self.write(two)
-        self.says('added by another thread before', sid, 0,
-                  {'a': 'another session had created it before, and it was replaced', 'b': 'delete', 'c': ADDED})
+        self.says('added by another thread before', sid, 0, {'a': ADDED, 'b': ADDED})
 
     def links(self):
         """A file that is reached through a link to its directory is one file."""
@@ -286,7 +341,7 @@ class Threads:
         agent = [self.patch(a=added('1\n')), self.command('sed -i s/1/2/ a', 'unknown'), self.patch(a=updated('@@ -1 +1 @@\n-2\n+x\n'))]
         self.write(rows + [self.prompt('Second')], commit=self.git('rev-parse', 'HEAD'))
         self.write(agent, parent)
-        self.says('a command of a sub-agent', parent, 0, {'a': "its present content is not known to be the session's work"})
+        self.says('a command of a sub-agent', parent, 0, {'a': ADDED})
 
     def printed(self):
         """What a command printed of a file before its patch is the file, if it printed all of it and the patch fits."""
@@ -380,10 +435,10 @@ class Threads:
 def main():
     with tempfile.TemporaryDirectory(prefix='codex-rewind-') as home:
         t = Threads(sys.argv[1], home)
-        for case in t.replaced, t.moved_over, t.by_hand, t.failed, t.moved, t.agents, t.agents_commands, t.far, t.late, t.overwritten, t.links, t.newer_link, t.replaced_by_another, t.printed, t.commands, \
+        for case in t.replaced, t.moved_over, t.by_hand, t.failed, t.moved, t.agents, t.agents_commands, t.far, t.late, t.free, t.late_free, t.born, t.overwritten, t.links, t.newer_link, t.replaced_by_another, t.printed, t.commands, \
                 t.permissions, t.deleted_link, t.unconfirmed, t.same_second, t.unended, t.images:
             case()
-    t.p.finish(35)
+    t.p.finish(42)
 
 
 main()
