@@ -4,6 +4,7 @@
 #include "store/fs/path.h"
 #include "store/rewind/plan/plan.h"
 #include "store/rewind/plan/rewind.h"
+#include "store/rewind/plan/twin.h"
 #include "store/systems/codex/changes.h"
 #include "store/systems/codex/codex.h"
 #include "store/systems/common/inferred.h"
@@ -97,9 +98,12 @@ static const char *kind_doubt(struct planning *p, size_t i, struct slice text)
         return NULL;
     if (slice_starts(text, "#!"))
         return "it is a script that was deleted, and whether it was executable is not recorded";
-    return find_twin(p, i, text) ? "it was deleted, and had the text of another file: whether it "
-                                   "was a link is not recorded"
-                                 : NULL;
+    const char *root = p->plan.wide ? NULL : p->plan.root;
+    bool twin = find_twin(p, i, text) || twin_may_exist(root, x->path, text);
+
+    return twin ? "it was deleted, and had the text of another file: whether it was a link is not "
+                  "recorded"
+                : NULL;
 }
 
 /* A restored file gets the mode that it had in the commit. */

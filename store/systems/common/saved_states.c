@@ -7,6 +7,7 @@
 #include "lite/io/file.h"
 #include "store/fs/span.h"
 #include "store/rewind/plan/source.h"
+#include "store/rewind/plan/twin.h"
 #include "store/systems/common/inferred.h"
 
 enum { COMPARED_MOST = 32 << 20 };
@@ -309,33 +310,85 @@ static bool is_first_change(const struct saved_path *p, int64_t turn)
     return true;
 }
 
-/* Copies without modes do not show the permissions from before such a command. */
-static bool shell_may_chmod(const struct saved_states *s, const char *path, int64_t from)
+/* A copy does not show the permissions from before such a command; one without modes shows none. */
+static bool shell_may_chmod(const struct saved_states *s, const char *path, int64_t from,
+                            const struct saved_state *copy)
 {
     for (size_t i = 0; i < s->shells; i++) {
         const struct saved_shell *x = &s->shell[i];
 
-        if (x->time_ms >= from && x->dir && inferred_may_chmod(x->command, x->dir, path))
+        if (x->time_ms >= from && (!s->keeps_modes || x->time_ms < copy->time_ms) && x->dir &&
+            inferred_may_chmod(x->command, x->dir, path))
             return true;
     }
     return false;
 }
 
+/* The same bytes can be expected in the file that a link led to: no line ends or encoding that texts do not show. */
+static bool is_plain_text(struct slice text)
+{
+    for (size_t i = 0; i < text.n; i++)
+        if (text.p[i] == '\r' || (unsigned char)text.p[i] >= 0x80)
+            return false;
+    return true;
+}
+
+static bool has_state(const struct saved_path *p, struct slice text)
+{
+    struct buf bytes = { 0 };
+    bool same = false;
+
+    for (size_t i = 0; i < p->n && !same; i++) {
+        bytes.n = 0;
+        same = read_state(&p->state[i], &bytes) && slice_eq(buf_slice(&bytes), text);
+    }
+    buf_fini(&bytes);
+    return same;
+}
+
+/* Another file of the project, or of the session, has or had this text. */
+static bool may_have_twin(const struct saved_states *s, const struct saved_path *p,
+                          struct slice text, const char *root)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (&s->path[i] != p && has_state(&s->path[i], text))
+            return true;
+    return !is_plain_text(text) || twin_may_exist(root, p->path, text);
+}
+
+/* If the file was a link, each of its states was one of another file. */
+static bool may_have_twins(const struct saved_states *s, const struct saved_path *p,
+                           const char *root)
+{
+    enum { STATES_MAX = 16 };
+    struct buf bytes = { 0 };
+    bool may = p->n > STATES_MAX;
+
+    for (size_t i = 0; i < p->n && !may; i++) {
+        bytes.n = 0;
+        may = p->state[i].content != SAVED_ABSENT &&
+              (!read_state(&p->state[i], &bytes) || may_have_twin(s, p, buf_slice(&bytes), root));
+    }
+    buf_fini(&bytes);
+    return may;
+}
+
 /* A command removed the file, which may have been a link: its copy has the text of the target. A file that the session
  * created was not a link. */
 static bool may_be_link(const struct saved_states *s, const struct saved_path *p,
-                        const struct saved_state *copy, int64_t from)
+                        const struct saved_state *copy, int64_t from, const char *root)
 {
+    bool removed = false;
+
     for (size_t i = 0; i < p->n; i++)
         if (p->state[i].content == SAVED_ABSENT && p->state[i].time_ms < copy->time_ms)
             return false;
-    for (size_t i = 0; i < s->shells; i++) {
+    for (size_t i = 0; i < s->shells && !removed; i++) {
         const struct saved_shell *x = &s->shell[i];
 
-        if (x->time_ms >= from && x->dir && inferred_may_replace(x->command, x->dir, p->path))
-            return true;
+        removed = x->time_ms >= from && x->dir && inferred_may_replace(x->command, x->dir, p->path);
     }
-    return false;
+    return removed && may_have_twins(s, p, root);
 }
 
 /* Why a copy that was made after the turn had begun may not be what the file contained then; NULL: no reason. */
@@ -410,9 +463,10 @@ static void set_last(struct saved_states *s, const struct saved_path *p, struct 
 }
 
 static void set_wanted(const struct saved_states *s, const struct saved_path *p, int64_t turn,
-                       int64_t from, struct rewind_target *t)
+                       const struct rewind_plan *plan, struct rewind_target *t)
 {
     const struct saved_state *copy = copy_at(p, turn);
+    const int64_t from = plan->point_ms;
     bool absent;
     struct stat sb;
 
@@ -428,17 +482,22 @@ static void set_wanted(const struct saved_states *s, const struct saved_path *p,
     set_source(still_there(p, copy), &absent, &t->source);
     t->want = absent ? REWIND_ABSENT : REWIND_BYTES;
     t->doubt = doubt(s, p, copy, turn, from);
-    if (!t->doubt && !absent && !s->keeps_modes && shell_may_chmod(s, p->path, from))
-        t->doubt = "a command changed its permissions, and the former ones are not recorded";
+    bool changed = !absent && shell_may_chmod(s, p->path, from, copy);
+
+    if (changed) {
+        t->permissions = "a command changed them since, and the former ones are not recorded";
+        if (!t->doubt)
+            t->doubt = "a command changed its permissions, and the former ones are not recorded";
+    }
     t->is_late = copy->turn > turn && !is_left(p, copy, turn);
-    t->may_be_link = !absent && may_be_link(s, p, copy, from);
+    t->may_be_link = !absent && may_be_link(s, p, copy, from, plan->wide ? NULL : plan->root);
     t->is_first = is_first_change(p, turn);
     t->found_ms = copy->time_ms;
     if (copy->runs && stat(p->path, &sb) != 0) {
         t->has_mode = true;
         t->mode = 0755;
     }
-    if (s->keeps_modes && copy->file && stat(copy->file, &sb) == 0) {
+    if (s->keeps_modes && !changed && copy->file && stat(copy->file, &sb) == 0) {
         t->has_mode = true;
         t->mode = sb.st_mode & 07777;
     }
@@ -462,7 +521,7 @@ enum err_code saved_states_plan(struct saved_states *s, int64_t turn, struct rew
 
         if (!concerns(&s->path[i], turn))
             continue;
-        set_wanted(s, &s->path[i], turn, plan->point_ms, &t);
+        set_wanted(s, &s->path[i], turn, plan, &t);
         set_last(s, &s->path[i], &t);
         rc = rewind_plan_add(plan, &t, e);
     }

@@ -22,6 +22,21 @@ bool read_call_path(struct slice name, struct slice input, struct arena *a, stru
     return members == 1 && tool_inputs_path(input, a, path); /* others choose a part of the file */
 }
 
+bool read_call_is_missing(struct slice result, struct slice path)
+{
+    static const char *const says[] = { "ile not found", "oes not exist", "o such file", "ENOENT" };
+    bool said = false;
+
+    for (size_t i = 0; i < sizeof says / sizeof *says; i++)
+        said |= slice_has(result, says[i]);
+    return said && path.n && slice_find(result.p, result.n, path.p, path.n);
+}
+
+bool read_call_is_repeated(struct slice result)
+{
+    return slice_starts(result, "[File ") && slice_has(result, "unchanged since last read");
+}
+
 /* Takes "  12\t" or the like, with the right number. */
 static bool skip_number(struct slice *line, size_t number)
 {

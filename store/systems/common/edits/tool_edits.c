@@ -155,19 +155,24 @@ static enum err_code put_filled(struct tool_edits *t, struct edit *edit, const c
     return counts ? put_in(t, edit, cwd, e) : ERR_OK;
 }
 
-/* Reports what a call read. */
+/* Reports what a call read, or that there was nothing to read. */
 static enum err_code put_read(struct tool_edits *t, const struct tool_edits_call *call,
                               const struct block *result, struct err *e)
 {
     struct edit seen = { .kind = EDIT_SEEN, .after_known = EDIT_TEXT };
     struct slice path;
 
-    if (!t->q->reads || !read_call_path(call->name, call->input, &t->scratch, &path))
+    if (!t->q->reads || !read_call_path(call->name, call->input, &t->scratch, &path) ||
+        (result->failed ? !read_call_is_missing(result->text, path)
+                        : read_call_is_repeated(result->text)))
         return ERR_OK;
     seen.path = arena_copy(&t->scratch, path).p;
     seen.call = call->id;
     seen.tool = call->name;
-    seen.after = read_call_text(result->text, &t->scratch);
+    if (result->failed)
+        seen.after_known = EDIT_ABSENT;
+    else
+        seen.after = read_call_text(result->text, &t->scratch);
     return t->scratch.failed ? err_nomem(e) : put_in(t, &seen, call->cwd, e);
 }
 
@@ -264,7 +269,7 @@ static enum err_code read_result(struct tool_edits *t, const struct block *b, st
         in.edit[k].tool = t->call[i].name;
         rc = put_filled(t, &in.edit[k], t->call[i].cwd, e);
     }
-    if (!rc && !b->failed)
+    if (!rc)
         rc = put_read(t, &t->call[i], b, e);
     if (!rc)
         rc = put_command(t, &t->call[i], b, e);

@@ -392,12 +392,12 @@ class Threads:
 
     def deleted_link(self):
         """A link that was deleted is recorded as the file behind it, so a file that had the text of another one may have been one."""
-        self.project({'real': 'text\n'})
+        self.project({'real': 'text\n', 'deep/untouched': 'never read\n', 'nothing': ''})
         sid = self.write([self.prompt('First'), self.patch(real=updated('@@ -1 +1 @@\n-old\n+text\n'), copy=added('text\n')),
-                          self.prompt('Second'), self.patch(link=deleted('text\n'), copy=deleted('text\n'), other=deleted('other\n'))])
-        self.says('deleted, with the text of another', sid, 1, {
-            'link': 'it was deleted, and had the text of another file: whether it was a link is not recorded',
-            'copy': 'create', 'other': 'create'})
+                          self.prompt('Second'), self.patch(link=deleted('text\n'), copy=deleted('text\n'), other=deleted('other\n'),
+                                                          unread=deleted('never read\n'), empty=deleted(''))])
+        why = 'it was deleted, and had the text of another file: whether it was a link is not recorded'
+        self.says('deleted, with the text of another', sid, 1, {'link': why, 'copy': 'create', 'other': 'create', 'unread': why, 'empty': why})
 
     def unconfirmed(self):
         """Without a commit nothing shows what a file was before the turn that first changed it."""

@@ -192,6 +192,79 @@ CASE(a_file_that_a_command_removed_may_have_been_a_link)
     assert_true(target(w, 1)->may_be_link);
 }
 
+/* A project beside the copies, with one file. */
+static void put_project(struct world *w, const char *name, const char *text)
+{
+    char root[4096];
+
+    folder_put(&w->folder, name, slice_of(text));
+    folder_path(&w->folder, "project", root);
+    w->plan.root = arena_copy(&w->plan.arena, slice_of(root)).p;
+    assert_non_null(w->plan.root);
+}
+
+static bool is_link_possible(struct world *w, const char *other, const char *text)
+{
+    put_project(w, other, text);
+    add_copy(w, 1, "v1", "one\n");
+    add_write(w, 1, "one\n", "two\n");
+    run_command(w, 1600, "rm a.txt");
+    return target(w, 1)->may_be_link;
+}
+
+CASE(a_removed_file_of_which_nothing_has_the_text_was_no_link)
+{
+    assert_false(is_link_possible(*state, "project/deep/b.txt", "three\n"));
+}
+
+CASE(a_removed_file_may_have_been_a_link_to_what_has_its_last_text)
+{
+    assert_true(is_link_possible(*state, "project/deep/b.txt", "two\n"));
+}
+
+CASE(a_removed_file_may_have_been_a_link_to_what_has_its_first_text)
+{
+    assert_true(is_link_possible(*state, "project/b.txt", "one\n"));
+}
+
+CASE(a_removed_file_may_have_been_a_link_if_its_bytes_are_not_known)
+{
+    struct world *w = *state;
+
+    put_project(w, "project/b.txt", "three\n");
+    add_copy(w, 1, "v1", "one\r\n");
+    run_command(w, 1600, "rm a.txt");
+    assert_true(target(w, 1)->may_be_link);
+}
+
+CASE(permissions_that_a_command_changed_before_the_copy_are_not_those_of_the_turn)
+{
+    struct world *w = *state;
+
+    add(w, (struct saved_state){ .turn = 2,
+                                 .is_first = true,
+                                 .content = SAVED_FILE,
+                                 .file = add_copy(w, 2, "v1", "one\n") });
+    w->states.keeps_modes = true;
+    run_command(w, 1500, "chmod +x a.txt");
+    const struct rewind_target *t = target(w, 1);
+
+    assert_false(t->has_mode);
+    assert_non_null(t->permissions);
+    assert_non_null(t->doubt);
+}
+
+CASE(permissions_that_a_command_changed_after_the_copy_are_in_it)
+{
+    struct world *w = *state;
+
+    assert_int_equal(chmod(add_copy(w, 1, "v1", "one\n"), 0640), 0);
+    w->states.keeps_modes = true;
+    run_command(w, 1500, "chmod +x a.txt");
+    assert_true(target(w, 1)->has_mode);
+    assert_int_equal(w->plan.target[0].mode, 0640);
+}
+
 CASE(a_file_that_the_session_made_was_no_link)
 {
     struct world *w = *state;

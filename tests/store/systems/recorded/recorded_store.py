@@ -236,10 +236,12 @@ class RecordedStore:
                 os.unlink(s.cwd)
             os.makedirs(s.cwd, exist_ok=True)
             clear(s.cwd)
-        for s in self.expected.sessions:  # one may be inside another
-            os.makedirs(s.cwd, exist_ok=True)
-            if os.path.isdir(self.recorded(s.cwd)):
-                shutil.copytree(self.recorded(s.cwd), s.cwd, symlinks=True, dirs_exist_ok=True)
+        projects = {s.cwd for s in self.expected.sessions}
+        for cwd in sorted(projects):
+            os.makedirs(cwd, exist_ok=True)
+            inside = any(cwd.startswith(f'{other}/') for other in projects)
+            if os.path.isdir(self.recorded(cwd)) and not inside:
+                shutil.copytree(self.recorded(cwd), cwd, symlinks=True, dirs_exist_ok=True)
 
     def recorded(self, path):
         return f'{self.master}/{os.path.relpath(path, self.home)}'
