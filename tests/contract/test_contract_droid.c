@@ -1,7 +1,8 @@
 #include "tests/contract/contract.h"
 
-#include "store/systems/droid/droid.h"
 #include "tests/test.h"
+
+extern const struct store_ops droid_ops;
 
 /* Factory Droid keeps a log for each session, in a folder for each directory. */
 

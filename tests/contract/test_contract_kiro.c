@@ -1,7 +1,8 @@
 #include "tests/contract/contract.h"
 
-#include "store/systems/kiro/kiro.h"
 #include "tests/test.h"
+
+extern const struct store_ops kiro_ops;
 
 /* Kiro keeps a log and a document about it for each session: as two files, or in a directory. */
 

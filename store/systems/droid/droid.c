@@ -1,5 +1,3 @@
-#include "store/systems/droid/droid.h"
-
 #include <fcntl.h>
 #include <string.h>
 
@@ -12,6 +10,15 @@
 #include "store/systems/common/memory_rows.h"
 #include "store/systems/common/session_dirs.h"
 #include "store/systems/common/usage_rows.h"
+
+/* The sessions of Factory's Droid (docs/formats/droid.md): its path is ~/.factory, with
+ *
+ *   sessions/<directory, flattened>/<id>.jsonl           the log: a first line about the session, then messages
+ *   sessions/<directory, flattened>/<id>.settings.json   model and sums of tokens
+ *
+ * Only read. The store is a struct jsonl_store. */
+
+extern const struct store_ops droid_ops;
 
 /* The rows of a log: session_start {id, title, cwd}, then message {id, timestamp, message{role, content[]}} with
  * contents in the form of Anthropic's API. Results of tools, and reminders that Droid adds for the model, are messages
@@ -96,6 +103,24 @@ static enum err_code read_row_facts(struct slice row, struct arena *a, struct js
     return a->failed ? ERR_NOMEM : ERR_OK;
 }
 
+enum { SETTINGS_MOST = 1 << 20 };
+
+static enum err_code droid_settings(const struct session_ref *ref, struct buf *out)
+{
+    static const size_t suffix = sizeof JSONL_SUFFIX - 1;
+    struct arena a = { 0 };
+    const char *path =
+        arena_format(&a, "%.*s.settings.json",
+                     (int)(ref->path.n > suffix ? ref->path.n - suffix : 0), ref->path.p);
+    enum err_code rc =
+        path ? file_read_all(AT_FDCWD, path, 0, SETTINGS_MOST, out, NULL) : ERR_NOMEM;
+
+    arena_fini(&a);
+    if (rc || !json_valid(buf_slice(out)) || json_type(buf_slice(out)) != JSON_OBJECT)
+        out->n = 0;
+    return rc == ERR_NOMEM ? rc : ERR_OK;
+}
+
 /* Sub-agents have logs of their own, whose titles begin so. */
 static enum err_code complete_row(const struct store *st, const struct scope *scope,
                                   struct session_row *row, struct arena *a, struct err *e)
@@ -152,16 +177,25 @@ static bool is_id(struct slice id)
     return slice_is_of(id, "0123456789abcdef-") && id.n >= 32 && id.n <= 36;
 }
 
-const struct jsonl_format droid_format = { .keys = &keys,
-                                           .judge = judge_row,
-                                           .read = read_row_facts,
-                                           .prompt_needle = "\"user\"",
-                                           .title_needle = "\"session_start\"",
-                                           .complete = complete_row,
-                                           .is_id = is_id,
-                                           .id_name = "a Droid session id",
-                                           .logs = &droid_logs,
-                                           .usual = droid_usual_path };
+static const char *const inside[] = { "", NULL };
+
+static const struct project_logs droid_logs = { .folder_of = config_dir_flatten, .inside = inside };
+
+static char *droid_usual_path(const struct store_env *env)
+{
+    return env->home ? config_dir_join(env->home, ".factory") : NULL;
+}
+
+static const struct jsonl_format droid_format = { .keys = &keys,
+                                                  .judge = judge_row,
+                                                  .read = read_row_facts,
+                                                  .prompt_needle = "\"user\"",
+                                                  .title_needle = "\"session_start\"",
+                                                  .complete = complete_row,
+                                                  .is_id = is_id,
+                                                  .id_name = "a Droid session id",
+                                                  .logs = &droid_logs,
+                                                  .usual = droid_usual_path };
 
 /* ---- blocks ---- */
 
@@ -177,8 +211,8 @@ static void put_message(struct block_list *b, struct slice text)
         transcript_block_put(b, (struct block){ .kind = BLOCK_PROMPT, .text = typed });
 }
 
-enum err_code droid_blocks(const struct store *st, struct slice row, struct block_list *out,
-                           struct err *e)
+static enum err_code droid_blocks(const struct store *st, struct slice row, struct block_list *out,
+                                  struct err *e)
 {
     struct slice content;
 
@@ -190,13 +224,6 @@ enum err_code droid_blocks(const struct store *st, struct slice row, struct bloc
     return out->arena.failed ? err_nomem(e) : ERR_OK;
 }
 
-enum { SETTINGS_MOST = 1 << 20 };
-
-char *droid_usual_path(const struct store_env *env)
-{
-    return env->home ? config_dir_join(env->home, ".factory") : NULL;
-}
-
 static enum err_code droid_open(const struct store_env *env, const char *path, struct store **out,
                                 struct err *e)
 {
@@ -204,9 +231,6 @@ static enum err_code droid_open(const struct store_env *env, const char *path, s
 }
 
 /* ---- the sessions ---- */
-
-static const char *const inside[] = { "", NULL };
-const struct project_logs droid_logs = { .folder_of = config_dir_flatten, .inside = inside };
 
 /* It is not known whether Droid replaces only slashes in the name of a folder, so names are
  * compared as if all other characters were replaced too. The first line of a session contains its
@@ -256,22 +280,6 @@ static enum err_code droid_find(const struct store *st, const struct scope *scop
 }
 
 /* ---- settings, and the sums of tokens in them, which count as one answer ---- */
-
-enum err_code droid_settings(const struct session_ref *ref, struct buf *out)
-{
-    static const size_t suffix = sizeof JSONL_SUFFIX - 1;
-    struct arena a = { 0 };
-    const char *path =
-        arena_format(&a, "%.*s.settings.json",
-                     (int)(ref->path.n > suffix ? ref->path.n - suffix : 0), ref->path.p);
-    enum err_code rc =
-        path ? file_read_all(AT_FDCWD, path, 0, SETTINGS_MOST, out, NULL) : ERR_NOMEM;
-
-    arena_fini(&a);
-    if (rc || !json_valid(buf_slice(out)) || json_type(buf_slice(out)) != JSON_OBJECT)
-        out->n = 0;
-    return rc == ERR_NOMEM ? rc : ERR_OK;
-}
 
 static enum err_code droid_usage(const struct store *st, const struct session_ref *ref,
                                  const atomic_bool *cancel, usage_fn *fn, void *arg, struct err *e)

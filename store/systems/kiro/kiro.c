@@ -1,5 +1,3 @@
-#include "store/systems/kiro/kiro.h"
-
 #include <fcntl.h>
 #include <string.h>
 
@@ -10,6 +8,18 @@
 #include "store/systems/common/config_dir.h"
 #include "store/systems/common/edits/tool_edits.h"
 #include "store/systems/common/jsonl.h"
+#include "store/systems/common/session_dirs.h"
+
+/* The sessions of the Kiro CLI (docs/formats/kiro.md): its path is $KIRO_HOME or ~/.kiro, with
+ *
+ *   sessions/cli/<uuid>.jsonl                          the log of a session; <uuid>.json is about it (engine v2)
+ *   sessions/<workspace>/sess_<uuid>/messages.jsonl    the same of engine v3 and of Kiro's IDE; session.json is about it
+ *
+ * Only read. The store is a struct jsonl_store. */
+
+extern const struct store_ops kiro_ops;
+
+static const struct session_dirs kiro_dirs;
 
 /* The rows of a log:
  *
@@ -175,6 +185,38 @@ static bool read_about(struct slice about, struct session_row *row, struct arena
     return false;
 }
 
+/* The members that a list shows precede the state of the session, which may be large. */
+enum { ABOUT_MOST = 64 << 10 };
+
+static const char flat[] = "cli", directory[] = "sess_";
+
+/* Returns true if the session is one of engine v3. */
+static bool kiro_is_directory(struct slice id)
+{
+    return slice_starts(id, directory);
+}
+
+static enum err_code kiro_read_document(const struct session_ref *ref, struct buf *out)
+{
+    struct arena a = { 0 };
+    struct slice dir = session_dirs_of(ref);
+    struct file f;
+    const char *path =
+        kiro_is_directory(ref->id)
+            ? arena_format(&a, "%.*s/session.json", SLICE_ARG(dir))
+            : arena_format(&a, "%.*s.json", (int)(ref->path.n - sizeof JSONL_SUFFIX + 1),
+                           ref->path.p);
+    enum err_code rc = path ? file_open(AT_FDCWD, path, 0, &f, NULL) : ERR_NOMEM;
+
+    if (!rc) {
+        rc = file_read_part(&f, 0, ABOUT_MOST, out, NULL);
+        file_close(&f);
+    }
+    arena_fini(&a);
+    out->n = rc ? 0 : out->n;
+    return rc == ERR_NOMEM ? rc : ERR_OK;
+}
+
 static enum err_code complete_row(const struct store *st, const struct scope *scope,
                                   struct session_row *row, struct arena *a, struct err *e)
 {
@@ -232,17 +274,17 @@ static bool is_id(struct slice id)
     return slice_is_of(id, JSONL_ID_CHARACTERS) && id.n >= 8 && id.n <= 128 && id.p[0] != '-';
 }
 
-const struct jsonl_format kiro_format = { .keys = &keys,
-                                          .judge = judge_row,
-                                          .read = read_row_facts,
-                                          .prompt_needle = "\"content\"",
-                                          .complete = complete_row,
-                                          .id = row_id,
-                                          .is_id = is_id,
-                                          .id_name = "a Kiro session id",
-                                          .dirs = &kiro_dirs,
-                                          .variable = "KIRO_HOME",
-                                          .home = ".kiro" };
+static const struct jsonl_format kiro_format = { .keys = &keys,
+                                                 .judge = judge_row,
+                                                 .read = read_row_facts,
+                                                 .prompt_needle = "\"content\"",
+                                                 .complete = complete_row,
+                                                 .id = row_id,
+                                                 .is_id = is_id,
+                                                 .id_name = "a Kiro session id",
+                                                 .dirs = &kiro_dirs,
+                                                 .variable = "KIRO_HOME",
+                                                 .home = ".kiro" };
 
 /* ---- blocks of v2 ---- */
 
@@ -379,8 +421,8 @@ static void put_message(struct block_list *b, struct slice row, struct slice pay
     put_images(b, payload);
 }
 
-enum err_code kiro_blocks(const struct store *st, struct slice row, struct block_list *out,
-                          struct err *e)
+static enum err_code kiro_blocks(const struct store *st, struct slice row, struct block_list *out,
+                                 struct err *e)
 {
     enum kind kind = json_valid(row) ? kind_of(row) : OTHER;
     struct slice payload, content;
@@ -404,11 +446,6 @@ enum err_code kiro_blocks(const struct store *st, struct slice row, struct block
     return out->arena.failed ? err_nomem(e) : ERR_OK;
 }
 
-/* The members that a list shows precede the state of the session, which may be large. */
-enum { ABOUT_MOST = 64 << 10 };
-
-static const char flat[] = "cli", directory[] = "sess_";
-
 static enum err_code kiro_open(const struct store_env *env, const char *path, struct store **out,
                                struct err *e)
 {
@@ -416,12 +453,6 @@ static enum err_code kiro_open(const struct store_env *env, const char *path, st
 }
 
 /* ---- the sessions: files of one folder, and directories in others ---- */
-
-/* Returns true if the session is one of engine v3. */
-static bool kiro_is_directory(struct slice id)
-{
-    return slice_starts(id, directory);
-}
 
 static bool is_file(struct slice id)
 {
@@ -441,9 +472,9 @@ static bool is_workspace(const struct jsonl_store *s, const struct scope *scope,
     return strcmp(folder, flat) != 0;
 }
 
-const struct session_dirs kiro_dirs = { .log = "/messages.jsonl",
-                                        .name_id = name_id,
-                                        .in_scope = is_workspace };
+static const struct session_dirs kiro_dirs = { .log = "/messages.jsonl",
+                                               .name_id = name_id,
+                                               .in_scope = is_workspace };
 
 static const char *flat_folder(const struct store *st, struct arena *a)
 {
@@ -501,27 +532,6 @@ static enum err_code kiro_at_path(const struct store *st, struct slice path, str
         jsonl_id_of_name(path.p + n + 1, is_file, &id))
         return jsonl_ref_at(st, path.p, id, a, ref, e);
     return session_dirs_at_path(st, path, a, ref, e);
-}
-
-enum err_code kiro_read_document(const struct session_ref *ref, struct buf *out)
-{
-    struct arena a = { 0 };
-    struct slice dir = session_dirs_of(ref);
-    struct file f;
-    const char *path =
-        kiro_is_directory(ref->id)
-            ? arena_format(&a, "%.*s/session.json", SLICE_ARG(dir))
-            : arena_format(&a, "%.*s.json", (int)(ref->path.n - sizeof JSONL_SUFFIX + 1),
-                           ref->path.p);
-    enum err_code rc = path ? file_open(AT_FDCWD, path, 0, &f, NULL) : ERR_NOMEM;
-
-    if (!rc) {
-        rc = file_read_part(&f, 0, ABOUT_MOST, out, NULL);
-        file_close(&f);
-    }
-    arena_fini(&a);
-    out->n = rc ? 0 : out->n;
-    return rc == ERR_NOMEM ? rc : ERR_OK;
 }
 
 /* The documents beside the log of engine v2, or the directory of a session of engine v3. */

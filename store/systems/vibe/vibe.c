@@ -1,5 +1,3 @@
-#include "store/systems/vibe/vibe.h"
-
 #include <string.h>
 
 #include "lite/base/time.h"
@@ -7,7 +5,21 @@
 #include "store/systems/common/config_dir.h"
 #include "store/systems/common/edits/tool_edits.h"
 #include "store/systems/common/jsonl.h"
+#include "store/systems/common/session_dirs.h"
 #include "store/systems/common/usage_rows.h"
+
+/* The sessions of Mistral Vibe (docs/formats/vibe.md): its path is $VIBE_HOME or ~/.vibe, with
+ *
+ *   logs/session/<prefix>_<day>_<time>_<id8>/messages.jsonl   the log: one message per line, without times
+ *   logs/session/<prefix>_<day>_<time>_<id8>/meta.json        id, title, directory, times, sums of tokens
+ *   logs/session/<prefix>_<day>_<time>_<id8>/agents/          sub-agents, each as such a directory
+ *
+ * A session is identified by the 8 digits in the name of its directory, as in Vibe itself. Only
+ * read. The store is a struct jsonl_store. */
+
+extern const struct store_ops vibe_ops;
+
+static const struct session_dirs vibe_dirs;
 
 enum { ID_DIGITS = 8, NAME_MOST = 200, META_MOST = 16 << 20 };
 
@@ -134,16 +146,16 @@ static bool is_id(struct slice id)
     return slice_is_of(id, "0123456789abcdef") && id.n == ID_DIGITS;
 }
 
-const struct jsonl_format vibe_format = { .keys = &keys,
-                                          .judge = judge_row,
-                                          .read = read_row_facts,
-                                          .prompt_needle = "\"user\"",
-                                          .complete = complete_row,
-                                          .is_id = is_id,
-                                          .id_name = "the 8 digits of a Vibe session",
-                                          .dirs = &vibe_dirs,
-                                          .variable = "VIBE_HOME",
-                                          .home = ".vibe" };
+static const struct jsonl_format vibe_format = { .keys = &keys,
+                                                 .judge = judge_row,
+                                                 .read = read_row_facts,
+                                                 .prompt_needle = "\"user\"",
+                                                 .complete = complete_row,
+                                                 .is_id = is_id,
+                                                 .id_name = "the 8 digits of a Vibe session",
+                                                 .dirs = &vibe_dirs,
+                                                 .variable = "VIBE_HOME",
+                                                 .home = ".vibe" };
 
 /* ---- blocks ---- */
 
@@ -189,8 +201,8 @@ static void put_result(struct block_list *b, struct slice row)
     transcript_block_put(b, block);
 }
 
-enum err_code vibe_blocks(const struct store *st, struct slice row, struct block_list *out,
-                          struct err *e)
+static enum err_code vibe_blocks(const struct store *st, struct slice row, struct block_list *out,
+                                 struct err *e)
 {
     struct arena *a = &out->arena;
 
@@ -228,8 +240,8 @@ static void check_done(struct slice row, struct arena *a, struct edit *edit, boo
         *counts |= slice_eq(edit->tool, slice_of(first[i][0])) && slice_starts(text, first[i][1]);
 }
 
-enum err_code vibe_edits(const struct store *st, const struct session_ref *ref,
-                         const struct edit_query *q, edit_fn *fn, void *arg, struct err *e)
+static enum err_code vibe_edits(const struct store *st, const struct session_ref *ref,
+                                const struct edit_query *q, edit_fn *fn, void *arg, struct err *e)
 {
     return tool_edits_rows(st, ref, jsonl_load, q, check_done, fn, arg, e);
 }
@@ -252,7 +264,7 @@ static bool name_id(const char *name, struct slice *id)
     return vibe_format.is_id(*id);
 }
 
-const struct session_dirs vibe_dirs = { .log = "/messages.jsonl", .name_id = name_id };
+static const struct session_dirs vibe_dirs = { .log = "/messages.jsonl", .name_id = name_id };
 
 /* ---- sub-agents: their ids are the names of their directories ---- */
 
