@@ -2,7 +2,9 @@
 #define STORE_REWIND_PLAN_PLAN_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 
+#include "lite/base/slice.h"
 #include "store/api/session.h"
 #include "store/rewind/plan/rewind.h"
 
@@ -103,5 +105,12 @@ size_t planid_changed(const struct rewind_preview *p, const char *id,
                       size_t entry[PLANID_CHANGED_MAX]);
 /* Returns true if no file changed. */
 bool planid_same_files(const struct rewind_preview *p, const char *id);
+
+/* A session records a symbolic link that was removed as a file with the text that the link led to. This text is then still
+ * in another file, most likely of the same project.
+ *
+ * Returns true if another regular file below root has the text, or if that is not known: root is NULL, or has too many
+ * files below it. Links are not followed, and .git is left out. */
+bool twin_may_exist(const char *root, const char *path, struct slice text);
 
 #endif

@@ -1,4 +1,4 @@
-#include "store/rewind/plan/twin.h"
+#include "store/rewind/plan/plan.h"
 
 #include <dirent.h>
 #include <fcntl.h>

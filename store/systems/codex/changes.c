@@ -7,7 +7,7 @@
 #include "store/fs/path.h"
 #include "store/systems/codex/codex.h"
 #include "store/systems/codex/rollout.h"
-#include "store/systems/common/edits/listed.h"
+#include "store/systems/common/edits/tool_edits.h"
 #include "store/systems/common/inferred.h"
 
 struct reading {

@@ -5,7 +5,6 @@
 #include "store/systems/codex/changes.h"
 #include "store/systems/codex/codex.h"
 #include "store/systems/codex/rollout.h"
-#include "store/systems/common/edits/listed.h"
 #include "store/systems/common/edits/tool_edits.h"
 #include "store/systems/common/inferred.h"
 

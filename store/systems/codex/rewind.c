@@ -4,7 +4,6 @@
 #include "store/fs/path.h"
 #include "store/rewind/plan/plan.h"
 #include "store/rewind/plan/rewind.h"
-#include "store/rewind/plan/twin.h"
 #include "store/systems/codex/changes.h"
 #include "store/systems/codex/codex.h"
 #include "store/systems/common/inferred.h"

@@ -6,8 +6,8 @@
 
 #include "lite/io/file.h"
 #include "store/fs/span.h"
+#include "store/rewind/plan/plan.h"
 #include "store/rewind/plan/source.h"
-#include "store/rewind/plan/twin.h"
 #include "store/systems/common/inferred.h"
 
 enum { COMPARED_MOST = 32 << 20 };

@@ -1,7 +1,6 @@
 #include <string.h>
 
 #include "lite/json/json.h"
-#include "store/systems/common/edits/listing.h"
 #include "store/systems/common/edits/tool_edits.h"
 #include "store/systems/common/memory_rows.h"
 #include "store/systems/common/usage_rows.h"

@@ -2,7 +2,6 @@
 
 #include "lite/base/time.h"
 #include "lite/json/json.h"
-#include "store/systems/common/edits/listing.h"
 #include "store/systems/common/edits/tool_edits.h"
 #include "store/systems/common/jsonl.h"
 #include "store/systems/common/usage_rows.h"

@@ -1,4 +1,4 @@
-#include "store/systems/common/edits/listed.h"
+#include "store/systems/common/edits/tool_edits.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "store/systems/common/edits/listing.h"
+#include "store/systems/common/edits/tool_edits.h"
 
 #include <fcntl.h>
 #include <string.h>

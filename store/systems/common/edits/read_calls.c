@@ -1,4 +1,4 @@
-#include "store/systems/common/edits/read_calls.h"
+#include "store/systems/common/edits/tool_edits.h"
 
 #include <string.h>
 

@@ -7,8 +7,6 @@
 #include "lite/json/json.h"
 #include "store/fs/path.h"
 #include "store/show/tool_call.h"
-#include "store/systems/common/edits/listed.h"
-#include "store/systems/common/edits/read_calls.h"
 #include "store/systems/common/inferred.h"
 
 /* A call without a result within this many rows was cut off. */

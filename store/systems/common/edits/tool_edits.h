@@ -2,6 +2,7 @@
 #define STORE_SYSTEMS_COMMON_EDITS_TOOL_EDITS_H
 
 #include "lite/base/arena.h"
+#include "lite/base/slice.h"
 #include "store/api/edit.h"
 #include "store/api/store.h"
 
@@ -73,5 +74,61 @@ MUST_CHECK enum err_code tool_edits_rows(const struct store *st, const struct se
 store_edits_fn tool_edits_loaded;
 /* The same for stores that begin with a struct jsonl_store, with turns that were undone and branches that were left. */
 store_edits_fn tool_edits_logged;
+
+/* ---- reads (read_calls.c) ---- */
+
+/* Calls with which an agent reads a file. Their results prove what it contained then. */
+
+/* Returns true if the call reads a whole file, and sets its path as written. */
+bool read_call_path(struct slice name, struct slice input, struct arena *a, struct slice *path);
+/* Returns true if the result of a call that failed shows that there is no such file. */
+bool read_call_is_missing(struct slice result, struct slice path);
+/* Returns true if the result refers to an earlier one instead of the text. */
+bool read_call_is_repeated(struct slice result);
+/* The text that a result shows: itself, or without the numbers before its lines. Then nothing shows whether the last line
+ * has an end, and it has none. Borrowed, or in the arena, which has failed if out of memory. */
+struct slice read_call_text(struct slice result, struct arena *a);
+
+/* ---- lists by a shell (listed.c) ---- */
+
+/* What the output of a shell command that lists files ("ls -R", "cd src && ls -la", "find .") shows of one file. Anything
+ * that is not understood completely shows nothing. */
+
+enum listed { LISTED_UNKNOWN, LISTED_ABSENT, LISTED_PRESENT };
+
+/* dir: where the command ran; path: of the file; both absolute and normalized. output: all that a command which
+ * succeeded wrote; an agent may have added lines of its own, and wrapped lines. */
+enum listed listed_by_command(struct slice command, const char *dir, struct slice output,
+                              const char *path);
+
+/* Returns true if the result that an agent recorded of a command is that of one that succeeded, with all of its output. */
+bool listed_is_whole(struct slice result);
+
+/* ---- the listing at the start of a session (listing.c) ---- */
+
+/* The directory that an agent shows to its model at the start of a session, drawn as a tree ("├── name", "└── dir/"). It
+ * proves that a file was not there. */
+
+struct listing {
+    const char *root;  /* the directory, absolute */
+    struct slice tree; /* from the first line of the tree; other text may follow */
+    int64_t time_ms;   /* when it was listed */
+    size_t most;       /* the agent never shows more entries; 0: it marks what it leaves out */
+    /* files that git ignores are left out without a mark */
+    bool skips_ignored;
+};
+
+/* Returns true if the listing shows that there is no file with this name, relative to the directory. False if it is not
+ * certain: a directory need not be listed, or not completely. */
+bool listing_lacks(const struct listing *l, struct slice name);
+
+/* Finds the listing in a row. Texts are in the arena or borrowed. */
+typedef bool listing_find_fn(const struct session_ref *ref, struct slice row, struct arena *a,
+                             struct listing *out);
+/* Reports an EDIT_SEEN without a file for each path of the query that is absent in the first listing of the session, which is
+ * in one of its first rows. */
+MUST_CHECK enum err_code listing_report(const struct session_ref *ref, listing_find_fn *find,
+                                        const struct edit_query *q, edit_fn *fn, void *arg,
+                                        struct err *e);
 
 #endif

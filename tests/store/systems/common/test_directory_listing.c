@@ -1,5 +1,4 @@
-#include "store/systems/common/edits/listing.h"
-#include "store/systems/common/edits/read_calls.h"
+#include "store/systems/common/edits/tool_edits.h"
 #include "tests/test.h"
 
 #define TREE                                                                                                                     \

@@ -1,6 +1,6 @@
 #include "tests/test.h"
 
-#include "store/systems/common/edits/listed.h"
+#include "store/systems/common/edits/tool_edits.h"
 
 /* What the output of a command shows of a file, and what it does not show. */
 
