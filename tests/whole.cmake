@@ -93,6 +93,7 @@ script(codex_rewind recorded store/systems/codex/codex_rewind.py $<TARGET_FILE:r
 if(REPRISE_SANITIZE)
     script(crafted_databases recorded store/systems/common/sqlite/crafted_databases.py $<TARGET_FILE:reprise>)
 endif()
+script(amazonq_store recorded store/systems/amazonq/amazonq_store.py $<TARGET_FILE:reprise>)
 script(crush_store recorded store/systems/crush/crush_store.py $<TARGET_FILE:reprise>)
 script(cursor_store recorded store/systems/cursor/cursor_store.py $<TARGET_FILE:reprise>)
 script(goose_store recorded store/systems/goose/goose_store.py $<TARGET_FILE:reprise>)

@@ -21,6 +21,8 @@
     SYSTEM(droid_ops)                                                                              \
     SYSTEM(cline_ops)                                                                              \
     SYSTEM(kiro_ops)                                                                               \
+    SYSTEM(kiro_classic_ops)                                                                       \
+    SYSTEM(amazonq_ops)                                                                            \
     SYSTEM(cursor_ops)
 
 #define DECLARE(ops) extern const struct store_ops ops;

@@ -56,14 +56,15 @@ const char *codex_places_find(struct codex_places *places, struct slice id, stru
  * call these functions. */
 struct codex_thread {
     struct slice name;  /* empty: none */
+    struct slice cwd;   /* the directory of its newest turn; may be empty */
     int64_t updated_ms; /* 0: not known */
 };
 struct codex_threads *codex_threads_new(const char *store);
 void codex_threads_free(struct codex_threads *t); /* NULL is fine */
 /* Reads the index if it has changed. */
 void codex_threads_refresh(struct codex_threads *t);
-/* A thread as in the index; all zero if the index does not contain it. The name is in the arena,
- * which may be NULL if the name is not used. */
+/* A thread as in the index; all zero if the index does not contain it. Its texts are in the arena,
+ * which may be NULL if they are not used. */
 struct codex_thread codex_threads_find(struct codex_threads *t, struct slice id, struct arena *a);
 /* Reports the index if it could not be read. */
 void codex_threads_report(struct codex_threads *t, unreadable_fn *fn, void *arg);

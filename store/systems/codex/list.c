@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include "lite/base/time.h"
+#include "lite/base/utf8.h"
 #include "lite/io/file.h"
 #include "lite/json/json.h"
 #include "store/systems/codex/codex.h"
@@ -189,6 +190,14 @@ static void read_first_line(struct describing *d, struct slice line)
     }
 }
 
+/* Codex does not list a thread whose prompts are blank. */
+static struct slice prompt_of(const struct codex_row *row, struct arena *a)
+{
+    struct slice prompt = codex_row_prompt(row, a);
+
+    return utf8_js_trim(prompt).n ? prompt : SLICE("");
+}
+
 static void read_head_line(struct describing *d, struct slice line)
 {
     struct codex_row row;
@@ -197,7 +206,7 @@ static void read_head_line(struct describing *d, struct slice line)
         d->row->model = json_text_at(row.payload, "model", d->a);
     if ((shows(line, "\"UserMessage\"") || shows(line, "\"user_message\"")) &&
         codex_row_read(line, d->a, &row) && row.kind == CODEX_PROMPT)
-        d->row->first_prompt = codex_row_prompt(&row, d->a);
+        d->row->first_prompt = prompt_of(&row, d->a);
 }
 
 static void read_head(struct describing *d)
@@ -282,7 +291,7 @@ static void read_first_prompt(struct describing *d, struct slice text)
     while (!d->row->first_prompt.n && slice_line(&text, &line, &torn))
         if ((shows(line, "\"UserMessage\"") || shows(line, "\"user_message\"")) &&
             codex_row_read(line, d->a, &row) && row.kind == CODEX_PROMPT)
-            d->row->first_prompt = arena_copy(d->a, codex_row_prompt(&row, d->a));
+            d->row->first_prompt = arena_copy(d->a, prompt_of(&row, d->a));
 }
 
 /* The first prompt of a conversation that continues another rollout is in that rollout, if it is
@@ -394,7 +403,11 @@ static void complete_row(struct describing *d, const struct scope *scope)
     struct session_row *row = d->row;
     const struct codex *x = codex_of(row->ref.store);
 
-    row->custom_title = codex_threads_find(x->threads, row->ref.id, d->a).name;
+    struct codex_thread thread = codex_threads_find(x->threads, row->ref.id, d->a);
+
+    row->custom_title = thread.name;
+    if (thread.cwd.n) /* a thread may be resumed in another directory */
+        row->cwd = thread.cwd;
     if (!row->custom_title.n)
         row->custom_title = codex_names_find(x->names, row->ref.id, d->a);
     row->flags |= ends_torn(d) ? SESSION_TORN : 0U;

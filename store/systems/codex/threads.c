@@ -114,9 +114,10 @@ static enum err_code add_thread(const struct sqlite_row *row, void *arg, struct 
     if (!more)
         return err_nomem(e);
     t->thread = more;
-    more[number] = (struct codex_thread){ arena_copy(&t->arena, sqlite_row_text(row, 1)),
-                                          plausible_ms(sqlite_row_int(row, 2)) };
-    return more[number].name.p ? ERR_OK : err_nomem(e);
+    more[number] = (struct codex_thread){ .name = arena_copy(&t->arena, sqlite_row_text(row, 1)),
+                                          .cwd = arena_copy(&t->arena, sqlite_row_text(row, 3)),
+                                          .updated_ms = plausible_ms(sqlite_row_int(row, 2)) };
+    return t->arena.failed ? err_nomem(e) : ERR_OK;
 }
 
 /* Columns that old versions lack are replaced. A second call starts over. */
@@ -125,12 +126,14 @@ static enum err_code read_threads(struct sqlite_db *db, void *arg, struct err *e
     struct codex_threads *t = arg;
     struct arena scratch = { 0 };
     bool named = sqlite_db_has_column(db, "threads", "name"),
-         precise = sqlite_db_has_column(db, "threads", "updated_at_ms");
+         precise = sqlite_db_has_column(db, "threads", "updated_at_ms"),
+         placed = sqlite_db_has_column(db, "threads", "cwd");
 
     forget(t);
     const char *sql =
-        arena_format(&scratch, "SELECT id, %s, %s FROM threads", named ? "name" : "''",
-                     precise ? "COALESCE(updated_at_ms, updated_at * 1000)" : "updated_at * 1000");
+        arena_format(&scratch, "SELECT id, %s, %s, %s FROM threads", named ? "name" : "''",
+                     precise ? "COALESCE(updated_at_ms, updated_at * 1000)" : "updated_at * 1000",
+                     placed ? "cwd" : "''");
     enum err_code rc = sql ? sqlite_db_each(db, sql, NULL, 0, add_thread, t, e) : err_nomem(e);
 
     arena_fini(&scratch);
@@ -179,8 +182,10 @@ struct codex_thread codex_threads_find(struct codex_threads *t, struct slice id,
 
     if (number != SLICE_SET_NONE) {
         found = t->thread[number];
-        if (a)
+        if (a) {
             found.name = arena_copy(a, found.name);
+            found.cwd = arena_copy(a, found.cwd);
+        }
     }
     pthread_mutex_unlock(&t->mutex);
     return found;

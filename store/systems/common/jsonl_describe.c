@@ -66,6 +66,27 @@ static void join_pieces(struct describing *d, struct slice rest, next_line_fn *n
     }
 }
 
+/* The whole of a row that begins in the head and is longer; empty if it is too long, or torn. */
+static struct slice whole_line(struct describing *d, struct slice line)
+{
+    enum { LEAST = 256 << 10, MOST = 4 << 20 };
+    int64_t at = line.p - d->w->head.p;
+    size_t got = 0;
+
+    for (size_t n = LEAST; n <= MOST; n *= 4) {
+        char *text = arena_alloc(d->a, n);
+        const char *end = text && !file_read(&d->w->file, at, text, n, &got, NULL)
+                              ? memchr(text, '\n', got)
+                              : NULL;
+
+        if (end)
+            return (struct slice){ text, (size_t)(end - text) };
+        if (got < n)
+            break;
+    }
+    return SLICE("");
+}
+
 /* Looks for the first prompt and the first time. Returns false if the head has no prompt. */
 static bool read_head(struct describing *d)
 {
@@ -76,7 +97,9 @@ static bool read_head(struct describing *d)
     while (!d->rc && slice_line(&rest, &line, &torn)) {
         bool dated = d->row->created_ms != TIME_NONE;
 
-        if ((torn && cut) || (dated && !may_be_prompt(d, line)) || !read_row(d, line, &facts))
+        if (torn && cut)
+            line = d->w->wide && may_be_prompt(d, line) ? whole_line(d, line) : SLICE("");
+        if ((dated && !may_be_prompt(d, line)) || !read_row(d, line, &facts))
             continue;
         if (!dated)
             d->row->created_ms = facts.time_ms;

@@ -17,14 +17,14 @@ from support.program import Program, snapshot
 T = 1_790_000_000_000
 
 
-def session(home, cwd, number, state, *rows):
+def session(home, cwd, number, state, *rows, prompt=None):
     id = f'session_00000000-0000-4000-8000-{number:012}'
     name = f'wd_app_{hashlib.sha256(cwd.encode()).hexdigest()[:12]}'
     folder = f'{home}/.kimi-code/sessions/{name}/{id}'
     os.makedirs(f'{folder}/agents/main')
     with open(f'{folder}/state.json', 'w', encoding='utf-8') as f:
         f.write(state if isinstance(state, str) else json.dumps(state))
-    prompt = {'type': 'turn.prompt', 'input': [{'type': 'text', 'text': f'Prompt {number}'}], 'origin': {'kind': 'user'},
+    prompt = {'type': 'turn.prompt', 'input': [{'type': 'text', 'text': prompt or f'Prompt {number}'}], 'origin': {'kind': 'user'},
               'promptId': f'msg_{number}', 'turnId': 0, 'time': T + number}
     answer = {'type': 'context.append_loop_event', 'event': {'type': 'content.part', 'part': {'type': 'text', 'text': 'Done.'}}, 'time': T + number}
     with open(f'{folder}/agents/main/wire.jsonl', 'w', encoding='utf-8') as f:
@@ -46,6 +46,8 @@ def main():
         ids['damaged'] = session(home, app, 7, '{"cwd":')
         old = {'type': 'usage.record', 'model': 'old', 'usage': {'inputOther': 1, 'output': 2}, 'time': T}
         ids['model'] = session(home, app, 8, {'cwd': app}, old, {**old, 'model': 'new'})
+        long = 'Ein sehr langer Satz. ' * 20000
+        ids['long'] = session(home, app, 9, {'cwd': app}, prompt=long)
         before = snapshot(home)
         rows = {r['sessionId']: r for r in p.json('list', '--all')}
         for key in named:
@@ -53,11 +55,12 @@ def main():
         for key in 'number', 'damaged':
             p.same(f'directory by {key}', rows[ids[key]].get('cwd'), None)
             p.need(rows[ids[key]].get('firstPrompt', '').startswith('Prompt'), f'{key}: its prompt')
+        p.need(rows[ids['long']].get('firstPrompt') == long[:len(rows[ids['long']]['firstPrompt'])] != '', 'a prompt that is longer than a window')
         p.same('model', rows[ids['model']].get('model'), 'new')
         here = {r['sessionId'] for r in p.json('list', '-C', app)}
         p.need({ids[k] for k in named} <= here, f'listed in the directory: {sorted(here)}')
         p.need(snapshot(home) == before, 'reading changed the directory')
-        p.finish(10)
+        p.finish(11)
     finally:
         shutil.rmtree(top)
 
