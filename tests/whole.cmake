@@ -97,6 +97,7 @@ script(amazonq_store recorded store/systems/amazonq/amazonq_store.py $<TARGET_FI
 script(crush_store recorded store/systems/crush/crush_store.py $<TARGET_FILE:reprise>)
 script(cursor_store recorded store/systems/cursor/cursor_store.py $<TARGET_FILE:reprise>)
 script(goose_store recorded store/systems/goose/goose_store.py $<TARGET_FILE:reprise>)
+script(kimi_cli_store recorded store/systems/kimi_cli/kimi_cli_store.py $<TARGET_FILE:reprise>)
 script(kimi_states recorded store/systems/kimi/kimi_states.py $<TARGET_FILE:reprise>)
 script(pi_branches recorded store/systems/pi/pi_branches.py $<TARGET_FILE:reprise>)
 script(qwen_places recorded store/systems/qwen/qwen_places.py $<TARGET_FILE:reprise>)

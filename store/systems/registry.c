@@ -10,6 +10,7 @@
     SYSTEM(qwen_ops)                                                                               \
     SYSTEM(pi_ops)                                                                                 \
     SYSTEM(kimi_ops)                                                                               \
+    SYSTEM(kimi_cli_ops)                                                                           \
     SYSTEM(codex_ops)                                                                              \
     SYSTEM(copilot_ops)                                                                            \
     SYSTEM(gemini_ops)                                                                             \

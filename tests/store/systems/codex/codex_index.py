@@ -49,6 +49,8 @@ class Index:
         self.change(self.db, ('UPDATE threads SET updated_at_ms = NULL, updated_at = 4000000000, name = ? WHERE id = ?', 'First\x1b[2J', last))
         self.p.same('a change of the index', [(r['sessionId'], r['summary']) for r in self.rows()][0], (last, 'First\x1b[2J'))
         self.p.need('\x1b' not in self.p.text('list', '--all', '--all-kinds'), 'a name reaches the terminal raw')
+        self.change(self.db, ('UPDATE threads SET cwd = ? WHERE id = ?', '/elsewhere', last))
+        self.p.same('the directory of a thread that was resumed elsewhere', self.rows()[0]['cwd'], '/elsewhere')
         with open(self.db, 'rb') as f, open(f'{self.codex}/state_12.sqlite', 'wb') as g:
             g.write(f.read())
         self.change(f'{self.codex}/state_12.sqlite', ('UPDATE threads SET name = ? WHERE id = ?', 'Of the newest', last))
