@@ -82,6 +82,7 @@ void kimi_state_read(const struct session_ref *ref, struct arena *a, struct kimi
         read_text(all, "lastPrompt", a, &out->last_prompt);
         read_text(all, "forkedFrom", a, &out->forked_from);
         out->archived = json_get_true(all, "archived");
+        out->known = true;
     }
     buf_fini(&text);
 }

@@ -24,6 +24,7 @@ enum kimi_kind {
     KIMI_CLEAR,
     KIMI_TRACKED,
     KIMI_CHECKPOINT,
+    KIMI_MESSAGE,
 };
 
 /* The part of the conversation that a row contains. */
@@ -31,6 +32,7 @@ enum kimi_part {
     KIMI_NO_PART,
     KIMI_TYPED,
     KIMI_INPUT,
+    KIMI_SHELL, /* a command that a person ran, or what it printed */
     KIMI_ANSWER,
     KIMI_CALL,
     KIMI_RESULT,
@@ -50,6 +52,7 @@ int64_t kimi_time(struct slice row);
 struct kimi_state {
     struct slice cwd, title, last_prompt, forked_from;
     bool archived;
+    bool known; /* it could be read */
 };
 void kimi_state_read(const struct session_ref *ref, struct arena *a, struct kimi_state *out);
 /* Returns true if the session's folder is named after the directory. */

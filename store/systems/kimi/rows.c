@@ -17,6 +17,7 @@ static const char *const kinds[] = { "turn.prompt",
                                      "context.clear",
                                      "file_history.tracked",
                                      "file_history.checkpoint",
+                                     "context.append_message",
                                      NULL };
 const struct index_keys kimi_keys = { .type = "type", .id = "promptId", .kinds = kinds };
 
@@ -46,6 +47,10 @@ enum kimi_part kimi_part_of(struct slice row)
 
     if (json_get_is(row, "type", "context.append_loop_event"))
         return event_part(row);
+    if (json_get_is(row, "type", "context.append_message"))
+        return json_at(row, "message.origin.kind", &kind) && json_string_is(kind, "shell_command")
+                   ? KIMI_SHELL
+                   : KIMI_NO_PART;
     if (json_get_is(row, "type", "context.apply_compaction") ||
         json_get_is(row, "type", "context.clear"))
         return KIMI_SEAM;
@@ -55,19 +60,24 @@ enum kimi_part kimi_part_of(struct slice row)
                                                                                : KIMI_INPUT;
 }
 
-struct slice kimi_prompt(struct slice row, struct arena *a)
+static struct slice text_under(struct slice row, const char *name, struct arena *a)
 {
     struct slice part, text, all = { NULL, 0 };
     struct json_iter it;
 
-    if (json_get_text(row, "input", a, &text))
+    if (json_get_text(row, name, a, &text))
         return text;
-    json_list_open(&it, row, "input");
+    json_list_open(&it, row, name);
     while (json_list_next(&it, &part)) {
         if (json_get_text(part, "text", a, &text))
             all = arena_join(a, all, "\n", text);
     }
     return all;
+}
+
+struct slice kimi_prompt(struct slice row, struct arena *a)
+{
+    return text_under(row, "input", a);
 }
 
 /* ---- for lists ---- */
@@ -109,8 +119,8 @@ static enum err_code complete_row(const struct store *st, const struct scope *sc
     row->can = CAN_RESUME | CAN_REWIND;
     if (project_logs_collides(scope, row->cwd))
         row->hidden = HIDDEN_COLLISION;
-    else if (!row->first_prompt.n && !row->custom_title.n && !row->last_prompt.n)
-        row->hidden = HIDDEN_EMPTY;
+    else if (!row->first_prompt.n && !row->custom_title.n && !row->last_prompt.n && !state.known)
+        row->hidden = HIDDEN_EMPTY; /* Kimi Code lists whatever has a state */
     return ERR_OK;
 }
 
@@ -164,7 +174,7 @@ static enum err_code choose_lines(struct logfile *log, bool *shown, struct err *
         uint8_t kind = ix->line[i].state == LINE_OK ? ix->line[i].kind : KIMI_OTHER;
 
         shown[i] = ix->line[i].state == LINE_BROKEN || kind == KIMI_PROMPT || kind == KIMI_EVENT ||
-                   kind == KIMI_COMPACTION || kind == KIMI_CLEAR;
+                   kind == KIMI_COMPACTION || kind == KIMI_CLEAR || kind == KIMI_MESSAGE;
         if (kind == KIMI_PROMPT)
             rc = begin_turn(&turns, i, e);
         else if (kind == KIMI_UNDO)
@@ -178,10 +188,10 @@ static enum err_code judge_row(struct logfile *log, size_t line, struct message 
                                struct err *e)
 {
     static const uint8_t kind_of[] = {
-        [KIMI_NO_PART] = MESSAGE_OTHER,  [KIMI_TYPED] = MESSAGE_USER,
-        [KIMI_INPUT] = MESSAGE_USER,     [KIMI_ANSWER] = MESSAGE_ASSISTANT,
-        [KIMI_CALL] = MESSAGE_ASSISTANT, [KIMI_RESULT] = MESSAGE_TOOL,
-        [KIMI_SEAM] = MESSAGE_SYSTEM,
+        [KIMI_NO_PART] = MESSAGE_OTHER,    [KIMI_TYPED] = MESSAGE_USER,
+        [KIMI_INPUT] = MESSAGE_USER,       [KIMI_SHELL] = MESSAGE_USER,
+        [KIMI_ANSWER] = MESSAGE_ASSISTANT, [KIMI_CALL] = MESSAGE_ASSISTANT,
+        [KIMI_RESULT] = MESSAGE_TOOL,      [KIMI_SEAM] = MESSAGE_SYSTEM,
     };
     struct slice row;
 
@@ -198,7 +208,9 @@ static enum err_code judge_row(struct logfile *log, size_t line, struct message 
     *keep = part != KIMI_NO_PART;
     m->kind = kind_of[part];
     m->time_ms = kimi_time(row);
-    m->flags = part == KIMI_INPUT ? MESSAGE_META : part == KIMI_SEAM ? MESSAGE_SEAM : 0;
+    m->flags = part == KIMI_INPUT || part == KIMI_SHELL ? MESSAGE_META
+               : part == KIMI_SEAM                      ? MESSAGE_SEAM
+                                                        : 0;
     return ERR_OK;
 }
 
@@ -236,9 +248,10 @@ static bool read_message(struct slice row, struct arena *a, struct jsonl_message
     switch (part) {
     case KIMI_TYPED:
     case KIMI_INPUT:
+    case KIMI_SHELL:
         out->type = part == KIMI_TYPED ? "user" : "system";
-        out->is_system = part == KIMI_INPUT;
-        json_get(row, "input", &value);
+        out->is_system = part != KIMI_TYPED;
+        json_at(row, part == KIMI_SHELL ? "message.content" : "input", &value);
         wrap(a, "user", false, value.n ? value : SLICE("null"), out);
         return true;
     case KIMI_ANSWER:
@@ -323,6 +336,10 @@ static void put_row(struct block_list *b, struct slice row)
     struct slice value = { NULL, 0 }, prompt;
 
     switch (kimi_part_of(row)) {
+    case KIMI_SHELL:
+        json_get(row, "message", &value);
+        transcript_block_put_text(b, BLOCK_NOTE, text_under(value, "content", &b->arena));
+        break;
     case KIMI_TYPED:
     case KIMI_INPUT:
         prompt = kimi_prompt(row, &b->arena);

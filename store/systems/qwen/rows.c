@@ -109,8 +109,8 @@ static enum err_code complete_row(const struct store *st, const struct scope *sc
     row->can = CAN_RESUME | CAN_REWIND;
     if (project_logs_collides(scope, row->cwd))
         row->hidden = HIDDEN_COLLISION;
-    else if (!row->first_prompt.n && !row->custom_title.n && !row->last_prompt.n)
-        row->hidden = HIDDEN_EMPTY;
+    else if (row->created_ms == TIME_NONE && !row->custom_title.n)
+        row->hidden = HIDDEN_EMPTY; /* Qwen lists whatever has a row: "(empty prompt)" */
     if (slice_has(row->ref.path, "/chats/archive/"))
         row->flags |= SESSION_ARCHIVED | SESSION_ARCHIVED_KNOWN;
     return ERR_OK;

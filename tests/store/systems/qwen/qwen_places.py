@@ -44,6 +44,17 @@ def main():
         want = answers(p, edit.id)
         p.need(want[0] and want[1], f'nothing to compare: {want}')
 
+        commands = '00000000-0000-4000-8000-000000000001'
+        folder = os.path.dirname(next(r['path'] for r in p.json('list', '--all') if r['sessionId'] == edit.id))
+        path = f'{folder}/{commands}.jsonl'
+        with open(path, 'w', encoding='utf-8') as f:
+            f.write(json.dumps({'uuid': 'u', 'parentUuid': None, 'sessionId': commands, 'timestamp': '2026-11-27T01:00:00.000Z', 'type': 'system',
+                                'subtype': 'slash_command', 'cwd': edit.cwd, 'systemPayload': {'phase': 'invocation', 'rawCommand': '/about'}}) + '\n')
+        p.need(commands in {r['sessionId'] for r in p.json('list', '-C', edit.cwd)}, 'a session with commands only is listed, as by Qwen')
+        open(path, 'w').close()
+        p.need(commands not in {r['sessionId'] for r in p.json('list', '-C', edit.cwd)}, 'an empty file is not listed')
+        os.unlink(path)
+
         os.mkdir(f'{home}/run')
         os.rename(f'{home}/.qwen/projects', f'{home}/run/projects')
         p.same('without sessions', p.json('list', '--all', missing=[]), [])
