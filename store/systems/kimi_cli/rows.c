@@ -28,7 +28,7 @@ static struct slice text_of(struct slice row, bool thinking, struct arena *a)
     return all;
 }
 
-/* What the program tells the model in the person's role is in an element: <system>, <system-reminder>. */
+/* The program also tells the model something in the person's role, in an element: <system>, <system-reminder>. */
 static bool is_typed(struct slice row, struct arena *a)
 {
     return json_get_is(row, "role", "user") && !slice_starts(text_of(row, false, a), "<system");
