@@ -33,7 +33,8 @@ bool arena_add_copy(struct arena *a, struct slice **list, size_t *n, struct slic
 bool arena_add_text(struct arena *a, const char ***list, size_t *n, const char *text);
 /* Joins texts and adds a NUL. Returns NULL if out of memory. */
 char *arena_concat(struct arena *a, const struct slice text[], size_t n);
-/* Joins two texts with `between`; if the first one is empty, the result is the second, which is borrowed. */
+/* Joins two texts with `between`. If the first one is empty, or if out of memory, the result is the second, which is
+ * borrowed. */
 struct slice arena_join(struct arena *a, struct slice first, const char *between,
                         struct slice second);
 /* printf into the arena, for our own text and for paths. Returns NULL if out of memory. */

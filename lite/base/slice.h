@@ -9,7 +9,7 @@
 #include "lite/base/err.h"
 
 /* Like memmem, but four times as fast on machines with AVX2. Returns the first occurrence of the part in the n bytes,
- * or NULL. An empty part is found at the beginning. */
+ * or NULL. An empty part is found at the beginning of at least one byte. */
 const char *slice_find(const char *p, size_t n, const char *part, size_t part_n);
 /* The same, ignoring the case of ASCII letters in the n bytes. The part must have no capital letters. */
 const char *slice_find_folded(const char *p, size_t n, const char *part, size_t part_n);

@@ -122,12 +122,10 @@ static enum err_code read_to_end(const struct file *f, size_t max, struct buf *o
     do {
         size_t have = out->n - before, left = max - have;
         size_t want = step <= left ? step : left + 1;
-        enum err_code rc = buf_reserve(out, want);
+        enum err_code rc = buf_reserve(out, want)
+                               ? err_nomem(e)
+                               : file_read(f, (int64_t)have, out->p + out->n, want, &got, e);
 
-        if (!rc)
-            rc = file_read(f, (int64_t)have, out->p + out->n, want, &got, e);
-        else
-            err_set(e, rc, "", "read");
         if (!rc && got > left)
             rc = err_set(e, ERR_FORMAT, "", "is larger than %zu bytes", max);
         if (rc) {

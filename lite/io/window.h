@@ -49,8 +49,8 @@ void window_close(struct window *w);
  * row would cost more than everything else. Rows that the windows cut, and a torn last row, do not count. */
 bool window_shows_damage(const struct window *w);
 
-/* The memory that one describe needs: two windows and an arena, slightly more than 128 KiB. A store keeps one for each
- * thread that ever described at the same time, so that a row needs no large allocation. */
+/* The memory that one describe needs: two windows and an arena, slightly more than 128 KiB. A store keeps up to
+ * eight that were released, so that a row needs no large allocation. */
 struct scratch {
     struct window window;
     struct arena arena;

@@ -17,8 +17,8 @@
  * - They are plain system calls, without stdio; each one is checked.
  * - EINTR and short writes are looped over. An fsync that failed is never repeated on the same descriptor, because the
  *   kernel may have dropped the pages and forgotten the error.
- * - A name leads to either nothing or the whole file, even after a power cut.
- * - Links are never followed in the last part of a name. */
+ * - A name leads to either nothing or the whole file, even after a power cut (except with disk_put_file).
+ * - Links are never followed in the last part of a file's name. */
 
 /* Writes all bytes at the present offset. After an error some bytes may have been written; *done (may be NULL) is how
  * many. */
@@ -41,8 +41,8 @@ MUST_CHECK enum err_code disk_make_dir(const char *dir, mode_t mode, struct err 
  * or another user's: state and trash must not be redirected. */
 MUST_CHECK enum err_code disk_private_dir(const char *dir, struct err *e);
 
-/* The same for a directory of our state below another of ours (`above`). Both are closed to other users if they are not
- * (a wrong umask, a copy), because the records in them are executed. */
+/* The same for a directory of our state below another of ours (`above`). If other users can write to `above`, or have any
+ * permission for the new directory (a wrong umask, a copy), they lose it, because the records in them are executed. */
 MUST_CHECK enum err_code disk_own_dir(const char *above, const char *dir, struct err *e);
 /* ERR_UNSAFE if it belongs to another user, who may have planted it. ERR_NOT_FOUND. */
 MUST_CHECK enum err_code disk_check_own(const char *path, struct err *e);

@@ -21,7 +21,7 @@ struct span {
 /* A whole open file at its present length. The descriptor is borrowed. */
 MUST_CHECK enum err_code span_of_file(int fd, const char *path, struct span *out, struct err *e);
 struct span span_of_bytes(struct slice bytes);
-/* Closes the descriptor, if the caller opened it for the span. */
+/* Closes the descriptor; for callers that opened it for the span. */
 void span_close(struct span *s);
 
 /* Reads n bytes at an offset, all within the span. ERR_STALE if the file became shorter. */

@@ -37,9 +37,6 @@ bool record_json_optional_text(const struct cJSON *o, const char *key, struct ar
 bool record_json_int(const struct cJSON *o, const char *key, int64_t *n);
 bool record_json_hash(const struct cJSON *o, const char *key, uint8_t out[SHA256_BYTES]);
 
-struct buf;
-struct cJSON;
-
 /* The attributes of a file or directory as the member "attrs". */
 bool record_json_set_attrs(struct cJSON *o, const struct attrs *x, struct buf *scratch);
 bool record_json_attrs(const struct cJSON *o, struct arena *a, struct attrs *out);

@@ -52,7 +52,7 @@ enum lease_writer lease_writer(int fd);
 /* Waits up to 5 s (ERR_LOCKED). Creates the file if it is missing, but not through a link (ERR_UNSAFE). */
 MUST_CHECK enum err_code log_lock_acquire(const char *path, int *fd, struct err *e);
 void log_lock_release(int fd);
-/* Returns true if another process holds it right now. A missing file is not held. */
+/* Returns true if it is held right now, by whatever process. A missing file is not held. */
 bool log_lock_is_held(const char *path);
 
 #endif

@@ -8,6 +8,9 @@
 #include "lite/base/slice.h"
 #include "store/fs/copy.h"
 
+struct buf;
+struct cJSON;
+
 /* ---- rules (pathrule.c) ---- */
 
 /* Which paths a rewind may touch, judged by their names alone (beneath.c checks the files themselves). The names come
@@ -27,9 +30,6 @@ bool pathrule_forbids(struct slice path);
 /* Returns true if path is root or below it. Both must be clean. They are compared part by part, so /a/bc is not below
  * /a/b. */
 bool pathrule_under(struct slice path, struct slice root);
-
-struct buf;
-struct cJSON;
 
 /* ---- the files themselves (beneath.c) ---- */
 
