@@ -59,11 +59,13 @@ static enum codex_kind kind_of(const struct kind_name *list, size_t n, struct sl
     return CODEX_OTHER;
 }
 
-/* The instructions and the environment are also messages of the user. */
+/* The instructions, the environment and what a person did without a prompt are also messages of the user. */
 static enum codex_kind message_kind(struct slice payload, struct arena *a)
 {
     static const char *const own[] = { "<environment_context>", "<user_instructions>",
-                                       "<INSTRUCTIONS>", "# AGENTS.md instructions" };
+                                       "<INSTRUCTIONS>",        "# AGENTS.md instructions",
+                                       "<user_shell_command>",  "<subagent_notification>",
+                                       "<turn_aborted>",        "<skill>" };
     struct codex_row said = { .kind = CODEX_SAID, .payload = payload, .item = payload };
 
     if (json_get_is(payload, "role", "assistant"))

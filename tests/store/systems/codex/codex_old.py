@@ -93,7 +93,8 @@ def check_model_view(p, home):
     path = f'{home}/.codex/sessions/2025/09/23/rollout-2025-09-23T20-00-00-{SID}.jsonl'
     log = Log(cwd)
     log.said('developer', 'be brief')
-    for text in '<environment_context>\n<cwd>/</cwd></environment_context>', '# AGENTS.md instructions for /x', '<user_instructions>\nno':
+    for text in '<environment_context>\n<cwd>/</cwd></environment_context>', '# AGENTS.md instructions for /x', '<user_instructions>\nno', \
+            '<user_shell_command>\n<command>\nls\n</command>', '<turn_aborted>\nno':
         log.said('user', text)
     for prompt, answer in ('Mend the gate', 'Mended.'), ('Oil it', 'Oiled.'):
         log.said('user', prompt)
