@@ -1,9 +1,280 @@
-#include "store/systems/amazonq/amazonq.h"
-
+#include <stdio.h>
 #include <stdlib.h>
 
+#include "lite/base/time.h"
+#include "lite/json/json.h"
 #include "store/systems/common/config_dir.h"
 #include "store/systems/common/edits/tool_edits.h"
+#include "store/systems/common/sqlite/sqlite_store.h"
+
+/* The conversations of the Amazon Q CLI and of its successor, the Kiro CLI before version 2 and with --classic
+ * (docs/formats/kiro.md). Each is one JSON text in a database:
+ *
+ *     <data>/amazon-q/data.sqlite3     table `conversations`: one for each directory
+ *     <data>/kiro-cli/data.sqlite3     table `conversations_v2`
+ *
+ * <data> is $XDG_DATA_HOME or ~/.local/share. Only read. */
+
+extern const struct store_ops amazonq_ops, kiro_classic_ops;
+
+/* The table of each, with the same columns. */
+#define AMAZONQ_TABLE                                                                              \
+    "(SELECT CASE WHEN json_valid(value) THEN json_extract(value, '$.conversation_id') END AS "    \
+    "id, "                                                                                         \
+    "key, value, NULL AS created_at, NULL AS updated_at FROM conversations) c"
+#define AMAZONQ_CLASSIC_TABLE                                                                      \
+    "(SELECT conversation_id AS id, key, value, created_at, updated_at FROM conversations_v2) c"
+
+/* ---- entries ---- */
+
+/* The halves of an entry; false: it is damaged. */
+static bool amazonq_entry(struct slice entry, struct slice *user, struct slice *assistant)
+{
+    struct slice key;
+    struct json_iter it;
+
+    if (!json_valid(entry))
+        return false;
+    if (json_type(entry) == JSON_OBJECT)
+        return json_get(entry, "user", user) && json_get(entry, "assistant", assistant);
+    return json_type(entry) == JSON_ARRAY && json_iter_open(&it, entry) &&
+           json_iter_next(&it, &key, user) && json_iter_next(&it, &key, assistant);
+}
+
+/* The prompt in the content of a user's half of an entry, in the arena or borrowed; may be empty. */
+static struct slice amazonq_prompt(struct slice user, struct arena *a)
+{
+    struct slice prompt = json_text_at(user, "content.Prompt.prompt", a);
+
+    return prompt.n ? prompt : json_text_at(user, "content.CancelledToolUses.prompt", a);
+}
+
+static enum err_code add_half(struct sqlite_conversation *c, int64_t number, const char *half,
+                              const char *role, struct slice json, int64_t time_ms)
+{
+    char id[48];
+
+    snprintf(id, sizeof id, "entry-%lld-%s", (long long)number, half);
+    return sqlite_conversation_add(c, slice_of(id), slice_of(role), "entry", json, time_ms);
+}
+
+/* A damaged entry is shown as it is. */
+static enum err_code add_entry(struct sqlite_conversation *c, int64_t number, struct slice entry)
+{
+    struct slice user, assistant;
+    struct arena a = { 0 };
+    int64_t ms;
+
+    if (!amazonq_entry(entry, &user, &assistant))
+        return add_half(c, number, "user", "system", entry, TIME_NONE);
+    if (!time_parse(json_text_at(user, "timestamp", &a), &ms))
+        ms = TIME_NONE;
+    const char *role = amazonq_prompt(user, &a).n ? "user" : "tool";
+    enum err_code rc = a.failed ? ERR_NOMEM : add_half(c, number, "user", role, user, ms);
+
+    arena_fini(&a);
+    return rc ? rc : add_half(c, number, "assistant", "assistant", assistant, TIME_NONE);
+}
+
+/* A row of the database is a whole conversation. */
+static enum err_code amazonq_message(const struct sqlite_row *row, struct sqlite_conversation *c)
+{
+    struct slice value = sqlite_row_text(row, 0), entry;
+    struct json_iter it;
+    int64_t number = 0;
+    enum err_code rc = ERR_OK;
+
+    if (!json_valid(value))
+        return add_half(c, 0, "user", "system", value, TIME_NONE);
+    json_list_open(&it, value, "history");
+    while (!rc && json_list_next(&it, &entry))
+        rc = add_entry(c, number++, entry);
+    return rc;
+}
+
+/* ---- blocks ---- */
+
+/* Texts, and JSON with what a command printed. */
+static struct slice result_text(struct slice result, struct arena *a)
+{
+    struct slice part, text, all = SLICE("");
+    struct json_iter it;
+
+    json_list_open(&it, result, "content");
+    while (json_list_next(&it, &part)) {
+        if (!json_get_text(part, "Text", a, &text) && !json_get(part, "Json", &text))
+            text = part;
+        all = arena_join(a, all, "\n", text);
+    }
+    return all;
+}
+
+static void put_results(struct block_list *b, struct slice content)
+{
+    struct slice result;
+    struct json_iter it;
+
+    json_list_open(&it, content, "tool_use_results");
+    while (json_list_next(&it, &result)) {
+        struct block x = { .kind = BLOCK_TOOL_RESULT,
+                           .failed = !json_get_is(result, "status", "Success") };
+
+        json_get_text(result, "tool_use_id", &b->arena, &x.call_id);
+        x.text = result_text(result, &b->arena);
+        transcript_block_put(b, x);
+    }
+}
+
+static void put_user(struct block_list *b, struct slice user)
+{
+    static const char *const kinds[] = { "ToolUseResults", "CancelledToolUses" };
+    struct slice content = SLICE("{}"), results, image;
+    struct json_iter it;
+
+    json_get(user, "content", &content);
+    for (size_t i = 0; i < 2; i++)
+        if (json_get(content, kinds[i], &results))
+            put_results(b, results);
+    transcript_block_put_text(b, BLOCK_PROMPT, amazonq_prompt(user, &b->arena));
+    json_list_open(&it, user, "images");
+    while (json_list_next(&it, &image))
+        transcript_block_put(b, (struct block){ .kind = BLOCK_IMAGE });
+}
+
+static void put_calls(struct block_list *b, struct slice answer)
+{
+    struct slice call;
+    struct json_iter it;
+
+    json_list_open(&it, answer, "tool_uses");
+    while (json_list_next(&it, &call)) {
+        struct block x = { .kind = BLOCK_TOOL_CALL, .input = SLICE("{}") };
+
+        json_get_text(call, "id", &b->arena, &x.call_id);
+        json_get_text(call, "name", &b->arena, &x.name);
+        json_get(call, "args", &x.input);
+        transcript_block_put(b, x);
+    }
+}
+
+static void put_assistant(struct block_list *b, struct slice assistant)
+{
+    static const char *const kinds[] = { "Response", "ToolUse" };
+    struct slice answer;
+
+    for (size_t i = 0; i < 2; i++)
+        if (json_get(assistant, kinds[i], &answer)) {
+            transcript_block_put_text(b, BLOCK_TEXT, json_text_at(answer, "content", &b->arena));
+            put_calls(b, answer);
+        }
+}
+
+static enum err_code amazonq_blocks(const struct store *st, struct slice row,
+                                    struct block_list *out, struct err *e)
+{
+    struct slice role, entry;
+
+    (void)st;
+    if (!json_valid(row) || !json_get(row, "role", &role) || !json_get(row, "entry", &entry) ||
+        json_type(entry) != JSON_OBJECT)
+        transcript_block_put(out, (struct block){ .kind = BLOCK_RAW, .text = row });
+    else if (json_string_is(role, "assistant"))
+        put_assistant(out, entry);
+    else
+        put_user(out, entry);
+    return out->arena.failed ? err_nomem(e) : ERR_OK;
+}
+
+#define SESSIONS(table)                                                                            \
+    "SELECT c.id, c.key, c.created_at, c.updated_at, c.value FROM " table                          \
+    " WHERE (?1 = '' OR c.id = ?1)"
+
+enum column {
+    COLUMN_ID,
+    COLUMN_DIRECTORY,
+    COLUMN_CREATED,
+    COLUMN_UPDATED,
+    COLUMN_VALUE,
+};
+
+static const char *amazonq_sessions(struct sqlite_db *db, struct arena *a)
+{
+    (void)db, (void)a;
+    return SESSIONS(AMAZONQ_TABLE);
+}
+
+static const char *amazonq_classic_sessions(struct sqlite_db *db, struct arena *a)
+{
+    (void)db, (void)a;
+    return SESSIONS(AMAZONQ_CLASSIC_TABLE);
+}
+
+/* What the entries of a conversation tell a list. Texts are in the arena or borrowed. */
+struct found {
+    struct slice first, last;
+    int64_t first_ms, last_ms; /* TIME_NONE: not recorded */
+    bool waits;                /* the newest entry ends with calls */
+};
+
+static void read_entry(struct slice entry, struct arena *a, struct found *out)
+{
+    struct slice user, assistant, prompt, calls;
+    int64_t ms;
+
+    if (!amazonq_entry(entry, &user, &assistant))
+        return;
+    prompt = amazonq_prompt(user, a);
+    if (prompt.n)
+        out->last = prompt;
+    if (!out->first.n)
+        out->first = prompt;
+    out->waits = json_get(assistant, "ToolUse", &calls);
+    if (!time_parse(json_text_at(user, "timestamp", a), &ms))
+        return;
+    out->last_ms = ms;
+    if (out->first_ms == TIME_NONE)
+        out->first_ms = ms;
+}
+
+static struct found read_history(struct slice value, struct arena *a)
+{
+    struct found out = { SLICE(""), SLICE(""), TIME_NONE, TIME_NONE, false };
+    struct slice entry;
+    struct json_iter it;
+
+    json_list_open(&it, value, "history");
+    while (json_list_next(&it, &entry))
+        read_entry(entry, a, &out);
+    return out;
+}
+
+/* Old versions record no times for a conversation. */
+static int64_t time_of(const struct sqlite_row *row, int column, int64_t otherwise)
+{
+    return sqlite_row_int(row, column) > 0 ? sqlite_row_int(row, column) : otherwise;
+}
+
+static bool amazonq_listed(const struct sqlite_row *row, const struct sqlite_place *place,
+                           const struct scope *scope, struct arena *a, struct sqlite_listed *out)
+{
+    struct slice value = sqlite_row_text(row, COLUMN_VALUE);
+    struct found found = read_history(json_valid(value) ? value : SLICE("{}"), a);
+
+    (void)place;
+    out->id = sqlite_row_text(row, COLUMN_ID);
+    out->title = SLICE("");
+    out->cwd = sqlite_row_text(row, COLUMN_DIRECTORY);
+    out->model = json_text_at(value, "model_info.model_id", a);
+    if (!out->model.n)
+        out->model = json_text_at(value, "model", a);
+    out->first = found.first;
+    out->last = found.last;
+    out->created_ms = time_of(row, COLUMN_CREATED, found.first_ms);
+    out->modified_ms = time_of(row, COLUMN_UPDATED, found.last_ms);
+    out->hidden = found.first.n ? HIDDEN_NOT : HIDDEN_EMPTY;
+    out->flags = found.waits ? SESSION_INTERRUPTED : 0;
+    return config_dir_in_scope(scope, out->cwd, a);
+}
 
 /* Adds the database: the given file, or the database in a directory. */
 static enum err_code add_database(struct sqlite_store *s, const char *named, struct err *e)

@@ -102,7 +102,7 @@ MUST_CHECK enum err_code plugin_append(const struct plugin_store *p,
 MUST_CHECK enum err_code plugin_remove_key(const struct plugin_store *p,
                                            const struct reprise_plugin_key *key, struct err *e);
 
-/* ---- rows.c ---- */
+/* ---- show.c: rows ---- */
 
 /* Appends a row and its newline. A row that is spread over several lines becomes one. type_first: its member `type`
  * comes first and blanks are left out, as readers of the ends of a file expect it. */

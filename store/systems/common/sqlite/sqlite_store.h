@@ -159,7 +159,7 @@ MUST_CHECK enum err_code sqlite_items_gather(struct sqlite_items *list,
 MUST_CHECK enum err_code sqlite_store_preread(const struct session_ref *ref, struct arena *a,
                                               struct slice *out, struct err *e);
 
-/* ---- sqlite_folder.c ---- */
+/* ---- files of old versions ---- */
 
 /* Reads the files of old versions of an agent, of which sqlite_format.fill makes the rows of the agent's later
  * database. */
