@@ -232,13 +232,21 @@ static size_t turns_taken_back(const struct codex_row *row)
                                                                                        : 0;
 }
 
+/* Old versions record no ends of turns, so a turn with an answer has ended. */
+static bool is_open(const struct describing *d, enum codex_kind kind, bool answered)
+{
+    return kind == CODEX_BEGIN ||
+           (kind == CODEX_PROMPT &&
+            !(answered && !slice_has(buf_slice(&d->head), "\"task_started\"")));
+}
+
 /* Looks backwards for the newest time, the end of the last turn and the last prompt that a rollback
  * left. */
 static void read_tail(struct describing *d, struct slice rest, bool cut)
 {
     struct slice line;
     struct codex_row row;
-    bool torn, ended = false;
+    bool torn, ended = false, answered = false;
     size_t gone = 0; /* prompts that a rollback dropped */
 
     while (!d->row->last_prompt.n && slice_last_line(&rest, &line, &torn)) {
@@ -249,13 +257,14 @@ static void read_tail(struct describing *d, struct slice rest, bool cut)
                     shows(line, "\"thread_rolled_back\"");
         bool dated = d->row->activity_ms != TIME_NONE;
 
+        answered |= shows(line, "\"agent_message\"");
         if (first_of_part || (dated && !begins && !prompt && !ends) ||
             !codex_row_read(line, d->a, &row))
             continue;
         if (!dated && !time_parse(row.time, &d->row->activity_ms))
             d->row->activity_ms = TIME_NONE;
-        if (!ended && (row.kind == CODEX_BEGIN || row.kind == CODEX_PROMPT))
-            d->open = true;
+        if (!ended)
+            d->open = is_open(d, row.kind, answered);
         ended |= row.kind == CODEX_END || row.kind == CODEX_NOTE || row.kind == CODEX_ROLLBACK ||
                  d->open;
         gone += row.kind == CODEX_ROLLBACK ? turns_taken_back(&row) : 0;

@@ -14,6 +14,7 @@ struct walk {
     struct slice thread, agent;
     struct arena arena, scratch; /* of the thread; of one row */
     struct slice model, message; /* of the rows above */
+    struct slice prompt, root;   /* the last prompt; the oldest thread whose rows this one copied */
     int64_t total;               /* of the newest row with totals */
     bool records, inherited;
 };
@@ -41,7 +42,16 @@ static bool read_record(struct walk *w, const struct codex_row *row, struct usag
     return true;
 }
 
-/* A thread that copied the rows of another one kept their times. */
+/* Old versions copied the rows of a thread to its forks, with new times. So an answer is known by its totals, its prompt
+ * and the thread that all the copies come from. */
+static struct slice origin_of(struct walk *w)
+{
+    const struct slice part[] = { w->root, SLICE("\n"), w->prompt };
+    const char *both = arena_concat(&w->scratch, part, 3);
+
+    return both ? (struct slice){ both, w->root.n + 1 + w->prompt.n } : w->root;
+}
+
 static bool read_totals(struct walk *w, const struct codex_row *row, struct usage_record *u)
 {
     struct slice info, usage, sum;
@@ -55,7 +65,7 @@ static bool read_totals(struct walk *w, const struct codex_row *row, struct usag
         return false;
     read_counts(usage, u);
     u->answer = info;
-    u->request = row->time;
+    u->request = origin_of(w);
     return true;
 }
 
@@ -91,13 +101,19 @@ static enum err_code read_line(struct walk *w, struct slice line, struct err *e)
     if (!codex_row_read(line, a, &row))
         return ERR_OK;
     switch (row.kind) {
-    case CODEX_META: w->inherited = !slice_eq(json_text_at(row.payload, "id", a), w->thread); break;
+    case CODEX_META:
+        w->inherited = !slice_eq(json_text_at(row.payload, "id", a), w->thread);
+        keep(w, json_text_at(row.payload, "id", a), &w->root);
+        break;
     case CODEX_BEGIN:
     case CODEX_CONTEXT:
         keep(w, json_text_at(row.payload, "turn_id", a), &w->message);
         keep(w, json_text_at(row.payload, "model", a), &w->model);
         break;
-    case CODEX_PROMPT: keep(w, codex_row_id(&row, a), &w->message); break;
+    case CODEX_PROMPT:
+        keep(w, codex_row_id(&row, a), &w->message);
+        keep(w, codex_row_prompt(&row, a), &w->prompt);
+        break;
     case CODEX_TOKENS:
     case CODEX_TOTALS: return hand_over(w, &row, e);
     default: break;
@@ -115,7 +131,8 @@ static enum err_code walk_thread(struct walk *w, const struct store *st,
     enum err_code rc = rollout_compose_done(st->path, ref->path.p, &text, e);
 
     w->thread = ref->id;
-    w->model = w->message = SLICE("");
+    w->model = w->message = w->prompt = SLICE("");
+    w->root = ref->id;
     w->records = false;
     w->total = 0;
     rest = buf_slice(&text);

@@ -48,8 +48,14 @@ class Log:
         self.rows.append(('response_item', {'type': 'function_call', 'name': 'shell', 'arguments': json.dumps({'command': command, **more}), 'call_id': id}))
         self.rows.append(('response_item', {'type': 'function_call_output', 'call_id': id, 'output': output}))
 
-    def text(self):
-        return ''.join(json.dumps({'timestamp': f'2025-09-23T20:00:{n:02}.000Z', 'type': kind, 'payload': payload}) + '\n'
+    def answer(self, text, total, last):
+        self.rows.append(('event_msg', {'type': 'agent_message', 'message': text}))
+        self.rows.append(('event_msg', {'type': 'token_count', 'info': {
+            'total_token_usage': {'input_tokens': total, 'output_tokens': 0, 'total_tokens': total},
+            'last_token_usage': {'input_tokens': last, 'output_tokens': 0, 'total_tokens': last}}}))
+
+    def text(self, hour=20):
+        return ''.join(json.dumps({'timestamp': f'2025-09-23T{hour}:00:{n:02}.000Z', 'type': kind, 'payload': payload}) + '\n'
                        for n, (kind, payload) in enumerate(self.rows))
 
 
@@ -119,12 +125,36 @@ def check_model_view(p, home):
     p.same('its conversation', [l for l in text.splitlines() if l], ['> One', 'answer One'])
 
 
+def check_fork(p, home):
+    """The program copied the rows of a thread to its fork, with the time of the fork (as 0.98 does). A turn with an answer has ended."""
+    parent, fork = Log(f'{home}/app'), Log(f'{home}/app')
+    ids = f'{SID[:-1]}2', f'{SID[:-1]}3'
+    parent.rows[0][1]['id'] = ids[0]
+    parent.prompt('Mend the gate')
+    parent.answer('Mended.', 100, 100)
+    fork.rows[0][1].update(id=ids[1], forked_from_id=ids[0])
+    fork.rows += parent.rows
+    parent.prompt('Oil it')
+    parent.answer('Oiled.', 150, 50)
+    fork.prompt('Paint it')
+    fork.answer('Painted.', 170, 70)
+    for id, log, hour in (ids[0], parent, 20), (ids[1], fork, 21):
+        write(f'{home}/.codex/sessions/2025/09/23/rollout-2025-09-23T{hour}-00-00-{id}.jsonl', log.text(hour))
+    used = {r['session']: r['input'] for r in p.json('usage', '--all', '--by', 'session')}
+    p.same('each answer counts once', [used.get(i) for i in ids], [150, 70])
+    p.same('the turns have ended', [r['sessionId'] for r in p.json('list', '--all') if r['sessionId'] in ids and r.get('interrupted')], [])
+    fork.prompt('And again')
+    write(f'{home}/.codex/sessions/2025/09/23/rollout-2025-09-23T21-00-00-{ids[1]}.jsonl', fork.text(21))
+    p.same('a turn without an answer has not', [line.split()[2][:8] for line in p.text('list', '--all').splitlines() if 'interrupted' in line], [ids[1][:8]])
+
+
 def main():
     with tempfile.TemporaryDirectory(prefix='codex-old-') as home:
         p = Program(sys.argv[1], home, {'XDG_STATE_HOME': f'{home}/state'})
         check(p, home)
         check_model_view(p, home)
-    p.finish(13)
+        check_fork(p, home)
+    p.finish(16)
 
 
 main()
