@@ -7,19 +7,12 @@
 #include <unistd.h>
 
 #include "lite/base/arena.h"
+#include "lite/base/time.h"
 #include "tui/commands/command.h"
 #include "tui/commands/out.h"
 #include "tui/text/clean.h"
 
 /* Only this file reads the environment, the clock and argv, and ends the process. */
-
-static int64_t now_ms(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_REALTIME, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 /* The value of a variable, or NULL if it is unset or empty. */
 static const char *filled(const char *name)
@@ -54,7 +47,7 @@ static void world_fill(struct process_env *w, struct arena *a)
     const char *temp = filled("TMPDIR"), *editor = filled("VISUAL");
     const char *colour = filled("COLORTERM");
 
-    w->env = env_read(environment, present_dir(a), now_ms(), a);
+    w->env = env_read(environment, present_dir(a), time_clock_ms(CLOCK_REALTIME), a);
     w->config_dir = env_base_dir(environment, "XDG_CONFIG_HOME", ".config", a);
     w->path = filled("PATH");
     w->term = filled("TERM");

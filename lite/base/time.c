@@ -203,14 +203,24 @@ int64_t time_ns_of_ms(int64_t ms)
     return (ms > most_second * 1000 ? most_second * 1000 : ms) * 1000000;
 }
 
-int64_t time_coarse_ms(void)
+int64_t time_ms_of(struct timespec t)
+{
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+int64_t time_clock_ms(clockid_t clock)
 {
     struct timespec t;
 
+    clock_gettime(clock, &t);
+    return time_ms_of(t);
+}
+
+int64_t time_coarse_ms(void)
+{
 #ifdef CLOCK_MONOTONIC_COARSE
-    clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+    return time_clock_ms(CLOCK_MONOTONIC_COARSE);
 #else
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    return time_clock_ms(CLOCK_MONOTONIC);
 #endif
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }

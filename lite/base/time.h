@@ -23,7 +23,11 @@ void time_format(int64_t ms, char out[TIME_TEXT]);
  * that any two may be subtracted. */
 int64_t time_ns(struct timespec t);
 int64_t time_ns_of_ms(int64_t ms);
+/* The same in milliseconds, not clamped. */
+int64_t time_ms_of(struct timespec t);
 
+/* What CLOCK_REALTIME or CLOCK_MONOTONIC shows. */
+int64_t time_clock_ms(clockid_t clock);
 /* A clock that only goes forward, cheap to read and exact to a few milliseconds. */
 int64_t time_coarse_ms(void);
 

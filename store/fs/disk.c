@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lite/base/time.h"
 #include "store/fs/file_at.h"
 #include "store/fs/kernel.h"
 #include "store/fs/path.h"
@@ -434,7 +435,7 @@ enum err_code disk_put_file(const char *dir, const char *name, struct slice byte
 
 static void add_time(const struct stat *st, struct disk_usage *w)
 {
-    int64_t ms = (int64_t)st->st_mtim.tv_sec * 1000 + st->st_mtim.tv_nsec / 1000000;
+    int64_t ms = time_ms_of(st->st_mtim);
 
     w->newest_ms = ms > w->newest_ms ? ms : w->newest_ms;
 }

@@ -329,14 +329,6 @@ static struct timespec after_ms(int64_t ms)
     return t;
 }
 
-static int64_t monotonic_ms(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return time_ns(t) / 1000000;
-}
-
 static void *keep_looking(void *arg)
 {
     struct fs_watch *w = arg;
@@ -348,11 +340,11 @@ static void *keep_looking(void *arg)
 
         if (pthread_cond_timedwait(&w->wake, &w->lock, &until) != ETIMEDOUT)
             continue;
-        int64_t begun = monotonic_ms();
+        int64_t begun = time_clock_ms(CLOCK_MONOTONIC);
 
         if (look_at_all(w) && write(w->in, "", 1) != 1)
             errno = 0; /* the pipe is full, and so it is readable */
-        rest = (monotonic_ms() - begun) * SHARE;
+        rest = (time_clock_ms(CLOCK_MONOTONIC) - begun) * SHARE;
         rest = rest > LOOK_MS ? rest : LOOK_MS;
     }
     pthread_mutex_unlock(&w->lock);

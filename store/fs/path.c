@@ -82,8 +82,7 @@ static bool has_newer_link(const char *root, const char *path, int64_t time_ms)
             continue;
         memcpy(part, path, i);
         part[i] = '\0';
-        any = lstat(part, &sb) == 0 && S_ISLNK(sb.st_mode) &&
-              (int64_t)sb.st_mtim.tv_sec * 1000 + sb.st_mtim.tv_nsec / 1000000 > time_ms;
+        any = lstat(part, &sb) == 0 && S_ISLNK(sb.st_mode) && time_ms_of(sb.st_mtim) > time_ms;
     }
     return any;
 }

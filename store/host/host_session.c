@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "lite/base/time.h"
 #include "store/host/host_session_internal.h"
 
 enum { DEFAULT_MS = 100, DEFAULT_BATCH = 256, DEFAULT_QUEUE = 4096 };
@@ -264,7 +265,7 @@ static enum err_code append_to_queue(struct host_session *s, const struct host_a
             bool was_empty = !s->queue.n || !s->begun;
 
             if (was_empty)
-                s->since_ms = host_session_clock_ms();
+                s->since_ms = time_clock_ms(CLOCK_MONOTONIC);
             s->begun |= begins;
             host_queue_move(&more, &s->queue);
             if (was_empty || host_session_has_batch(s))
@@ -356,7 +357,7 @@ static enum err_code prepare_settings(const struct host_setting *setting, size_t
 static void add_settings(struct host_session *s, struct queue *more)
 {
     if (!s->queue.n)
-        s->since_ms = host_session_clock_ms();
+        s->since_ms = time_clock_ms(CLOCK_MONOTONIC);
     while (!s->begun && more->first) {
         struct item *x = more->first;
 

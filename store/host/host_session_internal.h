@@ -77,7 +77,6 @@ MUST_CHECK enum err_code host_session_check_process(const struct host_session *s
 
 /* Unless noted otherwise, these are called with the mutex held. It is released while they write or wait. */
 
-int64_t host_session_clock_ms(void);
 void host_session_wait(struct host_session *s);
 /* Waits until no other thread is the writer, and becomes it. */
 void host_session_writer_acquire(struct host_session *s);

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "lite/base/time.h"
 #include "store/host/host_session_internal.h"
 
 struct item *host_queue_item(enum item_kind kind, struct slice key, struct slice row)
@@ -80,14 +81,6 @@ void host_queue_clear(struct queue *q)
 /* Who writes, when, and in which batches. */
 
 enum { RETRY_FIRST_MS = 100, RETRY_MOST_MS = 5000 };
-
-int64_t host_session_clock_ms(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 static void wait_until(struct host_session *s, int64_t ms)
 {
@@ -263,7 +256,7 @@ static void note_outcome(struct host_session *s, enum err_code rc, const struct 
     bool again = rc && !is_hopeless(rc);
 
     s->urgent = false;
-    s->since_ms = host_session_clock_ms();
+    s->since_ms = time_clock_ms(CLOCK_MONOTONIC);
     s->retry_wait_ms = again && s->retry_wait_ms ? 2 * s->retry_wait_ms : RETRY_FIRST_MS;
     if (s->retry_wait_ms > RETRY_MOST_MS)
         s->retry_wait_ms = RETRY_MOST_MS;
@@ -291,7 +284,7 @@ static void *write_in_background(void *arg)
 
         if (idle) {
             host_session_wait(s);
-        } else if (host_session_clock_ms() < due) {
+        } else if (time_clock_ms(CLOCK_MONOTONIC) < due) {
             wait_until(s, due);
         } else {
             struct err why = { 0 };

@@ -4,6 +4,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lite/base/time.h"
 #include "store/api/host.h"
 #include "store/api/plugin.h"
 #include "store/library/call.h"
@@ -39,15 +40,11 @@ static enum err_code read_environment(const struct reprise_options *o, struct re
     const char *const *environment = copy_environment(given, &r->arena);
     const char *cwd =
         o->directory ? arena_copy_text(&r->arena, o->directory) : current_directory(&r->arena);
-    struct timespec now;
-
     if (!environment || !cwd)
         return err_nomem(e);
     if (cwd[0] != '/')
         return err_set(e, ERR_USAGE, cwd, "open stores: the directory is not absolute");
-    clock_gettime(CLOCK_REALTIME, &now);
-    r->env =
-        env_read(environment, cwd, (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000, &r->arena);
+    r->env = env_read(environment, cwd, time_clock_ms(CLOCK_REALTIME), &r->arena);
     return r->arena.failed ? err_nomem(e) : ERR_OK;
 }
 

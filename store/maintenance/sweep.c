@@ -397,7 +397,7 @@ static enum err_code find_copies(const struct sweep_rule *rule, struct sweep *s,
         rc = st->ops->copies(st, &item->ref, &s->arena, part, e);
     if (rc || !st->ops->copies || lstat(*part, &sb) || !S_ISDIR(sb.st_mode))
         return rc;
-    item->activity_ms = (int64_t)sb.st_mtim.tv_sec * 1000 + sb.st_mtim.tv_nsec / 1000000;
+    item->activity_ms = time_ms_of(sb.st_mtim);
     item->part = part;
     item->parts = rule->before_ms == TIME_NONE || item->activity_ms < rule->before_ms;
     return ERR_OK;

@@ -4,6 +4,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lite/base/time.h"
 #include "store/proc/process.h"
 
 enum { FDS_MAX = 65536 };
@@ -38,7 +39,7 @@ bool proc_age_ms(int64_t *age)
 
     if (clock_gettime(CLOCK_MONOTONIC, &t))
         return false;
-    *age = (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+    *age = time_ms_of(t);
     return true;
 }
 

@@ -1,3 +1,4 @@
+#include "lite/base/time.h"
 #include "tui/jobs/jobs.h"
 
 #include <stdio.h>
@@ -134,18 +135,10 @@ struct progress_report {
 
 enum { REPORT_MS = 100 };
 
-static int64_t clock_ms(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 static void post_progress(size_t done, size_t all, void *arg)
 {
     struct progress_report *t = arg;
-    int64_t now_ms = clock_ms();
+    int64_t now_ms = time_clock_ms(CLOCK_MONOTONIC);
 
     if (done == all || now_ms - t->reported_ms < REPORT_MS)
         return;
@@ -159,7 +152,9 @@ static enum err_code apply_selection(const struct effect *q, const struct reply 
                                      struct rewind_summary *out, struct err *e)
 {
     const struct store_env env = env_of(q);
-    struct progress_report telling = { .reply = r, .question = q, .reported_ms = clock_ms() };
+    struct progress_report telling = { .reply = r,
+                                       .question = q,
+                                       .reported_ms = time_clock_ms(CLOCK_MONOTONIC) };
     struct rewind_preview watched = q->preview->preview; /* a copy, because the preview is shared
                                                             and never changes */
     struct rewind_result result;

@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include "lite/base/array.h"
+#include "lite/base/time.h"
 #include "store/api/store.h"
 #include "store/grep/grep.h"
 #include "tui/data/search_hits.h"
@@ -28,14 +29,6 @@ struct grepping {
     int64_t posted_ms;
 };
 
-static int64_t clock_ms(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 static void post_content(struct grepping *g, bool done)
 {
     if (!g->list && done)
@@ -48,7 +41,7 @@ static void post_content(struct grepping *g, bool done)
     g->list->sessions = atomic_load(&g->progress.sessions);
     jobs_post(g->reply, g->question, (struct msg){ .kind = MSG_CONTENT, .u.content = g->list });
     g->list = NULL;
-    g->posted_ms = clock_ms();
+    g->posted_ms = time_clock_ms(CLOCK_MONOTONIC);
 }
 
 /* Posts how far the search is, with what was found since. */
@@ -56,7 +49,7 @@ static void post_progress(void *arg)
 {
     struct grepping *g = arg;
 
-    if (clock_ms() - g->posted_ms < PROGRESS_MS)
+    if (time_clock_ms(CLOCK_MONOTONIC) - g->posted_ms < PROGRESS_MS)
         return;
     if (!g->list)
         g->list = content_hits_new();
@@ -122,7 +115,7 @@ static enum err_code add_session(struct grepping *g, size_t session, uint64_t li
     if (!hit.snippet.p || !hit.agent.p)
         return err_nomem(e);
     list->hit[list->n++] = hit;
-    if (!g->shown || clock_ms() - g->posted_ms >= POST_MS)
+    if (!g->shown || time_clock_ms(CLOCK_MONOTONIC) - g->posted_ms >= POST_MS)
         post_content(g, false);
     return ERR_OK;
 }
@@ -175,7 +168,7 @@ enum err_code jobs_grep(const struct effect *q, const struct reply *r, struct er
     };
     g.progress.moved = post_progress;
     g.progress.arg = &g;
-    g.posted_ms = clock_ms();
+    g.posted_ms = time_clock_ms(CLOCK_MONOTONIC);
     const struct session_ref **order = calloc(q->refs->n + 1, sizeof *order);
     enum err_code rc = ERR_OK;
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "lite/base/arena.h"
+#include "lite/base/time.h"
 #include "store/api/env.h"
 #include "store/proc/live.h"
 #include "tui/config/shell.h"
@@ -115,10 +116,7 @@ struct loop {
 
 static int64_t now_ms(void)
 {
-    struct timespec t;
-
-    clock_gettime(CLOCK_REALTIME, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+    return time_clock_ms(CLOCK_REALTIME);
 }
 
 /* ---- messages in, effects out ---- */

@@ -4,20 +4,13 @@
 #include <string.h>
 #include <time.h>
 
+#include "lite/base/time.h"
 #include "lite/json/json.h"
 
 int text_fail(struct reprise_plugin_call *call, int code, const char *why)
 {
     snprintf(call->error, sizeof call->error, "%s", why);
     return code;
-}
-
-int64_t text_epoch_ms(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_REALTIME, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
 /* ---- URLs ---- */

@@ -14,8 +14,6 @@
 /* Sets the reason of a failure; returns the code. */
 int text_fail(struct reprise_plugin_call *call, int code, const char *why);
 
-int64_t text_epoch_ms(void);
-
 /* A part of a URL, with %XX decoded. NULL: out of memory. */
 const char *text_decode(struct arena *a, const char *p, size_t n);
 

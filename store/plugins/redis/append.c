@@ -1,3 +1,4 @@
+#include "lite/base/time.h"
 #include "store/plugins/redis/redis.h"
 
 #include <stdlib.h>
@@ -83,8 +84,8 @@ static int send_rows(const struct appending *x, const struct reprise_plugin_text
 
 static int send_index(const struct appending *x)
 {
-    return x->is_main ? redis_send(x->c, "ZADD %s %lld %s", x->index, (long long)text_epoch_ms(),
-                                   x->member)
+    return x->is_main ? redis_send(x->c, "ZADD %s %lld %s", x->index,
+                                   (long long)time_clock_ms(CLOCK_REALTIME), x->member)
                       : redis_send(x->c, "SADD %s %s", x->index, x->member);
 }
 

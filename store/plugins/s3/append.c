@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "lite/base/time.h"
 #include "lite/json/json.h"
 #include "store/plugins/s3/s3.h"
 
@@ -79,7 +80,7 @@ static int note_row(int64_t position, struct slice row, void *arg)
 static bool is_young(const struct s3_part *part)
 {
     int64_t added = part->ms > part->modified_ms ? part->ms : part->modified_ms;
-    int64_t age = text_epoch_ms() - added;
+    int64_t age = time_clock_ms(CLOCK_REALTIME) - added;
 
     return age >= 0 && age < YOUNG_MS;
 }
@@ -87,7 +88,7 @@ static bool is_young(const struct s3_part *part)
 static int check(struct appending *x)
 {
     struct newest newest = { x->after, x->after == 0, false };
-    int64_t from = x->after < 0 ? text_epoch_ms() : x->after >> S3_LINE_BITS;
+    int64_t from = x->after < 0 ? time_clock_ms(CLOCK_REALTIME) : x->after >> S3_LINE_BITS;
 
     if (is_known(x))
         return REPRISE_PLUGIN_OK;
@@ -137,7 +138,7 @@ static int name_part(struct appending *x)
     int rc =
         is_chained(x) ? s3_part_chain(newest, buf_slice(x->body), name) : REPRISE_PLUGIN_NOT_FOUND;
 
-    x->began_ms = text_epoch_ms();
+    x->began_ms = time_clock_ms(CLOCK_REALTIME);
     if (rc == REPRISE_PLUGIN_NOT_FOUND)
         rc = s3_part_now(x->s3, newest, random_number(), name);
     if (rc == REPRISE_PLUGIN_CHANGED)

@@ -36,7 +36,7 @@ static void write_name(int64_t ms, const char *hex, char out[S3_PART_NAME])
 int s3_part_now(struct s3 *s3, const struct s3_part *newest, unsigned random,
                 char out[S3_PART_NAME])
 {
-    int64_t now = text_epoch_ms();
+    int64_t now = time_clock_ms(CLOCK_REALTIME);
     char hex[16];
 
     pthread_mutex_lock(&s3->lock);
@@ -59,7 +59,7 @@ int64_t s3_row_ms(struct slice row)
     int64_t ms;
 
     if (!json_get_text(row, "timestamp", &a, &text) || !time_parse(text, &ms) || ms <= 0 ||
-        ms > text_epoch_ms())
+        ms > time_clock_ms(CLOCK_REALTIME))
         ms = TIME_NONE;
     arena_fini(&a);
     return ms;

@@ -11,6 +11,7 @@
 
 #include <cjson/cJSON.h>
 
+#include "lite/base/time.h"
 #include "store/fs/disk.h"
 #include "store/fs/kernel.h"
 #include "store/journal/record.h"
@@ -117,7 +118,7 @@ static enum err_code open_linked(const char *root, int *fd, int64_t *link_ms, bo
         close(*fd);
         *fd = -1;
     }
-    *link_ms = (int64_t)before.st_ctim.tv_sec * 1000 + before.st_ctim.tv_nsec / 1000000;
+    *link_ms = time_ms_of(before.st_ctim);
     return ERR_OK;
 }
 

@@ -2,6 +2,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lite/base/time.h"
 #include "store/fs/kernel.h"
 #include "store/log/lease.h"
 #include "store/systems/claude/claude.h"
@@ -41,7 +42,7 @@ static enum agents_evidence lookup_with_cwd(const struct store *st, const struct
 static struct live look_for_agents(const struct store *st, const struct session_ref *ref,
                                    const struct live_table *known, const struct stat *sb)
 {
-    int64_t written = (int64_t)sb->st_mtim.tv_sec * 1000 + sb->st_mtim.tv_nsec / 1000000;
+    int64_t written = time_ms_of(sb->st_mtim);
     struct agents_query q = { .session = ref->id, .written_ms = written, .known = known };
     pid_t pid;
     enum agents_evidence sign = agents_lookup(claude_of(st)->agents, &q, &pid);

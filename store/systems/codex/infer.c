@@ -212,8 +212,8 @@ static void compare_time(const char *path, int64_t time_ms, struct later *out)
 {
     struct stat sb;
 
-    out->is_written = time_ms == TIME_NONE || stat(path, &sb) != 0 ||
-                      (int64_t)sb.st_mtim.tv_sec * 1000 + sb.st_mtim.tv_nsec / 1000000 > time_ms;
+    out->is_written =
+        time_ms == TIME_NONE || stat(path, &sb) != 0 || time_ms_of(sb.st_mtim) > time_ms;
     out->is_close =
         !out->is_written && sb.st_mtim.tv_nsec == 0 && time_ms / 1000 == (int64_t)sb.st_mtim.tv_sec;
 }

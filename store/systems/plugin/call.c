@@ -1,6 +1,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "lite/base/time.h"
 #include "store/api/env.h"
 #include "store/systems/plugin/plugin.h"
 
@@ -18,18 +19,10 @@ struct calling {
 
 enum { SILENT_MS = 1000, LOCK_TICK_MS = 50 };
 
-static int64_t now_ms(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 /* The server answered, or the call is over. */
 static void hear(struct calling *c)
 {
-    c->heard_ms = now_ms();
+    c->heard_ms = time_clock_ms(CLOCK_MONOTONIC);
     if (c->silent)
         atomic_fetch_sub(&c->p->link->silent, 1);
     c->silent = false;
@@ -40,7 +33,7 @@ static int is_stopped(void *arg)
 {
     struct calling *c = arg;
 
-    if (!c->silent && now_ms() - c->heard_ms >= SILENT_MS) {
+    if (!c->silent && time_clock_ms(CLOCK_MONOTONIC) - c->heard_ms >= SILENT_MS) {
         c->silent = true;
         atomic_fetch_add(&c->p->link->silent, 1);
     }
@@ -51,7 +44,7 @@ static int is_stopped(void *arg)
 
 static void calling_init(struct calling *c, const struct plugin_store *p, const atomic_bool *cancel)
 {
-    *c = (struct calling){ .p = p, .cancel = cancel, .heard_ms = now_ms() };
+    *c = (struct calling){ .p = p, .cancel = cancel, .heard_ms = time_clock_ms(CLOCK_MONOTONIC) };
     c->call = (struct reprise_plugin_call){
         .size = sizeof c->call, .stopped = is_stopped, .arg = c, .timeout_ms = p->timeout_ms
     };

@@ -307,7 +307,7 @@ static bool is_young(const char *dir, const char *name, int64_t since_ms, struct
     out->path = arena_format(a, "%s/%s", dir, name);
     if (!out->path || lstat(out->path, &st) || !S_ISREG(st.st_mode))
         return false;
-    out->mtime_ms = (int64_t)st.st_mtim.tv_sec * 1000 + st.st_mtim.tv_nsec / 1000000;
+    out->mtime_ms = time_ms_of(st.st_mtim);
     out->size = st.st_size;
     return out->mtime_ms > since_ms;
 }
