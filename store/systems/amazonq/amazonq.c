@@ -197,16 +197,21 @@ enum column {
     COLUMN_VALUE,
 };
 
+/* The programs have a database also for other things, so the table may be missing. */
+static const char no_sessions[] = "SELECT 1 WHERE ?1 IS NULL";
+
 static const char *amazonq_sessions(struct sqlite_db *db, struct arena *a)
 {
-    (void)db, (void)a;
-    return SESSIONS(AMAZONQ_TABLE);
+    (void)a;
+    return sqlite_db_has_column(db, "conversations", "value") ? SESSIONS(AMAZONQ_TABLE)
+                                                              : no_sessions;
 }
 
 static const char *amazonq_classic_sessions(struct sqlite_db *db, struct arena *a)
 {
-    (void)db, (void)a;
-    return SESSIONS(AMAZONQ_CLASSIC_TABLE);
+    (void)a;
+    return sqlite_db_has_column(db, "conversations_v2", "value") ? SESSIONS(AMAZONQ_CLASSIC_TABLE)
+                                                                 : no_sessions;
 }
 
 /* What the entries of a conversation tell a list. Texts are in the arena or borrowed. */

@@ -102,6 +102,17 @@ def check_hostile(p, data):
     p.need('hostile' in {r['sessionId'] for r in p.json('list', '--all')}, 'it is listed')
 
 
+def check_missing(p, data):
+    """Databases that are used for other things only."""
+    for name, table in ('kiro-cli', 'conversations_v2'), ('amazon-q', 'conversations'):
+        db = sqlite3.connect(f'{data}/{name}/data.sqlite3', isolation_level=None)
+        db.execute(f'DROP TABLE {table}')
+        db.execute('CREATE TABLE auth_kv (key TEXT PRIMARY KEY, value TEXT)')
+        db.close()
+    run = p.run('list', '--all', '--json')
+    p.same('without the tables', (run.stdout.strip(), run.stderr), (b'[]', b''))
+
+
 def main():
     top = tempfile.mkdtemp(prefix='amazonq-')
     try:
@@ -109,7 +120,8 @@ def main():
         data = f'{top}/home/.local/share'
         check(p, data)
         check_hostile(p, data)
-        p.finish(25)
+        check_missing(p, data)
+        p.finish(26)
     finally:
         shutil.rmtree(top)
 
