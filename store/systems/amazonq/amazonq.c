@@ -200,18 +200,33 @@ enum column {
 /* The programs have a database also for other things, so the table may be missing. */
 static const char no_sessions[] = "SELECT 1 WHERE ?1 IS NULL";
 
+static enum err_code take_table(const struct sqlite_row *row, void *arg, struct err *e)
+{
+    (void)row, (void)e;
+    *(bool *)arg = true;
+    return ERR_OK;
+}
+
+static bool has_table(struct sqlite_db *db, const char *name)
+{
+    const struct slice table = slice_of(name);
+    bool found = false;
+
+    return sqlite_db_each(db, "SELECT 1 FROM sqlite_master WHERE name = ?1", &table, 1, take_table,
+                          &found, NULL) ||
+           found; /* if it cannot be read, the query of the sessions says why */
+}
+
 static const char *amazonq_sessions(struct sqlite_db *db, struct arena *a)
 {
     (void)a;
-    return sqlite_db_has_column(db, "conversations", "value") ? SESSIONS(AMAZONQ_TABLE)
-                                                              : no_sessions;
+    return has_table(db, "conversations") ? SESSIONS(AMAZONQ_TABLE) : no_sessions;
 }
 
 static const char *amazonq_classic_sessions(struct sqlite_db *db, struct arena *a)
 {
     (void)a;
-    return sqlite_db_has_column(db, "conversations_v2", "value") ? SESSIONS(AMAZONQ_CLASSIC_TABLE)
-                                                                 : no_sessions;
+    return has_table(db, "conversations_v2") ? SESSIONS(AMAZONQ_CLASSIC_TABLE) : no_sessions;
 }
 
 /* What the entries of a conversation tell a list. Texts are in the arena or borrowed. */

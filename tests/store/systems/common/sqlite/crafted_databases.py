@@ -89,6 +89,16 @@ def goose(db, home):
     return ['20260920_1', '20260921_1']
 
 
+def kiro_classic(db, home):
+    db.execute("""CREATE TABLE conversations_v2 (key TEXT NOT NULL, conversation_id TEXT PRIMARY KEY, value TEXT NOT NULL,
+        created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL)""")
+    ids = [f'0000000{n}-eeee-4000-8000-0123456789ab' for n in range(2)]
+    for n, id in enumerate(ids):
+        entry = {'user': {'content': {'Prompt': {'prompt': f'a prompt {n}'}}, 'timestamp': None}, 'assistant': {'Response': {'content': 'an answer'}}}
+        db.execute('INSERT INTO conversations_v2 VALUES (?,?,?,?,?)', (f'{home}/app', id, compact({'history': [entry]}), T, T + n))
+    return ids
+
+
 def cursor_id(n):
     return f'0000000{n}-dddd-4000-8000-0123456789ab'
 
@@ -132,6 +142,7 @@ PLACES = {
     'opencode': (opencode, '.local/share/opencode/opencode.db'),
     'crush': (crush, 'app/.crush/crush.db'),
     'goose': (goose, '.local/share/goose/sessions/sessions.db'),
+    'kiro-classic': (kiro_classic, '.local/share/kiro-cli/data.sqlite3'),
     'cursor': (cursor, None),  # its folder is named after a hash of the home
     'codex': (codex, '.codex/state_5.sqlite'),
 }
