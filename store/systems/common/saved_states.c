@@ -310,14 +310,14 @@ static bool is_first_change(const struct saved_path *p, int64_t turn)
     return true;
 }
 
-/* A copy does not show the permissions from before such a command; one without modes shows none. */
+/* A command in this time may have changed the permissions. */
 static bool shell_may_chmod(const struct saved_states *s, const char *path, int64_t from,
-                            const struct saved_state *copy)
+                            int64_t to)
 {
     for (size_t i = 0; i < s->shells; i++) {
         const struct saved_shell *x = &s->shell[i];
 
-        if (x->time_ms >= from && (!s->keeps_modes || x->time_ms < copy->time_ms) && x->dir &&
+        if (x->time_ms >= from && x->time_ms < to && x->dir &&
             inferred_may_chmod(x->command, x->dir, path))
             return true;
     }
@@ -462,45 +462,123 @@ static void set_last(struct saved_states *s, const struct saved_path *p, struct 
     buf_fini(&present);
 }
 
-static void set_wanted(const struct saved_states *s, const struct saved_path *p, int64_t turn,
-                       const struct rewind_plan *plan, struct rewind_target *t)
+static void doubt_permissions(const struct saved_states *s, const struct saved_path *p,
+                              int64_t from, int64_t to, struct rewind_target *t)
 {
-    const struct saved_state *copy = copy_at(p, turn);
+    if (t->want != REWIND_BYTES || !shell_may_chmod(s, p->path, from, to))
+        return;
+    t->permissions = "a command changed them since, and the former ones are not recorded";
+    if (!t->doubt)
+        t->doubt = "a command changed its permissions, and the former ones are not recorded";
+}
+
+/* The file has the bytes of the text that the write left, without anything that a text does not show. */
+static bool shows_bytes(const struct saved_path *p, const struct saved_state *write)
+{
+    const struct saved_state *copy = copy_at(p, write->turn + 1);
+    bool is_last = state_by(p, INT64_MAX) == write;
+    struct buf bytes = { 0 };
+    bool read = copy      ? read_state(copy, &bytes)
+                : is_last ? !file_read_all(AT_FDCWD, p->path, 0, COMPARED_MOST, &bytes, NULL)
+                          : false;
+    bool same = read && write->content == SAVED_BYTES && slice_eq(buf_slice(&bytes), write->bytes);
+
+    buf_fini(&bytes);
+    return same;
+}
+
+/* What the first edit of the turn found, if the session has no copy of it, or one from before the turn. That one is wrong
+ * because the file had the same size: a change in the turn would be another reason. */
+static const struct saved_state *found_in(const struct saved_path *p, int64_t turn, int64_t from,
+                                          const struct saved_state *copy)
+{
+    const struct saved_state *next = write_near(p, turn, false);
+    struct stat sb;
+
+    if (!next || next->turn != turn)
+        return NULL;
+    if (copy && copy->turn == turn &&
+        (copy->content != SAVED_FILE || !copy->saved_ms || copy->saved_ms >= from ||
+         next->found_absent || stat(copy->file, &sb) != 0 || (size_t)sb.st_size != next->found.n))
+        return NULL;
+    return next->found_absent || (next->has_found && is_plain_text(next->found) &&
+                                  is_plain_text(next->bytes) && shows_bytes(p, next))
+               ? next
+               : NULL;
+}
+
+static void set_found(const struct saved_states *s, const struct saved_path *p,
+                      const struct saved_state *found, const struct rewind_plan *plan,
+                      struct rewind_target *t)
+{
+    const int64_t from = plan->point_ms;
+    bool absent = found->found_absent;
+
+    t->why = NULL;
+    t->want = absent ? REWIND_ABSENT : REWIND_BYTES;
+    t->source.bytes = found->found.n ? found->found : SLICE("");
+    t->found_ms = found->time_ms;
+    t->is_first = is_first_change(p, found->turn);
+    t->permissions = absent ? NULL : "not recorded for this turn";
+    if (shell_may_change(s, p->path, from, found->time_ms, absent))
+        t->doubt = "a shell command may have changed it before the session's edit";
+    t->may_be_link = !absent && may_be_link(s, p, found, from, plan->wide ? NULL : plan->root);
+    doubt_permissions(s, p, from, INT64_MAX, t);
+}
+
+/* Why the copy is not the state at the turn. */
+static const char *fault(const struct saved_states *s, const struct saved_path *p,
+                         const struct saved_state *copy, int64_t turn)
+{
+    static const char none[] = "the session edited it without keeping a copy";
+    const struct saved_state *next = write_near(p, turn, false);
+
+    if (!copy)
+        return none;
+    if (copy->turn != turn && !copy->is_first)
+        return "the session does not record what it contained then";
+    if (next && next->turn < copy->turn && !next->has_found)
+        return none; /* the copy has what this edit left */
+    return contradiction(s, p, copy, turn);
+}
+
+static void set_copied(const struct saved_states *s, const struct saved_path *p,
+                       const struct saved_state *copy, int64_t turn, const struct rewind_plan *plan,
+                       struct rewind_target *t)
+{
     const int64_t from = plan->point_ms;
     bool absent;
     struct stat sb;
 
-    t->want = REWIND_UNKNOWN;
-    if (!copy)
-        t->why = "the session edited it without keeping a copy";
-    else if (copy->turn != turn && !copy->is_first)
-        t->why = "the session does not record what it contained then";
-    else
-        t->why = contradiction(s, p, copy, turn);
-    if (t->why)
-        return;
     set_source(still_there(p, copy), &absent, &t->source);
     t->want = absent ? REWIND_ABSENT : REWIND_BYTES;
     t->doubt = doubt(s, p, copy, turn, from);
-    bool changed = !absent && shell_may_chmod(s, p->path, from, copy);
-
-    if (changed) {
-        t->permissions = "a command changed them since, and the former ones are not recorded";
-        if (!t->doubt)
-            t->doubt = "a command changed its permissions, and the former ones are not recorded";
-    }
     t->is_late = copy->turn > turn && !is_left(p, copy, turn);
     t->may_be_link = !absent && may_be_link(s, p, copy, from, plan->wide ? NULL : plan->root);
     t->is_first = is_first_change(p, turn);
     t->found_ms = copy->time_ms;
+    doubt_permissions(s, p, from, s->keeps_modes ? copy->time_ms : INT64_MAX, t);
     if (copy->runs && stat(p->path, &sb) != 0) {
         t->has_mode = true;
         t->mode = 0755;
     }
-    if (s->keeps_modes && !changed && copy->file && stat(copy->file, &sb) == 0) {
+    if (s->keeps_modes && !t->permissions && copy->file && stat(copy->file, &sb) == 0) {
         t->has_mode = true;
         t->mode = sb.st_mode & 07777;
     }
+}
+
+static void set_wanted(const struct saved_states *s, const struct saved_path *p, int64_t turn,
+                       const struct rewind_plan *plan, struct rewind_target *t)
+{
+    const struct saved_state *copy = copy_at(p, turn), *found;
+
+    t->want = REWIND_UNKNOWN;
+    t->why = fault(s, p, copy, turn);
+    if (!t->why)
+        set_copied(s, p, copy, turn, plan, t);
+    else if ((found = found_in(p, turn, plan->point_ms, copy)))
+        set_found(s, p, found, plan, t);
 }
 
 static bool concerns(const struct saved_path *p, int64_t turn)

@@ -13,7 +13,8 @@
  * The copies are trusted unless the session itself contradicts them: the text that the next edit found has to be that
  * of the copy, and a copy from before the last edit cannot be the result of that edit. A contradicted file is held
  * back, and so is one whose copy was made after the turn, if a command could have changed the file in between, or if
- * the copy differs from the result of the session's last edit before the turn. */
+ * the copy differs from the result of the session's last edit before the turn. Without a copy, or with one that is older
+ * than the turn and wrong, what the first edit of the turn found is the file, if its bytes are certain. */
 
 enum saved_content {
     SAVED_UNKNOWN, /* `why` contains the reason */
@@ -28,6 +29,8 @@ struct saved_state {
      * time. */
     int64_t turn;
     bool is_write; /* the content after an edit; else a saved copy */
+    int64_t
+        saved_ms; /* when a copy was made, which may be used again for later turns; 0: not known */
     /* A saved copy from before the session's first edit of the file, which is valid for all earlier turns. */
     bool is_first;
     enum saved_content content;
@@ -35,6 +38,7 @@ struct saved_state {
     struct slice bytes;
     bool runs; /* SAVED_BYTES: the file could be executed */
     const char *why;
+    bool found_absent;  /* for a write: it created the file */
     bool has_found;     /* for a write: `found` is the text before it, "" if there was no file */
     struct slice found; /* decoded, so line ends and broken UTF-8 may differ from the file's */
 };

@@ -125,6 +125,7 @@ static enum err_code add_entry(struct history *h, struct slice key, struct slice
     if (!path)
         return ERR_OK;
     read_backup(h, entry, &x);
+    x.saved_ms = saved == TIME_NONE ? 0 : saved;
     if (saved != TIME_NONE && saved > x.time_ms)
         x.time_ms = saved;
     return a->failed ? err_nomem(e) : saved_states_add(&h->of.states, path, &x, e);
@@ -189,6 +190,22 @@ static enum err_code add_write(struct history *h, const char *path, struct saved
     return saved_states_add(&h->of.states, path, x, e);
 }
 
+/* The tool says whether there was a file. */
+static bool is_creation(struct history *h, struct slice row)
+{
+    struct slice key, part, text;
+    struct json_iter parts;
+    bool created = false;
+
+    if (!qwen_parts(row, &parts))
+        return false;
+    while (json_iter_next(&parts, &key, &part))
+        created |= json_at(part, "functionResponse.response.output", &text) &&
+                   json_text(text, &h->of.states.arena, &text) &&
+                   slice_starts(text, "Successfully created and wrote to new file: ");
+    return created;
+}
+
 /* {"originalContent", "newContent", "filePath"} of a tool that wrote a file. Returns false for other results. */
 static bool read_result(struct history *h, struct slice row, const char **path,
                         struct saved_state *x)
@@ -204,6 +221,7 @@ static bool read_result(struct history *h, struct slice row, const char **path,
     x->has_found = !json_get_true(result, "originalContentTruncated") &&
                    (json_get_text(result, "originalContent", a, &x->found) ||
                     (json_get(result, "originalContent", &value) && json_type(value) == JSON_NULL));
+    x->found_absent = is_creation(h, row);
     x->content = SAVED_BYTES;
     x->bytes = arena_copy(a, x->bytes);
     x->found = arena_copy(a, x->found);
@@ -330,14 +348,13 @@ static enum err_code read_prompt(struct history *h, struct slice row, struct err
 {
     struct arena *a = &h->of.states.arena;
     struct file_point p = { .prompt = qwen_prompt(row, a),
-                            .time_ms = json_time_at(row, "timestamp", a),
-                            .turn = -1 };
+                            .time_ms = json_time_at(row, "timestamp", a) };
 
     /* what was typed while the agent worked is part of its turn */
     if (h->agent || !p.prompt.n || qwen_subtype(row, a).n || !json_get_text(row, "uuid", a, &p.id))
         return a->failed ? err_nomem(e) : ERR_OK;
     h->awaits = true; /* the first new snapshot after a prompt is that of its turn */
-    h->turn++;
+    p.turn = ++h->turn;
     return file_history_point(&h->of, p, e);
 }
 
@@ -388,9 +405,7 @@ static enum err_code history_read(struct history *h, const struct store *st,
                                   const struct session_ref *ref, struct err *e)
 {
     *h = (struct history){
-        .of = { .ref = ref,
-                .states = { .keeps_modes = true },
-                .no_turn = "Qwen Code keeps no file history of turns without its screen" },
+        .of = { .ref = ref, .states = { .keeps_modes = true } },
         .qwen = qwen_of(st),
         .turn = -1,
     };
