@@ -102,6 +102,7 @@ struct opencode_trees {
     struct opencode_repository in[OPENCODE_REPOSITORIES_MAX];
     size_t n;
     bool shut;           /* one of them could not be opened */
+    bool lost;           /* one of them borrows objects from a repository that is gone */
     struct arena *arena; /* borrowed */
 };
 

@@ -21,6 +21,8 @@ static const char why_gone[] = "OpenCode has pruned this snapshot";
 static const char why_none[] =
     "OpenCode made no snapshot of this turn: it does so only in git repositories";
 
+static const char why_lost[] =
+    "its snapshot has objects of the project's own git repository, which is gone";
 static const char why_shut[] = "OpenCode's snapshots cannot be opened: git refuses the repository";
 
 /* The reason why the tree of a prompt is missing. */
@@ -29,7 +31,7 @@ static const char *why_missing(const struct opencode_steps *s, const struct open
 {
     if (!opencode_steps_tree(s, p).n)
         return why_none;
-    return t->shut ? why_shut : why_gone;
+    return t->lost ? why_lost : t->shut ? why_shut : why_gone;
 }
 
 /* A file that the session changed since the point. */

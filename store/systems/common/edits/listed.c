@@ -276,6 +276,12 @@ static enum listed look_in_ls(struct listing_command *c, struct slice output, co
     }
 }
 
+/* find prints where it starts. */
+static bool has_start(const struct listing_command *c, struct slice output)
+{
+    return has(output, c->name ? c->name : ".");
+}
+
 /* find: a part is missing in a directory of which the output names something, since it does not follow links. */
 static enum listed look_in_find(struct listing_command *c, struct slice output, const char *rest)
 {
@@ -283,6 +289,8 @@ static enum listed look_in_find(struct listing_command *c, struct slice output, 
     size_t n = (size_t)snprintf(name, sizeof name, "%s", c->name ? c->name : ".");
     bool known = strcmp(name, ".") == 0;
 
+    if (!has_start(c, output))
+        return LISTED_UNKNOWN;
     for (size_t depth = 0; !c->depth || depth < c->depth; depth++) {
         size_t part = part_size(rest);
 
@@ -318,10 +326,11 @@ enum listed listed_by_command(struct slice command, const char *dir, struct slic
 
 bool listed_is_whole(struct slice result)
 {
-    static const char *const cut[] = { "trunc",         "omitted",   "too long", "too large",
-                                       "still running", "saved to",  "[...",     "... [",
-                                       "ls: ",          "find: ",    "cd: ",     "imed out",
-                                       "ancelled",      "nterrupted" };
+    static const char *const cut[] = {
+        "trunc",     "omitted",    "too long", "too large", "still running", "saved to",
+        "[...",      "... [",      "imed out", "ancelled",  "masked",        "cleared",
+        "ackground", "nterrupted", "ls: ",     "find: ",    "cd: "
+    };
 
     if (result.n > OUTPUT_MAX)
         return false;

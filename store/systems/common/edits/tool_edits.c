@@ -176,12 +176,11 @@ static enum err_code put_read(struct tool_edits *t, const struct tool_edits_call
 
 /* ---- commands ---- */
 
-/* The call has no member that chooses another directory. */
+/* The call has no member that chooses another directory, and waits for the end of the command. */
 static bool is_in_cwd(struct slice input, struct arena *a)
 {
-    static const char *const members[] = { "command", "cmd", "description", "timeout",
-                                           "is_background" };
-    struct slice key, value, name;
+    static const char *const members[] = { "command", "cmd", "description", "timeout" };
+    struct slice key, value, name = { NULL, 0 };
     struct json_iter it;
 
     if (!json_iter_open(&it, input))
@@ -191,6 +190,7 @@ static bool is_in_cwd(struct slice input, struct arena *a)
 
         for (size_t i = 0; i < sizeof members / sizeof *members; i++)
             known |= json_text(key, a, &name) && slice_eq(name, slice_of(members[i]));
+        known |= slice_eq(name, SLICE("is_background")) && slice_eq(value, SLICE("false"));
         if (!known)
             return false;
     }

@@ -59,6 +59,7 @@ TEST(find_does_not_follow_links)
     assert_int_equal(by("find . -type f", tree, "/w/c.txt"), LISTED_UNKNOWN); /* may be a link */
     assert_int_equal(by("find . -name '*.c'", tree, "/w/c.txt"), LISTED_UNKNOWN);
     assert_int_equal(by("find link", "link\n", "/w/link/c.txt"), LISTED_UNKNOWN);
+    assert_int_equal(by("find .", "[Old output]\n", "/w/c.txt"), LISTED_UNKNOWN);
 }
 
 TEST(other_commands_show_nothing)
@@ -104,5 +105,7 @@ TEST(only_the_whole_output_of_a_command_that_succeeded_counts)
     assert_false(listed_is_whole(SLICE("Output: a\nExit Code: 2\n")));
     assert_false(listed_is_whole(SLICE("a\n<shellId: 0 completed with exit code 10>")));
     assert_false(listed_is_whole(SLICE("a\n... [200 lines truncated]\n")));
+    assert_false(listed_is_whole(SLICE("[Old tool result content cleared]")));
+    assert_false(listed_is_whole(SLICE("Background command started. PID: 7\n")));
     assert_false(listed_is_whole(SLICE("ls: cannot open directory 'x': Permission denied\n")));
 }

@@ -339,6 +339,14 @@ def check_rewind(w):
     os.rename(s.dir, f'{w.top}/away')
     pruned = rewind(w, 'ses_w', two, '--dry-run')
     w.p.need(all(f['action'] == 'refused' and 'pruned' in f['why'] for f in pruned['files']), f'pruned: {pruned}')
+    os.mkdir(s.dir)
+    for name, body in ('HEAD', 'ref: refs/heads/main\n'), ('objects/info/alternates', f'{w.top}/gone/objects\n'), ('refs/heads/none', ''):
+        os.makedirs(os.path.dirname(f'{s.dir}/{name}'), exist_ok=True)
+        with open(f'{s.dir}/{name}', 'w', encoding='utf-8') as f:
+            f.write(body)
+    lost = rewind(w, 'ses_w', two, '--dry-run')
+    w.p.need(all(f['action'] == 'refused' and 'own git repository, which is gone' in f['why'] for f in lost['files']), f'lost: {lost}')
+    shutil.rmtree(s.dir)
     os.rename(f'{w.top}/away', s.dir)
     w.p.need(middle != end, 'the second turn did something')
 
