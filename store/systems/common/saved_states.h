@@ -29,8 +29,8 @@ struct saved_state {
      * time. */
     int64_t turn;
     bool is_write; /* the content after an edit; else a saved copy */
-    int64_t
-        saved_ms; /* when a copy was made, which may be used again for later turns; 0: not known */
+    /* when a copy was made, which may be used again for later turns; 0: not known */
+    int64_t saved_ms;
     /* A saved copy from before the session's first edit of the file, which is valid for all earlier turns. */
     bool is_first;
     enum saved_content content;
@@ -75,6 +75,11 @@ MUST_CHECK enum err_code saved_states_add(struct saved_states *s, const char *pa
 bool saved_states_has(const struct saved_states *s, const char *path, int64_t turn);
 /* The newest state of the file; SAVED_UNKNOWN if nothing was added. */
 struct saved_state saved_states_newest(const struct saved_states *s, const char *path);
+/* The newest state of one that is not younger than the time. NULL: there is no such state. */
+const struct saved_state *saved_states_by(const struct saved_path *p, int64_t time_ms);
+/* Adds the bytes of a state to a buffer. Returns false if they are not known or too many. */
+bool saved_state_read(const struct saved_state *x, struct buf *out);
+enum { SAVED_COMPARED_MOST = 32 << 20 };
 /* Computes the result of an edit at out->time_ms: the newest state of the file until then with `old` replaced, once or
  * everywhere. SAVED_UNKNOWN if that state is not known or does not contain it. ERR_NOMEM. */
 MUST_CHECK enum err_code saved_states_edit(struct saved_states *s, const char *path,

@@ -190,7 +190,7 @@ static enum err_code add_write(struct history *h, const char *path, struct saved
     return saved_states_add(&h->of.states, path, x, e);
 }
 
-/* The tool says whether there was a file. */
+/* The result of the tool shows whether there was a file. */
 static bool is_creation(struct history *h, struct slice row)
 {
     struct slice key, part, text;
