@@ -476,7 +476,8 @@ def check_agent(program, agent):
     changes = list(CRAFTED)
     db = w.open()
     for table in tables(db):
-        changes.append((f'no table {table}', sql(f'DROP TABLE {table}'), table in ('files', 'project')))  # not needed for a list
+        optional = table in ('files', 'project', 'conversations_v2')  # not needed for a list, or the database is for other things
+        changes.append((f'no table {table}', sql(f'DROP TABLE {table}'), optional))
         for column in columns(db, table):
             changes.append((f'no {table}.{column}', sql(f'ALTER TABLE {table} RENAME COLUMN {column} TO gone'), 'names'))
     db.close()
