@@ -120,8 +120,7 @@ char *config_dir_of_settings(const struct store_env *env, const char *dir, const
     if (file && !file_read_all(AT_FDCWD, file, FILE_FOLLOW, SETTINGS_MOST, &text, NULL) &&
         json_valid(buf_slice(&text)))
         named = json_copy_at(buf_slice(&text), member, &a);
-    if (named.n && (named.p[0] == '/' || slice_starts(named, "~/")) &&
-        !memchr(named.p, '\0', named.n))
+    if (named.n && !memchr(named.p, '\0', named.n))
         path = config_dir_expand(env, named.p);
     buf_fini(&text);
     arena_fini(&a);

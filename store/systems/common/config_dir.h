@@ -37,7 +37,7 @@ char *config_dir_data(const struct store_env *env, const char *name);
 /* The same as config_dir_absolute, but "~/" stands for the home directory. NULL: not known, or out of memory. */
 char *config_dir_expand(const struct store_env *env, const char *path);
 /* The directory that settings.json in a directory names at this path of members ("advanced.output"). A relative one is
- * another one for each project and is not read. NULL: none, or out of memory. */
+ * relative to the directory of the process, as for the agents. NULL: none, or out of memory. */
 char *config_dir_of_settings(const struct store_env *env, const char *dir, const char *member);
 /* Returns ERR_NOT_FOUND unless the path is a directory. */
 MUST_CHECK enum err_code config_dir_require(const char *path, struct err *e);

@@ -132,7 +132,7 @@ def check_places(w):
     for id in 'f1', 'f2':
         with open(f'{flat}/2026-11-22T15-29-40-000Z_{id}.jsonl', 'w', encoding='utf-8') as f:
             f.write(''.join(row + '\n' for row in [HEADER.replace('"s1"', f'"{id}"')] + SOURCE))
-    for dir, listed in (('~/flat', True), (flat, True), ('flat', False)):
+    for dir, listed in (('~/flat', True), (flat, True), ('flat', True), ('elsewhere', False)):
         with open(f'{agent}/settings.json', 'w', encoding='utf-8') as f:
             json.dump({'sessionDir': dir}, f)
         w.p.same(f'sessions in {dir}', 'f1' in [r['sessionId'] for r in w.p.json('list', '--all', missing=[])], listed)

@@ -6,6 +6,7 @@ usage: qwen_places.py PROGRAM
 """
 import json
 import os
+import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -64,7 +65,9 @@ def main():
             settings(home, json.dumps({'advanced': {'runtimeOutputDir': dir}}))
             p.same(f'by the settings, {dir}', answers(p, edit.id), want)
         settings(home, json.dumps({'advanced': {'runtimeOutputDir': 'run'}}))
-        p.same('a relative directory', p.json('list', '--all', missing=[]), [])
+        p.same('a relative directory, from the home', answers(p, edit.id), want)
+        run = subprocess.run([p.path, 'list', '--all', '--json'], env=p.env, cwd='/', capture_output=True, check=False)
+        p.same('a relative directory, from elsewhere', run.stdout.strip(), b'[]')
         settings(home, '// a comment\n{"advanced": {"runtimeOutputDir": "~/run"}}')
         p.same('settings that do not parse', p.json('list', '--all', missing=[]), [])
 
