@@ -39,13 +39,6 @@ static enum err_code find_target(const char *path, const char *cwd, struct targe
     return ERR_OK;
 }
 
-static bool is_at_or_below(const char *path, const char *dir)
-{
-    size_t n = strlen(dir);
-
-    return strncmp(path, dir, n) == 0 && (path[n] == '\0' || path[n] == '/');
-}
-
 /* A document at the path of a part of the session would overwrite it or be read as one. */
 static enum err_code check_parts(const struct session_ref *ref, struct target *t, struct err *e)
 {
@@ -56,10 +49,10 @@ static enum err_code check_parts(const struct session_ref *ref, struct target *t
     enum err_code rc =
         st->ops->parts ? st->ops->parts(st, ref, true, &t->arena, &part, &n, e) : ERR_OK;
 
-    if (!rc && realpath(ref->path.p, real) && is_at_or_below(t->full, real))
+    if (!rc && realpath(ref->path.p, real) && path_under(slice_of(t->full), slice_of(real)))
         return err_set(e, ERR_UNSAFE, t->full, "export: the file belongs to the session");
     for (size_t i = 0; !rc && i < n; i++)
-        if (is_at_or_below(t->full, realpath(part[i], real) ? real : part[i]))
+        if (path_under(slice_of(t->full), slice_of(realpath(part[i], real) ? real : part[i])))
             return err_set(e, ERR_UNSAFE, t->full, "export: the file belongs to the session");
     return rc;
 }

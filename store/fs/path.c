@@ -113,6 +113,14 @@ bool path_parent(const char *path, char out[PATH_MAX])
     return true;
 }
 
+bool path_under(struct slice path, struct slice root)
+{
+    while (root.n && root.p[root.n - 1] == '/')
+        root.n--;
+    return path.n >= root.n && memcmp(path.p, root.p, root.n) == 0 &&
+           (path.n == root.n || path.p[root.n] == '/');
+}
+
 enum {
     ENTRY_BYTES = 64,   /* that a session's name needs in a directory, about */
     ENTRIES_A_LOOK = 4, /* entries that are read in the time of one look-up */

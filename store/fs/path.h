@@ -22,6 +22,9 @@ const char *path_real(const char *path, struct arena *a);
 const char *path_real_below(const char *root, const char *path, int64_t time_ms, struct arena *a);
 /* The directory that the last part of a path is in: "/" for "/x", "." for "x". Returns false if it is too long. */
 bool path_parent(const char *path, char out[PATH_MAX]);
+/* Returns true if path is root or below it. Both must be clean. They are compared part by part, so /a/bc is not below
+ * /a/b. */
+bool path_under(struct slice path, struct slice root);
 
 /* Finds out which of very many names exist. Most parts of most sessions do not, and often the directory that would hold
  * them for all sessions does not either. So a few directories are remembered: one that does not exist contains nothing,

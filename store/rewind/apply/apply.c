@@ -12,6 +12,7 @@
 #include "store/fs/copy.h"
 #include "store/fs/disk.h"
 #include "store/fs/file_at.h"
+#include "store/fs/path.h"
 #include "store/fs/span.h"
 #include "store/git/repo.h"
 #include "store/journal/change.h"
@@ -94,7 +95,7 @@ static enum err_code add_tx_entry(struct rewind_tx *tx, const struct rewind_entr
 
     if (!path)
         return err_nomem(e);
-    bool inside = root && pathrule_under(slice_of(path), slice_of(root));
+    bool inside = root && path_under(slice_of(path), slice_of(root));
 
     *x =
         (struct rewind_tx_entry){ .path = path,

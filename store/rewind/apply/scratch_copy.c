@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "store/fs/disk.h"
+#include "store/fs/path.h"
 #include "store/rewind/plan/beneath.h"
 #include "store/rewind/plan/rewind.h"
 #include "store/rewind/plan/source.h"
@@ -36,7 +37,7 @@ static const char *path_in(const struct rewind_plan *plan, const char *dir, cons
 {
     struct slice p = slice_of(path);
 
-    if (plan->root && pathrule_under(p, slice_of(plan->root)))
+    if (plan->root && path_under(p, slice_of(plan->root)))
         return arena_format(a, "%s%s", dir, path + strlen(plan->root));
     return arena_format(a, "%s/%s%s", dir, outside_name, path);
 }

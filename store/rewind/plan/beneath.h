@@ -27,9 +27,6 @@ enum pathrule {
 enum pathrule pathrule_check(struct slice path, const char **why);
 /* Returns true if the path is PATHRULE_INVALID or PATHRULE_GIT, which cannot be allowed. */
 bool pathrule_forbids(struct slice path);
-/* Returns true if path is root or below it. Both must be clean. They are compared part by part, so /a/bc is not below
- * /a/b. */
-bool pathrule_under(struct slice path, struct slice root);
 
 /* ---- the files themselves (beneath.c) ---- */
 

@@ -208,11 +208,3 @@ bool pathrule_forbids(struct slice path)
 
     return rule == PATHRULE_INVALID || rule == PATHRULE_GIT;
 }
-
-bool pathrule_under(struct slice path, struct slice root)
-{
-    while (root.n && root.p[root.n - 1] == '/')
-        root.n--;
-    return path.n >= root.n && memcmp(path.p, root.p, root.n) == 0 &&
-           (path.n == root.n || path.p[root.n] == '/');
-}

@@ -116,10 +116,10 @@ static bool dir_contains(const char *dir, const char *path)
 {
     char real_dir[PATH_MAX], real_path[PATH_MAX];
 
-    if (pathrule_under(slice_of(path), slice_of(dir)))
+    if (path_under(slice_of(path), slice_of(dir)))
         return true;
     return realpath(dir, real_dir) && realpath(path, real_path) &&
-           pathrule_under(slice_of(real_path), slice_of(real_dir));
+           path_under(slice_of(real_path), slice_of(real_dir));
 }
 
 enum err_code rewind_plan_root(const struct store_env *env, struct rewind_plan *plan,
@@ -148,7 +148,7 @@ bool rewind_root_is_above(const struct store_env *env, const char *root)
 
 bool rewind_is_inside(const struct rewind_plan *plan, const char *path)
 {
-    return plan->root && !plan->wide && pathrule_under(slice_of(path), slice_of(plan->root));
+    return plan->root && !plan->wide && path_under(slice_of(path), slice_of(plan->root));
 }
 
 const char *rewind_mode_unavailable(const struct session_ref *ref, enum rewind_mode mode)

@@ -12,6 +12,7 @@
 #include "lite/io/file.h"
 #include "lite/json/json.h"
 #include "store/fs/disk.h"
+#include "store/fs/path.h"
 #include "store/journal/change.h"
 #include "store/journal/record.h"
 #include "store/rewind/plan/beneath.h"
@@ -282,7 +283,7 @@ static bool get_place(const cJSON *o, struct arena *a, struct rewind_tx_entry *x
         return false;
     const struct slice path = slice_of(x->path), root = slice_of(x->root);
 
-    return !pathrule_forbids(path) && pathrule_under(path, root);
+    return !pathrule_forbids(path) && path_under(path, root);
 }
 
 /* "old/<n>.live": no other name is ever followed. */

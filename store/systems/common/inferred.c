@@ -264,13 +264,6 @@ static enum effect effect_of(struct slice program)
     return EFFECT_ANY;
 }
 
-static bool is_in(const char *path, const char *dir)
-{
-    size_t n = strlen(dir);
-
-    return strncmp(path, dir, n) == 0 && (n == 1 || path[n] == '\0' || path[n] == '/');
-}
-
 /* Returns true for the file itself and for a directory that it is in, even if it is reached through a link. */
 static bool covers(struct command *c, const char *word)
 {
@@ -278,11 +271,11 @@ static bool covers(struct command *c, const char *word)
         return strcmp(word, "/dev/null") != 0;
     const char *named = path_normalize(c->dir, word, c->arena);
 
-    if (!named || is_in(c->path, named))
+    if (!named || path_under(slice_of(c->path), slice_of(named)))
         return true;
     const char *real = path_real(named, c->arena), *path = path_real(c->path, c->arena);
 
-    return !real || !path || is_in(path, real);
+    return !real || !path || path_under(slice_of(path), slice_of(real));
 }
 
 /* Its script only replaces: others can write files and run programs. */

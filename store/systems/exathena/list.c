@@ -7,6 +7,7 @@
 #include "lite/base/time.h"
 #include "lite/io/window.h"
 #include "lite/json/json.h"
+#include "store/fs/path.h"
 #include "store/systems/common/jsonl.h"
 #include "store/systems/exathena/event.h"
 #include "store/systems/exathena/exathena.h"
@@ -16,25 +17,16 @@
 
 enum { SUFFIX = sizeof JSONL_SUFFIX - 1 };
 
-static bool within(const char *project, struct slice dir)
-{
-    size_t n = strlen(project);
-
-    if (n == 1)
-        return true; /* the root directory */
-    return dir.n >= n && memcmp(dir.p, project, n) == 0 && (dir.n == n || dir.p[n] == '/');
-}
-
 bool exathena_in_scope(const struct store *st, const struct scope *scope)
 {
     const struct exathena *x = exathena_of(st);
     char real[PATH_MAX];
     const char *project = realpath(x->project, real) ? real : x->project;
 
-    if (scope->all || within(project, scope->project))
+    if (scope->all || path_under(scope->project, slice_of(project)))
         return true;
     for (size_t i = 0; i < scope->trees; i++)
-        if (within(project, scope->tree[i]))
+        if (path_under(scope->tree[i], slice_of(project)))
             return true;
     return false;
 }

@@ -1,3 +1,4 @@
+#include "store/fs/path.h"
 #include "tests/test.h"
 
 #include "store/rewind/plan/beneath.h"
@@ -138,7 +139,7 @@ TEST(some_names_are_always_refused)
 
 static bool under(const char *path, const char *root)
 {
-    return pathrule_under(slice_of(path), slice_of(root));
+    return path_under(slice_of(path), slice_of(root));
 }
 
 TEST(containment_is_decided_by_path_components)

@@ -11,6 +11,7 @@
 #include "lite/io/window.h"
 #include "lite/json/json.h"
 #include "lite/scan/field.h"
+#include "store/fs/path.h"
 #include "store/systems/claude/chain/row_facts.h"
 #include "store/systems/claude/claude.h"
 #include "store/systems/common/config_dir.h"
@@ -304,14 +305,6 @@ struct slice claude_project_of(const struct claude *c, const struct scope *scope
 
 /* ---- collisions ---- */
 
-static bool is_inside(struct slice path, struct slice dir)
-{
-    bool slash = dir.n && dir.p[dir.n - 1] == '/';
-
-    return path.n >= dir.n && memcmp(path.p, dir.p, dir.n) == 0 &&
-           (path.n == dir.n || slash || path.p[dir.n] == '/');
-}
-
 static bool climbs(struct slice path)
 {
     for (size_t i = 0; i + 2 <= path.n; i++) {
@@ -332,9 +325,9 @@ bool claude_folder_collides(const struct scope *scope, struct slice project, str
     if (scope->all || !cwd.p || slice_eq(cwd, project) || !config_dir_same_project(cwd, project))
         return false;
     for (size_t i = 0; scope->trees > 1 && i < scope->trees; i++)
-        if (is_inside(cwd, scope->tree[i]))
+        if (path_under(cwd, scope->tree[i]))
             return false;
-    if (scope->trees > 1 && is_inside(cwd, scope->project))
+    if (scope->trees > 1 && path_under(cwd, scope->project))
         return false;
     if (climbs(cwd) || climbs(project) || memchr(cwd.p, '\0', cwd.n))
         return false;

@@ -205,7 +205,7 @@ enum err_code planner_open(struct planner *p, const struct store *st, const stru
 
 const char *planner_path(struct planner *p, const char *tracked)
 {
-    bool strays = p->root && p->cwd && !pathrule_under(slice_of(p->cwd), slice_of(p->root));
+    bool strays = p->root && p->cwd && !path_under(slice_of(p->cwd), slice_of(p->root));
     const char *dir = strays ? p->root : p->cwd;
 
     return path_normalize(dir ? dir : "", tracked, &p->arena);

@@ -4,6 +4,7 @@
 
 #include "lite/base/time.h"
 #include "lite/base/utf8.h"
+#include "store/fs/path.h"
 #include "store/git/repo.h"
 #include "store/proc/live.h"
 #include "store/rewind/plan/beneath.h"
@@ -23,10 +24,9 @@ static const char *deepest_worktree(const struct entire *x, struct slice dir)
     const char *best = NULL;
 
     for (size_t i = 0; i < x->trees; i++)
-        if (pathrule_under(dir, slice_of(x->tree[i])) &&
-            (!best || strlen(x->tree[i]) > strlen(best)))
+        if (path_under(dir, slice_of(x->tree[i])) && (!best || strlen(x->tree[i]) > strlen(best)))
             best = x->tree[i];
-    if (!best && pathrule_under(dir, slice_of(x->common)))
+    if (!best && path_under(dir, slice_of(x->common)))
         best = x->common;
     return best;
 }

@@ -6,6 +6,7 @@
 
 #include "lite/base/time.h"
 #include "lite/json/json.h"
+#include "store/fs/path.h"
 #include "store/git/gitfiles.h"
 #include "store/git/repo.h"
 #include "store/rewind/plan/beneath.h"
@@ -19,7 +20,7 @@ static const char *path_below_root(const struct rewind_plan *plan, const char *p
 {
     struct slice root = slice_of(plan->root);
 
-    return pathrule_under(slice_of(path), root) && path[root.n] == '/' ? path + root.n + 1 : NULL;
+    return path_under(slice_of(path), root) && path[root.n] == '/' ? path + root.n + 1 : NULL;
 }
 
 static enum err_code add_work_tree_file(struct treewrite *t, const struct rewind_plan *plan,

@@ -9,6 +9,7 @@
 
 #include "lite/json/json.h"
 #include "store/fs/disk.h"
+#include "store/fs/path.h"
 #include "store/git/gitfiles.h"
 #include "store/git/repo.h"
 #include "store/log/append.h"
@@ -29,12 +30,9 @@
 /* The work tree of the repository that contains the directory. */
 static const char *worktree_of_cwd(const struct entire *x, struct slice cwd)
 {
-    for (size_t i = 0; i < x->trees; i++) {
-        size_t n = strlen(x->tree[i]);
-
-        if (cwd.n >= n && memcmp(cwd.p, x->tree[i], n) == 0 && (cwd.n == n || cwd.p[n] == '/'))
+    for (size_t i = 0; i < x->trees; i++)
+        if (path_under(cwd, slice_of(x->tree[i])))
             return x->tree[i];
-    }
     return x->worktree;
 }
 

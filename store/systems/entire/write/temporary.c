@@ -8,6 +8,7 @@
 #include "lite/base/utf8.h"
 #include "lite/io/file.h"
 #include "lite/json/json.h"
+#include "store/fs/path.h"
 #include "store/git/gitfiles.h"
 #include "store/git/repo.h"
 #include "store/rewind/plan/beneath.h"
@@ -166,7 +167,7 @@ enum err_code temporary_names(const struct view *v, const struct temporary_reque
         const char *why = "";
         enum pathrule rule = pathrule_check(path, &why);
 
-        if (rule == PATHRULE_INVALID || rule == PATHRULE_GIT || !pathrule_under(path, root) ||
+        if (rule == PATHRULE_INVALID || rule == PATHRULE_GIT || !path_under(path, root) ||
             path.n == root.n || disktree_apart(path.p + root.n + 1))
             return err_set(e, ERR_UNSAFE, req->file[i],
                            "write a checkpoint: not a file of the work tree");
