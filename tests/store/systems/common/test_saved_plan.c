@@ -1,4 +1,4 @@
-#include "tests/support/saved_world.h"
+#include "tests/store/systems/common/saved_world.h"
 
 /* Files whose saved copies do not show what they were: links that were removed, and edits without copies. */
 

@@ -1,4 +1,4 @@
-#include "tests/support/saved_world.h"
+#include "tests/store/systems/common/saved_world.h"
 
 #include <sys/stat.h>
 
