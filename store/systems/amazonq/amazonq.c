@@ -348,7 +348,7 @@ static const char *cannot(unsigned ability)
     case CAN_FORK:
     case CAN_NAME_FORK: return "no command of the agent that forks a conversation is known";
     case CAN_RESUME_AT: return "it continues after the last message";
-    case CAN_REWIND: return "it keeps no copies of files that are known";
+    case CAN_REWIND: return "the agent is not known to keep copies of files";
     case CAN_TOMBSTONE: return "it keeps its messages in its own database";
     case CAN_REAPPEND: return "its conversations have no metadata to append again";
     case CAN_RETRIEVE: return "its conversations are already where it looks for them";

@@ -420,7 +420,8 @@ static void layout_media(struct laying *l, const struct block *b)
     if (b->bytes > 0)
         layout_size(b->bytes, size);
     begin_part(l, l->end == LAYOUT_END_PROMPT ? LAYOUT_END_PROMPT : LAYOUT_END_TOOL);
-    enum err_code rc = buf_addf(&text, "    [%s ", b->kind == BLOCK_IMAGE ? "image" : "document");
+    enum err_code rc = buf_addf(&text, "    [%s%s", b->kind == BLOCK_IMAGE ? "image" : "document",
+                                type.n ? " " : "");
 
     layout_cut(l->look, &text, type, 24);
     if (!rc && b->text.n)

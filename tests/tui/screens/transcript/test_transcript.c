@@ -93,6 +93,21 @@ TEST(paths_are_relative_to_the_sessions_directory)
     drive_fini(&d);
 }
 
+TEST(an_image_is_named_as_far_as_it_is_known)
+{
+    struct drive d;
+
+    drive_init(&d,
+               SLICE("{\"type\":\"user\",\"message\":{\"content\":["
+                     "{\"type\":\"text\",\"text\":\"Look\"},"
+                     "{\"type\":\"image\",\"source\":{\"media_type\":\"image/png\",\"data\":\"\"}},"
+                     "{\"type\":\"image\"}]}}\n"));
+    drive_open(&d, REQUESTER_VIEWER, 9, 40);
+    assert_true(screen_holds(&d, "[image png]"));
+    assert_true(screen_holds(&d, "[image]"));
+    drive_fini(&d);
+}
+
 TEST(a_call_opens_into_its_diff_and_closes_again)
 {
     struct drive d;
