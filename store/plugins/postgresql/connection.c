@@ -25,13 +25,44 @@ int pg_fail(struct reprise_plugin_call *call, int code, const char *text)
     return code;
 }
 
+static const char *next_attempt(const char *text)
+{
+    const char *next = strstr(text, "\nconnection to server ");
+
+    return next ? next + 1 : NULL;
+}
+
+static bool was_unreachable(const char *attempt)
+{
+    static const char *const reasons[] = { "Connection refused", "unreachable", "Cannot assign" };
+    const char *end = attempt + strcspn(attempt, "\n");
+
+    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++) {
+        const char *found = strstr(attempt, reasons[i]);
+
+        if (found && found < end)
+            return true;
+    }
+    return false;
+}
+
+/* A name may have several addresses, and libpq reports each that it tried: the first one that was reached tells more than
+ * one where no server listens. */
+static const char *telling_attempt(const char *text)
+{
+    for (const char *attempt = text; attempt; attempt = next_attempt(attempt))
+        if (!was_unreachable(attempt))
+            return attempt;
+    return text;
+}
+
 static int fail_connection(struct reprise_plugin_call *call, const PGconn *c)
 {
     return pg_fail(call,
                    PQconnectionNeedsPassword(c) || PQconnectionUsedPassword(c)
                        ? REPRISE_PLUGIN_REFUSED
                        : REPRISE_PLUGIN_FAILED,
-                   PQerrorMessage(c));
+                   telling_attempt(PQerrorMessage(c)));
 }
 
 static int fail_result(struct reprise_plugin_call *call, const PGconn *c, const PGresult *r)

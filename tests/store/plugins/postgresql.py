@@ -186,6 +186,9 @@ def with_tls(p, server, team):
     lists(1, b'no encryption', 'sslmode=disable')
     lists(1, b'certificate', 'sslmode=verify-full')
     lists(1, b'certificate', f'sslmode=verify-full&sslrootcert={made[0]}', 'localhost')
+    with socket.socket() as closed:  # bound, but nothing listens
+        closed.bind(('127.0.0.1', 0))
+        lists(1, b'certificate', f'sslmode=verify-full&sslrootcert={made[0]}', f'127.0.0.1:{closed.getsockname()[1]},localhost')
     lists(0, b'no sessions', f'sslmode=verify-full&sslrootcert={made[0]}')
     lists(0, b'no sessions', 'sslmode=require')
     server.stop()
