@@ -294,4 +294,7 @@ bool project_logs_collides(const struct scope *scope, struct slice cwd);
  * whose format tells the ids of rows. */
 store_messages_fn block_messages;
 
+/* Appends the tool calls of a message in the form of OpenAI's chat completions. */
+void jsonl_put_tool_calls(struct block_list *b, struct slice row);
+
 #endif

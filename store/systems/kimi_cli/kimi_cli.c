@@ -182,26 +182,6 @@ static const struct jsonl_format kimi_cli_format = { .keys = &keys,
 
 /* ---- blocks ---- */
 
-static void put_calls(struct block_list *b, struct slice row)
-{
-    struct slice call, function;
-    struct json_iter it;
-
-    json_list_open(&it, row, "tool_calls");
-    while (json_list_next(&it, &call)) {
-        struct block x = { .kind = BLOCK_TOOL_CALL, .input = SLICE("") };
-
-        json_get_text(call, "id", &b->arena, &x.call_id);
-        if (json_get(call, "function", &function)) {
-            json_get_text(function, "name", &b->arena, &x.name);
-            json_get_text(function, "arguments", &b->arena, &x.input); /* JSON in a text */
-        }
-        if (!json_valid(x.input))
-            x.input = SLICE("{}");
-        transcript_block_put(b, x);
-    }
-}
-
 static void put_result(struct block_list *b, struct slice row)
 {
     struct block x = { .kind = BLOCK_TOOL_RESULT, .text = text_of(row, false, &b->arena) };
@@ -235,7 +215,7 @@ static enum err_code kimi_cli_blocks(const struct store *st, struct slice row,
     } else if (json_get_is(row, "role", "assistant")) {
         transcript_block_put_text(out, BLOCK_THINKING, text_of(row, true, a));
         transcript_block_put_text(out, BLOCK_TEXT, text_of(row, false, a));
-        put_calls(out, row);
+        jsonl_put_tool_calls(out, row);
     } else {
         transcript_block_put_text(out, is_typed(row, a) ? BLOCK_PROMPT : BLOCK_NOTE,
                                   text_of(row, false, a));

@@ -159,26 +159,6 @@ static const struct jsonl_format vibe_format = { .keys = &keys,
 
 /* ---- blocks ---- */
 
-static void put_calls(struct block_list *b, struct slice row)
-{
-    struct slice call, function;
-    struct json_iter it;
-
-    json_list_open(&it, row, "tool_calls");
-    while (json_list_next(&it, &call)) {
-        struct block block = { .kind = BLOCK_TOOL_CALL, .input = SLICE("") };
-
-        json_get_text(call, "id", &b->arena, &block.call_id);
-        if (json_get(call, "function", &function)) {
-            json_get_text(function, "name", &b->arena, &block.name);
-            json_get_text(function, "arguments", &b->arena, &block.input); /* JSON in a text */
-        }
-        if (!json_valid(block.input))
-            block.input = SLICE("{}");
-        transcript_block_put(b, block);
-    }
-}
-
 static void put_images(struct block_list *b, struct slice row)
 {
     struct slice image;
@@ -214,7 +194,7 @@ static enum err_code vibe_blocks(const struct store *st, struct slice row, struc
     } else if (json_get_is(row, "role", "assistant")) {
         transcript_block_put_text(out, BLOCK_THINKING, content_of(row, "reasoning_content", a));
         transcript_block_put_text(out, BLOCK_TEXT, content_of(row, "content", a));
-        put_calls(out, row);
+        jsonl_put_tool_calls(out, row);
     } else {
         transcript_block_put_text(out, is_prompt(row) ? BLOCK_PROMPT : BLOCK_NOTE,
                                   content_of(row, "content", a));
