@@ -48,6 +48,7 @@ static enum err_code read_assistant_row(struct claude_calls *calls, struct claud
         if (!array_reserve(calls->call, calls->cap, calls->n + 1))
             return ERR_NOMEM;
         calls->call[calls->n++] = (struct claude_call){ tool, number };
+        calls->assistant_row[number].calls = true;
     }
     return ERR_OK;
 }

@@ -286,7 +286,12 @@ enum err_code claude_conversation_path_go_to(struct claude_conversation_path *wa
 
     claude_gaps_fini(&walk->gaps);
     walk->gaps = (struct claude_gaps){ 0 };
-    return rc || leaf == CHAIN_NONE ? rc : claude_parallel(&walk->log, &walk->path, &walk->n, e);
+    if (rc || leaf == CHAIN_NONE)
+        return rc;
+    rc = claude_parallel(&walk->log, &walk->path, &walk->n, e);
+    walk->cap =
+        walk->n; /* the path may have been replaced by one that is just as long as it has to be */
+    return rc;
 }
 
 /* Returns true if the node is a message of the conversation, not of a sub-agent, and not on the

@@ -29,6 +29,11 @@ MUST_CHECK enum err_code claude_resume_path(struct claude_log *log, uint32_t lea
 MUST_CHECK enum err_code claude_parallel(struct claude_log *log, uint32_t **path, size_t *n,
                                          struct err *e);
 
+/* Once joined: if a resume's path ends with the result of one of several calls, it ends with the results of all of them,
+ * which come in the order of the file. */
+MUST_CHECK enum err_code claude_order_last_results(struct claude_log *log, uint32_t *path, size_t n,
+                                                   struct err *e);
+
 /* ---- the path that a person reads ---- */
 
 /* The path from the beginning of a conversation to one of its ends, also across compaction
@@ -72,7 +77,8 @@ MUST_CHECK enum err_code claude_message_end(struct claude_log *log, uint32_t *le
 
 /* The client when it resumes: the newest row of the file if it follows the row that the last last-prompt row names (if
  * that is explicit, only a newer row counts), else the named row itself; if no row is named, or the client does not
- * load it, the newest row (claude.md D). Follows compactions, and leaves the chain unchanged. CHAIN_NONE: no row, or
+ * load it, the newest row (claude.md D). Unless it is explicit, a row that follows one of several calls made at once
+ * follows each of them and their results. Follows compactions, and leaves the chain unchanged. CHAIN_NONE: no row, or
  * (*cleared) the conversation starts over and no row has been added since. */
 MUST_CHECK enum err_code claude_resume_leaf(struct claude_log *log, uint32_t *leaf, bool *cleared,
                                             struct err *e);
@@ -107,6 +113,7 @@ struct claude_assistant_row {
     struct id128 message; /* message.id */
     struct id128 side;    /* isSidechain and agentId as one value */
     uint32_t node;        /* in the order in which the ids appear in the file */
+    bool calls;           /* it calls a tool */
 };
 
 struct claude_call {

@@ -240,7 +240,51 @@ static bool follows(struct claude_log *log, uint32_t node, uint32_t from)
     return node == from;
 }
 
-/* The last row of the main conversation from `line` on. */
+/* Of calls that were made at once, each has its row and its result, and the conversation goes on below one of them. An
+ * ordinary last-prompt row written in the middle may name another one: then rows below any call of the same response
+ * count as following the named row, as in the client (claude.md D). */
+static enum err_code follows_response(struct claude_log *log, uint32_t node, uint32_t named,
+                                      bool *is, struct err *e)
+{
+    const struct claude_assistant_row *call;
+    struct claude_calls calls;
+    struct json_iter blocks;
+    struct slice row, key, block;
+    struct id128 response = { 0, 0 }, tool;
+
+    *is = false;
+    if (!claude_line_is_message(claude_node_line(log, named)))
+        return ERR_OK;
+    enum err_code rc = claude_calls_read(&calls, log, e);
+
+    if (rc)
+        return rc;
+    rc = claude_node_row(log, named, &row, e);
+    call = claude_assistant_row_of(&calls, named);
+    for (bool more = !rc && !call && claude_content(row, &blocks);
+         more && !call && json_iter_next(&blocks, &key, &block);) {
+        if (!claude_block_id(block, "tool_result", "tool_use_id", &log->arena, &tool))
+            continue;
+        call = claude_call_owner(&calls, tool);
+        if (!call && chain_parent(&log->chain, named) != CHAIN_NONE)
+            call = claude_assistant_row_of(&calls, chain_parent(&log->chain, named));
+    }
+    if (call && call->calls)
+        response = call->message;
+    while (!rc && !id128_none(response) && !*is && node != CHAIN_NONE &&
+           !(log->chain.mark[node] & NODE_CLIMBED)) {
+        log->chain.mark[node] |= NODE_CLIMBED;
+        call = claude_assistant_row_of(&calls, node);
+        *is = call && call->calls && id128_eq(call->message, response);
+        node = chain_parent(&log->chain, node);
+    }
+    for (size_t i = 0; i < log->chain.n; i++)
+        log->chain.mark[i] &= (uint8_t)~NODE_CLIMBED;
+    claude_calls_fini(&calls);
+    return rc;
+}
+
+/* The last row of the main conversation from `line` on that the client loads. */
 static enum err_code newest_row(struct claude_log *log, size_t line, uint32_t *newest,
                                 struct err *e)
 {
@@ -249,7 +293,7 @@ static enum err_code newest_row(struct claude_log *log, size_t line, uint32_t *n
         uint32_t node = claude_line_node(log, i);
         bool main;
 
-        if (node == CHAIN_NONE || log->chain.node[node].line != i)
+        if (node == CHAIN_NONE || log->chain.node[node].line != i || !claude_is_loaded(log, node))
             continue;
         enum err_code rc = is_main(log, node, &main, e);
 
@@ -275,10 +319,16 @@ static enum err_code find_resume_leaf(struct claude_log *log, uint32_t *leaf, bo
         rc = newest_row(log, since ? p.line + 1 : log->chain.first_line, leaf, e);
     if (rc || !p.found)
         return rc;
-    if (p.node != CHAIN_NONE && (*leaf == CHAIN_NONE || !follows(log, *leaf, p.node)))
-        *leaf = p.node;
+    if (p.node != CHAIN_NONE) {
+        bool below = *leaf != CHAIN_NONE && follows(log, *leaf, p.node);
+
+        if (!below && *leaf != CHAIN_NONE && !p.explicit)
+            rc = follows_response(log, *leaf, p.node, &below, e);
+        if (!below)
+            *leaf = p.node;
+    }
     *cleared = *leaf == CHAIN_NONE;
-    return ERR_OK;
+    return rc;
 }
 
 enum err_code claude_newest_leaf(struct claude_log *log, uint32_t *leaf, struct err *e)
@@ -375,6 +425,16 @@ enum err_code claude_leaf_is_read(struct claude_log *log, bool *is, struct err *
     return ERR_OK;
 }
 
+/* A boundary after the newest row may have left that row out, which only the whole file tells. */
+static bool boundary_follows(const struct claude_log *log, size_t line)
+{
+    for (size_t i = line + 1; i < log->file.index.n; i++)
+        if (claude_line_is(claude_line(log, i), CLAUDE_SYSTEM) &&
+            claude_line_has(claude_line(log, i), MARK_COMPACT))
+            return true;
+    return false;
+}
+
 /* Decides only what rows above the log cannot change. */
 static enum err_code decide(struct tail_search *l, bool *decided, struct err *e)
 {
@@ -389,8 +449,11 @@ static enum err_code decide(struct tail_search *l, bool *decided, struct err *e)
     bool later = newest != CHAIN_NONE && l->log.chain.node[newest].line > p.line;
 
     l->leaf = newest;
+    *decided = false;
+    if (newest != CHAIN_NONE && boundary_follows(&l->log, l->log.chain.node[newest].line))
+        return ERR_OK;
     if (!p.found) {
-        *decided = l->whole || (l->none_above && newest != CHAIN_NONE);
+        *decided = l->none_above && newest != CHAIN_NONE;
         return ERR_OK;
     }
     *decided = true;
@@ -403,9 +466,13 @@ static enum err_code decide(struct tail_search *l, bool *decided, struct err *e)
         return ERR_OK;
     }
     named = chain_find(&l->log.chain, p.leaf);
-    *decided = named != CHAIN_NONE && (later || (newest == named && !p.explicit)) &&
-               follows(&l->log, newest, named);
-    return ERR_OK;
+    if (named == CHAIN_NONE || !chain_has_row(&l->log.chain, named) ||
+        !(later || (newest == named && !p.explicit))) {
+        *decided = false;
+        return ERR_OK;
+    }
+    *decided = follows(&l->log, newest, named);
+    return *decided || p.explicit ? ERR_OK : follows_response(&l->log, newest, named, decided, e);
 }
 
 struct above {
@@ -488,9 +555,8 @@ static enum err_code find_tail_leaf(struct tail_search *l, struct claude_resume_
     bool decided = false, cleared;
     enum err_code rc = open_tail(l, tail, e);
 
-    if (rc)
-        return rc;
-    rc = decide(l, &decided, e);
+    if (!rc && !l->whole)
+        rc = decide(l, &decided, e);
     while (!rc && !decided && !l->whole) {
         size_t before = tail;
 
@@ -499,7 +565,7 @@ static enum err_code find_tail_leaf(struct tail_search *l, struct claude_resume_
             claude_log_close(&l->log);
             rc = open_tail(l, tail, e);
         }
-        if (!rc)
+        if (!rc && !l->whole)
             rc = decide(l, &decided, e);
     }
     return rc || decided ? rc : claude_resume_leaf(&l->log, &l->leaf, &cleared, e);

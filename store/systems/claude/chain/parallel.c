@@ -465,3 +465,39 @@ enum err_code claude_parallel(struct claude_log *log, uint32_t **path, size_t *n
     free(p.tool);
     return rc == ERR_NOMEM ? err_set(e, rc, log->file.path, "join parallel tool results") : rc;
 }
+
+static int compare_place_in_file(const void *a, const void *b)
+{
+    const struct addition *x = a, *y = b;
+
+    return (x->order > y->order) - (x->order < y->order);
+}
+
+enum err_code claude_order_last_results(struct claude_log *log, uint32_t *path, size_t n,
+                                        struct err *e)
+{
+    size_t from = n;
+    struct slice row;
+
+    for (; from > 0 && claude_line_is(claude_node_line(log, path[from - 1]), CLAUDE_USER); from--) {
+        enum err_code rc = claude_node_row(log, path[from - 1], &row, e);
+
+        if (rc)
+            return rc;
+        if (!claude_has_tool_result(row))
+            break;
+    }
+    if (n - from < 2)
+        return ERR_OK;
+    struct addition *last = malloc((n - from) * sizeof *last);
+
+    if (!last)
+        return err_nomem(e);
+    for (size_t i = from; i < n; i++)
+        last[i - from] = (struct addition){ 0, log->chain.node[path[i]].line, path[i] };
+    qsort(last, n - from, sizeof *last, compare_place_in_file);
+    for (size_t i = from; i < n; i++)
+        path[i] = last[i - from].node;
+    free(last);
+    return ERR_OK;
+}

@@ -212,6 +212,8 @@ static enum err_code list_session(struct claude_log *log, bool as_sdk,
         return rc;
     if (!rc)
         rc = claude_parallel(log, &path, &n, e);
+    if (!rc && !as_sdk)
+        rc = claude_order_last_results(log, path, n, e);
     if (!rc && list_path(log, path, n, list))
         rc = err_nomem(e);
     if (!rc)

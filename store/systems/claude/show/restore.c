@@ -376,6 +376,8 @@ static enum err_code find_path(struct restoring *r, struct slice at, struct err 
         rc = claude_parallel(&r->log, &r->path, &r->n, e);
     if (!rc && at.n)
         cut_behind(r, leaf);
+    else if (!rc)
+        rc = claude_order_last_results(&r->log, r->path, r->n, e);
     return rc;
 }
 

@@ -12,7 +12,8 @@ static uint32_t next_random(uint32_t *seed)
     return *seed >> 8;
 }
 
-/* Adds a row of up to 40 kB that follows the newest or an older one; some name a leaf. */
+/* Adds a row of up to 40 kB that follows the newest or an older one; some name a leaf, some are one of several calls of
+ * a response or the result of one. */
 static void add_random_row(struct buf *out, uint32_t *seed, int i)
 {
     uint32_t kind = next_random(seed) % 12, older = i ? next_random(seed) % (uint32_t)i : 0;
@@ -29,9 +30,22 @@ static void add_random_row(struct buf *out, uint32_t *seed, int i)
     if (i && kind == 2)
         assert_int_equal(buf_addf(out, "{\"type\":\"last-prompt\",\"leafUuid\":\"gone\"}\n"),
                          ERR_OK);
-    assert_int_equal(buf_addf(out,
-                              "{\"type\":\"user\",\"uuid\":\"r%d\",\"parentUuid\":\"r%d\",\"x\":\"",
-                              i, kind == 3 ? (int)older : i - 1),
+    if (kind >= 8) { /* of a call and its result, another row may follow either */
+        const char *form =
+            kind % 2 ? "{\"type\":\"assistant\",\"message\":{\"id\":\"m%d\",\"content\":["
+                       "{\"type\":\"tool_use\",\"id\":\"t%d\"}]},"
+                     : "{\"type\":\"user\",\"message\":{\"id\":\"m%d\",\"content\":[{\"type\":"
+                       "\"tool_result\",\"tool_use_id\":\"t%d\"}]},";
+
+        assert_int_equal(buf_addf(out, form, i / 6, kind % 2 ? i : i - 1 - (int)(older % 2)),
+                         ERR_OK);
+    } else {
+        assert_int_equal(buf_add(out, SLICE("{\"type\":\"user\",")), ERR_OK);
+    }
+    assert_int_equal(buf_addf(out, "\"uuid\":\"r%d\",\"parentUuid\":\"r%d\",\"x\":\"", i,
+                              kind == 3            ? (int)older
+                              : kind >= 8 && i > 1 ? i - 1 - (int)(older % 2)
+                                                   : i - 1),
                      ERR_OK);
     for (size_t k = 0; k < fill; k++)
         assert_int_equal(buf_add_byte(out, 'x'), ERR_OK);

@@ -392,3 +392,49 @@ TEST(an_unanswered_prompt_is_returned)
     restore_fini(&r);
     transcript_writer_end(&t);
 }
+
+/* Two calls made at once, A and B, with their results; the conversation goes on below that of B. A last-prompt row
+ * names a row in the middle. */
+static void leaf_among_calls(const char *leaf, const char *rest, const char *want)
+{
+    struct transcript_writer t;
+
+    transcript_writer_begin(&t);
+    transcript_writer_user(&t, "u1", "");
+    for (int i = 0; i < 2; i++) {
+        char row[256];
+
+        snprintf(row, sizeof row,
+                 "\"message\":{\"id\":\"m1\",\"role\":\"assistant\",\"content\":[{\"type\":"
+                 "\"tool_use\",\"id\":\"t%c\",\"name\":\"T\",\"input\":{}}]}",
+                 "AB"[i]);
+        transcript_writer_row(&t, "assistant", i ? "callB" : "callA", i ? "callA" : "u1", row);
+    }
+    for (int i = 0; i < 2; i++) {
+        char row[256];
+
+        snprintf(row, sizeof row,
+                 "\"message\":{\"role\":\"user\",\"content\":[{\"type\":\"tool_result\","
+                 "\"tool_use_id\":\"t%c\",\"content\":\"ok\"}]}",
+                 "AB"[i]);
+        transcript_writer_row(&t, "user", i ? "resultB" : "resultA", i ? "callB" : "callA", row);
+        if (i == 0)
+            last_prompt(&t, leaf, rest);
+    }
+    transcript_writer_assistant(&t, "a2", "resultB");
+    gives(&t, want);
+}
+
+TEST(the_end_follows_each_of_several_calls_made_at_once)
+{
+    static const char *const leaf[] = { "\"resultA\"", "\"callA\"", "\"callB\"", "\"u1\"" };
+
+    for (size_t i = 0; i < sizeof leaf / sizeof *leaf; i++)
+        leaf_among_calls(leaf[i], "", "u1 callA callB resultA resultB a2");
+}
+
+TEST(a_result_that_is_named_explicitly_is_the_end)
+{
+    leaf_among_calls("\"resultA\"", ",\"explicit\":true",
+                     "u1 callA callB resultA resultB +none +go");
+}

@@ -462,3 +462,39 @@ CASE(settings_are_rows_and_one_invalid_setting_refuses_all)
     assert_null(strstr(text, "\"U\""));
     free(text);
 }
+
+/* A session that was killed after a last-prompt row was written in the middle of a turn. */
+CASE(a_row_follows_the_end_below_another_call_of_the_response)
+{
+    struct shop *s = *state;
+    struct host_appended done;
+    size_t n;
+
+    assert_int_equal(
+        append(
+            s,
+            "{\"type\":\"user\",\"uuid\":\"u1\",\"message\":{\"content\":\"Go\"}}\n"
+            "{\"type\":\"assistant\",\"uuid\":\"callA\",\"parentUuid\":\"u1\",\"message\":{\"id\":"
+            "\"m1\",\"content\":[{\"type\":\"tool_use\",\"id\":\"tA\"}]}}\n"
+            "{\"type\":\"assistant\",\"uuid\":\"callB\",\"parentUuid\":\"callA\",\"message\":{"
+            "\"id\":"
+            "\"m1\",\"content\":[{\"type\":\"tool_use\",\"id\":\"tB\"}]}}\n"
+            "{\"type\":\"user\",\"uuid\":\"resultA\",\"parentUuid\":\"callA\",\"message\":{"
+            "\"content\":"
+            "[{\"type\":\"tool_result\",\"tool_use_id\":\"tA\"}]}}\n"
+            "{\"type\":\"last-prompt\",\"lastPrompt\":\"Go\",\"leafUuid\":\"resultA\"}\n"
+            "{\"type\":\"user\",\"uuid\":\"resultB\",\"parentUuid\":\"callB\",\"message\":{"
+            "\"content\":"
+            "[{\"type\":\"tool_result\",\"tool_use_id\":\"tB\"}]}}\n",
+            &done),
+        ERR_OK);
+    assert_int_equal(
+        append(s, "{\"type\":\"user\",\"uuid\":\"u2\",\"message\":{\"content\":\"On\"}}\n", &done),
+        ERR_OK);
+
+    char *text = transcript(s, &n);
+
+    assert_non_null(strstr(
+        text, "\"uuid\":\"u2\",\"message\":{\"content\":\"On\"},\"parentUuid\":\"resultB\""));
+    free(text);
+}
