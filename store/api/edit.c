@@ -3,25 +3,48 @@
 #include <limits.h>
 #include <string.h>
 
+enum err_code edit_replace_text(struct slice base, struct slice old_text, struct slice new_text,
+                                bool all, uint64_t *spent, struct buf *out, bool *done)
+{
+    const char *end = base.n ? base.p + base.n : NULL;
+    const char *hit = slice_find(base.p, base.n, old_text.p, old_text.n);
+    uint64_t hits = 0, before = spent ? *spent : 0, size;
+    enum err_code rc = ERR_OK;
+
+    out->n = 0;
+    for (const char *next = old_text.n ? hit : NULL; next && (all || !hits); hits++)
+        next = slice_find(next + old_text.n, (size_t)(end - next) - old_text.n, old_text.p,
+                          old_text.n);
+    size = base.n + hits * new_text.n - hits * old_text.n;
+    *done = hits && size <= EDIT_TEXT_MAX && size <= EDIT_TEXTS_MAX - before;
+    if (!*done)
+        return ERR_OK;
+    if (spent)
+        *spent += size;
+    for (; hits && !rc; hits--) {
+        rc = buf_add(out, (struct slice){ base.p, (size_t)(hit - base.p) });
+        if (!rc)
+            rc = buf_add(out, new_text);
+        base = (struct slice){ hit + old_text.n, (size_t)(end - hit) - old_text.n };
+        hit = slice_find(base.p, base.n, old_text.p, old_text.n);
+    }
+    return rc ? rc : buf_add(out, base);
+}
+
 enum err_code edit_replace(struct slice base, const struct edit_replacement *r, struct buf *out,
                            bool *done)
 {
     struct slice old = r->old_text;
-    const char *hit = old.n ? slice_find(base.p, base.n, old.p, old.n) : base.p + base.n;
-    enum err_code rc = ERR_OK;
+    const char *end = base.n ? base.p + base.n : NULL;
+    const char *hit = slice_find(base.p, base.n, old.p, old.n);
 
+    *done = !old.n;
     out->n = 0;
-    *done = hit && (r->all || !old.n ||
-                    !slice_find(hit + 1, (size_t)(base.p + base.n - hit) - 1, old.p, old.n));
-    for (bool more = *done; more && !rc;) {
-        rc = buf_add(out, (struct slice){ base.p, (size_t)(hit - base.p) });
-        if (!rc)
-            rc = buf_add(out, r->new_text);
-        base = (struct slice){ hit + old.n, (size_t)(base.p + base.n - hit) - old.n };
-        hit = r->all && old.n ? slice_find(base.p, base.n, old.p, old.n) : NULL;
-        more = hit != NULL;
-    }
-    return rc || !*done ? rc : buf_add(out, base);
+    if (!old.n)
+        return buf_add(out, base) || buf_add(out, r->new_text) ? ERR_NOMEM : ERR_OK;
+    if (!hit || (!r->all && slice_find(hit + 1, (size_t)(end - hit) - 1, old.p, old.n)))
+        return ERR_OK;
+    return edit_replace_text(base, old, r->new_text, r->all, NULL, out, done);
 }
 
 static bool is_under(const char *path, const char *root)

@@ -84,8 +84,18 @@ struct edit_query {
     const atomic_bool *cancel; /* may be NULL */
 };
 
+/* A few replacements that are made everywhere let a text grow without limit, so a result has at most EDIT_TEXT_MAX
+ * bytes, and all results of a session together at most EDIT_TEXTS_MAX. */
+enum { EDIT_TEXT_MAX = 64 << 20, EDIT_TEXTS_MAX = 512 << 20 };
+
+/* Replaces the first occurrence of old_text in base, or every one. *spent: the bytes of all results so far; may be NULL.
+ * Sets *done to false if there is no occurrence or the result would be too large; out is then undefined. ERR_NOMEM. */
+MUST_CHECK enum err_code edit_replace_text(struct slice base, struct slice old_text,
+                                           struct slice new_text, bool all, uint64_t *spent,
+                                           struct buf *out, bool *done);
 /* Replaces `old_text` in base, once or everywhere, as the replacement says, without regard to `line`. Sets *done to
- * false if it does not occur, or occurs several times where one is meant; out is then undefined. ERR_NOMEM. */
+ * false if it does not occur, or occurs several times where one is meant, or if the result would be too large; out is
+ * then undefined. ERR_NOMEM. */
 MUST_CHECK enum err_code edit_replace(struct slice base, const struct edit_replacement *r,
                                       struct buf *out, bool *done);
 

@@ -153,7 +153,11 @@ struct replayed {
         struct blame_text text;
     } file[64];
     size_t n;
+    struct blame_budget budget;
 };
+
+/* A few seconds. */
+static const uint64_t replay_bytes_max = UINT64_C(4) << 30;
 
 enum { REPLAYED_MAX = 64, AHEAD = 8, AHEAD_MS = 5000 };
 
@@ -169,7 +173,7 @@ static struct blame_text *text_of(struct replayed *r, const char *path)
     if (r->n == REPLAYED_MAX)
         return NULL;
     r->file[r->n].path = path;
-    r->file[r->n].text = (struct blame_text){ .states = { .wanted = true } };
+    r->file[r->n].text = (struct blame_text){ .states = { .wanted = true }, .budget = &r->budget };
     return &r->file[r->n++].text;
 }
 
@@ -184,7 +188,7 @@ static enum err_code move_text(struct replayed *r, size_t i, const char *to, str
         return ERR_OK;
     blame_text_fini(target);
     *target = *from;
-    *from = (struct blame_text){ .states = { .wanted = true } };
+    *from = (struct blame_text){ .states = { .wanted = true }, .budget = &r->budget };
     return blame_text_remove(from, e);
 }
 
@@ -341,10 +345,12 @@ static enum err_code blame_lines(struct blame *b, const struct blame_query *q, s
     if (!rc) {
         r->h = &b->history;
         r->q = q;
+        r->budget.left = replay_bytes_max;
         rc = replay(r, e);
     }
     if (!rc)
         rc = copy_owners(b, r, q, e);
+    b->stopped = r ? r->budget.stopped : NULL;
     for (size_t i = 0; r && i < r->n; i++)
         blame_text_fini(&r->file[i].text);
     free(r);

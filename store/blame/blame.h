@@ -86,14 +86,14 @@ const char *blame_history_renamed(const char *path, const char *from, const char
  * with the file as it is now. A line that is still as an edit left it belongs to that edit, and every other line to no
  * session. */
 
-enum { BLAME_FILE_MAX = 64 << 20, BLAME_LINES_MAX = 4 << 20 };
-
 struct blame {
     struct blame_history history;
     struct buf file;    /* as it is now */
     struct slice *line; /* without line ends; borrow from the file; owned */
     uint32_t *owner;    /* index into history.event, or BLAME_NOBODY; owned */
     size_t lines;
+    /* Why some edits were not replayed, whose lines then belong to no session; NULL: all were. */
+    const char *stopped;
 };
 
 /* q->path[0] is the file. ERR_NOT_FOUND: the file does not exist. ERR_UNSUPPORTED: it is too large, or not text.
@@ -126,6 +126,8 @@ struct blame_touch {
     unsigned did;              /* enum blame_touched */
     size_t edits;
     uint64_t added, removed; /* lines */
+    /* why some of the edits were not replayed, whose lines are then counted only once or not at all; NULL: all were */
+    const char *stopped;
 };
 
 struct blame_touches {

@@ -7,6 +7,8 @@
 #include "store/rewind/diff/linediff.h"
 
 enum { FRAGMENTS_MAX = 4096, FRAGMENT_MIN = 4 };
+/* Comparing the lines of a text takes this many times as long as copying it; searching it is this much faster. */
+enum { COMPARE_COST = 8, SEARCH_SPEED = 4 };
 
 /* ---- texts and their lines ---- */
 
@@ -56,6 +58,36 @@ static size_t line_end(struct slice s, size_t at)
     const char *nl = at < s.n ? memchr(s.p + at, '\n', s.n - at) : NULL;
 
     return nl ? (size_t)(nl - s.p) + 1 : s.n;
+}
+
+/* ---- what replaying may cost ---- */
+
+static size_t count_newlines(struct slice s)
+{
+    return count_lines(s) - (s.n && s.p[s.n - 1] != '\n');
+}
+
+/* Returns false if the text would become too large, and says so. */
+static bool may_become(struct blame_text *t, uint64_t bytes, uint64_t lines)
+{
+    bool may = bytes <= BLAME_FILE_MAX && lines <= BLAME_LINES_MAX;
+
+    if (!may && t->budget)
+        t->budget->stopped = "an edit would make the file too large to be compared by line";
+    return may;
+}
+
+/* Returns false if there is nothing left to spend, and says so. */
+static bool may_spend(struct blame_text *t, uint64_t bytes)
+{
+    if (!t->budget)
+        return true;
+    if (!t->budget->left)
+        t->budget->stopped = "replaying all of the edits would take too long";
+    bool may = t->budget->left > 0;
+
+    t->budget->left -= bytes < t->budget->left ? bytes : t->budget->left;
+    return may;
 }
 
 /* ---- owners ---- */
@@ -148,6 +180,29 @@ static enum err_code compare_sides(struct sides *s, const uint32_t *was, size_t 
     return ERR_OK;
 }
 
+/* Most edits leave at most one line to be compared, and many are made at a time: they need no diff. */
+static void compare_line(const struct sides *s, const uint32_t *was, size_t was_n, uint32_t *now,
+                         size_t now_n, uint32_t owner, struct blame_text *t)
+{
+    size_t i = 0, kept = 0;
+    struct slice rest = s->after, line;
+    bool torn;
+
+    for (; i < s->head; i++)
+        now[i] = was[i];
+    for (; slice_line(&rest, &line, &torn) && i < now_n; i++) {
+        bool same = !kept && s->before.n && line.n == s->before.n - 1 &&
+                    memcmp(line.p, s->before.p, line.n) == 0;
+
+        kept += same;
+        now[i] = same ? was[s->head] : owner;
+    }
+    t->added += now_n - s->head - s->tail - kept;
+    t->removed += was_n - s->head - s->tail - kept;
+    for (i = 1; i <= s->tail; i++)
+        now[now_n - i] = was[was_n - i];
+}
+
 /* Compares two texts by line and fills in the owners of the second. */
 static enum err_code compare(struct slice before, const uint32_t *was, size_t was_n,
                              struct slice after, uint32_t *now, size_t now_n, uint32_t owner,
@@ -160,7 +215,10 @@ static enum err_code compare(struct slice before, const uint32_t *was, size_t wa
 
     if (!rc) {
         trim_sides(&s);
-        rc = compare_sides(&s, was, was_n, now, now_n, owner, t, e);
+        if (!s.after.n || was_n - s.head - s.tail <= 1)
+            compare_line(&s, was, was_n, now, now_n, owner, t);
+        else
+            rc = compare_sides(&s, was, was_n, now, now_n, owner, t, e);
     }
     buf_fini(&a);
     buf_fini(&b);
@@ -212,7 +270,7 @@ static enum err_code place_fragments(struct blame_text *t, struct err *e)
     struct slice text = buf_slice(&t->text);
     enum err_code rc = ERR_OK;
 
-    for (size_t i = t->fragments; i-- > 0 && !rc;) {
+    for (size_t i = t->fragments; i-- > 0 && !rc && may_spend(t, text.n);) {
         const struct blame_fragment *f = &t->fragment[i];
         const char *hit = f->text.n ? slice_find(text.p, text.n, f->text.p, f->text.n) : NULL;
         size_t rest = hit ? text.n - (size_t)(hit - text.p) - 1 : 0;
@@ -273,7 +331,7 @@ static enum err_code choose_base(struct blame_text *t, struct slice content, str
         rc = blame_states_common(buf_slice(&t->text), &lines, &left);
     if (!rc)
         rc = blame_states_common(buf_slice(&t->text), NULL, &was);
-    if (!rc && left < all / 2)
+    if (!rc && left < all / 2 && may_spend(t, COMPARE_COST * t->states.bytes))
         rc = blame_states_most_alike(&t->states, &lines, &best, &state);
     slice_set_fini(&lines);
     if (rc)
@@ -283,6 +341,15 @@ static enum err_code choose_base(struct blame_text *t, struct slice content, str
     for (size_t i = 0; i < t->lines && left < all / 5 && left < was / 5; i++)
         t->owner[i] = BLAME_NOBODY;
     return ERR_OK;
+}
+
+/* A text that is much larger than the one that the file has now cost more to compare than the edit is worth. */
+static void forget_if_costly(struct blame_text *t, struct slice content)
+{
+    uint64_t excess = t->text.n > content.n ? t->text.n - content.n : 0;
+
+    if (excess && !may_spend(t, COMPARE_COST * excess))
+        t->text.n = t->lines = 0;
 }
 
 /* The file has this normalized text; new lines in it belong to `owner`. */
@@ -314,6 +381,7 @@ enum err_code blame_text_observe(struct blame_text *t, struct slice content, str
     enum err_code rc = blame_text_plain(content, &b, &plain) ? err_nomem(e) : ERR_OK;
 
     if (!rc && !blame_text_is(t, EDIT_TEXT, plain)) {
+        forget_if_costly(t, plain);
         if (!blame_states_find(&t->states, plain, count_lines(plain)))
             rc = choose_base(t, plain, e);
         if (!rc)
@@ -358,71 +426,256 @@ bool blame_text_is(const struct blame_text *t, enum edit_known known, struct sli
            (known == EDIT_ABSENT || slice_eq(buf_slice(&t->text), content));
 }
 
-/* Replaces a part of the text. Lines are compared within the lines that the part touches. */
-static enum err_code splice(struct blame_text *t, size_t at, size_t n, struct slice with,
-                            uint32_t owner, struct err *e)
+/* ---- replacements ---- */
+
+/* Makes the text anew in one pass over the places of an edit, which come in order and do not overlap. Places that touch
+ * the same lines form a run, in which old and new lines are compared; the lines between the runs keep their owners. */
+struct splicing {
+    struct blame_text *t;
+    struct slice old;
+    uint32_t editor;
+    struct buf text;
+    uint32_t *owner; /* owned */
+    size_t lines, cap;
+    size_t copied;             /* bytes of the old text that are in the new one, or were replaced */
+    size_t passed;             /* lines of the old text whose owners are known */
+    bool open;                 /* there is a run */
+    size_t from, to, new_from; /* the run in the old text, and its beginning in the new one */
+};
+
+static enum err_code splice_copy(struct splicing *s, size_t to)
 {
-    struct slice text = t->text.p ? buf_slice(&t->text) : SLICE("");
-    bool whole = (n ? text.p[at + n - 1] == '\n' : at == 0 || text.p[at - 1] == '\n') &&
-                 (with.n ? with.p[with.n - 1] == '\n' : line_begin(text, at) == at);
-    size_t from = line_begin(text, at), to = whole ? at + n : line_end(text, at + n);
-    struct slice old = { text.p + from, to - from };
-    struct buf all = { 0 };
-    size_t above = count_lines((struct slice){ text.p, from }), old_n = count_lines(old), new_n;
-    uint32_t *now = NULL;
-    enum err_code rc = buf_add(&all, (struct slice){ text.p, at });
+    struct slice piece = { s->old.p + s->copied, to - s->copied };
 
-    if (!rc)
-        rc = buf_add(&all, with);
-    if (!rc)
-        rc = buf_add(&all, (struct slice){ text.p + at + n, text.n - at - n });
-    struct slice part = { all.p ? all.p + from : "", rc ? 0 : to - from - n + with.n };
+    s->copied = to;
+    return piece.n ? buf_add(&s->text, piece) : ERR_OK;
+}
 
-    new_n = count_lines(part);
-    now = rc ? NULL : malloc((t->lines + new_n + 1) * sizeof *now);
-    rc = now ? compare(old, t->owner + above, old_n, part, now + above, new_n, owner, t, e)
-             : err_nomem(e);
-    if (rc) {
-        free(now);
-        buf_fini(&all);
-        return rc;
-    }
-    memcpy(now, t->owner, above * sizeof *now);
-    memcpy(now + above + new_n, t->owner + above + old_n, (t->lines - above - old_n) * sizeof *now);
-    free(t->owner);
-    buf_fini(&t->text);
-    t->text = all;
-    t->owner = now;
-    t->lines = t->cap = t->lines - old_n + new_n;
+/* Compares the lines of the run. */
+static enum err_code splice_close(struct splicing *s, struct err *e)
+{
+    if (!s->open)
+        return ERR_OK;
+    s->open = false;
+    if (splice_copy(s, s->to))
+        return err_nomem(e);
+    struct slice old = { s->old.p + s->from, s->to - s->from };
+    struct slice now = { s->text.n ? s->text.p + s->new_from : "", s->text.n - s->new_from };
+    const uint32_t *was = s->t->lines ? s->t->owner + s->passed : NULL;
+    size_t old_n = count_lines(old), n = count_lines(now);
+
+    if (!array_reserve(s->owner, s->cap, s->lines + n + 1))
+        return err_nomem(e);
+    enum err_code rc = compare(old, was, old_n, now, s->owner + s->lines, n, s->editor, s->t, e);
+
+    s->passed += old_n;
+    s->lines += n;
+    return rc;
+}
+
+/* Copies the owners of the old text's lines up to a position, the start of a line. */
+static enum err_code splice_pass(struct splicing *s, size_t from, size_t to, struct err *e)
+{
+    size_t n = count_lines((struct slice){ s->old.p + from, to - from });
+
+    if (!array_reserve(s->owner, s->cap, s->lines + n + 1))
+        return err_nomem(e);
+    if (n)
+        memcpy(s->owner + s->lines, s->t->owner + s->passed, n * sizeof *s->owner);
+    s->passed += n;
+    s->lines += n;
     return ERR_OK;
 }
 
-/* Finds the lines of a patch by their number, if the patch has one. */
-static bool is_at_line(struct slice text, size_t line, struct slice old, size_t *at)
+static struct splicing splice_begin(struct blame_text *t, uint32_t editor)
 {
-    *at = 0;
-    for (size_t i = 1; i < line; i++) {
-        if (*at == text.n)
-            return false;
-        *at = line_end(text, *at);
+    return (struct splicing){ .t = t,
+                              .old = t->text.p ? buf_slice(&t->text) : SLICE(""),
+                              .editor = editor };
+}
+
+/* Replaces n bytes of the old text. Where they are whole lines, the lines after them are not touched. A long line is
+ * searched for its ends only once, however many places it has. */
+static enum err_code splice(struct splicing *s, size_t at, size_t n, struct slice with,
+                            struct err *e)
+{
+    struct slice text = s->old;
+    bool starts = !at || text.p[at - 1] == '\n', whole;
+    enum err_code rc = ERR_OK;
+
+    if (!s->open || at >= s->to) {
+        size_t begin = line_begin(text, at);
+
+        rc = splice_close(s, e);
+        if (!rc)
+            rc = splice_pass(s, s->to, begin, e);
+        if (!rc && splice_copy(s, begin))
+            rc = err_nomem(e);
+        s->from = begin;
+        s->new_from = s->text.n;
+        s->open = true;
     }
-    return text.n - *at >= old.n && (!old.n || memcmp(text.p + *at, old.p, old.n) == 0);
+    if (!rc && splice_copy(s, at))
+        rc = err_nomem(e);
+    whole = n ? text.p[at + n - 1] == '\n' : starts;
+    if (with.n)
+        whole &= with.p[with.n - 1] == '\n';
+    else /* the end of the line before may have been replaced, too */
+        whole &= !s->text.n || s->text.p[s->text.n - 1] == '\n';
+    if (at + n >= s->to)
+        s->to = whole ? at + n : line_end(text, at + n);
+    if (!rc && buf_add(&s->text, with))
+        rc = err_nomem(e);
+    s->copied = at + n;
+    return rc;
+}
+
+/* The new text takes the place of the old one. */
+static enum err_code splice_end(struct splicing *s, enum err_code rc, struct err *e)
+{
+    struct blame_text *t = s->t;
+
+    if (!rc)
+        rc = splice_close(s, e);
+    if (!rc)
+        rc = splice_pass(s, s->to, t->text.n, e);
+    if (!rc && splice_copy(s, t->text.n))
+        rc = err_nomem(e);
+    if (rc) {
+        free(s->owner);
+        buf_fini(&s->text);
+        return rc;
+    }
+    free(t->owner);
+    buf_fini(&t->text);
+    t->text = s->text;
+    t->owner = s->owner;
+    t->lines = s->lines;
+    t->cap = s->cap;
+    return ERR_OK;
+}
+
+/* A place of a hunk that is not replaced yet. */
+struct spot {
+    size_t at, n;
+    struct slice with; /* in the arena */
+};
+
+/* The replacements of one edit. The hunks of a patch are collected as long as each comes after the one before, and then
+ * replaced together. */
+struct replacing {
+    struct blame_text *t;
+    uint32_t owner;
+    struct spot *spot;
+    size_t spots;
+    ptrdiff_t grown;      /* bytes that the spots add */
+    size_t from;          /* where the next hunk may begin */
+    ptrdiff_t shift;      /* lines more than before the edit */
+    size_t line, line_at; /* the last line that was looked for, and where it begins */
+    struct arena arena;
+};
+
+static enum err_code apply_spots(struct replacing *p, struct err *e)
+{
+    struct splicing s = splice_begin(p->t, p->owner);
+    size_t before = p->t->lines;
+    enum err_code rc = ERR_OK;
+
+    if (!p->spots)
+        return ERR_OK;
+    for (size_t i = 0; i < p->spots && !rc; i++)
+        rc = splice(&s, p->spot[i].at, p->spot[i].n, p->spot[i].with, e);
+    rc = splice_end(&s, rc, e);
+    p->from += (size_t)p->grown;
+    p->shift += (ptrdiff_t)p->t->lines - (ptrdiff_t)before;
+    p->spot = NULL;
+    p->spots = p->line = p->line_at = 0;
+    p->grown = 0;
+    arena_reset(&p->arena);
+    return rc;
+}
+
+static enum err_code add_spot(struct replacing *p, size_t at, size_t n, struct slice with,
+                              struct err *e)
+{
+    struct spot *list = arena_grow(&p->arena, p->spot, p->spots, sizeof *list);
+
+    if (!list)
+        return err_nomem(e);
+    p->spot = list;
+    list[p->spots++] = (struct spot){ .at = at, .n = n, .with = arena_copy(&p->arena, with) };
+    p->grown += (ptrdiff_t)with.n - (ptrdiff_t)n;
+    p->from = at + n;
+    return p->arena.failed ? err_nomem(e) : ERR_OK;
+}
+
+/* Replaces every occurrence, unless there is none. An occurrence in the new text is not replaced. */
+static enum err_code replace_everywhere(struct replacing *p, struct slice old, struct slice with,
+                                        bool *done, struct err *e)
+{
+    struct blame_text *t = p->t;
+    struct splicing s = splice_begin(t, p->owner);
+    struct slice text = s.old;
+    const char *end = text.p + text.n, *hit = slice_find(text.p, text.n, old.p, old.n);
+    uint64_t hits = 0;
+    enum err_code rc = ERR_OK;
+
+    for (const char *next = hit; next; hits++)
+        next = slice_find(next + old.n, (size_t)(end - next) - old.n, old.p, old.n);
+    *done = hits &&
+            may_become(t, text.n + hits * with.n - hits * old.n,
+                       t->lines + hits * count_newlines(with) - hits * count_newlines(old)) &&
+            may_spend(t, hits * with.n);
+    if (!*done)
+        return ERR_OK;
+    while (hit && !rc) {
+        rc = splice(&s, (size_t)(hit - text.p), old.n, with, e);
+        p->from = s.text.n;
+        hit = slice_find(hit + old.n, (size_t)(end - hit) - old.n, old.p, old.n);
+    }
+    p->shift -= (ptrdiff_t)t->lines;
+    rc = splice_end(&s, rc, e);
+    p->shift += (ptrdiff_t)t->lines;
+    p->line = 0;
+    return rc;
+}
+
+/* Finds the lines of a patch by their number, if the patch has one. */
+static bool is_at_line(struct replacing *p, size_t line, struct slice old, size_t *at)
+{
+    struct slice text = buf_slice(&p->t->text);
+
+    if (line < p->line || !p->line) {
+        p->line = 1;
+        p->line_at = 0;
+    }
+    *at = p->line_at;
+    for (; p->line < line && p->line_at < text.n; p->line++)
+        p->line_at = line_end(text, p->line_at);
+    bool may = may_spend(p->t, (p->line_at - *at) / SEARCH_SPEED);
+
+    *at = p->line_at;
+    return may && p->line >= line && text.n - *at >= old.n &&
+           (!old.n || memcmp(text.p + *at, old.p, old.n) == 0);
 }
 
 /* Finds the old text from `from` on. Returns false if it does not occur, or occurs several times. */
-static bool find_old(struct slice text, size_t from, const struct edit_replacement *r,
-                     struct slice old, ptrdiff_t shift, size_t *at)
+static bool find_old(struct replacing *p, size_t from, const struct edit_replacement *r,
+                     struct slice old, size_t *at)
 {
+    struct slice text = buf_slice(&p->t->text);
     const char *hit;
 
-    if (r->line && is_at_line(text, (size_t)((ptrdiff_t)r->line + shift), old, at))
+    if (r->line && is_at_line(p, (size_t)((ptrdiff_t)r->line + p->shift), old, at))
         return true;
     *at = text.n;
     if (!old.n || !text.n)
         return !old.n && !r->line;
+    if (!may_spend(p->t, (text.n - from) / SEARCH_SPEED))
+        return false;
     hit = slice_find(text.p + from, text.n - from, old.p, old.n);
     *at = hit ? (size_t)(hit - text.p) : 0;
-    return hit && (r->all || !slice_find(hit + 1, text.n - *at - 1, old.p, old.n));
+    return hit && !slice_find(hit + 1, text.n - *at - 1, old.p, old.n);
 }
 
 /* In a patch a last line without a newline has one. */
@@ -440,33 +693,37 @@ static void open_line(const struct blame_text *t, const struct edit_replacement 
         with->n--;
 }
 
-struct replacing {
-    size_t from;     /* where the next hunk may begin */
-    ptrdiff_t shift; /* lines more than before the edit */
-};
-
-static enum err_code replace(struct blame_text *t, const struct edit_replacement *r,
-                             struct replacing *p, uint32_t owner, bool *done, struct err *e)
+/* Replaces one text, now or together with the hunks that follow. */
+static enum err_code replace(struct replacing *p, const struct edit_replacement *r, bool *done,
+                             struct err *e)
 {
+    struct blame_text *t = p->t;
     struct buf b = { 0 }, c = { 0 };
     struct slice old, with;
+    size_t at = 0;
     enum err_code rc = blame_text_plain(r->old_text, &b, &old) ? err_nomem(e) : ERR_OK;
-    size_t from = r->next ? p->from : 0, before = t->lines;
 
+    *done = false;
     if (!rc && blame_text_plain(r->new_text, &c, &with))
         rc = err_nomem(e);
-    *done = false;
+    if (!rc && !r->next)
+        rc = apply_spots(p, e);
     if (!rc)
         open_line(t, r, &old, &with);
-    for (size_t at; !rc && find_old(buf_slice(&t->text), from, r, old, p->shift, &at);) {
-        rc = splice(t, at, old.n, with, owner, e);
-        *done = true;
-        from = at + with.n;
-        if (!r->all || !old.n)
-            break;
+    if (!rc && r->all && old.n) {
+        rc = replace_everywhere(p, old, with, done, e);
+    } else if (!rc) {
+        *done = find_old(p, r->next ? p->from : 0, r, old, &at);
+        /* A line may be in what earlier hunks made. */
+        if (p->spots && (*done ? at < p->from : r->line > 0)) {
+            rc = apply_spots(p, e);
+            *done = !rc && find_old(p, p->from, r, old, &at);
+        }
+        *done = *done && may_become(t, t->text.n + (size_t)p->grown + with.n - old.n,
+                                    t->lines + count_newlines(with));
+        if (*done)
+            rc = add_spot(p, at, old.n, with, e);
     }
-    p->from = from;
-    p->shift += (ptrdiff_t)t->lines - (ptrdiff_t)before;
     buf_fini(&b);
     buf_fini(&c);
     return rc;
@@ -486,7 +743,7 @@ static void count_fragment(struct blame_text *t, const struct edit_replacement *
 static enum err_code replace_all_of(struct blame_text *t, const struct edit *edit, uint32_t owner,
                                     bool *all_done, struct err *e)
 {
-    struct replacing p = { 0 };
+    struct replacing p = { .t = t, .owner = owner };
     enum err_code rc = ERR_OK;
 
     *all_done = edit->replacements > 0;
@@ -494,8 +751,10 @@ static enum err_code replace_all_of(struct blame_text *t, const struct edit *edi
         const struct edit_replacement *r = &edit->replacement[i];
         bool done = false;
 
-        if (t->text.n || !r->old_text.n)
-            rc = replace(t, r, &p, owner, &done, e);
+        /* The hunks of a patch are found and replaced in one pass. */
+        if ((t->text.n || p.spots || !r->old_text.n) &&
+            may_spend(t, (r->next && i) ? r->old_text.n : t->text.n + t->lines * sizeof *t->owner))
+            rc = replace(&p, r, &done, e);
         if (rc || done)
             continue;
         *all_done = false;
@@ -503,6 +762,9 @@ static enum err_code replace_all_of(struct blame_text *t, const struct edit *edi
         count_fragment(t, r);
         rc = add_fragment(t, r, owner, e);
     }
+    if (!rc)
+        rc = apply_spots(&p, e);
+    arena_fini(&p.arena);
     return rc;
 }
 
@@ -524,8 +786,10 @@ static enum err_code write_whole(struct blame_text *t, struct slice content, uin
     struct slice plain;
     enum err_code rc = blame_text_plain(content, &b, &plain) ? err_nomem(e) : ERR_OK;
 
-    if (!rc && !blame_text_is(t, EDIT_TEXT, plain))
+    if (!rc && !blame_text_is(t, EDIT_TEXT, plain)) {
+        forget_if_costly(t, plain);
         rc = set_normalized(t, plain, owner, e);
+    }
     t->fragments = 0;
     t->known = t->known || !rc;
     buf_fini(&b);
@@ -583,9 +847,9 @@ enum err_code blame_text_edit(struct blame_text *t, const struct edit *edit, uin
     if (!rc)
         rc = edit_lines(t, edit, owner, e);
     t->absent = rc && t->absent;
-    return rc || !t->known
-               ? rc
-               : blame_states_keep(&t->states, buf_slice(&t->text), t->owner, t->lines, e);
+    if (rc || !t->known || !t->states.wanted || !may_spend(t, t->text.n))
+        return rc;
+    return blame_states_keep(&t->states, buf_slice(&t->text), t->owner, t->lines, e);
 }
 
 void blame_text_fini(struct blame_text *t)

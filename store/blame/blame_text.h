@@ -71,6 +71,16 @@ MUST_CHECK enum err_code blame_states_most_alike(const struct blame_states *s,
 
 #define BLAME_NOBODY UINT32_MAX
 
+/* A text does not become larger by an edit than a file may be whose lines are compared. */
+enum { BLAME_FILE_MAX = 64 << 20, BLAME_LINES_MAX = 4 << 20 };
+
+/* How many bytes of texts replacements may still pass over, which bounds the time that a replay takes. An edit that
+ * would cost more, or makes its text too large, is treated as one whose old text does not occur. */
+struct blame_budget {
+    uint64_t left;
+    const char *stopped; /* why an edit was not replayed; NULL: all were */
+};
+
 struct blame_fragment {
     struct slice text; /* in the arena */
     struct slice old_text;
@@ -89,6 +99,8 @@ struct blame_text {
     size_t fragments, fragment_cap;
     struct blame_states states;
     struct arena arena; /* of the fragments */
+    struct blame_budget *
+        budget; /* borrowed; NULL: texts may become large, and replaying may take as long as it takes */
 
     uint64_t added, removed; /* lines, by the last call of blame_text_edit */
 };

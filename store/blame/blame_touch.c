@@ -9,6 +9,9 @@
 #include "lite/base/time.h"
 #include "store/blame/blame_text.h"
 
+/* What one session may cost, so that the others can be read, and what all may cost together. */
+static const uint64_t session_bytes_max = UINT64_C(1) << 30, all_bytes_max = UINT64_C(16) << 30;
+
 /* The lines of each edit are counted while the session's edits are replayed one after the other; only the present texts
  * of its files are held. */
 struct touching {
@@ -20,7 +23,10 @@ struct touching {
     struct blame_text *text; /* by the number of the file; owned */
     size_t text_cap;
     struct slice_set calls; /* seen in older sessions, with their paths */
-    struct arena arena;     /* of the session */
+    struct slice_set turns; /* the session's entries, by file and turn, from `first` on */
+    struct blame_budget budget;
+    uint64_t left;      /* for all sessions together */
+    struct arena arena; /* of the session */
     const struct session_ref **order;
     size_t refs, ref_cap;
 };
@@ -38,39 +44,34 @@ static enum err_code text_of(struct touching *t, const char *path, struct blame_
         slice_set_add(&t->files, slice_of(own), &number))
         return err_nomem(e);
     if (t->files.n > before)
-        t->text[number] = (struct blame_text){ 0 };
+        t->text[number] = (struct blame_text){ .budget = &t->budget };
     *out = &t->text[number];
     return ERR_OK;
 }
 
-static struct blame_touch *find_touch(struct touching *t, const struct edit *edit)
-{
-    struct blame_touches *out = t->out;
-
-    for (size_t i = out->n; i-- > t->first;) {
-        struct blame_touch *touch = &out->touch[i];
-
-        if (slice_eq(touch->turn, edit->turn) && strcmp(touch->path, edit->path) == 0)
-            return touch;
-    }
-    return NULL;
-}
-
-static struct blame_touch *add_touch(struct touching *t, const struct edit *edit)
+/* Returns the entry of the edit's turn and file, which is new unless the turn already edited the file; NULL if out of
+ * memory. */
+static struct blame_touch *touch_of(struct touching *t, const struct edit *edit)
 {
     struct blame_touches *out = t->out;
     struct arena *a = &out->arena;
+    const char *key =
+        arena_format(&t->arena, "%zu %.*s %s", edit->turn.n, SLICE_ARG(edit->turn), edit->path);
+    size_t before = t->turns.n;
+    uint32_t number;
 
-    if (!array_reserve(out->touch, out->cap, out->n + 1))
+    if (!key || !array_reserve(out->touch, out->cap, out->n + 1) ||
+        slice_set_add(&t->turns, slice_of(key), &number))
         return NULL;
-    out->touch[out->n] = (struct blame_touch){ .session = t->session,
-                                               .path = arena_copy_text(a, edit->path),
-                                               .turn = arena_copy(a, edit->turn),
-                                               .prompt = arena_copy(a, edit->prompt),
-                                               .message = arena_copy(a, edit->message),
-                                               .agent = arena_copy(a, edit->agent),
-                                               .time_ms = TIME_NONE };
-    return a->failed ? NULL : &out->touch[out->n++];
+    if (t->turns.n > before)
+        out->touch[out->n++] = (struct blame_touch){ .session = t->session,
+                                                     .path = arena_copy_text(a, edit->path),
+                                                     .turn = arena_copy(a, edit->turn),
+                                                     .prompt = arena_copy(a, edit->prompt),
+                                                     .message = arena_copy(a, edit->message),
+                                                     .agent = arena_copy(a, edit->agent),
+                                                     .time_ms = TIME_NONE };
+    return a->failed ? NULL : &out->touch[t->first + number];
 }
 
 static enum err_code count_edit(struct touching *t, const struct edit *edit,
@@ -83,7 +84,9 @@ static enum err_code count_edit(struct touching *t, const struct edit *edit,
         return rc;
     bool created = edit->before_known == EDIT_ABSENT || (text->known && text->absent);
 
+    t->budget.stopped = NULL;
     rc = blame_text_edit(text, edit, 0, e);
+    touch->stopped = t->budget.stopped ? t->budget.stopped : touch->stopped;
     touch->added += text->added;
     touch->removed += text->removed;
     touch->did |= edit->kind == EDIT_DELETE ? BLAME_DELETED
@@ -106,7 +109,7 @@ static enum err_code rename_text(struct touching *t, const struct edit *edit, st
         return ERR_OK;
     blame_text_fini(to);
     *to = *from;
-    *from = (struct blame_text){ 0 };
+    *from = (struct blame_text){ .budget = &t->budget };
     return blame_text_remove(from, e);
 }
 
@@ -134,8 +137,8 @@ static enum err_code touch_edit(const struct edit *edit, void *arg, struct err *
 
     if (edit->kind == EDIT_SEEN || is_copy(t, edit))
         return ERR_OK;
-    touch = find_touch(t, edit);
-    if (!touch && !(touch = add_touch(t, edit)))
+    touch = touch_of(t, edit);
+    if (!touch)
         return err_nomem(e);
     touch->edits++;
     if (edit->time_ms != TIME_NONE && edit->time_ms > touch->time_ms)
@@ -157,6 +160,7 @@ static void forget_texts(struct touching *t)
     for (size_t i = 0; i < t->files.n; i++)
         blame_text_fini(&t->text[i]);
     slice_set_fini(&t->files);
+    slice_set_fini(&t->turns);
     arena_reset(&t->arena);
 }
 
@@ -171,8 +175,11 @@ static enum err_code touch_session(struct touching *t, const struct session_ref 
     t->session = out->refs;
     t->first = out->n;
     out->ref[out->refs++] = copy;
+    t->budget.left = t->left < session_bytes_max ? t->left : session_bytes_max;
+    t->left -= t->budget.left;
     enum err_code rc = ref->store->ops->edits(ref->store, ref, &t->edits, touch_edit, t, e);
 
+    t->left += t->budget.left;
     forget_texts(t);
     return rc;
 }
@@ -234,7 +241,7 @@ static void touching_fini(struct touching *t)
 enum err_code blame_touches_of(const struct session_ref *ref, const atomic_bool *cancel,
                                struct blame_touches *out, struct err *e)
 {
-    struct touching t = { .out = out, .edits = { .cancel = cancel } };
+    struct touching t = { .out = out, .edits = { .cancel = cancel }, .left = all_bytes_max };
     enum err_code rc;
 
     *out = (struct blame_touches){ .n = 0 };
@@ -260,7 +267,7 @@ enum err_code blame_touches_read(struct store *const stores[], size_t n,
                                  const struct blame_query *q, struct blame_touches *out,
                                  struct err *e)
 {
-    struct touching t = { .out = out, .q = q };
+    struct touching t = { .out = out, .q = q, .left = all_bytes_max };
     enum err_code rc;
 
     *out = (struct blame_touches){ .n = 0 };

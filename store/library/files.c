@@ -31,6 +31,7 @@ static struct reprise_line copy_line(const struct blame *b, size_t i, struct are
         .tool = call_copy(a, edit->tool),
         .prompt = call_copy(a, edit->prompt),
         .time_ms = edit->time_ms == TIME_NONE ? REPRISE_TIME_UNKNOWN : edit->time_ms,
+        .incomplete = ref || !b->stopped ? "" : b->stopped,
     };
 }
 
@@ -129,6 +130,7 @@ static struct reprise_touch copy_touch(const struct blame_touch *t, const struct
                (t->did & BLAME_EDITED ? REPRISE_TOUCH_EDITED : 0u) |
                (t->did & BLAME_DELETED ? REPRISE_TOUCH_DELETED : 0u) |
                (t->did & BLAME_RENAMED ? REPRISE_TOUCH_RENAMED : 0u),
+        .incomplete = t->stopped ? t->stopped : "",
     };
 }
 

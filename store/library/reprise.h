@@ -413,6 +413,9 @@ struct reprise_search_query {
     uint64_t limit;  /* hits at most; 0: all */
     uint32_t places; /* enum reprise_place; 0: prompts, replies and tools */
     uint32_t flags;  /* enum reprise_search_flags */
+    /* receives the number of texts that were not searched to their end, because they are too long or a pattern takes too
+     * long on them; may be NULL */
+    uint64_t *incomplete;
 };
 
 enum reprise_hit_flags {
@@ -469,6 +472,8 @@ struct reprise_line {
     const char *tool;    /* its name as recorded */
     const char *prompt;
     int64_t time_ms; /* of the edit; REPRISE_TIME_UNKNOWN if it is not known */
+    /* of a line without a session: why some edits were not replayed, one of which may have written it; "": all were */
+    const char *incomplete;
 };
 
 /* The lines of a file, in order. */
@@ -515,6 +520,7 @@ struct reprise_touch {
     uint64_t removed;
     uint32_t did; /* enum reprise_touch_flags */
     uint32_t reserved;
+    const char *incomplete; /* why not all of its lines were counted; "": all were */
 };
 
 /* Turns and the files that they changed. */

@@ -29,6 +29,7 @@ struct blame_rows {
     struct blame_row *row; /* in the arena */
     size_t n;
     struct ref_list *refs; /* owned */
+    const char *stopped;   /* why some edits were not replayed; a literal; NULL: all were */
 };
 
 /* NULL is fine. */

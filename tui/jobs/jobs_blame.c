@@ -50,6 +50,7 @@ static enum err_code make_turns(struct blame_rows *r, const struct blame_touches
                    : touch->did & BLAME_CREATED ? "created"
                                                 : "edited",
         };
+        r->stopped = touch->stopped ? touch->stopped : r->stopped;
     }
     return r->arena.failed ? err_nomem(e) : ERR_OK;
 }
@@ -80,6 +81,7 @@ static void make_line(struct blame_rows *r, const struct blame *b, size_t i)
 static enum err_code make_lines(struct blame_rows *r, const struct blame *b, struct err *e)
 {
     r->by_line = true;
+    r->stopped = b->stopped;
     r->row = arena_zalloc(&r->arena, (b->lines + 1) * sizeof *r->row);
     if (!r->row || !add_refs(r, b->history.ref, b->history.refs))
         return err_nomem(e);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "lite/io/file.h"
+#include "store/api/edit.h"
 
 static struct saved_path *path_of(struct saved_states *s, const char *path)
 {
@@ -96,21 +97,6 @@ struct saved_state saved_states_newest(const struct saved_states *s, const char 
 
 /* ---- edits ---- */
 
-/* Returns false if the text does not occur. */
-static bool replace_text(struct slice text, struct slice old, struct slice new, bool all,
-                         struct buf *out)
-{
-    const char *hit = old.n ? slice_find(text.p, text.n, old.p, old.n) : NULL;
-    bool ok = hit != NULL;
-
-    while (hit && ok) {
-        ok = !buf_add(out, (struct slice){ text.p, (size_t)(hit - text.p) }) && !buf_add(out, new);
-        text = (struct slice){ hit + old.n, (size_t)(text.p + text.n - hit) - old.n };
-        hit = all ? slice_find(text.p, text.n, old.p, old.n) : NULL;
-    }
-    return ok && !buf_add(out, text);
-}
-
 bool saved_state_read(const struct saved_state *x, struct buf *out)
 {
     if (x->content == SAVED_BYTES)
@@ -126,11 +112,13 @@ enum err_code saved_states_edit(struct saved_states *s, const char *path, struct
     const struct saved_state *base =
         number != SLICE_SET_NONE ? saved_states_by(&s->path[number], out->time_ms) : NULL;
     struct buf before = { 0 }, after = { 0 };
+    bool done;
 
     out->content = SAVED_UNKNOWN;
     out->why = "the session does not record what its last edit left";
     if (base && saved_state_read(base, &before) &&
-        replace_text(buf_slice(&before), old, new, all, &after)) {
+        !edit_replace_text(buf_slice(&before), old, new, all, &s->replayed, &after, &done) &&
+        done) {
         out->content = SAVED_BYTES;
         out->bytes = arena_copy(&s->arena, buf_slice(&after));
     }

@@ -60,6 +60,7 @@ struct saved_states {
     struct arena arena; /* owns everything but `number`; readers may put their texts there */
     struct saved_path *path;
     size_t n;
+    uint64_t replayed; /* bytes that edits left, of all edits */
     struct slice_set number;
     struct saved_shell *shell;
     size_t shells;

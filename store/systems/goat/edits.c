@@ -119,35 +119,10 @@ static enum err_code base_of(struct reading *r, struct goat_left *left, struct s
     return ERR_OK;
 }
 
-/* Replaces `old` by `with` in base, once or everywhere; *known is false if it does not occur. */
-static enum err_code replace_text(struct reading *r, struct slice base, struct slice old,
-                                  struct slice with, bool all, struct goat_left *left)
-{
-    struct buf text = { 0 };
-    const char *hit = old.n ? memmem(base.p, base.n, old.p, old.n) : NULL;
-    enum err_code rc = ERR_OK;
-
-    left->known = hit != NULL;
-    while (hit && !rc) {
-        struct slice front = { base.p, (size_t)(hit - base.p) };
-
-        rc = buf_add(&text, front);
-        if (!rc)
-            rc = buf_add(&text, with);
-        base = (struct slice){ hit + old.n, base.n - front.n - old.n };
-        hit = all ? memmem(base.p, base.n, old.p, old.n) : NULL;
-    }
-    if (!rc && left->known)
-        rc = buf_add(&text, base);
-    if (!rc && left->known)
-        left->bytes = arena_copy(&r->w->arena, buf_slice(&text));
-    buf_fini(&text);
-    return rc || (left->known && !left->bytes.p) ? ERR_NOMEM : ERR_OK;
-}
-
 static enum err_code add_edit(struct reading *r, struct slice input, struct goat_left *left)
 {
     struct slice old, with, base;
+    struct buf text = { 0 };
     bool known;
     bool has_texts = json_get_text(input, "old_string", &r->scratch, &old) &&
                      json_get_text(input, "new_string", &r->scratch, &with);
@@ -157,7 +132,12 @@ static enum err_code add_edit(struct reading *r, struct slice input, struct goat
     left->known = false;
     if (rc || !has_texts || !known)
         return rc;
-    return replace_text(r, base, old, with, json_get_true(input, "replace_all"), left);
+    rc = edit_replace_text(base, old, with, json_get_true(input, "replace_all"), &r->w->replayed,
+                           &text, &left->known);
+    if (!rc && left->known)
+        left->bytes = arena_copy(&r->w->arena, buf_slice(&text));
+    buf_fini(&text);
+    return rc || r->w->arena.failed ? ERR_NOMEM : ERR_OK;
 }
 
 static enum err_code add_call(struct reading *r, const struct block *call, int64_t at_ms)

@@ -81,6 +81,7 @@ struct goat_left {
 
 struct goat_writes {
     struct arena arena; /* owns the texts */
+    uint64_t replayed;  /* bytes that edits left, of all edits */
     struct slice_set path;
     struct goat_left *left; /* by the number of the path */
 };

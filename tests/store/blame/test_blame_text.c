@@ -1,5 +1,7 @@
 #include "tests/test.h"
 
+#include <stdlib.h>
+
 #include "store/blame/blame_text.h"
 
 /* The owners of the lines: a digit, or '.' if there is no owner. */
@@ -235,5 +237,221 @@ TEST(odd_texts_are_texts)
     expect(&t, "", "");
     edit(&t, 5, (struct edit){ .kind = EDIT_REPLACE });
     assert_false(t.known);
+    blame_text_fini(&t);
+}
+
+/* ---- many places ---- */
+
+enum { ALPHABET = 3, WORLDS = 4000 };
+
+static uint32_t next_random(uint32_t *state)
+{
+    return (*state = *state * 1664525u + 1013904223u) >> 8;
+}
+
+static struct slice random_text(uint32_t *seed, size_t max, char *out)
+{
+    size_t n = next_random(seed) % max;
+
+    for (size_t i = 0; i < n; i++)
+        out[i] = "ab\n"[next_random(seed) % ALPHABET];
+    return (struct slice){ out, n };
+}
+
+/* One occurrence after the other, none in what was just inserted. */
+static void replace_slowly(struct slice text, struct slice old, struct slice with, struct buf *out)
+{
+    for (size_t i = 0; i < text.n;) {
+        bool hit = old.n && text.n - i >= old.n && memcmp(text.p + i, old.p, old.n) == 0;
+
+        assert_int_equal(buf_add(out, hit ? with : (struct slice){ text.p + i, 1 }), ERR_OK);
+        i += hit ? old.n : 1;
+    }
+}
+
+static size_t lines_of(struct slice text)
+{
+    struct slice line;
+    size_t n = 0;
+    bool torn;
+
+    while (slice_line(&text, &line, &torn))
+        n++;
+    return n;
+}
+
+/* Returns true if the text has the line. */
+static bool has_line(struct slice text, struct slice wanted)
+{
+    struct slice line;
+    bool torn;
+
+    while (slice_line(&text, &line, &torn))
+        if (slice_eq(line, wanted))
+            return true;
+    return false;
+}
+
+TEST(all_places_are_replaced_in_one_pass_as_one_after_the_other)
+{
+    uint32_t seed = 1;
+
+    for (int i = 0; i < WORLDS; i++) {
+        char base[64], from[4], to[6];
+        struct slice text = random_text(&seed, sizeof base, base), line, rest;
+        struct edit_replacement r = { .old_text = random_text(&seed, sizeof from, from),
+                                      .new_text = random_text(&seed, sizeof to, to),
+                                      .all = true };
+        struct blame_text t = { 0 };
+        struct buf wanted = { 0 };
+        bool torn;
+
+        if (!r.old_text.n || !slice_find(text.p, text.n, r.old_text.p, r.old_text.n))
+            continue;
+        assert_int_equal(blame_text_observe(&t, text, NULL), ERR_OK);
+        replace_one(&t, 1, r);
+        replace_slowly(text, r.old_text, r.new_text, &wanted);
+        rest = buf_slice(&wanted);
+        assert_true(slice_eq(buf_slice(&t.text), rest));
+        assert_int_equal(t.lines, lines_of(rest));
+        assert_int_equal(lines_of(text) + t.added - t.removed, t.lines);
+        for (size_t k = 0; slice_line(&rest, &line, &torn); k++)
+            assert_true(t.owner[k] == 1 || has_line(text, line));
+        buf_fini(&wanted);
+        blame_text_fini(&t);
+    }
+}
+
+enum { PLACES = 20000 };
+
+static void add_all(struct buf *b, size_t times, const char *line)
+{
+    while (times--)
+        assert_int_equal(buf_add(b, slice_of(line)), ERR_OK);
+}
+
+/* What an edit may cost for each byte of the text and each owner. */
+enum { COST = 4 };
+
+TEST(many_places_cost_as_much_as_the_text_is_long)
+{
+    static const char *const lines[] = { "name(1)\n", "name(1) ", "nam\ne name" };
+    static const char *const names[] = { "name", "name\n", "n", "" };
+
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+            struct blame_budget budget = { .left = UINT64_C(1) << 32 };
+            struct blame_text t = { .budget = &budget };
+            struct edit_replacement r = { .old_text = SLICE("name"),
+                                          .new_text = slice_of(names[k]),
+                                          .all = true };
+            struct buf text = { 0 };
+
+            add_all(&text, PLACES, lines[i]);
+            write_all(&t, 1, text.p);
+            replace_one(&t, 2, r);
+            assert_null(budget.stopped);
+            assert_true((UINT64_C(1) << 32) - budget.left <
+                        COST * (text.n + t.text.n + t.lines * sizeof *t.owner));
+            buf_fini(&text);
+            blame_text_fini(&t);
+        }
+}
+
+TEST(many_hunks_cost_as_much_as_the_text_is_long)
+{
+    struct edit_replacement *hunk = calloc(PLACES, sizeof *hunk);
+
+    assert_non_null(hunk);
+    for (int with_lines = 0; with_lines < 2; with_lines++) {
+        struct blame_budget budget = { .left = UINT64_C(1) << 32 };
+        struct blame_text t = { .budget = &budget };
+        struct arena a = { 0 };
+        struct buf text = { 0 };
+
+        for (size_t i = 0; i < PLACES; i++) {
+            const char *old = arena_format(&a, "line %zu\n", with_lines ? i % 7 : i);
+
+            add_all(&text, 1, old);
+            hunk[i] = (struct edit_replacement){ .old_text = slice_of(old),
+                                                 .new_text = slice_of("new\nlines\n"),
+                                                 .next = true,
+                                                 .line = with_lines ? i + 1 : 0 };
+        }
+        assert_int_equal(blame_text_observe(&t, buf_slice(&text), NULL), ERR_OK);
+        budget.left = UINT64_C(1) << 32;
+        edit(&t, 1,
+             (struct edit){ .kind = EDIT_REPLACE, .replacement = hunk, .replacements = PLACES });
+        assert_null(budget.stopped);
+        assert_true(t.known);
+        assert_int_equal(t.lines, 2 * PLACES);
+        assert_int_equal(t.added, 2 * PLACES);
+        assert_int_equal(t.removed, PLACES);
+        if (with_lines) /* otherwise each has to be searched for up to the end, to know that it is unique */
+            assert_true((UINT64_C(1) << 32) - budget.left < COST * (text.n + t.lines * 4));
+        arena_fini(&a);
+        buf_fini(&text);
+        blame_text_fini(&t);
+    }
+    free(hunk);
+}
+
+TEST(hunks_may_overlap_and_come_in_any_order)
+{
+    struct blame_text t = { 0 };
+    struct edit_replacement hunk[] = {
+        { .old_text = SLICE("c\n"), .new_text = SLICE("C\nx\n"), .next = true, .line = 3 },
+        { .old_text = SLICE("x\nd\n"), .new_text = SLICE("D\n"), .next = true, .line = 3 },
+        { .old_text = SLICE("a\n"), .new_text = SLICE(""), .next = true, .line = 1 },
+        { .old_text = SLICE("e"), .new_text = SLICE("f") },
+        { .old_text = SLICE(""), .new_text = SLICE("end") },
+    };
+
+    see(&t, "a\nb\nc\nd\ne\n");
+    edit(&t, 1, (struct edit){ .kind = EDIT_REPLACE, .replacement = hunk, .replacements = 5 });
+    expect(&t, "b\nC\nD\nf\nend", ".1111");
+    blame_text_fini(&t);
+}
+
+TEST(a_text_that_would_grow_without_limit_stops)
+{
+    struct blame_budget budget = { .left = UINT64_C(1) << 30 };
+    struct blame_text t = { .budget = &budget };
+    struct edit_replacement r = { .old_text = SLICE("a"), .all = true };
+    struct buf many = { 0 };
+
+    add_all(&many, 1000, "a\n");
+    r.new_text = buf_slice(&many);
+    write_all(&t, 1, "a\n");
+    replace_one(&t, 2, r);
+    replace_one(&t, 3, r);
+    assert_null(budget.stopped);
+    assert_true(t.known);
+    for (int i = 0; i < 20; i++)
+        replace_one(&t, 4, r);
+    assert_non_null(budget.stopped);
+    assert_false(t.known);
+    assert_true(t.text.n <= BLAME_FILE_MAX && t.lines <= BLAME_LINES_MAX);
+    see(&t, "a\nlater\n"); /* a text that was seen is known again */
+    assert_int_equal(t.lines, 2);
+    buf_fini(&many);
+    blame_text_fini(&t);
+}
+
+TEST(small_edits_of_a_large_text_end_when_the_budget_is_spent)
+{
+    struct blame_budget budget = { .left = UINT64_C(1) << 24 };
+    struct blame_text t = { .budget = &budget };
+    struct buf text = { 0 };
+
+    add_all(&text, 1 << 16, "many lines\n");
+    assert_int_equal(buf_add(&text, SLICE("0\n")), ERR_OK);
+    assert_int_equal(blame_text_observe(&t, buf_slice(&text), NULL), ERR_OK);
+    for (uint32_t i = 1; i < 1000; i++)
+        replace_one(&t, i, i % 2 ? FROM_TO("0\n", "1\n") : FROM_TO("1\n", "0\n"));
+    assert_int_equal(budget.left, 0);
+    assert_non_null(budget.stopped);
+    assert_false(t.known);
+    buf_fini(&text);
     blame_text_fini(&t);
 }

@@ -105,6 +105,8 @@ static void write_line_json(struct blame_answer *a, size_t line)
         out_member(o, "prompt", event->edit.prompt);
         write_commit_json(o, blame_commits_after(&a->commits, event->edit.time_ms));
     }
+    if (!event && a->blame.stopped)
+        out_string(o, "incomplete", a->blame.stopped);
     jsonout_key(out_json(o), "text");
     jsonout_text(out_json(o), a->blame.line[line]);
     out_close(o, '}');
@@ -175,11 +177,12 @@ static void write_porcelain_header(struct blame_answer *a, const struct blame_ev
 }
 
 /* The first line of a turn is preceded by its header, the first line of a run by its length. */
-static void write_porcelain_line(struct blame_answer *a, size_t line, bool *told)
+static enum err_code write_porcelain_line(struct blame_answer *a, size_t line,
+                                          struct slice_set *told, struct err *e)
 {
     const struct blame_event *event = blame_event_of(&a->blame, line);
     bool begins = line == a->from || !same_turn(event, blame_event_of(&a->blame, line - 1));
-    size_t run = 1, place = event ? (size_t)(event - a->blame.history.event) : a->blame.history.n;
+    size_t run = 1;
     char id[41];
 
     turn_id(a, event, id);
@@ -189,26 +192,28 @@ static void write_porcelain_line(struct blame_answer *a, size_t line, bool *told
     if (begins)
         out_addf(a->out, " %zu", run);
     out_addf(a->out, "\n");
-    for (size_t i = 0; event && i < a->blame.history.n && !told[place]; i++)
-        told[place] = told[i] && same_turn(event, &a->blame.history.event[i]);
-    if (!told[place])
+    if (slice_set_find(told, slice_of(id)) == SLICE_SET_NONE) {
+        struct slice copy = arena_copy(&a->blame.history.arena, slice_of(id));
+        uint32_t number;
+
         write_porcelain_header(a, event, blame_session_of(&a->blame, line));
-    told[place] = true;
+        if (!copy.p || slice_set_add(told, copy, &number))
+            return err_nomem(e);
+    }
     out_addf(a->out, "\t");
     out_text(a->out, a->blame.line[line]);
     out_addf(a->out, "\n");
+    return out_row(a->out, e);
 }
 
 static enum err_code write_porcelain(struct blame_answer *a, struct err *e)
 {
-    bool *told = calloc(a->blame.history.n + 1, sizeof *told);
-    enum err_code rc = told ? ERR_OK : err_nomem(e);
+    struct slice_set told = { 0 };
+    enum err_code rc = ERR_OK;
 
-    for (size_t i = a->from; !rc && i < a->to; i++) {
-        write_porcelain_line(a, i, told);
-        rc = out_row(a->out, e);
-    }
-    free(told);
+    for (size_t i = a->from; !rc && i < a->to; i++)
+        rc = write_porcelain_line(a, i, &told, e);
+    slice_set_fini(&told);
     return rc;
 }
 
@@ -314,6 +319,10 @@ static enum err_code run_blame(struct blame_answer *a, struct sessions *s, struc
         rc = session_line_columns_open(s, NULL, a->out, a->in->world->env.now_ms, &a->look, e);
     for (size_t i = 0; !rc && i < a->blame.history.refs; i++)
         session_line_columns_fit(&a->look, a->blame.history.ref[i]);
+    if (!rc && a->blame.stopped)
+        command_warn(a->in, ERR_UNSUPPORTED, paths.path[0],
+                     "some edits were not replayed, so their lines are shown without a session: %s",
+                     a->blame.stopped);
     if (!rc)
         rc = write_blame(a, e);
     session_line_columns_close(&a->look);

@@ -58,6 +58,20 @@ static void write_counts_json(struct out *o, const struct blame_touch *t)
     out_int(o, "edits", (int64_t)t->edits);
     out_int(o, "added", (int64_t)t->added);
     out_int(o, "removed", (int64_t)t->removed);
+    if (t->stopped)
+        out_string(o, "incomplete", t->stopped);
+}
+
+/* One line for all entries. */
+static void warn_incomplete(const struct invocation *in, const struct blame_touches *t)
+{
+    size_t i = 0;
+
+    while (i < t->n && !t->touch[i].stopped)
+        i++;
+    if (i < t->n)
+        command_warn(in, ERR_UNSUPPORTED, t->touch[i].path,
+                     "not all changed lines were counted: %s", t->touch[i].stopped);
 }
 
 static void write_turn_json(struct out *o, const struct blame_touch *t)
@@ -89,35 +103,51 @@ struct file_total {
     const char *path;
     uint64_t added, removed;
     size_t edits;
+    size_t first, last; /* its entries */
 };
 
-/* By file, in the order in which the session first touched them. */
-static struct file_total *sum_files(const struct blame_touches *t, size_t *n)
-{
-    struct file_total *list = calloc(t->n + 1, sizeof *list);
-    struct slice_set set = { 0 };
+/* The files of a session, in the order in which it first touched them. */
+struct file_totals {
+    struct file_total *file; /* owned */
+    size_t *next;            /* by entry: the file's next one, or SIZE_MAX; owned */
+    size_t n;
+};
 
-    *n = 0;
-    for (size_t i = 0; list && i < t->n; i++) {
+static enum err_code sum_files(const struct blame_touches *t, struct file_totals *out,
+                               struct err *e)
+{
+    struct slice_set set = { 0 };
+    enum err_code rc;
+
+    out->file = calloc(t->n + 1, sizeof *out->file);
+    out->next = calloc(t->n + 1, sizeof *out->next);
+    rc = out->file && out->next ? ERR_OK : err_nomem(e);
+    for (size_t i = 0; i < t->n && !rc; i++) {
         uint32_t number;
 
         if (slice_set_add(&set, slice_of(t->touch[i].path), &number)) {
-            free(list);
-            list = NULL;
+            rc = err_nomem(e);
             break;
         }
-        list[number].path = t->touch[i].path;
-        list[number].added += t->touch[i].added;
-        list[number].removed += t->touch[i].removed;
-        list[number].edits += t->touch[i].edits;
-        *n = set.n;
+        struct file_total *file = &out->file[number];
+
+        if (file->path)
+            out->next[file->last] = i;
+        else
+            *file = (struct file_total){ .path = t->touch[i].path, .first = i };
+        file->last = i;
+        file->added += t->touch[i].added;
+        file->removed += t->touch[i].removed;
+        file->edits += t->touch[i].edits;
+        out->next[i] = SIZE_MAX;
+        out->n = set.n;
     }
     slice_set_fini(&set);
-    return list;
+    return rc;
 }
 
 static void write_file_json(struct out *o, const struct blame_touches *t,
-                            const struct file_total *file)
+                            const struct file_total *file, const size_t *next)
 {
     out_json_row(o);
     out_open(o, NULL, '{');
@@ -126,9 +156,7 @@ static void write_file_json(struct out *o, const struct blame_touches *t,
     out_int(o, "added", (int64_t)file->added);
     out_int(o, "removed", (int64_t)file->removed);
     out_open(o, "turns", '[');
-    for (size_t i = 0; i < t->n; i++) {
-        if (strcmp(t->touch[i].path, file->path) != 0)
-            continue;
+    for (size_t i = file->first; i != SIZE_MAX; i = next[i]) {
         out_open(o, NULL, '{');
         write_turn_json(o, &t->touch[i]);
         write_counts_json(o, &t->touch[i]);
@@ -168,7 +196,7 @@ static void write_touch_text(struct invocation *in, const struct blame_touch *t,
 enum { COUNT_COLUMNS = 15 };
 
 static void write_file_text(struct invocation *in, const struct blame_touches *t,
-                            const struct file_total *file)
+                            const struct file_total *file, const size_t *next)
 {
     struct out *o = &in->out;
 
@@ -176,9 +204,7 @@ static void write_file_text(struct invocation *in, const struct blame_touches *t
     out_addf(o, "  ");
     out_text(&in->out, shown_path(in, file->path));
     out_addf(o, "\n");
-    for (size_t i = 0; i < t->n; i++) {
-        if (strcmp(t->touch[i].path, file->path) != 0)
-            continue;
+    for (size_t i = file->first; i != SIZE_MAX; i = next[i]) {
         out_addf(o, "  ");
         write_counts(o, t->touch[i].added, t->touch[i].removed);
         write_touch_text(in, &t->touch[i], COUNT_COLUMNS + 2);
@@ -189,8 +215,7 @@ enum err_code files_session(struct invocation *in, struct sessions *s,
                             const struct session_ref *ref, struct err *e)
 {
     struct blame_touches t;
-    struct file_total *files;
-    size_t n = 0;
+    struct file_totals files = { .n = 0 };
     enum err_code rc;
 
     (void)s;
@@ -199,20 +224,22 @@ enum err_code files_session(struct invocation *in, struct sessions *s,
     rc = blame_touches_of(ref, NULL, &t, e);
     if (rc)
         return rc;
-    files = sum_files(&t, &n);
-    rc = files ? ERR_OK : err_nomem(e);
-    for (size_t i = 0; !rc && i < n; i++) {
+    rc = sum_files(&t, &files, e);
+    if (!rc)
+        warn_incomplete(in, &t);
+    for (size_t i = 0; !rc && i < files.n; i++) {
         if (in->out.wants_json)
-            write_file_json(&in->out, &t, &files[i]);
+            write_file_json(&in->out, &t, &files.file[i], files.next);
         else
-            write_file_text(in, &t, &files[i]);
+            write_file_text(in, &t, &files.file[i], files.next);
         rc = out_row(&in->out, e);
     }
     if (!rc && in->out.wants_json)
         out_json_rows_end(&in->out);
-    else if (!rc && !n)
+    else if (!rc && !files.n)
         command_warn(in, ERR_OK, NULL, "the session changed no file with its tools");
-    free(files);
+    free(files.file);
+    free(files.next);
     blame_touches_fini(&t);
     return rc;
 }
@@ -306,6 +333,8 @@ static enum err_code run_touched(struct invocation *in, struct sessions *s, stru
     q.paths = paths.n;
     if (!rc)
         rc = blame_touches_read(s->store, s->n, &q, &t, e);
+    if (!rc)
+        warn_incomplete(in, &t);
     if (!rc)
         rc = write_all_touched(in, s, &t, &paths, e);
     blame_touches_fini(&t);

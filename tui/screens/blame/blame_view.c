@@ -207,6 +207,8 @@ static bool blame_message(struct model *m, const struct msg *msg)
         v->rows = msg->u.blame;
     else
         v->error = msg->u.error;
+    if (v->rows && v->rows->stopped)
+        toast_note(&m->toast, m->now_ms, "some edits were not replayed: %s", v->rows->stopped);
     list_cursor_move(&v->pick, rows_area(v, m->rows, m->cols), 0);
     return true;
 }

@@ -9,6 +9,7 @@
 #include "lite/base/time.h"
 #include "lite/json/json.h"
 #include "lite/scan/index.h"
+#include "store/api/edit.h"
 #include "store/fs/path.h"
 #include "store/rewind/plan/beneath.h"
 #include "store/systems/claude/claude.h"
@@ -33,23 +34,6 @@ static struct planner_write *write_of(struct planner *p, struct slice path)
     return &p->write[p->writes++];
 }
 
-/* Replaces `old` by `new` in base, once or everywhere. Returns false if old does not occur. */
-static bool replace_text(struct slice base, struct slice old, struct slice new, bool all,
-                         struct buf *out)
-{
-    const char *hit = old.n ? memmem(base.p, base.n, old.p, old.n) : NULL;
-    bool ok = hit != NULL;
-
-    out->n = 0;
-    while (hit && ok) {
-        ok = buf_add(out, (struct slice){ base.p, (size_t)(hit - base.p) }) == ERR_OK &&
-             buf_add(out, new) == ERR_OK;
-        base = (struct slice){ hit + old.n, (size_t)(base.p + base.n - hit) - old.n };
-        hit = all ? memmem(base.p, base.n, old.p, old.n) : NULL;
-    }
-    return ok && buf_add(out, base) == ERR_OK;
-}
-
 static void forget_bytes(struct planner_write *w)
 {
     w->known = false;
@@ -70,13 +54,16 @@ static enum err_code replay_edit(struct planner *p, struct planner_write *w, str
 {
     struct slice base, old, new;
     struct buf text = { 0 };
+    bool done = false;
     enum err_code rc = ERR_OK;
 
     if (!json_get_text(result, "originalFile", a, &base))
         base = w->known ? w->bytes : (struct slice){ NULL, 0 };
     if (base.p && json_get_text(result, "oldString", a, &old) &&
-        json_get_text(result, "newString", a, &new) &&
-        replace_text(base, old, new, json_get_true(result, "replaceAll"), &text))
+        json_get_text(result, "newString", a, &new))
+        rc = edit_replace_text(base, old, new, json_get_true(result, "replaceAll"), &p->replayed,
+                               &text, &done);
+    if (!rc && done)
         rc = keep_bytes(p, w, buf_slice(&text));
     else
         forget_bytes(w);

@@ -29,6 +29,7 @@ struct planner {
     struct file_history history;
     struct planner_write *write; /* in the arena; since the newest snapshot */
     size_t writes;
+    uint64_t replayed;        /* bytes that edits left, of all edits */
     struct slice_set written; /* the paths of `write`, numbered by index */
     const char *cwd;          /* NULL: the session does not record it */
     const char *root; /* the directory that the session's folder belongs to; NULL: not known */
