@@ -102,7 +102,9 @@ struct grep_part {
     size_t n;
     bool last;      /* the last part of this session */
     uint64_t lines; /* with `last`: lines of the session with a match */
-    size_t skipped; /* with `last`: rows that are too long, or on which a pattern took too long */
+    /* with `last`: rows that are too long, and texts on which a pattern took too long, so that they were not searched
+     * to their end; there may be no line with a match then */
+    size_t skipped;
 };
 
 /* A non-zero result ends the search and is returned. Called on the calling thread. */
@@ -113,7 +115,7 @@ typedef enum err_code grep_fn(const struct grep_part *part, void *arg, struct er
  * with the number of sessions or hits.
  *
  * ERR_USAGE: a pattern is empty or invalid; the text contains the reason and the position. ERR_UNSUPPORTED: the
- * patterns take too long on these texts. ERR_CANCELLED: the flag was raised, or fn returned it. */
+ * patterns took too long on many texts. ERR_CANCELLED: the flag was raised, or fn returned it. */
 MUST_CHECK enum err_code grep_run(struct listing *listing, const struct grep_query *q, grep_fn *fn,
                                   unreadable_fn *trouble, void *arg, struct err *e);
 
@@ -141,10 +143,21 @@ MUST_CHECK enum err_code grep_patterns_new(const struct grep_query *q, struct gr
 void grep_patterns_free(struct grep_patterns *p); /* NULL is fine */
 size_t grep_patterns_count(const struct grep_patterns *p);
 
-enum { GREP_STEPS = 10 * 1000 * 1000 }; /* PCRE2's own default */
+/* When the search of a text is given up (GREP_MATCH_TOO_LONG). PCRE2 limits the steps of a match at one position, but
+ * not those at all positions of a long line, which with some patterns are quadratic. So positions are tried in groups,
+ * which are small enough for the time to be checked between them. */
+struct grep_limits {
+    unsigned steps;   /* at one position */
+    unsigned group;   /* at the positions of a group, approximately */
+    unsigned text_ms; /* of processor time in a text; more for a very long one */
+    unsigned all_ms;  /* in all texts; 0: no limit */
+};
 
-/* For one thread. The search of a text is given up after `steps` steps (GREP_MATCH_TOO_LONG). NULL if out of memory. */
-struct grep_matcher *grep_matcher_new(const struct grep_patterns *p, unsigned steps);
+/* Steps as by PCRE2's own default. */
+#define GREP_LIMITS ((struct grep_limits){ 10 * 1000 * 1000, 1 << 27, 1000, 0 })
+
+/* For one thread. NULL if out of memory. */
+struct grep_matcher *grep_matcher_new(const struct grep_patterns *p, struct grep_limits limits);
 void grep_matcher_free(struct grep_matcher *m); /* NULL is fine */
 
 /* Goes through the rows of `bytes`, which are whole lines, and returns the next one that has to be
@@ -163,9 +176,14 @@ struct slice grep_plain_text(const struct grep_matcher *m, bool *folded);
 
 enum grep_match { GREP_MATCH_NONE, GREP_MATCH, GREP_MATCH_TOO_LONG };
 
-/* Finds the first match of the i-th pattern at or after `from` that is not empty.
- * GREP_MATCH_TOO_LONG: the search was given up, because it took too many steps. */
-enum grep_match grep_match_next(struct grep_matcher *m, size_t i, struct slice text, size_t from,
+/* Begins a text, which must live until the next one. Its bytes are validated only once; nothing matches across bytes
+ * that are not UTF-8. */
+void grep_match_begin(struct grep_matcher *m, struct slice text);
+/* Finds the first match of the i-th pattern at or after `from` that is not empty; `from` does not decrease in a text.
+ * GREP_MATCH_TOO_LONG: the search of the text was given up. */
+enum grep_match grep_match_next(struct grep_matcher *m, size_t i, size_t from,
                                 struct grep_range *out);
+/* Returns true if the limit for all texts was reached: nothing matches any more. */
+bool grep_match_gave_up(const struct grep_matcher *m);
 
 #endif

@@ -8,10 +8,13 @@
 #include <string.h>
 
 #include "lite/base/buf.h"
+#include "lite/base/time.h"
+#include "lite/base/utf8.h"
 
 enum {
     STACK_FIRST = 32 * 1024,
     STACK_MOST = 1024 * 1024,
+    HEAP_MOST_KB = 64 * 1024, /* of a match without JIT */
 };
 
 struct grep_pattern {
@@ -312,7 +315,7 @@ static enum err_code compile_pattern(const struct grep_query *q, struct slice pa
 {
     bool ignores_case = q->letters == GREP_CASE_IGNORE ||
                         (q->letters == GREP_CASE_SMART && !has_capital(pattern, q->fixed));
-    uint32_t options = PCRE2_UTF | PCRE2_UCP | PCRE2_MATCH_INVALID_UTF | PCRE2_MULTILINE |
+    uint32_t options = PCRE2_UTF | PCRE2_UCP | PCRE2_MULTILINE | PCRE2_USE_OFFSET_LIMIT |
                        (ignores_case ? PCRE2_CASELESS : 0);
     struct buf expression = { 0 };
     PCRE2_SIZE at = 0;
@@ -379,17 +382,30 @@ size_t grep_patterns_count(const struct grep_patterns *p)
 
 /* ---- using them ---- */
 
+/* How a pattern is matched in the present text. */
+struct matching {
+    struct grep_range valid; /* the part of the text that is UTF-8, and that the next match is in */
+    size_t group;            /* positions that are tried at a time; 0: not chosen yet */
+};
+
 struct grep_matcher {
     const struct grep_patterns *patterns;
     pcre2_match_data *data;
     pcre2_match_context *context;
+    pcre2_match_context *raw_context; /* for rows, without limits */
     pcre2_jit_stack *stack;
-    const char *rest, *end; /* the rows that were not examined yet */
+    struct grep_limits limits;
+    struct slice text;
+    struct matching matching[GREP_PATTERNS];
+    int64_t began_ms, now_ms; /* the text, and the last match in it */
+    int64_t cpu_ms;           /* of the thread, when the text had taken a moment; 0: it has not */
+    int64_t spent_ms;         /* in texts before */
+    const char *rest, *end;   /* the rows that were not examined yet */
     /* of each plain text, of an escape by number, and of a command */
     const char *next[GREP_PATTERNS + 2];
 };
 
-struct grep_matcher *grep_matcher_new(const struct grep_patterns *p, unsigned steps)
+struct grep_matcher *grep_matcher_new(const struct grep_patterns *p, struct grep_limits limits)
 {
     struct grep_matcher *m = calloc(1, sizeof *m);
 
@@ -397,14 +413,17 @@ struct grep_matcher *grep_matcher_new(const struct grep_patterns *p, unsigned st
         return NULL;
     m->patterns = p;
     m->data = pcre2_match_data_create(1, NULL);
+    m->limits = limits;
     m->context = pcre2_match_context_create(NULL);
+    m->raw_context = pcre2_match_context_create(NULL);
     m->stack = pcre2_jit_stack_create(STACK_FIRST, STACK_MOST, NULL);
-    if (!m->data || !m->context || !m->stack) {
+    if (!m->data || !m->context || !m->raw_context || !m->stack) {
         grep_matcher_free(m);
         return NULL;
     }
-    pcre2_set_match_limit(m->context, steps);
+    pcre2_set_heap_limit(m->context, HEAP_MOST_KB);
     pcre2_jit_stack_assign(m->context, NULL, m->stack);
+    pcre2_jit_stack_assign(m->raw_context, NULL, m->stack);
     return m;
 }
 
@@ -414,6 +433,7 @@ void grep_matcher_free(struct grep_matcher *m)
         return;
     pcre2_match_data_free(m->data);
     pcre2_match_context_free(m->context);
+    pcre2_match_context_free(m->raw_context);
     pcre2_jit_stack_free(m->stack);
     free(m);
 }
@@ -431,7 +451,7 @@ static const char *find_plain_at(struct grep_matcher *m, const struct grep_patte
         found = slice_find_folded(m->rest, n, p->quick.p, p->quick.n);
         return found ? found : m->end;
     }
-    if (pcre2_match(p->raw, (PCRE2_SPTR)m->rest, n, 0, PCRE2_NO_UTF_CHECK, m->data, m->context) < 0)
+    if (pcre2_match(p->raw, (PCRE2_SPTR)m->rest, n, 0, 0, m->data, m->raw_context) < 0)
         return m->end;
     return m->rest + pcre2_get_ovector_pointer(m->data)[0];
 }
@@ -515,21 +535,111 @@ bool grep_next_row(struct grep_matcher *m, struct slice *row)
     return true;
 }
 
-enum grep_match grep_match_next(struct grep_matcher *m, size_t i, struct slice text, size_t from,
-                                struct grep_range *out)
+/* ---- matching ---- */
+
+enum { MOMENT_MS = 20, BYTES_A_MS = 10000, GROUP_SHRINK = 16 };
+
+void grep_match_begin(struct grep_matcher *m, struct slice text)
 {
-    const struct grep_pattern *p = &m->patterns->pattern[i];
+    m->spent_ms += m->now_ms - m->began_ms;
+    m->text = text;
+    m->began_ms = m->now_ms = time_coarse_ms();
+    m->cpu_ms = 0;
+    memset(m->matching, 0, m->patterns->n * sizeof *m->matching);
+}
+
+bool grep_match_gave_up(const struct grep_matcher *m)
+{
+    return m->limits.all_ms && m->spent_ms + m->now_ms - m->began_ms > m->limits.all_ms;
+}
+
+/* The clock of the wall is cheap to read. Only when it shows that a text has taken a moment, the time of the thread
+ * begins to count, so that a busy machine makes no difference. */
+static bool takes_too_long(struct grep_matcher *m)
+{
+    m->now_ms = time_coarse_ms();
+    if (!m->limits.text_ms)
+        return true;
+    if (m->now_ms - m->began_ms < MOMENT_MS)
+        return false;
+    int64_t cpu_ms = time_clock_ms(CLOCK_THREAD_CPUTIME_ID);
+
+    if (!m->cpu_ms)
+        m->cpu_ms = cpu_ms + 1;
+    return cpu_ms - m->cpu_ms > m->limits.text_ms + (int64_t)(m->text.n / BYTES_A_MS);
+}
+
+static size_t next_character(struct slice text, size_t at)
+{
+    while (at < text.n && ((unsigned char)text.p[at] & 0xc0) == 0x80)
+        at++;
+    return at;
+}
+
+/* Finds the next bytes of the text that are UTF-8, at or after a position. */
+static bool find_valid(struct slice text, size_t from, struct grep_range *valid)
+{
+    size_t n = 0, at = from > valid->to ? from : valid->to;
+
+    if (from < valid->to)
+        return true;
+    for (; at < text.n && !n; at += n == 0)
+        n = utf8_valid_prefix((struct slice){ text.p + at, text.n - at });
+    *valid = (struct grep_range){ at, at + n };
+    return n > 0;
+}
+
+/* Tries a group of positions of valid text from *from on. *from: the position after the group, if it has no match. */
+static int match_group(struct grep_matcher *m, size_t i, size_t *from)
+{
+    struct matching *x = &m->matching[i];
+    struct slice text = { m->text.p + x->valid.from, x->valid.to - x->valid.from };
+    size_t at = *from - x->valid.from, least = m->limits.group / m->limits.steps;
+    uint32_t options = PCRE2_NOTEMPTY | PCRE2_NO_UTF_CHECK | (x->valid.from ? PCRE2_NOTBOL : 0) |
+                       (x->valid.to < m->text.n ? PCRE2_NOTEOL : 0);
     int rc;
 
-    if (from >= text.n)
-        return GREP_MATCH_NONE;
-    rc =
-        pcre2_match(p->code, (PCRE2_SPTR)text.p, text.n, from, PCRE2_NOTEMPTY, m->data, m->context);
+    if (!x->group) /* each position may cost as much as the text is long */
+        x->group = m->limits.group / (text.n + 1);
+    if (x->group < least + 1)
+        x->group = least + 1;
+    for (bool again = true; again;) {
+        size_t end = text.n - at > x->group ? next_character(text, at + x->group) : text.n;
+        size_t steps = m->limits.group / x->group;
+
+        pcre2_set_offset_limit(m->context, end < text.n ? end - 1 : PCRE2_UNSET);
+        pcre2_set_match_limit(m->context,
+                              steps < m->limits.steps ? (uint32_t)steps : m->limits.steps);
+        rc = pcre2_match(m->patterns->pattern[i].code, (PCRE2_SPTR)text.p, text.n, at, options,
+                         m->data, m->context);
+        again = rc == PCRE2_ERROR_MATCHLIMIT && x->group > least + 1 && !takes_too_long(m);
+        if (again)
+            x->group = x->group / GROUP_SHRINK > least + 1 ? x->group / GROUP_SHRINK : least + 1;
+        else
+            *from = x->valid.from + end;
+    }
+    return rc;
+}
+
+enum grep_match grep_match_next(struct grep_matcher *m, size_t i, size_t from,
+                                struct grep_range *out)
+{
+    struct grep_range *valid = &m->matching[i].valid;
+    const PCRE2_SIZE *found;
+    int rc = PCRE2_ERROR_NOMATCH;
+
+    from = next_character(m->text, from); /* \C may match a part of a character */
+    while (rc == PCRE2_ERROR_NOMATCH && from < m->text.n && find_valid(m->text, from, valid)) {
+        from = from > valid->from ? from : valid->from;
+        if (takes_too_long(m) || grep_match_gave_up(m))
+            return GREP_MATCH_TOO_LONG;
+        rc = match_group(m, i, &from);
+    }
     if (rc < 0)
         return rc == PCRE2_ERROR_NOMATCH ? GREP_MATCH_NONE : GREP_MATCH_TOO_LONG;
-    const PCRE2_SIZE *at = pcre2_get_ovector_pointer(m->data);
-
-    *out = (struct grep_range){ at[0], at[1] };
+    found = pcre2_get_ovector_pointer(m->data);
+    *out = (struct grep_range){ valid->from + found[0],
+                                next_character(m->text, valid->from + found[1]) };
     return GREP_MATCH;
 }
 

@@ -136,6 +136,7 @@ struct grep {
     size_t claimed, handed;
     size_t waiting; /* threads, for room */
     atomic_bool stop;
+    atomic_uint given_up; /* texts on which a pattern took too long */
     struct grep_slot slot[RING];
 
     pthread_t thread[THREADS];
@@ -266,8 +267,8 @@ static void search_slot(struct grep_worker *w, struct grep_session *s)
     bool wanted = !w->g->listing || listing_wants_time(&w->q.sessions, c.ref);
     enum err_code rc = wanted ? grep_session_run(s, c.ref, &e) : ERR_CANCELLED;
 
-    if (!rc && s->lines && !slot->found && describe_slot(w, c.ref, &e))
-        s->lines = 0;
+    if (!rc && (s->lines || s->skipped) && !slot->found && describe_slot(w, c.ref, &e))
+        s->lines = s->skipped = 0;
     if (!rc)
         rc = pass_batch_on(w, &e);
     if (rc == ERR_CANCELLED && !atomic_load(&w->g->stop))
@@ -312,7 +313,8 @@ static void *grep_worker(void *arg)
 
     w.q = *w.g->q;
     w.q.cancel = &w.g->stop;
-    s.matcher = grep_matcher_new(w.g->patterns, GREP_STEPS);
+    s.given_up = &w.g->given_up;
+    s.matcher = grep_matcher_new(w.g->patterns, GREP_LIMITS);
     s.patterns = grep_patterns_count(w.g->patterns);
     while (claim_session(&w)) {
         if (s.matcher)

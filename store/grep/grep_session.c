@@ -14,7 +14,8 @@
 enum {
     PIECE = 256 * 1024,
     ROW_MAX = 24 << 20, /* a longer row is not held in memory, and not searched */
-    GIVEN_UP_MAX = 20,  /* texts on which a pattern takes too long, before the search ends */
+    GIVEN_UP_MAX =
+        20, /* texts in all sessions on which a pattern takes too long, before the search ends */
 };
 
 static bool is_cancelled(const struct grep_session *s)
@@ -85,14 +86,15 @@ struct texts {
     bool none[GREP_PATTERNS]; /* no further match of it */
     size_t shown;             /* lines before this position were reported or left out */
     bool began;               /* a line of this text was reported */
+    bool given_up;            /* a pattern takes too long on it */
 };
 
 static void advance(struct texts *t, size_t i, size_t from)
 {
-    enum grep_match m = grep_match_next(t->s->matcher, i, t->text, from, &t->next[i]);
+    enum grep_match m = grep_match_next(t->s->matcher, i, from, &t->next[i]);
 
     t->none[i] = m != GREP_MATCH;
-    t->s->skipped += m == GREP_MATCH_TOO_LONG;
+    t->given_up |= m == GREP_MATCH_TOO_LONG;
 }
 
 /* Returns the pattern with the earliest next match, or the number of patterns if no match is
@@ -262,14 +264,19 @@ static enum err_code search_one_text(struct grep_session *s, struct grep_row *ro
 {
     struct texts t = { .s = s, .row = row, .kind = kind, .text = text };
 
+    enum err_code rc;
+
     if (text.n == 0)
         return ERR_OK;
+    grep_match_begin(s->matcher, text);
     for (size_t i = 0; i < s->patterns; i++)
         advance(&t, i, 0);
-    if (s->skipped > GIVEN_UP_MAX)
+    rc = search_text_lines(&t, e);
+    s->skipped += t.given_up;
+    if (!rc && t.given_up && atomic_fetch_add(s->given_up, 1) >= GIVEN_UP_MAX)
         return err_set(e, ERR_UNSUPPORTED, s->ref->path.p,
-                       "the pattern takes too long on these texts");
-    return search_text_lines(&t, e);
+                       "the pattern takes too long on many texts");
+    return rc;
 }
 
 /* ---- the texts of a row ---- */
@@ -567,7 +574,8 @@ static enum err_code has_all_patterns(struct grep_session *s, bool *all, struct 
     s->only_seen = false;
     *all = has_seen_all(s);
     s->lines = 0;
-    s->skipped = 0;
+    if (*all)
+        s->skipped = 0; /* the second pass counts them again */
     return rc == ERR_CANCELLED && *all && !is_cancelled(s) ? ERR_OK : rc;
 }
 

@@ -16,6 +16,7 @@ struct grep_session {
     const struct grep_query *q;
     struct grep_matcher *matcher;
     size_t patterns;
+    atomic_uint *given_up; /* texts on which a pattern took too long, in all sessions */
     grep_hit_fn *fn;
     void *arg;
 

@@ -60,6 +60,7 @@ struct receiver {
     reprise_hit_fn *fn;
     void *arg;
     uint64_t left; /* hits that may follow */
+    uint64_t *incomplete;
     bool full;
 };
 
@@ -117,6 +118,8 @@ static enum err_code hand_over_part(const struct grep_part *part, void *arg, str
     struct receiver *to = arg;
     enum err_code rc = ERR_OK;
 
+    if (part->last && to->incomplete)
+        *to->incomplete += part->skipped;
     for (size_t i = 0; i < part->n && !rc; i++) {
         rc = hand_over_hit(to, part, i, e);
         to->full = --to->left == 0;
@@ -142,6 +145,9 @@ static enum err_code search(const struct reprise *r, const struct reprise_search
     enum err_code rc = call_options(query, &q, sizeof q, e);
 
     to->left = q.limit ? q.limit : UINT64_MAX;
+    to->incomplete = q.incomplete;
+    if (to->incomplete)
+        *to->incomplete = 0;
     if (!rc)
         rc = read_query(&q, &a, &inside, e);
     if (!rc)

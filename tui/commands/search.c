@@ -246,6 +246,8 @@ static void write_session_end(struct search_answer *a, const struct grep_part *p
         write_session_members(o, part->row);
         if (a->query->want == GREP_WANT_COUNTS)
             out_int(o, "lines", (int64_t)part->lines);
+        if (part->skipped)
+            out_int(o, "incomplete", (int64_t)part->skipped);
         out_end(o, '}');
         return;
     }
@@ -272,7 +274,9 @@ static enum err_code write_part(const struct grep_part *part, void *arg, struct 
 
     if (part->last && part->skipped)
         command_warn(a->in, ERR_FORMAT, part->row->ref.path.p,
-                     "search: %zu rows or texts were too long to be searched", part->skipped);
+                     "search: %zu rows or texts were not searched to their end: too long, or the "
+                     "pattern takes too long on them",
+                     part->skipped);
     if (part->n && !a->begun) {
         write_session_header(a, part->row);
         a->sessions++;
@@ -286,8 +290,9 @@ static enum err_code write_part(const struct grep_part *part, void *arg, struct 
         a->lines += !part->hit[i].context;
         rc = is_full(a, a->lines) ? ERR_CANCELLED : out_row(a->out, e);
     }
-    if (!rc && part->last && part->lines) {
+    if (part->last)
         a->begun = false;
+    if (!rc && part->last && part->lines) {
         if (a->query->want != GREP_WANT_HITS)
             write_session_end(a, part);
         a->sessions += a->query->want != GREP_WANT_HITS;

@@ -240,9 +240,11 @@ static int regex_term(const struct doc *d, const struct term *t)
 {
     struct grep_range found;
 
-    for (enum doc_field f = 0; f < DOC_FIELDS; f++)
-        if (grep_match_next(t->matcher, 0, cut_field(d->row, f), 0, &found) == GREP_MATCH)
+    for (enum doc_field f = 0; f < DOC_FIELDS; f++) {
+        grep_match_begin(t->matcher, cut_field(d->row, f));
+        if (grep_match_next(t->matcher, 0, 0, &found) == GREP_MATCH)
             return f == DOC_TITLE ? 32 : f < DOC_SHORT ? 24 : 16;
+    }
     return FUZZY_NO_MATCH;
 }
 
@@ -383,7 +385,8 @@ static void hit_regex(const struct term *t, struct slice title, bool *hit)
 {
     struct grep_range r = { .to = 0 };
 
-    while (grep_match_next(t->matcher, 0, title, r.to, &r) == GREP_MATCH)
+    grep_match_begin(t->matcher, title);
+    while (grep_match_next(t->matcher, 0, r.to, &r) == GREP_MATCH)
         memset(hit + r.from, true, r.to - r.from);
 }
 

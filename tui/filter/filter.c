@@ -1,5 +1,6 @@
 #include "tui/filter/filter.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -227,6 +228,10 @@ static void score_entries(struct filter *f, const bool *marked)
     }
     f->fit_count = fits;
     f->left_at = i;
+    for (size_t k = 0; k < q->n; k++)
+        if (q->term[k].kind == TERM_REGEX && grep_match_gave_up(q->term[k].matcher))
+            snprintf(f->query.problem, sizeof f->query.problem,
+                     "the expression takes too long; not all sessions were tried");
 }
 
 /* A stable sort, highest first. hit then contains indexes of fits, not entries. */

@@ -126,7 +126,7 @@ static int field_of(struct slice word)
 enum made { MADE_TERM, MADE_NOTHING, MADE_NO_MEMORY };
 
 /* The texts of a row are short, and there may be very many rows. */
-enum { REGEX_STEPS = 20000 };
+static const struct grep_limits regex_limits = { 20000, 1 << 22, 100, 2000 };
 
 static bool is_regex(struct slice word)
 {
@@ -144,7 +144,7 @@ static enum made make_regex(struct query *q, struct term *t, struct slice word)
     if (rc == ERR_USAGE)
         snprintf(q->problem, sizeof q->problem, "%.*s", QUERY_PROBLEM - 1, e.text);
     if (!rc)
-        t->matcher = grep_matcher_new(t->patterns, REGEX_STEPS);
+        t->matcher = grep_matcher_new(t->patterns, regex_limits);
     return t->matcher ? MADE_TERM : rc == ERR_USAGE ? MADE_NOTHING : MADE_NO_MEMORY;
 }
 

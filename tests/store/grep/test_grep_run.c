@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "store/systems/claude/claude.h"
@@ -163,4 +164,97 @@ TEST(a_flag_raised_elsewhere_ends_the_search)
         pthread_join(thread, NULL);
     }
     end(&w);
+}
+
+/* ---- patterns that take long ---- */
+
+static struct grep_matcher *matcher_of(const char *pattern, struct grep_limits limits,
+                                       struct grep_patterns **patterns)
+{
+    const struct slice text = slice_of(pattern);
+    struct grep_matcher *m;
+
+    assert_int_equal(
+        grep_patterns_new(&(struct grep_query){ .pattern = &text, .n = 1 }, patterns, NULL),
+        ERR_OK);
+    m = grep_matcher_new(*patterns, limits);
+    assert_non_null(m);
+    return m;
+}
+
+/* All matches as "from-to ". */
+static void list_matches(struct grep_matcher *m, struct slice text, struct buf *out)
+{
+    struct grep_range r = { .to = 0 };
+    enum grep_match found;
+
+    grep_match_begin(m, text);
+    while ((found = grep_match_next(m, 0, r.to, &r)) == GREP_MATCH)
+        assert_int_equal(buf_addf(out, "%zu-%zu ", r.from, r.to), ERR_OK);
+    assert_int_equal(found, GREP_MATCH_NONE);
+}
+
+TEST(positions_tried_in_small_groups_give_the_same_matches)
+{
+    static const char *const patterns[] = {
+        "b",        "a*b",     "^a",       "a$",       "\\bab?",
+        "(?<=a)b",  "(?<!a)b", "(a+)b\\1", "[^a\\n]+", "(?=(a+))a*b\\1",
+        "\xc3\xa9", "\\C\\Cb", "$",        "a.",       "(*NO_JIT)a+b",
+        "\\Aa",
+    };
+    static const char letters[] = "aaab\n\xc3\xa9\xff";
+    uint32_t seed = 7;
+
+    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
+        struct grep_patterns *one, *many;
+        struct grep_matcher *small = matcher_of(patterns[i],
+                                                (struct grep_limits){ 1000, 1, 1000, 0 }, &one),
+                            *large = matcher_of(patterns[i], GREP_LIMITS, &many);
+
+        for (int round = 0; round < 200; round++) {
+            char text[40];
+            struct buf a = { 0 }, b = { 0 };
+            size_t n = (seed >> 16) % sizeof text;
+
+            for (size_t k = 0; k < n; k++) {
+                seed = seed * 1664525u + 1013904223u;
+                text[k] = letters[(seed >> 16) % (sizeof letters - 1)];
+            }
+            list_matches(small, (struct slice){ text, n }, &a);
+            list_matches(large, (struct slice){ text, n }, &b);
+            assert_true(slice_eq(buf_slice(&a), buf_slice(&b)));
+            buf_fini(&a);
+            buf_fini(&b);
+        }
+        grep_matcher_free(small);
+        grep_matcher_free(large);
+        grep_patterns_free(one);
+        grep_patterns_free(many);
+    }
+}
+
+enum { LONG_LINE = 256 << 10 };
+
+TEST(a_text_on_which_a_pattern_takes_too_long_is_given_up)
+{
+    static const char *const patterns[] = { "(?=(a+))a*[bc]\\1", "(a*)*[bc]",
+                                            "(*NO_JIT)(?=a*?!)a" };
+    char *line = malloc(LONG_LINE);
+
+    assert_non_null(line);
+    memset(line, 'a', LONG_LINE);
+    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
+        struct grep_limits limits = { 10000, 1 << 22, 1, 0 };
+        struct grep_range r;
+        struct grep_patterns *p;
+        struct grep_matcher *m = matcher_of(patterns[i], limits, &p);
+
+        grep_match_begin(m, (struct slice){ line, LONG_LINE });
+        enum grep_match found = grep_match_next(m, 0, 0, &r);
+
+        assert_int_equal(found, GREP_MATCH_TOO_LONG);
+        grep_matcher_free(m);
+        grep_patterns_free(p);
+    }
+    free(line);
 }
