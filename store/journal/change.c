@@ -316,7 +316,14 @@ enum err_code change_run(struct change_log *log, struct change *c, struct err *e
     rc = change_steps_do(c, &done, e);
     if (!rc)
         rc = change_finish(log, c, dir, &committed, e);
+    if (!rc)
+        snprintf(log->made, sizeof log->made, "%s", c->id);
     return rc && !committed ? change_roll_back(c, done, dir, rc, e) : rc;
+}
+
+const char *change_log_made(const struct change_log *log)
+{
+    return log->made;
 }
 
 enum err_code change_part_do(struct change_log *log, const char *dir, struct change *c,

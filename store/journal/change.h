@@ -34,9 +34,11 @@ struct change_origin {
     const char *title;
 };
 
+enum { CHANGE_ID = 40 }; /* room for an id */
+
 struct change {
     struct arena arena; /* owns everything below */
-    char id[40];        /* given by change_run */
+    char id[CHANGE_ID]; /* given by change_run */
     const char *kind;   /* "rename", "delete", ...: the name of the command */
     const char *text;   /* what it did, for a person: "renamed to …"; data in it is not cleaned */
     const char *undoes; /* the id of the change that this one undid, or NULL */
@@ -101,6 +103,8 @@ bool change_undo_is_stale(const struct change *c);
 /* Redoes what the newest change undid ("redo"). ERR_NOT_FOUND if the newest change is not an undo. */
 MUST_CHECK enum err_code change_redo(struct change_log *log, struct change **out, struct err *e);
 
+/* The id of the change that was made last since the log was opened, or "". */
+const char *change_log_made(const struct change_log *log);
 /* The newest record that change_list could not read, or "". log may be NULL. */
 const char *change_log_unread(const struct change_log *log);
 /* Called for each change, the newest first; the change is valid during the call, and `undone` is true if it was undone

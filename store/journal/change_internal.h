@@ -6,16 +6,16 @@
 
 #include "lite/base/err.h"
 #include "store/api/env.h"
+#include "store/journal/change.h"
 #include "store/journal/step.h"
-
-struct change;
 
 /* The opened operation log. */
 struct change_log {
     char dir[PATH_MAX - 128]; /* <state>/changes */
     int lock;
-    struct store_env env; /* what it points to outlives the log */
-    char unread[40];      /* the newest record that cannot be read; "" */
+    struct store_env env;   /* what it points to outlives the log */
+    char unread[CHANGE_ID]; /* the newest record that cannot be read; "" */
+    char made[CHANGE_ID];   /* the newest change that was made through it; "" */
 };
 
 #define CHANGE_INTENT_SUFFIX ".intent"

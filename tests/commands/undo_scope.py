@@ -10,6 +10,7 @@ import fcntl
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -272,7 +273,7 @@ def went_on(w, t):
     code, _, err = w.undo(p)
     t.same('refused', (code, w.title(P)), (4, 'Bills'))
     t.need('continued since' in err and 'rename of "Pay the bills"' in err, f'the older is named: {err}')
-    named = err.split('reprise undo ')[1].split(',')[0]
+    named = err.split('reprise undo ')[1].split()[0]
     t.same('by its name', (w.undo(p, named)[0], w.title(P)), (0, None))
     code, _, err = w.undo(p)
     t.need(code == 4 and 'nothing older' in err, f'nothing older: {err}')
@@ -297,9 +298,36 @@ def interrupted(w, t):
     t.same('the log ends it', (t.run('log').returncode, said('list'), os.path.exists(f'{changes}/{record}')), (0, False, True))
 
 
+def advice(w, t):
+    """What a command advises to type is the line that undoes it, whatever the directory and whatever came after."""
+    p, q = w.session('p', P, 'Pay the bills'), w.session('q', Q, 'Quote the prices')
+    w.session('r', R, 'Rent')
+    w.session('s', S, 'Sell')
+    commands = [['rename', P, 'New'], ['tag', P, 'tag'], ['archive', P, R], ['delete', P], ['delete', P, R],
+                ['resume-at', P, FIRST], ['sweep', '--older-than', '1d', '--all', '--apply', '--project', p],
+                ['rewind', P, '--to', FIRST, '--apply', '--overwrite-edited'], ['--store', f'claude:{w.config}', 'tag', P, 'x']]
+    for command in commands:
+        before = t.run('list', '--all', '--json').stdout, state(p)
+        run = t.run('-C', q, *command)
+        said = re.search(r'(?:undo with|to undo): (reprise undo [^)\n]*)', run.stdout.decode())
+        t.need(run.returncode == 0 and said, f'{command}: no advice: {run}')
+        if not said:
+            continue
+        t.run('tag', S, command[0])
+        shell = subprocess.run(['sh', '-c', f'reprise() {{ "$P" "$@"; }}; cd "$1" && {said.group(1)}', 'sh', q],
+                               env={**t.env, 'P': t.path}, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+        t.need(shell.returncode == 0, f'{command}: {said.group(1)}: {shell}')
+        t.run('tag', S, '--none')
+        t.same(f'{command}: as before', (t.run('list', '--all', '--json', '--sort', 'title').stdout.count(b'sessionId'), state(p)),
+               (before[0].count(b'sessionId'), before[1]))
+    trashed = t.json('delete', P)['trashId']
+    said = re.search(r'undo with: (reprise undo [^)]*)', t.run('-C', q, 'trash', 'restore', trashed).stdout.decode())
+    t.need(said and t.run('-C', q, *said.group(1).split()[1:]).returncode == 0, f'trash restore: {said}')
+
+
 def main():
     failed = passed = 0
-    for part in (scopes, stores, gone, parts, directories, settled, held, went_on, interrupted):
+    for part in (scopes, stores, gone, parts, directories, settled, held, went_on, interrupted, advice):
         w = World(sys.argv[1])
         try:
             part(w, w.program)

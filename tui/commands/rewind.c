@@ -247,7 +247,7 @@ static void write_rewind_text(const struct rewind_preview *p, const struct rewin
     if (any_held_open(p))
         out_addf(o,
                  "note: a program that has a file open keeps writing to the old one, in the undo "
-                 "record;\n      reprise undo restores it with everything that was written\n");
+                 "record;\n      an undo restores it with everything that was written\n");
     for (size_t i = 0; i < p->plan->notes; i++)
         out_addf(o, "note: %s\n", p->plan->note[i]);
     if (r && r->undo[0] && undoes && p->refused)

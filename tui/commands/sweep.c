@@ -1,6 +1,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "store/journal/change.h"
 #include "store/maintenance/sweep.h"
 #include "tui/commands/command.h"
 #include "tui/commands/session.h"
@@ -12,6 +13,7 @@ enum { TITLE_COLUMNS = 40 };
 struct answer {
     struct sweep sweep;
     struct trash_list moved;
+    char change[CHANGE_ID]; /* that moved them */
     bool applied;
     struct session_line_columns look; /* of text */
     bool orphans;                     /* they are remains, not sessions */
@@ -140,12 +142,12 @@ static enum err_code write_sweep_text(const struct answer *a, struct out *o, str
     for (size_t i = 0; i < a->sweep.n && !rc; i++)
         rc = write_item_text(&a->sweep.item[i], &a->look, o, e);
     human_size(w.bytes, size);
-    out_addf(o, "%s: %s%zu session%s%s, %s%s\n",
-             a->applied ? "moved to trash" : "would move to trash", a->orphans ? "what " : "", n,
-             n == 1 ? "" : "s", a->orphans ? " left behind" : "", size,
-             n == 0       ? ""
-             : a->applied ? " (undo with: reprise undo)"
-                          : " (use --apply to move them)");
+    out_addf(o, "%s: %s%zu session%s%s, %s", a->applied ? "moved to trash" : "would move to trash",
+             a->orphans ? "what " : "", n, n == 1 ? "" : "s", a->orphans ? " left behind" : "",
+             size);
+    if (a->change[0])
+        out_addf(o, OUT_UNDO_WITH, a->change);
+    out_addf(o, n && !a->applied ? " (use --apply to move them)\n" : "\n");
     return rc;
 }
 
@@ -159,6 +161,7 @@ static enum err_code move_to_trash(struct invocation *in, struct answer *a, stru
     if (rc)
         return rc;
     rc = sweep_move(log, &in->world->env, &a->sweep, &a->moved, e);
+    snprintf(a->change, sizeof a->change, "%s", change_log_made(log));
     change_log_close(log);
     a->applied = !rc;
     in->done = !rc && a->moved.n;

@@ -1,6 +1,8 @@
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "store/journal/change.h"
 #include "store/maintenance/trash.h"
 #include "store/query/listing.h"
 #include "tui/commands/command.h"
@@ -29,7 +31,7 @@ static void write_deleted_json(const struct trash_list *list, struct out *o)
         out_end(o, ']');
 }
 
-static void write_deleted_text(const struct trash_list *list, struct out *o)
+static void write_deleted_text(const struct trash_list *list, const char *change, struct out *o)
 {
     char size[HUMAN_SIZE];
     int64_t bytes = 0;
@@ -37,8 +39,8 @@ static void write_deleted_text(const struct trash_list *list, struct out *o)
     for (size_t i = 0; i < list->n; i++)
         bytes += list->item[i].bytes;
     human_size(bytes, size);
-    out_addf(o, "moved to trash: %zu session%s, %s (undo with: reprise undo)\n", list->n,
-             list->n == 1 ? "" : "s", size);
+    out_addf(o, "moved to trash: %zu session%s, %s" OUT_UNDO_WITH "\n", list->n,
+             list->n == 1 ? "" : "s", size, change);
     for (size_t i = 0; i < list->n; i++)
         if (list->item[i].stays)
             out_addf(o, "%s: %s\n", list->item[i].session, list->item[i].stays);
@@ -49,11 +51,13 @@ static enum err_code to_trash(struct invocation *in, const struct trash_request 
 {
     struct change_log *log;
     struct trash_list list;
+    char change[CHANGE_ID];
     enum err_code rc = change_log_open(&in->world->env, &log, e);
 
     if (rc)
         return rc;
     rc = trash_add(log, &in->world->env, "delete", request, n, &list, e);
+    snprintf(change, sizeof change, "%s", change_log_made(log));
     change_log_close(log);
     if (rc)
         return rc;
@@ -61,7 +65,7 @@ static enum err_code to_trash(struct invocation *in, const struct trash_request 
     if (in->out.wants_json)
         write_deleted_json(&list, &in->out);
     else
-        write_deleted_text(&list, &in->out);
+        write_deleted_text(&list, change, &in->out);
     trash_list_fini(&list);
     return ERR_OK;
 }
@@ -327,7 +331,8 @@ static void write_trash(struct invocation *in, const struct trash_list *list)
 
 /* ---- trash restore, trash empty ---- */
 
-static void write_restored(const struct trash_item *item, bool joined, struct out *o)
+static void write_restored(const struct trash_item *item, bool joined, const char *change,
+                           struct out *o)
 {
     if (o->wants_json) {
         write_trashed_json(item, o);
@@ -336,13 +341,14 @@ static void write_restored(const struct trash_item *item, bool joined, struct ou
     }
     out_addf(o, joined ? "joined with the newer transcript: " : "restored: ");
     out_text(o, trash_item_name(item));
-    out_addf(o, " (undo with: reprise undo)\n");
+    out_addf(o, OUT_UNDO_WITH "\n", change);
 }
 
 static enum err_code restore_item(struct invocation *in, const struct trash_list *list,
                                   struct err *e)
 {
     struct change_log *log;
+    char change[CHANGE_ID];
 
     if (in->argc < 2)
         return err_set(e, ERR_USAGE, "trash restore",
@@ -358,6 +364,7 @@ static enum err_code restore_item(struct invocation *in, const struct trash_list
     bool join = option_given(&in->options, OPTION_JOIN) && trash_can_join(item);
 
     rc = join ? trash_join(log, item, e) : trash_restore(log, item, e);
+    snprintf(change, sizeof change, "%s", change_log_made(log));
     change_log_close(log);
     if (rc == ERR_STALE && !join && trash_can_join(item))
         rc = err_set(
@@ -365,7 +372,7 @@ static enum err_code restore_item(struct invocation *in, const struct trash_list
             "restore: a newer transcript exists; --join puts the deleted rows in front of it");
     in->done = !rc;
     if (!rc)
-        write_restored(item, join, &in->out);
+        write_restored(item, join, change, &in->out);
     return rc;
 }
 

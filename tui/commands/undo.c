@@ -139,7 +139,7 @@ static enum err_code stuck(const struct invocation *in, const struct undo_target
     if (newest->kind == UNDO_TARGET_NONE)
         return err_set(e, ERR_STALE, "", "nothing older is left to undo");
     describe_undo_target(in, newest, what);
-    return err_set(e, ERR_STALE, "", "an older change can be undone with reprise undo %s, %.120s",
+    return err_set(e, ERR_STALE, "", "an older change can be undone with: reprise undo %s (%.120s)",
                    newest->id, what);
 }
 

@@ -156,7 +156,7 @@ static void write_done_text(const struct prepared *p, struct out *o)
     out_addf(o, ": ");
     out_text(o, p->change.ref->id);
     if (p->done.trash_id[0])
-        out_addf(o, "; copy in the trash: %s (undo with: reprise undo)", size);
+        out_addf(o, "; copy in the trash: %s" OUT_UNDO_WITH, size, p->done.id);
     out_addf(o, "\n");
 }
 

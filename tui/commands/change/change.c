@@ -117,7 +117,7 @@ static void write_changed_text(const struct change *c, bool done, struct out *o)
     out_text(o, slice_of(c->text));
     if (c->sessions_n > 1)
         out_addf(o, ": %zu sessions", c->sessions_n);
-    out_addf(o, " (undo with: reprise undo)\n");
+    out_addf(o, OUT_UNDO_WITH "\n", c->id);
 }
 
 static enum err_code make_change(struct invocation *in, struct sessions *s, struct change_run *k,
