@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "store/fs/copy.h"
@@ -13,6 +12,7 @@
 #include "store/fs/kernel.h"
 #include "store/rewind/apply/entry_files.h"
 #include "store/rewind/plan/beneath.h"
+#include "store/rewind/plan/source.h"
 #include "store/rewind/record/record.h"
 
 /* Files are staged in batches: all of them are written and submitted to the disk before the first one is waited for.
@@ -73,38 +73,20 @@ static enum err_code keep_present(struct stager *s, struct work *w, struct err *
     return rc;
 }
 
-static enum err_code may_not(const struct work *w, int error, const char *verb, struct err *e)
-{
-    errno = error;
-    return err_sys(e, w->x->path, verb);
-}
-
-/* Checks that the file may be renamed, or its mode set, which cannot be tested with a temporary file beside it. It is
- * checked before INTENT, because a refusal after INTENT would leave the rewind unfinished for ever. */
+/* Checks what cannot be tested with a temporary file, again: it may have changed since the preview. A refusal after
+ * INTENT would leave the rewind unfinished for ever. */
 static enum err_code check_allowed(const struct work *w, struct err *e)
 {
-    bool root = geteuid() == 0;
-    struct stat st, dir;
-    struct statvfs fs;
+    const struct rewind_step step = {
+        .dir = w->dir, .present = w->present, .action = w->x->action, .mode_only = w->x->mode_only
+    };
+    int sys;
+    const char *why = rewind_forbidden(&step, &sys);
 
-    if (fstat(w->present, &st) || fstat(w->dir, &dir) || fstatvfs(w->dir, &fs))
-        return err_sys(e, w->x->path, "look at");
-    if (fs.f_flag & ST_RDONLY)
-        return may_not(w, EROFS, "change it", e);
-    if (!w->x->mode_only && fs_is_mount(w->present, w->dir))
-        return may_not(w, EBUSY, "replace it (it is a mount point)", e);
-    if (fs_is_fixed(w->present) || (!w->x->mode_only && fs_is_fixed(w->dir)))
-        return may_not(w, EPERM, "change it (it is immutable, or can only be appended to)", e);
-    if (w->x->mode_only)
-        return root || st.st_uid == geteuid() ? ERR_OK : may_not(w, EPERM, "set the mode", e);
-    if (faccessat(w->dir, ".", W_OK | X_OK, AT_EACCESS))
-        return err_sys(e, w->x->path, "change its directory");
-    if (!root && (dir.st_mode & S_ISVTX) && st.st_uid != geteuid() && dir.st_uid != geteuid())
-        return may_not(w, EPERM, "move another user's file", e);
-    /* An undo could not give it back to its owner. */
-    if (!root && w->x->action == REWIND_DELETE && st.st_uid != geteuid())
-        return may_not(w, EPERM, "delete another user's file", e);
-    return ERR_OK;
+    if (!why)
+        return ERR_OK;
+    errno = sys;
+    return err_sys(e, w->x->path, why);
 }
 
 static enum err_code check_absent(const struct work *w, struct err *e)
@@ -304,7 +286,7 @@ static enum err_code stage_one(struct stager *s, size_t i, const struct rewind_t
         return rc;
     s->tx->begun = i + 1;
     rc = create ? check_absent(&w, e) : keep_present(s, &w, e);
-    if (!rc && !create)
+    if (!rc)
         rc = check_allowed(&w, e);
     if (!rc && w.x->action != REWIND_DELETE && !w.x->mode_only)
         rc = stage_wanted(s, &w, e);

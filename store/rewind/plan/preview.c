@@ -178,6 +178,19 @@ static bool judge_writer(struct worker *w, struct rewind_entry *x)
                         "system: what it writes next would be lost");
 }
 
+/* What apply could not do is refused here, so that it does not stop the rest. */
+static bool judge_access(const struct worker *w, struct rewind_entry *x)
+{
+    const struct rewind_step step = { .dir = w->look.dir,
+                                      .present = w->look.is_open ? w->look.file.fd : -1,
+                                      .action = x->action,
+                                      .mode_only = x->mode_only };
+    int sys;
+    const char *why = w->look.has_dir ? rewind_forbidden(&step, &sys) : NULL;
+
+    return !why || refuse_entry(x, REWIND_RULE_ACCESS, why);
+}
+
 static enum err_code judge_entry(struct worker *w, struct rewind_entry *x, struct err *e)
 {
     const struct rewind_target *t = x->target;
@@ -194,11 +207,7 @@ static enum err_code judge_entry(struct worker *w, struct rewind_entry *x, struc
         rc = judge_wanted(w, x, e);
     if (rc || x->action == REWIND_REFUSED || x->action == REWIND_UNCHANGED)
         return rc;
-    if (w->look.is_mount && !x->mode_only) {
-        refuse_entry(x, REWIND_RULE_ACCESS, "it is a mount point, which cannot be replaced");
-        return ERR_OK;
-    }
-    if (!x->mode_only && !judge_writer(w, x))
+    if (!judge_access(w, x) || (!x->mode_only && !judge_writer(w, x)))
         return ERR_OK;
     rc = hand_edit_find(&w->look.present, &w->last, x, e);
     if (!rc && !x->mode_only)

@@ -2,9 +2,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "lite/base/utf8.h"
@@ -158,7 +162,9 @@ static void close_file(struct rewind_inspected *l)
 {
     if (l->is_open)
         span_close(&l->file);
-    l->is_open = false;
+    if (l->has_dir)
+        close(l->dir);
+    l->is_open = l->has_dir = false;
 }
 
 void rewind_inspected_fini(struct rewind_inspected *l)
@@ -218,7 +224,6 @@ static enum err_code read_present_file(int dir, const char *name, const char *pa
         set_rule(l, REWIND_RULE_ACCESS, "it cannot be read");
         return ERR_OK;
     }
-    l->is_mount = fs_is_mount(fd, dir);
     l->at = beneath_at(dir, "");
     enum err_code rc = span_of_file(fd, path, &l->file, e);
 
@@ -256,6 +261,23 @@ static enum err_code look_in(int dir, const char *name, const char *path,
     return l->rule ? ERR_OK : read_present_file(dir, name, path, l, e);
 }
 
+/* Opens the lowest directory above the path that exists. */
+static void open_above(int root_fd, const char *root, const char *path, struct rewind_inspected *l)
+{
+    char above[PATH_MAX];
+    const char *name;
+    enum err_code rc = ERR_NOT_FOUND;
+
+    if (snprintf(above, sizeof above, "%s", path) >= (int)sizeof above)
+        return;
+    for (char *end; rc == ERR_NOT_FOUND && (end = strrchr(above, '/')) > above;) {
+        *end = '\0';
+        if (strlen(above) > strlen(root))
+            rc = beneath_parent(root_fd, root, above, &l->dir, &name, NULL);
+    }
+    l->has_dir = rc == ERR_OK;
+}
+
 enum err_code rewind_inspect_at(int root_fd, const char *root, const char *path,
                                 const char *real_parent, struct rewind_inspected *out,
                                 struct err *e)
@@ -270,8 +292,10 @@ enum err_code rewind_inspect_at(int root_fd, const char *root, const char *path,
     out->present.bytes.n = 0;
     enum err_code rc = beneath_parent(root_fd, root, path, &dir, &name, &why);
 
-    if (rc == ERR_NOT_FOUND)
-        return ERR_OK; /* its directory is gone, and so is it */
+    if (rc == ERR_NOT_FOUND) { /* its directory is gone, and so is it */
+        open_above(root_fd, root, path, out);
+        return ERR_OK;
+    }
     if (rc == ERR_UNSAFE)
         set_rule(out, REWIND_RULE_LINK, "a link or file took the place of a parent directory");
     else if (rc && err_is_exhausted(why.sys)) {
@@ -285,8 +309,73 @@ enum err_code rewind_inspect_at(int root_fd, const char *root, const char *path,
         set_rule(out, REWIND_RULE_PARENT, "its directory is not the original one");
     else
         rc = look_in(dir, name, path, out, e);
-    close(dir);
+    out->dir = dir;
+    out->has_dir = true;
     return rc;
+}
+
+/* A member of the group may give a file of his to it, and in some directories every new file belongs to it. */
+static bool may_give_group(gid_t gid, const struct stat *dir)
+{
+    int n = getgroups(0, NULL);
+    gid_t *group = n > 0 ? calloc((size_t)n, sizeof *group) : NULL;
+    bool may = gid == getegid() || ((dir->st_mode & S_ISGID) && gid == dir->st_gid);
+
+    n = group ? getgroups(n, group) : 0;
+    for (int i = 0; i < n && !may; i++)
+        may = group[i] == gid;
+    free(group);
+    return may;
+}
+
+static const char *owner_forbids(const struct rewind_step *step, const struct stat *dir,
+                                 const struct stat *st)
+{
+    bool theirs = st->st_uid != geteuid();
+
+    if (step->mode_only)
+        return theirs ? "another user's file, whose mode only its owner may set" : NULL;
+    if (theirs && (dir->st_mode & S_ISVTX) && dir->st_uid != geteuid())
+        return "another user's file, in a directory that keeps the files of each user";
+    /* An undo could not give it back to its owner. */
+    if (theirs)
+        return "another user's file: it could not be given back to its owner";
+    return may_give_group(st->st_gid, dir)
+               ? NULL
+               : "its group is one that the user is not in, and would be lost";
+}
+
+const char *rewind_forbidden(const struct rewind_step *step, int *sys)
+{
+    bool exists = step->present >= 0;
+    struct stat st = { 0 }, dir;
+    struct statvfs fs = { 0 },
+                   at; /* of the file, which may be a mount point, and of its directory */
+
+    *sys = 0;
+    if ((exists && (fstat(step->present, &st) || fstatvfs(step->present, &fs))) ||
+        fstat(step->dir, &dir) || fstatvfs(step->dir, &at)) {
+        *sys = errno;
+        return "its file system cannot be examined";
+    }
+    *sys = EROFS;
+    if ((exists ? fs.f_flag | at.f_flag : at.f_flag) & ST_RDONLY)
+        return "its file system is read-only";
+    *sys = EBUSY;
+    if (exists && !step->mode_only && fs_is_mount(step->present, step->dir))
+        return "it is a mount point, which cannot be replaced";
+    *sys = EPERM;
+    if (exists && fs_is_fixed(step->present))
+        return "it is immutable, or can only be appended to";
+    if (!step->mode_only && fs_is_fixed(step->dir))
+        return "its directory is immutable, or can only be appended to";
+    *sys = EACCES;
+    if (!step->mode_only && faccessat(step->dir, ".", W_OK | X_OK, AT_EACCESS)) {
+        *sys = errno;
+        return "its directory cannot be written to";
+    }
+    *sys = EPERM;
+    return exists && geteuid() != 0 ? owner_forbids(step, &dir, &st) : NULL;
 }
 
 /* The root below which the file is reached: the session's directory, or / for files outside of

@@ -50,8 +50,9 @@ struct rewind_inspected {
     struct source_content present; /* if seen.exists and the rule is none */
     struct span file;              /* the open file, if its content was read */
     bool is_open;
+    int dir;              /* its directory, or the lowest of those above it that exist */
+    bool has_dir;         /* it is open */
     struct beneath_at at; /* of its directory */
-    bool is_mount;        /* its bytes can be read and written, but its name cannot be moved */
 };
 
 /* Examines a path. For root_fd and root see beneath_parent; real_parent may be NULL. It fails only if out of memory or
@@ -60,6 +61,17 @@ MUST_CHECK enum err_code rewind_inspect_at(int root_fd, const char *root, const 
                                            const char *real_parent, struct rewind_inspected *out,
                                            struct err *e);
 void rewind_inspected_fini(struct rewind_inspected *l);
+/* What cannot be tried without changing something. */
+struct rewind_step {
+    int dir;     /* of the file, or the lowest of those above it that exist */
+    int present; /* the open file, if there is one */
+    enum rewind_action action;
+    bool mode_only;
+};
+
+/* Returns why this process may not do it, as a static text for a person, and sets *sys to the errno that the attempt
+ * would fail with. NULL: nothing forbids it. */
+const char *rewind_forbidden(const struct rewind_step *step, int *sys);
 /* Returns true if another program has the file open for writing right now. */
 bool rewind_inspected_is_written(const struct rewind_inspected *l);
 /* rewind_inspect_at for a target of a plan, from the right root. */

@@ -40,12 +40,30 @@ static void want_in_way(struct rewind_case *p, int way)
         want_mode(p, "present\n", 0600);
 }
 
+/* The preview shows it, and the rest is done. An apply of a preview from before it was so changes nothing. */
 static bool is_refused(struct rewind_case *p)
 {
+    struct rewind_entry *x;
+    size_t refused = 0;
+
     rewind_preview_fini(&p->preview);
     if (rewind_preview(&p->plan, &everything, &p->preview, &p->e) != ERR_OK)
         return false;
-    return apply(p) == ERR_IO && !strstr(p->e.text, "unfinished") &&
+    for (size_t i = 0; i < p->preview.n; i++) {
+        x = &p->preview.entry[i];
+        if (x->action != REWIND_REFUSED)
+            continue;
+        if (x->rule != REWIND_RULE_ACCESS || !x->why)
+            return false;
+        refused++;
+        x->action = x->target->want == REWIND_ABSENT ? REWIND_DELETE
+                    : x->seen.exists                 ? REWIND_RESTORE
+                                                     : REWIND_CREATE;
+        x->chosen = true;
+    }
+    enum err_code rc = apply(p);
+
+    return refused && rc == ERR_IO && !strstr(p->e.text, "unfinished") &&
            folder_is(&p->folder, "ws/d/f", "present\n") && nothing_of_ours_is_left(p);
 }
 
@@ -153,7 +171,7 @@ CASE(other_peoples_files_are_left_alone)
         uid_t dir_owner;
         int way;
     } cases[] = { { 01777, OTHER, 0 }, { 01777, OTHER, 1 }, { 0755, OTHER, 1 }, { 0777, OTHER, 1 },
-                  { 0755, ME, 2 },     { 0755, ME, 1 },     { 01777, ME, 1 } };
+                  { 0755, ME, 2 },     { 0755, ME, 1 },     { 01777, ME, 1 },   { 0755, ME, 0 } };
 
     if (geteuid() != 0)
         skip();
@@ -309,4 +327,47 @@ CASE(records_are_readable_on_a_read_only_file_system)
     assert_int_equal(recovered, 0);
     assert_int_equal(list.n, 1);
     rewind_records_fini(&list);
+}
+
+/* A new file is refused where nothing can be made, however many directories are missing. */
+CASE(nothing_is_made_where_nothing_can_be_made)
+{
+    static const char *const names[] = { "ws/d/new", "ws/d/made/here/new" };
+
+    if (geteuid() != 0)
+        skip();
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct rewind_case *p;
+
+        assert_int_equal(set_up((void **)&p), 0);
+        give(p, 0555, ME, 0644);
+        want_in(p, names[i], "old\n");
+        bool refused = is_so_for_me(p, is_refused);
+
+        tear_down((void **)&p);
+        if (!refused)
+            fail_msg("%s was not refused", names[i]);
+    }
+}
+
+/* One file that cannot be replaced is no reason to leave the others as they are. */
+CASE(the_other_files_are_rewound)
+{
+    struct rewind_case *p = *state;
+    char out[4096];
+
+    folder_dir(&p->folder, "ws/fixed");
+    if (mount("tmpfs", folder_path(&p->folder, "ws/fixed", out), "tmpfs", 0, "size=1m"))
+        skip();
+    folder_put(&p->folder, "ws/fixed/f", SLICE("present\n"));
+    assert_int_equal(mount(NULL, out, NULL, MS_REMOUNT | MS_RDONLY, NULL), 0);
+    want(p, p->f, "old\n");
+    want_in(p, "ws/fixed/f", "old\n");
+    want_in(p, "ws/fixed/gone/new", "old\n");
+    bool done = look(p) == ERR_OK && p->preview.refused == 2 && apply(p) == ERR_OK &&
+                folder_is(&p->folder, "ws/d/f", "old\n") &&
+                folder_is(&p->folder, "ws/fixed/f", "present\n");
+
+    umount2(out, MNT_DETACH);
+    assert_true(done);
 }

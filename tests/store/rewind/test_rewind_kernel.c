@@ -42,9 +42,11 @@ CASE(a_read_only_file_system_is_reported_before_anything_is_copied)
     if (!mount_on(p, "ws"))
         skip();
     folder_put(&p->folder, "ws/f", SLICE("present\n"));
-    make_read_only(p, "ws");
     want_in(p, "ws/f", "old\n");
-    enum err_code looked = look(p), rc = apply(p);
+    enum err_code looked = look(p);
+
+    make_read_only(p, "ws");
+    enum err_code rc = apply(p);
     bool clean = nothing_of_ours_is_left(p);
 
     umount2(p->root, MNT_DETACH);
@@ -141,7 +143,8 @@ CASE(a_dry_run_works_on_a_read_only_file_system)
 
     umount2(p->root, MNT_DETACH);
     assert_int_equal(rc, ERR_OK);
-    assert_int_equal(p->preview.entry[0].action, REWIND_RESTORE);
+    assert_int_equal(p->preview.entry[0].action, REWIND_REFUSED);
+    assert_string_equal(p->preview.entry[0].why, "its file system is read-only");
     assert_string_equal(before, after);
     assert_false(folder_has(&p->folder, "state"));
     free(before);

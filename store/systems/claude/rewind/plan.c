@@ -1,7 +1,9 @@
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "lite/io/file.h"
 #include "lite/json/json.h"
 #include "store/journal/change.h"
 #include "store/rewind/plan/plan.h"
@@ -11,6 +13,8 @@
 #include "store/systems/claude/rewind/planner.h"
 
 /* Plans a rewind: the content of each file at a checkpoint. */
+
+enum { CUT_LOOKED_AT = 16 << 20 }; /* a larger copy is not compared with what was recorded */
 
 /* ---- targets ---- */
 
@@ -106,6 +110,82 @@ static enum err_code note_shell(struct planner *p, size_t turn, struct rewind_pl
     return rewind_plan_note(plan, text, e);
 }
 
+/* ---- copies that were cut short ---- */
+
+static bool is_line_end(struct slice s, size_t at)
+{
+    return s.p[at] == '\r' && at + 1 < s.n && s.p[at + 1] == '\n';
+}
+
+/* Returns true if the copy ends in the middle of a line of the text, and is the same until there. Line ends count as one,
+ * and a byte order mark is not text: the client records texts without them. A copy that ends with a line may be older
+ * than what a command appended since. */
+static bool is_cut_short(struct slice copy, struct slice text)
+{
+    size_t i = slice_starts(copy, "\xef\xbb\xbf") ? 3 : 0, k = 0;
+
+    for (; i < copy.n; i++) {
+        if (is_line_end(copy, i))
+            continue;
+        k += k < text.n && is_line_end(text, k);
+        if (k == text.n || copy.p[i] != text.p[k++])
+            return false;
+    }
+    return k < text.n && text.p[k] != '\n' && text.p[k] != '\r' && (!k || text.p[k - 1] != '\n');
+}
+
+/* A copy has no checksum, but the first edit after it may have recorded the text that it found. */
+static enum err_code doubt_copy(struct rewind_target *t, struct slice found, struct err *e)
+{
+    struct buf copy = { 0 };
+    enum err_code rc = file_read_all(AT_FDCWD, t->source.file, 0, CUT_LOOKED_AT, &copy, e);
+
+    if (!rc && found.n && is_cut_short(buf_slice(&copy), found))
+        t->doubt =
+            "its saved copy is cut short: the session's next edit found the rest of its last line";
+    buf_fini(&copy);
+    return rc == ERR_NOMEM ? rc : ERR_OK;
+}
+
+static enum err_code doubt_copies(struct planner *p, size_t turn, struct rewind_plan *plan,
+                                  struct err *e)
+{
+    struct slice_set paths = { 0 }, seen = { 0 };
+    struct arena a = { 0 };
+    struct buf row = { 0 };
+    struct slice result, path, found;
+    uint32_t number, at;
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < plan->n && !rc; i++)
+        if (slice_set_add(&paths, slice_of(plan->target[i].path), &number))
+            rc = err_nomem(e);
+    for (size_t i = p->history.turn[turn].message; i < p->transcript->n && !rc; i++) {
+        if (p->transcript->message[i].kind != MESSAGE_USER)
+            continue;
+        rc = transcript_read(p->transcript, i, &row, e);
+        if (rc || !slice_has(buf_slice(&row), "\"originalFile\"") ||
+            !json_get(buf_slice(&row), "toolUseResult", &result) ||
+            json_type(result) != JSON_OBJECT || !json_get_text(result, "filePath", &a, &path))
+            continue;
+        at = slice_set_find(&paths, path);
+        size_t before = seen.n;
+
+        if (at == SLICE_SET_NONE || plan->target[at].want != REWIND_BYTES)
+            continue;
+        if (slice_set_add(&seen, slice_of(plan->target[at].path), &number))
+            rc = err_nomem(e);
+        else if (seen.n > before && json_get_text(result, "originalFile", &a, &found))
+            rc = doubt_copy(&plan->target[at], found, e);
+        arena_reset(&a);
+    }
+    slice_set_fini(&paths);
+    slice_set_fini(&seen);
+    arena_fini(&a);
+    buf_fini(&row);
+    return rc;
+}
+
 /* ---- the checkpoint ---- */
 
 enum { PREFIX_MIN = 4 };
@@ -151,6 +231,8 @@ static enum err_code fill_plan(struct planner *p, size_t turn, struct rewind_pla
 
     for (size_t i = 0; i < p->history.paths && !rc; i++)
         rc = add_target(p, turn, p->history.path[i], plan, e);
+    if (!rc)
+        rc = doubt_copies(p, turn, plan, e);
     if (!rc)
         rc = note_shell(p, turn, plan, e);
     return rc ? rc : claude_concurrent_sessions(&p->claude->base, p->ref, plan, e);

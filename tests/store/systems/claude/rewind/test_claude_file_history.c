@@ -305,3 +305,57 @@ CASE(edits_of_the_last_turn_are_known_from_their_results)
     assert_true(slice_eq(out.target[0].last.bytes, SLICE("a BB BB\n")));
     rewind_plan_fini(&out);
 }
+
+/* The first edit after a saved copy recorded the text that it found. */
+static void edit_that_found(struct place *p, const char *found)
+{
+    char text[8192];
+
+    snprintf(text, sizeof text,
+             "{\"parentUuid\":\"" A2 "\",\"type\":\"user\",\"message\":{\"role\":\"user\","
+             "\"content\":[{\"type\":\"tool_result\","
+             "\"tool_use_id\":\"t\",\"content\":\"ok\"}]},\"uuid\":\"22220000-0000-4000-8000-"
+             "000000000003\",\"cwd\":\"%s\","
+             "\"toolUseResult\":{\"filePath\":\"%s/"
+             "a\",\"oldString\":\"b\",\"newString\":\"BB\",\"originalFile\":\"%s\","
+             "\"structuredPatch\":[]}}",
+             p->cwd, p->cwd, found);
+    line(p, text);
+}
+
+CASE(a_copy_that_was_cut_short_is_held_back)
+{
+    static const struct {
+        const char *copy, *found;
+        bool cut;
+    } cases[] = {
+        { "one\ntw", "one\\ntwo\\n", true },
+        { "", "one\\n", true },
+        { "\xef\xbb\xbfone\r\ntw", "one\\ntwo\\n", true },
+        { "one\n", "one\\ntwo\\n", false }, /* a command may have appended the second line */
+        { "one", "one\\n", false },
+        { "one\ntwo\n", "one\\ntwo\\n", false },
+        { "one\nby hand\n", "one\\ntwo\\n", false },
+        { "one\ntwo and more\n", "one\\ntwo\\n", false },
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct place *p;
+        struct rewind_plan out;
+        char path[256];
+
+        assert_int_equal(set_up((void **)&p), 0);
+        turns(p);
+        line(p, SNAPSHOT(P1, P1, FILE_AT("a", "\"" BACKUP "@v1\"", "1"), "false"));
+        line(p, SNAPSHOT(P2, P2, FILE_AT("a", "\"" BACKUP "@v1\"", "1"), "false"));
+        edit_that_found(p, cases[i].found);
+        write_session(p);
+        snprintf(path, sizeof path, "cfg/file-history/" ID "/" BACKUP "@v1");
+        folder_put(&p->folder, path, slice_of(cases[i].copy));
+        assert_int_equal(plan(p, P1, &out), ERR_OK);
+        if ((out.target[0].doubt != NULL) != cases[i].cut)
+            fail_msg("case %zu", i);
+        rewind_plan_fini(&out);
+        tear_down((void **)&p);
+    }
+}
