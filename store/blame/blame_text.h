@@ -123,4 +123,28 @@ bool blame_text_is(const struct blame_text *t, enum edit_known known, struct sli
 /* Normalizes line ends for comparison. The result is in the buffer, or `content` itself. */
 MUST_CHECK enum err_code blame_text_plain(struct slice content, struct buf *b, struct slice *plain);
 
+/* ---- lines and their owners (blame_lines.c) ---- */
+
+size_t blame_lines_count(struct slice s);
+/* The beginning of the line that contains a position, and the position after its newline. */
+size_t blame_lines_begin(struct slice s, size_t at);
+size_t blame_lines_end(struct slice s, size_t at);
+/* Compares two texts by line and fills in the owners of the second: those of the lines that are still there, else
+ * `owner`. Adds to t->added and t->removed. */
+MUST_CHECK enum err_code blame_lines_compare(struct slice before, const uint32_t *was, size_t was_n,
+                                             struct slice after, uint32_t *now, size_t now_n,
+                                             uint32_t owner, struct blame_text *t, struct err *e);
+/* Both return false, and set budget->stopped, if the text would become too large, or if nothing is left to spend. */
+bool blame_may_become(struct blame_text *t, uint64_t bytes, uint64_t lines);
+bool blame_may_spend(struct blame_text *t, uint64_t bytes);
+
+/* ---- replacements (blame_replace.c) ---- */
+
+/* Makes the replacements of an edit. Those that cannot be made become fragments, and *all_done is false. */
+MUST_CHECK enum err_code blame_replace(struct blame_text *t, const struct edit *edit,
+                                       uint32_t owner, bool *all_done, struct err *e);
+MUST_CHECK enum err_code blame_text_add_fragment(struct blame_text *t,
+                                                 const struct edit_replacement *r, uint32_t owner,
+                                                 struct err *e);
+
 #endif

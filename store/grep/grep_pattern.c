@@ -10,6 +10,7 @@
 #include "lite/base/buf.h"
 #include "lite/base/time.h"
 #include "lite/base/utf8.h"
+#include "store/grep/grep_session.h"
 
 enum {
     STACK_FIRST = 32 * 1024,
@@ -34,164 +35,6 @@ struct grep_patterns {
     bool all_rows; /* there is a pattern of which no text is known */
     bool commands; /* there is one whose text may be joined from parts of a command */
 };
-
-/* ---- the text that every match contains ---- */
-
-/* Writers of JSON escape these, some of them or all. */
-static bool is_written_plainly(char c)
-{
-    return c >= ' ' && c < 0x7f && !strchr("\"\\/<>&'", c);
-}
-
-/* In Unicode these letters also match a character that is not ASCII. */
-static bool has_foreign_case(char c)
-{
-    return strchr("ksKS", c) != NULL;
-}
-
-struct plain_runs {
-    const char *p, *end;
-    bool ignores_case;
-    char run[256];
-    size_t n;
-    struct buf *best;
-    enum err_code rc;
-};
-
-static void end_run(struct plain_runs *r)
-{
-    size_t from = 0;
-
-    while (r->ignores_case && from < r->n && has_foreign_case(r->run[from]))
-        from++;
-    while (r->ignores_case && r->n > from && has_foreign_case(r->run[r->n - 1]))
-        r->n--;
-    if (r->n - from > r->best->n) {
-        r->best->n = 0;
-        r->rc = buf_add(r->best, (struct slice){ r->run + from, r->n - from });
-    }
-    r->n = 0;
-}
-
-static void add_to_run(struct plain_runs *r, char c)
-{
-    if (!is_written_plainly(c) || r->n == sizeof r->run)
-        end_run(r);
-    if (is_written_plainly(c))
-        r->run[r->n++] = c;
-}
-
-/* The previous character may be missing from a match, so the run ends before it. */
-static void drop_optional(struct plain_runs *r)
-{
-    if (r->n)
-        r->n--;
-    end_run(r);
-}
-
-/* p points after the opening bracket. Returns the position after the closing one, or NULL. */
-static const char *skip_class(const char *p, const char *end)
-{
-    if (p < end && *p == '^')
-        p++;
-    for (const char *first = p; p < end; p++) {
-        if (*p == '\\' && p + 1 < end) {
-            p++;
-        } else if (*p == '[' && p + 1 < end && strchr(":.=", p[1])) {
-            const char close[] = { p[1], ']' };
-            const char *found = memmem(p + 2, (size_t)(end - p - 2), close, 2);
-
-            p = found ? found + 1 : p;
-        } else if (*p == ']' && p != first) {
-            return p + 1;
-        }
-    }
-    return NULL;
-}
-
-/* p points after the opening parenthesis. Returns the position after the closing one, or NULL, also for everything that
- * begins with ? or *, except a non-capturing group. */
-static const char *skip_group(const char *p, const char *end)
-{
-    unsigned depth = 1;
-    bool special = p < end && (*p == '?' || *p == '*') && !(end - p > 1 && p[1] == ':');
-
-    while (!special && p && p < end) {
-        char c = *p++;
-
-        if (c == '\\' && p < end && *p != 'Q')
-            p++;
-        else if (c == '\\')
-            return NULL;
-        else if (c == '[')
-            p = skip_class(p, end);
-        else if (c == '(' && p < end && (*p == '?' || *p == '*') && !(end - p > 1 && p[1] == ':'))
-            return NULL;
-        else if (c == '(')
-            depth++;
-        else if (c == ')' && --depth == 0)
-            return p;
-    }
-    return NULL;
-}
-
-/* Reads one element. Returns false if the pattern cannot be analysed. */
-static bool read_element(struct plain_runs *r)
-{
-    char c = *r->p++;
-
-    switch (c) {
-    case '|': return false;
-    case '(':
-        end_run(r);
-        r->p = skip_group(r->p, r->end);
-        return r->p != NULL;
-    case '[':
-        end_run(r);
-        r->p = skip_class(r->p, r->end);
-        return r->p != NULL;
-    case '*':
-    case '?': drop_optional(r); return true;
-    case '{':
-        drop_optional(r);
-        r->p = memchr(r->p, '}', (size_t)(r->end - r->p));
-        return r->p++ != NULL;
-    case '.':
-    case '^':
-    case '$':
-    case '+': end_run(r); return true;
-    case '\\':
-        if (r->p == r->end || *r->p == 'Q')
-            return false;
-        c = *r->p++;
-        if (!isalnum((unsigned char)c)) {
-            add_to_run(r, c);
-            return true;
-        }
-        end_run(r);
-        return strchr("bBdDwWsSnrtAzZ", c) != NULL;
-    default: add_to_run(r, c); return true;
-    }
-}
-
-/* Finds the longest run of plain characters that every match contains. */
-static enum err_code find_plain(struct slice pattern, bool fixed, bool ignores_case,
-                                struct buf *best)
-{
-    struct plain_runs r = { pattern.p, pattern.p + pattern.n, ignores_case, .best = best };
-    bool known = true;
-
-    while (known && !r.rc && r.p < r.end) {
-        if (fixed)
-            add_to_run(&r, *r.p++);
-        else
-            known = read_element(&r);
-    }
-    end_run(&r);
-    if (!known)
-        best->n = 0;
-    return r.rc;
-}
 
 /* ---- compiling ---- */
 
@@ -258,7 +101,7 @@ static enum err_code find_quick(struct grep_pattern *p)
     size_t best = 0, n = 0;
 
     for (size_t i = 0, from = 0; i <= plain.n; i++) {
-        if (i < plain.n && !has_foreign_case(plain.p[i]))
+        if (i < plain.n && !grep_plain_has_foreign_case(plain.p[i]))
             continue;
         if (i - from > n) {
             best = from;
@@ -281,8 +124,8 @@ static enum err_code find_whole(struct slice pattern, bool fixed, struct grep_pa
     enum err_code rc = ERR_OK;
 
     for (size_t i = 0; plain && i < pattern.n; i++)
-        plain =
-            is_written_plainly(pattern.p[i]) && (fixed || !strchr(".^$*+?()[]{}|", pattern.p[i]));
+        plain = grep_plain_is_written(pattern.p[i]) &&
+                (fixed || !strchr(".^$*+?()[]{}|", pattern.p[i]));
     for (size_t i = 0; plain && !rc && i < pattern.n; i++)
         rc = buf_add_byte(&p->whole,
                           p->raw ? (char)tolower((unsigned char)pattern.p[i]) : pattern.p[i]);
@@ -328,7 +171,7 @@ static enum err_code compile_pattern(const struct grep_query *q, struct slice pa
     if (rc == ERR_USAGE)
         return set_pattern_error(pattern, why, at, e);
     if (!rc)
-        rc = find_plain(pattern, q->fixed, ignores_case, &p->plain);
+        rc = grep_plain_find(pattern, q->fixed, ignores_case, &p->plain);
     if (!rc && ignores_case && p->plain.n)
         rc = compile_raw(p);
     if (!rc && p->raw)
@@ -657,7 +500,7 @@ bool grep_is_plain_row(const struct grep_matcher *m, struct slice row)
     bool plain = m->next[1] >= row.p + row.n, ambiguous = false;
 
     for (size_t i = 0; p->raw && i < p->whole.n; i++)
-        ambiguous |= has_foreign_case(p->whole.p[i]);
+        ambiguous |= grep_plain_has_foreign_case(p->whole.p[i]);
     for (size_t i = 0; plain && ambiguous && i < sizeof foreign / sizeof *foreign; i++)
         plain = !slice_has(row, foreign[i]);
     return plain;

@@ -11,12 +11,9 @@
 #include "lite/json/scan.h"
 #include "lite/scan/index.h"
 
-enum {
-    PIECE = 256 * 1024,
-    ROW_MAX = 24 << 20, /* a longer row is not held in memory, and not searched */
-    GIVEN_UP_MAX =
-        20, /* texts in all sessions on which a pattern takes too long, before the search ends */
-};
+/* A longer row than ROW_MAX is not held in memory, and not searched. After GIVEN_UP_MAX texts on which a pattern took too
+ * long, in all sessions, the search ends. */
+enum { PIECE = 256 * 1024, ROW_MAX = 24 << 20, GIVEN_UP_MAX = 20 };
 
 static bool is_cancelled(const struct grep_session *s)
 {
@@ -495,13 +492,6 @@ static enum err_code search_loaded(struct grep_session *s, const struct session_
 
 /* ---- a session ---- */
 
-static bool slice_ends(struct slice s, const char *with)
-{
-    size_t n = strlen(with);
-
-    return s.n >= n && memcmp(s.p + s.n - n, with, n) == 0;
-}
-
 static enum err_code search_rows_of(struct grep_session *s, const struct session_ref *ref,
                                     struct err *e)
 {
@@ -510,7 +500,9 @@ static enum err_code search_rows_of(struct grep_session *s, const struct session
     s->keys = ops->row_keys;
     if (!s->keys)
         return search_loaded(s, ref, e);
-    return slice_ends(ref->path, ".jsonl") ? search_file(s, ref, e) : ERR_OK;
+    bool jsonl = ref->path.n > 6 && memcmp(ref->path.p + ref->path.n - 6, ".jsonl", 6) == 0;
+
+    return jsonl ? search_file(s, ref, e) : ERR_OK;
 }
 
 /* A sub-agent that has disappeared or cannot be read is skipped. */

@@ -52,4 +52,14 @@ bool grep_count_row(struct grep_session *s, struct slice row);
 unsigned grep_place_of_kind(enum block_kind kind);
 void grep_session_fini(struct grep_session *s);
 
+/* ---- the text that every match contains (grep_plain.c) ---- */
+
+/* False for characters that writers of JSON escape, some of them or all. */
+bool grep_plain_is_written(char c);
+/* In Unicode these letters also match a character that is not ASCII. */
+bool grep_plain_has_foreign_case(char c);
+/* Finds the longest run of plain characters that every match of a pattern contains. */
+MUST_CHECK enum err_code grep_plain_find(struct slice pattern, bool fixed, bool ignores_case,
+                                         struct buf *best);
+
 #endif

@@ -178,7 +178,7 @@ static bool judge_writer(struct worker *w, struct rewind_entry *x)
                         "system: what it writes next would be lost");
 }
 
-/* What apply could not do is refused here, so that it does not stop the rest. */
+/* A file that apply could not replace is refused here, so that it does not stop the rest. */
 static bool judge_access(const struct worker *w, struct rewind_entry *x)
 {
     const struct rewind_step step = { .dir = w->look.dir,
