@@ -90,6 +90,7 @@ planted "a banned function" store/x.c 'char *strcpy(char *, const char *); char 
 planted "a counter in a file" store/x.c 'static int count; int next(void) { return ++count; }'
 planted "a set variable in a file" tui/x.c 'int level = 3;'
 planted "a hidden static" lite/x.c 'char *ring(int i) { static char r[4][8]; return r[i]; }'
+planted "an option of libgit2" store/x.c '#ifdef NEVER' 'git_libgit2_opts(GIT_OPT_SET_EXTENSIONS, known, 1);' '#endif'
 planted "getenv outside main" tui/term/term.c 'char *x(void) { return getenv("TERM"); }'
 
 planted "a header of Linux" store/x.c '#ifdef NEVER' '#include <linux/openat2.h>' '#endif'

@@ -52,7 +52,6 @@ static bool may_be_found(const char *dir)
 
 enum err_code repo_open(const char *dir, git_repository **out, struct err *e)
 {
-    static const char *known[] = { "worktreeconfig" };
     git_repository *repo = NULL;
 
     if (!may_be_found(dir))
@@ -63,7 +62,6 @@ enum err_code repo_open(const char *dir, git_repository **out, struct err *e)
         return plain;
     if (!gitlib_ready())
         return err_nomem(e);
-    git_libgit2_opts(GIT_OPT_SET_EXTENSIONS, known, sizeof known / sizeof *known);
     int answer = git_repository_open_ext(&repo, dir, 0, NULL);
 
     if (answer == 0) {

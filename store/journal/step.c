@@ -192,7 +192,6 @@ static enum err_code no_id(const struct step *s, struct err *e)
  * what it cannot examine as missing, so a missing repository is believed only when it is reported twice. */
 static enum err_code open_repo(const struct step *s, git_repository **out, struct err *e)
 {
-    git_libgit2_opts(GIT_OPT_ENABLE_FSYNC_GITDIR, 1); /* a ref is whole before it has its name */
     enum err_code rc = repo_open(s->path, out, e);
 
     if (rc == ERR_NOT_FOUND)

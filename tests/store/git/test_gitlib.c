@@ -1,8 +1,69 @@
 #include "tests/test.h"
 
 #include <git2.h>
+#include <pthread.h>
 
 #include "store/git/gitfiles.h"
+#include "store/git/repo.h"
+#include "support/scratch.h"
+
+enum { OPENERS = 8, OPENINGS = 60 };
+
+struct opener {
+    pthread_t thread;
+    pthread_barrier_t *start;
+    const char *dir;
+    int failed;
+};
+
+static void *open_again_and_again(void *arg)
+{
+    struct opener *o = arg;
+
+    pthread_barrier_wait(o->start);
+    for (int i = 0; i < OPENINGS; i++) {
+        git_repository *repo = NULL;
+
+        if (repo_open(o->dir, &repo, NULL))
+            o->failed++;
+        repo_close(repo);
+    }
+    return NULL;
+}
+
+/* The first test, so that the threads also compete for the start of libgit2. */
+IN_SCRATCH(two_repositories_are_opened_in_several_threads)
+{
+    struct opener openers[OPENERS];
+    pthread_barrier_t start;
+    static const char *const names[] = { "a", "b" };
+    char path[64], dirs[2][4096];
+
+    for (int i = 0; i < 2; i++) {
+        snprintf(path, sizeof path, "%s/.git/HEAD", names[i]);
+        scratch_write(state, path, SLICE("ref: refs/heads/main\n"));
+        snprintf(path, sizeof path, "%s/.git/objects/info/x", names[i]);
+        scratch_write(state, path, SLICE(""));
+        snprintf(path, sizeof path, "%s/.git/refs/heads/x", names[i]);
+        scratch_write(state, path, SLICE(""));
+        snprintf(path, sizeof path, "%s/.git/config", names[i]);
+        scratch_write(
+            state, path,
+            SLICE("[core]\nrepositoryformatversion = 1\n[extensions]\nworktreeConfig = true\n"));
+        snprintf(dirs[i], sizeof dirs[i], "%s", scratch_path(state, names[i]));
+    }
+    pthread_barrier_init(&start, NULL, OPENERS);
+    for (int i = 0; i < OPENERS; i++) {
+        openers[i] = (struct opener){ .start = &start, .dir = dirs[i % 2] };
+        assert_int_equal(
+            pthread_create(&openers[i].thread, NULL, open_again_and_again, &openers[i]), 0);
+    }
+    for (int i = 0; i < OPENERS; i++) {
+        pthread_join(openers[i].thread, NULL);
+        assert_int_equal(openers[i].failed, 0);
+    }
+    pthread_barrier_destroy(&start);
+}
 
 TEST(libgit2_is_started_once)
 {
@@ -20,4 +81,21 @@ TEST(libgit2_survives_a_shutdown_by_the_host)
     assert_true(gitlib_ready());
     assert_true(git_libgit2_shutdown() > 0);
     assert_int_equal(git_repository_open(&repo, "/dev/null"), GIT_ENOTFOUND);
+}
+
+/* A host may have allowed an extension before our start; ours is added to its own. Its list is not replaced later. */
+TEST(extensions_of_a_host_are_kept)
+{
+    static const char *host[] = { "hostonly", "worktreeconfig" };
+    git_strarray now = { NULL, 0 };
+    bool kept = false;
+
+    assert_true(gitlib_ready());
+    assert_int_equal(git_libgit2_opts(GIT_OPT_SET_EXTENSIONS, host, (size_t)2), 0);
+    assert_true(gitlib_ready());
+    assert_int_equal(git_libgit2_opts(GIT_OPT_GET_EXTENSIONS, &now), 0);
+    for (size_t i = 0; i < now.count; i++)
+        kept = kept || strcmp(now.strings[i], "hostonly") == 0;
+    git_strarray_dispose(&now);
+    assert_true(kept);
 }
