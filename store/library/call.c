@@ -65,6 +65,16 @@ int call_end(struct call *c, enum err_code rc, struct reprise_error *error)
     return (int)code_of(rc);
 }
 
+int call_refuse(struct reprise_error *error)
+{
+    struct err e = { .code = ERR_OK };
+
+    err_set(&e, ERR_USAGE, "", "a handle or an argument that the function needs is NULL");
+    if (error)
+        call_describe_error(&e, error);
+    return REPRISE_USAGE;
+}
+
 /* ---- structs with a size ---- */
 
 static bool is_zero(const char *bytes, size_t n)
@@ -187,12 +197,12 @@ enum err_code texts_finish(struct reprise_texts *t, enum err_code rc, struct rep
 
 size_t reprise_texts_count(const struct reprise_texts *texts)
 {
-    return texts->n;
+    return texts ? texts->n : 0;
 }
 
 const char *reprise_texts_at(const struct reprise_texts *texts, size_t i, size_t *length)
 {
-    if (i >= texts->n)
+    if (!texts || i >= texts->n)
         return NULL;
     if (length)
         *length = texts->text[i].n;

@@ -27,6 +27,10 @@ void call_begin(struct call *c);
 /* Returns rc as a code of reprise.h, and fills in *error if the call failed and error is not NULL. */
 int call_end(struct call *c, enum err_code rc, struct reprise_error *error);
 
+/* Fails with REPRISE_USAGE because a handle or another argument that the call needs is NULL. Every function checks its
+ * own arguments before it does anything else. */
+int call_refuse(struct reprise_error *error);
+
 /* Copies a struct that a caller filled in, whose first member is its size, into one of this version; members that the
  * caller does not know become zero. given may be NULL: all zero. ERR_USAGE: the size is not set, or the caller set
  * members that this version does not know. */

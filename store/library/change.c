@@ -77,6 +77,9 @@ static int change_in_call(const struct reprise_session *s, const struct session_
 int reprise_rename(const struct reprise_session *s, const char *title,
                    struct reprise_change *change, struct reprise_error *error)
 {
+    if (!s || !title)
+        return call_refuse(error);
+
     const struct session_change what = { .kind = SESSION_RENAME, .text = call_text(title) };
 
     return change_in_call(s, &what, change, error);
@@ -85,6 +88,9 @@ int reprise_rename(const struct reprise_session *s, const char *title,
 int reprise_tag(const struct reprise_session *s, const char *tag, struct reprise_change *change,
                 struct reprise_error *error)
 {
+    if (!s)
+        return call_refuse(error);
+
     const struct session_change what = { .kind = SESSION_TAG, .text = call_text(tag) };
 
     return change_in_call(s, &what, change, error);
@@ -93,6 +99,9 @@ int reprise_tag(const struct reprise_session *s, const char *tag, struct reprise
 int reprise_archive(const struct reprise_session *s, int archived, struct reprise_change *change,
                     struct reprise_error *error)
 {
+    if (!s)
+        return call_refuse(error);
+
     const struct session_change what = { .kind = archived ? SESSION_ARCHIVE : SESSION_UNARCHIVE };
 
     return change_in_call(s, &what, change, error);
@@ -101,6 +110,9 @@ int reprise_archive(const struct reprise_session *s, int archived, struct repris
 int reprise_resume_at(const struct reprise_session *s, const char *message,
                       struct reprise_change *change, struct reprise_error *error)
 {
+    if (!s)
+        return call_refuse(error);
+
     const struct session_change what = { .kind = SESSION_RESUME_AT, .text = call_text(message) };
 
     return change_in_call(s, &what, change, error);
@@ -109,6 +121,9 @@ int reprise_resume_at(const struct reprise_session *s, const char *message,
 int reprise_tombstone(const struct reprise_session *s, const char *message, uint32_t flags,
                       struct reprise_change *change, struct reprise_error *error)
 {
+    if (!s || !message)
+        return call_refuse(error);
+
     const struct session_change what = { .kind = SESSION_TOMBSTONE,
                                          .text = call_text(message),
                                          .cut = flags & REPRISE_TOMBSTONE_CUT };
@@ -125,6 +140,9 @@ int reprise_tombstone(const struct reprise_session *s, const char *message, uint
 int reprise_reappend(const struct reprise_session *s, struct reprise_change *change,
                      struct reprise_error *error)
 {
+    if (!s)
+        return call_refuse(error);
+
     const struct session_change what = { .kind = SESSION_REAPPEND };
 
     return change_in_call(s, &what, change, error);
@@ -225,6 +243,9 @@ int reprise_fork(const struct reprise_session *s, const struct reprise_fork_requ
                  struct reprise_fork_result *result, struct reprise_session **out,
                  struct reprise_error *error)
 {
+    if (!s)
+        return call_refuse(error);
+
     struct call c;
 
     call_begin(&c);

@@ -105,6 +105,9 @@ int reprise_export(const struct reprise_session *s, const struct reprise_export_
                    reprise_piece_fn *fn, void *arg, struct reprise_export_result *result,
                    struct reprise_error *error)
 {
+    if (!s || !fn)
+        return call_refuse(error);
+
     return export_in_call(s, request, (struct receiver){ .fn = fn, .arg = arg }, result, error);
 }
 
@@ -112,5 +115,8 @@ int reprise_export_file(const struct reprise_session *s,
                         const struct reprise_export_request *request, const char *file,
                         struct reprise_export_result *result, struct reprise_error *error)
 {
+    if (!s || !file)
+        return call_refuse(error);
+
     return export_in_call(s, request, (struct receiver){ .file = file }, result, error);
 }

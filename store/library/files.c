@@ -72,6 +72,9 @@ static enum err_code blame(const struct reprise *r, const char *file,
 int reprise_blame(const struct reprise *r, const char *file, const struct reprise_query *sessions,
                   struct reprise_lines **out, struct reprise_error *error)
 {
+    if (!r || !file || !out)
+        return call_refuse(error);
+
     struct reprise_lines *lines = calloc(1, sizeof *lines);
     struct call c;
 
@@ -87,12 +90,12 @@ int reprise_blame(const struct reprise *r, const char *file, const struct repris
 
 size_t reprise_lines_count(const struct reprise_lines *lines)
 {
-    return lines->n;
+    return lines ? lines->n : 0;
 }
 
 const struct reprise_line *reprise_lines_at(const struct reprise_lines *lines, size_t i)
 {
-    return i < lines->n ? &lines->line[i] : NULL;
+    return lines && i < lines->n ? &lines->line[i] : NULL;
 }
 
 void reprise_lines_free(struct reprise_lines *lines)
@@ -164,6 +167,9 @@ static int finish(struct call *c, enum err_code rc, struct blame_touches *t,
 int reprise_files(const struct reprise_session *s, struct reprise_touches **out,
                   struct reprise_error *error)
 {
+    if (!s || !out)
+        return call_refuse(error);
+
     struct reprise_touches *touches = calloc(1, sizeof *touches);
     struct blame_touches t = { .n = 0 };
     struct session_ref now;
@@ -202,6 +208,9 @@ static enum err_code read_touched(const struct reprise *r, const char *path,
 int reprise_touched(const struct reprise *r, const char *path, const struct reprise_query *sessions,
                     struct reprise_touches **out, struct reprise_error *error)
 {
+    if (!r || !path || !out)
+        return call_refuse(error);
+
     struct reprise_touches *touches = calloc(1, sizeof *touches);
     struct blame_touches t = { .n = 0 };
     struct call c;
@@ -215,12 +224,12 @@ int reprise_touched(const struct reprise *r, const char *path, const struct repr
 
 size_t reprise_touches_count(const struct reprise_touches *touches)
 {
-    return touches->n;
+    return touches ? touches->n : 0;
 }
 
 const struct reprise_touch *reprise_touches_at(const struct reprise_touches *touches, size_t i)
 {
-    return i < touches->n ? &touches->touch[i] : NULL;
+    return touches && i < touches->n ? &touches->touch[i] : NULL;
 }
 
 void reprise_touches_free(struct reprise_touches *touches)

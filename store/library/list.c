@@ -174,6 +174,9 @@ static enum err_code list(const struct reprise *r, const struct reprise_query *q
 int reprise_list(const struct reprise *r, const struct reprise_query *query,
                  struct reprise_rows **out, struct reprise_error *error)
 {
+    if (!r || !out)
+        return call_refuse(error);
+
     struct call c;
 
     call_begin(&c);
@@ -222,6 +225,9 @@ static enum err_code describe_alone(const struct reprise_session *s, struct repr
 int reprise_session_row(const struct reprise_session *s, struct reprise_rows **out,
                         struct reprise_error *error)
 {
+    if (!s || !out)
+        return call_refuse(error);
+
     struct call c;
 
     call_begin(&c);
@@ -230,12 +236,12 @@ int reprise_session_row(const struct reprise_session *s, struct reprise_rows **o
 
 size_t reprise_rows_count(const struct reprise_rows *rows)
 {
-    return rows->n;
+    return rows ? rows->n : 0;
 }
 
 const struct reprise_row *reprise_rows_at(const struct reprise_rows *rows, size_t i)
 {
-    return i < rows->n ? rows->row[i] : NULL;
+    return rows && i < rows->n ? rows->row[i] : NULL;
 }
 
 void reprise_rows_free(struct reprise_rows *rows)
@@ -299,6 +305,9 @@ static enum err_code read_agents(const struct reprise_session *s, struct reprise
 int reprise_list_agents(const struct reprise_session *s, struct reprise_agents **out,
                         struct reprise_error *error)
 {
+    if (!s || !out)
+        return call_refuse(error);
+
     struct reprise_agents *agents = calloc(1, sizeof *agents);
     struct call c;
 
@@ -314,12 +323,12 @@ int reprise_list_agents(const struct reprise_session *s, struct reprise_agents *
 
 size_t reprise_agents_count(const struct reprise_agents *agents)
 {
-    return agents->n;
+    return agents ? agents->n : 0;
 }
 
 const struct reprise_agent *reprise_agents_at(const struct reprise_agents *agents, size_t i)
 {
-    return i < agents->n ? &agents->agent[i] : NULL;
+    return agents && i < agents->n ? &agents->agent[i] : NULL;
 }
 
 void reprise_agents_free(struct reprise_agents *agents)
@@ -377,6 +386,9 @@ static enum err_code read_branches(const struct reprise_session *s, struct repri
 int reprise_list_branches(const struct reprise_session *s, struct reprise_branches **out,
                           struct reprise_error *error)
 {
+    if (!s || !out)
+        return call_refuse(error);
+
     struct reprise_branches *branches = calloc(1, sizeof *branches);
     struct call c;
 
@@ -392,12 +404,12 @@ int reprise_list_branches(const struct reprise_session *s, struct reprise_branch
 
 size_t reprise_branches_count(const struct reprise_branches *branches)
 {
-    return branches->n;
+    return branches ? branches->n : 0;
 }
 
 const struct reprise_branch *reprise_branches_at(const struct reprise_branches *branches, size_t i)
 {
-    return i < branches->n ? &branches->branch[i] : NULL;
+    return branches && i < branches->n ? &branches->branch[i] : NULL;
 }
 
 void reprise_branches_free(struct reprise_branches *branches)
@@ -431,6 +443,9 @@ static enum err_code read_branch(const struct reprise_session *s, const char *id
 int reprise_read_branch(const struct reprise_session *s, const char *id, struct reprise_texts **out,
                         struct reprise_error *error)
 {
+    if (!s || !out || !id)
+        return call_refuse(error);
+
     struct call c;
 
     call_begin(&c);

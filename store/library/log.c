@@ -62,6 +62,9 @@ static enum err_code read_log(const struct reprise *r, struct reprise_log *out, 
 
 int reprise_list_log(const struct reprise *r, struct reprise_log **out, struct reprise_error *error)
 {
+    if (!r || !out)
+        return call_refuse(error);
+
     struct reprise_log *log = calloc(1, sizeof *log);
     struct call c;
 
@@ -77,12 +80,12 @@ int reprise_list_log(const struct reprise *r, struct reprise_log **out, struct r
 
 size_t reprise_log_count(const struct reprise_log *log)
 {
-    return log->n;
+    return log ? log->n : 0;
 }
 
 const struct reprise_log_entry *reprise_log_at(const struct reprise_log *log, size_t i)
 {
-    return i < log->n ? log->entry[i] : NULL;
+    return log && i < log->n ? log->entry[i] : NULL;
 }
 
 void reprise_log_free(struct reprise_log *log)
@@ -185,6 +188,9 @@ static enum err_code undo(const struct reprise *r, const char *id, bool redo,
 int reprise_undo(const struct reprise *r, const char *id, struct reprise_change *change,
                  struct reprise_error *error)
 {
+    if (!r)
+        return call_refuse(error);
+
     struct call c;
 
     call_begin(&c);
@@ -194,6 +200,9 @@ int reprise_undo(const struct reprise *r, const char *id, struct reprise_change 
 int reprise_redo(const struct reprise *r, struct reprise_change *change,
                  struct reprise_error *error)
 {
+    if (!r)
+        return call_refuse(error);
+
     struct call c;
 
     call_begin(&c);

@@ -88,6 +88,9 @@ static enum err_code delete_session(const struct reprise_session *s, uint32_t fl
 int reprise_delete(const struct reprise_session *s, uint32_t flags,
                    struct reprise_delete_result *result, struct reprise_error *error)
 {
+    if (!s)
+        return call_refuse(error);
+
     struct reprise_delete_result done = { .size = sizeof done };
     struct call c;
 
@@ -140,6 +143,9 @@ static enum err_code read_trash(const struct reprise *r, struct reprise_trash *o
 int reprise_list_trash(const struct reprise *r, struct reprise_trash **out,
                        struct reprise_error *error)
 {
+    if (!r || !out)
+        return call_refuse(error);
+
     struct reprise_trash *trash = calloc(1, sizeof *trash);
     struct call c;
 
@@ -155,12 +161,12 @@ int reprise_list_trash(const struct reprise *r, struct reprise_trash **out,
 
 size_t reprise_trash_count(const struct reprise_trash *trash)
 {
-    return trash->list.n;
+    return trash ? trash->list.n : 0;
 }
 
 const struct reprise_trash_item *reprise_trash_at(const struct reprise_trash *trash, size_t i)
 {
-    return i < trash->list.n ? &trash->item[i] : NULL;
+    return trash && i < trash->list.n ? &trash->item[i] : NULL;
 }
 
 void reprise_trash_free(struct reprise_trash *trash)
@@ -216,6 +222,9 @@ static enum err_code with_item(const struct reprise *r, const char *id, item_fn 
 int reprise_trash_restore(const struct reprise *r, const char *id, uint32_t flags,
                           struct reprise_error *error)
 {
+    if (!r || !id)
+        return call_refuse(error);
+
     struct call c;
 
     call_begin(&c);
@@ -228,6 +237,9 @@ int reprise_trash_restore(const struct reprise *r, const char *id, uint32_t flag
 
 int reprise_trash_destroy(const struct reprise *r, const char *id, struct reprise_error *error)
 {
+    if (!r || !id)
+        return call_refuse(error);
+
     struct call c;
 
     call_begin(&c);
@@ -281,6 +293,9 @@ static enum err_code examine(const struct reprise *r, const struct session_ref *
 int reprise_doctor(const struct reprise *r, uint32_t flags, reprise_finding_fn *fn, void *arg,
                    struct reprise_error *error)
 {
+    if (!r || !fn)
+        return call_refuse(error);
+
     struct receiver to = { fn, arg };
     struct call c;
 
@@ -291,6 +306,9 @@ int reprise_doctor(const struct reprise *r, uint32_t flags, reprise_finding_fn *
 int reprise_session_doctor(const struct reprise_session *s, uint32_t flags, reprise_finding_fn *fn,
                            void *arg, struct reprise_error *error)
 {
+    if (!s || !fn)
+        return call_refuse(error);
+
     struct receiver to = { fn, arg };
     struct arena a = { 0 };
     struct session_ref now;

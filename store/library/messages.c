@@ -107,6 +107,9 @@ static enum err_code collect(const struct reprise_session *s,
 int reprise_messages(const struct reprise_session *s, const struct reprise_message_query *query,
                      struct reprise_texts **out, struct reprise_error *error)
 {
+    if (!s || !out)
+        return call_refuse(error);
+
     struct call c;
 
     call_begin(&c);
@@ -131,6 +134,9 @@ int reprise_messages_each(const struct reprise_session *s,
                           const struct reprise_message_query *query, reprise_message_fn *fn,
                           void *arg, struct reprise_error *error)
 {
+    if (!s || !fn)
+        return call_refuse(error);
+
     struct receiver to = { fn, arg };
     struct call c;
 
@@ -166,6 +172,9 @@ static enum err_code read_tail(const struct reprise_session *s, size_t bytes,
 int reprise_tail(const struct reprise_session *s, size_t bytes, struct reprise_texts **out,
                  struct reprise_error *error)
 {
+    if (!s || !out)
+        return call_refuse(error);
+
     struct call c;
 
     call_begin(&c);
@@ -212,6 +221,9 @@ static enum err_code read_bundle(const struct reprise_session *s, const char *at
 int reprise_restore(const struct reprise_session *s, const char *at, struct reprise_texts **out,
                     struct reprise_error *error)
 {
+    if (!s || !out)
+        return call_refuse(error);
+
     struct call c;
 
     call_begin(&c);

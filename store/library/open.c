@@ -168,6 +168,9 @@ static enum err_code make(const struct reprise_options *options, struct reprise 
 int reprise_open(const struct reprise_options *options, struct reprise **out,
                  struct reprise_error *error)
 {
+    if (!out)
+        return call_refuse(error);
+
     struct call c;
 
     call_begin(&c);
@@ -190,17 +193,17 @@ void reprise_close(struct reprise *r)
 
 size_t reprise_stores(const struct reprise *r)
 {
-    return r->n;
+    return r ? r->n : 0;
 }
 
 const char *reprise_store_system(const struct reprise *r, size_t i)
 {
-    return i < r->n ? r->store[i]->ops->name : NULL;
+    return r && i < r->n ? r->store[i]->ops->name : NULL;
 }
 
 const char *reprise_store_path(const struct reprise *r, size_t i)
 {
-    return i < r->n ? r->store[i]->path : NULL;
+    return r && i < r->n ? r->store[i]->path : NULL;
 }
 
 /* ---- sessions ---- */
@@ -249,6 +252,9 @@ enum err_code session_now(const struct reprise_session *s, struct arena *a, stru
 int reprise_session_open(const struct reprise *r, const char *name, struct reprise_session **out,
                          struct reprise_error *error)
 {
+    if (!r || !name || !out)
+        return call_refuse(error);
+
     struct call c;
 
     call_begin(&c);
@@ -264,15 +270,15 @@ void reprise_session_close(struct reprise_session *s)
 
 const char *reprise_session_id(const struct reprise_session *s)
 {
-    return s->ref.id.p;
+    return s ? s->ref.id.p : NULL;
 }
 
 const char *reprise_session_system(const struct reprise_session *s)
 {
-    return s->ref.store->ops->name;
+    return s ? s->ref.store->ops->name : NULL;
 }
 
 const char *reprise_session_path(const struct reprise_session *s)
 {
-    return s->ref.path.p;
+    return s ? s->ref.path.p : NULL;
 }

@@ -15,6 +15,10 @@
  * cleaned before a terminal shows them. A text that is passed in is NUL-terminated or has a separate length, and is
  * borrowed for the call. A missing text is NULL in arguments and "" in results.
  *
+ * NULL in place of a handle, of a function to call, of the place for a result, or of a text that is not described as
+ * optional is an error of the caller's that does no harm: REPRISE_USAGE from functions that return a code; 0 or NULL
+ * from those that count or return an element, whose list is then empty; functions that free or close do nothing.
+ *
  * A struct that a caller fills has its own size as its first member; every other member may be zero. A later version
  * adds members at the end only, and zero means what it meant before. Structs that the library returns are reached by
  * pointer and grow in the same way; their size is that of the library that is running.

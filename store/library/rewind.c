@@ -80,6 +80,9 @@ static enum err_code read_points(const struct reprise_session *s, struct reprise
 int reprise_checkpoints(const struct reprise_session *s, struct reprise_points **out,
                         struct reprise_error *error)
 {
+    if (!s || !out)
+        return call_refuse(error);
+
     struct call c;
 
     call_begin(&c);
@@ -88,12 +91,12 @@ int reprise_checkpoints(const struct reprise_session *s, struct reprise_points *
 
 size_t reprise_points_count(const struct reprise_points *points)
 {
-    return points->n;
+    return points ? points->n : 0;
 }
 
 const struct reprise_point *reprise_points_at(const struct reprise_points *points, size_t i)
 {
-    return i < points->n ? &points->point[i] : NULL;
+    return points && i < points->n ? &points->point[i] : NULL;
 }
 
 void reprise_points_free(struct reprise_points *points)
@@ -142,6 +145,9 @@ static enum err_code find_origins(const struct reprise *r, struct slice name,
 int reprise_checkpoint_of(const struct reprise *r, const char *name, struct reprise_texts **out,
                           struct reprise_error *error)
 {
+    if (!r || !name || !out)
+        return call_refuse(error);
+
     struct reprise_texts *texts = texts_new();
     struct call c;
 
@@ -212,8 +218,11 @@ static enum err_code copy_files(struct reprise_rewind *w, const struct reprise_r
     if (!o->files)
         return ERR_OK;
     only = arena_zalloc(&w->arena, (o->files_count + 1) * sizeof *only);
-    for (size_t i = 0; only && i < o->files_count; i++)
+    for (size_t i = 0; only && i < o->files_count; i++) {
+        if (!o->files[i])
+            return err_set(e, ERR_USAGE, "", "rewind: the name of a file is NULL");
         only[i] = arena_copy_text(&w->arena, o->files[i]);
+    }
     w->options.only = only;
     w->options.only_n = o->files_count;
     return w->arena.failed ? err_nomem(e) : ERR_OK;
@@ -315,6 +324,9 @@ int reprise_rewind_plan(const struct reprise_session *s, const char *point,
                         const struct reprise_rewind_options *options, struct reprise_rewind **out,
                         struct reprise_error *error)
 {
+    if (!s || !point || !out)
+        return call_refuse(error);
+
     struct reprise_rewind *w = rewind_new(s->stores);
     struct call c;
 
@@ -328,6 +340,9 @@ int reprise_rewind_undo(const struct reprise *r, const char *undo,
                         const struct reprise_rewind_options *options, struct reprise_rewind **out,
                         struct reprise_error *error)
 {
+    if (!r || !out)
+        return call_refuse(error);
+
     struct reprise_rewind *w = rewind_new(r);
     struct call c;
 
@@ -339,17 +354,20 @@ int reprise_rewind_undo(const struct reprise *r, const char *undo,
 
 size_t reprise_rewind_count(const struct reprise_rewind *w)
 {
-    return w->preview.n;
+    return w ? w->preview.n : 0;
 }
 
 const struct reprise_rewind_file *reprise_rewind_at(const struct reprise_rewind *w, size_t i)
 {
-    return i < w->preview.n ? &w->file[i] : NULL;
+    return w && i < w->preview.n ? &w->file[i] : NULL;
 }
 
 int reprise_rewind_describe(const struct reprise_rewind *w, struct reprise_rewind_summary *out,
                             struct reprise_error *error)
 {
+    if (!w || !out)
+        return call_refuse(error);
+
     struct reprise_rewind_summary s = {
         .files = w->preview.n,
         .refused = w->preview.refused,
@@ -392,6 +410,9 @@ static enum err_code apply(struct reprise_rewind *w, uint32_t flags, struct err 
 
 int reprise_rewind_apply(struct reprise_rewind *w, uint32_t flags, struct reprise_error *error)
 {
+    if (!w)
+        return call_refuse(error);
+
     struct call c;
 
     call_begin(&c);

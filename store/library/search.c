@@ -18,7 +18,7 @@ static enum err_code copy_patterns(const struct reprise_search_query *q, struct 
 {
     struct slice *pattern;
 
-    if (q->patterns_count == 0 || q->patterns_count > GREP_PATTERNS)
+    if (q->patterns_count == 0 || q->patterns_count > GREP_PATTERNS || !q->patterns)
         return err_set(e, ERR_USAGE, "", "search: needs 1 to %d patterns", GREP_PATTERNS);
     pattern = arena_zalloc(a, q->patterns_count * sizeof *pattern);
     if (!pattern)
@@ -162,6 +162,9 @@ static enum err_code search(const struct reprise *r, const struct reprise_search
 int reprise_search(const struct reprise *r, const struct reprise_search_query *query,
                    reprise_hit_fn *fn, void *arg, struct reprise_error *error)
 {
+    if (!r || !fn || !query)
+        return call_refuse(error);
+
     struct receiver to = { .fn = fn, .arg = arg };
     struct call c;
 

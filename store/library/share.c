@@ -53,6 +53,9 @@ static enum err_code retrieve(const struct reprise_session *s, uint32_t flags, s
 int reprise_retrieve(const struct reprise_session *s, uint32_t flags,
                      struct reprise_retrieve_result *result, struct reprise_error *error)
 {
+    if (!s)
+        return call_refuse(error);
+
     struct reprise_retrieve_result done = { .size = sizeof done };
     struct change *c = NULL;
     struct call call;
@@ -100,6 +103,9 @@ static enum err_code push(const struct reprise_session *s, const struct reprise 
 int reprise_push(const struct reprise_session *s, const struct reprise *to, uint32_t flags,
                  struct reprise_push_result *result, struct reprise_error *error)
 {
+    if (!s || !to)
+        return call_refuse(error);
+
     struct reprise_push_result done;
     struct call call;
 

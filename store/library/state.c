@@ -92,6 +92,9 @@ static enum err_code add_listener(struct reprise_state *s, const struct reprise_
 int reprise_state_listen(struct reprise_state *s, const struct reprise_listener *listener,
                          struct reprise_error *error)
 {
+    if (!s || !listener)
+        return call_refuse(error);
+
     struct call c;
 
     call_begin(&c);
@@ -120,6 +123,9 @@ static enum err_code open_state(const struct reprise_session *session, struct re
 int reprise_state_open(const struct reprise_session *session, struct reprise_state **out,
                        struct reprise_error *error)
 {
+    if (!session || !out)
+        return call_refuse(error);
+
     struct call c;
 
     call_begin(&c);
@@ -168,6 +174,9 @@ static enum err_code change_state(struct reprise_state *s, int32_t state,
 int reprise_state_change(struct reprise_state *s, int32_t state,
                          const struct reprise_action *action, struct reprise_error *error)
 {
+    if (!s)
+        return call_refuse(error);
+
     struct call c;
 
     call_begin(&c);
@@ -176,6 +185,9 @@ int reprise_state_change(struct reprise_state *s, int32_t state,
 
 int reprise_state_merge(struct reprise_state *s, const char *patch, struct reprise_error *error)
 {
+    if (!s || !patch)
+        return call_refuse(error);
+
     struct call c;
 
     call_begin(&c);
@@ -184,6 +196,9 @@ int reprise_state_merge(struct reprise_state *s, const char *patch, struct repri
 
 int reprise_state_title(struct reprise_state *s, const char *title, struct reprise_error *error)
 {
+    if (!s || !title)
+        return call_refuse(error);
+
     struct call c;
 
     call_begin(&c);
@@ -193,6 +208,9 @@ int reprise_state_title(struct reprise_state *s, const char *title, struct repri
 int reprise_state_last_prompt(struct reprise_state *s, const char *prompt,
                               struct reprise_error *error)
 {
+    if (!s || !prompt)
+        return call_refuse(error);
+
     struct call c;
 
     call_begin(&c);

@@ -126,6 +126,9 @@ static enum err_code read_all(const struct reprise *r, const struct reprise_quer
 int reprise_sum_usage(const struct reprise *r, const struct reprise_query *sessions,
                       struct reprise_usage **out, struct reprise_error *error)
 {
+    if (!r || !out)
+        return call_refuse(error);
+
     struct reprise_usage *usage = calloc(1, sizeof *usage);
     struct counting counted = { .sessions = 0 };
     struct call c;
@@ -158,6 +161,9 @@ static enum err_code read_one(const struct reprise_session *s, struct counting *
 int reprise_session_usage(const struct reprise_session *s, struct reprise_usage **out,
                           struct reprise_error *error)
 {
+    if (!s || !out)
+        return call_refuse(error);
+
     struct reprise_usage *usage = calloc(1, sizeof *usage);
     struct counting counted = { .sessions = 0 };
     struct call c;
@@ -170,12 +176,12 @@ int reprise_session_usage(const struct reprise_session *s, struct reprise_usage 
 
 size_t reprise_usage_count(const struct reprise_usage *usage)
 {
-    return usage->n;
+    return usage ? usage->n : 0;
 }
 
 const struct reprise_usage_row *reprise_usage_at(const struct reprise_usage *usage, size_t i)
 {
-    return i < usage->n ? &usage->row[i] : NULL;
+    return usage && i < usage->n ? &usage->row[i] : NULL;
 }
 
 void reprise_usage_free(struct reprise_usage *usage)

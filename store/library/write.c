@@ -74,6 +74,9 @@ static enum err_code create(const struct reprise *r, const struct reprise_create
 int reprise_create(const struct reprise *r, const struct reprise_create_request *request,
                    struct reprise_session **out, struct reprise_error *error)
 {
+    if (!r || !out)
+        return call_refuse(error);
+
     struct call c;
 
     call_begin(&c);
@@ -130,6 +133,9 @@ static enum err_code append_to(const void *session, const struct host_append *re
 int reprise_append(const struct reprise_session *s, const char *rows, size_t length, uint32_t flags,
                    struct reprise_texts **ids, struct reprise_error *error)
 {
+    if (!s || (!rows && length > 0))
+        return call_refuse(error);
+
     const struct slice text = { rows, length };
     struct call c;
 
@@ -161,6 +167,9 @@ enum err_code call_settings(const char *const *texts, size_t n, struct arena *a,
 int reprise_set(const struct reprise_session *s, const char *const *settings, size_t n,
                 struct reprise_error *error)
 {
+    if (!s || (!settings && n > 0))
+        return call_refuse(error);
+
     struct host_setting *setting = NULL;
     struct arena a = { 0 };
     struct call c;
@@ -188,6 +197,11 @@ static enum err_code save(const struct reprise_session *s,
 
     if (!rc)
         rc = call_check_result(out, e);
+    if (!rc && !q.files && q.files_count > 0)
+        rc = err_set(e, ERR_USAGE, "", "checkpoint: the list of files is NULL");
+    for (size_t i = 0; !rc && i < q.files_count; i++)
+        if (!q.files[i])
+            rc = err_set(e, ERR_USAGE, "", "checkpoint: the name of a file is NULL");
     if (rc)
         return rc;
     const struct host_checkpoint req = { .message = call_text(q.message),
@@ -213,6 +227,9 @@ int reprise_checkpoint(const struct reprise_session *s,
                        const struct reprise_checkpoint_request *request,
                        struct reprise_checkpoint_result *result, struct reprise_error *error)
 {
+    if (!s || !request)
+        return call_refuse(error);
+
     struct call c;
 
     call_begin(&c);

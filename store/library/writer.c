@@ -97,6 +97,9 @@ int reprise_writer_open(const struct reprise_session *s,
                         const struct reprise_writer_options *options, struct reprise_writer **out,
                         struct reprise_error *error)
 {
+    if (!s || !out)
+        return call_refuse(error);
+
     struct call c;
 
     call_begin(&c);
@@ -127,6 +130,9 @@ int reprise_writer_create(const struct reprise *r, const struct reprise_create_r
                           const struct reprise_writer_options *options, struct reprise_writer **out,
                           struct reprise_error *error)
 {
+    if (!r || !out)
+        return call_refuse(error);
+
     struct call c;
 
     call_begin(&c);
@@ -135,7 +141,7 @@ int reprise_writer_create(const struct reprise *r, const struct reprise_create_r
 
 const char *reprise_writer_id(const struct reprise_writer *w)
 {
-    return w->id;
+    return w ? w->id : NULL;
 }
 
 static enum err_code append_to(const void *writer, const struct host_append *req, struct arena *a,
@@ -149,6 +155,9 @@ static enum err_code append_to(const void *writer, const struct host_append *req
 int reprise_writer_append(struct reprise_writer *w, const char *rows, size_t length, uint32_t flags,
                           struct reprise_texts **ids, struct reprise_error *error)
 {
+    if (!w || (!rows && length > 0))
+        return call_refuse(error);
+
     const struct slice text = { rows, length };
     struct call c;
 
@@ -159,6 +168,9 @@ int reprise_writer_append(struct reprise_writer *w, const char *rows, size_t len
 int reprise_writer_set(struct reprise_writer *w, const char *const *settings, size_t n,
                        struct reprise_error *error)
 {
+    if (!w || (!settings && n > 0))
+        return call_refuse(error);
+
     struct host_setting *setting = NULL;
     struct arena a = { 0 };
     struct call c;
@@ -174,6 +186,9 @@ int reprise_writer_set(struct reprise_writer *w, const char *const *settings, si
 
 int reprise_writer_flush(struct reprise_writer *w, struct reprise_error *error)
 {
+    if (!w)
+        return call_refuse(error);
+
     struct call c;
 
     call_begin(&c);
@@ -183,6 +198,9 @@ int reprise_writer_flush(struct reprise_writer *w, struct reprise_error *error)
 int reprise_writer_count(struct reprise_writer *w, struct reprise_writer_counts *out,
                          struct reprise_error *error)
 {
+    if (!w || !out)
+        return call_refuse(error);
+
     struct host_session_counts n;
     struct call c;
 
