@@ -118,6 +118,10 @@ if(TARGET s3)
     script(s3 recorded store/plugins/s3.py $<TARGET_FILE:reprise> $<TARGET_FILE:s3> $<TARGET_FILE:conformance>
         ${CMAKE_CURRENT_SOURCE_DIR}/fixtures)
 endif()
+if(TARGET postgresql OR TARGET redis OR TARGET s3)
+    script(hostile_servers hostile store/plugins/hostile_servers.py $<TARGET_FILE:reprise> ${PROJECT_BINARY_DIR}/plugins
+        $<IF:$<BOOL:${REPRISE_SANITIZE}>,yes,no>)
+endif()
 script(plugin_store recorded commands/plugin_store.py $<TARGET_FILE:reprise> $<TARGET_FILE:example_store>
     $<TARGET_FILE:complete_store> ${CMAKE_CURRENT_SOURCE_DIR}/fixtures)
 script(named_stores recorded commands/named_stores.py $<TARGET_FILE:reprise>)

@@ -25,22 +25,30 @@ int server_timed_out(struct reprise_plugin_call *call)
     return REPRISE_PLUGIN_FAILED;
 }
 
+int server_sends_too_much(struct reprise_plugin_call *call)
+{
+    snprintf(call->error, sizeof call->error, "the server sends too much");
+    return REPRISE_PLUGIN_FAILED;
+}
+
 int server_wait(int fd, short events, int64_t deadline, struct reprise_plugin_call *call)
 {
     for (;;) {
         struct pollfd p = { .fd = fd, .events = events };
         int n = poll(&p, 1, TICK_MS);
 
-        if (n > 0)
-            return REPRISE_PLUGIN_OK;
         if (n < 0 && errno != EINTR) {
             snprintf(call->error, sizeof call->error, "%s", strerror(errno));
             return REPRISE_PLUGIN_FAILED;
         }
         if (call->stopped(call->arg))
             return REPRISE_PLUGIN_STOPPED;
-        if (server_now_ms() > deadline)
+        /* Bytes that are ready after the deadline may have waited for a suspended process, so they are read for a
+         * while. */
+        if (server_now_ms() > deadline + (n > 0 ? call->timeout_ms : 0))
             return server_timed_out(call);
+        if (n > 0)
+            return REPRISE_PLUGIN_OK;
     }
 }
 

@@ -11,10 +11,35 @@
 
 int64_t server_now_ms(void);
 
+/* What a server may send. A whole answer is in memory, so that its size is limited; its bytes must come at a rate, so
+ * that a server which sends one from time to time is given up. The limits are far beyond what real sessions meet. */
+enum {
+    SERVER_BYTES_PER_MS = 16,
+    SERVER_ANSWER_MOST = 128 << 20, /* bytes of one answer */
+    SERVER_NAMES_MOST = 1000000,    /* in one list: keys, objects */
+    SERVER_NAME_BYTES_MOST = 128 << 20,
+};
+
 /* Fails because the server did not answer in time; returns the code. */
 int server_timed_out(struct reprise_plugin_call *call);
-/* Waits until the socket is ready. FAILED after the deadline, STOPPED if the answer is no longer wanted. */
+/* The same because an answer or a list is larger than the limits. */
+int server_sends_too_much(struct reprise_plugin_call *call);
+/* Waits until the socket is ready. FAILED after the deadline, STOPPED if the answer is no longer wanted. A socket that
+ * is always ready does not prevent either. */
 int server_wait(int fd, short events, int64_t deadline, struct reprise_plugin_call *call);
+
+/* The names that a list has so far. */
+struct server_names {
+    size_t n, bytes;
+};
+
+/* Counts a name; false if there are too many. */
+static inline bool server_count_name(struct server_names *names, size_t bytes)
+{
+    names->n++;
+    names->bytes += bytes;
+    return names->n <= SERVER_NAMES_MOST && names->bytes <= SERVER_NAME_BYTES_MOST;
+}
 
 /* Connections that are not in use. */
 enum { SERVER_POOL = 4 };

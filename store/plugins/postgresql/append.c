@@ -104,7 +104,8 @@ static int insert_rows(const struct pg *pg, PGconn *c, const struct reprise_plug
                                                 number },
                                      .params = 5,
                                      .fn = note_position,
-                                     .arg = last };
+                                     .arg = last,
+                                     .columns = 1 };
     int rc = pg_run_on(c, &lock, call, state);
 
     snprintf(number, sizeof number, "%lld", (long long)after);

@@ -1,8 +1,12 @@
 #include "store/plugins/postgresql/pg.h"
 
 #include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 
 /* ---- errors ---- */
 
@@ -84,6 +88,12 @@ static int wait_for(const PGconn *c, short events, int64_t deadline,
     return server_wait(PQsocket(c), events, deadline, call);
 }
 
+/* Notices of the server are not for the terminal. */
+static void drop_notice(void *arg, const PGresult *r)
+{
+    (void)arg, (void)r;
+}
+
 static int finish_connecting(PGconn *c, struct reprise_plugin_call *call)
 {
     int64_t deadline = server_now_ms() + call->timeout_ms;
@@ -101,12 +111,6 @@ static int finish_connecting(PGconn *c, struct reprise_plugin_call *call)
     return PQsetnonblocking(c, 1) == 0 ? REPRISE_PLUGIN_OK : fail_connection(call, c);
 }
 
-/* Notices of the server are not for the terminal. */
-static void drop_notice(void *arg, const PGresult *r)
-{
-    (void)arg, (void)r;
-}
-
 static int connect_new(const struct pg *pg, struct reprise_plugin_call *call, PGconn **out)
 {
     const char *const names[] = { "dbname", "fallback_application_name", "client_encoding", NULL };
@@ -114,6 +118,9 @@ static int connect_new(const struct pg *pg, struct reprise_plugin_call *call, PG
     PGconn *c = PQconnectStartParams(names, values, 1);
     int rc = REPRISE_PLUGIN_NO_MEMORY;
 
+    if (c)
+        PQsetNoticeReceiver(c, drop_notice,
+                            NULL); /* servers warn while they are being connected to */
     if (c && PQstatus(c) == CONNECTION_BAD)
         rc = fail_connection(call, c);
     else if (c)
@@ -122,7 +129,6 @@ static int connect_new(const struct pg *pg, struct reprise_plugin_call *call, PG
         PQfinish(c);
         return rc;
     }
-    PQsetNoticeReceiver(c, drop_notice, NULL);
     *out = c;
     return rc;
 }
@@ -142,17 +148,58 @@ int pg_acquire(struct pg *pg, struct reprise_plugin_call *call, PGconn **out)
     return connect_new(pg, call, out);
 }
 
+/* PQcancel() waits without a limit, for the connection and until the server closes it, so that a thread calls it, which
+ * is left alone after a while. The last of the two frees the request. */
+struct cancelling {
+    PGcancel *cancel;
+    atomic_int owners;
+};
+
+static void leave_cancelling(struct cancelling *x)
+{
+    if (atomic_fetch_sub(&x->owners, 1) == 1) {
+        PQfreeCancel(x->cancel);
+        free(x);
+    }
+}
+
+static void *send_cancel(void *arg)
+{
+    struct cancelling *x = arg;
+    char why[64];
+
+    PQcancel(x->cancel, why, sizeof why);
+    leave_cancelling(x);
+    return NULL;
+}
+
+static void cancel_query(PGconn *c)
+{
+    enum { WAIT_MS = 300, STEP_MS = 5 };
+    struct cancelling *x = malloc(sizeof *x);
+    pthread_t thread;
+
+    if (!x)
+        return;
+    x->cancel = PQgetCancel(c);
+    atomic_init(&x->owners, 2);
+    if (!x->cancel || pthread_create(&thread, NULL, send_cancel, x) != 0) {
+        atomic_store(&x->owners, 1);
+    } else {
+        pthread_detach(thread);
+        for (int ms = 0; ms < WAIT_MS && atomic_load(&x->owners) == 2; ms += STEP_MS)
+            poll(NULL, 0, STEP_MS);
+    }
+    leave_cancelling(x);
+}
+
 void pg_release(struct pg *pg, PGconn *c)
 {
     if (PQstatus(c) == CONNECTION_OK && PQtransactionStatus(c) == PQTRANS_IDLE &&
         server_pool_keep(&pg->pool, c))
         return;
-    PGcancel *cancel = PQtransactionStatus(c) == PQTRANS_ACTIVE ? PQgetCancel(c) : NULL;
-    char why[64];
-
-    if (cancel)
-        PQcancel(cancel, why, sizeof why); /* the server need not continue */
-    PQfreeCancel(cancel);
+    if (PQtransactionStatus(c) == PQTRANS_ACTIVE)
+        cancel_query(c); /* the server need not continue */
     PQfinish(c);
 }
 
@@ -174,14 +221,26 @@ static int flush_query(PGconn *c, struct reprise_plugin_call *call)
     return left == 0 ? REPRISE_PLUGIN_OK : fail_connection(call, c);
 }
 
-/* The next result; NULL after the last one. */
+/* The next result; NULL after the last one. libpq keeps the beginning of a result in memory and has no
+ * function for its size, so the bytes are counted before libpq reads them. Notices belong to the result that they
+ * precede. */
 static int next_result(PGconn *c, struct reprise_plugin_call *call, PGresult **out)
 {
+    int64_t begun_ms = server_now_ms();
+    size_t received = 0;
+
     while (PQisBusy(c)) {
-        int rc = wait_for(c, POLLIN, server_now_ms() + call->timeout_ms, call);
+        int ready = 0;
+        int rc =
+            wait_for(c, POLLIN,
+                     begun_ms + call->timeout_ms + (int64_t)(received / SERVER_BYTES_PER_MS), call);
 
         if (rc)
             return rc;
+        if (ioctl(PQsocket(c), FIONREAD, &ready) == 0 && ready > 0)
+            received += (size_t)ready;
+        if (received > SERVER_ANSWER_MOST)
+            return server_sends_too_much(call);
         if (!PQconsumeInput(c))
             return fail_connection(call, c);
     }
@@ -189,26 +248,35 @@ static int next_result(PGconn *c, struct reprise_plugin_call *call, PGresult **o
     return REPRISE_PLUGIN_OK;
 }
 
-static int hand_result(const struct pg_query *q, const PGresult *r)
+/* Another program's answer may have any number of columns, and NULL in each. */
+static int hand_result(const struct pg_query *q, const PGresult *r,
+                       struct reprise_plugin_call *call)
 {
     int rc = REPRISE_PLUGIN_OK;
 
-    for (int i = 0; q->fn && i < PQntuples(r) && !rc; i++)
-        rc = q->fn(r, i, q->arg);
+    if (q->fn && PQntuples(r) > 0 && PQnfields(r) < q->columns)
+        return pg_fail(call, REPRISE_PLUGIN_FAILED, "unexpected answer from the server");
+    for (int i = 0; i < PQntuples(r) && !rc; i++) {
+        if (call->stopped(call->arg))
+            return REPRISE_PLUGIN_STOPPED;
+        if (q->fn)
+            rc = q->fn(r, i, q->arg);
+    }
     return rc;
 }
 
-static bool is_good(const PGresult *r)
+static bool is_error(ExecStatusType status)
 {
-    ExecStatusType status = PQresultStatus(r);
-
-    return status == PGRES_SINGLE_TUPLE || status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK;
+    return status == PGRES_FATAL_ERROR || status == PGRES_NONFATAL_ERROR ||
+           status == PGRES_BAD_RESPONSE || status == PGRES_EMPTY_QUERY;
 }
 
 /* If a callback ends the query, the rest of the answer is not read and the connection is closed. An answer that ends
- * with an error of the server is read to its end. */
+ * with an error of the server is read to its end, but a server that begins to copy would never end. */
 int pg_run_on(PGconn *c, const struct pg_query *q, struct reprise_plugin_call *call, char *state)
 {
+    enum { OTHERS_MOST = 8 }; /* results without rows */
+    int others = 0;
     PGresult *r = NULL;
     bool sent = PQsendQueryParams(c, q->sql, q->params, NULL, q->param, NULL, NULL, 0);
     int rc = sent ? flush_query(c, call) : fail_connection(call, c), result = REPRISE_PLUGIN_OK;
@@ -219,10 +287,13 @@ int pg_run_on(PGconn *c, const struct pg_query *q, struct reprise_plugin_call *c
         PQsetSingleRowMode(c);
     while (!rc && (rc = next_result(c, call, &r)) == REPRISE_PLUGIN_OK && r) {
         const char *code = PQresultErrorField(r, PG_DIAG_SQLSTATE);
+        ExecStatusType status = PQresultStatus(r);
 
-        if (is_good(r))
-            rc = hand_result(q, r);
-        else
+        if (status == PGRES_SINGLE_TUPLE || status == PGRES_TUPLES_OK)
+            rc = hand_result(q, r, call);
+        else if (++others > OTHERS_MOST || (status != PGRES_COMMAND_OK && !is_error(status)))
+            rc = pg_fail(call, REPRISE_PLUGIN_FAILED, "unexpected answer from the server");
+        else if (status != PGRES_COMMAND_OK)
             result = fail_result(call, c, r);
         if (state && code)
             snprintf(state, 6, "%s", code);

@@ -126,7 +126,8 @@ static int find_table(struct pg *pg, const char *table, struct reprise_plugin_ca
                                 .param = { table },
                                 .params = 1,
                                 .fn = note_column,
-                                .arg = &seen };
+                                .arg = &seen,
+                                .columns = 1 };
     int rc = pg_run(pg, &q, call);
 
     *found = false;

@@ -64,6 +64,7 @@ struct pg_query {
     int params;
     pg_answer_fn *fn; /* NULL: the rows are ignored */
     void *arg;
+    int columns; /* that fn reads */
 };
 
 /* Runs a query and reads its rows one by one, so that an answer of any size takes the memory of one row. state: the

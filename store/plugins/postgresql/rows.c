@@ -90,7 +90,8 @@ static int pg_list(void *store, const struct reprise_plugin_query *query,
                                 .param = { query->session },
                                 .params = query->session ? 1 : 0,
                                 .fn = list_session,
-                                .arg = &l };
+                                .arg = &l,
+                                .columns = 6 };
 
     snprintf(form, sizeof form, "%s%s", query->session ? list_one_sql : list_sql, list_rows_sql);
     pg_sql(pg, NULL, form, sql);
@@ -123,7 +124,8 @@ static int run_rows(struct pg *pg, const struct reprise_plugin_key *key, const c
                           .param = { key->project, key->session, key->subpath },
                           .params = 3,
                           .fn = hand_row,
-                          .arg = to };
+                          .arg = to,
+                          .columns = 2 };
 
     to->n = 0;
     for (int i = 0; i < 3 && number[i] >= 0; i++) {
@@ -204,7 +206,8 @@ static int pg_find(void *store, const struct reprise_plugin_key *key, const char
                                 .param = { key->project, key->session, key->subpath, uuid },
                                 .params = 4,
                                 .fn = read_position,
-                                .arg = position };
+                                .arg = position,
+                                .columns = 1 };
 
     *position = 0;
     return pg_run(pg, &q, call);
@@ -232,7 +235,8 @@ static int pg_subkeys(void *store, const struct reprise_plugin_key *key, reprise
                                 .param = { key->project, key->session },
                                 .params = 2,
                                 .fn = hand_name,
-                                .arg = &to };
+                                .arg = &to,
+                                .columns = 1 };
 
     pg_sql(
         pg, NULL,

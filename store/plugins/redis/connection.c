@@ -83,7 +83,7 @@ int redis_send_texts(struct redis_conn *c, int n, const char *text[], const size
 }
 
 /* hiredis is not used for this, because its write() would raise SIGPIPE when the server is gone. */
-static int send_some(struct redis_conn *c, struct reprise_plugin_call *call, bool *moved)
+static int send_some(struct redis_conn *c, struct reprise_plugin_call *call)
 {
     const char *from = c->out.p + c->sent;
     size_t most = c->out.n - c->sent;
@@ -94,12 +94,21 @@ static int send_some(struct redis_conn *c, struct reprise_plugin_call *call, boo
         return break_off_failed(c, call);
     if (n > 0) {
         c->sent += (size_t)n;
-        *moved = true;
+        c->moved += (size_t)n;
     }
     return REPRISE_PLUGIN_OK;
 }
 
-static int receive_some(struct redis_conn *c, struct reprise_plugin_call *call, bool *moved)
+static size_t count_lines(const char *p, size_t n)
+{
+    size_t lines = 0;
+
+    for (const char *end = p + n; (p = memchr(p, '\n', (size_t)(end - p))); p++)
+        lines++;
+    return lines;
+}
+
+static int receive_some(struct redis_conn *c, struct reprise_plugin_call *call)
 {
     char bytes[16 << 10]; /* a whole record of TLS: what OpenSSL keeps, poll() does not see */
     ssize_t n = c->ssl ? redis_tls_receive(c->ssl, bytes, sizeof bytes)
@@ -110,7 +119,13 @@ static int receive_some(struct redis_conn *c, struct reprise_plugin_call *call, 
     if (n < 0 && errno != EAGAIN && errno != EINTR)
         return break_off_failed(c, call);
     if (n > 0) {
-        *moved = true;
+        c->received += (size_t)n;
+        c->moved += (size_t)n;
+        c->lines += count_lines(bytes, (size_t)n);
+        if (c->received > SERVER_ANSWER_MOST || c->lines > REDIS_LINES_MOST) {
+            c->broken = true;
+            return server_sends_too_much(call);
+        }
         if (redisReaderFeed(c->c->reader, bytes, (size_t)n) != REDIS_OK)
             return break_off(c, call, c->c->reader->errstr);
     }
@@ -118,35 +133,38 @@ static int receive_some(struct redis_conn *c, struct reprise_plugin_call *call, 
 }
 
 /* Sends and receives what is possible at the moment, so that in a long pipeline the two sides never wait for each
- * other. */
-static int exchange(struct redis_conn *c, int64_t *deadline, struct reprise_plugin_call *call)
+ * other. The bytes that move put the deadline off, but only as far as they come at a rate. */
+static int exchange(struct redis_conn *c, int64_t begun_ms, struct reprise_plugin_call *call)
 {
-    bool sending = c->sent < c->out.n, moved = false;
-    int rc = server_wait(c->c->fd, sending ? POLLIN | POLLOUT : POLLIN, *deadline, call);
+    bool sending = c->sent < c->out.n;
+    int64_t deadline = begun_ms + call->timeout_ms + (int64_t)(c->moved / SERVER_BYTES_PER_MS);
+    int rc = server_wait(c->c->fd, sending ? POLLIN | POLLOUT : POLLIN, deadline, call);
 
     if (!rc && sending)
-        rc = send_some(c, call, &moved);
+        rc = send_some(c, call);
     if (!rc)
-        rc = receive_some(c, call, &moved);
+        rc = receive_some(c, call);
     if (rc)
         c->broken = true;
-    else if (moved)
-        *deadline = server_now_ms() + call->timeout_ms;
     return rc;
 }
 
 int redis_read_reply(struct redis_conn *c, struct reprise_plugin_call *call, redisReply **out)
 {
-    int64_t deadline = server_now_ms() + call->timeout_ms;
+    int64_t begun_ms = server_now_ms();
     void *r = NULL;
 
     *out = NULL;
+    c->moved = c->received = c->lines = 0;
     for (;;) {
-        if (redisReaderGetReply(c->c->reader, &r) != REDIS_OK)
-            return break_off(c, call, c->c->reader->errstr);
+        if (redisReaderGetReply(c->c->reader, &r) != REDIS_OK) {
+            c->broken = true;
+            return c->too_much ? server_sends_too_much(call)
+                               : break_off(c, call, c->c->reader->errstr);
+        }
         if (r)
             break;
-        int rc = exchange(c, &deadline, call);
+        int rc = exchange(c, begun_ms, call);
 
         if (rc)
             return rc;
@@ -181,6 +199,32 @@ void redis_disconnect(struct redis_conn *c)
         explicit_bzero(c->out.p, c->out.n); /* it began with the password */
     buf_fini(&c->out);
     free(c);
+}
+
+#if HIREDIS_MAJOR >= 1
+typedef size_t redis_count;
+#else
+typedef int redis_count;
+#endif
+
+/* hiredis allocates the elements of an array as soon as it is announced. */
+static void *create_array(const redisReadTask *task, redis_count n)
+{
+    struct redis_conn *c = task->privdata;
+
+    c->too_much = c->too_much || n > (redis_count)REDIS_LINES_MOST;
+    return c->too_much ? NULL : c->create_array(task, n);
+}
+
+static void limit_arrays(struct redis_conn *c)
+{
+    redisReader *reader = c->c->reader;
+
+    c->functions = *reader->fn;
+    c->create_array = c->functions.createArray;
+    c->functions.createArray = create_array;
+    reader->fn = &c->functions;
+    reader->privdata = c;
 }
 
 static int finish_connecting(struct redis_conn *c, struct reprise_plugin_call *call)
@@ -245,6 +289,8 @@ static int connect_new(const struct redis *rd, struct reprise_plugin_call *call,
         rc = text_fail(call, REPRISE_PLUGIN_FAILED, c->c->errstr);
     else
         rc = finish_connecting(c, call);
+    if (!rc)
+        limit_arrays(c);
     if (!rc && rd->secure)
         rc = redis_tls_connect(rd, c, call);
     if (!rc)

@@ -27,6 +27,7 @@ struct listing {
     struct reprise_plugin_call *call;
     const char *session; /* the only one that is looked for; NULL: all */
     struct arena a;
+    struct server_names names;
     struct slice_set seen; /* a scan may name a key twice */
     const char **project;
     size_t projects, project_cap;
@@ -61,9 +62,13 @@ static int add_project(struct listing *l, const redisReply *key)
 
     if (key->type != REDIS_REPLY_STRING || key->len <= front + back || strlen(key->str) != key->len)
         return REPRISE_PLUGIN_OK;
-    struct slice name =
-        arena_copy(&l->a, (struct slice){ key->str + front, key->len - front - back });
+    struct slice name = { key->str + front, key->len - front - back };
 
+    if (slice_set_find(&l->seen, name) != SLICE_SET_NONE)
+        return REPRISE_PLUGIN_OK;
+    if (!server_count_name(&l->names, name.n))
+        return server_sends_too_much(l->call);
+    name = arena_copy(&l->a, name);
     if (!name.p || slice_set_add(&l->seen, name, &number) ||
         !array_reserve(l->project, l->project_cap, l->projects + 1))
         return REPRISE_PLUGIN_NO_MEMORY;
@@ -116,6 +121,8 @@ static int add_item(struct listing *l, const char *project, const redisReply *na
 
     if (name && (name->type != REDIS_REPLY_STRING || strlen(name->str) != name->len))
         return REPRISE_PLUGIN_OK;
+    if (!server_count_name(&l->names, name ? name->len : 0))
+        return server_sends_too_much(l->call);
     const char *session = name ? arena_copy_text(&l->a, name->str) : l->session;
 
     if (!session || !array_reserve(l->item, l->item_cap, l->items + 1))

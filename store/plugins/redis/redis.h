@@ -36,13 +36,21 @@ struct redis {
     struct server_pool pool;
 };
 
+/* The most lines of one answer. An element takes one or two, and more memory than its bytes. */
+enum { REDIS_LINES_MOST = 2000000 };
+
 struct redis_conn {
     redisContext *c;
     SSL *ssl;       /* NULL without TLS */
     struct buf out; /* commands */
     size_t sent;    /* of out */
     size_t wanted;  /* answers that are still to come */
-    bool broken;    /* to be closed after use */
+    size_t moved, received,
+        lines;     /* since the last answer: bytes in both directions, those of the server */
+    bool broken;   /* to be closed after use */
+    bool too_much; /* the server announced an array that no memory holds */
+    redisReplyObjectFunctions functions; /* of the reader; create_array is that of hiredis */
+    __typeof__(((redisReplyObjectFunctions *)0)->createArray) create_array;
 };
 
 /* ---- connection.c ---- */

@@ -5,9 +5,10 @@
 #include "lite/base/array.h"
 
 enum {
-    FIRST_ROWS = 64, /* of the first answer; then as many as make CHUNK bytes */
+    FIRST_ROWS = 16, /* of the first answer; then as many as make CHUNK bytes */
     MOST_ROWS = 4096,
     CHUNK = 1 << 20,
+    EXAMINED_MOST = 1 << 20, /* elements of a list that a page looks at */
 };
 
 bool redis_is_row(const redisReply *r)
@@ -38,10 +39,13 @@ static int read_range(struct redis_conn *c, const char *key, int64_t from, int64
     *out = NULL;
     if (!rc)
         rc = redis_expect(c, call, REDIS_REPLY_ARRAY, out);
-    if (!rc && (int64_t)(*out)->elements < to - from) {
+    if (!rc && (int64_t)(*out)->elements != to - from) {
+        rc = text_fail(call, REPRISE_PLUGIN_FAILED,
+                       (int64_t)(*out)->elements < to - from
+                           ? "the session was deleted while it was read"
+                           : "unexpected answer from the server");
         freeReplyObject(*out);
         *out = NULL;
-        rc = text_fail(call, REPRISE_PLUGIN_FAILED, "the session was deleted while it was read");
     }
     return rc;
 }
@@ -167,6 +171,8 @@ static int collect(struct redis_conn *c, const char *key, int64_t end, size_t ro
         int64_t from = end > step ? end - step : 0;
         redisReply *r;
 
+        if (page->n > EXAMINED_MOST / FIRST_ROWS)
+            return server_sends_too_much(call);
         if (!array_reserve(page->part, page->cap, page->n + 1))
             return REPRISE_PLUGIN_NO_MEMORY;
         rc = read_range(c, key, from, end, &r, call);

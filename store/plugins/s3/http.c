@@ -11,7 +11,9 @@ enum {
     TICK_MS = 100,
     TRIES = 4, /* of a server that is busy */
     PAUSE_MS = 100,
-    ANSWER_MOST = 1 << 30,
+    ANSWER_SLACK = 1 << 20, /* of an answer whose size is not known, such as an error */
+    PART_MOST = 512 << 20,  /* bytes of one object */
+    HEADERS_MOST = 256 << 10,
 };
 
 struct slot {
@@ -26,6 +28,7 @@ struct s3_conn {
     CURLM *multi;
     struct slot slot[S3_REQUESTS];
     size_t active;
+    size_t received; /* bytes since s3_finish() was called */
     bool broken;
 };
 
@@ -34,10 +37,22 @@ struct s3_conn {
 static size_t on_bytes(char *bytes, size_t size, size_t n, void *arg)
 {
     struct s3_request *r = arg;
+    int64_t expected = r->expected > 0 ? r->expected : 0;
 
-    if (r->answer.n + size * n > ANSWER_MOST || buf_add(&r->answer, (struct slice){ bytes, n }))
-        return 0;
-    return n;
+    r->conn->received += size * n;
+    r->too_much = expected > PART_MOST || r->answer.n + size * n > (size_t)expected + ANSWER_SLACK;
+    return !r->too_much && !buf_add(&r->answer, (struct slice){ bytes, size * n }) ? size * n : 0;
+}
+
+static size_t on_header(char *bytes, size_t size, size_t n, void *arg)
+{
+    struct s3_request *r = arg;
+
+    (void)bytes;
+    r->conn->received += size * n;
+    r->header_bytes += size * n;
+    r->too_much = r->header_bytes > HEADERS_MOST;
+    return r->too_much ? 0 : size * n;
 }
 
 static void end_slot(struct s3_conn *c, struct slot *slot)
@@ -190,6 +205,7 @@ static CURL *new_easy(const struct s3 *s3, struct slot *slot)
     curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, slot->why);
     curl_easy_setopt(easy, CURLOPT_PRIVATE, (char *)slot);
     curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_bytes);
+    curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
     curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
     if (s3->ca_file)
         curl_easy_setopt(easy, CURLOPT_CAINFO, s3->ca_file);
@@ -214,6 +230,7 @@ static int begin(struct s3_conn *c, struct slot *slot, struct s3_request *r)
     curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, r->method);
     curl_easy_setopt(easy, CURLOPT_RANGE, r->range);
     curl_easy_setopt(easy, CURLOPT_WRITEDATA, r);
+    curl_easy_setopt(easy, CURLOPT_HEADERDATA, r);
     if (!rc && curl_multi_add_handle(c->multi, easy) != CURLM_OK)
         rc = REPRISE_PLUGIN_NO_MEMORY;
     if (rc) {
@@ -238,8 +255,10 @@ int s3_start(struct s3_conn *c, struct s3_request *r)
 
     if (!slot->easy && !(slot->easy = new_easy(c->s3, slot)))
         return REPRISE_PLUGIN_NO_MEMORY;
-    r->answer.n = 0;
+    r->answer.n = r->header_bytes = 0;
     r->status = 0;
+    r->too_much = false;
+    r->conn = c;
     return begin(c, slot, r);
 }
 
@@ -277,6 +296,8 @@ static int on_done(struct s3_conn *c, const CURLMsg *m, struct reprise_plugin_ca
     end_slot(c, slot);
     if (result != CURLE_OK) {
         c->broken = true;
+        if (r->too_much)
+            return server_sends_too_much(call);
         return result == CURLE_OUT_OF_MEMORY
                    ? REPRISE_PLUGIN_NO_MEMORY
                    : text_fail(call, REPRISE_PLUGIN_FAILED,
@@ -291,8 +312,22 @@ static int on_done(struct s3_conn *c, const CURLMsg *m, struct reprise_plugin_ca
     return REPRISE_PLUGIN_OK;
 }
 
-/* A server is silent if nothing happens on any connection to it. */
-static int wait_for_any(struct s3_conn *c, int64_t *deadline, struct reprise_plugin_call *call)
+/* Bytes that were sent and received since s3_finish() was called. */
+static int64_t moved_bytes(const struct s3_conn *c)
+{
+    int64_t moved = (int64_t)c->received;
+    curl_off_t sent = 0;
+
+    for (size_t i = 0; i < S3_REQUESTS; i++)
+        if (c->slot[i].request &&
+            curl_easy_getinfo(c->slot[i].easy, CURLINFO_SIZE_UPLOAD_T, &sent) == CURLE_OK)
+            moved += sent;
+    return moved;
+}
+
+/* All requests together must move bytes at a rate. Bytes that are ready after the deadline are read for a while, as by
+ * server_wait(). */
+static int wait_for_any(struct s3_conn *c, int64_t begun_ms, struct reprise_plugin_call *call)
 {
     int ready = 0;
 
@@ -300,26 +335,26 @@ static int wait_for_any(struct s3_conn *c, int64_t *deadline, struct reprise_plu
         return REPRISE_PLUGIN_STOPPED;
     if (curl_multi_poll(c->multi, NULL, 0, TICK_MS, &ready) != CURLM_OK)
         return text_fail(call, REPRISE_PLUGIN_FAILED, "libcurl failed");
-    if (ready > 0)
-        *deadline = server_now_ms() + call->timeout_ms;
-    else if (server_now_ms() > *deadline)
-        return server_timed_out(call);
-    return REPRISE_PLUGIN_OK;
+    return server_now_ms() > begun_ms + call->timeout_ms + moved_bytes(c) / SERVER_BYTES_PER_MS +
+                                 (ready > 0 ? call->timeout_ms : 0)
+               ? server_timed_out(call)
+               : REPRISE_PLUGIN_OK;
 }
 
 int s3_finish(struct s3_conn *c, struct reprise_plugin_call *call, struct s3_request **done)
 {
-    int64_t deadline = server_now_ms() + call->timeout_ms;
+    int64_t begun_ms = server_now_ms();
     int rc = REPRISE_PLUGIN_OK, count;
 
     *done = NULL;
+    c->received = 0;
     while (!rc && !*done && c->active) {
         const CURLMsg *m;
 
         if (curl_multi_perform(c->multi, &count) != CURLM_OK)
             rc = text_fail(call, REPRISE_PLUGIN_FAILED, "libcurl failed");
         else if (!(m = curl_multi_info_read(c->multi, &count)))
-            rc = wait_for_any(c, &deadline, call);
+            rc = wait_for_any(c, begun_ms, call);
         else if (m->msg == CURLMSG_DONE)
             rc = on_done(c, m, call, done);
     }

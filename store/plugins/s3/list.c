@@ -225,6 +225,7 @@ static void add_piece(struct ends *x, const struct s3 *s3, const struct s3_part 
     x->kind[x->n++] = kind;
     r->key = arena_format(&x->a, "%s%s/%s/%s", s3->prefix, s->project, s->name, part->name);
     r->range = ranges[kind];
+    r->expected = kind == WHOLE ? part->size : PIECE_BYTES;
     r->owner = x;
 }
 

@@ -9,7 +9,7 @@
 
 /* ---- documents ---- */
 
-enum { ELEMENT_MOST = 64 << 10 };
+enum { ELEMENT_MOST = 64 << 10, DEPTH_MOST = 32, PAGE_BYTES = 16 << 20 };
 
 /* Called where an element begins, without a text, and where it ends. */
 typedef void element_fn(const char *name, const char *text, void *arg);
@@ -19,7 +19,18 @@ struct document {
     struct buf text;
     element_fn *fn;
     void *arg;
+    int depth;
 };
+
+/* S3 has no document types. One could define entities that are larger than any memory, or the contents of a file. */
+static void on_doctype(void *arg, const XML_Char *name, const XML_Char *system,
+                       const XML_Char *public, int internal)
+{
+    const struct document *d = arg;
+
+    (void)name, (void)system, (void)public, (void)internal;
+    XML_StopParser(d->parser, XML_FALSE);
+}
 
 static void on_start(void *arg, const XML_Char *name, const XML_Char **attribute)
 {
@@ -27,7 +38,10 @@ static void on_start(void *arg, const XML_Char *name, const XML_Char **attribute
 
     (void)attribute;
     d->text.n = 0;
-    d->fn(name, NULL, d->arg);
+    if (++d->depth > DEPTH_MOST)
+        XML_StopParser(d->parser, XML_FALSE);
+    else
+        d->fn(name, NULL, d->arg);
 }
 
 static void on_text(void *arg, const XML_Char *text, int n)
@@ -47,6 +61,7 @@ static void on_end(void *arg, const XML_Char *name)
     else
         XML_StopParser(d->parser, XML_FALSE);
     d->text.n = 0;
+    d->depth--;
 }
 
 static bool read_document(struct slice xml, element_fn *fn, void *arg)
@@ -56,6 +71,7 @@ static bool read_document(struct slice xml, element_fn *fn, void *arg)
 
     if (ok) {
         XML_SetUserData(d.parser, &d);
+        XML_SetStartDoctypeDeclHandler(d.parser, on_doctype);
         XML_SetElementHandler(d.parser, on_start, on_end);
         XML_SetCharacterDataHandler(d.parser, on_text);
         ok = xml.n < INT32_MAX && XML_Parse(d.parser, xml.p, (int)xml.n, 1) == XML_STATUS_OK;
@@ -109,6 +125,15 @@ static void add_object(struct page *p, bool ends, bool folder)
     p->now = (struct s3_object){ .name = NULL };
 }
 
+/* Sizes are added up. */
+static int64_t read_size(const char *text)
+{
+    static const int64_t most = INT64_C(1) << 40;
+    int64_t size = strtoll(text, NULL, 10);
+
+    return size < 0 ? 0 : size > most ? most : size;
+}
+
 static void on_list_element(const char *name, const char *text, void *arg)
 {
     struct page *p = arg;
@@ -124,7 +149,7 @@ static void on_list_element(const char *name, const char *text, void *arg)
     else if (strcmp(name, "Key") == 0 || strcmp(name, "Prefix") == 0)
         p->now.name = arena_copy_text(p->a, text);
     else if (strcmp(name, "Size") == 0)
-        p->now.size = strtoll(text, NULL, 10);
+        p->now.size = read_size(text);
     else if (strcmp(name, "LastModified") == 0)
         p->now.modified_ms =
             time_parse(slice_of(text), &p->now.modified_ms) ? p->now.modified_ms : 0;
@@ -147,7 +172,8 @@ static const char *decode_name(struct arena *a, const char *name)
 }
 
 /* Keys that do not begin with the prefix were not asked for. */
-static int hand_page(const struct s3_query *q, struct page *p)
+static int hand_page(const struct s3_query *q, struct page *p, struct server_names *names,
+                     struct reprise_plugin_call *call)
 {
     size_t front = strlen(q->prefix);
 
@@ -157,6 +183,8 @@ static int hand_page(const struct s3_query *q, struct page *p)
 
         if (!key)
             return REPRISE_PLUGIN_NO_MEMORY;
+        if (!server_count_name(names, strlen(key)))
+            return server_sends_too_much(call);
         if (strncmp(key, q->prefix, front) != 0)
             continue;
         o->name = key + front;
@@ -186,7 +214,8 @@ static int set_token(struct s3_query *q, const struct page *p, struct reprise_pl
     return no_memory ? REPRISE_PLUGIN_NO_MEMORY : REPRISE_PLUGIN_OK;
 }
 
-static int read_page(struct s3_query *q, struct reprise_plugin_call *call)
+static int read_page(struct s3_query *q, struct server_names *names,
+                     struct reprise_plugin_call *call)
 {
     struct page p = { .a = &q->a };
     int rc = s3_check(&q->request, call);
@@ -196,7 +225,7 @@ static int read_page(struct s3_query *q, struct reprise_plugin_call *call)
     if (p.no_memory || q->a.failed)
         rc = REPRISE_PLUGIN_NO_MEMORY;
     if (!rc)
-        rc = hand_page(q, &p);
+        rc = hand_page(q, &p, names, call);
     if (!rc)
         rc = set_token(q, &p, call);
     free(p.object);
@@ -232,6 +261,7 @@ static int ask_page(struct s3_conn *c, struct s3_query *q)
     if (!rc)
         rc = add_parameter(&query, "start-after", q->token ? NULL : q->after);
     q->request.owner = q;
+    q->request.expected = PAGE_BYTES;
     q->request.tries = 0;
     q->request.query = rc ? NULL : arena_copy(&q->a, buf_slice(&query)).p;
     if (!q->request.query)
@@ -243,6 +273,7 @@ static int ask_page(struct s3_conn *c, struct s3_query *q)
 static int ask_all(struct s3_conn *c, struct s3_query *q, size_t n,
                    struct reprise_plugin_call *call)
 {
+    struct server_names names = { 0 }; /* of all pages together */
     struct s3_request *done;
     size_t begun = 0, open = 0;
     int rc = REPRISE_PLUGIN_OK;
@@ -256,7 +287,7 @@ static int ask_all(struct s3_conn *c, struct s3_query *q, size_t n,
             return rc;
         struct s3_query *x = done->owner;
 
-        rc = read_page(x, call);
+        rc = read_page(x, &names, call);
         if (!rc && x->token)
             rc = ask_page(c, x);
         else

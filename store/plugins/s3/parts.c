@@ -134,7 +134,7 @@ static int ask_for(struct reading *r, size_t i, struct arena *a)
     struct s3_request *request = &r->request[i % S3_REQUESTS];
     const char *key = arena_format(a, "%s%s", r->p->folder, r->p->part[i].name);
 
-    *request = (struct s3_request){ .key = key };
+    *request = (struct s3_request){ .key = key, .expected = r->p->part[i].size };
     return key ? s3_start(r->c, request) : REPRISE_PLUGIN_NO_MEMORY;
 }
 

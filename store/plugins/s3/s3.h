@@ -91,10 +91,15 @@ struct s3_request {
     const char *query;     /* encoded, sorted; may be NULL */
     const char *range;     /* of the bytes; NULL: all */
     const struct buf *put; /* the bytes of a PUT */
+    int64_t expected;      /* bytes of the answer, by a list; not much more is accepted */
     void *owner;
     long status;
     struct buf answer;
     int tries;
+    /* Used by http.c. */
+    struct s3_conn *conn;
+    size_t header_bytes;
+    bool too_much;
 };
 
 /* It may be several connections of libcurl. */

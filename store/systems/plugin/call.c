@@ -11,13 +11,33 @@ struct calling {
     const struct plugin_store *p;
     const atomic_bool *cancel; /* may be NULL */
     bool writes;               /* it is not interrupted */
+    bool anew;                 /* asks a server again that did not answer a moment ago */
     struct reprise_plugin_call call;
     enum err_code own; /* of a callback of ours */
     int64_t heard_ms;  /* when the server answered last, or the call began */
     bool silent;       /* it is counted in link->silent */
+    /* The time that the call took without that of our callbacks, and the size of its answer. */
+    int64_t waited_ms, mark_ms;
+    size_t handed, bytes, repeated;
+    struct id128 last; /* session */
+    const char *over;  /* which limit was exceeded; NULL: none */
 };
 
 enum { SILENT_MS = 1000, LOCK_TICK_MS = 50 };
+
+/* A server that keeps sending is never silent, so a call has limits of its own, whatever the plug-in does. It may wait
+ * for three timeouts, and a millisecond longer for each 64 bytes that come. */
+enum {
+    TIMEOUTS_MOST = 3,
+    BYTES_PER_MS = 64,
+    SESSIONS_MOST = 500000,
+    REPEATED_MOST = 1000, /* the same session one after the other */
+    NAMES_MOST = 100000,
+    LIST_BYTES_MOST = INT32_MAX, /* of which a list keeps ENDS_MOST */
+    ROWS_BYTES_MOST = 512 << 20, /* of one session */
+    ROW_COST = 16,               /* what a row counts besides its bytes */
+    NAME_COST = 64,              /* a session or the name of a sub-agent */
+};
 
 /* The server answered, or the call is over. */
 static void hear(struct calling *c)
@@ -28,23 +48,43 @@ static void hear(struct calling *c)
     c->silent = false;
 }
 
-/* Called several times a second while the plug-in waits. */
-static int is_stopped(void *arg)
+static void check_time(struct calling *c)
 {
-    struct calling *c = arg;
+    int64_t now = time_clock_ms(CLOCK_MONOTONIC);
 
+    c->waited_ms += now - c->mark_ms;
+    c->mark_ms = now;
+    if (!c->over &&
+        c->waited_ms > TIMEOUTS_MOST * c->p->timeout_ms + (int64_t)(c->bytes / BYTES_PER_MS))
+        c->over = "the server answers too slowly or without end; `timeout` in the configuration "
+                  "allows more time";
+}
+
+/* Called several times a second while a call waits. */
+static bool is_unwanted(struct calling *c)
+{
     if (!c->silent && time_clock_ms(CLOCK_MONOTONIC) - c->heard_ms >= SILENT_MS) {
         c->silent = true;
         atomic_fetch_add(&c->p->link->silent, 1);
     }
-    if (c->writes)
-        return 0;
-    return atomic_load(&c->p->link->interrupted) || (c->cancel && atomic_load(c->cancel));
+    return !c->writes &&
+           (atomic_load(&c->p->link->interrupted) || (c->cancel && atomic_load(c->cancel)));
+}
+
+/* The plug-in's stopped(). */
+static int is_stopped(void *arg)
+{
+    struct calling *c = arg;
+
+    if (!c->writes)
+        check_time(c);
+    return is_unwanted(c) || c->over;
 }
 
 static void calling_init(struct calling *c, const struct plugin_store *p, const atomic_bool *cancel)
 {
     *c = (struct calling){ .p = p, .cancel = cancel, .heard_ms = time_clock_ms(CLOCK_MONOTONIC) };
+    c->mark_ms = c->heard_ms;
     c->call = (struct reprise_plugin_call){
         .size = sizeof c->call, .stopped = is_stopped, .arg = c, .timeout_ms = p->timeout_ms
     };
@@ -81,10 +121,16 @@ static enum err_code result_of(struct calling *c, int answer, const char *what, 
     enum err_code rc = code_of(answer);
 
     hear(c);
+    bool late =
+        c->over || (rc == ERR_IO && c->waited_ms + c->heard_ms - c->mark_ms >= c->p->timeout_ms);
+
+    atomic_store(&c->p->link->gone_ms, late ? c->heard_ms : 0);
     if (rc == ERR_OK)
         return ERR_OK;
     if (c->own == ERR_NOMEM || rc == ERR_NOMEM)
         return err_nomem(e);
+    if (c->over)
+        return err_set(e, ERR_IO, c->p->base.path, "%s: %s", what, c->over);
     if (rc == ERR_CANCELLED)
         return c->own ? err_set(e, c->own, c->p->base.path, "%s", what)
                       : err_set(e, ERR_CANCELLED, c->p->base.path, "%s", what);
@@ -120,7 +166,7 @@ static enum err_code lock_call(struct calling *c, struct err *e)
     struct timespec until;
 
     while (pthread_mutex_trylock(&c->p->link->call)) {
-        if (is_stopped(c)) {
+        if (is_unwanted(c)) {
             hear(c);
             return err_set(e, ERR_CANCELLED, c->p->base.path, "wait for another call");
         }
@@ -129,8 +175,9 @@ static enum err_code lock_call(struct calling *c, struct err *e)
         until.tv_sec += until.tv_nsec / 1000000000;
         until.tv_nsec %= 1000000000;
         if (pthread_mutex_timedlock(&c->p->link->call, &until) == 0)
-            return ERR_OK;
+            break;
     }
+    c->mark_ms = time_clock_ms(CLOCK_MONOTONIC);
     return ERR_OK;
 }
 
@@ -155,6 +202,11 @@ static enum err_code open_once(struct calling *c, void **opened, struct err *e)
 /* Opens the place if necessary, and locks the plug-in for this thread unless it supports several. */
 static enum err_code begin(struct calling *c, void **opened, struct err *e)
 {
+    int64_t gone_ms = atomic_load(&c->p->link->gone_ms);
+
+    /* Otherwise each of a thousand listed sessions would wait for a timeout of its own. */
+    if (!c->anew && gone_ms && c->mark_ms - gone_ms < c->p->timeout_ms)
+        return err_set(e, ERR_IO, c->p->base.path, "the server did not answer a moment ago");
     enum err_code rc = open_once(c, opened, e);
 
     if (!rc && !(c->p->table.flags & REPRISE_PLUGIN_THREADS))
@@ -193,10 +245,24 @@ struct handing {
     void *arg;
 };
 
+/* Our own work is not the server's time. */
 static int stop_if(struct handing *h, enum err_code rc)
 {
     h->c->own = rc;
+    h->c->mark_ms = time_clock_ms(CLOCK_MONOTONIC);
     return rc != ERR_OK;
+}
+
+/* Counts what came; returns true if the call must stop. */
+static bool count_handed(struct calling *c, size_t bytes, size_t handed_most, size_t bytes_most,
+                         const char *over)
+{
+    hear(c);
+    c->handed++;
+    c->bytes = bytes < SIZE_MAX - c->bytes ? c->bytes + bytes : SIZE_MAX;
+    if (c->handed > handed_most || c->bytes > bytes_most)
+        c->over = over;
+    return is_stopped(c);
 }
 
 /* Members that the plug-in does not know are 0. Without its names a session cannot be requested. */
@@ -208,16 +274,26 @@ static int hand_session(const struct reprise_plugin_session *s, void *arg)
     memcpy(&full, s, s->size < sizeof full ? s->size : sizeof full);
     if (!full.project || !full.session || !full.session[0])
         return 0;
-    hear(h->c);
-    return is_stopped(h->c) ? 1 : stop_if(h, h->session(&full, h->arg));
+    struct id128 id = id128_of(slice_of(full.session));
+
+    h->c->repeated = id128_eq(id, h->c->last) ? h->c->repeated + 1 : 0;
+    h->c->last = id;
+    if (h->c->repeated > REPEATED_MOST)
+        h->c->over = "the list repeats itself";
+    if (count_handed(h->c,
+                     NAME_COST + strlen(full.project) + strlen(full.session) + full.head.n +
+                         full.tail.n,
+                     SESSIONS_MOST, LIST_BYTES_MOST, "the list is too long"))
+        return 1;
+    return stop_if(h, h->session(&full, h->arg));
 }
 
 static int hand_row(int64_t position, struct reprise_plugin_text row, void *arg)
 {
     struct handing *h = arg;
 
-    hear(h->c);
-    if (is_stopped(h->c))
+    if (count_handed(h->c, row.n + ROW_COST, SIZE_MAX, ROWS_BYTES_MOST,
+                     "the session is larger than 512 MB"))
         return 1;
     return stop_if(h, h->row(position, (struct slice){ row.p ? row.p : "", row.n }, h->arg));
 }
@@ -226,8 +302,10 @@ static int hand_name(const char *name, void *arg)
 {
     struct handing *h = arg;
 
-    hear(h->c);
-    return is_stopped(h->c) ? 1 : stop_if(h, h->name(name, h->arg));
+    if (count_handed(h->c, NAME_COST + strlen(name), NAMES_MOST, ROWS_BYTES_MOST,
+                     "the session has too many sub-agents"))
+        return 1;
+    return stop_if(h, h->name(name, h->arg));
 }
 
 /* ---- the calls ---- */
@@ -242,6 +320,7 @@ enum err_code plugin_list(const struct plugin_store *p, const char *session,
     void *opened;
 
     calling_init(&c, p, cancel);
+    c.anew = true;
     enum err_code rc = begin(&c, &opened, e);
 
     if (rc)
@@ -340,7 +419,7 @@ enum err_code plugin_append(const struct plugin_store *p, const struct reprise_p
 
     *last = 0;
     calling_init(&c, p, NULL);
-    c.writes = true;
+    c.writes = c.anew = true;
     enum err_code rc = begin(&c, &opened, e);
 
     if (rc)
@@ -358,7 +437,7 @@ enum err_code plugin_remove_key(const struct plugin_store *p, const struct repri
     void *opened;
 
     calling_init(&c, p, NULL);
-    c.writes = true;
+    c.writes = c.anew = true;
     enum err_code rc = begin(&c, &opened, e);
 
     return rc ? rc : end(&c, p->table.remove(opened, key, &c.call), "delete the session", e);

@@ -31,6 +31,7 @@ struct plugin_link {
     struct plugin_newest *end;      /* of the conversation that was read last; NULL: none */
     atomic_bool interrupted;        /* calls that only read return at once */
     atomic_int silent;              /* calls that have waited for a second */
+    atomic_llong gone_ms;           /* when the server last did not answer in time; 0: it did */
 };
 
 struct plugin_store {
