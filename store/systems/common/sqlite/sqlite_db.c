@@ -225,7 +225,7 @@ static enum err_code new_db(const char *path, const atomic_bool *cancel, struct 
 
     if (!db)
         return err_nomem(e);
-    *db = (struct sqlite_db){ .path = path, .cancel = cancel, .snapshot = { .db = -1, .wal = -1 } };
+    *db = (struct sqlite_db){ .path = path, .cancel = cancel, .snapshot = { .db = -1, .log = -1 } };
     *out = db;
     return ERR_OK;
 }
@@ -261,9 +261,7 @@ static enum err_code attempt(const char *path, const atomic_bool *cancel, sqlite
     if (rc)
         return rc;
     rc = open_file(db, e);
-    if (rc) {
-        *again = rc == ERR_LOCKED;
-    } else {
+    if (!rc) {
         rc = fn(db, arg, e);
         *again = rc != ERR_NOMEM && rc != ERR_CANCELLED && !sqlite_snapshot_holds(&db->snapshot);
     }

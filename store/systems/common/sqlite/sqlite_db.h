@@ -108,15 +108,20 @@ void sqlite_vfs_init(struct sqlite_vfs *v, const struct sqlite_snapshot *s);
  * only, and the pages of the complete transactions in the -wal replace those of the database
  * (https://www.sqlite.org/fileformat2.html#walformat).
  *
+ * A program that keeps a rollback journal instead, and is in the middle of a transaction or was stopped there ("hot"
+ * journal), has the pages as they were before in the -journal. The next program that opens the database writes them
+ * back; here they replace those of the database in the snapshot, and nothing is written.
+ *
  * A program may write meanwhile. It appends to the -wal, which does not affect the snapshot; only a checkpoint of later
  * transactions or a restart of the -wal does, and sqlite_snapshot_holds() detects that afterwards. */
 struct sqlite_frame {
-    uint32_t page;  /* from 1 */
-    uint32_t frame; /* the newest of the page, from 0 */
+    uint32_t page; /* from 1 */
+    int64_t at;    /* of its bytes in the log; the last one of the page */
 };
 
 struct sqlite_snapshot {
-    int db, wal;      /* wal -1: the database has no -wal */
+    int db, log;      /* log -1: the database has neither a -wal nor a -journal in use */
+    bool rolls_back;  /* the log is a -journal */
     const char *path; /* borrowed */
     struct stat at;   /* of the database when it was opened */
     bool settled; /* it was last written long enough ago that a new write would change its time */
@@ -124,12 +129,12 @@ struct sqlite_snapshot {
     int64_t size;               /* of the database with all transactions */
     struct sqlite_frame *frame; /* owned; sorted by page */
     size_t frames;
-    unsigned char wal_header[32];
-    int64_t wal_end; /* where a later transaction would begin */
+    unsigned char header[32]; /* of the log */
+    int64_t log_end;          /* where a later transaction would begin */
 };
 
-/* ERR_NOT_FOUND: no such file. ERR_FORMAT: not a database of SQLite. ERR_LOCKED: another program is in the middle of a
- * transaction, or was stopped there. */
+/* ERR_NOT_FOUND: no such file. ERR_FORMAT: not a database of SQLite. ERR_UNSUPPORTED: its log is too large, or part of
+ * a transaction over several databases. */
 MUST_CHECK enum err_code sqlite_snapshot_open(const char *path, const atomic_bool *cancel,
                                               struct sqlite_snapshot *out, struct err *e);
 void sqlite_snapshot_close(struct sqlite_snapshot *s);

@@ -14,6 +14,9 @@
 
 enum {
     DB_HEADER = 100,
+    JOURNAL_HEADER = 28,
+    RECORD_EXTRA = 8, /* of a journal: the number of the page, and a checksum after its bytes */
+    SECTOR_SMALLEST = 32,
     WAL_HEADER = 32,
     FRAME_HEADER = 24,
     PAGE_SMALLEST = 512,
@@ -22,8 +25,8 @@ enum {
     WAIT_MS = 25,
 };
 
-/* A -wal this large is an error, and checking it would take seconds. */
-static const int64_t wal_most = INT64_C(4) << 30;
+/* A log this large is an error, and checking it would take seconds. */
+static const int64_t log_most = INT64_C(4) << 30;
 
 static uint32_t big_endian(const unsigned char *p)
 {
@@ -86,9 +89,9 @@ static bool sum_is(const struct gathering *g, const unsigned char *p)
 
 static bool read_wal_header(struct gathering *g)
 {
-    unsigned char *h = g->s->wal_header;
+    unsigned char *h = g->s->header;
 
-    if (read_at(g->s->wal, h, WAL_HEADER, 0) != WAL_HEADER)
+    if (read_at(g->s->log, h, WAL_HEADER, 0) != WAL_HEADER)
         return false;
     uint32_t magic = big_endian(h);
 
@@ -101,7 +104,7 @@ static bool read_wal_header(struct gathering *g)
 
 static bool has_salts(const struct sqlite_snapshot *s, const unsigned char *frame)
 {
-    return memcmp(frame + 8, s->wal_header + 16, 8) == 0;
+    return memcmp(frame + 8, s->header + 16, 8) == 0;
 }
 
 /* Reads the frame at *at. Returns false after the last complete frame. */
@@ -110,7 +113,7 @@ static bool read_frame(struct gathering *g, int64_t *at)
     struct sqlite_snapshot *s = g->s;
     size_t n = FRAME_HEADER + s->page_size;
 
-    if (read_at(s->wal, g->bytes, n, *at) != (ssize_t)n || !has_salts(s, g->bytes) ||
+    if (read_at(s->log, g->bytes, n, *at) != (ssize_t)n || !has_salts(s, g->bytes) ||
         big_endian(g->bytes) == 0)
         return false;
     add_to_sum(g, g->bytes, 8);
@@ -126,11 +129,10 @@ static enum err_code add_frame(struct gathering *g, int64_t end)
 
     if (!array_reserve(s->frame, g->cap, g->n + 1))
         return ERR_NOMEM;
-    s->frame[g->n] = (struct sqlite_frame){ big_endian(g->bytes), (uint32_t)g->n };
-    g->n++;
+    s->frame[g->n++] = (struct sqlite_frame){ big_endian(g->bytes), end - s->page_size };
     if (size) { /* the last one of a transaction */
         s->frames = g->n;
-        s->wal_end = end;
+        s->log_end = end;
         s->size = (int64_t)size * s->page_size;
     }
     return ERR_OK;
@@ -142,7 +144,7 @@ static int compare_frames(const void *x, const void *y)
 
     if (a->page != b->page)
         return a->page < b->page ? -1 : 1;
-    return (a->frame > b->frame) - (a->frame < b->frame);
+    return (a->at > b->at) - (a->at < b->at);
 }
 
 /* Keeps only the newest frame of each page. */
@@ -163,7 +165,7 @@ static enum err_code read_frames(struct gathering *g, const atomic_bool *cancel,
     int64_t at = WAL_HEADER;
     enum err_code rc = ERR_OK;
 
-    g->s->wal_end = at;
+    g->s->log_end = at;
     while (!rc && read_frame(g, &at)) {
         if (cancel && atomic_load_explicit(cancel, memory_order_relaxed))
             return err_set(e, ERR_CANCELLED, g->s->path, "read the database");
@@ -179,19 +181,19 @@ static enum err_code read_wal(struct sqlite_snapshot *s, const atomic_bool *canc
     struct stat st;
     enum err_code rc = g.bytes ? ERR_OK : err_nomem(e);
 
-    if (!rc && fstat(s->wal, &st) == 0 && st.st_size > wal_most)
+    if (!rc && fstat(s->log, &st) == 0 && st.st_size > log_most)
         rc = err_set(e, ERR_UNSUPPORTED, s->path, "open the database: its -wal is too large");
     if (!rc && read_wal_header(&g)) {
         rc = read_frames(&g, cancel, e);
     } else if (!rc) { /* SQLite also treats it as an empty one */
-        close(s->wal);
-        s->wal = -1;
+        close(s->log);
+        s->log = -1;
     }
     free(g.bytes);
     return rc;
 }
 
-/* ---- opening ---- */
+/* ---- files beside the database ---- */
 
 static bool name_beside(const struct sqlite_snapshot *s, const char *suffix, char out[PATH_MAX])
 {
@@ -217,19 +219,118 @@ static int open_beside(const struct sqlite_snapshot *s, const char *suffix)
     return fd;
 }
 
-/* A rollback journal with its magic number: a transaction is being written, or was never finished. */
+/* ---- the -journal ---- */
+
+static const unsigned char journal_magic[] = { 0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7 };
+
+/* Opens a rollback journal with its magic number: a transaction is being written, or was never finished. -1: none. */
+static int open_journal(const struct sqlite_snapshot *s, unsigned char header[JOURNAL_HEADER])
+{
+    int fd = open_beside(s, "-journal");
+
+    if (fd >= 0 && (read_at(fd, header, JOURNAL_HEADER, 0) != JOURNAL_HEADER ||
+                    memcmp(header, journal_magic, sizeof journal_magic) != 0)) {
+        close(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
 static bool in_transaction(const struct sqlite_snapshot *s)
 {
-    static const unsigned char magic[] = { 0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7 };
-    unsigned char head[sizeof magic];
-    int fd = open_beside(s, "-journal");
-    bool is = fd >= 0 && read_at(fd, head, sizeof head, 0) == sizeof head &&
-              memcmp(head, magic, sizeof magic) == 0;
+    unsigned char header[JOURNAL_HEADER];
+    int fd = open_journal(s, header);
 
     if (fd >= 0)
         close(fd);
-    return is;
+    return fd >= 0;
 }
+
+/* Every 200th byte from the end counts, so that a page that was written in part is found. */
+static uint32_t journal_sum(const unsigned char *page, uint32_t n, uint32_t nonce)
+{
+    for (uint32_t i = n; i > 200; i -= 200)
+        nonce += page[i - 200];
+    return nonce;
+}
+
+/* Adds the pages of one part of the journal, which begins with a header at *at. Sets *at to the end of its records.
+ * Returns false at the end of the journal: what follows was not completely written, so that the pages in question were
+ * not written to the database either. */
+static bool read_journal_part(struct gathering *g, int64_t *at, int64_t end, enum err_code *rc)
+{
+    struct sqlite_snapshot *s = g->s;
+    unsigned char h[JOURNAL_HEADER];
+
+    if (read_at(s->log, h, sizeof h, *at) != sizeof h ||
+        memcmp(h, journal_magic, sizeof journal_magic) != 0)
+        return false;
+    const uint32_t nonce = big_endian(h + 12), sector = big_endian(h + 20);
+    const int64_t record = (int64_t)s->page_size + RECORD_EXTRA;
+
+    if (sector < SECTOR_SMALLEST || sector > PAGE_LARGEST || sector & (sector - 1) ||
+        *at + sector > end)
+        return false;
+    if (*at == 0)
+        s->size = (int64_t)big_endian(h + 16) * s->page_size;
+    int64_t n = big_endian(h + 8) == UINT32_MAX ? (end - *at - sector) / record : big_endian(h + 8);
+
+    *at += sector;
+    for (; n > 0; n--, *at += record) {
+        const unsigned char *page = g->bytes + 4;
+
+        if (read_at(s->log, g->bytes, (size_t)record, *at) != record || big_endian(g->bytes) == 0 ||
+            big_endian(page + s->page_size) != journal_sum(page, s->page_size, nonce))
+            return false;
+        if (!array_reserve(s->frame, g->cap, s->frames + 1)) {
+            *rc = ERR_NOMEM;
+            return false;
+        }
+        s->frame[s->frames++] = (struct sqlite_frame){ big_endian(g->bytes), *at + 4 };
+    }
+    *at = (*at + sector - 1) / sector * sector;
+    return true;
+}
+
+/* As SQLite itself would play it back (pager_playback() in its pager.c). */
+static enum err_code read_journal(struct sqlite_snapshot *s, const atomic_bool *cancel,
+                                  struct err *e)
+{
+    struct gathering g = { .s = s };
+    const uint32_t page_size = big_endian(s->header + 24);
+    unsigned char tail[sizeof journal_magic];
+    struct stat st;
+    int64_t at = 0;
+    enum err_code rc = ERR_OK;
+
+    s->rolls_back = true;
+    if (page_size && !is_page_size(page_size)) /* SQLite plays nothing back */
+        return ERR_OK;
+    if (page_size) /* that of the database may be half written */
+        s->page_size = page_size;
+    if (fstat(s->log, &st))
+        return err_sys(e, s->path, "read its journal");
+    if (st.st_size > log_most)
+        return err_set(e, ERR_UNSUPPORTED, s->path, "open the database: its journal is too large");
+    if (read_at(s->log, tail, sizeof tail, st.st_size - (int64_t)sizeof tail) == sizeof tail &&
+        memcmp(tail, journal_magic, sizeof tail) == 0)
+        return err_set(e, ERR_UNSUPPORTED, s->path,
+                       "open the database: an unfinished transaction changed several databases; "
+                       "the agent completes it when it starts");
+    g.bytes = malloc((size_t)s->page_size + RECORD_EXTRA);
+    if (!g.bytes)
+        return err_nomem(e);
+    while (read_journal_part(&g, &at, st.st_size, &rc))
+        if (cancel && atomic_load_explicit(cancel, memory_order_relaxed)) {
+            rc = err_set(e, ERR_CANCELLED, s->path, "read the database");
+            break;
+        }
+    free(g.bytes);
+    sort_frames(s);
+    return rc == ERR_NOMEM ? err_nomem(e) : rc;
+}
+
+/* ---- opening ---- */
 
 static bool was_just_written(const struct stat *st)
 {
@@ -279,7 +380,7 @@ enum err_code sqlite_snapshot_open(const char *path, const atomic_bool *cancel,
                                    struct sqlite_snapshot *out, struct err *e)
 {
     struct sqlite_snapshot s = { .db = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY),
-                                 .wal = -1,
+                                 .log = -1,
                                  .path = path };
     bool logs = false;
 
@@ -289,13 +390,10 @@ enum err_code sqlite_snapshot_open(const char *path, const atomic_bool *cancel,
 
     if (!rc)
         rc = read_db_header(&s, &logs, e);
-    if (!rc && logs)
-        s.wal = open_beside(&s, "-wal");
-    if (!rc && s.wal >= 0)
+    if (!rc && (s.log = open_journal(&s, s.header)) >= 0)
+        rc = read_journal(&s, cancel, e);
+    else if (!rc && logs && (s.log = open_beside(&s, "-wal")) >= 0)
         rc = read_wal(&s, cancel, e);
-    if (!rc && !logs && in_transaction(&s))
-        rc = err_set(e, ERR_LOCKED, path,
-                     "open the database: a program is writing to it, or was stopped while it did");
     if (rc)
         sqlite_snapshot_close(&s);
     else
@@ -307,10 +405,10 @@ void sqlite_snapshot_close(struct sqlite_snapshot *s)
 {
     if (s->db >= 0)
         close(s->db);
-    if (s->wal >= 0)
-        close(s->wal);
+    if (s->log >= 0)
+        close(s->log);
     free(s->frame);
-    *s = (struct sqlite_snapshot){ .db = -1, .wal = -1 };
+    *s = (struct sqlite_snapshot){ .db = -1, .log = -1 };
 }
 
 /* ---- reading ---- */
@@ -338,9 +436,7 @@ static ssize_t read_page(const struct sqlite_snapshot *s, int64_t page, uint32_t
 
     if (!f)
         return read_at(s->db, out, n, (page - 1) * s->page_size + in);
-    return read_at(s->wal, out, n,
-                   WAL_HEADER + (int64_t)f->frame * (FRAME_HEADER + s->page_size) + FRAME_HEADER +
-                       in);
+    return read_at(s->log, out, n, f->at + in);
 }
 
 /* These two bytes tell SQLite to look for a -wal, whose pages were read here already. */
@@ -393,24 +489,42 @@ static bool is_wal_whole(const struct sqlite_snapshot *s, struct stat *st)
 {
     unsigned char header[WAL_HEADER];
 
-    return fstat(s->wal, st) == 0 && st->st_size >= s->wal_end &&
-           read_at(s->wal, header, sizeof header, 0) == WAL_HEADER &&
-           memcmp(header, s->wal_header, sizeof header) == 0;
+    return fstat(s->log, st) == 0 && st->st_size >= s->log_end &&
+           read_at(s->log, header, sizeof header, 0) == WAL_HEADER &&
+           memcmp(header, s->header, sizeof header) == 0;
 }
 
 static bool has_wal_grown(const struct sqlite_snapshot *s)
 {
     unsigned char frame[FRAME_HEADER];
 
-    return read_at(s->wal, frame, sizeof frame, s->wal_end) == FRAME_HEADER && has_salts(s, frame);
+    return read_at(s->log, frame, sizeof frame, s->log_end) == FRAME_HEADER && has_salts(s, frame);
+}
+
+/* A later transaction may use the same file again, with another nonce. The present one may have added more pages, which
+ * are written to the database afterwards. */
+static bool is_journal_whole(const struct sqlite_snapshot *s)
+{
+    unsigned char header[JOURNAL_HEADER];
+    int fd = open_journal(s, header);
+    struct stat now, ours;
+    bool same = fd >= 0 && fstat(fd, &now) == 0 && fstat(s->log, &ours) == 0 &&
+                now.st_ino == ours.st_ino && now.st_dev == ours.st_dev &&
+                memcmp(header + 12, s->header + 12, JOURNAL_HEADER - 12) == 0;
+
+    if (fd >= 0)
+        close(fd);
+    return same;
 }
 
 bool sqlite_snapshot_holds(const struct sqlite_snapshot *s)
 {
     struct stat wal;
 
-    if (s->wal < 0)
+    if (s->log < 0)
         return is_db_unchanged(s) && !in_transaction(s);
+    if (s->rolls_back)
+        return is_db_unchanged(s) && is_journal_whole(s);
     if (!is_wal_whole(s, &wal))
         return false;
     /* A checkpoint of transactions in the snapshot wrote only pages that are read from the -wal anyway. */
