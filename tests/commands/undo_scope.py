@@ -325,9 +325,58 @@ def advice(w, t):
     t.need(said and t.run('-C', q, *said.group(1).split()[1:]).returncode == 0, f'trash restore: {said}')
 
 
+def pruned(w, t):
+    """Undo records go by number, age and size; what is still needed stays, and nothing half removed counts."""
+    p, q = w.session('p', P, 'Pay the bills'), w.session('q', Q, 'Quote the prices')
+    records = f'{w.top}/STATE/reprise/rewinds'
+
+    def ids():
+        return [r['id'] for r in t.json('rewinds')]
+
+    def prune(*args):
+        return json.loads(t.run('rewinds', 'prune', '--json', *args).stdout)
+
+    def again(project, sid):
+        for n in 'abc':
+            put(f'{project}/{n}', f'{n} {len(os.listdir(records)) if os.path.exists(records) else 0}\n')
+        return w.rewind(sid)
+
+    t.same('nothing yet', prune(), {'schemaVersion': 1, 'removed': [], 'bytes': 0, 'dryRun': False})
+    of_q = w.rewind(Q)
+    of_p = [again(p, P) for _ in range(5)]
+    every = ids()
+    t.same('the defaults keep them', (prune()['removed'], ids()), ([], every))
+    dry = prune('--keep', '2', '--dry-run')
+    t.same('a dry run', (dry['removed'], dry['dryRun'], ids()), (of_p[2::-1], True, every))
+    t.need(dry['bytes'] > 0, f'their size: {dry}')
+    t.same('by number, the newest of a project stays', (prune('--keep', '2')['removed'], ids()), (of_p[2::-1], [of_p[4], of_p[3], of_q]))
+    t.same('by age', prune('--older-than', '1d')['removed'], [])
+    t.same('by size', (prune('--larger-than', '1')['removed'], ids()), ([of_p[3]], [of_p[4], of_q]))
+    t.same('the newest can be undone', w.undo(q, of_p[4])[0], 0)
+    undo = ids()[0]
+    t.same('an undo and what it undid', (prune('--keep', '0')['removed'], ids()), ([of_p[4]], [undo, of_q]))
+    # A record that is not finished stays, and so does what nothing can read.
+    last = again(p, P)
+    os.remove(f'{records}/{of_q}/done')
+    os.makedirs(f'{records}/000000000000001-00000000')
+    put(f'{records}/000000000000001-00000000/plan', '{')
+    out = prune('--keep', '0', '--dry-run')['removed']
+    t.need(of_q not in out and last not in out and '000000000000001-00000000' not in out, f'not finished: {out}')
+    shutil.rmtree(f'{records}/000000000000001-00000000')
+    # A kill after a record lost its name: it is none, and the next rewind removes the rest.
+    again(q, Q)
+    os.rename(f'{records}/{of_q}', f'{records}/pruned-{of_q}')
+    t.need(of_q not in ids() and os.path.exists(f'{records}/pruned-{of_q}'), 'half removed')
+    t.same('it cannot be undone', w.undo(q, of_q)[0], 3)
+    again(q, Q)
+    t.need(not os.path.exists(f'{records}/pruned-{of_q}'), 'it is removed')
+    for wrong in (['--keep', '1'], ['prune', '--older-than', 'x'], ['prune', '--larger-than', 'x'], ['prune', 'x'], ['prune', '--keep', '-1']):
+        t.same(f'{wrong}: exit', t.run('rewinds', *wrong).returncode, 2)
+
+
 def main():
     failed = passed = 0
-    for part in (scopes, stores, gone, parts, directories, settled, held, went_on, interrupted, advice):
+    for part in (scopes, stores, gone, parts, directories, settled, held, went_on, interrupted, advice, pruned):
         w = World(sys.argv[1])
         try:
             part(w, w.program)

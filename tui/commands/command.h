@@ -36,7 +36,7 @@ enum option_id {
     OPTION_PATTERN, OPTION_FIXED, OPTION_WORDS, OPTION_ANY, OPTION_IGNORE_CASE, OPTION_CASE, OPTION_IN,
     OPTION_CONTEXT, OPTION_COUNTS, OPTION_SESSIONS, OPTION_BY, OPTION_PORCELAIN,
     OPTION_TASK, OPTION_DIALECT, OPTION_SAVE, OPTION_RAW, OPTION_AS_FORK, OPTION_KEY, OPTION_CHECK, OPTION_EDIT,
-    OPTION_ALL_KINDS, OPTION_FORMAT, OPTION_OUTPUT, OPTION_TOOLS, OPTION_THINKING, OPTION_WITH_SUBAGENTS, OPTION_FROM, OPTION_REDACT, OPTION_YES,
+    OPTION_ALL_KINDS, OPTION_FORMAT, OPTION_OUTPUT, OPTION_TOOLS, OPTION_THINKING, OPTION_WITH_SUBAGENTS, OPTION_FROM, OPTION_REDACT, OPTION_YES, OPTION_KEEP,
     OPTION_COUNT
 };
 /* clang-format on */
@@ -79,7 +79,7 @@ struct options {
     const char *pattern[OPTION_PATTERNS_MAX];
     size_t patterns;
     const char *in;
-    int64_t limit, offset, tail, context;
+    int64_t limit, offset, tail, context, keep;
     int color, sort, keys, mode, by; /* the enums above */
     int format, tools;               /* enum export_format, export_tools */
 };

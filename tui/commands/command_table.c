@@ -258,8 +258,9 @@ const struct command commands_table[] = {
               "and undoes the rest; they can still be undone later. --file undoes only that\n"
               "file. --overwrite-edited replaces files that changed since; the next undo\n"
               "restores them.\n" },
-    { .name = "rewinds", .operands = "[show CHANGE [PATH] | abandon CHANGE]", .max_operands = 3, .run = rewinds_run,
+    { .name = "rewinds", .operands = "[show CHANGE [PATH] | abandon CHANGE | prune]", .max_operands = 3, .run = rewinds_run,
       .summary = "list the rewinds made here, newest first",
+      .options = BIT(KEEP) | BIT(OLDER_THAN) | BIT(LARGER_THAN) | BIT(DRY_RUN),
       .help = "show lists the files of a rewind and their backups; with PATH it prints the\n"
               "bytes that the file had before, even if undo would refuse to restore them. A\n"
               "file that a program had open is printed with what the program wrote to it\n"
@@ -269,7 +270,12 @@ const struct command commands_table[] = {
               "finished yet, because its project was moved away or its disk is not mounted or\n"
               "read-only, it waits: the list says why, and its files are not touched. abandon\n"
               "gives it up: its changes remain and can be undone, its backups stay in the\n"
-              "record, and temporary files that could not be removed are listed.\n" },
+              "record, and temporary files that could not be removed are listed.\n"
+              "\n"
+              "prune removes the backups of old rewinds for good, so that they can no longer\n"
+              "be undone: those after the newest 200, older than 90 days, and the oldest while\n"
+              "all are larger than 1 GiB; or only what the options select. The newest rewind of\n"
+              "a project stays, and so does one that is not finished.\n" },
     { .name = "create", .operands = "SYSTEM[:PATH]", .min_operands = 1, .max_operands = 1, .run = host_create_run,
       .summary = "for hosts: create a session",
       .options = BIT(ID) | BIT(CWD) | BIT(MODEL) | BIT(TITLE) | BIT(PARENT) | BIT(DIALECT) |

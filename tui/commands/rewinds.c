@@ -256,6 +256,75 @@ static enum err_code abandon_record(struct invocation *in, struct err *e)
     return ERR_OK;
 }
 
+/* ---- rewinds prune ---- */
+
+static enum err_code read_prune_rule(const struct invocation *in, struct rewind_prune_rule *rule,
+                                     struct err *e)
+{
+    const struct options *o = &in->options;
+    int64_t day_ms = 24 * 60 * 60 * INT64_C(1000), now_ms = in->world->env.now_ms;
+
+    *rule = (struct rewind_prune_rule){ SIZE_MAX, INT64_MIN, INT64_MAX };
+    if (!option_given(o, OPTION_KEEP) && !o->older_than && !o->larger_than)
+        *rule = (struct rewind_prune_rule){ REWIND_PRUNE_KEEP, now_ms - REWIND_PRUNE_DAYS * day_ms,
+                                            REWIND_PRUNE_BYTES };
+    if (option_given(o, OPTION_KEEP))
+        rule->keep = (size_t)o->keep;
+    if (o->older_than && !human_time_parse(slice_of(o->older_than), now_ms, &rule->before_ms))
+        return err_set(e, ERR_USAGE, o->older_than, "rewinds prune: not an age (30d, 12h, 2w)");
+    if (o->larger_than && !human_size_parse(slice_of(o->larger_than), &rule->bytes))
+        return err_set(e, ERR_USAGE, o->larger_than, "rewinds prune: not a size (500k, 10M, 2G)");
+    return ERR_OK;
+}
+
+static void write_pruned(const struct rewind_records *list, bool dry, int64_t now_ms, struct out *o)
+{
+    char size[HUMAN_SIZE], age[HUMAN_AGE];
+    int64_t bytes = 0;
+
+    for (size_t i = 0; i < list->n; i++)
+        bytes += list->record[i].bytes;
+    if (o->wants_json) {
+        out_open(o, NULL, '{');
+        out_open(o, "removed", '[');
+        for (size_t i = 0; i < list->n; i++)
+            jsonout_text(out_json(o), slice_of(list->record[i].id));
+        out_close(o, ']');
+        out_int(o, "bytes", bytes);
+        out_bool(o, "dryRun", dry);
+        out_end(o, '}');
+        return;
+    }
+    for (size_t i = 0; i < list->n && dry; i++) {
+        human_age(now_ms, list->record[i].at_ms, age);
+        human_size(list->record[i].bytes, size);
+        out_addf(o, "%8s  %s  %8s  ", age, list->record[i].id, size);
+        out_text(o,
+                 slice_of(list->record[i].title ? list->record[i].title : list->record[i].session));
+        out_addf(o, "\n");
+    }
+    human_size(bytes, size);
+    out_addf(o, "%s for good: %zu undo record%s, %s\n", dry ? "would be removed" : "removed",
+             list->n, list->n == 1 ? "" : "s", size);
+}
+
+static enum err_code prune_records(struct invocation *in, struct err *e)
+{
+    bool dry = option_given(&in->options, OPTION_DRY_RUN);
+    struct rewind_prune_rule rule;
+    struct rewind_records list;
+    enum err_code rc = read_prune_rule(in, &rule, e);
+
+    if (!rc)
+        rc = rewind_prune(&in->world->env, &rule, dry, &list, e);
+    if (rc)
+        return rc;
+    in->done = !dry && list.n;
+    write_pruned(&list, dry, in->world->env.now_ms, &in->out);
+    rewind_records_fini(&list);
+    return ERR_OK;
+}
+
 static enum err_code list_records(struct invocation *in, struct err *e)
 {
     struct rewind_records list;
@@ -273,6 +342,14 @@ static enum err_code list_records(struct invocation *in, struct err *e)
 
 enum err_code rewinds_run(struct invocation *in, struct err *e)
 {
+    const option_bits of_prune =
+        OPTION_BIT(KEEP) | OPTION_BIT(OLDER_THAN) | OPTION_BIT(LARGER_THAN) | OPTION_BIT(DRY_RUN);
+
+    if (in->argc == 1 && strcmp(in->argv[0], "prune") == 0)
+        return prune_records(in, e);
+    if (in->options.given & of_prune)
+        return err_set(e, ERR_USAGE, "rewinds",
+                       "--keep, --older-than, --larger-than and --dry-run need prune");
     if (in->argc == 0)
         return list_records(in, e);
     if (strcmp(in->argv[0], "show") == 0)
@@ -280,5 +357,5 @@ enum err_code rewinds_run(struct invocation *in, struct err *e)
     if (in->argc == 2 && strcmp(in->argv[0], "abandon") == 0)
         return abandon_record(in, e);
     return err_set(e, ERR_USAGE, in->argv[0],
-                   "usage: reprise rewinds [show ID [FILE] | abandon ID]");
+                   "usage: reprise rewinds [show ID [FILE] | abandon ID | prune]");
 }

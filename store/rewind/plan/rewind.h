@@ -361,11 +361,27 @@ struct rewind_records {
     struct rewind_record *record; /* newest first */
     size_t n;
     char unread[40]; /* the newest that cannot be read or is being made; "" */
+    bool older;      /* there are more that were not wanted */
 };
 
 MUST_CHECK enum err_code rewind_records_read(const struct store_env *env,
                                              struct rewind_records *out, struct err *e);
 void rewind_records_fini(struct rewind_records *r);
+
+/* Which records go: those after the newest `keep`, those before a time, and the oldest as long as all together are
+ * larger than `bytes`. */
+struct rewind_prune_rule {
+    size_t keep;
+    int64_t before_ms, bytes;
+};
+enum { REWIND_PRUNE_KEEP = 200, REWIND_PRUNE_DAYS = 90, REWIND_PRUNE_BYTES = 1 << 30 };
+
+/* Removes records for good; *out has those that were removed, newest first, or with dry_run those that would be. The
+ * newest of a project stays, and so do one that is not finished or cannot be read, and an undo of one that stays. After
+ * a crash each record is whole or gone. ERR_LOCKED: a rewind is under way. */
+MUST_CHECK enum err_code rewind_prune(const struct store_env *env,
+                                      const struct rewind_prune_rule *rule, bool dry_run,
+                                      struct rewind_records *out, struct err *e);
 /* Completes or discards what a crash left, and counts it in *recovered. Every command that could be affected calls
  * this. */
 MUST_CHECK enum err_code rewind_recover(const struct store_env *env, size_t *recovered,

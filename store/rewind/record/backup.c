@@ -213,7 +213,7 @@ enum err_code rewind_backup_read(const struct store_env *env, const char *id,
 {
     struct rewind_records records;
     const struct rewind_record *r = NULL;
-    enum err_code rc = rewind_records_read(env, &records, e);
+    enum err_code rc = rewind_records_read_newest(env, SIZE_MAX, NULL, &records, e);
 
     if (rc)
         return rc;

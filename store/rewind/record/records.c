@@ -214,6 +214,7 @@ enum err_code rewind_records_recover(const struct store_env *env, const char *di
             wait_for(out, names[i]->d_name, &why);
     }
     names_free(names, n);
+    (void)!rewind_records_sweep_pruned(dir, NULL); /* otherwise next time */
     return rc ? err_wrap(e, rc, "finish an interrupted rewind") : ERR_OK;
 }
 
@@ -293,7 +294,7 @@ static int64_t size_of(const char *path)
 }
 
 static bool add_record(struct rewind_records *list, struct undone *undone,
-                       const struct rewind_tx *tx)
+                       const struct rewind_tx *tx, bool sizes)
 {
     struct rewind_record *r = &list->record[list->n];
     struct arena *a = &list->arena;
@@ -307,7 +308,7 @@ static bool add_record(struct rewind_records *list, struct undone *undone,
                                  .title = arena_copy_text(a, tx->title),
                                  .project = arena_copy_text(a, tx->project),
                                  .at_ms = tx->at_ms,
-                                 .bytes = size_of(tx->dir),
+                                 .bytes = sizes ? size_of(tx->dir) : 0,
                                  .how = tx->conversation.how,
                                  .kept = tx->conversation.kept,
                                  .dropped = tx->conversation.dropped,
@@ -330,8 +331,10 @@ static bool add_record(struct rewind_records *list, struct undone *undone,
     return rewind_undone_mark(undone, tx, r) && !a->failed;
 }
 
-enum err_code rewind_records_read(const struct store_env *env, struct rewind_records *out,
-                                  struct err *e)
+/* With `sizes`, how large each is. The newest `most` are read, and none that is older than the one with an id (NULL: that
+ * makes no difference). */
+static enum err_code read_records(const struct store_env *env, bool sizes, size_t most,
+                                  const char *until, struct rewind_records *out, struct err *e)
 {
     char dir[PATH_MAX];
     struct dirent **names = NULL;
@@ -348,8 +351,15 @@ enum err_code rewind_records_read(const struct store_env *env, struct rewind_rec
         rc = list.record ? ERR_OK : err_nomem(e);
     }
     for (int i = n - 1; i >= 0 && !rc; i--) {
+        bool older = until && strcmp(names[i]->d_name, until) < 0;
+
         struct rewind_tx tx;
         bool sound;
+
+        if (older || (size_t)(n - i) > most) {
+            list.older = true;
+            break;
+        }
 
         rc = read_one(dir, names[i]->d_name, &tx, &sound, e);
         if (!sound) {
@@ -357,7 +367,7 @@ enum err_code rewind_records_read(const struct store_env *env, struct rewind_rec
                 snprintf(list.unread, sizeof list.unread, "%.39s", names[i]->d_name);
             continue;
         }
-        if (!add_record(&list, &undone, &tx))
+        if (!add_record(&list, &undone, &tx, sizes))
             rc = err_nomem(e);
         rewind_tx_fini(&tx);
     }
@@ -367,6 +377,19 @@ enum err_code rewind_records_read(const struct store_env *env, struct rewind_rec
     else
         *out = list;
     return rc;
+}
+
+enum err_code rewind_records_read(const struct store_env *env, struct rewind_records *out,
+                                  struct err *e)
+{
+    return read_records(env, true, SIZE_MAX, NULL, out, e);
+}
+
+enum err_code rewind_records_read_newest(const struct store_env *env, size_t most,
+                                         const char *until, struct rewind_records *out,
+                                         struct err *e)
+{
+    return read_records(env, false, most, until, out, e);
 }
 
 void rewind_records_fini(struct rewind_records *r)
@@ -551,7 +574,7 @@ static enum err_code merge_logs(struct merge *m, const struct store_env *env)
 enum err_code history_each(const struct store_env *env, history_fn *fn, void *arg, struct err *e)
 {
     struct merge m = { .fn = fn, .arg = arg, .e = e };
-    enum err_code rc = rewind_records_read(env, &m.rewinds, e);
+    enum err_code rc = rewind_records_read_newest(env, SIZE_MAX, NULL, &m.rewinds, e);
 
     if (rc)
         return rc;

@@ -47,6 +47,14 @@ MUST_CHECK enum err_code rewind_records_each_held(const struct store_env *env,
 /* Completes or discards what crashes left; the caller holds the lock. Records that have to wait are not an error. */
 MUST_CHECK enum err_code rewind_records_recover(const struct store_env *env, const char *dir,
                                                 struct rewind_recovery *out, struct err *e);
+/* Removes what is left of pruned records (prune.c); the caller holds the lock. */
+MUST_CHECK enum err_code rewind_records_sweep_pruned(const char *dir, struct err *e);
+/* rewind_records_read without sizes, which take longer to find out than the rest, and without older ones than are
+ * wanted: the newest `most`, up to the one with this id (NULL: up to the last). What was undone depends only on newer
+ * records. */
+MUST_CHECK enum err_code rewind_records_read_newest(const struct store_env *env, size_t most,
+                                                    const char *until, struct rewind_records *out,
+                                                    struct err *e);
 /* Sets *all to whether no record was interrupted. Nothing then needs to be written and no lock is effect, which works
  * even where locking is impossible. */
 MUST_CHECK enum err_code rewind_records_are_done(const char *dir, bool *all, struct err *e);

@@ -235,7 +235,7 @@ enum err_code rewind_undo_plan(const struct store_env *env, const char *id, stru
     char dir[PATH_MAX], path[TX_PATH_MAX];
     const struct rewind_record *chosen;
     struct rewind_tx tx;
-    enum err_code rc = rewind_records_read(env, &list, e);
+    enum err_code rc = rewind_records_read_newest(env, SIZE_MAX, id && id[0] ? id : NULL, &list, e);
 
     if (rc)
         return rc;

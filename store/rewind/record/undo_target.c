@@ -6,6 +6,8 @@
 #include "store/journal/record.h"
 #include "store/rewind/plan/rewind.h"
 
+enum { NEWEST = 64 }; /* the records that are read first */
+
 struct target_search {
     const struct store_env *env;
     const struct shown *shown;
@@ -213,26 +215,48 @@ static enum err_code check_unread(const struct target_search *l, const char *unr
                : ERR_OK;
 }
 
+/* Returns true if a rewind that was not read may be what is looked for. */
+static bool needs_older(const struct target_search *l)
+{
+    const struct rewind_records *r = &l->rewinds;
+
+    return r->older &&
+           (!l->done || (!l->id && (!r->n || record_id_time(l->found.id) <=
+                                                 record_id_time(r->record[r->n - 1].id))));
+}
+
+/* One of the newest is meant almost always, so the others are read only if needed. */
+static enum err_code scan_newest(struct change_log *log, struct target_search *l, size_t most,
+                                 struct err *e)
+{
+    enum err_code rc = rewind_records_read_newest(l->env, most, NULL, &l->rewinds, e);
+
+    l->next = 0;
+    l->done = l->is_undo = false;
+    l->found = (struct undo_target){ .kind = UNDO_TARGET_NONE };
+    *l->others = (struct undo_target_others){ .gone_newer = 0 };
+    if (rc)
+        return rc;
+    rc = change_list(log, see_change, l, e);
+    if (!rc)
+        check_rewinds_after(l, -1);
+    bool again = !rc && needs_older(l);
+
+    if (!rc && !again && !l->id)
+        rc = check_unread(l, change_log_unread(log), e);
+    if (!rc && !again && !l->id)
+        rc = check_unread(l, l->rewinds.unread, e);
+    rewind_records_fini(&l->rewinds);
+    return again ? scan_newest(log, l, SIZE_MAX, e) : rc;
+}
+
 static enum err_code scan_both_logs(struct change_log *log, struct target_search *l, struct err *e)
 {
     struct undo_target_others ignored;
 
     if (!l->others)
         l->others = &ignored;
-    *l->others = (struct undo_target_others){ .gone_newer = 0 };
-    enum err_code rc = rewind_records_read(l->env, &l->rewinds, e);
-
-    if (rc)
-        return rc;
-    rc = change_list(log, see_change, l, e);
-    if (!rc)
-        check_rewinds_after(l, -1);
-    if (!rc && !l->id)
-        rc = check_unread(l, change_log_unread(log), e);
-    if (!rc && !l->id)
-        rc = check_unread(l, l->rewinds.unread, e);
-    rewind_records_fini(&l->rewinds);
-    return rc;
+    return scan_newest(log, l, NEWEST, e);
 }
 
 enum err_code undo_target_find(const struct store_env *env, struct change_log *log,
