@@ -54,6 +54,9 @@ struct sweep {
     struct arena arena;      /* owns everything */
     struct sweep_item *item; /* newest first */
     size_t n;
+    /* Undo records that `rewinds prune` would remove, if the caller looked for them, and their bytes. */
+    size_t undo_records;
+    int64_t undo_bytes;
 };
 
 /* Changes nothing. The stores must outlive the sweep. ERR_IO, for orphans: a directory cannot be read, so it is not

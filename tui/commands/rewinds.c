@@ -262,12 +262,11 @@ static enum err_code read_prune_rule(const struct invocation *in, struct rewind_
                                      struct err *e)
 {
     const struct options *o = &in->options;
-    int64_t day_ms = 24 * 60 * 60 * INT64_C(1000), now_ms = in->world->env.now_ms;
+    int64_t now_ms = in->world->env.now_ms;
 
     *rule = (struct rewind_prune_rule){ SIZE_MAX, INT64_MIN, INT64_MAX };
     if (!option_given(o, OPTION_KEEP) && !o->older_than && !o->larger_than)
-        *rule = (struct rewind_prune_rule){ REWIND_PRUNE_KEEP, now_ms - REWIND_PRUNE_DAYS * day_ms,
-                                            REWIND_PRUNE_BYTES };
+        *rule = rewind_prune_defaults(now_ms);
     if (option_given(o, OPTION_KEEP))
         rule->keep = (size_t)o->keep;
     if (o->older_than && !human_time_parse(slice_of(o->older_than), now_ms, &rule->before_ms))

@@ -347,6 +347,20 @@ enum err_code jobs_change(const struct store_env *env, const struct shown *shown
     return q->request == CHANGE_FORK ? make_fork(&d, e) : change_each(&d, e);
 }
 
+/* Records that cannot be read are not offered. */
+static void count_old_records(const struct store_env *env, struct sweep *out)
+{
+    const struct rewind_prune_rule rule = rewind_prune_defaults(env->now_ms);
+    struct rewind_records old;
+
+    if (!env->state_dir || rewind_prune(env, &rule, true, &old, NULL))
+        return;
+    out->undo_records = old.n;
+    for (size_t i = 0; i < old.n; i++)
+        out->undo_bytes += old.record[i].bytes;
+    rewind_records_fini(&old);
+}
+
 enum err_code jobs_sweep(struct store *const stores[], size_t n, const struct scope *scope,
                          const struct effect *q, const atomic_bool *cancelled, struct sweep *out,
                          struct err *e)
@@ -355,7 +369,11 @@ enum err_code jobs_sweep(struct store *const stores[], size_t n, const struct sc
 
     rule.scope = *scope;
     rule.cancel = cancelled;
-    return sweep_find(stores, n, &rule, out, e);
+    enum err_code rc = sweep_find(stores, n, &rule, out, e);
+
+    if (!rc && q->n && n)
+        count_old_records(stores[0]->env, out);
+    return rc;
 }
 
 /* Counts the sessions that an agent may be writing to; the person may delete them anyway. */

@@ -374,7 +374,8 @@ struct rewind_prune_rule {
     size_t keep;
     int64_t before_ms, bytes;
 };
-enum { REWIND_PRUNE_KEEP = 200, REWIND_PRUNE_DAYS = 90, REWIND_PRUNE_BYTES = 1 << 30 };
+/* More than the newest 200, older than 90 days, or more than 1 GiB. */
+struct rewind_prune_rule rewind_prune_defaults(int64_t now_ms);
 
 /* Removes records for good; *out has those that were removed, newest first, or with dry_run those that would be. The
  * newest of a project stays, and so do one that is not finished or cannot be read, and an undo of one that stays. After

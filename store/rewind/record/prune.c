@@ -17,6 +17,13 @@ static const char pruned_front[] = "pruned-";
 
 /* ---- which ones ---- */
 
+struct rewind_prune_rule rewind_prune_defaults(int64_t now_ms)
+{
+    enum { KEEP = 200, DAYS = 90, BYTES = 1 << 30 };
+
+    return (struct rewind_prune_rule){ KEEP, now_ms - DAYS * INT64_C(86400000), BYTES };
+}
+
 /* The newest record of a project stays, and so does one that is not finished, because its files or another program wait
  * for it. An undo stays as long as what it undid, which would otherwise count as not undone. */
 static enum err_code keep_needed(const struct rewind_records *list, bool *goes, struct err *e)

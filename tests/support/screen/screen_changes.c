@@ -98,6 +98,8 @@ static void answer_sweep(struct screen *s, const struct effect *e)
                                      .chosen = !live };
         item->ref.path = arena_copy(&sweep->arena, item->ref.path);
     }
+    sweep->undo_records = e->n ? s->undo_records : 0;
+    sweep->undo_bytes = 2048 * (int64_t)sweep->undo_records;
     screen_send(s,
                 (struct msg){ .kind = MSG_SWEEP, .generation = e->generation, .u.sweep = sweep });
 }

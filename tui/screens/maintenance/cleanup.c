@@ -29,6 +29,7 @@ static void free_sweep(struct cleanup *c)
 void cleanup_fini(struct cleanup *c)
 {
     free_sweep(c);
+    c->counted = false;
     name_list_fini(&c->opened);
 }
 
@@ -65,6 +66,7 @@ static void request_sweep(struct model *m)
 
     e->scope = c->rules.scope;
     e->rule = cleanup_rules_to_sweep(&c->rules, m->now_ms);
+    e->n = !c->counted; /* also count old undo records */
     if (c->asked == 0)
         c->asked_ms = m->now_ms;
     c->asked = e->generation;
@@ -144,6 +146,11 @@ static void set_sweep(struct model *m, struct sweep *sweep)
     free_sweep(c);
     c->sweep = sweep;
     c->ruled = ruled;
+    if (!c->counted) {
+        c->undo_records = sweep->undo_records;
+        c->undo_bytes = sweep->undo_bytes;
+    }
+    c->counted = true;
     if (!cleanup_arrange(c) || !ok)
         toast_no_memory(&m->toast);
     cleanup_move_to(m, (int64_t)c->at);

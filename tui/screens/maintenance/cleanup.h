@@ -80,8 +80,11 @@ struct cleanup {
     enum cleanup_sort sort;
     struct sweep *sweep; /* owned; NULL until it arrives */
     bool ruled;          /* a rule found the sessions, so their ticks are deliberate */
-    struct err error;    /* why the sweep is missing */
-    unsigned asked;      /* generation of EFFECT_SWEEP; 0: none */
+    size_t undo_records; /* that could be pruned; counted once, when the view opens */
+    int64_t undo_bytes;
+    bool counted;
+    struct err error; /* why the sweep is missing */
+    unsigned asked;   /* generation of EFFECT_SWEEP; 0: none */
     int64_t asked_ms;
     struct cleanup_line *line; /* owned */
     size_t lines;

@@ -250,3 +250,16 @@ TEST(cleanup_fits_a_small_screen)
     assert_true(screen_has(&x.s, "Größere"));
     screen_close(&x.s);
 }
+
+AT_SHOP(old_undo_records_are_named_and_counted_once, 24, 80)
+{
+    x->s.undo_records = 14;
+    screen_press(&x->s, "<C-x>c");
+    assert_true(screen_has(&x->s, "14 old undo records, 28 KB: reprise rewinds prune"));
+    screen_press(&x->s, "<Right><Right>");
+    assert_true(screen_has(&x->s, "14 old undo records, 28 KB: reprise rewinds prune"));
+    screen_press(&x->s, "<Esc>");
+    x->s.undo_records = 0;
+    screen_press(&x->s, "<C-x>c");
+    assert_false(screen_has(&x->s, "undo record"));
+}
