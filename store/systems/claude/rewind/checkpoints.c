@@ -9,10 +9,14 @@
 
 /* The checkpoints of a session, and the files that each turn changed. */
 
+/* An entry that is stale only at the second turn was edited in the first. The content at a stale one is not known; a
+ * turn that changed it further would have saved it. */
 static bool same_entry(const struct file_history_entry *a, const struct file_history_entry *b)
 {
-    if (!a || !b || !a->backup || !b->backup)
-        return a && b && !a->backup == !b->backup;
+    if (a && a->stale)
+        return true;
+    if (!a || !b || !a->backup || !b->backup || b->stale)
+        return a && b && !b->stale && !a->backup == !b->backup;
     return strcmp(a->backup, b->backup) == 0;
 }
 
@@ -23,8 +27,11 @@ static size_t count_changed(const struct planner *p, size_t turn)
     const struct file_history *h = &p->history;
     size_t n = 0;
 
-    if (turn + 1 == h->n)
-        return p->writes;
+    if (turn + 1 == h->n) {
+        for (size_t i = 0; i < p->writes; i++)
+            n += p->write[i].message >= h->turn[turn].message;
+        return n;
+    }
     for (size_t i = 0; i < h->paths; i++)
         n += !same_entry(file_history_at(h, turn, h->path[i]),
                          file_history_at(h, turn + 1, h->path[i]));
@@ -159,7 +166,7 @@ static enum err_code count_entry(struct counting *k, const struct file_history_e
 {
     enum err_code rc = same_entry(from, to) ? ERR_OK : read_backup(k, from, &k->before, e);
 
-    if (rc || same_entry(from, to))
+    if (rc || same_entry(from, to) || (to && to->stale))
         return rc;
     rc = read_backup(k, to, &k->after, e);
     return rc ? rc : count_texts(k, buf_slice(&k->after.bytes), c, e);
@@ -176,7 +183,7 @@ static enum err_code count_newest(struct counting *k, size_t turn, struct checkp
         const char *path = planner_path(k->planner, h->path[i]);
         const struct planner_write *w = path ? planner_last_write(k->planner, path) : NULL;
 
-        if (!w || !w->known)
+        if (!w || !w->known || w->message < h->turn[turn].message)
             continue;
         rc = read_backup(k, file_history_at(h, turn, h->path[i]), &k->before, e);
         if (!rc)

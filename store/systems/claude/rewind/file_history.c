@@ -165,6 +165,11 @@ static enum err_code set_turn_entry(struct file_history *h, struct file_history_
     return ERR_OK;
 }
 
+static const struct file_history_entry *entry_of(const struct file_history_turn *t, uint32_t number)
+{
+    return number < t->ats && t->at[number] ? &t->entry[t->at[number] - 1] : NULL;
+}
+
 /* ---- rows ---- */
 
 /* A prompt counts if it is part of the conversation, from which the turns were made. A turn is lost until one of its
@@ -179,6 +184,9 @@ static enum err_code read_snapshot(struct reader *r, struct slice row)
     if (!json_get(row, "snapshot", &snapshot) || !get_id(r, snapshot, "messageId", &prompt) ||
         !json_get(snapshot, "trackedFileBackups", &files) || !(t = find_turn(r, prompt)))
         return ERR_OK;
+    const struct file_history_turn before = *t;
+    bool update = json_get_true(row, "isSnapshotUpdate");
+
     t->lost = false;
     t->n = 0; /* a later row for the same prompt repeats all of it */
     t->entry = NULL;
@@ -192,10 +200,14 @@ static enum err_code read_snapshot(struct reader *r, struct slice row)
         struct file_history_entry entry;
         struct slice path;
 
-        if (!json_text(key, &r->scratch, &path))
+        if (!json_text(key, &r->scratch, &path) || !read_backup_entry(r, path, value, &entry))
             return ERR_NOMEM;
-        rc =
-            read_backup_entry(r, path, value, &entry) ? set_turn_entry(r->h, t, &entry) : ERR_NOMEM;
+        uint32_t number = slice_set_find(&r->h->number, slice_of(entry.path));
+        const struct file_history_entry *was =
+            number == SLICE_SET_NONE ? NULL : entry_of(&before, number);
+
+        entry.touched = update && (!was || was->touched || was->version != entry.version);
+        rc = set_turn_entry(r->h, t, &entry);
     }
     return rc == ERR_FORMAT ? ERR_OK : rc;
 }
@@ -213,6 +225,7 @@ static enum err_code read_delta(struct reader *r, struct slice row)
         return ERR_OK;
     if (!read_backup_entry(r, path, backup, &entry))
         return ERR_NOMEM;
+    entry.touched = true;
     return set_turn_entry(r->h, t, &entry);
 }
 
@@ -303,7 +316,8 @@ static enum err_code note_ends(struct file_history *h)
 
     h->first = arena_zalloc(&h->arena, size);
     h->newest = arena_zalloc(&h->arena, size);
-    if (!h->first || !h->newest)
+    h->newest_turn = arena_zalloc(&h->arena, sizeof *h->newest_turn * (h->paths + 1));
+    if (!h->first || !h->newest || !h->newest_turn)
         return ERR_NOMEM;
     for (size_t i = 0; i < h->n; i++)
         for (size_t k = 0; k < h->turn[i].n; k++) {
@@ -311,6 +325,7 @@ static enum err_code note_ends(struct file_history *h)
 
             number = slice_set_find(&h->number, slice_of(entry->path));
             h->newest[number] = entry;
+            h->newest_turn[number] = i;
             if (!h->first[number] && entry->version == 1)
                 h->first[number] = entry;
         }
@@ -353,12 +368,46 @@ void file_history_fini(struct file_history *h)
     *h = (struct file_history){ 0 };
 }
 
-/* ---- queries ---- */
-
-static const struct file_history_entry *entry_of(const struct file_history_turn *t, uint32_t number)
+static bool lacks_tracked_files(const struct file_history *h)
 {
-    return number < t->ats && t->at[number] ? &t->entry[t->at[number] - 1] : NULL;
+    for (size_t i = 1; i < h->n; i++)
+        for (size_t k = 0; k < h->turn[i - 1].n; k++)
+            if (!entry_of(&h->turn[i],
+                          slice_set_find(&h->number, slice_of(h->turn[i - 1].entry[k].path))))
+                return true;
+    return false;
 }
+
+enum err_code file_history_carry(struct file_history *h, file_history_mark_fn *mark, void *arg,
+                                 struct err *e)
+{
+    bool *edited = arena_zalloc(&h->arena, h->paths + 1);
+    enum err_code rc = edited ? ERR_OK : err_nomem(e);
+
+    if (rc || !lacks_tracked_files(h))
+        return rc;
+    for (size_t i = 0; i < h->n && !rc; i++) {
+        for (uint32_t number = 0; number < h->paths && !rc; number++) {
+            const struct file_history_entry *own = entry_of(&h->turn[i], number);
+            const struct file_history_entry *before =
+                own || i == 0 ? NULL : entry_of(&h->turn[i - 1], number);
+
+            if (before) {
+                struct file_history_entry carried = *before;
+
+                carried.stale |= edited[number];
+                if (set_turn_entry(h, &h->turn[i], &carried))
+                    rc = err_nomem(e);
+            }
+            edited[number] = own && own->touched;
+        }
+        if (!rc && i + 1 < h->n)
+            rc = mark(arg, i, edited, e);
+    }
+    return rc;
+}
+
+/* ---- queries ---- */
 
 const struct file_history_entry *file_history_at(const struct file_history *h, size_t turn,
                                                  const char *path)
@@ -367,7 +416,14 @@ const struct file_history_entry *file_history_at(const struct file_history *h, s
     const struct file_history_entry *own =
         number == SLICE_SET_NONE ? NULL : entry_of(&h->turn[turn], number);
 
-    return own || number == SLICE_SET_NONE ? own : h->first[number];
+    if (own || number == SLICE_SET_NONE || !h->first[number])
+        return own;
+    /* A version that was saved earlier was edited before this turn. */
+    int64_t saved_ms;
+
+    return time_parse(h->first[number]->time, &saved_ms) && saved_ms < h->turn[turn].time_ms
+               ? NULL
+               : h->first[number];
 }
 
 const struct file_history_entry *file_history_newest(const struct file_history *h, const char *path)

@@ -29,7 +29,10 @@ struct file_history_entry {
     struct slice time; /* when it was saved, as written */
     /* the recorded text is not a path: it is empty, or has a NUL, which is written as \0 in `path` */
     bool no_path;
-    bool valid; /* the backup's name is one that a client writes */
+    bool valid;   /* the backup's name is one that a client writes */
+    bool touched; /* it was saved because the file was about to be edited in its turn */
+    /* carried into a later turn (file_history_carry), and the file was edited before that */
+    bool stale;
 };
 
 struct file_history_turn {
@@ -53,6 +56,7 @@ struct file_history {
     struct slice_set number; /* the index of each path in `path` */
     /* by that number: the path's version 1 and its newest entry, or NULL */
     const struct file_history_entry **first, **newest;
+    size_t *newest_turn; /* and the turn of its newest entry */
 };
 
 /* t is the whole conversation (claude_load). A session without history has an empty one. */
@@ -64,8 +68,15 @@ void file_history_fini(struct file_history *h);
 /* 16 or 64 hex digits, "@v", digits: the names that clients write and accept. Any other text could be a path. */
 bool file_history_is_backup_name(struct slice name);
 
-/* The entry of the file at a turn, by the client's rule: the turn's own entry; else, if the file
- * was first touched later, its first version. NULL if not known. */
+/* After a compaction and a restart, the client has forgotten which files it tracked: a snapshot then lacks files that
+ * earlier ones have. Their newest entry is carried into these turns. edited[] has the size of `path` and is scratch;
+ * mark() sets it for the files that the conversation edits from this turn on and before the next one. */
+typedef enum err_code file_history_mark_fn(void *arg, size_t turn, bool edited[], struct err *e);
+MUST_CHECK enum err_code file_history_carry(struct file_history *h, file_history_mark_fn *mark,
+                                            void *arg, struct err *e);
+
+/* The entry of the file at a turn: the turn's own entry or, carried, the newest one before it; else, if the file was
+ * first touched later, its first version. NULL if not known. */
 const struct file_history_entry *file_history_at(const struct file_history *h, size_t turn,
                                                  const char *path);
 /* The newest entry of the file. */

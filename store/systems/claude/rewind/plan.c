@@ -75,9 +75,9 @@ static enum err_code add_target(struct planner *p, size_t turn, const char *trac
 
     if (!t.path)
         return err_nomem(e);
-    if (!entry) {
+    if (!entry || entry->stale) {
         t.want = REWIND_UNKNOWN;
-        t.why = "the session does not record what it contained then";
+        t.why = "there is no copy of this point";
     } else if (entry->no_path) {
         t.want = REWIND_UNKNOWN;
         t.why = "its name in the session is not a path";

@@ -71,23 +71,41 @@ static enum err_code replay_edit(struct planner *p, struct planner_write *w, str
     return rc;
 }
 
-static enum err_code read_result_row(struct planner *p, struct slice row, struct arena *a)
+/* The path that the result of a tool says it wrote; NULL: none. */
+static const char *written_path(struct slice row, struct arena *a, struct slice *result,
+                                bool *notebook)
 {
-    struct slice result, path, content, v;
+    struct slice path, v;
 
-    if (!json_get(row, "toolUseResult", &result) || json_type(result) != JSON_OBJECT)
-        return ERR_OK;
-    bool notebook = json_get_text(result, "notebook_path", a, &path);
-
+    if (!json_get(row, "toolUseResult", result) || json_type(*result) != JSON_OBJECT)
+        return NULL;
+    *notebook = json_get_text(*result, "notebook_path", a, &path);
     /* A tool that reads has its path inside "file"; only tools that write record a patch or a new text. */
-    if (!notebook && (!json_get_text(result, "filePath", a, &path) ||
-                      !(json_get(result, "structuredPatch", &v) ||
-                        json_get(result, "newString", &v) || json_get(result, "edits", &v))))
+    if (!*notebook && (!json_get_text(*result, "filePath", a, &path) ||
+                       !(json_get(*result, "structuredPatch", &v) ||
+                         json_get(*result, "newString", &v) || json_get(*result, "edits", &v))))
+        return NULL;
+    return arena_copy(a, path).p;
+}
+
+/* Writes before the file was last saved are in that copy. */
+static enum err_code read_result_row(struct planner *p, size_t message, struct slice row,
+                                     struct arena *a)
+{
+    struct slice result, content, v;
+    bool notebook;
+    const char *path = written_path(row, a, &result, &notebook);
+    const char *whole = path ? path_normalize("", path, a) : NULL;
+    uint32_t number = whole ? slice_set_find(&p->tracked, slice_of(whole)) : SLICE_SET_NONE;
+    size_t saved = number == SLICE_SET_NONE ? p->history.n - 1 : p->history.newest_turn[number];
+
+    if (!path || message < p->history.turn[saved].message)
         return ERR_OK;
-    struct planner_write *w = write_of(p, path);
+    struct planner_write *w = write_of(p, slice_of(path));
 
     if (!w)
         return ERR_NOMEM;
+    w->message = message;
     if (json_get_text(result, notebook ? "updated_file" : "content", a, &content))
         return keep_bytes(p, w, content);
     if (notebook || json_get(result, "edits", &v)) {
@@ -97,24 +115,73 @@ static enum err_code read_result_row(struct planner *p, struct slice row, struct
     return replay_edit(p, w, result, a);
 }
 
-static enum err_code read_writes(struct planner *p, size_t from, struct err *e)
+/* Reads the results in rows from .. to - 1: marks the files of the history that they wrote, or, if edited is NULL,
+ * keeps what they wrote. */
+static enum err_code read_results(struct planner *p, size_t from, size_t to, bool edited[],
+                                  struct err *e)
 {
     const struct transcript *t = p->transcript;
     struct arena scratch = { 0 };
     struct buf row = { 0 };
     enum err_code rc = ERR_OK;
 
-    for (size_t i = from; i < t->n && !rc; i++) {
+    for (size_t i = from; i < to && !rc; i++) {
+        struct slice result;
+        bool notebook;
+
         if (t->message[i].kind != MESSAGE_USER || t->message[i].flags & MESSAGE_BROKEN)
             continue;
         rc = transcript_read(t, i, &row, e);
-        if (!rc && read_result_row(p, buf_slice(&row), &scratch))
+        if (!rc && !edited && read_result_row(p, i, buf_slice(&row), &scratch))
             rc = err_nomem(e);
+        const char *path =
+            !rc && edited ? written_path(buf_slice(&row), &scratch, &result, &notebook) : NULL;
+
+        path = path ? path_normalize("", path, &scratch) : NULL;
+        uint32_t number = path ? slice_set_find(&p->tracked, slice_of(path)) : SLICE_SET_NONE;
+
+        if (number != SLICE_SET_NONE)
+            edited[number] = true;
         arena_reset(&scratch);
     }
     buf_fini(&row);
     arena_fini(&scratch);
     return rc;
+}
+
+static enum err_code mark_edited(void *arg, size_t turn, bool edited[], struct err *e)
+{
+    struct planner *p = arg;
+
+    return read_results(p, p->history.turn[turn].message, p->history.turn[turn + 1].message, edited,
+                        e);
+}
+
+/* Completes the history with what the rows of the conversation tell about its files. */
+static enum err_code follow_files(struct planner *p, struct err *e)
+{
+    struct file_history *h = &p->history;
+    size_t from = p->transcript->n;
+    uint32_t number;
+
+    for (size_t i = 0; i < h->paths; i++) {
+        const char *path = planner_path(p, h->path[i]);
+        size_t before = p->tracked.n;
+
+        /* Of two names of one file, the second one is not found. */
+        if (!path || slice_set_add(&p->tracked, slice_of(path), &number) ||
+            (p->tracked.n == before &&
+             slice_set_add(&p->tracked, (struct slice){ h->path[i], strlen(h->path[i]) + 1 },
+                           &number)))
+            return err_nomem(e);
+        if (h->turn[h->newest_turn[i]].message < from)
+            from = h->turn[h->newest_turn[i]].message;
+    }
+    if (h->n && h->turn[h->n - 1].message < from)
+        from = h->turn[h->n - 1].message;
+    enum err_code rc = h->n ? read_results(p, from, p->transcript->n, NULL, e) : ERR_OK;
+
+    return rc ? rc : file_history_carry(h, mark_edited, p, e);
 }
 
 const struct planner_write *planner_last_write(const struct planner *p, const char *path)
@@ -129,6 +196,7 @@ const struct planner_write *planner_last_write(const struct planner *p, const ch
 void planner_close(struct planner *p)
 {
     slice_set_fini(&p->written);
+    slice_set_fini(&p->tracked);
     file_history_fini(&p->history);
     transcript_free(p->transcript);
     session_row_free(p->row);
@@ -175,14 +243,14 @@ enum err_code planner_open(struct planner *p, const struct store *st, const stru
         rc = claude_load(st, ref, NULL, &p->transcript, e);
     if (!rc)
         rc = file_history_read(ref, p->transcript, &p->history, e);
-    if (!rc && p->history.n)
-        rc = read_writes(p, p->history.turn[p->history.n - 1].message, e);
     struct slice said = p->row && p->row->cwd.n ? arena_copy(&p->arena, p->row->cwd) : SLICE("");
 
     if (!rc && said.n && said.p[0] == '/')
         p->cwd = path_normalize("", said.p, &p->arena);
     if (!rc)
         rc = find_root(p, e);
+    if (!rc)
+        rc = follow_files(p, e);
     if (rc)
         planner_close(p);
     return rc;

@@ -12,10 +12,11 @@
 /* A session read once, from which checkpoints and plans are made (plan.c, checkpoints.c). */
 
 /* The content that the session's own tools last wrote into a file, according to the results of its
- * edits since the newest snapshot. Nothing else records these bytes; if the file differs from them,
+ * edits since the newest snapshot that has the file. Nothing else records these bytes; if the file differs from them,
  * another program changed it. */
 struct planner_write {
     const char *path; /* absolute, as the tool named it */
+    size_t message;   /* the row of the result */
     bool known;       /* false: it was written, but the rows do not show what it became */
     struct slice bytes;
 };
@@ -27,7 +28,8 @@ struct planner {
     struct transcript *transcript; /* owned */
     struct session_row *row;       /* owned */
     struct file_history history;
-    struct planner_write *write; /* in the arena; since the newest snapshot */
+    struct slice_set tracked;    /* the absolute paths of the files of the history, by number */
+    struct planner_write *write; /* in the arena */
     size_t writes;
     uint64_t replayed;        /* bytes that edits left, of all edits */
     struct slice_set written; /* the paths of `write`, numbered by index */

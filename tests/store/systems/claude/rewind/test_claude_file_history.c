@@ -359,3 +359,65 @@ CASE(a_copy_that_was_cut_short_is_held_back)
         tear_down((void **)&p);
     }
 }
+
+#define P3 "33330000-0000-4000-8000-000000000001"
+#define A3 "33330000-0000-4000-8000-000000000002"
+
+/* Three turns. The first one edits the file `a` and makes `b`; the last one was sent after a compaction and a restart,
+ * so that its snapshot has neither, and makes `c`. */
+static void turns_after_a_restart(struct place *p, const char *second, const char *rest)
+{
+    turns(p);
+    line(p, SNAPSHOT(P1, P1, "", "false"));
+    line(p, DELTA(A1, P1, "a", "\"" BACKUP "@v1\"", "1"));
+    line(p, DELTA(A1, P1, "b", "null", "1"));
+    line(p, second);
+    row(p, P3, A2, "user", "{\"role\":\"user\",\"content\":\"third\"}");
+    row(p, A3, P3, "assistant",
+        "{\"role\":\"assistant\",\"content\":[{\"type\":\"text\",\"text\":\"ok\"}]}");
+    line(p, SNAPSHOT(P3, P3, "", "false"));
+    line(p, DELTA(A3, P3, "c", "null", "1"));
+    line(p, rest);
+    write_session(p);
+}
+
+CASE(a_restart_after_a_compaction_loses_no_version)
+{
+    struct place *p = *state;
+    struct rewind_plan out;
+    const struct rewind_target *t;
+
+    turns_after_a_restart(
+        p,
+        SNAPSHOT(P2, P2,
+                 FILE_AT("a", "\"" BACKUP "@v2\"", "2") "," FILE_AT("b", "\"" BACKUP "@v3\"", "2"),
+                 "false"),
+        DELTA(A3, P3, "a", "\"" BACKUP "@v4\"", "4"));
+    assert_int_equal(plan(p, P3, &out), ERR_OK);
+    t = target_of(p, &out, "a");
+    assert_int_equal(t->want, REWIND_BYTES);
+    assert_non_null(strstr(t->source.file, BACKUP "@v4"));
+    t = target_of(p, &out, "b");
+    assert_int_equal(t->want, REWIND_BYTES);
+    assert_non_null(strstr(t->source.file, BACKUP "@v3"));
+    assert_int_equal(target_of(p, &out, "c")->want, REWIND_ABSENT);
+    rewind_plan_fini(&out);
+}
+
+CASE(a_version_that_was_edited_before_the_point_is_no_copy_of_it)
+{
+    struct place *p = *state;
+    struct rewind_plan out;
+
+    turns_after_a_restart(p, "{}", "{}");
+    assert_int_equal(plan(p, P3, &out), ERR_OK);
+    assert_int_equal(target_of(p, &out, "a")->want, REWIND_UNKNOWN);
+    assert_int_equal(target_of(p, &out, "b")->want, REWIND_UNKNOWN);
+    assert_int_equal(target_of(p, &out, "c")->want, REWIND_ABSENT);
+    rewind_plan_fini(&out);
+    assert_int_equal(plan(p, P1, &out), ERR_OK);
+    assert_int_equal(target_of(p, &out, "a")->want, REWIND_BYTES);
+    assert_int_equal(target_of(p, &out, "b")->want, REWIND_ABSENT);
+    assert_int_equal(target_of(p, &out, "c")->want, REWIND_ABSENT);
+    rewind_plan_fini(&out);
+}
