@@ -234,6 +234,24 @@ static enum err_code preview_one(struct worker *w, struct rewind_entry *x, struc
     return rc;
 }
 
+/* If a file cannot be restored because its saved copy is missing or damaged, created files stay: what replaced the lost
+ * content may be all that is left of it. So does the client. An undo has its own copies. */
+static void hold_deletions(struct rewind_preview *p)
+{
+    bool lost = false;
+
+    for (size_t i = 0; i < p->n && !lost && !p->plan->undoes; i++) {
+        const struct rewind_entry *x = &p->entry[i];
+
+        lost = x->action == REWIND_REFUSED && x->rule == REWIND_RULE_SOURCE &&
+               (x->target->want == REWIND_BYTES || x->target->copy_lost);
+    }
+    for (size_t i = 0; i < p->n && lost; i++)
+        if (p->entry[i].action == REWIND_DELETE)
+            refuse_entry(&p->entry[i], REWIND_RULE_SOURCE,
+                         "kept, because the saved copy of another file is missing or damaged");
+}
+
 static void sum_up(struct rewind_preview *p)
 {
     for (size_t i = 0; i < p->n; i++) {
@@ -424,6 +442,8 @@ enum err_code rewind_preview(const struct rewind_plan *plan, const struct rewind
         rc = choose_targets(&p, e);
     if (!rc)
         rc = preview_all(&p, e);
+    if (!rc)
+        hold_deletions(&p);
     if (!rc)
         rc = planid_make(&p, e);
     if (!rc)

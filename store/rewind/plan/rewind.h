@@ -116,6 +116,7 @@ struct rewind_target {
      * because a program may still be writing to it. If NULL, a copy of the source is restored. */
     const char *adopts;
     const char *why; /* REWIND_UNKNOWN: what is wrong, for a person */
+    bool copy_lost;  /* REWIND_UNKNOWN: a copy is recorded, but it is missing or not a valid one */
     /* Why the wanted bytes may not be what the file contained then; it is held back until a person allows it. NULL: no
      * doubt. */
     const char *doubt;
@@ -215,7 +216,9 @@ enum rewind_rule {
     REWIND_RULE_HARD_LINK, /* the file has other names */
     REWIND_RULE_TYPE,      /* a directory, FIFO, socket or device is in the way */
     REWIND_RULE_PARENT,    /* its directory is not the recorded one */
-    REWIND_RULE_SOURCE,   /* the wanted bytes are missing, a link, or do not match their checksum */
+    /* the wanted bytes are missing, a link, or do not match their checksum; or it would be deleted while those of
+     * another file are */
+    REWIND_RULE_SOURCE,
     REWIND_RULE_CONFLICT, /* later changes cannot be separated from those to be undone */
     REWIND_RULE_OPEN,     /* a program has it open for writing, and its writes could not be kept */
     REWIND_RULE_ACCESS, /* it cannot be read or written: permissions, attributes that cannot be kept */

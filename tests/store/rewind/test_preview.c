@@ -257,6 +257,40 @@ CASE(damaged_backups_are_refused)
     expect(p, 6, REWIND_REFUSED, REWIND_RULE_SOURCE);
 }
 
+CASE(no_file_is_deleted_while_the_copy_of_another_one_is_missing)
+{
+    struct place *p = *state;
+    char gone[4096];
+
+    folder_put(&p->folder, "ws/made", SLICE("made\n"));
+    folder_put(&p->folder, "ws/lost", SLICE("lost\n"));
+    folder_path(&p->folder, "blobs/gone", gone);
+    want(p, (struct rewind_target){ .want = REWIND_ABSENT }, "ws/made");
+    want(p, (struct rewind_target){ .want = REWIND_BYTES, .source = { .file = gone } }, "ws/lost");
+    look(p);
+
+    expect(p, 0, REWIND_REFUSED, REWIND_RULE_SOURCE);
+    assert_non_null(strstr(p->preview.entry[0].why, "kept"));
+    expect(p, 1, REWIND_REFUSED, REWIND_RULE_SOURCE);
+}
+
+CASE(a_file_that_was_never_copied_holds_no_deletion)
+{
+    struct place *p = *state;
+
+    folder_put(&p->folder, "ws/made", SLICE("made\n"));
+    want(p, (struct rewind_target){ .want = REWIND_ABSENT }, "ws/made");
+    want(p, (struct rewind_target){ .want = REWIND_UNKNOWN, .why = "no copy" }, "ws/other");
+    want(p, (struct rewind_target){ .want = REWIND_UNKNOWN, .why = "bad", .copy_lost = true },
+         "ws/third");
+    p->plan.n = 2;
+    look(p);
+    expect(p, 0, REWIND_DELETE, REWIND_RULE_NONE);
+    p->plan.n = 3;
+    look(p);
+    expect(p, 0, REWIND_REFUSED, REWIND_RULE_SOURCE);
+}
+
 static struct rewind_target known(const char *wanted, const char *last)
 {
     return (struct rewind_target){ .want = REWIND_BYTES,

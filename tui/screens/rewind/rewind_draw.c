@@ -94,7 +94,9 @@ static const char *short_rule(const struct rewind_entry *x)
     case REWIND_RULE_TYPE: return "not a file";
     case REWIND_RULE_PARENT: return "moved";
     case REWIND_RULE_SOURCE:
-        return x->target->want == REWIND_UNKNOWN ? "not recorded" : "no backup";
+        return x->target->want == REWIND_UNKNOWN  ? "not recorded"
+               : x->target->want == REWIND_ABSENT ? "kept"
+                                                  : "no backup";
     case REWIND_RULE_CONFLICT: return "conflict";
     case REWIND_RULE_OPEN: return "open";
     case REWIND_RULE_ACCESS: return "no access";

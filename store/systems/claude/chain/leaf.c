@@ -240,7 +240,7 @@ static bool follows(struct claude_log *log, uint32_t node, uint32_t from)
     return node == from;
 }
 
-/* Of calls that were made at once, each has its row and its result, and the conversation goes on below one of them. An
+/* Each of several calls made at once has its row and its result, and the conversation goes on below one of them. An
  * ordinary last-prompt row written in the middle may name another one: then rows below any call of the same response
  * count as following the named row, as in the client (claude.md D). */
 static enum err_code follows_response(struct claude_log *log, uint32_t node, uint32_t named,

@@ -27,6 +27,7 @@ static enum err_code wanted_of(struct planner *p, const struct file_history_entr
     if (!entry->valid) {
         t->want = REWIND_UNKNOWN;
         t->why = "its saved copy has a name that no client writes";
+        t->copy_lost = true;
         return ERR_OK;
     }
     if (!entry->backup) {

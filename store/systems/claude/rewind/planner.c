@@ -168,7 +168,7 @@ static enum err_code follow_files(struct planner *p, struct err *e)
         const char *path = planner_path(p, h->path[i]);
         size_t before = p->tracked.n;
 
-        /* Of two names of one file, the second one is not found. */
+        /* If a file has two names, the second one is not found. */
         if (!path || slice_set_add(&p->tracked, slice_of(path), &number) ||
             (p->tracked.n == before &&
              slice_set_add(&p->tracked, (struct slice){ h->path[i], strlen(h->path[i]) + 1 },
