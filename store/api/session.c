@@ -1,8 +1,12 @@
 #include "store/api/session.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
 
 #include "lite/base/time.h"
 #include "lite/base/utf8.h"
@@ -38,6 +42,7 @@ enum err_code session_scope_of(const char *dir, bool worktrees, struct arena *a,
 
     if (!scope.project.p)
         return err_nomem(e);
+    scope.leave_worktrees = !worktrees;
     if (worktrees)
         rc = add_trees(&scope, a, e);
     if (!rc)
@@ -45,14 +50,78 @@ enum err_code session_scope_of(const char *dir, bool worktrees, struct arena *a,
     return rc;
 }
 
+/* D:\x and d:\x are /mnt/d/x, and \\wsl.localhost\Ubuntu\x is /x, for Windows' Subsystem for Linux. Other paths are
+ * returned as they are. */
+static struct slice linux_path(struct slice path, struct arena *a)
+{
+    static const char *const shares[] = { "\\\\wsl.localhost\\", "\\\\wsl$\\" };
+    char *p = (char *)(uintptr_t)arena_copy(a, path).p;
+
+    if (!p)
+        return (struct slice){ NULL, 0 };
+    for (size_t i = 0; i < sizeof shares / sizeof *shares; i++) {
+        size_t n = strlen(shares[i]);
+        char *rest = strncasecmp(p, shares[i], n) == 0 ? strchr(p + n, '\\') : NULL;
+
+        if (!rest)
+            continue;
+        for (char *c = rest; *c; c++)
+            *c = *c == '\\' ? '/' : *c;
+        return slice_of(rest);
+    }
+    if (!isalpha((unsigned char)p[0]) || p[1] != ':' || (p[2] != '\\' && p[2] != '/'))
+        return path;
+    for (char *c = p + 2; *c; c++)
+        *c = *c == '\\' ? '/' : *c;
+    p = arena_format(a, "/mnt/%c%s", tolower((unsigned char)p[0]), p + 2);
+    return p ? slice_of(p) : (struct slice){ NULL, 0 };
+}
+
+/* Different texts may name one directory: those of Windows, and those whose letters are composed in another way, unless
+ * both directories exist. */
+static bool is_other_name(struct slice dir, struct slice known, struct arena *a)
+{
+    struct slice one = linux_path(dir, a), other = linux_path(known, a), path = arena_copy(a, dir);
+
+    return one.p && other.p && path.p && utf8_nfc(one, a, &one) && utf8_nfc(other, a, &other) &&
+           slice_eq(one, other) && access(path.p, F_OK) != 0;
+}
+
+/* Where Claude Code makes a worktree of a repository that git no longer knows once it was removed. */
+static bool is_worktree_below(struct slice dir, struct slice known)
+{
+    static const char inside[] = "/.claude/worktrees/";
+    size_t n = known.n + sizeof inside - 1;
+
+    return dir.n > n && memcmp(dir.p, known.p, known.n) == 0 &&
+           memcmp(dir.p + known.n, inside, sizeof inside - 1) == 0 &&
+           !memchr(dir.p + n, '/', dir.n - n);
+}
+
+static bool is_ascii_absolute(struct slice path)
+{
+    for (size_t i = 0; i < path.n; i++)
+        if ((unsigned char)path.p[i] >= 0x80)
+            return false;
+    return path.n && path.p[0] == '/';
+}
+
 bool session_scope_has(const struct scope *scope, struct slice dir)
 {
-    if (slice_eq(dir, scope->project))
-        return true;
-    for (size_t i = 0; i < scope->trees; i++)
-        if (slice_eq(dir, scope->tree[i]))
-            return true;
-    return false;
+    struct arena a = { 0 };
+    bool has = slice_eq(dir, scope->project), plain = is_ascii_absolute(dir);
+
+    for (size_t i = 0; i < scope->trees && !has; i++)
+        has = slice_eq(dir, scope->tree[i]);
+    for (size_t i = 0; i <= scope->trees && !has; i++) {
+        struct slice known = i < scope->trees ? scope->tree[i] : scope->project;
+
+        has = (!scope->leave_worktrees && is_worktree_below(dir, known)) ||
+              ((!plain || !is_ascii_absolute(known)) && !memchr(dir.p, '\0', dir.n) &&
+               is_other_name(dir, known, &a));
+    }
+    arena_fini(&a);
+    return has;
 }
 
 bool session_ref_copy(struct arena *a, const struct session_ref *ref, struct session_ref *out)
@@ -109,6 +178,7 @@ void session_row_reset(struct session_row *row)
         .modified_ms = TIME_NONE,
         .activity_ms = TIME_NONE,
         .expires_ms = TIME_NONE,
+        .since_ms = TIME_NONE,
     };
 }
 

@@ -23,7 +23,10 @@ struct scope {
     /* worktrees of its repository, including itself; none if it has no others or they were not requested */
     const struct slice *tree;
     size_t trees;
-    bool leave_worktrees;    /* "latest" considers the directory alone, even if all is set */
+    /* With all: a command looks in every project although no one asked for that. If an id is in several folders, the
+     * list of the current directory and that of all projects must then show the same copy. */
+    bool implied_all;
+    bool leave_worktrees;    /* the directory alone; for "latest" even if all is set */
     bool leave_programmatic; /* hide sessions that programs wrote */
     bool all_kinds; /* also sessions that their agent's own list leaves out (store_admit_row) */
     /* The caller can run the agents' own commands: rows have the abilities of these, too. */
@@ -40,7 +43,9 @@ struct scope {
  * error. */
 MUST_CHECK enum err_code session_scope_of(const char *dir, bool worktrees, struct arena *a,
                                           struct scope *out, struct err *e);
-/* Returns true if this is the directory of the scope or one of its worktrees, compared as text; `all` is ignored. */
+/* Returns true if this is the directory of the scope or one of its worktrees, even one that was removed; `all` is
+ * ignored. Links are not resolved, but other spellings are known: those of Windows (D:\x, d:\x and /mnt/d/x), and
+ * letters that are composed in another way. */
 bool session_scope_has(const struct scope *scope, struct slice dir);
 
 struct store;
@@ -98,6 +103,8 @@ enum session_flags {
     /* custom_title is the agent's; a person's may be outside the windows */
     SESSION_AI_TITLE = 1 << 9,
     SESSION_WAITS = 1 << 10, /* its state is SESSION_REQUIRES_ACTION */
+    SESSION_SHELL = 1 << 11, /* its state is SESSION_RUNNING: between turns, a command still runs */
+    SESSION_BACKGROUND = 1 << 12, /* with SESSION_LIVE: it runs without a terminal */
 };
 
 /* The activity of a session, which the program that runs it publishes (store/host/host_state.h). */
@@ -191,6 +198,7 @@ struct session_row {
     int live_pid;       /* of the running process, with SESSION_LIVE */
     enum session_state state;
     struct slice waits_for; /* with SESSION_REQUIRES_ACTION: "Editing src/foo.ts"; may be empty */
+    int64_t since_ms;       /* since when it is in this state; TIME_NONE: not published */
 };
 
 /* Copies a ref and its texts into the arena. Returns false if out of memory. */

@@ -17,7 +17,7 @@
 #include "store/proc/live.h"
 
 /* Longer texts, and larger metadata, are not published, so that an entry stays below LIVE_ENTRY_MAX. */
-enum { TEXT_MAX = 4096, PUBLISHED_METADATA_MAX = LIVE_ENTRY_MAX / 4 };
+enum { TEXT_MAX = 4096, PUBLISHED_METADATA_MAX = 16 * 1024 };
 
 struct host_state {
     pthread_mutex_t lock; /* of all members below; held while listeners are called */

@@ -24,10 +24,13 @@ struct store_env;
 struct live_entry {
     struct slice session_id;
     struct live live;
-    /* published by a host; otherwise empty */
-    struct slice system;
+    struct slice system; /* published by a host; otherwise empty */
+    /* published by a host or by Claude Code, if it runs; otherwise unknown and empty */
     enum session_state state;
     struct slice waits_for; /* with SESSION_REQUIRES_ACTION, for a person */
+    bool has_since;
+    int64_t since_ms;
+    unsigned flags; /* SESSION_SHELL, SESSION_BACKGROUND */
 };
 
 struct live_table {
@@ -38,7 +41,7 @@ struct live_table {
 };
 
 /* Reads the registry of a configuration directory once; *out need not be initialised. A missing registry is an empty
- * table. Files that are not entries (other names, not JSON, larger than 64 KiB) are ignored. */
+ * table. Files that are not entries (other names, not JSON, larger than LIVE_ENTRY_MAX) are ignored. */
 MUST_CHECK enum err_code live_read(const char *config, struct live_table *out, struct err *e);
 /* Returns the most active of several entries for one session. */
 struct live live_of(const struct live_table *table, struct slice session_id);
@@ -49,7 +52,7 @@ void live_fini(struct live_table *table);
 /* The state of a session that a host runs is in a file of the same form, <state>/hosts/<pid>-<uuid>.json, with the
  * additional members system, state and metadata (store/host/host_state.h). */
 #define LIVE_HOSTS_DIR "hosts"
-enum { LIVE_ENTRY_MAX = 65536 }; /* bytes; larger files are not entries */
+enum { LIVE_ENTRY_MAX = 256 * 1024 }; /* bytes; larger files are not entries, as for Claude Code */
 
 /* Reads these files. The table is empty if the environment has no state directory. */
 MUST_CHECK enum err_code live_read_hosts(const struct store_env *env, struct live_table *out,
@@ -73,6 +76,8 @@ struct live_cache *live_cache_new(const char *config); /* NULL if out of memory 
 void live_cache_free(struct live_cache *w);            /* NULL is fine */
 /* Returns LIVE_UNKNOWN if out of memory. */
 struct live live_cache_lookup(struct live_cache *w, struct slice session_id);
+/* Completes a described row with what its running agent publishes. Returns false if out of memory. */
+bool live_cache_show(struct live_cache *w, struct session_row *row);
 
 /* ---- the check before a change (live.c) ---- */
 

@@ -103,8 +103,7 @@ static struct slice start_of(struct slice entry, struct arena *a)
 
 static struct live judge_entry(struct reading *r, pid_t pid, struct slice entry)
 {
-    struct slice domain, status, start;
-    struct live live;
+    struct slice domain, start;
     struct arena *a = &r->table->arena;
 
     if (json_get_text(entry, "pidDomain", a, &domain) && !slice_eq(domain, slice_of(r->domain)))
@@ -114,11 +113,7 @@ static struct live judge_entry(struct reading *r, pid_t pid, struct slice entry)
     if (!cut_boot(&start))
         return (struct live){ LIVE_QUIET, pid, false, "the machine was restarted since" };
     start = arena_copy(a, start); /* the buffer is reused for the process */
-    bool busy = json_get_text(entry, "status", a, &status) && slice_eq(status, SLICE("busy"));
-
-    live = examine(pid, start);
-    live.busy = busy && live.state == LIVE_RUNNING;
-    return live;
+    return examine(pid, start);
 }
 
 static bool keep_text(struct arena *a, struct slice *text)
@@ -146,6 +141,42 @@ static bool read_host(struct arena *a, struct slice entry, struct live_entry *ou
     return true;
 }
 
+/* The state counts only if the process is known to run. Claude Code calls a session "shell" if its turn has ended and a
+ * command of it still runs. Returns false if out of memory. */
+static bool read_status(struct arena *a, struct slice entry, struct live_entry *out)
+{
+    static const struct {
+        const char *status;
+        enum session_state state;
+        unsigned flags;
+    } known[] = { { "busy", SESSION_RUNNING, 0 },
+                  { "shell", SESSION_RUNNING, SESSION_SHELL },
+                  { "idle", SESSION_IDLE, 0 },
+                  { "waiting", SESSION_REQUIRES_ACTION, 0 } };
+    struct slice status, kind, value;
+
+    if (out->live.state != LIVE_RUNNING)
+        return true;
+    if (!json_get(entry, "status", &status))
+        out->state = SESSION_IDLE; /* older versions publish only that they are busy */
+    else
+        for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+            if (json_string_is(status, known[i].status)) {
+                out->state = known[i].state;
+                out->flags = known[i].flags;
+            }
+    out->live.busy = out->state == SESSION_RUNNING;
+    if (json_get(entry, "kind", &kind) && json_string_is(kind, "bg"))
+        out->flags |= SESSION_BACKGROUND;
+    if (json_get(entry, "statusUpdatedAt", &value))
+        out->has_since = json_type(value) == JSON_NUMBER
+                             ? json_int(value, &out->since_ms)
+                             : json_text(value, a, &status) && time_parse(status, &out->since_ms);
+    return out->state != SESSION_REQUIRES_ACTION || !json_get(entry, "waitingFor", &value) ||
+           json_type(value) != JSON_STRING ||
+           (json_text(value, a, &out->waits_for) && keep_text(a, &out->waits_for));
+}
+
 /* The text of the entry is copied, because reading the process table replaces it. */
 static enum err_code add_live_entry(struct reading *r, pid_t pid, struct slice entry,
                                     struct slice id)
@@ -156,10 +187,10 @@ static enum err_code add_live_entry(struct reading *r, pid_t pid, struct slice e
 
     if (r->hosts && (!json_get(entry, "system", &system) || json_type(system) != JSON_STRING))
         return ERR_OK;
-    if (r->hosts && !keep_text(&t->arena, &entry))
+    if (!keep_text(&t->arena, &entry))
         return ERR_NOMEM;
     out.live = judge_entry(r, pid, entry);
-    if (r->hosts && !read_host(&t->arena, entry, &out))
+    if (!(r->hosts ? read_host : read_status)(&t->arena, entry, &out))
         return ERR_NOMEM;
     if (!array_reserve(t->entry, t->cap, t->n + 1))
         return ERR_NOMEM;
@@ -229,21 +260,32 @@ enum err_code live_read(const char *config, struct live_table *out, struct err *
     return n < 0 || (size_t)n >= sizeof path ? ERR_OK : read_registry(path, false, out, e);
 }
 
-struct live live_of(const struct live_table *table, struct slice session_id)
+/* The most active of several entries for one session; NULL if there is no entry. */
+static const struct live_entry *live_entry_of(const struct live_table *table,
+                                              struct slice session_id)
 {
-    struct live best = { LIVE_QUIET, 0, false, "no running agent has registered it" };
+    const struct live_entry *best = NULL;
 
-    if (table->unreadable)
-        best = (struct live){ LIVE_UNKNOWN, 0, false,
-                              "the registry of running agents cannot be read" };
     for (size_t i = 0; i < table->n; i++) {
         const struct live_entry *entry = &table->entry[i];
-        bool better = entry->live.state > best.state || !best.pid;
 
-        if (better && slice_eq(entry->session_id, session_id))
-            best = entry->live;
+        if ((!best || entry->live.state > best->live.state) &&
+            slice_eq(entry->session_id, session_id))
+            best = entry;
     }
     return best;
+}
+
+struct live live_of(const struct live_table *table, struct slice session_id)
+{
+    const struct live_entry *entry = live_entry_of(table, session_id);
+
+    if (entry)
+        return entry->live;
+    if (table->unreadable)
+        return (struct live){ LIVE_UNKNOWN, 0, false,
+                              "the registry of running agents cannot be read" };
+    return (struct live){ LIVE_QUIET, 0, false, "no running agent has registered it" };
 }
 
 void live_fini(struct live_table *table)
@@ -384,4 +426,26 @@ struct live live_cache_lookup(struct live_cache *w, struct slice session_id)
     live = live_of(&w->table, session_id);
     pthread_mutex_unlock(&w->lock);
     return live;
+}
+
+bool live_cache_show(struct live_cache *w, struct session_row *row)
+{
+    bool ok = true;
+
+    pthread_mutex_lock(&w->lock);
+    refresh_registry(w);
+    const struct live_entry *entry = live_entry_of(&w->table, row->ref.id);
+
+    if (entry && entry->live.state == LIVE_RUNNING) {
+        row->flags |= SESSION_LIVE | entry->flags |
+                      (entry->state == SESSION_REQUIRES_ACTION ? SESSION_WAITS : 0U);
+        row->live_pid = entry->live.pid;
+        row->state = entry->state;
+        row->waits_for = arena_copy(&row->arena, entry->waits_for);
+        if (entry->has_since)
+            row->since_ms = entry->since_ms;
+        ok = row->waits_for.p != NULL;
+    }
+    pthread_mutex_unlock(&w->lock);
+    return ok;
 }

@@ -83,7 +83,13 @@ static void state_members(struct jsonout *j, const struct session_row *row)
         jsonout_bool_member(j, "archived", (row->flags & SESSION_ARCHIVED) != 0);
     }
     jsonout_member(j, "state", slice_of(session_state_name(row->state)));
+    if (row->flags & SESSION_SHELL)
+        jsonout_bool_member(j, "shell", true);
+    if (row->flags & SESSION_BACKGROUND)
+        jsonout_bool_member(j, "background", true);
     jsonout_member(j, "waitsFor", row->waits_for);
+    if (row->state)
+        time_member(j, "since", row->since_ms);
     jsonout_member(j, "parentId", row->parent_id);
     if (row->ref.also)
         jsonout_member(j, "alsoIn", slice_of(row->ref.also->ops->name));

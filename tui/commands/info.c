@@ -181,6 +181,7 @@ static void write_activity(const struct session_row *row, struct out *o)
         return;
     out_addf(o, "%-14s %s", "activity",
              row->state == SESSION_REQUIRES_ACTION ? "waits for you"
+             : row->flags & SESSION_SHELL          ? "running: a command, after the turn"
                                                    : session_state_name(row->state));
     if (row->waits_for.n) {
         out_addf(o, ": ");

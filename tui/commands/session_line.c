@@ -22,6 +22,7 @@ static const struct {
 } words[] = {
     { SESSION_LIVE, "running" },
     { SESSION_WAITS, "waits for you" },
+    { SESSION_SHELL, "a command runs" },
     { SESSION_INTERRUPTED, "interrupted" },
     { SESSION_FORK, "fork" },
     { SESSION_ARCHIVED, "archived" },

@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 
 #include "lite/base/buf.h"
+#include "lite/base/time.h"
 #include "lite/io/file.h"
 #include "store/proc/live.h"
 #include "support/scratch.h"
@@ -101,6 +102,79 @@ IN_SCRATCH(a_running_process_has_its_session_open)
     assert_int_equal(ask(state, "other").state, LIVE_QUIET);
     assert_int_equal(ask(state, "other").pid, 0);
     end(pid);
+}
+
+/* What a row shows of the session, described while the process runs. */
+static struct session_row *shown(void **state, const char *more)
+{
+    struct live_cache *cache;
+    struct session_row *row = session_row_new();
+    pid_t pid = sleeper();
+    char name[64];
+
+    put_process(state, pid, "a", start_of(pid), more);
+    cache = live_cache_new(*state);
+    assert_non_null(cache);
+    session_row_reset(row);
+    row->ref.id = SLICE("a");
+    assert_true(live_cache_show(cache, row));
+    live_cache_free(cache);
+    end(pid);
+    snprintf(name, sizeof name, "sessions/%d.json", (int)pid);
+    unlink(scratch_path(state, name));
+    return row;
+}
+
+IN_SCRATCH(all_states_of_a_running_session_are_shown)
+{
+    static const struct {
+        const char *more;
+        enum session_state state;
+        unsigned flags;
+        const char *waits_for;
+        int64_t since;
+    } cases[] = {
+        { "", SESSION_IDLE, 0, "", TIME_NONE },
+        { ",\"status\":\"idle\",\"statusUpdatedAt\":1772359200000", SESSION_IDLE, 0, "",
+          INT64_C(1772359200000) },
+        { ",\"status\":\"busy\",\"kind\":\"bg\"", SESSION_RUNNING, SESSION_BACKGROUND, "",
+          TIME_NONE },
+        { ",\"status\":\"shell\",\"waitingFor\":\"x\",\"kind\":\"interactive\"", SESSION_RUNNING,
+          SESSION_SHELL, "", TIME_NONE },
+        { ",\"statusUpdatedAt\":\"2026-03-01T10:00:00.000Z\",\"waitingFor\":\"permission: "
+          "B\\u0061sh\",\"status\":\"waiting\"",
+          SESSION_REQUIRES_ACTION, SESSION_WAITS, "permission: Bash", INT64_C(1772359200000) },
+        { ",\"status\":\"waiting\",\"waitingFor\":7,\"statusUpdatedAt\":\"soon\"",
+          SESSION_REQUIRES_ACTION, SESSION_WAITS, "", TIME_NONE },
+        { ",\"status\":\"of a later version\"", SESSION_UNKNOWN, 0, "", TIME_NONE },
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases && HAS_PROCESS_TABLE; i++) {
+        struct session_row *row = shown(state, cases[i].more);
+
+        assert_int_equal(row->state, cases[i].state);
+        assert_int_equal(row->flags, SESSION_LIVE | cases[i].flags);
+        assert_int_equal(row->since_ms, cases[i].since);
+        assert_true(slice_eq(row->waits_for, slice_of(cases[i].waits_for)));
+        session_row_free(row);
+    }
+}
+
+IN_SCRATCH(entries_may_be_as_large_as_their_agent_writes_them)
+{
+    static char more[LIVE_ENTRY_MAX + 100];
+    char name[32];
+
+    for (int k = 0; k < 2; k++) {
+        size_t n = k ? LIVE_ENTRY_MAX : LIVE_ENTRY_MAX - 200;
+
+        memset(more, 'x', n);
+        memcpy(more, "{\"sessionId\":\"a\",\"name\":\"", 25);
+        memcpy(more + n, "\"}", 3);
+        snprintf(name, sizeof name, "%d.json", (int)getpid());
+        put_entry(state, name, more);
+        assert_int_equal(ask(state, "a").state, k ? LIVE_QUIET : LIVE_UNKNOWN);
+    }
 }
 
 IN_SCRATCH(the_entry_of_a_killed_process_no_longer_counts)

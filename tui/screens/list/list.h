@@ -237,8 +237,8 @@ void list_draw_empty(const struct list *l, struct frame *f, struct rect r);
 /* "~/src/shop +2 worktrees" */
 void list_draw_scope(const struct list *l, struct frame *f, struct rect r);
 void list_widths_include(struct list_widths *w, const struct session_row *row);
-/* What the session waits for, if its host publishes that it does; else empty. */
-struct slice list_waits_for(const struct session_row *row);
+/* What the session waits for, or that a command runs after its turn, if that is published; else empty. */
+struct slice list_activity(const struct session_row *row);
 enum { LIST_PULL_REQUEST = 80 };
 /* "owner/repository#7", in `text`; empty: the session has none. */
 struct slice list_pull_request(const struct session_row *row, char text[LIST_PULL_REQUEST]);

@@ -85,12 +85,14 @@ static void row_flags(const struct session_row *row, bool ascii, struct flag out
         enum style style;
         const char *text, *ascii;
     } on = { true, STYLE_LIVE, "●", "*" }, asks = { true, STYLE_WARN, "?", "?" },
+      idle = { true, STYLE_LIVE, "○", "o" },
       cut = { row->flags & SESSION_INTERRUPTED, STYLE_WARN, "!", "!" };
     const struct mark known[LIST_FLAGS] = {
         /* a running session is not interrupted */
-        row->flags & SESSION_WAITS ? asks
-        : live                     ? on
-                                   : cut,
+        row->flags & SESSION_WAITS           ? asks
+        : live && row->state == SESSION_IDLE ? idle
+        : live                               ? on
+                                             : cut,
         { row->flags & damage, STYLE_WARN, "⚠", "X" },
         { row->restorable > 0, STYLE_OK, NULL, NULL }, /* the number of files, "3f" */
         { row->flags & SESSION_FORK, STYLE_BRANCH, "↳", "Y" },
@@ -380,8 +382,10 @@ static int draw_fact(struct frame *f, struct rect r, int x, enum style style, st
     return x + frame_text_cut(f, r.y, x, r.x + r.w - x, style, text);
 }
 
-struct slice list_waits_for(const struct session_row *row)
+struct slice list_activity(const struct session_row *row)
 {
+    if (row->flags & SESSION_SHELL)
+        return SLICE("a command runs");
     if (!(row->flags & SESSION_WAITS))
         return (struct slice){ 0 };
     return row->waits_for.n ? row->waits_for : SLICE("waits for you");
@@ -422,7 +426,7 @@ static void draw_second(const struct list *l, struct frame *f, struct rect r,
     size[0] = '\0';
     if (store_has_size(&e->ref))
         human_size(session_entry_bytes(e), size);
-    x = draw_fact(f, r, x, STYLE_WARN, list_waits_for(row));
+    x = draw_fact(f, r, x, STYLE_WARN, list_activity(row));
     if (human_time_left(*l->now_ms, row->expires_ms, left))
         x = draw_fact(f, r, x, STYLE_WARN, slice_of(left));
     if (l->scope == SCOPE_ALL)

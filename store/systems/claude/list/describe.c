@@ -544,17 +544,6 @@ static enum err_code open_windows(struct window *w, const struct session_ref *re
     return ERR_OK;
 }
 
-static void mark_live(const struct claude *c, struct session_row *row)
-{
-    struct live live = live_cache_lookup(c->live, row->ref.id);
-
-    if (live.state != LIVE_RUNNING)
-        return;
-    row->flags |= SESSION_LIVE;
-    row->live_pid = live.pid;
-    row->state = live.busy ? SESSION_RUNNING : SESSION_IDLE;
-}
-
 enum err_code claude_describe(const struct store *st, const struct scope *scope,
                               const struct session_ref *ref, struct session_row *row, struct err *e)
 {
@@ -578,7 +567,7 @@ enum err_code claude_describe(const struct store *st, const struct scope *scope,
         r.has_side = sidecar_folder_exists(ref, r.a);
         if (row->hidden == HIDDEN_NOT)
             read_windows(&r);
-        mark_live(r.c, row);
+        r.ok &= live_cache_show(r.c->live, row);
         row->can = claude_abilities(r.c, row);
         keep_describe_texts(&r);
         if (!r.ok)
