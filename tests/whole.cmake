@@ -146,6 +146,7 @@ script(usage_sums recorded commands/usage.py $<TARGET_FILE:reprise>)
 script(undo_scope recorded commands/undo_scope.py $<TARGET_FILE:reprise>)
 script(paging recorded commands/paging.py $<TARGET_FILE:reprise>)
 script(resume_by_id recorded commands/resume_by_id.py $<TARGET_FILE:reprise>)
+script(copies recorded commands/copies.py $<TARGET_FILE:reprise>)
 # A change counts as made even if the answer cannot be written.
 script(full_stdout recorded commands/full_stdout.py $<TARGET_FILE:reprise>)
 

@@ -55,7 +55,7 @@ enum err_code err_sys(struct err *e, const char *path, const char *verb)
         e->sys = sys;
         keep_tail(e->path, sizeof e->path, path);
         snprintf(e->text, sizeof e->text, "%s", verb);
-        e->context = (unsigned char)strlen(e->text);
+        e->context = (unsigned short)strlen(e->text);
     }
     return code_of(sys);
 }
@@ -73,7 +73,7 @@ enum err_code err_set(struct err *e, enum err_code code, const char *path, const
         va_end(ap);
         const char *reason = code == ERR_USAGE ? NULL : strstr(e->text, ": ");
 
-        e->context = (unsigned char)(reason ? reason - e->text : 0);
+        e->context = (unsigned short)(reason ? reason - e->text : 0);
     }
     return code;
 }
@@ -97,7 +97,7 @@ enum err_code err_wrap(struct err *e, enum err_code code, const char *fmt, ...)
         prepend_text(e->text, sizeof e->text, outer);
         size_t added = strlen(e->text) - had;
 
-        e->context = (unsigned char)(e->context ? e->context + added : strlen(outer));
+        e->context = (unsigned short)(e->context ? e->context + added : strlen(outer));
     }
     return code;
 }

@@ -35,9 +35,9 @@ struct err {
     char path[160]; /* the file concerned, or "" */
     /* The operations, outermost first, and the reason of the failure: "list sessions: open: no such
      * directory". */
-    char text[200];
+    char text[640];
     /* The length of the part of the text that describes what was being done: all of it if sys is set. */
-    unsigned char context;
+    unsigned short context;
 };
 
 /* All of these return the code, so a failing branch is one line: return err_sys(e, path, "open"); e may be NULL if the

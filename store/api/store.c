@@ -5,6 +5,27 @@ bool store_has_size(const struct session_ref *ref)
     return ref->file.size > 0 || !(ref->store->ops->remote || ref->store->ops->size_unknown);
 }
 
+struct each_of_id {
+    struct slice id;
+    session_ref_fn *fn;
+    void *arg;
+};
+
+static bool pass_if_same_id(const struct session_ref *ref, void *arg)
+{
+    const struct each_of_id *each = arg;
+
+    return !slice_eq(ref->id, each->id) || each->fn(ref, each->arg);
+}
+
+enum err_code store_find_each_listed(const struct store *st, const struct scope *scope,
+                                     struct slice id, session_ref_fn *fn, void *arg, struct err *e)
+{
+    struct each_of_id each = { id, fn, arg };
+
+    return st->ops->enumerate(st, scope, pass_if_same_id, &each, e);
+}
+
 void store_close(struct store *st)
 {
     if (st)

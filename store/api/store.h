@@ -90,9 +90,15 @@ typedef enum err_code store_find_fn(const struct store *st, const struct scope *
                                     struct slice id, struct arena *a, struct session_ref *ref,
                                     struct err *e);
 
+/* Optional, for systems in which several folders may have a session with the same id: delivers all of them as enumerate
+ * does. NULL: find finds the only one. */
+typedef enum err_code store_find_each_fn(const struct store *st, const struct scope *scope,
+                                         struct slice id, session_ref_fn *fn, void *arg,
+                                         struct err *e);
+
 /* Optional. Finds many ids as find does, but faster than one call for each. For ids that are
- * not found or are not ids of the system, ref[i].store stays NULL. The refs are the caller's,
- * all zero. */
+ * not found, are not ids of the system, or are in several folders, ref[i].store stays NULL. The
+ * refs are the caller's, all zero. */
 typedef enum err_code store_find_many_fn(const struct store *st, const struct scope *scope,
                                          const struct slice *id, size_t n, struct arena *a,
                                          struct session_ref *ref, struct err *e);
@@ -434,6 +440,10 @@ struct store_ops {
     /* Optional. The command that resumes a session, if the configuration has no other; words as in the configuration
      * file: {id}, {cwd}, {path}. */
     const char *resume_command;
+    /* The agent also accepts the path of a transcript for {id} in that command. */
+    bool opens_paths;
+    /* Optional. The command that opens a session with SESSION_BACKGROUND. */
+    const char *attach_command;
     /* Optional, for systems without `fork`: the command with which the agent forks a session itself. */
     const char *fork_command;
     /* Optional, for systems without rename, archive or parts, because the agent keeps an index elsewhere: the commands
@@ -450,6 +460,7 @@ struct store_ops {
     store_describe_fn *describe;
     store_full_scan_fn *full_scan;
     store_find_fn *find;
+    store_find_each_fn *find_each;
     store_find_many_fn *find_many;
     store_at_path_fn *at_path;
     store_facts_fn *facts;
@@ -524,6 +535,8 @@ struct store {
 /* All systems, NULL-terminated, in the order in which they are tried (store/systems/registry.c). */
 extern const struct store_ops *const store_systems[];
 const struct store_ops *store_system(struct slice name); /* NULL: no such system */
+/* A find_each that goes through all sessions of the scope. */
+store_find_each_fn store_find_each_listed;
 /* Returns false if the store does not know how large the session is. */
 bool store_has_size(const struct session_ref *ref);
 void store_close(struct store *st); /* NULL is fine */

@@ -362,6 +362,14 @@ static enum err_code report_unreadable(const struct session_ref *ref, const stru
     return doctor_list_add(&f, list, e);
 }
 
+/* Lists do not follow a link, so what it leads to is not a session. */
+static bool is_link(const struct session_ref *ref)
+{
+    struct stat st;
+
+    return !ref->nameless && lstat(ref->path.p, &st) == 0 && S_ISLNK(st.st_mode);
+}
+
 static enum err_code collect_findings(const struct doctor *d, struct examined *p, struct err *e)
 {
     const struct session_ref *ref = p->ref;
@@ -369,7 +377,9 @@ static enum err_code collect_findings(const struct doctor *d, struct examined *p
     struct err why = { 0 };
     enum err_code rc = look_at_row(d, p, &why);
 
-    if (!rc && ops->check)
+    if (!rc && is_link(ref))
+        rc = err_set(&why, ERR_UNSAFE, ref->path.p, "check: a link is not followed");
+    else if (!rc && ops->check)
         rc = ops->check(ref->store, ref, d->cancel, doctor_list_add, &p->list, &why);
     if (!rc)
         return ERR_OK;

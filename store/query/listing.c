@@ -236,16 +236,25 @@ static bool put_in_order(struct listing *l)
     return l->listed != NULL;
 }
 
+static struct listing *new_listing(const struct listing_query *q)
+{
+    struct listing *l = calloc(1, sizeof *l);
+
+    if (l) {
+        l->q = *q;
+        l->ok = true;
+    }
+    return l;
+}
+
 enum err_code listing_open(struct store *const stores[], size_t n, const struct listing_query *q,
                            struct listing **out, struct err *e)
 {
-    struct listing *l = calloc(1, sizeof *l);
+    struct listing *l = new_listing(q);
     enum err_code rc = ERR_OK;
 
     if (!l)
         return err_nomem(e);
-    l->q = *q;
-    l->ok = true;
     for (size_t i = 0; !rc && l->ok && i < n; i++)
         if (stores[i]->ops->enumerate)
             rc = stores[i]->ops->enumerate(stores[i], &q->scope, collect_ref, l, e);
@@ -520,5 +529,46 @@ enum err_code listing_each(struct listing *l, session_row_fn *fn, void *arg, str
     else
         rc = sorted(l, order, n, fn, arg, e);
     free(order);
+    return rc;
+}
+
+/* ---- copies ---- */
+
+struct shown_copy {
+    const struct session_ref *copy, *shown;
+    size_t n;
+};
+
+static enum err_code note_shown_copy(const struct session_row *row, void *arg, struct err *e)
+{
+    struct shown_copy *s = arg;
+
+    (void)e;
+    for (size_t i = 0; i < s->n && !s->shown; i++)
+        if (s->copy[i].store == row->ref.store && slice_eq(s->copy[i].path, row->ref.path))
+            s->shown = &s->copy[i];
+    return ERR_OK;
+}
+
+enum err_code listing_shown_copy(const struct session_ref *copy, size_t n,
+                                 const struct scope *scope, const struct session_ref **shown,
+                                 struct err *e)
+{
+    const struct listing_query q = {
+        .scope = *scope, .limit = 1, .since_ms = TIME_NONE, .before_ms = TIME_NONE
+    };
+    struct shown_copy s = { .copy = copy, .n = n };
+    struct listing *l = new_listing(&q);
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; l && l->ok && i < n; i++)
+        collect_ref(&copy[i], l);
+    if (!l || !l->ok || !put_in_order(l))
+        rc = err_nomem(e);
+    else
+        rc = listing_each(l, note_shown_copy, &s, e);
+    listing_close(l);
+    if (!rc)
+        *shown = s.shown;
     return rc;
 }

@@ -57,6 +57,11 @@ MUST_CHECK enum err_code listing_open(struct store *const stores[], size_t n,
                                       struct err *e);
 void listing_close(struct listing *l); /* NULL is fine */
 
+/* Which of these copies of a session a listing of the scope shows; *shown is NULL if it shows none. */
+MUST_CHECK enum err_code listing_shown_copy(const struct session_ref *copy, size_t n,
+                                            const struct scope *scope,
+                                            const struct session_ref **shown, struct err *e);
+
 /* All sessions found, newest first, duplicates and unlistable ones included; borrowed. */
 const struct session_ref *const *listing_refs(const struct listing *l, size_t *n);
 /* Returns true if the id of one of these is in several folders of its store. */

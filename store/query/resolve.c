@@ -148,23 +148,113 @@ static enum err_code find_path(struct search *s, struct err *e)
 
 /* ---- ids ---- */
 
-/* The agent's own system knows Entire's sessions by the same id. from: the stores before it were already searched. */
-static enum err_code check_other_systems(const struct search *s, size_t from, struct err *e)
+/* All sessions with one id. */
+struct copies {
+    struct search *search;
+    struct session_ref *ref; /* in the arena */
+    size_t n;
+    bool ok;
+};
+
+static bool add_copy_of_id(const struct session_ref *ref, void *arg)
 {
-    const struct store_ops *ops = s->ref->store->ops;
+    struct copies *c = arg;
+    struct session_ref *more = arena_grow(c->search->a, c->ref, c->n, sizeof *more);
+
+    c->ok = more && session_ref_copy(c->search->a, ref, &more[c->n]);
+    if (c->ok) {
+        c->ref = more;
+        c->n++;
+    }
+    return c->ok;
+}
+
+/* Stores that cannot be read are skipped. */
+static enum err_code collect_copies(struct search *s, const struct scope *scope, struct copies *c,
+                                    struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    *c = (struct copies){ .search = s, .ok = true };
+    for (size_t i = 0; i < s->stores && c->ok && rc != ERR_NOMEM; i++) {
+        const struct store *st = s->store[i];
+        struct session_ref ref;
+
+        if (st->ops->find_each)
+            rc = st->ops->find_each(st, scope, s->text, add_copy_of_id, c, NULL);
+        else if ((rc = st->ops->find(st, scope, s->text, s->a, &ref, NULL)) == ERR_OK)
+            add_copy_of_id(&ref, c);
+    }
+    return c->ok && rc != ERR_NOMEM ? ERR_OK : err_nomem(e);
+}
+
+static enum err_code ambiguous_copies(const struct search *s, const struct session_ref *one,
+                                      const struct session_ref *other, struct err *e)
+{
+    const char *const one_name = one->store->ops->name, *const other_name = other->store->ops->name;
     char name[160];
 
     snprintf(name, sizeof name, "%.*s", SLICE_ARG(s->text));
-    for (size_t i = from; i < s->stores; i++) {
-        const struct store *st = s->store[i];
-        struct session_ref other;
+    /* The agent's own system knows Entire's sessions by the same id. */
+    if (strcmp(one_name, other_name) != 0)
+        return err_set(e, ERR_USAGE, name, "find session: ambiguous: %s:%s, %s:%s", one_name, name,
+                       other_name, name);
+    return err_set(e, ERR_USAGE, name, "find session: ambiguous: %s, %s", one->path.p,
+                   other->path.p);
+}
 
-        if (st->ops != ops && !st->ops->remote &&
-            st->ops->find(st, s->scope, s->text, s->a, &other, NULL) == ERR_OK)
-            return err_set(e, ERR_USAGE, name, "find session: ambiguous: %s:%s, %s:%s", ops->name,
-                           name, st->ops->name, name);
+static bool is_the_copy(const struct session_ref *a, const struct session_ref *b)
+{
+    return a->store == b->store && slice_eq(a->path, b->path);
+}
+
+static bool is_subagent(const struct search *s)
+{
+    struct session_row *row = session_row_new();
+    const struct store *st = s->ref->store;
+    bool is = row && !st->ops->describe(st, s->scope, s->ref, row, NULL) &&
+              row->hidden == HIDDEN_SIDECHAIN;
+
+    session_row_free(row);
+    return is;
+}
+
+/* Chooses the copy of the session that lists show. Copies in several local stores are several rows of a list, so the id
+ * is then ambiguous. */
+static enum err_code choose_copy(struct search *s, struct err *e)
+{
+    struct copies all, here;
+    struct scope dir;
+    const struct session_ref *meant = NULL, *other = NULL, *local = NULL;
+    enum err_code rc = collect_copies(s, s->scope, &all, e);
+
+    for (size_t i = 0; i < all.n && !rc; i++) {
+        if (all.ref[i].store->ops->remote)
+            continue;
+        if (local && local->store != all.ref[i].store)
+            return ambiguous_copies(s, local, &all.ref[i], e);
+        local = &all.ref[i];
     }
-    return ERR_OK;
+    if (rc || all.n < 2)
+        return rc;
+    rc = listing_shown_copy(all.ref, all.n, s->scope, &meant, e);
+    if (!rc && meant && s->scope->implied_all) {
+        rc = session_scope_of(s->store[0]->env->cwd, !s->scope->leave_worktrees, s->a, &dir, e);
+        if (!rc)
+            rc = collect_copies(s, &dir, &here, e);
+        if (!rc)
+            rc = listing_shown_copy(here.ref, here.n, &dir, &other, e);
+    }
+    if (!rc && other && !is_the_copy(meant, other))
+        rc = ambiguous_copies(s, meant, other, e);
+    if (!rc && meant && !is_the_copy(meant, s->ref) && is_subagent(s))
+        rc = err_set(e, ERR_NOT_FOUND, meant->path.p,
+                     "find session: its agent finds %s, which is a sub-agent's; name the path of "
+                     "the other",
+                     s->ref->path.p);
+    if (!rc && meant)
+        *s->ref = *meant;
+    return rc;
 }
 
 static enum err_code find_exactly(struct search *s, struct err *e)
@@ -174,7 +264,7 @@ static enum err_code find_exactly(struct search *s, struct err *e)
         enum err_code rc = st->ops->find(st, s->scope, s->text, s->a, s->ref, e);
 
         if (rc == ERR_OK)
-            return check_other_systems(s, i + 1, e);
+            return choose_copy(s, e);
         if (rc != ERR_NOT_FOUND && rc != ERR_USAGE)
             return rc;
     }
@@ -193,7 +283,7 @@ struct candidates {
 static bool is_candidate(const struct candidates *c, const struct session_ref *ref)
 {
     for (size_t i = 0; i < c->n && i < CANDIDATES_NAMED; i++)
-        if (c->store[i] == ref->store && slice_eq(c->id[i], ref->id))
+        if (c->store[i]->ops == ref->store->ops && slice_eq(c->id[i], ref->id))
             return true;
     return false;
 }
@@ -265,7 +355,8 @@ static enum err_code find_prefix(struct search *s, struct err *e)
         return not_found(s, e);
     if (c.n > 1)
         return ambiguous(&c, e);
-    return c.store[0]->ops->find(c.store[0], s->scope, c.id[0], s->a, s->ref, e);
+    s->text = c.id[0];
+    return find_exactly(s, e);
 }
 
 static bool is_named(const struct store *st, struct slice name)
@@ -353,7 +444,8 @@ enum err_code resolve_title(struct store *const stores[], size_t n, const struct
         return rc;
     if (c.n != 1)
         return c.n ? ambiguous(&c, e) : not_found(&s, e);
-    return c.store[0]->ops->find(c.store[0], scope, c.id[0], a, ref, e);
+    s.text = c.id[0];
+    return find_exactly(&s, e);
 }
 
 /* ---- many ids ---- */
@@ -381,7 +473,7 @@ static size_t collect_missing(const struct slice *text, size_t texts, const stru
     return n;
 }
 
-/* The found sessions, to detect those that are also in a store of another system. */
+/* The found sessions, to detect those that are also in another store. */
 struct found_elsewhere {
     struct idset ids;
     size_t *place; /* by number of the id */
@@ -396,13 +488,13 @@ static bool leave_ambiguous(const struct session_ref *other, void *arg)
     if (number != IDSET_NONE) {
         struct session_ref *ref = &f->ref[f->place[number]];
 
-        if (ref->store && ref->store->ops != other->store->ops)
+        if (ref->store && ref->store != other->store)
             *ref = (struct session_ref){ 0 };
     }
     return true;
 }
 
-/* Leaves ids that two systems have to resolve_session, which names the systems. A store that cannot
+/* Leaves ids that two stores have to resolve_session, which names them or chooses. A store that cannot
  * be read is skipped, as there. */
 static enum err_code leave_all_ambiguous(struct store *const stores[], size_t n,
                                          const struct scope *scope, const struct slice *text,
@@ -425,8 +517,7 @@ static enum err_code leave_all_ambiguous(struct store *const stores[], size_t n,
             f.place[number] = i;
     }
     for (size_t i = 1; i < n && !rc; i++)
-        if (stores[i]->ops != stores[0]->ops && !stores[i]->ops->remote && f.ids.n &&
-            stores[i]->ops->enumerate &&
+        if (f.ids.n && stores[i]->ops->enumerate &&
             stores[i]->ops->enumerate(stores[i], scope, leave_ambiguous, &f, NULL) == ERR_NOMEM)
             rc = err_nomem(e);
     idset_fini(&f.ids);

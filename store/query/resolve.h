@@ -14,8 +14,12 @@
  * transcript or session directory, or "latest" (the newest session of the scope; of the environment's current
  * directory if the scope is every project).
  *
- * *ref is in the arena. ERR_NOT_FOUND: no such session in the scope. ERR_USAGE: the prefix is ambiguous, or stores of
- * two systems have the id; the text of the error lists the candidates. */
+ * If an id is in several folders, or here and on a server, the copy that a list of the scope shows is meant. If the
+ * scope is every project only because a command was given an id (implied_all), the list of the current directory must
+ * not show another copy.
+ *
+ * *ref is in the arena. ERR_NOT_FOUND: no such session in the scope. ERR_USAGE: the prefix is ambiguous, two stores on
+ * this machine have the id, or lists show different copies; the text of the error lists the candidates. */
 MUST_CHECK enum err_code resolve_session(struct store *const stores[], size_t n,
                                          const struct scope *scope, struct slice text,
                                          struct arena *a, struct session_ref *ref, struct err *e);
@@ -32,6 +36,18 @@ MUST_CHECK enum err_code resolve_sessions(struct store *const stores[], size_t n
 MUST_CHECK enum err_code resolve_title(struct store *const stores[], size_t n,
                                        const struct scope *scope, struct slice title,
                                        struct arena *a, struct session_ref *ref, struct err *e);
+
+/* ---- where an agent finds a session (resume_place.c) ---- */
+
+/* Finds the directory in which the session's agent is started: cwd (which may be empty) as the session's row names it;
+ * if several folders have the id, one in which the agent finds this copy. *dir is in the arena; it is NULL if no
+ * directory is known. */
+MUST_CHECK enum err_code resolve_resume_dir(const struct session_ref *ref, struct slice cwd,
+                                            struct arena *a, const char **dir, struct err *e);
+/* The word with which the agent opens the session in this directory: its id, or its path if the agent would not find it
+ * by its id. *word is borrowed from the ref. ERR_UNSUPPORTED: the agent would open another copy. */
+MUST_CHECK enum err_code resolve_resume_word(const struct session_ref *ref, const char *dir,
+                                             struct arena *a, struct slice *word, struct err *e);
 
 /* ---- short ids (short_ids.c) ---- */
 

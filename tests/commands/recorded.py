@@ -30,6 +30,8 @@ ROW_KEYS = ('sessionId', 'summary', 'lastModified', 'fileSize', 'customTitle', '
 UUID = re.compile('[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}', re.I)
 ISO = re.compile(r'\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z')
 WRITES = ('forkSession',)
+# Answers from which reprise departs on purpose.
+DEPARTS = {'dir-17-symlinked-project-folder': 'project folders that are links are listed, too'}
 GIT = ['git', '-c', 'init.defaultBranch=main', '-c', 'user.name=t', '-c', 'user.email=t@example.invalid']
 
 
@@ -263,7 +265,7 @@ def try_in_place(program, case, top):
 def main():
     program, group = os.path.abspath(sys.argv[1]), sys.argv[2]
     with open(f'{FIXTURES}/recorded/{group}.jsonl', encoding='utf-8') as f:
-        cases = [json.loads(line) for line in f]
+        cases = [case for case in map(json.loads, f) if case['name'] not in DEPARTS]
     failed = 0
     with tempfile.TemporaryDirectory() as top:
         for case in cases:

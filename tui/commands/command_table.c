@@ -6,6 +6,8 @@
 #define FILTERS                                                                                    \
     (BIT(LIMIT) | BIT(OFFSET) | BIT(SYSTEM) | BIT(TAG) | BIT(BRANCH) | BIT(SINCE) | BIT(BEFORE) |  \
      BIT(ARCHIVED) | BIT(NO_PROGRAMMATIC) | BIT(ALL_KINDS) | BIT(NO_WORKTREES) | BIT(SORT))
+/* Every command that takes the id of a session has these. */
+#define FINDS (BIT(SYSTEM) | BIT(NO_WORKTREES))
 
 /* clang-format off */
 /* The help of the commands that some agents carry out themselves. */
@@ -17,7 +19,7 @@ const struct command commands_table[] = {
     { .operands = "[-- FLAGS]", .run = picker_run,
       .summary = "",
       .options = BIT(RESUME) | BIT(CONTINUE) | BIT(AS_FORK) | BIT(PRINT) | BIT(PRINT_DIRECTORY) | BIT(QUERY) | BIT(PLAIN) | BIT(NO_PROGRAMMATIC) |
-                 BIT(ALL_KINDS) | BIT(NO_WORKTREES) | BIT(SORT),
+                 BIT(ALL_KINDS) | FINDS | BIT(SORT),
       .help = "Opens the picker: type to filter, press Enter to resume the selected session.\n"
               "FLAGS are passed on to the agent's command. The screen is drawn on the terminal\n"
               "even if standard output is redirected.\n" },
@@ -28,11 +30,11 @@ const struct command commands_table[] = {
               "other worktrees of its repository.\n" },
     { .name = "info", .operands = "ID", .min_operands = 1, .max_operands = 1, .on_session = info_session,
       .summary = "show the details of a session",
-      .options = BIT(NO_WORKTREES) },
+      .options = FINDS },
     { .name = "messages", .operands = "ID", .min_operands = 1, .max_operands = 1, .run = messages_run,
       .summary = "print the conversation that a resume would restore",
       .options = BIT(LIMIT) | BIT(OFFSET) | BIT(SYSTEM_MESSAGES) | BIT(SPOKEN) | BIT(AS_SDK) | BIT(TAIL) |
-                 BIT(BEFORE) | BIT(AGENT) | BIT(AT) | BIT(RAW) | BIT(TRANSCRIPT) | BIT(NO_WORKTREES),
+                 BIT(BEFORE) | BIT(AGENT) | BIT(AT) | BIT(RAW) | BIT(TRANSCRIPT) | FINDS,
       .help = "Prints the oldest message first. After a resume-at, the list ends at the message\n"
               "where the session resumes. Tool calls without a result, messages with only\n"
               "thinking and empty messages are left out, as the agent does; reprise restore\n"
@@ -59,7 +61,7 @@ const struct command commands_table[] = {
     { .name = "export", .operands = "ID...", .min_operands = 1, .max_operands = 10000, .run = export_run,
       .summary = "write sessions as Markdown, HTML, text or JSONL",
       .options = BIT(FORMAT) | BIT(OUTPUT) | BIT(FORCE) | BIT(TOOLS) | BIT(THINKING) | BIT(WITH_SUBAGENTS) |
-                 BIT(BRANCH) | BIT(FROM) | BIT(TO) | BIT(REDACT) | BIT(NO_WORKTREES),
+                 BIT(BRANCH) | BIT(FROM) | BIT(TO) | BIT(REDACT) | FINDS,
       .help = "md is Markdown as GitHub renders it, html is one page without scripts, txt is\n"
               "for a pager, and jsonl contains the transcript's rows byte by byte. Nothing in a\n"
               "session can become markup of the document. FILE appears when it is complete and\n"
@@ -102,29 +104,29 @@ const struct command commands_table[] = {
               "other than plain mv and rm are not recorded.\n" },
     { .name = "files", .operands = "ID", .min_operands = 1, .max_operands = 1, .on_session = files_session,
       .summary = "list the files that a session changed, turn by turn",
-      .options = BIT(NO_WORKTREES),
+      .options = FINDS,
       .help = "Includes the lines that the session's edits and those of its sub-agents added\n"
               "and removed.\n" },
     { .name = "subagents", .operands = "ID", .min_operands = 1, .max_operands = 1, .on_session = info_subagents_session,
       .summary = "list the ids of a session's sub-agents",
-      .options = BIT(NO_WORKTREES) },
+      .options = FINDS },
     { .name = "restore", .operands = "ID", .min_operands = 1, .max_operands = 1, .on_session = host_restore_session,
       .summary = "print everything a host needs to continue a session",
-      .options = BIT(AT) | BIT(NO_WORKTREES),
+      .options = BIT(AT) | FINDS,
       .help = "The messages are those that the agent would load. Tool calls that were cut off\n"
               "by the end of the session get a result that says so. With --at the messages\n"
               "end with that one.\n" },
     { .name = "retrieve", .alias = "pull", .operands = "ID [--at CHECKPOINT]", .min_operands = 1, .max_operands = 1,
       .on_session = change_retrieve_session,
       .summary = "copy a transcript from git or a store to where its agent looks",
-      .options = BIT(AT) | BIT(FORCE) | BIT(DRY_RUN) | BIT(NO_WORKTREES),
+      .options = BIT(AT) | BIT(FORCE) | BIT(DRY_RUN) | FINDS,
       .help = "Without --at: the newest transcript in the checkpoints of the session; with it:\n"
               "the transcripts of all sessions of the checkpoint. A transcript that is newer\n"
               "on this machine is kept (exit code 4) unless --force is given. To restore what\n"
               "was replaced: reprise undo.\n" },
     { .name = "push", .operands = "STORE ID...", .min_operands = 2, .max_operands = 10000, .run = push_run,
       .summary = "add local sessions to the store of a team",
-      .options = BIT(DRY_RUN) | BIT(FORCE) | BIT(NO_WORKTREES),
+      .options = BIT(DRY_RUN) | BIT(FORCE) | FINDS,
       .help = "STORE is the name of a store in the configuration, or a URL. Only rows that the\n"
               "store lacks are added, so an interrupted push can be repeated. A session that\n"
               "has rows in the store but not here is refused (exit code 4): retrieve it first,\n"
@@ -136,7 +138,7 @@ const struct command commands_table[] = {
               "the failure is reported and the others are still added.\n" },
     { .name = "fork", .operands = "ID", .min_operands = 1, .max_operands = 1, .on_session = change_fork_session,
       .summary = "copy a session, or its beginning, into a new one",
-      .options = BIT(AT) | BIT(ID) | BIT(TITLE) | BIT(WITH_FILES) | BIT(NO_WORKTREES),
+      .options = BIT(AT) | BIT(ID) | BIT(TITLE) | BIT(WITH_FILES) | FINDS,
       .help = "The original session is not changed. Prints the id of the new session, which is\n"
               "generated unless --id sets it, as is possible for a Go session. Without --at the\n"
               "whole session is copied or, after a resume-at, what a resume restores. If the\n"
@@ -144,34 +146,34 @@ const struct command commands_table[] = {
               "--resume ID runs the configured command.\n" },
     { .name = "resume-at", .operands = "ID [MSG]", .min_operands = 1, .max_operands = 2, .run = change_resume_at_run,
       .summary = "make a session resume after one of its messages",
-      .options = BIT(CLEAR) | BIT(NO_WORKTREES),
+      .options = BIT(CLEAR) | FINDS,
       .help = "Nothing is removed: the later messages stay in the file as another branch. An\n"
               "agent does not load messages from before its last compaction; to return there,\n"
               "use fork.\n" },
     { .name = "tombstone", .operands = "ID MSG", .min_operands = 2, .max_operands = 2, .run = change_tombstone_run,
       .summary = "remove one message from the conversation",
-      .options = BIT(CUT) | BIT(NO_WORKTREES),
+      .options = BIT(CUT) | FINDS,
       .help = "Its row is blanked in place, even while an agent is writing. The messages\n"
               "after it are kept and follow the row closest in time before them; after a\n"
               "pause of more than five seconds the agent starts the conversation anew there.\n" },
     { .name = "rename", .operands = "ID TITLE", .min_operands = 2, .max_operands = 2, .run = change_rename_run,
       .summary = "rename a session",
-      .options = BIT(PRINT) | BIT(YES) | BIT(NO_WORKTREES), .help = BY_AGENT_HELP },
+      .options = BIT(PRINT) | BIT(YES) | FINDS, .help = BY_AGENT_HELP },
     { .name = "tag", .operands = "ID [TAG]", .min_operands = 1, .max_operands = 2, .run = change_tag_run,
       .summary = "tag a session, or remove its tag",
-      .options = BIT(NONE) | BIT(NO_WORKTREES) },
+      .options = BIT(NONE) | FINDS },
     { .name = "archive", .operands = "ID...", .min_operands = 1, .max_operands = 10000, .run = change_archive_run,
       .summary = "archive sessions",
-      .options = BIT(PRINT) | BIT(YES) | BIT(NO_WORKTREES), .help = BY_AGENT_HELP },
+      .options = BIT(PRINT) | BIT(YES) | FINDS, .help = BY_AGENT_HELP },
     { .name = "unarchive", .operands = "ID...", .min_operands = 1, .max_operands = 10000, .run = change_archive_run,
       .summary = "unarchive sessions",
-      .options = BIT(PRINT) | BIT(YES) | BIT(NO_WORKTREES), .help = BY_AGENT_HELP },
+      .options = BIT(PRINT) | BIT(YES) | FINDS, .help = BY_AGENT_HELP },
     { .name = "reappend", .operands = "ID", .min_operands = 1, .max_operands = 1, .on_session = change_reappend_session,
       .summary = "append the metadata again, where listings look for it",
-      .options = BIT(NO_WORKTREES) },
+      .options = FINDS },
     { .name = "delete", .operands = "ID...", .min_operands = 1, .max_operands = 10000, .run = trash_delete_run,
       .summary = "move sessions and all their files to the trash",
-      .options = BIT(PERMANENTLY) | BIT(FORCE) | BIT(PRINT) | BIT(YES) | BIT(NO_WORKTREES),
+      .options = BIT(PERMANENTLY) | BIT(FORCE) | BIT(PRINT) | BIT(YES) | FINDS,
       .help = "Sessions that an agent is writing to are refused. If that cannot be known (a\n"
               "network file system, another user's session, an agent that did not register),\n"
               "--force is needed. For a session of Entire, its state and shadow branch are\n"
@@ -206,7 +208,7 @@ const struct command commands_table[] = {
               "days at every start).\n" },
     { .name = "doctor", .operands = "[ID]", .max_operands = 1, .run = doctor_run,
       .summary = "check one session, or all, for damage",
-      .options = BIT(FIX) | BIT(NO_WORKTREES),
+      .options = BIT(FIX) | FINDS,
       .help = "Finds torn, spliced and broken lines, rows without a parent, titles that\n"
               "listings miss, missing saved copies, leftovers, and sessions that the agent\n"
               "hides or will remove. --fix completes a torn last line, appends the metadata\n"
@@ -216,7 +218,7 @@ const struct command commands_table[] = {
       .help = "An id can be passed to undo.\n" },
     { .name = "checkpoints", .operands = "ID", .min_operands = 1, .max_operands = 1, .on_session = info_checkpoints_session,
       .summary = "list the points that a session can be rewound to",
-      .options = BIT(NO_WORKTREES),
+      .options = FINDS,
       .help = "Oldest first.\n" },
     { .name = "checkpoint-of", .operands = "COMMIT|CHECKPOINT", .min_operands = 1, .max_operands = 1,
       .run = checkpoint_of_run,
@@ -230,7 +232,7 @@ const struct command commands_table[] = {
       .summary = "preview a rewind of files and conversation, or apply it",
       .options = BIT(TO) | BIT(MODE) | BIT(FILE) | BIT(DRY_RUN) | BIT(APPLY) | BIT(PLAN) | BIT(SKIP_REFUSED) |
                  BIT(OVERWRITE_EDITED) | BIT(ALLOW_OUTSIDE) | BIT(ALLOW_SENSITIVE) | BIT(ENTIRE_RULE) |
-                 BIT(MOVE_BRANCH) | BIT(INTO) | BIT(ONLY) | BIT(INFERRED) | BIT(NO_WORKTREES),
+                 BIT(MOVE_BRANCH) | BIT(INTO) | BIT(ONLY) | BIT(INFERRED) | FINDS,
       .help = "Without options, on a terminal: a screen with all turns. With --to: what a\n"
               "rewind to before that prompt would change; nothing is changed without --apply.\n"
               "\n"
@@ -285,7 +287,7 @@ const struct command commands_table[] = {
               "what `entire enable` writes, except for the hooks, which run Entire's program.\n" },
     { .name = "append", .operands = "ID", .min_operands = 1, .max_operands = 1, .run = host_append_run,
       .summary = "for hosts: append rows, JSONL on standard input",
-      .options = BIT(TRANSCRIPT) | BIT(SAVE) | BIT(NO_PERSIST) | BIT(NO_WORKTREES),
+      .options = BIT(TRANSCRIPT) | BIT(SAVE) | BIT(NO_PERSIST) | FINDS,
       .help = "All rows or none, in one write. A missing id, time or parent is filled in\n"
               "where the format needs one. Rows whose uuid is already in the session are not\n"
               "written again, so a call may be repeated; programs that append at the same\n"
@@ -294,7 +296,7 @@ const struct command commands_table[] = {
     { .name = "checkpoint", .operands = "ID --id MSG FILE...", .min_operands = 1, .max_operands = 10000,
       .run = host_checkpoint_run,
       .summary = "for hosts: save files before they are changed",
-      .options = BIT(ID) | BIT(TITLE) | BIT(TASK) | BIT(AGENT) | BIT(NO_PERSIST) | BIT(NO_WORKTREES),
+      .options = BIT(ID) | BIT(TITLE) | BIT(TASK) | BIT(AGENT) | BIT(NO_PERSIST) | FINDS,
       .help = "MSG is the message before the changes; a rewind to it restores the files. For\n"
               "Entire MSG is a prompt, and the checkpoint contains the files as they are now:\n"
               "on a shadow branch, or as a commit of yours if .entire/settings.json sets\n"
@@ -302,7 +304,7 @@ const struct command commands_table[] = {
               "of the sub-agent --agent, if Claude Code wrote one; MSG describes the task.\n" },
     { .name = "set", .operands = "ID KEY=VALUE...", .min_operands = 2, .max_operands = 10000, .run = host_set_run,
       .summary = "for hosts: update metadata",
-      .options = BIT(NO_PERSIST) | BIT(NO_WORKTREES),
+      .options = BIT(NO_PERSIST) | FINDS,
       .help = "An empty value removes a setting. The system defines the keys.\n"
               "Entire: event=turn-start, turn-end, commit, session-start or session-stop (a\n"
               "commit condenses the checkpoints into the one that HEAD names), strategy, agent,\n"

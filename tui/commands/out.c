@@ -296,7 +296,7 @@ enum err_code out_row(struct out *o, struct err *e)
 
 void out_report(int fd, const struct err *e)
 {
-    char raw[512];
+    char raw[1024];
     struct buf line = { 0 };
     struct slice text = SLICE("reprise: " ERR_NOMEM_TEXT "\n");
 

@@ -10,6 +10,28 @@
 #include "tui/commands/out.h"
 #include "tui/text/nearest.h"
 
+/* If the newest store was already opened by another path or under another name, its sessions would be listed twice, and
+ * their ids would be ambiguous: only one of both stays open, the one with a name of its own. */
+static void leave_same_store(struct sessions *s)
+{
+    struct store *newest = s->store[s->n - 1];
+    struct stat a, b;
+
+    if (newest->ops->remote || stat(newest->path, &a) != 0)
+        return;
+    for (size_t i = 0; i + 1 < s->n; i++) {
+        struct store *st = s->store[i];
+
+        if (st->ops->remote || strcmp(store_format(newest->ops), store_format(st->ops)) != 0 ||
+            stat(st->path, &b) != 0 || a.st_dev != b.st_dev || a.st_ino != b.st_ino)
+            continue;
+        s->store[i] = newest->ops->format ? newest : st;
+        store_close(newest->ops->format ? st : newest);
+        s->n--;
+        return;
+    }
+}
+
 /* Makes "~/x" and "x" absolute: the shell does not expand ~ after a colon. */
 static const char *absolute(const struct store_env *env, const char *path, struct arena *a)
 {
@@ -131,32 +153,10 @@ static enum err_code open_configured_one(const struct invocation *in,
                          : open_plugin(in, &store->plugin, connect, s, e);
 }
 
-/* If the newest store is a system's default store under another name, only that name is used. */
-static void leave_same_default(struct sessions *s, size_t defaults)
-{
-    struct store *newest = s->store[s->n - 1];
-    struct stat a, b;
-
-    for (size_t i = 0; i < defaults; i++) {
-        struct store *st = s->store[i];
-
-        if (newest->ops->format == NULL || strcmp(newest->ops->format, st->ops->name) != 0 ||
-            stat(st->path, &a) != 0 || stat(newest->path, &b) != 0 || a.st_dev != b.st_dev ||
-            a.st_ino != b.st_ino)
-            continue;
-        store_close(st);
-        s->store[i] = newest;
-        s->n--;
-        return;
-    }
-}
-
 /* Opens the stores of the configuration; if one cannot be opened, this is a warning. */
 static enum err_code open_configured(const struct invocation *in, const struct config *config,
                                      struct sessions *s, struct err *e)
 {
-    const size_t defaults = s->n;
-
     for (size_t i = 0; i < config->stores && s->n < OPTION_STORES_MAX; i++) {
         struct err problem = { 0 };
         size_t before = s->n;
@@ -167,7 +167,7 @@ static enum err_code open_configured(const struct invocation *in, const struct c
         if (rc)
             out_report(in->err_fd, &problem);
         else if (s->n > before)
-            leave_same_default(s, defaults);
+            leave_same_store(s);
     }
     return ERR_OK;
 }
@@ -222,8 +222,11 @@ static enum err_code open_wanted(const struct invocation *in, const struct confi
                                  const char *named, struct sessions *s, struct err *e)
 {
     struct err problem = { 0 };
+    size_t before = s->n;
     enum err_code rc = open_named(in, config, named, s, &problem);
 
+    if (!rc && s->n > before)
+        leave_same_store(s);
     if (rc && rc != ERR_USAGE && rc != ERR_NOMEM && in->options.stores > 1) {
         out_report(in->err_fd, &problem);
         return note_looked_in(s, "", named, e);
@@ -288,6 +291,7 @@ static enum err_code choose_scope(const struct invocation *in, bool everywhere, 
         s->scope.all = true;
     else
         rc = session_scope_of(dir, worktrees, &s->arena, &s->scope, e);
+    s->scope.implied_all = s->scope.all && !option_given(o, OPTION_ALL);
     s->scope.leave_worktrees = !worktrees;
     s->scope.runs_agents = true;
     s->scope.all_kinds = option_given(o, OPTION_ALL_KINDS);

@@ -8,12 +8,14 @@
 #include <unistd.h>
 
 #include "store/api/store.h"
+#include "store/query/resolve.h"
 #include "tui/config/shell.h"
 
-/* A command that is configured for this store (`own`) finds the store itself. */
+/* A command that is configured for this store (`own`) finds the store itself. A running session is known by its id
+ * (`runs`). */
 struct making {
     const char *line;
-    bool own;
+    bool own, runs;
     const struct session_ref *ref;
     const char *dir;
     struct slice title;
@@ -25,8 +27,16 @@ static enum err_code make_from(const struct making *m, struct arena *a, struct r
 {
     const struct session_ref *ref = m->ref;
     const struct store_ops *ops = ref->store->ops;
+    struct slice word = ref->id;
+
+    if (strstr(m->line, "{id}") && !m->runs) {
+        enum err_code rc = resolve_resume_word(ref, m->dir, a, &word, e);
+
+        if (rc)
+            return rc;
+    }
     const struct shell_value values[] = {
-        { "id", ops->agent_id ? ops->agent_id(ref->id) : ref->id },
+        { "id", word },
         { "cwd", slice_of(m->dir) },
         { "path", ref->path },
         { "title", m->title },
@@ -49,6 +59,17 @@ static const struct config_store *own_store(const struct config *c, const struct
     return c && ops->format ? config_store(c, slice_of(ops->name)) : NULL;
 }
 
+static bool runs_in_background(const struct session_ref *ref)
+{
+    static const struct scope everywhere = { .all = true };
+    struct session_row *row = session_row_new();
+    bool runs = row && !ref->store->ops->describe(ref->store, &everywhere, ref, row, NULL) &&
+                row->flags & SESSION_BACKGROUND;
+
+    session_row_free(row);
+    return runs;
+}
+
 enum err_code resume_make(const struct config *c, const struct session_ref *ref, const char *dir,
                           struct arena *a, struct resume *out, struct err *e)
 {
@@ -62,8 +83,13 @@ enum err_code resume_make(const struct config *c, const struct session_ref *ref,
     out->change = NULL;
     if (!out->section)
         return err_nomem(e);
-    const struct making m = { .line = line, .own = store && store->resume, .ref = ref, .dir = dir };
+    struct making m = { .line = line, .own = store && store->resume, .ref = ref, .dir = dir };
 
+    if (line && ops->attach_command && strcmp(line, ops->resume_command) == 0 &&
+        runs_in_background(ref)) {
+        m.line = ops->attach_command;
+        m.runs = true;
+    }
     return line ? make_from(&m, a, out, e)
                 : err_set(e, ERR_UNSUPPORTED, system,
                           "resume: no command is configured; set `resume = ...` under [%s] in the "

@@ -4,6 +4,7 @@
 
 #include "store/export/export.h"
 #include "store/git/repo.h"
+#include "store/query/resolve.h"
 #include "tui/config/resume_command.h"
 #include "tui/jobs/jobs.h"
 
@@ -376,10 +377,14 @@ static enum err_code answer_resume_dirs(const struct job_context *d, const struc
                                         const struct reply *r, struct err *e)
 {
     struct resume_dirs *p = calloc(1, sizeof *p);
-    char *dir = q->text.n ? strndup(q->text.p, q->text.n) : NULL;
-    enum err_code rc = p && (dir || !q->text.n) ? fill_resume_dirs(d, dir, p, e) : err_nomem(e);
+    struct arena a = { 0 };
+    const char *dir = NULL;
+    enum err_code rc =
+        p ? resolve_resume_dir(&q->refs->ref[0], buf_slice(&q->text), &a, &dir, e) : err_nomem(e);
 
-    free(dir);
+    if (!rc)
+        rc = fill_resume_dirs(d, dir, p, e);
+    arena_fini(&a);
     if (!rc && d->config)
         rc = q->prints ? check_print(d, q->refs, e) : check_resume(d, &q->refs->ref[0], p, e);
     if (rc) {

@@ -277,6 +277,8 @@ static const char *claude_cannot(unsigned ability)
 const struct store_ops claude_ops = {
     .name = "claude",
     .resume_command = "claude --resume {id}",
+    .opens_paths = true,
+    .attach_command = "claude attach {id}",
     .label = "Claude Code",
     .folders = "projects",
     .row_keys = &claude_index_keys,
@@ -288,6 +290,7 @@ const struct store_ops claude_ops = {
     .describe = claude_describe,
     .full_scan = claude_full_scan,
     .find = claude_find,
+    .find_each = claude_find_each,
     .find_many = claude_find_many,
     .at_path = claude_at_path,
     .tail = claude_tail,

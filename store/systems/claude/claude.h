@@ -77,6 +77,7 @@ bool claude_titles_read(const struct claude *c, struct slice window, struct aren
 store_describe_fn claude_describe;
 store_full_scan_fn claude_full_scan;
 store_find_fn claude_find;
+store_find_each_fn claude_find_each;
 store_find_many_fn claude_find_many;
 store_at_path_fn claude_at_path;
 store_tail_fn claude_tail;

@@ -282,6 +282,7 @@ const struct store_ops cline_ops = {
     .enumerate = session_dirs_enumerate,
     .describe = cline_describe,
     .find = session_dirs_find,
+    .find_each = store_find_each_listed,
     .at_path = session_dirs_at_path,
     .tail = cline_tail,
     .load = cline_load,

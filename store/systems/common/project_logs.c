@@ -2,10 +2,12 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lite/base/array.h"
 #include "store/systems/common/config_dir.h"
 
 struct walk {
@@ -14,6 +16,12 @@ struct walk {
     session_ref_fn *fn;
     void *arg;
     struct arena arena; /* of one folder */
+    /* the folders that were read, because links may lead to the same one */
+    struct folder_place {
+        dev_t dev;
+        ino_t ino;
+    } * seen;
+    size_t seen_n, seen_cap;
     bool more;
 };
 
@@ -28,11 +36,15 @@ static bool is_log(const struct jsonl_store *s, const char *name, struct slice *
                                     : jsonl_id_of_name(name, s->format->is_id, id);
 }
 
-static bool is_directory(int dir, const char *name)
+/* A link to a directory counts as one if `links` is set. */
+static bool is_directory(int dir, const char *name, bool links)
 {
     struct stat sb;
 
-    return fstatat(dir, name, &sb, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(sb.st_mode);
+    if (fstatat(dir, name, &sb, AT_SYMLINK_NOFOLLOW) != 0)
+        return false;
+    return links ? S_ISLNK(sb.st_mode) && fstatat(dir, name, &sb, 0) == 0 && S_ISDIR(sb.st_mode)
+                 : S_ISDIR(sb.st_mode);
 }
 
 static enum err_code visit_log(struct walk *w, int dir, const char *folder, const char *project,
@@ -54,16 +66,33 @@ static enum err_code visit_log(struct walk *w, int dir, const char *folder, cons
     return ERR_OK;
 }
 
+static enum err_code is_first_visit(struct walk *w, int fd, bool *first)
+{
+    struct stat sb;
+
+    *first = fstat(fd, &sb) == 0;
+    for (size_t i = 0; i < w->seen_n && *first; i++)
+        *first = w->seen[i].dev != sb.st_dev || w->seen[i].ino != sb.st_ino;
+    if (!*first)
+        return ERR_OK;
+    if (!array_reserve(w->seen, w->seen_cap, w->seen_n + 1))
+        return ERR_NOMEM;
+    w->seen[w->seen_n++] = (struct folder_place){ sb.st_dev, sb.st_ino };
+    return ERR_OK;
+}
+
 /* A folder that cannot be read has no logs. */
 static enum err_code visit_folder(struct walk *w, const char *folder, const char *project)
 {
     const struct dirent *entry;
-    enum err_code rc = ERR_OK;
-    int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW) : -1;
-    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+    enum err_code rc = folder ? ERR_OK : ERR_NOMEM;
+    int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    bool first = false;
 
-    if (!folder)
-        return ERR_NOMEM;
+    if (fd >= 0)
+        rc = is_first_visit(w, fd, &first);
+    DIR *dir = first && !rc ? fdopendir(fd) : NULL;
+
     while (dir && !rc && w->more && (entry = readdir(dir)))
         rc = visit_log(w, dirfd(dir), folder, project, entry->d_name);
     if (dir)
@@ -89,15 +118,17 @@ static enum err_code visit_project(struct walk *w, const char *project)
     return rc;
 }
 
+/* Links come last, so that a folder is listed by its own name. */
 static enum err_code visit_all(struct walk *w)
 {
     const struct dirent *entry;
     enum err_code rc = ERR_OK;
     DIR *dir = opendir(w->store->folder);
 
-    while (dir && !rc && w->more && (entry = readdir(dir)))
-        if (entry->d_name[0] != '.' && is_directory(dirfd(dir), entry->d_name))
-            rc = visit_project(w, entry->d_name);
+    for (int links = 0; dir && links <= 1; links++, rewinddir(dir))
+        while (!rc && w->more && (entry = readdir(dir)))
+            if (entry->d_name[0] != '.' && is_directory(dirfd(dir), entry->d_name, links == 1))
+                rc = visit_project(w, entry->d_name);
     if (dir)
         closedir(dir);
     return rc;
@@ -139,6 +170,7 @@ enum err_code project_logs_enumerate(const struct store *st, const struct scope 
 
     if (!rc && w.more)
         rc = visit_folder(&w, s->folder, "");
+    free(w.seen);
     arena_fini(&w.arena);
     return rc ? err_nomem(e) : ERR_OK;
 }

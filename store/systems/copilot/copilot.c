@@ -139,6 +139,7 @@ const struct store_ops copilot_ops = {
     .enumerate = copilot_enumerate,
     .describe = jsonl_describe,
     .find = copilot_find,
+    .find_each = store_find_each_listed,
     .at_path = copilot_at_path,
     .tail = copilot_tail,
     .load = copilot_load,

@@ -316,6 +316,7 @@ const struct store_ops cursor_ops = {
     .enumerate = cursor_enumerate,
     .describe = cursor_describe,
     .find = session_dirs_find,
+    .find_each = store_find_each_listed,
     .at_path = session_dirs_at_path,
     .tail = cursor_tail,
     .load = cursor_load,

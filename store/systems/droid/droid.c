@@ -339,6 +339,7 @@ const struct store_ops droid_ops = {
     .enumerate = droid_enumerate,
     .describe = jsonl_describe,
     .find = droid_find,
+    .find_each = store_find_each_listed,
     .at_path = project_logs_at_path,
     .tail = jsonl_tail,
     .load = jsonl_load,

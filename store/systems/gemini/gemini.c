@@ -148,6 +148,7 @@ const struct store_ops gemini_ops = {
     .enumerate = gemini_enumerate,
     .describe = gemini_describe,
     .find = gemini_find,
+    .find_each = store_find_each_listed,
     .at_path = gemini_at_path,
     .tail = gemini_tail,
     .load = gemini_load,

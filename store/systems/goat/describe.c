@@ -1,6 +1,7 @@
 #include "lite/base/utf8.h"
 #include "lite/json/json.h"
 #include "store/fs/file_at.h"
+#include "store/systems/common/config_dir.h"
 #include "store/systems/goat/goat.h"
 #include "store/systems/goat/log.h"
 #include "store/systems/goat/metadata.h"
@@ -105,7 +106,7 @@ enum err_code goat_complete_row(const struct store *st, const struct scope *scop
         row->hidden = HIDDEN_DAMAGED;
     set_metadata(row, &m);
     set_summary(row);
-    if (row->hidden == HIDDEN_NOT && !goat_in_scope(scope, row->cwd, a))
+    if (row->hidden == HIDDEN_NOT && !config_dir_in_scope(scope, row->cwd, a))
         row->hidden = HIDDEN_COLLISION;
     row->can = can_do(row);
     return ERR_OK;

@@ -272,6 +272,7 @@ const struct store_ops goat_ops = {
     .unreadable = goat_unreadable,
     .describe = jsonl_describe,
     .find = goat_find,
+    .find_each = store_find_each_listed,
     .at_path = goat_at_path,
     .tail = jsonl_tail,
     .load = jsonl_load,

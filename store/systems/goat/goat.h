@@ -68,11 +68,6 @@ void goat_each_base(const struct goat *g, goat_base_fn *fn, void *arg);
 const char *goat_base_for(enum goat_path_kind place, const char *path, const char *cwd,
                           struct arena *a);
 
-/* ---- list.c ---- */
-
-/* Returns true if the directory in which a session ran belongs to the scope. */
-bool goat_in_scope(const struct scope *scope, struct slice cwd, struct arena *a);
-
 extern const struct store_ops goat_ops;
 extern const struct index_keys goat_keys; /* in log.c */
 extern const struct jsonl_format goat_format;

@@ -12,6 +12,7 @@
 #include "lite/base/array.h"
 #include "lite/base/slice.h"
 #include "store/fs/file_at.h"
+#include "store/systems/common/config_dir.h"
 #include "store/systems/goat/goat.h"
 #include "store/systems/goat/log.h"
 #include "store/systems/goat/metadata.h"
@@ -184,27 +185,6 @@ static enum err_code read_session_ref(const struct looking *l, struct goat_metad
     return ERR_OK;
 }
 
-bool goat_in_scope(const struct scope *scope, struct slice cwd, struct arena *a)
-{
-    char real[PATH_MAX];
-
-    if (scope->all)
-        return true;
-    for (int way = 0; way < 2; way++) {
-        if (slice_eq(cwd, scope->project))
-            return true;
-        for (size_t i = 0; i < scope->trees; i++)
-            if (slice_eq(cwd, scope->tree[i]))
-                return true;
-        struct slice path = way == 0 && cwd.n ? arena_copy(a, cwd) : (struct slice){ NULL, 0 };
-
-        if (!path.p || !realpath(path.p, real))
-            return false;
-        cwd = slice_of(real);
-    }
-    return false;
-}
-
 static bool is_real_dir(int dirfd, const struct dirent *entry)
 {
     struct stat sb;
@@ -256,7 +236,7 @@ static void inspect_session(struct share *s, struct slice id)
     arena_reset(&s->scratch);
     rc = read_session_ref(&l, &m, &s->ref[s->found]);
     s->no_memory |= rc == ERR_NOMEM;
-    if (!rc && (m.why || goat_in_scope(w->scope, m.text[GOAT_CWD], &s->scratch)))
+    if (!rc && (m.why || config_dir_in_scope(w->scope, m.text[GOAT_CWD], &s->scratch)))
         s->found++;
 }
 
@@ -433,7 +413,7 @@ static bool wanted(const struct finder *f, const struct session_ref *ref)
     const char *path = yes ? NULL : goat_path(ref, GOAT_METADATA, &a);
 
     if (path && goat_metadata_read(AT_FDCWD, path, &a, &m) == ERR_OK)
-        yes = m.why || goat_in_scope(f->scope, m.text[GOAT_CWD], &a);
+        yes = m.why || config_dir_in_scope(f->scope, m.text[GOAT_CWD], &a);
     arena_fini(&a);
     return yes;
 }

@@ -132,6 +132,7 @@ const struct store_ops grok_ops = {
     .enumerate = session_dirs_enumerate,
     .describe = jsonl_describe,
     .find = session_dirs_find,
+    .find_each = store_find_each_listed,
     .at_path = session_dirs_at_path,
     .tail = grok_tail,
     .load = grok_load,

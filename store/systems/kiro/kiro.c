@@ -588,6 +588,7 @@ const struct store_ops kiro_ops = {
     .enumerate = kiro_enumerate,
     .describe = jsonl_describe,
     .find = kiro_find,
+    .find_each = store_find_each_listed,
     .at_path = kiro_at_path,
     .tail = jsonl_tail,
     .load = jsonl_load,

@@ -136,6 +136,7 @@ const struct store_ops qwen_ops = {
     .enumerate = project_logs_enumerate,
     .describe = jsonl_describe,
     .find = project_logs_find,
+    .find_each = store_find_each_listed,
     .at_path = project_logs_at_path,
     .tail = jsonl_tail,
     .load = jsonl_load,

@@ -35,3 +35,21 @@ TEST(a_warning_is_one_line_with_the_reason_first)
     line[n] = '\0';
     assert_string_equal(line, "reprise: skipped 2 files: undo: /tmp/a.jsonl\n");
 }
+
+/* Every command that takes the id of a session can be limited to a system. */
+TEST(ids_are_looked_up_in_one_system_on_request)
+{
+    size_t n = 0;
+
+    for (const struct command *c = commands_table; c->run || c->on_session; c++) {
+        const char *id = strstr(c->operands, "ID");
+
+        if (!id || (id > c->operands && id[-1] != ' ' && id[-1] != '['))
+            continue;
+        assert_true(c->options & OPTION_BIT(SYSTEM));
+        assert_true(c->options & OPTION_BIT(NO_WORKTREES));
+        n++;
+    }
+    assert_in_range(n, 23, 100);
+    assert_true(commands_table[0].options & OPTION_BIT(SYSTEM)); /* --resume ID */
+}

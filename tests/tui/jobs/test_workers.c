@@ -282,8 +282,14 @@ TEST(a_resume_dirs_reply_names_where_to_continue)
 {
     struct bench b;
     struct effect fx = { .kind = EFFECT_RESUME_DIRS, .generation = 5 };
+    struct session_ref ref;
+    char id[16];
 
-    bench_open(&b, 0, 1);
+    bench_open(&b, 1, 1);
+    ref = ref_of(&b.fake, 0, id);
+    fx.refs = ref_list_new();
+    assert_non_null(fx.refs);
+    assert_true(ref_list_add(fx.refs, &ref, 0));
     assert_int_equal(buf_add(&fx.text, SLICE("/nonexistent/project")), ERR_OK);
     assert_true(workers_submit(b.workers, &fx));
     struct msg m = next_answer(&b);

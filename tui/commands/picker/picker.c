@@ -26,15 +26,17 @@ static bool choice_dir_exists(const char *path)
 static enum err_code choose_dir(const struct invocation *in, const struct session_row *row,
                                 struct arena *a, const char **dir, struct err *e)
 {
-    const char *present = in->world->env.cwd, *main_tree = NULL;
-    const char *own = row->cwd.n ? arena_copy(a, row->cwd).p : present;
+    const char *present = in->world->env.cwd, *main_tree = NULL, *own = NULL;
+    enum err_code rc = resolve_resume_dir(&row->ref, row->cwd, a, &own, e);
 
+    if (rc)
+        return rc;
     if (!own)
-        return err_nomem(e);
+        own = present;
     *dir = own;
     if (choice_dir_exists(own))
         return ERR_OK;
-    enum err_code rc = worktree_main(own, a, &main_tree, e);
+    rc = worktree_main(own, a, &main_tree, e);
 
     if (rc)
         return rc;

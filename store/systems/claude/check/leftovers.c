@@ -303,7 +303,18 @@ enum err_code claude_leftovers(const struct store *st, const struct scope *scope
 /* ---- the parts of a session ---- */
 
 /* Everything that is named after the session's id. The SDK's own delete removes only the first two, the transcript and
- * its side folder; file history, tasks and the rest remain forever (claude.md 5.2, 8). */
+ * its side folder; file history, tasks and the rest remain forever (claude.md 5.2, 8). They also belong to copies of the
+ * session in other folders, and stay as long as there is one. */
+
+static bool stop_at_other_copy(const struct session_ref *ref, void *arg)
+{
+    const struct session_ref **copy = arg;
+
+    if (slice_eq(ref->path, (*copy)->path))
+        return true;
+    *copy = NULL;
+    return false;
+}
 
 enum err_code claude_parts(const struct store *st, const struct session_ref *ref, bool all,
                            struct arena *a, const char ***part, size_t *n, struct err *e)
@@ -311,6 +322,8 @@ enum err_code claude_parts(const struct store *st, const struct session_ref *ref
     const struct slice path = ref->path, id = ref->id;
     const struct slice stem = { path.p, path.n - (sizeof CLAUDE_SUFFIX - 1) };
     const char **list = arena_alloc(a, (BESIDE + ELSEWHERE + 2) * sizeof *list);
+    const struct scope everywhere = { .all = true };
+    const struct session_ref *only = ref;
     size_t parts = 0;
 
     if (!list)
@@ -319,13 +332,15 @@ enum err_code claude_parts(const struct store *st, const struct session_ref *ref
     if (!claude_is_uuid(ref->id))
         return err_set(e, ERR_UNSAFE, ref->path.p,
                        "list the parts of a session: its id is not a plain name");
+    if (all && claude_find_each(st, &everywhere, id, stop_at_other_copy, &only, e))
+        return err_nomem(e);
     list[parts++] = arena_copy(a, path).p;
     for (size_t i = 0; i < (all ? BESIDE : 1); i++)
         list[parts++] = arena_format(a, "%.*s%s", SLICE_ARG(stem), beside[i].suffix);
-    for (size_t i = 0; all && i < ELSEWHERE; i++)
+    for (size_t i = 0; all && only && i < ELSEWHERE; i++)
         list[parts++] = arena_format(a, "%s/%s/%.*s%s", st->path, elsewhere[i].dir, SLICE_ARG(id),
                                      elsewhere[i].suffix);
-    if (all)
+    if (all && only)
         list[parts++] = arena_format(a, "%s/todos/%.*s-agent-%.*s.json", st->path, SLICE_ARG(id),
                                      SLICE_ARG(id));
     for (size_t i = 0; i < parts; i++)
@@ -429,6 +444,38 @@ static enum err_code check_file(struct store_look *l, const char *dir, const cha
     return report_orphan(l, FINDING_HIDDEN, id, path, "no list shows it: the file is empty", e);
 }
 
+/* Lists look for transcripts only in the project folders themselves. */
+static enum err_code check_place(struct store_look *l, const char *dir, const char *name, int depth,
+                                 struct err *e)
+{
+    enum { DEPTH_MOST = 4 };
+    struct slice id = { name, CLAUDE_ID };
+    struct arena a = { 0 };
+    struct stat st;
+    const char *path = arena_format(&a, "%s/%s", dir, name);
+    enum err_code rc = path ? ERR_OK : err_nomem(e);
+
+    if (rc || lstat(path, &st) != 0) {
+        ;
+    } else if (S_ISDIR(st.st_mode) && depth > 0 && depth < DEPTH_MOST) {
+        DIR *inner = opendir(path);
+        const struct dirent *entry;
+
+        while (!rc && inner && (entry = readdir(inner)))
+            if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+                rc = check_place(l, path, entry->d_name, depth + 1, e);
+        if (inner)
+            closedir(inner);
+    } else if (S_ISREG(st.st_mode) && depth != 1 && claude_is_transcript_name(name)) {
+        rc = report_orphan(l, FINDING_HIDDEN, id, path,
+                           depth ? "no list shows it: it is below a project folder, not in it"
+                                 : "no list shows it: it is not in a project folder",
+                           e);
+    }
+    arena_fini(&a);
+    return rc;
+}
+
 /* A folder that is missing or cannot be read has no findings. */
 static enum err_code check_folder(struct store_look *l, const char *path, struct err *e)
 {
@@ -436,8 +483,24 @@ static enum err_code check_folder(struct store_look *l, const char *path, struct
     struct dirent *entry;
     enum err_code rc = ERR_OK;
 
-    while (!rc && dir && (entry = readdir(dir)))
+    while (!rc && dir && (entry = readdir(dir))) {
         rc = check_file(l, path, entry->d_name, e);
+        if (!rc && strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            rc = check_place(l, path, entry->d_name, 1, e);
+    }
+    if (dir)
+        closedir(dir);
+    return rc;
+}
+
+static enum err_code check_projects(struct store_look *l, struct err *e)
+{
+    DIR *dir = opendir(l->c->projects);
+    struct dirent *entry;
+    enum err_code rc = ERR_OK;
+
+    while (!rc && dir && (entry = readdir(dir)))
+        rc = check_place(l, l->c->projects, entry->d_name, 0, e);
     if (dir)
         closedir(dir);
     return rc;
@@ -456,6 +519,8 @@ enum err_code claude_check_store(const struct store *st, const struct scope *sco
 
         rc = path ? check_folder(&l, path, e) : err_nomem(e);
     }
+    if (!rc && scope->all)
+        rc = check_projects(&l, e);
     if (!rc)
         rc = look_for_leftovers(&l, scope, e);
     arena_fini(&l.arena);

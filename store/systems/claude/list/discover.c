@@ -90,18 +90,18 @@ static bool folder_matches(const char *folder, struct slice path)
 
 /* ---- names in PROJECTS ---- */
 
-static bool is_real_folder(DIR *dir, const struct dirent *entry)
+/* A link to a directory counts as one. */
+static bool is_project_folder(DIR *dir, const struct dirent *entry)
 {
     struct stat sb;
 
-    if (entry->d_type != DT_UNKNOWN)
+    if (entry->d_type != DT_UNKNOWN && entry->d_type != DT_LNK)
         return entry->d_type == DT_DIR;
-    return fstatat(dirfd(dir), entry->d_name, &sb, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(sb.st_mode);
+    return fstatat(dirfd(dir), entry->d_name, &sb, 0) == 0 && S_ISDIR(sb.st_mode);
 }
 
-/* Sorted, as the agent's runtime sorts them; all entries, or only real directories. */
-static bool read_projects(const struct claude *c, bool real_only, struct arena *a,
-                          struct claude_values *out)
+/* Sorted, as the agent's runtime sorts them. */
+static bool read_projects(const struct claude *c, struct arena *a, struct claude_values *out)
 {
     DIR *dir = opendir(c->projects);
     struct dirent *entry;
@@ -111,9 +111,8 @@ static bool read_projects(const struct claude *c, bool real_only, struct arena *
     if (!dir)
         return true;
     while (ok && (entry = readdir(dir))) {
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-            continue;
-        if (real_only && !is_real_folder(dir, entry))
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
+            !is_project_folder(dir, entry))
             continue;
         struct slice name = arena_copy(a, slice_of(entry->d_name));
 
@@ -188,7 +187,7 @@ static bool add_path_folders(const struct claude *c, struct slice path, struct a
         return false;
     if (c->forced_folder || flat.n <= CONFIG_DIR_PROJECT_NAME_MAX)
         return true;
-    if (!read_projects(c, true, a, &names))
+    if (!read_projects(c, a, &names))
         return false;
     for (size_t i = 0; i < names.n; i++) {
         if (!has_folder(out, names.p[i]) && is_cut_folder_of(c, names.p[i], flat, path) &&
@@ -227,30 +226,117 @@ static struct slice worktree_of_folder(const struct claude *c, const struct scop
     return best;
 }
 
+/* ---- folders of other names of the scope ---- */
+
+/* The repository of a worktree-state row; .p is NULL: none. */
+static struct slice worktree_origin(struct slice window, struct arena *a)
+{
+    static const char type[] = "\"type\":\"worktree-state\"";
+    const char *p = slice_find(window.p, window.n, type, sizeof type - 1);
+    struct slice row = p ? field_row(window, (size_t)(p - window.p)) : (struct slice){ NULL, 0 };
+
+    return p && json_valid(row) ? json_text_at(row, "worktreeSession.originalCwd", a)
+                                : (struct slice){ NULL, 0 };
+}
+
+/* What the ends of a transcript say about the directory of its folder. */
+enum belongs { BELONGS_UNKNOWN, BELONGS_NOT, BELONGS_GONE, BELONGS };
+
+static bool is_own_name(const struct scope *scope, struct slice cwd)
+{
+    bool own = slice_eq(cwd, scope->project);
+
+    for (size_t i = 0; i < scope->trees && !own; i++)
+        own = slice_eq(cwd, scope->tree[i]);
+    return own;
+}
+
+/* The directory of the session may be another name of the scope's: it was moved and a link to it was left, or it is a
+ * worktree that git does not know (any more). BELONGS_GONE: it does not exist. */
+static enum belongs transcript_belongs(const struct scope *scope, struct window *w, int dir,
+                                       const char *name)
+{
+    struct arena a = { 0 };
+    struct slice cwd = { NULL, 0 }, origin;
+    enum belongs answer = BELONGS_UNKNOWN;
+    char real[PATH_MAX];
+
+    if (window_open(w, dir, name, 0, NULL) == ERR_OK) {
+        claude_first_cwd(w->head, &a, &cwd);
+        if (!cwd.p && !w->wide && window_widen(w, NULL) == ERR_OK)
+            claude_first_cwd(w->head, &a, &cwd);
+    }
+    if (cwd.p && is_own_name(scope, cwd)) {
+        answer =
+            BELONGS_NOT; /* a copy that someone made: the agent looks for it in this folder alone */
+    } else if (cwd.p && !memchr(cwd.p, '\0', cwd.n)) {
+        bool exists = realpath(arena_copy(&a, cwd).p, real) != NULL;
+
+        answer = exists ? BELONGS_NOT : BELONGS_GONE;
+        origin = worktree_origin(w->head, &a);
+        if (!origin.p)
+            origin = worktree_origin(w->tail, &a);
+        if (session_scope_has(scope, cwd) || (exists && session_scope_has(scope, slice_of(real))) ||
+            (origin.p && !scope->leave_worktrees && session_scope_has(scope, origin)))
+            answer = BELONGS;
+    }
+    arena_fini(&a);
+    return answer;
+}
+
+/* One session is enough to know the directory of a folder. If that directory no longer exists, more of them are read. */
+static bool folder_belongs(const struct claude *c, const struct scope *scope, struct window *w,
+                           struct slice folder)
+{
+    enum { GONE_MOST = 16 };
+    enum belongs answer = BELONGS_UNKNOWN;
+    char path[PATH_MAX];
+    const struct dirent *entry;
+    int n = snprintf(path, sizeof path, "%s/%s", c->projects, folder.p), read = 0;
+    DIR *dir = n > 0 && (size_t)n < sizeof path ? opendir(path) : NULL;
+
+    while (dir && answer != BELONGS && answer != BELONGS_NOT && read < GONE_MOST &&
+           (entry = readdir(dir))) {
+        if (!claude_is_transcript_name(entry->d_name))
+            continue;
+        answer = transcript_belongs(scope, w, dirfd(dir), entry->d_name);
+        read++;
+    }
+    if (dir)
+        closedir(dir);
+    return answer == BELONGS;
+}
+
 static bool add_trees(const struct claude *c, const struct scope *scope, struct arena *a,
                       struct project_folders *out)
 {
     struct claude_values names;
+    struct window w;
+    bool ok = read_projects(c, a, &names);
 
-    if (!read_projects(c, true, a, &names))
+    if (!ok || window_init(&w, NULL))
         return false;
-    for (size_t i = 0; i < names.n; i++) {
+    for (size_t i = 0; i < names.n && ok; i++) {
         struct slice tree = { NULL, 0 };
 
-        if (!has_folder(out, names.p[i]))
+        if (has_folder(out, names.p[i]))
+            continue;
+        if (scope->trees > 1)
             tree = worktree_of_folder(c, scope, names.p[i], false, a);
-        if (tree.p && !add_folder(out, names.p[i], tree, a))
-            return false;
+        if (!tree.p && !c->forced_folder && folder_belongs(c, scope, &w, names.p[i]))
+            tree = scope->project;
+        if (tree.p)
+            ok = add_folder(out, names.p[i], tree, a);
     }
-    return true;
+    window_fini(&w);
+    return ok;
 }
 
-static bool add_every(const struct claude *c, enum discover_for what, struct arena *a,
-                      struct project_folders *out)
+static bool add_every(const struct claude *c, struct arena *a, struct project_folders *out)
 {
     struct claude_values names;
 
-    if (!read_projects(c, what == DISCOVER_LIST, a, &names))
+    if (!read_projects(c, a, &names))
         return false;
     for (size_t i = 0; i < names.n; i++)
         if (!add_folder(out, names.p[i], (struct slice){ NULL, 0 }, a))
@@ -258,21 +344,48 @@ static bool add_every(const struct claude *c, enum discover_for what, struct are
     return true;
 }
 
+/* The directories of the scope itself come first. */
 static bool add_scope(const struct claude *c, const struct scope *scope, enum discover_for what,
                       struct arena *a, struct project_folders *out)
 {
     if (scope->all)
-        return add_every(c, what, a, out);
+        return add_every(c, a, out);
     if (!add_path_folders(c, scope->project, a, out))
         return false;
-    if (scope->trees <= 1)
-        return true;
-    if (what == DISCOVER_LIST)
-        return add_trees(c, scope, a, out);
-    for (size_t i = 0; i < scope->trees; i++)
+    for (size_t i = 0; what == DISCOVER_ONE && scope->trees > 1 && i < scope->trees; i++)
         if (!slice_eq(scope->tree[i], scope->project) &&
             !add_path_folders(c, scope->tree[i], a, out))
             return false;
+    return add_trees(c, scope, a, out);
+}
+
+/* A folder that is a link to another one of the list has the same sessions. */
+static bool drop_same_folders(const struct claude *c, struct project_folders *list, struct arena *a)
+{
+    struct stat *sb = arena_alloc(a, (list->n + 1) * sizeof *sb);
+    bool *linked = arena_zalloc(a, (list->n + 1) * sizeof *linked);
+    size_t kept = 0, links = 0;
+
+    if (!sb || !linked)
+        return false;
+    for (size_t i = 0; i < list->n; i++) {
+        char *path = arena_format(a, "%s/%s", c->projects, list->folder[i].name.p);
+
+        if (!path)
+            return false;
+        linked[i] = lstat(path, &sb[i]) == 0 && S_ISLNK(sb[i].st_mode) && stat(path, &sb[i]) == 0;
+        links += linked[i];
+    }
+    for (size_t i = 0; i < list->n && links; i++) {
+        bool same = false;
+
+        for (size_t k = 0; k < list->n && linked[i] && !same; k++)
+            same = k != i && (!linked[k] || k < i) && sb[k].st_dev == sb[i].st_dev &&
+                   sb[k].st_ino == sb[i].st_ino;
+        if (!same)
+            list->folder[kept++] = list->folder[i];
+    }
+    list->n = links ? kept : list->n;
     return true;
 }
 
@@ -281,7 +394,7 @@ enum err_code claude_folders(const struct claude *c, const struct scope *scope,
                              struct err *e)
 {
     *out = (struct project_folders){ 0 };
-    if (!add_scope(c, scope, what, a, out))
+    if (!add_scope(c, scope, what, a, out) || !drop_same_folders(c, out, a))
         return err_nomem(e);
     return ERR_OK;
 }

@@ -345,6 +345,36 @@ enum err_code claude_find(const struct store *st, const struct scope *scope, str
     return rc;
 }
 
+enum err_code claude_find_each(const struct store *st, const struct scope *scope, struct slice id,
+                               session_ref_fn *fn, void *arg, struct err *e)
+{
+    const struct claude *c = claude_of(st);
+    struct project_folders list = { 0 };
+    struct arena a = { 0 };
+    bool more = true;
+
+    if (!claude_is_uuid(id))
+        return ERR_OK;
+    enum err_code rc = claude_folders(c, scope, DISCOVER_LIST, &a, &list, e);
+
+    for (size_t i = 0; !rc && more && i < list.n; i++) {
+        struct session_ref ref = { .store = st, .id = id, .folder = list.folder[i].name };
+        const char *path =
+            arena_format(&a, "%s/%s/%.*s" CLAUDE_SUFFIX, c->projects, ref.folder.p, SLICE_ARG(id));
+        struct stat sb;
+
+        if (!path) {
+            rc = err_nomem(e);
+        } else if (lstat(path, &sb) == 0 && worth_a_row(&sb)) {
+            ref.path = slice_of(path);
+            ref.file = file_id_of(&sb);
+            more = fn(&ref, arg);
+        }
+    }
+    arena_fini(&a);
+    return rc;
+}
+
 /* The transcript of a session directory is beside it. */
 static struct slice transcript_at(struct slice path, struct arena *a)
 {
@@ -387,7 +417,7 @@ enum err_code claude_at_path(const struct store *st, struct slice path, struct a
 }
 
 /* Finds many sessions by their ids, each as claude_find would find it: the names in the folders are read once, in the
- * order in which claude_find searches them. */
+ * order in which claude_find searches them, and to the end, because a later folder may have a copy. */
 
 struct many {
     const struct claude *c;
@@ -396,7 +426,7 @@ struct many {
     struct session_ref *ref;
     struct idset wanted; /* the number of an id is its index into `first` */
     size_t *first;       /* its first place in id and ref; in the arena */
-    size_t missing;      /* wanted ids that were not found yet */
+    bool *copied;        /* by place: several folders have it; in the arena */
     struct arena *a;
     bool ok;
 };
@@ -405,7 +435,8 @@ struct many {
 static bool want(struct many *m)
 {
     m->first = arena_alloc(m->a, (m->n + 1) * sizeof *m->first);
-    m->ok = m->first != NULL;
+    m->copied = arena_zalloc(m->a, (m->n + 1) * sizeof *m->copied);
+    m->ok = m->first && m->copied;
     for (size_t i = 0; i < m->n && m->ok; i++) {
         uint32_t number;
         size_t before = m->wanted.n;
@@ -416,14 +447,17 @@ static bool want(struct many *m)
         if (m->ok && m->wanted.n > before)
             m->first[number] = i;
     }
-    m->missing = m->wanted.n;
     return m->ok;
 }
 
 static void look_for(struct many *m, struct slice folder, size_t i)
 {
-    if (!m->ref[i].store && folder_has(m->c, folder, m->id[i], m->a, &m->ref[i], &m->ok))
-        m->missing--;
+    struct session_ref other;
+
+    if (!m->ref[i].store)
+        folder_has(m->c, folder, m->id[i], m->a, &m->ref[i], &m->ok);
+    else if (!m->copied[i] && !slice_eq(m->ref[i].folder, folder))
+        m->copied[i] = folder_has(m->c, folder, m->id[i], m->a, &other, &m->ok);
 }
 
 static void check_name(struct many *m, struct slice folder, const char *name)
@@ -448,7 +482,7 @@ static void search_folder(struct many *m, struct slice folder)
     bool whole = false;
 
     if (dir) {
-        while (errno = 0, m->ok && m->missing && (entry = readdir(dir)))
+        while (errno = 0, m->ok && (entry = readdir(dir)))
             check_name(m, folder, entry->d_name);
         whole = errno == 0;
         closedir(dir);
@@ -461,6 +495,9 @@ static void search_folder(struct many *m, struct slice folder)
 
 static void share_with_twins(struct many *m)
 {
+    for (size_t i = 0; i < m->n; i++)
+        if (m->copied[i])
+            m->ref[i] = (struct session_ref){ 0 };
     for (size_t i = 0; i < m->n; i++) {
         if (m->ref[i].store || !claude_is_uuid(m->id[i]))
             continue;
@@ -478,7 +515,7 @@ enum err_code claude_find_many(const struct store *st, const struct scope *scope
     enum err_code rc = claude_folders(m.c, scope, DISCOVER_ONE, &names, &list, e);
 
     if (!rc && want(&m))
-        for (size_t i = 0; i < list.n && m.ok && m.missing; i++)
+        for (size_t i = 0; i < list.n && m.ok && m.wanted.n; i++)
             search_folder(&m, list.folder[i].name);
     if (!rc && m.ok)
         share_with_twins(&m);
