@@ -75,6 +75,58 @@ enum err_code claude_hidden_rows_answered(struct claude_hidden_rows *l, const st
     return rc;
 }
 
+static enum err_code collect_calls(struct claude_hidden_rows *l, size_t i, struct err *e)
+{
+    struct json_iter blocks;
+    struct slice key, block, row;
+    struct arena a = { 0 };
+    struct id128 id;
+    uint32_t number;
+
+    if (l->rows.kind(l->rows.arg, i) != CLAUDE_ASSISTANT)
+        return ERR_OK;
+    enum err_code rc = l->rows.read(l->rows.arg, i, &row, e);
+
+    for (bool more = !rc && claude_content(row, &blocks);
+         more && !rc && json_iter_next(&blocks, &key, &block);)
+        if (claude_block_id(block, "tool_use", "id", &a, &id) && idset_add(&l->called, id, &number))
+            rc = err_nomem(e);
+    arena_fini(&a);
+    return rc;
+}
+
+/* A user row is nothing but results, and no row has any of their calls: one was taken out of the session. */
+static enum err_code is_lone_result(struct claude_hidden_rows *l, size_t i, bool *is, struct err *e)
+{
+    struct json_iter blocks;
+    struct slice key, block, row;
+    struct arena a = { 0 };
+    struct id128 *id = NULL;
+    size_t n = 0, cap = 0;
+    enum err_code rc = l->rows.read(l->rows.arg, i, &row, e);
+
+    *is = !rc && !l->partial && claude_content(row, &blocks);
+    while (*is && !rc && json_iter_next(&blocks, &key, &block)) {
+        struct id128 tool;
+
+        if (!claude_block_id(block, "tool_result", "tool_use_id", &a, &tool))
+            *is = false;
+        else if (!array_reserve(id, cap, n + 1))
+            rc = err_nomem(e);
+        else
+            id[n++] = tool;
+    }
+    *is = *is && n > 0;
+    for (size_t k = 0; k < n && *is && !rc; k++) {
+        while (!rc && !idset_has(&l->called, id[k]) && l->called_to < l->rows.n)
+            rc = collect_calls(l, l->called_to++, e);
+        *is = !idset_has(&l->called, id[k]);
+    }
+    free(id);
+    arena_fini(&a);
+    return rc;
+}
+
 /* ---- one row ---- */
 
 struct answer {
@@ -213,6 +265,7 @@ void claude_hidden_rows_fini(struct claude_hidden_rows *l)
 {
     idset_fini(&l->results);
     idset_fini(&l->spoken);
+    idset_fini(&l->called);
     free(l->call);
 }
 
@@ -224,6 +277,11 @@ enum err_code claude_hidden_rows_check(struct claude_hidden_rows *l, size_t i,
     enum err_code rc = read_answer(l, i, &answer, e);
 
     *out = ROW_LOADED;
+    if (!rc && l->rows.kind(l->rows.arg, i) == CLAUDE_USER) {
+        rc = is_lone_result(l, i, &is, e);
+        *out = !rc && is ? ROW_HIDDEN_RESULT : ROW_LOADED;
+        return rc;
+    }
     if (rc || !answer.is)
         return rc;
     rc = is_unanswered(l, i, &is, e);

@@ -10,12 +10,14 @@
 /* ---- hidden rows (hidden_rows.c) ---- */
 
 /* The rows that a resume does not load, because the API would refuse the conversation with them:
- * calls that have no result, thinking whose message is lost, and answers without content. */
+ * calls that have no result and results that have no call, thinking whose message is lost, and answers without
+ * content. */
 enum claude_hidden_row {
     ROW_LOADED,
     ROW_HIDDEN_UNANSWERED, /* no call in it has a result, and the conversation continued */
     ROW_HIDDEN_THINKING,   /* thinking whose message is lost */
     ROW_HIDDEN_BLANK,      /* an answer that consists of blanks */
+    ROW_HIDDEN_RESULT,     /* nothing but results, and no row has any of their calls */
 };
 
 /* The rows of a conversation, oldest first. */
@@ -32,7 +34,9 @@ struct claude_hidden_rows {
     size_t end;           /* from this row on: the calls in which the session ended */
     struct idset results; /* ids of tool calls with results in rows before results_to */
     struct idset spoken;  /* messages with more than thinking in rows before spoken_to */
-    size_t results_to, spoken_to;
+    struct idset called;  /* ids of tool calls in rows before called_to */
+    size_t results_to, spoken_to, called_to;
+    bool partial;       /* the calls may be above the rows: no result is hidden */
     struct id128 *call; /* owned; calls of the row that was read last */
     size_t calls, cap;
 };

@@ -149,6 +149,7 @@ static enum err_code mark_lines(struct claude_log *log, const struct claude_item
     struct claude_hidden_rows hidden;
     enum err_code rc = claude_hidden_rows_init(&hidden, claude_list_rows(&rows), e);
 
+    hidden.partial = log->partial;
     for (size_t i = 0; i < list->n && !rc; i++) {
         enum claude_hidden_row left_out;
 

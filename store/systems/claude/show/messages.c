@@ -375,6 +375,7 @@ static enum err_code list_messages(struct printing *p, bool agent, struct err *e
 
     if (!rc && how.hidden)
         rc = claude_hidden_rows_init(&hidden, claude_list_rows(&rows), e);
+    hidden.partial = p->log->partial;
     if (!rc)
         rc = claude_select_items(p->log, &list, &how, &out, e);
     if (!rc)

@@ -438,3 +438,22 @@ TEST(a_result_that_is_named_explicitly_is_the_end)
     leaf_among_calls("\"resultA\"", ",\"explicit\":true",
                      "u1 callA callB resultA resultB +none +go");
 }
+
+TEST(a_result_whose_call_is_gone_is_left_out)
+{
+    struct transcript_writer t;
+
+    transcript_writer_begin(&t);
+    transcript_writer_user(&t, "u1", "");
+    transcript_writer_row(&t, "user", "lone", "u1",
+                          "\"message\":{\"role\":\"user\",\"content\":[{\"type\":\"tool_result\","
+                          "\"tool_use_id\":\"gone\",\"content\":\"ok\"}]}");
+    transcript_writer_assistant(&t, "a1", "lone");
+    transcript_writer_row(
+        &t, "user", "mixed", "a1",
+        "\"message\":{\"role\":\"user\",\"content\":[{\"type\":\"tool_result\","
+        "\"tool_use_id\":\"gone\",\"content\":\"ok\"},{\"type\":\"text\",\"text\":"
+        "\"Go on\"}]}");
+    transcript_writer_assistant(&t, "a2", "mixed");
+    gives(&t, "u1 a1 mixed a2");
+}
