@@ -230,6 +230,7 @@ if(NOT REPRISE_SANITIZE)
     # Both write reprise.pc, which holds the prefix, into the build directory.
     set_tests_properties(installed coverage_of_seeds PROPERTIES RESOURCE_LOCK install)
     script(built source check_built.sh ${PROJECT_SOURCE_DIR})
+    script(makefiles source check_makefiles.sh ${PROJECT_SOURCE_DIR})
     script(layers source check_layers.sh ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
     script(layers_checked source check_layers_test.sh ${CMAKE_C_COMPILER})
     script(headers source check_headers.sh ${PROJECT_SOURCE_DIR} ${CMAKE_C_COMPILER})
