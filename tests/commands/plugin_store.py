@@ -6,6 +6,7 @@ import shutil
 import sys
 import tempfile
 
+from support.fixture_homes import folder_of
 from support.program import CUTS, Program, snapshot
 
 ONE, TWO = '11111111-1111-4111-8111-111111111111', '22222222-1111-4111-8111-111111111111'
@@ -17,16 +18,16 @@ def put(path, text):
         f.write(text)
 
 
-def fixture(fixtures, name, session):
+def fixture(fixtures, name, session, home):
     with open(os.path.join(fixtures, 'claude', name), encoding='utf-8') as f:
         rows = f.read()
-    return rows.replace('5e55aaaa-0000-4000-8000-000000000000', session)
+    return rows.replace('/home/dev', f'{home}/no').replace('5e55aaaa-0000-4000-8000-000000000000', session)
 
 
 def make(top, example, fixtures):
     home = os.path.join(top, 'home')
-    put(f'{home}/team/-home-dev-ws-beta/{ONE}.jsonl', fixture(fixtures, 'rewound.jsonl', ONE))
-    put(f'{home}/team/tenant/{TWO}.jsonl', fixture(fixtures, 'never-answered.jsonl', TWO))
+    put(f'{home}/team/beta/{ONE}.jsonl', fixture(fixtures, 'rewound.jsonl', ONE, home))
+    put(f'{home}/team/tenant/{TWO}.jsonl', fixture(fixtures, 'never-answered.jsonl', TWO, home))
     put(f'{home}/data/reprise/stores/x', '')
     shutil.copy(example, f'{home}/data/reprise/stores/folder.so')
     os.chmod(f'{home}/data/reprise/stores/folder.so', 0o700)
@@ -42,12 +43,12 @@ def lists_and_reads(p, home):
     p.same('its system', rows[ONE]['system'], 'team')
     p.same('its title', rows[ONE]['summary'], 'Mock generated title')
     p.same('what can be done', rows[ONE]['can'], ['resume', 'fork', 'rename', 'tag'])
-    p.same('a session of a directory', [r['sessionId'] for r in p.json('list', '--project', '/home/dev/ws/beta')],
+    p.same('a session of a directory', [r['sessionId'] for r in p.json('list', '--project', f'{home}/no/ws/beta')],
            [row['sessionId'] for row in p.json('list', '--all')])
     p.same('of one store', len(p.json('list', '--all', '--store', 'team')), 2)
     p.same('of a system', len(p.json('list', '--all', '--system', 'team')), 2)
     p.same('of no other', p.json('list', '--all', '--system', 'goat'), [])
-    p.same('of another directory', p.json('list', '--project', '/home/dev/ws'), [])
+    p.same('of another directory', p.json('list', '--project', f'{home}/no/ws'), [])
     p.same('by the start of its id', p.json('info', ONE[:8])['sessionId'], ONE)
     p.need(len(p.json('messages', f'team:{ONE}')) > 4, 'messages are read')
     p.same('the last message', p.json('messages', '--tail', '1', ONE), p.json('messages', ONE)[-1:])
@@ -55,7 +56,7 @@ def lists_and_reads(p, home):
 
 
 def changes(p, home):
-    path = f'{home}/team/-home-dev-ws-beta/{ONE}.jsonl'
+    path = f'{home}/team/beta/{ONE}.jsonl'
     size = os.path.getsize(path)
     run = p.run('rename', ONE, 'Another title')
     p.need(run.returncode == 0 and b'keeps no undo' in run.stdout, f'rename: {run}')
@@ -75,12 +76,12 @@ def changes(p, home):
 
 
 def retrieves(p, home):
-    local = f'{home}/.claude/projects/-home-dev-ws-beta/{ONE}.jsonl'
+    local = f'{home}/.claude/projects/{folder_of(home)}-no-ws-beta/{ONE}.jsonl'
     p.same('a dry run', p.json('retrieve', '--dry-run', ONE)[0]['written'], False)
     p.need(not os.path.exists(local), 'a dry run writes nothing')
     item = p.json('retrieve', ONE)[0]
     p.same('written', (item['state'], item['written'], item['path']), ('new', True, local))
-    with open(local, 'rb') as a, open(f'{home}/team/-home-dev-ws-beta/{ONE}.jsonl', 'rb') as b:
+    with open(local, 'rb') as a, open(f'{home}/team/beta/{ONE}.jsonl', 'rb') as b:
         p.same('byte by byte', a.read() == b.read(), True)
     p.same('mode', oct(os.stat(local).st_mode & 0o777), '0o600')
     p.same('again', p.json('retrieve', f'team:{ONE}')[0]['state'], 'unchanged')
@@ -103,7 +104,7 @@ def both(p, home):
 
     p.same('the local one', shown(), [('claude', 'team')])
     p.need(b'also in team' in p.run('list', '--all').stdout, 'in text')
-    path = f'{home}/team/-home-dev-ws-beta/{ONE}.jsonl'
+    path = f'{home}/team/beta/{ONE}.jsonl'
     with open(path, encoding='utf-8') as f:
         before = f.read()
     put(path, before + '{"type":"assistant","uuid":"later","sessionId":"%s","timestamp":"2031-01-01T00:00:00.000Z",'
@@ -119,7 +120,7 @@ def resumes(p, home):
     p.env['PATH'] = f'{home}/bin:' + p.env['PATH']
     run = p.run('--resume', ONE)
     p.need(run.stdout == f'resumed --resume {ONE}\n'.encode(), f'resumed by the agent: {run}')
-    p.need(os.path.exists(f'{home}/.claude/projects/-home-dev-ws-beta/{ONE}.jsonl'), 'from a local copy')
+    p.need(os.path.exists(f'{home}/.claude/projects/{folder_of(home)}-no-ws-beta/{ONE}.jsonl'), 'from a local copy')
     p.run('undo', '--all')
 
 
@@ -129,9 +130,9 @@ def deletes(p, home, plugin):
     with open(config, encoding='utf-8') as f:
         before = f.read()
     put(config, f'[store.kept]\nplugin = {plugin}\npath = {home}/kept\n')
-    put(f'{home}/kept/tenant/{ONE}.jsonl', fixture(FIXTURES, 'rewound.jsonl', ONE))
-    put(f'{home}/kept/tenant/{ONE}/subagents/agent-a1.jsonl', fixture(FIXTURES, 'rewound.jsonl', ONE))
-    put(f'{home}/kept/tenant/{TWO}.jsonl', fixture(FIXTURES, 'never-answered.jsonl', TWO))
+    put(f'{home}/kept/tenant/{ONE}.jsonl', fixture(FIXTURES, 'rewound.jsonl', ONE, home))
+    put(f'{home}/kept/tenant/{ONE}/subagents/agent-a1.jsonl', fixture(FIXTURES, 'rewound.jsonl', ONE, home))
+    put(f'{home}/kept/tenant/{TWO}.jsonl', fixture(FIXTURES, 'never-answered.jsonl', TWO, home))
     p.need('delete-permanently' in p.json('info', ONE)['can'], 'it can be deleted')
     run = p.run('delete', ONE)
     p.need(run.returncode == 4 and b'--permanently' in run.stderr and os.path.exists(f'{home}/kept/tenant/{ONE}.jsonl'), f'not by accident: {run}')
@@ -148,7 +149,7 @@ def goes_on(p, home):
     """If one of several cannot be deleted, the others are."""
     ids = [f'3333333{n}-1111-4111-8111-111111111111' for n in range(3)]
     for i in ids:
-        put(f'{home}/kept/tenant/{i}.jsonl', fixture(FIXTURES, 'rewound.jsonl', i))
+        put(f'{home}/kept/tenant/{i}.jsonl', fixture(FIXTURES, 'rewound.jsonl', i, home))
     p.env['COMPLETE_STORE_UNDELETABLE'] = ids[0]
     run = p.run('delete', '--permanently', *(f'kept:{i}' for i in ids))
     p.same('which are left', sorted(os.listdir(f'{home}/kept/tenant')), sorted([f'{TWO}.jsonl', f'{ids[0]}.jsonl']))
@@ -163,7 +164,7 @@ def goes_on(p, home):
 
 def goes_on_without(p, home):
     """A store that cannot be opened is one line, and the rest goes on."""
-    put(f'{home}/.claude/projects/-w/{ONE}.jsonl', fixture(FIXTURES, 'rewound.jsonl', ONE))
+    put(f'{home}/.claude/projects/-w/{ONE}.jsonl', fixture(FIXTURES, 'rewound.jsonl', ONE, home))
     config = f'{home}/config/reprise/config'
     for section, why in [('plugin = ./folder.so', b'needs an absolute path'), ('plugin = nothing', b'no plug-in'),
                          ('path = /x', b'names neither a plug-in nor a format'), ('plugin = folder\npath = /nowhere', b'not a directory'),

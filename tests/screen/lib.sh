@@ -48,12 +48,19 @@ demo() {
     chmod +x "$top/bin/claude"
 }
 
+# Recorded sessions name the directories of the machine they were made on; here these are below one that does not exist,
+# whatever the test's machine has in their place.
+relocate() { # DIRECTORY
+    find "$1" -type f \( -name '*.jsonl' -o -name '*.json' \) -exec sed -i "s|/home/dev|$top/no|g" {} +
+}
+
 # Sessions of the real client of a version instead of the demo's.
 corpus() { # VERSION
     demo
     config=$top/home/corpus project=$top/home
     mkdir "$config"
     tar -xzf "$screens/../fixtures/corpus/corpus-$1.tar.gz" -C "$config" --strip-components 1
+    relocate "$config/projects"
 }
 
 # Prints a checksum of every byte and every time of the store.

@@ -88,7 +88,7 @@ class Store:
     def session(self, number):
         rng = self.rng
         self.id = str(uuid.UUID(int=rng.getrandbits(128), version=4))
-        self.cwd = f'/home/dev/ws/{rng.choice(["alpha", "beta", "gämma dir"])}'
+        self.cwd = f'{self.config}/no/{rng.choice(["alpha", "beta", "gämma dir"])}'
         folder = f'{self.config}/projects/{"".join(c if c.isascii() and c.isalnum() else "-" for c in self.cwd)}'
         os.makedirs(f'{folder}/{self.id}/subagents', exist_ok=True)
         prompt = {'type': 'user', 'uuid': str(uuid.UUID(int=rng.getrandbits(128))), 'timestamp': self.now(), 'cwd': self.cwd,

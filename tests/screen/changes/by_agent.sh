@@ -3,6 +3,7 @@
 . "$(dirname "$0")/../lib.sh"
 demo
 tar -xJf "$screens/../fixtures/agents/codex/store.tar.xz" -C "$top/home"
+relocate "$top/home/.codex"
 cat >"$top/bin/codex" <<'EOF'
 #!/bin/sh
 # The last argument is the id, as the real program wants it.
