@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include "lite/io/file.h"
 #include "lite/json/json.h"
@@ -20,6 +21,10 @@ enum {
     CHAIN_MAX = 64,       /* forks of forks */
     TEXT_MAX = 512 << 20, /* of all logs of one thread, if they have to be joined */
     WINDOW_LOG_MAX = 27,  /* limit of the memory for reading an archive: 128 MiB */
+    /* A small archive may unpack to gigabytes. Logs of sessions shrink to a tenth; this many bytes are unpacked for each
+     * packed one, and as many as UNPACKED_LEAST of any archive. */
+    UNPACKED_RATIO = 100,
+    UNPACKED_LEAST = 32 << 20,
     FIRST_LINE_MAX = 16 << 20,
 };
 
@@ -252,7 +257,9 @@ static enum err_code unpack_piece(struct unpacking *u, ZSTD_inBuffer *in, struct
 
         u->left = ZSTD_decompressStream(u->stream, &to, in);
         if (ZSTD_isError(u->left))
-            return ERR_FORMAT;
+            return ZSTD_getErrorCode(u->left) == ZSTD_error_frameParameter_windowTooLarge
+                       ? ERR_UNSUPPORTED
+                       : ERR_FORMAT;
         out->n += to.pos;
     }
     return ERR_OK;
@@ -273,6 +280,9 @@ static enum err_code unpack(struct unpacking *u, struct buf *out, struct err *e)
     }
     if (rc == ERR_NOMEM)
         return err_nomem(e);
+    if (rc == ERR_UNSUPPORTED)
+        return err_set(e, rc, "", "unpack the log: its archive needs more than %d MB of memory",
+                       1 << (WINDOW_LOG_MAX - 20));
     u->whole = !rc && u->left == 0 && u->at >= u->file.id.size && out->n < u->max;
     return ERR_OK;
 }
@@ -280,15 +290,21 @@ static enum err_code unpack(struct unpacking *u, struct buf *out, struct err *e)
 static enum err_code read_packed(const struct file *f, size_t max, struct buf *out, bool *whole,
                                  struct err *e)
 {
+    size_t packed = f->id.size < 0 ? 0 : (size_t)f->id.size;
+    size_t most = UNPACKED_LEAST + (packed < TEXT_MAX ? packed : TEXT_MAX) * UNPACKED_RATIO;
     struct unpacking u = { .stream = ZSTD_createDStream(),
                            .file = *f,
                            .in = malloc(ZSTD_DStreamInSize()),
-                           .max = out->n + max };
+                           .max = out->n + (max < most ? max : most) };
     bool ready =
         u.stream && u.in &&
         !ZSTD_isError(ZSTD_DCtx_setParameter(u.stream, ZSTD_d_windowLogMax, WINDOW_LOG_MAX));
     enum err_code rc = ready ? unpack(&u, out, e) : err_nomem(e);
 
+    if (!rc && most < max && out->n == u.max)
+        rc = err_set(e, ERR_UNSUPPORTED, "",
+                     "unpack the log: it is more than %d times as large as its archive",
+                     UNPACKED_RATIO);
     *whole = u.whole;
     ZSTD_freeDStream(u.stream);
     free(u.in);

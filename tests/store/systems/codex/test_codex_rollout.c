@@ -164,9 +164,28 @@ CASE(a_packed_log_is_bounded)
     assert_int_equal(rollout_text(at("bomb.jsonl.zst"), MOST, &out, &whole, NULL), ERR_OK);
     assert_int_equal(out.n, MOST);
     assert_false(whole);
+    out.n = 0; /* all of it: no log is that much larger than its archive */
+    assert_int_equal(rollout_text(at("bomb.jsonl.zst"), HUGE_TEXT, &out, &whole, NULL),
+                     ERR_UNSUPPORTED);
+    assert_in_range(out.cap, MOST, HUGE_TEXT);
+    assert_false(whole);
     buf_fini(&out);
     free(zeros);
     free(packed);
+}
+
+/* The header of a frame with a window of 2 GiB. */
+CASE(an_archive_that_needs_too_much_memory_is_refused)
+{
+    struct buf out = { 0 };
+    struct err e = { 0 };
+    bool whole = true;
+
+    folder_put(&folder, "wide.jsonl.zst", SLICE("\x28\xb5\x2f\xfd\x00\xa8\x01\x00\x00"));
+    assert_int_equal(rollout_text(at("wide.jsonl.zst"), 1 << 20, &out, &whole, &e),
+                     ERR_UNSUPPORTED);
+    assert_non_null(strstr(e.text, "128 MB"));
+    buf_fini(&out);
 }
 
 CASE(a_cut_archive_gives_what_it_has)
