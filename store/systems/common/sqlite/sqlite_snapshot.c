@@ -271,8 +271,6 @@ static bool read_journal_part(struct gathering *g, int64_t *at, int64_t end, enu
     if (sector < SECTOR_SMALLEST || sector > PAGE_LARGEST || sector & (sector - 1) ||
         *at + sector > end)
         return false;
-    if (*at == 0)
-        s->size = (int64_t)big_endian(h + 16) * s->page_size;
     int64_t n = big_endian(h + 8) == UINT32_MAX ? (end - *at - sector) / record : big_endian(h + 8);
 
     *at += sector;
@@ -326,6 +324,9 @@ static enum err_code read_journal(struct sqlite_snapshot *s, const atomic_bool *
             break;
         }
     free(g.bytes);
+    /* A transaction that made the database larger also changed its first page. */
+    if (s->frames)
+        s->size = (int64_t)big_endian(s->header + 16) * s->page_size;
     sort_frames(s);
     return rc == ERR_NOMEM ? err_nomem(e) : rc;
 }
