@@ -51,7 +51,8 @@ static inline bool slice_starts(struct slice s, const char *with)
 {
     size_t n = strlen(with);
 
-    return s.n >= n && memcmp(s.p, with, n) == 0;
+    /* An empty text may be a NULL pointer. */
+    return s.n >= n && (n == 0 || memcmp(s.p, with, n) == 0);
 }
 
 /* Returns true if each of the bytes is one of the set. */
