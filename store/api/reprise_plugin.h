@@ -48,8 +48,9 @@ enum { REPRISE_PLUGIN_ERROR = 256 };
 /* One call as both sides see it. */
 struct reprise_plugin_call {
     size_t size; /* of this struct, as the program knows it */
-    /* Returns a value other than 0 if the answer is no longer wanted. A function that waits for a server calls it
-     * several times a second, in the thread of the call, and returns STOPPED. */
+    /* Returns a value other than 0 if the answer is no longer wanted, or takes too long in all. A function that waits
+     * for a server calls it several times a second, also while the server keeps sending, in the thread of the call, and
+     * returns STOPPED. */
     int (*stopped)(void *arg);
     void *arg;                        /* for stopped */
     int64_t timeout_ms;               /* how long a server may be silent before the call fails */
