@@ -361,9 +361,15 @@ static enum err_code add_variable(const struct resume *r, struct buf *out)
     return rc ? rc : shell_quote(out, slice_of(r->value));
 }
 
+/* So that cd reads neither an option, nor "-", nor $CDPATH. */
+const char *resume_cd_prefix(const struct resume *r)
+{
+    return r->dir[0] == '/' ? "" : "./";
+}
+
 enum err_code resume_line(const struct resume *r, struct buf *out)
 {
-    enum err_code rc = buf_add(out, SLICE("cd "));
+    enum err_code rc = buf_addf(out, "cd %s", resume_cd_prefix(r));
 
     if (rc == ERR_OK)
         rc = shell_quote(out, slice_of(r->dir));

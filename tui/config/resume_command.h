@@ -62,7 +62,10 @@ size_t resume_choices(const struct session_ref *ref,
 /* Returns ERR_IO if the program is not found in the path (like $PATH; NULL: the usual places); the
  * text explains what to do. */
 MUST_CHECK enum err_code resume_check(const struct resume *r, const char *path, struct err *e);
-/* "cd DIR && CLAUDE_CONFIG_DIR=STORE claude --resume ID", quoted for a shell, without a newline. */
+/* What precedes the directory as an operand of cd: "./" if it is not absolute. */
+const char *resume_cd_prefix(const struct resume *r);
+/* "cd DIR && CLAUDE_CONFIG_DIR=STORE claude --resume ID", quoted for sh, bash, zsh and fish. It contains no newline,
+ * except if a word ends with one. */
 MUST_CHECK enum err_code resume_line(const struct resume *r, struct buf *out);
 /* The members "command": [WORD...] and, if a variable is set or unset, "env": {"CLAUDE_CONFIG_DIR": STORE or null}. */
 void resume_json(const struct resume *r, struct jsonout *j);

@@ -10,7 +10,7 @@ static bool is_plain_word(struct slice word)
     static const char chars[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                                 "_@%+:,./-=";
 
-    if (word.n == 0 || word.p[0] == '=') /* zsh reads =word as a path */
+    if (word.n == 0 || word.p[0] == '=' || word.p[0] == '%') /* zsh expands =word, fish %self */
         return false;
     for (size_t i = 0; i < word.n; i++)
         if (!memchr(chars, word.p[i], sizeof chars - 1))
@@ -29,28 +29,49 @@ static enum err_code is_clean(struct slice word, bool *clean)
     return rc;
 }
 
+/* Command substitution removes newlines at the end of a word, so these follow it in quotes. The format of printf escapes
+ * everything that it, or the history expansion of an interactive shell, could read. */
 static enum err_code quote_escaped(struct buf *out, struct slice word)
 {
-    enum err_code rc = buf_add(out, SLICE("$'"));
+    size_t n = word.n;
+    enum err_code rc = buf_add(out, SLICE("\"$(printf '"));
 
-    for (size_t i = 0; rc == ERR_OK && i < word.n; i++) {
+    while (n && word.p[n - 1] == '\n')
+        n--;
+    for (size_t i = 0; rc == ERR_OK && i < n; i++) {
         unsigned char c = (unsigned char)word.p[i];
+        bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                     c == '/' || c == '.' || c == '_' || c == ' ' || (c == '-' && i > 0);
 
-        if (c == '\'' || c == '\\' || c < ' ' || c >= 0x7f)
-            rc = buf_addf(out, "\\%03o", c);
-        else
-            rc = buf_add_byte(out, (char)c);
+        rc = plain ? buf_add_byte(out, (char)c) : buf_addf(out, "\\%03o", c);
     }
-    return rc ? rc : buf_add_byte(out, '\'');
+    if (rc == ERR_OK)
+        rc = buf_add(out, n < word.n ? SLICE("')\"'") : SLICE("')\""));
+    if (rc == ERR_OK && n < word.n)
+        rc = buf_add(out, (struct slice){ word.p + n, word.n - n });
+    return rc == ERR_OK && n < word.n ? buf_add_byte(out, '\'') : rc;
 }
 
+/* Quotes and backslashes are outside the quotes, because fish reads \' and \\ inside them as escapes. No two quotes
+ * follow each other: with RC_QUOTES zsh reads them as one. */
 static enum err_code quote_simple(struct buf *out, struct slice word)
 {
-    enum err_code rc = buf_add_byte(out, '\'');
+    bool open = false;
+    enum err_code rc = word.n ? ERR_OK : buf_add(out, SLICE("''"));
 
-    for (size_t i = 0; rc == ERR_OK && i < word.n; i++)
-        rc = word.p[i] == '\'' ? buf_add(out, SLICE("'\\''")) : buf_add_byte(out, word.p[i]);
-    return rc ? rc : buf_add_byte(out, '\'');
+    for (size_t i = 0; rc == ERR_OK && i < word.n; i++) {
+        bool bare = word.p[i] == '\'' || word.p[i] == '\\';
+
+        if (bare == open) {
+            rc = buf_add_byte(out, '\'');
+            open = !open;
+        }
+        if (rc == ERR_OK && bare)
+            rc = buf_add_byte(out, '\\');
+        if (rc == ERR_OK)
+            rc = buf_add_byte(out, word.p[i]);
+    }
+    return rc == ERR_OK && open ? buf_add_byte(out, '\'') : rc;
 }
 
 enum err_code shell_quote(struct buf *out, struct slice word)

@@ -11,8 +11,8 @@
 /* Turns words into a command line and back, by the rules of the shell but without running one: for the resume commands
  * of the configuration, for $EDITOR, and for the line that --print writes. */
 
-/* Appends a word so that a shell reads exactly these bytes and a terminal can show it: plain, in '...', or, if its
- * bytes are not clean text, as $'...', which bash, zsh and ksh understand. */
+/* Appends a word so that sh, bash, zsh and fish read exactly these bytes and a terminal can show it: plain, in '...', or,
+ * if its bytes are not clean text, as "$(printf '...')" (in fish since 3.4). */
 MUST_CHECK enum err_code shell_quote(struct buf *out, struct slice word);
 
 /* Splits a line at blanks; '...', "..." and \ keep words together, and nothing is expanded. A

@@ -86,12 +86,25 @@ static const char fish_completion[] =
     "end\n"
     "complete -c reprise -f -k -a '(__reprise_complete)'\n";
 
-/* %s: the key as this shell writes it. */
+/* %s: the key as this shell writes it.
+ *
+ * The line editor has turned bracketed paste on, and does not learn that the program turned it off; without it, a shell
+ * runs pasted lines. A program that was killed cannot restore the terminal itself. */
+#define RESTORE_SCREEN "\\e[?1006l\\e[?1000l\\e[0m\\e[?25h\\e[?1049l"
+
 static const char bash_init[] =
     "# Shell integration of reprise: eval \"$(reprise init bash)\" in ~/.bashrc\n"
     "__reprise_pick() {\n"
-    "    local line\n"
-    "    line=$(reprise --print) || return\n"
+    "    local line code modes\n"
+    "    modes=$(stty -g </dev/tty)\n"
+    "    line=$(reprise --print)\n"
+    "    code=$?\n"
+    "    if ((code > 128)); then\n"
+    "        printf '" RESTORE_SCREEN "' >/dev/tty\n"
+    "        stty \"$modes\" </dev/tty\n"
+    "    fi\n"
+    "    [[ $(bind -v) != *'enable-bracketed-paste on'* ]] || printf '\\e[?2004h' >/dev/tty\n"
+    "    ((code == 0)) || return\n"
     "    READLINE_LINE=$line READLINE_POINT=${#line}\n"
     "}\n"
     "bind -m emacs-standard -x '\"%1$s\": __reprise_pick'\n"
@@ -101,11 +114,18 @@ static const char bash_init[] =
 static const char zsh_init[] =
     "# Shell integration of reprise: eval \"$(reprise init zsh)\" in ~/.zshrc\n"
     "__reprise_pick() {\n"
-    "    local line\n"
+    "    local line modes\n"
+    "    local -i code\n"
     "    zle -I\n"
-    "    if line=$(reprise --print </dev/tty); then\n"
-    "        BUFFER=$line CURSOR=${#line}\n"
+    "    modes=$(stty -g </dev/tty)\n"
+    "    line=$(reprise --print </dev/tty)\n"
+    "    code=$?\n"
+    "    if (( code > 128 )); then\n"
+    "        printf '" RESTORE_SCREEN "' >/dev/tty\n"
+    "        stty $modes </dev/tty\n"
     "    fi\n"
+    "    (( ! ${+zle_bracketed_paste} )) || print -nr -- $zle_bracketed_paste[1] >/dev/tty\n"
+    "    (( code )) || BUFFER=$line CURSOR=${#line}\n"
     "    zle reset-prompt\n"
     "}\n"
     "zle -N __reprise_pick\n"
@@ -116,26 +136,40 @@ static const char zsh_init[] =
 static const char fish_init[] =
     "# Shell integration of reprise: reprise init fish | source, in ~/.config/fish/config.fish\n"
     "function __reprise_pick\n"
-    "    set -l line (reprise --print </dev/tty)\n"
-    "    and commandline --replace -- $line\n"
+    "    set -l modes (stty -g </dev/tty)\n"
+    "    set -l line (reprise --print </dev/tty | string collect)\n"
+    "    set -l code $pipestatus[1]\n"
+    "    if test $code -gt 128\n"
+    "        printf '" RESTORE_SCREEN "' >/dev/tty\n"
+    "        stty $modes </dev/tty\n"
+    "    end\n"
+    "    printf '\\e[?2004h' >/dev/tty\n"
+    "    test $code -eq 0; and commandline --replace -- $line\n"
     "    commandline -f repaint\n"
     "end\n"
     "bind %1$s __reprise_pick\n"
     "bind -M insert %1$s __reprise_pick\n";
 
+/* The dot keeps newlines at the end of a name. */
 static const char posix_functions[] =
     "\n# Changes to the directory of the chosen session, or of session ID: rcd [ID]\n"
     "rcd() {\n"
     "    local dir\n"
-    "    dir=$(reprise --print-directory ${1:+\"--resume=$1\"}) && cd -- \"$dir\"\n"
+    "    dir=$(reprise --print-directory ${1:+\"--resume=$1\"} && printf .) || return\n"
+    "    dir=${dir%.}\n"
+    "    cd -- \"${dir%?}\"\n"
     "}\n\n";
 
 static const char fish_functions[] =
     "\n# Changes to the directory of the chosen session, or of session ID: rcd [ID]\n"
     "function rcd\n"
-    "    set -l dir (reprise --print-directory (test -n \"$argv[1]\"; and printf '%s\\n' --resume "
-    "$argv[1]) </dev/tty)\n"
-    "    and cd $dir\n"
+    "    set -l id\n"
+    "    set -q argv[1]; and set id --resume=$argv[1]\n"
+    "    set -l dir (begin; reprise --print-directory $id </dev/tty; and printf .; end | string "
+    "collect)\n"
+    "    set -l code $pipestatus[1]\n"
+    "    test $code -eq 0; or return $code\n"
+    "    cd (string replace -r '\\n\\.\\z' /. -- $dir | string collect)\n"
     "end\n\n";
 
 static const char tmux_init[] =

@@ -1,5 +1,8 @@
 #include "tests/test.h"
 
+#include <stdlib.h>
+#include <unistd.h>
+
 #include "tui/config/shell.h"
 
 static void assert_quoted(struct slice word, const char *want)
@@ -24,38 +27,133 @@ TEST(special_words_are_quoted)
     assert_quoted(slice_of("a b"), "'a b'");
     assert_quoted(slice_of("~"), "'~'");
     assert_quoted(slice_of("=ls"), "'=ls'");
+    assert_quoted(slice_of("%self"), "'%self'");
     assert_quoted(slice_of("it's $HOME `x`"), "'it'\\''s $HOME `x`'");
+    assert_quoted(slice_of("it\\'; touch X #"), "'it'\\\\\\''; touch X #'");
+    assert_quoted(slice_of("''"), "\\'\\'");
 }
 
 TEST(control_bytes_are_escaped_not_printed)
 {
-    assert_quoted(slice_of("a\x1b[31m'\\\n"), "$'a\\033[31m\\047\\134\\012'");
-    assert_quoted(slice_of("\xc2\x9b"), "$'\\302\\233'");
-    assert_quoted(slice_of("a\xe2\x80\xae"), "$'a\\342\\200\\256'");
-    assert_quoted(slice_of("\xff"), "$'\\377'");
+    assert_quoted(slice_of("a\x1b[31m'\\\nb"), "\"$(printf 'a\\033\\13331m\\047\\134\\012b')\"");
+    assert_quoted(slice_of("\xc2\x9b"), "\"$(printf '\\302\\233')\"");
+    assert_quoted(slice_of("a\xe2\x80\xae"), "\"$(printf 'a\\342\\200\\256')\"");
+    assert_quoted(slice_of("-!\xff"), "\"$(printf '\\055\\041\\377')\"");
+    assert_quoted(slice_of("a\n\n"), "\"$(printf 'a')\"'\n\n'");
 }
 
-/* Every byte but NUL, through bash and back. */
-TEST(a_shell_reads_what_was_quoted)
+/* Appends "printf '%s\0' WORD" for each word, and what that must print. */
+static void add_word(struct buf *script, struct buf *want, struct slice word)
 {
-    char word[256], line[2048], back[512];
-    struct buf out = { 0 };
+    assert_int_equal(buf_add(script, SLICE("printf '%s\\0' ")), ERR_OK);
+    assert_int_equal(shell_quote(script, word), ERR_OK);
+    assert_int_equal(buf_add_byte(script, '\n'), ERR_OK);
+    assert_int_equal(buf_add(want, word), ERR_OK);
+    assert_int_equal(buf_add_byte(want, 0), ERR_OK);
+}
+
+/* Every byte but NUL, and a few hundred words of the bytes and words that some shell reads in its own way. */
+static void add_words(struct buf *script, struct buf *want)
+{
+    static const char *const pieces[] = { "a",
+                                          "'",
+                                          "\\",
+                                          "\"",
+                                          "$",
+                                          "`",
+                                          " ",
+                                          "\n",
+                                          "\t",
+                                          "-",
+                                          "~",
+                                          "!",
+                                          "#",
+                                          ";",
+                                          "&",
+                                          "|",
+                                          "(",
+                                          ")",
+                                          "{",
+                                          "}",
+                                          "*",
+                                          "?",
+                                          "[",
+                                          "]",
+                                          "=",
+                                          "%",
+                                          "^",
+                                          "\xff",
+                                          "\xc3",
+                                          "\x1b",
+                                          "\xe2\x80\xae",
+                                          "\r",
+                                          "$(touch X)",
+                                          "; touch X #",
+                                          "\\'",
+                                          "\\\\",
+                                          "%self",
+                                          "caf\xc3\xa9",
+                                          "%s",
+                                          "\\n",
+                                          "\x7f",
+                                          "''",
+                                          "!!",
+                                          "<(x)",
+                                          "$HOME" };
+    char all[255];
+    uint32_t random = 1;
 
     for (int i = 1; i < 256; i++)
-        word[i - 1] = (char)i;
-    assert_int_equal(shell_quote(&out, (struct slice){ word, 255 }), ERR_OK);
-    snprintf(line, sizeof line,
-             "exec bash -c 'read -r -d \"\" x; eval \"printf %%s $x\"' <<'EOF'\n%s\nEOF\n",
-             buf_cstr(&out));
-    FILE *p = popen(line, "r");
+        all[i - 1] = (char)i;
+    add_word(script, want, (struct slice){ all, 255 });
+    add_word(script, want, SLICE(""));
+    for (int i = 0; i < 200; i++) {
+        struct buf word = { 0 };
+        size_t n = 1 + (random >> 16) % 4;
 
-    assert_non_null(p);
-    size_t n = fread(back, 1, sizeof back, p);
+        for (size_t k = 0; k < n; k++) {
+            random = random * 1103515245u + 12345u;
+            size_t at = (random >> 16) % (sizeof pieces / sizeof *pieces);
 
-    pclose(p);
-    assert_int_equal(n, 255);
-    assert_memory_equal(back, word, 255);
-    buf_fini(&out);
+            assert_int_equal(buf_addf(&word, "%s", pieces[at]), ERR_OK);
+        }
+        add_word(script, want, buf_slice(&word));
+        buf_fini(&word);
+    }
+}
+
+TEST(every_shell_reads_what_was_quoted)
+{
+    static const char *const shells[] = { "sh", "dash", "bash -H", "zsh -f -o rcquotes",
+                                          "fish -N" };
+    char path[] = "/tmp/reprise-quote-XXXXXX", line[256];
+    struct buf script = { 0 }, want = { 0 };
+    int fd = mkstemp(path);
+
+    assert_true(fd >= 0);
+    add_words(&script, &want);
+    assert_int_equal(write(fd, script.p, script.n), (ssize_t)script.n);
+    close(fd);
+    for (size_t i = 0; i < sizeof shells / sizeof *shells; i++) {
+        snprintf(line, sizeof line, "command -v %.*s >/dev/null", (int)strcspn(shells[i], " "),
+                 shells[i]);
+        if (system(line) != 0)
+            continue;
+        snprintf(line, sizeof line, "HOME=/nonexistent %s %s </dev/null 2>&1", shells[i], path);
+        FILE *p = popen(line, "r");
+        char *back = malloc(want.n + 1);
+
+        assert_true(p && back);
+        size_t n = fread(back, 1, want.n + 1, p);
+
+        pclose(p);
+        if (n != want.n || memcmp(back, want.p, n) != 0)
+            fail_msg("%s: other words", shells[i]);
+        free(back);
+    }
+    unlink(path);
+    buf_fini(&script);
+    buf_fini(&want);
 }
 
 static char **split(const char *line, struct arena *a)

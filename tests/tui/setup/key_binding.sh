@@ -1,13 +1,14 @@
 #!/bin/sh
-# The key binding of `init` puts the command that resumes the choice on the prompt; rcd goes to a session's directory; the
-# completions complete in a real shell. With `packaged`, only the completions are tried, those that a package installed.
+# The key binding of `init` puts the command that resumes the choice on the prompt, and restores the terminal for the shell,
+# however the program ended; rcd goes to a session's directory; the completions complete in a real shell. With `packaged`, only the completions are tried, those that a package installed.
 #   usage: key_binding.sh PROGRAM DEMO_STORE SHELL [packaged]        77: the shell is not installed
 screens=$(cd "$(dirname "$0")/../../screen" && pwd)
 shell=$3 packaged=${4-}
 command -v "$shell" >/dev/null || exit 77
 . "$screens/lib.sh"
 demo
-ln -s "$program" "$top/bin/reprise"
+printf '#!/bin/sh\necho $$ >%s/pid\nexec %s "$@"\n' "$top" "$program" >"$top/bin/reprise"
+chmod +x "$top/bin/reprise"
 load="eval \"\$(reprise init $shell)\""
 [ $shell != fish ] || load="reprise init fish | source"
 [ -z "$packaged" ] || load=
@@ -33,6 +34,19 @@ esac
 printf '#!/bin/sh\nexec %s\n' "$start" >"$top/bin/shell"
 chmod +x "$top/bin/shell"
 program=$top/bin/shell
+
+# Pasted lines wait for Enter.
+pastes() {
+    tm set-buffer "echo pas''ted
+echo tw''ice"
+    tm paste-buffer -p
+    see "echo tw''ice"
+    hides "pasted" || fail "a pasted line ran $1"
+    press C-c
+    press C-l
+    gone "tw''ice"
+}
+
 open 100 30
 see "ready>"
 if [ -z "$packaged" ]; then
@@ -43,6 +57,25 @@ if [ -z "$packaged" ]; then
     press Enter
     see "claude --resume f3a97c58-04d2-4b61-8c9e-d15e7b20a6bb"
     hides "agent:" || fail "the command ran before anybody pressed Enter"
+    press C-a C-k
+    pastes "after a choice"
+    press M-r
+    see "type to filter"
+    press C-c
+    gone "type to filter"
+    pastes "after ^C"
+    press M-r
+    see "type to filter"
+    kill -9 "$(cat "$top/pid")"
+    gone "type to filter"
+    [ "$(tm display-message -p '#{alternate_on}#{cursor_flag}#{mouse_any_flag}')" = 010 ] || fail "the screen is not as before"
+    pastes "after a crash"
+    press M-r
+    see "Payments: idemp"
+    enter_text idempot
+    gone "Payment page copy"
+    press Enter
+    see "claude --resume f3a97c58-04d2-4b61-8c9e-d15e7b20a6bb"
     press Enter
     see "agent: --resume f3a97c58-04d2-4b61-8c9e-d15e7b20a6bb in $project"
     press M-r

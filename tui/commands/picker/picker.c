@@ -57,7 +57,11 @@ static enum err_code print_choice(const struct session_row *row, const struct re
 {
     if (directory) {
         o->raw = o->columns == 0;
-        out_text(o, slice_of(r->dir));
+        out_addf(o, "%s", resume_cd_prefix(r));
+        if (o->raw)
+            out_add(o, slice_of(r->dir));
+        else
+            out_text(o, slice_of(r->dir));
         out_addf(o, "\n");
         return ERR_OK;
     }
