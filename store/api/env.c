@@ -29,12 +29,33 @@ const char *env_variable(const struct store_env *env, const char *name)
     return filled(env->environment, name);
 }
 
+/* The directory that a variable names; NULL if it is not an absolute path, which the XDG base directory specification
+ * tells to ignore: a project could decide what is there. */
+static const char *env_directory(const char *const *environment, const char *name)
+{
+    const char *value = env_value(environment, name);
+
+    return value && value[0] == '/' ? value : NULL;
+}
+
+const char *env_relative(const char *const *environment)
+{
+    static const char *const names[] = { "HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME",
+                                         "XDG_DATA_HOME" };
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (filled(environment, names[i]) && !env_directory(environment, names[i]))
+            return names[i];
+    return NULL;
+}
+
 const char *env_base_dir(const char *const *environment, const char *variable, const char *below,
                          struct arena *a)
 {
-    const char *value = filled(environment, variable), *home = filled(environment, "HOME");
+    const char *value = env_directory(environment, variable);
+    const char *home = env_directory(environment, "HOME");
 
-    if (value && value[0] == '/')
+    if (value)
         return arena_format(a, "%s/reprise", value);
     return home ? arena_format(a, "%s/%s/reprise", home, below) : NULL;
 }
@@ -43,14 +64,14 @@ struct store_env env_read(const char *const *environment, const char *cwd, int64
                           struct arena *a)
 {
     return (struct store_env){
-        .home = env_value(environment, "HOME"),
+        .home = env_directory(environment, "HOME"),
         .cwd = cwd,
         .state_dir = env_base_dir(environment, "XDG_STATE_HOME", ".local/state", a),
         .data_dir = env_base_dir(environment, "XDG_DATA_HOME", ".local/share", a),
         .now_ms = now_ms,
         .proc_dir = filled(environment, "REPRISE_PROC_DIR"),
         .environment = environment,
-        .xdg_data_home = filled(environment, "XDG_DATA_HOME"),
+        .xdg_data_home = env_directory(environment, "XDG_DATA_HOME"),
         .opencode_db = filled(environment, "OPENCODE_DB"),
         .crush_global_data = filled(environment, "CRUSH_GLOBAL_DATA"),
         .goose_path_root = filled(environment, "GOOSE_PATH_ROOT"),

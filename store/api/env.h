@@ -12,7 +12,7 @@
  * in env_now_ms. Strings are borrowed and must outlive every store opened with them; NULL means the variable is not set
  * (which for some differs from the empty string). */
 struct store_env {
-    const char *home;      /* $HOME */
+    const char *home;      /* $HOME; NULL unless it is absolute */
     const char *cwd;       /* absolute */
     const char *state_dir; /* undo records, operation log: $XDG_STATE_HOME/reprise */
     const char *data_dir;  /* trash: $XDG_DATA_HOME/reprise */
@@ -21,7 +21,7 @@ struct store_env {
     /* All variables, in which env_variable finds those that name an agent's directories; may be NULL */
     const char *const *environment;
 
-    const char *xdg_data_home;           /* XDG_DATA_HOME */
+    const char *xdg_data_home;           /* XDG_DATA_HOME; NULL unless it is absolute */
     const char *opencode_db;             /* OPENCODE_DB */
     const char *crush_global_data;       /* CRUSH_GLOBAL_DATA */
     const char *goose_path_root;         /* GOOSE_PATH_ROOT */
@@ -40,6 +40,8 @@ const char *env_variable(const struct store_env *env, const char *name);
  * is ignored (XDG base directory specification). */
 const char *env_base_dir(const char *const *environment, const char *variable, const char *below,
                          struct arena *a);
+/* Returns which of HOME and the XDG variables is ignored because its value is a relative path; NULL: none. */
+const char *env_relative(const char *const *environment);
 /* Fills in everything that an environment decides. Texts are borrowed from it or in the arena. */
 struct store_env env_read(const char *const *environment, const char *cwd, int64_t now_ms,
                           struct arena *a);

@@ -26,6 +26,12 @@ bool path_parent(const char *path, char out[PATH_MAX]);
  * /a/b. */
 bool path_under(struct slice path, struct slice root);
 
+/* Returns ERR_UNSAFE, with the file or directory in question, if others than the user and the administrator can change
+ * what the path leads to: the file, every directory above it and every link on the way belongs to one of the two, and
+ * only they can write to it. In a sticky directory (/tmp) the entry must be theirs. A relative path is relative to
+ * cwd. */
+MUST_CHECK enum err_code path_trusted(const char *cwd, const char *path, struct err *e);
+
 /* Finds out which of very many names exist. Most parts of most sessions do not, and often the directory that would hold
  * them for all sessions does not either. So a few directories are remembered: one that does not exist contains nothing,
  * and after so many failed look-ups that reading the directory is cheaper, its names are read. A name that is reported

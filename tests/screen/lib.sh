@@ -3,6 +3,7 @@
 # Tests wait for text on the screen, never for time: a slow machine makes a test slow, not wrong.
 # shellcheck shell=sh
 set -eu
+umask 022 # a configuration that a group can write to is not read
 program=$(realpath "$1") demo_store=$(realpath "$2")
 screens=${screens:-$(cd "$(dirname "$0")" && pwd)}
 [ -f "$screens/lib.sh" ] || screens=${screens%/*} # the script is in a folder of its kind

@@ -4,6 +4,8 @@ import os
 import subprocess
 import sys
 
+os.umask(0o022)  # a configuration that a group can write to is not read
+
 
 def snapshot(top):
     """Everything below top: mode, mtime, and bytes or the target of a link."""

@@ -90,8 +90,10 @@ const char *command_config_path(const struct invocation *in, struct arena *a)
 {
     const char *dir = in->world->config_dir;
 
-    if (in->options.config)
-        return in->options.config;
+    const char *named = in->options.config;
+
+    if (named)
+        return named[0] == '/' ? named : arena_format(a, "%s/%s", in->world->env.cwd, named);
     return dir ? arena_format(a, "%s/config", dir) : NULL;
 }
 
@@ -99,15 +101,13 @@ const char *command_config_path(const struct invocation *in, struct arena *a)
 static enum err_code read_config(const struct invocation *in, bool reports, struct config *c,
                                  struct err *e)
 {
-    const char *named = in->options.config;
+    const char *path = command_config_path(in, &c->arena);
     struct err problem;
 
-    if (named)
-        return config_read(c, named, e);
-    const char *path = command_config_path(in, &c->arena);
-
     if (!path)
-        return in->world->config_dir ? err_nomem(e) : ERR_OK;
+        return c->arena.failed ? err_nomem(e) : ERR_OK;
+    if (in->options.config)
+        return config_read(c, path, e);
     enum err_code rc = config_read(c, path, &problem);
 
     if (rc == ERR_NOMEM)
@@ -347,6 +347,13 @@ int command_execute(struct invocation *in)
     struct err e = { 0 }, unwritten;
     size_t rows;
 
+    const char *relative = env_relative(in->world->env.environment);
+
+    if (relative) {
+        err_set(&e, ERR_USAGE, "", "%s is not an absolute path and is ignored", relative);
+        out_report(in->err_fd, &e);
+        e = (struct err){ 0 };
+    }
     in->out.wants_json = option_given(&in->options, OPTION_JSON);
     in->out.color = wants_color(in);
     in->out.columns = command_terminal_size(in->out.fd, &rows);

@@ -9,6 +9,7 @@
 
 #include "lite/io/file.h"
 #include "store/api/store.h"
+#include "store/fs/path.h"
 #include "store/maintenance/session_change.h"
 #include "tui/text/nearest.h"
 
@@ -356,8 +357,12 @@ enum err_code config_read(struct config *c, const char *path, struct err *e)
     struct buf text = { 0 };
     enum err_code rc = file_read_all(AT_FDCWD, path, FILE_FOLLOW, FILE_MAX, &text, e);
 
-    if (rc)
+    if (!rc) /* it names programs to run and plug-ins to load */
+        rc = path_trusted("/", path, e);
+    if (rc) {
+        buf_fini(&text);
         return err_wrap(e, rc, "read configuration");
+    }
     struct reading r = { .config = c, .path = path, .rest = buf_slice(&text) };
     int bad_line = ini_parse_stream(next_line, &r, handle_setting, &r);
 

@@ -157,8 +157,8 @@ struct config {
 
 /* The defaults alone. */
 void config_init(struct config *c);
-/* Reads the file over the defaults. Returns ERR_NOT_FOUND if it does not exist, which callers may
- * accept. */
+/* Reads the file, whose path is absolute, over the defaults. Returns ERR_NOT_FOUND if it does not exist, which callers
+ * may accept, and ERR_UNSAFE if other users could change it (path_trusted). */
 MUST_CHECK enum err_code config_read(struct config *c, const char *path, struct err *e);
 /* Removes and reports impossible key bindings, and those that leave another action without a key.
  * Called when the key scheme is known. Returns false if out of memory. */

@@ -87,7 +87,7 @@ static const char *set_file(struct redis *rd, const char *name, const char *valu
 {
     const char *home = getenv("HOME");
 
-    if (strncmp(value, "~/", 2) == 0 && home)
+    if (strncmp(value, "~/", 2) == 0 && home && home[0] == '/')
         *file_option(rd, name) = arena_format(&rd->arena, "%s%s", home, value + 1);
     else if (value[0] == '/')
         *file_option(rd, name) = arena_copy_text(&rd->arena, value);

@@ -82,7 +82,7 @@ static int read_file(struct s3 *s3, const char *variable, const char *usual,
     const char *home = getenv("HOME"), *path = from_environment(variable);
     struct buf text = { 0 };
 
-    if (!path && home)
+    if (!path && home && home[0] == '/')
         path = arena_format(&s3->arena, "%s/.aws/%s", home, usual);
     if (!path)
         return s3->arena.failed ? REPRISE_PLUGIN_NO_MEMORY : REPRISE_PLUGIN_OK;

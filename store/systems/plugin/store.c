@@ -5,12 +5,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "store/fs/path.h"
 #include "store/proc/process.h"
 #include "store/systems/common/config_dir.h"
 #include "store/systems/plugin/plugin.h"
 
 /* A plug-in runs with the rights of the user, so only the user or the administrator may be able to
- * write to its file and its directory. Then no one else can replace the file between the check and
+ * write to its file, its directory and those above. Then no one else can replace the file between the check and
  * the loading. (The checked descriptor cannot be loaded by its name in /proc, because the loader
  * would take the next file with the same number for the one that it has already loaded.) */
 
@@ -50,7 +51,11 @@ static enum err_code check_file(const char *path, struct arena *a, struct err *e
         return err_set(e, ERR_UNSAFE, path, "load plug-in: not a regular file");
     enum err_code rc = check_owner(&sb, "the file", path, e);
 
-    return rc ? rc : check_folder(path, a, e);
+    if (!rc)
+        rc = check_folder(path, a, e);
+    if (!rc && (rc = path_trusted("/", path, e)))
+        err_wrap(e, rc, "load plug-in");
+    return rc;
 }
 
 /* ---- the table ---- */

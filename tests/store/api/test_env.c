@@ -24,6 +24,31 @@ TEST(a_fixed_clock_does_not_advance)
     assert_int_equal(env_now_ms(&env), env.now_ms);
 }
 
+/* A project could decide what is at a relative path. */
+TEST(relative_homes_are_ignored)
+{
+    static const char *const homes[] = { ".", "", "home", "~" };
+    struct arena a = { 0 };
+
+    for (size_t i = 0; i < sizeof homes / sizeof *homes; i++) {
+        char home[32], data[32];
+        const char *const environment[] = { home, data, NULL };
+
+        snprintf(home, sizeof home, "HOME=%s", homes[i]);
+        snprintf(data, sizeof data, "XDG_DATA_HOME=%s", homes[i]);
+        struct store_env env = env_read(environment, "/", 0, &a);
+
+        assert_true(!env.home && !env.data_dir && !env.state_dir && !env.xdg_data_home);
+        assert_null(env_base_dir(environment, "XDG_CONFIG_HOME", ".config", &a));
+        assert_int_equal(env_relative(environment) != NULL, homes[i][0] != '\0');
+    }
+    const char *const good[] = { "HOME=/h", "XDG_STATE_HOME=state", NULL };
+
+    assert_string_equal(env_read(good, "/", 0, &a).state_dir, "/h/.local/state/reprise");
+    assert_string_equal(env_relative(good), "XDG_STATE_HOME");
+    arena_fini(&a);
+}
+
 /* A host sets the time once and keeps running. */
 TEST(rows_of_a_long_running_host_get_new_times)
 {

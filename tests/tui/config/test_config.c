@@ -1,6 +1,7 @@
 #include "tests/test.h"
 
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "store/api/store.h"
@@ -17,6 +18,18 @@ static enum err_code read_text(struct config *c, const char *text)
     fclose(f);
     config_init(c);
     return config_read(c, path, NULL);
+}
+
+TEST(a_file_that_others_can_write_is_refused)
+{
+    struct config c;
+
+    assert_int_equal(read_text(&c, "theme = dark\n"), ERR_OK);
+    config_fini(&c);
+    assert_int_equal(chmod(path, 0646), 0);
+    assert_int_equal(read_text(&c, "theme = dark\n"), ERR_UNSAFE);
+    config_fini(&c);
+    assert_int_equal(chmod(path, 0644), 0);
 }
 
 TEST(the_defaults_include_the_resume_command)

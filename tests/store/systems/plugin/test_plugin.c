@@ -91,6 +91,9 @@ IN_SCRATCH(a_file_that_others_can_write_is_refused)
     snprintf(dir, sizeof dir, "%s/open", f->path);
     chmod(dir, 0777);
     is_refused(f, path, ERR_UNSAFE, "its directory can be written by others");
+    folder_put(f, "open/below/x", SLICE(""));
+    is_refused(f, copy_of(f, MISBEHAVING_STORE, "open/below/deep.so", 0600), ERR_UNSAFE,
+               "it can be written by others");
 }
 
 IN_SCRATCH(links_and_relative_paths_are_refused)
