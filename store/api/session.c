@@ -219,6 +219,16 @@ void session_row_free(struct session_row *row)
     free(row);
 }
 
+/* The beginning of a text, without the parts of a character. */
+static void cut_row_text(struct slice *text)
+{
+    if (text->n <= SESSION_TEXT_MOST)
+        return;
+    text->n = SESSION_TEXT_MOST;
+    while (text->n && ((unsigned char)text->p[text->n] & 0xc0) == 0x80)
+        text->n--;
+}
+
 bool session_row_keep(struct session_row *row)
 {
     struct slice *const texts[] = { &row->ref.id,      &row->ref.path,     &row->ref.folder,
@@ -230,6 +240,7 @@ bool session_row_keep(struct session_row *row)
                                     &row->pr_url,      &row->pr_repository };
 
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        cut_row_text(texts[i]);
         *texts[i] = texts[i]->n ? arena_copy(&row->arena, *texts[i]) : SLICE("");
         if (!texts[i]->p)
             return false;

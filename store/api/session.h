@@ -216,10 +216,13 @@ bool session_wants_title(const struct session_row *row);
 /* "sub-agent", "empty", "command"; "" for HIDDEN_NOT. A literal. */
 const char *session_kind_name(enum session_hidden kind);
 
+enum { SESSION_TEXT_MOST = 1 << 20 };
+
 struct session_row *session_row_new(void);
 /* Empties a row for the next session and keeps its memory. */
 void session_row_reset(struct session_row *row);
-/* Copies the row's texts, which may borrow, into its arena. Returns false if out of memory. */
+/* Copies the row's texts, which may borrow, into its arena; a text that is longer than SESSION_TEXT_MOST bytes is cut, as
+ * prompts may be megabytes long. Returns false if out of memory. */
 bool session_row_keep(struct session_row *row);
 /* Copies a row over another one, with its texts. Returns false if out of memory. */
 bool session_row_copy(const struct session_row *row, struct session_row *out);

@@ -266,7 +266,7 @@ struct examined {
 static const char *hidden_why(const struct session_row *row)
 {
     switch (row->hidden) {
-    case HIDDEN_EMPTY: return "not listed: nothing near its ends could serve as a title";
+    case HIDDEN_EMPTY: return "not listed: nothing in it could serve as a title";
     case HIDDEN_SIDECHAIN: return "not listed: it is a sub-agent's transcript";
     case HIDDEN_PROGRAMMATIC:
         return "the agent's own picker does not show it: a program wrote it (sdk or daemon)";

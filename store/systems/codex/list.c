@@ -5,21 +5,22 @@
 #include "lite/base/time.h"
 #include "lite/base/utf8.h"
 #include "lite/io/file.h"
+#include "lite/io/rows.h"
 #include "lite/json/json.h"
 #include "store/systems/codex/codex.h"
 #include "store/systems/codex/rollout.h"
 #include "store/systems/common/config_dir.h"
 
-/* Each thread has one row, made from its newest rollout. The instructions at the beginning of a
- * rollout are longer than the window used for other agents (80 KiB before the first prompt), so
- * more is read. */
+/* Each thread has one row, made from its newest rollout. Instructions, pastes and screenshots may precede the text of
+ * the first prompt, so a rollout is read up to it, however far it is. */
 
 enum {
-    HEAD = 128 << 10,
-    HEAD_MOST = 1 << 20,
-    PACKED = 2 << 20, /* of an archive's text; its end could only be reached by reading all of it */
+    NEAR = 1 << 20,   /* what is read of sub-agents, and of logs that seem to have no events */
+    PACKED = 2 << 20, /* of an archive's text; its end can only be reached by reading all of it */
+    PACKED_MOST = 64 << 20,
     TAIL = 32 << 10,
-    SHOWS_KIND = 512, /* bytes of a line that contain its kind */
+    WHOLE = 128 << 10, /* a log that is read as a tail */
+    SHOWS_KIND = 512,  /* bytes of a line that contain its kind */
 };
 
 /* ---- enumerate, find ---- */
@@ -121,14 +122,26 @@ enum err_code codex_at_path(const struct store *st, struct slice path, struct ar
 
 /* ---- describe ---- */
 
+/* Every text that is kept is copied, because a row is valid only until the next one is read. */
 struct describing {
     struct session_row *row;
-    struct arena *a;
-    struct buf head, tail;
-    bool whole;              /* head is all of it */
-    bool sub_agent;          /* of another thread */
-    bool open;               /* its last turn has no end */
-    struct slice own_prompt; /* the first one of this log */
+    struct arena *a;   /* for what is kept */
+    struct arena line; /* for one row */
+    struct rollout_base base;
+    struct slice prompt;  /* the first one of the log that is read */
+    int64_t passed;       /* bytes of it so far */
+    bool first;           /* no row of it was read yet */
+    bool sub_agent;       /* of another thread */
+    bool has_events;      /* newer logs do */
+    bool acts;            /* the model answered */
+    bool has_turns;       /* and mark where turns begin */
+    bool raw;             /* prompts are only as the model sees them */
+    bool open;            /* its last turn has no end */
+    bool ended, answered; /* seen backwards from the end */
+    size_t gone;          /* prompts that a rollback dropped */
+    bool torn;
+    struct buf packed; /* the text of an archive, as far as it was read */
+    bool whole;
 };
 
 /* The program's own picker shows threads of these sources, and threads that name none. */
@@ -152,18 +165,18 @@ static bool is_interactive(struct slice source, struct arena *a)
 static void read_meta(struct describing *d, struct slice payload)
 {
     struct session_row *row = d->row;
-    struct slice source = { NULL, 0 }, inner, at = json_text_at(payload, "timestamp", d->a);
+    struct slice source = { NULL, 0 }, inner, at = json_text_at(payload, "timestamp", &d->line);
 
     json_get(payload, "source", &source);
     d->sub_agent = json_type(source) == JSON_OBJECT &&
                    (json_get(source, "subagent", &inner) || json_get(source, "subAgent", &inner));
-    row->cwd = json_text_at(payload, "cwd", d->a);
-    row->git_branch = json_text_at(payload, "git.branch", d->a);
-    row->parent_id = json_text_at(payload, "forked_from_id", d->a);
-    row->agent_name = json_text_at(payload, "agent_nickname", d->a);
-    row->agent_setting = json_text_at(payload, "agent_role", d->a);
+    row->cwd = json_copy_at(payload, "cwd", d->a);
+    row->git_branch = json_copy_at(payload, "git.branch", d->a);
+    row->parent_id = json_copy_at(payload, "forked_from_id", d->a);
+    row->agent_name = json_copy_at(payload, "agent_nickname", d->a);
+    row->agent_setting = json_copy_at(payload, "agent_role", d->a);
     row->flags |= row->parent_id.n ? SESSION_FORK : 0U;
-    row->flags |= is_interactive(source, d->a) ? 0U : SESSION_PROGRAMMATIC;
+    row->flags |= is_interactive(source, &d->line) ? 0U : SESSION_PROGRAMMATIC;
     if (!time_parse(at, &row->created_ms))
         row->created_ms = TIME_NONE;
 }
@@ -175,7 +188,7 @@ static bool shows(struct slice line, const char *what)
     return slice_has(front, what);
 }
 
-/* If the first line is longer than the part that was read, that part is used. */
+/* Of an archive, perhaps only the beginning of the first line is known. */
 static void read_first_line(struct describing *d, struct slice line)
 {
     struct slice payload;
@@ -190,37 +203,128 @@ static void read_first_line(struct describing *d, struct slice line)
     }
 }
 
+static bool shows_prompt(struct slice line)
+{
+    return shows(line, "\"UserMessage\"") || shows(line, "\"user_message\"");
+}
+
 /* Codex does not list a thread whose prompts are blank. */
-static struct slice prompt_of(const struct codex_row *row, struct arena *a)
+static struct slice keep_prompt(const struct codex_row *row, struct arena *a)
 {
     struct slice prompt = codex_row_prompt(row, a);
 
-    return utf8_js_trim(prompt).n ? prompt : SLICE("");
+    return utf8_js_trim(prompt).n ? arena_copy(a, prompt) : SLICE("");
 }
 
-static void read_head_line(struct describing *d, struct slice line)
+/* Reads one row from the beginning. Returns false at the first prompt. */
+static bool see_front_row(struct slice line, void *arg)
 {
+    struct describing *d = arg;
     struct codex_row row;
 
-    if (!d->row->model.n && shows(line, "\"turn_context\"") && codex_row_read(line, d->a, &row))
-        d->row->model = json_text_at(row.payload, "model", d->a);
-    if ((shows(line, "\"UserMessage\"") || shows(line, "\"user_message\"")) &&
-        codex_row_read(line, d->a, &row) && row.kind == CODEX_PROMPT)
-        d->row->first_prompt = prompt_of(&row, d->a);
+    arena_reset(&d->line);
+    d->has_events |= shows(line, "\"event_msg\"");
+    d->has_turns |= shows(line, "\"task_started\"");
+    d->acts |= shows(line, "\"response_item\"") &&
+               (shows(line, "\"assistant\"") || shows(line, "_call\""));
+    if (!d->row->model.n && shows(line, "\"turn_context\"") && codex_row_read(line, &d->line, &row))
+        d->row->model = json_copy_at(row.payload, "model", d->a);
+    if (shows_prompt(line) && codex_row_read(line, &d->line, &row) && row.kind == CODEX_PROMPT)
+        d->prompt = keep_prompt(&row, d->a);
+    d->passed += (int64_t)line.n;
+    return !d->prompt.n && (d->passed < NEAR || !(d->sub_agent || (d->acts && !d->has_events)));
 }
 
-static void read_head(struct describing *d)
+/* The oldest logs have no events. */
+static bool see_raw_row(struct slice line, void *arg)
 {
-    struct slice rest = buf_slice(&d->head), line;
-    bool torn, first = true;
+    struct describing *d = arg;
+    struct codex_row row;
 
-    while (!d->row->first_prompt.n && slice_line(&rest, &line, &torn)) {
-        if (first)
-            read_first_line(d, line);
-        else if (!torn || d->whole)
-            read_head_line(d, line);
-        first = false;
+    arena_reset(&d->line);
+    if (shows(line, "\"response_item\"") && codex_row_read(line, &d->line, &row) &&
+        row.kind == CODEX_ASKED)
+        d->prompt = keep_prompt(&row, d->a);
+    d->passed += (int64_t)line.n;
+    return !d->prompt.n && (d->passed < NEAR || !(d->sub_agent || d->has_events));
+}
+
+/* The first row also tells what precedes it; the others are passed on. */
+static bool see_own_row(struct slice line, void *arg)
+{
+    struct describing *d = arg;
+    struct rollout_base base;
+
+    if (!d->first)
+        return see_front_row(line, d);
+    d->first = false;
+    line = rows_skip_mark(line);
+    arena_reset(&d->line);
+    read_first_line(d, line);
+    rollout_base_read(line, &d->line, &base);
+    d->base = (struct rollout_base){ arena_copy(d->a, base.id), base.end };
+    return true;
+}
+
+static bool is_packed_log(const char *path)
+{
+    return slice_has(slice_of(path), ".zst");
+}
+
+/* Reads at least so much of an archive's text, if there is so much. */
+static enum err_code read_packed_text(struct describing *d, const char *path, size_t most,
+                                      struct err *e)
+{
+    if (d->whole || (d->packed.n && d->packed.n < PACKED) || d->packed.n >= most)
+        return ERR_OK;
+    d->packed.n = 0;
+    return rollout_text(path, most, &d->packed, &d->whole, e);
+}
+
+/* Passes the rows at the beginning of an archive on. Its last one may be cut. */
+static enum err_code each_packed_row(struct describing *d, const char *path, int64_t end,
+                                     bool first, rows_fn *fn, struct err *e)
+{
+    const size_t most[] = { PACKED, PACKED_MOST };
+    bool more = true;
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < 2 && !rc && more; i++) {
+        rc = read_packed_text(d, path, most[i], e);
+        struct slice text = buf_slice(&d->packed), line;
+        bool torn;
+
+        if (end < (int64_t)text.n)
+            text.n = (size_t)end;
+        d->passed = 0;
+        d->first = first;
+        while (!rc && more && slice_line(&text, &line, &torn))
+            if (!torn || d->whole || d->first)
+                more = fn(line, d);
+        if (d->packed.n < most[i] || end <= (int64_t)most[i])
+            break;
     }
+    return rc;
+}
+
+/* Passes the rows at the beginning of a rollout, up to `end`, to fn, until it finds what it looks for. */
+static enum err_code each_front_row(struct describing *d, const char *path, int64_t end, bool first,
+                                    rows_fn *fn, struct err *e)
+{
+    struct file f;
+
+    if (is_packed_log(path))
+        return each_packed_row(d, path, end, first, fn, e);
+    enum err_code rc = file_open(AT_FDCWD, path, 0, &f, e);
+
+    if (rc)
+        return rc;
+    d->passed = 0;
+    d->first = first;
+    f.id.size = f.id.size < end ? f.id.size : end;
+    rc = rows_forward(&f, 0, fn, d, e);
+    file_close(&f);
+    return rc;
 }
 
 static size_t turns_taken_back(const struct codex_row *row)
@@ -233,161 +337,155 @@ static size_t turns_taken_back(const struct codex_row *row)
 }
 
 /* Old versions record no ends of turns, so a turn with an answer has ended. */
-static bool is_open(const struct describing *d, enum codex_kind kind, bool answered)
+static bool is_open(const struct describing *d, enum codex_kind kind)
 {
-    return kind == CODEX_BEGIN ||
-           (kind == CODEX_PROMPT &&
-            !(answered && !slice_has(buf_slice(&d->head), "\"task_started\"")));
+    return kind == CODEX_BEGIN || (kind == CODEX_PROMPT && !(d->answered && !d->has_turns));
 }
 
-/* Looks backwards for the newest time, the end of the last turn and the last prompt that a rollback
- * left. */
-static void read_tail(struct describing *d, struct slice rest, bool cut)
+/* Looks backwards for the newest time, the end of the last turn and the last prompt that a rollback left. Returns false
+ * at that prompt. */
+static bool see_end_row(struct slice line, void *arg)
+{
+    struct describing *d = arg;
+    struct session_row *out = d->row;
+    struct codex_row row;
+    bool begins = shows(line, "\"task_started\""), dated = out->activity_ms != TIME_NONE;
+    bool prompt = d->raw ? shows(line, "\"response_item\"") : shows_prompt(line);
+    bool ends = shows(line, "\"task_complete\"") || shows(line, "\"turn_aborted\"") ||
+                shows(line, "\"thread_rolled_back\"");
+
+    arena_reset(&d->line);
+    d->has_turns |= begins;
+    d->answered |= shows(line, "\"agent_message\"");
+    if ((dated && !begins && !prompt && !ends) || !codex_row_read(line, &d->line, &row))
+        return true;
+    if (!dated && !time_parse(row.time, &out->activity_ms))
+        out->activity_ms = TIME_NONE;
+    if (!d->ended)
+        d->open = is_open(d, row.kind);
+    d->ended |=
+        row.kind == CODEX_END || row.kind == CODEX_NOTE || row.kind == CODEX_ROLLBACK || d->open;
+    d->gone += row.kind == CODEX_ROLLBACK ? turns_taken_back(&row) : 0;
+    if (row.kind == CODEX_PROMPT && d->gone)
+        d->gone--;
+    else if (row.kind == CODEX_PROMPT || (d->raw && row.kind == CODEX_ASKED))
+        out->last_prompt = arena_copy(d->a, codex_row_prompt(&row, &d->line));
+    return !out->last_prompt.n;
+}
+
+/* Beyond the tail, a time is enough, or for a log without events a prompt that is not too far. */
+static bool see_row_before_end(struct slice line, void *arg)
+{
+    struct describing *d = arg;
+    bool more = see_end_row(line, d);
+
+    d->passed += (int64_t)line.n;
+    return more && (d->row->activity_ms == TIME_NONE || (d->raw && d->passed < NEAR));
+}
+
+static void each_row_backwards(struct describing *d, struct slice text, bool cut)
 {
     struct slice line;
-    struct codex_row row;
-    bool torn, ended = false, answered = false;
-    size_t gone = 0; /* prompts that a rollback dropped */
+    bool torn, more = true;
 
-    while (!d->row->last_prompt.n && slice_last_line(&rest, &line, &torn)) {
-        bool first_of_part = cut && rest.n == 0;
-        bool begins = shows(line, "\"task_started\""),
-             prompt = shows(line, "\"UserMessage\"") || shows(line, "\"user_message\"");
-        bool ends = shows(line, "\"task_complete\"") || shows(line, "\"turn_aborted\"") ||
-                    shows(line, "\"thread_rolled_back\"");
-        bool dated = d->row->activity_ms != TIME_NONE;
+    while (more && slice_last_line(&text, &line, &torn))
+        if (!(cut && text.n == 0))
+            more = see_end_row(line, d);
+}
 
-        answered |= shows(line, "\"agent_message\"");
-        if (first_of_part || (dated && !begins && !prompt && !ends) ||
-            !codex_row_read(line, d->a, &row))
-            continue;
-        if (!dated && !time_parse(row.time, &d->row->activity_ms))
-            d->row->activity_ms = TIME_NONE;
-        if (!ended)
-            d->open = is_open(d, row.kind, answered);
-        ended |= row.kind == CODEX_END || row.kind == CODEX_NOTE || row.kind == CODEX_ROLLBACK ||
-                 d->open;
-        gone += row.kind == CODEX_ROLLBACK ? turns_taken_back(&row) : 0;
-        if (row.kind == CODEX_PROMPT && gone)
-            gone--;
-        else if (row.kind == CODEX_PROMPT)
-            d->row->last_prompt = codex_row_prompt(&row, d->a);
+static enum err_code read_plain_end(struct describing *d, const struct file *f, struct err *e)
+{
+    int64_t size = f->id.size, n = size <= WHOLE ? size : TAIL;
+    struct buf tail = { 0 };
+    enum err_code rc = file_read_part(f, size - n, (size_t)n, &tail, e);
+    struct slice text = buf_slice(&tail);
+    const char *newline = text.n ? memchr(text.p, '\n', text.n) : NULL;
+    int64_t rest = size - (newline ? (int64_t)(text.p + text.n - newline - 1) : 0);
+
+    if (!rc) {
+        d->torn = text.n && text.p[text.n - 1] != '\n';
+        each_row_backwards(d, text, n < size);
     }
+    if (!rc && n < size && (d->row->activity_ms == TIME_NONE || (d->raw && !d->row->last_prompt.n)))
+        rc = rows_backward(f, rest, see_row_before_end, d, e);
+    buf_fini(&tail);
+    return rc;
+}
+
+/* The end of an archive is known only if all of it was read, or up to where it is damaged. */
+static enum err_code read_packed_end(struct describing *d, struct err *e)
+{
+    const size_t most = d->row->ref.recent_ms ? PACKED : PACKED_MOST;
+    enum err_code rc = read_packed_text(d, d->row->ref.path.p, most, e);
+    struct slice text = buf_slice(&d->packed);
+
+    if (!rc && (d->whole || text.n < most)) {
+        d->torn = d->whole && text.n && text.p[text.n - 1] != '\n';
+        each_row_backwards(d, text, false);
+    }
+    return rc;
 }
 
 static enum err_code read_end(struct describing *d, struct err *e)
 {
+    const char *path = d->row->ref.path.p;
     struct file f;
-    enum err_code rc = file_open(AT_FDCWD, d->row->ref.path.p, 0, &f, e);
+
+    if (is_packed_log(path))
+        return read_packed_end(d, e);
+    enum err_code rc = file_open(AT_FDCWD, path, 0, &f, e);
 
     if (rc)
         return rc;
-    int64_t from = f.id.size > TAIL ? f.id.size - TAIL : 0;
-
-    rc = file_read_part(&f, from, TAIL, &d->tail, e);
+    d->passed = 0;
+    rc = read_plain_end(d, &f, e);
     file_close(&f);
-    if (!rc)
-        read_tail(d, buf_slice(&d->tail), from > 0);
     return rc;
 }
 
-static void read_first_prompt(struct describing *d, struct slice text)
-{
-    struct slice line;
-    struct codex_row row;
-    bool torn;
-
-    while (!d->row->first_prompt.n && slice_line(&text, &line, &torn))
-        if ((shows(line, "\"UserMessage\"") || shows(line, "\"user_message\"")) &&
-            codex_row_read(line, d->a, &row) && row.kind == CODEX_PROMPT)
-            d->row->first_prompt = arena_copy(d->a, prompt_of(&row, d->a));
-}
-
-/* The first prompt of a conversation that continues another rollout is in that rollout, if it is
- * not too far from its beginning. */
-static enum err_code follow_base(struct describing *d, struct slice text, struct err *e)
+/* The first prompt of a conversation that continues another rollout is in that rollout. */
+static enum err_code follow_base(struct describing *d, struct err *e)
 {
     enum { LINKS = 8 };
-    struct slice own = d->row->first_prompt, line;
-    struct rollout_base base;
-    struct buf above = { 0 };
     enum err_code rc = ERR_OK;
-    bool torn, whole;
 
-    for (int i = 0; i < LINKS && !rc && slice_line(&text, &line, &torn) && !torn; i++) {
-        rollout_base_read(line, d->a, &base);
-        const char *path =
-            base.end > 0 ? codex_places_find(codex_of(d->row->ref.store)->places, base.id, d->a)
-                         : NULL;
+    for (int i = 0; i < LINKS && !rc && d->base.end > 0; i++) {
+        struct describing above = { .row = session_row_new(), .a = d->a };
+        const char *path = codex_places_find(codex_of(d->row->ref.store)->places, d->base.id, d->a);
+        int64_t end = d->base.end;
 
-        if (!path)
-            break;
-        base.id.n = 0;
-        above.n = 0;
-        rc = rollout_text(path, base.end < HEAD_MOST ? (size_t)base.end : HEAD_MOST, &above, &whole,
-                          NULL);
-        d->row->first_prompt.n = 0;
-        text = buf_slice(&above);
-        if (!rc)
-            read_first_prompt(d, text);
-        if (rc || !d->row->first_prompt.n)
-            d->row->first_prompt = own;
+        d->base.end = 0;
+        if (!above.row)
+            rc = ERR_NOMEM;
+        else if (path)
+            rc = each_front_row(&above, path, end, true, see_own_row, NULL);
+        if (path && !rc) {
+            d->base = above.base;
+            if (above.prompt.n)
+                d->row->first_prompt = above.prompt;
+        }
+        arena_fini(&above.line);
+        buf_fini(&above.packed);
+        session_row_free(above.row);
     }
-    buf_fini(&above);
     return rc == ERR_NOMEM ? err_nomem(e) : ERR_OK;
-}
-
-/* The oldest logs have no events. */
-static void read_raw_prompts(struct describing *d)
-{
-    struct slice rest = buf_slice(&d->head), line;
-    struct codex_row row;
-    bool torn;
-
-    while (slice_line(&rest, &line, &torn)) {
-        if ((torn && !d->whole) || !shows(line, "\"response_item\"") ||
-            !codex_row_read(line, d->a, &row) || row.kind != CODEX_ASKED)
-            continue;
-        d->row->last_prompt = codex_row_prompt(&row, d->a);
-        if (!d->row->first_prompt.n)
-            d->row->first_prompt = d->row->last_prompt;
-    }
-    if (!d->whole)
-        d->row->last_prompt.n = 0;
 }
 
 static enum err_code read_texts(struct describing *d, struct err *e)
 {
     const char *path = d->row->ref.path.p;
-    bool packed = slice_has(d->row->ref.path, ".zst");
-    size_t most[] = { packed ? PACKED : HEAD, HEAD_MOST };
-    enum err_code rc = ERR_OK;
+    enum err_code rc = each_front_row(d, path, INT64_MAX, true, see_own_row, e);
 
-    for (size_t i = 0; i < 2 && !rc && !d->row->first_prompt.n; i++) {
-        if (i && (d->whole || packed))
-            break;
-        d->head.n = 0;
-        rc = rollout_text(path, most[i], &d->head, &d->whole, e);
-        if (!rc)
-            read_head(d);
-    }
-    if (rc)
-        return rc;
-    if (d->whole || (packed && d->head.n < PACKED))
-        read_tail(d, buf_slice(&d->head), false);
-    else if (!packed)
+    if (!rc)
         rc = read_end(d, e);
-    if (!rc && !d->row->first_prompt.n && !d->row->last_prompt.n)
-        read_raw_prompts(d);
-    d->own_prompt = d->row->first_prompt;
-    return rc ? rc : follow_base(d, buf_slice(&d->head), e);
-}
-
-static bool ends_torn(const struct describing *d)
-{
-    const struct buf *end = d->whole ? &d->head : &d->tail;
-
-    return end->n && end->p[end->n - 1] != '\n';
+    if (!rc && !d->prompt.n && !d->row->last_prompt.n) {
+        rc = each_front_row(d, path, INT64_MAX, false, see_raw_row, e);
+        d->raw = d->prompt.n > 0;
+        if (!rc && d->raw)
+            rc = read_end(d, e);
+    }
+    d->row->first_prompt = d->prompt;
+    return rc ? rc : follow_base(d, e);
 }
 
 static void set_hidden(struct describing *d, const struct scope *scope)
@@ -419,7 +517,7 @@ static void complete_row(struct describing *d, const struct scope *scope)
         row->cwd = thread.cwd;
     if (!row->custom_title.n)
         row->custom_title = codex_names_find(x->names, row->ref.id, d->a);
-    row->flags |= ends_torn(d) ? SESSION_TORN : 0U;
+    row->flags |= d->torn ? SESSION_TORN : 0U;
     row->flags |= d->open ? SESSION_INTERRUPTED : 0U;
     row->flags |= SESSION_ARCHIVED_KNOWN;
     if (slice_has(row->ref.path, "/archived_sessions/"))
@@ -428,11 +526,11 @@ static void complete_row(struct describing *d, const struct scope *scope)
     if (row->activity_ms == TIME_NONE)
         row->activity_ms = row->modified_ms;
     /* its own first prompt distinguishes a fork from its parent */
-    row->summary = row->custom_title.n                   ? row->custom_title
-                   : row->parent_id.n && d->own_prompt.n ? d->own_prompt
-                   : row->first_prompt.n                 ? row->first_prompt
-                   : row->last_prompt.n                  ? row->last_prompt
-                                                         : row->ref.id;
+    row->summary = row->custom_title.n               ? row->custom_title
+                   : row->parent_id.n && d->prompt.n ? d->prompt
+                   : row->first_prompt.n             ? row->first_prompt
+                   : row->last_prompt.n              ? row->last_prompt
+                                                     : row->ref.id;
     row->can = CAN_RESUME | CAN_REWIND;
     set_hidden(d, scope);
 }
@@ -460,10 +558,10 @@ enum err_code codex_describe(const struct store *st, const struct scope *scope,
     if (row->hidden == HIDDEN_UNREADABLE)
         row->modified_ms = row->activity_ms = session_modified_ms(&ref->file);
     row->ref.preread = (struct slice){ NULL, 0 };
-    if (!rc && (a.failed || !session_row_keep(row)))
+    if (!rc && (a.failed || d.line.failed || !session_row_keep(row)))
         rc = err_nomem(e);
-    buf_fini(&d.head);
-    buf_fini(&d.tail);
+    arena_fini(&d.line);
+    buf_fini(&d.packed);
     arena_fini(&a);
     return rc;
 }

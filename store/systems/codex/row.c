@@ -1,6 +1,7 @@
 #include "store/systems/codex/rollout.h"
 
 #include "lite/base/buf.h"
+#include "lite/base/time.h"
 #include "lite/json/json.h"
 
 const struct index_keys codex_keys = { .type = "type", .time = "timestamp" };
@@ -103,6 +104,15 @@ bool codex_row_read(struct slice line, struct arena *a, struct codex_row *out)
     json_get_each(line, names, 3, value);
     if (json_type(value[2]) == JSON_STRING && !json_text(value[2], a, &out->time))
         a->failed = true;
+    int64_t ms;
+
+    if (json_type(value[2]) == JSON_NUMBER && json_int(value[2], &ms) && ms > 0 &&
+        ms < INT64_C(253402300800000)) {
+        char text[TIME_TEXT];
+
+        time_format(ms, text);
+        out->time = arena_copy(a, slice_of(text));
+    }
     if (json_type(value[1]) != JSON_OBJECT)
         return true;
     out->payload = out->item = value[1];

@@ -1,6 +1,7 @@
 #include <fcntl.h>
 #include <string.h>
 
+#include "lite/io/rows.h"
 #include "store/systems/common/jsonl.h"
 
 /* The row of a list, from the first and the last bytes of a session's log. */
@@ -9,7 +10,11 @@ struct describing {
     const struct jsonl_format *format;
     struct session_row *row;
     struct window *w;
-    struct arena *a;
+    struct arena *a;     /* for what is kept */
+    struct arena *line;  /* for one row */
+    bool reading_on;     /* beyond the windows, where `line` is emptied for each row */
+    struct buf prompt;   /* the first one */
+    int64_t head_end;    /* where the first row begins that is not in the head as a whole */
     bool ended;          /* the last message was found */
     bool on_path;        /* a row was found */
     struct slice before; /* the id of its parent */
@@ -21,96 +26,90 @@ static bool may_be_prompt(const struct describing *d, struct slice line)
     return slice_has(line, d->format->prompt_needle);
 }
 
-/* A copy, because a window that is widened is read again. */
-static void keep_first(struct describing *d, struct slice *field, struct slice value)
+/* A copy, because no row outlives the next one. */
+static void keep_text(struct describing *d, struct slice *field, struct slice value)
 {
-    if (field->n || !value.n)
+    if (!value.n)
         return;
     *field = arena_copy(d->a, value);
-    if (!field->p)
+    if (!field->p) {
+        *field = (struct slice){ NULL, 0 };
         d->rc = ERR_NOMEM;
+    }
+}
+
+static void keep_first(struct describing *d, struct slice *field, struct slice value)
+{
+    if (!field->n)
+        keep_text(d, field, value);
 }
 
 static bool read_row(struct describing *d, struct slice line, struct jsonl_row_facts *facts)
 {
+    if (d->reading_on)
+        arena_reset(d->line);
     *facts = (struct jsonl_row_facts){ .time_ms = TIME_NONE };
-    enum err_code rc = line.n ? d->format->read(line, d->a, facts) : ERR_FORMAT;
+    enum err_code rc = line.n ? d->format->read(line, d->line, facts) : ERR_FORMAT;
 
     if (rc == ERR_NOMEM)
         d->rc = rc;
     return !rc;
 }
 
-typedef bool next_line_fn(struct slice *rest, struct slice *line, bool *torn);
-
-/* Adds the neighbouring rows of a prompt that consists of several rows: those after it, or with slice_last_line those
- * before it. */
-static void join_pieces(struct describing *d, struct slice rest, next_line_fn *next,
-                        struct slice *prompt)
+static void add_to_prompt(struct describing *d, struct slice piece)
 {
+    if (buf_add(&d->prompt, piece))
+        d->rc = ERR_NOMEM;
+}
+
+static bool may_name(const struct describing *d, struct slice line)
+{
+    return d->format->title_needle && slice_has(line, d->format->title_needle);
+}
+
+/* Looks for the first prompt and the first time. Returns false when they are complete; a prompt may consist of several
+ * rows. */
+static bool see_head_row(struct slice line, void *arg)
+{
+    struct describing *d = arg;
     struct jsonl_row_facts facts;
-    struct slice line;
-    bool torn;
+    struct session_row *row = d->row;
+    bool dated = row->created_ms != TIME_NONE, wanted = may_be_prompt(d, line);
 
-    while (prompt->n && d->format->in_pieces && !d->rc && next(&rest, &line, &torn) &&
-           may_be_prompt(d, line) && read_row(d, line, &facts) && facts.prompt.n) {
-        bool before = next == slice_last_line;
-        const struct slice both[] = { before ? facts.prompt : *prompt,
-                                      before ? *prompt : facts.prompt };
-        const char *joined = arena_concat(d->a, both, 2);
-
-        if (joined)
-            *prompt = slice_of(joined);
-        else
-            d->rc = ERR_NOMEM;
+    if (d->prompt.n && (!wanted || !read_row(d, line, &facts) || !facts.prompt.n))
+        return false;
+    if (d->prompt.n) {
+        add_to_prompt(d, facts.prompt);
+        return !d->rc && d->prompt.n < SESSION_TEXT_MOST;
     }
+    wanted |= d->reading_on && may_name(d, line);
+    if ((dated && !wanted) || !read_row(d, line, &facts))
+        return !d->rc;
+    if (!dated)
+        row->created_ms = facts.time_ms;
+    keep_first(d, &row->cwd, facts.cwd);
+    keep_first(d, &row->parent_id, facts.parent);
+    if (d->reading_on && facts.names)
+        keep_first(d, &row->custom_title, facts.title);
+    add_to_prompt(d, facts.prompt);
+    return !d->rc && (!d->prompt.n || d->format->in_pieces);
 }
 
-/* The whole of a row that begins in the head and is longer; empty if it is too long, or torn. */
-static struct slice whole_line(struct describing *d, struct slice line)
-{
-    enum { LEAST = 256 << 10, MOST = 4 << 20 };
-    int64_t at = line.p - d->w->head.p;
-    size_t got = 0;
-
-    for (size_t n = LEAST; n <= MOST; n *= 4) {
-        char *text = arena_alloc(d->a, n);
-        const char *end = text && !file_read(&d->w->file, at, text, n, &got, NULL)
-                              ? memchr(text, '\n', got)
-                              : NULL;
-
-        if (end)
-            return (struct slice){ text, (size_t)(end - text) };
-        if (got < n)
-            break;
-    }
-    return SLICE("");
-}
-
-/* Looks for the first prompt and the first time. Returns false if the head has no prompt. */
+/* Returns true if nothing is missing, or if there is no more. */
 static bool read_head(struct describing *d)
 {
-    struct slice rest = d->w->head, line;
-    struct jsonl_row_facts facts;
-    bool torn, cut = d->w->file.id.size > (int64_t)d->w->head.n;
+    struct slice head = rows_skip_mark(d->w->head), rest = head, line;
+    bool torn, cut = d->w->file.id.size > (int64_t)d->w->head.n, more = true;
 
-    while (!d->rc && slice_line(&rest, &line, &torn)) {
-        bool dated = d->row->created_ms != TIME_NONE;
-
+    d->prompt.n = 0;
+    while (more && slice_line(&rest, &line, &torn)) {
+        d->head_end = line.p - d->w->head.p;
         if (torn && cut)
-            line = d->w->wide && may_be_prompt(d, line) ? whole_line(d, line) : SLICE("");
-        if ((dated && !may_be_prompt(d, line)) || !read_row(d, line, &facts))
-            continue;
-        if (!dated)
-            d->row->created_ms = facts.time_ms;
-        keep_first(d, &d->row->cwd, facts.cwd);
-        keep_first(d, &d->row->parent_id, facts.parent);
-        d->row->first_prompt = facts.prompt;
-        join_pieces(d, rest, slice_line, &d->row->first_prompt);
-        if (facts.prompt.n)
-            return true;
+            return false;
+        more = see_head_row(line, d);
     }
-    return false;
+    d->head_end = (int64_t)d->w->head.n;
+    return !more || !cut;
 }
 
 /* Goes up from the last row. Returns true if the row is not above it. */
@@ -121,7 +120,8 @@ static bool is_left(struct describing *d, const struct jsonl_row_facts *facts)
     if (d->on_path && !slice_eq(facts->entry, d->before))
         return true;
     d->on_path = true;
-    d->before = facts->after;
+    d->before = (struct slice){ NULL, 0 };
+    keep_text(d, &d->before, facts->after);
     return false;
 }
 
@@ -130,35 +130,62 @@ static bool may_name_model(const struct describing *d, struct slice line)
     return d->format->model_needle && !d->row->model.n && slice_has(line, d->format->model_needle);
 }
 
-/* Looks backwards for the last message, the newest time from there on and the last prompt. Returns
- * false if the tail has no prompt. */
+/* Looks backwards for the last message, the newest time from there on and the last prompt. Returns false when they are
+ * complete; beyond the tail, the last message is enough. */
+static bool see_tail_row(struct slice line, void *arg)
+{
+    struct describing *d = arg;
+    struct session_row *row = d->row;
+    struct jsonl_row_facts facts;
+    bool prompt = may_be_prompt(d, line);
+
+    if (row->last_prompt.n) {
+        if (!prompt || !read_row(d, line, &facts) || !facts.prompt.n)
+            return false;
+        const char *joined =
+            arena_concat(d->a, (const struct slice[]){ facts.prompt, row->last_prompt }, 2);
+
+        row->last_prompt.n += facts.prompt.n;
+        row->last_prompt.p = joined;
+        d->rc = joined ? d->rc : ERR_NOMEM;
+        return !d->rc;
+    }
+    bool needed = !d->ended || d->format->branches || prompt || may_name_model(d, line);
+
+    if (!needed || !read_row(d, line, &facts) || is_left(d, &facts))
+        return !d->rc;
+    if (!d->ended && row->activity_ms == TIME_NONE)
+        row->activity_ms = facts.time_ms;
+    if (!d->ended && facts.speaks && facts.waits)
+        row->flags |= SESSION_INTERRUPTED;
+    d->ended |= facts.speaks;
+    keep_first(d, &row->cwd, facts.cwd);
+    keep_first(d, &row->git_branch, facts.git_branch);
+    keep_first(d, &row->model, facts.model);
+    keep_text(d, &row->last_prompt, facts.prompt);
+    return !d->rc && (row->last_prompt.n ? d->format->in_pieces : !(d->reading_on && d->ended));
+}
+
+/* Returns false if the tail has no prompt. */
 static bool read_tail(struct describing *d)
 {
-    struct slice rest = d->w->tail, line;
-    struct jsonl_row_facts facts;
-    bool torn;
+    struct slice rest = rows_skip_mark(d->w->tail), line;
+    bool torn, more = true;
 
     d->on_path = false;
-    while (!d->rc && slice_last_line(&rest, &line, &torn)) {
-        bool needed =
-            !d->ended || d->format->branches || may_be_prompt(d, line) || may_name_model(d, line);
+    d->row->last_prompt = (struct slice){ NULL, 0 };
+    while (more && slice_last_line(&rest, &line, &torn))
+        more = see_tail_row(line, d);
+    return d->row->last_prompt.n;
+}
 
-        if (!needed || !read_row(d, line, &facts) || is_left(d, &facts))
-            continue;
-        if (!d->ended && d->row->activity_ms == TIME_NONE)
-            d->row->activity_ms = facts.time_ms;
-        if (!d->ended && facts.speaks && facts.waits)
-            d->row->flags |= SESSION_INTERRUPTED;
-        d->ended |= facts.speaks;
-        keep_first(d, &d->row->cwd, facts.cwd);
-        keep_first(d, &d->row->git_branch, facts.git_branch);
-        keep_first(d, &d->row->model, facts.model);
-        d->row->last_prompt = facts.prompt;
-        join_pieces(d, rest, slice_last_line, &d->row->last_prompt);
-        if (facts.prompt.n)
-            return true;
-    }
-    return false;
+/* Where the first row ends that the tail does not begin with, as a whole. */
+static int64_t before_tail(const struct describing *d)
+{
+    struct slice tail = d->w->tail;
+    const char *newline = memchr(tail.p, '\n', tail.n);
+
+    return d->w->file.id.size - (newline ? (int64_t)(tail.p + tail.n - newline - 1) : 0);
 }
 
 /* Looks backwards for the last title. */
@@ -189,16 +216,40 @@ static void read_titles(struct describing *d)
         read_title(d, w->head);
 }
 
+/* The windows are enough unless a row is longer, or there are many of them before the first prompt. */
+static void read_on(struct describing *d, bool have_head)
+{
+    struct arena line = { 0 };
+    struct window *w = d->w;
+    enum err_code rc = ERR_OK;
+    bool apart = w->head.p != w->tail.p && !w->shrank && !d->rc;
+
+    d->line = &line;
+    d->reading_on = true;
+    if (apart && !have_head)
+        rc = rows_forward(&w->file, d->head_end, see_head_row, d, NULL);
+    if (apart && !rc && !d->ended)
+        rc = rows_backward(&w->file, before_tail(d), see_tail_row, d, NULL);
+    if (rc == ERR_NOMEM)
+        d->rc = rc;
+    arena_fini(&line);
+}
+
 static void read_windows(struct describing *d)
 {
     struct window *w = d->w;
 
     d->row->ref.file = w->file.id;
     read_titles(d);
-    if (!read_head(d) && !d->rc && !window_widen(w, NULL))
-        read_head(d);
+    bool have_head = read_head(d);
+
+    if (!have_head && !d->rc && !window_widen(w, NULL))
+        have_head = read_head(d);
     if (!read_tail(d) && !d->rc && !w->wide && !window_widen(w, NULL))
         read_tail(d);
+    if (!have_head || !d->ended)
+        read_on(d, have_head);
+    d->row->first_prompt = buf_slice(&d->prompt);
     d->row->flags |= (w->torn_tail ? SESSION_TORN : 0U) | (w->shrank ? SESSION_CHANGED : 0U) |
                      (window_shows_damage(w) ? SESSION_DAMAGED : 0U);
 }
@@ -240,7 +291,7 @@ enum err_code jsonl_describe(const struct store *st, const struct scope *scope,
     if (rc)
         return rc;
     d.w = &scratch->window;
-    d.a = &scratch->arena;
+    d.a = d.line = &scratch->arena;
     session_row_reset(row);
     row->ref = *ref;
     if (!s->format->has_log || s->format->has_log(ref))
@@ -252,6 +303,7 @@ enum err_code jsonl_describe(const struct store *st, const struct scope *scope,
         set_defaults(row);
     if (!rc && !session_row_keep(row))
         rc = err_nomem(e);
+    buf_fini(&d.prompt);
     window_pool_release(s->pool, scratch);
     return rc;
 }

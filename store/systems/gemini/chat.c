@@ -1,6 +1,7 @@
 #include <fcntl.h>
 
 #include "lite/io/file.h"
+#include "lite/io/rows.h"
 #include "lite/json/json.h"
 #include "store/systems/gemini/gemini.h"
 
@@ -22,6 +23,7 @@ static enum err_code read_text(const char *path, size_t max, struct gemini_chat 
     bool whole = size <= (int64_t)max * 2;
 
     rc = file_read_part(&f, 0, whole ? (size_t)size : max, &c->text, e);
+    c->front = c->text.n;
     if (!rc && !whole) {
         *cut = c->text.n;
         rc = file_read_part(&f, size - (int64_t)max, max, &end, e);
@@ -233,6 +235,8 @@ static void apply_text(struct reading *r, struct slice text, size_t cut)
     struct slice back = { text.p + cut, cut ? text.n - cut : 0 };
     bool torn, first = true;
 
+    front = rows_skip_mark(front);
+    text = cut ? text : front;
     if (!cut && json_valid(text)) { /* one document, which may have several lines */
         apply_line(r, text);
         return;

@@ -43,6 +43,7 @@ struct gemini_rewound {
 struct gemini_chat {
     struct arena arena;
     struct buf text; /* owns the bytes */
+    size_t front;    /* how many of them are from the beginning of the file */
     struct gemini_message *message;
     size_t n;
     /* every message ever written, in its newest form, in the order of their first lines, because

@@ -6,6 +6,7 @@
 
 #include "lite/base/time.h"
 #include "lite/io/file.h"
+#include "lite/io/rows.h"
 #include "lite/json/json.h"
 #include "store/systems/common/config_dir.h"
 #include "store/systems/gemini/gemini.h"
@@ -146,21 +147,26 @@ static int64_t newest_update(struct slice lines)
     return ms;
 }
 
+static bool see_update(struct slice line, void *arg)
+{
+    int64_t *ms = arg;
+
+    *ms = newest_update(line);
+    return !*ms;
+}
+
 /* Gemini sorts its list by this time. Titles that it adds later, and a resume without a prompt, change the file all the
- * same, and a resume repeats the whole conversation in one line. */
+ * same, and a resume repeats the whole conversation in one line, however long. */
 static int64_t read_update(const struct file *f)
 {
-    static const int64_t tails[] = { 16 << 10, DESCRIBE_MAX };
+    enum { TAIL = 16 << 10 };
     struct buf text = { 0 };
     int64_t ms = 0;
 
-    for (size_t i = 0; !ms && i < 2 && (i == 0 || f->id.size > tails[i - 1]); i++) {
-        int64_t from = f->id.size > tails[i] ? f->id.size - tails[i] : 0;
-
-        text.n = 0;
-        if (!file_read_part(f, from, (size_t)tails[i], &text, NULL))
-            ms = newest_update(buf_slice(&text));
-    }
+    if (!file_read_part(f, f->id.size > TAIL ? f->id.size - TAIL : 0, TAIL, &text, NULL))
+        ms = newest_update(buf_slice(&text));
+    if (!ms && f->id.size > TAIL && rows_backward(f, f->id.size, see_update, &ms, NULL))
+        ms = 0;
     buf_fini(&text);
     return ms;
 }
@@ -188,7 +194,7 @@ static bool read_head_and_end(int dir, const char *name, struct arena *a, struct
     if (file_open(dir, name, 0, &f, NULL))
         return false;
     if (!file_read_part(&f, 0, FIRST_LINE, &text, NULL))
-        read_head(buf_slice(&text), document, a, out);
+        read_head(rows_skip_mark(buf_slice(&text)), document, a, out);
     if (gemini_is_id(out->id) && !document)
         out->updated_ms = read_update(&f);
     file_close(&f);
@@ -443,6 +449,37 @@ static bool is_empty(const struct gemini_chat *c, const struct session_row *row,
     return (!row->first_prompt.n || is_command(row->first_prompt)) && !has_answer(c, a);
 }
 
+/* Returns true if the parts that were read contain the first prompt and the last message. */
+static bool has_both_ends(const struct gemini_chat *c, struct arena *a)
+{
+    const char *gap = c->text.p + c->front;
+    struct slice text;
+    size_t i = 0;
+
+    while (i < c->n && (!json_string_is(c->message[i].type, "user") ||
+                        gemini_kind(&c->message[i], a, &text) != GEMINI_PROMPT || is_command(text)))
+        i++;
+    return !c->partial ||
+           (i < c->n && c->message[i].raw.p < gap && c->message[c->n - 1].raw.p >= gap);
+}
+
+/* Reads more of a session only if a screenshot or a paste is in front of its first prompt, or after its last one. */
+static enum err_code read_ends(const struct session_ref *ref, struct gemini_chat *c, struct err *e)
+{
+    const size_t most[] = { DESCRIBE_MAX, DESCRIBE_MAX * 8, TWIN_MAX };
+    size_t i = is_document(ref->path.p) ? 2 : 0;
+    enum err_code rc = gemini_chat_read(ref->path.p, most[i], c, e);
+    struct arena scratch = { 0 };
+
+    while (!rc && i < 2 && !has_both_ends(c, &scratch)) {
+        gemini_chat_fini(c);
+        arena_reset(&scratch);
+        rc = gemini_chat_read(ref->path.p, most[++i], c, e);
+    }
+    arena_fini(&scratch);
+    return rc;
+}
+
 /* The time in the file counts, not that of the file. */
 static void set_expiry(struct session_row *row)
 {
@@ -496,7 +533,7 @@ enum err_code gemini_describe(const struct store *st, const struct scope *scope,
     session_row_reset(row);
     row->ref = *ref;
     row->ref.preread = (struct slice){ NULL, 0 };
-    rc = gemini_chat_read(ref->path.p, is_document(ref->path.p) ? TWIN_MAX : DESCRIBE_MAX, &c, e);
+    rc = read_ends(ref, &c, e);
     if (rc == ERR_NOMEM || rc == ERR_NOT_FOUND)
         return rc;
     if (rc) {
