@@ -9,7 +9,9 @@
 #include "lite/base/time.h"
 #include "store/api/store.h"
 
-enum { NO_GROUP = 0, NS_PER_MS = 1000000 };
+/* Of FEW sessions all are described before the first is delivered, so that their order is right even if a clock was
+ * wrong. */
+enum { NO_GROUP = 0, NS_PER_MS = 1000000, FEW = 500 };
 
 /* A session found by the enumeration. */
 struct found {
@@ -296,19 +298,30 @@ static bool text_fits(struct slice wanted, struct slice have)
     return wanted.n == 0 || slice_eq(wanted, have);
 }
 
+/* No message of the session can be newer: the last change of its file, whatever its times were set to since. */
+static int64_t newest_possible_ms(const struct session_ref *ref)
+{
+    int64_t ns = session_recent_ns(ref);
+
+    ns = ref->file.mtime_ns > ns ? ref->file.mtime_ns : ns;
+    ns = ref->file.ctime_ns > ns ? ref->file.ctime_ns : ns;
+    return ns / NS_PER_MS + 1;
+}
+
 bool listing_wants_time(const struct listing_query *q, const struct session_ref *ref)
 {
-    int64_t ms = session_recent_ns(ref) / NS_PER_MS;
-
-    return (q->before_ms == TIME_NONE || ms < q->before_ms) &&
-           (q->since_ms == TIME_NONE || ms >= q->since_ms);
+    return q->since_ms == TIME_NONE || newest_possible_ms(ref) >= q->since_ms;
 }
 
 bool listing_wants_row(const struct listing_query *q, const struct session_row *row)
 {
+    int64_t ms = row->activity_ms == TIME_NONE ? row->modified_ms : row->activity_ms;
+
     return row->hidden == HIDDEN_NOT && text_fits(q->tag, row->tag) &&
            text_fits(q->branch, row->git_branch) &&
-           (!q->archived || (row->flags & SESSION_ARCHIVED)) && listing_wants_time(q, &row->ref);
+           (!q->archived || (row->flags & SESSION_ARCHIVED)) &&
+           (q->before_ms == TIME_NONE || ms < q->before_ms) &&
+           (q->since_ms == TIME_NONE || ms >= q->since_ms);
 }
 
 /* If a session is in two places, the one with the newer last message is shown, else the local one. */
@@ -350,21 +363,14 @@ static bool is_listed(struct listing *l, const struct session_ref *ref,
            listing_take(l, ref) && listing_wants_row(&l->q, row);
 }
 
-/* Sessions whose time cannot match are not described; but one that is too new may still keep an
- * older copy from being listed. */
+/* Sessions whose time cannot match are not described. */
 static size_t leave_out_times(const struct listing *l, const struct session_ref **order)
 {
-    const struct listing_query *q = &l->q;
     size_t n = 0;
 
-    for (size_t i = 0; i < l->n; i++) {
-        const struct found *f = found_of(l->order[i]);
-        bool young = q->before_ms != TIME_NONE && f->recent_ns / NS_PER_MS >= q->before_ms;
-        bool old = q->since_ms != TIME_NONE && f->recent_ns / NS_PER_MS < q->since_ms;
-
-        if (!old && (!young || f->group != NO_GROUP))
+    for (size_t i = 0; i < l->n; i++)
+        if (l->n <= FEW || listing_wants_time(&l->q, l->order[i]))
             order[n++] = l->order[i];
-    }
     return n;
 }
 
@@ -418,6 +424,155 @@ static enum err_code page_of_newest(struct listing *l, const struct session_ref 
 
     rc = describe_pool_run(&l->q.scope, order, n, ahead_of(&l->q), visit_newest, &w, e);
     return rc == ERR_CANCELLED && w.full ? ERR_OK : rc;
+}
+
+/* ---- the page, newest last message first ---- */
+
+struct waiting {
+    struct session_row *row; /* owned */
+    int64_t ms;
+    size_t place; /* in the order of files */
+};
+
+struct bounded {
+    const struct session_ref *ref;
+    int64_t bound_ms; /* of all copies of the session */
+    size_t place;
+};
+
+struct by_message {
+    struct walk walk;
+    struct bounded *item;
+    size_t n;
+    struct waiting *heap; /* the newest first */
+    size_t waiting, cap;
+};
+
+/* The copies of a session stay together, in the order of their files, because the first one that can be listed counts. */
+static int by_bound(const void *x, const void *y)
+{
+    const struct bounded *a = x, *b = y;
+
+    if (a->bound_ms != b->bound_ms)
+        return a->bound_ms > b->bound_ms ? -1 : 1;
+    return (a->place > b->place) - (a->place < b->place);
+}
+
+static bool waits_before(const struct waiting *a, const struct waiting *b)
+{
+    return a->ms != b->ms ? a->ms > b->ms : a->place < b->place;
+}
+
+static enum err_code push_waiting(struct by_message *m, struct waiting w)
+{
+    if (!array_reserve(m->heap, m->cap, m->waiting + 1))
+        return ERR_NOMEM;
+    size_t i = m->waiting++;
+
+    for (; i > 0 && waits_before(&w, &m->heap[(i - 1) / 2]); i = (i - 1) / 2)
+        m->heap[i] = m->heap[(i - 1) / 2];
+    m->heap[i] = w;
+    return ERR_OK;
+}
+
+static struct waiting pop_waiting(struct by_message *m)
+{
+    struct waiting first = m->heap[0], last = m->heap[--m->waiting];
+    size_t i = 0;
+
+    for (size_t child; (child = 2 * i + 1) < m->waiting; i = child) {
+        if (child + 1 < m->waiting && waits_before(&m->heap[child + 1], &m->heap[child]))
+            child++;
+        if (!waits_before(&m->heap[child], &last))
+            break;
+        m->heap[i] = m->heap[child];
+    }
+    if (m->waiting)
+        m->heap[i] = last;
+    return first;
+}
+
+/* Delivers the rows that no session with this bound, or a lower one, can precede. */
+static enum err_code deliver_waiting(struct by_message *m, int64_t bound_ms, struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    while (!rc && !m->walk.full && m->waiting && m->heap[0].ms > bound_ms) {
+        struct waiting w = pop_waiting(m);
+
+        if (on_page(&m->walk))
+            rc = m->walk.fn(w.row, m->walk.arg, e);
+        session_row_free(w.row);
+    }
+    return rc;
+}
+
+static enum err_code visit_by_message(size_t i, const struct session_row *row, void *arg,
+                                      struct err *e)
+{
+    struct by_message *m = arg;
+    enum err_code rc = ERR_OK;
+
+    report_damaged_session(&m->walk.l->q, row);
+    if (is_listed(m->walk.l, m->item[i].ref, row)) {
+        struct waiting w = { .row = session_row_new(), .place = m->item[i].place };
+
+        w.ms = row->activity_ms == TIME_NONE ? row->modified_ms : row->activity_ms;
+        if (!w.row || !session_row_copy(row, w.row) || push_waiting(m, w)) {
+            session_row_free(w.row);
+            return err_nomem(e);
+        }
+    }
+    if (i + 1 < m->n && m->n > FEW)
+        rc = deliver_waiting(m, m->item[i + 1].bound_ms, e);
+    return !rc && m->walk.full ? ERR_CANCELLED : rc;
+}
+
+static enum err_code set_bounds(struct by_message *m, const struct session_ref **order,
+                                struct err *e)
+{
+    const struct listing *l = m->walk.l;
+    int64_t *of_group = calloc(l->groups + 1, sizeof *of_group);
+
+    if (!of_group)
+        return err_nomem(e);
+    for (size_t i = 0; i < m->n; i++) {
+        size_t group = found_of(order[i])->group;
+
+        m->item[i] = (struct bounded){ order[i], newest_possible_ms(order[i]), i };
+        if (group != NO_GROUP && m->item[i].bound_ms > of_group[group])
+            of_group[group] = m->item[i].bound_ms;
+    }
+    for (size_t i = 0; i < m->n; i++)
+        if (found_of(order[i])->group != NO_GROUP)
+            m->item[i].bound_ms = of_group[found_of(order[i])->group];
+    free(of_group);
+    if (m->n)
+        qsort(m->item, m->n, sizeof *m->item, by_bound);
+    for (size_t i = 0; i < m->n; i++)
+        order[i] = m->item[i].ref;
+    return ERR_OK;
+}
+
+static enum err_code page_by_message(struct listing *l, const struct session_ref **order, size_t n,
+                                     session_row_fn *fn, void *arg, struct err *e)
+{
+    struct by_message m = { .walk = { .l = l, .fn = fn, .arg = arg }, .n = n };
+    enum err_code rc;
+
+    m.item = calloc(n + 1, sizeof *m.item);
+    rc = m.item ? set_bounds(&m, order, e) : err_nomem(e);
+    if (!rc)
+        rc = describe_pool_run(&l->q.scope, order, n, ahead_of(&l->q), visit_by_message, &m, e);
+    if (!rc)
+        rc = deliver_waiting(&m, INT64_MIN, e);
+    if (rc == ERR_CANCELLED && m.walk.full)
+        rc = ERR_OK;
+    while (m.waiting)
+        session_row_free(m.heap[--m.waiting].row);
+    free(m.heap);
+    free(m.item);
+    return rc;
 }
 
 /* ---- other orders: each row is described for its key, and the rows of the page again ---- */
@@ -525,6 +680,8 @@ enum err_code listing_each(struct listing *l, session_row_fn *fn, void *arg, str
 
     memset(l->listed, 0, (l->groups + 1) * sizeof *l->listed);
     if (l->q.sort == LISTING_RECENT)
+        rc = page_by_message(l, order, n, fn, arg, e);
+    else if (l->q.sort == LISTING_MODIFIED)
         rc = page_of_newest(l, order, n, fn, arg, e);
     else
         rc = sorted(l, order, n, fn, arg, e);

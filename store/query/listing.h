@@ -24,10 +24,11 @@ void listing_row_json_members(struct jsonout *j, const struct session_row *row);
  * If a session is in several folders of a store, only its newest copy that can be listed is delivered. */
 
 enum listing_sort {
-    LISTING_RECENT,  /* newest first; ties by id, as ops->ties_ascending says */
+    LISTING_RECENT,  /* newest last message first; equal ones as with LISTING_MODIFIED */
     LISTING_CREATED, /* newest first; unknown last */
     LISTING_SIZE,    /* largest first */
     LISTING_TITLE,   /* by the summary's bytes */
+    LISTING_MODIFIED, /* newest file first, as agents themselves sort; ties by id, as ops->ties_ascending says */
 };
 
 /* Receives a session that cannot be listed because a document about it is unusable (row->problem); in no order, valid
@@ -38,7 +39,7 @@ struct listing_query {
     struct scope scope;
     enum listing_sort sort;
     struct slice tag, branch;    /* exactly this; empty: any */
-    int64_t since_ms, before_ms; /* since <= lastModified < before; TIME_NONE: open */
+    int64_t since_ms, before_ms; /* since <= last message < before; TIME_NONE: open */
     bool archived;               /* only sessions marked as archived */
     int64_t limit, offset;       /* in listable sessions; limit <= 0: no limit */
     listing_damaged_fn *damaged; /* may be NULL */
@@ -67,14 +68,16 @@ const struct session_ref *const *listing_refs(const struct listing *l, size_t *n
 /* Returns true if the id of one of these is in several folders of its store. */
 bool listing_has_copies(const struct session_ref *ref);
 
-/* For callers that walk through listing_refs themselves, newest first: return true if the query matches a session of
- * this time, before it is described; if it matches this row; and if this is the first copy of its session, which then
- * counts as listed. */
+/* For callers that walk through listing_refs themselves, newest first: return true if the query may match a session of
+ * this time, before it is described (a message is not newer than the last change of its file); if it matches this row;
+ * and if this is the first copy of its session, which then counts as listed. */
 bool listing_wants_time(const struct listing_query *q, const struct session_ref *ref);
 bool listing_wants_row(const struct listing_query *q, const struct session_row *row);
 bool listing_take(struct listing *l, const struct session_ref *ref);
 
-/* Describes and delivers the rows of the page. May be called again. */
+/* Describes and delivers the rows of the page. May be called again. By the last message, a row is delivered as soon as no
+ * session that is left can be newer; only rows of files that were changed later than their last message wait, in
+ * memory. */
 MUST_CHECK enum err_code listing_each(struct listing *l, session_row_fn *fn, void *arg,
                                       struct err *e);
 

@@ -59,9 +59,11 @@ static enum err_code no_latest(const struct scope *scope, struct err *e)
 
 static enum err_code find_latest(struct search *s, struct err *e)
 {
-    struct listing_query q = {
-        .scope = *s->scope, .limit = 1, .since_ms = TIME_NONE, .before_ms = TIME_NONE
-    };
+    struct listing_query q = { .scope = *s->scope,
+                               .sort = LISTING_MODIFIED, /* as the agents' own --continue */
+                               .limit = 1,
+                               .since_ms = TIME_NONE,
+                               .before_ms = TIME_NONE };
     struct session_ref found = { 0 }, *ref = s->ref;
     struct listing *l = NULL;
     enum err_code rc = ERR_OK;

@@ -124,7 +124,7 @@ static void apply_options(const struct invocation *in, struct settings *s)
     if (option_given(o, OPTION_KEYS))
         s->keys.scheme = (enum key_scheme)o->keys;
     if (option_given(o, OPTION_SORT))
-        s->sort = (enum sort_kind)o->sort;
+        s->sort = o->sort == SORT_MODIFIED ? SORT_RECENT : (enum sort_kind)o->sort;
     if (option_given(o, OPTION_ALL))
         s->scope = SCOPE_ALL;
     else if (option_given(o, OPTION_NO_WORKTREES) || o->project)

@@ -24,7 +24,15 @@ enum colours { COLOURS_AUTO, COLOURS_NONE, COLOURS_16, COLOURS_256, COLOURS_TRUE
  * theme_id. */
 enum theme_choice { THEME_AUTO, THEME_FIRST };
 enum scope_kind { SCOPE_WORKTREES, SCOPE_HERE, SCOPE_ALL };
-enum sort_kind { SORT_RECENT, SORT_CREATED, SORT_SIZE, SORT_TITLE, SORT_COUNT };
+/* The orders of the screen, and one that only `list` has. */
+enum sort_kind {
+    SORT_RECENT,
+    SORT_CREATED,
+    SORT_SIZE,
+    SORT_TITLE,
+    SORT_COUNT,
+    SORT_MODIFIED = SORT_COUNT
+};
 
 struct settings {
     struct keymap keys;

@@ -26,7 +26,9 @@ static int set_up(void **state)
 {
     static struct world w;
 
-    w = (struct world){ .q = { .since_ms = TIME_NONE, .before_ms = TIME_NONE } };
+    w = (struct world){
+        .q = { .sort = LISTING_MODIFIED, .since_ms = TIME_NONE, .before_ms = TIME_NONE }
+    };
     folder_make(&w.folder);
     folder_dir(&w.folder, "projects");
     w.q.scope.all = true;
@@ -90,6 +92,9 @@ static const char *list(struct world *w)
     return w->got;
 }
 
+/* The last message of session n is at the beginning of January (9 - n), whatever the time of its file. */
+static const int64_t DAY_8_MS = 1767830400000, DAY_MS = 86400000;
+
 #define IN_WORLD(name) TEST_WITH(name, set_up, tear_down)
 
 IN_WORLD(newest_come_first_and_ties_by_id_descending)
@@ -150,7 +155,7 @@ IN_WORLD(the_newest_listable_copy_is_shown)
     prompt(w, "b", 2, 100, "second by name");
 
     assert_string_equal(list(w), "1:newer 2:first by name ");
-    w->q.before_ms = 150000;
+    w->q.before_ms = DAY_8_MS;
     assert_string_equal(list(w), "2:first by name ");
 }
 
@@ -173,9 +178,14 @@ IN_WORLD(other_orders_and_filters)
     w->q.limit = 0;
     assert_string_equal(list(w), "1:bb 2:cccc 3:a 4:d ");
     w->q.sort = LISTING_RECENT;
-    w->q.since_ms = 100000;
-    w->q.before_ms = 300000;
-    assert_string_equal(list(w), "2:cccc 1:bb ");
+    assert_string_equal(list(w), "1:bb 2:cccc 3:a 4:d ");
+    w->q.limit = 1;
+    w->q.offset = 1;
+    assert_string_equal(list(w), "2:cccc ");
+    w->q.limit = w->q.offset = 0;
+    w->q.since_ms = DAY_8_MS - DAY_MS;
+    w->q.before_ms = DAY_8_MS;
+    assert_string_equal(list(w), "2:cccc ");
     w->q.since_ms = w->q.before_ms = TIME_NONE;
     w->q.tag = SLICE("t");
     assert_string_equal(list(w), "4:d ");
@@ -189,6 +199,28 @@ static enum err_code count(const struct session_row *row, void *arg, struct err 
     (void)e;
     ++*(size_t *)arg;
     return ERR_OK;
+}
+
+/* So many that they are delivered while others are still described: the newest message is in the oldest file. */
+IN_WORLD(last_messages_are_in_order_however_many_there_are)
+{
+    struct world *w = *state;
+    char name[200], row[200];
+
+    for (int i = 0; i < 1200; i++) {
+        snprintf(name, sizeof name, "projects/p/%08d-0000-4000-8000-000000000000.jsonl", i);
+        snprintf(row, sizeof row,
+                 "{\"type\":\"user\",\"timestamp\":\"2001-01-01T00:%02d:%02dZ\","
+                 "\"message\":{\"content\":\"%d\"}}\n",
+                 i / 60, i % 60, i);
+        folder_put(&w->folder, name, slice_of(row));
+        folder_mtime(&w->folder, name, (int64_t)(2000 - i) * 1000000000);
+    }
+    w->q.sort = LISTING_RECENT;
+    w->q.limit = 3;
+    assert_string_equal(list(w), "9:1199 8:1198 7:1197 ");
+    w->q.offset = 1197;
+    assert_string_equal(list(w), "2:2 1:1 0:0 ");
 }
 
 IN_WORLD(many_sessions_need_few_descriptors)

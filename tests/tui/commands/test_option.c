@@ -148,8 +148,10 @@ TEST(every_option_has_its_help)
     }
     assert_int_equal(options, OPTION_COUNT);
     assert_non_null(strstr(buf_cstr(&out.buf), "\n  -n, --limit=N               at most N"));
-    assert_non_null(strstr(buf_cstr(&out.buf), "\n      --sort=recent|created|size|title\n"
-                                               "                              sort order\n"));
+    assert_non_null(
+        strstr(buf_cstr(&out.buf),
+               "\n      --sort=recent|created|size|title|modified\n"
+               "                              sort order; modified: by the file's time\n"));
     out_fini(&out);
 }
 
