@@ -333,20 +333,14 @@ static enum err_code is_empty(const struct session_row *row, const atomic_bool *
     return ERR_OK;
 }
 
-/* The newer of the last message and the file: neither a wrong clock nor restored times make a session look unused. */
-static int64_t last_use_ms(const struct session_row *row)
-{
-    return row->activity_ms > row->modified_ms ? row->activity_ms : row->modified_ms;
-}
-
-/* Checks everything but the size, for which its files must be walked. */
+/* Checks everything but the size, for which its files must be walked. The newer of the last message and the file counts. */
 static enum err_code check_rule(const struct sweep_rule *rule, const struct session_row *row,
                                 bool *matches, struct err *e)
 {
-    *matches =
-        may_be_swept(row) &&
-        (rule->copies || rule->before_ms == TIME_NONE || last_use_ms(row) < rule->before_ms) &&
-        (!rule->archived || (row->flags & SESSION_ARCHIVED));
+    *matches = may_be_swept(row) &&
+               (rule->copies || rule->before_ms == TIME_NONE ||
+                (row->activity_ms < rule->before_ms && row->modified_ms < rule->before_ms)) &&
+               (!rule->archived || (row->flags & SESSION_ARCHIVED));
     return *matches && rule->empty ? is_empty(row, rule->cancel, matches, e) : ERR_OK;
 }
 
@@ -432,9 +426,12 @@ static enum err_code add_session_item(struct finder *f, const struct session_row
                                       struct err *e)
 {
     struct sweep *s = f->sweep;
-    struct sweep_item item = {
-        .ref = row->ref, .title = row->summary, .cwd = row->cwd, .activity_ms = last_use_ms(row)
-    };
+    struct sweep_item item = { .ref = row->ref,
+                               .title = row->summary,
+                               .cwd = row->cwd,
+                               .activity_ms = row->activity_ms > row->modified_ms
+                                                  ? row->activity_ms
+                                                  : row->modified_ms };
 
     if (!copy_item_slice(&s->arena, &item.ref.id) || !copy_item_slice(&s->arena, &item.ref.path) ||
         !copy_item_slice(&s->arena, &item.ref.folder) || !copy_item_slice(&s->arena, &item.title) ||

@@ -1,4 +1,4 @@
-#include "store/query/listing.h"
+#include "store/query/listing_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,30 +9,7 @@
 #include "lite/base/time.h"
 #include "store/api/store.h"
 
-/* Of FEW sessions all are described before the first is delivered, so that their order is right even if a clock was
- * wrong. */
-enum { NO_GROUP = 0, NS_PER_MS = 1000000, FEW = 500 };
-
-/* A session found by the enumeration. */
-struct found {
-    /* first, so that a pointer to it is one to the item; texts in the arena */
-    struct session_ref ref;
-    int64_t recent_ns;
-    size_t place; /* in the order of enumeration */
-    size_t group; /* copies of one id share a number; NO_GROUP if it is in one folder only */
-    const struct session_ref *other; /* with ref.also: the session there */
-};
-
-struct listing {
-    struct listing_query q;
-    struct arena arena;
-    struct found *item;
-    size_t n, cap;
-    const struct session_ref **order; /* newest first */
-    size_t groups;                    /* the highest number given */
-    bool *listed;                     /* by group: a copy was delivered in this walk */
-    bool ok;                          /* false: out of memory */
-};
+enum { NS_PER_MS = 1000000 };
 
 /* ---- gathering ---- */
 
@@ -66,9 +43,9 @@ static bool collect_ref(const struct session_ref *ref, void *arg)
     l->ok = array_reserve(l->item, l->cap, l->n + 1);
     if (!l->ok)
         return false;
-    struct found *f = &l->item[l->n];
+    struct listing_found *f = &l->item[l->n];
 
-    *f = (struct found){ .ref = *ref, .place = l->n };
+    *f = (struct listing_found){ .ref = *ref, .place = l->n };
     f->recent_ns = session_recent_ns(ref);
     f->ref.path = arena_copy(&l->arena, ref->path);
     f->ref.id = copy_id(l, f->ref.path, ref->id);
@@ -83,23 +60,18 @@ static bool collect_ref(const struct session_ref *ref, void *arg)
 
 /* ---- order ---- */
 
-static const struct found *found_of(const struct session_ref *ref)
-{
-    return (const struct found *)(const void *)ref;
-}
-
-static int compare_found_order(const struct found *a, const struct found *b)
+static int compare_found_order(const struct listing_found *a, const struct listing_found *b)
 {
     return (a->place > b->place) - (a->place < b->place);
 }
 
-static uint64_t recent_key(const struct found *f)
+static uint64_t recent_key(const struct listing_found *f)
 {
     return ~((uint64_t)f->recent_ns ^ (uint64_t)1 << 63); /* newest first */
 }
 
 /* The first bytes of the id. */
-static uint64_t id_key(const struct found *f)
+static uint64_t id_key(const struct listing_found *f)
 {
     return radix_text_key(f->ref.id, 0);
 }
@@ -114,7 +86,7 @@ static const struct session_ref *ref_at(const void *place)
 static int by_recency(const void *x, const void *y)
 {
     const struct session_ref *a = ref_at(x), *b = ref_at(y);
-    int64_t a_ns = found_of(a)->recent_ns, b_ns = found_of(b)->recent_ns;
+    int64_t a_ns = listing_found(a)->recent_ns, b_ns = listing_found(b)->recent_ns;
 
     if (a_ns != b_ns)
         return a_ns > b_ns ? -1 : 1;
@@ -124,7 +96,7 @@ static int by_recency(const void *x, const void *y)
         if (ids)
             return a->store->ops->ties_ascending ? ids : -ids;
     }
-    return compare_found_order(found_of(a), found_of(b));
+    return compare_found_order(listing_found(a), listing_found(b));
 }
 
 static int by_id_and_store(const void *x, const void *y)
@@ -136,7 +108,7 @@ static int by_id_and_store(const void *x, const void *y)
         return ids;
     if (a->store != b->store)
         return a->store < b->store ? -1 : 1;
-    return compare_found_order(found_of(a), found_of(b));
+    return compare_found_order(listing_found(a), listing_found(b));
 }
 
 struct sorter {
@@ -145,7 +117,7 @@ struct sorter {
 
 /* Sorts by a number, which almost always decides; items with equal numbers are compared in full. */
 static void sort_by(struct listing *l, const struct sorter *s,
-                    uint64_t key_of(const struct found *f),
+                    uint64_t key_of(const struct listing_found *f),
                     int compare(const void *x, const void *y))
 {
     unsigned bits = radix_value_bits(l->n);
@@ -171,18 +143,19 @@ static bool same_session(const struct session_ref *a, const struct session_ref *
     return a->store == b->store && slice_eq(a->id, b->id);
 }
 
-static struct found *found_at(struct listing *l, size_t i)
+static struct listing_found *found_at(struct listing *l, size_t i)
 {
-    return &l->item[found_of(l->order[i])->place];
+    return &l->item[listing_found(l->order[i])->place];
 }
 
 /* A session that is here and in the store of a team is one session. */
 static void join_places(struct listing *l, size_t first, size_t end)
 {
-    struct found *here = NULL, *there = NULL;
+    struct listing_found *here = NULL, *there = NULL;
 
     for (size_t i = first; i < end; i++) {
-        struct found *f = found_at(l, i), **place = f->ref.store->ops->remote ? &there : &here;
+        struct listing_found *f = found_at(l, i),
+                             **place = f->ref.store->ops->remote ? &there : &here;
 
         *place = *place ? *place : f;
     }
@@ -190,7 +163,7 @@ static void join_places(struct listing *l, size_t first, size_t end)
         return;
     l->groups++;
     for (size_t i = first; i < end; i++) {
-        struct found *f = found_at(l, i);
+        struct listing_found *f = found_at(l, i);
 
         f->group = l->groups;
         f->other = f->ref.store->ops->remote ? &here->ref : &there->ref;
@@ -207,9 +180,9 @@ static void number_groups(struct listing *l)
         bool same_id = i < l->n && slice_eq(l->order[i - 1]->id, l->order[i]->id);
 
         if (same_id && same_session(l->order[i - 1], l->order[i])) {
-            struct found *before = found_at(l, i - 1);
+            struct listing_found *before = found_at(l, i - 1);
 
-            if (before->group == NO_GROUP)
+            if (before->group == LISTING_NO_GROUP)
                 before->group = ++l->groups;
             found_at(l, i)->group = before->group;
         }
@@ -288,7 +261,7 @@ const struct session_ref *const *listing_refs(const struct listing *l, size_t *n
 
 bool listing_has_copies(const struct session_ref *ref)
 {
-    return found_of(ref)->group != NO_GROUP;
+    return listing_found(ref)->group != LISTING_NO_GROUP;
 }
 
 /* ---- which rows are wanted ---- */
@@ -299,7 +272,7 @@ static bool text_fits(struct slice wanted, struct slice have)
 }
 
 /* No message of the session can be newer: the last change of its file, whatever its times were set to since. */
-static int64_t newest_possible_ms(const struct session_ref *ref)
+int64_t listing_newest_possible_ms(const struct session_ref *ref)
 {
     int64_t ns = session_recent_ns(ref);
 
@@ -310,7 +283,7 @@ static int64_t newest_possible_ms(const struct session_ref *ref)
 
 bool listing_wants_time(const struct listing_query *q, const struct session_ref *ref)
 {
-    return q->since_ms == TIME_NONE || newest_possible_ms(ref) >= q->since_ms;
+    return q->since_ms == TIME_NONE || listing_newest_possible_ms(ref) >= q->since_ms;
 }
 
 bool listing_wants_row(const struct listing_query *q, const struct session_row *row)
@@ -325,7 +298,7 @@ bool listing_wants_row(const struct listing_query *q, const struct session_row *
 }
 
 /* If a session is in two places, the one with the newer last message is shown, else the local one. */
-static bool is_shown_elsewhere(const struct listing *l, const struct found *f,
+static bool is_shown_elsewhere(const struct listing *l, const struct listing_found *f,
                                const struct session_row *row)
 {
     struct session_row *other = f->other ? session_row_new() : NULL;
@@ -343,23 +316,23 @@ static bool is_shown_elsewhere(const struct listing *l, const struct found *f,
 /* The walk is newest first, and the first copy that can be listed stands for all of them. */
 bool listing_take(struct listing *l, const struct session_ref *ref)
 {
-    size_t group = found_of(ref)->group;
+    size_t group = listing_found(ref)->group;
     bool taken = l->listed[group];
 
-    l->listed[group] = group != NO_GROUP;
+    l->listed[group] = group != LISTING_NO_GROUP;
     return !taken;
 }
 
-static void report_damaged_session(const struct listing_query *q, const struct session_row *row)
+void listing_report_damaged(const struct listing_query *q, const struct session_row *row)
 {
     if (row && row->hidden == HIDDEN_DAMAGED && q->damaged)
         q->damaged(row, q->damaged_arg);
 }
 
-static bool is_listed(struct listing *l, const struct session_ref *ref,
-                      const struct session_row *row)
+bool listing_is_listed(struct listing *l, const struct session_ref *ref,
+                       const struct session_row *row)
 {
-    return row && row->hidden == HIDDEN_NOT && !is_shown_elsewhere(l, found_of(ref), row) &&
+    return row && row->hidden == HIDDEN_NOT && !is_shown_elsewhere(l, listing_found(ref), row) &&
            listing_take(l, ref) && listing_wants_row(&l->q, row);
 }
 
@@ -369,23 +342,14 @@ static size_t leave_out_times(const struct listing *l, const struct session_ref 
     size_t n = 0;
 
     for (size_t i = 0; i < l->n; i++)
-        if (l->n <= FEW || listing_wants_time(&l->q, l->order[i]))
+        if (l->n <= LISTING_FEW || listing_wants_time(&l->q, l->order[i]))
             order[n++] = l->order[i];
     return n;
 }
 
 /* ---- the page, newest first ---- */
 
-struct walk {
-    struct listing *l;
-    const struct session_ref *const *order;
-    session_row_fn *fn;
-    void *arg;
-    int64_t passed; /* wanted rows so far */
-    bool full;      /* later rows cannot be on the page */
-};
-
-static bool on_page(struct walk *w)
+bool listing_on_page(struct listing_walk *w)
 {
     const struct listing_query *q = &w->l->q;
     int64_t offset = q->offset > 0 ? q->offset : 0;
@@ -397,17 +361,17 @@ static bool on_page(struct walk *w)
 
 static enum err_code visit_newest(size_t i, const struct session_row *row, void *arg, struct err *e)
 {
-    struct walk *w = arg;
+    struct listing_walk *w = arg;
     enum err_code rc = ERR_OK;
 
-    report_damaged_session(&w->l->q, row);
-    if (is_listed(w->l, w->order[i], row) && on_page(w))
+    listing_report_damaged(&w->l->q, row);
+    if (listing_is_listed(w->l, w->order[i], row) && listing_on_page(w))
         rc = w->fn(row, w->arg, e);
     return !rc && w->full ? ERR_CANCELLED : rc;
 }
 
 /* The number of rows that may be made ahead, so that a short page is not exceeded by much. */
-static size_t ahead_of(const struct listing_query *q)
+size_t listing_ahead(const struct listing_query *q)
 {
     int64_t offset = q->offset > 0 ? q->offset : 0;
 
@@ -419,160 +383,11 @@ static size_t ahead_of(const struct listing_query *q)
 static enum err_code page_of_newest(struct listing *l, const struct session_ref **order, size_t n,
                                     session_row_fn *fn, void *arg, struct err *e)
 {
-    struct walk w = { .l = l, .order = order, .fn = fn, .arg = arg };
+    struct listing_walk w = { .l = l, .order = order, .fn = fn, .arg = arg };
     enum err_code rc;
 
-    rc = describe_pool_run(&l->q.scope, order, n, ahead_of(&l->q), visit_newest, &w, e);
+    rc = describe_pool_run(&l->q.scope, order, n, listing_ahead(&l->q), visit_newest, &w, e);
     return rc == ERR_CANCELLED && w.full ? ERR_OK : rc;
-}
-
-/* ---- the page, newest last message first ---- */
-
-struct waiting {
-    struct session_row *row; /* owned */
-    int64_t ms;
-    size_t place; /* in the order of files */
-};
-
-struct bounded {
-    const struct session_ref *ref;
-    int64_t bound_ms; /* of all copies of the session */
-    size_t place;
-};
-
-struct by_message {
-    struct walk walk;
-    struct bounded *item;
-    size_t n;
-    struct waiting *heap; /* the newest first */
-    size_t waiting, cap;
-};
-
-/* The copies of a session stay together, in the order of their files, because the first one that can be listed counts. */
-static int by_bound(const void *x, const void *y)
-{
-    const struct bounded *a = x, *b = y;
-
-    if (a->bound_ms != b->bound_ms)
-        return a->bound_ms > b->bound_ms ? -1 : 1;
-    return (a->place > b->place) - (a->place < b->place);
-}
-
-static bool waits_before(const struct waiting *a, const struct waiting *b)
-{
-    return a->ms != b->ms ? a->ms > b->ms : a->place < b->place;
-}
-
-static enum err_code push_waiting(struct by_message *m, struct waiting w)
-{
-    if (!array_reserve(m->heap, m->cap, m->waiting + 1))
-        return ERR_NOMEM;
-    size_t i = m->waiting++;
-
-    for (; i > 0 && waits_before(&w, &m->heap[(i - 1) / 2]); i = (i - 1) / 2)
-        m->heap[i] = m->heap[(i - 1) / 2];
-    m->heap[i] = w;
-    return ERR_OK;
-}
-
-static struct waiting pop_waiting(struct by_message *m)
-{
-    struct waiting first = m->heap[0], last = m->heap[--m->waiting];
-    size_t i = 0;
-
-    for (size_t child; (child = 2 * i + 1) < m->waiting; i = child) {
-        if (child + 1 < m->waiting && waits_before(&m->heap[child + 1], &m->heap[child]))
-            child++;
-        if (!waits_before(&m->heap[child], &last))
-            break;
-        m->heap[i] = m->heap[child];
-    }
-    if (m->waiting)
-        m->heap[i] = last;
-    return first;
-}
-
-/* Delivers the rows that no session with this bound, or a lower one, can precede. */
-static enum err_code deliver_waiting(struct by_message *m, int64_t bound_ms, struct err *e)
-{
-    enum err_code rc = ERR_OK;
-
-    while (!rc && !m->walk.full && m->waiting && m->heap[0].ms > bound_ms) {
-        struct waiting w = pop_waiting(m);
-
-        if (on_page(&m->walk))
-            rc = m->walk.fn(w.row, m->walk.arg, e);
-        session_row_free(w.row);
-    }
-    return rc;
-}
-
-static enum err_code visit_by_message(size_t i, const struct session_row *row, void *arg,
-                                      struct err *e)
-{
-    struct by_message *m = arg;
-    enum err_code rc = ERR_OK;
-
-    report_damaged_session(&m->walk.l->q, row);
-    if (is_listed(m->walk.l, m->item[i].ref, row)) {
-        struct waiting w = { .row = session_row_new(), .place = m->item[i].place };
-
-        w.ms = row->activity_ms == TIME_NONE ? row->modified_ms : row->activity_ms;
-        if (!w.row || !session_row_copy(row, w.row) || push_waiting(m, w)) {
-            session_row_free(w.row);
-            return err_nomem(e);
-        }
-    }
-    if (i + 1 < m->n && m->n > FEW)
-        rc = deliver_waiting(m, m->item[i + 1].bound_ms, e);
-    return !rc && m->walk.full ? ERR_CANCELLED : rc;
-}
-
-static enum err_code set_bounds(struct by_message *m, const struct session_ref **order,
-                                struct err *e)
-{
-    const struct listing *l = m->walk.l;
-    int64_t *of_group = calloc(l->groups + 1, sizeof *of_group);
-
-    if (!of_group)
-        return err_nomem(e);
-    for (size_t i = 0; i < m->n; i++) {
-        size_t group = found_of(order[i])->group;
-
-        m->item[i] = (struct bounded){ order[i], newest_possible_ms(order[i]), i };
-        if (group != NO_GROUP && m->item[i].bound_ms > of_group[group])
-            of_group[group] = m->item[i].bound_ms;
-    }
-    for (size_t i = 0; i < m->n; i++)
-        if (found_of(order[i])->group != NO_GROUP)
-            m->item[i].bound_ms = of_group[found_of(order[i])->group];
-    free(of_group);
-    if (m->n)
-        qsort(m->item, m->n, sizeof *m->item, by_bound);
-    for (size_t i = 0; i < m->n; i++)
-        order[i] = m->item[i].ref;
-    return ERR_OK;
-}
-
-static enum err_code page_by_message(struct listing *l, const struct session_ref **order, size_t n,
-                                     session_row_fn *fn, void *arg, struct err *e)
-{
-    struct by_message m = { .walk = { .l = l, .fn = fn, .arg = arg }, .n = n };
-    enum err_code rc;
-
-    m.item = calloc(n + 1, sizeof *m.item);
-    rc = m.item ? set_bounds(&m, order, e) : err_nomem(e);
-    if (!rc)
-        rc = describe_pool_run(&l->q.scope, order, n, ahead_of(&l->q), visit_by_message, &m, e);
-    if (!rc)
-        rc = deliver_waiting(&m, INT64_MIN, e);
-    if (rc == ERR_CANCELLED && m.walk.full)
-        rc = ERR_OK;
-    while (m.waiting)
-        session_row_free(m.heap[--m.waiting].row);
-    free(m.heap);
-    free(m.item);
-    return rc;
 }
 
 /* ---- other orders: each row is described for its key, and the rows of the page again ---- */
@@ -599,8 +414,8 @@ static enum err_code visit_for_key(size_t i, const struct session_row *row, void
 {
     struct sorting *s = arg;
 
-    report_damaged_session(&s->l->q, row);
-    if (!is_listed(s->l, s->order[i], row))
+    listing_report_damaged(&s->l->q, row);
+    if (!listing_is_listed(s->l, s->order[i], row))
         return ERR_OK;
     struct key *key = &s->key[s->n];
 
@@ -680,7 +495,7 @@ enum err_code listing_each(struct listing *l, session_row_fn *fn, void *arg, str
 
     memset(l->listed, 0, (l->groups + 1) * sizeof *l->listed);
     if (l->q.sort == LISTING_RECENT)
-        rc = page_by_message(l, order, n, fn, arg, e);
+        rc = listing_page_by_message(l, order, n, fn, arg, e);
     else if (l->q.sort == LISTING_MODIFIED)
         rc = page_of_newest(l, order, n, fn, arg, e);
     else

@@ -188,7 +188,7 @@ static bool shows(struct slice line, const char *what)
     return slice_has(front, what);
 }
 
-/* Of an archive, perhaps only the beginning of the first line is known. */
+/* Perhaps only the beginning of an archive's first line is known. */
 static void read_first_line(struct describing *d, struct slice line)
 {
     struct slice payload;
@@ -249,7 +249,7 @@ static bool see_raw_row(struct slice line, void *arg)
     return !d->prompt.n && (d->passed < NEAR || !(d->sub_agent || d->has_events));
 }
 
-/* The first row also tells what precedes it; the others are passed on. */
+/* The first row contains what precedes the log; the others are passed on. */
 static bool see_own_row(struct slice line, void *arg)
 {
     struct describing *d = arg;
@@ -524,7 +524,7 @@ static void complete_row(struct describing *d, const struct scope *scope)
         row->flags |= SESSION_ARCHIVED;
     row->modified_ms = session_modified_ms(&row->ref.file);
     if (row->activity_ms == TIME_NONE)
-        row->activity_ms = row->modified_ms;
+        row->activity_ms = row->ref.recent_ms ? row->ref.recent_ms : row->modified_ms;
     /* its own first prompt distinguishes a fork from its parent */
     row->summary = row->custom_title.n               ? row->custom_title
                    : row->parent_id.n && d->prompt.n ? d->prompt
@@ -563,133 +563,5 @@ enum err_code codex_describe(const struct store *st, const struct scope *scope,
     arena_fini(&d.line);
     buf_fini(&d.packed);
     arena_fini(&a);
-    return rc;
-}
-
-/* ---- sub-agents ---- */
-
-static bool is_child(const struct rollout *x, struct slice parent)
-{
-    enum { FRONT = 16 << 10 };
-    struct arena a = { 0 };
-    struct buf text = { 0 };
-    bool whole, is = false;
-
-    if (!rollout_text(x->path.p, FRONT, &text, &whole, NULL)) {
-        const char *at = slice_find(text.p, text.n, "\"payload\":", 10);
-        struct slice payload = { at, at ? (size_t)(text.p + text.n - at) : 0 };
-
-        if (at) {
-            payload = (struct slice){ at + 10, payload.n - 10 };
-            is =
-                slice_eq(json_text_at(payload, "parent_thread_id", &a), parent) ||
-                slice_eq(json_text_at(payload, "source.subagent.thread_spawn.parent_thread_id", &a),
-                         parent);
-        }
-    }
-    buf_fini(&text);
-    arena_fini(&a);
-    return is;
-}
-
-/* A sub-agent is created while its parent is being written, and ids begin with the time of
- * creation. */
-static bool may_be_child(const struct rollout *x, const struct session_ref *ref)
-{
-    enum { SLACK_MS = 60000 };
-
-    return memcmp(x->thread.p, ref->id.p, ref->id.n) > 0 &&
-           rollout_born_ms(x->thread) <= session_modified_ms(&ref->file) + SLACK_MS;
-}
-
-enum err_code codex_subagents(const struct store *st, const struct session_ref *ref,
-                              struct arena *a, struct slice **ids, size_t *n, struct err *e)
-{
-    struct rollouts all;
-    struct slice *found = NULL;
-    size_t count = 0;
-    enum err_code rc = rollouts_read(st->path, NULL, NULL, &all, e);
-
-    if (rc)
-        return rc;
-    for (size_t i = 0; i < all.n && !a->failed; i++) {
-        const struct rollout *x = &all.rollout[i];
-        bool again = i && slice_eq(x->thread, all.rollout[i - 1].thread);
-
-        if (!again && may_be_child(x, ref) && is_child(x, ref->id) &&
-            !arena_add_copy(a, &found, &count, x->thread))
-            rc = err_nomem(e);
-    }
-    rollouts_fini(&all);
-    if (rc || a->failed)
-        return err_nomem(e);
-    *ids = found;
-    *n = count;
-    return ERR_OK;
-}
-
-enum err_code codex_subagent(const struct store *st, const struct session_ref *ref,
-                             struct slice agent, struct arena *a, struct session_ref *out,
-                             struct err *e)
-{
-    enum err_code rc = codex_is_id(agent) ? codex_find(st, NULL, agent, a, out, e) : ERR_NOT_FOUND;
-
-    return rc == ERR_NOT_FOUND ? err_set(e, rc, ref->path.p, "no sub-agent %.*s", SLICE_ARG(agent))
-                               : rc;
-}
-
-/* ---- what Codex deletes: the rollouts of a thread and of its sub-agents ---- */
-
-/* Adds the sub-agents of a thread after it, and theirs. */
-static enum err_code add_family(const struct store *st, struct slice thread, struct arena *a,
-                                struct slice **family, size_t *n, struct err *e)
-{
-    enum err_code rc = arena_add_copy(a, family, n, thread) ? ERR_OK : err_nomem(e);
-
-    for (size_t at = *n - 1; at < *n && !rc; at++) {
-        struct session_ref ref = { 0 };
-        struct slice *ids = NULL;
-        size_t found = 0;
-
-        rc = codex_find(st, NULL, (*family)[at], a, &ref, e);
-        if (!rc)
-            rc = codex_subagents(st, &ref, a, &ids, &found, e);
-        for (size_t i = 0; i < found && !rc; i++)
-            if (!arena_add_copy(a, family, n, ids[i]))
-                rc = err_nomem(e);
-    }
-    return rc;
-}
-
-static bool is_of(const struct rollout *x, const struct slice *family, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (slice_eq(x->thread, family[i]))
-            return true;
-    return false;
-}
-
-enum err_code codex_deleted_parts(const struct store *st, const struct session_ref *ref, bool all,
-                                  struct arena *a, const char ***part, size_t *n, struct err *e)
-{
-    struct slice *family = NULL;
-    struct rollouts every;
-    size_t members = 0;
-    enum err_code rc = rollouts_read(st->path, NULL, NULL, &every, e);
-
-    (void)all;
-    *part = NULL;
-    *n = 0;
-    if (rc)
-        return rc;
-    rc = add_family(st, ref->id, a, &family, &members, e);
-    if (!rc && !arena_add_text(a, part, n, ref->path.p)) /* the transcript first */
-        rc = err_nomem(e);
-    for (size_t i = 0; i < every.n && !rc; i++)
-        if (is_of(&every.rollout[i], family, members) &&
-            !slice_eq(every.rollout[i].path, ref->path) &&
-            !arena_add_text(a, part, n, every.rollout[i].path.p))
-            rc = err_nomem(e);
-    rollouts_fini(&every);
     return rc;
 }

@@ -30,6 +30,9 @@ class Index:
         self.p.same('nothing was written', self.store.contents(), before)
         return rows
 
+    def row(self, id):
+        return next(r for r in self.rows() if r['sessionId'] == id)
+
     def change(self, path, *statements):
         db = sqlite3.connect(path)
         with db:
@@ -47,14 +50,16 @@ class Index:
         self.p.same('order whatever the times of the files', [r['sessionId'] for r in self.rows()], [i for i, _ in whole])
         last = whole[-1][0]
         self.change(self.db, ('UPDATE threads SET updated_at_ms = NULL, updated_at = 4000000000, name = ? WHERE id = ?', 'First\x1b[2J', last))
-        self.p.same('a change of the index', [(r['sessionId'], r['summary']) for r in self.rows()][0], (last, 'First\x1b[2J'))
+        self.p.same('a change of the index', self.row(last)['summary'], 'First\x1b[2J')
+        self.p.same('the order is that of the last messages', [r['sessionId'] for r in self.rows()], [i for i, _ in whole])
+        self.p.same('the order of the index', self.p.json('list', '--all', '--all-kinds', '--sort=modified')[0]['sessionId'], last)
         self.p.need('\x1b' not in self.p.text('list', '--all', '--all-kinds'), 'a name reaches the terminal raw')
         self.change(self.db, ('UPDATE threads SET cwd = ? WHERE id = ?', '/elsewhere', last))
-        self.p.same('the directory of a thread that was resumed elsewhere', self.rows()[0]['cwd'], '/elsewhere')
+        self.p.same('the directory of a thread that was resumed elsewhere', self.row(last)['cwd'], '/elsewhere')
         with open(self.db, 'rb') as f, open(f'{self.codex}/state_12.sqlite', 'wb') as g:
             g.write(f.read())
         self.change(f'{self.codex}/state_12.sqlite', ('UPDATE threads SET name = ? WHERE id = ?', 'Of the newest', last))
-        self.p.same('the newest index', self.rows()[0]['summary'], 'Of the newest')
+        self.p.same('the newest index', self.row(last)['summary'], 'Of the newest')
 
     def old_columns(self):
         self.store.fill()

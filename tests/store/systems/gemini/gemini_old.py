@@ -60,11 +60,11 @@ def check(p, home):
 
     rows = p.json('list', '-C', cwd)
     p.same('sessions of a folder with a hash', [(r['sessionId'], r['cwd'], r['summary'], r['firstPrompt'], r['lastPrompt']) for r in rows],
-           [(large, cwd, 'A tale', 'A long tale', 'The end'), (gate, cwd, 'Mend the gate', 'Mend the gate', 'Oil it')])
+           [(gate, cwd, 'Mend the gate', 'Mend the gate', 'Oil it'), (large, cwd, 'A tale', 'A long tale', 'The end')])
     p.same('whose directory is not known', [r.get('cwd') for r in p.json('list', '--all') if r['sessionId'] == gate], [None])
     rows = p.json('list', '-C', other, '--all-kinds')
     p.same('sessions of a folder without its directory', [(r['sessionId'], r['cwd'], r['summary'], r.get('kind')) for r in rows],
-           [(nothing, other, nothing, 'empty'), (blank, other, blank, None), (answered, other, '/plan', None), (command, other, '/stats', 'empty'), (named, other, 'Bake', None)])
+           [(named, other, 'Bake', None), (blank, other, blank, None), (answered, other, '/plan', None), (command, other, '/stats', 'empty'), (nothing, other, nothing, 'empty')])
     p.same('the conversation of a document', [l for l in p.text('messages', '-C', cwd, f'gemini:{gate}').splitlines() if l.startswith(('> ', 'Mended'))],
            ['> Mend the gate', 'Mended.', '> Oil it'])
     used = p.json('usage', '-C', cwd)

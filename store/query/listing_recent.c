@@ -1,0 +1,155 @@
+#include <stdlib.h>
+
+#include "lite/base/array.h"
+#include "store/query/listing_internal.h"
+
+/* A message is not newer than the last change of its file. So sessions are described in the order of these changes, and
+ * a row is delivered as soon as its message is newer than all changes that are left. */
+
+struct waiting {
+    struct session_row *row; /* owned */
+    int64_t ms;
+    size_t place; /* in the order of files */
+};
+
+struct bounded {
+    const struct session_ref *ref;
+    int64_t bound_ms; /* of all copies of the session */
+    size_t place;
+};
+
+struct by_message {
+    struct listing_walk walk;
+    struct bounded *item;
+    size_t n;
+    struct waiting *heap; /* the newest first */
+    size_t waiting, cap;
+};
+
+/* The copies of a session stay together, in the order of their files, because the first one that can be listed counts. */
+static int by_bound(const void *x, const void *y)
+{
+    const struct bounded *a = x, *b = y;
+
+    if (a->bound_ms != b->bound_ms)
+        return a->bound_ms > b->bound_ms ? -1 : 1;
+    return (a->place > b->place) - (a->place < b->place);
+}
+
+static bool waits_before(const struct waiting *a, const struct waiting *b)
+{
+    return a->ms != b->ms ? a->ms > b->ms : a->place < b->place;
+}
+
+static enum err_code push_waiting(struct by_message *m, struct waiting w)
+{
+    if (!array_reserve(m->heap, m->cap, m->waiting + 1))
+        return ERR_NOMEM;
+    size_t i = m->waiting++;
+
+    for (; i > 0 && waits_before(&w, &m->heap[(i - 1) / 2]); i = (i - 1) / 2)
+        m->heap[i] = m->heap[(i - 1) / 2];
+    m->heap[i] = w;
+    return ERR_OK;
+}
+
+static struct waiting pop_waiting(struct by_message *m)
+{
+    struct waiting first = m->heap[0], last = m->heap[--m->waiting];
+    size_t i = 0;
+
+    for (size_t child; (child = 2 * i + 1) < m->waiting; i = child) {
+        if (child + 1 < m->waiting && waits_before(&m->heap[child + 1], &m->heap[child]))
+            child++;
+        if (!waits_before(&m->heap[child], &last))
+            break;
+        m->heap[i] = m->heap[child];
+    }
+    if (m->waiting)
+        m->heap[i] = last;
+    return first;
+}
+
+/* Delivers the rows that no session with this bound, or a lower one, can precede. */
+static enum err_code deliver_waiting(struct by_message *m, int64_t bound_ms, struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    while (!rc && !m->walk.full && m->waiting && m->heap[0].ms > bound_ms) {
+        struct waiting w = pop_waiting(m);
+
+        if (listing_on_page(&m->walk))
+            rc = m->walk.fn(w.row, m->walk.arg, e);
+        session_row_free(w.row);
+    }
+    return rc;
+}
+
+static enum err_code visit_by_message(size_t i, const struct session_row *row, void *arg,
+                                      struct err *e)
+{
+    struct by_message *m = arg;
+    enum err_code rc = ERR_OK;
+
+    listing_report_damaged(&m->walk.l->q, row);
+    if (listing_is_listed(m->walk.l, m->item[i].ref, row)) {
+        struct waiting w = { .row = session_row_new(), .place = m->item[i].place };
+
+        w.ms = row->activity_ms == TIME_NONE ? row->modified_ms : row->activity_ms;
+        if (!w.row || !session_row_copy(row, w.row) || push_waiting(m, w)) {
+            session_row_free(w.row);
+            return err_nomem(e);
+        }
+    }
+    if (i + 1 < m->n && m->n > LISTING_FEW)
+        rc = deliver_waiting(m, m->item[i + 1].bound_ms, e);
+    return !rc && m->walk.full ? ERR_CANCELLED : rc;
+}
+
+static enum err_code set_bounds(struct by_message *m, const struct session_ref **order,
+                                struct err *e)
+{
+    const struct listing *l = m->walk.l;
+    int64_t *of_group = calloc(l->groups + 1, sizeof *of_group);
+
+    if (!of_group)
+        return err_nomem(e);
+    for (size_t i = 0; i < m->n; i++) {
+        size_t group = listing_found(order[i])->group;
+
+        m->item[i] = (struct bounded){ order[i], listing_newest_possible_ms(order[i]), i };
+        if (group != LISTING_NO_GROUP && m->item[i].bound_ms > of_group[group])
+            of_group[group] = m->item[i].bound_ms;
+    }
+    for (size_t i = 0; i < m->n; i++)
+        if (listing_found(order[i])->group != LISTING_NO_GROUP)
+            m->item[i].bound_ms = of_group[listing_found(order[i])->group];
+    free(of_group);
+    if (m->n)
+        qsort(m->item, m->n, sizeof *m->item, by_bound);
+    for (size_t i = 0; i < m->n; i++)
+        order[i] = m->item[i].ref;
+    return ERR_OK;
+}
+
+enum err_code listing_page_by_message(struct listing *l, const struct session_ref **order, size_t n,
+                                      session_row_fn *fn, void *arg, struct err *e)
+{
+    struct by_message m = { .walk = { .l = l, .fn = fn, .arg = arg }, .n = n };
+    enum err_code rc;
+
+    m.item = calloc(n + 1, sizeof *m.item);
+    rc = m.item ? set_bounds(&m, order, e) : err_nomem(e);
+    if (!rc)
+        rc =
+            describe_pool_run(&l->q.scope, order, n, listing_ahead(&l->q), visit_by_message, &m, e);
+    if (!rc)
+        rc = deliver_waiting(&m, INT64_MIN, e);
+    if (rc == ERR_CANCELLED && m.walk.full)
+        rc = ERR_OK;
+    while (m.waiting)
+        session_row_free(m.heap[--m.waiting].row);
+    free(m.heap);
+    free(m.item);
+    return rc;
+}
