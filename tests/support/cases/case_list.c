@@ -1,4 +1,5 @@
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "tests/test.h"
 
@@ -21,5 +22,6 @@ int test_run(CMFixtureFunction set_up, CMFixtureFunction tear_down)
 {
     if (n == 0)
         abort();
+    umask(022); /* tests speak of modes, and the user's mask is not part of them */
     return _cmocka_run_group_tests("tests", tests, n, set_up, tear_down);
 }
