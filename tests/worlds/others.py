@@ -1,0 +1,256 @@
+"""Conversations of the agents whose sessions are one log each: prompts and answers, in sizes that their lists must survive."""
+import hashlib
+import json
+import os
+
+from claude import folder_of, mutate
+from world import Session, encode
+
+
+class Log(Session):
+    """A session that is one JSONL file. Agents say where it is, how it begins, and what a prompt and an answer are."""
+    name, version = '', 4
+
+    def __init__(self, world, step, sid=None):
+        super().__init__(world, step, self.name)
+        self.sid = sid or self.new_id()
+        self.rows, self.last_id, self.files_exact = [], None, False
+        self.path = self.where()
+        self.add(*self.head(world.clock()))
+
+    def new_id(self):
+        return self.world.uuid(self.version)
+
+    def head(self, at):
+        return []
+
+    def beside(self):
+        """Writes what is beside the log."""
+
+    def next_id(self):
+        own, self.last_id = self.last_id, self.world.uuid()
+        return self.last_id, own
+
+    def add(self, *rows):
+        self.rows += rows
+        os.makedirs(os.path.dirname(self.path), exist_ok=True)
+        with open(self.path, 'ab') as f:
+            f.write(b''.join(encode(r) for r in rows))
+        self.times()
+
+    def times(self):
+        if not self.world.live:
+            os.utime(self.path, ns=(self.world.now * 1_000_000,) * 2)
+
+    def step_turn(self, step):
+        mark, text = self.say('mend it ' + 'a pasted line\n' * (step.get('size', 0) // 14))
+        at = self.world.clock()
+        self.prompts.append((None, mark, None))
+        self.talk.append(mark)
+        self.add(*self.pad(at, step.get('context', 0) if len(self.prompts) == 1 else 0), *self.prompt(at, text))
+        if step.get('answer', True):
+            mark, text = self.say('done')
+            at = self.world.clock()
+            self.add(*self.answer(at, text))
+            self.talk.append(mark)
+        self.last = at
+        self.beside()
+
+    def pad(self, at, size):
+        """Rows that say nothing to a person and stand before the first prompt."""
+        return []
+
+    def save(self):
+        with open(self.path, 'wb') as f:
+            f.write(b''.join(r if isinstance(r, bytes) else encode(r) for r in self.rows))
+        self.times()
+
+    def step_touch(self, step):
+        if self.last:
+            os.utime(self.path, ns=(int(self.last + step['days'] * 86_400_000) * 1_000_000,) * 2)
+
+    def step_bom(self, _):
+        if self.rows and not isinstance(self.rows[0], bytes):
+            self.rows[0] = b'\xef\xbb\xbf' + encode(self.rows[0])
+            self.save()
+
+    def step_torn(self, step):
+        with open(self.path, 'ab') as f:
+            f.write(encode({'type': 'message', 'id': 'torn', 'text': 'torn'})[:step['bytes']])
+
+    def step_mutate(self, step):
+        if len(self.rows) > 1:
+            self.rows = mutate(self.rows, step)
+            self.exact, self.listed = False, None
+            self.save()
+
+    def step_double(self, step):
+        """The same id in another project's folder."""
+        other = type(self)(self.world, {'s': step['s'], 'project': step['project']}, self.sid)
+        if other.path == self.path or not self.exact:
+            return
+        other.rows = other.rows + [self.here(r, other.cwd) for r in self.rows[len(other.rows):max(2, int(len(self.rows) * step['part']))]]
+        other.save()
+        other.beside()
+        st = os.stat(self.path)
+        os.utime(other.path, ns=(st.st_mtime_ns - 3_600_000_000_000 if step['older'] else st.st_mtime_ns + 60_000_000_000,) * 2)
+        self.copies.append(other.path)
+        self.exact = False
+
+    def here(self, row, cwd):
+        return {**row, **({'cwd': cwd} if isinstance(row, dict) and 'cwd' in row else {})}
+
+
+class Qwen(Log):
+    name = 'qwen'
+
+    def where(self):
+        return f'{self.world.home}/.qwen/projects/{folder_of(self.cwd)}/chats/{self.sid}.jsonl'
+
+    def row(self, at, kind, **more):
+        own, parent = self.next_id()
+        return {'uuid': own, 'parentUuid': parent, 'sessionId': self.sid, 'timestamp': self.world.iso(at), 'type': kind, 'cwd': self.cwd,
+                'gitBranch': 'main', **more}
+
+    def pad(self, at, size):
+        return [self.row(at, 'system', subtype='ui_telemetry', systemPayload={'x': 'x' * size})] if size else []
+
+    def prompt(self, at, text):
+        return [self.row(at, 'user', provenance='real_user', message={'role': 'user', 'parts': [{'text': text}]})]
+
+    def answer(self, at, text):
+        return [self.row(at, 'assistant', model='coder', message={'role': 'model', 'parts': [{'text': text}]})]
+
+
+class Pi(Log):
+    name, version = 'pi', 7
+
+    def where(self):
+        return f'{self.world.home}/.pi/agent/sessions/-{self.cwd.replace("/", "-")}--/2026-11-22T15-29-33-949Z_{self.sid}.jsonl'
+
+    def head(self, at):
+        return [{'type': 'session', 'version': 3, 'id': self.sid, 'timestamp': self.world.iso(at), 'cwd': self.cwd}]
+
+    def row(self, at, kind, **more):
+        own, parent = self.next_id()
+        return {'type': kind, 'id': own[:8], 'parentId': parent and parent[:8], 'timestamp': self.world.iso(at), **more}
+
+    def pad(self, at, size):
+        return [self.row(at, 'message', message={'role': 'system', 'content': [{'type': 'text', 'text': 'x' * size}]})] if size else []
+
+    def prompt(self, at, text):
+        return [self.row(at, 'message', message={'role': 'user', 'content': [{'type': 'text', 'text': text}], 'timestamp': at})]
+
+    def answer(self, at, text):
+        return [self.row(at, 'message', message={'role': 'assistant', 'content': [{'type': 'text', 'text': text}], 'timestamp': at})]
+
+
+class Copilot(Log):
+    name = 'copilot'
+
+    def where(self):
+        return f'{self.world.home}/.copilot/session-state/{self.sid}/events.jsonl'
+
+    def row(self, at, kind, data):
+        own, parent = self.next_id()
+        return {'type': kind, 'data': data, 'id': own, 'parentId': parent, 'timestamp': self.world.iso(at)}
+
+    def head(self, at):
+        return [self.row(at, 'session.start', {'sessionId': self.sid, 'version': 1, 'producer': 'copilot-agent', 'copilotVersion': '1.0.102',
+                                               'startTime': self.world.iso(at), 'context': {'cwd': self.cwd}})]
+
+    def pad(self, at, size):
+        return [self.row(at, 'system.message', {'role': 'system', 'content': 'x' * size})] if size else []
+
+    def prompt(self, at, text):
+        return [self.row(at, 'user.message', {'content': text, 'attachments': []})]
+
+    def answer(self, at, text):
+        return [self.row(at, 'assistant.message', {'messageId': f'm{len(self.rows)}', 'content': text, 'toolRequests': []})]
+
+    def beside(self):
+        if not self.rows or len(self.prompts) != 1:
+            return
+        first = next(r['data']['content'] for r in self.rows if r['type'] == 'user.message')
+        self.world.put(os.path.dirname(self.path) + '/workspace.yaml', (
+            f'id: {self.sid}\ncwd: {self.cwd}\nname: {json.dumps(first[:60])}\nuser_named: false\ncreated_at: {self.rows[0]["timestamp"]}\n'
+            f'updated_at: {self.rows[-1]["timestamp"]}\n').encode())
+
+    def step_double(self, step):
+        """Its folders have no project in their names."""
+
+
+class Gemini(Log):
+    name = 'gemini'
+
+    def where(self):
+        own = f'p{self.project}'
+        self.world.put(f'{self.world.home}/.gemini/tmp/{own}/.project_root', self.cwd.encode())
+        return f'{self.world.home}/.gemini/tmp/{own}/chats/session-2026-11-20T09-00-{self.sid[:8]}.jsonl'
+
+    def head(self, at):
+        return [{'sessionId': self.sid, 'projectHash': hashlib.sha256(self.cwd.encode()).hexdigest(), 'startTime': self.world.iso(at),
+                 'lastUpdated': self.world.iso(at), 'kind': 'main'}]
+
+    def pad(self, at, size):
+        return [{'id': self.next_id()[0], 'timestamp': self.world.iso(at), 'type': 'info', 'content': 'x' * size}] if size else []
+
+    def prompt(self, at, text):
+        return [{'id': self.next_id()[0], 'timestamp': self.world.iso(at), 'type': 'user', 'content': [{'text': text}]}]
+
+    def answer(self, at, text):
+        return [{'id': self.next_id()[0], 'timestamp': self.world.iso(at), 'type': 'gemini', 'content': text, 'model': 'gemini-3',
+                 'tokens': {'input': 5, 'output': 5, 'cached': 0, 'thoughts': 0, 'tool': 0, 'total': 10}},
+                {'$set': {'lastUpdated': self.world.iso(at)}}]
+
+    def step_double(self, step):
+        """Ids that begin alike are another matter."""
+
+
+class Kimi(Log):
+    name = 'kimi'
+
+    def new_id(self):
+        return 'session_' + self.world.uuid()
+
+    def where(self):
+        own = hashlib.sha256(self.cwd.encode()).hexdigest()[:12]
+        return f'{self.world.home}/.kimi-code/sessions/wd_{folder_of(os.path.basename(self.cwd))}_{own}/{self.sid}/agents/main/wire.jsonl'
+
+    def head(self, at):
+        return [{'type': 'metadata', 'protocol_version': '1.5', 'created_at': at}]
+
+    def prompt(self, at, text):
+        self.turn = len(self.prompts) - 1
+        return [{'type': 'turn.prompt', 'agentId': 'main', 'input': [{'type': 'text', 'text': text}], 'origin': {'kind': 'user'},
+                 'promptId': f'msg_{self.turn}', 'turnId': self.turn, 'time': at}]
+
+    def answer(self, at, text):
+        return [{'type': 'context.append_loop_event', 'agentId': 'main', 'event': {'type': 'content.part', 'part': {'type': 'text', 'text': text}},
+                 'time': at}]
+
+    def beside(self):
+        self.world.put(os.path.dirname(self.path) + '/../../state.json', json.dumps({'cwd': self.cwd, 'archived': False}).encode())
+
+
+class Droid(Log):
+    name = 'droid'
+
+    def where(self):
+        return f'{self.world.home}/.factory/sessions/{folder_of(self.cwd)}/{self.sid}.jsonl'
+
+    def head(self, at):
+        return [{'type': 'session_start', 'id': self.sid, 'title': '', 'cwd': self.cwd, 'version': 2}]
+
+    def row(self, at, role, text):
+        return {'type': 'message', 'id': self.next_id()[0], 'timestamp': self.world.iso(at), 'message': {
+            'role': role, 'content': [{'type': 'text', 'text': text}]}}
+
+    def prompt(self, at, text):
+        return [self.row(at, 'user', text)]
+
+    def answer(self, at, text):
+        return [self.row(at, 'assistant', text)]
+
+
+AGENTS = {a.name: a for a in (Qwen, Pi, Copilot, Gemini, Kimi, Droid)}
