@@ -52,8 +52,17 @@ bool fs_is_mount(int fd, int dir);
 bool fs_mount_of(int dir, const char *path, uint64_t *mount, uint64_t *dev);
 /* Returns true if it is immutable or can only be appended to. */
 bool fs_is_fixed(int fd);
-/* ns since the epoch; 0 if the file system does not record it. */
+/* ns since the epoch; 0 if the file system does not record it. A file that was born before some moment existed then,
+ * perhaps under another name. That a later file did not exist is shown only if fs_births_are_true. */
 int64_t fs_born_ns(int fd);
+/* Returns true if a file of this file system keeps its time of birth as long as it exists. Others, such as overlayfs,
+ * replace a file that is written, or report what a server makes of it; unknown ones count as such. */
+bool fs_births_are_true(int fd);
+/* The same for the number of a kind of file system, as statfs reports it. */
+bool fs_kind_keeps_births(uint32_t kind);
+/* Returns false if a directory may get another inode number while nothing happens to it, as on an overlayfs whose layers
+ * are on several file systems. */
+bool fs_keeps_dir_numbers(int dir);
 /* Returns true if other machines may write to its file system, which a lease does not notice. fd -1: by its path. */
 bool fs_is_shared(int fd, const char *path);
 

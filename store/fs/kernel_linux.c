@@ -1,3 +1,4 @@
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -148,6 +149,50 @@ int64_t fs_born_ns(int fd)
     if (!look_at(fd, STATX_BTIME, &sx) || !(sx.stx_mask & STATX_BTIME))
         return 0;
     return (int64_t)sx.stx_btime.tv_sec * 1000000000 + sx.stx_btime.tv_nsec;
+}
+
+bool fs_kind_keeps_births(uint32_t kind)
+{
+    static const uint32_t kinds[] = { 0xef53 /* ext4 */,      0x58465342 /* XFS */,
+                                      0x9123683e /* btrfs */, 0xf2f52010 /* F2FS */,
+                                      0x01021994 /* tmpfs */, 0xca451a4e /* bcachefs */ };
+
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (kinds[i] == kind)
+            return true;
+    return false;
+}
+
+bool fs_births_are_true(int fd)
+{
+    struct statfs fs;
+
+    return fstatfs(fd, &fs) == 0 && fs_kind_keeps_births((uint32_t)fs.f_type);
+}
+
+/* Such an overlayfs reports its own device for directories and others for files, so any file in the directory shows it.
+ * Without a file, the numbers are trusted. */
+bool fs_keeps_dir_numbers(int dir)
+{
+    const struct dirent *entry;
+    struct statfs fs;
+    struct stat own, sb;
+    bool kept = true, found = false;
+
+    if (fstatfs(dir, &fs) || (uint32_t)fs.f_type != 0x794c7630 /* overlayfs */ || fstat(dir, &own))
+        return true;
+    int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *list = fd >= 0 ? fdopendir(fd) : NULL;
+
+    while (list && !found && (entry = readdir(list))) {
+        found = !fstatat(dir, entry->d_name, &sb, AT_SYMLINK_NOFOLLOW) && !S_ISDIR(sb.st_mode);
+        kept = !found || sb.st_dev == own.st_dev;
+    }
+    if (list)
+        closedir(list);
+    else if (fd >= 0)
+        close(fd);
+    return kept;
 }
 
 bool fs_is_shared(int fd, const char *path)

@@ -135,6 +135,24 @@ int64_t fs_born_ns(int fd)
     return 0;
 }
 
+bool fs_kind_keeps_births(uint32_t kind)
+{
+    (void)kind;
+    return false;
+}
+
+bool fs_births_are_true(int fd)
+{
+    (void)fd;
+    return false;
+}
+
+bool fs_keeps_dir_numbers(int dir)
+{
+    (void)dir;
+    return true;
+}
+
 bool fs_is_shared(int fd, const char *path)
 {
 #ifdef MNT_LOCAL /* the BSDs and macOS */

@@ -424,6 +424,33 @@ static bool may_be_left(struct entry_files_context *c, size_t i, bool staged_onl
                        : is_others(c, i) || clean_temp(c, i, NULL) != ERR_OK;
 }
 
+/* The person gives the rewind up, so its temporary files are also removed from another directory that has the project's
+ * name, such as a copy of it: their names belong to this rewind, and their bytes are compared as usual. */
+static bool clean_elsewhere(struct entry_files_context *c, size_t i, bool staged_only)
+{
+    struct rewind_tx_entry *x = &c->tx->entry[i];
+    const struct root_id *id = x->root_id;
+    struct reach reach = { .root = NULL };
+    char temp[64];
+    const char *name;
+    struct stat st;
+    int dir;
+    bool found = false;
+
+    rewind_tx_temp_name(c->tx, i, temp);
+    x->root_id = NULL;
+    if (id && !entry_reach_dir(&reach, x, &dir, &name, NULL)) {
+        found = fstatat(dir, temp, &st, AT_SYMLINK_NOFOLLOW) == 0;
+        close(dir);
+    }
+    entry_reach_fini(&reach);
+    entry_reach_fini(&c->reach);
+    found = found && !may_be_left(c, i, staged_only);
+    entry_reach_fini(&c->reach);
+    x->root_id = id;
+    return found;
+}
+
 static enum err_code clean_left(struct rewind_tx *tx, bool staged_only, rewind_tx_left_fn *left,
                                 void *arg, struct err *e)
 {
@@ -437,12 +464,14 @@ static enum err_code clean_left(struct rewind_tx *tx, bool staged_only, rewind_t
 
         if (x->mode_only)
             continue;
-        if (may_be_left(&c, i, staged_only))
-            rc = report_temp_left(tx, i, left, arg, e);
-        else if (prunes(x) || (x->action == REWIND_CREATE && x->outcome == REWIND_CONFLICT))
+        if (may_be_left(&c, i, staged_only)) {
+            if (!clean_elsewhere(&c, i, staged_only))
+                rc = report_temp_left(tx, i, left, arg, e);
+        } else if (prunes(x) || (x->action == REWIND_CREATE && x->outcome == REWIND_CONFLICT)) {
             /* At worst an empty directory remains. */
             (void)!rewind_tx_prune(x, rewind_tx_has_attrs(tx) && prunes(x) ? &tx->dirs : NULL,
                                    NULL);
+        }
     }
     entry_files_fini(&c);
     if (!rc)

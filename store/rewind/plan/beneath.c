@@ -143,7 +143,7 @@ enum err_code beneath_root_link(const char *root, int *fd, int64_t *link_ms, str
 }
 
 /* File system ids and birth times are optional: if they are not available, device and inode
- * decide. */
+ * decide. On overlayfs a directory gets another birth time when something below it is first written. */
 enum err_code beneath_root_id(int fd, const char *root, struct root_id *out, struct err *e)
 {
     struct stat st;
@@ -154,7 +154,8 @@ enum err_code beneath_root_id(int fd, const char *root, struct root_id *out, str
         return err_sys(e, root, "examine directory");
     id.dev = st.st_dev;
     id.ino = st.st_ino;
-    id.born_ns = fs_born_ns(fd);
+    if (fs_births_are_true(fd))
+        id.born_ns = fs_born_ns(fd);
     if (fstatvfs(fd, &fs) == 0)
         id.fs = fs.f_fsid;
     *out = id;
@@ -179,6 +180,12 @@ static bool is_same_root(const struct root_id *a, const struct root_id *b)
            (!a->born_ns || !b->born_ns || a->born_ns == b->born_ns);
 }
 
+/* Where the numbers of directories change by themselves, only the file system is known to be the same. */
+static bool may_be_same_root(const struct root_id *a, const struct root_id *b, int fd)
+{
+    return a->fs && a->fs == b->fs && !fs_keeps_dir_numbers(fd);
+}
+
 enum err_code beneath_same_root(const char *root, const struct root_id *id, int *fd, struct err *e)
 {
     struct root_id now;
@@ -187,7 +194,7 @@ enum err_code beneath_same_root(const char *root, const struct root_id *id, int 
     if (rc || !id || !id->ino)
         return rc;
     rc = beneath_root_id(*fd, root, &now, e);
-    if (!rc && !is_same_root(id, &now))
+    if (!rc && !is_same_root(id, &now) && !may_be_same_root(id, &now, *fd))
         rc = err_set(e, ERR_STALE, root, "another directory has its name now");
     if (rc)
         close(*fd);

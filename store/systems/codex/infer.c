@@ -307,8 +307,9 @@ static const char *was_replaced(const struct codex_inference *p, size_t i)
     return !y && codex_commit_mode(&p->commit, x->path) ? why : NULL;
 }
 
-/* The present file was born while the patch was at work: Codex writes into a file that exists, which stays the same one.
- * The clock of a file system may be a few milliseconds late. */
+/* The present file was born while the patch was at work: Codex writes into a file that exists, which stays the same one,
+ * except on file systems that replace it (overlayfs copies a file of a lower layer when it is first written). The clock
+ * of a file system may be a few milliseconds late. */
 static bool was_born(const struct codex_change *x)
 {
     enum { TICK_MS = 10 };
@@ -317,7 +318,7 @@ static bool was_born(const struct codex_change *x)
     if (x->begin_ms == TIME_NONE || x->end_ms == TIME_NONE ||
         file_open(AT_FDCWD, x->path, 0, &f, NULL))
         return false;
-    int64_t born_ms = fs_born_ns(f.fd) / 1000000;
+    int64_t born_ms = fs_births_are_true(f.fd) ? fs_born_ns(f.fd) / 1000000 : 0;
 
     file_close(&f);
     return born_ms >= x->begin_ms - TICK_MS && born_ms <= x->end_ms;

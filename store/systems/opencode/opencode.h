@@ -49,13 +49,26 @@ bool opencode_answer(const struct sqlite_row *row, struct arena *a, struct usage
 
 /* ---- steps.c: what the trees of a session are ---- */
 
+/* A call of a tool that may change files. */
+struct opencode_call {
+    struct slice path;    /* absolute: the only file that it changes; empty: any file */
+    struct slice command; /* of a shell; empty: another tool */
+    struct slice dir;     /* where the command ran; empty: not recorded */
+    /* What a tool that writes a whole file found, and the text that it wrote. */
+    enum { OPENCODE_NOT_TOLD, OPENCODE_FOUND, OPENCODE_FOUND_NONE } found;
+    struct slice text;
+};
+
 /* A step of the agent: one answer of the model and the calls in it. Trees are 40 hex digits; empty: not recorded. */
 struct opencode_step {
     struct slice before, after;
+    int64_t begin_ms, end_ms; /* TIME_NONE: not recorded */
     /* absolute: the files that OpenCode found changed, and those that its tools were asked to
      * change */
     struct slice *file;
     size_t files;
+    struct opencode_call *call;
+    size_t calls;
 };
 
 struct opencode_prompt {
@@ -73,6 +86,7 @@ struct opencode_steps {
     struct opencode_step *step;
     size_t n, kept;       /* those from `kept` on were undone */
     struct slice root;    /* the work tree; empty: not recorded */
+    struct slice cwd;     /* the directory of the newest answer; empty: not recorded */
     struct slice project; /* its id */
 };
 
@@ -83,7 +97,7 @@ void opencode_steps_fini(struct opencode_steps *s);
 /* The tree before the prompt was answered; empty: not recorded. */
 struct slice opencode_steps_tree(const struct opencode_steps *s, const struct opencode_prompt *p);
 
-/* ---- plan.c ---- */
+/* ---- rewind.c ---- */
 
 store_checkpoints_fn opencode_checkpoints;
 store_plan_fn opencode_plan;

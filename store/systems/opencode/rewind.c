@@ -5,8 +5,12 @@
 #include <sys/stat.h>
 
 #include "lite/base/time.h"
+#include "lite/io/file.h"
+#include "store/fs/kernel.h"
 #include "store/git/repo.h"
+#include "store/git/tree_ignore.h"
 #include "store/rewind/plan/plan.h"
+#include "store/systems/common/inferred.h"
 #include "store/systems/opencode/opencode.h"
 
 /* A rewind to a prompt: each file that a step changed since then, by a tool or by a command, is
@@ -39,6 +43,8 @@ struct changed {
     const char *path; /* from the root; absolute if it is outside of it */
     bool known;       /* from trees: `last` is the state after the last step that changed it */
     bool had;         /* it existed before the first of these steps */
+    size_t step;      /* the first of these steps */
+    const char *why;  /* why it is in no tree of a step that named it */
     struct opencode_entry last;
     size_t in; /* the repository that has it */
 };
@@ -51,11 +57,13 @@ struct planning {
     bool has_tree; /* of the prompt: */
     size_t at;     /* in this repository */
     git_oid tree;
+    size_t end; /* of the steps that count */
     struct arena arena;
     struct slice_set path; /* the number of a path is the number of its file */
     struct changed *file;  /* in the arena */
     size_t files, links;
-    bool cut; /* a step has no end */
+    bool cut;                   /* a step has no end */
+    struct tree_ignore ignored; /* the lists outside of the trees */
     struct rewind_plan *plan;
     struct err *e;
 };
@@ -90,7 +98,7 @@ static enum err_code find_prompt(struct planning *p, struct slice id)
 
 /* ---- which files ---- */
 
-static struct changed *file_at(struct planning *p, const char *path, bool *is_new)
+static struct changed *file_at(struct planning *p, const char *path, size_t step, bool *is_new)
 {
     uint32_t number = slice_set_find(&p->path, slice_of(path));
     struct changed *more;
@@ -104,7 +112,7 @@ static struct changed *file_at(struct planning *p, const char *path, bool *is_ne
     if (!copy || !more || slice_set_add(&p->path, slice_of(copy), &number))
         return NULL;
     p->file = more;
-    p->file[p->files] = (struct changed){ .path = copy };
+    p->file[p->files] = (struct changed){ .path = copy, .step = step };
     return &p->file[p->files++];
 }
 
@@ -113,7 +121,7 @@ static bool is_plain(const git_diff_file *f)
     return (f->mode & 0170000) == 0100000;
 }
 
-static enum err_code add_delta(struct planning *p, const git_diff_delta *d, size_t in)
+static enum err_code add_delta(struct planning *p, const git_diff_delta *d, size_t step, size_t in)
 {
     bool added = d->status == GIT_DELTA_ADDED, deleted = d->status == GIT_DELTA_DELETED, is_new;
     const char *path = added ? d->new_file.path : d->old_file.path;
@@ -122,7 +130,7 @@ static enum err_code add_delta(struct planning *p, const git_diff_delta *d, size
         p->links++;
         return ERR_OK;
     }
-    struct changed *c = file_at(p, path, &is_new);
+    struct changed *c = file_at(p, path, step, &is_new);
 
     if (!c)
         return err_nomem(p->e);
@@ -187,8 +195,14 @@ static bool is_quoted(const char *path)
 
 /* Handles a file that was named but is in neither tree of the step: it is ignored by git, large, or
  * outside the project. A file that is the same in both was not changed. */
-static enum err_code add_named(struct planning *p, const struct opencode_step *step, bool compared)
+static enum err_code add_named(struct planning *p, size_t number, bool compared)
 {
+    const struct opencode_step *step = &p->steps.step[number];
+    const char *why = compared ? "OpenCode keeps no copy of it: git ignores it, or it is over 2 MB"
+                      : step->after.n ? "OpenCode has pruned a snapshot of the step that changed it"
+                      : step->before.n
+                          ? "the step that changed it was cut off before OpenCode took a snapshot"
+                          : why_none;
     enum err_code rc = ERR_OK;
 
     for (size_t i = 0; i < step->files && !rc; i++) {
@@ -199,18 +213,21 @@ static enum err_code add_named(struct planning *p, const struct opencode_step *s
             (is_quoted(path) || is_in_tree(p, step->before, path) ||
              is_in_tree(p, step->after, path)))
             continue;
-        struct changed *c = file_at(p, path, &is_new);
+        struct changed *c = file_at(p, path, number, &is_new);
 
-        if (!c)
+        if (!c) {
             rc = err_nomem(p->e);
-        else if (is_new || !compared)
+        } else if (is_new || !compared) {
             c->known = false;
+            c->why = why;
+        }
     }
     return rc;
 }
 
-static enum err_code add_step(struct planning *p, const struct opencode_step *step)
+static enum err_code add_step(struct planning *p, size_t number)
 {
+    const struct opencode_step *step = &p->steps.step[number];
     git_diff *diff = NULL;
     bool same = step->before.n && slice_eq(step->before, step->after);
     size_t in = 0;
@@ -219,9 +236,9 @@ static enum err_code add_step(struct planning *p, const struct opencode_step *st
 
     p->cut |= step->before.n && !step->after.n;
     for (size_t i = 0; diff && i < git_diff_num_deltas(diff) && !rc; i++)
-        rc = add_delta(p, git_diff_get_delta(diff, i), in);
+        rc = add_delta(p, git_diff_get_delta(diff, i), number, in);
     git_diff_free(diff);
-    return rc ? rc : add_named(p, step, compared);
+    return rc ? rc : add_named(p, number, compared);
 }
 
 /* ---- targets ---- */
@@ -234,6 +251,164 @@ static bool name_blob(struct planning *p, size_t in, const git_oid *blob, struct
     out->objects = p->trees.in[in].objects;
     out->blob = arena_copy_text(&p->plan->arena, hex);
     return out->blob != NULL;
+}
+
+/* ---- files that entered a tree ---- */
+
+/* A file that is in no earlier tree need not be new: git may have ignored it, it may have been over 2 MB, or OpenCode
+ * may have failed to see it. So the tree of the point shows that there was none only if its rules did not ignore the
+ * file, and if the session's calls explain where it comes from. */
+
+/* The name of a file in a command that works on what the file already contains, such as `truncate`. */
+static bool is_shortened(struct slice command, const char *path)
+{
+    static const char *const programs[] = {
+        "truncate", "head", "tail", "sed",  "perl",  "awk",   "dd",   "split", "gzip", "bzip2",
+        "xz",       "zstd", "jq",   "sort", "shred", "strip", "cat",  "tac",   ":",    "true",
+        "less",     "wc",   "ls",   "du",   "stat",  "grep",  "uniq", "cut",   "tr",   "logrotate"
+    };
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    const char *at = slice_find(command.p, command.n, name, strlen(name)), *p = at;
+    struct slice program;
+
+    if (!at)
+        return slice_has(command, "truncate") || slice_has(command, "shred") ||
+               slice_has(command, "logrotate");
+    while (p > command.p && !strchr(" \t\n;&|>", p[-1]))
+        p--;
+    bool written = false;
+
+    for (; p > command.p && !strchr("\n;&|", p[-1]); p--)
+        written |= p[-1] == '>';
+    while (p < at && strchr(" \t(", *p))
+        p++;
+    program.p = p;
+    while (p < at && !strchr(" \t>", *p))
+        p++;
+    program.n = (size_t)(p - program.p);
+    if (!program.n || slice_eq(program, SLICE(":")) || slice_eq(program, SLICE("true")))
+        return true;
+    for (size_t i = 0; !written && i < sizeof programs / sizeof *programs; i++)
+        if (slice_eq(program, slice_of(programs[i])))
+            return true;
+    return false;
+}
+
+/* What the calls from the point up to the end of a file's first step show. */
+struct origin_of_file {
+    bool is_new;       /* a tool found no file */
+    bool is_old;       /* a tool found the file */
+    bool is_made;      /* a call may have made it */
+    bool is_moved;     /* a command may have moved it there */
+    bool is_shortened; /* a command may have shortened it */
+};
+
+static void add_call_to(struct planning *p, const struct opencode_call *x, const char *path,
+                        bool is_last, bool *removed, struct origin_of_file *o)
+{
+    const char *dir = arena_copy(&p->arena, x->dir).p;
+
+    if (x->path.n) {
+        if (!slice_eq(x->path, slice_of(path)))
+            return;
+        if (!o->is_made && !*removed) {
+            o->is_new = x->found == OPENCODE_FOUND_NONE;
+            o->is_old = x->found == OPENCODE_FOUND;
+        }
+        o->is_made = true;
+        return;
+    }
+    bool may = !x->command.n || !x->dir.n || !dir || inferred_may_change(x->command, dir, path);
+
+    if (!may)
+        return;
+    *removed |= x->command.n && dir && inferred_may_remove(x->command, dir, path);
+    if (!is_last)
+        return;
+    o->is_shortened |= !o->is_made && is_shortened(x->command, path);
+    o->is_moved |= slice_has(x->command, "mv");
+    o->is_made = true;
+}
+
+static struct origin_of_file find_origin(struct planning *p, const struct changed *c,
+                                         const char *path)
+{
+    struct origin_of_file o = { .is_new = false };
+    bool removed = false;
+
+    for (size_t i = p->prompt->step; i <= c->step; i++)
+        for (size_t k = 0; k < p->steps.step[i].calls; k++)
+            add_call_to(p, &p->steps.step[i].call[k], path, i == c->step, &removed, &o);
+    return o;
+}
+
+/* The present file is older than the step in which it entered a tree: it was born before it, or written before it and
+ * not born in it. The clock of a file system may be late, and times in archives are whole seconds. *born: in the
+ * step. */
+static bool is_older(const struct opencode_step *step, const char *path, bool *born)
+{
+    enum { SLACK_MS = 2000, TICK_MS = 10 };
+    struct stat sb;
+    struct file f;
+
+    *born = false;
+    if (step->begin_ms == TIME_NONE || lstat(path, &sb) != 0 ||
+        file_open(AT_FDCWD, path, 0, &f, NULL))
+        return false;
+    int64_t born_ms = fs_born_ns(f.fd) / 1000000, from = step->begin_ms - SLACK_MS;
+    bool proves = fs_births_are_true(f.fd);
+
+    file_close(&f);
+    *born = proves && born_ms >= step->begin_ms - TICK_MS && step->end_ms != TIME_NONE &&
+            born_ms <= step->end_ms;
+    return (born_ms && born_ms < from) || (!*born && time_ms_of(sb.st_mtim) < from);
+}
+
+/* A file that is in no tree is as the session's last write left it, if no other tool changed it since. */
+static void set_last_written(struct planning *p, struct rewind_target *t)
+{
+    for (size_t i = p->prompt->step; i < p->end; i++)
+        for (size_t k = 0; k < p->steps.step[i].calls; k++) {
+            const struct opencode_call *x = &p->steps.step[i].call[k];
+
+            if (!slice_eq(x->path, slice_of(t->path)))
+                continue;
+            t->has_last = x->found != OPENCODE_NOT_TOLD;
+            t->last.bytes =
+                t->has_last && x->text.n ? arena_copy(&p->plan->arena, x->text) : SLICE("");
+        }
+}
+
+/* Why the file may have existed at the point, although the tree of the point lacks it; NULL: it did not. */
+static const char *why_not_new(struct planning *p, const struct changed *c, struct rewind_target *t)
+{
+    const struct opencode_step *step = &p->steps.step[c->step];
+    struct origin_of_file o = find_origin(p, c, t->path);
+    bool born;
+
+    if (o.is_new) {
+        if (!c->known)
+            set_last_written(p, t);
+        return NULL;
+    }
+    if (!c->known)
+        return c->why;
+    if (c->had)
+        return "it appeared after this point, and not by a step of the agent";
+    if (o.is_old)
+        return "the session found it there, and no earlier snapshot has it";
+    if (tree_ignore_has(&p->ignored, p->trees.in[p->at].repo, &p->tree, c->path))
+        return "git ignored it at this point, so OpenCode did not record whether it existed";
+    if (!o.is_made)
+        return "no call of the session made it: it may have existed where OpenCode did not see it";
+    if (is_older(step, t->path, &born) && !o.is_moved)
+        return "it is older than the step after which OpenCode first saw it";
+    if (p->ignored.changed_ms >= p->prompt->time_ms && step->end_ms != TIME_NONE &&
+        p->ignored.changed_ms <= step->end_ms)
+        return "what git ignores was changed at that time, so it may have existed before";
+    if (o.is_shortened && (!born || o.is_moved))
+        return "a command may have shortened it: OpenCode does not record files over 2 MB";
+    return NULL;
 }
 
 static unsigned depth_of(const char *path)
@@ -275,10 +450,10 @@ static enum err_code set_wanted(struct planning *p, const struct changed *c,
         rewind_target_git_mode(t, x.mode);
         return name_blob(p, p->at, &x.blob, &t->source) ? ERR_OK : ERR_NOMEM;
     }
-    if (!c->known)
-        return want_nothing(t, "OpenCode keeps no copy of it: git ignores it, or it is over 2 MB");
-    if (c->had)
-        return want_nothing(t, "it was created after this point, and not by the agent");
+    const char *why = why_not_new(p, c, t);
+
+    if (why)
+        return want_nothing(t, why);
     t->want = REWIND_ABSENT;
     t->prune = depth_of(c->path);
     return ERR_OK;
@@ -287,6 +462,8 @@ static enum err_code set_wanted(struct planning *p, const struct changed *c,
 static enum err_code set_last(struct planning *p, const struct changed *c, struct rewind_target *t)
 {
     if (!c->known) {
+        if (t->has_last)
+            return ERR_OK;
         t->last_is_older = t->has_last = t->want == REWIND_BYTES;
         t->last = t->source;
         return ERR_OK;
@@ -372,6 +549,9 @@ static enum err_code open_plan(struct planning *p, const struct session_ref *ref
         return rc;
     p->at = opencode_trees_find(&p->trees, opencode_steps_tree(&p->steps, p->prompt), &p->tree);
     p->has_tree = p->at < p->trees.n;
+    if (p->has_tree &&
+        tree_ignore_open(p->steps.root.p, p->trees.in[p->at].repo, &p->ignored, p->e))
+        return ERR_NOMEM;
     p->plan->system = opencode_ops.name;
     p->plan->session = arena_copy(&p->plan->arena, ref->id).p;
     p->plan->point = arena_copy(&p->plan->arena, p->prompt->id).p;
@@ -387,11 +567,10 @@ enum err_code opencode_plan(const struct store *st, const struct session_ref *re
     struct planning p = { .store = st, .plan = &plan, .e = e };
     enum err_code rc = open_plan(&p, ref, point);
 
-    size_t end = rc || p.prompt->undone ? p.steps.n : p.steps.kept;
-
-    for (size_t i = rc ? end : p.prompt->step; !rc && i < end; i++)
-        rc = add_step(&p, &p.steps.step[i]);
-    if (!rc && !p.has_tree && p.prompt->step < end && p.files == 0)
+    p.end = rc || p.prompt->undone ? p.steps.n : p.steps.kept;
+    for (size_t i = rc ? p.end : p.prompt->step; !rc && i < p.end; i++)
+        rc = add_step(&p, i);
+    if (!rc && !p.has_tree && p.prompt->step < p.end && p.files == 0)
         rc = err_set(e, ERR_UNSUPPORTED, ref->path.p, "rewind: %s",
                      why_missing(&p.steps, &p.trees, p.prompt));
     if (!rc)
@@ -400,6 +579,7 @@ enum err_code opencode_plan(const struct store *st, const struct session_ref *re
         rc = add_notes(&p);
     slice_set_fini(&p.path);
     arena_fini(&p.arena);
+    tree_ignore_fini(&p.ignored);
     opencode_trees_close(&p.trees);
     opencode_steps_fini(&p.steps);
     if (rc)

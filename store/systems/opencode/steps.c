@@ -96,15 +96,25 @@ static bool add_prompt(struct opencode_steps *s, const struct sqlite_row *row, s
 
 /* ---- steps ---- */
 
-static bool begin_step(struct opencode_steps *s, struct slice part)
+static int64_t time_in(struct slice message, const char *name)
+{
+    struct slice value;
+    int64_t ms;
+
+    return json_at(message, name, &value) && json_int(value, &ms) ? ms : TIME_NONE;
+}
+
+static bool begin_step(struct opencode_steps *s, struct slice message, struct slice part)
 {
     struct opencode_step *more = arena_grow(&s->arena, s->step, s->n, sizeof *more);
 
     if (!more)
         return false;
     s->step = more;
-    s->step[s->n++] =
-        (struct opencode_step){ .before = tree_of(part, &s->arena), .after = SLICE("") };
+    s->step[s->n++] = (struct opencode_step){ .before = tree_of(part, &s->arena),
+                                              .after = SLICE(""),
+                                              .begin_ms = time_in(message, "time.created"),
+                                              .end_ms = time_in(message, "time.completed") };
     return !s->arena.failed;
 }
 
@@ -133,6 +143,27 @@ static bool add_patch(struct opencode_steps *s, struct slice part)
     return ok;
 }
 
+static bool add_call(struct opencode_steps *s, struct opencode_call call)
+{
+    struct opencode_step *step = s->n ? &s->step[s->n - 1] : NULL;
+    struct opencode_call *more;
+
+    if (!step)
+        return true;
+    more = arena_grow(&s->arena, step->call, step->calls, sizeof *more);
+    if (!more)
+        return false;
+    step->call = more;
+    step->call[step->calls++] = call;
+    return !s->arena.failed;
+}
+
+/* A file that a tool changes, and nothing else. */
+static bool add_edited(struct opencode_steps *s, struct opencode_call call)
+{
+    return add_file(s, call.path) && add_call(s, call);
+}
+
 /* The files of a patch, and the names to which it moved them. */
 static bool add_patched(struct opencode_steps *s, struct slice part)
 {
@@ -144,26 +175,48 @@ static bool add_patched(struct opencode_steps *s, struct slice part)
         !json_iter_open(&it, files))
         return true;
     while (ok && json_iter_next(&it, &key, &file)) {
-        if (json_get_text(file, "filePath", &s->arena, &path))
-            ok = add_file(s, path);
-        if (ok && json_get_text(file, "movePath", &s->arena, &path))
-            ok = add_file(s, path);
+        if ((path = json_copy_at(file, "filePath", &s->arena)).p)
+            ok = add_edited(s, (struct opencode_call){ .path = path });
+        if (ok && (path = json_copy_at(file, "movePath", &s->arena)).p)
+            ok = add_edited(s, (struct opencode_call){ .path = path });
     }
     return ok;
 }
 
-static bool add_call(struct opencode_steps *s, struct slice part)
+static bool add_tool(struct opencode_steps *s, struct slice part)
 {
-    static const char *const writers[] = { "edit", "write", "multiedit" };
-    struct slice tool, input, path;
+    static const char *const tools[] = { "apply_patch", "write", "edit", "multiedit",
+                                         /* those that change nothing: */
+                                         "read", "list", "ls", "glob", "grep", "webfetch",
+                                         "websearch", "codesearch", "todowrite", "todoread",
+                                         "question", "skill", "lsp", "invalid" };
+    enum { PATCH, WRITE, EDIT, MULTIEDIT, READS, TOOLS = sizeof tools / sizeof *tools };
+    struct opencode_call call = { .dir = s->cwd };
+    struct slice tool, exists;
 
-    if (json_get(part, "tool", &tool) && json_string_is(tool, "apply_patch"))
-        return add_patched(s, part);
-    if (!json_get(part, "tool", &tool) || json_key_in(tool, writers, 3) == 3 ||
-        !json_at(part, "state.input", &input) ||
-        !json_get_text(input, "filePath", &s->arena, &path))
+    if (!json_get(part, "tool", &tool))
         return true;
-    return add_file(s, path);
+    size_t which = json_key_in(tool, tools, TOOLS);
+
+    if (which == PATCH)
+        return add_patched(s, part);
+    if (which < READS) {
+        call.path = json_copy_at(part, "state.input.filePath", &s->arena);
+        /* a write that has ended records whether there was a file */
+        if (which == WRITE && json_at(part, "state.metadata.exists", &exists)) {
+            call.text = json_copy_at(part, "state.input.content", &s->arena);
+            call.found = json_type(exists) == JSON_TRUE ? OPENCODE_FOUND : OPENCODE_FOUND_NONE;
+        }
+        return !call.path.n || add_edited(s, call);
+    }
+    if (which == TOOLS && json_string_is(tool, "bash")) {
+        struct slice dir = json_copy_at(part, "state.input.workdir", &s->arena);
+
+        call.command = json_copy_at(part, "state.input.command", &s->arena);
+        if (dir.n && dir.p[0] == '/')
+            call.dir = dir;
+    }
+    return which < TOOLS || add_call(s, call);
 }
 
 static bool end_step(struct opencode_steps *s, struct slice part)
@@ -183,7 +236,7 @@ static bool read_user_part(struct opencode_steps *s, const struct sqlite_row *ro
     return !text.n || add_prompt(s, row, text);
 }
 
-static bool read_step_part(struct opencode_steps *s, struct slice part)
+static bool read_step_part(struct opencode_steps *s, struct slice message, struct slice part)
 {
     static const char *const types[] = { "step-start", "step-finish", "patch", "tool" };
     struct slice type;
@@ -191,10 +244,10 @@ static bool read_step_part(struct opencode_steps *s, struct slice part)
     if (!json_get(part, "type", &type))
         return true;
     switch (json_key_in(type, types, 4)) {
-    case 0: return begin_step(s, part);
+    case 0: return begin_step(s, message, part);
     case 1: return end_step(s, part);
     case 2: return add_patch(s, part);
-    case 3: return add_call(s, part);
+    case 3: return add_tool(s, part);
     default: return true;
     }
 }
@@ -203,8 +256,11 @@ static bool read_step_part(struct opencode_steps *s, struct slice part)
 static bool read_root(struct opencode_steps *s, struct slice message)
 {
     struct arena *a = &s->arena;
-    struct slice path, root;
+    struct slice path, root, cwd;
 
+    if (json_get(message, "path", &path) && json_get_text(path, "cwd", a, &cwd) && cwd.n &&
+        cwd.p[0] == '/' && !slice_eq(cwd, s->cwd))
+        s->cwd = arena_copy(a, cwd);
     if (json_get(message, "path", &path) && json_get_text(path, "root", a, &root) &&
         (!slice_eq(root, SLICE("/")) || json_get_text(path, "cwd", a, &root)) && root.n > 1 &&
         root.p[0] == '/' && !memchr(root.p, '\0', root.n))
@@ -227,7 +283,7 @@ static enum err_code read_row(const struct sqlite_row *row, void *arg, struct er
     if (!user)
         ok = read_root(s, message);
     if (ok && json_valid(part))
-        ok = user ? read_user_part(s, row, part) : read_step_part(s, part);
+        ok = user ? read_user_part(s, row, part) : read_step_part(s, message, part);
     if (!sqlite_row_int(row, COLUMN_UNDONE))
         s->kept = s->n;
     return ok && !s->arena.failed ? ERR_OK : err_nomem(e);
@@ -240,7 +296,9 @@ static enum err_code read_steps(struct sqlite_db *db, void *arg, struct err *e)
     struct arena arena = r->out->arena;
 
     arena_reset(&arena);
-    *r->out = (struct opencode_steps){ .arena = arena, .root = SLICE(""), .project = SLICE("") };
+    *r->out = (struct opencode_steps){
+        .arena = arena, .root = SLICE(""), .cwd = SLICE(""), .project = SLICE("")
+    };
     return sqlite_db_each(db, sql, &r->ref->id, 1, read_row, r, e);
 }
 

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, '..', '..', '..'), os.path.join(HERE, '..', 'recorded')]
@@ -240,9 +241,9 @@ def git(folder, *args):
 class Snapshots:
     """The trees of a project, as OpenCode writes them."""
 
-    def __init__(self, w):
+    def __init__(self, w, project='p1'):
         self.w = w
-        self.dir = f'{w.data}/snapshot/p1/0123'
+        self.dir = f'{w.data}/snapshot/{project}/0123'
         os.makedirs(self.dir)
         git(w.project, 'init', '-q')
         subprocess.run(['git', f'--git-dir={self.dir}', f'--work-tree={w.project}', 'init', '-q'], check=True)
@@ -351,6 +352,94 @@ def check_rewind(w):
     w.p.need(middle != end, 'the second turn did something')
 
 
+def call(tool, status='completed', metadata=None, **given):
+    return {'type': 'tool', 'tool': tool, 'state': {'status': status, 'input': given, 'metadata': metadata or {}}}
+
+
+def bash(command):
+    return call('bash', command=command)
+
+
+def check_not_new(w):
+    """A file that is in no earlier tree may have existed: git ignored it, it was too large, or OpenCode did not see it."""
+    s = Snapshots(w, 'p2')
+    data, rules, lists = f'{w.project}/archive/data.txt', f'{w.project}/.gitignore', f'{s.dir}/info/exclude'
+    personal = f'{w.home}/.config/git/ignore'
+
+    def rule(path, body, old=True):
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, 'w', encoding='utf-8') as f:
+            f.write(body)
+        if old:
+            os.utime(path, (1, 1))
+
+    def remake(body=b'new\n', when=None):
+        put(w, 'archive/data.txt', body)
+        if when:
+            os.utime(data, (when, when))
+
+    def refused(name, why, calls, before=lambda: None, step=lambda: None):
+        check(name, 'refused', calls, before, step, why)
+
+    def check(name, action, calls, before=lambda: None, step=lambda: None, why='', cut=False):
+        id = f'ses_new{w.n}'
+        for old in rules, lists, personal, data, f'{w.project}/archive/.gitignore':
+            if os.path.lexists(old):
+                os.unlink(old)
+        w.session(id, name, project_id='p2')
+        s.tree()
+        before()
+        begin = time.time_ns() // 1_000_000
+        asked = w.message(id, 'user', text(name), time={'created': begin})
+        first = s.tree()
+        step()
+        parts = [{'type': 'step-start', 'snapshot': first}, *calls]
+        if not cut:
+            parts.append({'type': 'step-finish', 'snapshot': s.tree()})
+        w.message(id, 'assistant', *parts, path={'cwd': w.project, 'root': w.project},
+                  time={'created': begin, 'completed': time.time_ns() // 1_000_000})
+        answer = rewind(w, id, asked, '--dry-run')
+        files = {os.path.relpath(f['path'], w.project): f for f in answer.get('files', [])}
+        got = files.get('archive/data.txt', {'action': None})
+        w.p.need(got['action'] == action and why in got.get('why', ''), f'{name}: {answer}')
+
+    make = [bash('echo new > archive/data.txt')]
+    build = [bash('npm run build')]
+    wrote = [call('write', metadata={'exists': False}, filePath=data, content='new\n')]
+    check('a command made it', 'delete', make, step=remake)
+    check('a build made it', 'delete', build, step=remake)
+    check('an old file', 'refused', build, why='older', step=lambda: os.unlink(lists),
+          before=lambda: (rule(lists, '/archive/data.txt\n'), remake(when=1_600_000_000), time.sleep(.03)))
+    check('a command moved it there', 'delete', [bash('mv /tmp/x archive/data.txt')], step=lambda: remake(when=1_600_000_000))
+    check('a tool made it', 'delete', wrote, step=remake)
+    check('a tool made it where git ignores it', 'delete', wrote, before=lambda: rule(rules, 'archive/\n'), step=remake)
+    check('a tool made it and was interrupted', 'delete', wrote, step=remake, cut=True)
+    check('interrupted', 'refused', [call('edit', filePath=data)], step=remake, cut=True, why='cut off')
+    check('edited since', 'refused', wrote, before=lambda: rule(rules, 'archive/\n'), step=lambda: remake(b'mine\n'), why='not by the session')
+    check('included again', 'delete', make, before=lambda: rule(rules, 'archive/*\n!archive/data.txt\n'), step=remake)
+    nothing = 'no call of the session made it'
+    refused('it only read', nothing, [call('read', filePath=f'{w.project}/a')], step=remake)
+    refused('another file', nothing, [bash('echo new > other.txt'), call('edit', filePath=f'{w.project}/b')], step=remake)
+    refused('a tool found it', 'found it there', [call('write', metadata={'exists': True}, filePath=data, content='new\n')], step=remake)
+    ignored = 'git ignored it'
+
+    def include(path):
+        return lambda: (remake(), os.unlink(path))
+
+    for where, body in ((rules, 'archive/\n'), (rules, '*.txt\n'), (rules, '/archive/**\n'), (rules, '**/data.*\n'), (rules, 'arch[a-j]ve\r\n'),
+                        (f'{w.project}/archive/.gitignore', '/data.txt\n'),
+                        (rules, 'archive/\n!archive/data.txt\n')):
+        refused(f'{os.path.relpath(where, w.project)} {body!r}', ignored, build, before=lambda: rule(where, body), step=include(where))
+    for where in lists, personal, f'{w.project}/archive/.gitignore':  # which are in no tree
+        refused(f'present {os.path.basename(where)}', ignored, build, before=lambda: rule(where, '/archive\n' if where in (lists, personal) else '*\n'),
+                step=lambda: (remake(), subprocess.run(['git', f'--git-dir={s.dir}', f'--work-tree={w.project}', 'add', '-f', 'archive/data.txt'], check=True)))
+    refused('a changed list', 'what git ignores was changed', build, before=lambda: rule(personal, 'archive\n'), step=lambda: (remake(), rule(personal, '\n', False)))
+    for command in ('truncate -s 1000 archive/data.txt', ': > archive/data.txt', '> archive/data.txt', 'cd archive; head -n 9 data.txt > x && mv x data.txt',
+                    "sed -i '9,$d' archive/data.txt", 'find archive -size +2M -exec truncate -s 1k {} +'):
+        refused(f'large {command}', 'shortened', [bash(command)], before=lambda: (rule(lists, '/archive/data.txt\n'), remake(b'long\n'), time.sleep(.03)),
+                step=lambda: (remake(), os.unlink(lists)))
+
+
 def check_without_git(w):
     """Without a repository, the recorded root is / and there are no snapshots."""
     w.session('ses_n', 'No repository', directory='/elsewhere')
@@ -401,6 +490,7 @@ def main():
         check_usage(w)
         check_place(w)
         check_rewind(w)
+        check_not_new(w)
         check_without_git(w)
     finally:
         w.close()
@@ -408,7 +498,7 @@ def main():
         p = check(sys.argv[1])
         w.p.failed += p.failed
         w.p.passed += p.passed
-    w.p.finish(45)
+    w.p.finish(78)
 
 
 main()
