@@ -63,12 +63,15 @@ const char *env_base_dir(const char *const *environment, const char *variable, c
 struct store_env env_read(const char *const *environment, const char *cwd, int64_t now_ms,
                           struct arena *a)
 {
+    uint32_t run;
+
     return (struct store_env){
         .home = env_directory(environment, "HOME"),
         .cwd = cwd,
         .state_dir = env_base_dir(environment, "XDG_STATE_HOME", ".local/state", a),
         .data_dir = env_base_dir(environment, "XDG_DATA_HOME", ".local/share", a),
         .now_ms = now_ms,
+        .run = getentropy(&run, sizeof run) == 0 ? run : 0,
         .proc_dir = filled(environment, "REPRISE_PROC_DIR"),
         .environment = environment,
         .xdg_data_home = env_directory(environment, "XDG_DATA_HOME"),

@@ -17,7 +17,9 @@ struct store_env {
     const char *state_dir; /* undo records, operation log: $XDG_STATE_HOME/reprise */
     const char *data_dir;  /* trash: $XDG_DATA_HOME/reprise */
     int64_t now_ms;        /* when this command began */
-    const char *proc_dir;  /* where running agents are looked for; NULL: /proc */
+    /* Random: the ids of all changes of this process end with it. 0: each ends with a new number. */
+    uint32_t run;
+    const char *proc_dir; /* where running agents are looked for; NULL: /proc */
     /* All variables, in which env_variable finds those that name an agent's directories; may be NULL */
     const char *const *environment;
 

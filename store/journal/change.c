@@ -180,20 +180,6 @@ static enum err_code change_steps_roll_back(struct change *c, size_t done, struc
 }
 
 /* The random end distinguishes two ids of one millisecond. */
-static enum err_code id_make(struct change_log *log, char out[40], struct err *e)
-{
-    unsigned char r[4];
-    int64_t ms;
-    enum err_code rc = record_id_next(&log->env, &ms, e);
-
-    if (rc)
-        return rc;
-    if (getentropy(r, sizeof r))
-        return err_sys(e, log->dir, "generate a random name");
-    snprintf(out, 40, "%015lld-%02x%02x%02x%02x", (long long)ms, r[0], r[1], r[2], r[3]);
-    return ERR_OK;
-}
-
 static enum err_code intent_write(struct change_log *log, const struct change *c, const char *dir,
                                   struct err *e)
 {
@@ -302,7 +288,7 @@ enum err_code change_run(struct change_log *log, struct change *c, struct err *e
     char dir[PATH_MAX];
     size_t done = 0;
     bool committed = false;
-    enum err_code rc = id_make(log, c->id, e);
+    enum err_code rc = record_id_next(&log->env, c->id, e);
 
     for (size_t i = 0; i < c->n && !rc; i++)
         rc = step_prepare(&c->step[i], &c->arena, e);
@@ -361,7 +347,7 @@ enum err_code change_note(struct change_log *log, struct change *c, struct err *
 {
     char dir[PATH_MAX];
     bool committed;
-    enum err_code rc = id_make(log, c->id, e);
+    enum err_code rc = record_id_next(&log->env, c->id, e);
 
     if (rc)
         return rc;

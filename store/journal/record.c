@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cjson/cJSON.h>
 
@@ -238,14 +239,26 @@ static enum err_code newest_in(const struct store_env *env, const char *log, int
     return rc;
 }
 
-enum err_code record_id_next(const struct store_env *env, int64_t *ms, struct err *e)
+enum err_code record_id_next(const struct store_env *env, char out[RECORD_ID_SIZE], struct err *e)
 {
     int64_t newest = 0;
+    uint32_t run = env->run;
     enum err_code rc = newest_in(env, "changes", &newest, e);
 
     if (!rc)
         rc = newest_in(env, "rewinds", &newest, e);
+    if (!rc && run == 0 && getentropy(&run, sizeof run))
+        rc = err_sys(e, "", "generate a random name");
     if (!rc)
-        *ms = env->now_ms > newest ? env->now_ms : newest + 1;
+        snprintf(out, RECORD_ID_SIZE, "%0*lld-%08x", DIGITS,
+                 (long long)(env->now_ms > newest ? env->now_ms : newest + 1), (unsigned)run);
     return rc;
+}
+
+bool record_id_is_of_run(const struct store_env *env, const char *id)
+{
+    char end[16];
+
+    snprintf(end, sizeof end, "-%08x", (unsigned)env->run);
+    return env->run != 0 && strlen(id) == DIGITS + strlen(end) && strcmp(id + DIGITS, end) == 0;
 }

@@ -42,8 +42,13 @@ bool record_json_set_attrs(struct cJSON *o, const struct attrs *x, struct buf *s
 bool record_json_attrs(const struct cJSON *o, struct arena *a, struct attrs *out);
 
 /* Ids of changes and rewinds begin with a time in ms, in fifteen digits, and sort by it in both logs together, since
- * undo means the newest of either. So a new id is later than all existing ones, even if the clock was set back. */
-MUST_CHECK enum err_code record_id_next(const struct store_env *env, int64_t *ms, struct err *e);
+ * undo means the newest of either. So a new id is later than all existing ones, even if the clock was set back. They
+ * end with env->run in eight hexadecimal digits. */
+enum { RECORD_ID_SIZE = 40 };
+MUST_CHECK enum err_code record_id_next(const struct store_env *env, char out[RECORD_ID_SIZE],
+                                        struct err *e);
+/* Returns true if this run of the program made the change or rewind. */
+bool record_id_is_of_run(const struct store_env *env, const char *id);
 /* The time of an id; 0 if it is not an id. */
 int64_t record_id_time(const char *id);
 

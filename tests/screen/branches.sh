@@ -7,11 +7,11 @@ open 100 30 --all
 see "32/32"
 press Right
 see "ping" "a resume continues here" "another branch splits off here"
-enter_text b
+enter_text B
 see "the current conversation" "messages  Change file one"
 press Enter
 see "another branch of ping" "another branch begins here"
-enter_text f
+enter_text c
 see "title of the fork up to here"
 press Enter
 see "forked: the fork is selected" "33/33"

@@ -13,7 +13,7 @@ touched() { # UP FILE
     for _ in $1; do press Up; done
     see "$2"
     press Tab
-    see "Space file"
+    see "Space tick"
     enter_text t
     see "touched /" "Enter view"
     match "^▌ .*edited"
@@ -36,6 +36,7 @@ answers() { # WORLD WORDS TOKENS [UP FILE]
     see "/$2" "1 of "
     press n
     see "1 of "
+    acknowledge
     press Escape
     press Escape
     match "[0-9]+ lines? in [0-9]+ session"

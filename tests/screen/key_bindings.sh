@@ -37,6 +37,7 @@ see "^X Alt+d" "move the session to the trash"
 hides "Del " || fail "help shows a default key that does nothing"
 press Escape
 gone "move the session to the trash"
+press Home
 press M-d
 see "Move 1 session, 34 KB, to the trash?"
 press C-c

@@ -130,6 +130,18 @@ see() { for text in "$@"; do until_true "\"$text\" on the screen" shows "$text";
 gone() { for text in "$@"; do until_true "\"$text\" to leave the screen" hides "$text"; done; }
 match() { until_true "/$1/ on the screen" says "$1"; }
 
+# Puts a message away with a key that does nothing else: Esc would go back if the message had gone by itself.
+acknowledge() {
+    press C-l
+}
+
+# Chooses an action in the menu.
+menu() { # LETTER
+    press C-x
+    see "browse the trash"
+    enter_text "$1"
+}
+
 press() { tm send-keys "$@"; }
 enter_text() { tm send-keys -l -- "$1"; }
 

@@ -23,7 +23,7 @@
     X(ARCHIVE, "archive", "archive", "archive or unarchive the session")                           \
     X(TRASH, "delete", "delete", "move the session to the trash")                                  \
     X(COPY, "copy", "yank", "copy the session id; a message or a part")                            \
-    X(EDIT, "edit", "open in editor", "open the transcript in the editor")                         \
+    X(EDIT, "edit", "open in editor", "open a copy of the transcript in the editor")               \
     X(EXPORT, "export", "export", "write to a file: Markdown, HTML, text or JSONL")                \
     X(CLEANUP, "cleanup", "cleanup", "find sessions to delete")                                    \
     X(TRASHED, "trash", "trash", "browse the trash and restore from it")                           \
@@ -56,6 +56,8 @@
     X(PROMPT_PREV, "previous-prompt", "prev prompt", "to the previous prompt")                     \
     X(PROMPT_NEXT, "next-prompt", "next prompt", "to the next prompt")                             \
     X(UNFOLD, "unfold", "unfold", "unfold or fold the block under the cursor")                     \
+    X(UNFOLD_OR_PAGE, "unfold-or-page", "unfold",                                                  \
+      "unfold the block under the cursor, else a page down")                                       \
     X(FOLD_LEVEL, "fold-level", "folds", "fold everything, only tools, or nothing")                \
     X(THINKING, "thinking", "thinking", "show or hide the agent's thinking")                       \
     X(SUBAGENTS, "subagents", "subagents", "list the sub-agents")                                  \
@@ -70,7 +72,7 @@
     /* the rewind */                                                                               \
     X(PANE, "next-pane", "pane", "next pane: turns, files, diff")                                  \
     X(PANE_PREV, "previous-pane", "pane back", "previous pane")                                    \
-    X(TICK, "tick", "file", "include or exclude the file")                                         \
+    X(TICK, "tick", "tick", "include or exclude the file, in the diff the hunk")                   \
     X(HUNK, "hunk", "hunk", "include or exclude the hunk")                                         \
     X(HUNK_NEXT, "next-hunk", "next hunk", "to the next hunk")                                     \
     X(HUNK_PREV, "previous-hunk", "prev hunk", "to the previous hunk")                             \
@@ -82,6 +84,7 @@
     X(APPLY, "apply", "apply", "rewind the ticked files (asks first)")                             \
     /* everywhere */                                                                               \
     X(ACCEPT, "accept", "choose", "choose the selected line")                                      \
+    X(YES, "yes", "yes", "answer a question with yes")                                             \
     X(BACK, "back", "back", "one step back")                                                       \
     X(HELP, "help", "help", "all keys")                                                            \
     X(SUSPEND, "suspend", "suspend", "suspend reprise (fg brings it back)")                        \

@@ -14,12 +14,12 @@ static const enum action in_list[] = {
 };
 static const enum action in_filter[] = { ACT_ACCEPT, ACT_BACK, ACT_UP, ACT_DOWN, ACT_NONE };
 static const enum action in_transcript[] = {
-    ACT_BACK,      ACT_PROMPT_PREV, ACT_PROMPT_NEXT, ACT_UNFOLD,    ACT_SEARCH, ACT_RESUME_AT,
-    ACT_REWIND_AT, ACT_COPY,        ACT_THINKING,    ACT_SUBAGENTS, ACT_MENU,   ACT_NONE,
+    ACT_BACK,      ACT_PROMPT_PREV, ACT_PROMPT_NEXT, ACT_UNFOLD_OR_PAGE, ACT_SEARCH, ACT_RESUME_AT,
+    ACT_REWIND_AT, ACT_COPY,        ACT_THINKING,    ACT_SUBAGENTS,      ACT_MENU,   ACT_NONE,
 };
 static const enum action in_rewind[] = {
-    ACT_TICK, ACT_HUNK, ACT_PANE, ACT_MODE,     ACT_APPLY,   ACT_UNDO,
-    ACT_REDO, ACT_BACK, ACT_ONLY, ACT_INFERRED, ACT_TOUCHED, ACT_NONE,
+    ACT_APPLY, ACT_TICK, ACT_MARK_ALL, ACT_PANE,     ACT_MODE,    ACT_UNDO,
+    ACT_REDO,  ACT_BACK, ACT_ONLY,     ACT_INFERRED, ACT_TOUCHED, ACT_NONE,
 };
 static const enum action in_blame[] = { ACT_VIEW, ACT_PANE, ACT_BACK, ACT_NONE };
 static const enum action in_search[] = { ACT_ACCEPT, ACT_SEARCH_NEXT, ACT_SEARCH_PREV, ACT_BACK,
@@ -28,7 +28,7 @@ static const enum action in_choice[] = { ACT_ACCEPT, ACT_UP, ACT_DOWN, ACT_BACK,
 static const enum action in_trash[] = { ACT_RESTORE, ACT_MARK, ACT_EMPTY, ACT_UNDO,
                                         ACT_REDO,    ACT_BACK, ACT_NONE };
 static const enum action in_damaged[] = { ACT_VIEW, ACT_DOCTOR, ACT_SCOPE, ACT_TRASH,
-                                          ACT_EDIT, ACT_MENU,   ACT_BACK,  ACT_NONE };
+                                          ACT_MENU, ACT_BACK,   ACT_NONE };
 static const enum action in_doctor[] = { ACT_FIX,  ACT_VIEW, ACT_EDIT, ACT_UNDO,
                                          ACT_REDO, ACT_BACK, ACT_NONE };
 static const enum action in_help[] = { ACT_UP, ACT_DOWN, ACT_PAGE_DOWN, ACT_BACK, ACT_NONE };

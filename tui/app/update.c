@@ -49,8 +49,12 @@ static void handle_key(struct model *m, struct key key)
 {
     const struct view_ops *top = m->views[view_top(m)];
 
-    toast_dismiss(&m->toast);
+    bool message = toast_dismiss(&m->toast);
+
     m->resume_waits = false;
+    /* Esc is meant to put the message away, or to answer the question before it. */
+    if (message && !top->overlay && key.code == KEYCODE_ESC && key.mods == 0)
+        return;
     if (top->takes && top->takes(m, key))
         return;
     enum action a = keymap_find(&m->settings->keys, view_key_context(m), key);

@@ -23,9 +23,8 @@ enum change_request {
     CHANGE_TRASH,     /* names: the titles, as the trash will show them */
     CHANGE_REMOVE,    /* deletes sessions of a team's store for good */
     CHANGE_RESUME_AT, /* names: one message */
-    /* the newest change of the shown sessions; names: rewinds that need no question. With text: the
-     * change with this id, about which the person was asked; names: files that changed since and
-     * are restored anyway. */
+    /* the newest change of the shown sessions. With text: the change with this id, about which the person was asked;
+     * names: files that changed since and are restored anyway. */
     CHANGE_UNDO,
     CHANGE_REDO,
     CHANGE_RESTORE, /* names: trash ids of the items to restore */

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "store/journal/change.h"
+#include "store/journal/record.h"
 #include "store/rewind/record/records.h"
 #include "tui/text/human.h"
 
@@ -388,27 +389,18 @@ static enum err_code choose_target(struct undo_job *d, struct change_log *log,
         others.elsewhere.id);
 }
 
-static bool is_named(const struct name_list *names, const char *id)
-{
-    for (size_t i = 0; names && i < names->n; i++)
-        if (slice_eq(names->name[i], slice_of(id)))
-            return true;
-    return false;
-}
-
-/* Decides whether the person must be asked first. If the request names its target, the person was
- * already asked. */
+/* A change that another run of the program made, or an earlier one, is never undone without a question. If the request
+ * names its target, the person was already asked. */
 static enum err_code check_asks(struct undo_job *d, const struct undo_target *n, struct err *e)
 {
     if (d->q->text.n > 0)
         return ERR_OK;
-    d->out->needs_confirmation = d->passed;
-    if (n->kind != UNDO_TARGET_REWIND)
-        return ERR_OK;
-    enum err_code rc = jobs_undo_edited(d->env, n->id, &d->out->edited, e);
+    enum err_code rc = n->kind == UNDO_TARGET_REWIND
+                           ? jobs_undo_edited(d->env, n->id, &d->out->edited, e)
+                           : ERR_OK;
 
     d->out->needs_confirmation =
-        !rc && (d->passed || d->out->edited.n > 0 || !is_named(d->q->names, n->id));
+        !rc && (d->passed || d->out->edited.n > 0 || !record_id_is_of_run(d->env, n->id));
     return rc;
 }
 

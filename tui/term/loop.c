@@ -1,86 +1,18 @@
 #include "tui/term/loop.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
-#include <sys/wait.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "lite/base/arena.h"
 #include "lite/base/time.h"
 #include "store/api/env.h"
 #include "store/proc/live.h"
-#include "tui/config/shell.h"
 #include "tui/jobs/jobs.h"
 #include "tui/term/term.h"
-
-extern char **environ;
-
-/* The child gets the terminal as stdin, stdout and stderr, and blocks no signal. */
-static int spawn(char **argv, int tty, pid_t *child)
-{
-    posix_spawn_file_actions_t files;
-    posix_spawnattr_t attributes;
-    sigset_t none, all;
-
-    sigemptyset(&none);
-    sigfillset(&all);
-    posix_spawn_file_actions_init(&files);
-    posix_spawnattr_init(&attributes);
-    for (int fd = 0; fd < 3; fd++)
-        posix_spawn_file_actions_adddup2(&files, tty, fd);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setsigdefault(&attributes, &all);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-    int failed = posix_spawnp(child, argv[0], &files, &attributes, argv, environ);
-
-    posix_spawnattr_destroy(&attributes);
-    posix_spawn_file_actions_destroy(&files);
-    return failed;
-}
-
-static enum err_code run_editor(struct term_signals *signals, char **argv, int tty, struct err *e)
-{
-    pid_t child;
-    int failed = spawn(argv, tty, &child);
-
-    if (failed) {
-        errno = failed;
-        err_sys(e, argv[0], "open in the editor");
-        return ERR_IO;
-    }
-    int status = term_signals_wait_for(signals, child);
-
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
-        return ERR_OK;
-    return err_set(e, ERR_IO, argv[0], "open in the editor: the editor failed");
-}
-
-/* Runs the user's editor ("vim", "code --wait") on a file, on the terminal tty, and waits for it.
- * The screen must have been left before. */
-static enum err_code editor_run(struct term_signals *signals, const char *editor, const char *path,
-                                int tty, struct err *e)
-{
-    struct arena arena = { 0 };
-    struct buf line = { 0 };
-    const struct shell_value file = { "file", slice_of(path) };
-    char **argv = NULL;
-    enum err_code rc = buf_addf(&line, "%s {file}", editor);
-
-    if (rc == ERR_OK)
-        rc = shell_split(buf_slice(&line), &file, 1, &arena, &argv, e);
-    else
-        err_nomem(e);
-    if (rc == ERR_OK)
-        rc = run_editor(signals, argv, tty, e);
-    buf_fini(&line);
-    arena_fini(&arena);
-    return rc;
-}
 
 enum {
     READ_BYTES = 4096,
@@ -216,21 +148,26 @@ static void copy_to_clipboard(struct loop *l, const struct effect *fx)
     show_notice(l, false, text);
 }
 
-static void edit_file(struct loop *l, struct effect *fx)
+static void edit_copy(struct loop *l, struct effect *fx)
 {
-    const char *editor = l->setup->editor ? l->setup->editor : "vi";
     const char *path = buf_cstr(&fx->text);
+    struct buf kept = { 0 };
     struct err e = { 0 };
 
     if (!path)
         return;
     await_answer(l);
     term_leave(l->term);
-    enum err_code rc = editor_run(&l->signals, editor, path, term_output(l->term), &e);
+    enum err_code rc = editor_run_copy(
+        &(struct editor){ l->setup->editor, l->setup->temp_dir, &l->signals, term_output(l->term) },
+        path, &kept, &e);
 
     deliver_continue(l);
     if (rc)
         show_error(l, &e);
+    else if (kept.n > 0)
+        show_notice(l, false, kept.p);
+    buf_fini(&kept);
 }
 
 static void leave(struct loop *l, struct effect *fx)
@@ -288,7 +225,7 @@ static void run_effect(struct loop *l, struct effect *fx)
     case EFFECT_PRINT:
     case EFFECT_QUIT: leave(l, fx); break;
     case EFFECT_COPY: copy_to_clipboard(l, fx); break;
-    case EFFECT_EDIT: edit_file(l, fx); break;
+    case EFFECT_EDIT: edit_copy(l, fx); break;
     case EFFECT_SUSPEND: suspend(l); break;
     case EFFECT_REDRAW: term_invalidate(l->term); break;
     }

@@ -15,7 +15,8 @@ struct loop_setup {
     struct term_options term;
     /* The theme to use if the terminal, when asked, reports a light background. */
     const struct theme *light;
-    const char *editor; /* $VISUAL, $EDITOR; NULL: vi */
+    const char *editor;   /* $VISUAL, $EDITOR; NULL: vi */
+    const char *temp_dir; /* for what the editor opens */
 };
 
 /* How the screen was left: EFFECT_RESUME, EFFECT_PRINT or EFFECT_QUIT. effect_fini() frees it; its rows belong to the

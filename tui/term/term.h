@@ -185,4 +185,17 @@ bool input_next(struct input *in, int64_t now_ms, bool quiet, struct input_event
 bool input_pending(const struct input *in);
 void input_fini(struct input *in);
 
+/* The user's editor ("vim", "code --wait"; NULL: vi) on the terminal tty, whose screen was left before. */
+struct editor {
+    const char *command, *temp_dir;
+    struct term_signals *signals;
+    int tty;
+};
+
+/* Runs the editor on a read-only copy of a file and waits for it: an agent may be writing to the file, and what is typed
+ * by accident must not reach a conversation. A copy that was changed stays in temp_dir, because it is work of the
+ * person; `kept` then says where. */
+MUST_CHECK enum err_code editor_run_copy(const struct editor *editor, const char *path,
+                                         struct buf *kept, struct err *e);
+
 #endif

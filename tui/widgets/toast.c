@@ -56,9 +56,12 @@ void toast_no_memory(struct toast *t)
     toast_error_text(t, SLICE(ERR_NOMEM_TEXT));
 }
 
-void toast_dismiss(struct toast *t)
+bool toast_dismiss(struct toast *t)
 {
+    bool shown = t->text[0] != '\0';
+
     t->text[0] = '\0';
+    return shown;
 }
 
 void toast_tick(struct toast *t, int64_t now_ms)

@@ -26,8 +26,8 @@ void toast_note(struct toast *t, int64_t now_ms, const char *fmt, ...) PRINTF_LI
 void toast_error(struct toast *t, const struct err *e);
 void toast_error_text(struct toast *t, struct slice text);
 void toast_no_memory(struct toast *t);
-/* Called after a key: the message has been read. */
-void toast_dismiss(struct toast *t);
+/* Called after a key: the message has been read. Returns true if there was one. */
+bool toast_dismiss(struct toast *t);
 /* Removes a message whose time is over. */
 void toast_tick(struct toast *t, int64_t now_ms);
 int64_t toast_wake_ms(const struct toast *t);

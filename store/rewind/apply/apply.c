@@ -257,16 +257,11 @@ enum err_code rewind_records_open(const struct store_env *env, char dir[PATH_MAX
 static enum err_code make_record(const struct store_env *env, const char *rewinds, char id[40],
                                  char dir[TX_PATH_MAX], struct err *e)
 {
-    unsigned char r[4];
     char old[TX_PATH_MAX];
-    int64_t ms;
-    enum err_code rc = record_id_next(env, &ms, e);
+    enum err_code rc = record_id_next(env, id, e);
 
     if (rc)
         return rc;
-    if (getentropy(r, sizeof r))
-        return err_sys(e, rewinds, "generate a random name");
-    snprintf(id, 40, "%015lld-%02x%02x%02x%02x", (long long)ms, r[0], r[1], r[2], r[3]);
     rewind_tx_path(rewinds, id, dir);
     rewind_tx_path(dir, "old", old);
     return disk_private_dir(old, e);

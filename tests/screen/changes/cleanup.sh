@@ -31,6 +31,7 @@ enter_text u
 see "undone: "
 match "[1-9][0-9]* of [1-9][0-9]* sessions ticked"
 image | cmp -s - "$top/before" || fail "not everything was restored"
+acknowledge
 press Escape
 match "[0-9]+/[0-9]+  recent"
 press C-c

@@ -31,11 +31,13 @@ if ! cuts; then # nobody may be in the middle of writing the line
 fi
 see "repaired: 1 finding"
 cmp -s "$transcript" "$top/before.jsonl" && fail "nothing was repaired"
+acknowledge
 press Escape
 see "Nothing here is damaged"
 enter_text u
 see "undone: " "its last line is cut short"
 cmp -s "$transcript" "$top/before.jsonl" || fail "undo did not restore the bytes"
+acknowledge
 press Escape
 see "15/16"
 press C-c

@@ -9,7 +9,7 @@ open 100 30 --all
 see "32/32"
 press Right
 see "a resume continues here"
-enter_text b
+enter_text B
 see "the current conversation"
 press Enter
 see "another branch begins here"
@@ -26,14 +26,15 @@ see "The session's directory no longer exists"
 press Escape
 see "another branch of ping"
 image | cmp -s - "$top/before" && fail "nothing was written"
+acknowledge
 press Escape
 see "a resume continues here" "another branch splits off here"
-enter_text u
+menu u
 see "undone: resume-at of"
 as_before || fail "undo did not restore every byte"
-enter_text U
+menu U
 see "redone: "
-enter_text u
+menu u
 see 'undone: "ping"'
 as_before || fail "undo of redo did not restore every byte"
 press C-c

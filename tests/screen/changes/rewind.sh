@@ -80,6 +80,7 @@ close
 mkdir -p "$rewinds/000000000000001-00000000/undo"
 open 80 24 rewind f3a97c58
 see "finished 1 rewind that had been interrupted" "[x] M src/keys.ts"
+acknowledge
 press Escape
 ended 0
 untouched || fail "the file differs"

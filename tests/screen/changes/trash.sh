@@ -21,6 +21,7 @@ see "trash  1 session" "Payments: idempotency keys"
 press Enter
 see "restored: 1 session" "The trash is empty"
 cmp -s "$transcript" "$top/before.jsonl" || fail "the transcript differs"
+acknowledge
 press Escape
 see "15/16" "Payments: idempotency"
 press C-c

@@ -14,6 +14,7 @@ press n
 see "Fix the payment retry" "session 1 of 2"
 press N
 see "Refund flow" "session 2 of 2" "5.6k in, 1.5k out"
+acknowledge
 press Escape
 press Escape
 see "in 2 sessions"

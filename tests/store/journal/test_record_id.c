@@ -16,18 +16,18 @@ static const int64_t an_hour = 3600 * (int64_t)1000;
 CASE(ids_continue_after_the_newest_of_both_logs)
 {
     struct rewind_case *p = *state;
-    int64_t ms = 0;
+    char id[RECORD_ID_SIZE];
 
-    assert_int_equal(record_id_next(&p->env, &ms, NULL), ERR_OK);
-    assert_int_equal(ms, p->env.now_ms);
+    assert_int_equal(record_id_next(&p->env, id, NULL), ERR_OK);
+    assert_int_equal(record_id_time(id), p->env.now_ms);
     folder_dir(&p->folder, "state/changes/001900000000000-00000000");
-    assert_int_equal(record_id_next(&p->env, &ms, NULL), ERR_OK);
-    assert_int_equal(ms, 1900000000001);
+    assert_int_equal(record_id_next(&p->env, id, NULL), ERR_OK);
+    assert_int_equal(record_id_time(id), 1900000000001);
     folder_dir(&p->folder, "state/rewinds/001950000000000-00000000");
     folder_dir(&p->folder, "state/rewinds/99999999999999999999-00000000");
     folder_dir(&p->folder, "state/rewinds/lost");
-    assert_int_equal(record_id_next(&p->env, &ms, NULL), ERR_OK);
-    assert_int_equal(ms, 1950000000001);
+    assert_int_equal(record_id_next(&p->env, id, NULL), ERR_OK);
+    assert_int_equal(record_id_time(id), 1950000000001);
     assert_int_equal(record_id_time("001950000000000-00000000"), 1950000000000);
     assert_int_equal(record_id_time("1950000000000-00000000"), 0);
 }
@@ -35,13 +35,31 @@ CASE(ids_continue_after_the_newest_of_both_logs)
 CASE(a_log_that_cannot_be_read_is_an_error)
 {
     struct rewind_case *p = *state;
-    int64_t ms = 7;
+    char id[RECORD_ID_SIZE] = "";
 
     folder_put(&p->folder, "state/changes", SLICE(""));
-    assert_int_equal(record_id_next(&p->env, &ms, NULL), ERR_IO);
+    assert_int_equal(record_id_next(&p->env, id, NULL), ERR_IO);
     p->env.state_dir = NULL;
-    assert_int_equal(record_id_next(&p->env, &ms, NULL), ERR_NOT_FOUND);
-    assert_int_equal(ms, 7);
+    assert_int_equal(record_id_next(&p->env, id, NULL), ERR_NOT_FOUND);
+    assert_string_equal(id, "");
+}
+
+CASE(an_id_names_the_run_that_made_it)
+{
+    struct rewind_case *p = *state;
+    struct store_env other = p->env;
+    char id[RECORD_ID_SIZE];
+
+    p->env.run = 0xab;
+    other.run = 0xac;
+    assert_int_equal(record_id_next(&p->env, id, NULL), ERR_OK);
+    assert_true(record_id_is_of_run(&p->env, id));
+    assert_false(record_id_is_of_run(&other, id));
+    assert_false(record_id_is_of_run(&p->env, "001900000000000-00000000"));
+    assert_false(record_id_is_of_run(&p->env, "000000ab"));
+    other.run = 0;
+    assert_int_equal(record_id_next(&other, id, NULL), ERR_OK);
+    assert_false(record_id_is_of_run(&other, id));
 }
 
 static void rewind_to(struct rewind_case *p, const char *text)

@@ -36,7 +36,8 @@ static inline void jobs_fixture_open(struct jobs_fixture *w, int workers, int64_
     w->ref = transcript_writer_ref(&w->conversation);
     folder_path(&w->conversation.folder, "state", w->state);
     folder_path(&w->conversation.folder, "data", w->data);
-    w->env = (struct store_env){ .home = w->conversation.folder.path,
+    w->env = (struct store_env){ .run = 7,
+                                 .home = w->conversation.folder.path,
                                  .proc_dir = w->conversation.folder.path,
                                  .cwd = "/p",
                                  .state_dir = w->state,

@@ -258,7 +258,7 @@ AT_SHOP(archive_hides_a_session_and_undo_shows_it_again, 24, 80)
     screen_press(&x->s, "is:archived");
     assert_non_null(strstr(screen_cursor_line(&x->s), "  Payments: idempotency keys"));
     assert_non_null(strstr(screen_cursor_line(&x->s), "zz"));
-    screen_press(&x->s, "<C-x>a<Esc>");
+    screen_press(&x->s, "<C-x>a<Esc><Esc>");
     assert_non_null(strstr(x->s.log, "unarchive 22222222\n"));
     assert_true(screen_has(&x->s, "  Payments: idempotency keys"));
     assert_true(screen_has(&x->s, "5/5"));
@@ -287,20 +287,25 @@ AT_SHOP(nothing_to_undo_is_no_error, 24, 80)
 /* --- from within a conversation */
 AT_SHOP(deleting_the_open_conversation_returns_to_the_list, 24, 80)
 {
-    screen_press(&x->s, "<Down><Tab><Up><Right><Del><Down><Enter>");
-    assert_string_equal(x->s.log,
-                        "trash 22222222\n"); /* the one that is read, not the marked one */
+    screen_press(&x->s, "<Down><Right><C-x>d<Down><Enter>");
+    assert_string_equal(x->s.log, "trash 22222222\n");
     assert_false(screen_has(&x->s, "conversation of"));
     assert_true(screen_has(&x->s, "moved to trash: 1 session"));
 }
 
-AT_SHOP(in_a_conversation_u_undoes, 24, 80)
+/* There u is half a page up, as in less, and what it would undo is not on the screen. */
+AT_SHOP(in_a_conversation_only_the_menu_undoes, 24, 80)
 {
-    screen_press(&x->s, "<Down><Right><C-r>!<Enter>");
-    assert_true(screen_has(&x->s, "renamed to “Payments: idempotency keys!” — u undo"));
-    screen_press(&x->s, "u");
+    screen_press(&x->s, "<Down><Right><C-x>n!<Enter>");
+    assert_true(screen_has(&x->s, "renamed to “Payments: idempotency keys!” — ^X u undo"));
+    screen_press(&x->s, "uUo<Del>");
+    assert_null(strstr(x->s.log, "undo\n"));
+    assert_null(strstr(x->s.log, "redo\n"));
+    assert_null(strstr(x->s.log, "edit "));
+    assert_null(strstr(x->s.log, "trash"));
+    screen_press(&x->s, "<C-x>u");
     assert_non_null(strstr(x->s.log, "undo\n"));
-    screen_press(&x->s, "U");
+    screen_press(&x->s, "<C-x>U");
     assert_non_null(strstr(x->s.log, "redo\n"));
 }
 
@@ -318,10 +323,29 @@ AT_SHOP(a_fork_asks_for_a_title_and_is_then_selected, 24, 80)
     assert_non_null(strstr(screen_cursor_line(&x->s), "Paket")); /* the last one is used */
 }
 
+/* Neither is the session under the cursor taken instead of the marked ones. */
+AT_SHOP(what_takes_one_session_refuses_several, 24, 80)
+{
+    screen_press(&x->s, "<Tab><Tab><Right>");
+    assert_true(screen_has(&x->s, "view: it takes one session, and several are marked"));
+    screen_press(&x->s, "<C-x>w");
+    assert_true(screen_has(&x->s, "rewind: it takes one session, and several are marked"));
+    screen_press(&x->s, "<Up><Tab><C-x>w");
+    assert_true(screen_has(&x->s, "rewind: it takes one session, and another one is marked"));
+}
+
+AT_SHOP(yes_is_an_answer, 24, 80)
+{
+    screen_press(&x->s, "<Down><Right>r");
+    assert_true(screen_has(&x->s, "Resume after this message?"));
+    screen_press(&x->s, "y");
+    assert_string_equal(x->s.log, "resume at 22222222\nresume 22222222 in /home/u/src/shop\n");
+}
+
 AT_SHOP(only_one_session_is_forked_at_a_time, 24, 80)
 {
     screen_press(&x->s, "<Tab><Tab><C-f>");
-    assert_true(screen_has(&x->s, "only one session can be forked at a time: 2 are marked"));
+    assert_true(screen_has(&x->s, "fork: it takes one session, and several are marked"));
     screen_press(&x->s, "<Enter>");
     assert_null(strstr(x->s.log, "fork"));
 }

@@ -232,10 +232,35 @@ TEST(control_c_leaves_from_everywhere)
     }
 }
 
-AT_SHOP(q_quits_where_no_text_is_entered, 24, 80)
+AT_SHOP(q_leaves_a_view_as_escape_does, 24, 80)
 {
-    screen_press(&x->s, "<Right>q");
-    assert_string_equal(x->s.log, "quit 130\n");
+    screen_press(&x->s, "<Down><Right>q");
+    assert_string_equal(x->s.log, "");
+    assert_non_null(strstr(screen_cursor_line(&x->s), "idempotency"));
+}
+
+AT_SHOP(the_first_escape_only_removes_a_message, 24, 80)
+{
+    screen_press(&x->s, "pay<Down><Tab><Up><Up><Right>");
+    assert_true(screen_has(&x->s, "another one is marked"));
+    screen_press(&x->s, "<Esc>");
+    assert_false(screen_has(&x->s, "another one is marked"));
+    assert_true(screen_has(&x->s, "> pay"));
+    screen_press(&x->s, "<Esc>");
+    assert_false(screen_has(&x->s, "> pay"));
+}
+
+AT_SHOP(clearing_the_query_keeps_the_selected_session, 24, 80)
+{
+    static const char *const ways[] = { "<Esc>", "<C-u>", "<C-s>" };
+
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        screen_press(&x->s, "<Home>Refund");
+        assert_non_null(strstr(screen_cursor_line(&x->s), "Refund flow"));
+        screen_press(&x->s, ways[i]);
+        assert_non_null(strstr(screen_cursor_line(&x->s), "Refund flow"));
+        screen_press(&x->s, "<C-u>");
+    }
 }
 
 /* --- 6. nothing dangerous by accident */

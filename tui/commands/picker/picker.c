@@ -294,6 +294,7 @@ static enum err_code run_screen(struct invocation *in, struct config *config, st
                   .mouse = !config->settings.no_mouse },
         .light = &config->light,
         .editor = world->editor,
+        .temp_dir = world->temp_dir,
     };
     fill_settings(in, s, &config->settings);
     config->settings.config = config;

@@ -124,28 +124,40 @@ static void dialog_accept(struct model *m)
     d->answer(m, CHOICE_DO);
 }
 
+/* Any other key starts the word again. */
+static void type_yes(struct dialog *d, struct key k)
+{
+    d->typed = k.mods == 0 && k.code == (unsigned char)consent[d->typed] ? d->typed + 1 : 0;
+}
+
+/* Where the word is wanted, y only begins it; where there are several ways to go on, none of them is "yes". */
+static void dialog_yes(struct model *m)
+{
+    struct dialog *d = m->dialog;
+
+    if (d->wants_yes)
+        type_yes(d, (struct key){ 'y', 0 });
+    else if (d->choices == 2 && d->choice[0] == CHOICE_CANCEL)
+        dialog_choose(m, 1);
+}
+
 static bool dialog_act(struct model *m, enum action a)
 {
     struct dialog *d = m->dialog;
 
-    if (a != ACT_ACCEPT) /* moving to another choice cancels the word */
+    if (a != ACT_ACCEPT && a != ACT_YES) /* moving to another choice cancels the word */
         d->typed = 0;
     if (list_cursor_wrap(&d->at, d->choices, a))
         return true;
     switch (a) {
     case ACT_ACCEPT: dialog_accept(m); return true;
+    case ACT_YES: dialog_yes(m); return true;
     case ACT_BACK:
         view_pop(m);
         d->answer(m, CHOICE_CANCEL);
         return true;
     default: return false;
     }
-}
-
-/* Any other key starts the word again. */
-static void type_yes(struct dialog *d, struct key k)
-{
-    d->typed = k.mods == 0 && k.code == (unsigned char)consent[d->typed] ? d->typed + 1 : 0;
 }
 
 static void dialog_key(struct model *m, struct key k)

@@ -238,9 +238,10 @@ static const struct {
     { IN_REWIND, ACT_REFRESH, "check the files again" },
     { IN_REWIND, ACT_PREVIEW_UP, "scroll the diff up" },
     { IN_REWIND, ACT_PREVIEW_DOWN, "scroll the diff down" },
-    { IN_REWIND, ACT_ACCEPT, "to the files of the turn, to the diff of the file" },
+    { IN_REWIND, ACT_ACCEPT, "to the files of the turn; on a file: tick only this one" },
+    { IN_REWIND, ACT_MARK_ALL, "tick every file, or none" },
     { IN_DAMAGED, ACT_COPY, "copy the session id, or the file's path" },
-    { IN_DAMAGED, ACT_EDIT, "open the file in the editor" },
+    { IN_DAMAGED, ACT_EDIT, "open a copy of the file in the editor" },
     { IN_DAMAGED, ACT_REFRESH, "check again" },
     { IN_DOCTOR, ACT_REFRESH, "check the session again" },
 };

@@ -374,12 +374,6 @@ static void begin_fork(struct model *m, bool here)
     const char *nameless = st ? store_unsupported_reason(st->ops, CAN_NAME_FORK) : NULL;
     char title[LINE_EDITOR_MAX];
 
-    if (c->refs->n > 1) {
-        toast_note(&m->toast, m->now_ms, "only one session can be forked at a time: %zu are marked",
-                   c->refs->n);
-        change_flow_clear(m);
-        return;
-    }
     if (nameless) {
         ask_fork(m, here, nameless);
         return;

@@ -220,7 +220,6 @@ void change_flow_finish(struct model *m, const struct change_result *c)
     }
     if (c->by_agent)
         agent_flow_clear(m);
-    undo_flow_note_rewind(m, c->record);
     if (c->error.code)
         report_failed(m, c);
     else

@@ -118,17 +118,13 @@ struct undo_flow {
     struct name_list *edited; /* owned: files that changed since */
     struct name_list *taken;  /* owned: those to be undone anyway */
     size_t at;                /* the file in question */
-    struct name_list *made;   /* owned: rewinds of this run; NULL: none */
 };
 
 void undo_flow_begin(struct model *m, enum change_request request);
 /* The worker has done nothing yet: asks the person the questions that must be answered first. */
 void undo_flow_confirm(struct model *m, const struct change_result *c);
-/* Handles an answer for the rewind view: notes its record, or asks about files that changed since
- * and frees their list. */
+/* Handles an answer for the rewind view: asks about files that changed since, and frees their list. */
 void undo_flow_rewound(struct model *m, const struct rewind_summary *r);
-/* Notes that this run made the rewind with this record, so undoing it needs no question. */
-void undo_flow_note_rewind(struct model *m, const char *record);
 void undo_flow_fini(struct undo_flow *u);
 
 /* --- texts about a change and its result (change_result.c). Titles are data: the line is cleaned

@@ -13,8 +13,7 @@
  *
  * In the rewind view the same with EFFECT_UNDO_REWIND and MSG_REWIND_DONE.
  *
- * A rewind rewrites files of a project, so a rewind that was made by another instance, from another
- * directory or before this run is never undone without a question. */
+ * A change of another instance or of an earlier run is never undone without a question. */
 
 enum { SHOWN_BYTES = 200 }; /* of a path in a line of ours */
 
@@ -22,7 +21,6 @@ void undo_flow_fini(struct undo_flow *u)
 {
     name_list_free(u->edited);
     name_list_free(u->taken);
-    name_list_free(u->made);
     *u = (struct undo_flow){ .at = 0 };
 }
 
@@ -31,19 +29,6 @@ static void clear_question(struct undo_flow *u)
     name_list_free(u->edited);
     name_list_free(u->taken);
     u->edited = u->taken = NULL;
-}
-
-void undo_flow_note_rewind(struct model *m, const char *record)
-{
-    struct undo_flow *u = m->undo_flow;
-
-    if (!record[0])
-        return;
-    if (!u->made)
-        u->made = name_list_new();
-    /* if out of memory, undoing it will need a question */
-    if (u->made && !name_list_add(u->made, slice_of(record)))
-        toast_no_memory(&m->toast);
 }
 
 static struct name_list *copy_of(const struct name_list *from)
@@ -66,12 +51,7 @@ static void fail_undo(struct model *m)
 
 void undo_flow_begin(struct model *m, enum change_request request)
 {
-    struct name_list *made = copy_of(m->undo_flow->made);
-
-    if (made)
-        change_flow_request_undo(m, request, made, (struct slice){ 0 });
-    else
-        fail_undo(m);
+    change_flow_request_undo(m, request, NULL, (struct slice){ 0 });
 }
 
 static void submit_undo(struct model *m)
@@ -172,7 +152,6 @@ static void ask_edited(struct model *m, const struct name_list *edited)
 
 void undo_flow_rewound(struct model *m, const struct rewind_summary *r)
 {
-    undo_flow_note_rewind(m, r->record);
     if (r->edited)
         ask_edited(m, r->edited);
     name_list_free(r->edited);

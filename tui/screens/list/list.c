@@ -285,6 +285,8 @@ void list_query_changed(struct list *l, struct effects *fx)
     l->completed = (struct list_completion){ 0 };
     move_now(l, fx); /* among the known previous matches */
     l->move_by = 0;
+    if (l->query.n == 0) /* what was found stays selected in the whole list */
+        l->moved |= l->selected != ENTRY_NONE;
     start_filter(l, false, fx);
     list_content_typed(l, fx);
 }
@@ -314,6 +316,7 @@ void list_sort(struct list *l, enum sort_kind sort, struct effects *fx)
 {
     l->sort = sort;
     l->next_disk_usage = 0;
+    l->moved |= l->selected != ENTRY_NONE;
     sort_and_filter(l, false, fx);
 }
 

@@ -134,11 +134,30 @@ static bool is_text_file(const struct session_ref *ref)
     return ref->path.n < n || memcmp(ref->path.p + ref->path.n - n, database, n) != 0;
 }
 
+/* An action that takes one session never takes another one than the marked ones. */
+static const char *marks_reason(const struct model *m, enum action a)
+{
+    const struct list *l = m->list;
+    bool one = a == ACT_VIEW || a == ACT_REWIND || a == ACT_RESUME_WITH || a == ACT_FORK ||
+               a == ACT_DOCTOR || a == ACT_COPY || a == ACT_EDIT;
+
+    if (!one || l->marks == 0 || view_base(m) != VIEW_LIST)
+        return NULL;
+    if (l->marks > 1)
+        return "it takes one session, and several are marked";
+    return a == ACT_FORK || (l->selected < l->marked_cap && l->marked[l->selected])
+               ? NULL
+               : "it takes one session, and another one is marked";
+}
+
 const char *list_session_unavailable(const struct model *m, enum action a, const char *none)
 {
     const struct session_entry *e = list_selection_session(m);
     unsigned ability = list_required_ability(a);
+    const char *why = marks_reason(m, a);
 
+    if (why)
+        return why;
     if (a == ACT_FORK && list_session_forks_in_agent(m))
         return NULL;
     if (is_change(a))

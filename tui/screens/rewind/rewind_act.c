@@ -84,6 +84,60 @@ void rewind_view_question(const struct rewind_view *v, struct dialog *d, dialog_
 
 /* The actions of the rewind view. */
 
+/* ---- why not ---- */
+
+static const char *no_preview(const struct rewind_view *v)
+{
+    if (v->asked_rewind)
+        return "files are being changed";
+    if (v->turns && v->turns->n == 0)
+        return "this session has no checkpoints";
+    if (rewind_turn(v) && rewind_turn_why(v, rewind_turn(v)))
+        return "this turn cannot be restored";
+    if (v->preview_error.code)
+        return "the preview failed";
+    return rewind_is_current(v) ? NULL : "the files are still being checked";
+}
+
+static const char *no_file(const struct rewind_view *v)
+{
+    const char *why = no_preview(v);
+
+    if (why || v->rows > 0)
+        return why;
+    return v->mode == REWIND_CONVERSATION ? "conversation only: files are not changed"
+                                          : "the files already match";
+}
+
+static const char *no_tick(const struct rewind_view *v)
+{
+    const char *why = no_file(v);
+
+    if (why)
+        return why;
+    if (v->pane == PANE_TURNS)
+        return "go to the files in the next pane first";
+    const struct rewind_entry *x = rewind_file(v);
+
+    return x->action == REWIND_REFUSED && !rewind_may_consent(x) ? x->why : NULL;
+}
+
+static const char *no_hunk(const struct rewind_view *v)
+{
+    const char *why = no_file(v);
+
+    if (why)
+        return why;
+    const struct rewind_entry *x = rewind_file(v);
+
+    if (v->changes.styled_text.n == 0)
+        return "this file has no hunks";
+    if (x->action == REWIND_REFUSED && !rewind_selection_at(v, v->file.at)->consent)
+        return "the file is held back: including it shows why";
+    return rewind_action_of(x) == REWIND_RESTORE ? NULL
+                                                 : "the file is created or deleted as a whole";
+}
+
 /* ---- moving ---- */
 
 static size_t moved_index(size_t at, int64_t by, size_t n)
@@ -178,6 +232,34 @@ static bool tick_file(struct rewind_view *v)
     }
     pick->ticked = !pick->ticked;
     return false;
+}
+
+/* Ticks all files that need no consent, or none if all of them are ticked. */
+static void tick_all_files(struct rewind_view *v)
+{
+    bool on = false;
+
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t i = 0; i < v->rows; i++) {
+            struct rewind_selection *pick = rewind_selection_at(v, i);
+            const struct rewind_entry *x = &v->preview->preview.entry[v->row[i]];
+
+            if (x->action == REWIND_REFUSED && !pick->consent)
+                continue;
+            if (pass == 0)
+                on |= !pick->ticked;
+            else
+                pick->ticked = on;
+        }
+}
+
+/* Ticks the selected file and no other. Returns true if it needs consent first. */
+static bool tick_only(struct rewind_view *v)
+{
+    for (size_t i = 0; i < v->rows; i++)
+        if (i != v->file.at)
+            rewind_selection_at(v, i)->ticked = false;
+    return !rewind_selection_at(v, v->file.at)->ticked && tick_file(v);
 }
 
 static void count_hunks(struct rewind_view *v, const struct rewind_selection *pick)
@@ -327,8 +409,17 @@ static enum rewind_view_result run_rewind_action(struct rewind_view *v, enum act
     switch (a) {
     case ACT_PANE: next_pane(v); break;
     case ACT_PANE_PREV: v->pane -= v->pane > PANE_TURNS; break;
-    case ACT_ACCEPT: open_next_pane(v, toast); break;
-    case ACT_TICK: return tick_file(v) ? REWIND_VIEW_ASKS : REWIND_VIEW_DONE;
+    case ACT_ACCEPT:
+        if (v->pane == PANE_FILES)
+            return tick_only(v) ? REWIND_VIEW_ASKS : REWIND_VIEW_DONE;
+        open_next_pane(v, toast);
+        break;
+    case ACT_MARK_ALL: tick_all_files(v); break;
+    case ACT_TICK:
+        if (v->pane != PANE_CHANGES || no_hunk(v))
+            return tick_file(v) ? REWIND_VIEW_ASKS : REWIND_VIEW_DONE;
+        tick_hunk(v, toast);
+        break;
     case ACT_HUNK:
         if (v->pane == PANE_CHANGES)
             tick_hunk(v, toast);
@@ -360,60 +451,6 @@ enum rewind_view_result rewind_view_act(struct rewind_view *v, enum action a, st
     return outcome;
 }
 
-/* ---- why not ---- */
-
-static const char *no_preview(const struct rewind_view *v)
-{
-    if (v->asked_rewind)
-        return "files are being changed";
-    if (v->turns && v->turns->n == 0)
-        return "this session has no checkpoints";
-    if (rewind_turn(v) && rewind_turn_why(v, rewind_turn(v)))
-        return "this turn cannot be restored";
-    if (v->preview_error.code)
-        return "the preview failed";
-    return rewind_is_current(v) ? NULL : "the files are still being checked";
-}
-
-static const char *no_file(const struct rewind_view *v)
-{
-    const char *why = no_preview(v);
-
-    if (why || v->rows > 0)
-        return why;
-    return v->mode == REWIND_CONVERSATION ? "conversation only: files are not changed"
-                                          : "the files already match";
-}
-
-static const char *no_tick(const struct rewind_view *v)
-{
-    const char *why = no_file(v);
-
-    if (why)
-        return why;
-    if (v->pane == PANE_TURNS)
-        return "go to the files in the next pane first";
-    const struct rewind_entry *x = rewind_file(v);
-
-    return x->action == REWIND_REFUSED && !rewind_may_consent(x) ? x->why : NULL;
-}
-
-static const char *no_hunk(const struct rewind_view *v)
-{
-    const char *why = no_file(v);
-
-    if (why)
-        return why;
-    const struct rewind_entry *x = rewind_file(v);
-
-    if (v->changes.styled_text.n == 0)
-        return "this file has no hunks";
-    if (x->action == REWIND_REFUSED && !rewind_selection_at(v, v->file.at)->consent)
-        return "the file is held back: including it shows why";
-    return rewind_action_of(x) == REWIND_RESTORE ? NULL
-                                                 : "the file is created or deleted as a whole";
-}
-
 static const char *no_apply(const struct rewind_view *v)
 {
     const char *why = no_preview(v);
@@ -435,6 +472,8 @@ const char *rewind_view_unavailable(const struct rewind_view *v, enum action a)
 {
     switch (a) {
     case ACT_TICK: return no_tick(v);
+    case ACT_MARK_ALL: return no_file(v);
+    case ACT_ACCEPT: return v->pane == PANE_FILES ? no_tick(v) : NULL;
     case ACT_HUNK: return no_hunk(v);
     case ACT_HUNK_NEXT:
     case ACT_HUNK_PREV: return v->changes.styled_text.n ? NULL : "this file has no hunks";

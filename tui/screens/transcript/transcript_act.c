@@ -44,6 +44,13 @@ static void unfold(struct transcript_view *v)
     transcript_view_show_cursor(v, 0);
 }
 
+static bool is_foldable_here(struct transcript_view *v)
+{
+    const struct slot *s = transcript_view_cursor_slot(v);
+
+    return s && v->cursor.line < s->styled_text.n && s->styled_text.line[v->cursor.line].foldable;
+}
+
 static void next_level(struct transcript_view *v)
 {
     static const char *const says[FOLD_LEVELS] = {
@@ -170,6 +177,12 @@ static enum transcript_view_result act_here(struct transcript_view *v, enum acti
     switch (a) {
     case ACT_BACK: return step_back(v, fx);
     case ACT_UNFOLD: unfold(v); break;
+    case ACT_UNFOLD_OR_PAGE:
+        if (is_foldable_here(v))
+            unfold(v);
+        else
+            transcript_view_move_page(v, 2);
+        break;
     case ACT_FOLD_LEVEL: next_level(v); break;
     case ACT_THINKING: folds_thinking(&v->folds, !v->folds.thinking); break;
     case ACT_SEARCH: transcript_view_search_begin(v); break;

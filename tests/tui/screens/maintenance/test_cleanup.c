@@ -125,7 +125,7 @@ TEST(undo_returns_them_to_the_list)
     screen_press(&x.s, "d<Down><Enter>u");
     assert_true(screen_has(&x.s, "0 of 5 sessions ticked"));
     assert_non_null(strstr(x.s.log, "undo"));
-    screen_press(&x.s, "<Esc>");
+    screen_press(&x.s, "<Esc><Esc>");
     assert_true(screen_has(&x.s, "4/5"));
     screen_close(&x.s);
 }

@@ -33,8 +33,7 @@ TEST(each_row_names_system_session_and_damage)
                         "  ~/.claude/projects/shop/22222222-0000-4000-8000-000000000002.jsonl");
     assert_string_equal(screen_line(&x.s, 21), "  a line cannot be read");
     assert_string_equal(screen_line(&x.s, 23),
-                        " Enter view  X doctor  ^A scope  d delete  o open in "
-                        "editor  ^X more  ? help");
+                        " Enter view  X doctor  ^A scope  d delete  ^X more  Esc back  ? help");
     screen_wait(&x.s, 200);
     screen_press(&x.s, "<Down>");
     assert_string_equal(
@@ -133,7 +132,7 @@ TEST(errors_of_the_listing_come_first)
     assert_non_null(strstr(screen_line(&x.s, 4), "claude    55555555  Größere Änderungen"));
     screen_press(&x.s, "<Enter>");
     assert_true(screen_has(&x.s, "view: this is a file, not a session"));
-    screen_press(&x.s, "oy");
+    screen_press(&x.s, "<C-x>oy");
     assert_string_equal(x.s.log, "edit /home/u/.claude/projects/locked\n"
                                  "copy /home/u/.claude/projects/locked\n");
     screen_close(&x.s);
@@ -206,7 +205,7 @@ TEST(the_open_session_stays_the_subject_while_the_scope_changes)
     screen_press_only(&x.s, "<C-a><End><Enter>");
     x.fake[4].gone = true;
     screen_answer(&x.s);
-    screen_press(&x.s, "<Del>");
+    screen_press(&x.s, "<C-x>d");
     assert_true(screen_has(&x.s, "delete: no session is selected"));
     screen_close(&x.s);
 }

@@ -34,7 +34,7 @@ CASE(a_session_without_points_shows_an_explanation)
     t->s.ops.checkpoints = no_checkpoints;
     screen_press(&t->s, "<C-x>w");
     assert_true(screen_has(&t->s, "This session has no checkpoints."));
-    screen_press(&t->s, "a<Tab> hu<Esc>");
+    screen_press(&t->s, "a<Tab> hu<Esc><Esc>");
     assert_true(screen_has(&t->s, "type to filter"));
 }
 
@@ -168,7 +168,7 @@ CASE(the_view_fits_eighty_columns)
         "  rewinds the files to before     │   17   /* 17 */\n"
         "  this prompt was answered        │   18 -     return charge(key, cents, 0);\n"
         "                                  │   18 +     return charge(key, cents);\n"
-        " h hunk  Tab pane  m mode  a apply  Esc back  o this turn  t touched by  ? help\n";
+        " a apply  * mark all  Tab pane  m mode  Esc back  o this turn  ? help\n";
     /* clang-format on */
 
     rewind_screen_go(t);

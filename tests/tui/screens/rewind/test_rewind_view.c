@@ -162,7 +162,7 @@ CASE(forbidden_files_are_explained)
     rewind_screen_go(t);
     rewind_screen_to_file(t, ".git/config");
     screen_press(&t->s, " ");
-    assert_true(screen_has(&t->s, "file: "));
+    assert_true(screen_has(&t->s, "tick: "));
     assert_true(screen_has(&t->s, " -  held .git/config"));
 }
 
@@ -180,20 +180,54 @@ CASE(an_unticked_file_stays)
     assert_true(folder_has(&t->going.folder, "home/ws/src/keys.c"));
 }
 
+CASE(one_file_of_many_takes_three_keys)
+{
+    struct rewind_screen *t = *state;
+
+    rewind_screen_go(t);
+    rewind_screen_to_file(t, "keys.c");
+    screen_press(&t->s, "<Enter>");
+    assert_true(screen_has(&t->s, "[x] D src/keys.c"));
+    assert_true(screen_has(&t->s, "[ ] M src/pay.c"));
+    screen_press(&t->s, "ay");
+    assert_int_equal(t->rewinds, 1);
+    assert_false(folder_has(&t->going.folder, "home/ws/src/keys.c"));
+    screen_press(&t->s, "u");
+    assert_true(rewind_screen_is_untouched(t));
+}
+
+CASE(a_star_ticks_every_file_or_none)
+{
+    struct rewind_screen *t = *state;
+
+    rewind_screen_go(t);
+    screen_press(&t->s, "*");
+    assert_true(screen_has(&t->s, "[ ] D src/keys.c"));
+    assert_true(screen_has(&t->s, "[ ] M src/pay.c"));
+    screen_press(&t->s, "a");
+    assert_true(screen_has(&t->s, "apply: no file is ticked"));
+    screen_press(&t->s, "*");
+    assert_true(screen_has(&t->s, "[x] D src/keys.c"));
+    assert_true(screen_has(&t->s, "[x] M src/pay.c"));
+    assert_int_equal(t->rewinds, 0);
+}
+
 CASE(hunks_are_selected_one_by_one)
 {
     struct rewind_screen *t = *state;
     size_t n;
 
-    screen_press(&t->s, "<C-x>w<Tab>h");
+    screen_press(&t->s, "<C-x>w<Tab>l");
     assert_true(screen_has(&t->s, "hunk 1/2"));
     assert_true(screen_has(&t->s, "[x] M src/pay.c"));
-    screen_press(&t->s, "h");
+    screen_press(&t->s, "hl");
+    assert_true(screen_has(&t->s, "[x] M src/pay.c"));
+    screen_press(&t->s, " ");
     assert_true(screen_has(&t->s, "[~] M src/pay.c"));
     assert_true(screen_has(&t->s, "+1 -1"));
-    screen_press(&t->s, "}h");
+    screen_press(&t->s, "} ");
     assert_true(screen_has(&t->s, "[ ] M src/pay.c"));
-    screen_press(&t->s, "h");
+    screen_press(&t->s, " ");
     assert_true(screen_has(&t->s, "[~] M src/pay.c"));
     screen_press(&t->s, "a");
     assert_true(screen_has(&t->s, "+1 -1 lines"));
@@ -356,7 +390,7 @@ CASE(the_preview_of_another_turn_cannot_be_applied)
     screen_press_only(&t->s, "<Down>a");
     assert_true(screen_has(&t->s, "apply: the files are still being checked"));
     screen_press_only(&t->s, "<Tab> ");
-    assert_true(screen_has(&t->s, "file: the files are still being checked"));
+    assert_true(screen_has(&t->s, "tick: the files are still being checked"));
     assert_true(rewind_screen_is_untouched(t));
 }
 
