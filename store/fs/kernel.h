@@ -53,7 +53,7 @@ bool fs_mount_of(int dir, const char *path, uint64_t *mount, uint64_t *dev);
 /* Returns true if it is immutable or can only be appended to. */
 bool fs_is_fixed(int fd);
 /* ns since the epoch; 0 if the file system does not record it. A file that was born before some moment existed then,
- * perhaps under another name. That a later file did not exist is shown only if fs_births_are_true. */
+ * perhaps under another name. A later birth proves that it did not exist only if fs_births_are_true. */
 int64_t fs_born_ns(int fd);
 /* Returns true if a file of this file system keeps its time of birth as long as it exists. Others, such as overlayfs,
  * replace a file that is written, or report what a server makes of it; unknown ones count as such. */

@@ -18,8 +18,8 @@ struct tree_ignore {
     const char *root;
     struct slice *list; /* the lists outside of trees, weakest first */
     size_t lists;
-    int64_t
-        changed_ms; /* when the newest of these lists was last changed; INT64_MIN: there is none */
+    /* When the newest of these lists was last changed; INT64_MIN without lists. */
+    int64_t changed_ms;
 };
 
 /* Reads the lists outside of trees. root: the work tree; extra: another repository that was used for it, whose own list
@@ -28,8 +28,8 @@ MUST_CHECK enum err_code tree_ignore_open(const char *root, git_repository *extr
                                           struct tree_ignore *out, struct err *e);
 void tree_ignore_fini(struct tree_ignore *r);
 
-/* Returns true if git ignored the path of a file, or a directory that it is in; also if the tree or one of its
- * .gitignore files cannot be read. */
+/* Returns true if git ignored the path of a file, or a directory that it is in. A tree or a
+ * .gitignore file that cannot be read counts as if it ignored everything. */
 bool tree_ignore_has(const struct tree_ignore *r, git_repository *repo, const git_oid *tree,
                      const char *path);
 
