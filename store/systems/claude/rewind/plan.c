@@ -1,5 +1,7 @@
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -68,6 +70,32 @@ static enum err_code last_of(struct planner *p, const char *tracked, struct rewi
     return newest->backup && !t->last.file ? err_nomem(e) : ERR_OK;
 }
 
+/* A file that was edited through a linked directory: its real directory was recorded. If the link still leads there,
+ * nothing took its place, and the file is restored in that directory, as by the client. A file that was edited under
+ * both names keeps this one, which the engine refuses. */
+static enum err_code follow_recorded_link(struct planner *p, const struct rewind_plan *plan,
+                                          struct rewind_target *t, struct err *e)
+{
+    const char *slash = strrchr(t->path, '/'), *path;
+    char real[PATH_MAX];
+
+    if (!t->real_parent || t->real_parent[0] != '/' || !slash || slash == t->path)
+        return ERR_OK;
+    const char *dir = arena_format(&p->arena, "%.*s", (int)(slash - t->path), t->path);
+
+    path = arena_format(&p->arena, "%s%s", t->real_parent, slash);
+    if (!dir || !path)
+        return err_nomem(e);
+    if (strcmp(dir, t->real_parent) == 0 || !realpath(dir, real) ||
+        strcmp(real, t->real_parent) != 0)
+        return ERR_OK;
+    for (size_t i = 0; i < plan->n; i++)
+        if (strcmp(plan->target[i].path, path) == 0)
+            return ERR_OK;
+    t->path = path;
+    return ERR_OK;
+}
+
 static enum err_code add_target(struct planner *p, size_t turn, const char *tracked,
                                 struct rewind_plan *plan, struct err *e)
 {
@@ -90,6 +118,8 @@ static enum err_code add_target(struct planner *p, size_t turn, const char *trac
 
         if (!rc)
             rc = last_of(p, tracked, &t, e);
+        if (!rc)
+            rc = follow_recorded_link(p, plan, &t, e);
         if (rc)
             return rc;
     }

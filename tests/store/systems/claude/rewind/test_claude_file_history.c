@@ -1,6 +1,7 @@
 #include "tests/test.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "store/rewind/plan/rewind.h"
 #include "store/systems/claude/claude.h"
@@ -419,5 +420,38 @@ CASE(a_version_that_was_edited_before_the_point_is_no_copy_of_it)
     assert_int_equal(target_of(p, &out, "a")->want, REWIND_BYTES);
     assert_int_equal(target_of(p, &out, "b")->want, REWIND_ABSENT);
     assert_int_equal(target_of(p, &out, "c")->want, REWIND_ABSENT);
+    rewind_plan_fini(&out);
+}
+
+CASE(a_file_behind_a_link_is_restored_where_it_really_is)
+{
+    struct place *p = *state;
+    struct rewind_plan out;
+    char real[4096], link_path[4096], text[8192];
+
+    folder_dir(&p->folder, "ws/real");
+    assert_non_null(realpath(folder_path(&p->folder, "ws/real", real), text));
+    snprintf(real, sizeof real, "%s", text);
+    assert_int_equal(symlink("real", folder_path(&p->folder, "ws/lnk", link_path)), 0);
+    turns(p);
+    line(p, SNAPSHOT(P1, P1, "", "false"));
+    snprintf(text, sizeof text,
+             "{\"type\":\"file-history-delta\",\"messageId\":\"" A1 "\",\"snapshotMessageId\":\"" P1
+             "\",\"trackingPath\":\"lnk/a\",\"backup\":{\"backupFileName\":null,\"version\":1,"
+             "\"realParentDir\":\"%s\"}}",
+             real);
+    line(p, text);
+    write_session(p);
+    assert_int_equal(plan(p, P1, &out), ERR_OK);
+    snprintf(text, sizeof text, "%s/a", real);
+    assert_string_equal(out.target[0].path, text);
+    rewind_plan_fini(&out);
+
+    /* another directory took its place */
+    folder_dir(&p->folder, "ws/other");
+    assert_int_equal(unlink(link_path), 0);
+    assert_int_equal(symlink("other", link_path), 0);
+    assert_int_equal(plan(p, P1, &out), ERR_OK);
+    assert_non_null(target_of(p, &out, "lnk/a"));
     rewind_plan_fini(&out);
 }
