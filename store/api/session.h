@@ -28,6 +28,8 @@ struct scope {
     bool implied_all;
     bool leave_worktrees;    /* the directory alone; for "latest" even if all is set */
     bool leave_programmatic; /* hide sessions that programs wrote */
+    /* With all: leave out project folders that are links, as the vendor's SDK does. */
+    bool leave_links;
     bool all_kinds; /* also sessions that their agent's own list leaves out (store_admit_row) */
     /* The caller can run the agents' own commands: rows have the abilities of these, too. */
     bool runs_agents;

@@ -296,6 +296,7 @@ static enum err_code choose_scope(const struct invocation *in, bool everywhere, 
     s->scope.runs_agents = true;
     s->scope.all_kinds = option_given(o, OPTION_ALL_KINDS);
     s->scope.leave_programmatic = option_given(o, OPTION_NO_PROGRAMMATIC);
+    s->scope.leave_links = (int)o->sort == OPTION_SORT_MODIFIED;
     return rc;
 }
 

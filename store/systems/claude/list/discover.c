@@ -360,7 +360,8 @@ static bool add_scope(const struct claude *c, const struct scope *scope, enum di
 }
 
 /* A folder that is a link to another one of the list has the same sessions. */
-static bool drop_same_folders(const struct claude *c, struct project_folders *list, struct arena *a)
+static bool drop_linked_folders(const struct claude *c, const struct scope *scope,
+                                struct project_folders *list, struct arena *a)
 {
     struct stat *sb = arena_alloc(a, (list->n + 1) * sizeof *sb);
     bool *linked = arena_zalloc(a, (list->n + 1) * sizeof *linked);
@@ -377,7 +378,7 @@ static bool drop_same_folders(const struct claude *c, struct project_folders *li
         links += linked[i];
     }
     for (size_t i = 0; i < list->n && links; i++) {
-        bool same = false;
+        bool same = linked[i] && scope->all && scope->leave_links;
 
         for (size_t k = 0; k < list->n && linked[i] && !same; k++)
             same = k != i && (!linked[k] || k < i) && sb[k].st_dev == sb[i].st_dev &&
@@ -394,7 +395,7 @@ enum err_code claude_folders(const struct claude *c, const struct scope *scope,
                              struct err *e)
 {
     *out = (struct project_folders){ 0 };
-    if (!add_scope(c, scope, what, a, out) || !drop_same_folders(c, out, a))
+    if (!add_scope(c, scope, what, a, out) || !drop_linked_folders(c, scope, out, a))
         return err_nomem(e);
     return ERR_OK;
 }
