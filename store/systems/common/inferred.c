@@ -496,3 +496,37 @@ bool inferred_may_chmod(struct slice command, const char *dir, const char *path)
 {
     return has_word(command, SLICE("chmod")) && inferred_may_change(command, dir, path);
 }
+
+bool inferred_may_shorten(struct slice command, const char *path)
+{
+    static const char *const programs[] = {
+        "truncate", "head", "tail", "sed",  "perl",  "awk",   "dd",   "split", "gzip", "bzip2",
+        "xz",       "zstd", "jq",   "sort", "shred", "strip", "cat",  "tac",   ":",    "true",
+        "less",     "wc",   "ls",   "du",   "stat",  "grep",  "uniq", "cut",   "tr",   "logrotate"
+    };
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    const char *at = slice_find(command.p, command.n, name, strlen(name)), *p = at;
+    struct slice program;
+
+    if (!at)
+        return slice_has(command, "truncate") || slice_has(command, "shred") ||
+               slice_has(command, "logrotate");
+    while (p > command.p && !strchr(" \t\n;&|>", p[-1]))
+        p--;
+    bool written = false;
+
+    for (; p > command.p && !strchr("\n;&|", p[-1]); p--)
+        written |= p[-1] == '>';
+    while (p < at && strchr(" \t(", *p))
+        p++;
+    program.p = p;
+    while (p < at && !strchr(" \t>", *p))
+        p++;
+    program.n = (size_t)(p - program.p);
+    if (!program.n || slice_eq(program, SLICE(":")) || slice_eq(program, SLICE("true")))
+        return true;
+    for (size_t i = 0; !written && i < sizeof programs / sizeof *programs; i++)
+        if (slice_eq(program, slice_of(programs[i])))
+            return true;
+    return false;
+}

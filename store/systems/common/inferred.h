@@ -36,4 +36,8 @@ bool inferred_may_replace(struct slice command, const char *dir, const char *pat
 /* The same for its permissions, which only chmod is expected to change. */
 bool inferred_may_chmod(struct slice command, const char *dir, const char *path);
 
+/* Returns true if a command may replace what a file already contains by a part of it, such as `truncate`: it names the
+ * file first to a program that works on present contents, or redirects nothing into it. */
+bool inferred_may_shorten(struct slice command, const char *path);
+
 #endif

@@ -99,7 +99,6 @@ struct slice opencode_steps_tree(const struct opencode_steps *s, const struct op
 
 /* ---- rewind.c ---- */
 
-store_checkpoints_fn opencode_checkpoints;
 store_plan_fn opencode_plan;
 
 /* The repositories with the snapshots of a project. Each work tree of the project has a separate
@@ -143,5 +142,13 @@ struct opencode_entry {
 /* Returns false if the tree cannot be read. */
 bool opencode_trees_entry(git_repository *repo, const git_oid *tree, const char *path,
                           struct opencode_entry *out);
+
+/* ---- points.c ---- */
+
+store_checkpoints_fn opencode_checkpoints;
+/* The reason why the tree of a prompt is missing. */
+const char *opencode_why_missing(const struct opencode_steps *s, const struct opencode_trees *t,
+                                 const struct opencode_prompt *p);
+extern const char opencode_why_none[]; /* if the turn has no snapshot at all */
 
 #endif

@@ -21,23 +21,6 @@
 
 enum { PREFIX_SHORTEST = 4 };
 
-static const char why_gone[] = "OpenCode has pruned this snapshot";
-static const char why_none[] =
-    "OpenCode made no snapshot of this turn: it does so only in git repositories";
-
-static const char why_lost[] =
-    "its snapshot has objects of the project's own git repository, which is gone";
-static const char why_shut[] = "OpenCode's snapshots cannot be opened: git refuses the repository";
-
-/* The reason why the tree of a prompt is missing. */
-static const char *why_missing(const struct opencode_steps *s, const struct opencode_trees *t,
-                               const struct opencode_prompt *p)
-{
-    if (!opencode_steps_tree(s, p).n)
-        return why_none;
-    return t->lost ? why_lost : t->shut ? why_shut : why_gone;
-}
-
 /* A file that the session changed since the point. */
 struct changed {
     const char *path; /* from the root; absolute if it is outside of it */
@@ -202,7 +185,7 @@ static enum err_code add_named(struct planning *p, size_t number, bool compared)
                       : step->after.n ? "OpenCode has pruned a snapshot of the step that changed it"
                       : step->before.n
                           ? "the step that changed it was cut off before OpenCode took a snapshot"
-                          : why_none;
+                          : opencode_why_none;
     enum err_code rc = ERR_OK;
 
     for (size_t i = 0; i < step->files && !rc; i++) {
@@ -259,41 +242,6 @@ static bool name_blob(struct planning *p, size_t in, const git_oid *blob, struct
  * may have failed to see it. So the tree of the point shows that there was none only if its rules did not ignore the
  * file, and if the session's calls explain where it comes from. */
 
-/* The name of a file in a command that works on what the file already contains, such as `truncate`. */
-static bool is_shortened(struct slice command, const char *path)
-{
-    static const char *const programs[] = {
-        "truncate", "head", "tail", "sed",  "perl",  "awk",   "dd",   "split", "gzip", "bzip2",
-        "xz",       "zstd", "jq",   "sort", "shred", "strip", "cat",  "tac",   ":",    "true",
-        "less",     "wc",   "ls",   "du",   "stat",  "grep",  "uniq", "cut",   "tr",   "logrotate"
-    };
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    const char *at = slice_find(command.p, command.n, name, strlen(name)), *p = at;
-    struct slice program;
-
-    if (!at)
-        return slice_has(command, "truncate") || slice_has(command, "shred") ||
-               slice_has(command, "logrotate");
-    while (p > command.p && !strchr(" \t\n;&|>", p[-1]))
-        p--;
-    bool written = false;
-
-    for (; p > command.p && !strchr("\n;&|", p[-1]); p--)
-        written |= p[-1] == '>';
-    while (p < at && strchr(" \t(", *p))
-        p++;
-    program.p = p;
-    while (p < at && !strchr(" \t>", *p))
-        p++;
-    program.n = (size_t)(p - program.p);
-    if (!program.n || slice_eq(program, SLICE(":")) || slice_eq(program, SLICE("true")))
-        return true;
-    for (size_t i = 0; !written && i < sizeof programs / sizeof *programs; i++)
-        if (slice_eq(program, slice_of(programs[i])))
-            return true;
-    return false;
-}
-
 /* What the calls from the point up to the end of a file's first step show. */
 struct origin_of_file {
     bool is_new;       /* a tool found no file */
@@ -325,7 +273,7 @@ static void add_call_to(struct planning *p, const struct opencode_call *x, const
     *removed |= x->command.n && dir && inferred_may_remove(x->command, dir, path);
     if (!is_last)
         return;
-    o->is_shortened |= !o->is_made && is_shortened(x->command, path);
+    o->is_shortened |= !o->is_made && inferred_may_shorten(x->command, path);
     o->is_moved |= slice_has(x->command, "mv");
     o->is_made = true;
 }
@@ -438,7 +386,7 @@ static enum err_code set_wanted(struct planning *p, const struct changed *c,
     if (c->path[0] == '/')
         return want_nothing(t, "it is outside of the project, and OpenCode keeps no copy of it");
     if (!p->has_tree || !opencode_trees_entry(p->trees.in[p->at].repo, &p->tree, c->path, &x))
-        return want_nothing(t, why_missing(&p->steps, &p->trees, p->prompt));
+        return want_nothing(t, opencode_why_missing(&p->steps, &p->trees, p->prompt));
     if (x.exists && (x.mode & 0170000) == 0040000)
         return want_nothing(t, "it was a directory");
     if (x.exists && !x.plain)
@@ -572,7 +520,7 @@ enum err_code opencode_plan(const struct store *st, const struct session_ref *re
         rc = add_step(&p, i);
     if (!rc && !p.has_tree && p.prompt->step < p.end && p.files == 0)
         rc = err_set(e, ERR_UNSUPPORTED, ref->path.p, "rewind: %s",
-                     why_missing(&p.steps, &p.trees, p.prompt));
+                     opencode_why_missing(&p.steps, &p.trees, p.prompt));
     if (!rc)
         rc = add_targets(&p);
     if (!rc)
@@ -586,80 +534,5 @@ enum err_code opencode_plan(const struct store *st, const struct session_ref *re
         rewind_plan_fini(&plan);
     else
         *out = plan;
-    return rc;
-}
-
-/* ---- the points ---- */
-
-static enum err_code count_files(const struct opencode_steps *s, size_t from, size_t to,
-                                 size_t *out)
-{
-    struct slice_set paths = { .n = 0 };
-    uint32_t number;
-    enum err_code rc = ERR_OK;
-
-    for (size_t i = from; i < to && !rc; i++)
-        for (size_t k = 0; k < s->step[i].files && !rc; k++)
-            rc = slice_set_add(&paths, s->step[i].file[k], &number);
-    *out = paths.n;
-    slice_set_fini(&paths);
-    return rc;
-}
-
-static const char *why_no_point(const struct opencode_steps *s, const struct opencode_trees *t,
-                                const struct opencode_prompt *p)
-{
-    struct slice hex = opencode_steps_tree(s, p);
-    git_oid id;
-
-    if (p->step == s->n)
-        return NULL; /* nothing came after it */
-    return opencode_trees_find(t, hex, &id) == t->n ? why_missing(s, t, p) : NULL;
-}
-
-static enum err_code fill_points(const struct opencode_steps *s, const struct opencode_trees *t,
-                                 struct checkpoint_list *list)
-{
-    struct arena *a = &list->arena;
-    enum err_code rc = ERR_OK;
-
-    list->checkpoint = arena_zalloc(a, (s->prompts + 1) * sizeof *list->checkpoint);
-    for (size_t i = 0; list->checkpoint && i < s->prompts && !rc; i++) {
-        const struct opencode_prompt *p = &s->prompt[i];
-        struct slice id = arena_copy(a, p->id);
-        size_t end = i + 1 < s->prompts ? s->prompt[i + 1].step : s->n, files;
-
-        rc = count_files(s, p->step, end, &files);
-        list->checkpoint[list->n++] = (struct checkpoint){ .id = id,
-                                                           .message = id,
-                                                           .prompt = arena_copy(a, p->text),
-                                                           .time_ms = p->time_ms,
-                                                           .kind = CHECKPOINT_TURN,
-                                                           .files = files,
-                                                           .copied = p->copied,
-                                                           .why = why_no_point(s, t, p) };
-    }
-    return rc || !list->checkpoint || a->failed ? ERR_NOMEM : ERR_OK;
-}
-
-enum err_code opencode_checkpoints(const struct store *st, const struct session_ref *ref,
-                                   struct checkpoint_list *out, struct err *e)
-{
-    struct checkpoint_list list = { .n = 0 };
-    struct opencode_steps s;
-    struct opencode_trees t = { .n = 0 };
-    enum err_code rc = opencode_steps_read(ref, &s, e);
-
-    if (rc)
-        return rc;
-    rc = opencode_trees_open(st, &s, &s.arena, &t, e);
-    if (!rc && fill_points(&s, &t, &list))
-        rc = err_nomem(e);
-    opencode_trees_close(&t);
-    opencode_steps_fini(&s);
-    if (rc)
-        checkpoint_list_fini(&list);
-    else
-        *out = list;
     return rc;
 }
