@@ -165,7 +165,21 @@ static enum err_code write_path(const char *dir, const char *name, unsigned numb
     return ERR_OK;
 }
 
-static enum err_code name_session(const struct session_ref *ref, enum export_format format,
+char *export_file_name_for(const struct export_request *req, struct slice title, struct slice id,
+                           struct arena *a)
+{
+    struct buf clean = { 0 };
+    char *name = NULL;
+
+    if (!req->redact)
+        return export_file_name(title, id, req->format, a);
+    if (!redact_text(title, &clean, NULL))
+        name = export_file_name(buf_slice(&clean), id, req->format, a);
+    buf_fini(&clean);
+    return name;
+}
+
+static enum err_code name_session(const struct session_ref *ref, const struct export_request *req,
                                   struct arena *a, char **name, struct err *e)
 {
     const struct scope everywhere = { .all = true };
@@ -174,7 +188,7 @@ static enum err_code name_session(const struct session_ref *ref, enum export_for
 
     if (!rc)
         rc = ref->store->ops->describe(ref->store, &everywhere, ref, row, e);
-    if (!rc && !(*name = export_file_name(session_row_title(row), ref->id, format, a)))
+    if (!rc && !(*name = export_file_name_for(req, session_row_title(row), ref->id, a)))
         rc = err_nomem(e);
     session_row_free(row);
     return rc;
@@ -205,7 +219,7 @@ enum err_code export_into(const struct session_ref *ref, const struct export_req
     *path = '\0';
     rc = make_target_dir(ref, dir, e);
     if (!rc)
-        rc = name_session(ref, req->format, &a, &name, e);
+        rc = name_session(ref, req, &a, &name, e);
     for (unsigned number = 1; !rc; number++) {
         rc = write_path(dir, name, number, path, e);
         if (!rc)

@@ -1,14 +1,16 @@
 #include "store/redact/redact.h"
 
-#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lite/base/array.h"
-#include "lite/json/json.h"
-#include "lite/json/jsonout.h"
+#include "store/redact/given_value.h"
+#include "store/redact/token_form.h"
+
+/* Looks at each byte of a text once, and goes on behind what it found. Each look is bounded, or remembers how far it
+ * looked in vain, so that the time is linear in the text. */
 
 void redact_list_fini(struct secret_list *list)
 {
@@ -24,254 +26,91 @@ enum err_code redact_list_add(struct secret_list *list, const char *kind, size_t
     return ERR_OK;
 }
 
-/* The entropy of a run, in bits per letter. */
-static double entropy_of(struct slice run)
-{
-    size_t count[256] = { 0 };
-    double bits = 0;
-
-    for (size_t i = 0; i < run.n; i++)
-        count[(unsigned char)run.p[i]]++;
-    for (size_t i = 0; i < 256; i++)
-        if (count[i]) {
-            double p = (double)count[i] / (double)run.n;
-
-            bits -= p * log2(p);
-        }
-    return bits;
-}
-
-/* ---- letters ---- */
-
-enum letters {
-    HEX = 1 << 0,    /* 0-9 a-f */
-    DIGIT = 1 << 1,  /* 0-9 */
-    UPPER = 1 << 2,  /* A-Z 0-9 */
-    WORD = 1 << 3,   /* A-Z a-z 0-9 */
-    LOW = 1 << 4,    /* _ */
-    DASH = 1 << 5,   /* - */
-    DOT = 1 << 6,    /* . */
-    BASE64 = 1 << 7, /* + / = */
-    COLON = 1 << 8,  /* : */
+/* A program that takes a password after a flag of one letter. */
+struct command {
+    const char *name;
+    char flag;
+    bool spaced, joined; /* -p WORD, -pWORD */
+    char after;          /* only what follows this is secret: USER:PASSWORD */
 };
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static bool is_word(char c)
-{
-    return is_digit(c) || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
-}
-
-static bool is_letter(char c, unsigned of)
-{
-    if (is_word(c))
-        return of & WORD || (of & UPPER && (is_digit(c) || (c >= 'A' && c <= 'Z'))) ||
-               (of & HEX && (is_digit(c) || (c >= 'a' && c <= 'f'))) || (of & DIGIT && is_digit(c));
-    return (c == '_' && of & LOW) || (c == '-' && of & DASH) || (c == '.' && of & DOT) ||
-           (c == ':' && of & COLON) || ((c == '+' || c == '/' || c == '=') && of & BASE64);
-}
-
-/* ---- tokens with a known prefix ---- */
-
-struct rule {
-    const char *front; /* followed by min to max letters */
-    unsigned letters;
-    uint16_t min, max;
-    const char *kind;
+static const struct command commands[] = {
+    { "7z", 'p', false, true, 0 },
+    { "7za", 'p', false, true, 0 },
+    { "bcp", 'P', true, true, 0 },
+    { "cqlsh", 'p', true, false, 0 },
+    { "curl", 'u', true, true, ':' },
+    { "curl", 'U', true, true, ':' },
+    { "http", 'a', true, false, ':' },
+    { "https", 'a', true, false, ':' },
+    { "ipmitool", 'P', true, false, 0 },
+    { "ldapadd", 'w', true, false, 0 },
+    { "ldapdelete", 'w', true, false, 0 },
+    { "ldapmodify", 'w', true, false, 0 },
+    { "ldappasswd", 'w', true, false, 0 },
+    { "ldapsearch", 'w', true, false, 0 },
+    { "ldapwhoami", 'w', true, false, 0 },
+    { "lftp", 'u', true, false, ',' },
+    { "login", 'p', true, false, 0 },
+    { "mariadb", 'p', false, true, 0 },
+    { "mariadb-dump", 'p', false, true, 0 },
+    { "mongo", 'p', true, false, 0 },
+    { "mongodump", 'p', true, false, 0 },
+    { "mongoexport", 'p', true, false, 0 },
+    { "mongoimport", 'p', true, false, 0 },
+    { "mongorestore", 'p', true, false, 0 },
+    { "mongosh", 'p', true, false, 0 },
+    { "mosquitto_pub", 'P', true, false, 0 },
+    { "mosquitto_sub", 'P', true, false, 0 },
+    { "mycli", 'p', true, true, 0 },
+    { "mysql", 'p', false, true, 0 },
+    { "mysqladmin", 'p', false, true, 0 },
+    { "mysqldump", 'p', false, true, 0 },
+    { "mysqlimport", 'p', false, true, 0 },
+    { "mysqlsh", 'p', false, true, 0 },
+    { "rar", 'p', false, true, 0 },
+    { "redis-cli", 'a', true, false, 0 },
+    { "smbclient", 'U', true, false, '%' },
+    { "sqlcmd", 'P', true, true, 0 },
+    { "sshpass", 'p', true, true, 0 },
+    { "unrar", 'p', false, true, 0 },
+    { "unzip", 'P', true, false, 0 },
+    { "wget", 'p', false, false, 0 },
+    { "xh", 'a', true, false, ':' },
+    { "zip", 'P', true, false, 0 },
+    { "wrk", 'p', false, false, 0 },
 };
 
-enum { ANY = 4096 };
-
-/* clang-format off */
-static const struct rule rules[] = {
-    { "A3T", UPPER, 17, 17, "aws access key" },
-    { "ABIA", UPPER, 16, 16, "aws access key" },
-    { "ACCA", UPPER, 16, 16, "aws access key" },
-    { "AKIA", UPPER, 16, 16, "aws access key" },
-    { "ASIA", UPPER, 16, 16, "aws access key" },
-    { "AGE-SECRET-KEY-1", UPPER, 58, 58, "age key" },
-    { "AIza", WORD | LOW | DASH, 35, 35, "google key" },
-    { "ATATT3", WORD | LOW | DASH | BASE64, 60, ANY, "atlassian token" },
-    { "BBDC-", WORD | BASE64, 40, 60, "bitbucket token" },
-    { "CFPAT-", WORD | LOW | DASH, 43, 43, "contentful token" },
-    { "EAAA", WORD | LOW | DASH, 56, ANY, "square or facebook token" },
-    { "EZAK", WORD, 54, 54, "easypost key" },
-    { "EZTK", WORD, 54, 54, "easypost key" },
-    { "FLWSECK", WORD | LOW | DASH, 12, 80, "flutterwave key" },
-    { "GOCSPX-", WORD | LOW | DASH, 28, 28, "google client secret" },
-    { "GR1348941", WORD | LOW | DASH, 20, 20, "gitlab token" },
-    { "LTAI", WORD, 20, 20, "alibaba key" },
-    { "NRAK-", UPPER, 27, 27, "new relic key" },
-    { "NRII-", WORD | DASH, 32, 32, "new relic key" },
-    { "PMAK-", HEX | DASH, 59, 59, "postman key" },
-    { "SG.", WORD | LOW | DASH | DOT, 60, 70, "sendgrid key" },
-    { "SK", HEX, 32, 32, "twilio key" },
-    { "bkua_", HEX, 40, 40, "buildkite token" },
-    { "cio", WORD, 32, 32, "crates.io token" },
-    { "ctp_us_", WORD, 20, ANY, "cloudsmith token" },
-    { "dapi", HEX, 32, 32, "databricks token" },
-    { "doo_v1_", HEX, 64, 64, "digitalocean token" },
-    { "dop_v1_", HEX, 64, 64, "digitalocean token" },
-    { "dor_v1_", HEX, 64, 64, "digitalocean token" },
-    { "dp.pt.", WORD, 40, 44, "doppler token" },
-    { "dp.st.", WORD | DOT | LOW | DASH, 40, 80, "doppler token" },
-    { "dt0c01.", UPPER | DOT, 80, 100, "dynatrace token" },
-    { "duffel_live_", WORD | LOW | DASH | BASE64, 43, 43, "duffel token" },
-    { "figd_", WORD | LOW | DASH, 36, 60, "figma token" },
-    { "fio-u-", WORD | LOW | DASH | BASE64, 64, 64, "frame.io token" },
-    { "fo1_", WORD | LOW | DASH, 40, ANY, "fly token" },
-    { "gho_", WORD, 36, 36, "github token" },
-    { "ghp_", WORD, 36, 36, "github token" },
-    { "ghr_", WORD, 36, 80, "github token" },
-    { "ghs_", WORD, 36, 36, "github token" },
-    { "ghu_", WORD, 36, 36, "github token" },
-    { "github_pat_", WORD | LOW, 70, 90, "github token" },
-    { "glagent-", WORD | LOW | DASH, 50, 50, "gitlab token" },
-    { "glc_", WORD | BASE64, 32, ANY, "grafana token" },
-    { "glcbt-", WORD | LOW | DASH, 20, 40, "gitlab token" },
-    { "gldt-", WORD | LOW | DASH, 20, 64, "gitlab token" },
-    { "glft-", WORD | LOW | DASH, 20, 64, "gitlab token" },
-    { "glimt-", WORD | LOW | DASH, 25, 25, "gitlab token" },
-    { "glpat-", WORD | LOW | DASH | DOT, 20, 64, "gitlab token" },
-    { "glptt-", HEX, 40, 40, "gitlab token" },
-    { "glrt-", WORD | LOW | DASH | DOT, 20, 64, "gitlab token" },
-    { "glsa_", WORD | LOW, 41, 41, "grafana token" },
-    { "gloas-", WORD | LOW | DASH, 64, 64, "gitlab secret" },
-    { "gsk_", WORD, 52, 52, "groq key" },
-    { "hf_", WORD, 34, 40, "hugging face token" },
-    { "hvb.", WORD | LOW | DASH, 80, ANY, "vault token" },
-    { "hvs.", WORD | LOW | DASH, 24, ANY, "vault token" },
-    { "key-", HEX, 32, 32, "mailgun key" },
-    { "lin_api_", WORD, 40, 40, "linear key" },
-    { "lin_oauth_", WORD, 40, 64, "linear token" },
-    { "live_", WORD | LOW | DASH, 35, 35, "gocardless token" },
-    { "nfp_", WORD, 36, 40, "netlify token" },
-    { "npm_", WORD, 36, 36, "npm token" },
-    { "ntn_", WORD, 40, 50, "notion token" },
-    { "oy2", WORD, 43, 43, "nuget key" },
-    { "ops_eyJ", WORD | BASE64, 200, ANY, "1password token" },
-    { "p8e-", WORD, 32, 32, "adobe secret" },
-    { "phc_", WORD, 40, 50, "posthog key" },
-    { "phx_", WORD, 40, 50, "posthog key" },
-    { "pnu_", WORD, 36, 36, "prefect token" },
-    { "pplx-", WORD, 48, 48, "perplexity key" },
-    { "pscale_pw_", WORD | LOW | DASH | DOT, 32, 64, "planetscale password" },
-    { "pscale_tkn_", WORD | LOW | DASH | DOT, 32, 64, "planetscale token" },
-    { "pul-", HEX, 40, 40, "pulumi token" },
-    { "pypi-AgE", WORD | LOW | DASH, 50, ANY, "pypi token" },
-    { "r8_", WORD, 37, 37, "replicate token" },
-    { "rdme_", WORD, 70, 70, "readme key" },
-    { "rk_live_", WORD, 10, 99, "stripe key" },
-    { "rk_test_", WORD, 10, 99, "stripe key" },
-    { "rubygems_", HEX, 48, 48, "rubygems key" },
-    { "sbp_", HEX, 40, 40, "supabase token" },
-    { "secret_", WORD, 43, 43, "notion token" },
-    { "shpat_", HEX, 32, 32, "shopify token" },
-    { "shpca_", HEX, 32, 32, "shopify token" },
-    { "shppa_", HEX, 32, 32, "shopify token" },
-    { "shpss_", HEX, 32, 32, "shopify secret" },
-    { "sk-", WORD | LOW | DASH, 32, ANY, "key of a model provider" },
-    { "sk_live_", WORD, 10, 99, "stripe key" },
-    { "sk_test_", WORD, 10, 99, "stripe key" },
-    { "sntrys_", WORD | LOW | BASE64, 60, ANY, "sentry token" },
-    { "sntryu_", HEX, 64, 64, "sentry token" },
-    { "sq0atp-", WORD | LOW | DASH, 22, 22, "square token" },
-    { "sq0csp-", WORD | LOW | DASH, 43, 43, "square secret" },
-    { "tfp_", WORD | LOW | DASH | DOT, 59, 59, "typeform token" },
-    { "tskey-", WORD | DASH, 20, 80, "tailscale key" },
-    { "vercel_", WORD | LOW, 24, 60, "vercel token" },
-    { "whsec_", WORD | BASE64, 24, 64, "webhook secret" },
-    { "xapp-", WORD | DASH, 20, ANY, "slack token" },
-    { "xoxa-", WORD | DASH, 20, ANY, "slack token" },
-    { "xoxb-", WORD | DASH, 20, ANY, "slack token" },
-    { "xoxe", WORD | DASH | DOT, 30, ANY, "slack token" },
-    { "xoxo-", WORD | DASH, 20, ANY, "slack token" },
-    { "xoxp-", WORD | DASH, 20, ANY, "slack token" },
-    { "xoxr-", WORD | DASH, 20, ANY, "slack token" },
-    { "xoxs-", WORD | DASH, 20, ANY, "slack token" },
-    { "ya29.", WORD | LOW | DASH, 20, ANY, "google token" },
-    /* addresses that are secrets themselves */
-    { "https://hooks.slack.com/services/", WORD | BASE64, 40, 60, "slack webhook" },
-    { "https://hooks.slack.com/workflows/", WORD | BASE64, 40, 70, "slack webhook" },
-    { "https://discord.com/api/webhooks/", WORD | LOW | DASH | BASE64, 60, 100, "discord webhook" },
-    { "https://discordapp.com/api/webhooks/", WORD | LOW | DASH | BASE64, 60, 100, "discord webhook" },
+struct scan {
+    struct slice text;
+    struct secret_list *list;
+    size_t from;      /* the end of the newest secret */
+    size_t no_jwt;    /* parts of a web token that begin before this are not one */
+    unsigned command; /* of the present line: its place in commands[], from 1; 0: none */
+    bool exact;       /* only forms */
+    size_t echo;      /* where the word after "echo" begins; 0: none on this line */
 };
-/* clang-format on */
 
-static size_t letter_run(struct slice text, size_t at, unsigned letters)
+static enum err_code add_found(struct scan *s, const char *kind, size_t at, size_t n)
 {
-    size_t n = 0;
-
-    while (at + n < text.n && is_letter(text.p[at + n], letters))
-        n++;
-    return n;
+    return redact_list_add(s->list, kind, at, n);
 }
 
-static size_t match(struct slice text, size_t at, const struct rule *r)
+static struct slice rest_of(const struct scan *s, size_t at)
 {
-    size_t front = strlen(r->front);
-
-    if (text.n - at < front + r->min || memcmp(text.p + at, r->front, front) != 0)
-        return 0;
-    size_t n = letter_run(text, at + front, r->letters);
-
-    return n >= r->min && n <= r->max ? front + n : 0;
+    return (struct slice){ s->text.p + at, s->text.n - at };
 }
 
-static enum err_code find_prefixed(struct slice text, size_t at, struct secret_list *list)
-{
-    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
-        size_t n = rules[i].front[0] == text.p[at] ? match(text, at, &rules[i]) : 0;
-
-        if (n)
-            return redact_list_add(list, rules[i].kind, at, n);
-    }
-    return ERR_OK;
-}
-
-/* ---- other forms ---- */
-
-/* Three parts of base64url, the first two of which are JSON objects. */
-static size_t match_jwt(struct slice text, size_t at)
-{
-    size_t n = 0, parts = 0;
-
-    for (; parts < 3; parts++) {
-        size_t part = letter_run(text, at + n, WORD | LOW | DASH);
-
-        if (part < 10 || (parts < 2 && memcmp(text.p + at + n, "eyJ", 3) != 0))
-            break;
-        n += part;
-        if (parts < 2 && (at + n >= text.n || text.p[at + n++] != '.'))
-            break;
-    }
-    return parts == 3 ? n : 0;
-}
-
-/* A Telegram bot: 8 to 10 digits, a colon, and 35 letters that start with AA. */
-static size_t match_bot(struct slice text, size_t at)
-{
-    size_t n = letter_run(text, at, DIGIT);
-
-    if (n < 8 || n > 10 || text.n - at < n + 36 || memcmp(text.p + at + n, ":AA", 3) != 0)
-        return 0;
-    return letter_run(text, at + n + 1, WORD | LOW | DASH) == 35 ? n + 36 : 0;
-}
+/* ---- keys and web tokens ---- */
 
 /* From BEGIN to END, or to the end of the text if that was cut off. */
-static size_t match_pem(struct slice text, size_t at)
+static size_t match_pem(struct scan *s, size_t at)
 {
     static const char begin[] = "-----BEGIN ", end[] = "-----END ", key[] = "PRIVATE KEY";
-    struct slice rest = { text.p + at, text.n - at };
+    struct slice rest = rest_of(s, at);
 
-    if (!slice_starts(rest, begin))
-        return 0;
-    size_t head = rest.n < 80 ? rest.n : 80;
-
-    if (!slice_find(rest.p, head, key, sizeof key - 1))
+    if (!slice_starts(rest, begin) ||
+        !slice_find(rest.p, rest.n < 80 ? rest.n : 80, key, sizeof key - 1))
         return 0;
     const char *stop = slice_find(rest.p, rest.n, end, sizeof end - 1);
     const char *line =
@@ -280,28 +119,127 @@ static size_t match_pem(struct slice text, size_t at)
     return line ? (size_t)(line + 5 - rest.p) : rest.n;
 }
 
-/* scheme://user:PASSWORD@ */
-static enum err_code find_credentials(struct slice text, size_t at, struct secret_list *list)
+/* The private part of a key file of PuTTY. */
+static size_t match_putty(struct scan *s, size_t at)
 {
-    size_t from = at + 3, i = from;
-    const char *end = text.n > from ? text.p + text.n : NULL;
+    static const char begin[] = "Private-Lines:", end[] = "Private-MAC:";
+    struct slice rest = rest_of(s, at);
 
-    if (!end || text.p[at] != ':' || text.p[at + 1] != '/' || text.p[at + 2] != '/')
-        return ERR_OK;
-    while (i < text.n && (is_letter(text.p[i], WORD | LOW | DASH | DOT) || text.p[i] == '%'))
-        i++;
-    if (i >= text.n || text.p[i] != ':')
-        return ERR_OK;
-    size_t first = ++i;
+    if (!slice_starts(rest, begin))
+        return 0;
+    const char *stop = slice_find(rest.p, rest.n, end, sizeof end - 1);
 
-    while (i < text.n && (unsigned char)text.p[i] > ' ' && !strchr("@/\"'`<>\\$", text.p[i]))
-        i++;
-    return i < text.n && text.p[i] == '@' && i - first >= 3
-               ? redact_list_add(list, "password in an address", first, i - first)
-               : ERR_OK;
+    return stop ? (size_t)(stop - rest.p) : rest.n;
 }
 
-/* ---- values with a telling name ---- */
+/* Two or three parts of base64url, the first two of which are JSON objects; of five, if it is encrypted. */
+static size_t match_jwt(struct scan *s, size_t at)
+{
+    struct slice text = s->text;
+    size_t n = 0, parts = 0;
+
+    if (at < s->no_jwt || !token_may_begin(text, at) || rest_of(s, at).n < 40 ||
+        text.p[at + 1] != 'y')
+        return 0;
+    for (; parts < 5; parts++) {
+        size_t part = letters_run(text, at + n, LETTERS_URL, text.n);
+
+        if (parts == 0 && (part < 17 || at + part + 10 > text.n || text.p[at + part] != '.')) {
+            s->no_jwt = at + part;
+            return 0;
+        }
+        if (part < 10)
+            break;
+        n += part;
+        if (at + n + 1 >= text.n || text.p[at + n] != '.' ||
+            !letters_have(LETTERS_URL, text.p[at + n + 1]))
+            return parts ? n : 0;
+        n++;
+    }
+    return parts > 1 ? n - (parts < 5) : 0;
+}
+
+/* The token of a Discord bot: an id in base64, a time, and a signature. */
+static size_t match_bot(const struct scan *s, size_t at)
+{
+    static const struct {
+        size_t least, most;
+    } part[] = { { 23, 28 }, { 6, 7 }, { 27, 45 } };
+    size_t n = 0;
+
+    if (!token_may_begin(s->text, at))
+        return 0;
+    for (size_t i = 0; i < 3; i++) {
+        size_t run = letters_run(s->text, at + n, LETTERS_URL, 64);
+
+        if (run < part[i].least || run > part[i].most ||
+            (i < 2 && (at + n + run >= s->text.n || s->text.p[at + n + run] != '.')))
+            return 0;
+        n += run + (i < 2);
+    }
+    return n;
+}
+
+/* Hashes of passwords: $6$salt$hash, $2y$10$..., $argon2id$v=19$... */
+static size_t match_crypt(const struct scan *s, size_t at)
+{
+    static const char *const kinds[] = { "$1$",     "$2a$",     "$2b$",  "$2y$",   "$5$",
+                                         "$6$",     "$7$",      "$y$",   "$apr1$", "$argon2",
+                                         "$pbkdf2", "$scrypt$", "$sha1$" };
+    struct slice rest = rest_of(s, at);
+
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (slice_starts(rest, kinds[i])) {
+            size_t n = 0;
+
+            while (n < rest.n && n < 512 &&
+                   (letters_have(LETTERS_WORD | LETTERS_DOT | LETTERS_BASE64 | LETTERS_DASH,
+                                 rest.p[n]) ||
+                    rest.p[n] == '$' || rest.p[n] == ','))
+                n++;
+            return n >= 20 ? n : 0;
+        }
+    return 0;
+}
+
+/* ---- addresses and headers ---- */
+
+/* scheme://user:PASSWORD@host and scheme://TOKEN@host */
+static enum err_code find_credentials(struct scan *s, size_t at)
+{
+    struct slice text = s->text;
+    size_t from = at + 3, colon = 0, end = 0, i;
+
+    if (at == 0 || !letters_have(LETTERS_WORD, text.p[at - 1]))
+        return ERR_OK;
+    for (i = from; i < text.n && i - from < 300; i++) {
+        char c = text.p[i];
+
+        if ((unsigned char)c <= ' ' || strchr("\"'`<>\\", c))
+            break;
+        if (c == ':' && !colon)
+            colon = i;
+        if (c == '@')
+            end = i;
+        if ((c == '/' || c == '?' || c == '#') &&
+            (end || !colon || letters_run(text, colon + 1, LETTERS_DIGIT, 6) == i - colon - 1))
+            break;
+    }
+    if (!end)
+        return ERR_OK;
+    struct slice secret = colon && colon < end
+                              ? (struct slice){ text.p + colon + 1, end - colon - 1 }
+                              : (struct slice){ text.p + from, end - from };
+
+    if (secret.n == 0 || (given_is_placeholder(secret) && secret.n != 6 && secret.n != 8) ||
+        secret.p[0] == '$' || secret.p[0] == '{' || secret.p[0] == '<' || secret.p[0] == '*')
+        return ERR_OK;
+    if (colon && colon < end)
+        return add_found(s, "password in an address", (size_t)(secret.p - text.p), secret.n);
+    return secret.n >= 16 && token_is_random(secret)
+               ? add_found(s, "token in an address", from, secret.n)
+               : ERR_OK;
+}
 
 static bool same_word(const char *p, const char *word, size_t n)
 {
@@ -311,148 +249,304 @@ static bool same_word(const char *p, const char *word, size_t n)
     return true;
 }
 
-/* Returns true if a suspicious word ends here, as in "DB_PASSWORD" and "clientSecret". */
-static bool names_secret(struct slice text, size_t end)
+/* "Bearer abc" and "Basic abc", in headers and in commands that send them. */
+static enum err_code find_header(struct scan *s, size_t at)
 {
     static const char *const words[] = {
-        "password",  "passwd",      "secret",      "token",      "apikey",
-        "api_key",   "api-key",     "access_key",  "accesskey",  "secret_key",
-        "secretkey", "private_key", "privatekey",  "credential", "passphrase",
-        "auth_key",  "authkey",     "account_key", "accountkey", "encryption_key"
+        "bearer ", "basic ", "token ", "ssws ", "apikey ", "token="
     };
 
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        size_t n = strlen(words[i]);
+        size_t w = strlen(words[i]), from = at + w;
 
-        if (end >= n && same_word(text.p + end - n, words[i], n))
-            return true;
-    }
-    return false;
-}
-
-enum { VALUE_MIN = 10, VALUE_MAX = 200 };
-
-static size_t skip_any(struct slice text, size_t at, const char *of)
-{
-    while (at < text.n && text.p[at] && strchr(of, text.p[at]))
-        at++;
-    return at;
-}
-
-/* A secret has both letters and digits and is not too regular, unlike words, numbers and paths. */
-static bool is_value(struct slice value)
-{
-    bool digit = false, letter = false;
-
-    for (size_t i = 0; i < value.n; i++) {
-        digit = digit || is_digit(value.p[i]);
-        letter = letter || (is_word(value.p[i]) && !is_digit(value.p[i]));
-    }
-    return digit && letter && entropy_of(value) > 2.5;
-}
-
-/* Returns true if such a name and value are a secret and its name. */
-bool redact_is_given(struct slice name, struct slice value)
-{
-    return value.n >= VALUE_MIN && value.n <= VALUE_MAX && names_secret(name, name.n) &&
-           letter_run(value, 0, WORD | LOW | DASH | DOT | BASE64) == value.n && is_value(value);
-}
-
-/* Called at the '=' or ':' after a name. */
-static enum err_code find_given(struct slice text, size_t at, struct secret_list *list)
-{
-    size_t end = at;
-
-    while (end && text.p[end - 1] && strchr(" \t\"'", text.p[end - 1]))
-        end--;
-    if (!names_secret(text, end))
-        return ERR_OK;
-    size_t from = skip_any(text, skip_any(text, at, ":=>"), " \t\"'`");
-    size_t n = letter_run(text, from, WORD | LOW | DASH | DOT | BASE64);
-
-    return n >= VALUE_MIN && n <= VALUE_MAX && is_value((struct slice){ text.p + from, n })
-               ? redact_list_add(list, "value of a secret name", from, n)
-               : ERR_OK;
-}
-
-/* "Bearer abc" and "Basic abc", in headers and in commands that send them. */
-static enum err_code find_header(struct slice text, size_t at, struct secret_list *list)
-{
-    static const char *const words[] = { "bearer ", "basic ", "token " };
-
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        size_t w = strlen(words[i]);
-
-        if (text.n - at < w + 16 || !same_word(text.p + at, words[i], w))
+        if (s->text.n - at < w + 8 || !same_word(s->text.p + at, words[i], w))
             continue;
-        size_t n = letter_run(text, at + w, WORD | LOW | DASH | DOT | BASE64);
+        while (from < s->text.n && from - at < 24 && s->text.p[from] == '"')
+            from++;
+        size_t n = letters_run(s->text, from,
+                               LETTERS_URL | LETTERS_DOT | LETTERS_BASE64 | LETTERS_MARKS, 512);
+        struct slice value = { s->text.p + from, n };
 
-        if (n >= 16 && is_value((struct slice){ text.p + at + w, n }))
-            return redact_list_add(list, "authorization header", at + w, n);
+        if (n >= 12 && token_is_random(value))
+            return add_found(s, "authorization header", from,
+                             n + letters_run(s->text, from + n,
+                                             LETTERS_URL | LETTERS_DOT | LETTERS_BASE64,
+                                             s->text.n));
     }
     return ERR_OK;
 }
 
-/* ---- all kinds ---- */
+/* ---- commands ---- */
 
-static enum err_code look_at_byte(struct slice text, size_t at, struct secret_list *list)
+static bool is_boundary(char c)
 {
-    char c = text.p[at];
-    bool begins = at == 0 || !(is_word(text.p[at - 1]) || text.p[at - 1] == '_');
-    size_t before = list->n, n = 0;
+    return (unsigned char)c <= ' ' || strchr("\"'`;|&(/$[,", c);
+}
+
+/* Remembers the program whose line this is. */
+static void note_command(struct scan *s, size_t at)
+{
+    size_t n = letters_run(s->text, at, LETTERS_URL, 16);
+    struct slice word = { s->text.p + at, n };
+
+    for (unsigned i = 0; i < sizeof commands / sizeof *commands; i++)
+        if (word.n && word.p[0] == commands[i].name[0] &&
+            slice_eq(word, slice_of(commands[i].name))) {
+            s->command = i + 1;
+            return;
+        }
+    if (slice_eq(word, SLICE("echo")) || slice_eq(word, SLICE("printf")))
+        s->echo = at + n;
+}
+
+/* -p WORD, -pWORD, -u USER:PASSWORD; also as words of a list: "-p", "WORD". */
+static enum err_code find_flag(struct scan *s, size_t at)
+{
+    if (!s->command || at + 2 >= s->text.n)
+        return ERR_OK;
+    const char *name = commands[s->command - 1].name;
+
+    for (unsigned i = s->command - 1;
+         i < sizeof commands / sizeof *commands && strcmp(commands[i].name, name) == 0; i++) {
+        const struct command *c = &commands[i];
+        size_t from = at + 2;
+
+        if (c->flag != s->text.p[at + 1])
+            continue;
+        bool spaced = is_boundary(s->text.p[from]) && s->text.p[from] != '$';
+
+        if (spaced ? !c->spaced && s->text.p[from] != '\'' && s->text.p[from] != '"' : !c->joined)
+            continue;
+        if (spaced && c->spaced)
+            while (from < s->text.n && from - at < 12 &&
+                   (strchr(" \t,=", s->text.p[from]) ||
+                    (s->text.p[from] == '"' && from + 1 < s->text.n &&
+                     strchr(",]", s->text.p[from + 1]))))
+                from++;
+        struct given v = given_read(s->text, from, false);
+        const char *cut = c->after && v.n ? memchr(s->text.p + v.at, c->after, v.n) : NULL;
+
+        if (c->after && !cut)
+            return ERR_OK;
+        if (cut) {
+            size_t user = (size_t)(cut + 1 - (s->text.p + v.at));
+
+            v.at += user;
+            v.n -= user;
+        }
+        struct slice value = { s->text.p + v.at, v.n };
+
+        return v.n == 0 || value.p[0] == '-' ||
+                       (given_is_placeholder(value) && value.p[0] != ':') ||
+                       (c->name[0] == 'l' && c->name[1] == 'o' &&
+                        letters_run(value, 0, LETTERS_DIGIT | LETTERS_MARKS, v.n) == v.n &&
+                        v.n < 12)
+                   ? ERR_OK
+                   : add_found(s, "password", v.at, v.n);
+    }
+    return ERR_OK;
+}
+
+/* curl --user USER:PASSWORD */
+static enum err_code find_user(struct scan *s, size_t at)
+{
+    static const char *const flags[] = { "--user", "--proxy-user", "--auth" };
+
+    for (size_t i = 0;
+         s->command && commands[s->command - 1].after == ':' && i < sizeof flags / sizeof *flags;
+         i++) {
+        size_t from = at + strlen(flags[i]);
+
+        if (!slice_starts(rest_of(s, at), flags[i]) || from >= s->text.n ||
+            !strchr(" =", s->text.p[from]))
+            continue;
+        struct given v = given_read(s->text, from + 1, false);
+        const char *colon = v.n ? memchr(s->text.p + v.at, ':', v.n) : NULL;
+        size_t user = colon ? (size_t)(colon + 1 - (s->text.p + v.at)) : 0;
+
+        return user && user < v.n && s->text.p[v.at + user] != '$'
+                   ? add_found(s, "password", v.at + user, v.n - user)
+                   : ERR_OK;
+    }
+    return ERR_OK;
+}
+
+/* echo WORD | docker login --password-stdin, echo WORD | sudo -S */
+static enum err_code find_echoed(struct scan *s, size_t at)
+{
+    static const char *const sinks[] = { "--password-stdin", "sudo -S", "--with-token",
+                                         "passwd --stdin", "chpasswd" };
+
+    for (size_t i = 0; s->echo && i < sizeof sinks / sizeof *sinks; i++)
+        if (slice_starts(rest_of(s, at), sinks[i])) {
+            size_t from = s->echo;
+
+            s->echo = 0;
+            while (from < at && strchr(" -ne", s->text.p[from]) &&
+                   (s->text.p[from] == ' ' || s->text.p[from] == '-' || s->text.p[from - 1] == '-'))
+                from++;
+            struct given v = given_read(s->text, from, false);
+            const char *colon = i == 4 && v.n ? memchr(s->text.p + v.at, ':', v.n) : NULL;
+
+            if (colon) {
+                v.n -= (size_t)(colon + 1 - (s->text.p + v.at));
+                v.at = (size_t)(colon + 1 - s->text.p);
+            }
+            struct slice value = { s->text.p + v.at, v.n };
+
+            return v.n && v.at + v.n <= at && !given_is_placeholder(value)
+                       ? add_found(s, "password", v.at, v.n)
+                       : ERR_OK;
+        }
+    return ERR_OK;
+}
+
+/* A line of ~/.pgpass: HOST:PORT:DATABASE:USER:PASSWORD */
+static enum err_code find_pgpass(struct scan *s, size_t at)
+{
+    size_t field = 0, begin[5] = { at }, i = at;
+
+    for (; i < s->text.n && i - at < 300 && (unsigned char)s->text.p[i] > ' ' &&
+           !strchr("\"'\\", s->text.p[i]);
+         i++)
+        if (s->text.p[i] == ':' && field < 4)
+            begin[++field] = i + 1;
+    size_t port = field == 4 ? begin[2] - begin[1] - 1 : 0;
+    bool dotted = field == 4 && (memchr(s->text.p + at, '.', begin[1] - at) ||
+                                 s->text.p[at] == '*' || s->text.p[at] == 'l');
+    bool any = port == 1 && s->text.p[begin[1]] == '*';
+
+    return dotted &&
+                   (any ||
+                    (port > 2 && letters_run(s->text, begin[1], LETTERS_DIGIT, port) == port)) &&
+                   i > begin[4] && begin[3] - begin[2] > 1 && begin[4] - begin[3] > 1
+               ? add_found(s, "password", begin[4], i - begin[4])
+               : ERR_OK;
+}
+
+/* ---- all of them ---- */
+
+static enum err_code look_at_word(struct scan *s, size_t at)
+{
+    char c = s->text.p[at];
+    bool line = at == 0 || s->text.p[at - 1] == '\n' ||
+                (at > 1 && s->text.p[at - 2] == '\\' && s->text.p[at - 1] == 'n');
+    size_t before = s->list->n;
     enum err_code rc = ERR_OK;
 
-    if (c == '=' || c == ':') {
-        rc = find_given(text, at, list);
-        if (!rc && c == ':')
-            rc = find_credentials(text, at, list);
-        return rc;
+    if (at == 0 || is_boundary(s->text.p[at - 1]) || line)
+        note_command(s, at);
+    if (line || (at && s->text.p[at - 1] == '"'))
+        rc = find_pgpass(s, at);
+    if (!rc && s->list->n == before && strchr("BbTtSsAa", c) && token_may_begin(s->text, at))
+        rc = find_header(s, at);
+    return !rc && s->list->n == before && strchr("spc", c) ? find_echoed(s, at) : rc;
+}
+
+static enum err_code look_at_byte(struct scan *s, size_t at)
+{
+    struct slice text = s->text;
+    char c = text.p[at];
+    struct token_found found;
+    size_t n = 0, before = s->list->n;
+    enum err_code rc = ERR_OK;
+
+    if (c == '\n' || c == ';' || c == '|' || (c == '&' && at && text.p[at - 1] == '&')) {
+        s->command = 0;
+        if (c != '|')
+            s->echo = 0;
     }
-    if (c == '-' && (n = match_pem(text, at)))
-        return redact_list_add(list, "private key", at, n);
-    if (!begins || !is_word(c))
+    found = token_find_front(text, at);
+    if (!found.n && strchr(".:-JNQT_|", c))
+        found = token_find_middle(text, at, s->from);
+    if (found.n)
+        return add_found(s, found.kind, found.at, found.n);
+    if (c == '-' && (n = match_pem(s, at)))
+        return add_found(s, "private key", at, n);
+    if (c == 'P' && (n = match_putty(s, at)))
+        return add_found(s, "private key", at, n);
+    if (c == 'e' && (n = match_jwt(s, at)))
+        return add_found(s, "web token", at, n);
+    if ((c == 'M' || c == 'N' || c == 'O') && (n = match_bot(s, at)))
+        return add_found(s, "discord token", at, n);
+    if (c == '$' && (n = match_crypt(s, at)))
+        return add_found(s, "hash of a password", at, n);
+    if (s->exact)
         return ERR_OK;
-    rc = find_prefixed(text, at, list);
-    if (rc || list->n > before)
-        return rc;
-    if (c == 'e' && (n = match_jwt(text, at)))
-        return redact_list_add(list, "web token", at, n);
-    if (is_digit(c) && (n = match_bot(text, at)))
-        return redact_list_add(list, "telegram token", at, n);
-    return strchr("BbTt", c) ? find_header(text, at, list) : ERR_OK;
+    if (c == ':' && text.n - at > 4 && text.p[at + 1] == '/' && text.p[at + 2] == '/')
+        rc = find_credentials(s, at);
+    else if (strchr("=:>,|( \t", c))
+        rc = given_find(text, at, s->list);
+    if (!rc && s->list->n == before && c == '-' && (at == 0 || is_boundary(text.p[at - 1])))
+        rc = text.n - at > 2 && text.p[at + 1] == '-' ? find_echoed(s, at) : find_flag(s, at);
+    if (!rc && s->list->n == before && c == '-' && text.n - at > 8 && text.p[at + 1] == '-')
+        rc = find_user(s, at);
+    else if (!rc && c == '*' && (at == 0 || text.p[at - 1] == '\n'))
+        rc = find_pgpass(s, at);
+    else if (!rc && s->list->n == before && letters_have(LETTERS_WORD, c) &&
+             (at == 0 || !letters_have(LETTERS_WORD | LETTERS_LOW, text.p[at - 1]) ||
+              token_may_begin(text, at)))
+        rc = look_at_word(s, at);
+    return rc;
+}
+
+static enum err_code scan_text(struct slice text, bool exact, struct secret_list *list)
+{
+    struct scan s = { .text = text, .list = list, .exact = exact };
+    enum err_code rc = ERR_OK;
+
+    for (size_t at = 0; at < text.n && !rc;) {
+        size_t before = list->n;
+
+        if (text.p[at] == '\0') {
+            at++;
+            continue;
+        }
+        rc = look_at_byte(&s, at++);
+        if (rc || list->n == before)
+            continue;
+        s.from = list->secret[list->n - 1].at + list->secret[list->n - 1].n;
+        if (s.from > at)
+            at = s.from;
+    }
+    return rc;
 }
 
 enum err_code redact_find(struct slice text, struct secret_list *list)
 {
-    enum err_code rc = ERR_OK;
-
-    for (size_t at = 0; at < text.n && !rc; at++)
-        rc = look_at_byte(text, at, list);
-    return rc;
+    return scan_text(text, false, list);
 }
 
-const char redact_random[] = "random letters";
-
-/* A run of n letters has at most log2(n) bits a letter, so shorter ones, which Entire measures too, are never
- * random. */
-enum { RUN_MIN = 23 };
-static const double entropy_max = 4.5; /* bits per letter */
-
-static bool in_run(char c)
+enum err_code redact_find_exact(struct slice text, struct secret_list *list)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '/' ||
-           c == '+' || c == '_' || c == '=' || c == '-';
+    return scan_text(text, true, list);
 }
 
-static enum err_code find_random(struct slice text, struct secret_list *list)
+/* The members of data: and stringData: of Kubernetes' secrets in YAML. */
+static enum err_code find_kubernetes(struct slice text, struct secret_list *list)
 {
+    struct slice rest = text, line;
+    size_t data = 0, indent;
+    bool torn, inside = false;
     enum err_code rc = ERR_OK;
 
-    for (size_t i = 0, n; i < text.n && !rc; i += n ? n : 1) {
-        for (n = 0; i + n < text.n && in_run(text.p[i + n]);)
-            n++;
-        if (n >= RUN_MIN && entropy_of((struct slice){ text.p + i, n }) > entropy_max)
-            rc = redact_list_add(list, redact_random, i, n);
+    while (!rc && slice_line(&rest, &line, &torn)) {
+        for (indent = 0; indent < line.n && line.p[indent] == ' '; indent++)
+            ;
+        struct slice body = { line.p + indent, line.n - indent };
+        const char *colon = body.n ? memchr(body.p, ':', body.n) : NULL;
+
+        inside = inside && indent > data;
+        if (inside && colon && colon + 2 < line.p + line.n && colon[1] == ' ') {
+            struct given v = given_read(text, (size_t)(colon + 2 - text.p), true);
+
+            if (v.n && !given_is_placeholder((struct slice){ text.p + v.at, v.n }))
+                rc = redact_list_add(list, "kubernetes secret", v.at, v.n);
+        }
+        if (slice_eq(body, SLICE("data:")) || slice_eq(body, SLICE("stringData:"))) {
+            inside = true;
+            data = indent;
+        }
     }
     return rc;
 }
@@ -466,8 +560,10 @@ static int compare_secret_offset(const void *x, const void *y)
 
 enum err_code redact_find_all(struct slice text, struct secret_list *list)
 {
-    enum err_code rc = find_random(text, list);
+    enum err_code rc = redact_find_random(text, list);
 
+    if (!rc && slice_has(text, "kind: Secret"))
+        rc = find_kubernetes(text, list);
     if (!rc)
         rc = redact_find(text, list);
     if (!rc && list->n > 1)

@@ -11,20 +11,24 @@
 /* Replaces what looks like a secret with REDACTED: in the committed checkpoints of Entire, which are pushed
  * (docs/formats/entire.md 2.7), and in exported sessions.
  *
- * Secrets are recognised by their form: tokens of well-known services by their public prefixes and lengths, private
- * keys, credentials in URLs and headers, values assigned to a suspicious name (password = ...), and runs of letters
- * that are too random to be words. Entire uses the more than two hundred rules of gitleaks; these are our own matchers
- * for the most common kinds. Plain hex and UUIDs without a name next to them are not recognised, nor are keys that only
- * a checksum or a request to the service could confirm. */
+ * Secrets are recognised by their form: tokens of services (token_form.h), private keys, web tokens, hashes of passwords,
+ * credentials in addresses, headers and commands; by a name beside them (given_value.h); and runs of letters that are too
+ * random to be words. Plain hex, UUIDs and words without such a name are not recognised, nor is text in pictures, nor
+ * what was encoded or split. */
 struct redact_counts;
 
 /* counts may be NULL. */
 MUST_CHECK enum err_code redact_text(struct slice text, struct buf *out,
                                      struct redact_counts *counts);
 /* Redacts JSON rows line by line; a line that is not JSON is treated as text. Only values are examined, unescaped,
- * except ids, signatures and images. A value without a secret keeps its bytes. */
+ * and of ids, signatures and images only for known forms. A value without a secret keeps its bytes. */
 MUST_CHECK enum err_code redact_json_rows(struct slice rows, struct buf *out,
                                           struct redact_counts *counts);
+
+/* What a person should know who shares a redacted document. */
+#define REDACT_NOT_LOOKED_FOR                                                                      \
+    "text in pictures, what was encoded or split, and hex, UUIDs and words without a name of a "   \
+    "secret beside them"
 
 /* How many secrets were replaced, and of which kinds. Overlapping ones are replaced as one, which is counted under the
  * most specific kind. A zeroed struct has counted nothing. */
@@ -53,13 +57,15 @@ struct secret_list {
 
 /* Adds the secrets that are found by their form, without those that are merely random. */
 MUST_CHECK enum err_code redact_find(struct slice text, struct secret_list *list);
+/* Adds only what has the form of a token, key or credential, whatever is beside it. */
+MUST_CHECK enum err_code redact_find_exact(struct slice text, struct secret_list *list);
 /* Adds the random ones too, and sorts all by offset. */
 MUST_CHECK enum err_code redact_find_all(struct slice text, struct secret_list *list);
+/* Adds only the random ones. */
+MUST_CHECK enum err_code redact_find_random(struct slice text, struct secret_list *list);
 extern const char redact_random[]; /* the kind of random ones */
 MUST_CHECK enum err_code redact_list_add(struct secret_list *list, const char *kind, size_t at,
                                          size_t n);
-/* Returns true if this value is a secret, given its name. */
-bool redact_is_given(struct slice name, struct slice value);
 void redact_list_fini(struct secret_list *list);
 
 #endif

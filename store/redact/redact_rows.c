@@ -2,10 +2,12 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "lite/base/array.h"
 #include "lite/json/json.h"
 #include "lite/json/jsonout.h"
+#include "store/redact/given_value.h"
 
 /* Replacing what was found, in texts and in rows of JSON. */
 
@@ -91,22 +93,54 @@ enum err_code redact_text(struct slice text, struct buf *out, struct redact_coun
 
 /* ---- JSON ---- */
 
-/* Entire leaves keys with these endings alone, in upper and lower case. */
-static bool ends_in(struct slice key, const char *end)
-{
-    size_t n = strlen(end);
+/* How a value is examined, which its members and elements inherit. */
+struct member {
+    enum name_kind kind; /* of the name beside it */
+    bool exact;          /* an id or a signature: only known forms are secrets */
+};
 
-    if (key.n < n + 2) /* the quotes */
-        return false;
-    for (size_t i = 0; i < n; i++)
-        if ((key.p[key.n - 1 - n + i] | 0x20) != end[i])
-            return false;
-    return true;
+static bool is_header(struct slice name)
+{
+    static const char *const headers[] = { "authorization", "proxy-authorization", "cookie",
+                                           "set-cookie" };
+
+    for (size_t i = 0; i < sizeof headers / sizeof *headers; i++)
+        if (strlen(headers[i]) == name.n && strncasecmp(name.p, headers[i], name.n) == 0)
+            return true;
+    return false;
 }
 
-static bool is_left_alone(struct slice key)
+static struct member member_named(struct slice name, struct member outer)
 {
-    return key.n && (json_string_is(key, "signature") || ends_in(key, "id") || ends_in(key, "ids"));
+    enum name_kind kind = secret_name_kind(name);
+    bool generic = slice_eq(name, SLICE("value")) || slice_eq(name, SLICE("Value"));
+    const char *p = name.p + name.n;
+    bool id =
+        (name.n >= 2 && (p[-2] | 0x20) == 'i' && (p[-1] | 0x20) == 'd') ||
+        (name.n >= 3 && (p[-3] | 0x20) == 'i' && (p[-2] | 0x20) == 'd' && (p[-1] | 0x20) == 's');
+
+    if (generic || (kind == NAME_PLAIN && outer.kind > NAME_LIKELY))
+        kind = outer.kind;
+    if (slice_eq(name, SLICE("auth")) || slice_eq(name, SLICE("identitytoken")))
+        kind = NAME_TOKEN; /* of a container registry */
+    if (is_header(name))
+        kind = NAME_PASSWORD; /* with its scheme */
+    return (struct member){ kind, (id && kind == NAME_PLAIN) ||
+                                      slice_eq(name, SLICE("signature")) || outer.exact };
+}
+
+/* The name that {"name":"PASSWORD","value":"x"} gives to its value. */
+static enum name_kind kind_beside(struct slice object)
+{
+    static const char *const names[] = { "name", "Name", "key", "Key" };
+    struct slice value;
+    enum name_kind kind = NAME_PLAIN;
+
+    for (size_t i = 0; kind == NAME_PLAIN && i < sizeof names / sizeof *names; i++)
+        if (json_type(object) == JSON_OBJECT && json_get(object, names[i], &value) &&
+            json_type(value) == JSON_STRING && value.n > 2)
+            kind = secret_name_kind((struct slice){ value.p + 1, value.n - 2 });
+    return kind;
 }
 
 static bool is_image(struct slice object)
@@ -118,8 +152,14 @@ static bool is_image(struct slice object)
            (slice_starts(type, "\"image") || json_string_is(type, "base64"));
 }
 
+static struct slice unquoted(struct slice string)
+{
+    return string.n < 2 ? (struct slice){ string.p, 0 }
+                        : (struct slice){ string.p + 1, string.n - 2 };
+}
+
 /* Examines the unescaped text: an escape is not part of a run, and a key may be spread over several lines. */
-static enum err_code redact_string(struct slice key, struct slice value, struct buf *out,
+static enum err_code redact_string(struct member m, struct slice value, struct buf *out,
                                    struct redact_counts *counts)
 {
     struct arena a = { 0 };
@@ -133,10 +173,10 @@ static enum err_code redact_string(struct slice key, struct slice value, struct 
     if (!rc && !decoded) /* blanks follow it */
         return redact_text(value, out, counts);
     if (!rc && text.n)
-        rc = redact_find_all(text, &list);
-    if (!rc && list.n == 0 && key.n > 2 &&
-        redact_is_given((struct slice){ key.p + 1, key.n - 2 }, text))
-        rc = redact_list_add(&list, "value of a secret name", 0, text.n);
+        rc = m.exact ? redact_find_exact(text, &list) : redact_find_all(text, &list);
+    if (!rc && list.n == 0 && !m.exact && text.n && given_is_secret(m.kind, text))
+        rc = redact_list_add(&list, m.kind == NAME_PASSWORD ? "password" : "value of a secret name",
+                             0, text.n);
     if (!rc && list.n == 0)
         rc = buf_add(out, value);
     else if (!rc && !(rc = replace_secrets(text, &list, &clean, counts))) {
@@ -150,25 +190,42 @@ static enum err_code redact_string(struct slice key, struct slice value, struct 
     return rc;
 }
 
-static enum err_code redact_value(struct slice key, struct slice value, int depth, struct buf *out,
+static enum err_code redact_value(struct member m, struct slice value, int depth, struct buf *out,
                                   struct redact_counts *counts)
 {
     struct json_iter it;
-    struct slice inner_key, inner;
+    struct slice name, inner;
+    struct member outer = m, next;
     const char *at = value.p;
+    bool object = json_type(value) == JSON_OBJECT;
+    enum name_kind beside, flag = NAME_PLAIN; /* of the element before, in the words of a command */
     enum err_code rc = ERR_OK;
 
     if (json_type(value) == JSON_STRING)
-        return redact_string(key, value, out, counts);
+        return redact_string(m, value, out, counts);
+    if (json_type(value) == JSON_NUMBER && m.kind == NAME_PASSWORD) {
+        rc = count_secret(counts, "password");
+        return rc ? rc : buf_add(out, SLICE("\"REDACTED\""));
+    }
     if (depth == DEPTH_MAX)
         return redact_text(value, out, counts);
-    if (is_image(value) || !json_iter_open(&it, value))
+    if (!json_iter_open(&it, value))
         return buf_add(out, value);
-    while (!rc && json_iter_next(&it, &inner_key, &inner)) {
+    outer.exact = outer.exact || is_image(value);
+    beside = kind_beside(value);
+    while (!rc && json_iter_next(&it, &name, &inner)) {
         rc = buf_add(out, (struct slice){ at, (size_t)(inner.p - at) });
+        next = object ? member_named(unquoted(name), outer) : outer;
+        if (object && beside > next.kind &&
+            (json_string_is(name, "value") || json_string_is(name, "Value")))
+            next.kind = beside;
+        if (!object && flag > next.kind)
+            next.kind = flag;
+        flag = !object && slice_starts(inner, "\"-") && !memchr(inner.p, '=', inner.n)
+                   ? secret_name_kind(unquoted(inner))
+                   : NAME_PLAIN;
         if (!rc)
-            rc = is_left_alone(inner_key) ? buf_add(out, inner)
-                                          : redact_value(inner_key, inner, depth + 1, out, counts);
+            rc = redact_value(next, inner, depth + 1, out, counts);
         at = inner.p + inner.n;
     }
     return rc ? rc : buf_add(out, (struct slice){ at, (size_t)(value.p + value.n - at) });
@@ -181,9 +238,9 @@ enum err_code redact_json_rows(struct slice rows, struct buf *out, struct redact
     enum err_code rc = ERR_OK;
 
     if (json_valid(rows)) /* some agents write one document of many lines */
-        return redact_value(SLICE(""), rows, 0, out, counts);
+        return redact_value((struct member){ 0 }, rows, 0, out, counts);
     while (!rc && slice_line(&rows, &line, &torn)) {
-        rc = json_valid(line) ? redact_value(SLICE(""), line, 0, out, counts)
+        rc = json_valid(line) ? redact_value((struct member){ 0 }, line, 0, out, counts)
                               : redact_text(line, out, counts);
         if (!rc && !torn)
             rc = buf_add_byte(out, '\n');

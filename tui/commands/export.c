@@ -161,7 +161,7 @@ static void report_redacted(const struct invocation *in, const struct redact_cou
     out_addf(&o, "reprise: %zu secret%s redacted", total, total == 1 ? " was" : "s were");
     for (size_t i = 0; i < counts->n; i++)
         out_addf(&o, "%s %zu %s", i ? "," : ":", counts->count[i].n, counts->count[i].kind);
-    out_addf(&o, "\n");
+    out_addf(&o, "\nreprise: not looked for: " REDACT_NOT_LOOKED_FOR "\n");
     if (out_flush(&o, &ignored) == ERR_OK)
         out_fini(&o);
     else

@@ -1,3 +1,4 @@
+#include "store/export/export.h"
 #include "tests/test.h"
 
 #include <md4c.h>
@@ -425,4 +426,19 @@ TEST(deep_nesting_is_bounded)
     buf_fini(&md);
     buf_fini(&html);
     buf_fini(&deep);
+}
+
+/* Titles are often the first prompt. */
+TEST(the_name_of_a_file_has_no_secrets)
+{
+    struct arena a = { 0 };
+    struct export_request req = { .format = EXPORT_MD, .redact = true };
+    const struct slice title = SLICE("use ghp_0123456789abcdefghijABCDEFGHIJ012345 here");
+    const char *name = export_file_name_for(&req, title, SLICE("0123456789"), &a);
+
+    assert_non_null(name);
+    assert_null(strstr(name, "0123456789abcdef"));
+    req.redact = false;
+    assert_non_null(strstr(export_file_name_for(&req, title, SLICE("0123456789"), &a), "ghp"));
+    arena_fini(&a);
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "store/redact/redact.h"
+#include "store/redact/token_form.h"
 
 /* Made up here, in the shape of each kind: 'h' becomes a hex digit, 'w' a letter or digit, 'U' a capital or digit, all
  * else stays. The runs are regular, so that they are found by their shape and not by their entropy. */
@@ -14,7 +15,7 @@ static const struct {
     { "github token", "github_pat_~w82" },
     { "gitlab token", "glpat-~w20" },
     { "slack token", "xoxb-~w40" },
-    { "slack webhook", "https://hooks.slack.com/services/~w44" },
+    { "slack webhook", "hooks.slack.com/services/~w44" },
     { "stripe key", "sk_live_~w24" },
     { "key of a model provider", "sk-ant-api03-~w95" },
     { "key of a model provider", "sk-proj-~w48" },
@@ -91,12 +92,12 @@ TEST(known_kinds_of_secrets_are_redacted)
     }
 }
 
-/* One letter too short, one too long, or in the middle of a word: these are not secrets. */
+/* One letter too short, or in the middle of a word: these are not secrets. */
 TEST(text_that_only_begins_like_a_secret_is_kept)
 {
     static const char *const shapes_of_others[] = {
-        "ghp_~w35", "ghp_~w37",  "AKIA~U15", "AIza~w34",
-        "npm_~w35", "xghp_~w36", "key-~h31", "SK~h31",
+        "ghp_~w35", "AKIA~U15", "AIza~w34", "npm_~w35",
+        "key-~h31", "SK~h31",   "xSK~h32",  "xAKIA~U16",
     };
 
     for (size_t i = 0; i < sizeof shapes_of_others / sizeof *shapes_of_others; i++) {
@@ -150,13 +151,13 @@ TEST(rows_are_redacted_in_decoded_form)
     /* Escapes hide nothing, and a row without a secret keeps its bytes. */
     assert_rows("{\"a\":\"\\u0070assword=hunter2hunter3\"}\n", "{\"a\":\"password=REDACTED\"}\n");
     assert_rows("{\"a\" : \"\\u0061\\/b\",\"n\":1e9}\n", "{\"a\" : \"\\u0061\\/b\",\"n\":1e9}\n");
-    /* The name of the member, and names that Entire leaves alone. */
+    /* The name of the member, and ids and images, in which only tokens are. */
     assert_rows("{\"password\":\"a1b2c3d4e5f6\",\"token\":\"plain words\"}\n",
                 "{\"password\":\"REDACTED\",\"token\":\"plain words\"}\n");
     assert_rows("{\"requestID\":\"AKIAA2B3A2B3A2B3A2B3\",\"uuids\":[\"AKIAA2B3A2B3A2B3A2B3\"]}\n",
-                "{\"requestID\":\"AKIAA2B3A2B3A2B3A2B3\",\"uuids\":[\"AKIAA2B3A2B3A2B3A2B3\"]}\n");
+                "{\"requestID\":\"REDACTED\",\"uuids\":[\"REDACTED\"]}\n");
     assert_rows("{\"type\":\"image_url\",\"data\":\"AKIAA2B3A2B3A2B3A2B3\"}\n",
-                "{\"type\":\"image_url\",\"data\":\"AKIAA2B3A2B3A2B3A2B3\"}\n");
+                "{\"type\":\"image_url\",\"data\":\"REDACTED\"}\n");
     /* One document over many lines; lines that are no JSON; a torn one. */
     assert_rows("{\n  \"a\": \"AKIAA2B3A2B3A2B3A2B3\"\n}\n", "{\n  \"a\": \"REDACTED\"\n}\n");
     assert_rows("not JSON: AKIAA2B3A2B3A2B3A2B3\n{\"a\":\"AKIAA2B3A2B3A2B3A2B3",
@@ -176,4 +177,378 @@ TEST(no_depth_hides_a_secret)
     assert_false(slice_has(buf_slice(&out), "AKIA"));
     buf_fini(&text);
     buf_fini(&out);
+}
+
+/* ---- made from the table ---- */
+
+/* A token of the form, whose letters are chosen by a number. */
+static void spell_form(const struct token_form *f, uint32_t random, char out[512])
+{
+    static const char all[] = "0123456789abcdefABCDEFghijklmnopqrstuvwxyzGHIJKLMNOPQRSTUVWXYZ";
+    size_t n = strlen(f->front);
+
+    memcpy(out, f->front, n);
+    for (unsigned i = 0; i < f->least;) {
+        random = random * 1103515245u + 12345u;
+        char c = all[(random >> 16) % (sizeof all - 1)];
+
+        if (i % 3 == 2 && letters_have(f->letters, '5')) /* as in most tokens */
+            c = "0123456789"[(random >> 16) % 10];
+        if (letters_have(f->letters, c)) {
+            out[n++] = c;
+            i++;
+        }
+    }
+    out[n] = '\0';
+}
+
+/* %s: the token, in every place where a text can stand. */
+static const char *const places[] = {
+    "%s",
+    "use %s, please",
+    "x=%s;",
+    "key_%s b",
+    "'%s'",
+    "(%s)",
+    "<a>%s</a>",
+    "a\\n%s\\nb",
+    "a\\t%s\\tb",
+    "{\\\"a\\\":\\\"%s\\\"}",
+    "{\\\\\\\"a\\\\\\\":\\\\\\\"%s\\\\\\\"}",
+    "\x1b[32m%s\x1b[0m",
+    "\\x1b[1;31m%s",
+    "\\u001b[32m%s",
+    "a%%3D%s",
+    "?t=%s&u=1",
+    "\\u0022%s\\u0022",
+    "`%s`",
+    "[%s]",
+    "Bearer %s",
+};
+
+TEST(each_form_is_found_in_each_place)
+{
+    for (size_t i = 0; i < token_forms_n; i++)
+        for (size_t k = 0; k < sizeof places / sizeof *places; k++) {
+            char token[512], text[1024];
+            struct buf out = { 0 };
+
+            spell_form(&token_forms[i], (uint32_t)(i * 31 + k), token);
+            snprintf(text, sizeof text, places[k], token);
+            assert_int_equal(redact_text(slice_of(text), &out, NULL), ERR_OK);
+            if (slice_has(buf_slice(&out), token + strlen(token_forms[i].front)))
+                fail_msg("%s in: %s", token_forms[i].kind, text);
+            buf_fini(&out);
+        }
+}
+
+TEST(the_table_is_sorted)
+{
+    for (size_t i = 1; i < token_forms_n; i++)
+        assert_true(strcmp(token_forms[i - 1].front, token_forms[i].front) <= 0);
+}
+
+TEST(each_form_is_found_in_each_member)
+{
+    static const char *const rows[] = {
+        "{\"AccessKeyId\":\"%s\"}\n",
+        "{\"signature\":\"%s\"}\n",
+        "{\"ids\":[\"%s\"]}\n",
+        "{\"type\":\"image\",\"source\":{\"type\":\"base64\",\"data\":\"%s\"}}\n",
+        "{\"a\":\"{\\\"b\\\":\\\"%s\\\"}\"}\n",
+    };
+
+    for (size_t i = 0; i < token_forms_n; i++)
+        for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+            char token[512], text[1024];
+            struct buf out = { 0 };
+
+            spell_form(&token_forms[i], (uint32_t)(i * 17 + k), token);
+            snprintf(text, sizeof text, rows[k], token);
+            assert_int_equal(redact_json_rows(slice_of(text), &out, NULL), ERR_OK);
+            if (slice_has(buf_slice(&out), token + strlen(token_forms[i].front)))
+                fail_msg("%s in: %s", token_forms[i].kind, text);
+            buf_fini(&out);
+        }
+}
+
+/* A name of each kind, in each spelling, before values of every length and alphabet. */
+TEST(names_make_values_secret)
+{
+    static const char *const words[][2] = {
+        { "PASSWORD", "password" },    { "PASS", "pass" },   { "PWD", "pwd" },
+        { "SECRET", "secret" },        { "TOKEN", "token" }, { "API_KEY", "apiKey" },
+        { "CREDENTIAL", "credential" }
+    };
+    static const char *const values[] = { "x",         "7",       "swordfish",        "hunter2",
+                                          "p@ss!w0rd", "a-b-c-d", "0123456789abcdef", "zq9~zq9" };
+    static const char *const forms[] = { "%s=%s\n", "export DB_%s=%s\n", "MY_%s_V2=%s",
+                                         "docker run -e %s=%s x" };
+    static const char *const small[] = { "%s: \"%s\"",   "{\\\"%s\\\":\\\"%s\\\"}",
+                                         "--db-%s=%s ",  "<%s>%s<",
+                                         "my_%s = '%s'", "--%s \"%s\"" };
+
+    for (size_t w = 0; w < sizeof words / sizeof *words; w++)
+        for (size_t v = 0; v < sizeof values / sizeof *values; v++)
+            for (size_t k = 0; k < sizeof forms / sizeof *forms + sizeof small / sizeof *small;
+                 k++) {
+                bool upper = k < sizeof forms / sizeof *forms;
+                const char *form = upper ? forms[k] : small[k - sizeof forms / sizeof *forms];
+                char text[256], kept[64];
+                struct buf out = { 0 };
+
+                snprintf(text, sizeof text, form, words[w][!upper], values[v]);
+                assert_int_equal(redact_text(slice_of(text), &out, NULL), ERR_OK);
+                if (!slice_has(buf_slice(&out), "REDACTED"))
+                    fail_msg("kept: %s", text);
+                snprintf(kept, sizeof kept, "=%s", values[v]);
+                assert_false(slice_has(buf_slice(&out), kept));
+                buf_fini(&out);
+            }
+}
+
+static const struct {
+    const char *text, *secret;
+} given[] = {
+    { "mysql -u root -pS3cretPw db", "S3cretPw" },
+    { "mysqldump -h x -u app -p'p@ss w0rd' db", "p@ss w0rd" },
+    { "curl -u admin:hunter2 https://x", "hunter2" },
+    { "curl --user admin:hunter2 https://x", "hunter2" },
+    { "curl -uadmin:hunter2 x", "hunter2" },
+    { "curl -H 'X-Api-Key: abc123def456' u", "abc123def456" },
+    { "curl -H \"Authorization: Token abcdef\" u", "abcdef" },
+    { "Authorization: Basic dXNlcjpwYXNz", "dXNlcjpwYXNz" },
+    { "Authorization: Bearer abc", "abc" },
+    { "authorization: Digest username=\"u\", response=\"abc\"", "abc" },
+    { "Cookie: sid=abcdef; theme=dark", "abcdef" },
+    { "Set-Cookie: session=abc.def; Path=/", "abc.def" },
+    { "machine github.com login joe password hunter", "hunter" },
+    { "machine h\n  login joe\n  password s3cret", "s3cret" },
+    { "db.example.com:5432:app:joe:hunter2", "hunter2" },
+    { "*:*:*:postgres:swordfish", "swordfish" },
+    { "postgres://u:p@ssw0rd@db/app", "ssw0rd" },
+    { "redis://:hunter2@h:6379/0", "hunter2" },
+    { "mongodb+srv://u:abc%40def@c.mongodb.net", "abc%40def" },
+    { "https://oauth2:abc@gitlab.com/x.git", "abc" },
+    { "https://0123456789abcdef0123456789abcdef@o1.ingest.sentry.io/1",
+      "0123456789abcdef0123456789abcdef" },
+    { "Server=db;User Id=sa;Password=Yukon!900;", "Yukon!900" },
+    { "Server=db;Uid=sa;Pwd=abc;", "=abc" },
+    { "DefaultEndpointsProtocol=https;AccountName=x;AccountKey=abcd1234/+==;EndpointSuffix=y",
+      "abcd1234" },
+    { "<password>hunter</password>", "hunter" },
+    { "<add key=\"ApiKey\" value=\"xyz\" />", "xyz" },
+    { "<property name=\"password\">hunter</property>", "hunter" },
+    { "<user password=\"hunter\"/>", "hunter" },
+    { "<add key=\"ClearTextPassword\" value=\"abc\" />", "\"abc\"" },
+    { "password: hunter\n", "hunter" },
+    { "  db_password: correct horse\n", "correct" },
+    { "DB_PASSWORD=hunter2\n", "hunter2" },
+    { "export SECRET_KEY_BASE=abc", "abc" },
+    { "PGPASSWORD=swordfish psql", "swordfish" },
+    { "MYSQL_PWD=x", "=x" },
+    { "API_KEY=a", "=a" },
+    { "MY_TOKEN_V2=abc", "abc" },
+    { "docker run -e MYSQL_ROOT_PASSWORD=my-secret-pw mysql", "my-secret-pw" },
+    { "{\"auths\":{\"ghcr.io\":{\"auth\":\"dXNlcjpwYXNz\"}}}", "dXNlcjpwYXNz" },
+    { "//registry.npmjs.org/:_authToken=abc-def", "abc-def" },
+    { "_auth = dXNlcjpwYXNz", "dXNlcjpwYXNz" },
+    { "_password=cGFzcw==", "cGFzcw" },
+    { "    client-key-data: LS0tLS1CRUdJTiBSU0E=", "LS0tLS1" },
+    { "    token: abc.def.ghi", "abc.def.ghi" },
+    { "--password hunter", "hunter" },
+    { "--password=hunter x", "hunter" },
+    { "--token abc123", "abc123" },
+    { "[\"mysql\",\"--password\",\"hunter\"]", "hunter" },
+    { "--db-password 'hunter two'", "hunter two" },
+    { "--api-key=abc", "abc" },
+    { "sshpass -p hunter2 ssh x", "hunter2" },
+    { "redis-cli -a hunter2 ping", "hunter2" },
+    { "docker login -u joe -p hunter2 reg", "hunter2" },
+    { "echo hunter2 | docker login --password-stdin", "hunter2" },
+    { "echo 'hunter2' | sudo -S ls", "hunter2" },
+    { "echo joe:hunter2 | chpasswd", "hunter2" },
+    { "ldapsearch -x -w hunter2 -b x", "hunter2" },
+    { "password = \"swordfish\"", "swordfish" },
+    { "const apiKey = 'abc';", "'abc'" },
+    { "clientSecret: \"x\"", "\"x\"" },
+    { "'DB_PASSWORD' => 'abc'", "'abc'" },
+    { "define('DB_PASSWORD', 'abc');", "abc" },
+    { "#define WIFI_PASSWORD \"abc\"", "\"abc\"" },
+    { "ENV DB_PASSWORD abc", "abc" },
+    { "os.environ[\"API_TOKEN\"] = \"abc\"", "\"abc\"" },
+    { "setPassword(\"hunter2\")", "hunter2" },
+    { ":password => \"abc\"", "\"abc\"" },
+    { "Password: hunter2", "hunter2" },
+    { "the password is hunter2", "hunter2" },
+    { "my api key: abc123def", "abc123def" },
+    { "{\\\"password\\\":\\\"abc\\\"}", "\\\"abc" },
+    { "{\\\\\\\"password\\\\\\\":\\\\\\\"abc\\\\\\\"}", "\"abc" },
+    { "\"password\":\"a\\\"bcdef\"", "bcdef" },
+    { "datadog api key = 0123456789abcdef0123456789abcdef", "0123456789abcdef" },
+    { "CREATE USER x WITH PASSWORD 'abc'", "'abc'" },
+    { "IDENTIFIED BY 'abc'", "'abc'" },
+    { "-----BEGIN OPENSSH PRIVATE KEY-----\\nabc\\n-----END OPENSSH PRIVATE KEY-----", "abc" },
+    { "-----BEGIN PGP PRIVATE KEY BLOCK-----\nabc\n-----END PGP PRIVATE KEY BLOCK-----", "abc" },
+    { "PuTTY-User-Key-File-3: ssh-rsa\nPrivate-Lines: 1\nabcdef\nPrivate-MAC: x", "abcdef" },
+    { "root:$6$abcdefgh$0123456789abcdef0123456789abcdef:1:", "0123456789abcdef" },
+    { "- name: DB_PASSWORD\n  value: hunter\n", "hunter" },
+    { "{\"name\":\"DB_PASSWORD\",\"value\":\"hunter\"}", "hunter" },
+    { "https://x/?token=abc&y=1", "=abc&" },
+    { "X-Amz-Signature=0123456789abcdef0123456789abcdef0123456789abcdef", "0123456789abcdef" },
+    { "?sig=abcDEF123%2Fxyz987654&se=1", "abcDEF123" },
+    { "aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", "wJalr" },
+    { "aws configure set aws_secret_access_key wJalrXUtnFEMI1K7MDENG", "wJalr" },
+    { "requirepass hunter2\n", "hunter2" },
+    { "kind: Secret\ndata:\n  foo: aHVudGVyMg==\n", "aHVudGVyMg" },
+    { "kubectl create secret generic x --from-literal=password=abc", "=abc" },
+    { "wget --http-password=abc", "=abc" },
+    { "TF_VAR_db_password=abc", "=abc" },
+    { "dbPassword=abc123", "abc123" },
+    { "spring.datasource.password=abc", "=abc" },
+    { "gpg --passphrase abc", "abc" },
+    { "openssl enc -pass pass:abc", "pass:abc" },
+    { "wireguard PrivateKey = aBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789aBcDeFg=", "aBcDeF" },
+};
+
+TEST(values_are_secret_by_what_is_beside_them)
+{
+    for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
+        struct buf out = { 0 };
+
+        assert_int_equal(redact_text(slice_of(given[i].text), &out, NULL), ERR_OK);
+        if (slice_has(buf_slice(&out), given[i].secret))
+            fail_msg("kept: %s", given[i].text);
+        buf_fini(&out);
+    }
+}
+
+TEST(ordinary_text_is_kept)
+{
+    static const char *const texts[] = {
+        "password = getpass()",
+        "password = getpass.getpass(\"Password: \")",
+        "password = request.form['password']",
+        "const token = await getToken();",
+        "token = tokenizer.next_token()",
+        "if (token == NULL) return;",
+        "def login(user: str, password: str) -> None:",
+        "connect(user=user, password=password)",
+        "password=os.environ[\"DB_PASSWORD\"]",
+        "export TOKEN=$TOKEN",
+        "PASSWORD=${DB_PASSWORD}",
+        "password: ${{ secrets.PASSWORD }}",
+        "\"password\": null, \"token\": true",
+        "The password must be at least 8 characters.",
+        "Password: must contain a digit and a letter",
+        "token: the unit of text",
+        "Unexpected token '<' at position 1",
+        "commit 29dbe506c7f1a2b3c4d5e6f708192a3b4c5d6e7f",
+        "session 4b7e0f91-d836-4a5c-b0f2-29c4e8a163cc",
+        "/home/u/.claude/projects/-work-h/4b7e0f91-d836-4a5c-b0f2-29c4e8a163cc.jsonl",
+        "\"input_tokens\":1234,\"output_tokens\":567,\"cache_read_input_tokens\":89000",
+        "max_tokens=4096",
+        "PWD=/home/user/project",
+        "pwd: /home/user",
+        "docker run -p 8080:80 nginx",
+        "mkdir -p src/components",
+        "ssh -p 2222 host",
+        "\"integrity\": "
+        "\"sha512-abcDEF123456789+/"
+        "abcDEF123456789abcDEF123456789abcDEF123456789abcDEF123456789abcDEF12==\"",
+        "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ8h2kQ7w3xZ5v9yBnM4cD6eF8gH0iJ1kL2mN3oP4qR5",
+        "http://localhost:8080/path@x",
+        "git@github.com:user/repo.git",
+        "https://github.com/user/repo/blob/29dbe506c7f1a2b3c4d5e6f708192a3b4c5d6e7f/src/main.c#L10",
+        "#include \"store/redact/redact.h\"",
+        "static enum err_code redact_value(struct slice key, struct slice value, int depth)",
+        "node_modules/@babel/plugin-transform-runtime/lib/index.js",
+        "src/components/UserProfileSettings/ChangePasswordDialog.test.tsx",
+        "let passwordInput = document.getElementById(\"password\");",
+        "<input type=\"password\" name=\"password\" placeholder=\"Password\">",
+        "\"message\": \"Enter your password\"",
+        "password_reset_url = \"/accounts/reset\"",
+        "SECRET_NAME=my-secret-name",
+        "secretKeyRef: {name: db, key: password}",
+        "token_count: 12",
+        "for (const token of tokens) {",
+        "keyboard: qwerty",
+        "primary_key = True",
+        "cache_key = f\"user:{id}\"",
+        "author: John Smith",
+        "authorize the user: yes",
+        "Basic usage: run the command",
+        "bearer of bad news",
+        "2026-11-28T00:54:31.123Z INFO request_id=4b7e0f91-d836-4a5c-b0f2-29c4e8a163cc",
+        "version = 1.2.3-beta.4",
+        "sha256:29dbe506c7f1a2b3c4d5e6f708192a3b4c5d6e7f29dbe506c7f1a2b3c4d5e6f7",
+        "a.c:10:5: error: expected ';'",
+        "tests/test_x.py::test_login PASSED",
+        "cd /work && make -j4 && ./run test",
+        "0x7ffd1234abcd",
+        "toolu_01A2b3C4d5E6f7G8h9J0k1L2",
+        "msg_01XyZ9876543210AbCdEfGhIjK",
+        "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk",
+        "ExtremelyLongJavaClassNameWithManyWordsInItFactoryBean2",
+        "this_is_a_very_long_snake_case_identifier_with_number_42_inside",
+        "com.example.project.authentication.PasswordEncoderFactories",
+        "github_sha = 29dbe506c7f1a2b3c4d5e6f708192a3b4c5d6e7f",
+        "GITHUB_SHA=29dbe506c7f1a2b3c4d5e6f708192a3b4c5d6e7f",
+        "\"sessionId\":\"4b7e0f91-d836-4a5c-b0f2-29c4e8a163cc\"",
+        "the sk-learn library, task-force, a hf_model and ya29.",
+        "return hash_password(password)",
+        "self.password = password",
+        "user.password != other.password",
+        "auth: enabled",
+        "| token | description |",
+        "| password | the user's password |",
+        "--password-file /run/secrets/db",
+        "use --token TOKEN or --password PASSWORD",
+        "use the --password flag",
+        "The `--token` option is required",
+        "import { secret } from './secret'",
+        "password: z.string().min(8),",
+        "token: JsonWebToken;",
+        "password?: string",
+        "fn new(token: &str) -> Self",
+        "secrets: inherit",
+        "\"key\": \"value\", \"id\": \"abc\"",
+        "key: ctrl-alt-delete-2",
+        "Author: a <a@b.c>",
+        "npm_config_cache=/tmp/x",
+        "mysql -p",
+        "zip -r out.zip dir",
+        "curl -u user https://x",
+        "pass",
+        "3 passed, 2 failed",
+        "pass: 12 fail: 3",
+        "Tests: 12 passed, pass rate: 93.5%",
+    };
+
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        assert_redacted(texts[i], texts[i]);
+}
+
+/* The number of looks is bounded for each byte: hostile texts of a megabyte end at once. */
+TEST(hostile_texts_take_linear_time)
+{
+    static const char *const parts[] = { "sk-aaaa-",    "eyJ-",
+                                         "password=",   "password=\"$",
+                                         ":::::",       "-----BEGIN PRIVATE KEY",
+                                         "-----BEGIN ", "a://",
+                                         "a=b ",        "<a>",
+                                         "name=value=", "mysql -p ",
+                                         "password=\\", "authorization: ",
+                                         "1.1:99:a:b:", "password \"",
+                                         "aB1/",        "login x password " };
+
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        struct buf text = { 0 }, out = { 0 };
+
+        while (text.n < 20000)
+            assert_int_equal(buf_addf(&text, "%s", parts[i]), ERR_OK);
+        assert_int_equal(redact_text(buf_slice(&text), &out, NULL), ERR_OK);
+        buf_fini(&text);
+        buf_fini(&out);
+    }
 }

@@ -83,7 +83,9 @@ static void name_file(struct export_view *v)
         snprintf(v->path, sizeof v->path, "%s/", env && env->cwd && env->cwd[1] ? env->cwd : "");
         return;
     }
-    name = export_file_name(slice_of(v->title), ref->id, v->format, &a);
+    name =
+        export_file_name_for(&(struct export_request){ .format = v->format, .redact = v->redact },
+                             slice_of(v->title), ref->id, &a);
     snprintf(v->path, sizeof v->path, "%s/%s", env && env->cwd && env->cwd[1] ? env->cwd : "",
              name ? name : "session");
     arena_fini(&a);

@@ -1,0 +1,58 @@
+#include <string.h>
+
+#include "store/redact/given_value.h"
+
+enum { READ_MOST = 4096 };
+
+static bool ends_at(char c, const char *of)
+{
+    return c && strchr(of, c);
+}
+
+size_t given_depth(struct slice text, size_t at)
+{
+    size_t n = 0;
+
+    while (at + n < text.n && n < 64 && text.p[at + n] == '\\')
+        n++;
+    return n;
+}
+
+/* A quote closes if it is escaped as often as the one that opened, and not more: each level of JSON in JSON doubles the
+ * backslashes and adds one. */
+static struct given read_quoted(struct slice text, size_t at, size_t depth)
+{
+    char quote = text.p[at + depth];
+    size_t from = at + depth + 1, run = 0;
+
+    for (size_t i = from; i < text.n && i - from < READ_MOST; i++) {
+        char c = text.p[i];
+
+        if (c == quote &&
+            (run <= depth ? depth || run == 0 : (run - depth) % (2 * (depth + 1)) == 0))
+            return (struct given){ from, i - from - (depth < run ? depth : run), true };
+        if (c == '\n')
+            return (struct given){ from, i - from, true };
+        run = c == '\\' ? run + 1 : 0;
+    }
+    return (struct given){ from, text.n - from < READ_MOST ? text.n - from : READ_MOST, true };
+}
+
+struct given given_read(struct slice text, size_t at, bool literal)
+{
+    size_t depth = given_depth(text, at), n = 0;
+
+    if (at + depth < text.n && ends_at(text.p[at + depth], "\"'`"))
+        return read_quoted(text, at, depth);
+    for (; at + n < text.n; n++) {
+        char c = text.p[at + n];
+
+        if ((unsigned char)c <= ' ' || ends_at(c, "\"'`") || (!literal && ends_at(c, "<,;&|)")))
+            break;
+        if (c == '\\' && at + n + 1 < text.n && ends_at(text.p[at + n + 1], "nrt\\\"'"))
+            break;
+    }
+    while (n && ends_at(text.p[at + n - 1], literal ? ";," : "]}.:?!"))
+        n--;
+    return (struct given){ at, n, false };
+}

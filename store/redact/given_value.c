@@ -1,0 +1,559 @@
+#include "store/redact/given_value.h"
+
+#include <string.h>
+
+#include "store/redact/token_form.h"
+
+static const char kind_password[] = "password";
+static const char kind_given[] = "value of a secret name";
+
+enum { NAME_MOST = 64, PHRASE_MOST = 48, GAP_MOST = 24, TAG_MOST = 160, VALUE_MOST = 4096 };
+
+static bool is_any(char c, const char *of)
+{
+    return c && strchr(of, c);
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+static bool is_alpha(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static bool is_name_letter(char c)
+{
+    return letters_have(LETTERS_URL | LETTERS_DOT, c) || c == '$' || c == '@';
+}
+
+static bool is_word_of(struct slice word, const char *list)
+{
+    char padded[32] = " ";
+
+    if (word.n == 0 || word.n > sizeof padded - 3)
+        return false;
+    for (size_t i = 0; i < word.n; i++)
+        padded[i + 1] = (char)(word.p[i] >= 'A' && word.p[i] <= 'Z' ? word.p[i] + 32 : word.p[i]);
+    padded[word.n + 1] = ' ';
+    return strstr(list, padded) != NULL;
+}
+
+static bool has_folded(struct slice text, const char *part)
+{
+    return slice_find_folded(text.p, text.n, part, strlen(part)) != NULL;
+}
+
+/* ---- judging a value ---- */
+
+static bool is_plain(struct slice value)
+{
+    for (size_t i = 0; i < value.n; i++)
+        if (!is_alpha(value.p[i]) && !is_any(value.p[i], "_ .-?!:,()'"))
+            return false;
+    return true;
+}
+
+/* "${TOKEN}", "<token>", "***" */
+static bool is_hole(struct slice v)
+{
+    size_t same = 1;
+
+    if (v.n == 0 || has_folded(v, "REDACTED"))
+        return true;
+    while (same < v.n && v.p[same] == v.p[0])
+        same++;
+    if (same == v.n && (v.n > 2 || !letters_have(LETTERS_WORD, v.p[0])) &&
+        !letters_have(LETTERS_DIGIT, v.p[0]))
+        return true;
+    if (v.p[0] == '$')
+        return v.n < 2 || v.p[1] == '{' || v.p[1] == '(' || is_alpha(v.p[1]) || v.p[1] == '_';
+    return v.p[0] == '<' || slice_starts(v, "{{") || slice_starts(v, "%(") ||
+           (v.p[0] == '{' && v.p[v.n - 1] == '}') ||
+           (v.p[0] == '%' && v.n > 1 && v.p[v.n - 1] == '%');
+}
+
+bool given_is_placeholder(struct slice v)
+{
+    static const char words[] = " none null nil true false undefined string str bool boolean int "
+                                "integer number float bytes byte object any void "
+                                "optional required empty missing invalid expired default value "
+                                "text input self this args yes no on off todo "
+                                "redacted hidden masked unset n/a secretstr char varchar password "
+                                "passwd token secret key auto inherit ";
+
+    if (is_hole(v) || is_word_of(v, words) || v.p[0] == '#' || (v.p[0] == '%' && v.n < 4) ||
+        (v.p[0] == ':' && is_alpha(v.n > 1 ? v.p[1] : 0)))
+        return true;
+    /* "Enter your password", "password-field" */
+    return is_plain(v) &&
+           (has_folded(v, "passw") || has_folded(v, "token") || has_folded(v, "secret") ||
+            has_folded(v, "api key") || has_folded(v, "your-") || has_folded(v, "your_"));
+}
+
+static bool is_uuid(struct slice v)
+{
+    return v.n == 36 && v.p[8] == '-' && v.p[13] == '-' && v.p[18] == '-' && v.p[23] == '-';
+}
+
+static bool is_path(struct slice v)
+{
+    return (v.p[0] == '/' && v.n > 1 &&
+            !(v.n > 30 && token_is_random(v) && !memchr(v.p, '.', v.n))) ||
+           slice_starts(v, "./") || slice_starts(v, "../") || slice_starts(v, "~/") ||
+           slice_has(v, "://") ||
+           (v.n > 2 && is_alpha(v.p[0]) && v.p[1] == ':' && is_any(v.p[2], "\\/"));
+}
+
+/* Letters and digits as a machine chooses them. */
+static bool is_tokenish(struct slice v, size_t least, bool service)
+{
+    size_t run = letters_run(v, 0, LETTERS_URL | LETTERS_DOT | LETTERS_BASE64 | LETTERS_MARKS, 512),
+           digits = 0;
+
+    if (v.n < least || run < (v.n < 512 ? v.n : 512) || is_path(v) || (is_uuid(v) && !service))
+        return false;
+    for (size_t i = 0; i < run; i++)
+        digits += letters_have(LETTERS_DIGIT, v.p[i]);
+    /* digits that are not at the end alone, as in "server2024" */
+    if (service && digits && letters_run(v, 0, LETTERS_WORD, run) == run && v.n >= 14 &&
+        memchr("0123456789", v.p[v.n - 1], 10) == NULL)
+        return true;
+    return (digits == v.n && v.n >= 15) || token_is_random((struct slice){ v.p, run });
+}
+
+bool given_is_secret(enum name_kind kind, struct slice v)
+{
+    if (kind == NAME_PLAIN || given_is_placeholder(v))
+        return false;
+    if (kind == NAME_SERVICE)
+        return is_tokenish(v, 14, true);
+    if (kind == NAME_LIKELY)
+        return is_tokenish(v, 14, false);
+    if (is_path(v))
+        return false;
+    return kind == NAME_PASSWORD || !memchr(v.p, ' ', v.n);
+}
+
+/* ---- the name before an operator ---- */
+
+struct naming {
+    struct slice name;
+    enum name_kind kind;
+    size_t at;      /* where the name begins */
+    bool in_quotes; /* "name": or ["name"] = */
+};
+
+static struct slice name_ending_at(struct slice text, size_t end)
+{
+    size_t n = 0;
+
+    while (n < end && n < NAME_MOST && is_name_letter(text.p[end - n - 1]))
+        n++;
+    return (struct slice){ text.p + end - n, n };
+}
+
+/* The name in an attribute or member before: <add key="Password" value=, - name: PASSWORD\n value:, {"name":"x","value": */
+static struct slice name_beside(struct slice text, size_t at)
+{
+    static const char *const words[] = { "name", "key", "Name", "Key", "variable", "id" };
+    size_t from = at > TAG_MOST ? at - TAG_MOST : 0;
+
+    for (size_t i = at; i > from + 4; i--) {
+        if (is_any(text.p[i], "<{") && i < at)
+            from = i;
+        if (!is_any(text.p[i], "=:"))
+            continue;
+        size_t end = i;
+        while (end > from && is_any(text.p[end - 1], "\"'\\ "))
+            end--;
+        struct slice word = name_ending_at(text, end);
+        for (size_t k = 0; k < sizeof words / sizeof *words; k++)
+            if (slice_eq(word, slice_of(words[k]))) {
+                size_t to = i + 1;
+                while (to < at && is_any(text.p[to], "\"'\\ "))
+                    to++;
+                size_t n = letters_run(text, to, LETTERS_URL | LETTERS_DOT, NAME_MOST);
+                return (struct slice){ text.p + to, n };
+            }
+    }
+    return (struct slice){ .n = 0 };
+}
+
+/* <password>, <ns:password type="x">, <string name="password"> */
+static struct slice name_of_element(struct slice text, size_t at)
+{
+    size_t from = at;
+
+    while (from > 0 && at - from < TAG_MOST && !is_any(text.p[from - 1], "<>\n"))
+        from--;
+    if (from == 0 || text.p[from - 1] != '<' || text.p[from] == '/')
+        return (struct slice){ .n = 0 };
+    size_t n = letters_run(text, from, LETTERS_URL | LETTERS_DOT | LETTERS_MARKS, NAME_MOST);
+    struct slice name = { text.p + from, n };
+
+    return secret_name_kind(name) > NAME_LIKELY ? name : name_beside(text, at);
+}
+
+static struct naming read_naming(struct slice text, size_t at)
+{
+    struct naming out = { .kind = NAME_PLAIN };
+    size_t end = at, gap = 0;
+
+    if (text.p[at] == '>') {
+        out.name = name_of_element(text, at);
+        out.kind = secret_name_kind(out.name);
+        out.in_quotes = true;
+        return out;
+    }
+    for (; end && gap < GAP_MOST && is_any(text.p[end - 1], " \t\"'`]\\*:|?"); gap++, end--)
+        out.in_quotes = out.in_quotes || is_any(text.p[end - 1], "\"'`");
+    out.name = name_ending_at(text, end);
+    if (out.name.n == 0)
+        return out;
+    out.at = end - out.name.n;
+    if (is_word_of(out.name, " value val "))
+        out.name = name_beside(text, out.at);
+    out.kind = secret_name_kind(out.name);
+    if (out.kind > NAME_LIKELY || out.at == 0)
+        return out;
+    /* "API key:", "Client Secret =" and "datadog api key =" */
+    size_t words = 0, from = out.at, two = out.at;
+
+    while (from && end - from < PHRASE_MOST &&
+           (is_blank(text.p[from - 1]) || is_name_letter(text.p[from - 1]))) {
+        from--;
+        if (is_blank(text.p[from]) && from && !is_blank(text.p[from - 1]))
+            words++;
+        if (words < 2)
+            two = from;
+    }
+    enum name_kind kind = secret_name_kind((struct slice){ text.p + two, end - two });
+
+    if (kind > out.kind)
+        out.kind = kind;
+    if (out.kind == NAME_PLAIN &&
+        secret_name_kind((struct slice){ text.p + from, end - from }) == NAME_SERVICE)
+        out.kind = NAME_SERVICE;
+    return out;
+}
+
+/* ---- words without quotes ---- */
+
+/* process.env.PASSWORD, self->token, tokens[i] */
+static bool is_reference(struct slice text, struct given v)
+{
+    struct slice value = { text.p + v.at, v.n };
+    char next = v.at + v.n < text.n ? text.p[v.at + v.n] : 0;
+
+    if (next == '(' || next == '[' || memchr(value.p, '(', value.n) ||
+        memchr(value.p, '[', value.n) || slice_has(value, "->") || slice_has(value, "::"))
+        return true;
+    const char *dot = memchr(value.p, '.', value.n);
+
+    return dot && dot > value.p && is_alpha(value.p[0]) && dot + 1 < value.p + value.n &&
+           is_alpha(dot[1]) &&
+           letters_run(value, 0, LETTERS_WORD | LETTERS_LOW | LETTERS_DOT, value.n) == value.n &&
+           !token_is_random(value);
+}
+
+static bool is_line_end(struct slice text, size_t at)
+{
+    while (at < text.n && is_blank(text.p[at]))
+        at++;
+    return at >= text.n || is_any(text.p[at], "\r\n#") ||
+           (text.p[at] == '\\' && at + 1 < text.n && is_any(text.p[at + 1], "nr"));
+}
+
+static bool is_line_start(struct slice text, size_t at)
+{
+    while (at && is_any(text.p[at - 1], " \t-\"'"))
+        at--;
+    return at == 0 || text.p[at - 1] == '\n' ||
+           (at >= 2 && text.p[at - 2] == '\\' && text.p[at - 1] == 'n');
+}
+
+static bool is_snake_or_camel(struct slice v)
+{
+    for (size_t i = 0; i < v.n; i++)
+        if (v.p[i] == '_' || (v.p[i] >= 'A' && v.p[i] <= 'Z'))
+            return true;
+    return false;
+}
+
+/* after: where the value begins; direct: without blanks around the operator. */
+static bool is_bare_secret(struct slice text, const struct naming *name, char op, bool direct,
+                           struct given v)
+{
+    struct slice value = { text.p + v.at, v.n };
+    bool constant = secret_name_is_constant(name->name);
+    size_t letters = 0, digits = 0;
+    char next = v.at + v.n < text.n ? text.p[v.at + v.n] : '\n';
+
+    if (is_any(value.n ? value.p[0] : 0, "[{(") || is_hole(value) ||
+        (is_word_of(name->name, " pwd oldpwd ") && is_path(value)))
+        return false;
+    if (!(constant && direct && op == '=' && name->kind > NAME_LIKELY) &&
+        given_is_placeholder(value))
+        return false;
+    if (name->kind <= NAME_LIKELY)
+        return given_is_secret(name->kind, value) && next != '(';
+    if (is_path(value))
+        return false;
+    if (constant && direct && op == '=')
+        return true;
+    bool whole_line = is_line_start(text, name->at) && is_line_end(text, v.at + v.n);
+
+    if (is_reference(text, v) &&
+        !(op == ':' && whole_line && !memchr(value.p, '(', value.n) && next != '('))
+        return false;
+    for (size_t i = 0; i < value.n; i++) {
+        letters += is_alpha(value.p[i]) || value.p[i] == '_';
+        digits += value.p[i] >= '0' && value.p[i] <= '9';
+    }
+    if (letters < value.n) /* with digits or marks */
+        return digits == value.n
+                   ? direct || (name->kind == NAME_PASSWORD && value.n > 3) || value.n > 7
+                   : digits > 0 || value.n > 5 || direct;
+    if (direct && op == '=')
+        return next != ')' && next != ',' &&
+               !is_word_of(value, " password passwd pwd token secret user ");
+    return value.n > 2 && whole_line && !is_snake_or_camel(value) &&
+           (op == ':' || name->kind == NAME_PASSWORD);
+}
+
+/* Authorization: SCHEME CREDENTIALS, Cookie: NAME=VALUE; ... up to the end of the line or of the quotes. */
+static struct given read_header(struct slice text, size_t at, bool cookie)
+{
+    size_t depth = given_depth(text, at), scheme = 0, n = 0, blanks = 0;
+    bool equals = false;
+
+    if (at + depth < text.n && is_any(text.p[at + depth], "\"'`"))
+        at += depth + 1;
+    for (bool inner = false; at + n < text.n && n < VALUE_MOST; n++) {
+        char c = text.p[at + n];
+
+        blanks += c == ' ';
+        equals = equals || c == '=';
+        if (!cookie && blanks > 1 && !equals) /* prose */
+            return (struct given){ at, 0, true };
+        if (is_any(c, "\"'`") &&
+            (inner || (n && text.p[at + n - 1] == '='))) /* Digest username="x" */
+            inner = !inner;
+        else if (!c || is_any(c, "\"'`\r\n") ||
+                 (c == '\\' && at + n + 1 < text.n && is_any(text.p[at + n + 1], "nr\\\"'")))
+            break;
+    }
+    while (!cookie && scheme < n && letters_have(LETTERS_URL, text.p[at + scheme]))
+        scheme++;
+    if (!cookie && scheme + 1 < n && text.p[at + scheme] == ' ')
+        return (struct given){ at + scheme + 1, n - scheme - 1, true };
+    return (struct given){ at, n, true };
+}
+
+static bool is_header_name(struct slice name, bool *cookie)
+{
+    *cookie = is_word_of(name, " cookie set-cookie cookie2 ");
+    return *cookie ||
+           is_word_of(name,
+                      " authorization proxy-authorization x-authorization http_authorization ");
+}
+
+/* A passphrase of a few words: the rest of a line that begins with the name. */
+static struct given read_passphrase(struct slice text, const struct naming *name, struct given v)
+{
+    static const char prose[] =
+        " must is the a an should be to your you not will can has are of for and or if with in ";
+    size_t n = 0, words = 1, from = 0;
+
+    if (name->kind != NAME_PASSWORD || !is_line_start(text, name->at))
+        return v;
+    for (; v.at + n < text.n && n < 80 && text.p[v.at + n] != '\n' && text.p[v.at + n] != '\\'; n++)
+        if (!is_alpha(text.p[v.at + n])) {
+            if (text.p[v.at + n] != ' ' ||
+                is_word_of((struct slice){ text.p + v.at + from, n - from }, prose))
+                return v;
+            words++;
+            from = n + 1;
+        }
+    return words > 1 && words < 7 && !given_is_placeholder((struct slice){ text.p + v.at, n })
+               ? (struct given){ v.at, n, true }
+               : v;
+}
+
+/* base64 of "user:password", in the configuration of container registries and of npm */
+static bool is_basic_auth(struct slice name, struct slice value)
+{
+    bool small = false, capital = false;
+
+    for (size_t i = 0; i < value.n && i < 64; i++) {
+        small = small || (value.p[i] >= 'a' && value.p[i] <= 'z');
+        capital = capital || (value.p[i] >= 'A' && value.p[i] <= 'Z');
+    }
+    return is_word_of(name, " auth _auth ") && value.n >= 8 && small && capital &&
+           letters_run(value, 0, LETTERS_WORD | LETTERS_BASE64, value.n) == value.n;
+}
+
+static enum err_code add_given(struct secret_list *list, enum name_kind kind, struct given v)
+{
+    return redact_list_add(list, kind == NAME_PASSWORD ? kind_password : kind_given, v.at, v.n);
+}
+
+static enum err_code find_at_operator(struct slice text, size_t at, struct secret_list *list)
+{
+    struct naming name = read_naming(text, at);
+    char op = text.p[at];
+    size_t after = at, gap;
+    bool cookie, same = false, arrow = false;
+
+    if (name.kind == NAME_PLAIN || (op == ',' && !name.in_quotes))
+        return ERR_OK;
+    for (; after < text.n && after - at < 4 &&
+           is_any(text.p[after], op == '>'                ? ">"
+                                 : op == ',' || op == '(' ? ",("
+                                                          : ":=>|?!");
+         after++) {
+        same = same || (after > at && text.p[after] == '=' && is_any(text.p[after - 1], "=!"));
+        arrow = arrow || text.p[after] == '>';
+    }
+    if (at && text.p[at - 1] == '!')
+        same = true;
+    for (gap = 0; after < text.n && gap < GAP_MOST &&
+                  (is_blank(text.p[after]) || (op == '>' && text.p[after] == '\n'));
+         gap++)
+        after++;
+    if (after < text.n && is_any(text.p[after], "*")) /* **Password:** value */
+        while (after < text.n && is_any(text.p[after], "* "))
+            after++;
+    if (after + 1 < text.n && is_any(text.p[after], "brfu@LN") && is_any(text.p[after + 1], "\"'"))
+        after++;
+    if (after >= text.n)
+        return ERR_OK;
+    if (op == ':' && is_header_name(name.name, &cookie)) {
+        struct given v = read_header(text, after, cookie);
+
+        return v.n > 2 && !given_is_placeholder((struct slice){ text.p + v.at, v.n })
+                   ? redact_list_add(list, cookie ? "cookie" : "authorization header", v.at, v.n)
+                   : ERR_OK;
+    }
+    bool direct = gap == 0 && at && !is_blank(text.p[at - 1]) && op != '>';
+    struct given v =
+        given_read(text, after, op == '=' && direct && secret_name_is_constant(name.name));
+    struct slice value = { text.p + v.at, v.n };
+
+    if (v.n == 0)
+        return ERR_OK;
+    if (is_basic_auth(name.name, value))
+        return add_given(list, NAME_TOKEN, v);
+    if (!v.quoted && op == ':' && gap)
+        v = read_passphrase(text, &name, v);
+    value = (struct slice){ text.p + v.at, v.n };
+    if (v.quoted)
+        return given_is_secret(name.kind, value) ? add_given(list, name.kind, v) : ERR_OK;
+    if (op == '(' || op == ',' || op == '|' || same || arrow)
+        return (op == '>' ? given_is_secret(name.kind, value)
+                          : op != '(' && is_tokenish(value, 14, name.kind != NAME_LIKELY))
+                   ? add_given(list, name.kind, v)
+                   : ERR_OK;
+    return is_bare_secret(text, &name, op, direct, v) ? add_given(list, name.kind, v) : ERR_OK;
+}
+
+/* ---- names and values with a blank between them ---- */
+
+static struct slice word_before(struct slice text, size_t at)
+{
+    size_t end = at;
+
+    while (end && is_blank(text.p[end - 1]))
+        end--;
+    size_t n = 0;
+    while (n < end && n < 32 && (unsigned char)text.p[end - n - 1] > ' ')
+        n++;
+    return (struct slice){ text.p + end - n, n };
+}
+
+/* A name with its value behind it: --password WORD, ENV DB_PASSWORD WORD, PASSWORD 'word', login NAME password WORD,
+ * the password is w0rd. */
+struct beside {
+    struct slice name, before; /* and the word before it */
+    enum name_kind kind;
+    bool is; /* "is" or "was" is between them */
+    struct given value;
+};
+
+static bool read_beside(struct slice text, size_t at, struct beside *b)
+{
+    size_t after = at;
+
+    b->name = name_ending_at(text, at);
+    if (b->name.n == 0 || b->name.p[0] == '$')
+        return false;
+    b->before = word_before(text, at - b->name.n);
+    b->kind = is_word_of(b->name, " by ") && is_word_of(b->before, " identified ")
+                  ? NAME_PASSWORD
+                  : secret_name_kind(b->name);
+    if (b->kind <= NAME_LIKELY)
+        return false;
+    while (after < text.n && after - at < GAP_MOST && is_blank(text.p[after]))
+        after++;
+    struct slice rest = { text.p + after, text.n - after };
+
+    b->is = slice_starts(rest, "is ") || slice_starts(rest, "was ");
+    if (b->is)
+        after += rest.p[0] == 'i' ? 3 : 4;
+    b->value = given_read(text, after, false);
+    struct slice value = { text.p + b->value.at, b->value.n };
+
+    return value.n && !given_is_placeholder(value) && !is_path(value) &&
+           (value.p[0] != '-' || b->value.quoted);
+}
+
+static bool is_secret_beside(struct slice text, size_t at, const struct beside *b)
+{
+    static const char sets[] = " define #define env arg setenv set export -x -gx -ux -xg -xu "
+                               "config fastcgi_param add_header --env -e let ";
+    static const char prose[] = " flag option options argument parameter is to and or for with in "
+                                "on from if the a an value file as at by of can "
+                                "will must may should when are was be has not which that ";
+    struct slice value = { text.p + b->value.at, b->value.n };
+    bool constant = secret_name_is_constant(b->name), password = b->kind == NAME_PASSWORD;
+    bool digit = false;
+
+    for (size_t i = 0; i < value.n; i++)
+        digit = digit || letters_have(LETTERS_DIGIT, value.p[i]);
+    digit = digit && value.n > 3;
+    if (b->name.p[0] == '-' && !b->is)
+        return b->value.quoted ||
+               (!is_word_of(value, prose) && !(is_plain(value) && secret_name_is_constant(value)));
+    if (b->value.quoted)
+        return password || constant;
+    if (is_reference(text, b->value) || is_any(value.p[0], "=:|([{<>&+*/,"))
+        return false;
+    if (b->is)
+        return digit;
+    if (is_word_of(b->before, sets))
+        return constant || digit;
+    struct slice login = b->before, key = word_before(text, (size_t)(login.p - text.p));
+
+    return password && (is_word_of(key, " login account user machine ") ||
+                        (digit && is_line_start(text, at - b->name.n) &&
+                         is_line_end(text, b->value.at + b->value.n)));
+}
+
+static enum err_code find_at_blank(struct slice text, size_t at, struct secret_list *list)
+{
+    struct beside b;
+
+    return read_beside(text, at, &b) && is_secret_beside(text, at, &b)
+               ? add_given(list, b.kind, b.value)
+               : ERR_OK;
+}
+
+enum err_code given_find(struct slice text, size_t at, struct secret_list *list)
+{
+    if (!is_blank(text.p[at]))
+        return find_at_operator(text, at, list);
+    return at && is_name_letter(text.p[at - 1]) ? find_at_blank(text, at, list) : ERR_OK;
+}

@@ -1,0 +1,20 @@
+#ifndef STORE_REDACT_SECRET_NAME_H
+#define STORE_REDACT_SECRET_NAME_H
+
+#include "lite/base/slice.h"
+
+/* What a name beside a value says about the value: DB_PASSWORD, clientSecret, x-api-key, algolia_key, commitId. */
+
+enum name_kind {
+    NAME_PLAIN,
+    NAME_SERVICE, /* of a service that has keys: a random value is one */
+    NAME_LIKELY,  /* "key", "auth", "tokens", "password_hash": a random value is a secret */
+    NAME_TOKEN, /* "token", "secret", "api_key": any literal value, but programs use these words for other things */
+    NAME_PASSWORD, /* any literal value */
+};
+
+enum name_kind secret_name_kind(struct slice name);
+/* Returns true for names in capitals, as in environments: DB_PASSWORD. */
+bool secret_name_is_constant(struct slice name);
+
+#endif

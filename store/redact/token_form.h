@@ -1,0 +1,67 @@
+#ifndef STORE_REDACT_TOKEN_FORM_H
+#define STORE_REDACT_TOKEN_FORM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "lite/base/slice.h"
+
+/* What the tokens of services look like, as data: written from the services' own documentation and from what gitleaks,
+ * trufflehog and the secret scanning of GitHub say that they recognise. The tests make a token of each form. */
+
+enum letters {
+    LETTERS_DIGIT = 1 << 0,  /* 0-9 */
+    LETTERS_HEX = 1 << 1,    /* 0-9 a-f A-F */
+    LETTERS_UPPER = 1 << 2,  /* A-Z 0-9 */
+    LETTERS_WORD = 1 << 3,   /* A-Z a-z 0-9 */
+    LETTERS_LOW = 1 << 4,    /* _ */
+    LETTERS_DASH = 1 << 5,   /* - */
+    LETTERS_DOT = 1 << 6,    /* . */
+    LETTERS_BASE64 = 1 << 7, /* + / = */
+    LETTERS_MARKS = 1 << 8,  /* : ~ @ % | , */
+    LETTERS_URL = LETTERS_WORD | LETTERS_LOW | LETTERS_DASH,
+};
+
+bool letters_have(unsigned letters, char c);
+/* Returns how many of them follow; at most `most`. */
+size_t letters_run(struct slice text, size_t at, unsigned letters, size_t most);
+
+/* `front`, and at least `least` letters after it. The whole run belongs to the token, because a longer one is rather a
+ * newer form of the token than ordinary text. */
+struct token_form {
+    const char *front;
+    unsigned letters;
+    unsigned least;
+    const char *kind; /* "github token" */
+};
+
+extern const struct token_form token_forms[]; /* sorted by the front */
+extern const size_t token_forms_n;
+
+/* Letters on both sides of a part that identifies the service. */
+struct token_middle {
+    const char *middle;
+    unsigned before, least_before;
+    unsigned after, least_after;
+    const char *kind;
+};
+
+extern const struct token_middle token_middles[];
+extern const size_t token_middles_n;
+
+/* The token of one of the forms that begins at a place; n 0: none. */
+struct token_found {
+    const char *kind;
+    size_t at, n;
+};
+struct token_found token_find_front(struct slice text, size_t at);
+/* The token of one of the forms whose middle is at a place, not before `from`. */
+struct token_found token_find_middle(struct slice text, size_t at, size_t from);
+
+/* Returns true if a word can begin at a place: after a letter none can, except after the last letter of an escape, as in
+ * \n, \u003d, %3D and ESC[32m. */
+bool token_may_begin(struct slice text, size_t at);
+/* Returns true if the letters look as if a machine had chosen them: unlike words, names and version numbers. */
+bool token_is_random(struct slice text);
+
+#endif
