@@ -7,6 +7,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "store/fs/path.h"
 #include "store/journal/change.h"
 #include "tui/app/program.h"
 #include "tui/text/nearest.h"
@@ -104,7 +105,7 @@ static enum err_code read_config(const struct invocation *in, bool reports, stru
     const char *path = command_config_path(in, &c->arena);
     struct err problem;
 
-    if (!path)
+    if (!path || in->config_refused)
         return c->arena.failed ? err_nomem(e) : ERR_OK;
     if (in->options.config)
         return config_read(c, path, e);
@@ -342,18 +343,32 @@ static int report_failure(struct invocation *in, struct err *e, enum err_code rc
     return command_exit_code(rc);
 }
 
+/* Reports once what every part of the program ignores. */
+static void report_environment(struct invocation *in)
+{
+    const char *relative = env_relative(in->world->env.environment), *path;
+    struct arena a = { 0 };
+    struct err e;
+
+    if (relative) {
+        err_set(&e, ERR_USAGE, "", "%s is not an absolute path and is ignored", relative);
+        out_report(in->err_fd, &e);
+    }
+    path = in->options.config ? NULL : command_config_path(in, &a);
+    if (path && access(path, F_OK) == 0 && path_trusted("/", path, &e) == ERR_UNSAFE) {
+        err_wrap(&e, ERR_UNSAFE, "read configuration");
+        out_report(in->err_fd, &e);
+        in->config_refused = true;
+    }
+    arena_fini(&a);
+}
+
 int command_execute(struct invocation *in)
 {
     struct err e = { 0 }, unwritten;
     size_t rows;
 
-    const char *relative = env_relative(in->world->env.environment);
-
-    if (relative) {
-        err_set(&e, ERR_USAGE, "", "%s is not an absolute path and is ignored", relative);
-        out_report(in->err_fd, &e);
-        e = (struct err){ 0 };
-    }
+    report_environment(in);
     in->out.wants_json = option_given(&in->options, OPTION_JSON);
     in->out.color = wants_color(in);
     in->out.columns = command_terminal_size(in->out.fd, &rows);

@@ -138,10 +138,11 @@ struct invocation {
     const struct process_env *world;
     int argc; /* operands only */
     char **argv;
-    struct out out; /* stdout */
-    int err_fd;     /* stderr, for warnings that do not stop the command */
-    bool done;      /* the change was made; only writing the output can still fail */
-    bool demo;      /* the sessions are samples that are removed at the end */
+    struct out out;      /* stdout */
+    int err_fd;          /* stderr, for warnings that do not stop the command */
+    bool done;           /* the change was made; only writing the output can still fail */
+    bool demo;           /* the sessions are samples that are removed at the end */
+    bool config_refused; /* other users could change the configuration: reported, and not read */
     int exit_code; /* for ERR_CANCELLED, if not 0 (a signal ended the program); the default is 130 */
 };
 
