@@ -63,7 +63,7 @@ class Checks:
         run = Run(child.returncode, out.read(), err.read())
         if run.code < 0 or b'Sanitizer' in run.err or b'runtime error' in run.err:
             name = signal.Signals(-run.code).name if run.code < 0 else 'sanitizer'
-            self.fail(f'crash:{name}', f'{args} {run.err[-1500:].decode(errors="replace")}')
+            self.fail(f'crash:{name}:{args[0]}', f'{args} {run.err[-1500:].decode(errors="replace")}')
         if usage.ru_maxrss > MEMORY and not SANITIZED:
             self.fail(f'memory:{args[0]}', f'{args}: {usage.ru_maxrss} KiB')
         if codes is not None and run.code not in codes:
@@ -183,7 +183,7 @@ class Checks:
                 asked, quiet = True, time.monotonic()
         os.close(fd)
         if status < 0 or b'Sanitizer' in seen:
-            self.fail(f'crash:{signal.Signals(-status).name if status < 0 else "sanitizer"}', f'the picker: {seen[-900:]!r}')
+            self.fail(f'crash:{signal.Signals(-status).name if status < 0 else "sanitizer"}:picker', f'the picker: {seen[-900:]!r}')
 
     def copies_of(self, row):
         s = self.known(row)

@@ -21,6 +21,7 @@ class Claude(Session):
         self.config = f'{world.home}/.claude'
         self.path = f'{self.config}/projects/{folder_of(self.cwd)}/{self.sid}.jsonl'
         self.rows, self.leaf, self.lp = [], None, None
+        self.names_leaf = step.get('names_leaf', True)  # clients did not always
         self.tracked = {}  # the newest entry of each file in the running client
         self.versions = {}
         self.order = 0  # counts snapshots and edits
@@ -53,6 +54,10 @@ class Claude(Session):
         return row
 
     def last_prompt(self):
+        if self.names_leaf:
+            self.write_last_prompt()
+
+    def write_last_prompt(self):
         self.add({'type': 'last-prompt', 'lastPrompt': self.lp or '', 'leafUuid': self.leaf, 'sessionId': self.sid})
 
     # ---- saved copies ----
@@ -110,12 +115,15 @@ class Claude(Session):
         self.prompts.append((point, mark, before))
         for calls in step.get('calls', ()):
             self.calls(point, calls, step)
-        if step.get('answer', True):
+        if step.get('answer', True) and not (step.get('killed') and step.get('calls')):
             mark, text = self.say('done')
             self.message('assistant', [{'type': 'text', 'text': text}], msg=f'msg_{mark}')
             self.talk.append(mark)
         if step.get('exit', True):
             self.last_prompt()
+        # As the SDK, a list reads 64 KiB of both ends, and leaves out what has no title there.
+        if max(step.get('size', 0), step.get('image', 0)) > 50_000:
+            self.listed = None
 
     def calls(self, point, calls, step):
         """Calls of one response, made at once; their results come in any order."""
@@ -127,6 +135,10 @@ class Claude(Session):
             made.append((row['uuid'], mark, call, tool))
             if call.get('lp') == 'call':
                 self.last_prompt()
+        if step.get('killed') and calls is step['calls'][-1]:  # before any of them ran
+            self.talk += [m for _, m, _, _ in made]
+            self.optional |= {m for _, m, _, _ in made}
+            return
         results = []
         for i, (uuid, mark, call, tool) in sorted(enumerate(made), key=lambda x: calls[x[0]].get('rank', x[0])):
             result = self.run(point, uuid, call, tool)
@@ -231,14 +243,16 @@ class Claude(Session):
             return
         ids = [r['uuid'] for r in self.rows if isinstance(r, dict) and r.get('uuid')]
         pick = [ids[i % len(ids)] for i in step['kept']] if ids else []
-        side = {**self.rows[0], 'type': step['side'], 'isSidechain': step['side'] == 'user', 'uuid': self.world.uuid(), 'parentUuid': self.leaf}
-        self.add(side)
-        self.add({'parentUuid': None, 'isSidechain': False, 'type': 'system', 'subtype': 'compact_boundary',
+        sides, parent = [], self.leaf
+        for kind in step['sides']:
+            parent = self.message(kind, 'beside', parent=parent, isSidechain=kind == 'user')['uuid']
+            sides.append(parent)
+        self.add({'parentUuid': None, 'isSidechain': False, **step['more'], 'type': 'system', 'subtype': 'compact_boundary',
                   'logicalParentUuid': self.leaf, 'uuid': self.world.uuid(), 'timestamp': self.world.iso(), 'sessionId': self.sid,
                   'content': 'Conversation compacted', 'cwd': self.cwd,
                   'compactMetadata': {'trigger': 'auto', 'preTokens': 1, 'durationMs': 0, 'preservedMessages': {
-                      'anchorUuid': (pick + [None])[0] if step['anchor'] else self.world.uuid(), 'uuids': [side['uuid'], *pick],
-                      'allUuids': [side['uuid'], *pick]}}})
+                      'anchorUuid': (pick + [None])[0] if step['anchor'] else self.world.uuid(), 'uuids': [*sides, *pick],
+                      **({'allUuids': [*sides, *pick]} if step['all'] else {})}}})
         self.exact = False
         self.files_exact = False
 
@@ -265,6 +279,7 @@ class Claude(Session):
 
     def step_bom(self, _):
         if self.rows and not isinstance(self.rows[0], bytes):
+            self.exact = False  # the client and the SDK lose the first row
             self.rows[0] = b'\xef\xbb\xbf' + encode(self.rows[0])
             self.save()
 

@@ -41,6 +41,8 @@ def turn(rng, name, agent):
         step['exit'] = False
     if rng.random() < 0.07:
         step['answer'] = False
+    if agent == 'claude' and rng.random() < 0.08:
+        step['killed'] = True
     return step
 
 
@@ -75,9 +77,9 @@ def ending(rng, name, agent):
         yield {'op': 'torn', 's': name, 'bytes': rng.randrange(1, 60)}
     if rng.random() < 0.22:
         yield {'op': 'double', 's': name, 'project': rng.randrange(4), 'part': rng.choice([0.3, 0.6, 1]), 'older': rng.random() < 0.6}
-    if agent == 'claude' and rng.random() < 0.08:
+    if agent == 'claude' and rng.random() < 0.12:
         yield {'op': 'boundary', 's': name, 'kept': [rng.randrange(50) for _ in range(rng.randrange(0, 4))], 'anchor': rng.random() < 0.5,
-               'side': rng.choice(['progress', 'user', 'attachment'])}
+               'all': rng.random() < 0.3, 'more': rng.choice([{}, {'teamName': 'red'}, {'isSidechain': True}]), 'sides': rng.choices(['progress', 'user', 'attachment'], k=rng.randrange(3))}
     if agent == 'claude' and rng.random() < 0.05:
         yield {'op': 'folder_link', 's': name}
     while rng.random() < 0.12:
@@ -108,6 +110,7 @@ def recipe(seed):
         names[f's{i}'] = rng.choices(['claude', 'codex', rng.choice(OTHERS)], [6, 3, 3])[0]
         steps.append({'op': 'session', 's': f's{i}', 'agent': names[f's{i}'], 'project': rng.choice([0, 0, 1, 2, 3]),
                       **({'old': True} if names[f's{i}'] == 'codex' and rng.random() < 0.3 else {}),
+                      **({'names_leaf': False} if rng.random() < 0.2 else {}),
                       **({'instructions': int(10 ** rng.uniform(2, 5.3))} if rng.random() < 0.4 else {})})
     for _ in range(rng.randrange(2, 14)):
         name = rng.choice(sorted(names))

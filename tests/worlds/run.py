@@ -59,7 +59,7 @@ def try_world(program, recipe, keep=None):
 # ---- making it smaller ----
 
 SIMPLER = {'size': 0, 'image': 0, 'context': 0, 'instructions': 0, 'calls': [], 'kinds': [], 'kept': [], 'older': False, 'keep': False, 'skip': False,
-           'in_event': False, 'exit': True, 'n': 1, 'project': 0, 'bytes': 1, 'turn': 0}
+           'in_event': False, 'exit': True, 'names_leaf': True, 'killed': False, 'sides': [], 'n': 1, 'project': 0, 'bytes': 1, 'turn': 0}
 
 
 def smaller(recipe):
