@@ -232,10 +232,10 @@ def bad_answers(p, server, team):
     lists = []
 
     def vanish(handler, body):
-        """After the names of the parts were asked for again, to read them."""
+        """After the names of the parts were asked for again, to read them: once to find the session, once to describe it, once here."""
         if b'part-' in body and b'ListBucket' in body:
             lists.append(body)
-        if len(lists) > 1:
+        if len(lists) > 2:
             server.objects.pop(f'-w/{ONE}/part-1795400000004-aaaaaa.jsonl', None)
         return body
 

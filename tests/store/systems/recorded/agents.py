@@ -385,7 +385,7 @@ AGENTS = {a.name: a for a in (
           forks=lambda path: f'{path.split("/agents/main/")[0]}/state.json'),
     Agent('pi', read_pi, ('.pi/agent/sessions/*/*.jsonl',), damaged=lambda p: re.search('_([^/_]*)[.]jsonl', p).group(1), answer=pi_answer,
           resume='pi --session {path}'),
-    Agent('qwen', read_qwen, ('.qwen/projects/*/chats/*.jsonl',), given_back=17, written=26, saved=('*/file-history/*',), answer=qwen_answer,
+    Agent('qwen', read_qwen, ('.qwen/projects/*/chats/*.jsonl',), given_back=16, written=26, saved=('*/file-history/*',), answer=qwen_answer,
           resume='qwen --resume {id}', fork='qwen --resume {id} --fork-session', forks=lambda path: path),
     Agent('opencode', read_opencode, (), given_back=7, written=12, saved=('*/objects/??/*', '*/objects/pack/*', '*/index'),
           resume='opencode --session {id}', fork='opencode --session {id} --fork'),
