@@ -211,8 +211,8 @@ TEST(database_without_log_is_read_between_its_transactions)
 TEST(hot_journal_is_rolled_back_in_memory_only)
 {
     static const char *const changes[] = {
-        "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM c WHERE i<3000) "
-        "INSERT INTO t SELECT 'row '||i, 1000 FROM c",
+        ("WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM c WHERE i<3000) "
+         "INSERT INTO t SELECT 'row '||i, 1000 FROM c"),
         "UPDATE t SET n = n + 1000",
         "DELETE FROM t",
         "UPDATE t SET id = id || zeroblob(9000)",
