@@ -101,12 +101,15 @@ enum err_code editor_run_copy(const struct editor *editor, const char *path, str
         rc = err_nomem(e);
     if (!rc)
         rc = copy_tree(path, copy.p, e);
+    /* The copy of a link is a link: the mode of its target would be changed, and the editor would write there. */
+    if (!rc && (lstat(copy.p, &before) || !S_ISREG(before.st_mode)))
+        rc = err_set(e, ERR_UNSAFE, path, "a link, or not a regular file: open in the editor");
     if (!rc && (chmod(copy.p, 0400) || lstat(copy.p, &before)))
         rc = err_sys(e, copy.p, "make read-only");
     if (!rc) {
         rc = editor_run(editor->signals, editor->command ? editor->command : "vi", copy.p,
                         editor->tty, e);
-        changed = lstat(copy.p, &after) || !same_file(&before, &after);
+        changed = lstat(copy.p, &after) == 0 && !same_file(&before, &after);
     }
     if (changed && buf_addf(kept, "the transcript is unchanged; your edit is in %s", copy.p))
         rc = err_nomem(e);
