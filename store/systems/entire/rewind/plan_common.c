@@ -254,9 +254,20 @@ enum err_code planning_removal(struct planning *p, const char *path, struct rewi
 {
     struct rewind_target t = { .path = arena_format(&plan->arena, "%s/%s", p->view.root, path),
                                .want = REWIND_ABSENT };
+    unsigned mode;
+    git_oid blob;
 
     if (!t.path)
         return err_nomem(e);
+    /* A file that git ignored is in no checkpoint. Only one that git can restore is removed all the same. */
+    bool in_head = p->has_head && view_tree_entry(&p->view, &p->head, path, &blob, &mode);
+
+    if (!p->entire_rule && !in_head &&
+        tree_ignore_has(&p->ignores, p->view.repo, &p->wanted, path)) {
+        t.want = REWIND_UNKNOWN;
+        t.why = "git ignored it at the checkpoint: unknown whether it existed";
+        return rewind_plan_add(plan, &t, e);
+    }
     for (const char *c = path; (c = strchr(c, '/')); c++)
         t.prune++;
     if (set_last_known(p, path, &t, &plan->arena))
@@ -496,10 +507,13 @@ enum err_code planning_run(const struct store *st, const struct session_ref *ref
         rc = gitfiles_check_tree(p->view.root, e);
     if (!rc) {
         disktree_rules_open(p->view.repo, &p->rules);
-        rc = make(p, &plan, e);
+        rc = tree_ignore_open(p->view.root, NULL, &p->ignores, e);
     }
+    if (!rc)
+        rc = make(p, &plan, e);
     if (!rc && !p->entire_rule)
         rc = confirm_removals(p, &plan, e);
+    tree_ignore_fini(&p->ignores);
     disktree_rules_close(&p->rules);
     view_close(&p->view);
     if (rc)

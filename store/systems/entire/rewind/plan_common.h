@@ -6,6 +6,7 @@
 
 #include "lite/base/arena.h"
 #include "lite/base/err.h"
+#include "store/git/tree_ignore.h"
 #include "store/rewind/plan/rewind.h"
 #include "store/systems/entire/entire.h"
 
@@ -48,6 +49,7 @@ bool disktree_apart(const char *path);
 struct planning {
     struct view view;
     struct disktree_rules rules;
+    struct tree_ignore ignores; /* what git ignored when the wanted tree was made */
     const struct point *point;
     bool entire_rule; /* by Entire's own rule of which files are removed */
     git_oid wanted;   /* the tree that the work tree is to become */

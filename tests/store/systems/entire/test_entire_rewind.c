@@ -214,6 +214,35 @@ TEST(tracked_files_under_an_ignored_pattern_are_planned)
     entire_fixture_remove(&w);
 }
 
+/* A person's file that git ignored at the checkpoint is in no tree, as if the session had made it. What git tracks now
+ * can be restored by git. */
+TEST(a_file_that_is_no_longer_ignored_is_not_removed)
+{
+    struct entire_fixture w;
+    struct rewind_plan p;
+    unsigned held = 0;
+
+    entire_fixture_make(&w, "two-sessions");
+    char *late = hash_at(&w, 720);
+
+    free(entire_fixture_git(&w,
+                            "status -s && mkdir -p build && echo mine > mine.log && "
+                            "echo mine > build/mine.txt && echo new > new.txt && rm .gitignore"));
+    plan(&w, A, late, false, &p);
+    char *gone = paths_of(&p, REWIND_ABSENT);
+
+    assert_null(strstr(gone, "mine.log"));
+    assert_null(strstr(gone, "build/mine.txt"));
+    assert_non_null(strstr(gone, "src/session.c"));
+    for (size_t i = 0; i < p.n; i++)
+        held += p.target[i].want == REWIND_UNKNOWN && strstr(p.target[i].path, "mine");
+    assert_int_equal(held, 2);
+    free(gone);
+    rewind_plan_fini(&p);
+    free(late);
+    entire_fixture_remove(&w);
+}
+
 /* Without a readable index the files that the rules name are left alone, and the plan warns about it. */
 TEST(an_unreadable_index_protects_all_ignored_files)
 {
