@@ -23,7 +23,7 @@ see "preview what"
 press w
 see "dry run" "[x] M src/keys.ts"
 press Tab
-see "Space file" "createHash"
+see "Space tick" "createHash"
 picture rewind 120
 press Escape
 press Escape
@@ -72,7 +72,7 @@ press w
 see "dry run" "[x] M src/keys.ts"
 frame 2.5
 press Tab
-see "Space file" "createHash"
+see "Space tick" "createHash"
 frame 2.5
 press a
 see "an undo record is kept"

@@ -231,13 +231,13 @@ static void cut_row_text(struct slice *text)
 
 bool session_row_keep(struct session_row *row)
 {
-    struct slice *const texts[] = { &row->ref.id,      &row->ref.path,     &row->ref.folder,
-                                    &row->summary,     &row->custom_title, &row->first_prompt,
-                                    &row->last_prompt, &row->git_branch,   &row->cwd,
-                                    &row->tag,         &row->model,        &row->agent_name,
-                                    &row->parent_id,   &row->recorded_id,  &row->agent_setting,
-                                    &row->agent_color, &row->mode,         &row->worktree_path,
-                                    &row->pr_url,      &row->pr_repository };
+    struct slice *const texts[] = { &row->ref.id,      &row->ref.path,      &row->ref.folder,
+                                    &row->summary,     &row->custom_title,  &row->first_prompt,
+                                    &row->last_prompt, &row->git_branch,    &row->cwd,
+                                    &row->tag,         &row->model,         &row->agent_name,
+                                    &row->parent_id,   &row->recorded_id,   &row->agent_setting,
+                                    &row->agent_color, &row->mode,          &row->worktree_path,
+                                    &row->pr_url,      &row->pr_repository, &row->waits_for };
 
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         cut_row_text(texts[i]);

@@ -344,7 +344,8 @@ def check_running():
     one = f'{w.home}/one'
     os.makedirs(one)
     write(w, one, [one], 60)
-    with subprocess.Popen(['sleep', '600']) as process:
+    process = subprocess.Popen(['sleep', '600'])
+    try:
         with open(f'/proc/{process.pid}/stat', encoding='utf-8') as f:
             start = f.read().rpartition(')')[2].split()[19]
         for kind, status, more, state in (
@@ -361,7 +362,9 @@ def check_running():
             w.program.same(f'info: {status}', {k: info[k] for k in state}, state)
             line = w.program.run('--resume', SID, '--print').stdout.decode()
             w.program.need(line.rstrip().endswith(f'claude attach {SID}' if kind == 'bg' else f'claude --resume {SID}'), f'{kind}: {line}')
+    finally:
         process.kill()
+        process.wait()
     line = w.program.run('--resume', SID, '--print').stdout.decode()
     w.program.need(line.rstrip().endswith(f'claude --resume {SID}'), f'ended: {line}')
     shutil.rmtree(w.top)

@@ -40,9 +40,9 @@ def already_so(program, sid):
     """What would change nothing says so and is not recorded."""
     for words in (['rename', sid, 'A title'], ['tag', sid, 'infra'], ['tag', sid, '--none'], ['archive', sid], ['unarchive', sid]):
         program.json(*words)
-        before = program.run('log').stdout
+        before = program.json('log')
         run = program.run(*words)
-        program.same(f'{words} again', (run.returncode, run.stdout, program.run('log').stdout), (0, b'nothing to change\n', before))
+        program.same(f'{words} again', (run.returncode, run.stdout, program.json('log')), (0, b'nothing to change\n', before))
         program.need('change' not in program.json(*words), f'{words} again as JSON')
 
 

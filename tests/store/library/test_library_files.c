@@ -95,7 +95,8 @@ IN_SCRATCH(a_blame_leads_from_a_line_to_its_prompt)
     assert_null(reprise_lines_at(lines, 2));
     reprise_lines_free(lines);
     assert_int_equal(reprise_blame(r, "file", NULL, &lines, NULL), REPRISE_USAGE);
-    assert_int_equal(reprise_blame(r, "/nonexistent", NULL, &lines, NULL), REPRISE_NOT_FOUND);
+    assert_int_equal(reprise_blame(r, folder_path(*state, "absent", path), NULL, &lines, NULL),
+                     REPRISE_NOT_FOUND);
     reprise_session_close(s);
     reprise_close(r);
 }
@@ -126,7 +127,8 @@ IN_SCRATCH(a_session_tells_its_files_and_a_file_its_sessions)
     assert_int_equal(reprise_touches_count(touches), 1);
     assert_string_equal(reprise_touches_at(touches, 0)->session, SID);
     reprise_touches_free(touches);
-    assert_int_equal(reprise_touched(r, "/nonexistent", NULL, &touches, NULL), REPRISE_OK);
+    assert_int_equal(
+        reprise_touched(r, folder_path(*state, "absent", path), NULL, &touches, NULL), REPRISE_OK);
     assert_int_equal(reprise_touches_count(touches), 0);
     reprise_touches_free(touches);
     assert_int_equal(reprise_touched(r, "file", NULL, &touches, NULL), REPRISE_USAGE);

@@ -35,8 +35,18 @@ printf '#!/bin/sh\nexec %s\n' "$start" >"$top/bin/shell"
 chmod +x "$top/bin/shell"
 program=$top/bin/shell
 
+# The shell edits the line again: the program has ended, and what is typed goes where the cursor was moved to.
+prompted() {
+    enter_text "bc"
+    press C-a
+    enter_text "a"
+    see "abc"
+    press C-a C-k
+}
+
 # Pasted lines wait for Enter.
 pastes() {
+    prompted
     tm set-buffer "echo pas''ted
 echo tw''ice"
     tm paste-buffer -p
