@@ -24,7 +24,7 @@ void listing_row_json_members(struct jsonout *j, const struct session_row *row);
  * If a session is in several folders of a store, only its newest copy that can be listed is delivered. */
 
 enum listing_sort {
-    LISTING_RECENT,  /* newest last message first; equal ones as with LISTING_MODIFIED */
+    LISTING_RECENT,  /* newest last message first; ties by id, as ops->ties_ascending says */
     LISTING_CREATED, /* newest first; unknown last */
     LISTING_SIZE,    /* largest first */
     LISTING_TITLE,   /* by the summary's bytes */

@@ -36,9 +36,19 @@ static int by_bound(const void *x, const void *y)
     return (a->place > b->place) - (a->place < b->place);
 }
 
+/* Sessions with equal times are in the order of their ids, as on the screen, whatever the times of their files are. */
 static bool waits_before(const struct waiting *a, const struct waiting *b)
 {
-    return a->ms != b->ms ? a->ms > b->ms : a->place < b->place;
+    const struct session_ref *x = &a->row->ref, *y = &b->row->ref;
+
+    if (a->ms != b->ms)
+        return a->ms > b->ms;
+    const bool ascending = x->store->ops->ties_ascending;
+    const int ids = ascending == y->store->ops->ties_ascending ? slice_compare(x->id, y->id) : 0;
+
+    if (ids)
+        return ascending ? ids < 0 : ids > 0;
+    return a->place < b->place;
 }
 
 static enum err_code push_waiting(struct by_message *m, struct waiting w)

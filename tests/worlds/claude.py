@@ -232,9 +232,11 @@ class Claude(Session):
         self.add({'type': 'custom-title', 'customTitle': self.title, 'sessionId': self.sid})
 
     def step_metadata(self, step):
+        """What a person queues is activity of the session, too; the other rows have no time."""
         for kind in step['kinds']:
+            self.last = self.world.clock() if kind == 'queue' and self.last else self.last
             self.add({'tag': {'type': 'tag', 'tag': 'red', 'sessionId': self.sid}, 'mode': {'type': 'mode', 'mode': 'normal', 'sessionId': self.sid},
-                      'queue': {'type': 'queue-operation', 'operation': 'enqueue', 'timestamp': self.world.iso(), 'sessionId': self.sid,
+                      'queue': {'type': 'queue-operation', 'operation': 'enqueue', 'timestamp': self.world.iso(self.last or None), 'sessionId': self.sid,
                                 'content': 'x'}}[kind])
 
     def step_boundary(self, step):
