@@ -55,9 +55,9 @@
     /* the transcript */                                                                           \
     X(PROMPT_PREV, "previous-prompt", "prev prompt", "to the previous prompt")                     \
     X(PROMPT_NEXT, "next-prompt", "next prompt", "to the next prompt")                             \
-    X(UNFOLD, "unfold", "unfold", "unfold or fold the block under the cursor")                     \
+    X(UNFOLD, "unfold", "unfold", "the block under the cursor: folded, its first lines, all")      \
     X(UNFOLD_OR_PAGE, "unfold-or-page", "unfold",                                                  \
-      "unfold the block under the cursor, else a page down")                                       \
+      "the block under the cursor: folded, its first lines, all; else a page down")                \
     X(FOLD_LEVEL, "fold-level", "folds", "fold everything, only tools, or nothing")                \
     X(THINKING, "thinking", "thinking", "show or hide the agent's thinking")                       \
     X(SUBAGENTS, "subagents", "subagents", "list the sub-agents")                                  \

@@ -89,19 +89,23 @@ static const char *nearest(struct nearest *near, const char *p, const char *end)
 
 static bool search_ascii(struct slice text, struct slice needle, size_t *at, size_t *n)
 {
-    const char *p = text.p, *end = text.p + text.n;
+    enum { STRETCH = 4096 };
+    const char *end = text.p + text.n, *to;
     char first = needle.p[0];
     bool letter = first >= 'a' && first <= 'z';
     struct nearest near = { { first, letter ? (char)(first & ~0x20) : first }, { NULL, NULL } };
 
-    for (int i = 0; i < 2; i++)
-        near.at[i] = memchr(p, near.letter[i], text.n);
-    while ((p = nearest(&near, p, end)) != NULL) {
-        if (matches_here((struct slice){ p, (size_t)(end - p) }, needle, n)) {
-            *at = (size_t)(p - text.p);
-            return true;
-        }
-        p++;
+    /* In stretches: a text with many occurrences but without the other of the two letters would
+     * be read to its end for each occurrence. */
+    for (const char *p = text.p; p < end; p = to) {
+        to = end - p > STRETCH ? p + STRETCH : end;
+        for (int i = 0; i < 2; i++)
+            near.at[i] = memchr(p, near.letter[i], (size_t)(to - p));
+        for (; (p = nearest(&near, p, to)) != NULL; p++)
+            if (matches_here((struct slice){ p, (size_t)(end - p) }, needle, n)) {
+                *at = (size_t)(p - text.p);
+                return true;
+            }
     }
     return false;
 }

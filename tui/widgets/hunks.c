@@ -122,11 +122,12 @@ static void layout_line(struct styled_text *s, const struct hunks_layout_options
 size_t hunks_layout(struct styled_text *s, const struct hunks_layout_options *how,
                     const struct hunks *d)
 {
-    size_t n = how->max_lines && d->n > how->max_lines ? how->max_lines : d->n;
+    size_t left = how->first < d->n ? d->n - how->first : 0;
+    size_t n = how->max_lines && left > how->max_lines ? how->max_lines : left;
 
     if (d->rc)
         s->rc = d->rc;
     for (size_t i = 0; i < n && !s->rc; i++)
-        layout_line(s, how, d, i);
-    return d->n - n;
+        layout_line(s, how, d, how->first + i);
+    return left - n;
 }

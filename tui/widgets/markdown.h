@@ -53,11 +53,12 @@ struct hunks_layout_options {
     int width;
     bool ascii;
     struct text_margin margin;
+    size_t first;     /* lines of the diff before this one are left out, too */
     size_t max_lines; /* of the diff; 0: all */
 };
 
 /* Appends the lines. A diff that failed (rc) makes the text fail. Returns the number of lines left
- * out. */
+ * out at the end. */
 size_t hunks_layout(struct styled_text *s, const struct hunks_layout_options *how,
                     const struct hunks *d);
 

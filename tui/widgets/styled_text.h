@@ -21,8 +21,10 @@ struct run {
 
 /* The part that unfolding at a line opens. */
 enum line_part {
-    PART_BLOCK, /* the block is opened or closed */
-    PART_MORE,  /* the rest of a long text is shown or hidden */
+    PART_BLOCK,   /* the block is opened or closed */
+    PART_MORE,    /* the rest of a long text is shown or hidden */
+    PART_EARLIER, /* the part of a very long text before this one takes its place ... */
+    PART_LATER,   /* ... or the part after it */
 };
 
 /* The end of a line: the text's own line break, or a break made by the layout. */

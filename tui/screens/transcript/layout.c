@@ -8,176 +8,6 @@
 #include "tui/text/human.h"
 #include "tui/widgets/markdown.h"
 
-static const struct layout_glyphs unicode = {
-    .prompt = "❯ ",
-    .answer = "● ",
-    .closed = "▸ ",
-    .open = "▾ ",
-    .ok = "✓",
-    .failed = "✗",
-    .none = "·",
-    .ellipsis = "…",
-    .branch = "↳ ",
-    .note = "· ",
-    .thinking = "∴ ",
-    .cut = "⋯ ",
-};
-
-static const struct layout_glyphs ascii = {
-    .prompt = "> ",
-    .answer = "* ",
-    .closed = "+ ",
-    .open = "- ",
-    .ok = "ok",
-    .failed = "failed",
-    .none = "-",
-    .ellipsis = "~",
-    .branch = "Y ",
-    .note = ". ",
-    .thinking = "? ",
-    .cut = "~ ",
-};
-
-const struct layout_glyphs *layout_glyphs_for(bool in_ascii)
-{
-    return in_ascii ? &ascii : &unicode;
-}
-
-static void skip_noise(struct clean *c)
-{
-    for (size_t n; (n = clean_noise(c->text, c->at)) > 0;)
-        c->at += n;
-}
-
-/* Appends clusters while they fit; returns the columns, and where it stopped. */
-static int append_clusters(struct buf *out, struct clean *c, int cols)
-{
-    struct glyph g;
-    int used = 0;
-
-    skip_noise(c);
-    for (size_t cluster; (cluster = clean_cluster_width(c)) > 0 && used + (int)cluster <= cols;) {
-        for (size_t done = 0; done < cluster && clean_next(c, &g); done += g.width)
-            if (buf_add(out, (struct slice){ g.bytes, g.len }))
-                return used;
-        used += (int)cluster;
-        skip_noise(c);
-    }
-    return used;
-}
-
-static int append_ellipsis(const struct layout_options *look, struct buf *out)
-{
-    const char *text = look->glyphs->ellipsis;
-
-    return buf_add(out, slice_of(text)) ? 0 : 1;
-}
-
-int layout_cut(const struct layout_options *look, struct buf *out, struct slice text, int cols)
-{
-    struct clean c;
-
-    if (cols <= 0)
-        return 0;
-    clean_begin(&c, text);
-    size_t before = out->n;
-    int used = append_clusters(out, &c, cols);
-
-    if (c.at == text.n)
-        return used;
-    out->n = before;
-    clean_begin(&c, text);
-    used = append_clusters(out, &c, cols - 1);
-    return used + append_ellipsis(look, out);
-}
-
-int layout_cut_front(const struct layout_options *look, struct buf *out, struct slice text,
-                     int cols)
-{
-    size_t total = clean_width(text);
-    struct clean c;
-    struct glyph g;
-
-    if (cols <= 0)
-        return 0;
-    clean_begin(&c, text);
-    if (total <= (size_t)cols)
-        return append_clusters(out, &c, cols);
-    while (total > (size_t)cols - 1) {
-        size_t cluster = clean_cluster_width(&c);
-
-        for (size_t done = 0; done < cluster && clean_next(&c, &g); done += g.width)
-            ;
-        total -= cluster;
-    }
-    int used = append_ellipsis(look, out);
-
-    return used + append_clusters(out, &c, cols - 1);
-}
-
-struct slice layout_path(const struct layout_options *look, struct slice path)
-{
-    struct slice root = look->root;
-
-    if (root.n > 1 && path.n > root.n + 1 && memcmp(path.p, root.p, root.n) == 0 &&
-        path.p[root.n] == '/')
-        return (struct slice){ path.p + root.n + 1, path.n - root.n - 1 };
-    return path;
-}
-
-void layout_more(struct styled_text *s, const struct layout_options *look, size_t lines)
-{
-    char text[96];
-    struct line stamp = s->stamp;
-
-    if (lines)
-        snprintf(text, sizeof text, "    %s %zu more line%s", look->glyphs->ellipsis, lines,
-                 lines == 1 ? "" : "s");
-    else
-        snprintf(text, sizeof text, "    %s less", look->glyphs->ellipsis);
-    s->stamp.part = PART_MORE;
-    s->stamp.foldable = true;
-    styled_text_add(s, STYLE_DIM, text);
-    s->stamp = stamp;
-}
-
-void layout_size(int64_t bytes, char out[LAYOUT_SIZE_TEXT])
-{
-    static const char *const units[] = { "B", "KB", "MB", "GB", "TB" };
-    double n = (double)bytes;
-    size_t unit = 0;
-
-    while (n >= 1024 && unit + 1 < sizeof units / sizeof units[0]) {
-        n /= 1024;
-        unit++;
-    }
-    snprintf(out, LAYOUT_SIZE_TEXT, n < 10 && unit > 0 ? "%.1f %s" : "%.0f %s", n, units[unit]);
-}
-
-void layout_usage(const struct usage_sum *sum, char out[LAYOUT_USAGE_TEXT])
-{
-    static const struct {
-        enum usage_kind kind;
-        const char *word;
-    } kinds[USAGE_KINDS] = { { USAGE_INPUT, "in" },
-                             { USAGE_OUTPUT, "out" },
-                             { USAGE_CACHE_READ, "cached" },
-                             { USAGE_CACHE_WRITE, "written" } };
-    char count[HUMAN_COUNT];
-    size_t n = 0;
-
-    out[0] = '\0';
-    for (size_t i = 0; i < USAGE_KINDS; i++) {
-        human_count(sum->tokens[kinds[i].kind], count);
-        if (sum->tokens[kinds[i].kind])
-            n += (size_t)snprintf(out + n, LAYOUT_USAGE_TEXT - n, "%s%s %s", n ? ", " : "", count,
-                                  kinds[i].word);
-    }
-    if (sum->has_cost && sum->cost > 0)
-        snprintf(out + n, LAYOUT_USAGE_TEXT - n, sum->cost < 0.995 ? "%s$%.4f%s" : "%s$%.2f%s",
-                 n ? ", " : "", sum->cost, sum->unpriced ? "+" : "");
-}
-
 enum { PROMPT_LINES = 200, PROMPT_LINES_FOLDED = 2, PROSE_WIDTH = 100, FOLD_SIGN_W = 2 };
 
 struct laying {
@@ -194,6 +24,13 @@ static bool is_open(const struct laying *l, const struct block *b, enum line_par
     unsigned at = (unsigned)(b - l->p->blocks->block);
 
     return folds_open(l->folds, b->kind, l->p->message->offset, at, part);
+}
+
+static int part_of(const struct laying *l, const struct block *b)
+{
+    unsigned at = (unsigned)(b - l->p->blocks->block);
+
+    return folds_part(l->folds, b->kind, l->p->message->offset, at);
 }
 
 /* Prose is hard to read in very long lines; code and tables may use them. */
@@ -285,10 +122,28 @@ static void layout_prompt(struct laying *l, const struct block *b)
         layout_prompt_folded(l, text);
         return;
     }
-    struct slice left = wrap_prompt(l, l->s, text, is_open(l, b, PART_MORE) ? 0 : PROMPT_LINES);
+    int part = part_of(l, b);
+    size_t lines = l->s->n, runs = l->s->runs;
+    struct slice left = wrap_prompt(l, l->s, text, PROMPT_LINES + LAYOUT_LEAST_HIDDEN - 1);
 
-    if (left.n > 0)
-        layout_more(l->s, l->look, tool_count_lines(left));
+    if (left.n == 0)
+        return;
+    l->s->n = lines;
+    l->s->runs = runs;
+    if (part == FOLDS_FIRST_LINES) {
+        left = wrap_prompt(l, l->s, text, PROMPT_LINES);
+        layout_hidden(l->s, l->look, PART_MORE, tool_count_lines(left), left.n);
+        return;
+    }
+    struct text_part now = tool_text_part(text, part);
+
+    if (now.before.n)
+        layout_hidden(l->s, l->look, PART_EARLIER, tool_count_lines(now.before), now.before.n);
+    wrap_prompt(l, l->s, now.text, 0);
+    if (now.after.n)
+        layout_hidden(l->s, l->look, PART_LATER, tool_count_lines(now.after), now.after.n);
+    else
+        layout_less(l->s, l->look);
 }
 
 static void layout_command(struct laying *l, const struct block *b)
@@ -383,7 +238,7 @@ static void layout_call(struct laying *l, const struct block *b)
     struct tool t = { .call = b,
                       .result = l->context->result(l->context->arg, b->call_id),
                       .open = is_open(l, b, PART_BLOCK),
-                      .more = is_open(l, b, PART_MORE) };
+                      .part = part_of(l, b) };
 
     if (l->folds->level == FOLD_ALL && !t.open)
         return;
@@ -393,9 +248,7 @@ static void layout_call(struct laying *l, const struct block *b)
 
 static void layout_result(struct laying *l, const struct block *b)
 {
-    struct tool t = { .result = b,
-                      .open = is_open(l, b, PART_BLOCK),
-                      .more = is_open(l, b, PART_MORE) };
+    struct tool t = { .result = b, .open = is_open(l, b, PART_BLOCK), .part = part_of(l, b) };
     const struct layout_glyphs *signs = l->look->glyphs;
 
     if (l->context->has_call(l->context->arg, b->call_id) ||
@@ -485,7 +338,7 @@ static void layout_note(struct laying *l, const struct block *b)
                     open ? (struct slice){ NULL, 0 } : utf8_js_trim(b->text));
     buf_fini(&words);
     if (open && b->text.n)
-        tool_layout_text(l->s, l->look, STYLE_DIM, b->text, is_open(l, b, PART_MORE));
+        tool_layout_text(l->s, l->look, STYLE_DIM, b->text, part_of(l, b));
 }
 
 static void layout_seam(struct laying *l, const struct block *b)
@@ -511,7 +364,7 @@ static void layout_raw(struct laying *l, const struct block *b)
     layout_one_line(l, STYLE_WARN, open ? l->look->glyphs->open : l->look->glyphs->closed, words,
                     open ? (struct slice){ NULL, 0 } : b->text);
     if (open)
-        tool_layout_text(l->s, l->look, STYLE_DIM, b->text, is_open(l, b, PART_MORE));
+        tool_layout_text(l->s, l->look, STYLE_DIM, b->text, part_of(l, b));
 }
 
 static void layout_block(struct laying *l, const struct block *b)

@@ -8,6 +8,7 @@
 #include "lite/base/buf.h"
 #include "store/api/transcript.h"
 #include "store/query/usage.h"
+#include "tui/app/key.h"
 #include "tui/widgets/styled_text.h"
 
 /* ---- folds (folds.c) ---- */
@@ -17,7 +18,7 @@
 
 enum fold_level {
     FOLD_TOOLS,   /* tools, thinking and notes folded to one line each */
-    FOLD_NOTHING, /* all open except thinking; notes without content are shown, too */
+    FOLD_NOTHING, /* all open, long texts in full; notes without content are shown, too */
     FOLD_ALL,     /* prompts, and one line of each answer */
     FOLD_LEVELS
 };
@@ -27,6 +28,8 @@ struct folds {
     bool thinking;    /* thinking is open */
     uint64_t *chosen; /* owned, sorted: what a person opened or closed against the level */
     size_t n, cap;
+    struct fold_part *part; /* owned: the very long texts that are not at their first part */
+    size_t parts, part_cap;
     unsigned stamp; /* changes with every change, so that earlier layouts are outdated */
 };
 
@@ -39,6 +42,17 @@ bool folds_toggle(struct folds *f, int64_t offset, unsigned block, enum line_par
 bool folds_open(const struct folds *f, enum block_kind kind, int64_t offset, unsigned block,
                 enum line_part part);
 
+/* How much of a long text is shown: its first lines, or one of the parts that it is cut into, so
+ * that no text, however long, is laid out as a whole. Most texts have one part. */
+enum { FOLDS_FIRST_LINES = -1 };
+
+int folds_part(const struct folds *f, enum block_kind kind, int64_t offset, unsigned block);
+/* Sets the part of a block whose long text is open. Returns false if out of memory. */
+bool folds_set_part(struct folds *f, int64_t offset, unsigned block, int part);
+/* Closed -> first lines -> all -> closed; `cut`: the first lines are not all. Returns false if out
+ * of memory. */
+bool folds_cycle(struct folds *f, enum block_kind kind, int64_t offset, unsigned block, bool cut);
+
 /* The options of a layout: the width, and the signs. */
 struct layout_glyphs {
     const char *prompt, *answer, *closed, *open, *ok, *failed, *none, *ellipsis, *branch, *note,
@@ -49,8 +63,9 @@ struct layout_options {
     int width; /* of the text, without mark and position bar */
     bool ascii;
     const struct layout_glyphs *glyphs;
-    struct slice root; /* paths below it are shown without it; may be empty */
-    int64_t now_ms;    /* ages are relative to this time */
+    struct slice root;     /* paths below it are shown without it; may be empty */
+    char unfold[KEY_NAME]; /* the name of the key that unfolds; "": no key does */
+    int64_t now_ms;        /* ages are relative to this time */
 };
 
 const struct layout_glyphs *layout_glyphs_for(bool ascii);
@@ -63,9 +78,12 @@ int layout_cut_front(const struct layout_options *look, struct buf *out, struct 
 /* The path as shown. */
 struct slice layout_path(const struct layout_options *look, struct slice path);
 
-/* Appends "… 340 more lines", where unfolding shows those lines. 0: all lines are shown, and
- * unfolding hides them again. */
-void layout_more(struct styled_text *s, const struct layout_options *look, size_t lines);
+/* Appends "… 340 more lines: Space", where unfolding shows those lines or, for PART_EARLIER,
+ * "… 340 lines above: Space". A text without lines of its own is counted in bytes. */
+void layout_hidden(struct styled_text *s, const struct layout_options *look, enum line_part part,
+                   size_t lines, size_t bytes);
+/* Appends "… less": all lines are shown, and unfolding hides them again. */
+void layout_less(struct styled_text *s, const struct layout_options *look);
 /* "48 KB" */
 enum { LAYOUT_SIZE_TEXT = 24 };
 void layout_size(int64_t bytes, char out[LAYOUT_SIZE_TEXT]);
@@ -112,7 +130,8 @@ enum message_layout_end layout_message(struct styled_text *s, const struct layou
 struct tool {
     const struct block *call;
     const struct block *result; /* NULL: no result, or not read yet */
-    bool open, more;            /* more: long texts in full */
+    bool open;
+    int part; /* of long texts (folds_part) */
 };
 
 void tool_layout(struct styled_text *s, const struct layout_options *look, const struct tool *t);
@@ -121,9 +140,20 @@ void tool_layout_result(struct styled_text *s, const struct layout_options *look
                         const struct tool *t);
 
 /* Lays out text verbatim, indented. A long text is cut, and the line below it shows how much is
- * missing. */
+ * missing; never fewer than LAYOUT_LEAST_HIDDEN lines of the screen. */
+enum { LAYOUT_LEAST_HIDDEN = 6 };
 void tool_layout_text(struct styled_text *s, const struct layout_options *look, enum style style,
-                      struct slice text, bool more);
+                      struct slice text, int part);
+
+/* The part of a text, and the texts before and after it. A number past the last part is that of
+ * the last one. */
+struct text_part {
+    struct slice before, text, after;
+};
+
+struct text_part tool_text_part(struct slice text, int part);
+/* The part that contains a byte. */
+int tool_part_at(struct slice text, size_t at);
 
 /* Counts the occurrences of a text in the input of a call as shown, which for an edit is the diff. */
 size_t tool_count(const struct block *call, struct slice needle);

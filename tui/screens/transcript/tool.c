@@ -9,7 +9,16 @@
 #include "tui/text/clean.h"
 #include "tui/widgets/markdown.h"
 
-enum { SHORT_LINES = 16, LONG_LINES = 4000, LEAST_ARGUMENT = 8, DEEPEST = 16 };
+enum {
+    FIRST_LINES = 16,
+    DIFF_LINES = 64,
+    PART_LINES = 4000,        /* of a diff */
+    PART_BYTES = 1024 * 1024, /* of a text */
+    /* a part ends with its line, unless that has more bytes left than this */
+    PART_LINE_REST = 4 * 1024,
+    LEAST_ARGUMENT = 8,
+    DEEPEST = 16
+};
 
 #define INDENT "    "
 
@@ -193,34 +202,95 @@ static struct slice without_last_newlines(struct slice text)
     return text;
 }
 
-void tool_layout_text(struct styled_text *s, const struct layout_options *look, enum style style,
-                      struct slice text, bool more)
+static size_t part_begin(struct slice text, size_t part)
 {
-    struct text_wrap f = { .styled_text = s,
-                           .width = look->width,
-                           .mode = TEXT_WRAP_VERBATIM,
-                           .max_lines = more ? LONG_LINES : SHORT_LINES };
+    size_t at = part * PART_BYTES;
 
-    text = without_last_newlines(text);
-    struct slice shown = front(text, f.max_lines);
+    if (part == 0 || at >= text.n)
+        return part == 0 ? 0 : text.n;
+    size_t rest = text.n - at < PART_LINE_REST ? text.n - at : PART_LINE_REST;
+    const char *newline = memchr(text.p + at, '\n', rest);
+
+    if (newline)
+        return (size_t)(newline - text.p) + 1;
+    while (at < text.n && (text.p[at] & 0xC0) == 0x80)
+        at++;
+    return at;
+}
+
+struct text_part tool_text_part(struct slice text, int part)
+{
+    size_t number = part > 0 ? (size_t)part : 0, last = text.n ? (text.n - 1) / PART_BYTES : 0;
+
+    if (number > last)
+        number = last;
+    while (number > 0 && part_begin(text, number) == text.n)
+        number--;
+    size_t from = part_begin(text, number), to = part_begin(text, number + 1);
+
+    return (struct text_part){ { text.p, from },
+                               { text.p + from, to - from },
+                               { text.p + to, text.n - to } };
+}
+
+int tool_part_at(struct slice text, size_t at)
+{
+    size_t part = at / PART_BYTES;
+
+    return (int)(part > 0 && part_begin(text, part) > at ? part - 1 : part);
+}
+
+/* Returns the text that did not fit into this many lines of the screen (0: no limit). */
+static struct slice wrap_verbatim(struct styled_text *s, const struct layout_options *look,
+                                  enum style style, struct slice text, size_t max_lines)
+{
+    struct text_wrap f = {
+        .styled_text = s, .width = look->width, .mode = TEXT_WRAP_VERBATIM, .max_lines = max_lines
+    };
+    struct slice shown = without_last_newlines(max_lines ? front(text, max_lines) : text);
 
     text_margin_add(&f.first, STYLE_TEXT, INDENT);
     text_margin_add(&f.rest, STYLE_TEXT, INDENT);
     text_wrap_begin(&f);
-    size_t taken = text_wrap_add(&f, style, without_last_newlines(shown));
+    size_t taken = text_wrap_add(&f, style, shown);
 
     text_wrap_fini(&f);
-    struct slice left = { text.p + taken, text.n - taken };
+    taken += taken < text.n && text.p[taken] == '\r';
+    taken += taken < text.n && text.p[taken] == '\n';
+    return (struct slice){ text.p + taken, text.n - taken };
+}
 
-    if (tool_count_lines(without_last_newlines(left)) > 1 || left.n > (size_t)look->width)
-        layout_more(s, look, tool_count_lines(left) - (left.n && left.p[0] == '\n' ? 1 : 0));
-    else if (more && tool_count_lines(text) > SHORT_LINES)
-        layout_more(s, look, 0);
+void tool_layout_text(struct styled_text *s, const struct layout_options *look, enum style style,
+                      struct slice text, int part)
+{
+    size_t lines = s->n, runs = s->runs;
+
+    text = without_last_newlines(text);
+    struct slice left = wrap_verbatim(s, look, style, text, FIRST_LINES + LAYOUT_LEAST_HIDDEN - 1);
+
+    if (left.n == 0)
+        return;
+    s->n = lines;
+    s->runs = runs;
+    if (part == FOLDS_FIRST_LINES) {
+        left = wrap_verbatim(s, look, style, text, FIRST_LINES);
+        layout_hidden(s, look, PART_MORE, tool_count_lines(left), left.n);
+        return;
+    }
+    struct text_part now = tool_text_part(text, part);
+
+    if (now.before.n)
+        layout_hidden(s, look, PART_EARLIER, tool_count_lines(now.before), now.before.n);
+    wrap_verbatim(s, look, style, now.text, 0);
+    if (now.after.n)
+        layout_hidden(s, look, PART_LATER, tool_count_lines(now.after), now.after.n);
+    else
+        layout_less(s, look);
 }
 
 /* "key: value"; a value of several lines is below its key. */
 static void layout_member(struct styled_text *s, const struct layout_options *look,
-                          struct slice key, struct slice value, bool more)
+                          struct slice key, struct slice value, int part)
 {
     struct arena scratch = { 0 };
     struct slice name = key, text = value;
@@ -241,7 +311,7 @@ static void layout_member(struct styled_text *s, const struct layout_options *lo
         text_wrap_add(&f, STYLE_TEXT, text);
     text_wrap_fini(&f);
     if (!in_line)
-        tool_layout_text(s, look, STYLE_TEXT, text, more);
+        tool_layout_text(s, look, STYLE_TEXT, text, part);
     arena_fini(&scratch);
 }
 
@@ -253,26 +323,34 @@ static void layout_input(struct styled_text *s, const struct layout_options *loo
     struct arena scratch = { 0 };
 
     if (tool_call_command(t->call, &scratch, &value))
-        tool_layout_text(s, look, STYLE_CODE, value, true);
+        tool_layout_text(s, look, STYLE_CODE, value, t->part < 0 ? 0 : t->part);
     if (json_iter_open(&it, t->call->input))
         while (!s->rc && json_iter_next(&it, &key, &value))
             if (key.n && !tool_call_shows(t->call, key, has_diff))
-                layout_member(s, look, key, value, t->more);
+                layout_member(s, look, key, value, t->part);
     arena_fini(&scratch);
 }
 
 static void layout_diff(struct styled_text *s, const struct layout_options *look,
                         const struct tool *t, const struct hunks *d)
 {
+    size_t part = t->part > 0 ? (size_t)t->part : 0, last = (d->n - 1) / PART_LINES;
     struct hunks_layout_options how = { .width = look->width,
                                         .ascii = look->ascii,
-                                        .max_lines = t->more ? LONG_LINES : 4 * SHORT_LINES };
+                                        .first = (part < last ? part : last) * PART_LINES,
+                                        .max_lines = PART_LINES };
 
     text_margin_add(&how.margin, STYLE_TEXT, INDENT);
+    if (t->part == FOLDS_FIRST_LINES && d->n >= DIFF_LINES + LAYOUT_LEAST_HIDDEN)
+        how.max_lines = DIFF_LINES;
+    if (how.first)
+        layout_hidden(s, look, PART_EARLIER, how.first, 0);
     size_t left = hunks_layout(s, &how, d);
 
     if (left > 0)
-        layout_more(s, look, left);
+        layout_hidden(s, look, how.max_lines == DIFF_LINES ? PART_MORE : PART_LATER, left, 0);
+    else if (d->n >= DIFF_LINES + LAYOUT_LEAST_HIDDEN)
+        layout_less(s, look);
 }
 
 /* Occurrences in the strings of a value; the names of members are not counted. */
@@ -319,7 +397,7 @@ void tool_layout_result(struct styled_text *s, const struct layout_options *look
     struct slice text = tool_call_result(t->result);
 
     if (text.n > 0)
-        tool_layout_text(s, look, t->result->failed ? STYLE_ERROR : STYLE_DIM, text, t->more);
+        tool_layout_text(s, look, t->result->failed ? STYLE_ERROR : STYLE_DIM, text, t->part);
     else
         styled_text_add(s, STYLE_DIM, INDENT "(no output)");
 }
@@ -335,7 +413,7 @@ void tool_layout(struct styled_text *s, const struct layout_options *look, const
     layout_input(s, look, t, d.n > 0);
     if (d.n > 0)
         layout_diff(s, look, t, &d);
-    if (t->result && (d.n == 0 || t->result->failed || t->more)) {
+    if (t->result && (d.n == 0 || t->result->failed || t->part >= 0)) {
         s->stamp.result = true;
         tool_layout_result(s, look, t);
         s->stamp.result = false;

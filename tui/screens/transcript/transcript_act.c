@@ -9,6 +9,33 @@
 
 /* ---- folding ---- */
 
+static bool block_has_line(const struct styled_text *s, unsigned block, enum line_part part,
+                           size_t *at)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (s->line[i].block == block && s->line[i].part == part && s->line[i].foldable) {
+            *at = i;
+            return true;
+        }
+    return false;
+}
+
+/* The other part takes the place of this one: the cursor goes to the line where reading goes on. */
+static void turn_part(struct transcript_view *v, int64_t offset, struct line line)
+{
+    bool later = line.part == PART_LATER;
+    const struct slot *s = transcript_view_cursor_slot(v);
+    int part = folds_part(&v->folds, s->passage.blocks.block[line.block].kind, offset, line.block);
+
+    if (!folds_set_part(&v->folds, offset, line.block, part + (later ? 1 : -1))) {
+        transcript_view_notify_no_memory(v);
+        return;
+    }
+    transcript_view_lines(v, v->cursor.message);
+    block_has_line(&s->styled_text, line.block, later ? PART_EARLIER : PART_LATER, &v->cursor.line);
+    transcript_view_show_cursor(v, v->rows / 2);
+}
+
 /* A call is unfolded at its line. Lines without a fold belong to the block of their message. */
 static void unfold(struct transcript_view *v)
 {
@@ -23,12 +50,23 @@ static void unfold(struct transcript_view *v)
         transcript_view_notify(v, "nothing to unfold here");
         return;
     }
-    if (!folds_toggle(&v->folds, v->conversation->transcript->message[v->cursor.message].offset,
-                      line.block, line.part)) {
+    int64_t offset = v->conversation->transcript->message[v->cursor.message].offset;
+    enum block_kind kind = s->passage.blocks.block[line.block].kind;
+    size_t more;
+
+    if (line.part == PART_EARLIER || line.part == PART_LATER) {
+        turn_part(v, offset, line);
+        return;
+    }
+    bool cut = block_has_line(&s->styled_text, line.block, PART_MORE, &more);
+
+    if (!(line.part == PART_MORE ? folds_toggle(&v->folds, offset, line.block, PART_MORE)
+                                 : folds_cycle(&v->folds, kind, offset, line.block, cut))) {
         transcript_view_notify_no_memory(v);
         return;
     }
-    if (line.part == PART_MORE || head.line == 0)
+    if (line.part == PART_MORE || head.line == 0 ||
+        folds_open(&v->folds, kind, offset, line.block, PART_BLOCK))
         return;
     /* closing from within: the cursor goes to the line that stays */
     size_t lines = transcript_view_lines(v, head.message);

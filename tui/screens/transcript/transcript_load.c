@@ -26,13 +26,29 @@ int transcript_view_text_width(const struct transcript_view *v)
     return transcript_view_is_preview(v) ? v->w : v->w - MARK_WIDTH - BAR_WIDTH;
 }
 
+static bool unfold_key(const struct transcript_view *v, enum action a, char out[KEY_NAME])
+{
+    struct key key;
+
+    if (!keymap_key_of(&v->settings->keys, IN_TRANSCRIPT, a, &key))
+        return false;
+    key_label(key, v->settings->ascii, out);
+    return true;
+}
+
 struct layout_options transcript_view_layout(const struct transcript_view *v)
 {
-    return (struct layout_options){ .width = transcript_view_text_width(v),
-                                    .ascii = v->settings->ascii,
-                                    .glyphs = layout_glyphs_for(v->settings->ascii),
-                                    .root = v->root,
-                                    .now_ms = v->now_ms };
+    bool ascii = v->settings->ascii;
+    struct layout_options look = { .width = transcript_view_text_width(v),
+                                   .ascii = ascii,
+                                   .glyphs = layout_glyphs_for(ascii),
+                                   .root = v->root,
+                                   .now_ms = v->now_ms };
+
+    if (!transcript_view_is_preview(v))
+        (void)(unfold_key(v, ACT_UNFOLD_OR_PAGE, look.unfold) ||
+               unfold_key(v, ACT_UNFOLD, look.unfold));
+    return look;
 }
 
 void transcript_view_notify(struct transcript_view *v, const char *text)

@@ -1,4 +1,5 @@
 #include "lite/base/array.h"
+#include "store/show/tool_call.h"
 #include "tui/screens/transcript/transcript_internal.h"
 
 #include <stdlib.h>
@@ -277,7 +278,7 @@ struct lookup {
     struct slice needle;
     const struct search_hit *hit;
     bool head;    /* the folded line of a call counts, too */
-    size_t nth;   /* the number of the wanted occurrence */
+    size_t nth;   /* the number of the wanted occurrence, from the part that is shown on */
     size_t n;     /* occurrences seen */
     size_t line;  /* of the n-th, or of the last before it */
     size_t first; /* line of the block; SIZE_MAX: none */
@@ -342,6 +343,41 @@ static size_t first_line_of_block(const struct styled_text *styled_text, uint32_
     return SIZE_MAX;
 }
 
+/* The text of a hit that may be cut into parts: an output, or a text without a call. */
+static struct slice hit_text(const struct transcript_view *v, const struct slot *s,
+                             const struct search_hit *hit)
+{
+    const struct block *b = &s->passage.blocks.block[hit->block];
+    const struct slot *below = transcript_window_slot(&v->window, hit->message + hit->distance);
+
+    if (!hit->result)
+        return b->kind == BLOCK_TOOL_CALL ? SLICE("") : b->text;
+    for (size_t i = 0; below && i < below->passage.blocks.n; i++) {
+        const struct block *result = &below->passage.blocks.block[i];
+
+        if (result->kind == BLOCK_TOOL_RESULT && slice_eq(result->call_id, b->call_id))
+            return tool_call_result(result);
+    }
+    return SLICE("");
+}
+
+/* Shows the part of a very long text that contains an occurrence. */
+static bool turn_to_occurrence(struct transcript_view *v, const struct slot *s,
+                               const struct search_hit *hit, size_t nth)
+{
+    struct slice text = hit_text(v, s, hit), rest = text;
+    size_t at, n;
+
+    for (; search_text(rest, needle(v), &at, &n); nth--) {
+        if (nth == 0)
+            return folds_set_part(&v->folds,
+                                  v->conversation->transcript->message[hit->message].offset,
+                                  hit->block, tool_part_at(text, text.n - rest.n + at));
+        rest = (struct slice){ rest.p + at + n, rest.n - at - n };
+    }
+    return false;
+}
+
 /* Finds the line that shows an occurrence with the present folds. Returns false if no line does,
  * and *line is then the line it is folded into. The first line of an open call repeats what is
  * below it, and counts only if the lines below show too few occurrences. */
@@ -362,12 +398,20 @@ static bool line_of(struct transcript_view *v, const struct search_hit *hit, siz
     enum block_kind kind = s->passage.blocks.block[hit->block].kind;
     bool repeats = kind == BLOCK_TOOL_CALL || kind == BLOCK_TOOL_RESULT;
 
-    l.line = l.first == SIZE_MAX ? 0 : l.first;
+    int part = folds_part(&v->folds, kind,
+                          v->conversation->transcript->message[hit->message].offset, hit->block);
+    size_t before =
+        part > 0 ? search_count(tool_text_part(hit_text(v, s, hit), part).before, needle(v)) : 0;
+
+    l.line = *line = l.first == SIZE_MAX ? 0 : l.first;
+    if (nth < before)
+        return false;
+    l.nth = nth - before;
     find_in_styled_text(&l, !repeats);
     if (repeats && !hit->result && l.n < hit->count)
         find_in_styled_text(&l, true);
     *line = l.line;
-    return nth < l.n;
+    return l.nth < l.n;
 }
 
 /* Opens the folds that hide an occurrence: the block, then the rest of its text. */
@@ -385,8 +429,10 @@ static size_t unfold_hit(struct transcript_view *v, const struct search_hit *hit
         if (!folds_open(&v->folds, kind, offset, hit->block, (enum line_part)part)) {
             folds_toggle(&v->folds, offset, hit->block, (enum line_part)part);
             if (line_of(v, hit, nth, &line))
-                break;
+                return line;
         }
+    if (turn_to_occurrence(v, s, hit, nth))
+        line_of(v, hit, nth, &line);
     return line;
 }
 
