@@ -144,6 +144,8 @@ set_tests_properties(export_chromium${suffix} PROPERTIES SKIP_RETURN_CODE 77)
 script(usage_sums recorded commands/usage.py $<TARGET_FILE:reprise>)
 # The scope of undo with several directories and stores, and partial undo.
 script(undo_scope recorded commands/undo_scope.py $<TARGET_FILE:reprise>)
+# What a person tagged or named is not swept.
+script(sweep_keeps recorded commands/sweep_keeps.py $<TARGET_FILE:reprise>)
 script(long_prompts recorded commands/long_prompts.py $<TARGET_FILE:reprise>)
 script(paging recorded commands/paging.py $<TARGET_FILE:reprise>)
 script(resume_by_id recorded commands/resume_by_id.py $<TARGET_FILE:reprise>)

@@ -1,4 +1,4 @@
-#include "store/maintenance/sweep.h"
+#include "store/maintenance/sweep_internal.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -9,20 +9,19 @@
 #include "lite/base/buf.h"
 #include "lite/base/time.h"
 #include "lite/io/file.h"
+#include "lite/io/window.h"
 #include "store/api/transcript.h"
-#include "store/git/repo.h"
 #include "store/proc/live.h"
 #include "store/query/listing.h"
 
 #define HOUR_MS (INT64_C(60) * 60 * 1000)
-#define DAY_MS (24 * HOUR_MS)
 
 bool sweep_is_chosen(const struct sweep_item *item)
 {
     return item->chosen && !item->stays;
 }
 
-static enum err_code add_item(struct sweep *s, const struct sweep_item *item, struct err *e)
+enum err_code sweep_add_item(struct sweep *s, const struct sweep_item *item, struct err *e)
 {
     struct sweep_item *list = arena_grow(&s->arena, s->item, s->n, sizeof *list);
 
@@ -33,8 +32,7 @@ static enum err_code add_item(struct sweep *s, const struct sweep_item *item, st
     return ERR_OK;
 }
 
-static enum err_code measure_parts(const char *const *part, size_t n, struct disk_usage *w,
-                                   struct err *e)
+enum err_code sweep_measure(const char *const *part, size_t n, struct disk_usage *w, struct err *e)
 {
     enum err_code rc = ERR_OK;
 
@@ -44,7 +42,7 @@ static enum err_code measure_parts(const char *const *part, size_t n, struct dis
     return rc;
 }
 
-static enum err_code add_age_text(struct buf *text, int64_t now_ms, int64_t then_ms)
+enum err_code sweep_age_text(struct buf *text, int64_t now_ms, int64_t then_ms)
 {
     int64_t hours = now_ms > then_ms ? (now_ms - then_ms) / HOUR_MS : 0;
     bool days = hours >= 2 * 24;
@@ -99,207 +97,11 @@ static enum err_code mark_live(struct sweep *s, struct err *e)
     return rc;
 }
 
-/* ---- orphans ---- */
-
-/* The age of what a session left behind is that of its newest file. Files that were changed within a day are kept,
- * because an agent that starts a session makes the directories before the transcript. */
-
-struct orphan_search {
-    const struct sweep_rule *rule;
-    const struct store *store;
-    struct sweep *sweep;
-};
-
-static bool copy_owned_refs(struct arena *a, const struct leftover *left, struct sweep_item *item)
-{
-    struct owned_ref *ref = arena_zalloc(a, (left->owned_refs_n + 1) * sizeof *ref);
-
-    for (size_t i = 0; ref && i < left->owned_refs_n; i++) {
-        const struct owned_ref *was = &left->owned_refs[i];
-
-        ref[i] = (struct owned_ref){ arena_copy_text(a, was->git), arena_copy_text(a, was->name),
-                                     arena_copy_text(a, was->tip) };
-        if (!ref[i].git || !ref[i].name || !ref[i].tip)
-            return false;
-    }
-    item->owned_refs = (struct owned_refs){ .ref = ref, .n = left->owned_refs_n };
-    return ref;
-}
-
-static bool copy_parts(struct arena *a, const struct leftover *left, struct sweep_item *item)
-{
-    item->part = arena_alloc(a, (left->parts + 1) * sizeof *item->part);
-    if (!item->part || !copy_owned_refs(a, left, item))
-        return false;
-    for (item->parts = 0; item->parts < left->parts; item->parts++)
-        if (!(item->part[item->parts] = arena_copy_text(a, left->part[item->parts])))
-            return false;
-    const char *first = item->parts ? item->part[0] : item->owned_refs.ref[0].name;
-
-    item->ref.path = slice_of(first);
-    item->ref.id = arena_copy(a, left->id);
-    item->ref.folder = arena_copy(a, left->folder);
-    return item->ref.id.p && item->ref.folder.p;
-}
-
-static bool is_before(const struct sweep_item *item)
-{
-    return item->owned_refs.n && slice_starts(slice_of(item->owned_refs.ref[0].name), REF_BEFORE);
-}
-
-static bool explain_leftover(struct arena *a, int64_t now_ms, struct sweep_item *item)
-{
-    struct buf text = { 0 };
-
-    if (!add_age_text(&text, now_ms, item->activity_ms) &&
-        !buf_addf(&text, "%s",
-                  item->parts       ? ", its session's transcript is gone"
-                  : is_before(item) ? ", the work tree as it was before a rewind"
-                                    : ", none of its sessions has a state any more"))
-        item->why = arena_copy(a, buf_slice(&text)).p;
-    buf_fini(&text);
-    return item->why;
-}
-
-static enum err_code add_leftover(const struct leftover *left, void *arg, struct err *e)
-{
-    struct orphan_search *f = arg;
-    struct arena *a = &f->sweep->arena;
-    int64_t now_ms = f->store->env->now_ms;
-    struct sweep_item item = {
-        .orphan = true, .ref = { .store = f->store }, .title = SLICE(""), .cwd = SLICE("")
-    };
-
-    if (f->rule->cancel && atomic_load(f->rule->cancel))
-        return ERR_CANCELLED;
-    enum err_code rc = measure_parts(left->part, left->parts, &item.usage, e);
-
-    item.activity_ms = item.usage.newest_ms;
-    if (left->owned_refs_n && left->owned_refs_ms > item.activity_ms)
-        item.activity_ms = left->owned_refs_ms;
-    if (rc || (f->rule->before_ms != TIME_NONE && item.activity_ms >= f->rule->before_ms) ||
-        (f->rule->larger_than > 0 && item.usage.bytes <= f->rule->larger_than))
-        return rc;
-    if (!copy_parts(a, left, &item) || !explain_leftover(a, now_ms, &item))
-        return err_nomem(e);
-    if (left->stays)
-        item.stays = arena_copy_text(a, left->stays);
-    else if (item.activity_ms > now_ms - DAY_MS)
-        item.stays = "it was used within the last day: a session may be starting";
-    if (left->stays && !item.stays)
-        return err_nomem(e);
-    item.chosen = !item.stays;
-    return add_item(f->sweep, &item, e);
-}
-
-static enum err_code find_orphans(struct store *const stores[], size_t n,
-                                  const struct sweep_rule *rule, struct sweep *s, struct err *e)
-{
-    enum err_code rc = ERR_OK;
-
-    for (size_t i = 0; i < n && !rc; i++) {
-        struct orphan_search f = { rule, stores[i], s };
-
-        if (stores[i]->ops->leftovers)
-            rc = stores[i]->ops->leftovers(stores[i], &rule->scope, add_leftover, &f, e);
-    }
-    return rc;
-}
-
-/* ---- the recheck before moving ---- */
-
-struct recheck {
-    struct sweep *sweep;
-    const struct store *store;
-    bool *left; /* by item: true if it is still left behind */
-    size_t at;  /* leftovers usually come in the order of the items */
-};
-
-static struct sweep_item *item_of(struct recheck *a, struct slice id)
-{
-    const struct sweep *s = a->sweep;
-
-    for (size_t tried = 0; tried < s->n; tried++, a->at++) {
-        struct sweep_item *item = &s->item[a->at % s->n];
-
-        if (item->ref.store == a->store && slice_eq(item->ref.id, id))
-            return item;
-    }
-    return NULL;
-}
-
-static bool same_owned_refs(const struct sweep_item *item, const struct leftover *left)
-{
-    bool same = item->owned_refs.n == left->owned_refs_n;
-
-    for (size_t i = 0; same && i < left->owned_refs_n; i++)
-        same = strcmp(item->owned_refs.ref[i].name, left->owned_refs[i].name) == 0 &&
-               strcmp(item->owned_refs.ref[i].tip, left->owned_refs[i].tip) == 0;
-    return same;
-}
-
-static enum err_code recheck_leftover(const struct leftover *left, void *arg, struct err *e)
-{
-    struct recheck *a = arg;
-    struct sweep_item *item = item_of(a, left->id);
-
-    if (!item)
-        return ERR_OK;
-    a->left[item - a->sweep->item] = true;
-    if (!same_owned_refs(item, left))
-        item->stays = "it changed after it was listed";
-    if (left->stays && !(item->stays = arena_copy_text(&a->sweep->arena, left->stays)))
-        return err_nomem(e);
-    return ERR_OK;
-}
-
-static enum err_code compare_usage(struct sweep_item *item, bool left, struct err *e)
-{
-    struct disk_usage now;
-    enum err_code rc = measure_parts(item->part, item->parts, &now, e);
-
-    if (rc || item->stays)
-        return rc;
-    if (!left)
-        item->stays = "its session exists again, or all of it is gone";
-    else if (now.files != item->usage.files || now.bytes != item->usage.bytes ||
-             now.newest_ms != item->usage.newest_ms)
-        item->stays = "it changed after it was listed";
-    return ERR_OK;
-}
-
-/* Returns true if an earlier item is of the same store. */
-static bool is_store_rechecked(const struct sweep *s, size_t i)
-{
-    for (size_t k = 0; k < i; k++)
-        if (s->item[k].ref.store == s->item[i].ref.store)
-            return true;
-    return false;
-}
-
-static enum err_code recheck_orphans(struct sweep *s, struct err *e)
-{
-    const struct scope everywhere = { .all = true };
-    bool *left = arena_zalloc(&s->arena, s->n * sizeof *left + 1);
-    enum err_code rc = left ? ERR_OK : err_nomem(e);
-
-    for (size_t i = 0; i < s->n && !rc; i++) {
-        const struct store *st = s->item[i].ref.store;
-        struct recheck a = { .sweep = s, .store = st, .left = left, .at = i };
-
-        if (s->item[i].orphan && !is_store_rechecked(s, i))
-            rc = st->ops->leftovers(st, &everywhere, recheck_leftover, &a, e);
-    }
-    for (size_t i = 0; i < s->n && !rc; i++)
-        if (s->item[i].orphan && sweep_is_chosen(&s->item[i]))
-            rc = compare_usage(&s->item[i], left[i], e);
-    return rc;
-}
-
 struct finder {
     const struct sweep_rule *rule;
     const struct session_ref *const *order;
     struct sweep *sweep;
+    struct session_row *scanned; /* scratch memory for a row that a scan of its file completes */
 };
 
 /* ---- the rule ---- */
@@ -344,6 +146,76 @@ static enum err_code check_rule(const struct sweep_rule *rule, const struct sess
     return *matches && rule->empty ? is_empty(row, rule->cancel, matches, e) : ERR_OK;
 }
 
+/* ---- what a person marked ---- */
+
+/* Returns true unless the title is known to be made by a program: by the agent, or for a copy, from the first prompt. */
+static bool is_named_by_hand(const struct session_row *row)
+{
+    static const char *const endings[] = { " (fork)", " (Branch)" };
+    struct slice title = row->custom_title;
+
+    if (title.n == 0 || row->flags & SESSION_AI_TITLE)
+        return false;
+    for (size_t i = 0; i < 2 && row->flags & SESSION_FORK; i++) {
+        size_t n = strlen(endings[i]);
+
+        if (title.n > n && memcmp(title.p + title.n - n, endings[i], n) == 0)
+            title.n -= n;
+    }
+    return title.n == row->custom_title.n || title.n > row->first_prompt.n ||
+           memcmp(title.p, row->first_prompt.p, title.n) != 0;
+}
+
+/* A session is spared because of a tag or a title, so their absence must be certain. The two windows of a long transcript
+ * may have missed them; *row is then replaced with a copy, in `copy`, that a scan of the whole file has completed. Sets
+ * *whole to false if the file cannot be read. */
+static enum err_code complete_marks(const struct session_row **row, struct session_row *copy,
+                                    const atomic_bool *cancel, bool *whole, struct err *e)
+{
+    const struct store *st = (*row)->ref.store;
+    bool found;
+
+    *whole = true;
+    if (!st->ops->full_scan || ((*row)->tag.n && is_named_by_hand(*row)) ||
+        (*row)->ref.file.size <= 2 * (int64_t)WINDOW_BYTES)
+        return ERR_OK;
+    if (!session_row_copy(*row, copy))
+        return err_nomem(e);
+    enum err_code rc = st->ops->full_scan(st, &copy->ref, cancel, copy, &found, e);
+
+    *row = copy;
+    *whole = rc == ERR_OK;
+    return rc == ERR_NOMEM || rc == ERR_CANCELLED ? rc : ERR_OK;
+}
+
+static enum err_code keep_marked(const struct session_row *row, bool whole, struct sweep *s,
+                                 struct sweep_item *item, struct err *e)
+{
+    unsigned marks = (row->tag.n ? SWEEP_TAGGED : 0u) | (is_named_by_hand(row) ? SWEEP_NAMED : 0u);
+
+    item->kept = marks & ~s->include;
+    if (item->kept & SWEEP_TAGGED)
+        item->stays = arena_format(&s->arena, "tagged #%.*s%s", SLICE_ARG(row->tag),
+                                   item->kept & SWEEP_NAMED ? ", named by hand" : "");
+    else if (item->kept)
+        item->stays = "named by hand";
+    else if (!whole && ~s->include & (SWEEP_TAGGED | SWEEP_NAMED))
+        item->stays = "it cannot be read to its end, where a tag or a name may be";
+    return item->kept && !item->stays ? err_nomem(e) : ERR_OK;
+}
+
+size_t sweep_kept(const struct sweep *s, enum sweep_mark mark)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < s->n; i++) {
+        unsigned kept = s->item[i].kept;
+
+        n += (kept & SWEEP_TAGGED ? SWEEP_TAGGED : kept) == (unsigned)mark;
+    }
+    return n;
+}
+
 /* ---- one item ---- */
 
 /* Live sessions are found for all items at once: mark_live. */
@@ -362,7 +234,7 @@ static enum err_code explain_match(const struct sweep_rule *rule, const struct s
                                    struct sweep *s, struct sweep_item *item)
 {
     struct buf text = { 0 };
-    enum err_code rc = add_age_text(&text, row->ref.store->env->now_ms, item->activity_ms);
+    enum err_code rc = sweep_age_text(&text, row->ref.store->env->now_ms, item->activity_ms);
 
     if (!rc && rule->copies)
         rc = buf_addf(&text, ", saved copies of its files");
@@ -415,27 +287,28 @@ static enum err_code measure_item(const struct sweep_rule *rule, struct sweep *s
         rc = st->ops->parts(st, &item->ref, true, &s->arena, &item->part, &item->parts, e);
     if (!rc && !rule->copies && st->ops->owned_refs)
         rc = st->ops->owned_refs(st, &item->ref, &s->arena, &item->owned_refs, e);
-    rc = rc ? rc : measure_parts(item->part, item->parts, &item->usage, e);
+    rc = rc ? rc : sweep_measure(item->part, item->parts, &item->usage, e);
     /* A session that cannot be moved has no parts, but its size is still shown. */
     if (!rc && !st->ops->parts && !st->ops->owned_refs && item->ref.file.size > 0)
         item->usage = (struct disk_usage){ .files = 1, .bytes = item->ref.file.size };
     return rc;
 }
 
-static enum err_code add_session_item(struct finder *f, const struct session_row *row, bool copied,
-                                      struct err *e)
+static enum err_code add_session_item(struct finder *f, const struct session_row *row, bool whole,
+                                      bool copied, struct err *e)
 {
     struct sweep *s = f->sweep;
     struct sweep_item item = { .ref = row->ref,
                                .title = row->summary,
                                .cwd = row->cwd,
+                               .tag = row->tag,
                                .activity_ms = row->activity_ms > row->modified_ms
                                                   ? row->activity_ms
                                                   : row->modified_ms };
 
     if (!copy_item_slice(&s->arena, &item.ref.id) || !copy_item_slice(&s->arena, &item.ref.path) ||
         !copy_item_slice(&s->arena, &item.ref.folder) || !copy_item_slice(&s->arena, &item.title) ||
-        !copy_item_slice(&s->arena, &item.cwd))
+        !copy_item_slice(&s->arena, &item.cwd) || !copy_item_slice(&s->arena, &item.tag))
         return err_nomem(e);
     enum err_code rc = measure_item(f->rule, s, &item, e);
 
@@ -445,8 +318,9 @@ static enum err_code add_session_item(struct finder *f, const struct session_row
     if (explain_match(f->rule, row, s, &item))
         return err_nomem(e);
     item.stays = why_stays(&item, copied);
+    rc = item.stays ? ERR_OK : keep_marked(row, whole, s, &item, e);
     item.chosen = !item.stays;
-    return add_item(s, &item, e);
+    return rc ? rc : sweep_add_item(s, &item, e);
 }
 
 /* ---- all of them ---- */
@@ -459,8 +333,14 @@ static enum err_code consider(size_t i, const struct session_row *row, void *arg
     if (f->rule->cancel && atomic_load(f->rule->cancel))
         return ERR_CANCELLED;
     enum err_code rc = row ? check_rule(f->rule, row, &matches, e) : ERR_OK;
+    bool whole;
 
-    return rc || !matches ? rc : add_session_item(f, row, listing_has_copies(f->order[i]), e);
+    if (rc || !matches)
+        return rc;
+    rc = complete_marks(&row, f->scanned, f->rule->cancel, &whole, e);
+    if (rc || (f->rule->filter && !f->rule->filter(row, f->rule->filter_arg)))
+        return rc;
+    return add_session_item(f, row, whole, listing_has_copies(f->order[i]), e);
 }
 
 static enum err_code find_sessions(struct store *const stores[], size_t n,
@@ -469,16 +349,17 @@ static enum err_code find_sessions(struct store *const stores[], size_t n,
     const struct listing_query q = { .scope = rule->scope,
                                      .since_ms = TIME_NONE,
                                      .before_ms = TIME_NONE };
-    struct finder f = { .rule = rule, .sweep = s };
+    struct finder f = { .rule = rule, .sweep = s, .scanned = session_row_new() };
     struct listing *l;
     size_t refs;
-    enum err_code rc = listing_open(stores, n, &q, &l, e);
+    enum err_code rc = f.scanned ? listing_open(stores, n, &q, &l, e) : err_nomem(e);
 
-    if (rc)
-        return rc;
-    f.order = listing_refs(l, &refs);
-    rc = describe_pool_run(&rule->scope, f.order, refs, DESCRIBE_POOL_AHEAD, consider, &f, e);
-    listing_close(l);
+    if (!rc) {
+        f.order = listing_refs(l, &refs);
+        rc = describe_pool_run(&rule->scope, f.order, refs, DESCRIBE_POOL_AHEAD, consider, &f, e);
+        listing_close(l);
+    }
+    session_row_free(f.scanned);
     if (!rc)
         rc = mark_live(s, e);
     for (size_t i = 0; i < s->n && !rc; i++)
@@ -489,8 +370,8 @@ static enum err_code find_sessions(struct store *const stores[], size_t n,
 enum err_code sweep_find(struct store *const stores[], size_t n, const struct sweep_rule *rule,
                          struct sweep *out, struct err *e)
 {
-    struct sweep s = { 0 };
-    enum err_code rc = rule->orphans ? find_orphans(stores, n, rule, &s, e)
+    struct sweep s = { .include = rule->include };
+    enum err_code rc = rule->orphans ? sweep_find_orphans(stores, n, rule, &s, e)
                                      : find_sessions(stores, n, rule, &s, e);
 
     if (rc)
@@ -541,8 +422,26 @@ static bool is_still_empty(const struct session_ref *ref)
     return same;
 }
 
+/* A tag or a title may be in a file of its own, so the transcript need not have changed. If only a scan could find them,
+ * they are in the transcript, which is the same. */
+static enum err_code recheck_marks(struct sweep *s, struct sweep_item *item, struct err *e)
+{
+    const struct scope all = { .all = true };
+    struct session_row *row = session_row_new();
+    enum err_code rc = row ? ERR_OK : err_nomem(e);
+
+    if (!rc)
+        rc = item->ref.store->ops->describe(item->ref.store, &all, &item->ref, row, e);
+    if (!rc)
+        rc = keep_marked(row, true, s, item, e);
+    else if (rc != ERR_NOMEM)
+        item->stays = "it can no longer be read";
+    session_row_free(row);
+    return rc == ERR_NOMEM ? rc : ERR_OK;
+}
+
 /* A lot of time may pass between showing and moving, and the session may have been resumed. */
-static enum err_code recheck_session(struct sweep_item *item, struct err *e)
+static enum err_code recheck_session(struct sweep *s, struct sweep_item *item, struct err *e)
 {
     struct file f;
     enum err_code rc = file_open(AT_FDCWD, item->ref.path.p, 0, &f, e);
@@ -556,7 +455,7 @@ static enum err_code recheck_session(struct sweep_item *item, struct err *e)
     file_close(&f);
     if (item->ref.file.size == 0 ? !is_still_empty(&item->ref) : !is_same(&f.id, &item->ref.file))
         item->stays = "it changed after it was listed";
-    return ERR_OK;
+    return item->stays ? ERR_OK : recheck_marks(s, item, e);
 }
 
 static struct trash_request request_of(const struct sweep_item *item)
@@ -582,10 +481,10 @@ enum err_code sweep_move(struct change_log *log, const struct store_env *env, st
     size_t n = 0;
 
     if (!rc)
-        rc = recheck_orphans(s, e);
+        rc = sweep_recheck_orphans(s, e);
     for (size_t i = 0; i < s->n && !rc; i++)
         if (sweep_is_chosen(&s->item[i]) && !s->item[i].orphan)
-            rc = recheck_session(&s->item[i], e);
+            rc = recheck_session(s, &s->item[i], e);
     if (!rc)
         rc = mark_live(s, e);
     for (size_t i = 0; i < s->n && !rc; i++)

@@ -17,13 +17,28 @@
 /* Cleanup by rule. First sweep_find lists the sessions that match a rule, with their disk usage; then sweep_move moves
  * the chosen ones into the trash, as one change that can be undone.
  *
- * Only what was shown is moved. A session stays if an agent is or may be writing to it, if there are copies of it in
- * several folders (because what is kept under its id belongs to every copy), or if it changed after it was shown. Each
- * item that stays has the reason. */
+ * Only what was shown is moved. A session stays if a person tagged or named it, if an agent is or may be writing to it,
+ * if there are copies of it in several folders (because what is kept under its id belongs to every copy), or if it
+ * changed after it was shown. Each item that stays has the reason. */
+
+/* The marks of a person, because of which a session is kept. */
+enum sweep_mark {
+    SWEEP_TAGGED = 1 << 0, /* it has a tag */
+    SWEEP_NAMED = 1 << 1,  /* its title is not one that the agent is known to have made */
+};
+
+struct session_row;
+
+/* Returns true if the rule is about this session. */
+typedef bool sweep_filter_fn(const struct session_row *row, void *arg);
 
 /* All conditions must hold. */
 struct sweep_rule {
     struct scope scope;
+    unsigned include; /* enum sweep_mark: sessions with these marks are not kept */
+    /* Called from one thread; NULL: the rule is about all sessions. Tag and title of the row are complete. */
+    sweep_filter_fn *filter;
+    void *filter_arg;
     int64_t before_ms;   /* last active before this time; TIME_NONE: at any time */
     int64_t larger_than; /* bytes of all its files together; 0: of any size */
     bool empty;          /* without a conversation */
@@ -44,6 +59,8 @@ struct sweep_item {
     bool orphan;       /* left behind by a session; ref.path is the first part */
     const char *why;   /* why it matches: "not used for 92 days, archived" */
     const char *stays; /* why it must not be moved; NULL: it may be */
+    unsigned kept;     /* enum sweep_mark: the marks because of which it stays */
+    struct slice tag;  /* may be empty */
     bool chosen;       /* to be moved; initially true unless it stays; the caller may change it */
     const char **part; /* for the trash; the transcript first */
     size_t parts;
@@ -54,6 +71,7 @@ struct sweep {
     struct arena arena;      /* owns everything */
     struct sweep_item *item; /* newest first */
     size_t n;
+    unsigned include; /* of the rule */
     /* Undo records that `rewinds prune` would remove, if the caller looked for them, and their bytes. */
     size_t undo_records;
     int64_t undo_bytes;
@@ -70,6 +88,8 @@ void sweep_fini(struct sweep *s);
 bool sweep_is_chosen(const struct sweep_item *item);
 /* Adds up the disk usage of the chosen items; returns their number. */
 size_t sweep_disk_usage(const struct sweep *s, struct disk_usage *w);
+/* The number of items that stay because of a person's mark; one that is tagged and named counts as tagged. */
+size_t sweep_kept(const struct sweep *s, enum sweep_mark mark);
 
 /* Moves the chosen items, as one change of kind "sweep"; on failure none. Each session is checked again, and `stays` is
  * set for one that must no longer be moved. *moved lists the others in the order of the items; free it with

@@ -54,7 +54,7 @@ def check_words(program, rows):
 
 
 def check_sweep(program, store):
-    rule = ('--all', '--older-than', '1m')
+    rule = ('--all', '--older-than', '1m', '--include-tagged', '--include-named')
     before = files_of(store)
     tree = snapshot(store)
     shown = program.json('sweep', *rule)

@@ -6,7 +6,7 @@ from world import FILES
 OTHERS = 'qwen', 'pi', 'copilot', 'gemini', 'kimi', 'droid'
 HOWS = 'write', 'edit', 'edit', 'write', 'remove', 'append', 'same'
 ALSO = (['doctor', '--all'], ['search', 'mk0001x', '--all'], ['usage', '--all'], ['list', '--all-kinds', '--all'], ['touched', '{project}/a.txt', '--all'],
-        ['blame', '{project}/b.txt', '--all'], ['sweep', '--all', '--older-than', '1d'])
+        ['blame', '{project}/b.txt', '--all'], ['sweep', '--all', '--older-than', '1d', '--include-tagged'])
 EACH = ['checkpoints', '--json'], ['files'], ['export', '--format', 'jsonl', '-o', '-'], ['export', '--format', 'md', '-o', '-'], ['doctor'], ['usage'], ['subagents']
 VALUES = None, '', 0, -1, True, [], {}, 'x' * 300, 1e300, '2026-13-45T99:99:99Z', [[[]]], '\ud800'
 

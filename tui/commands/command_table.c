@@ -194,11 +194,17 @@ const struct command commands_table[] = {
     { .name = "sweep", .operands = "--older-than AGE", .run = sweep_run,
       .summary = "move sessions that match a rule to the trash",
       .options = BIT(OLDER_THAN) | BIT(SAVED_FILES) | BIT(ORPHANS) | BIT(EMPTY) | BIT(LARGER_THAN) |
-                 BIT(ARCHIVED) | BIT(DRY_RUN) | BIT(APPLY) | BIT(NO_PROGRAMMATIC) | BIT(NO_WORKTREES),
+                 BIT(ARCHIVED) | BIT(TAG) | BIT(QUERY) | BIT(INCLUDE_TAGGED) | BIT(INCLUDE_NAMED) |
+                 BIT(DRY_RUN) | BIT(APPLY) | BIT(NO_PROGRAMMATIC) | BIT(NO_WORKTREES),
       .help = "Lists the matching sessions of the scope and their size; nothing is changed\n"
-              "without --apply. Sessions that an agent may be writing to are kept. At least\n"
-              "one rule is needed; with several, all must match. To restore what was moved:\n"
-              "reprise undo.\n"
+              "without --apply. At least one rule is needed; with several, all must match.\n"
+              "To restore what was moved: reprise undo.\n"
+              "\n"
+              "Sessions with a tag and sessions that were named by hand are kept, unless\n"
+              "--include-tagged or --include-named is given; so are sessions that an agent\n"
+              "may be writing to. --query takes what can be typed into the list:\n"
+              "\n"
+              "    reprise sweep --all --query 'dir:shop before:30d !branch:main'\n"
               "\n"
               "With --orphans the rules apply to what deleted sessions left behind: side\n"
               "directories, saved copies of files and the like (those known by id alone need\n"

@@ -131,6 +131,8 @@ static const struct option_row table[OPTION_COUNT] = {
     [OPTION_OLDER_THAN] = { "older-than", 0, KIND_TEXT, "AGE", AT(older_than), "only if older than AGE: 30d, 12h, 2w" },
     [OPTION_LARGER_THAN] = { "larger-than", 0, KIND_TEXT, "SIZE", AT(larger_than), "only if larger than SIZE: 500k, 10M, 2G" },
     [OPTION_EMPTY] = { "empty", 0, KIND_FLAG, NULL, 0, "only sessions without messages" },
+    [OPTION_INCLUDE_TAGGED] = { "include-tagged", 0, KIND_FLAG, NULL, 0, "also sessions with a tag, which are kept otherwise" },
+    [OPTION_INCLUDE_NAMED] = { "include-named", 0, KIND_FLAG, NULL, 0, "also sessions with a title given by hand, which are kept otherwise" },
     [OPTION_FIX] = { "fix", 0, KIND_FLAG, NULL, 0, "repair what is safe to repair (can be undone)" },
 };
 
@@ -151,6 +153,7 @@ static const struct {
     { OPTION_FORCE, "push", NULL, "add to sessions that have other rows in the store" },
     { OPTION_FORCE, "mirror", NULL, "add to sessions that have other rows in the store" },
     { OPTION_FORCE, "delete", NULL, "even if it cannot be known whether an agent is writing" },
+    { OPTION_QUERY, "sweep", "QUERY", "only sessions that this filter of the list finds" },
     { OPTION_OLDER_THAN, "trash", "AGE", "with empty: only what was deleted before that: 30d, 12h, 2w" },
     { OPTION_OLDER_THAN, "rewinds", "AGE", "with prune: only those older than AGE: 30d, 12h, 2w" },
     { OPTION_LARGER_THAN, "rewinds", "SIZE", "with prune: the oldest, while all are larger than SIZE: 500k, 10M, 2G" },

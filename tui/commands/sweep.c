@@ -5,6 +5,7 @@
 #include "store/maintenance/sweep.h"
 #include "tui/commands/command.h"
 #include "tui/commands/session.h"
+#include "tui/filter/filter.h"
 #include "tui/text/human.h"
 
 enum { TITLE_COLUMNS = 40 };
@@ -21,21 +22,70 @@ struct answer {
 
 /* ---- the rule ---- */
 
+/* Which sessions the rule is about: --tag and --query. */
+struct sweep_selection {
+    struct slice tag; /* empty: any */
+    struct query query;
+    struct arena arena; /* of one doc, which is made again for each session */
+    struct doc *doc;
+    size_t room;
+    bool failed; /* out of memory */
+};
+
+static bool sweep_selects(const struct session_row *row, void *arg)
+{
+    struct sweep_selection *s = arg;
+
+    if (s->tag.n && !slice_eq(row->tag, s->tag))
+        return false;
+    if (s->query.n == 0)
+        return true;
+    struct doc *doc = doc_new(row, &s->arena, s->doc, &s->room);
+
+    s->failed |= !doc;
+    s->doc = doc ? doc : s->doc;
+    return doc && doc_score(doc, &s->query, false, DOC_EFFORT_BEST) != FUZZY_NO_MATCH;
+}
+
+/* In the list a word that is not complete yet is left out. Here, it would select too many sessions. */
+static enum err_code read_sweep_query(const char *text, int64_t now_ms, struct query *q,
+                                      struct err *e)
+{
+    if (!query_parse(q, slice_of(text), now_ms))
+        return err_nomem(e);
+    if (q->problem[0])
+        return err_set(e, ERR_USAGE, "--query", "%s", q->problem);
+    if (q->content)
+        return err_set(e, ERR_USAGE, "--query", "// is for the list; here, sessions are selected");
+    if (q->incomplete || q->n == 0)
+        return err_set(e, ERR_USAGE, "--query", "\"%s\" is not complete", text);
+    for (size_t i = 0; i < q->n; i++)
+        if (q->term[i].kind == TERM_IS && q->term[i].value == IS_MARKED)
+            return err_set(e, ERR_USAGE, "--query", "is:marked is for the list");
+    return ERR_OK;
+}
+
 static enum err_code read_rule(const struct invocation *in, const struct scope *scope,
-                               struct sweep_rule *rule, struct err *e)
+                               struct sweep_selection *selection, struct sweep_rule *rule,
+                               struct err *e)
 {
     const struct options *o = &in->options;
+    bool selects = o->tag || o->query;
 
     *rule = (struct sweep_rule){ .scope = *scope,
                                  .before_ms = TIME_NONE,
                                  .empty = option_given(o, OPTION_EMPTY),
                                  .copies = option_given(o, OPTION_SAVED_FILES),
                                  .orphans = option_given(o, OPTION_ORPHANS),
-                                 .archived = option_given(o, OPTION_ARCHIVED) };
-    if (!o->older_than && !o->larger_than && !rule->empty && !rule->archived && !rule->orphans)
-        return err_set(e, ERR_USAGE, "--older-than",
-                       "sweep: needs --older-than AGE (90d, 12h, 2w) or another rule");
-    if (rule->orphans && (rule->copies || rule->empty || rule->archived))
+                                 .archived = option_given(o, OPTION_ARCHIVED),
+                                 .filter = selects ? sweep_selects : NULL,
+                                 .filter_arg = selection };
+    rule->include = (option_given(o, OPTION_INCLUDE_TAGGED) ? SWEEP_TAGGED : 0u) |
+                    (option_given(o, OPTION_INCLUDE_NAMED) ? SWEEP_NAMED : 0u);
+    if (!o->older_than && !o->larger_than && !rule->empty && !rule->archived && !rule->orphans &&
+        !selects)
+        return err_set(e, ERR_USAGE, "", "sweep needs a rule, such as --older-than 30d");
+    if (rule->orphans && (rule->copies || rule->empty || rule->archived || selects))
         return err_set(e, ERR_USAGE, "--orphans",
                        "sweep: works with --older-than and --larger-than only");
     if (option_given(o, OPTION_APPLY) && option_given(o, OPTION_DRY_RUN))
@@ -45,7 +95,11 @@ static enum err_code read_rule(const struct invocation *in, const struct scope *
         return err_set(e, ERR_USAGE, o->older_than, "sweep: not an age (90d, 12h, 2w)");
     if (o->larger_than && !human_size_parse(slice_of(o->larger_than), &rule->larger_than))
         return err_set(e, ERR_USAGE, o->larger_than, "sweep: not a size (500k, 10M, 2G)");
-    return ERR_OK;
+    selection->tag = option_text(o->tag);
+    if (o->tag && !o->tag[0])
+        return err_set(e, ERR_USAGE, "--tag", "sweep: needs a tag");
+    return o->query ? read_sweep_query(o->query, in->world->env.now_ms, &selection->query, e)
+                    : ERR_OK;
 }
 
 /* ---- JSON ---- */
@@ -62,6 +116,10 @@ static void write_item_json(const struct sweep_item *item, const struct trash_it
     out_int(o, "files", item->usage.files);
     out_int(o, "lastActivity", item->activity_ms);
     out_string(o, "why", item->stays ? item->stays : item->why);
+    if (item->tag.n)
+        out_member(o, "tag", item->tag);
+    if (item->kept)
+        out_string(o, "kept", item->kept & SWEEP_TAGGED ? "tagged" : "named");
     if (item->orphan) {
         out_bool(o, "orphan", true);
         out_strings(o, "parts", (const char *const *)item->part, item->parts);
@@ -99,6 +157,8 @@ static void write_sweep_json(const struct answer *a, struct out *o)
     write_items_json(a, true, o);
     out_int(o, "bytes", w.bytes);
     out_int(o, "files", w.files);
+    out_int(o, "keptTagged", (int64_t)sweep_kept(&a->sweep, SWEEP_TAGGED));
+    out_int(o, "keptNamed", (int64_t)sweep_kept(&a->sweep, SWEEP_NAMED));
     out_bool(o, "applied", a->applied);
     if (a->moved.n)
         out_member(o, "trash", batch_of(&a->moved));
@@ -122,7 +182,15 @@ static enum err_code write_item_text(const struct sweep_item *item,
     session_line_id(&item->ref, look, o);
     out_addf(o, "  ");
     session_line_column(item->orphan ? SLICE("(left behind)") : item->title, TITLE_COLUMNS, o);
-    out_addf(o, "  %s%s\n", item->stays ? "stays: " : "", item->stays ? item->stays : item->why);
+    out_addf(o, "  ");
+    if (item->tag.n && !(item->kept & SWEEP_TAGGED)) {
+        out_addf(o, "#");
+        out_text(o, item->tag);
+        out_addf(o, "  ");
+    }
+    out_addf(o, "%s", item->stays ? "stays: " : "");
+    out_text(o, slice_of(item->stays ? item->stays : item->why));
+    out_addf(o, "\n");
     /* For leftovers of a deleted session, each path is listed. */
     for (size_t i = 0; item->orphan && i < item->parts; i++) {
         out_addf(o, "                    ");
@@ -130,6 +198,21 @@ static enum err_code write_item_text(const struct sweep_item *item,
         out_addf(o, "\n");
     }
     return out_row(o, e);
+}
+
+/* "kept: 2 tagged and 1 named by hand (--include-tagged --include-named moves them, too)" */
+static void write_kept(const struct answer *a, struct out *o)
+{
+    size_t tagged = sweep_kept(&a->sweep, SWEEP_TAGGED), named = sweep_kept(&a->sweep, SWEEP_NAMED);
+
+    if (tagged)
+        out_addf(o, "kept: %zu tagged", tagged);
+    if (named)
+        out_addf(o, "%s%zu named by hand", tagged ? " and " : "kept: ", named);
+    if (tagged || named)
+        out_addf(o, " (%s%s%s select%s %s, too)\n", tagged ? "--include-tagged" : "",
+                 tagged && named ? " and " : "", named ? "--include-named" : "",
+                 tagged && named ? "" : "s", tagged + named == 1 ? "it" : "them");
 }
 
 static enum err_code write_sweep_text(const struct answer *a, struct out *o, struct err *e)
@@ -148,6 +231,7 @@ static enum err_code write_sweep_text(const struct answer *a, struct out *o, str
     if (a->change[0])
         out_addf(o, OUT_UNDO_WITH, a->change);
     out_addf(o, n && !a->applied ? " (use --apply to move them)\n" : "\n");
+    write_kept(a, o);
     return rc;
 }
 
@@ -183,15 +267,18 @@ enum err_code sweep_run(struct invocation *in, struct err *e)
 {
     struct sessions s;
     struct sweep_rule rule;
+    struct sweep_selection selection = { .failed = false };
     struct answer a = { .applied = false };
     enum err_code rc = sessions_open(in, false, &s, e);
 
     if (rc)
         return rc;
-    rc = read_rule(in, &s.scope, &rule, e);
+    rc = read_rule(in, &s.scope, &selection, &rule, e);
     a.orphans = !rc && rule.orphans;
     if (!rc)
         rc = sweep_find(s.store, s.n, &rule, &a.sweep, e);
+    if (!rc && selection.failed)
+        rc = err_nomem(e);
     if (!rc && !in->out.wants_json)
         rc = choose_sweep_columns(in, &s, &a, e); /* before the sessions are moved */
     if (!rc && option_given(&in->options, OPTION_APPLY))
@@ -202,6 +289,8 @@ enum err_code sweep_run(struct invocation *in, struct err *e)
         rc = write_sweep_text(&a, &in->out, e);
     session_line_columns_close(&a.look);
     sweep_fini(&a.sweep);
+    query_fini(&selection.query);
+    arena_fini(&selection.arena);
     trash_list_fini(&a.moved);
     sessions_close(&s);
     return rc;

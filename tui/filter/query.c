@@ -247,10 +247,11 @@ bool query_parse(struct query *q, struct slice text, int64_t now_ms)
             q->n++;
             query_fini(q);
             return false;
-        case MADE_NOTHING: break;
+        case MADE_NOTHING: q->incomplete = true; break;
         }
         alternative = false;
     }
+    q->incomplete |= q->n == QUERY_TERMS && next_word(&rest, &w);
     return true;
 }
 

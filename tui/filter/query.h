@@ -70,6 +70,7 @@ struct query {
     size_t n;
     bool narrows;                /* adding letters can only lose matches */
     bool content;                /* begins with //: searches the conversations, not the rows */
+    bool incomplete;             /* a word was left out: no value yet, wrong, or one too many */
     struct slice text;           /* with content: what to look for; borrowed */
     char problem[QUERY_PROBLEM]; /* a term that is wrong and left out */
 };

@@ -4,6 +4,10 @@
 
 #define CASE(name) TEST_WITH(name, set_up, tear_down)
 
+#define TAGGED(tag) "{\"type\":\"tag\",\"tag\":\"" tag "\"}\n"
+#define NAMED(title) "{\"type\":\"custom-title\",\"customTitle\":\"" title "\"}\n"
+#define NAMED_BY_AGENT "{\"type\":\"ai-title\",\"aiTitle\":\"t\"}\n"
+
 CASE(only_older_sessions_are_found)
 {
     struct world *w = *state;
@@ -92,7 +96,7 @@ CASE(empty_means_without_any_message)
     struct world *w = *state;
 
     put_session(w, "p", 1, 100);
-    put(w, "p", 2, 100, "{\"type\":\"custom-title\",\"customTitle\":\"t\"}\n");
+    put(w, "p", 2, 100, NAMED_BY_AGENT);
     put(w, "p", 3, 100, "{\"type\":\"mode\",\"mode\":\"plan\"}\n");
     put(w, "p", 4, 100,
         "{\"type\":\"assistant\",\"uuid\":\"a\",\"parentUuid\":null,\"message\":{\"content\":[]}}"
@@ -262,4 +266,148 @@ CASE(a_search_can_be_cancelled)
     w->rule.cancel = &cancel;
 
     assert_int_equal(sweep_find(&w->store, 1, &w->rule, &s, NULL), ERR_CANCELLED);
+}
+
+/* A session of one prompt, with these rows behind it, 100 days old. */
+static void put_marked(struct world *w, int id, const char *rows)
+{
+    char all[600];
+
+    snprintf(all, sizeof all,
+             "{\"type\":\"user\",\"uuid\":\"u\",\"parentUuid\":null,\"message\":{\"role\":\"user\","
+             "\"content\":\"prompt\"}}\n%s",
+             rows);
+    put(w, "p", id, 100, all);
+}
+
+CASE(what_a_person_tagged_or_named_is_kept)
+{
+    struct world *w = *state;
+
+    put_marked(w, 1, TAGGED("keep"));
+    put_marked(w, 2, NAMED("mine"));
+    put_marked(w, 3, NAMED_BY_AGENT);
+    put_marked(w, 4, TAGGED("keep") NAMED("mine"));
+    put_marked(w, 5, TAGGED("keep") TAGGED("")); /* it was removed */
+    struct sweep s = find(w);
+
+    assert_string_equal(ids(&s), "5 !4 3 !2 !1 ");
+    assert_string_equal(s.item[1].stays, "tagged #keep, named by hand");
+    assert_string_equal(s.item[3].stays, "named by hand");
+    assert_string_equal(s.item[4].stays, "tagged #keep");
+    assert_true(slice_eq(s.item[4].tag, SLICE("keep")));
+    assert_int_equal(sweep_kept(&s, SWEEP_TAGGED), 2);
+    assert_int_equal(sweep_kept(&s, SWEEP_NAMED), 1);
+    sweep_fini(&s);
+
+    w->rule.include = SWEEP_TAGGED;
+    s = find(w);
+    assert_string_equal(ids(&s), "5 !4 3 !2 1 ");
+    sweep_fini(&s);
+    w->rule.include = SWEEP_TAGGED | SWEEP_NAMED;
+    s = find(w);
+    assert_string_equal(ids(&s), "5 4 3 2 1 ");
+    assert_int_equal(sweep_kept(&s, SWEEP_TAGGED) + sweep_kept(&s, SWEEP_NAMED), 0);
+    sweep_fini(&s);
+}
+
+/* The titles that agents give to copies. */
+CASE(a_copy_is_named_if_its_source_was)
+{
+    struct world *w = *state;
+#define COPIED "{\"type\":\"mode\",\"mode\":\"plan\",\"forkedFrom\":{\"sessionId\":\"x\"}}\n"
+
+    put_marked(w, 1, NAMED("prompt (fork)"));
+    put_marked(w, 2, COPIED NAMED("prompt (fork)"));
+    put_marked(w, 3, COPIED NAMED("promp (Branch)"));
+    put_marked(w, 4, COPIED NAMED("mine (fork)"));
+    put_marked(w, 5, COPIED NAMED("prompt"));
+    struct sweep s = find(w);
+
+    assert_string_equal(ids(&s), "!5 !4 3 2 !1 ");
+    sweep_fini(&s);
+}
+
+/* Between the two windows that a list reads. */
+static void put_long(struct world *w, int id, const char *row)
+{
+    struct buf rows = { 0 };
+
+    assert_int_equal(buf_addf(&rows, "%s",
+                              "{\"type\":\"user\",\"uuid\":\"u\",\"parentUuid\":null,\"message\":"
+                              "{\"role\":\"user\",\"content\":\"prompt\"}}\n"),
+                     0);
+    for (int i = 0; i < 2000; i++) {
+        assert_int_equal(buf_addf(&rows,
+                                  "{\"type\":\"assistant\",\"uuid\":\"a%d\",\"parentUuid\":\"u\","
+                                  "\"message\":{\"content\":[]}}\n",
+                                  i),
+                         0);
+        if (i == 1000)
+            assert_int_equal(buf_addf(&rows, "%s", row), 0);
+    }
+    assert_int_equal(buf_add_byte(&rows, '\0'), 0);
+    put(w, "p", id, 100, rows.p);
+    buf_fini(&rows);
+}
+
+CASE(a_mark_far_from_both_ends_of_a_long_transcript_counts)
+{
+    struct world *w = *state;
+
+    put_long(w, 1, TAGGED("keep"));
+    put_long(w, 2, NAMED("mine"));
+    put_long(w, 3, NAMED_BY_AGENT);
+    put_long(w, 4, "");
+    struct sweep s = find(w);
+
+    assert_string_equal(ids(&s), "4 3 !2 !1 ");
+    sweep_fini(&s);
+    w->rule.include = SWEEP_NAMED;
+    s = find(w);
+    assert_string_equal(ids(&s), "4 3 2 !1 ");
+    sweep_fini(&s);
+}
+
+/* The title of a session may be in a file beside the transcript. */
+CASE(a_session_that_is_named_after_it_was_listed_is_kept)
+{
+    struct world *w = *state;
+    struct trash_list moved;
+    char name[200];
+
+    put_marked(w, 1, "");
+    put_marked(w, 2, "");
+    struct sweep s = find(w);
+
+    assert_string_equal(ids(&s), "2 1 ");
+    folder_put(&w->folder, name_of("p", 1, "/custom-title.json", name),
+               SLICE("{\"customTitle\":\"mine\"}"));
+    assert_int_equal(sweep_move(w->log, &w->env, &s, &moved, NULL), ERR_OK);
+    assert_int_equal(moved.n, 1);
+    assert_string_equal(s.item[1].stays, "named by hand");
+    trash_list_fini(&moved);
+    sweep_fini(&s);
+}
+
+static bool prompts_end_in(const struct session_row *row, void *arg)
+{
+    const char *digit = arg;
+
+    return row->first_prompt.n && row->first_prompt.p[row->first_prompt.n - 1] == *digit;
+}
+
+CASE(a_filter_narrows_the_rule)
+{
+    struct world *w = *state;
+    char digit = '2';
+
+    for (int i = 1; i <= 3; i++)
+        put_session(w, "p", i, 100);
+    w->rule.filter = prompts_end_in;
+    w->rule.filter_arg = &digit;
+    struct sweep s = find(w);
+
+    assert_string_equal(ids(&s), "2 ");
+    sweep_fini(&s);
 }

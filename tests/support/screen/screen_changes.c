@@ -93,9 +93,15 @@ static void answer_sweep(struct screen *s, const struct effect *e)
                                      .cwd = text_of(f->cwd),
                                      .usage = { .files = 2, .bytes = f->size + s->side_bytes },
                                      .activity_ms = s->now_ms - f->ago_ms,
+                                     .tag = f->tag ? text_of(f->tag) : SLICE(""),
                                      .why = "not used for a while",
                                      .stays = live ? "process 4242 may be writing to it" : NULL,
                                      .chosen = !live };
+        if (item->tag.n && !live && !(e->rule.include & SWEEP_TAGGED)) {
+            item->stays = arena_format(&sweep->arena, "tagged #%s", f->tag);
+            item->kept = SWEEP_TAGGED;
+            item->chosen = false;
+        }
         item->ref.path = arena_copy(&sweep->arena, item->ref.path);
     }
     sweep->undo_records = e->n ? s->undo_records : 0;

@@ -311,6 +311,13 @@ static void trash_answer(struct model *m, enum dialog_choice choice)
     change_flow_request_sweep(m, sweep); /* the rest is read again after they were moved */
 }
 
+/* "2 sessions stay: tagged." */
+static void add_staying(struct dialog *d, size_t n, const char *why)
+{
+    if (n > 0)
+        dialog_line(d, "%s %s: %s.", change_text_count(n).text, n == 1 ? "stays" : "stay", why);
+}
+
 static void confirm_trash(struct model *m)
 {
     const struct cleanup *c = m->cleanup;
@@ -318,6 +325,8 @@ static void confirm_trash(struct model *m)
     struct cleanup_sum sum = cleanup_sum(c, 0, c->lines);
     const char *why = cleanup_unavailable(m, ACT_TRASH);
     bool orphans = c->rules.orphans;
+    size_t tagged = c->sweep ? sweep_kept(c->sweep, SWEEP_TAGGED) : 0;
+    size_t named = c->sweep ? sweep_kept(c->sweep, SWEEP_NAMED) : 0;
     char size[HUMAN_SIZE], title[DIALOG_TEXT], rules[200];
 
     if (why) {
@@ -330,9 +339,10 @@ static void confirm_trash(struct model *m)
              change_text_count(sum.ticked).text, orphans ? " left behind" : "", size);
     dialog_begin(d, title, trash_answer);
     dialog_line(d, "The ticked ones, %s.", rules);
-    if (sum.n > sum.ticked)
-        dialog_line(d, "Kept: %zu not ticked, %zu that cannot be deleted now.",
-                    sum.n - sum.ticked - sum.kept, sum.kept);
+    add_staying(d, sum.n - sum.ticked - sum.kept, "not ticked");
+    add_staying(d, tagged, "tagged");
+    add_staying(d, named, "named by hand");
+    add_staying(d, sum.kept - tagged - named, "in use, or cannot be deleted");
     dialog_line(d, "%s in the trash until you empty it; undo brings %s back.",
                 sum.ticked == 1 ? "It stays" : "They stay", sum.ticked == 1 ? "it" : "them");
     dialog_offer(d, CHOICE_CANCEL,
@@ -421,6 +431,19 @@ static bool cleanup_act(struct model *m, enum action a)
     }
 }
 
+/* The rule in a line at a column: of several checkboxes, the one under the pointer. */
+static enum cleanup_rule rule_under(const struct model *m, int line, int x)
+{
+    enum cleanup_rule found = CLEANUP_RULE_COUNT;
+
+    for (int rule = 0; rule < CLEANUP_RULE_COUNT; rule++)
+        if (cleanup_rule_line((enum cleanup_rule)rule) == line &&
+            (found == CLEANUP_RULE_COUNT ||
+             x >= cleanup_checkbox_x(m->cols, (enum cleanup_rule)rule)))
+            found = (enum cleanup_rule)rule;
+    return found;
+}
+
 static void cleanup_mouse(struct model *m, struct mouse event)
 {
     struct cleanup *c = m->cleanup;
@@ -433,8 +456,8 @@ static void cleanup_mouse(struct model *m, struct mouse event)
     case MOUSE_DOUBLE_CLICK: /* only selects; a key acts */
         if (event.y >= CLEANUP_LIST_Y && c->top + (size_t)(event.y - CLEANUP_LIST_Y) < c->shown_n)
             cleanup_move_to(m, CLEANUP_RULE_COUNT + (int64_t)c->top + event.y - CLEANUP_LIST_Y);
-        else if (event.y >= CLEANUP_RULES_Y && event.y < CLEANUP_RULES_Y + CLEANUP_RULE_COUNT)
-            cleanup_move_to(m, event.y - CLEANUP_RULES_Y);
+        else if (event.y >= CLEANUP_RULES_Y && event.y < CLEANUP_RULES_Y + CLEANUP_RULE_LINES)
+            cleanup_move_to(m, rule_under(m, event.y - CLEANUP_RULES_Y, event.x));
         return;
     }
 }

@@ -22,6 +22,8 @@ enum cleanup_rule {
     CLEANUP_RULE_EMPTY,
     CLEANUP_RULE_ARCHIVED,
     CLEANUP_RULE_ORPHANS, /* excludes the two before, because leftovers are neither */
+    CLEANUP_RULE_TAGGED,  /* set: sessions with this mark are kept */
+    CLEANUP_RULE_NAMED,
     CLEANUP_RULE_COUNT
 };
 
@@ -32,11 +34,14 @@ struct cleanup_rules {
     char older[CLEANUP_RULE_TEXT];  /* "30d"; "": of any age */
     char larger[CLEANUP_RULE_TEXT]; /* "10M"; "": of any size */
     bool empty, archived, orphans;
+    bool keep_tagged, keep_named;
 };
 
-/* The rules that a cleanup begins with: a month old, in the scope of the list. */
+/* The rules that a cleanup begins with: a month old, in the scope of the list, and neither tagged nor named by hand. */
 void cleanup_rules_init(struct cleanup_rules *r, enum scope_kind scope);
 const char *cleanup_rule_name(enum cleanup_rule rule);
+/* The line of the screen that it is in, from 0 on: checkboxes share one. */
+int cleanup_rule_line(enum cleanup_rule rule);
 /* Its meaning, in a sentence. */
 const char *cleanup_rule_help(enum cleanup_rule rule);
 /* Its value as text; empty for a checkbox. */
@@ -111,13 +116,19 @@ size_t cleanup_row_of(const struct cleanup *c, size_t line);
 size_t cleanup_group_end(const struct cleanup *c, size_t head);
 /* The totals of some lines: all of them, or those of one project. */
 struct cleanup_sum {
-    size_t n, ticked, kept;
+    size_t n, ticked, kept; /* kept: cannot be ticked */
     int64_t bytes, ticked_bytes;
 };
 struct cleanup_sum cleanup_sum(const struct cleanup *c, size_t first, size_t end);
+/* The column of a checkbox on a screen of so many columns. */
+int cleanup_checkbox_x(int cols, enum cleanup_rule rule);
 void cleanup_draw(const struct model *m, struct frame *f);
 /* The number of lines that fit below the rules. */
 size_t cleanup_fit(int rows);
-enum { CLEANUP_RULES_Y = 1, CLEANUP_LIST_Y = CLEANUP_RULES_Y + CLEANUP_RULE_COUNT + 1 };
+enum {
+    CLEANUP_RULE_LINES = 5,
+    CLEANUP_RULES_Y = 1,
+    CLEANUP_LIST_Y = CLEANUP_RULES_Y + CLEANUP_RULE_LINES + 1
+};
 
 #endif

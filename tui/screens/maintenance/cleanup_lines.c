@@ -232,6 +232,15 @@ struct cleanup_sum cleanup_sum(const struct cleanup *c, size_t first, size_t end
 /* From top to bottom: the totals to be moved to the trash, the rules, the sessions that they
  * select, a line about the selected one. */
 enum { NAME_W = 16, TICK_W = 4, AGE_W = 8, SIZE_W = 9, GAP = 2, PLACE_COLS = 70, TITLE_KEPT = 16 };
+enum {
+    BAR_W = 4,
+    BAR_WIDE_W = 10,
+    WIDE_COLS = 100,
+    TAG_MAX = 14,
+    CHECKBOX_GAP = 2,
+    NARROW_COLS = 64,
+    NARROW_NAME_W = 6
+};
 
 size_t cleanup_fit(int rows)
 {
@@ -260,34 +269,67 @@ static void draw_cleanup_title(const struct model *m, struct frame *f)
              : sum.n == 1     ? "session"
                               : "sessions",
              size);
-    x += frame_puts(f, 0, x, f->cols - x, STYLE_TEXT, text);
+    x += frame_puts(f, 0, x, f->cols - x, STYLE_TEXT, text) + GAP;
+    size_t tagged = sweep_kept(c->sweep, SWEEP_TAGGED), named = sweep_kept(c->sweep, SWEEP_NAMED);
+
+    if (tagged + named) {
+        snprintf(text, sizeof text, "kept: %zu tagged, %zu named", tagged, named);
+        x += x + (int)strlen(text) <= f->cols ? frame_puts(f, 0, x, f->cols - x, STYLE_TAG, text)
+                                              : 0;
+    }
     if (x + 2 <= end)
         frame_puts(f, 0, end, f->cols - end, STYLE_DIM, sort);
+}
+
+/* "only   [ ] empty  [x] archived" */
+int cleanup_checkbox_x(int cols, enum cleanup_rule rule)
+{
+    enum cleanup_rule first =
+        rule >= CLEANUP_RULE_TAGGED ? CLEANUP_RULE_TAGGED : CLEANUP_RULE_EMPTY;
+    int x = 3 + (cols < NARROW_COLS ? NARROW_NAME_W : NAME_W);
+
+    for (; first < rule; first++)
+        x += TICK_W + (int)strlen(cleanup_rule_name(first)) + CHECKBOX_GAP;
+    return x;
+}
+
+/* The first one also writes the name of its line. */
+static void draw_checkbox(const struct model *m, struct frame *f, enum cleanup_rule rule)
+{
+    bool set = cleanup_rule_is_set(&m->cleanup->rules, rule);
+    int y = CLEANUP_RULES_Y + cleanup_rule_line(rule), x = cleanup_checkbox_x(f->cols, rule);
+    const char *name = cleanup_rule_name(rule);
+
+    if (rule == CLEANUP_RULE_EMPTY || rule == CLEANUP_RULE_TAGGED)
+        frame_puts(f, y, 3, NAME_W, STYLE_TEXT, rule == CLEANUP_RULE_EMPTY ? "only" : "keep");
+    frame_puts(f, y, x, 3, set ? STYLE_STRONG : STYLE_DIM, set ? "[x]" : "[ ]");
+    frame_puts(f, y, x + TICK_W, f->cols - x - TICK_W, set ? STYLE_TEXT : STYLE_DIM, name);
+    if (m->cleanup->at == rule)
+        frame_point(f, (struct rect){ y, x - 2, 1, TICK_W + (int)strlen(name) + 3 });
 }
 
 static void draw_rule(const struct model *m, struct frame *f, enum cleanup_rule rule)
 {
     const struct cleanup_rules *r = &m->cleanup->rules;
-    struct rect line = { CLEANUP_RULES_Y + (int)rule, 0, 1, f->cols };
+    struct rect line = { CLEANUP_RULES_Y + cleanup_rule_line(rule), 0, 1, f->cols };
     bool set = cleanup_rule_is_set(r, rule), here = m->cleanup->at == rule;
-    enum style style = set ? STYLE_STRONG : STYLE_DIM;
     char value[CLEANUP_RULE_TEXT + 8];
     int x = 3;
 
+    if (cleanup_rule_is_checkbox(rule)) {
+        draw_checkbox(m, f, rule);
+        return;
+    }
     frame_puts(f, line.y, x, NAME_W, set ? STYLE_TEXT : STYLE_DIM, cleanup_rule_name(rule));
     x += NAME_W;
-    if (cleanup_rule_is_checkbox(rule)) {
-        frame_puts(f, line.y, x, 3, style, set ? "[x]" : "[ ]");
-    } else {
-        cleanup_rule_value(r, rule, value, sizeof value);
-        if (here)
-            frame_puts(f, line.y, x - 2, 1, STYLE_KEY, f->ascii ? "<" : "‹");
-        x += frame_puts(f, line.y, x, f->cols - x - 3, style, value);
-        if (here)
-            frame_puts(f, line.y, x + 1, 1, STYLE_KEY, f->ascii ? ">" : "›");
-    }
+    cleanup_rule_value(r, rule, value, sizeof value);
     if (here)
+        frame_puts(f, line.y, x - 2, 1, STYLE_KEY, f->ascii ? "<" : "‹");
+    x += frame_puts(f, line.y, x, f->cols - x - 3, set ? STYLE_STRONG : STYLE_DIM, value);
+    if (here) {
+        frame_puts(f, line.y, x + 1, 1, STYLE_KEY, f->ascii ? ">" : "›");
         frame_point(f, line);
+    }
 }
 
 static int draw_tick(struct frame *f, int y, int x, const struct sweep_item *item)
@@ -334,12 +376,45 @@ static int room_for_note(const struct sweep_item *item, struct slice title, int 
     return wanted > note_w ? wanted : note_w;
 }
 
+/* The share of the largest one, in eighths of a column. */
+static int draw_bar(struct frame *f, struct rect r, int64_t bytes, int64_t most)
+{
+    static const char *const eighths[] = { "", "▏", "▎", "▍", "▌", "▋", "▊", "▉" };
+    const int parts = f->ascii ? 1 : 8;
+    int fill = most > 0 ? (int)((double)bytes / (double)most * r.w * parts + 0.5) : 0, i;
+
+    fill = bytes > 0 && fill == 0 ? 1 : fill;
+    for (i = 0; i < fill / parts; i++)
+        frame_puts(f, r.y, r.x + i, 1, STYLE_BRANCH, f->ascii ? "#" : "█");
+    if (fill % parts)
+        frame_puts(f, r.y, r.x + i, 1, STYLE_BRANCH, eighths[fill % parts]);
+    return r.x + r.w + GAP;
+}
+
+/* Behind the title. */
+static void draw_item_tag(struct frame *f, int y, int x, int room, const struct sweep_item *item)
+{
+    if (item->tag.n && room > 2) {
+        frame_puts(f, y, x, 1, STYLE_TAG, "#");
+        frame_text_cut(f, y, x + 1, room - 1, STYLE_TAG, item->tag);
+    }
+}
+
+static int64_t largest_item(const struct sweep *s)
+{
+    int64_t most = 0;
+
+    for (size_t i = 0; i < s->n; i++)
+        most = s->item[i].usage.bytes > most ? s->item[i].usage.bytes : most;
+    return most;
+}
+
 static void draw_sweep_item(const struct model *m, struct frame *f, struct rect r,
-                            const struct sweep_item *item)
+                            const struct sweep_item *item, int64_t most)
 {
     char age[HUMAN_AGE], size[HUMAN_SIZE];
     bool noted = item->stays || m->cleanup->sort != CLEANUP_PROJECT;
-    int note_w = noted && r.w >= PLACE_COLS ? r.w / 3 : 0;
+    int note_w = noted && r.w >= PLACE_COLS ? r.w / (r.w < WIDE_COLS ? 4 : 3) : 0;
     enum style plain = sweep_is_chosen(item) ? STYLE_TEXT : STYLE_DIM;
     int x = draw_tick(f, r.y, r.x + 2, item);
 
@@ -350,12 +425,20 @@ static void draw_sweep_item(const struct model *m, struct frame *f, struct rect 
         snprintf(size, sizeof size, "-");
     x = draw_right(f, r.y, x, AGE_W, STYLE_AGE, age);
     x = draw_right(f, r.y, x, SIZE_W, plain, size) + GAP;
+    if (r.w >= PLACE_COLS)
+        x = draw_bar(f, (struct rect){ r.y, x, 1, r.w < WIDE_COLS ? BAR_W : BAR_WIDE_W },
+                     item->usage.bytes, most);
     struct slice title = item->title.n ? item->title : item->ref.id;
+    /* a reason to keep it names its tag */
+    int tag_w = item->tag.n && !item->kept ? 1 + frame_width(item->tag) : 0;
 
+    tag_w = tag_w > TAG_MAX ? TAG_MAX : tag_w;
     note_w = room_for_note(item, title, r.w - 1 - x - GAP, note_w);
     int end = r.x + r.w - 1 - (note_w > 0 ? note_w + GAP : 0);
 
-    frame_text_cut(f, r.y, x, end - x, plain, title);
+    tag_w = end - x - tag_w - GAP < TITLE_KEPT ? 0 : tag_w;
+    frame_text_cut(f, r.y, x, end - x - (tag_w ? tag_w + GAP : 0), plain, title);
+    draw_item_tag(f, r.y, end - tag_w, tag_w, item);
     if (note_w > 0)
         draw_note(m, f, (struct rect){ r.y, end + GAP, 1, note_w }, item);
 }
@@ -390,6 +473,7 @@ static void draw_cleanup_lines(const struct model *m, struct frame *f)
 {
     const struct cleanup *c = m->cleanup;
     size_t fit = cleanup_fit(f->rows);
+    int64_t most = c->sweep ? largest_item(c->sweep) : 0;
 
     for (size_t i = c->top; i < c->shown_n && i < c->top + fit; i++) {
         struct rect r = { CLEANUP_LIST_Y + (int)(i - c->top), 0, 1, f->cols };
@@ -398,7 +482,7 @@ static void draw_cleanup_lines(const struct model *m, struct frame *f)
         if (c->line[line].head)
             draw_project_head(m, f, r, line);
         else
-            draw_sweep_item(m, f, r, &c->sweep->item[c->line[line].item]);
+            draw_sweep_item(m, f, r, &c->sweep->item[c->line[line].item], most);
         if (c->asked != 0) /* they may not match the present rules */
             frame_style(f, r, STYLE_DIM);
         if (c->at == CLEANUP_RULE_COUNT + i)

@@ -11,21 +11,28 @@ enum { AGES = sizeof ages / sizeof *ages, SIZES = sizeof sizes / sizeof *sizes }
 
 void cleanup_rules_init(struct cleanup_rules *r, enum scope_kind scope)
 {
-    *r = (struct cleanup_rules){ .scope = scope, .older = "30d" };
+    *r = (struct cleanup_rules){
+        .scope = scope, .older = "30d", .keep_tagged = true, .keep_named = true
+    };
 }
 
 const char *cleanup_rule_name(enum cleanup_rule rule)
 {
     static const char *const names[] = {
-        [CLEANUP_RULE_SCOPE] = "where",
-        [CLEANUP_RULE_OLDER] = "not used for",
-        [CLEANUP_RULE_LARGER] = "larger than",
-        [CLEANUP_RULE_EMPTY] = "only empty",
-        [CLEANUP_RULE_ARCHIVED] = "only archived",
-        [CLEANUP_RULE_ORPHANS] = "only orphaned",
+        [CLEANUP_RULE_SCOPE] = "where",        [CLEANUP_RULE_OLDER] = "not used for",
+        [CLEANUP_RULE_LARGER] = "larger than", [CLEANUP_RULE_EMPTY] = "empty",
+        [CLEANUP_RULE_ARCHIVED] = "archived",  [CLEANUP_RULE_ORPHANS] = "orphaned",
+        [CLEANUP_RULE_TAGGED] = "tagged",      [CLEANUP_RULE_NAMED] = "named by hand",
     };
 
     return names[rule];
+}
+
+int cleanup_rule_line(enum cleanup_rule rule)
+{
+    return rule >= CLEANUP_RULE_TAGGED  ? CLEANUP_RULE_LINES - 1
+           : rule >= CLEANUP_RULE_EMPTY ? CLEANUP_RULE_LINES - 2
+                                        : (int)rule;
 }
 
 const char *cleanup_rule_help(enum cleanup_rule rule)
@@ -35,9 +42,11 @@ const char *cleanup_rule_help(enum cleanup_rule rule)
             "sessions of this directory, its repository's worktrees, or all projects",
         [CLEANUP_RULE_OLDER] = "how long ago the last message was",
         [CLEANUP_RULE_LARGER] = "the disk space of all files of a session",
-        [CLEANUP_RULE_EMPTY] = "sessions without any message",
-        [CLEANUP_RULE_ARCHIVED] = "archived sessions",
-        [CLEANUP_RULE_ORPHANS] = "what deleted sessions left behind: saved copies, ...",
+        [CLEANUP_RULE_EMPTY] = "only sessions without any message",
+        [CLEANUP_RULE_ARCHIVED] = "only archived sessions",
+        [CLEANUP_RULE_ORPHANS] = "only what deleted sessions left behind: saved copies, ...",
+        [CLEANUP_RULE_TAGGED] = "sessions with a tag stay",
+        [CLEANUP_RULE_NAMED] = "sessions that were renamed by hand stay",
     };
 
     return texts[rule];
@@ -69,8 +78,7 @@ void cleanup_rule_value(const struct cleanup_rules *r, enum cleanup_rule rule, c
 
 bool cleanup_rule_is_checkbox(enum cleanup_rule rule)
 {
-    return rule == CLEANUP_RULE_EMPTY || rule == CLEANUP_RULE_ARCHIVED ||
-           rule == CLEANUP_RULE_ORPHANS;
+    return rule >= CLEANUP_RULE_EMPTY;
 }
 
 bool cleanup_rule_is_set(const struct cleanup_rules *r, enum cleanup_rule rule)
@@ -81,6 +89,8 @@ bool cleanup_rule_is_set(const struct cleanup_rules *r, enum cleanup_rule rule)
     case CLEANUP_RULE_EMPTY: return r->empty;
     case CLEANUP_RULE_ARCHIVED: return r->archived;
     case CLEANUP_RULE_ORPHANS: return r->orphans;
+    case CLEANUP_RULE_TAGGED: return r->keep_tagged;
+    case CLEANUP_RULE_NAMED: return r->keep_named;
     default: return true;
     }
 }
@@ -122,9 +132,13 @@ static void turn_tick(struct cleanup_rules *r, enum cleanup_rule rule)
 {
     bool *tick = rule == CLEANUP_RULE_EMPTY      ? &r->empty
                  : rule == CLEANUP_RULE_ARCHIVED ? &r->archived
-                                                 : &r->orphans;
+                 : rule == CLEANUP_RULE_ORPHANS  ? &r->orphans
+                 : rule == CLEANUP_RULE_TAGGED   ? &r->keep_tagged
+                                                 : &r->keep_named;
 
     *tick = !*tick;
+    if (rule >= CLEANUP_RULE_TAGGED)
+        return;
     if (*tick && rule == CLEANUP_RULE_ORPHANS)
         r->empty = r->archived = false;
     else if (*tick)
@@ -139,7 +153,9 @@ bool cleanup_rule_step(struct cleanup_rules *r, enum cleanup_rule rule, int dire
     case CLEANUP_RULE_LARGER: return step_text(r->larger, sizes, SIZES, direction);
     case CLEANUP_RULE_EMPTY:
     case CLEANUP_RULE_ARCHIVED:
-    case CLEANUP_RULE_ORPHANS: turn_tick(r, rule); return true;
+    case CLEANUP_RULE_ORPHANS:
+    case CLEANUP_RULE_TAGGED:
+    case CLEANUP_RULE_NAMED: turn_tick(r, rule); return true;
     case CLEANUP_RULE_COUNT: break;
     }
     return false;
@@ -176,6 +192,8 @@ struct sweep_rule cleanup_rules_to_sweep(const struct cleanup_rules *r, int64_t 
     struct sweep_rule rule = {
         .before_ms = TIME_NONE, .empty = r->empty, .archived = r->archived, .orphans = r->orphans
     };
+
+    rule.include = (r->keep_tagged ? 0u : SWEEP_TAGGED) | (r->keep_named ? 0u : SWEEP_NAMED);
 
     if (r->older[0] && !human_time_parse(slice_of(r->older), now_ms, &rule.before_ms))
         rule.before_ms = TIME_NONE;

@@ -344,8 +344,8 @@ static void set_title(struct full_scan *d, const struct metarows *m, struct aren
 
     if (own.n)
         row->flags &= ~(unsigned)SESSION_AI_TITLE;
-    else if (none)
-        own = metarow_value(&m->row[METAROW_AI_TITLE], "aiTitle", a);
+    else if (none && (own = metarow_value(&m->row[METAROW_AI_TITLE], "aiTitle", a)).n)
+        row->flags |= SESSION_AI_TITLE;
     set_text(d, &row->custom_title, own);
     if (own.n)
         row->summary = row->custom_title;

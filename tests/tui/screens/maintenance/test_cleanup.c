@@ -8,6 +8,8 @@
 static void open_all(struct shop *x, int rows, int cols)
 {
     shop_begin(x);
+    for (size_t i = 0; i < SHOP; i++)
+        x->fake[i].tag = NULL;
     x->fake[2].ago_ms += HOUR; /* more than a day, not just one */
     x->fake[4].flags |= SESSION_ARCHIVED;
     screen_ready(&x->s, x->fake, SHOP, rows, cols);
@@ -26,7 +28,7 @@ TEST(cleanup_starts_with_sessions_unused_for_a_month)
                                               "                            largest first");
     assert_string_equal(screen_line(&x.s, 1), "   where           this repository's worktrees");
     assert_string_equal(screen_cursor_line(&x.s), "▌  not used for  ‹ 30d ›");
-    assert_non_null(strstr(screen_line(&x.s, 8), "[x]  1mo ago    900 B  Größere"));
+    assert_non_null(strstr(screen_line(&x.s, 7), "[x]  1mo ago    900 B  ████  Größere"));
     assert_string_equal(x.s.log, "");
     screen_press(&x.s, "<Esc>");
     assert_true(screen_has(&x.s, "Fix the payment retry loop"));
@@ -46,7 +48,7 @@ TEST(a_rule_that_changes_changes_the_list_at_once)
     assert_true(screen_has(&x.s, "larger than   ‹ 100k ›"));
     assert_true(screen_has(&x.s, "1 of 1 session ticked, 293 KB"));
     screen_press(&x.s, "<Left><Down><Down> ");
-    assert_true(screen_has(&x.s, "only archived   [x]"));
+    assert_true(screen_has(&x.s, "[x] archived"));
     assert_true(screen_has(&x.s, "1 of 1 session ticked, 900 B"));
     screen_press(&x.s, "<Home><Right>");
     assert_true(screen_has(&x.s, "where         ‹ all projects ›"));
@@ -62,12 +64,12 @@ TEST(only_orphans_excludes_the_rules_about_sessions)
     open_all(&x, 24, 80);
     screen_press(&x.s, "<Down><Down><Down> "); /* archived */
     screen_press(&x.s, "<Down> ");
-    assert_true(screen_has(&x.s, "only archived   [ ]"));
-    assert_true(screen_has(&x.s, "only orphaned   [x]"));
+    assert_true(screen_has(&x.s, "[ ] archived"));
+    assert_true(screen_has(&x.s, "[x] orphaned"));
     assert_true(screen_has(&x.s, "what deleted sessions left behind"));
     assert_true(screen_has(&x.s, "Deleted sessions left nothing behind"));
     screen_press(&x.s, "<Up> ");
-    assert_true(screen_has(&x.s, "only orphaned   [ ]"));
+    assert_true(screen_has(&x.s, "[ ] orphaned"));
     screen_close(&x.s);
 }
 
@@ -101,13 +103,13 @@ TEST(ticked_sessions_are_trashed_after_one_question)
     open_all(&x, 24, 80);
     screen_press(&x.s, "<Tab>");
     assert_string_equal(screen_cursor_line(&x.s),
-                        "▌ [x]   2h ago   1.1 MB  Payments: idempotency keys  ~/src/shop");
+                        "▌ [x]   2h ago   1.1 MB  ████  Payments: idempotency keys  ~/src/shop");
     screen_press(&x.s, " ");
-    assert_string_equal(screen_line(&x.s, 8),
-                        "  [ ]   2h ago   1.1 MB  Payments: idempotency keys  ~/src/shop");
+    assert_string_equal(screen_line(&x.s, 7),
+                        "  [ ]   2h ago   1.1 MB  ████  Payments: idempotency keys  ~/src/shop");
     screen_press(&x.s, "d");
     assert_true(screen_has(&x.s, "Move 3 sessions, 313 KB, to the trash?"));
-    assert_true(screen_has(&x.s, "Kept: 1 not ticked, 1 that cannot be deleted now."));
+    assert_true(screen_has(&x.s, "1 session stays: not ticked."));
     screen_press(&x.s, "<Enter>");
     assert_string_equal(x.s.log, "");
     screen_press(&x.s, "d<Down><Enter>");
@@ -136,7 +138,8 @@ TEST(a_session_in_use_cannot_be_ticked)
 
     open_all(&x, 24, 80);
     screen_press(&x.s, "<Tab><End>"); /* after smaller ones, which can be moved */
-    assert_non_null(strstr(screen_cursor_line(&x.s), " -       now    47 KB  Fix the payment"));
+    assert_non_null(
+        strstr(screen_cursor_line(&x.s), " -       now    47 KB  ▏     Fix the payment"));
     assert_true(screen_has(&x.s, " stays: process 4242 may be writing to it; 2 files; ~/"));
     screen_press(&x.s, " ");
     assert_true(screen_has(&x.s, "stays: process 4242 may be writing to it"));
@@ -155,7 +158,7 @@ TEST(an_unticked_session_stays_unticked_while_rules_change)
     assert_true(screen_has(&x.s, "2 of 3 sessions ticked"));
     screen_press(&x.s, "<Home><Down><Down><Right>");
     assert_true(screen_has(&x.s, "0 of 1 session ticked"));
-    assert_true(screen_has(&x.s, "[ ]   1d ago   293 KB  Refund flow"));
+    assert_true(screen_has(&x.s, "[ ]   1d ago   293 KB  ████  Refund flow"));
     screen_press(&x.s, "<Left>");
     assert_true(screen_has(&x.s, "2 of 3 sessions ticked"));
     screen_press(&x.s, "*");
@@ -176,7 +179,7 @@ TEST(grouped_by_project_each_shows_its_disk_usage)
     assert_true(screen_has(&x.s, "by project"));
     assert_string_equal(screen_cursor_line(&x.s),
                         "▌ [x]            1.2 MB  ▸ ~/src/shop  4 sessions");
-    assert_string_equal(screen_line(&x.s, 9),
+    assert_string_equal(screen_line(&x.s, 8),
                         "  [x]            293 KB  ▸ ~/src/shop-wt  1 session");
     screen_press(&x.s, " "); /* the whole project, whether it is shown or not */
     assert_true(screen_has(&x.s, "1 of 5 sessions ticked, 293 KB"));
@@ -189,9 +192,9 @@ TEST(a_project_opens_and_closes_like_a_tree)
 
     open_all(&x, 24, 80);
     screen_press(&x.s, "<C-s><C-s><Tab><Right>");
-    assert_string_equal(screen_line(&x.s, 8), "▌ [x]            1.2 MB  ▾ ~/src/shop  4 sessions");
+    assert_string_equal(screen_line(&x.s, 7), "▌ [x]            1.2 MB  ▾ ~/src/shop  4 sessions");
     assert_true(screen_has(&x.s, "Payment page copy"));
-    assert_string_equal(screen_line(&x.s, 13),
+    assert_string_equal(screen_line(&x.s, 12),
                         "  [x]            293 KB  ▸ ~/src/shop-wt  1 session");
     screen_press(&x.s, "<Down><Down> ");
     assert_true(screen_has(&x.s, "▾ ~/src/shop")); /* also after the list was requested anew */
@@ -262,4 +265,30 @@ AT_SHOP(old_undo_records_are_named_and_counted_once, 24, 80)
     x->s.undo_records = 0;
     screen_press(&x->s, "<C-x>c");
     assert_false(screen_has(&x->s, "undo record"));
+}
+
+TEST(tagged_sessions_are_kept_unless_the_rule_is_turned_off)
+{
+    struct shop x;
+
+    shop_begin(&x);
+    for (size_t i = 0; i < SHOP; i++)
+        x.fake[i].tag = i == 1 ? "keep" : NULL;
+    screen_ready(&x.s, x.fake, SHOP, 24, 100);
+    screen_press(&x.s, "<C-x>c");
+    screen_press(&x.s, "<Enter><C-u>1h<Enter>");
+    assert_true(screen_has(&x.s, "keep            [x] tagged  [x] named by hand"));
+    assert_true(screen_has(&x.s, "kept: 1 tagged, 0 named"));
+    assert_true(screen_has(&x.s, " -    2h ago   1.1 MB  ██████████  Payments: idempotency"));
+    assert_true(screen_has(&x.s, "tagged #keep"));
+    screen_press(&x.s, "d");
+    assert_true(screen_has(&x.s, "1 session stays: tagged."));
+    screen_press(&x.s, "<Esc><Down><Down><Down><Down><Down> ");
+    assert_true(screen_has(&x.s, "[ ] tagged  [x] named by hand"));
+    assert_true(screen_has(&x.s, "[x]   2h ago   1.1 MB  ██████████  Payments: idem"));
+    assert_false(screen_has(&x.s, "kept:"));
+    assert_true(screen_has(&x.s, "#keep  ~/src/shop"));
+    screen_press(&x.s, "<Esc><C-x>c"); /* again on when the view opens again */
+    assert_true(screen_has(&x.s, "[x] tagged"));
+    screen_close(&x.s);
 }
