@@ -366,6 +366,52 @@ static void every_reader_reports_a_deleted_session_as_not_found(struct contract 
     buf_fini(&h.text);
 }
 
+/* Where transcripts are lines, a line that cannot be read is shown in its place, and one that is cut short at the end. */
+static void a_damaged_line_is_shown_in_its_place(struct contract *c)
+{
+    static const char damage[] = "{\"a\": [damaged\n", torn[] = "{\"type\": \"tor";
+    struct session_ref ref = contract_find(c, &c->system->session[0]);
+    struct transcript *t = contract_load(c, &ref);
+    size_t n = 0, broken = 0;
+    char path[4096];
+
+    snprintf(path, sizeof path, "%s", t->path);
+    transcript_free(t);
+    char *text = NULL, *second;
+    FILE *f = fopen(path, "r");
+
+    if (f && getdelim(&text, &n, EOF, f) > 0)
+        n = (size_t)ftell(f);
+    if (f)
+        fclose(f);
+    second = text ? memchr(text, '\n', n) : NULL;
+    bool lines = second && text[0] == '{' && text[1] != '\n' && text[n - 1] == '\n';
+
+    /* a store in memory has no file that could be damaged */
+    if (!lines || strncmp(path, "/proc/", 6) == 0) {
+        free(text);
+        skip();
+    }
+    f = fopen(path, "w");
+
+    assert_non_null(f);
+    assert_int_equal(fwrite(text, 1, (size_t)(second + 1 - text), f), second + 1 - text);
+    fputs(damage, f);
+    assert_int_equal(fwrite(second + 1, 1, n - (size_t)(second + 1 - text), f),
+                     n - (size_t)(second + 1 - text));
+    fputs(torn, f);
+    assert_int_equal(fclose(f), 0);
+    free(text);
+    ref = contract_find(c, &c->system->session[0]);
+    t = contract_load(c, &ref);
+    for (size_t i = 0; i < t->n; i++)
+        broken += (t->message[i].flags & MESSAGE_BROKEN) != 0;
+    assert_int_equal(broken, 1);
+    assert_true(t->n >= 2 && t->message[t->n - 1].flags != MESSAGE_BROKEN);
+    assert_true(t->unfinished);
+    transcript_free(t);
+}
+
 static enum err_code count_finding(const struct finding *f, void *arg, struct err *e)
 {
     (void)f, (void)e;
@@ -447,6 +493,7 @@ const struct contract_case contract_reads[] = {
     CASE(a_session_without_an_agent_is_not_running),
     CASE(a_deleted_session_is_not_described),
     CASE(every_reader_reports_a_deleted_session_as_not_found),
+    CASE(a_damaged_line_is_shown_in_its_place),
     CASE(reading_changes_nothing),
     { NULL, NULL },
 };

@@ -211,13 +211,26 @@ static void put_line(struct reading *r, struct gemini_message m)
         note_rewind(r->chat, 0);
 }
 
-static void apply_line(struct reading *r, struct slice line)
+static void note_damage(struct gemini_chat *c, struct slice line, bool torn)
+{
+    struct gemini_damaged *grown =
+        line.n ? arena_grow(&c->arena, c->damaged, c->damaged_n, sizeof *grown) : NULL;
+
+    if (!grown)
+        return;
+    c->damaged = grown;
+    grown[c->damaged_n++] = (struct gemini_damaged){ c->n, line, torn };
+}
+
+static void apply_line(struct reading *r, struct slice line, bool torn)
 {
     struct arena *a = &r->chat->arena;
     struct slice value[MEMBERS];
 
-    if (json_type(line) != JSON_OBJECT || !json_valid(line))
+    if (json_type(line) != JSON_OBJECT || !json_valid(line)) {
+        note_damage(r->chat, line, torn);
         return;
+    }
     json_get_each(line, members, MEMBERS, value);
     if (value[SET].n)
         apply_set(r, value[SET]);
@@ -238,14 +251,14 @@ static void apply_text(struct reading *r, struct slice text, size_t cut)
     front = rows_skip_mark(front);
     text = cut ? text : front;
     if (!cut && json_valid(text)) { /* one document, which may have several lines */
-        apply_line(r, text);
+        apply_line(r, text, false);
         return;
     }
     while (slice_line(&front, &line, &torn))
-        apply_line(r, line);
+        apply_line(r, line, torn);
     while (slice_line(&back, &line, &torn)) {
         if (!first)
-            apply_line(r, line);
+            apply_line(r, line, torn);
         first = false;
     }
 }

@@ -40,6 +40,13 @@ struct gemini_rewound {
     size_t to; /* the first of them that it dropped; 0 if that is not recorded */
 };
 
+/* A line that is no JSON object, or is cut short, after so many of the messages. */
+struct gemini_damaged {
+    size_t at;
+    struct slice line;
+    bool torn; /* it has no newline */
+};
+
 struct gemini_chat {
     struct arena arena;
     struct buf text; /* owns the bytes */
@@ -52,6 +59,8 @@ struct gemini_chat {
     size_t ever_n;
     struct gemini_rewound *rewound;
     size_t rewound_n;
+    struct gemini_damaged *damaged;
+    size_t damaged_n;
     struct slice id, summary, start; /* decoded; may be empty */
     bool sub_agent;
     bool partial; /* the middle of the file was not read */

@@ -39,7 +39,14 @@ static enum err_code load(const struct session_ref *ref, bool dropped, const ato
 
     if (rc)
         return err_wrap(e, rc, "load the conversation");
-    for (size_t i = 0; i < (dropped ? c.ever_n : c.n) && !rc; i++) {
+    for (size_t i = 0, damaged = 0; i <= (dropped ? c.ever_n : c.n) && !rc; i++) {
+        for (; !dropped && !rc && damaged < c.damaged_n && (c.damaged[damaged].at <= i || i == c.n);
+             damaged++)
+            if (buf_add(&rows, c.damaged[damaged].line) ||
+                (!c.damaged[damaged].torn && buf_add_byte(&rows, '\n')))
+                rc = err_nomem(e);
+        if (rc || i == (dropped ? c.ever_n : c.n))
+            break;
         struct slice raw = dropped ? c.ever[i].raw : c.message[i].raw;
 
         arena_reset(&a);

@@ -212,11 +212,18 @@ static enum err_code rewind_to(struct composing *c, int64_t index)
     return rc;
 }
 
-static enum err_code add_line(struct composing *c, struct slice text)
+static enum err_code add_line(struct composing *c, struct slice text, bool torn)
 {
     struct grok_line line;
     enum err_code rc;
 
+    /* A damaged line keeps its place, as it is. */
+    if (text.n && (!json_valid(text) || json_type(text) != JSON_OBJECT)) {
+        rc = finish(c);
+        if (!rc)
+            rc = buf_add(c->rows, text);
+        return rc || torn ? rc : buf_add_byte(c->rows, '\n');
+    }
     if (!grok_line_read(text, &line))
         return ERR_OK;
     switch (line.kind) {
@@ -247,7 +254,7 @@ enum err_code grok_compose(const char *path, bool all, struct buf *rows, struct 
     rest = buf_slice(&log);
     for (; !rc && slice_line(&rest, &line, &torn); c.line++) {
         arena_reset(&c.scratch);
-        rc = add_line(&c, line) || c.scratch.failed ? err_nomem(e) : ERR_OK;
+        rc = add_line(&c, line, torn) || c.scratch.failed ? err_nomem(e) : ERR_OK;
     }
     if (!rc && finish(&c))
         rc = err_nomem(e);

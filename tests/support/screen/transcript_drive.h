@@ -69,6 +69,11 @@ static inline struct transcript *drive_transcript(const struct drive *d, size_t 
     t->size = st.st_size;
     t->path = strdup(d->path);
     for (ssize_t n; (n = getline(&line, &cap, f)) > 0; offset += (size_t)n) {
+        if (line[n - 1] != '\n') {
+            t->unfinished = true;
+            t->unfinished_at = (int64_t)offset;
+            break;
+        }
         if ((t->n & (t->n - 1)) == 0) /* grows at every power of two */
             t->message = realloc(t->message, (t->n ? 2 * t->n : 1) * sizeof *t->message);
         assert_non_null(t->message);

@@ -433,5 +433,9 @@ enum message_layout_end layout_message(struct styled_text *s, const struct layou
         begin_part(&l, LAYOUT_END_SEAM);
         add_rule(&l, STYLE_WARN, "cleared: a resume starts empty");
     }
+    if (p->cut) {
+        begin_part(&l, LAYOUT_END_SEAM);
+        add_rule(&l, STYLE_WARN, p->cut);
+    }
     return l.end;
 }

@@ -44,7 +44,7 @@ static void position_text(const struct transcript_view *v, char *out, size_t cap
     if (t->broken > 0 && !t->partial) {
         size_t n = strlen(out);
 
-        snprintf(out + n, cap - n, "  %zu bad line%s", t->broken, t->broken == 1 ? "" : "s");
+        snprintf(out + n, cap - n, "  %zu damaged line%s", t->broken, t->broken == 1 ? "" : "s");
     }
 }
 
@@ -287,6 +287,8 @@ static void draw_empty(const struct transcript_view *v, struct frame *f, struct 
     } else if (v->conversation && !v->conversation->transcript->partial &&
                v->conversation->transcript->n == 0) {
         frame_puts(f, r.y, r.x + 1, r.w - 2, STYLE_DIM, "no messages in this session");
+        if (r.h > 1 && transcript_view_cut_line(v, text))
+            frame_puts(f, r.y + 1, r.x + 1, r.w - 2, STYLE_WARN, text);
     } else if (v->conversation && v->window.n > 0 && v->window.n == transcript_view_count(v)) {
         frame_puts(f, r.y, r.x + 1, r.w - 2, STYLE_DIM, "nothing to show at this fold level: z");
     }

@@ -140,6 +140,9 @@ void transcript_window_clear(struct transcript_window *w);
 /* The number of lines of a message, which is laid out if necessary; 0 if it shows nothing, or is
  * not read. */
 size_t transcript_view_lines(struct transcript_view *v, size_t message);
+/* Returns true, and a text with its size, if the last line of the file is cut short. */
+enum { CUT_LINE_TEXT = 64 };
+bool transcript_view_cut_line(const struct transcript_view *v, char out[CUT_LINE_TEXT]);
 /* Moves to the next or previous existing line. Returns false at the edge of what was read. */
 bool transcript_view_step(struct transcript_view *v, struct transcript_position *s, int direction);
 /* Finds the nearest existing line. Returns false if nothing was read, or nothing of it is shown. */

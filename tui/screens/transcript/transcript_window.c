@@ -1,6 +1,7 @@
 #include "lite/base/array.h"
 #include "tui/screens/transcript/transcript_internal.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 /* The part of the conversation that is read: slots around the viewport, laid out when they are
@@ -92,6 +93,19 @@ static bool has_call(const void *arg, struct slice call_id)
     return false;
 }
 
+bool transcript_view_cut_line(const struct transcript_view *v, char out[CUT_LINE_TEXT])
+{
+    const struct transcript *t = v->conversation->transcript;
+    char size[LAYOUT_SIZE_TEXT];
+
+    if (!t->unfinished)
+        return false;
+    layout_size(t->relative_offsets ? 0 : t->size - t->unfinished_at, size);
+    snprintf(out, CUT_LINE_TEXT, "the last line is cut short%s%s", t->relative_offsets ? "" : ": ",
+             t->relative_offsets ? "" : size);
+    return true;
+}
+
 static void layout_slot(struct transcript_view *v, size_t message, enum message_layout_end before)
 {
     struct slot *s = transcript_window_slot(&v->window, message);
@@ -104,8 +118,10 @@ static void layout_slot(struct transcript_view *v, size_t message, enum message_
                                  .error = &s->passage.error };
     struct layout_options look = transcript_view_layout(v);
     const struct usage_sum *turn = conversation_usage_of(v->usage, page.message->offset);
-    char usage[LAYOUT_USAGE_TEXT];
+    char usage[LAYOUT_USAGE_TEXT], cut[CUT_LINE_TEXT];
 
+    if (message + 1 == transcript_view_count(v) && transcript_view_cut_line(v, cut))
+        page.cut = cut;
     if (turn) {
         layout_usage(turn, usage);
         page.usage = usage;

@@ -201,7 +201,7 @@ static enum err_code build_transcript(struct loading *l, uint32_t leaf, struct t
     if (!rc) {
         l->forked = claude_conversation_path_mark_branches(walk);
         t->partial = walk->partial;
-        t->torn_tail = ix->torn_tail;
+        transcript_set_end(t, ix);
         t->lines = ix->n;
         for (size_t i = 0; i < ix->n; i++)
             t->broken += is_broken(ix, i);

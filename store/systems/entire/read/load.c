@@ -61,6 +61,12 @@ static enum err_code load_plain(struct entire_conversation *conversation,
         plain_rows_open(&rows, buf_slice(&t->bytes));
         while (!rc && plain_rows_next(&rows, &row, &broken))
             rc = append_message(t, row, broken, &cap, e);
+        /* A last line that is cut short is not a message. */
+        t->unfinished = !rc && t->torn_tail && t->n && t->message[t->n - 1].flags == MESSAGE_BROKEN;
+        if (t->unfinished) {
+            t->unfinished_at = t->message[--t->n].offset;
+            t->broken--;
+        }
     }
     if (rc)
         transcript_free(t);

@@ -65,6 +65,26 @@ TEST(messages_that_a_resume_does_not_load_are_marked)
     drive_fini(&d);
 }
 
+TEST(damaged_lines_are_shown_in_their_place)
+{
+    struct drive d;
+
+    drive_init(&d, SLICE(USER("Old") "{\"damaged\": \n" SAID("Here.") "{\"torn\": "));
+    drive_open(&d, REQUESTER_VIEWER, 10, 50);
+
+    assert_screen(&d, " A title                                      3/3\n"
+                      "  ──────────────────────────────────────────────\n"
+                      "  ❯ Old\n"
+                      "\n"
+                      "    ▸ unreadable line, 12 B  {\"damaged\":\n"
+                      "\n"
+                      "▏ ● Here.\n"
+                      "\n"
+                      "▌ ── the last line is cut short: 9 B ───────────\n"
+                      "\n");
+    drive_fini(&d);
+}
+
 TEST(a_vanished_transcript_is_reported)
 {
     struct drive d;
