@@ -102,8 +102,10 @@ static const struct {
 } fields[] = {
     { "tag:", TERM_TAG, NULL },
     { "branch:", TERM_BRANCH, NULL },
+    { "agent:", TERM_SYSTEM, NULL },
     { "sys:", TERM_SYSTEM, NULL },
     { "system:", TERM_SYSTEM, NULL },
+    { "project:", TERM_DIR, NULL },
     { "dir:", TERM_DIR, NULL },
     { "id:", TERM_ID, NULL },
     { "before:", TERM_BEFORE, "an age or a date: 2w, 3h, 2026-01-31" },
@@ -121,6 +123,25 @@ static int field_of(struct slice word)
             return (int)i;
     }
     return -1;
+}
+
+static bool is_letter_of_ascii(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/* Returns the length of what is written like the name of a field, or 0: at least two letters, a colon and a letter.
+ * Words with other characters are text: https://x, src:12, 10:30, c:\x, std::x, "fix:". */
+static size_t unknown_field(struct slice word)
+{
+    size_t n = 0;
+
+    while (n < word.n && is_letter_of_ascii(word.p[n]))
+        n++;
+    bool value = n + 1 < word.n && word.p[n] == ':' &&
+                 (is_letter_of_ascii(word.p[n + 1]) || (unsigned char)word.p[n + 1] >= 0x80);
+
+    return n >= 2 && value ? n : 0;
 }
 
 enum made { MADE_TERM, MADE_NOTHING, MADE_NO_MEMORY };
@@ -205,8 +226,16 @@ static enum made make_term(struct query *q, struct term *t, const struct word *w
 
     if (!w->quoted && is_regex(word_from(w, i)))
         return make_regex(q, t, word_from(w, i));
-    if (field < 0)
-        return make_word(t, w, i);
+    if (field < 0) {
+        size_t n = w->quoted ? 0 : unknown_field(word_from(w, i));
+
+        if (n == 0)
+            return make_word(t, w, i);
+        snprintf(q->problem, sizeof q->problem,
+                 "no field %.*s: (agent project branch tag id before after size is); quote text",
+                 n < 12 ? (int)n : 12, w->text + i);
+        return MADE_NOTHING;
+    }
     return make_field(q, t, field, word_from(w, i + strlen(fields[field].name)), now_ms);
 }
 

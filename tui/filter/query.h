@@ -16,13 +16,15 @@
  *     !word     is not in it                        a | b    one of the two
  *     "two words", two\ words                       blanks that belong to the word
  *     /regex/                                       a regular expression (PCRE2) in any text
- *     tag:x branch:x sys:x dir:x id:x               in that field only
+ *     agent:x project:x branch:x tag:x id:x         in that field only; also sys:, system: and dir:
  *     before:2w after:2026-01-31 size:>10M          by age or day, by size
  *     is:running|archived|fork|damaged|interrupted|empty|marked
  *     1a2b, claude, #tag                            also the beginning of an id or a system's name, and the # of a tag
  *     //text                                        in the conversations themselves
  *
- * A word with a capital is case-sensitive. A field without a value, as while typing, matches every session. */
+ * A word with a capital is case-sensitive. A field without a value, as while typing, matches every session. Two or more
+ * letters, a colon and a letter are a field, and a problem if no field has this name; any other word with a colon is
+ * text, as is one in quotes: https://x, src:12, 10:30, c:\x, "node:fs". */
 enum term_kind {
     /* the first three are searched for in every text; the others are conditions */
     TERM_FUZZY,
@@ -63,7 +65,7 @@ struct term {
     struct grep_matcher *matcher;
 };
 
-enum { QUERY_TERMS = 16, QUERY_PROBLEM = 80 };
+enum { QUERY_TERMS = 16, QUERY_PROBLEM = 96 };
 
 struct query {
     struct term term[QUERY_TERMS];

@@ -176,6 +176,8 @@ TEST(field_filters_test_their_field)
     assert_string_equal(ask(&r, "branch:fix", true), "0");
     assert_string_equal(ask(&r, "sys:claude", true), "0 1 2 3 4 5");
     assert_string_equal(ask(&r, "sys:goat", true), "");
+    assert_string_equal(ask(&r, "agent:claude", true), "0 1 2 3 4 5");
+    assert_string_equal(ask(&r, "!agent:claude", true), "");
     assert_string_equal(ask(&r, "size:>10M", true), "1");
     assert_string_equal(ask(&r, "size:<200", true), "0");
     assert_string_equal(ask(&r, "is:running", true), "0");

@@ -96,6 +96,72 @@ TEST(fields_are_known_by_their_names)
     assert_true(q.term[5].negate);
 }
 
+TEST(an_agent_and_a_project_are_fields)
+{
+    struct query q = parse("agent:codex system:codex project:shop !agent:claude agent:\"a b\"");
+
+    assert_int_equal(q.n, 5);
+    assert_int_equal(q.term[0].kind, TERM_SYSTEM);
+    assert_needle(&q.term[0], "codex");
+    assert_int_equal(q.term[1].kind, TERM_SYSTEM);
+    assert_int_equal(q.term[2].kind, TERM_DIR);
+    assert_true(q.term[3].negate);
+    assert_needle(&q.term[4], "a b");
+    assert_string_equal(q.problem, "");
+}
+
+TEST(a_field_that_does_not_exist_is_a_problem_that_names_the_fields)
+{
+    static const char *const unknown[] = { "foo:bar",     "!foo:bar",     "foo:\"b c\"",
+                                           "Agent:codex", "foo:\xc3\xbc", "a_very:x foo:bar" };
+
+    for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) {
+        struct query q = parse(unknown[i]);
+
+        assert_true(q.incomplete);
+        assert_non_null(strstr(q.problem, "no field "));
+        assert_non_null(strstr(q.problem, "(agent project branch tag id before after size is)"));
+    }
+    assert_non_null(strstr(parse("foo:bar").problem, "foo:"));
+    assert_non_null(strstr(parse("averyveryverylongfield:bar").problem, "; quote text"));
+    assert_int_equal(parse("pay foo:bar").n, 1);
+}
+
+TEST(other_text_with_a_colon_is_text)
+{
+    static const char *const texts[] = {
+        "https://example.com/a",
+        "file:///etc",
+        "src:12",
+        "localhost:8080",
+        "c:\\x",
+        "c:x",
+        "10:30",
+        "a1:b",
+        "fix:",
+        "std::vector",
+        ":foo",
+        "a_b:c",
+        "feat(ui):x",
+        "'foo:bar",
+        "^foo:bar",
+        "\"foo:bar\"",
+        "!'foo:bar",
+        "git@github.com:owner",
+        "foo:",
+        "x:y",
+        "foo:-bar",
+        "foo\\ b:c",
+    };
+
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct query q = parse(texts[i]);
+
+        if (q.n != 1 || q.problem[0] || q.term[0].kind > TERM_EXACT)
+            fail_msg("%s: %zu terms, %s", texts[i], q.n, q.problem);
+    }
+}
+
 TEST(times_are_ages_or_days)
 {
     struct query q = parse("before:2w after:2026-01-31");
@@ -207,6 +273,8 @@ TEST(the_value_of_a_field_at_the_end_is_found)
         { "dir:\"a b", TERM_DIR, 5 },
         { "dir:\"a\" is:", TERM_IS, 11 },
         { "system:codex ", TERM_TAG, 0 },
+        { "agent:co", TERM_SYSTEM, 6 },
+        { "project:", TERM_DIR, 8 },
         { "//tag:x", TERM_TAG, 0 },
         { "\"tag:x", TERM_TAG, 0 },
         { "tag", TERM_TAG, 0 },

@@ -124,6 +124,8 @@ static enum err_code show_rows(const struct menu *m, const struct sessions *s, s
 /* Short enough for a braille display of 40 cells. */
 static enum err_code show_prompt(struct menu *m, struct err *e)
 {
+    if (m->query->problem[0])
+        out_addf(m->out, "%s\n", m->query->problem);
     if (m->n > m->shown)
         out_addf(m->out, "and %zu more: type words to filter\n", m->n - m->shown);
     else if (m->n == 0)
