@@ -257,6 +257,11 @@ bool session_row_copy(const struct session_row *row, struct session_row *out)
     return session_row_keep(out);
 }
 
+struct slice session_row_branch(const struct session_row *row)
+{
+    return slice_eq(row->git_branch, SLICE("HEAD")) ? (struct slice){ NULL, 0 } : row->git_branch;
+}
+
 struct slice session_row_title(const struct session_row *row)
 {
     const struct slice names[] = { row->summary, row->first_prompt, row->last_prompt };

@@ -231,6 +231,8 @@ bool session_row_copy(const struct session_row *row, struct session_row *out);
 void session_row_free(struct session_row *row); /* NULL is fine */
 /* Its name on a screen: the summary, or a prompt if that is blank. */
 struct slice session_row_title(const struct session_row *row);
+/* Its branch on a screen. Agents write "HEAD" outside of a repository and while no branch is checked out: empty. */
+struct slice session_row_branch(const struct session_row *row);
 
 /* A request for a new session that begins as a copy of another one. */
 struct fork_request {

@@ -8,7 +8,7 @@ before() { # AGENT
 }
 open 140 24 --all
 see "Payments: idempotency keys" exathena entire
-[ "$(before goat/spec)" = 36mgoat/spec ] || fail "goat: $(before goat/spec)"
+[ "$(before goat)" = 36mgoat ] || fail "goat: $(before goat)"
 [ "$(before exathena)" = 32mexathena ] || fail "exathena: $(before exathena)"
 [ "$(before entire)" = 35mentire ] || fail "entire: $(before entire)"
 [ "$(before claude)" = 2mclaude ] || fail "claude: $(before claude)"
@@ -17,7 +17,7 @@ ended 130
 settings="NO_COLOR=1"
 open 140 24 --all
 see "Payments: idempotency keys" exathena entire
-for name in goat/spec exathena entire claude; do
+for name in goat exathena entire claude; do
     [ "$(before $name)" = "2m$name" ] || fail "$name: $(before $name)"
 done
 press C-c

@@ -123,7 +123,7 @@ const struct command commands_table[] = {
       .help = "Without --at: the newest transcript in the checkpoints of the session; with it:\n"
               "the transcripts of all sessions of the checkpoint. A transcript that is newer\n"
               "on this machine is kept (exit code 4) unless --force is given. To restore what\n"
-              "was replaced: reprise undo.\n" },
+              "was replaced: reprise undo with the id that is printed.\n" },
     { .name = "push", .operands = "STORE ID...", .min_operands = 2, .max_operands = 10000, .run = push_run,
       .summary = "add local sessions to the store of a team",
       .options = BIT(DRY_RUN) | BIT(FORCE) | FINDS,
@@ -198,7 +198,7 @@ const struct command commands_table[] = {
                  BIT(DRY_RUN) | BIT(APPLY) | BIT(NO_PROGRAMMATIC) | BIT(NO_WORKTREES),
       .help = "Lists the matching sessions of the scope and their size; nothing is changed\n"
               "without --apply. At least one rule is needed; with several, all must match.\n"
-              "To restore what was moved: reprise undo.\n"
+              "To restore what was moved: reprise undo with the id that is printed.\n"
               "\n"
               "Sessions with a tag and sessions that were named by hand are kept, unless\n"
               "--include-tagged or --include-named is given; so are sessions that an agent\n"
@@ -253,7 +253,7 @@ const struct command commands_table[] = {
               "that was written, and rewinds show prints it. If the record is on\n"
               "another file system, such a file is refused.\n"
               "\n"
-              "To restore what was there before: reprise undo.\n" },
+              "To restore what was there before: reprise undo with the id that is printed.\n" },
     { .name = "undo", .operands = "[CHANGE]", .max_operands = 1, .run = undo_run,
       .summary = "undo the newest change or rewind, or the one named",
       .options = BIT(DRY_RUN) | BIT(SKIP_EDITED) | BIT(OVERWRITE_EDITED) | BIT(FILE) | BIT(NO_WORKTREES),

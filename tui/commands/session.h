@@ -70,7 +70,7 @@ MUST_CHECK enum err_code picker_show_rewind(struct invocation *in, struct sessio
 /* Sessions as lines for people, in aligned columns.
  *
  * Ids take eight characters; only an id that needs more to be unique is wider. On a terminal, a
- * line is cut to fit the width: the columns project, branch and size are left out in this order as
+ * line is cut to fit the width: the columns branch, size, agent and project are left out in this order as
  * long as the title would have less than SESSION_LINE_TITLE_MIN columns, and the title is cut. */
 enum { SESSION_LINE_TITLE_MIN = 28 };
 

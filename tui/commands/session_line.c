@@ -179,10 +179,10 @@ static struct layout layout_of(const struct session_line_columns *look, size_t i
     struct {
         bool *shown;
         size_t columns;
-    } optional[] = { { &l.project, PROJECT_COLUMNS + GAP },
-                     { &l.branch, BRANCH_COLUMNS + GAP },
+    } optional[] = { { &l.branch, BRANCH_COLUMNS + GAP },
                      { &l.size, SIZE_COLUMNS + GAP },
                      { &l.agent, look->agent_columns + GAP },
+                     { &l.project, PROJECT_COLUMNS + GAP },
                      { &l.age, AGE_COLUMNS + GAP } };
     const size_t droppable = look->without_ids ? 5 : 4;
     size_t used = indent + (look->without_ids ? 0 : id_columns + GAP);
@@ -239,7 +239,7 @@ static void text_columns(const struct session_row *row, const struct session_lin
         write_blanks(GAP, o);
     }
     if (l->branch)
-        styled_column(row->git_branch, BRANCH_COLUMNS, OUT_BRANCH, o);
+        styled_column(session_row_branch(row), BRANCH_COLUMNS, OUT_BRANCH, o);
     if (l->size) {
         if (store_has_size(&row->ref))
             human_size(row->ref.file.size, size);

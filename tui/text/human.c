@@ -102,6 +102,24 @@ static size_t unit_of(int64_t age)
     return i;
 }
 
+/* "Jan 07", or "Jan 2025" in another year, in local time: after weeks, ages of many rows would be the same. Returns false
+ * if the time has no local date. */
+static bool age_date(int64_t now_ms, int64_t then_ms, char out[HUMAN_AGE])
+{
+    static const char *const months[] = { "Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                          "Jul", "Aug", "Sep", "Oct", "Nov", "Dec" };
+    time_t now = (time_t)(now_ms / 1000), then = (time_t)(then_ms / 1000);
+    struct tm today, day;
+
+    if (!localtime_r(&now, &today) || !localtime_r(&then, &day))
+        return false;
+    if (day.tm_year == today.tm_year)
+        snprintf(out, HUMAN_AGE, "%s %02d", months[day.tm_mon], day.tm_mday);
+    else
+        snprintf(out, HUMAN_AGE, "%s %d", months[day.tm_mon], day.tm_year + 1900);
+    return true;
+}
+
 void human_age(int64_t now_ms, int64_t then_ms, char out[HUMAN_AGE])
 {
     int64_t age;
@@ -110,13 +128,15 @@ void human_age(int64_t now_ms, int64_t then_ms, char out[HUMAN_AGE])
         snprintf(out, HUMAN_AGE, "?");
         return;
     }
+    if (age >= 4 * WEEK && age_date(now_ms, then_ms, out))
+        return;
     size_t unit = unit_of(age);
 
     if (unit == UNITS) {
         snprintf(out, HUMAN_AGE, "now");
         return;
     }
-    snprintf(out, HUMAN_AGE, "%d%s ago", (int)(age / units[unit].ms % 100), units[unit].name);
+    snprintf(out, HUMAN_AGE, "%d%s ago", (int)(age / units[unit].ms % 10000), units[unit].name);
 }
 
 static const char *format_local(int64_t ms, const char *format, char out[HUMAN_DATE])
@@ -147,11 +167,11 @@ bool human_time_left(int64_t now_ms, int64_t until_ms, char out[HUMAN_TIME_LEFT]
     int64_t hours = (until_ms - now_ms) / HOUR;
 
     if (until_ms <= now_ms)
-        snprintf(out, HUMAN_TIME_LEFT, "due");
+        snprintf(out, HUMAN_TIME_LEFT, "expires");
     else if (hours < 24)
-        snprintf(out, HUMAN_TIME_LEFT, "%dh left", (int)hours);
+        snprintf(out, HUMAN_TIME_LEFT, "expires %dh", (int)hours);
     else
-        snprintf(out, HUMAN_TIME_LEFT, "%dd left", (int)(hours / 24));
+        snprintf(out, HUMAN_TIME_LEFT, "expires %dd", (int)(hours / 24));
     return true;
 }
 

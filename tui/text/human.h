@@ -20,8 +20,8 @@ void human_count(int64_t n, char out[HUMAN_COUNT]);
 
 /* Times as people write and read them. */
 
-/* "now", "5m ago", "2h ago", "3d ago", "4w ago", "10mo ago", "2y ago"; "?" for a time that is not
- * known or is more than a day in the future (a clock that jumped). */
+/* "now", "5m ago", "2h ago", "3d ago", "3w ago"; after four weeks the local date: "Jan 07", or "Jan 2025" in another year;
+ * "?" for a time that is not known or is more than a day in the future (a clock that jumped). */
 enum { HUMAN_AGE = 16, HUMAN_AGE_COLUMNS = 8 };
 void human_age(int64_t now_ms, int64_t then_ms, char out[HUMAN_AGE]);
 /* "2026-11-22 14:03" in local time; "" for an unknown time. Returns `out`. */
@@ -30,7 +30,7 @@ const char *human_date(int64_t ms, char out[HUMAN_DATE]);
 /* The same without the time of day. */
 const char *human_day(int64_t ms, char out[HUMAN_DATE]);
 
-/* The time left if it is less than a week: "6d left", "5h left", or "due" once it has passed.
+/* The time left if it is less than a week: "expires 6d", "expires 5h", or "expires" once it has passed.
  * Returns false if there is more time, or no limit. */
 enum { HUMAN_TIME_LEFT = 12 };
 bool human_time_left(int64_t now_ms, int64_t until_ms, char out[HUMAN_TIME_LEFT]);

@@ -27,9 +27,22 @@ TEST(age_is_shown_in_the_largest_unit)
     assert_age(HOUR - 1, "59m ago");
     assert_age(23 * HOUR, "23h ago");
     assert_age(6 * DAY, "6d ago");
-    assert_age(29 * DAY, "4w ago");
-    assert_age(364 * DAY, "12mo ago");
-    assert_age(800 * DAY, "2y ago");
+    assert_age(27 * DAY, "3w ago");
+    assert_age(28 * DAY - 1, "3w ago");
+    assert_age(14 * DAY, "2w ago");
+}
+
+TEST(after_four_weeks_an_age_is_a_date)
+{
+    char out[HUMAN_AGE];
+
+    assert_age(28 * DAY, "Dec 2026");
+    assert_age(364 * DAY, "Jan 2026");
+    assert_age(800 * DAY, "Nov 2024");
+    human_age(now + 200 * DAY, now, out);
+    assert_string_equal(out, "Jan 15");
+    human_age(now + 200 * DAY, now - 8 * DAY, out);
+    assert_string_equal(out, "Jan 07");
 }
 
 TEST(impossible_times_are_unknown)
@@ -96,11 +109,11 @@ TEST(the_time_left_is_shown_in_the_last_week)
     assert_false(human_time_left(now, TIME_NONE, text));
     assert_false(human_time_left(now, now + 7 * 24 * hour, text));
     assert_true(human_time_left(now, now + 7 * 24 * hour - 1, text));
-    assert_string_equal(text, "6d left");
+    assert_string_equal(text, "expires 6d");
     assert_true(human_time_left(now, now + 24 * hour - 1, text));
-    assert_string_equal(text, "23h left");
+    assert_string_equal(text, "expires 23h");
     assert_true(human_time_left(now, now, text));
-    assert_string_equal(text, "due");
+    assert_string_equal(text, "expires");
 }
 
 int main(void)

@@ -195,11 +195,11 @@ struct sign {
 
 static const struct sign signs[] = {
     { "NOW ●", "NOW *", "an agent has the session open" },
-    { "3f", NULL, "files that a rewind can restore" },
+    { "3f", NULL, "files that a rewind can restore; 3 files where there is room" },
     { "↳", "Y", "a fork of another session" },
     { "!", NULL, "the last turn was interrupted" },
     { "zz", NULL, "archived: listed only if the filter matches it; is:archived lists all" },
-    { "3d left, due", NULL, "time until the agent's own cleanup may remove it; due: any time now" },
+    { "expires 3d", NULL, "when the agent's own cleanup may remove it; without a time: any moment" },
     { "⚠", "X", "a line is damaged; the rest is shown" },
     { "◆", "+", "marked" },
 };

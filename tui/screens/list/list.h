@@ -39,7 +39,7 @@ enum { LIST_FLAGS = 6 };
 
 struct list_widths {
     int dir, tag, branch, name, system; /* system: the name with its dialect */
-    int flag[LIST_FLAGS];               /* each in a separate column */
+    int signs, words;                   /* all flags of a row, as signs and as words */
     /* the system of all sessions so far; NULL: no session yet, or several systems */
     const struct store_ops *only;
     bool several; /* several systems: only then do rows name theirs */

@@ -349,7 +349,7 @@ static bool join_facts(const struct list *l, const struct session_entry *e, enum
     struct slice fact[] = {
         e->row ? list_activity(e->row) : (struct slice){ 0 },
         brevity < WITH_NAME ? dir : last_part(dir),
-        e->row ? e->row->git_branch : (struct slice){ 0 },
+        e->row ? session_row_branch(e->row) : (struct slice){ 0 },
         e->row && brevity < WITHOUT_PULL_REQUEST ? list_pull_request(e->row, pr)
                                                  : (struct slice){ 0 },
         phase_of(e->row),

@@ -12,13 +12,15 @@
 enum {
     POINTER_W = 1,
     MARK_W = 1,
-    AGE_W = HUMAN_AGE_COLUMNS - 1, /* the longest age, "10mo ago", begins in the blank before the
+    AGE_W = HUMAN_AGE_COLUMNS - 1, /* the longest age, "Jan 2025", begins in the blank before the
                                      column */
     GAP = 2,
     TITLE_MIN = 24,
+    TITLE_GOOD = 50, /* the width from which on flags may be words */
     TITLE_FAIR = 40, /* the width that columns leave for the title, if possible */
     SIZE_W = 7,
     TAG_MAX = 12,
+    TAG_COLS = 60, /* the narrowest row with a column for tags */
     DIR_LEAST = 8,
     TEXT_MAX = 14,  /* of a branch, a directory */
     TEXT_WIDE = 24, /* in wide rows */
@@ -31,6 +33,7 @@ struct columns {
     int title; /* where it begins, and how wide it is */
     int title_w;
     int size_w, dir_w, tag_w, system_w, branch_w, flags_w; /* 0: dropped */
+    bool words;                                            /* the flags are words */
 };
 
 static int wider(int w, struct slice text)
@@ -57,6 +60,12 @@ static struct slice system_text(const struct session_row *row, char out[SYSTEM_T
     return slice_of(out);
 }
 
+/* The last part of its directory, else what its agent calls the project. */
+static struct slice row_project(const struct session_row *row)
+{
+    return row->cwd.n ? text_path_last(row->cwd) : row->ref.folder;
+}
+
 /* The first system has the style of all text of this kind; the others take turns with six colours. */
 static enum style system_style(const struct session_row *row)
 {
@@ -73,52 +82,60 @@ static enum style system_style(const struct session_row *row)
 /* The state of a session, each fact as a mark; "" if it does not apply. */
 struct flag {
     enum style style;
-    char text[16];
+    char text[24];
 };
 
-static void row_flags(const struct session_row *row, bool ascii, struct flag out[LIST_FLAGS])
+enum flag_form { FLAG_SIGNS, FLAG_ASCII, FLAG_WORDS };
+
+static void row_flags(const struct session_row *row, enum flag_form form,
+                      struct flag out[LIST_FLAGS])
 {
     const uint32_t damage = SESSION_DAMAGED | SESSION_TORN | SESSION_CHANGED;
     const bool live = row->flags & SESSION_LIVE;
     const struct mark {
         bool is;
         enum style style;
-        const char *text, *ascii;
-    } on = { true, STYLE_LIVE, "●", "*" }, asks = { true, STYLE_WARN, "?", "?" },
-      idle = { true, STYLE_LIVE, "○", "o" },
-      cut = { row->flags & SESSION_INTERRUPTED, STYLE_WARN, "!", "!" };
+        const char *form[3]; /* enum flag_form */
+    } on = { true, STYLE_LIVE, { "●", "*", "busy" } },
+      asks = { true, STYLE_WARN, { "?", "?", "waits" } },
+      idle = { true, STYLE_LIVE, { "○", "o", "idle" } },
+      cut = { row->flags & SESSION_INTERRUPTED, STYLE_WARN, { "!", "!", "interrupted" } };
+    const char *kind = session_kind_name(row->kind);
     const struct mark known[LIST_FLAGS] = {
         /* a running session is not interrupted */
         row->flags & SESSION_WAITS           ? asks
         : live && row->state == SESSION_IDLE ? idle
         : live                               ? on
                                              : cut,
-        { row->flags & damage, STYLE_WARN, "⚠", "X" },
-        { row->restorable > 0, STYLE_OK, NULL, NULL }, /* the number of files, "3f" */
-        { row->flags & SESSION_FORK, STYLE_BRANCH, "↳", "Y" },
-        { row->flags & SESSION_ARCHIVED, STYLE_DIM, "zz", "zz" },
-        { row->kind != HIDDEN_NOT, STYLE_DIM, session_kind_name(row->kind),
-          session_kind_name(row->kind) },
+        { row->flags & damage, STYLE_WARN, { "⚠", "X", "damaged" } },
+        { row->restorable > 0, STYLE_OK, { NULL } }, /* the number of files, "3f" */
+        { row->flags & SESSION_FORK, STYLE_BRANCH, { "↳", "Y", "fork" } },
+        { row->flags & SESSION_ARCHIVED, STYLE_DIM, { "zz", "zz", "archived" } },
+        { row->kind != HIDDEN_NOT, STYLE_DIM, { kind, kind, kind } },
     };
 
     for (size_t i = 0; i < LIST_FLAGS; i++) {
         out[i] = (struct flag){ .style = known[i].style };
         if (!known[i].is)
             continue;
-        if (known[i].text)
-            snprintf(out[i].text, sizeof out[i].text, "%s", ascii ? known[i].ascii : known[i].text);
+        if (known[i].form[0])
+            snprintf(out[i].text, sizeof out[i].text, "%s", known[i].form[form]);
+        else if (form == FLAG_WORDS)
+            snprintf(out[i].text, sizeof out[i].text, "%u file%s", row->restorable,
+                     row->restorable == 1 ? "" : "s");
         else
             snprintf(out[i].text, sizeof out[i].text, "%uf", row->restorable);
     }
 }
 
-/* The widest flags, with a blank between them. */
-static int flags_width(const struct list_widths *w)
+/* Of one row, without empty columns. */
+static int own_flags_width(const struct flag flag[LIST_FLAGS], int gap)
 {
     int sum = 0;
 
     for (size_t i = 0; i < LIST_FLAGS; i++)
-        sum += w->flag[i] > 0 ? w->flag[i] + (sum > 0) : 0;
+        if (flag[i].text[0])
+            sum += frame_width(slice_of(flag[i].text)) + (sum > 0 ? gap : 0);
     return sum;
 }
 
@@ -129,15 +146,20 @@ void list_widths_include(struct list_widths *w, const struct session_row *row)
 
     w->several = w->several || (w->only && w->only != system);
     w->only = system;
-    w->dir = wider(w->dir, text_path_last(row->cwd));
-    w->branch = wider(w->branch, row->git_branch);
+    w->dir = wider(w->dir, row_project(row));
+    w->branch = wider(w->branch, session_row_branch(row));
     w->name = wider(w->name, system_name(row));
     w->system = wider(w->system, system_text(row, text));
     struct flag flag[LIST_FLAGS];
 
-    row_flags(row, false, flag);
-    for (size_t i = 0; i < LIST_FLAGS; i++)
-        w->flag[i] = wider(w->flag[i], slice_of(flag[i].text));
+    row_flags(row, FLAG_SIGNS, flag);
+    int signs = own_flags_width(flag, 1);
+
+    w->signs = signs > w->signs ? signs : w->signs;
+    row_flags(row, FLAG_WORDS, flag);
+    int words = own_flags_width(flag, GAP);
+
+    w->words = words > w->words ? words : w->words;
     if (row->tag.n > 0)
         w->tag = wider(w->tag, row->tag) < TAG_MAX ? wider(w->tag, row->tag) : TAG_MAX;
 }
@@ -149,23 +171,24 @@ static int at_most(int w, int limit)
 
 /* A column is as wide as its widest text, up to a limit; an empty one is not shown. As the width
  * decreases, columns first shrink to their minimum and then disappear: the branch first, then the
- * directory, the tag, the system, and last the flags. */
+ * tag, the system, the directory, and last the flags. Flags are words if the title keeps its fair width. */
 static struct columns columns_for(const struct list *l, int w)
 {
     struct columns c = { .title = POINTER_W + MARK_W + 1 + AGE_W + GAP };
     const bool two_lines = list_has_two_lines(l, l->cols), all = l->scope == SCOPE_ALL;
     const struct list_widths *widest = &l->widths;
-    const int limit = w >= WIDE_COLS ? TEXT_WIDE : TEXT_MAX, flags = flags_width(widest);
+    const int limit = w >= WIDE_COLS ? TEXT_WIDE : TEXT_MAX, flags = widest->signs;
     const struct {
         int *w, want, least;
         bool wanted;
     } wants[] = {
-        { &c.flags_w, flags, flags, true },
+        { &c.flags_w, flags, flags, !two_lines },
         { &c.size_w, SIZE_W, SIZE_W, l->sort == SORT_SIZE && !two_lines },
-        { &c.system_w, widest->system, widest->name, widest->several && !two_lines },
-        { &c.tag_w, widest->tag + 1, widest->tag + 1, widest->tag > 0 && !two_lines },
         { &c.dir_w, at_most(widest->dir, limit), at_most(widest->dir, DIR_LEAST),
           all && !two_lines },
+        { &c.system_w, widest->system, widest->name, widest->several && !two_lines },
+        { &c.tag_w, widest->tag + 1, widest->tag + 1,
+          widest->tag > 0 && !two_lines && w >= TAG_COLS },
         { &c.branch_w, at_most(widest->branch, limit), at_most(widest->branch, TEXT_MAX),
           !two_lines },
     };
@@ -190,6 +213,13 @@ static struct columns columns_for(const struct list *l, int w)
             continue;
         *wants[i].w += more;
         spare -= more;
+    }
+    int more_words = widest->words - c.flags_w;
+
+    c.words = c.flags_w > 0 && title_min + spare - (more_words > 0 ? more_words : 0) >= TITLE_GOOD;
+    if (c.words) {
+        spare -= more_words;
+        c.flags_w = widest->words;
     }
     c.title_w = title_min + (spare > 0 ? spare : 0);
     if (c.title + c.title_w > w)
@@ -265,7 +295,7 @@ static struct rect draw_left(const struct list *l, struct frame *f, struct rect 
         return r;
     int w = frame_width(slice_of(left));
 
-    if (r.w < TITLE_MIN)
+    if (r.w < TITLE_FAIR)
         return r;
     frame_puts(f, r.y, r.x + r.w - w, w, STYLE_WARN, left);
     return (struct rect){ r.y, r.x, r.h, r.w - w - GAP };
@@ -285,22 +315,35 @@ static struct rect draw_fork_indent(const struct list *l, struct frame *f, struc
     return (struct rect){ r.y, r.x + in, r.h, r.w - in };
 }
 
-/* A flag is in the same column in every row; numbers are right-aligned in it. */
-static void draw_flags(const struct list_widths *widest, struct frame *f, struct rect r,
-                       const struct session_row *row)
+static void draw_own_flags(struct frame *f, int y, int x, const struct flag flag[LIST_FLAGS],
+                           int gap)
+{
+    for (size_t i = 0; i < LIST_FLAGS; i++)
+        if (flag[i].text[0])
+            x += frame_puts(f, y, x, f->cols - x, flag[i].style, flag[i].text) + gap;
+}
+
+/* At the end of the first of two lines; words if the title leaves them room. Returns the width that the title has. */
+static int draw_flags_behind(struct frame *f, struct rect r, int title_x,
+                             const struct session_entry *e)
 {
     struct flag flag[LIST_FLAGS];
-    int x = r.x;
+    int end = r.x + r.w - 1, room = end - title_x, gap = GAP;
 
-    row_flags(row, f->ascii, flag);
-    for (size_t i = 0; i < LIST_FLAGS; i++) {
-        int w = widest->flag[i], used = frame_width(slice_of(flag[i].text));
+    if (!e->row)
+        return room;
+    row_flags(e->row, FLAG_WORDS, flag);
+    int w = own_flags_width(flag, gap);
 
-        if (w == 0 || x + w > r.x + r.w)
-            continue;
-        frame_puts(f, r.y, x + (used < w ? w - used : 0), w, flag[i].style, flag[i].text);
-        x += w + 1;
+    if (w > 0 && frame_width(session_entry_title(e)) + GAP + w > room) {
+        gap = 1;
+        row_flags(e->row, f->ascii ? FLAG_ASCII : FLAG_SIGNS, flag);
+        w = own_flags_width(flag, gap);
     }
+    if (w == 0)
+        return room;
+    draw_own_flags(f, r.y, end - w, flag, gap);
+    return room - w - GAP;
 }
 
 static void draw_tag(struct frame *f, int y, int x, int w, struct slice tag)
@@ -338,15 +381,16 @@ static void draw_system(struct frame *f, int y, int x, int w, const struct sessi
     frame_text_cut(f, y, x, w, system_style(row), frame_width(text) > w ? system_name(row) : text);
 }
 
-static void draw_columns(const struct list *l, struct frame *f, struct rect r,
-                         const struct columns *c, const struct session_entry *e)
+static void draw_columns(struct frame *f, struct rect r, const struct columns *c,
+                         const struct session_entry *e)
 {
     const struct session_row *row = e->row;
+    struct slice branch = session_row_branch(row);
     int x = r.x + c->title + c->title_w;
 
     x += draw_size_column(f, r.y, x + GAP, c->size_w, e);
     if (c->dir_w > 0) {
-        frame_text_cut(f, r.y, x + GAP, c->dir_w, STYLE_DIM, text_path_last(row->cwd));
+        frame_text_cut(f, r.y, x + GAP, c->dir_w, STYLE_DIM, row_project(row));
         x += c->dir_w + GAP;
     }
     if (c->tag_w > 0) {
@@ -358,12 +402,17 @@ static void draw_columns(const struct list *l, struct frame *f, struct rect r,
         x += c->system_w + GAP;
     }
     if (c->branch_w > 0) {
-        frame_text_cut(f, r.y, x + GAP, c->branch_w, STYLE_BRANCH,
-                       row->git_branch.n ? row->git_branch : SLICE("-"));
+        frame_text_cut(f, r.y, x + GAP, c->branch_w, STYLE_BRANCH, branch.n ? branch : SLICE("-"));
         x += c->branch_w + GAP;
     }
-    if (c->flags_w > 0)
-        draw_flags(&l->widths, f, (struct rect){ r.y, x + GAP, 1, c->flags_w }, row);
+    if (c->flags_w > 0) {
+        struct flag flag[LIST_FLAGS];
+        int gap = c->words ? GAP : 1;
+
+        row_flags(row, c->words ? FLAG_WORDS : f->ascii ? FLAG_ASCII : FLAG_SIGNS, flag);
+        x += GAP + c->flags_w - own_flags_width(flag, gap);
+        draw_own_flags(f, r.y, x, flag, gap);
+    }
 }
 
 enum { DOT_W = 3, FACT_LEAST = 4 }; /* fewer cells of a fact are of no use */
@@ -426,20 +475,20 @@ static void draw_second(const struct list *l, struct frame *f, struct rect r,
     size[0] = '\0';
     if (store_has_size(&e->ref))
         human_size(session_entry_bytes(e), size);
-    x = draw_fact(f, r, x, STYLE_WARN, list_activity(row));
-    if (human_time_left(*l->now_ms, row->expires_ms, left))
-        x = draw_fact(f, r, x, STYLE_WARN, slice_of(left));
     if (l->scope == SCOPE_ALL)
-        x = draw_directory(l, f, r, x, row->cwd);
+        x = draw_directory(l, f, r, x, row->cwd.n ? row->cwd : row->ref.folder);
+    x = draw_fact(f, r, x, STYLE_WARN, list_activity(row));
     if (l->widths.several)
         x = draw_fact(f, r, x, system_style(row), system_text(row, system));
-    x = draw_fact(f, r, x, STYLE_BRANCH, row->git_branch);
+    x = draw_fact(f, r, x, STYLE_BRANCH, session_row_branch(row));
     if (row->tag.n > 0 && x + 4 < r.x + r.w) {
         x = draw_fact(f, r, x, STYLE_TAG, SLICE("#"));
         x += frame_text_cut(f, r.y, x, r.x + r.w - x, STYLE_TAG, row->tag);
     }
     x = draw_fact(f, r, x, STYLE_DIM, list_pull_request(row, pr));
     x = draw_fact(f, r, x, STYLE_DIM, slice_of(size));
+    if (human_time_left(*l->now_ms, row->expires_ms, left))
+        x = draw_fact(f, r, x, STYLE_WARN, slice_of(left));
     draw_fact(f, r, x, STYLE_DIM,
               slice_eq(row->last_prompt, row->summary) ? (struct slice){ 0 } : row->last_prompt);
 }
@@ -474,14 +523,22 @@ void list_draw_row(const struct list *l, struct frame *f, struct rect r, size_t 
     if (marked)
         frame_puts(f, r.y, r.x + POINTER_W, MARK_W, STYLE_MARK, f->ascii ? "+" : "◆");
     draw_age(l, f, r.y, r.x + POINTER_W + MARK_W + 1, e);
+    if (r.h > 1)
+        c.title_w = draw_flags_behind(f, r, r.x + c.title, e);
     struct rect title = draw_left(l, f, (struct rect){ r.y, r.x + c.title, 1, c.title_w }, e);
 
     draw_row_title(l, f, draw_fork_indent(l, f, title, i), e);
     if (e->row) {
-        draw_columns(l, f, r, &c, e);
+        draw_columns(f, r, &c, e);
         const struct content_hit *hit = list_content_text(l).n ? list_content_hit(l, i) : NULL;
         struct rect second = { r.y + 1, r.x + c.title, 1, r.w - c.title - 1 };
 
+        if (r.h > 1 && hit && l->scope == SCOPE_ALL) {
+            struct slice project = row_project(e->row);
+            int w = frame_text_cut(f, second.y, second.x, TEXT_MAX, STYLE_DIM, project);
+
+            second = (struct rect){ second.y, second.x + w + 1, 1, second.w - w - 1 };
+        }
         if (r.h > 1 && hit)
             draw_content(f, second, hit);
         else if (r.h > 1)

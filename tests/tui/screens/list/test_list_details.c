@@ -118,11 +118,11 @@ TEST(a_row_warns_before_the_agent_removes_it)
     x.fake[3].expires_ms = 3 * DAY + HOUR;
     x.fake[4].expires_ms = 5 * HOUR + MINUTE;
     screen_ready(&x.s, x.fake, SHOP, 24, 80);
-    assert_null(strstr(screen_line(&x.s, 3), "left"));
-    assert_non_null(strstr(screen_line(&x.s, 5), "3d left"));
-    assert_non_null(strstr(screen_line(&x.s, 6), "5h left"));
+    assert_null(strstr(screen_line(&x.s, 3), "expires"));
+    assert_non_null(strstr(screen_line(&x.s, 5), "expires 3d"));
+    assert_non_null(strstr(screen_line(&x.s, 6), "expires 5h"));
     screen_press(&x.s, "<C-l>");
-    assert_true(screen_has(&x.s, "3d left"));
+    assert_true(screen_has(&x.s, "expires 3d"));
     screen_close(&x.s);
 }
 
