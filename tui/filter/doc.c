@@ -153,6 +153,13 @@ static bool begins_with(struct slice name, const struct fuzzy_needle *needle)
     return true;
 }
 
+/* Of a word that is the whole name of an agent, a tag or a branch: one less than the literal word inside a title, and
+ * more than letters that are scattered over one. */
+static int whole_name_score(const struct fuzzy_needle *needle)
+{
+    return 25 * (int)needle->n;
+}
+
 /* The beginning of an id, of the name of a system or of its dialect. An id scores more, because it
  * identifies one session, a system many. */
 static int name_score(const struct doc *d, const struct fuzzy_needle *needle)
@@ -167,6 +174,9 @@ static int name_score(const struct doc *d, const struct fuzzy_needle *needle)
 
     if (d->row->dialect)
         dialect = slice_of(d->row->dialect);
+    if ((begins_with(system, needle) && (needle->n == system.n || system.p[needle->n] == '/')) ||
+        (begins_with(dialect, needle) && needle->n == dialect.n))
+        return whole_name_score(needle);
     return begins_with(system, needle) || begins_with(dialect, needle) ? 4 * (int)needle->n
                                                                        : FUZZY_NO_MATCH;
 }
@@ -178,6 +188,27 @@ int doc_letter_score(struct doc_sets sets, uint64_t letter)
     if (sets.initials & letter)
         return 30;
     return sets.shorts & letter ? 16 : 8;
+}
+
+static struct fuzzy_haystack haystack_behind(struct fuzzy_haystack haystack)
+{
+    return haystack.n > 0
+               ? (struct fuzzy_haystack){ haystack.text + 1, haystack.class + 1, haystack.n - 1 }
+               : haystack;
+}
+
+/* Returns true if the word is the whole branch or the whole tag, with its # or without. */
+static bool is_branch_or_tag(const struct doc *d, const struct fuzzy_needle *needle)
+{
+    const struct fuzzy_haystack tag = doc_haystack(d, DOC_TAG),
+                                whole[] = { doc_haystack(d, DOC_BRANCH), tag,
+                                            haystack_behind(tag) };
+
+    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
+        if (whole[i].n == needle->n &&
+            fuzzy_exact(needle, whole[i], ANCHOR_BOTH, NULL) != FUZZY_NO_MATCH)
+            return true;
+    return false;
 }
 
 static int fuzzy_term(const struct doc *d, const struct term *t, enum doc_effort effort)
@@ -193,17 +224,12 @@ static int fuzzy_term(const struct doc *d, const struct term *t, enum doc_effort
 
         best = best_of(best, scale_score(score, f == DOC_TITLE ? 4 : 3));
     }
+    if (letters_there && is_branch_or_tag(d, needle))
+        best = best_of(best, whole_name_score(needle));
     best = best_of(best, name_score(d, needle));
     if (best != FUZZY_NO_MATCH || (d->sets.all & needle->signature) != needle->signature)
         return best;
     return scale_score(fuzzy_near(needle, haystack_from(d, DOC_SHORT)), 2);
-}
-
-static struct fuzzy_haystack haystack_behind(struct fuzzy_haystack haystack)
-{
-    return haystack.n > 0
-               ? (struct fuzzy_haystack){ haystack.text + 1, haystack.class + 1, haystack.n - 1 }
-               : haystack;
 }
 
 static int exact_term(const struct doc *d, const struct term *t)

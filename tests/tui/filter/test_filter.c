@@ -147,6 +147,35 @@ TEST(texts_of_the_row_are_found_by_plain_words)
     filter_fini(&r.filter);
 }
 
+TEST(a_whole_agent_tag_or_branch_ranks_before_scattered_letters)
+{
+    static const struct store_ops codex_ops = { .name = "codex" };
+    struct store codex = { .ops = &codex_ops };
+    struct rows r;
+
+    fill(&r);
+    r.row[0].summary = SLICE("Make rw-code.txt say one");
+    r.row[1].summary = SLICE("Clean old docs: extra");
+    r.row[2].ref.store = &codex;
+    r.row[2].summary = SLICE("Something else");
+    r.row[3].summary = SLICE("Ask codex about it");
+    for (uint32_t i = 0; i < 4; i++)
+        assert_true(filter_set(&r.filter, i, &r.row[i]));
+    assert_string_equal(ask(&r, "codex", true), "3 2 1 0");
+
+    r.row[1].tag = SLICE("codex");
+    r.row[0].git_branch = SLICE("codex");
+    for (uint32_t i = 0; i < 4; i++)
+        assert_true(filter_set(&r.filter, i, &r.row[i]));
+    assert_string_equal(ask(&r, "codex", true), "3 0 1 2");
+    assert_string_equal(ask(&r, "#codex", true), "1");
+    r.row[2].ref.store = &r.store;
+    r.row[2].dialect = "codex";
+    assert_true(filter_set(&r.filter, 2, &r.row[2]));
+    assert_string_equal(ask(&r, "codex", true), "3 0 1 2");
+    filter_fini(&r.filter);
+}
+
 TEST(an_id_is_found_while_being_typed)
 {
     static const char *const typed[] = { "b", "bb", "bbb", "bbbb", "bbbb0", "bbbb0004" };
