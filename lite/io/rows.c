@@ -4,7 +4,7 @@
 
 #include "lite/base/buf.h"
 
-enum { STEP = 256 << 10 };
+enum { STEP = 64 << 10 };
 
 /* Makes room for the next piece of a row. If the row is already long, it is given up instead. */
 static enum err_code reserve_row_piece(struct buf *row, size_t n, bool *given_up)

@@ -68,6 +68,7 @@ class Codex(Session):
         for calls in step.get('calls', ()):
             if not self.old:
                 self.patch(calls)
+                self.last = self.world.now
         if step.get('answer', True):
             mark, text = self.say('done')
             if self.old:

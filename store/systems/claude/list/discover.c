@@ -307,8 +307,8 @@ static bool folder_belongs(const struct claude *c, const struct scope *scope, st
     return answer == BELONGS;
 }
 
-static bool add_trees(const struct claude *c, const struct scope *scope, struct arena *a,
-                      struct project_folders *out)
+static bool add_trees(const struct claude *c, const struct scope *scope, enum discover_for what,
+                      struct arena *a, struct project_folders *out)
 {
     struct claude_values names;
     struct window w;
@@ -323,7 +323,8 @@ static bool add_trees(const struct claude *c, const struct scope *scope, struct 
             continue;
         if (scope->trees > 1)
             tree = worktree_of_folder(c, scope, names.p[i], false, a);
-        if (!tree.p && !c->forced_folder && folder_belongs(c, scope, &w, names.p[i]))
+        if (!tree.p && !c->forced_folder && what != DISCOVER_NAMED &&
+            folder_belongs(c, scope, &w, names.p[i]))
             tree = scope->project;
         if (tree.p)
             ok = add_folder(out, names.p[i], tree, a);
@@ -356,7 +357,7 @@ static bool add_scope(const struct claude *c, const struct scope *scope, enum di
         if (!slice_eq(scope->tree[i], scope->project) &&
             !add_path_folders(c, scope->tree[i], a, out))
             return false;
-    return add_trees(c, scope, a, out);
+    return add_trees(c, scope, what, a, out);
 }
 
 /* A folder that is a link to another one of the list has the same sessions. */

@@ -29,10 +29,12 @@ struct project_folders {
 enum discover_for {
     DISCOVER_LIST, /* folders for a listing */
     DISCOVER_ONE,  /* the same in the order in which one session is searched by its id */
+    DISCOVER_NAMED /* without folders that only their sessions show to be of the scope, which costs a read of each */
 };
 
 /* A folder that is a link is one of them, but not beside the folder that it leads to. Folders of other projects belong
- * to a scope if their sessions do: a worktree that was removed, a directory that was moved and left a link. A folder that is missing or cannot be read is left out; the only error is ERR_NOMEM. */
+ * to a scope if their sessions do: a worktree that was removed, a directory that was moved and
+ * left a link. A folder that is missing or cannot be read is left out; the only error is ERR_NOMEM. */
 MUST_CHECK enum err_code claude_folders(const struct claude *c, const struct scope *scope,
                                         enum discover_for what, struct arena *a,
                                         struct project_folders *out, struct err *e);

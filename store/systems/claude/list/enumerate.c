@@ -278,7 +278,7 @@ enum err_code claude_unreadable(const struct store *st, const struct scope *scop
     struct arena a = { 0 };
     struct buf path = { 0 };
     struct err trouble = { 0 };
-    enum err_code rc = claude_folders(c, scope, DISCOVER_LIST, &a, &w.folders, e);
+    enum err_code rc = claude_folders(c, scope, DISCOVER_NAMED, &a, &w.folders, e);
 
     if (!rc && !can_be_listed(c->projects, &trouble)) {
         fn(&trouble, arg);
