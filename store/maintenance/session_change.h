@@ -67,6 +67,20 @@ MUST_CHECK enum err_code session_change_retrieve(const struct store_env *env,
                                                  struct change *c, struct retrieved *out,
                                                  struct err *e);
 
+/* The messages, other than the removed one, that a resume would no longer restore. */
+struct left_out {
+    struct arena arena;
+    struct slice *id;
+    size_t n;
+};
+
+/* For a planned SESSION_TOMBSTONE. Reads the transcript twice and puts a copy into temp_dir meanwhile. End
+ * *out with arena_fini(&out->arena), after an error too. */
+MUST_CHECK enum err_code session_change_left_out(const struct session_ref *ref,
+                                                 const struct change *c, struct slice message,
+                                                 const char *temp_dir, struct left_out *out,
+                                                 struct err *e);
+
 /* ---- changes that only the agent can make ---- */
 
 /* A change of one session by a command of its own agent (store_ops.change_command), for agents whose index only they

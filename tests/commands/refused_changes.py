@@ -215,12 +215,38 @@ def no_ids(check, path, top):
     check.need(os.listdir(folder) == [ID + '.jsonl'], os.listdir(folder))
 
 
+def left_out(check, path, top):
+    """A message whose removal would take others with it, because the next one came long after, is removed with --yes alone."""
+    for n, (pause, more) in enumerate(((1, 0), (60, 2))):
+        place = Place(path, os.path.join(top, f'left{n}'))
+        file, rows = os.path.join(place.config, 'projects', '-srv-app', ID + '.jsonl'), []
+        for k in range(1, 6):
+            rows.append({'parentUuid': STEM + str(k - 1) if k > 1 else None, 'isSidechain': False, 'type': 'user', 'uuid': STEM + str(k),
+                         'sessionId': ID, 'cwd': '/srv/app', 'timestamp': f'2025-03-01T10:{k * pause // 60:02}:{k * pause % 60:02}.000Z',
+                         'message': {'role': 'user', 'content': f'text {k}'}})
+        with open(file, 'w', encoding='utf-8') as f:
+            f.write(''.join(json.dumps(row, separators=(',', ':')) + '\n' for row in rows))
+        before = snapshot(place.config)
+        for how in [], ['--cut']:
+            run = place.program.run('tombstone', *how, ID, STEM + '3')
+            if more:
+                check.need(run.returncode == 4 and f'{more} other messages would leave the conversation'.encode() in run.stderr and
+                           run.stderr.count(b'\n') == 1, f'left out: {run}')
+                check.need(snapshot(place.config) == before, 'left out: something was changed')
+                run = place.program.run('tombstone', *how, '--yes', ID, STEM + '3')
+            check.need(run.returncode == 0, f'left out: {run}')
+            check.same('left', [m['uuid'][-1] for m in place.program.json('messages', ID)], ['4', '5'] if more else ['1', '2', '4', '5'])
+            check.need(place.program.run('undo', '--all').returncode == 0, 'left out: undo')
+            check.need(snapshot(place.config)[file][2] == before[file][2], 'left out: undone')
+
+
 def main():
     path = os.path.abspath(sys.argv[1])
     with tempfile.TemporaryDirectory() as top:
         check = Program(path, top, {})
         held_lock(check, path, top)
         no_ids(check, path, top)
+        left_out(check, path, top)
         if os.geteuid() != 0:
             print('mounts and other users: skipped, only root can make them')
             check.finish(50)

@@ -81,7 +81,7 @@ def change(program, rng, ids):
         at = message(program, rng, sid)
         if not at:
             return 0
-        how = {'resume at': ['resume-at'], 'tombstone': ['tombstone'], 'cut': ['tombstone', '--cut']}[what]
+        how = {'resume at': ['resume-at'], 'tombstone': ['tombstone', '--yes'], 'cut': ['tombstone', '--yes', '--cut']}[what]
         if what == 'cut' and not CUTS:
             run = program.run(*how, sid, at)
             program.same('no cut', (run.returncode, b'there is no lease here' in run.stderr), (4, True))

@@ -1,6 +1,7 @@
 #include "tui/commands/command.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -296,6 +297,20 @@ size_t command_terminal_size(int fd, size_t *rows)
 
     *rows = known ? size.ws_row : 0;
     return known ? size.ws_col : 0;
+}
+
+bool command_read_consent(void)
+{
+    char first = '\0', c;
+    ssize_t got;
+
+    while ((got = read(STDIN_FILENO, &c, 1)) == 1 || (got < 0 && errno == EINTR)) {
+        if (got == 1 && c == '\n')
+            break;
+        if (got == 1 && !first)
+            first = c;
+    }
+    return tolower((unsigned char)first) == 'y';
 }
 
 static void write_version(struct out *o)

@@ -179,6 +179,8 @@ int command_execute(struct invocation *in);
 int command_exit_code(enum err_code rc);
 /* The columns of a terminal, and its rows; 0 if fd is not a terminal or they are not known. */
 size_t command_terminal_size(int fd, size_t *rows);
+/* Reads the answer to a question; only "y" or "yes" is consent. */
+bool command_read_consent(void);
 /* Writes one line on stderr; the command continues. */
 void command_warn(const struct invocation *in, enum err_code code, const char *path,
                   const char *fmt, ...) PRINTF_LIKE(4, 5);

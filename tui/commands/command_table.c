@@ -152,10 +152,12 @@ const struct command commands_table[] = {
               "use fork.\n" },
     { .name = "tombstone", .operands = "ID MSG", .min_operands = 2, .max_operands = 2, .run = change_tombstone_run,
       .summary = "remove one message from the conversation",
-      .options = BIT(CUT) | FINDS,
+      .options = BIT(CUT) | BIT(YES) | FINDS,
       .help = "Its row is blanked in place, even while an agent is writing. The messages\n"
               "after it are kept and follow the row closest in time before them; after a\n"
-              "pause of more than five seconds the agent starts the conversation anew there.\n" },
+              "pause of more than five seconds the agent starts the conversation anew there.\n"
+              "Messages that would leave the conversation with it are named, and removed\n"
+              "after a question or with --yes alone.\n" },
     { .name = "rename", .operands = "ID TITLE", .min_operands = 2, .max_operands = 2, .run = change_rename_run,
       .summary = "rename a session",
       .options = BIT(PRINT) | BIT(YES) | FINDS, .help = BY_AGENT_HELP },

@@ -1,7 +1,5 @@
 #include "tui/commands/session.h"
 
-#include <ctype.h>
-#include <errno.h>
 #include <unistd.h>
 
 #include "store/maintenance/session_change.h"
@@ -88,21 +86,6 @@ static void write_command(const struct prepared *p, bool alone, struct out *o)
 
 /* ---- the question ---- */
 
-/* Only "y" or "yes" is consent. */
-static bool read_consent(void)
-{
-    char first = '\0', c;
-    ssize_t got;
-
-    while ((got = read(STDIN_FILENO, &c, 1)) == 1 || (got < 0 && errno == EINTR)) {
-        if (got == 1 && c == '\n')
-            break;
-        if (got == 1 && !first)
-            first = c;
-    }
-    return tolower((unsigned char)first) == 'y';
-}
-
 static enum err_code confirm_commands(struct invocation *in, const struct prepared *p, size_t n,
                                       struct err *e)
 {
@@ -126,7 +109,7 @@ static enum err_code confirm_commands(struct invocation *in, const struct prepar
     enum err_code rc = out_flush(&question, e);
 
     out_fini(&question);
-    if (!rc && !read_consent())
+    if (!rc && !command_read_consent())
         rc = err_set(e, ERR_CANCELLED, "", "%s: nothing was run", what);
     return rc;
 }

@@ -1,4 +1,5 @@
 #include <string.h>
+#include <unistd.h>
 
 #include "store/api/restore.h"
 #include "store/api/session.h"
@@ -10,6 +11,8 @@
 #include "tui/commands/out.h"
 #include "tui/commands/session.h"
 #include "tui/config/resume_command.h"
+
+enum { LEFT_OUT_SHOWN = 8 };
 
 /* One change to all the sessions, done as a whole or not at all. */
 struct change_run {
@@ -120,11 +123,54 @@ static void write_changed_text(const struct change *c, bool done, struct out *o)
     out_addf(o, OUT_UNDO_WITH "\n", c->id);
 }
 
+/* Other messages may leave the conversation with a removed one: those that only it led to. They are named, and taken
+ * with --yes or after a question alone. */
+static enum err_code confirm_left_out(struct invocation *in, const struct change_run *k,
+                                      struct slice message, struct err *e)
+{
+    struct left_out left = { .n = 0 };
+    struct out question;
+    enum err_code rc =
+        session_change_left_out(k->ref, k->c, message, in->world->temp_dir, &left, e);
+
+    if (rc || !left.n || option_given(&in->options, OPTION_YES)) {
+        arena_fini(&left.arena);
+        return rc;
+    }
+    if (!isatty(STDIN_FILENO) || !isatty(in->err_fd)) {
+        rc = err_set(e, ERR_UNSUPPORTED, k->ref->path.p,
+                     "tombstone: %zu other message%s would leave the conversation, too, from "
+                     "%.40s on; --yes removes it",
+                     left.n, left.n == 1 ? "" : "s", left.id[0].p);
+        arena_fini(&left.arena);
+        return rc;
+    }
+    out_init(&question, in->err_fd);
+    out_addf(&question, "%zu other message%s would leave the conversation, too:\n", left.n,
+             left.n == 1 ? "" : "s");
+    for (size_t i = 0; i < left.n && i < LEFT_OUT_SHOWN; i++) {
+        out_addf(&question, "  ");
+        out_text(&question, left.id[i]);
+        out_addf(&question, "\n");
+    }
+    if (left.n > LEFT_OUT_SHOWN)
+        out_addf(&question, "  ... and %zu more\n", left.n - LEFT_OUT_SHOWN);
+    out_addf(&question, "Remove the message? [y/N] ");
+    rc = out_flush(&question, e);
+    out_fini(&question);
+    arena_fini(&left.arena);
+    if (!rc && !command_read_consent())
+        rc = err_set(e, ERR_CANCELLED, "", "tombstone: nothing was changed");
+    return rc;
+}
+
 static enum err_code make_change(struct invocation *in, struct sessions *s, struct change_run *k,
                                  const struct session_change *what, struct err *e)
 {
     enum err_code rc = plan_each(in, s, k, what, e);
 
+    if (!rc && k->c->n && what->kind == SESSION_TOMBSTONE)
+        rc = confirm_left_out(in, k, what->text, e);
     if (!rc && k->c->n)
         rc = change_do(&in->world->env, k->c, e);
     in->done |= !rc && k->c->n;
