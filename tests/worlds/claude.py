@@ -281,7 +281,8 @@ class Claude(Session):
 
     def step_bom(self, _):
         if self.rows and not isinstance(self.rows[0], bytes):
-            self.exact = False  # the client and the SDK lose the first row
+            self.exact = False  # the client and the SDK lose the first row, and with it a session of one prompt
+            self.listed = self.listed if len(self.prompts) > 1 else None
             self.rows[0] = b'\xef\xbb\xbf' + encode(self.rows[0])
             self.save()
 
