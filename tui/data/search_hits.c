@@ -1,6 +1,7 @@
 #include "tui/data/search_hits.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include <utf8proc.h>
 
@@ -124,7 +125,7 @@ static bool search_any(struct slice text, struct slice needle, size_t *at, size_
     return false;
 }
 
-bool search_text(struct slice text, struct slice needle, size_t *at, size_t *n)
+static bool search_word(struct slice text, struct slice needle, size_t *at, size_t *n)
 {
     if (needle.n == 0 || text.n == 0)
         return false;
@@ -140,6 +141,54 @@ bool search_text(struct slice text, struct slice needle, size_t *at, size_t *n)
     /* only U+0130 and U+212A become ASCII letters in lower case; they are ignored here */
     return (unsigned char)needle.p[0] < 0x80 ? search_ascii(text, needle, at, n)
                                              : search_any(text, needle, at, n);
+}
+
+bool search_next_word(struct slice *needle, struct slice *word)
+{
+    if (needle->n == 0)
+        return false;
+    const char *end = memchr(needle->p, '\0', needle->n);
+    size_t n = end ? (size_t)(end - needle->p) : needle->n, used = end ? n + 1 : n;
+
+    *word = (struct slice){ needle->p, n };
+    *needle = (struct slice){ needle->p + used, needle->n - used };
+    return true;
+}
+
+/* The first occurrence of any word that begins in the first `limit` bytes; of two in one place, the longer one. */
+static bool search_words(struct slice text, size_t limit, struct slice needle, size_t *at,
+                         size_t *n)
+{
+    struct slice word;
+    bool found = false;
+
+    while (search_next_word(&needle, &word)) {
+        /* in lower case, a character may have another length */
+        size_t reach = limit + 4 * word.n, here, length;
+
+        if (!search_word((struct slice){ text.p, text.n < reach ? text.n : reach }, word, &here,
+                         &length) ||
+            here >= limit || (found && (here > *at || (here == *at && length <= *n))))
+            continue;
+        found = true;
+        *at = here;
+        *n = length;
+        limit = here + 1;
+    }
+    return found;
+}
+
+bool search_text(struct slice text, struct slice needle, size_t *at, size_t *n)
+{
+    if (needle.n == 0 || !memchr(needle.p, '\0', needle.n))
+        return search_word(text, needle, at, n);
+    /* In growing stretches: a rare word would be looked for in the whole text after each occurrence of another. */
+    for (size_t from = 0, stretch = 256; from < text.n; from += stretch, stretch *= 2)
+        if (search_words((struct slice){ text.p + from, text.n - from }, stretch, needle, at, n)) {
+            *at += from;
+            return true;
+        }
+    return false;
 }
 
 size_t search_count(struct slice text, struct slice needle)

@@ -60,6 +60,9 @@ struct content_hits {
 struct content_hits *content_hits_new(void);       /* NULL if out of memory */
 void content_hits_free(struct content_hits *list); /* NULL is fine */
 
+/* A needle may have several words, each after a zero byte: any of them is an occurrence. Cuts the first word off
+ * *needle; returns false if it is empty. */
+bool search_next_word(struct slice *needle, struct slice *word);
 /* Finds the first occurrence in the text; returns false if the needle does not occur. An empty
  * needle never occurs. */
 bool search_text(struct slice text, struct slice needle, size_t *at, size_t *n);

@@ -153,8 +153,8 @@ static bool begins_with(struct slice name, const struct fuzzy_needle *needle)
     return true;
 }
 
-/* Of a word that is the whole name of an agent, a tag or a branch: one less than the literal word inside a title, and
- * more than letters that are scattered over one. */
+/* The score of a word that is the whole name of an agent, a tag or a branch: one less than the literal word inside a
+ * title, and more than letters that are scattered over one. */
 static int whole_name_score(const struct fuzzy_needle *needle)
 {
     return 25 * (int)needle->n;

@@ -30,37 +30,89 @@ static struct slice tail_of(struct slice s)
     return (struct slice){ s.p + 1, s.n - 1 };
 }
 
-static void word_add(struct word *w, char c)
-{
-    if (w->n < sizeof w->text)
-        w->text[w->n++] = c;
-}
-
-/* Cuts the next word off *rest; returns false at the end. A quote that is not closed extends to the end. */
-static bool next_word(struct slice *rest, struct word *w)
+/* Cuts the next word off *rest and returns its full length, of which *out gets at most cap bytes; returns SIZE_MAX at
+ * the end. A quote that is not closed extends to the end. */
+static size_t cut_word(struct slice *rest, char *out, size_t cap)
 {
     bool inside = false;
+    size_t n = 0;
 
-    *w = (struct word){ 0 };
     while (rest->n > 0 && blank(*rest->p))
         *rest = tail_of(*rest);
     if (rest->n == 0)
-        return false;
-    w->quoted = *rest->p == '"';
+        return SIZE_MAX;
     while (rest->n > 0 && (inside || !blank(*rest->p))) {
         char c = *rest->p;
 
         *rest = tail_of(*rest);
         if (c == '"') {
             inside = !inside;
-        } else if (c == '\\' && rest->n > 0 && (blank(*rest->p) || *rest->p == '"')) {
-            word_add(w, *rest->p);
-            *rest = tail_of(*rest);
-        } else {
-            word_add(w, c);
+            continue;
         }
+        if (c == '\\' && rest->n > 0 && (blank(*rest->p) || *rest->p == '"')) {
+            c = *rest->p;
+            *rest = tail_of(*rest);
+        }
+        if (n < cap)
+            out[n] = c;
+        n++;
     }
+    return n;
+}
+
+/* Returns false at the end. */
+static bool next_word(struct slice *rest, struct word *w)
+{
+    while (rest->n > 0 && blank(*rest->p))
+        *rest = tail_of(*rest);
+    *w = (struct word){ .quoted = rest->n > 0 && *rest->p == '"' };
+    w->n = cut_word(rest, w->text, sizeof w->text);
+    if (w->n == SIZE_MAX)
+        return false;
+    if (w->n > sizeof w->text)
+        w->n = sizeof w->text;
     return true;
+}
+
+size_t query_content_at(struct slice text)
+{
+    struct slice rest = text;
+    struct word w;
+
+    do {
+        while (rest.n > 0 && blank(*rest.p))
+            rest = tail_of(rest);
+        if (slice_starts(rest, "//"))
+            return text.n - rest.n;
+    } while (next_word(&rest, &w));
+    return text.n;
+}
+
+/* The words after //, separated by a zero byte. */
+static void set_content(struct query *q, struct slice rest)
+{
+    size_t n, words = 0;
+
+    q->content = true;
+    while (rest.n > 0) {
+        size_t gap = q->words_n > 0;
+        size_t room = sizeof q->words - q->words_n;
+
+        n = room > gap ? cut_word(&rest, q->words + q->words_n + gap, room - gap) : 0;
+        if (n == SIZE_MAX)
+            return;
+        if (room <= gap || n > room - gap || words == GREP_PATTERNS) {
+            q->incomplete = true;
+            snprintf(q->problem, sizeof q->problem, "too many words after //");
+            return;
+        }
+        if (n == 0)
+            continue;
+        if (gap)
+            q->words[q->words_n] = '\0';
+        q->words_n += gap + n;
+        words++;
+    }
 }
 
 static struct slice word_from(const struct word *w, size_t i)
@@ -253,15 +305,13 @@ static bool only_narrows(struct slice text)
 bool query_parse(struct query *q, struct slice text, int64_t now_ms)
 {
     struct word w;
-    struct slice rest = text;
+    size_t at = query_content_at(text);
+    struct slice rest = { text.p, at };
     bool alternative = false;
 
     *q = (struct query){ .narrows = only_narrows(text) };
-    if (text.n >= 2 && memcmp(text.p, "//", 2) == 0) {
-        q->content = true;
-        q->text = (struct slice){ text.p + 2, text.n - 2 };
-        return true;
-    }
+    if (at < text.n)
+        set_content(q, (struct slice){ text.p + at + 2, text.n - at - 2 });
     while (q->n < QUERY_TERMS && next_word(&rest, &w)) {
         struct term *t = &q->term[q->n];
 
@@ -289,7 +339,7 @@ bool query_value_at_end(struct slice text, enum term_kind *kind, size_t *value)
     struct word w = { 0 };
     struct slice rest = text, last = { 0 };
 
-    if (slice_starts(text, "//"))
+    if (query_content_at(text) < text.n)
         return false;
     while (rest.n > 0) {
         while (rest.n > 0 && blank(*rest.p))

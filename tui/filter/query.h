@@ -20,9 +20,10 @@
  *     before:2w after:2026-01-31 size:>10M          by age or day, by size
  *     is:running|archived|fork|damaged|interrupted|empty|marked
  *     1a2b, claude, #tag                            also the beginning of an id or a system's name, and the # of a tag
- *     //text                                        in the conversations themselves
+ *     //words                                       in the conversations themselves: what is before it filters
  *
- * A word with a capital is case-sensitive. A field without a value, as while typing, matches every session. Two or more
+ * After //, each word must occur in the conversation as it is: quotes make one word of several, and nothing else has a
+ * meaning. A word with a capital is case-sensitive. A field without a value, as while typing, matches every session. Two or more
  * letters, a colon and a letter are a field, and a problem if no field has this name; any other word with a colon is
  * text, as is one in quotes: https://x, src:12, 10:30, c:\x, "node:fs". */
 enum term_kind {
@@ -65,21 +66,24 @@ struct term {
     struct grep_matcher *matcher;
 };
 
-enum { QUERY_TERMS = 16, QUERY_PROBLEM = 96 };
+enum { QUERY_TERMS = 16, QUERY_PROBLEM = 96, QUERY_CONTENT = 1024 };
 
 struct query {
     struct term term[QUERY_TERMS];
     size_t n;
-    bool narrows;                /* adding letters can only lose matches */
-    bool content;                /* begins with //: searches the conversations, not the rows */
-    bool incomplete;             /* a word was left out: no value yet, wrong, or one too many */
-    struct slice text;           /* with content: what to look for; borrowed */
+    bool narrows;              /* adding letters can only lose matches */
+    bool content;              /* has a //: searches the conversations of the sessions that match */
+    bool incomplete;           /* a word was left out: no value yet, wrong, or one too many */
+    char words[QUERY_CONTENT]; /* with content: what to look for, as search_text() takes it */
+    size_t words_n;
     char problem[QUERY_PROBLEM]; /* a term that is wrong and left out */
 };
 
 /* A time as 2w counts back from now_ms. Returns false if out of memory; the query is then empty. */
 bool query_parse(struct query *q, struct slice text, int64_t now_ms);
 void query_fini(struct query *q); /* the query is empty again */
+/* Returns where the "//" of a query begins, or the length of the text if it has none. */
+size_t query_content_at(struct slice text);
 /* If the text ends in the value of a field, returns true with the field's kind and the offset of the value, which
  * may be empty and, where it begins with a double quote, is taken to begin after it. */
 bool query_value_at_end(struct slice text, enum term_kind *kind, size_t *value);

@@ -155,17 +155,19 @@ static void skip_trouble(const struct err *trouble, void *arg)
 
 enum err_code jobs_grep(const struct effect *q, const struct reply *r, struct err *e)
 {
-    const struct slice text = buf_slice(&q->text);
+    struct slice text = buf_slice(&q->text), word[GREP_PATTERNS];
     struct grepping g = { .question = q, .reply = r };
-    const struct grep_query query = {
-        .pattern = &text,
-        .n = 1,
+    struct grep_query query = {
+        .pattern = word,
         .fixed = true,
         .in = GREP_IN_DEFAULT,
         .want = GREP_WANT_HITS,
         .cancel = r->cancelled,
         .progress = &g.progress,
     };
+
+    while (query.n < GREP_PATTERNS && search_next_word(&text, &word[query.n]))
+        query.n++;
     g.progress.moved = post_progress;
     g.progress.arg = &g;
     g.posted_ms = time_clock_ms(CLOCK_MONOTONIC);
@@ -225,15 +227,17 @@ static enum err_code add_hit(struct searching *s, struct search_hit hit)
     return ERR_OK;
 }
 
-/* Rows are JSON, so a needle of plain characters appears in a row literally, unless the row escapes
+/* Rows are JSON, so a word of plain characters appears in a row literally, unless the row escapes
  * characters by number. Most rows are skipped by this test without being decoded. */
 static bool may_hold(struct slice row, struct slice needle)
 {
+    struct slice word, rest = needle;
     size_t at, n;
 
-    for (size_t i = 0; i < needle.n; i++)
-        if (needle.p[i] < 0x20 || needle.p[i] > 0x7e || strchr("\"\\/", needle.p[i]))
-            return true;
+    while (search_next_word(&rest, &word))
+        for (size_t i = 0; i < word.n; i++)
+            if (word.p[i] < 0x20 || word.p[i] > 0x7e || strchr("\"\\/", word.p[i]))
+                return true;
     return search_text(row, needle, &at, &n) || memmem(row.p, row.n, "\\u", 2);
 }
 

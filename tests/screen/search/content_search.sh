@@ -19,6 +19,30 @@ enter_text " that nobody typed"
 see "No matches" "16 conversations searched"
 press Escape
 see "Payment page copy"
+enter_text 'dir:shop after:9w agent:claude // key idempotency'
+see "27 lines in 1 session" "Payments: idempotency keys"
+press Escape
+see "Payment page copy"
+enter_text 'agent:codex // idempotency'
+see "0 lines in 0 sessions"
+press Escape
+see "Payment page copy"
+enter_text '// "must be idempotent" Captures'
+see "in 1 session" "Payments: idempotency keys"
+press Escape
+see "Payment page copy"
+enter_text '// must-be-idempotent'
+see "No matches"
+press Escape
+see "Payment page copy"
+enter_text '// IDEMPOTENT'
+see "No matches"
+press Escape
+see "Payment page copy"
+enter_text 'agnt:claude // idempotency'
+see "no field agnt:"
+press Escape
+see "Payment page copy"
 enter_text //i
 see "searches the text of the conversations" "Payment page copy"
 [ "$before" = "$(image)" ] || { echo "searching changed the store"; exit 1; }

@@ -1,6 +1,7 @@
 #include "tests/test.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -32,6 +33,24 @@ TEST(a_capital_letter_is_matched_exactly)
 
     assert_false(search_text(SLICE("payment"), SLICE("Pay"), &at, &n));
     assert_found(SLICE("pay Pay"), SLICE("Pay"), 4, 3);
+}
+
+TEST(any_word_of_a_needle_is_found)
+{
+    const struct slice needle = SLICE("Retry\0back off\0\u00E9t");
+    char text[3000];
+    size_t at, n;
+
+    assert_found(SLICE("no retry, BACK OFF"), needle, 10, 8);
+    assert_found(SLICE("\u00C9t Retry"), needle, 0, 3);
+    assert_false(search_text(SLICE("retry, back"), needle, &at, &n));
+    assert_found(SLICE("a retrying"), SLICE("retry\0retrying\0try"), 2, 8);
+    assert_int_equal(search_count(SLICE("retry try Retry"), SLICE("retry\0try")), 3);
+    for (size_t before = 0; before < sizeof text - 16; before += 7) { /* across the stretches */
+        memset(text, '.', sizeof text);
+        memcpy(text + before, "BACK OFF", 8);
+        assert_found((struct slice){ text, sizeof text }, needle, before, 8);
+    }
 }
 
 TEST(an_empty_needle_is_not_found)

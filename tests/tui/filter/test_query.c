@@ -55,7 +55,7 @@ TEST(signs_around_a_word_are_those_of_fzf)
 
 TEST(a_word_between_slashes_is_a_regular_expression)
 {
-    struct query q = parse("/fix(es)?\\d/ !/a\" \"b/ | /open \"/quoted/\" // /(/");
+    struct query q = parse("/fix(es)?\\d/ !/a\" \"b/ | /open \"/quoted/\" / /(/");
 
     assert_int_equal(q.n, 5);
     assert_int_equal(q.term[0].kind, TERM_REGEX);
@@ -220,13 +220,66 @@ TEST(invalid_terms_are_reported_and_ignored)
     assert_non_null(strstr(parse("size:99999999999999999999M").problem, "size:"));
 }
 
-TEST(two_slashes_search_the_conversations)
+/* The words as "a|b", and the number of terms before the //. */
+static void assert_content(const char *text, const char *words, size_t terms)
 {
-    struct query q = parse("//find me");
+    struct query q = parse(text);
 
     assert_true(q.content);
-    assert_true(slice_eq(q.text, SLICE("find me")));
+    for (size_t i = 0; i < q.words_n; i++)
+        q.words[i] = q.words[i] ? q.words[i] : '|';
+    assert_int_equal(q.words_n, strlen(words));
+    assert_memory_equal(q.words, words, q.words_n);
+    assert_int_equal(q.n, terms);
+}
+
+TEST(two_slashes_search_the_conversations)
+{
+    assert_content("//find me", "find|me", 0);
+    assert_content("// find  me ", "find|me", 0);
+    assert_content("//\"find me\" a\\ b c\\\"d", "find me|a b|c\"d", 0);
+    assert_content("//\"still open", "still open", 0);
+    assert_content("//Capital !x tag:y /z/ // a", "Capital|!x|tag:y|/z/|//|a", 0);
+    assert_content("//", "", 0);
+    assert_content("// \"\" x", "x", 0);
     assert_false(parse("/single").content);
+    assert_false(parse("https://x").content);
+    assert_false(parse("\"a //b\"").content);
+    assert_int_equal(query_content_at(SLICE("a //b")), 2);
+    assert_int_equal(query_content_at(SLICE("a /b")), 4);
+}
+
+TEST(what_is_before_two_slashes_filters)
+{
+    struct query q = parse("dir:shop after:1w !agent:codex pay // retry backoff");
+
+    assert_content("dir:shop // x", "x", 1);
+    assert_int_equal(q.n, 4);
+    assert_int_equal(q.term[0].kind, TERM_DIR);
+    assert_int_equal(q.term[1].kind, TERM_AFTER);
+    assert_true(q.term[2].negate);
+    assert_needle(&q.term[3], "pay");
+    assert_non_null(strstr(parse("foo:bar // x").problem, "foo:"));
+}
+
+TEST(too_much_after_two_slashes_is_a_problem)
+{
+    char text[3000] = "//";
+
+    for (size_t i = 0; i < 33; i++)
+        strcat(text, "ab ");
+    assert_non_null(strstr(parse(text).problem, "too many words"));
+    text[2] = '\0';
+    for (size_t i = 0; i < QUERY_CONTENT; i++)
+        strcat(text, "a");
+    assert_string_equal(parse(text).problem, "");
+    strcat(text, "a");
+    assert_non_null(strstr(parse(text).problem, "too many words"));
+    text[2] = '\0';
+    for (size_t i = 0; i < QUERY_CONTENT / 2 + 2; i++)
+        strcat(text, i < 30 ? "a " : "a");
+    strcat(text, " bbb");
+    assert_true(parse(text).words_n <= QUERY_CONTENT);
 }
 
 TEST(only_plain_words_narrow)
@@ -276,6 +329,7 @@ TEST(the_value_of_a_field_at_the_end_is_found)
         { "agent:co", TERM_SYSTEM, 6 },
         { "project:", TERM_DIR, 8 },
         { "//tag:x", TERM_TAG, 0 },
+        { "pay // tag:x", TERM_TAG, 0 },
         { "\"tag:x", TERM_TAG, 0 },
         { "tag", TERM_TAG, 0 },
         { "", TERM_TAG, 0 },

@@ -126,6 +126,8 @@ static enum err_code show_prompt(struct menu *m, struct err *e)
 {
     if (m->query->problem[0])
         out_addf(m->out, "%s\n", m->query->problem);
+    if (m->query->content)
+        out_addf(m->out, "// is for the screen; reprise search WORDS searches the text\n");
     if (m->n > m->shown)
         out_addf(m->out, "and %zu more: type words to filter\n", m->n - m->shown);
     else if (m->n == 0)

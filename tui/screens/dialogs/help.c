@@ -185,7 +185,7 @@ static const struct {
     { "\"node:fs\"", "quotes make text of what looks like a field" },
     { "before:2w after:3d", "by age (m h d w mo y) or date: after:2026-01-31" },
     { "size:>10M", "larger than; size:<100k: smaller than" },
-    { "//words", "the text of the conversations; reading one begins at the first match" },
+    { "dir:x // two words", "both words in the text of the conversations; \"a phrase\"" },
     { "is:running", "also is:archived fork damaged interrupted empty marked" },
 };
 
@@ -199,7 +199,8 @@ static const struct sign signs[] = {
     { "↳", "Y", "a fork of another session" },
     { "!", NULL, "the last turn was interrupted" },
     { "zz", NULL, "archived: listed only if the filter matches it; is:archived lists all" },
-    { "expires 3d", NULL, "when the agent's own cleanup may remove it; without a time: any moment" },
+    { "expires 3d", NULL,
+      "when the agent's own cleanup may remove it; without a time: any moment" },
     { "⚠", "X", "a line is damaged; the rest is shown" },
     { "◆", "+", "marked" },
 };

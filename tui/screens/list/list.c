@@ -271,7 +271,7 @@ static void start_filter(struct list *l, bool quiet, struct effects *fx)
     const uint32_t *entry = l->order.entry;
     size_t n = l->order.n;
 
-    if (slice_starts(text, "//") && l->content.sessions + l->content.text.n > 0) {
+    if (query_content_at(text) < text.n && l->content.sessions + l->content.text.n > 0) {
         entry = list_content_entries(l, &n);
         filter_invalidate(&l->filter);
     }

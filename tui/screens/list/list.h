@@ -57,8 +57,9 @@ struct list_completion {
     size_t end;   /* length of the query afterwards; 0: nothing was completed */
 };
 
-/* The search in conversations: if the query begins with //, the list shows the sessions that
- * contain the rest of the query (list_content.c). */
+/* The search in conversations: if the query has a //, the list shows those sessions that match what is before it and
+ * contain every word after it (list_content.c). All sessions are searched, so that another filter before the same words
+ * needs no new search. */
 struct list_content {
     struct buf text;         /* what was searched for last; empty: nothing */
     unsigned asked;          /* generation of the search under way; 0: none */

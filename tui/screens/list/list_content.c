@@ -12,9 +12,9 @@ enum {
 
 struct slice list_content_text(const struct list *l)
 {
-    struct slice text = l->filter.query.text;
+    struct slice text = { l->filter.query.words, l->filter.query.words_n };
 
-    return l->filter.query.content && text.n >= TEXT_MIN ? text : (struct slice){ NULL, 0 };
+    return text.n >= TEXT_MIN ? text : (struct slice){ NULL, 0 };
 }
 
 static void forget_hits(struct list_content *c)
@@ -50,27 +50,40 @@ void list_content_typed(struct list *l, struct effects *fx)
         c->ask_ms = *l->now_ms + PAUSE_MS;
 }
 
-/* A longer text can only occur where the shorter one does. This also holds for capitals: they make
- * the whole text case-sensitive, which never adds a session. */
+/* A longer text can only occur where the shorter one does, and each further word is required, too. This also holds for
+ * capitals: they make their word case-sensitive, which never adds a session. */
 static bool narrows(const struct list_content *c, struct slice text)
 {
     return c->complete && c->text.n && text.n > c->text.n &&
            memcmp(text.p, c->text.p, c->text.n) == 0;
 }
 
+static bool matches_filter(const struct list *l, uint32_t entry)
+{
+    const struct query *q = &l->filter.query;
+    const struct doc *doc = l->filter.slot[entry].doc;
+    bool marked = entry < l->marked_cap && l->marked[entry];
+
+    return q->n == 0 || (doc && doc_score(doc, q, marked, DOC_EFFORT_QUICK) != FUZZY_NO_MATCH);
+}
+
+/* Those that match the filter come first. */
 static struct ref_list *sessions_to_search(const struct list *l, bool only_hits)
 {
     struct ref_list *refs = ref_list_new();
+    bool filtered = l->filter.query.n > 0;
 
-    for (size_t i = 0; refs && i < l->order.n; i++) {
-        uint32_t entry = l->order.entry[i];
+    for (int round = 0; round <= filtered; round++)
+        for (size_t i = 0; refs && i < l->order.n; i++) {
+            uint32_t entry = l->order.entry[i];
 
-        if ((!only_hits || list_content_hit(l, entry)) &&
-            !ref_list_add(refs, &l->sessions.entry[entry].ref, entry)) {
-            ref_list_free(refs);
-            return NULL;
+            if ((!only_hits || list_content_hit(l, entry)) &&
+                (!filtered || matches_filter(l, entry) == (round == 0)) &&
+                !ref_list_add(refs, &l->sessions.entry[entry].ref, entry)) {
+                ref_list_free(refs);
+                return NULL;
+            }
         }
-    }
     return refs;
 }
 

@@ -168,7 +168,14 @@ static enum style content_note(const struct list *l, char *out, size_t cap)
 {
     const struct list_content *c = &l->content;
     char size[HUMAN_SIZE], read[64] = "";
+    size_t lines = 0, sessions = 0;
 
+    for (size_t i = 0; i < l->filter.hits; i++) {
+        const struct content_hit *hit = list_content_hit(l, l->filter.hit[i]);
+
+        sessions += hit != NULL;
+        lines += hit ? hit->lines : 0;
+    }
     if (c->asked && c->read_sessions) {
         human_size((int64_t)c->read_bytes, size);
         snprintf(read, sizeof read, ", %llu of %zu files, %s", (unsigned long long)c->read_sessions,
@@ -183,8 +190,8 @@ static enum style content_note(const struct list *l, char *out, size_t cap)
     else if (c->stale || c->ask_ms != TIME_NONE)
         snprintf(out, cap, "searching%s", read);
     else
-        snprintf(out, cap, "%zu line%s in %zu session%s%s%s", c->lines, c->lines == 1 ? "" : "s",
-                 c->sessions, c->sessions == 1 ? "" : "s", c->asked ? ", searching" : "", read);
+        snprintf(out, cap, "%zu line%s in %zu session%s%s%s", lines, lines == 1 ? "" : "s",
+                 sessions, sessions == 1 ? "" : "s", c->asked ? ", searching" : "", read);
     return STYLE_DIM;
 }
 
@@ -193,11 +200,11 @@ static void draw_query_note(const struct list *l, struct frame *f, struct rect r
     char text[160] = "";
     enum style style = STYLE_MARK;
 
-    if (l->filter.query.content) {
-        style = content_note(l, text, sizeof text);
-    } else if (l->filter.query.problem[0]) {
+    if (l->filter.query.problem[0]) {
         snprintf(text, sizeof text, "%s", l->filter.query.problem);
         style = STYLE_WARN;
+    } else if (l->filter.query.content) {
+        style = content_note(l, text, sizeof text);
     } else if (l->marks > 0) {
         snprintf(text, sizeof text, "%zu marked", l->marks);
     } else if (l->query.n == 0) {

@@ -98,7 +98,10 @@ static void draw_foot(const struct transcript_view *v, struct frame *f, struct r
     }
     int x = r.x + frame_puts(f, y, r.x, 1, STYLE_KEY, "/");
 
-    x += frame_text(f, y, x, room - 2, STYLE_BAR, buf_slice(&s->needle));
+    struct slice rest = buf_slice(&s->needle), word;
+
+    for (int end = x + room - 2; search_next_word(&rest, &word); x += rest.n > 0)
+        x += frame_text(f, y, x, end - x, STYLE_BAR, word);
     if (s->typing && x < r.x + r.w) {
         f->cursor_y = y;
         f->cursor_x = x;
