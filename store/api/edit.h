@@ -60,6 +60,8 @@ struct edit {
     /* A person changed what the agent had proposed: the replacement is the proposal (for a write, with an empty old
      * text), and everything else in `after` is not the agent's. */
     bool by_person;
+    /* for EDIT_SEEN with EDIT_UNKNOWN: the command that may have changed the file */
+    struct slice command;
     bool copied; /* the row was copied from the session that this one was forked from */
 
     /* For EDIT_REPLACE the replacements may be known, or both texts, or only the text after, or nothing. */

@@ -9,6 +9,7 @@
 #include "store/rewind/plan/plan.h"
 #include "tui/commands/command.h"
 #include "tui/commands/session.h"
+#include "tui/text/human.h"
 
 /* clang-format off */
 static const struct { const char *word, *past; } actions[] = {
@@ -64,6 +65,10 @@ static void write_entry_json(const struct rewind_entry *x, struct out *o)
     out_string(o, "mode", mode);
     out_string(o, "permissions", permissions_of(x));
     out_bool_if_true(o, "editedSince", x->edited);
+    out_bool_if_true(o, "deletedSince", x->edited && !x->seen.exists);
+    out_bool_if_true(o, "changedByCommand", x->by_command);
+    if (x->later)
+        out_string(o, "laterSession", x->later->session);
     out_bool_if_true(o, "openForWriting", x->held_open);
     out_bool_if_true(o, "unproven", x->unproven);
     if (x->target->other)
@@ -181,8 +186,10 @@ void rewind_answer_into(struct invocation *in, const char *dir, const struct rew
 
 /* ---- text ---- */
 
-static void write_entry_text(const struct rewind_entry *x, bool conflict, bool done, struct out *o)
+static void write_entry_text(const struct rewind_entry *x, bool conflict, bool done, int64_t now_ms,
+                             struct out *o)
 {
+    char age[HUMAN_AGE] = "";
     const char *word = done ? actions[x->action].past : actions[x->action].word;
     const struct rewind_other *other = x->target->other;
     char counts[40] = "";
@@ -197,13 +204,18 @@ static void write_entry_text(const struct rewind_entry *x, bool conflict, bool d
         snprintf(counts, sizeof counts, "+%u -%u", x->insertions, x->deletions);
     out_addf(o, "%-9s %-12s ", conflict ? "conflict" : word, counts);
     out_text(o, slice_of(x->target->path));
-    if (x->why)
-        out_addf(o, "  (%s)", x->why);
+    if (x->later)
+        human_age(now_ms, x->later->at_ms, age);
+    if (x->why) {
+        out_addf(o, "  (");
+        out_text(o, slice_of(x->why));
+        out_addf(o, x->later ? ", %s)" : ")", age);
+    }
     if (x->action == REWIND_CREATE && permissions_of(x))
         out_addf(o, "  (permissions: %s)", permissions_of(x));
     if (x->held_open && changes(x))
         out_addf(o, "  (a program has it open for writing)");
-    if (other) {
+    if (other && other != x->later) {
         out_addf(o, "  (also changed by ");
         out_text(o, slice_of(other->title ? other->title : other->session));
         out_addf(o, other->system ? " of %s)" : ")", other->system);
@@ -237,12 +249,12 @@ static bool any_held_open(const struct rewind_preview *p)
 }
 
 static void write_rewind_text(const struct rewind_preview *p, const struct rewind_result *r,
-                              bool dry, struct out *o)
+                              bool dry, int64_t now_ms, struct out *o)
 {
     const char *undoes = p->plan->undoes;
 
     for (size_t i = 0; i < p->n; i++)
-        write_entry_text(&p->entry[i], r && r->outcome[i] == REWIND_CONFLICT, r != NULL, o);
+        write_entry_text(&p->entry[i], r && r->outcome[i] == REWIND_CONFLICT, r != NULL, now_ms, o);
     write_conversation_text(&p->plan->conversation, r != NULL, o);
     if (any_held_open(p))
         out_addf(o,
@@ -272,7 +284,7 @@ enum err_code rewind_answer(struct invocation *in, const struct rewind_preview *
     if (in->out.wants_json)
         write_rewind_json(p, result, &in->out);
     else
-        write_rewind_text(p, result, is_dry(in), &in->out);
+        write_rewind_text(p, result, is_dry(in), in->world->env.now_ms, &in->out);
     return out_flush(&in->out, e);
 }
 

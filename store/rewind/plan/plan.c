@@ -212,6 +212,11 @@ static enum err_code make(const struct session_ref *ref, struct slice point, enu
              : mode == REWIND_TURN       ? rewind_plan_single_turn(ref, point, &plan, e)
                                          : files(ref->store, ref, point, &plan, e);
     plan.system = ref->store->ops->name;
+    struct session_ref *own = rc ? NULL : arena_zalloc(&plan.arena, sizeof *own);
+
+    if (!rc && (!own || !session_ref_copy(&plan.arena, ref, own)))
+        rc = err_nomem(e);
+    plan.ref = own;
     if (!rc && mode != REWIND_CONVERSATION && mode != REWIND_TURN)
         rc = rewind_check_found(ref, &plan, e);
     if (!rc && mode != REWIND_CONVERSATION && mode != REWIND_TURN)

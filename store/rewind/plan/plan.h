@@ -78,6 +78,10 @@ MUST_CHECK enum err_code rewind_check_found(const struct session_ref *ref, struc
 MUST_CHECK enum err_code rewind_check_seen(const struct session_ref *ref, struct rewind_plan *plan,
                                            struct err *e);
 
+/* For the entries of a preview that are held back because they were edited: who did it, as far as the records of the
+ * session and of the others that the plan names show (rewind_entry.why, later, by_command). */
+MUST_CHECK enum err_code rewind_explain_edited(struct rewind_preview *p, struct err *e);
+
 /* Finds other sessions of the store that worked on files of a plan after its point, and names the newest in each such
  * target (rewind_target.other). Also holds back states found late, if one of them changed the file before. For systems
  * whose plans do not name them (store_ops.finds_other_sessions); searches their checkpoints. Only a few sessions

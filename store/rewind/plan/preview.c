@@ -349,6 +349,7 @@ static enum err_code open_project(struct roots *r, struct rewind_preview *p, str
     enum err_code rc = beneath_root_link(r->root, &r->project, &link_ms, e);
 
     if (rc == ERR_NOT_FOUND) {
+        p->moved = !p->plan->undoes;
         r->root = "/";
         return beneath_root(r->root, &r->project, e);
     }
@@ -442,6 +443,8 @@ enum err_code rewind_preview(const struct rewind_plan *plan, const struct rewind
         rc = choose_targets(&p, e);
     if (!rc)
         rc = preview_all(&p, e);
+    if (!rc)
+        rc = rewind_explain_edited(&p, e);
     if (!rc)
         hold_deletions(&p);
     if (!rc)

@@ -159,7 +159,9 @@ struct rewind_plan {
     const char *session;
     const char *point;  /* the requested message or checkpoint */
     const char *undoes; /* the record that this plan undoes, or NULL */
-    const char *root;   /* the session's project: anything outside needs allow_outside */
+    /* in the arena; its store stays open. NULL: the edits of the session are not read */
+    const struct session_ref *ref;
+    const char *root; /* the session's project: anything outside needs allow_outside */
     bool wide; /* the root is not a project's directory: files below it are outside too (plan.h) */
     const char *store, *title;     /* the session's store and title, for the record; NULL */
     struct beneath_at record_at;   /* where the undo record will be; dev 0 if not known */
@@ -239,7 +241,10 @@ struct rewind_entry {
     enum rewind_action would; /* for a refused entry: what it would be if it were allowed */
     enum rewind_rule rule;
     const char *why; /* NULL unless refused */
-    bool edited;     /* by hand since the last snapshot */
+    bool edited;     /* by others than the session since the last snapshot, as far as is known */
+    const struct rewind_other *later; /* edited: the session that changed it after this one; NULL */
+    /* edited: a command of the session itself names the file, and ran after its last edit */
+    bool by_command;
     /* A program has it open for writing, and will write to the replaced file. */
     bool held_open;
     bool unproven; /* nothing shows whose work it is */
@@ -269,6 +274,7 @@ struct rewind_preview {
     struct arena arena;
     const struct rewind_plan *plan; /* borrowed; it must outlive the preview */
     struct root_id root_id;         /* of plan->root; ino 0 if it is gone */
+    bool moved;                     /* plan->root is gone, so its files are nowhere */
     struct rewind_options options;  /* borrowed */
     struct rewind_entry *entry;     /* in the order of the plan */
     size_t n;

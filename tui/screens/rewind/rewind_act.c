@@ -56,7 +56,8 @@ static void fill_consent_question(const struct rewind_view *v, struct dialog *d,
     struct slice path = rewind_path(v, x, room, sizeof room);
 
     dialog_begin(d,
-                 x->rule == REWIND_RULE_EDITED    ? "Edited since the last snapshot"
+                 x->later || x->by_command        ? "Changed since the last snapshot"
+                 : x->rule == REWIND_RULE_EDITED  ? "Edited since the last snapshot"
                  : x->rule == REWIND_RULE_UNKNOWN ? "Not known to be the session's work"
                  : x->rule == REWIND_RULE_OUTSIDE ? "Outside the session's project"
                                                   : "Programs run or trust this file",
@@ -65,8 +66,10 @@ static void fill_consent_question(const struct rewind_view *v, struct dialog *d,
     dialog_line(d, "%s", x->why);
     if (x->rule == REWIND_RULE_UNKNOWN)
         dialog_line(d, "Its present content would be replaced; the undo record keeps it.");
-    if (x->edited)
-        dialog_line(d, "Your later edit would be replaced; the undo record keeps it.");
+    if (x->edited && x->seen.exists)
+        dialog_line(d, x->later || x->by_command
+                           ? "That change would be replaced; the undo record keeps it."
+                           : "Your later edit would be replaced; the undo record keeps it.");
     dialog_offer(d, CHOICE_CANCEL, "exclude the file");
     if (x->rule == REWIND_RULE_SENSITIVE)
         dialog_want_yes(d);

@@ -81,10 +81,14 @@ static void draw_rewind_title(const struct rewind_view *v, struct frame *f, stru
 
 /* ---- files ---- */
 
-static const char *short_rule(const struct rewind_entry *x)
+static const char *short_rule(const struct rewind_entry *x, int width)
 {
     switch (x->rule) {
-    case REWIND_RULE_EDITED: return "edited since";
+    case REWIND_RULE_EDITED:
+        return x->by_command     ? "by its command"
+               : !x->seen.exists ? "deleted since"
+               : width < 60      ? "edited since"
+                                 : "edited by hand since";
     case REWIND_RULE_UNKNOWN: return "unknown";
     case REWIND_RULE_OUTSIDE: return "outside";
     case REWIND_RULE_SENSITIVE: return "sensitive";
@@ -146,6 +150,26 @@ static int draw_counts(const struct rewind_view *v, struct frame *f, int y, int 
     return frame_puts_right(f, y, end, STYLE_ADD, plus);
 }
 
+/* later: "Fix the payment…", 3m ago. In a narrow pane, only the age. Returns the column where it begins. */
+static int draw_later(const struct rewind_view *v, struct frame *f, struct rect r, int end,
+                      const struct rewind_entry *x)
+{
+    enum { PATH_MIN = 24, WORDS = 12 };
+    const struct rewind_other *other = x->later;
+    char age[HUMAN_AGE], tail[HUMAN_AGE + 4];
+    struct slice title = slice_of(other->title ? other->title : other->session);
+    int room = end - r.x - PATH_MIN - WORDS - HUMAN_AGE, width = (int)clean_width(title);
+
+    human_age(v->now_ms, other->at_ms, age);
+    snprintf(tail, sizeof tail, room < 8 ? "later, %s" : "\", %s", age);
+    end = frame_puts_right(f, r.y, end, STYLE_WARN, tail);
+    if (room < 8)
+        return end;
+    width = width < room ? width : room;
+    frame_text_cut(f, r.y, end - width, width, STYLE_WARN, title);
+    return frame_puts_right(f, r.y, end - width, STYLE_WARN, "later: \"");
+}
+
 static void draw_file(const struct rewind_view *v, struct frame *f, struct rect r, size_t row)
 {
     const struct rewind_entry *x = rewind_entry_at(v, row);
@@ -159,8 +183,12 @@ static void draw_file(const struct rewind_view *v, struct frame *f, struct rect 
         end = frame_puts_right(f, r.y, end, STYLE_WARN, "open") - 1;
     if (x->rule == REWIND_RULE_NONE && x->target->other)
         end = frame_puts_right(f, r.y, end, STYLE_WARN, "other session") - 1;
-    if (x->rule != REWIND_RULE_NONE)
-        end = frame_puts_right(f, r.y, end, STYLE_WARN, short_rule(x)) - 1;
+    if (x->rule == REWIND_RULE_EDITED && v->preview->preview.moved)
+        end = frame_puts_right(f, r.y, end, STYLE_WARN, "moved") - 1;
+    else if (x->later)
+        end = draw_later(v, f, r, end, x) - 1;
+    else if (x->rule != REWIND_RULE_NONE)
+        end = frame_puts_right(f, r.y, end, STYLE_WARN, short_rule(x, r.w)) - 1;
     frame_puts(f, r.y, r.x + 1, 3, pick->ticked ? STYLE_MARK : STYLE_DIM, can ? box : " - ");
     const char *what = letter[0] == 'R' ? "held" : letter;
     int path = r.x + 6 + frame_puts(f, r.y, r.x + 5, 4, style_of(letter[0]), what);

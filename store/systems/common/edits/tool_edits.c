@@ -198,12 +198,13 @@ static bool is_in_cwd(struct slice input, struct arena *a)
 }
 
 static enum err_code put_seen(struct tool_edits *t, const char *path, struct slice call,
-                              enum edit_known known, struct err *e)
+                              struct slice command, enum edit_known known, struct err *e)
 {
     const struct edit seen = { .kind = EDIT_SEEN,
                                .path = path,
                                .call = call,
                                .tool = SLICE("command"),
+                               .command = command,
                                .after_known = known };
 
     return put_in(t, &seen, NULL, e);
@@ -232,9 +233,9 @@ static enum err_code put_command(struct tool_edits *t, const struct tool_edits_c
                                  : LISTED_UNKNOWN;
 
         if (listed)
-            rc = put_seen(t, path, call->id, known[listed], e);
+            rc = put_seen(t, path, call->id, SLICE(""), known[listed], e);
         else if (dir ? inferred_may_change(command, dir, path) : !inferred_only_reads(command))
-            rc = put_seen(t, path, call->id, EDIT_UNKNOWN, e);
+            rc = put_seen(t, path, call->id, command, EDIT_UNKNOWN, e);
     }
     t->moved |= result && kept && slice_has(command, "cd");
     return rc;
