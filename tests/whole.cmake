@@ -146,6 +146,7 @@ script(usage_sums recorded commands/usage.py $<TARGET_FILE:reprise>)
 script(undo_scope recorded commands/undo_scope.py $<TARGET_FILE:reprise>)
 # What a person tagged or named is not swept.
 script(sweep_keeps recorded commands/sweep_keeps.py $<TARGET_FILE:reprise>)
+script(export_output_lines recorded commands/export_output_lines.py $<TARGET_FILE:reprise>)
 script(long_prompts recorded commands/long_prompts.py $<TARGET_FILE:reprise>)
 script(paging recorded commands/paging.py $<TARGET_FILE:reprise>)
 script(resume_by_id recorded commands/resume_by_id.py $<TARGET_FILE:reprise>)

@@ -1,8 +1,10 @@
 #include "store/export/export.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "lite/base/time.h"
+#include "lite/base/utf8.h"
 #include "store/export/export_internal.h"
 
 /* Reads a session row by row and passes what a person would read to the writer of the format.
@@ -261,10 +263,13 @@ static bool is_summary(const struct block *b)
 static void write_note(struct export *x, const struct read_row *r, const struct block *b)
 {
     bool full = x->req->tools == EXPORT_TOOLS_FULL;
+    /* the output of a command of the person's, whose lines are as in the terminal */
+    struct slice output = slice_eq(b->name, SLICE("output")) ? utf8_js_trim(b->text) : SLICE("");
+    bool has_lines = output.n && memchr(output.p, '\n', output.n);
     const struct export_note note = { .name = b->name.n ? b->name : SLICE("note"),
                                       .text = b->text,
                                       .failed = b->failed,
-                                      .open = full && b->text.n > 0,
+                                      .open = (full || has_lines) && b->text.n > 0,
                                       .summary = is_summary(b) };
     bool quiet =
         b->text.n == 0 || slice_eq(b->name, SLICE("meta")) || x->req->tools == EXPORT_TOOLS_NONE;

@@ -318,6 +318,7 @@ static void layout_compaction_summary(struct laying *l, const struct block *b)
 static void layout_note(struct laying *l, const struct block *b)
 {
     bool open = is_open(l, b, PART_BLOCK);
+    struct slice output = name_is(b, "output") ? utf8_js_trim(b->text) : SLICE("");
     bool quiet = b->text.n == 0 || name_is(b, "meta");
     struct buf words = { 0 };
 
@@ -325,6 +326,9 @@ static void layout_note(struct laying *l, const struct block *b)
         layout_compaction_summary(l, b);
         return;
     }
+    /* What a person's own command wrote is as open as the command. */
+    if (l->folds->level == FOLD_TOOLS && output.n && memchr(output.p, '\n', output.n))
+        open = !open;
     if (!b->failed && !open &&
         (l->folds->level == FOLD_ALL || (quiet && l->folds->level != FOLD_NOTHING)))
         return;

@@ -85,6 +85,19 @@ TEST(thinking_is_open_when_everything_is)
     drive_fini(&d);
 }
 
+TEST(the_output_of_a_persons_command_keeps_its_lines)
+{
+    struct drive d;
+
+    drive_init(&d, SLICE(USER("<bash-input>ls -la</bash-input>")
+                             USER("<bash-stdout>total 0\\n  indented  line\\n</bash-stdout>"
+                                  "<bash-stderr></bash-stderr>") SAID("end")));
+    drive_open(&d, REQUESTER_VIEWER, 10, 60);
+    assert_true(screen_holds(&d, "    total 0\n"));
+    assert_true(screen_holds(&d, "      indented  line\n"));
+    drive_fini(&d);
+}
+
 TEST(a_text_of_one_long_line_says_how_much_is_hidden)
 {
     struct drive d;
