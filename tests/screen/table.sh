@@ -180,7 +180,7 @@ renames "Another name"
 forks "title of the fork"
 deletes
 goes_back "1" "[x] M mod.txt" "restored 3 files"
-talks_back "12 messages dropped"
+talks_back "12 messages go"
 resumes claude
 
 # The only sub-agent is opened at once: for a Go session that is the stream of SDK messages.
@@ -203,7 +203,7 @@ renames "Another name"
 forks "title of the fork"
 deletes
 goes_back "1" "[x] M src/main.go" "restored 1 file"
-talks_back "8 messages dropped"
+talks_back "8 messages go"
 resumes goat
 
 begin spec goat:0f0e0d0c-0b0a-4908-8706-050403020100 "greeting !is:fork !is:damaged"
@@ -213,7 +213,7 @@ renames "change the greeting again"
 forks "title of the fork"
 deletes
 goes_back "1" "[x] A notes/todo.md" "re-created 1 file"
-talks_back "6 messages dropped"
+talks_back "6 messages go"
 resumes goat
 
 begin doc goat:abc-123 Hello
@@ -223,7 +223,7 @@ renames "Hello again"
 forks "title of the fork"
 deletes
 goes_back "" "[x] M a.txt" "restored 1 file" "held a.txt"
-talks_back "2 messages dropped"
+talks_back "2 messages go"
 resumes goat
 
 begin exathena exathena:deploy-123 config
@@ -234,7 +234,7 @@ cannot a "cannot be archived"
 forks "The fork gets no title"
 deletes
 goes_back "" "[x] D lib/new/created.ex" "restored 2 files"
-talks_back "10 messages dropped"
+talks_back "10 messages go"
 press Enter
 see "no command is configured; set"
 press C-o
@@ -254,7 +254,7 @@ see "Its shadow branch stays: others use it."
 press Escape
 deletes
 goes_back "1 2" "[x] A src/util.c" "restored 3 files"
-talks_back "messages dropped"
+talks_back "messages go"
 resumes claude
 
 begin migration entire:e1b2c3d4-0001-4000-8000-00000000000a parser
@@ -262,7 +262,7 @@ reads "parser" "this session has no sub-agents"
 forks "title of the fork"
 deletes
 goes_back "1" "[x] M src/parse.c" "restored 1 file"
-talks_back "4 messages dropped"
+talks_back "4 messages go"
 resumes claude
 
 # Committed checkpoints have files, and a transcript that is retrieved by a resume; nothing can be deleted.

@@ -51,7 +51,7 @@ until_true "the file as it was" untouched
 # Files and conversation together, under one undo.
 press m
 press m
-see "undone, files and conversation" "messages dropped" "[x] M src/keys.ts"
+see "undone, files and conversation" "messages go" "[x] M src/keys.ts"
 press a
 see "restore 1 file, drop" "one undo restores both"
 press Down

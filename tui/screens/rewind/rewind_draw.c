@@ -379,11 +379,68 @@ static void draw_conversation(const struct rewind_view *v, struct frame *f, stru
 
     if (!t || r.h == 0)
         return;
-    snprintf(text, sizeof text, "conversation: %zu message%s dropped, %zu kept", t->dropped,
-             t->dropped == 1 ? "" : "s", t->kept);
+    snprintf(text, sizeof text, "conversation: the last %zu message%s go%s, %zu stay%s", t->dropped,
+             t->dropped == 1 ? "" : "s", t->dropped == 1 ? "es" : "", t->kept,
+             t->kept == 1 ? "s" : "");
     const char *fits = frame_width(slice_of(text)) > r.w - 5 ? strchr(text, ' ') + 1 : text;
 
     frame_text_cut(f, r.y, r.x + 5, r.w - 5, STYLE_STRONG, slice_of(fits));
+}
+
+static const char *fate_of_dropped(const struct rewind_conversation *t)
+{
+    switch (t->how) {
+    case CONVERSATION_TRUNCATE:
+        return "Files are not changed. The messages that go are cut off; an undo brings them back.";
+    case CONVERSATION_RESUME_AT:
+        return "Files are not changed. The messages that go stay in the file as a branch; an undo "
+               "brings them back.";
+    case CONVERSATION_FORK:
+        return "Files are not changed. This session stays as it is; a new one ends at the cut.";
+    default: return "Files are not changed.";
+    }
+}
+
+/* One prompt, with its fate before it. */
+static void draw_fate(struct frame *f, struct rect r, bool goes, const struct checkpoint *c)
+{
+    int used = frame_puts(f, r.y, r.x, 8, goes ? STYLE_DELETE : STYLE_OK, goes ? "goes" : "stays");
+
+    used = used < 8 ? 8 : used;
+    frame_puts(f, r.y, r.x + used, 2, STYLE_PROMPT, f->ascii ? "> " : "❯ ");
+    frame_text_cut(f, r.y, r.x + used + 2, r.w - used - 2, goes ? STYLE_DIM : STYLE_TEXT,
+                   c->prompt.n ? c->prompt : SLICE("(no prompt)"));
+}
+
+/* The prompts around the cut: those that stay above it, those that go below it. */
+static void draw_cut(const struct rewind_view *v, struct frame *f, struct rect r)
+{
+    const struct rewind_conversation *t = rewind_conversation_of(v);
+    const struct checkpoint *turn = v->turns->checkpoint;
+    size_t n = v->turns->n, cut = v->turn.at + rewind_turn(v)->after;
+    const char *fate = fate_of_dropped(t);
+    int foot = text_wrap_height(slice_of(fate), r.w) + 1, h = r.h - foot - 1;
+    size_t room = h > 0 ? (size_t)h : 0, going = n - cut, above = cut;
+    char text[64];
+
+    if (above > room / 3 && going + above > room)
+        above = going < room - room / 3 ? room - going : room / 3;
+    for (size_t i = cut - above; i < cut; i++, r.y++)
+        draw_fate(f, (struct rect){ r.y, r.x, 1, r.w }, false, &turn[i]);
+    if (h > 0) {
+        frame_rule(f, r.y, r.x, r.w);
+        frame_puts(f, r.y++, r.x + 2, 5, STYLE_WARN, " cut ");
+    }
+    size_t below = going <= room - above ? going : room > above ? room - above - 1 : 0;
+
+    for (size_t i = cut; i < cut + below; i++, r.y++)
+        draw_fate(f, (struct rect){ r.y, r.x, 1, r.w }, true, &turn[i]);
+    if (below < going && room > above) {
+        snprintf(text, sizeof text, "goes    %zu more prompt%s", going - below,
+                 going - below == 1 ? "" : "s");
+        frame_puts(f, r.y++, r.x, r.w, STYLE_DELETE, text);
+    }
+    text_wrap_draw(f, (struct rect){ r.y + (h > 0), r.x, foot, r.w }, STYLE_DIM, slice_of(fate));
 }
 
 static const char *no_rows(const struct rewind_view *v)
@@ -415,7 +472,12 @@ static void draw_right(const struct rewind_view *v, struct frame *f, const struc
         rewind_draw_spinner(v, f, l->files, "checking the files");
     } else if (v->rows == 0) {
         draw_conversation(v, f, l->conversation);
-        text_wrap_draw(f, r, STYLE_DIM, slice_of(no_rows(v)));
+        if (c && v->mode == REWIND_CONVERSATION && rewind_conversation_of(v)) {
+            r.h = (l->changes.h > 0 ? l->changes.y + l->changes.h : l->files.y + l->files.h) - r.y;
+            draw_cut(v, f, r);
+        } else {
+            text_wrap_draw(f, r, STYLE_DIM, slice_of(no_rows(v)));
+        }
     } else {
         draw_conversation(v, f, l->conversation);
         draw_files(v, f, l->files);

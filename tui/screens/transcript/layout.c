@@ -326,7 +326,7 @@ static void layout_note(struct laying *l, const struct block *b)
         layout_compaction_summary(l, b);
         return;
     }
-    /* What a person's own command wrote is as open as the command. */
+    /* The output of a person's own command is as open as the command. */
     if (l->folds->level == FOLD_TOOLS && output.n && memchr(output.p, '\n', output.n))
         open = !open;
     if (!b->failed && !open &&

@@ -250,15 +250,18 @@ CASE(the_mode_key_cycles_through_files_conversation_both)
     rewind_screen_go(t);
     screen_press(&t->s, "m");
     assert_true(screen_has(&t->s, "dry run, conversation only"));
-    assert_true(screen_has(&t->s, "conversation: 4 messages dropped, 2 kept"));
+    assert_true(screen_has(&t->s, "the last 4 messages go, 2 stay"));
     assert_true(screen_has(&t->s, "Files are not changed."));
+    assert_true(screen_has(&t->s, "stays   ❯ "));
+    assert_true(screen_has(&t->s, "── cut ──"));
+    assert_true(screen_has(&t->s, "goes    ❯ "));
     screen_press(&t->s, "m");
     assert_true(screen_has(&t->s, "dry run, files and conversation"));
-    assert_true(screen_has(&t->s, "conversation: 4 messages dropped, 2 kept"));
+    assert_true(screen_has(&t->s, "the last 4 messages go, 2 stay"));
     assert_true(screen_has(&t->s, "[x] M src/pay.c"));
     screen_press(&t->s, "m");
     assert_true(screen_has(&t->s, "dry run: nothing has been changed"));
-    assert_false(screen_has(&t->s, "messages dropped"));
+    assert_false(screen_has(&t->s, "messages go"));
     assert_true(rewind_screen_is_untouched(t));
 }
 
@@ -319,7 +322,7 @@ CASE(a_turn_without_copies_still_has_its_conversation)
     rewind_screen_go(t);
     screen_press(&t->s, "<Home>m");
     screen_wait(&t->s, 100);
-    assert_true(screen_has(&t->s, "conversation: 6 messages dropped, 0 kept"));
+    assert_true(screen_has(&t->s, "the last 6 messages go, 0 stay"));
     screen_press(&t->s, "a<Down><Enter>");
     if (is_refused(t))
         return;
