@@ -8,9 +8,9 @@ see "32/32"
 press Right
 see "ping" "a resume continues here" "another branch splits off here"
 enter_text B
-see "the current conversation" "messages  Change file one"
+see "the current conversation" "Change file one"
 press Enter
-see "another branch of ping" "another branch begins here"
+see "Branch 2 of " "another branch begins here"
 enter_text c
 see "title of the fork up to here"
 press Enter

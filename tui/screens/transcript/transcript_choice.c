@@ -1,3 +1,4 @@
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -267,21 +268,50 @@ void transcript_view_choose_branch(struct transcript_view *v, struct effects *fx
     v->asked_branches = e->generation;
 }
 
-/* "    2h ago    4 messages  Try it with a queue": columns, as the list of sessions has them. */
-static bool add_label(const struct transcript_view *v, struct name_list *names,
-                      const struct branch *b)
+/* The first and the last prompt of a branch: several branches may end alike. */
+static bool add_prompts(struct buf *out, const struct branch *b)
 {
+    struct slice from = first_line(b->prompt), to = first_line(b->last);
+    bool both = from.n && to.n && !slice_eq(from, to);
+
+    return buf_add(out, from.n ? from
+                        : to.n ? to
+                               : SLICE("(no prompt)")) == ERR_OK &&
+           (!both || buf_addf(out, " … %.*s", SLICE_ARG(to)) == ERR_OK);
+}
+
+/* The number of the message after which the branch leaves the conversation; 0: it is not shown. */
+static size_t splits_after(const struct transcript_view *v, const struct branch *b)
+{
+    const struct transcript *t = v->conversation ? v->conversation->transcript : NULL;
+
+    for (size_t i = 0; t && !t->partial && !id128_none(b->from) && i < t->n; i++)
+        if (id128_eq(t->message[i].id, b->from))
+            return i + 1;
+    return 0;
+}
+
+/* "2 of 3    2h ago    4 messages after 12  Try it with a queue": columns, as the list of sessions has them. The current
+ * conversation is the first. */
+static bool add_label(const struct transcript_view *v, const struct transcript_choice *c, size_t i,
+                      size_t n, const struct branch *b)
+{
+    struct name_list *names = c->names;
+    size_t after = splits_after(v, b);
+    char where[40] = "";
     char age[HUMAN_AGE];
     struct buf label = { 0 };
 
     human_age(v->now_ms, b->time_ms, age);
-    bool ok = buf_addf(&label, "%8s %5zu message%s  ", age, b->messages,
-                       b->messages == 1 ? " " : "s") == ERR_OK &&
-              buf_add(&label, b->last.n     ? b->last
-                              : b->prompt.n ? b->prompt
-                                            : SLICE("(no prompt)")) == ERR_OK &&
-              name_list_add(names, buf_slice(&label));
+    if (after)
+        snprintf(where, sizeof where, "  splits after %-4zu", after);
+    bool ok = buf_addf(&label, "%zu of %zu %8s %5zu message%s%s  ", i, n, age, b->messages,
+                       b->messages == 1 ? " " : "s", where) == ERR_OK &&
+              add_prompts(&label, b) && name_list_add(names, buf_slice(&label));
 
+    label.n = 0;
+    ok = ok && buf_addf(&label, "Branch %zu of %zu: ", i, n) == ERR_OK && add_prompts(&label, b) &&
+         name_list_add(c->tasks, buf_slice(&label));
     buf_fini(&label);
     return ok;
 }
@@ -292,11 +322,13 @@ static bool fill_branches(struct transcript_view *v, const struct branch_list *l
 
     c->names = name_list_new();
     c->leaf = calloc(list->n + 1, sizeof *c->leaf); /* the first is none: the conversation itself */
-    bool ok = c->names && c->leaf && name_list_add(c->names, SLICE("  the current conversation"));
+    c->tasks = name_list_new();
+    bool ok = c->names && c->leaf && c->tasks && name_list_add(c->tasks, SLICE("")) &&
+              name_list_add(c->names, SLICE("the current conversation"));
 
     for (size_t i = 0; i < list->n && ok; i++) {
         c->leaf[i + 1] = list->branch[i].leaf;
-        ok = add_label(v, c->names, &list->branch[i]);
+        ok = add_label(v, c, i + 2, list->n + 1, &list->branch[i]);
     }
     return ok;
 }
@@ -330,7 +362,7 @@ static void open_choice(struct transcript_view *v, struct effects *fx)
         v->agent_listed = true;
         transcript_view_open_agent(v, c->agents->name[c->at], c->tasks->name[c->at], fx);
     } else if (c->at > 0) {
-        transcript_view_open_branch(v, c->leaf[c->at], fx);
+        transcript_view_open_branch(v, c->leaf[c->at], c->tasks->name[c->at], fx);
     }
     transcript_view_choice_close(v);
 }

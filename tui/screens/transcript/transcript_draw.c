@@ -306,17 +306,24 @@ static void draw_raw(const struct transcript_view *v, struct frame *f, struct re
     f->cursor_x = r.x;
 }
 
-static void draw_choice(const struct transcript_view *v, struct frame *f, struct rect r)
+/* A panel over the conversation that one chooses from. */
+static void draw_choice(const struct transcript_view *v, struct frame *f, struct rect body)
 {
     const struct transcript_choice *c = &v->choice;
-    size_t first = list_cursor_top(0, c->at, c->names->n, r.h > 1 ? (size_t)r.h - 1 : 0);
+    const char *title = c->copies ? "copy" : c->leaf ? "branches" : "sub-agents";
+    int most = body.h - 4 > 1 ? body.h - 4 : 1, width = 20;
 
-    frame_puts(f, r.y, r.x + 1, r.w - 2, STYLE_TITLE,
-               c->copies ? "copy"
-               : c->leaf ? "branches"
-                         : "sub-agents");
-    for (int i = 1; i < r.h && first + (size_t)i - 1 < c->names->n; i++) {
-        size_t at = first + (size_t)i - 1;
+    for (size_t i = 0; i < c->names->n; i++) {
+        int w = (int)clean_width(c->names->name[i]) + MARK_WIDTH;
+
+        width = w > width ? w : width;
+    }
+    int h = c->names->n < (size_t)most ? (int)c->names->n : most;
+    struct rect r = frame_box(f, h, width, slice_of(title));
+    size_t first = list_cursor_top(0, c->at, c->names->n, r.h > 0 ? (size_t)r.h : 0);
+
+    for (int i = 0; i < r.h && first + (size_t)i < c->names->n; i++) {
+        size_t at = first + (size_t)i;
 
         frame_text_cut(f, r.y + i, r.x + MARK_WIDTH, r.w - MARK_WIDTH, STYLE_TEXT,
                        c->names->name[at]);
@@ -344,8 +351,6 @@ void transcript_view_draw(const struct transcript_view *v, struct frame *f, stru
     }
     if (v->raw.shown) {
         draw_raw(v, f, body);
-    } else if (v->choice.names) {
-        draw_choice(v, f, body);
     } else {
         if (v->rows > 0)
             draw_rows(v, f, body);
@@ -356,4 +361,6 @@ void transcript_view_draw(const struct transcript_view *v, struct frame *f, stru
     }
     if (!transcript_view_is_preview(v))
         draw_foot(v, f, r);
+    if (v->choice.names && !v->raw.shown)
+        draw_choice(v, f, body);
 }

@@ -35,7 +35,7 @@ struct transcript_window {
 struct transcript_choice {
     struct name_list *names;  /* owned: one line each; NULL: no choice is open */
     struct name_list *agents; /* owned; of sub-agents: their ids ... */
-    struct name_list *tasks;  /* ... and their tasks */
+    struct name_list *tasks;  /* ... and their tasks; of branches: their titles */
     struct name_list *copies; /* owned; of texts: the texts */
     struct id128 *leaf;       /* owned; of branches: their last messages, the first is none */
     size_t at;
@@ -207,7 +207,8 @@ void transcript_view_open_agent(struct transcript_view *v, struct slice agent, s
                                 struct effects *fx);
 /* Opens the branch with this last message over this one, at the point where it leaves the
  * conversation. */
-void transcript_view_open_branch(struct transcript_view *v, struct id128 leaf, struct effects *fx);
+void transcript_view_open_branch(struct transcript_view *v, struct id128 leaf, struct slice title,
+                                 struct effects *fx);
 
 /* ---- what can be chosen (transcript_choice.c) ---- */
 void transcript_view_choose_agent(struct transcript_view *v, struct effects *fx);

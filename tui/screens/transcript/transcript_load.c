@@ -258,13 +258,10 @@ void transcript_view_open_agent(struct transcript_view *v, struct slice agent, s
     open_inner(v, agent, (struct id128){ 0 }, slice_of(title), fx);
 }
 
-void transcript_view_open_branch(struct transcript_view *v, struct id128 leaf, struct effects *fx)
+void transcript_view_open_branch(struct transcript_view *v, struct id128 leaf, struct slice title,
+                                 struct effects *fx)
 {
-    struct buf title = { 0 };
-
-    if (buf_addf(&title, "another branch of %.*s", SLICE_ARG(v->title)) == ERR_OK)
-        open_inner(v, (struct slice){ "", 0 }, leaf, buf_slice(&title), fx);
-    buf_fini(&title);
+    open_inner(v, (struct slice){ "", 0 }, leaf, title, fx);
 }
 
 void transcript_view_reload(struct transcript_view *v, const struct session_ref *ref,

@@ -30,9 +30,13 @@ TEST(branches_are_listed_after_the_current_path)
 
     open_branched(&d, 2);
     drive_act(&d, ACT_BRANCHES);
-    assert_true(screen_holds(&d, " branches\n    the current conversation\n"));
-    assert_cursor_on(&d, "?     1 message   Try a queue");
-    assert_true(screen_holds(&d, "?     2 messages  (no prompt)"));
+    assert_true(screen_holds(&d, "╭─ branches ─"));
+    assert_true(screen_holds(&d, "the current conversation"));
+    assert_cursor_on(&d, "2 of 3");
+    assert_cursor_on(&d, "?     1 message ");
+    assert_cursor_on(&d, "Try a queue");
+    assert_true(screen_holds(&d, "3 of 3        ?     2 messages"));
+    assert_true(screen_holds(&d, "a resume continues here")); /* the conversation stays in sight */
     assert_int_equal(transcript_view_key_context(d.view), IN_MENU);
     assert_int_equal(drive_act(&d, ACT_BACK), TRANSCRIPT_DONE);
     assert_false(screen_holds(&d, "branches"));
@@ -49,7 +53,7 @@ TEST(a_branch_is_read_from_where_it_leaves)
     drive_act(&d, ACT_BRANCHES);
     drive_act(&d, ACT_DOWN);
     drive_act(&d, ACT_ACCEPT);
-    assert_true(screen_holds(&d, " another branch of A title"));
+    assert_true(screen_holds(&d, " Branch 3 of 3: (no prompt)"));
     assert_true(screen_holds(&d, "── another branch begins here "));
     assert_true(transcript_view_message(d.view, &id, &ms)); /* r and f act on this branch */
     assert_true(id128_eq(id, (struct id128){ 7, 1 }));
@@ -66,7 +70,7 @@ TEST(leaving_a_branch_reopens_the_list)
     open_branched(&d, 2);
     drive_act(&d, ACT_BRANCHES);
     drive_act(&d, ACT_ACCEPT);
-    assert_true(screen_holds(&d, "another branch of A title"));
+    assert_true(screen_holds(&d, " Branch 2 of 3: Try a queue"));
     drive_act(&d, ACT_BRANCHES);
     assert_true(screen_holds(&d, "the current conversation"));
     drive_act(&d, ACT_FIRST);
@@ -85,12 +89,12 @@ TEST(sub_agents_are_listed_with_their_results)
     ops.subagents = drive_subagents;
     d.store.ops = &ops;
     drive_act(&d, ACT_SUBAGENTS);
-    assert_cursor_on(&d, "done         4.1 KB  Explore  Audit the shop: 23 routes");
+    assert_cursor_on(&d, "done         4.1 KB  Explore  Audit the shop: 23 rout");
     assert_true(screen_holds(&d, "unfinished     12 B           b2"));
     drive_act(&d, ACT_ACCEPT);
     assert_true(screen_holds(&d, " sub-agent: Audit the shop"));
     drive_act(&d, ACT_BACK);
-    assert_cursor_on(&d, "done         4.1 KB  Explore  Audit the shop: 23 routes");
+    assert_cursor_on(&d, "done         4.1 KB  Explore  Audit the shop: 23 rout");
     drive_act(&d, ACT_DOWN);
     drive_act(&d, ACT_ACCEPT);
     assert_true(screen_holds(&d, " sub-agent b2"));
