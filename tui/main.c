@@ -24,7 +24,7 @@ static const char *filled(const char *name)
 
 static enum err_code enter_directory(const char *dir, struct err *e)
 {
-    return dir && chdir(dir) != 0 ? err_sys(e, dir, "start there") : ERR_OK;
+    return dir && chdir(dir) != 0 ? err_sys(e, dir, "-C") : ERR_OK;
 }
 
 /* The current directory; if it was deleted, the shell's name for it. */

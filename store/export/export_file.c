@@ -32,7 +32,7 @@ static enum err_code find_target(const char *path, const char *cwd, struct targe
     if (!*t->name || !*path || path[strlen(path) - 1] == '/')
         return err_set(e, ERR_USAGE, path, "export: not the name of a file");
     if (!path_parent(full, parent) || !realpath(parent, t->dir))
-        return err_sys(e, parent, "export into directory");
+        return err_sys(e, parent, "write into");
     if ((size_t)snprintf(t->full, sizeof t->full, "%s/%s", t->dir[1] ? t->dir : "", t->name) >=
         sizeof t->full)
         return err_set(e, ERR_UNSAFE, path, "export: the name is too long");

@@ -28,14 +28,14 @@ struct search {
 
 static enum err_code not_found(const struct search *s, struct err *e)
 {
-    const char *why = s->text.n < PREFIX_SHORTEST
-                          ? "no such session; an id may be shortened to 4 characters"
-                      : s->scope->project.n && !s->scope->all ? "no such session in this project"
-                                                              : "no such session";
-    char name[160];
+    int n = s->text.n < 150 ? (int)s->text.n : 150;
 
-    snprintf(name, sizeof name, "%.*s", SLICE_ARG(s->text));
-    return err_set(e, ERR_NOT_FOUND, name, "find session: %s", why);
+    if (s->text.n < PREFIX_SHORTEST)
+        return err_set(e, ERR_NOT_FOUND, "",
+                       "\"%.*s\" is too short; give at least %d characters of the id", n, s->text.p,
+                       PREFIX_SHORTEST);
+    return err_set(e, ERR_NOT_FOUND, "", "no session%s matches \"%.*s\"",
+                   s->scope->project.n && !s->scope->all ? " of this project" : "", n, s->text.p);
 }
 
 /* ---- latest ---- */
@@ -52,9 +52,9 @@ static enum err_code no_latest(const struct scope *scope, struct err *e)
     char dir[PATH_MAX];
 
     if (!scope->project.n)
-        return err_set(e, ERR_NOT_FOUND, "latest", "find session: no such session");
+        return err_set(e, ERR_NOT_FOUND, "", "there are no sessions yet");
     snprintf(dir, sizeof dir, "%.*s", SLICE_ARG(scope->project));
-    return err_set(e, ERR_NOT_FOUND, dir, "find session: no previous session found here");
+    return err_set(e, ERR_NOT_FOUND, dir, "find the latest session: no session of this directory");
 }
 
 static enum err_code find_latest(struct search *s, struct err *e)

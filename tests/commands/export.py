@@ -201,7 +201,7 @@ def parts(p, t, path):
     for args, code, why in ((['--from', 'nonesuch'], 3, 'no such message'), (['--from', '0000'], 2, 'several messages'),
                             (['--from', uuid[4], '--to', uuid[2]], 2, 'before the first'), (['--branch', uuid[0]], 3, 'no such message'),
                             (['--from', '#99'], 3, 'no such message'), (['--from', ''], 3, 'no such message'),
-                            (['--format', 'jsonl', '--tools', 'none'], 2, 'not for jsonl'), (['--format', 'pdf'], 2, 'needs one of'),
+                            (['--format', 'jsonl', '--tools', 'none'], 2, 'not for jsonl'), (['--format', 'pdf'], 2, 'must be md, html, txt or jsonl'),
                             (['--json'], 2, 'needs --output')):
         run = p.run('export', ID, *args)
         p.need((run.returncode, run.stdout) == (code, b'') and why in run.stderr.decode(), f'{args}: {run}')

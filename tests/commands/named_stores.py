@@ -139,7 +139,7 @@ def knows_its_mistakes(w):
     put(w.config, '[store.team]\nformat = claude\npath = /x\n')
     for args, why in ((('list', '--system', 'claud'), 'claud: no such system; did you mean claude?'),
                       (('list', '--system', 'taem'), 'taem: no such system; did you mean team?'),
-                      (('list', '--system', 'nothing'), 'nothing: no such system'),
+                      (('list', '--system', 'nothing'), '"nothing" is not an agent that reprise knows; see reprise help agents'),
                       (('list', '--store', 'cdoex:/x'), 'cdoex:/x: open store: no such system; did you mean codex?'),
                       (('list', '--store', 'taem'), 'taem: open store: no such system; did you mean team?'),
                       (('create', 'gaot:/x'), 'gaot:/x: open store: no such system; did you mean goat?')):

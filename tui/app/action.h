@@ -16,7 +16,7 @@
     X(MARK_ALL, "mark-all", "mark all", "mark every session in the list, or none")                 \
     X(PRINT, "print", "print", "print the choice and quit")                                        \
     X(MENU, "menu", "more", "menu of all actions")                                                 \
-    X(FORK, "fork", "fork", "fork: continue in a copy of the session")                             \
+    X(FORK, "fork", "fork", "continue in a copy of the session")                                   \
     X(REWIND, "rewind", "rewind", "preview what a rewind would change")                            \
     X(RENAME, "rename", "rename", "rename the session")                                            \
     X(TAG, "tag", "tag", "tag the session")                                                        \

@@ -176,11 +176,10 @@ static void write_usage(const struct command *c, struct out *o)
              c->operands[0] ? " " : "", c->operands);
 }
 
-static void write_commands(struct out *o)
+static void write_commands(enum command_audience audience, struct out *o)
 {
-    out_addf(o, "       reprise COMMAND [OPTION...]\n\n%s\nCommands:\n", commands_table[0].help);
     for (const struct command *c = commands_table + 1; c->run || c->on_session; c++)
-        if (c->summary)
+        if (c->summary && c->audience == audience)
             out_addf(o, "  %-14s %s\n", c->name, c->summary);
 }
 
@@ -201,7 +200,9 @@ static void write_help(const struct command *command, struct out *o)
 
     write_usage(c, o);
     if (c == &commands_table[0])
-        write_commands(o);
+        out_addf(o, "       reprise COMMAND [OPTION...]\n\n%s\nCommands:\n", c->help);
+    if (c == &commands_table[0])
+        write_commands(FOR_PEOPLE, o);
     else
         write_about(c, o);
     options_help("Options", c->name, c->options, o);
@@ -229,8 +230,15 @@ enum err_code command_help_run(struct invocation *in, struct err *e)
         config_fini(&config);
         return ERR_OK;
     }
-    if (word && strcmp(word, "agents") == 0) {
-        help_agents_write(&in->out);
+    if (word && (strcmp(word, "agents") == 0 || strcmp(word, "agents-table") == 0)) {
+        help_agents_write(strcmp(word, "agents") != 0, &in->out);
+        return ERR_OK;
+    }
+    if (word && (strcmp(word, "hosts") == 0 || strcmp(word, "teams") == 0)) {
+        out_addf(&in->out, word[0] == 'h'
+                               ? "For programs that run agents and keep their sessions:\n"
+                               : "For sessions in git and in the store of a team:\n");
+        write_commands(word[0] == 'h' ? FOR_HOSTS : FOR_TEAMS, &in->out);
         return ERR_OK;
     }
     if (word && !command)
@@ -389,7 +397,7 @@ int command_execute(struct invocation *in)
     in->out.columns = command_terminal_size(in->out.fd, &rows);
     enum err_code rc = run_command(in, &e);
 
-    if (rc && in->argc > 0)
+    if (rc && in->argc > 0 && !strchr(e.text, '"')) /* quotes: it names the word already */
         err_at(&e, rc, in->argv[0]);
     if (!rc)
         rc = out_flush(&in->out, &e);

@@ -154,6 +154,9 @@ typedef enum err_code command_fn(struct invocation *in, struct err *e);
 typedef enum err_code command_session_fn(struct invocation *in, struct sessions *s,
                                          const struct session_ref *ref, struct err *e);
 
+/* `reprise --help` lists what people use; `help hosts` and `help teams` the rest. */
+enum command_audience { FOR_PEOPLE, FOR_HOSTS, FOR_TEAMS };
+
 /* A command is one row of commands_table and its function. */
 struct command {
     const char *name; /* NULL: the picker, which runs without a command */
@@ -161,8 +164,9 @@ struct command {
     const char *operands; /* in the usage line: "ID [MSG]" */
     /* in the list of commands: half a line, lower case; NULL: it is not in the list */
     const char *summary;
-    const char *help;    /* paragraphs for --help, or NULL */
-    option_bits options; /* in addition to OPTION_GLOBALS */
+    enum command_audience audience; /* in whose list of commands it is */
+    const char *help;               /* paragraphs for --help, or NULL */
+    option_bits options;            /* in addition to OPTION_GLOBALS */
     int min_operands, max_operands;
     command_fn *run;
     command_session_fn *on_session; /* instead of run: for the session of the first operand */
@@ -205,8 +209,8 @@ MUST_CHECK enum err_code command_with_session(struct invocation *in, command_ses
                                               struct err *e);
 
 /* Every key of the screen with what it does, in both schemes: `help keys`. */
-/* `help agents`: what can be done with the sessions of each agent. */
-void help_agents_write(struct out *o);
+/* `help agents`: what can be done with the sessions of each agent, in 80 columns or as a table in Markdown. */
+void help_agents_write(bool markdown, struct out *o);
 void help_keys_write(const struct keymap *bound, struct out *o);
 
 /* The commands. */

@@ -110,13 +110,13 @@ const struct command commands_table[] = {
     { .name = "subagents", .operands = "ID", .min_operands = 1, .max_operands = 1, .on_session = info_subagents_session,
       .summary = "list the ids of a session's sub-agents",
       .options = FINDS },
-    { .name = "restore", .operands = "ID", .min_operands = 1, .max_operands = 1, .on_session = host_restore_session,
+    { .name = "restore", .audience = FOR_HOSTS, .operands = "ID", .min_operands = 1, .max_operands = 1, .on_session = host_restore_session,
       .summary = "print everything a host needs to continue a session",
       .options = BIT(AT) | FINDS,
       .help = "The messages are those that the agent would load. Tool calls that were cut off\n"
               "by the end of the session get a result that says so. With --at the messages\n"
               "end with that one.\n" },
-    { .name = "retrieve", .alias = "pull", .operands = "ID [--at CHECKPOINT]", .min_operands = 1, .max_operands = 1,
+    { .name = "retrieve", .audience = FOR_TEAMS, .alias = "pull", .operands = "ID [--at CHECKPOINT]", .min_operands = 1, .max_operands = 1,
       .on_session = change_retrieve_session,
       .summary = "copy a transcript from git or a store to where its agent looks",
       .options = BIT(AT) | BIT(FORCE) | BIT(DRY_RUN) | FINDS,
@@ -124,14 +124,14 @@ const struct command commands_table[] = {
               "the transcripts of all sessions of the checkpoint. A transcript that is newer\n"
               "on this machine is kept (exit code 4) unless --force is given. To restore what\n"
               "was replaced: reprise undo with the id that is printed.\n" },
-    { .name = "push", .operands = "STORE ID...", .min_operands = 2, .max_operands = 10000, .run = push_run,
+    { .name = "push", .audience = FOR_TEAMS, .operands = "STORE ID...", .min_operands = 2, .max_operands = 10000, .run = push_run,
       .summary = "add local sessions to the store of a team",
       .options = BIT(DRY_RUN) | BIT(FORCE) | FINDS,
       .help = "STORE is the name of a store in the configuration, or a URL. Only rows that the\n"
               "store lacks are added, so an interrupted push can be repeated. A session that\n"
               "has rows in the store but not here is refused (exit code 4): retrieve it first,\n"
               "or add to it with --force.\n" },
-    { .name = "mirror", .operands = "STORE", .min_operands = 1, .max_operands = 1, .run = push_mirror_run,
+    { .name = "mirror", .audience = FOR_TEAMS, .operands = "STORE", .min_operands = 1, .max_operands = 1, .run = push_mirror_run,
       .summary = "add all local sessions of the scope to the store of a team",
       .options = BIT(DRY_RUN) | BIT(FORCE) | BIT(NO_WORKTREES),
       .help = "Does what push does, one session after the other. If a session cannot be added,\n"
@@ -150,7 +150,7 @@ const struct command commands_table[] = {
       .help = "Nothing is removed: the later messages stay in the file as another branch. An\n"
               "agent does not load messages from before its last compaction; to return there,\n"
               "use fork.\n" },
-    { .name = "tombstone", .operands = "ID MSG", .min_operands = 2, .max_operands = 2, .run = change_tombstone_run,
+    { .name = "tombstone", .audience = FOR_HOSTS, .operands = "ID MSG", .min_operands = 2, .max_operands = 2, .run = change_tombstone_run,
       .summary = "remove one message from the conversation",
       .options = BIT(CUT) | BIT(YES) | FINDS,
       .help = "Its row is blanked in place, even while an agent is writing. The messages\n"
@@ -170,7 +170,7 @@ const struct command commands_table[] = {
     { .name = "unarchive", .operands = "ID...", .min_operands = 1, .max_operands = 10000, .run = change_archive_run,
       .summary = "unarchive sessions",
       .options = BIT(PRINT) | BIT(YES) | FINDS, .help = BY_AGENT_HELP },
-    { .name = "reappend", .operands = "ID", .min_operands = 1, .max_operands = 1, .on_session = change_reappend_session,
+    { .name = "reappend", .audience = FOR_HOSTS, .operands = "ID", .min_operands = 1, .max_operands = 1, .on_session = change_reappend_session,
       .summary = "append the metadata again, where listings look for it",
       .options = FINDS },
     { .name = "delete", .operands = "ID...", .min_operands = 1, .max_operands = 10000, .run = trash_delete_run,
@@ -228,7 +228,7 @@ const struct command commands_table[] = {
       .summary = "list the points that a session can be rewound to",
       .options = FINDS,
       .help = "Oldest first.\n" },
-    { .name = "checkpoint-of", .operands = "COMMIT|CHECKPOINT", .min_operands = 1, .max_operands = 1,
+    { .name = "checkpoint-of", .audience = FOR_TEAMS, .operands = "COMMIT|CHECKPOINT", .min_operands = 1, .max_operands = 1,
       .run = checkpoint_of_run,
       .summary = "show the checkpoint, session and prompt behind a commit",
       .help = "For repositories with sessions of Entire. A commit (HEAD, a branch, a hash)\n"
@@ -286,32 +286,32 @@ const struct command commands_table[] = {
               "be undone: those after the newest 200, older than 90 days, and the oldest while\n"
               "all are larger than 1 GiB; or only what the options select. The newest rewind of\n"
               "a project stays, and so does one that is not finished.\n" },
-    { .name = "create", .operands = "SYSTEM[:PATH]", .min_operands = 1, .max_operands = 1, .run = host_create_run,
-      .summary = "for hosts: create a session",
+    { .name = "create", .audience = FOR_HOSTS, .operands = "SYSTEM[:PATH]", .min_operands = 1, .max_operands = 1, .run = host_create_run,
+      .summary = "create a session",
       .options = BIT(ID) | BIT(CWD) | BIT(MODEL) | BIT(TITLE) | BIT(PARENT) | BIT(DIALECT) |
                  BIT(NO_PERSIST),
       .help = "Creates the store if it does not exist. Settings that the format cannot hold\n"
               "are reported on standard error. A repository without anything of Entire gets\n"
               "what `entire enable` writes, except for the hooks, which run Entire's program.\n" },
-    { .name = "append", .operands = "ID", .min_operands = 1, .max_operands = 1, .run = host_append_run,
-      .summary = "for hosts: append rows, JSONL on standard input",
+    { .name = "append", .audience = FOR_HOSTS, .operands = "ID", .min_operands = 1, .max_operands = 1, .run = host_append_run,
+      .summary = "append rows, JSONL on standard input",
       .options = BIT(TRANSCRIPT) | BIT(SAVE) | BIT(NO_PERSIST) | FINDS,
       .help = "All rows or none, in one write. A missing id, time or parent is filled in\n"
               "where the format needs one. Rows whose uuid is already in the session are not\n"
               "written again, so a call may be repeated; programs that append at the same\n"
               "time take turns. Claude's rows with an agentId go into the file of that sub-\n"
               "agent.\n" },
-    { .name = "checkpoint", .operands = "ID --id MSG FILE...", .min_operands = 1, .max_operands = 10000,
+    { .name = "checkpoint", .audience = FOR_HOSTS, .operands = "ID --id MSG FILE...", .min_operands = 1, .max_operands = 10000,
       .run = host_checkpoint_run,
-      .summary = "for hosts: save files before they are changed",
+      .summary = "save files before they are changed",
       .options = BIT(ID) | BIT(TITLE) | BIT(TASK) | BIT(AGENT) | BIT(NO_PERSIST) | FINDS,
       .help = "MSG is the message before the changes; a rewind to it restores the files. For\n"
               "Entire MSG is a prompt, and the checkpoint contains the files as they are now:\n"
               "on a shadow branch, or as a commit of yours if .entire/settings.json sets\n"
               "auto-commit. With --task it is that of a sub-agent's task, with the transcript\n"
               "of the sub-agent --agent, if Claude Code wrote one; MSG describes the task.\n" },
-    { .name = "set", .operands = "ID KEY=VALUE...", .min_operands = 2, .max_operands = 10000, .run = host_set_run,
-      .summary = "for hosts: update metadata",
+    { .name = "set", .audience = FOR_HOSTS, .operands = "ID KEY=VALUE...", .min_operands = 2, .max_operands = 10000, .run = host_set_run,
+      .summary = "update metadata",
       .options = BIT(NO_PERSIST) | FINDS,
       .help = "An empty value removes a setting. The system defines the keys.\n"
               "Entire: event=turn-start, turn-end, commit, session-start or session-stop (a\n"
@@ -322,7 +322,8 @@ const struct command commands_table[] = {
       .summary = "build a small sample store and open the picker on it",
       .options = BIT(PRINT) | BIT(QUERY) | BIT(PLAIN),
       .help = "The sample is in a temporary directory, with its own operation log and trash,\n"
-              "and is removed on exit. Your own changes cannot be undone from there.\n" },
+              "and is removed on exit. Undo in the demo never touches\n"
+              "your real sessions.\n" },
     { .name = "config", .operands = "", .run = config_show_run,
       .summary = "show the settings and where each comes from",
       .options = BIT(CHECK) | BIT(EDIT),
@@ -347,8 +348,8 @@ const struct command commands_table[] = {
               "systems, tags, branches, sessions.\n" },
     /* For completion scripts; not in the list of commands. */
     { .name = "complete", .operands = "-- WORD...", .max_operands = 10000, .run = complete_run },
-    { .name = "help", .operands = "[COMMAND | keys | agents]", .max_operands = 1, .run = command_help_run,
-      .summary = "show this help, that of a command, all keys, or all agents" },
+    { .name = "help", .operands = "[COMMAND | keys | agents | hosts | teams]", .max_operands = 1, .run = command_help_run,
+      .summary = "help on a command, keys, agents, or what hosts and teams use" },
     { .run = NULL },
 };
 /* clang-format on */

@@ -1,6 +1,8 @@
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lite/json/jsonout.h"
 #include "store/api/store.h"
@@ -37,6 +39,8 @@ static enum err_code check_listed(const struct facts *f, struct err *e)
     case HIDDEN_SIDECHAIN:
         return err_set(e, ERR_NOT_FOUND, path, "describe session: the transcript of a sub-agent");
     case HIDDEN_UNREADABLE:
+        if (access(path, R_OK) != 0 && errno == EACCES)
+            return err_sys(e, path, "describe session");
         return err_set(e, ERR_NOT_FOUND, path, "describe session: a link, or not a regular file");
     case HIDDEN_DAMAGED:
         return err_set(e, ERR_FORMAT, path, "describe session: %s", f->row->problem);

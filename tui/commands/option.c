@@ -180,7 +180,7 @@ static enum err_code usage_error(struct err *e, const struct option_row *row, co
     char name[64];
 
     spell_option(row, name, sizeof name);
-    return err_set(e, ERR_USAGE, name, "read options: %s", why);
+    return err_set(e, ERR_USAGE, name, "%s", why);
 }
 
 static enum err_code read_number(const struct option_row *row, const char *text, int64_t *out,
@@ -201,12 +201,22 @@ static enum err_code read_choice(const struct option_row *row, const char *text,
                                  struct err *e)
 {
     int place = config_word_index(row->arg, text);
-    char why[80];
+    char why[120] = "must be ";
+    size_t n = strlen(why);
 
-    if (place < 0) {
-        snprintf(why, sizeof why, "needs one of %s", row->arg);
-        return usage_error(e, row, why);
+    /* "one|two|three" as "one, two or three" */
+    for (const char *word = row->arg; place < 0 && *word;) {
+        size_t len = strcspn(word, "|");
+        const char *next = word + len + (word[len] == '|');
+
+        n += (size_t)snprintf(why + n, sizeof why - n, "%.*s%s", (int)len, word,
+                              !*next              ? ""
+                              : strchr(next, '|') ? ", "
+                                                  : " or ");
+        word = next;
     }
+    if (place < 0)
+        return usage_error(e, row, why);
     *out = place;
     return ERR_OK;
 }
@@ -320,8 +330,8 @@ static enum err_code bad_word(int code, option_bits allowed, char **argv, struct
     const char *near = nearest_option(word, allowed);
 
     if (near)
-        return err_set(e, ERR_USAGE, word, "no such option; did you mean --%s?", near);
-    return err_set(e, ERR_USAGE, word, "unknown or ambiguous option");
+        return err_set(e, ERR_USAGE, word, "no such option; did you mean --%s? See --help", near);
+    return err_set(e, ERR_USAGE, word, "unknown option; see reprise --help");
 }
 
 enum err_code options_read(int argc, char **argv, option_bits allowed, bool stop_early,
@@ -355,7 +365,7 @@ enum err_code options_check(const struct options *o, option_bits allowed, struct
 {
     for (int i = 0; i < OPTION_COUNT; i++)
         if ((o->given & ~allowed) >> i & 1)
-            return usage_error(e, &table[i], "not an option of this command");
+            return usage_error(e, &table[i], "is not an option of this command; see its --help");
     return ERR_OK;
 }
 

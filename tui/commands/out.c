@@ -253,7 +253,7 @@ static void note_write_failure(struct out *o)
     if (o->closed)
         err_set(&o->err, ERR_CANCELLED, "stdout", "the reader of the output is gone");
     else
-        err_sys(&o->err, "stdout", "write the answer");
+        err_sys(&o->err, "standard output", "write to");
 }
 
 static void write_pending(struct out *o)

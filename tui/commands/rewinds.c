@@ -270,9 +270,11 @@ static enum err_code read_prune_rule(const struct invocation *in, struct rewind_
     if (option_given(o, OPTION_KEEP))
         rule->keep = (size_t)o->keep;
     if (o->older_than && !human_time_parse(slice_of(o->older_than), now_ms, &rule->before_ms))
-        return err_set(e, ERR_USAGE, o->older_than, "rewinds prune: not an age (30d, 12h, 2w)");
+        return err_set(e, ERR_USAGE, "", "\"%.80s\" is not an age; write 30d, 12h or 2w",
+                       o->older_than);
     if (o->larger_than && !human_size_parse(slice_of(o->larger_than), &rule->bytes))
-        return err_set(e, ERR_USAGE, o->larger_than, "rewinds prune: not a size (500k, 10M, 2G)");
+        return err_set(e, ERR_USAGE, "", "\"%.80s\" is not a size; write 500k, 10M or 2G",
+                       o->larger_than);
     return ERR_OK;
 }
 

@@ -71,7 +71,9 @@ static enum err_code no_such_system(const struct config *config, const char *doi
     best = nearest_limit(word);
     near = config_nearest_store(config, word, &best);
     return near ? err_set(e, ERR_USAGE, named, "%sno such system; did you mean %s?", doing, near)
-                : err_set(e, ERR_USAGE, named, "%sno such system", doing);
+                : err_set(e, ERR_USAGE, "",
+                          "\"%s\" is not an agent that reprise knows; see reprise help agents",
+                          word);
 }
 
 /* Parses "SYSTEM:PATH" or "SYSTEM"; *ops is NULL if there is no such system, *path for its default place. */

@@ -92,9 +92,11 @@ static enum err_code read_rule(const struct invocation *in, const struct scope *
         return err_set(e, ERR_USAGE, "--apply", "sweep: not together with --dry-run");
     if (o->older_than &&
         !human_time_parse(slice_of(o->older_than), in->world->env.now_ms, &rule->before_ms))
-        return err_set(e, ERR_USAGE, o->older_than, "sweep: not an age (90d, 12h, 2w)");
+        return err_set(e, ERR_USAGE, "", "\"%.80s\" is not an age; write 30d, 12h or 2w",
+                       o->older_than);
     if (o->larger_than && !human_size_parse(slice_of(o->larger_than), &rule->larger_than))
-        return err_set(e, ERR_USAGE, o->larger_than, "sweep: not a size (500k, 10M, 2G)");
+        return err_set(e, ERR_USAGE, "", "\"%.80s\" is not a size; write 500k, 10M or 2G",
+                       o->larger_than);
     selection->tag = option_text(o->tag);
     if (o->tag && !o->tag[0])
         return err_set(e, ERR_USAGE, "--tag", "sweep: needs a tag");

@@ -400,7 +400,7 @@ static enum err_code empty_trash(struct invocation *in, const struct trash_list 
     struct change_log *log;
 
     if (age && !human_time_parse(slice_of(age), in->world->env.now_ms, &before))
-        return err_set(e, ERR_USAGE, age, "trash empty: not an age (30d, 12h, 2w)");
+        return err_set(e, ERR_USAGE, "", "\"%.80s\" is not an age; write 30d, 12h or 2w", age);
     /* The log is locked, so no deletion is undone while its sessions are removed. */
     enum err_code rc = change_log_open(&in->world->env, &log, e);
 

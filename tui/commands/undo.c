@@ -33,6 +33,8 @@ static void write_entry_text(const struct history_entry *x, int64_t now_ms, stru
 
     human_age(now_ms, x->at_ms, age);
     out_addf(o, "%8s  %s  %-10s ", age, x->id, x->kind);
+    if (x->undoes)
+        out_addf(o, "undone: ");
     out_text(o, slice_of(x->text));
     if (x->title) {
         out_addf(o, "  \"");
@@ -103,8 +105,8 @@ static void report_skipped(const struct invocation *in, const struct undo_target
         return;
     describe_undo_target(in, &others->gone, what);
     command_warn(in, ERR_NOT_FOUND, others->gone.id,
-                 "undo: skipped %zu whose session or store is gone; the newest: %.90s",
-                 others->gone_newer, what);
+                 "skipped %zu change%s to sessions that are gone; the newest: %.90s",
+                 others->gone_newer, others->gone_newer == 1 ? "" : "s", what);
 }
 
 static enum err_code nothing_left(const struct invocation *in,

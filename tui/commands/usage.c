@@ -259,7 +259,7 @@ static const struct {
     const char *name;
 } kinds[USAGE_KINDS] = { { USAGE_INPUT, "INPUT" },
                          { USAGE_OUTPUT, "OUTPUT" },
-                         { USAGE_CACHE_WRITE, "WRITTEN" },
+                         { USAGE_CACHE_WRITE, "CACHE W" },
                          { USAGE_CACHE_READ, "CACHED" } };
 
 static const char *const key_names[] = { "LOCAL DAY", "SESSION", "MODEL", "PROJECT" };

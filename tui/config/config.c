@@ -111,8 +111,9 @@ static void set_choice(struct reading *r, const struct choice *c, const char *va
     struct slice near = place < 0 ? nearest_word(c->words, value) : (struct slice){ 0 };
 
     if (place < 0)
-        config_add_problem(r, "%s = %s: expected %s%s%.*s%s", c->name, value, c->words,
-                           near.n ? "; did you mean " : "", SLICE_ARG(near), near.n ? "?" : "");
+        config_add_problem(r, "%s \"%s\"%s%.*s%s (%s)", c->name, value,
+                           near.n ? "? Did you mean " : " is not known", SLICE_ARG(near),
+                           near.n ? "?" : "", c->words);
     else if (c->flag)
         *(bool *)(void *)at = place == 1;
     else

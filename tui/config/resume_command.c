@@ -307,10 +307,9 @@ static enum err_code no_program(const struct resume *r, struct err *e)
 {
     const char *name = r->change ? r->change : "resume";
 
-    return err_set(e, ERR_IO, r->argv[0],
-                   "%s: the program is not installed; set `%s = ...` under [%s] in the "
-                   "configuration",
-                   name, name, r->section);
+    return err_set(e, ERR_IO, "",
+                   "%s is not on your PATH (or set `%s = ...` under [%s] in the configuration)",
+                   r->argv[0], name, r->section);
 }
 
 static bool is_program(const char *path)

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "store/query/listing.h"
+#include "store/rewind/record/records.h"
 #include "tui/commands/command.h"
 #include "tui/commands/session.h"
 
@@ -65,7 +66,7 @@ static void offer_words(const struct completing *c, struct slice words)
 static void offer_commands(const struct completing *c)
 {
     for (const struct command *row = commands_table + 1; row->run || row->on_session; row++)
-        if (row->summary)
+        if (row->summary && row->audience == FOR_PEOPLE)
             offer(c, slice_of(row->name), slice_of(row->summary));
 }
 
@@ -203,6 +204,34 @@ static void offer_words_of_sessions(const struct completing *c,
     arena_fini(&w.arena);
 }
 
+struct offering_changes {
+    const struct completing *c;
+    size_t n;
+};
+
+static enum err_code offer_change(const struct history_entry *x, void *arg, struct err *e)
+{
+    struct offering_changes *o = arg;
+    char text[300];
+
+    (void)e;
+    if (x->undone || o->n == ROWS_MAX)
+        return ERR_OK;
+    o->n++;
+    snprintf(text, sizeof text, "%.120s%s%.120s", x->text, x->title ? ": " : "",
+             x->title ? x->title : "");
+    offer(o->c, slice_of(x->id), slice_of(text));
+    return ERR_OK;
+}
+
+/* Newest first. */
+static void offer_changes(const struct completing *c)
+{
+    struct offering_changes o = { .c = c };
+
+    (void)!history_each(&c->in->world->env, offer_change, &o, NULL);
+}
+
 /* ---- which of them ---- */
 
 static bool is_word(struct slice token, const char *word)
@@ -221,6 +250,8 @@ static void offer_value(const struct completing *c, struct slice what)
         offer_words(c, what);
     else if (is_word(what, "ID"))
         offer_sessions(c);
+    else if (is_word(what, "CHANGE"))
+        offer_changes(c);
     else if (is_word(what, "TAG"))
         offer_words_of_sessions(c, tag_of);
     else if (is_word(what, "BRANCH"))

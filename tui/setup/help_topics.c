@@ -40,6 +40,34 @@ static const char *rewinds_conversation(const struct store_ops *ops)
     return ops->plan_conversation ? "yes" : ops->resume_at ? "by resuming there" : "";
 }
 
+/* The cells of the table in 80 columns. */
+static const char *in_short(const char *cell)
+{
+    static const struct {
+        const char *cell, *in_short;
+    } words[] = { { "by its agent", "own" },
+                  { "by its command", "own" },
+                  { "if configured", "set" },
+                  { "by resuming there", "at" } };
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(words[i].cell, cell) == 0)
+            return words[i].in_short;
+    return cell[0] ? cell : "-";
+}
+
+static void write_short_row(const char *const cell[], size_t n, struct out *o)
+{
+    static const int width[] = { 13, 7, 5, 6, 5, 6, 5, 7, 7, 8, 6 };
+
+    for (size_t i = 0; i + 1 < n; i++) {
+        const char *text = in_short(cell[i + 1]);
+
+        out_addf(o, "%-*s", i + 2 < n ? width[i] : 0, text);
+    }
+    out_addf(o, "\n");
+}
+
 static void write_row(const char *const cell[], size_t n, struct out *o)
 {
     for (size_t i = 0; i < n; i++)
@@ -47,21 +75,53 @@ static void write_row(const char *const cell[], size_t n, struct out *o)
     out_addf(o, "|\n");
 }
 
-void help_agents_write(struct out *o)
+/* The agents that most people use come first; the others follow in the order of the registry. */
+static const struct store_ops *agent_at(size_t at)
+{
+    static const char *const first[] = { "claude",   "codex", "gemini", "copilot", "cursor",
+                                         "opencode", "cline", "qwen",   "crush",   "goose",
+                                         "kiro",     "droid", "grok",   "kimi",    "vibe" };
+    enum { FIRST = sizeof first / sizeof *first };
+    size_t n = 0;
+
+    for (size_t i = 0; i < FIRST; i++)
+        for (size_t k = 0; store_systems[k]; k++)
+            if (strcmp(store_systems[k]->name, first[i]) == 0 && n++ == at)
+                return store_systems[k];
+    for (size_t k = 0; store_systems[k]; k++) {
+        bool is_first = false;
+
+        for (size_t i = 0; i < FIRST; i++)
+            is_first |= strcmp(store_systems[k]->name, first[i]) == 0;
+        if (!is_first && n++ == at)
+            return store_systems[k];
+    }
+    return NULL;
+}
+
+void help_agents_write(bool markdown, struct out *o)
 {
     static const char *const head[] = { "agent",  "name",         "resume",
                                         "fork",   "rewind files", "rewind conversation",
                                         "blame",  "sub-agents",   "tokens",
                                         "rename", "archive",      "delete" };
     enum { COLUMNS = sizeof head / sizeof *head };
+    static const char *const short_head[] = { "",       "agent",  "resume",  "fork",
+                                              "files",  "talk",   "blame",   "subs",
+                                              "tokens", "rename", "archive", "delete" };
     const char *rule[COLUMNS];
 
     for (size_t i = 0; i < COLUMNS; i++)
         rule[i] = "---";
-    write_row(head, COLUMNS, o);
-    write_row(rule, COLUMNS, o);
-    for (size_t i = 0; store_systems[i]; i++) {
-        const struct store_ops *ops = store_systems[i];
+    if (markdown) {
+        write_row(head, COLUMNS, o);
+        write_row(rule, COLUMNS, o);
+    } else {
+        write_short_row(short_head, COLUMNS, o);
+    }
+    const struct store_ops *ops;
+
+    for (size_t i = 0; (ops = agent_at(i)) != NULL; i++) {
         const char *const cell[COLUMNS] = {
             ops->label ? ops->label : ops->name,
             ops->name,
@@ -77,8 +137,16 @@ void help_agents_write(struct out *o)
             changes(ops, ops->parts, CAN_DELETE),
         };
 
-        write_row(cell, COLUMNS, o);
+        if (markdown)
+            write_row(cell, COLUMNS, o);
+        else
+            write_short_row(cell, COLUMNS, o);
     }
+    if (!markdown)
+        out_addf(o, "\nyes  reprise does it          own  a command of the agent does it\n"
+                    "set  once it is configured    at   by resuming at that message\n"
+                    "files, talk: rewind files, the conversation; subs: sub-agents are shown\n"
+                    "Each agent's sessions are listed, read, searched and exported.\n");
 }
 
 /* `reprise help keys`: every key of both schemes, with the name of its action in the configuration. The manual is made

@@ -162,7 +162,9 @@ enum err_code plugin_load(struct plugin_store *p, struct err *e)
             return err_nomem(e);
         if (!path)
             return err_set(e, ERR_NOT_FOUND, name,
-                           "load plug-in: no plug-in with this name is installed");
+                           "load plug-in: no plug-in with this name is installed; "
+                           "packages are called reprise-%s",
+                           name);
     }
     return load_file(p, path, e);
 }

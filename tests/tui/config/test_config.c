@@ -156,8 +156,8 @@ TEST(unknown_words_are_named_with_the_nearest)
     static const struct {
         const char *text, *problem;
     } cases[] = {
-        { "theme = drak\n", "theme = drak: expected auto|dark|light" },
-        { "theme = drak\n", "did you mean dark?" },
+        { "theme = drak\n", "theme \"drak\"? Did you mean dark? (auto|dark|light" },
+        { "theme = drak\n", "Did you mean dark?" },
         { "pewview = on\n", "unknown setting pewview; did you mean preview?" },
         { "[color]\ntitle = red\n", "unknown section color; did you mean colors?" },
         { "[cluade]\nresume = x\n", "unknown section cluade; did you mean claude?" },

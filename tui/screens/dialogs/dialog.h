@@ -129,9 +129,10 @@ struct export_view {
     enum export_format format;
     enum export_tools tools;
     enum export_messages messages;
-    bool thinking, subagents, redact;
-    bool named;  /* the person chose the name of the file */
-    bool exists; /* the file exists: confirming again replaces it */
+    bool thinking, subagents;
+    bool keep_secrets; /* a document is often for others: by default, they are replaced */
+    bool named;        /* the person chose the name of the file */
+    bool exists;       /* the file exists: confirming again replaces it */
     char path[PATH_MAX];
     char title[128];
     size_t at;        /* the selected row */

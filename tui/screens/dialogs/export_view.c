@@ -62,7 +62,7 @@ static const char *value_of(const struct export_view *v, enum export_row row)
     case EXPORT_ROW_TOOLS: return tools[v->tools];
     case EXPORT_ROW_THINKING: return v->thinking ? "included" : "left out";
     case EXPORT_ROW_SUBAGENTS: return v->subagents ? "included" : "left out";
-    case EXPORT_ROW_SECRETS: return v->redact ? "replaced" : "kept";
+    case EXPORT_ROW_SECRETS: return v->keep_secrets ? "kept" : "replaced";
     case EXPORT_ROW_MESSAGES: return messages[v->messages];
     default: return "";
     }
@@ -83,9 +83,9 @@ static void name_file(struct export_view *v)
         snprintf(v->path, sizeof v->path, "%s/", env && env->cwd && env->cwd[1] ? env->cwd : "");
         return;
     }
-    name =
-        export_file_name_for(&(struct export_request){ .format = v->format, .redact = v->redact },
-                             slice_of(v->title), ref->id, &a);
+    name = export_file_name_for(
+        &(struct export_request){ .format = v->format, .redact = !v->keep_secrets },
+        slice_of(v->title), ref->id, &a);
     snprintf(v->path, sizeof v->path, "%s/%s", env && env->cwd && env->cwd[1] ? env->cwd : "",
              name ? name : "session");
     arena_fini(&a);
@@ -110,7 +110,7 @@ static void change_value(struct export_view *v, int by)
     case EXPORT_ROW_TOOLS: v->tools = (enum export_tools)step_value(v->tools, 3, by); break;
     case EXPORT_ROW_THINKING: v->thinking = !v->thinking; break;
     case EXPORT_ROW_SUBAGENTS: v->subagents = !v->subagents; break;
-    case EXPORT_ROW_SECRETS: v->redact = !v->redact; break;
+    case EXPORT_ROW_SECRETS: v->keep_secrets = !v->keep_secrets; break;
     case EXPORT_ROW_MESSAGES:
         v->messages = (enum export_messages)step_value(v->messages, 3, by);
         break;
@@ -153,7 +153,7 @@ static void write_file(struct model *m)
                                          .tools = v->tools,
                                          .thinking = v->thinking,
                                          .subagents = v->subagents,
-                                         .redact = v->redact,
+                                         .redact = !v->keep_secrets,
                                          .leaf = v->leaf };
     if (v->messages == EXPORT_FROM_MESSAGE)
         e->export.first = v->message;
@@ -306,7 +306,7 @@ static void open_export(struct model *m)
                                .tools = before.tools,
                                .thinking = before.thinking,
                                .subagents = before.subagents,
-                               .redact = before.redact,
+                               .keep_secrets = before.keep_secrets,
                                .at = EXPORT_ROW_WRITE };
     snprintf(v->title, sizeof v->title, "%.*s",
              (int)(session_entry_title(e).n < 120 ? session_entry_title(e).n : 120),
@@ -335,7 +335,7 @@ static void report_written(struct model *m, const struct msg *msg)
     struct slice shown = text_path_short(
         slice_of(v->path), env && env->home ? slice_of(env->home) : SLICE(""), path, sizeof path);
 
-    if (v->redact)
+    if (!v->keep_secrets)
         snprintf(secrets, sizeof secrets, ", %zu secret%s replaced", msg->u.exported.secrets,
                  msg->u.exported.secrets == 1 ? "" : "s");
     if (msg->u.exported.failed)

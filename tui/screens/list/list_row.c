@@ -128,7 +128,7 @@ static void row_flags(const struct session_row *row, enum flag_form form,
     }
 }
 
-/* Of one row, without empty columns. */
+/* The width of the flags of one row. */
 static int own_flags_width(const struct flag flag[LIST_FLAGS], int gap)
 {
     int sum = 0;
