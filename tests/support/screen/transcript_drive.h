@@ -43,6 +43,7 @@ struct drive {
     struct effect held;
     struct slice cwd; /* of the session */
     size_t left_out;  /* number of messages at the beginning that a resume does not load */
+    int64_t step_ms;  /* between two messages; 0: they have no time */
     size_t branches;  /* number of branches; each leaves before its third message */
     /* On a server: a tail has tail_rows for each 512 KiB that are asked for. */
     bool remote, gone;     /* gone: every request fails */
@@ -80,6 +81,8 @@ static inline struct transcript *drive_transcript(const struct drive *d, size_t 
         t->message[t->n++] = (struct message){ .offset = (int64_t)offset,
                                                .length = (uint32_t)n - 1,
                                                .time_ms = TIME_NONE };
+        if (d->step_ms)
+            t->message[t->n - 1].time_ms = (int64_t)t->n * d->step_ms;
     }
     free(line);
     fclose(f);

@@ -110,14 +110,33 @@ static void layout_prompt_folded(struct laying *l, struct slice text)
     styled_text_fini(&all);
 }
 
+enum { GAP_MS = 60 * 60 * 1000, GAP_TEXT = 32 };
+
+/* "3 h later", "2 days later" */
+static void gap_text(int64_t ms, char out[GAP_TEXT])
+{
+    int64_t hours = ms / GAP_MS;
+
+    if (hours < 48)
+        snprintf(out, GAP_TEXT, "%d h later", (int)hours);
+    else
+        snprintf(out, GAP_TEXT, "%d days later", (int)(hours / 24 < 100000 ? hours / 24 : 100000));
+}
+
 static void layout_prompt(struct laying *l, const struct block *b)
 {
-    char age[HUMAN_AGE];
+    char age[HUMAN_AGE], gap[GAP_TEXT], label[HUMAN_AGE + GAP_TEXT + 2] = "";
     struct slice text = utf8_js_trim(b->text);
 
     begin_part(l, LAYOUT_END_PROMPT);
     human_age(l->look->now_ms, l->p->message->time_ms, age);
-    add_rule(l, STYLE_BORDER, l->p->message->time_ms == TIME_NONE ? "" : age);
+    if (l->p->gap_ms >= GAP_MS) {
+        gap_text(l->p->gap_ms, gap);
+        snprintf(label, sizeof label, "%s, %s", age, gap);
+    } else if (l->p->message->time_ms != TIME_NONE) {
+        snprintf(label, sizeof label, "%s", age);
+    }
+    add_rule(l, STYLE_BORDER, label);
     if (!is_open(l, b, PART_BLOCK)) {
         layout_prompt_folded(l, text);
         return;
@@ -412,6 +431,13 @@ enum message_layout_end layout_message(struct styled_text *s, const struct layou
     if (p->message->flags & MESSAGE_ASIDE) {
         begin_part(&l, LAYOUT_END_SEAM);
         add_rule(&l, STYLE_BRANCH, "another branch begins here");
+    }
+    if (p->gap_ms >= GAP_MS && p->blocks->n && p->blocks->block[0].kind != BLOCK_PROMPT) {
+        char gap[GAP_TEXT];
+
+        gap_text(p->gap_ms, gap);
+        begin_part(&l, LAYOUT_END_SEAM);
+        add_rule(&l, STYLE_BORDER, gap);
     }
     if (p->error && p->error->code)
         layout_unreadable(&l);

@@ -119,6 +119,7 @@ struct message_page {
     const struct message *message;
     const struct block_list *blocks;
     const struct err *error; /* why the row could not be read */
+    int64_t gap_ms;          /* since the message before; 0: not known, or none */
     const char *cut;         /* the line after the last message is cut short; NULL: it is not */
     const char *usage;       /* the tokens of the turn that ends here; NULL: not known */
 };

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* The part of the conversation that is read: slots around the viewport, laid out when they are
  * needed. It grows at either end as the viewport moves, and distant slots are dropped. */
@@ -106,6 +107,38 @@ bool transcript_view_cut_line(const struct transcript_view *v, char out[CUT_LINE
     return true;
 }
 
+enum { TOOK_TEXT = 32 };
+
+/* Appends the time from the prompt of the turn that ends here, if the prompt was read: ", 3m 20s". */
+static void add_took(const struct transcript_view *v, size_t message, char *out)
+{
+    const struct message *all = v->conversation->transcript->message;
+    const struct slot *s;
+    size_t n = strlen(out);
+    size_t i = message;
+
+    while ((s = transcript_window_slot(&v->window, i)) != NULL &&
+           !(s->passage.blocks.n && (s->passage.blocks.block[0].kind == BLOCK_PROMPT ||
+                                     s->passage.blocks.block[0].kind == BLOCK_COMMAND))) {
+        if (i-- == 0)
+            return;
+    }
+    if (!s || all[i].time_ms == TIME_NONE || all[message].time_ms == TIME_NONE)
+        return;
+    int64_t took = (all[message].time_ms - all[i].time_ms) / 1000;
+
+    if (took <= 0 || took >= INT64_C(1) << 31)
+        return;
+    if (took < 60)
+        snprintf(out + n, TOOK_TEXT, "%s%ds", n ? ", " : "", (int)took);
+    else if (took < 3600)
+        snprintf(out + n, TOOK_TEXT, "%s%dm %ds", n ? ", " : "", (int)(took / 60),
+                 (int)(took % 60));
+    else
+        snprintf(out + n, TOOK_TEXT, "%s%dh %dm", n ? ", " : "", (int)(took / 3600),
+                 (int)(took / 60 % 60));
+}
+
 static void layout_slot(struct transcript_view *v, size_t message, enum message_layout_end before)
 {
     struct slot *s = transcript_window_slot(&v->window, message);
@@ -118,12 +151,17 @@ static void layout_slot(struct transcript_view *v, size_t message, enum message_
                                  .error = &s->passage.error };
     struct layout_options look = transcript_view_layout(v);
     const struct usage_sum *turn = conversation_usage_of(v->usage, page.message->offset);
-    char usage[LAYOUT_USAGE_TEXT], cut[CUT_LINE_TEXT];
+    char usage[LAYOUT_USAGE_TEXT + TOOK_TEXT], cut[CUT_LINE_TEXT];
+    const struct message *all = v->conversation->transcript->message;
+
+    if (message > 0 && all[message].time_ms != TIME_NONE && all[message - 1].time_ms != TIME_NONE)
+        page.gap_ms = all[message].time_ms - all[message - 1].time_ms;
 
     if (message + 1 == transcript_view_count(v) && transcript_view_cut_line(v, cut))
         page.cut = cut;
     if (turn) {
         layout_usage(turn, usage);
+        add_took(v, message, usage);
         page.usage = usage;
     }
     styled_text_fini(&s->styled_text);

@@ -65,6 +65,23 @@ TEST(messages_that_a_resume_does_not_load_are_marked)
     drive_fini(&d);
 }
 
+TEST(gaps_of_more_than_an_hour_are_shown)
+{
+    struct drive d;
+
+    drive_init(&d, SLICE(USER("Old") SAID("Here.") USER("New") SAID("There.")));
+    d.step_ms = 3 * 60 * 60 * 1000;
+    drive_open(&d, REQUESTER_VIEWER, 20, 50);
+    assert_true(screen_holds(&d, ", 3 h later ──"));
+    assert_true(screen_holds(&d, "── 3 h later ──"));
+    drive_fini(&d);
+    drive_init(&d, SLICE(USER("Old") SAID("Here.") USER("New") SAID("There.")));
+    d.step_ms = 59 * 60 * 1000;
+    drive_open(&d, REQUESTER_VIEWER, 20, 50);
+    assert_false(screen_holds(&d, " later"));
+    drive_fini(&d);
+}
+
 TEST(damaged_lines_are_shown_in_their_place)
 {
     struct drive d;
