@@ -270,7 +270,12 @@ else()
 endif()
 
 # Random worlds: stores of every agent, and what must hold in each. The same ones each time, and a bounded number of them,
-# so that the test depends neither on luck nor on the machine: ctest -C worlds -L worlds, or tests/worlds/run.py for hours.
-add_test(NAME worlds${suffix} CONFIGURATIONS worlds COMMAND python3 ${CMAKE_CURRENT_SOURCE_DIR}/worlds/run.py
-    --reprise $<TARGET_FILE:reprise> --seed 1 --worlds 60 --keep ${CMAKE_CURRENT_BINARY_DIR}/worlds-found)
+# so that the test depends neither on luck nor on the machine. Under the sanitizers: ctest -C worlds -L worlds. For hours:
+# tests/worlds/run.py.
+set(configurations)
+if(REPRISE_SANITIZE)
+    set(configurations CONFIGURATIONS worlds)
+endif()
+add_test(NAME worlds${suffix} ${configurations} COMMAND python3 ${CMAKE_CURRENT_SOURCE_DIR}/worlds/run.py
+    --reprise $<TARGET_FILE:reprise> --seed 1 --worlds 30 --jobs 1 --keep ${CMAKE_CURRENT_BINARY_DIR}/worlds-found)
 set_tests_properties(worlds${suffix} PROPERTIES LABELS worlds TIMEOUT 7200 RESOURCE_LOCK worlds)
