@@ -29,7 +29,7 @@ answers() { # WORLD WORDS TOKENS [UP FILE]
     config=$world/home/.claude
     open 120 32
     see "recent"
-    enter_text "//$2"
+    enter_text "//\"$2\""
     match "[0-9]+ lines? in [0-9]+ session"
     see "$3"
     press Right

@@ -45,6 +45,7 @@ struct content_hit {
         uint16_t from, to; /* of the occurrences in the snippet */
     } range[CONTENT_RANGES];
     uint8_t ranges;
+    bool cut_before, cut_after; /* the line has more before the snippet, and after it */
     /* the sub-agent with the first hit, if there is no hit outside of sub-agents */
     struct slice agent;
 };

@@ -74,6 +74,8 @@ static void keep_snippet(struct grepping *g, const struct grep_hit *hit)
     n = line.n - from < CONTENT_SNIPPET ? line.n - from : CONTENT_SNIPPET;
     while (n && from + n < line.n && is_inside_character(line.p[from + n]))
         n--;
+    g->hit.cut_before = from > 0;
+    g->hit.cut_after = from + n < line.n;
     memcpy(g->snippet, line.p + from, n);
     g->hit.snippet = (struct slice){ g->snippet, n };
     g->hit.ranges = 0;

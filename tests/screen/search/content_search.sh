@@ -6,7 +6,8 @@ open 100 30
 see "Payment page copy"
 before=$(image)
 enter_text //idempotency
-see "2 lines in 1 session" "2× Captures must be idempotent" "Payments: idempotency keys"
+see "2 lines in 1 session" "2× …send an idempotency key with" "Payments: idempotency keys"
+see "│ ❯ Captures must be idempotent: send an" # the preview goes to the match
 gone "Payment page copy"
 press Right
 see "/idempotency" "1 of 2" "Captures must be idempotent"

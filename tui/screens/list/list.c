@@ -26,6 +26,7 @@ bool list_init(struct list *l, const struct settings *settings, const int64_t *n
         .refresh_ms = TIME_NONE,
         .reorder_ms = TIME_NONE,
         .content.ask_ms = TIME_NONE,
+        .content.preview_entry = ENTRY_NONE,
     };
     line_editor_set(&l->query, settings->query);
     l->view = transcript_view_new(settings, REQUESTER_PREVIEW);

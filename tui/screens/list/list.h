@@ -74,7 +74,9 @@ struct list_content {
     size_t to_search;                   /* ... of so many sessions */
     uint32_t *entry;                    /* owned; those of `order` with a hit */
     size_t entry_cap;
-    char problem[80]; /* the search failed */
+    char problem[80];       /* the search failed */
+    struct buf previewed;   /* what the preview goes to; empty: nothing */
+    uint32_t preview_entry; /* in the conversation of this session */
 };
 
 struct model;
@@ -212,6 +214,12 @@ void list_content_renumbered(struct list *l, struct effects *fx);
 /* The entries to be filtered: those of the order with a hit. */
 const uint32_t *list_content_entries(struct list *l, size_t *n);
 /* What was found in a session; NULL: nothing, or no search. */
+/* The part of a snippet around its first match that fits into the width, with a sign on each side where something is
+ * left out. At least a third of the room is for what is before the match. The part begins and ends with a whole word if
+ * there are blanks. */
+void list_content_fit(const struct content_hit *hit, int w, int sign, size_t *from, size_t *to);
+/* Makes the preview go to the first match of the conversation that it shows. */
+void list_content_preview(struct list *l, struct effects *fx);
 const struct content_hit *list_content_hit(const struct list *l, uint32_t entry);
 void list_content_fini(struct list *l);
 

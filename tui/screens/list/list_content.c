@@ -208,9 +208,81 @@ const struct content_hit *list_content_hit(const struct list *l, uint32_t entry)
     return entry < l->content.cap && l->content.hit[entry].lines ? &l->content.hit[entry] : NULL;
 }
 
+void list_content_preview(struct list *l, struct effects *fx)
+{
+    struct list_content *c = &l->content;
+    const struct content_hit *hit = l->viewed == ENTRY_NONE ? NULL : list_content_hit(l, l->viewed);
+    struct slice text = hit && hit->agent.n == 0 ? buf_slice(&c->text) : (struct slice){ NULL, 0 };
+    bool typing = c->stale || c->ask_ms != TIME_NONE;
+
+    if (l->viewed == ENTRY_NONE || (typing && c->preview_entry == l->viewed) ||
+        (c->preview_entry == l->viewed && slice_eq(text, buf_slice(&c->previewed))))
+        return;
+    c->preview_entry = l->viewed;
+    c->previewed.n = 0;
+    if (typing || buf_add(&c->previewed, text))
+        return;
+    transcript_view_search_for(l->view, text, fx);
+}
+
+/* The end of the character that begins at i, and the beginning of the one that ends there. */
+static size_t after_char(struct slice text, size_t i)
+{
+    do
+        i++;
+    while (i < text.n && ((unsigned char)text.p[i] & 0xc0) == 0x80);
+    return i;
+}
+
+static size_t before_char(struct slice text, size_t i)
+{
+    do
+        i--;
+    while (i > 0 && ((unsigned char)text.p[i] & 0xc0) == 0x80);
+    return i;
+}
+
+static int width_between(struct slice text, size_t from, size_t to)
+{
+    return frame_width((struct slice){ text.p + from, to - from });
+}
+
+void list_content_fit(const struct content_hit *hit, int w, int sign, size_t *from, size_t *to)
+{
+    struct slice text = hit->snippet;
+    size_t first = hit->ranges ? hit->range[0].from : 0, last = hit->ranges ? hit->range[0].to : 0;
+    int third = (w - width_between(text, first, last) - 2 * sign) / 3;
+    int before = w - 2 * sign - width_between(text, first, text.n);
+
+    before = before > third ? before : third;
+    *from = first;
+    while (*from > 0 && (before -= width_between(text, before_char(text, *from), *from)) >= 0)
+        *from = before_char(text, *from);
+    if (*from > 0 ? text.p[*from - 1] != ' ' : hit->cut_before) {
+        const char *blank = memchr(text.p + *from, ' ', first - *from);
+
+        *from = blank ? (size_t)(blank - text.p) + 1 : *from;
+    }
+    int room = w - sign * (*from > 0 || hit->cut_before) - width_between(text, *from, last);
+
+    *to = text.n;
+    if (width_between(text, last, text.n) + sign * hit->cut_after <= room)
+        return;
+    room -= sign;
+    for (*to = last; *to < text.n; *to = after_char(text, *to))
+        if ((room -= width_between(text, *to, after_char(text, *to))) < 0)
+            break;
+    for (size_t end = *to; end > last; end--)
+        if (end < text.n && text.p[end] == ' ') {
+            *to = end;
+            return;
+        }
+}
+
 void list_content_fini(struct list *l)
 {
     buf_fini(&l->content.text);
+    buf_fini(&l->content.previewed);
     arena_fini(&l->content.arena);
     free(l->content.hit);
     free(l->content.entry);

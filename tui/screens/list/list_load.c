@@ -492,6 +492,7 @@ static void show_selected(struct list *l, struct effects *fx)
     if (e && e->row &&
         transcript_view_open(l->view, &e->ref, session_entry_title(e), session_entry_cwd(e), fx)) {
         l->viewed = l->selected;
+        l->content.preview_entry = ENTRY_NONE;
         list_fit_preview(l, fx);
     }
 }
@@ -511,6 +512,7 @@ void list_tick(struct list *l, struct effects *fx)
     if (l->view_ms != TIME_NONE && *l->now_ms >= l->view_ms)
         show_selected(l, fx);
     list_content_tick(l, fx);
+    list_content_preview(l, fx);
     list_details_request(l, fx);
 }
 

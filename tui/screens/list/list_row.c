@@ -498,6 +498,8 @@ static void draw_content(struct frame *f, struct rect r, const struct content_hi
 {
     char count[24];
     bool marked[CONTENT_SNIPPET] = { false };
+    const char *more = f->ascii ? "..." : "…";
+    size_t from, to;
     int used;
 
     snprintf(count, sizeof count, "%u%s ", hit->lines, f->ascii ? "x" : "×");
@@ -506,8 +508,18 @@ static void draw_content(struct frame *f, struct rect r, const struct content_hi
     r.w -= used;
     for (size_t i = 0; i < hit->ranges; i++)
         memset(marked + hit->range[i].from, true, hit->range[i].to - hit->range[i].from);
-    used = frame_text_cut(f, r.y, r.x, r.w, STYLE_DIM, hit->snippet);
-    draw_hits(f, (struct rect){ r.y, r.x, 1, used }, hit->snippet, marked);
+    list_content_fit(hit, r.w, frame_width(slice_of(more)), &from, &to);
+    if (from > 0 || hit->cut_before) {
+        used = frame_puts(f, r.y, r.x, r.w, STYLE_DIM, more);
+        r.x += used;
+        r.w -= used;
+    }
+    struct slice part = { hit->snippet.p + from, to - from };
+
+    used = frame_text_cut(f, r.y, r.x, r.w, STYLE_DIM, part);
+    draw_hits(f, (struct rect){ r.y, r.x, 1, used }, part, marked + from);
+    if (to < hit->snippet.n || hit->cut_after)
+        frame_puts(f, r.y, r.x + used, r.w - used, STYLE_DIM, more);
 }
 
 void list_draw_row(const struct list *l, struct frame *f, struct rect r, size_t at)

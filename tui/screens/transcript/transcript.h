@@ -48,7 +48,7 @@ void transcript_view_set_gone(struct transcript_view *v, bool gone);
 void transcript_view_retitle(struct transcript_view *v, struct slice title);
 
 /* Goes to the first occurrence of a text, as soon as the whole conversation is read; n and N go on
- * from there. An empty text: nothing is searched for. */
+ * from there. An empty text: nothing is searched for any more. */
 void transcript_view_search_for(struct transcript_view *v, struct slice text, struct effects *fx);
 /* The same in the conversation of a sub-agent, which is opened over this one; empty: in this one.
  * With `last`, begins at the last occurrence. */

@@ -415,7 +415,7 @@ void transcript_view_want_more(struct transcript_view *v, struct effects *fx)
 
     if (!partial || v->stuck || !(transcript_view_is_preview(v) || reads_pages(v)))
         return;
-    if (reads_pages(v) && needs_whole(v)) {
+    if (needs_whole(v)) {
         effect_cancel(fx, v->requester, &v->asked_tail); /* its answer could come later */
         request_whole(v, fx);
     } else if (is_near_start(v) && reads_pages(v) && v->tail_shown < TAIL_MAX) {

@@ -76,9 +76,9 @@ void transcript_view_search_for(struct transcript_view *v, struct slice text, st
 {
     struct transcript_search *s = &v->search;
 
+    transcript_view_search_cancel(v, fx);
     if (text.n == 0)
         return;
-    transcript_view_search_cancel(v, fx);
     if (buf_add(&s->needle, text)) {
         transcript_view_notify_no_memory(v);
         return;

@@ -48,3 +48,32 @@ TEST(a_session_that_comes_again_is_counted_once)
     assert_false(screen_has(&x.s, "searching"));
     screen_close(&x.s);
 }
+
+TEST(a_snippet_is_cut_around_the_match_at_words)
+{
+    const struct slice line = SLICE(
+        "alpha beta gamma delta epsilon zeta eta theta iota kappa needle lambda mu nu xi omicron "
+        "pi rho sigma tau upsilon phi chi psi omega");
+    struct content_hits *list = content_hits_new();
+    struct shop x;
+
+    shop_begin(&x);
+    x.s.answer = note_search;
+    asked = 0;
+    screen_ready(&x.s, x.fake, SHOP, 24, 60);
+    screen_press(&x.s, "//needle");
+    screen_wait(&x.s, 1000);
+    assert_non_null(list);
+    list->hit = calloc(1, sizeof *list->hit);
+    assert_non_null(list->hit);
+    list->n = list->cap = 1;
+    list->hit[0] = (struct content_hit){
+        .lines = 3, .snippet = arena_copy(&list->arena, line), .range = { { 57, 63 } }, .ranges = 1
+    };
+    list->done = true;
+    screen_send(&x.s, (struct msg){ .kind = MSG_CONTENT, .generation = asked, .u.content = list });
+    assert_true(screen_has(&x.s, "…iota kappa needle lambda mu nu xi"));
+    screen_resize(&x.s, 24, 100);
+    assert_true(screen_has(&x.s, " needle "));
+    screen_close(&x.s);
+}
