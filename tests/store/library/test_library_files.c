@@ -127,8 +127,8 @@ IN_SCRATCH(a_session_tells_its_files_and_a_file_its_sessions)
     assert_int_equal(reprise_touches_count(touches), 1);
     assert_string_equal(reprise_touches_at(touches, 0)->session, SID);
     reprise_touches_free(touches);
-    assert_int_equal(
-        reprise_touched(r, folder_path(*state, "absent", path), NULL, &touches, NULL), REPRISE_OK);
+    assert_int_equal(reprise_touched(r, folder_path(*state, "absent", path), NULL, &touches, NULL),
+                     REPRISE_OK);
     assert_int_equal(reprise_touches_count(touches), 0);
     reprise_touches_free(touches);
     assert_int_equal(reprise_touched(r, "file", NULL, &touches, NULL), REPRISE_USAGE);
