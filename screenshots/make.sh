@@ -6,8 +6,13 @@ svg=$(cd "$(dirname "$0")" && pwd)/svg.py
 screens=$(cd "$(dirname "$0")/../tests/screen" && pwd)
 . "$screens/lib.sh"
 
+# The demo's temporary directory has another name each time.
+capture() {
+    tm capture-pane -N -e -p | sed "s|$top/home|/home/ada|g"
+}
+
 picture() { # NAME COLUMNS
-    tm capture-pane -N -e -p | python3 "$svg" "$2" "reprise" >"$pictures/$1.svg"
+    capture | python3 "$svg" "$2" "reprise" >"$pictures/$1.svg"
 }
 
 demo
@@ -40,7 +45,7 @@ picture transcript 120
 frames=
 frame() { # SECONDS
     set -- "$1" "$top/frame$(echo "$frames" | wc -w)"
-    tm capture-pane -N -e -p >"$2"
+    capture >"$2"
     frames="$frames $1=$2"
 }
 close
