@@ -129,7 +129,7 @@ TEST(a_full_disk_is_a_failure)
     out_add(&o, SLICE("x"));
     assert_int_equal(out_flush(&o, &e), ERR_IO);
     assert_false(o.closed);
-    assert_string_equal(e.path, "stdout");
+    assert_string_equal(e.path, "standard output");
     out_fini(&o);
     close(fd);
 }
@@ -153,7 +153,7 @@ TEST(the_first_failure_sticks)
 
     assert_int_equal(o.buf.n, 0);
     assert_int_equal(out_row(&o, &e), ERR_IO);
-    assert_string_equal(e.path, "stdout");
+    assert_string_equal(e.path, "standard output");
     out_fini(&o);
     close(fd);
 }

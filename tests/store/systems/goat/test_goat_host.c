@@ -346,7 +346,9 @@ CASE(a_session_with_only_metadata_is_swept_unless_it_continues)
 {
     struct shop *s = *state;
     char state_dir[4096], data_dir[4096], log_path[4096];
-    const struct sweep_rule rule = { .scope = { .all = true }, .before_ms = INT64_MAX };
+    const struct sweep_rule rule = { .scope = { .all = true },
+                                     .include = SWEEP_NAMED,
+                                     .before_ms = INT64_MAX };
     struct change_log *log;
     struct trash_list moved;
     struct sweep sweep;
