@@ -40,7 +40,7 @@ grep -rqF "A shared title" "$config/projects"/*/"$one.jsonl" || fail "the transc
 ended 0
 # Now it is here and there: one row.
 open 140 30 --all -q "A shared"
-match "A shared title +claude.team"
+match "A shared title +shop +claude.team"
 press C-c
 ended 130
 # It is deleted from the store for good, if "yes" is typed; the local one stays. One question is about one store.

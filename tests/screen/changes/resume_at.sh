@@ -24,7 +24,7 @@ press Down
 press Enter
 see "The session's directory no longer exists"
 press Escape
-see "another branch of ping"
+see "Branch 2 of 4: "
 image | cmp -s - "$top/before" && fail "nothing was written"
 acknowledge
 press Escape

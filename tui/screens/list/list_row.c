@@ -148,7 +148,7 @@ void list_widths_include(struct list_widths *w, const struct session_row *row)
     w->only = system;
     w->dir = wider(w->dir, row_project(row));
     w->branch = wider(w->branch, session_row_branch(row));
-    w->name = wider(w->name, system_name(row));
+    w->name = wider(w->name, row->ref.also ? system_text(row, text) : system_name(row));
     w->system = wider(w->system, system_text(row, text));
     struct flag flag[LIST_FLAGS];
 
