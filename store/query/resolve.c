@@ -54,7 +54,8 @@ static enum err_code no_latest(const struct scope *scope, struct err *e)
     if (!scope->project.n)
         return err_set(e, ERR_NOT_FOUND, "", "there are no sessions yet");
     snprintf(dir, sizeof dir, "%.*s", SLICE_ARG(scope->project));
-    return err_set(e, ERR_NOT_FOUND, dir, "find the latest session: no session of this directory");
+    return err_set(e, ERR_NOT_FOUND, dir,
+                   "find the latest session: no previous session found here");
 }
 
 static enum err_code find_latest(struct search *s, struct err *e)

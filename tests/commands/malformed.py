@@ -53,7 +53,7 @@ CASES = {
     'plain': (A + B + C + D, 4, False),
     'empty': (b'', 0, False),
     'only newlines': (b'\n\n\n', 0, False),
-    'last row cut': (A + B + C + D[:60], 3, False),  # torn, which is no damage: a writer may be in the middle of it
+    'last row cut': (A + B + C + D[:60], 3, True),  # an unfinished write, by a writer that died or is in the middle of it
     'last newline missing': (A + B + C + D[:-1], 4, False),
     'row cut, next one glued to it': (A + B[:70] + C + D, 1, True),
     'newline between two rows missing': (A + B[:-1] + C + D, 1, True),

@@ -66,7 +66,7 @@ def check(p, data):
     before = snapshot(data)
     rows = p.json('list', '--all')
     p.same('conversations', [(r['system'], r['sessionId'], r['cwd'], r.get('model')) for r in rows],
-           [('kiro-classic', TWO, '/app', None), ('kiro-classic', ONE, '/app', 'a model'), ('amazonq', OLD, '/app', 'q')])
+           [('kiro-classic', TWO, '/app', None), ('amazonq', OLD, '/app', 'q'), ('kiro-classic', ONE, '/app', 'a model')])
     p.same('prompts', [(r['firstPrompt'], r['lastPrompt']) for r in rows],
            [('Mend the gate', 'Mend the gate'), ('Mend the gate', 'No, the fence'), ('Mend the gate', 'No, the fence')])
     p.same('times', [r['lastModified'] for r in rows], [T + 1, T, T])
