@@ -263,7 +263,7 @@ class Checks:
         if run.code:
             if after != before:
                 self.fail(f'refused-changes:{verb}:{s.agent}', f'exit {run.code}: {run.err[:300]!r} {different(before, after)[:4]}')
-            if not self.ambiguous(row, run) and run.code != 4 and b'not installed' not in run.err:
+            if not self.ambiguous(row, run) and run.code != 4 and b'is not on your PATH' not in run.err:
                 self.fail(f'{verb}:{s.agent}', f'exit {run.code}: {run.err[:300]!r}')
             return
         changed = different(before, after)
