@@ -135,24 +135,45 @@ struct live {
 };
 
 /* The operations that a session supports. Derived from store_ops and the session itself. */
-enum session_can {
-    CAN_RESUME = 1 << 0,
-    CAN_FORK = 1 << 1,
-    CAN_RESUME_AT = 1 << 2,
-    CAN_REWIND = 1 << 3,
-    CAN_RENAME = 1 << 4,
-    CAN_TAG = 1 << 5,
-    CAN_ARCHIVE = 1 << 6,
-    CAN_DELETE = 1 << 7,  /* into the trash */
-    CAN_REMOVE = 1 << 15, /* for good: its store has no trash */
+enum session_ability {
+    ABILITY_RESUME,
+    ABILITY_FORK,
+    ABILITY_RESUME_AT,
+    ABILITY_REWIND,
+    ABILITY_RENAME,
+    ABILITY_TAG,
+    ABILITY_ARCHIVE,
+    ABILITY_DELETE, /* into the trash */
     /* These depend on the system alone and are never set in a row (see store_unsupported_reason). */
-    CAN_TOMBSTONE = 1 << 8,
-    CAN_REAPPEND = 1 << 9,
-    CAN_RETRIEVE = 1 << 10,
-    CAN_SET = 1 << 11,
-    CAN_HAVE_AGENTS = 1 << 12,
-    CAN_NAME_FORK = 1 << 13, /* give a copy a title */
-    CAN_HAVE_BRANCHES = 1 << 14,
+    ABILITY_TOMBSTONE,
+    ABILITY_REAPPEND,
+    ABILITY_RETRIEVE,
+    ABILITY_SET,
+    ABILITY_HAVE_AGENTS,
+    ABILITY_NAME_FORK, /* give a copy a title */
+    ABILITY_HAVE_BRANCHES,
+    ABILITY_REMOVE, /* for good: its store has no trash */
+    ABILITIES
+};
+
+/* A set of them. */
+enum session_can {
+    CAN_RESUME = 1 << ABILITY_RESUME,
+    CAN_FORK = 1 << ABILITY_FORK,
+    CAN_RESUME_AT = 1 << ABILITY_RESUME_AT,
+    CAN_REWIND = 1 << ABILITY_REWIND,
+    CAN_RENAME = 1 << ABILITY_RENAME,
+    CAN_TAG = 1 << ABILITY_TAG,
+    CAN_ARCHIVE = 1 << ABILITY_ARCHIVE,
+    CAN_DELETE = 1 << ABILITY_DELETE,
+    CAN_TOMBSTONE = 1 << ABILITY_TOMBSTONE,
+    CAN_REAPPEND = 1 << ABILITY_REAPPEND,
+    CAN_RETRIEVE = 1 << ABILITY_RETRIEVE,
+    CAN_SET = 1 << ABILITY_SET,
+    CAN_HAVE_AGENTS = 1 << ABILITY_HAVE_AGENTS,
+    CAN_NAME_FORK = 1 << ABILITY_NAME_FORK,
+    CAN_HAVE_BRANCHES = 1 << ABILITY_HAVE_BRANCHES,
+    CAN_REMOVE = 1 << ABILITY_REMOVE,
 };
 
 /* One row of the list, made by describe from the two windows (the lite read). Texts are WTF-8, as

@@ -146,7 +146,10 @@ enum err_code store_describe_subagents(const struct session_ref *ref, const atom
 
 const char *store_unsupported_reason(const struct store_ops *ops, unsigned ability)
 {
-    return ops->unsupported ? ops->unsupported(ability) : NULL;
+    for (size_t i = 0; i < ABILITIES; i++)
+        if (ability == 1u << i)
+            return ops->why[i];
+    return NULL;
 }
 
 enum err_code store_unsupported_error(const struct session_ref *ref, unsigned ability,

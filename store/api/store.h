@@ -360,11 +360,6 @@ typedef enum err_code store_plan_conversation_fn(const struct store *st,
 typedef enum err_code store_plan_refs_fn(const struct store *st, const struct session_ref *ref,
                                          struct rewind_plan *plan, struct err *e);
 
-/* Optional. The reason why a member above is NULL or a row lacks an ability (enum session_can),
- * in the system's own words, for a person. A literal; NULL: nothing to add. Called through
- * store_unsupported_reason(). */
-typedef const char *store_unsupported_fn(unsigned ability);
-
 /* Optional. The id by which the session's agent knows it, if that differs from its id here; it is a part of `id`. */
 typedef struct slice store_agent_id_fn(struct slice id);
 
@@ -453,6 +448,10 @@ struct store_ops {
      * the trash. NULL: they are in a database with other sessions, so no copy is kept. */
     store_parts_fn *deleted_parts;
 
+    /* Why a member below is NULL or a row lacks an ability, in the system's own words, for a person. NULL: nothing to
+     * add. Read through store_unsupported_reason(). */
+    const char *why[ABILITIES];
+
     store_open_fn *open;
     store_close_fn *close;
     store_enumerate_fn *enumerate;
@@ -510,7 +509,6 @@ struct store_ops {
     store_plan_own_fn *plan_own;
     store_plan_conversation_fn *plan_conversation;
     store_plan_refs_fn *plan_refs;
-    store_unsupported_fn *unsupported;
     store_agent_id_fn *agent_id;
     store_make_fn *make;
     store_create_fn *create;

@@ -338,33 +338,28 @@ static enum err_code kiro_classic_open(const struct store_env *env, const char *
     return sqlite_store_open(&kiro_classic_ops, &classic, env, path, folder, add_database, out, e);
 }
 
-static const char *cannot(unsigned ability)
-{
-    switch (ability) {
-    case CAN_RENAME:
-    case CAN_DELETE: return "its conversations are in a database that only the agent writes";
-    case CAN_ARCHIVE: return "its conversations cannot be archived";
-    case CAN_TAG: return "its conversations have no tags";
-    case CAN_FORK:
-    case CAN_NAME_FORK: return "no command of the agent that forks a conversation is known";
-    case CAN_RESUME_AT: return "it continues after the last message";
-    case CAN_REWIND: return "the agent is not known to keep copies of files";
-    case CAN_TOMBSTONE: return "it keeps its messages in its own database";
-    case CAN_REAPPEND: return "its conversations have no metadata to append again";
-    case CAN_RETRIEVE: return "its conversations are already where it looks for them";
-    case CAN_HAVE_AGENTS: return "its conversations have no sub-agents";
-    case CAN_HAVE_BRANCHES: return "its conversations have no branches";
-    case CAN_SET: return "it keeps its settings in its own database";
-    default: return NULL;
-    }
-}
-
 #define MEMBERS                                                                                    \
     .size_unknown = true, .close = sqlite_store_close, .enumerate = sqlite_store_enumerate,        \
     .unreadable = sqlite_store_unreadable, .describe = sqlite_store_describe,                      \
     .find = sqlite_store_find, .at_path = sqlite_store_at_path, .tail = sqlite_store_tail,         \
     .load = sqlite_store_load, .blocks = amazonq_blocks, .messages = sqlite_store_messages,        \
-    .edits = tool_edits_loaded, .unsupported = cannot
+    .edits = tool_edits_loaded,                                                                    \
+    .why = {                                                                                       \
+        [ABILITY_RENAME] = "its conversations are in a database that only the agent writes",       \
+        [ABILITY_DELETE] = "its conversations are in a database that only the agent writes",       \
+        [ABILITY_ARCHIVE] = "its conversations cannot be archived",                                \
+        [ABILITY_TAG] = "its conversations have no tags",                                          \
+        [ABILITY_FORK] = "no command of the agent that forks a conversation is known",             \
+        [ABILITY_NAME_FORK] = "no command of the agent that forks a conversation is known",        \
+        [ABILITY_RESUME_AT] = "it continues after the last message",                               \
+        [ABILITY_REWIND] = "the agent is not known to keep copies of files",                       \
+        [ABILITY_TOMBSTONE] = "it keeps its messages in its own database",                         \
+        [ABILITY_REAPPEND] = "its conversations have no metadata to append again",                 \
+        [ABILITY_RETRIEVE] = "its conversations are already where it looks for them",              \
+        [ABILITY_HAVE_AGENTS] = "its conversations have no sub-agents",                            \
+        [ABILITY_HAVE_BRANCHES] = "its conversations have no branches",                            \
+        [ABILITY_SET] = "it keeps its settings in its own database",                               \
+    }
 
 const struct store_ops amazonq_ops = { .name = "amazonq",
                                        .label = "Amazon Q CLI",

@@ -268,12 +268,6 @@ static enum err_code claude_open(const struct store_env *env, const char *path, 
     return rc;
 }
 
-static const char *claude_cannot(unsigned ability)
-{
-    return ability == CAN_RETRIEVE ? "Claude Code's transcripts are already where it looks for them"
-                                   : NULL;
-}
-
 const struct store_ops claude_ops = {
     .name = "claude",
     .resume_command = "claude --resume {id}",
@@ -325,7 +319,7 @@ const struct store_ops claude_ops = {
     .count_lines = claude_count_lines,
     .plan = claude_plan,
     .plan_conversation = claude_plan_conversation,
-    .unsupported = claude_cannot,
+    .why = { [ABILITY_RETRIEVE] = "Claude Code's transcripts are already where it looks for them" },
     .make = claude_make,
     .create = claude_create,
     .append = claude_append,

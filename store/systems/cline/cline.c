@@ -249,25 +249,6 @@ enum err_code cline_subagent(const struct store *st, const struct session_ref *r
                         agent, a, out, e);
 }
 
-static const char *cline_cannot(unsigned ability)
-{
-    switch (ability) {
-    case CAN_RENAME: return "Cline keeps its titles in a database, too: cline history update";
-    case CAN_DELETE: return "Cline keeps its sessions in a database, too: cline history delete";
-    case CAN_ARCHIVE: return "Cline sessions cannot be archived";
-    case CAN_TAG: return "Cline sessions have no tags";
-    case CAN_FORK:
-    case CAN_NAME_FORK: return "Cline forks a session only on its screen: /fork";
-    case CAN_RESUME_AT: return "Cline continues after the last message: use its own checkpoints";
-    case CAN_TOMBSTONE: return "a Cline document is the only copy of its messages";
-    case CAN_REAPPEND: return "Cline keeps its metadata beside the messages";
-    case CAN_RETRIEVE: return "Cline's sessions are already where it looks for them";
-    case CAN_HAVE_BRANCHES: return "Cline sessions have no branches";
-    case CAN_SET: return "Cline sessions have no settings that other programs may write";
-    default: return NULL;
-    }
-}
-
 const struct store_ops cline_ops = {
     .name = "cline",
     .label = "Cline",
@@ -296,5 +277,18 @@ const struct store_ops cline_ops = {
     .edits = cline_edits,
     .checkpoints = cline_checkpoints,
     .plan = cline_plan,
-    .unsupported = cline_cannot,
+    .why = {
+        [ABILITY_RENAME] = "Cline keeps its titles in a database, too: cline history update",
+        [ABILITY_DELETE] = "Cline keeps its sessions in a database, too: cline history delete",
+        [ABILITY_ARCHIVE] = "Cline sessions cannot be archived",
+        [ABILITY_TAG] = "Cline sessions have no tags",
+        [ABILITY_FORK] = "Cline forks a session only on its screen: /fork",
+        [ABILITY_NAME_FORK] = "Cline forks a session only on its screen: /fork",
+        [ABILITY_RESUME_AT] = "Cline continues after the last message: use its own checkpoints",
+        [ABILITY_TOMBSTONE] = "a Cline document is the only copy of its messages",
+        [ABILITY_REAPPEND] = "Cline keeps its metadata beside the messages",
+        [ABILITY_RETRIEVE] = "Cline's sessions are already where it looks for them",
+        [ABILITY_HAVE_BRANCHES] = "Cline sessions have no branches",
+        [ABILITY_SET] = "Cline sessions have no settings that other programs may write",
+    },
 };

@@ -109,26 +109,6 @@ enum err_code codex_live(const struct store *st, const struct session_ref *ref, 
     return lock ? ERR_OK : err_nomem(e);
 }
 
-static const char *codex_cannot(unsigned ability)
-{
-    switch (ability) {
-    case CAN_RENAME:
-    case CAN_NAME_FORK: return "Codex keeps names in its own database: use /rename in Codex";
-    case CAN_TAG: return "Codex sessions have no tags";
-    case CAN_ARCHIVE: return "Codex keeps its index in a database: use codex archive ID";
-    case CAN_DELETE: return "Codex keeps its index in a database: use codex delete ID";
-    case CAN_FORK: return "forks of Codex sessions refer to their parents: use codex fork ID";
-    case CAN_RESUME_AT: return "Codex continues after the last turn: go back in Codex itself";
-    case CAN_TOMBSTONE:
-        return "Codex counts the bytes of its logs: nothing can be removed from them";
-    case CAN_REAPPEND: return "Codex logs have no metadata to append again";
-    case CAN_RETRIEVE: return "Codex logs are already where Codex looks for them";
-    case CAN_HAVE_BRANCHES: return "a Codex log has no branches: a fork is a separate session";
-    case CAN_SET: return "Codex sessions have no settings that other programs may write";
-    default: return NULL;
-    }
-}
-
 /* Archiving and deleting are done by the program, which keeps an index in a database that only it writes. It has no
  * command that renames. */
 const struct store_ops codex_ops = {
@@ -160,5 +140,18 @@ const struct store_ops codex_ops = {
     .checkpoints = codex_checkpoints,
     .plan = codex_plan,
     .agent_variable = jsonl_agent_variable,
-    .unsupported = codex_cannot,
+    .why = {
+        [ABILITY_RENAME] = "Codex keeps names in its own database: use /rename in Codex",
+        [ABILITY_NAME_FORK] = "Codex keeps names in its own database: use /rename in Codex",
+        [ABILITY_TAG] = "Codex sessions have no tags",
+        [ABILITY_ARCHIVE] = "Codex keeps its index in a database: use codex archive ID",
+        [ABILITY_DELETE] = "Codex keeps its index in a database: use codex delete ID",
+        [ABILITY_FORK] = "forks of Codex sessions refer to their parents: use codex fork ID",
+        [ABILITY_RESUME_AT] = "Codex continues after the last turn: go back in Codex itself",
+        [ABILITY_TOMBSTONE] = "Codex counts the bytes of its logs: nothing can be removed from them",
+        [ABILITY_REAPPEND] = "Codex logs have no metadata to append again",
+        [ABILITY_RETRIEVE] = "Codex logs are already where Codex looks for them",
+        [ABILITY_HAVE_BRANCHES] = "a Codex log has no branches: a fork is a separate session",
+        [ABILITY_SET] = "Codex sessions have no settings that other programs may write",
+    },
 };

@@ -107,26 +107,6 @@ static enum err_code copilot_live(const struct store *st, const struct session_r
     return failed ? err_nomem(e) : ERR_OK;
 }
 
-static const char *copilot_cannot(unsigned ability)
-{
-    switch (ability) {
-    case CAN_RENAME:
-    case CAN_NAME_FORK: return "Copilot keeps names in a database, too: use /rename in Copilot";
-    case CAN_TAG: return "Copilot sessions have no tags";
-    case CAN_ARCHIVE: return "Copilot sessions cannot be archived";
-    case CAN_DELETE: return "Copilot keeps its index in a database: use /session delete in Copilot";
-    case CAN_FORK: return "Copilot keeps its index in a database: use /fork in Copilot";
-    case CAN_RESUME_AT: return "Copilot continues after the last event: use /rewind in Copilot";
-    case CAN_TOMBSTONE:
-        return "Copilot keeps its index in a database: nothing is removed from its logs";
-    case CAN_REAPPEND: return "Copilot logs have no metadata to append again";
-    case CAN_RETRIEVE: return "Copilot logs are already where Copilot looks for them";
-    case CAN_HAVE_BRANCHES: return "a Copilot log has no branches: what is rewound is cut off";
-    case CAN_SET: return "Copilot sessions have no settings that other programs may write";
-    default: return NULL;
-    }
-}
-
 /* Rename, fork and delete are not supported: they would change a database that only the program
  * writes. */
 const struct store_ops copilot_ops = {
@@ -154,5 +134,18 @@ const struct store_ops copilot_ops = {
     .checkpoints = copilot_checkpoints,
     .plan = copilot_plan,
     .agent_variable = jsonl_agent_variable,
-    .unsupported = copilot_cannot,
+    .why = {
+        [ABILITY_RENAME] = "Copilot keeps names in a database, too: use /rename in Copilot",
+        [ABILITY_NAME_FORK] = "Copilot keeps names in a database, too: use /rename in Copilot",
+        [ABILITY_TAG] = "Copilot sessions have no tags",
+        [ABILITY_ARCHIVE] = "Copilot sessions cannot be archived",
+        [ABILITY_DELETE] = "Copilot keeps its index in a database: use /session delete in Copilot",
+        [ABILITY_FORK] = "Copilot keeps its index in a database: use /fork in Copilot",
+        [ABILITY_RESUME_AT] = "Copilot continues after the last event: use /rewind in Copilot",
+        [ABILITY_TOMBSTONE] = "Copilot keeps its index in a database: nothing is removed from its logs",
+        [ABILITY_REAPPEND] = "Copilot logs have no metadata to append again",
+        [ABILITY_RETRIEVE] = "Copilot logs are already where Copilot looks for them",
+        [ABILITY_HAVE_BRANCHES] = "a Copilot log has no branches: what is rewound is cut off",
+        [ABILITY_SET] = "Copilot sessions have no settings that other programs may write",
+    },
 };

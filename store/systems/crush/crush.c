@@ -210,25 +210,6 @@ static enum err_code crush_open(const struct store_env *env, const char *path, s
     return sqlite_store_open(&crush_ops, &crush_format, env, path, folder, add_databases, out, e);
 }
 
-static const char *crush_cannot(unsigned ability)
-{
-    switch (ability) {
-    case CAN_RENAME:
-    case CAN_DELETE: return "Crush keeps its sessions in its own database";
-    case CAN_ARCHIVE: return "Crush sessions cannot be archived";
-    case CAN_TAG: return "Crush sessions have no tags";
-    case CAN_FORK:
-    case CAN_NAME_FORK: return "Crush cannot fork a session";
-    case CAN_RESUME_AT: return "Crush continues after the last message";
-    case CAN_TOMBSTONE: return "Crush keeps its messages in its own database";
-    case CAN_REAPPEND: return "Crush sessions have no metadata to append again";
-    case CAN_RETRIEVE: return "Crush sessions are already where it looks for them";
-    case CAN_HAVE_BRANCHES: return "Crush sessions have no branches";
-    case CAN_SET: return "Crush keeps its settings in its own database";
-    default: return NULL;
-    }
-}
-
 /* All operations that write are missing, because the database belongs to Crush and may be open. */
 const struct store_ops crush_ops = {
     .name = "crush",
@@ -255,5 +236,18 @@ const struct store_ops crush_ops = {
     .edits = tool_edits_loaded,
     .checkpoints = crush_checkpoints,
     .plan = crush_plan,
-    .unsupported = crush_cannot,
+    .why = {
+        [ABILITY_RENAME] = "Crush keeps its sessions in its own database",
+        [ABILITY_DELETE] = "Crush keeps its sessions in its own database",
+        [ABILITY_ARCHIVE] = "Crush sessions cannot be archived",
+        [ABILITY_TAG] = "Crush sessions have no tags",
+        [ABILITY_FORK] = "Crush cannot fork a session",
+        [ABILITY_NAME_FORK] = "Crush cannot fork a session",
+        [ABILITY_RESUME_AT] = "Crush continues after the last message",
+        [ABILITY_TOMBSTONE] = "Crush keeps its messages in its own database",
+        [ABILITY_REAPPEND] = "Crush sessions have no metadata to append again",
+        [ABILITY_RETRIEVE] = "Crush sessions are already where it looks for them",
+        [ABILITY_HAVE_BRANCHES] = "Crush sessions have no branches",
+        [ABILITY_SET] = "Crush keeps its settings in its own database",
+    },
 };

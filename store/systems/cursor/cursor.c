@@ -284,28 +284,6 @@ static enum err_code cursor_enumerate(const struct store *st, const struct scope
     return rc;
 }
 
-static const char *cursor_cannot(unsigned ability)
-{
-    switch (ability) {
-    case CAN_RENAME: return "Cursor keeps the titles in databases that only it writes";
-    case CAN_DELETE: return "Cursor keeps its sessions in databases that only it writes";
-    case CAN_TAG: return "Cursor sessions have no tags";
-    case CAN_ARCHIVE: return "archive it in Cursor";
-    case CAN_FORK:
-    case CAN_NAME_FORK: return "no Cursor command that forks a session is known";
-    case CAN_RESUME_AT: return "Cursor continues after the last message";
-    case CAN_REWIND: return "Cursor's CLI is not known to keep copies of files";
-    case CAN_TOMBSTONE: return "Cursor keeps its messages in databases that only it writes";
-    case CAN_REAPPEND: return "Cursor sessions have no metadata to append again";
-    case CAN_RETRIEVE: return "Cursor's databases are already where it looks for them";
-    case CAN_HAVE_AGENTS:
-        return "no link from a sub-agent to its session is known in Cursor's files";
-    case CAN_HAVE_BRANCHES: return "Cursor sessions have no branches";
-    case CAN_SET: return "Cursor keeps its settings in databases that only it writes";
-    default: return NULL;
-    }
-}
-
 const struct store_ops cursor_ops = {
     .name = "cursor",
     .label = "Cursor CLI",
@@ -324,5 +302,20 @@ const struct store_ops cursor_ops = {
     .messages = cursor_messages,
     .agent_variable = jsonl_agent_variable,
     .edits = tool_edits_loaded,
-    .unsupported = cursor_cannot,
+    .why = {
+        [ABILITY_RENAME] = "Cursor keeps the titles in databases that only it writes",
+        [ABILITY_DELETE] = "Cursor keeps its sessions in databases that only it writes",
+        [ABILITY_TAG] = "Cursor sessions have no tags",
+        [ABILITY_ARCHIVE] = "archive it in Cursor",
+        [ABILITY_FORK] = "no Cursor command that forks a session is known",
+        [ABILITY_NAME_FORK] = "no Cursor command that forks a session is known",
+        [ABILITY_RESUME_AT] = "Cursor continues after the last message",
+        [ABILITY_REWIND] = "Cursor's CLI is not known to keep copies of files",
+        [ABILITY_TOMBSTONE] = "Cursor keeps its messages in databases that only it writes",
+        [ABILITY_REAPPEND] = "Cursor sessions have no metadata to append again",
+        [ABILITY_RETRIEVE] = "Cursor's databases are already where it looks for them",
+        [ABILITY_HAVE_AGENTS] = "no link from a sub-agent to its session is known in Cursor's files",
+        [ABILITY_HAVE_BRANCHES] = "Cursor sessions have no branches",
+        [ABILITY_SET] = "Cursor keeps its settings in databases that only it writes",
+    },
 };

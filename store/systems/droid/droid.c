@@ -308,27 +308,6 @@ static enum err_code droid_usage(const struct store *st, const struct session_re
     return rc == ERR_NOMEM ? err_nomem(e) : rc;
 }
 
-static const char *droid_cannot(unsigned ability)
-{
-    switch (ability) {
-    case CAN_RENAME:
-    case CAN_NAME_FORK: return "Droid writes the titles of its sessions itself";
-    case CAN_TAG: return "Droid sessions have no tags";
-    case CAN_ARCHIVE: return "archive it in Droid";
-    case CAN_DELETE: return "delete it in Droid, which may have it open";
-    case CAN_FORK: return "no Droid command that forks a session is known";
-    case CAN_RESUME_AT: return "Droid continues after the last message";
-    case CAN_REWIND: return "Droid is not known to keep copies of files";
-    case CAN_TOMBSTONE: return "a Droid log is the only copy of its messages";
-    case CAN_REAPPEND: return "Droid keeps its metadata in the first line of a log";
-    case CAN_RETRIEVE: return "Droid's logs are already where it looks for them";
-    case CAN_HAVE_AGENTS: return "no link from a sub-agent to its session is known in Droid's logs";
-    case CAN_HAVE_BRANCHES: return "Droid logs are not known to have branches";
-    case CAN_SET: return "Droid sessions have no settings that other programs may write";
-    default: return NULL;
-    }
-}
-
 const struct store_ops droid_ops = {
     .name = "droid",
     .label = "Factory Droid",
@@ -347,5 +326,20 @@ const struct store_ops droid_ops = {
     .messages = block_messages,
     .usage = droid_usage,
     .edits = tool_edits_logged,
-    .unsupported = droid_cannot,
+    .why = {
+        [ABILITY_RENAME] = "Droid writes the titles of its sessions itself",
+        [ABILITY_NAME_FORK] = "Droid writes the titles of its sessions itself",
+        [ABILITY_TAG] = "Droid sessions have no tags",
+        [ABILITY_ARCHIVE] = "archive it in Droid",
+        [ABILITY_DELETE] = "delete it in Droid, which may have it open",
+        [ABILITY_FORK] = "no Droid command that forks a session is known",
+        [ABILITY_RESUME_AT] = "Droid continues after the last message",
+        [ABILITY_REWIND] = "Droid is not known to keep copies of files",
+        [ABILITY_TOMBSTONE] = "a Droid log is the only copy of its messages",
+        [ABILITY_REAPPEND] = "Droid keeps its metadata in the first line of a log",
+        [ABILITY_RETRIEVE] = "Droid's logs are already where it looks for them",
+        [ABILITY_HAVE_AGENTS] = "no link from a sub-agent to its session is known in Droid's logs",
+        [ABILITY_HAVE_BRANCHES] = "Droid logs are not known to have branches",
+        [ABILITY_SET] = "Droid sessions have no settings that other programs may write",
+    },
 };

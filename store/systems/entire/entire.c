@@ -314,23 +314,6 @@ enum err_code entire_session(const struct store *st, struct slice id, struct cat
 }
 
 /* A state has no member for the first three. The conversation belongs to the agent; Entire only keeps copies. */
-static const char *explain_unsupported(unsigned ability)
-{
-    switch (ability) {
-    case CAN_RENAME: return "Entire sessions have no title: they are named by their first prompt";
-    case CAN_TAG: return "Entire sessions have no tags";
-    case CAN_ARCHIVE: return "Entire sessions cannot be archived";
-    case CAN_FORK: return "only Claude Code conversations can be forked";
-    case CAN_RESUME_AT:
-        return "needs a Claude Code conversation on this machine (reprise retrieve)";
-    case CAN_REWIND: return "this session has no checkpoint";
-    case CAN_TOMBSTONE: return "the conversation belongs to its agent: Entire keeps copies of it";
-    case CAN_REAPPEND: return "Entire keeps metadata in its own file, where it is always found";
-    case CAN_HAVE_BRANCHES: return "branches are shown with the agent's own session";
-    default: return NULL;
-    }
-}
-
 const struct store_ops entire_ops = {
     .name = "entire",
     .label = "Entire",
@@ -376,7 +359,17 @@ const struct store_ops entire_ops = {
     .append = entire_append,
     .checkpoint = entire_checkpoint,
     .set = entire_set,
-    .unsupported = explain_unsupported,
+    .why = {
+        [ABILITY_RENAME] = "Entire sessions have no title: they are named by their first prompt",
+        [ABILITY_TAG] = "Entire sessions have no tags",
+        [ABILITY_ARCHIVE] = "Entire sessions cannot be archived",
+        [ABILITY_FORK] = "only Claude Code conversations can be forked",
+        [ABILITY_RESUME_AT] = "needs a Claude Code conversation on this machine (reprise retrieve)",
+        [ABILITY_REWIND] = "this session has no checkpoint",
+        [ABILITY_TOMBSTONE] = "the conversation belongs to its agent: Entire keeps copies of it",
+        [ABILITY_REAPPEND] = "Entire keeps metadata in its own file, where it is always found",
+        [ABILITY_HAVE_BRANCHES] = "branches are shown with the agent's own session",
+    },
     .agent_id = entire_agent_id,
     .make = entire_make,
 };

@@ -266,25 +266,6 @@ static enum err_code exathena_open(const struct store_env *env, const char *path
     return rc;
 }
 
-static const char *exathena_cannot(unsigned ability)
-{
-    switch (ability) {
-    case CAN_RENAME:
-    case CAN_NAME_FORK:
-        return "ExAthena sessions have no title: they are named by their first prompt";
-    case CAN_TAG: return "ExAthena sessions have no tags";
-    case CAN_ARCHIVE: return "ExAthena sessions cannot be archived";
-    case CAN_RESUME_AT: return "ExAthena continues after the last event: fork at this one instead";
-    case CAN_TOMBSTONE:
-        return "an ExAthena log is the only copy of its events: none can be removed";
-    case CAN_REAPPEND: return "ExAthena logs have no metadata to append again";
-    case CAN_RETRIEVE: return "ExAthena logs are already where the library looks for them";
-    case CAN_HAVE_BRANCHES: return "ExAthena logs have no branches";
-    case CAN_SET: return "ExAthena sessions have no settings";
-    default: return NULL;
-    }
-}
-
 /* Rename, tag and archive are missing because the format has no place for them (exathena.h);
  * resume-at because the whole log is the conversation; tombstone because the row is the message's
  * only copy, and the library does not support blanked rows. */
@@ -319,7 +300,18 @@ const struct store_ops exathena_ops = {
     .plan = exathena_plan,
     .plan_inferred = exathena_plan_inferred,
     .plan_conversation = exathena_plan_conversation,
-    .unsupported = exathena_cannot,
+    .why = {
+        [ABILITY_RENAME] = "ExAthena sessions have no title: they are named by their first prompt",
+        [ABILITY_NAME_FORK] = "ExAthena sessions have no title: they are named by their first prompt",
+        [ABILITY_TAG] = "ExAthena sessions have no tags",
+        [ABILITY_ARCHIVE] = "ExAthena sessions cannot be archived",
+        [ABILITY_RESUME_AT] = "ExAthena continues after the last event: fork at this one instead",
+        [ABILITY_TOMBSTONE] = "an ExAthena log is the only copy of its events: none can be removed",
+        [ABILITY_REAPPEND] = "ExAthena logs have no metadata to append again",
+        [ABILITY_RETRIEVE] = "ExAthena logs are already where the library looks for them",
+        [ABILITY_HAVE_BRANCHES] = "ExAthena logs have no branches",
+        [ABILITY_SET] = "ExAthena sessions have no settings",
+    },
     .make = exathena_make,
     .create = exathena_create,
     .append = exathena_append,

@@ -117,25 +117,6 @@ static enum err_code gemini_open(const struct store_env *env, const char *path, 
     return rc;
 }
 
-static const char *gemini_cannot(unsigned ability)
-{
-    switch (ability) {
-    case CAN_RENAME:
-    case CAN_NAME_FORK: return "Gemini makes the titles of its sessions itself";
-    case CAN_TAG: return "Gemini sessions have no tags";
-    case CAN_ARCHIVE: return "Gemini sessions cannot be archived";
-    case CAN_DELETE: return "gemini --delete-session may delete another session's log: use /resume";
-    case CAN_FORK: return "Gemini has no forks: a copy would have the id of its source";
-    case CAN_RESUME_AT: return "Gemini continues after the last message: use /rewind in Gemini";
-    case CAN_TOMBSTONE: return "a Gemini log repeats its messages: none can be removed";
-    case CAN_REAPPEND: return "Gemini logs have no metadata to append again";
-    case CAN_RETRIEVE: return "Gemini logs are already where Gemini looks for them";
-    case CAN_HAVE_BRANCHES: return "a Gemini log has no branches: what is rewound is dropped";
-    case CAN_SET: return "Gemini sessions have no settings that other programs may write";
-    default: return NULL;
-    }
-}
-
 /* The store is read-only: when Gemini lists sessions, it deletes files that it considers damaged,
  * so reprise does not change any. */
 const struct store_ops gemini_ops = {
@@ -160,5 +141,18 @@ const struct store_ops gemini_ops = {
     .subagent = gemini_subagent,
     .checkpoints = gemini_checkpoints,
     .plan = gemini_plan,
-    .unsupported = gemini_cannot,
+    .why = {
+        [ABILITY_RENAME] = "Gemini makes the titles of its sessions itself",
+        [ABILITY_NAME_FORK] = "Gemini makes the titles of its sessions itself",
+        [ABILITY_TAG] = "Gemini sessions have no tags",
+        [ABILITY_ARCHIVE] = "Gemini sessions cannot be archived",
+        [ABILITY_DELETE] = "gemini --delete-session may delete another session's log: use /resume",
+        [ABILITY_FORK] = "Gemini has no forks: a copy would have the id of its source",
+        [ABILITY_RESUME_AT] = "Gemini continues after the last message: use /rewind in Gemini",
+        [ABILITY_TOMBSTONE] = "a Gemini log repeats its messages: none can be removed",
+        [ABILITY_REAPPEND] = "Gemini logs have no metadata to append again",
+        [ABILITY_RETRIEVE] = "Gemini logs are already where Gemini looks for them",
+        [ABILITY_HAVE_BRANCHES] = "a Gemini log has no branches: what is rewound is dropped",
+        [ABILITY_SET] = "Gemini sessions have no settings that other programs may write",
+    },
 };

@@ -243,20 +243,6 @@ static enum err_code goat_open(const struct store_env *env, const char *path, st
 
 /* The documents have no members for these (goat.md B1), and a host would not see anything kept
  * elsewhere. */
-static const char *goat_cannot(unsigned ability)
-{
-    switch (ability) {
-    case CAN_TAG: return "Go sessions have no tags";
-    case CAN_ARCHIVE: return "Go sessions cannot be archived";
-    case CAN_RESUME_AT: return "Go hosts continue after the last message: fork at this one instead";
-    case CAN_TOMBSTONE: return "a Go host loads every message: fork before this one instead";
-    case CAN_REAPPEND: return "Go metadata is in its own file, where it is always found";
-    case CAN_RETRIEVE: return "Go sessions are already where their host looks for them";
-    case CAN_HAVE_BRANCHES: return "Go conversations have no branches: forks are separate sessions";
-    default: return NULL;
-    }
-}
-
 const struct store_ops goat_ops = {
     .name = "goat",
     .resume_command = "goat --resume {id}",
@@ -295,7 +281,15 @@ const struct store_ops goat_ops = {
     .count_lines = goat_count_lines,
     .plan = goat_plan,
     .plan_conversation = goat_plan_conversation,
-    .unsupported = goat_cannot,
+    .why = {
+        [ABILITY_TAG] = "Go sessions have no tags",
+        [ABILITY_ARCHIVE] = "Go sessions cannot be archived",
+        [ABILITY_RESUME_AT] = "Go hosts continue after the last message: fork at this one instead",
+        [ABILITY_TOMBSTONE] = "a Go host loads every message: fork before this one instead",
+        [ABILITY_REAPPEND] = "Go metadata is in its own file, where it is always found",
+        [ABILITY_RETRIEVE] = "Go sessions are already where their host looks for them",
+        [ABILITY_HAVE_BRANCHES] = "Go conversations have no branches: forks are separate sessions",
+    },
     .make = goat_make,
     .create = goat_create,
     .append = goat_append,

@@ -122,26 +122,6 @@ static enum err_code goose_open(const struct store_env *env, const char *path, s
     return sqlite_store_open(&goose_ops, &goose_format, env, path, folder, add_database, out, e);
 }
 
-static const char *goose_cannot(unsigned ability)
-{
-    switch (ability) {
-    case CAN_RENAME: return "Goose keeps its sessions in its own database";
-    case CAN_DELETE: return "goose session remove --session-id ID asks on its own terminal";
-    case CAN_ARCHIVE: return "Goose sessions cannot be archived";
-    case CAN_TAG: return "Goose sessions have no tags";
-    case CAN_FORK:
-    case CAN_NAME_FORK: return "Goose copies sessions only on its own screen";
-    case CAN_RESUME_AT: return "Goose continues after the last message";
-    case CAN_REWIND: return "Goose keeps no copies of files";
-    case CAN_TOMBSTONE: return "Goose keeps its messages in its own database";
-    case CAN_REAPPEND: return "Goose sessions have no metadata to append again";
-    case CAN_RETRIEVE: return "Goose sessions are already where it looks for them";
-    case CAN_HAVE_BRANCHES: return "Goose sessions have no branches";
-    case CAN_SET: return "Goose keeps its settings in its own database";
-    default: return NULL;
-    }
-}
-
 const struct store_ops goose_ops = {
     .name = "goose",
     .label = "Goose",
@@ -163,5 +143,19 @@ const struct store_ops goose_ops = {
     .subagents = sqlite_store_agent_ids,
     .describe_subagents = sqlite_store_describe_agents,
     .subagent = sqlite_store_agent,
-    .unsupported = goose_cannot,
+    .why = {
+        [ABILITY_RENAME] = "Goose keeps its sessions in its own database",
+        [ABILITY_DELETE] = "goose session remove --session-id ID asks on its own terminal",
+        [ABILITY_ARCHIVE] = "Goose sessions cannot be archived",
+        [ABILITY_TAG] = "Goose sessions have no tags",
+        [ABILITY_FORK] = "Goose copies sessions only on its own screen",
+        [ABILITY_NAME_FORK] = "Goose copies sessions only on its own screen",
+        [ABILITY_RESUME_AT] = "Goose continues after the last message",
+        [ABILITY_REWIND] = "Goose keeps no copies of files",
+        [ABILITY_TOMBSTONE] = "Goose keeps its messages in its own database",
+        [ABILITY_REAPPEND] = "Goose sessions have no metadata to append again",
+        [ABILITY_RETRIEVE] = "Goose sessions are already where it looks for them",
+        [ABILITY_HAVE_BRANCHES] = "Goose sessions have no branches",
+        [ABILITY_SET] = "Goose keeps its settings in its own database",
+    },
 };

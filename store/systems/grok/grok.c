@@ -100,25 +100,6 @@ enum err_code grok_subagent(const struct store *st, const struct session_ref *re
     return rc ? rc : err_set(e, ERR_NOT_FOUND, ref->path.p, "no such sub-agent");
 }
 
-static const char *grok_cannot(unsigned ability)
-{
-    switch (ability) {
-    case CAN_RENAME:
-    case CAN_NAME_FORK: return "Grok keeps its titles beside the logs: use /rename in it";
-    case CAN_TAG: return "Grok sessions have no tags";
-    case CAN_ARCHIVE: return "Grok sessions cannot be archived";
-    case CAN_DELETE: return "delete it in Grok, which keeps an index of its sessions";
-    case CAN_FORK: return "Grok forks itself: grok --resume ID --fork-session";
-    case CAN_RESUME_AT: return "Grok continues after the last message: use /rewind in it";
-    case CAN_TOMBSTONE: return "a Grok log is the only copy of its messages";
-    case CAN_REAPPEND: return "Grok keeps its titles beside the logs";
-    case CAN_RETRIEVE: return "Grok's logs are already where it looks for them";
-    case CAN_HAVE_BRANCHES: return "Grok logs have no branches: what is rewound is dropped";
-    case CAN_SET: return "Grok sessions have no settings that other programs may write";
-    default: return NULL;
-    }
-}
-
 const struct store_ops grok_ops = {
     .name = "grok",
     .label = "Grok Build",
@@ -145,5 +126,18 @@ const struct store_ops grok_ops = {
     .edits = grok_edits,
     .checkpoints = grok_checkpoints,
     .plan = grok_plan,
-    .unsupported = grok_cannot,
+    .why = {
+        [ABILITY_RENAME] = "Grok keeps its titles beside the logs: use /rename in it",
+        [ABILITY_NAME_FORK] = "Grok keeps its titles beside the logs: use /rename in it",
+        [ABILITY_TAG] = "Grok sessions have no tags",
+        [ABILITY_ARCHIVE] = "Grok sessions cannot be archived",
+        [ABILITY_DELETE] = "delete it in Grok, which keeps an index of its sessions",
+        [ABILITY_FORK] = "Grok forks itself: grok --resume ID --fork-session",
+        [ABILITY_RESUME_AT] = "Grok continues after the last message: use /rewind in it",
+        [ABILITY_TOMBSTONE] = "a Grok log is the only copy of its messages",
+        [ABILITY_REAPPEND] = "Grok keeps its titles beside the logs",
+        [ABILITY_RETRIEVE] = "Grok's logs are already where it looks for them",
+        [ABILITY_HAVE_BRANCHES] = "Grok logs have no branches: what is rewound is dropped",
+        [ABILITY_SET] = "Grok sessions have no settings that other programs may write",
+    },
 };

@@ -122,24 +122,6 @@ enum err_code kimi_subagent(const struct store *st, const struct session_ref *re
         a, out, e);
 }
 
-static const char *kimi_cannot(unsigned ability)
-{
-    switch (ability) {
-    case CAN_RENAME: return "Kimi Code keeps an index of its titles: use /title in it";
-    case CAN_ARCHIVE: return "Kimi Code keeps an index of its sessions: archive it there";
-    case CAN_DELETE: return "Kimi Code keeps an index of its sessions: delete it there";
-    case CAN_TAG: return "Kimi Code sessions have no tags";
-    case CAN_FORK: return "Kimi Code forks itself: kimi fork ID";
-    case CAN_RESUME_AT: return "Kimi Code continues after the last record: use its own /undo";
-    case CAN_TOMBSTONE: return "a Kimi Code log is the only copy of its messages";
-    case CAN_REAPPEND: return "Kimi Code keeps its titles beside the logs";
-    case CAN_RETRIEVE: return "Kimi Code's logs are already where it looks for them";
-    case CAN_HAVE_BRANCHES: return "Kimi Code logs have no branches";
-    case CAN_SET: return "Kimi Code sessions have no settings";
-    default: return NULL;
-    }
-}
-
 const struct store_ops kimi_ops = {
     .name = "kimi",
     .label = "Kimi Code",
@@ -165,5 +147,17 @@ const struct store_ops kimi_ops = {
     .plan = kimi_plan,
     .usage = kimi_usage,
     .edits = kimi_edits,
-    .unsupported = kimi_cannot,
+    .why = {
+        [ABILITY_RENAME] = "Kimi Code keeps an index of its titles: use /title in it",
+        [ABILITY_ARCHIVE] = "Kimi Code keeps an index of its sessions: archive it there",
+        [ABILITY_DELETE] = "Kimi Code keeps an index of its sessions: delete it there",
+        [ABILITY_TAG] = "Kimi Code sessions have no tags",
+        [ABILITY_FORK] = "Kimi Code forks itself: kimi fork ID",
+        [ABILITY_RESUME_AT] = "Kimi Code continues after the last record: use its own /undo",
+        [ABILITY_TOMBSTONE] = "a Kimi Code log is the only copy of its messages",
+        [ABILITY_REAPPEND] = "Kimi Code keeps its titles beside the logs",
+        [ABILITY_RETRIEVE] = "Kimi Code's logs are already where it looks for them",
+        [ABILITY_HAVE_BRANCHES] = "Kimi Code logs have no branches",
+        [ABILITY_SET] = "Kimi Code sessions have no settings",
+    },
 };

@@ -254,26 +254,6 @@ static enum err_code kimi_cli_subagent(const struct store *st, const struct sess
                         arena_copy(a, agent), a, out, e);
 }
 
-static const char *kimi_cli_cannot(unsigned ability)
-{
-    switch (ability) {
-    case CAN_RENAME:
-    case CAN_NAME_FORK: return "the Kimi CLI writes its titles itself: use /title in it";
-    case CAN_ARCHIVE: return "archive it in the Kimi CLI";
-    case CAN_DELETE: return "delete it in the Kimi CLI, which may have it open";
-    case CAN_TAG: return "Kimi CLI sessions have no tags";
-    case CAN_FORK: return "the Kimi CLI forks sessions only on its own screen";
-    case CAN_RESUME_AT: return "the Kimi CLI continues after the last message";
-    case CAN_REWIND: return "the Kimi CLI keeps no copies of files";
-    case CAN_TOMBSTONE: return "a log of the Kimi CLI is the only copy of its messages";
-    case CAN_REAPPEND: return "the Kimi CLI keeps its titles beside the logs";
-    case CAN_RETRIEVE: return "Kimi CLI sessions are already where it looks for them";
-    case CAN_HAVE_BRANCHES: return "Kimi CLI logs have no branches";
-    case CAN_SET: return "Kimi CLI sessions have no settings that other programs may write";
-    default: return NULL;
-    }
-}
-
 const struct store_ops kimi_cli_ops = {
     .name = "kimi-cli",
     .label = "Kimi CLI",
@@ -294,5 +274,19 @@ const struct store_ops kimi_cli_ops = {
     .subagent = kimi_cli_subagent,
     .agent_variable = jsonl_agent_variable,
     .edits = tool_edits_logged,
-    .unsupported = kimi_cli_cannot,
+    .why = {
+        [ABILITY_RENAME] = "the Kimi CLI writes its titles itself: use /title in it",
+        [ABILITY_NAME_FORK] = "the Kimi CLI writes its titles itself: use /title in it",
+        [ABILITY_ARCHIVE] = "archive it in the Kimi CLI",
+        [ABILITY_DELETE] = "delete it in the Kimi CLI, which may have it open",
+        [ABILITY_TAG] = "Kimi CLI sessions have no tags",
+        [ABILITY_FORK] = "the Kimi CLI forks sessions only on its own screen",
+        [ABILITY_RESUME_AT] = "the Kimi CLI continues after the last message",
+        [ABILITY_REWIND] = "the Kimi CLI keeps no copies of files",
+        [ABILITY_TOMBSTONE] = "a log of the Kimi CLI is the only copy of its messages",
+        [ABILITY_REAPPEND] = "the Kimi CLI keeps its titles beside the logs",
+        [ABILITY_RETRIEVE] = "Kimi CLI sessions are already where it looks for them",
+        [ABILITY_HAVE_BRANCHES] = "Kimi CLI logs have no branches",
+        [ABILITY_SET] = "Kimi CLI sessions have no settings that other programs may write",
+    },
 };

@@ -555,27 +555,6 @@ static enum err_code kiro_deleted_parts(const struct store *st, const struct ses
     return ERR_OK;
 }
 
-static const char *kiro_cannot(unsigned ability)
-{
-    switch (ability) {
-    case CAN_RENAME: return "Kiro keeps its titles beside state that only it writes";
-    case CAN_TAG: return "Kiro sessions have no tags";
-    case CAN_ARCHIVE: return "Kiro sessions cannot be archived";
-    case CAN_DELETE: return "delete it in Kiro, which may have it open";
-    case CAN_FORK:
-    case CAN_NAME_FORK: return "no Kiro command that forks a session is known";
-    case CAN_RESUME_AT: return "Kiro continues after the last message";
-    case CAN_REWIND: return "Kiro is not known to keep copies of files";
-    case CAN_TOMBSTONE: return "a Kiro log is the only copy of its messages";
-    case CAN_REAPPEND: return "Kiro keeps its metadata beside the logs";
-    case CAN_RETRIEVE: return "Kiro's logs are already where it looks for them";
-    case CAN_HAVE_AGENTS: return "Kiro's sub-agents are separate sessions: --all-kinds lists them";
-    case CAN_HAVE_BRANCHES: return "Kiro logs have no branches";
-    case CAN_SET: return "Kiro sessions have no settings that other programs may write";
-    default: return NULL;
-    }
-}
-
 const struct store_ops kiro_ops = {
     .name = "kiro",
     .label = "Kiro CLI",
@@ -596,5 +575,20 @@ const struct store_ops kiro_ops = {
     .messages = block_messages,
     .agent_variable = jsonl_agent_variable,
     .edits = tool_edits_logged,
-    .unsupported = kiro_cannot,
+    .why = {
+        [ABILITY_RENAME] = "Kiro keeps its titles beside state that only it writes",
+        [ABILITY_TAG] = "Kiro sessions have no tags",
+        [ABILITY_ARCHIVE] = "Kiro sessions cannot be archived",
+        [ABILITY_DELETE] = "delete it in Kiro, which may have it open",
+        [ABILITY_FORK] = "no Kiro command that forks a session is known",
+        [ABILITY_NAME_FORK] = "no Kiro command that forks a session is known",
+        [ABILITY_RESUME_AT] = "Kiro continues after the last message",
+        [ABILITY_REWIND] = "Kiro is not known to keep copies of files",
+        [ABILITY_TOMBSTONE] = "a Kiro log is the only copy of its messages",
+        [ABILITY_REAPPEND] = "Kiro keeps its metadata beside the logs",
+        [ABILITY_RETRIEVE] = "Kiro's logs are already where it looks for them",
+        [ABILITY_HAVE_AGENTS] = "Kiro's sub-agents are separate sessions: --all-kinds lists them",
+        [ABILITY_HAVE_BRANCHES] = "Kiro logs have no branches",
+        [ABILITY_SET] = "Kiro sessions have no settings that other programs may write",
+    },
 };

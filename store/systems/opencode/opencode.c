@@ -133,25 +133,6 @@ static enum err_code opencode_open(const struct store_env *env, const char *path
                              add_all, out, e);
 }
 
-static const char *opencode_cannot(unsigned ability)
-{
-    switch (ability) {
-    case CAN_RENAME:
-    case CAN_ARCHIVE:
-    case CAN_DELETE: return "OpenCode keeps its sessions in a database that only it writes";
-    case CAN_TAG: return "OpenCode sessions have no tags";
-    case CAN_FORK:
-    case CAN_NAME_FORK: return "OpenCode forks itself: opencode --session ID --fork";
-    case CAN_RESUME_AT: return "OpenCode rewinds on its own screen: use /undo there";
-    case CAN_TOMBSTONE: return "OpenCode keeps its messages in its own database";
-    case CAN_REAPPEND: return "OpenCode sessions have no metadata to append again";
-    case CAN_RETRIEVE: return "OpenCode sessions are already where it looks for them";
-    case CAN_HAVE_BRANCHES: return "OpenCode sessions have no branches";
-    case CAN_SET: return "OpenCode keeps its settings in its own database";
-    default: return NULL;
-    }
-}
-
 /* All operations that write are missing, because the database belongs to OpenCode and may be open. */
 const struct store_ops opencode_ops = {
     .name = "opencode",
@@ -178,5 +159,18 @@ const struct store_ops opencode_ops = {
     .edits = tool_edits_loaded,
     .checkpoints = opencode_checkpoints,
     .plan = opencode_plan,
-    .unsupported = opencode_cannot,
+    .why = {
+        [ABILITY_RENAME] = "OpenCode keeps its sessions in a database that only it writes",
+        [ABILITY_ARCHIVE] = "OpenCode keeps its sessions in a database that only it writes",
+        [ABILITY_DELETE] = "OpenCode keeps its sessions in a database that only it writes",
+        [ABILITY_TAG] = "OpenCode sessions have no tags",
+        [ABILITY_FORK] = "OpenCode forks itself: opencode --session ID --fork",
+        [ABILITY_NAME_FORK] = "OpenCode forks itself: opencode --session ID --fork",
+        [ABILITY_RESUME_AT] = "OpenCode rewinds on its own screen: use /undo there",
+        [ABILITY_TOMBSTONE] = "OpenCode keeps its messages in its own database",
+        [ABILITY_REAPPEND] = "OpenCode sessions have no metadata to append again",
+        [ABILITY_RETRIEVE] = "OpenCode sessions are already where it looks for them",
+        [ABILITY_HAVE_BRANCHES] = "OpenCode sessions have no branches",
+        [ABILITY_SET] = "OpenCode keeps its settings in its own database",
+    },
 };

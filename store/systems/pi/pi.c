@@ -89,24 +89,6 @@ const struct project_logs pi_logs = { .folder_of = folder_of,
                                       .inside = inside,
                                       .name_id = pi_name_id };
 
-static const char *pi_cannot(unsigned ability)
-{
-    switch (ability) {
-    case CAN_RENAME: return "pi names its sessions itself: use /name in it";
-    case CAN_ARCHIVE: return "pi sessions cannot be archived";
-    case CAN_DELETE: return "pi deletes its sessions itself: ctrl+d in its list";
-    case CAN_TAG: return "pi sessions have no tags; pi labels messages instead";
-    case CAN_REWIND: return "pi keeps no file history";
-    case CAN_TOMBSTONE: return "a pi log is the only copy of its messages";
-    case CAN_REAPPEND: return "pi reads the whole log for a name";
-    case CAN_RETRIEVE: return "pi's logs are already where it looks for them";
-    case CAN_HAVE_AGENTS: return "pi has no sub-agents";
-    case CAN_HAVE_BRANCHES: return "branches of pi sessions are not read";
-    case CAN_SET: return "pi sessions have no settings";
-    default: return NULL;
-    }
-}
-
 const struct store_ops pi_ops = {
     .name = "pi",
     .label = "pi",
@@ -127,5 +109,17 @@ const struct store_ops pi_ops = {
     .fork = pi_fork,
     .usage = pi_usage,
     .edits = tool_edits_logged,
-    .unsupported = pi_cannot,
+    .why = {
+        [ABILITY_RENAME] = "pi names its sessions itself: use /name in it",
+        [ABILITY_ARCHIVE] = "pi sessions cannot be archived",
+        [ABILITY_DELETE] = "pi deletes its sessions itself: ctrl+d in its list",
+        [ABILITY_TAG] = "pi sessions have no tags; pi labels messages instead",
+        [ABILITY_REWIND] = "pi keeps no file history",
+        [ABILITY_TOMBSTONE] = "a pi log is the only copy of its messages",
+        [ABILITY_REAPPEND] = "pi reads the whole log for a name",
+        [ABILITY_RETRIEVE] = "pi's logs are already where it looks for them",
+        [ABILITY_HAVE_AGENTS] = "pi has no sub-agents",
+        [ABILITY_HAVE_BRANCHES] = "branches of pi sessions are not read",
+        [ABILITY_SET] = "pi sessions have no settings",
+    },
 };

@@ -277,28 +277,6 @@ static enum err_code copy_config(struct plugin_store *p, const struct plugin_con
 
 /* ---- what it can do ---- */
 
-static const char *plugin_cannot(unsigned ability)
-{
-    switch (ability) {
-    case CAN_REWIND:
-        return "the saved copies of its files are only on the machine where the agent ran";
-    case CAN_ARCHIVE:
-    case CAN_RESUME_AT:
-    case CAN_TOMBSTONE:
-    case CAN_REAPPEND: return "it is in a team's store: retrieve it, and change the local session";
-    case CAN_RENAME:
-    case CAN_TAG:
-    case CAN_SET: return "its store is read-only";
-    case CAN_DELETE: return "its store has no trash; reprise delete --permanently deletes it there";
-    default: return NULL;
-    }
-}
-
-static const char *plugin_cannot_remove(unsigned ability)
-{
-    return ability == CAN_DELETE ? "its store cannot delete sessions" : plugin_cannot(ability);
-}
-
 /* Sessions are continued by Claude Code, from a local copy. */
 static const char *plugin_agent(const struct store *st, const struct session_ref *ref)
 {
@@ -320,7 +298,7 @@ static void choose_ops(struct plugin_store *p)
         p->ops.set = NULL;
     if (!p->table.remove) {
         p->ops.remove = NULL;
-        p->ops.unsupported = plugin_cannot_remove;
+        p->ops.why[ABILITY_DELETE] = "its store cannot delete sessions";
     }
     if (!p->table.subkeys) {
         p->ops.subagents = NULL;
@@ -421,7 +399,17 @@ const struct store_ops plugin_ops = {
     .retrieve = plugin_retrieve,
     .agent = plugin_agent,
     .fork = plugin_fork,
-    .unsupported = plugin_cannot,
+    .why = {
+        [ABILITY_REWIND] = "the saved copies of its files are only on the machine where the agent ran",
+        [ABILITY_ARCHIVE] = "it is in a team's store: retrieve it, and change the local session",
+        [ABILITY_RESUME_AT] = "it is in a team's store: retrieve it, and change the local session",
+        [ABILITY_TOMBSTONE] = "it is in a team's store: retrieve it, and change the local session",
+        [ABILITY_REAPPEND] = "it is in a team's store: retrieve it, and change the local session",
+        [ABILITY_RENAME] = "its store is read-only",
+        [ABILITY_TAG] = "its store is read-only",
+        [ABILITY_SET] = "its store is read-only",
+        [ABILITY_DELETE] = "its store has no trash; reprise delete --permanently deletes it there",
+    },
     .remove = plugin_remove,
     .interrupt = plugin_interrupt,
     .silent = plugin_silent,

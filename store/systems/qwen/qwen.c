@@ -106,24 +106,6 @@ enum err_code qwen_live(const struct store *st, const struct session_ref *ref, s
 static const char *const inside[] = { "chats", "chats/archive", NULL };
 const struct project_logs qwen_logs = { .folder_of = config_dir_flatten, .inside = inside };
 
-static const char *qwen_cannot(unsigned ability)
-{
-    switch (ability) {
-    case CAN_RENAME: return "Qwen Code names its sessions itself: use /rename in it";
-    case CAN_ARCHIVE: return "Qwen Code archives a session only through qwen serve";
-    case CAN_DELETE: return "Qwen Code keeps a session in several places: delete it there";
-    case CAN_TAG: return "Qwen Code sessions have no tags";
-    case CAN_FORK: return "Qwen Code forks itself: qwen --resume ID --fork-session";
-    case CAN_RESUME_AT: return "Qwen Code continues after the last record: use its own /rewind";
-    case CAN_TOMBSTONE: return "a Qwen Code log is the only copy of its messages";
-    case CAN_REAPPEND: return "Qwen Code writes its titles again itself";
-    case CAN_RETRIEVE: return "Qwen Code's logs are already where it looks for them";
-    case CAN_HAVE_BRANCHES: return "branches of Qwen Code sessions are not read";
-    case CAN_SET: return "Qwen Code sessions have no settings";
-    default: return NULL;
-    }
-}
-
 const struct store_ops qwen_ops = {
     .name = "qwen",
     .label = "Qwen Code",
@@ -151,5 +133,17 @@ const struct store_ops qwen_ops = {
     .plan = qwen_plan,
     .usage = qwen_usage,
     .edits = qwen_edits,
-    .unsupported = qwen_cannot,
+    .why = {
+        [ABILITY_RENAME] = "Qwen Code names its sessions itself: use /rename in it",
+        [ABILITY_ARCHIVE] = "Qwen Code archives a session only through qwen serve",
+        [ABILITY_DELETE] = "Qwen Code keeps a session in several places: delete it there",
+        [ABILITY_TAG] = "Qwen Code sessions have no tags",
+        [ABILITY_FORK] = "Qwen Code forks itself: qwen --resume ID --fork-session",
+        [ABILITY_RESUME_AT] = "Qwen Code continues after the last record: use its own /rewind",
+        [ABILITY_TOMBSTONE] = "a Qwen Code log is the only copy of its messages",
+        [ABILITY_REAPPEND] = "Qwen Code writes its titles again itself",
+        [ABILITY_RETRIEVE] = "Qwen Code's logs are already where it looks for them",
+        [ABILITY_HAVE_BRANCHES] = "branches of Qwen Code sessions are not read",
+        [ABILITY_SET] = "Qwen Code sessions have no settings",
+    },
 };

@@ -336,26 +336,6 @@ static enum err_code vibe_usage(const struct store *st, const struct session_ref
     return rc;
 }
 
-static const char *vibe_cannot(unsigned ability)
-{
-    switch (ability) {
-    case CAN_RENAME:
-    case CAN_NAME_FORK: return "Vibe writes its titles itself: use /rename in it";
-    case CAN_TAG: return "Vibe sessions have no tags";
-    case CAN_ARCHIVE: return "Vibe sessions cannot be archived";
-    case CAN_DELETE: return "delete it in Vibe, which may have it open";
-    case CAN_FORK: return "Vibe forks sessions only on its own screen";
-    case CAN_RESUME_AT: return "Vibe continues after the last message: use /rewind in it";
-    case CAN_REWIND: return "Vibe keeps its copies of files only in memory";
-    case CAN_TOMBSTONE: return "a Vibe log is the only copy of its messages";
-    case CAN_REAPPEND: return "Vibe keeps its titles beside the logs";
-    case CAN_RETRIEVE: return "Vibe's logs are already where it looks for them";
-    case CAN_HAVE_BRANCHES: return "Vibe logs have no branches";
-    case CAN_SET: return "Vibe sessions have no settings";
-    default: return NULL;
-    }
-}
-
 const struct store_ops vibe_ops = {
     .name = "vibe",
     .label = "Mistral Vibe",
@@ -377,5 +357,19 @@ const struct store_ops vibe_ops = {
     .agent_variable = jsonl_agent_variable,
     .usage = vibe_usage,
     .edits = vibe_edits,
-    .unsupported = vibe_cannot,
+    .why = {
+        [ABILITY_RENAME] = "Vibe writes its titles itself: use /rename in it",
+        [ABILITY_NAME_FORK] = "Vibe writes its titles itself: use /rename in it",
+        [ABILITY_TAG] = "Vibe sessions have no tags",
+        [ABILITY_ARCHIVE] = "Vibe sessions cannot be archived",
+        [ABILITY_DELETE] = "delete it in Vibe, which may have it open",
+        [ABILITY_FORK] = "Vibe forks sessions only on its own screen",
+        [ABILITY_RESUME_AT] = "Vibe continues after the last message: use /rewind in it",
+        [ABILITY_REWIND] = "Vibe keeps its copies of files only in memory",
+        [ABILITY_TOMBSTONE] = "a Vibe log is the only copy of its messages",
+        [ABILITY_REAPPEND] = "Vibe keeps its titles beside the logs",
+        [ABILITY_RETRIEVE] = "Vibe's logs are already where it looks for them",
+        [ABILITY_HAVE_BRANCHES] = "Vibe logs have no branches",
+        [ABILITY_SET] = "Vibe sessions have no settings",
+    },
 };

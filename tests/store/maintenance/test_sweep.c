@@ -68,11 +68,6 @@ CASE(the_disk_usage_covers_everything_of_the_session)
     sweep_fini(&s);
 }
 
-static const char *in_its_own_words(unsigned ability)
-{
-    return ability == CAN_DELETE ? "delete it in the agent" : NULL;
-}
-
 CASE(a_system_says_itself_why_its_sessions_stay)
 {
     struct world *w = *state;
@@ -81,7 +76,7 @@ CASE(a_system_says_itself_why_its_sessions_stay)
 
     put_session(w, "p", 1, 100);
     own.parts = NULL;
-    own.unsupported = in_its_own_words;
+    own.why[ABILITY_DELETE] = "delete it in the agent";
     w->store->ops = &own;
     struct sweep s = find(w);
 

@@ -3,12 +3,6 @@
 #include "support/screen/screen.h"
 
 /* The menu of all actions. */
-static const char *long_reason(unsigned ability)
-{
-    return ability == CAN_TAG ? "the agent keeps its tags in a database of its own, beside the "
-                                "titles: use the command that it has for them"
-                              : NULL;
-}
 
 TEST(a_long_reason_in_the_menu_is_wrapped)
 {
@@ -17,7 +11,8 @@ TEST(a_long_reason_in_the_menu_is_wrapped)
     shop_begin(&x);
     x.fake[0].unsupported = CAN_TAG;
     screen_ready(&x.s, x.fake, SHOP, 24, 80);
-    x.s.ops.unsupported = long_reason;
+    x.s.ops.why[ABILITY_TAG] = "the agent keeps its tags in a database of its own, beside the "
+                               "titles: use the command that it has for them";
     screen_press(&x.s, "<C-x>");
     assert_true(screen_has(&x.s, "the agent keeps its tags in a database of its own,"));
     assert_true(screen_has(&x.s, "command that it has for them"));
