@@ -4,7 +4,7 @@
 corpus 330
 image >"$top/before"
 open 100 30 --all
-see "32/32"
+see "32 sessions"
 press Right
 see "ping" "a resume continues here" "another branch splits off here"
 enter_text B
@@ -14,21 +14,21 @@ see "Branch 2 of " "another branch begins here"
 enter_text c
 see "title of the fork up to here"
 press Enter
-see "forked: the fork is selected" "33/33"
+see "forked: the fork is selected" "33 sessions"
 image | cmp -s - "$top/before" && fail "no copy was made"
 press C-x
 see "undo"
 enter_text u
-see "undone: fork of" "32/32"
+see "undone: fork of" "32 sessions"
 image | cmp -s - "$top/before" || fail "undo left a part of the copy or removed more"
 press C-x
 see "redo"
 enter_text U
-see "redone: " "33/33"
+see "redone: " "33 sessions"
 press C-x
 see "undo"
 enter_text u
-see "32/32"
+see "32 sessions"
 image | cmp -s - "$top/before" || fail "undo of redo left something"
 press C-c
 ended 130

@@ -3,14 +3,14 @@
 . "$(dirname "$0")/lib.sh"
 corpus 330
 open 100 30 --all
-see "32/32" "second-branch"
+see "32 sessions" "second-branch"
 press C-x
 see "branches"
 enter_text b
 see "recent, tree" "forks are listed below"
 match "└╴second-branch"
 enter_text "'second"
-see "1/32"
+see "1 of 32 sessions"
 press C-f
 see "title of the fork"
 press C-u
@@ -18,7 +18,7 @@ enter_text "third-branch"
 press Enter
 see "forked: the fork is selected"
 press C-u
-see "33/33"
+see "33 sessions"
 match "  └╴third-branch"
 press C-c
 ended 130

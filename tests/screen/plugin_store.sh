@@ -30,7 +30,7 @@ press C-x
 see "the saved copies of its files are only on the machine where the agent ran"
 press Escape
 press Right
-see "one.txt made." "a resume continues here" "11/11"
+see "one.txt made." "a resume continues here" "entry 11 of 11"
 press Escape
 see "all projects"
 # It is retrieved before its agent continues it.

@@ -60,7 +60,7 @@ struct settings {
 /* The configuration file:
  *
  *     keys = vim              default | vim
- *     density = auto          auto (two lines below 120 columns) | one-line | two-lines
+ *     density = auto          auto (two lines below 80 columns) | one-line | two-lines
  *     preview = off           auto | on | off
  *     scope = all             worktrees | here | all
  *     sort = created          recent | created | size | title

@@ -9,7 +9,7 @@ truncate -s -1 "$transcript"
 touch -d '2 hours ago' "$transcript"
 cp -p "$transcript" "$top/before.jsonl"
 open 100 30
-see "15/16" "1 damaged: ^X x"
+see "15 of 16 sessions" "1 damaged: ^X x"
 press C-x
 see "x  damaged"
 enter_text x
@@ -39,6 +39,6 @@ see "undone: " "its last line is cut short"
 cmp -s "$transcript" "$top/before.jsonl" || fail "undo did not restore the bytes"
 acknowledge
 press Escape
-see "15/16"
+see "15 of 16 sessions"
 press C-c
 ended 130

@@ -20,13 +20,13 @@ press DC
 see "Move 1 session"
 press Down
 press Enter
-see "moved to trash: 1 session" "14/15"
+see "moved to trash: 1 session" "14 of 15 sessions"
 gone "Payments: idempotency"
 [ -z "$(parts)" ] || fail "a part of the session was left"
 press C-x
 see "undo"
 enter_text u
-see "undone: " "15/16"
+see "undone: " "15 of 16 sessions"
 match "2h ago  Payments: idempotency"
 parts | cmp -s - "$top/parts-before" || fail "not everything was restored"
 cmp -s "$transcript" "$top/before.jsonl" || fail "the transcript differs"

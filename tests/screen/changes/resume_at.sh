@@ -6,7 +6,7 @@ image >"$top/before"
 cp -a "$config" "$top/copy"
 as_before() { if cuts; then image | cmp -s - "$top/before"; else only_grown "$top/copy" "$config"; fi; }
 open 100 30 --all
-see "32/32"
+see "32 sessions"
 press Right
 see "a resume continues here"
 enter_text B

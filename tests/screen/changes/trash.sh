@@ -23,7 +23,7 @@ see "restored: 1 session" "The trash is empty"
 cmp -s "$transcript" "$top/before.jsonl" || fail "the transcript differs"
 acknowledge
 press Escape
-see "15/16" "Payments: idempotency"
+see "15 of 16 sessions" "Payments: idempotency"
 press C-c
 ended 130
 close

@@ -11,7 +11,7 @@ ended 130
 close
 settings=
 open 100 30 --ascii -q 'Node 22'
-see "Upgrade to Node 22" "1/16"
+see "Upgrade to Node 22" "1 of 16 sessions"
 screen | LC_ALL=C grep -q '[^ -~]' && fail "not ASCII"
 press C-c
 ended 130

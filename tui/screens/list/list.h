@@ -38,8 +38,8 @@ struct describe_job {
 enum { LIST_FLAGS = 6 };
 
 struct list_widths {
-    int dir, tag, branch, name, system; /* system: the name with its dialect */
-    int signs, words;                   /* all flags of a row, as signs and as words */
+    int dir, branch, name, system; /* system: the name with its dialect */
+    int signs, words;              /* all flags of a row, as signs and as words */
     /* the system of all sessions so far; NULL: no session yet, or several systems */
     const struct store_ops *only;
     bool several; /* several systems: only then do rows name theirs */
@@ -226,12 +226,13 @@ void list_content_fini(struct list *l);
 /* --- the layout (list_draw.c) */
 struct list_layout {
     struct rect title, query, rows, preview, footer; /* preview.w 0: no preview */
-    int item;                                        /* lines per session */
+    int item;                                        /* lines per session ... */
+    int second;                                      /* ... and one more for the selected one */
     size_t items;                                    /* sessions that fit */
     bool beside; /* the preview is beside the list, not below it */
 };
 
-/* Returns true if a session takes two lines on a screen with `cols` columns. */
+/* Returns true if every session takes two lines on a screen with `cols` columns. */
 bool list_has_two_lines(const struct list *l, int cols);
 struct list_layout list_layout(const struct list *l, int rows, int cols);
 /* Where the conversation is in the preview: below the title, the directory, the branch and the date. */

@@ -12,8 +12,8 @@
  * only on demand. */
 enum { BESIDE_COLS = 100, BELOW_ROWS = 30 };
 
-/* Below this width, the title has a separate line. */
-enum { ONE_LINE_COLS = 120 };
+/* Below this width, every session has two lines. */
+enum { ONE_LINE_COLS = 80 };
 
 bool list_has_two_lines(const struct list *l, int cols)
 {
@@ -29,6 +29,14 @@ static bool has_preview(const struct list *l, int rows, int cols)
     case PREVIEW_AUTO: break;
     }
     return cols >= BESIDE_COLS || rows >= BELOW_ROWS;
+}
+
+/* In one-line lists, the selected session has its second line unless the preview's head beside the list shows the
+ * same facts. */
+static bool selected_has_second_line(const struct list *l, const struct list_layout *lay, int cols)
+{
+    return l->density == DENSITY_AUTO && !list_has_two_lines(l, cols) && !lay->beside &&
+           lay->rows.h > 1;
 }
 
 /* The list gets the width that its columns can use, the conversation the rest. */
@@ -67,7 +75,8 @@ struct list_layout list_layout(const struct list *l, int rows, int cols)
         else
             split_below(&out);
     }
-    out.items = out.rows.h > 0 ? (size_t)(out.rows.h / out.item) : 0;
+    out.second = selected_has_second_line(l, &out, cols);
+    out.items = out.rows.h > 0 ? (size_t)((out.rows.h - out.second) / out.item) : 0;
     if (out.items == 0)
         out.items = 1;
     return out;
@@ -80,6 +89,8 @@ bool list_row_at(const struct list *l, int y, int x, size_t *at)
     if (!frame_rect_has(lay.rows, y, x))
         return false;
     *at = l->top + (size_t)((y - lay.rows.y) / lay.item);
+    if (*at > l->at && lay.second)
+        --*at;
     return *at < l->filter.hits;
 }
 
@@ -106,19 +117,32 @@ void list_draw_scope(const struct list *l, struct frame *f, struct rect r)
     frame_puts(f, r.y, r.x + used + 1, r.w - used - 1, STYLE_DIM, what);
 }
 
-/* "37/412 recent": the matches, the total and the order; preceded by a spinner while work is under
- * way. */
+/* "37 of 412 sessions  recent": the matches, the total and the order; preceded by a spinner while work is under
+ * way. Without a query, sessions that are not shown are the archived ones. */
 static int draw_counts(const struct list *l, struct frame *f, struct rect r)
 {
+    enum { WITH_ORDER_COLS = 60, WITH_REASON_COLS = 80 };
     char text[128], size[HUMAN_SIZE], bytes[HUMAN_SIZE + 4] = "";
     bool ranked = query_ranks(&l->filter.query) && l->sort == SORT_RECENT && !l->tree;
+    const size_t n = list_total(l), shown = list_shown(l);
+    const bool archived =
+        shown < n && l->query.n == 0 && !filter_pending(&l->filter) && r.w >= WITH_REASON_COLS;
+    char of[32] = "", rest[40] = "";
 
     if (l->sort == SORT_SIZE) {
         human_size(l->bytes, size);
         snprintf(bytes, sizeof bytes, "%s  ", size);
     }
-    snprintf(text, sizeof text, "%zu/%zu  %s%s%s%s", list_shown(l), list_total(l), bytes,
-             ranked ? "best, " : "", order_sort_name(l->sort), l->tree ? ", tree" : "");
+    if (shown < n)
+        snprintf(of, sizeof of, "%zu of ", shown);
+    if (archived)
+        snprintf(rest, sizeof rest, " (%zu archived)", n - shown);
+    size_t used =
+        (size_t)snprintf(text, sizeof text, "%s%zu session%s%s", of, n, n == 1 ? "" : "s", rest);
+
+    if (r.w >= WITH_ORDER_COLS || l->sort != SORT_RECENT || ranked || l->tree)
+        snprintf(text + used, sizeof text - used, "  %s%s%s%s", bytes, ranked ? "best, " : "",
+                 order_sort_name(l->sort), l->tree ? ", tree" : "");
     int w = frame_width(slice_of(text)), x = r.x + r.w - w - 1;
 
     frame_puts(f, r.y, x, w, STYLE_DIM, text);
@@ -243,11 +267,13 @@ static void draw_rows(const struct list *l, struct frame *f, const struct list_l
         list_draw_empty(l, f, r);
         return;
     }
-    for (size_t i = 0; i < lay->items && l->top + i < l->filter.hits; i++) {
-        int y = r.y + (int)i * lay->item;
-        int h = y + lay->item <= r.y + r.h ? lay->item : r.y + r.h - y;
+    for (size_t at = l->top, y = (size_t)r.y; at < l->top + lay->items && at < l->filter.hits;
+         at++) {
+        int room = r.y + r.h - (int)y, h = lay->item + (at == l->at ? lay->second : 0);
 
-        list_draw_row(l, f, (struct rect){ y, r.x, h, r.w - 1 }, l->top + i);
+        h = h < room ? h : room;
+        list_draw_row(l, f, (struct rect){ (int)y, r.x, h, r.w - 1 }, at);
+        y += (size_t)h;
     }
     frame_scrollbar(f, r, l->top, l->filter.hits, lay->items);
     f->cursor_y = r.y + (int)(l->at - l->top) * lay->item;
@@ -266,13 +292,18 @@ static void draw_border(struct frame *f, const struct list_layout *lay)
     frame_puts(f, r.y, r.x, 1, STYLE_BORDER, f->ascii ? "+" : "┌");
 }
 
-/* The disk usage of the session, with the files beside its transcript once it is known. */
+/* Its agent if there are several, and the disk usage of the session, with the files beside its transcript once it is
+ * known. */
 static void draw_disk_usage(const struct list *l, struct frame *f, struct rect r)
 {
     enum { BOTH_COLS = 44 };
     const struct session_entry *e = &l->sessions.entry[l->viewed];
     char all[HUMAN_SIZE], own[HUMAN_SIZE], text[80];
+    const char *name = l->widths.several ? e->ref.store->ops->name : "";
+    int used = frame_puts(f, r.y, r.x, r.w, STYLE_DIM, name);
 
+    if (used > 0)
+        used += frame_puts(f, r.y, r.x + used, r.w - used, STYLE_DIM, f->ascii ? " - " : " · ");
     human_size(session_entry_bytes(e), all);
     human_size(e->ref.file.size, own);
     if (e->ref.store->ops->remote)
@@ -285,8 +316,7 @@ static void draw_disk_usage(const struct list *l, struct frame *f, struct rect r
         snprintf(text, sizeof text, "%s on disk", all);
     else
         snprintf(text, sizeof text, "%s on disk, transcript %s", all, own);
-    int used = frame_puts(f, r.y, r.x, r.w, STYLE_DIM, text);
-
+    used += frame_puts(f, r.y, r.x + used, r.w - used, STYLE_DIM, text);
     frame_puts(f, r.y, r.x - 1, 1, STYLE_DIM, " ");
     frame_puts(f, r.y, r.x + used, 1, STYLE_DIM, " ");
 }

@@ -77,7 +77,10 @@ static void draw_no_match(const struct list *l, struct pen *pen)
     pen->y++;
     line_key(pen, l, ACT_BACK, "clear the query");
     offer_wider_scope(pen, l);
-    line_key(pen, l, ACT_HELP, "filters: tag: branch: before: size: is: ...");
+    line_key(pen, l, ACT_HELP, "how to filter");
+    pen->y++;
+    line_text(pen, STYLE_DIM,
+              "Fields: agent: project: branch: tag: id: before: after: size: is: //text");
 }
 
 /* "claude  /home/u/.claude" */

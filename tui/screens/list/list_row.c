@@ -16,12 +16,15 @@ enum {
                                      column */
     GAP = 2,
     TITLE_MIN = 24,
-    TITLE_GOOD = 50, /* the width from which on flags may be words */
     TITLE_FAIR = 40, /* the width that columns leave for the title, if possible */
+    TITLE_WORDS =
+        30, /* the title that flags leave if they are words, and columns beyond their minimum */
     SIZE_W = 7,
-    TAG_MAX = 12,
-    TAG_COLS = 60, /* the narrowest row with a column for tags */
+    WORDS_LEAST = sizeof "12 files" - 1, /* a column for fewer words has signs only */
+    WORDS_GOOD = sizeof "3 files  fork" - 1,
+    SYSTEM_COLS = 60, /* in a narrower row the preview beside it names the system */
     DIR_LEAST = 8,
+    TAG_LEAST = 3,  /* "#a…" */
     TEXT_MAX = 14,  /* of a branch, a directory */
     TEXT_WIDE = 24, /* in wide rows */
     WIDE_COLS = 110,
@@ -32,8 +35,8 @@ enum {
 struct columns {
     int title; /* where it begins, and how wide it is */
     int title_w;
-    int size_w, dir_w, tag_w, system_w, branch_w, flags_w; /* 0: dropped */
-    bool words;                                            /* the flags are words */
+    int size_w, dir_w, system_w, branch_w, flags_w; /* 0: dropped */
+    bool words;                                     /* the flags are words where they fit */
 };
 
 static int wider(int w, struct slice text)
@@ -160,8 +163,6 @@ void list_widths_include(struct list_widths *w, const struct session_row *row)
     int words = own_flags_width(flag, GAP);
 
     w->words = words > w->words ? words : w->words;
-    if (row->tag.n > 0)
-        w->tag = wider(w->tag, row->tag) < TAG_MAX ? wider(w->tag, row->tag) : TAG_MAX;
 }
 
 static int at_most(int w, int limit)
@@ -171,34 +172,44 @@ static int at_most(int w, int limit)
 
 /* A column is as wide as its widest text, up to a limit; an empty one is not shown. As the width
  * decreases, columns first shrink to their minimum and then disappear: the branch first, then the
- * tag, the system, the directory, and last the flags. Flags are words if the title keeps its fair width. */
-static struct columns columns_for(const struct list *l, int w)
+ * system, the directory, and last the flags. Flags become words before other columns get more than
+ * their minimum; rows whose words do not fit have signs. */
+static struct columns columns_for(const struct list *l, const struct list_layout *lay, int w)
 {
     struct columns c = { .title = POINTER_W + MARK_W + 1 + AGE_W + GAP };
-    const bool two_lines = list_has_two_lines(l, l->cols), all = l->scope == SCOPE_ALL;
+    const bool one_line = lay->item == 1, all = l->scope == SCOPE_ALL;
     const struct list_widths *widest = &l->widths;
-    const int limit = w >= WIDE_COLS ? TEXT_WIDE : TEXT_MAX, flags = widest->signs;
+    const int limit = w >= WIDE_COLS ? TEXT_WIDE : TEXT_MAX;
     const struct {
         int *w, want, least;
         bool wanted;
     } wants[] = {
-        { &c.flags_w, flags, flags, !two_lines },
-        { &c.size_w, SIZE_W, SIZE_W, l->sort == SORT_SIZE && !two_lines },
-        { &c.dir_w, at_most(widest->dir, limit), at_most(widest->dir, DIR_LEAST),
-          all && !two_lines },
-        { &c.system_w, widest->system, widest->name, widest->several && !two_lines },
-        { &c.tag_w, widest->tag + 1, widest->tag + 1,
-          widest->tag > 0 && !two_lines && w >= TAG_COLS },
+        { &c.flags_w, widest->signs, widest->signs, one_line },
+        { &c.size_w, SIZE_W, SIZE_W, l->sort == SORT_SIZE && one_line },
+        { &c.dir_w, at_most(widest->dir, limit), at_most(widest->dir, DIR_LEAST), all && one_line },
+        { &c.system_w, widest->system, widest->name,
+          widest->several && one_line && !(lay->beside && w < SYSTEM_COLS) },
         { &c.branch_w, at_most(widest->branch, limit), at_most(widest->branch, TEXT_MAX),
-          !two_lines },
+          one_line },
     };
     const size_t n = sizeof wants / sizeof *wants;
-    int title_min = w < 2 * TITLE_FAIR ? w * 9 / 20 : TITLE_FAIR;
+    int title_min = w < 2 * TITLE_FAIR ? w * 2 / 5 : TITLE_FAIR;
 
     title_min = title_min > TITLE_MIN ? title_min : TITLE_MIN;
     int spare = w - c.title - title_min - 1;
 
+    int title_more = title_min < TITLE_WORDS ? TITLE_WORDS - title_min : 0;
+
     for (size_t i = 0; i < n; i++) {
+        if (wants[i].w == &c.branch_w && c.flags_w > 0) { /* words are of more use than it */
+            int room = c.flags_w + spare - title_more, words = widest->words;
+
+            if (words > room)
+                words = room >= WORDS_GOOD ? WORDS_GOOD : WORDS_LEAST;
+            c.words = words <= room;
+            spare -= c.words && words > c.flags_w ? words - c.flags_w : 0;
+            c.flags_w = c.words && words > c.flags_w ? words : c.flags_w;
+        }
         if (!wants[i].wanted || wants[i].least == 0)
             continue;
         if (spare < wants[i].least + GAP)
@@ -207,19 +218,12 @@ static struct columns columns_for(const struct list *l, int w)
         spare -= wants[i].least + GAP;
     }
     for (size_t i = 0; i < n; i++) {
-        int more = at_most(wants[i].want - *wants[i].w, spare);
+        int more = at_most(wants[i].want - *wants[i].w, spare - title_more);
 
         if (*wants[i].w == 0 || more <= 0)
             continue;
         *wants[i].w += more;
         spare -= more;
-    }
-    int more_words = widest->words - c.flags_w;
-
-    c.words = c.flags_w > 0 && title_min + spare - (more_words > 0 ? more_words : 0) >= TITLE_GOOD;
-    if (c.words) {
-        spare -= more_words;
-        c.flags_w = widest->words;
     }
     c.title_w = title_min + (spare > 0 ? spare : 0);
     if (c.title + c.title_w > w)
@@ -346,13 +350,18 @@ static int draw_flags_behind(struct frame *f, struct rect r, int title_x,
     return room - w - GAP;
 }
 
-static void draw_tag(struct frame *f, int y, int x, int w, struct slice tag)
+/* Draws the tag at the end of the title, in at most half of its room. Returns the remaining rectangle. */
+static struct rect draw_tag(struct frame *f, struct rect r, const struct session_row *row)
 {
-    if (tag.n == 0)
-        return;
-    int used = frame_puts(f, y, x, w, STYLE_TAG, "#");
+    int w = row && row->tag.n ? 1 + frame_width(row->tag) : 0, most = (r.w - GAP) / 2;
 
-    frame_text_cut(f, y, x + used, w - used, STYLE_TAG, tag);
+    w = at_most(w, most);
+    if (w < TAG_LEAST)
+        return r;
+    int x = r.x + r.w - w, used = frame_puts(f, r.y, x, w, STYLE_TAG, "#");
+
+    frame_text_cut(f, r.y, x + used, w - used, STYLE_TAG, row->tag);
+    return (struct rect){ r.y, r.x, r.h, r.w - w - GAP };
 }
 
 /* Returns the width of the column, including the gap before it. */
@@ -393,10 +402,6 @@ static void draw_columns(struct frame *f, struct rect r, const struct columns *c
         frame_text_cut(f, r.y, x + GAP, c->dir_w, STYLE_DIM, row_project(row));
         x += c->dir_w + GAP;
     }
-    if (c->tag_w > 0) {
-        draw_tag(f, r.y, x + GAP, c->tag_w, row->tag);
-        x += c->tag_w + GAP;
-    }
     if (c->system_w > 0) {
         draw_system(f, r.y, x + GAP, c->system_w, row);
         x += c->system_w + GAP;
@@ -407,11 +412,14 @@ static void draw_columns(struct frame *f, struct rect r, const struct columns *c
     }
     if (c->flags_w > 0) {
         struct flag flag[LIST_FLAGS];
-        int gap = c->words ? GAP : 1;
+        int gap = GAP;
 
-        row_flags(row, c->words ? FLAG_WORDS : f->ascii ? FLAG_ASCII : FLAG_SIGNS, flag);
-        x += GAP + c->flags_w - own_flags_width(flag, gap);
-        draw_own_flags(f, r.y, x, flag, gap);
+        row_flags(row, FLAG_WORDS, flag);
+        if (!c->words || own_flags_width(flag, gap) > c->flags_w) {
+            gap = 1;
+            row_flags(row, f->ascii ? FLAG_ASCII : FLAG_SIGNS, flag);
+        }
+        draw_own_flags(f, r.y, x + GAP, flag, gap);
     }
 }
 
@@ -526,7 +534,8 @@ void list_draw_row(const struct list *l, struct frame *f, struct rect r, size_t 
 {
     uint32_t i = l->filter.hit[at];
     const struct session_entry *e = &l->sessions.entry[i];
-    struct columns c = columns_for(l, r.w);
+    const struct list_layout lay = list_layout(l, f->rows, f->cols);
+    struct columns c = columns_for(l, &lay, r.w);
     bool marked = i < l->marked_cap && l->marked[i];
 
     if (i == l->selected)
@@ -535,10 +544,12 @@ void list_draw_row(const struct list *l, struct frame *f, struct rect r, size_t 
     if (marked)
         frame_puts(f, r.y, r.x + POINTER_W, MARK_W, STYLE_MARK, f->ascii ? "+" : "◆");
     draw_age(l, f, r.y, r.x + POINTER_W + MARK_W + 1, e);
-    if (r.h > 1)
+    if (lay.item > 1)
         c.title_w = draw_flags_behind(f, r, r.x + c.title, e);
     struct rect title = draw_left(l, f, (struct rect){ r.y, r.x + c.title, 1, c.title_w }, e);
 
+    if (lay.item == 1)
+        title = draw_tag(f, title, e->row);
     draw_row_title(l, f, draw_fork_indent(l, f, title, i), e);
     if (e->row) {
         draw_columns(f, r, &c, e);

@@ -24,7 +24,7 @@ static int draw_right_aligned(struct frame *f, int y, struct rect r, enum style 
     return r.w - w - 1;
 }
 
-/* "message 812 of 3204", or the part of the file that is known. */
+/* "entry 812 of 3204", or the part of the file that is known. */
 static void position_text(const struct transcript_view *v, char *out, size_t cap)
 {
     const struct transcript *t = v->conversation ? v->conversation->transcript : NULL;
@@ -40,7 +40,7 @@ static void position_text(const struct transcript_view *v, char *out, size_t cap
     else if (t->partial)
         snprintf(out, cap, "end of %s", size);
     else
-        snprintf(out, cap, "%zu/%zu", v->cursor.message + 1, t->n);
+        snprintf(out, cap, "entry %zu of %zu", v->cursor.message + 1, t->n);
     if (t->broken > 0 && !t->partial) {
         size_t n = strlen(out);
 

@@ -14,13 +14,13 @@ static void assert_screen(struct screen *s, const char *const *lines)
 AT_SHOP(on_80x24_rows_show_their_main_columns, 24, 80)
 {
     static const char *const lines[] = {
-        " reprise  ~/src/shop +2 worktrees                                   5/5  recent",
+        " reprise  ~/src/shop +2 worktrees                            5 sessions  recent",
         ">   type to filter                                              1 damaged: ^X x",
-        "▌      NOW  Fix the payment retry loop                           fix/retry   ●",
-        "    2h ago  Payments: idempotency keys                   #infra  main       3f",
-        "    1d ago  Refund flow, second try                              refunds     ↳",
-        "    3d ago  Payment page copy                                    -           !",
-        "    2w ago  Größere Änderungen am 設定 📦 Paket                  ümlaut      ⚠",
+        "▌      NOW  Fix the payment retry loop                  fix/retry  busy",
+        "    2h ago  Payments: idempotency keys          #infra  main       3 files",
+        "    1d ago  Refund flow, second try                     refunds    fork",
+        "    3d ago  Payment page copy                           -          interrupted",
+        "    2w ago  Größere Änderungen am 設定 📦 Paket         ümlaut     damaged",
         "",
         NULL,
     };
@@ -46,16 +46,72 @@ TEST(a_long_directory_leaves_room_for_what_follows)
     screen_close(&x.s);
 }
 
-AT_SHOP(narrow_screens_give_a_session_two_lines, 24, 119)
+AT_SHOP(narrow_screens_give_a_session_two_lines, 24, 79)
 {
     list_set_density(x->s.model->list, DENSITY_AUTO, &x->s.model->fx);
     assert_non_null(strstr(screen_line(&x->s, 4), "  2h ago  Payments: idempotency keys"));
     assert_non_null(strstr(screen_line(&x->s, 5), "main · #infra · "));
     screen_press(&x->s, "<C-x>L");
     assert_non_null(strstr(screen_line(&x->s, 3), "  2h ago  Payments: idempotency keys"));
+}
+
+AT_SHOP(from_80_columns_the_selected_session_has_a_second_line, 24, 80)
+{
+    struct list *l = x->s.model->list;
+    size_t at;
+
+    list_set_density(l, DENSITY_AUTO, &x->s.model->fx);
+    assert_non_null(strstr(screen_line(&x->s, 2), "▌      NOW  Fix the payment"));
+    assert_non_null(strstr(screen_line(&x->s, 3), "▌           fix/retry · 47 KB"));
+    assert_non_null(strstr(screen_line(&x->s, 4), "  2h ago  Payments: idempotency keys"));
+    assert_non_null(strstr(screen_line(&x->s, 5), "  1d ago  Refund flow"));
+    screen_press(&x->s, "<Down>");
+    assert_non_null(strstr(screen_line(&x->s, 3), "▌   2h ago  Payments: idempotency keys"));
+    assert_non_null(strstr(screen_line(&x->s, 4), "▌           main · #infra · "));
+
+    assert_true(list_row_at(l, 2, 5, &at) && at == 0);
+    assert_true(list_row_at(l, 4, 5, &at) && at == 1);
+    assert_true(list_row_at(l, 5, 5, &at) && at == 2);
+    assert_true(list_row_at(l, 7, 5, &at) && at == 4);
+    assert_false(list_row_at(l, 8, 5, &at));
+}
+
+AT_SHOP(the_last_session_keeps_its_second_line_on_a_small_screen, 12, 80)
+{
+    struct list *l = x->s.model->list;
+
+    list_set_density(l, DENSITY_AUTO, &x->s.model->fx);
+    list_set_preview(l, PREVIEW_ON, &x->s.model->fx);
+    screen_press(&x->s, "<End>");
+    assert_non_null(strstr(screen_cursor_line(&x->s), "2w ago"));
+    assert_non_null(strstr(screen_line(&x->s, x->s.frame.cursor_y + 1), "▌           ümlaut · "));
+}
+
+/* The head of the preview shows the same facts. */
+AT_SHOP(beside_a_preview_every_session_has_one_line, 30, 100)
+{
     list_set_density(x->s.model->list, DENSITY_AUTO, &x->s.model->fx);
-    screen_resize(&x->s, 24, 120);
-    assert_non_null(strstr(screen_line(&x->s, 3), "  2h ago  Payments: idempotency keys"));
+    assert_non_null(strstr(screen_line(&x->s, 3), "  2h ago  Payments:"));
+    screen_press(&x->s, "<C-t>");
+    assert_non_null(strstr(screen_line(&x->s, 3), "fix/retry · 47 KB"));
+    assert_non_null(strstr(screen_line(&x->s, 4), "  2h ago  Payments:"));
+}
+
+/* Words of flags are worth more than the branch, which the second line shows, and signs remain where words do not fit. */
+TEST(flags_become_words_before_the_branch_is_shown)
+{
+    struct shop x;
+
+    shop_begin(&x);
+    x.fake[1].branch = "a-branch-with-a-long-name";
+    x.fake[3].flags |= SESSION_DAMAGED | SESSION_FORK;
+    screen_ready(&x.s, x.fake, SHOP, 24, 70);
+    assert_non_null(strstr(screen_line(&x.s, 3), "#infra  3 files"));
+    assert_non_null(strstr(screen_line(&x.s, 5), "! ⚠ ↳"));
+    assert_false(screen_has(&x.s, "a-branch"));
+    screen_resize(&x.s, 24, 99);
+    assert_non_null(strstr(screen_line(&x.s, 5), "interrupted  damaged  fork"));
+    screen_close(&x.s);
 }
 
 TEST(a_blank_title_is_its_first_prompt)
@@ -70,13 +126,12 @@ TEST(a_blank_title_is_its_first_prompt)
 AT_SHOP(on_50x12_columns_are_dropped, 12, 50)
 {
     static const char *const lines[] = {
-        " reprise  ~/src/shop +2 worktrees     5/5  recent",
+        " reprise  ~/src/shop +2 worktrees      5 sessions",
         ">   type to filter                1 damaged: ^X x",
-        "▌      NOW  Fix the payment retry loop         ●",
-        "    2h ago  Payments: idempotency keys        3f",
-        "    1d ago  Refund flow, second try            ↳",
-        "    3d ago  Payment page copy                  !",
-        "    2w ago  Größere Änderungen am 設定 📦 P…   ⚠",
+        "▌      NOW  Fix the payment retry loop        ●",
+        "    2h ago  Payments: idempotency k…  #infra  3f",
+        "    1d ago  Refund flow, second try           ↳",
+        "    3d ago  Payment page copy                 !",
         NULL,
     };
 
@@ -176,6 +231,7 @@ AT_SHOP(on_200x60_every_column_is_shown, 60, 200)
     const char *line = screen_line(&x->s, 3);
 
     assert_non_null(strstr(line, "#infra  main"));
+    assert_non_null(strstr(line, "  3 files"));
     assert_non_null(strstr(line, "│"));
 }
 

@@ -88,7 +88,7 @@ TEST(an_answer_about_another_scope_is_dropped)
         &x.s, (struct msg){ .kind = MSG_FULL_SCAN, .generation = generation, .u.described = late });
     screen_answer(&x.s);
     screen_wait(&x.s, 200);
-    assert_true(screen_has(&x.s, "5/5"));
+    assert_true(screen_has(&x.s, "5 sessions"));
     screen_close(&x.s);
 }
 
@@ -102,7 +102,7 @@ TEST(sorted_by_size_each_row_shows_its_disk_usage)
     assert_false(screen_has(&x.s, "MB"));
     screen_press(&x.s, "<C-s><C-s>");
     screen_wait(&x.s, 200);
-    assert_non_null(strstr(screen_line(&x.s, 0), "5/5  6.5 MB  size"));
+    assert_non_null(strstr(screen_line(&x.s, 0), "5 sessions  6.5 MB  size"));
     assert_non_null(strstr(screen_line(&x.s, 2), "2.1 MB"));
     assert_non_null(strstr(screen_line(&x.s, 3), "1.3 MB"));
     assert_non_null(strstr(screen_line(&x.s, 6), "1.0 MB"));

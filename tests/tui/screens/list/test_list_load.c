@@ -16,7 +16,7 @@ TEST(hidden_sessions_and_older_copies_are_not_shown)
     x.fake[3].id = x.fake[1].id; /* a copy in another folder, older */
     x.fake[3].folder = "other";
     screen_ready(&x.s, x.fake, SHOP, 24, 80);
-    assert_true(screen_has(&x.s, "3/3"));
+    assert_true(screen_has(&x.s, "3 sessions"));
     assert_true(screen_has(&x.s, "idempotency"));
     assert_false(screen_has(&x.s, "Payment page"));
     assert_false(screen_has(&x.s, "retry loop"));

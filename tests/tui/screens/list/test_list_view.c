@@ -219,7 +219,7 @@ TEST(vim_keys_act_and_a_slash_begins_the_filter)
     assert_non_null(strstr(screen_cursor_line(&x.s), "Refund flow"));
     screen_press(&x.s, "/copy");
     assert_string_equal(screen_line(&x.s, 1), "> copy");
-    assert_true(screen_has(&x.s, "1/5"));
+    assert_true(screen_has(&x.s, "1 of 5 sessions"));
     screen_press(&x.s, "<Enter>");
     assert_string_equal(x.s.log, "");
     screen_press(&x.s, "q");
