@@ -7,6 +7,7 @@
 
 #include "lite/base/arena.h"
 #include "lite/base/buf.h"
+#include "lite/base/cleanup.h"
 #include "lite/base/err.h"
 #include "lite/base/slice.h"
 #include "store/fs/span.h"
@@ -23,6 +24,20 @@ enum err_code repo_error(struct err *e, int answer, const char *path, const char
  * that cannot be opened; the text gives the reason. */
 MUST_CHECK enum err_code repo_open(const char *dir, git_repository **out, struct err *e);
 void repo_close(git_repository *repo); /* NULL is fine */
+
+/* Objects of libgit2 that are freed at the end of their scope (lite/base/cleanup.h): AUTO_TREE *tree = NULL; */
+DEFINE_CLEANUP(git_repository, repo_close)
+DEFINE_CLEANUP(git_tree, git_tree_free)
+DEFINE_CLEANUP(git_tree_entry, git_tree_entry_free)
+DEFINE_CLEANUP(git_commit, git_commit_free)
+DEFINE_CLEANUP(git_object, git_object_free)
+DEFINE_CLEANUP(git_reference, git_reference_free)
+DEFINE_CLEANUP(git_reference_iterator, git_reference_iterator_free)
+DEFINE_CLEANUP(git_signature, git_signature_free)
+#define AUTO_REPO CLEANUP(repo_close_at) git_repository
+#define AUTO_TREE CLEANUP(git_tree_free_at) git_tree
+#define AUTO_COMMIT CLEANUP(git_commit_free_at) git_commit
+#define AUTO_REFS CLEANUP(git_reference_iterator_free_at) git_reference_iterator
 
 /* The id of the work tree, in the arena; empty for the main one. */
 struct slice repo_worktree_id(git_repository *repo, struct arena *a);

@@ -24,24 +24,19 @@ enum err_code entire_parts(const struct store *st, const struct session_ref *ref
 {
     const struct entire *x = entire_of(st);
     const struct catalog_session *s;
-    struct catalog *c;
+    AUTO_CATALOG *c = NULL;
     const char **list = arena_zalloc(a, (PARTS + 1) * sizeof *list), *root;
     size_t k = 0;
-    enum err_code rc = list ? entire_session(st, ref->id, &c, &s, e) : err_nomem(e);
 
-    if (rc)
-        return rc;
+    NEED(list);
+    TRY(entire_session(st, ref->id, &c, &s, e));
     root = view_root(x, s);
     if (s->state)
-        list[k++] = arena_format(a, "%s/%s.json", x->states, s->id.p);
+        NEED(list[k++] = arena_format(a, "%s/%s.json", x->states, s->id.p));
     if (s->state && root && all) {
-        list[k++] = arena_format(a, "%s/.entire/metadata/%s", root, s->id.p);
-        list[k++] = arena_format(a, "%s/.entire/tmp/pre-prompt-%s.json", root, s->id.p);
+        NEED(list[k++] = arena_format(a, "%s/.entire/metadata/%s", root, s->id.p));
+        NEED(list[k++] = arena_format(a, "%s/.entire/tmp/pre-prompt-%s.json", root, s->id.p));
     }
-    catalog_close(x->cache, c);
-    for (size_t i = 0; i < k; i++)
-        if (!list[i])
-            return err_nomem(e);
     *part = list;
     *n = k;
     return ERR_OK;
@@ -49,32 +44,8 @@ enum err_code entire_parts(const struct store *st, const struct session_ref *ref
 
 /* ---- the shadow branch ---- */
 
-struct owning {
-    struct view *v;
-    struct arena *a;
-    struct owned_refs out;
-    bool shared; /* a branch stays because others work on it */
-    bool cut;    /* or because a part of it cannot be read */
-};
-
-static bool add_ref(struct owning *t, const struct shadow *shadow)
-{
-    struct owned_ref *list = arena_grow(t->a, (void *)t->out.ref, t->out.n, sizeof *list);
-    char hex[GIT_OID_HEXSZ + 1];
-
-    if (!list)
-        return false;
-    git_oid_tostr(hex, sizeof hex, &shadow->tip);
-    list[t->out.n] =
-        (struct owned_ref){ .git = arena_format(t->a, "%s", t->v->store->common),
-                            .name = arena_format(t->a, ENTIRE_HEADS "%s", shadow->branch.p),
-                            .tip = arena_format(t->a, "%s", hex) };
-    t->out.ref = list;
-    return list[t->out.n].git && list[t->out.n].name && list[t->out.n++].tip;
-}
-
 /* Returns true if a commit of the branch names no session, or another one that has a state, even a damaged one. */
-static bool is_used(const struct view *v, const struct shadow *shadow)
+static bool is_used_by_others(const struct view *v, const struct shadow *shadow)
 {
     const struct point_list *all = &v->catalog->points;
 
@@ -89,74 +60,80 @@ static bool is_used(const struct view *v, const struct shadow *shadow)
     return false;
 }
 
-static bool add_shadow(struct owning *t, const struct shadow *shadow)
+/* The reason why refs of a session with a state stay; NULL if none does. cut: not all of a branch can be read; shared:
+ * others work on it. */
+static const char *what_stays(bool committed, bool cut, bool shared)
 {
-    if (!view_owns_shadow(t->v, shadow))
-        return true;
-    if (shadow->cut) {
-        t->cut = true;
-        return true;
-    }
-    if (shadow->doubtful || repo_is_checked_out(t->v->repo, shadow->branch.p) ||
-        is_used(t->v, shadow)) {
-        t->shared = true;
-        return true;
-    }
-    return add_ref(t, shadow);
-}
-
-static const char *what_stays(const struct owning *t)
-{
-    const struct catalog_session *s = t->v->session;
-
-    if (!s->state)
-        return entire_only_committed;
-    if (s->committed)
-        return t->cut ? "its committed checkpoints stay (they are history of the repository), and "
-                        "so does its shadow branch, not all of which can be read"
-               : t->shared
+    if (committed)
+        return cut ? "its committed checkpoints stay (they are history of the repository), and "
+                     "so does its shadow branch, not all of which can be read"
+               : shared
                    ? "its committed checkpoints stay (they are history of the repository), and "
                      "so does its shadow branch, which others use"
                    : "its committed checkpoints stay: they are history of the repository";
-    return t->cut      ? "its shadow branch stays: not all of it can be read"
-           : t->shared ? "its shadow branch stays: others use it"
-                       : NULL;
+    return cut      ? "its shadow branch stays: not all of it can be read"
+           : shared ? "its shadow branch stays: others use it"
+                    : NULL;
 }
 
 enum err_code entire_owned_refs(const struct store *st, const struct session_ref *ref,
                                 struct arena *a, struct owned_refs *out, struct err *e)
 {
-    struct view v;
-    struct owning t = { .v = &v, .a = a };
-    enum err_code rc = view_open(st, ref, &v, e);
+    CLEANUP(view_close) struct view v = { 0 };
+    struct owned_refs refs = { .stays = entire_only_committed };
+    char hex[GIT_OID_HEXSZ + 1];
+    bool shared = false, cut = false;
 
-    if (rc)
-        return rc;
-    t.cut = v.session->state && view_shadow_is_unread(&v);
-    for (size_t i = 0; v.session->state && i < v.catalog->shadows.n && !rc; i++)
-        if (!add_shadow(&t, &v.catalog->shadows.shadow[i]))
-            rc = err_nomem(e);
-    t.out.stays = what_stays(&t);
-    view_close(&v);
-    if (!rc)
-        *out = t.out;
-    return rc;
+    TRY(view_open(st, ref, &v, e));
+    if (v.session->state)
+        cut = view_shadow_is_unread(&v);
+    for (size_t i = 0; v.session->state && i < v.catalog->shadows.n; i++) {
+        const struct shadow *shadow = &v.catalog->shadows.shadow[i];
+        struct owned_ref *more;
+
+        if (!view_owns_shadow(&v, shadow))
+            continue;
+        if (shadow->cut) {
+            cut = true;
+            continue;
+        }
+        if (shadow->doubtful || repo_is_checked_out(v.repo, shadow->branch.p) ||
+            is_used_by_others(&v, shadow)) {
+            shared = true;
+            continue;
+        }
+        NEED(more = arena_grow(a, (void *)refs.ref, refs.n, sizeof *more));
+        git_oid_tostr(hex, sizeof hex, &shadow->tip);
+        more[refs.n] =
+            (struct owned_ref){ .git = arena_copy_text(a, v.store->common),
+                                .name = arena_format(a, ENTIRE_HEADS "%s", shadow->branch.p),
+                                .tip = arena_copy_text(a, hex) };
+        NEED(more[refs.n].git && more[refs.n].name && more[refs.n].tip);
+        refs.ref = more;
+        refs.n++;
+    }
+    if (v.session->state)
+        refs.stays = what_stays(v.session->committed, cut, shared);
+    *out = refs;
+    return ERR_OK;
 }
+
+/* ---- leftovers ---- */
 
 /* Leftovers are shadow branches whose commits all belong to sessions without a state, because
  * nothing will continue or condense them. A damaged or half-written state still counts as a state. */
 
-struct look {
+struct leftover_walk {
     const struct entire *x;
     const struct catalog *c;
     git_repository *repo;
-    struct arena arena;
     leftover_fn *fn;
     void *arg;
 };
 
-/* *newest: the newest of its commits. */
-static bool is_left(struct look *l, const struct shadow *s, const struct point **newest)
+/* Returns true if a shadow branch is a leftover, and the newest of its commits. */
+static bool is_left(const struct leftover_walk *l, const struct shadow *s,
+                    const struct point **newest)
 {
     const struct point_list *all = &l->c->points;
 
@@ -179,101 +156,79 @@ static bool is_left(struct look *l, const struct shadow *s, const struct point *
     return *newest != NULL && git_oid_equal(&(*newest)->commit, &s->tip);
 }
 
-static enum err_code report_shadow(struct look *l, const struct shadow *s,
-                                   const struct point *newest, struct err *e)
+/* The name without its first part is the id. */
+static enum err_code report_ref(const struct leftover_walk *l, const char *name, const char *first,
+                                const git_oid *tip, int64_t time_ms, struct err *e)
 {
     char hex[GIT_OID_HEXSZ + 1];
-
-    git_oid_tostr(hex, sizeof hex, &s->tip);
-    const struct owned_ref ref = { .git = l->x->common,
-                                   .name = arena_format(&l->arena, ENTIRE_HEADS "%s", s->branch.p),
-                                   .tip = hex };
+    const struct owned_ref ref = { .git = l->x->common, .name = name, .tip = hex };
     const struct leftover left = {
-        .id = { s->branch.p + strlen("entire/"), s->branch.n - strlen("entire/") },
+        .id = slice_of(name + strlen(first)),
         .folder = SLICE(""),
         .owned_refs = &ref,
         .owned_refs_n = 1,
-        .owned_refs_ms = newest->time_ms == TIME_NONE ? 0 : newest->time_ms,
+        .owned_refs_ms = time_ms,
     };
 
-    return ref.name ? l->fn(&left, l->arg, e) : err_nomem(e);
-}
-
-static enum err_code report_refs(struct look *l, const char *glob, struct err *e)
-{
-    git_reference_iterator *it = NULL;
-    const char *name;
-    enum err_code rc = ERR_OK;
-
-    if (git_reference_iterator_glob_new(&it, l->repo, glob))
-        return ERR_OK;
-    while (!rc && git_reference_next_name(&name, it) == 0) {
-        char hex[GIT_OID_HEXSZ + 1];
-        git_commit *c = NULL;
-        git_oid tip;
-
-        if (!repo_has_ref(l->repo, name, &tip) || git_commit_lookup(&c, l->repo, &tip))
-            continue;
-        git_oid_tostr(hex, sizeof hex, &tip);
-        const struct owned_ref ref = { .git = l->x->common, .name = name, .tip = hex };
-        const struct leftover left = {
-            .id = slice_of(name + strlen("refs/reprise/")),
-            .folder = SLICE(""),
-            .owned_refs = &ref,
-            .owned_refs_n = 1,
-            .owned_refs_ms = (int64_t)git_commit_time(c) * 1000,
-        };
-
-        git_commit_free(c);
-        rc = l->fn(&left, l->arg, e);
-    }
-    git_reference_iterator_free(it);
-    return rc;
+    git_oid_tostr(hex, sizeof hex, tip);
+    return l->fn(&left, l->arg, e);
 }
 
 /* Reports what reprise keeps: the work trees before rewinds that were not undone, and the former
  * tips of shadow branches. */
-static enum err_code report_kept_refs(struct look *l, struct err *e)
+static enum err_code report_kept_refs(const struct leftover_walk *l, struct err *e)
 {
     static const char *const globs[] = { REF_BEFORE "*", ENTIRE_MOVED "*", ENTIRE_CONDENSED "*" };
-    enum err_code rc = ERR_OK;
+    const char *name;
 
-    for (size_t i = 0; i < sizeof globs / sizeof *globs && !rc; i++)
-        rc = report_refs(l, globs[i], e);
-    return rc;
-}
+    for (size_t i = 0; i < COUNT_OF(globs); i++) {
+        AUTO_REFS *it = NULL;
 
-/* Branches belong to all work trees of the repository. */
-static bool is_asked_for(const struct entire *x, const struct scope *scope)
-{
-    const struct catalog_session any = { .n = 0 };
+        if (git_reference_iterator_glob_new(&it, l->repo, globs[i]))
+            continue;
+        while (git_reference_next_name(&name, it) == 0) {
+            AUTO_COMMIT *c = NULL;
+            git_oid tip;
 
-    return entire_in_scope(x, scope, &any);
+            if (repo_has_ref(l->repo, name, &tip) && git_commit_lookup(&c, l->repo, &tip) == 0)
+                TRY(report_ref(l, name, "refs/reprise/", &tip, (int64_t)git_commit_time(c) * 1000,
+                               e));
+        }
+    }
+    return ERR_OK;
 }
 
 enum err_code entire_leftovers(const struct store *st, const struct scope *scope, leftover_fn *fn,
                                void *arg, struct err *e)
 {
-    struct look l = { .x = entire_of(st), .fn = fn, .arg = arg };
-    struct catalog *c;
-    enum err_code rc = is_asked_for(l.x, scope) ? entire_catalog(l.x, true, &c, e) : ERR_NOT_FOUND;
+    struct leftover_walk l = { .x = entire_of(st), .fn = fn, .arg = arg };
+    AUTO_CATALOG *c = NULL;
+    AUTO_REPO *repo = NULL;
+
+    /* Branches belong to all work trees of the repository. */
+    if (!entire_in_scope(l.x, scope, &(struct catalog_session){ .n = 0 }))
+        return ERR_OK;
+    enum err_code rc = entire_catalog(l.x, true, &c, e);
 
     if (rc)
         return rc == ERR_NOT_FOUND ? ERR_OK : rc;
+    TRY(repo_open(l.x->git, &repo, e));
+    if (access(l.x->states, R_OK | X_OK) && errno != ENOENT)
+        return err_sys(e, l.x->states, "look for states");
     l.c = c;
-    rc = repo_open(l.x->git, &l.repo, e);
-    if (!rc && access(l.x->states, R_OK | X_OK) && errno != ENOENT)
-        rc = err_sys(e, l.x->states, "look for states");
-    for (size_t i = 0; i < c->shadows.n && !rc; i++) {
+    l.repo = repo;
+    for (size_t i = 0; i < c->shadows.n; i++) {
+        const struct shadow *s = &c->shadows.shadow[i];
         const struct point *newest;
+        AUTO_ARENA a = { 0 };
 
-        if (is_left(&l, &c->shadows.shadow[i], &newest))
-            rc = report_shadow(&l, &c->shadows.shadow[i], newest, e);
+        if (!is_left(&l, s, &newest))
+            continue;
+        const char *name = arena_format(&a, ENTIRE_HEADS "%s", s->branch.p);
+
+        NEED(name);
+        TRY(report_ref(&l, name, ENTIRE_HEADS "entire/", &s->tip,
+                       newest->time_ms == TIME_NONE ? 0 : newest->time_ms, e));
     }
-    if (!rc)
-        rc = report_kept_refs(&l, e);
-    repo_close(l.repo);
-    catalog_close(l.x->cache, c);
-    arena_fini(&l.arena);
-    return rc;
+    return report_kept_refs(&l, e);
 }

@@ -27,35 +27,29 @@ static bool may_exist(const char *dir, const char *name)
     return snprintf(path, sizeof path, "%s/%s", dir, name) >= PATH_MAX || access(path, F_OK) == 0;
 }
 
-/* Returns true if the packed refs contain one of Entire, or cannot be read. */
-static bool packed_has(const char *git)
-{
-    struct buf packed = { 0 };
-    char path[PATH_MAX];
-
-    if (snprintf(path, sizeof path, "%s/packed-refs", git) >= PATH_MAX)
-        return true;
-    enum err_code rc = file_read_all(AT_FDCWD, path, FILE_FOLLOW, PACKED_MAX, &packed, NULL);
-    bool found = (rc && rc != ERR_NOT_FOUND) ||
-                 slice_has(buf_slice(&packed), " refs/heads/entire/") ||
-                 slice_has(buf_slice(&packed), " refs/entire/") ||
-                 slice_has(buf_slice(&packed), " refs/remotes/origin/entire/");
-
-    buf_fini(&packed);
-    return found;
-}
-
-/* Refs in a reftable cannot be found by file names. */
+/* Returns true if a git directory has refs of Entire. Those in a reftable cannot be found by file names, and packed
+ * refs that cannot be read may have some. */
 static bool git_has(const char *git)
 {
     static const char *const names[] = { "entire-sessions/.", "refs/heads/entire/.",
                                          "refs/entire/.", "refs/remotes/origin/entire/.",
                                          "reftable/." };
+    static const char *const fronts[] = { " refs/heads/entire/", " refs/entire/",
+                                          " refs/remotes/origin/entire/" };
+    AUTO_BUF packed = { 0 };
+    char path[PATH_MAX];
 
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    for (size_t i = 0; i < COUNT_OF(names); i++)
         if (may_exist(git, names[i]))
             return true;
-    return packed_has(git);
+    if (snprintf(path, sizeof path, "%s/packed-refs", git) >= PATH_MAX)
+        return true;
+    enum err_code rc = file_read_all(AT_FDCWD, path, FILE_FOLLOW, PACKED_MAX, &packed, NULL);
+    bool found = rc && rc != ERR_NOT_FOUND;
+
+    for (size_t i = 0; i < COUNT_OF(fronts); i++)
+        found = found || slice_has(buf_slice(&packed), fronts[i]);
+    return found;
 }
 
 /* The git directory of a linked work tree has no refs of its own; it shares those of another one. */
@@ -120,12 +114,13 @@ static void entire_close(struct store *st)
     for (size_t i = 0; i < x->trees; i++)
         free(x->tree[i]);
     free(x->tree);
-    if (x->cache) {
+    if (x->cache)
         catalog_cache_fini(x->cache);
-        free(x->cache);
-    }
+    free(x->cache);
     free(x);
 }
+
+DEFINE_CLEANUP(struct store, entire_close)
 
 /* Copies a path without trailing slashes. */
 static bool copy_without_slashes(const char *text, char **out)
@@ -150,77 +145,59 @@ static bool join_dir_name(const char *dir, const char *name, char **out)
 
 /* ---- the work trees ---- */
 
-/* Finds the main work tree, which is another directory if a linked one was opened. */
-static bool main_tree(const struct entire *x, const char *opened, bool linked, char **out)
+DEFINE_CLEANUP(git_worktree, git_worktree_free)
+
+/* Finds all work trees of the repository, the main one first. A deleted work tree is still used for its sessions. */
+static bool find_worktrees(struct entire *x, git_repository *repo)
 {
     static const char suffix[] = "/.git";
     size_t n = strlen(x->common), k = sizeof suffix - 1;
-
-    *out = NULL;
-    if (!linked)
-        return !opened || copy_without_slashes(opened, out);
-    if (n > k && strcmp(x->common + n - k, suffix) == 0)
-        *out = strndup(x->common, n - k);
-    return true;
-}
-
-/* A deleted work tree is still used for its sessions. */
-static bool is_linked(const struct entire *x, const char *name, const char *path)
-{
+    CLEANUP(git_strarray_dispose) git_strarray names = { 0 };
     char git[PATH_MAX];
     struct stat st;
 
-    return stat(path, &st) != 0 ||
-           (snprintf(git, sizeof git, "%s/worktrees/%s", x->common, name) < PATH_MAX &&
-            gitfiles_is_tree(path, git));
-}
-
-static bool add_linked(struct entire *x, git_repository *repo, const char *name)
-{
-    git_worktree *w = NULL;
-    bool ok = true;
-
-    if (git_worktree_lookup(&w, repo, name) == 0) {
-        if (is_linked(x, name, git_worktree_path(w))) {
-            ok = copy_without_slashes(git_worktree_path(w), &x->tree[x->trees]);
-            x->trees += ok;
-        }
-        git_worktree_free(w);
-    }
-    return ok;
-}
-
-static bool find_worktrees(struct entire *x, git_repository *repo)
-{
-    git_strarray names = { 0 };
-    char *first;
-    bool ok = git_worktree_list(&names, repo) == 0;
-
-    if (!ok)
+    if (git_worktree_list(&names, repo))
         names = (git_strarray){ 0 };
     x->tree = calloc(names.count + 2, sizeof *x->tree);
-    ok = x->tree && main_tree(x, x->worktree, git_repository_is_worktree(repo), &first);
-    if (ok && first)
-        x->tree[x->trees++] = first;
-    for (size_t i = 0; ok && i < names.count; i++)
-        ok = add_linked(x, repo, names.strings[i]);
-    git_strarray_dispose(&names);
-    return ok;
+    if (!x->tree)
+        return false;
+
+    /* The main work tree is another directory if a linked one was opened. */
+    if (!git_repository_is_worktree(repo)) {
+        if (x->worktree && !copy_without_slashes(x->worktree, &x->tree[x->trees++]))
+            return false;
+    } else if (n > k && strcmp(x->common + n - k, suffix) == 0) {
+        x->tree[x->trees] = strndup(x->common, n - k);
+        x->trees += x->tree[x->trees] != NULL;
+    }
+
+    for (size_t i = 0; i < names.count; i++) {
+        CLEANUP(git_worktree_free_at) git_worktree *w = NULL;
+
+        if (git_worktree_lookup(&w, repo, names.strings[i]))
+            continue;
+        const char *path = git_worktree_path(w);
+
+        if (stat(path, &st) == 0 && (snprintf(git, sizeof git, "%s/worktrees/%s", x->common,
+                                              names.strings[i]) >= PATH_MAX ||
+                                     !gitfiles_is_tree(path, git)))
+            continue; /* another directory has taken its place */
+        if (!copy_without_slashes(path, &x->tree[x->trees]))
+            return false;
+        x->trees++;
+    }
+    return true;
 }
 
 /* ---- whether git knows any data of Entire ---- */
 
 static bool has_ref(git_repository *repo, const char *glob)
 {
-    git_reference_iterator *it = NULL;
+    AUTO_REFS *it = NULL;
     const char *name;
-    bool found = false;
 
-    if (git_reference_iterator_glob_new(&it, repo, glob))
-        return false;
-    found = git_reference_next_name(&name, it) == 0;
-    git_reference_iterator_free(it);
-    return found;
+    return git_reference_iterator_glob_new(&it, repo, glob) == 0 &&
+           git_reference_next_name(&name, it) == 0;
 }
 
 bool entire_is_enabled(git_repository *repo, const char *states)
@@ -237,17 +214,14 @@ static enum err_code read_repository(struct entire *x, git_repository *repo, str
     const char *git = git_repository_path(repo), *named = git_repository_workdir(repo);
     /* core.worktree may name any directory, even "/". */
     const char *dir = named && gitfiles_is_tree(named, git) ? named : NULL;
-    struct arena a = { 0 };
+    AUTO_ARENA a = { 0 };
     struct slice id = repo_worktree_id(repo, &a);
-    bool ok = id.p && copy_without_slashes(git, &x->git) &&
-              copy_without_slashes(git_repository_commondir(repo), &x->common) &&
-              join_dir_name(x->common, ENTIRE_STATES, &x->states) &&
-              (!dir || copy_without_slashes(dir, &x->worktree)) &&
-              copy_without_slashes(id.p, &x->worktree_id) && find_worktrees(x, repo);
 
-    arena_fini(&a);
-    if (!ok)
-        return err_nomem(e);
+    NEED(id.p && copy_without_slashes(git, &x->git) &&
+         copy_without_slashes(git_repository_commondir(repo), &x->common) &&
+         join_dir_name(x->common, ENTIRE_STATES, &x->states) &&
+         (!dir || copy_without_slashes(dir, &x->worktree)) &&
+         copy_without_slashes(id.p, &x->worktree_id) && find_worktrees(x, repo));
     return entire_is_enabled(repo, x->states)
                ? ERR_OK
                : err_set(e, ERR_NOT_FOUND, x->base.path,
@@ -259,33 +233,24 @@ static enum err_code entire_open(const struct store_env *env, const char *path, 
 {
     struct entire *x = calloc(1, sizeof *x);
     const char *dir = path ? path : env->cwd;
-    git_repository *repo = NULL;
-    bool ok = x != NULL;
+    AUTO_REPO *repo = NULL;
 
-    if (x) {
-        x->base = (struct store){ .ops = &entire_ops, .env = env };
-        x->cache = calloc(1, sizeof *x->cache);
-        if (x->cache)
-            catalog_cache_init(x->cache);
-        ok = x->cache && (dir[0] == '/' ? copy_without_slashes(dir, &x->base.path)
-                                        : join_dir_name(env->cwd, dir, &x->base.path));
-    }
-    enum err_code rc = ok ? ERR_OK : err_nomem(e);
+    NEED(x);
+    x->base = (struct store){ .ops = &entire_ops, .env = env };
+    CLEANUP(entire_close_at) struct store *opened = &x->base;
 
+    NEED(x->cache = calloc(1, sizeof *x->cache));
+    catalog_cache_init(x->cache);
+    NEED(dir[0] == '/' ? copy_without_slashes(dir, &x->base.path)
+                       : join_dir_name(env->cwd, dir, &x->base.path));
     /* Entire was not requested explicitly, so a repository without it is skipped, even if it cannot
      * be opened. */
-    if (!rc && !path && !entire_detect(x->base.path))
-        rc = err_set(e, ERR_NOT_FOUND, x->base.path, "open store: not an Entire repository");
-    if (!rc)
-        rc = repo_open(x->base.path, &repo, e);
-    if (!rc)
-        rc = read_repository(x, repo, e);
-    repo_close(repo);
-    if (rc && x)
-        entire_close(&x->base);
-    if (!rc)
-        *out = &x->base;
-    return rc;
+    if (!path && !entire_detect(x->base.path))
+        return err_set(e, ERR_NOT_FOUND, x->base.path, "open store: not an Entire repository");
+    TRY(repo_open(x->base.path, &repo, e));
+    TRY(read_repository(x, repo, e));
+    HAND_OVER(out, opened);
+    return ERR_OK;
 }
 
 enum err_code entire_catalog(const struct entire *x, bool fresh, struct catalog **out,
@@ -298,18 +263,16 @@ enum err_code entire_session(const struct store *st, struct slice id, struct cat
                              const struct catalog_session **out, struct err *e)
 {
     const struct entire *x = entire_of(st);
-    struct catalog *c;
-    enum err_code rc = entire_catalog(x, true, &c, e);
+    const struct catalog_session *found;
+    AUTO_CATALOG *c = NULL;
 
-    if (rc)
-        return rc;
-    *out = catalog_find(c, id);
-    if (!*out) {
-        catalog_close(x->cache, c);
+    TRY(entire_catalog(x, true, &c, e));
+    found = catalog_find(c, id);
+    if (!found)
         return err_set(e, ERR_NOT_FOUND, x->base.path, "find session %.*s: no such session",
                        (int)(id.n > 64 ? 64 : id.n), id.p);
-    }
-    *catalog = c;
+    *out = found;
+    HAND_OVER(catalog, c);
     return ERR_OK;
 }
 

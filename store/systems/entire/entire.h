@@ -144,7 +144,7 @@ enum entire_token entire_tokens_setting(struct slice key);
  * checkpoints and planning a rewind. Nothing here writes. */
 struct view {
     const struct entire *store;
-    struct catalog *catalog; /* held until view_close */
+    struct catalog *catalog; /* held until view_close; NULL: not open */
     const struct catalog_session *session;
     git_repository *repo;
     const char *root; /* the work tree; NULL: bare, or it is gone */
@@ -153,7 +153,7 @@ struct view {
 
 MUST_CHECK enum err_code view_open(const struct store *st, const struct session_ref *ref,
                                    struct view *out, struct err *e);
-void view_close(struct view *v);
+void view_close(struct view *v); /* a zeroed one is fine */
 /* The directory in which the session worked, if that is an existing work tree of this repository; otherwise the one
  * that was opened, or NULL. */
 const char *view_root(const struct entire *x, const struct catalog_session *s);

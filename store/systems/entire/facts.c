@@ -15,91 +15,72 @@
 
 enum { DOCUMENT_MAX = 16 << 20 };
 
-struct gathering {
+struct fact_sources {
     struct view v;
     struct session_facts facts;
-    struct buf json;                           /* the metadata of one checkpoint; reused */
     struct slice tokens, attribution, summary; /* JSON, in the arena of the view */
-    struct err *e;
 };
 
-/* The metadata of the session in a committed checkpoint. */
-static bool read_metadata(struct gathering *g, const struct point *p)
+static void fact_sources_close(struct fact_sources *g)
 {
-    git_tree *tree = NULL;
-    bool ok =
-        p->source != POINT_SHADOW && git_tree_lookup(&tree, g->v.repo, &p->tree) == 0 &&
-        repo_blob_at(g->v.repo, tree, p->metadata.p, DOCUMENT_MAX, &g->json, NULL) == ERR_OK &&
-        json_valid(buf_slice(&g->json));
-
-    git_tree_free(tree);
-    return ok;
+    view_close(&g->v);
+    session_facts_fini(&g->facts);
 }
 
-/* Keeps an object that no newer checkpoint had. */
-static bool keep_newest(struct gathering *g, const char *key, struct slice *kept)
+/* Finds the objects in the metadata of the session, each in the newest committed checkpoint that has it. */
+static enum err_code read_checkpoints(struct fact_sources *g, struct err *e)
 {
+    const struct {
+        const char *key;
+        struct slice *found;
+    } wanted[] = { { "token_usage", &g->tokens },
+                   { "initial_attribution", &g->attribution },
+                   { "summary", &g->summary } };
+    const struct catalog_session *s = g->v.session;
+    AUTO_BUF json = { 0 };
     struct slice value;
 
-    if (kept->n || !json_get(buf_slice(&g->json), key, &value) || json_type(value) != JSON_OBJECT)
-        return true;
-    *kept = arena_copy(&g->v.arena, value);
-    return kept->p != NULL;
-}
+    for (size_t i = s->n; i-- > 0;) {
+        const struct point *p = &s->point[i];
+        AUTO_TREE *tree = NULL;
 
-static enum err_code read_checkpoints(struct gathering *g)
-{
-    const struct catalog_session *s = g->v.session;
-    bool ok = true;
-
-    for (size_t i = s->n; ok && i-- > 0;) {
-        if (!read_metadata(g, &s->point[i]))
+        if (p->source == POINT_SHADOW || git_tree_lookup(&tree, g->v.repo, &p->tree) ||
+            repo_blob_at(g->v.repo, tree, p->metadata.p, DOCUMENT_MAX, &json, NULL) ||
+            !json_valid(buf_slice(&json)))
             continue;
-        ok = keep_newest(g, "token_usage", &g->tokens) &&
-             keep_newest(g, "initial_attribution", &g->attribution) &&
-             keep_newest(g, "summary", &g->summary);
+        for (size_t k = 0; k < COUNT_OF(wanted); k++)
+            if (!wanted[k].found->n && json_get(buf_slice(&json), wanted[k].key, &value) &&
+                json_type(value) == JSON_OBJECT) {
+                *wanted[k].found = arena_copy(&g->v.arena, value);
+                NEED(wanted[k].found->p);
+            }
     }
-    return ok ? ERR_OK : err_nomem(g->e);
+    return ERR_OK;
 }
 
 /* ---- in words ---- */
 
-/* The strategy of the checkpoints, or of a repository without checkpoints. */
-static struct slice strategy_of(const struct gathering *g)
-{
-    const struct catalog_session *s = g->v.session;
-
-    for (size_t i = s->n; i-- > 0;)
-        if (s->point[i].strategy.n)
-            return s->point[i].strategy;
-    return autocommit_wanted(&g->v) ? SLICE("auto-commit") : SLICE("manual-commit");
-}
-
-static enum err_code count_conversation(struct gathering *g, const struct session_ref *ref,
-                                        struct entire_tokens *out)
-{
-    struct entire_conversation conversation;
-    enum err_code rc = entire_conversation_open(ref->store, ref, &conversation, NULL);
-
-    if (rc)
-        return rc == ERR_NOMEM ? err_nomem(g->e) : ERR_OK; /* no transcript is left */
-    if (conversation.claude && entire_conversation_bytes(&conversation, NULL) == ERR_OK)
-        rc = entire_tokens_count(buf_slice(&conversation.bytes), 0, out, g->e);
-    entire_conversation_close(&conversation);
-    return rc;
-}
-
-static enum err_code add_tokens(struct gathering *g, const struct session_ref *ref)
+static enum err_code add_tokens(struct fact_sources *g, const struct session_ref *ref,
+                                struct err *e)
 {
     const struct entire_state *state = g->v.session->state;
     struct arena *a = &g->v.arena;
     struct entire_tokens t = entire_tokens_read(state ? state->token_usage : SLICE(""));
-    enum err_code rc = t.known ? ERR_OK : count_conversation(g, ref, &t);
 
-    if (!rc && !t.known)
+    /* In the state, or else in the transcript if one is left, or else in the newest checkpoint. */
+    if (!t.known) {
+        AUTO_CONVERSATION c = ENTIRE_CONVERSATION_NONE;
+        enum err_code rc = entire_conversation_open(ref->store, ref, &c, NULL);
+
+        NEED(rc != ERR_NOMEM);
+        if (!rc && c.claude && entire_conversation_bytes(&c, NULL) == ERR_OK)
+            TRY(entire_tokens_count(buf_slice(&c.bytes), 0, &t, e));
+    }
+    if (!t.known)
         t = entire_tokens_read(g->tokens);
-    if (rc || !t.known)
-        return rc;
+    if (!t.known)
+        return ERR_OK;
+
     const char *text =
         arena_format(a,
                      "%" PRId64 " in, %" PRId64 " out, %" PRId64 " read from the cache, %" PRId64
@@ -108,13 +89,12 @@ static enum err_code add_tokens(struct gathering *g, const struct session_ref *r
                      t.n[TOKEN_CACHE_CREATION], t.n[TOKEN_CALLS]);
     struct slice json = entire_tokens_json(&t, a);
 
-    if (!text || !json.p)
-        return err_nomem(g->e);
+    NEED(text && json.p);
     const struct session_fact fact = {
         .key = "tokenUsage", .label = "tokens", .text = slice_of(text), .json = json
     };
 
-    return session_facts_add(&g->facts, &fact, g->e);
+    return session_facts_add(&g->facts, &fact, e);
 }
 
 static int64_t number_of(struct slice object, const char *key)
@@ -125,7 +105,7 @@ static int64_t number_of(struct slice object, const char *key)
     return json_get(object, key, &value) && json_int(value, &n) ? n : 0;
 }
 
-static enum err_code add_attribution(struct gathering *g)
+static enum err_code add_attribution(struct fact_sources *g, struct err *e)
 {
     struct slice percent = SLICE("");
     const char *dot, *text;
@@ -136,79 +116,63 @@ static enum err_code add_attribution(struct gathering *g)
     if (json_type(percent) != JSON_NUMBER)
         percent = SLICE("?");
     dot = memchr(percent.p, '.', percent.n);
-    text = arena_format(
-        &g->v.arena,
-        "%.*s %% by the agent: %" PRId64 " of %" PRId64 " lines; by hand %" PRId64
-        " added, %" PRId64 " changed, %" PRId64 " removed",
-        (int)(dot ? dot - percent.p : (ptrdiff_t)percent.n), percent.p,
-        number_of(g->attribution, "agent_lines"), number_of(g->attribution, "total_committed"),
-        number_of(g->attribution, "human_added"), number_of(g->attribution, "human_modified"),
-        number_of(g->attribution, "human_removed"));
-    if (!text)
-        return err_nomem(g->e);
+    NEED(text = arena_format(
+             &g->v.arena,
+             "%.*s %% by the agent: %" PRId64 " of %" PRId64 " lines; by hand %" PRId64
+             " added, %" PRId64 " changed, %" PRId64 " removed",
+             (int)(dot ? dot - percent.p : (ptrdiff_t)percent.n), percent.p,
+             number_of(g->attribution, "agent_lines"), number_of(g->attribution, "total_committed"),
+             number_of(g->attribution, "human_added"), number_of(g->attribution, "human_modified"),
+             number_of(g->attribution, "human_removed")));
     const struct session_fact fact = {
         .key = "attribution", .label = "attribution", .text = slice_of(text), .json = g->attribution
     };
 
-    return session_facts_add(&g->facts, &fact, g->e);
-}
-
-static enum err_code add_summary(struct gathering *g)
-{
-    static const char *const keys[][2] = { { "intent", "intent" }, { "outcome", "outcome" } };
-    const struct session_fact whole = { .key = "aiSummary", .json = g->summary };
-    enum err_code rc = session_facts_add(&g->facts, &whole, g->e);
-
-    for (size_t i = 0; i < sizeof keys / sizeof *keys && !rc; i++) {
-        struct slice text;
-
-        if (json_get_text(g->summary, keys[i][0], &g->v.arena, &text))
-            rc = session_facts_text(&g->facts, keys[i][0], keys[i][1], text, g->e);
-    }
-    return rc;
+    return session_facts_add(&g->facts, &fact, e);
 }
 
 /* A commit would condense the checkpoints since the last commit. */
-static enum err_code add_state(struct gathering *g)
+static enum err_code add_state(struct fact_sources *g, struct err *e)
 {
-    const struct entire_state *s = g->v.session->state;
+    const struct catalog_session *s = g->v.session;
+    const struct entire_state *state = s->state;
     struct session_facts *f = &g->facts;
-    enum err_code rc = session_facts_text(f, "strategy", "strategy", strategy_of(g), g->e);
+    struct slice strategy = SLICE("");
 
-    if (!rc && s)
-        rc = session_facts_int(f, "uncommittedCheckpoints", "uncommitted", s->checkpoint_count,
-                               g->e);
-    if (!rc && s)
-        rc = session_facts_text(f, "baseCommit", "base commit", s->base, g->e);
-    if (!rc && s)
-        rc = session_facts_text(f, "worktreeId", "worktree", s->worktree_id, g->e);
-    if (!rc && s)
-        rc = session_facts_text(f, "lastCheckpointId", "last checkpoint", s->last_checkpoint, g->e);
-    return rc;
+    /* The strategy is that of the newest checkpoint, or that of the repository. */
+    for (size_t i = s->n; strategy.n == 0 && i-- > 0;)
+        strategy = s->point[i].strategy;
+    if (strategy.n == 0)
+        strategy = autocommit_wanted(&g->v) ? SLICE("auto-commit") : SLICE("manual-commit");
+    TRY(session_facts_text(f, "strategy", "strategy", strategy, e));
+    if (!state)
+        return ERR_OK;
+    TRY(session_facts_int(f, "uncommittedCheckpoints", "uncommitted", state->checkpoint_count, e));
+    TRY(session_facts_text(f, "baseCommit", "base commit", state->base, e));
+    TRY(session_facts_text(f, "worktreeId", "worktree", state->worktree_id, e));
+    return session_facts_text(f, "lastCheckpointId", "last checkpoint", state->last_checkpoint, e);
 }
 
 enum err_code entire_facts(const struct store *st, const struct session_ref *ref,
                            struct session_facts *out, struct err *e)
 {
-    struct gathering g = { .e = e };
-    enum err_code rc = view_open(st, ref, &g.v, e);
+    static const char *const told[] = { "intent", "outcome" };
+    CLEANUP(fact_sources_close) struct fact_sources g = { 0 };
+    struct slice text;
 
-    if (rc)
-        return rc;
-    rc = read_checkpoints(&g);
-    if (!rc)
-        rc = add_state(&g);
-    if (!rc)
-        rc = add_tokens(&g, ref);
-    if (!rc)
-        rc = add_attribution(&g);
-    if (!rc)
-        rc = add_summary(&g);
-    buf_fini(&g.json);
-    view_close(&g.v);
-    if (rc)
-        session_facts_fini(&g.facts);
-    else
-        *out = g.facts;
-    return rc;
+    TRY(view_open(st, ref, &g.v, e));
+    TRY(read_checkpoints(&g, e));
+    TRY(add_state(&g, e));
+    TRY(add_tokens(&g, ref, e));
+    TRY(add_attribution(&g, e));
+
+    /* The summary: the whole of it for programs, and two of its texts for people. */
+    const struct session_fact whole = { .key = "aiSummary", .json = g.summary };
+
+    TRY(session_facts_add(&g.facts, &whole, e));
+    for (size_t i = 0; i < COUNT_OF(told); i++)
+        if (json_get_text(g.summary, told[i], &g.v.arena, &text))
+            TRY(session_facts_text(&g.facts, told[i], told[i], text, e));
+    HAND_OVER(out, g.facts);
+    return ERR_OK;
 }

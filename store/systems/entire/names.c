@@ -1,5 +1,6 @@
 #include "store/systems/entire/names.h"
 
+#include <assert.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,10 +14,7 @@ enum { SESSION_ID_MAX = NAME_MAX - 16 };
 
 static bool is_lower_hex(struct slice text)
 {
-    for (size_t i = 0; i < text.n; i++)
-        if (!((text.p[i] >= '0' && text.p[i] <= '9') || (text.p[i] >= 'a' && text.p[i] <= 'f')))
-            return false;
-    return text.n > 0;
+    return text.n > 0 && slice_is_of(text, "0123456789abcdef");
 }
 
 static bool is_dots(struct slice part)
@@ -48,28 +46,19 @@ struct slice entire_agent_id(struct slice id)
     return (struct slice){ id.p + n, id.n - n };
 }
 
-/* Crockford's base 32: no I, L, O, U. */
-static bool is_ulid(struct slice id)
+bool entire_checkpoint_id_ok(struct slice id)
 {
+    if (id.n == ENTIRE_HEX_ID)
+        return is_lower_hex(id);
+    /* A ULID is written in Crockford's base 32, which has no I, L, O and U, and its first digit has three bits. */
     return id.n == ENTIRE_ULID && id.p[0] <= '7' &&
            slice_is_of(id, "0123456789ABCDEFGHJKMNPQRSTVWXYZ");
 }
 
-bool entire_checkpoint_id_ok(struct slice id)
-{
-    return (id.n == ENTIRE_HEX_ID && is_lower_hex(id)) || is_ulid(id);
-}
-
 bool entire_tool_id_ok(struct slice id)
 {
-    for (size_t i = 0; i < id.n; i++) {
-        char c = id.p[i];
-
-        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-              c == '_' || c == '-'))
-            return false;
-    }
-    return id.n > 0 && id.n <= NAME_MAX / 2;
+    return id.n > 0 && id.n <= NAME_MAX / 2 &&
+           slice_is_of(id, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-");
 }
 
 void entire_hash6(struct slice worktree_id, char out[ENTIRE_HASH6 + 1])
@@ -136,7 +125,8 @@ static bool drop_part(struct slice *path, struct slice part)
     return true;
 }
 
-static bool is_clean(struct slice path)
+/* Returns true if no part of the path is empty, "." or "..". */
+static bool has_plain_parts(struct slice path)
 {
     while (path.n) {
         const char *slash = memchr(path.p, '/', path.n);
@@ -156,13 +146,13 @@ bool entire_inner_path(struct slice named, struct slice id, struct slice *inner)
 {
     struct slice path = named, shard = { id.p, 2 }, rest = { id.p + 2, id.n - 2 };
 
+    assert(entire_checkpoint_id_ok(id));
     if (path.n && path.p[0] == '/') {
         path.p++;
         path.n--;
     }
-    if (drop_part(&path, shard) && !drop_part(&path, rest))
-        return false;
-    if (!is_clean(path) || path.n > 512)
+    if ((drop_part(&path, shard) && !drop_part(&path, rest)) || !has_plain_parts(path) ||
+        path.n > 512)
         return false;
     *inner = path;
     return true;
@@ -255,29 +245,23 @@ struct slice entire_subject(struct slice message)
 
 /* ---- sets of file names ---- */
 
-/* The index of the name, or the index at which to insert it. */
-static size_t lower_bound(const struct names_list *l, struct slice name)
-{
-    size_t low = 0, high = l->n;
-
-    while (low < high) {
-        size_t at = low + (high - low) / 2;
-
-        if (slice_compare(l->name[at], name) < 0)
-            low = at + 1;
-        else
-            high = at;
-    }
-    return low;
-}
-
 bool names_add(struct names_list *l, struct slice name)
 {
-    size_t at = lower_bound(l, name);
+    size_t at = 0, high = l->n;
     struct slice *more, copy;
 
+    /* Find the place of the name in the sorted list. */
+    while (at < high) {
+        size_t middle = at + (high - at) / 2;
+
+        if (slice_compare(l->name[middle], name) < 0)
+            at = middle + 1;
+        else
+            high = middle;
+    }
     if (at < l->n && slice_eq(l->name[at], name))
         return true;
+
     more = arena_grow(l->a, l->name, l->n, sizeof *more);
     copy = arena_copy(l->a, name);
     if (!more || !copy.p)

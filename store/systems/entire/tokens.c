@@ -50,9 +50,8 @@ void entire_tokens_add(struct entire_tokens *sum, const struct entire_tokens *t)
 
 struct slice entire_tokens_json(const struct entire_tokens *t, struct arena *a)
 {
-    struct buf text = { 0 };
+    AUTO_BUF text = { 0 };
     struct jsonout j;
-    struct slice out = { NULL, 0 };
 
     if (!t->known)
         return SLICE("");
@@ -60,14 +59,10 @@ struct slice entire_tokens_json(const struct entire_tokens *t, struct arena *a)
     jsonout_open(&j, '{');
     for (size_t i = 0; i < TOKEN_COUNT; i++)
         jsonout_int_member(&j, members[i], t->n[i]);
-    if (t->subagents.n) {
+    if (t->subagents.n)
         jsonout_raw_member(&j, "subagent_tokens", t->subagents);
-    }
     jsonout_close(&j, '}');
-    if (!j.rc)
-        out = arena_copy(a, buf_slice(&text));
-    buf_fini(&text);
-    return out;
+    return j.rc ? (struct slice){ NULL, 0 } : arena_copy(a, buf_slice(&text));
 }
 
 /* ---- a transcript ---- */
@@ -79,57 +74,51 @@ struct answers {
     size_t n, cap;
 };
 
-static struct entire_tokens tokens_of_answer(const struct usage_record *u)
+static void answers_fini(struct answers *s)
 {
-    return (struct entire_tokens){ .n = { [TOKEN_INPUT] = u->input,
-                                          [TOKEN_CACHE_CREATION] = u->cache_write,
-                                          [TOKEN_CACHE_READ] = u->cache_read,
-                                          [TOKEN_OUTPUT] = u->output,
-                                          [TOKEN_CALLS] = 1 },
-                                   .known = true,
-                                   .subagents = SLICE("") };
+    idset_fini(&s->ids);
+    free(s->usage);
 }
 
 static enum err_code count_row(struct answers *s, struct slice row)
 {
-    struct arena a = { 0 };
+    AUTO_ARENA a = { 0 };
     struct usage_record u;
     uint32_t number = 0;
-    enum err_code rc = ERR_OK;
 
-    if (json_get_is(row, "type", "assistant") && usage_of_row(row, &a, &u) && u.answer.n) {
-        struct entire_tokens t = tokens_of_answer(&u);
+    if (!json_get_is(row, "type", "assistant") || !usage_of_row(row, &a, &u) || !u.answer.n)
+        return ERR_OK;
+    const struct entire_tokens t = { .n = { [TOKEN_INPUT] = u.input,
+                                            [TOKEN_CACHE_CREATION] = u.cache_write,
+                                            [TOKEN_CACHE_READ] = u.cache_read,
+                                            [TOKEN_OUTPUT] = u.output,
+                                            [TOKEN_CALLS] = 1 },
+                                     .known = true,
+                                     .subagents = SLICE("") };
 
-        rc = idset_add(&s->ids, id128_of(u.answer), &number);
-        if (!rc && !array_reserve(s->usage, s->cap, s->ids.n))
-            rc = ERR_NOMEM;
-        if (!rc && number == s->n)
-            s->usage[s->n++] = t;
-        else if (!rc && t.n[TOKEN_OUTPUT] > s->usage[number].n[TOKEN_OUTPUT])
-            s->usage[number] = t;
-    }
-    arena_fini(&a);
-    return rc;
+    TRY(idset_add(&s->ids, id128_of(u.answer), &number));
+    if (!array_reserve(s->usage, s->cap, s->ids.n))
+        return ERR_NOMEM;
+    if (number == s->n)
+        s->usage[s->n++] = t;
+    else if (t.n[TOKEN_OUTPUT] > s->usage[number].n[TOKEN_OUTPUT])
+        s->usage[number] = t;
+    return ERR_OK;
 }
 
 enum err_code entire_tokens_count(struct slice transcript, int64_t from_line,
                                   struct entire_tokens *out, struct err *e)
 {
-    struct answers s = { .n = 0 };
+    CLEANUP(answers_fini) struct answers s = { .n = 0 };
     struct entire_tokens sum = { .subagents = SLICE("") };
     struct slice line;
     bool torn;
-    enum err_code rc = ERR_OK;
 
-    for (int64_t i = 0; !rc && slice_line(&transcript, &line, &torn); i++)
+    for (int64_t i = 0; slice_line(&transcript, &line, &torn); i++)
         if (i >= from_line)
-            rc = count_row(&s, line);
+            NEED(!count_row(&s, line));
     for (size_t i = 0; i < s.n; i++)
         entire_tokens_add(&sum, &s.usage[i]);
-    free(s.usage);
-    idset_fini(&s.ids);
-    if (rc)
-        return err_nomem(e);
     *out = sum;
     return ERR_OK;
 }
@@ -167,6 +156,11 @@ struct entire_usage_walk {
     bool any;
 };
 
+static void usage_walk_fini(struct entire_usage_walk *w)
+{
+    arena_fini(&w->arena);
+}
+
 static enum err_code hand_over_copy(const struct usage_record *u, void *arg, struct err *e)
 {
     struct entire_usage_walk *w = arg;
@@ -181,36 +175,25 @@ static enum err_code hand_over_row(struct slice row, void *arg, struct err *e)
 {
     struct entire_usage_walk *w = arg;
     struct usage_record u;
-    enum err_code rc = ERR_OK;
 
     arena_reset(&w->arena);
-    if (usage_of_row(row, &w->arena, &u)) {
-        u.agent = w->agent;
-        u.message = w->agent.n ? SLICE("") : u.message;
-        rc = w->arena.failed ? ERR_OK : hand_over_copy(&u, w, e);
-    }
-    return w->arena.failed ? err_nomem(e) : rc;
+    bool found = usage_of_row(row, &w->arena, &u);
+
+    NEED(!w->arena.failed);
+    if (!found)
+        return ERR_OK;
+    u.agent = w->agent;
+    u.message = w->agent.n ? SLICE("") : u.message;
+    return hand_over_copy(&u, w, e);
 }
 
 static enum err_code walk_conversation(struct entire_usage_walk *w, struct entire_conversation *c,
                                        struct err *e)
 {
-    enum err_code rc = c->claude ? entire_conversation_bytes(c, e) : ERR_OK;
-
-    if (!rc && c->claude)
-        rc = usage_rows_of_bytes(buf_slice(&c->bytes), "\"usage\"", hand_over_row, w, e);
-    entire_conversation_close(c);
-    return rc;
-}
-
-static enum err_code walk_kept_transcript(struct entire_usage_walk *w, struct err *e)
-{
-    struct entire_conversation c;
-    enum err_code rc = entire_conversation_open(w->st, w->ref, &c, e);
-
-    if (rc)
-        return rc == ERR_NOT_FOUND ? ERR_OK : rc; /* no transcript is left */
-    return walk_conversation(w, &c, e);
+    if (!c->claude)
+        return ERR_OK;
+    TRY(entire_conversation_bytes(c, e));
+    return usage_rows_of_bytes(buf_slice(&c->bytes), "\"usage\"", hand_over_row, w, e);
 }
 
 /* Walks over the sub-agents in the checkpoints. Those whose transcript is on this machine were read
@@ -219,10 +202,10 @@ static enum err_code walk_kept_agents(struct entire_usage_walk *w, struct arena 
 {
     struct slice *id;
     size_t n;
-    enum err_code rc = entire_subagents(w->st, w->ref, a, &id, &n, e);
 
-    for (size_t i = 0; !rc && i < n; i++) {
-        struct entire_conversation c;
+    TRY(entire_subagents(w->st, w->ref, a, &id, &n, e));
+    for (size_t i = 0; i < n; i++) {
+        AUTO_CONVERSATION c = ENTIRE_CONVERSATION_NONE;
         struct session_ref agent;
 
         if (w->cancel && atomic_load_explicit(w->cancel, memory_order_relaxed))
@@ -232,49 +215,49 @@ static enum err_code walk_kept_agents(struct entire_usage_walk *w, struct arena 
             entire_conversation_open_agent(&agent, &c, NULL))
             continue;
         w->agent = id[i];
-        rc = walk_conversation(w, &c, e);
+        TRY(walk_conversation(w, &c, e));
     }
-    return rc;
+    return ERR_OK;
 }
 
 static enum err_code hand_over_state(struct entire_usage_walk *w, struct err *e)
 {
     struct usage_record u = usage_record_empty();
-    struct view v;
-    enum err_code rc = view_open(w->st, w->ref, &v, e);
+    CLEANUP(view_close) struct view v = { 0 };
 
-    if (rc)
-        return rc;
+    TRY(view_open(w->st, w->ref, &v, e));
     const struct entire_state *state = v.session->state;
     struct entire_tokens t = entire_tokens_read(state ? state->token_usage : SLICE(""));
 
-    if (t.known) {
-        u.input = t.n[TOKEN_INPUT] > 0 ? t.n[TOKEN_INPUT] : 0;
-        u.output = t.n[TOKEN_OUTPUT] > 0 ? t.n[TOKEN_OUTPUT] : 0;
-        u.cache_read = t.n[TOKEN_CACHE_READ] > 0 ? t.n[TOKEN_CACHE_READ] : 0;
-        u.cache_write = t.n[TOKEN_CACHE_CREATION] > 0 ? t.n[TOKEN_CACHE_CREATION] : 0;
-        u.time_ms = state->interaction_ms;
-        rc = hand_over_copy(&u, w, e);
-    }
-    view_close(&v);
-    return rc;
+    if (!t.known)
+        return ERR_OK;
+    u.input = t.n[TOKEN_INPUT] > 0 ? t.n[TOKEN_INPUT] : 0;
+    u.output = t.n[TOKEN_OUTPUT] > 0 ? t.n[TOKEN_OUTPUT] : 0;
+    u.cache_read = t.n[TOKEN_CACHE_READ] > 0 ? t.n[TOKEN_CACHE_READ] : 0;
+    u.cache_write = t.n[TOKEN_CACHE_CREATION] > 0 ? t.n[TOKEN_CACHE_CREATION] : 0;
+    u.time_ms = state->interaction_ms;
+    return hand_over_copy(&u, w, e);
 }
 
 enum err_code entire_usage(const struct store *st, const struct session_ref *ref,
                            const atomic_bool *cancel, usage_fn *fn, void *arg, struct err *e)
 {
+    CLEANUP(usage_walk_fini)
     struct entire_usage_walk w = { st, ref, cancel, { NULL, 0 }, fn, arg, { 0 }, false };
-    struct arena a = { 0 };
+    AUTO_ARENA a = { 0 };
     struct session_ref live;
-    enum err_code rc = entire_tasks_live_ref(ref, &a, &live)
-                           ? claude_ops.usage(st, &live, cancel, hand_over_copy, &w, e)
-                           : walk_kept_transcript(&w, e);
 
-    if (!rc)
-        rc = walk_kept_agents(&w, &a, e);
-    if (!rc && !w.any)
-        rc = hand_over_state(&w, e);
-    arena_fini(&w.arena);
-    arena_fini(&a);
-    return rc;
+    if (entire_tasks_live_ref(ref, &a, &live)) {
+        TRY(claude_ops.usage(st, &live, cancel, hand_over_copy, &w, e));
+    } else {
+        AUTO_CONVERSATION c = ENTIRE_CONVERSATION_NONE;
+        enum err_code rc = entire_conversation_open(st, ref, &c, e);
+
+        if (!rc)
+            TRY(walk_conversation(&w, &c, e));
+        else if (rc != ERR_NOT_FOUND) /* no transcript is left */
+            return rc;
+    }
+    TRY(walk_kept_agents(&w, &a, e));
+    return w.any ? ERR_OK : hand_over_state(&w, e);
 }

@@ -1,5 +1,6 @@
 #include "store/systems/entire/read/catalog.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -14,9 +15,11 @@
 
 /* ---- whether anything has changed ---- */
 
+DEFINE_CLEANUP(EVP_MD_CTX, EVP_MD_CTX_free)
+
 static void mark_refs(EVP_MD_CTX *c, git_repository *repo, const char *glob)
 {
-    git_reference_iterator *it = NULL;
+    AUTO_REFS *it = NULL;
     git_reference *ref = NULL;
 
     if (git_reference_iterator_glob_new(&it, repo, glob))
@@ -30,14 +33,23 @@ static void mark_refs(EVP_MD_CTX *c, git_repository *repo, const char *glob)
             EVP_DigestUpdate(c, id->id, sizeof id->id);
         git_reference_free(ref);
     }
-    git_reference_iterator_free(it);
 }
 
-static void mark_states(EVP_MD_CTX *c, const char *states)
+/* Hashes all refs of Entire, and of every state file the facts that change when it is written. */
+static bool make_mark(git_repository *repo, const char *states, unsigned char out[32])
 {
+    CLEANUP(EVP_MD_CTX_free_at) EVP_MD_CTX *c = EVP_MD_CTX_new();
     struct dirent **name = NULL;
+    unsigned size = 0;
+
+    if (!c || !EVP_DigestInit_ex(c, EVP_sha256(), NULL))
+        return false;
+    mark_refs(c, repo, ENTIRE_HEADS "entire/*");
+    mark_refs(c, repo, ENTIRE_V1_REMOTE);
+    mark_refs(c, repo, "refs/entire/*");
+
     int n = scandir(states, &name, NULL, alphasort);
-    DIR *dir = n > 0 ? opendir(states) : NULL;
+    AUTO_DIR *dir = n > 0 ? opendir(states) : NULL;
 
     for (int i = 0; i < n; i++) {
         struct stat st;
@@ -51,26 +63,8 @@ static void mark_states(EVP_MD_CTX *c, const char *states)
         }
         free(name[i]);
     }
-    if (dir)
-        closedir(dir);
     free(name);
-}
-
-static bool make_mark(git_repository *repo, const char *states, unsigned char out[32])
-{
-    EVP_MD_CTX *c = EVP_MD_CTX_new();
-    unsigned n = 0;
-    bool ok = c && EVP_DigestInit_ex(c, EVP_sha256(), NULL);
-
-    if (ok) {
-        mark_refs(c, repo, ENTIRE_HEADS "entire/*");
-        mark_refs(c, repo, ENTIRE_V1_REMOTE);
-        mark_refs(c, repo, "refs/entire/*");
-        mark_states(c, states);
-        ok = EVP_DigestFinal_ex(c, out, &n);
-    }
-    EVP_MD_CTX_free(c);
-    return ok;
+    return EVP_DigestFinal_ex(c, out, &size);
 }
 
 /* ---- making one ---- */
@@ -80,59 +74,53 @@ struct states {
     size_t n;
 };
 
-static const char *const why_not =
-    "not the state of a session: damaged, unreadable, or named after another one";
-
 /* Every file that ends in .json should be a state; temporary files, folders and a README are ignored. */
 static enum err_code read_state(struct catalog *c, const char *dir, const char *name,
                                 struct states *list, struct err *e)
 {
+    static const char temp[] = ".json.tmp";
+    const char *path, *why = "not the state of a session: damaged, unreadable, or named after "
+                             "another one";
+    size_t n = strlen(name), k = sizeof temp - 1;
     struct entire_state s = { 0 };
     struct slice id;
 
-    if (!state_name(name, &id)) {
-        static const char temp[] = ".json.tmp";
-        size_t n = strlen(name), k = sizeof temp - 1;
+    if (state_name(name, &id)) {
+        enum err_code rc = state_read(dir, name, &c->arena, &s, NULL, e);
 
-        if (n <= k || strcmp(name + n - k, temp) != 0)
+        if (rc == ERR_NOMEM || rc == ERR_NOT_FOUND)
+            return rc == ERR_NOMEM ? rc : ERR_OK; /* it was removed meanwhile */
+        if (!rc) {
+            struct entire_state *more;
+
+            NEED(more = arena_grow(&c->arena, list->state, list->n, sizeof *more));
+            list->state = more;
+            more[list->n++] = s;
             return ERR_OK;
-        return point_problem_add(&c->problems, &c->arena,
-                                 arena_format(&c->arena, "%s/%s", dir, name),
-                                 "a half-written state of a session");
+        }
+    } else if (n > k && strcmp(name + n - k, temp) == 0) {
+        why = "a half-written state of a session";
+    } else {
+        return ERR_OK;
     }
-    enum err_code rc = state_read(dir, name, &c->arena, &s, NULL, e);
-
-    if (rc == ERR_NOMEM || rc == ERR_NOT_FOUND)
-        return rc == ERR_NOMEM ? rc : ERR_OK; /* it was removed meanwhile */
-    const char *path = rc ? arena_format(&c->arena, "%s/%s", dir, name) : "";
-
-    if (rc)
-        return path ? point_problem_add(&c->problems, &c->arena, path, why_not) : ERR_NOMEM;
-    struct entire_state *more = arena_grow(&c->arena, list->state, list->n, sizeof *more);
-
-    if (!more)
-        return err_nomem(e);
-    list->state = more;
-    more[list->n++] = s;
-    return ERR_OK;
+    NEED(path = arena_format(&c->arena, "%s/%s", dir, name));
+    return point_problem_add(&c->problems, &c->arena, path, why);
 }
 
 static enum err_code read_states(struct catalog *c, const char *dir, struct states *list,
                                  struct err *e)
 {
-    DIR *d = opendir(dir);
+    AUTO_DIR *d = opendir(dir);
     const struct dirent *x;
-    enum err_code rc = ERR_OK;
 
     if (!d && (errno == ENOENT || errno == ENOTDIR))
         return ERR_OK;
     if (!d)
         return point_problem_add(&c->problems, &c->arena, dir,
                                  "the folder of the states cannot be read");
-    while (!rc && (x = readdir(d)))
-        rc = read_state(c, dir, x->d_name, list, e);
-    closedir(d);
-    return rc;
+    while ((x = readdir(d)))
+        TRY(read_state(c, dir, x->d_name, list, e));
+    return ERR_OK;
 }
 
 /* Sorts by session, oldest first; branches were walked from their tips. */
@@ -191,14 +179,10 @@ static void catalog_free(struct catalog *c)
 static enum err_code build_catalog(const char *states_dir, struct catalog *c, struct err *e)
 {
     struct states states = { 0 };
-    enum err_code rc = read_states(c, states_dir, &states, e);
 
-    if (!rc)
-        rc = point_shadows_read(c->repo, &c->arena, &c->shadows, &c->points, &c->problems, e);
-    if (!rc)
-        rc = committed_read(c->repo, &c->arena, &c->points, &c->problems, e);
-    if (rc)
-        return rc;
+    TRY(read_states(c, states_dir, &states, e));
+    TRY(point_shadows_read(c->repo, &c->arena, &c->shadows, &c->points, &c->problems, e));
+    TRY(committed_read(c->repo, &c->arena, &c->points, &c->problems, e));
     if (c->points.n)
         qsort(c->points.point, c->points.n, sizeof *c->points.point, by_session);
     if (states.n)
@@ -206,13 +190,13 @@ static enum err_code build_catalog(const char *states_dir, struct catalog *c, st
     return join_sessions(c, &states, e);
 }
 
-static enum err_code catalog_make(const char *dir, const char *states, struct catalog **out,
-                                  struct err *e)
+static enum err_code catalog_make(struct catalog_cache *cache, const char *dir, const char *states,
+                                  struct catalog **out, struct err *e)
 {
     struct catalog *c = calloc(1, sizeof *c);
 
-    if (!c)
-        return err_nomem(e);
+    NEED(c);
+    c->cache = cache;
     pthread_mutex_init(&c->lock, NULL);
     enum err_code rc = repo_open(dir, &c->repo, e);
 
@@ -242,55 +226,48 @@ void catalog_cache_fini(struct catalog_cache *cache)
     pthread_mutex_destroy(&cache->lock);
 }
 
-static bool is_as_now(struct catalog *c, const char *states)
+static void unlock(pthread_mutex_t **held)
 {
-    unsigned char now[32];
-
-    pthread_mutex_lock(&c->lock);
-    bool same = make_mark(c->repo, states, now) && memcmp(now, c->mark, sizeof now) == 0;
-
-    pthread_mutex_unlock(&c->lock);
-    return same;
-}
-
-/* Frees a catalog that is neither held nor in the cache. */
-static void free_unused(struct catalog_cache *cache, struct catalog *c)
-{
-    if (c && c->holders == 0 && c != cache->present)
-        catalog_free(c);
+    pthread_mutex_unlock(*held);
 }
 
 enum err_code catalog_open(struct catalog_cache *cache, const char *dir, const char *states,
                            bool fresh, struct catalog **out, struct err *e)
 {
-    enum err_code rc = ERR_OK;
+    struct catalog *made;
+    unsigned char now[32];
 
     pthread_mutex_lock(&cache->lock);
-    if (!cache->present || (fresh && !is_as_now(cache->present, states))) {
-        struct catalog *made = NULL, *old = cache->present;
+    CLEANUP(unlock) pthread_mutex_t *held = &cache->lock;
+    struct catalog *old = cache->present;
+    bool same = old && !fresh;
 
-        rc = catalog_make(dir, states, &made, e);
-        if (!rc) {
-            cache->present = made;
-            free_unused(cache, old);
-        }
+    if (old && fresh) { /* it is used again only if nothing has changed */
+        pthread_mutex_lock(&old->lock);
+        same = make_mark(old->repo, states, now) && memcmp(now, old->mark, sizeof now) == 0;
+        pthread_mutex_unlock(&old->lock);
     }
-    if (!rc) {
-        cache->present->holders++;
-        *out = cache->present;
+    if (!same) {
+        TRY(catalog_make(cache, dir, states, &made, e));
+        cache->present = made;
+        if (old && old->holders == 0)
+            catalog_free(old); /* otherwise its last user frees it */
     }
-    pthread_mutex_unlock(&cache->lock);
-    return rc;
+    cache->present->holders++;
+    *out = cache->present;
+    return ERR_OK;
 }
 
-void catalog_close(struct catalog_cache *cache, struct catalog *c)
+void catalog_close(struct catalog *c)
 {
     if (!c)
         return;
-    pthread_mutex_lock(&cache->lock);
-    c->holders--;
-    free_unused(cache, c);
-    pthread_mutex_unlock(&cache->lock);
+    pthread_mutex_lock(&c->cache->lock);
+    CLEANUP(unlock) pthread_mutex_t *held = &c->cache->lock;
+
+    assert(c->holders > 0);
+    if (--c->holders == 0 && c != c->cache->present)
+        catalog_free(c);
 }
 
 /* ---- look-ups ---- */
@@ -343,11 +320,11 @@ int64_t catalog_activity(const struct catalog_session *s)
     return at;
 }
 
-enum { ID_SHOWN = 8, DATED_SHOWN = 19 };
-
 /* ---- concurrent sessions ---- */
 
-static bool shares(const struct entire_state *mine, const struct entire_state *other)
+enum { ID_SHOWN = 8, DATED_SHOWN = 19 };
+
+static bool shares_branch(const struct entire_state *mine, const struct entire_state *other)
 {
     return other && other != mine && slice_eq(other->base, mine->base) &&
            slice_eq(other->worktree_id, mine->worktree_id);
@@ -355,12 +332,7 @@ static bool shares(const struct entire_state *mine, const struct entire_state *o
 
 bool catalog_is_concurrent(const struct entire_state *mine, const struct entire_state *other)
 {
-    return shares(mine, other) && other->phase == PHASE_ACTIVE;
-}
-
-static bool has_work(const struct entire_state *mine, const struct entire_state *other)
-{
-    return shares(mine, other) && other->phase != PHASE_ENDED && other->checkpoint_count > 0;
+    return shares_branch(mine, other) && other->phase == PHASE_ACTIVE;
 }
 
 const char *catalog_concurrent_note(const struct catalog *c, const struct catalog_session *s,
@@ -373,7 +345,8 @@ const char *catalog_concurrent_note(const struct catalog *c, const struct catalo
         const struct entire_state *other = c->session[i].state;
         bool active = catalog_is_concurrent(s->state, other);
 
-        if (!active && !has_work(s->state, other))
+        if (!active && !(shares_branch(s->state, other) && other->phase != PHASE_ENDED &&
+                         other->checkpoint_count > 0))
             continue;
         if (!one || (active && one->phase != PHASE_ACTIVE))
             one = other; /* prefer one that is at work */
@@ -381,8 +354,9 @@ const char *catalog_concurrent_note(const struct catalog *c, const struct catalo
     }
     if (n == 0)
         return NULL;
-    size_t most = one->id.n > 4 && one->id.p[4] == '-' ? DATED_SHOWN
-                                                       : ID_SHOWN; /* an id with a date in front */
+
+    /* An id with a date in front is shown longer, because the date alone would name nothing. */
+    size_t most = one->id.n > 4 && one->id.p[4] == '-' ? DATED_SHOWN : ID_SHOWN;
     int shown = (int)(one->id.n < most ? one->id.n : most);
     const char *does = one->phase == PHASE_ACTIVE ? "is at work" : "has uncommitted checkpoints";
 

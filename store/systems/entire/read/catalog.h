@@ -4,6 +4,7 @@
 #include <pthread.h>
 
 #include "lite/base/buf.h"
+#include "lite/base/cleanup.h"
 #include "store/systems/entire/read/point.h"
 #include "store/systems/entire/state.h"
 
@@ -21,6 +22,7 @@ struct catalog_session {
 };
 
 struct catalog {
+    struct catalog_cache *cache; /* that lends it */
     struct arena arena;
     struct catalog_session *session; /* sorted by id */
     size_t n;
@@ -46,7 +48,9 @@ void catalog_cache_fini(struct catalog_cache *cache);
 MUST_CHECK enum err_code catalog_open(struct catalog_cache *cache, const char *dir,
                                       const char *states, bool fresh, struct catalog **out,
                                       struct err *e);
-void catalog_close(struct catalog_cache *cache, struct catalog *c); /* NULL is fine */
+void catalog_close(struct catalog *c); /* NULL is fine */
+DEFINE_CLEANUP(struct catalog, catalog_close)
+#define AUTO_CATALOG CLEANUP(catalog_close_at) struct catalog
 
 /* NULL: no such session. */
 const struct catalog_session *catalog_find(const struct catalog *c, struct slice id);

@@ -1,5 +1,6 @@
 #include "store/systems/entire/read/conversation.h"
 
+#include <assert.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,28 +71,24 @@ struct slice entire_conversation_agent(const struct catalog_session *s)
     return SLICE("");
 }
 
-/* By the rules of Claude Code, for the work tree on this machine. */
 bool entire_conversation_write_path(const struct entire *x, const struct catalog_session *s,
                                     struct arena *a, const char **path)
 {
     const char *dir =
         s->state && s->state->worktree_path.n ? s->state->worktree_path.p : x->worktree;
-    const char *projects = NULL;
-    char *config = NULL;
+    struct slice id = entire_agent_id(s->id);
+    AUTO_FREE char *config = NULL;
 
     if (!dir || !is_claude_agent(entire_conversation_agent(s)) ||
         config_dir_default(x->base.env, &config, NULL))
         return false;
-    projects = arena_format(a, "%s/projects", config);
-    free(config);
+    const char *projects = arena_format(a, "%s/projects", config);
+
     if (!projects)
         return false;
-    struct slice id = entire_agent_id(s->id);
-
-    if (s->state && entire_conversation_is_claude_path(s->state->transcript_path, projects, id))
-        *path = s->state->transcript_path.p;
-    else
-        *path = entire_conversation_claude_path(projects, dir, id, a);
+    *path = s->state && entire_conversation_is_claude_path(s->state->transcript_path, projects, id)
+                ? s->state->transcript_path.p
+                : entire_conversation_claude_path(projects, dir, id, a);
     return *path != NULL;
 }
 
@@ -107,160 +104,99 @@ bool entire_conversation_live_path(const struct entire *x, const struct catalog_
 
 /* ---- the agent of the rows ---- */
 
-static bool is_claude_row(struct slice row)
-{
-    static const char *const keys[] = { "sessionId", "uuid", "type", "message" };
-    struct slice value[4];
-
-    json_get_each(row, keys, 4, value);
-    return json_type(value[2]) == JSON_STRING && json_type(value[0]) == JSON_STRING &&
-           (value[1].n || json_type(value[3]) == JSON_OBJECT || !value[3].n);
-}
-
 static bool looks_like_claude(struct slice text)
 {
-    struct slice line;
+    static const char *const keys[] = { "sessionId", "uuid", "type", "message" };
+    enum { SESSION, UUID, TYPE, MESSAGE, KEYS };
+    struct slice line, value[KEYS];
     bool torn;
 
-    for (int i = 0; i < LOOK_ROWS && slice_line(&text, &line, &torn); i++)
-        if (is_claude_row(line))
+    for (int i = 0; i < LOOK_ROWS && slice_line(&text, &line, &torn); i++) {
+        json_get_each(line, keys, KEYS, value);
+        if (json_type(value[TYPE]) == JSON_STRING && json_type(value[SESSION]) == JSON_STRING &&
+            (value[UUID].n || !value[MESSAGE].n || json_type(value[MESSAGE]) == JSON_OBJECT))
             return true;
+    }
     return false;
 }
 
 /* ---- opening ---- */
 
-static enum err_code make_memory_file(struct entire_conversation *t, struct err *e)
+/* Looks at the rows of a copy, and gives those of Claude Code a file, which its system needs. */
+static enum err_code recognise_copy(struct entire_conversation *t, struct err *e)
 {
-    enum err_code rc = fs_memory_file_open(&t->file, buf_slice(&t->bytes), e);
-
-    if (!rc)
-        snprintf(t->path, sizeof t->path, "%s", t->file.path);
-    return rc;
+    t->claude = looks_like_claude(buf_slice(&t->bytes));
+    if (!t->claude)
+        return ERR_OK;
+    TRY(fs_memory_file_open(&t->file, buf_slice(&t->bytes), e));
+    snprintf(t->path, sizeof t->path, "%s", t->file.path);
+    return ERR_OK;
 }
 
-static enum err_code open_live(const char *path, struct entire_conversation *t, struct err *e)
+static enum err_code open_live(const char *path, struct entire_conversation *out, struct err *e)
 {
-    struct buf head = { 0 };
-    struct file f;
-    size_t got = 0;
-    enum err_code rc = file_open(AT_FDCWD, path, 0, &f, e);
+    AUTO_BUF head = { 0 };
+    CLEANUP(file_close) struct file f = { .fd = -1 };
 
-    if (rc)
-        return rc;
-    rc = buf_reserve(&head, LOOK_BYTES);
-    if (!rc)
-        rc = file_read(&f, 0, head.p, LOOK_BYTES, &got, e);
-    file_close(&f);
-    if (!rc) {
-        t->from = CONVERSATION_LIVE;
-        t->claude = looks_like_claude((struct slice){ head.p, got });
-        snprintf(t->path, sizeof t->path, "%s", path);
-    }
-    buf_fini(&head);
-    return rc;
-}
-
-static enum err_code read_shadow(git_repository *repo, const struct point *p, struct buf *out,
-                                 struct err *e)
-{
-    git_tree *tree = NULL;
-    char path[600];
-    int answer = git_tree_lookup(&tree, repo, &p->tree);
-
-    if (answer)
-        return repo_error(e, answer, p->id.p, "read a checkpoint");
-    snprintf(path, sizeof path, "%s/full.jsonl", p->metadata.p);
-    enum err_code rc = p->metadata.n ? repo_blob_at(repo, tree, path, LIVE_MAX, out, e)
-                                     : err_set(e, ERR_NOT_FOUND, p->id.p,
-                                               "read a checkpoint: it names no session");
-
-    git_tree_free(tree);
-    return rc;
+    TRY(file_open(AT_FDCWD, path, 0, &f, e));
+    TRY(file_read_part(&f, 0, LOOK_BYTES, &head, e));
+    *out = ENTIRE_CONVERSATION_NONE;
+    out->from = CONVERSATION_LIVE;
+    out->claude = looks_like_claude(buf_slice(&head));
+    snprintf(out->path, sizeof out->path, "%s", path);
+    return ERR_OK;
 }
 
 enum err_code entire_conversation_open_at(git_repository *repo, const struct point *p,
                                           struct entire_conversation *out, struct err *e)
 {
-    struct entire_conversation t = { .from = CONVERSATION_CHECKPOINT, .file.fd = -1 };
+    AUTO_CONVERSATION t = ENTIRE_CONVERSATION_NONE;
+    AUTO_TREE *tree = NULL;
     enum transcript_hash verdict = HASH_NONE;
-    enum err_code rc = p->source == POINT_SHADOW
-                           ? read_shadow(repo, p, &t.bytes, e)
-                           : committed_transcript(repo, p, &t.bytes, &verdict, e);
+    char path[600];
 
-    if (!rc) {
-        t.claude = looks_like_claude(buf_slice(&t.bytes));
-        t.hash_differs = verdict == HASH_OTHER;
-        snprintf(t.checkpoint, sizeof t.checkpoint, "%s", p->id.p);
-        if (t.claude)
-            rc = make_memory_file(&t, e);
+    t.from = CONVERSATION_CHECKPOINT;
+    if (p->source != POINT_SHADOW) {
+        TRY(committed_transcript(repo, p, &t.bytes, &verdict, e));
+    } else {
+        int answer = git_tree_lookup(&tree, repo, &p->tree);
+
+        if (answer)
+            return repo_error(e, answer, p->id.p, "read a checkpoint");
+        if (!p->metadata.n)
+            return err_set(e, ERR_NOT_FOUND, p->id.p, "read a checkpoint: it names no session");
+        snprintf(path, sizeof path, "%s/full.jsonl", p->metadata.p);
+        TRY(repo_blob_at(repo, tree, path, LIVE_MAX, &t.bytes, e));
     }
-    if (rc)
-        entire_conversation_close(&t);
-    else
-        *out = t;
-    return rc;
-}
-
-/* Opens a single transcript: a blob of the repository at `git` (40 hex digits). */
-static enum err_code entire_conversation_open_blob(const char *git, struct slice hex,
-                                                   struct entire_conversation *out, struct err *e)
-{
-    struct entire_conversation t = { .from = CONVERSATION_CHECKPOINT, .file.fd = -1 };
-    git_repository *repo = NULL;
-    git_oid id;
-    enum err_code rc = repo_open(git, &repo, e);
-
-    if (!rc && git_oid_fromstrn(&id, hex.p, hex.n))
-        rc = err_set(e, ERR_NOT_FOUND, git, "read a transcript: not the id of a blob");
-    if (!rc)
-        rc = repo_blob(repo, &id, LIVE_MAX, &t.bytes, e);
-    repo_close(repo);
-    t.claude = !rc && looks_like_claude(buf_slice(&t.bytes));
-    if (t.claude)
-        rc = make_memory_file(&t, e);
-    if (rc)
-        entire_conversation_close(&t);
-    else
-        *out = t;
-    return rc;
-}
-
-static enum err_code entire_conversation_open_file(const char *path,
-                                                   struct entire_conversation *out, struct err *e)
-{
-    struct entire_conversation t = { .file.fd = -1 };
-    enum err_code rc = open_live(path, &t, e);
-
-    if (!rc)
-        *out = t;
-    return rc;
-}
-
-/* Opens the transcript of the newest point that has one. */
-static enum err_code open_newest(const struct entire *x, const struct catalog_session *s,
-                                 struct entire_conversation *out, struct err *e)
-{
-    git_repository *repo;
-    enum err_code rc = repo_open(x->git, &repo, e);
-
-    if (rc)
-        return rc;
-    rc = ERR_NOT_FOUND;
-    for (size_t i = s->n; i-- > 0 && rc == ERR_NOT_FOUND;)
-        rc = entire_conversation_open_at(repo, &s->point[i], out, e);
-    repo_close(repo);
-    return rc;
+    t.hash_differs = verdict == HASH_OTHER;
+    snprintf(t.checkpoint, sizeof t.checkpoint, "%s", p->id.p);
+    TRY(recognise_copy(&t, e));
+    *out = t;
+    t = ENTIRE_CONVERSATION_NONE;
+    return ERR_OK;
 }
 
 enum err_code entire_conversation_open_agent(const struct session_ref *ref,
                                              struct entire_conversation *out, struct err *e)
 {
+    const char *git = entire_of(ref->store)->git;
     size_t n = strlen(ENTIRE_AGENT_FOLDER);
-    struct slice hex = { ref->folder.p + n, ref->folder.n - n };
+    AUTO_CONVERSATION t = ENTIRE_CONVERSATION_NONE;
+    AUTO_REPO *repo = NULL;
+    git_oid id;
 
-    return hex.n ? entire_conversation_open_blob(entire_of(ref->store)->git, hex, out, e)
-                 : entire_conversation_open_file(ref->path.p, out, e);
+    assert(slice_starts(ref->folder, ENTIRE_AGENT_FOLDER));
+    if (ref->folder.n == n)
+        return open_live(ref->path.p, out, e);
+    t.from = CONVERSATION_CHECKPOINT;
+    TRY(repo_open(git, &repo, e));
+    if (git_oid_fromstrn(&id, ref->folder.p + n, ref->folder.n - n))
+        return err_set(e, ERR_NOT_FOUND, git, "read a transcript: not the id of a blob");
+    TRY(repo_blob(repo, &id, LIVE_MAX, &t.bytes, e));
+    TRY(recognise_copy(&t, e));
+    *out = t;
+    t = ENTIRE_CONVERSATION_NONE;
+    return ERR_OK;
 }
 
 enum err_code entire_conversation_open(const struct store *st, const struct session_ref *ref,
@@ -268,26 +204,28 @@ enum err_code entire_conversation_open(const struct store *st, const struct sess
 {
     const struct entire *x = entire_of(st);
     const struct catalog_session *s;
-    struct entire_conversation t = { .file.fd = -1 };
-    struct catalog *c;
-    struct arena a = { 0 };
+    AUTO_CATALOG *c = NULL;
+    AUTO_REPO *repo = NULL;
+    AUTO_ARENA a = { 0 };
     const char *path;
 
     if (slice_starts(ref->folder, ENTIRE_AGENT_FOLDER))
         return entire_conversation_open_agent(ref, out, e);
-    enum err_code rc = entire_session(st, ref->id, &c, &s, e);
+    TRY(entire_session(st, ref->id, &c, &s, e));
+    if (entire_conversation_live_path(x, s, &a, &path) && open_live(path, out, NULL) == ERR_OK)
+        return ERR_OK;
 
-    if (rc)
-        return rc;
-    if (entire_conversation_live_path(x, s, &a, &path) && open_live(path, &t, NULL) == ERR_OK)
-        *out = t;
-    else
-        rc = open_newest(x, s, out, e);
-    if (rc == ERR_NOT_FOUND)
-        err_set(e, rc, ref->id.p, "read the conversation: no transcript of it is left");
-    arena_fini(&a);
-    catalog_close(x->cache, c);
-    return rc;
+    /* Otherwise the newest point that has a transcript. */
+    enum err_code rc = repo_open(x->git, &repo, e);
+
+    if (!rc) {
+        rc = ERR_NOT_FOUND;
+        for (size_t i = s->n; i-- > 0 && rc == ERR_NOT_FOUND;)
+            rc = entire_conversation_open_at(repo, &s->point[i], out, e);
+    }
+    return rc == ERR_NOT_FOUND
+               ? err_set(e, rc, ref->id.p, "read the conversation: no transcript of it is left")
+               : rc;
 }
 
 enum err_code entire_conversation_open_source(const struct view *v, const struct session_ref *ref,
@@ -299,11 +237,9 @@ enum err_code entire_conversation_open_source(const struct view *v, const struct
 
     if (!at->n || view_point(v, *at, &p, NULL))
         return entire_conversation_open(ref->store, ref, out, e);
-    enum err_code rc = entire_conversation_open_at(v->repo, p, out, e);
-
-    if (!rc)
-        *at = entire_conversation_task_end(v->repo, p, a, &end) ? end : SLICE("");
-    return rc;
+    TRY(entire_conversation_open_at(v->repo, p, out, e));
+    *at = entire_conversation_task_end(v->repo, p, a, &end) ? end : SLICE("");
+    return ERR_OK;
 }
 
 enum err_code entire_conversation_error(const struct entire_conversation *t,
@@ -338,42 +274,34 @@ struct session_ref entire_conversation_claude_ref(const struct entire_conversati
     return lent;
 }
 
-/* The document is in the session's folder, or in a committed checkpoint of an auto-commit in the checkpoint's
- * folder. */
-static bool read_task(git_repository *repo, const struct point *p, struct buf *json)
+bool entire_conversation_task_end(git_repository *repo, const struct point *p, struct arena *a,
+                                  struct slice *uuid)
 {
-    git_tree *tree = NULL;
+    AUTO_TREE *tree = NULL;
+    AUTO_BUF json = { 0 };
     char path[600];
     const char *slash = memrchr(p->metadata.p, '/', p->metadata.n);
     int folder = p->source == POINT_SHADOW ? (int)p->metadata.n
                  : slash                   ? (int)(slash - p->metadata.p)
                                            : 0;
     enum err_code rc = ERR_NOT_FOUND;
+    struct slice text;
 
     if (p->task.n == 0 || git_tree_lookup(&tree, repo, &p->tree))
         return false;
+    /* The document is in the session's folder or, in a committed checkpoint of an auto-commit, in that of the
+     * checkpoint. */
     if (p->source != POINT_SHADOW) {
         snprintf(path, sizeof path, "tasks/%s/checkpoint.json", p->task.p);
-        rc = repo_blob_at(repo, tree, path, TASK_MAX, json, NULL);
+        rc = repo_blob_at(repo, tree, path, TASK_MAX, &json, NULL);
     }
-    snprintf(path, sizeof path, "%.*s/tasks/%s/checkpoint.json", folder, p->metadata.p, p->task.p);
-    if (rc && folder)
-        rc = repo_blob_at(repo, tree, path, TASK_MAX, json, NULL);
-    git_tree_free(tree);
-    return rc == ERR_OK;
-}
-
-bool entire_conversation_task_end(git_repository *repo, const struct point *p, struct arena *a,
-                                  struct slice *uuid)
-{
-    struct buf json = { 0 };
-    bool found = read_task(repo, p, &json) &&
-                 json_get_text(buf_slice(&json), "checkpoint_uuid", a, uuid) && uuid->n;
-
-    if (found) { /* it may point into the document, which is freed */
-        *uuid = arena_copy(a, *uuid);
-        found = uuid->p != NULL;
+    if (rc && folder) {
+        snprintf(path, sizeof path, "%.*s/tasks/%s/checkpoint.json", folder, p->metadata.p,
+                 p->task.p);
+        rc = repo_blob_at(repo, tree, path, TASK_MAX, &json, NULL);
     }
-    buf_fini(&json);
-    return found;
+    if (rc || !json_get_text(buf_slice(&json), "checkpoint_uuid", a, &text) || !text.n)
+        return false;
+    *uuid = arena_copy(a, text); /* the text may point into the document */
+    return uuid->p != NULL;
 }

@@ -2,6 +2,7 @@
 #define STORE_SYSTEMS_ENTIRE_READ_CONVERSATION_H
 
 #include "lite/base/arena.h"
+#include "lite/base/cleanup.h"
 #include "lite/base/slice.h"
 #include "lite/json/json.h"
 #include "store/api/transcript.h"
@@ -52,6 +53,9 @@ MUST_CHECK enum err_code entire_conversation_open_source(const struct view *v,
                                                          struct entire_conversation *out,
                                                          struct err *e);
 void entire_conversation_close(struct entire_conversation *t);
+/* A variable that is closed at the end of its scope: AUTO_CONVERSATION c = ENTIRE_CONVERSATION_NONE; */
+#define AUTO_CONVERSATION CLEANUP(entire_conversation_close) struct entire_conversation
+#define ENTIRE_CONVERSATION_NONE ((struct entire_conversation){ .file.fd = -1 })
 
 /* Loads all of it into memory. */
 MUST_CHECK enum err_code entire_conversation_bytes(struct entire_conversation *t, struct err *e);

@@ -13,14 +13,6 @@ void plain_rows_open(struct plain_rows *r, struct slice bytes)
                   json_type(messages) == JSON_ARRAY && json_iter_open(&r->elements, messages);
 }
 
-static bool is_blank_line(struct slice line)
-{
-    for (size_t i = 0; i < line.n; i++)
-        if ((unsigned char)line.p[i] > 0x20)
-            return false;
-    return true;
-}
-
 bool plain_rows_next(struct plain_rows *r, struct slice *row, bool *broken)
 {
     struct slice key;
@@ -29,12 +21,12 @@ bool plain_rows_next(struct plain_rows *r, struct slice *row, bool *broken)
     *broken = false;
     if (r->document)
         return json_iter_next(&r->elements, &key, row);
-    while (slice_line(&r->rest, row, &torn)) {
-        if (is_blank_line(*row))
-            continue;
-        *broken = !json_valid(*row);
-        return true;
-    }
+    while (slice_line(&r->rest, row, &torn))
+        for (size_t i = 0; i < row->n; i++)
+            if ((unsigned char)row->p[i] > 0x20) {
+                *broken = !json_valid(*row);
+                return true;
+            }
     return false;
 }
 
@@ -117,29 +109,29 @@ struct slice plain_content(struct slice row)
 
 /* ---- blocks ---- */
 
-struct putting {
+struct plain_blocks {
     struct block_list *out;
     enum block_kind kind; /* the kind of plain text */
-    enum err_code rc;
+    enum err_code rc;     /* the first failure */
 };
 
-static void add_plain_block(struct putting *p, struct block b)
+static void add_plain_block(struct plain_blocks *p, struct block b)
 {
     if (!p->rc)
         p->rc = transcript_block_add(p->out, &b);
 }
 
-static void add_text_block(struct putting *p, struct slice value)
+static void add_text_block(struct plain_blocks *p, enum block_kind kind, struct slice value)
 {
     struct slice text;
 
     if (!p->rc && !json_text(value, &p->out->arena, &text))
         p->rc = ERR_NOMEM;
     if (!p->rc && text.n)
-        add_plain_block(p, (struct block){ .kind = p->kind, .text = text });
+        add_plain_block(p, (struct block){ .kind = kind, .text = text });
 }
 
-static void add_call_block(struct putting *p, struct slice part)
+static void add_call_block(struct plain_blocks *p, struct slice part)
 {
     struct slice name = SLICE(""), input = SLICE("{}"), id = SLICE("");
 
@@ -152,35 +144,24 @@ static void add_call_block(struct putting *p, struct slice part)
         p, (struct block){ .kind = BLOCK_TOOL_CALL, .name = name, .input = input, .call_id = id });
 }
 
-static void put_part(struct putting *p, struct slice part)
-{
-    struct slice value;
-
-    if (json_type(part) == JSON_STRING) {
-        add_text_block(p, part);
-    } else if (json_get(part, "text", &value) && json_type(value) == JSON_STRING) {
-        add_text_block(p, value);
-    } else if (json_get(part, "thinking", &value) && json_type(value) == JSON_STRING) {
-        enum block_kind kind = p->kind;
-
-        p->kind = BLOCK_THINKING;
-        add_text_block(p, value);
-        p->kind = kind;
-    } else if (json_get(part, "name", &value)) {
-        add_call_block(p, part);
-    } else if (json_get(part, "content", &value) && json_type(value) == JSON_STRING) {
-        add_text_block(p, value);
-    }
-}
-
-static void put_parts(struct putting *p, struct slice array)
+static void add_part_blocks(struct plain_blocks *p, struct slice array)
 {
     struct json_iter it;
-    struct slice key, part;
+    struct slice key, part, value;
 
-    if (json_iter_open(&it, array))
-        while (!p->rc && json_iter_next(&it, &key, &part))
-            put_part(p, part);
+    if (!json_iter_open(&it, array))
+        return;
+    while (!p->rc && json_iter_next(&it, &key, &part))
+        if (json_type(part) == JSON_STRING)
+            add_text_block(p, p->kind, part);
+        else if (json_get(part, "text", &value) && json_type(value) == JSON_STRING)
+            add_text_block(p, p->kind, value);
+        else if (json_get(part, "thinking", &value) && json_type(value) == JSON_STRING)
+            add_text_block(p, BLOCK_THINKING, value);
+        else if (json_get(part, "name", &value))
+            add_call_block(p, part);
+        else if (json_get(part, "content", &value) && json_type(value) == JSON_STRING)
+            add_text_block(p, p->kind, value);
 }
 
 enum err_code plain_blocks(struct slice row, struct block_list *out, struct err *e)
@@ -190,18 +171,18 @@ enum err_code plain_blocks(struct slice row, struct block_list *out, struct err 
         [MESSAGE_SYSTEM] = BLOCK_NOTE,      [MESSAGE_ATTACHMENT] = BLOCK_NOTE,
         [MESSAGE_TOOL] = BLOCK_TOOL_RESULT, [MESSAGE_OTHER] = BLOCK_NOTE,
     };
-    struct putting p = { .out = out, .kind = kinds[plain_kind(row)] };
+    struct plain_blocks p = { .out = out, .kind = kinds[plain_kind(row)] };
     struct slice content = plain_content(row), body = body_of(row), calls;
     size_t before = out->n;
 
     if (json_get_is(body, "type", "function_call"))
         add_call_block(&p, body);
     else if (json_type(content) == JSON_STRING)
-        add_text_block(&p, content);
+        add_text_block(&p, p.kind, content);
     else if (content.n)
-        put_parts(&p, content);
+        add_part_blocks(&p, content);
     if (json_get(body, "toolCalls", &calls) && json_type(calls) == JSON_ARRAY)
-        put_parts(&p, calls);
+        add_part_blocks(&p, calls);
     if (out->n == before)
         add_plain_block(&p, (struct block){ .kind = BLOCK_RAW, .text = row });
     return p.rc ? err_nomem(e) : ERR_OK;
@@ -209,15 +190,14 @@ enum err_code plain_blocks(struct slice row, struct block_list *out, struct err 
 
 bool plain_text(struct slice row, struct arena *a, struct slice *out)
 {
-    struct block_list blocks = { .n = 0 };
-    struct buf text = { 0 };
-    bool ok = plain_blocks(row, &blocks, NULL) == ERR_OK;
+    CLEANUP(transcript_blocks_fini) struct block_list blocks = { .n = 0 };
+    AUTO_BUF text = { 0 };
 
-    for (size_t i = 0; ok && i < blocks.n; i++)
-        if (blocks.block[i].kind == BLOCK_TEXT || blocks.block[i].kind == BLOCK_PROMPT)
-            ok = buf_add(&text, blocks.block[i].text) == ERR_OK;
-    ok = ok && text.n && (*out = arena_copy(a, buf_slice(&text))).p;
-    buf_fini(&text);
-    transcript_blocks_fini(&blocks);
-    return ok;
+    if (plain_blocks(row, &blocks, NULL))
+        return false;
+    for (size_t i = 0; i < blocks.n; i++)
+        if ((blocks.block[i].kind == BLOCK_TEXT || blocks.block[i].kind == BLOCK_PROMPT) &&
+            buf_add(&text, blocks.block[i].text))
+            return false;
+    return text.n && (*out = arena_copy(a, buf_slice(&text))).p;
 }

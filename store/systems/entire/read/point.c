@@ -39,7 +39,7 @@ enum { RULE = sizeof rule - 1 };
 
 bool point_prompts_read(git_repository *repo, const struct point *p, struct buf *out)
 {
-    git_tree *tree = NULL;
+    AUTO_TREE *tree = NULL;
     char path[600];
 
     if (!p || git_tree_lookup(&tree, repo, &p->tree))
@@ -48,10 +48,7 @@ bool point_prompts_read(git_repository *repo, const struct point *p, struct buf 
         snprintf(path, sizeof path, "%s/prompt.txt", p->metadata.p);
     else
         snprintf(path, sizeof path, "%s", p->prompt.p);
-    bool read = path[0] && repo_blob_at(repo, tree, path, PROMPTS_MAX, out, NULL) == ERR_OK;
-
-    git_tree_free(tree);
-    return read;
+    return path[0] && repo_blob_at(repo, tree, path, PROMPTS_MAX, out, NULL) == ERR_OK;
 }
 
 struct slice point_prompts_first(struct slice text)
@@ -70,112 +67,97 @@ struct slice point_prompts_last(struct slice text)
     return text;
 }
 
-struct reading {
+/* ---- shadow branches ---- */
+
+struct shadow_reading {
     git_repository *repo;
     struct arena *a;
     struct point_list *points;
     struct problem_list *problems;
 };
 
-/* The id in "<metadata folder>/tasks/<tool use id>". */
-static struct slice task_of(struct slice folder)
-{
-    static const char between[] = "/tasks/";
-    const char *at = slice_find(folder.p, folder.n, between, sizeof between - 1);
-    struct slice id = SLICE("");
-
-    if (at) {
-        at += sizeof between - 1;
-        id = (struct slice){ at, folder.n - (size_t)(at - folder.p) };
-    }
-    return entire_tool_id_ok(id) ? id : SLICE("");
-}
-
-static bool copy_point_text(struct arena *a, struct slice text, struct slice *out)
-{
-    *out = arena_copy(a, text);
-    return out->p != NULL;
-}
-
-static int64_t time_of(const git_commit *c)
-{
-    return (int64_t)git_commit_time(c) * 1000;
-}
-
-static enum err_code add_shadow_commit(struct reading *r, const git_commit *c, struct slice branch)
+static struct slice message_of(const git_commit *c)
 {
     const char *raw = git_commit_message_raw(c);
-    struct slice message = { raw ? raw : "", raw ? strlen(raw) : 0 };
-    struct slice session = entire_trailer_first(message, TRAILER_SESSION);
-    struct slice task = task_of(entire_trailer_first(message, TRAILER_TASK));
-    char hex[GIT_OID_HEXSZ + 1];
-    struct point p = { .source = POINT_SHADOW,
-                       .commit = *git_commit_id(c),
-                       .tree = *git_commit_tree_id(c),
-                       .branch = branch,
-                       .time_ms = time_of(c) };
 
-    git_oid_tostr(hex, sizeof hex, &p.commit);
+    return (struct slice){ raw ? raw : "", raw ? strlen(raw) : 0 };
+}
+
+static enum err_code add_shadow_commit(struct shadow_reading *r, const git_commit *c,
+                                       struct slice branch)
+{
+    static const char tasks[] = "/tasks/";
+    struct slice message = message_of(c), session = entire_trailer_first(message, TRAILER_SESSION),
+                 folder = entire_trailer_first(message, TRAILER_TASK), task = SLICE("");
+    const char *at = slice_find(folder.p, folder.n, tasks, sizeof tasks - 1);
+    char hex[GIT_OID_HEXSZ + 1];
+
     if (!entire_session_id_ok(session))
         session = SLICE("");
-    p.metadata.p = session.n ? arena_format(r->a, ".entire/metadata/%.*s", SLICE_ARG(session)) : "";
-    if (!p.metadata.p || !copy_point_text(r->a, (struct slice){ hex, GIT_OID_HEXSZ }, &p.id) ||
-        !copy_point_text(r->a, session, &p.session) || !copy_point_text(r->a, task, &p.task) ||
-        !copy_point_text(r->a, entire_subject(message), &p.text) ||
-        !copy_point_text(r->a, entire_trailer_first(message, TRAILER_STRATEGY), &p.strategy))
+    /* The trailer of a task is "<metadata folder>/tasks/<tool use id>". */
+    if (at) {
+        at += sizeof tasks - 1;
+        task = (struct slice){ at, folder.n - (size_t)(at - folder.p) };
+    }
+    if (!entire_tool_id_ok(task))
+        task = SLICE("");
+    git_oid_tostr(hex, sizeof hex, git_commit_id(c));
+
+    const char *metadata =
+        session.n ? arena_format(r->a, ".entire/metadata/%.*s", SLICE_ARG(session)) : "";
+    struct point p = {
+        .source = POINT_SHADOW,
+        .id = arena_copy(r->a, (struct slice){ hex, GIT_OID_HEXSZ }),
+        .session = arena_copy(r->a, session),
+        .commit = *git_commit_id(c),
+        .tree = *git_commit_tree_id(c),
+        .text = arena_copy(r->a, entire_subject(message)),
+        .branch = branch,
+        .agent = SLICE(""),
+        .strategy = arena_copy(r->a, entire_trailer_first(message, TRAILER_STRATEGY)),
+        .model = SLICE(""),
+        .task = arena_copy(r->a, task),
+        .transcript = SLICE(""),
+        .prompt = SLICE(""),
+        .hash = SLICE(""),
+        .time_ms = (int64_t)git_commit_time(c) * 1000,
+    };
+
+    if (!metadata || !p.id.p || !p.session.p || !p.text.p || !p.strategy.p || !p.task.p)
         return ERR_NOMEM;
-    p.metadata.n = strlen(p.metadata.p);
-    p.agent = SLICE("");
-    p.model = p.transcript = p.prompt = p.hash = SLICE("");
+    p.metadata = slice_of(metadata);
     return point_add(r->points, r->a, &p);
 }
 
-/* A shadow branch has only first parents. */
-static enum err_code walk_commits(struct reading *r, struct shadow *s, struct err *e)
+/* Walks a shadow branch, whose commits have one parent each, from its tip. */
+static enum err_code walk_commits(struct shadow_reading *r, struct shadow *s, struct err *e)
 {
     git_oid at = s->tip;
-    enum err_code rc = ERR_OK;
 
     s->cut = true;
-    for (size_t i = 0; !rc && s->cut && i < SHADOW_COMMITS_MAX && r->points->n < SHADOW_ALL_MAX;
-         i++) {
-        git_commit *c = NULL;
-        const git_oid *up;
+    for (size_t i = 0; s->cut && i < SHADOW_COMMITS_MAX && r->points->n < SHADOW_ALL_MAX; i++) {
+        AUTO_COMMIT *c = NULL;
 
         if (git_commit_lookup(&c, r->repo, &at))
             return point_problem_add(r->problems, r->a, s->branch.p,
                                      "a commit of this shadow branch is missing or damaged");
-        rc = add_shadow_commit(r, c, s->branch);
-        up = git_commit_parent_id(c, 0);
+        NEED(!add_shadow_commit(r, c, s->branch));
+        const git_oid *up = git_commit_parent_id(c, 0);
+
         if (up)
             at = *up;
         s->cut = up != NULL;
-        git_commit_free(c);
     }
-    return rc ? err_nomem(e) : ERR_OK;
+    return ERR_OK;
 }
 
-/* A person may name a branch entire/1234567. */
-static bool speaks_of_entire(git_repository *repo, const git_oid *tip)
-{
-    git_commit *c = NULL;
-    bool yes = false;
-
-    if (git_commit_lookup(&c, repo, tip) == 0) {
-        const char *raw = git_commit_message_raw(c);
-
-        yes = raw && strstr(raw, "Entire-");
-        git_commit_free(c);
-    }
-    return yes;
-}
-
-static enum err_code add_branch(struct reading *r, struct shadow_list *list, const char *ref,
+static enum err_code add_branch(struct shadow_reading *r, struct shadow_list *list, const char *ref,
                                 struct err *e)
 {
     struct slice branch = { ref + strlen(ENTIRE_HEADS), strlen(ref) - strlen(ENTIRE_HEADS) };
     enum entire_shape shape = entire_shadow_shape(branch);
     struct shadow *more, s = { 0 };
+    AUTO_COMMIT *tip = NULL;
     bool there;
 
     if (shape == ENTIRE_NO_SHADOW)
@@ -184,10 +166,13 @@ static enum err_code add_branch(struct reading *r, struct shadow_list *list, con
         return point_problem_add(r->problems, r->a, branch.p, "this shadow branch cannot be read");
     if (!there)
         return ERR_OK;
-    s.doubtful = shape == ENTIRE_SHADOW_OLD && !speaks_of_entire(r->repo, &s.tip);
-    more = arena_grow(r->a, list->shadow, list->n, sizeof *more);
-    if (!more || !copy_point_text(r->a, branch, &s.branch))
-        return err_nomem(e);
+    /* A person may name a branch entire/1234567. */
+    if (shape == ENTIRE_SHADOW_OLD)
+        s.doubtful =
+            git_commit_lookup(&tip, r->repo, &s.tip) != 0 || !slice_has(message_of(tip), "Entire-");
+    NEED(more = arena_grow(r->a, list->shadow, list->n, sizeof *more));
+    s.branch = arena_copy(r->a, branch);
+    NEED(s.branch.p);
     list->shadow = more;
     more[list->n++] = s;
     return s.doubtful ? ERR_OK : walk_commits(r, &more[list->n - 1], e);
@@ -197,76 +182,61 @@ enum err_code point_shadows_read(git_repository *repo, struct arena *a, struct s
                                  struct point_list *points, struct problem_list *problems,
                                  struct err *e)
 {
-    struct reading r = { repo, a, points, problems };
-    git_reference_iterator *it = NULL;
+    struct shadow_reading r = { repo, a, points, problems };
+    AUTO_REFS *it = NULL;
     const char *name;
-    enum err_code rc = ERR_OK;
     int answer = git_reference_iterator_glob_new(&it, repo, ENTIRE_HEADS "entire/*");
 
-    if (answer)
-        return repo_error(e, answer, git_repository_path(repo), "list branches");
-    while (!rc && (answer = git_reference_next_name(&name, it)) == 0)
-        rc = add_branch(&r, list, name, e);
-    git_reference_iterator_free(it);
-    if (!rc && answer != GIT_ITEROVER)
-        rc = repo_error(e, answer, git_repository_path(repo), "list branches");
-    return rc;
+    while (!answer && (answer = git_reference_next_name(&name, it)) == 0)
+        TRY(add_branch(&r, list, name, e));
+    return answer == GIT_ITEROVER
+               ? ERR_OK
+               : repo_error(e, answer, git_repository_path(repo), "list branches");
 }
 
-static enum err_code add_links_of_commit(const git_commit *c, struct arena *a, struct links *out)
-{
-    const char *raw = git_commit_message_raw(c);
-    struct slice message = { raw ? raw : "", raw ? strlen(raw) : 0 }, rest = message, id;
+/* ---- links ---- */
 
-    while (entire_trailer_checkpoint(&rest, &id)) {
-        struct link *more = arena_grow(a, out->link, out->n, sizeof *more), *x;
-
-        if (!more)
-            return ERR_NOMEM;
-        out->link = more;
-        x = &more[out->n++];
-        *x = (struct link){ .checkpoint = arena_copy(a, id),
-                            .commit = *git_commit_id(c),
-                            .subject = arena_copy(a, entire_subject(message)),
-                            .time_ms = (int64_t)git_commit_time(c) * 1000 };
-        if (!x->checkpoint.p || !x->subject.p)
-            return ERR_NOMEM;
-    }
-    return ERR_OK;
-}
-
-/* Errors are ignored, because an empty repository has no branches. */
-static void push_branches(git_revwalk *walk)
-{
-    git_revwalk_push_head(walk);
-    git_revwalk_push_glob(walk, "refs/heads/*");
-    git_revwalk_push_glob(walk, "refs/remotes/*");
-    git_revwalk_hide_glob(walk, ENTIRE_HEADS "entire/checkpoints/*");
-}
+DEFINE_CLEANUP(git_revwalk, git_revwalk_free)
 
 enum err_code point_links_read(git_repository *repo, struct arena *a, struct links *out,
                                struct err *e)
 {
-    git_revwalk *walk = NULL;
-    git_oid id;
-    enum err_code rc = ERR_OK;
+    CLEANUP(git_revwalk_free_at) git_revwalk *walk = NULL;
+    git_oid at;
     int answer = git_revwalk_new(&walk, repo);
 
     *out = (struct links){ 0 };
     if (answer)
         return repo_error(e, answer, git_repository_path(repo), "walk through the history");
     git_revwalk_sorting(walk, GIT_SORT_TIME);
-    push_branches(walk);
-    for (size_t i = 0; !rc && i < LINK_COMMITS_MAX && git_revwalk_next(&id, walk) == 0; i++) {
-        git_commit *c = NULL;
 
-        if (git_commit_lookup(&c, repo, &id))
+    /* Errors are ignored, because an empty repository has no branches. */
+    git_revwalk_push_head(walk);
+    git_revwalk_push_glob(walk, "refs/heads/*");
+    git_revwalk_push_glob(walk, "refs/remotes/*");
+    git_revwalk_hide_glob(walk, ENTIRE_HEADS "entire/checkpoints/*");
+
+    for (size_t i = 0; i < LINK_COMMITS_MAX && git_revwalk_next(&at, walk) == 0; i++) {
+        AUTO_COMMIT *c = NULL;
+        struct slice message, rest, id;
+
+        if (git_commit_lookup(&c, repo, &at))
             continue; /* a shallow clone lacks commits */
-        rc = add_links_of_commit(c, a, out);
-        git_commit_free(c);
+        message = rest = message_of(c);
+        while (entire_trailer_checkpoint(&rest, &id)) {
+            struct link *more;
+
+            NEED(more = arena_grow(a, out->link, out->n, sizeof *more));
+            out->link = more;
+            more[out->n] = (struct link){ .checkpoint = arena_copy(a, id),
+                                          .commit = at,
+                                          .subject = arena_copy(a, entire_subject(message)),
+                                          .time_ms = (int64_t)git_commit_time(c) * 1000 };
+            NEED(more[out->n].checkpoint.p && more[out->n].subject.p);
+            out->n++;
+        }
     }
-    git_revwalk_free(walk);
-    return rc ? err_nomem(e) : ERR_OK;
+    return ERR_OK;
 }
 
 const struct link *point_link_find(const struct links *links, struct slice checkpoint)

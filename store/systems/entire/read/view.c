@@ -1,5 +1,6 @@
 #include "store/systems/entire/entire.h"
 
+#include <assert.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -36,18 +37,13 @@ static bool has_git(const char *root)
 enum err_code view_open(const struct store *st, const struct session_ref *ref, struct view *out,
                         struct err *e)
 {
-    struct view v = { .store = entire_of(st) };
-    enum err_code rc = entire_session(st, ref->id, &v.catalog, &v.session, e);
+    CLEANUP(view_close) struct view v = { .store = entire_of(st) };
 
-    if (rc)
-        return rc;
+    TRY(entire_session(st, ref->id, &v.catalog, &v.session, e));
     v.root = view_root(v.store, v.session);
-    rc = repo_open(has_git(v.root) ? v.root : v.store->git, &v.repo, e);
-    if (rc)
-        view_close(&v);
-    else
-        *out = v;
-    return rc;
+    TRY(repo_open(has_git(v.root) ? v.root : v.store->git, &v.repo, e));
+    HAND_OVER(out, v);
+    return ERR_OK;
 }
 
 bool view_root_is_own(const struct view *v)
@@ -62,18 +58,17 @@ bool view_root_is_own(const struct view *v)
 void view_close(struct view *v)
 {
     repo_close(v->repo);
-    catalog_close(v->store->cache, v->catalog);
+    catalog_close(v->catalog);
     arena_fini(&v->arena);
 }
 
 bool view_commit_tree(const struct view *v, const git_oid *commit, git_oid *tree)
 {
-    git_commit *c = NULL;
+    AUTO_COMMIT *c = NULL;
 
     if (git_commit_lookup(&c, v->repo, commit))
         return false;
     *tree = *git_commit_tree_id(c);
-    git_commit_free(c);
     return true;
 }
 
@@ -87,19 +82,15 @@ bool view_head_tree(const struct view *v, git_oid *tree)
 bool view_tree_entry(const struct view *v, const git_oid *tree, const char *path, git_oid *blob,
                      unsigned *mode)
 {
-    git_tree *t = NULL;
-    git_tree_entry *x = NULL;
-    bool found = git_tree_lookup(&t, v->repo, tree) == 0 &&
-                 git_tree_entry_bypath(&x, t, path) == 0 &&
-                 git_tree_entry_type(x) == GIT_OBJECT_BLOB;
+    AUTO_TREE *t = NULL;
+    CLEANUP(git_tree_entry_free_at) git_tree_entry *x = NULL;
 
-    if (found) {
-        *blob = *git_tree_entry_id(x);
-        *mode = (unsigned)git_tree_entry_filemode_raw(x);
-    }
-    git_tree_entry_free(x);
-    git_tree_free(t);
-    return found;
+    if (git_tree_lookup(&t, v->repo, tree) || git_tree_entry_bypath(&x, t, path) ||
+        git_tree_entry_type(x) != GIT_OBJECT_BLOB)
+        return false;
+    *blob = *git_tree_entry_id(x);
+    *mode = (unsigned)git_tree_entry_filemode_raw(x);
+    return true;
 }
 
 bool view_branch_tree(const struct view *v, const char *branch, git_oid *tree)
@@ -109,42 +100,6 @@ bool view_branch_tree(const struct view *v, const char *branch, git_oid *tree)
 
     return (size_t)snprintf(ref, sizeof ref, ENTIRE_HEADS "%s", branch) < sizeof ref &&
            repo_has_ref(v->repo, ref, &tip) && view_commit_tree(v, &tip, tree);
-}
-
-/* Finds the tree of the commit after which a shadow branch is named, by its first digits. */
-static bool base_tree(const struct view *v, const struct point *p, git_oid *tree)
-{
-    static const char front[] = "entire/";
-    struct slice hex = { p->branch.p + sizeof front - 1, p->branch.n - (sizeof front - 1) };
-    const char *dash = memchr(hex.p, '-', hex.n);
-    git_object *commit = NULL;
-    git_oid id;
-    size_t n = dash ? (size_t)(dash - hex.p) : hex.n;
-
-    if (git_oid_fromstrn(&id, hex.p, n) ||
-        git_object_lookup_prefix(&commit, v->repo, &id, n, GIT_OBJECT_COMMIT))
-        return false;
-    bool found = view_commit_tree(v, git_object_id(commit), tree);
-
-    git_object_free(commit);
-    return found;
-}
-
-/* The tree before a shadow point: the tree of the previous commit, or else of the commit that it
- * was made on. */
-static bool find_tree_before(const struct view *v, const struct point *p, git_oid *tree)
-{
-    git_commit *c = NULL;
-    git_oid up;
-
-    if (git_commit_lookup(&c, v->repo, &p->commit))
-        return false;
-    bool has_parent = git_commit_parentcount(c) > 0;
-
-    if (has_parent)
-        up = *git_commit_parent_id(c, 0);
-    git_commit_free(c);
-    return has_parent ? view_commit_tree(v, &up, tree) : base_tree(v, p, tree);
 }
 
 enum err_code view_point(const struct view *v, struct slice id, const struct point **out,
@@ -178,48 +133,55 @@ bool view_is_work(const git_diff_delta *delta)
     return strncmp(delta->new_file.path, ".entire/", 8) != 0;
 }
 
-static bool trees_of_commit(const struct view *v, const git_oid *commit, struct view_turn *t)
+/* Finds the trees before and after the turn of a shadow commit: its own, and that of its parent or else of the commit
+ * that the branch was made on, whose first digits are in the name of the branch (entire/1234567-a1b2c3). */
+static bool find_shadow_trees(const struct view *v, const struct point *p, struct view_turn *t)
 {
-    git_commit *c = NULL;
-    git_oid up;
+    AUTO_COMMIT *c = NULL;
+    CLEANUP(git_object_free_at) git_object *base = NULL;
+    const git_oid *up;
+    git_oid id;
 
-    if (git_commit_lookup(&c, v->repo, commit))
-        return false;
-    t->after = *git_commit_tree_id(c);
-    t->has_before = git_commit_parentcount(c) > 0;
-    if (t->has_before)
-        up = *git_commit_parent_id(c, 0);
-    git_commit_free(c);
-    return !t->has_before || view_commit_tree(v, &up, &t->before);
-}
-
-static bool find_turn_trees(const struct view *v, const struct point *p, const struct link *link,
-                            struct view_turn *t)
-{
-    if (p->source != POINT_SHADOW)
-        return link && trees_of_commit(v, &link->commit, t);
     t->after = p->tree;
-    t->has_before = find_tree_before(v, p, &t->before);
-    return t->has_before;
+    if (git_commit_lookup(&c, v->repo, &p->commit))
+        return false;
+    up = git_commit_parent_id(c, 0);
+    if (!up) {
+        const char *hex = p->branch.p + strlen("entire/");
+        size_t n = strcspn(hex, "-");
+
+        if (git_oid_fromstrn(&id, hex, n) ||
+            git_object_lookup_prefix(&base, v->repo, &id, n, GIT_OBJECT_COMMIT))
+            return false;
+        up = git_object_id(base);
+    }
+    return view_commit_tree(v, up, &t->before);
 }
 
 bool view_turn_open(const struct view *v, const struct point *p, const struct link *link,
                     struct view_turn *out)
 {
-    struct view_turn t = { .diff = NULL };
-    git_tree *before = NULL, *after = NULL;
-    bool ok = find_turn_trees(v, p, link, &t);
+    AUTO_COMMIT *c = NULL;
+    AUTO_TREE *before = NULL, *after = NULL;
+    bool known;
 
-    t.too_large = ok && repo_tree_fits(v->repo, &t.after, t.has_before ? &t.before : NULL, NULL) ==
-                            ERR_UNSUPPORTED;
-    ok = ok && !t.too_large && git_tree_lookup(&after, v->repo, &t.after) == 0 &&
-         (!t.has_before || git_tree_lookup(&before, v->repo, &t.before) == 0) &&
-         git_diff_tree_to_tree(&t.diff, v->repo, before, after, NULL) == 0;
+    *out = (struct view_turn){ .diff = NULL };
+    if (p->source == POINT_SHADOW) {
+        known = out->has_before = find_shadow_trees(v, p, out);
+    } else if ((known = link && git_commit_lookup(&c, v->repo, &link->commit) == 0)) {
+        out->after = *git_commit_tree_id(c);
+        out->has_before = git_commit_parentcount(c) > 0;
+        known = !out->has_before || view_commit_tree(v, git_commit_parent_id(c, 0), &out->before);
+    }
+    if (!known)
+        return false;
 
-    git_tree_free(before);
-    git_tree_free(after);
-    *out = t;
-    return ok;
+    const git_oid *from = out->has_before ? &out->before : NULL;
+
+    out->too_large = repo_tree_fits(v->repo, &out->after, from, NULL) == ERR_UNSUPPORTED;
+    return !out->too_large && git_tree_lookup(&after, v->repo, &out->after) == 0 &&
+           (!from || git_tree_lookup(&before, v->repo, from) == 0) &&
+           git_diff_tree_to_tree(&out->diff, v->repo, before, after, NULL) == 0;
 }
 
 void view_turn_close(struct view_turn *t)
@@ -233,6 +195,7 @@ void view_turn_close(struct view_turn *t)
 /* The branch that the session works on now, without refs/heads/. */
 static struct slice own_branch(const struct view *v, char name[ENTIRE_SHADOW_NAME])
 {
+    assert(v->session->state);
     entire_shadow_name(v->session->state->base, v->session->state->worktree_id, name);
     return slice_of(name);
 }

@@ -112,66 +112,47 @@ enum err_code entire_create(const struct store *st, const struct host_create *re
 
 /* ---- append ---- */
 
-/* Creates the transcript if it is missing. */
-static enum err_code need_transcript(const char *path, struct arena *a, struct err *e)
-{
-    const char *slash = strrchr(path, '/');
-    struct slice dir = arena_copy(a, (struct slice){ path, (size_t)(slash - path) });
-    enum err_code rc = dir.p ? disk_private_dir(dir.p, e) : err_nomem(e);
-    int fd = rc ? -1 : open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-
-    if (!rc && fd < 0)
-        rc = err_sys(e, path, "make a transcript");
-    if (fd >= 0)
-        close(fd);
-    return rc;
-}
-
-/* Refuses to begin a second conversation if the first one is only in a checkpoint, or elsewhere. */
-static enum err_code check_transcript_path(const struct store *st, const struct session_ref *ref,
-                                           const char *path, struct err *e)
-{
-    struct entire_conversation elsewhere;
-
-    if (access(path, F_OK) == 0 || entire_conversation_open(st, ref, &elsewhere, NULL))
-        return ERR_OK;
-    entire_conversation_close(&elsewhere);
-    return err_set(e, ERR_UNSUPPORTED, ref->path.p,
-                   "append: the conversation is not where its agent looks for it (use reprise "
-                   "retrieve)");
-}
-
 /* The rows are those of Claude Code, and are completed as in its own sessions. */
 enum err_code entire_append(const struct store *st, const struct session_ref *ref,
                             const struct host_append *req, struct arena *a,
                             struct host_appended *out, struct err *e)
 {
     const struct catalog_session *s;
-    struct catalog *c;
+    AUTO_CATALOG *c = NULL;
     struct session_ref lent = *ref;
     const char *path;
 
     if (req->transcript)
         return err_set(e, ERR_UNSUPPORTED, ref->path.p,
                        "append: Entire keeps no second transcript");
-    enum err_code rc = entire_session(st, ref->id, &c, &s, e);
-
-    if (rc)
-        return rc;
+    TRY(entire_session(st, ref->id, &c, &s, e));
     if (!entire_conversation_write_path(entire_of(st), s, a, &path))
-        rc = err_set(e, ERR_UNSUPPORTED, ref->path.p,
-                     "append: it is not known where the agent of this session keeps its rows");
-    if (!rc)
-        rc = check_transcript_path(st, ref, path, e);
-    if (!rc)
-        rc = need_transcript(path, a, e);
-    if (!rc) {
-        lent.id = entire_agent_id(ref->id);
-        lent.path = slice_of(path);
-        rc = claude_ops.append(st, &lent, req, a, out, e);
+        return err_set(e, ERR_UNSUPPORTED, ref->path.p,
+                       "append: it is not known where the agent of this session keeps its rows");
+
+    /* A second conversation is not begun if the first one is only in a checkpoint, or elsewhere. */
+    if (access(path, F_OK)) {
+        AUTO_CONVERSATION elsewhere = ENTIRE_CONVERSATION_NONE;
+
+        if (entire_conversation_open(st, ref, &elsewhere, NULL) == ERR_OK)
+            return err_set(e, ERR_UNSUPPORTED, ref->path.p,
+                           "append: the conversation is not where its agent looks for it (use "
+                           "reprise retrieve)");
     }
-    catalog_close(entire_of(st)->cache, c);
-    return rc;
+
+    /* Create the transcript if it is missing. */
+    struct slice dir = arena_copy(a, (struct slice){ path, (size_t)(strrchr(path, '/') - path) });
+
+    NEED(dir.p);
+    TRY(disk_private_dir(dir.p, e));
+    int fd = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+    if (fd < 0)
+        return err_sys(e, path, "make a transcript");
+    close(fd);
+    lent.id = entire_agent_id(ref->id);
+    lent.path = slice_of(path);
+    return claude_ops.append(st, &lent, req, a, out, e);
 }
 
 /* ---- checkpoint ---- */

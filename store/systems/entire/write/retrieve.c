@@ -519,12 +519,11 @@ enum err_code entire_retrieve(const struct store *st, const struct session_ref *
 const char *entire_agent(const struct store *st, const struct session_ref *ref)
 {
     const struct catalog_session *s;
-    struct catalog *c;
+    AUTO_CATALOG *c = NULL;
 
     if (entire_session(st, ref->id, &c, &s, NULL))
         return NULL;
     const struct agent *agent = find_agent(entire_conversation_agent(s));
 
-    catalog_close(entire_of(st)->cache, c);
     return agent ? agent->section : NULL;
 }
