@@ -118,15 +118,62 @@ int reprise_resume_at(const struct reprise_session *s, const char *message,
     return change_in_call(s, &what, change, error);
 }
 
+/* The change is planned as reprise_tombstone() does, and not made. */
+static enum err_code list_leaving(const struct reprise_session *s,
+                                  const struct session_change *what, struct change *c,
+                                  struct reprise_texts *out, struct err *e)
+{
+    const struct scope everywhere = { .all = true };
+    struct left_out left = { .n = 0 };
+    struct session_ref now;
+    enum err_code rc = session_now(s, &c->arena, &now, e);
+
+    if (!rc)
+        rc = session_change_plan(&now, &everywhere, what, c, NULL, e);
+    if (!rc && c->n)
+        rc = session_change_left_out(&now, c, what->text, &left, e);
+    for (size_t i = 0; !rc && i < left.n; i++)
+        rc = texts_add(out, left.id[i], e);
+    arena_fini(&left.arena);
+    return rc;
+}
+
+static struct session_change tombstone_of(const char *message, uint32_t flags)
+{
+    return (struct session_change){ .kind = SESSION_TOMBSTONE,
+                                    .text = call_text(message),
+                                    .cut = flags & REPRISE_TOMBSTONE_CUT };
+}
+
+int reprise_tombstone_leaves(const struct reprise_session *s, const char *message, uint32_t flags,
+                             struct reprise_texts **out, struct reprise_error *error)
+{
+    if (!s || !message || !out)
+        return call_refuse(error);
+
+    const struct session_change what = tombstone_of(message, flags);
+    struct change *c = change_new(session_change_name(what.kind));
+    struct reprise_texts *texts = texts_new();
+    struct call k;
+
+    call_begin(&k);
+    enum err_code rc = c && texts ? ERR_OK : err_nomem(&k.err);
+
+    if (!rc && flags & ~(uint32_t)REPRISE_TOMBSTONE_CUT)
+        rc = err_set(&k.err, ERR_USAGE, "", "tombstone: unknown flag");
+    if (!rc)
+        rc = list_leaving(s, &what, c, texts, &k.err);
+    change_free(c);
+    return call_end(&k, texts_finish(texts, rc, out), error);
+}
+
 int reprise_tombstone(const struct reprise_session *s, const char *message, uint32_t flags,
                       struct reprise_change *change, struct reprise_error *error)
 {
     if (!s || !message)
         return call_refuse(error);
 
-    const struct session_change what = { .kind = SESSION_TOMBSTONE,
-                                         .text = call_text(message),
-                                         .cut = flags & REPRISE_TOMBSTONE_CUT };
+    const struct session_change what = tombstone_of(message, flags);
     struct call c;
 
     call_begin(&c);

@@ -1043,7 +1043,13 @@ enum reprise_tombstone_flags {
     REPRISE_TOMBSTONE_CUT = 1 << 0
 };
 
-/* Removes a message from the conversation: its row is blanked in place, or cut out of the file. */
+/* Lists the other messages that would leave the conversation with a message: those that only it leads to. *out has their
+ * ids, oldest first; the caller frees it. Writes nothing. */
+REPRISE_API int reprise_tombstone_leaves(const struct reprise_session *s, const char *message,
+                                         uint32_t flags, struct reprise_texts **out,
+                                         struct reprise_error *error);
+/* Removes a message from the conversation: its row is blanked in place, or cut out of the file. It does not ask; see
+ * reprise_tombstone_leaves(). */
 REPRISE_API int reprise_tombstone(const struct reprise_session *s, const char *message,
                                   uint32_t flags, struct reprise_change *change,
                                   struct reprise_error *error);

@@ -1,7 +1,5 @@
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "lite/base/buf.h"
 #include "lite/base/id.h"
@@ -11,7 +9,8 @@
 #include "store/maintenance/session_change.h"
 
 /* What leaves the conversation together with a message. Only the agent's own rules for a row whose parent is missing
- * can tell, so the conversation is read twice: as it is, and from a copy in which the change was made. */
+ * can tell, so the conversation is read twice: as it is, and from a copy in which the change was made. The copy is a file
+ * without a name, so that nothing of it remains when the program is killed. */
 
 enum { TRANSCRIPT_MOST = 1 << 30 };
 
@@ -28,33 +27,28 @@ static enum err_code add_message_id(struct slice json, void *arg, struct err *e)
     return more && !list->arena.failed ? ERR_OK : err_nomem(e);
 }
 
-/* The copy is private and short-lived, so its steps need no journal. */
-static enum err_code write_changed_copy(const struct session_ref *ref, const struct change *c,
-                                        const char *path, int fd, struct err *e)
+/* The transcript as it is after the change. Nothing else reads these bytes, so the steps need no journal. */
+static enum err_code read_changed(const struct session_ref *ref, const struct change *c,
+                                  struct buf *bytes, struct err *e)
 {
-    struct buf bytes = { 0 };
-    enum err_code rc = file_read_all(AT_FDCWD, ref->path.p, 0, TRANSCRIPT_MOST, &bytes, e);
+    enum err_code rc = file_read_all(AT_FDCWD, ref->path.p, 0, TRANSCRIPT_MOST, bytes, e);
 
     for (size_t i = 0; !rc && i < c->n; i++) {
         const struct step *s = &c->step[i];
         size_t at = (size_t)s->offset;
 
-        if (strcmp(s->path, ref->path.p) != 0 || at > bytes.n || s->bytes.n > bytes.n - at)
+        if (strcmp(s->path, ref->path.p) != 0 || at > bytes->n || s->bytes.n > bytes->n - at)
             continue;
         if (s->bytes.n)
-            memcpy(bytes.p + at, s->bytes.p, s->bytes.n);
+            memcpy(bytes->p + at, s->bytes.p, s->bytes.n);
         if (s->kind == STEP_TAIL)
-            bytes.n = at + s->bytes.n;
+            bytes->n = at + s->bytes.n;
     }
-    if (!rc)
-        rc = disk_write(fd, buf_slice(&bytes), NULL, path, e);
-    buf_fini(&bytes);
     return rc;
 }
 
 enum err_code session_change_left_out(const struct session_ref *ref, const struct change *c,
-                                      struct slice message, const char *temp_dir,
-                                      struct left_out *out, struct err *e)
+                                      struct slice message, struct left_out *out, struct err *e)
 {
     const struct store *st = ref->store;
     const struct message_query q = { .session = ref->id };
@@ -62,18 +56,17 @@ enum err_code session_change_left_out(const struct session_ref *ref, const struc
     struct session_ref copy = *ref;
     struct idset stay = { 0 };
     uint32_t number;
-    char *path = arena_format(&before.arena, "%s/reprise-XXXXXX", temp_dir);
-    enum err_code rc = path ? ERR_OK : err_nomem(e);
-    int fd = rc ? -1 : mkstemp(path);
+    struct buf bytes = { 0 };
+    struct fs_memory_file changed = { .fd = -1 };
+    enum err_code rc = read_changed(ref, c, &bytes, e);
 
-    if (!rc && fd < 0)
-        rc = err_sys(e, path, "copy the transcript");
     if (!rc)
-        rc = write_changed_copy(ref, c, path, fd, e);
+        rc = fs_memory_file_open(&changed, buf_slice(&bytes), e);
+    buf_fini(&bytes);
     if (!rc)
         rc = st->ops->messages(st, ref, &q, add_message_id, &before, e);
     if (!rc) {
-        copy.path = slice_of(path);
+        copy.path = slice_of(changed.path);
         rc = st->ops->messages(st, &copy, &q, add_message_id, &after, e);
     }
     for (size_t i = 0; !rc && i < after.n; i++)
@@ -91,10 +84,7 @@ enum err_code session_change_left_out(const struct session_ref *ref, const struc
     }
     before.n = n;
     *out = before;
-    if (fd >= 0) {
-        close(fd);
-        unlink(path);
-    }
+    fs_memory_file_close(&changed);
     idset_fini(&stay);
     arena_fini(&after.arena);
     return rc;

@@ -74,12 +74,11 @@ struct left_out {
     size_t n;
 };
 
-/* For a planned SESSION_TOMBSTONE. Reads the transcript twice and puts a copy into temp_dir meanwhile. End
- * *out with arena_fini(&out->arena), after an error too. */
+/* For a planned SESSION_TOMBSTONE. Reads the transcript twice, once from a copy in memory, and writes nothing. End *out
+ * with arena_fini(&out->arena), after an error too. */
 MUST_CHECK enum err_code session_change_left_out(const struct session_ref *ref,
                                                  const struct change *c, struct slice message,
-                                                 const char *temp_dir, struct left_out *out,
-                                                 struct err *e);
+                                                 struct left_out *out, struct err *e);
 
 /* ---- changes that only the agent can make ---- */
 

@@ -219,6 +219,7 @@ def left_out(check, path, top):
     """A message whose removal would take others with it, because the next one came long after, is removed with --yes alone."""
     for n, (pause, more) in enumerate(((1, 0), (60, 2))):
         place = Place(path, os.path.join(top, f'left{n}'))
+        place.program.env['TMPDIR'] = os.path.join(place.top, 'absent')  # nothing is copied there
         file, rows = os.path.join(place.config, 'projects', '-srv-app', ID + '.jsonl'), []
         for k in range(1, 6):
             rows.append({'parentUuid': STEM + str(k - 1) if k > 1 else None, 'isSidechain': False, 'type': 'user', 'uuid': STEM + str(k),

@@ -349,6 +349,43 @@ IN_SCRATCH(a_session_resumes_where_it_is_told_to)
     reprise_close(r);
 }
 
+/* The client bridges a gap only between messages that are close in time. */
+IN_SCRATCH(what_leaves_with_a_message_can_be_asked)
+{
+#define AT(minute, uuid, parent)                                                                   \
+    "{\"type\":\"user\",\"uuid\":\"" uuid "\",\"parentUuid\":" parent ",\"sessionId\":\"" SID      \
+    "\",\"cwd\":\"/srv/app\",\"timestamp\":\"2026-02-09T02:0" minute                               \
+    ":00.000Z\",\"message\":{\"role\":\"user\",\"content\":\"" minute "\"}}\n"
+
+    static const char rows[] = AT("1", ID(1), "null") AT("2", ID(2), QUOTED(1))
+        AT("3", ID(3), QUOTED(2)) AT("4", ID(4), QUOTED(3)) AT("5", ID(5), QUOTED(4));
+    struct reprise *r = open_store(state, "claude", "claude");
+    struct reprise_session *s = create(r, SID);
+    struct reprise_texts *ids = NULL;
+    struct reprise_log *log;
+
+    assert_int_equal(reprise_append(s, rows, sizeof rows - 1, 0, NULL, NULL), REPRISE_OK);
+    for (uint32_t flags = 0; flags <= REPRISE_TOMBSTONE_CUT; flags++) {
+        assert_int_equal(reprise_tombstone_leaves(s, ID(3), flags, &ids, NULL), REPRISE_OK);
+        assert_int_equal(reprise_texts_count(ids), 2);
+        assert_string_equal(reprise_texts_at(ids, 0, NULL), ID(1));
+        assert_string_equal(reprise_texts_at(ids, 1, NULL), ID(2));
+        reprise_texts_free(ids);
+        assert_int_equal(reprise_tombstone_leaves(s, ID(1), flags, &ids, NULL), REPRISE_OK);
+        assert_int_equal(reprise_texts_count(ids), 0);
+        reprise_texts_free(ids);
+    }
+    assert_int_equal(reprise_tombstone_leaves(s, ID(2), 2, &ids, NULL), REPRISE_USAGE);
+    assert_int_equal(reprise_tombstone_leaves(s, ID(9), 0, &ids, NULL), REPRISE_NOT_FOUND);
+    assert_int_equal(reprise_tombstone_leaves(s, ID(2), 0, NULL, NULL), REPRISE_USAGE);
+    assert_int_equal(reprise_list_log(r, &log, NULL), REPRISE_OK);
+    assert_int_equal(reprise_log_count(log), 0);
+    reprise_log_free(log);
+    assert_int_equal(count_messages(s), 5);
+    reprise_session_close(s);
+    reprise_close(r);
+}
+
 IN_SCRATCH(what_a_system_cannot_do_is_unsupported)
 {
     struct reprise *r = open_store(state, "exathena", "s");

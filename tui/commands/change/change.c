@@ -130,8 +130,7 @@ static enum err_code confirm_left_out(struct invocation *in, const struct change
 {
     struct left_out left = { .n = 0 };
     struct out question;
-    enum err_code rc =
-        session_change_left_out(k->ref, k->c, message, in->world->temp_dir, &left, e);
+    enum err_code rc = session_change_left_out(k->ref, k->c, message, &left, e);
 
     if (rc || !left.n || option_given(&in->options, OPTION_YES)) {
         arena_fini(&left.arena);
