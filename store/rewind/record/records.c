@@ -11,6 +11,7 @@
 #include "store/fs/copy.h"
 #include "store/fs/disk.h"
 #include "store/journal/change.h"
+#include "store/journal/record_index.h"
 #include "store/rewind/plan/rewind.h"
 #include "store/rewind/record/record.h"
 
@@ -57,6 +58,16 @@ static enum err_code read_one(const char *dir, const char *name, struct rewind_t
     return rc == ERR_NOMEM ? rc : ERR_OK;
 }
 
+/* A finished record is never changed again. */
+static bool is_finished(const char *dir, const char *name)
+{
+    char record[TX_PATH_MAX], done[TX_PATH_MAX];
+
+    rewind_tx_path(dir, name, record);
+    rewind_tx_path(record, "done", done);
+    return access(done, F_OK) == 0;
+}
+
 /* Another user's record, which does not even count as a damaged one of ours. */
 static bool is_others(const char *dir, const char *name)
 {
@@ -66,8 +77,8 @@ static bool is_others(const char *dir, const char *name)
     return rewind_tx_check_own(path, NULL) == ERR_UNSAFE;
 }
 
-enum err_code rewind_records_each(const struct store_env *env, size_t most, rewind_records_fn *fn,
-                                  void *arg, struct err *e)
+static enum err_code each_record(const struct store_env *env, bool unfinished, size_t most,
+                                 rewind_records_fn *fn, void *arg, struct err *e)
 {
     char dir[PATH_MAX];
     struct dirent **names;
@@ -81,6 +92,8 @@ enum err_code rewind_records_each(const struct store_env *env, size_t most, rewi
     for (int i = n - 1; i >= 0 && (size_t)(n - i) <= most && more && !rc; i--) {
         struct rewind_tx tx;
 
+        if (unfinished && is_finished(dir, names[i]->d_name))
+            continue;
         rc = read_one(dir, names[i]->d_name, &tx, &sound, e);
         if (!sound)
             continue;
@@ -89,6 +102,12 @@ enum err_code rewind_records_each(const struct store_env *env, size_t most, rewi
     }
     names_free(names, n);
     return rc;
+}
+
+enum err_code rewind_records_each(const struct store_env *env, size_t most, rewind_records_fn *fn,
+                                  void *arg, struct err *e)
+{
+    return each_record(env, false, most, fn, arg, e);
 }
 
 struct held_search {
@@ -117,7 +136,7 @@ enum err_code rewind_records_each_held(const struct store_env *env, const struct
 {
     struct held_search h = { .paths = paths, .fn = fn, .arg = arg };
 
-    return rewind_records_each(env, SIZE_MAX, find_held, &h, e);
+    return each_record(env, true, SIZE_MAX, find_held, &h, e);
 }
 
 /* ---- recovery ---- */
@@ -210,6 +229,8 @@ enum err_code rewind_records_recover(const struct store_env *env, const char *di
     for (int i = 0; i < n; i++) { /* one that cannot be finished yet does not block the others */
         struct err why = { 0 };
 
+        if (is_finished(dir, names[i]->d_name))
+            continue;
         if (recover_one(env, dir, names[i]->d_name, &out->recovered, &why))
             wait_for(out, names[i]->d_name, &why);
     }
@@ -221,16 +242,12 @@ enum err_code rewind_records_recover(const struct store_env *env, const char *di
 enum err_code rewind_records_are_done(const char *dir, bool *all, struct err *e)
 {
     struct dirent **names;
-    char record[TX_PATH_MAX], done[TX_PATH_MAX];
     int n;
     enum err_code rc = list_record_names(dir, &names, &n, e);
 
     *all = rc == ERR_OK;
-    for (int i = 0; i < n && *all; i++) {
-        rewind_tx_path(dir, names[i]->d_name, record);
-        rewind_tx_path(record, "done", done);
-        *all = access(done, F_OK) == 0;
-    }
+    for (int i = 0; i < n && *all; i++)
+        *all = is_finished(dir, names[i]->d_name);
     names_free(names, n);
     return rc;
 }
@@ -275,26 +292,58 @@ enum err_code rewind_recover(const struct store_env *env, size_t *recovered, str
 
 /* ---- listing ---- */
 
-static int64_t size_of(const char *path)
+enum { SIZE_GROWS = -1 }; /* a program may be writing to a file in the record */
+
+static int64_t size_of(const char *path, bool *grows)
 {
     char copy[TX_PATH_MAX];
     char *roots[] = { copy, NULL };
     int64_t bytes = 0;
     FTSENT *f;
 
+    *grows = false;
     snprintf(copy, sizeof copy, "%s", path);
     FTS *fts = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
 
     while (fts && (f = fts_read(fts)))
-        if (f->fts_info == FTS_F)
+        if (f->fts_info == FTS_F) {
             bytes += f->fts_statp->st_size;
+            *grows = *grows || strchr(f->fts_name, '.');
+        }
     if (fts)
         fts_close(fts);
     return bytes;
 }
 
+/* Finished records are read from the index if it has them. *bytes is the size of the record, or SIZE_GROWS. */
+static enum err_code read_listed(struct record_index *ix, const char *dir, const char *name,
+                                 struct rewind_tx *tx, int64_t *bytes, bool *sound, struct err *e)
+{
+    char path[TX_PATH_MAX], stamp[RECORD_STAMP] = "";
+    struct slice text;
+    struct buf brief = { 0 };
+    bool grows;
+
+    *bytes = SIZE_GROWS;
+    rewind_tx_path(dir, name, path);
+    *sound = ix && record_index_find(ix, name, stamp, &text) &&
+             rewind_tx_brief_read(text, path, name, tx, bytes);
+    if (*sound)
+        return ERR_OK;
+    enum err_code rc = read_one(dir, name, tx, sound, e);
+
+    if (!rc && *sound && stamp[0] && tx->phase == TX_DONE) {
+        *bytes = size_of(path, &grows);
+        *bytes = grows ? SIZE_GROWS : *bytes;
+        if (!rewind_tx_brief_write(tx, *bytes, &brief))
+            record_index_add(ix, name, stamp, buf_slice(&brief));
+        buf_fini(&brief);
+    }
+    return rc;
+}
+
 static bool add_record(struct rewind_records *list, struct undone *undone,
-                       const struct rewind_tx *tx, bool sizes)
+                       const struct rewind_tx *tx, int64_t bytes)
 {
     struct rewind_record *r = &list->record[list->n];
     struct arena *a = &list->arena;
@@ -308,7 +357,7 @@ static bool add_record(struct rewind_records *list, struct undone *undone,
                                  .title = arena_copy_text(a, tx->title),
                                  .project = arena_copy_text(a, tx->project),
                                  .at_ms = tx->at_ms,
-                                 .bytes = sizes ? size_of(tx->dir) : 0,
+                                 .bytes = bytes,
                                  .how = tx->conversation.how,
                                  .kept = tx->conversation.kept,
                                  .dropped = tx->conversation.dropped,
@@ -331,15 +380,19 @@ static bool add_record(struct rewind_records *list, struct undone *undone,
     return rewind_undone_mark(undone, tx, r) && !a->failed;
 }
 
+enum { FEW = 64 }; /* so many records are read without the index */
+
 /* With `sizes`, how large each is. The newest `most` are read, and none that is older than the one with an id (NULL: that
  * makes no difference). */
 static enum err_code read_records(const struct store_env *env, bool sizes, size_t most,
                                   const char *until, struct rewind_records *out, struct err *e)
 {
+    static const char *const parts[] = { "plan", "commit", "old", "undo" };
     char dir[PATH_MAX];
     struct dirent **names = NULL;
     struct rewind_records list = { 0 };
     struct undone undone = { .arena = &list.arena };
+    struct record_index index, *ix = NULL;
     int n = 0;
     enum err_code rc = env_state_path(env, "rewinds", dir, e);
 
@@ -350,27 +403,36 @@ static enum err_code read_records(const struct store_env *env, bool sizes, size_
         list.record = arena_zalloc(&list.arena, sizeof *list.record * ((size_t)n + 1));
         rc = list.record ? ERR_OK : err_nomem(e);
     }
+    if (!rc && n > FEW && most > FEW) {
+        ix = &index;
+        record_index_open(ix, dir, parts, sizeof parts / sizeof *parts);
+    }
     for (int i = n - 1; i >= 0 && !rc; i--) {
         bool older = until && strcmp(names[i]->d_name, until) < 0;
 
         struct rewind_tx tx;
-        bool sound;
+        int64_t bytes;
+        bool sound, grows;
 
         if (older || (size_t)(n - i) > most) {
             list.older = true;
             break;
         }
 
-        rc = read_one(dir, names[i]->d_name, &tx, &sound, e);
+        rc = read_listed(ix, dir, names[i]->d_name, &tx, &bytes, &sound, e);
         if (!sound) {
             if (!list.unread[0] && !is_others(dir, names[i]->d_name))
                 snprintf(list.unread, sizeof list.unread, "%.39s", names[i]->d_name);
             continue;
         }
-        if (!add_record(&list, &undone, &tx, sizes))
+        if (bytes == SIZE_GROWS)
+            bytes = sizes ? size_of(tx.dir, &grows) : 0;
+        if (!add_record(&list, &undone, &tx, sizes ? bytes : 0))
             rc = err_nomem(e);
         rewind_tx_fini(&tx);
     }
+    if (ix)
+        record_index_close(ix);
     names_free(names, n);
     if (rc)
         rewind_records_fini(&list);
@@ -493,92 +555,4 @@ void rewind_abandoned_fini(struct rewind_abandoned *a)
 {
     arena_fini(&a->arena);
     *a = (struct rewind_abandoned){ 0 };
-}
-
-/* Both lists are sorted by time and are merged. */
-struct merge {
-    struct rewind_records rewinds;
-    size_t next; /* of them */
-    history_fn *fn;
-    void *arg;
-    enum err_code rc;
-    struct err *e;
-};
-
-static enum err_code hand_over_rewind(struct merge *m, const struct rewind_record *r)
-{
-    const char *session = arena_format(&m->rewinds.arena, "%s:%s", r->system, r->session);
-    const char *text = arena_format(
-        &m->rewinds.arena, "%zu restored, %zu created, %zu deleted%s%s", r->restored, r->created,
-        r->deleted, rewind_conversation_moves(r->how) ? ", conversation too" : "",
-        r->interrupted ? ", interrupted"
-        : r->cut_short ? ", incomplete: the session continued, files not changed"
-                       : "");
-
-    if (!session || !text)
-        return err_nomem(m->e);
-    const struct history_entry x = { .id = r->id,
-                                     .kind = "rewind",
-                                     .text = text,
-                                     .undoes = r->undoes,
-                                     .title = r->title,
-                                     .at_ms = r->at_ms,
-                                     .session = &session,
-                                     .sessions_n = 1,
-                                     .undone = r->undone,
-                                     .rewind = true };
-
-    return m->fn(&x, m->arg, m->e);
-}
-
-static void hand_over_rewinds_since(struct merge *m, int64_t at_ms)
-{
-    while (!m->rc && m->next < m->rewinds.n && m->rewinds.record[m->next].at_ms >= at_ms)
-        m->rc = hand_over_rewind(m, &m->rewinds.record[m->next++]);
-}
-
-static bool hand_over_change(const struct change *c, bool undone, void *arg)
-{
-    struct merge *m = arg;
-    const struct history_entry x = { .id = c->id,
-                                     .kind = c->kind,
-                                     .text = c->text,
-                                     .undoes = c->undoes,
-                                     .command = c->command,
-                                     .title = c->sessions_n ? c->origin[0].title : NULL,
-                                     .at_ms = c->at_ms,
-                                     .session = (const char *const *)c->sessions,
-                                     .sessions_n = c->sessions_n,
-                                     .undone = undone };
-
-    hand_over_rewinds_since(m, c->at_ms);
-    if (!m->rc)
-        m->rc = m->fn(&x, m->arg, m->e);
-    return !m->rc;
-}
-
-static enum err_code merge_logs(struct merge *m, const struct store_env *env)
-{
-    struct change_log *log;
-    enum err_code rc = change_log_read(env, &log, m->e);
-
-    if (rc)
-        return rc;
-    rc = change_list(log, hand_over_change, m, m->e);
-    change_log_close(log);
-    if (!rc)
-        hand_over_rewinds_since(m, INT64_MIN);
-    return rc ? rc : m->rc;
-}
-
-enum err_code history_each(const struct store_env *env, history_fn *fn, void *arg, struct err *e)
-{
-    struct merge m = { .fn = fn, .arg = arg, .e = e };
-    enum err_code rc = rewind_records_read_newest(env, SIZE_MAX, NULL, &m.rewinds, e);
-
-    if (rc)
-        return rc;
-    rc = merge_logs(&m, env);
-    rewind_records_fini(&m.rewinds);
-    return rc;
 }

@@ -44,6 +44,13 @@ MUST_CHECK enum err_code rewind_records_each_held(const struct store_env *env,
                                                   const struct slice_set *paths,
                                                   rewind_records_held_fn *fn, void *arg,
                                                   struct err *e);
+/* What a list needs of a finished record and its size on disk, as a text for the index of the records: without the state
+ * of its files. The other function reads it into a tx of phase TX_DONE, whose entries have a path, an action and an
+ * outcome alone, and returns false if the text is malformed or if out of memory. */
+MUST_CHECK enum err_code rewind_tx_brief_write(const struct rewind_tx *tx, int64_t bytes,
+                                               struct buf *out);
+bool rewind_tx_brief_read(struct slice text, const char *dir, const char *id, struct rewind_tx *out,
+                          int64_t *bytes);
 /* Completes or discards what crashes left; the caller holds the lock. Records that have to wait are not an error. */
 MUST_CHECK enum err_code rewind_records_recover(const struct store_env *env, const char *dir,
                                                 struct rewind_recovery *out, struct err *e);

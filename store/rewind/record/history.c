@@ -1,0 +1,91 @@
+#include "store/rewind/record/records.h"
+
+#include <stdint.h>
+
+/* Both lists are sorted by time and are merged. */
+struct merge {
+    struct rewind_records rewinds;
+    size_t next; /* of them */
+    history_fn *fn;
+    void *arg;
+    enum err_code rc;
+    struct err *e;
+};
+
+static enum err_code hand_over_rewind(struct merge *m, const struct rewind_record *r)
+{
+    const char *session = arena_format(&m->rewinds.arena, "%s:%s", r->system, r->session);
+    const char *text = arena_format(
+        &m->rewinds.arena, "%zu restored, %zu created, %zu deleted%s%s", r->restored, r->created,
+        r->deleted, rewind_conversation_moves(r->how) ? ", conversation too" : "",
+        r->interrupted ? ", interrupted"
+        : r->cut_short ? ", incomplete: the session continued, files not changed"
+                       : "");
+
+    if (!session || !text)
+        return err_nomem(m->e);
+    const struct history_entry x = { .id = r->id,
+                                     .kind = "rewind",
+                                     .text = text,
+                                     .undoes = r->undoes,
+                                     .title = r->title,
+                                     .at_ms = r->at_ms,
+                                     .session = &session,
+                                     .sessions_n = 1,
+                                     .undone = r->undone,
+                                     .rewind = true };
+
+    return m->fn(&x, m->arg, m->e);
+}
+
+static void hand_over_rewinds_since(struct merge *m, int64_t at_ms)
+{
+    while (!m->rc && m->next < m->rewinds.n && m->rewinds.record[m->next].at_ms >= at_ms)
+        m->rc = hand_over_rewind(m, &m->rewinds.record[m->next++]);
+}
+
+static bool hand_over_change(const struct change *c, bool undone, void *arg)
+{
+    struct merge *m = arg;
+    const struct history_entry x = { .id = c->id,
+                                     .kind = c->kind,
+                                     .text = c->text,
+                                     .undoes = c->undoes,
+                                     .command = c->command,
+                                     .title = c->sessions_n ? c->origin[0].title : NULL,
+                                     .at_ms = c->at_ms,
+                                     .session = (const char *const *)c->sessions,
+                                     .sessions_n = c->sessions_n,
+                                     .undone = undone };
+
+    hand_over_rewinds_since(m, c->at_ms);
+    if (!m->rc)
+        m->rc = m->fn(&x, m->arg, m->e);
+    return !m->rc;
+}
+
+static enum err_code merge_logs(struct merge *m, const struct store_env *env)
+{
+    struct change_log *log;
+    enum err_code rc = change_log_read(env, &log, m->e);
+
+    if (rc)
+        return rc;
+    rc = change_list(log, hand_over_change, m, m->e);
+    change_log_close(log);
+    if (!rc)
+        hand_over_rewinds_since(m, INT64_MIN);
+    return rc ? rc : m->rc;
+}
+
+enum err_code history_each(const struct store_env *env, history_fn *fn, void *arg, struct err *e)
+{
+    struct merge m = { .fn = fn, .arg = arg, .e = e };
+    enum err_code rc = rewind_records_read_newest(env, SIZE_MAX, NULL, &m.rewinds, e);
+
+    if (rc)
+        return rc;
+    rc = merge_logs(&m, env);
+    rewind_records_fini(&m.rewinds);
+    return rc;
+}
