@@ -92,7 +92,7 @@ struct effect {
     size_t bytes;                      /* TAIL */
     struct id128 branch;               /* LOAD: the last message of another branch; else none */
     struct conversation *conversation; /* READ, SEARCH, USAGE (or NULL); one hold is handed over */
-    size_t first, n;                   /* READ */
+    size_t first, n;                   /* READ; CHANGE_PRUNE: n records */
     struct export_request export;      /* EXPORT; its texts are empty */
     bool replaces;                     /* EXPORT: the file, if it exists */
     /* RESUME, PRINT: borrowed from the model, which no longer changes */

@@ -13,7 +13,7 @@
 /* What can be changed from the screen, and the result: an effect carries the request to a worker, a
  * message brings the result back. A request is one change in the operation log, however many
  * sessions it concerns: it happens completely or not at all, and one undo reverts it. (Emptying the
- * trash, and deleting from a store without a trash, is not logged and cannot be undone.) */
+ * trash, deleting from a store without a trash, and removing undo records are not logged and cannot be undone.) */
 enum change_request {
     CHANGE_RENAME, /* text: the title */
     CHANGE_TAG,    /* text: the tag; empty removes it */
@@ -31,6 +31,7 @@ enum change_request {
     CHANGE_JOIN,    /* names: one item; its rows are inserted before those written since */
     CHANGE_EMPTY,   /* names: trash ids of the items to remove for good */
     CHANGE_SWEEP,   /* sweep: its chosen items are moved to the trash */
+    CHANGE_PRUNE,   /* the old undo records that were counted are removed for good */
     CHANGE_FIX, /* one session: what the doctor can repair in it; each step is a separate change */
 };
 
@@ -42,8 +43,9 @@ struct change_result {
     struct buf text;
     /* ids of the sessions that changed; none: they were like that already */
     struct name_list sessions;
-    int64_t bytes;          /* TRASH, EMPTY, SWEEP */
+    int64_t bytes;          /* TRASH, EMPTY, SWEEP, PRUNE */
     bool orphans;           /* SWEEP: not sessions, but what they left behind */
+    size_t pruned;          /* PRUNE: undo records */
     size_t not_moved;       /* SWEEP: chosen, but could no longer be moved */
     size_t repaired, steps; /* FIX: findings, and the number of undos that revert the repair */
     char copy[64];          /* FORK: the id of the new session */

@@ -321,6 +321,30 @@ static enum err_code from_trash(struct change_job *d, struct err *e)
     return rc;
 }
 
+/* The person was asked about so many records, and no others are removed. */
+static enum err_code prune_counted(const struct change_job *d, struct err *e)
+{
+    const struct rewind_prune_rule rule = rewind_prune_defaults(d->env->now_ms);
+    struct rewind_records list;
+    enum err_code rc = rewind_prune(d->env, &rule, true, &list, e);
+    size_t n = rc ? 0 : list.n;
+
+    if (rc)
+        return rc;
+    rewind_records_fini(&list);
+    if (n != d->q->n)
+        return err_set(e, ERR_STALE, "",
+                       "remove undo records: there are now %zu old ones; nothing was removed", n);
+    rc = rewind_prune(d->env, &rule, false, &list, e);
+    if (rc)
+        return rc;
+    d->out->pruned = list.n;
+    for (size_t i = 0; i < list.n; i++)
+        d->out->bytes += list.record[i].bytes;
+    rewind_records_fini(&list);
+    return ERR_OK;
+}
+
 /* ---- the way in ---- */
 
 enum err_code jobs_change(const struct store_env *env, const struct shown *shown,
@@ -339,6 +363,7 @@ enum err_code jobs_change(const struct store_env *env, const struct shown *shown
     case CHANGE_EMPTY: return from_trash(&d, e);
     case CHANGE_UNDO:
     case CHANGE_REDO: return jobs_undo(&then, shown, q, out, e);
+    case CHANGE_PRUNE: return prune_counted(&d, e);
     case CHANGE_FIX: return jobs_fix(&then, shown->scope, q, out, e);
     default: break;
     }

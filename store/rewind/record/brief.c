@@ -12,7 +12,7 @@ static const char actions[] = {
     [REWIND_RESTORE] = 'r', [REWIND_CREATE] = 'c', [REWIND_DELETE] = 'd'
 };
 
-/* A conflict has a capital letter, and an outcome that nobody knows has an x before its letter. */
+/* The letter of a conflict is a capital one, and an x comes first if the outcome is unknown. */
 static enum err_code add_entry(struct buf *b, const struct rewind_tx_entry *x, struct buf *scratch)
 {
     const char letter = actions[x->action];

@@ -170,7 +170,8 @@ static void answer_change(struct screen *s, const struct effect *e)
         [CHANGE_UNARCHIVE] = "unarchive", [CHANGE_TRASH] = "trash", [CHANGE_FORK] = "fork",
         [CHANGE_RESUME_AT] = "resume at", [CHANGE_UNDO] = "undo",   [CHANGE_REDO] = "redo",
         [CHANGE_RESTORE] = "restore",     [CHANGE_JOIN] = "join",   [CHANGE_EMPTY] = "empty",
-        [CHANGE_SWEEP] = "sweep",         [CHANGE_FIX] = "fix",     [CHANGE_REMOVE] = "remove",
+        [CHANGE_PRUNE] = "prune",         [CHANGE_SWEEP] = "sweep", [CHANGE_FIX] = "fix",
+        [CHANGE_REMOVE] = "remove",
     };
     struct change_result *c = change_result_new(e->request);
 
@@ -193,6 +194,12 @@ static void answer_change(struct screen *s, const struct effect *e)
             continue;
         }
         take_out_fake(s, e->names->name[i], c);
+    }
+    if (e->request == CHANGE_PRUNE) {
+        screen_note(s, " %zu", e->n);
+        c->pruned = s->undo_records;
+        c->bytes = 2048 * (int64_t)s->undo_records;
+        s->undo_records = 0;
     }
     for (size_t i = 0; e->sweep && i < e->sweep->n; i++)
         if (sweep_is_chosen(&e->sweep->item[i]))

@@ -315,3 +315,47 @@ TEST(a_requested_change_is_made_even_when_quitting_at_once)
     assert_true(file_has(&w, "\"tag\":\"last\""));
     jobs_fixture_end(&w);
 }
+
+static struct change_result *prune(struct jobs_fixture *w, size_t n)
+{
+    struct effect q = { .kind = EFFECT_CHANGE, .request = CHANGE_PRUNE, .at_ms = 2000, .n = n };
+
+    assert_true(workers_submit(w->workers, &q));
+    struct msg m = jobs_fixture_next(w);
+
+    assert_int_equal(m.kind, MSG_CHANGED);
+    return m.u.changed;
+}
+
+TEST(as_many_undo_records_are_removed_as_were_asked_about)
+{
+    enum { KEPT = 200, OLD = 3 };
+    static const char plan[] = "{\"version\":\"1\",\"at\":\"1\",\"system\":\"claude\","
+                               "\"session\":\"s\",\"point\":\"p\",\"entries\":[]}";
+    struct jobs_fixture w;
+    char name[80];
+
+    begin(&w);
+    for (int i = 0; i < KEPT + OLD; i++)
+        for (int k = 0; k < 3; k++) {
+            snprintf(name, sizeof name, "state/rewinds/%015d-00000001/%s", i,
+                     k == 0   ? "plan"
+                     : k == 1 ? "commit"
+                              : "done");
+            folder_put(&w.conversation.folder, name, k == 0 ? slice_of(plan) : SLICE(""));
+        }
+    struct change_result *c = prune(&w, OLD + 1);
+
+    assert_int_equal(c->error.code, ERR_STALE);
+    assert_int_equal(c->pruned, 0);
+    change_result_free(c);
+    assert_true(folder_has(&w.conversation.folder, "state/rewinds/000000000000000-00000001"));
+    c = prune(&w, OLD);
+    assert_string_equal(c->error.text, "");
+    assert_int_equal(c->pruned, OLD);
+    assert_int_equal(c->bytes, OLD * (sizeof plan - 1));
+    change_result_free(c);
+    assert_false(folder_has(&w.conversation.folder, "state/rewinds/000000000000002-00000001"));
+    assert_true(folder_has(&w.conversation.folder, "state/rewinds/000000000000003-00000001"));
+    jobs_fixture_end(&w);
+}

@@ -3,6 +3,7 @@
 #include "tui/app/view.h"
 #include "tui/screens/flows/flows.h"
 #include "tui/screens/list/list.h"
+#include "tui/screens/maintenance/cleanup.h"
 #include "tui/screens/maintenance/maintenance.h"
 #include "tui/screens/transcript/transcript.h"
 #include "tui/text/human.h"
@@ -61,6 +62,7 @@ const char *change_text_doing(enum change_request request)
     case CHANGE_RESTORE: return "restoring from the trash";
     case CHANGE_EMPTY: return "emptying the trash";
     case CHANGE_REMOVE: return "deleting";
+    case CHANGE_PRUNE: return "removing undo records";
     case CHANGE_RESUME_AT: return "setting where to resume";
     case CHANGE_FIX: return "repairing";
     case CHANGE_UNDO: return "undoing";
@@ -123,6 +125,10 @@ static struct change_text change_text_done(const struct model *m, const struct c
     case CHANGE_EMPTY:
         snprintf(w.text, sizeof w.text, "deleted for good: %s, %s", n.text, size);
         break;
+    case CHANGE_PRUNE:
+        snprintf(w.text, sizeof w.text, "removed for good: %zu undo record%s, %s", c->pruned,
+                 c->pruned == 1 ? "" : "s", size);
+        break;
     case CHANGE_REMOVE: snprintf(w.text, sizeof w.text, "deleted for good: %s", n.text); break;
     case CHANGE_UNDO: snprintf(w.text, sizeof w.text, "undone: %.*s", SLICE_ARG(text)); break;
     case CHANGE_REDO: snprintf(w.text, sizeof w.text, "redone: %.*s", SLICE_ARG(text)); break;
@@ -152,7 +158,8 @@ static void report_done(struct model *m, const struct change_result *c)
     }
     struct change_text done = change_text_done(m, c), back = { "" };
 
-    if (c->request != CHANGE_EMPTY && c->request != CHANGE_REMOVE && (!c->by_agent || c->bytes))
+    if (c->request != CHANGE_EMPTY && c->request != CHANGE_REMOVE && c->request != CHANGE_PRUNE &&
+        (!c->by_agent || c->bytes))
         back = change_text_undo_key(m, c->request == CHANGE_UNDO ? ACT_REDO : ACT_UNDO);
     toast_info(&m->toast, m->now_ms, "%s%s", done.text, back.text);
 }
@@ -231,6 +238,8 @@ void change_flow_finish(struct model *m, const struct change_result *c)
         show_copy(m, c);
     if (!c->error.code && c->request == CHANGE_RESUME_AT)
         resume_flow_begin(m, ACT_RESUME);
+    if (c->request == CHANGE_PRUNE)
+        m->cleanup->counted = false;
     for (size_t i = 0; i < c->sessions.n; i++)
         session_table_invalidate(&m->list->sessions, c->sessions.name[i]);
     view_refresh(m);

@@ -87,6 +87,8 @@ void change_flow_request_undo(struct model *m, enum change_request request, stru
                               struct slice id);
 /* Requests to move the chosen items of a sweep to the trash; takes the sweep over. */
 void change_flow_request_sweep(struct model *m, struct sweep *sweep);
+/* Requests to remove the old undo records, if there are still so many. */
+void change_flow_request_prune(struct model *m, size_t n);
 /* Forgets the change that waits for an answer. */
 void change_flow_clear(struct model *m);
 /* The same after running out of memory, which is reported. */

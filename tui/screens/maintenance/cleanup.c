@@ -195,6 +195,8 @@ static const char *cleanup_unavailable(const struct model *m, enum action a)
 {
     const struct cleanup *c = m->cleanup;
 
+    if (a == ACT_PRUNE)
+        return c->undo_records ? NULL : "there are no old ones";
     if (a != ACT_TRASH)
         return NULL;
     if (c->asked != 0)
@@ -354,6 +356,34 @@ static void confirm_trash(struct model *m)
     view_push(m, VIEW_DIALOG);
 }
 
+static void prune_answer(struct model *m, enum dialog_choice choice)
+{
+    if (choice == CHOICE_DO && m->cleanup->undo_records)
+        change_flow_request_prune(m, m->cleanup->undo_records);
+}
+
+static void confirm_prune(struct model *m)
+{
+    const struct cleanup *c = m->cleanup;
+    const char *why = cleanup_unavailable(m, ACT_PRUNE);
+    char size[HUMAN_SIZE], title[DIALOG_TEXT];
+
+    if (why) {
+        toast_note(&m->toast, m->now_ms, "%s: %s", action_title(ACT_PRUNE), why);
+        return;
+    }
+    human_size(c->undo_bytes, size);
+    snprintf(title, sizeof title, "Remove %zu old undo record%s, %s, for good?", c->undo_records,
+             c->undo_records == 1 ? "" : "s", size);
+    dialog_begin(m->dialog, title, prune_answer);
+    dialog_line(m->dialog, "More than the newest 200, older than 90 days, or more than 1 GB.");
+    dialog_line(m->dialog,
+                "The newest of each project stays. Those rewinds cannot be undone then.");
+    dialog_offer(m->dialog, CHOICE_CANCEL, "keep them");
+    dialog_want_yes(m->dialog);
+    view_push(m, VIEW_DIALOG);
+}
+
 static void cleanup_accept(struct model *m)
 {
     struct cleanup *c = m->cleanup;
@@ -426,6 +456,7 @@ static bool cleanup_act(struct model *m, enum action a)
     case ACT_REFRESH: request_sweep(m); return true;
     case ACT_ACCEPT: cleanup_accept(m); return true;
     case ACT_TRASH: confirm_trash(m); return true;
+    case ACT_PRUNE: confirm_prune(m); return true;
     case ACT_BACK: close_cleanup(m); return true;
     default: return moves(m, a);
     }

@@ -544,16 +544,19 @@ static void draw_cleanup_empty(const struct model *m, struct frame *f)
     }
 }
 
-/* Between the rules and the sessions. They cannot be brought back, so a command removes them, and no key. */
-static void draw_old_records(const struct cleanup *c, struct frame *f)
+/* Between the rules and the sessions. */
+static void draw_old_records(const struct model *m, struct frame *f)
 {
-    char text[120], size[HUMAN_SIZE];
+    const struct cleanup *c = m->cleanup;
+    char text[160], how[60], size[HUMAN_SIZE];
 
     if (c->undo_records == 0)
         return;
     human_size(c->undo_bytes, size);
-    snprintf(text, sizeof text, "%zu old undo record%s, %s: reprise rewinds prune", c->undo_records,
-             c->undo_records == 1 ? "" : "s", size);
+    snprintf(text, sizeof text, "%zu old undo record%s, %s: %s", c->undo_records,
+             c->undo_records == 1 ? "" : "s", size,
+             keymap_text(&m->settings->keys, IN_CLEANUP, f->ascii, "{prune} removes them", how,
+                         sizeof how));
     frame_puts(f, CLEANUP_LIST_Y - 1, 3, f->cols - 4, STYLE_WARN, text);
 }
 
@@ -562,7 +565,7 @@ void cleanup_draw(const struct model *m, struct frame *f)
     draw_cleanup_title(m, f);
     for (int rule = 0; rule < CLEANUP_RULE_COUNT; rule++)
         draw_rule(m, f, (enum cleanup_rule)rule);
-    draw_old_records(m->cleanup, f);
+    draw_old_records(m, f);
     draw_cleanup_lines(m, f);
     draw_detail(m, f);
     if (m->cleanup->lines == 0)

@@ -258,13 +258,30 @@ AT_SHOP(old_undo_records_are_named_and_counted_once, 24, 80)
 {
     x->s.undo_records = 14;
     screen_press(&x->s, "<C-x>c");
-    assert_true(screen_has(&x->s, "14 old undo records, 28 KB: reprise rewinds prune"));
+    assert_true(screen_has(&x->s, "14 old undo records, 28 KB: E removes them"));
     screen_press(&x->s, "<Right><Right>");
-    assert_true(screen_has(&x->s, "14 old undo records, 28 KB: reprise rewinds prune"));
+    assert_true(screen_has(&x->s, "14 old undo records, 28 KB: E removes them"));
     screen_press(&x->s, "<Esc>");
     x->s.undo_records = 0;
     screen_press(&x->s, "<C-x>c");
     assert_false(screen_has(&x->s, "undo record"));
+}
+
+AT_SHOP(old_undo_records_are_removed_after_a_question, 24, 80)
+{
+    x->s.undo_records = 14;
+    screen_press(&x->s, "<C-x>c");
+    screen_press(&x->s, "E");
+    assert_true(screen_has(&x->s, "Remove 14 old undo records, 28 KB, for good?"));
+    screen_press(&x->s, "<Esc>");
+    assert_true(screen_has(&x->s, "14 old undo records"));
+    screen_press(&x->s, "E");
+    screen_press(&x->s, "yes<Enter>");
+    assert_non_null(strstr(x->s.log, "prune 14"));
+    assert_true(screen_has(&x->s, "removed for good: 14 undo records, 28 KB"));
+    assert_false(screen_has(&x->s, "old undo records"));
+    screen_press(&x->s, "E");
+    assert_true(screen_has(&x->s, "undo records: there are no old ones"));
 }
 
 TEST(tagged_sessions_are_kept_unless_the_rule_is_turned_off)
