@@ -149,6 +149,13 @@ script(sweep_keeps recorded commands/sweep_keeps.py $<TARGET_FILE:reprise>)
 script(export_output_lines recorded commands/export_output_lines.py $<TARGET_FILE:reprise>)
 script(long_prompts recorded commands/long_prompts.py $<TARGET_FILE:reprise>)
 script(paging recorded commands/paging.py $<TARGET_FILE:reprise>)
+# How often a list calls the system for each session.
+if(CMAKE_SYSTEM_NAME STREQUAL "Linux" AND NOT REPRISE_SANITIZE)
+    add_executable(count_calls support/count_calls.c)
+    target_link_libraries(count_calls PRIVATE flags)
+    script(list_calls recorded commands/list_calls.py $<TARGET_FILE:reprise> $<TARGET_FILE:count_calls>)
+    set_tests_properties(list_calls${suffix} PROPERTIES SKIP_RETURN_CODE 77)
+endif()
 script(resume_by_id recorded commands/resume_by_id.py $<TARGET_FILE:reprise>)
 script(copies recorded commands/copies.py $<TARGET_FILE:reprise>)
 # A change counts as made even if the answer cannot be written.

@@ -22,14 +22,8 @@ static void *fail_alloc(struct arena *a)
     return NULL;
 }
 
-static struct arena_block *block_new(struct arena *a, size_t n)
+static struct arena_block *block_new(struct arena *a, size_t cap)
 {
-    size_t cap = a->newest ? a->newest->cap * 2 : FIRST_BLOCK;
-
-    if (cap > LARGEST_BLOCK)
-        cap = LARGEST_BLOCK;
-    if (cap < n)
-        cap = n;
     if (cap > SIZE_MAX - sizeof(struct arena_block))
         return fail_alloc(a);
     struct arena_block *b = malloc(sizeof *b + cap);
@@ -41,23 +35,46 @@ static struct arena_block *block_new(struct arena *a, size_t n)
     return b;
 }
 
-void *arena_alloc(struct arena *a, size_t n)
+static size_t aligned_size(size_t n)
 {
     size_t step = alignof(max_align_t);
 
-    if (n > SIZE_MAX - step)
-        return fail_alloc(a);
-    n = (n + step - 1) / step * step;
+    return (n + step - 1) / step * step;
+}
+
+void *arena_alloc(struct arena *a, size_t n)
+{
     struct arena_block *b = a->newest;
 
-    if (!b || b->cap - b->used < n)
-        b = block_new(a, n);
+    if (n > SIZE_MAX - alignof(max_align_t))
+        return fail_alloc(a);
+    n = aligned_size(n);
+    if (!b || b->cap - b->used < n) {
+        size_t cap = b ? b->cap * 2 : FIRST_BLOCK;
+
+        if (cap > LARGEST_BLOCK)
+            cap = LARGEST_BLOCK;
+        b = block_new(a, cap < n ? n : cap);
+    }
     if (!b)
         return NULL;
     void *p = b->bytes + b->used;
 
     b->used += n;
     return p;
+}
+
+void arena_fit(struct arena *a, const struct slice *const text[], size_t n)
+{
+    size_t sum = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        if (text[i]->n > LARGEST_BLOCK)
+            return;
+        sum += aligned_size(text[i]->n + 1);
+    }
+    if (sum && (!a->newest || a->newest->cap - a->newest->used < sum))
+        block_new(a, sum);
 }
 
 void *arena_zalloc(struct arena *a, size_t n)

@@ -23,6 +23,9 @@ void *arena_zalloc(struct arena *a, size_t n); /* the same, zeroed */
 struct slice arena_copy(struct arena *a, struct slice bytes);
 /* The same for a NUL-terminated text. NULL is returned for NULL. */
 const char *arena_copy_text(struct arena *a, const char *text);
+/* Makes room for copies of these texts in one block of exactly their size, for a row that is kept for long. It only saves
+ * memory: a lack of it shows when the copies are made. */
+void arena_fit(struct arena *a, const struct slice *const text[], size_t n);
 /* Makes room for one more item in an array of n items: the array grows at n = 0, 1, 3, 7, ..., and `old` is returned
  * otherwise. New items are zero. The old array stays in the arena, which is cheap because sizes double. Returns NULL
  * if out of memory. */

@@ -76,14 +76,17 @@ static enum err_code read_whole(struct window *w, struct err *e)
     return rc;
 }
 
-static enum err_code read_first_stage(struct window *w, bool brief, struct err *e)
+static enum err_code read_first_stage(struct window *w, unsigned flags, struct err *e)
 {
-    enum err_code rc;
+    const bool brief = flags & WINDOW_BRIEF;
+    enum err_code rc = ERR_OK;
 
     if (w->file.id.size <= (brief ? WINDOW_BRIEF_WHOLE : WINDOW_BYTES)) {
         rc = read_whole(w, e);
     } else {
-        rc = extend_head(w, WINDOW_FIRST_BYTES, e);
+        w->head = (struct slice){ w->bytes, 0 };
+        if (!(flags & WINDOW_TAIL_FIRST))
+            rc = extend_head(w, WINDOW_FIRST_BYTES, e);
         if (!rc)
             rc = read_window_tail(w, brief ? WINDOW_BRIEF_BYTES : WINDOW_BYTES, e);
     }
@@ -97,13 +100,19 @@ enum err_code window_open(struct window *w, int dirfd, const char *name, unsigne
     enum err_code rc;
 
     reset_window(w);
-    rc = file_open(dirfd, name, flags & ~(unsigned)WINDOW_BRIEF, &w->file, e);
+    rc = file_open(dirfd, name, flags & ~(unsigned)(WINDOW_BRIEF | WINDOW_TAIL_FIRST), &w->file, e);
     if (rc)
         return rc;
-    rc = read_first_stage(w, flags & WINDOW_BRIEF, e);
+    rc = read_first_stage(w, flags, e);
     if (rc)
         reset_window(w);
     return err_at(e, rc, name);
+}
+
+enum err_code window_read_front(struct window *w, struct err *e)
+{
+    return w->head.n < WINDOW_FIRST_BYTES && !w->wide ? extend_head(w, WINDOW_FIRST_BYTES, e)
+                                                      : ERR_OK;
 }
 
 static enum err_code widen_window(struct window *w, struct err *e)

@@ -16,6 +16,9 @@ enum {
     WINDOW_BRIEF = 1 << 16,
     WINDOW_BRIEF_BYTES = 8192,  /* bytes of the tail at first */
     WINDOW_BRIEF_WHOLE = 16384, /* smaller files are read at once: one call costs as much */
+    /* The head is empty until window_read_front or window_widen, for a reader that sees in the tail which of them it
+     * needs: one call less than both. */
+    WINDOW_TAIL_FIRST = 1 << 17,
 };
 
 /* Reads the ends of a file in two stages. The first stage is the whole tail (only the whole tail can show that a
@@ -43,6 +46,8 @@ MUST_CHECK enum err_code window_open(struct window *w, int dirfd, const char *na
 /* Reads the rest of both ends; does nothing if the window is wide. If the file shrank, the window is shorter; if it
  * grew, what was added is not read. */
 MUST_CHECK enum err_code window_widen(struct window *w, struct err *e);
+/* After WINDOW_TAIL_FIRST: reads the first stage of the head, if the head is still empty. */
+MUST_CHECK enum err_code window_read_front(struct window *w, struct err *e);
 void window_close(struct window *w);
 
 /* Returns true if a row does not begin and end as an object does. Only its ends are examined, because checking every

@@ -239,8 +239,10 @@ bool session_row_keep(struct session_row *row)
                                     &row->agent_color, &row->mode,          &row->worktree_path,
                                     &row->pr_url,      &row->pr_repository, &row->waits_for };
 
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         cut_row_text(texts[i]);
+    arena_fit(&row->arena, (const struct slice *const *)texts, sizeof texts / sizeof *texts);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         *texts[i] = texts[i]->n ? arena_copy(&row->arena, *texts[i]) : SLICE("");
         if (!texts[i]->p)
             return false;

@@ -325,8 +325,9 @@ static enum err_code add_session_item(struct finder *f, const struct session_row
 
 /* ---- all of them ---- */
 
-static enum err_code consider(size_t i, const struct session_row *row, void *arg, struct err *e)
+static enum err_code consider(size_t i, struct session_row *found, void *arg, struct err *e)
 {
+    const struct session_row *row = found;
     struct finder *f = arg;
     bool matches = false;
 

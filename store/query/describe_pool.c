@@ -17,11 +17,12 @@
  * the files in memory no thread ever waits, and there are no more threads than cores for them.
  *
  * All counters are under the lock; a row itself belongs to the thread that claimed it until it is
- * ready. */
+ * ready. Rows are claimed many at a time, so that the lock is rarely taken and no clock is read for a
+ * single row. */
 enum {
     RING = DESCRIBE_POOL_AHEAD,
-    BATCH = 16,  /* rows claimed at once, so that the lock is rarely taken */
-    FEW = 4,     /* the same if reading is slow, so that the ring has work for all threads */
+    FEW = 4,    /* rows claimed at once at first, and while reading is slow: all threads get work */
+    BATCH = 32, /* at most, when the rows before were made fast */
     HELPERS = 1, /* beside the caller */
     MANY = 8,
     SLOW_US = 150, /* a row of a cached file takes a tenth of this */
@@ -35,6 +36,11 @@ struct pool_slot {
     bool ready;
 };
 
+/* Reading is slow if rows take long because their thread waits, and not because it was preempted, which more threads would
+ * make worse. The clock costs nothing, so it comes first; how often a thread waited is a system call, and is asked only
+ * for the rows after some that took long. */
+enum speed { FAST, DOUBTFUL, SLOW };
+
 struct describe_pool {
     const struct scope *scope;
     struct live_table hosts; /* read once; constant */
@@ -43,109 +49,103 @@ struct describe_pool {
 
     pthread_mutex_t lock;
     pthread_cond_t row_ready, room;
-    size_t claimed, handed;
-    bool stop, slow;
+    size_t claimed, handed, batch;
+    bool stop;
+    enum speed speed;
     struct pool_slot place[RING];
 
     pthread_t thread[MANY];
     size_t threads;
 };
 
-/* ---- whether reading is slow ---- */
-
-struct timing {
-    int64_t us;
-    long waits; /* how often this thread could only wait */
-};
-
-static struct timing now(void)
+static int64_t clock_us(void)
 {
     struct timespec t;
-    struct rusage usage = { 0 };
 
     clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
+/* How often this thread could only wait. */
+static long times_waited(void)
+{
+    struct rusage usage = { 0 };
+
     getrusage(RUSAGE_THREAD, &usage);
-    return (struct timing){ (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000, usage.ru_nvcsw };
+    return usage.ru_nvcsw;
 }
 
-/* A thread that was preempted was also slow, but more threads would make that worse. */
-static bool was_slow(struct timing began, size_t count)
-{
-    struct timing ended = now();
-
-    return ended.us - began.us > (int64_t)count * SLOW_US &&
-           ended.waits - began.waits >= (long)count;
-}
-
-/* ---- making rows ---- */
-
-static void make_row(struct describe_pool *c, size_t i)
-{
-    const struct session_ref *ref = c->order[i];
-    struct pool_slot *p = &c->place[i % RING];
-
-    p->rc = ref->store->ops->describe(ref->store, c->scope, ref, p->row, &p->err);
-    if (!p->rc)
-        store_admit_row(p->row, c->scope);
-    if (!p->rc && !live_show_host(&c->hosts, p->row))
-        p->rc = err_nomem(&p->err);
-}
-
+/* Rows that one thread makes. */
 struct claim {
     size_t first, count;
+    bool doubtful; /* whether reading is slow is to be found out */
 };
 
 /* Claims the next rows that fit in the ring. Called with the lock held. */
 static struct claim claim_next(struct describe_pool *c)
 {
-    struct claim claim = { c->claimed, c->handed + c->ahead - c->claimed };
+    struct claim claim = { c->claimed, c->handed + c->ahead - c->claimed, c->speed == DOUBTFUL };
 
     if (claim.count > c->n - c->claimed)
         claim.count = c->n - c->claimed;
-    if (claim.count > (c->slow ? FEW : BATCH))
-        claim.count = c->slow ? FEW : BATCH;
+    if (claim.count > c->batch)
+        claim.count = c->batch;
     c->claimed += claim.count;
     return claim;
 }
 
-/* Waits for space in the ring. Claims no rows if all are claimed or the work is over. */
-static struct claim claim_or_wait(struct describe_pool *c)
-{
-    struct claim claim = { 0 };
-
-    pthread_mutex_lock(&c->lock);
-    while (!c->stop && c->claimed < c->n && c->claimed >= c->handed + c->ahead)
-        pthread_cond_wait(&c->room, &c->lock);
-    if (!c->stop)
-        claim = claim_next(c);
-    pthread_mutex_unlock(&c->lock);
-    return claim;
-}
-
+/* Makes the rows of a claim. Called without the lock. */
 static void describe_claim(struct describe_pool *c, struct claim claim)
 {
-    struct timing began = now();
+    const int64_t began = clock_us();
+    const long waited = claim.doubtful ? times_waited() : 0;
 
-    for (size_t i = 0; i < claim.count; i++)
-        make_row(c, claim.first + i);
-    bool slow = was_slow(began, claim.count);
+    for (size_t i = claim.first; i < claim.first + claim.count; i++) {
+        const struct session_ref *ref = c->order[i];
+        struct pool_slot *p = &c->place[i % RING];
+
+        p->rc = ref->store->ops->describe(ref->store, c->scope, ref, p->row, &p->err);
+        if (!p->rc)
+            store_admit_row(p->row, c->scope);
+        if (!p->rc && !live_show_host(&c->hosts, p->row))
+            p->rc = err_nomem(&p->err);
+    }
+
+    const bool long_time = clock_us() - began > (int64_t)claim.count * SLOW_US;
+    const bool waits = claim.doubtful && times_waited() - waited >= (long)claim.count;
 
     pthread_mutex_lock(&c->lock);
-    for (size_t i = 0; i < claim.count; i++)
-        c->place[(claim.first + i) % RING].ready = true;
-    c->slow |= slow;
+    for (size_t i = claim.first; i < claim.first + claim.count; i++)
+        c->place[i % RING].ready = true;
+    if (c->speed != SLOW && !long_time) {
+        c->speed = FAST;
+        c->batch = c->batch * 2 < BATCH ? c->batch * 2 : BATCH;
+    } else {
+        c->speed = waits || c->speed == SLOW ? SLOW : DOUBTFUL;
+        c->batch = FEW;
+    }
     pthread_cond_signal(&c->row_ready);
     pthread_mutex_unlock(&c->lock);
 }
 
+/* Makes rows whenever the ring has space, until all are claimed or the work is over. */
 static void *pool_worker(void *arg)
 {
     struct describe_pool *c = arg;
-    struct claim claim;
 
-    while ((claim = claim_or_wait(c)).count)
+    for (;;) {
+        struct claim claim = { 0 };
+
+        pthread_mutex_lock(&c->lock);
+        while (!c->stop && c->claimed < c->n && c->claimed >= c->handed + c->ahead)
+            pthread_cond_wait(&c->room, &c->lock);
+        if (!c->stop)
+            claim = claim_next(c);
+        pthread_mutex_unlock(&c->lock);
+        if (!claim.count)
+            return NULL;
         describe_claim(c, claim);
-    return NULL;
+    }
 }
 
 /* Starts as many threads as possible; without any, the caller does the work alone. */
@@ -180,7 +180,7 @@ static void await(struct describe_pool *c)
     while (!c->place[c->handed % RING].ready) {
         struct claim claim = { 0 };
 
-        if (!c->slow || !c->threads)
+        if (c->speed != SLOW || !c->threads)
             claim = claim_next(c);
         if (!claim.count) {
             pthread_cond_wait(&c->row_ready, &c->lock);
@@ -202,7 +202,7 @@ static size_t await_rows(struct describe_pool *c)
     await(c);
     while (count < BATCH && c->place[(c->handed + count) % RING].ready)
         count++;
-    slow = c->slow;
+    slow = c->speed == SLOW;
     pthread_mutex_unlock(&c->lock);
     if (slow && c->threads && c->threads < MANY)
         start_threads(c, MANY);
@@ -277,7 +277,9 @@ enum err_code describe_pool_run(const struct scope *scope, const struct session_
                                 size_t n, size_t ahead, describe_pool_fn *fn, void *arg,
                                 struct err *e)
 {
-    struct describe_pool c = { .scope = scope, .order = order, .n = n, .ahead = ahead };
+    struct describe_pool c = {
+        .scope = scope, .order = order, .n = n, .ahead = ahead, .batch = FEW
+    };
     enum err_code rc = n ? live_read_hosts(order[0]->store->env, &c.hosts, e) : ERR_OK;
 
     if (rc)

@@ -359,7 +359,7 @@ bool listing_on_page(struct listing_walk *w)
     return place >= offset;
 }
 
-static enum err_code visit_newest(size_t i, const struct session_row *row, void *arg, struct err *e)
+static enum err_code visit_newest(size_t i, struct session_row *row, void *arg, struct err *e)
 {
     struct listing_walk *w = arg;
     enum err_code rc = ERR_OK;
@@ -409,8 +409,7 @@ struct sorting {
     void *arg;
 };
 
-static enum err_code visit_for_key(size_t i, const struct session_row *row, void *arg,
-                                   struct err *e)
+static enum err_code visit_for_key(size_t i, struct session_row *row, void *arg, struct err *e)
 {
     struct sorting *s = arg;
 
@@ -441,7 +440,7 @@ static int by_key(const void *x, const void *y)
     return texts ? texts : (a->place > b->place) - (a->place < b->place);
 }
 
-static enum err_code visit_sorted(size_t i, const struct session_row *row, void *arg, struct err *e)
+static enum err_code visit_sorted(size_t i, struct session_row *row, void *arg, struct err *e)
 {
     struct sorting *s = arg;
 

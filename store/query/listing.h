@@ -88,12 +88,12 @@ MUST_CHECK enum err_code listing_each(struct listing *l, session_row_fn *fn, voi
  * time. Two threads suffice while the files are in memory; if the first reads are slow, more are started, because the
  * disk is then the bottleneck. */
 
-enum { DESCRIBE_POOL_AHEAD = 64 };
+enum { DESCRIBE_POOL_AHEAD = 256 };
 
-/* Receives the i-th row, valid during the call; NULL if the session is gone. A non-zero result ends the work and is
+/* Receives the i-th row, valid during the call; NULL if the session is gone. It may be exchanged for another row, in order
+ * to keep it. A non-zero result ends the work and is
  * returned. Called on the calling thread. */
-typedef enum err_code describe_pool_fn(size_t i, const struct session_row *row, void *arg,
-                                       struct err *e);
+typedef enum err_code describe_pool_fn(size_t i, struct session_row *row, void *arg, struct err *e);
 
 /* `ahead` is how many rows may be made that are perhaps not needed (a page that fills early), at most
  * DESCRIBE_POOL_AHEAD. */

@@ -95,24 +95,38 @@ static enum err_code deliver_waiting(struct by_message *m, int64_t bound_ms, str
     return rc;
 }
 
-static enum err_code visit_by_message(size_t i, const struct session_row *row, void *arg,
-                                      struct err *e)
+/* Most rows are newer than all changes that are left, and are delivered at once. */
+static enum err_code visit_by_message(size_t i, struct session_row *row, void *arg, struct err *e)
 {
     struct by_message *m = arg;
+    const bool in_order = i + 1 < m->n && m->n > LISTING_FEW;
+    const int64_t bound_ms = in_order ? m->item[i + 1].bound_ms : INT64_MAX;
     enum err_code rc = ERR_OK;
 
     listing_report_damaged(&m->walk.l->q, row);
     if (listing_is_listed(m->walk.l, m->item[i].ref, row)) {
-        struct waiting w = { .row = session_row_new(), .place = m->item[i].place };
+        struct waiting w = { .row = row, .place = m->item[i].place };
 
         w.ms = row->activity_ms == TIME_NONE ? row->modified_ms : row->activity_ms;
-        if (!w.row || !session_row_copy(row, w.row) || push_waiting(m, w)) {
-            session_row_free(w.row);
-            return err_nomem(e);
+        if (w.ms > bound_ms && (!m->waiting || waits_before(&w, &m->heap[0]))) {
+            if (listing_on_page(&m->walk))
+                rc = m->walk.fn(row, m->walk.arg, e);
+        } else {
+            w.row = session_row_new();
+            if (!w.row)
+                return err_nomem(e);
+            const struct session_row kept = *row;
+
+            *row = *w.row;
+            *w.row = kept;
+            if (push_waiting(m, w)) {
+                session_row_free(w.row);
+                return err_nomem(e);
+            }
         }
     }
-    if (i + 1 < m->n && m->n > LISTING_FEW)
-        rc = deliver_waiting(m, m->item[i + 1].bound_ms, e);
+    if (!rc && in_order)
+        rc = deliver_waiting(m, bound_ms, e);
     return !rc && m->walk.full ? ERR_CANCELLED : rc;
 }
 

@@ -208,7 +208,7 @@ static enum err_code remove_stored(struct invocation *in, const struct leaving *
 }
 
 /* The trash keeps the title; a session that cannot be described has none. */
-static enum err_code read_session_title(size_t i, const struct session_row *row, void *arg,
+static enum err_code read_session_title(size_t i, struct session_row *row, void *arg,
                                         struct err *e)
 {
     struct leaving *l = arg;

@@ -37,6 +37,26 @@ TEST(texts_are_contiguous)
     arena_fini(&a);
 }
 
+TEST(texts_that_fit_are_copied_into_one_block)
+{
+    struct arena a = { 0 };
+    char many[1000];
+    struct slice one = SLICE("one"), none = { NULL, 0 }, long_one = { many, sizeof many };
+    const struct slice *const texts[] = { &one, &none, &long_one };
+
+    memset(many, 'x', sizeof many);
+    arena_fit(&a, texts, 3);
+    const struct arena_block *block = a.newest;
+
+    assert_non_null(block);
+    for (size_t i = 0; i < 3; i++)
+        assert_true(slice_eq(arena_copy(&a, *texts[i]), *texts[i]));
+    assert_ptr_equal(a.newest, block);
+    arena_copy(&a, one); /* there was room for no more */
+    assert_ptr_not_equal(a.newest, block);
+    arena_fini(&a);
+}
+
 TEST(an_impossible_size_returns_null)
 {
     struct arena a = { 0 };

@@ -77,6 +77,36 @@ IN_SCRATCH(a_brief_window_reads_less_of_the_tail_first)
     window_fini(&w);
 }
 
+IN_SCRATCH(a_window_that_begins_with_the_tail_reads_of_the_head_what_is_asked_for)
+{
+    static const size_t sizes[] = { 0, 4096, 65536, 65537, 300000 };
+    struct window w;
+
+    assert_int_equal(window_init(&w, NULL), ERR_OK);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        size_t n = sizes[i];
+        char *bytes = numbered(n);
+        const char *path = scratch_write(state, "a", (struct slice){ bytes, n });
+
+        for (int front = 0; front < 2; front++) {
+            assert_int_equal(window_open(&w, AT_FDCWD, path, WINDOW_TAIL_FIRST, NULL), ERR_OK);
+            assert_int_equal(w.wide, n <= WINDOW_BYTES);
+            expect_ends(&w, bytes, n, w.wide ? WINDOW_BYTES : 0);
+            if (front) {
+                assert_int_equal(window_read_front(&w, NULL), ERR_OK);
+                expect_ends(&w, bytes, n, w.wide ? WINDOW_BYTES : WINDOW_FIRST_BYTES);
+                assert_int_equal(window_read_front(&w, NULL), ERR_OK);
+                expect_ends(&w, bytes, n, w.wide ? WINDOW_BYTES : WINDOW_FIRST_BYTES);
+            }
+            assert_int_equal(window_widen(&w, NULL), ERR_OK);
+            expect_ends(&w, bytes, n, WINDOW_BYTES);
+            assert_false(w.shrank);
+        }
+        free(bytes);
+    }
+    window_fini(&w);
+}
+
 IN_SCRATCH(the_last_newline_decides_whether_the_tail_is_torn)
 {
     struct window w;

@@ -10,8 +10,9 @@
 #include "store/systems/claude/claude.h"
 #include "store/systems/claude/list/discover.h"
 
-/* The lite read of one session (claude.md 2): at most the first and the last 64 KiB of its file. Usually the first
- * stage of the head is enough; the rest of it is read only if a field is still missing. */
+/* The lite read of one session (claude.md 2): at most the first and the last 64 KiB of its file. The tail comes first. If
+ * it has the title, the first 4 KiB of the head are usually enough, and the rest is read only if a field is still missing;
+ * without a title there the whole head is searched for one, so it is read at once. */
 
 /* The same table serves both windows; in the head only the titles are searched. */
 enum field_number {
@@ -498,6 +499,7 @@ static void keep_describe_texts(struct describing *r)
     /* The summary is usually one of the other texts, which is then stored once. */
     for (size_t i = 3; i < 6 && !same; i++)
         same = row->summary.n && texts[i]->p == summary ? texts[i] : NULL;
+    arena_fit(&row->arena, (const struct slice *const *)texts, sizeof texts / sizeof *texts);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         keep_describe_text(r, texts[i]);
     if (same)
@@ -510,11 +512,18 @@ static void read_windows(struct describing *r)
 {
     struct session_row *row = r->row;
 
+    scan_tail(r);
+    if (!r->tail[TITLE].found)
+        whole_head(r);
+    else if (window_read_front(r->w, NULL))
+        row->flags |= SESSION_CHANGED;
     if (is_sidechain(r)) {
+        /* Nothing of it is shown, so nothing of its tail is kept. */
+        row->flags &= (unsigned)SESSION_CHANGED;
+        row->parent_id = row->worktree_path = (struct slice){ NULL, 0 };
         row->hidden = HIDDEN_SIDECHAIN;
         return;
     }
-    scan_tail(r);
     read_titles(r);
     read_prompt(r);
     read_summary(r);
@@ -531,7 +540,8 @@ static void read_windows(struct describing *r)
 static enum err_code open_windows(struct window *w, const struct session_ref *ref,
                                   struct session_row *row, struct err *e)
 {
-    enum err_code rc = window_open(w, AT_FDCWD, ref->path.p, ref->nameless ? FILE_FOLLOW : 0, e);
+    enum err_code rc = window_open(w, AT_FDCWD, ref->path.p,
+                                   (ref->nameless ? FILE_FOLLOW : 0) | WINDOW_TAIL_FIRST, e);
 
     if (rc == ERR_NOMEM || rc == ERR_NOT_FOUND)
         return rc;
