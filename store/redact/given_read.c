@@ -51,6 +51,8 @@ struct given given_read(struct slice text, size_t at, bool literal)
             break;
         if (c == '\\' && at + n + 1 < text.n && ends_at(text.p[at + n + 1], "nrt\\\"'"))
             break;
+        if (c == '\\' && slice_starts((struct slice){ text.p + at + n, text.n - at - n }, "\\u00"))
+            break; /* a quote, a bracket or a control */
     }
     while (n && ends_at(text.p[at + n - 1], literal ? ";," : "]}.:?!"))
         n--;

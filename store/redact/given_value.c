@@ -111,12 +111,19 @@ static bool is_path(struct slice v)
 static bool is_tokenish(struct slice v, size_t least, bool service)
 {
     size_t run = letters_run(v, 0, LETTERS_URL | LETTERS_DOT | LETTERS_BASE64 | LETTERS_MARKS, 512),
-           digits = 0;
+           digits = 0, changes = 0;
 
     if (v.n < least || run < (v.n < 512 ? v.n : 512) || is_path(v) || (is_uuid(v) && !service))
         return false;
-    for (size_t i = 0; i < run; i++)
-        digits += letters_have(LETTERS_DIGIT, v.p[i]);
+    for (size_t i = 0; i < run; i++) {
+        bool digit = letters_have(LETTERS_DIGIT, v.p[i]);
+
+        digits += digit;
+        changes += i && (digit ? is_alpha(v.p[i - 1])
+                               : is_alpha(v.p[i]) && letters_have(LETTERS_DIGIT, v.p[i - 1]));
+    }
+    if (service && changes > 3 && v.n >= 20)
+        return true;
     /* digits that are not at the end alone, as in "server2024" */
     if (service && digits && letters_run(v, 0, LETTERS_WORD, run) == run && v.n >= 14 &&
         memchr("0123456789", v.p[v.n - 1], 10) == NULL)
@@ -146,13 +153,33 @@ struct naming {
     bool in_quotes; /* "name": or ["name"] = */
 };
 
+/* A name in text that was escaped begins after the letters of the escape: \n, \u001b, \x1b, %3D and ESC[32m. */
+static size_t escape_letters(struct slice text, size_t at, size_t n)
+{
+    size_t digits = letters_run(text, at, LETTERS_DIGIT, n);
+    const char before = at ? text.p[at - 1] : 0;
+
+    if ((before == '[' || before == ';') && digits < n && text.p[at + digits] == 'm')
+        return digits + 1;
+    for (size_t k = 1; k < n && k <= 5; k++)
+        if (letters_have(LETTERS_WORD, text.p[at + k]) &&
+            token_may_begin((struct slice){ text.p, at + k }, at + k) &&
+            (before == '\\' || before == '%'))
+            return k;
+    return 0;
+}
+
 static struct slice name_ending_at(struct slice text, size_t end)
 {
     size_t n = 0;
 
     while (n < end && n < NAME_MOST && is_name_letter(text.p[end - n - 1]))
         n++;
-    return (struct slice){ text.p + end - n, n };
+    const struct slice name = { text.p + end - n, n };
+    const size_t escape = escape_letters(text, end - n, n);
+    const struct slice rest = { name.p + escape, n - escape };
+
+    return escape && secret_name_kind(rest) > secret_name_kind(name) ? rest : name;
 }
 
 /* The name in an attribute or member before: <add key="Password" value=, - name: PASSWORD\n value:, {"name":"x","value": */

@@ -457,7 +457,7 @@ static enum err_code look_at_byte(struct scan *s, size_t at)
             s->echo = 0;
     }
     found = token_find_front(text, at);
-    if (!found.n && strchr(".:-JNQT_|", c))
+    if (!found.n && strchr("%.:-JNQT_|", c))
         found = token_find_middle(text, at, s->from);
     if (found.n)
         return add_found(s, found.kind, found.at, found.n);

@@ -52,7 +52,7 @@ static const char services[] =
     "okta plaid privateai rapidapi sendbird sendgrid sentry snyk sonar squarespace sumo sumologic "
     "telegram telegr travis "
     "twitch twitter twilio typeform yandex zendesk contribsys openai anthropic pagerduty opsgenie "
-    "shodan virustotal "
+    "shodan virustotal snykkey snyktoken snykapikey sonarlogin sonartoken "
     "amplitude mixpanel segment braintree paypal razorpay auth0 clearbit cloudinary giphy tmdb "
     "openweather pusher "
     "pinterest spotify strava trello wakatime zapier zoho mistral deepseek elevenlabs deepgram "

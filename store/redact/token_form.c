@@ -318,13 +318,14 @@ const struct token_form token_forms[] = {
 };
 
 const struct token_middle token_middles[] = {
-    { ".acc-", LETTERS_WORD | LETTERS_LOW | LETTERS_DOT, 12, LETTERS_URL | LETTERS_DOT, 40, "authress key" },
-    { ".acc_", LETTERS_WORD | LETTERS_LOW | LETTERS_DOT, 12, LETTERS_URL | LETTERS_DOT, 40, "authress key" },
+    { ".acc-", LETTERS_WORD | LETTERS_LOW | LETTERS_DOT, 12, LETTERS_URL | LETTERS_DOT | LETTERS_BASE64, 40, "authress key" },
+    { ".acc_", LETTERS_WORD | LETTERS_LOW | LETTERS_DOT, 12, LETTERS_URL | LETTERS_DOT | LETTERS_BASE64, 40, "authress key" },
     { ".apps.googleusercontent.com", LETTERS_WORD | LETTERS_DASH, 20, 0, 0, "google client id" },
     { ".atlasv1.", LETTERS_WORD, 14, LETTERS_URL | LETTERS_BASE64, 60, "terraform token" },
-    { ".webhook.office.com/webhookb2/", LETTERS_WORD, 2, LETTERS_URL | LETTERS_BASE64 | LETTERS_MARKS, 60, "teams webhook" },
+    { ".webhook.office.com/webhookb2/", LETTERS_WORD, 1, LETTERS_URL | LETTERS_BASE64 | LETTERS_MARKS, 60, "teams webhook" },
     { ":A", LETTERS_DIGIT, 5, LETTERS_URL, 34, "telegram token" },
     { ":APA91b", LETTERS_URL, 11, LETTERS_URL, 60, "firebase token" },
+    { "%", LETTERS_DIGIT, 15, LETTERS_URL, 27, "facebook token" },
     { "-us", LETTERS_HEX, 32, LETTERS_DIGIT, 1, "mailchimp key" },
     { "JQQJ99", LETTERS_WORD, 30, LETTERS_WORD, 20, "azure key" },
     { "NRAL", LETTERS_HEX, 36, 0, 0, "new relic key" },

@@ -242,6 +242,35 @@ TEST(each_form_is_found_in_each_place)
         }
 }
 
+/* A service beside a value without any form of its own, and the names of secrets. */
+TEST(each_name_is_found_in_each_place)
+{
+    static const char *const given[] = {
+        "adobe=d6903eb94b6cf1609f0b6f65de10bb4d",
+        "heroku=a1273c6d-bb59-1756-7273-1423410000f4",
+        "adafruit=52loi03p8hssr_rxqqm2plppjs-muezq",
+        "netlify=w2p763007lnanwze2t_h4qzwx8wfqdpfx_pwnsnu",
+        "snykkey=0876fb12-122e-4335-df11-66619b364e21",
+        "sonarlogin=s8yrk5vndm1ifb9q4guif1b8i2olfwwt7likq3e0",
+        "twitch=pe7tpflxlwlow4lnp6qe52dzg315pf",
+        "travis=vz7d2sl8iitea9mibw306o",
+        "DB_PASSWORD=correct7horse",
+        "client_secret=m9hoqgm7q5o93o8h6f0e2i696h6g3z8k",
+    };
+
+    for (size_t i = 0; i < sizeof given / sizeof *given; i++)
+        for (size_t k = 0; k < sizeof places / sizeof *places; k++) {
+            struct buf out = { 0 };
+            char text[1024];
+
+            snprintf(text, sizeof text, places[k], given[i]);
+            assert_int_equal(redact_text(slice_of(text), &out, NULL), ERR_OK);
+            if (slice_has(buf_slice(&out), strchr(given[i], '=') + 1))
+                fail_msg("%s", text);
+            buf_fini(&out);
+        }
+}
+
 TEST(the_table_is_sorted)
 {
     for (size_t i = 1; i < token_forms_n; i++)
