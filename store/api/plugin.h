@@ -43,9 +43,14 @@ bool plugin_config_of_url(const char *url, struct arena *a, struct plugin_config
 
 /* ---- local sessions into the store ---- */
 
+struct redact_counts;
+
 struct plugin_push {
     bool dry_run; /* compares and counts only */
     bool force;   /* even if the store has rows that the local session lacks */
+    /* Not NULL: secrets are replaced in what is pushed, and counted (store/redact/redact.h). Rows keep their ids, so a
+     * repeated push adds nothing. */
+    struct redact_counts *redacted;
 };
 
 struct plugin_pushed {

@@ -4,6 +4,7 @@
 #include "store/api/restore.h"
 #include "store/library/call.h"
 #include "store/maintenance/session_change.h"
+#include "store/redact/redact.h"
 
 /* ---- from the store ---- */
 
@@ -77,13 +78,15 @@ int reprise_retrieve(const struct reprise_session *s, uint32_t flags,
 static enum err_code push(const struct reprise_session *s, const struct reprise *to, uint32_t flags,
                           struct reprise_push_result *done, struct err *e)
 {
+    struct redact_counts counts = { .n = 0 };
     const struct plugin_push how = { .dry_run = flags & REPRISE_PUSH_DRY_RUN,
-                                     .force = flags & REPRISE_PUSH_FORCE };
+                                     .force = flags & REPRISE_PUSH_FORCE,
+                                     .redacted = flags & REPRISE_PUSH_REDACT ? &counts : NULL };
     struct plugin_pushed pushed;
     struct arena a = { 0 };
     struct session_ref now;
 
-    if (flags & ~(uint32_t)(REPRISE_PUSH_DRY_RUN | REPRISE_PUSH_FORCE))
+    if (flags & ~(uint32_t)(REPRISE_PUSH_DRY_RUN | REPRISE_PUSH_FORCE | REPRISE_PUSH_REDACT))
         return err_set(e, ERR_USAGE, "", "push: unknown flag");
     if (to->n != 1 || !to->store[0]->ops->remote)
         return err_set(e, ERR_USAGE, "", "push: needs one store, which a plug-in keeps");
@@ -96,6 +99,7 @@ static enum err_code push(const struct reprise_session *s, const struct reprise 
                                               .rows = pushed.rows,
                                               .left_out = pushed.left_out,
                                               .is_new = pushed.is_new };
+    redact_counts_fini(&counts);
     arena_fini(&a);
     return rc;
 }

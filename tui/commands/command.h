@@ -185,6 +185,11 @@ int command_exit_code(enum err_code rc);
 size_t command_terminal_size(int fd, size_t *rows);
 /* Reads the answer to a question; only "y" or "yes" is consent. */
 bool command_read_consent(void);
+struct redact_counts;
+struct out;
+/* What was redacted, and what was not looked for: for a person, and as the members of an open object. */
+void command_report_redacted(const struct invocation *in, const struct redact_counts *counts);
+void command_write_redacted(struct out *o, const struct redact_counts *counts);
 /* Writes one line on stderr; the command continues. */
 void command_warn(const struct invocation *in, enum err_code code, const char *path,
                   const char *fmt, ...) PRINTF_LIKE(4, 5);

@@ -126,14 +126,16 @@ const struct command commands_table[] = {
               "was replaced: reprise undo with the id that is printed.\n" },
     { .name = "push", .audience = FOR_TEAMS, .operands = "STORE ID...", .min_operands = 2, .max_operands = 10000, .run = push_run,
       .summary = "add local sessions to the store of a team",
-      .options = BIT(DRY_RUN) | BIT(FORCE) | FINDS,
+      .options = BIT(DRY_RUN) | BIT(FORCE) | BIT(REDACT) | FINDS,
       .help = "STORE is the name of a store in the configuration, or a URL. Only rows that the\n"
               "store lacks are added, so an interrupted push can be repeated. A session that\n"
               "has rows in the store but not here is refused (exit code 4): retrieve it first,\n"
-              "or add to it with --force.\n" },
+              "or add to it with --force. --redact replaces what looks like a secret in the\n"
+              "rows that are added, as in an export; it does not find every secret, and rows\n"
+              "that the store has already stay as they are.\n" },
     { .name = "mirror", .audience = FOR_TEAMS, .operands = "STORE", .min_operands = 1, .max_operands = 1, .run = push_mirror_run,
       .summary = "add all local sessions of the scope to the store of a team",
-      .options = BIT(DRY_RUN) | BIT(FORCE) | BIT(NO_WORKTREES),
+      .options = BIT(DRY_RUN) | BIT(FORCE) | BIT(REDACT) | BIT(NO_WORKTREES),
       .help = "Does what push does, one session after the other. If a session cannot be added,\n"
               "the failure is reported and the others are still added.\n" },
     { .name = "fork", .operands = "ID", .min_operands = 1, .max_operands = 1, .on_session = change_fork_session,

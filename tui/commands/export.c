@@ -151,7 +151,7 @@ static void interrupt_end(struct interrupt *i, struct invocation *in, enum err_c
 /* ---- the report ---- */
 
 /* "reprise: 3 secrets were redacted: 2 github token, 1 random letters" */
-static void report_redacted(const struct invocation *in, const struct redact_counts *counts)
+void command_report_redacted(const struct invocation *in, const struct redact_counts *counts)
 {
     struct out o;
     struct err ignored;
@@ -168,6 +168,19 @@ static void report_redacted(const struct invocation *in, const struct redact_cou
         out_fini(&o);
 }
 
+void command_write_redacted(struct out *o, const struct redact_counts *counts)
+{
+    out_open(o, "redacted", '[');
+    for (size_t i = 0; i < counts->n; i++) {
+        out_open(o, NULL, '{');
+        out_string(o, "kind", counts->count[i].kind);
+        out_int(o, "count", (int64_t)counts->count[i].n);
+        out_close(o, '}');
+    }
+    out_close(o, ']');
+    out_string(o, "notLookedFor", REDACT_NOT_LOOKED_FOR);
+}
+
 static void write_summary_json(struct invocation *in, const char *file,
                                const struct session_ref *ref, const struct export_request *req,
                                const struct export_summary *sum)
@@ -180,16 +193,8 @@ static void write_summary_json(struct invocation *in, const char *file,
     out_string(o, "format", export_format_name(req->format));
     out_int(o, "bytes", (int64_t)sum->bytes);
     out_int(o, "unreadSubagents", (int64_t)sum->unread);
-    if (req->redact) {
-        out_open(o, "redacted", '[');
-        for (size_t i = 0; i < sum->redacted.n; i++) {
-            out_open(o, NULL, '{');
-            out_string(o, "kind", sum->redacted.count[i].kind);
-            out_int(o, "count", (int64_t)sum->redacted.count[i].n);
-            out_close(o, '}');
-        }
-        out_close(o, ']');
-    }
+    if (req->redact)
+        command_write_redacted(o, &sum->redacted);
     if (in->argc > 1)
         out_close(o, '}'); /* one of an array */
     else
@@ -212,7 +217,7 @@ static void report_export(struct invocation *in, const char *file, const struct 
                           const struct export_request *req, const struct export_summary *sum)
 {
     if (req->redact)
-        report_redacted(in, &sum->redacted);
+        command_report_redacted(in, &sum->redacted);
     if (sum->unread)
         command_warn(in, ERR_IO, in->argv[0], "sub-agents that cannot be read: %zu", sum->unread);
     if (file)

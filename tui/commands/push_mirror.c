@@ -2,6 +2,7 @@
 #include "store/api/plugin.h"
 #include "store/query/listing.h"
 #include "store/query/resolve.h"
+#include "store/redact/redact.h"
 #include "tui/commands/command.h"
 #include "tui/commands/out.h"
 #include "tui/commands/session.h"
@@ -12,6 +13,8 @@ struct push_run {
     struct invocation *in;
     struct store *to;
     struct plugin_push how;
+    bool redact;
+    struct redact_counts counts;
     size_t failed, done;
 };
 
@@ -38,6 +41,8 @@ static void write_pushed(struct push_run *run, const struct session_ref *ref,
         out_bool(o, "new", p->is_new);
         out_int(o, "rows", (int64_t)p->rows);
         out_int(o, "leftOut", (int64_t)p->left_out);
+        if (run->redact)
+            command_write_redacted(o, &run->counts);
         out_close(o, '}');
         return;
     }
@@ -52,7 +57,11 @@ static void write_pushed(struct push_run *run, const struct session_ref *ref,
 static enum err_code push_one(struct push_run *run, const struct session_ref *ref, struct err *e)
 {
     struct plugin_pushed pushed;
-    enum err_code rc = plugin_push_session(run->to, ref, &run->how, &pushed, e);
+    struct plugin_push how = run->how;
+
+    how.redacted = run->redact ? &run->counts : NULL;
+    redact_counts_fini(&run->counts);
+    enum err_code rc = plugin_push_session(run->to, ref, &how, &pushed, e);
 
     if (rc)
         return rc;
@@ -62,6 +71,8 @@ static enum err_code push_one(struct push_run *run, const struct session_ref *re
     run->in->done |= pushed.rows > 0 && !run->how.dry_run;
     run->done++;
     write_pushed(run, ref, &pushed);
+    if (run->redact && pushed.rows)
+        command_report_redacted(run->in, &run->counts);
     return ERR_OK;
 }
 
@@ -73,6 +84,7 @@ static enum err_code open_both(struct invocation *in, bool everywhere, struct se
 
     run->how.dry_run = option_given(&in->options, OPTION_DRY_RUN);
     run->how.force = option_given(&in->options, OPTION_FORCE);
+    run->redact = option_given(&in->options, OPTION_REDACT);
     return rc;
 }
 
@@ -98,6 +110,7 @@ enum err_code push_run(struct invocation *in, struct err *e)
         out_end(&in->out, ']');
     if (rc) /* of the next session, not of the answer */
         in->done = false;
+    redact_counts_fini(&run.counts);
     sessions_close(&s);
     return rc;
 }
@@ -146,6 +159,7 @@ enum err_code push_mirror_run(struct invocation *in, struct err *e)
         rc = err_set(e, ERR_IO, run.to->path, "mirror: %zu of %zu sessions were not pushed",
                      run.failed, run.failed + run.done);
     }
+    redact_counts_fini(&run.counts);
     sessions_close(&s);
     return rc;
 }

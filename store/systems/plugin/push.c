@@ -6,6 +6,7 @@
 #include "lite/io/file.h"
 #include "lite/json/json.h"
 #include "lite/json/jsonout.h"
+#include "store/redact/redact.h"
 #include "store/systems/plugin/plugin.h"
 
 enum { DEPTH = 64, NUMBER_MOST = 512 };
@@ -223,13 +224,29 @@ static enum err_code add_local_row(struct local *l, struct slice row, size_t *le
     return ERR_OK;
 }
 
+/* Replaces the rows by those without secrets. */
+static enum err_code redact_bytes(struct buf *rows, struct redact_counts *counts, struct err *e)
+{
+    struct buf clean = { 0 };
+    enum err_code rc = redact_json_rows(buf_slice(rows), &clean, counts);
+
+    buf_fini(rc ? &clean : rows);
+    if (rc)
+        return err_nomem(e);
+    *rows = clean;
+    return ERR_OK;
+}
+
 /* A last line without a newline is still being written. */
-static enum err_code read_local(const char *path, struct local *l, size_t *left_out, struct err *e)
+static enum err_code read_local(const char *path, const struct plugin_push *how, struct local *l,
+                                size_t *left_out, struct err *e)
 {
     struct slice rest, line;
     bool torn;
     enum err_code rc = file_read_all(AT_FDCWD, path, 0, LOCAL_MAX, &l->bytes, e);
 
+    if (!rc && how->redacted)
+        rc = redact_bytes(&l->bytes, how->redacted, e);
     rest = buf_slice(&l->bytes);
     while (!rc && slice_line(&rest, &line, &torn))
         if (line.n && !torn && add_local_row(l, line, left_out))
@@ -238,7 +255,8 @@ static enum err_code read_local(const char *path, struct local *l, size_t *left_
 }
 
 /* The document about a sub-agent is a row in a store. */
-static enum err_code read_metadata(const char *transcript, struct local *l, struct err *e)
+static enum err_code read_metadata(const char *transcript, const struct plugin_push *how,
+                                   struct local *l, struct err *e)
 {
     struct buf path = { 0 }, text = { 0 };
     size_t stem = strlen(transcript) - strlen(".jsonl"), none = 0;
@@ -248,6 +266,8 @@ static enum err_code read_metadata(const char *transcript, struct local *l, stru
         rc = err_nomem(e);
     else
         rc = file_read_all(AT_FDCWD, path.p, 0, LOCAL_MAX, &text, e);
+    if (!rc && how->redacted)
+        rc = redact_bytes(&text, how->redacted, e);
     if (rc == ERR_NOT_FOUND)
         rc = ERR_OK;
     else if (!rc && json_valid(buf_slice(&text)) && json_type(buf_slice(&text)) == JSON_OBJECT &&
@@ -358,10 +378,10 @@ static enum err_code push_key(struct pushing *x, const struct reprise_plugin_key
 {
     struct local l = { .n = 0 };
     size_t there = 0, most = 0;
-    enum err_code rc = read_local(path, &l, &x->out->left_out, x->e);
+    enum err_code rc = read_local(path, x->how, &l, &x->out->left_out, x->e);
 
     if (!rc && key->subpath)
-        rc = read_metadata(path, &l, x->e);
+        rc = read_metadata(path, x->how, &l, x->e);
     if (!rc)
         rc = ERR_STALE;
     for (int i = 0; i < TRIES && rc == ERR_STALE; i++) {

@@ -104,10 +104,39 @@ IN_SCRATCH(only_local_sessions_go_to_one_store_of_a_plug_in)
     struct reprise_session *s = create(here, "pay-1");
 
     assert_int_equal(reprise_push(s, here, 0, NULL, NULL), REPRISE_USAGE);
-    assert_int_equal(reprise_push(s, team, 1 << 2, NULL, NULL), REPRISE_USAGE);
+    assert_int_equal(reprise_push(s, team, 1 << 3, NULL, NULL), REPRISE_USAGE);
     assert_int_equal(reprise_push(s, team, 0, NULL, NULL), REPRISE_UNSUPPORTED);
     assert_int_equal(reprise_retrieve(s, 1 << 1, NULL, NULL), REPRISE_USAGE);
     assert_int_equal(reprise_retrieve(s, 0, NULL, NULL), REPRISE_UNSUPPORTED);
+    reprise_session_close(s);
+    reprise_close(team);
+    reprise_close(here);
+}
+
+IN_SCRATCH(secrets_are_not_pushed_if_that_is_asked_for)
+{
+    static const char secret[] = "ghp_x7Kq2mZ9aB4cD8eF1gH3jL5nP6rS0tU2vW4y";
+    struct reprise *here = open_store(state, "claude", "claude"), *team = open_team(state);
+    struct reprise_session *s = create(here, SID), *there;
+    struct reprise_push_result pushed = { .size = sizeof pushed };
+    struct reprise_retrieve_result got = { .size = sizeof got };
+    char text[4096];
+
+    append_row(
+        s, MAIN_ROW("user", ID(1), "null", "use ghp_x7Kq2mZ9aB4cD8eF1gH3jL5nP6rS0tU2vW4y to pay"));
+    for (int i = 0; i < 2; i++) { /* repeating it adds nothing */
+        assert_int_equal(reprise_push(s, team, REPRISE_PUSH_REDACT, &pushed, NULL), REPRISE_OK);
+        assert_int_equal(pushed.rows > 0, i == 0);
+    }
+    read_file(reprise_session_path(s), text, sizeof text);
+    assert_non_null(strstr(text, secret)); /* the session itself is unchanged */
+    assert_int_equal(reprise_session_open(team, SID, &there, NULL), REPRISE_OK);
+    assert_int_equal(unlink(reprise_session_path(s)), 0);
+    assert_int_equal(reprise_retrieve(there, 0, &got, NULL), REPRISE_OK);
+    read_file(got.path, text, sizeof text);
+    assert_null(strstr(text, secret));
+    assert_non_null(strstr(text, "use REDACTED to pay"));
+    reprise_session_close(there);
     reprise_session_close(s);
     reprise_close(team);
     reprise_close(here);

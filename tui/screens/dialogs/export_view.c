@@ -227,8 +227,9 @@ static void draw_export(const struct model *m, struct frame *f)
     if (fit < EXPORT_ROWS + 2)
         return;
     frame_puts(f, r.y + EXPORT_ROWS + 1, r.x + 2, r.w - 3, v->exists ? STYLE_WARN : STYLE_DIM,
-               v->exists
-                   ? "The file exists. Writing again replaces it for good."
+               v->exists ? "The file exists. Writing again replaces it for good."
+               : v->at == EXPORT_ROW_SECRETS && !v->keep_secrets
+                   ? "Not looked for: pictures, encoded or split text, bare hex."
                    : keymap_text(&m->settings->keys, IN_DIALOG, f->ascii,
                                  "Left and Right change a value; {accept} chooses; {back} leaves.",
                                  hint, sizeof hint));
