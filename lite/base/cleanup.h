@@ -45,13 +45,15 @@
 #define AUTO_BUF CLEANUP(buf_fini) struct buf
 #define AUTO_FREE CLEANUP(free_at)
 
-/* Defines <function>_at, which takes the address of a pointer, for a function that takes the pointer. NULL is skipped. */
+/* Defines <function>_at, which takes the address of a pointer, for a function that takes the pointer. NULL is skipped.
+ * The declaration at the end is for the semicolon: DEFINE_CLEANUP(git_tree, git_tree_free); */
 #define DEFINE_CLEANUP(type, function)                                                             \
     static inline void function##_at(type **p)                                                     \
     {                                                                                              \
         if (*p)                                                                                    \
             function(*p);                                                                          \
-    }
+    }                                                                                              \
+    static inline void function##_at(type **p)
 
 static inline void free_at(void *p)
 {
@@ -65,7 +67,7 @@ static inline void close_at(const int *fd)
         close(*fd);
 }
 
-DEFINE_CLEANUP(DIR, closedir)
+DEFINE_CLEANUP(DIR, closedir);
 #define AUTO_FD CLEANUP(close_at) int
 #define AUTO_DIR CLEANUP(closedir_at) DIR
 

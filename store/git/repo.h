@@ -26,14 +26,14 @@ MUST_CHECK enum err_code repo_open(const char *dir, git_repository **out, struct
 void repo_close(git_repository *repo); /* NULL is fine */
 
 /* Objects of libgit2 that are freed at the end of their scope (lite/base/cleanup.h): AUTO_TREE *tree = NULL; */
-DEFINE_CLEANUP(git_repository, repo_close)
-DEFINE_CLEANUP(git_tree, git_tree_free)
-DEFINE_CLEANUP(git_tree_entry, git_tree_entry_free)
-DEFINE_CLEANUP(git_commit, git_commit_free)
-DEFINE_CLEANUP(git_object, git_object_free)
-DEFINE_CLEANUP(git_reference, git_reference_free)
-DEFINE_CLEANUP(git_reference_iterator, git_reference_iterator_free)
-DEFINE_CLEANUP(git_signature, git_signature_free)
+DEFINE_CLEANUP(git_repository, repo_close);
+DEFINE_CLEANUP(git_tree, git_tree_free);
+DEFINE_CLEANUP(git_tree_entry, git_tree_entry_free);
+DEFINE_CLEANUP(git_commit, git_commit_free);
+DEFINE_CLEANUP(git_object, git_object_free);
+DEFINE_CLEANUP(git_reference, git_reference_free);
+DEFINE_CLEANUP(git_reference_iterator, git_reference_iterator_free);
+DEFINE_CLEANUP(git_signature, git_signature_free);
 #define AUTO_REPO CLEANUP(repo_close_at) git_repository
 #define AUTO_TREE CLEANUP(git_tree_free_at) git_tree
 #define AUTO_COMMIT CLEANUP(git_commit_free_at) git_commit

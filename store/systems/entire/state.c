@@ -15,6 +15,11 @@
 #include "store/fs/disk.h"
 #include "store/systems/entire/names.h"
 
+/* The file belongs to Entire, which may write it at any time, and whose versions add members. So a change reads the bytes
+ * again, compares inode, size and time with what was read before, edits single members and replaces the file by a
+ * rename. Only a write in the short time between the comparison and the rename would be lost. The transcript's start has
+ * had three names; all are read, the newest first, and whoever changes the newest removes the others. */
+
 enum { STATE_MAX = 64 << 20 };
 
 /* ---- phases ---- */

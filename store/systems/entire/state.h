@@ -35,7 +35,7 @@ const char *entire_phase_name(enum entire_phase phase);
 struct entire_state {
     struct slice id;
     struct slice base;             /* full hash of the commit that names the shadow branch */
-    struct slice attribution_base; /* in old files: the base */
+    struct slice attribution_base; /* the base, if the file lacks the member */
     struct slice worktree_path, worktree_id;
     struct slice agent; /* "Claude Code" */
     struct slice branch;

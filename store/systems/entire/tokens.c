@@ -152,7 +152,7 @@ struct entire_usage_walk {
     struct slice agent;
     usage_fn *fn;
     void *arg;
-    struct arena arena; /* of one row */
+    struct arena arena; /* has the texts of one row */
     bool any;
 };
 

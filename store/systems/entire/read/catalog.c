@@ -13,9 +13,18 @@
 #include "store/git/repo.h"
 #include "store/systems/entire/names.h"
 
+/* Why everything is read at once: a session of Entire is spread over a state file, commits of a shadow branch and folders
+ * of committed checkpoints, and each of these names the session, but the session names none of them. So finding one
+ * session costs as much as finding all. A catalog is therefore made whole, never changed, and shared by all threads of a
+ * store; describe takes its lock only to read prompts through its repository.
+ *
+ * A cached catalog is used again if its mark is that of the repository: a hash of the refs of Entire and of the facts
+ * about state files that change when they are written. This costs a walk of the refs and no object. A catalog that is
+ * replaced while others use it is freed by the last of them. */
+
 /* ---- whether anything has changed ---- */
 
-DEFINE_CLEANUP(EVP_MD_CTX, EVP_MD_CTX_free)
+DEFINE_CLEANUP(EVP_MD_CTX, EVP_MD_CTX_free);
 
 static void mark_refs(EVP_MD_CTX *c, git_repository *repo, const char *glob)
 {
@@ -237,8 +246,9 @@ enum err_code catalog_open(struct catalog_cache *cache, const char *dir, const c
     struct catalog *made;
     unsigned char now[32];
 
-    pthread_mutex_lock(&cache->lock);
     CLEANUP(unlock) pthread_mutex_t *held = &cache->lock;
+
+    pthread_mutex_lock(held);
     struct catalog *old = cache->present;
     bool same = old && !fresh;
 
@@ -262,9 +272,9 @@ void catalog_close(struct catalog *c)
 {
     if (!c)
         return;
-    pthread_mutex_lock(&c->cache->lock);
     CLEANUP(unlock) pthread_mutex_t *held = &c->cache->lock;
 
+    pthread_mutex_lock(held);
     assert(c->holders > 0);
     if (--c->holders == 0 && c != c->cache->present)
         catalog_free(c);

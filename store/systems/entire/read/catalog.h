@@ -49,7 +49,7 @@ MUST_CHECK enum err_code catalog_open(struct catalog_cache *cache, const char *d
                                       const char *states, bool fresh, struct catalog **out,
                                       struct err *e);
 void catalog_close(struct catalog *c); /* NULL is fine */
-DEFINE_CLEANUP(struct catalog, catalog_close)
+DEFINE_CLEANUP(struct catalog, catalog_close);
 #define AUTO_CATALOG CLEANUP(catalog_close_at) struct catalog
 
 /* NULL: no such session. */

@@ -12,8 +12,14 @@
 #include "store/git/repo.h"
 #include "store/systems/entire/names.h"
 
-/* The transcript of a committed checkpoint is one blob, or several pieces without their final newline
- * (docs/formats/entire.md 2.7). */
+/* Committed checkpoints were pushed and fetched, so nothing in them is trusted: ids and paths are checked before they are
+ * used, a damaged document is a problem that is listed and hides only its own session, and the limits below bound what
+ * a hostile branch can cost. All layouts are read: sessions[] in the root document, numbered folders that
+ * it omits, and files in the checkpoint's own folder. The same checkpoint may be in its own ref, on v1 and on v2; only
+ * the first of these is read, in this order.
+ *
+ * The transcript of a checkpoint is one blob, or several pieces without their final newline (docs/formats/entire.md
+ * 2.7). */
 
 enum { PIECE_MAX = 1 << 30, PIECES_MAX = 1000 };
 

@@ -20,12 +20,14 @@ enum conversation_source { CONVERSATION_LIVE, CONVERSATION_CHECKPOINT };
 
 struct entire_conversation {
     enum conversation_source from;
-    bool claude;                /* its rows are those of Claude Code */
-    char path[4096];            /* of the live transcript, or of the unnamed file if there is one */
+    bool claude;     /* its rows are those of Claude Code */
+    char path[4096]; /* the live transcript, or the unnamed file; "" if there is neither */
     struct fs_memory_file file; /* the unnamed file */
-    struct buf bytes;           /* of a live conversation empty until entire_conversation_bytes */
-    bool hash_differs; /* from the one in the checkpoint; this happens, and is only reported */
-    char checkpoint[GIT_OID_HEXSZ + 1]; /* CONVERSATION_CHECKPOINT: its id */
+    /* The transcript. A live one is empty until entire_conversation_bytes is called. */
+    struct buf bytes;
+    /* The transcript does not match the hash in its checkpoint. This happens, and is only reported. */
+    bool hash_differs;
+    char checkpoint[GIT_OID_HEXSZ + 1]; /* CONVERSATION_CHECKPOINT: the checkpoint's id */
 };
 
 /* The prefix of a sub-agent's folder, which names its transcript. The 40 digits of the blob follow,
@@ -112,9 +114,9 @@ bool entire_tasks_live_ref(const struct session_ref *ref, struct arena *a,
 
 /* An iterator over the rows of a transcript. */
 struct plain_rows {
-    bool document;
-    struct slice rest;         /* the lines to come, */
-    struct json_iter elements; /* or the messages of the document */
+    bool document;             /* one JSON document, not one row in each line */
+    struct slice rest;         /* if not: the lines to come */
+    struct json_iter elements; /* if so: the messages to come */
 };
 void plain_rows_open(struct plain_rows *r, struct slice bytes);
 /* The next row, skipping blank lines; broken: it is not JSON. */

@@ -26,21 +26,23 @@ struct point {
     struct slice id;      /* 40 hex digits of the shadow commit, or the checkpoint id */
     struct slice session; /* "" for a shadow commit without trailers */
     git_oid commit;       /* POINT_SHADOW: the commit */
-    git_oid tree;         /* POINT_SHADOW: of the commit; otherwise the checkpoint's folder */
+    git_oid tree;         /* POINT_SHADOW: the commit's tree; otherwise the checkpoint's folder */
     struct slice text;    /* POINT_SHADOW: the subject */
     /* POINT_SHADOW: the shadow branch, without refs/heads/; otherwise the user's branch */
     struct slice branch;
     struct slice agent; /* display name; "" if not recorded */
     struct slice strategy;
     struct slice model;
-    struct slice task; /* tool use id of a sub-agent's checkpoint; "" */
-    /* in the tree, NUL-terminated: the session's folder in a shadow commit, otherwise its metadata.json */
+    struct slice task; /* tool use id; "": not a sub-agent's checkpoint */
+    /* A path in the tree, NUL-terminated: the session's folder in a shadow commit, otherwise its metadata.json. */
     struct slice metadata;
-    struct slice transcript, prompt, hash; /* committed: in the tree, NUL-terminated; or "" */
-    int64_t time_ms;                       /* TIME_NONE if missing */
+    /* Committed: the paths of these files in the tree, NUL-terminated; "": the session has no such file. */
+    struct slice transcript, prompt, hash;
+    int64_t time_ms;          /* TIME_NONE if missing */
     int64_t transcript_start; /* committed: the line at which this checkpoint's part begins */
     size_t files;             /* committed: how many files were touched */
-    size_t order;             /* in which it was found; on a branch the newest comes first */
+    /* The position at which it was found. Branches are walked from their tips, so newer commits have lower numbers. */
+    size_t order;
 };
 
 struct point_list {

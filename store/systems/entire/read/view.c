@@ -9,6 +9,10 @@
 #include "store/git/repo.h"
 #include "store/systems/entire/names.h"
 
+/* Which repository handle and which trees: a repository has several work trees, and a session belongs to one of them,
+ * which may be gone, or may have been replaced by something else. Paths that a state file names are used only if git
+ * lists them as work trees of this very repository; a rewind also checks that the .git there leads back to it. */
+
 enum { PREFIX_MIN = 4 };
 
 /* The path in a state file is used only if it is a work tree of the repository. */

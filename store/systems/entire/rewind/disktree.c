@@ -11,6 +11,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lite/base/cleanup.h"
+
+/* A file that this walk does not list is never removed by a rewind. So whatever is unclear is left out: links, nested
+ * repositories, directories that cannot be read, names that are too long, what git ignores; only the question of what
+ * git ignores must have an answer. Directories are opened from their parents and never by path, so a link that takes
+ * the place of one during the walk leads nowhere. */
+
 enum { DEPTH_MAX = 256 };
 
 struct walk {
@@ -18,7 +25,7 @@ struct walk {
     struct arena *a;
     struct disktree *out;
     struct err *e;
-    char path[4096]; /* from the root, being examined */
+    char path[4096]; /* the entry that is being examined, relative to the root */
 };
 
 bool disktree_apart(const char *path)
@@ -38,14 +45,13 @@ bool disktree_apart(const char *path)
 
 void disktree_rules_open(git_repository *repo, struct disktree_rules *out)
 {
-    git_buf path = GIT_BUF_INIT;
+    CLEANUP(git_buf_dispose) git_buf path = GIT_BUF_INIT;
 
     *out = (struct disktree_rules){ .repo = repo };
     /* Opened by its path, because the repository's own handle would ignore case if core.ignorecase is set. */
     if (git_repository_item_path(&path, repo, GIT_REPOSITORY_ITEM_INDEX) ||
         git_index_open(&out->index, path.ptr))
         out->index = NULL;
-    git_buf_dispose(&path);
 }
 
 void disktree_rules_close(struct disktree_rules *r)
@@ -80,30 +86,14 @@ static enum err_code unseen(const struct walk *w)
                : err_sys(w->e, w->path, "look through the work tree");
 }
 
-static enum err_code add_tree_file(struct walk *w)
-{
-    const char **more = arena_grow(w->a, w->out->path, w->out->n, sizeof *more);
-
-    if (!more)
-        return ERR_NOMEM;
-    w->out->path = more;
-    more[w->out->n] = arena_format(w->a, "%s", w->path);
-    return more[w->out->n++] ? ERR_OK : ERR_NOMEM;
-}
-
-static bool is_repository(int dir)
-{
-    struct stat st;
-
-    return fstatat(dir, ".git", &st, AT_SYMLINK_NOFOLLOW) == 0;
-}
-
 static enum err_code walk_dir(struct walk *w, int fd, size_t n, int depth);
 
+/* Examines an entry of the directory `dir`, whose path has n bytes in w->path, and what is below it. */
 static enum err_code visit_entry(struct walk *w, int dir, const char *name, size_t n, int depth)
 {
     size_t k = strlen(name);
     struct stat st;
+    bool ignored = false;
 
     if (n + 1 + k >= sizeof w->path)
         return ERR_OK;
@@ -112,21 +102,29 @@ static enum err_code visit_entry(struct walk *w, int dir, const char *name, size
         return ERR_OK;
     if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW))
         return unseen(w);
-    bool ignored = false, regular = S_ISREG(st.st_mode);
-
-    if (!regular && (!S_ISDIR(st.st_mode) || depth == DEPTH_MAX))
+    if (!S_ISREG(st.st_mode) && (!S_ISDIR(st.st_mode) || depth == DEPTH_MAX))
         return ERR_OK;
-    enum err_code rc =
-        w->rules ? disktree_is_ignored(w->rules, w->path, !regular, &ignored, w->e) : ERR_OK;
+    if (w->rules)
+        TRY(disktree_is_ignored(w->rules, w->path, !S_ISREG(st.st_mode), &ignored, w->e));
+    if (ignored)
+        return ERR_OK;
 
-    if (rc || ignored || regular)
-        return rc || ignored ? rc : add_tree_file(w);
+    if (S_ISREG(st.st_mode)) {
+        const char **more = arena_grow(w->a, w->out->path, w->out->n, sizeof *more);
+
+        if (!more)
+            return ERR_NOMEM;
+        w->out->path = more;
+        more[w->out->n] = arena_format(w->a, "%s", w->path);
+        return more[w->out->n++] ? ERR_OK : ERR_NOMEM;
+    }
+
     int fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
     if (fd < 0)
         return unseen(w);
-    if (w->rules && is_repository(fd)) {
-        close(fd);
+    if (w->rules && fstatat(fd, ".git", &st, AT_SYMLINK_NOFOLLOW) == 0) {
+        close(fd); /* a nested repository */
         return ERR_OK;
     }
     w->path[n + k] = '/';
@@ -136,21 +134,17 @@ static enum err_code visit_entry(struct walk *w, int dir, const char *name, size
 /* Takes ownership of the descriptor. */
 static enum err_code walk_dir(struct walk *w, int fd, size_t n, int depth)
 {
-    DIR *d = fdopendir(fd);
+    AUTO_DIR *d = fdopendir(fd);
     const struct dirent *x;
-    enum err_code rc = ERR_OK;
 
     if (!d) {
         close(fd);
         return ERR_NOMEM;
     }
-    while (!rc && (errno = 0, x = readdir(d)))
+    while ((errno = 0, x = readdir(d)))
         if (strcmp(x->d_name, ".") != 0 && strcmp(x->d_name, "..") != 0)
-            rc = visit_entry(w, dirfd(d), x->d_name, n, depth);
-    if (!rc && errno)
-        rc = unseen(w);
-    closedir(d);
-    return rc;
+            TRY(visit_entry(w, dirfd(d), x->d_name, n, depth));
+    return errno ? unseen(w) : ERR_OK;
 }
 
 static int compare_name(const void *a, const void *b)
@@ -162,16 +156,14 @@ enum err_code disktree_read(const struct disktree_rules *rules, const char *root
                             struct disktree *out, struct err *e)
 {
     struct walk *w = arena_zalloc(a, sizeof *w);
-    int fd = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int fd;
 
     *out = (struct disktree){ 0 };
+    NEED(w);
+    *w = (struct walk){ .rules = rules, .a = a, .out = out, .e = e };
+    fd = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
         return err_sys(e, root, "open the work tree");
-    if (!w) {
-        close(fd);
-        return err_nomem(e);
-    }
-    *w = (struct walk){ .rules = rules, .a = a, .out = out, .e = e };
     enum err_code rc = walk_dir(w, fd, 0, 0);
 
     if (rc)

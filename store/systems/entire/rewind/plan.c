@@ -18,47 +18,7 @@
  * 4.2), every file is removed that is neither in the checkpoint, nor in HEAD, nor in the list of
  * the session's beginning, even if git ignores it. */
 
-/* ---- which tree ---- */
-
-static enum err_code find_plan_trees(struct planning *p, struct err *e)
-{
-    const struct view *v = &p->view;
-    struct links links;
-
-    p->has_head = view_head_tree(v, &p->head);
-    if (p->point->source == POINT_SHADOW) {
-        p->wanted = p->point->tree;
-        p->has_last = view_branch_tree(v, p->point->branch.p, &p->last);
-        return ERR_OK;
-    }
-    enum err_code rc = point_links_read(v->repo, &p->view.arena, &links, e);
-    const struct link *link = rc ? NULL : point_link_find(&links, p->point->id);
-
-    if (rc)
-        return rc;
-    if (!link || !view_commit_tree(v, &link->commit, &p->wanted))
-        return err_set(e, ERR_NOT_FOUND, v->store->base.path,
-                       "rewind: no commit of this repository names checkpoint %s", p->point->id.p);
-    p->last = p->head;
-    p->has_last = p->has_head;
-    return ERR_OK;
-}
-
-/* The newest shadow tree is closer to the present work tree than HEAD is. */
-static void prefer_shadow(struct planning *p)
-{
-    const struct view *v = &p->view;
-    char name[ENTIRE_SHADOW_NAME], hex[GIT_OID_HEXSZ + 1];
-    git_oid head;
-
-    if (p->point->source == POINT_SHADOW || git_reference_name_to_id(&head, v->repo, "HEAD"))
-        return;
-    git_oid_tostr(hex, sizeof hex, &head);
-    entire_shadow_name((struct slice){ hex, GIT_OID_HEXSZ }, slice_of(v->store->worktree_id), name);
-    p->has_last = view_branch_tree(v, name, &p->last) || p->has_last;
-}
-
-/* ---- files that are to go ---- */
+/* ---- the plan of all files ---- */
 
 static bool in_tree(struct planning *p, const git_oid *tree, const char *path)
 {
@@ -85,86 +45,93 @@ static bool is_known_path(struct planning *p, const char *path)
     return false;
 }
 
-/* Entire's own rule. */
-static bool is_removed_by_entire(struct planning *p, const char *path)
+/* Finds the tree that the work tree is to become, and the newest one that the sessions recorded of it. */
+static enum err_code find_plan_trees(struct planning *p, struct err *e)
 {
-    return p->has_start && !planning_at_start(p, path) &&
-           !(p->has_head && in_tree(p, &p->head, path));
+    const struct view *v = &p->view;
+    char name[ENTIRE_SHADOW_NAME], hex[GIT_OID_HEXSZ + 1];
+    struct links links;
+    git_oid head;
+
+    p->has_head = view_head_tree(v, &p->head);
+    if (p->point->source == POINT_SHADOW) {
+        p->wanted = p->point->tree;
+        p->has_last = view_branch_tree(v, p->point->branch.p, &p->last);
+        return ERR_OK;
+    }
+    TRY(point_links_read(v->repo, &p->view.arena, &links, e));
+    const struct link *link = point_link_find(&links, p->point->id);
+
+    if (!link || !view_commit_tree(v, &link->commit, &p->wanted))
+        return err_set(e, ERR_NOT_FOUND, v->store->base.path,
+                       "rewind: no commit of this repository names checkpoint %s", p->point->id.p);
+    p->last = p->head;
+    p->has_last = p->has_head;
+
+    /* The newest shadow tree is closer to the present work tree than HEAD is. */
+    if (git_reference_name_to_id(&head, v->repo, "HEAD"))
+        return ERR_OK;
+    git_oid_tostr(hex, sizeof hex, &head);
+    entire_shadow_name((struct slice){ hex, GIT_OID_HEXSZ }, slice_of(v->store->worktree_id), name);
+    p->has_last = view_branch_tree(v, name, &p->last) || p->has_last;
+    return ERR_OK;
 }
 
-/* Our rule. A file that existed at the start is removed only if HEAD has it, so that git can restore it. */
-static bool is_removed(struct planning *p, const char *path)
+/* Returns true if a file that the checkpoint lacks is one of the removals of the plan, by the rules above. */
+static bool is_removal(struct planning *p, const char *path)
 {
-    bool tracked = p->has_head && in_tree(p, &p->head, path);
+    bool at_start = planning_at_start(p, path), tracked = p->has_head && in_tree(p, &p->head, path);
 
-    if (planning_at_start(p, path) && !tracked)
-        return false;
-    return is_known_path(p, path) || !tracked;
+    if (p->entire_rule)
+        return p->has_start && !at_start && !tracked;
+    /* A file that existed at the start is removed only if HEAD has it, so that git can restore it. */
+    return tracked ? is_known_path(p, path) : !at_start;
 }
-
-static enum err_code add_removals(struct planning *p, struct rewind_plan *plan, struct err *e)
-{
-    struct disktree disk;
-    enum err_code rc =
-        disktree_read(p->entire_rule ? NULL : &p->rules, p->view.root, &p->view.arena, &disk, e);
-
-    for (size_t i = 0; i < disk.n && !rc; i++)
-        if (!in_tree(p, &p->wanted, disk.path[i]) &&
-            (p->entire_rule ? is_removed_by_entire(p, disk.path[i]) : is_removed(p, disk.path[i])))
-            rc = planning_removal(p, disk.path[i], plan, e);
-    return rc;
-}
-
-/* ---- the plan ---- */
 
 static enum err_code make_plan(struct planning *p, struct rewind_plan *plan, struct err *e)
 {
-    enum err_code rc = find_plan_trees(p, e);
+    struct disktree disk;
 
-    if (rc)
-        return rc;
-    prefer_shadow(p);
-    rc = planning_start(p, e);
-    if (!rc)
-        rc = planning_describe(p, plan, e);
-    if (!rc)
-        rc = planning_files(p, plan, e);
-    if (!rc)
-        rc = add_removals(p, plan, e);
-    if (!rc)
-        rc = planning_mark_concurrent(p, plan, e);
-    return rc ? rc : planning_notes(p, plan, e);
+    TRY(find_plan_trees(p, e));
+    TRY(planning_start(p, e));
+    TRY(planning_describe(p, plan, e));
+    TRY(planning_files(p, plan, e));
+    TRY(disktree_read(p->entire_rule ? NULL : &p->rules, p->view.root, &p->view.arena, &disk, e));
+    for (size_t i = 0; i < disk.n; i++)
+        if (!in_tree(p, &p->wanted, disk.path[i]) && is_removal(p, disk.path[i]))
+            TRY(planning_removal(p, disk.path[i], plan, e));
+    TRY(planning_mark_concurrent(p, plan, e));
+    return planning_notes(p, plan, e);
 }
 
 enum err_code entire_plan(const struct store *st, const struct session_ref *ref, struct slice point,
                           struct rewind_plan *out, struct err *e)
 {
-    return planning_run(st, ref, point, &(struct planning){ .entire_rule = false }, make_plan, out,
-                        e);
+    return planning_run(st, ref, point, false, make_plan, out, e);
 }
 
 enum err_code entire_plan_own(const struct store *st, const struct session_ref *ref,
                               struct slice point, struct rewind_plan *out, struct err *e)
 {
-    return planning_run(st, ref, point, &(struct planning){ .entire_rule = true }, make_plan, out,
-                        e);
+    return planning_run(st, ref, point, true, make_plan, out, e);
 }
 
-/* The plan of a single turn: what each file was before it, and what the turn left. */
+/* ---- the plan of a single turn ---- */
+
+/* Each file becomes what it was before the turn, and is expected to be what the turn left. */
 
 /* A session's first checkpoint contains all untracked files, even those that existed before the session. */
 static enum err_code plan_added(struct planning *p, const char *path, struct rewind_plan *plan,
                                 struct err *e)
 {
-    bool ignored;
+    bool ignored = false;
 
     if (planning_at_start(p, path))
         return ERR_OK;
-    enum err_code rc = disktree_is_ignored(&p->rules, path, false, &ignored, e);
-
-    if (rc || ignored) {
-        p->ignored += ignored;
-        return rc;
+    TRY(disktree_is_ignored(&p->rules, path, false, &ignored, e));
+    if (ignored) {
+        p->ignored++;
+        return ERR_OK;
     }
     if (p->has_start || p->point->source != POINT_SHADOW)
         return planning_removal(p, path, plan, e);
@@ -174,209 +141,162 @@ static enum err_code plan_added(struct planning *p, const char *path, struct rew
         .why = "unknown whether it existed before the session",
     };
 
-    return t.path ? rewind_plan_add(plan, &t, e) : err_nomem(e);
-}
-
-/* Returns true for a file, false for a link or a submodule. */
-static bool is_plain_file(const git_diff_file *file)
-{
-    return (file->mode & 0170000) == 0100000;
+    NEED(t.path);
+    return rewind_plan_add(plan, &t, e);
 }
 
 static enum err_code plan_file(struct planning *p, const git_diff_delta *delta,
                                struct rewind_plan *plan, struct err *e)
 {
+    bool added = delta->status == GIT_DELTA_ADDED;
+    const git_diff_file *was = &delta->old_file, *known = added ? &delta->new_file : was;
     const char *path = delta->new_file.path;
-    const git_diff_file *was = &delta->old_file;
 
     if (disktree_apart(path)) {
         p->apart += view_is_work(delta);
         return ERR_OK;
     }
-    if (!is_plain_file(delta->status == GIT_DELTA_ADDED ? &delta->new_file : was)) {
-        p->links++;
+    if ((known->mode & 0170000) != 0100000) {
+        p->links++; /* or a submodule */
         return ERR_OK;
     }
-    return delta->status == GIT_DELTA_ADDED ? plan_added(p, path, plan, e)
-                                            : planning_file(p, path, &was->id, was->mode, plan, e);
-}
-
-static enum err_code plan_files(struct planning *p, const git_diff *diff, struct rewind_plan *plan,
-                                struct err *e)
-{
-    enum err_code rc = ERR_OK;
-
-    for (size_t i = 0; i < git_diff_num_deltas(diff) && !rc; i++)
-        rc = plan_file(p, git_diff_get_delta(diff, i), plan, e);
-    return rc;
+    return added ? plan_added(p, path, plan, e)
+                 : planning_file(p, path, &was->id, was->mode, plan, e);
 }
 
 static enum err_code make_turn_plan(struct planning *p, struct rewind_plan *plan, struct err *e)
 {
+    CLEANUP(view_turn_close) struct view_turn t = { .diff = NULL };
     struct links links = { 0 };
-    struct view_turn t = { .diff = NULL };
-    bool committed = p->point->source != POINT_SHADOW;
-    enum err_code rc =
-        committed ? point_links_read(p->view.repo, &p->view.arena, &links, e) : ERR_OK;
+    const struct link *link = NULL;
 
-    if (rc)
-        return rc;
-    const struct link *link = committed ? point_link_find(&links, p->point->id) : NULL;
-
+    if (p->point->source != POINT_SHADOW) {
+        TRY(point_links_read(p->view.repo, &p->view.arena, &links, e));
+        link = point_link_find(&links, p->point->id);
+    }
     if (!view_turn_open(&p->view, p->point, link, &t))
-        rc = err_set(e, ERR_NOT_FOUND, p->view.store->base.path,
-                     "rewind: the files before the turn of checkpoint %s are unknown",
-                     p->point->id.p);
+        return err_set(e, ERR_NOT_FOUND, p->view.store->base.path,
+                       "rewind: the files before the turn of checkpoint %s are unknown",
+                       p->point->id.p);
     p->has_head = view_head_tree(&p->view, &p->head);
     p->wanted = t.before;
     p->last = t.after;
     p->has_last = true;
-    if (!rc)
-        rc = planning_describe(p, plan, e);
-    if (!rc)
-        rc = planning_start(p, e);
-    if (!rc)
-        rc = plan_files(p, t.diff, plan, e);
-    view_turn_close(&t);
-    if (!rc)
-        rc = planning_mark_concurrent(p, plan, e);
-    return rc ? rc : planning_notes(p, plan, e);
+    TRY(planning_describe(p, plan, e));
+    TRY(planning_start(p, e));
+    for (size_t i = 0; i < git_diff_num_deltas(t.diff); i++)
+        TRY(plan_file(p, git_diff_get_delta(t.diff, i), plan, e));
+    TRY(planning_mark_concurrent(p, plan, e));
+    return planning_notes(p, plan, e);
 }
 
 enum err_code entire_plan_turn(const struct store *st, const struct session_ref *ref,
                                struct slice point, struct rewind_plan *out, struct err *e)
 {
-    return planning_run(st, ref, point, &(struct planning){ .entire_rule = false }, make_turn_plan,
-                        out, e);
+    return planning_run(st, ref, point, false, make_turn_plan, out, e);
 }
+
+/* ---- the shadow branch ---- */
 
 /* Moving the shadow branch back together with the files, as Entire's own rewind did (docs/formats/entire.md 4.2).
  * Other sessions work on it too; therefore it is moved only on request, the dropped commits keep a ref, and undo
  * moves it forward again. */
 
-struct moving {
-    const struct view *v;
-    const struct point *point;
-    struct rewind_plan *plan;
-    git_oid tip;
-    char ref[ENTIRE_SHADOW_NAME + sizeof ENTIRE_HEADS];
-    struct err *e;
-};
-
-static enum err_code find_tip(struct moving *m)
+/* Keeps the tip under a ref that is named after the commit, so that the same tip has one ref only. */
+static enum err_code keep_tip(const struct view *v, const struct point *point, const git_oid *tip,
+                              struct rewind_plan *plan, struct err *e)
 {
-    const struct point *p = m->point;
-    bool there;
-
-    if (p->source != POINT_SHADOW)
-        return err_set(
-            m->e, ERR_UNSUPPORTED, m->v->store->base.path,
-            "rewind: checkpoint %s is committed, so the shadow branch cannot be moved back to it",
-            p->id.p);
-    if (p->branch.n >= ENTIRE_SHADOW_NAME)
-        return err_set(m->e, ERR_UNSAFE, p->branch.p, "rewind: the branch's name is too long");
-    snprintf(m->ref, sizeof m->ref, ENTIRE_HEADS "%s", p->branch.p);
-    if (repo_is_checked_out(m->v->repo, p->branch.p))
-        return err_set(m->e, ERR_UNSUPPORTED, m->ref, "rewind: a work tree has it checked out");
-    enum err_code rc = repo_ref(m->v->repo, m->ref, &there, &m->tip, m->e);
-
-    return rc || there ? rc
-                       : err_set(m->e, ERR_NOT_FOUND, m->ref, "rewind: the shadow branch is gone");
-}
-
-/* The ref is named after the commit, so that the same tip has one ref only. */
-static enum err_code keep_tip(struct moving *m, const char *tip)
-{
-    const char *branch = m->point->branch.p + strlen("entire/");
-    const char *kept = arena_format(&m->plan->arena, ENTIRE_MOVED "%s-%.12s", branch, tip);
+    const char *branch = point->branch.p + strlen("entire/"), *kept;
+    char hex[GIT_OID_HEXSZ + 1];
     git_oid now;
     bool there;
 
-    if (!kept)
-        return err_nomem(m->e);
-    enum err_code rc = repo_ref(m->v->repo, kept, &there, &now, m->e);
-
-    if (rc)
-        return rc;
+    git_oid_tostr(hex, sizeof hex, tip);
+    NEED(kept = arena_format(&plan->arena, ENTIRE_MOVED "%s-%.12s", branch, hex));
+    TRY(repo_ref(v->repo, kept, &there, &now, e));
     if (there)
-        return git_oid_equal(&now, &m->tip)
+        return git_oid_equal(&now, tip)
                    ? ERR_OK
-                   : err_set(m->e, ERR_STALE, kept, "rewind: this ref names another commit");
+                   : err_set(e, ERR_STALE, kept, "rewind: this ref names another commit");
     const struct step keep = { .kind = STEP_REF,
-                               .path = m->v->store->common,
+                               .path = v->store->common,
                                .to = kept,
-                               .bytes = { tip, GIT_OID_HEXSZ },
+                               .bytes = { hex, GIT_OID_HEXSZ },
                                .old_absent = true };
 
-    return change_add(m->plan->conversation.change, &keep, m->e);
+    return change_add(plan->conversation.change, &keep, e);
 }
 
-static enum err_code note_dropped_commits(struct moving *m)
+/* Adds the steps that move the shadow branch `ref` from its tip back to the point. */
+static enum err_code move_branch_back(const struct view *v, const struct point *point,
+                                      const char *ref, const git_oid *tip, struct rewind_plan *plan,
+                                      struct err *e)
 {
-    const struct point_list *all = &m->v->catalog->points;
+    struct rewind_conversation *conversation = &plan->conversation;
+    const struct point_list *all = &v->catalog->points;
+    char from[GIT_OID_HEXSZ + 1], to[GIT_OID_HEXSZ + 1];
     size_t later = 0, others = 0;
+    const char *note;
 
-    for (size_t i = 0; i < all->n; i++) {
-        const struct point *p = &all->point[i];
-        bool drops = p->source == POINT_SHADOW && slice_eq(p->branch, m->point->branch) &&
-                     p->order < m->point->order;
-
-        later += drops;
-        others += drops && !slice_eq(p->session, m->point->session);
-    }
-    const char *text = arena_format(&m->plan->arena,
-                                    "the shadow branch moves back too: %zu checkpoint%s of "
-                                    "it, %zu of other sessions, stay "
-                                    "under " ENTIRE_MOVED " only",
-                                    later, later == 1 ? "" : "s", others);
-
-    return text ? rewind_plan_note(m->plan, text, m->e) : err_nomem(m->e);
-}
-
-static enum err_code add_steps(struct moving *m)
-{
-    struct rewind_conversation *conversation = &m->plan->conversation;
-    char tip[GIT_OID_HEXSZ + 1], to[GIT_OID_HEXSZ + 1];
-
-    git_oid_tostr(tip, sizeof tip, &m->tip);
-    git_oid_tostr(to, sizeof to, &m->point->commit);
+    git_oid_tostr(from, sizeof from, tip);
+    git_oid_tostr(to, sizeof to, &point->commit);
     const struct step back = { .kind = STEP_REF,
-                               .path = m->v->store->common,
-                               .to = m->ref,
+                               .path = v->store->common,
+                               .to = ref,
                                .bytes = { to, GIT_OID_HEXSZ },
-                               .old = { tip, GIT_OID_HEXSZ } };
+                               .old = { from, GIT_OID_HEXSZ } };
 
+    /* The steps join those of the conversation, if that is rewound too. */
     if (!conversation->change) {
-        conversation->change = change_new("rewind");
+        NEED(conversation->change = change_new("rewind"));
         conversation->how = CONVERSATION_REFS;
-        if (!conversation->change)
-            return err_nomem(m->e);
         conversation->change->text = "the shadow branch was moved back";
     }
-    enum err_code rc = keep_tip(m, tip);
+    TRY(keep_tip(v, point, tip, plan, e));
+    TRY(change_add(conversation->change, &back, e));
+    if (conversation->how == CONVERSATION_REFS)
+        TRY(change_add_session(conversation->change, plan->system, point->session, e));
 
-    if (!rc)
-        rc = change_add(conversation->change, &back, m->e);
-    if (!rc && conversation->how == CONVERSATION_REFS)
-        rc = change_add_session(conversation->change, m->plan->system, m->point->session, m->e);
-    return rc ? rc : note_dropped_commits(m);
+    /* Tell the user which commits the branch loses. */
+    for (size_t i = 0; i < all->n; i++) {
+        const struct point *p = &all->point[i];
+        bool lost = p->source == POINT_SHADOW && slice_eq(p->branch, point->branch) &&
+                    p->order < point->order;
+
+        later += lost;
+        others += lost && !slice_eq(p->session, point->session);
+    }
+    NEED(note = arena_format(&plan->arena,
+                             "the shadow branch moves back too: %zu checkpoint%s of it, %zu of "
+                             "other sessions, stay under " ENTIRE_MOVED " only",
+                             later, later == 1 ? "" : "s", others));
+    return rewind_plan_note(plan, note, e);
 }
 
 enum err_code entire_plan_refs(const struct store *st, const struct session_ref *ref,
                                struct rewind_plan *plan, struct err *e)
 {
-    struct view v;
-    struct moving m = { .v = &v, .plan = plan, .e = e };
-    const struct slice point = slice_of(plan->point);
-    enum err_code rc = view_open(st, ref, &v, e);
+    CLEANUP(view_close) struct view v = { 0 };
+    const struct point *p;
+    char branch[ENTIRE_SHADOW_NAME + sizeof ENTIRE_HEADS];
+    git_oid tip;
+    bool there;
 
-    if (rc)
-        return rc;
-    rc = view_point(&v, point, &m.point, e);
-    if (!rc)
-        rc = find_tip(&m);
-    if (!rc && !git_oid_equal(&m.tip, &m.point->commit))
-        rc = add_steps(&m);
-    view_close(&v);
-    return rc;
+    TRY(view_open(st, ref, &v, e));
+    TRY(view_point(&v, slice_of(plan->point), &p, e));
+    if (p->source != POINT_SHADOW)
+        return err_set(
+            e, ERR_UNSUPPORTED, v.store->base.path,
+            "rewind: checkpoint %s is committed, so the shadow branch cannot be moved back to it",
+            p->id.p);
+    if (p->branch.n >= ENTIRE_SHADOW_NAME)
+        return err_set(e, ERR_UNSAFE, p->branch.p, "rewind: the branch's name is too long");
+    snprintf(branch, sizeof branch, ENTIRE_HEADS "%s", p->branch.p);
+    if (repo_is_checked_out(v.repo, p->branch.p))
+        return err_set(e, ERR_UNSUPPORTED, branch, "rewind: a work tree has it checked out");
+    TRY(repo_ref(v.repo, branch, &there, &tip, e));
+    if (!there)
+        return err_set(e, ERR_NOT_FOUND, branch, "rewind: the shadow branch is gone");
+    return git_oid_equal(&tip, &p->commit) ? ERR_OK
+                                           : move_branch_back(&v, p, branch, &tip, plan, e);
 }

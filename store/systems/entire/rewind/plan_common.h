@@ -51,7 +51,7 @@ struct planning {
     struct disktree_rules rules;
     struct tree_ignore ignores; /* what git ignored when the wanted tree was made */
     const struct point *point;
-    bool entire_rule; /* by Entire's own rule of which files are removed */
+    bool entire_rule; /* Entire's own rule decides which files are removed */
     git_oid wanted;   /* the tree that the work tree is to become */
     git_oid head;     /* the tree of HEAD */
     git_oid last;     /* the newest tree of the work tree that the sessions recorded */
@@ -67,7 +67,7 @@ struct planning {
 /* Opens the view, finds the point, and calls make to fill in the plan. */
 typedef enum err_code planning_fn(struct planning *p, struct rewind_plan *plan, struct err *e);
 MUST_CHECK enum err_code planning_run(const struct store *st, const struct session_ref *ref,
-                                      struct slice point, struct planning *p, planning_fn *make,
+                                      struct slice point, bool entire_rule, planning_fn *make,
                                       struct rewind_plan *out, struct err *e);
 
 /* Fills in the session, the point, the time and the root. Before the first file of the rewind is

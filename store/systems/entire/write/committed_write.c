@@ -1,6 +1,7 @@
 #include "store/systems/entire/write/committed_write.h"
 #include "store/git/repo.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
@@ -15,6 +16,11 @@
 #include "store/systems/entire/write/temporary.h"
 #include "store/systems/entire/write/treewrite.h"
 
+/* One checkpoint has one folder on the branch and may have several sessions in it, each in a numbered folder. A session is
+ * written into the tree of the present tip, so that whatever else is there stays, byte for byte; the root document is
+ * edited and keeps members that we do not know. Then the branch moves by compare-and-swap. If another program was
+ * faster, everything is done again from the new tip, because it may have written the same checkpoint. */
+
 enum { TRIES = 5, DOCUMENT_MAX = 16 << 20, CHUNK = 50 << 20 };
 
 const char committed_first_message[] =
@@ -27,10 +33,10 @@ struct writing {
     struct arena arena;
     struct slice root; /* the former metadata.json of the checkpoint; empty if there was none */
     char folder[64];   /* "ab/cdef012345" */
-    int number;        /* of the session */
+    int number;        /* the session's number in the checkpoint */
     bool again;        /* the session is in the checkpoint already */
     int64_t count;     /* checkpoints of all sessions */
-    struct entire_tokens tokens; /* of the other sessions */
+    struct entire_tokens tokens; /* the sum of the other sessions' tokens */
     struct names_list touched;
     struct err *e;
 };
@@ -65,24 +71,21 @@ enum err_code committed_message(const struct committed_session *s, struct buf *o
         { TRAILER_AGENT ": ", s->agent, "\n" },      { TRAILER_BRANCH ": ", s->shadow, "\n" },
         { TRAILER_TASK ": ", slice_of(task), "\n" },
     };
-    enum err_code rc = ERR_OK;
 
-    for (size_t i = 0; i < sizeof parts / sizeof *parts && !rc; i++) {
+    for (size_t i = 0; i < COUNT_OF(parts); i++) {
         if (!parts[i].text.n)
             continue;
-        rc = buf_add(out, slice_of(parts[i].front));
-        if (!rc)
-            rc = buf_add(out, parts[i].text);
-        if (!rc)
-            rc = buf_add(out, slice_of(parts[i].end));
+        TRY(buf_add(out, slice_of(parts[i].front)));
+        TRY(buf_add(out, parts[i].text));
+        TRY(buf_add(out, slice_of(parts[i].end)));
     }
-    return rc;
+    return ERR_OK;
 }
 
 /* ---- what is in the checkpoint already ---- */
 
 /* 2 for "2/metadata.json"; -1 if there is no number. */
-static int folder_number(struct slice inner)
+static int leading_number(struct slice inner)
 {
     int n = 0;
     size_t i = 0;
@@ -94,28 +97,30 @@ static int folder_number(struct slice inner)
 
 /* Reads one listed session. If it is ours, its folder is used again; otherwise its files and checkpoints are
  * added. */
-static enum err_code read_listed(struct writing *w, const git_tree *tree, struct slice listed)
+static enum err_code read_former_session(struct writing *w, const git_tree *tree,
+                                         struct slice listed)
 {
     static const char *const keys[] = { "session_id", "checkpoints_count", "files_touched",
                                         "token_usage" };
-    struct slice named, inner, value[4], id;
+    struct slice named, inner, value[4];
     struct entire_tokens tokens;
-    struct buf json = { 0 };
+    AUTO_BUF json = { 0 };
     char path[700];
-    int64_t n = 0;
+    int64_t n;
     int number;
 
     if (!json_get_text(listed, "metadata", &w->arena, &named) ||
         !entire_inner_path(named, w->s->checkpoint, &inner))
         return ERR_OK;
-    number = folder_number(inner);
+    number = leading_number(inner);
     snprintf(path, sizeof path, "%s/%.*s", w->folder, SLICE_ARG(inner));
     enum err_code rc = repo_blob_at(w->tree.repo, tree, path, DOCUMENT_MAX, &json, NULL);
 
+    if (rc == ERR_NOMEM)
+        return err_nomem(w->e);
     if (!rc) {
         json_get_each(buf_slice(&json), keys, 4, value);
-        if (json_type(value[0]) == JSON_STRING && json_text(value[0], &w->arena, &id) &&
-            slice_eq(id, w->s->session) && number >= 0) {
+        if (number >= 0 && slice_eq(json_text_of(value[0], &w->arena), w->s->session)) {
             w->again = true;
             w->number = number;
         } else {
@@ -123,21 +128,21 @@ static enum err_code read_listed(struct writing *w, const git_tree *tree, struct
             tokens = entire_tokens_read(value[3]);
             entire_tokens_add(&w->tokens, &tokens);
             if (!names_add_json(&w->touched, value[2]))
-                rc = ERR_NOMEM;
+                return err_nomem(w->e);
         }
     }
     if (!w->again && number >= w->number)
         w->number = number + 1;
-    buf_fini(&json);
-    return rc == ERR_NOMEM ? err_nomem(w->e) : ERR_OK;
+    return ERR_OK;
 }
 
+/* Reads what is in the checkpoint already; a new one has no root document. */
 static enum err_code read_root(struct writing *w, const git_oid *base)
 {
-    git_tree *tree = NULL;
-    struct buf json = { 0 };
+    AUTO_TREE *tree = NULL;
+    AUTO_BUF json = { 0 };
     char path[80];
-    struct slice sessions, key, listed;
+    struct slice listed;
     struct json_iter it;
     int answer = git_tree_lookup(&tree, w->tree.repo, base);
 
@@ -146,30 +151,18 @@ static enum err_code read_root(struct writing *w, const git_oid *base)
     snprintf(path, sizeof path, "%s/metadata.json", w->folder);
     enum err_code rc = repo_blob_at(w->tree.repo, tree, path, DOCUMENT_MAX, &json, NULL);
 
-    if (!rc && json_valid(buf_slice(&json))) {
-        w->root = arena_copy(&w->arena, buf_slice(&json));
-        rc = w->root.p ? ERR_OK : err_nomem(w->e);
-        if (!rc && json_get(w->root, "sessions", &sessions) && json_iter_open(&it, sessions))
-            while (!rc && json_iter_next(&it, &key, &listed))
-                rc = read_listed(w, tree, listed);
-    } else if (rc != ERR_NOMEM) {
-        rc = ERR_OK; /* a new checkpoint */
-    }
-    buf_fini(&json);
-    git_tree_free(tree);
-    return rc;
+    if (rc || !json_valid(buf_slice(&json)))
+        return rc == ERR_NOMEM ? rc : ERR_OK;
+    w->root = arena_copy(&w->arena, buf_slice(&json));
+    if (!w->root.p)
+        return err_nomem(w->e);
+    json_list_open(&it, w->root, "sessions");
+    while (json_list_next(&it, &listed))
+        TRY(read_former_session(w, tree, listed));
+    return ERR_OK;
 }
 
 /* ---- documents ---- */
-
-static void put_list(struct go_json_document *g, const struct names_list *l)
-{
-    go_json_document_key(g, "files_touched");
-    go_json_document_open(g, '[');
-    for (size_t i = 0; i < l->n; i++)
-        go_json_document_text(g, l->name[i]);
-    go_json_document_close(g, ']');
-}
 
 static enum err_code session_document(const struct committed_session *s, struct arena *a,
                                       struct buf *out)
@@ -189,7 +182,11 @@ static enum err_code session_document(const struct committed_session *s, struct 
     go_json_document_member(&g, "branch", s->branch);
     go_json_document_key(&g, "checkpoints_count");
     go_json_document_int(&g, s->count);
-    put_list(&g, &s->touched);
+    go_json_document_key(&g, "files_touched");
+    go_json_document_open(&g, '[');
+    for (size_t i = 0; i < s->touched.n; i++)
+        go_json_document_text(&g, s->touched.name[i]);
+    go_json_document_close(&g, ']');
     go_json_document_member(&g, "agent", s->agent);
     go_json_document_member(&g, "turn_id", s->turn_id);
     if (s->task.n) {
@@ -224,16 +221,16 @@ static void put_path(struct go_json_document *g, const struct writing *w, const 
 /* The listed sessions, unchanged, and ours unless it is among them. */
 static struct slice listed_sessions(struct writing *w)
 {
-    struct buf out = { 0 };
+    AUTO_BUF out = { 0 };
     struct go_json_document g;
     struct json_iter it;
-    struct slice old, key, value, text = { NULL, 0 };
+    struct slice listed;
 
     go_json_document_init(&g, &out);
     go_json_document_open(&g, '[');
-    if (json_get(w->root, "sessions", &old) && json_iter_open(&it, old))
-        while (json_iter_next(&it, &key, &value))
-            go_json_document_value(&g, value);
+    json_list_open(&it, w->root, "sessions");
+    while (json_list_next(&it, &listed))
+        go_json_document_value(&g, listed);
     if (!w->again) {
         go_json_document_open(&g, '{');
         put_path(&g, w, "metadata", "metadata.json");
@@ -245,10 +242,7 @@ static struct slice listed_sessions(struct writing *w)
         go_json_document_close(&g, '}');
     }
     go_json_document_close(&g, ']');
-    if (!g.rc)
-        text = arena_copy(&w->arena, buf_slice(&out));
-    buf_fini(&out);
-    return text;
+    return g.rc ? (struct slice){ NULL, 0 } : arena_copy(&w->arena, buf_slice(&out));
 }
 
 static enum err_code root_document(struct writing *w, struct buf *out)
@@ -289,151 +283,107 @@ static enum err_code put_bytes(struct writing *w, const char *name, struct slice
     return treewrite_add_bytes(&w->tree, path, bytes, w->e);
 }
 
-/* A transcript of more than 50 MiB is written in pieces, cut at line ends, each without its final newline. */
-static enum err_code put_transcript(struct writing *w)
+/* Writes the transcript and what belongs to it. A transcript of more than 50 MiB is written in pieces, cut at line ends,
+ * each without its final newline. */
+static enum err_code put_conversation(struct writing *w)
 {
     struct slice rest = w->s->transcript;
-    char name[40] = "full.jsonl";
-    enum err_code rc = ERR_OK;
+    char hash[CONTENT_HASH + 1], name[40] = "full.jsonl";
 
-    for (int i = 1; !rc; i++) {
+    for (int i = 1;; i++) {
         const char *nl = rest.n > CHUNK ? memrchr(rest.p, '\n', CHUNK) : NULL;
         size_t n = nl ? (size_t)(nl - rest.p) : rest.n;
 
-        rc = put_bytes(w, name, (struct slice){ rest.p, n });
+        TRY(put_bytes(w, name, (struct slice){ rest.p, n }));
         if (!nl)
             break;
         rest.p += n + 1;
         rest.n -= n + 1;
         snprintf(name, sizeof name, "full.jsonl.%03d", i);
     }
-    return rc;
-}
-
-/* Removes all pieces of the present transcript. */
-static void drop_transcript(struct writing *w)
-{
-    char path[200];
-    int n = snprintf(path, sizeof path, "%s/%d/full.jsonl", w->folder, w->number);
-
-    for (int i = 0; i < 1000; i++) {
-        treewrite_remove(&w->tree, path);
-        snprintf(path + n, sizeof path - (size_t)n, ".%03d", i + 1);
+    if (slice_eq(w->s->strategy, SLICE("manual-commit"))) {
+        committed_content_hash(w->s->transcript, hash);
+        TRY(put_bytes(w, "content_hash.txt", (struct slice){ hash, CONTENT_HASH }));
     }
-}
-
-static enum err_code put_said(struct writing *w)
-{
-    char hash[CONTENT_HASH + 1];
-    bool hashed = slice_eq(w->s->strategy, SLICE("manual-commit"));
-    enum err_code rc = put_transcript(w);
-
-    committed_content_hash(w->s->transcript, hash);
-    if (!rc && hashed)
-        rc = put_bytes(w, "content_hash.txt", (struct slice){ hash, CONTENT_HASH });
-    return rc || !w->s->prompt.n ? rc : put_bytes(w, "prompt.txt", w->s->prompt);
-}
-
-static enum err_code put_session(struct writing *w)
-{
-    struct buf json = { 0 };
-    char folder[100];
-
-    snprintf(folder, sizeof folder, "%s/%d", w->folder, w->number);
-    enum err_code rc = treewrite_remove_folder(&w->tree, folder, w->e);
-
-    if (!rc && session_document(w->s, &w->arena, &json))
-        rc = err_nomem(w->e);
-    if (!rc)
-        rc = put_bytes(w, "metadata.json", buf_slice(&json));
-    buf_fini(&json);
-    return rc ? rc : put_said(w);
-}
-
-static enum err_code put_root(struct writing *w)
-{
-    struct buf json = { 0 };
-    char path[100];
-    enum err_code rc = root_document(w, &json) ? err_nomem(w->e) : ERR_OK;
-
-    snprintf(path, sizeof path, "%s/metadata.json", w->folder);
-    if (!rc)
-        rc = treewrite_add_bytes(&w->tree, path, buf_slice(&json), w->e);
-    buf_fini(&json);
-    return rc;
-}
-
-static enum err_code put_task_file(struct writing *w, const char *name, struct slice bytes)
-{
-    char path[700];
-
-    snprintf(path, sizeof path, "%s/tasks/%.*s/%s", w->folder, SLICE_ARG(w->s->task), name);
-    return treewrite_add_bytes(&w->tree, path, bytes, w->e);
+    return w->s->prompt.n ? put_bytes(w, "prompt.txt", w->s->prompt) : ERR_OK;
 }
 
 /* Writes to the root of the checkpoint. The sub-agent's transcript is redacted, like the session's. */
 static enum err_code put_task(struct writing *w)
 {
     const struct temporary_task *task = w->s->record;
-    struct buf json = { 0 }, rows = { 0 };
-    char name[300];
-    enum err_code rc = ERR_OK;
+    AUTO_BUF json = { 0 };
+    AUTO_BUF rows = { 0 };
+    char path[700];
 
     if (temporary_task_document(task, w->s->session, true, &json) ||
         redact_json_rows(task->transcript, &rows, NULL))
-        rc = err_nomem(w->e);
-    if (!rc)
-        rc = put_task_file(w, "checkpoint.json", buf_slice(&json));
-    snprintf(name, sizeof name, "agent-%.*s.jsonl", SLICE_ARG(task->agent));
-    if (!rc && task->agent.n && rows.n)
-        rc = put_task_file(w, name, buf_slice(&rows));
-    buf_fini(&json);
-    buf_fini(&rows);
-    return rc;
+        return err_nomem(w->e);
+    snprintf(path, sizeof path, "%s/tasks/%.*s/checkpoint.json", w->folder, SLICE_ARG(w->s->task));
+    TRY(treewrite_add_bytes(&w->tree, path, buf_slice(&json), w->e));
+    if (!task->agent.n || !rows.n)
+        return ERR_OK;
+    snprintf(path, sizeof path, "%s/tasks/%.*s/agent-%.*s.jsonl", w->folder, SLICE_ARG(w->s->task),
+             SLICE_ARG(task->agent));
+    return treewrite_add_bytes(&w->tree, path, buf_slice(&rows), w->e);
 }
 
-static enum err_code put_all(struct writing *w)
-{
-    enum err_code rc = put_session(w);
-
-    if (!rc && w->s->record)
-        rc = put_task(w);
-    return rc ? rc : put_root(w);
-}
-
+/* Writes the transcript of a session again that is in the checkpoint: all pieces of the present one are removed. */
 static enum err_code put_again(struct writing *w)
 {
+    char path[200];
+    int n = snprintf(path, sizeof path, "%s/%d/full.jsonl", w->folder, w->number);
+
     if (!w->again)
         return err_set(w->e, ERR_NOT_FOUND, w->folder,
                        "write a checkpoint: the session is not in it");
-    drop_transcript(w);
-    return put_said(w);
+    for (int i = 0; i < 1000; i++) {
+        treewrite_remove(&w->tree, path);
+        snprintf(path + n, sizeof path - (size_t)n, ".%03d", i + 1);
+    }
+    return put_conversation(w);
+}
+
+/* Writes the session into its numbered folder, which is emptied first, and the root document. */
+static enum err_code put_checkpoint(struct writing *w)
+{
+    AUTO_BUF session = { 0 };
+    AUTO_BUF root = { 0 };
+    struct err *e = w->e;
+    char path[100];
+
+    snprintf(path, sizeof path, "%s/%d", w->folder, w->number);
+    TRY(treewrite_remove_folder(&w->tree, path, e));
+    NEED(!session_document(w->s, &w->arena, &session));
+    TRY(put_bytes(w, "metadata.json", buf_slice(&session)));
+    TRY(put_conversation(w));
+    if (w->s->record)
+        TRY(put_task(w));
+    NEED(!root_document(w, &root));
+    snprintf(path, sizeof path, "%s/metadata.json", w->folder);
+    return treewrite_add_bytes(&w->tree, path, buf_slice(&root), e);
+}
+
+static void writing_fini(struct writing *w)
+{
+    treewrite_close(&w->tree);
+    arena_fini(&w->arena);
 }
 
 static enum err_code make_checkpoint_tree(git_repository *repo, const struct committed_session *s,
                                           const git_oid *base, git_oid *out, struct err *e)
 {
-    struct writing w = { .s = s, .root = SLICE(""), .e = e };
-    bool ok = true;
-    enum err_code rc = treewrite_open(repo, base, &w.tree, e);
+    CLEANUP(writing_fini) struct writing w = { .s = s, .root = SLICE(""), .e = e };
 
-    if (rc)
-        return rc;
+    TRY(treewrite_open(repo, base, &w.tree, e));
     w.touched.a = &w.arena;
     snprintf(w.folder, sizeof w.folder, "%.2s/%.*s", s->checkpoint.p, (int)s->checkpoint.n - 2,
              s->checkpoint.p + 2);
-    rc = read_root(&w, base);
-    for (size_t i = 0; i < s->touched.n && ok; i++)
-        ok = names_add(&w.touched, s->touched.name[i]);
-    if (!rc && !ok)
-        rc = err_nomem(e);
-    if (!rc)
-        rc = s->finalize ? put_again(&w) : put_all(&w);
-    if (!rc)
-        rc = treewrite_finish(&w.tree, out, e);
-    treewrite_close(&w.tree);
-    arena_fini(&w.arena);
-    return rc;
+    TRY(read_root(&w, base));
+    for (size_t i = 0; i < s->touched.n; i++)
+        NEED(names_add(&w.touched, s->touched.name[i]));
+    TRY(s->finalize ? put_again(&w) : put_checkpoint(&w));
+    return treewrite_finish(&w.tree, out, e);
 }
 
 /* ---- the branch ---- */
@@ -442,94 +392,75 @@ static enum err_code make_checkpoint_tree(git_repository *repo, const struct com
 static enum err_code begin_branch(git_repository *repo, const struct author *who, git_oid *tip,
                                   struct err *e)
 {
+    CLEANUP(treewrite_close) struct treewrite t = { .index = NULL };
     struct commit_text c = { .author = *who,
                              .committer = *who,
-                             .message = { committed_first_message,
-                                          strlen(committed_first_message) } };
-    struct treewrite t;
+                             .message = slice_of(committed_first_message) };
     bool there;
-    enum err_code rc = repo_ref(repo, ENTIRE_V1_REMOTE, &there, tip, e);
 
-    if (!rc && !there) {
-        rc = treewrite_open(repo, NULL, &t, e);
-        if (!rc) {
-            rc = treewrite_finish(&t, &c.tree, e);
-            treewrite_close(&t);
-        }
-        if (!rc)
-            rc = treewrite_commit(repo, &c, tip, e);
+    TRY(repo_ref(repo, ENTIRE_V1_REMOTE, &there, tip, e));
+    if (!there) {
+        TRY(treewrite_open(repo, NULL, &t, e));
+        TRY(treewrite_finish(&t, &c.tree, e));
+        TRY(treewrite_commit(repo, &c, tip, e));
     }
-    return rc ? rc : repo_ref_move(repo, ENTIRE_V1, NULL, tip, "entire: begin", e);
+    return repo_ref_move(repo, ENTIRE_V1, NULL, tip, "entire: begin", e);
 }
 
 enum err_code committed_begin(git_repository *repo, struct err *e)
 {
-    git_signature *sig = NULL;
+    CLEANUP(git_signature_free_at) git_signature *sig = NULL;
     struct author who;
     git_oid tip;
     bool there;
-    enum err_code rc = repo_ref(repo, ENTIRE_V1, &there, &tip, e);
 
-    if (rc || there)
-        return rc;
-    rc = treewrite_author(repo, &sig, &who, e);
-    if (!rc)
-        rc = begin_branch(repo, &who, &tip, e);
-    git_signature_free(sig);
+    TRY(repo_ref(repo, ENTIRE_V1, &there, &tip, e));
+    if (there)
+        return ERR_OK;
+    TRY(treewrite_author(repo, &sig, &who, e));
+    enum err_code rc = begin_branch(repo, &who, &tip, e);
+
     return rc == ERR_STALE ? ERR_OK : rc; /* another program was faster */
 }
 
-static enum err_code try_once(git_repository *repo, const struct committed_session *s,
-                              const struct author *who, git_oid *out, struct err *e)
+/* Writes the checkpoint on top of the present tip. ERR_STALE: another program moved the branch. */
+static enum err_code write_at_tip(git_repository *repo, const struct committed_session *s,
+                                  const struct author *who, git_oid *out, struct err *e)
 {
     struct commit_text c = { .author = *who, .committer = *who, .parents = 1 };
-    struct buf message = { 0 };
-    git_commit *at = NULL;
-    git_oid tip, base;
+    AUTO_BUF message = { 0 };
+    AUTO_COMMIT *at = NULL;
+    git_oid tip;
     bool there;
-    enum err_code rc = repo_ref(repo, ENTIRE_V1, &there, &tip, e);
 
-    if (!rc && !there)
-        rc = begin_branch(repo, who, &tip, e);
-    if (rc)
-        return rc;
+    TRY(repo_ref(repo, ENTIRE_V1, &there, &tip, e));
+    if (!there)
+        TRY(begin_branch(repo, who, &tip, e));
     int answer = git_commit_lookup(&at, repo, &tip);
 
     if (answer)
         return repo_error(e, answer, ENTIRE_V1, "write a checkpoint");
-    base = *git_commit_tree_id(at);
-    git_commit_free(at);
-    rc = make_checkpoint_tree(repo, s, &base, &c.tree, e);
-    if (!rc && committed_message(s, &message))
-        rc = err_nomem(e);
+    TRY(make_checkpoint_tree(repo, s, git_commit_tree_id(at), &c.tree, e));
+    NEED(!committed_message(s, &message));
     c.parent = &tip;
     c.message = buf_slice(&message);
-    if (!rc)
-        rc = treewrite_commit(repo, &c, out, e);
-    if (!rc)
-        rc = repo_ref_move(repo, ENTIRE_V1, &tip, out, "entire: checkpoint", e);
-    buf_fini(&message);
-    return rc;
+    TRY(treewrite_commit(repo, &c, out, e));
+    return repo_ref_move(repo, ENTIRE_V1, &tip, out, "entire: checkpoint", e);
 }
 
 enum err_code committed_write(git_repository *repo, const struct committed_session *s,
                               git_oid *commit, struct err *e)
 {
-    git_signature *sig = NULL;
+    CLEANUP(git_signature_free_at) git_signature *sig = NULL;
     struct author who;
-    enum err_code rc = ERR_OK;
+    enum err_code rc = ERR_STALE;
 
+    assert(entire_checkpoint_id_ok(s->checkpoint));
     if (s->by)
         who = *s->by;
     else
-        rc = treewrite_author(repo, &sig, &who, e);
-
-    for (int i = 0; i < TRIES && !rc; i++) {
-        rc = try_once(repo, s, &who, commit, e);
-        if (rc != ERR_STALE)
-            break;
-        rc = i + 1 < TRIES ? ERR_OK : rc;
-    }
-    git_signature_free(sig);
+        TRY(treewrite_author(repo, &sig, &who, e));
+    for (int i = 0; i < TRIES && rc == ERR_STALE; i++)
+        rc = write_at_tip(repo, s, &who, commit, e);
     return rc;
 }

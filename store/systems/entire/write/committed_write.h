@@ -19,15 +19,15 @@ struct committed_session {
     struct slice checkpoint; /* id */
     struct slice session;
     struct slice strategy; /* "manual-commit", or "auto-commit", which writes no content_hash.txt */
-    struct slice branch;   /* of the user; empty: HEAD is detached */
+    struct slice branch;   /* the user's branch; empty: HEAD is detached */
     struct slice agent;
     struct slice turn_id;
-    struct slice shadow;                 /* the branch it was condensed from; empty: none */
+    struct slice shadow;                 /* the branch that was condensed; empty: none */
     struct slice transcript;             /* redacted */
     struct slice prompt;                 /* redacted */
-    struct slice task;                   /* tool use id of a sub-agent's checkpoint; empty */
-    const struct temporary_task *record; /* the record of that task; NULL: none */
-    struct slice subject;                /* of an auto-commit; empty */
+    struct slice task;                   /* tool use id; empty: not a sub-agent's checkpoint */
+    const struct temporary_task *record; /* the record of that task; NULL: it has none */
+    struct slice subject; /* auto-commit: the subject of the user's commit; otherwise empty */
     int64_t created_ms;
     int64_t count;               /* checkpoints that were condensed */
     int64_t transcript_start;    /* the line at which this checkpoint's part begins */
@@ -106,7 +106,7 @@ MUST_CHECK enum err_code condense_finalize_turn(struct view *v, struct slice str
  * branch. */
 struct collected_checkpoint {
     struct buf transcript, prompt;
-    int64_t lines; /* of the transcript */
+    int64_t lines; /* the number of the transcript's lines */
     struct committed_session s;
 };
 

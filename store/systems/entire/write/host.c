@@ -27,37 +27,41 @@
 
 /* ---- create ---- */
 
-/* The work tree of the repository that contains the directory. */
-static const char *worktree_of_cwd(const struct entire *x, struct slice cwd)
+enum err_code entire_create(const struct store *st, const struct host_create *req, struct arena *a,
+                            struct host_created *out, struct err *e)
 {
-    for (size_t i = 0; i < x->trees; i++)
-        if (path_under(cwd, slice_of(x->tree[i])))
-            return x->tree[i];
-    return x->worktree;
-}
-
-static enum err_code write_state(const struct entire *x, struct slice id, const char *root,
-                                 struct arena *a, struct err *e)
-{
-    git_repository *repo;
+    const struct entire *x = entire_of(st);
+    const char *root = x->worktree, *path;
+    char drawn[HOST_ID], hex[GIT_OID_HEXSZ + 1] = "";
+    struct slice id = req->id;
+    AUTO_REPO *repo = NULL;
     git_oid head;
-    char hex[GIT_OID_HEXSZ + 1] = "";
-    enum err_code rc = repo_open(root, &repo, e);
-
-    if (rc)
-        return rc;
     bool has_head;
 
-    rc = repo_ref(repo, "HEAD", &has_head, &head, e);
-    struct slice worktree_id = repo_worktree_id(repo, a);
+    /* The session works in the work tree that contains the directory. */
+    for (size_t i = x->trees; i-- > 0;)
+        if (path_under(req->cwd, slice_of(x->tree[i])))
+            root = x->tree[i];
+    if (!root)
+        return err_set(e, ERR_UNSUPPORTED, x->base.path, "create: the repository has no work tree");
+    if (id.n == 0) {
+        host_generate_id(drawn);
+        id = slice_of(drawn);
+    }
+    if (!entire_session_id_ok(id))
+        return err_set(e, ERR_USAGE, "", "create: invalid session id for Entire");
+    struct host_created made = { .id = arena_copy(a, id) };
 
-    repo_close(repo);
-    if (rc)
-        return rc;
+    NEED(made.id.p);
+    NEED(path = arena_format(a, "%s/%.*s.json", x->states, SLICE_ARG(id)));
+
+    /* Without a commit, the base stays empty until a checkpoint or the event of a commit sets it. */
+    TRY(repo_open(root, &repo, e));
+    TRY(repo_ref(repo, "HEAD", &has_head, &head, e));
     if (has_head)
         git_oid_tostr(hex, sizeof hex, &head);
-    /* Without a commit, the base stays empty until a checkpoint or the event of a commit sets it. */
-    struct slice base = state_text(a, slice_of(hex)), now = state_time(a, env_now_ms(x->base.env));
+    struct slice worktree_id = repo_worktree_id(repo, a), base = state_text(a, slice_of(hex)),
+                 now = state_time(a, env_now_ms(x->base.env));
     const struct go_json_member set[] = {
         { "session_id", state_text(a, id) },
         { "cli_version", SLICE("\"reprise " REPRISE_VERSION "\"") },
@@ -72,37 +76,9 @@ static enum err_code write_state(const struct entire *x, struct slice id, const 
         { "agent_type", SLICE("\"Claude Code\"") },
     };
 
-    for (size_t i = 0; i < sizeof set / sizeof *set; i++)
-        if (!set[i].value.p)
-            return err_nomem(e);
-    return state_create(x->states, id, set, sizeof set / sizeof *set, e);
-}
-
-enum err_code entire_create(const struct store *st, const struct host_create *req, struct arena *a,
-                            struct host_created *out, struct err *e)
-{
-    const struct entire *x = entire_of(st);
-    const char *root = worktree_of_cwd(x, req->cwd);
-    char drawn[HOST_ID];
-    struct slice id = req->id;
-
-    if (!root)
-        return err_set(e, ERR_UNSUPPORTED, x->base.path, "create: the repository has no work tree");
-    if (id.n == 0) {
-        host_generate_id(drawn);
-        id = slice_of(drawn);
-    }
-    if (!entire_session_id_ok(id))
-        return err_set(e, ERR_USAGE, "", "create: invalid session id for Entire");
-    struct host_created made = { .id = arena_copy(a, id) };
-    const char *path = arena_format(a, "%s/%.*s.json", x->states, SLICE_ARG(id));
-
-    if (!made.id.p || !path)
-        return err_nomem(e);
-    enum err_code rc = write_state(x, id, root, a, e);
-
-    if (rc)
-        return rc;
+    for (size_t i = 0; i < COUNT_OF(set); i++)
+        NEED(set[i].value.p);
+    TRY(state_create(x->states, id, set, COUNT_OF(set), e));
     made.path = slice_of(path);
     made.unsaved = (req->model.n ? HOST_MODEL : 0u) | (req->title.n ? HOST_TITLE : 0u) |
                    (req->parent.n ? HOST_PARENT : 0u);
@@ -158,64 +134,16 @@ enum err_code entire_append(const struct store *st, const struct session_ref *re
 /* ---- checkpoint ---- */
 
 static enum err_code open_running(const struct store *st, const struct session_ref *ref,
-                                  struct view *v, struct err *e)
+                                  struct view *out, struct err *e)
 {
-    enum err_code rc = view_open(st, ref, v, e);
+    CLEANUP(view_close) struct view v = { 0 };
 
-    if (rc || (v->session->state && v->root))
-        return rc;
-    view_close(v);
-    return err_set(e, ERR_UNSUPPORTED, ref->path.p,
-                   "write a checkpoint: the session has no state or no work tree here");
-}
-
-/* A warning about concurrent sessions and about what our commit lacks. NULL: no warning, or out of
- * memory. */
-static const char *warning_of(const struct view *v, const char *lacks, struct arena *a)
-{
-    const char *beside = catalog_concurrent_note(v->catalog, v->session, a);
-
-    return beside && lacks ? arena_format(a, "%s; %s", beside, lacks) : beside ? beside : lacks;
-}
-
-/* A checkpoint by the auto-commit strategy. */
-static enum err_code commit_checkpoint(struct view *v, const struct temporary_request *t,
-                                       struct arena *a, struct host_checkpointed *out,
-                                       struct err *e)
-{
-    struct autocommitted made;
-    enum err_code rc = autocommit_write(v, t, &made, e);
-
-    if (rc)
-        return rc;
-    *out = (struct host_checkpointed){
-        .id = arena_copy(a, slice_of(made.checkpoint)),
-        .files = made.touched.n,
-        .fresh = made.made ? made.touched.n : 0,
-        .warning = warning_of(v, made.made ? autocommit_skipped_note(v->repo, a) : NULL, a),
-    };
-    return out->id.p ? ERR_OK : err_nomem(e);
-}
-
-/* A checkpoint on the shadow branch. */
-static enum err_code shadow_checkpoint(struct view *v, const struct temporary_request *t,
-                                       struct arena *a, struct host_checkpointed *out,
-                                       struct err *e)
-{
-    struct temporary made;
-    char hex[GIT_OID_HEXSZ + 1];
-    enum err_code rc = temporary_write(v, t, &made, e);
-
-    if (rc)
-        return rc;
-    git_oid_tostr(hex, sizeof hex, &made.commit);
-    *out = (struct host_checkpointed){
-        .id = arena_copy(a, (struct slice){ hex, GIT_OID_HEXSZ }),
-        .files = made.touched.n,
-        .fresh = made.made ? made.touched.n : 0,
-        .warning = warning_of(v, NULL, a),
-    };
-    return out->id.p ? ERR_OK : err_nomem(e);
+    TRY(view_open(st, ref, &v, e));
+    if (!v.session->state || !v.root)
+        return err_set(e, ERR_UNSUPPORTED, ref->path.p,
+                       "write a checkpoint: the session has no state or no work tree here");
+    HAND_OVER(out, v);
+    return ERR_OK;
 }
 
 enum err_code entire_checkpoint(const struct store *st, const struct session_ref *ref,
@@ -225,62 +153,49 @@ enum err_code entire_checkpoint(const struct store *st, const struct session_ref
     struct temporary_request t = {
         .file = req->file, .files = req->files, .prompt = req->message, .subject = req->label
     };
-    struct collected_task task = { .transcript = { 0 } };
-    struct view v;
-    enum err_code rc = open_running(st, ref, &v, e);
+    CLEANUP(task_collected_fini) struct collected_task task = { .transcript = { 0 } };
+    CLEANUP(view_close) struct view v = { 0 };
+    const char *beside, *lacks = NULL;
+    char hex[GIT_OID_HEXSZ + 1];
+    struct host_checkpointed made = { .files = 0 };
 
-    if (rc)
-        return rc;
+    TRY(open_running(st, ref, &v, e));
     if (req->task.n) {
-        rc = task_collect(ref, req->task, req->agent, a, &task, e);
+        TRY(task_collect(ref, req->task, req->agent, a, &task, e));
         t.task = &task.task;
     }
-    if (!rc)
-        rc = autocommit_wanted(&v) ? commit_checkpoint(&v, &t, a, out, e)
-                                   : shadow_checkpoint(&v, &t, a, out, e);
-    task_collected_fini(&task);
-    view_close(&v);
-    return rc;
+    if (autocommit_wanted(&v)) {
+        struct autocommitted commit;
+
+        TRY(autocommit_write(&v, &t, &commit, e));
+        made.id = arena_copy(a, slice_of(commit.checkpoint));
+        made.files = commit.touched.n;
+        made.fresh = commit.made ? commit.touched.n : 0;
+        lacks = commit.made ? autocommit_skipped_note(v.repo, a) : NULL;
+    } else {
+        struct temporary commit;
+
+        TRY(temporary_write(&v, &t, &commit, e));
+        git_oid_tostr(hex, sizeof hex, &commit.commit);
+        made.id = arena_copy(a, (struct slice){ hex, GIT_OID_HEXSZ });
+        made.files = commit.touched.n;
+        made.fresh = commit.made ? commit.touched.n : 0;
+    }
+    NEED(made.id.p);
+
+    /* Warn about concurrent sessions and about what our commit lacks. */
+    beside = catalog_concurrent_note(v.catalog, v.session, a);
+    made.warning = beside && lacks ? arena_format(a, "%s; %s", beside, lacks)
+                   : beside        ? beside
+                                   : lacks;
+    *out = made;
+    return ERR_OK;
 }
 
 /* ---- set ---- */
 
-static bool event_of(struct slice text, enum entire_event *event)
-{
-    static const char *const names[EVENT_COUNT] = {
-        [EVENT_TURN_START] = "turn-start",
-        [EVENT_TURN_END] = "turn-end",
-        [EVENT_COMMIT] = "commit",
-        [EVENT_SESSION_START] = "session-start",
-        [EVENT_SESSION_STOP] = "session-stop",
-    };
-
-    for (int i = 0; i < EVENT_COUNT; i++)
-        if (slice_eq(text, slice_of(names[i]))) {
-            *event = (enum entire_event)i;
-            return true;
-        }
-    return false;
-}
-
-/* The members of the state that a host may set; the others follow from events. */
-static bool state_key(struct slice key, const char **member)
-{
-    static const char *const keys[][2] = {
-        { "agent", "agent_type" },           { "first-prompt", "first_prompt" },
-        { "last-prompt", "last_prompt" },    { "branch", "branch" },
-        { "transcript", "transcript_path" }, { "turn", "turn_id" },
-    };
-
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (slice_eq(key, slice_of(keys[i][0]))) {
-            *member = keys[i][1];
-            return true;
-        }
-    return false;
-}
-
-struct setting {
+/* The settings of one call: members of the state, and what follows from an event. */
+struct sorted_settings {
     struct go_json_member set[32];
     size_t n;
     struct entire_tokens tokens;
@@ -290,54 +205,43 @@ struct setting {
     struct slice strategy;
 };
 
-/* One number of the token usage; an empty value is 0. */
-static enum err_code set_tokens(enum entire_token which, struct slice value, struct setting *out,
-                                struct err *e)
+static enum err_code sort_setting(const struct host_setting *s, struct arena *a,
+                                  struct sorted_settings *out, struct err *e)
 {
+    static const char *const events[EVENT_COUNT] = {
+        [EVENT_TURN_START] = "turn-start",
+        [EVENT_TURN_END] = "turn-end",
+        [EVENT_COMMIT] = "commit",
+        [EVENT_SESSION_START] = "session-start",
+        [EVENT_SESSION_STOP] = "session-stop",
+    };
+    /* The members of the state that a host may set; the others follow from events. */
+    static const char *const members[][2] = {
+        { "agent", "agent_type" },           { "first-prompt", "first_prompt" },
+        { "last-prompt", "last_prompt" },    { "branch", "branch" },
+        { "transcript", "transcript_path" }, { "turn", "turn_id" },
+    };
+    enum entire_token token = entire_tokens_setting(s->key);
     int64_t n = 0;
 
-    if (value.n && (!json_int(value, &n) || n < 0))
-        return err_set(e, ERR_USAGE, "",
-                       "set: a number of tokens must be a whole number, 0 or more");
-    out->tokens.n[which] = n;
-    out->tokens.known = out->has_tokens = true;
-    return ERR_OK;
-}
-
-static enum err_code add_tokens(struct setting *out, struct arena *a, struct err *e)
-{
-    struct slice json = entire_tokens_json(&out->tokens, a);
-
-    out->set[out->n++] = (struct go_json_member){ "token_usage", json };
-    return json.p ? ERR_OK : err_nomem(e);
-}
-
-/* A member of the state. */
-static enum err_code set_member(const char *member, struct slice text, struct arena *a,
-                                struct setting *out, struct err *e)
-{
-    struct slice value = text.n ? state_text(a, text) : SLICE("");
-
-    if (!value.p)
-        return err_nomem(e);
-    out->set[out->n++] = (struct go_json_member){ member, value };
-    return ERR_OK;
-}
-
-static enum err_code sort_one(const struct host_setting *s, struct arena *a, struct setting *out,
-                              struct err *e)
-{
-    enum entire_token token = entire_tokens_setting(s->key);
-    const char *member;
-
-    if (token != TOKEN_COUNT)
-        return set_tokens(token, s->value, out, e);
+    if (token != TOKEN_COUNT) { /* one number of the token usage; an empty value is 0 */
+        if (s->value.n && (!json_int(s->value, &n) || n < 0))
+            return err_set(e, ERR_USAGE, "",
+                           "set: a number of tokens must be a whole number, 0 or more");
+        out->tokens.n[token] = n;
+        out->tokens.known = out->has_tokens = true;
+        return ERR_OK;
+    }
     if (slice_eq(s->key, SLICE("event"))) {
-        out->has_event = event_of(s->value, &out->event);
-        return out->has_event ? ERR_OK
-                              : err_set(e, ERR_USAGE, "event",
-                                        "set: the event must be turn-start, turn-end, commit, "
-                                        "session-start or session-stop");
+        for (int i = 0; i < EVENT_COUNT; i++)
+            if (slice_eq(s->value, slice_of(events[i]))) {
+                out->event = (enum entire_event)i;
+                out->has_event = true;
+                return ERR_OK;
+            }
+        return err_set(e, ERR_USAGE, "event",
+                       "set: the event must be turn-start, turn-end, commit, session-start or "
+                       "session-stop");
     }
     if (slice_eq(s->key, SLICE("strategy"))) {
         out->strategy = s->value;
@@ -347,73 +251,69 @@ static enum err_code sort_one(const struct host_setting *s, struct arena *a, str
                    : err_set(e, ERR_USAGE, "strategy",
                              "set: the strategy must be manual-commit or auto-commit");
     }
-    if (state_key(s->key, &member) && out->n < 24)
-        return set_member(member, s->value, a, out, e);
+    for (size_t i = 0; i < COUNT_OF(members) && out->n < 24; i++)
+        if (slice_eq(s->key, slice_of(members[i][0]))) {
+            struct slice value = s->value.n ? state_text(a, s->value) : SLICE("");
+
+            NEED(value.p);
+            out->set[out->n++] = (struct go_json_member){ members[i][1], value };
+            return ERR_OK;
+        }
     return err_set(e, ERR_USAGE, "", "set: Entire's sessions have no setting %.*s",
                    (int)(s->key.n > 64 ? 64 : s->key.n), s->key.p);
 }
 
-static enum err_code sort_out(const struct entire_state *state, const struct host_setting *setting,
-                              size_t n, struct arena *a, struct setting *out, struct err *e)
+static enum err_code sort_settings(const struct entire_state *state,
+                                   const struct host_setting *setting, size_t n, struct arena *a,
+                                   struct sorted_settings *out, struct err *e)
 {
-    enum err_code rc = ERR_OK;
+    *out = (struct sorted_settings){ .strategy = SLICE("manual-commit"),
+                                     .tokens = entire_tokens_read(state->token_usage) };
+    for (size_t i = 0; i < n; i++)
+        TRY(sort_setting(&setting[i], a, out, e));
+    if (out->has_tokens) {
+        struct slice json = entire_tokens_json(&out->tokens, a);
 
-    *out = (struct setting){ .strategy = SLICE("manual-commit"),
-                             .tokens = entire_tokens_read(state->token_usage) };
-    for (size_t i = 0; i < n && !rc; i++)
-        rc = sort_one(&setting[i], a, out, e);
-    return !rc && out->has_tokens ? add_tokens(out, a, e) : rc;
-}
-
-static void add_phase(const struct entire_state *s, int64_t now_ms, struct arena *a,
-                      struct setting *x)
-{
-    enum entire_phase after = entire_phase_after(s->phase, x->event);
-    const char *name = entire_phase_name(after);
-
-    x->set[x->n++] = (struct go_json_member){ "phase", state_text(a, slice_of(name)) };
-    x->set[x->n++] = (struct go_json_member){ "last_interaction_time", state_time(a, now_ms) };
-    if (after != s->phase)
-        x->set[x->n++] =
-            (struct go_json_member){ "ended_at",
-                                     after == PHASE_ENDED ? state_time(a, now_ms) : SLICE("") };
-}
-
-static bool writes_checkpoints(enum entire_event event)
-{
-    return event == EVENT_COMMIT || event == EVENT_TURN_END;
+        NEED(json.p);
+        out->set[out->n++] = (struct go_json_member){ "token_usage", json };
+    }
+    return ERR_OK;
 }
 
 enum err_code entire_set(const struct store *st, const struct session_ref *ref,
                          const struct host_setting *setting, size_t n, struct err *e)
 {
-    struct setting x;
+    struct sorted_settings x;
     struct condensed done;
-    struct view v;
-    enum err_code rc = open_running(st, ref, &v, e);
+    CLEANUP(view_close) struct view v = { 0 };
 
-    if (rc)
-        return rc;
-    rc = sort_out(v.session->state, setting, n, &v.arena, &x, e);
-    if (!rc && x.has_event && writes_checkpoints(x.event)) {
-        rc = x.event == EVENT_COMMIT ? condense(&v, x.strategy, &done, e)
-                                     : condense_finalize_turn(&v, x.strategy, e);
-        if (!rc) {
-            /* The state has just been written, so it is read again. */
-            view_close(&v);
-            rc = open_running(st, ref, &v, e);
-            if (rc)
-                return rc;
-            rc = sort_out(v.session->state, setting, n, &v.arena, &x, e);
-        }
+    TRY(open_running(st, ref, &v, e));
+    TRY(sort_settings(v.session->state, setting, n, &v.arena, &x, e));
+    if (x.has_event && (x.event == EVENT_COMMIT || x.event == EVENT_TURN_END)) {
+        TRY(x.event == EVENT_COMMIT ? condense(&v, x.strategy, &done, e)
+                                    : condense_finalize_turn(&v, x.strategy, e));
+        /* The state has just been written, so it is read again. */
+        view_close(&v);
+        v = (struct view){ 0 };
+        TRY(open_running(st, ref, &v, e));
+        TRY(sort_settings(v.session->state, setting, n, &v.arena, &x, e));
     }
-    if (!rc && x.has_event)
-        add_phase(v.session->state, env_now_ms(st->env), &v.arena, &x);
-    if (!rc && x.n)
-        rc = state_change(v.store->states, v.session->state, x.set, x.n, e);
-    view_close(&v);
-    return rc;
+    if (x.has_event) {
+        enum entire_phase before = v.session->state->phase,
+                          after = entire_phase_after(before, x.event);
+        struct slice name = slice_of(entire_phase_name(after)),
+                     now = state_time(&v.arena, env_now_ms(st->env));
+
+        x.set[x.n++] = (struct go_json_member){ "phase", state_text(&v.arena, name) };
+        x.set[x.n++] = (struct go_json_member){ "last_interaction_time", now };
+        if (after != before)
+            x.set[x.n++] =
+                (struct go_json_member){ "ended_at", after == PHASE_ENDED ? now : SLICE("") };
+    }
+    return x.n ? state_change(v.store->states, v.session->state, x.set, x.n, e) : ERR_OK;
 }
+
+/* ---- enable ---- */
 
 /* In a repository in which Entire was never used, writes exactly what its own `enable` writes (cli
  * f446dcfc, setup.go): the settings, the list of files for git to ignore, and the branch of the
@@ -435,11 +335,9 @@ static enum err_code write_new(const char *dir, const char *name, const char *te
         return err_set(e, ERR_UNSAFE, dir, "make store: the path is too long");
     if (lstat(path, &st) == 0)
         return ERR_OK;
-    enum err_code rc = disk_new_open(dir, 0644, &f, e);
+    TRY(disk_new_open(dir, 0644, &f, e));
+    enum err_code rc = disk_write(f.fd, slice_of(text), NULL, path, e);
 
-    if (rc)
-        return rc;
-    rc = disk_write(f.fd, slice_of(text), NULL, path, e);
     if (rc)
         disk_new_discard(&f);
     else
@@ -457,49 +355,33 @@ static enum err_code write_folder(const char *root, struct err *e)
         return err_set(e, ERR_UNSAFE, root, "make store: the path is too long");
     if (lstat(dir, &st) == 0 && !S_ISDIR(st.st_mode))
         return err_set(e, ERR_UNSAFE, dir, "make store: a link or a file is in its place");
-    enum err_code rc = disk_make_dir(dir, 0755, e);
-
-    if (!rc)
-        rc = write_new(dir, ".gitignore", ignored, e);
-    return rc ? rc : write_new(dir, "settings.json", settings, e);
-}
-
-static enum err_code enable(git_repository *repo, struct err *e)
-{
-    const char *named = git_repository_workdir(repo);
-    char root[PATH_MAX];
-    size_t n;
-    enum err_code rc = ERR_OK;
-
-    if (named && gitfiles_is_tree(named, git_repository_path(repo)) &&
-        (n = (size_t)snprintf(root, sizeof root, "%s", named)) < sizeof root) {
-        if (n > 1 && root[n - 1] == '/')
-            root[n - 1] = '\0';
-        rc = write_folder(root, e);
-    }
-    return rc ? rc : committed_begin(repo, e);
+    TRY(disk_make_dir(dir, 0755, e));
+    TRY(write_new(dir, ".gitignore", ignored, e));
+    return write_new(dir, "settings.json", settings, e);
 }
 
 enum err_code entire_make(const struct store_env *env, const char *path, struct err *e)
 {
-    const char *dir = path ? path : env->cwd;
-    char whole[PATH_MAX], states[PATH_MAX];
-    git_repository *repo = NULL;
-    enum err_code rc;
+    const char *dir = path ? path : env->cwd, *front = dir[0] == '/' ? "" : env->cwd, *named;
+    char whole[PATH_MAX], states[PATH_MAX], root[PATH_MAX];
+    AUTO_REPO *repo = NULL;
+    size_t n;
 
-    if (snprintf(whole, sizeof whole, "%s%s%s", dir[0] == '/' ? "" : env->cwd,
-                 dir[0] == '/' ? "" : "/", dir) >= PATH_MAX)
+    if (snprintf(whole, sizeof whole, "%s%s%s", front, *front ? "/" : "", dir) >= PATH_MAX)
         return err_set(e, ERR_UNSAFE, dir, "make store: the path is too long");
-    rc = repo_open(whole, &repo, e);
-    if (rc)
-        return rc;
+    TRY(repo_open(whole, &repo, e));
     if (snprintf(states, sizeof states, "%s" ENTIRE_STATES, git_repository_commondir(repo)) >=
         PATH_MAX)
-        rc = err_set(e, ERR_UNSAFE, dir, "make store: the path is too long");
-    if (!rc && !entire_is_enabled(repo, states))
-        rc = enable(repo, e);
-    if (!rc)
-        rc = disk_make_dir(states, 0750, e);
-    repo_close(repo);
-    return rc;
+        return err_set(e, ERR_UNSAFE, dir, "make store: the path is too long");
+    if (!entire_is_enabled(repo, states)) {
+        named = git_repository_workdir(repo);
+        if (named && gitfiles_is_tree(named, git_repository_path(repo)) &&
+            (n = (size_t)snprintf(root, sizeof root, "%s", named)) < sizeof root) {
+            if (n > 1 && root[n - 1] == '/')
+                root[n - 1] = '\0';
+            TRY(write_folder(root, e));
+        }
+        TRY(committed_begin(repo, e));
+    }
+    return disk_make_dir(states, 0750, e);
 }

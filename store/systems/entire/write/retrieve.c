@@ -20,6 +20,10 @@
 
 /* ---- other agents ---- */
 
+/* Where a transcript has to be is a rule of each agent: Claude Code and Gemini name a folder after the directory, Codex
+ * a file after the time at which the session began. If the agent has a file for the session already, that is the one,
+ * whatever its name is; otherwise the name is made by the rules. */
+
 /* The path at which agents other than Claude Code look for the transcript of a session (docs/formats/other-
  * agents.md; for Gemini as Entire resolves it). It depends only on this machine and on the session's id, which is
  * a plain file name. */
@@ -30,7 +34,7 @@ struct agent_session {
     const char *root; /* the work tree */
 };
 
-struct placing {
+struct path_search {
     const struct agent_session *s;
     const char *home;
     struct arena *a;
@@ -38,20 +42,8 @@ struct placing {
     struct err *e;
 };
 
-static bool is_agent_dir(const char *path)
-{
-    struct stat st;
-
-    return path && stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-}
-
-static bool name_starts_with(const char *name, const char *with)
-{
-    return strncmp(name, with, strlen(with)) == 0;
-}
-
-/* "-<what>.json" or "-<what>.jsonl" */
-static bool ends(const char *name, struct slice what)
+/* Returns true if the name ends in "-<what>.json" or "-<what>.jsonl". */
+static bool ends_with_id(const char *name, struct slice what)
 {
     static const char *const suffixes[] = { ".json", ".jsonl" };
     size_t n = strlen(name);
@@ -67,19 +59,17 @@ static bool ends(const char *name, struct slice what)
 }
 
 /* The last file by name that begins and ends like this, or NULL. The names contain dates. */
-static const char *newest_match(struct placing *p, const char *dir, const char *front,
+static const char *newest_match(struct path_search *p, const char *dir, const char *front,
                                 struct slice end)
 {
-    DIR *d = dir ? opendir(dir) : NULL;
+    AUTO_DIR *d = dir ? opendir(dir) : NULL;
     const struct dirent *x;
     const char *best = NULL;
 
     while (d && (x = readdir(d)))
-        if (name_starts_with(x->d_name, front) && ends(x->d_name, end) &&
+        if (strncmp(x->d_name, front, strlen(front)) == 0 && ends_with_id(x->d_name, end) &&
             (!best || strcmp(x->d_name, best) > 0))
             best = arena_format(p->a, "%s", x->d_name);
-    if (d)
-        closedir(d);
     return best ? arena_format(p->a, "%s/%s", dir, best) : NULL;
 }
 
@@ -87,13 +77,14 @@ static const char *newest_match(struct placing *p, const char *dir, const char *
 
 /* The directory of a project: the one that the agent named after the hash of the path, or else the
  * one that Entire would use. */
-static const char *gemini_folder(struct placing *p)
+static const char *gemini_folder(struct path_search *p)
 {
     unsigned char sum[EVP_MAX_MD_SIZE];
     unsigned n = 0;
     char hex[65] = "";
     size_t length = strlen(p->s->root);
     char *plain = arena_alloc(p->a, length + 1);
+    struct stat st;
 
     if (!plain || !EVP_Digest(p->s->root, length, sum, &n, EVP_sha256(), NULL))
         return NULL;
@@ -101,7 +92,7 @@ static const char *gemini_folder(struct placing *p)
         snprintf(hex + 2 * i, 3, "%02x", sum[i]);
     const char *own = arena_format(p->a, "%s/.gemini/tmp/%s", p->home, hex);
 
-    if (!own || is_agent_dir(own))
+    if (!own || (stat(own, &st) == 0 && S_ISDIR(st.st_mode)))
         return own;
     for (size_t i = 0; i <= length; i++) {
         char c = p->s->root[i];
@@ -112,7 +103,7 @@ static const char *gemini_folder(struct placing *p)
     return arena_format(p->a, "%s/.gemini/tmp/%s", p->home, plain);
 }
 
-static enum err_code place_gemini(struct placing *p)
+static enum err_code place_gemini(struct path_search *p)
 {
     struct slice shown = { p->s->id.p, p->s->id.n < 8 ? p->s->id.n : 8 };
 
@@ -130,42 +121,27 @@ static enum err_code place_gemini(struct placing *p)
 /* ---- Codex ---- */
 
 /* Searches directories of years, months and days; depth: how many levels are left. */
-static const char *find_rollout(struct placing *p, const char *dir, int depth)
+static const char *find_rollout(struct path_search *p, const char *dir, int depth)
 {
     if (depth == 0)
         return newest_match(p, dir, "rollout-", p->s->id);
-    DIR *d = opendir(dir);
+    AUTO_DIR *d = dir ? opendir(dir) : NULL;
     const struct dirent *x;
     const char *found = NULL;
 
     while (d && !found && (x = readdir(d)))
         if (x->d_name[0] >= '0' && x->d_name[0] <= '9')
             found = find_rollout(p, arena_format(p->a, "%s/%s", dir, x->d_name), depth - 1);
-    if (d)
-        closedir(d);
     return found;
 }
 
-/* The time at which the session began, from its first row. */
-static bool began(struct slice transcript, struct arena *a, char out[TIME_TEXT])
-{
-    struct slice line, payload, stamp;
-    bool torn;
-    int64_t ms;
-
-    if (!slice_line(&transcript, &line, &torn) ||
-        (!(json_get(line, "payload", &payload) && json_get_text(payload, "timestamp", a, &stamp)) &&
-         !json_get_text(line, "timestamp", a, &stamp)) ||
-        !time_parse(stamp, &ms) || ms < 0)
-        return false;
-    time_format(ms, out);
-    return strlen(out) == 24; /* the year has four digits */
-}
-
-static enum err_code place_codex(struct placing *p)
+static enum err_code place_codex(struct path_search *p)
 {
     const char *sessions = arena_format(p->a, "%s/.codex/sessions", p->home);
-    char t[TIME_TEXT];
+    struct slice rest = p->s->transcript, line, payload, text;
+    char t[TIME_TEXT] = "";
+    bool torn;
+    int64_t ms;
 
     if (!sessions)
         return err_nomem(p->e);
@@ -174,7 +150,15 @@ static enum err_code place_codex(struct placing *p)
         p->folder = sessions;
         return ERR_OK;
     }
-    if (!began(p->s->transcript, p->a, t))
+
+    /* A new file is named after the time at which the session began, which is in its first row. */
+    if (slice_line(&rest, &line, &torn) &&
+        ((json_get(line, "payload", &payload) &&
+          json_get_text(payload, "timestamp", p->a, &text)) ||
+         json_get_text(line, "timestamp", p->a, &text)) &&
+        time_parse(text, &ms) && ms >= 0)
+        time_format(ms, t);
+    if (strlen(t) != 24) /* a year has four digits */
         return err_set(p->e, ERR_UNSUPPORTED, p->s->id.p,
                        "retrieve: its first row does not record when it began");
     p->folder = arena_format(p->a, "%s/%.4s/%.2s", sessions, t, t + 5);
@@ -187,20 +171,10 @@ static enum err_code place_codex(struct placing *p)
 
 /* ---- all ---- */
 
-/* Later checkpoints may contain a short form that only Entire reads. */
-static bool is_short_form(struct slice transcript)
-{
-    struct slice line, v, version;
-    bool torn;
-
-    return slice_line(&transcript, &line, &torn) && json_get(line, "v", &v) &&
-           json_type(v) == JSON_NUMBER && json_get(line, "cli_version", &version);
-}
-
 /* Agents by their display names and by those of old checkpoints. */
 static const struct agent {
-    const char *name, *section; /* of our configuration */
-    enum err_code (*place)(struct placing *p);
+    const char *name, *section; /* its section in our configuration */
+    enum err_code (*place)(struct path_search *p);
 } agents[] = {
     { "Claude Code", "claude", NULL },
     { "claude-code", "claude", NULL },
@@ -225,20 +199,27 @@ static enum err_code find_agent_path(const struct store_env *env, const struct a
                                      struct arena *a, const char **path, const char **folder,
                                      struct err *e)
 {
-    struct placing p = { .s = s, .home = env->home, .a = a, .e = e };
+    struct path_search p = { .s = s, .home = env->home, .a = a, .e = e };
     const struct agent *agent = find_agent(s->agent);
+    struct slice rest = s->transcript, line, v, version;
+    bool torn;
 
-    if (!agent || !agent->place || is_short_form(s->transcript))
+    /* Later checkpoints may contain a short form that only Entire reads. */
+    bool is_short = slice_line(&rest, &line, &torn) && json_get(line, "v", &v) &&
+                    json_type(v) == JSON_NUMBER && json_get(line, "cli_version", &version);
+
+    if (!agent || !agent->place || is_short)
         return err_set(e, ERR_UNSUPPORTED, s->id.p,
                        "retrieve: it is not known where its agent keeps transcripts");
     if (!env->home || env->home[0] != '/')
         return err_set(e, ERR_NOT_FOUND, "", "retrieve: HOME is not set");
-    enum err_code rc = agent->place(&p);
-
+    TRY(agent->place(&p));
     *path = p.path;
     *folder = p.folder;
-    return rc;
+    return ERR_OK;
 }
+
+/* ---- retrieving ---- */
 
 /* Retrieving writes the transcript of a checkpoint to where its agent looks for it. The path
  * depends on the local work tree and on the session's id, never on a path that was pushed. */
@@ -256,42 +237,23 @@ struct retrieving {
 /* ---- where it belongs ---- */
 
 static enum err_code place_claude(struct retrieving *r, const struct catalog_session *s,
-                                  struct slice id, struct retrieve_item *item)
+                                  struct slice id, struct retrieve_item *item, struct err *e)
 {
     const struct entire *x = r->view.store;
     struct arena *a = &r->out.arena;
-    char *config;
-    enum err_code rc = config_dir_default(x->base.env, &config, r->e);
-    const char *projects = rc ? NULL : arena_format(a, "%s/projects", config);
+    AUTO_FREE char *config = NULL;
 
-    if (rc)
-        return rc;
-    free(config);
-    if (!projects)
-        return err_nomem(r->e);
-    item->folder = projects;
+    TRY(config_dir_default(x->base.env, &config, e));
+    NEED(item->folder = arena_format(a, "%s/projects", config));
     /* The path in the state is used only if it follows the same rules. */
     if (s && s->state &&
-        entire_conversation_is_claude_path(s->state->transcript_path, projects, id))
+        entire_conversation_is_claude_path(s->state->transcript_path, item->folder, id))
         item->path = arena_format(a, "%s", s->state->transcript_path.p);
     else
         item->path = entire_conversation_claude_path(
-            projects, r->view.root ? r->view.root : x->common, id, a);
-    return item->path ? ERR_OK : err_nomem(r->e);
-}
-
-/* For other agents, by their name. */
-static enum err_code place_other(struct retrieving *r, const struct point *p,
-                                 const struct entire_conversation *conversation,
-                                 struct retrieve_item *item)
-{
-    const struct entire *x = r->view.store;
-    const struct agent_session s = { .agent = item->agent,
-                                     .id = entire_agent_id(p->session),
-                                     .transcript = buf_slice(&conversation->bytes),
-                                     .root = r->view.root ? r->view.root : x->common };
-
-    return find_agent_path(x->base.env, &s, &r->out.arena, &item->path, &item->folder, r->e);
+            item->folder, r->view.root ? r->view.root : x->common, id, a);
+    NEED(item->path);
+    return ERR_OK;
 }
 
 /* ---- which is newer ---- */
@@ -352,166 +314,129 @@ static enum retrieve_state compare_transcripts(struct slice here, struct slice k
 static struct slice up_to(struct slice text, struct slice uuid)
 {
     struct slice rest = text, line, id;
-    struct arena a = { 0 };
+    AUTO_ARENA a = { 0 };
     bool torn;
 
     while (slice_line(&rest, &line, &torn)) {
-        bool found = json_get_text(line, "uuid", &a, &id) && slice_eq(id, uuid);
-
+        if (json_get_text(line, "uuid", &a, &id) && slice_eq(id, uuid))
+            return (struct slice){ text.p, (size_t)(rest.p - text.p) };
         arena_reset(&a);
-        if (found) {
-            text.n = (size_t)(rest.p - text.p);
-            break;
-        }
     }
-    arena_fini(&a);
     return text;
-}
-
-static struct slice cut_for_task(struct retrieving *r, const struct point *p, struct slice text)
-{
-    struct slice uuid;
-
-    return entire_conversation_task_end(r->view.repo, p, &r->out.arena, &uuid) ? up_to(text, uuid)
-                                                                               : text;
 }
 
 /* ---- the plan ---- */
 
-static enum err_code plan_write(struct retrieving *r, struct retrieve_item *item, struct slice kept,
-                                struct slice here, bool exists)
-{
-    struct step s = { .kind = STEP_PUT,
-                      .path = item->path,
-                      .bytes = kept,
-                      .old = here,
-                      .old_absent = !exists,
-                      .mtime_ns = INT64_MIN,
-                      .mode = exists ? 0 : 0600,
-                      .with_dir = !exists };
-
-    item->planned = item->state == RETRIEVE_NEW || item->state == RETRIEVE_NEWER ||
-                    (r->req->overwrite && item->state == RETRIEVE_LOCAL_NEWER);
-    return item->planned ? change_add(r->change, &s, r->e) : ERR_OK;
-}
-
 static enum err_code judge_item(struct retrieving *r, const struct point *p,
-                                struct retrieve_item *item,
+                                const struct catalog_session *s, struct retrieve_item *item,
                                 const struct entire_conversation *conversation)
 {
-    struct buf here = { 0 };
-    struct slice kept = cut_for_task(r, p, buf_slice(&conversation->bytes));
-    const struct catalog_session *s = catalog_find(r->view.catalog, p->session);
+    const struct entire *x = r->view.store;
+    struct arena *a = &r->out.arena;
+    AUTO_BUF here = { 0 };
+    struct slice kept = buf_slice(&conversation->bytes), id = entire_agent_id(p->session), uuid;
+    const struct agent_session other = { .agent = item->agent,
+                                         .id = id,
+                                         .transcript = kept,
+                                         .root = r->view.root ? r->view.root : x->common };
     /* Rows of other agents may look the same, but do not belong among those of Claude Code. */
     bool claude = conversation->claude && entire_conversation_may_be_claude(item->agent);
-    enum err_code rc = claude ? place_claude(r, s, entire_agent_id(p->session), item)
-                              : place_other(r, p, conversation, item);
+    enum err_code rc =
+        claude ? place_claude(r, s, id, item, r->e)
+               : find_agent_path(x->base.env, &other, a, &item->path, &item->folder, r->e);
 
     if (rc) /* if the path is unknown, the item is reported and left out */
         return rc == ERR_UNSUPPORTED ? ERR_OK : rc;
+    if (entire_conversation_task_end(r->view.repo, p, a, &uuid))
+        kept = up_to(kept, uuid);
     rc = file_read_all(AT_FDCWD, item->path, 0, LOCAL_MAX, &here, r->e);
+    if (rc && rc != ERR_NOT_FOUND)
+        return rc;
     bool exists = rc == ERR_OK;
 
-    if (rc == ERR_NOT_FOUND)
-        rc = ERR_OK;
-    if (!rc) {
-        item->state = exists ? compare_transcripts(buf_slice(&here), kept, claude) : RETRIEVE_NEW;
-        item->redacted = p->source != POINT_SHADOW;
-        rc = plan_write(r, item, kept, buf_slice(&here), exists);
-    }
-    buf_fini(&here);
-    return rc;
+    item->state = exists ? compare_transcripts(buf_slice(&here), kept, claude) : RETRIEVE_NEW;
+    item->redacted = p->source != POINT_SHADOW;
+    item->planned = item->state == RETRIEVE_NEW || item->state == RETRIEVE_NEWER ||
+                    (r->req->overwrite && item->state == RETRIEVE_LOCAL_NEWER);
+    if (!item->planned)
+        return ERR_OK;
+    const struct step write = { .kind = STEP_PUT,
+                                .path = item->path,
+                                .bytes = kept,
+                                .old = buf_slice(&here),
+                                .old_absent = !exists,
+                                .mtime_ns = INT64_MIN,
+                                .mode = exists ? 0 : 0600,
+                                .with_dir = !exists };
+
+    return change_add(r->change, &write, r->e);
 }
 
 /* *found: the point has a transcript. */
 static enum err_code add_item(struct retrieving *r, const struct point *p, bool *found)
 {
+    const struct catalog_session *s = catalog_find(r->view.catalog, p->session);
+    struct slice agent = p->agent.n || !s ? p->agent : entire_conversation_agent(s);
     struct arena *a = &r->out.arena;
-    struct retrieve_item *more, *item;
-    struct entire_conversation conversation;
+    AUTO_CONVERSATION conversation = ENTIRE_CONVERSATION_NONE;
+    struct retrieve_item *item;
     enum err_code rc = entire_conversation_open_at(r->view.repo, p, &conversation, r->e);
 
     *found = rc == ERR_OK;
     if (rc)
         return rc == ERR_NOT_FOUND ? ERR_OK : rc;
-    const struct catalog_session *s = catalog_find(r->view.catalog, p->session);
-    struct slice agent = p->agent.n || !s ? p->agent : entire_conversation_agent(s);
-
-    more = arena_grow(a, r->out.item, r->out.n, sizeof *more);
-    if (more) {
-        r->out.item = more;
-        item = &more[r->out.n++];
-        *item = (struct retrieve_item){ .session = arena_copy(a, p->session),
-                                        .agent = arena_copy(a, agent),
-                                        .state = RETRIEVE_NOT_OURS };
-        if (!item->session.p || !item->agent.p)
-            rc = err_nomem(r->e);
-        else
-            rc = judge_item(r, p, item, &conversation);
-    } else {
-        rc = err_nomem(r->e);
-    }
-    entire_conversation_close(&conversation);
-    return rc;
+    item = arena_grow(a, r->out.item, r->out.n, sizeof *item);
+    if (!item)
+        return err_nomem(r->e);
+    r->out.item = item;
+    item += r->out.n++;
+    *item = (struct retrieve_item){ .session = arena_copy(a, p->session),
+                                    .agent = arena_copy(a, agent),
+                                    .state = RETRIEVE_NOT_OURS };
+    if (!item->session.p || !item->agent.p)
+        return err_nomem(r->e);
+    return judge_item(r, p, s, item, &conversation);
 }
 
-/* All sessions of a committed checkpoint, or the only one of a shadow commit. */
-static enum err_code add_all(struct retrieving *r, const struct point *p)
+static void retrieving_close(struct retrieving *r)
 {
-    const struct point_list *all = &r->view.catalog->points;
-    bool found = false, any = false;
-    enum err_code rc = ERR_OK;
-
-    if (p->source == POINT_SHADOW)
-        rc = add_item(r, p, &any);
-    else
-        for (size_t i = 0; i < all->n && !rc; i++)
-            if (all->point[i].source != POINT_SHADOW && slice_eq(all->point[i].id, p->id)) {
-                rc = add_item(r, &all->point[i], &found);
-                any = any || found;
-            }
-    if (!rc && !any)
-        rc = err_set(r->e, ERR_NOT_FOUND, p->id.p, "retrieve: the checkpoint has no transcript");
-    return rc;
-}
-
-static enum err_code add_newest(struct retrieving *r)
-{
-    const struct catalog_session *s = r->view.session;
-    bool found = false;
-    enum err_code rc = ERR_OK;
-
-    for (size_t i = s->n; i-- > 0 && !found && !rc;)
-        rc = add_item(r, &s->point[i], &found);
-    if (!rc && !found)
-        rc = err_set(r->e, ERR_NOT_FOUND, r->view.store->base.path,
-                     "retrieve: no checkpoint of the session has a transcript");
-    return rc;
+    view_close(&r->view);
+    retrieved_fini(&r->out);
 }
 
 enum err_code entire_retrieve(const struct store *st, const struct session_ref *ref,
                               const struct retrieve_request *req, struct change *c,
                               struct retrieved *out, struct err *e)
 {
-    struct retrieving r = { .req = req, .change = c, .e = e };
+    CLEANUP(retrieving_close) struct retrieving r = { .req = req, .change = c, .e = e };
     const struct point *p;
-    enum err_code rc = view_open(st, ref, &r.view, e);
+    bool found = false, any = false;
 
-    if (rc)
-        return rc;
-    if (req->at.n) {
-        rc = view_point(&r.view, req->at, &p, e);
-        if (!rc)
-            rc = add_all(&r, p);
+    TRY(view_open(st, ref, &r.view, e));
+    if (!req->at.n) {
+        /* The newest point that has a transcript. */
+        for (size_t i = r.view.session->n; i-- > 0 && !found;)
+            TRY(add_item(&r, &r.view.session->point[i], &found));
+        if (!found)
+            return err_set(e, ERR_NOT_FOUND, r.view.store->base.path,
+                           "retrieve: no checkpoint of the session has a transcript");
     } else {
-        rc = add_newest(&r);
+        /* All sessions of a committed checkpoint, or the only one of a shadow commit. */
+        const struct point_list *all = &r.view.catalog->points;
+
+        TRY(view_point(&r.view, req->at, &p, e));
+        if (p->source == POINT_SHADOW)
+            TRY(add_item(&r, p, &any));
+        for (size_t i = 0; p->source != POINT_SHADOW && i < all->n; i++)
+            if (all->point[i].source != POINT_SHADOW && slice_eq(all->point[i].id, p->id)) {
+                TRY(add_item(&r, &all->point[i], &found));
+                any = any || found;
+            }
+        if (!any)
+            return err_set(e, ERR_NOT_FOUND, p->id.p, "retrieve: the checkpoint has no transcript");
     }
-    view_close(&r.view);
-    if (rc)
-        retrieved_fini(&r.out);
-    else
-        *out = r.out;
-    return rc;
+    HAND_OVER(out, r.out);
+    return ERR_OK;
 }
 
 /* ---- the agent that continues the session ---- */

@@ -1,5 +1,6 @@
 #include "store/systems/entire/write/temporary.h"
 
+#include <assert.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,33 +19,19 @@
 #include "store/systems/entire/state.h"
 #include "store/systems/entire/write/treewrite.h"
 
+/* The order matters after a crash. The branch is renamed for a new HEAD before anything is written on it; the commit is
+ * made before the state counts it. So a crash leaves at most a checkpoint that the state does not count, which is listed
+ * like any other, and the next one is written on top of it. Checkpoints of several sessions are on one branch; each of
+ * them contains the whole work tree, and a session's metadata stays in the trees of the commits after it. */
+
+/* ---- the shadow branch follows HEAD ---- */
+
 static void name_ref(struct slice base, struct slice worktree, char ref[ENTIRE_SHADOW_NAME + 16])
 {
     char name[ENTIRE_SHADOW_NAME];
 
     entire_shadow_name(base, worktree, name);
     snprintf(ref, ENTIRE_SHADOW_NAME + 16, ENTIRE_HEADS "%s", name);
-}
-
-/* The new name is created before the old one is deleted, so a crash may leave both names but always
- * leaves one. If another session uses the new name already, both stay. */
-static enum err_code rename_branch(const struct view *v, const char *from, const char *to,
-                                   struct err *e)
-{
-    git_oid tip, other;
-    bool old, new;
-
-    if (strcmp(from, to) == 0)
-        return ERR_OK;
-    enum err_code rc = repo_ref(v->repo, from, &old, &tip, e);
-
-    if (!rc)
-        rc = repo_ref(v->repo, to, &new, &other, e);
-    if (rc || !old || new)
-        return rc;
-    rc = repo_ref_move(v->repo, to, NULL, &tip, "entire: HEAD moved", e);
-
-    return rc ? rc : repo_ref_move(v->repo, from, &tip, NULL, "entire: HEAD moved", e);
 }
 
 /* If HEAD is no longer the base of the session, its shadow branch is renamed for the new commit and
@@ -54,75 +41,75 @@ static enum err_code follow_head(struct view *v, struct slice *base, struct err 
 {
     const struct entire_state *s = v->session->state;
     char hex[GIT_OID_HEXSZ + 1], from[ENTIRE_SHADOW_NAME + 16], to[ENTIRE_SHADOW_NAME + 16];
-    git_oid head;
-    bool there;
-    enum err_code rc = repo_ref(v->repo, "HEAD", &there, &head, e);
+    git_oid head, tip, other;
+    bool there, old = false, new = false;
 
-    if (rc)
-        return rc;
+    TRY(repo_ref(v->repo, "HEAD", &there, &head, e));
     if (!there)
         return err_set(e, ERR_FORMAT, v->store->base.path,
                        "write a checkpoint: there is no commit yet");
     git_oid_tostr(hex, sizeof hex, &head);
     *base = arena_copy(&v->arena, (struct slice){ hex, GIT_OID_HEXSZ });
-    if (!base->p)
-        return err_nomem(e);
+    NEED(base->p);
     if (slice_eq(s->base, *base))
         return ERR_OK;
+
+    /* The new name is created before the old one is deleted, so a crash may leave both names but always leaves one. If
+     * another session uses the new name already, both stay. A session that began before the first commit has no
+     * branch. */
     name_ref(s->base, s->worktree_id, from);
     name_ref(*base, s->worktree_id, to);
+    if (s->base.n && strcmp(from, to) != 0) {
+        TRY(repo_ref(v->repo, from, &old, &tip, e));
+        TRY(repo_ref(v->repo, to, &new, &other, e));
+    }
+    if (old && !new) {
+        TRY(repo_ref_move(v->repo, to, NULL, &tip, "entire: HEAD moved", e));
+        TRY(repo_ref_move(v->repo, from, &tip, NULL, "entire: HEAD moved", e));
+    }
+
     /* Lines of people and agents are still counted from the old base, even if the file did not contain it. */
     const struct go_json_member set[] = {
         { "base_commit", state_text(&v->arena, *base) },
         { "attribution_base_commit",
           state_text(&v->arena, s->attribution_base.n ? s->attribution_base : *base) },
     };
-    /* A session that began before the first commit has no branch. */
-    rc = s->base.n ? rename_branch(v, from, to, e) : ERR_OK;
-    return rc ? rc : state_change(v->store->states, s, set, sizeof set / sizeof *set, e);
+
+    return state_change(v->store->states, s, set, COUNT_OF(set), e);
 }
 
 enum { SUBJECT_RUNES = 72, TRIES = 5 };
 
 /* ---- the subject ---- */
 
-static bool drop_front(struct slice *text)
+struct slice temporary_subject(struct slice prompt, struct arena *a)
 {
     static const char *const fronts[] = { "Can you ",      "can you ",       "Please ",
                                           "please ",       "Let's ",         "let's ",
                                           "Could you ",    "could you ",     "Would you ",
                                           "would you ",    "I want you to ", "I'd like you to ",
                                           "I need you to " };
+    struct slice rest;
+    char *p;
 
-    for (size_t i = 0; i < sizeof fronts / sizeof *fronts; i++)
-        if (slice_starts(*text, fronts[i])) {
-            text->p += strlen(fronts[i]);
-            text->n -= strlen(fronts[i]);
-            return true;
-        }
-    return false;
-}
-
-static struct slice first_runes(struct slice text, int runes)
-{
-    struct slice rest = text;
-
-    while (rest.n && runes-- > 0)
-        utf8_next(&rest, false);
-    return (struct slice){ text.p, text.n - rest.n };
-}
-
-struct slice temporary_subject(struct slice prompt, struct arena *a)
-{
-    while (drop_front(&prompt))
-        ;
+    for (size_t i = 0; i < COUNT_OF(fronts);)
+        if (slice_starts(prompt, fronts[i])) {
+            prompt.p += strlen(fronts[i]);
+            prompt.n -= strlen(fronts[i]);
+            i = 0; /* another one may follow */
+        } else
+            i++;
     if (prompt.n && prompt.p[prompt.n - 1] == '?')
         prompt.n--;
-    prompt = utf8_js_trim(first_runes(utf8_js_trim(prompt), SUBJECT_RUNES));
+    rest = prompt = utf8_js_trim(prompt);
+    for (int runes = 0; rest.n && runes < SUBJECT_RUNES; runes++)
+        utf8_next(&rest, false);
+    prompt.n -= rest.n;
+    prompt = utf8_js_trim(prompt);
     if (prompt.n == 0)
         return SLICE("Claude Code session updates");
-    char *p = arena_alloc(a, prompt.n + 1);
 
+    p = arena_alloc(a, prompt.n + 1);
     if (!p)
         return (struct slice){ NULL, 0 };
     memcpy(p, prompt.p, prompt.n);
@@ -171,62 +158,52 @@ enum err_code temporary_names(const struct view *v, const struct temporary_reque
             path.n == root.n || disktree_apart(path.p + root.n + 1))
             return err_set(e, ERR_UNSAFE, req->file[i],
                            "write a checkpoint: not a file of the work tree");
-        if (!names_add(l, (struct slice){ path.p + root.n + 1, path.n - root.n - 1 }))
-            return err_nomem(e);
+        NEED(names_add(l, (struct slice){ path.p + root.n + 1, path.n - root.n - 1 }));
     }
     return ERR_OK;
 }
 
 /* Links, pipes and nested repositories are left out unless they were requested by name. */
-static bool is_file_or_gone(const char *root, const char *name)
-{
-    char path[8192];
-    struct stat st;
-    int n = snprintf(path, sizeof path, "%s/%s", root, name);
-
-    return n > 0 && (size_t)n < sizeof path && (lstat(path, &st) != 0 || S_ISREG(st.st_mode));
-}
-
 static bool add_delta(const char *root, struct names_list *l, const git_diff_delta *d)
 {
-    const char *names[] = { d->old_file.path, d->new_file.path };
+    const char *const names[] = { d->old_file.path, d->new_file.path };
+    char path[8192];
+    struct stat st;
 
-    for (int i = 0; i < 2; i++)
-        if (names[i] && strncmp(names[i], ".entire/", 8) != 0 && is_file_or_gone(root, names[i]) &&
-            !names_add(l, slice_of(names[i])))
+    for (size_t i = 0; i < COUNT_OF(names); i++)
+        if (names[i] && strncmp(names[i], ".entire/", 8) != 0 &&
+            (size_t)snprintf(path, sizeof path, "%s/%s", root, names[i]) < sizeof path &&
+            (lstat(path, &st) != 0 || S_ISREG(st.st_mode)) && !names_add(l, slice_of(names[i])))
             return false;
     return true;
 }
 
+DEFINE_CLEANUP(git_status_list, git_status_list_free);
+
 /* Adds everything that git considers changed or new. The index is read, but not refreshed. */
 static enum err_code add_changed(const struct view *v, struct names_list *l, struct err *e)
 {
+    CLEANUP(git_status_list_free_at) git_status_list *list = NULL;
     git_status_options o;
-    git_status_list *list = NULL;
     git_oid head;
-    bool ok = true;
 
+    TRY(gitfiles_check_tree(v->root, e));
+    if (view_head_tree(v, &head))
+        TRY(repo_tree_fits(v->repo, &head, NULL, e));
     git_status_options_init(&o, GIT_STATUS_OPTIONS_VERSION);
     o.flags = GIT_STATUS_OPT_INCLUDE_UNTRACKED | GIT_STATUS_OPT_RECURSE_UNTRACKED_DIRS |
               GIT_STATUS_OPT_EXCLUDE_SUBMODULES;
-    enum err_code rc = gitfiles_check_tree(v->root, e);
-
-    if (!rc && view_head_tree(v, &head))
-        rc = repo_tree_fits(v->repo, &head, NULL, e);
-    if (rc)
-        return rc;
     int answer = git_status_list_new(&list, v->repo, &o);
 
     if (answer)
         return repo_error(e, answer, v->root, "list the changed files");
-    for (size_t i = 0; ok && i < git_status_list_entrycount(list); i++) {
+    for (size_t i = 0; i < git_status_list_entrycount(list); i++) {
         const git_status_entry *x = git_status_byindex(list, i);
 
-        ok = (!x->head_to_index || add_delta(v->root, l, x->head_to_index)) &&
-             (!x->index_to_workdir || add_delta(v->root, l, x->index_to_workdir));
+        NEED(!x->head_to_index || add_delta(v->root, l, x->head_to_index));
+        NEED(!x->index_to_workdir || add_delta(v->root, l, x->index_to_workdir));
     }
-    git_status_list_free(list);
-    return ok ? ERR_OK : err_nomem(e);
+    return ERR_OK;
 }
 
 /* ---- the tree ---- */
@@ -253,80 +230,46 @@ enum err_code temporary_task_document(const struct temporary_task *task, struct 
     return g.rc;
 }
 
-static enum err_code put_task(const struct view *v, const struct temporary_task *task,
-                              struct treewrite *t, struct err *e)
-{
-    char folder[1024], path[1400];
-    struct buf json = { 0 };
-    enum err_code rc =
-        temporary_task_document(task, v->session->id, false, &json) ? err_nomem(e) : ERR_OK;
-
-    snprintf(folder, sizeof folder, ".entire/metadata/%.*s/tasks/%.*s", SLICE_ARG(v->session->id),
-             SLICE_ARG(task->tool_use));
-    snprintf(path, sizeof path, "%s/checkpoint.json", folder);
-    if (!rc)
-        rc = treewrite_add_bytes(t, path, buf_slice(&json), e);
-    if (!rc && task->agent.n && task->transcript.n) {
-        snprintf(path, sizeof path, "%s/agent-%.*s.jsonl", folder, SLICE_ARG(task->agent));
-        rc = treewrite_add_bytes(t, path, task->transcript, e);
-    }
-    buf_fini(&json);
-    return rc;
-}
-
+/* Puts the session's metadata into the tree: its transcript, and the prompt of the turn or the documents of the task. */
 static enum err_code put_metadata(const struct view *v, const struct temporary_request *req,
                                   struct treewrite *t, struct err *e)
 {
-    char path[700];
-    struct arena a = { 0 };
-    struct buf bytes = { 0 };
-    const char *live;
+    const struct temporary_task *task = req->task;
     struct slice id = v->session->id;
-    enum err_code rc = ERR_OK;
+    AUTO_ARENA a = { 0 };
+    AUTO_BUF bytes = { 0 };
+    AUTO_BUF json = { 0 };
+    char folder[1024], path[1400];
+    const char *live;
 
     if (entire_conversation_live_path(v->store, v->session, &a, &live) &&
         file_read_all(AT_FDCWD, live, 0, 1 << 30, &bytes, NULL) == ERR_OK) {
         snprintf(path, sizeof path, ".entire/metadata/%.*s/full.jsonl", SLICE_ARG(id));
-        rc = treewrite_add_bytes(t, path, buf_slice(&bytes), e);
+        TRY(treewrite_add_bytes(t, path, buf_slice(&bytes), e));
     }
-    if (!rc && req->task)
-        rc = put_task(v, req->task, t, e);
-    else if (!rc && req->prompt.n) {
+    if (!task) {
         snprintf(path, sizeof path, ".entire/metadata/%.*s/prompt.txt", SLICE_ARG(id));
-        rc = treewrite_add_bytes(t, path, req->prompt, e);
+        return req->prompt.n ? treewrite_add_bytes(t, path, req->prompt, e) : ERR_OK;
     }
-    buf_fini(&bytes);
-    arena_fini(&a);
-    return rc;
-}
-
-static enum err_code make_shadow_tree(const struct view *v, const struct temporary_request *req,
-                                      const struct names_list *names, const git_oid *base,
-                                      git_oid *out, struct err *e)
-{
-    struct treewrite t;
-    enum err_code rc = treewrite_open(v->repo, base, &t, e);
-
-    if (rc)
-        return rc;
-    for (size_t i = 0; i < names->n && !rc; i++)
-        rc = treewrite_add_file(&t, v->root, names->name[i].p, e);
-    if (!rc)
-        rc = put_metadata(v, req, &t, e);
-    if (!rc)
-        rc = treewrite_finish(&t, out, e);
-    treewrite_close(&t);
-    return rc;
+    NEED(!temporary_task_document(task, id, false, &json));
+    snprintf(folder, sizeof folder, ".entire/metadata/%.*s/tasks/%.*s", SLICE_ARG(id),
+             SLICE_ARG(task->tool_use));
+    snprintf(path, sizeof path, "%s/checkpoint.json", folder);
+    TRY(treewrite_add_bytes(t, path, buf_slice(&json), e));
+    if (!task->agent.n || !task->transcript.n)
+        return ERR_OK;
+    snprintf(path, sizeof path, "%s/agent-%.*s.jsonl", folder, SLICE_ARG(task->agent));
+    return treewrite_add_bytes(t, path, task->transcript, e);
 }
 
 /* ---- the commit ---- */
 
-static enum err_code write_commit(const struct view *v, const struct temporary_request *req,
-                                  const git_oid *tree, const git_oid *tip, git_oid *out,
-                                  struct err *e)
+static enum err_code write_shadow_commit(const struct view *v, const struct temporary_request *req,
+                                         const git_oid *tree, const git_oid *tip, git_oid *out,
+                                         struct err *e)
 {
-    struct arena a = { 0 };
-    git_signature *sig = NULL;
+    CLEANUP(git_signature_free_at) git_signature *sig = NULL;
+    AUTO_ARENA a = { 0 };
     struct commit_text c = { .tree = *tree, .parent = tip, .parents = tip != NULL };
     struct slice subject = req->subject.n ? req->subject
                            : req->task    ? temporary_task_subject(req->task, req->prompt, &a)
@@ -338,71 +281,65 @@ static enum err_code write_commit(const struct view *v, const struct temporary_r
                      ": %.*s\n" TRAILER_STRATEGY ": manual-commit\n",
                      SLICE_ARG(subject), task.n ? TRAILER_TASK : TRAILER_METADATA, SLICE_ARG(id),
                      task.n ? "/tasks/" : "", SLICE_ARG(task), SLICE_ARG(id));
-    enum err_code rc =
-        subject.p && message ? treewrite_author(v->repo, &sig, &c.author, e) : err_nomem(e);
 
-    if (!rc) {
-        c.committer = c.author;
-        c.message = slice_of(message);
-        rc = treewrite_commit(v->repo, &c, out, e);
-    }
-    git_signature_free(sig);
-    arena_fini(&a);
-    return rc;
+    NEED(subject.p && message);
+    TRY(treewrite_author(v->repo, &sig, &c.author, e));
+    c.committer = c.author;
+    c.message = slice_of(message);
+    return treewrite_commit(v->repo, &c, out, e);
 }
 
-/* Tries once, from the present tip. */
-static enum err_code try_once(const struct view *v, const struct temporary_request *req,
-                              const char *ref, struct temporary *out, struct err *e)
+/* Writes the checkpoint on top of the present tip, or of HEAD if there is no branch yet. ERR_STALE: another session was
+ * faster. */
+static enum err_code checkpoint_at_tip(const struct view *v, const struct temporary_request *req,
+                                       const char *ref, struct temporary *out, struct err *e)
 {
+    CLEANUP(treewrite_close) struct treewrite t = { .index = NULL };
     git_oid tip, base, tree;
     bool has_tip;
-    enum err_code rc = repo_ref(v->repo, ref, &has_tip, &tip, e);
 
-    if (rc)
-        return rc;
+    TRY(repo_ref(v->repo, ref, &has_tip, &tip, e));
     if (has_tip ? !view_commit_tree(v, &tip, &base) : !view_head_tree(v, &base))
         return err_set(e, ERR_FORMAT, ref, "write a checkpoint: there is no commit to begin with");
-    rc = make_shadow_tree(v, req, &out->touched, &base, &tree, e);
-    out->made = !rc && !(has_tip && git_oid_equal(&tree, &base));
-    if (rc || !out->made) {
+    TRY(treewrite_open(v->repo, &base, &t, e));
+    for (size_t i = 0; i < out->touched.n; i++)
+        TRY(treewrite_add_file(&t, v->root, out->touched.name[i].p, e));
+    TRY(put_metadata(v, req, &t, e));
+    TRY(treewrite_finish(&t, &tree, e));
+
+    out->made = !(has_tip && git_oid_equal(&tree, &base));
+    if (!out->made) {
         out->commit = tip;
-        return rc;
+        return ERR_OK;
     }
-    rc = write_commit(v, req, &tree, has_tip ? &tip : NULL, &out->commit, e);
-    return rc ? rc
-              : repo_ref_move(v->repo, ref, has_tip ? &tip : NULL, &out->commit,
-                              "entire: checkpoint", e);
+    TRY(write_shadow_commit(v, req, &tree, has_tip ? &tip : NULL, &out->commit, e));
+    return repo_ref_move(v->repo, ref, has_tip ? &tip : NULL, &out->commit, "entire: checkpoint",
+                         e);
 }
 
 /* ---- the state ---- */
 
 static enum err_code count_step(struct view *v, const struct temporary *t, bool is_task,
-                                int64_t now_ms, struct err *e)
+                                struct err *e)
 {
-    const struct entire_state *s = v->session->state;
     struct arena *a = &v->arena;
     struct names_list touched = { .a = a };
-    struct buf json = { 0 };
+    AUTO_BUF json = { 0 };
     struct entire_state again;
     struct slice old;
-    enum err_code rc = state_read_again(v->store->states, s->id, a, &again, &json, e);
-    bool ok = !rc;
 
-    if (ok && json_get(buf_slice(&json), "files_touched", &old))
-        ok = names_add_json(&touched, old);
-    for (size_t i = 0; ok && i < t->touched.n; i++)
-        ok = names_add(&touched, t->touched.name[i]);
-    buf_fini(&json);
-    if (rc || !ok)
-        return rc ? rc : err_nomem(e);
+    TRY(state_read_again(v->store->states, v->session->id, a, &again, &json, e));
+    if (json_get(buf_slice(&json), "files_touched", &old))
+        NEED(names_add_json(&touched, old));
+    for (size_t i = 0; i < t->touched.n; i++)
+        NEED(names_add(&touched, t->touched.name[i]));
     const struct go_json_member set[] = {
         { "checkpoint_count", state_number(a, again.checkpoint_count + !is_task) },
         { "files_touched", state_list(a, touched.name, touched.n) },
-        { "last_interaction_time", state_time(a, now_ms) },
+        { "last_interaction_time", state_time(a, env_now_ms(v->store->base.env)) },
     };
 
-    return state_change(v->store->states, &again, set, sizeof set / sizeof *set, e);
+    return state_change(v->store->states, &again, set, COUNT_OF(set), e);
 }
 
 enum err_code temporary_write(struct view *v, const struct temporary_request *req,
@@ -410,33 +347,28 @@ enum err_code temporary_write(struct view *v, const struct temporary_request *re
 {
     const struct entire_state *s = v->session->state;
     struct temporary t = { .touched = { .a = &v->arena } };
-    char ref[ENTIRE_SHADOW_NAME + 16], name[ENTIRE_SHADOW_NAME];
+    char ref[ENTIRE_SHADOW_NAME + 16];
+    enum err_code rc = ERR_STALE;
     struct slice base;
-    enum err_code rc = follow_head(v, &base, e);
 
-    if (!rc)
-        rc = temporary_names(v, req, &t.touched, e);
-    if (!rc && s->checkpoint_count == 0 && !req->task)
-        rc = add_changed(v, &t.touched, e);
-    if (rc)
-        return rc;
-    entire_shadow_name(base, s->worktree_id, name);
-    snprintf(ref, sizeof ref, ENTIRE_HEADS "%s", name);
-    for (int i = 0; i < TRIES; i++) {
-        rc = try_once(v, req, ref, &t, e);
-        if (rc != ERR_STALE)
-            break;
-    }
-    if (!rc && t.made)
-        rc = count_step(v, &t, req->task != NULL, env_now_ms(v->store->base.env), e);
-    if (!rc)
-        *out = t;
-    return rc;
+    assert(s && v->root);
+    TRY(follow_head(v, &base, e));
+    TRY(temporary_names(v, req, &t.touched, e));
+    if (s->checkpoint_count == 0 && !req->task)
+        TRY(add_changed(v, &t.touched, e));
+    name_ref(base, s->worktree_id, ref);
+    for (int i = 0; i < TRIES && rc == ERR_STALE; i++)
+        rc = checkpoint_at_tip(v, req, ref, &t, e);
+    TRY(rc);
+    if (t.made)
+        TRY(count_step(v, &t, req->task != NULL, e));
+    *out = t;
+    return ERR_OK;
 }
 
-enum { TRANSCRIPT_MAX = 1 << 30, ID_MAX = 200 };
+/* ---- the task of a sub-agent ---- */
 
-/* ---- the row with the result ---- */
+enum { TRANSCRIPT_MAX = 1 << 30, ID_MAX = 200 };
 
 static bool has_result(struct slice content, struct slice tool, struct arena *a)
 {
@@ -469,63 +401,50 @@ static bool find_row(struct slice transcript, struct slice tool, struct arena *a
     return true;
 }
 
-/* ---- the transcript of the sub-agent ---- */
-
-/* Since version 2.1 the client writes it below the session, older versions beside it. */
-static const char *agent_path(const struct session_ref *live, struct slice agent, struct arena *a)
-{
-    const char *slash = strrchr(live->path.p, '/');
-    struct session_ref found;
-
-    if (claude_ops.subagent(live->store, live, agent, a, &found, NULL) == ERR_OK)
-        return found.path.p;
-    return arena_format(a, "%.*s/agent-%.*s.jsonl", (int)(slash - live->path.p), live->path.p,
-                        SLICE_ARG(agent));
-}
-
+/* Reads the sub-agent's transcript; without one, the checkpoint is made without it. Since version 2.1 the client writes
+ * it below the session, older versions beside it. */
 static enum err_code read_agent(const struct session_ref *live, struct collected_task *out,
                                 struct arena *a, struct err *e)
 {
-    const char *path = agent_path(live, out->task.agent, a);
-    enum err_code rc =
-        path ? file_read_all(AT_FDCWD, path, 0, TRANSCRIPT_MAX, &out->transcript, e) : err_nomem(e);
+    struct slice agent = out->task.agent;
+    const char *slash = strrchr(live->path.p, '/'), *path;
+    struct session_ref found;
 
-    if (rc == ERR_NOT_FOUND)
-        return ERR_OK; /* the checkpoint is made without it */
+    if (claude_ops.subagent(live->store, live, agent, a, &found, NULL) == ERR_OK)
+        path = found.path.p;
+    else
+        NEED(path = arena_format(a, "%.*s/agent-%.*s.jsonl", (int)(slash - live->path.p),
+                                 live->path.p, SLICE_ARG(agent)));
+    enum err_code rc = file_read_all(AT_FDCWD, path, 0, TRANSCRIPT_MAX, &out->transcript, e);
+
+    if (rc)
+        return rc == ERR_NOT_FOUND ? ERR_OK : rc;
     out->task.transcript = buf_slice(&out->transcript);
-    return rc;
-}
-
-static enum err_code read_live(const struct session_ref *live, struct collected_task *out,
-                               struct arena *a, struct err *e)
-{
-    struct buf session = { 0 };
-    enum err_code rc = file_read_all(AT_FDCWD, live->path.p, 0, TRANSCRIPT_MAX, &session, e);
-
-    if (!rc && !find_row(buf_slice(&session), out->task.tool_use, a, &out->task.row))
-        rc = err_nomem(e);
-    buf_fini(&session);
-    if (!rc && out->task.agent.n)
-        rc = read_agent(live, out, a, e);
-    return rc;
+    return ERR_OK;
 }
 
 enum err_code task_collect(const struct session_ref *ref, struct slice tool_use, struct slice agent,
                            struct arena *a, struct collected_task *out, struct err *e)
 {
+    CLEANUP(task_collected_fini)
+    struct collected_task t = { .task = { tool_use, agent, .row = SLICE(""),
+                                          .transcript = SLICE("") } };
     struct session_ref live;
 
-    *out = (struct collected_task){ .task = { tool_use, agent, .row = SLICE(""),
-                                              .transcript = SLICE("") } };
     if (!entire_tool_id_ok(tool_use) || tool_use.n > ID_MAX ||
         (agent.n && (!entire_tool_id_ok(agent) || agent.n > ID_MAX)))
         return err_set(e, ERR_USAGE, "",
                        "checkpoint: ids of tools and agents have only letters, digits, _ and -");
-    enum err_code rc = entire_tasks_live_ref(ref, a, &live) ? read_live(&live, out, a, e) : ERR_OK;
+    if (entire_tasks_live_ref(ref, a, &live)) {
+        AUTO_BUF session = { 0 };
 
-    if (rc)
-        task_collected_fini(out);
-    return rc;
+        TRY(file_read_all(AT_FDCWD, live.path.p, 0, TRANSCRIPT_MAX, &session, e));
+        NEED(find_row(buf_slice(&session), tool_use, a, &t.task.row));
+        if (agent.n)
+            TRY(read_agent(&live, &t, a, e));
+    }
+    HAND_OVER(out, t);
+    return ERR_OK;
 }
 
 void task_collected_fini(struct collected_task *t)

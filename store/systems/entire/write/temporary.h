@@ -7,10 +7,10 @@
 /* Writing a temporary checkpoint (docs/formats/entire.md 2.5): a commit of the present work tree on the shadow branch,
  * next to those of other sessions. Nothing is written into the work tree, the index, or any branch of the user. */
 struct temporary_task {
-    struct slice tool_use;   /* its id, which names the checkpoint */
-    struct slice agent;      /* id of the sub-agent; may be empty */
+    struct slice tool_use;   /* the id of the tool use, which names the checkpoint */
+    struct slice agent;      /* the id of the sub-agent; may be empty */
     struct slice row;        /* the row of the session that has the task's result; may be empty */
-    struct slice transcript; /* of the sub-agent; may be empty */
+    struct slice transcript; /* the sub-agent's transcript; may be empty */
 };
 
 struct temporary_request {
@@ -18,8 +18,8 @@ struct temporary_request {
      * git considers changed. */
     const char *const *file;
     size_t files;
-    struct slice prompt;  /* of the turn; may be empty */
-    struct slice subject; /* empty: made from the prompt, as Entire does */
+    struct slice prompt;  /* the prompt of the turn; may be empty */
+    struct slice subject; /* the commit's subject; empty: made from the prompt, as Entire does */
     /* NULL: the end of a turn. Otherwise the end of a sub-agent's task: only its files are
      * included, and the checkpoint is not one that a commit condenses. */
     const struct temporary_task *task;

@@ -11,13 +11,16 @@
 #include "store/git/repo.h"
 #include "store/rewind/plan/beneath.h"
 
+/* Files are opened part by part below the root, so that a link in a path, or one that takes the place of a directory
+ * meanwhile, cannot bring a file from elsewhere into a commit. */
+
 enum { FILE_MAX = 1 << 30 };
 
 enum err_code treewrite_open(git_repository *repo, const git_oid *base, struct treewrite *out,
                              struct err *e)
 {
-    struct treewrite t = { .repo = repo };
-    git_tree *tree = NULL;
+    CLEANUP(treewrite_close) struct treewrite t = { .repo = repo };
+    AUTO_TREE *tree = NULL;
     enum err_code fits = base ? repo_tree_fits(repo, base, NULL, e) : ERR_OK;
 
     if (fits)
@@ -28,14 +31,9 @@ enum err_code treewrite_open(git_repository *repo, const git_oid *base, struct t
         answer = git_tree_lookup(&tree, repo, base);
     if (!answer && base)
         answer = git_index_read_tree(t.index, tree);
-    git_tree_free(tree);
-    if (answer) {
-        enum err_code rc = repo_error(e, answer, git_repository_path(repo), "begin a tree");
-
-        treewrite_close(&t);
-        return rc;
-    }
-    *out = t;
+    if (answer)
+        return repo_error(e, answer, git_repository_path(repo), "begin a tree");
+    HAND_OVER(out, t);
     return ERR_OK;
 }
 
@@ -70,77 +68,57 @@ void treewrite_remove(struct treewrite *t, const char *path)
 }
 
 /* Follows no link anywhere in the path. */
-static enum err_code read_file(const char *root, const char *path, struct buf *out, unsigned *mode,
-                               struct err *e)
+static enum err_code read_tree_file(const char *root, const char *path, struct buf *out,
+                                    unsigned *mode, struct err *e)
 {
     char whole[8192];
     const char *name;
-    int fd, dir;
+    AUTO_FD fd = -1;
+    AUTO_FD dir = -1;
     struct stat st;
 
     if ((size_t)snprintf(whole, sizeof whole, "%s/%s", root, path) >= sizeof whole)
         return err_set(e, ERR_UNSAFE, path, "read a file: its path is too long");
-    enum err_code rc = beneath_root(root, &fd, e);
-
-    if (rc)
-        return rc;
-    rc = beneath_parent(fd, root, whole, &dir, &name, e);
-    close(fd);
-    if (rc)
-        return rc;
+    TRY(beneath_root(root, &fd, e));
+    TRY(beneath_parent(fd, root, whole, &dir, &name, e));
     if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW))
-        rc = errno == ENOENT ? ERR_NOT_FOUND : err_sys(e, whole, "look at");
-    else
-        rc = file_read_all(dir, name, 0, FILE_MAX, out, e);
-    close(dir);
-    *mode = !rc && st.st_mode & 0100 ? 0100755 : 0100644;
-    return rc;
+        return errno == ENOENT ? ERR_NOT_FOUND : err_sys(e, whole, "look at");
+    TRY(file_read_all(dir, name, 0, FILE_MAX, out, e));
+    *mode = st.st_mode & 0100 ? 0100755 : 0100644;
+    return ERR_OK;
 }
 
-static int put_raw(git_repository *repo, const struct buf *bytes, git_oid *blob)
-{
-    return git_blob_create_from_buffer(blob, repo, bytes->n ? bytes->p : "", bytes->n);
-}
-
-static int put_clean(git_repository *repo, const char *path, const struct buf *bytes, git_oid *blob)
-{
-    git_filter_list *filters = NULL;
-    git_buf clean = { 0 };
-    int answer =
-        git_filter_list_load(&filters, repo, NULL, path, GIT_FILTER_TO_ODB, GIT_FILTER_DEFAULT);
-
-    if (!answer && !filters)
-        return put_raw(repo, bytes, blob);
-    if (!answer)
-        answer =
-            git_filter_list_apply_to_buffer(&clean, filters, bytes->n ? bytes->p : "", bytes->n);
-    if (!answer)
-        answer = git_blob_create_from_buffer(blob, repo, clean.ptr ? clean.ptr : "", clean.size);
-    git_buf_dispose(&clean);
-    git_filter_list_free(filters);
-    return answer;
-}
+DEFINE_CLEANUP(git_filter_list, git_filter_list_free);
 
 static enum err_code put_file(struct treewrite *t, const char *root, const char *path,
                               bool filtered, struct err *e)
 {
-    struct buf bytes = { 0 };
+    CLEANUP(git_filter_list_free_at) git_filter_list *filters = NULL;
+    CLEANUP(git_buf_dispose) git_buf clean = { 0 };
+    AUTO_BUF bytes = { 0 };
     git_oid blob;
     unsigned mode;
-    enum err_code rc = read_file(root, path, &bytes, &mode, e);
+    int answer = 0;
+    enum err_code rc = read_tree_file(root, path, &bytes, &mode, e);
 
     if (rc == ERR_NOT_FOUND) {
         treewrite_remove(t, path);
-        rc = ERR_OK;
-    } else if (!rc) {
-        int answer =
-            filtered ? put_clean(t->repo, path, &bytes, &blob) : put_raw(t->repo, &bytes, &blob);
-
-        rc = answer ? repo_error(e, answer, path, "write a blob")
-                    : add_entry(t, path, &blob, mode, e);
+        return ERR_OK;
     }
-    buf_fini(&bytes);
-    return rc;
+    TRY(rc);
+    struct slice content = bytes.n ? buf_slice(&bytes) : SLICE("");
+
+    if (filtered)
+        answer = git_filter_list_load(&filters, t->repo, NULL, path, GIT_FILTER_TO_ODB,
+                                      GIT_FILTER_DEFAULT);
+    if (!answer && filters) {
+        answer = git_filter_list_apply_to_buffer(&clean, filters, content.p, content.n);
+        content = (struct slice){ clean.ptr ? clean.ptr : "", clean.size };
+    }
+    if (!answer)
+        answer = git_blob_create_from_buffer(&blob, t->repo, content.p, content.n);
+    return answer ? repo_error(e, answer, path, "write a blob")
+                  : add_entry(t, path, &blob, mode, e);
 }
 
 enum err_code treewrite_add_file(struct treewrite *t, const char *root, const char *path,
@@ -207,40 +185,29 @@ static enum err_code add_author(struct buf *text, const char *key, const struct 
 static enum err_code add_header(struct buf *text, const struct commit_text *c)
 {
     char hex[GIT_OID_HEXSZ + 1];
-    enum err_code rc;
 
     git_oid_tostr(hex, sizeof hex, &c->tree);
-    rc = buf_addf(text, "tree %s\n", hex);
-    for (size_t i = 0; i < c->parents && !rc; i++) {
+    TRY(buf_addf(text, "tree %s\n", hex));
+    for (size_t i = 0; i < c->parents; i++) {
         git_oid_tostr(hex, sizeof hex, &c->parent[i]);
-        rc = buf_addf(text, "parent %s\n", hex);
+        TRY(buf_addf(text, "parent %s\n", hex));
     }
-    if (!rc)
-        rc = add_author(text, "author", &c->author);
-    return rc ? rc : add_author(text, "committer", &c->committer);
+    TRY(add_author(text, "author", &c->author));
+    return add_author(text, "committer", &c->committer);
 }
+
+DEFINE_CLEANUP(git_odb, git_odb_free);
 
 enum err_code treewrite_commit(git_repository *repo, const struct commit_text *c, git_oid *out,
                                struct err *e)
 {
-    struct buf text = { 0 };
-    git_odb *odb = NULL;
-    enum err_code rc = add_header(&text, c);
-    int answer = 0;
+    CLEANUP(git_odb_free_at) git_odb *odb = NULL;
+    AUTO_BUF text = { 0 };
 
-    if (!rc)
-        rc = buf_add_byte(&text, '\n');
-    if (!rc)
-        rc = buf_add(&text, c->message);
-    if (rc)
-        rc = err_nomem(e);
-    else
-        answer = git_repository_odb(&odb, repo);
-    if (!rc && !answer)
+    NEED(!add_header(&text, c) && !buf_add_byte(&text, '\n') && !buf_add(&text, c->message));
+    int answer = git_repository_odb(&odb, repo);
+
+    if (!answer)
         answer = git_odb_write(out, odb, text.p, text.n, GIT_OBJECT_COMMIT);
-    if (answer)
-        rc = repo_error(e, answer, git_repository_path(repo), "write a commit");
-    git_odb_free(odb);
-    buf_fini(&text);
-    return rc;
+    return answer ? repo_error(e, answer, git_repository_path(repo), "write a commit") : ERR_OK;
 }

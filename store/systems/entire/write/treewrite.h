@@ -18,7 +18,7 @@ struct treewrite {
 /* Starts with the files of a tree, or, if NULL, with no files. */
 MUST_CHECK enum err_code treewrite_open(git_repository *repo, const git_oid *base,
                                         struct treewrite *out, struct err *e);
-void treewrite_close(struct treewrite *t);
+void treewrite_close(struct treewrite *t); /* a zeroed one is fine */
 
 MUST_CHECK enum err_code treewrite_add_bytes(struct treewrite *t, const char *path,
                                              struct slice bytes, struct err *e);
