@@ -243,24 +243,3 @@ enum err_code block_messages(const struct store *st, const struct session_ref *r
     arena_fini(&a);
     return rc ? err_wrap(e, rc, "read messages") : ERR_OK;
 }
-
-/* The arguments are JSON in a text. */
-void jsonl_put_tool_calls(struct block_list *b, struct slice row)
-{
-    struct slice call, function;
-    struct json_iter it;
-
-    json_list_open(&it, row, "tool_calls");
-    while (json_list_next(&it, &call)) {
-        struct block x = { .kind = BLOCK_TOOL_CALL, .input = SLICE("") };
-
-        json_get_text(call, "id", &b->arena, &x.call_id);
-        if (json_get(call, "function", &function)) {
-            json_get_text(function, "name", &b->arena, &x.name);
-            json_get_text(function, "arguments", &b->arena, &x.input);
-        }
-        if (!json_valid(x.input))
-            x.input = SLICE("{}");
-        transcript_block_put(b, x);
-    }
-}

@@ -50,7 +50,7 @@ char *config_dir_absolute(const struct store_env *env, const char *path)
 
 char *config_dir_usual(const struct store_env *env, const char *variable, const char *name)
 {
-    const char *named = env_variable(env, variable);
+    const char *named = variable ? env_variable(env, variable) : NULL;
 
     if (named)
         return config_dir_absolute(env, named);

@@ -27,7 +27,7 @@ char *config_dir_absolute(const struct store_env *env, const char *path);
  * Frees `usual`, which may be NULL. */
 void config_dir_variable(const struct store *st, char *usual, const char *variable,
                          const char **name, const char **value);
-/* Returns the variable's path, made absolute, or home/name if the variable is empty or not set. NULL without a home, or
+/* Returns the variable's path, made absolute, or home/name if it is empty, not set or NULL. NULL without a home, or
  * if out of memory. */
 char *config_dir_usual(const struct store_env *env, const char *variable, const char *name);
 /* dir/name with one slash between them; NULL if out of memory. */

@@ -10,6 +10,7 @@
 #include "lite/io/file.h"
 #include "store/fs/disk.h"
 #include "store/systems/common/config_dir.h"
+#include "store/systems/common/row_table.h"
 
 enum { SUFFIX = sizeof JSONL_SUFFIX - 1 };
 
@@ -243,7 +244,8 @@ static enum err_code add_line(struct loading *l, size_t line, struct transcript 
 
     if (ix->state == LINE_BLANK)
         return ERR_OK;
-    enum err_code rc = l->format->judge(&l->log, line, &m, &keep, e);
+    enum err_code rc = l->format->rows ? row_table_judge(l->format, &l->log, line, &m, &keep, e)
+                                       : l->format->judge(&l->log, line, &m, &keep, e);
 
     if (rc || !keep || (torn && m.flags == MESSAGE_BROKEN))
         return rc;

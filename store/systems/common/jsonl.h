@@ -41,11 +41,17 @@ struct jsonl_message {
 typedef bool jsonl_is_id_fn(struct slice id);
 /* What most agents make ids of. */
 #define JSONL_ID_CHARACTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
-struct session_dirs; /* store/systems/common/session_dirs.h */
+struct session_dirs;  /* store/systems/common/session_dirs.h */
+struct row_table;     /* store/systems/common/row_table.h */
+struct session_about; /* store/systems/common/session_about.h */
 struct project_logs;
 
 struct jsonl_format {
     const struct index_keys *keys;
+    /* The rows as a table; `judge` and `read` are then not called. */
+    const struct row_table *rows;
+    /* What the agent records outside of its logs, as a table; `complete` is then not called. */
+    const struct session_about *about;
     /* Classifies one line that is not blank: sets kind and flags of the message, whose offset, id and time are set
      * already. *keep is true before the call; a last line that is torn and MESSAGE_BROKEN is left out in any case. */
     enum err_code (*judge)(struct logfile *log, size_t line, struct message *m, bool *keep,
@@ -266,6 +272,9 @@ struct project_logs {
     /* Optional. The id in the name of a log, borrowed from it. Returns false if the file is not a log. NULL: logs are
      * named <id>.jsonl. */
     bool (*name_id)(const char *name, struct slice *id);
+    /* The agent's rule for the names of folders is not known completely: two names are the same folder if folder_of
+     * makes the same name of both, and an id is looked up in all folders. */
+    bool vague;
 };
 
 /* A file directly in the store's folder belongs to every project. */
@@ -274,6 +283,11 @@ store_enumerate_fn project_logs_enumerate;
 store_find_fn project_logs_find;
 /* The log at this path, if it is below the store's folder. */
 store_at_path_fn project_logs_at_path;
+/* The members of store_ops that are the same for all such agents whose rows are a table (row_table.h). */
+#define PROJECT_LOGS_OPS                                                                           \
+    .enumerate = project_logs_enumerate, .describe = jsonl_describe, .find = project_logs_find,    \
+    .find_each = store_find_each_listed, .at_path = project_logs_at_path, .tail = jsonl_tail,      \
+    .load = jsonl_load, .blocks = row_table_blocks
 /* Returns true if the session belongs to another directory, which the scope does not include. */
 bool project_logs_collides(const struct scope *scope, struct slice cwd);
 
@@ -293,8 +307,5 @@ bool project_logs_collides(const struct scope *scope, struct slice cwd);
 /* Calls load and blocks of the store, and subagent if the query names one. The store begins with a struct jsonl_store,
  * whose format tells the ids of rows. */
 store_messages_fn block_messages;
-
-/* Appends the tool calls of a message in the form of OpenAI's chat completions. */
-void jsonl_put_tool_calls(struct block_list *b, struct slice row);
 
 #endif

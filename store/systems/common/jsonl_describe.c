@@ -2,7 +2,8 @@
 #include <string.h>
 
 #include "lite/io/rows.h"
-#include "store/systems/common/jsonl.h"
+#include "store/systems/common/row_table.h"
+#include "store/systems/common/session_about.h"
 
 /* The row of a list, from the first and the last bytes of a session's log. */
 
@@ -49,7 +50,9 @@ static bool read_row(struct describing *d, struct slice line, struct jsonl_row_f
     if (d->reading_on)
         arena_reset(d->line);
     *facts = (struct jsonl_row_facts){ .time_ms = TIME_NONE };
-    enum err_code rc = line.n ? d->format->read(line, d->line, facts) : ERR_FORMAT;
+    enum err_code rc = !line.n           ? ERR_FORMAT
+                       : d->format->rows ? row_table_read(d->format, line, d->line, facts)
+                                         : d->format->read(line, d->line, facts);
 
     if (rc == ERR_NOMEM)
         d->rc = rc;
@@ -296,7 +299,9 @@ enum err_code jsonl_describe(const struct store *st, const struct scope *scope,
     row->ref = *ref;
     if (!s->format->has_log || s->format->has_log(ref))
         rc = read_log(&d, e);
-    if (!rc && s->format->complete)
+    if (!rc && s->format->about)
+        rc = session_about_complete(st, scope, row, d.a, e);
+    else if (!rc && s->format->complete)
         rc = s->format->complete(st, scope, row, d.a, e);
     row->ref.preread = (struct slice){ NULL, 0 };
     if (!rc)

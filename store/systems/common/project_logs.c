@@ -13,6 +13,7 @@
 struct walk {
     const struct jsonl_store *store;
     const struct project_logs *logs;
+    const struct scope *scope;
     session_ref_fn *fn;
     void *arg;
     struct arena arena; /* of one folder */
@@ -118,6 +119,21 @@ static enum err_code visit_project(struct walk *w, const char *project)
     return rc;
 }
 
+/* Returns true if the name may be that of the folder of a directory of the scope. */
+static bool is_wanted(struct walk *w, const char *name)
+{
+    const struct scope *scope = w->scope;
+    bool wanted = scope->all;
+    struct slice folder = wanted ? SLICE("") : w->logs->folder_of(slice_of(name), &w->arena);
+
+    if (!wanted)
+        wanted = slice_eq(folder, w->logs->folder_of(scope->project, &w->arena));
+    for (size_t i = 0; i < scope->trees && !wanted; i++)
+        wanted = slice_eq(folder, w->logs->folder_of(scope->tree[i], &w->arena));
+    arena_reset(&w->arena);
+    return wanted;
+}
+
 /* Links come last, so that a folder is listed by its own name. */
 static enum err_code visit_all(struct walk *w)
 {
@@ -127,7 +143,8 @@ static enum err_code visit_all(struct walk *w)
 
     for (int links = 0; dir && links <= 1; links++, rewinddir(dir))
         while (!rc && w->more && (entry = readdir(dir)))
-            if (entry->d_name[0] != '.' && is_directory(dirfd(dir), entry->d_name, links == 1))
+            if (entry->d_name[0] != '.' && is_directory(dirfd(dir), entry->d_name, links == 1) &&
+                is_wanted(w, entry->d_name))
                 rc = visit_project(w, entry->d_name);
     if (dir)
         closedir(dir);
@@ -165,8 +182,10 @@ enum err_code project_logs_enumerate(const struct store *st, const struct scope 
                                      session_ref_fn *fn, void *arg, struct err *e)
 {
     const struct jsonl_store *s = store_of(st);
-    struct walk w = { .store = s, .logs = s->format->logs, .fn = fn, .arg = arg, .more = true };
-    enum err_code rc = scope->all ? visit_all(&w) : visit_scope(&w, scope);
+    struct walk w = {
+        .store = s, .logs = s->format->logs, .scope = scope, .fn = fn, .arg = arg, .more = true
+    };
+    enum err_code rc = scope->all || w.logs->vague ? visit_all(&w) : visit_scope(&w, scope);
 
     if (!rc && w.more)
         rc = visit_folder(&w, s->folder, "");
@@ -180,6 +199,10 @@ enum err_code project_logs_enumerate(const struct store *st, const struct scope 
 enum err_code project_logs_find(const struct store *st, const struct scope *scope, struct slice id,
                                 struct arena *a, struct session_ref *ref, struct err *e)
 {
+    const struct scope everywhere = { .all = true };
+
+    if (store_of(st)->format->logs->vague)
+        scope = &everywhere;
     return jsonl_find_listed(st, project_logs_enumerate, scope, id, a, ref, e);
 }
 

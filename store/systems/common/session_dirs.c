@@ -202,6 +202,11 @@ enum err_code session_dirs_json(const struct session_ref *ref, const char *name,
     return rc == ERR_NOMEM ? rc : ERR_OK;
 }
 
+static bool is_agent(const struct jsonl_store *s, struct slice id)
+{
+    return s->format->dirs->is_agent ? s->format->dirs->is_agent(id) : s->format->is_id(id);
+}
+
 enum err_code session_dirs_names(const struct session_ref *ref, const char *folder,
                                  bool (*name_id)(const char *name, struct slice *id),
                                  struct arena *a, struct slice **names, size_t *n, struct err *e)
@@ -215,7 +220,7 @@ enum err_code session_dirs_names(const struct session_ref *ref, const char *fold
     *n = 0;
     while (dir && !a->failed && (entry = readdir(dir)))
         if (name_id ? name_id(entry->d_name, &id)
-                    : is_session(store_of(ref->store), entry->d_name, &id))
+                    : is_agent(store_of(ref->store), slice_of(entry->d_name)))
             arena_add_copy(a, names, n, slice_of(entry->d_name));
     if (dir)
         closedir(dir);
@@ -232,4 +237,29 @@ enum err_code session_dirs_parts(const struct store *st, const struct session_re
     *part = NULL;
     *n = 0;
     return path && arena_add_text(a, part, n, path) ? ERR_OK : err_nomem(e);
+}
+
+/* ---- sub-agents ---- */
+
+enum err_code session_dirs_subagents(const struct store *st, const struct session_ref *ref,
+                                     struct arena *a, struct slice **ids, size_t *n, struct err *e)
+{
+    return session_dirs_names(ref, store_of(st)->format->dirs->agents, NULL, a, ids, n, e);
+}
+
+enum err_code session_dirs_subagent(const struct store *st, const struct session_ref *ref,
+                                    struct slice agent, struct arena *a, struct session_ref *out,
+                                    struct err *e)
+{
+    const struct session_dirs *dirs = store_of(st)->format->dirs;
+    struct slice parent = session_dirs_of(ref), id = arena_copy(a, agent);
+
+    if (!id.p)
+        return err_nomem(e);
+    if (!is_agent(store_of(st), id))
+        return err_set(e, ERR_NOT_FOUND, ref->path.p, "no such sub-agent");
+    return jsonl_ref_at(st,
+                        arena_format(a, "%.*s/%s/%.*s%s", SLICE_ARG(parent), dirs->agents,
+                                     SLICE_ARG(id), dirs->log),
+                        id, a, out, e);
 }

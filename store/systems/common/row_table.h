@@ -1,0 +1,92 @@
+#ifndef STORE_SYSTEMS_COMMON_ROW_TABLE_H
+#define STORE_SYSTEMS_COMMON_ROW_TABLE_H
+
+#include <stddef.h>
+
+#include "store/systems/common/jsonl.h"
+
+/* The rows of an agent's logs as a table: which message each kind of row is, and which blocks a reader sees in it. A
+ * system sets jsonl_format.rows instead of `judge` and `read`, and row_table_blocks as its member `blocks`. What a
+ * table cannot say is a function that it names. tests/store/systems/tiny is a complete example.
+ *
+ * A path names a member of an object, and members in it, with dots ("message.role"); "a|b" is the first of two paths
+ * that leads to something. A condition is a path to `true` ("is_error"), or a path and a text ("status=error",
+ * "status!=ok"). Whatever is NULL or zero does not apply. */
+
+/* A block, or with `each` any number of them. */
+struct row_block {
+    enum block_kind kind;
+    const char *text; /* path of its text: a string, or a list of parts whose texts are joined */
+    const char *
+        part; /* only texts of parts of this type, in the member with that name; a string is of type "text" */
+    const char
+        *each; /* one block for each element of this list; other paths then begin at the element */
+    const char *when; /* condition; with `each`, of the element */
+    const char *call, *name, *input;
+    const char *arguments;   /* instead of `input`: the path of a string that contains the input */
+    const char *value;       /* instead of `text`: a string, or any other value as it is written */
+    const char *failed;      /* condition */
+    const char *failures[2]; /* how the text of a result begins that failed */
+};
+
+/* The calls of a message in the form of OpenAI's chat completions. */
+#define ROW_TOOL_CALLS                                                                             \
+    {                                                                                              \
+        BLOCK_TOOL_CALL, .each = "tool_calls", .call = "id", .name = "function.name",              \
+                         .arguments = "function.arguments"                                         \
+    }
+
+/* A member of a row that a list shows: ROW_FACT(cwd, "environment.directory"). */
+struct row_fact {
+    size_t field; /* of struct jsonl_row_facts */
+    const char *path;
+};
+#define ROW_FACT(field, path)                                                                      \
+    {                                                                                              \
+        offsetof(struct jsonl_row_facts, field), path                                              \
+    }
+enum { ROW_FACTS = 6, ROW_BLOCKS = 6 };
+
+/* One kind of row. */
+struct row_kind {
+    const char *role;       /* the text under the key of the types (index_keys); NULL: any */
+    enum message_kind kind; /* MESSAGE_OTHER: not shown, and read only for its facts */
+    uint16_t flags;         /* enum message_flags */
+    const char *when;       /* condition */
+    const char *starts;     /* the text of its first block begins so */
+    /* It is not part of the conversation's turns: it does not answer, and nothing answers it. */
+    bool silent;
+    struct row_block blocks[ROW_BLOCKS];
+    struct row_fact facts[ROW_FACTS];
+    /* What the person wrote, if that is not the text of the block that is a prompt. If it is empty, the row is a
+     * message of the kind `untyped`. */
+    struct slice (*prompt)(struct slice row, struct arena *a);
+    enum message_kind untyped;
+    void (*put)(struct block_list *b, struct slice row); /* instead of `blocks` */
+};
+
+/* The first kind that fits counts; rows that none fits are left out. */
+struct row_table {
+    const struct row_kind *kind;
+    size_t n;
+    /* The time of a row, if it is not in the member that index_keys names. */
+    int64_t (*time)(struct slice row, struct arena *a);
+};
+
+/* For jsonl_load and jsonl_describe, as jsonl_format.judge and .read. */
+MUST_CHECK enum err_code row_table_judge(const struct jsonl_format *format, struct logfile *log,
+                                         size_t line, struct message *m, bool *keep, struct err *e);
+MUST_CHECK enum err_code row_table_read(const struct jsonl_format *format, struct slice row,
+                                        struct arena *a, struct jsonl_row_facts *out);
+store_blocks_fn row_table_blocks;
+
+/* The blocks of any object. The list ends with a zeroed element. */
+void row_blocks_put(struct block_list *b, const struct row_block *block, struct slice object);
+/* A string, or the texts of a list of parts, a line for each; see row_block.part. Borrowed or in the arena. */
+struct slice row_text(struct slice object, const char *path, const char *part, struct arena *a);
+/* Returns true if the object meets the condition. */
+bool row_is(struct slice object, const char *condition);
+/* Finds the value at a path. Returns false and empties *value if it is missing. */
+bool row_value(struct slice object, const char *path, struct slice *value);
+
+#endif
