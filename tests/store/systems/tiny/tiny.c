@@ -1,114 +1,87 @@
-#include <stdlib.h>
-
-#include "lite/base/time.h"
-#include "lite/json/json.h"
-#include "lite/json/jsonout.h"
 #include "store/api/host.h"
-#include "store/systems/common/config_dir.h"
-#include "store/systems/common/jsonl.h"
+#include "store/systems/common/edits/tool_edits.h"
+#include "store/systems/common/row_table.h"
+#include "store/systems/common/session_about.h"
+#include "store/systems/common/session_dirs.h"
 
-/* A made-up agent that can only be read, as an example: a session is <store>/<id>.jsonl, and a row of it is
- * {"at": time, "by": "user" or "agent", "id": ..., "text": ...}. This is all that had to be written for it. */
+/* A made-up agent, the example of docs/adding-an-agent.md. Its path is $TINY_HOME or ~/.tiny, with
+ *
+ *   sessions/<id>/log.jsonl     one message per line:
+ *
+ *       {"at": "2026-02-09T02:48:28Z", "id": "1", "by": "user", "text": "Mend the gate"}
+ *       {"at": ..., "id": "2", "by": "agent", "thoughts": "A hinge.", "text": "I mend it.",
+ *        "calls": [{"id": "c1", "tool": "write_file", "input": {"path": "gate.txt", "content": "mended"}}]}
+ *       {"at": ..., "id": "3", "by": "tool", "call": "c1", "text": "error: the disk is full"}
+ *
+ *   sessions/<id>/about.json    {"title", "directory", "model", "tokens": {"in", "out"}}
+ *
+ * Only read. */
+
 extern const struct store_ops tiny_ops;
-static const struct jsonl_format format;
 
-static void tiny_close(struct store *st)
-{
-    struct jsonl_store *s = (struct jsonl_store *)st;
+static const char *const tiny_roles[] = { "user", "agent", "tool", NULL };
+static const struct index_keys tiny_keys = {
+    .type = "by", .id = "id", .time = "at", .kinds = tiny_roles
+};
 
-    jsonl_store_fini(s);
-    free(s);
-}
+/* clang-format off */
+static const struct row_kind tiny_rows[] = {
+    { "user", MESSAGE_USER, .blocks = { { BLOCK_PROMPT, "text" } } },
+    { "agent", MESSAGE_ASSISTANT,
+      .blocks = { { BLOCK_THINKING, "thoughts" }, { BLOCK_TEXT, "text" },
+                  { BLOCK_TOOL_CALL, .each = "calls", .call = "id", .name = "tool", .input = "input" } } },
+    { "tool", MESSAGE_TOOL,
+      .blocks = { { BLOCK_TOOL_RESULT, "text", .call = "call", .failures = { "error: " } } } },
+};
+/* clang-format on */
+static const struct row_table tiny_table = { .kind = tiny_rows,
+                                             .n = sizeof tiny_rows / sizeof *tiny_rows };
+
+static const struct session_about tiny_about = {
+    .file = "about.json",
+    .most = 64 << 10,
+    .member = { ABOUT(custom_title, "title"), ABOUT(cwd, "directory"), ABOUT(model, "model") },
+    .input = "tokens.in",
+    .output = "tokens.out",
+    .model = "model",
+};
+
+static const struct session_dirs tiny_dirs = { .log = "/log.jsonl" };
+
+static const struct jsonl_format tiny_format = { .keys = &tiny_keys,
+                                                 .rows = &tiny_table,
+                                                 .about = &tiny_about,
+                                                 .dirs = &tiny_dirs,
+                                                 .prompt_needle = "\"user\"",
+                                                 .is_id = host_id_is_plain,
+                                                 .id_name = "a Tiny session id",
+                                                 .variable = "TINY_HOME",
+                                                 .home = ".tiny" };
 
 static enum err_code tiny_open(const struct store_env *env, const char *path, struct store **out,
                                struct err *e)
 {
-    struct jsonl_store *s = calloc(1, sizeof *s);
-
-    if (!s)
-        return err_nomem(e);
-    s->base = (struct store){ &tiny_ops, env, config_dir_absolute(env, path ? path : ".tiny") };
-    s->format = &format;
-    s->folder = config_dir_absolute(env, s->base.path ? s->base.path : "");
-    s->pool = window_pool_new();
-    enum err_code rc =
-        s->base.path && s->folder && s->pool ? config_dir_require(s->folder, e) : err_nomem(e);
-
-    if (rc)
-        tiny_close(&s->base);
-    else
-        *out = &s->base;
-    return rc;
+    return session_dirs_open(&tiny_ops, &tiny_format, env, path, "sessions", out, e);
 }
 
-static enum err_code read_row_facts(struct slice row, struct arena *a, struct jsonl_row_facts *out)
-{
-    struct slice by, at;
-
-    if (!json_valid(row) || !json_get(row, "by", &by) || !json_get_text(row, "at", a, &at))
-        return ERR_FORMAT;
-    if (!time_parse(at, &out->time_ms))
-        out->time_ms = TIME_NONE;
-    out->speaks = true;
-    out->waits = json_string_is(by, "user");
-    if (out->waits)
-        json_get_text(row, "text", a, &out->prompt);
-    return a->failed ? ERR_NOMEM : ERR_OK;
-}
-
-static const char *const kinds[] = { "user", "agent", NULL };
-static const struct index_keys keys = { .type = "by", .id = "id", .time = "at", .kinds = kinds };
-
-static enum err_code judge(struct logfile *log, size_t line, struct message *m, bool *keep,
-                           struct err *e)
-{
-    const struct index_line *ix = &log->index.line[line];
-
-    (void)keep, (void)e;
-    m->kind = ix->kind == 1 ? MESSAGE_USER : MESSAGE_ASSISTANT;
-    m->flags = ix->state == LINE_BROKEN ? MESSAGE_BROKEN : 0;
-    return ERR_OK;
-}
-
-static const struct jsonl_format format = { .keys = &keys,
-                                            .judge = judge,
-                                            .read = read_row_facts,
-                                            .prompt_needle = "\"user",
-                                            .is_id = host_id_is_plain,
-                                            .id_name = "a session id" };
-
-static enum err_code tiny_blocks(const struct store *st, struct slice row, struct block_list *out,
-                                 struct err *e)
-{
-    struct block b = { .kind = BLOCK_RAW, .text = row };
-    struct slice by;
-
-    (void)st;
-    if (json_get(row, "by", &by) && json_get_text(row, "text", &out->arena, &b.text))
-        b.kind = json_string_is(by, "user") ? BLOCK_PROMPT : BLOCK_TEXT;
-    return transcript_block_add(out, &b) ? err_nomem(e) : ERR_OK;
-}
-
-static enum err_code put_row(struct slice row, void *arg, bool *stop, struct err *e)
-{
-    (void)stop;
-    return json_valid(row) ? jsonl_page_add(arg, row, e) : ERR_OK;
-}
-
-static enum err_code tiny_messages(const struct store *st, const struct session_ref *ref,
-                                   const struct message_query *q, json_fn *fn, void *arg,
-                                   struct err *e)
-{
-    struct jsonl_page page = jsonl_page_of(q, fn, arg);
-    enum err_code rc = jsonl_each_row(ref->path.p, &keys, q->cancel, put_row, &page, e);
-
-    (void)st;
-    return page.full ? ERR_OK : rc;
-}
-
-/* clang-format off */
 const struct store_ops tiny_ops = {
-    .name = "tiny", .open = tiny_open, .close = tiny_close, .enumerate = jsonl_enumerate, .find = jsonl_find,
-    .describe = jsonl_describe, .load = jsonl_load, .tail = jsonl_tail, .blocks = tiny_blocks, .messages = tiny_messages,
+    .name = "tiny",
+    .label = "Tiny",
+    .folders = "sessions",
+    .resume_command = "tiny --resume {id}",
+    SESSION_DIRS_OPS,
+    .open = tiny_open,
+    .agent_variable = jsonl_agent_variable,
+    .usage = session_about_usage,
+    .edits = tool_edits_logged,
+    .why = {
+        [ABILITY_RENAME] = "Tiny writes its titles itself",
+        [ABILITY_TAG] = "Tiny sessions have no tags",
+        [ABILITY_ARCHIVE] = "Tiny sessions cannot be archived",
+        [ABILITY_DELETE] = "delete it in Tiny, which may have it open",
+        [ABILITY_FORK] = "Tiny cannot fork a session",
+        [ABILITY_RESUME_AT] = "Tiny continues after the last message",
+        [ABILITY_REWIND] = "Tiny keeps no copies of files",
+        [ABILITY_HAVE_AGENTS] = "Tiny has no sub-agents",
+    },
 };
-/* clang-format on */
