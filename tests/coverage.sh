@@ -32,7 +32,7 @@ find "$build" -name '*.gcno' | while read -r notes; do
 done
 failed=0
 for unit in $units; do
-    "$build/tests/test_$unit" >/dev/null 2>&1 || { echo "test_$unit failed"; failed=1; }
+    ctest --test-dir "$build" -R "^$unit\$" >/dev/null 2>&1 || { echo "test_$unit failed"; failed=1; }
 done
 
 objects=$build/store/CMakeFiles/store.dir

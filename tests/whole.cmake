@@ -233,7 +233,7 @@ endif()
 
 # Checks of the source are needed in one build only.
 if(NOT REPRISE_SANITIZE)
-    script(installed source installed/installed.sh ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR} ${CMAKE_C_COMPILER} c++)
+    script(installed packages installed/installed.sh ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR} ${CMAKE_C_COMPILER} c++)
     # A build of its own, from the source tarball, and the packages of it.
     script(packages packages installed/packages.sh ${PROJECT_BINARY_DIR})
     # A build of its own, with ThreadSanitizer; it takes minutes when it is not there yet.
@@ -243,14 +243,15 @@ if(NOT REPRISE_SANITIZE)
     script(coverage_of_seeds recorded coverage_of_seeds.py ${PROJECT_BINARY_DIR})
     # Both write reprise.pc, which holds the prefix, into the build directory.
     set_tests_properties(installed coverage_of_seeds PROPERTIES RESOURCE_LOCK install)
+    # `source` is for every edit (./run test quick), `check` tests the checks themselves.
     script(built source check_built.sh ${PROJECT_SOURCE_DIR})
     script(makefiles source check_makefiles.sh ${PROJECT_SOURCE_DIR})
     script(layers source check_layers.sh ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
-    script(layers_checked source check_layers_test.sh ${CMAKE_C_COMPILER})
+    script(layers_checked check check_layers_test.sh ${CMAKE_C_COMPILER})
     script(headers source check_headers.sh ${PROJECT_SOURCE_DIR} ${CMAKE_C_COMPILER})
     script(style source check_style.sh ${PROJECT_SOURCE_DIR})
     script(english source check_english.sh ${PROJECT_SOURCE_DIR})
-    script(english_checked source check_english.sh --test)
+    script(english_checked check check_english.sh --test)
     script(format source check_format.sh ${PROJECT_SOURCE_DIR})
     set_tests_properties(format PROPERTIES SKIP_RETURN_CODE 77)
 endif()

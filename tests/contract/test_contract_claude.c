@@ -65,7 +65,7 @@ static const struct contract_session sessions[] = {
     { .id = THIRD, .title = "Yard", .rows = 2, .messages = 2 },
 };
 
-int main(void)
+TEST_MAIN
 {
     const struct contract_system claude = {
         .ops = &claude_ops,

@@ -45,7 +45,7 @@ static void make(const struct folder *f)
     folder_mtime(f, HOME THIRD "/" THIRD ".messages.json", 1700000200000000001);
 }
 
-int main(void)
+TEST_MAIN
 {
     static const struct contract_session sessions[] = {
         { .id = FIRST, .title = "The gate", .rows = 4, .messages = 4 },

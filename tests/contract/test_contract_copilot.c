@@ -129,7 +129,7 @@ TEST(sub_agents_have_their_name_task_and_outcome)
     folder_remove(&f);
 }
 
-int main(void)
+TEST_MAIN
 {
     int failed = test_run(NULL, NULL);
 

@@ -103,7 +103,7 @@ static void make(const struct folder *f)
     folder_put(f, FOLDER "x", SLICE("no session"));
 }
 
-int main(void)
+TEST_MAIN
 {
     static const struct contract_session sessions[] = {
         { .id = FIRST, .title = "The gate", .rows = 4, .messages = 4 },

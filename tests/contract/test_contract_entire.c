@@ -37,7 +37,7 @@ static const struct contract_session sessions[] = {
       .messages = 4 },
 };
 
-int main(void)
+TEST_MAIN
 {
     const struct contract_system entire = {
         .ops = &entire_ops,

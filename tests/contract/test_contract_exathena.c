@@ -59,7 +59,7 @@ static const struct contract_session sessions[] = {
     { .id = THIRD, .title = THIRD, .rows = 1, .messages = 0 },
 };
 
-int main(void)
+TEST_MAIN
 {
     const struct contract_system exathena = {
         .ops = &exathena_ops,

@@ -45,7 +45,7 @@ static void make(const struct folder *f)
     folder_mtime(f, CHATS "session-2026-11-22T15-25-5f3b085c.json", 1700000200000000000);
 }
 
-int main(void)
+TEST_MAIN
 {
     static const struct contract_session sessions[] = {
         { .id = FIRST, .title = "Mend the gate", .rows = 4, .messages = 4 },

@@ -67,7 +67,7 @@ static const struct contract_session sessions[] = {
     { .id = THIRD, .title = "Sweep the yard", .rows = 3, .messages = 2 },
 };
 
-int main(void)
+TEST_MAIN
 {
     const struct contract_system goat = {
         .ops = &goat_ops,

@@ -41,7 +41,7 @@ static void make(const struct folder *f)
     sqlite3_close(db);
 }
 
-int main(void)
+TEST_MAIN
 {
     static const struct contract_session sessions[] = {
         { .id = "20260921_1", .title = "Gate", .rows = 4, .messages = 4 },

@@ -51,7 +51,7 @@ static const struct contract_session sessions[] = {
     { .id = THIRD, .title = "Sell the house", .rows = 1, .messages = 1 },
 };
 
-int main(void)
+TEST_MAIN
 {
     const struct contract_system kimi = {
         .ops = &kimi_ops,

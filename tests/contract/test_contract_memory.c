@@ -61,7 +61,7 @@ static const struct contract_session sessions[] = {
     { .id = "third", .title = "Yard", .rows = 1, .messages = 1 },
 };
 
-int main(void)
+TEST_MAIN
 {
     struct store_ops ops = memory_store_ops;
     const struct contract_system memory = {

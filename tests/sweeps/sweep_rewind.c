@@ -250,7 +250,7 @@ TEST(undoing_sixty_files_is_complete_or_absent)
     trial_must_hold_once(&s);
 }
 
-int main(void)
+TEST_MAIN
 {
 #ifdef REPRISE_PORTABLE /* the second ways once more: one plan shows them */
     if (!trial_is_long())

@@ -388,7 +388,7 @@ CASE(a_damaged_record_is_refused)
     cJSON_Delete(o);
 }
 
-int main(void)
+TEST_MAIN
 {
     cJSON_InitHooks(&(cJSON_Hooks){ malloc, free });
     return test_run(NULL, NULL);

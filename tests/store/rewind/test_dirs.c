@@ -142,7 +142,7 @@ TEST(a_damaged_record_is_refused)
     arena_fini(&a);
 }
 
-int main(void)
+TEST_MAIN
 {
     cJSON_InitHooks(&(cJSON_Hooks){ malloc, free });
     return test_run(NULL, NULL);

@@ -286,7 +286,7 @@ TEST(each_allocation_of_a_recovery_may_fail)
             ;
 }
 
-int main(void)
+TEST_MAIN
 {
     folder_in_memory();
     cJSON_InitHooks(&(cJSON_Hooks){ malloc, free });

@@ -434,7 +434,7 @@ CASE(more_files_than_one_batch_are_restored)
     assert_true(folder_is(&p->folder, "ws/many/f149", "new\n"));
 }
 
-int main(void)
+TEST_MAIN
 {
     folder_in_memory();
     return test_run(NULL, NULL);

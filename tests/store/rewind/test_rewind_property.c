@@ -334,7 +334,7 @@ TEST(partial_rewinds_add_up_and_can_be_undone)
     all_seeds(in_two_pieces);
 }
 
-int main(void)
+TEST_MAIN
 {
     folder_in_memory();
     umask(022);

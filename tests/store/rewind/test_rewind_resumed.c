@@ -440,7 +440,7 @@ TEST(a_staged_file_removed_by_a_cleaner_does_no_harm)
     mixed_remove(p);
 }
 
-int main(void)
+TEST_MAIN
 {
     folder_in_memory();
     return test_run(NULL, NULL);

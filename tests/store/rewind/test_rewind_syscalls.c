@@ -312,7 +312,7 @@ CASE(a_link_swapped_back_for_the_project_is_not_followed)
     assert_true(folder_is(&p->folder, "other/d/f", "someone else's\n"));
 }
 
-int main(void)
+TEST_MAIN
 {
     folder_in_memory();
     return test_run(NULL, NULL);

@@ -364,7 +364,7 @@ static int remove_file(void **state)
     return unlink(path);
 }
 
-int main(void)
+TEST_MAIN
 {
     return test_run(make_file, remove_file);
 }

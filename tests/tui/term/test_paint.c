@@ -218,7 +218,7 @@ TEST(a_theme_is_drawn_in_as_many_colours_as_there_are)
     assert_null(strstr(painted, "8;2;"));
 }
 
-int main(void)
+TEST_MAIN
 {
     setlocale(LC_CTYPE, "C.UTF-8");
     return test_run(open_screen, close_screen);

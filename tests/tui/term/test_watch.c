@@ -120,7 +120,7 @@ static int remove_dir(void **state)
     return rmdir(dir);
 }
 
-int main(void)
+TEST_MAIN
 {
     return test_run(make_dir, remove_dir);
 }

@@ -116,7 +116,7 @@ TEST(the_time_left_is_shown_in_the_last_week)
     assert_string_equal(text, "expires");
 }
 
-int main(void)
+TEST_MAIN
 {
     setenv("TZ", "UTC-2", 1); /* two hours east of Greenwich */
     tzset();

@@ -385,7 +385,7 @@ CASE(files_of_another_user_have_an_unknown_state)
     assert_int_equal(live.state, LIVE_UNKNOWN);
 }
 
-int main(void)
+TEST_MAIN
 {
     signal(SIGIO, SIG_IGN);
     return test_run(NULL, NULL);

@@ -39,7 +39,7 @@ static enum err_code open_team(const struct store_env *env, const char *path, st
     return plugin_store_open(env, &config, true, out, e);
 }
 
-int main(void)
+TEST_MAIN
 {
     static const struct contract_session sessions[] = {
         { .id = ID("1"), .title = "Mend the gate", .rows = 2, .messages = 2 },
