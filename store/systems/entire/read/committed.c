@@ -233,9 +233,8 @@ static enum err_code read_session(struct reading *r, const git_tree *folder, str
     /* The points of a checkpoint share *p, so a missing number must not keep the one before it. Older documents have
      * the start under another name, and some have both, the new one with 0. */
     p->transcript_start = 0;
-    if ((!json_int(value[START], &p->transcript_start) || p->transcript_start == 0) &&
-        !json_int(value[OLD_START], &p->transcript_start))
-        p->transcript_start = 0;
+    if (!json_int(value[START], &p->transcript_start) || p->transcript_start == 0)
+        json_int(value[OLD_START], &p->transcript_start);
     p->files = 0;
     json_list_open(&files, json, "files_touched");
     while (json_list_next(&files, &value[0]))

@@ -4,8 +4,10 @@
 
 #include <stdlib.h>
 
+#include "store/git/repo.h"
 #include "store/query/listing.h"
 #include "store/systems/entire/entire.h"
+#include "store/systems/entire/read/catalog.h"
 
 /* libgit2 1.5 loses the match data of each extension of a repository that a pattern does not match. */
 const char *__lsan_default_suppressions(void);
@@ -223,5 +225,36 @@ TEST(a_fresh_repository_can_have_its_first_session)
     assert_int_equal(entire_ops.open(&w.env, dir, &st, NULL), ERR_OK);
     store_close(st);
     free(dir);
+    entire_fixture_remove(&w);
+}
+
+/* The line at which a session's part of a checkpoint begins; -1: the checkpoint has no such session. */
+static int64_t start_in(const struct point_list *points, const char *checkpoint,
+                        const char *session)
+{
+    for (size_t i = 0; i < points->n; i++)
+        if (slice_eq(points->point[i].id, slice_of(checkpoint)) &&
+            slice_eq(points->point[i].session, slice_of(session)))
+            return points->point[i].transcript_start;
+    return -1;
+}
+
+TEST(each_session_of_a_checkpoint_begins_at_its_own_line)
+{
+    struct entire_fixture w;
+    git_repository *repo;
+    struct arena a = { 0 };
+    struct point_list points = { 0 };
+    struct problem_list problems = { 0 };
+
+    entire_fixture_make(&w, "committed");
+    assert_int_equal(repo_open(w.repo, &repo, NULL), ERR_OK);
+    assert_int_equal(committed_read(repo, &a, &points, &problems, NULL), ERR_OK);
+
+    /* The first session has a line, the second has none: its transcript begins in this checkpoint. */
+    assert_int_equal(start_in(&points, "5f0c11d2ab34", "c1b2c3d4-0001-4000-8000-00000000000a"), 4);
+    assert_int_equal(start_in(&points, "5f0c11d2ab34", "c1b2c3d4-0002-4000-8000-00000000000b"), 0);
+    git_repository_free(repo);
+    arena_fini(&a);
     entire_fixture_remove(&w);
 }
