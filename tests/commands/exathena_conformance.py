@@ -94,7 +94,7 @@ class Case:
 
     def feed(self, text, command, *more):
         return subprocess.run([self.test.path, *self.args(command, *more)], env=self.test.env, cwd=self.test.home,
-                              input=text, capture_output=True, timeout=60, check=False)
+                              input=text, capture_output=True, timeout=300, check=False)
 
     def log(self, sid=SID):
         return f'{self.store}/sessions/{sid}.jsonl'

@@ -37,7 +37,7 @@ class Place:
 
     def run(self, *args, text='', out=subprocess.PIPE):
         return subprocess.run([self.program.path, *args], env=self.program.env, cwd=self.project, input=text.encode(),
-                              stdout=out, stderr=subprocess.PIPE, timeout=60, check=False)
+                              stdout=out, stderr=subprocess.PIPE, timeout=300, check=False)
 
     def say(self, text):
         run = self.run('append', '--store', self.store, self.id, '--json', text=self.row(text))

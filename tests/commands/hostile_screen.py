@@ -19,7 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 from support.terminal_attacks import PATTERNS, SID, transcript
 from support.program import Program
 
-PATIENCE = 60
+PATIENCE = 300  # seconds: a loaded machine is slow, not wrong
 # What ncurses sends for xterm-256color: cursor, colours, erasing, scrolling, modes, character set, keypad, and the
 # palette reset (OSC 104). A screen never sends the numbers of the patterns (31337).
 SEQUENCE = re.compile(rb'\x1b(?:\[(?:[?>]?\d{0,4}(?:;\d{1,3}){0,4}[hlmHJKABCDGdXPLMSTr@]|2[23];0;0t)|\([B0]|[=>78M]|\]104\x07)')

@@ -150,7 +150,7 @@ def check_answers(program, row):
     for done, *command in ((True, 'rename', row['sessionId'], 'told to nobody'), (True, 'undo', '--all'), (False, 'list', '--all')):
         with open('/dev/full', 'wb') as full:
             run = subprocess.run([program.path, *command], env=program.env, cwd=program.home, stdin=subprocess.DEVNULL,
-                                 stdout=full, stderr=subprocess.PIPE, timeout=60, check=False)
+                                 stdout=full, stderr=subprocess.PIPE, timeout=300, check=False)
         program.same(f'{command[0]} into a full disk', run.returncode, 0 if done else 1)
         program.need((b'done, but the answer could not be written' in run.stderr) == done, f'{command}: {run.stderr!r}')
 

@@ -215,7 +215,7 @@ def try_writing(program, case, place):
     config = place + '/cfg'
     before, since = snapshot(config), time.time() * 1000
     run = subprocess.run([program, *command(case['fn'], placed(case['args'], place))], env=environment(case, place),
-                         cwd=placed(case['stage'].get('cwd', place + '/w'), place), capture_output=True, timeout=60)
+                         cwd=placed(case['stage'].get('cwd', place + '/w'), place), capture_output=True, timeout=300)
     until, after = time.time() * 1000, snapshot(config)
     if 'error' in case['want']:
         return 'refused, but the disk changed' if before != after else difference(case, run)
@@ -239,7 +239,7 @@ def try_case(program, case, place):
     lay_out(case, place)
     before = snapshot(place)
     run = subprocess.run([program, *command(case['fn'], placed(case['args'], place))], env=environment(case, place),
-                         cwd=placed(case['stage'].get('cwd', place + '/w'), place), capture_output=True, timeout=60)
+                         cwd=placed(case['stage'].get('cwd', place + '/w'), place), capture_output=True, timeout=300)
     after = snapshot(place)
     if before != after:
         return f'the disk changed: {sorted(set(before) ^ set(after)) or "bytes, modes or times"}'

@@ -114,7 +114,7 @@ class Case:
 
     def rewind(self, *options):
         run = self.program.run('rewind', self.case['session'], '--to', self.case['to'], '--allow-outside', *options,
-                               '--json', timeout=30)
+                               '--json', timeout=300)
         return run.returncode, json.loads(run.stdout) if run.stdout.strip() else None
 
     def relative(self, path):

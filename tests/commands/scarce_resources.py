@@ -81,7 +81,7 @@ def no_files(program, top, folder):
     program.same('no files: rows', [r['summary'] for r in rows], ['the only real one'])
     for i in range(2, 8):
         for command in ('info', 'messages', 'restore'):
-            run = program.run(command, SID % (i, 3), timeout=20)
+            run = program.run(command, SID % (i, 3), timeout=300)
             program.need(run.returncode in (1, 3, 4, 5), f'no files: {command} {i}: exit {run.returncode}')
     program.need(snapshot(top) == before, 'no files: reading changed the disk')
 
@@ -187,7 +187,7 @@ def closed_pipe(program, folder):
         put(f'{folder}/{SID % (i, 5)}.jsonl', session(f'prompt {i}'))
     for command in ('list --all', 'list --all --json'):
         run = subprocess.run(['sh', '-c', f'"$0" {command} | head -1; exit 0', program.path], env=program.env, cwd=program.home,
-                             stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False)
+                             stdin=subprocess.DEVNULL, capture_output=True, timeout=300, check=False)
         program.same(f'closed pipe: {command}', (run.returncode, run.stderr), (0, b''))
 
 

@@ -67,7 +67,7 @@ class World:
 
     def run(self, *args, text=None):
         feed = {'input': text.encode()} if text is not None else {'stdin': subprocess.DEVNULL}
-        return subprocess.run([self.program.path, '-C', self.dir, *args], env=self.program.env, cwd=self.top, timeout=60,
+        return subprocess.run([self.program.path, '-C', self.dir, *args], env=self.program.env, cwd=self.top, timeout=300,
                               capture_output=True, check=False, **feed)
 
     def json(self, *args):

@@ -8,7 +8,7 @@ program=$(realpath "$1") demo_store=$(realpath "$2")
 screens=${screens:-$(cd "$(dirname "$0")" && pwd)}
 [ -f "$screens/lib.sh" ] || screens=${screens%/*} # the script is in a folder of its kind
 top=$(mktemp -d)
-patience=${PATIENCE:-60} # seconds to wait for a text before the test fails
+patience=${PATIENCE:-300} # seconds to wait for a text before the test fails
 terminals=0
 trap 'close_all; remove_all' EXIT
 trap 'exit 1' HUP INT TERM

@@ -68,7 +68,7 @@ class Program:
     def same(self, what, got, want):
         self.need(got == want, f'{what}:\n  want {want!r}\n  got  {got!r}')
 
-    def run(self, *args, timeout=60, **more):
+    def run(self, *args, timeout=300, **more):
         return subprocess.run([self.path, *args], env=self.env, cwd=self.home, stdin=subprocess.DEVNULL,
                               capture_output=True, timeout=timeout, check=False, **more)
 

@@ -113,7 +113,7 @@ class Sweep:
             f.write(bytes(8))
         env = {**self.program(top).env, 'LD_PRELOAD': self.injector, 'INJECT_MODE': mode, 'INJECT_ERRNO': str(error),
                'INJECT_NTH': str(nth), 'INJECT_COUNTER': counter}
-        run = subprocess.run([self.path, *command], env=env, cwd=top, stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False)
+        run = subprocess.run([self.path, *command], env=env, cwd=top, stdin=subprocess.DEVNULL, capture_output=True, timeout=300, check=False)
         with open(counter, 'rb') as f:
             calls = int.from_bytes(f.read(8), sys.byteorder)
         return run.returncode, run.stderr, calls

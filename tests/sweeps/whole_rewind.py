@@ -72,7 +72,7 @@ class Stage:
             env.update(LD_PRELOAD=self.injector, INJECT_MODE=mode, INJECT_NTH=str(nth), INJECT_ERRNO=str(error),
                        INJECT_STAYS=str(stays), INJECT_COUNTER=self.counter)
         return subprocess.run([self.program.path, *args], env=env, cwd=self.live, stdin=subprocess.DEVNULL,
-                              capture_output=True, timeout=60, check=False)
+                              capture_output=True, timeout=300, check=False)
 
     def calls(self):
         with open(self.counter, 'rb') as f:

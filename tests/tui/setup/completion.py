@@ -103,7 +103,7 @@ def check_shells(p):
             continue
         for line, want in (('reprise li', ['list']), ('reprise list --so', ['--sort']), ('reprise info f3', [KEYS]),
                            ('reprise trash ', ['list', 'restore', 'empty']), ('reprise list --tag s', ['security', 'spike'])):
-            run = subprocess.run(words(p, line), env=env, cwd=p.home, capture_output=True, timeout=60, check=False)
+            run = subprocess.run(words(p, line), env=env, cwd=p.home, capture_output=True, timeout=300, check=False)
             got = [w.split('\t')[0] for w in run.stdout.decode().splitlines() if w]
             p.same(f'{shell}: {line} ({run.stderr.decode()[:300]})', sorted(got), sorted(want))
 

@@ -19,7 +19,7 @@ import unicodedata
 
 from support.program import Program
 
-PATIENCE = 60
+PATIENCE = 300  # seconds: a loaded machine is slow, not wrong
 QUESTION = 'number, words, or Enter to quit: '
 
 

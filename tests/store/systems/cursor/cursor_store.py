@@ -141,7 +141,7 @@ def check(w):
 
 def quiet(w, what, *commands):
     for command in commands:
-        run = w.p.run(*command, timeout=60)
+        run = w.p.run(*command, timeout=300)
         raw = {b for b in run.stdout + run.stderr if b < 32 and b != 10}
         w.p.need(0 <= run.returncode < 64 and not raw, f'{what}: {command}: {run.returncode}, raw {sorted(raw)}')
 

@@ -155,7 +155,7 @@ class Damaged:
 
     def run(self, what, *args):
         """No signal, no control bytes, JSON that can be read."""
-        run = self.p.run(*args, timeout=60)
+        run = self.p.run(*args, timeout=300)
         self.p.need(0 <= run.returncode < 64, f'{what}: {args}: exit {run.returncode}: {run.stderr[-300:]!r}')
         raw = {b for b in run.stdout + run.stderr if b < 32 and b not in (10,) or b == 127}
         self.p.need(not raw, f'{what}: {args}: raw control bytes {sorted(raw)}')

@@ -178,7 +178,7 @@ class World:
         shutil.copytree(f'{self.top}/master', self.home)
 
     def run(self, what, *args):
-        run = self.p.run(*args, timeout=60)
+        run = self.p.run(*args, timeout=300)
         self.p.need(0 <= run.returncode < 64, f'{what}: {args}: exit {run.returncode}: {run.stderr[-300:]!r}')
         raw = {b for b in run.stdout + run.stderr if b < 32 and b != 10 or b == 127}
         self.p.need(not raw, f'{what}: {args}: raw control bytes {sorted(raw)}')
