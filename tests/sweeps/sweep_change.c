@@ -140,7 +140,8 @@ static void hold(const char *name, plan_fn *plan, bool no_tmpfile)
                        .undo = change_sweep_undo,
                        .arg = &plan,
                        .no_tmpfile = no_tmpfile,
-                       .thorough = true };
+                       .thorough = true,
+                       .stride = 4 };
 
     trial_must_hold(&s);
 }

@@ -372,18 +372,22 @@ static void run_twice_from(const struct trial *s, const struct images *im, long 
                            enum second how, struct tally *t)
 {
     struct inject two;
-    long nth = 1;
+    /* An odd step, so that kills and power cuts alternate. */
+    long step = s->stride > 1 && !trial_is_long() ? 3 : 1, nth = 1 + (first + (long)how) % step;
 
-    do
-        two = second_of(s, how, nth++);
-    while (!run_twice_at(s, im, first, &two, t));
+    for (;;) {
+        two = second_of(s, how, nth);
+        if (run_twice_at(s, im, first, &two, t))
+            return;
+        nth += step;
+    }
 }
 
 struct tally trial_run_twice(const struct trial *s)
 {
     struct tally t = { 0 };
     struct images im = images_of(s, &t.calls);
-    /* Some first crashes, and every possible second one. */
+    /* Some first crashes, and every possible second one, or every third where the sweep has a stride. */
     long stride = trial_is_long() ? 1 : 1 + t.calls / (s->stride > 1 ? 5 : 15);
 
     for (long k = 1; k <= t.calls; k += stride)

@@ -29,7 +29,8 @@ from recorded_store import FIXTURES, RecordedStore, manifest
 
 from support.program import Program
 
-STEP = int(os.environ.get('TURN_STEP', '1'))  # rewind to each turn, or to every second, third ...
+# Rewinds to each turn, or to every second, third ...
+STEP = 1 if 'REPRISE_LONG' in os.environ else int(os.environ.get('TURN_STEP', '1'))
 
 
 class Recorded:
