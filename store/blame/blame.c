@@ -1,5 +1,6 @@
 #include "store/blame/blame.h"
 
+#include <assert.h>
 #include <fcntl.h>
 #include <git2.h>
 #include <limits.h>
@@ -12,12 +13,7 @@
 #include "store/git/gitfiles.h"
 #include "store/git/repo.h"
 
-struct commit_walk {
-    git_repository *repo;
-    const char *path; /* below the work tree */
-    int64_t since_ms;
-    struct blame_commits *out;
-};
+/* ---- commits ---- */
 
 /* Git records seconds, so a commit may seem older than an edit in the same second. */
 static int64_t commit_ms(const git_commit *commit)
@@ -25,108 +21,79 @@ static int64_t commit_ms(const git_commit *commit)
     return (int64_t)git_commit_time(commit) * 1000 + 999;
 }
 
-/* The file's blob in a commit; all zero if the commit does not have the file. */
-static git_oid blob_in(const struct commit_walk *w, const git_commit *commit)
+/* The blob of the file at this path below the work tree; all zero if the commit does not have the file. */
+static git_oid blob_in(git_repository *repo, const git_commit *commit, const char *path)
 {
     git_oid id = { { 0 } };
-    git_tree *tree = NULL;
-    git_tree_entry *entry = NULL;
+    AUTO_TREE *tree = NULL;
+    CLEANUP(git_tree_entry_free_at) git_tree_entry *entry = NULL;
 
-    if (!repo_tree(w->repo, git_commit_tree_id(commit), &tree, NULL) &&
-        !git_tree_entry_bypath(&entry, tree, w->path))
+    if (!repo_tree(repo, git_commit_tree_id(commit), &tree, NULL) &&
+        !git_tree_entry_bypath(&entry, tree, path))
         git_oid_cpy(&id, git_tree_entry_id(entry));
-    git_tree_entry_free(entry);
-    git_tree_free(tree);
     return id;
 }
 
 /* A merge that took the file from one of its parents did not change it. */
-static bool changed_file(const struct commit_walk *w, const git_commit *commit)
+static bool changed_file(git_repository *repo, const git_commit *commit, const char *path)
 {
-    git_oid now = blob_in(w, commit);
+    git_oid now = blob_in(repo, commit, path);
     unsigned parents = git_commit_parentcount(commit);
-    bool changed = parents > 0 || !git_oid_is_zero(&now);
 
-    for (unsigned i = 0; i < parents && changed; i++) {
-        git_commit *parent = NULL;
+    for (unsigned i = 0; i < parents; i++) {
+        AUTO_COMMIT *parent = NULL;
 
         if (git_commit_parent(&parent, commit, i))
             return false;
-        git_oid was = blob_in(w, parent);
+        git_oid was = blob_in(repo, parent, path);
 
-        changed = !git_oid_equal(&was, &now);
-        git_commit_free(parent);
+        if (git_oid_equal(&was, &now))
+            return false;
     }
-    return changed;
+    return parents > 0 || !git_oid_is_zero(&now);
 }
 
-static enum err_code add_commit(struct commit_walk *w, const git_commit *commit, struct err *e)
-{
-    struct blame_commits *c = w->out;
-    struct blame_commit *list = arena_grow(&c->arena, c->commit, c->n, sizeof *list);
-    const char *summary = git_commit_summary((git_commit *)(uintptr_t)commit);
-
-    if (!list)
-        return err_nomem(e);
-    c->commit = list;
-    list[c->n].time_ms = commit_ms(commit);
-    list[c->n].subject = arena_copy(&c->arena, slice_of(summary ? summary : ""));
-    git_oid_tostr(list[c->n].id, sizeof list[c->n].id, git_commit_id(commit));
-    c->n++;
-    return c->arena.failed ? err_nomem(e) : ERR_OK;
-}
-
-static enum err_code walk_commits(struct commit_walk *w, git_revwalk *walk, struct err *e)
-{
-    git_oid id;
-    enum err_code rc = ERR_OK;
-
-    for (size_t i = 0; i < BLAME_COMMITS_MAX && !rc && !git_revwalk_next(&id, walk); i++) {
-        git_commit *commit = NULL;
-
-        if (git_commit_lookup(&commit, w->repo, &id))
-            break;
-        bool old = commit_ms(commit) < w->since_ms;
-
-        if (!old && changed_file(w, commit))
-            rc = add_commit(w, commit, e);
-        git_commit_free(commit);
-        if (old)
-            break;
-    }
-    return rc;
-}
-
-/* The path below the work tree; NULL if it is not in it. */
-static const char *path_below(git_repository *repo, const char *path)
-{
-    const char *top = git_repository_workdir(repo);
-    size_t n = top ? strlen(top) : 0;
-
-    return n && strncmp(path, top, n) == 0 ? path + n : NULL;
-}
+DEFINE_CLEANUP(git_revwalk, git_revwalk_free);
 
 enum err_code blame_commits_read(const char *path, int64_t since_ms, struct blame_commits *out,
                                  struct err *e)
 {
-    struct commit_walk w = { .since_ms = since_ms, .out = out };
+    CLEANUP(blame_commits_fini) struct blame_commits c = { .n = 0 };
+    AUTO_REPO *repo = NULL;
+    CLEANUP(git_revwalk_free_at) git_revwalk *walk = NULL;
     char dir[PATH_MAX];
-    git_revwalk *walk = NULL;
-    enum err_code rc = ERR_OK;
+    git_oid id;
 
-    *out = (struct blame_commits){ .n = 0 };
-    if (!path_parent(path, dir) || repo_open(dir, &w.repo, NULL))
+    *out = c;
+    if (!path_parent(path, dir) || repo_open(dir, &repo, NULL))
         return ERR_OK;
-    w.path = path_below(w.repo, path);
-    if (w.path && !git_revwalk_new(&walk, w.repo) && !git_revwalk_push_head(walk)) {
-        git_revwalk_sorting(walk, GIT_SORT_TIME);
-        rc = walk_commits(&w, walk, e);
+    const char *top = git_repository_workdir(repo);
+    size_t n = top ? strlen(top) : 0;
+
+    if (!n || strncmp(path, top, n) != 0 || git_revwalk_new(&walk, repo) ||
+        git_revwalk_push_head(walk))
+        return ERR_OK;
+    git_revwalk_sorting(walk, GIT_SORT_TIME);
+    for (size_t i = 0; i < BLAME_COMMITS_MAX && !git_revwalk_next(&id, walk); i++) {
+        AUTO_COMMIT *commit = NULL;
+        struct blame_commit *list;
+
+        if (git_commit_lookup(&commit, repo, &id) || commit_ms(commit) < since_ms)
+            break;
+        if (!changed_file(repo, commit, path + n))
+            continue;
+        const char *summary = git_commit_summary(commit);
+
+        NEED(list = arena_grow(&c.arena, c.commit, c.n, sizeof *list));
+        c.commit = list;
+        list += c.n++;
+        list->time_ms = commit_ms(commit);
+        list->subject = arena_copy(&c.arena, slice_of(summary ? summary : ""));
+        git_oid_tostr(list->id, sizeof list->id, &id);
+        NEED(!c.arena.failed);
     }
-    git_revwalk_free(walk);
-    repo_close(w.repo);
-    if (rc)
-        blame_commits_fini(out);
-    return rc;
+    HAND_OVER(out, c);
+    return ERR_OK;
 }
 
 void blame_commits_fini(struct blame_commits *c)
@@ -143,6 +110,8 @@ const struct blame_commit *blame_commits_after(const struct blame_commits *c, in
         after = &c->commit[i];
     return after;
 }
+
+/* ---- replaying ---- */
 
 /* The files that are replayed: all names that the file had. */
 struct replayed {
@@ -161,8 +130,8 @@ static const uint64_t replay_bytes_max = UINT64_C(4) << 30;
 
 enum { REPLAYED_MAX = 64, AHEAD = 8, AHEAD_MS = 5000 };
 
-/* The names of the query are one file. */
-static struct blame_text *text_of(struct replayed *r, const char *path)
+/* The text of the file with this name; NULL if there are too many names. The names of the query are one file. */
+static struct blame_text *replayed_text(struct replayed *r, const char *path)
 {
     for (size_t i = 1; i < r->q->paths; i++)
         if (strcmp(r->q->path[i], path) == 0)
@@ -177,60 +146,38 @@ static struct blame_text *text_of(struct replayed *r, const char *path)
     return &r->file[r->n++].text;
 }
 
-/* ---- renames and directories ---- */
-
-/* What is known about a file moves with it; a file that had its new name is gone. */
-static enum err_code move_text(struct replayed *r, size_t i, const char *to, struct err *e)
-{
-    struct blame_text *target = text_of(r, to), *from = &r->file[i].text;
-
-    if (!target || target == from)
-        return ERR_OK;
-    blame_text_fini(target);
-    *target = *from;
-    *from = (struct blame_text){ .states = { .wanted = true }, .budget = &r->budget };
-    return blame_text_remove(from, e);
-}
-
+/* Whatever is known about a file moves with it; a file that had its new name is gone. */
 static enum err_code replay_rename(struct replayed *r, const struct edit *edit, struct err *e)
 {
     size_t n = r->n;
-    enum err_code rc = ERR_OK;
 
-    for (size_t i = 0; i < n && !rc; i++) {
-        const char *to = blame_history_renamed(r->file[i].path, edit->path, edit->to, &r->h->arena);
+    for (size_t i = 0; i < n; i++) {
+        struct blame_text *from = &r->file[i].text, *to;
+        const char *name =
+            blame_history_renamed(r->file[i].path, edit->path, edit->to, &r->h->arena);
 
-        if (r->h->arena.failed)
-            return err_nomem(e);
+        NEED(!r->h->arena.failed);
         /* A file that is known to be gone cannot have been renamed. */
-        if (to && !r->file[i].text.absent)
-            rc = move_text(r, i, to, e);
+        if (!name || from->absent || !(to = replayed_text(r, name)) || to == from)
+            continue;
+        blame_text_fini(to);
+        *to = *from;
+        *from = (struct blame_text){ .states = { .wanted = true }, .budget = &r->budget };
+        TRY(blame_text_remove(from, e));
     }
-    return rc;
+    return ERR_OK;
 }
 
-static enum err_code replay_delete(struct replayed *r, const struct edit *edit, struct err *e)
-{
-    enum err_code rc = ERR_OK;
-
-    for (size_t i = 0; i < r->n && !rc; i++)
-        if (blame_history_renamed(r->file[i].path, edit->path, "", &r->h->arena))
-            rc = blame_text_remove(&r->file[i].text, e);
-    return rc || !r->h->arena.failed ? rc : err_nomem(e);
-}
-
-/* ---- order ---- */
-
+/* Returns true if the edit applies to the present text, as far as is known. */
 static bool follows(const struct blame_text *t, const struct edit *edit)
 {
-    struct buf b = { 0 };
+    AUTO_BUF b = { 0 };
     struct slice plain;
-    bool is = edit->before_known != EDIT_TEXT || !blame_text_plain(edit->before, &b, &plain);
 
-    if (is && edit->before_known == EDIT_TEXT)
-        is = blame_text_is(t, EDIT_TEXT, plain);
-    buf_fini(&b);
-    return is;
+    if (edit->before_known != EDIT_TEXT)
+        return true;
+    return blame_text_plain(edit->before, &b, &plain) == ERR_OK &&
+           blame_text_is(t, EDIT_TEXT, plain);
 }
 
 /* Sessions that work at the same time record their edits a little late, and not always in the order in which they were
@@ -239,7 +186,7 @@ static bool follows(const struct blame_text *t, const struct edit *edit)
 static void choose_next(struct replayed *r, size_t at)
 {
     struct blame_event *event = r->h->event, next = event[at];
-    const struct blame_text *t = text_of(r, next.edit.path);
+    const struct blame_text *t = replayed_text(r, next.edit.path);
 
     if (!t || !t->known || next.edit.before_known != EDIT_TEXT || follows(t, &next.edit))
         return;
@@ -260,57 +207,52 @@ static void choose_next(struct replayed *r, size_t at)
 static enum err_code replay(struct replayed *r, struct err *e)
 {
     struct blame_history *h = r->h;
-    enum err_code rc = ERR_OK;
 
-    for (size_t i = 0; i < h->n && !rc; i++) {
-        choose_next(r, i);
-        const struct edit *edit = &h->event[i].edit;
+    for (size_t i = 0; i < h->n; i++) {
         struct blame_text *t;
 
-        if (h->event[i].has_hash)
-            rc = (t = text_of(r, edit->path)) ? blame_text_restore(t, h->event[i].sha256, e)
-                                              : ERR_OK;
-        else if (edit->kind == EDIT_RENAME)
-            rc = replay_rename(r, edit, e);
-        else if (edit->kind == EDIT_DELETE)
-            rc = replay_delete(r, edit, e);
-        else if ((t = text_of(r, edit->path)))
-            rc = blame_text_edit(t, edit, (uint32_t)i, e);
+        choose_next(r, i);
+        const struct edit *edit = &h->event[i].edit;
+
+        if (h->event[i].has_hash) {
+            if ((t = replayed_text(r, edit->path)))
+                TRY(blame_text_restore(t, h->event[i].sha256, e));
+        } else if (edit->kind == EDIT_RENAME) {
+            TRY(replay_rename(r, edit, e));
+        } else if (edit->kind ==
+                   EDIT_DELETE) { /* of a file, or of a directory with all that is in it */
+            for (size_t k = 0; k < r->n; k++)
+                if (blame_history_renamed(r->file[k].path, edit->path, "", &h->arena))
+                    TRY(blame_text_remove(&r->file[k].text, e));
+            NEED(!h->arena.failed);
+        } else if ((t = replayed_text(r, edit->path))) {
+            TRY(blame_text_edit(t, edit, (uint32_t)i, e));
+        }
     }
-    return rc;
+    return ERR_OK;
 }
 
 /* ---- the file ---- */
 
-static enum err_code read_file(const char *path, struct buf *out, struct err *e)
+/* Reads the file and finds its lines. */
+static enum err_code read_blamed_file(struct blame *b, const char *path, struct err *e)
 {
-    struct file f;
-    enum err_code rc = file_open(AT_FDCWD, path, FILE_FOLLOW, &f, e);
-
-    if (rc)
-        return rc;
-    int64_t size = f.id.size;
-
-    file_close(&f);
-    if (size > BLAME_FILE_MAX)
-        return err_set(e, ERR_UNSUPPORTED, path, "the file is too large to be compared by line");
-    rc = file_read_all(AT_FDCWD, path, FILE_FOLLOW, BLAME_FILE_MAX, out, e);
-    if (!rc && out->n && memchr(out->p, '\0', out->n))
-        rc = err_set(e, ERR_UNSUPPORTED, path, "the file is not text");
-    return rc;
-}
-
-static enum err_code split_lines(struct blame *b, const char *path, struct err *e)
-{
-    struct slice rest = buf_slice(&b->file), line;
+    CLEANUP(file_close) struct file f = { .fd = -1 };
+    struct slice rest, line;
     size_t cap = 0;
     bool torn;
 
+    TRY(file_open(AT_FDCWD, path, FILE_FOLLOW, &f, e));
+    if (f.id.size > BLAME_FILE_MAX)
+        return err_set(e, ERR_UNSUPPORTED, path, "the file is too large to be compared by line");
+    TRY(file_read_all(AT_FDCWD, path, FILE_FOLLOW, BLAME_FILE_MAX, &b->file, e));
+    rest = buf_slice(&b->file);
+    if (rest.n && memchr(rest.p, '\0', rest.n))
+        return err_set(e, ERR_UNSUPPORTED, path, "the file is not text");
     while (slice_line(&rest, &line, &torn)) {
         if (b->lines == BLAME_LINES_MAX)
             return err_set(e, ERR_UNSUPPORTED, path, "the file has too many lines");
-        if (!array_reserve(b->line, cap, b->lines + 1))
-            return err_nomem(e);
+        NEED(array_reserve(b->line, cap, b->lines + 1));
         if (line.n && line.p[line.n - 1] == '\r')
             line.n--;
         b->line[b->lines++] = line;
@@ -318,62 +260,48 @@ static enum err_code split_lines(struct blame *b, const char *path, struct err *
     return ERR_OK;
 }
 
-static enum err_code copy_owners(struct blame *b, struct replayed *r, const struct blame_query *q,
-                                 struct err *e)
+static void replayed_free(struct replayed *r)
 {
-    struct blame_text *t = text_of(r, q->path[0]);
-    enum err_code rc;
-
-    if (!t) /* more names than are followed */
-        return err_set(e, ERR_UNSUPPORTED, q->path[0], "the file had too many names");
-    rc = blame_text_observe(t, buf_slice(&b->file), e);
-    if (rc)
-        return rc;
-    b->owner = malloc((b->lines + 1) * sizeof *b->owner);
-    if (!b->owner)
-        return err_nomem(e);
-    for (size_t i = 0; i < b->lines; i++)
-        b->owner[i] = i < t->lines ? t->owner[i] : BLAME_NOBODY;
-    return ERR_OK;
-}
-
-static enum err_code blame_lines(struct blame *b, const struct blame_query *q, struct err *e)
-{
-    struct replayed *r = calloc(1, sizeof *r);
-    enum err_code rc = r ? ERR_OK : err_nomem(e);
-
-    if (!rc) {
-        r->h = &b->history;
-        r->q = q;
-        r->budget.left = replay_bytes_max;
-        rc = replay(r, e);
-    }
-    if (!rc)
-        rc = copy_owners(b, r, q, e);
-    b->stopped = r ? r->budget.stopped : NULL;
-    for (size_t i = 0; r && i < r->n; i++)
+    for (size_t i = 0; i < r->n; i++)
         blame_text_fini(&r->file[i].text);
     free(r);
-    return rc;
+}
+
+DEFINE_CLEANUP(struct replayed, replayed_free);
+
+/* Replays the history, and takes the owners of the lines from the text that results. */
+static enum err_code find_owners(struct blame *b, const struct blame_query *q, struct err *e)
+{
+    CLEANUP(replayed_free_at) struct replayed *r = calloc(1, sizeof *r);
+    struct blame_text *t;
+
+    NEED(r);
+    r->h = &b->history;
+    r->q = q;
+    r->budget.left = replay_bytes_max;
+    TRY(replay(r, e));
+    t = replayed_text(r, q->path[0]);
+    if (!t) /* more names than are followed */
+        return err_set(e, ERR_UNSUPPORTED, q->path[0], "the file had too many names");
+    TRY(blame_text_observe(t, buf_slice(&b->file), e));
+    NEED(b->owner = malloc((b->lines + 1) * sizeof *b->owner));
+    for (size_t i = 0; i < b->lines; i++)
+        b->owner[i] = i < t->lines ? t->owner[i] : BLAME_NOBODY;
+    b->stopped = r->budget.stopped;
+    return ERR_OK;
 }
 
 enum err_code blame_file(struct store *const stores[], size_t n, const struct blame_query *q,
                          struct blame *out, struct err *e)
 {
-    struct blame b = { .lines = 0 };
-    enum err_code rc = read_file(q->path[0], &b.file, e);
+    CLEANUP(blame_fini) struct blame b = { .lines = 0 };
 
-    if (!rc)
-        rc = split_lines(&b, q->path[0], e);
-    if (!rc)
-        rc = blame_history_read(stores, n, q, &b.history, e);
-    if (!rc)
-        rc = blame_lines(&b, q, e);
-    if (rc)
-        blame_fini(&b);
-    else
-        *out = b;
-    return rc;
+    assert(q->paths > 0);
+    TRY(read_blamed_file(&b, q->path[0], e));
+    TRY(blame_history_read(stores, n, q, &b.history, e));
+    TRY(find_owners(&b, q, e));
+    HAND_OVER(out, b);
+    return ERR_OK;
 }
 
 void blame_fini(struct blame *b)

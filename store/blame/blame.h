@@ -35,7 +35,7 @@ struct blame_history {
     size_t refs, ref_cap;
     const char **name; /* the paths that the file had */
     size_t names, name_cap;
-    uint64_t bytes; /* of the texts */
+    uint64_t bytes; /* the size of all texts */
 };
 
 /* The names of a file that sessions may have recorded: the given one (relative to dir unless it is absolute), and that
@@ -120,9 +120,9 @@ struct blame_touch {
     size_t session; /* index into `ref` */
     const char *path, *to;
     struct slice turn, prompt; /* may be empty */
-    struct slice message;      /* of the first edit; may be empty */
-    struct slice agent;        /* the sub-agent of the first edit; may be empty */
-    int64_t time_ms;           /* of the last edit; TIME_NONE: unknown */
+    struct slice message;      /* the message with the first edit; may be empty */
+    struct slice agent;        /* the sub-agent that made the first edit; may be empty */
+    int64_t time_ms;           /* when the last edit was made; TIME_NONE: unknown */
     unsigned did;              /* enum blame_touched */
     size_t edits;
     uint64_t added, removed; /* lines */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "lite/base/array.h"
+#include "lite/base/cleanup.h"
 #include "lite/base/time.h"
 #include "store/fs/path.h"
 #include "store/rewind/record/records.h"
@@ -46,24 +47,26 @@ bool blame_history_wants(const struct blame_query *q, const struct session_ref *
     return wants;
 }
 
+DEFINE_CLEANUP(struct listing, listing_close);
+
 enum err_code blame_history_sessions(struct store *const stores[], size_t n,
                                      const struct blame_query *q, blame_session_fn *fn, void *arg,
                                      struct err *e)
 {
-    struct listing *listing = NULL;
+    CLEANUP(listing_close_at) struct listing *listing = NULL;
+    const struct session_ref *const *ref;
     size_t refs = 0;
-    enum err_code rc = listing_open(stores, n, &q->sessions, &listing, e);
-    const struct session_ref *const *ref = rc ? NULL : listing_refs(listing, &refs);
 
-    for (size_t i = 0; !rc && i < refs; i++) {
+    TRY(listing_open(stores, n, &q->sessions, &listing, e));
+    ref = listing_refs(listing, &refs);
+    for (size_t i = 0; i < refs; i++) {
         if (!ref[i]->store->ops->edits || !listing_wants_time(&q->sessions, ref[i]) ||
             (selects_rows(&q->sessions) && !blame_history_wants(q, ref[i])) ||
             !listing_take(listing, ref[i]))
             continue;
-        rc = fn(ref[i], arg, e);
+        TRY(fn(ref[i], arg, e));
     }
-    listing_close(listing);
-    return rc;
+    return ERR_OK;
 }
 
 /* ---- edits ---- */
@@ -99,18 +102,17 @@ static bool blame_history_copy(struct arena *a, const struct edit *edit, struct 
     return !a->failed;
 }
 
-struct gathering {
+struct history_reading {
     struct blame_history *h;
     const struct blame_query *q;
     struct edit_query edits;
-    const struct session_ref *now;
     size_t session;
-    int64_t time_ms; /* of the edit before */
+    int64_t time_ms; /* the time of the edit before this one */
 };
 
-static enum err_code gather(const struct edit *edit, void *arg, struct err *e)
+static enum err_code add_event(const struct edit *edit, void *arg, struct err *e)
 {
-    struct gathering *g = arg;
+    struct history_reading *g = arg;
     struct blame_history *h = g->h;
     struct edit copy = *edit;
 
@@ -122,46 +124,33 @@ static enum err_code gather(const struct edit *edit, void *arg, struct err *e)
     if (copy.time_ms == TIME_NONE)
         copy.time_ms = g->time_ms;
     g->time_ms = copy.time_ms;
-    if (!array_reserve(h->event, h->cap, h->n + 1))
-        return err_nomem(e);
-    struct blame_event *event = &h->event[h->n];
-
-    *event = (struct blame_event){ .session = g->session, .order = h->n };
-    if (!blame_history_copy(&h->arena, &copy, &event->edit))
-        return err_nomem(e);
+    NEED(array_reserve(h->event, h->cap, h->n + 1));
+    h->event[h->n] = (struct blame_event){ .session = g->session, .order = h->n };
+    NEED(blame_history_copy(&h->arena, &copy, &h->event[h->n].edit));
     h->n++;
     return ERR_OK;
 }
 
-static enum err_code add_ref(struct blame_history *h, const struct session_ref *ref, size_t *number,
-                             struct err *e)
-{
-    struct session_ref *copy = arena_alloc(&h->arena, sizeof *copy);
-
-    if (!copy || !session_ref_copy(&h->arena, ref, copy) ||
-        !array_reserve(h->ref, h->ref_cap, h->refs + 1))
-        return err_nomem(e);
-    *number = h->refs;
-    h->ref[h->refs++] = copy;
-    return ERR_OK;
-}
-
 /* A session that cannot be read is reported, and the others count. */
-static enum err_code gather_session(const struct session_ref *ref, void *arg, struct err *e)
+static enum err_code add_session(const struct session_ref *ref, void *arg, struct err *e)
 {
-    struct gathering *g = arg;
-    size_t before = g->h->n;
+    struct history_reading *g = arg;
+    struct blame_history *h = g->h;
+    struct session_ref *copy = arena_alloc(&h->arena, sizeof *copy);
+    size_t before = h->n;
     struct err trouble;
-    enum err_code rc = add_ref(g->h, ref, &g->session, e);
 
-    if (rc)
-        return rc;
+    NEED(copy && session_ref_copy(&h->arena, ref, copy) &&
+         array_reserve(h->ref, h->ref_cap, h->refs + 1));
+    g->session = h->refs;
+    h->ref[h->refs++] = copy;
     g->time_ms = TIME_NONE;
-    rc = ref->store->ops->edits(ref->store, ref, &g->edits, gather, g, &trouble);
-    if (g->h->n > before && !blame_history_wants(g->q, ref))
-        g->h->n = before;
-    if (g->h->n == before)
-        g->h->refs--;
+    enum err_code rc = ref->store->ops->edits(ref->store, ref, &g->edits, add_event, g, &trouble);
+
+    if (h->n > before && !blame_history_wants(g->q, ref))
+        h->n = before;
+    if (h->n == before)
+        h->refs--;
     if (rc == ERR_CANCELLED || rc == ERR_NOMEM) {
         if (e)
             *e = trouble;
@@ -184,75 +173,48 @@ static bool has_name(const struct blame_history *h, const char *path)
 
 enum { RECORDS_MAX = 1000 };
 
-static enum err_code add_seen(struct gathering *g, const char *path, int64_t time_ms,
+static enum err_code add_seen(struct history_reading *g, const char *path, int64_t time_ms,
                               enum edit_known known, struct slice text, struct err *e)
 {
     struct edit edit = {
         .kind = EDIT_SEEN, .path = path, .time_ms = time_ms, .after_known = known, .after = text
     };
 
-    return gather(&edit, g, e);
+    return add_event(&edit, g, e);
 }
 
-/* The bytes that the rewind replaced are in its record. */
-static enum err_code add_replaced(struct gathering *g, const struct rewind_tx *tx, size_t i,
-                                  struct err *e)
-{
-    char file[TX_PATH_MAX];
-    struct rewind_source source = rewind_tx_backup_source(tx, i, file);
-    struct source_content content = { 0 };
-    const char *path = tx->entry[i].path;
-    enum err_code rc = ERR_OK;
-
-    if (!tx->entry[i].seen.exists)
-        rc = add_seen(g, path, tx->at_ms, EDIT_ABSENT, SLICE(""), e);
-    else if (!source_read(&source, NULL, &content, NULL) && content.held)
-        rc = add_seen(g, path, tx->at_ms, EDIT_TEXT, buf_slice(&content.bytes), e);
-    source_content_fini(&content);
-    return rc;
-}
-
-static enum err_code add_restored(struct gathering *g, const struct rewind_tx *tx,
-                                  const struct rewind_tx_entry *x, struct err *e)
-{
-    bool absent = x->action == REWIND_DELETE;
-    enum err_code rc =
-        add_seen(g, x->path, tx->at_ms, absent ? EDIT_ABSENT : EDIT_UNKNOWN, SLICE(""), e);
-    struct blame_event *event = rc ? NULL : &g->h->event[g->h->n - 1];
-
-    if (event && !absent) {
-        event->has_hash = true;
-        memcpy(event->sha256, x->wanted, SHA256_BYTES);
-    }
-    return rc;
-}
-
+/* Adds two events for each file that a rewind changed: what it replaced, whose bytes are in the record, and what it
+ * restored. */
 static enum err_code add_record(const struct rewind_tx *tx, void *arg, bool *more, struct err *e)
 {
-    struct gathering *g = arg;
-    enum err_code rc = ERR_OK;
+    struct history_reading *g = arg;
+    char file[TX_PATH_MAX];
 
-    for (size_t i = 0; i < tx->n && tx->phase >= TX_COMMITTED && !rc; i++) {
+    *more = true;
+    for (size_t i = 0; i < tx->n && tx->phase >= TX_COMMITTED; i++) {
         const struct rewind_tx_entry *x = &tx->entry[i];
+        CLEANUP(source_content_fini) struct source_content content = { 0 };
 
         if (x->outcome != REWIND_DONE || x->unknown || x->mode_only || !has_name(g->h, x->path))
             continue;
-        rc = add_replaced(g, tx, i, e);
-        if (!rc)
-            rc = add_restored(g, tx, x, e);
+        struct rewind_source source = rewind_tx_backup_source(tx, i, file);
+
+        if (!x->seen.exists)
+            TRY(add_seen(g, x->path, tx->at_ms, EDIT_ABSENT, SLICE(""), e));
+        else if (!source_read(&source, NULL, &content, NULL) && content.held)
+            TRY(add_seen(g, x->path, tx->at_ms, EDIT_TEXT, buf_slice(&content.bytes), e));
+
+        if (x->action == REWIND_DELETE) {
+            TRY(add_seen(g, x->path, tx->at_ms, EDIT_ABSENT, SLICE(""), e));
+        } else {
+            TRY(add_seen(g, x->path, tx->at_ms, EDIT_UNKNOWN, SLICE(""), e));
+            struct blame_event *event = &g->h->event[g->h->n - 1];
+
+            event->has_hash = true;
+            memcpy(event->sha256, x->wanted, SHA256_BYTES);
+        }
     }
-    *more = true;
-    return rc;
-}
-
-/* Records that cannot be read are skipped. */
-static enum err_code gather_rewinds(struct gathering *g, const struct store_env *env, struct err *e)
-{
-    struct err trouble;
-    enum err_code rc =
-        g->h->n && env ? rewind_records_each(env, RECORDS_MAX, add_record, g, &trouble) : ERR_OK;
-
-    return rc == ERR_NOMEM ? err_nomem(e) : ERR_OK;
+    return ERR_OK;
 }
 
 /* ---- names ---- */
@@ -269,34 +231,35 @@ const char *blame_history_renamed(const char *path, const char *from, const char
 
 static enum err_code add_name(struct blame_history *h, const char *path, bool *more, struct err *e)
 {
+    const char *copy;
+
     if (has_name(h, path) || h->names == NAMES_MAX)
         return ERR_OK;
-    const char *copy = arena_copy_text(&h->arena, path);
-
-    if (!copy || !array_reserve(h->name, h->name_cap, h->names + 1))
-        return err_nomem(e);
+    NEED(copy = arena_copy_text(&h->arena, path));
+    NEED(array_reserve(h->name, h->name_cap, h->names + 1));
     h->name[h->names++] = copy;
     *more = true;
     return ERR_OK;
 }
 
-/* The names that the known ones had before. */
+/* Adds the names that the known ones had before. */
 static enum err_code add_former_names(struct blame_history *h, bool *more, struct err *e)
 {
     size_t names = h->names;
-    enum err_code rc = ERR_OK;
 
     *more = false;
-    for (size_t i = 0; i < h->n && !rc; i++) {
+    for (size_t i = 0; i < h->n; i++) {
         const struct edit *edit = &h->event[i].edit;
 
-        for (size_t k = 0; edit->kind == EDIT_RENAME && k < names && !rc; k++) {
+        for (size_t k = 0; edit->kind == EDIT_RENAME && k < names; k++) {
             const char *was = blame_history_renamed(h->name[k], edit->to, edit->path, &h->arena);
 
-            rc = h->arena.failed ? err_nomem(e) : was ? add_name(h, was, more, e) : ERR_OK;
+            NEED(!h->arena.failed);
+            if (was)
+                TRY(add_name(h, was, more, e));
         }
     }
-    return rc;
+    return ERR_OK;
 }
 
 /* ---- copies, and the order ---- */
@@ -305,11 +268,8 @@ static int by_call(const void *a, const void *b)
 {
     const struct blame_event *x = *(const struct blame_event *const *)a,
                              *y = *(const struct blame_event *const *)b;
-    size_t n = x->edit.call.n < y->edit.call.n ? x->edit.call.n : y->edit.call.n;
-    int d = n ? memcmp(x->edit.call.p, y->edit.call.p, n) : 0;
+    int d = slice_compare(x->edit.call, y->edit.call);
 
-    if (!d)
-        d = (x->edit.call.n > y->edit.call.n) - (x->edit.call.n < y->edit.call.n);
     if (!d)
         d = strcmp(x->edit.path, y->edit.path);
     if (!d)
@@ -340,11 +300,10 @@ static bool is_more_original(const struct blame_history *h, const struct blame_e
 
 static enum err_code drop_copies(struct blame_history *h, struct err *e)
 {
-    struct blame_event **list = malloc((h->n + 1) * sizeof *list);
+    AUTO_FREE struct blame_event **list = malloc((h->n + 1) * sizeof *list);
     size_t kept = 0;
 
-    if (!list)
-        return err_nomem(e);
+    NEED(list);
     for (size_t i = 0; i < h->n; i++)
         list[i] = &h->event[i];
     qsort(list, h->n, sizeof *list, by_call);
@@ -358,7 +317,6 @@ static enum err_code drop_copies(struct blame_history *h, struct err *e)
             worse->session = SIZE_MAX;
         }
     }
-    free(list);
     for (size_t i = 0; i < h->n; i++)
         if (h->event[i].session != SIZE_MAX)
             h->event[kept++] = h->event[i];
@@ -379,33 +337,32 @@ enum err_code blame_history_read(struct store *const stores[], size_t n,
                                  const struct blame_query *q, struct blame_history *out,
                                  struct err *e)
 {
-    struct blame_history h = { 0 };
-    struct gathering g = { .h = &h, .q = q };
+    CLEANUP(blame_history_fini) struct blame_history h = { 0 };
+    struct history_reading g = { .h = &h, .q = q };
     bool more = false;
-    enum err_code rc = ERR_OK;
 
-    for (size_t i = 0; i < q->paths && !rc; i++)
-        rc = add_name(&h, q->path[i], &more, e);
-    while (!rc && more) {
+    for (size_t i = 0; i < q->paths; i++)
+        TRY(add_name(&h, q->path[i], &more, e));
+    /* The sessions are read again with each name that is found, because they list the edits of given names only. */
+    while (more) {
         h.n = h.refs = 0;
         g.edits = (struct edit_query){
             .path = h.name, .paths = h.names, .seen = true, .files_only = true, .cancel = q->cancel
         };
-        rc = blame_history_sessions(stores, n, q, gather_session, &g, e);
-        if (!rc)
-            rc = add_former_names(&h, &more, e);
+        TRY(blame_history_sessions(stores, n, q, add_session, &g, e));
+        TRY(add_former_names(&h, &more, e));
     }
-    if (!rc && n)
-        rc = gather_rewinds(&g, stores[0]->env, e);
-    if (!rc)
-        rc = drop_copies(&h, e);
-    if (!rc && h.n)
+    if (n && h.n && stores[0]->env) { /* records that cannot be read are skipped */
+        struct err trouble;
+
+        NEED(rewind_records_each(stores[0]->env, RECORDS_MAX, add_record, &g, &trouble) !=
+             ERR_NOMEM);
+    }
+    TRY(drop_copies(&h, e));
+    if (h.n)
         qsort(h.event, h.n, sizeof *h.event, by_time);
-    if (rc)
-        blame_history_fini(&h);
-    else
-        *out = h;
-    return rc;
+    HAND_OVER(out, h);
+    return ERR_OK;
 }
 
 void blame_history_fini(struct blame_history *h)
@@ -423,11 +380,11 @@ enum err_code blame_paths_of(const char *dir, const char *name, struct arena *a,
                              struct blame_paths *out, struct err *e)
 {
     const char *path = path_normalize(dir, name, a);
-    char *real = path ? realpath(path, NULL) : NULL;
+    AUTO_FREE char *real = path ? realpath(path, NULL) : NULL;
 
     *out = (struct blame_paths){ .path = { path }, .n = 1 };
     if (real && strcmp(real, path) != 0)
         out->path[out->n++] = arena_copy_text(a, real);
-    free(real);
-    return a->failed ? err_nomem(e) : ERR_OK;
+    NEED(!a->failed);
+    return ERR_OK;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lite/base/cleanup.h"
 #include "store/rewind/diff/linediff.h"
 
 /* ---- texts and their lines ---- */
@@ -10,7 +11,6 @@
 enum err_code blame_text_plain(struct slice s, struct buf *b, struct slice *plain)
 {
     const char *cr;
-    enum err_code rc = ERR_OK;
 
     if (slice_starts(s, "\xef\xbb\xbf"))
         s = (struct slice){ s.p + 3, s.n - 3 };
@@ -18,14 +18,13 @@ enum err_code blame_text_plain(struct slice s, struct buf *b, struct slice *plai
     if (!slice_find(s.p, s.n, "\r\n", 2))
         return ERR_OK;
     b->n = 0;
-    while (!rc && (cr = slice_find(s.p, s.n, "\r\n", 2))) {
-        rc = buf_add(b, (struct slice){ s.p, (size_t)(cr - s.p) });
+    while ((cr = slice_find(s.p, s.n, "\r\n", 2))) {
+        TRY(buf_add(b, (struct slice){ s.p, (size_t)(cr - s.p) }));
         s = (struct slice){ cr + 1, s.n - (size_t)(cr - s.p) - 1 };
     }
-    if (!rc)
-        rc = buf_add(b, s);
+    TRY(buf_add(b, s));
     *plain = buf_slice(b);
-    return rc;
+    return ERR_OK;
 }
 
 size_t blame_lines_count(struct slice s)
@@ -151,10 +150,8 @@ static enum err_code compare_sides(struct sides *s, const uint32_t *was, size_t 
 {
     size_t ends = s->head + s->tail;
     struct linediff d;
-    enum err_code rc = linediff_make(s->before, s->after, 0, &d, e);
 
-    if (rc)
-        return rc;
+    TRY(linediff_make(s->before, s->after, 0, &d, e));
     for (size_t i = 0; i < s->head; i++)
         now[i] = was[i];
     for (size_t i = 1; i <= s->tail; i++)
@@ -194,19 +191,14 @@ enum err_code blame_lines_compare(struct slice before, const uint32_t *was, size
                                   struct slice after, uint32_t *now, size_t now_n, uint32_t owner,
                                   struct blame_text *t, struct err *e)
 {
-    struct buf a = { 0 }, b = { 0 };
+    AUTO_BUF a = { 0 };
+    AUTO_BUF b = { 0 };
     struct sides s = { .before = before, .after = after };
-    enum err_code rc =
-        close_line(&s.before, &a) || close_line(&s.after, &b) ? err_nomem(e) : ERR_OK;
 
-    if (!rc) {
-        trim_sides(&s);
-        if (!s.after.n || was_n - s.head - s.tail <= 1)
-            compare_line(&s, was, was_n, now, now_n, owner, t);
-        else
-            rc = compare_sides(&s, was, was_n, now, now_n, owner, t, e);
-    }
-    buf_fini(&a);
-    buf_fini(&b);
-    return rc;
+    NEED(!close_line(&s.before, &a) && !close_line(&s.after, &b));
+    trim_sides(&s);
+    if (s.after.n && was_n - s.head - s.tail > 1)
+        return compare_sides(&s, was, was_n, now, now_n, owner, t, e);
+    compare_line(&s, was, was_n, now, now_n, owner, t);
+    return ERR_OK;
 }

@@ -4,13 +4,9 @@
 #include <string.h>
 
 #include "lite/base/array.h"
+#include "lite/base/cleanup.h"
 
 enum { STATES_MAX = 512, STATE_BYTES_MAX = 64 << 20 };
-
-static struct id128 content_hash(struct slice content)
-{
-    return id128_of(content);
-}
 
 static void drop_state(struct blame_states *s)
 {
@@ -23,7 +19,7 @@ static void drop_state(struct blame_states *s)
 enum err_code blame_states_keep(struct blame_states *s, struct slice text, const uint32_t *owner,
                                 size_t lines, struct err *e)
 {
-    struct blame_state x = { .hash = content_hash(text), .lines = lines };
+    struct blame_state x = { .hash = id128_of(text), .lines = lines };
 
     if (!s->wanted || !lines || text.n > STATE_BYTES_MAX)
         return ERR_OK;
@@ -43,7 +39,7 @@ enum err_code blame_states_keep(struct blame_states *s, struct slice text, const
 const struct blame_state *blame_states_find(const struct blame_states *s, struct slice content,
                                             size_t lines)
 {
-    struct id128 hash = s->n ? content_hash(content) : (struct id128){ 0, 0 };
+    struct id128 hash = s->n ? id128_of(content) : (struct id128){ 0, 0 };
 
     for (size_t i = s->n; i-- > 0;)
         if (id128_eq(s->state[i].hash, hash) && s->state[i].lines == lines)
@@ -64,34 +60,31 @@ size_t blame_states_visible(struct slice s)
  * once. */
 enum err_code blame_states_common(struct slice text, const struct slice_set *lines, size_t *out)
 {
-    struct slice_set seen = { 0 };
+    CLEANUP(slice_set_fini) struct slice_set seen = { 0 };
     struct slice line;
-    enum err_code rc = ERR_OK;
     bool torn;
 
     *out = 0;
-    while (!rc && slice_line(&text, &line, &torn)) {
+    while (slice_line(&text, &line, &torn)) {
         size_t before = seen.n;
         uint32_t number;
 
-        rc = slice_set_add(&seen, line, &number);
-        if (!rc && seen.n > before && (!lines || slice_set_find(lines, line) != SLICE_SET_NONE))
+        TRY(slice_set_add(&seen, line, &number));
+        if (seen.n > before && (!lines || slice_set_find(lines, line) != SLICE_SET_NONE))
             *out += blame_states_visible(line);
     }
-    slice_set_fini(&seen);
-    return rc;
+    return ERR_OK;
 }
 
 enum err_code blame_states_lines(struct slice text, struct slice_set *out)
 {
     struct slice line;
     uint32_t number;
-    enum err_code rc = ERR_OK;
     bool torn;
 
-    while (!rc && slice_line(&text, &line, &torn))
-        rc = slice_set_add(out, line, &number);
-    return rc;
+    while (slice_line(&text, &line, &torn))
+        TRY(slice_set_add(out, line, &number));
+    return ERR_OK;
 }
 
 /* The newest of the former contents that is most like the text. */
@@ -99,45 +92,40 @@ enum err_code blame_states_most_alike(const struct blame_states *s, const struct
                                       size_t *best, const struct blame_state **state)
 {
     size_t common;
-    enum err_code rc = ERR_OK;
 
     *best = 0;
     *state = NULL;
-    for (size_t i = s->n; i-- > 0 && !rc;) {
-        rc = blame_states_common(buf_slice(&s->state[i].text), lines, &common);
-        if (!rc && common > *best) {
+    for (size_t i = s->n; i-- > 0;) {
+        TRY(blame_states_common(buf_slice(&s->state[i].text), lines, &common));
+        if (common > *best) {
             *best = common;
             *state = &s->state[i];
         }
     }
-    return rc;
+    return ERR_OK;
 }
 
 /* Returns true if the text has this hash, as it is or with CRLF line ends. */
-static bool has_hash(struct slice text, const uint8_t sha256[SHA256_BYTES])
+static bool text_has_hash(struct slice text, const uint8_t sha256[SHA256_BYTES])
 {
-    struct hasher hasher = { 0 };
-    struct buf dos = { 0 };
+    CLEANUP(hasher_fini) struct hasher hasher = { 0 };
+    AUTO_BUF dos = { 0 };
     uint8_t sha[SHA256_BYTES];
-    bool is = !hasher_bytes(&hasher, text, sha, NULL) && memcmp(sha, sha256, sizeof sha) == 0;
-    enum err_code rc = ERR_OK;
 
-    for (size_t i = 0; i < text.n && !rc && !is; i++)
-        rc = (text.p[i] == '\n' && buf_add_byte(&dos, '\r')) ? ERR_NOMEM
-                                                             : buf_add_byte(&dos, text.p[i]);
-    if (!is && !rc)
-        is = !hasher_bytes(&hasher, buf_slice(&dos), sha, NULL) &&
-             memcmp(sha, sha256, sizeof sha) == 0;
-    buf_fini(&dos);
-    hasher_fini(&hasher);
-    return is;
+    if (!hasher_bytes(&hasher, text, sha, NULL) && memcmp(sha, sha256, sizeof sha) == 0)
+        return true;
+    for (size_t i = 0; i < text.n; i++)
+        if ((text.p[i] == '\n' && buf_add_byte(&dos, '\r')) || buf_add_byte(&dos, text.p[i]))
+            return false;
+    return !hasher_bytes(&hasher, buf_slice(&dos), sha, NULL) &&
+           memcmp(sha, sha256, sizeof sha) == 0;
 }
 
 const struct blame_state *blame_states_with_hash(const struct blame_states *s,
                                                  const uint8_t sha256[SHA256_BYTES])
 {
     for (size_t i = s->n; i-- > 0;)
-        if (has_hash(buf_slice(&s->state[i].text), sha256))
+        if (text_has_hash(buf_slice(&s->state[i].text), sha256))
             return &s->state[i];
     return NULL;
 }

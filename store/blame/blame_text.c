@@ -4,6 +4,15 @@
 #include <string.h>
 
 #include "lite/base/array.h"
+#include "lite/base/cleanup.h"
+
+/* Sessions record only a part of what happened to a file: people edit it, git changes it, and agents run commands that
+ * change it. So a replay never fails because an edit does not apply; it only knows less. Each whole text that a session
+ * recorded (before an edit, after it, or when the agent read the file) corrects the replayed one, and no session owns
+ * the lines that differ. The one guess is in choose_base: a text that is like a former one is compared with that, because
+ * otherwise every `git checkout` would take all lines from the sessions that wrote them.
+ *
+ * Every comparison is paid from a budget, since a transcript can make a file large again and again. */
 
 enum { FRAGMENTS_MAX = 4096, FRAGMENT_MIN = 4 };
 enum { COMPARE_COST = 8 }; /* times as long as copying */
@@ -19,8 +28,7 @@ enum err_code blame_text_add_fragment(struct blame_text *t, const struct edit_re
 
     if (t->fragments == FRAGMENTS_MAX)
         return ERR_OK;
-    if (t->arena.failed || !array_reserve(t->fragment, t->fragment_cap, t->fragments + 1))
-        return err_nomem(e);
+    NEED(!t->arena.failed && array_reserve(t->fragment, t->fragment_cap, t->fragments + 1));
     t->fragment[t->fragments++] = f;
     return ERR_OK;
 }
@@ -32,19 +40,18 @@ static enum err_code own_lines(struct blame_text *t, const struct blame_fragment
     struct slice text = buf_slice(&t->text);
     size_t first = blame_lines_count((struct slice){ text.p, blame_lines_begin(text, at) });
     size_t n = blame_lines_count(f->text), was_n = blame_lines_count(f->old_text);
-    uint32_t *now = malloc((n + was_n + 1) * sizeof *now), *was = now ? now + n : NULL;
+    AUTO_FREE uint32_t *now = malloc((n + was_n + 1) * sizeof *now);
+    uint32_t *was = now ? now + n : NULL;
     struct blame_text counts = { 0 };
-    enum err_code rc = now ? ERR_OK : err_nomem(e);
 
-    for (size_t i = 0; !rc && i < was_n; i++)
+    NEED(now);
+    for (size_t i = 0; i < was_n; i++)
         was[i] = BLAME_NOBODY;
-    if (!rc)
-        rc = blame_lines_compare(f->old_text, was, was_n, f->text, now, n, f->owner, &counts, e);
-    for (size_t i = 0; !rc && i < n && first + i < t->lines; i++)
+    TRY(blame_lines_compare(f->old_text, was, was_n, f->text, now, n, f->owner, &counts, e));
+    for (size_t i = 0; i < n && first + i < t->lines; i++)
         if (now[i] != BLAME_NOBODY && t->owner[first + i] == BLAME_NOBODY)
             t->owner[first + i] = now[i];
-    free(now);
-    return rc;
+    return ERR_OK;
 }
 
 /* The newest comes first, because text that a later one replaced is no longer there. */
@@ -92,8 +99,7 @@ static enum err_code set_to_state(struct blame_text *t, const struct blame_state
 {
     uint32_t *owner = malloc((s->lines + 1) * sizeof *owner);
 
-    if (!owner)
-        return err_nomem(e);
+    NEED(owner);
     memcpy(owner, s->owner, s->lines * sizeof *owner);
     return set_text(t, buf_slice(&s->text), owner, s->lines, e);
 }
@@ -103,22 +109,16 @@ static enum err_code set_to_state(struct blame_text *t, const struct blame_state
  * equal only by chance. */
 static enum err_code choose_base(struct blame_text *t, struct slice content, struct err *e)
 {
-    struct slice_set lines = { 0 };
+    CLEANUP(slice_set_fini) struct slice_set lines = { 0 };
     const struct blame_state *state = NULL;
-    size_t all = 0, left = 0, best = 0, was = 0;
-    enum err_code rc = blame_states_lines(content, &lines);
+    size_t all, left, best = 0, was;
 
-    if (!rc)
-        rc = blame_states_common(content, NULL, &all);
-    if (!rc)
-        rc = blame_states_common(buf_slice(&t->text), &lines, &left);
-    if (!rc)
-        rc = blame_states_common(buf_slice(&t->text), NULL, &was);
-    if (!rc && left < all / 2 && blame_may_spend(t, COMPARE_COST * t->states.bytes))
-        rc = blame_states_most_alike(&t->states, &lines, &best, &state);
-    slice_set_fini(&lines);
-    if (rc)
-        return err_nomem(e);
+    NEED(!blame_states_lines(content, &lines));
+    NEED(!blame_states_common(content, NULL, &all));
+    NEED(!blame_states_common(buf_slice(&t->text), &lines, &left));
+    NEED(!blame_states_common(buf_slice(&t->text), NULL, &was));
+    if (left < all / 2 && blame_may_spend(t, COMPARE_COST * t->states.bytes))
+        NEED(!blame_states_most_alike(&t->states, &lines, &best, &state));
     if (state && best > 2 * left && best >= all / 2)
         return set_to_state(t, state, e);
     for (size_t i = 0; i < t->lines && left < all / 5 && left < was / 5; i++)
@@ -142,43 +142,36 @@ static enum err_code set_normalized(struct blame_text *t, struct slice content, 
     size_t lines = blame_lines_count(content);
     const struct blame_state *former =
         owner == BLAME_NOBODY ? blame_states_find(&t->states, content, lines) : NULL;
-    uint32_t *now = malloc((lines + 1) * sizeof *now);
-    enum err_code rc = now ? ERR_OK : err_nomem(e);
+    AUTO_FREE uint32_t *now = malloc((lines + 1) * sizeof *now);
+    uint32_t *owners = now;
 
-    if (!rc && former)
+    NEED(now);
+    if (former)
         memcpy(now, former->owner, lines * sizeof *now);
-    else if (!rc)
-        rc = blame_lines_compare(buf_slice(&t->text), t->owner, t->lines, content, now, lines,
-                                 owner, t, e);
-    if (rc)
-        free(now);
     else
-        rc = set_text(t, content, now, lines, e);
-    return rc;
+        TRY(blame_lines_compare(buf_slice(&t->text), t->owner, t->lines, content, now, lines, owner,
+                                t, e));
+    now = NULL; /* set_text frees it if it fails */
+    return set_text(t, content, owners, lines, e);
 }
 
 enum err_code blame_text_observe(struct blame_text *t, struct slice content, struct err *e)
 {
-    struct buf b = { 0 };
+    AUTO_BUF b = { 0 };
     struct slice plain;
     uint64_t added = t->added, removed = t->removed;
-    enum err_code rc = blame_text_plain(content, &b, &plain) ? err_nomem(e) : ERR_OK;
 
-    if (!rc && !blame_text_is(t, EDIT_TEXT, plain)) {
-        forget_if_costly(t, plain);
-        if (!blame_states_find(&t->states, plain, blame_lines_count(plain)))
-            rc = choose_base(t, plain, e);
-        if (!rc)
-            rc = set_normalized(t, plain, BLAME_NOBODY, e);
-        if (!rc)
-            rc = place_fragments(t, e);
-        if (!rc)
-            rc = blame_states_keep(&t->states, buf_slice(&t->text), t->owner, t->lines, e);
-    }
-    t->added = added; /* not by the edit */
+    NEED(!blame_text_plain(content, &b, &plain));
+    if (blame_text_is(t, EDIT_TEXT, plain))
+        return ERR_OK;
+    forget_if_costly(t, plain);
+    if (!blame_states_find(&t->states, plain, blame_lines_count(plain)))
+        TRY(choose_base(t, plain, e));
+    TRY(set_normalized(t, plain, BLAME_NOBODY, e));
+    t->added = added; /* these lines are not the edit's */
     t->removed = removed;
-    buf_fini(&b);
-    return rc;
+    TRY(place_fragments(t, e));
+    return blame_states_keep(&t->states, buf_slice(&t->text), t->owner, t->lines, e);
 }
 
 enum err_code blame_text_restore(struct blame_text *t, const uint8_t sha256[SHA256_BYTES],
@@ -195,8 +188,7 @@ enum err_code blame_text_remove(struct blame_text *t, struct err *e)
 {
     uint32_t *none = malloc(sizeof *none);
 
-    if (!none)
-        return err_nomem(e);
+    NEED(none);
     t->fragments = 0;
     enum err_code rc = set_text(t, SLICE(""), none, 0, e);
 
@@ -224,18 +216,17 @@ static enum err_code observe_before(struct blame_text *t, const struct edit *edi
 static enum err_code write_whole(struct blame_text *t, struct slice content, uint32_t owner,
                                  struct err *e)
 {
-    struct buf b = { 0 };
+    AUTO_BUF b = { 0 };
     struct slice plain;
-    enum err_code rc = blame_text_plain(content, &b, &plain) ? err_nomem(e) : ERR_OK;
 
-    if (!rc && !blame_text_is(t, EDIT_TEXT, plain)) {
+    NEED(!blame_text_plain(content, &b, &plain));
+    if (!blame_text_is(t, EDIT_TEXT, plain)) {
         forget_if_costly(t, plain);
-        rc = set_normalized(t, plain, owner, e);
+        TRY(set_normalized(t, plain, owner, e));
     }
     t->fragments = 0;
-    t->known = t->known || !rc;
-    buf_fini(&b);
-    return rc;
+    t->known = true;
+    return ERR_OK;
 }
 
 /* A known text after an edit corrects what was replayed; without replacements it is all that is known of the edit. */
@@ -255,21 +246,18 @@ static enum err_code edit_lines(struct blame_text *t, const struct edit *edit, u
                                 struct err *e)
 {
     bool replayed = false, before = edit->before_known != EDIT_UNKNOWN;
-    enum err_code rc = ERR_OK;
 
     if (edit->kind == EDIT_WRITE) {
         bool proposed = edit->by_person && edit->replacements;
 
-        rc = write_whole(t, proposed ? edit->replacement[0].new_text : edit->after, owner, e);
-        if (!rc && edit->by_person)
-            rc = blame_text_observe(t, edit->after, e);
-        return rc;
+        TRY(write_whole(t, proposed ? edit->replacement[0].new_text : edit->after, owner, e));
+        return edit->by_person ? blame_text_observe(t, edit->after, e) : ERR_OK;
     }
     if (edit->replacements)
-        rc = blame_replace(t, edit, owner, &replayed, e);
+        TRY(blame_replace(t, edit, owner, &replayed, e));
     else
         t->known = t->known && edit->after_known != EDIT_UNKNOWN;
-    return rc ? rc : observe_after(t, edit, owner, replayed, before, e);
+    return observe_after(t, edit, owner, replayed, before, e);
 }
 
 enum err_code blame_text_edit(struct blame_text *t, const struct edit *edit, uint32_t owner,

@@ -98,9 +98,9 @@ struct blame_text {
     struct blame_fragment *fragment; /* owned */
     size_t fragments, fragment_cap;
     struct blame_states states;
-    struct arena arena; /* of the fragments */
-    struct blame_budget *
-        budget; /* borrowed; NULL: texts may become large, and replaying may take as long as it takes */
+    struct arena arena; /* has the texts of the fragments */
+    /* Borrowed. NULL: texts may become large, and replaying may take as long as it takes. */
+    struct blame_budget *budget;
 
     uint64_t added, removed; /* lines, by the last call of blame_text_edit */
 };

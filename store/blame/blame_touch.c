@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "lite/base/array.h"
+#include "lite/base/cleanup.h"
 #include "lite/base/time.h"
 #include "store/blame/blame_text.h"
 
@@ -26,23 +27,22 @@ struct touching {
     struct slice_set turns; /* the session's entries, by file and turn, from `first` on */
     struct blame_budget budget;
     uint64_t left;      /* for all sessions together */
-    struct arena arena; /* of the session */
+    struct arena arena; /* is emptied after each session */
     const struct session_ref **order;
     size_t refs, ref_cap;
 };
 
 /* ---- one edit ---- */
 
-static enum err_code text_of(struct touching *t, const char *path, struct blame_text **out,
-                             struct err *e)
+static enum err_code touched_text(struct touching *t, const char *path, struct blame_text **out,
+                                  struct err *e)
 {
     const char *own = arena_copy_text(&t->arena, path);
     size_t before = t->files.n;
     uint32_t number;
 
-    if (!own || !array_reserve(t->text, t->text_cap, before + 1) ||
-        slice_set_add(&t->files, slice_of(own), &number))
-        return err_nomem(e);
+    NEED(own && array_reserve(t->text, t->text_cap, before + 1) &&
+         !slice_set_add(&t->files, slice_of(own), &number));
     if (t->files.n > before)
         t->text[number] = (struct blame_text){ .budget = &t->budget };
     *out = &t->text[number];
@@ -78,14 +78,13 @@ static enum err_code count_edit(struct touching *t, const struct edit *edit,
                                 struct blame_touch *touch, struct err *e)
 {
     struct blame_text *text;
-    enum err_code rc = text_of(t, edit->path, &text, e);
 
-    if (rc)
-        return rc;
+    TRY(touched_text(t, edit->path, &text, e));
     bool created = edit->before_known == EDIT_ABSENT || (text->known && text->absent);
 
     t->budget.stopped = NULL;
-    rc = blame_text_edit(text, edit, 0, e);
+    enum err_code rc = blame_text_edit(text, edit, 0, e);
+
     touch->stopped = t->budget.stopped ? t->budget.stopped : touch->stopped;
     touch->added += text->added;
     touch->removed += text->removed;
@@ -98,12 +97,9 @@ static enum err_code count_edit(struct touching *t, const struct edit *edit,
 static enum err_code rename_text(struct touching *t, const struct edit *edit, struct err *e)
 {
     struct blame_text *from, *to;
-    enum err_code rc = text_of(t, edit->to, &to, e);
 
-    if (!rc)
-        rc = text_of(t, edit->path, &from, e);
-    if (rc)
-        return rc;
+    TRY(touched_text(t, edit->to, &to, e));
+    TRY(touched_text(t, edit->path, &from, e));
     to = &t->text[slice_set_find(&t->files, slice_of(edit->to))]; /* the array may have moved */
     if (to == from)
         return ERR_OK;
@@ -133,24 +129,22 @@ static enum err_code touch_edit(const struct edit *edit, void *arg, struct err *
 {
     struct touching *t = arg;
     struct blame_touch *touch;
-    enum err_code rc = ERR_OK;
 
     if (edit->kind == EDIT_SEEN || is_copy(t, edit))
         return ERR_OK;
-    touch = touch_of(t, edit);
-    if (!touch)
-        return err_nomem(e);
+    NEED(touch = touch_of(t, edit));
     touch->edits++;
     if (edit->time_ms != TIME_NONE && edit->time_ms > touch->time_ms)
         touch->time_ms = edit->time_ms;
     if (edit->kind == EDIT_RENAME) {
         touch->did |= BLAME_RENAMED;
         touch->to = arena_copy_text(&t->out->arena, edit->to);
-        rc = rename_text(t, edit, e);
+        TRY(rename_text(t, edit, e));
     } else {
-        rc = count_edit(t, edit, touch, e);
+        TRY(count_edit(t, edit, touch, e));
     }
-    return rc || !t->out->arena.failed ? rc : err_nomem(e);
+    NEED(!t->out->arena.failed);
+    return ERR_OK;
 }
 
 /* ---- sessions ---- */
@@ -169,9 +163,8 @@ static enum err_code touch_session(struct touching *t, const struct session_ref 
     struct blame_touches *out = t->out;
     struct session_ref *copy = arena_alloc(&out->arena, sizeof *copy);
 
-    if (!copy || !session_ref_copy(&out->arena, ref, copy) ||
-        !array_reserve(out->ref, out->ref_cap, out->refs + 1))
-        return err_nomem(e);
+    NEED(copy && session_ref_copy(&out->arena, ref, copy) &&
+         array_reserve(out->ref, out->ref_cap, out->refs + 1));
     t->session = out->refs;
     t->first = out->n;
     out->ref[out->refs++] = copy;
@@ -189,35 +182,10 @@ static enum err_code keep_ref(const struct session_ref *ref, void *arg, struct e
     struct touching *t = arg;
     struct session_ref *copy = arena_alloc(&t->out->arena, sizeof *copy);
 
-    if (!copy || !session_ref_copy(&t->out->arena, ref, copy) ||
-        !array_reserve(t->order, t->ref_cap, t->refs + 1))
-        return err_nomem(e);
+    NEED(copy && session_ref_copy(&t->out->arena, ref, copy) &&
+         array_reserve(t->order, t->ref_cap, t->refs + 1));
     t->order[t->refs++] = copy;
     return ERR_OK;
-}
-
-/* Oldest first, so that copies come later. */
-static enum err_code touch_all(struct touching *t, struct err *e)
-{
-    enum err_code rc = ERR_OK;
-
-    for (size_t i = t->refs; i-- > 0 && !rc;) {
-        struct err trouble;
-        size_t before = t->out->n;
-
-        rc = touch_session(t, t->order[i], &trouble);
-        if (rc == ERR_CANCELLED || rc == ERR_NOMEM) {
-            if (e)
-                *e = trouble;
-            return rc;
-        }
-        if (rc && rc != ERR_NOT_FOUND && t->q->trouble)
-            t->q->trouble(&trouble, t->q->trouble_arg);
-        if (t->out->n > before && !blame_history_wants(t->q, t->order[i]))
-            t->out->n = before;
-        rc = ERR_OK;
-    }
-    return rc;
 }
 
 static int newest_first(const void *a, const void *b)
@@ -241,48 +209,53 @@ static void touching_fini(struct touching *t)
 enum err_code blame_touches_of(const struct session_ref *ref, const atomic_bool *cancel,
                                struct blame_touches *out, struct err *e)
 {
-    struct touching t = { .out = out, .edits = { .cancel = cancel }, .left = all_bytes_max };
-    enum err_code rc;
+    CLEANUP(blame_touches_fini) struct blame_touches all = { .n = 0 };
+    CLEANUP(touching_fini)
+    struct touching t = { .out = &all, .edits = { .cancel = cancel }, .left = all_bytes_max };
 
-    *out = (struct blame_touches){ .n = 0 };
-    rc = touch_session(&t, ref, e);
-    touching_fini(&t);
-    if (rc)
-        blame_touches_fini(out);
-    return rc;
-}
-
-/* A path that is not a directory now may have been one; the edits then contain the full paths of the files below it. */
-static bool are_files(const struct blame_query *q)
-{
-    struct stat st;
-
-    for (size_t i = 0; i < q->paths; i++)
-        if (stat(q->path[i], &st) == 0 && S_ISDIR(st.st_mode))
-            return false;
-    return true;
+    TRY(touch_session(&t, ref, e));
+    HAND_OVER(out, all);
+    return ERR_OK;
 }
 
 enum err_code blame_touches_read(struct store *const stores[], size_t n,
                                  const struct blame_query *q, struct blame_touches *out,
                                  struct err *e)
 {
-    struct touching t = { .out = out, .q = q, .left = all_bytes_max };
-    enum err_code rc;
+    CLEANUP(blame_touches_fini) struct blame_touches all = { .n = 0 };
+    CLEANUP(touching_fini) struct touching t = { .out = &all, .q = q, .left = all_bytes_max };
+    bool files = true;
+    struct stat st;
 
-    *out = (struct blame_touches){ .n = 0 };
+    /* A path that is not a directory now may have been one; the edits then contain the full paths of the files below
+     * it. */
+    for (size_t i = 0; i < q->paths; i++)
+        files = files && (stat(q->path[i], &st) || !S_ISDIR(st.st_mode));
     t.edits = (struct edit_query){
-        .path = q->path, .paths = q->paths, .files_only = are_files(q), .cancel = q->cancel
+        .path = q->path, .paths = q->paths, .files_only = files, .cancel = q->cancel
     };
-    rc = blame_history_sessions(stores, n, q, keep_ref, &t, e);
-    if (!rc)
-        rc = touch_all(&t, e);
-    touching_fini(&t);
-    if (!rc && out->n)
-        qsort(out->touch, out->n, sizeof *out->touch, newest_first);
-    if (rc)
-        blame_touches_fini(out);
-    return rc;
+    TRY(blame_history_sessions(stores, n, q, keep_ref, &t, e));
+
+    /* Oldest first, so that copies come later. */
+    for (size_t i = t.refs; i-- > 0;) {
+        struct err trouble;
+        size_t before = all.n;
+        enum err_code rc = touch_session(&t, t.order[i], &trouble);
+
+        if (rc == ERR_CANCELLED || rc == ERR_NOMEM) {
+            if (e)
+                *e = trouble;
+            return rc;
+        }
+        if (rc && rc != ERR_NOT_FOUND && q->trouble)
+            q->trouble(&trouble, q->trouble_arg);
+        if (all.n > before && !blame_history_wants(q, t.order[i]))
+            all.n = before;
+    }
+    if (all.n)
+        qsort(all.touch, all.n, sizeof *all.touch, newest_first);
+    HAND_OVER(out, all);
+    return ERR_OK;
 }
 
 void blame_touches_fini(struct blame_touches *t)
