@@ -129,9 +129,9 @@ void order_forks_fini(struct fork_tree *f)
     *f = (struct fork_tree){ 0 };
 }
 
-/* Entries are sorted by the chosen key, then by time, then by id. Each of the three is a number, or
- * a series of numbers that are compared level by level; the next level is computed only for entries
- * that are equal so far. */
+/* Entries are sorted by the chosen key, then by time, then by id in the direction of their system. Each of these is a
+ * number, or a series of numbers that are compared level by level; the next level is computed only for entries that are
+ * equal so far. */
 
 enum {
     TEXT_MAX = FUZZY_HAYSTACK_MAX, /* titles are folded up to here; enough of an id, too */
@@ -139,7 +139,10 @@ enum {
     FEW = 12,
 };
 
-enum aspect { BY_CREATED, BY_SIZE, BY_TITLE, BY_TIME, BY_ID, BY_NOTHING };
+/* BY_TIES: whether the system lists sessions of the same time by their ids upwards or downwards. */
+enum aspect { BY_CREATED, BY_SIZE, BY_TITLE, BY_TIME, BY_TIES, BY_ID_DOWN, BY_ID_UP, BY_NOTHING };
+
+enum { TIES_DOWN = 1, TIES_UP };
 
 /* Titles are compared by their keys first, then by their bytes; ids by their bytes alone. */
 struct criterion {
@@ -169,8 +172,8 @@ static uint64_t largest_first(int64_t n)
 /* The number of bytes known to be equal at a level that has no keys. */
 static size_t depth_of(struct criterion by)
 {
-    return by.aspect == BY_ID ? (size_t)by.level * RADIX_CHUNK
-                              : TITLE_SAME + (size_t)(by.level - TITLE_KEYS) * RADIX_CHUNK;
+    return by.aspect == BY_TITLE ? TITLE_SAME + (size_t)(by.level - TITLE_KEYS) * RADIX_CHUNK
+                                 : (size_t)by.level * RADIX_CHUNK;
 }
 
 /* Entries without a title yet are last. */
@@ -193,7 +196,13 @@ static uint64_t criterion_key(const struct sorting *s, struct criterion by, uint
     case BY_SIZE: return largest_first(at->bytes);
     case BY_TIME: return largest_first(at->time_ms);
     case BY_TITLE: return title_key(s->titles, by.level, entry);
-    case BY_ID: return ~radix_text_key(s->sessions->entry[entry].ref.id, depth_of(by));
+    case BY_TIES: {
+        const struct store *st = s->sessions->entry[entry].ref.store;
+
+        return st && st->ops->ties_ascending ? TIES_UP : TIES_DOWN;
+    }
+    case BY_ID_DOWN: return ~radix_text_key(s->sessions->entry[entry].ref.id, depth_of(by));
+    case BY_ID_UP: return radix_text_key(s->sessions->entry[entry].ref.id, depth_of(by));
     case BY_NOTHING: break;
     }
     return 0;
@@ -204,7 +213,7 @@ static void fetch_key(const struct sorting *s, struct criterion by, uint32_t ent
     enum { LINE = 64 };
     const char *at;
 
-    if (by.aspect == BY_ID) {
+    if (by.aspect == BY_ID_DOWN || by.aspect == BY_ID_UP) {
         at = s->sessions->entry[entry].ref.id.p;
     } else if (by.aspect != BY_TITLE) {
         at = (const char *)&s->sessions->sort_key[entry];
@@ -225,7 +234,7 @@ static bool text_goes_on(struct criterion by, uint64_t key)
 }
 
 /* The criterion for entries that are equal so far. */
-#define CONTINUES 1 /* a key that does not end a text */
+#define CONTINUES 1 /* a key that does not end a text; TIES_DOWN */
 static struct criterion criterion_after(struct criterion by, uint64_t key)
 {
     const struct criterion next = { by.aspect, by.level + 1 };
@@ -235,9 +244,11 @@ static struct criterion criterion_after(struct criterion by, uint64_t key)
         if (by.level < TITLE_KEYS ? fold_title_is_cut(key) : text_goes_on(by, key))
             return next;
         return (struct criterion){ BY_TIME, 0 };
-    case BY_TIME: return (struct criterion){ BY_ID, 0 };
-    case BY_ID:
-        if (text_goes_on(by, ~key))
+    case BY_TIME: return (struct criterion){ BY_TIES, 0 };
+    case BY_TIES: return (struct criterion){ key == TIES_UP ? BY_ID_UP : BY_ID_DOWN, 0 };
+    case BY_ID_DOWN:
+    case BY_ID_UP:
+        if (text_goes_on(by, by.aspect == BY_ID_UP ? key : ~key))
             return next;
         return (struct criterion){ BY_NOTHING, 0 };
     default: return (struct criterion){ BY_TIME, 0 };

@@ -142,6 +142,36 @@ TEST(sessions_of_one_time_are_ordered_by_id)
     done(&m);
 }
 
+/* As `list` has them: each system in its own direction. */
+TEST(sessions_of_one_time_are_in_the_direction_of_their_system)
+{
+    static const struct store_ops up = { .name = "goat", .ties_ascending = true };
+    struct store goat = { .ops = &up };
+    const uint32_t sizes[] = { 7, 300 };
+
+    for (size_t s = 0; s < 2; s++) {
+        const uint32_t n = sizes[s];
+        struct many m = { 0 };
+        int64_t times[300];
+
+        for (uint32_t i = 0; i < n; i++)
+            times[i] = 1000;
+        see(&m, n, times);
+        for (uint32_t i = 0; i < n; i += 2)
+            m.sessions.entry[i].ref.store = &goat;
+        sorted(&m, SORT_RECENT);
+        assert_int_equal(m.order.n, n);
+        for (uint32_t i = 0, last[2] = { ENTRY_NONE, ENTRY_NONE }; i < n; i++) {
+            uint32_t entry = m.order.entry[i], odd = entry % 2;
+
+            if (last[odd] != ENTRY_NONE)
+                assert_true(odd ? entry < last[odd] : entry > last[odd]);
+            last[odd] = entry;
+        }
+        done(&m);
+    }
+}
+
 static int by_bytes(struct slice a, struct slice b)
 {
     int order = memcmp(a.p, b.p, a.n < b.n ? a.n : b.n);
