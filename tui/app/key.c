@@ -133,6 +133,9 @@ static const struct {
     { IN_LIST, BOTH, SHIFTED(KEYCODE_DOWN), ACT_PREVIEW_DOWN },
     { IN_LIST, BOTH, ALT(KEYCODE_DOWN), ACT_PREVIEW_DOWN },
 
+    { IN_LIST, BOTH, ALT('n'), ACT_SEARCH_NEXT },
+    { IN_LIST, BOTH, ALT('N'), ACT_SEARCH_PREV },
+
     { IN_LIST, VIM, PLAIN('/'), ACT_FILTER },
     { IN_LIST, VIM, PLAIN('j'), ACT_DOWN },
     { IN_LIST, VIM, PLAIN('k'), ACT_UP },
@@ -170,6 +173,8 @@ static const struct {
     { IN_FILTER, BOTH, CTRL('s'), ACT_SORT },
     { IN_FILTER, BOTH, CTRL('t'), ACT_PREVIEW },
     { IN_FILTER, BOTH, CTRL('x'), ACT_MENU },
+    { IN_FILTER, BOTH, ALT('n'), ACT_SEARCH_NEXT },
+    { IN_FILTER, BOTH, ALT('N'), ACT_SEARCH_PREV },
 
     { IN_TRANSCRIPT, BOTH, PLAIN(KEYCODE_LEFT), ACT_BACK },
     { IN_TRANSCRIPT, VIM, PLAIN('h'), ACT_BACK },
@@ -386,7 +391,12 @@ enum action keymap_find(const struct keymap *k, enum key_context place, struct k
         a = find_bound(k, IN_ANY, key);
     if (a == ACT_NONE)
         a = find_at(k, place, key);
-    return a != ACT_NONE ? a : find_at(k, IN_ANY, key);
+    if (a == ACT_NONE)
+        a = find_at(k, IN_ANY, key);
+    /* Alt+A is Alt+a where it has no meaning of its own: Caps Lock may be on. */
+    if (a == ACT_NONE && key.mods == MOD_ALT && key.code >= 'A' && key.code <= 'Z')
+        return keymap_find(k, place, (struct key){ key.code | 0x20, MOD_ALT });
+    return a;
 }
 
 /* The next key of an action in `at`, the context itself or IN_ANY, from *i on; keys of the

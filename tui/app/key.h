@@ -11,8 +11,8 @@
 /* One key press, independent of how a terminal sends it. term/ makes these; keymaps and line
  * editors read them. (curses owns the names KEY_*.)
  *
- * A letter is its code point as typed, without MOD_SHIFT: 'G', not shift+'g'. With MOD_CTRL or
- * MOD_ALT a letter is lower case: Ctrl+A is { 'a', MOD_CTRL }. The bytes of Enter, Tab, Backspace
+ * A letter is its code point as typed, without MOD_SHIFT: 'G', not shift+'g'. With MOD_CTRL a
+ * letter is lower case: Ctrl+A is { 'a', MOD_CTRL }. The bytes of Enter, Tab, Backspace
  * and Esc always become the named key; Ctrl+J (byte 10) is { 'j', MOD_CTRL }. Only named keys can
  * have MOD_SHIFT: Shift+Tab is { KEYCODE_TAB, MOD_SHIFT }. */
 enum key_code {

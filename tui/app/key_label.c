@@ -155,7 +155,7 @@ bool key_parse(struct slice word, struct key *out, const char **why)
     while (parse_modifier(&word, &k.mods))
         ;
     k.code = word.n ? code_of(word) : KEYCODE_NONE;
-    if (k.mods & (MOD_CTRL | MOD_ALT) && k.code >= 'A' && k.code <= 'Z')
+    if (k.mods & MOD_CTRL && k.code >= 'A' && k.code <= 'Z')
         k.code |= 0x20; /* the terminal sends the same byte, or we read the same key */
     *why = k.code ? unsendable(k) : "no key has this name";
     if (*why)

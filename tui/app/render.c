@@ -9,8 +9,8 @@
  * possible now are left out, except help and, where letters are text, the menu, because they lead
  * to the rest. */
 static const enum action in_list[] = {
-    ACT_RESUME, ACT_VIEW, ACT_MARK, ACT_SCOPE,   ACT_FORK,
-    ACT_RENAME, ACT_MENU, ACT_SORT, ACT_PREVIEW, ACT_NONE,
+    ACT_RESUME, ACT_VIEW,   ACT_SEARCH_NEXT, ACT_SEARCH_PREV, ACT_MARK,    ACT_SCOPE,
+    ACT_FORK,   ACT_RENAME, ACT_MENU,        ACT_SORT,        ACT_PREVIEW, ACT_NONE,
 };
 static const enum action in_filter[] = { ACT_ACCEPT, ACT_BACK, ACT_UP, ACT_DOWN, ACT_NONE };
 static const enum action in_transcript[] = {

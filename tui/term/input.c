@@ -107,7 +107,7 @@ static struct key character_key(uint32_t code, unsigned mods)
     }
     bool letter = (code | 0x20) >= 'a' && (code | 0x20) <= 'z';
 
-    if (letter && (mods & (MOD_CTRL | MOD_ALT)))
+    if (letter && (mods & MOD_CTRL))
         code |= 0x20;
     else if (letter && (mods & MOD_SHIFT))
         code &= ~(uint32_t)0x20;

@@ -125,7 +125,7 @@ bool line_editor_key(struct line_editor *e, struct key key)
     if (key.mods == MOD_CTRL)
         return ctrl_key(e, key.code);
     if (key.mods == MOD_ALT)
-        return alt_key(e, key.code);
+        return alt_key(e, key.code < 0x80 ? key.code | 0x20 : key.code); /* Alt+B is Alt+b */
     if (key_is_text(key)) {
         char bytes[4];
 

@@ -162,6 +162,18 @@ TEST(a_context_takes_precedence_over_everywhere)
     assert_int_equal(find(KEYS_DEFAULT, IN_HELP, KEYCODE_F1, 0), ACT_BACK);
 }
 
+TEST(alt_with_a_capital_is_a_key_of_its_own)
+{
+    const struct keymap k = { 0 };
+
+    assert_int_equal(keymap_find(&k, IN_LIST, (struct key){ 'n', MOD_ALT }), ACT_SEARCH_NEXT);
+    assert_int_equal(keymap_find(&k, IN_LIST, (struct key){ 'N', MOD_ALT }), ACT_SEARCH_PREV);
+    assert_int_equal(keymap_find(&k, IN_FILTER, (struct key){ 'N', MOD_ALT }), ACT_SEARCH_PREV);
+    /* Caps Lock */
+    assert_int_equal(keymap_find(&k, IN_LIST, (struct key){ 'A', MOD_ALT }), ACT_MARK_ALL);
+    assert_int_equal(keymap_find(&k, IN_LIST, (struct key){ 'Q', MOD_ALT }), ACT_NONE);
+}
+
 TEST(control_c_quits_and_escape_steps_back_in_every_context)
 {
     for (int scheme = KEYS_DEFAULT; scheme <= KEYS_VIM; scheme++)

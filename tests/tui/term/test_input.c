@@ -40,7 +40,7 @@ TEST(letters_come_as_typed)
                'b', MOD_ALT);
     assert_key("\x1b"
                "B",
-               'b', MOD_ALT);
+               'B', MOD_ALT);
     assert_key("\x1b\xc3\xa9", 0xe9, MOD_ALT);
     assert_int_equal(one_key("\0", 1, true).code, ' ');
     assert_int_equal(one_key("\0", 1, true).mods, MOD_CTRL);

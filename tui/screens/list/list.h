@@ -77,6 +77,7 @@ struct list_content {
     char problem[80];       /* the search failed */
     struct buf previewed;   /* what the preview goes to; empty: nothing */
     uint32_t preview_entry; /* in the conversation of this session */
+    bool preview_last;      /* the next conversation begins at its last match */
 };
 
 struct model;
@@ -220,6 +221,9 @@ const uint32_t *list_content_entries(struct list *l, size_t *n);
 void list_content_fit(const struct content_hit *hit, int w, int sign, size_t *from, size_t *to);
 /* Makes the preview go to the first match of the conversation that it shows. */
 void list_content_preview(struct list *l, struct effects *fx);
+/* Makes the preview go to the next match (1) or the one before (-1); beyond the last match of a conversation, the next
+ * session of the list is selected, if there are several. */
+void list_content_step(struct list *l, int direction, struct effects *fx);
 const struct content_hit *list_content_hit(const struct list *l, uint32_t entry);
 void list_content_fini(struct list *l);
 

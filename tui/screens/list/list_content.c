@@ -222,7 +222,29 @@ void list_content_preview(struct list *l, struct effects *fx)
     c->previewed.n = 0;
     if (typing || buf_add(&c->previewed, text))
         return;
-    transcript_view_search_for(l->view, text, fx);
+    transcript_view_search_in(l->view, (struct slice){ NULL, 0 }, text, c->preview_last, fx);
+    c->preview_last = false;
+}
+
+void list_content_step(struct list *l, int direction, struct effects *fx)
+{
+    struct list_content *c = &l->content;
+    const bool shown = l->viewed != ENTRY_NONE && l->viewed == l->selected &&
+                       c->preview_entry == l->viewed && c->previewed.n > 0;
+
+    if (shown && (l->filter.hits < 2 ||
+                  !transcript_view_search_ends(l->view, buf_slice(&c->previewed), direction))) {
+        transcript_view_act(l->view, direction > 0 ? ACT_SEARCH_NEXT : ACT_SEARCH_PREV, fx);
+    } else if (l->filter.hits > 1) {
+        size_t last = l->filter.hits - 1;
+
+        c->preview_last = direction < 0;
+        list_move_to(l,
+                     direction > 0 ? (l->at < last ? l->at + 1 : 0)
+                     : l->at > 0   ? l->at - 1
+                                   : last,
+                     fx);
+    }
 }
 
 /* The end of the character that begins at i, and the beginning of the one that ends there. */

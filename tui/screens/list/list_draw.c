@@ -321,6 +321,21 @@ static void draw_disk_usage(const struct list *l, struct frame *f, struct rect r
     frame_puts(f, r.y, r.x + used, 1, STYLE_DIM, " ");
 }
 
+/* The number of the match of a search in conversations that the preview shows. Returns its width. */
+static int draw_match_number(const struct list *l, struct frame *f, struct rect r)
+{
+    char state[64], text[80];
+
+    transcript_view_search_state(l->view, state, sizeof state);
+    if (l->content.previewed.n == 0 || !strstr(state, " of "))
+        return 0;
+    snprintf(text, sizeof text, " match %s ", state);
+    int w = frame_width(slice_of(text));
+
+    frame_puts(f, r.y, r.x + r.w - w, w, STYLE_KEY, text);
+    return w;
+}
+
 enum brevity {
     WITH_TIME,
     WITH_DAY,
@@ -483,7 +498,9 @@ static void draw_preview(const struct list *l, struct frame *f, const struct lis
     draw_border(f, lay);
     if (l->viewed == ENTRY_NONE)
         return;
-    draw_disk_usage(l, f, (struct rect){ r.y, r.x + 3, 1, r.w - 6 });
+    int end = draw_match_number(l, f, (struct rect){ r.y, r.x, 1, r.w - 1 });
+
+    draw_disk_usage(l, f, (struct rect){ r.y, r.x + 3, 1, r.w - 6 - end });
     draw_preview_head(l, f, lay);
     transcript_view_draw(l->view, f, list_conversation_rect(l, lay));
     f->cursor_y = y;

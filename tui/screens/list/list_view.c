@@ -306,6 +306,8 @@ static bool list_view_act(struct model *m, enum action a)
     struct list *l = m->list;
 
     switch (a) {
+    case ACT_SEARCH_NEXT: list_content_step(l, 1, &m->fx); return true;
+    case ACT_SEARCH_PREV: list_content_step(l, -1, &m->fx); return true;
     case ACT_SCOPE: list_next_scope(m); return true;
     case ACT_SORT: list_sort(l, (l->sort + 1) % SORT_COUNT, &m->fx); return true;
     case ACT_PREVIEW: toggle_preview(l, &m->fx); return true;
@@ -414,6 +416,12 @@ static bool list_view_perform(struct model *m, enum action a)
 
 static const char *list_view_unavailable(const struct model *m, enum action a)
 {
+    const struct list *l = m->list;
+
+    if (a == ACT_SEARCH_NEXT || a == ACT_SEARCH_PREV)
+        return list_content_text(l).n == 0 ? "type // and words to search in the conversations"
+               : list_layout(l, l->rows, l->cols).preview.w == 0 ? "the preview is hidden"
+                                                                 : NULL;
     return list_session_unavailable(m, a, LIST_NO_SESSION);
 }
 

@@ -58,6 +58,9 @@ void transcript_view_search_in(struct transcript_view *v, struct slice agent, st
  * (1) or precedes it (-1): a step would wrap around. */
 bool transcript_view_search_ends(const struct transcript_view *v, struct slice text, int direction);
 
+/* "1 of 4", "4 found", "not found" or "searching"; "": nothing is searched for. */
+void transcript_view_search_state(const struct transcript_view *v, char *out, size_t cap);
+
 /* Goes to a message as soon as the whole conversation is read; none: stays at the end. */
 void transcript_view_go_to_message(struct transcript_view *v, struct id128 message);
 

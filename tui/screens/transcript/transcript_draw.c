@@ -60,7 +60,7 @@ static void draw_transcript_title(const struct transcript_view *v, struct frame 
     frame_text_cut(f, r.y, r.x + 1, room - 2, STYLE_BAR, v->title);
 }
 
-static void search_state(const struct transcript_view *v, char *out, size_t cap)
+void transcript_view_search_state(const struct transcript_view *v, char *out, size_t cap)
 {
     const struct transcript_search *s = &v->search;
 
@@ -88,7 +88,7 @@ static void draw_foot(const struct transcript_view *v, struct frame *f, struct r
     if (r.h < 2 || (!s->typing && s->needle.n == 0 && !v->notice[0]))
         return;
     frame_fill(f, (struct rect){ y, r.x, 1, r.w }, STYLE_BAR);
-    search_state(v, state, sizeof state);
+    transcript_view_search_state(v, state, sizeof state);
     int room =
         draw_right_aligned(f, y, r, s->done && s->total == 0 ? STYLE_WARN : STYLE_BAR, state);
 

@@ -105,7 +105,7 @@ bool transcript_view_search_ends(const struct transcript_view *v, struct slice t
 
     if (v->inner)
         return transcript_view_search_ends(v->inner, text, direction);
-    if (!s->done || s->wanted || s->typing || !slice_eq(needle(v), text))
+    if (!s->done || s->typing || !slice_eq(needle(v), text))
         return false;
     if (s->n == 0 || !s->at || v->raw.shown || v->choice.names)
         return s->n == 0;
@@ -523,12 +523,13 @@ static void step_back(struct transcript_view *v, size_t at, uint32_t nth)
     s->wanted = true;
 }
 
-/* Steps from the current occurrence, or from the cursor if it was moved since. */
+/* Steps from the current occurrence, or from the cursor if it was moved since. A preview has no cursor of its own. */
 void transcript_view_search_step(struct transcript_view *v, int direction)
 {
     struct transcript_search *s = &v->search;
     uint32_t nth = s->nth;
-    bool there = s->at && (s->wanted || transcript_view_position_cmp(v->cursor, s->shown) == 0);
+    bool there = s->at && (s->wanted || transcript_view_is_preview(v) ||
+                           transcript_view_position_cmp(v->cursor, s->shown) == 0);
     size_t at = there ? s->at - 1 : 0;
 
     if (s->n == 0) {

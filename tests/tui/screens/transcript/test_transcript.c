@@ -89,7 +89,7 @@ TEST(damaged_lines_are_shown_in_their_place)
     drive_init(&d, SLICE(USER("Old") "{\"damaged\": \n" SAID("Here.") "{\"torn\": "));
     drive_open(&d, REQUESTER_VIEWER, 10, 50);
 
-    assert_screen(&d, " A title                                      3/3\n"
+    assert_screen(&d, " A title                             entry 3 of 3\n"
                       "  ──────────────────────────────────────────────\n"
                       "  ❯ Old\n"
                       "\n"
@@ -155,7 +155,7 @@ TEST(a_call_opens_into_its_diff_and_closes_again)
     drive_open(&d, REQUESTER_VIEWER, 7, 40);
     drive_act(&d, ACT_UNFOLD);
 
-    assert_screen(&d, " A title                            1/2\n"
+    assert_screen(&d, " A title                   entry 1 of 2\n"
                       "▌   ▾ Edit /p/a.c +1 -1 ✓\n"
                       "▏       one\n"
                       "▏     - two\n"
@@ -442,7 +442,7 @@ TEST(a_message_can_be_seen_as_it_is_stored)
     drive_open(&d, REQUESTER_VIEWER, 9, 40);
     drive_act(&d, ACT_RAW);
 
-    assert_screen(&d, " A title                            1/1\n"
+    assert_screen(&d, " A title                   entry 1 of 1\n"
                       "  {\n"
                       "    \"type\": \"user\"\n"
                       "    \"n\": 1.0\n"

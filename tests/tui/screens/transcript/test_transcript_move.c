@@ -7,7 +7,7 @@ TEST(the_end_is_shown_first_and_the_cursor_is_on_it)
     open_long_conversation(&d, 500, REQUESTER_VIEWER, 12, 40);
 
     assert_true(screen_holds(&d, "answer 499"));
-    assert_true(screen_holds(&d, "1000/1000"));
+    assert_true(screen_holds(&d, "entry 1000 of 1000"));
     assert_cursor_on(&d, "answer 499");
     drive_fini(&d);
 }
@@ -276,9 +276,9 @@ TEST(the_cursor_stays_at_the_end_when_more_is_unfolded_below_it)
     transcript_view_reload(d.view, &d.ref, &d.fx);
     drive_answer_all(&d);
     assert_cursor_on(&d, "answer 49");
-    assert_true(screen_holds(&d, "100/101"));
+    assert_true(screen_holds(&d, "entry 100 of 101"));
     drive_act(&d, ACT_FOLD_LEVEL);
-    assert_true(screen_holds(&d, "101/101"));
+    assert_true(screen_holds(&d, "entry 101 of 101"));
     drive_fini(&d);
 }
 
