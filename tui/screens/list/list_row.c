@@ -17,8 +17,7 @@ enum {
     GAP = 2,
     TITLE_MIN = 24,
     TITLE_FAIR = 40, /* the width that columns leave for the title, if possible */
-    TITLE_WORDS =
-        30, /* the title that flags leave if they are words, and columns beyond their minimum */
+    TITLE_WORDS = 30, /* the width that words of flags and wide columns leave for it */
     SIZE_W = 7,
     WORDS_LEAST = sizeof "12 files" - 1, /* a column for fewer words has signs only */
     WORDS_GOOD = sizeof "3 files  fork" - 1,

@@ -117,7 +117,7 @@ TEST(the_whole_conversation_replaces_the_tail_without_a_jump)
     char *after = drive_screen(&d);
 
     assert_int_equal(d.frame.cursor_y, y);
-    assert_non_null(strstr(after, "/800"));
+    assert_non_null(strstr(after, " of 800"));
     /* the first line and the scroll bar show more now; the text must not move */
     char *a = strchr(before, '\n'), *b = strchr(after, '\n');
 
@@ -166,7 +166,7 @@ TEST(a_remote_conversation_is_read_as_far_as_the_reader_goes)
             drive_act(&d, ACT_UP);
     }
     assert_int_equal(d.loads, 0);
-    assert_true(screen_holds(&d, "1/2000"));
+    assert_true(screen_holds(&d, "entry 1 of 2000"));
     drive_fini(&d);
 }
 
