@@ -42,6 +42,8 @@ struct change {
     const char *kind;   /* "rename", "delete", ...: the name of the command */
     const char *text;   /* what it did, for a person: "renamed to …"; data in it is not cleaned */
     const char *undoes; /* the id of the change that this one undid, or NULL */
+    const char **also;  /* further changes that it undid */
+    size_t also_n;
     /* The line for a shell with which the session's agent made it, or the change that this one undid; NULL: reprise
      * made it. Its steps are what can be undone of it, perhaps nothing. */
     const char *command;
@@ -50,6 +52,8 @@ struct change {
     size_t sessions_n;
     struct step *step;
     size_t n;
+    /* While it is under way: no step from this one on was begun. After a crash only those before it are undone. */
+    size_t begun;
     int64_t at_ms;        /* when it was requested; 0 until it runs */
     bool record_outdated; /* its steps know more than when the record was written */
     /* its record has to survive this process, but not a power cut, so it is not synced */
@@ -96,6 +100,14 @@ bool change_is_agents(const struct change *c);
  * change_is_agents. */
 MUST_CHECK enum err_code change_undo(struct change_log *log, const char *id, struct change **out,
                                      struct err *e);
+/* Makes one change that undoes all of these, the newest first: all of them or none. It can be undone like the undo of
+ * one change. The ids are sorted, newest first. */
+MUST_CHECK enum err_code change_undo_all(struct change_log *log, const char *const *ids, size_t n,
+                                         struct change **out, struct err *e);
+/* Returns why change_undo_all would refuse: *at is the first of the changes that cannot be undone. ERR_OK: it would not
+ * refuse, as far as that can be known. Changes nothing. */
+MUST_CHECK enum err_code change_undo_all_check(struct change_log *log, const char *const *ids,
+                                               size_t n, size_t *at, struct err *e);
 /* Returns true if a change would be refused, because its files were changed again or the session continued. */
 bool change_is_stale(const struct change *c);
 /* The same for the undo of a change. */

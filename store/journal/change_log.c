@@ -207,8 +207,9 @@ void change_log_close(struct change_log *log)
 struct walk {
     struct dirent **names;
     int n, at;
-    char (*undone)[40]; /* ids that were undone */
-    int undone_n;
+    struct arena arena;
+    const char **undone; /* ids that were undone */
+    size_t undone_n;
 };
 
 static enum err_code walk_open(const struct change_log *log, struct walk *w, struct err *e)
@@ -219,25 +220,26 @@ static enum err_code walk_open(const struct change_log *log, struct walk *w, str
     if (rc)
         return rc;
     w->at = w->n;
-    w->undone = calloc((size_t)w->n + 1, sizeof *w->undone);
-    if (w->undone)
-        return ERR_OK;
-    change_names_free(w->names, w->n);
-    return err_nomem(e);
+    return ERR_OK;
 }
 
 static void walk_close(struct walk *w)
 {
     change_names_free(w->names, w->n);
-    free(w->undone);
+    arena_fini(&w->arena);
 }
 
 static bool walk_was_undone(const struct walk *w, const char *id)
 {
-    for (int i = 0; i < w->undone_n; i++)
+    for (size_t i = 0; i < w->undone_n; i++)
         if (strcmp(w->undone[i], id) == 0)
             return true;
     return false;
+}
+
+static bool walk_note_undone(struct walk *w, const char *id)
+{
+    return arena_add_text(&w->arena, &w->undone, &w->undone_n, id);
 }
 
 /* NULL at the end. The caller frees the change. */
@@ -261,8 +263,14 @@ static struct change *walk_next(struct change_log *log, struct walk *w, bool *un
         }
         memcpy(c->id, name, strlen(name) + 1);
         *undone = walk_was_undone(w, c->id);
-        if (!*undone && c->undoes && strlen(c->undoes) < sizeof *w->undone)
-            memcpy(w->undone[w->undone_n++], c->undoes, strlen(c->undoes) + 1);
+        bool ok = *undone || !c->undoes || walk_note_undone(w, c->undoes);
+
+        for (size_t i = 0; i < c->also_n && !*undone && ok; i++)
+            ok = walk_note_undone(w, c->also[i]);
+        if (!ok) {
+            change_free(c);
+            return NULL;
+        }
         return c;
     }
     return NULL;
@@ -291,6 +299,21 @@ enum err_code change_list(struct change_log *log, change_fn *fn, void *arg, stru
     }
     walk_close(&w);
     return ERR_OK;
+}
+
+enum err_code change_read(struct change_log *log, const char *id, struct change **out,
+                          struct err *e)
+{
+    char dir[PATH_MAX];
+
+    if ((size_t)snprintf(dir, sizeof dir, "%s/%s", log->dir, id) >= sizeof dir ||
+        strlen(id) >= sizeof(*out)->id || strchr(id, '/'))
+        return err_set(e, ERR_NOT_FOUND, id, "no change with this id");
+    enum err_code rc = change_record_read(dir, out, e);
+
+    if (!rc)
+        memcpy((*out)->id, id, strlen(id) + 1);
+    return rc;
 }
 
 static enum err_code find_change(struct change_log *log, const char *id, struct change **out,
@@ -330,7 +353,7 @@ bool change_is_agents(const struct change *c)
     return c->command && (c->n == 0 || strcmp(c->kind, "undo") == 0);
 }
 
-static enum err_code check_is_ours(const struct change *c, struct err *e)
+enum err_code change_check_is_ours(const struct change *c, struct err *e)
 {
     return change_is_agents(c)
                ? err_set(e, ERR_UNSUPPORTED, c->id,
@@ -362,7 +385,7 @@ enum err_code change_undo(struct change_log *log, const char *id, struct change 
 
     if (rc)
         return rc;
-    rc = check_is_ours(c, e);
+    rc = change_check_is_ours(c, e);
     if (!rc)
         rc = invert(log, c, strcmp(c->kind, "undo") == 0 ? "redo" : "undo", out, e);
     change_free(c);

@@ -57,7 +57,7 @@ static enum err_code read_log(const struct reprise *r, struct reprise_log *out, 
     size_t recovered;
     enum err_code rc = rewind_recover(&env, &recovered, e);
 
-    return rc ? rc : history_each(&env, add_entry, out, e);
+    return rc ? rc : history_each(&env, NULL, add_entry, out, e);
 }
 
 int reprise_list_log(const struct reprise *r, struct reprise_log **out, struct reprise_error *error)

@@ -115,11 +115,18 @@ def main():
             os.remove(os.path.join(store, 'sessions', name))
         program = Program(path, top, {'CLAUDE_CONFIG_DIR': store, 'XDG_STATE_HOME': top + '/state', 'XDG_DATA_HOME': top + '/data'})
         before, meant = files_of(store), meaning(program)
-        for _ in range(rounds):
-            undos = 0
+        for turn in range(rounds):
+            undos, known = 0, {x['id'] for x in program.json('log')}
             for _ in range(12):
                 ids = [r['sessionId'] for r in program.json('list', '--all')]
                 undos += change(program, rng, ids)
+            if turn % 3 == 1:  # in one step, forward again, and back again
+                first = min(x['id'] for x in program.json('log') if x['id'] not in known)
+                made = program.json('undo', '--all', '--back-to', first)['made']
+                program.same('one record', len(made), 1)
+                program.json('undo', *made)
+                program.json('undo', '--all', '--back-to', first)
+                undos = 0
             for _ in range(undos):
                 program.json('undo', '--all')
             after = undone(files_of(store), before)

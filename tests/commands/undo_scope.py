@@ -374,9 +374,50 @@ def pruned(w, t):
         t.same(f'{wrong}: exit', t.run('rewinds', *wrong).returncode, 2)
 
 
+def back_to(w, t):
+    """Back to the state before a change: rewinds and changes together, or nothing of it."""
+    p, q = w.session('p', P, 'Pay the bills'), w.session('q', Q, 'Quote the prices')
+    t.run('rename', P, 'Older')
+    first = w.rewind(P)
+    t.run('rename', P, 'Bills')
+    t.run('rename', Q, 'Prices')
+    put(f'{p}/a', 'a 3\n')
+    w.rewind(P)
+    t.run('undo', '--all')
+    t.same('the second rewind is undone', get(f'{p}/a'), 'a 3\n')
+    put(f'{p}/a', 'a 1\n')
+    t.run('tag', P, 'money')
+    before = t.json('log')
+
+    # A later change that cannot be undone: nothing is changed, and it is named.
+    put(f'{p}/b', 'mine\n')
+    code, out, err = w.undo(p, '--back-to', first)
+    t.same('refused: exit', code, 4)
+    t.need('rewind of "Older"' in err and f'{p}/b' in err, f'refused: {out}{err}')
+    t.same('refused: nothing done', (w.title(P), get(f'{p}/b'), t.json('log')), ('Bills', 'mine\n', before))
+    put(f'{p}/b', 'b 1\n')
+
+    code, out, _ = w.undo(p, '--back-to', first, '--dry-run')
+    t.need(code == 0 and out.count('would undo') == 3 and '1 later change elsewhere stays' in out, f'dry run: {out}')
+    t.need('renamed to Bills' in out and 'tagged money' in out and 'Prices' not in out, f'dry run: {out}')
+    t.same('dry run: nothing done', (w.title(P), state(p), t.json('log')), ('Bills', OLD, before))
+    there = t.run('-C', q, 'undo', '--back-to', first)
+    t.same('from elsewhere', (there.returncode, b'add --all' in there.stderr), (3, True))
+
+    answer = json.loads(t.run('-C', p, 'undo', '--back-to', first, '--json').stdout)
+    t.same('the answer', [x['kind'] for x in answer['undoes']], ['tag', 'rename', 'rewind'])
+    t.same('one record for the changes, one for the rewind', (len(answer['made']), answer['elsewhere']), (2, 1))
+    t.same('the older one stays', (w.title(P), w.title(Q), state(p)), ('Older', 'Prices', NEW))
+    t.same('again', w.undo(p, '--back-to', first)[0], 3)
+    for made in answer['made']:
+        t.same(f'forward again {made}', w.undo(p, made)[0], 0)
+    t.same('as before', (w.title(P), state(p)), ('Bills', OLD))
+    t.same('no such change', w.undo(p, '--back-to', '000000000000001-00000000')[0], 3)
+
+
 def main():
     failed = passed = 0
-    for part in (scopes, stores, gone, parts, directories, settled, held, went_on, interrupted, advice, pruned):
+    for part in (back_to, scopes, stores, gone, parts, directories, settled, held, went_on, interrupted, advice, pruned):
         w = World(sys.argv[1])
         try:
             part(w, w.program)

@@ -211,3 +211,82 @@ TEST(undo_is_complete_or_absent)
 
     trial_must_hold(&s);
 }
+
+/* Each change depends on the one before: a file is written where an earlier change moved it. */
+static enum err_code plan_moved(const struct trial_dir *y, struct change *c)
+{
+    return add(y, c, "user/other/side/agent.jsonl", NULL,
+               (struct step){ .kind = STEP_PUT, .old = SLICE("{}\n"), .bytes = SLICE("{1}\n") });
+}
+
+static enum err_code plan_moved_edit(const struct trial_dir *y, struct change *c)
+{
+    return add(
+        y, c, "user/other/side/agent.jsonl", NULL,
+        (struct step){ .kind = STEP_EDIT, .offset = 1, .old = SLICE("1"), .bytes = SLICE("2") });
+}
+
+static enum err_code plan_move_on(const struct trial_dir *y, struct change *c)
+{
+    return add(y, c, "user/other", "user/third", (struct step){ .kind = STEP_MOVE });
+}
+
+static plan_fn *const in_turn[] = { plan_append,     plan_edit,    plan_move,  plan_moved,
+                                    plan_moved_edit, plan_move_on, plan_create };
+
+enum { IN_TURN = sizeof in_turn / sizeof *in_turn };
+
+static void make_many(struct trial_dir *y)
+{
+    make_store(y);
+    for (size_t i = 0; i < IN_TURN; i++) {
+        plan_fn *plan = in_turn[i];
+
+        y->arg = &plan;
+        assert_int_equal(act(y), END_DONE);
+    }
+}
+
+struct newest_ids {
+    char id[IN_TURN][CHANGE_ID];
+    const char *list[IN_TURN];
+    size_t n;
+};
+
+static bool take_id(const struct change *c, bool undone, void *arg)
+{
+    struct newest_ids *ids = arg;
+
+    (void)undone;
+    memcpy(ids->id[ids->n], c->id, sizeof c->id);
+    ids->list[ids->n] = ids->id[ids->n];
+    return ++ids->n < IN_TURN;
+}
+
+static enum trial_end undo_many(struct trial_dir *y)
+{
+    struct change_log *log;
+    struct newest_ids ids = { .n = 0 };
+    struct err e = { 0 };
+    enum err_code rc = change_log_open(&y->env, &log, &e);
+
+    if (!rc) {
+        rc = change_list(log, take_id, &ids, &e);
+        if (!rc)
+            rc = change_undo_all(log, ids.list, ids.n, NULL, &e);
+        change_log_close(log);
+    }
+    return trial_end_of(rc, &e);
+}
+
+TEST(undo_of_many_changes_is_complete_or_absent)
+{
+    struct trial s = { .name = "undo of many changes",
+                       .make = make_many,
+                       .act = undo_many,
+                       .recover = change_sweep_recover,
+                       .undo = change_sweep_redo,
+                       .thorough = true };
+
+    trial_must_hold(&s);
+}

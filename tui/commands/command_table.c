@@ -225,7 +225,7 @@ const struct command commands_table[] = {
               "again and finishes what a crash interrupted; it changes nothing else.\n" },
     { .name = "log", .operands = "", .run = undo_log_run,
       .summary = "list what reprise changed and rewound, newest first",
-      .help = "An id can be passed to undo.\n" },
+      .help = "undo takes an id of this list; undo --back-to goes back to before it.\n" },
     { .name = "checkpoints", .operands = "ID", .min_operands = 1, .max_operands = 1, .on_session = info_checkpoints_session,
       .summary = "list the points that a session can be rewound to",
       .options = FINDS,
@@ -260,7 +260,7 @@ const struct command commands_table[] = {
               "To restore what was there before: reprise undo with the id that is printed.\n" },
     { .name = "undo", .operands = "[CHANGE]", .max_operands = 1, .run = undo_run,
       .summary = "undo the newest change or rewind, or the one named",
-      .options = BIT(DRY_RUN) | BIT(SKIP_EDITED) | BIT(OVERWRITE_EDITED) | BIT(FILE) | BIT(NO_WORKTREES),
+      .options = BIT(BACK_TO) | BIT(DRY_RUN) | BIT(SKIP_EDITED) | BIT(OVERWRITE_EDITED) | BIT(FILE) | BIT(NO_WORKTREES),
       .help = "Without CHANGE: the newest change to a session of the scope (-C, --project,\n"
               "--store, --all as for list). Changes made elsewhere must be named; reprise log\n"
               "lists all. If the newest change cannot be undone because its session continued,\n"
@@ -269,7 +269,11 @@ const struct command commands_table[] = {
               "Undo of a rewind refuses files that changed since. --skip-edited skips them\n"
               "and undoes the rest; they can still be undone later. --file undoes only that\n"
               "file. --overwrite-edited replaces files that changed since; the next undo\n"
-              "restores them.\n" },
+              "restores them.\n"
+              "\n"
+              "--back-to goes back to the state before a change: it undoes that change and all\n"
+              "later ones of the scope. If one of them cannot be undone, nothing is changed.\n"
+              "--dry-run lists them.\n" },
     { .name = "rewinds", .operands = "[show CHANGE [PATH] | abandon CHANGE | prune]", .max_operands = 3, .run = rewinds_run,
       .summary = "list the rewinds made here, newest first",
       .options = BIT(KEEP) | BIT(OLDER_THAN) | BIT(LARGER_THAN) | BIT(DRY_RUN),

@@ -77,6 +77,7 @@ static const struct option_row table[OPTION_COUNT] = {
     [OPTION_ALLOW_SENSITIVE] = { "allow-sensitive", 0, KIND_FLAG, NULL, 0, "include settings, hooks, keys and start-up files" },
     [OPTION_MOVE_BRANCH] = { "move-branch", 0, KIND_FLAG, NULL, 0, "Entire: also move the shadow branch back, for all its sessions" },
     [OPTION_ENTIRE_RULE] = { "entire-rule", 0, KIND_FLAG, NULL, 0, "Entire: remove files as Entire did, ignored ones included" },
+    [OPTION_BACK_TO] = { "back-to", 0, KIND_TEXT, "CHANGE", AT(back_to), "undo this change and all later ones, in one step" },
     [OPTION_FORCE] = { "force", 0, KIND_FLAG, NULL, 0, "do it despite the warning (can be undone)" },
     [OPTION_ONLY] = { "only", 0, KIND_FLAG, NULL, 0, "undo only that turn and keep the later ones" },
     [OPTION_INTO] = { "into", 0, KIND_TEXT, "DIR", AT(into), "write the files into this new directory instead" },

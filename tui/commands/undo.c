@@ -22,6 +22,8 @@ static void write_entry_json(const struct history_entry *x, struct out *o)
     out_strings(o, "sessions", x->session, x->sessions_n);
     out_string(o, "title", x->title);
     out_string(o, "undoes", x->undoes);
+    if (x->also_n)
+        out_strings(o, "undoesAlso", x->also, x->also_n);
     out_string(o, "command", x->command);
     out_bool(o, "undone", x->undone);
     out_close(o, '}');
@@ -34,7 +36,7 @@ static void write_entry_text(const struct history_entry *x, int64_t now_ms, stru
     human_age(now_ms, x->at_ms, age);
     out_addf(o, "%8s  %s  %-10s ", age, x->id, x->kind);
     if (x->undoes)
-        out_addf(o, "undone: ");
+        out_addf(o, x->also_n ? "undid " : "undid: ");
     out_text(o, slice_of(x->text));
     if (x->title) {
         out_addf(o, "  \"");
@@ -70,7 +72,7 @@ enum err_code undo_log_run(struct invocation *in, struct err *e)
     rewinds_recover_first(in, &waiting);
     if (in->out.wants_json)
         out_open(&in->out, NULL, '[');
-    enum err_code rc = history_each(&in->world->env, write_entry, in, e);
+    enum err_code rc = history_each(&in->world->env, NULL, write_entry, in, e);
 
     if (!rc && in->out.wants_json)
         out_end(&in->out, ']');
@@ -316,6 +318,94 @@ static enum err_code undo_rewind(struct invocation *in, const struct undo_target
     return rc;
 }
 
+/* ---- undo: everything since a change ---- */
+
+static void write_back_to_json(const struct invocation *in, const struct back_to *b,
+                               const char *const *made, size_t made_n, struct out *o)
+{
+    out_open(o, NULL, '{');
+    out_string(o, "backTo", in->options.back_to);
+    out_open(o, "undoes", '[');
+    for (size_t i = 0; i < b->n; i++) {
+        out_open(o, NULL, '{');
+        out_string(o, "id", b->entry[i].id);
+        out_string(o, "text", b->entry[i].text);
+        write_target_json(&b->entry[i], o);
+        out_close(o, '}');
+    }
+    out_close(o, ']');
+    out_int(o, "elsewhere", (int64_t)b->elsewhere);
+    if (made)
+        out_strings(o, "made", made, made_n);
+    else
+        out_bool(o, "dryRun", true);
+    out_end(o, '}');
+}
+
+static void write_back_to_text(struct invocation *in, const struct back_to *b,
+                               const char *const *made, size_t made_n)
+{
+    struct out *o = &in->out;
+
+    for (size_t i = 0; i < b->n; i++)
+        write_target(in, made ? "undone: " : "would undo: ", &b->entry[i]);
+    if (b->elsewhere)
+        out_addf(o, "%zu later change%s elsewhere stay%s (--all)\n", b->elsewhere,
+                 b->elsewhere == 1 ? "" : "s", b->elsewhere == 1 ? "s" : "");
+    for (size_t i = 0; i < made_n; i++)
+        out_addf(o, "%s: reprise undo %s\n", i ? "and" : "to go forward again", made[i]);
+}
+
+/* The list comes first, because a refusal is about one of its entries. */
+static enum err_code go_back_to(struct invocation *in, const struct shown *shown, struct err *e)
+{
+    const struct store_env *env = &in->world->env;
+    bool dry = option_given(&in->options, OPTION_DRY_RUN);
+    struct back_to b;
+    const char **made = NULL;
+    size_t made_n = 0;
+    enum err_code rc = back_to_plan(env, shown, in->options.back_to, &b, e);
+
+    if (rc)
+        return rc;
+    if (b.why.code) {
+        char what[PHRASE];
+
+        describe_undo_target(in, &b.entry[b.at], what);
+        command_warn(in, b.why.code, b.entry[b.at].id, "cannot be undone: %.200s", what);
+        rc = b.why.code;
+        *e = b.why;
+    }
+    if (!rc && !dry)
+        rc = back_to_apply(env, &b, &made, &made_n, e);
+    if (!rc) {
+        in->done = !dry;
+        if (in->out.wants_json)
+            write_back_to_json(in, &b, made, made_n, &in->out);
+        else
+            write_back_to_text(in, &b, made, made_n);
+    }
+    back_to_fini(&b);
+    return rc;
+}
+
+static enum err_code back_to_run(struct invocation *in, struct err *e)
+{
+    struct sessions s;
+
+    if (in->argc)
+        return err_set(e, ERR_USAGE, "--back-to", "takes the change itself: no other is named");
+    enum err_code rc = sessions_open(in, false, &s, e);
+
+    if (rc)
+        return rc;
+    const struct shown shown = { .store = s.store, .n = s.n, .scope = &s.scope };
+
+    rc = go_back_to(in, &shown, e);
+    sessions_close(&s);
+    return rc;
+}
+
 enum err_code undo_run(struct invocation *in, struct err *e)
 {
     struct change_log *log;
@@ -323,6 +413,8 @@ enum err_code undo_run(struct invocation *in, struct err *e)
     struct rewind_recovery waiting;
 
     rewinds_recover_first(in, &waiting);
+    if (option_given(&in->options, OPTION_BACK_TO))
+        return back_to_run(in, e);
     enum err_code rc = option_given(&in->options, OPTION_DRY_RUN)
                            ? change_log_read(&in->world->env, &log, e)
                            : change_log_open(&in->world->env, &log, e);

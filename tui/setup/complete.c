@@ -229,7 +229,7 @@ static void offer_changes(const struct completing *c)
 {
     struct offering_changes o = { .c = c };
 
-    (void)!history_each(&c->in->world->env, offer_change, &o, NULL);
+    (void)!history_each(&c->in->world->env, NULL, offer_change, &o, NULL);
 }
 
 /* ---- which of them ---- */

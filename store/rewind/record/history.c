@@ -6,6 +6,7 @@
 struct merge {
     struct rewind_records rewinds;
     size_t next; /* of them */
+    const struct shown *shown;
     history_fn *fn;
     void *arg;
     enum err_code rc;
@@ -29,11 +30,13 @@ static enum err_code hand_over_rewind(struct merge *m, const struct rewind_recor
                                      .text = text,
                                      .undoes = r->undoes,
                                      .title = r->title,
+                                     .dir = r->project,
                                      .at_ms = r->at_ms,
                                      .session = &session,
                                      .sessions_n = 1,
                                      .undone = r->undone,
-                                     .rewind = true };
+                                     .rewind = true,
+                                     .place = origin_of_rewind(m->shown, r) };
 
     return m->fn(&x, m->arg, m->e);
 }
@@ -51,12 +54,17 @@ static bool hand_over_change(const struct change *c, bool undone, void *arg)
                                      .kind = c->kind,
                                      .text = c->text,
                                      .undoes = c->undoes,
+                                     .also = c->also,
+                                     .also_n = c->also_n,
                                      .command = c->command,
                                      .title = c->sessions_n ? c->origin[0].title : NULL,
+                                     .dir = c->sessions_n ? c->origin[0].dir : NULL,
                                      .at_ms = c->at_ms,
                                      .session = (const char *const *)c->sessions,
                                      .sessions_n = c->sessions_n,
-                                     .undone = undone };
+                                     .undone = undone,
+                                     .by_agent = change_is_agents(c),
+                                     .place = origin_of_change(m->shown, c) };
 
     hand_over_rewinds_since(m, c->at_ms);
     if (!m->rc)
@@ -78,9 +86,10 @@ static enum err_code merge_logs(struct merge *m, const struct store_env *env)
     return rc ? rc : m->rc;
 }
 
-enum err_code history_each(const struct store_env *env, history_fn *fn, void *arg, struct err *e)
+enum err_code history_each(const struct store_env *env, const struct shown *shown, history_fn *fn,
+                           void *arg, struct err *e)
 {
-    struct merge m = { .fn = fn, .arg = arg, .e = e };
+    struct merge m = { .shown = shown, .fn = fn, .arg = arg, .e = e };
     enum err_code rc = rewind_records_read_newest(env, SIZE_MAX, NULL, &m.rewinds, e);
 
     if (rc)

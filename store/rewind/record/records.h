@@ -79,22 +79,28 @@ MUST_CHECK enum err_code rewind_plan_known_state(const struct store_env *env,
  * records of their own. */
 struct history_entry {
     const char *id, *kind, *text;
-    const char *undoes;  /* may be NULL */
+    const char *undoes;      /* may be NULL */
+    const char *const *also; /* further changes that it undid */
+    size_t also_n;
     const char *command; /* as in struct change */
     const char *title;   /* of the first session; NULL if not recorded */
+    const char *dir;     /* its directory; NULL if not recorded */
     int64_t at_ms;
     const char *const *session; /* "claude:5e55…" */
     size_t sessions_n;
     bool undone;
+    bool by_agent; /* only the session's agent can undo it */
     bool rewind;
+    enum origin_place place;
 };
 
 /* The entry is valid during the call. A non-zero result ends the walk and is returned. */
 typedef enum err_code history_fn(const struct history_entry *x, void *arg, struct err *e);
 
-/* Walks through both. Locks the operation log during the walk, and first recovers what a crash left in it. */
-MUST_CHECK enum err_code history_each(const struct store_env *env, history_fn *fn, void *arg,
-                                      struct err *e);
+/* Walks through both. Locks the operation log during the walk, and first recovers what a crash left in it. `place` is
+ * judged by what is shown (NULL: everything is). */
+MUST_CHECK enum err_code history_each(const struct store_env *env, const struct shown *shown,
+                                      history_fn *fn, void *arg, struct err *e);
 
 /* ---- what undo reverts (undo_target.c) ---- */
 
@@ -139,5 +145,33 @@ MUST_CHECK enum err_code undo_target_by_id(const struct store_env *env, struct c
 
 /* 'rename of "Fix the payment": renamed to Retries' */
 void undo_target_phrase(const struct undo_target *n, char *out, size_t cap);
+struct undo_target undo_target_of_change(const struct change *c);
+struct undo_target undo_target_of_rewind(const struct rewind_record *r);
+
+/* ---- back to the state before a change (back_to.c) ---- */
+
+/* What has to be undone for it: every later entry of what is shown that is in effect, and that entry itself. An undo of
+ * an older entry is undone too; an undo of a later one is left alone together with what it undid. */
+struct back_to {
+    struct arena arena;        /* owns everything below */
+    struct undo_target *entry; /* newest first */
+    size_t n;
+    size_t elsewhere; /* later entries of other stores and directories, which stay */
+    /* Why it would be refused as a whole, and the entry because of which; ERR_OK: it would not */
+    struct err why;
+    size_t at;
+};
+
+/* Finds and checks this. Changes nothing. ERR_NOT_FOUND: there is no such entry, it is not one of what is shown, or
+ * nothing since then is in effect. */
+MUST_CHECK enum err_code back_to_plan(const struct store_env *env, const struct shown *shown,
+                                      const char *id, struct back_to *out, struct err *e);
+/* Undoes the entries, the newest first. Neighbouring changes of sessions are undone by one change, which happens as a
+ * whole or not at all; a rewind of files has a record of its own. If one of them fails, those that were done are redone
+ * and nothing has changed, except that both are in the log. After a crash between two records the log shows how far it
+ * came, and the same call does the rest. made: the ids of what was recorded, newest first, in the arena of the plan. */
+MUST_CHECK enum err_code back_to_apply(const struct store_env *env, struct back_to *b,
+                                       const char ***made, size_t *made_n, struct err *e);
+void back_to_fini(struct back_to *b);
 
 #endif

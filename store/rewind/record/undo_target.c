@@ -40,7 +40,7 @@ static const char *id_of_session(const char *session)
     return colon ? colon + 1 : session;
 }
 
-static struct undo_target of_change(const struct change *c)
+struct undo_target undo_target_of_change(const struct change *c)
 {
     struct undo_target n = { .kind = UNDO_TARGET_CHANGE,
                              .at_ms = c->at_ms,
@@ -62,7 +62,7 @@ static struct undo_target of_change(const struct change *c)
     return n;
 }
 
-static struct undo_target of_rewind(const struct rewind_record *r)
+struct undo_target undo_target_of_rewind(const struct rewind_record *r)
 {
     struct undo_target n = { .kind = UNDO_TARGET_REWIND, .at_ms = r->at_ms, .sessions = 1 };
 
@@ -144,7 +144,7 @@ static void found(struct target_search *l, const struct undo_target *n, bool is_
 
 static void check_rewind(struct target_search *l, const struct rewind_record *r)
 {
-    struct undo_target n = of_rewind(r);
+    struct undo_target n = undo_target_of_rewind(r);
 
     if (l->id) {
         if (strcmp(l->id, r->id) == 0)
@@ -189,7 +189,7 @@ static bool see_change(const struct change *c, bool undone, void *arg)
     check_rewinds_after(l, record_id_time(c->id));
     if (l->done)
         return false;
-    struct undo_target n = of_change(c);
+    struct undo_target n = undo_target_of_change(c);
 
     if (l->id ? strcmp(l->id, c->id) != 0 : !l->undos && (undone || is_undo))
         return true;

@@ -1,0 +1,394 @@
+#include <string.h>
+
+#include "store/rewind/plan/plan.h"
+#include "store/rewind/record/records.h"
+
+/* ---- what is undone ---- */
+
+/* Both logs, walked from the newest entry to the named one. */
+struct back_walk {
+    const struct shown *shown;
+    const char *id;
+    struct back_to *out;
+    struct rewind_records rewinds;
+    size_t next;          /* of them */
+    const char **revived; /* they will be in effect again, because what undid them is undone */
+    size_t revived_n;
+    bool found, found_elsewhere, done;
+    enum err_code rc;
+    struct err *e;
+};
+
+struct back_entry {
+    struct undo_target target;
+    bool undone;
+    const char *const *undoes;
+    size_t undoes_n;
+    enum origin_place place;
+};
+
+static bool is_revived(const struct back_walk *w, const char *id)
+{
+    for (size_t i = 0; i < w->revived_n; i++)
+        if (strcmp(w->revived[i], id) == 0)
+            return true;
+    return false;
+}
+
+static enum err_code take_entry(struct back_walk *w, const struct back_entry *x)
+{
+    struct back_to *b = w->out;
+    struct undo_target *list = arena_grow(&b->arena, b->entry, b->n, sizeof *list);
+    bool ok = list != NULL;
+
+    for (size_t i = 0; i < x->undoes_n && ok; i++)
+        ok = arena_add_text(&b->arena, &w->revived, &w->revived_n, x->undoes[i]);
+    if (!ok)
+        return err_nomem(w->e);
+    b->entry = list;
+    b->entry[b->n++] = x->target;
+    return ERR_OK;
+}
+
+/* Ids of both logs sort by time. An undo cancels out what it undid, unless that is older than the named entry. */
+static void meet_entry(struct back_walk *w, const struct back_entry *x)
+{
+    const char *id = x->target.id;
+    int order = strcmp(id, w->id);
+    bool of_older = x->undoes_n == 0;
+
+    w->done = order <= 0;
+    w->found = w->found || order == 0;
+    if (order < 0 || (x->undone && !is_revived(w, id)))
+        return;
+    for (size_t i = 0; i < x->undoes_n; i++)
+        of_older = of_older || strcmp(x->undoes[i], w->id) < 0;
+    if (x->place != ORIGIN_SHOWN) {
+        w->found_elsewhere = w->found_elsewhere || order == 0;
+        w->out->elsewhere++;
+    } else if (of_older) {
+        w->rc = take_entry(w, x);
+    }
+}
+
+static void meet_rewinds_after(struct back_walk *w, const char *id)
+{
+    for (; !w->done && !w->rc && w->next < w->rewinds.n; w->next++) {
+        const struct rewind_record *r = &w->rewinds.record[w->next];
+        const struct back_entry x = { .target = undo_target_of_rewind(r),
+                                      .undone = r->undone || r->empty,
+                                      .undoes = &r->undoes,
+                                      .undoes_n = r->undoes != NULL,
+                                      .place = origin_of_rewind(w->shown, r) };
+
+        if (strcmp(r->id, id) <= 0)
+            return;
+        meet_entry(w, &x);
+    }
+}
+
+static bool meet_change(const struct change *c, bool undone, void *arg)
+{
+    struct back_walk *w = arg;
+    struct arena a = { 0 };
+    const char **undoes = NULL;
+    size_t n = 0;
+    bool ok = !c->undoes || arena_add_text(&a, &undoes, &n, c->undoes);
+
+    for (size_t i = 0; i < c->also_n && ok; i++)
+        ok = arena_add_text(&a, &undoes, &n, c->also[i]);
+    if (!ok)
+        w->rc = err_nomem(w->e);
+    meet_rewinds_after(w, c->id);
+    if (!w->done && !w->rc) {
+        const struct back_entry x = { .target = undo_target_of_change(c),
+                                      .undone = undone,
+                                      .undoes = undoes,
+                                      .undoes_n = n,
+                                      .place = origin_of_change(w->shown, c) };
+
+        meet_entry(w, &x);
+    }
+    arena_fini(&a);
+    return !w->done && !w->rc;
+}
+
+static enum err_code collect_entries(const struct store_env *env, struct change_log *log,
+                                     struct back_walk *w)
+{
+    enum err_code rc = rewind_records_read_newest(env, SIZE_MAX, w->id, &w->rewinds, w->e);
+
+    if (rc)
+        return rc;
+    rc = change_list(log, meet_change, w, w->e);
+    if (!rc)
+        meet_rewinds_after(w, "");
+    rewind_records_fini(&w->rewinds);
+    if (rc || w->rc)
+        return rc ? rc : w->rc;
+    if (!w->found)
+        return err_set(w->e, ERR_NOT_FOUND, w->id, "no change or rewind with this id");
+    if (w->found_elsewhere)
+        return err_set(w->e, ERR_NOT_FOUND, w->id, "it was made elsewhere: add --all");
+    return w->out->n ? ERR_OK
+                     : err_set(w->e, ERR_NOT_FOUND, w->id,
+                               "it was undone already, and nothing was changed since");
+}
+
+/* ---- whether it can be undone ---- */
+
+/* The files as the undos of the newer rewinds will leave them. */
+struct left_file {
+    const char *path;
+    bool absent;
+    const char *sha256; /* NULL: not known */
+};
+
+struct back_check {
+    const struct store_env *env;
+    struct back_to *b;
+    struct left_file *left;
+    size_t left_n;
+    bool conversation; /* a rewind of a conversation is among the newer ones */
+};
+
+static struct left_file *left_file_of(const struct back_check *k, const char *path)
+{
+    for (size_t i = 0; i < k->left_n; i++)
+        if (strcmp(k->left[i].path, path) == 0)
+            return &k->left[i];
+    return NULL;
+}
+
+/* Returns true if the newer undos leave the file as the older rewind left it. */
+static bool continues(const struct left_file *x, const struct rewind_target *t)
+{
+    if (x->absent || t->last_absent)
+        return x->absent && t->last_absent;
+    return !x->sha256 || !t->last.sha256 || strcmp(x->sha256, t->last.sha256) == 0;
+}
+
+static enum err_code check_file(struct back_check *k, const struct rewind_entry *x, struct err *e)
+{
+    const struct rewind_target *t = x->target;
+    struct arena *a = &k->b->arena;
+    struct left_file *left = left_file_of(k, t->path);
+
+    if (left ? !continues(left, t) : x->action == REWIND_REFUSED)
+        return err_set(&k->b->why, ERR_STALE, t->path, "undo a rewind: %s",
+                       left || !x->why ? "the file was edited between two rewinds" : x->why);
+    if (!left) {
+        struct left_file *list = arena_grow(a, k->left, k->left_n, sizeof *list);
+
+        if (!list)
+            return err_nomem(e);
+        k->left = list;
+        left = &k->left[k->left_n++];
+    }
+    *left = (struct left_file){ .path = arena_copy_text(a, t->path),
+                                .absent = t->want == REWIND_ABSENT,
+                                .sha256 = arena_copy_text(a, t->source.sha256) };
+    return a->failed ? err_nomem(e) : ERR_OK;
+}
+
+static const struct rewind_options undo_options = { .allow_outside = true,
+                                                    .allow_sensitive = true };
+
+static enum err_code check_rewind(struct back_check *k, size_t at, struct err *e)
+{
+    struct rewind_plan plan = { 0 };
+    struct rewind_preview p = { 0 };
+    struct err *why = &k->b->why;
+    enum err_code rc = rewind_undo_plan(k->env, k->b->entry[at].id, &plan, why);
+
+    if (!rc)
+        rc = rewind_preview(&plan, &undo_options, &p, why);
+    if (!rc && at == 0 && plan.conversation.change && change_is_stale(plan.conversation.change))
+        rc = err_set(why, ERR_STALE, plan.session, "undo a rewind: its session has continued");
+    for (size_t i = 0; i < p.n && !rc; i++)
+        rc = check_file(k, &p.entry[i], e);
+    k->conversation = k->conversation || plan.conversation.change;
+    rewind_preview_fini(&p);
+    rewind_plan_fini(&plan);
+    return rc;
+}
+
+static size_t run_of_changes(const struct back_to *b, size_t from)
+{
+    size_t n = 0;
+
+    while (from + n < b->n && b->entry[from + n].kind == UNDO_TARGET_CHANGE)
+        n++;
+    return n;
+}
+
+/* The ids of n entries, in the arena. NULL if out of memory. */
+static const char **entry_ids(struct back_to *b, size_t from, size_t n)
+{
+    const char **ids = arena_zalloc(&b->arena, (n + 1) * sizeof *ids);
+
+    for (size_t i = 0; i < n && ids; i++)
+        ids[i] = b->entry[from + i].id;
+    return ids;
+}
+
+/* Some conflicts show only when the newer entries are undone. The apply then redoes those. */
+static enum err_code check_entries(const struct store_env *env, struct change_log *log,
+                                   struct back_to *b, struct err *e)
+{
+    struct back_check k = { .env = env, .b = b };
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < b->n && !rc;) {
+        size_t n = run_of_changes(b, i), at = 0;
+        const char **ids = entry_ids(b, i, n);
+
+        if (!ids)
+            return err_nomem(e);
+        if (n > 0 && !k.conversation)
+            rc = change_undo_all_check(log, ids, n, &at, &b->why);
+        else if (n == 0)
+            rc = check_rewind(&k, i, e);
+        b->at = i + at;
+        i += n ? n : 1;
+    }
+    if (rc == ERR_NOMEM)
+        return err_nomem(e);
+    if (!rc)
+        b->why = (struct err){ 0 };
+    return ERR_OK;
+}
+
+void back_to_fini(struct back_to *b)
+{
+    arena_fini(&b->arena);
+    *b = (struct back_to){ 0 };
+}
+
+enum err_code back_to_plan(const struct store_env *env, const struct shown *shown, const char *id,
+                           struct back_to *out, struct err *e)
+{
+    struct back_to b = { 0 };
+    struct back_walk w = { .shown = shown, .id = id, .out = &b, .e = e };
+    struct change_log *log;
+    enum err_code rc = change_log_read(env, &log, e);
+
+    if (rc)
+        return rc;
+    rc = collect_entries(env, log, &w);
+    if (!rc)
+        rc = check_entries(env, log, &b, e);
+    change_log_close(log);
+    if (rc)
+        back_to_fini(&b);
+    else
+        *out = b;
+    return rc;
+}
+
+/* ---- undoing it ---- */
+
+/* Files that changed since the check are not skipped, because it is all or nothing. */
+static enum err_code undo_rewind_whole(const struct store_env *env, const char *id, char made[40],
+                                       struct err *e)
+{
+    struct rewind_plan plan = { 0 };
+    struct rewind_preview p = { 0 };
+    struct rewind_result result;
+    enum err_code rc = rewind_undo_plan(env, id, &plan, e);
+
+    if (!rc)
+        rc = rewind_preview(&plan, &undo_options, &p, e);
+    for (size_t i = 0; i < p.n && !rc; i++)
+        if (p.entry[i].action == REWIND_REFUSED)
+            rc =
+                err_set(e, ERR_STALE, p.entry[i].target->path, "undo a rewind: %s", p.entry[i].why);
+    if (!rc)
+        rc = rewind_apply(env, &p, &result, e);
+    if (!rc) {
+        memcpy(made, result.undo, sizeof result.undo);
+        if (result.conflicts)
+            rc = err_set(e, ERR_STALE, id, "undo a rewind: files changed meanwhile");
+        rewind_result_fini(&result);
+    }
+    rewind_preview_fini(&p);
+    rewind_plan_fini(&plan);
+    return rc;
+}
+
+static enum err_code undo_changes(const struct store_env *env, const char *const *ids, size_t n,
+                                  char made[40], struct err *e)
+{
+    struct change_log *log;
+    struct change *c = NULL;
+    enum err_code rc = change_log_open(env, &log, e);
+
+    if (rc)
+        return rc;
+    rc = n == 1 ? change_undo(log, ids[0], &c, e) : change_undo_all(log, ids, n, &c, e);
+    if (!rc)
+        memcpy(made, c->id, sizeof c->id);
+    change_free(c);
+    change_log_close(log);
+    return rc;
+}
+
+struct back_made {
+    char id[CHANGE_ID];
+    bool rewind;
+};
+
+/* The last of what was made is undone first. */
+static enum err_code take_back(const struct store_env *env, const struct back_made *made, size_t n,
+                               struct err *e)
+{
+    char ignored[CHANGE_ID];
+    enum err_code rc = ERR_OK;
+
+    while (n > 0 && !rc) {
+        const struct back_made *x = &made[--n];
+        const char *id = x->id;
+
+        if (id[0])
+            rc = x->rewind ? undo_rewind_whole(env, id, ignored, e)
+                           : undo_changes(env, &id, 1, ignored, e);
+    }
+    return rc;
+}
+
+enum err_code back_to_apply(const struct store_env *env, struct back_to *b, const char ***made,
+                            size_t *made_n, struct err *e)
+{
+    struct back_made *done = arena_zalloc(&b->arena, (b->n + 1) * sizeof *done);
+    size_t n = 0;
+    enum err_code rc = done ? ERR_OK : err_nomem(e);
+
+    if (!rc && b->why.code) {
+        if (e)
+            *e = b->why;
+        return b->why.code;
+    }
+    for (size_t i = 0; i < b->n && !rc; n++) {
+        size_t run = run_of_changes(b, i);
+        const char **ids = entry_ids(b, i, run);
+
+        done[n].rewind = run == 0;
+        if (!ids)
+            rc = err_nomem(e);
+        else if (run)
+            rc = undo_changes(env, ids, run, done[n].id, e);
+        else
+            rc = undo_rewind_whole(env, b->entry[i].id, done[n].id, e);
+        i += run ? run : 1;
+    }
+    if (rc)
+        return take_back(env, done, n, NULL)
+                   ? err_wrap(e, rc, "unfinished: some of it is undone, as the log shows")
+                   : rc;
+    *made = arena_zalloc(&b->arena, (n + 1) * sizeof **made);
+    *made_n = 0;
+    for (size_t i = n; i > 0 && *made; i--)
+        if (done[i - 1].id[0])
+            (*made)[(*made_n)++] = done[i - 1].id;
+    return *made ? ERR_OK : err_nomem(e);
+}
