@@ -414,6 +414,20 @@ def back_to(w, t):
     t.same('as before', (w.title(P), state(p)), ('Bills', OLD))
     t.same('no such change', w.undo(p, '--back-to', '000000000000001-00000000')[0], 3)
 
+    # A deletion that was reverted by hand is undone after that; one that is out of the trash for good refuses.
+    t.run('delete', P)
+    first = t.json('log')[0]['id']
+    t.run('trash', 'restore', P)
+    t.same('restored and deleted', w.undo(p, '--back-to', first)[0], 0)
+    t.same('it is there', w.title(P), 'Bills')
+    t.run('delete', P)
+    first = t.json('log')[0]['id']
+    t.run('rename', Q, 'Again')
+    t.run('trash', 'empty')
+    code, out, err = w.undo(p, '--all', '--back-to', first)
+    t.same('deleted for good: exit', code, 3)
+    t.need('delete of "Bills"' in err and w.title(Q) == 'Again', f'deleted for good: {out}{err}')
+
 
 def main():
     failed = passed = 0

@@ -52,8 +52,9 @@ enum effect_kind {
     EFFECT_ESTIMATE_DELETE, /* what deleting the refs would remove -> MSG_DELETE_ESTIMATE */
     EFFECT_SWEEP,           /* the sessions in the scope that `rule` selects -> MSG_SWEEP */
     EFFECT_TRASH,           /* the contents of the trash -> MSG_TRASH */
-    EFFECT_CHECK_SESSION,   /* the damage of the session -> MSG_FINDINGS */
-    EFFECT_CHECK_STORE,     /* damage in the scope outside its sessions -> MSG_FINDINGS */
+    EFFECT_LOG, /* the operation log of the scope, or what going back to before the entry `text` would undo -> MSG_LOG */
+    EFFECT_CHECK_SESSION, /* the damage of the session -> MSG_FINDINGS */
+    EFFECT_CHECK_STORE,   /* damage in the scope outside its sessions -> MSG_FINDINGS */
     EFFECT_CHANGE, /* `request`, for the refs -> MSG_CHANGED, even if it failed. Changes are made
                       one at a time, in the order asked, and never dropped, replaced or cancelled */
     EFFECT_EXPORT, /* the session to the file in `text`, or several into that directory -> MSG_EXPORTED */
@@ -76,6 +77,7 @@ enum requester {
     REQUESTER_REWIND,
     REQUESTER_BLAME,
     REQUESTER_TRASH,
+    REQUESTER_LOG,
     REQUESTER_CLEANUP,
     REQUESTER_DAMAGED,
     REQUESTER_EXPORT
@@ -106,6 +108,7 @@ struct effect {
     enum change_request request;
     /* CHANGE, UNDO_REWIND; RESUME, PRINT: flags for the agent; owned; may be NULL */
     struct name_list *names;
+    bool asks;      /* CHANGE_UNDO: the person must be asked about the change that is named */
     bool confirmed; /* CHANGE: runs the agent's command, which is in names */
     bool unsure;    /* CHANGE_TRASH: also sessions that an agent may be writing to */
     bool forks;     /* RESUME, PRINT: the command that forks the session in its agent */

@@ -34,6 +34,7 @@ static enum key_set set_of(enum key_context place)
     case IN_TRANSCRIPT:
     case IN_REWIND: return TEXT_PAGES;
     case IN_TRASH:
+    case IN_LOG:
     case IN_CLEANUP:
     case IN_DAMAGED:
     case IN_BLAME:
@@ -124,6 +125,7 @@ static const struct {
     { IN_LIST, BOTH, CTRL('x'), ACT_MENU },
     { IN_LIST, BOTH, CTRL('o'), ACT_PRINT },
     { IN_LIST, BOTH, ALT('x'), ACT_DAMAGED },
+    { IN_LIST, BOTH, ALT('l'), ACT_LOG },
     { IN_LIST, BOTH, PLAIN(KEYCODE_F1 + 4), ACT_REFRESH },
     { IN_LIST, BOTH, CTRL('k'), ACT_UP },
     { IN_LIST, BOTH, PLAIN(KEYCODE_HOME), ACT_FIRST },
@@ -248,6 +250,7 @@ static const struct {
     { IN_MENU, BOTH, PLAIN('b'), ACT_BRANCHES },
     { IN_MENU, BOTH, PLAIN('c'), ACT_CLEANUP },
     { IN_MENU, BOTH, PLAIN('D'), ACT_TRASHED },
+    { IN_MENU, BOTH, PLAIN('l'), ACT_LOG },
     { IN_MENU, BOTH, PLAIN('x'), ACT_DAMAGED },
     { IN_MENU, BOTH, PLAIN('X'), ACT_DOCTOR },
     { IN_MENU, BOTH, PLAIN('u'), ACT_UNDO },
@@ -285,6 +288,15 @@ static const struct {
     { IN_TRASH, BOTH, PLAIN('E'), ACT_EMPTY },
     { IN_TRASH, BOTH, PLAIN(KEYCODE_LEFT), ACT_BACK },
     { IN_TRASH, VIM, PLAIN('h'), ACT_BACK },
+
+    { IN_LOG, BOTH, PLAIN(KEYCODE_ENTER), ACT_UNDO_THIS },
+    { IN_LOG, BOTH, PLAIN('b'), ACT_BACK_TO },
+    { IN_LOG, BOTH, PLAIN('u'), ACT_UNDO },
+    { IN_LOG, BOTH, PLAIN('U'), ACT_REDO },
+    { IN_LOG, BOTH, CTRL('a'), ACT_SCOPE },
+    { IN_LOG, BOTH, PLAIN(KEYCODE_F1 + 4), ACT_REFRESH },
+    { IN_LOG, BOTH, PLAIN(KEYCODE_LEFT), ACT_BACK },
+    { IN_LOG, VIM, PLAIN('h'), ACT_BACK },
 
     { IN_CLEANUP, BOTH, PLAIN('u'), ACT_UNDO },
     { IN_CLEANUP, BOTH, PLAIN('U'), ACT_REDO },

@@ -85,6 +85,7 @@ bool key_parse(struct slice word, struct key *out, const char **why);
     X(MENU, "menu")                                                                                \
     X(DIALOG, "dialog")                                                                            \
     X(TRASH, "trash")                                                                              \
+    X(LOG, "log")                                                                                  \
     X(CLEANUP, "cleanup")                                                                          \
     X(DAMAGED, "damaged")                                                                          \
     X(DOCTOR, "doctor")                                                                            \

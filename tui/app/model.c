@@ -23,6 +23,7 @@ static const struct view_ops *const views[VIEW_COUNT] = {
     [VIEW_DOCTOR] = &view_doctor,
     [VIEW_DAMAGED] = &view_damaged,
     [VIEW_TRASH] = &view_trash,
+    [VIEW_LOG] = &view_log,
     [VIEW_MENU] = &view_menu,
     [VIEW_DIALOG] = &view_dialog,
     [VIEW_PROMPT] = &view_prompt,
@@ -41,6 +42,7 @@ struct whole {
     struct doctor_view doctor;
     struct damaged_view damaged;
     struct trash_view trash;
+    struct log_view log;
     struct menu menu;
     struct dialog dialog;
     struct prompt prompt;
@@ -65,6 +67,7 @@ static struct model *connect_views(struct whole *w)
         .doctor = &w->doctor,
         .damaged = &w->damaged,
         .trash = &w->trash,
+        .log = &w->log,
         .menu = &w->menu,
         .dialog = &w->dialog,
         .prompt = &w->prompt,
@@ -124,6 +127,7 @@ void model_free(struct model *m)
     undo_flow_fini(m->undo_flow);
     resume_flow_fini(m->resume_flow);
     trash_view_fini(m->trash);
+    log_view_fini(m->log);
     blame_view_fini(m->blame);
     cleanup_fini(m->cleanup);
     damaged_fini(m->damaged);

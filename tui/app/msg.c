@@ -63,6 +63,7 @@ void msg_fini(struct msg *m)
     case MSG_COMPARISON: preview_comparison_free(m->u.comparison); break;
     case MSG_SWEEP: free_sweep(m->u.sweep); break;
     case MSG_TRASH: free_trash(m->u.trash.list, m->u.trash.refs); break;
+    case MSG_LOG: log_rows_free(m->u.log); break;
     case MSG_BLAME: blame_rows_free(m->u.blame); break;
     case MSG_FINDINGS: findings_free(m->u.findings); break;
     case MSG_CHANGED: change_result_free(m->u.changed); break;

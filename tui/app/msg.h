@@ -14,6 +14,7 @@
 #include "tui/data/change_request.h"
 #include "tui/data/conversation.h"
 #include "tui/data/findings.h"
+#include "tui/data/log_rows.h"
 #include "tui/data/preview.h"
 #include "tui/data/ref_list.h"
 #include "tui/data/search_hits.h"
@@ -69,6 +70,7 @@ enum msg_kind {
     MSG_DELETE_ESTIMATE, /* EFFECT_ESTIMATE_DELETE */
     MSG_SWEEP,           /* EFFECT_SWEEP */
     MSG_TRASH,           /* EFFECT_TRASH */
+    MSG_LOG,             /* EFFECT_LOG */
     MSG_FINDINGS,        /* EFFECT_CHECK_SESSION, EFFECT_CHECK_STORE */
     MSG_CHANGED,         /* EFFECT_CHANGE: done, or the reason why not */
     MSG_EXPORTED,        /* EFFECT_EXPORT: the file was written */
@@ -118,6 +120,7 @@ struct msg {
             /* sessions that can be read where they are now, by their place in the list */
             struct ref_list *refs;
         } trash;
+        struct log_rows *log;
         struct findings *findings;
         struct change_result *changed;
         struct {

@@ -30,6 +30,7 @@ enum view_id {
     VIEW_DOCTOR,
     VIEW_DAMAGED,
     VIEW_TRASH,
+    VIEW_LOG,
     VIEW_MENU,
     VIEW_DIALOG,
     VIEW_PROMPT,
@@ -67,6 +68,7 @@ struct model {
     struct doctor_view *doctor;
     struct damaged_view *damaged;
     struct trash_view *trash;
+    struct log_view *log;
     struct menu *menu;
     struct dialog *dialog;
     struct prompt *prompt;

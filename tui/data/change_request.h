@@ -27,6 +27,7 @@ enum change_request {
      * names: files that changed since and are restored anyway. */
     CHANGE_UNDO,
     CHANGE_REDO,
+    CHANGE_BACK_TO, /* text: a change; it and all later ones of the shown sessions are undone */
     CHANGE_RESTORE, /* names: trash ids of the items to restore */
     CHANGE_JOIN,    /* names: one item; its rows are inserted before those written since */
     CHANGE_EMPTY,   /* names: trash ids of the items to remove for good */
@@ -39,7 +40,7 @@ struct change_result {
     enum change_request request;
     /* code ERR_OK: done; otherwise nothing was changed (EMPTY, REMOVE: only a part) */
     struct err error;
-    /* the title or tag; UNDO, REDO: what was undone or redone */
+    /* the title or tag; UNDO, REDO: what was undone or redone; BACK_TO: how many changes */
     struct buf text;
     /* ids of the sessions that changed; none: they were like that already */
     struct name_list sessions;

@@ -160,6 +160,13 @@ MUST_CHECK enum err_code jobs_disk_usage(const struct effect *q, const struct re
 /* EFFECT_FULL_SCAN: one row per piece */
 MUST_CHECK enum err_code jobs_full_scan(struct job_context *d, const struct effect *q, size_t piece,
                                         const struct reply *r, struct err *e);
+/* EFFECT_LOG */
+MUST_CHECK enum err_code jobs_log(struct job_context *d, const struct effect *q,
+                                  const struct reply *r, struct err *e);
+/* CHANGE_BACK_TO */
+MUST_CHECK enum err_code jobs_back_to(const struct store_env *env, const struct shown *shown,
+                                      const struct effect *q, struct change_result *out,
+                                      struct err *e);
 /* EFFECT_TRASH */
 MUST_CHECK enum err_code jobs_trash(const struct job_context *d, const struct effect *q,
                                     const struct reply *r, struct err *e);

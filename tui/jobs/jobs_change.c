@@ -364,6 +364,7 @@ enum err_code jobs_change(const struct store_env *env, const struct shown *shown
     case CHANGE_UNDO:
     case CHANGE_REDO: return jobs_undo(&then, shown, q, out, e);
     case CHANGE_PRUNE: return prune_counted(&d, e);
+    case CHANGE_BACK_TO: return jobs_back_to(&then, shown, q, out, e);
     case CHANGE_FIX: return jobs_fix(&then, shown->scope, q, out, e);
     default: break;
     }

@@ -393,14 +393,14 @@ static enum err_code choose_target(struct undo_job *d, struct change_log *log,
  * names its target, the person was already asked. */
 static enum err_code check_asks(struct undo_job *d, const struct undo_target *n, struct err *e)
 {
-    if (d->q->text.n > 0)
+    if (d->q->text.n > 0 && !d->q->asks)
         return ERR_OK;
     enum err_code rc = n->kind == UNDO_TARGET_REWIND
                            ? jobs_undo_edited(d->env, n->id, &d->out->edited, e)
                            : ERR_OK;
 
-    d->out->needs_confirmation =
-        !rc && (d->passed || d->out->edited.n > 0 || !record_id_is_of_run(d->env, n->id));
+    d->out->needs_confirmation = !rc && (d->q->asks || d->passed || d->out->edited.n > 0 ||
+                                         !record_id_is_of_run(d->env, n->id));
     return rc;
 }
 

@@ -53,6 +53,7 @@ static int urgency(const struct job *j)
     case EFFECT_LIST:
     case EFFECT_ESTIMATE_DELETE:
     case EFFECT_TRASH:
+    case EFFECT_LOG:
     case EFFECT_SUBAGENTS:
     case EFFECT_CHECKPOINTS:
     case EFFECT_PREVIEW: return 1;

@@ -216,6 +216,7 @@ static void run_effect(struct loop *l, struct effect *fx)
     case EFFECT_ESTIMATE_DELETE:
     case EFFECT_SWEEP:
     case EFFECT_TRASH:
+    case EFFECT_LOG:
     case EFFECT_CHECK_SESSION:
     case EFFECT_CHECK_STORE:
     case EFFECT_EXPORT:

@@ -176,21 +176,24 @@ static bool session_is_shown(const struct shown *shown, const char *name,
     return is_shown || (name && emptied_is_shown(shown, name, word, o));
 }
 
-enum origin_place origin_of_change(const struct shown *shown, const struct change *c)
+bool origin_shows_change(const struct shown *shown, const struct change *c)
 {
     const char *path = c->n ? c->step[0].path : NULL;
     /* the copy that a fork made belongs to the session it was made of */
     size_t n = strcmp(c->kind, "fork") == 0 && c->sessions_n ? 1 : c->sessions_n;
 
-    if (!shown)
-        return ORIGIN_SHOWN;
-    for (size_t i = 0; i < c->n; i++)
+    for (size_t i = 0; i < n && shown; i++)
+        if (!session_is_shown(shown, c->sessions[i], &c->origin[i], path))
+            return false;
+    return n > 0 || !shown;
+}
+
+enum origin_place origin_of_change(const struct shown *shown, const struct change *c)
+{
+    for (size_t i = 0; i < c->n && shown; i++)
         if (step_is_gone(&c->step[i]))
             return ORIGIN_GONE;
-    for (size_t i = 0; i < n; i++)
-        if (!session_is_shown(shown, c->sessions[i], &c->origin[i], path))
-            return ORIGIN_ELSEWHERE;
-    return n ? ORIGIN_SHOWN : ORIGIN_ELSEWHERE;
+    return origin_shows_change(shown, c) ? ORIGIN_SHOWN : ORIGIN_ELSEWHERE;
 }
 
 enum origin_place origin_of_rewind(const struct shown *shown, const struct rewind_record *r)

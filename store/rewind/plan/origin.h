@@ -31,7 +31,9 @@ enum origin_place {
     ORIGIN_GONE, /* what it changed no longer exists, so it cannot be undone */
 };
 
-/* With shown NULL everything is shown. */
+/* With shown NULL everything is shown. The first one tells only whether the sessions are, and not whether the change
+ * can be undone. */
+bool origin_shows_change(const struct shown *shown, const struct change *c);
 enum origin_place origin_of_change(const struct shown *shown, const struct change *c);
 enum origin_place origin_of_rewind(const struct shown *shown, const struct rewind_record *r);
 

@@ -24,7 +24,7 @@ struct back_entry {
     bool undone;
     const char *const *undoes;
     size_t undoes_n;
-    enum origin_place place;
+    bool elsewhere;
 };
 
 static bool is_revived(const struct back_walk *w, const char *id)
@@ -63,7 +63,7 @@ static void meet_entry(struct back_walk *w, const struct back_entry *x)
         return;
     for (size_t i = 0; i < x->undoes_n; i++)
         of_older = of_older || strcmp(x->undoes[i], w->id) < 0;
-    if (x->place != ORIGIN_SHOWN) {
+    if (x->elsewhere) {
         w->found_elsewhere = w->found_elsewhere || order == 0;
         w->out->elsewhere++;
     } else if (of_older) {
@@ -79,7 +79,7 @@ static void meet_rewinds_after(struct back_walk *w, const char *id)
                                       .undone = r->undone || r->empty,
                                       .undoes = &r->undoes,
                                       .undoes_n = r->undoes != NULL,
-                                      .place = origin_of_rewind(w->shown, r) };
+                                      .elsewhere = origin_of_rewind(w->shown, r) != ORIGIN_SHOWN };
 
         if (strcmp(r->id, id) <= 0)
             return;
@@ -105,7 +105,7 @@ static bool meet_change(const struct change *c, bool undone, void *arg)
                                       .undone = undone,
                                       .undoes = undoes,
                                       .undoes_n = n,
-                                      .place = origin_of_change(w->shown, c) };
+                                      .elsewhere = !origin_shows_change(w->shown, c) };
 
         meet_entry(w, &x);
     }

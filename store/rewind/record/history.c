@@ -36,7 +36,7 @@ static enum err_code hand_over_rewind(struct merge *m, const struct rewind_recor
                                      .sessions_n = 1,
                                      .undone = r->undone,
                                      .rewind = true,
-                                     .place = origin_of_rewind(m->shown, r) };
+                                     .elsewhere = origin_of_rewind(m->shown, r) != ORIGIN_SHOWN };
 
     return m->fn(&x, m->arg, m->e);
 }
@@ -64,7 +64,7 @@ static bool hand_over_change(const struct change *c, bool undone, void *arg)
                                      .sessions_n = c->sessions_n,
                                      .undone = undone,
                                      .by_agent = change_is_agents(c),
-                                     .place = origin_of_change(m->shown, c) };
+                                     .elsewhere = !origin_shows_change(m->shown, c) };
 
     hand_over_rewinds_since(m, c->at_ms);
     if (!m->rc)

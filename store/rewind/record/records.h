@@ -91,14 +91,14 @@ struct history_entry {
     bool undone;
     bool by_agent; /* only the session's agent can undo it */
     bool rewind;
-    enum origin_place place;
+    bool elsewhere; /* not one of what is shown */
 };
 
 /* The entry is valid during the call. A non-zero result ends the walk and is returned. */
 typedef enum err_code history_fn(const struct history_entry *x, void *arg, struct err *e);
 
-/* Walks through both. Locks the operation log during the walk, and first recovers what a crash left in it. `place` is
- * judged by what is shown (NULL: everything is). */
+/* Walks through both. Locks the operation log during the walk, and first recovers what a crash left in it. NULL:
+ * everything is shown. */
 MUST_CHECK enum err_code history_each(const struct store_env *env, const struct shown *shown,
                                       history_fn *fn, void *arg, struct err *e);
 

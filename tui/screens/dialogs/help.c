@@ -11,9 +11,10 @@
 #include "tui/widgets/styled_text.h"
 
 static const enum action items[] = {
-    ACT_RESUME,  ACT_RESUME_WITH, ACT_VIEW,    ACT_FORK,    ACT_REWIND,  ACT_RENAME, ACT_TAG,
-    ACT_ARCHIVE, ACT_TRASH,       ACT_COPY,    ACT_EDIT,    ACT_EXPORT,  ACT_PRINT,  ACT_BRANCHES,
-    ACT_DOCTOR,  ACT_DAMAGED,     ACT_CLEANUP, ACT_TRASHED, ACT_DENSITY, ACT_UNDO,   ACT_REDO,
+    ACT_RESUME, ACT_RESUME_WITH, ACT_VIEW,   ACT_FORK,    ACT_REWIND,  ACT_RENAME,
+    ACT_TAG,    ACT_ARCHIVE,     ACT_TRASH,  ACT_COPY,    ACT_EDIT,    ACT_EXPORT,
+    ACT_PRINT,  ACT_BRANCHES,    ACT_DOCTOR, ACT_DAMAGED, ACT_CLEANUP, ACT_TRASHED,
+    ACT_LOG,    ACT_DENSITY,     ACT_UNDO,   ACT_REDO,
 };
 
 enum { ITEMS = sizeof items / sizeof *items, LETTER_W = 4, TITLE_W = 16, MENU_W = 66 };
@@ -357,6 +358,7 @@ static const char *heading_of(enum key_context place)
     case IN_DIALOG: return "In a dialog";
     case IN_BLAME: return "In the list of what changed a file";
     case IN_TRASH: return "In the trash";
+    case IN_LOG: return "In the log";
     case IN_CLEANUP: return "In the cleanup";
     case IN_DAMAGED: return "In the list of damage";
     case IN_DOCTOR: return "In the doctor's findings";

@@ -226,6 +226,15 @@ void change_flow_request_undo(struct model *m, enum change_request request, stru
     change_flow_submit(m, request, id);
 }
 
+void change_flow_ask_undo(struct model *m, const char *id)
+{
+    change_flow_clear(m);
+    struct effect *e = change_flow_submit(m, CHANGE_UNDO, slice_of(id));
+
+    if (e)
+        e->asks = true;
+}
+
 void change_flow_request_names(struct model *m, enum change_request request,
                                struct name_list *names)
 {

@@ -65,6 +65,7 @@ const char *change_text_doing(enum change_request request)
     case CHANGE_PRUNE: return "removing undo records";
     case CHANGE_RESUME_AT: return "setting where to resume";
     case CHANGE_FIX: return "repairing";
+    case CHANGE_BACK_TO:
     case CHANGE_UNDO: return "undoing";
     case CHANGE_REDO: return "redoing";
     }
@@ -131,6 +132,7 @@ static struct change_text change_text_done(const struct model *m, const struct c
         break;
     case CHANGE_REMOVE: snprintf(w.text, sizeof w.text, "deleted for good: %s", n.text); break;
     case CHANGE_UNDO: snprintf(w.text, sizeof w.text, "undone: %.*s", SLICE_ARG(text)); break;
+    case CHANGE_BACK_TO: snprintf(w.text, sizeof w.text, "undone: %.*s", SLICE_ARG(text)); break;
     case CHANGE_REDO: snprintf(w.text, sizeof w.text, "redone: %.*s", SLICE_ARG(text)); break;
     case CHANGE_FIX: describe_fix(&w, c); break;
     case CHANGE_FORK: snprintf(w.text, sizeof w.text, "forked: the fork is selected"); break;
@@ -160,7 +162,8 @@ static void report_done(struct model *m, const struct change_result *c)
 
     if (c->request != CHANGE_EMPTY && c->request != CHANGE_REMOVE && c->request != CHANGE_PRUNE &&
         (!c->by_agent || c->bytes))
-        back = change_text_undo_key(m, c->request == CHANGE_UNDO ? ACT_REDO : ACT_UNDO);
+        back = change_text_undo_key(
+            m, c->request == CHANGE_UNDO || c->request == CHANGE_BACK_TO ? ACT_REDO : ACT_UNDO);
     toast_info(&m->toast, m->now_ms, "%s%s", done.text, back.text);
 }
 

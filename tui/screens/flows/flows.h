@@ -85,6 +85,8 @@ void change_flow_request_names(struct model *m, enum change_request request,
  * over. */
 void change_flow_request_undo(struct model *m, enum change_request request, struct name_list *names,
                               struct slice id);
+/* Asks about the change with this id, and undoes it if the person wants that. */
+void change_flow_ask_undo(struct model *m, const char *id);
 /* Requests to move the chosen items of a sweep to the trash; takes the sweep over. */
 void change_flow_request_sweep(struct model *m, struct sweep *sweep);
 /* Requests to remove the old undo records, if there are still so many. */

@@ -10,6 +10,7 @@
 #include "store/maintenance/trash.h"
 #include "tui/app/action.h"
 #include "tui/data/findings.h"
+#include "tui/data/log_rows.h"
 #include "tui/widgets/frame.h"
 #include "tui/widgets/list_cursor.h"
 
@@ -90,6 +91,23 @@ struct trash_view {
     char viewed[64];              /* the trash id of the item it shows */
     char joining[64];             /* the trash id of the item in question */
 };
+
+/* ---- log_view.c ---- */
+
+/* Everything that was changed in the scope of the list, newest first. Each entry can be undone, or everything since. */
+extern const struct view_ops view_log;
+
+struct log_view {
+    struct log_rows *rows; /* owned; NULL until they arrive */
+    struct log_rows *back; /* owned: what going back would undo, shown instead; or NULL */
+    struct err error;      /* why the log is missing */
+    unsigned asked;        /* generation of EFFECT_LOG; 0: none */
+    int64_t asked_ms;
+    bool asks_way_back;
+    struct list_cursor pick, back_pick;
+};
+
+void log_view_fini(struct log_view *v);
 
 /* Asks whether to join the transcript to be restored with the newer one in its place. */
 void trash_view_ask_join(struct model *m, const struct change_result *c);

@@ -1,0 +1,57 @@
+#!/bin/sh
+# The operation log: what was changed, undo of any of it with a question, and back to the state before an entry.
+. "$(dirname "$0")/../lib.sh"
+
+demo
+run() {
+    env HOME="$top/home" CLAUDE_CONFIG_DIR="$config" REPRISE_PROC_DIR="$top" "$program" -C "$project" "$@" >/dev/null
+}
+id=4b7e0f91
+run rename "$id" "First name"
+run tag "$id" money
+run rename "$id" "Second name"
+
+# An older entry alone: the question names it, and no other change is undone.
+open 100 30
+see "Enter resume"
+menu l
+see "log  3 changes" "renamed to Second name" "tagged money" "newest first"
+press Down
+press Enter
+see "Undo this?" 'tagged money'
+press Escape
+gone "Undo this?"
+press Enter
+see "Undo this?"
+enter_text y
+see "undone: tag" "undid: tagged money" "undone"
+close
+
+# Everything since: it is listed first, Esc does nothing, and one key goes forward again.
+open 80 24
+see "Enter resume"
+press M-l
+see "log  4 changes"
+press End
+press b
+see "back to before" "2 changes" "renamed to First name" "renamed to Second name"
+hides "tagged money" || fail "what cancels out is listed"
+press Escape
+see "log  4 changes"
+press End
+press b
+see "back to before"
+press b
+see "Undo all 2 changes?" "or none"
+enter_text y
+see "undone: 2 changes" "log  5 changes" "undid: 2 changes"
+press U
+see "redone" "log  6 changes"
+press Home
+press Down
+press Enter
+see "it was undone already"
+press q
+see "Second name"
+press C-c
+ended 130
