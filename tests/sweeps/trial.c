@@ -372,8 +372,9 @@ static void run_twice_from(const struct trial *s, const struct images *im, long 
                            enum second how, struct tally *t)
 {
     struct inject two;
-    /* An odd step, so that kills and power cuts alternate. */
-    long step = s->stride > 1 && !trial_is_long() ? 3 : 1, nth = 1 + (first + (long)how) % step;
+    bool all = s->stride <= 1 || trial_is_long();
+    /* A recovery reads much more often than it changes something. An odd step alternates kills and power cuts. */
+    long step = all ? 1 : how == BLIND ? 31 : 3, nth = 1 + (first + (long)how) % step;
 
     for (;;) {
         two = second_of(s, how, nth);
@@ -387,7 +388,7 @@ struct tally trial_run_twice(const struct trial *s)
 {
     struct tally t = { 0 };
     struct images im = images_of(s, &t.calls);
-    /* Some first crashes, and every possible second one, or every third where the sweep has a stride. */
+    /* Some first crashes, and every possible second one, or a few of them where the sweep has a stride. */
     long stride = trial_is_long() ? 1 : 1 + t.calls / (s->stride > 1 ? 5 : 15);
 
     for (long k = 1; k <= t.calls; k += stride)
