@@ -348,7 +348,7 @@ TEST(many_places_cost_as_much_as_the_text_is_long)
             struct buf text = { 0 };
 
             add_all(&text, PLACES, lines[i]);
-            write_all(&t, 1, text.p);
+            write_all(&t, 1, buf_cstr(&text));
             replace_one(&t, 2, r);
             assert_null(budget.stopped);
             assert_true((UINT64_C(1) << 32) - budget.left <
