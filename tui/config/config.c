@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lite/base/decimal.h"
 #include "lite/io/file.h"
 #include "store/api/store.h"
 #include "store/fs/path.h"
@@ -232,7 +233,7 @@ static bool read_prices(const char *value, double out[USAGE_KINDS])
     for (; n < USAGE_KINDS; n++) {
         char *end;
 
-        out[n] = strtod(value, &end);
+        out[n] = decimal_read(value, &end);
         if (end == value || !isfinite(out[n]) || out[n] < 0)
             return false;
         value = end;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "lite/base/array.h"
+#include "lite/base/decimal.h"
 #include "lite/base/slice.h"
 
 /* Three steps: the names of the projects' indexes are looked for, the indexes are read in one round trip, and then the
@@ -117,7 +118,7 @@ static int find_projects(struct listing *l)
 static int add_item(struct listing *l, const char *project, const redisReply *name,
                     const redisReply *score)
 {
-    double ms = score->type == REDIS_REPLY_STRING ? strtod(score->str, NULL) : 0;
+    double ms = score->type == REDIS_REPLY_STRING ? decimal_read(score->str, NULL) : 0;
 
     if (name && (name->type != REDIS_REPLY_STRING || strlen(name->str) != name->len))
         return REPRISE_PLUGIN_OK;

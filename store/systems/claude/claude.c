@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "lite/base/buf.h"
+#include "lite/base/decimal.h"
 #include "lite/base/time.h"
 #include "lite/base/utf8.h"
 #include "lite/io/file.h"
@@ -33,7 +34,7 @@ static int64_t period_of(struct slice number)
         return TIME_NONE;
     memcpy(text, number.p, number.n);
     text[number.n] = '\0';
-    days = strtod(text, NULL);
+    days = decimal_read(text, NULL);
     return days >= 0 && days < DAYS_MAX ? (int64_t)(days * DAY_MS) : TIME_NONE;
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lite/base/decimal.h"
 #include "lite/io/file.h"
 #include "lite/json/json.h"
 
@@ -164,7 +165,7 @@ double usage_cost_of(struct slice value)
         return (double)NAN;
     memcpy(text, value.p, value.n);
     text[value.n] = '\0';
-    cost = strtod(text, NULL);
+    cost = decimal_read(text, NULL);
     return isfinite(cost) && cost >= 0 ? cost : (double)NAN;
 }
 

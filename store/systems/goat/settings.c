@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "lite/base/decimal.h"
 #include "lite/json/json.h"
 #include "store/api/host.h"
 #include "store/fs/disk.h"
@@ -47,7 +48,7 @@ static bool read_float(struct slice value, struct arena *a, double *out)
 
     if (!text.p || json_type(value) != JSON_NUMBER || !json_valid(value))
         return false;
-    *out = strtod(text.p, NULL);
+    *out = decimal_read(text.p, NULL);
     return isfinite(*out);
 }
 

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lite/base/decimal.h"
 #include "lite/base/time.h"
 #include "lite/base/utf8.h"
 #include "lite/json/json.h"
@@ -537,7 +538,7 @@ static enum err_code hand_over_cost(struct goat_usage_walk *w, struct slice cost
         return ERR_OK;
     memcpy(text, cost.p, cost.n);
     text[cost.n] = '\0';
-    u.cost = strtod(text, NULL);
+    u.cost = decimal_read(text, NULL);
     u.time_ms = w->time_ms;
     u.model = w->model;
     w->has_cost = isfinite(u.cost) && u.cost > 0;

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "lite/base/array.h"
+#include "lite/base/decimal.h"
 #include "lite/json/json.h"
 #include "lite/json/jsonout.h"
 #include "store/systems/claude/chain/row_facts.h"
@@ -253,7 +254,7 @@ static bool same_number(struct slice a, struct slice b)
     memcpy(x, a.p, a.n);
     memcpy(y, b.p, b.n);
     x[a.n] = y[b.n] = '\0';
-    double p = strtod(x, NULL), q = strtod(y, NULL);
+    double p = decimal_read(x, NULL), q = decimal_read(y, NULL);
 
     return !(p < q) && !(p > q);
 }
