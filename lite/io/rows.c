@@ -70,7 +70,7 @@ enum err_code rows_forward(const struct file *f, int64_t from, rows_fn *fn, void
 static enum err_code find_row_begin(const struct file *f, int64_t to, int64_t least, int64_t *begin,
                                     struct err *e)
 {
-    enum { BACK = 16 << 10 };
+    enum { BACK = 8 << 10 };
     char piece[BACK];
 
     for (*begin = to; *begin > least;) {

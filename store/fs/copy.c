@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "lite/base/array.h"
+#include "lite/base/cleanup.h"
 #include "lite/base/time.h"
 #include "store/fs/disk.h"
 #include "store/fs/file_at.h"
@@ -22,11 +23,14 @@ static const char acl_front[] = "system.posix_acl_";
 
 /* ---- reading attributes ---- */
 
-/* On a file system without extended attributes, a file has none. */
-static enum err_code list_names(int fd, char names[LIST_MAX], size_t *n, const char *path,
+/* On a file system without extended attributes, a file has none. The names are in the buffer, one NUL after each. */
+static enum err_code list_names(int fd, struct buf *names, size_t *n, const char *path,
                                 struct err *e)
 {
-    ssize_t k = fs_xattr_list(fd, names, LIST_MAX);
+    *n = 0;
+    if (buf_reserve(names, LIST_MAX))
+        return err_nomem(e);
+    ssize_t k = fs_xattr_list(fd, names->p, LIST_MAX);
 
     *n = k > 0 ? (size_t)k : 0;
     return k >= 0 || errno == ENOTSUP ? ERR_OK : err_sys(e, path, "keep the extended attributes");
@@ -35,14 +39,16 @@ static enum err_code list_names(int fd, char names[LIST_MAX], size_t *n, const c
 static enum err_code read_attribute(int fd, struct arena *a, const char *name, const char *path,
                                     struct attrs *out, struct err *e)
 {
-    char value[VALUE_MAX];
-    ssize_t k = fs_xattr_get(fd, name, value, sizeof value);
+    AUTO_BUF value = { 0 };
+
+    NEED(!buf_reserve(&value, VALUE_MAX));
+    ssize_t k = fs_xattr_get(fd, name, value.p, VALUE_MAX);
 
     if (k < 0)
         return err_sys(e, path, "keep the extended attributes");
     struct attr *list = arena_grow(a, out->x, out->n, sizeof *list),
                 x = { .name = arena_copy(a, slice_of(name)).p,
-                      .value = arena_copy(a, (struct slice){ value, (size_t)k }) };
+                      .value = arena_copy(a, (struct slice){ value.p, (size_t)k }) };
 
     if (a->failed)
         return err_nomem(e);
@@ -54,11 +60,11 @@ static enum err_code read_attribute(int fd, struct arena *a, const char *name, c
 enum err_code fs_attrs_get(int fd, struct arena *a, const char *path, struct attrs *out,
                            struct err *e)
 {
-    char names[LIST_MAX];
+    AUTO_BUF names = { 0 };
     size_t n = 0;
     struct stat st;
     enum err_code rc =
-        fstat(fd, &st) ? err_sys(e, path, "look at") : list_names(fd, names, &n, path, e);
+        fstat(fd, &st) ? err_sys(e, path, "look at") : list_names(fd, &names, &n, path, e);
 
     if (rc)
         return rc;
@@ -67,7 +73,7 @@ enum err_code fs_attrs_get(int fd, struct arena *a, const char *path, struct att
                        .gid = st.st_gid,
                        .mtime_ns = time_ns(st.st_mtim) };
 
-    for (const char *name = names; name < names + n && !rc; name += strlen(name) + 1)
+    for (const char *name = names.p; !rc && name < names.p + n; name += strlen(name) + 1)
         rc = read_attribute(fd, a, name, path, &x, e);
     if (!rc)
         *out = x;
@@ -109,11 +115,11 @@ static bool attrs_have(const struct attrs *x, const char *name)
 
 static enum err_code drop_inherited(int fd, const struct attrs *x, const char *path, struct err *e)
 {
-    char names[LIST_MAX];
+    AUTO_BUF names = { 0 };
     size_t n;
-    enum err_code rc = list_names(fd, names, &n, path, e);
+    enum err_code rc = list_names(fd, &names, &n, path, e);
 
-    for (const char *name = names; !rc && name < names + n; name += strlen(name) + 1)
+    for (const char *name = names.p; !rc && name < names.p + n; name += strlen(name) + 1)
         if (strncmp(name, acl_front, sizeof acl_front - 1) == 0 && !attrs_have(x, name) &&
             fs_xattr_remove(fd, name))
             rc = err_sys(e, path, "remove an inherited access list");

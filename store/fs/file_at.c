@@ -122,7 +122,7 @@ int file_at_walk(int dir, const char *relative)
 enum err_code file_at_holds(int fd, struct slice bytes, int64_t offset, bool *same,
                             const char *path, struct err *e)
 {
-    char piece[16384];
+    char piece[4096];
 
     *same = false;
     while (bytes.n) {

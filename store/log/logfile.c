@@ -144,22 +144,31 @@ enum err_code logfile_index_build(struct index *ix, const struct file *f,
                                   const struct index_keys *keys, unsigned flags,
                                   const atomic_bool *stop, struct err *e)
 {
-    struct work w = { .file = f, .keys = keys, .stop = stop, .flags = flags };
+    struct work *w = calloc(1, sizeof *w);
     struct index whole = { 0 };
     pthread_t thread;
 
-    cut_into_pieces(&w);
-    if (w.n == 1)
+    if (!w)
+        return err_nomem(e);
+    w->file = f;
+    w->keys = keys;
+    w->stop = stop;
+    w->flags = flags;
+    cut_into_pieces(w);
+    if (w->n == 1) {
+        free(w);
         return index_build(ix, f, keys, flags, stop, e);
-    bool helped = pthread_create(&thread, NULL, index_pieces, &w) == 0;
+    }
+    bool helped = pthread_create(&thread, NULL, index_pieces, w) == 0;
 
-    index_pieces(&w);
+    index_pieces(w);
     if (helped)
         pthread_join(thread, NULL);
-    enum err_code rc = join_pieces(&w, &whole, e);
+    enum err_code rc = join_pieces(w, &whole, e);
 
-    for (size_t i = 0; i < w.n; i++)
-        index_fini(&w.piece[i].index);
+    for (size_t i = 0; i < w->n; i++)
+        index_fini(&w->piece[i].index);
+    free(w);
     if (rc)
         index_fini(&whole);
     else

@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <sys/resource.h>
 #include <time.h>
 
@@ -277,28 +278,33 @@ enum err_code describe_pool_run(const struct scope *scope, const struct session_
                                 size_t n, size_t ahead, describe_pool_fn *fn, void *arg,
                                 struct err *e)
 {
-    struct describe_pool c = {
-        .scope = scope, .order = order, .n = n, .ahead = ahead, .batch = FEW
-    };
-    enum err_code rc = n ? live_read_hosts(order[0]->store->env, &c.hosts, e) : ERR_OK;
+    struct describe_pool *c = calloc(1, sizeof *c); /* too large for the stack of a small thread */
 
-    if (rc)
+    if (!c)
+        return err_nomem(e);
+    c->scope = scope;
+    c->order = order;
+    c->n = n;
+    c->ahead = ahead < 1 ? 1 : ahead > RING ? RING : ahead;
+    c->batch = FEW;
+    enum err_code rc = n ? live_read_hosts(order[0]->store->env, &c->hosts, e) : ERR_OK;
+
+    if (rc) {
+        free(c);
         return rc;
-    if (c.ahead > RING)
-        c.ahead = RING;
-    if (c.ahead < 1)
-        c.ahead = 1;
-    init(&c);
-    if (make_places(&c)) {
+    }
+    init(c);
+    if (make_places(c)) {
         /* Making one row is faster than starting a thread. */
-        if (n > 1 && c.ahead > 1)
-            start_threads(&c, HELPERS);
-        rc = deliver_all_rows(&c, fn, arg, e);
-        stop_threads(&c);
+        if (n > 1 && c->ahead > 1)
+            start_threads(c, HELPERS);
+        rc = deliver_all_rows(c, fn, arg, e);
+        stop_threads(c);
     } else {
         rc = err_nomem(e);
     }
-    fini(&c);
-    live_fini(&c.hosts);
+    fini(c);
+    live_fini(&c->hosts);
+    free(c);
     return rc;
 }

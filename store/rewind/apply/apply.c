@@ -359,10 +359,9 @@ static enum err_code check_not_held(const struct store_env *env, const struct re
 static enum err_code recover_first(const struct store_env *env, const char *rewinds,
                                    const struct rewind_preview *p, struct err *e)
 {
-    struct rewind_recovery r;
-    enum err_code rc = rewind_records_recover(env, rewinds, &r, e);
+    enum err_code rc = rewind_records_recover(env, rewinds, NULL, e);
 
-    return rc || !r.waiting ? rc : check_not_held(env, p, e);
+    return rc ? rc : check_not_held(env, p, e);
 }
 
 static enum err_code apply_locked(const struct store_env *env, const char *rewinds,

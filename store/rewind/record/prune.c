@@ -126,7 +126,6 @@ enum err_code rewind_prune(const struct store_env *env, const struct rewind_prun
                            bool dry_run, struct rewind_records *out, struct err *e)
 {
     struct rewind_records list = { 0 };
-    struct rewind_recovery r;
     char dir[PATH_MAX];
     int lock = -1;
     bool *goes = NULL;
@@ -134,7 +133,7 @@ enum err_code rewind_prune(const struct store_env *env, const struct rewind_prun
     enum err_code rc = dry_run ? ERR_OK : rewind_records_open(env, dir, &lock, e);
 
     if (!rc && !dry_run)
-        rc = rewind_records_recover(env, dir, &r, e);
+        rc = rewind_records_recover(env, dir, NULL, e);
     if (!rc)
         rc = rewind_records_read(env, &list, e);
     if (!rc && !(goes = calloc(list.n + 1, sizeof *goes)))

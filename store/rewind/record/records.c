@@ -225,15 +225,20 @@ enum err_code rewind_records_recover(const struct store_env *env, const char *di
     int n;
     enum err_code rc = list_record_names(dir, &names, &n, e);
 
-    *out = (struct rewind_recovery){ .recovered = 0 };
+    size_t recovered = 0;
+
+    if (out)
+        *out = (struct rewind_recovery){ .recovered = 0 };
     for (int i = 0; i < n; i++) { /* one that cannot be finished yet does not block the others */
         struct err why = { 0 };
 
         if (is_finished(dir, names[i]->d_name))
             continue;
-        if (recover_one(env, dir, names[i]->d_name, &out->recovered, &why))
+        if (recover_one(env, dir, names[i]->d_name, &recovered, &why) && out)
             wait_for(out, names[i]->d_name, &why);
     }
+    if (out)
+        out->recovered = recovered;
     names_free(names, n);
     (void)!rewind_records_sweep_pruned(dir, NULL); /* otherwise next time */
     return rc ? err_wrap(e, rc, "finish an interrupted rewind") : ERR_OK;
@@ -530,7 +535,6 @@ enum err_code rewind_abandon(const struct store_env *env, const char *id,
                              struct rewind_abandoned *out, struct err *e)
 {
     struct rewind_abandoned a = { .n = 0 };
-    struct rewind_recovery r;
     char dir[PATH_MAX];
     int lock;
 
@@ -540,7 +544,7 @@ enum err_code rewind_abandon(const struct store_env *env, const char *id,
 
     if (rc)
         return rc;
-    rc = rewind_records_recover(env, dir, &r, e);
+    rc = rewind_records_recover(env, dir, NULL, e);
     if (!rc)
         rc = abandon_one(env, dir, id, &a, e);
     close(lock);

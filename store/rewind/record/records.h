@@ -51,7 +51,8 @@ MUST_CHECK enum err_code rewind_tx_brief_write(const struct rewind_tx *tx, int64
                                                struct buf *out);
 bool rewind_tx_brief_read(struct slice text, const char *dir, const char *id, struct rewind_tx *out,
                           int64_t *bytes);
-/* Completes or discards what crashes left; the caller holds the lock. Records that have to wait are not an error. */
+/* Completes or discards what crashes left; the caller holds the lock. Records that have to wait are not an error. out
+ * may be NULL. */
 MUST_CHECK enum err_code rewind_records_recover(const struct store_env *env, const char *dir,
                                                 struct rewind_recovery *out, struct err *e);
 /* Removes what is left of pruned records (prune.c); the caller holds the lock. */
