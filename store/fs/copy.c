@@ -23,16 +23,13 @@ static const char acl_front[] = "system.posix_acl_";
 
 /* ---- reading attributes ---- */
 
-/* On a file system without extended attributes, a file has none. The names are in the buffer, one NUL after each. */
-static enum err_code list_names(int fd, struct buf *names, size_t *n, const char *path,
-                                struct err *e)
+/* A NUL ends each name. On a file system without extended attributes, a file has none. */
+static enum err_code list_names(int fd, struct buf *names, const char *path, struct err *e)
 {
-    *n = 0;
-    if (buf_reserve(names, LIST_MAX))
-        return err_nomem(e);
+    NEED(!buf_reserve(names, LIST_MAX));
     ssize_t k = fs_xattr_list(fd, names->p, LIST_MAX);
 
-    *n = k > 0 ? (size_t)k : 0;
+    names->n = k > 0 ? (size_t)k : 0;
     return k >= 0 || errno == ENOTSUP ? ERR_OK : err_sys(e, path, "keep the extended attributes");
 }
 
@@ -61,10 +58,9 @@ enum err_code fs_attrs_get(int fd, struct arena *a, const char *path, struct att
                            struct err *e)
 {
     AUTO_BUF names = { 0 };
-    size_t n = 0;
     struct stat st;
     enum err_code rc =
-        fstat(fd, &st) ? err_sys(e, path, "look at") : list_names(fd, &names, &n, path, e);
+        fstat(fd, &st) ? err_sys(e, path, "look at") : list_names(fd, &names, path, e);
 
     if (rc)
         return rc;
@@ -73,7 +69,7 @@ enum err_code fs_attrs_get(int fd, struct arena *a, const char *path, struct att
                        .gid = st.st_gid,
                        .mtime_ns = time_ns(st.st_mtim) };
 
-    for (const char *name = names.p; !rc && name < names.p + n; name += strlen(name) + 1)
+    for (const char *name = names.p; !rc && name < names.p + names.n; name += strlen(name) + 1)
         rc = read_attribute(fd, a, name, path, &x, e);
     if (!rc)
         *out = x;
@@ -116,10 +112,9 @@ static bool attrs_have(const struct attrs *x, const char *name)
 static enum err_code drop_inherited(int fd, const struct attrs *x, const char *path, struct err *e)
 {
     AUTO_BUF names = { 0 };
-    size_t n;
-    enum err_code rc = list_names(fd, &names, &n, path, e);
+    enum err_code rc = list_names(fd, &names, path, e);
 
-    for (const char *name = names.p; !rc && name < names.p + n; name += strlen(name) + 1)
+    for (const char *name = names.p; !rc && name < names.p + names.n; name += strlen(name) + 1)
         if (strncmp(name, acl_front, sizeof acl_front - 1) == 0 && !attrs_have(x, name) &&
             fs_xattr_remove(fd, name))
             rc = err_sys(e, path, "remove an inherited access list");

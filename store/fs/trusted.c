@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lite/base/cleanup.h"
 #include "store/fs/path.h"
 
 /* The owner of the root directory is the administrator: in a user namespace that may be another number than 0. */
@@ -48,13 +49,17 @@ static bool follow_trusted(const char *done, char rest[PATH_MAX])
 enum err_code path_trusted(const char *cwd, const char *path, struct err *e)
 {
     enum { LINKS_MOST = 40 };
-    char done[PATH_MAX] = "", rest[PATH_MAX];
+    AUTO_BUF room = { 0 };
+    char rest[PATH_MAX], *done;
     struct stat root, sb;
     int links = 0;
 
     if ((size_t)snprintf(rest, sizeof rest, "%s/%s", path[0] == '/' ? "" : cwd, path) >=
         sizeof rest)
         return err_set(e, ERR_UNSAFE, path, "the name is too long");
+    NEED(!buf_reserve(&room, PATH_MAX));
+    done = room.p;
+    *done = '\0';
     if (stat("/", &root) != 0)
         return err_sys(e, "/", "check who can write to it");
     enum err_code rc = check_trusted("/", &root, &root, e);
@@ -66,8 +71,8 @@ enum err_code path_trusted(const char *cwd, const char *path, struct err *e)
         if (up)
             *(strrchr(done, '/') ? strrchr(done, '/') : done) = '\0';
         else if (n && !(n == 1 && rest[skip] == '.') &&
-                 (size_t)snprintf(done + at, sizeof done - at, "/%.*s", (int)n, rest + skip) >=
-                     sizeof done - at)
+                 (size_t)snprintf(done + at, PATH_MAX - at, "/%.*s", (int)n, rest + skip) >=
+                     PATH_MAX - at)
             return err_set(e, ERR_UNSAFE, path, "the name is too long");
         memmove(rest, rest + skip + n, strlen(rest + skip + n) + 1);
         if (up || done[at] == '\0')

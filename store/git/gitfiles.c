@@ -13,6 +13,7 @@
 
 #include <git2.h>
 
+#include "lite/base/cleanup.h"
 #include "lite/io/file.h"
 
 /* Sets what this program needs of libgit2. Options belong to the process: libgit2 replaces them without a lock while
@@ -417,12 +418,14 @@ static enum err_code check_dir(struct look *l, const char *dir, bool refs, bool 
 enum err_code gitfiles_check(const char *dir, bool refs, struct err *e)
 {
     struct look l = { .e = e };
-    char above[PATH_MAX];
+    AUTO_ARENA a = { 0 };
+    char *above;
     bool found = false;
     enum err_code rc = ERR_OK;
 
-    if (snprintf(above, sizeof above, "%s", dir) >= PATH_MAX)
+    if (strlen(dir) >= PATH_MAX)
         return ERR_OK;
+    NEED(above = arena_format(&a, "%s", dir));
     for (;;) {
         rc = check_dir(&l, above, refs, &found);
         char *slash = strrchr(above, '/');
