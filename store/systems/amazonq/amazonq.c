@@ -5,6 +5,7 @@
 #include "lite/json/json.h"
 #include "store/systems/common/config_dir.h"
 #include "store/systems/common/edits/tool_edits.h"
+#include "store/systems/common/row_table.h"
 #include "store/systems/common/sqlite/sqlite_store.h"
 
 /* The conversations of the Amazon Q CLI and of its successor, the Kiro CLI before version 2 and with --classic
@@ -49,8 +50,9 @@ static struct slice amazonq_prompt(struct slice user, struct arena *a)
     return prompt.n ? prompt : json_text_at(user, "content.CancelledToolUses.prompt", a);
 }
 
-static enum err_code add_half(struct sqlite_conversation *c, int64_t number, const char *half,
-                              const char *role, struct slice json, int64_t time_ms)
+static enum err_code amazonq_add_half(struct sqlite_conversation *c, int64_t number,
+                                      const char *half, const char *role, struct slice json,
+                                      int64_t time_ms)
 {
     char id[48];
 
@@ -59,21 +61,22 @@ static enum err_code add_half(struct sqlite_conversation *c, int64_t number, con
 }
 
 /* A damaged entry is shown as it is. */
-static enum err_code add_entry(struct sqlite_conversation *c, int64_t number, struct slice entry)
+static enum err_code amazonq_add_entry(struct sqlite_conversation *c, int64_t number,
+                                       struct slice entry)
 {
     struct slice user, assistant;
     struct arena a = { 0 };
     int64_t ms;
 
     if (!amazonq_entry(entry, &user, &assistant))
-        return add_half(c, number, "user", "system", entry, TIME_NONE);
+        return amazonq_add_half(c, number, "user", "system", entry, TIME_NONE);
     if (!time_parse(json_text_at(user, "timestamp", &a), &ms))
         ms = TIME_NONE;
     const char *role = amazonq_prompt(user, &a).n ? "user" : "tool";
-    enum err_code rc = a.failed ? ERR_NOMEM : add_half(c, number, "user", role, user, ms);
+    enum err_code rc = a.failed ? ERR_NOMEM : amazonq_add_half(c, number, "user", role, user, ms);
 
     arena_fini(&a);
-    return rc ? rc : add_half(c, number, "assistant", "assistant", assistant, TIME_NONE);
+    return rc ? rc : amazonq_add_half(c, number, "assistant", "assistant", assistant, TIME_NONE);
 }
 
 /* A row of the database is a whole conversation. */
@@ -85,17 +88,17 @@ static enum err_code amazonq_message(const struct sqlite_row *row, struct sqlite
     enum err_code rc = ERR_OK;
 
     if (!json_valid(value))
-        return add_half(c, 0, "user", "system", value, TIME_NONE);
+        return amazonq_add_half(c, 0, "user", "system", value, TIME_NONE);
     json_list_open(&it, value, "history");
     while (!rc && json_list_next(&it, &entry))
-        rc = add_entry(c, number++, entry);
+        rc = amazonq_add_entry(c, number++, entry);
     return rc;
 }
 
 /* ---- blocks ---- */
 
-/* Texts, and JSON with what a command printed. */
-static struct slice result_text(struct slice result, struct arena *a)
+/* The texts of a result, and JSON with what a command printed. */
+static struct slice amazonq_result(struct slice result, struct arena *a)
 {
     struct slice part, text, all = SLICE("");
     struct json_iter it;
@@ -109,79 +112,36 @@ static struct slice result_text(struct slice result, struct arena *a)
     return all;
 }
 
-static void put_results(struct block_list *b, struct slice content)
-{
-    struct slice result;
-    struct json_iter it;
-
-    json_list_open(&it, content, "tool_use_results");
-    while (json_list_next(&it, &result)) {
-        struct block x = { .kind = BLOCK_TOOL_RESULT,
-                           .failed = !json_get_is(result, "status", "Success") };
-
-        json_get_text(result, "tool_use_id", &b->arena, &x.call_id);
-        x.text = result_text(result, &b->arena);
-        transcript_block_put(b, x);
-    }
-}
-
-static void put_user(struct block_list *b, struct slice user)
-{
-    static const char *const kinds[] = { "ToolUseResults", "CancelledToolUses" };
-    struct slice content = SLICE("{}"), results, image;
-    struct json_iter it;
-
-    json_get(user, "content", &content);
-    for (size_t i = 0; i < 2; i++)
-        if (json_get(content, kinds[i], &results))
-            put_results(b, results);
-    transcript_block_put_text(b, BLOCK_PROMPT, amazonq_prompt(user, &b->arena));
-    json_list_open(&it, user, "images");
-    while (json_list_next(&it, &image))
-        transcript_block_put(b, (struct block){ .kind = BLOCK_IMAGE });
-}
-
-static void put_calls(struct block_list *b, struct slice answer)
-{
-    struct slice call;
-    struct json_iter it;
-
-    json_list_open(&it, answer, "tool_uses");
-    while (json_list_next(&it, &call)) {
-        struct block x = { .kind = BLOCK_TOOL_CALL, .input = SLICE("{}") };
-
-        json_get_text(call, "id", &b->arena, &x.call_id);
-        json_get_text(call, "name", &b->arena, &x.name);
-        json_get(call, "args", &x.input);
-        transcript_block_put(b, x);
-    }
-}
-
-static void put_assistant(struct block_list *b, struct slice assistant)
-{
-    static const char *const kinds[] = { "Response", "ToolUse" };
-    struct slice answer;
-
-    for (size_t i = 0; i < 2; i++)
-        if (json_get(assistant, kinds[i], &answer)) {
-            transcript_block_put_text(b, BLOCK_TEXT, json_text_at(answer, "content", &b->arena));
-            put_calls(b, answer);
-        }
-}
+/* clang-format off */
+#define AMAZONQ_RESULTS(list) \
+    { BLOCK_TOOL_RESULT, .each = list, .call = "tool_use_id", .read = amazonq_result, .failed = "status!=Success" }
+#define AMAZONQ_CALLS(list) \
+    { BLOCK_TOOL_CALL, .each = list, .call = "id", .name = "name", .input = "args" }
+static const struct row_block amazonq_user[] = {
+    AMAZONQ_RESULTS("content.ToolUseResults.tool_use_results"),
+    AMAZONQ_RESULTS("content.CancelledToolUses.tool_use_results"),
+    { BLOCK_PROMPT, .read = amazonq_prompt },
+    { BLOCK_IMAGE, .each = "images" },
+    ROW_BLOCKS_END
+};
+static const struct row_block amazonq_assistant[] = {
+    { BLOCK_TEXT, .text = "Response.content" }, AMAZONQ_CALLS("Response.tool_uses"),
+    { BLOCK_TEXT, .text = "ToolUse.content" }, AMAZONQ_CALLS("ToolUse.tool_uses"),
+    ROW_BLOCKS_END
+};
+/* clang-format on */
 
 static enum err_code amazonq_blocks(const struct store *st, struct slice row,
                                     struct block_list *out, struct err *e)
 {
-    struct slice role, entry;
+    struct slice entry;
 
     (void)st;
-    if (!json_valid(row) || !json_get(row, "role", &role) || !json_get(row, "entry", &entry) ||
-        json_type(entry) != JSON_OBJECT)
+    if (!json_valid(row) || !json_get(row, "entry", &entry) || json_type(entry) != JSON_OBJECT)
         transcript_block_put(out, (struct block){ .kind = BLOCK_RAW, .text = row });
-    else if (json_string_is(role, "assistant"))
-        put_assistant(out, entry);
     else
-        put_user(out, entry);
+        row_blocks_put(out, row_is(row, "role=assistant") ? amazonq_assistant : amazonq_user,
+                       entry);
     return out->arena.failed ? err_nomem(e) : ERR_OK;
 }
 
@@ -200,33 +160,34 @@ enum column {
 /* The programs have a database also for other things, so the table may be missing. */
 static const char no_sessions[] = "SELECT 1 WHERE ?1 IS NULL";
 
-static enum err_code take_table(const struct sqlite_row *row, void *arg, struct err *e)
+static enum err_code amazonq_found_table(const struct sqlite_row *row, void *arg, struct err *e)
 {
     (void)row, (void)e;
     *(bool *)arg = true;
     return ERR_OK;
 }
 
-static bool has_table(struct sqlite_db *db, const char *name)
+static bool amazonq_has_table(struct sqlite_db *db, const char *name)
 {
     const struct slice table = slice_of(name);
     bool found = false;
 
-    return sqlite_db_each(db, "SELECT 1 FROM sqlite_master WHERE name = ?1", &table, 1, take_table,
-                          &found, NULL) ||
+    return sqlite_db_each(db, "SELECT 1 FROM sqlite_master WHERE name = ?1", &table, 1,
+                          amazonq_found_table, &found, NULL) ||
            found; /* if it cannot be read, the query of the sessions says why */
 }
 
 static const char *amazonq_sessions(struct sqlite_db *db, struct arena *a)
 {
     (void)a;
-    return has_table(db, "conversations") ? SESSIONS(AMAZONQ_TABLE) : no_sessions;
+    return amazonq_has_table(db, "conversations") ? SESSIONS(AMAZONQ_TABLE) : no_sessions;
 }
 
 static const char *amazonq_classic_sessions(struct sqlite_db *db, struct arena *a)
 {
     (void)a;
-    return has_table(db, "conversations_v2") ? SESSIONS(AMAZONQ_CLASSIC_TABLE) : no_sessions;
+    return amazonq_has_table(db, "conversations_v2") ? SESSIONS(AMAZONQ_CLASSIC_TABLE)
+                                                     : no_sessions;
 }
 
 /* What the entries of a conversation tell a list. Texts are in the arena or borrowed. */
@@ -236,7 +197,7 @@ struct found {
     bool waits;                /* the newest entry ends with calls */
 };
 
-static void read_entry(struct slice entry, struct arena *a, struct found *out)
+static void amazonq_read_entry(struct slice entry, struct arena *a, struct found *out)
 {
     struct slice user, assistant, prompt, calls;
     int64_t ms;
@@ -256,7 +217,7 @@ static void read_entry(struct slice entry, struct arena *a, struct found *out)
         out->first_ms = ms;
 }
 
-static struct found read_history(struct slice value, struct arena *a)
+static struct found amazonq_read_history(struct slice value, struct arena *a)
 {
     struct found out = { SLICE(""), SLICE(""), TIME_NONE, TIME_NONE, false };
     struct slice entry;
@@ -264,12 +225,12 @@ static struct found read_history(struct slice value, struct arena *a)
 
     json_list_open(&it, value, "history");
     while (json_list_next(&it, &entry))
-        read_entry(entry, a, &out);
+        amazonq_read_entry(entry, a, &out);
     return out;
 }
 
 /* Old versions record no times for a conversation. */
-static int64_t time_of(const struct sqlite_row *row, int column, int64_t otherwise)
+static int64_t amazonq_time_of(const struct sqlite_row *row, int column, int64_t otherwise)
 {
     return sqlite_row_int(row, column) > 0 ? sqlite_row_int(row, column) : otherwise;
 }
@@ -278,7 +239,7 @@ static bool amazonq_listed(const struct sqlite_row *row, const struct sqlite_pla
                            const struct scope *scope, struct arena *a, struct sqlite_listed *out)
 {
     struct slice value = sqlite_row_text(row, COLUMN_VALUE);
-    struct found found = read_history(json_valid(value) ? value : SLICE("{}"), a);
+    struct found found = amazonq_read_history(json_valid(value) ? value : SLICE("{}"), a);
 
     (void)place;
     out->id = sqlite_row_text(row, COLUMN_ID);
@@ -289,15 +250,15 @@ static bool amazonq_listed(const struct sqlite_row *row, const struct sqlite_pla
         out->model = json_text_at(value, "model", a);
     out->first = found.first;
     out->last = found.last;
-    out->created_ms = time_of(row, COLUMN_CREATED, found.first_ms);
-    out->modified_ms = time_of(row, COLUMN_UPDATED, found.last_ms);
+    out->created_ms = amazonq_time_of(row, COLUMN_CREATED, found.first_ms);
+    out->modified_ms = amazonq_time_of(row, COLUMN_UPDATED, found.last_ms);
     out->hidden = found.first.n ? HIDDEN_NOT : HIDDEN_EMPTY;
     out->flags = found.waits ? SESSION_INTERRUPTED : 0;
     return config_dir_in_scope(scope, out->cwd, a);
 }
 
 /* Adds the database: the given file, or the database in a directory. */
-static enum err_code add_database(struct sqlite_store *s, const char *named, struct err *e)
+static enum err_code amazonq_add_database(struct sqlite_store *s, const char *named, struct err *e)
 {
     bool file = named && sqlite_store_is_file(s->base.path);
     char *path = config_dir_join(s->base.path, file ? "" : "data.sqlite3");
@@ -327,7 +288,8 @@ static enum err_code amazonq_open(const struct store_env *env, const char *path,
 {
     char *folder = path ? config_dir_absolute(env, path) : config_dir_data(env, "amazon-q");
 
-    return sqlite_store_open(&amazonq_ops, &format, env, path, folder, add_database, out, e);
+    return sqlite_store_open(&amazonq_ops, &format, env, path, folder, amazonq_add_database, out,
+                             e);
 }
 
 static enum err_code kiro_classic_open(const struct store_env *env, const char *path,
@@ -335,7 +297,8 @@ static enum err_code kiro_classic_open(const struct store_env *env, const char *
 {
     char *folder = path ? config_dir_absolute(env, path) : config_dir_data(env, "kiro-cli");
 
-    return sqlite_store_open(&kiro_classic_ops, &classic, env, path, folder, add_database, out, e);
+    return sqlite_store_open(&kiro_classic_ops, &classic, env, path, folder, amazonq_add_database,
+                             out, e);
 }
 
 #define MEMBERS                                                                                    \

@@ -96,8 +96,8 @@ static void row_block_put(struct block_list *b, const struct row_block *r, struc
 
     if (r->text)
         x.text = row_text(object, r->text, r->part, a);
-    else if (r->value && row_value(object, r->value, &x.text))
-        json_text(x.text, a, &x.text);
+    else if (r->read)
+        x.text = r->read(object, a);
     for (size_t i = 0; i < sizeof r->failures / sizeof *r->failures; i++)
         x.failed |= r->failures[i] && slice_starts(x.text, r->failures[i]);
     if (r->kind == BLOCK_TOOL_CALL)
@@ -122,7 +122,7 @@ static void row_blocks_each(struct block_list *b, const struct row_block *r, str
 
 void row_blocks_put(struct block_list *b, const struct row_block *r, struct slice object)
 {
-    for (; r->kind || r->text || r->value || r->each; r++)
+    for (; r->kind || r->text || r->read || r->each; r++)
         if (r->each)
             row_blocks_each(b, r, object);
         else if (!r->when || row_is(object, r->when))

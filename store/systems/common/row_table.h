@@ -6,8 +6,8 @@
 #include "store/systems/common/jsonl.h"
 
 /* The rows of an agent's logs as a table: which message each kind of row is, and which blocks a reader sees in it. A
- * system sets jsonl_format.rows instead of `judge` and `read`, and row_table_blocks as its member `blocks`. What a
- * table cannot say is a function that it names. tests/store/systems/tiny is a complete example.
+ * system sets jsonl_format.rows instead of `judge` and `read`, and row_table_blocks as its member `blocks`. Functions
+ * that a table names do the rest. tests/store/systems/tiny is a complete example.
  *
  * A path names a member of an object, and members in it, with dots ("message.role"); "a|b" is the first of two paths
  * that leads to something. A condition is a path to `true` ("is_error"), or a path and a text ("status=error",
@@ -16,19 +16,25 @@
 /* A block, or with `each` any number of them. */
 struct row_block {
     enum block_kind kind;
-    const char *text; /* path of its text: a string, or a list of parts whose texts are joined */
-    const char *
-        part; /* only texts of parts of this type, in the member with that name; a string is of type "text" */
-    const char
-        *each; /* one block for each element of this list; other paths then begin at the element */
+    /* Path of its text: a string, or a list of parts whose texts are joined. */
+    const char *text;
+    /* Only texts of parts of this type, in the member with that name. A string is of the type "text". */
+    const char *part;
+    /* One block for each element of this list; other paths then begin at the element. */
+    const char *each;
     const char *when; /* condition; with `each`, of the element */
     const char *call, *name, *input;
-    const char *arguments;   /* instead of `input`: the path of a string that contains the input */
-    const char *value;       /* instead of `text`: a string, or any other value as it is written */
-    const char *failed;      /* condition */
+    const char *arguments; /* instead of `input`: the path of a string that contains the input */
+    struct slice (*read)(struct slice object, struct arena *a); /* instead of `text` */
+    const char *failed;                                         /* condition */
     const char *failures[2]; /* how the text of a result begins that failed */
 };
 
+/* The end of a list of blocks. */
+#define ROW_BLOCKS_END                                                                             \
+    {                                                                                              \
+        .text = NULL                                                                               \
+    }
 /* The calls of a message in the form of OpenAI's chat completions. */
 #define ROW_TOOL_CALLS                                                                             \
     {                                                                                              \
@@ -54,7 +60,7 @@ struct row_kind {
     uint16_t flags;         /* enum message_flags */
     const char *when;       /* condition */
     const char *starts;     /* the text of its first block begins so */
-    /* It is not part of the conversation's turns: it does not answer, and nothing answers it. */
+    /* It belongs to no turn: it does not answer, and nothing answers it. */
     bool silent;
     struct row_block blocks[ROW_BLOCKS];
     struct row_fact facts[ROW_FACTS];
@@ -80,7 +86,7 @@ MUST_CHECK enum err_code row_table_read(const struct jsonl_format *format, struc
                                         struct arena *a, struct jsonl_row_facts *out);
 store_blocks_fn row_table_blocks;
 
-/* The blocks of any object. The list ends with a zeroed element. */
+/* The blocks of any object. The list ends with ROW_BLOCKS_END. */
 void row_blocks_put(struct block_list *b, const struct row_block *block, struct slice object);
 /* A string, or the texts of a list of parts, a line for each; see row_block.part. Borrowed or in the arena. */
 struct slice row_text(struct slice object, const char *path, const char *part, struct arena *a);

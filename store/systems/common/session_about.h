@@ -33,7 +33,7 @@ struct session_about {
     const char *ai_title, *archived; /* conditions; `archived` says that the agent records it */
     bool required;                   /* the agent lists only sessions with a document */
     bool needs_prompt;               /* the agent does not list sessions that only have a title */
-    /* Completes the row with what the members do not say; the document is empty if there is none. May hide the row. */
+    /* Completes the row with what the members do not say; `document` is empty if the session has no such file. May hide the row. */
     void (*complete)(const struct scope *scope, struct slice document, struct session_row *row,
                      struct arena *a);
 
