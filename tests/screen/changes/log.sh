@@ -14,7 +14,7 @@ run rename "$id" "Second name"
 # An older entry alone: the question names it, and no other change is undone.
 open 100 30
 see "Enter resume"
-menu l
+menu H
 see "log  3 changes" "renamed to Second name" "tagged money" "newest first"
 press Down
 press Enter

@@ -210,8 +210,11 @@ void rewind_draw_note(const struct rewind_view *v, struct frame *f, struct rect 
         in.h -= used;
     }
     if (counted && in.h > 1) {
-        snprintf(text, sizeof text, "this turn: %zu file%s +%u -%u", c->files,
-                 c->files == 1 ? "" : "s", c->insertions, c->deletions);
+        if (c->files)
+            snprintf(text, sizeof text, "this turn: %zu file%s +%u -%u", c->files,
+                     c->files == 1 ? "" : "s", c->insertions, c->deletions);
+        else
+            snprintf(text, sizeof text, "this turn changed no files");
         text_wrap_draw(f, in, STYLE_DIM, slice_of(text));
         in.y++;
         in.h--;
