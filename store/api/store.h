@@ -422,6 +422,7 @@ struct store_ops {
     /* Checkpoints may be those of a sub-agent's task (host_checkpoint.task). */
     bool has_task_checkpoints;
     bool has_dialects;    /* host_create.dialect may be given */
+    bool has_documents;   /* a session has documents besides its logs, which create makes */
     bool accepts_fork_id; /* fork_request.id may be given */
     /* Optional. The keys of a session's rows, if a ref's path that ends with ".jsonl" is a file with one row per line,
      * which a search then reads directly. NULL: a search uses load. */

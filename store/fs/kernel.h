@@ -39,6 +39,10 @@ enum { FS_FD_PATH = 32 };
 /* A path under which this process can open the file of a descriptor again, as long as the descriptor is open. */
 void fs_fd_path(int fd, char out[FS_FD_PATH]);
 
+/* A descriptor that keeps the file of another one, also after its last name is gone, without counting as a program that
+ * has it open. It is read through fs_fd_path. -1 if the system has no such descriptors. */
+int fs_open_reference(int fd);
+
 /* Begins to write back bytes that were written. Only a hint; errno is kept. */
 void fs_start_writeback(int fd, int64_t at, int64_t n);
 

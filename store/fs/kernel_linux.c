@@ -93,6 +93,14 @@ void fs_fd_path(int fd, char out[FS_FD_PATH])
     snprintf(out, FS_FD_PATH, "/proc/self/fd/%d", fd);
 }
 
+int fs_open_reference(int fd)
+{
+    char path[FS_FD_PATH];
+
+    fs_fd_path(fd, path);
+    return open(path, O_PATH | O_CLOEXEC);
+}
+
 void fs_start_writeback(int fd, int64_t at, int64_t n)
 {
     int error = errno;

@@ -91,6 +91,13 @@ void fs_fd_path(int fd, char out[FS_FD_PATH])
     snprintf(out, FS_FD_PATH, "/dev/fd/%d", fd);
 }
 
+int fs_open_reference(int fd)
+{
+    (void)fd;
+    errno = EOPNOTSUPP;
+    return -1;
+}
+
 void fs_start_writeback(int fd, int64_t at, int64_t n)
 {
     (void)fd, (void)at, (void)n;

@@ -64,6 +64,7 @@ static enum err_code session_new(const struct store *st, const struct host_sessi
 
 static void session_free(struct host_session *s)
 {
+    host_state_close(s->announced);
     host_queue_clear(&s->queue);
     log_states_fini(&s->logs);
     arena_fini(&s->arena);
@@ -78,6 +79,8 @@ static enum err_code session_ready(struct host_session *s, enum err_code rc,
 {
     if (!rc && s->arena.failed)
         rc = err_nomem(e);
+    if (!rc && s->on_disk)
+        host_session_announce(s);
     if (!rc && s->opt.background)
         rc = host_session_thread_start(s, e);
     if (rc) {
@@ -296,7 +299,7 @@ static enum err_code append_now(struct host_session *s, const struct host_append
     if (!rc && !s->on_disk)
         rc = host_session_put_on_disk(s, e);
     if (!rc)
-        rc = host_append(s->st, &s->ref, &with_state, a, out, e);
+        rc = host_session_append_rows(s, &with_state, a, out, e);
     pthread_mutex_lock(&s->mutex);
     s->on_disk = s->ref.path.p != NULL;
     s->begun = s->on_disk;
@@ -375,7 +378,7 @@ static enum err_code set_now(struct host_session *s, const struct host_setting *
     pthread_mutex_lock(&s->mutex);
     host_session_writer_acquire(s);
     pthread_mutex_unlock(&s->mutex);
-    enum err_code rc = host_set(s->st, &s->ref, setting, n, e);
+    enum err_code rc = host_session_set_rows(s, setting, n, e);
 
     pthread_mutex_lock(&s->mutex);
     host_session_writer_release(s);

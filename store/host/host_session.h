@@ -47,6 +47,12 @@
  * intervals of up to 5 s. Only rows that can never be written (ERR_USAGE, ERR_UNSUPPORTED) are dropped, and counted as
  * lost. A full queue makes host_session_append wait; it returns the failure instead if the thread cannot write.
  *
+ * Other programs: as long as a session is open and on disk, it is announced as one that this process writes to
+ * (store/host/host_state.h), so that no other program deletes it or rewinds its conversation. If its files are gone all
+ * the same, the next write makes them again, with all rows that they had (where the system keeps a removed file for
+ * those who know it, as Linux does; otherwise with those that were not written yet), calls `failed` once with
+ * ERR_STALE, and goes on; counts.remade says how often that happened.
+ *
  * Threads: calls on one session may come from any thread at any time, except that host_session_close must be the
  * last. They take turns. `failed` is called by the thread that writes, without a lock; it must not call the session.
  * The background thread has all signals blocked. Different sessions are independent, also of one store; two handles
@@ -117,6 +123,7 @@ struct host_session_counts {
     uint64_t lost;     /* rows and settings that could never be written */
     uint64_t batches;  /* appends to the log */
     size_t queued;     /* rows and settings that wait */
+    uint64_t remade;   /* how often the session was made again because its files were gone */
 };
 void host_session_counts(struct host_session *s, struct host_session_counts *out);
 

@@ -8,6 +8,7 @@
 #include "lite/base/slice.h"
 #include "store/api/store.h"
 #include "store/host/host_session.h"
+#include "store/host/host_state.h"
 #include "store/log/append.h"
 
 /* The rows and settings that an open session has not written yet, in order. Items are allocated with malloc and belong
@@ -67,6 +68,8 @@ struct host_session {
     struct session_ref ref;
 
     struct log_states logs; /* the writer's */
+    /* Announces to other programs that the session is written to; NULL: it is not on disk, or cannot be announced. */
+    struct host_state *announced;
 
     pthread_t thread;
     bool has_thread;
@@ -86,6 +89,16 @@ void host_session_writer_release(struct host_session *s);
 MUST_CHECK enum err_code host_session_write_queue(struct host_session *s, struct err *e);
 /* Puts the session on disk. Called by the writer, without the mutex. */
 MUST_CHECK enum err_code host_session_put_on_disk(struct host_session *s, struct err *e);
+/* Announces a session that is on disk. Without a state directory, or if it cannot be written, it is not announced. */
+void host_session_announce(struct host_session *s);
+/* Writes rows without the queue. If the session's files were removed meanwhile, it is made again first, with all rows
+ * that are still known. Called by the writer, without the mutex; set_rows writes settings in place of rows. */
+MUST_CHECK enum err_code host_session_append_rows(struct host_session *s,
+                                                  const struct host_append *req, struct arena *a,
+                                                  struct host_appended *done, struct err *e);
+MUST_CHECK enum err_code host_session_set_rows(struct host_session *s,
+                                               const struct host_setting *setting, size_t n,
+                                               struct err *e);
 /* Counts rows that were written without the queue. */
 void host_session_count(struct host_session *s, const struct host_appended *done);
 bool host_session_has_batch(const struct host_session *s);

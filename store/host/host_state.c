@@ -1,10 +1,12 @@
 #include "store/host/host_state.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "lite/base/array.h"
@@ -30,6 +32,8 @@ struct host_state {
     /* publishing */
     pid_t owner; /* 0: not published */
     const struct store_env *env;
+    bool writer;
+    int held;                  /* the published file, locked; -1: none */
     char *dir, *name, *system; /* owned */
     struct buf session, cwd;
 };
@@ -95,9 +99,11 @@ static enum err_code print_entry(const struct host_state *s, struct buf *out)
     live_write_process(&j);
     jsonout_member(&j, "sessionId", buf_slice(&s->session));
     jsonout_member(&j, "cwd", buf_slice(&s->cwd));
-    jsonout_member(&j, "status", s->now == SESSION_RUNNING ? SLICE("busy") : SLICE("idle"));
+    if (!s->writer)
+        jsonout_member(&j, "status", s->now == SESSION_RUNNING ? SLICE("busy") : SLICE("idle"));
     jsonout_member(&j, "system", slice_of(s->system));
-    jsonout_member(&j, "state", slice_of(session_state_name(s->now)));
+    if (!s->writer)
+        jsonout_member(&j, "state", slice_of(session_state_name(s->now)));
     jsonout_int_member(&j, "updatedAt", env_now_ms(s->env));
     if (s->title.n <= TEXT_MAX)
         jsonout_member(&j, "title", buf_slice(&s->title));
@@ -109,7 +115,22 @@ static enum err_code print_entry(const struct host_state *s, struct buf *out)
     return rc ? rc : j.rc;
 }
 
-static enum err_code publish(const struct host_state *s, struct err *e)
+/* The lock is only for programs in other containers; on a file system without locks they see an unknown process. */
+static void hold_entry(struct host_state *s)
+{
+    char path[PATH_MAX];
+    int fd = -1;
+
+    if (snprintf(path, sizeof path, "%s/%s", s->dir, s->name) < (int)sizeof path)
+        fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB))
+        errno = 0;
+    if (s->held >= 0)
+        close(s->held);
+    s->held = fd;
+}
+
+static enum err_code publish(struct host_state *s, struct err *e)
 {
     struct buf text = { 0 };
 
@@ -119,6 +140,8 @@ static enum err_code publish(const struct host_state *s, struct err *e)
 
     if (!rc)
         rc = disk_replace_file(s->dir, s->name, buf_slice(&text), 0600, e);
+    if (!rc)
+        hold_entry(s);
     buf_fini(&text);
     return rc ? err_wrap(e, rc, "publish the state of the session") : ERR_OK;
 }
@@ -137,6 +160,7 @@ static enum err_code begin_publishing(struct host_state *s, const struct host_pu
     host_generate_id(id);
     snprintf(name, sizeof name, "%ld-%s.json", (long)getpid(), id);
     s->env = where->env;
+    s->writer = where->writer;
     s->dir = strdup(dir);
     s->name = strdup(name);
     s->system = strdup(where->system);
@@ -151,6 +175,8 @@ static enum err_code begin_publishing(struct host_state *s, const struct host_pu
 
 static void free_state(struct host_state *s)
 {
+    if (s->held >= 0)
+        close(s->held);
     buf_fini(&s->metadata);
     buf_fini(&s->title);
     buf_fini(&s->last_prompt);
@@ -174,6 +200,7 @@ enum err_code host_state_open(const struct host_published *where, struct host_st
         return err_nomem(e);
     }
     s->now = SESSION_IDLE;
+    s->held = -1;
     enum err_code rc = set_text(&s->metadata, SLICE("{}")) ? err_nomem(e) : ERR_OK;
 
     if (!rc && where)

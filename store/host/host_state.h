@@ -20,7 +20,8 @@ struct store_env;
  * A published state is one small document of the process, <state>/hosts/<pid>-<random>.json, which is replaced at each
  * step and removed by host_state_close. It has the members of Claude Code's own registry of running agents (pid,
  * procStart, pidDomain, sessionId, cwd, status), so that the state of a killed process is ignored, and also system,
- * state, title, lastPrompt and metadata. The input of a pending action is not in it.
+ * state, title, lastPrompt and metadata. The input of a pending action is not in it. The process keeps it locked
+ * (flock), which tells programs in other containers, in which the pid means nothing, whether it still runs.
  *
  * Threads: any thread may call at any time, except that host_state_close must be the last. Listeners are called by the
  * thread that makes the step, one step after the other, before the call returns; they must not call this interface
@@ -56,6 +57,7 @@ struct host_published {
     const char *system;          /* of the store: "claude" */
     struct slice session;        /* its id */
     struct slice cwd;            /* may be empty */
+    bool writer; /* only that the process writes to the session is published, and no state */
 };
 
 /* The state begins as idle, with empty metadata. where NULL: nothing is published. The files of processes that have

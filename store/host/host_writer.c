@@ -2,6 +2,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "lite/base/time.h"
@@ -133,7 +134,92 @@ enum err_code host_session_put_on_disk(struct host_session *s, struct err *e)
     if (rc)
         return rc;
     s->ref = (struct session_ref){ .store = s->st, .id = made.id, .path = made.path };
+    host_session_announce(s);
     return ERR_OK;
+}
+
+/* ---- other programs ---- */
+
+/* A failure to announce it must not stop a host from writing. The store in memory, and those that keep nothing, are
+ * seen by no other program. */
+void host_session_announce(struct host_session *s)
+{
+    const struct host_published where = { .env = s->st->env,
+                                          .system = store_format(s->st->ops),
+                                          .session = s->ref.id,
+                                          .cwd = slice_of(s->st->env->cwd ? s->st->env->cwd : ""),
+                                          .writer = true };
+
+    if (!s->announced && s->ref.path.n && s->st->ops->open != memory_store_ops.open &&
+        !host_unpersisted(s->st) && host_state_open(&where, &s->announced, NULL))
+        s->announced = NULL;
+}
+
+/* If the whole store is gone, its disk may be back in a moment. */
+static bool is_gone(const struct host_session *s)
+{
+    struct stat st;
+
+    if (!s->st->path || stat(s->st->path, &st) != 0)
+        return false;
+    return log_states_any_gone(&s->logs) || (lstat(s->ref.path.p, &st) != 0 && errno == ENOENT);
+}
+
+/* The documents of the session are made first, as for a new one, and then the logs that this process has seen. */
+static enum err_code remake(struct host_session *s, struct err *e)
+{
+    struct host_create req = s->req;
+    struct host_created made = { .path = s->ref.path };
+    enum err_code rc = ERR_OK;
+
+    req.id = s->ref.id;
+    if (s->st->ops->has_documents || !log_states_any_gone(&s->logs))
+        rc = host_create(s->st, &req, &s->arena, &made, e);
+    if (rc == ERR_STALE) /* it still has its documents */
+        rc = ERR_OK;
+    else if (!rc && !log_states_any_gone(&s->logs))
+        s->ref.path = made.path;
+    if (!rc)
+        rc = log_states_put_back(&s->logs, e);
+    return rc;
+}
+
+/* Returns true if the session was gone and is there again. */
+static bool remade(struct host_session *s)
+{
+    struct err why = { 0 };
+
+    if (!is_gone(s) || remake(s, NULL))
+        return false;
+    pthread_mutex_lock(&s->mutex);
+    s->counts.remade++;
+    pthread_mutex_unlock(&s->mutex);
+    if (s->opt.failed) {
+        err_set(&why, ERR_STALE, s->ref.path.p,
+                "another program removed the session: it was made again with all rows that are "
+                "known");
+        s->opt.failed(&why, s->opt.arg);
+    }
+    return true;
+}
+
+enum err_code host_session_append_rows(struct host_session *s, const struct host_append *req,
+                                       struct arena *a, struct host_appended *done, struct err *e)
+{
+    /* Some systems would begin a log that is gone anew. */
+    if (log_states_any_gone(&s->logs))
+        remade(s);
+    enum err_code rc = host_append(s->st, &s->ref, req, a, done, e);
+
+    return rc == ERR_NOT_FOUND && remade(s) ? host_append(s->st, &s->ref, req, a, done, e) : rc;
+}
+
+enum err_code host_session_set_rows(struct host_session *s, const struct host_setting *setting,
+                                    size_t n, struct err *e)
+{
+    enum err_code rc = host_set(s->st, &s->ref, setting, n, e);
+
+    return rc == ERR_NOT_FOUND && remade(s) ? host_set(s->st, &s->ref, setting, n, e) : rc;
 }
 
 static enum err_code batch_write(struct host_session *s, struct batch *b,
@@ -150,8 +236,8 @@ static enum err_code batch_write(struct host_session *s, struct batch *b,
     *done = (struct host_appended){ 0 };
     if (rc)
         return rc;
-    return b->kind == ITEM_SETTING ? host_set(s->st, &s->ref, b->setting, b->n, e)
-                                   : host_append(s->st, &s->ref, &req, &b->a, done, e);
+    return b->kind == ITEM_SETTING ? host_session_set_rows(s, b->setting, b->n, e)
+                                   : host_session_append_rows(s, &req, &b->a, done, e);
 }
 
 /* What can never succeed must not block what comes after it. */
@@ -353,6 +439,9 @@ enum err_code host_session_flush(struct host_session *s, struct err *e)
     rc = host_session_write_queue(s, lost ? NULL : e);
     pthread_mutex_unlock(&s->mutex);
     enum err_code unsynced = log_states_sync(&s->logs, lost || rc ? NULL : e);
+
+    if (unsynced == ERR_NOT_FOUND && remade(s))
+        unsynced = log_states_sync(&s->logs, lost || rc ? NULL : e);
 
     pthread_mutex_lock(&s->mutex);
     host_session_writer_release(s);

@@ -115,8 +115,12 @@ struct reprise_options {
     uint32_t reserved; /* zero */
     /* a plug-in that keeps the store (reprise_plugin.h): the absolute path of its file, or the name of one that is
      * installed; path is then what the plug-in understands, and system a name for the store. NULL with a path like
-     * "postgresql://...": the plug-in of that name */
+     * "postgresql://...": the plug-in of that name. Installed ones are looked for in the directory of the data of this
+     * user, beside the library, and beside the program */
     const char *plugin;
+    /* "NAME=value" texts that end with a NULL, for a plug-in: what its section of the configuration can have, such as
+     * table, create, prefix, project, timeout, password-file and ca-file. NULL: none. They are copied. */
+    const char *const *settings;
 };
 
 /* Opens one store, or all default stores if no system is named. NULL options are the same as an empty struct. A
@@ -711,6 +715,15 @@ REPRISE_API int reprise_set(const struct reprise_session *s, const char *const *
  * the error and does nothing else, and the rows stay in the queue until they can be written. If the queue is full, an
  * append waits.
  *
+ * As long as a writer is open and its session is on disk, other programs see that this process writes to it
+ * (REPRISE_ROW_LIVE, the pid): they do not delete it, and they do not rewind its conversation. The announcement is a
+ * file in the directory of the state of this user, and ends with the process, however that ends. reprise_state_open()
+ * is needed only to say more: whether the session runs, waits or is idle.
+ *
+ * If the session's files are gone all the same, the next write makes them again, with all rows that they had (on Linux;
+ * elsewhere with those that are not written yet). `failed` is called once with REPRISE_STALE to tell the host, with and
+ * without a thread, and the counts say how often that happened (`remade`).
+ *
  * Calls may come from any thread. After fork(2) every call of the child returns REPRISE_UNSUPPORTED and writes
  * nothing; the child may close the writer, and may open the session again. */
 struct reprise_writer;
@@ -774,6 +787,7 @@ struct reprise_writer_counts {
     uint64_t lost;     /* rows and settings that could never be written */
     uint64_t batches;
     uint64_t queued; /* rows and settings that wait */
+    uint64_t remade; /* how often the session was made again because its files were gone */
 };
 
 /* Counts what was written so far. */
@@ -842,6 +856,23 @@ REPRISE_API int reprise_state_last_prompt(struct reprise_state *state, const cha
 
 /* ==== reprise_checkpoint - saves files before they are changed ==== */
 
+/* A rewind restores files to a checkpoint, and holds a file back (REPRISE_UNSAFE) if its present contents may be a
+ * person's work. They are the session's work if they are
+ *
+ * - what reprise_checkpoint_end() last recorded for the file, whatever the rows contain;
+ * - what the rows of the session say that its tools wrote, in the form in which the agent itself writes them (Claude
+ *   Code: toolUseResult; ExAthena: the ui_payload of a tool; Go agents: the tool calls);
+ * - what the newest checkpoint saved, since the session had the file in this state; or
+ * - what a rewind or an undo left.
+ *
+ * A host whose rows are plain messages therefore makes two calls for each turn:
+ *
+ *     reprise_checkpoint(s, ...)       before the files are changed, with the id of the prompt
+ *     reprise_checkpoint_end(s, ...)   when the turn has ended, with the files that it changed
+ *
+ * and a plain rewind restores them. An edit that a person makes after that is still held back, and
+ * REPRISE_REWIND_EDITED overrides it. */
+
 struct reprise_checkpoint_request {
     size_t size;
     /* the id of the message whose answer is about to change the files; a rewind names it. For Entire, whose checkpoints
@@ -871,6 +902,11 @@ REPRISE_API int reprise_checkpoint(const struct reprise_session *s,
                                    const struct reprise_checkpoint_request *request,
                                    struct reprise_checkpoint_result *result,
                                    struct reprise_error *error);
+/* Records that files are the session's work as they are now, at the end of a turn; see above. A file that the turn
+ * removed is named too. REPRISE_UNSAFE: a path is not absolute, or does not lead to a regular file; nothing is then
+ * recorded. */
+REPRISE_API int reprise_checkpoint_end(const struct reprise_session *s, const char *const *files,
+                                       size_t n, struct reprise_error *error);
 
 enum reprise_point_kind {
     REPRISE_POINT_TURN = 0, /* a prompt */
@@ -1267,7 +1303,9 @@ enum reprise_push_flags {
     REPRISE_PUSH_DRY_RUN = 1 << 0, /* rows are compared and counted only */
     REPRISE_PUSH_FORCE = 1 << 1,   /* even if the store has rows that the local session lacks */
     REPRISE_PUSH_REDACT =
-        1 << 2 /* what looks like a secret is replaced in the rows that are added */
+        1 << 2, /* what looks like a secret is replaced in the rows that are added */
+    /* also the rows in which Claude Code keeps its requests to the model, which its own mirror leaves out */
+    REPRISE_PUSH_REQUESTS = 1 << 3
 };
 
 struct reprise_push_result {

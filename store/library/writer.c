@@ -211,7 +211,8 @@ int reprise_writer_count(struct reprise_writer *w, struct reprise_writer_counts 
                                                   .left_out = n.left_out,
                                                   .lost = n.lost,
                                                   .batches = n.batches,
-                                                  .queued = n.queued };
+                                                  .queued = n.queued,
+                                                  .remade = n.remade };
 
     return call_end(&c, call_result(&counts, sizeof counts, out, &c.err), error);
 }

@@ -73,7 +73,9 @@ struct log_state {
     struct slice last; /* the bytes before the end of `seen`, in last_bytes */
     char last_bytes[64];
     bool unsynced; /* bytes were appended with APPEND_LATER */
-    void *own;     /* what the system itself remembers; freed with own_free */
+    /* Keeps the file that was seen last, in case another program removes it; see fs_open_reference. -1: none */
+    int reference;
+    void *own; /* what the system itself remembers; freed with own_free */
     void (*own_free)(void *own);
     struct log_state *next;
 };
@@ -88,6 +90,11 @@ struct log_state *log_states_get(struct log_states *logs, const char *path, unsi
 /* Makes everything durable that was appended to these logs with APPEND_LATER. Returns the first failure; the next call
  * tries again. */
 MUST_CHECK enum err_code log_states_sync(struct log_states *logs, struct err *e);
+/* Writes logs whose files were removed or moved away again, each at its path and with the rows that it had when it was
+ * last seen. A log that exists is left alone. Rows of a log without a reference are gone. */
+MUST_CHECK enum err_code log_states_put_back(const struct log_states *logs, struct err *e);
+/* Returns true if one of the logs was seen at its path and no file is there now. */
+bool log_states_any_gone(const struct log_states *logs);
 void log_states_fini(struct log_states *logs);
 
 /* How the log differs from what was last seen. */

@@ -1,9 +1,15 @@
 #include "store/log/append.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "store/fs/disk.h"
 #include "store/log/logfile.h"
 
 struct log_state *log_states_get(struct log_states *logs, const char *path, unsigned flags)
@@ -20,6 +26,7 @@ struct log_state *log_states_get(struct log_states *logs, const char *path, unsi
         return NULL;
     }
     log->flags = flags;
+    log->reference = -1;
     log->next = logs->first;
     logs->first = log;
     return log;
@@ -43,6 +50,84 @@ enum err_code log_states_sync(struct log_states *logs, struct err *e)
     return rc;
 }
 
+/* ---- a log that was removed ---- */
+
+static bool is_gone(const struct log_state *log)
+{
+    struct stat st;
+
+    return log->reference >= 0 && lstat(log->path, &st) != 0 && errno == ENOENT;
+}
+
+bool log_states_any_gone(const struct log_states *logs)
+{
+    for (const struct log_state *log = logs->first; log; log = log->next)
+        if (is_gone(log))
+            return true;
+    return false;
+}
+
+static enum err_code copy_rows(int from, const struct disk_new *to, const char *path, struct err *e)
+{
+    char piece[1 << 16];
+    ssize_t n;
+    enum err_code rc = ERR_OK;
+
+    while (!rc && (n = read(from, piece, sizeof piece)) != 0) {
+        if (n > 0)
+            rc = disk_write(to->fd, (struct slice){ piece, (size_t)n }, NULL, path, e);
+        else if (errno != EINTR)
+            rc = err_sys(e, path, "write the session again");
+    }
+    return rc;
+}
+
+/* If another program writes the file at the same moment, that one stays. */
+static enum err_code put_back(const struct log_state *log, int from, struct err *e)
+{
+    char dir[PATH_MAX];
+    const char *slash = strrchr(log->path, '/');
+    struct disk_new f;
+    struct stat st;
+    int n = snprintf(dir, sizeof dir, "%.*s", slash ? (int)(slash - log->path) : 0, log->path);
+
+    if (n <= 0 || (size_t)n >= sizeof dir || fstat(from, &st))
+        return err_sys(e, log->path, "write the session again");
+    enum err_code rc = disk_make_dir(dir, 0700, e);
+
+    if (!rc)
+        rc = disk_new_open(dir, st.st_mode & 0777, &f, e);
+    if (rc)
+        return rc;
+    rc = copy_rows(from, &f, log->path, e);
+    if (rc) {
+        disk_new_discard(&f);
+        return rc;
+    }
+    rc = disk_new_publish(&f, slash + 1, e);
+    return rc == ERR_STALE ? ERR_OK : rc;
+}
+
+enum err_code log_states_put_back(const struct log_states *logs, struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    for (const struct log_state *log = logs->first; log && !rc; log = log->next) {
+        char path[FS_FD_PATH];
+        int fd;
+
+        if (!is_gone(log))
+            continue;
+        fs_fd_path(log->reference, path);
+        fd = open(path, O_RDONLY | O_CLOEXEC);
+        if (fd < 0)
+            return err_sys(e, log->path, "write the session again");
+        rc = put_back(log, fd, e);
+        close(fd);
+    }
+    return rc;
+}
+
 static void forget(struct log_state *log)
 {
     idset_fini(&log->ids);
@@ -60,6 +145,8 @@ void log_states_fini(struct log_states *logs)
         forget(log);
         if (log->own)
             log->own_free(log->own);
+        if (log->reference >= 0)
+            close(log->reference);
         free(log->path);
         free(log);
     }
@@ -85,6 +172,11 @@ static enum err_code remember(struct log_state *log, const struct file *f, struc
 {
     size_t n = sizeof log->last_bytes, got;
 
+    if (!is_same_file(&log->seen, &f->id) || log->reference < 0) {
+        if (log->reference >= 0)
+            close(log->reference);
+        log->reference = fs_open_reference(f->fd);
+    }
     if ((uint64_t)f->id.size < n)
         n = (size_t)f->id.size;
     enum err_code rc = file_read(f, f->id.size - (int64_t)n, log->last_bytes, n, &got, e);

@@ -83,9 +83,9 @@ static enum err_code check_hosts(const struct session_ref *const ref[], size_t n
     if (rc || !n)
         return rc;
     for (size_t i = 0; i < n && table.n; i++) {
-        const struct live_entry *host = live_find_host(&table, ref[i]);
+        const struct live_entry *host = live_find_host(&table, ref[i], getpid());
 
-        if (out[i].state != LIVE_QUIET || !host || host->live.pid == getpid())
+        if (out[i].state != LIVE_QUIET || !host)
             continue;
         out[i] = host->live;
         if (host->live.state == LIVE_RUNNING)

@@ -50,17 +50,20 @@ void live_fini(struct live_table *table);
 /* ---- sessions of hosts ---- */
 
 /* The state of a session that a host runs is in a file of the same form, <state>/hosts/<pid>-<uuid>.json, with the
- * additional members system, state and metadata (store/host/host_state.h). */
+ * additional members bootId, system, state and metadata (store/host/host_state.h). A process that only writes to a session
+ * publishes no state. */
 #define LIVE_HOSTS_DIR "hosts"
 enum { LIVE_ENTRY_MAX = 256 * 1024 }; /* bytes; larger files are not entries, as for Claude Code */
 
 /* Reads these files. The table is empty if the environment has no state directory. */
 MUST_CHECK enum err_code live_read_hosts(const struct store_env *env, struct live_table *out,
                                          struct err *e);
-/* Returns the entry of a host that has the session open, or may have it open; NULL if there is no entry. It is valid
- * until live_fini(). */
+/* Returns the entry of a host that has the session open, or may have it open; NULL if there is no entry. Entries of the
+ * process `except` are ignored (0: all entries count). It is valid until live_fini(). */
 const struct live_entry *live_find_host(const struct live_table *table,
-                                        const struct session_ref *ref);
+                                        const struct session_ref *ref, pid_t except);
+/* Returns the process that has announced that it writes to a session of a system ("claude"); 0: no other process. */
+pid_t live_host_pid(const struct store_env *env, const char *system, const char *session);
 /* Completes a described row with what its host publishes. Returns false if out of memory. */
 bool live_show_host(const struct live_table *table, struct session_row *row);
 /* Writes the members pid, procStart and pidDomain of this process. */

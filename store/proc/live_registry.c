@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
@@ -9,10 +10,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "lite/base/array.h"
 #include "lite/base/buf.h"
+#include "lite/base/time.h"
 #include "lite/io/file.h"
 #include "lite/json/json.h"
 #include "store/api/env.h"
@@ -22,6 +27,7 @@
 enum {
     ENTRIES_MAX = 10000,
     UUID_TEXT = 36,
+    NOT_LOCKED_YET_MS = 2000,
 };
 
 struct reading {
@@ -101,12 +107,35 @@ static struct slice start_of(struct slice entry, struct arena *a)
     return text;
 }
 
-static struct live judge_entry(struct reading *r, pid_t pid, struct slice entry)
+/* A host locks its file as soon as it is published, and locks are seen in every container of this boot. */
+static bool lock_is_free(int dir, const char *name)
 {
-    struct slice domain, start;
-    struct arena *a = &r->table->arena;
+    int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    struct timespec now;
+    struct stat st;
 
-    if (json_get_text(entry, "pidDomain", a, &domain) && !slice_eq(domain, slice_of(r->domain)))
+    if (fd < 0)
+        return false;
+    bool old = fstat(fd, &st) == 0 && clock_gettime(CLOCK_REALTIME, &now) == 0 &&
+               time_ms_of(now) - time_ms_of(st.st_ctim) > NOT_LOCKED_YET_MS;
+    bool unlocked = old && flock(fd, LOCK_SH | LOCK_NB) == 0;
+
+    close(fd);
+    return unlocked;
+}
+
+static struct live judge_entry(struct reading *r, int dir, const char *name, pid_t pid,
+                               struct slice entry)
+{
+    struct slice domain, start, boot;
+    struct arena *a = &r->table->arena;
+    bool elsewhere =
+        json_get_text(entry, "pidDomain", a, &domain) && !slice_eq(domain, slice_of(r->domain));
+
+    if (elsewhere && json_get_text(entry, "bootId", a, &boot) && proc_is_boot(boot) &&
+        lock_is_free(dir, name))
+        return (struct live){ LIVE_QUIET, pid, false, "its process in another container ended" };
+    if (elsewhere)
         return (struct live){ LIVE_UNKNOWN, pid, false,
                               "it was opened on another machine or in another container" };
     start = start_of(entry, a);
@@ -178,8 +207,8 @@ static bool read_status(struct arena *a, struct slice entry, struct live_entry *
 }
 
 /* The text of the entry is copied, because reading the process table replaces it. */
-static enum err_code add_live_entry(struct reading *r, pid_t pid, struct slice entry,
-                                    struct slice id)
+static enum err_code add_live_entry(struct reading *r, int dir, const char *name, pid_t pid,
+                                    struct slice entry, struct slice id)
 {
     struct live_table *t = r->table;
     struct live_entry out = { .session_id = id };
@@ -189,7 +218,7 @@ static enum err_code add_live_entry(struct reading *r, pid_t pid, struct slice e
         return ERR_OK;
     if (!keep_text(&t->arena, &entry))
         return ERR_NOMEM;
-    out.live = judge_entry(r, pid, entry);
+    out.live = judge_entry(r, dir, name, pid, entry);
     if (!(r->hosts ? read_host : read_status)(&t->arena, entry, &out))
         return ERR_NOMEM;
     if (!array_reserve(t->entry, t->cap, t->n + 1))
@@ -215,7 +244,7 @@ static enum err_code read_registry_entry(struct reading *r, int dir, const char 
     if (!json_valid(entry) || !json_get_text(entry, "sessionId", &r->table->arena, &id))
         return ERR_OK;
     id = arena_copy(&r->table->arena, id);
-    return id.p ? add_live_entry(r, pid, entry, id) : ERR_NOMEM;
+    return id.p ? add_live_entry(r, dir, name, pid, entry, id) : ERR_NOMEM;
 }
 
 static enum err_code read_all(struct reading *r, DIR *dir)
@@ -308,24 +337,45 @@ enum err_code live_read_hosts(const struct store_env *env, struct live_table *ou
 }
 
 const struct live_entry *live_find_host(const struct live_table *table,
-                                        const struct session_ref *ref)
+                                        const struct session_ref *ref, pid_t except)
 {
     const struct live_entry *best = NULL;
 
     for (size_t i = 0; i < table->n; i++) {
         const struct live_entry *entry = &table->entry[i];
 
-        if (entry->live.state > (best ? best->live.state : LIVE_QUIET) &&
-            slice_eq(entry->session_id, ref->id) &&
+        bool better = entry->live.state > (best ? best->live.state : LIVE_QUIET) ||
+                      (best && entry->live.state == best->live.state && !best->state);
+
+        if (better && entry->live.pid != except && slice_eq(entry->session_id, ref->id) &&
             slice_eq(entry->system, slice_of(store_format(ref->store->ops))))
             best = entry;
     }
     return best;
 }
 
+pid_t live_host_pid(const struct store_env *env, const char *system, const char *session)
+{
+    struct live_table table;
+    pid_t pid = 0;
+
+    if (live_read_hosts(env, &table, NULL))
+        return 0;
+    for (size_t i = 0; i < table.n && !pid; i++) {
+        const struct live_entry *entry = &table.entry[i];
+
+        if (entry->live.state == LIVE_RUNNING && entry->live.pid != getpid() &&
+            slice_eq(entry->session_id, slice_of(session)) &&
+            slice_eq(entry->system, slice_of(system)))
+            pid = entry->live.pid;
+    }
+    live_fini(&table);
+    return pid;
+}
+
 bool live_show_host(const struct live_table *table, struct session_row *row)
 {
-    const struct live_entry *host = table->n ? live_find_host(table, &row->ref) : NULL;
+    const struct live_entry *host = table->n ? live_find_host(table, &row->ref, 0) : NULL;
 
     if (!host || host->live.state != LIVE_RUNNING)
         return true;
@@ -346,6 +396,9 @@ void live_write_process(struct jsonout *j)
         jsonout_member(j, "procStart", slice_of(self.start));
     proc_domain(domain, sizeof domain);
     jsonout_member(j, "pidDomain", slice_of(domain));
+    proc_boot(domain, sizeof domain);
+    if (domain[0])
+        jsonout_member(j, "bootId", slice_of(domain));
 }
 
 void live_sweep_hosts(const char *dir)

@@ -29,6 +29,8 @@ struct proc_info {
 bool proc_info(pid_t pid, struct proc_info *out);
 /* The machine and the pid namespace, in which process ids are valid; "" if that cannot be determined. */
 void proc_domain(char *out, size_t cap);
+/* The id of the present boot, which all containers of a machine share; "" if that is not known. */
+void proc_boot(char *out, size_t cap);
 /* Returns true if this is the id of the present boot. */
 bool proc_is_boot(struct slice id);
 /* An upper limit for how long this process has been running. Returns false if that is not known. */

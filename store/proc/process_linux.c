@@ -82,15 +82,24 @@ void proc_domain(char *out, size_t cap)
     buf_fini(&text);
 }
 
-bool proc_is_boot(struct slice id)
+void proc_boot(char *out, size_t cap)
 {
     struct buf boot = { 0 };
-    bool read = !file_read_all(AT_FDCWD, "/proc/sys/kernel/random/boot_id", 0, ID_MAX, &boot, NULL);
-    struct slice own = { boot.p, boot.n && boot.p[boot.n - 1] == '\n' ? boot.n - 1 : boot.n };
-    bool same = read && slice_eq(own, id);
 
+    out[0] = '\0';
+    if (!file_read_all(AT_FDCWD, "/proc/sys/kernel/random/boot_id", 0, ID_MAX, &boot, NULL))
+        snprintf(out, cap, "%.*s",
+                 (int)(boot.n && boot.p[boot.n - 1] == '\n' ? boot.n - 1 : boot.n),
+                 boot.p ? boot.p : "");
     buf_fini(&boot);
-    return same;
+}
+
+bool proc_is_boot(struct slice id)
+{
+    char own[ID_MAX + 1];
+
+    proc_boot(own, sizeof own);
+    return own[0] && slice_eq(slice_of(own), id);
 }
 
 bool proc_age_ms(int64_t *age)

@@ -26,6 +26,12 @@ void proc_domain(char *out, size_t cap)
         out[0] = '\0';
 }
 
+void proc_boot(char *out, size_t cap)
+{
+    if (cap)
+        out[0] = '\0';
+}
+
 bool proc_is_boot(struct slice id)
 {
     (void)id;

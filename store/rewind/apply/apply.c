@@ -17,6 +17,7 @@
 #include "store/git/repo.h"
 #include "store/journal/change.h"
 #include "store/journal/record.h"
+#include "store/proc/live.h"
 #include "store/rewind/apply/entry_files.h"
 #include "store/rewind/diff/linediff.h"
 #include "store/rewind/plan/beneath.h"
@@ -392,6 +393,21 @@ static enum err_code apply_locked(const struct store_env *env, const char *rewin
     return rc;
 }
 
+/* A host that has the session open would go on after messages that are no longer there. */
+static enum err_code check_no_writer(const struct store_env *env, const struct rewind_plan *plan,
+                                     struct err *e)
+{
+    const char *system = plan->ref ? store_format(plan->ref->store->ops) : plan->system;
+    pid_t pid = plan->conversation.change && system && plan->session
+                    ? live_host_pid(env, system, plan->session)
+                    : 0;
+
+    return pid ? err_set(e, ERR_LOCKED, plan->session,
+                         "rewind: process %ld is writing to the conversation; quit it first",
+                         (long)pid)
+               : ERR_OK;
+}
+
 /* The memory for the result is allocated before anything is done, so that a rewind that was done never reports a
  * failure. */
 enum err_code rewind_apply(const struct store_env *env, const struct rewind_preview *preview,
@@ -404,7 +420,10 @@ enum err_code rewind_apply(const struct store_env *env, const struct rewind_prev
     r.outcome = arena_zalloc(&r.arena, sizeof *r.outcome * (preview->n + 1));
     if (!r.outcome)
         return err_nomem(e);
-    enum err_code rc = rewind_records_open(env, rewinds, &lock, e);
+    enum err_code rc = check_no_writer(env, preview->plan, e);
+
+    if (!rc)
+        rc = rewind_records_open(env, rewinds, &lock, e);
 
     if (!rc) {
         rc = apply_locked(env, rewinds, preview, &r, e);

@@ -325,6 +325,7 @@ const struct store_ops entire_ops = {
     .leftovers = entire_leftovers,
     .create = entire_create,
     .append = entire_append,
+    .has_documents = true,
     .checkpoint = entire_checkpoint,
     .set = entire_set,
     .why = {

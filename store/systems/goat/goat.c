@@ -293,6 +293,7 @@ const struct store_ops goat_ops = {
     .make = goat_make,
     .create = goat_create,
     .append = goat_append,
+    .has_documents = true,
     .host_row = goat_host_row,
     .drain_ms =
         HOST_AT_ONCE, /* its writer takes rows as they come, from a queue of 256 (seed 004) */

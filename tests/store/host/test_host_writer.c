@@ -9,7 +9,9 @@
 #include <unistd.h>
 
 #include "store/api/store.h"
+#include "store/fs/copy.h"
 #include "store/host/host_session.h"
+#include "store/proc/live.h"
 #include "tests/support/folder.h"
 
 /* A host that writes in the background, with a store of one of the systems. */
@@ -447,5 +449,148 @@ TEST(a_child_that_lives_on_does_not_keep_the_lock)
 
     assert_int_equal(seen(h).n, 200);
     assert_int_equal(h->failures, 0);
+    host_free(h);
+}
+
+/* ---- other programs ---- */
+
+static const char *const each_system[] = { "claude", "goat", "exathena" };
+
+static struct session_ref find_session(struct host *h)
+{
+    const struct scope everywhere = { .all = true };
+    struct session_ref ref;
+
+    assert_int_equal(
+        h->ops->find(h->store, &everywhere, host_session_id(h->session), &h->a, &ref, NULL),
+        ERR_OK);
+    return ref;
+}
+
+/* What another process finds out about the session before it deletes it. */
+static enum live_state state_elsewhere(const struct session_ref *ref)
+{
+    int status;
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        struct live live;
+
+        _exit(live_check(&ref, 1, &live, NULL) ? 99 : (int)live.state);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    return (enum live_state)WEXITSTATUS(status);
+}
+
+TEST(an_open_session_is_announced_to_other_programs)
+{
+    for (size_t i = 0; i < 3; i++) {
+        struct host *h = host_new(each_system[i]);
+
+        begin(h, (struct host_session_options){ .interval_ms = NEVER });
+        assert_int_equal(append_prompt(h, 0), ERR_OK);
+        assert_int_equal(host_session_flush(h->session, NULL), ERR_OK);
+
+        const struct session_ref ref = find_session(h);
+
+        assert_int_equal(state_elsewhere(&ref), LIVE_RUNNING);
+        assert_int_equal(host_session_close(h->session, NULL), ERR_OK);
+        h->session = NULL;
+        assert_int_equal(state_elsewhere(&ref), LIVE_QUIET);
+        host_free(h);
+    }
+}
+
+TEST(a_killed_host_leaves_no_announcement)
+{
+    struct host *h = host_new("goat");
+    const struct host_create req = { .id = SLICE("killed"), .cwd = slice_of(h->folder.path) };
+    struct session_ref ref;
+    int ready[2], status;
+    char byte;
+
+    assert_int_equal(pipe(ready), 0);
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        bool ok = !host_session_create(h->store, &req, NULL, &h->session, NULL);
+
+        alarm(60); /* should the parent die */
+        if (write(ready[1], ok ? "y" : "n", 1) == 1)
+            pause();
+        _exit(0);
+    }
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    assert_int_equal(byte, 'y');
+    assert_int_equal(
+        h->ops->find(h->store, &(struct scope){ .all = true }, req.id, &h->a, &ref, NULL), ERR_OK);
+    assert_int_equal(state_elsewhere(&ref), LIVE_RUNNING);
+    kill(pid, SIGKILL);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+
+    assert_int_equal(state_elsewhere(&ref), LIVE_QUIET);
+    close(ready[0]);
+    close(ready[1]);
+    host_free(h);
+}
+
+/* Somebody removes the session, or moves it away, while the host has it open. */
+static void make_it_gone(struct host *h, bool moved)
+{
+    const struct session_ref ref = find_session(h);
+    char away[4096];
+
+    if (moved)
+        assert_int_equal(rename(ref.path.p, folder_path(&h->folder, "away", away)), 0);
+    else
+        assert_int_equal(copy_remove(ref.path.p, NULL), ERR_OK);
+}
+
+TEST(a_removed_session_is_made_again_with_all_its_rows)
+{
+    for (size_t i = 0; i < 12; i++) {
+        struct host *h = host_new(each_system[i % 3]);
+        bool background = i < 6, moved = i % 2;
+        const struct host_create req = { .cwd = slice_of(h->folder.path) };
+        const struct host_session_options options = { .background = background,
+                                                      .interval_ms = NEVER,
+                                                      .durable = i % 4 ? HOST_DURABLE_BATCH
+                                                                       : HOST_DURABLE_FLUSH,
+                                                      .failed = note_failure,
+                                                      .arg = h };
+
+        assert_int_equal(host_session_create(h->store, &req, &options, &h->session, NULL), ERR_OK);
+        for (int k = 0; k < 5; k++)
+            assert_int_equal(append_prompt(h, k), ERR_OK);
+        assert_int_equal(host_session_flush(h->session, NULL), ERR_OK);
+        make_it_gone(h, moved);
+        for (int k = 5; k < 10; k++)
+            assert_int_equal(append_prompt(h, k), ERR_OK);
+        assert_int_equal(host_session_flush(h->session, NULL), ERR_OK);
+
+        const struct seen s = seen(h);
+
+        assert_int_equal(s.n, 10);
+        assert_true(s.in_order);
+        assert_int_equal(counts(h).remade, 1);
+        assert_int_equal(counts(h).lost, 0);
+        assert_int_equal(h->failures, 1);
+        host_free(h);
+    }
+}
+
+TEST(rows_that_were_not_synced_yet_survive_a_removal)
+{
+    struct host *h = host_new("exathena");
+    const struct host_create req = { .cwd = slice_of(h->folder.path) };
+    const struct host_session_options options = { .durable = HOST_DURABLE_FLUSH };
+
+    assert_int_equal(host_session_create(h->store, &req, &options, &h->session, NULL), ERR_OK);
+    assert_int_equal(append_prompt(h, 0), ERR_OK);
+    make_it_gone(h, false);
+    assert_int_equal(host_session_flush(h->session, NULL), ERR_OK);
+
+    assert_int_equal(seen(h).n, 1);
+    assert_int_equal(counts(h).remade, 1);
     host_free(h);
 }
