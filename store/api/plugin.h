@@ -51,6 +51,8 @@ struct plugin_push {
     /* Not NULL: secrets are replaced in what is pushed, and counted (store/redact/redact.h). Rows keep their ids, so a
      * repeated push adds nothing. */
     struct redact_counts *redacted;
+    /* also rows about requests to the model (system prompt, tools), which the vendor's mirror leaves out */
+    bool requests;
 };
 
 struct plugin_pushed {
@@ -62,7 +64,8 @@ struct plugin_pushed {
 /* Adds the rows of a local session of Claude Code, and of its sub-agents, that the store lacks. Repeating it adds
  * nothing, and after a failure it continues where it stopped; a list shows the session once its sub-agents are
  * complete. The session's project is the one under which the store already has it, else the option `project` of the
- * store, else the name of its folder.
+ * store, else the name of its folder. The document about a sub-agent is a state, of which the store has several: it is
+ * added if its newest state there is another one.
  *
  * ERR_UNSAFE: the store has rows that the local session lacks. ERR_FORMAT: the store cannot hold a row; the error names
  * its line. ERR_STALE: other programs kept adding to the session. */

@@ -81,12 +81,14 @@ static enum err_code push(const struct reprise_session *s, const struct reprise 
     struct redact_counts counts = { .n = 0 };
     const struct plugin_push how = { .dry_run = flags & REPRISE_PUSH_DRY_RUN,
                                      .force = flags & REPRISE_PUSH_FORCE,
-                                     .redacted = flags & REPRISE_PUSH_REDACT ? &counts : NULL };
+                                     .redacted = flags & REPRISE_PUSH_REDACT ? &counts : NULL,
+                                     .requests = flags & REPRISE_PUSH_REQUESTS };
     struct plugin_pushed pushed;
     struct arena a = { 0 };
     struct session_ref now;
 
-    if (flags & ~(uint32_t)(REPRISE_PUSH_DRY_RUN | REPRISE_PUSH_FORCE | REPRISE_PUSH_REDACT))
+    if (flags & ~(uint32_t)(REPRISE_PUSH_DRY_RUN | REPRISE_PUSH_FORCE | REPRISE_PUSH_REDACT |
+                            REPRISE_PUSH_REQUESTS))
         return err_set(e, ERR_USAGE, "", "push: unknown flag");
     if (to->n != 1 || !to->store[0]->ops->remote)
         return err_set(e, ERR_USAGE, "", "push: needs one store, which a plug-in keeps");

@@ -1,4 +1,5 @@
 """Sessions for tests of stores of a team."""
+import copy
 import json
 import os
 import shutil
@@ -71,6 +72,79 @@ class Team:
         p.same('rows on both sides: retrieve', p.run('retrieve', f'team:{ONE}').returncode, 4)
         p.same('nothing was overwritten', p.json('info', f'claude:{ONE}')['summary'], 'Here')
         shutil.rmtree(folder)
+
+    def goes_round(self, p, url, *lines):
+        """Two machines push, pull and go on in turn, without --force. The store is empty.
+
+        As Claude Code 2.1.332 leaves them, the files have rows about requests that its mirror never adds, and the store has
+        one row for each state of the document about a sub-agent."""
+        self.configure(url, *lines)
+        there = copy.copy(p)
+        there.env = {**p.env, 'CLAUDE_CONFIG_DIR': f'{self.home}/there', 'XDG_STATE_HOME': f'{self.home}/there/state'}
+        request = json.dumps({'type': 'api-request', 'sessionId': TWO, 'id': 'x', 'params': {}}) + '\n'
+        rows = [row_of(TWO, n, f'Prompt {n}') + '\n' for n in range(4)]
+        side = [row_of(ONE, n, f'Task {n}').replace(ONE, TWO) + '\n' for n in range(3)]
+        here = f'{self.home}/.claude/projects/-w/{TWO}'
+        other = f'{self.home}/there/projects/-w/{TWO}'
+
+        def add(path, *more):
+            with open(path, 'a', encoding='utf-8') as f:
+                f.write(''.join(more))
+
+        def text(path):
+            with open(path, encoding='utf-8') as f:
+                return f.read()
+
+        def agent(folder, finished):
+            put(f'{folder}/subagents/agent-a1.meta.json', json.dumps({'agentType': 'Explore', 'finished': finished}))
+
+        def pushed(what, who, want, *more):
+            p.same(what, [r['rows'] for r in who.json('push', 'team', f'claude:{TWO}', *more)], [want])
+
+        def pulled(what, who, *want):
+            p.same(what, [r['state'] for r in who.json('retrieve', f'team:{TWO}')], list(want))
+
+        put(f'{here}.jsonl', rows[0] + request + rows[1] + request)
+        put(f'{here}/subagents/agent-a1.jsonl', side[0] + request + side[1])
+        agent(here, 0)
+        pushed('without the rows about requests', p, 5)
+        agent(here, 1)
+        pushed('another state of the document', p, 1)
+        pushed('the same state', p, 0)
+        pulled('nothing is newer', p, 'unchanged', 'unchanged')
+        pulled('on another machine', there, 'new', 'new')
+        p.same('its rows', text(f'{other}.jsonl').count('\n'), 2)
+        p.same('the newest state', json.loads(text(f'{other}/subagents/agent-a1.meta.json'))['finished'], 1)
+        pushed('nothing to add there', there, 0)
+        add(f'{other}.jsonl', rows[2], request)
+        add(f'{other}/subagents/agent-a1.jsonl', side[2], request)
+        agent(other, 2)
+        pushed('went on there', there, 3)
+        pushed('again', there, 0)
+        pulled('nothing newer there', there, 'unchanged', 'unchanged')
+        pulled('back here', p, 'checkpoint-newer', 'checkpoint-newer')
+        p.same('the rows about requests stay where they were', [json.loads(line)['type'] for line in text(f'{here}.jsonl').splitlines()],
+               ['user', 'api-request', 'user', 'api-request', 'user'])
+        p.same('the newest state, here', json.loads(text(f'{here}/subagents/agent-a1.meta.json'))['finished'], 2)
+        add(f'{here}.jsonl', rows[3])
+        pushed('goes on here', p, 1)
+        pulled('and there', there, 'unchanged', 'checkpoint-newer')
+        pushed('the requests as well, if that is asked for', p, 3, '--requests')
+        pushed('once', p, 0, '--requests')
+        pulled('which makes nothing newer', there, 'unchanged', 'unchanged')
+        self.refuses_one(p)
+        shutil.rmtree(f'{self.home}/.claude/projects/-w')
+        shutil.rmtree(f'{self.home}/there')
+
+    def refuses_one(self, p):
+        """The answer of mirror is complete if one of its sessions is refused."""
+        put(f'{self.home}/.claude/projects/-w/{ONE}.jsonl', row_of(ONE, 0, 'First') + '\n')
+        p.run('rename', f'team:{TWO}', 'There')
+        p.run('rename', f'claude:{TWO}', 'Here')
+        run = p.run('mirror', 'team', '--all', '--json')
+        p.same('mirror fails', run.returncode, 1)
+        p.same('and reports the other one', [(r['sessionId'], r['rows']) for r in json.loads(run.stdout or b'null') or []], [(ONE, 1)])
+        p.need(b'1 of 2 sessions' in run.stderr, f'and how many were refused: {run.stderr}')
 
     def pages_far_back(self, p, url):
         """Pages of a conversation of 8 MB, far from its end, are those of the local one."""

@@ -126,16 +126,18 @@ const struct command commands_table[] = {
               "was replaced: reprise undo with the id that is printed.\n" },
     { .name = "push", .audience = FOR_TEAMS, .operands = "STORE ID...", .min_operands = 2, .max_operands = 10000, .run = push_run,
       .summary = "add local sessions to the store of a team",
-      .options = BIT(DRY_RUN) | BIT(FORCE) | BIT(REDACT) | FINDS,
+      .options = BIT(DRY_RUN) | BIT(FORCE) | BIT(REDACT) | BIT(REQUESTS) | FINDS,
       .help = "STORE is the name of a store in the configuration, or a URL. Only rows that the\n"
               "store lacks are added, so an interrupted push can be repeated. A session that\n"
               "has rows in the store but not here is refused (exit code 4): retrieve it first,\n"
               "or add to it with --force. --redact replaces what looks like a secret in the\n"
               "rows that are added, as in an export; it does not find every secret, and rows\n"
-              "that the store has already stay as they are.\n" },
+              "that the store has already stay as they are. The rows in which Claude Code keeps\n"
+              "its requests to the model (system prompt, tools) stay here, as they do when\n"
+              "Claude Code itself mirrors a session, unless --requests is given.\n" },
     { .name = "mirror", .audience = FOR_TEAMS, .operands = "STORE", .min_operands = 1, .max_operands = 1, .run = push_mirror_run,
       .summary = "add all local sessions of the scope to the store of a team",
-      .options = BIT(DRY_RUN) | BIT(FORCE) | BIT(REDACT) | BIT(NO_WORKTREES),
+      .options = BIT(DRY_RUN) | BIT(FORCE) | BIT(REDACT) | BIT(REQUESTS) | BIT(NO_WORKTREES),
       .help = "Does what push does, one session after the other. If a session cannot be added,\n"
               "the failure is reported and the others are still added.\n" },
     { .name = "fork", .operands = "ID", .min_operands = 1, .max_operands = 1, .on_session = change_fork_session,
@@ -307,11 +309,14 @@ const struct command commands_table[] = {
               "written again, so a call may be repeated; programs that append at the same\n"
               "time take turns. Claude's rows with an agentId go into the file of that sub-\n"
               "agent.\n" },
-    { .name = "checkpoint", .audience = FOR_HOSTS, .operands = "ID --id MSG FILE...", .min_operands = 1, .max_operands = 10000,
+    { .name = "checkpoint", .audience = FOR_HOSTS, .operands = "ID (--id MSG | --end) FILE...", .min_operands = 1, .max_operands = 10000,
       .run = host_checkpoint_run,
-      .summary = "save files before they are changed",
-      .options = BIT(ID) | BIT(TITLE) | BIT(TASK) | BIT(AGENT) | BIT(NO_PERSIST) | FINDS,
-      .help = "MSG is the message before the changes; a rewind to it restores the files. For\n"
+      .summary = "save files before they are changed, and say what was changed",
+      .options = BIT(ID) | BIT(END) | BIT(TITLE) | BIT(TASK) | BIT(AGENT) | BIT(NO_PERSIST) | FINDS,
+      .help = "MSG is the message before the changes; a rewind to it restores the files. A\n"
+              "rewind holds back files that it does not know to be the session's work. If the\n"
+              "rows do not explain the changes (they are not written as the agent itself writes\n"
+              "them), call it with --end after each turn, with the files that it changed. For\n"
               "Entire MSG is a prompt, and the checkpoint contains the files as they are now:\n"
               "on a shadow branch, or as a commit of yours if .entire/settings.json sets\n"
               "auto-commit. With --task it is that of a sub-agent's task, with the transcript\n"

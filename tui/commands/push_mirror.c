@@ -85,6 +85,7 @@ static enum err_code open_both(struct invocation *in, bool everywhere, struct se
     run->how.dry_run = option_given(&in->options, OPTION_DRY_RUN);
     run->how.force = option_given(&in->options, OPTION_FORCE);
     run->redact = option_given(&in->options, OPTION_REDACT);
+    run->how.requests = option_given(&in->options, OPTION_REQUESTS);
     return rc;
 }
 
@@ -154,8 +155,14 @@ enum err_code push_mirror_run(struct invocation *in, struct err *e)
         out_end(&in->out, ']');
     else if (!rc && !run.failed)
         out_addf(&in->out, "%zu session%s\n", run.done, run.done == 1 ? "" : "s");
-    if (!rc && run.failed) {
+    if (rc || run.failed) { /* the answer is whole, whatever was refused */
+        struct err unwritten;
+
         in->done = false;
+        if (out_flush(&in->out, &unwritten) && !rc)
+            rc = ERR_IO;
+    }
+    if (run.failed) {
         rc = err_set(e, ERR_IO, run.to->path, "mirror: %zu of %zu sessions were not pushed",
                      run.failed, run.failed + run.done);
     }

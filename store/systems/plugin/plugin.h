@@ -194,6 +194,9 @@ store_remove_fn plugin_remove;
 
 /* Adds a row to the set. *is_new is true if the set did not contain it. */
 MUST_CHECK enum err_code row_set_add(struct idset *set, struct slice row, bool *is_new);
+/* Returns true if this is a row about a request to the model, which Claude Code keeps on its own machine: the vendor's
+ * mirror never adds such rows, so they make neither side newer. */
+bool row_is_request(struct slice row);
 /* A hash of a JSON value that does not depend on the order of members and the spelling of strings and numbers. */
 struct id128 row_contents(struct slice value, struct arena *a);
 

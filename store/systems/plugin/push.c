@@ -139,6 +139,15 @@ struct id128 row_contents(struct slice value, struct arena *a)
     return contents(value, 0, a);
 }
 
+bool row_is_request(struct slice row)
+{
+    const struct slice begins = SLICE("\"api-request");
+    struct slice type;
+
+    return json_get(row, "type", &type) && json_type(type) == JSON_STRING && type.n >= begins.n &&
+           memcmp(type.p, begins.p, begins.n) == 0;
+}
+
 /* ---- sets ---- */
 
 enum err_code row_set_add(struct idset *set, struct slice row, bool *is_new)
@@ -192,7 +201,7 @@ enum {
 /* The local rows of one key. */
 struct local {
     struct buf bytes, metadata;
-    struct slice *row; /* owned; rows that do not parse are left out */
+    struct slice *row; /* owned; rows that do not parse are left out; empty: it is not pushed */
     size_t n, cap;
     struct idset set; /* what each row is, by its number */
 };
@@ -206,7 +215,8 @@ static void local_fini(struct local *l)
 }
 
 /* Repeated rows with the same uuid are counted once. */
-static enum err_code add_local_row(struct local *l, struct slice row, size_t *left_out)
+static enum err_code add_local_row(struct local *l, struct slice row, bool requests,
+                                   size_t *left_out)
 {
     bool is_new;
 
@@ -220,7 +230,7 @@ static enum err_code add_local_row(struct local *l, struct slice row, size_t *le
         return rc;
     if (!array_reserve(l->row, l->cap, l->n + 1))
         return ERR_NOMEM;
-    l->row[l->n++] = row;
+    l->row[l->n++] = requests || !row_is_request(row) ? row : SLICE("");
     return ERR_OK;
 }
 
@@ -249,17 +259,17 @@ static enum err_code read_local(const char *path, const struct plugin_push *how,
         rc = redact_bytes(&l->bytes, how->redacted, e);
     rest = buf_slice(&l->bytes);
     while (!rc && slice_line(&rest, &line, &torn))
-        if (line.n && !torn && add_local_row(l, line, left_out))
+        if (line.n && !torn && add_local_row(l, line, how->requests, left_out))
             rc = err_nomem(e);
     return rc;
 }
 
-/* The document about a sub-agent is a row in a store. */
+/* The document about a sub-agent is a row in a store, which has one for each of its states. */
 static enum err_code read_metadata(const char *transcript, const struct plugin_push *how,
                                    struct local *l, struct err *e)
 {
     struct buf path = { 0 }, text = { 0 };
-    size_t stem = strlen(transcript) - strlen(".jsonl"), none = 0;
+    size_t stem = strlen(transcript) - strlen(".jsonl");
     enum err_code rc = buf_addf(&path, "%.*s.meta.json", (int)stem, transcript);
 
     if (rc || !buf_cstr(&path))
@@ -271,8 +281,7 @@ static enum err_code read_metadata(const char *transcript, const struct plugin_p
     if (rc == ERR_NOT_FOUND)
         rc = ERR_OK;
     else if (!rc && json_valid(buf_slice(&text)) && json_type(buf_slice(&text)) == JSON_OBJECT &&
-             (json_set(&l->metadata, buf_slice(&text), "type", SLICE("\"agent_metadata\"")) ||
-              add_local_row(l, buf_slice(&l->metadata), &none)))
+             json_set(&l->metadata, buf_slice(&text), "type", SLICE("\"agent_metadata\"")))
         rc = err_nomem(e);
     buf_fini(&path);
     buf_fini(&text);
@@ -283,16 +292,28 @@ static enum err_code read_metadata(const char *transcript, const struct plugin_p
 
 struct remote {
     struct idset set;
-    int64_t last; /* position of the newest row */
+    struct idset requests; /* the same of rows that no mirror adds */
+    struct id128 metadata; /* the contents of the newest document about a sub-agent */
+    int64_t last;          /* position of the newest row */
 };
 
+/* The documents are states of one file, of which only the newest counts. */
 static enum err_code add_remote_row(int64_t position, struct slice row, void *arg)
 {
     struct remote *r = arg;
+    struct arena a = { 0 };
     bool is_new;
+    enum err_code rc = ERR_OK;
 
     r->last = position > r->last ? position : r->last;
-    return row_set_add(&r->set, row, &is_new);
+    if (json_get_is(row, "type", "agent_metadata")) {
+        r->metadata = row_contents(row, &a);
+        rc = a.failed ? ERR_NOMEM : ERR_OK;
+    } else {
+        rc = row_set_add(row_is_request(row) ? &r->requests : &r->set, row, &is_new);
+    }
+    arena_fini(&a);
+    return rc;
 }
 
 /* ---- one key ---- */
@@ -317,21 +338,25 @@ static enum err_code name_bad_row(struct pushing *x, const char *path, const str
                 : ERR_FORMAT;
 }
 
-/* Adds the rows that the store lacks, from *at on, in one call. */
+/* Adds the rows that the store lacks, from *at on, in one call; the document about a sub-agent comes last. */
 static enum err_code push_batch(struct pushing *x, const struct reprise_plugin_key *key,
                                 const char *path, const struct local *l, struct remote *r,
-                                size_t *at)
+                                size_t *at, bool *metadata)
 {
-    struct reprise_plugin_text row[BATCH_ROWS];
+    struct reprise_plugin_text row[BATCH_ROWS + 1];
     size_t n = 0, bytes = 0, bad = 0, i = *at;
     int64_t last = 0;
 
     for (; i < l->n && n < BATCH_ROWS && (n == 0 || bytes + l->row[i].n <= BATCH_BYTES); i++) {
-        if (idset_has(&r->set, l->set.id[i]))
+        if (!l->row[i].n || idset_has(&r->set, l->set.id[i]) ||
+            idset_has(&r->requests, l->set.id[i]))
             continue;
         row[n++] = (struct reprise_plugin_text){ l->row[i].p, l->row[i].n };
         bytes += l->row[i].n;
     }
+    if (i == l->n && *metadata)
+        row[n++] = (struct reprise_plugin_text){ l->metadata.p, l->metadata.n };
+    *metadata = *metadata && i < l->n;
     if (n == 0) {
         *at = i;
         return ERR_OK;
@@ -353,23 +378,39 @@ static enum err_code push_batch(struct pushing *x, const struct reprise_plugin_k
     return ERR_OK;
 }
 
+/* Sets *adds to whether the document about a sub-agent differs from its newest state in the store. */
+static enum err_code compare_metadata(struct pushing *x, const struct local *l,
+                                      const struct remote *r, bool *adds)
+{
+    struct arena a = { 0 };
+
+    *adds = l->metadata.n && !id128_eq(row_contents(buf_slice(&l->metadata), &a), r->metadata);
+    enum err_code rc = a.failed ? err_nomem(x->e) : ERR_OK;
+
+    arena_fini(&a);
+    return rc;
+}
+
 /* Rows that only the store has were written on another machine and come first. *there: the rows that it has. */
 static enum err_code push_once(struct pushing *x, const struct reprise_plugin_key *key,
                                const char *path, const struct local *l, size_t *there)
 {
     struct remote r = { .last = 0 };
     size_t at = 0;
+    bool metadata = false;
     enum err_code rc = plugin_ids(x->p, key, add_remote_row, &r, x->e);
 
-    *there = r.set.n;
-
+    *there = r.set.n + r.requests.n;
     if (!rc && !x->how->force && row_set_compare(&l->set, &r.set).there > 0)
         rc = err_set(x->e, ERR_UNSAFE, path,
                      "push: the store has rows that are not here: retrieve it first (--force adds "
                      "to it anyway)");
-    while (!rc && at < l->n)
-        rc = push_batch(x, key, path, l, &r, &at);
+    if (!rc)
+        rc = compare_metadata(x, l, &r, &metadata);
+    while (!rc && (at < l->n || metadata))
+        rc = push_batch(x, key, path, l, &r, &at, &metadata);
     idset_fini(&r.set);
+    idset_fini(&r.requests);
     return rc;
 }
 

@@ -122,6 +122,7 @@ static enum err_code store_row(int64_t position, struct slice row, void *arg)
     return rc;
 }
 
+/* Rows about requests are on one machine only, so they make neither side newer. */
 static enum err_code add_lines(struct idset *set, struct slice lines)
 {
     struct slice line;
@@ -129,7 +130,7 @@ static enum err_code add_lines(struct idset *set, struct slice lines)
     enum err_code rc = ERR_OK;
 
     while (!rc && slice_line(&lines, &line, &torn))
-        if (line.n)
+        if (line.n && !row_is_request(line))
             rc = row_set_add(set, line, &is_new);
     return rc;
 }
@@ -147,6 +148,77 @@ static enum err_code compare_rows(struct slice here, struct slice there, enum re
     idset_fini(&local);
     idset_fini(&stored);
     *state = d.here ? RETRIEVE_LOCAL_NEWER : d.there ? RETRIEVE_NEWER : RETRIEVE_UNCHANGED;
+    return rc;
+}
+
+/* ---- rows that are only here ---- */
+
+/* The rows about requests after each local row that a store may have. They stay where they are. */
+struct kept_rows {
+    struct idset set;    /* the rows that a store may have */
+    struct slice *after; /* by their number; owned */
+    size_t cap;
+    struct slice first; /* before all of them */
+    bool any;
+};
+
+static enum err_code read_kept_rows(struct slice here, struct kept_rows *k)
+{
+    struct slice rest = here, line, *after = &k->first;
+    bool torn, is_new = false;
+    enum err_code rc = ERR_OK;
+
+    k->first = (struct slice){ here.p, 0 };
+    while (!rc && slice_line(&rest, &line, &torn)) {
+        bool request = row_is_request(line);
+
+        k->any |= request;
+        if (line.n && !request)
+            rc = row_set_add(&k->set, line, &is_new);
+        if (!rc && line.n && !request && is_new) {
+            if (!array_reserve(k->after, k->cap, k->set.n))
+                return ERR_NOMEM;
+            after = &k->after[k->set.n - 1];
+            *after = (struct slice){ rest.p, 0 };
+            continue;
+        }
+        after->n = (size_t)(rest.p - after->p);
+    }
+    return rc;
+}
+
+static enum err_code add_kept(struct buf *out, struct slice rows)
+{
+    enum err_code rc = rows.n ? buf_add(out, rows) : ERR_OK;
+
+    return !rc && rows.n && rows.p[rows.n - 1] != '\n' ? buf_add_byte(out, '\n') : rc;
+}
+
+/* Adds the rows about requests of the present file to those of the store, which has all its other rows. */
+static enum err_code merge_kept_rows(struct slice here, struct slice there, struct buf *out)
+{
+    struct kept_rows k = { .cap = 0 };
+    struct idset stored = { 0 };
+    struct slice line;
+    bool torn, is_new = false;
+    enum err_code rc = read_kept_rows(here, &k);
+
+    if (!rc)
+        rc = k.any ? add_kept(out, k.first) : buf_add(out, there);
+    while (!rc && k.any && slice_line(&there, &line, &torn)) {
+        rc = buf_add(out, line) || buf_add_byte(out, '\n') ? ERR_NOMEM : ERR_OK;
+        if (!rc && line.n && !row_is_request(line))
+            rc = row_set_add(&stored, line, &is_new);
+        uint32_t number = rc || !line.n || !is_new || row_is_request(line)
+                              ? IDSET_NONE
+                              : idset_find(&k.set, stored.id[stored.n - 1]);
+
+        if (number != IDSET_NONE)
+            rc = add_kept(out, k.after[number]);
+    }
+    idset_fini(&k.set);
+    idset_fini(&stored);
+    free(k.after);
     return rc;
 }
 
@@ -184,7 +256,7 @@ static enum err_code plan_file(struct retrieving *r, const struct stored *s, con
                                const char *path)
 {
     struct retrieve_item *item = new_item(r);
-    struct buf here = { 0 };
+    struct buf here = { 0 }, merged = { 0 };
 
     if (!item)
         return err_nomem(r->e);
@@ -200,8 +272,13 @@ static enum err_code plan_file(struct retrieving *r, const struct stored *s, con
         rc = err_nomem(r->e);
     item->planned = item->state == RETRIEVE_NEW || item->state == RETRIEVE_NEWER ||
                     (r->req->overwrite && item->state == RETRIEVE_LOCAL_NEWER);
+    if (!rc && item->state == RETRIEVE_NEWER &&
+        merge_kept_rows(buf_slice(&here), buf_slice(&s->rows), &merged))
+        rc = err_nomem(r->e);
     if (!rc && item->planned)
-        rc = plan_put(r, path, buf_slice(&s->rows), buf_slice(&here), exists);
+        rc = plan_put(r, path, merged.n ? buf_slice(&merged) : buf_slice(&s->rows),
+                      buf_slice(&here), exists);
+    buf_fini(&merged);
     buf_fini(&here);
     return rc;
 }
@@ -231,18 +308,35 @@ static bool is_plain_subpath(const char *subpath)
     }
 }
 
+static enum err_code same_contents(struct slice x, struct slice y, bool *same, struct err *e)
+{
+    struct arena a = { 0 };
+
+    *same = json_valid(x) && id128_eq(row_contents(x, &a), row_contents(y, &a));
+    enum err_code rc = a.failed ? err_nomem(e) : ERR_OK;
+
+    arena_fini(&a);
+    return rc;
+}
+
+/* The document belongs to the rows: whoever has the newer rows has its newer state. */
 static enum err_code plan_metadata(struct retrieving *r, const struct stored *s, const char *stem)
 {
     const char *path = arena_format(&r->out.arena, "%s.meta.json", stem);
     struct buf here = { 0 };
+    bool same = false;
 
     if (!path)
         return err_nomem(r->e);
     enum err_code rc = file_read_all(AT_FDCWD, path, 0, LOCAL_MAX, &here, r->e);
+    bool exists = rc == ERR_OK;
 
+    if (exists)
+        rc = same_contents(buf_slice(&here), buf_slice(&s->metadata), &same, r->e);
+    if (rc == ERR_NOT_FOUND || (!rc && !same))
+        rc = plan_put(r, path, buf_slice(&s->metadata), buf_slice(&here), exists);
     buf_fini(&here);
-    /* An existing document is the agent's own and stays. */
-    return rc == ERR_NOT_FOUND ? plan_put(r, path, buf_slice(&s->metadata), SLICE(""), false) : rc;
+    return rc;
 }
 
 static enum err_code plan_agent(struct retrieving *r, struct reprise_plugin_key *key)

@@ -247,6 +247,8 @@ def main():
             team.newer_wins(p, server.url(), sys.argv[4], 'create = python')
             p.same('the project of the configuration', server.sql(f'SELECT DISTINCT project_key FROM {PYTHON}'), ['tenant'])
             server.sql(f'TRUNCATE {PYTHON}')
+            team.goes_round(p, server.url())
+            server.sql(f'TRUNCATE {PYTHON}')
             team.three_at_once(p, server.url(), lambda: server.sql(f"SELECT entry FROM {PYTHON} WHERE session_id = '{TWO}' ORDER BY seq"))
             server.sql(f'TRUNCATE {PYTHON}')
             team.pages_far_back(p, server.url())

@@ -260,6 +260,8 @@ def main():
             server.call('FLUSHALL')
             team.newer_wins(p, server.url(), sys.argv[4])
             p.same('the project of the configuration', server.call('ZCARD', 'tenant:__sessions'), ['1'])
+            server.call('FLUSHALL')
+            team.goes_round(p, server.url())
             mirrors(p, server, team)
             what_others_wrote(p, server, team)
             passwords(p, server, team)

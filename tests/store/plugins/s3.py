@@ -427,6 +427,8 @@ def main():
         server.objects.clear()
         team.newer_wins(p, server.url(), sys.argv[4])
         p.need(all(key.startswith('tenant/') for key in server.keys()), f'the project of the configuration: {server.keys()}')
+        server.objects.clear()
+        team.goes_round(p, server.url())
         mirrors(p, server, team)
         what_others_wrote(p, server, team)
         keys_and_places(p, server, team)
