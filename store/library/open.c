@@ -80,10 +80,35 @@ static bool wants_plugin(struct reprise *r, const struct reprise_options *o,
     return o->plugin || (!o->system && o->path && plugin_config_of_url(o->path, &r->arena, out));
 }
 
-static enum err_code open_plugin(struct reprise *r, const struct plugin_config *config,
-                                 struct err *e)
+static enum err_code read_settings(const char *const *settings, struct arena *a,
+                                   struct plugin_config *config, struct err *e)
 {
-    enum err_code rc = plugin_store_open(&r->env, config, true, &r->store[r->n], e);
+    struct plugin_option *option = NULL;
+    size_t n = 0;
+
+    for (; settings && settings[n]; n++) {
+        const char *sign = strchr(settings[n], '=');
+
+        if (!sign || sign == settings[n])
+            return err_set(e, ERR_USAGE, settings[n], "open store: expected NAME=value");
+        option = arena_grow(a, option, n, sizeof *option);
+        if (!option)
+            return err_nomem(e);
+        option[n].name = arena_format(a, "%.*s", (int)(sign - settings[n]), settings[n]);
+        option[n].value = sign + 1;
+    }
+    config->option = option;
+    config->options = n;
+    return a->failed ? err_nomem(e) : ERR_OK;
+}
+
+static enum err_code open_plugin(struct reprise *r, struct plugin_config *config,
+                                 const struct reprise_options *o, struct err *e)
+{
+    enum err_code rc = read_settings(o->settings, &r->arena, config, e);
+
+    if (!rc)
+        rc = plugin_store_open(&r->env, config, true, &r->store[r->n], e);
 
     if (!rc)
         r->n++;
@@ -142,7 +167,9 @@ static enum err_code open_stores(struct reprise *r, const struct reprise_options
     if (!r->store)
         return err_nomem(e);
     if (wants_plugin(r, o, &plugin))
-        return open_plugin(r, &plugin, e);
+        return open_plugin(r, &plugin, o, e);
+    if (o->settings && o->settings[0])
+        return err_set(e, ERR_USAGE, o->settings[0], "open store: only a plug-in has settings");
     if (!o->system && o->path)
         return err_set(e, ERR_USAGE, o->path, "open store: needs a system");
     return o->system ? open_named(r, o, e) : open_defaults(r, e);

@@ -4,6 +4,7 @@
 
 #include "store/api/host.h"
 #include "store/library/call.h"
+#include "store/rewind/record/host_work.h"
 
 /* ---- create ---- */
 
@@ -234,4 +235,22 @@ int reprise_checkpoint(const struct reprise_session *s,
 
     call_begin(&c);
     return call_end(&c, save(s, request, result, &c.err), error);
+}
+
+int reprise_checkpoint_end(const struct reprise_session *s, const char *const *files, size_t n,
+                           struct reprise_error *error)
+{
+    if (!s || (!files && n > 0))
+        return call_refuse(error);
+
+    struct call c;
+    enum err_code rc = ERR_OK;
+
+    call_begin(&c);
+    for (size_t i = 0; i < n && !rc; i++)
+        if (!files[i])
+            rc = err_set(&c.err, ERR_USAGE, "", "checkpoint: the name of a file is NULL");
+    if (!rc && s->ref.path.n && !host_unpersisted(s->ref.store))
+        rc = host_work_record(&s->ref, files, n, &c.err);
+    return call_end(&c, rc, error);
 }

@@ -37,12 +37,25 @@ static int write_file(const char *path, const char *text)
     return f && fputs(text, f) >= 0 && fclose(f) == 0 ? 0 : REPRISE_IO;
 }
 
+/* The agent's turn: it changes the file, and the host says that this was the session's work. */
+static int take_turn(struct reprise *r, const char *file, struct reprise_error *e)
+{
+    struct reprise_session *s = NULL;
+    int rc = write_file(file, "what the agent wrote\n");
+
+    if (!rc)
+        rc = reprise_session_open(r, "pay-1", &s, e);
+    if (!rc)
+        rc = reprise_checkpoint_end(s, &file, 1, e);
+    reprise_session_close(s);
+    return rc;
+}
+
 /* The agent's changes are undone, as a person would do it after reading the plan. */
 static int go_back(struct reprise *r, struct reprise_error *e)
 {
     struct reprise_rewind_options options = { sizeof options, REPRISE_REWIND_FILES,
-                                              REPRISE_REWIND_EDITED | REPRISE_REWIND_OUTSIDE, NULL,
-                                              0 };
+                                              REPRISE_REWIND_OUTSIDE, NULL, 0 };
     struct reprise_session *s = NULL;
     struct reprise_rewind *w = NULL;
     int rc = reprise_session_open(r, "pay-1", &s, e);
@@ -133,7 +146,7 @@ int main(int argc, char **argv)
     if (!rc)
         rc = keep(r, argv[3], &e);
     if (!rc)
-        rc = write_file(argv[3], "what the agent wrote\n");
+        rc = take_turn(r, argv[3], &e);
     if (!rc)
         rc = go_back(r, &e);
     if (!rc)

@@ -191,6 +191,7 @@ def checkpointed(place, dialect='spec'):
     place.write('a', 'new\n')
     place.write('b', 'made\n')
     os.remove(place.path('c'))
+    place.text('checkpoint', sid, '--end', 'a', 'b', 'c')
     return sid, path, ids[0]
 
 
@@ -207,7 +208,7 @@ def checkpoint(place):
 @row(20, 'dry run: canRewind, filesChanged, insertions, deletions')
 def dry_run(place):
     sid, _, uid = checkpointed(place)
-    answer = place.json('rewind', sid, '--to', uid, '--overwrite-edited')
+    answer = place.json('rewind', sid, '--to', uid)
     place.holds('counted', answer['canRewind'] and len(answer['filesChanged']) == 3 and answer['insertions'] > 0 and answer['deletions'] > 0)
     place.holds('nothing changed', place.read('a') == b'new\n')
 
@@ -215,7 +216,7 @@ def dry_run(place):
 @row(21, 'rewind: files as they were, new ones deleted')
 def rewind(place):
     sid, _, uid = checkpointed(place)
-    place.text('rewind', sid, '--to', uid, '--apply', '--overwrite-edited')
+    place.text('rewind', sid, '--to', uid, '--apply')
     place.holds('restored', (place.read('a'), place.read('c')) == (b'old\n', b'gone\n'))
     place.holds('the new one is deleted', not os.path.exists(place.path('b')))
     place.text('undo')
@@ -233,7 +234,7 @@ def no_checkpoint(place):
 def no_blob(place):
     sid, path, uid = checkpointed(place)
     os.remove(f'{path}/checkpoints/{uid}/files/{hashlib.sha256(b"gone" + bytes([10])).hexdigest()}')
-    place.holds('refused', place.run('rewind', sid, '--to', uid, '--apply', '--overwrite-edited').returncode == 4)
+    place.holds('refused', place.run('rewind', sid, '--to', uid, '--apply').returncode == 4)
     place.holds('nothing changed', place.read('a') == b'new\n')
 
 

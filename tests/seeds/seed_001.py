@@ -42,6 +42,7 @@ def saved(place, *changes):
     place.text('checkpoint', sid, '--id', first, 'a', 'b')
     place.write('a', 'new\n')
     place.write('b', 'made\n')
+    place.text('checkpoint', sid, '--end', 'a', 'b')
     return sid, path, first
 
 
@@ -184,7 +185,7 @@ not_sensible(22, 'failures are swallowed', 'a command reports them; a host may i
 @row(23, 'rewind, code_and_history', portable='nothing is cut off where no lease proves that no program has the session open')
 def rewind(place):
     sid, path, first = saved(place)
-    place.text('rewind', sid, '--to', first, '--mode', 'code_and_history', '--apply', '--overwrite-edited')
+    place.text('rewind', sid, '--to', first, '--mode', 'code_and_history', '--apply')
     place.holds('files', place.read('a') == b'old\n' and not os.path.exists(place.path('b')))
     place.holds('log', place.read(path) == b'')
 
@@ -201,7 +202,7 @@ def history_only(place):
 def words(place):
     sid, path, first = saved(place)
     count = len(events(place, path))
-    both = place.json('rewind', sid, '--to', first, '--mode', 'code_and_history', '--overwrite-edited')
+    both = place.json('rewind', sid, '--to', first, '--mode', 'code_and_history')
     place.holds('in the words of the library', (both['files_restored'], both['events_dropped']) == (2, count))
     log = place.json('rewind', sid, '--to', first, '--mode', 'history_only')
     place.holds('without files', (log['files_restored'], log['events_dropped']) == (0, count))
@@ -266,7 +267,7 @@ def inferred(place):
     place.append(sid, changed(a, 'old\n', 'mid\n'), TALK[2], changed(a, 'mid\n', 'new\n'))
     place.write('a', 'new\n')
     to = events(place, path)[3]['uuid']
-    place.text('rewind', sid, '--to', to, '--inferred', '--apply', '--overwrite-edited')
+    place.text('rewind', sid, '--to', to, '--inferred', '--apply')
     place.holds('--inferred, which the library has not', place.read('a') == b'mid\n')
 
 

@@ -220,10 +220,11 @@ def history(place):
     place.write('a.txt', 'two\n')
     call_row = answer(call('Write', 't1', file_path=place.path('a.txt'), content='two\n'))
     place.append(session, call_row, result('t1', 'ok'), answer('done'))
+    place.text('checkpoint', session, '--end', 'a.txt')
     place.holds('in the bundle', len(place.json('restore', session)['fileHistory']) > 0)
-    place.run('rewind', session, '--to', message, '--apply', '--overwrite-edited')
+    place.text('rewind', session, '--to', message, '--apply')
     place.holds('rewind brings it back', place.read('a.txt') == b'one\n')
-    place.text('undo', '--overwrite-edited')
+    place.text('undo')
     place.holds('undo', place.read('a.txt') == b'two\n')
 
 

@@ -126,9 +126,9 @@ def absent(place):
 @row(15, 'RewindFiles, dry or for real')
 def rewind(place):
     sid, _, uid = checkpointed(place, 'doc')
-    dry = place.json('rewind', sid, '--to', uid, '--overwrite-edited')
+    dry = place.json('rewind', sid, '--to', uid)
     place.holds('a dry run writes nothing', len(dry['filesChanged']) == 3 and place.read('a') == b'new\n')
-    place.text('rewind', sid, '--to', uid, '--apply', '--overwrite-edited')
+    place.text('rewind', sid, '--to', uid, '--apply')
     place.holds('restored', place.read('a') == b'old\n' and not os.path.exists(place.path('b')))
 
 
@@ -138,7 +138,7 @@ def careful(place):
     name = f'{path}/checkpoints/{uid}/manifest.json'
     manifest = json.loads(place.read(name))
     place.write(name, json.dumps({**manifest, 'files': [{'path': 'b'}, *(f for f in manifest['files'] if f['path'] != 'b')]}))
-    place.run('rewind', sid, '--to', uid, '--apply', '--overwrite-edited', '--skip-refused')
+    place.run('rewind', sid, '--to', uid, '--apply', '--skip-refused')
     place.holds('the file stays', place.read('b') == b'made\n')
 
 

@@ -4,6 +4,7 @@
 
 #include "lite/json/jsonout.h"
 #include "store/api/host.h"
+#include "store/rewind/record/host_work.h"
 #include "tui/commands/command.h"
 #include "tui/commands/out.h"
 #include "tui/commands/session.h"
@@ -273,6 +274,25 @@ static enum err_code name_files(const struct invocation *in, struct arena *a,
     return file ? ERR_OK : err_nomem(e);
 }
 
+/* The files are the session's work: its host has just changed them. */
+static enum err_code end_turn(struct invocation *in, struct sessions *s,
+                              const struct session_ref *ref, struct err *e)
+{
+    struct host_checkpoint req = { .files = 0 };
+    struct host_checkpointed done = { .warning = NULL };
+    enum err_code rc = name_files(in, &s->arena, &req, e);
+
+    if (!rc && !host_unpersisted(ref->store))
+        rc = host_work_record(ref, req.file, req.files, e);
+    if (rc)
+        return rc;
+    in->done = true;
+    done.files = req.files;
+    report_unpersisted(in, ref->store, "checkpoint");
+    write_checkpointed(ref->id, &done, &in->out);
+    return ERR_OK;
+}
+
 static enum err_code save_checkpoint(struct invocation *in, struct sessions *s,
                                      const struct session_ref *ref, struct err *e)
 {
@@ -302,7 +322,11 @@ enum err_code host_checkpoint_run(struct invocation *in, struct err *e)
     struct session_ref ref = { 0 };
     enum err_code rc = ERR_OK;
 
-    if (!option_given(&in->options, OPTION_ID) && !option_given(&in->options, OPTION_TASK))
+    bool ends = option_given(&in->options, OPTION_END);
+
+    if (ends && option_given(&in->options, OPTION_ID))
+        return err_set(e, ERR_USAGE, "--id", "checkpoint: not with --end");
+    if (!ends && !option_given(&in->options, OPTION_ID) && !option_given(&in->options, OPTION_TASK))
         return err_set(e, ERR_USAGE, "--id", "checkpoint: --id MSG is required");
     if (option_given(&in->options, OPTION_AGENT) && !option_given(&in->options, OPTION_TASK))
         return err_set(e, ERR_USAGE, "--agent", "checkpoint: needs --task TOOLUSE");
@@ -313,7 +337,7 @@ enum err_code host_checkpoint_run(struct invocation *in, struct err *e)
     if (rc)
         return rc;
     if (ref.store)
-        rc = save_checkpoint(in, &s, &ref, e);
+        rc = (ends ? end_turn : save_checkpoint)(in, &s, &ref, e);
     else
         write_checkpointed(slice_of(in->argv[0]), &unsaved, &in->out);
     if (persists)

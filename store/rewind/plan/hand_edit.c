@@ -39,16 +39,19 @@ static enum err_code compare_with_last(const struct source_content *present,
     return ERR_OK;
 }
 
-/* Returns true if our own newest rewind or undo left the file in this state, so it was not
- * edited. */
-static bool is_as_we_left_it(const struct source_content *present, const struct rewind_entry *x)
+/* Returns true if our own newest rewind or undo left the file in this state, or the session's host at the end of a
+ * turn, so it was not edited. */
+static bool is_as_left(const struct source_content *present, const struct rewind_entry *x)
 {
     const struct rewind_target *t = x->target;
-    char hex[SHA256_BYTES * 2 + 1];
+    char hex[SHA256_BYTES * 2 + 1] = "";
 
+    if (x->seen.exists)
+        hasher_hex(present->sha256, hex);
+    if (t->work_sha256 && strcmp(hex, t->work_sha256) == 0)
+        return true;
     if (!t->has_left || t->left_absent || !x->seen.exists)
         return t->has_left && t->left_absent && !x->seen.exists;
-    hasher_hex(present->sha256, hex);
     return strcmp(hex, t->left_sha256) == 0;
 }
 
@@ -58,7 +61,7 @@ enum err_code hand_edit_find(const struct source_content *present, struct source
     bool known, differs;
     enum err_code rc = compare_with_last(present, last, x, &known, &differs, e);
 
-    if (rc || is_as_we_left_it(present, x))
+    if (rc || is_as_left(present, x))
         return rc;
     x->edited = differs && !x->target->last_is_older;
     x->unproven = x->seen.exists && !x->mode_only && !x->edited && (!known || differs);

@@ -9,6 +9,7 @@
 #include "store/rewind/plan/origin.h"
 #include "store/rewind/plan/plan.h"
 #include "store/rewind/plan/rewind.h"
+#include "store/rewind/record/host_work.h"
 #include "store/rewind/record/records.h"
 
 static void copy_source(struct arena *a, struct rewind_source *s)
@@ -56,6 +57,7 @@ enum err_code rewind_plan_add(struct rewind_plan *plan, const struct rewind_targ
     copy.why = arena_copy_text(a, t->why);
     copy.doubt = arena_copy_text(a, t->doubt);
     copy.left_sha256 = arena_copy_text(a, t->left_sha256);
+    copy.work_sha256 = arena_copy_text(a, t->work_sha256);
     copy_source(a, &copy.source);
     copy_source(a, &copy.last);
     copy_other(a, &copy.other);
@@ -225,6 +227,8 @@ static enum err_code make(const struct session_ref *ref, struct slice point, enu
         rc = add_conversation(ref, &plan, e);
     if (!rc && mode != REWIND_TURN) /* that one reads the present files itself */
         rc = rewind_plan_known_state(ref->store->env, &plan, e);
+    if (!rc && mode != REWIND_TURN)
+        rc = host_work_add(ref->store->env, &plan, e);
     if (!rc)
         rc = rewind_plan_origin(ref, &plan, e);
     if (!rc)

@@ -148,6 +148,9 @@ struct rewind_target {
      * work (rewind_plan_known_state). */
     bool has_left, left_absent;
     const char *left_sha256;
+    /* The state in which the session's host left the file, as it says itself (store/rewind/record/host_work.h): "" if
+     * there was no file. NULL: it said nothing. */
+    const char *work_sha256;
     const struct rewind_other *other; /* another session that changed it since the point; NULL */
 };
 

@@ -1,5 +1,6 @@
 #include <assert.h>
 #include <dlfcn.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -129,16 +130,27 @@ static const char *installed_folder(struct arena *a)
     return arena_format(a, "%s/" REPRISE_LIBDIR "/reprise/stores", exe);
 }
 
+/* The library may be in another prefix than the program that uses it: <lib>/reprise/stores beside libreprise. */
+static const char *folder_beside(struct arena *a)
+{
+    Dl_info self;
+    char file[PATH_MAX];
+
+    if (!dladdr(&plugin_ops, &self) || !self.dli_fname || !realpath(self.dli_fname, file))
+        return NULL;
+    return arena_format(a, "%.*s/reprise/stores", (int)(strrchr(file, '/') - file), file);
+}
+
 static bool is_plain_name(const char *name)
 {
     return name[0] && name[0] != '.' && !strchr(name, '/');
 }
 
-/* The first of the two that exists; NULL: neither. */
+/* The first one that exists; NULL: none. */
 static const char *find_by_name(const struct store_env *env, const char *name, struct arena *a)
 {
     const char *folder[] = { env->data_dir ? arena_format(a, "%s/stores", env->data_dir) : NULL,
-                             installed_folder(a) };
+                             folder_beside(a), installed_folder(a) };
 
     for (size_t i = 0; i < sizeof folder / sizeof *folder; i++) {
         const char *path = folder[i] ? arena_format(a, "%s/%s.so", folder[i], name) : NULL;
