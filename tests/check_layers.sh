@@ -66,7 +66,7 @@ show: api rewind
 export: api fs redact show
 blame: api fs git query rewind
 rewind: api fs git journal log
-library: api blame export fs grep host journal maintenance query rewind
+library: api blame export fs grep host journal maintenance query redact rewind
 maintenance: api fs git journal log proc query rewind
 systems/common: api fs log rewind/plan show/tool_call.h
 api: fs git proc/process.h

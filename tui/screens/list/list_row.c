@@ -12,11 +12,11 @@
 enum {
     POINTER_W = 1,
     MARK_W = 1,
-    AGE_W = HUMAN_AGE_COLUMNS - 1, /* the longest age, "Jan 2025", begins in the blank before the
-                                     column */
+    /* the longest age, "Jan 2025", begins in the blank before the column */
+    AGE_W = HUMAN_AGE_COLUMNS - 1,
     GAP = 2,
     TITLE_MIN = 24,
-    TITLE_FAIR = 40, /* the width that columns leave for the title, if possible */
+    TITLE_FAIR = 40,  /* the width that columns leave for the title, if possible */
     TITLE_WORDS = 30, /* the width that words of flags and wide columns leave for it */
     SIZE_W = 7,
     WORDS_LEAST = sizeof "12 files" - 1, /* a column for fewer words has signs only */
