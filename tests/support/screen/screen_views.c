@@ -84,6 +84,13 @@ bool transcript_view_search_ends(const struct transcript_view *v, struct slice t
     return false;
 }
 
+void transcript_view_search_state(const struct transcript_view *v, char *out, size_t cap)
+{
+    (void)v;
+    if (cap)
+        out[0] = '\0';
+}
+
 const struct usage_sum *transcript_view_usage(const struct transcript_view *v)
 {
     (void)v;
