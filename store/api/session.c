@@ -264,6 +264,53 @@ struct slice session_row_branch(const struct session_row *row)
     return slice_eq(row->git_branch, SLICE("HEAD")) ? (struct slice){ NULL, 0 } : row->git_branch;
 }
 
+struct slice session_tag_next(struct slice *tags)
+{
+    struct slice tag = { NULL, 0 };
+
+    while (tag.n == 0 && tags->n > 0) {
+        const char *comma = memchr(tags->p, ',', tags->n);
+        size_t n = comma ? (size_t)(comma - tags->p) : tags->n, used = n + (comma != NULL);
+
+        tag = utf8_js_trim((struct slice){ tags->p, n });
+        *tags = (struct slice){ tags->p + used, tags->n - used };
+    }
+    return tag;
+}
+
+static bool has_tag(struct slice tags, struct slice tag)
+{
+    struct slice one;
+
+    while ((one = session_tag_next(&tags)).n > 0)
+        if (slice_eq(one, tag))
+            return true;
+    return false;
+}
+
+bool session_tags_include(struct slice tags, struct slice wanted)
+{
+    struct slice one;
+
+    while ((one = session_tag_next(&wanted)).n > 0)
+        if (!has_tag(tags, one))
+            return false;
+    return true;
+}
+
+enum err_code session_tags_join(struct slice tags, struct slice others, bool without,
+                                struct buf *out)
+{
+    struct slice text[] = { tags, others }, one;
+
+    for (size_t i = 0; i < (without ? 1u : 2u); i++)
+        while ((one = session_tag_next(&text[i])).n > 0)
+            if (!has_tag(without ? others : buf_slice(out), one) &&
+                ((out->n > 0 && buf_add(out, SLICE(", "))) || buf_add(out, one)))
+                return ERR_NOMEM;
+    return ERR_OK;
+}
+
 struct slice session_row_title(const struct session_row *row)
 {
     const struct slice names[] = { row->summary, row->first_prompt, row->last_prompt };

@@ -255,6 +255,15 @@ struct slice session_row_title(const struct session_row *row);
 /* Its branch on a screen. Agents write "HEAD" outside of a repository and while no branch is checked out: empty. */
 struct slice session_row_branch(const struct session_row *row);
 
+/* The tags of a session are one text, separated by commas, which its agent and earlier releases read as one tag.
+ * Takes the first tag off *tags; empty: no tag is left. */
+struct slice session_tag_next(struct slice *tags);
+/* Returns true if every tag of `wanted` is among `tags`. */
+bool session_tags_include(struct slice tags, struct slice wanted);
+/* Writes the tags of both texts, or, with `without`, those of the first that are not in the second: "a, b". */
+MUST_CHECK enum err_code session_tags_join(struct slice tags, struct slice others, bool without,
+                                           struct buf *out);
+
 /* A request for a new session that begins as a copy of another one. */
 struct fork_request {
     /* the id of the copy, if the system accepts one (accepts_fork_id); empty: a generated one */

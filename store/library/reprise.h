@@ -1062,7 +1062,7 @@ struct reprise_change {
  * blank. */
 REPRISE_API int reprise_rename(const struct reprise_session *s, const char *title,
                                struct reprise_change *change, struct reprise_error *error);
-/* Gives a session a tag, or removes it if that is NULL or "". */
+/* Sets the tags of a session, separated by commas, or removes them if that is NULL or "". */
 REPRISE_API int reprise_tag(const struct reprise_session *s, const char *tag,
                             struct reprise_change *change, struct reprise_error *error);
 /* Archives a session (archived is 1), which hides it from lists without REPRISE_QUERY_ARCHIVED,

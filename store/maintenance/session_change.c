@@ -45,6 +45,8 @@ static const char *description_of(const struct planning *p)
     switch (p->what->kind) {
     case SESSION_RENAME: return arena_format(a, "renamed to %.*s", SLICE_ARG(text));
     case SESSION_TAG:
+        if (p->what->tags == TAGS_REMOVE)
+            return arena_format(a, "tag %.*s removed", SLICE_ARG(text));
         return text.n ? arena_format(a, "tagged %.*s", SLICE_ARG(text)) : "tag removed";
     case SESSION_ARCHIVE: return "archived";
     case SESSION_UNARCHIVE: return "unarchived";
@@ -63,9 +65,10 @@ static bool is_set_at_once(const struct store_ops *ops)
     return ops->remote && ops->set;
 }
 
-static enum err_code set_at_once(struct planning *p, const char *key, struct err *e)
+static enum err_code set_at_once(struct planning *p, const char *key, struct slice text,
+                                 struct err *e)
 {
-    const struct host_setting setting = { slice_of(key), p->what->text };
+    const struct host_setting setting = { slice_of(key), text };
     enum err_code rc = host_set(p->ref->store, p->ref, &setting, 1, e);
 
     p->at_once = !rc;
@@ -78,19 +81,57 @@ static enum err_code plan_rename(struct planning *p, struct err *e)
 
     if (ops->rename)
         return ops->rename(p->ref->store, p->ref, p->what->text, p->c, e);
-    return is_set_at_once(ops) ? set_at_once(p, "title", e)
+    return is_set_at_once(ops) ? set_at_once(p, "title", p->what->text, e)
                                : store_unsupported_error(p->ref, CAN_RENAME, "rename", e);
 }
 
+/* The present tags of the session, added to `out`. They may be between the windows of a long transcript. */
+static enum err_code present_tags(const struct planning *p, struct buf *out, struct err *e)
+{
+    const struct store *st = p->ref->store;
+    struct session_row *row = session_row_new();
+    bool found;
+
+    if (!row)
+        return err_nomem(e);
+    enum err_code rc = st->ops->describe(st, p->scope, p->ref, row, e);
+
+    if (!rc && row->tag.n == 0 && st->ops->full_scan)
+        rc = st->ops->full_scan(st, p->ref, NULL, row, &found, e);
+    if (!rc && buf_add(out, row->tag))
+        rc = err_nomem(e);
+    session_row_free(row);
+    return rc;
+}
+
+/* Nothing is planned if it has these tags already, or none of those to be removed. */
 static enum err_code plan_tag(struct planning *p, struct err *e)
 {
     const struct store_ops *ops = p->ref->store->ops;
-    struct slice tag = p->what->text;
+    const enum tags_change tags_change = p->what->tags;
+    struct buf present = { 0 }, tags = { 0 };
+    enum err_code rc = ERR_OK;
 
-    if (ops->tag)
-        return ops->tag(p->ref->store, p->ref, tag, tag.n == 0, p->c, e);
-    return is_set_at_once(ops) ? set_at_once(p, "tag", e)
-                               : store_unsupported_error(p->ref, CAN_TAG, "tag", e);
+    if (!ops->tag && !is_set_at_once(ops))
+        return store_unsupported_error(p->ref, CAN_TAG, "tag", e);
+    if (tags_change != TAGS_SET)
+        rc = present_tags(p, &present, e);
+    if (!rc &&
+        session_tags_join(buf_slice(&present), p->what->text, tags_change == TAGS_REMOVE, &tags))
+        rc = err_nomem(e);
+
+    struct slice text = buf_slice(&tags);
+    const bool same = session_tags_include(buf_slice(&present), text) &&
+                      session_tags_include(text, buf_slice(&present));
+
+    if (tags_change == TAGS_SET && text.n == 0)
+        text = p->what->text; /* blank: the system says what is wrong with it */
+    if (!rc && !(same && tags_change != TAGS_SET))
+        rc = ops->tag ? ops->tag(p->ref->store, p->ref, text, text.n == 0, p->c, e)
+                      : set_at_once(p, "tag", text, e);
+    buf_fini(&present);
+    buf_fini(&tags);
+    return rc;
 }
 
 /* An archived session that got another prompt since is not archived any more. */

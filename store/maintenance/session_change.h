@@ -26,11 +26,15 @@ enum session_change_kind {
     SESSION_REAPPEND,
 };
 
+enum tags_change { TAGS_SET, TAGS_ADD, TAGS_REMOVE };
+
 /* Texts are borrowed for the call. */
 struct session_change {
     enum session_change_kind kind;
-    /* SESSION_RENAME: the title. SESSION_TAG: the tag; empty: it is removed. SESSION_RESUME_AT: the message; empty: an
-     * empty conversation. SESSION_TOMBSTONE: the message. */
+    /* SESSION_TAG: whether these are all its tags, or some to be added or removed */
+    enum tags_change tags;
+    /* SESSION_RENAME: the title. SESSION_TAG: tags, separated by commas; none to set: all are removed.
+     * SESSION_RESUME_AT: the message; empty: an empty conversation. SESSION_TOMBSTONE: the message. */
     struct slice text;
     bool cut; /* SESSION_TOMBSTONE: the row is removed from the file, see store_tombstone_fn */
     size_t *appended; /* SESSION_REAPPEND: set to the number of rows; may be NULL */

@@ -290,7 +290,7 @@ bool listing_wants_row(const struct listing_query *q, const struct session_row *
 {
     int64_t ms = row->activity_ms == TIME_NONE ? row->modified_ms : row->activity_ms;
 
-    return row->hidden == HIDDEN_NOT && text_fits(q->tag, row->tag) &&
+    return row->hidden == HIDDEN_NOT && session_tags_include(row->tag, q->tag) &&
            text_fits(q->branch, row->git_branch) &&
            (!q->archived || (row->flags & SESSION_ARCHIVED)) &&
            (q->before_ms == TIME_NONE || ms < q->before_ms) &&

@@ -274,7 +274,7 @@ static bool is_counted(const struct listing_query *q, const struct session_row *
                  row->hidden == HIDDEN_SIDECHAIN || row->hidden == HIDDEN_CONTINUED ||
                  row->hidden == HIDDEN_DUPLICATE || row->hidden == HIDDEN_COMMAND;
 
-    return shown && (!q->tag.n || slice_eq(q->tag, row->tag)) &&
+    return shown && session_tags_include(row->tag, q->tag) &&
            (!q->branch.n || slice_eq(q->branch, row->git_branch)) &&
            (!q->archived || (row->flags & SESSION_ARCHIVED));
 }

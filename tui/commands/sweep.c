@@ -36,7 +36,7 @@ static bool sweep_selects(const struct session_row *row, void *arg)
 {
     struct sweep_selection *s = arg;
 
-    if (s->tag.n && !slice_eq(row->tag, s->tag))
+    if (!session_tags_include(row->tag, s->tag))
         return false;
     if (s->query.n == 0)
         return true;

@@ -59,7 +59,10 @@ static struct session_change change_of(const struct change_job *d)
     struct slice text = buf_slice(&d->q->text);
 
     switch (d->q->request) {
-    case CHANGE_TAG: return (struct session_change){ .kind = SESSION_TAG, .text = text };
+    case CHANGE_TAG: /* several sessions keep their own tags */
+        return (struct session_change){ .kind = SESSION_TAG,
+                                        .tags = text.n && d->q->refs->n > 1 ? TAGS_ADD : TAGS_SET,
+                                        .text = text };
     case CHANGE_ARCHIVE: return (struct session_change){ .kind = SESSION_ARCHIVE };
     case CHANGE_UNARCHIVE: return (struct session_change){ .kind = SESSION_UNARCHIVE };
     case CHANGE_RESUME_AT:

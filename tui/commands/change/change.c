@@ -217,14 +217,26 @@ enum err_code change_rename_run(struct invocation *in, struct err *e)
     return change_sessions(in, 1, &what, e);
 }
 
+/* tag and untag */
 enum err_code change_tag_run(struct invocation *in, struct err *e)
 {
-    const char *tag = in->argc > 1 ? in->argv[1] : "";
-    const struct session_change what = { .kind = SESSION_TAG, .text = slice_of(tag) };
+    const bool none = option_given(&in->options, OPTION_NONE);
+    struct session_change what = { .kind = SESSION_TAG };
+    struct buf tags = { 0 };
+    enum err_code rc = ERR_OK;
 
-    if (option_given(&in->options, OPTION_NONE) == (*tag != '\0'))
-        return err_set(e, ERR_USAGE, "tag", "give either a tag or --none");
-    return change_sessions(in, 1, &what, e);
+    if (none == (in->argc > 1 && in->argv[1][0] != '\0'))
+        return err_set(e, ERR_USAGE, in->command->name, "give either a tag or --none");
+    for (int i = 1; i < in->argc && !rc; i++)
+        if (buf_add(&tags, slice_of(in->argv[i])) || buf_add(&tags, SLICE(",")))
+            rc = err_nomem(e);
+    what.text = buf_slice(&tags);
+    if (!none)
+        what.tags = strcmp(in->command->name, "untag") == 0 ? TAGS_REMOVE : TAGS_ADD;
+    if (!rc)
+        rc = change_sessions(in, 1, &what, e);
+    buf_fini(&tags);
+    return rc;
 }
 
 /* archive and unarchive */
