@@ -34,6 +34,11 @@ struct usage_record {
     /* The answer belongs to a sub-agent or to a side question. If it is also recorded elsewhere with another request,
      * that record counts. */
     bool aside;
+    /* Not an answer but the agent's own running total for `model`: the tokens and cost of what it asked the model since
+     * `run` began, which includes answers in records before this one, calls that left no record, and perhaps answers in
+     * other sessions of the same run. */
+    bool total;
+    struct slice run;
 };
 
 /* A record of which nothing is known yet. */

@@ -104,6 +104,8 @@ static int finish(struct call *c, enum err_code rc, struct counting *counted,
                   struct reprise_usage *usage, struct reprise_usage **out,
                   struct reprise_error *error)
 {
+    if (!rc && usage_set_finish(&counted->set))
+        rc = err_nomem(&c->err);
     if (!rc)
         rc = make_rows(&counted->set, usage, &c->err);
     usage_set_fini(&counted->set);

@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -46,6 +47,7 @@ static struct usage_answer answer_of(const struct usage_record *u, uint32_t sess
         .other = UINT32_MAX,
         .copied = u->copied,
         .aside = u->aside,
+        .total = UINT32_MAX,
     };
 }
 
@@ -58,6 +60,8 @@ static bool is_more_complete(const struct usage_answer *candidate,
         return counted->aside;
     if (more != total)
         return more > total;
+    if (isnan(candidate->cost) != isnan(counted->cost))
+        return isnan(counted->cost);
     return counted->copied && !candidate->copied;
 }
 
@@ -139,22 +143,86 @@ static enum err_code add_known(struct usage_set *set, const struct usage_record 
     return rc;
 }
 
+/* The number of a run's total for a model. A run without a name is one of the session. */
+static enum err_code add_run(struct usage_set *set, uint32_t session, const struct usage_record *u,
+                             uint32_t *number, bool *is_new)
+{
+    char unnamed[16];
+    struct arena a = { 0 };
+    struct slice part[] = { u->run, SLICE("\n"), u->model };
+
+    if (!u->run.n) {
+        snprintf(unnamed, sizeof unnamed, "#%u", (unsigned)session);
+        part[0] = slice_of(unnamed);
+    }
+    const char *both = arena_concat(&a, part, 3);
+    enum err_code rc =
+        both ? add_text(&set->runs, &set->arena, (struct slice){ both, part[0].n + 1 + u->model.n },
+                        number, is_new)
+             : ERR_NOMEM;
+
+    arena_fini(&a);
+    if (!rc && !array_reserve(set->total, set->total_cap, set->runs.n))
+        rc = ERR_NOMEM;
+    if (!rc && *is_new)
+        set->total[*number] = (struct usage_answer){ .time_ms = TIME_NONE, .cost = (double)NAN };
+    return rc;
+}
+
 enum err_code usage_set_add(struct usage_set *set, uint32_t session, const struct usage_record *u)
 {
-    uint32_t model;
+    uint32_t model, run = UINT32_MAX;
     bool is_new;
     enum err_code rc = add_text(&set->models, &set->arena, u->model, &model, &is_new);
 
+    if (!rc && (u->total || u->run.n))
+        rc = add_run(set, session, u, &run, &is_new);
     if (rc)
         return rc;
     struct usage_answer answer = answer_of(u, session, model);
 
+    if (u->total) {
+        if (is_new || total_of(answer.tokens) > total_of(set->total[run].tokens))
+            set->total[run] = answer;
+        return ERR_OK;
+    }
+    answer.total = run;
     return u->answer.n ? add_known(set, u, &answer) : append_answer(set, &answer);
+}
+
+enum err_code usage_set_finish(struct usage_set *set)
+{
+    static const double dust = 1e-9; /* what is left of a sum of fractions */
+    size_t answers = set->n;
+
+    for (size_t i = 0; i < answers; i++) {
+        const struct usage_answer *answer = &set->answer[i];
+        struct usage_answer *rest = answer->total == UINT32_MAX ? NULL : &set->total[answer->total];
+
+        for (size_t k = 0; rest && k < USAGE_KINDS; k++)
+            rest->tokens[k] -=
+                rest->tokens[k] > answer->tokens[k] ? answer->tokens[k] : rest->tokens[k];
+        if (rest && !isnan(answer->cost))
+            rest->cost -= answer->cost;
+    }
+    for (size_t i = 0; i < set->runs.n; i++) {
+        struct usage_answer rest = set->total[i];
+
+        rest.unrecorded = true;
+        rest.cost = rest.cost > dust                             ? rest.cost
+                    : total_of(rest.tokens) && !isnan(rest.cost) ? 0
+                                                                 : (double)NAN;
+        if ((total_of(rest.tokens) > 0 || rest.cost > 0) && append_answer(set, &rest))
+            return ERR_NOMEM;
+    }
+    return ERR_OK;
 }
 
 void usage_set_fini(struct usage_set *set)
 {
     free(set->answer);
+    free(set->total);
+    slice_set_fini(&set->runs);
     free(set->first_exact);
     free(set->first_of_id);
     slice_set_fini(&set->models);
@@ -168,7 +236,7 @@ void usage_set_fini(struct usage_set *set)
 
 void usage_sum_add(struct usage_sum *sum, const struct usage_answer *a, double cost)
 {
-    bool tokens = total_of(a->tokens) > 0;
+    bool tokens = total_of(a->tokens) > 0 && !a->unrecorded;
 
     if (sum->answers == 0 && !sum->has_cost)
         sum->first_ms = sum->last_ms = TIME_NONE;
@@ -214,6 +282,7 @@ static enum err_code keep_record(const struct usage_record *u, void *arg, struct
     more->agent = arena_copy(&list->arena, u->agent);
     more->answer = arena_copy(&list->arena, u->answer);
     more->request = arena_copy(&list->arena, u->request);
+    more->run = arena_copy(&list->arena, u->run);
     return list->arena.failed ? err_nomem(e) : ERR_OK;
 }
 
@@ -227,6 +296,8 @@ enum err_code usage_list_read(const struct session_ref *ref, const atomic_bool *
         return err_set(e, ERR_UNSUPPORTED, ref->path.p, "%s records no tokens", ops->name);
     enum err_code rc = ops->usage(ref->store, ref, cancel, keep_record, &list, e);
 
+    if (!rc && usage_list_share_totals(&list))
+        rc = err_nomem(e);
     if (rc)
         usage_list_fini(&list);
     else

@@ -29,6 +29,9 @@ struct usage_answer {
     uint32_t model;       /* its number in usage_set.models */
     uint32_t other; /* the next one with the same id but another request; UINT32_MAX: no other */
     bool copied, aside;
+    /* Not an answer, but what the agent's own total counts beside the answers of all sessions of the run. */
+    bool unrecorded;
+    uint32_t total; /* its number in usage_set.total; UINT32_MAX: no total includes it */
 };
 
 /* A zeroed struct is an empty set. */
@@ -42,6 +45,10 @@ struct usage_set {
     struct slice_set ids;  /* answer alone */
     uint32_t *first_of_id; /* owned; the first answer of each */
     size_t ids_cap;
+    struct slice_set runs; /* run and model */
+    /* Owned; the agent's own total of each, the largest of all sessions. */
+    struct usage_answer *total;
+    size_t total_cap;
     struct arena arena;
 };
 
@@ -50,6 +57,9 @@ struct usage_set {
  * first. Texts are copied. ERR_NOMEM. */
 MUST_CHECK enum err_code usage_set_add(struct usage_set *set, uint32_t session,
                                        const struct usage_record *u);
+/* Adds, once all records are counted, what the agents' own totals count beside the answers: for each run and model, one
+ * more element with `unrecorded`. ERR_NOMEM. */
+MUST_CHECK enum err_code usage_set_finish(struct usage_set *set);
 void usage_set_fini(struct usage_set *set);
 
 /* A sum. Numbers from a damaged file cannot overflow: sums stop at the largest number. */
@@ -67,12 +77,16 @@ void usage_sum_add(struct usage_sum *sum, const struct usage_answer *a, double c
 int64_t usage_sum_total(const struct usage_sum *sum); /* all kinds */
 bool usage_sum_is_empty(const struct usage_sum *sum); /* neither tokens nor costs */
 
-/* What a session recorded. Texts and records are in the arena. */
+/* What a session recorded. Texts and records are in the arena. If the agent records totals of its own, the answers
+ * that one includes have their share of its cost and its `run`, and the last total of each run and model follows. */
 struct usage_list {
     struct arena arena;
     struct usage_record *record;
     size_t n;
 };
+
+/* Shares out the costs of the agent's own totals in a list of records in the order of the transcript. ERR_NOMEM. */
+MUST_CHECK enum err_code usage_list_share_totals(struct usage_list *list);
 
 /* ERR_UNSUPPORTED: the system's transcripts record no tokens. usage_list_fini frees *out. */
 MUST_CHECK enum err_code usage_list_read(const struct session_ref *ref, const atomic_bool *cancel,

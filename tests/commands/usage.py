@@ -3,6 +3,8 @@
 
 usage: usage.py PROGRAM
 """
+import glob
+import itertools
 import json
 import os
 import shutil
@@ -14,8 +16,9 @@ from support.program import Program
 from support.usage_store import KINDS, Store
 
 HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-# What ccusage 18.0.11 and 20.0.24 print for the same stores.
-RECORDED = {'corpus-330': [160720, 5250, 0, 0], 'corpus-197': [122610, 3990, 0, 0]}
+# What ccusage 18.0.11 and 20.0.24 print for the same stores, and the calls that only the client's own totals count: those
+# that made the summaries of two compactions.
+RECORDED = {'corpus-330': [160720 + 2600, 5250 + 84, 0, 0], 'corpus-197': [122610, 3990, 0, 0]}
 
 
 def sums_of(p, by, *args):
@@ -56,6 +59,27 @@ def recorded_stores(p, config, top):
         os.rename(f'{top}/{name}/cfg', config)
         got = [sum(s) for s in zip(*sums_of(p, 'day').values())]
         p.same(name, got, want)
+        if name == 'corpus-330':
+            recorded_costs(p, config)
+
+
+def recorded_costs(p, config):
+    """Each session costs what the client itself says at its end; only answers that the SDK copied have no cost."""
+    seen = 0
+    for path in sorted(glob.glob(f'{config}/projects/*/*.jsonl')):
+        with open(path, encoding='utf-8') as f:
+            rows = [json.loads(line) for line in f if line.strip()]
+        totals = [r for r in rows if r.get('type') == 'cost-state']
+        if not totals:
+            continue
+        seen += 1
+        copied = {r['message']['id'] for r in rows if r.get('forkedFrom') and r['type'] == 'assistant'}
+        got = p.json('usage', path)
+        p.same(f'the cost of {path}', round(sum(r['costUSD'] for r in got), 9), round(totals[-1]['totalCostUSD'], 9))
+        p.same(f'what has no cost in {path}', sum(r.get('answersWithoutCost', 0) for r in got), len(copied))
+    p.need(seen == 29, f'{seen} sessions with totals')
+    all_of = p.json('usage', '--all', '--by', 'model')[0]
+    p.same('the cost of all', round(all_of['costUSD'], 9), 0.75424)
 
 
 def write(config, name, rows):
@@ -94,6 +118,71 @@ def costs(p, config, top):
     p.need('costUSD' not in rows['none'], 'a cost without a price')
     lines = p.text('usage', '--all', '--by', 'model', '--config', f'{top}/prices.conf').splitlines()
     p.need('30 1 2 3 36 - none' in lines and '20 1 2 3 26 0.500000 sonnet' in lines, f'{lines}')
+
+
+def totals(run, costs=None, unknown=False, **models):
+    """A row with the client's own totals: input, output, cache write, cache read, and a cost by prices of 1, 5, 1.25 and 0.1."""
+    names = ['inputTokens', 'outputTokens', 'cacheCreationInputTokens', 'cacheReadInputTokens']
+    usage = {m.replace('_', '-').replace('LONG', '[1m]'): {**dict(zip(names, n)), 'costUSD': price(*n) if costs is None else costs}
+             for m, n in models.items()}
+    return {'type': 'cost-state', 'startTime': run, 'hasUnknownModelCost': unknown, 'modelUsage': usage}
+
+
+def price(read, written, cache_write, cache_read):
+    return (read + 5 * written + 1.25 * cache_write + 0.1 * cache_read) / 1000
+
+
+def own_totals(p, config):
+    """The client's own totals give the costs, whatever they include and whoever continued the run."""
+    day = '2026-05-0{}T10:00:00Z'
+    one = [PROMPT, answer('m-a', 100, timestamp=day.format(1)), totals(7, m_a=[100, 1, 2, 3], small=[50, 5, 0, 0]),
+           answer('m-a', 200, timestamp=day.format(2)), answer('m-a', 200, timestamp=day.format(2)),
+           totals(7, m_aLONG=[300, 2, 4, 6], small=[50, 5, 0, 0])]
+    fork = one[:2] + one[3:5] + [answer('m-a', 400, timestamp=day.format(3)), totals(7, m_a=[700, 3, 6, 9], small=[60, 5, 0, 0])]
+    killed = [PROMPT, answer('m-a', 1000, timestamp=day.format(4)), answer('m-a', 30, timestamp=day.format(4)),
+              totals(8, m_a=[30, 1, 2, 3]), answer('m-a', 40, timestamp=day.format(4))]
+    cost = {id(one): price(350, 7, 4, 6), id(fork): price(760, 8, 6, 9), id(killed): price(30, 1, 2, 3)}
+    names = [f'{c * 8}-0000-4000-8000-000000000000.jsonl' for c in 'abc']
+    for order in itertools.permutations([one, fork, killed]):
+        shutil.rmtree(config, ignore_errors=True)
+        for name, rows in zip(names, order):
+            write(config, name, rows)
+            os.utime(f'{config}/projects/-x/{name}', (names.index(name), names.index(name)))
+        rows = {r['model']: r for r in p.json('usage', '--all', '--by', 'model')}
+        p.same('all sessions', [round(rows['m-a']['costUSD'], 9), rows['m-a']['answersWithoutCost'], rows['m-a']['answers']],
+               [round(price(730, 4, 8, 12), 9), 2, 6])
+        p.same('calls without an answer', [rows['small'][k] for k in ('input', 'output', 'answers', 'costUSD')],
+               [60, 5, 0, price(60, 5, 0, 0)])
+        days = {r['day']: round(r['costUSD'], 9) for r in p.json('usage', '--all', '--by', 'day')}
+        p.same('the first day', days['2026-05-01'], round(price(100, 1, 2, 3), 9))
+        p.same('all days', round(sum(days.values()), 9), round(price(790, 9, 8, 12), 9))
+        for name, session in zip(names, order):
+            got = p.json('usage', name[:8])
+            p.same(f'session by itself {name}', round(sum(r['costUSD'] for r in got), 9), round(cost[id(session)], 9))
+
+
+def odd_totals(p, config):
+    """Totals that are smaller than before, have no name of the run, no cost, or are no totals."""
+    agent = answer('m-a', 500, timestamp='2026-05-01T23:31:00Z', isSidechain=True)
+    cases = {
+        'reset': ([totals(1, 4, m_a=[100, 1, 2, 3])], [answer('m-a', 10), totals(1, 0.5, m_a=[10, 1, 2, 3])], 4.5, 0),
+        'unnamed': ([totals(None, 4, m_a=[100, 1, 2, 3])], [], 4, 0),
+        'no cost': ([totals(1, 0, True, m_a=[100, 1, 2, 3])], [], 0, 1),
+        'hostile': (['{"type":"cost-state","modelUsage":{"m-a":' + '{"a":' * 9999, {'type': 'cost-state', 'modelUsage': [1, {}]},
+                     totals(2, -1, **{f'x{i}': [1, 1, 1, 1] for i in range(200)}),
+                     totals(3, 1e308, m_a=[2**63 - 1, 2**63 - 1, -4, 3]), totals(1, 4, m_a=[100, 1, 2, 3])], [], 4, 0),
+    }
+    for name, (middle, rest, cost, without) in cases.items():
+        shutil.rmtree(config, ignore_errors=True)
+        write(config, 'dddddddd-0000-4000-8000-000000000000.jsonl', [PROMPT, answer('m-a', 100), *middle, *rest])
+        got = {r['model']: r for r in p.json('usage', 'dddd')}['m-a']
+        if name != 'hostile':
+            p.same(name, [round(got.get('costUSD', 0), 9), got.get('answersWithoutCost', 0)], [cost, without])
+    shutil.rmtree(config)
+    write(config, 'dddddddd-0000-4000-8000-000000000000.jsonl', [PROMPT, answer('m-a', 100), totals(1, 6, m_a=[600, 2, 4, 6])])
+    write(config, 'dddddddd-0000-4000-8000-000000000000/subagents/agent-a1.jsonl', [agent])
+    got = p.json('usage', 'dddd')[0]
+    p.same('a sub-agent', [got['answers'], got['total'], round(got['costUSD'], 9), got.get('answersWithoutCost')], [2, 612, 6.0, None])
 
 
 def days_are_local(p, config):
@@ -149,6 +238,8 @@ def main():
         generated_stores(p, config)
         recorded_stores(p, config, top)
         costs(p, config, top)
+        own_totals(p, config)
+        odd_totals(p, config)
         days_are_local(p, config)
         hostile_rows(p, config, top)
         other_systems(p, top)

@@ -437,7 +437,7 @@ static enum err_code write_answer(const struct usage_answers *a, struct err *e)
 
 static enum err_code answer_usage(struct usage_answers *a, struct sessions *s, struct err *e)
 {
-    enum err_code rc = make_groups(a, e);
+    enum err_code rc = usage_set_finish(&a->set) ? err_nomem(e) : make_groups(a, e);
 
     if (!rc)
         rc = session_line_columns_open(s, NULL, &a->in->out, a->in->world->env.now_ms, &a->look, e);

@@ -80,9 +80,11 @@ static size_t turn_of_time(const struct turn_walk *w, int64_t ms)
     return i - 1;
 }
 
-/* SIZE_MAX: the answer is on another branch, or its place is unknown. */
+/* SIZE_MAX: the answer is on another branch, or its place is unknown. Unrecorded calls have no turn. */
 static size_t turn_of_answer(const struct turn_walk *w, const struct usage_answer *a)
 {
+    if (a->unrecorded)
+        return SIZE_MAX;
     if (id128_none(a->message))
         return a->time_ms == TIME_NONE ? SIZE_MAX : turn_of_time(w, a->time_ms);
     uint32_t number = idset_find(&w->ids, a->message);
@@ -140,6 +142,8 @@ static enum err_code sum_session(const struct job_context *d, const struct usage
     for (size_t i = 0; i < list->n; i++)
         if (usage_set_add(set, 0, &list->record[i]))
             return err_nomem(e);
+    if (usage_set_finish(set))
+        return err_nomem(e);
     for (size_t i = 0; i < set->n; i++) {
         struct usage_answer *a = &set->answer[i];
 

@@ -12,14 +12,26 @@ enum { PIECE = 256 * 1024, ROW_MAX = 64 << 20, COST_MAX = 40 };
 
 /* ---- the rows ---- */
 
-enum err_code usage_rows_of_bytes(struct slice bytes, const char *mark, usage_row_fn *fn, void *arg,
-                                  struct err *e)
+/* The rows with at least one of two marks; NULL: there is only one. Each mark is searched for again only once the walk
+ * has passed the place where it was found. */
+static enum err_code rows_with_marks(struct slice bytes, const char *const mark[2],
+                                     usage_row_fn *fn, void *arg, struct err *e)
 {
-    const char *p = bytes.p, *end = p + bytes.n, *found;
-    size_t mark_n = strlen(mark);
+    const char *p = bytes.p, *end = p + bytes.n, *next[2] = { p, p };
+    bool searched = false;
     enum err_code rc = ERR_OK;
 
-    while (!rc && p < end && (found = slice_find(p, (size_t)(end - p), mark, mark_n))) {
+    while (!rc && p < end) {
+        for (int i = 0; i < 2; i++)
+            if (!searched || (next[i] && next[i] < p))
+                next[i] =
+                    mark[i] ? slice_find(p, (size_t)(end - p), mark[i], strlen(mark[i])) : NULL;
+        searched = true;
+
+        const char *found = !next[0] || (next[1] && next[1] < next[0]) ? next[1] : next[0];
+
+        if (!found)
+            break;
         const char *from = memrchr(p, '\n', (size_t)(found - p));
         const char *to = memchr(found, '\n', (size_t)(end - found));
 
@@ -29,6 +41,12 @@ enum err_code usage_rows_of_bytes(struct slice bytes, const char *mark, usage_ro
         p = to < end ? to + 1 : end;
     }
     return rc;
+}
+
+enum err_code usage_rows_of_bytes(struct slice bytes, const char *mark, usage_row_fn *fn, void *arg,
+                                  struct err *e)
+{
+    return rows_with_marks(bytes, (const char *const[2]){ mark, NULL }, fn, arg, e);
 }
 
 /* The bytes that were read from a file and not passed on yet. */
@@ -45,8 +63,8 @@ static void drop_front(struct pieces *x, size_t n)
 }
 
 /* Passes on the whole lines; at the end of the file, also the rest. */
-static enum err_code hand_over(struct pieces *x, bool at_end, const char *mark, usage_row_fn *fn,
-                               void *arg, struct err *e)
+static enum err_code hand_over(struct pieces *x, bool at_end, const char *const mark[2],
+                               usage_row_fn *fn, void *arg, struct err *e)
 {
     const char *nl = x->bytes.n ? memchr(x->bytes.p, '\n', x->bytes.n) : NULL;
     enum err_code rc;
@@ -58,7 +76,7 @@ static enum err_code hand_over(struct pieces *x, bool at_end, const char *mark, 
     nl = x->bytes.n ? memrchr(x->bytes.p, '\n', x->bytes.n) : NULL;
     size_t n = at_end ? x->bytes.n : nl ? (size_t)(nl + 1 - x->bytes.p) : 0;
 
-    rc = usage_rows_of_bytes((struct slice){ x->bytes.p, n }, mark, fn, arg, e);
+    rc = rows_with_marks((struct slice){ x->bytes.p, n }, mark, fn, arg, e);
     drop_front(x, n);
     if (x->bytes.n >= ROW_MAX) {
         x->dropping = true;
@@ -67,8 +85,9 @@ static enum err_code hand_over(struct pieces *x, bool at_end, const char *mark, 
     return rc;
 }
 
-static enum err_code read_pieces(const struct file *f, const char *mark, const atomic_bool *cancel,
-                                 usage_row_fn *fn, void *arg, struct err *e)
+static enum err_code read_pieces(const struct file *f, const char *const mark[2],
+                                 const atomic_bool *cancel, usage_row_fn *fn, void *arg,
+                                 struct err *e)
 {
     struct pieces x = { .dropping = false };
     int64_t at = 0;
@@ -92,9 +111,9 @@ static enum err_code read_pieces(const struct file *f, const char *mark, const a
     return rc;
 }
 
-enum err_code usage_rows_of_file(const char *path, unsigned flags, const char *mark,
-                                 const atomic_bool *cancel, usage_row_fn *fn, void *arg,
-                                 struct err *e)
+static enum err_code file_rows_with_marks(const char *path, unsigned flags,
+                                          const char *const mark[2], const atomic_bool *cancel,
+                                          usage_row_fn *fn, void *arg, struct err *e)
 {
     struct file f;
     enum err_code rc = file_open(AT_FDCWD, path, flags, &f, e);
@@ -104,6 +123,14 @@ enum err_code usage_rows_of_file(const char *path, unsigned flags, const char *m
     rc = read_pieces(&f, mark, cancel, fn, arg, e);
     file_close(&f);
     return rc ? err_at(e, rc, path) : ERR_OK;
+}
+
+enum err_code usage_rows_of_file(const char *path, unsigned flags, const char *mark,
+                                 const atomic_bool *cancel, usage_row_fn *fn, void *arg,
+                                 struct err *e)
+{
+    return file_rows_with_marks(path, flags, (const char *const[2]){ mark, NULL }, cancel, fn, arg,
+                                e);
 }
 
 /* ---- a session ---- */
@@ -126,6 +153,8 @@ static enum err_code hand_over_record(struct slice row, void *arg, struct err *e
         u.aside = u.aside || u.agent.n > 0;
         u.message = u.agent.n ? SLICE("") : u.message;
         rc = x->arena.failed ? ERR_OK : x->walk->fn(&u, x->walk->arg, e);
+    } else if (x->walk->totals && !x->agent.n) {
+        rc = x->walk->totals(row, &x->arena, x->walk->fn, x->walk->arg, e);
     }
     return x->arena.failed ? err_nomem(e) : rc;
 }
@@ -134,7 +163,8 @@ enum err_code usage_walk_file(const struct usage_walk *w, const char *path, unsi
                               struct slice agent, struct err *e)
 {
     struct walked x = { .walk = w, .agent = agent };
-    enum err_code rc = usage_rows_of_file(path, flags, w->mark, w->cancel, hand_over_record, &x, e);
+    const char *const mark[2] = { w->mark, w->totals ? w->totals_mark : NULL };
+    enum err_code rc = file_rows_with_marks(path, flags, mark, w->cancel, hand_over_record, &x, e);
 
     arena_fini(&x.arena);
     return agent.n && (rc == ERR_NOT_FOUND || rc == ERR_IO || rc == ERR_UNSAFE) ? ERR_OK : rc;

@@ -27,6 +27,10 @@ MUST_CHECK enum err_code usage_rows_of_bytes(struct slice bytes, const char *mar
  * kind. */
 typedef bool usage_read_fn(struct slice row, struct arena *a, struct usage_record *out);
 
+/* Passes the agent's own totals in a row to fn; texts as above. */
+typedef enum err_code usage_totals_fn(struct slice row, struct arena *a, usage_fn *fn, void *arg,
+                                      struct err *e);
+
 /* A walk over the transcript of a session, and then those of its sub-agents. */
 struct usage_walk {
     usage_read_fn *read;
@@ -34,6 +38,9 @@ struct usage_walk {
     const atomic_bool *cancel;
     usage_fn *fn;
     void *arg;
+    /* For rows of which `read` makes no record, if they contain one of the two marks. NULL: the agent writes none. */
+    usage_totals_fn *totals;
+    const char *totals_mark;
 };
 
 /* Passes the records of a file to fn. agent: the sub-agent whose file it is, or empty; a sub-agent's file that is

@@ -176,7 +176,11 @@ static bool read_usage(struct slice row, struct arena *a, struct usage_record *u
 enum err_code copilot_usage(const struct store *st, const struct session_ref *ref,
                             const atomic_bool *cancel, usage_fn *fn, void *arg, struct err *e)
 {
-    const struct usage_walk w = { read_usage, "\"session.usage_record\"", cancel, fn, arg };
+    const struct usage_walk w = { .read = read_usage,
+                                  .mark = "\"session.usage_record\"",
+                                  .cancel = cancel,
+                                  .fn = fn,
+                                  .arg = arg };
 
     (void)st;
     return usage_walk_file(&w, ref->path.p, 0, SLICE(""), e);

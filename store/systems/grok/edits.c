@@ -264,7 +264,9 @@ static bool read_usage(struct slice row, struct arena *a, struct usage_record *u
 enum err_code grok_usage(const struct store *st, const struct session_ref *ref,
                          const atomic_bool *cancel, usage_fn *fn, void *arg, struct err *e)
 {
-    const struct usage_walk w = { read_usage, "\"turn_completed\"", cancel, fn, arg };
+    const struct usage_walk w = {
+        .read = read_usage, .mark = "\"turn_completed\"", .cancel = cancel, .fn = fn, .arg = arg
+    };
 
     (void)st;
     return grok_is_subagent(ref) ? ERR_OK : usage_walk_file(&w, ref->path.p, 0, SLICE(""), e);

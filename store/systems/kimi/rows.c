@@ -401,7 +401,9 @@ static bool read_usage(struct slice row, struct arena *a, struct usage_record *u
 enum err_code kimi_usage(const struct store *st, const struct session_ref *ref,
                          const atomic_bool *cancel, usage_fn *fn, void *arg, struct err *e)
 {
-    struct usage_walk w = { read_usage, "\"usage.record\"", cancel, fn, arg };
+    struct usage_walk w = {
+        .read = read_usage, .mark = "\"usage.record\"", .cancel = cancel, .fn = fn, .arg = arg
+    };
     struct arena a = { 0 };
     struct session_ref agent;
     struct slice *ids;

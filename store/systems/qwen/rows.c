@@ -337,7 +337,9 @@ static enum err_code walk_agent(const char *path, struct slice id, void *arg, st
 enum err_code qwen_usage(const struct store *st, const struct session_ref *ref,
                          const atomic_bool *cancel, usage_fn *fn, void *arg, struct err *e)
 {
-    struct usage_walk w = { read_usage, "\"usageMetadata\"", cancel, fn, arg };
+    struct usage_walk w = {
+        .read = read_usage, .mark = "\"usageMetadata\"", .cancel = cancel, .fn = fn, .arg = arg
+    };
     enum err_code rc = usage_walk_file(&w, ref->path.p, 0, SLICE(""), e);
 
     (void)st;
