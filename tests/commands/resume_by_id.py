@@ -6,6 +6,7 @@ usage: resume_by_id.py PROGRAM
 An id that two systems have is refused by every command, with both named. The agent finds the store of the session and
 gets the words after "--"; "--no-worktrees" applies to the newest session, too.
 """
+import glob
 import json
 import os
 import shutil
@@ -17,6 +18,7 @@ from support.program import Program, snapshot
 
 SHARED = 'aaaaaaaa-0000-4000-8000-000000000001'
 MESSAGE = 'bbbbbbbb-0000-4000-8000-000000000001'
+AGENTS = f'{os.path.dirname(os.path.dirname(os.path.abspath(__file__)))}/fixtures/agents'
 AGENT = '#!/bin/sh\nprintf "%s\\n" "${CLAUDE_CONFIG_DIR-none}" "$@"\n'
 ON_ONE = {
     'info': [], 'messages': [], 'subagents': [], 'restore': [], 'fork': [], 'checkpoints': [], 'reappend': [], 'append': [], 'doctor': [],
@@ -148,6 +150,65 @@ def check_text(w):
         w.program.need('> hello' in text and '> and now' in text and ('NeverAnswered' in text) == want, f'messages {args}: {text!r}')
 
 
+def check_moved_projects(path):
+    """Some agents find a session only in the directory where it began: what cannot work is not printed. Others find it anywhere."""
+    said = b'only in the directory where it began'
+    for agent, in_place in (('gemini', True), ('qwen', True), ('kimi', True), ('copilot', False), ('pi', False)):
+        w = World(path)
+        p = w.program
+        try:
+            subprocess.run(['tar', '-xf', glob.glob(f'{AGENTS}/{agent}/store.tar.?z')[0], '-C', w.home], check=True)
+            subprocess.run(['find', w.home, '-type', 'f', '(', '-name', '*.json*', '-o', '-name', '*.yaml', '-o', '-name', '.project_root', ')',
+                            '-exec', 'sed', '-i', f's|/home/dev|{w.top}/dev|g', '{}', '+'], check=True)
+            row = next(r for r in p.json('list', '--all') if r.get('cwd', '').startswith(f'{w.top}/dev/'))
+            began, moved, here = row['cwd'], f'{w.top}/moved', ['--all', '--print', '--resume', f'{agent}:{row["sessionId"]}']
+            os.makedirs(began)
+            p.need(p.run(*here).returncode == 0, f'{agent}: where it began')
+            os.rename(began, moved)
+            for what in 'gone', 'a link', 'back':
+                if what == 'a link':
+                    os.symlink(moved, began)
+                elif what == 'back':
+                    os.remove(began)
+                    os.rename(moved, began)
+                run = p.run(*here, *(['-C', moved] if what == 'gone' else []))
+                refused_there = in_place and what != 'back'
+                p.need((run.returncode != 0 and said in run.stderr and not run.stdout) if refused_there else run.returncode == 0,
+                       f'{agent}: {what}: exit {run.returncode}: {run.stdout!r} {run.stderr!r}')
+            os.rename(began, moved)
+            with open(f'{w.top}/own.conf', 'w', encoding='utf-8') as f:
+                f.write(f'[{agent}]\nresume = my-own {{id}}\n')
+            run = p.run(*here, '-C', moved, '--config', f'{w.top}/own.conf')
+            p.need(run.returncode == 0 and b'my-own' in run.stdout, f'{agent}: a configured command is not judged: {run}')
+        finally:
+            shutil.rmtree(w.top, ignore_errors=True)
+        if p.failed:
+            return p.failed
+    return 0
+
+
+def check_marked_events(path):
+    """Copilot's sessions without workspace.yaml are listed in their directory, also if their log begins with a byte order mark."""
+    w = World(path)
+    try:
+        subprocess.run(['tar', '-xf', f'{AGENTS}/copilot/store.tar.xz', '-C', w.home], check=True)
+        state = f'{w.home}/.copilot/session-state'
+        for sid in os.listdir(state):
+            if os.path.exists(f'{state}/{sid}/workspace.yaml'):
+                os.remove(f'{state}/{sid}/workspace.yaml')
+        plain = {r['sessionId']: r.get('cwd') for r in w.program.json('list', '--all')}
+        w.program.need(len(plain) > 9 and all(plain.values()), f'without workspace.yaml: {plain}')
+        for sid in plain:
+            with open(f'{state}/{sid}/events.jsonl', 'rb+') as f:
+                text = f.read()
+                f.seek(0)
+                f.write(b'\xef\xbb\xbf' + text)
+        w.program.same('with a mark', {r['sessionId']: r.get('cwd') for r in w.program.json('list', '--all')}, plain)
+    finally:
+        shutil.rmtree(w.top, ignore_errors=True)
+    return w.program.failed
+
+
 def main():
     w = World(sys.argv[1])
     try:
@@ -159,7 +220,7 @@ def main():
     finally:
         shutil.rmtree(w.top, ignore_errors=True)
     print(f'{w.program.passed} passed, {w.program.failed} failed')
-    return 1 if w.program.failed else 0
+    return 1 if w.program.failed or check_moved_projects(sys.argv[1]) or check_marked_events(sys.argv[1]) else 0
 
 
 if __name__ == '__main__':

@@ -56,7 +56,10 @@ static void write_block(const struct block *b, struct out *o)
         break;
     case BLOCK_IMAGE: write_labelled("[image] ", b->name, o); break;
     case BLOCK_DOCUMENT: write_labelled("[document] ", b->name, o); break;
-    case BLOCK_NOTE: break;
+    case BLOCK_NOTE: /* the output of a person's own command */
+        if (slice_eq(b->name, SLICE("output")))
+            write_lines(b->failed ? "! " : "  ", b->failed ? "! " : "  ", b->text, o);
+        break;
     case BLOCK_SEAM: write_labelled("--- ", b->text, o); break;
     case BLOCK_RAW:
         write_labelled(json_valid(b->text) ? "[unknown line] " : "[damaged line] ", b->text, o);

@@ -303,13 +303,21 @@ size_t resume_choices(const struct session_ref *ref,
     return n;
 }
 
+/* The agent's program, which a script is named after. */
+static const char *resume_program(const struct resume *r)
+{
+    char *const *v = r->argv;
+
+    return strcmp(v[0], "sh") == 0 && v[1] && strcmp(v[1], "-c") == 0 && v[2] && v[3] ? v[3] : v[0];
+}
+
 static enum err_code no_program(const struct resume *r, struct err *e)
 {
     const char *name = r->change ? r->change : "resume";
 
     return err_set(e, ERR_IO, "",
                    "%s is not on your PATH (or set `%s = ...` under [%s] in the configuration)",
-                   r->argv[0], name, r->section);
+                   resume_program(r), name, r->section);
 }
 
 static bool is_program(const char *path)
@@ -321,7 +329,7 @@ static bool is_program(const char *path)
 
 static bool is_found(const struct resume *r, const char *path)
 {
-    const char *name = r->argv[0];
+    const char *name = resume_program(r);
     bool found = false;
 
     if (strchr(name, '/'))
@@ -341,6 +349,37 @@ static bool is_found(const struct resume *r, const char *path)
         path += n + 1;
     }
     return found;
+}
+
+/* Measured with the agents themselves: started in another directory, they say that there is no such session, or that it
+ * was made elsewhere. They compare with the real path. */
+static const char *const in_place_agents[] = { "gemini", "qwen", "kimi" };
+
+enum err_code resume_check_place(const struct config *c, const struct session_ref *ref,
+                                 struct slice cwd, const char *dir, struct arena *a, struct err *e)
+{
+    const struct store_ops *ops = ref->store->ops;
+    const char *line = config_resume_command(c, ops->name);
+    bool in_place = false;
+    char *real = NULL;
+
+    for (size_t i = 0; i < sizeof in_place_agents / sizeof *in_place_agents; i++)
+        in_place |= strcmp(store_format(ops), in_place_agents[i]) == 0;
+    if (!in_place || !cwd.n || !line || strcmp(line, ops->resume_command) != 0)
+        return ERR_OK;
+    real = realpath(dir, NULL);
+    bool same = real && slice_eq(slice_of(real), cwd);
+
+    free(real);
+    if (same)
+        return ERR_OK;
+    cwd = arena_copy(a, cwd);
+    if (!cwd.p)
+        return err_nomem(e);
+    return err_set(e, ERR_UNSUPPORTED, cwd.p,
+                   "resume: %s finds a session only in the directory where it began; move the "
+                   "project back there",
+                   ops->label);
 }
 
 enum err_code resume_check(const struct resume *r, const char *path, struct err *e)

@@ -33,6 +33,11 @@ bool resume_agent_forks(const struct config *c, const struct session_ref *ref);
 MUST_CHECK enum err_code resume_make_fork(const struct config *c, const struct session_ref *ref,
                                           const char *dir, struct arena *a, struct resume *out,
                                           struct err *e);
+/* Returns ERR_UNSUPPORTED if the session's agent would not find it when started in dir, because that is not the
+ * directory in which it began (cwd; empty: not known). A configured command is not judged. */
+MUST_CHECK enum err_code resume_check_place(const struct config *c, const struct session_ref *ref,
+                                            struct slice cwd, const char *dir, struct arena *a,
+                                            struct err *e);
 struct resume_world {
     const struct config *config; /* may be NULL */
     const char *home, *path;     /* $HOME, $PATH */

@@ -346,13 +346,15 @@ static enum err_code fill_resume_dirs(const struct job_context *d, const char *d
 
 /* Checks that the session can be resumed at all, because the screen is left only then. */
 static enum err_code check_resume(const struct job_context *d, const struct session_ref *ref,
-                                  const struct resume_dirs *p, struct err *e)
+                                  struct slice cwd, const struct resume_dirs *p, struct err *e)
 {
+    const char *dir = p->missing ? p->present_dir : p->session_dir;
     struct arena a = { 0 };
     struct resume r;
-    enum err_code rc =
-        resume_make(d->config, ref, p->missing ? p->present_dir : p->session_dir, &a, &r, e);
+    enum err_code rc = resume_make(d->config, ref, dir, &a, &r, e);
 
+    if (!rc)
+        rc = resume_check_place(d->config, ref, cwd, dir, &a, e);
     if (!rc)
         rc = resume_check(&r, d->path, e);
     arena_fini(&a);
@@ -386,7 +388,8 @@ static enum err_code answer_resume_dirs(const struct job_context *d, const struc
         rc = fill_resume_dirs(d, dir, p, e);
     arena_fini(&a);
     if (!rc && d->config)
-        rc = q->prints ? check_print(d, q->refs, e) : check_resume(d, &q->refs->ref[0], p, e);
+        rc = q->prints ? check_print(d, q->refs, e)
+                       : check_resume(d, &q->refs->ref[0], buf_slice(&q->text), p, e);
     if (rc) {
         msg_resume_dirs_free(p);
         return rc;

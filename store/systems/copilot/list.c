@@ -274,7 +274,8 @@ static void read_start(const char *path, struct session_row *row, struct arena *
     if (file_open(AT_FDCWD, path, 0, &f, NULL))
         return;
     if (!file_read_part(&f, 0, FIRST, &text, NULL)) {
-        struct slice line = arena_copy(a, buf_slice(&text));
+        size_t mark = slice_starts(buf_slice(&text), "\xef\xbb\xbf") ? 3 : 0;
+        struct slice line = arena_copy(a, (struct slice){ text.p + mark, text.n - mark });
 
         row->cwd = json_text_at(line, "data.context.cwd", a);
         row->git_branch = json_text_at(line, "data.context.branch", a);

@@ -128,7 +128,9 @@ const struct store_ops kimi_ops = {
     .folders = "sessions",
     .row_keys = &kimi_keys,
     .resume_command = "kimi --session {id}",
-    .fork_command = "kimi fork {id}",
+    /* `kimi fork` prints "Forked to ID (...)" and ends; the fork is opened by a second command. */
+    .fork_command = "sh -c 'new=$(kimi fork -y \"$1\" | sed -n \"s/^Forked to \\([^ ]*\\).*/\\1/p\") && "
+                    "[ \"$new\" ] && shift && exec kimi --session \"$new\" \"$@\"' kimi {id}",
     .open = kimi_open,
     .close = session_dirs_close,
     .enumerate = session_dirs_enumerate,

@@ -23,8 +23,9 @@ static bool choice_dir_exists(const char *path)
 
 /* The session's directory; if it no longer exists, the main worktree of its repository or the current directory, with a
  * note on stderr. */
-static enum err_code choose_dir(const struct invocation *in, const struct session_row *row,
-                                struct arena *a, const char **dir, struct err *e)
+static enum err_code choose_dir(const struct invocation *in, const struct config *config,
+                                const struct session_row *row, struct arena *a, const char **dir,
+                                struct err *e)
 {
     const char *present = in->world->env.cwd, *main_tree = NULL, *own = NULL;
     enum err_code rc = resolve_resume_dir(&row->ref, row->cwd, a, &own, e);
@@ -35,12 +36,15 @@ static enum err_code choose_dir(const struct invocation *in, const struct sessio
         own = present;
     *dir = own;
     if (choice_dir_exists(own))
-        return ERR_OK;
+        return resume_check_place(config, &row->ref, row->cwd, own, a, e);
     rc = worktree_main(own, a, &main_tree, e);
 
     if (rc)
         return rc;
     *dir = main_tree ? main_tree : present;
+    rc = resume_check_place(config, &row->ref, row->cwd, *dir, a, e);
+    if (rc)
+        return rc;
     command_warn(in, ERR_NOT_FOUND, own,
                  "resume: the session's directory no longer exists; resuming in %s", *dir);
     return ERR_OK;
@@ -127,7 +131,8 @@ static enum err_code use_choice(struct invocation *in, const struct config *conf
 {
     struct arena arena = { 0 };
     struct resume r;
-    enum err_code rc = dir ? ERR_OK : choose_dir(in, row, &arena, &dir, e);
+    enum err_code rc = dir ? resume_check_place(config, &row->ref, row->cwd, dir, &arena, e)
+                           : choose_dir(in, config, row, &arena, &dir, e);
 
     if (!rc)
         rc = is_forked_by_agent(in, config, &row->ref)

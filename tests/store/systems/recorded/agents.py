@@ -381,7 +381,9 @@ AGENTS = {a.name: a for a in (
           answers=codex_answers, written=17, resume='codex resume {id}', fork='codex fork {id}'),
     Agent('kimi', read_kimi, ('.kimi-code/sessions/*/*/agents/main/wire.jsonl', '.kimi-code/sessions/*/*/state.json'),
           given_back=3, written=4, damaged=lambda p: re.search('session_[^/]*', p).group(), saved=('*/file-history/*',), answer=kimi_answer,
-          resume='kimi --session {id}', fork='kimi fork {id}',
+          resume='kimi --session {id}', 
+          fork='sh -c new=$(kimi fork -y "$1" | sed -n "s/^Forked to \\([^ ]*\\).*/\\1/p") && [ "$new" ] && shift && '
+               'exec kimi --session "$new" "$@" kimi {id}',
           forks=lambda path: f'{path.split("/agents/main/")[0]}/state.json'),
     Agent('pi', read_pi, ('.pi/agent/sessions/*/*.jsonl',), damaged=lambda p: re.search('_([^/_]*)[.]jsonl', p).group(1), answer=pi_answer,
           resume='pi --session {path}'),
