@@ -1302,8 +1302,7 @@ REPRISE_API int reprise_retrieve(const struct reprise_session *s, uint32_t flags
 enum reprise_push_flags {
     REPRISE_PUSH_DRY_RUN = 1 << 0, /* rows are compared and counted only */
     REPRISE_PUSH_FORCE = 1 << 1,   /* even if the store has rows that the local session lacks */
-    REPRISE_PUSH_REDACT =
-        1 << 2, /* what looks like a secret is replaced in the rows that are added */
+    REPRISE_PUSH_REDACT = 1 << 2,  /* secrets are replaced in the rows that are added */
     /* also the rows in which Claude Code keeps its requests to the model, which its own mirror leaves out */
     REPRISE_PUSH_REQUESTS = 1 << 3
 };
