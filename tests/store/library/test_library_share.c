@@ -104,7 +104,7 @@ IN_SCRATCH(only_local_sessions_go_to_one_store_of_a_plug_in)
     struct reprise_session *s = create(here, "pay-1");
 
     assert_int_equal(reprise_push(s, here, 0, NULL, NULL), REPRISE_USAGE);
-    assert_int_equal(reprise_push(s, team, 1 << 3, NULL, NULL), REPRISE_USAGE);
+    assert_int_equal(reprise_push(s, team, 1 << 4, NULL, NULL), REPRISE_USAGE);
     assert_int_equal(reprise_push(s, team, 0, NULL, NULL), REPRISE_UNSUPPORTED);
     assert_int_equal(reprise_retrieve(s, 1 << 1, NULL, NULL), REPRISE_USAGE);
     assert_int_equal(reprise_retrieve(s, 0, NULL, NULL), REPRISE_UNSUPPORTED);

@@ -128,7 +128,7 @@ TEST(undo_returns_them_to_the_list)
     assert_true(screen_has(&x.s, "0 of 5 sessions ticked"));
     assert_non_null(strstr(x.s.log, "undo"));
     screen_press(&x.s, "<Esc><Esc>");
-    assert_true(screen_has(&x.s, "4/5"));
+    assert_true(screen_has(&x.s, "4 of 5 sessions"));
     screen_close(&x.s);
 }
 

@@ -74,7 +74,7 @@ TEST(the_list_shows_the_number_and_the_key)
 
     open_damaged(&x, 24, 80);
     screen_press(&x.s, "<Esc>");
-    assert_non_null(strstr(screen_line(&x.s, 0), "4/4"));
+    assert_non_null(strstr(screen_line(&x.s, 0), "4 sessions"));
     assert_non_null(strstr(screen_line(&x.s, 1), "3 damaged: ^X x"));
     x.fake[1].flags = 0;
     x.fake[1].size++;
