@@ -137,6 +137,13 @@ bool session_ref_copy(struct arena *a, const struct session_ref *ref, struct ses
     return copy.id.p && copy.path.p && copy.folder.p;
 }
 
+const struct session_ref *session_ref_keep(struct arena *a, const struct session_ref *ref)
+{
+    struct session_ref *kept = arena_alloc(a, sizeof *kept);
+
+    return kept && session_ref_copy(a, ref, kept) ? kept : NULL;
+}
+
 int64_t session_modified_ms(const struct file_id *file)
 {
     int64_t second = file->mtime_ns / 1000000000, ns = file->mtime_ns % 1000000000;

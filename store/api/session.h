@@ -226,6 +226,8 @@ struct session_row {
 
 /* Copies a ref and its texts into the arena. Returns false if out of memory. */
 bool session_ref_copy(struct arena *a, const struct session_ref *ref, struct session_ref *out);
+/* The same as an object of the arena; NULL if out of memory. */
+const struct session_ref *session_ref_keep(struct arena *a, const struct session_ref *ref);
 
 /* mtime in milliseconds, rounded half up (claude.md 2.1). */
 int64_t session_modified_ms(const struct file_id *file);

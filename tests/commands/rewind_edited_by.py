@@ -53,6 +53,21 @@ def main():
                ('refused', True, pay['alsoChangedBy']['sessionId']))
         p.need('(changed later by "Fix the payment retry loop", ' in text(), text())
 
+        with open(f'{shop}/src/pay.ts', encoding='utf-8') as f:
+            as_left = f.read()
+        for present in f'{as_left}// a person\n', as_left[:-20], 'nothing of it\n':
+            with open(f'{shop}/src/pay.ts', 'w', encoding='utf-8') as f:
+                f.write(present)
+            pay = held('pay.ts')
+            p.same('a person after a later session', (pay['why'], pay.get('laterSession')),
+                   ('edited by hand since "Fix the payment retry loop" changed it', None))
+        with open(f'{shop}/src/pay.ts', 'w', encoding='utf-8', newline='') as f:
+            f.write(as_left.replace('\n', '\r\n'))
+        p.same('only other line ends', held('pay.ts').get('laterSession'), pay['alsoChangedBy']['sessionId'])
+        with open(f'{shop}/src/pay.ts', 'w', encoding='utf-8') as f:
+            f.write(as_left)
+        p.same('as the later session left it', held('pay.ts').get('laterSession'), pay['alsoChangedBy']['sessionId'])
+
         with open(f'{shop}/src/gateway.ts', 'a', encoding='utf-8') as f:
             f.write('// a person\n')
         gateway = held('gateway.ts')
@@ -73,7 +88,7 @@ def main():
 
         os.rename(shop, f'{top}/home/code/moved')
         p.same('a project that moved', held('pay.ts')['why'], f'the project moved or was deleted: {shop} is gone')
-        p.finish(8)
+        p.finish(13)
 
 
 main()

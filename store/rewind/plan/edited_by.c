@@ -1,11 +1,15 @@
 #include <string.h>
 
+#include "lite/base/cleanup.h"
 #include "store/api/edit.h"
 #include "store/api/store.h"
+#include "store/blame/blame_text.h"
 #include "store/rewind/plan/plan.h"
+#include "store/rewind/plan/source.h"
 
 /* Who changed a file after the session's last recorded work on it: a later session, a command of the session itself
- * that names the file, or else a person. A project that moved took all of its files with it. */
+ * that names the file, or else a person. A later session did not leave the file as it is if the last text that it gave
+ * it is known and is another one. A project that moved took all of its files with it. */
 
 /* What the session's own records show about one file. */
 struct own_work {
@@ -13,13 +17,24 @@ struct own_work {
     const char *command;         /* its first line */
 };
 
-struct own_works {
+struct file_works {
     struct rewind_preview *preview;
     const char **path;
-    struct own_work *work; /* of each path */
-    size_t *entry;         /* its number in the preview */
+    struct own_work *work;   /* of each path */
+    size_t *entry;           /* its number in the preview */
+    struct blame_text *left; /* the last text that a later session gave it */
+    bool *is_read;           /* by the session whose edits are read */
+    bool *is_replayed;
     size_t n;
 };
+
+/* The session that changed the file after this one; NULL if none did. */
+static const struct rewind_other *later_of(const struct file_works *w, size_t i)
+{
+    const struct rewind_other *other = w->preview->entry[w->entry[i]].target->other;
+
+    return other && other->at_ms > w->work[i].edit_ms ? other : NULL;
+}
 
 enum { COMMAND_SHOWN = 80 };
 
@@ -40,7 +55,7 @@ static bool command_names(struct slice command, const char *path)
 
 static enum err_code note_own_work(const struct edit *edit, void *arg, struct err *e)
 {
-    struct own_works *w = arg;
+    struct file_works *w = arg;
     bool command = edit->kind == EDIT_SEEN && edit->after_known == EDIT_UNKNOWN;
 
     if (edit->time_ms == TIME_NONE || (edit->kind == EDIT_SEEN && !command))
@@ -68,7 +83,7 @@ static enum err_code note_own_work(const struct edit *edit, void *arg, struct er
     return ERR_OK;
 }
 
-static enum err_code read_own_work(struct own_works *w, struct err *e)
+static enum err_code read_own_work(struct file_works *w, struct err *e)
 {
     const struct session_ref *ref = w->preview->plan->ref;
     struct edit_query q = { .path = w->path, .paths = w->n, .reads = true, .files_only = true };
@@ -80,11 +95,89 @@ static enum err_code read_own_work(struct own_works *w, struct err *e)
     return rc == ERR_NOMEM ? err_nomem(e) : ERR_OK;
 }
 
+/* ---- the last version of a later session ---- */
+
+/* The edits of one session, replayed for each file. */
+static enum err_code replay_edit(const struct edit *edit, void *arg, struct err *e)
+{
+    struct file_works *w = arg;
+
+    for (size_t i = 0; i < w->n; i++) {
+        const struct edit_query of_file = { .path = &w->path[i], .paths = 1 };
+        struct blame_text *left = &w->left[i];
+        bool whole = edit->kind == EDIT_RENAME || strcmp(edit->path, w->path[i]) != 0;
+
+        if (!w->is_read[i] || !edit_wanted(&of_file, edit))
+            continue;
+        if (edit->kind == EDIT_SEEN && edit->after_known != EDIT_UNKNOWN)
+            continue;
+        if (edit->kind != EDIT_SEEN && !whole)
+            TRY(blame_text_edit(left, edit, BLAME_NOBODY, e));
+        else if (edit->kind != EDIT_SEEN || command_names(edit->command, w->path[i]))
+            left->known = false;
+    }
+    return ERR_OK;
+}
+
+/* Replays what each later session did to its files. */
+static enum err_code read_later_work(struct file_works *w, struct err *e)
+{
+    for (size_t i = 0; i < w->n; i++) {
+        const struct rewind_other *other = later_of(w, i);
+        struct edit_query q = { .path = w->path, .paths = w->n, .reads = true, .files_only = true };
+
+        if (!other || !other->ref || !other->ref->store->ops->edits || w->is_replayed[i])
+            continue;
+        for (size_t k = 0; k < w->n; k++) {
+            const struct rewind_other *same = later_of(w, k);
+
+            w->is_read[k] = same && same->ref && same->ref->store == other->ref->store &&
+                            strcmp(same->session, other->session) == 0;
+            w->is_replayed[k] |= w->is_read[k];
+        }
+        enum err_code rc =
+            other->ref->store->ops->edits(other->ref->store, other->ref, &q, replay_edit, w, NULL);
+
+        if (rc == ERR_NOMEM)
+            return err_nomem(e);
+        for (size_t k = 0; rc && k < w->n; k++)
+            w->left[k].known &= !w->is_read[k];
+    }
+    return ERR_OK;
+}
+
+/* Sets *differs to true if the later session left another text than that of the present file. */
+static enum err_code differs_from_left(const struct rewind_preview *p, const struct rewind_entry *x,
+                                       const struct blame_text *left, bool *differs, struct err *e)
+{
+    AUTO_BUF b = { 0 };
+    struct rewind_inspected look = { 0 };
+    struct slice plain;
+
+    *differs = false;
+    if (!left->known || left->fragments)
+        return ERR_OK;
+    enum err_code rc = rewind_inspect(p->plan, x->target, &look, e);
+
+    if (!rc && !look.rule && look.seen.exists && look.present.held) {
+        if (blame_text_plain(buf_slice(&look.present.bytes), &b, &plain))
+            rc = err_nomem(e);
+        else
+            *differs = !blame_text_is(left, EDIT_TEXT, plain);
+    }
+    rewind_inspected_fini(&look);
+    return rc;
+}
+
+/* ---- the reason ---- */
+
 static enum err_code explain(struct rewind_preview *p, struct rewind_entry *x,
-                             const struct own_work *own, struct err *e)
+                             const struct own_work *own, const struct blame_text *left,
+                             struct err *e)
 {
     const struct rewind_other *other = x->target->other;
     const char *did = x->seen.exists ? "changed" : "deleted", *why;
+    bool by_person;
 
     if (p->moved && rewind_is_inside(p->plan, x->target->path)) {
         why =
@@ -95,8 +188,11 @@ static enum err_code explain(struct rewind_preview *p, struct rewind_entry *x,
         why =
             arena_format(&p->arena, "%s since by a command of the session: %s", did, own->command);
     } else if (other && other->at_ms > own->edit_ms && x->seen.exists) {
-        x->later = other;
-        why = arena_format(&p->arena, "changed later by \"%s\"",
+        TRY(differs_from_left(p, x, left, &by_person, e));
+        x->later = by_person ? NULL : other;
+        why = arena_format(&p->arena,
+                           by_person ? "edited by hand since \"%s\" changed it"
+                                     : "changed later by \"%s\"",
                            other->title ? other->title : other->session);
     } else {
         return ERR_OK;
@@ -107,7 +203,7 @@ static enum err_code explain(struct rewind_preview *p, struct rewind_entry *x,
 
 enum err_code rewind_explain_edited(struct rewind_preview *p, struct err *e)
 {
-    struct own_works w = { .preview = p };
+    struct file_works w = { .preview = p };
     struct arena *a = &p->arena;
     enum err_code rc = ERR_OK;
 
@@ -118,7 +214,10 @@ enum err_code rewind_explain_edited(struct rewind_preview *p, struct err *e)
     w.path = arena_zalloc(a, w.n * sizeof *w.path);
     w.work = arena_zalloc(a, w.n * sizeof *w.work);
     w.entry = arena_zalloc(a, w.n * sizeof *w.entry);
-    if (!w.path || !w.work || !w.entry)
+    w.left = arena_zalloc(a, w.n * sizeof *w.left);
+    w.is_read = arena_zalloc(a, w.n * sizeof *w.is_read);
+    w.is_replayed = arena_zalloc(a, w.n * sizeof *w.is_replayed);
+    if (!w.path || !w.work || !w.entry || !w.left || !w.is_read || !w.is_replayed)
         return err_nomem(e);
     w.n = 0;
     for (size_t i = 0; i < p->n; i++)
@@ -127,7 +226,11 @@ enum err_code rewind_explain_edited(struct rewind_preview *p, struct err *e)
             w.entry[w.n++] = i;
         }
     rc = read_own_work(&w, e);
+    if (!rc)
+        rc = read_later_work(&w, e);
     for (size_t i = 0; i < w.n && !rc; i++)
-        rc = explain(p, &p->entry[w.entry[i]], &w.work[i], e);
+        rc = explain(p, &p->entry[w.entry[i]], &w.work[i], &w.left[i], e);
+    for (size_t i = 0; i < w.n; i++)
+        blame_text_fini(&w.left[i]);
     return rc;
 }

@@ -124,11 +124,12 @@ static struct rewind_other *name_other_session(const struct other_sessions *r,
         *other = (struct rewind_other){ .session = arena_copy(a, ref->id).p, .at_ms = at_ms };
         if (ref->store != r->mine->store)
             other->system = arena_copy_text(a, ref->store->ops->name);
+        other->ref = session_ref_keep(a, ref);
         if (ref->store->ops->describe(ref->store, &everywhere, ref, row, NULL) == ERR_OK &&
             row->summary.n)
             other->title = arena_copy(a, row->summary).p;
     }
-    bool ok = other && row && other->session;
+    bool ok = other && row && other->session && other->ref;
 
     session_row_free(row);
     return ok ? other : NULL;

@@ -26,11 +26,14 @@ static void copy_other(struct arena *a, const struct rewind_other **other)
 {
     struct rewind_other *copy = *other ? arena_alloc(a, sizeof *copy) : NULL;
 
-    if (copy)
+    if (copy) {
         *copy = (struct rewind_other){ .session = arena_copy_text(a, (*other)->session),
                                        .title = arena_copy_text(a, (*other)->title),
                                        .system = arena_copy_text(a, (*other)->system),
                                        .at_ms = (*other)->at_ms };
+        if ((*other)->ref)
+            copy->ref = session_ref_keep(a, (*other)->ref);
+    }
     *other = copy;
 }
 

@@ -92,6 +92,7 @@ struct rewind_other {
     const char *title;  /* WTF-8; NULL if it has none */
     const char *system; /* its store's name, if it differs from the plan's; else NULL */
     int64_t at_ms;
+    const struct session_ref *ref; /* the session itself, if its edits can be read; else NULL */
 };
 
 struct rewind_target {

@@ -430,11 +430,13 @@ static enum err_code name_session(struct other_sessions *r, struct rewind_target
     if (t->other && t->other->at_ms >= at_ms)
         return ERR_OK;
     if (other) {
-        *other = (struct rewind_other){ .session = arena_copy(a, r->ref.id).p, .at_ms = at_ms };
+        *other = (struct rewind_other){ .session = arena_copy(a, r->ref.id).p,
+                                        .at_ms = at_ms,
+                                        .ref = session_ref_keep(a, &r->ref) };
         if (r->row->summary.n)
             other->title = arena_copy(a, r->row->summary).p;
     }
-    if (!other || !other->session || (r->row->summary.n && !other->title))
+    if (!other || !other->session || !other->ref || (r->row->summary.n && !other->title))
         return err_nomem(e);
     t->other = other;
     return ERR_OK;
