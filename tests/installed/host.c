@@ -132,8 +132,10 @@ int main(int argc, char **argv)
 {
     char home[4096] = "HOME=";
     const char *environment[] = { home, NULL };
-    struct reprise_options options = { sizeof options,      "goat", NULL, NULL, environment,
-                                       REPRISE_OPEN_CREATE, 0,      NULL };
+    struct reprise_options options = { .size = sizeof options,
+                                       .system = "goat",
+                                       .environment = environment,
+                                       .flags = REPRISE_OPEN_CREATE };
     struct reprise_error e;
     struct reprise *r = NULL;
 

@@ -39,8 +39,11 @@ static struct reprise *open_in(const char *top)
 {
     static char home[4200], path[4200];
     const char *environment[] = { home, NULL };
-    struct reprise_options o = { sizeof o, "goat", path, NULL, environment, REPRISE_OPEN_CREATE,
-                                 0,        NULL };
+    struct reprise_options o = { .size = sizeof o,
+                                 .system = "goat",
+                                 .path = path,
+                                 .environment = environment,
+                                 .flags = REPRISE_OPEN_CREATE };
     struct reprise_error e;
     struct reprise *r = NULL;
 

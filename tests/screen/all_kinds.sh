@@ -19,12 +19,12 @@ thread 3 '{"subagent":"review"}' "Asked by an agent"
 thread 4 '"cli"' ""
 
 open 120 40 -q system:codex
-see "Typed by a person" "1/"
+see "Typed by a person" " 1 of "
 hides "Begun by a command" || fail "shown without --all-kinds"
 press C-c
 ended 130
 open 120 40 --all-kinds -q system:codex
-see "Typed by a person" " 4/"
+see "Typed by a person" " 4 of "
 match "Begun by a command.* command"
 match "Asked by an agent.* sub-agent"
 match "01a203d5-3d33.* empty"

@@ -15,7 +15,7 @@ open 140 40 --all
 match "Payments: idempotency keys +#?[a-z]* *work"
 match "Payments: idempotency keys +#?[a-z]* *claude"
 enter_text "system:work idempot"
-see " 1/"
+see " 1 of "
 press C-x
 see "preview what a rewind would change"
 press w
@@ -41,7 +41,7 @@ before=$(sessions)
 printf 'fork = claude --work-fork {id}\n' >>"$top/home/.config/reprise/config"
 open 140 40 --all
 enter_text "system:work idempot"
-see " 1/"
+see " 1 of "
 press C-f
 see "agent: --work-fork f3a97c58" "in $project"
 ended 0

@@ -3,7 +3,7 @@
 . "$(dirname "$0")/lib.sh"
 demo
 open 140 30 --all
-see "Audit: who may call what"
+see "Audit: who may call"
 enter_text "Audit: who"
 gone "Payment page copy"
 press Right
@@ -30,6 +30,6 @@ press Escape
 gone "Explore  Audit"
 see "Audit"
 press Escape
-see "Audit: who may call what"
+see "Audit: who may call"
 press C-c
 ended 130

@@ -266,6 +266,7 @@ def inferred(place):
     place.text('checkpoint', sid, '--id', events(place, path)[0]['uuid'], 'a')
     place.append(sid, changed(a, 'old\n', 'mid\n'), TALK[2], changed(a, 'mid\n', 'new\n'))
     place.write('a', 'new\n')
+    place.text('checkpoint', sid, '--end', 'a')
     to = events(place, path)[3]['uuid']
     place.text('rewind', sid, '--to', to, '--inferred', '--apply')
     place.holds('--inferred, which the library has not', place.read('a') == b'mid\n')

@@ -23,7 +23,7 @@ calls() { cat "$top/home/calls" 2>/dev/null || true; }
 
 open 80 24 --all
 enter_text "system:codex long story"
-see " 1/" "Tell me a long story"
+see " 1 of " "Tell me a long story"
 
 # The safe answer is the first one.
 press DC

@@ -4,7 +4,7 @@
 demo
 image >"$top/before"
 open 100 30
-match "[0-9]+/[0-9]+  recent"
+match "[0-9]+ sessions.*recent"
 press C-x
 see "cleanup"
 enter_text c
@@ -34,6 +34,6 @@ match "[1-9][0-9]* of [1-9][0-9]* sessions ticked"
 image | cmp -s - "$top/before" || fail "not everything was restored"
 acknowledge
 press Escape
-match "[0-9]+/[0-9]+  recent"
+match "[0-9]+ sessions.*recent"
 press C-c
 ended 130

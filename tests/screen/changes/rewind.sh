@@ -71,7 +71,7 @@ press o
 see "undone: U redo"
 press Escape
 press Escape
-see "/16"
+see "of 16 sessions"
 press C-c
 ended 130
 close
