@@ -29,7 +29,7 @@
     X(TRASHED, "trash", "trash", "browse the trash and restore from it")                           \
     X(LOG, "log", "log", "what was changed; undo any of it, or everything since")                  \
     X(UNDO_THIS, "undo-this", "undo this", "undo the selected change (asks first)")                \
-    X(BACK_TO, "back-to", "back to before it",                                                     \
+    X(BACK_TO, "back-to", "undo up to it",                                                         \
       "the state before it: list what has to be undone, and undo all of that")                     \
     X(DAMAGED, "damaged", "damaged", "list damaged sessions and files")                            \
     X(DOCTOR, "doctor", "doctor", "check the whole session for damage")                            \

@@ -25,6 +25,7 @@ struct completing {
     struct invocation *in; /* with the options on the line before the word */
     const char *word;      /* that is completed; of --sort=re the whole */
     const char *typed;     /* its part after the = */
+    const char *session;   /* the operand of a rewind; NULL: none yet */
 };
 
 static bool begins(struct slice text, const char *typed)
@@ -179,15 +180,23 @@ static struct slice branch_of(const struct session_row *row)
 static bool offer_word_once(const struct completing *c, const struct session_row *row, void *arg)
 {
     struct words *w = arg;
-    struct slice word = w->of(row);
+    struct slice rest = w->of(row);
 
-    for (size_t i = 0; i < w->n; i++)
-        if (slice_eq(w->word[i], word))
-            return true;
-    if (!word.n)
-        return true;
-    w->word[w->n++] = arena_copy(&w->arena, word);
-    offer(c, word, (struct slice){ 0 });
+    while (rest.n && w->n < WORDS_MAX) {
+        struct slice word = rest;
+        bool is_known = false;
+
+        if (w->of == tag_of)
+            word = session_tag_next(&rest);
+        else
+            rest.n = 0;
+        for (size_t i = 0; i < w->n; i++)
+            is_known |= slice_eq(w->word[i], word);
+        if (is_known || !word.n)
+            continue;
+        w->word[w->n++] = arena_copy(&w->arena, word);
+        offer(c, word, (struct slice){ 0 });
+    }
     return w->n < WORDS_MAX && !w->arena.failed;
 }
 
@@ -232,6 +241,34 @@ static void offer_changes(const struct completing *c)
     (void)!history_each(&c->in->world->env, NULL, offer_change, &o, NULL);
 }
 
+/* The points of the session that is rewound, newest first, each with the first line of its prompt. */
+static void offer_points(const struct completing *c)
+{
+    enum { PROMPT_SHOWN = 120 };
+    struct checkpoint_list list = { 0 };
+    struct session_ref ref;
+    struct sessions s;
+
+    if (!c->session || sessions_open(c->in, true, &s, NULL))
+        return;
+    if (sessions_find(&s, c->session, &ref, NULL) == ERR_OK && ref.store->ops->checkpoints &&
+        ref.store->ops->checkpoints(ref.store, &ref, &list, NULL) == ERR_OK)
+        for (size_t i = list.n, n = 0; i-- > 0 && n < ROWS_MAX;) {
+            struct slice prompt = list.checkpoint[i].prompt;
+            const char *newline = prompt.n ? memchr(prompt.p, '\n', prompt.n) : NULL;
+
+            if (list.checkpoint[i].why)
+                continue;
+            if (newline)
+                prompt.n = (size_t)(newline - prompt.p);
+            prompt.n = prompt.n < PROMPT_SHOWN ? prompt.n : PROMPT_SHOWN;
+            offer(c, list.checkpoint[i].id, prompt);
+            n++;
+        }
+    checkpoint_list_fini(&list);
+    sessions_close(&s);
+}
+
 /* ---- which of them ---- */
 
 static bool is_word(struct slice token, const char *word)
@@ -252,6 +289,8 @@ static void offer_value(const struct completing *c, struct slice what)
         offer_sessions(c);
     else if (is_word(what, "CHANGE"))
         offer_changes(c);
+    else if (is_word(what, "MSG"))
+        offer_points(c);
     else if (is_word(what, "TAG"))
         offer_words_of_sessions(c, tag_of);
     else if (is_word(what, "BRANCH"))
@@ -352,6 +391,8 @@ static void offer_for(struct completing *c, const struct line *l)
     bool takes =
         of_word != OPTION_COUNT && option_about(of_word, NULL).value != OPTION_WITHOUT_VALUE;
 
+    if (l->command && strcmp(command->name, "rewind") == 0)
+        c->session = l->first;
     if (l->open != OPTION_COUNT) {
         const char *arg = option_about(l->open, command->name).arg;
 

@@ -34,13 +34,13 @@ press M-l
 see "log  4 changes"
 press End
 press b
-see "back to before" "2 changes" "renamed to First name" "renamed to Second name"
+see "undo up to" "2 changes" "renamed to First name" "renamed to Second name"
 hides "tagged money" || fail "what cancels out is listed"
 press Escape
 see "log  4 changes"
 press End
 press b
-see "back to before"
+see "undo up to"
 press b
 see "Undo all 2 changes?" "or none"
 enter_text y

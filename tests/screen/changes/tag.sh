@@ -32,4 +32,12 @@ run tag "$id" --none >/dev/null
 expect ""
 run tag "$id" a b >/dev/null
 expect "a, b"
+run tag "$id" zeta >/dev/null
+
+# On the screen Tab offers each tag by itself.
+open 80 24
+see "Enter resume"
+enter_text "tag:z"
+press Tab
+see "> tag:zeta" "1 of "
 close_all

@@ -32,7 +32,7 @@ def commands_of_help(p):
 def check_against_help(p):
     names = commands_of_help(p)
     p.same('commands', candidates(p, ''), names)
-    p.need(len(names) == 30 and 'complete' not in names, f'commands of --help: {names}')
+    p.need(len(names) == 31 and 'complete' not in names, f'commands of --help: {names}')
     for name in names:
         text = p.run(name, '--help').stdout.decode()
         long = re.findall(r'^  (?:-.,|   ) --([a-z-]+)', text, re.M)
@@ -59,6 +59,17 @@ def check_rules(p):
     p.same('of the picker', candidates(p, '--resume', 'f3'), [KEYS])
     p.same('of the picker, one word', candidates(p, '--resume=f3'), [f'--resume={KEYS}'])
     p.same('tags', sorted(candidates(p, 'list', '--tag', '')), ['infra', 'security', 'spike'])
+    p.run('tag', KEYS, 'two words', 'zeta')
+    p.same('each tag by itself', sorted(candidates(p, 'list', '--tag', '')), ['infra', 'security', 'spike', 'two words', 'zeta'])
+    p.same('a second tag', candidates(p, 'untag', KEYS, 'ze'), ['zeta'])
+    p.run('untag', KEYS, 'two words', 'zeta')
+    points = [c['id'] for c in p.json('checkpoints', KEYS) if not c.get('why')][::-1]
+    p.same('points, newest first', candidates(p, 'rewind', KEYS, '--to', ''), points)
+    p.same('one word', candidates(p, 'rewind', KEYS, f'--to={points[-1][:6]}'), [f'--to={points[-1]}'])
+    with_titles = p.run('complete', '--', 'rewind', KEYS, '--to', points[-1]).stdout.decode().split('\t')
+    p.need(len(with_titles) == 2 and len(with_titles[1].split()) > 1, f'a point has its prompt: {with_titles}')
+    p.same('points of no session', candidates(p, 'rewind', '--to', ''), [])
+    p.same('points of a session that is not there', candidates(p, 'rewind', 'zzzz', '--to', ''), [])
     p.need('fix/webhook-retry' in candidates(p, 'list', '--branch', ''), 'branches')
     p.same('systems', candidates(p, 'list', '--system', 'cl'), ['claude', 'cline'])
     p.same('stores', candidates(p, '--store', 'cl'), ['claude:', 'cline:'])

@@ -69,11 +69,21 @@ static struct slice value_of(enum term_kind kind, const struct session_entry *e)
     if (!e->row)
         return (struct slice){ 0 };
     switch (kind) {
-    case TERM_TAG: return e->row->tag;
     case TERM_BRANCH: return e->row->git_branch;
     case TERM_DIR: return last_component(e->row->cwd);
     default: return (struct slice){ 0 };
     }
+}
+
+/* A session has several tags. */
+static void consider_session(struct completion *c, const struct session_entry *e)
+{
+    struct slice tags = e->row ? e->row->tag : (struct slice){ 0 }, tag;
+
+    if (c->kind != TERM_TAG)
+        consider(c, value_of(c->kind, e));
+    while (c->kind == TERM_TAG && (tag = session_tag_next(&tags)).n > 0)
+        consider(c, tag);
 }
 
 static bool find(const struct list *l, struct completion *c)
@@ -93,7 +103,7 @@ static bool find(const struct list *l, struct completion *c)
         consider(c, slice_of(query_is_name((enum is_kind)i)));
     for (uint32_t i = 0; c->kind != TERM_IS && i < l->sessions.n; i++)
         if (session_table_is_listed(&l->sessions, i))
-            consider(c, value_of(c->kind, &l->sessions.entry[i]));
+            consider_session(c, &l->sessions.entry[i]);
     if (!c->next.n)
         c->next = c->first;
     return c->next.n && !slice_eq(c->next, c->present);

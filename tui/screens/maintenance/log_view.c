@@ -57,7 +57,7 @@ static void draw_log_head(const struct model *m, struct frame *f)
     const struct log_view *v = m->log;
     const struct log_rows *r = log_shown(v);
     char text[160] = "";
-    int x = 1 + frame_puts(f, 0, 1, f->cols, STYLE_TITLE, v->back ? "back to before" : "log") + 2;
+    int x = 1 + frame_puts(f, 0, 1, f->cols, STYLE_TITLE, v->back ? "undo up to" : "log") + 2;
 
     if (v->back) {
         const struct log_row *oldest = &r->row[r->n - 1];
