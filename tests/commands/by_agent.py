@@ -123,7 +123,7 @@ def names_the_command(w, sid):
     said = p.json('archive', '--print', sid)
     p.same('--print --json', (said['command'], said['system'], said['id']), (['codex', 'archive', sid], 'codex', sid))
     run = p.run('delete', sid)
-    p.need(run.returncode == 4 and f'--yes runs: {line}'.encode() in run.stderr, f'no question can be asked: {run}')
+    p.need(run.returncode == 4 and f'add --yes to run "{line}"'.encode() in run.stderr, f'no question can be asked: {run}')
     p.same('nothing was run', (w.files(), w.trash(), os.path.exists(f'{w.home}/calls')), (before, [], False))
 
 

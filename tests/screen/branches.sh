@@ -6,7 +6,7 @@ image >"$top/before"
 open 100 30 --all
 see "32 sessions"
 press Right
-see "ping" "a resume continues here" "another branch splits off here"
+see "ping" "a resume continues here" "a branch leaves here"
 enter_text B
 see "the current conversation" "Change file one"
 press Enter

@@ -41,11 +41,13 @@ static enum err_code check_operands(const struct invocation *in, struct err *e)
     const char *name = c->name ? c->name : "reprise";
 
     if (in->argc < c->min_operands)
-        return err_set(e, ERR_USAGE, "usage", "reprise %s %s", name, c->operands);
+        return err_set(e, ERR_USAGE, "usage", "reprise %s %s; see reprise %s --help", name,
+                       c->operands, name);
     if (!c->name) /* words for the agent */
         return ERR_OK;
     if (in->argc > c->max_operands)
-        return err_set(e, ERR_USAGE, in->argv[c->max_operands], "unexpected argument for %s", name);
+        return err_set(e, ERR_USAGE, in->argv[c->max_operands],
+                       "unexpected argument for %s; see reprise %s --help", name, name);
     return ERR_OK;
 }
 

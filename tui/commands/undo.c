@@ -107,7 +107,7 @@ static void report_skipped(const struct invocation *in, const struct undo_target
         return;
     describe_undo_target(in, &others->gone, what);
     command_warn(in, ERR_NOT_FOUND, others->gone.id,
-                 "skipped %zu change%s to sessions that are gone; the newest: %.90s",
+                 "skipped %zu change%s to sessions that are gone; the newest is %.90s",
                  others->gone_newer, others->gone_newer == 1 ? "" : "s", what);
 }
 
@@ -121,9 +121,10 @@ static enum err_code nothing_left(const struct invocation *in,
         return err_set(e, ERR_NOT_FOUND, "", "nothing left to undo");
     describe_undo_target(in, n, what);
     command_warn(in, ERR_NOT_FOUND, n->dir, "made elsewhere: %.150s", what);
-    return err_set(e, ERR_NOT_FOUND, "",
-                   "nothing left to undo here; reprise undo %s undoes the change made elsewhere",
-                   n->id);
+    return err_set(
+        e, ERR_NOT_FOUND, "",
+        "nothing left to undo here; reprise undo %s undoes the newest change, in another project",
+        n->id);
 }
 
 /* If the newest change cannot be undone, an older one must be named, because it may not be the one

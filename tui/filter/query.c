@@ -238,7 +238,8 @@ static enum made make_field(struct query *q, struct term *t, int field, struct s
     }
     if (ok)
         return MADE_TERM;
-    snprintf(q->problem, sizeof q->problem, "%s needs %s", fields[field].name, fields[field].wants);
+    snprintf(q->problem, sizeof q->problem, "%s %s %s", fields[field].name,
+             t->kind == TERM_IS ? "takes" : "needs", fields[field].wants);
     return MADE_NOTHING;
 }
 

@@ -381,12 +381,12 @@ static enum err_code choose_target(struct undo_job *d, struct change_log *log,
         return err_set(e, ERR_STALE, others.stuck.id, "%s, and nothing older is left to undo",
                        others.stuck.by_agent ? "only its agent can undo the newest change"
                                              : "the session has continued since");
-    return err_set(
-        e, ERR_NOT_FOUND, "",
-        others.elsewhere.kind == UNDO_TARGET_NONE
-            ? "nothing left to undo"
-            : "nothing left to undo here; reprise undo %s undoes the change made elsewhere",
-        others.elsewhere.id);
+    return err_set(e, ERR_NOT_FOUND, "",
+                   others.elsewhere.kind == UNDO_TARGET_NONE
+                       ? "nothing left to undo"
+                       : "nothing left to undo here; reprise undo %s undoes the newest change, in "
+                         "another project",
+                   others.elsewhere.id);
 }
 
 /* A change that another run of the program made, or an earlier one, is never undone without a question. If the request

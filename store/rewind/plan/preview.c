@@ -68,8 +68,8 @@ static void require_consent(const struct worker *w, struct rewind_entry *x)
                      "the session's project is now reached through a symbolic link");
     else if (x->edited && !o->allow_edited)
         refuse_entry(x, REWIND_RULE_EDITED,
-                     x->seen.exists ? "changed since the last snapshot, not by the session"
-                                    : "deleted since the last snapshot, not by the session");
+                     x->seen.exists ? "changed later, not by the session"
+                                    : "deleted later, not by the session");
     else if (x->target->doubt && !o->allow_edited)
         refuse_entry(x, REWIND_RULE_UNKNOWN, x->target->doubt);
     else if (x->unproven && !o->allow_edited)

@@ -268,8 +268,7 @@ static enum err_code fill_plan(struct planning *p, const struct session_ref *ref
 static enum err_code add_notes(struct planning *p, struct err *e)
 {
     enum err_code rc = rewind_plan_note(
-        &p->plan,
-        "inferred: Codex keeps no copies of files, so they are worked out from its patches", e);
+        &p->plan, "reconstructed from the recorded patches (Codex keeps no copies of files)", e);
 
     if (!rc && codex_commands_between(&p->c, p->infer.from, SIZE_MAX, NULL))
         rc = rewind_plan_note(&p->plan, "commands ran since: what they changed is not recorded", e);

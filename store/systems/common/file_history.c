@@ -148,10 +148,8 @@ static enum err_code fill_plan(struct file_history *h, const struct file_point *
     if (!rc && !h->states.keeps_modes)
         rc = rewind_plan_note_modes(plan, e);
     if (!rc && ran_shell(h, p->time_ms, INT64_MAX))
-        rc = rewind_plan_note(plan,
-                              "shell commands ran since then: what they changed in other files is "
-                              "not covered",
-                              e);
+        rc = rewind_plan_note(
+            plan, "shell commands ran since; their changes to other files cannot be rewound", e);
     return rc;
 }
 

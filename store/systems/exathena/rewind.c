@@ -158,7 +158,7 @@ static enum err_code add_inferred(struct planning *p, const struct saved_file *f
 static enum err_code note_inferred(struct planning *p, struct err *e)
 {
     return rewind_plan_note(
-        &p->plan, "inferred: each file as the first edit from the chosen event on says it found it",
+        &p->plan, "reconstructed: each file as the first edit from the chosen event on found it",
         e);
 }
 

@@ -348,7 +348,7 @@ static enum err_code add_file(struct planning *p, const struct gemini_edit *x, s
 static enum err_code add_notes(struct planning *p, struct err *e)
 {
     enum err_code rc = rewind_plan_note(
-        &p->plan, "inferred: each file as the first edit since the chosen message found it", e);
+        &p->plan, "reconstructed from the recorded edits (Gemini keeps no copies of files)", e);
 
     if (!rc && gemini_history_shell(&p->h, p->from, SIZE_MAX))
         rc = rewind_plan_note(&p->plan, "commands ran since: what they changed is not recorded", e);

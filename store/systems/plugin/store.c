@@ -173,10 +173,10 @@ enum err_code plugin_load(struct plugin_store *p, struct err *e)
         if (p->arena.failed)
             return err_nomem(e);
         if (!path)
-            return err_set(e, ERR_NOT_FOUND, name,
-                           "load plug-in: no plug-in with this name is installed; "
-                           "packages are called reprise-%s",
-                           name);
+            return err_set(e, ERR_NOT_FOUND, "",
+                           "store \"%s\" needs the plug-in \"%s\", which is not installed "
+                           "(package reprise-%s; set by plugin = in [store.%s])",
+                           p->config.name, name, name, p->config.name);
     }
     return load_file(p, path, e);
 }

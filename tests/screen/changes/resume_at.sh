@@ -28,7 +28,7 @@ see "Branch 2 of 4: "
 image | cmp -s - "$top/before" && fail "nothing was written"
 acknowledge
 press Escape
-see "a resume continues here" "another branch splits off here"
+see "a resume continues here" "a branch leaves here"
 menu u
 see "undone: resume-at of"
 as_before || fail "undo did not restore every byte"

@@ -95,8 +95,8 @@ static enum err_code confirm_commands(struct invocation *in, const struct prepar
     if (option_given(&in->options, OPTION_YES))
         return ERR_OK;
     if (!isatty(STDIN_FILENO) || !isatty(in->err_fd))
-        return err_set(e, ERR_UNSUPPORTED, p->change.ref->path.p,
-                       "%s: only its agent can do that; --yes runs: %s", what, p->change.line);
+        return err_set(e, ERR_UNSUPPORTED, "", "only the agent can %s %s; add --yes to run \"%s\"",
+                       what, n == 1 ? "it" : "them", p->change.line);
     out_init(&question, in->err_fd);
     out_addf(&question, "Only the agent can %s %s:\n", what, n == 1 ? "it" : "them");
     for (size_t i = 0; i < n; i++) {

@@ -65,11 +65,11 @@ static void fill_consent_question(const struct rewind_view *v, struct dialog *d,
     dialog_line(d, "%.*s", (int)(path.n < 200 ? path.n : 200), path.p);
     dialog_line(d, "%s", x->why);
     if (x->rule == REWIND_RULE_UNKNOWN)
-        dialog_line(d, "Its present content would be replaced; the undo record keeps it.");
+        dialog_line(d, "Its present content would be replaced. You can undo this.");
     if (x->edited && x->seen.exists)
         dialog_line(d, x->later || x->by_command
-                           ? "That change would be replaced; the undo record keeps it."
-                           : "Your later edit would be replaced; the undo record keeps it.");
+                           ? "That change would be replaced. You can undo this."
+                           : "Your later edit would be replaced. You can undo this.");
     dialog_offer(d, CHOICE_CANCEL, "exclude the file");
     if (x->rule == REWIND_RULE_SENSITIVE)
         dialog_want_yes(d);

@@ -117,7 +117,7 @@ static enum style describe_turn(const struct rewind_view *v, const struct checkp
         snprintf(out, cap, "cannot be restored: %s", c->why);
     else if (c->shell)
         snprintf(out, cap,
-                 "shell commands ran in this turn: their changes to other files are not covered");
+                 "shell commands ran in this turn; their changes to other files cannot be rewound");
     else
         snprintf(out, cap, "rewinds the files to %s", moment_of(c));
     return v->mode != REWIND_CONVERSATION && (c->why || c->shell) ? STYLE_WARN : STYLE_DIM;

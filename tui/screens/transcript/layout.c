@@ -447,7 +447,7 @@ enum message_layout_end layout_message(struct styled_text *s, const struct layou
     }
     s->stamp = (struct line){ 0 };
     if (p->message->flags & MESSAGE_BRANCHED && l.end != LAYOUT_END_NOTHING) {
-        layout_one_line(&l, STYLE_BRANCH, look->glyphs->branch, "another branch splits off here",
+        layout_one_line(&l, STYLE_BRANCH, look->glyphs->branch, "a branch leaves here",
                         (struct slice){ NULL, 0 });
         l.end = LAYOUT_END_NOTE;
     }

@@ -136,8 +136,8 @@ static enum err_code note_shell(struct planner *p, size_t turn, struct rewind_pl
     if (rc || n == 0)
         return rc;
     snprintf(text, sizeof text,
-             "%zu shell command%s ran since then: what %s changed in other files is not covered", n,
-             n == 1 ? "" : "s", n == 1 ? "it" : "they");
+             "%zu shell command%s ran since; %s changes to other files cannot be rewound", n,
+             n == 1 ? "" : "s", n == 1 ? "its" : "their");
     return rewind_plan_note(plan, text, e);
 }
 

@@ -106,7 +106,7 @@ IN_SCRATCH(links_and_relative_paths_are_refused)
     is_refused(f, link, ERR_UNSAFE, "a link");
     is_refused(f, "./rude.so", ERR_UNSAFE, "needs an absolute path");
     is_refused(f, "../rude.so", ERR_UNSAFE, "needs an absolute path");
-    is_refused(f, "rude", ERR_NOT_FOUND, "no plug-in with this name");
+    is_refused(f, "rude", ERR_NOT_FOUND, "needs the plug-in \"rude\", which is not installed");
 }
 
 IN_SCRATCH(a_name_is_looked_up_among_the_users_plugins)

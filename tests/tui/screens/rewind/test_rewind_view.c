@@ -100,7 +100,7 @@ CASE(a_later_edit_is_asked_about_before_it_is_ticked)
     rewind_screen_go(t);
     rewind_screen_to_file(t, "README.md");
     screen_press(&t->s, " ");
-    assert_true(screen_has(&t->s, "Your later edit would be replaced; the undo record keeps it"));
+    assert_true(screen_has(&t->s, "Your later edit would be replaced. You can undo this."));
     screen_press(&t->s, "<Enter>");
     assert_true(screen_has(&t->s, "[ ] held README.md"));
     screen_press(&t->s, " <Down><Enter>");
