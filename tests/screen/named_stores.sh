@@ -12,8 +12,8 @@ touched() { ! cmp -s "$keys" "$top/keys.before"; }
 untouched() { cmp -s "$keys" "$top/keys.before"; }
 
 open 140 40 --all
-match "Payments: idempotency keys +#?[a-z]* *work"
-match "Payments: idempotency keys +#?[a-z]* *claude"
+match "Payments: idempotency .* +work "
+match "Payments: idempotency .* +claude "
 enter_text "system:work idempot"
 see " 1 of "
 press C-x

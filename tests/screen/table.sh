@@ -40,7 +40,7 @@ begin() { # WORLD SYSTEM:ID QUERY
     said >"$top/said" 2>/dev/null || : # it may have no conversation left
     open 110 32
     enter_text "$3"
-    match "1 of [0-9]+ "
+    match " 1 (of [0-9]+ )?session"
 }
 
 # Checks the menu's reason for an unavailable action; choosing it shows the reason again and does nothing.

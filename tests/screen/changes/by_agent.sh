@@ -21,7 +21,7 @@ there() { [ -n "$(find "$top/home/.codex/sessions" -name "*$id*")" ]; }
 away() { ! there; }
 calls() { cat "$top/home/calls" 2>/dev/null || true; }
 
-open 80 24 --all
+open 80 28 --all
 enter_text "system:codex long story"
 see " 1 of " "Tell me a long story"
 
