@@ -65,7 +65,7 @@ redact:
 show: api rewind
 export: api fs redact show
 blame: api fs git query rewind
-rewind: api fs git journal log
+rewind: api fs git journal log proc/live.h blame/blame_text.h
 library: api blame export fs grep host journal maintenance query redact rewind
 maintenance: api fs git journal log proc query rewind
 systems/common: api fs log rewind/plan show/tool_call.h

@@ -15,7 +15,7 @@
 /* Only this file reads the environment, the clock and argv, and ends the process. */
 
 /* The value of a variable, or NULL if it is unset or empty. */
-static const char *filled(const char *name)
+static const char *main_filled(const char *name)
 {
     const char *value = getenv(name);
 
@@ -31,7 +31,7 @@ static enum err_code enter_directory(const char *dir, struct err *e)
 static const char *present_dir(struct arena *a)
 {
     char *cwd = getcwd(NULL, 0);
-    const char *named = filled("PWD");
+    const char *named = main_filled("PWD");
     const char *kept;
 
     if (!cwd)
@@ -44,17 +44,17 @@ static const char *present_dir(struct arena *a)
 static void world_fill(struct process_env *w, struct arena *a)
 {
     const char *const *environment = (const char *const *)environ;
-    const char *temp = filled("TMPDIR"), *editor = filled("VISUAL");
-    const char *colour = filled("COLORTERM");
+    const char *temp = main_filled("TMPDIR"), *editor = main_filled("VISUAL");
+    const char *colour = main_filled("COLORTERM");
 
     w->env = env_read(environment, present_dir(a), time_clock_ms(CLOCK_REALTIME), a);
     w->config_dir = env_base_dir(environment, "XDG_CONFIG_HOME", ".config", a);
-    w->path = filled("PATH");
-    w->term = filled("TERM");
-    w->editor = editor ? editor : filled("EDITOR");
+    w->path = main_filled("PATH");
+    w->term = main_filled("TERM");
+    w->editor = editor ? editor : main_filled("EDITOR");
     w->temp_dir = temp && temp[0] == '/' ? temp : "/tmp";
     w->true_colour = colour && (strcmp(colour, "truecolor") == 0 || strcmp(colour, "24bit") == 0);
-    w->no_color = filled("NO_COLOR") != NULL;
+    w->no_color = main_filled("NO_COLOR") != NULL;
     w->utf8 = clean_locale_is_utf8();
 }
 
@@ -66,7 +66,7 @@ static void use_locale(void)
     const char *name = NULL;
 
     for (size_t i = 0; !name && i < sizeof variables / sizeof *variables; i++)
-        name = filled(variables[i]);
+        name = main_filled(variables[i]);
     if (name && setlocale(LC_CTYPE, ""))
         return;
     bool utf8 = !name || strcasestr(name, "utf-8") || strcasestr(name, "utf8");

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static enum err_code code_of(int sys)
+static enum err_code err_code_of(int sys)
 {
     switch (sys) {
     case ENOENT: return ERR_NOT_FOUND;
@@ -51,13 +51,13 @@ enum err_code err_sys(struct err *e, const char *path, const char *verb)
     int sys = errno;
 
     if (e) {
-        e->code = code_of(sys);
+        e->code = err_code_of(sys);
         e->sys = sys;
         keep_tail(e->path, sizeof e->path, path);
         snprintf(e->text, sizeof e->text, "%s", verb);
         e->context = (unsigned short)strlen(e->text);
     }
-    return code_of(sys);
+    return err_code_of(sys);
 }
 
 enum err_code err_set(struct err *e, enum err_code code, const char *path, const char *fmt, ...)

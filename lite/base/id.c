@@ -47,7 +47,7 @@ bool id128_uuid(const char *p, struct id128 *id)
     return true;
 }
 
-static struct id128 hash_text(struct slice text)
+static struct id128 id_hash_text(struct slice text)
 {
     unsigned char sum[EVP_MAX_MD_SIZE];
     struct id128 id = { 0, 0 };
@@ -86,7 +86,7 @@ struct id128 id128_of(struct slice text)
         return short_text(text);
     if (text.n == UUID_LENGTH && id128_uuid(text.p, &id))
         return id;
-    return hash_text(text);
+    return id_hash_text(text);
 }
 
 bool id128_none(struct id128 id)
@@ -100,7 +100,7 @@ bool id128_eq(struct id128 a, struct id128 b)
 }
 
 /* Ids are random or hashed, but a program may also use a counter; multiplying spreads both. */
-static size_t slot_of(const struct idset *set, struct id128 id)
+static size_t id_slot_of(const struct idset *set, struct id128 id)
 {
     uint64_t h = (id.hi ^ (id.lo * UINT64_C(0x9E3779B97F4A7C15))) * UINT64_C(0xD6E8FEB86659FD93);
 
@@ -108,27 +108,27 @@ static size_t slot_of(const struct idset *set, struct id128 id)
 }
 
 /* The slot of the id, or the empty slot where it belongs. */
-static uint32_t *find_slot(const struct idset *set, struct id128 id)
+static uint32_t *id_find_slot(const struct idset *set, struct id128 id)
 {
-    size_t i = slot_of(set, id);
+    size_t i = id_slot_of(set, id);
 
     while (set->slot[i] != IDSET_NONE && !id128_eq(set->id[set->slot[i]], id))
         i = (i + 1) & (set->slots - 1);
     return &set->slot[i];
 }
 
-static bool double_slots(struct idset *set)
+static bool id_double_slots(struct idset *set)
 {
     if (!array_double_slots(&set->slot, &set->slots))
         return false;
     for (size_t i = 0; i < set->n; i++)
-        *find_slot(set, set->id[i]) = (uint32_t)i;
+        *id_find_slot(set, set->id[i]) = (uint32_t)i;
     return true;
 }
 
 uint32_t idset_find(const struct idset *set, struct id128 id)
 {
-    return set->slots ? *find_slot(set, id) : IDSET_NONE;
+    return set->slots ? *id_find_slot(set, id) : IDSET_NONE;
 }
 
 bool idset_has(const struct idset *set, struct id128 id)
@@ -145,10 +145,10 @@ enum err_code idset_add(struct idset *set, struct id128 id, uint32_t *number)
         return ERR_OK;
     }
     if (set->n + 1 >= IDSET_NONE || !array_reserve(set->id, set->cap, set->n + 1) ||
-        (set->n + 1 > set->slots / 2 && !double_slots(set)))
+        (set->n + 1 > set->slots / 2 && !id_double_slots(set)))
         return ERR_NOMEM;
     set->id[set->n] = id;
-    *number = *find_slot(set, id) = (uint32_t)set->n++;
+    *number = *id_find_slot(set, id) = (uint32_t)set->n++;
     return ERR_OK;
 }
 

@@ -34,7 +34,7 @@ unsigned radix_pack(uint64_t *item, const uint64_t *key, size_t n, unsigned valu
 }
 
 /* For a few, counting would cost more than comparing. */
-static void sort_few(uint64_t *item, size_t n)
+static void radix_sort_few(uint64_t *item, size_t n)
 {
     for (size_t i = 1; i < n; i++) {
         uint64_t this = item[i];
@@ -46,7 +46,7 @@ static void sort_few(uint64_t *item, size_t n)
     }
 }
 
-static unsigned digit(uint64_t item, unsigned low)
+static unsigned radix_digit(uint64_t item, unsigned low)
 {
     return item >> low & (VALUES - 1);
 }
@@ -69,7 +69,7 @@ static void scatter_items(const uint64_t *from, uint64_t *to, size_t n, unsigned
 {
     to_places(place);
     for (size_t i = 0; i < n; i++)
-        to[place[digit(from[i], low)]++] = from[i];
+        to[place[radix_digit(from[i], low)]++] = from[i];
 }
 
 /* By the two digits that begin at bit `low`. */
@@ -78,8 +78,8 @@ static void sort_by_digits(uint64_t *item, uint64_t *spare, size_t n, unsigned l
     uint32_t minor[VALUES] = { 0 }, major[VALUES] = { 0 };
 
     for (size_t i = 0; i < n; i++) {
-        minor[digit(item[i], low)]++;
-        major[digit(item[i], low + DIGIT_BITS)]++;
+        minor[radix_digit(item[i], low)]++;
+        major[radix_digit(item[i], low + DIGIT_BITS)]++;
     }
     scatter_items(item, spare, n, low, minor);
     scatter_items(spare, item, n, low + DIGIT_BITS, major);
@@ -102,7 +102,7 @@ static uint64_t find_differing_bits(const uint64_t *item, size_t n)
 void radix_sort(uint64_t *item, uint64_t *spare, size_t n)
 {
     if (n <= FEW) {
-        sort_few(item, n);
+        radix_sort_few(item, n);
         return;
     }
     unsigned width = width_of(find_differing_bits(item, n));

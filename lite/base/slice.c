@@ -33,7 +33,7 @@ static const uint8_t commonness[256] = {
 };
 /* clang-format on */
 
-static bool is_lower(char c)
+static bool slice_is_lower(char c)
 {
     return c >= 'a' && c <= 'z';
 }
@@ -58,7 +58,7 @@ static void choose_bytes(struct slice text, size_t at[2])
     }
 }
 
-WITH_AVX2 static struct part part_of(const char *bytes, size_t n, bool folded)
+WITH_AVX2 static struct part slice_part_of(const char *bytes, size_t n, bool folded)
 {
     struct part part = { .text = { bytes, n }, .folded = folded };
 
@@ -67,7 +67,7 @@ WITH_AVX2 static struct part part_of(const char *bytes, size_t n, bool folded)
         char c = bytes[part.at[i]];
 
         part.byte[i] = _mm256_set1_epi8(c);
-        part.fold[i] = _mm256_set1_epi8(folded && is_lower(c) ? 0x20 : 0);
+        part.fold[i] = _mm256_set1_epi8(folded && slice_is_lower(c) ? 0x20 : 0);
     }
     return part;
 }
@@ -109,7 +109,7 @@ static inline const char *first_whole(const struct part *part, const char *p, ui
  * the second time. */
 WITH_AVX2 static const char *find_avx2(const char *p, size_t places, struct slice text, bool folded)
 {
-    const struct part part = part_of(text.p, text.n, folded);
+    const struct part part = slice_part_of(text.p, text.n, folded);
     const char *end = p + places, *found = NULL;
 
     for (; !found && end - p >= BLOCK; p += BLOCK) {
@@ -139,7 +139,7 @@ WITH_AVX512 static const char *find_avx512(const char *p, size_t places, struct 
 
     for (int i = 0; i < 2; i++) {
         byte[i] = _mm512_set1_epi8(text.p[at[i]]);
-        fold[i] = _mm512_set1_epi8(folded && is_lower(text.p[at[i]]) ? 0x20 : 0);
+        fold[i] = _mm512_set1_epi8(folded && slice_is_lower(text.p[at[i]]) ? 0x20 : 0);
     }
     for (; !found && p < end; p += BLOCK) {
         p = end - p < BLOCK ? end - BLOCK : p;
@@ -215,7 +215,7 @@ bool slice_last_line(struct slice *rest, struct slice *line, bool *torn)
     return true;
 }
 
-static int compare_slices(const void *a, const void *b)
+static int slice_compare_slices(const void *a, const void *b)
 {
     return slice_compare(*(const struct slice *)a, *(const struct slice *)b);
 }
@@ -223,10 +223,10 @@ static int compare_slices(const void *a, const void *b)
 void slice_sort(struct slice *text, size_t n)
 {
     if (n > 1)
-        qsort(text, n, sizeof *text, compare_slices);
+        qsort(text, n, sizeof *text, slice_compare_slices);
 }
 
-static size_t hash_of(struct slice text)
+static size_t slice_hash_of(struct slice text)
 {
     uint64_t h = UINT64_C(14695981039346656037); /* FNV-1a */
 
@@ -236,9 +236,9 @@ static size_t hash_of(struct slice text)
 }
 
 /* The slot of the text, or the empty slot where it belongs. */
-static uint32_t *find_slot(const struct slice_set *set, struct slice text)
+static uint32_t *slice_find_slot(const struct slice_set *set, struct slice text)
 {
-    size_t i = hash_of(text) & (set->slots - 1);
+    size_t i = slice_hash_of(text) & (set->slots - 1);
 
     while (set->slot[i] != SLICE_SET_NONE && !slice_eq(set->text[set->slot[i]], text))
         i = (i + 1) & (set->slots - 1);
@@ -246,21 +246,21 @@ static uint32_t *find_slot(const struct slice_set *set, struct slice text)
 }
 
 /* Half of the slots stay empty. */
-static bool double_slots(struct slice_set *set)
+static bool slice_double_slots(struct slice_set *set)
 {
     if (!array_double_slots(&set->slot, &set->slots))
         return false;
     for (size_t i = 0; i < set->n; i++)
-        *find_slot(set, set->text[i]) = (uint32_t)i;
+        *slice_find_slot(set, set->text[i]) = (uint32_t)i;
     return true;
 }
 
 enum err_code slice_set_add(struct slice_set *set, struct slice text, uint32_t *number)
 {
     if (set->n + 1 >= SLICE_SET_NONE || !array_reserve(set->text, set->cap, set->n + 1) ||
-        (set->n + 1 > set->slots / 2 && !double_slots(set)))
+        (set->n + 1 > set->slots / 2 && !slice_double_slots(set)))
         return ERR_NOMEM;
-    uint32_t *slot = find_slot(set, text);
+    uint32_t *slot = slice_find_slot(set, text);
 
     if (*slot == SLICE_SET_NONE) {
         *slot = (uint32_t)set->n;
@@ -272,7 +272,7 @@ enum err_code slice_set_add(struct slice_set *set, struct slice text, uint32_t *
 
 uint32_t slice_set_find(const struct slice_set *set, struct slice text)
 {
-    return set->slots ? *find_slot(set, text) : SLICE_SET_NONE;
+    return set->slots ? *slice_find_slot(set, text) : SLICE_SET_NONE;
 }
 
 void slice_set_fini(struct slice_set *set)

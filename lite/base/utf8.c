@@ -21,7 +21,7 @@ static struct lead lead_of(unsigned char c, bool wtf)
     return (struct lead){ 3, c == 0xF0 ? 0x90 : 0x80, c == 0xF4 ? 0x8F : 0xBF };
 }
 
-static struct slice skip_bytes(struct slice s, size_t n)
+static struct slice utf8_skip_bytes(struct slice s, size_t n)
 {
     if (n == 0)
         return s; /* which may point nowhere */
@@ -35,7 +35,7 @@ uint32_t utf8_next(struct slice *rest, bool wtf)
     uint32_t cp = p[0];
 
     if (cp < 0x80) {
-        *rest = skip_bytes(*rest, 1);
+        *rest = utf8_skip_bytes(*rest, 1);
         return cp;
     }
     struct lead lead = lead_of(p[0], wtf);
@@ -46,7 +46,7 @@ uint32_t utf8_next(struct slice *rest, bool wtf)
         lead.low = 0x80;
         lead.high = 0xBF;
     }
-    *rest = skip_bytes(*rest, at);
+    *rest = utf8_skip_bytes(*rest, at);
     return lead.more && at == lead.more + 1 ? cp : UTF8_REPLACEMENT;
 }
 
@@ -65,7 +65,7 @@ size_t utf8_encode(char out[4], uint32_t cp)
 }
 
 /* Bytes at the front that are ASCII. */
-static size_t ascii_front(struct slice s)
+static size_t utf8_ascii_front(struct slice s)
 {
     size_t i = 0;
 
@@ -95,7 +95,7 @@ size_t utf8_valid_prefix(struct slice text)
     struct slice rest = text;
 
     for (;;) {
-        rest = skip_bytes(rest, ascii_front(rest));
+        rest = utf8_skip_bytes(rest, utf8_ascii_front(rest));
         struct slice before = rest;
 
         if (rest.n == 0 || !next_whole(&rest))
@@ -119,7 +119,7 @@ static size_t repair(struct slice rest, char *out)
         if (out && whole)
             memcpy(out + n, rest.p, whole);
         n += whole;
-        rest = skip_bytes(rest, whole);
+        rest = utf8_skip_bytes(rest, whole);
         if (rest.n == 0)
             break;
         utf8_next(&rest, false);
@@ -151,10 +151,10 @@ size_t utf8_utf16_length(struct slice text)
     size_t units = 0;
 
     for (;;) {
-        size_t ascii = ascii_front(text);
+        size_t ascii = utf8_ascii_front(text);
 
         units += ascii;
-        text = skip_bytes(text, ascii);
+        text = utf8_skip_bytes(text, ascii);
         if (text.n == 0)
             return units;
         units += utf8_next(&text, true) > 0xFFFF ? 2 : 1;
@@ -191,7 +191,7 @@ bool utf8_is_js_space(uint32_t cp)
 static size_t space_at_end(struct slice text)
 {
     for (size_t n = 1; n <= 3 && n <= text.n; n++) {
-        struct slice last = skip_bytes(text, text.n - n);
+        struct slice last = utf8_skip_bytes(text, text.n - n);
         uint32_t cp = utf8_next(&last, true);
 
         if (last.n == 0 && utf8_is_js_space(cp))
@@ -244,7 +244,7 @@ static enum err_code nfc_runs(struct buf *out, struct slice rest)
 
         if (whole)
             rc = add_nfc(out, (struct slice){ rest.p, whole });
-        rest = skip_bytes(rest, whole);
+        rest = utf8_skip_bytes(rest, whole);
         if (!rc && rest.n) {
             char one[4];
             size_t n = utf8_encode(one, utf8_next(&rest, true));

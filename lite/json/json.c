@@ -94,7 +94,7 @@ bool json_iter_open(struct json_iter *it, struct slice value)
 }
 
 /* "key" : at it->p, which moves to the value. */
-static bool next_key(struct json_iter *it, struct slice *key)
+static bool json_next_key(struct json_iter *it, struct slice *key)
 {
     const char *begin = it->p;
     const char *close =
@@ -114,7 +114,7 @@ static bool next_key(struct json_iter *it, struct slice *key)
 bool json_iter_key(struct json_iter *it, struct slice *key)
 {
     *key = (struct slice){ NULL, 0 };
-    if (!it->last && it->object && !next_key(it, key))
+    if (!it->last && it->object && !json_next_key(it, key))
         it->last = true;
     return !it->last;
 }
@@ -343,7 +343,7 @@ bool json_int(struct slice value, int64_t *out)
 
 /* Strings: decoding the bytes between the quotes. */
 
-static bool hex_digit(char c, uint32_t *unit)
+static bool json_hex_digit(char c, uint32_t *unit)
 {
     uint32_t low = (unsigned char)c | 0x20u;
 
@@ -357,13 +357,13 @@ static bool hex_digit(char c, uint32_t *unit)
 }
 
 /* \uXXXX at p. */
-static bool hex_unit(const char *p, const char *end, uint32_t *unit)
+static bool json_hex_unit(const char *p, const char *end, uint32_t *unit)
 {
     *unit = 0;
     if (end - p < 6 || p[0] != '\\' || p[1] != 'u')
         return false;
     for (int i = 2; i < 6; i++)
-        if (!hex_digit(p[i], unit))
+        if (!json_hex_digit(p[i], unit))
             return false;
     return true;
 }
@@ -387,10 +387,11 @@ static uint32_t next_escape(struct slice *rest)
     if (letter) {
         used = 2;
         cp = (unsigned char)letter;
-    } else if (hex_unit(p, end, &high)) {
+    } else if (json_hex_unit(p, end, &high)) {
         used = 6;
         cp = high;
-        if (high >> 10 == 0xD800 >> 10 && hex_unit(p + 6, end, &low) && low >> 10 == 0xDC00 >> 10) {
+        if (high >> 10 == 0xD800 >> 10 && json_hex_unit(p + 6, end, &low) &&
+            low >> 10 == 0xDC00 >> 10) {
             used = 12;
             cp = 0x10000 + ((high & 0x3FF) << 10 | (low & 0x3FF));
         }
@@ -399,7 +400,7 @@ static uint32_t next_escape(struct slice *rest)
     return cp;
 }
 
-static uint32_t next_char(struct slice *rest)
+static uint32_t json_next_char(struct slice *rest)
 {
     return *rest->p == '\\' ? next_escape(rest) : utf8_next(rest, false);
 }
@@ -433,7 +434,7 @@ bool json_string_is(struct slice quoted, const char *text)
         return false;
     while (rest.n) {
         char one[4];
-        size_t n = utf8_encode(one, next_char(&rest));
+        size_t n = utf8_encode(one, json_next_char(&rest));
 
         for (size_t i = 0; i < n; i++, text++)
             if (*text == '\0' || *text != one[i])

@@ -62,14 +62,14 @@ static const char *skip_blank_bytes(const char *p, const char *end)
     return p;
 }
 
-static bool is_digit(char c)
+static bool json_valid_is_digit(char c)
 {
     return c >= '0' && c <= '9';
 }
 
 static bool is_hex_digit(char c)
 {
-    return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+    return json_valid_is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
 /* p is at the backslash. */
@@ -205,27 +205,27 @@ const char *json_string_end(const char *p, const char *end)
     return string_rest(p, end);
 }
 
-static const char *digits(const char *p, const char *end)
+static const char *json_valid_digits(const char *p, const char *end)
 {
-    if (p == end || !is_digit(*p))
+    if (p == end || !json_valid_is_digit(*p))
         return NULL;
-    while (p < end && is_digit(*p))
+    while (p < end && json_valid_is_digit(*p))
         p++;
     return p;
 }
 
-static const char *number(const char *p, const char *end)
+static const char *json_valid_number(const char *p, const char *end)
 {
     if (*p == '-' && ++p == end)
         return NULL;
-    p = *p == '0' ? p + 1 : digits(p, end);
+    p = *p == '0' ? p + 1 : json_valid_digits(p, end);
     if (p && p < end && *p == '.')
-        p = digits(p + 1, end);
+        p = json_valid_digits(p + 1, end);
     if (p && p < end && (*p == 'e' || *p == 'E')) {
         p++;
         if (p < end && (*p == '+' || *p == '-'))
             p++;
-        p = digits(p, end);
+        p = json_valid_digits(p, end);
     }
     return p;
 }
@@ -237,14 +237,14 @@ static const char *word(const char *p, const char *end, struct slice want)
     return p + want.n;
 }
 
-static const char *scalar(const char *p, const char *end)
+static const char *json_valid_scalar(const char *p, const char *end)
 {
     switch (*p) {
     case '"': return json_string_end(p + 1, end);
     case 't': return word(p, end, SLICE("true"));
     case 'f': return word(p, end, SLICE("false"));
     case 'n': return word(p, end, SLICE("null"));
-    default: return number(p, end);
+    default: return json_valid_number(p, end);
     }
 }
 
@@ -280,13 +280,13 @@ static const char *after_value(struct nest *nest, const char *p, const char *end
 }
 
 /* Called after the bracket that opened the newest level. Returns the position of its first value. */
-static const char *first_value(const struct nest *nest, const char *p, const char *end)
+static const char *json_valid_first_value(const struct nest *nest, const char *p, const char *end)
 {
     return nest_in_object(nest) ? member_key(p, end) : skip_blank_bytes(p, end);
 }
 
 /* p is at an opening bracket. Returns true if only blanks precede the closing one. */
-static bool is_empty(const char *p, const char *end)
+static bool json_valid_is_empty(const char *p, const char *end)
 {
     const char *next = skip_blank_bytes(p + 1, end);
 
@@ -298,17 +298,17 @@ static bool valid(struct nest *nest, const char *p, const char *end)
     p = skip_blank_bytes(p, end);
     while (p && p < end) {
         if (*p == '{' || *p == '[') {
-            bool empty = is_empty(p, end);
+            bool empty = json_valid_is_empty(p, end);
 
             if (!nest_push(nest, *p == '{'))
                 return false;
             p++;
             if (!empty) {
-                p = first_value(nest, p, end);
+                p = json_valid_first_value(nest, p, end);
                 continue;
             }
         } else {
-            p = scalar(p, end);
+            p = json_valid_scalar(p, end);
         }
         p = p ? after_value(nest, p, end) : NULL;
         if (nest->depth == 0)

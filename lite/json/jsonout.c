@@ -8,7 +8,7 @@
 #include "lite/json/json.h"
 #include "lite/json/scan.h"
 
-static void append_bytes(struct jsonout *j, struct slice bytes)
+static void jsonout_append_bytes(struct jsonout *j, struct slice bytes)
 {
     if (!j->rc)
         j->rc = buf_add(j->out, bytes);
@@ -18,7 +18,7 @@ static void append_bytes(struct jsonout *j, struct slice bytes)
 static void append_comma(struct jsonout *j)
 {
     if (j->comma)
-        append_bytes(j, SLICE(","));
+        jsonout_append_bytes(j, SLICE(","));
     j->comma = true;
 }
 
@@ -30,13 +30,13 @@ void jsonout_init(struct jsonout *j, struct buf *out)
 void jsonout_open(struct jsonout *j, char bracket)
 {
     append_comma(j);
-    append_bytes(j, (struct slice){ &bracket, 1 });
+    jsonout_append_bytes(j, (struct slice){ &bracket, 1 });
     j->comma = false;
 }
 
 void jsonout_close(struct jsonout *j, char bracket)
 {
-    append_bytes(j, (struct slice){ &bracket, 1 });
+    jsonout_append_bytes(j, (struct slice){ &bracket, 1 });
     j->comma = true;
 }
 
@@ -57,14 +57,14 @@ static size_t plain_front(struct slice text)
     return n;
 }
 
-static void add_escaped(struct jsonout *j, uint32_t unit)
+static void jsonout_add_escaped(struct jsonout *j, uint32_t unit)
 {
     static const char hex[] = "0123456789abcdef";
     char six[] = {
         '\\', 'u', hex[unit >> 12 & 15], hex[unit >> 8 & 15], hex[unit >> 4 & 15], hex[unit & 15]
     };
 
-    append_bytes(j, (struct slice){ six, sizeof six });
+    jsonout_append_bytes(j, (struct slice){ six, sizeof six });
 }
 
 static void add_char(struct jsonout *j, uint32_t cp)
@@ -72,24 +72,24 @@ static void add_char(struct jsonout *j, uint32_t cp)
     char one[4];
 
     switch (cp) {
-    case '"': append_bytes(j, SLICE("\\\"")); return;
-    case '\\': append_bytes(j, SLICE("\\\\")); return;
-    case '\b': append_bytes(j, SLICE("\\b")); return;
-    case '\f': append_bytes(j, SLICE("\\f")); return;
-    case '\n': append_bytes(j, SLICE("\\n")); return;
-    case '\r': append_bytes(j, SLICE("\\r")); return;
-    case '\t': append_bytes(j, SLICE("\\t")); return;
+    case '"': jsonout_append_bytes(j, SLICE("\\\"")); return;
+    case '\\': jsonout_append_bytes(j, SLICE("\\\\")); return;
+    case '\b': jsonout_append_bytes(j, SLICE("\\b")); return;
+    case '\f': jsonout_append_bytes(j, SLICE("\\f")); return;
+    case '\n': jsonout_append_bytes(j, SLICE("\\n")); return;
+    case '\r': jsonout_append_bytes(j, SLICE("\\r")); return;
+    case '\t': jsonout_append_bytes(j, SLICE("\\t")); return;
     default: break;
     }
     if (cp < 0x20 || (cp >= 0xD800 && cp <= 0xDFFF))
-        add_escaped(j, cp);
+        jsonout_add_escaped(j, cp);
     else
-        append_bytes(j, (struct slice){ one, utf8_encode(one, cp) });
+        jsonout_append_bytes(j, (struct slice){ one, utf8_encode(one, cp) });
 }
 
 /* Quotes the whole text if nothing has to be escaped and nothing has failed, which is true of most
  * texts. */
-static bool add_plain(struct jsonout *j, struct slice text, const char *then)
+static bool jsonout_add_plain(struct jsonout *j, struct slice text, const char *then)
 {
     if (j->rc || plain_front(text) < text.n)
         return false;
@@ -114,28 +114,28 @@ static bool add_plain(struct jsonout *j, struct slice text, const char *then)
 
 void jsonout_text(struct jsonout *j, struct slice text)
 {
-    if (add_plain(j, text, ""))
+    if (jsonout_add_plain(j, text, ""))
         return;
     append_comma(j);
-    append_bytes(j, SLICE("\""));
+    jsonout_append_bytes(j, SLICE("\""));
     while (text.n && !j->rc) {
         size_t run = plain_front(text);
 
-        append_bytes(j, (struct slice){ text.p, run });
+        jsonout_append_bytes(j, (struct slice){ text.p, run });
         text = (struct slice){ text.p + run, text.n - run };
         if (text.n)
             add_char(j, utf8_next(&text, true));
     }
-    append_bytes(j, SLICE("\""));
+    jsonout_append_bytes(j, SLICE("\""));
 }
 
 void jsonout_key(struct jsonout *j, const char *key)
 {
     struct slice text = slice_of(key);
 
-    if (!add_plain(j, text, ":")) {
+    if (!jsonout_add_plain(j, text, ":")) {
         jsonout_text(j, text);
-        append_bytes(j, SLICE(":"));
+        jsonout_append_bytes(j, SLICE(":"));
     }
     j->comma = false;
 }
@@ -152,19 +152,19 @@ void jsonout_int(struct jsonout *j, int64_t n)
     if (n < 0)
         *--p = '-';
     append_comma(j);
-    append_bytes(j, (struct slice){ p, (size_t)(digits + sizeof digits - p) });
+    jsonout_append_bytes(j, (struct slice){ p, (size_t)(digits + sizeof digits - p) });
 }
 
 void jsonout_bool(struct jsonout *j, bool b)
 {
     append_comma(j);
-    append_bytes(j, b ? SLICE("true") : SLICE("false"));
+    jsonout_append_bytes(j, b ? SLICE("true") : SLICE("false"));
 }
 
 void jsonout_null(struct jsonout *j)
 {
     append_comma(j);
-    append_bytes(j, SLICE("null"));
+    jsonout_append_bytes(j, SLICE("null"));
 }
 
 void jsonout_raw(struct jsonout *j, struct slice json)
@@ -173,7 +173,7 @@ void jsonout_raw(struct jsonout *j, struct slice json)
     while (json.n && !j->rc) {
         size_t whole = utf8_valid_prefix(json);
 
-        append_bytes(j, (struct slice){ json.p, whole });
+        jsonout_append_bytes(j, (struct slice){ json.p, whole });
         json = (struct slice){ json.p + whole, json.n - whole };
         if (json.n)
             add_char(j, utf8_next(&json, false));
@@ -202,7 +202,7 @@ void jsonout_compact(struct jsonout *j, struct slice json)
 void jsonout_raw_key(struct jsonout *j, struct slice quoted)
 {
     jsonout_raw(j, quoted);
-    append_bytes(j, SLICE(":"));
+    jsonout_append_bytes(j, SLICE(":"));
     j->comma = false;
 }
 
@@ -253,7 +253,7 @@ struct edit {
     enum err_code rc;
 };
 
-static void add_bytes(struct edit *ed, struct slice bytes)
+static void jsonout_add_bytes(struct edit *ed, struct slice bytes)
 {
     if (!ed->rc)
         ed->rc = buf_add(ed->out, bytes);
@@ -261,7 +261,7 @@ static void add_bytes(struct edit *ed, struct slice bytes)
 
 static void copy_up_to(struct edit *ed, const char *end)
 {
-    add_bytes(ed, (struct slice){ ed->done, (size_t)(end - ed->done) });
+    jsonout_add_bytes(ed, (struct slice){ ed->done, (size_t)(end - ed->done) });
     ed->done = end;
 }
 
@@ -301,8 +301,8 @@ static size_t edit_of(const struct edit *ed, struct slice key, const struct json
     return n;
 }
 
-static void edit_member(struct edit *ed, struct slice key, struct slice old,
-                        const struct json_edit edits[], size_t n)
+static void jsonout_edit_member(struct edit *ed, struct slice key, struct slice old,
+                                const struct json_edit edits[], size_t n)
 {
     const char *end = old.p + old.n;
     size_t i = edit_of(ed, key, edits, n);
@@ -313,18 +313,18 @@ static void edit_member(struct edit *ed, struct slice key, struct slice old,
     }
     if (edits[i].value.n && !(ed->seen >> i & 1)) {
         keep_up_to(ed, key.p, old.p);
-        add_bytes(ed, edits[i].value);
+        jsonout_add_bytes(ed, edits[i].value);
     }
     ed->seen |= UINT64_C(1) << i;
     ed->done = end;
 }
 
-static void add_member(struct edit *ed, const struct json_edit *edit)
+static void jsonout_add_member(struct edit *ed, const struct json_edit *edit)
 {
-    add_bytes(ed, ed->any ? SLICE(",\"") : SLICE("\""));
-    add_bytes(ed, slice_of(edit->name));
-    add_bytes(ed, SLICE("\":"));
-    add_bytes(ed, edit->value);
+    jsonout_add_bytes(ed, ed->any ? SLICE(",\"") : SLICE("\""));
+    jsonout_add_bytes(ed, slice_of(edit->name));
+    jsonout_add_bytes(ed, SLICE("\":"));
+    jsonout_add_bytes(ed, edit->value);
     ed->any = true;
 }
 
@@ -345,10 +345,10 @@ enum err_code json_edit(struct buf *out, struct slice object, const struct json_
         ed.length[i] = strlen(edits[i].name);
     begin_object(&ed, object);
     for (bool more = json_iter_open(&it, object); more && json_iter_next(&it, &key, &value);)
-        edit_member(&ed, key, value, edits, n);
+        jsonout_edit_member(&ed, key, value, edits, n);
     for (size_t i = 0; i < n; i++)
         if (edits[i].value.n && !edits[i].if_there && !(ed.seen >> i & 1))
-            add_member(&ed, &edits[i]);
+            jsonout_add_member(&ed, &edits[i]);
     copy_up_to(&ed, object.p + object.n);
     if (ed.rc)
         out->n = before;
@@ -378,7 +378,7 @@ struct merging {
 static void merge_value(struct merging *m, struct slice target, struct slice patch, int depth);
 
 /* A key that cannot be decoded (out of memory) equals no other. */
-static bool same_key(struct merging *m, struct slice a, struct slice b)
+static bool jsonout_same_key(struct merging *m, struct slice a, struct slice b)
 {
     struct slice one, two;
 
@@ -404,7 +404,7 @@ static bool find_member(struct merging *m, struct slice object, struct slice key
     if (json_type(object) != JSON_OBJECT || !json_iter_open(&it, object))
         return false;
     while (json_iter_next(&it, &other, &v))
-        if (same_key(m, key, other)) {
+        if (jsonout_same_key(m, key, other)) {
             *value = v;
             found = true;
         }
@@ -412,12 +412,12 @@ static bool find_member(struct merging *m, struct slice object, struct slice key
 }
 
 /* Returns true if no later member has the same key: only that one counts. */
-static bool counts(struct merging *m, struct json_iter rest, struct slice key)
+static bool jsonout_counts(struct merging *m, struct json_iter rest, struct slice key)
 {
     struct slice other, value;
 
     while (json_iter_next(&rest, &other, &value))
-        if (same_key(m, key, other))
+        if (jsonout_same_key(m, key, other))
             return false;
     return true;
 }
@@ -441,7 +441,7 @@ static void merge_objects(struct merging *m, struct slice target, struct slice p
     jsonout_open(&m->j, '{');
     if (json_type(target) == JSON_OBJECT && json_iter_open(&it, target))
         while (!m->rc && json_iter_next(&it, &key, &value)) {
-            if (!counts(m, it, key))
+            if (!jsonout_counts(m, it, key))
                 continue;
             if (find_member(m, patch, key, &change)) {
                 merge_member(m, key, value, change, depth);
@@ -452,7 +452,7 @@ static void merge_objects(struct merging *m, struct slice target, struct slice p
         }
     for (bool more = json_iter_open(&it, patch);
          more && !m->rc && json_iter_next(&it, &key, &change);)
-        if (counts(m, it, key) && !find_member(m, target, key, &value))
+        if (jsonout_counts(m, it, key) && !find_member(m, target, key, &value))
             merge_member(m, key, (struct slice){ NULL, 0 }, change, depth);
     jsonout_close(&m->j, '}');
 }

@@ -51,7 +51,7 @@ void index_reader_init(struct index_reader *r, const struct index_keys *keys, un
 }
 
 /* The first bytes of the value, as many as a text may have; empty if the key is missing. */
-static struct slice value_of(const struct key_scan *s, unsigned name)
+static struct slice index_value_of(const struct key_scan *s, unsigned name)
 {
     if (!(s->found >> name & 1))
         return (struct slice){ NULL, 0 };
@@ -81,18 +81,18 @@ static struct slice quoted(struct slice v)
 
 /* Returns true if the quotes are where a string of n bytes would have them. A quote may come
  * earlier too: the caller checks the bytes between. */
-static bool is_quoted(struct slice v, size_t n)
+static bool index_is_quoted(struct slice v, size_t n)
 {
     return v.n >= n + 2 && v.p[0] == '"' && v.p[n + 1] == '"';
 }
 
-static struct id128 read_id(const struct key_scan *s, unsigned name)
+static struct id128 index_read_id(const struct key_scan *s, unsigned name)
 {
-    struct slice v = value_of(s, name), text;
+    struct slice v = index_value_of(s, name), text;
     struct arena a = { 0 };
     struct id128 id = { 0, 0 };
 
-    if (is_quoted(v, UUID_LENGTH) && id128_uuid(v.p + 1, &id))
+    if (index_is_quoted(v, UUID_LENGTH) && id128_uuid(v.p + 1, &id))
         return id;
     v = quoted(v);
     if (!v.n)
@@ -109,7 +109,7 @@ static struct id128 read_id(const struct key_scan *s, unsigned name)
 /* The bytes after {"type": at the beginning of the inner member. */
 static struct slice inner_type(const struct index_reader *r, const struct key_scan *s)
 {
-    struct slice v = value_of(s, NAME_INNER);
+    struct slice v = index_value_of(s, NAME_INNER);
     size_t n = strlen(r->keys->type);
 
     if (v.n < n + 4 || v.p[0] != '{' || v.p[1] != '"' || memcmp(v.p + 2, r->keys->type, n) != 0 ||
@@ -121,13 +121,14 @@ static struct slice inner_type(const struct index_reader *r, const struct key_sc
 static uint8_t read_kind(const struct index_reader *r, const struct key_scan *s)
 {
     bool inside = s->found >> NAME_INNER & 1;
-    struct slice v = inside ? inner_type(r, s) : value_of(s, NAME_TYPE);
+    struct slice v = inside ? inner_type(r, s) : index_value_of(s, NAME_TYPE);
     const char *const *kinds = r->keys->kinds;
 
     if (!v.n || !kinds)
         return 0;
     for (unsigned i = 0; kinds[i]; i++)
-        if (is_quoted(v, r->kind_length[i]) && memcmp(v.p + 1, kinds[i], r->kind_length[i]) == 0)
+        if (index_is_quoted(v, r->kind_length[i]) &&
+            memcmp(v.p + 1, kinds[i], r->kind_length[i]) == 0)
             return (uint8_t)(i + 1);
     v = quoted(v);
     if (!v.n || !memchr(v.p, '\\', v.n))
@@ -138,19 +139,19 @@ static uint8_t read_kind(const struct index_reader *r, const struct key_scan *s)
     return 0;
 }
 
-static int64_t read_time(const struct key_scan *s)
+static int64_t index_read_time(const struct key_scan *s)
 {
-    struct slice v = value_of(s, NAME_TIME);
+    struct slice v = index_value_of(s, NAME_TIME);
     int64_t ms;
 
-    if (is_quoted(v, ISO_LENGTH) && time_parse((struct slice){ v.p + 1, ISO_LENGTH }, &ms))
+    if (index_is_quoted(v, ISO_LENGTH) && time_parse((struct slice){ v.p + 1, ISO_LENGTH }, &ms))
         return ms;
     v = quoted(v);
     return v.n && time_parse((struct slice){ v.p + 1, v.n - 2 }, &ms) ? ms : TIME_NONE;
 }
 
 /* As JavaScript's Boolean(), by the first two bytes of the value: null, false, "" and 0 are not. */
-static bool counts(struct slice v)
+static bool index_counts(struct slice v)
 {
     if (v.n == 0 || *v.p == 'n' || *v.p == 'f')
         return false;
@@ -159,7 +160,7 @@ static bool counts(struct slice v)
     return *v.p != '0' || (v.n > 1 && (v.p[1] == '.' || v.p[1] == 'e' || v.p[1] == 'E'));
 }
 
-static uint16_t read_marks(const struct key_scan *s)
+static uint16_t index_read_marks(const struct key_scan *s)
 {
     uint16_t marks = 0;
 
@@ -167,7 +168,7 @@ static uint16_t read_marks(const struct key_scan *s)
         unsigned i = (unsigned)__builtin_ctz(left);
         uint64_t at = key_scan_source_skip_blanks(s->source, s->value[NAME_MARKS + i]);
 
-        if (counts(key_scan_source_at(s->source, at, 2)))
+        if (index_counts(key_scan_source_at(s->source, at, 2)))
             marks |= (uint16_t)(1u << i);
     }
     return marks;
@@ -184,10 +185,10 @@ struct index_line index_line_found(const struct index_reader *r, const struct ke
         return line;
     line.state = LINE_OK;
     line.kind = read_kind(r, s);
-    line.id = read_id(s, NAME_ID);
-    line.parent = read_id(s, NAME_PARENT);
-    line.time_ms = read_time(s);
-    line.marks = read_marks(s);
+    line.id = index_read_id(s, NAME_ID);
+    line.parent = index_read_id(s, NAME_PARENT);
+    line.time_ms = index_read_time(s);
+    line.marks = index_read_marks(s);
     return line;
 }
 
@@ -241,7 +242,7 @@ static void trim_lines(struct index *ix)
     ix->cap = cap;
 }
 
-static enum err_code add_line(struct index *ix, const struct index_line *line)
+static enum err_code index_add_line(struct index *ix, const struct index_line *line)
 {
     if (ix->n == ix->cap && grow_lines(ix))
         return ERR_NOMEM;
@@ -272,7 +273,7 @@ struct work {
     size_t lines;
 };
 
-static bool is_cancelled(const struct work *w)
+static bool index_is_cancelled(const struct work *w)
 {
     return w->pass->stop && atomic_load_explicit(w->pass->stop, memory_order_relaxed);
 }
@@ -304,7 +305,7 @@ static enum err_code index_whole_lines(struct work *w, size_t seen, struct err *
         struct index_line line = index_line_of(
             &w->reader, (struct slice){ w->bytes + from, end - from }, w->offset + (int64_t)from);
 
-        if (add_line(ix, &line))
+        if (index_add_line(ix, &line))
             return err_nomem(e);
         ix->end = w->offset + (int64_t)end + 1;
         from = seen = end + 1;
@@ -330,7 +331,7 @@ static enum err_code grow_read_buffer(struct work *w, struct err *e)
 
 /* Reads the next bytes into the buffer. *got is 0 at the end of the file as it was when opened, or as it is now,
  * whichever comes first. */
-static enum err_code read_on(struct work *w, size_t *got, struct err *e)
+static enum err_code index_read_on(struct work *w, size_t *got, struct err *e)
 {
     int64_t left = w->pass->file->id.size - w->offset - (int64_t)w->have;
     size_t room = w->cap - w->have;
@@ -401,7 +402,7 @@ static enum err_code long_add(struct work *w, struct long_line *l, struct err *e
 
     if (!l->begun)
         line.state = LINE_BLANK;
-    if (add_line(ix, &line))
+    if (index_add_line(ix, &line))
         return err_nomem(e);
     ix->torn_tail = !l->ended;
     if (l->ended)
@@ -429,10 +430,10 @@ static enum err_code index_long_line(struct work *w, struct err *e)
         w->have = 0;
         if (l->ended)
             break;
-        if (is_cancelled(w))
+        if (index_is_cancelled(w))
             rc = ERR_CANCELLED;
         else
-            rc = read_on(w, &got, e);
+            rc = index_read_on(w, &got, e);
         w->have = rc ? 0 : got;
     }
     if (!rc)
@@ -448,7 +449,7 @@ static enum err_code index_torn_tail(struct work *w, struct err *e)
     struct index_line line =
         index_line_of(&w->reader, (struct slice){ w->bytes, w->have }, w->offset);
 
-    if (add_line(w->pass->ix, &line))
+    if (index_add_line(w->pass->ix, &line))
         return err_nomem(e);
     w->pass->ix->torn_tail = true;
     return ERR_OK;
@@ -458,7 +459,7 @@ static enum err_code index_rest(struct work *w, struct err *e)
 {
     for (;;) {
         size_t seen = w->have, got;
-        enum err_code rc = is_cancelled(w) ? ERR_CANCELLED : read_on(w, &got, e);
+        enum err_code rc = index_is_cancelled(w) ? ERR_CANCELLED : index_read_on(w, &got, e);
 
         if (!rc && got == 0)
             return index_torn_tail(w, e);
@@ -513,7 +514,7 @@ enum err_code index_bytes(struct index *ix, struct slice bytes, int64_t offset,
     while (slice_line(&rest, &text, &torn)) {
         struct index_line line = index_line_of(&r, text, offset + (text.p - bytes.p));
 
-        if (add_line(ix, &line))
+        if (index_add_line(ix, &line))
             return err_nomem(e);
         ix->torn_tail = torn;
         if (!torn)

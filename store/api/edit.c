@@ -67,7 +67,7 @@ bool edit_wanted(const struct edit_query *q, const struct edit *edit)
 }
 
 /* Writers of JSON differ in which other characters they escape. */
-static bool is_plain(char c)
+static bool edit_is_plain(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
            (c && strchr("._-,:; @%=()[]{}~!#$^", c));
@@ -83,7 +83,7 @@ static struct slice edit_literal(const char *path)
     while (*p) {
         size_t n = 0;
 
-        while (is_plain(p[n]))
+        while (edit_is_plain(p[n]))
             n++;
         if (n > best.n)
             best = (struct slice){ p, n };
@@ -92,7 +92,7 @@ static struct slice edit_literal(const char *path)
     return best;
 }
 
-static bool has_name(const char *path, struct slice bytes)
+static bool edit_has_name(const char *path, struct slice bytes)
 {
     struct slice name = edit_literal(path);
 
@@ -110,7 +110,7 @@ static bool may_move_above(const char *path, struct slice bytes)
     memcpy(dir, path, n + 1);
     for (char *slash = strrchr(dir, '/'); slash && slash > dir; slash = strrchr(dir, '/')) {
         *slash = '\0';
-        if (has_name(dir, bytes))
+        if (edit_has_name(dir, bytes))
             return true;
     }
     return false;
@@ -121,7 +121,7 @@ bool edit_may_name(const struct edit_query *q, struct slice bytes)
     if (!q->files_only)
         return true;
     for (size_t i = 0; i < q->paths; i++)
-        if (has_name(q->path[i], bytes) || may_move_above(q->path[i], bytes))
+        if (edit_has_name(q->path[i], bytes) || may_move_above(q->path[i], bytes))
             return true;
     return q->paths == 0;
 }

@@ -17,7 +17,7 @@ const char *env_value(const char *const *environment, const char *name)
     return NULL;
 }
 
-static const char *filled(const char *const *environment, const char *name)
+static const char *env_filled(const char *const *environment, const char *name)
 {
     const char *value = env_value(environment, name);
 
@@ -26,7 +26,7 @@ static const char *filled(const char *const *environment, const char *name)
 
 const char *env_variable(const struct store_env *env, const char *name)
 {
-    return filled(env->environment, name);
+    return env_filled(env->environment, name);
 }
 
 /* The directory that a variable names; NULL if it is not an absolute path, which the XDG base directory specification
@@ -44,7 +44,7 @@ const char *env_relative(const char *const *environment)
                                          "XDG_DATA_HOME" };
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (filled(environment, names[i]) && !env_directory(environment, names[i]))
+        if (env_filled(environment, names[i]) && !env_directory(environment, names[i]))
             return names[i];
     return NULL;
 }
@@ -72,12 +72,12 @@ struct store_env env_read(const char *const *environment, const char *cwd, int64
         .data_dir = env_base_dir(environment, "XDG_DATA_HOME", ".local/share", a),
         .now_ms = now_ms,
         .run = getentropy(&run, sizeof run) == 0 ? run : 0,
-        .proc_dir = filled(environment, "REPRISE_PROC_DIR"),
+        .proc_dir = env_filled(environment, "REPRISE_PROC_DIR"),
         .environment = environment,
         .xdg_data_home = env_directory(environment, "XDG_DATA_HOME"),
-        .opencode_db = filled(environment, "OPENCODE_DB"),
-        .crush_global_data = filled(environment, "CRUSH_GLOBAL_DATA"),
-        .goose_path_root = filled(environment, "GOOSE_PATH_ROOT"),
+        .opencode_db = env_filled(environment, "OPENCODE_DB"),
+        .crush_global_data = env_filled(environment, "CRUSH_GLOBAL_DATA"),
+        .goose_path_root = env_filled(environment, "GOOSE_PATH_ROOT"),
         .claude_config_dir = env_value(environment, "CLAUDE_CONFIG_DIR"),
         .claude_project_dir_name = env_value(environment, "CLAUDE_CODE_PROJECT_DIR_NAME"),
         .claude_keep_precompact = env_value(environment, "CLAUDE_CODE_DISABLE_PRECOMPACT_SKIP"),

@@ -13,7 +13,7 @@
 #include "lite/io/window.h"
 #include "store/git/repo.h"
 
-static enum err_code add_trees(struct scope *scope, struct arena *a, struct err *e)
+static enum err_code api_session_add_trees(struct scope *scope, struct arena *a, struct err *e)
 {
     struct worktree *list;
     size_t n;
@@ -44,7 +44,7 @@ enum err_code session_scope_of(const char *dir, bool worktrees, struct arena *a,
         return err_nomem(e);
     scope.leave_worktrees = !worktrees;
     if (worktrees)
-        rc = add_trees(&scope, a, e);
+        rc = api_session_add_trees(&scope, a, e);
     if (!rc)
         *out = scope;
     return rc;

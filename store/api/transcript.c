@@ -53,8 +53,8 @@ static enum err_code read_line_at(const struct transcript *t, const struct messa
     return ERR_OK;
 }
 
-static enum err_code copy_line(const struct transcript *t, const struct message *m, struct buf *out,
-                               struct err *e)
+static enum err_code transcript_copy_line(const struct transcript *t, const struct message *m,
+                                          struct buf *out, struct err *e)
 {
     out->n = 0;
     if ((uint64_t)m->offset + m->length > t->bytes.n)
@@ -68,7 +68,7 @@ enum err_code transcript_read(const struct transcript *t, size_t i, struct buf *
     struct file f;
 
     if (t->bytes.p)
-        return copy_line(t, &t->message[i], out, e);
+        return transcript_copy_line(t, &t->message[i], out, e);
     enum err_code rc = file_open(AT_FDCWD, t->path, FILE_FOLLOW, &f, e);
 
     if (rc)

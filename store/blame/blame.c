@@ -16,13 +16,13 @@
 /* ---- commits ---- */
 
 /* Git records seconds, so a commit may seem older than an edit in the same second. */
-static int64_t commit_ms(const git_commit *commit)
+static int64_t blame_commit_ms(const git_commit *commit)
 {
     return (int64_t)git_commit_time(commit) * 1000 + 999;
 }
 
 /* The blob of the file at this path below the work tree; all zero if the commit does not have the file. */
-static git_oid blob_in(git_repository *repo, const git_commit *commit, const char *path)
+static git_oid blame_blob_in(git_repository *repo, const git_commit *commit, const char *path)
 {
     git_oid id = { { 0 } };
     AUTO_TREE *tree = NULL;
@@ -37,7 +37,7 @@ static git_oid blob_in(git_repository *repo, const git_commit *commit, const cha
 /* A merge that took the file from one of its parents did not change it. */
 static bool changed_file(git_repository *repo, const git_commit *commit, const char *path)
 {
-    git_oid now = blob_in(repo, commit, path);
+    git_oid now = blame_blob_in(repo, commit, path);
     unsigned parents = git_commit_parentcount(commit);
 
     for (unsigned i = 0; i < parents; i++) {
@@ -45,7 +45,7 @@ static bool changed_file(git_repository *repo, const git_commit *commit, const c
 
         if (git_commit_parent(&parent, commit, i))
             return false;
-        git_oid was = blob_in(repo, parent, path);
+        git_oid was = blame_blob_in(repo, parent, path);
 
         if (git_oid_equal(&was, &now))
             return false;
@@ -78,7 +78,7 @@ enum err_code blame_commits_read(const char *path, int64_t since_ms, struct blam
         AUTO_COMMIT *commit = NULL;
         struct blame_commit *list;
 
-        if (git_commit_lookup(&commit, repo, &id) || commit_ms(commit) < since_ms)
+        if (git_commit_lookup(&commit, repo, &id) || blame_commit_ms(commit) < since_ms)
             break;
         if (!changed_file(repo, commit, path + n))
             continue;
@@ -87,7 +87,7 @@ enum err_code blame_commits_read(const char *path, int64_t since_ms, struct blam
         NEED(list = arena_grow(&c.arena, c.commit, c.n, sizeof *list));
         c.commit = list;
         list += c.n++;
-        list->time_ms = commit_ms(commit);
+        list->time_ms = blame_commit_ms(commit);
         list->subject = arena_copy(&c.arena, slice_of(summary ? summary : ""));
         git_oid_tostr(list->id, sizeof list->id, &id);
         NEED(!c.arena.failed);
@@ -169,7 +169,7 @@ static enum err_code replay_rename(struct replayed *r, const struct edit *edit, 
 }
 
 /* Returns true if the edit applies to the present text, as far as is known. */
-static bool follows(const struct blame_text *t, const struct edit *edit)
+static bool blame_follows(const struct blame_text *t, const struct edit *edit)
 {
     AUTO_BUF b = { 0 };
     struct slice plain;
@@ -188,7 +188,7 @@ static void choose_next(struct replayed *r, size_t at)
     struct blame_event *event = r->h->event, next = event[at];
     const struct blame_text *t = replayed_text(r, next.edit.path);
 
-    if (!t || !t->known || next.edit.before_known != EDIT_TEXT || follows(t, &next.edit))
+    if (!t || !t->known || next.edit.before_known != EDIT_TEXT || blame_follows(t, &next.edit))
         return;
     for (size_t i = at + 1; i < r->h->n && i <= at + AHEAD; i++) {
         struct blame_event other = event[i];
@@ -196,7 +196,7 @@ static void choose_next(struct replayed *r, size_t at)
         if (other.edit.time_ms - next.edit.time_ms > AHEAD_MS)
             return;
         if (other.edit.before_known != EDIT_TEXT || strcmp(other.edit.path, next.edit.path) != 0 ||
-            other.session == next.session || !follows(t, &other.edit))
+            other.session == next.session || !blame_follows(t, &other.edit))
             continue;
         memmove(&event[at + 1], &event[at], (i - at) * sizeof *event);
         event[at] = other;

@@ -22,8 +22,8 @@ static bool selects_rows(const struct listing_query *q)
 
 /* A session that lists hide, for example because it has no prompt, may still have edited files, unlike one of another
  * directory in the same folder. */
-static bool is_wanted(const struct listing_query *q, const struct session_ref *ref,
-                      struct session_row *row)
+static bool blame_history_is_wanted(const struct listing_query *q, const struct session_ref *ref,
+                                    struct session_row *row)
 {
     if (ref->store->ops->describe(ref->store, &q->scope, ref, row, NULL))
         return false;
@@ -42,7 +42,7 @@ bool blame_history_wants(const struct blame_query *q, const struct session_ref *
         !selects_rows(&q->sessions))
         return true;
     row = session_row_new();
-    wants = row && is_wanted(&q->sessions, ref, row);
+    wants = row && blame_history_is_wanted(&q->sessions, ref, row);
     session_row_free(row);
     return wants;
 }
@@ -71,7 +71,7 @@ enum err_code blame_history_sessions(struct store *const stores[], size_t n,
 
 /* ---- edits ---- */
 
-static struct slice copy_text(struct arena *a, struct slice s)
+static struct slice blame_history_copy_text(struct arena *a, struct slice s)
 {
     return s.p ? arena_copy(a, s) : s;
 }
@@ -85,18 +85,18 @@ static bool blame_history_copy(struct arena *a, const struct edit *edit, struct 
     *out = *edit;
     out->path = arena_copy_text(a, edit->path);
     out->to = arena_copy_text(a, edit->to);
-    out->turn = copy_text(a, edit->turn);
-    out->prompt = copy_text(a, edit->prompt);
-    out->message = copy_text(a, edit->message);
-    out->agent = copy_text(a, edit->agent);
-    out->tool = copy_text(a, edit->tool);
-    out->call = copy_text(a, edit->call);
-    out->before = copy_text(a, edit->before);
-    out->after = copy_text(a, edit->after);
+    out->turn = blame_history_copy_text(a, edit->turn);
+    out->prompt = blame_history_copy_text(a, edit->prompt);
+    out->message = blame_history_copy_text(a, edit->message);
+    out->agent = blame_history_copy_text(a, edit->agent);
+    out->tool = blame_history_copy_text(a, edit->tool);
+    out->call = blame_history_copy_text(a, edit->call);
+    out->before = blame_history_copy_text(a, edit->before);
+    out->after = blame_history_copy_text(a, edit->after);
     for (size_t i = 0; list && i < edit->replacements; i++) {
         list[i] = edit->replacement[i];
-        list[i].old_text = copy_text(a, edit->replacement[i].old_text);
-        list[i].new_text = copy_text(a, edit->replacement[i].new_text);
+        list[i].old_text = blame_history_copy_text(a, edit->replacement[i].old_text);
+        list[i].new_text = blame_history_copy_text(a, edit->replacement[i].new_text);
     }
     out->replacement = list;
     return !a->failed;
@@ -110,7 +110,7 @@ struct history_reading {
     int64_t time_ms; /* the time of the edit before this one */
 };
 
-static enum err_code add_event(const struct edit *edit, void *arg, struct err *e)
+static enum err_code blame_history_add_event(const struct edit *edit, void *arg, struct err *e)
 {
     struct history_reading *g = arg;
     struct blame_history *h = g->h;
@@ -132,7 +132,8 @@ static enum err_code add_event(const struct edit *edit, void *arg, struct err *e
 }
 
 /* A session that cannot be read is reported, and the others count. */
-static enum err_code add_session(const struct session_ref *ref, void *arg, struct err *e)
+static enum err_code blame_history_add_session(const struct session_ref *ref, void *arg,
+                                               struct err *e)
 {
     struct history_reading *g = arg;
     struct blame_history *h = g->h;
@@ -145,7 +146,8 @@ static enum err_code add_session(const struct session_ref *ref, void *arg, struc
     g->session = h->refs;
     h->ref[h->refs++] = copy;
     g->time_ms = TIME_NONE;
-    enum err_code rc = ref->store->ops->edits(ref->store, ref, &g->edits, add_event, g, &trouble);
+    enum err_code rc =
+        ref->store->ops->edits(ref->store, ref, &g->edits, blame_history_add_event, g, &trouble);
 
     if (h->n > before && !blame_history_wants(g->q, ref))
         h->n = before;
@@ -163,7 +165,7 @@ static enum err_code add_session(const struct session_ref *ref, void *arg, struc
 
 /* ---- rewinds ---- */
 
-static bool has_name(const struct blame_history *h, const char *path)
+static bool blame_history_has_name(const struct blame_history *h, const char *path)
 {
     for (size_t i = 0; i < h->names; i++)
         if (strcmp(h->name[i], path) == 0)
@@ -173,19 +175,21 @@ static bool has_name(const struct blame_history *h, const char *path)
 
 enum { RECORDS_MAX = 1000 };
 
-static enum err_code add_seen(struct history_reading *g, const char *path, int64_t time_ms,
-                              enum edit_known known, struct slice text, struct err *e)
+static enum err_code blame_history_add_seen(struct history_reading *g, const char *path,
+                                            int64_t time_ms, enum edit_known known,
+                                            struct slice text, struct err *e)
 {
     struct edit edit = {
         .kind = EDIT_SEEN, .path = path, .time_ms = time_ms, .after_known = known, .after = text
     };
 
-    return add_event(&edit, g, e);
+    return blame_history_add_event(&edit, g, e);
 }
 
 /* Adds two events for each file that a rewind changed: what it replaced, whose bytes are in the record, and what it
  * restored. */
-static enum err_code add_record(const struct rewind_tx *tx, void *arg, bool *more, struct err *e)
+static enum err_code blame_history_add_record(const struct rewind_tx *tx, void *arg, bool *more,
+                                              struct err *e)
 {
     struct history_reading *g = arg;
     char file[TX_PATH_MAX];
@@ -195,19 +199,21 @@ static enum err_code add_record(const struct rewind_tx *tx, void *arg, bool *mor
         const struct rewind_tx_entry *x = &tx->entry[i];
         CLEANUP(source_content_fini) struct source_content content = { 0 };
 
-        if (x->outcome != REWIND_DONE || x->unknown || x->mode_only || !has_name(g->h, x->path))
+        if (x->outcome != REWIND_DONE || x->unknown || x->mode_only ||
+            !blame_history_has_name(g->h, x->path))
             continue;
         struct rewind_source source = rewind_tx_backup_source(tx, i, file);
 
         if (!x->seen.exists)
-            TRY(add_seen(g, x->path, tx->at_ms, EDIT_ABSENT, SLICE(""), e));
+            TRY(blame_history_add_seen(g, x->path, tx->at_ms, EDIT_ABSENT, SLICE(""), e));
         else if (!source_read(&source, NULL, &content, NULL) && content.held)
-            TRY(add_seen(g, x->path, tx->at_ms, EDIT_TEXT, buf_slice(&content.bytes), e));
+            TRY(blame_history_add_seen(g, x->path, tx->at_ms, EDIT_TEXT, buf_slice(&content.bytes),
+                                       e));
 
         if (x->action == REWIND_DELETE) {
-            TRY(add_seen(g, x->path, tx->at_ms, EDIT_ABSENT, SLICE(""), e));
+            TRY(blame_history_add_seen(g, x->path, tx->at_ms, EDIT_ABSENT, SLICE(""), e));
         } else {
-            TRY(add_seen(g, x->path, tx->at_ms, EDIT_UNKNOWN, SLICE(""), e));
+            TRY(blame_history_add_seen(g, x->path, tx->at_ms, EDIT_UNKNOWN, SLICE(""), e));
             struct blame_event *event = &g->h->event[g->h->n - 1];
 
             event->has_hash = true;
@@ -229,11 +235,12 @@ const char *blame_history_renamed(const char *path, const char *from, const char
     return arena_format(a, "%s%s", to, path + n);
 }
 
-static enum err_code add_name(struct blame_history *h, const char *path, bool *more, struct err *e)
+static enum err_code blame_history_add_name(struct blame_history *h, const char *path, bool *more,
+                                            struct err *e)
 {
     const char *copy;
 
-    if (has_name(h, path) || h->names == NAMES_MAX)
+    if (blame_history_has_name(h, path) || h->names == NAMES_MAX)
         return ERR_OK;
     NEED(copy = arena_copy_text(&h->arena, path));
     NEED(array_reserve(h->name, h->name_cap, h->names + 1));
@@ -256,7 +263,7 @@ static enum err_code add_former_names(struct blame_history *h, bool *more, struc
 
             NEED(!h->arena.failed);
             if (was)
-                TRY(add_name(h, was, more, e));
+                TRY(blame_history_add_name(h, was, more, e));
         }
     }
     return ERR_OK;
@@ -298,7 +305,7 @@ static bool is_more_original(const struct blame_history *h, const struct blame_e
     return session_recent_ns(a) < session_recent_ns(b);
 }
 
-static enum err_code drop_copies(struct blame_history *h, struct err *e)
+static enum err_code blame_history_drop_copies(struct blame_history *h, struct err *e)
 {
     AUTO_FREE struct blame_event **list = malloc((h->n + 1) * sizeof *list);
     size_t kept = 0;
@@ -342,23 +349,23 @@ enum err_code blame_history_read(struct store *const stores[], size_t n,
     bool more = false;
 
     for (size_t i = 0; i < q->paths; i++)
-        TRY(add_name(&h, q->path[i], &more, e));
+        TRY(blame_history_add_name(&h, q->path[i], &more, e));
     /* The sessions are read again with each name that is found, because they list the edits of given names only. */
     while (more) {
         h.n = h.refs = 0;
         g.edits = (struct edit_query){
             .path = h.name, .paths = h.names, .seen = true, .files_only = true, .cancel = q->cancel
         };
-        TRY(blame_history_sessions(stores, n, q, add_session, &g, e));
+        TRY(blame_history_sessions(stores, n, q, blame_history_add_session, &g, e));
         TRY(add_former_names(&h, &more, e));
     }
     if (n && h.n && stores[0]->env) { /* records that cannot be read are skipped */
         struct err trouble;
 
-        NEED(rewind_records_each(stores[0]->env, RECORDS_MAX, add_record, &g, &trouble) !=
-             ERR_NOMEM);
+        NEED(rewind_records_each(stores[0]->env, RECORDS_MAX, blame_history_add_record, &g,
+                                 &trouble) != ERR_NOMEM);
     }
-    TRY(drop_copies(&h, e));
+    TRY(blame_history_drop_copies(&h, e));
     if (h.n)
         qsort(h.event, h.n, sizeof *h.event, by_time);
     HAND_OVER(out, h);

@@ -8,7 +8,7 @@
 
 enum { STATES_MAX = 512, STATE_BYTES_MAX = 64 << 20 };
 
-static void drop_state(struct blame_states *s)
+static void blame_states_drop_state(struct blame_states *s)
 {
     s->bytes -= s->state[0].text.n;
     free(s->state[0].owner);
@@ -24,7 +24,7 @@ enum err_code blame_states_keep(struct blame_states *s, struct slice text, const
     if (!s->wanted || !lines || text.n > STATE_BYTES_MAX)
         return ERR_OK;
     while (s->n && (s->n == STATES_MAX || s->bytes + text.n > STATE_BYTES_MAX))
-        drop_state(s);
+        blame_states_drop_state(s);
     x.owner = malloc(lines * sizeof *x.owner);
     if (!x.owner || !array_reserve(s->state, s->cap, s->n + 1) || buf_add(&x.text, text)) {
         free(x.owner);
@@ -133,6 +133,6 @@ const struct blame_state *blame_states_with_hash(const struct blame_states *s,
 void blame_states_fini(struct blame_states *s)
 {
     while (s->n)
-        drop_state(s);
+        blame_states_drop_state(s);
     free(s->state);
 }

@@ -76,8 +76,8 @@ static enum err_code place_fragments(struct blame_text *t, struct err *e)
 
 /* ---- whole contents ---- */
 
-static enum err_code set_text(struct blame_text *t, struct slice content, uint32_t *owner,
-                              size_t lines, struct err *e)
+static enum err_code blame_text_set_text(struct blame_text *t, struct slice content,
+                                         uint32_t *owner, size_t lines, struct err *e)
 {
     struct buf text = { 0 };
 
@@ -101,7 +101,7 @@ static enum err_code set_to_state(struct blame_text *t, const struct blame_state
 
     NEED(owner);
     memcpy(owner, s->owner, s->lines * sizeof *owner);
-    return set_text(t, buf_slice(&s->text), owner, s->lines, e);
+    return blame_text_set_text(t, buf_slice(&s->text), owner, s->lines, e);
 }
 
 /* A person usually changes the present text. If little of that is left, a former text may have been restored before,
@@ -151,8 +151,8 @@ static enum err_code set_normalized(struct blame_text *t, struct slice content, 
     else
         TRY(blame_lines_compare(buf_slice(&t->text), t->owner, t->lines, content, now, lines, owner,
                                 t, e));
-    now = NULL; /* set_text frees it if it fails */
-    return set_text(t, content, owners, lines, e);
+    now = NULL; /* blame_text_set_text frees it if it fails */
+    return blame_text_set_text(t, content, owners, lines, e);
 }
 
 enum err_code blame_text_observe(struct blame_text *t, struct slice content, struct err *e)
@@ -190,7 +190,7 @@ enum err_code blame_text_remove(struct blame_text *t, struct err *e)
 
     NEED(none);
     t->fragments = 0;
-    enum err_code rc = set_text(t, SLICE(""), none, 0, e);
+    enum err_code rc = blame_text_set_text(t, SLICE(""), none, 0, e);
 
     t->absent = true;
     return rc;

@@ -13,7 +13,8 @@
 #include "store/api/edit.h"
 #include "store/fs/span.h"
 
-/* The texts that a file had while its edits are replayed. Private to store/blame/. */
+/* The texts that a file had while its edits are replayed. It knows edits and nothing of sessions, so that plans use it,
+ * too. */
 
 /* A text that the file had, and the owners of its lines. */
 struct blame_state {

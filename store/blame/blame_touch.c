@@ -74,8 +74,8 @@ static struct blame_touch *touch_of(struct touching *t, const struct edit *edit)
     return a->failed ? NULL : &out->touch[t->first + number];
 }
 
-static enum err_code count_edit(struct touching *t, const struct edit *edit,
-                                struct blame_touch *touch, struct err *e)
+static enum err_code blame_touch_count_edit(struct touching *t, const struct edit *edit,
+                                            struct blame_touch *touch, struct err *e)
 {
     struct blame_text *text;
 
@@ -141,7 +141,7 @@ static enum err_code touch_edit(const struct edit *edit, void *arg, struct err *
         touch->to = arena_copy_text(&t->out->arena, edit->to);
         TRY(rename_text(t, edit, e));
     } else {
-        TRY(count_edit(t, edit, touch, e));
+        TRY(blame_touch_count_edit(t, edit, touch, e));
     }
     NEED(!t->out->arena.failed);
     return ERR_OK;
@@ -188,7 +188,7 @@ static enum err_code keep_ref(const struct session_ref *ref, void *arg, struct e
     return ERR_OK;
 }
 
-static int newest_first(const void *a, const void *b)
+static int blame_touch_newest_first(const void *a, const void *b)
 {
     const struct blame_touch *x = a, *y = b;
 
@@ -253,7 +253,7 @@ enum err_code blame_touches_read(struct store *const stores[], size_t n,
             all.n = before;
     }
     if (all.n)
-        qsort(all.touch, all.n, sizeof *all.touch, newest_first);
+        qsort(all.touch, all.n, sizeof *all.touch, blame_touch_newest_first);
     HAND_OVER(out, all);
     return ERR_OK;
 }

@@ -33,7 +33,7 @@ static struct demo_file *find_file(struct world *w, const char *project, const c
     return &w->file[w->n++];
 }
 
-static enum err_code write_file(struct demo_file *f, struct slice text)
+static enum err_code demo_write_file(struct demo_file *f, struct slice text)
 {
     f->text.n = 0;
     f->exists = true;
@@ -41,8 +41,8 @@ static enum err_code write_file(struct demo_file *f, struct slice text)
 }
 
 /* Replaces the first occurrence of `old`. */
-static enum err_code edit_file(struct demo_file *f, struct slice old, struct slice new,
-                               struct err *e)
+static enum err_code demo_edit_file(struct demo_file *f, struct slice old, struct slice new,
+                                    struct err *e)
 {
     const char *at = slice_find(f->text.p, f->text.n, old.p, old.n);
     struct buf after = { 0 };
@@ -87,7 +87,7 @@ static void back_up(struct demo_writer *p, struct backup *b)
         demo_writer_note(p, demo_put(path, buf_slice(&b->file->text), p->clock_ms, p->e));
 }
 
-static void add_backup(struct demo_writer *p, const struct backup *b)
+static void demo_add_backup(struct demo_writer *p, const struct backup *b)
 {
     char parent[PATH_MAX];
     const char *slash = strrchr(b->file->path, '/');
@@ -101,7 +101,7 @@ static void add_backup(struct demo_writer *p, const struct backup *b)
 }
 
 /* Called after the row of a prompt: backs up the files that changed since the last one. */
-static void add_snapshot(struct demo_writer *p)
+static void demo_add_snapshot(struct demo_writer *p)
 {
     for (size_t i = 0; i < p->backups; i++)
         if (p->backup[i].changed)
@@ -112,7 +112,7 @@ static void add_snapshot(struct demo_writer *p)
                                   p->prompt, p->prompt));
     for (size_t i = 0; i < p->backups; i++) {
         demo_writer_note(p, demo_json(&p->out, i ? ",$s:" : "$s:", p->backup[i].file->path));
-        add_backup(p, &p->backup[i]);
+        demo_add_backup(p, &p->backup[i]);
     }
     demo_writer_note(
         p, demo_json(&p->out, "},'timestamp':$t},'isSnapshotUpdate':false}\n", p->clock_ms));
@@ -141,7 +141,7 @@ static void track_file(struct demo_writer *p, const struct demo_file *f)
                                "{'type':'file-history-delta','messageId':$s,'snapshotMessageId':$s,"
                                "'trackingPath':$s,'backup':",
                                p->last, p->prompt, f->path));
-    add_backup(p, b);
+    demo_add_backup(p, b);
     demo_writer_note(p, demo_json(&p->out, ",'timestamp':$t}\n", p->clock_ms));
 }
 
@@ -154,7 +154,8 @@ struct call {
 };
 
 /* Adds the row of the call; `form` is that of its input. Sets c->id. */
-static void add_call(struct demo_writer *p, struct call *c, const char *name, const char *form, ...)
+static void demo_add_call(struct demo_writer *p, struct call *c, const char *name, const char *form,
+                          ...)
 {
     struct buf content = { 0 };
     va_list args;
@@ -171,7 +172,7 @@ static void add_call(struct demo_writer *p, struct call *c, const char *name, co
 }
 
 /* Adds the row of the result; frees the call. */
-static void add_result(struct demo_writer *p, struct call *c, bool failed)
+static void demo_add_result(struct demo_writer *p, struct call *c, bool failed)
 {
     demo_writer_add_row(p,
                         USER_ROW "[{'tool_use_id':$s,'type':'tool_result','content':$z$r}]},"
@@ -190,7 +191,7 @@ static void demo_writer_read(struct demo_writer *p, const struct demo_file *f, s
     int64_t n = 0;
     bool torn;
 
-    add_call(p, c, "Read", "{'file_path':'$e/$e'}", p->cwd, f->path);
+    demo_add_call(p, c, "Read", "{'file_path':'$e/$e'}", p->cwd, f->path);
     for (; slice_line(&rest, &line, &torn); n++)
         demo_writer_note(p, buf_addf(&c->text, "%s%lld\t%.*s", n ? "\n" : "", (long long)n + 1,
                                      SLICE_ARG(line)));
@@ -199,7 +200,7 @@ static void demo_writer_read(struct demo_writer *p, const struct demo_file *f, s
                      "{'type':'text','file':{'filePath':'$e/$e','content':$z,'numLines':$d,"
                      "'startLine':1,'totalLines':$d}}",
                      p->cwd, f->path, buf_slice(&f->text), n, n));
-    add_result(p, c, false);
+    demo_add_result(p, c, false);
 }
 
 /* Ends an edit or a write with its patch. Frees `before`. */
@@ -212,7 +213,7 @@ static void end_change(struct demo_writer *p, const struct demo_file *f, struct 
     demo_writer_note(p, demo_patch(&c->result, before->p ? buf_slice(before) : now, now));
     demo_writer_note(p, buf_add(&c->result, SLICE(",\"userModified\":false}")));
     demo_writer_note(p, buf_addf(&c->text, "The file %s/%s has been updated.", p->cwd, f->path));
-    add_result(p, c, false);
+    demo_add_result(p, c, false);
     buf_fini(before);
 }
 
@@ -222,11 +223,11 @@ static void demo_writer_edit(struct demo_writer *p, const struct demo_step *step
     const char *old = step->arg[1], *new = step->arg[2];
     struct buf before = { 0 };
 
-    add_call(p, c, "Edit", "{'file_path':'$e/$e','old_string':$s,'new_string':$s}", p->cwd, f->path,
-             old, new);
+    demo_add_call(p, c, "Edit", "{'file_path':'$e/$e','old_string':$s,'new_string':$s}", p->cwd,
+                  f->path, old, new);
     track_file(p, f);
     demo_writer_note(p, buf_add(&before, buf_slice(&f->text)));
-    demo_writer_note(p, edit_file(f, slice_of(old), slice_of(new), p->e));
+    demo_writer_note(p, demo_edit_file(f, slice_of(old), slice_of(new), p->e));
     demo_writer_note(
         p,
         demo_json(&c->result, "{'filePath':'$e/$e','oldString':$s,'newString':$s,'originalFile':$z",
@@ -240,11 +241,12 @@ static void demo_writer_write(struct demo_writer *p, const struct demo_step *ste
     struct buf before = { 0 };
     bool fresh = !f->exists;
 
-    add_call(p, c, "Write", "{'file_path':'$e/$e','content':$s}", p->cwd, f->path, step->arg[1]);
+    demo_add_call(p, c, "Write", "{'file_path':'$e/$e','content':$s}", p->cwd, f->path,
+                  step->arg[1]);
     track_file(p, f);
     if (!fresh)
         demo_writer_note(p, buf_add(&before, buf_slice(&f->text)));
-    demo_writer_note(p, write_file(f, slice_of(step->arg[1])));
+    demo_writer_note(p, demo_write_file(f, slice_of(step->arg[1])));
     demo_writer_note(p, demo_json(&c->result,
                                   "{'type':$s,'filePath':'$e/$e','content':$s,'originalFile':$z",
                                   fresh ? "create" : "update", p->cwd, f->path, step->arg[1],
@@ -256,7 +258,7 @@ static void demo_writer_run(struct demo_writer *p, const struct demo_step *step,
 {
     const char *text = step->arg[1];
 
-    add_call(p, c, "Bash", "{'command':$s}", step->arg[0]);
+    demo_add_call(p, c, "Bash", "{'command':$s}", step->arg[0]);
     if (step->act == ACT_RUN) {
         demo_writer_note(
             p, demo_json(&c->result,
@@ -267,7 +269,7 @@ static void demo_writer_run(struct demo_writer *p, const struct demo_step *step,
         demo_writer_note(p, demo_json(&c->result, "'Error: $e'", text));
     }
     demo_writer_note(p, buf_add(&c->text, slice_of(text)));
-    add_result(p, c, step->act != ACT_RUN);
+    demo_add_result(p, c, step->act != ACT_RUN);
 }
 
 /* ---- sub-agents ---- */
@@ -324,8 +326,8 @@ static void demo_writer_agent(struct demo_writer *p, const struct demo_step *ste
     memmove(agent + 8, agent + 9, 4);
     memmove(agent + 12, agent + 24, 5);
     agent[17] = '\0';
-    add_call(p, c, "Agent", "{'description':$s,'prompt':$s,'subagent_type':'Explore'}",
-             step->arg[0], step->arg[1]);
+    demo_add_call(p, c, "Agent", "{'description':$s,'prompt':$s,'subagent_type':'Explore'}",
+                  step->arg[0], step->arg[1]);
     demo_writer_inside(p, step, agent);
     demo_writer_note(p, demo_json(&meta, "{'agentType':'Explore','description':$s,'toolUseId':$s}",
                                   step->arg[0], c->id));
@@ -337,7 +339,7 @@ static void demo_writer_agent(struct demo_writer *p, const struct demo_step *ste
                      "{'status':'completed','prompt':$s,'agentId':$s,'agentType':'Explore',"
                      "'totalDurationMs':70000,'totalToolUseCount':1}",
                      step->arg[1], agent));
-    add_result(p, c, false);
+    demo_add_result(p, c, false);
 }
 
 /* ---- steps ---- */
@@ -390,7 +392,7 @@ static void demo_writer_step(struct demo_writer *p, size_t i)
     case ACT_ASK:
         p->last_prompt = step->arg[0];
         demo_writer_add_prompt(p, step->arg[0]);
-        add_snapshot(p);
+        demo_add_snapshot(p);
         break;
     case ACT_SHELL: demo_writer_shell(p, step); break;
     case ACT_THINK:
@@ -429,7 +431,7 @@ static int64_t began_ms(const struct demo_session *s, int64_t now_ms)
     return ms;
 }
 
-static const struct demo_session *find_session(const char *id)
+static const struct demo_session *demo_find_session(const char *id)
 {
     const struct demo_session *s = demo_sessions;
 
@@ -442,7 +444,7 @@ static void demo_writer_all(struct demo_writer *p, int64_t now_ms)
 {
     const struct demo_session *s = p->session;
 
-    p->clock_ms = began_ms(s->fork_of ? find_session(s->fork_of) : s, now_ms);
+    p->clock_ms = began_ms(s->fork_of ? demo_find_session(s->fork_of) : s, now_ms);
     p->forked_from = s->fork_of;
     if (s->fork_of)
         demo_writer_seed_ids(p, s->fork_of);
@@ -541,7 +543,7 @@ enum err_code demo_claude(const char *dir, int64_t now_ms, struct err *e)
     for (size_t i = 0; i < demo_source_count && !rc; i++) {
         const struct demo_source *s = &demo_sources[i];
 
-        if (write_file(find_file(&w, s->project, s->path), slice_of(s->text)))
+        if (demo_write_file(find_file(&w, s->project, s->path), slice_of(s->text)))
             rc = err_nomem(e);
     }
     for (size_t i = 0; i < demo_session_count && !rc; i++)

@@ -34,7 +34,7 @@ enum err_code demo_make_dirs(const char *path, struct err *e)
     return ERR_OK;
 }
 
-static enum err_code make_parent(const char *path, struct err *e)
+static enum err_code demo_make_parent(const char *path, struct err *e)
 {
     char parent[PATH_MAX];
     const char *slash = strrchr(path, '/');
@@ -50,7 +50,7 @@ static enum err_code make_parent(const char *path, struct err *e)
 enum err_code demo_put(const char *path, struct slice bytes, int64_t mtime_ms, struct err *e)
 {
     const struct timespec t = { .tv_sec = mtime_ms / 1000, .tv_nsec = mtime_ms % 1000 * 1000000 };
-    enum err_code rc = make_parent(path, e);
+    enum err_code rc = demo_make_parent(path, e);
 
     if (rc)
         return rc;
@@ -96,7 +96,7 @@ static enum err_code add_literal(struct buf *out, struct slice text)
 }
 
 /* Appends the content of a string literal, without quotes. */
-static enum err_code add_escaped(struct buf *out, struct slice text)
+static enum err_code demo_add_escaped(struct buf *out, struct slice text)
 {
     struct buf literal = { 0 };
     enum err_code rc = add_literal(&literal, text);
@@ -124,7 +124,7 @@ enum err_code demo_json_list(struct buf *out, const char *form, va_list args)
             rc = add_literal(out, text ? slice_of(text) : (struct slice){ NULL, 0 });
             break;
         case 'z': rc = add_literal(out, va_arg(args, struct slice)); break;
-        case 'e': rc = add_escaped(out, slice_of(va_arg(args, const char *))); break;
+        case 'e': rc = demo_add_escaped(out, slice_of(va_arg(args, const char *))); break;
         case 'r': rc = buf_add(out, va_arg(args, struct slice)); break;
         case 'd': rc = buf_addf(out, "%lld", (long long)va_arg(args, int64_t)); break;
         default: time_format(va_arg(args, int64_t), stamp); rc = add_literal(out, slice_of(stamp));
@@ -162,15 +162,15 @@ static void split_lines(struct slice text, struct lines *out)
 }
 
 /* Lines [from, to), each after its sign. */
-static enum err_code add_lines(struct buf *out, const char *sign, const struct lines *l,
-                               size_t from, size_t to)
+static enum err_code demo_add_lines(struct buf *out, const char *sign, const struct lines *l,
+                                    size_t from, size_t to)
 {
     enum err_code rc = ERR_OK;
 
     for (size_t i = from; i < to && !rc; i++) {
         rc = demo_json(out, out->p[out->n - 1] == '[' ? "'$e" : ",'$e", sign);
         if (!rc)
-            rc = add_escaped(out, l->line[i]);
+            rc = demo_add_escaped(out, l->line[i]);
         if (!rc)
             rc = buf_add_byte(out, '"');
     }
@@ -199,20 +199,20 @@ enum err_code demo_patch(struct buf *out, struct slice before, struct slice afte
                   (int64_t)(b_end + more - from));
 
     if (!rc)
-        rc = add_lines(out, " ", &a, from, head);
+        rc = demo_add_lines(out, " ", &a, from, head);
     if (!rc)
-        rc = add_lines(out, "-", &a, head, a_end);
+        rc = demo_add_lines(out, "-", &a, head, a_end);
     if (!rc)
-        rc = add_lines(out, "+", &b, head, b_end);
+        rc = demo_add_lines(out, "+", &b, head, b_end);
     if (!rc)
-        rc = add_lines(out, " ", &a, a_end, a_end + more);
+        rc = demo_add_lines(out, " ", &a, a_end, a_end + more);
     return rc ? rc : buf_add(out, SLICE("]}]"));
 }
 
 /* ---- repositories ---- */
 
-static enum err_code put_text(const char *dir, const char *name, const char *text, int64_t when_ms,
-                              struct err *e)
+static enum err_code demo_put_text(const char *dir, const char *name, const char *text,
+                                   int64_t when_ms, struct err *e)
 {
     char path[PATH_MAX];
     enum err_code rc = DEMO_JOIN(path, e, dir, "/", name);
@@ -224,10 +224,10 @@ static enum err_code put_text(const char *dir, const char *name, const char *tex
 static enum err_code make_repository(const char *project, int64_t when_ms, struct err *e)
 {
     char path[PATH_MAX];
-    enum err_code rc = put_text(project, ".git/HEAD", "ref: refs/heads/main\n", when_ms, e);
+    enum err_code rc = demo_put_text(project, ".git/HEAD", "ref: refs/heads/main\n", when_ms, e);
 
     if (!rc)
-        rc = put_text(
+        rc = demo_put_text(
             project, ".git/config",
             "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tlogallrefupdates = false\n"
             "[user]\n\tname = Mira\n\temail = mira@example.invalid\n",
@@ -249,16 +249,16 @@ static enum err_code add_worktree(const char *project, const char *worktree, int
     enum err_code rc = DEMO_JOIN(admin, e, project, "/.git/worktrees/refunds");
 
     if (!rc)
-        rc = put_text(admin, "HEAD", "ref: refs/heads/refunds\n", when_ms, e);
+        rc = demo_put_text(admin, "HEAD", "ref: refs/heads/refunds\n", when_ms, e);
     if (!rc)
-        rc = put_text(admin, "commondir", "../..\n", when_ms, e);
+        rc = demo_put_text(admin, "commondir", "../..\n", when_ms, e);
     if (!rc)
         rc = DEMO_JOIN(text, e, worktree, "/.git\n");
     if (!rc)
-        rc = put_text(admin, "gitdir", text, when_ms, e);
+        rc = demo_put_text(admin, "gitdir", text, when_ms, e);
     if (!rc)
         rc = DEMO_JOIN(text, e, "gitdir: ", admin, "\n");
-    return rc ? rc : put_text(worktree, ".git", text, when_ms, e);
+    return rc ? rc : demo_put_text(worktree, ".git", text, when_ms, e);
 }
 
 /* ---- together ---- */

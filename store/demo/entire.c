@@ -92,7 +92,7 @@ static void done(struct writing *w, enum err_code rc)
         w->rc = rc == ERR_NOMEM ? err_nomem(w->e) : rc;
 }
 
-static void put_file(struct writing *w, const char *name, struct slice text, int64_t minutes)
+static void demo_put_file(struct writing *w, const char *name, struct slice text, int64_t minutes)
 {
     char path[PATH_MAX];
 
@@ -149,7 +149,7 @@ static void write_pack(struct writing *w)
 
 /* ---- the transcript ---- */
 
-static void add_row(struct writing *w, const struct turn *t, int part)
+static void demo_add_row(struct writing *w, const struct turn *t, int part)
 {
     static const char *const roles[ROWS_A_TURN] = { "user", "assistant", "assistant" };
     int number = (int)(t - turns) * ROWS_A_TURN + part;
@@ -175,7 +175,7 @@ static void add_row(struct writing *w, const struct turn *t, int part)
 static void write_turn(struct writing *w, const struct turn *t)
 {
     for (int part = 0; part < ROWS_A_TURN; part++)
-        add_row(w, t, part);
+        demo_add_row(w, t, part);
 }
 
 /* ---- commits ---- */
@@ -251,7 +251,7 @@ static void add_file_to_tree(struct writing *w, const char *path, const char *te
 }
 
 /* `git status` then shows the changes of the last two turns only. */
-static void write_index(struct writing *w)
+static void demo_write_index(struct writing *w)
 {
     git_index *index = NULL;
     git_tree *tree = NULL;
@@ -368,14 +368,15 @@ static void put_state(struct writing *w)
                       "  'last_checkpoint_id': '" CHECKPOINT "',\n"
                       "  'agent_type': 'Claude Code',\n  'first_prompt': $s\n}\n",
                       hex, hex, w->dir, w->began_ms, last, turns[0].prompt));
-    put_file(w, ".git/" ENTIRE_STATES "/" CARD ".json", buf_slice(&text), turns[TURNS - 1].minutes);
+    demo_put_file(w, ".git/" ENTIRE_STATES "/" CARD ".json", buf_slice(&text),
+                  turns[TURNS - 1].minutes);
     buf_fini(&text);
 }
 
-static void write_all(struct writing *w)
+static void demo_write_all(struct writing *w)
 {
     /* The sessions of ExAthena are in the project, but are not files of it. */
-    put_file(w, ".git/info/exclude", SLICE(".exathena/\n"), 0);
+    demo_put_file(w, ".git/info/exclude", SLICE(".exathena/\n"), 0);
     use_mempack(w);
     capture_disk(w);
     commit_tree(w, ENTIRE_HEADS "main", &w->head, false, "The shop as it is\n",
@@ -386,16 +387,16 @@ static void write_all(struct writing *w)
     commit_tree(w, ENTIRE_HEADS "main", &w->head, true,
                 "Let customers pay with a gift card\n\nEntire-Checkpoint: " CHECKPOINT "\n",
                 w->began_ms + 30 * MINUTE_MS);
-    write_index(w);
+    demo_write_index(w);
     put_card(w);
     put_help(w);
     for (size_t i = 1; i < TURNS; i++)
         put_shadow(w, &turns[i]);
     write_pack(w);
     put_state(w);
-    put_file(w, "docs/gift-cards.md", SLICE(help), 12);
+    demo_put_file(w, "docs/gift-cards.md", SLICE(help), 12);
     for (size_t i = 1; i < TURNS; i++)
-        put_file(w, turns[i].path, slice_of(turns[i].text), turns[i].minutes);
+        demo_put_file(w, turns[i].path, slice_of(turns[i].text), turns[i].minutes);
 }
 
 enum err_code demo_entire(const char *project, int64_t now_ms, struct err *e)
@@ -406,7 +407,7 @@ enum err_code demo_entire(const char *project, int64_t now_ms, struct err *e)
 
     w.rc = repo_open(project, &w.repo, e);
     if (!w.rc)
-        write_all(&w);
+        demo_write_all(&w);
     repo_close(w.repo);
     arena_fini(&w.arena);
     buf_fini(&w.log);

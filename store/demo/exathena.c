@@ -75,13 +75,13 @@ struct writing {
     struct err *e;
 };
 
-static void put(struct writing *w, const char *path, const char *text)
+static void demo_exathena_put(struct writing *w, const char *path, const char *text)
 {
     if (!w->rc)
         w->rc = path ? demo_put(path, slice_of(text), w->clock_ms, w->e) : err_nomem(w->e);
 }
 
-static void add_event(struct writing *w, const char *kind, const char *form, ...)
+static void demo_add_event(struct writing *w, const char *kind, const char *form, ...)
 {
     const struct event_order order = event_order_default();
     struct buf data = { 0 };
@@ -105,7 +105,7 @@ static void add_event(struct writing *w, const char *kind, const char *form, ...
 }
 
 /* Saves the file as the library does before a write; a tombstone if it did not exist. */
-static void save_version(struct writing *w)
+static void demo_save_version(struct writing *w)
 {
     char hex[SHA_HEX + 1];
 
@@ -116,14 +116,15 @@ static void save_version(struct writing *w)
     if (!dir)
         dir = "";
     if (w->versions == 0)
-        put(w, arena_format(&w->arena, "%s/path", dir), w->file);
+        demo_exathena_put(w, arena_format(&w->arena, "%s/path", dir), w->file);
     if (!w->now)
-        put(w, arena_format(&w->arena, "%s/%d.tombstone", dir, w->versions), "");
-    put(w, arena_format(&w->arena, "%s/%d.bin", dir, w->versions), w->now ? w->now : "");
+        demo_exathena_put(w, arena_format(&w->arena, "%s/%d.tombstone", dir, w->versions), "");
+    demo_exathena_put(w, arena_format(&w->arena, "%s/%d.bin", dir, w->versions),
+                      w->now ? w->now : "");
     w->versions++;
 }
 
-static void write_file(struct writing *w, const char *path, const char *after)
+static void demo_exathena_write_file(struct writing *w, const char *path, const char *after)
 {
     const char *call = w->now ? "tc_2" : "tc_1";
 
@@ -132,17 +133,19 @@ static void write_file(struct writing *w, const char *path, const char *after)
         w->rc = err_nomem(w->e);
         return;
     }
-    save_version(w);
-    add_event(w, "assistant_message",
-              "{'message':{'role':'assistant','content':null,'name':null,'tool_calls':[{'id':$s,"
-              "'name':'write','arguments':{'content':$s,'path':$s}}],'tool_results':null}}",
-              call, after, path);
-    add_event(w, "tool_result",
-              "{'message':{'role':'tool','content':null,'name':null,'tool_calls':null,"
-              "'tool_results':[{'content':'wrote $d bytes to $e','tool_call_id':$s,'is_error':null,"
-              "'ui_payload':{'kind':'diff','payload':{'path':$s,'before':$s,'after':$s,"
-              "'replacements':null}}}]}}",
-              (int64_t)strlen(after), path, call, w->file, w->now ? w->now : "", after);
+    demo_save_version(w);
+    demo_add_event(
+        w, "assistant_message",
+        "{'message':{'role':'assistant','content':null,'name':null,'tool_calls':[{'id':$s,"
+        "'name':'write','arguments':{'content':$s,'path':$s}}],'tool_results':null}}",
+        call, after, path);
+    demo_add_event(
+        w, "tool_result",
+        "{'message':{'role':'tool','content':null,'name':null,'tool_calls':null,"
+        "'tool_results':[{'content':'wrote $d bytes to $e','tool_call_id':$s,'is_error':null,"
+        "'ui_payload':{'kind':'diff','payload':{'path':$s,'before':$s,'after':$s,"
+        "'replacements':null}}}]}}",
+        (int64_t)strlen(after), path, call, w->file, w->now ? w->now : "", after);
     w->now = after;
 }
 
@@ -150,15 +153,15 @@ static void play(struct writing *w, const struct step *s)
 {
     switch (s->kind) {
     case STEP_USER:
-        add_event(w, "user_message", "{'message':{'role':'user','content':$s}}", s->text);
+        demo_add_event(w, "user_message", "{'message':{'role':'user','content':$s}}", s->text);
         break;
     case STEP_AGENT:
-        add_event(w, "assistant_message",
-                  "{'message':{'role':'assistant','content':$s,'name':null,'tool_calls':null,"
-                  "'tool_results':null}}",
-                  s->text);
+        demo_add_event(w, "assistant_message",
+                       "{'message':{'role':'assistant','content':$s,'name':null,'tool_calls':null,"
+                       "'tool_results':null}}",
+                       s->text);
         break;
-    case STEP_WRITE: write_file(w, s->text, s->after); break;
+    case STEP_WRITE: demo_exathena_write_file(w, s->text, s->after); break;
     }
 }
 
@@ -172,11 +175,11 @@ static enum err_code write_log(const char *project, const struct log *log, int64
     char path[PATH_MAX], ts[EVENT_TIME];
 
     event_time(w.clock_ms, ts);
-    add_event(&w, "session_start", "{'ts':$s,'resumed':false}", ts);
+    demo_add_event(&w, "session_start", "{'ts':$s,'resumed':false}", ts);
     for (size_t i = 0; i < log->n && !w.rc; i++)
         play(&w, &log->step[i]);
     if (w.now)
-        put(&w, w.file, w.now);
+        demo_exathena_put(&w, w.file, w.now);
     if (!w.rc)
         w.rc = DEMO_JOIN(path, e, project, "/.exathena/sessions/", log->id, ".jsonl");
     if (!w.rc)

@@ -29,8 +29,8 @@ static const char restock[] = "package ops\n"
 
 /* ---- the dialect of the specification, which no program writes any more ---- */
 
-static enum err_code put_file(const char *config, const char *name, const struct buf *text,
-                              int64_t now_ms, struct err *e)
+static enum err_code demo_goat_put_file(const char *config, const char *name,
+                                        const struct buf *text, int64_t now_ms, struct err *e)
 {
     char path[PATH_MAX];
     enum err_code rc = DEMO_JOIN(path, e, config, "/projects/a1b2c3d4/sessions/" TIDY, name);
@@ -59,9 +59,9 @@ static enum err_code put_old(const char *config, const char *project, int64_t no
                                                         "'content':'Only `internal/legacy`: "
                                                         "nothing has imported it since March.'}\n",
             at, at);
-    rc = rc ? err_nomem(e) : put_file(config, "/metadata.json", &metadata, now_ms, e);
+    rc = rc ? err_nomem(e) : demo_goat_put_file(config, "/metadata.json", &metadata, now_ms, e);
     if (!rc)
-        rc = put_file(config, "/messages.jsonl", &messages, now_ms, e);
+        rc = demo_goat_put_file(config, "/messages.jsonl", &messages, now_ms, e);
     buf_fini(&metadata);
     buf_fini(&messages);
     return rc;

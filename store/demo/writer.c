@@ -13,7 +13,7 @@ void demo_writer_note(struct demo_writer *p, enum err_code rc)
 /* ---- ids ---- */
 
 /* splitmix64: ids need to look random and to be the same every time. */
-static uint64_t mix(uint64_t x)
+static uint64_t demo_mix(uint64_t x)
 {
     x += 0x9e3779b97f4a7c15u;
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -23,14 +23,14 @@ static uint64_t mix(uint64_t x)
 
 static uint64_t next_id(struct demo_writer *p)
 {
-    return mix(p->seed ^ mix(++p->ids));
+    return demo_mix(p->seed ^ demo_mix(++p->ids));
 }
 
 void demo_writer_seed_ids(struct demo_writer *p, const char *text)
 {
     p->seed = p->ids = 0;
     for (; *text; text++)
-        p->seed = mix(p->seed ^ (unsigned char)*text);
+        p->seed = demo_mix(p->seed ^ (unsigned char)*text);
 }
 
 void demo_writer_generate_uuid(struct demo_writer *p, char out[UUID])

@@ -14,12 +14,12 @@ enum {
     LAST_JOINING_SCRIPT = 0x18AF,
 };
 
-static bool is_selector(uint32_t cp)
+static bool export_clean_is_selector(uint32_t cp)
 {
     return (cp >= 0xFE00 && cp <= 0xFE0F) || (cp >= 0xE0100 && cp <= 0xE01EF);
 }
 
-static bool is_invisible_mark(uint32_t cp)
+static bool export_clean_is_invisible_mark(uint32_t cp)
 {
     return cp == 0x034F || cp == 0x115F || cp == 0x1160 || cp == 0x17B4 || cp == 0x17B5 ||
            (cp >= 0x180B && cp <= 0x180F) || cp == 0x3164 || cp == 0xFFA0;
@@ -42,11 +42,12 @@ static bool joins(const struct export_walk *w, uint32_t cp, struct slice behind)
 {
     if (w->before == 0 || w->before == ' ' || w->before == '\n')
         return false;
-    if (is_selector(cp))
-        return !is_selector(w->before);
+    if (export_clean_is_selector(cp))
+        return !export_clean_is_selector(w->before);
     if ((cp == ZWJ || cp == ZWNJ) && is_spelt_with_joiners(w->before))
         return true;
-    if (cp != ZWJ || behind.n == 0 || !(is_pictograph(w->before) || is_selector(w->before)))
+    if (cp != ZWJ || behind.n == 0 ||
+        !(is_pictograph(w->before) || export_clean_is_selector(w->before)))
         return false;
     return is_pictograph(utf8_next(&behind, true));
 }
@@ -62,7 +63,7 @@ static bool acts_or_hides(uint32_t cp)
     case UTF8PROC_CATEGORY_CS:
     case UTF8PROC_CATEGORY_ZL:
     case UTF8PROC_CATEGORY_ZP: return true;
-    default: return is_selector(cp) || is_invisible_mark(cp);
+    default: return export_clean_is_selector(cp) || export_clean_is_invisible_mark(cp);
     }
 }
 
@@ -80,7 +81,7 @@ static size_t noise(struct slice text)
     return end < text.n && text.p[end] == 'm' ? end + 1 : 0;
 }
 
-static struct slice make_sign(struct export_walk *w, uint32_t cp)
+static struct slice export_clean_make_sign(struct export_walk *w, uint32_t cp)
 {
     int n;
 
@@ -146,18 +147,18 @@ enum export_piece_kind export_walk_next(struct export_walk *w, struct slice *pie
     *piece = SLICE("\xEF\xBF\xBD");
     if (cp == UTF8_REPLACEMENT || (cp >= 0xD800 && cp <= 0xDFFF))
         return EXPORT_PIECE_TEXT;
-    *piece = make_sign(w, cp);
+    *piece = export_clean_make_sign(w, cp);
     return EXPORT_PIECE_SIGN;
 }
 
-static bool is_blank(char c)
+static bool export_clean_is_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
 struct slice export_trim_end(struct slice text)
 {
-    while (text.n && is_blank(text.p[text.n - 1]))
+    while (text.n && export_clean_is_blank(text.p[text.n - 1]))
         text.n--;
     return text;
 }
@@ -165,7 +166,7 @@ struct slice export_trim_end(struct slice text)
 struct slice export_trim_line(struct slice text, size_t max)
 {
     text = export_trim_end(text);
-    while (text.n && is_blank(*text.p)) {
+    while (text.n && export_clean_is_blank(*text.p)) {
         text.p++;
         text.n--;
     }

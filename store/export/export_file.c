@@ -20,7 +20,8 @@ struct target {
     struct arena arena;
 };
 
-static enum err_code find_target(const char *path, const char *cwd, struct target *t, struct err *e)
+static enum err_code export_file_find_target(const char *path, const char *cwd, struct target *t,
+                                             struct err *e)
 {
     char parent[PATH_MAX];
     const char *full = path_normalize(cwd, path, &t->arena);
@@ -74,16 +75,17 @@ static enum err_code check_target(const struct session_ref *ref, struct target *
     return ERR_OK;
 }
 
-static enum err_code write_piece(struct slice bytes, void *arg, struct err *e)
+static enum err_code export_file_write_piece(struct slice bytes, void *arg, struct err *e)
 {
     const struct disk_new *f = arg;
 
     return disk_write(f->fd, bytes, NULL, f->path, e);
 }
 
-static enum err_code write_file(const struct session_ref *ref, const struct export_request *req,
-                                const struct target *t, bool replace, struct export_summary *out,
-                                struct err *e)
+static enum err_code export_file_write_file(const struct session_ref *ref,
+                                            const struct export_request *req,
+                                            const struct target *t, bool replace,
+                                            struct export_summary *out, struct err *e)
 {
     struct disk_new f;
 
@@ -92,7 +94,7 @@ static enum err_code write_file(const struct session_ref *ref, const struct expo
 
     if (rc)
         return rc;
-    rc = export_session(ref, req, write_piece, &f, out, e);
+    rc = export_session(ref, req, export_file_write_piece, &f, out, e);
     if (rc) {
         disk_new_discard(&f);
         return rc;
@@ -108,29 +110,29 @@ enum err_code export_file(const struct session_ref *ref, const struct export_req
     enum err_code rc;
 
     *out = (struct export_summary){ .bytes = 0 };
-    rc = find_target(path, cwd, &t, e);
+    rc = export_file_find_target(path, cwd, &t, e);
     if (!rc)
         rc = check_target(ref, &t, replace, e);
     if (!rc)
-        rc = write_file(ref, req, &t, replace, out, e);
+        rc = export_file_write_file(ref, req, &t, replace, out, e);
     arena_fini(&t.arena);
     return rc;
 }
 
-static bool is_plain(char c)
+static bool export_file_is_plain(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
 }
 
 /* "Fix the login!" becomes "fix-the-login". */
-static size_t add_words(char *out, struct slice text, size_t max)
+static size_t export_file_add_words(char *out, struct slice text, size_t max)
 {
     size_t n = 0;
 
     for (size_t i = 0; i < text.n && n < max; i++) {
         char c = text.p[i] >= 'A' && text.p[i] <= 'Z' ? (char)(text.p[i] + 32) : text.p[i];
 
-        if (is_plain(c))
+        if (export_file_is_plain(c))
             out[n++] = c;
         else if (n > 0 && out[n - 1] != '-')
             out[n++] = '-';
@@ -144,7 +146,8 @@ char *export_file_name(struct slice title, struct slice id, enum export_format f
                        struct arena *a)
 {
     char words[NAME_WORDS], start[NAME_ID];
-    size_t w = add_words(words, title, sizeof words), s = add_words(start, id, sizeof start);
+    size_t w = export_file_add_words(words, title, sizeof words),
+           s = export_file_add_words(start, id, sizeof start);
 
     return arena_format(a, "%.*s%s%.*s.%s", (int)w, words, w ? "-" : "session-", (int)s, start,
                         export_format_name(format));
@@ -179,8 +182,9 @@ char *export_file_name_for(const struct export_request *req, struct slice title,
     return name;
 }
 
-static enum err_code name_session(const struct session_ref *ref, const struct export_request *req,
-                                  struct arena *a, char **name, struct err *e)
+static enum err_code export_file_name_session(const struct session_ref *ref,
+                                              const struct export_request *req, struct arena *a,
+                                              char **name, struct err *e)
 {
     const struct scope everywhere = { .all = true };
     struct session_row *row = session_row_new();
@@ -219,7 +223,7 @@ enum err_code export_into(const struct session_ref *ref, const struct export_req
     *path = '\0';
     rc = make_target_dir(ref, dir, e);
     if (!rc)
-        rc = name_session(ref, req, &a, &name, e);
+        rc = export_file_name_session(ref, req, &a, &name, e);
     for (unsigned number = 1; !rc; number++) {
         rc = write_path(dir, name, number, path, e);
         if (!rc)

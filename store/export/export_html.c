@@ -92,7 +92,7 @@ static void add_style_hash(struct export_out *o)
     export_out_add(o, (struct slice){ (const char *)text, (size_t)length });
 }
 
-static void add_fact(struct export_out *o, const char *name, struct slice value)
+static void export_html_add_fact(struct export_out *o, const char *name, struct slice value)
 {
     if (value.n == 0)
         return;
@@ -101,14 +101,14 @@ static void add_fact(struct export_out *o, const char *name, struct slice value)
     export_out_lit(o, "</dd>\n");
 }
 
-static void add_time_fact(struct export_out *o, const char *name, int64_t ms)
+static void export_html_add_time_fact(struct export_out *o, const char *name, int64_t ms)
 {
     char time[EXPORT_TIME];
 
     if (ms == TIME_NONE)
         return;
     export_time(ms, time);
-    add_fact(o, name, slice_of(time));
+    export_html_add_fact(o, name, slice_of(time));
 }
 
 /* The title of a page is text alone: markup in it would be shown. */
@@ -140,15 +140,15 @@ static void html_begin(struct export_out *o, const struct export_head *head)
     export_out_lit(o, "</h1>\n<dl>\n<dt>Session</dt><dd>");
     export_html_line(o, head->id, 200);
     export_out_addf(o, " (%s)</dd>\n", head->system);
-    add_fact(o, "Project", head->project);
-    add_fact(o, "Branch", head->branch);
-    add_fact(o, "Model", head->model);
-    add_time_fact(o, "Begun", head->created_ms);
-    add_time_fact(o, "Last message", head->modified_ms);
+    export_html_add_fact(o, "Project", head->project);
+    export_html_add_fact(o, "Branch", head->branch);
+    export_html_add_fact(o, "Model", head->model);
+    export_html_add_time_fact(o, "Begun", head->created_ms);
+    export_html_add_time_fact(o, "Last message", head->modified_ms);
     export_out_lit(o, "</dl>\n<main>\n");
 }
 
-static void add_section_name(struct export_out *o, const struct export_section *s)
+static void export_html_add_section_name(struct export_out *o, const struct export_section *s)
 {
     export_out_addf(o, "Sub-agent %zu", s->number);
     export_out_lit(o, s->type.n ? ", " : "");
@@ -162,7 +162,7 @@ static void html_contents(struct export_out *o, const struct export_section *sec
     export_out_lit(o, "<nav><ol>\n");
     for (size_t i = 0; i < n; i++) {
         export_out_addf(o, "<li><a href=\"#s%zu\">", section[i].number);
-        add_section_name(o, &section[i]);
+        export_html_add_section_name(o, &section[i]);
         export_out_lit(o, "</a></li>\n");
     }
     export_out_lit(o, "</ol></nav>\n");
@@ -171,7 +171,7 @@ static void html_contents(struct export_out *o, const struct export_section *sec
 static void html_section(struct export_out *o, const struct export_section *s)
 {
     export_out_addf(o, "<h2 id=\"s%zu\" dir=\"auto\">", s->number);
-    add_section_name(o, s);
+    export_html_add_section_name(o, s);
     export_out_lit(o, "</h2>\n");
 }
 
@@ -223,7 +223,7 @@ static void html_thinking(struct export_out *o, struct slice text, bool open)
     export_out_lit(o, "</div></details>\n");
 }
 
-static void add_summary(struct export_out *o, const struct export_tool *t)
+static void export_html_add_summary(struct export_out *o, const struct export_tool *t)
 {
     char outcome[32];
 
@@ -245,7 +245,7 @@ static void add_summary(struct export_out *o, const struct export_tool *t)
     export_out_lit(o, "</summary>");
 }
 
-static void add_hunk_line(struct export_out *o, const struct hunk_line *l)
+static void export_html_add_hunk_line(struct export_out *o, const struct hunk_line *l)
 {
     const char *class = l->sign == '+'   ? "add"
                         : l->sign == '-' ? "del"
@@ -258,7 +258,7 @@ static void add_hunk_line(struct export_out *o, const struct hunk_line *l)
     export_out_lit(o, "\n</span>");
 }
 
-static void add_hunks(struct export_out *o, const struct hunks *d)
+static void export_html_add_hunks(struct export_out *o, const struct hunks *d)
 {
     if (d->rc)
         o->rc = d->rc;
@@ -266,7 +266,7 @@ static void add_hunks(struct export_out *o, const struct hunks *d)
         return;
     export_out_lit(o, "<pre class=\"diff\"><code>");
     for (size_t i = 0; !o->rc && i < d->n; i++)
-        add_hunk_line(o, &d->line[i]);
+        export_html_add_hunk_line(o, &d->line[i]);
     export_out_lit(o, "</code></pre>");
 }
 
@@ -282,10 +282,10 @@ static void add_pre(struct export_out *o, const char *class, struct slice text)
 static void html_tool(struct export_out *o, const struct export_tool *t)
 {
     export_out_addf(o, "<details class=\"tool\"%s>", t->open ? " open" : "");
-    add_summary(o, t);
+    export_html_add_summary(o, t);
     add_pre(o, "command", t->command);
     add_pre(o, "input", t->input);
-    add_hunks(o, &t->hunks);
+    export_html_add_hunks(o, &t->hunks);
     add_pre(o, t->result && t->result->failed ? "output failed" : "output", t->output);
     if (t->section)
         export_out_addf(o, "<p><a href=\"#s%zu\">Sub-agent %zu</a></p>", t->section, t->section);

@@ -4,7 +4,7 @@
 
 /* ---- text ---- */
 
-static void add_escaped(struct export_out *o, struct slice text)
+static void export_html_text_add_escaped(struct export_out *o, struct slice text)
 {
     for (size_t i = 0, from = 0; i <= text.n; i++) {
         const char *entity = NULL;
@@ -33,12 +33,12 @@ static void add_html(struct export_out *o, struct slice text, const char *newlin
     while (!o->rc && (kind = export_walk_next(&w, &piece)) != EXPORT_PIECE_END) {
         if (kind == EXPORT_PIECE_SIGN) {
             export_out_lit(o, "<span class=\"sign\">");
-            add_escaped(o, piece);
+            export_html_text_add_escaped(o, piece);
             export_out_lit(o, "</span>");
         } else if (kind == EXPORT_PIECE_NEWLINE) {
             export_out_lit(o, newline);
         } else {
-            add_escaped(o, piece);
+            export_html_text_add_escaped(o, piece);
         }
     }
 }
@@ -67,7 +67,7 @@ struct html_walk {
     struct buf raw, target;
 };
 
-static void open_list(struct html_walk *w, bool ordered, unsigned start)
+static void export_html_text_open_list(struct html_walk *w, bool ordered, unsigned start)
 {
     if (++w->depth > EXPORT_MARKDOWN_LEVELS)
         return;
@@ -79,7 +79,7 @@ static void open_list(struct html_walk *w, bool ordered, unsigned start)
         export_out_addf(w->o, "<ol start=\"%u\">", start);
 }
 
-static void open_item(struct html_walk *w, const MD_BLOCK_LI_DETAIL *li)
+static void export_html_text_open_item(struct html_walk *w, const MD_BLOCK_LI_DETAIL *li)
 {
     if (w->depth > EXPORT_MARKDOWN_LEVELS)
         return;
@@ -90,7 +90,7 @@ static void open_item(struct html_walk *w, const MD_BLOCK_LI_DETAIL *li)
         export_out_lit(w->o, "<li>");
 }
 
-static void open_code(struct html_walk *w, const MD_BLOCK_CODE_DETAIL *code)
+static void export_html_text_open_code(struct html_walk *w, const MD_BLOCK_CODE_DETAIL *code)
 {
     struct slice lang = { code->lang.text, code->lang.size };
 
@@ -115,7 +115,7 @@ static unsigned heading_level(const MD_BLOCK_H_DETAIL *h)
     return level > 6 ? 6 : level;
 }
 
-static void close_spans(struct html_walk *w, int n)
+static void export_html_text_close_spans(struct html_walk *w, int n)
 {
     for (; n > 0; n--) {
         switch (w->spans.type[--w->spans.n]) {
@@ -129,21 +129,23 @@ static void close_spans(struct html_walk *w, int n)
     }
 }
 
-static int enter_block(MD_BLOCKTYPE type, void *detail, void *arg)
+static int export_html_text_enter_block(MD_BLOCKTYPE type, void *detail, void *arg)
 {
     struct html_walk *w = arg;
 
-    close_spans(w, w->spans.n);
+    export_html_text_close_spans(w, w->spans.n);
     switch (type) {
     case MD_BLOCK_QUOTE:
         export_out_lit(w->o, ++w->depth > EXPORT_MARKDOWN_LEVELS ? "" : "<blockquote>");
         break;
-    case MD_BLOCK_UL: open_list(w, false, 0); break;
-    case MD_BLOCK_OL: open_list(w, true, ((MD_BLOCK_OL_DETAIL *)detail)->start); break;
-    case MD_BLOCK_LI: open_item(w, detail); break;
+    case MD_BLOCK_UL: export_html_text_open_list(w, false, 0); break;
+    case MD_BLOCK_OL:
+        export_html_text_open_list(w, true, ((MD_BLOCK_OL_DETAIL *)detail)->start);
+        break;
+    case MD_BLOCK_LI: export_html_text_open_item(w, detail); break;
     case MD_BLOCK_HR: export_out_lit(w->o, "<hr>"); break;
     case MD_BLOCK_H: export_out_addf(w->o, "<h%u>", heading_level(detail)); break;
-    case MD_BLOCK_CODE: open_code(w, detail); break;
+    case MD_BLOCK_CODE: export_html_text_open_code(w, detail); break;
     case MD_BLOCK_P: export_out_lit(w->o, "<p>"); break;
     case MD_BLOCK_TABLE: export_out_lit(w->o, "<table>"); break;
     case MD_BLOCK_THEAD: export_out_lit(w->o, "<thead>"); break;
@@ -156,32 +158,32 @@ static int enter_block(MD_BLOCKTYPE type, void *detail, void *arg)
     return w->o->rc ? 1 : 0;
 }
 
-static void close_level(struct html_walk *w, const char *tag)
+static void export_html_text_close_level(struct html_walk *w, const char *tag)
 {
     if (w->depth-- <= EXPORT_MARKDOWN_LEVELS)
         export_out_lit(w->o, tag);
 }
 
-static void close_code(struct html_walk *w)
+static void export_html_text_close_code(struct html_walk *w)
 {
     export_out_lit(w->o, w->begun ? "</span></code></pre>\n" : "</code></pre>\n");
     w->in_code = w->diff = w->begun = false;
 }
 
-static int leave_block(MD_BLOCKTYPE type, void *detail, void *arg)
+static int export_html_text_leave_block(MD_BLOCKTYPE type, void *detail, void *arg)
 {
     struct html_walk *w = arg;
 
-    close_spans(w, w->spans.n);
+    export_html_text_close_spans(w, w->spans.n);
     switch (type) {
-    case MD_BLOCK_QUOTE: close_level(w, "</blockquote>\n"); break;
-    case MD_BLOCK_UL: close_level(w, "</ul>\n"); break;
-    case MD_BLOCK_OL: close_level(w, "</ol>\n"); break;
+    case MD_BLOCK_QUOTE: export_html_text_close_level(w, "</blockquote>\n"); break;
+    case MD_BLOCK_UL: export_html_text_close_level(w, "</ul>\n"); break;
+    case MD_BLOCK_OL: export_html_text_close_level(w, "</ol>\n"); break;
     case MD_BLOCK_LI:
         export_out_lit(w->o, w->depth > EXPORT_MARKDOWN_LEVELS ? "<br>" : "</li>\n");
         break;
     case MD_BLOCK_H: export_out_addf(w->o, "</h%u>\n", heading_level(detail)); break;
-    case MD_BLOCK_CODE: close_code(w); break;
+    case MD_BLOCK_CODE: export_html_text_close_code(w); break;
     case MD_BLOCK_P: export_out_lit(w->o, "</p>\n"); break;
     case MD_BLOCK_TABLE: export_out_lit(w->o, "</table>\n"); break;
     case MD_BLOCK_THEAD: export_out_lit(w->o, "</thead>"); break;
@@ -194,16 +196,16 @@ static int leave_block(MD_BLOCKTYPE type, void *detail, void *arg)
     return w->o->rc ? 1 : 0;
 }
 
-static void open_link(struct html_walk *w, const MD_ATTRIBUTE *href)
+static void export_html_text_open_link(struct html_walk *w, const MD_ATTRIBUTE *href)
 {
     if (!export_span_link(&w->spans, href, &w->target))
         return;
     export_out_lit(w->o, "<a rel=\"noopener noreferrer\" href=\"");
-    add_escaped(w->o, buf_slice(&w->target));
+    export_html_text_add_escaped(w->o, buf_slice(&w->target));
     export_out_lit(w->o, "\">");
 }
 
-static int enter_span(MD_SPANTYPE type, void *detail, void *arg)
+static int export_html_text_enter_span(MD_SPANTYPE type, void *detail, void *arg)
 {
     struct html_walk *w = arg;
 
@@ -214,7 +216,7 @@ static int enter_span(MD_SPANTYPE type, void *detail, void *arg)
     case MD_SPAN_STRONG: export_out_lit(w->o, "<strong>"); break;
     case MD_SPAN_CODE: export_out_lit(w->o, "<code>"); break;
     case MD_SPAN_DEL: export_out_lit(w->o, "<del>"); break;
-    case MD_SPAN_A: open_link(w, &((MD_SPAN_A_DETAIL *)detail)->href); break;
+    case MD_SPAN_A: export_html_text_open_link(w, &((MD_SPAN_A_DETAIL *)detail)->href); break;
     case MD_SPAN_IMG: export_out_lit(w->o, "[image: "); break;
     default: break;
     }
@@ -222,7 +224,7 @@ static int enter_span(MD_SPANTYPE type, void *detail, void *arg)
 }
 
 /* The target of a removed link or image. */
-static void add_target(struct html_walk *w, const MD_ATTRIBUTE *a, const char *end)
+static void export_html_text_add_target(struct html_walk *w, const MD_ATTRIBUTE *a, const char *end)
 {
     export_link_raw(a, &w->raw);
     export_out_lit(w->o, " <span class=\"target\">(");
@@ -231,16 +233,16 @@ static void add_target(struct html_walk *w, const MD_ATTRIBUTE *a, const char *e
     export_out_lit(w->o, end);
 }
 
-static int leave_span(MD_SPANTYPE type, void *detail, void *arg)
+static int export_html_text_leave_span(MD_SPANTYPE type, void *detail, void *arg)
 {
     struct html_walk *w = arg;
     int n = export_span_depth(&w->spans, (int)type);
 
-    close_spans(w, n);
+    export_html_text_close_spans(w, n);
     if (n && type == MD_SPAN_A && !w->spans.link[w->spans.n])
-        add_target(w, &((MD_SPAN_A_DETAIL *)detail)->href, "");
+        export_html_text_add_target(w, &((MD_SPAN_A_DETAIL *)detail)->href, "");
     if (n && type == MD_SPAN_IMG)
-        add_target(w, &((MD_SPAN_IMG_DETAIL *)detail)->src, "]");
+        export_html_text_add_target(w, &((MD_SPAN_IMG_DETAIL *)detail)->src, "]");
     return w->o->rc ? 1 : 0;
 }
 
@@ -264,7 +266,7 @@ static void add_code(struct html_walk *w, struct slice text)
     export_html_text(w->o, text);
 }
 
-static int on_text(MD_TEXTTYPE type, const MD_CHAR *p, MD_SIZE n, void *arg)
+static int export_html_text_on_text(MD_TEXTTYPE type, const MD_CHAR *p, MD_SIZE n, void *arg)
 {
     struct html_walk *w = arg;
     struct slice text = { p, n };
@@ -291,11 +293,11 @@ void export_markdown_to_html(struct export_out *o, struct slice text)
     struct html_walk w = { .o = o };
     const MD_PARSER parser = {
         .flags = export_markdown_flags(),
-        .enter_block = enter_block,
-        .leave_block = leave_block,
-        .enter_span = enter_span,
-        .leave_span = leave_span,
-        .text = on_text,
+        .enter_block = export_html_text_enter_block,
+        .leave_block = export_html_text_leave_block,
+        .enter_span = export_html_text_enter_span,
+        .leave_span = export_html_text_leave_span,
+        .text = export_html_text_on_text,
     };
 
     if (text.n > EXPORT_MARKDOWN_MAX) {

@@ -16,7 +16,7 @@ struct rows {
     bool torn; /* what was written does not end with a newline */
 };
 
-static void add_bytes(struct rows *r, struct slice bytes)
+static void export_jsonl_add_bytes(struct rows *r, struct slice bytes)
 {
     if (bytes.n == 0)
         return;
@@ -24,21 +24,21 @@ static void add_bytes(struct rows *r, struct slice bytes)
     r->torn = bytes.p[bytes.n - 1] != '\n';
 }
 
-static void add_rows(struct rows *r, struct slice rows)
+static void export_jsonl_add_rows(struct rows *r, struct slice rows)
 {
     if (!r->counts) {
-        add_bytes(r, rows);
+        export_jsonl_add_bytes(r, rows);
         return;
     }
     r->redacted.n = 0;
     if (redact_json_rows(rows, &r->redacted, r->counts))
         r->o->rc = ERR_NOMEM;
-    add_bytes(r, buf_slice(&r->redacted));
+    export_jsonl_add_bytes(r, buf_slice(&r->redacted));
 }
 
 /* Passes on the whole lines of the bytes that were read and keeps the rest. At the end of the file it passes on
  * everything. */
-static void pass_lines(struct rows *r, struct buf *bytes, bool at_end)
+static void export_jsonl_pass_lines(struct rows *r, struct buf *bytes, bool at_end)
 {
     const char *nl = bytes->n ? memrchr(bytes->p, '\n', bytes->n) : NULL;
     size_t n = at_end ? bytes->n : nl ? (size_t)(nl + 1 - bytes->p) : 0;
@@ -46,8 +46,8 @@ static void pass_lines(struct rows *r, struct buf *bytes, bool at_end)
     bool torn;
 
     while (!r->o->rc && slice_line(&rest, &line, &torn)) {
-        add_rows(r, line);
-        add_bytes(r, torn ? (struct slice){ NULL, 0 } : SLICE("\n"));
+        export_jsonl_add_rows(r, line);
+        export_jsonl_add_bytes(r, torn ? (struct slice){ NULL, 0 } : SLICE("\n"));
     }
     memmove(bytes->p, bytes->p + n, bytes->n - n);
     bytes->n -= n;
@@ -72,9 +72,9 @@ static enum err_code copy_open_file(struct rows *r, const struct file *f, struct
         at += (int64_t)got;
         bytes.n += got;
         if (r->counts) {
-            pass_lines(r, &bytes, got < PIECE);
+            export_jsonl_pass_lines(r, &bytes, got < PIECE);
         } else {
-            add_bytes(r, buf_slice(&bytes));
+            export_jsonl_add_bytes(r, buf_slice(&bytes));
             bytes.n = 0;
         }
     }
@@ -82,7 +82,7 @@ static enum err_code copy_open_file(struct rows *r, const struct file *f, struct
     return rc;
 }
 
-static enum err_code copy_file(struct rows *r, const char *path, struct err *e)
+static enum err_code export_jsonl_copy_file(struct rows *r, const char *path, struct err *e)
 {
     struct file f;
     enum err_code rc = file_open(AT_FDCWD, path, FILE_FOLLOW, &f, e);
@@ -106,14 +106,14 @@ static enum err_code copy_whole(struct rows *r, const struct session_ref *ref, s
     enum err_code rc;
 
     if (is_file_of_rows(ref))
-        return copy_file(r, ref->path.p, e);
+        return export_jsonl_copy_file(r, ref->path.p, e);
     rc = export_part_open(&p, ref, r->req, true, e);
     if (rc)
         return rc;
     if (p.t->bytes.p)
-        add_rows(r, buf_slice(&p.t->bytes));
+        export_jsonl_add_rows(r, buf_slice(&p.t->bytes));
     else
-        rc = copy_file(r, p.t->path, e);
+        rc = export_jsonl_copy_file(r, p.t->path, e);
     export_part_close(&p);
     return rc;
 }
@@ -129,8 +129,8 @@ static enum err_code copy_part(struct rows *r, const struct session_ref *ref,
         rc = export_is_cancelled(r->req) ? err_set(e, ERR_CANCELLED, "", "export")
                                          : transcript_read(p.t, i, &row, e);
         if (!rc) {
-            add_rows(r, buf_slice(&row));
-            add_bytes(r, SLICE("\n"));
+            export_jsonl_add_rows(r, buf_slice(&row));
+            export_jsonl_add_bytes(r, SLICE("\n"));
             sum->messages++;
         }
     }

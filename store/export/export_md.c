@@ -6,7 +6,7 @@
 
 enum { TITLE_MAX = 200, SUMMARY_MAX = 160, NOTE_MAX = 400 };
 
-static void add_fact(struct export_out *o, const char *name, struct slice value)
+static void export_md_add_fact(struct export_out *o, const char *name, struct slice value)
 {
     if (value.n == 0)
         return;
@@ -25,9 +25,9 @@ static void md_begin(struct export_out *o, const struct export_head *head)
     export_out_addf(o, "- Session: `%s` ", head->system);
     export_md_code(o, head->id, false);
     export_out_lit(o, "\n");
-    add_fact(o, "Project", head->project);
-    add_fact(o, "Branch", head->branch);
-    add_fact(o, "Model", head->model);
+    export_md_add_fact(o, "Project", head->project);
+    export_md_add_fact(o, "Branch", head->branch);
+    export_md_add_fact(o, "Model", head->model);
     if (head->created_ms != TIME_NONE) {
         export_time(head->created_ms, time);
         export_out_addf(o, "- Begun: %s\n", time);
@@ -118,7 +118,7 @@ static void md_thinking(struct export_out *o, struct slice text, bool open)
     close_details(o);
 }
 
-static void add_summary(struct export_out *o, const struct export_tool *t)
+static void export_md_add_summary(struct export_out *o, const struct export_tool *t)
 {
     char outcome[32];
 
@@ -140,7 +140,7 @@ static void add_summary(struct export_out *o, const struct export_tool *t)
         export_out_addf(o, " — sub-agent %zu", t->section);
 }
 
-static void add_hunks(struct export_out *o, const struct hunks *d)
+static void export_md_add_hunks(struct export_out *o, const struct hunks *d)
 {
     struct buf text = { 0 };
     enum err_code rc = d->rc;
@@ -175,12 +175,12 @@ static void add_fence(struct export_out *o, const char *info, struct slice text)
 static void md_tool(struct export_out *o, const struct export_tool *t)
 {
     open_details(o, t->open);
-    add_summary(o, t);
+    export_md_add_summary(o, t);
     export_out_lit(o, "</summary>\n\n");
     add_fence(o, "sh", t->command);
     add_fence(o, "yaml", t->input);
     if (t->hunks.n)
-        add_hunks(o, &t->hunks);
+        export_md_add_hunks(o, &t->hunks);
     add_fence(o, "text", t->output);
     close_details(o);
 }

@@ -2,7 +2,7 @@
 
 /* Texts in Markdown: escaped, in fences, in a line of code. */
 
-static bool is_letter(char c)
+static bool export_md_escape_is_letter(char c)
 {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
            (unsigned char)c >= 0x80;
@@ -24,8 +24,8 @@ static bool needs_escape(struct slice text, size_t i, const struct export_md_pla
     case '|':
     case '~':
     case '$': return true;
-    case '_': return !is_letter(at->before) || !is_letter(next);
-    case '&': return i + 1 == text.n || is_letter(next) || next == '#';
+    case '_': return !export_md_escape_is_letter(at->before) || !export_md_escape_is_letter(next);
+    case '&': return i + 1 == text.n || export_md_escape_is_letter(next) || next == '#';
     case '!': return i + 1 == text.n; /* a link may follow, which it would make an image */
     case '#': return at->start || at->before == ' ' || at->before == '\t';
     case '+':
@@ -44,10 +44,11 @@ static size_t address_length(struct slice text, size_t i, const struct export_md
     struct slice rest = { text.p + i, text.n - i };
     size_t scheme = slice_starts(rest, "https://") ? 8 : slice_starts(rest, "http://") ? 7 : 0, n;
 
-    if (!at->links || !scheme || is_letter(at->before))
+    if (!at->links || !scheme || export_md_escape_is_letter(at->before))
         return 0;
-    for (n = scheme; n < rest.n && rest.p[n] > ' ' && rest.p[n] < 0x7F &&
-                     (is_letter(rest.p[n]) || strchr("/:?=%#+@~_-.,;!&$", rest.p[n]));)
+    for (n = scheme;
+         n < rest.n && rest.p[n] > ' ' && rest.p[n] < 0x7F &&
+         (export_md_escape_is_letter(rest.p[n]) || strchr("/:?=%#+@~_-.,;!&$", rest.p[n]));)
         n++;
     while (n > scheme && strchr(".,;:!?_~", rest.p[n - 1]))
         n--;
@@ -95,7 +96,9 @@ static void escape_piece(struct export_out *o, struct slice text, struct export_
         }
         at->digits = (at->start || at->digits) && c >= '0' && c <= '9';
         at->start = at->start && (c == ' ' || c == '\t');
-        at->www = (c | 0x20) != 'w' ? 0 : at->www || !is_letter(at->before) ? at->www + 1 : 0;
+        at->www = (c | 0x20) != 'w'                                    ? 0
+                  : at->www || !export_md_escape_is_letter(at->before) ? at->www + 1
+                                                                       : 0;
         at->before = c;
     }
     export_out_add(o, (struct slice){ text.p + from, text.n - from });
@@ -147,7 +150,7 @@ void export_md_lines(struct export_out *o, const char *prefix, struct slice text
     }
 }
 
-static void add_run(struct export_out *o, char c, size_t n)
+static void export_md_escape_add_run(struct export_out *o, char c, size_t n)
 {
     while (n-- > 0)
         export_out_add(o, (struct slice){ &c, 1 });
@@ -171,7 +174,8 @@ static void add_info(struct export_out *o, struct slice info)
     for (size_t i = 0; i < info.n && i < 32; i++) {
         char c = info.p[i];
 
-        if ((!is_letter(c) || (unsigned char)c >= 0x80) && !strchr("+-#._", c ? c : ' '))
+        if ((!export_md_escape_is_letter(c) || (unsigned char)c >= 0x80) &&
+            !strchr("+-#._", c ? c : ' '))
             return;
         export_out_add(o, (struct slice){ &c, 1 });
     }
@@ -184,7 +188,7 @@ void export_md_fence(struct export_out *o, struct slice prefix, struct slice inf
 
     text = export_trim_end(text);
     fence = fence < 3 ? 3 : fence;
-    add_run(o, '`', fence);
+    export_md_escape_add_run(o, '`', fence);
     add_info(o, info);
     export_out_lit(o, "\n");
     export_out_add(o, prefix);
@@ -193,12 +197,12 @@ void export_md_fence(struct export_out *o, struct slice prefix, struct slice inf
         export_out_lit(o, "\n");
         export_out_add(o, prefix);
     }
-    add_run(o, '`', fence);
+    export_md_escape_add_run(o, '`', fence);
     export_out_lit(o, "\n");
 }
 
 /* In a table a bar ends the cell, in code as well. */
-static void add_code_text(struct export_out *o, struct slice text, bool in_table)
+static void export_md_escape_add_code_text(struct export_out *o, struct slice text, bool in_table)
 {
     struct export_walk w = { .rest = text };
     struct slice piece;
@@ -231,9 +235,9 @@ void export_md_code(struct export_out *o, struct slice text, bool in_table)
         export_md_escape(o, text, &place);
         return;
     }
-    add_run(o, '`', fence);
+    export_md_escape_add_run(o, '`', fence);
     export_out_lit(o, pad ? " " : "");
-    add_code_text(o, text, in_table);
+    export_md_escape_add_code_text(o, text, in_table);
     export_out_lit(o, pad ? " " : "");
-    add_run(o, '`', fence);
+    export_md_escape_add_run(o, '`', fence);
 }

@@ -73,7 +73,7 @@ static void write_gap(struct md_walk *w)
     w->gap = false;
 }
 
-static void begin_line(struct md_walk *w)
+static void export_md_text_begin_line(struct md_walk *w)
 {
     if (w->open)
         return;
@@ -84,7 +84,7 @@ static void begin_line(struct md_walk *w)
     w->place = (struct export_md_place){ .start = true };
 }
 
-static void end_line(struct md_walk *w)
+static void export_md_text_end_line(struct md_walk *w)
 {
     if (w->open)
         export_out_lit(w->o, "\n");
@@ -92,17 +92,17 @@ static void end_line(struct md_walk *w)
 }
 
 /* Before a block. One that begins an item is in the line of its mark. */
-static void begin_block(struct md_walk *w, bool gap)
+static void export_md_text_begin_block(struct md_walk *w, bool gap)
 {
     if (w->open && w->fresh)
         return;
-    end_line(w);
+    export_md_text_end_line(w);
     w->gap = w->gap || gap;
 }
 
 static void add_mark(struct md_walk *w, const char *mark)
 {
-    begin_line(w);
+    export_md_text_begin_line(w);
     w->fresh = false;
     export_out_lit(w->o, mark);
     w->place = (struct export_md_place){ .before = mark[0] };
@@ -115,10 +115,10 @@ static struct md_list *innermost_list(struct md_walk *w)
     return &w->list[last - 1];
 }
 
-static void open_list(struct md_walk *w, bool ordered, unsigned start)
+static void export_md_text_open_list(struct md_walk *w, bool ordered, unsigned start)
 {
     /* an ordered list that does not start at 1 cannot directly follow a text */
-    begin_block(w, ordered && start != 1);
+    export_md_text_begin_block(w, ordered && start != 1);
     w->lists++;
     *innermost_list(w) = (struct md_list){ ordered, start };
 }
@@ -138,16 +138,16 @@ static void push_level(struct md_walk *w, struct md_level l)
     w->levels++;
 }
 
-static void open_item(struct md_walk *w, const MD_BLOCK_LI_DETAIL *li)
+static void export_md_text_open_item(struct md_walk *w, const MD_BLOCK_LI_DETAIL *li)
 {
     struct md_list *in = innermost_list(w);
     struct md_level l = { .item = true, .mark = "- " };
 
-    begin_block(w, false);
+    export_md_text_begin_block(w, false);
     if (in->ordered)
         snprintf(l.mark, sizeof l.mark, "%u. ", in->next++ % 1000000000u);
     push_level(w, l);
-    begin_line(w);
+    export_md_text_begin_line(w);
     w->fresh = true;
     if (li->is_task)
         add_mark(w, li->task_mark == ' ' ? "[ ] " : "[x] ");
@@ -155,7 +155,7 @@ static void open_item(struct md_walk *w, const MD_BLOCK_LI_DETAIL *li)
 
 static void open_quote(struct md_walk *w)
 {
-    begin_block(w, true);
+    export_md_text_begin_block(w, true);
     push_level(w, (struct md_level){ .item = false, .mark = "> " });
 }
 
@@ -163,17 +163,17 @@ static void open_heading(struct md_walk *w, const MD_BLOCK_H_DETAIL *h)
 {
     unsigned level = h->level + EXPORT_HEADING > 6 ? 6 : h->level + EXPORT_HEADING;
 
-    begin_block(w, true);
-    begin_line(w);
+    export_md_text_begin_block(w, true);
+    export_md_text_begin_line(w);
     w->fresh = false;
     export_out_add(w->o, (struct slice){ "######", level });
     export_out_lit(w->o, " ");
     w->place.before = ' ';
 }
 
-static void open_code(struct md_walk *w, const MD_BLOCK_CODE_DETAIL *code)
+static void export_md_text_open_code(struct md_walk *w, const MD_BLOCK_CODE_DETAIL *code)
 {
-    begin_block(w, false);
+    export_md_text_begin_block(w, false);
     w->in_code = true;
     w->code.n = w->info.n = 0;
     if (buf_add(&w->info, (struct slice){ code->lang.text, code->lang.size }))
@@ -182,7 +182,7 @@ static void open_code(struct md_walk *w, const MD_BLOCK_CODE_DETAIL *code)
 
 static void open_table(struct md_walk *w)
 {
-    begin_block(w, true);
+    export_md_text_begin_block(w, true);
     w->in_table = true;
     w->info.n = 0;
 }
@@ -195,7 +195,7 @@ static void open_span_code(struct md_walk *w)
 
 static void close_span_code(struct md_walk *w)
 {
-    begin_line(w);
+    export_md_text_begin_line(w);
     w->in_span = w->fresh = false;
     export_md_code(w->o, buf_slice(&w->code), w->in_table);
     w->place = (struct export_md_place){ .before = '`' };
@@ -203,7 +203,7 @@ static void close_span_code(struct md_walk *w)
 
 /* The opening bracket of a link waits for its text, because an address that is its own text is written in angle
  * brackets. */
-static void open_link(struct md_walk *w, const MD_ATTRIBUTE *href)
+static void export_md_text_open_link(struct md_walk *w, const MD_ATTRIBUTE *href)
 {
     w->pending = export_span_link(&w->spans, href, &w->target);
     if (!w->pending)
@@ -252,7 +252,7 @@ static void close_link(struct md_walk *w, bool written)
     add_mark(w, ">)");
 }
 
-static int enter_span(MD_SPANTYPE type, void *detail, void *arg)
+static int export_md_text_enter_span(MD_SPANTYPE type, void *detail, void *arg)
 {
     struct md_walk *w = arg;
 
@@ -264,14 +264,14 @@ static int enter_span(MD_SPANTYPE type, void *detail, void *arg)
     case MD_SPAN_STRONG: add_mark(w, "**"); break;
     case MD_SPAN_DEL: add_mark(w, "~~"); break;
     case MD_SPAN_CODE: open_span_code(w); break;
-    case MD_SPAN_A: open_link(w, &((MD_SPAN_A_DETAIL *)detail)->href); break;
+    case MD_SPAN_A: export_md_text_open_link(w, &((MD_SPAN_A_DETAIL *)detail)->href); break;
     case MD_SPAN_IMG: add_mark(w, "\\[image: "); break;
     default: break;
     }
     return w->o->rc ? 1 : 0;
 }
 
-static void close_spans(struct md_walk *w, int n)
+static void export_md_text_close_spans(struct md_walk *w, int n)
 {
     for (; n > 0; n--) {
         switch (w->spans.type[--w->spans.n]) {
@@ -297,26 +297,28 @@ static void open_head_cell(struct md_walk *w, const MD_BLOCK_TD_DETAIL *cell)
         w->o->rc = ERR_NOMEM;
 }
 
-static int enter_block(MD_BLOCKTYPE type, void *detail, void *arg)
+static int export_md_text_enter_block(MD_BLOCKTYPE type, void *detail, void *arg)
 {
     struct md_walk *w = arg;
 
-    close_spans(w, w->spans.n);
+    export_md_text_close_spans(w, w->spans.n);
     switch (type) {
     case MD_BLOCK_QUOTE: open_quote(w); break;
-    case MD_BLOCK_UL: open_list(w, false, 1); break;
-    case MD_BLOCK_OL: open_list(w, true, ((MD_BLOCK_OL_DETAIL *)detail)->start); break;
-    case MD_BLOCK_LI: open_item(w, detail); break;
+    case MD_BLOCK_UL: export_md_text_open_list(w, false, 1); break;
+    case MD_BLOCK_OL:
+        export_md_text_open_list(w, true, ((MD_BLOCK_OL_DETAIL *)detail)->start);
+        break;
+    case MD_BLOCK_LI: export_md_text_open_item(w, detail); break;
     case MD_BLOCK_HR:
-        begin_block(w, true);
+        export_md_text_begin_block(w, true);
         add_mark(w, "***");
-        end_line(w);
+        export_md_text_end_line(w);
         break;
     case MD_BLOCK_H: open_heading(w, detail); break;
-    case MD_BLOCK_CODE: open_code(w, detail); break;
+    case MD_BLOCK_CODE: export_md_text_open_code(w, detail); break;
     case MD_BLOCK_TABLE: open_table(w); break;
     case MD_BLOCK_TR:
-        begin_block(w, false);
+        export_md_text_begin_block(w, false);
         add_mark(w, "|");
         break;
     case MD_BLOCK_TH: open_head_cell(w, detail); break;
@@ -326,18 +328,18 @@ static int enter_block(MD_BLOCKTYPE type, void *detail, void *arg)
     return w->o->rc ? 1 : 0;
 }
 
-static void close_level(struct md_walk *w)
+static void export_md_text_close_level(struct md_walk *w)
 {
-    end_line(w);
+    export_md_text_end_line(w);
     w->levels--;
 }
 
-static void close_code(struct md_walk *w)
+static void export_md_text_close_code(struct md_walk *w)
 {
     struct buf prefix = { 0 };
 
     w->in_code = false;
-    begin_line(w);
+    export_md_text_begin_line(w);
     w->fresh = false;
     add_prefix(w, true, &prefix);
     export_md_fence(w->o, buf_slice(&prefix), buf_slice(&w->info), buf_slice(&w->code));
@@ -348,39 +350,39 @@ static void close_code(struct md_walk *w)
 
 static void close_head(struct md_walk *w)
 {
-    end_line(w);
+    export_md_text_end_line(w);
     add_mark(w, "|");
     export_out_add(w->o, buf_slice(&w->info));
-    end_line(w);
+    export_md_text_end_line(w);
 }
 
-static int leave_block(MD_BLOCKTYPE type, void *detail, void *arg)
+static int export_md_text_leave_block(MD_BLOCKTYPE type, void *detail, void *arg)
 {
     struct md_walk *w = arg;
 
     (void)detail;
-    close_spans(w, w->spans.n);
+    export_md_text_close_spans(w, w->spans.n);
     switch (type) {
     case MD_BLOCK_QUOTE:
-        close_level(w);
+        export_md_text_close_level(w);
         w->gap = true;
         break;
-    case MD_BLOCK_LI: close_level(w); break;
+    case MD_BLOCK_LI: export_md_text_close_level(w); break;
     case MD_BLOCK_UL:
     case MD_BLOCK_OL:
         w->lists--;
         w->gap = w->gap || w->lists == 0;
         break;
-    case MD_BLOCK_CODE: close_code(w); break;
+    case MD_BLOCK_CODE: export_md_text_close_code(w); break;
     case MD_BLOCK_P:
     case MD_BLOCK_H:
     case MD_BLOCK_HR:
-        end_line(w);
+        export_md_text_end_line(w);
         w->gap = true;
         break;
     case MD_BLOCK_TH:
     case MD_BLOCK_TD: export_out_lit(w->o, " |"); break;
-    case MD_BLOCK_TR: end_line(w); break;
+    case MD_BLOCK_TR: export_md_text_end_line(w); break;
     case MD_BLOCK_THEAD: close_head(w); break;
     case MD_BLOCK_TABLE:
         w->in_table = false;
@@ -392,7 +394,7 @@ static int leave_block(MD_BLOCKTYPE type, void *detail, void *arg)
 }
 
 /* Adds the target of a removed link or image as code, so that it does not become a link again. */
-static void add_target(struct md_walk *w, const MD_ATTRIBUTE *a)
+static void export_md_text_add_target(struct md_walk *w, const MD_ATTRIBUTE *a)
 {
     export_link_raw(a, &w->raw);
     if (w->raw.n == 0)
@@ -402,16 +404,16 @@ static void add_target(struct md_walk *w, const MD_ATTRIBUTE *a)
     add_mark(w, ")");
 }
 
-static int leave_span(MD_SPANTYPE type, void *detail, void *arg)
+static int export_md_text_leave_span(MD_SPANTYPE type, void *detail, void *arg)
 {
     struct md_walk *w = arg;
     int n = export_span_depth(&w->spans, (int)type);
 
-    close_spans(w, n);
+    export_md_text_close_spans(w, n);
     if (n && type == MD_SPAN_A && !w->spans.link[w->spans.n])
-        add_target(w, &((MD_SPAN_A_DETAIL *)detail)->href);
+        export_md_text_add_target(w, &((MD_SPAN_A_DETAIL *)detail)->href);
     if (n && type == MD_SPAN_IMG)
-        add_target(w, &((MD_SPAN_IMG_DETAIL *)detail)->src);
+        export_md_text_add_target(w, &((MD_SPAN_IMG_DETAIL *)detail)->src);
     return w->o->rc ? 1 : 0;
 }
 
@@ -422,17 +424,17 @@ static void add_break(struct md_walk *w, bool hard)
         return;
     }
     export_out_lit(w->o, hard ? "\\" : "");
-    end_line(w);
+    export_md_text_end_line(w);
 }
 
-static void add_text(struct md_walk *w, struct slice text)
+static void export_md_text_add_text(struct md_walk *w, struct slice text)
 {
-    begin_line(w);
+    export_md_text_begin_line(w);
     w->fresh = false;
     export_md_escape(w->o, text, &w->place);
 }
 
-static int on_text(MD_TEXTTYPE type, const MD_CHAR *p, MD_SIZE n, void *arg)
+static int export_md_text_on_text(MD_TEXTTYPE type, const MD_CHAR *p, MD_SIZE n, void *arg)
 {
     struct md_walk *w = arg;
     struct slice text = { p, n };
@@ -451,7 +453,7 @@ static int on_text(MD_TEXTTYPE type, const MD_CHAR *p, MD_SIZE n, void *arg)
     } else if (type == MD_TEXT_BR || type == MD_TEXT_SOFTBR) {
         add_break(w, type == MD_TEXT_BR);
     } else {
-        add_text(w, text);
+        export_md_text_add_text(w, text);
     }
     return w->o->rc ? 1 : 0;
 }
@@ -461,11 +463,11 @@ void export_markdown_to_md(struct export_out *o, struct slice text)
     struct md_walk w = { .o = o };
     const MD_PARSER parser = {
         .flags = export_markdown_flags(),
-        .enter_block = enter_block,
-        .leave_block = leave_block,
-        .enter_span = enter_span,
-        .leave_span = leave_span,
-        .text = on_text,
+        .enter_block = export_md_text_enter_block,
+        .leave_block = export_md_text_leave_block,
+        .enter_span = export_md_text_enter_span,
+        .leave_span = export_md_text_leave_span,
+        .text = export_md_text_on_text,
     };
 
     if (text.n > EXPORT_MARKDOWN_MAX) {
@@ -476,7 +478,7 @@ void export_markdown_to_md(struct export_out *o, struct slice text)
 
     if (rc && !o->rc)
         o->rc = rc;
-    end_line(&w);
+    export_md_text_end_line(&w);
     buf_fini(&w.code);
     buf_fini(&w.info);
     buf_fini(&w.raw);

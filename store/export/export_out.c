@@ -7,7 +7,7 @@
 
 enum { PIECE = 64 * 1024 };
 
-static void hand_over(struct export_out *o, struct slice bytes)
+static void export_out_hand_over(struct export_out *o, struct slice bytes)
 {
     if (o->rc || bytes.n == 0)
         return;
@@ -17,7 +17,7 @@ static void hand_over(struct export_out *o, struct slice bytes)
 
 void export_out_flush(struct export_out *o)
 {
-    hand_over(o, buf_slice(&o->buf));
+    export_out_hand_over(o, buf_slice(&o->buf));
     o->buf.n = 0;
 }
 
@@ -25,7 +25,7 @@ void export_out_add(struct export_out *o, struct slice bytes)
 {
     if (bytes.n >= PIECE) {
         export_out_flush(o);
-        hand_over(o, bytes);
+        export_out_hand_over(o, bytes);
         return;
     }
     if (o->rc)

@@ -26,7 +26,7 @@ static void format_uuid(struct id128 id, char out[UUID_LENGTH + 1])
              (unsigned long long)(id.lo & 0xffffffffffffULL));
 }
 
-static bool begins_with(struct id128 id, struct slice text)
+static bool export_part_begins_with(struct id128 id, struct slice text)
 {
     char uuid[UUID_LENGTH + 1];
 
@@ -37,7 +37,7 @@ static bool begins_with(struct id128 id, struct slice text)
 }
 
 /* "#12": the number of a message, as the documents show it. */
-static bool read_number(struct slice text, size_t n, size_t *at)
+static bool export_part_read_number(struct slice text, size_t n, size_t *at)
 {
     size_t number = 0;
 
@@ -77,7 +77,7 @@ static enum err_code find_id(const void *ids, size_t n, size_t size, struct slic
             *at = i;
             return ERR_OK;
         }
-        if (begins_with(id, text)) {
+        if (export_part_begins_with(id, text)) {
             matches++;
             *at = i;
         }
@@ -87,21 +87,21 @@ static enum err_code find_id(const void *ids, size_t n, size_t size, struct slic
                : name_error(matches > 1 ? ERR_USAGE : ERR_NOT_FOUND, text, e);
 }
 
-static enum err_code find_message(const struct transcript *t, struct slice text, size_t *at,
-                                  struct err *e)
+static enum err_code export_part_find_message(const struct transcript *t, struct slice text,
+                                              size_t *at, struct err *e)
 {
-    if (read_number(text, t->n, at))
+    if (export_part_read_number(text, t->n, at))
         return ERR_OK;
     if (t->n == 0 || text.n == 0)
         return name_error(ERR_NOT_FOUND, text, e);
     return find_id(&t->message[0].id, t->n, sizeof *t->message, text, at, e);
 }
 
-static enum err_code find_end(const struct transcript *t, struct slice text, struct id128 id,
-                              size_t *at, struct err *e)
+static enum err_code export_part_find_end(const struct transcript *t, struct slice text,
+                                          struct id128 id, size_t *at, struct err *e)
 {
     if (text.p)
-        return find_message(t, text, at, e);
+        return export_part_find_message(t, text, at, e);
     for (*at = 0; *at < t->n; ++*at)
         if (id128_eq(t->message[*at].id, id))
             return ERR_OK;
@@ -117,9 +117,9 @@ static enum err_code find_part(struct export_part *p, struct err *e)
     p->from = 0;
     p->to = p->t->n;
     if (q->from.p || !id128_none(q->first))
-        rc = find_end(p->t, q->from, q->first, &p->from, e);
+        rc = export_part_find_end(p->t, q->from, q->first, &p->from, e);
     if (!rc && (q->to.p || !id128_none(q->last))) {
-        rc = find_end(p->t, q->to, q->last, &last, e);
+        rc = export_part_find_end(p->t, q->to, q->last, &last, e);
         p->to = rc ? p->to : last + 1;
     }
     if (!rc && p->to < p->from)
@@ -178,8 +178,8 @@ void export_part_close(struct export_part *p)
 /* The parts of a tool call that a document has. */
 
 /* "name: value"; a value of several lines is below its name. */
-static void add_member(struct buf *out, struct slice name, struct slice value, struct arena *a,
-                       enum err_code *rc)
+static void export_part_add_member(struct buf *out, struct slice name, struct slice value,
+                                   struct arena *a, enum err_code *rc)
 {
     struct slice text = value, line;
     bool torn;
@@ -214,7 +214,7 @@ static enum err_code gather_input(const struct block *call, bool has_diff, struc
         return json_type(call->input) == JSON_NONE ? ERR_OK : buf_add(out, call->input);
     while (!rc && json_iter_next(&it, &key, &value))
         if (key.n && !tool_call_shows(call, key, has_diff))
-            add_member(out, key, value, a, &rc);
+            export_part_add_member(out, key, value, a, &rc);
     return rc;
 }
 

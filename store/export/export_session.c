@@ -143,8 +143,8 @@ static const struct block *result_in(struct read_row *r, struct slice call_id)
 }
 
 /* The result of a call, from the rows below, which are read as far as needed. */
-static enum err_code find_result(struct export *x, struct slice call_id,
-                                 const struct block **result, struct err *e)
+static enum err_code export_session_find_result(struct export *x, struct slice call_id,
+                                                const struct block **result, struct err *e)
 {
     enum err_code rc = ERR_OK;
 
@@ -243,11 +243,11 @@ static enum err_code write_tool(struct export *x, const struct block *call,
     return rc;
 }
 
-static enum err_code write_call(struct export *x, const struct read_row *r, const struct block *b,
-                                struct err *e)
+static enum err_code export_session_write_call(struct export *x, const struct read_row *r,
+                                               const struct block *b, struct err *e)
 {
     const struct block *result;
-    enum err_code rc = find_result(x, b->call_id, &result, e);
+    enum err_code rc = export_session_find_result(x, b->call_id, &result, e);
 
     if (rc)
         return rc;
@@ -280,7 +280,7 @@ static void write_note(struct export *x, const struct read_row *r, const struct 
     x->writer->note(x->o, &note);
 }
 
-static bool is_wanted(const struct export *x, const struct read_row *r, size_t i)
+static bool export_session_is_wanted(const struct export *x, const struct read_row *r, size_t i)
 {
     const struct block *b = &r->blocks.block[i];
     bool tools = x->req->tools != EXPORT_TOOLS_NONE;
@@ -295,13 +295,13 @@ static bool is_wanted(const struct export *x, const struct read_row *r, size_t i
     }
 }
 
-static enum err_code write_block(struct export *x, const struct read_row *r, const struct block *b,
-                                 struct err *e)
+static enum err_code export_session_write_block(struct export *x, const struct read_row *r,
+                                                const struct block *b, struct err *e)
 {
     const struct export_writer *w = x->writer;
 
     if (b->kind == BLOCK_TOOL_CALL)
-        return write_call(x, r, b, e);
+        return export_session_write_call(x, r, b, e);
     if (b->kind == BLOCK_NOTE) {
         write_note(x, r, b);
         return ERR_OK;
@@ -324,15 +324,15 @@ static enum err_code write_block(struct export *x, const struct read_row *r, con
 }
 
 /* Writes the first row that was read, which is not moved while rows after it are read. */
-static enum err_code write_row(struct export *x, struct err *e)
+static enum err_code export_session_write_row(struct export *x, struct err *e)
 {
     const struct read_row *r = &x->row[x->first];
     enum err_code rc = ERR_OK;
 
     x->open = false;
     for (size_t i = 0; !rc && !x->o->rc && i < r->blocks.n; i++)
-        if (is_wanted(x, r, i))
-            rc = write_block(x, r, &r->blocks.block[i], e);
+        if (export_session_is_wanted(x, r, i))
+            rc = export_session_write_block(x, r, &r->blocks.block[i], e);
     if (x->open)
         export_out_lit(x->o, x->writer->message_end);
     x->sum->messages++;
@@ -352,7 +352,7 @@ static enum err_code write_conversation(struct export *x, const struct session_r
         if (x->n == 0)
             rc = read_ahead(x, e);
         if (!rc)
-            rc = write_row(x, e);
+            rc = export_session_write_row(x, e);
         if (!rc)
             forget_row(x);
     }
@@ -423,7 +423,8 @@ static enum err_code find_subagents(struct export *x, struct err *e)
 }
 
 /* A sub-agent that has disappeared or cannot be read is skipped. */
-static enum err_code write_subagent(struct export *x, const struct export_section *s, struct err *e)
+static enum err_code export_session_write_subagent(struct export *x, const struct export_section *s,
+                                                   struct err *e)
 {
     const struct store *st = x->ref->store;
     struct session_ref ref;
@@ -452,7 +453,7 @@ static enum err_code write_subagents(struct export *x, struct err *e)
     enum err_code rc = ERR_OK;
 
     for (size_t i = 0; !rc && !x->o->rc && i < x->sections; i++)
-        rc = write_subagent(x, &x->section[i], e);
+        rc = export_session_write_subagent(x, &x->section[i], e);
     return rc;
 }
 
@@ -503,7 +504,7 @@ static enum err_code write_document(struct export *x, struct err *e)
     return rc;
 }
 
-static enum err_code write_rows(struct export *x, struct err *e)
+static enum err_code export_session_write_rows(struct export *x, struct err *e)
 {
     enum err_code rc = export_jsonl(x->o, x->ref, x->req, false, x->sum, e);
 
@@ -526,7 +527,7 @@ enum err_code export_session(const struct session_ref *ref, const struct export_
     if (x) {
         *x = (struct export){ .ref = ref, .req = req, .o = &o, .sum = out };
         x->writer = writers[req->format];
-        rc = x->writer ? write_document(x, e) : write_rows(x, e);
+        rc = x->writer ? write_document(x, e) : export_session_write_rows(x, e);
         arena_fini(&x->arena);
     }
     if (!rc)

@@ -6,7 +6,7 @@
 enum { TITLE_MAX = 200, SUBJECT_MAX = 160, NOTE_MAX = 400 };
 
 /* Text with signs; each of its lines begins with the prefix. */
-static void add_lines(struct export_out *o, const char *prefix, struct slice text)
+static void export_txt_add_lines(struct export_out *o, const char *prefix, struct slice text)
 {
     struct export_walk w = { .rest = export_trim_end(text) };
     struct slice piece;
@@ -32,7 +32,7 @@ static void add_in_line(struct export_out *o, struct slice text)
         export_out_add(o, kind == EXPORT_PIECE_NEWLINE ? SLICE(" ") : piece);
 }
 
-static void add_line(struct export_out *o, struct slice text, size_t max)
+static void export_txt_add_line(struct export_out *o, struct slice text, size_t max)
 {
     struct slice cut = export_trim_line(text, max);
 
@@ -41,60 +41,60 @@ static void add_line(struct export_out *o, struct slice text, size_t max)
         export_out_lit(o, "…");
 }
 
-static void add_fact(struct export_out *o, const char *name, struct slice value)
+static void export_txt_add_fact(struct export_out *o, const char *name, struct slice value)
 {
     if (value.n == 0)
         return;
     export_out_addf(o, "%-13s ", name);
-    add_line(o, value, 400);
+    export_txt_add_line(o, value, 400);
     export_out_lit(o, "\n");
 }
 
-static void add_time_fact(struct export_out *o, const char *name, int64_t ms)
+static void export_txt_add_time_fact(struct export_out *o, const char *name, int64_t ms)
 {
     char time[EXPORT_TIME];
 
     if (ms == TIME_NONE)
         return;
     export_time(ms, time);
-    add_fact(o, name, slice_of(time));
+    export_txt_add_fact(o, name, slice_of(time));
 }
 
 static void txt_begin(struct export_out *o, const struct export_head *head)
 {
-    add_line(o, head->title, TITLE_MAX);
+    export_txt_add_line(o, head->title, TITLE_MAX);
     export_out_lit(o, "\n\n");
-    add_fact(o, "Session:", head->id);
-    add_fact(o, "System:", slice_of(head->system));
-    add_fact(o, "Project:", head->project);
-    add_fact(o, "Branch:", head->branch);
-    add_fact(o, "Model:", head->model);
-    add_time_fact(o, "Begun:", head->created_ms);
-    add_time_fact(o, "Last message:", head->modified_ms);
+    export_txt_add_fact(o, "Session:", head->id);
+    export_txt_add_fact(o, "System:", slice_of(head->system));
+    export_txt_add_fact(o, "Project:", head->project);
+    export_txt_add_fact(o, "Branch:", head->branch);
+    export_txt_add_fact(o, "Model:", head->model);
+    export_txt_add_time_fact(o, "Begun:", head->created_ms);
+    export_txt_add_time_fact(o, "Last message:", head->modified_ms);
     export_out_lit(o, "\n");
 }
 
-static void add_section_name(struct export_out *o, const struct export_section *s)
+static void export_txt_add_section_name(struct export_out *o, const struct export_section *s)
 {
     export_out_addf(o, "Sub-agent %zu", s->number);
     export_out_lit(o, s->type.n ? ", " : "");
-    add_line(o, s->type, 60);
+    export_txt_add_line(o, s->type, 60);
     export_out_lit(o, s->task.n ? ": " : "");
-    add_line(o, s->task, TITLE_MAX);
+    export_txt_add_line(o, s->task, TITLE_MAX);
     export_out_lit(o, "\n");
 }
 
 static void txt_contents(struct export_out *o, const struct export_section *section, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        add_section_name(o, &section[i]);
+        export_txt_add_section_name(o, &section[i]);
     export_out_lit(o, "\n");
 }
 
 static void txt_section(struct export_out *o, const struct export_section *s)
 {
     export_out_lit(o, "========================================================================\n");
-    add_section_name(o, s);
+    export_txt_add_section_name(o, s);
     export_out_lit(o, "\n");
 }
 
@@ -115,25 +115,25 @@ static void txt_message(struct export_out *o, const struct export_message *m)
 static void txt_prompt(struct export_out *o, struct slice text, bool command)
 {
     (void)command;
-    add_lines(o, "> ", text);
+    export_txt_add_lines(o, "> ", text);
     export_out_lit(o, "\n");
 }
 
 static void txt_reply(struct export_out *o, struct slice text, bool failed)
 {
     export_out_lit(o, failed ? "Error:\n" : "");
-    add_lines(o, "", text);
+    export_txt_add_lines(o, "", text);
     export_out_lit(o, "\n");
 }
 
 static void txt_thinking(struct export_out *o, struct slice text, bool open)
 {
     (void)open;
-    add_lines(o, "~ ", text);
+    export_txt_add_lines(o, "~ ", text);
     export_out_lit(o, "\n");
 }
 
-static void add_hunks(struct export_out *o, const struct hunks *d)
+static void export_txt_add_hunks(struct export_out *o, const struct hunks *d)
 {
     if (d->rc)
         o->rc = d->rc;
@@ -156,9 +156,9 @@ static void txt_tool(struct export_out *o, const struct export_tool *t)
     char outcome[32];
 
     export_out_lit(o, "* ");
-    add_line(o, t->call ? t->call->name : SLICE("Result"), 60);
+    export_txt_add_line(o, t->call ? t->call->name : SLICE("Result"), 60);
     export_out_lit(o, t->subject.n ? " " : "");
-    add_line(o, t->subject, SUBJECT_MAX);
+    export_txt_add_line(o, t->subject, SUBJECT_MAX);
     if (t->hunks.added)
         export_out_addf(o, " +%zu", t->hunks.added);
     if (t->hunks.removed)
@@ -169,10 +169,10 @@ static void txt_tool(struct export_out *o, const struct export_tool *t)
         export_out_addf(o, " (sub-agent %zu)", t->section);
     export_out_lit(o, "\n");
     if (t->open) {
-        add_lines(o, "    $ ", t->command);
-        add_lines(o, "    ", t->input);
-        add_hunks(o, &t->hunks);
-        add_lines(o, "    ", t->output);
+        export_txt_add_lines(o, "    $ ", t->command);
+        export_txt_add_lines(o, "    ", t->input);
+        export_txt_add_hunks(o, &t->hunks);
+        export_txt_add_lines(o, "    ", t->output);
     }
     export_out_lit(o, "\n");
 }
@@ -183,7 +183,7 @@ static void txt_media(struct export_out *o, const struct block *b)
 
     export_media_label(b, &label);
     export_out_lit(o, "[");
-    add_line(o, buf_slice(&label), 300);
+    export_txt_add_line(o, buf_slice(&label), 300);
     export_out_lit(o, "]\n\n");
     buf_fini(&label);
 }
@@ -194,13 +194,13 @@ static void txt_note(struct export_out *o, const struct export_note *note)
     if (note->summary)
         export_out_lit(o, "Summary of the conversation before");
     else
-        add_line(o, note->name, 80);
+        export_txt_add_line(o, note->name, 80);
     if (note->open) {
         export_out_lit(o, "\n");
-        add_lines(o, "    ", note->text);
+        export_txt_add_lines(o, "    ", note->text);
     } else if (!note->summary) {
         export_out_lit(o, note->text.n ? ": " : "");
-        add_line(o, note->text, NOTE_MAX);
+        export_txt_add_line(o, note->text, NOTE_MAX);
     }
     export_out_lit(o, note->open ? "\n" : "\n\n");
 }
@@ -208,14 +208,14 @@ static void txt_note(struct export_out *o, const struct export_note *note)
 static void txt_seam(struct export_out *o, struct slice text)
 {
     export_out_lit(o, "------ ");
-    add_line(o, text, NOTE_MAX);
+    export_txt_add_line(o, text, NOTE_MAX);
     export_out_lit(o, " ------\n\n");
 }
 
 static void txt_raw(struct export_out *o, struct slice text)
 {
     export_out_lit(o, "[a row that cannot be read] ");
-    add_line(o, text, NOTE_MAX);
+    export_txt_add_line(o, text, NOTE_MAX);
     export_out_lit(o, "\n\n");
 }
 

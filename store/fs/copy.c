@@ -179,7 +179,7 @@ static enum err_code read_some(int fd, char *p, size_t *got, const char *path, s
     return ERR_OK;
 }
 
-static enum err_code copy_bytes(int in, int out, char *piece, const char *path, struct err *e)
+static enum err_code fs_copy_bytes(int in, int out, char *piece, const char *path, struct err *e)
 {
     for (;;) {
         size_t got;
@@ -195,7 +195,7 @@ static enum err_code copy_bytes(int in, int out, char *piece, const char *path, 
 
 /* Reads both again from the start. The copy may come from the page cache, which is as good, because the kernel will
  * write these bytes. */
-static enum err_code same_bytes(int a, int b, char *piece, const char *path, struct err *e)
+static enum err_code copy_same_bytes(int a, int b, char *piece, const char *path, struct err *e)
 {
     char *other = piece + COPY_BYTES;
 
@@ -244,7 +244,7 @@ static void close_both(int in, int out)
         close(out);
 }
 
-static enum err_code copy_file(const char *from, const char *to, char *piece, struct err *e)
+static enum err_code fs_copy_file(const char *from, const char *to, char *piece, struct err *e)
 {
     struct stat st;
     int in = open(from, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC), out = -1;
@@ -258,9 +258,9 @@ static enum err_code copy_file(const char *from, const char *to, char *piece, st
             rc = err_sys(e, to, "create");
     }
     if (!rc)
-        rc = copy_bytes(in, out, piece, to, e);
+        rc = fs_copy_bytes(in, out, piece, to, e);
     if (!rc)
-        rc = same_bytes(in, out, piece, to, e);
+        rc = copy_same_bytes(in, out, piece, to, e);
     if (!rc)
         rc = copy_attributes(in, out, &st, to, e);
     if (!rc)
@@ -327,7 +327,7 @@ static enum err_code remember_hard_link(struct copy_walk *t, const struct stat *
     return ERR_OK;
 }
 
-static const char *copy_of(const struct copy_walk *t, const struct stat *st)
+static const char *fs_copy_of(const struct copy_walk *t, const struct stat *st)
 {
     for (size_t i = 0; i < t->links; i++)
         if (t->link[i].dev == st->st_dev && t->link[i].ino == st->st_ino)
@@ -340,16 +340,17 @@ static const char *copy_of(const struct copy_walk *t, const struct stat *st)
 static enum err_code copy_name(const FTSENT *f, const char *to, struct copy_walk *t, struct err *e)
 {
     const struct stat *st = f->fts_statp;
-    const char *first = st->st_nlink > 1 ? copy_of(t, st) : NULL;
+    const char *first = st->st_nlink > 1 ? fs_copy_of(t, st) : NULL;
 
     if (first && link(first, to) == 0)
         return ERR_OK;
-    enum err_code rc = copy_file(f->fts_accpath, to, t->piece, e);
+    enum err_code rc = fs_copy_file(f->fts_accpath, to, t->piece, e);
 
     return rc || st->st_nlink == 1 || first ? rc : remember_hard_link(t, st, to, e);
 }
 
-static enum err_code copy_entry(const FTSENT *f, const char *to, struct copy_walk *t, struct err *e)
+static enum err_code fs_copy_entry(const FTSENT *f, const char *to, struct copy_walk *t,
+                                   struct err *e)
 {
     switch (f->fts_info) {
     case FTS_D: return mkdir(to, 0700) ? err_sys(e, to, "make directory") : ERR_OK;
@@ -363,7 +364,7 @@ static enum err_code copy_entry(const FTSENT *f, const char *to, struct copy_wal
     }
 }
 
-static enum err_code tree_open(const char *root, FTS **fts, struct err *e)
+static enum err_code copy_tree_open(const char *root, FTS **fts, struct err *e)
 {
     char *copy = strdup(root);
     char *roots[] = { copy, NULL };
@@ -394,7 +395,7 @@ static enum err_code tree_each(const char *from, const char *to, entry_fn *fn, s
     struct copy_walk t = { .piece = malloc((size_t)COPY_BYTES * 2) };
     char *other = NULL;
     size_t root = strlen(from);
-    enum err_code rc = t.piece ? tree_open(from, &fts, e) : err_nomem(e);
+    enum err_code rc = t.piece ? copy_tree_open(from, &fts, e) : err_nomem(e);
 
     while (!rc && (errno = 0, f = fts_read(fts))) {
         free(other);
@@ -416,7 +417,7 @@ static enum err_code tree_each(const char *from, const char *to, entry_fn *fn, s
 
 enum err_code copy_tree(const char *from, const char *to, struct err *e)
 {
-    return tree_each(from, to, copy_entry, e);
+    return tree_each(from, to, fs_copy_entry, e);
 }
 
 enum err_code copy_remove(const char *path, struct err *e)
@@ -427,7 +428,7 @@ enum err_code copy_remove(const char *path, struct err *e)
 
     if (lstat(path, &st))
         return errno == ENOENT ? ERR_OK : err_sys(e, path, "look at");
-    enum err_code rc = tree_open(path, &fts, e);
+    enum err_code rc = copy_tree_open(path, &fts, e);
 
     while (!rc && (errno = 0, f = fts_read(fts))) {
         if (f->fts_info == FTS_D)
@@ -451,7 +452,7 @@ static enum err_code equal_files(const char *a, const char *b, char *piece, stru
     enum err_code rc = in < 0 || out < 0 ? err_sys(e, in < 0 ? a : b, "open") : ERR_OK;
 
     if (!rc)
-        rc = same_bytes(in, out, piece, a, e);
+        rc = copy_same_bytes(in, out, piece, a, e);
     close_both(in, out);
     return rc;
 }

@@ -111,7 +111,7 @@ void fs_start_writeback(int fd, int64_t at, int64_t n)
 
 /* ---- what is known of an open file ---- */
 
-static bool look_at(int fd, unsigned mask, struct statx *out)
+static bool kernel_linux_look_at(int fd, unsigned mask, struct statx *out)
 {
     return statx(fd, "", AT_EMPTY_PATH, mask, out) == 0;
 }
@@ -121,11 +121,11 @@ bool fs_is_mount(int fd, int dir)
 {
     struct statx file, parent;
 
-    if (!look_at(fd, STATX_BASIC_STATS, &file))
+    if (!kernel_linux_look_at(fd, STATX_BASIC_STATS, &file))
         return false;
     if (file.stx_attributes_mask & STATX_ATTR_MOUNT_ROOT)
         return (file.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
-    return look_at(dir, STATX_BASIC_STATS, &parent) &&
+    return kernel_linux_look_at(dir, STATX_BASIC_STATS, &parent) &&
            (file.stx_dev_major != parent.stx_dev_major ||
             file.stx_dev_minor != parent.stx_dev_minor);
 }
@@ -146,7 +146,7 @@ bool fs_is_fixed(int fd)
 {
     struct statx sx;
 
-    return look_at(fd, STATX_BASIC_STATS, &sx) &&
+    return kernel_linux_look_at(fd, STATX_BASIC_STATS, &sx) &&
            (sx.stx_attributes & (STATX_ATTR_IMMUTABLE | STATX_ATTR_APPEND));
 }
 
@@ -154,7 +154,7 @@ int64_t fs_born_ns(int fd)
 {
     struct statx sx;
 
-    if (!look_at(fd, STATX_BTIME, &sx) || !(sx.stx_mask & STATX_BTIME))
+    if (!kernel_linux_look_at(fd, STATX_BTIME, &sx) || !(sx.stx_mask & STATX_BTIME))
         return 0;
     return (int64_t)sx.stx_btime.tv_sec * 1000000000 + sx.stx_btime.tv_nsec;
 }

@@ -25,7 +25,7 @@
 #include "store/fs/file_at.h"
 #include "store/fs/kernel.h"
 
-static int refuse(int error)
+static int kernel_portable_refuse(int error)
 {
     errno = error;
     return -1;
@@ -36,13 +36,13 @@ static int refuse(int error)
 int fs_rename_new(int from_dir, const char *from, int to_dir, const char *to)
 {
     (void)from_dir, (void)from, (void)to_dir, (void)to;
-    return refuse(ENOSYS);
+    return kernel_portable_refuse(ENOSYS);
 }
 
 int fs_exchange(int dir, const char *a, const char *b)
 {
     (void)dir, (void)a, (void)b;
-    return refuse(ENOSYS);
+    return kernel_portable_refuse(ENOSYS);
 }
 
 int fs_open_below(int root, const char *relative)
@@ -65,13 +65,13 @@ bool fs_is_at(int dir, const char *path)
 int fs_open_nameless(int dir, mode_t mode)
 {
     (void)dir, (void)mode;
-    return refuse(EOPNOTSUPP);
+    return kernel_portable_refuse(EOPNOTSUPP);
 }
 
 int fs_name_nameless(int fd, int dir, const char *name)
 {
     (void)fd, (void)dir, (void)name;
-    return refuse(EOPNOTSUPP);
+    return kernel_portable_refuse(EOPNOTSUPP);
 }
 
 int fs_open_memory(const char *what)
@@ -180,7 +180,7 @@ bool fs_is_shared(int fd, const char *path)
 #elif defined(HAS_XATTR)
 #define XATTR(linux_call, apple_call) (linux_call)
 #else
-#define XATTR(linux_call, apple_call) refuse(ENOTSUP)
+#define XATTR(linux_call, apple_call) kernel_portable_refuse(ENOTSUP)
 #endif
 
 ssize_t fs_xattr_list(int fd, char *names, size_t size)
@@ -212,7 +212,7 @@ int fs_xattr_remove(int fd, const char *name)
 int fs_lease_set(int fd, enum fs_lease kind)
 {
     (void)fd, (void)kind;
-    return refuse(EINVAL);
+    return kernel_portable_refuse(EINVAL);
 }
 
 bool fs_lease_is_held(int fd)
@@ -254,7 +254,7 @@ struct fs_watch {
     size_t n, cap;
 };
 
-static uint64_t mix(uint64_t h, uint64_t x)
+static uint64_t kernel_portable_mix(uint64_t h, uint64_t x)
 {
     return (h ^ x) * UINT64_C(0x100000001b3);
 }
@@ -264,15 +264,15 @@ static uint64_t mix_file(const char *name, const struct stat *st)
     uint64_t h = UINT64_C(0xcbf29ce484222325);
 
     for (; *name; name++)
-        h = mix(h, (unsigned char)*name);
-    h = mix(h, st->st_ino);
-    h = mix(h, (uint64_t)st->st_size);
-    return mix(h, (uint64_t)time_ns(st->st_mtim));
+        h = kernel_portable_mix(h, (unsigned char)*name);
+    h = kernel_portable_mix(h, st->st_ino);
+    h = kernel_portable_mix(h, (uint64_t)st->st_size);
+    return kernel_portable_mix(h, (uint64_t)time_ns(st->st_mtim));
 }
 
 /* The order of a folder's names does not matter. Only the names of subfolders count, because they have watches of their
  * own. */
-static bool look(const char *path, uint64_t *state)
+static bool kernel_portable_look(const char *path, uint64_t *state)
 {
     DIR *dir = opendir(path);
     const struct dirent *d;
@@ -299,7 +299,7 @@ static bool add_locked(struct fs_watch *w, const char *path, bool deep)
     for (size_t i = 0; i < w->n; i++)
         if (strcmp(w->folder[i].path, path) == 0)
             return true;
-    if (!look(path, &f.state) || !array_reserve(w->folder, w->cap, w->n + 1))
+    if (!kernel_portable_look(path, &f.state) || !array_reserve(w->folder, w->cap, w->n + 1))
         return false;
     f.path = strdup(path);
     if (f.path)
@@ -324,14 +324,14 @@ static void add_folders_in(struct fs_watch *w, const char *root)
         closedir(dir);
 }
 
-static bool look_at_all(struct fs_watch *w)
+static bool kernel_portable_look_at_all(struct fs_watch *w)
 {
     bool changed = false;
 
     for (size_t i = 0, n = w->n; i < n; i++) {
         uint64_t state;
 
-        look(w->folder[i].path, &state);
+        kernel_portable_look(w->folder[i].path, &state);
         if (state == w->folder[i].state)
             continue;
         w->folder[i].state = state;
@@ -367,7 +367,7 @@ static void *keep_looking(void *arg)
             continue;
         int64_t begun = time_clock_ms(CLOCK_MONOTONIC);
 
-        if (look_at_all(w) && write(w->in, "", 1) != 1)
+        if (kernel_portable_look_at_all(w) && write(w->in, "", 1) != 1)
             errno = 0; /* the pipe is full, and so it is readable */
         rest = (time_clock_ms(CLOCK_MONOTONIC) - begun) * SHARE;
         rest = rest > LOOK_MS ? rest : LOOK_MS;

@@ -11,7 +11,7 @@
 #include "lite/base/time.h"
 #include "store/fs/file_at.h"
 
-static bool is_dots(const char *part, size_t n, size_t dots)
+static bool path_is_dots(const char *part, size_t n, size_t dots)
 {
     return n == dots + 1 && memcmp(part + 1, "..", dots) == 0;
 }
@@ -26,10 +26,10 @@ const char *path_normalize(const char *dir, const char *path, struct arena *a)
         char *end = strchrnul(part + 1, '/');
         size_t n = (size_t)(end - part); /* including the slash before it */
 
-        if (is_dots(part, n, 2)) {
+        if (path_is_dots(part, n, 2)) {
             while (to > whole && *--to != '/')
                 ;
-        } else if (n > 1 && !is_dots(part, n, 1)) {
+        } else if (n > 1 && !path_is_dots(part, n, 1)) {
             memmove(to, part, n);
             to += n;
         }
@@ -156,7 +156,7 @@ static bool dir_path(const struct presence_dir *d, char out[PATH_MAX])
 /* ---- names ---- */
 
 /* FNV-1a. A name that was chosen to collide with a session's costs one look-up and nothing else. */
-static uint64_t hash_of(const char *name)
+static uint64_t path_hash_of(const char *name)
 {
     uint64_t h = 0xcbf29ce484222325;
 
@@ -172,7 +172,7 @@ static size_t probe(const struct presence_dir *d, uint64_t hash, int i)
 
 static void add_to_filter(struct presence_dir *d, const char *name)
 {
-    uint64_t hash = hash_of(name);
+    uint64_t hash = path_hash_of(name);
 
     for (int i = 0; i < PROBES; i++) {
         size_t bit = probe(d, hash, i);
@@ -181,9 +181,9 @@ static void add_to_filter(struct presence_dir *d, const char *name)
     }
 }
 
-static bool may_have(const struct presence_dir *d, const char *name)
+static bool path_may_have(const struct presence_dir *d, const char *name)
 {
-    uint64_t hash = hash_of(name);
+    uint64_t hash = path_hash_of(name);
 
     for (int i = 0; i < PROBES; i++) {
         size_t bit = probe(d, hash, i);
@@ -253,7 +253,7 @@ enum err_code path_presence_lookup(struct presence *p, const char *path, bool *t
     struct presence_dir *d = find_dir(p, dir);
 
     *there = false;
-    if (d && (d->gone || (d->bits && !may_have(d, path + dir.n + 1))))
+    if (d && (d->gone || (d->bits && !path_may_have(d, path + dir.n + 1))))
         return ERR_OK;
     enum err_code rc = file_at_stat(path, there, st, e);
 

@@ -31,7 +31,7 @@ void span_close(struct span *s)
     s->fd = -1;
 }
 
-static ssize_t read_at(int fd, char *p, size_t n, int64_t offset)
+static ssize_t span_read_at(int fd, char *p, size_t n, int64_t offset)
 {
     ssize_t k;
 
@@ -48,7 +48,7 @@ enum err_code span_read(const struct span *s, int64_t offset, char *p, size_t n,
         return ERR_OK;
     }
     while (n) {
-        ssize_t k = read_at(s->fd, p, n, s->at + offset);
+        ssize_t k = span_read_at(s->fd, p, n, s->at + offset);
 
         if (k < 0)
             return err_sys(e, s->path, "read");
@@ -67,7 +67,7 @@ enum err_code span_ended(const struct span *s, struct err *e)
 
     if (!s->whole)
         return ERR_OK;
-    ssize_t k = read_at(s->fd, &more, 1, s->at + s->n);
+    ssize_t k = span_read_at(s->fd, &more, 1, s->at + s->n);
 
     if (k < 0)
         return err_sys(e, s->path, "read");

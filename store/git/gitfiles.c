@@ -79,7 +79,7 @@ struct look {
 };
 
 /* Appends a name to the first n bytes of the path; false if it does not fit. */
-static bool put_name(struct look *l, size_t n, const char *name)
+static bool gitfiles_put_name(struct look *l, size_t n, const char *name)
 {
     int k = snprintf(l->path + n, sizeof l->path - n, "/%s", name);
 
@@ -94,7 +94,7 @@ static bool is_null_device(const struct stat *st)
 }
 
 /* A file that is missing or cannot be examined is left for git to report. */
-static enum err_code check_path(const char *path, int64_t max, struct err *e)
+static enum err_code gitfiles_check_path(const char *path, int64_t max, struct err *e)
 {
     struct stat st;
 
@@ -113,7 +113,7 @@ static enum err_code check_named_file(struct look *l, const char *dir, const cha
                                       int64_t max)
 {
     return snprintf(l->path, sizeof l->path, "%s/%s", dir, name) < PATH_MAX
-               ? check_path(l->path, max, l->e)
+               ? gitfiles_check_path(l->path, max, l->e)
                : ERR_OK;
 }
 
@@ -129,7 +129,7 @@ static enum err_code walk_entry(struct look *l, size_t n, const struct dirent *x
         return err_set(l->e, ERR_UNSUPPORTED, l->path,
                        "open the repository: more than %d files in one directory tree",
                        ENTRIES_MAX);
-    if ((x->d_type == DT_REG && max == INT64_MAX) || !put_name(l, n, x->d_name))
+    if ((x->d_type == DT_REG && max == INT64_MAX) || !gitfiles_put_name(l, n, x->d_name))
         return ERR_OK;
     if (x->d_type == DT_DIR)
         return check_tree_below(l, n + 1 + strlen(x->d_name), max);
@@ -140,7 +140,7 @@ static enum err_code walk_entry(struct look *l, size_t n, const struct dirent *x
     if (S_ISLNK(st.st_mode) && stat(l->path, &st) == 0 && S_ISDIR(st.st_mode))
         return err_set(l->e, ERR_UNSAFE, l->path,
                        "open the repository: a link to a directory, which may form a loop");
-    return check_path(l->path, max, l->e);
+    return gitfiles_check_path(l->path, max, l->e);
 }
 
 /* Checks every file below the path, which has n bytes. */
@@ -200,7 +200,7 @@ static const char *skip_header(const char *p, const char *end)
 }
 
 /* Reads a value as git does, without quotes and escapes, and cuts it to the length of a path. */
-static const char *read_value(const char *p, const char *end, char out[PATH_MAX])
+static const char *gitfiles_read_value(const char *p, const char *end, char out[PATH_MAX])
 {
     bool quoted = false;
     size_t n = 0;
@@ -222,7 +222,7 @@ static const char *read_value(const char *p, const char *end, char out[PATH_MAX]
     return skip_line(p, end);
 }
 
-static bool is_key(struct slice key, const char *name)
+static bool gitfiles_is_key(struct slice key, const char *name)
 {
     return key.n == strlen(name) && strncasecmp(key.p, name, key.n) == 0;
 }
@@ -243,7 +243,7 @@ static bool find_home(char out[PATH_MAX])
 }
 
 /* The path that a value names: relative to the configuration file, or to the home directory. */
-static bool resolve(const char *config, const char *value, char out[PATH_MAX])
+static bool gitfiles_resolve(const char *config, const char *value, char out[PATH_MAX])
 {
     const char *slash = strrchr(config, '/');
     char home[PATH_MAX];
@@ -261,17 +261,18 @@ static enum err_code check_value(struct look *l, const char *config, struct slic
                                  bool including, const char *value)
 {
     char path[PATH_MAX];
-    bool included = including && is_key(key, "path");
+    bool included = including && gitfiles_is_key(key, "path");
 
-    if ((!included && !is_key(key, "excludesfile") && !is_key(key, "attributesfile")) ||
-        !resolve(config, value, path))
+    if ((!included && !gitfiles_is_key(key, "excludesfile") &&
+         !gitfiles_is_key(key, "attributesfile")) ||
+        !gitfiles_resolve(config, value, path))
         return ERR_OK;
     if (included)
         return check_config(l, path);
-    enum err_code rc =
-        check_path(value, SMALL_MAX, l->e); /* libgit2 resolves it against our working directory */
+    enum err_code rc = gitfiles_check_path(
+        value, SMALL_MAX, l->e); /* libgit2 resolves it against our working directory */
 
-    return rc ? rc : check_path(path, SMALL_MAX, l->e);
+    return rc ? rc : gitfiles_check_path(path, SMALL_MAX, l->e);
 }
 
 static enum err_code check_values(struct look *l, const char *config, struct slice text)
@@ -299,7 +300,7 @@ static enum err_code check_values(struct look *l, const char *config, struct sli
             while (p < end && (*p == ' ' || *p == '\t'))
                 p++;
             if (p < end && *p == '=') {
-                p = read_value(p + 1, end, value);
+                p = gitfiles_read_value(p + 1, end, value);
                 rc = check_value(l, config, key, including, value);
             } else {
                 p = skip_line(p, end);
@@ -312,7 +313,7 @@ static enum err_code check_values(struct look *l, const char *config, struct sli
 static enum err_code check_config(struct look *l, const char *path)
 {
     struct buf text = { 0 };
-    enum err_code rc = check_path(path, SMALL_MAX, l->e);
+    enum err_code rc = gitfiles_check_path(path, SMALL_MAX, l->e);
 
     if (rc)
         return rc;
@@ -404,7 +405,7 @@ static enum err_code check_dir(struct look *l, const char *dir, bool refs, bool 
 
     if (snprintf(git, sizeof git, "%s/.git", dir) < PATH_MAX && stat(git, &st) == 0) {
         *found = S_ISREG(st.st_mode) || name_exists(git, "HEAD");
-        rc = check_path(git, POINTER_MAX, l->e);
+        rc = gitfiles_check_path(git, POINTER_MAX, l->e);
         if (!rc && (S_ISDIR(st.st_mode) || gitfiles_follow(dir, ".git", "gitdir: ", git) == ERR_OK))
             rc = check_whole(l, git, refs);
     }
@@ -468,14 +469,14 @@ static enum err_code check_tree(struct look *l, size_t n)
         bool dir = x->d_type == DT_DIR;
 
         if (strcmp(x->d_name, ".") == 0 || strcmp(x->d_name, "..") == 0 ||
-            strcmp(x->d_name, ".git") == 0 || !put_name(l, n, x->d_name))
+            strcmp(x->d_name, ".git") == 0 || !gitfiles_put_name(l, n, x->d_name))
             continue;
         if (x->d_type == DT_UNKNOWN)
             dir = lstat(l->path, &st) == 0 && S_ISDIR(st.st_mode);
         if (dir)
             rc = check_tree(l, n + 1 + strlen(x->d_name));
         else if (is_of_git(x->d_name))
-            rc = check_path(l->path, SMALL_MAX, l->e);
+            rc = gitfiles_check_path(l->path, SMALL_MAX, l->e);
     }
     if (d)
         closedir(d);

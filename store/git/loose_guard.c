@@ -46,7 +46,7 @@ struct limit {
 static const char is_cut_short[] = "an object is truncated or damaged";
 static const char is_too_large[] = "a commit or a tree is too large to be read";
 
-static bool is_large(git_object_t type, size_t n)
+static bool loose_guard_is_large(git_object_t type, size_t n)
 {
     return type == GIT_OBJECT_TREE                               ? n > LOOSE_TREE_MAX
            : type == GIT_OBJECT_COMMIT || type == GIT_OBJECT_TAG ? n > LOOSE_COMMIT_MAX
@@ -69,7 +69,7 @@ static bool is_large_header(const char *text, size_t n)
     if (!space || !end || end < space || (size_t)(space - text) >= sizeof type)
         return false;
     snprintf(type, sizeof type, "%.*s", (int)(space - text), text);
-    return is_large(git_object_string2type(type), strtoull(space + 1, NULL, 10));
+    return loose_guard_is_large(git_object_string2type(type), strtoull(space + 1, NULL, 10));
 }
 
 /* Returns what is wrong with the compressed file, or NULL if it is complete. An unreadable file is not. */
@@ -138,7 +138,7 @@ static const char *wrong_in(const char *folder, const char hex[GIT_OID_HEXSZ + 1
 
 /* ---- what libgit2 asks ---- */
 
-static int refuse(const char *why)
+static int loose_guard_refuse(const char *why)
 {
     git_error_set_str(GIT_ERROR_ODB, why);
     return GIT_ERROR;
@@ -164,7 +164,7 @@ static int guard_read(void **bytes, size_t *n, git_object_t *type, git_odb_backe
     (void)bytes;
     (void)n;
     (void)type;
-    return why ? refuse(why) : GIT_PASSTHROUGH;
+    return why ? loose_guard_refuse(why) : GIT_PASSTHROUGH;
 }
 
 static int guard_read_header(size_t *n, git_object_t *type, git_odb_backend *backend,
@@ -174,7 +174,7 @@ static int guard_read_header(size_t *n, git_object_t *type, git_odb_backend *bac
 
     (void)n;
     (void)type;
-    return why ? refuse(why) : GIT_ENOTFOUND;
+    return why ? loose_guard_refuse(why) : GIT_ENOTFOUND;
 }
 
 /* Checks all objects in a folder whose ids begin with these digits. */
@@ -213,7 +213,7 @@ static int guard_read_prefix(git_oid *found, void **bytes, size_t *n, git_object
     git_oid_tostr(hex, sizeof hex, front);
     for (; !why && digits >= 2 && folder < end; folder += strlen(folder) + 1)
         why = wrong_in_any(folder, hex, digits);
-    return why ? refuse(why) : GIT_PASSTHROUGH;
+    return why ? loose_guard_refuse(why) : GIT_PASSTHROUGH;
 }
 
 /* ---- packs ---- */
@@ -230,7 +230,8 @@ static int limit_read(void **bytes, size_t *n, git_object_t *type, git_odb_backe
     (void)type;
     for (size_t i = 0; i < l->packs; i++)
         if (l->pack[i]->read_header(&size, &kind, l->pack[i], id) == 0)
-            return is_large(kind, size) ? refuse(is_too_large) : GIT_PASSTHROUGH;
+            return loose_guard_is_large(kind, size) ? loose_guard_refuse(is_too_large)
+                                                    : GIT_PASSTHROUGH;
     return GIT_PASSTHROUGH;
 }
 
@@ -290,7 +291,8 @@ static void guard_free(git_odb_backend *backend)
 
 /* ---- setting it up ---- */
 
-static enum err_code add_folder(struct buf *folders, const char *base, struct slice name)
+static enum err_code loose_guard_add_folder(struct buf *folders, const char *base,
+                                            struct slice name)
 {
     bool whole = name.n && name.p[0] == '/';
     enum err_code rc = whole ? ERR_OK : buf_addf(folders, "%s/", base);
@@ -314,7 +316,7 @@ static enum err_code add_alternates(struct buf *folders, size_t at)
     if (file_read_all(AT_FDCWD, list, FILE_FOLLOW, ALTERNATES_MAX, &bytes, NULL) == ERR_OK)
         for (rest = buf_slice(&bytes); !rc && slice_line(&rest, &line, &torn);)
             if (line.n && line.n < LINE && line.p[0] != '#' && !memchr(line.p, '\0', line.n))
-                rc = add_folder(folders, own, line);
+                rc = loose_guard_add_folder(folders, own, line);
     buf_fini(&bytes);
     return rc;
 }
@@ -322,7 +324,7 @@ static enum err_code add_alternates(struct buf *folders, size_t at)
 /* Finds the repository's own folder, its alternates, and theirs, after checking the files in them. */
 static enum err_code find_folders(const char *own, struct buf *folders, struct err *e)
 {
-    enum err_code rc = add_folder(folders, "", slice_of(own));
+    enum err_code rc = loose_guard_add_folder(folders, "", slice_of(own));
 
     for (size_t at = 0, n = 0; !rc && at < folders->n && n < FOLDERS_MAX; n++) {
         rc = gitfiles_check_objects(folders->p + at, e);

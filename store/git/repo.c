@@ -134,7 +134,7 @@ bool repo_is_checked_out(git_repository *repo, const char *branch)
 }
 
 /* The size in the object's header, without reading the whole object as libgit2 would; 0 if unknown. */
-static size_t size_of(git_repository *repo, const git_oid *id)
+static size_t repo_size_of(git_repository *repo, const git_oid *id)
 {
     git_odb *odb = NULL;
     git_object_t type;
@@ -151,7 +151,7 @@ enum err_code repo_tree(git_repository *repo, const git_oid *id, git_tree **out,
     char hex[GIT_OID_HEXSZ + 1];
 
     git_oid_tostr(hex, sizeof hex, id);
-    if (size_of(repo, id) > LOOSE_TREE_MAX)
+    if (repo_size_of(repo, id) > LOOSE_TREE_MAX)
         return err_set(e, ERR_UNSUPPORTED, hex, "read a tree: it is larger than %d bytes",
                        LOOSE_TREE_MAX);
     int answer = git_tree_lookup(out, repo, id);
@@ -234,7 +234,7 @@ enum err_code repo_blob(git_repository *repo, const git_oid *id, size_t max, str
 {
     git_blob *blob = NULL;
     char hex[GIT_OID_HEXSZ + 1];
-    size_t size = size_of(repo, id);
+    size_t size = repo_size_of(repo, id);
 
     git_oid_tostr(hex, sizeof hex, id);
     if (size > max)
@@ -280,13 +280,13 @@ int64_t repo_size_at(git_repository *repo, const git_tree *tree, const char *pat
     size_t n = 0;
 
     if (git_tree_entry_bypath(&entry, tree, path) == 0)
-        n = size_of(repo, git_tree_entry_id(entry));
+        n = repo_size_of(repo, git_tree_entry_id(entry));
     git_tree_entry_free(entry);
     return (int64_t)n;
 }
 
-static enum err_code unpack(git_odb_object *object, const char *hex, struct span *out,
-                            struct err *e)
+static enum err_code repo_unpack(git_odb_object *object, const char *hex, struct span *out,
+                                 struct err *e)
 {
     struct slice bytes = { git_odb_object_data(object), git_odb_object_size(object) };
     int fd = fs_open_memory("blob");
@@ -302,7 +302,7 @@ static enum err_code unpack(git_odb_object *object, const char *hex, struct span
     return rc;
 }
 
-static enum err_code read_blob(git_odb *odb, const char *hex, struct span *out, struct err *e)
+static enum err_code repo_read_blob(git_odb *odb, const char *hex, struct span *out, struct err *e)
 {
     git_odb_object *object = NULL;
     git_oid id;
@@ -317,7 +317,7 @@ static enum err_code read_blob(git_odb *odb, const char *hex, struct span *out, 
     else if (answer || git_odb_object_type(object) != GIT_OBJECT_BLOB)
         rc = err_set(e, ERR_FORMAT, hex, "the blob is missing or damaged");
     else
-        rc = unpack(object, hex, out, e);
+        rc = repo_unpack(object, hex, out, e);
     git_odb_object_free(object);
     return rc;
 }
@@ -328,7 +328,7 @@ enum err_code repo_blob_open(const char *objects, const char *hex, struct span *
     enum err_code rc = gitlib_ready() ? loose_guard_open(objects, &odb, e) : err_nomem(e);
 
     if (!rc)
-        rc = read_blob(odb, hex, out, e);
+        rc = repo_read_blob(odb, hex, out, e);
     git_odb_free(odb);
     return rc;
 }
@@ -431,7 +431,7 @@ static bool converts(git_repository *repo, const char *path, git_filter_mode_t m
     return yes;
 }
 
-static bool has_crlf(const char *path)
+static bool repo_has_crlf(const char *path)
 {
     struct buf bytes = { 0 };
     bool has = file_read_all(AT_FDCWD, path, 0, CONVERTED_MOST, &bytes, NULL) == ERR_OK &&
@@ -449,5 +449,5 @@ bool repo_converts(git_repository *repo, const char *name, const char *path)
         driver = NULL;
     return git_attr_value(driver) == GIT_ATTR_VALUE_STRING ||
            converts(repo, name, GIT_FILTER_TO_WORKTREE) ||
-           (converts(repo, name, GIT_FILTER_TO_ODB) && has_crlf(path));
+           (converts(repo, name, GIT_FILTER_TO_ODB) && repo_has_crlf(path));
 }

@@ -28,7 +28,7 @@ static bool is_repo_dir(const char *path)
 }
 
 /* Cuts `word` and a blank off the front of a line. */
-static bool cut_word(struct slice *line, struct slice word)
+static bool worktree_cut_word(struct slice *line, struct slice word)
 {
     if (line->n <= word.n || memcmp(line->p, word.p, word.n) != 0 || line->p[word.n] != ' ')
         return false;
@@ -44,7 +44,7 @@ static size_t count_worktrees(struct slice answer)
     bool torn;
 
     while (slice_line(&answer, &line, &torn))
-        n += cut_word(&line, SLICE("worktree"));
+        n += worktree_cut_word(&line, SLICE("worktree"));
     return n;
 }
 
@@ -59,7 +59,7 @@ static enum err_code parse(struct slice answer, struct arena *a, struct worktree
     if (!tree)
         return err_nomem(e);
     while (slice_line(&answer, &line, &torn)) {
-        if (cut_word(&line, SLICE("worktree"))) {
+        if (worktree_cut_word(&line, SLICE("worktree"))) {
             tree[trees].path = arena_copy(a, line);
             if (!tree[trees++].path.p)
                 return err_nomem(e);

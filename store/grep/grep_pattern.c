@@ -38,7 +38,7 @@ struct grep_patterns {
 
 /* ---- compiling ---- */
 
-static enum err_code add_escaped(struct buf *out, char c)
+static enum err_code grep_pattern_add_escaped(struct buf *out, char c)
 {
     char escaped[] = { '\\', c };
     bool bare = isalnum((unsigned char)c) || (unsigned char)c >= 0x80;
@@ -55,7 +55,7 @@ static enum err_code write_expression(const struct grep_query *q, struct slice p
     if (!q->fixed && !rc)
         rc = buf_add(out, pattern);
     for (size_t i = 0; q->fixed && !rc && i < pattern.n; i++)
-        rc = add_escaped(out, pattern.p[i]);
+        rc = grep_pattern_add_escaped(out, pattern.p[i]);
     return !rc && q->words ? buf_add(out, SLICE(")(?!\\w)")) : rc;
 }
 
@@ -85,7 +85,7 @@ static enum err_code compile_raw(struct grep_pattern *p)
         else if (strchr("sS", c))
             rc = buf_add(&expression, SLICE("(?:s|\xc5\xbf|\\\\u017f)"));
         else
-            rc = add_escaped(&expression, c);
+            rc = grep_pattern_add_escaped(&expression, c);
     }
     if (!rc)
         rc = compile(buf_slice(&expression), PCRE2_CASELESS, &p->raw, &at, &why);
@@ -118,7 +118,8 @@ static enum err_code find_quick(struct grep_pattern *p)
 }
 
 /* A text without anything that is special in an expression. */
-static enum err_code find_whole(struct slice pattern, bool fixed, struct grep_pattern *p)
+static enum err_code grep_pattern_find_whole(struct slice pattern, bool fixed,
+                                             struct grep_pattern *p)
 {
     bool plain = true;
     enum err_code rc = ERR_OK;
@@ -133,7 +134,7 @@ static enum err_code find_whole(struct slice pattern, bool fixed, struct grep_pa
 }
 
 /* A letter after a backslash is not part of the text. */
-static bool has_capital(struct slice pattern, bool fixed)
+static bool grep_pattern_has_capital(struct slice pattern, bool fixed)
 {
     for (size_t i = 0; i < pattern.n; i++) {
         if (!fixed && pattern.p[i] == '\\')
@@ -156,8 +157,9 @@ static enum err_code set_pattern_error(struct slice pattern, int why, size_t at,
 static enum err_code compile_pattern(const struct grep_query *q, struct slice pattern,
                                      struct grep_pattern *p, struct err *e)
 {
-    bool ignores_case = q->letters == GREP_CASE_IGNORE ||
-                        (q->letters == GREP_CASE_SMART && !has_capital(pattern, q->fixed));
+    bool ignores_case =
+        q->letters == GREP_CASE_IGNORE ||
+        (q->letters == GREP_CASE_SMART && !grep_pattern_has_capital(pattern, q->fixed));
     uint32_t options = PCRE2_UTF | PCRE2_UCP | PCRE2_MULTILINE | PCRE2_USE_OFFSET_LIMIT |
                        (ignores_case ? PCRE2_CASELESS : 0);
     struct buf expression = { 0 };
@@ -177,7 +179,7 @@ static enum err_code compile_pattern(const struct grep_query *q, struct slice pa
     if (!rc && p->raw)
         rc = find_quick(p);
     if (!rc && !q->words && p->plain.n)
-        rc = find_whole(pattern, q->fixed, p);
+        rc = grep_pattern_find_whole(pattern, q->fixed, p);
     return rc ? err_nomem(e) : ERR_OK;
 }
 
@@ -324,7 +326,7 @@ void grep_rows(struct grep_matcher *m, struct slice bytes)
 
 /* A command that Claude Code recorded is shown as "/name arguments" or "! line", with a blank that is not in the
  * row. */
-static const char *find_command(struct slice rest)
+static const char *grep_pattern_find_command(struct slice rest)
 {
     const char *args = slice_find(rest.p, rest.n, "command-args>", 13);
     size_t n = args ? (size_t)(args - rest.p) : rest.n;
@@ -334,7 +336,7 @@ static const char *find_command(struct slice rest)
 }
 
 /* The next occurrence of what the i-th entry of `next` stands for. */
-static const char *find_entry(struct grep_matcher *m, size_t i)
+static const char *grep_pattern_find_entry(struct grep_matcher *m, size_t i)
 {
     const struct grep_patterns *ps = m->patterns;
 
@@ -342,8 +344,9 @@ static const char *find_entry(struct grep_matcher *m, size_t i)
         return find_plain_at(m, &ps->pattern[i]);
     if (i == ps->n)
         return find_numbered(m->rest, m->end);
-    return ps->commands ? find_command((struct slice){ m->rest, (size_t)(m->end - m->rest) })
-                        : m->end;
+    return ps->commands
+               ? grep_pattern_find_command((struct slice){ m->rest, (size_t)(m->end - m->rest) })
+               : m->end;
 }
 
 /* The first occurrence in the rest of anything that requires decoding a row. */
@@ -356,7 +359,7 @@ static const char *next_place(struct grep_matcher *m)
         return m->rest;
     for (size_t i = 0; i < ps->n + 2; i++) {
         if (!m->next[i] || m->next[i] < m->rest)
-            m->next[i] = find_entry(m, i);
+            m->next[i] = grep_pattern_find_entry(m, i);
         if (m->next[i] < first)
             first = m->next[i];
     }

@@ -57,7 +57,7 @@ static const char *next_raw_line(struct slice raw, const char *p)
 }
 
 /* The lines of the decoded text that have a match. */
-static uint64_t count_lines(const struct grep_matcher *m, struct slice raw)
+static uint64_t grep_run_count_lines(const struct grep_matcher *m, struct slice raw)
 {
     bool folded;
     const struct slice text = grep_plain_text(m, &folded);
@@ -87,7 +87,7 @@ bool grep_count_row(struct grep_session *s, struct slice row)
         return false;
     for (size_t i = 0; i < texts.n; i++)
         if (grep_place_of_kind((enum block_kind)texts.text[i].kind) & s->q->in)
-            s->lines += count_lines(s->matcher, texts.text[i].text);
+            s->lines += grep_run_count_lines(s->matcher, texts.text[i].text);
     s->seen |= s->lines > 0;
     return true;
 }
@@ -163,7 +163,7 @@ static void free_batches(struct batch *b)
 }
 
 /* With the lock held. */
-static void wait_for_room(struct grep *g)
+static void grep_run_wait_for_room(struct grep *g)
 {
     g->waiting++;
     pthread_cond_wait(&g->room, &g->lock);
@@ -180,7 +180,7 @@ static enum err_code pass_batch_on(struct grep_worker *w, struct err *e)
         return ERR_OK;
     pthread_mutex_lock(&g->lock);
     while (s->batches >= BATCHES && !atomic_load(&g->stop))
-        wait_for_room(g);
+        grep_run_wait_for_room(g);
     if (s->newest)
         s->newest->next = w->batch;
     else
@@ -296,7 +296,7 @@ static bool claim_session(struct grep_worker *w)
 
     pthread_mutex_lock(&g->lock);
     while (!atomic_load(&g->stop) && g->claimed < g->n && g->claimed >= g->handed + RING)
-        wait_for_room(g);
+        grep_run_wait_for_room(g);
     claimed = !atomic_load(&g->stop) && g->claimed < g->n;
     if (claimed) {
         w->session = g->claimed++;
@@ -334,7 +334,7 @@ static void *grep_worker(void *arg)
 
 /* ---- on the calling thread ---- */
 
-static bool is_cancelled(const struct grep *g)
+static bool grep_run_is_cancelled(const struct grep *g)
 {
     return g->q->cancel && atomic_load_explicit(g->q->cancel, memory_order_relaxed);
 }
@@ -347,7 +347,7 @@ static struct batch *take_batches(struct grep *g, struct grep_slot *s, bool *don
     struct batch *b;
 
     pthread_mutex_lock(&g->lock);
-    if (!s->first && !s->done && !is_cancelled(g)) {
+    if (!s->first && !s->done && !grep_run_is_cancelled(g)) {
         struct timespec until;
 
         clock_gettime(CLOCK_REALTIME, &until);
@@ -366,7 +366,7 @@ static struct batch *take_batches(struct grep *g, struct grep_slot *s, bool *don
     return b;
 }
 
-static struct grep_part part_of(const struct grep *g, const struct grep_slot *s)
+static struct grep_part grep_run_part_of(const struct grep *g, const struct grep_slot *s)
 {
     return (struct grep_part){ .session = g->handed, .row = g->listing ? s->row : NULL };
 }
@@ -377,7 +377,7 @@ static enum err_code deliver_batches(const struct grep *g, const struct grep_slo
     enum err_code rc = ERR_OK;
 
     for (; !rc && b; b = b->next) {
-        struct grep_part part = part_of(g, s);
+        struct grep_part part = grep_run_part_of(g, s);
 
         part.hit = b->hit;
         part.n = b->n;
@@ -389,13 +389,13 @@ static enum err_code deliver_batches(const struct grep *g, const struct grep_slo
 static enum err_code end_session(struct grep *g, struct grep_slot *s, bool wanted, grep_fn *fn,
                                  unreadable_fn *trouble, void *arg, struct err *e)
 {
-    struct grep_part part = part_of(g, s);
+    struct grep_part part = grep_run_part_of(g, s);
 
     part.last = true;
     part.lines = s->lines;
     part.skipped = s->skipped;
 
-    if (s->rc == ERR_NOMEM || s->rc == ERR_UNSUPPORTED || (s->rc && is_cancelled(g))) {
+    if (s->rc == ERR_NOMEM || s->rc == ERR_UNSUPPORTED || (s->rc && grep_run_is_cancelled(g))) {
         if (e)
             *e = s->err;
         return s->rc;
@@ -409,8 +409,8 @@ static enum err_code end_session(struct grep *g, struct grep_slot *s, bool wante
 }
 
 /* Reports everything that is found in the next session, and frees its slot. */
-static enum err_code deliver_session(struct grep *g, grep_fn *fn, unreadable_fn *trouble, void *arg,
-                                     struct err *e)
+static enum err_code grep_run_deliver_session(struct grep *g, grep_fn *fn, unreadable_fn *trouble,
+                                              void *arg, struct err *e)
 {
     struct grep_slot *s = &g->slot[g->handed % RING];
     bool done = false, asked = false, wanted = false;
@@ -423,7 +423,7 @@ static enum err_code deliver_session(struct grep *g, grep_fn *fn, unreadable_fn 
             asked = true;
             wanted = !g->listing || listing_take(g->listing, g->order[g->handed]);
         }
-        if (is_cancelled(g))
+        if (grep_run_is_cancelled(g))
             rc = err_set(e, ERR_CANCELLED, NULL, "search");
         else if (wanted)
             rc = deliver_batches(g, s, b, fn, arg, e);
@@ -457,7 +457,7 @@ static size_t threads_wanted(size_t sessions)
     return n < sessions ? n : sessions;
 }
 
-static enum err_code start(struct grep *g, struct err *e)
+static enum err_code grep_run_start(struct grep *g, struct err *e)
 {
     size_t want = threads_wanted(g->n);
     int sys = 0;
@@ -474,7 +474,7 @@ static enum err_code start(struct grep *g, struct err *e)
     return err_set(e, ERR_IO, NULL, "no thread could be started");
 }
 
-static void stop(struct grep *g)
+static void grep_run_stop(struct grep *g)
 {
     pthread_mutex_lock(&g->lock);
     atomic_store(&g->stop, true);
@@ -496,13 +496,13 @@ static enum err_code search_in_order(struct grep *g, grep_fn *fn, unreadable_fn 
     pthread_mutex_init(&g->lock, NULL);
     pthread_cond_init(&g->found, NULL);
     pthread_cond_init(&g->room, NULL);
-    rc = start(g, e);
+    rc = grep_run_start(g, e);
     while (!rc && g->handed < g->n) {
-        rc = deliver_session(g, fn, trouble, arg, e);
+        rc = grep_run_deliver_session(g, fn, trouble, arg, e);
         if (!rc)
             free_slot(g);
     }
-    stop(g);
+    grep_run_stop(g);
     pthread_cond_destroy(&g->room);
     pthread_cond_destroy(&g->found);
     pthread_mutex_destroy(&g->lock);

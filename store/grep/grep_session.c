@@ -15,7 +15,7 @@
  * long, in all sessions, the search ends. */
 enum { PIECE = 256 * 1024, ROW_MAX = 24 << 20, GIVEN_UP_MAX = 20 };
 
-static bool is_cancelled(const struct grep_session *s)
+static bool grep_session_is_cancelled(const struct grep_session *s)
 {
     return s->q->cancel && atomic_load_explicit(s->q->cancel, memory_order_relaxed);
 }
@@ -106,7 +106,7 @@ static size_t first_match(const struct texts *t)
     return first;
 }
 
-static size_t line_start(struct slice text, size_t at)
+static size_t grep_session_line_start(struct slice text, size_t at)
 {
     const char *nl = memrchr(text.p, '\n', at);
 
@@ -141,7 +141,7 @@ static void cut_line(struct grep_hit *hit, struct grep_range *range, size_t *ran
     hit->cut = true;
 }
 
-static enum err_code hand_over(struct texts *t, struct grep_hit *hit, struct err *e)
+static enum err_code grep_session_hand_over(struct texts *t, struct grep_hit *hit, struct err *e)
 {
     struct grep_session *s = t->s;
     /* A line that cannot be read is not on any branch, and a torn last one is not even in the
@@ -167,7 +167,7 @@ static enum err_code show_line(struct texts *t, size_t from, size_t to, bool con
 
     t->began = true;
     t->shown = to < t->text.n ? to + 1 : t->text.n;
-    return hand_over(t, &hit, e);
+    return grep_session_hand_over(t, &hit, e);
 }
 
 static enum err_code show_context_above(struct texts *t, size_t line, struct err *e)
@@ -176,7 +176,7 @@ static enum err_code show_context_above(struct texts *t, size_t line, struct err
     enum err_code rc = ERR_OK;
 
     for (size_t i = 0; i < t->s->q->context && from > t->shown; i++)
-        from = line_start(t->text, from - 1);
+        from = grep_session_line_start(t->text, from - 1);
     while (!rc && from < line) {
         size_t end = line_end(t->text, from);
 
@@ -238,7 +238,7 @@ static enum err_code search_text_lines(struct texts *t, struct err *e)
     size_t i, from, to;
 
     while (!rc && (i = first_match(t)) < s->patterns) {
-        from = line_start(t->text, t->next[i].from);
+        from = grep_session_line_start(t->text, t->next[i].from);
         if (t->began && s->q->context)
             rc = show_context_below(t, from, e);
         if (!rc)
@@ -279,7 +279,7 @@ static enum err_code search_one_text(struct grep_session *s, struct grep_row *ro
 /* ---- the texts of a row ---- */
 
 /* A damaged row is searched as it is; a row of unknown kind is not text. */
-static unsigned place_of(const struct block *b)
+static unsigned grep_session_place_of(const struct block *b)
 {
     if (b->kind == BLOCK_RAW)
         return json_valid(b->text) ? 0 : GREP_IN_ALL;
@@ -314,7 +314,7 @@ static enum err_code search_block(struct grep_session *s, struct grep_row *row,
 {
     enum err_code rc;
 
-    if (!(place_of(b) & s->q->in))
+    if (!(grep_session_place_of(b) & s->q->in))
         return ERR_OK;
     rc = search_one_text(s, row, b->kind, b->text, e);
     return !rc && b->kind == BLOCK_TOOL_CALL ? search_input(s, row, b, e) : rc;
@@ -341,7 +341,7 @@ static enum err_code search_line(struct grep_session *s, struct slice line, int6
     struct grep_row row = { .bytes = line, .offset = offset, .time_ms = TIME_NONE };
     enum err_code rc;
 
-    if (is_cancelled(s))
+    if (grep_session_is_cancelled(s))
         return err_set(e, ERR_CANCELLED, s->ref->path.p, "search");
     s->index.n = 0;
     s->index.end = 0;
@@ -361,7 +361,7 @@ static enum err_code search_row(struct grep_session *s, struct slice row, int64_
 {
     if (!grep_count_row(s, row))
         return search_line(s, row, offset, e);
-    if (is_cancelled(s))
+    if (grep_session_is_cancelled(s))
         return err_set(e, ERR_CANCELLED, s->ref->path.p, "search");
     return s->lines && s->q->want == GREP_WANT_SESSIONS ? ERR_CANCELLED : ERR_OK;
 }
@@ -379,7 +379,7 @@ static enum err_code search_lines(struct grep_session *s, struct slice lines, in
 }
 
 /* Drops n bytes that were searched from those that were read, and advances the offset. */
-static void pass(struct grep_session *s, size_t n)
+static void grep_session_pass(struct grep_session *s, size_t n)
 {
     memmove(s->bytes.p, s->bytes.p + n, s->bytes.n - n);
     s->bytes.n -= n;
@@ -392,7 +392,7 @@ static void drop_line(struct grep_session *s)
     const char *nl = s->bytes.n ? memchr(s->bytes.p, '\n', s->bytes.n) : NULL;
 
     s->dropping = !nl;
-    pass(s, nl ? (size_t)(nl + 1 - s->bytes.p) : s->bytes.n);
+    grep_session_pass(s, nl ? (size_t)(nl + 1 - s->bytes.p) : s->bytes.n);
 }
 
 static enum err_code search_bytes(struct grep_session *s, bool at_end, struct err *e)
@@ -406,13 +406,13 @@ static enum err_code search_bytes(struct grep_session *s, bool at_end, struct er
     if (!nl && !at_end && s->bytes.n >= ROW_MAX) {
         s->skipped++;
         s->dropping = true;
-        pass(s, s->bytes.n);
+        grep_session_pass(s, s->bytes.n);
         return ERR_OK;
     }
     size_t n = at_end ? s->bytes.n : nl ? (size_t)(nl + 1 - s->bytes.p) : 0;
 
     rc = n ? search_lines(s, (struct slice){ s->bytes.p, n }, s->at, e) : ERR_OK;
-    pass(s, n);
+    grep_session_pass(s, n);
     return rc;
 }
 
@@ -431,7 +431,7 @@ static enum err_code search_open_file(struct grep_session *s, const struct file 
     s->at = 0;
     s->dropping = false;
     while (!rc && got == PIECE) {
-        if (is_cancelled(s))
+        if (grep_session_is_cancelled(s))
             return err_set(e, ERR_CANCELLED, s->ref->path.p, "search");
         if (buf_reserve(&s->bytes, PIECE))
             return err_nomem(e);
@@ -474,7 +474,7 @@ static enum err_code search_loaded(struct grep_session *s, const struct session_
     for (size_t i = 0; !rc && i < t->n; i++) {
         struct grep_row r = { .offset = t->message[i].offset, .time_ms = t->message[i].time_ms };
 
-        if (is_cancelled(s))
+        if (grep_session_is_cancelled(s))
             rc = err_set(e, ERR_CANCELLED, ref->path.p, "search");
         else
             rc = transcript_read(t, i, &row, e);
@@ -568,7 +568,7 @@ static enum err_code has_all_patterns(struct grep_session *s, bool *all, struct 
     s->lines = 0;
     if (*all)
         s->skipped = 0; /* the second pass counts them again */
-    return rc == ERR_CANCELLED && *all && !is_cancelled(s) ? ERR_OK : rc;
+    return rc == ERR_CANCELLED && *all && !grep_session_is_cancelled(s) ? ERR_OK : rc;
 }
 
 enum err_code grep_session_run(struct grep_session *s, const struct session_ref *ref, struct err *e)
@@ -581,7 +581,8 @@ enum err_code grep_session_run(struct grep_session *s, const struct session_ref 
     if (rc || !all)
         return rc;
     rc = search_all(s, e);
-    if (rc == ERR_CANCELLED && s->q->want == GREP_WANT_SESSIONS && s->lines && !is_cancelled(s))
+    if (rc == ERR_CANCELLED && s->q->want == GREP_WANT_SESSIONS && s->lines &&
+        !grep_session_is_cancelled(s))
         rc = ERR_OK;
     return rc;
 }

@@ -111,7 +111,7 @@ enum err_code host_session_open(const struct store *st, const struct session_ref
 }
 
 /* The id is known from now on, so it has to be free now. */
-static enum err_code choose_id(struct host_session *s, struct err *e)
+static enum err_code host_session_choose_id(struct host_session *s, struct err *e)
 {
     const struct scope everywhere = { .all = true };
     struct session_ref there;
@@ -145,7 +145,7 @@ enum err_code host_session_create(const struct store *st, const struct host_crea
     s->req.title = arena_copy(&s->arena, s->req.title);
     s->req.parent = arena_copy(&s->arena, s->req.parent);
     if (!rc && st->ops->begins) {
-        rc = choose_id(s, e);
+        rc = host_session_choose_id(s, e);
     } else if (!rc) {
         rc = host_session_put_on_disk(s, e);
         s->begun = s->on_disk = !rc;
@@ -191,7 +191,8 @@ static bool has_room(const struct host_session *s, const struct queue *more)
 }
 
 /* Holding rows without a limit would exhaust memory, so a full queue puts the session on disk. */
-static enum err_code wait_for_room(struct host_session *s, const struct queue *more, struct err *e)
+static enum err_code host_session_wait_for_room(struct host_session *s, const struct queue *more,
+                                                struct err *e)
 {
     enum err_code rc = host_session_take_failure(s, e);
 
@@ -204,7 +205,7 @@ static enum err_code wait_for_room(struct host_session *s, const struct queue *m
     return rc;
 }
 
-static enum item_kind kind_of(const struct host_append *req)
+static enum item_kind host_session_kind_of(const struct host_append *req)
 {
     return req->transcript ? ITEM_STREAM_ROW : req->save ? ITEM_SAVED_ROW : ITEM_ROW;
 }
@@ -224,7 +225,7 @@ static enum err_code prepare_row(const struct host_session *s, const struct host
     if (rc == ERR_USAGE)
         err_wrap(e, rc, "row %zu", i + 1);
     if (!rc)
-        x = host_queue_item(kind_of(req), none, row);
+        x = host_queue_item(host_session_kind_of(req), none, row);
     if (x)
         host_queue_add(out, x);
     if (!rc && (!x || !(*id = arena_copy(a, *id)).p))
@@ -263,7 +264,7 @@ static enum err_code append_to_queue(struct host_session *s, const struct host_a
 
     if (!rc) {
         pthread_mutex_lock(&s->mutex);
-        rc = wait_for_room(s, &more, e);
+        rc = host_session_wait_for_room(s, &more, e);
         if (!rc) {
             bool was_empty = !s->queue.n || !s->begun;
 
@@ -406,7 +407,7 @@ enum err_code host_session_set(struct host_session *s, const struct host_setting
     rc = prepare_settings(setting, n, &more, e);
     pthread_mutex_lock(&s->mutex);
     if (!rc)
-        rc = wait_for_room(s, &more, e);
+        rc = host_session_wait_for_room(s, &more, e);
     if (!rc)
         add_settings(s, &more);
     pthread_mutex_unlock(&s->mutex);

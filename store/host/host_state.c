@@ -38,7 +38,7 @@ struct host_state {
     struct buf session, cwd;
 };
 
-static enum err_code set_text(struct buf *b, struct slice text)
+static enum err_code host_state_set_text(struct buf *b, struct slice text)
 {
     b->n = 0;
     return buf_add(b, text);
@@ -47,7 +47,7 @@ static enum err_code set_text(struct buf *b, struct slice text)
 /* ---- the lock ---- */
 
 /* The lock notices a listener that calls back. */
-static enum err_code begin_step(struct host_state *s, struct err *e)
+static enum err_code host_state_begin_step(struct host_state *s, struct err *e)
 {
     if (pthread_mutex_lock(&s->lock) == 0)
         return ERR_OK;
@@ -70,7 +70,7 @@ static enum err_code init_lock(pthread_mutex_t *lock)
 /* ---- publishing ---- */
 
 /* Without the input of a pending action, which may be a whole file. */
-static enum err_code add_metadata(const struct host_state *s, struct jsonout *j)
+static enum err_code host_state_add_metadata(const struct host_state *s, struct jsonout *j)
 {
     struct buf short_action = { 0 }, short_metadata = { 0 };
     struct slice action, all = buf_slice(&s->metadata);
@@ -109,7 +109,7 @@ static enum err_code print_entry(const struct host_state *s, struct buf *out)
         jsonout_member(&j, "title", buf_slice(&s->title));
     if (s->last_prompt.n <= TEXT_MAX)
         jsonout_member(&j, "lastPrompt", buf_slice(&s->last_prompt));
-    enum err_code rc = add_metadata(s, &j);
+    enum err_code rc = host_state_add_metadata(s, &j);
 
     jsonout_close(&j, '}');
     return rc ? rc : j.rc;
@@ -164,8 +164,8 @@ static enum err_code begin_publishing(struct host_state *s, const struct host_pu
     s->dir = strdup(dir);
     s->name = strdup(name);
     s->system = strdup(where->system);
-    if (!s->dir || !s->name || !s->system || set_text(&s->session, where->session) ||
-        set_text(&s->cwd, where->cwd))
+    if (!s->dir || !s->name || !s->system || host_state_set_text(&s->session, where->session) ||
+        host_state_set_text(&s->cwd, where->cwd))
         return err_nomem(e);
     s->owner = getpid();
     return publish(s, e);
@@ -201,7 +201,7 @@ enum err_code host_state_open(const struct host_published *where, struct host_st
     }
     s->now = SESSION_IDLE;
     s->held = -1;
-    enum err_code rc = set_text(&s->metadata, SLICE("{}")) ? err_nomem(e) : ERR_OK;
+    enum err_code rc = host_state_set_text(&s->metadata, SLICE("{}")) ? err_nomem(e) : ERR_OK;
 
     if (!rc && where)
         rc = begin_publishing(s, where, e);
@@ -227,7 +227,7 @@ void host_state_close(struct host_state *s)
 
 enum err_code host_state_listen(struct host_state *s, const struct host_listener *l, struct err *e)
 {
-    enum err_code rc = begin_step(s, e);
+    enum err_code rc = host_state_begin_step(s, e);
 
     if (rc)
         return rc;
@@ -352,7 +352,7 @@ enum err_code host_state_change(struct host_state *s, enum session_state state,
         action = NULL;
     if (state == SESSION_UNKNOWN || (action && action->input.n && !is_object(action->input)))
         return err_set(e, ERR_USAGE, "", "change the state: not a state, or not a JSON object");
-    enum err_code rc = begin_step(s, e);
+    enum err_code rc = host_state_begin_step(s, e);
 
     if (rc)
         return rc;
@@ -365,7 +365,7 @@ enum err_code host_state_merge(struct host_state *s, struct slice patch, struct 
 {
     if (!is_object(patch))
         return err_set(e, ERR_USAGE, "", "change the metadata: the patch is not a JSON object");
-    enum err_code rc = begin_step(s, e);
+    enum err_code rc = host_state_begin_step(s, e);
 
     if (rc)
         return rc;
@@ -378,11 +378,11 @@ enum err_code host_state_merge(struct host_state *s, struct slice patch, struct 
 
 enum err_code host_state_title(struct host_state *s, struct slice title, struct err *e)
 {
-    enum err_code rc = begin_step(s, e);
+    enum err_code rc = host_state_begin_step(s, e);
 
     if (rc)
         return rc;
-    rc = set_text(&s->title, title) ? err_nomem(e) : ERR_OK;
+    rc = host_state_set_text(&s->title, title) ? err_nomem(e) : ERR_OK;
     for (size_t i = 0; !rc && i < s->listeners; i++)
         if (s->listener[i].title)
             s->listener[i].title(title, s->listener[i].arg);
@@ -394,11 +394,11 @@ enum err_code host_state_title(struct host_state *s, struct slice title, struct 
 
 enum err_code host_state_last_prompt(struct host_state *s, struct slice prompt, struct err *e)
 {
-    enum err_code rc = begin_step(s, e);
+    enum err_code rc = host_state_begin_step(s, e);
 
     if (rc)
         return rc;
-    rc = set_text(&s->last_prompt, prompt) ? err_nomem(e) : ERR_OK;
+    rc = host_state_set_text(&s->last_prompt, prompt) ? err_nomem(e) : ERR_OK;
     for (size_t i = 0; !rc && i < s->listeners; i++)
         if (s->listener[i].last_prompt)
             s->listener[i].last_prompt(prompt, s->listener[i].arg);
@@ -412,7 +412,7 @@ enum session_state host_state_now(struct host_state *s)
 {
     enum session_state now = SESSION_UNKNOWN;
 
-    if (begin_step(s, NULL) == ERR_OK) {
+    if (host_state_begin_step(s, NULL) == ERR_OK) {
         now = s->now;
         pthread_mutex_unlock(&s->lock);
     }
@@ -422,7 +422,7 @@ enum session_state host_state_now(struct host_state *s)
 enum err_code host_state_metadata(struct host_state *s, struct arena *a, struct slice *json,
                                   struct err *e)
 {
-    enum err_code rc = begin_step(s, e);
+    enum err_code rc = host_state_begin_step(s, e);
 
     if (rc)
         return rc;

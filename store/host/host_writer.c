@@ -156,7 +156,7 @@ void host_session_announce(struct host_session *s)
 }
 
 /* If the whole store is gone, its disk may be back in a moment. */
-static bool is_gone(const struct host_session *s)
+static bool host_writer_is_gone(const struct host_session *s)
 {
     struct stat st;
 
@@ -189,7 +189,7 @@ static bool remade(struct host_session *s)
 {
     struct err why = { 0 };
 
-    if (!is_gone(s) || remake(s, NULL))
+    if (!host_writer_is_gone(s) || remake(s, NULL))
         return false;
     pthread_mutex_lock(&s->mutex);
     s->counts.remade++;

@@ -87,7 +87,8 @@ static void memory_close(struct store *st)
 
 /* ---- sessions ---- */
 
-static struct session_ref ref_of(const struct store *st, const struct memory_session *s)
+static struct session_ref memory_store_ref_of(const struct store *st,
+                                              const struct memory_session *s)
 {
     struct stat sb = { 0 };
 
@@ -108,8 +109,8 @@ static struct memory_session *locked_session(const struct memory *m, struct slic
     return NULL;
 }
 
-static enum err_code find_session(const struct store *st, struct slice id,
-                                  struct memory_session **out, struct err *e)
+static enum err_code memory_store_find_session(const struct store *st, struct slice id,
+                                               struct memory_session **out, struct err *e)
 {
     struct memory *m = memory_of(st);
 
@@ -139,7 +140,7 @@ static enum err_code memory_enumerate(const struct store *st, const struct scope
 
     (void)scope, (void)e;
     for (size_t i = 0; more && (s = nth_session(m, i)); i++) {
-        struct session_ref ref = ref_of(st, s);
+        struct session_ref ref = memory_store_ref_of(st, s);
 
         more = fn(&ref, arg);
     }
@@ -150,11 +151,11 @@ static enum err_code memory_find(const struct store *st, const struct scope *sco
                                  struct arena *a, struct session_ref *ref, struct err *e)
 {
     struct memory_session *s;
-    enum err_code rc = find_session(st, id, &s, e);
+    enum err_code rc = memory_store_find_session(st, id, &s, e);
 
     (void)scope, (void)a;
     if (!rc)
-        *ref = ref_of(st, s);
+        *ref = memory_store_ref_of(st, s);
     return rc;
 }
 
@@ -164,13 +165,13 @@ static enum err_code memory_describe(const struct store *st, const struct scope 
 {
     struct memory *m = memory_of(st);
     struct memory_session *s;
-    enum err_code rc = find_session(st, ref->id, &s, e);
+    enum err_code rc = memory_store_find_session(st, ref->id, &s, e);
 
     (void)scope;
     session_row_reset(row);
     if (rc)
         return rc;
-    row->ref = ref_of(st, s);
+    row->ref = memory_store_ref_of(st, s);
     row->modified_ms = row->activity_ms = session_modified_ms(&row->ref.file);
     pthread_mutex_lock(&m->lock);
     row->custom_title = arena_copy(&row->arena, buf_slice(&s->title));
@@ -215,7 +216,7 @@ static enum err_code memory_load(const struct store *st, const struct session_re
     struct transcript *t = calloc(1, sizeof *t);
     struct memory_session *s;
     struct index ix = { 0 };
-    enum err_code rc = t ? find_session(st, ref->id, &s, e) : err_nomem(e);
+    enum err_code rc = t ? memory_store_find_session(st, ref->id, &s, e) : err_nomem(e);
 
     if (!rc)
         rc = index_session(s->path, cancel, &ix, &t->id, e);
@@ -257,8 +258,8 @@ static enum err_code memory_blocks(const struct store *st, struct slice row, str
     return transcript_block_add(out, &b);
 }
 
-static enum err_code write_message(const struct message_query *q, struct slice row, json_fn *fn,
-                                   void *arg, struct err *e)
+static enum err_code memory_store_write_message(const struct message_query *q, struct slice row,
+                                                json_fn *fn, void *arg, struct err *e)
 {
     struct slice id, role, text;
     struct buf out = { 0 };
@@ -300,7 +301,7 @@ static enum err_code memory_messages(const struct store *st, const struct sessio
     for (size_t i = from; !rc && i < end; i++) {
         rc = transcript_read(t, i, &row, e);
         if (!rc)
-            rc = write_message(q, buf_slice(&row), fn, arg, e);
+            rc = memory_store_write_message(q, buf_slice(&row), fn, arg, e);
     }
     buf_fini(&row);
     transcript_free(t);
@@ -333,7 +334,8 @@ static enum err_code new_session(struct slice id, struct slice title, struct mem
     return ERR_OK;
 }
 
-static enum err_code add_session(struct memory *m, struct memory_session *s, struct err *e)
+static enum err_code memory_store_add_session(struct memory *m, struct memory_session *s,
+                                              struct err *e)
 {
     enum err_code rc = ERR_OK;
 
@@ -360,7 +362,7 @@ static enum err_code memory_create(const struct store *st, const struct host_cre
 
     if (rc)
         return rc;
-    rc = add_session(memory_of(st), s, e);
+    rc = memory_store_add_session(memory_of(st), s, e);
     if (rc) {
         free_session(s);
         return rc;
@@ -371,7 +373,8 @@ static enum err_code memory_create(const struct store *st, const struct host_cre
 }
 
 /* Adds a row and its newline to rows; one without an id gets one. */
-static enum err_code add_row(struct slice row, struct arena *a, struct slice *id, struct buf *rows)
+static enum err_code memory_store_add_row(struct slice row, struct arena *a, struct slice *id,
+                                          struct buf *rows)
 {
     char drawn[HOST_ID];
     struct buf text = { 0 };
@@ -392,15 +395,17 @@ static enum err_code add_row(struct slice row, struct arena *a, struct slice *id
 }
 
 /* Fills in the ids, and adds to rows those that the session does not have yet; `added` has their ids. */
-static enum err_code collect_rows(const struct memory_session *s, const struct host_append *req,
-                                  struct arena *a, struct slice *id, struct buf *rows,
-                                  struct idset *added)
+static enum err_code memory_store_collect_rows(const struct memory_session *s,
+                                               const struct host_append *req, struct arena *a,
+                                               struct slice *id, struct buf *rows,
+                                               struct idset *added)
 {
     for (size_t i = 0; i < req->n; i++) {
         size_t before = rows->n, n = added->n;
         uint32_t number;
 
-        if (add_row(req->row[i], a, &id[i], rows) || idset_add(added, id128_of(id[i]), &number))
+        if (memory_store_add_row(req->row[i], a, &id[i], rows) ||
+            idset_add(added, id128_of(id[i]), &number))
             return ERR_NOMEM;
         if (number < n || idset_has(&s->ids, id128_of(id[i])))
             rows->n = before;
@@ -409,7 +414,8 @@ static enum err_code collect_rows(const struct memory_session *s, const struct h
 }
 
 /* All rows or none. */
-static enum err_code write_rows(struct memory_session *s, struct slice rows, struct err *e)
+static enum err_code memory_store_write_rows(struct memory_session *s, struct slice rows,
+                                             struct err *e)
 {
     off_t end = lseek(s->fd, 0, SEEK_CUR);
     enum err_code rc = disk_write(s->fd, rows, NULL, s->path, e);
@@ -426,10 +432,11 @@ static enum err_code append_locked(struct memory_session *s, const struct host_a
     struct idset added = { 0 };
     struct buf rows = { 0 };
     size_t known = s->ids.n;
-    enum err_code rc = collect_rows(s, req, a, id, &rows, &added) ? err_nomem(e) : ERR_OK;
+    enum err_code rc =
+        memory_store_collect_rows(s, req, a, id, &rows, &added) ? err_nomem(e) : ERR_OK;
 
     if (!rc)
-        rc = write_rows(s, buf_slice(&rows), e);
+        rc = memory_store_write_rows(s, buf_slice(&rows), e);
     for (size_t i = 0; !rc && i < added.n; i++)
         if (idset_add(&s->ids, added.id[i], &(uint32_t){ 0 }))
             rc = err_nomem(e);
@@ -458,7 +465,7 @@ static enum err_code memory_append(const struct store *st, const struct session_
     struct slice *id = arena_zalloc(a, (req->n + 1) * sizeof *id);
     struct host_appended done = { .n = req->n, .id = id };
     struct memory_session *s;
-    enum err_code rc = id ? find_session(st, ref->id, &s, e) : err_nomem(e);
+    enum err_code rc = id ? memory_store_find_session(st, ref->id, &s, e) : err_nomem(e);
 
     if (!rc)
         rc = check_rows(req, e);
@@ -477,7 +484,7 @@ static enum err_code memory_set(const struct store *st, const struct session_ref
 {
     struct memory *m = memory_of(st);
     struct memory_session *s;
-    enum err_code rc = find_session(st, ref->id, &s, e);
+    enum err_code rc = memory_store_find_session(st, ref->id, &s, e);
 
     for (size_t i = 0; i < n && !rc; i++)
         if (!slice_eq(setting[i].key, SLICE("title")))

@@ -36,7 +36,7 @@ struct journal {
 };
 
 /* Returns true if the change is an append to this log; `log` may be NULL for any log. */
-static bool is_of(const struct change *c, const char *log)
+static bool append_journal_is_of(const struct change *c, const char *log)
 {
     return !log || (c->n && strcmp(c->step[0].path, log) == 0);
 }
@@ -57,7 +57,7 @@ static enum err_code recover_append(const char *dir, const char *log)
         return log ? ERR_OK : copy_remove(dir, NULL);
     if (rc) /* a record that cannot be understood is not acted on */
         return rc;
-    if (!is_of(c, log)) {
+    if (!append_journal_is_of(c, log)) {
         change_free(c);
         return ERR_OK;
     }
@@ -235,7 +235,8 @@ struct writing {
 };
 
 /* Marks the rows that need not be written. Ids that were just generated are new. */
-static enum err_code mark_repeated(const struct writing *w, bool skip[], struct err *e)
+static enum err_code append_journal_mark_repeated(const struct writing *w, bool skip[],
+                                                  struct err *e)
 {
     const struct append_rows *rows = w->rows;
     struct slice *id = row_ids(rows, w->a);
@@ -260,7 +261,7 @@ static enum err_code compose_new_rows(void *arg, struct buf *out, struct err *e)
     if (!rc && w->log)
         rc = log_state_compare(w->log, &seen, e);
     if (!rc)
-        rc = mark_repeated(w, skip, e);
+        rc = append_journal_mark_repeated(w, skip, e);
     rows->present = 0;
     for (size_t i = 0, begin = 0; i < rows->n && !rc; begin = rows->row[i++].end) {
         const struct slice line = { rows->lines.p + begin, rows->row[i].end - begin };

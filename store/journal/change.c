@@ -32,7 +32,7 @@ void change_free(struct change *c)
     free(c);
 }
 
-static struct slice copy_bytes(struct change *c, struct slice bytes)
+static struct slice journal_change_copy_bytes(struct change *c, struct slice bytes)
 {
     return bytes.p ? arena_copy(&c->arena, bytes) : bytes;
 }
@@ -45,9 +45,9 @@ enum err_code change_add(struct change *c, const struct step *s, struct err *e)
     copy.path = arena_copy_text(a, s->path);
     copy.to = arena_copy_text(a, s->to);
     copy.lock = arena_copy_text(a, s->lock);
-    copy.bytes = copy_bytes(c, s->bytes);
-    copy.old = copy_bytes(c, s->old);
-    copy.opposite = copy_bytes(c, s->opposite);
+    copy.bytes = journal_change_copy_bytes(c, s->bytes);
+    copy.old = journal_change_copy_bytes(c, s->old);
+    copy.opposite = journal_change_copy_bytes(c, s->opposite);
     if (a->failed)
         return err_nomem(e);
     c->step = list;
@@ -240,7 +240,8 @@ static enum err_code prepare_part(struct change *c, struct err *e)
 
 /* The steps of the next part find the work of those before it, so that is durable before the record says that the part
  * was begun. */
-static enum err_code next_part(struct change *c, const char *dir, size_t from, struct err *e)
+static enum err_code journal_change_next_part(struct change *c, const char *dir, size_t from,
+                                              struct err *e)
 {
     enum err_code rc = steps_sync_from(c, from, c->begun, e);
 
@@ -257,7 +258,7 @@ static enum err_code change_steps_do(struct change *c, const char *dir, size_t *
 
     while (*done < c->n && !rc) {
         if (*done == c->begun) {
-            rc = next_part(c, dir, part, e);
+            rc = journal_change_next_part(c, dir, part, e);
             part = *done;
             if (rc)
                 return rc;

@@ -8,7 +8,7 @@
 /* Undoing many changes with one: its steps are the inverse steps of all of them, the newest first. A later part begins
  * with what an earlier one leaves, so its steps are examined, and recorded as begun, only then (change.c). */
 
-static bool has_session(const struct change *c, const char *session)
+static bool change_back_has_session(const struct change *c, const char *session)
 {
     for (size_t i = 0; i < c->sessions_n; i++)
         if (strcmp(c->sessions[i], session) == 0)
@@ -24,7 +24,7 @@ static enum err_code add_sessions(struct change *to, const struct change *from, 
         const char *name = from->sessions[i], *colon = strchr(name, ':');
         char system[64];
 
-        if (!colon || (size_t)(colon - name) >= sizeof system || has_session(to, name))
+        if (!colon || (size_t)(colon - name) >= sizeof system || change_back_has_session(to, name))
             continue;
         memcpy(system, name, (size_t)(colon - name));
         system[colon - name] = '\0';
@@ -108,7 +108,7 @@ static bool is_prepared(const struct change *c, size_t i)
     return false;
 }
 
-static bool is_missing(const struct step *s)
+static bool change_back_is_missing(const struct step *s)
 {
     struct stat st;
 
@@ -120,7 +120,7 @@ static bool is_missing(const struct step *s)
 static enum err_code check_step(const struct change *c, size_t i, struct err *e)
 {
     const struct step *s = &c->step[i];
-    bool missing = is_missing(s);
+    bool missing = change_back_is_missing(s);
 
     if ((!missing && !step_is_stale(s)) || is_prepared(c, i))
         return ERR_OK;

@@ -150,8 +150,8 @@ static enum err_code lock_and_recover(struct change_log *log, struct err *e)
     return rc ? rc : recover_all(log, e);
 }
 
-static enum err_code hand_over(struct change_log *log, enum err_code rc, struct change_log **out,
-                               struct err *e)
+static enum err_code change_log_hand_over(struct change_log *log, enum err_code rc,
+                                          struct change_log **out, struct err *e)
 {
     if (rc) {
         change_log_close(log);
@@ -170,7 +170,7 @@ enum err_code change_log_open(const struct store_env *env, struct change_log **o
         rc = disk_own_dir(env->state_dir, log->dir, e);
     if (!rc)
         rc = lock_and_recover(log, e);
-    return hand_over(log, rc, out, e);
+    return change_log_hand_over(log, rc, out, e);
 }
 
 enum err_code change_log_read(const struct store_env *env, struct change_log **out, struct err *e)
@@ -190,7 +190,7 @@ enum err_code change_log_read(const struct store_env *env, struct change_log **o
         rc = ERR_OK;
     if (rc && e)
         *e = why;
-    return hand_over(log, rc, out, e);
+    return change_log_hand_over(log, rc, out, e);
 }
 
 void change_log_close(struct change_log *log)
@@ -316,8 +316,8 @@ enum err_code change_read(struct change_log *log, const char *id, struct change 
     return rc;
 }
 
-static enum err_code find_change(struct change_log *log, const char *id, struct change **out,
-                                 struct err *e)
+static enum err_code change_log_find_change(struct change_log *log, const char *id,
+                                            struct change **out, struct err *e)
 {
     struct walk w;
     struct change *c;
@@ -381,7 +381,7 @@ enum err_code change_undo(struct change_log *log, const char *id, struct change 
                           struct err *e)
 {
     struct change *c;
-    enum err_code rc = find_change(log, id, &c, e);
+    enum err_code rc = change_log_find_change(log, id, &c, e);
 
     if (rc)
         return rc;
@@ -505,7 +505,7 @@ static bool read_change(const struct change *c, bool undone, void *arg)
 
 /* A copy is removed only if every record could be read, no change is under way, and no record names
  * the copy. */
-static bool read_changes(struct change_log *log, struct left *l)
+static bool change_log_read_changes(struct change_log *log, struct left *l)
 {
     struct dirent **done = NULL, **under_way = NULL;
     int n = 0, open = 0;
@@ -526,7 +526,7 @@ static void remove_left(struct change_log *log, struct left *l, int64_t now_ms)
     for (int i = 0; i < l->n; i++)
         any = any || (l->name[i]->d_name[0] != '.' && is_old(l->dir, l->name[i]->d_name, now_ms));
     l->named = calloc((size_t)l->n + 1, sizeof *l->named);
-    if (!any || !l->named || !read_changes(log, l))
+    if (!any || !l->named || !change_log_read_changes(log, l))
         return;
     for (int i = 0; i < l->n; i++) {
         const char *name = l->name[i]->d_name;

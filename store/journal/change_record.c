@@ -40,7 +40,7 @@ static void no_memory(struct writer *w)
         w->rc = err_nomem(w->e);
 }
 
-static void put_bytes(struct writer *w, const char *key, struct slice bytes)
+static void change_record_put_bytes(struct writer *w, const char *key, struct slice bytes)
 {
     if (w->rc || !bytes.p)
         return;
@@ -55,7 +55,7 @@ static void put_bytes(struct writer *w, const char *key, struct slice bytes)
 static void write_text_member(struct writer *w, const char *key, const char *text)
 {
     if (text)
-        put_bytes(w, key, slice_of(text));
+        change_record_put_bytes(w, key, slice_of(text));
 }
 
 /* A text, because cJSON keeps numbers as doubles, which cannot represent times in ns and offsets in large files. */
@@ -68,24 +68,26 @@ static void put_int(struct writer *w, const char *key, int64_t n)
     jsonout_text(&w->j, (struct slice){ text, (size_t)digits });
 }
 
-static enum err_code write_file(const struct writer *w, const char *name, struct slice bytes)
+static enum err_code change_record_write_file(const struct writer *w, const char *name,
+                                              struct slice bytes)
 {
     return (w->no_sync ? disk_put_file : disk_replace_file)(w->dir, name, bytes, 0600, w->e);
 }
 
 /* Long bytes are in a separate file, which the key with ".file" names. */
-static void put_content(struct writer *w, const char *key, size_t step, struct slice bytes)
+static void change_record_put_content(struct writer *w, const char *key, size_t step,
+                                      struct slice bytes)
 {
     char name[48], file_key[32];
 
     if (bytes.n <= INLINE_MAX) {
-        put_bytes(w, key, bytes);
+        change_record_put_bytes(w, key, bytes);
         return;
     }
     snprintf(name, sizeof name, "%zu.%s", step, key);
     snprintf(file_key, sizeof file_key, "%s.file", key);
     if (!w->rc)
-        w->rc = write_file(w, name, bytes);
+        w->rc = change_record_write_file(w, name, bytes);
     write_text_member(w, file_key, name);
 }
 
@@ -96,9 +98,9 @@ static void put_step(struct writer *w, size_t i, const struct step *s)
     write_text_member(w, "path", s->path);
     write_text_member(w, "to", s->to);
     write_text_member(w, "lock", s->lock);
-    put_content(w, "bytes", i, s->bytes);
-    put_content(w, "old", i, s->old);
-    put_content(w, "opposite", i, s->opposite);
+    change_record_put_content(w, "bytes", i, s->bytes);
+    change_record_put_content(w, "old", i, s->old);
+    change_record_put_content(w, "opposite", i, s->opposite);
     put_int(w, "offset", s->offset);
     put_int(w, "mtime", s->mtime_ns);
     put_int(w, "oldMtime", s->old_mtime_ns);
@@ -155,7 +157,7 @@ enum err_code change_record_write(const char *dir, const struct change *c, struc
     if (w.j.rc)
         no_memory(&w);
     if (!w.rc)
-        w.rc = write_file(&w, "record", buf_slice(&w.out));
+        w.rc = change_record_write_file(&w, "record", buf_slice(&w.out));
     buf_fini(&w.out);
     buf_fini(&w.text);
     return w.rc ? err_wrap(e, w.rc, "record a change") : ERR_OK;
@@ -187,14 +189,14 @@ static struct slice get_bytes(struct reader *r, const cJSON *o, const char *key)
     return out;
 }
 
-static const char *get_text(struct reader *r, const cJSON *o, const char *key)
+static const char *change_record_get_text(struct reader *r, const cJSON *o, const char *key)
 {
     return get_bytes(r, o, key).p;
 }
 
 static int64_t get_int(struct reader *r, const cJSON *o, const char *key)
 {
-    const char *text = get_text(r, o, key);
+    const char *text = change_record_get_text(r, o, key);
     char *end;
 
     if (!text || !*text) {
@@ -215,7 +217,7 @@ static struct slice get_content(struct reader *r, const cJSON *o, const char *ke
     struct slice out = { NULL, 0 };
 
     snprintf(file_key, sizeof file_key, "%s.file", key);
-    const char *name = get_text(r, o, file_key);
+    const char *name = change_record_get_text(r, o, file_key);
 
     if (!name)
         return get_bytes(r, o, key);
@@ -241,7 +243,7 @@ static struct slice get_content(struct reader *r, const cJSON *o, const char *ke
 
 static enum step_kind get_kind(struct reader *r, const cJSON *o)
 {
-    const char *name = get_text(r, o, "do");
+    const char *name = change_record_get_text(r, o, "do");
 
     for (int k = 0; name && k < STEP_KINDS; k++)
         if (strcmp(name, step_names[k]) == 0)
@@ -255,9 +257,9 @@ static void get_step(struct reader *r, const cJSON *o, struct step *s)
     int64_t flags = get_int(r, o, "flags");
 
     *s = (struct step){ .kind = get_kind(r, o),
-                        .path = get_text(r, o, "path"),
-                        .to = get_text(r, o, "to"),
-                        .lock = get_text(r, o, "lock"),
+                        .path = change_record_get_text(r, o, "path"),
+                        .to = change_record_get_text(r, o, "to"),
+                        .lock = change_record_get_text(r, o, "lock"),
                         .bytes = get_content(r, o, "bytes"),
                         .old = get_content(r, o, "old"),
                         .opposite = get_content(r, o, "opposite"),
@@ -277,10 +279,11 @@ static void get_step(struct reader *r, const cJSON *o, struct step *s)
 
 static void get_session(struct reader *r, const cJSON *o, struct change *c)
 {
-    c->origin[c->sessions_n] = (struct change_origin){ .store = get_text(r, o, "store"),
-                                                       .dir = get_text(r, o, "dir"),
-                                                       .title = get_text(r, o, "title") };
-    c->sessions[c->sessions_n++] = get_text(r, o, "id");
+    c->origin[c->sessions_n] =
+        (struct change_origin){ .store = change_record_get_text(r, o, "store"),
+                                .dir = change_record_get_text(r, o, "dir"),
+                                .title = change_record_get_text(r, o, "title") };
+    c->sessions[c->sessions_n++] = change_record_get_text(r, o, "id");
 }
 
 /* Ids are plain ASCII, so they are not encoded. */
@@ -304,10 +307,10 @@ static void get_change(struct reader *r, const cJSON *root, struct change *c)
 
     if (get_int(r, root, "version") != RECORD_VERSION)
         damaged(r);
-    c->kind = get_text(r, root, "kind");
-    c->text = get_text(r, root, "text");
-    c->undoes = get_text(r, root, "undoes");
-    c->command = get_text(r, root, "command");
+    c->kind = change_record_get_text(r, root, "kind");
+    c->text = change_record_get_text(r, root, "text");
+    c->undoes = change_record_get_text(r, root, "undoes");
+    c->command = change_record_get_text(r, root, "command");
     c->at_ms = get_int(r, root, "at");
     if (!c->kind || !c->text || !cJSON_IsArray(sessions) || !cJSON_IsArray(steps))
         damaged(r);

@@ -26,7 +26,7 @@
 static const char stays_text[] = "interrupted; it is kept, because another program wrote after it";
 
 /* A refusal is a result, not a failure. */
-static enum err_code answer_of(enum err_code rc, enum rollback *how)
+static enum err_code change_recover_answer_of(enum err_code rc, enum rollback *how)
 {
     if (rc == ERR_LOCKED)
         *how = ROLLBACK_RETRY;
@@ -36,14 +36,14 @@ static enum err_code answer_of(enum err_code rc, enum rollback *how)
 }
 
 /* Returns how many of the first n bytes of a path are those of its directory. */
-static size_t dir_length(const char *path, size_t n)
+static size_t change_recover_dir_length(const char *path, size_t n)
 {
     while (n > 0 && path[n - 1] != '/')
         n--;
     return n > 0 ? n - 1 : 0;
 }
 
-static bool dir_exists(const char *path, size_t n)
+static bool change_recover_dir_exists(const char *path, size_t n)
 {
     char dir[PATH_MAX];
 
@@ -59,7 +59,7 @@ static bool is_step_dir(const struct change *c, const char *path, size_t n)
 {
     for (size_t i = 0; i < c->n; i++) {
         const char *other = c->step[i].path;
-        size_t m = dir_length(other, strlen(other));
+        size_t m = change_recover_dir_length(other, strlen(other));
 
         if (c->step[i].with_dir && m <= n && memcmp(other, path, m) == 0 &&
             (path[m] == '/' || m == n))
@@ -74,13 +74,13 @@ static bool is_away(const struct change *c)
 {
     for (size_t i = 0; i < c->begun; i++) {
         const struct step *s = &c->step[i];
-        size_t n = dir_length(s->path, strlen(s->path));
+        size_t n = change_recover_dir_length(s->path, strlen(s->path));
 
         if (s->kind == STEP_PUT && s->old_absent)
             continue;
         if (s->with_dir)
-            n = dir_length(s->path, n);
-        if (!dir_exists(s->path, n) && (s->with_dir || !is_step_dir(c, s->path, n)))
+            n = change_recover_dir_length(s->path, n);
+        if (!change_recover_dir_exists(s->path, n) && (s->with_dir || !is_step_dir(c, s->path, n)))
             return true;
     }
     return false;
@@ -98,13 +98,13 @@ enum err_code change_step_recover(struct change *c, struct step *s, enum rollbac
     if (done) {
         struct step inverse = step_inverse(s);
 
-        rc = answer_of(step_do(&inverse, &c->arena, e), how);
+        rc = change_recover_answer_of(step_do(&inverse, &c->arena, e), how);
         if (!rc && *how == ROLLBACK_DONE)
             rc = step_sync(&inverse, e);
     }
     if (rc || *how != ROLLBACK_DONE)
         return rc;
-    return answer_of(step_repair(s, e), how);
+    return change_recover_answer_of(step_repair(s, e), how);
 }
 
 static enum err_code all_done(struct change *c, bool *done, struct err *e)
@@ -132,8 +132,8 @@ static enum err_code harden(const struct step *s, struct err *e)
     return rc;
 }
 
-static enum err_code go_forward(struct change_log *log, struct change *c, const char *dir,
-                                struct err *e)
+static enum err_code change_recover_go_forward(struct change_log *log, struct change *c,
+                                               const char *dir, struct err *e)
 {
     bool committed;
     enum err_code rc = ERR_OK;
@@ -180,8 +180,8 @@ enum err_code change_steps_recover(struct change *c, const char *dir, enum rollb
     return rc;
 }
 
-static enum err_code go_back(struct change_log *log, struct change *c, const char *dir,
-                             struct err *e)
+static enum err_code change_recover_go_back(struct change_log *log, struct change *c,
+                                            const char *dir, struct err *e)
 {
     enum rollback how;
     bool committed;
@@ -223,7 +223,8 @@ enum err_code change_recover(struct change_log *log, const char *name, struct er
         c->record_outdated = true;
     }
     if (!rc)
-        rc = done ? go_forward(log, c, dir, e) : go_back(log, c, dir, e);
+        rc = done ? change_recover_go_forward(log, c, dir, e)
+                  : change_recover_go_back(log, c, dir, e);
     change_free(c);
     if (rc && change_waits_for_person(e))
         return ERR_OK;

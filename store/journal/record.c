@@ -10,7 +10,7 @@
 
 #include <cjson/cJSON.h>
 
-static bool is_plain(unsigned char c)
+static bool journal_record_is_plain(unsigned char c)
 {
     return c >= ' ' && c <= '~' && c != '%';
 }
@@ -23,7 +23,7 @@ enum err_code record_percent_encode(struct slice bytes, struct buf *out)
     while (bytes.n && !rc) {
         size_t n = 0;
 
-        while (n < bytes.n && is_plain((unsigned char)bytes.p[n]))
+        while (n < bytes.n && journal_record_is_plain((unsigned char)bytes.p[n]))
             n++;
         rc = buf_add(out, (struct slice){ bytes.p, n });
         if (!rc && n < bytes.n)
@@ -34,7 +34,7 @@ enum err_code record_percent_encode(struct slice bytes, struct buf *out)
     return rc;
 }
 
-static int hex_digit(char c)
+static int journal_record_hex_digit(char c)
 {
     if (c >= '0' && c <= '9')
         return c - '0';
@@ -53,7 +53,8 @@ bool record_percent_decode(const char *text, struct arena *a, struct slice *out)
             p[n++] = *text;
             continue;
         }
-        int hi = hex_digit(text[1]), lo = hi < 0 ? -1 : hex_digit(text[2]);
+        int hi = journal_record_hex_digit(text[1]),
+            lo = hi < 0 ? -1 : journal_record_hex_digit(text[2]);
 
         if (lo < 0)
             return false;
@@ -174,7 +175,7 @@ bool record_json_set_attrs(cJSON *o, const struct attrs *x, struct buf *scratch)
            (x->n == 0 || write_list(to, x, scratch));
 }
 
-static bool read_list(const cJSON *list, struct arena *a, struct attrs *out)
+static bool journal_record_read_list(const cJSON *list, struct arena *a, struct attrs *out)
 {
     out->x = arena_zalloc(a, sizeof *out->x * (size_t)(cJSON_GetArraySize(list) + 1));
     bool ok = out->x && (!list || cJSON_IsArray(list));
@@ -196,7 +197,7 @@ bool record_json_attrs(const cJSON *o, struct arena *a, struct attrs *out)
 
     if (!record_json_int(from, "mode", &mode) || !record_json_int(from, "uid", &uid) ||
         !record_json_int(from, "gid", &gid) || !record_json_int(from, "mtime", &x.mtime_ns) ||
-        !read_list(cJSON_GetObjectItemCaseSensitive(from, "xattrs"), a, &x))
+        !journal_record_read_list(cJSON_GetObjectItemCaseSensitive(from, "xattrs"), a, &x))
         return false;
     x.mode = (uint32_t)mode & 07777;
     x.uid = (uint32_t)uid;

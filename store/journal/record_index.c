@@ -26,7 +26,7 @@ static const char head[] = "reprise-index 1 ";
 
 /* ---- reading ---- */
 
-static bool next_part(struct slice *text, char end, struct slice *out)
+static bool record_index_next_part(struct slice *text, char end, struct slice *out)
 {
     const char *p = text->n ? memchr(text->p, end, text->n) : NULL;
 
@@ -37,7 +37,7 @@ static bool next_part(struct slice *text, char end, struct slice *out)
     return true;
 }
 
-static bool is_whole(struct slice hex, struct slice rest)
+static bool record_index_is_whole(struct slice hex, struct slice rest)
 {
     struct hasher h = { 0 };
     uint8_t hash[SHA256_BYTES];
@@ -50,21 +50,23 @@ static bool is_whole(struct slice hex, struct slice rest)
     return same && slice_eq(hex, slice_of(right));
 }
 
-static void read_lines(struct record_index *ix)
+static void record_index_read_lines(struct record_index *ix)
 {
     struct slice text = buf_slice(&ix->old), first, line;
     const size_t n = sizeof head - 1;
     size_t cap = 0;
 
-    if (!next_part(&text, '\n', &first) || first.n <= n || memcmp(first.p, head, n) != 0 ||
-        !is_whole((struct slice){ first.p + n, first.n - n }, text))
+    if (!record_index_next_part(&text, '\n', &first) || first.n <= n ||
+        memcmp(first.p, head, n) != 0 ||
+        !record_index_is_whole((struct slice){ first.p + n, first.n - n }, text))
         return;
-    while (next_part(&text, '\n', &line)) {
+    while (record_index_next_part(&text, '\n', &line)) {
         struct record_index_line x;
 
         if (!array_reserve(ix->line, cap, ix->n + 1))
             return;
-        if (next_part(&line, '\t', &x.name) && next_part(&line, '\t', &x.stamp)) {
+        if (record_index_next_part(&line, '\t', &x.name) &&
+            record_index_next_part(&line, '\t', &x.stamp)) {
             x.text = line;
             ix->line[ix->n++] = x;
         }
@@ -82,31 +84,34 @@ void record_index_open(struct record_index *ix, const char *dir, const char *con
     if (!buf_addf(&path, "%s/%s", dir, index_name) && buf_cstr(&path) &&
         !disk_check_own(path.p, NULL) &&
         !file_read_all(AT_FDCWD, path.p, 0, INDEX_MOST, &ix->old, NULL))
-        read_lines(ix);
+        record_index_read_lines(ix);
     buf_fini(&path);
 }
 
 /* ---- the state of a record ---- */
 
-static void mix(uint64_t *state, uint64_t n)
+static void record_index_mix(uint64_t *state, uint64_t n)
 {
     *state = (*state ^ n) * UINT64_C(0x9e3779b97f4a7c15);
     *state ^= *state >> 29;
 }
 
 /* Returns false if it cannot be relied on: it is another user's or changed just now. */
-static bool add_state(int at, const char *name, const struct record_index *ix, uint64_t *state)
+static bool record_index_add_state(int at, const char *name, const struct record_index *ix,
+                                   uint64_t *state)
 {
     struct stat st;
 
     if (fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW)) {
-        mix(state, 0);
+        record_index_mix(state, 0);
         return true;
     }
-    mix(state, st.st_ino);
-    mix(state, (uint64_t)st.st_size);
-    mix(state, (uint64_t)st.st_mtim.tv_sec * 1000000000 + (uint64_t)st.st_mtim.tv_nsec);
-    mix(state, (uint64_t)st.st_ctim.tv_sec * 1000000000 + (uint64_t)st.st_ctim.tv_nsec);
+    record_index_mix(state, st.st_ino);
+    record_index_mix(state, (uint64_t)st.st_size);
+    record_index_mix(state,
+                     (uint64_t)st.st_mtim.tv_sec * 1000000000 + (uint64_t)st.st_mtim.tv_nsec);
+    record_index_mix(state,
+                     (uint64_t)st.st_ctim.tv_sec * 1000000000 + (uint64_t)st.st_ctim.tv_nsec);
     return st.st_uid == ix->user && !(st.st_mode & 0022) &&
            st.st_ctim.tv_sec + SETTLED_S < ix->opened_s;
 }
@@ -119,9 +124,9 @@ static void make_stamp(const struct record_index *ix, const char *name, char sta
     bool good = snprintf(path, sizeof path, "%s/%s", ix->dir, name) < (int)sizeof path;
     int at = good ? open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
 
-    good = at >= 0 && add_state(at, ".", ix, &state);
+    good = at >= 0 && record_index_add_state(at, ".", ix, &state);
     for (size_t i = 0; i < ix->parts && good; i++)
-        good = add_state(at, ix->part[i], ix, &state);
+        good = record_index_add_state(at, ix->part[i], ix, &state);
     if (at >= 0)
         close(at);
     stamp[0] = '\0';
@@ -130,13 +135,13 @@ static void make_stamp(const struct record_index *ix, const char *name, char sta
 }
 
 /* The newest line is the first. */
-static int compare_name(const void *key, const void *line)
+static int record_index_compare_name(const void *key, const void *line)
 {
     return slice_compare(((const struct record_index_line *)line)->name,
                          *(const struct slice *)key);
 }
 
-static void add_line(struct record_index *ix, const struct record_index_line *x)
+static void record_index_add_line(struct record_index *ix, const struct record_index_line *x)
 {
     ix->failed = ix->failed || buf_add(&ix->now, x->name) || buf_add_byte(&ix->now, '\t') ||
                  buf_add(&ix->now, x->stamp) || buf_add_byte(&ix->now, '\t') ||
@@ -148,13 +153,13 @@ bool record_index_find(struct record_index *ix, const char *name, char stamp[REC
 {
     const struct slice wanted = slice_of(name);
     const struct record_index_line *line =
-        ix->n ? bsearch(&wanted, ix->line, ix->n, sizeof *line, compare_name) : NULL;
+        ix->n ? bsearch(&wanted, ix->line, ix->n, sizeof *line, record_index_compare_name) : NULL;
 
     snprintf(ix->oldest, sizeof ix->oldest, "%s", name);
     make_stamp(ix, name, stamp);
     if (!stamp[0] || !line || !slice_eq(line->stamp, slice_of(stamp)))
         return false;
-    add_line(ix, line);
+    record_index_add_line(ix, line);
     *text = line->text;
     return true;
 }
@@ -168,7 +173,7 @@ void record_index_add(struct record_index *ix, const char *name, const char stam
 
     if (!stamp[0])
         return;
-    add_line(ix, &x);
+    record_index_add_line(ix, &x);
     ix->unread++;
 }
 
@@ -177,10 +182,10 @@ static void keep_older(struct record_index *ix)
 {
     for (size_t i = 0; i < ix->n; i++)
         if (slice_compare(ix->line[i].name, slice_of(ix->oldest)) < 0)
-            add_line(ix, &ix->line[i]);
+            record_index_add_line(ix, &ix->line[i]);
 }
 
-static void write_index(struct record_index *ix)
+static void record_index_write_index(struct record_index *ix)
 {
     struct hasher h = { 0 };
     uint8_t hash[SHA256_BYTES];
@@ -201,7 +206,7 @@ static void write_index(struct record_index *ix)
 void record_index_close(struct record_index *ix)
 {
     if (ix->unread > UNREAD_MOST)
-        write_index(ix);
+        record_index_write_index(ix);
     buf_fini(&ix->old);
     buf_fini(&ix->now);
     free(ix->line);
@@ -230,7 +235,7 @@ bool record_field_text(struct slice *text, struct arena *a, const char **out)
 {
     struct slice field, bytes = { NULL, 0 };
 
-    if (!next_part(text, '\t', &field) || (field.n && field.p[0] != '='))
+    if (!record_index_next_part(text, '\t', &field) || (field.n && field.p[0] != '='))
         return false;
     if (field.n) {
         bytes = arena_copy(a, (struct slice){ field.p + 1, field.n - 1 });
@@ -247,7 +252,7 @@ bool record_field_int(struct slice *text, int64_t *out)
     struct slice field;
     int64_t n = 0;
 
-    if (!next_part(text, '\t', &field))
+    if (!record_index_next_part(text, '\t', &field))
         return false;
     bool minus = field.n && field.p[0] == '-';
 

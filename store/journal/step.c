@@ -70,7 +70,7 @@ static enum err_code put_write(const struct step *s, const char *dir, struct err
                          : disk_new_replace(&f, base_name(s->path), e);
 }
 
-static enum err_code put_in(const struct step *s, const char *dir, struct err *e)
+static enum err_code step_put_in(const struct step *s, const char *dir, struct err *e)
 {
     bool made = s->with_dir && mkdir(dir, 0700) == 0;
 
@@ -115,11 +115,11 @@ static enum err_code put_do(struct step *s, struct err *e)
         return rc;
     if (!same)
         return err_set(e, ERR_STALE, s->path, "write: another file is there now");
-    return s->absent ? put_out(s, dir, e) : put_in(s, dir, e);
+    return s->absent ? put_out(s, dir, e) : step_put_in(s, dir, e);
 }
 
 /* A read-only file system fails before it checks the directory, so this determines whether there is an empty one. */
-static bool is_empty_dir(const char *dir)
+static bool step_is_empty_dir(const char *dir)
 {
     DIR *d = opendir(dir);
     const struct dirent *x;
@@ -136,7 +136,7 @@ static bool is_empty_dir(const char *dir)
 static bool nothing_to_remove(int sys, const char *dir)
 {
     return sys == ENOENT || sys == ENOTEMPTY || sys == EEXIST ||
-           (sys == EROFS && !is_empty_dir(dir));
+           (sys == EROFS && !step_is_empty_dir(dir));
 }
 
 /* Durably removes temporary names, and an empty directory of ours that is to be removed, because nothing would remove

@@ -168,8 +168,8 @@ enum err_code step_edit_do(struct step *s, struct err *e)
 }
 
 /* Looks for the bytes from *at on and sets *at to their offset. `window` has room for SEARCH_WINDOW. */
-static enum err_code search(int fd, const struct step *s, char *window, int64_t *at, bool *found,
-                            struct err *e)
+static enum err_code step_log_search(int fd, const struct step *s, char *window, int64_t *at,
+                                     bool *found, struct err *e)
 {
     size_t head = s->bytes.n < SEARCH_HEAD ? s->bytes.n : SEARCH_HEAD, got;
     enum err_code rc = ERR_OK;
@@ -214,7 +214,7 @@ enum err_code step_append_is_done(struct step *s, bool *done, struct err *e)
     enum err_code rc = window ? ERR_OK : err_nomem(e);
 
     if (!rc && at + (int64_t)s->bytes.n <= st.st_size)
-        rc = search(fd, s, window, &at, done, e);
+        rc = step_log_search(fd, s, window, &at, done, e);
     if (*done)
         s->offset = at;
     free(window);
@@ -344,7 +344,7 @@ enum err_code step_append_repair(const struct step *s, struct err *e)
 }
 
 /* Returns true if the old bytes are there and nothing else changed. */
-static bool is_as_before(const struct step *s)
+static bool step_log_is_as_before(const struct step *s)
 {
     struct stat st;
     int fd = open(s->path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -434,7 +434,7 @@ enum err_code step_bytes_repair(const struct step *s, struct err *e)
     struct stat st;
     bool is, tail = s->kind == STEP_TAIL, rest = false;
 
-    if (is_as_before(s))
+    if (step_log_is_as_before(s))
         return ERR_OK;
     enum err_code rc = file_at_open(s->path, &fd, &st, e);
 

@@ -28,7 +28,7 @@ void call_begin(struct call *c)
     fs_signal_hold(&c->size, SIGXFSZ);
 }
 
-static enum reprise_code code_of(enum err_code rc)
+static enum reprise_code library_code_of(enum err_code rc)
 {
     switch (rc) {
     case ERR_OK: return REPRISE_OK;
@@ -48,7 +48,7 @@ static enum reprise_code code_of(enum err_code rc)
 
 void call_describe_error(const struct err *e, struct reprise_error *out)
 {
-    *out = (struct reprise_error){ .code = (int32_t)code_of(e->code), .system = e->sys };
+    *out = (struct reprise_error){ .code = (int32_t)library_code_of(e->code), .system = e->sys };
     snprintf(out->path, sizeof out->path, "%s", e->path);
     snprintf(out->text, sizeof out->text, "%s", e->text);
     err_format(e, out->message, sizeof out->message);
@@ -58,11 +58,11 @@ int call_end(struct call *c, enum err_code rc, struct reprise_error *error)
 {
     if (rc && error) {
         call_describe_error(&c->err, error);
-        error->code = (int32_t)code_of(rc);
+        error->code = (int32_t)library_code_of(rc);
     }
     fs_signal_release(&c->size, -1);
     fs_signal_release(&c->pipe, -1);
-    return (int)code_of(rc);
+    return (int)library_code_of(rc);
 }
 
 int call_refuse(struct reprise_error *error)
@@ -84,7 +84,7 @@ static bool is_zero(const char *bytes, size_t n)
     return n == 0;
 }
 
-static size_t size_of(const void *given)
+static size_t library_size_of(const void *given)
 {
     size_t size;
 
@@ -94,7 +94,7 @@ static size_t size_of(const void *given)
 
 enum err_code call_options(const void *given, void *out, size_t size, struct err *e)
 {
-    size_t known = given ? size_of(given) : 0;
+    size_t known = given ? library_size_of(given) : 0;
 
     memset(out, 0, size);
     if (!given)
@@ -109,7 +109,7 @@ enum err_code call_options(const void *given, void *out, size_t size, struct err
 
 enum err_code call_result(const void *result, size_t size, void *out, struct err *e)
 {
-    size_t known = size_of(out);
+    size_t known = library_size_of(out);
 
     if (known < sizeof known)
         return err_set(e, ERR_USAGE, "", "the size of a struct is not set");
@@ -121,7 +121,7 @@ enum err_code call_result(const void *result, size_t size, void *out, struct err
 
 enum err_code call_check_result(const void *out, struct err *e)
 {
-    return !out || size_of(out) >= sizeof(size_t)
+    return !out || library_size_of(out) >= sizeof(size_t)
                ? ERR_OK
                : err_set(e, ERR_USAGE, "", "the size of a struct is not set");
 }

@@ -7,7 +7,7 @@
 
 /* ---- names and marks ---- */
 
-static void copy_change(const struct change *c, bool done, struct reprise_change *out)
+static void library_copy_change(const struct change *c, bool done, struct reprise_change *out)
 {
     if (!done)
         return;
@@ -29,7 +29,7 @@ static enum err_code plan_and_do(const struct reprise_session *s, const struct s
     if (!rc && c->n)
         rc = change_run(log, c, e);
     if (!rc)
-        copy_change(c, c->n || at_once, done);
+        library_copy_change(c, c->n || at_once, done);
     return rc;
 }
 
@@ -197,8 +197,8 @@ int reprise_reappend(const struct reprise_session *s, struct reprise_change *cha
 
 /* ---- copies ---- */
 
-static enum err_code read_request(const struct reprise_fork_request *given,
-                                  struct fork_request *out, struct err *e)
+static enum err_code library_read_request(const struct reprise_fork_request *given,
+                                          struct fork_request *out, struct err *e)
 {
     struct reprise_fork_request q;
     enum err_code rc = call_options(given, &q, sizeof q, e);
@@ -216,7 +216,7 @@ static enum err_code read_request(const struct reprise_fork_request *given,
 }
 
 /* The store of the copy; NULL: it is not open. */
-static const struct store *store_of(const struct reprise_session *s, const char *system)
+static const struct store *library_store_of(const struct reprise_session *s, const char *system)
 {
     const struct reprise *r = s->stores;
 
@@ -232,7 +232,7 @@ static const struct store *store_of(const struct reprise_session *s, const char 
 static void open_copy(const struct reprise_session *s, const struct fork_result *made,
                       struct reprise_session **out)
 {
-    const struct store *st = store_of(s, made->system);
+    const struct store *st = library_store_of(s, made->system);
     struct reprise_session *copy = st ? calloc(1, sizeof *copy) : NULL;
 
     *out = NULL;
@@ -276,7 +276,7 @@ static enum err_code fork_session(const struct reprise_session *s,
     enum err_code rc = call_check_result(out, e);
 
     if (!rc)
-        rc = read_request(request, &req, e);
+        rc = library_read_request(request, &req, e);
     if (rc)
         return rc;
     struct change *c = change_new("fork");

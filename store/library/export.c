@@ -18,7 +18,7 @@ struct receiver {
     const char *file;
 };
 
-static enum err_code hand_over(struct slice bytes, void *arg, struct err *e)
+static enum err_code library_hand_over(struct slice bytes, void *arg, struct err *e)
 {
     const struct receiver *to = arg;
 
@@ -27,13 +27,14 @@ static enum err_code hand_over(struct slice bytes, void *arg, struct err *e)
                : ERR_OK;
 }
 
-static struct slice message_of(const char *name)
+static struct slice library_message_of(const char *name)
 {
     return name ? slice_of(name) : (struct slice){ NULL, 0 };
 }
 
-static enum err_code read_request(const struct reprise_export_request *given,
-                                  struct export_request *out, bool *replace, struct err *e)
+static enum err_code library_export_read_request(const struct reprise_export_request *given,
+                                                 struct export_request *out, bool *replace,
+                                                 struct err *e)
 {
     const uint32_t known = REPRISE_EXPORT_THINKING | REPRISE_EXPORT_AGENTS | REPRISE_EXPORT_REDACT |
                            REPRISE_EXPORT_REPLACE;
@@ -51,9 +52,9 @@ static enum err_code read_request(const struct reprise_export_request *given,
                                     .thinking = q.flags & REPRISE_EXPORT_THINKING,
                                     .subagents = q.flags & REPRISE_EXPORT_AGENTS,
                                     .redact = q.flags & REPRISE_EXPORT_REDACT,
-                                    .branch = message_of(q.branch),
-                                    .from = message_of(q.from),
-                                    .to = message_of(q.to) };
+                                    .branch = library_message_of(q.branch),
+                                    .from = library_message_of(q.from),
+                                    .to = library_message_of(q.to) };
     return ERR_OK;
 }
 
@@ -66,14 +67,14 @@ static enum err_code export_to(const struct reprise_session *s,
     struct export_request req;
     struct session_ref now;
     bool replace;
-    enum err_code rc = read_request(request, &req, &replace, e);
+    enum err_code rc = library_export_read_request(request, &req, &replace, e);
 
     if (!rc && !to->fn && !to->file)
         rc = err_set(e, ERR_USAGE, "", "export: there is no file to write to");
     if (!rc)
         rc = session_now(s, &a, &now, e);
     if (!rc)
-        rc = to->fn ? export_session(&now, &req, hand_over, to, &sum, e)
+        rc = to->fn ? export_session(&now, &req, library_hand_over, to, &sum, e)
                     : export_file(&now, &req, to->file, replace, &sum, e);
     *done = (struct reprise_export_result){ .size = sizeof *done,
                                             .bytes = sum.bytes,

@@ -11,7 +11,7 @@ struct reprise_lines {
     size_t n;
 };
 
-static struct reprise_line copy_line(const struct blame *b, size_t i, struct arena *a)
+static struct reprise_line library_copy_line(const struct blame *b, size_t i, struct arena *a)
 {
     static const struct edit nothing = { .time_ms = TIME_NONE };
     const struct blame_event *event = blame_event_of(b, i);
@@ -39,7 +39,7 @@ static enum err_code copy_lines(const struct blame *b, struct reprise_lines *out
 {
     out->line = arena_zalloc(&out->arena, (b->lines + 1) * sizeof *out->line);
     for (size_t i = 0; out->line && i < b->lines; i++)
-        out->line[i] = copy_line(b, i, &out->arena);
+        out->line[i] = library_copy_line(b, i, &out->arena);
     out->n = b->lines;
     return out->arena.failed ? err_nomem(e) : ERR_OK;
 }
@@ -147,9 +147,9 @@ static enum err_code copy_touches(const struct blame_touches *t, struct reprise_
     return out->arena.failed ? err_nomem(e) : ERR_OK;
 }
 
-static int finish(struct call *c, enum err_code rc, struct blame_touches *t,
-                  struct reprise_touches *touches, struct reprise_touches **out,
-                  struct reprise_error *error)
+static int library_finish(struct call *c, enum err_code rc, struct blame_touches *t,
+                          struct reprise_touches *touches, struct reprise_touches **out,
+                          struct reprise_error *error)
 {
     if (!rc) {
         rc = copy_touches(t, touches, &c->err);
@@ -180,7 +180,7 @@ int reprise_files(const struct reprise_session *s, struct reprise_touches **out,
 
     if (!rc)
         rc = blame_touches_of(&now, NULL, &t, &c.err);
-    return finish(&c, rc, &t, touches, out, error);
+    return library_finish(&c, rc, &t, touches, out, error);
 }
 
 /* ---- the sessions of a file ---- */
@@ -219,7 +219,7 @@ int reprise_touched(const struct reprise *r, const char *path, const struct repr
     enum err_code rc =
         touches ? read_touched(r, path, sessions, &touches->arena, &t, &c.err) : err_nomem(&c.err);
 
-    return finish(&c, rc, &t, touches, out, error);
+    return library_finish(&c, rc, &t, touches, out, error);
 }
 
 size_t reprise_touches_count(const struct reprise_touches *touches)

@@ -14,7 +14,7 @@ struct reprise_rows {
 
 /* ---- one row ---- */
 
-static uint32_t row_flags(unsigned flags)
+static uint32_t library_row_flags(unsigned flags)
 {
     static const struct {
         unsigned inside;
@@ -35,8 +35,8 @@ static uint32_t row_flags(unsigned flags)
     return out;
 }
 
-static enum err_code write_json(const struct session_row *row, struct arena *a,
-                                struct reprise_row *out, struct err *e)
+static enum err_code library_write_json(const struct session_row *row, struct arena *a,
+                                        struct reprise_row *out, struct err *e)
 {
     struct buf text = { 0 };
     struct jsonout j;
@@ -66,7 +66,7 @@ static void copy_texts(const struct session_row *row, struct arena *a, struct re
     out->parent = call_copy(a, row->parent_id);
 }
 
-static enum err_code add_row(const struct session_row *row, void *arg, struct err *e)
+static enum err_code library_add_row(const struct session_row *row, void *arg, struct err *e)
 {
     struct reprise_rows *rows = arg;
     struct reprise_row *out = arena_zalloc(&rows->arena, sizeof *out);
@@ -82,13 +82,13 @@ static enum err_code add_row(const struct session_row *row, void *arg, struct er
         .activity_ms = row->activity_ms,
         .expires_ms = row->expires_ms,
         .file_size = row->ref.file.size,
-        .flags = row_flags(row->flags),
+        .flags = library_row_flags(row->flags),
         .pid = row->flags & SESSION_LIVE ? row->live_pid : 0,
     };
     copy_texts(row, &rows->arena, out);
     rows->row = grown;
     rows->row[rows->n++] = out;
-    enum err_code rc = write_json(row, &rows->arena, out, e);
+    enum err_code rc = library_write_json(row, &rows->arena, out, e);
 
     return rc || !rows->arena.failed ? rc : err_nomem(e);
 }
@@ -143,8 +143,8 @@ enum err_code call_query(const struct reprise_query *given, struct arena *a,
     return make_scope(&q, a, &out->scope, e);
 }
 
-static enum err_code fill(const struct reprise *r, const struct reprise_query *query,
-                          struct reprise_rows *rows, struct err *e)
+static enum err_code library_fill(const struct reprise *r, const struct reprise_query *query,
+                                  struct reprise_rows *rows, struct err *e)
 {
     struct listing_query q;
     struct listing *listing = NULL;
@@ -153,7 +153,7 @@ static enum err_code fill(const struct reprise *r, const struct reprise_query *q
     if (!rc)
         rc = listing_open(r->store, r->n, &q, &listing, e);
     if (!rc)
-        rc = listing_each(listing, add_row, rows, e);
+        rc = listing_each(listing, library_add_row, rows, e);
     listing_close(listing);
     return rc;
 }
@@ -162,7 +162,7 @@ static enum err_code list(const struct reprise *r, const struct reprise_query *q
                           struct reprise_rows **out, struct err *e)
 {
     struct reprise_rows *rows = calloc(1, sizeof *rows);
-    enum err_code rc = rows ? fill(r, query, rows, e) : err_nomem(e);
+    enum err_code rc = rows ? library_fill(r, query, rows, e) : err_nomem(e);
 
     if (rc)
         reprise_rows_free(rows);
@@ -185,8 +185,8 @@ int reprise_list(const struct reprise *r, const struct reprise_query *query,
 
 /* ---- one session ---- */
 
-static enum err_code describe(const struct reprise_session *s, struct reprise_rows *rows,
-                              struct err *e)
+static enum err_code library_describe(const struct reprise_session *s, struct reprise_rows *rows,
+                                      struct err *e)
 {
     const struct scope everywhere = { .all = true };
     const struct store *st = s->ref.store;
@@ -204,7 +204,7 @@ static enum err_code describe(const struct reprise_session *s, struct reprise_ro
     else if (!rc && row->hidden != HIDDEN_NOT && row->hidden != HIDDEN_COMMAND)
         rc = err_set(e, ERR_NOT_FOUND, s->ref.path.p, "describe session: it is not listed");
     if (!rc)
-        rc = add_row(row, rows, e);
+        rc = library_add_row(row, rows, e);
     session_row_free(row);
     return rc;
 }
@@ -213,7 +213,7 @@ static enum err_code describe_alone(const struct reprise_session *s, struct repr
                                     struct err *e)
 {
     struct reprise_rows *rows = calloc(1, sizeof *rows);
-    enum err_code rc = rows ? describe(s, rows, e) : err_nomem(e);
+    enum err_code rc = rows ? library_describe(s, rows, e) : err_nomem(e);
 
     if (rc)
         reprise_rows_free(rows);
@@ -287,8 +287,8 @@ static enum err_code copy_agents(const struct subagent_list *list, struct repris
     return a->failed ? err_nomem(e) : ERR_OK;
 }
 
-static enum err_code read_agents(const struct reprise_session *s, struct reprise_agents *out,
-                                 struct err *e)
+static enum err_code library_read_agents(const struct reprise_session *s,
+                                         struct reprise_agents *out, struct err *e)
 {
     struct subagent_list list = { .n = 0 };
     struct session_ref now;
@@ -312,7 +312,7 @@ int reprise_list_agents(const struct reprise_session *s, struct reprise_agents *
     struct call c;
 
     call_begin(&c);
-    enum err_code rc = agents ? read_agents(s, agents, &c.err) : err_nomem(&c.err);
+    enum err_code rc = agents ? library_read_agents(s, agents, &c.err) : err_nomem(&c.err);
 
     if (rc)
         reprise_agents_free(agents);
@@ -419,8 +419,8 @@ void reprise_branches_free(struct reprise_branches *branches)
     free(branches);
 }
 
-static enum err_code read_branch(const struct reprise_session *s, const char *id,
-                                 struct reprise_texts **out, struct err *e)
+static enum err_code library_read_branch(const struct reprise_session *s, const char *id,
+                                         struct reprise_texts **out, struct err *e)
 {
     const struct store *st = s->ref.store;
     struct reprise_texts *texts = texts_new();
@@ -449,5 +449,5 @@ int reprise_read_branch(const struct reprise_session *s, const char *id, struct 
     struct call c;
 
     call_begin(&c);
-    return call_end(&c, read_branch(s, id, out, &c.err), error);
+    return call_end(&c, library_read_branch(s, id, out, &c.err), error);
 }

@@ -23,7 +23,7 @@ static const char *const *copy_sessions(const struct history_entry *x, struct ar
     return copy;
 }
 
-static enum err_code add_entry(const struct history_entry *x, void *arg, struct err *e)
+static enum err_code library_add_entry(const struct history_entry *x, void *arg, struct err *e)
 {
     struct reprise_log *log = arg;
     struct arena *a = &log->arena;
@@ -51,13 +51,14 @@ static enum err_code add_entry(const struct history_entry *x, void *arg, struct 
     return a->failed ? err_nomem(e) : ERR_OK;
 }
 
-static enum err_code read_log(const struct reprise *r, struct reprise_log *out, struct err *e)
+static enum err_code library_read_log(const struct reprise *r, struct reprise_log *out,
+                                      struct err *e)
 {
     const struct store_env env = call_env(r);
     size_t recovered;
     enum err_code rc = rewind_recover(&env, &recovered, e);
 
-    return rc ? rc : history_each(&env, NULL, add_entry, out, e);
+    return rc ? rc : history_each(&env, NULL, library_add_entry, out, e);
 }
 
 int reprise_list_log(const struct reprise *r, struct reprise_log **out, struct reprise_error *error)
@@ -69,7 +70,7 @@ int reprise_list_log(const struct reprise *r, struct reprise_log **out, struct r
     struct call c;
 
     call_begin(&c);
-    enum err_code rc = log ? read_log(r, log, &c.err) : err_nomem(&c.err);
+    enum err_code rc = log ? library_read_log(r, log, &c.err) : err_nomem(&c.err);
 
     if (rc)
         reprise_log_free(log);
@@ -99,8 +100,9 @@ void reprise_log_free(struct reprise_log *log)
 
 /* An older change must not be undone instead of the one that is meant, so any obstacle is an
  * error. */
-static enum err_code find_newest(const struct reprise *r, const struct store_env *env,
-                                 struct change_log *log, struct undo_target *out, struct err *e)
+static enum err_code library_find_newest(const struct reprise *r, const struct store_env *env,
+                                         struct change_log *log, struct undo_target *out,
+                                         struct err *e)
 {
     const struct scope everywhere = { .all = true };
     const struct shown shown = { .store = r->store, .n = r->n, .scope = &everywhere };
@@ -131,13 +133,13 @@ static enum err_code find_newest_undo(const struct reprise *r, const struct stor
     return rc;
 }
 
-static enum err_code find_target(const struct reprise *r, const struct store_env *env,
-                                 struct change_log *log, const char *id, bool redo,
-                                 struct undo_target *out, struct err *e)
+static enum err_code library_find_target(const struct reprise *r, const struct store_env *env,
+                                         struct change_log *log, const char *id, bool redo,
+                                         struct undo_target *out, struct err *e)
 {
     enum err_code rc = redo ? find_newest_undo(r, env, log, out, e)
                        : id ? undo_target_by_id(env, log, id, out, e)
-                            : find_newest(r, env, log, out, e);
+                            : library_find_newest(r, env, log, out, e);
 
     if (!rc && out->kind == UNDO_TARGET_NONE)
         rc = err_set(e, ERR_NOT_FOUND, id, "undo: no such change");
@@ -154,7 +156,7 @@ static enum err_code undo_with(const struct reprise *r, const struct store_env *
     struct undo_target target = { .kind = UNDO_TARGET_NONE };
     struct reprise_change done = { .size = sizeof done };
     struct change *c;
-    enum err_code rc = find_target(r, env, log, id, redo, &target, e);
+    enum err_code rc = library_find_target(r, env, log, id, redo, &target, e);
 
     if (!rc)
         rc = change_undo(log, target.id, &c, e);

@@ -9,8 +9,8 @@
 /* ---- delete ---- */
 
 /* The trash keeps the title; a session that cannot be described has none. */
-static enum err_code title_of(const struct session_ref *ref, struct arena *a, struct slice *out,
-                              struct err *e)
+static enum err_code library_title_of(const struct session_ref *ref, struct arena *a,
+                                      struct slice *out, struct err *e)
 {
     const struct scope everywhere = { .all = true };
     struct session_row *row = session_row_new();
@@ -24,8 +24,9 @@ static enum err_code title_of(const struct session_ref *ref, struct arena *a, st
     return out->p ? ERR_OK : err_nomem(e);
 }
 
-static enum err_code move_to_trash(const struct reprise *r, const struct trash_request *request,
-                                   struct reprise_delete_result *done, struct err *e)
+static enum err_code library_move_to_trash(const struct reprise *r,
+                                           const struct trash_request *request,
+                                           struct reprise_delete_result *done, struct err *e)
 {
     const struct store_env env = call_env(r);
     struct change_log *log;
@@ -46,22 +47,23 @@ static enum err_code move_to_trash(const struct reprise *r, const struct trash_r
     return ERR_OK;
 }
 
-static enum err_code delete_local(const struct reprise *r, const struct session_ref *ref,
-                                  uint32_t flags, struct arena *a,
-                                  struct reprise_delete_result *done, struct err *e)
+static enum err_code library_delete_local(const struct reprise *r, const struct session_ref *ref,
+                                          uint32_t flags, struct arena *a,
+                                          struct reprise_delete_result *done, struct err *e)
 {
     bool permanently = flags & REPRISE_DELETE_PERMANENTLY;
     unsigned what = (permanently ? TRASH_REQUEST_OWN : TRASH_REQUEST_ALL) |
                     (flags & REPRISE_DELETE_UNSURE ? (unsigned)TRASH_REQUEST_UNSURE : 0);
     struct trash_request request;
     struct slice title;
-    enum err_code rc = title_of(ref, a, &title, e);
+    enum err_code rc = library_title_of(ref, a, &title, e);
 
     if (!rc)
         rc = trash_request_make(ref, title, what, a, &request, e);
     if (rc)
         return rc;
-    return permanently ? trash_request_destroy(&request, e) : move_to_trash(r, &request, done, e);
+    return permanently ? trash_request_destroy(&request, e)
+                       : library_move_to_trash(r, &request, done, e);
 }
 
 static enum err_code delete_session(const struct reprise_session *s, uint32_t flags,
@@ -76,7 +78,7 @@ static enum err_code delete_session(const struct reprise_session *s, uint32_t fl
     enum err_code rc = session_now(s, &a, &now, e);
 
     if (!rc && !ops->remote)
-        rc = delete_local(s->stores, &now, flags, &a, done, e);
+        rc = library_delete_local(s->stores, &now, flags, &a, done, e);
     else if (!rc)
         rc = flags & REPRISE_DELETE_PERMANENTLY && ops->remove
                  ? ops->remove(now.store, &now, e)
@@ -111,7 +113,7 @@ struct reprise_trash {
     struct reprise_trash_item *item;
 };
 
-static const char *text_of(const char *text)
+static const char *library_text_of(const char *text)
 {
     return text ? text : "";
 }
@@ -132,7 +134,7 @@ static enum err_code read_trash(const struct reprise *r, struct reprise_trash *o
                                                     .session = x->session,
                                                     .title = x->title,
                                                     .path = x->path,
-                                                    .directory = text_of(x->dir),
+                                                    .directory = library_text_of(x->dir),
                                                     .deleted_ms = x->deleted_ms,
                                                     .files = (uint64_t)x->files,
                                                     .bytes = (uint64_t)x->bytes };
@@ -209,11 +211,11 @@ static enum err_code with_item(const struct reprise *r, const char *id, item_fn 
     if (rc)
         return rc;
     rc = trash_read(&env, &list, e);
-    const struct trash_item *item = rc ? NULL : trash_find(&list, text_of(id));
+    const struct trash_item *item = rc ? NULL : trash_find(&list, library_text_of(id));
 
     if (!rc)
         rc = item ? use(&env, log, item, flags, e)
-                  : err_set(e, ERR_NOT_FOUND, text_of(id), "not in the trash");
+                  : err_set(e, ERR_NOT_FOUND, library_text_of(id), "not in the trash");
     trash_list_fini(&list);
     change_log_close(log);
     return rc;
@@ -274,8 +276,8 @@ static enum err_code hand_over(const struct finding *f, void *arg, struct err *e
     return rc;
 }
 
-static enum err_code examine(const struct reprise *r, const struct session_ref *only,
-                             uint32_t flags, struct receiver *to, struct err *e)
+static enum err_code library_examine(const struct reprise *r, const struct session_ref *only,
+                                     uint32_t flags, struct receiver *to, struct err *e)
 {
     const struct store_env env = call_env(r);
     const struct doctor d = { .env = &env,
@@ -300,7 +302,7 @@ int reprise_doctor(const struct reprise *r, uint32_t flags, reprise_finding_fn *
     struct call c;
 
     call_begin(&c);
-    return call_end(&c, examine(r, NULL, flags, &to, &c.err), error);
+    return call_end(&c, library_examine(r, NULL, flags, &to, &c.err), error);
 }
 
 int reprise_session_doctor(const struct reprise_session *s, uint32_t flags, reprise_finding_fn *fn,
@@ -318,7 +320,7 @@ int reprise_session_doctor(const struct reprise_session *s, uint32_t flags, repr
     enum err_code rc = session_now(s, &a, &now, &c.err);
 
     if (!rc)
-        rc = examine(s->stores, &now, flags, &to, &c.err);
+        rc = library_examine(s->stores, &now, flags, &to, &c.err);
     arena_fini(&a);
     return call_end(&c, rc, error);
 }

@@ -7,7 +7,8 @@
 /* ---- the query ---- */
 
 /* In a system without sub-agents the name of one is not found. */
-static enum err_code check_agent(const struct reprise_session *s, const char *agent, struct err *e)
+static enum err_code library_check_agent(const struct reprise_session *s, const char *agent,
+                                         struct err *e)
 {
     const struct store_ops *ops = s->ref.store->ops;
     const char *why = store_unsupported_reason(ops, CAN_HAVE_AGENTS);
@@ -34,10 +35,10 @@ static enum err_code check_query(const struct reprise_message_query *q, struct e
     return ERR_OK;
 }
 
-static enum err_code read_query(const struct reprise_session *s,
-                                const struct reprise_message_query *given,
-                                struct message_query *out, struct message_page *page,
-                                const char **before, struct err *e)
+static enum err_code library_read_query(const struct reprise_session *s,
+                                        const struct reprise_message_query *given,
+                                        struct message_query *out, struct message_page *page,
+                                        const char **before, struct err *e)
 {
     struct reprise_message_query q;
     enum err_code rc = call_options(given, &q, sizeof q, e);
@@ -60,14 +61,14 @@ static enum err_code read_query(const struct reprise_session *s,
     *before = q.before;
     *page = (struct message_page){ .query = *out, .most = limited ? (size_t)q.limit : 0 };
     page->query.has_limit = false;
-    return check_agent(s, q.agent, e);
+    return library_check_agent(s, q.agent, e);
 }
 
 /* ---- whole conversations ---- */
 
-static enum err_code walk(const struct reprise_session *s,
-                          const struct reprise_message_query *query, json_fn *fn, void *arg,
-                          struct err *e)
+static enum err_code library_walk(const struct reprise_session *s,
+                                  const struct reprise_message_query *query, json_fn *fn, void *arg,
+                                  struct err *e)
 {
     const struct store *st = s->ref.store;
     struct arena a = { 0 };
@@ -77,7 +78,7 @@ static enum err_code walk(const struct reprise_session *s,
     struct session_ref now;
     const char *before;
     size_t at;
-    enum err_code rc = read_query(s, query, &q, &page, &before, e);
+    enum err_code rc = library_read_query(s, query, &q, &page, &before, e);
 
     if (!rc)
         rc = session_now(s, &a, &now, e);
@@ -90,18 +91,19 @@ static enum err_code walk(const struct reprise_session *s,
     return rc;
 }
 
-static enum err_code add_message(struct slice json, void *arg, struct err *e)
+static enum err_code library_add_message(struct slice json, void *arg, struct err *e)
 {
     return texts_add(arg, json, e);
 }
 
-static enum err_code collect(const struct reprise_session *s,
-                             const struct reprise_message_query *query, struct reprise_texts **out,
-                             struct err *e)
+static enum err_code library_collect(const struct reprise_session *s,
+                                     const struct reprise_message_query *query,
+                                     struct reprise_texts **out, struct err *e)
 {
     struct reprise_texts *texts = texts_new();
 
-    return texts_finish(texts, texts ? walk(s, query, add_message, texts, e) : err_nomem(e), out);
+    return texts_finish(
+        texts, texts ? library_walk(s, query, library_add_message, texts, e) : err_nomem(e), out);
 }
 
 int reprise_messages(const struct reprise_session *s, const struct reprise_message_query *query,
@@ -113,7 +115,7 @@ int reprise_messages(const struct reprise_session *s, const struct reprise_messa
     struct call c;
 
     call_begin(&c);
-    return call_end(&c, collect(s, query, out, &c.err), error);
+    return call_end(&c, library_collect(s, query, out, &c.err), error);
 }
 
 struct receiver {
@@ -121,7 +123,7 @@ struct receiver {
     void *arg;
 };
 
-static enum err_code hand_over(struct slice json, void *arg, struct err *e)
+static enum err_code library_messages_hand_over(struct slice json, void *arg, struct err *e)
 {
     const struct receiver *to = arg;
 
@@ -141,15 +143,15 @@ int reprise_messages_each(const struct reprise_session *s,
     struct call c;
 
     call_begin(&c);
-    return call_end(&c, walk(s, query, hand_over, &to, &c.err), error);
+    return call_end(&c, library_walk(s, query, library_messages_hand_over, &to, &c.err), error);
 }
 
 /* ---- the end of one ---- */
 
 enum { TAIL_BYTES = 64 * 1024 };
 
-static enum err_code read_tail(const struct reprise_session *s, size_t bytes,
-                               struct reprise_texts **out, struct err *e)
+static enum err_code library_read_tail(const struct reprise_session *s, size_t bytes,
+                                       struct reprise_texts **out, struct err *e)
 {
     struct reprise_texts *texts = texts_new();
     struct arena a = { 0 };
@@ -178,7 +180,7 @@ int reprise_tail(const struct reprise_session *s, size_t bytes, struct reprise_t
     struct call c;
 
     call_begin(&c);
-    return call_end(&c, read_tail(s, bytes, out, &c.err), error);
+    return call_end(&c, library_read_tail(s, bytes, out, &c.err), error);
 }
 
 /* ---- what a host needs to continue ---- */

@@ -33,8 +33,8 @@ static const char *current_directory(struct arena *a)
     return arena_copy_text(a, getcwd(cwd, sizeof cwd) ? cwd : "/");
 }
 
-static enum err_code read_environment(const struct reprise_options *o, struct reprise *r,
-                                      struct err *e)
+static enum err_code library_read_environment(const struct reprise_options *o, struct reprise *r,
+                                              struct err *e)
 {
     const char *const *given = o->environment ? o->environment : (const char *const *)environ;
     const char *const *environment = copy_environment(given, &r->arena);
@@ -50,8 +50,8 @@ static enum err_code read_environment(const struct reprise_options *o, struct re
 
 /* ---- stores ---- */
 
-static enum err_code open_one(struct reprise *r, const struct store_ops *ops, const char *path,
-                              struct err *e)
+static enum err_code library_open_one(struct reprise *r, const struct store_ops *ops,
+                                      const char *path, struct err *e)
 {
     enum err_code rc = ops->open(&r->env, path, &r->store[r->n], e);
 
@@ -61,12 +61,12 @@ static enum err_code open_one(struct reprise *r, const struct store_ops *ops, co
 }
 
 /* As in the program, a default store that does not exist or cannot be read is left out. */
-static enum err_code open_defaults(struct reprise *r, struct err *e)
+static enum err_code library_open_defaults(struct reprise *r, struct err *e)
 {
     enum err_code rc = ERR_OK;
 
     for (size_t i = 0; store_systems[i] && rc != ERR_NOMEM; i++)
-        rc = open_one(r, store_systems[i], NULL, e);
+        rc = library_open_one(r, store_systems[i], NULL, e);
     return rc == ERR_NOMEM ? rc : ERR_OK;
 }
 
@@ -80,8 +80,8 @@ static bool wants_plugin(struct reprise *r, const struct reprise_options *o,
     return o->plugin || (!o->system && o->path && plugin_config_of_url(o->path, &r->arena, out));
 }
 
-static enum err_code read_settings(const char *const *settings, struct arena *a,
-                                   struct plugin_config *config, struct err *e)
+static enum err_code library_read_settings(const char *const *settings, struct arena *a,
+                                           struct plugin_config *config, struct err *e)
 {
     struct plugin_option *option = NULL;
     size_t n = 0;
@@ -102,10 +102,10 @@ static enum err_code read_settings(const char *const *settings, struct arena *a,
     return a->failed ? err_nomem(e) : ERR_OK;
 }
 
-static enum err_code open_plugin(struct reprise *r, struct plugin_config *config,
-                                 const struct reprise_options *o, struct err *e)
+static enum err_code library_open_plugin(struct reprise *r, struct plugin_config *config,
+                                         const struct reprise_options *o, struct err *e)
 {
-    enum err_code rc = read_settings(o->settings, &r->arena, config, e);
+    enum err_code rc = library_read_settings(o->settings, &r->arena, config, e);
 
     if (!rc)
         rc = plugin_store_open(&r->env, config, true, &r->store[r->n], e);
@@ -123,7 +123,8 @@ static const struct store_ops *named_system(struct slice name)
     return slice_eq(name, slice_of(memory_store_ops.name)) ? &memory_store_ops : store_system(name);
 }
 
-static enum err_code open_named(struct reprise *r, const struct reprise_options *o, struct err *e)
+static enum err_code library_open_named(struct reprise *r, const struct reprise_options *o,
+                                        struct err *e)
 {
     const struct store_ops *ops = named_system(slice_of(o->system));
     enum err_code rc = ERR_OK;
@@ -132,7 +133,7 @@ static enum err_code open_named(struct reprise *r, const struct reprise_options 
         return err_set(e, ERR_USAGE, o->system, "open store: no such system");
     if (o->flags & REPRISE_OPEN_CREATE && ops->make)
         rc = host_make(ops, &r->env, o->path, e);
-    return rc ? rc : open_one(r, ops, o->path, e);
+    return rc ? rc : library_open_one(r, ops, o->path, e);
 }
 
 static enum err_code check_options(const struct reprise_options *o, struct err *e)
@@ -151,7 +152,8 @@ static enum err_code check_options(const struct reprise_options *o, struct err *
     return ERR_OK;
 }
 
-static enum err_code open_stores(struct reprise *r, const struct reprise_options *o, struct err *e)
+static enum err_code library_open_stores(struct reprise *r, const struct reprise_options *o,
+                                         struct err *e)
 {
     struct plugin_config plugin;
     size_t most = 0;
@@ -160,23 +162,23 @@ static enum err_code open_stores(struct reprise *r, const struct reprise_options
     while (store_systems[most])
         most++;
     if (!rc)
-        rc = read_environment(o, r, e);
+        rc = library_read_environment(o, r, e);
     if (rc)
         return rc;
     r->store = arena_zalloc(&r->arena, (most + 1) * sizeof(struct store *));
     if (!r->store)
         return err_nomem(e);
     if (wants_plugin(r, o, &plugin))
-        return open_plugin(r, &plugin, o, e);
+        return library_open_plugin(r, &plugin, o, e);
     if (o->settings && o->settings[0])
         return err_set(e, ERR_USAGE, o->settings[0], "open store: only a plug-in has settings");
     if (!o->system && o->path)
         return err_set(e, ERR_USAGE, o->path, "open store: needs a system");
-    return o->system ? open_named(r, o, e) : open_defaults(r, e);
+    return o->system ? library_open_named(r, o, e) : library_open_defaults(r, e);
 }
 
-static enum err_code make(const struct reprise_options *options, struct reprise **out,
-                          struct err *e)
+static enum err_code library_make(const struct reprise_options *options, struct reprise **out,
+                                  struct err *e)
 {
     struct reprise_options o;
     enum err_code rc = call_options(options, &o, sizeof o, e);
@@ -184,7 +186,7 @@ static enum err_code make(const struct reprise_options *options, struct reprise 
 
     if (rc || !r)
         return rc ? rc : err_nomem(e);
-    rc = open_stores(r, &o, e);
+    rc = library_open_stores(r, &o, e);
     if (rc)
         reprise_close(r);
     else
@@ -201,7 +203,7 @@ int reprise_open(const struct reprise_options *options, struct reprise **out,
     struct call c;
 
     call_begin(&c);
-    return call_end(&c, make(options, out, &c.err), error);
+    return call_end(&c, library_make(options, out, &c.err), error);
 }
 
 void reprise_close(struct reprise *r)

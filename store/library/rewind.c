@@ -228,9 +228,9 @@ static enum err_code copy_files(struct reprise_rewind *w, const struct reprise_r
     return w->arena.failed ? err_nomem(e) : ERR_OK;
 }
 
-static enum err_code read_options(struct reprise_rewind *w,
-                                  const struct reprise_rewind_options *given,
-                                  struct reprise_rewind_options *o, struct err *e)
+static enum err_code library_read_options(struct reprise_rewind *w,
+                                          const struct reprise_rewind_options *given,
+                                          struct reprise_rewind_options *o, struct err *e)
 {
     const uint32_t known =
         REPRISE_REWIND_EDITED | REPRISE_REWIND_OUTSIDE | REPRISE_REWIND_SENSITIVE;
@@ -248,7 +248,7 @@ static enum err_code read_options(struct reprise_rewind *w,
     return copy_files(w, o, e);
 }
 
-static enum err_code look(struct reprise_rewind *w, struct err *e)
+static enum err_code library_look(struct reprise_rewind *w, struct err *e)
 {
     enum err_code rc = rewind_plan_check_files(&w->plan, &w->options, e);
 
@@ -270,7 +270,7 @@ static enum err_code plan_point(struct reprise_rewind *w, const struct reprise_s
     struct reprise_rewind_options o;
     struct session_ref now;
     size_t recovered;
-    enum err_code rc = read_options(w, given, &o, e);
+    enum err_code rc = library_read_options(w, given, &o, e);
 
     if (!rc)
         rc = rewind_recover(&w->env, &recovered, e);
@@ -280,7 +280,7 @@ static enum err_code plan_point(struct reprise_rewind *w, const struct reprise_s
         rc = rewind_plan_make(&now, call_text(point), modes[o.mode], &w->plan, e);
     if (!rc && o.mode != REPRISE_REWIND_TURN)
         rc = rewind_other_stores(s->stores->store, s->stores->n, &now, NULL, &w->plan, e);
-    return rc ? rc : look(w, e);
+    return rc ? rc : library_look(w, e);
 }
 
 /* Restoring the files of a rewind needs no new consent, because it was given for that rewind. If files are named, the
@@ -290,7 +290,7 @@ static enum err_code plan_undo(struct reprise_rewind *w, const char *undo,
 {
     struct reprise_rewind_options o;
     size_t recovered;
-    enum err_code rc = read_options(w, given, &o, e);
+    enum err_code rc = library_read_options(w, given, &o, e);
 
     w->options.allow_outside = w->options.allow_sensitive = true;
     if (!rc)
@@ -299,10 +299,11 @@ static enum err_code plan_undo(struct reprise_rewind *w, const char *undo,
         rc = rewind_undo_plan(&w->env, undo, &w->plan, e);
     if (!rc && w->options.only)
         rewind_conversation_fini(&w->plan.conversation);
-    return rc ? rc : look(w, e);
+    return rc ? rc : library_look(w, e);
 }
 
-static enum err_code finish(struct reprise_rewind *w, enum err_code rc, struct reprise_rewind **out)
+static enum err_code library_rewind_finish(struct reprise_rewind *w, enum err_code rc,
+                                           struct reprise_rewind **out)
 {
     if (rc)
         reprise_rewind_close(w);
@@ -333,7 +334,7 @@ int reprise_rewind_plan(const struct reprise_session *s, const char *point,
     call_begin(&c);
     enum err_code rc = w ? plan_point(w, s, point, options, &c.err) : err_nomem(&c.err);
 
-    return call_end(&c, finish(w, rc, out), error);
+    return call_end(&c, library_rewind_finish(w, rc, out), error);
 }
 
 int reprise_rewind_undo(const struct reprise *r, const char *undo,
@@ -349,7 +350,7 @@ int reprise_rewind_undo(const struct reprise *r, const char *undo,
     call_begin(&c);
     enum err_code rc = w ? plan_undo(w, undo, options, &c.err) : err_nomem(&c.err);
 
-    return call_end(&c, finish(w, rc, out), error);
+    return call_end(&c, library_rewind_finish(w, rc, out), error);
 }
 
 size_t reprise_rewind_count(const struct reprise_rewind *w)

@@ -30,8 +30,9 @@ static enum err_code copy_patterns(const struct reprise_search_query *q, struct 
     return ERR_OK;
 }
 
-static enum err_code read_query(const struct reprise_search_query *q, struct arena *a,
-                                struct grep_query *out, struct err *e)
+static enum err_code library_search_read_query(const struct reprise_search_query *q,
+                                               struct arena *a, struct grep_query *out,
+                                               struct err *e)
 {
     const uint32_t known = REPRISE_SEARCH_FIXED | REPRISE_SEARCH_WORDS | REPRISE_SEARCH_ANY |
                            REPRISE_SEARCH_CASE | REPRISE_SEARCH_IGNORE_CASE;
@@ -64,7 +65,7 @@ struct receiver {
     bool full;
 };
 
-static int32_t place_of(enum block_kind kind)
+static int32_t library_place_of(enum block_kind kind)
 {
     switch (kind) {
     case BLOCK_PROMPT:
@@ -94,7 +95,7 @@ static struct reprise_hit make_hit(const struct session_row *row, const struct g
         .ranges = (const struct reprise_range *)(const void *)hit->range,
         .ranges_count = hit->ranges,
         .time_ms = hit->time_ms == TIME_NONE ? REPRISE_TIME_UNKNOWN : hit->time_ms,
-        .place = place_of(hit->kind),
+        .place = library_place_of(hit->kind),
         .flags = (hit->aside ? (uint32_t)REPRISE_HIT_BRANCH : 0) |
                  (hit->cut ? (uint32_t)REPRISE_HIT_CUT : 0),
     };
@@ -129,14 +130,15 @@ static enum err_code hand_over_part(const struct grep_part *part, void *arg, str
     return rc;
 }
 
-static void leave_out(const struct err *trouble, void *arg)
+static void library_leave_out(const struct err *trouble, void *arg)
 {
     (void)trouble;
     (void)arg;
 }
 
-static enum err_code search(const struct reprise *r, const struct reprise_search_query *query,
-                            struct receiver *to, struct err *e)
+static enum err_code library_search(const struct reprise *r,
+                                    const struct reprise_search_query *query, struct receiver *to,
+                                    struct err *e)
 {
     struct reprise_search_query q;
     struct grep_query inside;
@@ -149,11 +151,11 @@ static enum err_code search(const struct reprise *r, const struct reprise_search
     if (to->incomplete)
         *to->incomplete = 0;
     if (!rc)
-        rc = read_query(&q, &a, &inside, e);
+        rc = library_search_read_query(&q, &a, &inside, e);
     if (!rc)
         rc = listing_open(r->store, r->n, &inside.sessions, &listing, e);
     if (!rc)
-        rc = grep_run(listing, &inside, hand_over_part, leave_out, to, e);
+        rc = grep_run(listing, &inside, hand_over_part, library_leave_out, to, e);
     listing_close(listing);
     arena_fini(&a);
     return rc;
@@ -169,7 +171,7 @@ int reprise_search(const struct reprise *r, const struct reprise_search_query *q
     struct call c;
 
     call_begin(&c);
-    enum err_code rc = search(r, query, &to, &c.err);
+    enum err_code rc = library_search(r, query, &to, &c.err);
 
     if (rc == ERR_CANCELLED && to.full && c.err.code == ERR_OK)
         rc = ERR_OK;

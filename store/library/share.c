@@ -8,7 +8,7 @@
 
 /* ---- from the store ---- */
 
-static enum err_code check_kept(const struct retrieved *r, struct err *e)
+static enum err_code library_check_kept(const struct retrieved *r, struct err *e)
 {
     for (size_t i = 0; i < r->n; i++)
         if (r->item[i].state == RETRIEVE_LOCAL_NEWER && !r->item[i].planned)
@@ -46,7 +46,7 @@ static enum err_code retrieve(const struct reprise_session *s, uint32_t flags, s
     if (rc)
         return rc;
     copy_retrieved(&r, c, done);
-    rc = check_kept(&r, e);
+    rc = library_check_kept(&r, e);
     retrieved_fini(&r);
     return rc;
 }

@@ -27,14 +27,14 @@ static enum err_code count_records(struct counting *c, const struct usage_list *
     return ERR_OK;
 }
 
-static enum err_code count_session(const struct session_row *row, const struct usage_list *list,
-                                   void *arg, struct err *e)
+static enum err_code library_count_session(const struct session_row *row,
+                                           const struct usage_list *list, void *arg, struct err *e)
 {
     (void)row;
     return count_records(arg, list, e);
 }
 
-static void leave_out(const struct err *trouble, void *arg)
+static void library_usage_leave_out(const struct err *trouble, void *arg)
 {
     (void)trouble, (void)arg;
 }
@@ -46,7 +46,7 @@ static int64_t known_time(int64_t ms)
     return ms == TIME_NONE ? REPRISE_TIME_UNKNOWN : ms;
 }
 
-static struct reprise_usage_row row_of(const struct usage_sum *sum, const char *model)
+static struct reprise_usage_row library_row_of(const struct usage_sum *sum, const char *model)
 {
     return (struct reprise_usage_row){
         .size = sizeof(struct reprise_usage_row),
@@ -64,7 +64,7 @@ static struct reprise_usage_row row_of(const struct usage_sum *sum, const char *
 }
 
 /* The one with more tokens first. */
-static int compare_rows(const void *x, const void *y)
+static int library_compare_rows(const void *x, const void *y)
 {
     const struct reprise_usage_row *a = x, *b = y;
     double n =
@@ -91,18 +91,19 @@ static enum err_code make_rows(const struct usage_set *set, struct reprise_usage
         usage_sum_add(&sum[set->answer[i].model], &set->answer[i], set->answer[i].cost);
     for (size_t i = 0; i < set->models.n; i++)
         if (!usage_sum_is_empty(&sum[i]))
-            out->row[out->n++] = row_of(&sum[i], call_copy(&out->arena, set->models.text[i]));
+            out->row[out->n++] =
+                library_row_of(&sum[i], call_copy(&out->arena, set->models.text[i]));
     free(sum);
     if (out->n)
-        qsort(out->row, out->n, sizeof *out->row, compare_rows);
+        qsort(out->row, out->n, sizeof *out->row, library_compare_rows);
     return out->arena.failed ? err_nomem(e) : ERR_OK;
 }
 
 /* ---- calls ---- */
 
-static int finish(struct call *c, enum err_code rc, struct counting *counted,
-                  struct reprise_usage *usage, struct reprise_usage **out,
-                  struct reprise_error *error)
+static int library_usage_finish(struct call *c, enum err_code rc, struct counting *counted,
+                                struct reprise_usage *usage, struct reprise_usage **out,
+                                struct reprise_error *error)
 {
     if (!rc && usage_set_finish(&counted->set))
         rc = err_nomem(&c->err);
@@ -116,13 +117,15 @@ static int finish(struct call *c, enum err_code rc, struct counting *counted,
     return call_end(c, rc, error);
 }
 
-static enum err_code read_all(const struct reprise *r, const struct reprise_query *sessions,
-                              struct arena *a, struct counting *counted, struct err *e)
+static enum err_code library_read_all(const struct reprise *r, const struct reprise_query *sessions,
+                                      struct arena *a, struct counting *counted, struct err *e)
 {
     struct listing_query q;
     enum err_code rc = call_query(sessions, a, &q, e);
 
-    return rc ? rc : usage_each(r->store, r->n, &q, count_session, leave_out, counted, e);
+    return rc ? rc
+              : usage_each(r->store, r->n, &q, library_count_session, library_usage_leave_out,
+                           counted, e);
 }
 
 int reprise_sum_usage(const struct reprise *r, const struct reprise_query *sessions,
@@ -137,13 +140,13 @@ int reprise_sum_usage(const struct reprise *r, const struct reprise_query *sessi
 
     call_begin(&c);
     enum err_code rc =
-        usage ? read_all(r, sessions, &usage->arena, &counted, &c.err) : err_nomem(&c.err);
+        usage ? library_read_all(r, sessions, &usage->arena, &counted, &c.err) : err_nomem(&c.err);
 
-    return finish(&c, rc, &counted, usage, out, error);
+    return library_usage_finish(&c, rc, &counted, usage, out, error);
 }
 
-static enum err_code read_one(const struct reprise_session *s, struct counting *counted,
-                              struct err *e)
+static enum err_code library_read_one(const struct reprise_session *s, struct counting *counted,
+                                      struct err *e)
 {
     struct arena a = { 0 };
     struct session_ref now;
@@ -171,9 +174,9 @@ int reprise_session_usage(const struct reprise_session *s, struct reprise_usage 
     struct call c;
 
     call_begin(&c);
-    enum err_code rc = usage ? read_one(s, &counted, &c.err) : err_nomem(&c.err);
+    enum err_code rc = usage ? library_read_one(s, &counted, &c.err) : err_nomem(&c.err);
 
-    return finish(&c, rc, &counted, usage, out, error);
+    return library_usage_finish(&c, rc, &counted, usage, out, error);
 }
 
 size_t reprise_usage_count(const struct reprise_usage *usage)

@@ -56,8 +56,9 @@ enum err_code call_create_request(const struct reprise *r,
     return rc;
 }
 
-static enum err_code create(const struct reprise *r, const struct reprise_create_request *request,
-                            struct reprise_session **out, struct err *e)
+static enum err_code library_create(const struct reprise *r,
+                                    const struct reprise_create_request *request,
+                                    struct reprise_session **out, struct err *e)
 {
     struct host_create req;
     struct host_created made;
@@ -81,13 +82,13 @@ int reprise_create(const struct reprise *r, const struct reprise_create_request 
     struct call c;
 
     call_begin(&c);
-    return call_end(&c, create(r, request, out, &c.err), error);
+    return call_end(&c, library_create(r, request, out, &c.err), error);
 }
 
 /* ---- append ---- */
 
-static enum err_code copy_ids(const struct host_appended *done, struct reprise_texts **out,
-                              struct err *e)
+static enum err_code library_copy_ids(const struct host_appended *done, struct reprise_texts **out,
+                                      struct err *e)
 {
     struct reprise_texts *ids = texts_new();
     enum err_code rc = ids ? ERR_OK : err_nomem(e);
@@ -118,13 +119,13 @@ enum err_code call_append(call_append_fn *to, const void *session, struct slice 
         rc = to(session, &req, &a, &done, e);
     }
     if (!rc && ids)
-        rc = copy_ids(&done, ids, e);
+        rc = library_copy_ids(&done, ids, e);
     arena_fini(&a);
     return rc;
 }
 
-static enum err_code append_to(const void *session, const struct host_append *req, struct arena *a,
-                               struct host_appended *done, struct err *e)
+static enum err_code library_append_to(const void *session, const struct host_append *req,
+                                       struct arena *a, struct host_appended *done, struct err *e)
 {
     const struct reprise_session *s = session;
 
@@ -141,7 +142,7 @@ int reprise_append(const struct reprise_session *s, const char *rows, size_t len
     struct call c;
 
     call_begin(&c);
-    return call_end(&c, call_append(append_to, s, text, flags, ids, &c.err), error);
+    return call_end(&c, call_append(library_append_to, s, text, flags, ids, &c.err), error);
 }
 
 /* ---- set ---- */

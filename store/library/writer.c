@@ -11,7 +11,7 @@ struct reprise_writer {
     void *arg;
 };
 
-static void report_failure(const struct err *failure, void *arg)
+static void library_report_failure(const struct err *failure, void *arg)
 {
     const struct reprise_writer *w = arg;
     struct reprise_error error;
@@ -20,9 +20,9 @@ static void report_failure(const struct err *failure, void *arg)
     w->failed(&error, w->arg);
 }
 
-static enum err_code read_options(struct reprise_writer *w,
-                                  const struct reprise_writer_options *given,
-                                  struct host_session_options *out, struct err *e)
+static enum err_code library_writer_read_options(struct reprise_writer *w,
+                                                 const struct reprise_writer_options *given,
+                                                 struct host_session_options *out, struct err *e)
 {
     static const enum host_durable durable[] = {
         [REPRISE_DURABLE_BATCH] = HOST_DURABLE_BATCH,
@@ -47,15 +47,15 @@ static enum err_code read_options(struct reprise_writer *w,
         .batch_bytes = (size_t)o.batch_bytes,
         .queue_rows = (size_t)o.queue_rows,
         .queue_bytes = (size_t)o.queue_bytes,
-        .failed = o.failed ? report_failure : NULL,
+        .failed = o.failed ? library_report_failure : NULL,
         .arg = w,
     };
     return ERR_OK;
 }
 
 /* Returns the writer, or frees it after a failure. */
-static enum err_code finish(struct reprise_writer *w, enum err_code rc, struct reprise_writer **out,
-                            struct err *e)
+static enum err_code library_writer_finish(struct reprise_writer *w, enum err_code rc,
+                                           struct reprise_writer **out, struct err *e)
 {
     if (!rc) {
         struct slice id = host_session_id(w->session);
@@ -72,9 +72,9 @@ static enum err_code finish(struct reprise_writer *w, enum err_code rc, struct r
     return rc;
 }
 
-static enum err_code open_session(const struct reprise_session *s,
-                                  const struct reprise_writer_options *options,
-                                  struct reprise_writer **out, struct err *e)
+static enum err_code library_open_session(const struct reprise_session *s,
+                                          const struct reprise_writer_options *options,
+                                          struct reprise_writer **out, struct err *e)
 {
     struct reprise_writer *w = calloc(1, sizeof *w);
     struct host_session_options o;
@@ -83,14 +83,14 @@ static enum err_code open_session(const struct reprise_session *s,
 
     if (!w)
         return err_nomem(e);
-    enum err_code rc = read_options(w, options, &o, e);
+    enum err_code rc = library_writer_read_options(w, options, &o, e);
 
     if (!rc)
         rc = session_now(s, &a, &now, e);
     if (!rc)
         rc = host_session_open(now.store, &now, &o, &w->session, e);
     arena_fini(&a);
-    return finish(w, rc, out, e);
+    return library_writer_finish(w, rc, out, e);
 }
 
 int reprise_writer_open(const struct reprise_session *s,
@@ -103,7 +103,7 @@ int reprise_writer_open(const struct reprise_session *s,
     struct call c;
 
     call_begin(&c);
-    return call_end(&c, open_session(s, options, out, &c.err), error);
+    return call_end(&c, library_open_session(s, options, out, &c.err), error);
 }
 
 static enum err_code create_session(const struct reprise *r,
@@ -117,13 +117,13 @@ static enum err_code create_session(const struct reprise *r,
 
     if (!w)
         return err_nomem(e);
-    enum err_code rc = read_options(w, options, &o, e);
+    enum err_code rc = library_writer_read_options(w, options, &o, e);
 
     if (!rc)
         rc = call_create_request(r, request, &req, e);
     if (!rc)
         rc = host_session_create(r->store[0], &req, &o, &w->session, e);
-    return finish(w, rc, out, e);
+    return library_writer_finish(w, rc, out, e);
 }
 
 int reprise_writer_create(const struct reprise *r, const struct reprise_create_request *request,
@@ -144,8 +144,9 @@ const char *reprise_writer_id(const struct reprise_writer *w)
     return w ? w->id : NULL;
 }
 
-static enum err_code append_to(const void *writer, const struct host_append *req, struct arena *a,
-                               struct host_appended *done, struct err *e)
+static enum err_code library_writer_append_to(const void *writer, const struct host_append *req,
+                                              struct arena *a, struct host_appended *done,
+                                              struct err *e)
 {
     const struct reprise_writer *w = writer;
 
@@ -162,7 +163,7 @@ int reprise_writer_append(struct reprise_writer *w, const char *rows, size_t len
     struct call c;
 
     call_begin(&c);
-    return call_end(&c, call_append(append_to, w, text, flags, ids, &c.err), error);
+    return call_end(&c, call_append(library_writer_append_to, w, text, flags, ids, &c.err), error);
 }
 
 int reprise_writer_set(struct reprise_writer *w, const char *const *settings, size_t n,

@@ -18,8 +18,8 @@ enum { FRESH_MS = 200 };
 /* Other programs that use this library hold the lock for the few milliseconds of one append. */
 enum { LOCK_WAIT_MS = 10000, LOCK_NAP_MS = 2, REPLACED_MOST = 8 };
 
-static enum err_code open_log(const char *path, unsigned flags, int *fd, struct file_id *id,
-                              struct err *e)
+static enum err_code append_open_log(const char *path, unsigned flags, int *fd, struct file_id *id,
+                                     struct err *e)
 {
     int follow = flags & APPEND_FOLLOW ? 0 : O_NOFOLLOW;
     struct stat st;
@@ -116,7 +116,7 @@ enum err_code log_tail_is_torn(const char *path, unsigned flags, bool *torn, str
 {
     struct file_id id;
     int fd;
-    enum err_code rc = open_log(path, flags, &fd, &id, e);
+    enum err_code rc = append_open_log(path, flags, &fd, &id, e);
 
     if (rc)
         return rc;
@@ -144,8 +144,8 @@ static bool cut_off(int fd, off_t end, size_t done, int64_t mtime_ns)
 
 /* Writes the rest after the part that was written, if no other process has the file open and so none can have
  * written. */
-static enum err_code write_rest(int fd, struct slice rest, off_t end, const char *path,
-                                struct err *e)
+static enum err_code append_write_rest(int fd, struct slice rest, off_t end, const char *path,
+                                       struct err *e)
 {
     struct lease lease;
     struct stat st;
@@ -211,7 +211,7 @@ static enum err_code write_once(int fd, struct slice bytes, const struct file_id
         return ERR_OK;
     off_t begin = *end - k;
     enum err_code rc =
-        write_rest(fd, (struct slice){ bytes.p + done, bytes.n - done }, *end, path, e);
+        append_write_rest(fd, (struct slice){ bytes.p + done, bytes.n - done }, *end, path, e);
 
     if (rc)
         undo_partial_write(fd, bytes, begin, before->mtime_ns);
@@ -274,7 +274,7 @@ static enum err_code in_successor(const char *path, unsigned flags, struct slice
 {
     struct file_id id;
     int fd;
-    enum err_code rc = open_log(path, flags, &fd, &id, e);
+    enum err_code rc = append_open_log(path, flags, &fd, &id, e);
 
     if (rc)
         return rc;
@@ -308,7 +308,7 @@ static enum err_code try_append(const char *path, unsigned flags, log_compose_fn
 {
     struct buf records = { 0 };
     int fd;
-    enum err_code rc = open_log(path, flags, &fd, &a->before, e);
+    enum err_code rc = append_open_log(path, flags, &fd, &a->before, e);
 
     if (rc)
         return rc;
@@ -364,7 +364,7 @@ enum err_code log_sync(const char *path, unsigned flags, struct err *e)
 {
     struct file_id id;
     int fd;
-    enum err_code rc = open_log(path, flags, &fd, &id, e);
+    enum err_code rc = append_open_log(path, flags, &fd, &id, e);
 
     if (rc)
         return rc;

@@ -71,7 +71,7 @@ void chain_relink(struct chain *c, uint32_t node, uint32_t parent)
     c->node[parent].child = node;
 }
 
-static enum err_code add_rows(struct chain *c, uint64_t kinds)
+static enum err_code chain_add_rows(struct chain *c, uint64_t kinds)
 {
     const struct index *ix = c->index;
 
@@ -115,7 +115,7 @@ enum err_code chain_build(struct chain *c, const struct index *ix, size_t first_
     *c = (struct chain){ .index = ix, .first_line = first_line };
     if (ix->n >= CHAIN_NONE)
         return err_nomem(e);
-    if (add_rows(c, kinds) || link_rows(c)) {
+    if (chain_add_rows(c, kinds) || link_rows(c)) {
         chain_fini(c);
         return err_nomem(e);
     }

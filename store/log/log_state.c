@@ -52,7 +52,7 @@ enum err_code log_states_sync(struct log_states *logs, struct err *e)
 
 /* ---- a log that was removed ---- */
 
-static bool is_gone(const struct log_state *log)
+static bool log_state_is_gone(const struct log_state *log)
 {
     struct stat st;
 
@@ -62,7 +62,7 @@ static bool is_gone(const struct log_state *log)
 bool log_states_any_gone(const struct log_states *logs)
 {
     for (const struct log_state *log = logs->first; log; log = log->next)
-        if (is_gone(log))
+        if (log_state_is_gone(log))
             return true;
     return false;
 }
@@ -83,7 +83,7 @@ static enum err_code copy_rows(int from, const struct disk_new *to, const char *
 }
 
 /* If another program writes the file at the same moment, that one stays. */
-static enum err_code put_back(const struct log_state *log, int from, struct err *e)
+static enum err_code log_state_put_back(const struct log_state *log, int from, struct err *e)
 {
     char dir[PATH_MAX];
     const char *slash = strrchr(log->path, '/');
@@ -116,19 +116,19 @@ enum err_code log_states_put_back(const struct log_states *logs, struct err *e)
         char path[FS_FD_PATH];
         int fd;
 
-        if (!is_gone(log))
+        if (!log_state_is_gone(log))
             continue;
         fs_fd_path(log->reference, path);
         fd = open(path, O_RDONLY | O_CLOEXEC);
         if (fd < 0)
             return err_sys(e, log->path, "write the session again");
-        rc = put_back(log, fd, e);
+        rc = log_state_put_back(log, fd, e);
         close(fd);
     }
     return rc;
 }
 
-static void forget(struct log_state *log)
+static void log_state_forget(struct log_state *log)
 {
     idset_fini(&log->ids);
     log->ids_end = 0;
@@ -142,7 +142,7 @@ void log_states_fini(struct log_states *logs)
         struct log_state *log = logs->first;
 
         logs->first = log->next;
-        forget(log);
+        log_state_forget(log);
         if (log->own)
             log->own_free(log->own);
         if (log->reference >= 0)
@@ -162,13 +162,13 @@ static bool is_same_file(const struct file_id *a, const struct file_id *b)
     return a->dev == b->dev && a->ino == b->ino;
 }
 
-static enum err_code open_log(const struct log_state *log, struct file *f, struct err *e)
+static enum err_code log_state_open_log(const struct log_state *log, struct file *f, struct err *e)
 {
     return file_open(AT_FDCWD, log->path, log->flags & APPEND_FOLLOW ? FILE_FOLLOW : 0, f, e);
 }
 
 /* Remembers the file and its last bytes, which reveal a file that was rewritten under the same inode. */
-static enum err_code remember(struct log_state *log, const struct file *f, struct err *e)
+static enum err_code log_state_remember(struct log_state *log, const struct file *f, struct err *e)
 {
     size_t n = sizeof log->last_bytes, got;
 
@@ -199,8 +199,8 @@ static enum err_code still_has_end(const struct log_state *log, const struct fil
 }
 
 /* A file of the same length whose times changed may have been edited in place (a tombstone). */
-static enum err_code compare(const struct log_state *log, const struct file *f, enum log_seen *seen,
-                             struct err *e)
+static enum err_code log_state_compare_files(const struct log_state *log, const struct file *f,
+                                             enum log_seen *seen, struct err *e)
 {
     const struct file_id *was = &log->seen, *is = &f->id;
     bool has = false;
@@ -223,15 +223,15 @@ static enum err_code compare(const struct log_state *log, const struct file *f, 
 enum err_code log_state_compare(struct log_state *log, enum log_seen *seen, struct err *e)
 {
     struct file f;
-    enum err_code rc = open_log(log, &f, e);
+    enum err_code rc = log_state_open_log(log, &f, e);
 
     if (rc)
         return rc;
-    rc = compare(log, &f, seen, e);
+    rc = log_state_compare_files(log, &f, seen, e);
     if (!rc && *seen == LOG_OTHER)
-        forget(log);
+        log_state_forget(log);
     if (!rc && *seen != LOG_SAME)
-        rc = remember(log, &f, e);
+        rc = log_state_remember(log, &f, e);
     file_close(&f);
     return rc;
 }
@@ -240,7 +240,8 @@ enum err_code log_state_compare(struct log_state *log, enum log_seen *seen, stru
 
 static const struct index_keys id_keys = { .id = "uuid" };
 
-static enum err_code add_index(struct log_state *log, const struct index *ix, struct err *e)
+static enum err_code log_state_add_index(struct log_state *log, const struct index *ix,
+                                         struct err *e)
 {
     uint32_t number;
 
@@ -257,14 +258,14 @@ static enum err_code read_ids(struct log_state *log, struct err *e)
 {
     struct index ix = { .end = log->ids_end };
     struct file f;
-    enum err_code rc = open_log(log, &f, e);
+    enum err_code rc = log_state_open_log(log, &f, e);
 
     if (rc)
         return rc;
     rc = ix.end ? index_build(&ix, &f, &id_keys, INDEX_VALIDATE, NULL, e)
                 : logfile_index_build(&ix, &f, &id_keys, INDEX_VALIDATE, NULL, e);
     if (!rc)
-        rc = add_index(log, &ix, e);
+        rc = log_state_add_index(log, &ix, e);
     index_fini(&ix);
     file_close(&f);
     return err_at(e, rc, log->path);
@@ -311,7 +312,7 @@ static bool add_ids(struct log_state *log, const struct slice id[], size_t n)
 }
 
 /* Returns true if the log ends with our append, directly after what we had seen. */
-static bool is_clean(const struct log_state *log, const struct appended *done)
+static bool log_state_is_clean(const struct log_state *log, const struct appended *done)
 {
     return !is_never_seen(&done->after) && is_same_file(&done->after, &log->seen) &&
            done->offset == log->seen.size && done->after.size == done->offset + done->length;
@@ -325,12 +326,12 @@ bool log_state_appended(struct log_state *log, const struct appended *done, bool
     if (done->length == 0)
         return true;
     log->unsynced |= later;
-    if (!is_clean(log, done) || open_log(log, &f, NULL))
+    if (!log_state_is_clean(log, done) || log_state_open_log(log, &f, NULL))
         return false;
     bool had_all = log->ids_end == log->seen.size;
 
     f.id = done->after;
-    bool known = !remember(log, &f, NULL);
+    bool known = !log_state_remember(log, &f, NULL);
 
     file_close(&f);
     if (known && id && had_all && add_ids(log, id, n))

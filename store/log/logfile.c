@@ -179,7 +179,8 @@ enum err_code logfile_index_build(struct index *ix, const struct file *f,
 /* A row that begins this close after the last one read is assumed to be the next step of a walk. */
 enum { NEAR = 64 * 1024, READ_AHEAD = 512 * 1024 };
 
-static enum err_code open_file(struct logfile *log, const char *path, unsigned flags, struct err *e)
+static enum err_code logfile_open_file(struct logfile *log, const char *path, unsigned flags,
+                                       struct err *e)
 {
     struct file f;
     enum err_code rc = file_open(AT_FDCWD, path, flags, &f, e);
@@ -193,7 +194,7 @@ static enum err_code open_file(struct logfile *log, const char *path, unsigned f
 enum err_code logfile_open(struct logfile *log, const char *path, unsigned flags,
                            const struct index_keys *keys, const atomic_bool *stop, struct err *e)
 {
-    enum err_code rc = open_file(log, path, flags, e);
+    enum err_code rc = logfile_open_file(log, path, flags, e);
 
     if (rc)
         return rc;
@@ -224,7 +225,7 @@ static enum err_code fill_buffer(struct logfile *log, int64_t at, size_t n, stru
 enum err_code logfile_open_tail(struct logfile *log, const char *path, unsigned flags,
                                 const struct index_keys *keys, size_t bytes, struct err *e)
 {
-    enum err_code rc = open_file(log, path, flags, e);
+    enum err_code rc = logfile_open_file(log, path, flags, e);
 
     if (rc)
         return rc;

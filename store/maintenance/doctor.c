@@ -48,8 +48,8 @@ static enum err_code explain_not_repaired(struct finding_list *list, struct find
 }
 
 /* Marks a finding as fixed, or adds the reason why the change (rc, why) failed. */
-static enum err_code settle(struct finding_list *list, struct finding *f, enum err_code rc,
-                            struct err *why, struct err *e)
+static enum err_code doctor_settle(struct finding_list *list, struct finding *f, enum err_code rc,
+                                   struct err *why, struct err *e)
 {
     char line[400];
 
@@ -193,7 +193,7 @@ static enum err_code settle_findings(const struct repair *r, enum err_code rc, s
 
     for (size_t i = r->from; i < r->to && !told; i++)
         if (is_in_repair(r, i))
-            told = settle(r->list, &r->list->finding[i], rc, why, e);
+            told = doctor_settle(r->list, &r->list->finding[i], rc, why, e);
     return told;
 }
 
@@ -347,8 +347,8 @@ static bool ends_all(enum err_code rc)
     return rc == ERR_NOMEM || rc == ERR_CANCELLED;
 }
 
-static enum err_code report_unreadable(const struct session_ref *ref, const struct err *why,
-                                       struct finding_list *list, struct err *e)
+static enum err_code doctor_report_unreadable(const struct session_ref *ref, const struct err *why,
+                                              struct finding_list *list, struct err *e)
 {
     char line[400];
     struct err text = *why;
@@ -389,7 +389,7 @@ static enum err_code collect_findings(const struct doctor *d, struct examined *p
         return rc;
     }
     if (!d->only)
-        return rc == ERR_NOT_FOUND ? ERR_OK : report_unreadable(ref, &why, &p->list, e);
+        return rc == ERR_NOT_FOUND ? ERR_OK : doctor_report_unreadable(ref, &why, &p->list, e);
     if (rc != ERR_NOT_FOUND) /* unless it was deleted meanwhile */
         rc = ERR_FORMAT;
     if (e) {
@@ -425,7 +425,8 @@ static bool is_older_copy(const struct session_ref *const *order, size_t i)
     return older;
 }
 
-static enum err_code look_at_all(const struct doctor *d, finding_fn *fn, void *arg, struct err *e)
+static enum err_code doctor_look_at_all(const struct doctor *d, finding_fn *fn, void *arg,
+                                        struct err *e)
 {
     const struct listing_query q = { .scope = d->scope,
                                      .since_ms = TIME_NONE,
@@ -448,7 +449,7 @@ enum err_code doctor_examine(const struct doctor *d, finding_fn *fn, void *arg, 
 {
     if (d->only)
         return examine_session(d, d->only, false, fn, arg, e);
-    enum err_code rc = look_at_all(d, fn, arg, e);
+    enum err_code rc = doctor_look_at_all(d, fn, arg, e);
 
     for (size_t i = 0; i < d->stores && !rc; i++)
         if (d->store[i]->ops->check_store)

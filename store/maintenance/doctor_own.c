@@ -123,7 +123,7 @@ static enum err_code look_at_rewind(const char *path, const char *name, struct f
 
 /* ---- the trash ---- */
 
-static bool is_empty_dir(const char *path)
+static bool doctor_own_is_empty_dir(const char *path)
 {
     DIR *dir = opendir(path);
     struct dirent *d;
@@ -150,7 +150,7 @@ static enum err_code look_at_batch(const char *path, const char *name, struct fi
     if (rc == ERR_NOMEM)
         return err_nomem(e);
     /* A batch that was restored completely is an empty directory. */
-    if (rc && !is_empty_dir(path))
+    if (rc && !doctor_own_is_empty_dir(path))
         f->why = has_file(path, "info")
                      ? "the list of what was deleted cannot be read; the files are still there"
                      : "the list of what was deleted is gone; the files are still there";
@@ -159,8 +159,8 @@ static enum err_code look_at_batch(const char *path, const char *name, struct fi
 
 /* ---- together ---- */
 
-static enum err_code look_in(const char *dir, entry_fn *look, struct finding_list *list,
-                             struct err *e)
+static enum err_code doctor_own_look_in(const char *dir, entry_fn *look, struct finding_list *list,
+                                        struct err *e)
 {
     struct dirent **names;
     int n = scandir(dir, &names, NULL, alphasort);
@@ -204,14 +204,14 @@ static enum err_code look_in_all(const struct store_env *env, struct finding_lis
                               : NULL;
 
         if (dir)
-            rc = look_in(dir, places[i].look, list, e);
+            rc = doctor_own_look_in(dir, places[i].look, list, e);
         else if (places[i].base)
             rc = err_nomem(e);
     }
     return rc;
 }
 
-static bool is_gone(const char *path)
+static bool doctor_own_is_gone(const char *path)
 {
     bool there = true;
 
@@ -256,7 +256,7 @@ static void fix(const struct doctor *d, struct finding_list *list)
         struct finding *f = &list->finding[i];
 
         if (f->kind == FINDING_UNFINISHED_CHANGE)
-            f->fixed = changes && is_gone(f->path);
+            f->fixed = changes && doctor_own_is_gone(f->path);
         else if (f->kind == FINDING_UNFINISHED_REWIND && rewinds)
             recheck_record(f, &r, &list->arena);
     }

@@ -342,7 +342,7 @@ const char *agent_change_consequence(const struct agent_change *a)
     }
 }
 
-static enum err_code check_quiet(const struct agent_change *a, struct err *e)
+static enum err_code session_change_check_quiet(const struct agent_change *a, struct err *e)
 {
     struct live live;
     enum err_code rc = live_check(&a->ref, 1, &live, e);
@@ -426,7 +426,7 @@ static void last_line(struct slice text, char out[SAID_MOST])
     }
 }
 
-static enum err_code run_command(const struct agent_change *a, struct err *e)
+static enum err_code session_change_run_command(const struct agent_change *a, struct err *e)
 {
     struct buf out = { 0 }, errors = { 0 };
     const struct spawn s = { .argv = a->argv,
@@ -538,7 +538,7 @@ static enum err_code run_and_note(const struct store_env *env, const struct agen
             err_set(e, ERR_IO, a->ref->path.p, "delete: there is no file to copy; nothing was run");
     if (rc)
         return rc;
-    rc = run_command(a, e);
+    rc = session_change_run_command(a, e);
     done = (!rc || a->what == STORE_COMMAND_DELETE) && is_done(env, a);
     if (!rc && !done)
         rc = err_set(e, ERR_IO, a->ref->path.p, "%s: %s reported no error, but nothing changed",
@@ -556,7 +556,7 @@ enum err_code agent_change_run(const struct store_env *env, const struct agent_c
 {
     struct trash_list kept = { 0 };
     struct change *c = change_new(agent_change_name(a->what));
-    enum err_code rc = c ? check_quiet(a, e) : err_nomem(e);
+    enum err_code rc = c ? session_change_check_quiet(a, e) : err_nomem(e);
 
     if (!rc)
         rc = origin_add_session(c, a->ref, e);

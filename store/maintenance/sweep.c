@@ -74,7 +74,7 @@ enum err_code sweep_live(const struct session_ref *ref, struct arena *a, const c
     return rc ? rc : why_live(live, a, stays, e);
 }
 
-static enum err_code mark_live(struct sweep *s, struct err *e)
+static enum err_code sweep_mark_live(struct sweep *s, struct err *e)
 {
     struct arena a = { 0 };
     const struct session_ref **ref = arena_alloc(&a, (s->n + 1) * sizeof(struct session_ref *));
@@ -115,8 +115,8 @@ static bool may_be_swept(const struct session_row *row)
 }
 
 /* A session with an unreadable line does not count as empty. */
-static enum err_code is_empty(const struct session_row *row, const atomic_bool *cancel, bool *empty,
-                              struct err *e)
+static enum err_code sweep_is_empty(const struct session_row *row, const atomic_bool *cancel,
+                                    bool *empty, struct err *e)
 {
     const struct store *st = row->ref.store;
     struct transcript *t;
@@ -143,7 +143,7 @@ static enum err_code check_rule(const struct sweep_rule *rule, const struct sess
                (rule->copies || rule->before_ms == TIME_NONE ||
                 (row->activity_ms < rule->before_ms && row->modified_ms < rule->before_ms)) &&
                (!rule->archived || (row->flags & SESSION_ARCHIVED));
-    return *matches && rule->empty ? is_empty(row, rule->cancel, matches, e) : ERR_OK;
+    return *matches && rule->empty ? sweep_is_empty(row, rule->cancel, matches, e) : ERR_OK;
 }
 
 /* ---- what a person marked ---- */
@@ -218,7 +218,7 @@ size_t sweep_kept(const struct sweep *s, enum sweep_mark mark)
 
 /* ---- one item ---- */
 
-/* Live sessions are found for all items at once: mark_live. */
+/* Live sessions are found for all items at once: sweep_mark_live. */
 static const char *why_stays(const struct sweep_item *item, bool copied)
 {
     if (copied)
@@ -325,7 +325,7 @@ static enum err_code add_session_item(struct finder *f, const struct session_row
 
 /* ---- all of them ---- */
 
-static enum err_code consider(size_t i, struct session_row *found, void *arg, struct err *e)
+static enum err_code sweep_consider(size_t i, struct session_row *found, void *arg, struct err *e)
 {
     const struct session_row *row = found;
     struct finder *f = arg;
@@ -344,8 +344,9 @@ static enum err_code consider(size_t i, struct session_row *found, void *arg, st
     return add_session_item(f, row, whole, listing_has_copies(f->order[i]), e);
 }
 
-static enum err_code find_sessions(struct store *const stores[], size_t n,
-                                   const struct sweep_rule *rule, struct sweep *s, struct err *e)
+static enum err_code sweep_find_sessions(struct store *const stores[], size_t n,
+                                         const struct sweep_rule *rule, struct sweep *s,
+                                         struct err *e)
 {
     const struct listing_query q = { .scope = rule->scope,
                                      .since_ms = TIME_NONE,
@@ -357,12 +358,13 @@ static enum err_code find_sessions(struct store *const stores[], size_t n,
 
     if (!rc) {
         f.order = listing_refs(l, &refs);
-        rc = describe_pool_run(&rule->scope, f.order, refs, DESCRIBE_POOL_AHEAD, consider, &f, e);
+        rc = describe_pool_run(&rule->scope, f.order, refs, DESCRIBE_POOL_AHEAD, sweep_consider, &f,
+                               e);
         listing_close(l);
     }
     session_row_free(f.scanned);
     if (!rc)
-        rc = mark_live(s, e);
+        rc = sweep_mark_live(s, e);
     for (size_t i = 0; i < s->n && !rc; i++)
         s->item[i].chosen = !s->item[i].stays;
     return rc;
@@ -373,7 +375,7 @@ enum err_code sweep_find(struct store *const stores[], size_t n, const struct sw
 {
     struct sweep s = { .include = rule->include };
     enum err_code rc = rule->orphans ? sweep_find_orphans(stores, n, rule, &s, e)
-                                     : find_sessions(stores, n, rule, &s, e);
+                                     : sweep_find_sessions(stores, n, rule, &s, e);
 
     if (rc)
         sweep_fini(&s);
@@ -405,7 +407,7 @@ size_t sweep_disk_usage(const struct sweep *s, struct disk_usage *w)
 
 /* ---- moving ---- */
 
-static bool is_same(const struct file_id *a, const struct file_id *b)
+static bool sweep_is_same(const struct file_id *a, const struct file_id *b)
 {
     return a->dev == b->dev && a->ino == b->ino && a->size == b->size && a->mtime_ns == b->mtime_ns;
 }
@@ -417,7 +419,7 @@ static bool is_still_empty(const struct session_ref *ref)
     struct session_ref now;
     struct arena a = { 0 };
     bool same = ref->store->ops->find(ref->store, &all, ref->id, &a, &now, NULL) == ERR_OK &&
-                slice_eq(now.path, ref->path) && is_same(&now.file, &ref->file);
+                slice_eq(now.path, ref->path) && sweep_is_same(&now.file, &ref->file);
 
     arena_fini(&a);
     return same;
@@ -454,12 +456,13 @@ static enum err_code recheck_session(struct sweep *s, struct sweep_item *item, s
         return ERR_OK;
     }
     file_close(&f);
-    if (item->ref.file.size == 0 ? !is_still_empty(&item->ref) : !is_same(&f.id, &item->ref.file))
+    if (item->ref.file.size == 0 ? !is_still_empty(&item->ref)
+                                 : !sweep_is_same(&f.id, &item->ref.file))
         item->stays = "it changed after it was listed";
     return item->stays ? ERR_OK : recheck_marks(s, item, e);
 }
 
-static struct trash_request request_of(const struct sweep_item *item)
+static struct trash_request sweep_request_of(const struct sweep_item *item)
 {
     return (struct trash_request){ .system = item->ref.store->ops->name,
                                    .store = item->ref.store->path,
@@ -487,10 +490,10 @@ enum err_code sweep_move(struct change_log *log, const struct store_env *env, st
         if (sweep_is_chosen(&s->item[i]) && !s->item[i].orphan)
             rc = recheck_session(s, &s->item[i], e);
     if (!rc)
-        rc = mark_live(s, e);
+        rc = sweep_mark_live(s, e);
     for (size_t i = 0; i < s->n && !rc; i++)
         if (sweep_is_chosen(&s->item[i]))
-            request[n++] = request_of(&s->item[i]);
+            request[n++] = sweep_request_of(&s->item[i]);
     if (!rc && n)
         rc = trash_add(log, env, "sweep", request, n, moved, e);
     else if (!rc)

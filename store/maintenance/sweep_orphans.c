@@ -34,7 +34,8 @@ static bool copy_owned_refs(struct arena *a, const struct leftover *left, struct
     return ref;
 }
 
-static bool copy_parts(struct arena *a, const struct leftover *left, struct sweep_item *item)
+static bool sweep_orphans_copy_parts(struct arena *a, const struct leftover *left,
+                                     struct sweep_item *item)
 {
     item->part = arena_alloc(a, (left->parts + 1) * sizeof *item->part);
     if (!item->part || !copy_owned_refs(a, left, item))
@@ -88,7 +89,7 @@ static enum err_code add_leftover(const struct leftover *left, void *arg, struct
     if (rc || (f->rule->before_ms != TIME_NONE && item.activity_ms >= f->rule->before_ms) ||
         (f->rule->larger_than > 0 && item.usage.bytes <= f->rule->larger_than))
         return rc;
-    if (!copy_parts(a, left, &item) || !explain_leftover(a, now_ms, &item))
+    if (!sweep_orphans_copy_parts(a, left, &item) || !explain_leftover(a, now_ms, &item))
         return err_nomem(e);
     if (left->stays)
         item.stays = arena_copy_text(a, left->stays);

@@ -117,7 +117,8 @@ static enum err_code rename_ref(struct change *c, const struct owned_ref *was, c
     return rc ? rc : change_add(c, &drop, e);
 }
 
-static enum err_code name_session(struct change *c, const struct trash_item *item, struct err *e)
+static enum err_code trash_name_session(struct change *c, const struct trash_item *item,
+                                        struct err *e)
 {
     const struct change_origin origin = { .store = item->store,
                                           .dir = item->dir,
@@ -135,7 +136,7 @@ static enum err_code plan_trash_moves(struct change *c, const struct trash_list 
     for (size_t i = 0; i < list->n && !rc; i++) {
         const struct trash_item *item = &list->item[i];
 
-        rc = name_session(c, item, e);
+        rc = trash_name_session(c, item, e);
         for (size_t k = 0; k < item->refs && !rc; k++)
             rc = rename_ref(c, &item->ref[k].was, item->ref[k].was.name, item->ref[k].kept, e);
         for (size_t k = 0; k < item->parts && !rc; k++) {
@@ -234,8 +235,8 @@ enum err_code trash_add(struct change_log *log, const struct store_env *env, con
 
 /* ---- copies of what an agent deletes itself ---- */
 
-static enum err_code copy_parts(const struct trash_item *item, const char *dir, struct buf *info,
-                                struct err *e)
+static enum err_code trash_copy_parts(const struct trash_item *item, const char *dir,
+                                      struct buf *info, struct err *e)
 {
     enum err_code rc = ERR_OK;
 
@@ -245,7 +246,7 @@ static enum err_code copy_parts(const struct trash_item *item, const char *dir, 
 }
 
 /* The directory of the item's batch. */
-static bool batch_of(const struct trash_item *item, char dir[PATH_MAX])
+static bool trash_batch_of(const struct trash_item *item, char dir[PATH_MAX])
 {
     return item->parts && path_parent(item->part[0], dir);
 }
@@ -268,7 +269,7 @@ enum err_code trash_keep(const struct store_env *env, const struct trash_request
     if (!rc)
         rc = trash_info_print(&list, &info, e);
     if (!rc)
-        rc = copy_parts(&list.item[0], dir, &info, e);
+        rc = trash_copy_parts(&list.item[0], dir, &info, e);
     path_presence_fini(&presence);
     buf_fini(&info);
     if (!rc) {
@@ -289,7 +290,7 @@ enum err_code trash_forget(const struct trash_list *list, bool *kept, struct err
     *kept = false;
     for (size_t k = 0; k < item->parts && !*kept; k++)
         *kept = copy_compare(item->part[k], item->from[k], NULL) != ERR_OK;
-    return *kept || !batch_of(item, dir) ? ERR_OK : copy_remove(dir, e);
+    return *kept || !trash_batch_of(item, dir) ? ERR_OK : copy_remove(dir, e);
 }
 
 /* ---- listing ---- */
@@ -308,7 +309,7 @@ static enum err_code read_batch(const char *dir, const char *batch, struct trash
 }
 
 /* A repository that is gone has no refs; one that cannot be opened may have some. */
-static bool has_ref(const struct trash_ref *x)
+static bool trash_has_ref(const struct trash_ref *x)
 {
     git_repository *repo;
     git_oid id;
@@ -332,7 +333,7 @@ static void drop_gone(struct trash_list *list)
         bool there;
 
         if (item->parts ? file_at_stat(item->part[0], &there, NULL, NULL) || there
-                        : item->refs && has_ref(&item->ref[0]))
+                        : item->refs && trash_has_ref(&item->ref[0]))
             list->item[kept++] = *item;
     }
     list->n = kept;
@@ -373,7 +374,7 @@ enum err_code trash_read(const struct store_env *env, struct trash_list *out, st
 
 /* ---- restoring and destroying ---- */
 
-static enum err_code make_parent(const char *path, struct err *e)
+static enum err_code trash_make_parent(const char *path, struct err *e)
 {
     char dir[PATH_MAX];
     const char *slash = strrchr(path, '/');
@@ -391,14 +392,14 @@ static enum err_code make_parent(const char *path, struct err *e)
 static enum err_code plan_move(struct change *c, const char *from, const char *to, struct err *e)
 {
     const struct step move = { .kind = STEP_MOVE, .path = from, .to = to };
-    enum err_code rc = make_parent(to, e);
+    enum err_code rc = trash_make_parent(to, e);
 
     return rc ? rc : change_add(c, &move, e);
 }
 
 static enum err_code plan_restore(struct change *c, const struct trash_item *item, struct err *e)
 {
-    enum err_code rc = name_session(c, item, e);
+    enum err_code rc = trash_name_session(c, item, e);
 
     for (size_t k = 0; k < item->refs && !rc; k++)
         rc = rename_ref(c, &item->ref[k].was, item->ref[k].kept, item->ref[k].was.name, e);

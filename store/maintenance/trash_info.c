@@ -102,7 +102,7 @@ enum err_code trash_info_print(const struct trash_list *list, struct buf *out, s
 
 /* ---- parsing ---- */
 
-static const char *get_text(const cJSON *o, const char *key, struct arena *a)
+static const char *trash_info_get_text(const cJSON *o, const char *key, struct arena *a)
 {
     const cJSON *v = cJSON_GetObjectItemCaseSensitive(o, key);
     struct slice text;
@@ -129,9 +129,10 @@ static bool get_refs(const cJSON *o, struct arena *a, struct trash_item *item)
     {
         struct trash_ref *x = &item->ref[item->refs++];
 
-        *x = (struct trash_ref){ { get_text(ref, "git", a), get_text(ref, "name", a),
-                                   get_text(ref, "tip", a) },
-                                 get_text(ref, "kept", a) };
+        *x = (struct trash_ref){ { trash_info_get_text(ref, "git", a),
+                                   trash_info_get_text(ref, "name", a),
+                                   trash_info_get_text(ref, "tip", a) },
+                                 trash_info_get_text(ref, "kept", a) };
         ok = ok && x->was.git && x->was.name && x->was.tip && x->kept;
     }
     return ok;
@@ -147,11 +148,11 @@ static bool get_item(const cJSON *o, const struct batch *b, size_t n, struct are
 {
     const cJSON *part, *from = cJSON_GetObjectItemCaseSensitive(o, "from");
 
-    *item = (struct trash_item){ .system = get_text(o, "system", a),
-                                 .store = get_text(o, "store", a),
-                                 .session = get_text(o, "session", a),
-                                 .title = get_text(o, "title", a),
-                                 .dir = get_text(o, "dir", a),
+    *item = (struct trash_item){ .system = trash_info_get_text(o, "system", a),
+                                 .store = trash_info_get_text(o, "store", a),
+                                 .session = trash_info_get_text(o, "session", a),
+                                 .title = trash_info_get_text(o, "title", a),
+                                 .dir = trash_info_get_text(o, "dir", a),
                                  .deleted_ms = get_number(o, "deleted"),
                                  .bytes = get_number(o, "bytes"),
                                  .files = get_number(o, "files") };
@@ -167,7 +168,7 @@ static bool get_item(const cJSON *o, const struct batch *b, size_t n, struct are
     {
         if (!ok)
             break;
-        item->from[item->parts] = get_text(part, "path", a);
+        item->from[item->parts] = trash_info_get_text(part, "path", a);
         item->part[item->parts] =
             trash_part_path(a, b->dir, n, item->parts, b->numbered ? "" : item->session);
         ok = item->from[item->parts] && item->part[item->parts];

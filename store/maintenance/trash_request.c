@@ -3,8 +3,8 @@
 #include "store/proc/live.h"
 #include "store/rewind/plan/origin.h"
 
-static enum err_code check_quiet(const struct session_ref *ref, struct live live, bool unsure,
-                                 struct err *e)
+static enum err_code trash_request_check_quiet(const struct session_ref *ref, struct live live,
+                                               bool unsure, struct err *e)
 {
     const char *why = live.why ? live.why : "it is registered";
 
@@ -92,7 +92,7 @@ enum err_code trash_request_make_live(const struct session_ref *ref, struct live
     enum err_code rc = check_supported(ref, e);
 
     if (!rc)
-        rc = check_quiet(ref, live, what & TRASH_REQUEST_UNSURE, e);
+        rc = trash_request_check_quiet(ref, live, what & TRASH_REQUEST_UNSURE, e);
     return rc ? rc : fill_request(ref, title, what, a, out, e);
 }
 

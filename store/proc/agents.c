@@ -80,7 +80,7 @@ static bool next_argument(struct slice *rest, struct slice *argument)
     return true;
 }
 
-static bool is_program(struct slice argument, const char *program)
+static bool proc_agents_is_program(struct slice argument, const char *program)
 {
     size_t n = strlen(program);
 
@@ -100,26 +100,26 @@ static bool is_interpreter(struct slice argument)
     static const char *const names[] = { "node", "bun", "deno" };
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (is_program(argument, names[i]))
+        if (proc_agents_is_program(argument, names[i]))
             return true;
     return false;
 }
 
-static bool is_agent(const struct agents_profile *of, struct slice args)
+static bool proc_agents_is_agent(const struct agents_profile *of, struct slice args)
 {
     struct slice argument;
     bool script = false;
 
     for (int i = 0; i < FIRST_ARGUMENTS && next_argument(&args, &argument); i++) {
         for (const char *const *name = of->program; *name && (i == 0 || script); name++)
-            if (is_program(argument, *name))
+            if (proc_agents_is_program(argument, *name))
                 return true;
         script = script || is_interpreter(argument);
     }
     return false;
 }
 
-static bool read_text(int dir, const char *name, struct buf *text)
+static bool proc_agents_read_text(int dir, const char *name, struct buf *text)
 {
     text->n = 0;
     return !file_read_all(dir, name, 0, TEXT_MOST, text, NULL);
@@ -143,7 +143,7 @@ static bool has_other_config(const struct agents_profile *of, int dir, struct bu
     char path[PATH_MAX];
     struct stat ours, theirs;
 
-    if (!read_text(dir, "environ", text) || text->n == 0)
+    if (!proc_agents_read_text(dir, "environ", text) || text->n == 0)
         return false;
     struct slice config = variable(buf_slice(text), of->config_variable),
                  home = variable(buf_slice(text), "HOME");
@@ -163,7 +163,7 @@ static int64_t start_ticks(int dir, struct buf *text)
 {
     char *at;
 
-    if (!read_text(dir, "stat", text) || !buf_cstr(text))
+    if (!proc_agents_read_text(dir, "stat", text) || !buf_cstr(text))
         return -1;
     at = strrchr(text->p, ')'); /* its name may contain blanks and brackets */
     for (int field = 0; at && field <= START_FIELD; field++)
@@ -176,13 +176,13 @@ static int64_t boot_ms(int proc, struct buf *text)
 {
     const char *at = NULL;
 
-    if (read_text(proc, "stat", text) && buf_cstr(text))
+    if (proc_agents_read_text(proc, "stat", text) && buf_cstr(text))
         at = strstr(text->p, "btime ");
     return at ? strtoll(at + sizeof "btime " - 1, NULL, 10) * 1000 : 0;
 }
 
-static bool add_agent(struct agents *a, int dir, pid_t pid, struct slice args, int64_t boot,
-                      struct buf *text)
+static bool proc_agents_add_agent(struct agents *a, int dir, pid_t pid, struct slice args,
+                                  int64_t boot, struct buf *text)
 {
     struct process *all = arena_grow(&a->arena, a->process, a->n, sizeof *all), *p;
     char cwd[PATH_MAX];
@@ -220,7 +220,7 @@ static int64_t seconds_of(struct slice etime)
     return seconds + number;
 }
 
-static struct slice next_word(struct slice *rest)
+static struct slice proc_agents_next_word(struct slice *rest)
 {
     const char *p = rest->p, *end = rest->p + rest->n;
 
@@ -238,15 +238,16 @@ static struct slice next_word(struct slice *rest)
  * known. */
 static bool add_listed(struct agents *a, struct slice line, int64_t now)
 {
-    long pid = strtol(next_word(&line).p, NULL, 10);
-    int64_t age = seconds_of(next_word(&line));
+    long pid = strtol(proc_agents_next_word(&line).p, NULL, 10);
+    int64_t age = seconds_of(proc_agents_next_word(&line));
     struct buf args = { 0 };
     bool fine = true;
 
-    for (struct slice word = next_word(&line); word.n && fine; word = next_word(&line))
+    for (struct slice word = proc_agents_next_word(&line); word.n && fine;
+         word = proc_agents_next_word(&line))
         fine = !buf_add(&args, word) && !buf_add(&args, (struct slice){ "", 1 });
     if (fine && pid > 0 && pid <= INT_MAX && pid != getpid() &&
-        is_agent(&a->of, buf_slice(&args))) {
+        proc_agents_is_agent(&a->of, buf_slice(&args))) {
         struct process *all = arena_grow(&a->arena, a->process, a->n, sizeof *all);
 
         fine = all != NULL;
@@ -296,9 +297,9 @@ static bool read_process(struct agents *a, int proc, const char *name, int64_t b
 
     if (dir < 0)
         return true;
-    if (read_text(dir, "cmdline", args) && is_agent(&a->of, buf_slice(args)) &&
-        !has_other_config(&a->of, dir, text))
-        fine = add_agent(a, dir, (pid_t)pid, buf_slice(args), boot, text);
+    if (proc_agents_read_text(dir, "cmdline", args) &&
+        proc_agents_is_agent(&a->of, buf_slice(args)) && !has_other_config(&a->of, dir, text))
+        fine = proc_agents_add_agent(a, dir, (pid_t)pid, buf_slice(args), boot, text);
     close(dir);
     return fine;
 }
@@ -371,8 +372,8 @@ static bool args_name_session(const struct agents_profile *of, const struct proc
     return named && !forks;
 }
 
-static enum agents_evidence sign_of(const struct agents *a, const struct process *p,
-                                    const struct agents_query *q)
+static enum agents_evidence proc_agents_sign_of(const struct agents *a, const struct process *p,
+                                                const struct agents_query *q)
 {
     if (args_name_session(&a->of, p, q->session))
         return AGENTS_NAMED;
@@ -395,7 +396,8 @@ enum agents_evidence agents_lookup(struct agents *a, const struct agents_query *
     best = a->blind ? AGENTS_MAYBE : AGENTS_NONE;
     for (size_t i = 0; i < a->n; i++) {
         const struct process *p = &a->process[i];
-        enum agents_evidence sign = signed_in(q->known, p->pid) ? AGENTS_NONE : sign_of(a, p, q);
+        enum agents_evidence sign =
+            signed_in(q->known, p->pid) ? AGENTS_NONE : proc_agents_sign_of(a, p, q);
 
         if (sign > best) {
             best = sign;

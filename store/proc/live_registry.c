@@ -124,8 +124,8 @@ static bool lock_is_free(int dir, const char *name)
     return unlocked;
 }
 
-static struct live judge_entry(struct reading *r, int dir, const char *name, pid_t pid,
-                               struct slice entry)
+static struct live live_registry_judge_entry(struct reading *r, int dir, const char *name,
+                                             pid_t pid, struct slice entry)
 {
     struct slice domain, start, boot;
     struct arena *a = &r->table->arena;
@@ -145,7 +145,7 @@ static struct live judge_entry(struct reading *r, int dir, const char *name, pid
     return examine(pid, start);
 }
 
-static bool keep_text(struct arena *a, struct slice *text)
+static bool live_registry_keep_text(struct arena *a, struct slice *text)
 {
     *text = arena_copy(a, *text);
     return text->p != NULL;
@@ -156,7 +156,8 @@ static bool read_host(struct arena *a, struct slice entry, struct live_entry *ou
 {
     struct slice state, value;
 
-    if (!json_get_text(entry, "system", a, &out->system) || !keep_text(a, &out->system))
+    if (!json_get_text(entry, "system", a, &out->system) ||
+        !live_registry_keep_text(a, &out->system))
         return false;
     if (out->live.state != LIVE_RUNNING || !json_get(entry, "state", &state))
         return true;
@@ -166,7 +167,7 @@ static bool read_host(struct arena *a, struct slice entry, struct live_entry *ou
     if (out->state == SESSION_REQUIRES_ACTION &&
         json_at(entry, "metadata.pending_action.action_description", &value) &&
         json_type(value) == JSON_STRING && json_text(value, a, &out->waits_for))
-        return keep_text(a, &out->waits_for);
+        return live_registry_keep_text(a, &out->waits_for);
     return true;
 }
 
@@ -203,7 +204,7 @@ static bool read_status(struct arena *a, struct slice entry, struct live_entry *
                              : json_text(value, a, &status) && time_parse(status, &out->since_ms);
     return out->state != SESSION_REQUIRES_ACTION || !json_get(entry, "waitingFor", &value) ||
            json_type(value) != JSON_STRING ||
-           (json_text(value, a, &out->waits_for) && keep_text(a, &out->waits_for));
+           (json_text(value, a, &out->waits_for) && live_registry_keep_text(a, &out->waits_for));
 }
 
 /* The text of the entry is copied, because reading the process table replaces it. */
@@ -216,9 +217,9 @@ static enum err_code add_live_entry(struct reading *r, int dir, const char *name
 
     if (r->hosts && (!json_get(entry, "system", &system) || json_type(system) != JSON_STRING))
         return ERR_OK;
-    if (!keep_text(&t->arena, &entry))
+    if (!live_registry_keep_text(&t->arena, &entry))
         return ERR_NOMEM;
-    out.live = judge_entry(r, dir, name, pid, entry);
+    out.live = live_registry_judge_entry(r, dir, name, pid, entry);
     if (!(r->hosts ? read_host : read_status)(&t->arena, entry, &out))
         return ERR_NOMEM;
     if (!array_reserve(t->entry, t->cap, t->n + 1))
@@ -247,7 +248,7 @@ static enum err_code read_registry_entry(struct reading *r, int dir, const char 
     return id.p ? add_live_entry(r, dir, name, pid, entry, id) : ERR_NOMEM;
 }
 
-static enum err_code read_all(struct reading *r, DIR *dir)
+static enum err_code live_registry_read_all(struct reading *r, DIR *dir)
 {
     enum err_code rc = ERR_OK;
     struct dirent *d;
@@ -270,7 +271,7 @@ static enum err_code read_registry(const char *path, bool hosts, struct live_tab
         out->unreadable = errno != ENOENT && errno != ENOTDIR;
         return ERR_OK;
     }
-    rc = read_all(&r, dir);
+    rc = live_registry_read_all(&r, dir);
     closedir(dir);
     buf_fini(&r.text);
     if (rc) {

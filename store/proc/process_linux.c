@@ -124,7 +124,8 @@ bool proc_program(char *out, size_t cap)
 }
 
 /* One line of /proc/locks. */
-static enum proc_lock judge_lock(const char *line, const struct stat *file, pid_t *pid)
+static enum proc_lock process_linux_judge_lock(const char *line, const struct stat *file,
+                                               pid_t *pid)
 {
     unsigned major, minor;
     uint64_t ino;
@@ -150,7 +151,7 @@ enum proc_lock proc_lock_of(const char *table, const struct stat *file, pid_t *p
         return PROC_LOCK_UNKNOWN;
     while (best != PROC_LOCK_HELD && fgets(line, sizeof line, f)) {
         pid_t holder = 0;
-        enum proc_lock one = judge_lock(line, file, &holder);
+        enum proc_lock one = process_linux_judge_lock(line, file, &holder);
 
         if (one != PROC_LOCK_NONE) {
             best = one;

@@ -72,7 +72,7 @@ int proc_end_fd(pid_t child)
     return -1;
 }
 
-static bool prepare(int fd, bool nonblocking)
+static bool process_portable_prepare(int fd, bool nonblocking)
 {
     return fcntl(fd, F_SETFD, FD_CLOEXEC) == 0 &&
            (!nonblocking || fcntl(fd, F_SETFL, O_NONBLOCK) == 0);
@@ -83,7 +83,8 @@ int proc_pipe(int ends[2], bool nonblocking)
 {
     if (pipe(ends))
         return -1;
-    if (prepare(ends[0], nonblocking) && prepare(ends[1], nonblocking))
+    if (process_portable_prepare(ends[0], nonblocking) &&
+        process_portable_prepare(ends[1], nonblocking))
         return 0;
     int error = errno;
 

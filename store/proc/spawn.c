@@ -271,7 +271,7 @@ static bool can_be_seen(int fd)
     return geteuid() == 0 || (fstat(fd, &st) == 0 && st.st_uid == geteuid());
 }
 
-static enum open_files judge(const char *text)
+static enum open_files spawn_judge(const char *text)
 {
     bool self = false, others = false;
 
@@ -299,7 +299,7 @@ enum open_files open_files_ask(int fd, const char *path)
 
     if (path[0] == '/' && can_be_seen(fd) && spawn_read(&fuser, &text, NULL) == ERR_OK &&
         buf_cstr(&text))
-        answer = judge(text.p);
+        answer = spawn_judge(text.p);
     buf_fini(&text);
     return answer;
 }

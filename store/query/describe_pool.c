@@ -220,8 +220,8 @@ static void release_slots(struct describe_pool *c, size_t count)
     pthread_mutex_unlock(&c->lock);
 }
 
-static enum err_code deliver_row(const struct describe_pool *c, size_t i, describe_pool_fn *fn,
-                                 void *arg, struct err *e)
+static enum err_code describe_pool_deliver_row(const struct describe_pool *c, size_t i,
+                                               describe_pool_fn *fn, void *arg, struct err *e)
 {
     const struct pool_slot *p = &c->place[i % RING];
 
@@ -242,7 +242,7 @@ static enum err_code deliver_all_rows(struct describe_pool *c, describe_pool_fn 
         size_t count = await_rows(c);
 
         for (size_t i = 0; !rc && i < count; i++)
-            rc = deliver_row(c, c->handed + i, fn, arg, e);
+            rc = describe_pool_deliver_row(c, c->handed + i, fn, arg, e);
         release_slots(c, count);
     }
     return rc;

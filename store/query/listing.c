@@ -13,7 +13,7 @@ enum { NS_PER_MS = 1000000 };
 
 /* ---- gathering ---- */
 
-static bool begins_with(const char *p, size_t n, struct slice front)
+static bool listing_begins_with(const char *p, size_t n, struct slice front)
 {
     return n >= front.n && memcmp(p, front.p, front.n) == 0;
 }
@@ -24,7 +24,7 @@ static struct slice copy_id(struct listing *l, struct slice path, struct slice i
 {
     const char *slash = path.p ? memrchr(path.p, '/', path.n) : NULL;
 
-    if (slash && begins_with(slash + 1, (size_t)(path.p + path.n - slash) - 1, id))
+    if (slash && listing_begins_with(slash + 1, (size_t)(path.p + path.n - slash) - 1, id))
         return (struct slice){ slash + 1, id.n };
     return arena_copy(&l->arena, id);
 }
@@ -36,7 +36,7 @@ static struct slice copy_folder(struct listing *l, struct slice folder)
     return arena_copy(&l->arena, folder);
 }
 
-static bool collect_ref(const struct session_ref *ref, void *arg)
+static bool listing_collect_ref(const struct session_ref *ref, void *arg)
 {
     struct listing *l = arg;
 
@@ -76,7 +76,7 @@ static uint64_t id_key(const struct listing_found *f)
     return radix_text_key(f->ref.id, 0);
 }
 
-static const struct session_ref *ref_at(const void *place)
+static const struct session_ref *listing_ref_at(const void *place)
 {
     return *(const struct session_ref *const *)place;
 }
@@ -85,7 +85,7 @@ static const struct session_ref *ref_at(const void *place)
  * store. */
 static int by_recency(const void *x, const void *y)
 {
-    const struct session_ref *a = ref_at(x), *b = ref_at(y);
+    const struct session_ref *a = listing_ref_at(x), *b = listing_ref_at(y);
     int64_t a_ns = listing_found(a)->recent_ns, b_ns = listing_found(b)->recent_ns;
 
     if (a_ns != b_ns)
@@ -101,7 +101,7 @@ static int by_recency(const void *x, const void *y)
 
 static int by_id_and_store(const void *x, const void *y)
 {
-    const struct session_ref *a = ref_at(x), *b = ref_at(y);
+    const struct session_ref *a = listing_ref_at(x), *b = listing_ref_at(y);
     int ids = slice_compare(a->id, b->id);
 
     if (ids)
@@ -116,9 +116,9 @@ struct sorter {
 };
 
 /* Sorts by a number, which almost always decides; items with equal numbers are compared in full. */
-static void sort_by(struct listing *l, const struct sorter *s,
-                    uint64_t key_of(const struct listing_found *f),
-                    int compare(const void *x, const void *y))
+static void listing_sort_by(struct listing *l, const struct sorter *s,
+                            uint64_t key_of(const struct listing_found *f),
+                            int compare(const void *x, const void *y))
 {
     unsigned bits = radix_value_bits(l->n);
 
@@ -201,9 +201,9 @@ static bool put_in_order(struct listing *l)
 
     l->order = calloc(l->n + 1, sizeof *l->order);
     if (s.item && s.spare && l->order && l->n < UINT32_MAX) {
-        sort_by(l, &s, id_key, by_id_and_store);
+        listing_sort_by(l, &s, id_key, by_id_and_store);
         number_groups(l);
-        sort_by(l, &s, recent_key, by_recency);
+        listing_sort_by(l, &s, recent_key, by_recency);
         l->listed = calloc(l->groups + 1, sizeof *l->listed);
     }
     free(s.item);
@@ -232,7 +232,7 @@ enum err_code listing_open(struct store *const stores[], size_t n, const struct 
         return err_nomem(e);
     for (size_t i = 0; !rc && l->ok && i < n; i++)
         if (stores[i]->ops->enumerate)
-            rc = stores[i]->ops->enumerate(stores[i], &q->scope, collect_ref, l, e);
+            rc = stores[i]->ops->enumerate(stores[i], &q->scope, listing_collect_ref, l, e);
     if (!rc && (!l->ok || !put_in_order(l)))
         rc = err_nomem(e);
     if (rc)
@@ -429,7 +429,7 @@ static enum err_code visit_for_key(size_t i, struct session_row *row, void *arg,
     return ERR_OK;
 }
 
-static int by_key(const void *x, const void *y)
+static int listing_by_key(const void *x, const void *y)
 {
     const struct key *a = x, *b = y;
     int texts;
@@ -455,7 +455,7 @@ static enum err_code page_of_sorted(struct sorting *s, const struct session_ref 
     size_t first = q->offset > 0 ? (size_t)q->offset : 0, n;
 
     if (s->n)
-        qsort(s->key, s->n, sizeof *s->key, by_key);
+        qsort(s->key, s->n, sizeof *s->key, listing_by_key);
     if (first > s->n)
         first = s->n;
     n = s->n - first;
@@ -533,7 +533,7 @@ enum err_code listing_shown_copy(const struct session_ref *copy, size_t n,
     enum err_code rc = ERR_OK;
 
     for (size_t i = 0; l && l->ok && i < n; i++)
-        collect_ref(&copy[i], l);
+        listing_collect_ref(&copy[i], l);
     if (!l || !l->ok || !put_in_order(l))
         rc = err_nomem(e);
     else

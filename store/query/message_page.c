@@ -109,7 +109,7 @@ struct ring {
     void *arg;
 };
 
-static bool is_message(struct slice json, struct slice id)
+static bool message_page_is_message(struct slice json, struct slice id)
 {
     struct arena scratch = { 0 };
     struct slice own;
@@ -123,7 +123,7 @@ static enum err_code keep_message(struct slice json, void *arg, struct err *e)
 {
     struct ring *r = arg;
 
-    r->ended = r->ended || is_message(json, r->before);
+    r->ended = r->ended || message_page_is_message(json, r->before);
     if (r->ended || (r->page->spoken && !message_page_is_spoken(json)))
         return ERR_OK;
     if (!r->kept)

@@ -126,7 +126,7 @@ static bool store_contains(const struct store *st, struct slice path)
 /* A store that contains the path is tried first, but a transcript may also be elsewhere. The last system is tried
  * first, because the first one accepts any file of its kind, wherever it is, and would also accept those of the
  * others. */
-static enum err_code find_path(struct search *s, struct err *e)
+static enum err_code resolve_find_path(struct search *s, struct err *e)
 {
     struct slice path;
 
@@ -224,7 +224,7 @@ static bool is_subagent(const struct search *s)
 
 /* Chooses the copy of the session that lists show. Copies in several local stores are several rows of a list, so the id
  * is then ambiguous. */
-static enum err_code choose_copy(struct search *s, struct err *e)
+static enum err_code resolve_choose_copy(struct search *s, struct err *e)
 {
     struct copies all, here;
     struct scope dir;
@@ -267,7 +267,7 @@ static enum err_code find_exactly(struct search *s, struct err *e)
         enum err_code rc = st->ops->find(st, s->scope, s->text, s->a, s->ref, e);
 
         if (rc == ERR_OK)
-            return choose_copy(s, e);
+            return resolve_choose_copy(s, e);
         if (rc != ERR_NOT_FOUND && rc != ERR_USAGE)
             return rc;
     }
@@ -301,7 +301,7 @@ static void add_candidate(const struct session_ref *ref, struct candidates *c)
     c->n++;
 }
 
-static bool match_id(const struct session_ref *ref, void *arg)
+static bool resolve_match_id(const struct session_ref *ref, void *arg)
 {
     struct candidates *c = arg;
     struct slice prefix = c->search->text;
@@ -351,7 +351,7 @@ static enum err_code find_prefix(struct search *s, struct err *e)
     for (int remote = 0; remote <= 1 && c.n == 0; remote++)
         for (size_t i = 0; !rc && c.ok && i < s->stores; i++)
             if (s->store[i]->ops->enumerate && s->store[i]->ops->remote == (remote == 1))
-                rc = s->store[i]->ops->enumerate(s->store[i], s->scope, match_id, &c, e);
+                rc = s->store[i]->ops->enumerate(s->store[i], s->scope, resolve_match_id, &c, e);
     if (rc || !c.ok)
         return rc ? rc : err_nomem(e);
     if (c.n == 0)
@@ -402,7 +402,7 @@ enum err_code resolve_session(struct store *const stores[], size_t n, const stru
     if (slice_eq(text, SLICE("latest")))
         return find_latest(&s, e);
     if (text.n && looks_like_path(text))
-        return find_path(&s, e);
+        return resolve_find_path(&s, e);
     rc = find_exactly(&s, e);
     return rc == ERR_NOT_FOUND ? find_prefix(&s, e) : rc;
 }

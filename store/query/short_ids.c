@@ -136,7 +136,7 @@ struct adding {
     bool ok;
 };
 
-static bool add_ref(const struct session_ref *ref, void *arg)
+static bool short_ids_add_ref(const struct session_ref *ref, void *arg)
 {
     struct adding *a = arg;
 
@@ -144,8 +144,8 @@ static bool add_ref(const struct session_ref *ref, void *arg)
     return a->ok;
 }
 
-static enum err_code finish(struct adding *a, enum err_code rc, struct short_ids **out,
-                            struct err *e)
+static enum err_code query_short_ids_finish(struct adding *a, enum err_code rc,
+                                            struct short_ids **out, struct err *e)
 {
     if (!rc && !a->ok)
         rc = err_nomem(e);
@@ -167,8 +167,8 @@ enum err_code short_ids_of_stores(struct store *const stores[], size_t n, struct
 
     a.ok = a.ids != NULL;
     for (size_t i = 0; i < n && a.ok && !rc; i++)
-        rc = stores[i]->ops->enumerate(stores[i], &everywhere, add_ref, &a, e);
-    return finish(&a, rc, out, e);
+        rc = stores[i]->ops->enumerate(stores[i], &everywhere, short_ids_add_ref, &a, e);
+    return query_short_ids_finish(&a, rc, out, e);
 }
 
 enum err_code short_ids_of_refs(const struct session_ref *const refs[], size_t n,
@@ -178,6 +178,6 @@ enum err_code short_ids_of_refs(const struct session_ref *const refs[], size_t n
 
     a.ok = a.ids != NULL;
     for (size_t i = 0; i < n && a.ok; i++)
-        add_ref(refs[i], &a);
-    return finish(&a, ERR_OK, out, e);
+        short_ids_add_ref(refs[i], &a);
+    return query_short_ids_finish(&a, ERR_OK, out, e);
 }

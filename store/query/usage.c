@@ -21,8 +21,8 @@ static int64_t total_of(const int64_t tokens[USAGE_KINDS])
 }
 
 /* Finds the text, or adds a copy. *is_new: it was added. */
-static enum err_code add_text(struct slice_set *set, struct arena *a, struct slice text,
-                              uint32_t *number, bool *is_new)
+static enum err_code query_usage_add_text(struct slice_set *set, struct arena *a, struct slice text,
+                                          uint32_t *number, bool *is_new)
 {
     *number = slice_set_find(set, text);
     *is_new = *number == SLICE_SET_NONE;
@@ -32,7 +32,8 @@ static enum err_code add_text(struct slice_set *set, struct arena *a, struct sli
     return text.p ? slice_set_add(set, text, number) : ERR_NOMEM;
 }
 
-static struct usage_answer answer_of(const struct usage_record *u, uint32_t session, uint32_t model)
+static struct usage_answer query_usage_answer_of(const struct usage_record *u, uint32_t session,
+                                                 uint32_t model)
 {
     return (struct usage_answer){
         .time_ms = u->time_ms,
@@ -95,12 +96,12 @@ static enum err_code append_answer(struct usage_set *set, const struct usage_ans
 }
 
 /* Counts an answer whose ids are not known yet together. */
-static enum err_code add_answer(struct usage_set *set, struct slice id, uint32_t exact,
-                                struct usage_answer *answer)
+static enum err_code query_usage_add_answer(struct usage_set *set, struct slice id, uint32_t exact,
+                                            struct usage_answer *answer)
 {
     uint32_t number;
     bool is_new;
-    enum err_code rc = add_text(&set->ids, &set->arena, id, &number, &is_new);
+    enum err_code rc = query_usage_add_text(&set->ids, &set->arena, id, &number, &is_new);
 
     if (!rc && !array_reserve(set->first_of_id, set->ids_cap, set->ids.n))
         rc = ERR_NOMEM;
@@ -129,23 +130,24 @@ static enum err_code add_known(struct usage_set *set, const struct usage_record 
     char *both = arena_concat(&a, part, sizeof part / sizeof *part);
     uint32_t exact = 0;
     bool is_new = false;
-    enum err_code rc =
-        both ? add_text(&set->exact, &set->arena, (struct slice){ both, n }, &exact, &is_new)
-             : ERR_NOMEM;
+    enum err_code rc = both ? query_usage_add_text(&set->exact, &set->arena,
+                                                   (struct slice){ both, n }, &exact, &is_new)
+                            : ERR_NOMEM;
 
     arena_fini(&a);
     if (!rc && !array_reserve(set->first_exact, set->exact_cap, set->exact.n))
         rc = ERR_NOMEM;
     if (!rc && is_new)
-        return add_answer(set, u->answer, exact, answer);
+        return query_usage_add_answer(set, u->answer, exact, answer);
     if (!rc)
         count_better(&set->answer[set->first_exact[exact]], answer);
     return rc;
 }
 
 /* The number of a run's total for a model. A run without a name is one of the session. */
-static enum err_code add_run(struct usage_set *set, uint32_t session, const struct usage_record *u,
-                             uint32_t *number, bool *is_new)
+static enum err_code query_usage_add_run(struct usage_set *set, uint32_t session,
+                                         const struct usage_record *u, uint32_t *number,
+                                         bool *is_new)
 {
     char unnamed[16];
     struct arena a = { 0 };
@@ -157,8 +159,9 @@ static enum err_code add_run(struct usage_set *set, uint32_t session, const stru
     }
     const char *both = arena_concat(&a, part, 3);
     enum err_code rc =
-        both ? add_text(&set->runs, &set->arena, (struct slice){ both, part[0].n + 1 + u->model.n },
-                        number, is_new)
+        both ? query_usage_add_text(&set->runs, &set->arena,
+                                    (struct slice){ both, part[0].n + 1 + u->model.n }, number,
+                                    is_new)
              : ERR_NOMEM;
 
     arena_fini(&a);
@@ -173,13 +176,13 @@ enum err_code usage_set_add(struct usage_set *set, uint32_t session, const struc
 {
     uint32_t model, run = UINT32_MAX;
     bool is_new;
-    enum err_code rc = add_text(&set->models, &set->arena, u->model, &model, &is_new);
+    enum err_code rc = query_usage_add_text(&set->models, &set->arena, u->model, &model, &is_new);
 
     if (!rc && (u->total || u->run.n))
-        rc = add_run(set, session, u, &run, &is_new);
+        rc = query_usage_add_run(set, session, u, &run, &is_new);
     if (rc)
         return rc;
-    struct usage_answer answer = answer_of(u, session, model);
+    struct usage_answer answer = query_usage_answer_of(u, session, model);
 
     if (u->total) {
         if (is_new || total_of(answer.tokens) > total_of(set->total[run].tokens))
@@ -357,7 +360,7 @@ static void leave_to_parent(struct usage_list *list)
         list->record[i].aside = list->record[i].copied = true;
 }
 
-static void read_session(struct usage_pool *p, size_t i)
+static void query_usage_read_session(struct usage_pool *p, size_t i)
 {
     const struct session_ref *ref = p->order[i];
     const struct store_ops *ops = ref->store->ops;
@@ -386,7 +389,7 @@ static void *usage_worker(void *arg)
         size_t i = p->claimed++;
 
         pthread_mutex_unlock(&p->lock);
-        read_session(p, i);
+        query_usage_read_session(p, i);
         pthread_mutex_lock(&p->lock);
         p->slot[i % RING].ready = true;
         pthread_cond_signal(&p->made);
@@ -436,7 +439,7 @@ static enum err_code deliver_all(struct usage_pool *p, usage_session_fn *fn, unr
     return rc;
 }
 
-static enum err_code start(struct usage_pool *p, struct err *e)
+static enum err_code query_usage_start(struct usage_pool *p, struct err *e)
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     size_t want = cores < 1 ? 1 : cores > THREADS ? THREADS : (size_t)cores;
@@ -450,7 +453,7 @@ static enum err_code start(struct usage_pool *p, struct err *e)
     return p->threads || !p->n ? ERR_OK : err_set(e, ERR_IO, NULL, "no thread could be started");
 }
 
-static void stop(struct usage_pool *p)
+static void query_usage_stop(struct usage_pool *p)
 {
     pthread_mutex_lock(&p->lock);
     atomic_store(&p->stop, true);
@@ -473,10 +476,10 @@ static enum err_code read_in_order(struct usage_pool *p, usage_session_fn *fn,
     pthread_mutex_init(&p->lock, NULL);
     pthread_cond_init(&p->made, NULL);
     pthread_cond_init(&p->room, NULL);
-    rc = start(p, e);
+    rc = query_usage_start(p, e);
     if (!rc)
         rc = deliver_all(p, fn, trouble, arg, e);
-    stop(p);
+    query_usage_stop(p);
     pthread_cond_destroy(&p->room);
     pthread_cond_destroy(&p->made);
     pthread_mutex_destroy(&p->lock);

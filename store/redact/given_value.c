@@ -14,7 +14,7 @@ static bool is_any(char c, const char *of)
     return c && strchr(of, c);
 }
 
-static bool is_blank(char c)
+static bool given_value_is_blank(char c)
 {
     return c == ' ' || c == '\t';
 }
@@ -48,7 +48,7 @@ static bool has_folded(struct slice text, const char *part)
 
 /* ---- judging a value ---- */
 
-static bool is_plain(struct slice value)
+static bool given_value_is_plain(struct slice value)
 {
     for (size_t i = 0; i < value.n; i++)
         if (!is_alpha(value.p[i]) && !is_any(value.p[i], "_ .-?!:,()'"))
@@ -88,7 +88,7 @@ bool given_is_placeholder(struct slice v)
         (v.p[0] == ':' && is_alpha(v.n > 1 ? v.p[1] : 0)))
         return true;
     /* "Enter your password", "password-field" */
-    return is_plain(v) &&
+    return given_value_is_plain(v) &&
            (has_folded(v, "passw") || has_folded(v, "token") || has_folded(v, "secret") ||
             has_folded(v, "api key") || has_folded(v, "your-") || has_folded(v, "your_"));
 }
@@ -183,7 +183,7 @@ static struct slice name_ending_at(struct slice text, size_t end)
 }
 
 /* The name in an attribute or member before: <add key="Password" value=, - name: PASSWORD\n value:, {"name":"x","value": */
-static struct slice name_beside(struct slice text, size_t at)
+static struct slice given_value_name_beside(struct slice text, size_t at)
 {
     static const char *const words[] = { "name", "key", "Name", "Key", "variable", "id" };
     size_t from = at > TAG_MOST ? at - TAG_MOST : 0;
@@ -221,7 +221,7 @@ static struct slice name_of_element(struct slice text, size_t at)
     size_t n = letters_run(text, from, LETTERS_URL | LETTERS_DOT | LETTERS_MARKS, NAME_MOST);
     struct slice name = { text.p + from, n };
 
-    return secret_name_kind(name) > NAME_LIKELY ? name : name_beside(text, at);
+    return secret_name_kind(name) > NAME_LIKELY ? name : given_value_name_beside(text, at);
 }
 
 static struct naming read_naming(struct slice text, size_t at)
@@ -242,7 +242,7 @@ static struct naming read_naming(struct slice text, size_t at)
         return out;
     out.at = end - out.name.n;
     if (is_word_of(out.name, " value val "))
-        out.name = name_beside(text, out.at);
+        out.name = given_value_name_beside(text, out.at);
     out.kind = secret_name_kind(out.name);
     if (out.kind > NAME_LIKELY || out.at == 0)
         return out;
@@ -250,9 +250,9 @@ static struct naming read_naming(struct slice text, size_t at)
     size_t words = 0, from = out.at, two = out.at;
 
     while (from && end - from < PHRASE_MOST &&
-           (is_blank(text.p[from - 1]) || is_name_letter(text.p[from - 1]))) {
+           (given_value_is_blank(text.p[from - 1]) || is_name_letter(text.p[from - 1]))) {
         from--;
-        if (is_blank(text.p[from]) && from && !is_blank(text.p[from - 1]))
+        if (given_value_is_blank(text.p[from]) && from && !given_value_is_blank(text.p[from - 1]))
             words++;
         if (words < 2)
             two = from;
@@ -286,9 +286,9 @@ static bool is_reference(struct slice text, struct given v)
            !token_is_random(value);
 }
 
-static bool is_line_end(struct slice text, size_t at)
+static bool given_value_is_line_end(struct slice text, size_t at)
 {
-    while (at < text.n && is_blank(text.p[at]))
+    while (at < text.n && given_value_is_blank(text.p[at]))
         at++;
     return at >= text.n || is_any(text.p[at], "\r\n#") ||
            (text.p[at] == '\\' && at + 1 < text.n && is_any(text.p[at + 1], "nr"));
@@ -331,7 +331,7 @@ static bool is_bare_secret(struct slice text, const struct naming *name, char op
         return false;
     if (constant && direct && op == '=')
         return true;
-    bool whole_line = is_line_start(text, name->at) && is_line_end(text, v.at + v.n);
+    bool whole_line = is_line_start(text, name->at) && given_value_is_line_end(text, v.at + v.n);
 
     if (is_reference(text, v) &&
         !(op == ':' && whole_line && !memchr(value.p, '(', value.n) && next != '('))
@@ -352,7 +352,7 @@ static bool is_bare_secret(struct slice text, const struct naming *name, char op
 }
 
 /* Authorization: SCHEME CREDENTIALS, Cookie: NAME=VALUE; ... up to the end of the line or of the quotes. */
-static struct given read_header(struct slice text, size_t at, bool cookie)
+static struct given given_value_read_header(struct slice text, size_t at, bool cookie)
 {
     size_t depth = given_depth(text, at), scheme = 0, n = 0, blanks = 0;
     bool equals = false;
@@ -448,7 +448,7 @@ static enum err_code find_at_operator(struct slice text, size_t at, struct secre
     if (at && text.p[at - 1] == '!')
         same = true;
     for (gap = 0; after < text.n && gap < GAP_MOST &&
-                  (is_blank(text.p[after]) || (op == '>' && text.p[after] == '\n'));
+                  (given_value_is_blank(text.p[after]) || (op == '>' && text.p[after] == '\n'));
          gap++)
         after++;
     if (after < text.n && is_any(text.p[after], "*")) /* **Password:** value */
@@ -459,13 +459,13 @@ static enum err_code find_at_operator(struct slice text, size_t at, struct secre
     if (after >= text.n)
         return ERR_OK;
     if (op == ':' && is_header_name(name.name, &cookie)) {
-        struct given v = read_header(text, after, cookie);
+        struct given v = given_value_read_header(text, after, cookie);
 
         return v.n > 2 && !given_is_placeholder((struct slice){ text.p + v.at, v.n })
                    ? redact_list_add(list, cookie ? "cookie" : "authorization header", v.at, v.n)
                    : ERR_OK;
     }
-    bool direct = gap == 0 && at && !is_blank(text.p[at - 1]) && op != '>';
+    bool direct = gap == 0 && at && !given_value_is_blank(text.p[at - 1]) && op != '>';
     struct given v =
         given_read(text, after, op == '=' && direct && secret_name_is_constant(name.name));
     struct slice value = { text.p + v.at, v.n };
@@ -493,7 +493,7 @@ static struct slice word_before(struct slice text, size_t at)
 {
     size_t end = at;
 
-    while (end && is_blank(text.p[end - 1]))
+    while (end && given_value_is_blank(text.p[end - 1]))
         end--;
     size_t n = 0;
     while (n < end && n < 32 && (unsigned char)text.p[end - n - 1] > ' ')
@@ -523,7 +523,7 @@ static bool read_beside(struct slice text, size_t at, struct beside *b)
                   : secret_name_kind(b->name);
     if (b->kind <= NAME_LIKELY)
         return false;
-    while (after < text.n && after - at < GAP_MOST && is_blank(text.p[after]))
+    while (after < text.n && after - at < GAP_MOST && given_value_is_blank(text.p[after]))
         after++;
     struct slice rest = { text.p + after, text.n - after };
 
@@ -552,8 +552,8 @@ static bool is_secret_beside(struct slice text, size_t at, const struct beside *
         digit = digit || letters_have(LETTERS_DIGIT, value.p[i]);
     digit = digit && value.n > 3;
     if (b->name.p[0] == '-' && !b->is)
-        return b->value.quoted ||
-               (!is_word_of(value, prose) && !(is_plain(value) && secret_name_is_constant(value)));
+        return b->value.quoted || (!is_word_of(value, prose) && !(given_value_is_plain(value) &&
+                                                                  secret_name_is_constant(value)));
     if (b->value.quoted)
         return password || constant;
     if (is_reference(text, b->value) || is_any(value.p[0], "=:|([{<>&+*/,"))
@@ -566,7 +566,7 @@ static bool is_secret_beside(struct slice text, size_t at, const struct beside *
 
     return password && (is_word_of(key, " login account user machine ") ||
                         (digit && is_line_start(text, at - b->name.n) &&
-                         is_line_end(text, b->value.at + b->value.n)));
+                         given_value_is_line_end(text, b->value.at + b->value.n)));
 }
 
 static enum err_code find_at_blank(struct slice text, size_t at, struct secret_list *list)
@@ -580,7 +580,7 @@ static enum err_code find_at_blank(struct slice text, size_t at, struct secret_l
 
 enum err_code given_find(struct slice text, size_t at, struct secret_list *list)
 {
-    if (!is_blank(text.p[at]))
+    if (!given_value_is_blank(text.p[at]))
         return find_at_operator(text, at, list);
     return at && is_name_letter(text.p[at - 1]) ? find_at_blank(text, at, list) : ERR_OK;
 }

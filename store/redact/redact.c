@@ -96,7 +96,7 @@ static enum err_code add_found(struct scan *s, const char *kind, size_t at, size
     return redact_list_add(s->list, kind, at, n);
 }
 
-static struct slice rest_of(const struct scan *s, size_t at)
+static struct slice redact_rest_of(const struct scan *s, size_t at)
 {
     return (struct slice){ s->text.p + at, s->text.n - at };
 }
@@ -107,7 +107,7 @@ static struct slice rest_of(const struct scan *s, size_t at)
 static size_t match_pem(struct scan *s, size_t at)
 {
     static const char begin[] = "-----BEGIN ", end[] = "-----END ", key[] = "PRIVATE KEY";
-    struct slice rest = rest_of(s, at);
+    struct slice rest = redact_rest_of(s, at);
 
     if (!slice_starts(rest, begin) ||
         !slice_find(rest.p, rest.n < 80 ? rest.n : 80, key, sizeof key - 1))
@@ -123,7 +123,7 @@ static size_t match_pem(struct scan *s, size_t at)
 static size_t match_putty(struct scan *s, size_t at)
 {
     static const char begin[] = "Private-Lines:", end[] = "Private-MAC:";
-    struct slice rest = rest_of(s, at);
+    struct slice rest = redact_rest_of(s, at);
 
     if (!slice_starts(rest, begin))
         return 0;
@@ -138,7 +138,7 @@ static size_t match_jwt(struct scan *s, size_t at)
     struct slice text = s->text;
     size_t n = 0, parts = 0;
 
-    if (at < s->no_jwt || !token_may_begin(text, at) || rest_of(s, at).n < 40 ||
+    if (at < s->no_jwt || !token_may_begin(text, at) || redact_rest_of(s, at).n < 40 ||
         text.p[at + 1] != 'y')
         return 0;
     for (; parts < 5; parts++) {
@@ -186,7 +186,7 @@ static size_t match_crypt(const struct scan *s, size_t at)
     static const char *const kinds[] = { "$1$",     "$2a$",     "$2b$",  "$2y$",   "$5$",
                                          "$6$",     "$7$",      "$y$",   "$apr1$", "$argon2",
                                          "$pbkdf2", "$scrypt$", "$sha1$" };
-    struct slice rest = rest_of(s, at);
+    struct slice rest = redact_rest_of(s, at);
 
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (slice_starts(rest, kinds[i])) {
@@ -300,7 +300,7 @@ static void note_command(struct scan *s, size_t at)
 }
 
 /* -p WORD, -pWORD, -u USER:PASSWORD; also as words of a list: "-p", "WORD". */
-static enum err_code find_flag(struct scan *s, size_t at)
+static enum err_code redact_find_flag(struct scan *s, size_t at)
 {
     if (!s->command || at + 2 >= s->text.n)
         return ERR_OK;
@@ -357,7 +357,7 @@ static enum err_code find_user(struct scan *s, size_t at)
          i++) {
         size_t from = at + strlen(flags[i]);
 
-        if (!slice_starts(rest_of(s, at), flags[i]) || from >= s->text.n ||
+        if (!slice_starts(redact_rest_of(s, at), flags[i]) || from >= s->text.n ||
             !strchr(" =", s->text.p[from]))
             continue;
         struct given v = given_read(s->text, from + 1, false);
@@ -378,7 +378,7 @@ static enum err_code find_echoed(struct scan *s, size_t at)
                                          "passwd --stdin", "chpasswd" };
 
     for (size_t i = 0; s->echo && i < sizeof sinks / sizeof *sinks; i++)
-        if (slice_starts(rest_of(s, at), sinks[i])) {
+        if (slice_starts(redact_rest_of(s, at), sinks[i])) {
             size_t from = s->echo;
 
             s->echo = 0;
@@ -478,7 +478,8 @@ static enum err_code look_at_byte(struct scan *s, size_t at)
     else if (strchr("=:>,|( \t", c))
         rc = given_find(text, at, s->list);
     if (!rc && s->list->n == before && c == '-' && (at == 0 || is_boundary(text.p[at - 1])))
-        rc = text.n - at > 2 && text.p[at + 1] == '-' ? find_echoed(s, at) : find_flag(s, at);
+        rc =
+            text.n - at > 2 && text.p[at + 1] == '-' ? find_echoed(s, at) : redact_find_flag(s, at);
     if (!rc && s->list->n == before && c == '-' && text.n - at > 8 && text.p[at + 1] == '-')
         rc = find_user(s, at);
     else if (!rc && c == '*' && (at == 0 || text.p[at - 1] == '\n'))

@@ -339,12 +339,12 @@ const struct token_middle token_middles[] = {
 const size_t token_forms_n = sizeof token_forms / sizeof *token_forms;
 const size_t token_middles_n = sizeof token_middles / sizeof *token_middles;
 
-static bool is_digit(char c)
+static bool token_form_is_digit(char c)
 {
     return c >= '0' && c <= '9';
 }
 
-static bool is_lower(char c)
+static bool token_form_is_lower(char c)
 {
     return c >= 'a' && c <= 'z';
 }
@@ -356,9 +356,9 @@ static bool is_upper(char c)
 
 bool letters_have(unsigned letters, char c)
 {
-    if (is_digit(c))
+    if (token_form_is_digit(c))
         return letters & (LETTERS_DIGIT | LETTERS_HEX | LETTERS_UPPER | LETTERS_WORD);
-    if (is_lower(c))
+    if (token_form_is_lower(c))
         return letters & LETTERS_WORD || (letters & LETTERS_HEX && c <= 'f');
     if (is_upper(c))
         return letters & (LETTERS_WORD | LETTERS_UPPER) || (letters & LETTERS_HEX && c <= 'F');
@@ -387,7 +387,7 @@ size_t letters_run(struct slice text, size_t at, unsigned letters, size_t most)
     return n;
 }
 
-static bool is_hex(char c)
+static bool token_form_is_hex(char c)
 {
     return letters_have(LETTERS_HEX, c);
 }
@@ -397,7 +397,7 @@ static bool ends_colour(const char *p, size_t n)
 {
     size_t i = 1;
 
-    while (i < n && i < 16 && (is_digit(p[n - 1 - i]) || p[n - 1 - i] == ';'))
+    while (i < n && i < 16 && (token_form_is_digit(p[n - 1 - i]) || p[n - 1 - i] == ';'))
         i++;
     return i < n && i < 16 && p[n - 1 - i] == '[' && p[n - 1] == 'm';
 }
@@ -410,12 +410,12 @@ bool token_may_begin(struct slice text, size_t at)
         return true;
     if (at >= 2 && p[at - 2] == '\\' && strchr("nrtbfvae0", p[at - 1]))
         return true;
-    if (at >= 3 && is_hex(p[at - 1]) && is_hex(p[at - 2]) && p[at - 3] == '%')
+    if (at >= 3 && token_form_is_hex(p[at - 1]) && token_form_is_hex(p[at - 2]) && p[at - 3] == '%')
         return true;
-    if (at >= 4 && p[at - 4] == '\\' && (p[at - 3] == 'x' || is_digit(p[at - 3])) &&
-        is_hex(p[at - 1]) && is_hex(p[at - 2]))
+    if (at >= 4 && p[at - 4] == '\\' && (p[at - 3] == 'x' || token_form_is_digit(p[at - 3])) &&
+        token_form_is_hex(p[at - 1]) && token_form_is_hex(p[at - 2]))
         return true;
-    if (at >= 6 && p[at - 6] == '\\' && p[at - 5] == 'u' && is_hex(p[at - 1]))
+    if (at >= 6 && p[at - 6] == '\\' && p[at - 5] == 'u' && token_form_is_hex(p[at - 1]))
         return true;
     return ends_colour(p, at);
 }
@@ -433,8 +433,9 @@ bool token_is_random(struct slice text)
             last = 0;
             continue;
         }
-        digits += is_digit(c);
-        changes += (last && is_digit(last) != is_digit(c)) || (is_lower(last) && is_upper(c));
+        digits += token_form_is_digit(c);
+        changes += (last && token_form_is_digit(last) != token_form_is_digit(c)) ||
+                   (token_form_is_lower(last) && is_upper(c));
         letters++;
         last = c;
     }
@@ -461,7 +462,8 @@ static bool is_ambiguous(const struct token_form *f, size_t n)
 static bool is_mixed(struct slice text)
 {
     for (size_t i = 0; i < text.n; i++)
-        if (is_digit(text.p[i]) || (i && is_lower(text.p[i - 1]) && is_upper(text.p[i])))
+        if (token_form_is_digit(text.p[i]) ||
+            (i && token_form_is_lower(text.p[i - 1]) && is_upper(text.p[i])))
             return true;
     return false;
 }
@@ -526,7 +528,7 @@ struct token_found token_find_middle(struct slice text, size_t at, size_t from)
         if (before < m->least_before ||
             letters_run(text, at + n, m->after, m->least_after) < m->least_after)
             continue;
-        if (strcmp(m->middle, "Q~") == 0 && !is_digit(text.p[at - 1]))
+        if (strcmp(m->middle, "Q~") == 0 && !token_form_is_digit(text.p[at - 1]))
             continue;
         return (struct token_found){ m->kind, at - before,
                                      before + n + letters_run(text, at + n, m->after, text.n) };

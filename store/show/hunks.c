@@ -16,7 +16,7 @@ void hunks_fini(struct hunks *d)
     *d = (struct hunks){ 0 };
 }
 
-static void add_hunk_line(struct hunks *d, char sign, int64_t number, struct slice text)
+static void hunks_add_hunk_line(struct hunks *d, char sign, int64_t number, struct slice text)
 {
     if (d->rc)
         return;
@@ -50,10 +50,10 @@ static void add_hunk_head(struct hunks *d, struct slice hunk)
 
     if (!copy.p)
         d->rc = ERR_NOMEM;
-    add_hunk_line(d, '@', 0, copy);
+    hunks_add_hunk_line(d, '@', 0, copy);
 }
 
-static void add_hunk(struct hunks *d, struct slice hunk)
+static void hunks_add_hunk(struct hunks *d, struct slice hunk)
 {
     struct json_iter it;
     struct slice key, value, lines, text;
@@ -69,13 +69,13 @@ static void add_hunk(struct hunks *d, struct slice hunk)
         struct slice rest = { text.p + 1, text.n - 1 };
 
         if (sign == '-')
-            add_hunk_line(d, '-', before++, rest);
+            hunks_add_hunk_line(d, '-', before++, rest);
         else if (sign == '+')
-            add_hunk_line(d, '+', after++, rest);
+            hunks_add_hunk_line(d, '+', after++, rest);
         else if (sign == '\\')
-            add_hunk_line(d, '\\', 0, rest);
+            hunks_add_hunk_line(d, '\\', 0, rest);
         else {
-            add_hunk_line(d, ' ', after++, rest);
+            hunks_add_hunk_line(d, ' ', after++, rest);
             before++;
         }
     }
@@ -89,7 +89,7 @@ void hunks_of_patch(struct hunks *d, struct slice patch_json)
     if (json_type(patch_json) != JSON_ARRAY || !json_iter_open(&it, patch_json))
         return;
     while (!d->rc && json_iter_next(&it, &key, &hunk))
-        add_hunk(d, hunk);
+        hunks_add_hunk(d, hunk);
 }
 
 /* The lines of one text. */
@@ -98,7 +98,7 @@ struct lines {
     size_t n;
 };
 
-static bool split(struct slice text, struct lines *out)
+static bool hunks_split(struct slice text, struct lines *out)
 {
     struct slice rest = text, line;
     size_t n = 0;
@@ -121,10 +121,10 @@ struct middle {
     size_t n, m;
 };
 
-static void add_all(struct hunks *d, char sign, const struct slice *line, size_t n)
+static void hunks_add_all(struct hunks *d, char sign, const struct slice *line, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        add_hunk_line(d, sign, 0, line[i]);
+        hunks_add_hunk_line(d, sign, 0, line[i]);
 }
 
 /* Finds the longest common subsequence with a table of all pairs, since edits are small. If the
@@ -148,18 +148,18 @@ static void add_middle(struct hunks *d, const struct middle *mid)
             }
         for (i = k = 0; i < mid->n && k < mid->m;) {
             if (slice_eq(mid->a[i], mid->b[k])) {
-                add_hunk_line(d, ' ', 0, mid->a[i++]);
+                hunks_add_hunk_line(d, ' ', 0, mid->a[i++]);
                 k++;
             } else if (t[(i + 1) * w + k] >= t[i * w + k + 1]) {
-                add_hunk_line(d, '-', 0, mid->a[i++]);
+                hunks_add_hunk_line(d, '-', 0, mid->a[i++]);
             } else {
-                add_hunk_line(d, '+', 0, mid->b[k++]);
+                hunks_add_hunk_line(d, '+', 0, mid->b[k++]);
             }
         }
         free(t);
     }
-    add_all(d, '-', mid->a + i, mid->n - i);
-    add_all(d, '+', mid->b + k, mid->m - k);
+    hunks_add_all(d, '-', mid->a + i, mid->n - i);
+    hunks_add_all(d, '+', mid->b + k, mid->m - k);
 }
 
 static void diff_lines(struct hunks *d, const struct lines *a, const struct lines *b)
@@ -174,9 +174,9 @@ static void diff_lines(struct hunks *d, const struct lines *a, const struct line
     struct middle mid = { a->line + same, b->line + same, a->n - same - end, b->n - same - end };
     size_t from = same > CONTEXT ? same - CONTEXT : 0;
 
-    add_all(d, ' ', a->line + from, same - from);
+    hunks_add_all(d, ' ', a->line + from, same - from);
     add_middle(d, &mid);
-    add_all(d, ' ', a->line + a->n - end, end > CONTEXT ? CONTEXT : end);
+    hunks_add_all(d, ' ', a->line + a->n - end, end > CONTEXT ? CONTEXT : end);
 }
 
 void hunks_of_texts(struct hunks *d, struct slice before, struct slice after)
@@ -184,8 +184,8 @@ void hunks_of_texts(struct hunks *d, struct slice before, struct slice after)
     struct lines a = { 0 }, b = { 0 };
 
     if (d->n > 0)
-        add_hunk_line(d, '@', 0, SLICE(""));
-    if (split(before, &a) && split(after, &b))
+        hunks_add_hunk_line(d, '@', 0, SLICE(""));
+    if (hunks_split(before, &a) && hunks_split(after, &b))
         diff_lines(d, &a, &b);
     else
         d->rc = ERR_NOMEM;
@@ -203,12 +203,12 @@ void hunks_of_diff(struct hunks *d, const struct linediff *diff, size_t hunk)
         d->rc = ERR_NOMEM;
         return;
     }
-    add_hunk_line(d, '@', 0, slice_of(head));
+    hunks_add_hunk_line(d, '@', 0, slice_of(head));
     for (size_t i = h->first; i < h->first + h->n; i++) {
         const struct linediff_line *l = &diff->line[i];
 
-        add_hunk_line(d, l->sign, l->sign == '-' ? l->old_line : l->new_line, l->text);
+        hunks_add_hunk_line(d, l->sign, l->sign == '-' ? l->old_line : l->new_line, l->text);
         if (l->no_newline)
-            add_hunk_line(d, '\\', 0, SLICE("no newline at the end"));
+            hunks_add_hunk_line(d, '\\', 0, SLICE("no newline at the end"));
     }
 }

@@ -64,7 +64,7 @@ static struct slice count_members(const struct known *k, struct slice array, str
     return slice_of(words ? words : "");
 }
 
-static struct slice join_texts(struct slice array, struct arena *a)
+static struct slice tool_call_join_texts(struct slice array, struct arena *a)
 {
     struct slice key, value, text, all = SLICE("");
     struct json_iter it;
@@ -83,7 +83,7 @@ static struct slice find_subject(const struct block *call, const struct known *k
     if (k && k->about == ABOUT_COUNT && json_get(call->input, k->member, &value))
         return count_members(k, value, a);
     if (k && k->about == ABOUT_LIST && json_get(call->input, k->member, &value))
-        return join_texts(value, a);
+        return tool_call_join_texts(value, a);
     if (k && json_get_text(call->input, k->member, a, &text))
         return text;
     for (size_t i = 0; i < sizeof telling / sizeof telling[0] && text.n == 0; i++)

@@ -76,7 +76,7 @@ static void move_file(struct patch *p, struct slice to)
         p->edit = tool_inputs_add(p->t, (struct edit){ .kind = EDIT_REPLACE, .path = p->edit->to });
 }
 
-static enum err_code add_line(struct buf *b, struct slice line)
+static enum err_code tool_inputs_add_line(struct buf *b, struct slice line)
 {
     enum err_code rc = buf_add(b, line);
 
@@ -91,15 +91,17 @@ static enum err_code add_patch_line(struct patch *p, struct slice line)
     if (!p->edit)
         return ERR_OK;
     if (p->edit->kind == EDIT_WRITE)
-        return line.n && line.p[0] == '+' ? add_line(&p->after, text) : ERR_OK;
+        return line.n && line.p[0] == '+' ? tool_inputs_add_line(&p->after, text) : ERR_OK;
     if (slice_starts(line, "@@"))
         end_hunk(p);
     else if (!line.n)
-        rc = add_line(&p->old_text, line) ? ERR_NOMEM : add_line(&p->new_text, line);
+        rc = tool_inputs_add_line(&p->old_text, line) ? ERR_NOMEM
+                                                      : tool_inputs_add_line(&p->new_text, line);
     else if (line.p[0] == ' ')
-        rc = add_line(&p->old_text, text) ? ERR_NOMEM : add_line(&p->new_text, text);
+        rc = tool_inputs_add_line(&p->old_text, text) ? ERR_NOMEM
+                                                      : tool_inputs_add_line(&p->new_text, text);
     else if (line.p[0] == '-' || line.p[0] == '+')
-        rc = add_line(line.p[0] == '-' ? &p->old_text : &p->new_text, text);
+        rc = tool_inputs_add_line(line.p[0] == '-' ? &p->old_text : &p->new_text, text);
     return rc;
 }
 
@@ -151,8 +153,8 @@ static bool name_has(struct slice name, const char *word)
 }
 
 /* The first of the names that the object has as a text. */
-static bool text_of(struct slice object, const char *const names[], struct arena *a,
-                    struct slice *out)
+static bool tool_inputs_text_of(struct slice object, const char *const names[], struct arena *a,
+                                struct slice *out)
 {
     for (size_t i = 0; names[i]; i++)
         if (json_get_text(object, names[i], a, out))
@@ -160,7 +162,7 @@ static bool text_of(struct slice object, const char *const names[], struct arena
     return false;
 }
 
-static bool is_true(struct slice object, const char *const names[])
+static bool tool_inputs_is_true(struct slice object, const char *const names[])
 {
     for (size_t i = 0; names[i]; i++)
         if (json_get_true(object, names[i]))
@@ -181,15 +183,15 @@ static const char *const content_names[] = { "content", "contents", "file_text",
 
 bool tool_inputs_path(struct slice input, struct arena *a, struct slice *out)
 {
-    return text_of(input, path_names, a, out);
+    return tool_inputs_text_of(input, path_names, a, out);
 }
 
 /* An empty old text creates the file. */
 static bool read_replacement(struct slice object, struct arena *a, struct edit_replacement *out)
 {
-    *out = (struct edit_replacement){ .all = is_true(object, all_names) };
-    return text_of(object, old_names, a, &out->old_text) &&
-           text_of(object, new_names, a, &out->new_text);
+    *out = (struct edit_replacement){ .all = tool_inputs_is_true(object, all_names) };
+    return tool_inputs_text_of(object, old_names, a, &out->old_text) &&
+           tool_inputs_text_of(object, new_names, a, &out->new_text);
 }
 
 /* A line of five or more such characters and this word. */
@@ -260,7 +262,8 @@ static void set_replacements(struct tool_inputs *t, struct slice name, struct sl
                 return;
             list[edit->replacements++] = one;
         }
-    } else if (name_has(name, "replace") && text_of(input, content_names, t->a, &value)) {
+    } else if (name_has(name, "replace") &&
+               tool_inputs_text_of(input, content_names, t->a, &value)) {
         set_blocks(t, value, edit);
         return;
     }
@@ -283,15 +286,15 @@ static bool inserts(struct slice input)
             (json_string_is(value, "insert") || json_string_is(value, "append")));
 }
 
-static bool set_content(struct tool_inputs *t, struct slice name, struct slice input,
-                        struct edit *edit)
+static bool tool_inputs_set_content(struct tool_inputs *t, struct slice name, struct slice input,
+                                    struct edit *edit)
 {
     if (inserts(input))
         return false;
     if (edit->replacements == 1 && !edit->replacement->old_text.n)
         edit->after = edit->replacement->new_text;
     else if (edit->replacements || !writes(name) ||
-             !text_of(input, content_names, t->a, &edit->after))
+             !tool_inputs_text_of(input, content_names, t->a, &edit->after))
         return false;
     edit->kind = EDIT_WRITE;
     edit->after_known = EDIT_TEXT;
@@ -315,7 +318,7 @@ static void read_file_call(struct tool_inputs *t, struct slice name, struct slic
     bool notebook = json_get_text(input, "notebook_path", t->a, &path) &&
                     json_get(input, "new_source", &source);
 
-    if ((!notebook && !text_of(input, path_names, t->a, &path)) || !path.n ||
+    if ((!notebook && !tool_inputs_text_of(input, path_names, t->a, &path)) || !path.n ||
         memchr(path.p, '\0', path.n) || only_views(input))
         return;
     edit.path = arena_copy(t->a, path).p;
@@ -323,7 +326,8 @@ static void read_file_call(struct tool_inputs *t, struct slice name, struct slic
     /* A call whose input was not recorded in full also changed the file. */
     bool bare = !edit.replacements && writes(name);
 
-    if ((set_content(t, name, input, &edit) || edit.replacements || notebook || bare) && edit.path)
+    if ((tool_inputs_set_content(t, name, input, &edit) || edit.replacements || notebook || bare) &&
+        edit.path)
         tool_inputs_add(t, edit);
 }
 
@@ -501,7 +505,7 @@ static void tool_inputs_shell(struct slice command, struct tool_inputs *out)
     buf_fini(&word);
 }
 
-static bool is_shell(struct slice name)
+static bool tool_inputs_is_shell(struct slice name)
 {
     return name_has(name, "bash") || name_has(name, "shell") || name_has(name, "terminal") ||
            name_has(name, "command") || name_has(name, "exec");
@@ -525,7 +529,8 @@ static bool command_text(struct slice input, struct arena *a, struct slice *out)
 
 bool tool_inputs_command(struct slice name, struct slice input, struct arena *a, struct slice *out)
 {
-    return is_shell(name) && json_type(input) == JSON_OBJECT && command_text(input, a, out);
+    return tool_inputs_is_shell(name) && json_type(input) == JSON_OBJECT &&
+           command_text(input, a, out);
 }
 
 /* The patch that a command gives to apply_patch: ["apply_patch", patch], or a here-document after the name. */
@@ -558,15 +563,16 @@ void tool_inputs_read(struct slice name, struct slice input, struct tool_inputs 
     if (json_type(input) != JSON_OBJECT) {
         if (slice_has(input, "*** Begin Patch"))
             apply_patch_read(input, out);
-    } else if (text_of(input, patch_names, out->a, &text) && slice_has(text, "*** Begin Patch")) {
+    } else if (tool_inputs_text_of(input, patch_names, out->a, &text) &&
+               slice_has(text, "*** Begin Patch")) {
         apply_patch_read(text, out);
-    } else if (is_shell(name) && command_patch(input, out->a, &text)) {
+    } else if (tool_inputs_is_shell(name) && command_patch(input, out->a, &text)) {
         apply_patch_read(text, out);
-    } else if (is_shell(name) && command_text(input, out->a, &text)) {
+    } else if (tool_inputs_is_shell(name) && command_text(input, out->a, &text)) {
         if (slice_has(text, "*** Begin Patch"))
             return;
         tool_inputs_shell(text, out);
-    } else if (is_shell(name) && json_get(input, "commands", &list) &&
+    } else if (tool_inputs_is_shell(name) && json_get(input, "commands", &list) &&
                json_type(list) == JSON_ARRAY && json_iter_open(&it, list)) {
         while (json_iter_next(&it, &key, &value))
             if (json_text(value, out->a, &text))

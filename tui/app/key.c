@@ -414,8 +414,8 @@ enum action keymap_find(const struct keymap *k, enum key_context place, struct k
 
 /* The next key of an action in `at`, the context itself or IN_ANY, from *i on; keys of the
  * configuration come first. Keys that the context uses for something else are left out. */
-static bool next_key(const struct keymap *k, enum key_context place, enum key_context at,
-                     enum action a, size_t *i, struct key *out)
+static bool key_next_key(const struct keymap *k, enum key_context place, enum key_context at,
+                         enum action a, size_t *i, struct key *out)
 {
     while (*i < k->bounds + KEYMAP_ROWS) {
         size_t n = (*i)++;
@@ -441,8 +441,8 @@ bool keymap_key_of(const struct keymap *k, enum key_context place, enum action a
 {
     size_t here = 0, anywhere = 0;
 
-    return next_key(k, place, place, a, &here, out) ||
-           next_key(k, place, IN_ANY, a, &anywhere, out);
+    return key_next_key(k, place, place, a, &here, out) ||
+           key_next_key(k, place, IN_ANY, a, &anywhere, out);
 }
 
 bool keymap_has(enum key_context place, enum action a)
@@ -484,7 +484,7 @@ void keymap_keys_of(const struct keymap *k, enum key_context place, enum action 
     struct key key;
 
     out[0] = '\0';
-    while (next_key(k, place, place, a, &i, &key)) {
+    while (key_next_key(k, place, place, a, &i, &key)) {
         char name[KEY_NAME];
 
         key_label(key, ascii, name);

@@ -68,7 +68,7 @@ void key_label(struct key k, bool ascii, char out[KEY_NAME])
 
 /* ---- reading ---- */
 
-static bool is_name(struct slice word, const char *name)
+static bool key_label_is_name(struct slice word, const char *name)
 {
     return strlen(name) == word.n && strncasecmp(name, word.p, word.n) == 0;
 }
@@ -105,16 +105,17 @@ static uint32_t function_key(struct slice word)
 
     for (unsigned n = 1; n <= 12; n++) {
         snprintf(name, sizeof name, "f%u", n);
-        if (is_name(word, name))
+        if (key_label_is_name(word, name))
             return KEYCODE_F1 + n - 1;
     }
     return KEYCODE_NONE;
 }
 
-static uint32_t code_of(struct slice word)
+static uint32_t key_label_code_of(struct slice word)
 {
     for (size_t i = 0; i < KEY_NAMES; i++)
-        if (is_name(word, key_names[i].ascii) || is_name(word, key_names[i].sign))
+        if (key_label_is_name(word, key_names[i].ascii) ||
+            key_label_is_name(word, key_names[i].sign))
             return key_names[i].code;
     uint32_t code = function_key(word);
 
@@ -154,7 +155,7 @@ bool key_parse(struct slice word, struct key *out, const char **why)
 
     while (parse_modifier(&word, &k.mods))
         ;
-    k.code = word.n ? code_of(word) : KEYCODE_NONE;
+    k.code = word.n ? key_label_code_of(word) : KEYCODE_NONE;
     if (k.mods & MOD_CTRL && k.code >= 'A' && k.code <= 'Z')
         k.code |= 0x20; /* the terminal sends the same byte, or we read the same key */
     *why = k.code ? unsendable(k) : "no key has this name";

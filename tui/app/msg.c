@@ -29,7 +29,7 @@ static void free_branches(struct branch_list *list)
     free(list);
 }
 
-static void free_sweep(struct sweep *sweep)
+static void msg_free_sweep(struct sweep *sweep)
 {
     sweep_fini(sweep);
     free(sweep);
@@ -61,7 +61,7 @@ void msg_fini(struct msg *m)
     case MSG_CHECKPOINTS: preview_checkpoints_free(m->u.checkpoints); break;
     case MSG_PREVIEW: preview_free(m->u.preview); break;
     case MSG_COMPARISON: preview_comparison_free(m->u.comparison); break;
-    case MSG_SWEEP: free_sweep(m->u.sweep); break;
+    case MSG_SWEEP: msg_free_sweep(m->u.sweep); break;
     case MSG_TRASH: free_trash(m->u.trash.list, m->u.trash.refs); break;
     case MSG_LOG: log_rows_free(m->u.log); break;
     case MSG_BLAME: blame_rows_free(m->u.blame); break;

@@ -145,7 +145,7 @@ static void draw_too_small(struct frame *f)
     f->cursor_x = 0;
 }
 
-static bool draw_status(const struct model *m, struct frame *f, struct rect r)
+static bool render_draw_status(const struct model *m, struct frame *f, struct rect r)
 {
     for (size_t i = 0; i < VIEW_COUNT; i++)
         if (m->views[i]->status && m->views[i]->status(m, f, r))
@@ -175,7 +175,7 @@ static void draw_bottom(const struct model *m, struct frame *f)
     int used = draw_silence(m, f, r);
 
     r = (struct rect){ r.y, r.x + used, r.h, r.w - used };
-    if (!draw_status(m, f, r))
+    if (!render_draw_status(m, f, r))
         draw_footer(m, f, r);
 }
 

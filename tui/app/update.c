@@ -103,7 +103,7 @@ static void show_notice_toast(struct model *m, bool error, struct slice text)
 /* ---- messages ---- */
 
 /* A late answer, which no view waits for any more, is dropped. */
-static void offer(struct model *m, const struct msg *msg)
+static void update_offer(struct model *m, const struct msg *msg)
 {
     struct msg late = *msg;
 
@@ -123,7 +123,7 @@ static void dispatch(struct model *m, const struct msg *msg)
     case MSG_MOUSE: handle_mouse(m, msg->u.mouse); break;
     case MSG_RESIZE: resize(m, msg->u.size.rows, msg->u.size.cols); break;
     case MSG_NOTICE: show_notice_toast(m, msg->u.notice.error, msg->u.notice.text); break;
-    default: offer(m, msg); break;
+    default: update_offer(m, msg); break;
     }
 }
 

@@ -21,7 +21,7 @@ static void write_origins_json(const struct checkpoint_origins *all, struct out 
 
 enum { COMMIT_COLUMNS = 10, TEXT_COLUMNS = 60 };
 
-static void write_line(const char *name, struct slice text, struct out *o)
+static void checkpoint_of_write_line(const char *name, struct slice text, struct out *o)
 {
     out_addf(o, "  %-9s ", name);
     out_text(o, text);
@@ -29,7 +29,7 @@ static void write_line(const char *name, struct slice text, struct out *o)
 }
 
 /* Writes the first line of a prompt, cut, because prompts may be pages long. */
-static void write_prompt(struct slice prompt, struct out *o)
+static void checkpoint_of_write_prompt(struct slice prompt, struct out *o)
 {
     struct slice line;
     bool torn;
@@ -49,8 +49,8 @@ static void write_origins_text(const struct checkpoint_origins *all, int64_t now
 
         out_addf(o, "checkpoint %.*s\n", SLICE_ARG(x->id));
         for (size_t k = 0; k < x->parts; k++) {
-            write_line("session", x->part[k].session, o);
-            write_prompt(x->part[k].prompt, o);
+            checkpoint_of_write_line("session", x->part[k].session, o);
+            checkpoint_of_write_prompt(x->part[k].prompt, o);
         }
         if (x->parts == 0)
             out_addf(o, "  its metadata is not in this repository\n");

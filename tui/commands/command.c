@@ -14,7 +14,7 @@
 #include "tui/text/nearest.h"
 
 /* The command with this name or alias, or NULL. */
-static const struct command *find_command(const char *word)
+static const struct command *command_find_command(const char *word)
 {
     for (const struct command *c = commands_table + 1; c->run || c->on_session; c++)
         if (strcmp(c->name, word) == 0 || (c->alias && strcmp(c->alias, word) == 0))
@@ -70,7 +70,7 @@ enum err_code command_parse(struct invocation *in, int argc, char **argv, struct
         return rc;
     bool picker = first == argc || are_for_agent(&in->options, argv, first, argc);
 
-    in->command = picker ? &commands_table[0] : find_command(argv[first]);
+    in->command = picker ? &commands_table[0] : command_find_command(argv[first]);
     if (!in->command)
         return unknown_command(argv[first], e);
     if (!picker) {
@@ -121,7 +121,7 @@ static enum err_code read_config(const struct invocation *in, bool reports, stru
     return ERR_OK;
 }
 
-static void apply_options(const struct invocation *in, struct settings *s)
+static void command_apply_options(const struct invocation *in, struct settings *s)
 {
     const struct options *o = &in->options;
 
@@ -150,7 +150,7 @@ enum err_code command_config(const struct invocation *in, struct config *out, st
         config_fini(out);
         return rc;
     }
-    apply_options(in, &out->settings);
+    command_apply_options(in, &out->settings);
     const char *path = command_config_path(in, &out->arena);
 
     if (!config_check_keys(out, path ? path : "")) {
@@ -219,7 +219,7 @@ static void write_help(const struct command *command, struct out *o)
 enum err_code command_help_run(struct invocation *in, struct err *e)
 {
     const char *word = in->argc ? in->argv[0] : NULL;
-    const struct command *command = word ? find_command(word) : NULL;
+    const struct command *command = word ? command_find_command(word) : NULL;
 
     if (word && strcmp(word, "keys") == 0) {
         struct config config;
@@ -336,7 +336,7 @@ static void write_version(struct out *o)
     out_end(o, '}');
 }
 
-static enum err_code run_command(struct invocation *in, struct err *e)
+static enum err_code command_run_command(struct invocation *in, struct err *e)
 {
     if (option_given(&in->options, OPTION_HELP)) {
         write_help(in->command, &in->out);
@@ -353,7 +353,7 @@ static enum err_code run_command(struct invocation *in, struct err *e)
                                    : in->command->run(in, e);
 }
 
-static int report_failure(struct invocation *in, struct err *e, enum err_code rc)
+static int command_report_failure(struct invocation *in, struct err *e, enum err_code rc)
 {
     if (in->done) {
         err_wrap(e, rc, "done, but the answer could not be written");
@@ -397,7 +397,7 @@ int command_execute(struct invocation *in)
     in->out.wants_json = option_given(&in->options, OPTION_JSON);
     in->out.color = wants_color(in);
     in->out.columns = command_terminal_size(in->out.fd, &rows);
-    enum err_code rc = run_command(in, &e);
+    enum err_code rc = command_run_command(in, &e);
 
     if (rc && in->argc > 0 && !strchr(e.text, '"')) /* quotes: it names the word already */
         err_at(&e, rc, in->argv[0]);
@@ -405,5 +405,5 @@ int command_execute(struct invocation *in)
         rc = out_flush(&in->out, &e);
     else if (!in->out.wants_json && out_flush(&in->out, &unwritten))
         in->out.buf.n = 0;
-    return rc == ERR_OK || in->out.closed ? 0 : report_failure(in, &e, rc);
+    return rc == ERR_OK || in->out.closed ? 0 : command_report_failure(in, &e, rc);
 }

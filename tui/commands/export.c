@@ -21,7 +21,7 @@ static enum export_format format_of_file(const char *file)
     return format == EXPORT_FORMATS ? EXPORT_MD : format;
 }
 
-static struct export_request request_of(const struct options *o)
+static struct export_request command_export_request_of(const struct options *o)
 {
     return (struct export_request){
         .format = option_given(o, OPTION_FORMAT) ? (enum export_format)o->format
@@ -71,7 +71,7 @@ static void write_cleaned(struct out *out, struct slice bytes)
     }
 }
 
-static enum err_code write_piece(struct slice bytes, void *arg, struct err *e)
+static enum err_code command_export_write_piece(struct slice bytes, void *arg, struct err *e)
 {
     struct out *out = arg;
 
@@ -87,7 +87,7 @@ static enum err_code write_stdout(struct invocation *in, const struct session_re
                                   struct err *e)
 {
     in->out.raw = req->format != EXPORT_JSONL || in->out.columns == 0;
-    return export_session(ref, req, write_piece, &in->out, sum, e);
+    return export_session(ref, req, command_export_write_piece, &in->out, sum, e);
 }
 
 /* ---- signals ----
@@ -329,7 +329,7 @@ static enum err_code export_sessions(struct invocation *in, const struct export_
 
 enum err_code export_run(struct invocation *in, struct err *e)
 {
-    struct export_request req = request_of(&in->options);
+    struct export_request req = command_export_request_of(&in->options);
     struct interrupt interrupt;
     enum err_code rc = check_request(&in->options, &req, e);
 

@@ -187,8 +187,9 @@ static void write_appended(struct slice session, const struct host_appended *don
     out_end(o, '}');
 }
 
-static enum err_code append_rows(struct invocation *in, struct sessions *s,
-                                 const struct session_ref *ref, struct slice text, struct err *e)
+static enum err_code host_append_rows(struct invocation *in, struct sessions *s,
+                                      const struct session_ref *ref, struct slice text,
+                                      struct err *e)
 {
     struct host_append req = { .transcript = option_given(&in->options, OPTION_TRANSCRIPT),
                                .save = option_given(&in->options, OPTION_SAVE) };
@@ -219,7 +220,7 @@ static enum err_code append_to_operand(struct invocation *in, struct slice text,
     if (rc)
         return rc;
     if (ref.store)
-        rc = append_rows(in, &s, &ref, text, e);
+        rc = host_append_rows(in, &s, &ref, text, e);
     else
         write_appended(slice_of(in->argv[0]), &none, &in->out);
     sessions_close(&s);
@@ -256,8 +257,8 @@ static void write_checkpointed(struct slice session, const struct host_checkpoin
     out_end(o, '}');
 }
 
-static enum err_code name_files(const struct invocation *in, struct arena *a,
-                                struct host_checkpoint *req, struct err *e)
+static enum err_code host_name_files(const struct invocation *in, struct arena *a,
+                                     struct host_checkpoint *req, struct err *e)
 {
     size_t n = (size_t)in->argc - 1;
     const char **file = arena_zalloc(a, (n + 1) * sizeof *file);
@@ -280,7 +281,7 @@ static enum err_code end_turn(struct invocation *in, struct sessions *s,
 {
     struct host_checkpoint req = { .files = 0 };
     struct host_checkpointed done = { .warning = NULL };
-    enum err_code rc = name_files(in, &s->arena, &req, e);
+    enum err_code rc = host_name_files(in, &s->arena, &req, e);
 
     if (!rc && !host_unpersisted(ref->store))
         rc = host_work_record(ref, req.file, req.files, e);
@@ -301,7 +302,7 @@ static enum err_code save_checkpoint(struct invocation *in, struct sessions *s,
                                    .task = option_text(in->options.task),
                                    .agent = option_text(in->options.agent) };
     struct host_checkpointed done;
-    enum err_code rc = name_files(in, &s->arena, &req, e);
+    enum err_code rc = host_name_files(in, &s->arena, &req, e);
 
     if (!rc)
         rc = host_checkpoint(ref->store, ref, &req, &s->arena, &done, e);

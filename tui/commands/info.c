@@ -59,7 +59,8 @@ static enum err_code count_message(struct slice json, void *arg, struct err *e)
 }
 
 /* If a session has no conversation, this is a warning, and the other facts are shown. */
-static enum err_code read_conversation(const struct invocation *in, struct facts *f, struct err *e)
+static enum err_code command_info_read_conversation(const struct invocation *in, struct facts *f,
+                                                    struct err *e)
 {
     const struct store_ops *ops = f->ref.store->ops;
     struct message_query q = { .session = f->ref.id };
@@ -101,7 +102,7 @@ static enum err_code collect_facts(struct invocation *in, struct sessions *s, st
     if (!rc)
         rc = check_listed(f, e);
     if (!rc)
-        rc = read_conversation(in, f, e);
+        rc = command_info_read_conversation(in, f, e);
     if (rc == ERR_OK && ops->subagents)
         rc = ops->subagents(f->ref.store, &f->ref, &s->arena, &f->subagents, &f->subagent_count, e);
     if (rc == ERR_OK && ops->checkpoints)
@@ -283,7 +284,7 @@ enum err_code info_session(struct invocation *in, struct sessions *s, const stru
 
 enum { TYPE_COLUMNS = 12, TASK_COLUMNS = 32 };
 
-static void write_subagent(const struct subagent *x, struct out *o)
+static void command_info_write_subagent(const struct subagent *x, struct out *o)
 {
     char size[HUMAN_SIZE] = "-";
 
@@ -306,7 +307,7 @@ static enum err_code write_subagents_text(const struct session_ref *ref, struct 
     enum err_code rc = store_describe_subagents(ref, NULL, &list, e);
 
     for (size_t i = 0; !rc && i < list.n; i++)
-        write_subagent(&list.agent[i], o);
+        command_info_write_subagent(&list.agent[i], o);
     subagent_list_fini(&list);
     return rc;
 }
@@ -402,7 +403,7 @@ static enum err_code fit_ids(const struct checkpoint_list *list, struct id_colum
 
 /* The first line of a prompt, cut to the terminal after `used` columns, since prompts may be pages
  * long. */
-static void write_prompt(struct slice prompt, size_t used, struct out *o)
+static void command_info_write_prompt(struct slice prompt, size_t used, struct out *o)
 {
     enum { PROMPT_COLUMNS = 60, LEAST_COLUMNS = 20 };
     const char *end = prompt.n ? memchr(prompt.p, '\n', prompt.n) : NULL;
@@ -423,7 +424,7 @@ static void write_checkpoint_line(const struct checkpoint *c, const struct id_co
     out_addf(o, "%8s  ", age);
     session_line_column(short_ids_of(ids->ids, NULL, c->id, id), ids->columns, o);
     out_addf(o, "  %3zu file%s  %-11s ", c->files, c->files == 1 ? " " : "s", lines);
-    write_prompt(c->prompt, 8 + 2 + ids->columns + 2 + 9 + 12, o);
+    command_info_write_prompt(c->prompt, 8 + 2 + ids->columns + 2 + 9 + 12, o);
     if (c->kind != CHECKPOINT_TURN)
         out_addf(o, "  (%s)", kinds[c->kind]);
     if (c->shell)

@@ -100,8 +100,8 @@ static void report_problem(const struct err *problem, void *arg)
 
 /* Unreadable folders and servers are warnings, and the other sessions are listed. If nothing else
  * was requested and nothing is listed, it is a failure. */
-static enum err_code report_unreadable(struct invocation *in, const struct sessions *s,
-                                       const struct listing *l, struct err *e)
+static enum err_code command_list_report_unreadable(struct invocation *in, const struct sessions *s,
+                                                    const struct listing *l, struct err *e)
 {
     size_t listed;
     struct problems p = { .in = in };
@@ -144,7 +144,7 @@ enum err_code list_run(struct invocation *in, struct err *e)
     if (!rc)
         rc = listing_open(s.store, s.n, &q, &listing, e);
     if (!rc)
-        rc = report_unreadable(in, &s, listing, e);
+        rc = command_list_report_unreadable(in, &s, listing, e);
     if (!rc && text)
         rc = choose_list_columns(in, &s, listing, &answer.look, e);
     if (!rc)

@@ -31,7 +31,7 @@ static void write_labelled(const char *label, struct slice text, struct out *o)
     out_addf(o, "\n");
 }
 
-static void write_call(const struct block *b, struct out *o)
+static void command_messages_write_call(const struct block *b, struct out *o)
 {
     struct slice input = { b->input.p, b->input.n < INPUT_BYTES ? b->input.n : INPUT_BYTES };
 
@@ -42,14 +42,14 @@ static void write_call(const struct block *b, struct out *o)
     out_addf(o, input.n < b->input.n ? "...\n" : "\n");
 }
 
-static void write_block(const struct block *b, struct out *o)
+static void command_messages_write_block(const struct block *b, struct out *o)
 {
     switch (b->kind) {
     case BLOCK_PROMPT:
     case BLOCK_COMMAND: write_lines("> ", "  ", b->text, o); break;
     case BLOCK_TEXT: write_lines("", "", b->text, o); break;
     case BLOCK_THINKING: write_lines("~ ", "~ ", b->text, o); break;
-    case BLOCK_TOOL_CALL: write_call(b, o); break;
+    case BLOCK_TOOL_CALL: command_messages_write_call(b, o); break;
     case BLOCK_TOOL_RESULT:
         if (b->failed)
             write_lines("! ", "! ", b->text, o);
@@ -72,8 +72,9 @@ static bool is_of_tools(const struct block *b)
     return b->kind == BLOCK_TOOL_CALL || b->kind == BLOCK_TOOL_RESULT;
 }
 
-static enum err_code write_message(const struct store *st, const struct transcript *t, size_t i,
-                                   bool spoken, struct out *o, struct err *e)
+static enum err_code command_messages_write_message(const struct store *st,
+                                                    const struct transcript *t, size_t i,
+                                                    bool spoken, struct out *o, struct err *e)
 {
     struct buf row = { 0 };
     struct block_list blocks = { 0 };
@@ -84,7 +85,7 @@ static enum err_code write_message(const struct store *st, const struct transcri
         rc = st->ops->blocks(st, buf_slice(&row), &blocks, e);
     for (size_t k = 0; !rc && k < blocks.n; k++)
         if (!spoken || !is_of_tools(&blocks.block[k]))
-            write_block(&blocks.block[k], o);
+            command_messages_write_block(&blocks.block[k], o);
     if (!rc && o->buf.n > before)
         out_addf(o, "\n");
     transcript_blocks_fini(&blocks);
@@ -95,7 +96,7 @@ static enum err_code write_message(const struct store *st, const struct transcri
 /* ---- which messages ---- */
 
 /* The stream of SDK messages is read like the transcript of a sub-agent. */
-static const char *agent_of(const struct invocation *in)
+static const char *command_messages_agent_of(const struct invocation *in)
 {
     return option_given(&in->options, OPTION_TRANSCRIPT) ? "transcript" : in->options.agent;
 }
@@ -127,14 +128,14 @@ static struct message_query query_of(const struct invocation *in)
 
     return (struct message_query){
         .session = slice_of(in->argv[0]),
-        .agent = option_text(agent_of(in)),
+        .agent = option_text(command_messages_agent_of(in)),
         .system_messages = option_given(o, OPTION_SYSTEM_MESSAGES),
         .as_sdk = option_given(o, OPTION_AS_SDK),
     };
 }
 
 /* The message at which the output ends: --before excludes it, --at includes it. */
-static const char *last_of(const struct options *o)
+static const char *command_messages_last_of(const struct options *o)
 {
     return option_given(o, OPTION_BEFORE) ? o->before : o->at;
 }
@@ -147,7 +148,7 @@ static bool wants_newest(const struct options *o)
     if (option_given(o, OPTION_OFFSET) || option_given(o, OPTION_AT) || tail == limit)
         return false;
     if (tail)
-        return o->tail <= MESSAGE_PAGE_MOST && !last_of(o);
+        return o->tail <= MESSAGE_PAGE_MOST && !command_messages_last_of(o);
     return option_given(o, OPTION_BEFORE) && o->limit > 0 && o->limit <= MESSAGE_PAGE_MOST;
 }
 
@@ -168,7 +169,7 @@ static struct message_page message_page_of(const struct invocation *in)
 static enum err_code find_cursor(const struct invocation *in, const struct session_ref *ref,
                                  struct message_page *p, struct answer *a, struct err *e)
 {
-    const char *wanted = last_of(&in->options);
+    const char *wanted = command_messages_last_of(&in->options);
 
     return wanted ? message_page_find(p, ref, slice_of(wanted), a->arena, &a->cursor, &a->at, e)
                   : ERR_OK;
@@ -176,8 +177,8 @@ static enum err_code find_cursor(const struct invocation *in, const struct sessi
 
 /* The part of n messages that the options select, or of those up to the place of a cursor. Before a cursor --limit
  * counts upwards from there. */
-static void page_of(const struct options *o, size_t n, const size_t *cursor, size_t *from,
-                    size_t *to)
+static void command_messages_page_of(const struct options *o, size_t n, const size_t *cursor,
+                                     size_t *from, size_t *to)
 {
     const struct message_query q = { .has_limit = true, .limit = o->limit, .offset = o->offset };
     size_t most = o->limit > 0 ? (size_t)o->limit : SIZE_MAX;
@@ -202,7 +203,7 @@ static void page_of_rows(const struct options *o, const struct transcript *t, st
 
     while (cursor.n && at < t->n && !id128_eq(t->message[at].id, id128_of(cursor)))
         at++;
-    page_of(o, t->n, cursor.n && at < t->n ? &at : NULL, from, to);
+    command_messages_page_of(o, t->n, cursor.n && at < t->n ? &at : NULL, from, to);
 }
 
 /* Drops the messages that a resume leaves out. */
@@ -265,8 +266,9 @@ static enum err_code load_end(const struct options *o, const struct session_ref 
 }
 
 /* The conversation, or its end if that is enough. */
-static enum err_code load(const struct options *o, const struct session_ref *ref,
-                          struct slice cursor, struct transcript **out, struct err *e)
+static enum err_code command_messages_load(const struct options *o, const struct session_ref *ref,
+                                           struct slice cursor, struct transcript **out,
+                                           struct err *e)
 {
     bool end = ref->store->ops->remote && !option_given(o, OPTION_AS_SDK) && wants_newest(o);
     enum err_code rc = end ? load_end(o, ref, cursor, out, e) : ERR_OK;
@@ -286,7 +288,7 @@ static enum err_code write_page(const struct invocation *in, const struct store 
 
     page_of_rows(o, t, cursor, &first, &end);
     for (size_t i = first; !rc && i < end; i++)
-        rc = write_message(st, t, i, option_given(o, OPTION_SPOKEN), out, e);
+        rc = command_messages_write_message(st, t, i, option_given(o, OPTION_SPOKEN), out, e);
     return rc;
 }
 
@@ -295,7 +297,7 @@ static enum err_code write_messages_text(struct invocation *in, const struct ses
                                          struct arena *a, struct err *e)
 {
     const struct store *st = ref->store;
-    const char *agent = agent_of(in);
+    const char *agent = command_messages_agent_of(in);
     struct session_ref which = *ref;
     struct transcript *t = NULL;
     struct answer cursor = { .arena = a };
@@ -305,7 +307,7 @@ static enum err_code write_messages_text(struct invocation *in, const struct ses
     if (!rc && agent)
         rc = st->ops->subagent(st, ref, slice_of(agent), a, &which, e);
     if (!rc)
-        rc = load(&in->options, &which, cursor.cursor, &t, e);
+        rc = command_messages_load(&in->options, &which, cursor.cursor, &t, e);
     if (!rc && !option_given(&in->options, OPTION_AS_SDK))
         drop_left_out(t);
     if (!rc)
@@ -367,8 +369,8 @@ static enum err_code write_messages_json(const struct invocation *in, const stru
             out_json_rows_end(out);
         return rc;
     }
-    if (!rc && last_of(o)) {
-        page_of(o, 0, &a.at, &a.from, &a.to);
+    if (!rc && command_messages_last_of(o)) {
+        command_messages_page_of(o, 0, &a.at, &a.from, &a.to);
     } else if (!rc) {
         q.has_limit = option_given(o, OPTION_LIMIT);
         q.limit = o->limit;
@@ -411,7 +413,7 @@ static enum err_code write_raw(struct invocation *in, const struct session_ref *
     const struct store *st = ref->store;
     struct session_ref which = *ref;
     struct transcript *t = NULL;
-    const char *agent = agent_of(in);
+    const char *agent = command_messages_agent_of(in);
     enum err_code rc = agent ? st->ops->subagent(st, ref, slice_of(agent), a, &which, e) : ERR_OK;
     size_t n = 0, from, to;
 
@@ -436,7 +438,8 @@ static enum err_code write_raw(struct invocation *in, const struct session_ref *
 }
 
 /* In a system without sub-agents, no name of a sub-agent is found. */
-static enum err_code check_agent(const struct session_ref *ref, const char *agent, struct err *e)
+static enum err_code command_messages_check_agent(const struct session_ref *ref, const char *agent,
+                                                  struct err *e)
 {
     const char *why = store_unsupported_reason(ref->store->ops, CAN_HAVE_AGENTS);
 
@@ -449,7 +452,7 @@ static enum err_code check_agent(const struct session_ref *ref, const char *agen
 static enum err_code write_messages(struct invocation *in, struct sessions *s,
                                     const struct session_ref *ref, struct err *e)
 {
-    enum err_code rc = check_agent(ref, agent_of(in), e);
+    enum err_code rc = command_messages_check_agent(ref, command_messages_agent_of(in), e);
 
     if (!rc && !ref->store->ops->messages)
         rc = err_set(e, ERR_UNSUPPORTED, in->argv[0],

@@ -186,8 +186,8 @@ static enum err_code usage_error(struct err *e, const struct option_row *row, co
     return err_set(e, ERR_USAGE, name, "%s", why);
 }
 
-static enum err_code read_number(const struct option_row *row, const char *text, int64_t *out,
-                                 struct err *e)
+static enum err_code option_read_number(const struct option_row *row, const char *text,
+                                        int64_t *out, struct err *e)
 {
     char *end = NULL;
 
@@ -233,7 +233,7 @@ static enum err_code set_option_value(enum option_id which, const char *text, st
     o->given |= (option_bits)1 << which;
     switch (row->kind) {
     case KIND_FLAG: return ERR_OK;
-    case KIND_NUMBER: return read_number(row, text, (int64_t *)(void *)at, e);
+    case KIND_NUMBER: return option_read_number(row, text, (int64_t *)(void *)at, e);
     case KIND_CHOICE: return read_choice(row, text, (int *)(void *)at, e);
     case KIND_STORE:
         if (o->stores == OPTION_STORES_MAX)
@@ -262,7 +262,7 @@ struct getopt_tables {
     char letters[LETTERS_MAX];
 };
 
-static void make_tables(option_bits allowed, bool stop_early, struct getopt_tables *t)
+static void option_make_tables(option_bits allowed, bool stop_early, struct getopt_tables *t)
 {
     size_t named = 0, n = 0;
 
@@ -343,7 +343,7 @@ enum err_code options_read(int argc, char **argv, option_bits allowed, bool stop
     struct getopt_tables t;
     int code;
 
-    make_tables(allowed, stop_early, &t);
+    option_make_tables(allowed, stop_early, &t);
     optind = 0; /* glibc starts again, with the new letters */
     opterr = 0;
     while ((code = getopt_long(argc, argv, t.letters, t.named, NULL)) != -1) {

@@ -84,7 +84,7 @@ struct jsonout *out_json(struct out *o)
 }
 
 /* The writer of the value that has this key. */
-static struct jsonout *value_of(struct out *o, const char *key)
+static struct jsonout *out_value_of(struct out *o, const char *key)
 {
     struct jsonout *j = out_json(o);
 
@@ -97,7 +97,7 @@ void out_open(struct out *o, const char *key, char bracket)
 {
     bool whole = o->depth++ == 0 && o->rows == 0 && !o->json_lines && bracket == '{';
 
-    jsonout_open(value_of(o, key), bracket);
+    jsonout_open(out_value_of(o, key), bracket);
     if (whole)
         out_int(o, "schemaVersion", OUT_SCHEMA_VERSION);
 }
@@ -121,12 +121,12 @@ void out_string(struct out *o, const char *key, const char *text)
 
 void out_int(struct out *o, const char *key, int64_t n)
 {
-    jsonout_int(value_of(o, key), n);
+    jsonout_int(out_value_of(o, key), n);
 }
 
 void out_bool(struct out *o, const char *key, bool b)
 {
-    jsonout_bool(value_of(o, key), b);
+    jsonout_bool(out_value_of(o, key), b);
 }
 
 void out_bool_if_true(struct out *o, const char *key, bool b)
@@ -173,22 +173,22 @@ void out_json_rows_end(struct out *o)
 
 /* ---- characters that are escaped ---- */
 
-static enum err_code add_unit(struct buf *out, uint32_t unit)
+static enum err_code out_add_unit(struct buf *out, uint32_t unit)
 {
     return buf_addf(out, "\\u%04x", (unsigned)unit);
 }
 
-static enum err_code add_escaped(struct buf *out, uint32_t cp)
+static enum err_code out_add_escaped(struct buf *out, uint32_t cp)
 {
     if (cp < 0x10000)
-        return add_unit(out, cp);
-    enum err_code rc = add_unit(out, 0xD800 + ((cp - 0x10000) >> 10));
+        return out_add_unit(out, cp);
+    enum err_code rc = out_add_unit(out, 0xD800 + ((cp - 0x10000) >> 10));
 
-    return rc ? rc : add_unit(out, 0xDC00 + ((cp - 0x10000) & 0x3FF));
+    return rc ? rc : out_add_unit(out, 0xDC00 + ((cp - 0x10000) & 0x3FF));
 }
 
 /* The number of bytes at the front that are ASCII other than DEL. */
-static size_t ascii_front(struct slice text)
+static size_t out_ascii_front(struct slice text)
 {
     size_t n = 0;
 
@@ -206,7 +206,7 @@ static bool find_sign(struct slice text, struct slice *front, struct slice *rest
 {
     *rest = text;
     while (rest->n) {
-        size_t plain = ascii_front(*rest);
+        size_t plain = out_ascii_front(*rest);
 
         *rest = (struct slice){ rest->p + plain, rest->n - plain };
         if (rest->n == 0)
@@ -231,7 +231,7 @@ static enum err_code escape_signs(struct out *o)
     do {
         rc = buf_add(&escaped, front);
         if (!rc)
-            rc = add_escaped(&escaped, cp);
+            rc = out_add_escaped(&escaped, cp);
         text = rest;
     } while (!rc && find_sign(text, &front, &rest, &cp));
     if (!rc)

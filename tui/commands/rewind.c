@@ -19,7 +19,7 @@ static const struct { const char *word, *past; } actions[] = {
 };
 /* clang-format on */
 
-static bool changes(const struct rewind_entry *x)
+static bool command_rewind_changes(const struct rewind_entry *x)
 {
     return x->action == REWIND_RESTORE || x->action == REWIND_CREATE || x->action == REWIND_DELETE;
 }
@@ -49,11 +49,11 @@ static const char *permissions_of(const struct rewind_entry *x)
     return x->seen.exists ? "those of today: not recorded" : "those of a new file: not recorded";
 }
 
-static void write_entry_json(const struct rewind_entry *x, struct out *o)
+static void command_rewind_write_entry_json(const struct rewind_entry *x, struct out *o)
 {
     char mode[16] = "";
 
-    if (changes(x) && x->target->has_mode && x->target->want == REWIND_BYTES &&
+    if (command_rewind_changes(x) && x->target->has_mode && x->target->want == REWIND_BYTES &&
         x->target->mode != x->seen.mode)
         snprintf(mode, sizeof mode, "%04o", (unsigned)x->target->mode);
     out_open(o, NULL, '{');
@@ -81,7 +81,7 @@ static void write_files_json(const struct rewind_preview *p, struct out *o)
 {
     out_open(o, "filesChanged", '[');
     for (size_t i = 0; i < p->n; i++)
-        if (changes(&p->entry[i]))
+        if (command_rewind_changes(&p->entry[i]))
             jsonout_text(out_json(o), slice_of(p->entry[i].target->path));
     out_close(o, ']');
     out_int(o, "insertions", p->insertions);
@@ -89,7 +89,7 @@ static void write_files_json(const struct rewind_preview *p, struct out *o)
     out_string(o, "plan", p->id);
     out_open(o, "files", '[');
     for (size_t i = 0; i < p->n; i++)
-        write_entry_json(&p->entry[i], o);
+        command_rewind_write_entry_json(&p->entry[i], o);
     out_close(o, ']');
 }
 
@@ -99,7 +99,8 @@ static bool already_ends(const struct rewind_conversation *t)
     return t->how == CONVERSATION_NONE && t->kept > 0;
 }
 
-static void write_conversation_json(const struct rewind_conversation *t, struct out *o)
+static void command_rewind_write_conversation_json(const struct rewind_conversation *t,
+                                                   struct out *o)
 {
     if (!already_ends(t) && (!t->change || !rewind_conversation_moves(t->how)))
         return;
@@ -111,7 +112,7 @@ static void write_conversation_json(const struct rewind_conversation *t, struct 
 }
 
 /* The library of ExAthena counts every file of which it has a copy, even one that already matches. */
-static void write_counts_json(const struct rewind_preview *p, struct out *o)
+static void command_rewind_write_counts_json(const struct rewind_preview *p, struct out *o)
 {
     int64_t restored = 0;
 
@@ -143,8 +144,8 @@ static void write_rewind_json(const struct rewind_preview *p, const struct rewin
     out_open(o, NULL, '{');
     out_bool(o, "canRewind", true);
     write_files_json(p, o);
-    write_conversation_json(&p->plan->conversation, o);
-    write_counts_json(p, o);
+    command_rewind_write_conversation_json(&p->plan->conversation, o);
+    command_rewind_write_counts_json(p, o);
     if (p->plan->notes)
         out_strings(o, "notes", (const char *const *)p->plan->note, p->plan->notes);
     if (r)
@@ -186,8 +187,8 @@ void rewind_answer_into(struct invocation *in, const char *dir, const struct rew
 
 /* ---- text ---- */
 
-static void write_entry_text(const struct rewind_entry *x, bool conflict, bool done, int64_t now_ms,
-                             struct out *o)
+static void command_rewind_write_entry_text(const struct rewind_entry *x, bool conflict, bool done,
+                                            int64_t now_ms, struct out *o)
 {
     char age[HUMAN_AGE] = "";
     const char *word = done ? actions[x->action].past : actions[x->action].word;
@@ -196,11 +197,11 @@ static void write_entry_text(const struct rewind_entry *x, bool conflict, bool d
 
     if (x->action == REWIND_UNCHANGED)
         return;
-    if (x->binary && changes(x))
+    if (x->binary && command_rewind_changes(x))
         snprintf(counts, sizeof counts, "binary");
     else if (x->mode_only)
         snprintf(counts, sizeof counts, "mode");
-    else if (changes(x))
+    else if (command_rewind_changes(x))
         snprintf(counts, sizeof counts, "+%u -%u", x->insertions, x->deletions);
     out_addf(o, "%-9s %-12s ", conflict ? "conflict" : word, counts);
     out_text(o, slice_of(x->target->path));
@@ -213,7 +214,7 @@ static void write_entry_text(const struct rewind_entry *x, bool conflict, bool d
     }
     if (x->action == REWIND_CREATE && permissions_of(x))
         out_addf(o, "  (permissions: %s)", permissions_of(x));
-    if (x->held_open && changes(x))
+    if (x->held_open && command_rewind_changes(x))
         out_addf(o, "  (a program has it open for writing)");
     if (other && other != x->later) {
         out_addf(o, "  (also changed by ");
@@ -243,7 +244,7 @@ static void write_conversation_text(const struct rewind_conversation *t, bool do
 static bool any_held_open(const struct rewind_preview *p)
 {
     for (size_t i = 0; i < p->n; i++)
-        if (p->entry[i].held_open && changes(&p->entry[i]))
+        if (p->entry[i].held_open && command_rewind_changes(&p->entry[i]))
             return true;
     return false;
 }
@@ -254,7 +255,8 @@ static void write_rewind_text(const struct rewind_preview *p, const struct rewin
     const char *undoes = p->plan->undoes;
 
     for (size_t i = 0; i < p->n; i++)
-        write_entry_text(&p->entry[i], r && r->outcome[i] == REWIND_CONFLICT, r != NULL, now_ms, o);
+        command_rewind_write_entry_text(&p->entry[i], r && r->outcome[i] == REWIND_CONFLICT,
+                                        r != NULL, now_ms, o);
     write_conversation_text(&p->plan->conversation, r != NULL, o);
     if (any_held_open(p))
         out_addf(o,
@@ -496,9 +498,9 @@ static enum err_code make_files(const struct invocation *in, const struct sessio
     return rc ? rc : rewind_plan_origin(ref, plan, e);
 }
 
-static enum err_code make_plan(const struct invocation *in, const struct sessions *s,
-                               const struct session_ref *ref, struct rewind_plan *plan,
-                               struct err *e)
+static enum err_code command_rewind_make_plan(const struct invocation *in, const struct sessions *s,
+                                              const struct session_ref *ref,
+                                              struct rewind_plan *plan, struct err *e)
 {
     const struct store_ops *ops = ref->store->ops;
     enum err_code rc = make_files(in, ref, plan, e);
@@ -531,7 +533,7 @@ static enum err_code rewind_session(struct invocation *in, struct sessions *s,
         rc = rewind_choose_files(in, &s->arena, &ro, e);
     if (rc)
         return rc;
-    rc = make_plan(in, s, ref, &plan, e);
+    rc = command_rewind_make_plan(in, s, ref, &plan, e);
     if (rc == ERR_NOT_FOUND && e) {
         struct err why = *e;
         enum err_code answered = rewind_answer_none(in, &why, e);

@@ -77,8 +77,9 @@ static enum err_code write_bytes(const struct span *bytes, struct out *o, struct
     return rc ? rc : out_flush(o, e);
 }
 
-static enum err_code write_file(struct invocation *in, const struct rewind_backup_list *list,
-                                const char *path, struct err *e)
+static enum err_code rewinds_write_file(struct invocation *in,
+                                        const struct rewind_backup_list *list, const char *path,
+                                        struct err *e)
 {
     const struct rewind_backup *file = rewind_backup_find(list, path, in->world->env.cwd);
     struct span bytes;
@@ -105,7 +106,7 @@ static enum err_code show_record(struct invocation *in, struct err *e)
     if (rc)
         return rc;
     if (in->argc > 2)
-        rc = write_file(in, &list, in->argv[2], e);
+        rc = rewinds_write_file(in, &list, in->argv[2], e);
     else if (in->out.wants_json)
         write_kept_json(&list, &in->out);
     else
@@ -165,7 +166,7 @@ static void write_record_json(const struct rewind_record *r, const struct rewind
     out_close(o, '}');
 }
 
-static const char *state_of(const struct rewind_record *r)
+static const char *rewinds_state_of(const struct rewind_record *r)
 {
     return r->undone      ? "  (undone)"
            : r->abandoned ? "  (abandoned)"
@@ -183,7 +184,7 @@ static void write_record_text(const struct rewind_record *r, const struct rewind
     out_addf(o, "%8s  %s  %zu restored, %zu created, %zu deleted%s, %" PRId64 " bytes kept%s%s  ",
              age, r->id, r->restored, r->created, r->deleted,
              rewind_conversation_moves(r->how) ? ", conversation too" : "", r->bytes,
-             r->undoes ? "  (an undo)" : "", state_of(r));
+             r->undoes ? "  (an undo)" : "", rewinds_state_of(r));
     out_text(o, slice_of(r->title ? r->title : r->session));
     if (r->partly)
         out_addf(o, "  (undone except %zu file%s)", r->undoable_n, r->undoable_n == 1 ? "" : "s");
@@ -309,7 +310,7 @@ static void write_pruned(const struct rewind_records *list, bool dry, int64_t no
              list->n, list->n == 1 ? "" : "s", size);
 }
 
-static enum err_code prune_records(struct invocation *in, struct err *e)
+static enum err_code rewinds_prune_records(struct invocation *in, struct err *e)
 {
     bool dry = option_given(&in->options, OPTION_DRY_RUN);
     struct rewind_prune_rule rule;
@@ -347,7 +348,7 @@ enum err_code rewinds_run(struct invocation *in, struct err *e)
         OPTION_BIT(KEEP) | OPTION_BIT(OLDER_THAN) | OPTION_BIT(LARGER_THAN) | OPTION_BIT(DRY_RUN);
 
     if (in->argc == 1 && strcmp(in->argv[0], "prune") == 0)
-        return prune_records(in, e);
+        return rewinds_prune_records(in, e);
     if (in->options.given & of_prune)
         return err_set(e, ERR_USAGE, "rewinds",
                        "--keep, --older-than, --larger-than and --dry-run need prune");

@@ -140,7 +140,7 @@ static void write_hit_json(struct search_answer *a, const struct session_row *ro
 
 /* The part of a line that is written: without leading blanks, and on a terminal from a little
  * before the first match if the match would otherwise not be visible. */
-static size_t skip_front(const struct grep_hit *hit, size_t columns)
+static size_t command_search_skip_front(const struct grep_hit *hit, size_t columns)
 {
     size_t at = 0, first = hit->ranges ? hit->range[0].from : 0;
 
@@ -157,7 +157,7 @@ static size_t skip_front(const struct grep_hit *hit, size_t columns)
 
 /* Writes bytes of the line and subtracts their columns from the remaining ones; 0 columns: no
  * limit. */
-static void write_piece(struct out *o, struct slice text, bool limited, size_t *left)
+static void command_search_write_piece(struct out *o, struct slice text, bool limited, size_t *left)
 {
     size_t width = limited ? clean_width(text) : 0;
 
@@ -170,7 +170,7 @@ static void write_piece(struct out *o, struct slice text, bool limited, size_t *
 
 static void write_matches(struct out *o, const struct grep_hit *hit, size_t columns)
 {
-    size_t at = skip_front(hit, columns), left = columns;
+    size_t at = command_search_skip_front(hit, columns), left = columns;
     bool limited = columns > 0;
 
     if (at && limited && !strchr(" \t", hit->line.p[at - 1])) {
@@ -183,15 +183,18 @@ static void write_matches(struct out *o, const struct grep_hit *hit, size_t colu
 
         if (r.to <= at)
             continue;
-        write_piece(o, (struct slice){ hit->line.p + at, from - at }, limited, &left);
+        command_search_write_piece(o, (struct slice){ hit->line.p + at, from - at }, limited,
+                                   &left);
         out_style(o, OUT_MATCH);
         if (left || !limited)
-            write_piece(o, (struct slice){ hit->line.p + from, r.to - from }, limited, &left);
+            command_search_write_piece(o, (struct slice){ hit->line.p + from, r.to - from },
+                                       limited, &left);
         out_style(o, OUT_PLAIN);
         at = r.to;
     }
     if (left || !limited)
-        write_piece(o, (struct slice){ hit->line.p + at, hit->line.n - at }, limited, &left);
+        command_search_write_piece(o, (struct slice){ hit->line.p + at, hit->line.n - at }, limited,
+                                   &left);
     out_addf(o, "\n");
 }
 
@@ -267,7 +270,8 @@ static bool is_full(const struct search_answer *a, uint64_t written)
     return limit > 0 && written >= (uint64_t)limit;
 }
 
-static enum err_code write_part(const struct grep_part *part, void *arg, struct err *e)
+static enum err_code command_search_write_part(const struct grep_part *part, void *arg,
+                                               struct err *e)
 {
     struct search_answer *a = arg;
     enum err_code rc = ERR_OK;
@@ -303,7 +307,7 @@ static enum err_code write_part(const struct grep_part *part, void *arg, struct 
     return rc == ERR_OK ? out_flush(a->out, e) : rc;
 }
 
-static void report_trouble(const struct err *trouble, void *arg)
+static void command_search_report_trouble(const struct err *trouble, void *arg)
 {
     const struct search_answer *a = arg;
 
@@ -329,7 +333,7 @@ static enum err_code run_search(struct invocation *in, struct sessions *s, struc
     if (!rc && shows_short_ids(&a))
         rc = session_line_columns_open(s, listing, &in->out, in->world->env.now_ms, &a.look, e);
     if (!rc)
-        rc = grep_run(listing, &q, write_part, report_trouble, &a, e);
+        rc = grep_run(listing, &q, command_search_write_part, command_search_report_trouble, &a, e);
     session_line_columns_close(&a.look);
     listing_close(listing);
     if (rc == ERR_CANCELLED && !in->out.closed)

@@ -33,7 +33,8 @@ static void leave_same_store(struct sessions *s)
 }
 
 /* Makes "~/x" and "x" absolute: the shell does not expand ~ after a colon. */
-static const char *absolute(const struct store_env *env, const char *path, struct arena *a)
+static const char *command_session_absolute(const struct store_env *env, const char *path,
+                                            struct arena *a)
 {
     if (path[0] == '/')
         return path;
@@ -88,7 +89,7 @@ static enum err_code read_name(const struct invocation *in, const char *named, s
         return err_set(e, ERR_USAGE, named, "open store: needs SYSTEM:PATH");
     if (!named[word])
         return ERR_OK;
-    *path = absolute(&in->world->env, named + word + 1, &s->arena);
+    *path = command_session_absolute(&in->world->env, named + word + 1, &s->arena);
     return *path ? ERR_OK : err_nomem(e);
 }
 
@@ -116,8 +117,9 @@ static bool find_plugin(const struct config *config, const char *named, struct s
     return found ? !found->format : plugin_config_of_url(named, &s->arena, out);
 }
 
-static enum err_code open_plugin(const struct invocation *in, const struct plugin_config *plugin,
-                                 bool connect, struct sessions *s, struct err *e)
+static enum err_code command_session_open_plugin(const struct invocation *in,
+                                                 const struct plugin_config *plugin, bool connect,
+                                                 struct sessions *s, struct err *e)
 {
     if (!is_wanted_system(in, plugin->name))
         return ERR_OK;
@@ -138,7 +140,7 @@ static enum err_code open_further(const struct invocation *in, const struct conf
         return ERR_OK;
     if (!store->plugin.path)
         return err_set(e, ERR_USAGE, name, "open store: the configuration names no path");
-    const char *path = absolute(env, store->plugin.path, &s->arena);
+    const char *path = command_session_absolute(env, store->plugin.path, &s->arena);
     enum err_code rc =
         path ? store_open_named(store->format, env, path, name, &s->arena, &s->store[s->n], e)
              : err_nomem(e);
@@ -152,7 +154,7 @@ static enum err_code open_configured_one(const struct invocation *in,
                                          struct sessions *s, struct err *e)
 {
     return store->format ? open_further(in, store, s, e)
-                         : open_plugin(in, &store->plugin, connect, s, e);
+                         : command_session_open_plugin(in, &store->plugin, connect, s, e);
 }
 
 /* Opens the stores of the configuration; if one cannot be opened, this is a warning. */
@@ -174,8 +176,9 @@ static enum err_code open_configured(const struct invocation *in, const struct c
     return ERR_OK;
 }
 
-static enum err_code open_named(const struct invocation *in, const struct config *config,
-                                const char *named, struct sessions *s, struct err *e)
+static enum err_code command_session_open_named(const struct invocation *in,
+                                                const struct config *config, const char *named,
+                                                struct sessions *s, struct err *e)
 {
     const struct store_ops *ops;
     const char *path;
@@ -186,7 +189,7 @@ static enum err_code open_named(const struct invocation *in, const struct config
     if (store)
         return open_configured_one(in, store, connect, s, e);
     if (plugin_config_of_url(named, &s->arena, &plugin))
-        return open_plugin(in, &plugin, connect, s, e);
+        return command_session_open_plugin(in, &plugin, connect, s, e);
     enum err_code rc = read_name(in, named, s, &ops, &path, e);
 
     if (!rc && !ops)
@@ -220,12 +223,13 @@ static enum err_code open_default(const struct invocation *in, const struct stor
 }
 
 /* Opens a store that the user named. If several were named, a failure is a warning. */
-static enum err_code open_wanted(const struct invocation *in, const struct config *config,
-                                 const char *named, struct sessions *s, struct err *e)
+static enum err_code command_session_open_wanted(const struct invocation *in,
+                                                 const struct config *config, const char *named,
+                                                 struct sessions *s, struct err *e)
 {
     struct err problem = { 0 };
     size_t before = s->n;
-    enum err_code rc = open_named(in, config, named, s, &problem);
+    enum err_code rc = command_session_open_named(in, config, named, s, &problem);
 
     if (!rc && s->n > before)
         leave_same_store(s);
@@ -238,7 +242,8 @@ static enum err_code open_wanted(const struct invocation *in, const struct confi
     return rc;
 }
 
-static enum err_code open_defaults(const struct invocation *in, struct sessions *s, struct err *e)
+static enum err_code command_session_open_defaults(const struct invocation *in, struct sessions *s,
+                                                   struct err *e)
 {
     enum err_code rc = ERR_OK;
 
@@ -247,8 +252,9 @@ static enum err_code open_defaults(const struct invocation *in, struct sessions 
     return rc;
 }
 
-static enum err_code open_all(const struct invocation *in, const struct config *config,
-                              struct sessions *s, struct err *e)
+static enum err_code command_session_open_all(const struct invocation *in,
+                                              const struct config *config, struct sessions *s,
+                                              struct err *e)
 {
     const char *system = in->options.system;
     enum err_code rc = ERR_OK;
@@ -256,25 +262,26 @@ static enum err_code open_all(const struct invocation *in, const struct config *
     if (system && !store_system(option_text(system)) && !config_store(config, option_text(system)))
         return no_such_system(config, "", system, e);
     for (size_t i = 0; rc == ERR_OK && i < in->options.stores; i++)
-        rc = open_wanted(in, config, in->options.store[i], s, e);
+        rc = command_session_open_wanted(in, config, in->options.store[i], s, e);
     if (!rc && in->options.stores > 1 && s->n == 0 && !system)
         rc = err_set(e, ERR_NOT_FOUND, in->options.store[0],
                      "open stores: none of these stores can be read");
     if (in->options.stores)
         return rc;
     if (rc == ERR_OK)
-        rc = open_defaults(in, s, e);
+        rc = command_session_open_defaults(in, s, e);
     return rc || in->demo ? rc : open_configured(in, config, s, e);
 }
 
-static enum err_code open_stores(const struct invocation *in, struct sessions *s, struct err *e)
+static enum err_code command_session_open_stores(const struct invocation *in, struct sessions *s,
+                                                 struct err *e)
 {
     struct config config;
     enum err_code rc = command_stores(in, &config, e);
 
     if (rc)
         return rc;
-    rc = open_all(in, &config, s, e);
+    rc = command_session_open_all(in, &config, s, e);
     for (size_t i = 0; i < s->n && !rc; i++)
         rc = config_use_changes(&config, s->store[i], &s->arena, e);
     config_fini(&config);
@@ -309,7 +316,7 @@ enum err_code sessions_open(struct invocation *in, bool everywhere, struct sessi
     enum err_code rc = choose_scope(in, everywhere, out, e);
 
     if (rc == ERR_OK)
-        rc = open_stores(in, out, e);
+        rc = command_session_open_stores(in, out, e);
     if (rc)
         sessions_close(out);
     return rc;
@@ -322,8 +329,8 @@ static enum err_code open_local(const struct invocation *in, const struct config
     enum err_code rc = ERR_OK;
 
     for (size_t i = 0; rc == ERR_OK && i < in->options.stores; i++)
-        rc = open_wanted(in, config, in->options.store[i], s, e);
-    return rc || in->options.stores ? rc : open_defaults(in, s, e);
+        rc = command_session_open_wanted(in, config, in->options.store[i], s, e);
+    return rc || in->options.stores ? rc : command_session_open_defaults(in, s, e);
 }
 
 enum err_code sessions_open_to(struct invocation *in, const char *named, bool everywhere,

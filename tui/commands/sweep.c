@@ -144,7 +144,7 @@ static void write_items_json(const struct answer *a, bool staying, struct out *o
 }
 
 /* The ids of one batch differ only after the dot. */
-static struct slice batch_of(const struct trash_list *moved)
+static struct slice sweep_batch_of(const struct trash_list *moved)
 {
     return (struct slice){ moved->item[0].trash_id, strcspn(moved->item[0].trash_id, ".") };
 }
@@ -163,7 +163,7 @@ static void write_sweep_json(const struct answer *a, struct out *o)
     out_int(o, "keptNamed", (int64_t)sweep_kept(&a->sweep, SWEEP_NAMED));
     out_bool(o, "applied", a->applied);
     if (a->moved.n)
-        out_member(o, "trash", batch_of(&a->moved));
+        out_member(o, "trash", sweep_batch_of(&a->moved));
     out_end(o, '}');
 }
 
@@ -239,7 +239,7 @@ static enum err_code write_sweep_text(const struct answer *a, struct out *o, str
 
 /* ---- together ---- */
 
-static enum err_code move_to_trash(struct invocation *in, struct answer *a, struct err *e)
+static enum err_code sweep_move_to_trash(struct invocation *in, struct answer *a, struct err *e)
 {
     struct change_log *log;
     enum err_code rc = change_log_open(&in->world->env, &log, e);
@@ -284,7 +284,7 @@ enum err_code sweep_run(struct invocation *in, struct err *e)
     if (!rc && !in->out.wants_json)
         rc = choose_sweep_columns(in, &s, &a, e); /* before the sessions are moved */
     if (!rc && option_given(&in->options, OPTION_APPLY))
-        rc = move_to_trash(in, &a, e);
+        rc = sweep_move_to_trash(in, &a, e);
     if (!rc && in->out.wants_json)
         write_sweep_json(&a, &in->out);
     else if (!rc)

@@ -46,8 +46,8 @@ static void write_deleted_text(const struct trash_list *list, const char *change
             out_addf(o, "%s: %s\n", list->item[i].session, list->item[i].stays);
 }
 
-static enum err_code to_trash(struct invocation *in, const struct trash_request *request, size_t n,
-                              struct err *e)
+static enum err_code trash_to_trash(struct invocation *in, const struct trash_request *request,
+                                    size_t n, struct err *e)
 {
     struct change_log *log;
     struct trash_list list;
@@ -208,8 +208,7 @@ static enum err_code remove_stored(struct invocation *in, const struct leaving *
 }
 
 /* The trash keeps the title; a session that cannot be described has none. */
-static enum err_code read_session_title(size_t i, struct session_row *row, void *arg,
-                                        struct err *e)
+static enum err_code read_session_title(size_t i, struct session_row *row, void *arg, struct err *e)
 {
     struct leaving *l = arg;
 
@@ -238,8 +237,8 @@ static enum err_code make_requests(struct leaving *l, unsigned what, struct err 
     return rc;
 }
 
-static enum err_code delete_local(struct invocation *in, struct leaving *l, bool permanently,
-                                  struct err *e)
+static enum err_code trash_delete_local(struct invocation *in, struct leaving *l, bool permanently,
+                                        struct err *e)
 {
     enum err_code rc =
         make_requests(l,
@@ -249,7 +248,7 @@ static enum err_code delete_local(struct invocation *in, struct leaving *l, bool
 
     if (rc)
         return rc;
-    return permanently ? destroy(in, l->request, l->n, e) : to_trash(in, l->request, l->n, e);
+    return permanently ? destroy(in, l->request, l->n, e) : trash_to_trash(in, l->request, l->n, e);
 }
 
 enum err_code trash_delete_run(struct invocation *in, struct err *e)
@@ -272,7 +271,7 @@ enum err_code trash_delete_run(struct invocation *in, struct err *e)
     else if (!rc && count_stored(&l))
         rc = remove_stored(in, &l, permanently, e);
     else if (!rc)
-        rc = delete_local(in, &l, permanently, e);
+        rc = trash_delete_local(in, &l, permanently, e);
     sessions_close(&s);
     return rc;
 }

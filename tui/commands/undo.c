@@ -12,7 +12,7 @@
 
 /* ---- log ---- */
 
-static void write_entry_json(const struct history_entry *x, struct out *o)
+static void command_undo_write_entry_json(const struct history_entry *x, struct out *o)
 {
     out_open(o, NULL, '{');
     out_string(o, "id", x->id);
@@ -29,7 +29,8 @@ static void write_entry_json(const struct history_entry *x, struct out *o)
     out_close(o, '}');
 }
 
-static void write_entry_text(const struct history_entry *x, int64_t now_ms, struct out *o)
+static void command_undo_write_entry_text(const struct history_entry *x, int64_t now_ms,
+                                          struct out *o)
 {
     char age[HUMAN_AGE];
 
@@ -53,15 +54,16 @@ static void write_entry_text(const struct history_entry *x, int64_t now_ms, stru
     out_addf(o, x->undone ? "  (undone)\n" : "\n");
 }
 
-static enum err_code write_entry(const struct history_entry *x, void *arg, struct err *e)
+static enum err_code command_undo_write_entry(const struct history_entry *x, void *arg,
+                                              struct err *e)
 {
     struct invocation *in = arg;
 
     (void)e;
     if (in->out.wants_json)
-        write_entry_json(x, &in->out);
+        command_undo_write_entry_json(x, &in->out);
     else
-        write_entry_text(x, in->world->env.now_ms, &in->out);
+        command_undo_write_entry_text(x, in->world->env.now_ms, &in->out);
     return ERR_OK;
 }
 
@@ -72,7 +74,7 @@ enum err_code undo_log_run(struct invocation *in, struct err *e)
     rewinds_recover_first(in, &waiting);
     if (in->out.wants_json)
         out_open(&in->out, NULL, '[');
-    enum err_code rc = history_each(&in->world->env, NULL, write_entry, in, e);
+    enum err_code rc = history_each(&in->world->env, NULL, command_undo_write_entry, in, e);
 
     if (!rc && in->out.wants_json)
         out_end(&in->out, ']');
@@ -189,7 +191,8 @@ static enum err_code choose_undo_target(struct invocation *in, struct change_log
     return rc;
 }
 
-static void write_target(struct invocation *in, const char *what, const struct undo_target *n)
+static void command_undo_write_target(struct invocation *in, const char *what,
+                                      const struct undo_target *n)
 {
     char text[PHRASE];
 
@@ -221,7 +224,7 @@ static void write_dry_run(struct invocation *in, const struct change *c,
     struct out *o = &in->out;
 
     if (!o->wants_json) {
-        write_target(in, "would undo: ", n);
+        command_undo_write_target(in, "would undo: ", n);
         return;
     }
     out_open(o, NULL, '{');
@@ -261,7 +264,7 @@ static void write_undone(struct invocation *in, const struct change *c, const st
     struct out *o = &in->out;
 
     if (!o->wants_json) {
-        write_target(in, "undone: ", n);
+        command_undo_write_target(in, "undone: ", n);
         return;
     }
     out_open(o, NULL, '{');
@@ -311,7 +314,8 @@ static enum err_code undo_rewind(struct invocation *in, const struct undo_target
         rewind_conversation_fini(&plan.conversation);
     }
     if (!rc && n->command[0] && !in->out.wants_json)
-        write_target(in, option_given(o, OPTION_DRY_RUN) ? "would undo: " : "undo: ", n);
+        command_undo_write_target(in,
+                                  option_given(o, OPTION_DRY_RUN) ? "would undo: " : "undo: ", n);
     if (!rc)
         rc = rewind_show_or_apply(in, &plan, &options, !option_given(o, OPTION_DRY_RUN),
                                   option_given(o, OPTION_SKIP_EDITED), e);
@@ -349,7 +353,7 @@ static void write_back_to_text(struct invocation *in, const struct back_to *b,
     struct out *o = &in->out;
 
     for (size_t i = 0; i < b->n; i++)
-        write_target(in, made ? "undone: " : "would undo: ", &b->entry[i]);
+        command_undo_write_target(in, made ? "undone: " : "would undo: ", &b->entry[i]);
     if (b->elsewhere)
         out_addf(o, "%zu later change%s elsewhere stay%s (--all)\n", b->elsewhere,
                  b->elsewhere == 1 ? "" : "s", b->elsewhere == 1 ? "s" : "");

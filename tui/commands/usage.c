@@ -45,8 +45,9 @@ struct usage_answers {
 
 /* ---- reading ---- */
 
-static enum err_code note_session(struct usage_answers *a, const struct session_ref *ref,
-                                  const struct session_row *row, struct err *e)
+static enum err_code command_usage_note_session(struct usage_answers *a,
+                                                const struct session_ref *ref,
+                                                const struct session_row *row, struct err *e)
 {
     struct counted_session *more =
         arena_grow(&a->arena, a->session, a->sessions, sizeof *a->session);
@@ -63,11 +64,12 @@ static enum err_code note_session(struct usage_answers *a, const struct session_
     return session_ref_copy(&a->arena, ref, &more->ref) && !a->arena.failed ? ERR_OK : err_nomem(e);
 }
 
-static enum err_code add_session(const struct session_row *row, const struct usage_list *list,
-                                 void *arg, struct err *e)
+static enum err_code command_usage_add_session(const struct session_row *row,
+                                               const struct usage_list *list, void *arg,
+                                               struct err *e)
 {
     struct usage_answers *a = arg;
-    enum err_code rc = list->n ? note_session(a, &row->ref, row, e) : ERR_OK;
+    enum err_code rc = list->n ? command_usage_note_session(a, &row->ref, row, e) : ERR_OK;
 
     for (size_t i = 0; !rc && i < list->n; i++)
         if (usage_set_add(&a->set, (uint32_t)a->sessions - 1, &list->record[i]))
@@ -75,7 +77,7 @@ static enum err_code add_session(const struct session_row *row, const struct usa
     return rc;
 }
 
-static void report_trouble(const struct err *trouble, void *arg)
+static void command_usage_report_trouble(const struct err *trouble, void *arg)
 {
     const struct usage_answers *a = arg;
 
@@ -143,7 +145,7 @@ static enum err_code make_groups(struct usage_answers *a, struct err *e)
     return rc;
 }
 
-static int compare_keys(const void *x, const void *y)
+static int command_usage_compare_keys(const void *x, const void *y)
 {
     const struct usage_group *a = x, *b = y;
     size_t n = a->key.n < b->key.n ? a->key.n : b->key.n;
@@ -158,7 +160,7 @@ static int compare_totals(const void *x, const void *y)
     const struct usage_group *a = x, *b = y;
     int64_t n = usage_sum_total(&a->sum), m = usage_sum_total(&b->sum);
 
-    return n != m ? (n < m) - (n > m) : compare_keys(x, y);
+    return n != m ? (n < m) - (n > m) : command_usage_compare_keys(x, y);
 }
 
 /* The one with the newer answer first. */
@@ -167,7 +169,7 @@ static int compare_times(const void *x, const void *y)
     const struct usage_group *a = x, *b = y;
     int64_t n = a->sum.last_ms, m = b->sum.last_ms;
 
-    return n != m ? (n < m) - (n > m) : compare_keys(x, y);
+    return n != m ? (n < m) - (n > m) : command_usage_compare_keys(x, y);
 }
 
 /* Groups without tokens and costs are left out, because programs record their own errors as
@@ -182,7 +184,7 @@ static void sort_groups(struct usage_answers *a)
     a->groups = n;
     if (n)
         qsort(a->group, n, sizeof *a->group,
-              a->by == BY_DAY       ? compare_keys
+              a->by == BY_DAY       ? command_usage_compare_keys
               : a->by == BY_SESSION ? compare_times
                                     : compare_totals);
     if (n > limit && a->by == BY_DAY) /* the last days */
@@ -200,7 +202,7 @@ static void write_money(struct out *o, const char *key, double usd)
     jsonout_raw_member(out_json(o), key, slice_of(text));
 }
 
-static void write_time(struct out *o, const char *key, int64_t ms)
+static void command_usage_write_time(struct out *o, const char *key, int64_t ms)
 {
     if (ms != TIME_NONE)
         out_int(o, key, ms);
@@ -239,8 +241,8 @@ static void write_group_json(const struct usage_answers *a, const struct usage_g
         write_money(o, "costUSD", g->sum.cost);
     if (g->sum.unpriced)
         out_int(o, "answersWithoutCost", g->sum.unpriced);
-    write_time(o, "first", g->sum.first_ms);
-    write_time(o, "last", g->sum.last_ms);
+    command_usage_write_time(o, "first", g->sum.first_ms);
+    command_usage_write_time(o, "last", g->sum.last_ms);
     out_close(o, '}');
 }
 
@@ -293,7 +295,7 @@ static struct usage_columns columns_of(const struct usage_answers *a)
     return c;
 }
 
-static void write_header(const struct usage_answers *a, const struct usage_columns *c)
+static void command_usage_write_header(const struct usage_answers *a, const struct usage_columns *c)
 {
     struct out *o = &a->in->out;
 
@@ -308,7 +310,8 @@ static void write_header(const struct usage_answers *a, const struct usage_colum
     out_addf(o, "\n");
 }
 
-static void write_key(const struct usage_answers *a, const struct usage_group *g, size_t width)
+static void command_usage_write_key(const struct usage_answers *a, const struct usage_group *g,
+                                    size_t width)
 {
     struct out *o = &a->in->out;
 
@@ -379,9 +382,9 @@ static enum err_code write_table(const struct usage_answers *a, struct err *e)
 
         most = n > most ? n : most;
     }
-    write_header(a, &c);
+    command_usage_write_header(a, &c);
     for (size_t i = 0; !rc && i < a->groups; i++) {
-        write_key(a, &a->group[i], c.key);
+        command_usage_write_key(a, &a->group[i], c.key);
         write_numbers(a, &a->group[i].sum, &c);
         if (c.bar)
             write_bar(a, usage_sum_total(&a->group[i].sum), most, c.bar);
@@ -397,7 +400,7 @@ static enum err_code write_table(const struct usage_answers *a, struct err *e)
 }
 
 /* Writes one group per line for other programs: exact numbers, then the group. */
-static void write_line(const struct usage_answers *a, const struct usage_group *g)
+static void command_usage_write_line(const struct usage_answers *a, const struct usage_group *g)
 {
     struct out *o = &a->in->out;
 
@@ -425,7 +428,7 @@ static enum err_code write_answer(const struct usage_answers *a, struct err *e)
         if (o->wants_json)
             write_group_json(a, &a->group[i]);
         else
-            write_line(a, &a->group[i]);
+            command_usage_write_line(a, &a->group[i]);
         rc = out_row(o, e);
     }
     if (!rc && o->wants_json)
@@ -454,7 +457,8 @@ static enum err_code answer_usage(struct usage_answers *a, struct sessions *s, s
 static enum err_code count_scope(struct usage_answers *a, struct sessions *s,
                                  const struct listing_query *q, struct err *e)
 {
-    enum err_code rc = usage_each(s->store, s->n, q, add_session, report_trouble, a, e);
+    enum err_code rc = usage_each(s->store, s->n, q, command_usage_add_session,
+                                  command_usage_report_trouble, a, e);
 
     if (!rc)
         rc = answer_usage(a, s, e);
@@ -467,7 +471,8 @@ static enum err_code count_scope(struct usage_answers *a, struct sessions *s,
 }
 
 /* Counts one session, including what it copied from another. */
-static enum err_code count_session(struct usage_answers *a, struct sessions *s, struct err *e)
+static enum err_code command_usage_count_session(struct usage_answers *a, struct sessions *s,
+                                                 struct err *e)
 {
     struct session_ref ref;
     struct usage_list list;
@@ -477,7 +482,7 @@ static enum err_code count_session(struct usage_answers *a, struct sessions *s, 
         rc = usage_list_read(&ref, NULL, &list, e);
     if (rc)
         return rc;
-    rc = note_session(a, &ref, NULL, e);
+    rc = command_usage_note_session(a, &ref, NULL, e);
     for (size_t i = 0; !rc && i < list.n; i++)
         if (usage_set_add(&a->set, 0, &list.record[i]))
             rc = err_nomem(e);
@@ -498,7 +503,7 @@ static enum err_code count_usage(struct usage_answers *a, struct sessions *s, st
         return rc;
     a->since_ms = q.since_ms;
     a->before_ms = q.before_ms;
-    return a->in->argc ? count_session(a, s, e) : count_scope(a, s, &q, e);
+    return a->in->argc ? command_usage_count_session(a, s, e) : count_scope(a, s, &q, e);
 }
 
 enum err_code usage_run(struct invocation *in, struct err *e)

@@ -262,7 +262,8 @@ static void set_price(struct reading *r, const char *model, const char *value)
 }
 
 /* Notes a valid setting of the file. A later one with the same name replaces it. */
-static void note_entry(struct reading *r, const char *section, const char *name, const char *value)
+static void config_note_entry(struct reading *r, const char *section, const char *name,
+                              const char *value)
 {
     struct config *c = r->config;
     struct config_entry *more = arena_grow(&c->arena, c->entry, c->entries, sizeof *more);
@@ -302,14 +303,14 @@ static int handle_setting(void *user, const char *section, const char *name, con
 
     set_in_section(r, section, name, value);
     if (before == (r->config->problems ? r->config->problems->n : 0))
-        note_entry(r, strcmp(section, "screen") == 0 ? "" : section, name, value);
+        config_note_entry(r, strcmp(section, "screen") == 0 ? "" : section, name, value);
     return 1;
 }
 
 /* Returns one line per call to inih, as fgets() does, and counts lines, because inih's handler does
  * not receive line numbers. A line that is longer than inih's buffer would be read as two, so it is
  * reported and ignored. */
-static char *next_line(char *out, int cap, void *user)
+static char *config_next_line(char *out, int cap, void *user)
 {
     struct reading *r = user;
     struct slice line;
@@ -366,7 +367,7 @@ enum err_code config_read(struct config *c, const char *path, struct err *e)
         return err_wrap(e, rc, "read configuration");
     }
     struct reading r = { .config = c, .path = path, .rest = buf_slice(&text) };
-    int bad_line = ini_parse_stream(next_line, &r, handle_setting, &r);
+    int bad_line = ini_parse_stream(config_next_line, &r, handle_setting, &r);
 
     if (bad_line > 0) {
         r.line = bad_line;
@@ -530,7 +531,8 @@ void config_set_change(struct reading *r, const char *section, enum store_comman
     c->changes += !c->arena.failed;
 }
 
-static const char *find_change(const struct config *c, const char *section, enum store_command what)
+static const char *config_find_change(const struct config *c, const char *section,
+                                      enum store_command what)
 {
     for (size_t i = c->changes; i > 0; i--)
         if (c->change[i - 1].what == what && strcmp(c->change[i - 1].section, section) == 0)
@@ -541,10 +543,10 @@ static const char *find_change(const struct config *c, const char *section, enum
 const char *config_change_command(const struct config *c, const struct store_ops *ops,
                                   enum store_command what, bool *own)
 {
-    const char *line = ops->format ? find_change(c, ops->name, what) : NULL;
+    const char *line = ops->format ? config_find_change(c, ops->name, what) : NULL;
 
     *own = line != NULL;
-    return line ? line : find_change(c, store_format(ops), what);
+    return line ? line : config_find_change(c, store_format(ops), what);
 }
 
 enum err_code config_use_changes(const struct config *c, struct store *st, struct arena *a,

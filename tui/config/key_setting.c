@@ -74,7 +74,7 @@ static bool add_key(struct reading *r, struct key_binding binding)
     return true;
 }
 
-static bool next_word(const char **text, struct slice *word)
+static bool key_setting_next_word(const char **text, struct slice *word)
 {
     *text += strspn(*text, " \t");
     *word = (struct slice){ *text, strcspn(*text, " \t") };
@@ -110,11 +110,11 @@ static bool add_keys(struct reading *r, const struct key_binding *b, const char 
     struct slice word;
     size_t direct = 0, in_menu = 0;
 
-    while (next_word(&keys, &word)) {
+    while (key_setting_next_word(&keys, &word)) {
         key.place = b->place;
         if (!read_key(r, word, &key))
             return false;
-        bool sequence = opens_menu(r, &key) && next_word(&keys, &word);
+        bool sequence = opens_menu(r, &key) && key_setting_next_word(&keys, &word);
 
         if (sequence) {
             key.place = IN_MENU;
@@ -154,7 +154,7 @@ void config_set_keys(struct reading *r, const char *context, const char *action,
 
 /* ---- conflicts ---- */
 
-static bool is_typed(const struct keymap *k, const struct key_binding *b)
+static bool key_setting_is_typed(const struct keymap *k, const struct key_binding *b)
 {
     return key_is_text(b->key) && keymap_is_text(k, b->place);
 }
@@ -169,7 +169,7 @@ static bool report_refused(struct reading *r, const struct keymap *before,
     if (b->key.code == KEYCODE_NONE)
         return false;
     key_label(b->key, true, key);
-    if (is_typed(before, b)) {
+    if (key_setting_is_typed(before, b)) {
         config_add_problem(r, "%s is text that is typed in [keys.%s]; it cannot be bound to %s",
                            key, context, action);
         return true;

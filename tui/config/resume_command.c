@@ -142,8 +142,9 @@ static enum err_code read_directory(const struct session_ref *ref, struct arena 
     return rc;
 }
 
-static enum err_code make_change(const struct resume_world *w, const struct agent_change *change,
-                                 struct arena *a, struct resume *out, struct err *e)
+static enum err_code resume_command_make_change(const struct resume_world *w,
+                                                const struct agent_change *change, struct arena *a,
+                                                struct resume *out, struct err *e)
 {
     const struct session_ref *ref = change->ref;
     const struct store_ops *ops = ref->store->ops;
@@ -171,7 +172,7 @@ enum err_code resume_make_change(const struct resume_world *w, struct agent_chan
                                  struct arena *a, struct resume *out, struct err *e)
 {
     struct buf line = { 0 };
-    enum err_code rc = make_change(w, change, a, out, e);
+    enum err_code rc = resume_command_make_change(w, change, a, out, e);
 
     if (!rc)
         rc = resume_check(out, w->path, e);
@@ -207,7 +208,7 @@ static enum err_code add_word(struct resume *r, char *word, struct arena *a, str
 }
 
 /* Finds "--flag VALUE" and "--flag=VALUE". Returns the index of the word that contains the value, or 0. */
-static size_t find_flag(char *const *argv, struct slice flag)
+static size_t resume_command_find_flag(char *const *argv, struct slice flag)
 {
     for (size_t i = 1; argv[i]; i++) {
         bool same = strncmp(argv[i], flag.p, flag.n) == 0;
@@ -240,7 +241,7 @@ static struct flag read_flag(const struct slice *words, size_t n)
     return (struct flag){ name, { 0 }, 0 };
 }
 
-/* The word that replaces argv[at], which find_flag() found. */
+/* The word that replaces argv[at], which resume_command_find_flag() found. */
 static char *new_value(const char *old, const struct flag *f, struct arena *a)
 {
     bool joined = strncmp(old, f->name.p, f->name.n) == 0;
@@ -256,7 +257,8 @@ enum err_code resume_set(struct resume *r, const struct slice *words, size_t n, 
 
     while (!rc && n) {
         struct flag f = read_flag(words, n);
-        size_t at = f.words ? find_flag(r->argv, f.name) : 0, used = at ? f.words : 1;
+        size_t at = f.words ? resume_command_find_flag(r->argv, f.name) : 0,
+               used = at ? f.words : 1;
         char *word =
             at ? new_value(r->argv[at], &f, a) : (char *)(uintptr_t)arena_copy(a, words[0]).p;
 
@@ -320,7 +322,7 @@ static enum err_code no_program(const struct resume *r, struct err *e)
                    resume_program(r), name, r->section);
 }
 
-static bool is_program(const char *path)
+static bool resume_command_is_program(const char *path)
 {
     struct stat st;
 
@@ -342,7 +344,7 @@ static bool is_found(const struct resume *r, const char *path)
                            : buf_addf(&full, "%.*s/%s", n ? (int)n : 1, n ? path : ".", name))
             found = true; /* out of memory: try to run it */
         else
-            found = buf_cstr(&full) && is_program(full.p);
+            found = buf_cstr(&full) && resume_command_is_program(full.p);
         buf_fini(&full);
         if (!path[n])
             break;

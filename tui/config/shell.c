@@ -19,7 +19,7 @@ static bool is_plain_word(struct slice word)
 }
 
 /* Sets *clean if a terminal shows the word unchanged. */
-static enum err_code is_clean(struct slice word, bool *clean)
+static enum err_code shell_is_clean(struct slice word, bool *clean)
 {
     struct buf shown = { 0 };
     enum err_code rc = clean_add(&shown, word);
@@ -81,7 +81,7 @@ enum err_code shell_quote(struct buf *out, struct slice word)
 
     if (is_plain_word(word))
         return buf_add(out, word);
-    enum err_code rc = is_clean(word, &clean);
+    enum err_code rc = shell_is_clean(word, &clean);
 
     if (rc == ERR_OK)
         rc = clean ? quote_simple(out, word) : quote_escaped(out, word);
@@ -98,7 +98,7 @@ struct reader {
     size_t n;
 };
 
-static bool blank(char c)
+static bool shell_blank(char c)
 {
     return c == ' ' || c == '\t';
 }
@@ -110,7 +110,7 @@ static char next_byte(struct reader *r)
 }
 
 /* The value of a "{name}" at the front, which is skipped; NULL if there is no such name. */
-static const struct slice *read_value(struct reader *r)
+static const struct slice *shell_read_value(struct reader *r)
 {
     for (size_t i = 0; i < r->n; i++) {
         size_t len = strlen(r->values[i].name);
@@ -127,7 +127,7 @@ static const struct slice *read_value(struct reader *r)
 
 static enum err_code read_piece(struct reader *r, struct buf *word)
 {
-    const struct slice *value = r->quote == '\'' ? NULL : read_value(r);
+    const struct slice *value = r->quote == '\'' ? NULL : shell_read_value(r);
 
     if (value)
         return buf_add(word, *value);
@@ -147,20 +147,20 @@ static enum err_code read_piece(struct reader *r, struct buf *word)
 }
 
 /* Reads one word into the buffer; *found is false at the end of the line. */
-static enum err_code read_word(struct reader *r, struct buf *word, bool *found)
+static enum err_code shell_read_word(struct reader *r, struct buf *word, bool *found)
 {
     enum err_code rc = ERR_OK;
 
     word->n = 0;
-    while (r->rest.n && blank(r->rest.p[0]))
+    while (r->rest.n && shell_blank(r->rest.p[0]))
         next_byte(r);
     *found = r->rest.n > 0;
-    while (rc == ERR_OK && r->rest.n && (r->quote || !blank(r->rest.p[0])))
+    while (rc == ERR_OK && r->rest.n && (r->quote || !shell_blank(r->rest.p[0])))
         rc = read_piece(r, word);
     return rc ? rc : r->quote ? ERR_USAGE : ERR_OK;
 }
 
-static enum err_code failed(enum err_code rc, struct err *e)
+static enum err_code shell_failed(enum err_code rc, struct err *e)
 {
     return rc == ERR_USAGE ? err_set(e, rc, "", "read command: a quote is not closed")
                            : err_nomem(e);
@@ -178,7 +178,7 @@ enum err_code shell_split(struct slice line, const struct shell_value *values, s
     enum err_code rc = list ? ERR_OK : ERR_NOMEM;
 
     while (rc == ERR_OK && found) {
-        rc = read_word(&r, &word, &found);
+        rc = shell_read_word(&r, &word, &found);
         if (rc == ERR_OK && found) {
             list[words] = (char *)arena_copy(a, buf_slice(&word)).p;
             rc = list[words++] ? ERR_OK : ERR_NOMEM;
@@ -186,7 +186,7 @@ enum err_code shell_split(struct slice line, const struct shell_value *values, s
     }
     buf_fini(&word);
     if (rc)
-        return failed(rc, e);
+        return shell_failed(rc, e);
     if (words == 0)
         return err_set(e, ERR_USAGE, "", "read command: the command is empty");
     *argv = list;

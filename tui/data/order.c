@@ -170,7 +170,7 @@ static uint64_t largest_first(int64_t n)
 }
 
 /* The number of bytes known to be equal at a level that has no keys. */
-static size_t depth_of(struct criterion by)
+static size_t order_depth_of(struct criterion by)
 {
     return by.aspect == BY_TITLE ? TITLE_SAME + (size_t)(by.level - TITLE_KEYS) * RADIX_CHUNK
                                  : (size_t)by.level * RADIX_CHUNK;
@@ -184,7 +184,7 @@ static uint64_t title_key(const struct filter *titles, unsigned level, uint32_t 
     struct fuzzy_haystack title = doc_haystack(titles->slot[entry].doc, DOC_TITLE);
 
     return radix_text_key((struct slice){ title.text, title.n },
-                          depth_of((struct criterion){ BY_TITLE, level }));
+                          order_depth_of((struct criterion){ BY_TITLE, level }));
 }
 
 static uint64_t criterion_key(const struct sorting *s, struct criterion by, uint32_t entry)
@@ -201,8 +201,8 @@ static uint64_t criterion_key(const struct sorting *s, struct criterion by, uint
 
         return st && st->ops->ties_ascending ? TIES_UP : TIES_DOWN;
     }
-    case BY_ID_DOWN: return ~radix_text_key(s->sessions->entry[entry].ref.id, depth_of(by));
-    case BY_ID_UP: return radix_text_key(s->sessions->entry[entry].ref.id, depth_of(by));
+    case BY_ID_DOWN: return ~radix_text_key(s->sessions->entry[entry].ref.id, order_depth_of(by));
+    case BY_ID_UP: return radix_text_key(s->sessions->entry[entry].ref.id, order_depth_of(by));
     case BY_NOTHING: break;
     }
     return 0;
@@ -230,7 +230,7 @@ static void fetch_key(const struct sorting *s, struct criterion by, uint32_t ent
 
 static bool text_goes_on(struct criterion by, uint64_t key)
 {
-    return (key & 0xff) != 0 && depth_of(by) + RADIX_CHUNK < TEXT_MAX;
+    return (key & 0xff) != 0 && order_depth_of(by) + RADIX_CHUNK < TEXT_MAX;
 }
 
 /* The criterion for entries that are equal so far. */
@@ -268,7 +268,7 @@ static bool sorts_before(const struct sorting *s, struct criterion by, uint32_t 
 }
 
 /* For a few entries, comparing is cheaper than sorting by keys. */
-static void sort_few(const struct sorting *s, struct criterion by, size_t from, size_t end)
+static void order_sort_few(const struct sorting *s, struct criterion by, size_t from, size_t end)
 {
     for (size_t i = from; i < end; i++) {
         uint32_t this = entry_at(s, i);
@@ -290,7 +290,7 @@ static unsigned collect_keys(const struct sorting *s, struct criterion by, size_
     return radix_pack(s->item + from, s->spare + from, end - from, s->value_bits);
 }
 
-static bool same_key(const struct sorting *s, size_t i, size_t j)
+static bool order_same_key(const struct sorting *s, size_t i, size_t j)
 {
     return s->item[i] >> s->value_bits == s->item[j] >> s->value_bits;
 }
@@ -300,16 +300,16 @@ static bool same_key(const struct sorting *s, size_t i, size_t j)
 static void fetch_ties(const struct sorting *s, struct criterion next, size_t *called, size_t end)
 {
     for (size_t i = *called; i + 1 < end; i++)
-        if (same_key(s, i, i + 1) || (i > *called && same_key(s, i - 1, i)))
+        if (order_same_key(s, i, i + 1) || (i > *called && order_same_key(s, i - 1, i)))
             fetch_key(s, next, entry_at(s, i));
     *called = end;
 }
 
 /* Sorts items from .. end - 1 by this criterion and all later ones. */
-static void sort_by(const struct sorting *s, struct criterion by, size_t from, size_t end)
+static void order_sort_by(const struct sorting *s, struct criterion by, size_t from, size_t end)
 {
     if (end - from <= FEW || by.aspect == BY_NOTHING) {
-        sort_few(s, by, from, end);
+        order_sort_few(s, by, from, end);
         return;
     }
     unsigned lost = collect_keys(s, by, from, end);
@@ -318,14 +318,14 @@ static void sort_by(const struct sorting *s, struct criterion by, size_t from, s
 
     radix_sort(s->item + from, s->spare + from, end - from);
     for (size_t i = from, next; i < end; i = next) {
-        for (next = i + 1; next < end && same_key(s, i, next);)
+        for (next = i + 1; next < end && order_same_key(s, i, next);)
             next++;
         fetch_ties(s, likely, &called, next + AHEAD < end ? next + AHEAD : end);
         if (next - i == 1)
             continue;
         uint64_t key = criterion_key(s, by, entry_at(s, i));
 
-        sort_by(s, lost ? by : criterion_after(by, key), i, next);
+        order_sort_by(s, lost ? by : criterion_after(by, key), i, next);
     }
 }
 
@@ -372,7 +372,7 @@ bool order_make(struct order *o, const struct session_table *r, const struct fil
                                .n = n,
                                .value_bits = radix_value_bits(r->n) };
 
-    sort_by(&s, criterion_of(sort), 0, n);
+    order_sort_by(&s, criterion_of(sort), 0, n);
     for (size_t i = 0; i < n; i++)
         o->entry[i] = entry_at(&s, i);
     o->n = n;

@@ -29,14 +29,14 @@ void search_hits_free(struct search_hits *list)
     free(list);
 }
 
-static uint32_t lower(uint32_t cp)
+static uint32_t search_hits_lower(uint32_t cp)
 {
     if (cp < 0x80)
         return cp >= 'A' && cp <= 'Z' ? cp | 0x20 : cp;
     return (uint32_t)utf8proc_tolower((utf8proc_int32_t)cp);
 }
 
-static uint32_t next_char(struct slice *rest)
+static uint32_t search_hits_next_char(struct slice *rest)
 {
     unsigned char byte = (unsigned char)*rest->p;
 
@@ -47,12 +47,12 @@ static uint32_t next_char(struct slice *rest)
     return byte;
 }
 
-static bool has_capital(struct slice needle)
+static bool search_hits_has_capital(struct slice needle)
 {
     while (needle.n > 0) {
-        uint32_t cp = next_char(&needle);
+        uint32_t cp = search_hits_next_char(&needle);
 
-        if (lower(cp) != cp)
+        if (search_hits_lower(cp) != cp)
             return true;
     }
     return false;
@@ -64,7 +64,8 @@ static bool matches_here(struct slice text, struct slice needle, size_t *n)
     struct slice rest = text;
 
     while (needle.n > 0) {
-        if (rest.n == 0 || lower(next_char(&rest)) != next_char(&needle))
+        if (rest.n == 0 ||
+            search_hits_lower(search_hits_next_char(&rest)) != search_hits_next_char(&needle))
             return false;
     }
     *n = text.n - rest.n;
@@ -73,12 +74,13 @@ static bool matches_here(struct slice text, struct slice needle, size_t *n)
 
 /* The nearest byte that can begin the needle; if it begins with an ASCII letter, one of two bytes.
  * The nearest of each is remembered, so that no byte is searched twice for it. */
-struct nearest {
+struct search_hits_nearest {
     char letter[2];
     const char *at[2];
 };
 
-static const char *nearest(struct nearest *near, const char *p, const char *end)
+static const char *search_hits_nearest(struct search_hits_nearest *near, const char *p,
+                                       const char *end)
 {
     for (int i = 0; i < 2; i++)
         if (near->at[i] && near->at[i] < p)
@@ -94,7 +96,8 @@ static bool search_ascii(struct slice text, struct slice needle, size_t *at, siz
     const char *end = text.p + text.n, *to;
     char first = needle.p[0];
     bool letter = first >= 'a' && first <= 'z';
-    struct nearest near = { { first, letter ? (char)(first & ~0x20) : first }, { NULL, NULL } };
+    struct search_hits_nearest near = { { first, letter ? (char)(first & ~0x20) : first },
+                                        { NULL, NULL } };
 
     /* In stretches: a text with many occurrences but without the other of the two letters would
      * be read to its end for each occurrence. */
@@ -102,7 +105,7 @@ static bool search_ascii(struct slice text, struct slice needle, size_t *at, siz
         to = end - p > STRETCH ? p + STRETCH : end;
         for (int i = 0; i < 2; i++)
             near.at[i] = memchr(p, near.letter[i], (size_t)(to - p));
-        for (; (p = nearest(&near, p, to)) != NULL; p++)
+        for (; (p = search_hits_nearest(&near, p, to)) != NULL; p++)
             if (matches_here((struct slice){ p, (size_t)(end - p) }, needle, n)) {
                 *at = (size_t)(p - text.p);
                 return true;
@@ -120,7 +123,7 @@ static bool search_any(struct slice text, struct slice needle, size_t *at, size_
             *at = text.n - rest.n;
             return true;
         }
-        next_char(&rest);
+        search_hits_next_char(&rest);
     }
     return false;
 }
@@ -129,7 +132,7 @@ static bool search_word(struct slice text, struct slice needle, size_t *at, size
 {
     if (needle.n == 0 || text.n == 0)
         return false;
-    if (has_capital(needle)) {
+    if (search_hits_has_capital(needle)) {
         const char *p = memmem(text.p, text.n, needle.p, needle.n);
 
         if (!p)

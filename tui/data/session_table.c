@@ -167,7 +167,7 @@ static uint32_t find_hashed(const struct session_table *r, struct slice path, ui
            1; /* 0, a free place, wraps to ENTRY_NONE */
 }
 
-static bool same_file(const struct file_id *a, const struct file_id *b)
+static bool session_table_same_file(const struct file_id *a, const struct file_id *b)
 {
     return a->dev == b->dev && a->ino == b->ino && a->size == b->size && a->mtime_ns == b->mtime_ns;
 }
@@ -191,7 +191,8 @@ static bool session_row_is_damaged(const struct session_row *row)
            (row->hidden == HIDDEN_NOT && row->flags & damage);
 }
 
-static void note_damage(struct session_table *r, struct session_entry *e, bool damaged)
+static void session_table_note_damage(struct session_table *r, struct session_entry *e,
+                                      bool damaged)
 {
     if (e->damaged) {
         r->damaged--;
@@ -208,7 +209,7 @@ static void update_seen_entry(struct session_table *r, uint32_t entry,
                               const struct session_ref *ref, unsigned listing)
 {
     struct session_entry *e = &r->entry[entry];
-    bool changed = !same_file(&e->ref.file, &ref->file);
+    bool changed = !session_table_same_file(&e->ref.file, &ref->file);
 
     e->ref.file = ref->file;
     e->ref.store = ref->store;
@@ -265,7 +266,8 @@ static bool precedes(const struct session_entry *a, const struct session_entry *
     return a->row->activity_ms > b->row->activity_ms;
 }
 
-static bool is_same_session(const struct session_entry *a, const struct session_entry *b)
+static bool session_table_is_same_session(const struct session_entry *a,
+                                          const struct session_entry *b)
 {
     return a->ref.store == b->ref.store || is_remote(a) != is_remote(b);
 }
@@ -278,7 +280,7 @@ static void set_also(struct session_entry *e, const struct store *also)
 }
 
 /* Only one of the entries with one id (and system) is listed; the others are copies. */
-static void choose_copy(struct session_table *r, uint32_t e)
+static void session_table_choose_copy(struct session_table *r, uint32_t e)
 {
     uint32_t best = ENTRY_NONE, i = e;
     const struct store *also = NULL;
@@ -290,7 +292,7 @@ static void choose_copy(struct session_table *r, uint32_t e)
     do {
         const struct session_entry *other = &r->entry[i];
 
-        if (is_same_session(other, &r->entry[e])) {
+        if (session_table_is_same_session(other, &r->entry[e])) {
             set_copy(r, i, true);
             if (may_be_listed(other) && (best == ENTRY_NONE || precedes(other, &r->entry[best])))
                 best = i;
@@ -318,9 +320,9 @@ void session_table_remove_unseen(struct session_table *r, unsigned listing)
         if (e->seen == listing)
             continue;
         e->gone = true;
-        note_damage(r, e, false);
+        session_table_note_damage(r, e, false);
         set_stale(r, e, false);
-        choose_copy(r, (uint32_t)i);
+        session_table_choose_copy(r, (uint32_t)i);
     }
 }
 
@@ -350,7 +352,7 @@ void session_table_set_row(struct session_table *r, uint32_t entry, struct sessi
     struct session_entry *e = &r->entry[entry];
 
     keep_full_scan(e, row);
-    note_damage(r, e, false); /* while it is still known whether it was listed */
+    session_table_note_damage(r, e, false); /* while it is still known whether it was listed */
     session_row_free(e->row);
     e->row = row;
     e->made++;
@@ -359,10 +361,10 @@ void session_table_set_row(struct session_table *r, uint32_t entry, struct sessi
     e->gone = row == NULL;
     set_stale(r, e, false);
     e->hidden = row && row->hidden != HIDDEN_NOT;
-    note_damage(r, e, row && session_row_is_damaged(row));
+    session_table_note_damage(r, e, row && session_row_is_damaged(row));
     if (row)
         e->ref.file = row->ref.file; /* what the row was made from */
-    choose_copy(r, entry);
+    session_table_choose_copy(r, entry);
 }
 
 void session_table_set_bytes(struct session_table *r, uint32_t entry, int64_t bytes)

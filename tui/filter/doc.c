@@ -15,7 +15,7 @@ static const size_t field_limit[DOC_FIELDS] = {
 enum { SPARE = 64 };
 enum { END_MARK = '\0' }; /* folding leaves no control character */
 
-static struct slice field_of(const struct session_row *row, enum doc_field field)
+static struct slice doc_field_of(const struct session_row *row, enum doc_field field)
 {
     switch (field) {
     case DOC_TITLE: return session_row_title(row);
@@ -47,7 +47,7 @@ static struct slice system_of(const struct session_row *row, char out[SYSTEM_TEX
 static enum err_code fold_field(const struct session_row *row, enum doc_field field,
                                 struct buf *text, struct buf *classes)
 {
-    struct slice value = field_of(row, field);
+    struct slice value = doc_field_of(row, field);
     enum err_code rc = ERR_OK;
 
     if (field == DOC_TAG && value.n > 0)
@@ -140,7 +140,7 @@ static int scale_score(int score, int quarters)
     return score == FUZZY_NO_MATCH ? FUZZY_NO_MATCH : score * quarters / 4;
 }
 
-static bool begins_with(struct slice name, const struct fuzzy_needle *needle)
+static bool doc_begins_with(struct slice name, const struct fuzzy_needle *needle)
 {
     if (needle->n > name.n)
         return false;
@@ -168,17 +168,18 @@ static int name_score(const struct doc *d, const struct fuzzy_needle *needle)
 
     if (needle->n < DOC_NAME_LEAST || (d->sets.names & needle->signature) != needle->signature)
         return FUZZY_NO_MATCH;
-    if (begins_with(d->row->ref.id, needle))
+    if (doc_begins_with(d->row->ref.id, needle))
         return 40 * (int)needle->n;
     struct slice system = system_of(d->row, both), dialect = { NULL, 0 };
 
     if (d->row->dialect)
         dialect = slice_of(d->row->dialect);
-    if ((begins_with(system, needle) && (needle->n == system.n || system.p[needle->n] == '/')) ||
-        (begins_with(dialect, needle) && needle->n == dialect.n))
+    if ((doc_begins_with(system, needle) &&
+         (needle->n == system.n || system.p[needle->n] == '/')) ||
+        (doc_begins_with(dialect, needle) && needle->n == dialect.n))
         return whole_name_score(needle);
-    return begins_with(system, needle) || begins_with(dialect, needle) ? 4 * (int)needle->n
-                                                                       : FUZZY_NO_MATCH;
+    return doc_begins_with(system, needle) || doc_begins_with(dialect, needle) ? 4 * (int)needle->n
+                                                                               : FUZZY_NO_MATCH;
 }
 
 int doc_letter_score(struct doc_sets sets, uint64_t letter)
@@ -256,7 +257,7 @@ static int exact_term(const struct doc *d, const struct term *t)
 
 static struct slice cut_field(const struct session_row *row, enum doc_field field)
 {
-    struct slice text = field_of(row, field);
+    struct slice text = doc_field_of(row, field);
 
     return (struct slice){ text.p, text.n < field_limit[field] ? text.n : field_limit[field] };
 }
@@ -274,7 +275,7 @@ static int regex_term(const struct doc *d, const struct term *t)
     return FUZZY_NO_MATCH;
 }
 
-static int plain_text(const struct fuzzy_needle *needle, struct slice text)
+static int doc_plain_text(const struct fuzzy_needle *needle, struct slice text)
 {
     char folded[FUZZY_NEEDLE_MAX];
     uint8_t class[FUZZY_NEEDLE_MAX] = { 0 };
@@ -285,7 +286,7 @@ static int plain_text(const struct fuzzy_needle *needle, struct slice text)
     return fuzzy_exact(needle, (struct fuzzy_haystack){ folded, class, n }, ANCHOR_START, NULL);
 }
 
-static bool row_is(const struct session_row *row, enum is_kind kind, bool marked)
+static bool doc_row_is(const struct session_row *row, enum is_kind kind, bool marked)
 {
     static const unsigned flags[IS_COUNT] = {
         [IS_RUNNING] = SESSION_LIVE,
@@ -318,13 +319,13 @@ static int term_fits(const struct doc *d, const struct term *t, bool marked)
     case TERM_BRANCH:
         return fuzzy_exact(&t->needle, doc_haystack(d, DOC_BRANCH), ANCHOR_NONE, NULL);
     case TERM_DIR: return fuzzy_exact(&t->needle, doc_haystack(d, DOC_DIR), ANCHOR_NONE, NULL);
-    case TERM_ID: return plain_text(&t->needle, row->ref.id);
-    case TERM_SYSTEM: return plain_text(&t->needle, system_of(row, system));
+    case TERM_ID: return doc_plain_text(&t->needle, row->ref.id);
+    case TERM_SYSTEM: return doc_plain_text(&t->needle, system_of(row, system));
     case TERM_BEFORE: fits = row_time(row) < t->value; break;
     case TERM_AFTER: fits = row_time(row) >= t->value; break;
     case TERM_LARGER: fits = row->ref.file.size >= t->value; break;
     case TERM_SMALLER: fits = row->ref.file.size < t->value; break;
-    case TERM_IS: fits = row_is(row, (enum is_kind)t->value, marked); break;
+    case TERM_IS: fits = doc_row_is(row, (enum is_kind)t->value, marked); break;
     case TERM_FUZZY:
     case TERM_EXACT:
     case TERM_REGEX: break;

@@ -168,7 +168,7 @@ static uint64_t letters_of(const struct query *q)
 }
 
 /* A single letter, the most frequent query, needs only the sets. */
-static bool is_letter(const struct query *q)
+static bool filter_is_letter(const struct query *q)
 {
     return q->n == 1 && q->term[0].kind == TERM_FUZZY && q->term[0].needle.n == 1 &&
            !q->term[0].needle.keep_case && !q->term[0].negate;
@@ -202,7 +202,7 @@ static void score_entries(struct filter *f, const bool *marked)
 {
     const struct query *q = &f->query;
     uint64_t letters = letters_of(q);
-    bool letter = is_letter(q), regex = has_regex(q);
+    bool letter = filter_is_letter(q), regex = has_regex(q);
     size_t fits = f->fit_count, i = f->left_at;
     int enough = f->busy ? COST_SHORT : COST_STEP;
 
@@ -287,7 +287,8 @@ static void copy_entries(uint32_t *to, const uint32_t *from, size_t n)
 }
 
 /* The entries to score: the previous matches and those that were not scored yet, or all entries. */
-static void choose_entries(struct filter *f, bool only_matches, const uint32_t *order, size_t n)
+static void filter_choose_entries(struct filter *f, bool only_matches, const uint32_t *order,
+                                  size_t n)
 {
     if (only_matches) {
         size_t rest = f->left_end - f->left_at;
@@ -320,7 +321,7 @@ bool filter_start(struct filter *f, struct slice text, const uint32_t *order, si
     f->fresh = next.n > 0;
     f->shown = false;
     if (f->fresh) {
-        choose_entries(f, only_matches, order, n);
+        filter_choose_entries(f, only_matches, order, n);
     } else { /* all match except archived sessions */
         f->hits = 0;
         for (size_t i = 0; i < n; i++) {
@@ -346,7 +347,7 @@ static void show_matches(struct filter *f, const bool *marked)
         return;
     }
     sort_by_counting(f);
-    if (!is_letter(&f->query))
+    if (!filter_is_letter(&f->query))
         sort_front(f, marked);
     for (size_t i = 0; i < f->hits; i++)
         f->hit[i] = f->fits[f->hit[i]];

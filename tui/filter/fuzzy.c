@@ -102,7 +102,7 @@ static int byte_score(struct fuzzy_haystack haystack, size_t i, bool first, size
     return score - COST_GAP - COST_GAP_MORE * (int)(gap - 1);
 }
 
-static int clamp(int score)
+static int fuzzy_clamp(int score)
 {
     return score < 0 ? 0 : score;
 }
@@ -134,7 +134,7 @@ static int alignment_score(const struct fuzzy_needle *needle, struct fuzzy_hayst
 
     for (size_t k = 1; k < needle->n; k++)
         score += byte_score(haystack, at[k], false, (size_t)(at[k] - at[k - 1] - 1));
-    return clamp(score);
+    return fuzzy_clamp(score);
 }
 
 /* The last start from which the match still ends at `end`: walking back makes it as short as possible without trying
@@ -268,7 +268,7 @@ int fuzzy_best(const struct fuzzy_needle *needle, struct fuzzy_haystack haystack
         return FUZZY_NO_MATCH;
     if (at)
         trace_alignment(&w, needle, haystack, end, at);
-    return clamp(last[end]);
+    return fuzzy_clamp(last[end]);
 }
 
 static bool equal_at(const struct fuzzy_needle *needle, struct fuzzy_haystack haystack, size_t i)

@@ -19,7 +19,7 @@ struct word {
     bool quoted; /* began with a double quote */
 };
 
-static bool blank(char c)
+static bool query_blank(char c)
 {
     return c == ' ' || c == '\t';
 }
@@ -32,16 +32,16 @@ static struct slice tail_of(struct slice s)
 
 /* Cuts the next word off *rest and returns its full length, of which *out gets at most cap bytes; returns SIZE_MAX at
  * the end. A quote that is not closed extends to the end. */
-static size_t cut_word(struct slice *rest, char *out, size_t cap)
+static size_t query_cut_word(struct slice *rest, char *out, size_t cap)
 {
     bool inside = false;
     size_t n = 0;
 
-    while (rest->n > 0 && blank(*rest->p))
+    while (rest->n > 0 && query_blank(*rest->p))
         *rest = tail_of(*rest);
     if (rest->n == 0)
         return SIZE_MAX;
-    while (rest->n > 0 && (inside || !blank(*rest->p))) {
+    while (rest->n > 0 && (inside || !query_blank(*rest->p))) {
         char c = *rest->p;
 
         *rest = tail_of(*rest);
@@ -49,7 +49,7 @@ static size_t cut_word(struct slice *rest, char *out, size_t cap)
             inside = !inside;
             continue;
         }
-        if (c == '\\' && rest->n > 0 && (blank(*rest->p) || *rest->p == '"')) {
+        if (c == '\\' && rest->n > 0 && (query_blank(*rest->p) || *rest->p == '"')) {
             c = *rest->p;
             *rest = tail_of(*rest);
         }
@@ -61,12 +61,12 @@ static size_t cut_word(struct slice *rest, char *out, size_t cap)
 }
 
 /* Returns false at the end. */
-static bool next_word(struct slice *rest, struct word *w)
+static bool query_next_word(struct slice *rest, struct word *w)
 {
-    while (rest->n > 0 && blank(*rest->p))
+    while (rest->n > 0 && query_blank(*rest->p))
         *rest = tail_of(*rest);
     *w = (struct word){ .quoted = rest->n > 0 && *rest->p == '"' };
-    w->n = cut_word(rest, w->text, sizeof w->text);
+    w->n = query_cut_word(rest, w->text, sizeof w->text);
     if (w->n == SIZE_MAX)
         return false;
     if (w->n > sizeof w->text)
@@ -80,16 +80,16 @@ size_t query_content_at(struct slice text)
     struct word w;
 
     do {
-        while (rest.n > 0 && blank(*rest.p))
+        while (rest.n > 0 && query_blank(*rest.p))
             rest = tail_of(rest);
         if (slice_starts(rest, "//"))
             return text.n - rest.n;
-    } while (next_word(&rest, &w));
+    } while (query_next_word(&rest, &w));
     return text.n;
 }
 
 /* The words after //, separated by a zero byte. */
-static void set_content(struct query *q, struct slice rest)
+static void query_set_content(struct query *q, struct slice rest)
 {
     size_t n, words = 0;
 
@@ -98,7 +98,7 @@ static void set_content(struct query *q, struct slice rest)
         size_t gap = q->words_n > 0;
         size_t room = sizeof q->words - q->words_n;
 
-        n = room > gap ? cut_word(&rest, q->words + q->words_n + gap, room - gap) : 0;
+        n = room > gap ? query_cut_word(&rest, q->words + q->words_n + gap, room - gap) : 0;
         if (n == SIZE_MAX)
             return;
         if (room <= gap || n > room - gap || words == GREP_PATTERNS) {
@@ -166,7 +166,7 @@ static const struct {
     { "is:", TERM_IS, "running archived fork damaged interrupted empty" },
 };
 
-static int field_of(struct slice word)
+static int query_field_of(struct slice word)
 {
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
         size_t n = strlen(fields[i].name);
@@ -275,7 +275,7 @@ static enum made make_term(struct query *q, struct term *t, const struct word *w
         t->negate = true;
         i = 1;
     }
-    int field = w->quoted ? -1 : field_of(word_from(w, i));
+    int field = w->quoted ? -1 : query_field_of(word_from(w, i));
 
     if (!w->quoted && is_regex(word_from(w, i)))
         return make_regex(q, t, word_from(w, i));
@@ -312,8 +312,8 @@ bool query_parse(struct query *q, struct slice text, int64_t now_ms)
 
     *q = (struct query){ .narrows = only_narrows(text) };
     if (at < text.n)
-        set_content(q, (struct slice){ text.p + at + 2, text.n - at - 2 });
-    while (q->n < QUERY_TERMS && next_word(&rest, &w)) {
+        query_set_content(q, (struct slice){ text.p + at + 2, text.n - at - 2 });
+    while (q->n < QUERY_TERMS && query_next_word(&rest, &w)) {
         struct term *t = &q->term[q->n];
 
         if (!w.quoted && w.n == 1 && w.text[0] == '|') {
@@ -331,7 +331,7 @@ bool query_parse(struct query *q, struct slice text, int64_t now_ms)
         }
         alternative = false;
     }
-    q->incomplete |= q->n == QUERY_TERMS && next_word(&rest, &w);
+    q->incomplete |= q->n == QUERY_TERMS && query_next_word(&rest, &w);
     return true;
 }
 
@@ -343,15 +343,15 @@ bool query_value_at_end(struct slice text, enum term_kind *kind, size_t *value)
     if (query_content_at(text) < text.n)
         return false;
     while (rest.n > 0) {
-        while (rest.n > 0 && blank(*rest.p))
+        while (rest.n > 0 && query_blank(*rest.p))
             rest = tail_of(rest);
         last = rest;
-        if (!next_word(&rest, &w))
+        if (!query_next_word(&rest, &w))
             return false; /* it ends in a blank */
     }
     if (last.n > 0 && *last.p == '!')
         last = tail_of(last);
-    int field = field_of(last);
+    int field = query_field_of(last);
 
     if (field < 0)
         return false;

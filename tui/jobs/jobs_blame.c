@@ -6,7 +6,7 @@
 
 /* Finds who changed a file. The sessions of all projects are read, as by the commands. */
 
-static struct slice first_line(struct slice text)
+static struct slice jobs_blame_first_line(struct slice text)
 {
     struct slice line;
     bool torn;
@@ -40,7 +40,7 @@ static enum err_code make_turns(struct blame_rows *r, const struct blame_touches
         r->row[r->n] = (struct blame_row){
             .ref = (uint32_t)touch->session,
             .turn = touch->turn.n ? id128_of(touch->turn) : (struct id128){ 0, 0 },
-            .prompt = arena_copy(&r->arena, first_line(touch->prompt)),
+            .prompt = arena_copy(&r->arena, jobs_blame_first_line(touch->prompt)),
             .session = arena_copy(&r->arena, t->ref[touch->session]->id),
             .time_ms = touch->time_ms,
             .added = touch->added,
@@ -73,7 +73,7 @@ static void make_line(struct blame_rows *r, const struct blame *b, size_t i)
         row->prompt = r->row[i - 1].prompt;
         row->session = r->row[i - 1].session;
     } else {
-        row->prompt = arena_copy(&r->arena, first_line(event->edit.prompt));
+        row->prompt = arena_copy(&r->arena, jobs_blame_first_line(event->edit.prompt));
         row->session = arena_copy(&r->arena, b->history.ref[event->session]->id);
     }
 }
@@ -90,8 +90,9 @@ static enum err_code make_lines(struct blame_rows *r, const struct blame *b, str
     return r->arena.failed ? err_nomem(e) : ERR_OK;
 }
 
-static enum err_code fill_rows(struct job_context *d, const struct effect *q,
-                               const struct blame_query *query, struct blame_rows *r, struct err *e)
+static enum err_code jobs_blame_fill_rows(struct job_context *d, const struct effect *q,
+                                          const struct blame_query *query, struct blame_rows *r,
+                                          struct err *e)
 {
     struct blame_touches touches = { .n = 0 };
     struct blame blame = { .lines = 0 };
@@ -125,7 +126,7 @@ enum err_code jobs_blame(struct job_context *d, const struct effect *q, const st
     query.paths = real && path && strcmp(real, path) != 0 ? 2 : 1;
     query.sessions.since_ms = query.sessions.before_ms = TIME_NONE;
     if (!rc)
-        rc = fill_rows(d, q, &query, rows, e);
+        rc = jobs_blame_fill_rows(d, q, &query, rows, e);
     free(path);
     free(real);
     if (rc) {

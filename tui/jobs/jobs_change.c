@@ -26,14 +26,15 @@ static enum err_code check_undoable(const struct change_job *d, struct err *e)
                : err_set(e, ERR_NOT_FOUND, "", "keep undo records: HOME is not set");
 }
 
-static enum err_code open_log(const struct change_job *d, struct change_log **log, struct err *e)
+static enum err_code jobs_change_open_log(const struct change_job *d, struct change_log **log,
+                                          struct err *e)
 {
     enum err_code rc = check_undoable(d, e);
 
     return rc ? rc : change_log_open(d->env, log, e);
 }
 
-static enum err_code note_session(struct change_job *d, struct slice id, struct err *e)
+static enum err_code jobs_change_note_session(struct change_job *d, struct slice id, struct err *e)
 {
     return name_list_add(&d->out->sessions, id) ? ERR_OK : err_nomem(e);
 }
@@ -42,7 +43,7 @@ static enum err_code note_session(struct change_job *d, struct slice id, struct 
 
 /* A person must never accidentally get a second agent in a conversation that the first agent is
  * still changing. */
-static enum err_code check_quiet(const struct session_ref *ref, struct err *e)
+static enum err_code jobs_change_check_quiet(const struct session_ref *ref, struct err *e)
 {
     struct live live;
     enum err_code rc = live_check(&ref, 1, &live, e);
@@ -54,7 +55,7 @@ static enum err_code check_quiet(const struct session_ref *ref, struct err *e)
                    live.why ? live.why : "it is registered as running");
 }
 
-static struct session_change change_of(const struct change_job *d)
+static struct session_change jobs_change_of(const struct change_job *d)
 {
     struct slice text = buf_slice(&d->q->text);
 
@@ -74,22 +75,22 @@ static struct session_change change_of(const struct change_job *d)
 static enum err_code plan_one(struct change_job *d, const struct session_ref *ref,
                               const struct session_change *what, struct change *c, struct err *e)
 {
-    enum err_code rc = what->kind == SESSION_RESUME_AT ? check_quiet(ref, e) : ERR_OK;
+    enum err_code rc = what->kind == SESSION_RESUME_AT ? jobs_change_check_quiet(ref, e) : ERR_OK;
     size_t before = c->n;
     bool at_once = false;
 
     if (!rc)
         rc = session_change_plan(ref, d->shown->scope, what, c, &at_once, e);
-    return rc || (c->n == before && !at_once) ? rc : note_session(d, ref->id, e);
+    return rc || (c->n == before && !at_once) ? rc : jobs_change_note_session(d, ref->id, e);
 }
 
 static enum err_code change_each(struct change_job *d, struct err *e)
 {
-    const struct session_change what = change_of(d);
+    const struct session_change what = jobs_change_of(d);
     const struct ref_list *refs = d->q->refs;
     struct change *c = change_new(session_change_name(what.kind));
     struct change_log *log = NULL;
-    enum err_code rc = c ? open_log(d, &log, e) : err_nomem(e);
+    enum err_code rc = c ? jobs_change_open_log(d, &log, e) : err_nomem(e);
 
     if (c)
         c->at_ms =
@@ -119,7 +120,7 @@ static enum err_code make_fork(struct change_job *d, struct err *e)
         rc = session_change_fork(d->env, &d->q->refs->ref[0], &request, c, &fork, e);
     if (!rc) {
         snprintf(d->out->copy, sizeof d->out->copy, "%.*s", SLICE_ARG(fork.id));
-        rc = note_session(d, fork.id, e);
+        rc = jobs_change_note_session(d, fork.id, e);
     }
     change_free(c);
     return rc;
@@ -151,18 +152,18 @@ static enum err_code requests_make(struct change_job *d, struct arena *a,
                                     TRASH_REQUEST_ALL | (d->q->unsure ? TRASH_REQUEST_UNSURE : 0),
                                     a, r, &failed, e);
     for (size_t i = 0; i < refs->n && !rc; i++)
-        rc = note_session(d, refs->ref[i].id, e);
+        rc = jobs_change_note_session(d, refs->ref[i].id, e);
     *out = r;
     return rc;
 }
 
-static enum err_code to_trash(struct change_job *d, struct err *e)
+static enum err_code jobs_change_to_trash(struct change_job *d, struct err *e)
 {
     struct arena a = { 0 };
     struct change_log *log = NULL;
     struct trash_request *request = NULL;
     struct trash_list list = { 0 };
-    enum err_code rc = open_log(d, &log, e);
+    enum err_code rc = jobs_change_open_log(d, &log, e);
 
     if (!rc)
         rc = requests_make(d, &a, &request, e);
@@ -191,7 +192,7 @@ static enum err_code remove_for_good(struct change_job *d, struct err *e)
                                : store_unsupported_error(ref, CAN_DELETE, "delete", &problem);
 
         left += rc != ERR_OK;
-        if (!rc && note_session(d, ref->id, e))
+        if (!rc && jobs_change_note_session(d, ref->id, e))
             return ERR_NOMEM;
     }
     if (!left)
@@ -211,7 +212,7 @@ static enum err_code sweep_chosen(struct change_job *d, struct err *e)
     struct trash_list moved = { 0 };
     struct disk_usage weight;
     size_t chosen = sweep_disk_usage(d->q->sweep, &weight);
-    enum err_code rc = open_log(d, &log, e);
+    enum err_code rc = jobs_change_open_log(d, &log, e);
 
     if (!rc)
         rc = sweep_move(log, d->env, d->q->sweep, &moved, e);
@@ -219,7 +220,7 @@ static enum err_code sweep_chosen(struct change_job *d, struct err *e)
         const char *id = moved.item[i].session;
 
         d->out->bytes += moved.item[i].bytes;
-        rc = note_session(d, slice_of(id), e);
+        rc = jobs_change_note_session(d, slice_of(id), e);
     }
     d->out->not_moved = chosen - moved.n;
     d->out->orphans = d->q->sweep->n > 0 && d->q->sweep->item[0].orphan;
@@ -253,7 +254,7 @@ static enum err_code items_named(struct change_job *d, const struct trash_list *
             continue;
         item[(*n)++] = found;
         d->out->bytes += found->bytes;
-        rc = note_session(d, slice_of(found->session), e);
+        rc = jobs_change_note_session(d, slice_of(found->session), e);
     }
     if (!rc && *n == 0)
         rc = err_set(e, ERR_NOT_FOUND, "", "no longer in the trash");
@@ -289,8 +290,9 @@ static enum err_code check_places(struct change_job *d, const struct trash_item 
     return ERR_OK;
 }
 
-static enum err_code put_back(struct change_job *d, struct change_log *log,
-                              const struct trash_item *const item[], size_t n, struct err *e)
+static enum err_code jobs_change_put_back(struct change_job *d, struct change_log *log,
+                                          const struct trash_item *const item[], size_t n,
+                                          struct err *e)
 {
     if (d->q->request == CHANGE_EMPTY)
         return destroy_all(d, item, n, e);
@@ -310,14 +312,14 @@ static enum err_code from_trash(struct change_job *d, struct err *e)
     struct arena a = { 0 };
     const struct trash_item **item = arena_zalloc(&a, (d->q->names->n + 1) * sizeof *item);
     size_t n = 0;
-    enum err_code rc = item ? open_log(d, &log, e) : err_nomem(e);
+    enum err_code rc = item ? jobs_change_open_log(d, &log, e) : err_nomem(e);
 
     if (!rc)
         rc = trash_read(d->env, &list, e);
     if (!rc)
         rc = items_named(d, &list, item, &n, e);
     if (!rc)
-        rc = put_back(d, log, item, n, e);
+        rc = jobs_change_put_back(d, log, item, n, e);
     trash_list_fini(&list);
     change_log_close(log);
     arena_fini(&a);
@@ -358,7 +360,7 @@ enum err_code jobs_change(const struct store_env *env, const struct shown *shown
 
     then.now_ms = q->at_ms;
     switch (q->request) {
-    case CHANGE_TRASH: return to_trash(&d, e);
+    case CHANGE_TRASH: return jobs_change_to_trash(&d, e);
     case CHANGE_REMOVE: return remove_for_good(&d, e);
     case CHANGE_SWEEP: return sweep_chosen(&d, e);
     case CHANGE_RESTORE:
@@ -453,7 +455,7 @@ enum err_code jobs_estimate_delete(const struct effect *q, const atomic_bool *ca
 /* Changes that only the agent of a session can make. The command is shown before it runs: the first request returns it,
  * the second one, which the person has confirmed, names it. */
 
-static enum store_command command_of(enum change_request request)
+static enum store_command jobs_change_command_of(enum change_request request)
 {
     switch (request) {
     case CHANGE_RENAME: return STORE_COMMAND_RENAME;
@@ -466,7 +468,7 @@ static enum store_command command_of(enum change_request request)
 
 bool jobs_is_by_agent(const struct effect *q)
 {
-    enum store_command what = command_of(q->request);
+    enum store_command what = jobs_change_command_of(q->request);
 
     return what != STORE_COMMANDS && q->refs && q->refs->n == 1 &&
            store_agent_abilities(q->refs->ref[0].store->ops) & agent_change_ability(what);
@@ -508,7 +510,7 @@ enum err_code jobs_change_by_agent(const struct job_context *d, const struct eff
     const struct resume_world w = { d->config, d->env->home, d->path };
     struct arena a = { 0 };
     struct resume command;
-    struct agent_change change = { .what = command_of(q->request),
+    struct agent_change change = { .what = jobs_change_command_of(q->request),
                                    .ref = &q->refs->ref[0],
                                    .title = buf_slice(&q->text) };
     enum err_code rc = d->env->state_dir && d->env->data_dir

@@ -16,12 +16,12 @@ static struct log_row *grow_rows(struct log_rows *r)
     return list ? &r->row[r->n++] : NULL;
 }
 
-static struct slice copy_text(struct log_rows *r, const char *text)
+static struct slice jobs_log_copy_text(struct log_rows *r, const char *text)
 {
     return arena_copy(&r->arena, slice_of(text ? text : ""));
 }
 
-static enum err_code take_entry(const struct history_entry *x, void *arg, struct err *e)
+static enum err_code jobs_log_take_entry(const struct history_entry *x, void *arg, struct err *e)
 {
     struct log_rows *r = arg;
 
@@ -35,11 +35,11 @@ static enum err_code take_entry(const struct history_entry *x, void *arg, struct
         return err_nomem(e);
     *row = (struct log_row){ .id = arena_copy_text(&r->arena, x->id),
                              .kind = arena_copy_text(&r->arena, x->kind),
-                             .text = copy_text(r, x->text),
-                             .title = copy_text(r, x->title        ? x->title
-                                                   : x->sessions_n ? x->session[0]
-                                                                   : ""),
-                             .dir = copy_text(r, x->dir),
+                             .text = jobs_log_copy_text(r, x->text),
+                             .title = jobs_log_copy_text(r, x->title        ? x->title
+                                                            : x->sessions_n ? x->session[0]
+                                                                            : ""),
+                             .dir = jobs_log_copy_text(r, x->dir),
                              .at_ms = x->at_ms,
                              .sessions = x->sessions_n,
                              .undone = x->undone,
@@ -58,9 +58,9 @@ static enum err_code take_way_back(const struct back_to *b, struct log_rows *r, 
             return err_nomem(e);
         *row = (struct log_row){ .id = arena_copy_text(&r->arena, t->id),
                                  .kind = arena_copy_text(&r->arena, t->command),
-                                 .text = copy_text(r, t->text),
-                                 .title = copy_text(r, t->title),
-                                 .dir = copy_text(r, t->dir),
+                                 .text = jobs_log_copy_text(r, t->text),
+                                 .title = jobs_log_copy_text(r, t->title),
+                                 .dir = jobs_log_copy_text(r, t->dir),
                                  .at_ms = t->at_ms,
                                  .sessions = t->sessions,
                                  .by_agent = t->by_agent };
@@ -87,7 +87,7 @@ enum err_code jobs_log(struct job_context *d, const struct effect *q, const stru
     enum err_code rc = r ? jobs_scope(d, q->scope, &scope, e) : err_nomem(e);
 
     if (!rc && d->env && d->env->state_dir && q->text.n == 0)
-        rc = history_each(d->env, &shown, take_entry, r, e);
+        rc = history_each(d->env, &shown, jobs_log_take_entry, r, e);
     else if (!rc && d->env && d->env->state_dir)
         rc = back_to_plan(d->env, &shown, asked_id(q, &r->arena), &b, e);
     if (!rc && q->text.n)

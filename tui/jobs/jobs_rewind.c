@@ -136,7 +136,7 @@ struct progress_report {
 
 enum { REPORT_MS = 100 };
 
-static void post_progress(size_t done, size_t all, void *arg)
+static void jobs_rewind_post_progress(size_t done, size_t all, void *arg)
 {
     struct progress_report *t = arg;
     int64_t now_ms = time_clock_ms(CLOCK_MONOTONIC);
@@ -149,8 +149,8 @@ static void post_progress(size_t done, size_t all, void *arg)
                               .u.progress = { .done = (int64_t)done, .total = (int64_t)all } });
 }
 
-static enum err_code apply_selection(const struct effect *q, const struct reply *r,
-                                     struct rewind_summary *out, struct err *e)
+static enum err_code jobs_rewind_apply_selection(const struct effect *q, const struct reply *r,
+                                                 struct rewind_summary *out, struct err *e)
 {
     const struct store_env env = env_of(q);
     struct progress_report telling = { .reply = r,
@@ -160,7 +160,7 @@ static enum err_code apply_selection(const struct effect *q, const struct reply 
                                                             and never changes */
     struct rewind_result result;
 
-    watched.options.progress = post_progress;
+    watched.options.progress = jobs_rewind_post_progress;
     watched.options.progress_arg = &telling;
     enum err_code rc = rewind_apply_selected(&env, &watched, q->selection->pick, &result, e);
 
@@ -269,7 +269,7 @@ static enum err_code answer_rewind(const struct effect *q, const struct reply *r
     enum err_code rc = ERR_OK;
 
     if (q->kind == EFFECT_REWIND) {
-        rc = apply_selection(q, r, &m.u.rewind_summary, e);
+        rc = jobs_rewind_apply_selection(q, r, &m.u.rewind_summary, e);
     } else {
         rc = buf_add(&record, buf_slice(&q->text));
         const char *name = rc ? NULL : buf_cstr(&record);

@@ -240,7 +240,7 @@ static bool is_damage(enum finding_kind kind)
     }
 }
 
-static enum err_code note_damage(const struct finding *f, void *arg, struct err *e)
+static enum err_code jobs_rows_note_damage(const struct finding *f, void *arg, struct err *e)
 {
     return is_damage(f->kind) ? collect_finding(f, arg, e) : ERR_OK;
 }
@@ -254,13 +254,13 @@ enum err_code jobs_check_store(struct job_context *d, const struct effect *q, co
     enum err_code rc = n.findings ? jobs_scope(d, q->scope, &scope, e) : err_nomem(e);
 
     if (!rc && d->env)
-        rc = doctor_own(&own, note_damage, &n, e);
+        rc = doctor_own(&own, jobs_rows_note_damage, &n, e);
     for (size_t i = 0; i < d->stores && !rc && !atomic_load(r->cancelled); i++) {
         const struct store *st = d->store[i];
 
         n.system = st->ops->name;
         if (st->ops->check_store)
-            rc = st->ops->check_store(st, &scope, note_damage, &n, e);
+            rc = st->ops->check_store(st, &scope, jobs_rows_note_damage, &n, e);
     }
     if (rc) {
         findings_free(n.findings);

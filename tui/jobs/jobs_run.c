@@ -55,8 +55,8 @@ const char *jobs_silent_store(const struct job_context *d)
     return NULL;
 }
 
-static enum err_code resolve(struct job_context *d, enum scope_kind kind, struct scope *out,
-                             struct err *e)
+static enum err_code jobs_run_resolve(struct job_context *d, enum scope_kind kind,
+                                      struct scope *out, struct err *e)
 {
     enum err_code rc = ERR_OK;
 
@@ -78,7 +78,7 @@ enum err_code jobs_scope(struct job_context *d, enum scope_kind kind, struct sco
 
     pthread_mutex_lock(&d->lock);
     if (!d->resolved[kind]) {
-        rc = resolve(d, kind, &d->scope[kind], e);
+        rc = jobs_run_resolve(d, kind, &d->scope[kind], e);
         d->resolved[kind] = rc == ERR_OK;
     }
     *out = d->scope[kind];
@@ -117,7 +117,7 @@ static void post_batch(struct jobs_batch *l)
     }
 }
 
-static bool collect_ref(const struct session_ref *ref, void *arg)
+static bool jobs_run_collect_ref(const struct session_ref *ref, void *arg)
 {
     struct jobs_batch *l = arg;
 
@@ -140,7 +140,7 @@ struct trouble {
     struct problem_list **list;
 };
 
-static void note_trouble(const struct err *e, void *arg)
+static void jobs_run_note_trouble(const struct err *e, void *arg)
 {
     const struct trouble *t = arg;
 
@@ -160,9 +160,9 @@ static enum err_code enumerate(struct job_context *d, const struct scope *scope,
 
         if (st->ops->remote) /* show what was found so far while waiting for a server */
             post_batch(l);
-        if (st->ops->enumerate(st, scope, collect_ref, l, &e) ||
-            (st->ops->unreadable && st->ops->unreadable(st, scope, note_trouble, &t, &e)))
-            note_trouble(&e, &t);
+        if (st->ops->enumerate(st, scope, jobs_run_collect_ref, l, &e) ||
+            (st->ops->unreadable && st->ops->unreadable(st, scope, jobs_run_note_trouble, &t, &e)))
+            jobs_run_note_trouble(&e, &t);
     }
     return l->no_memory ? ERR_NOMEM : ERR_OK;
 }
@@ -315,7 +315,7 @@ static enum err_code answer_branches(const struct effect *q, const struct reply 
 
 /* ---- where to resume ---- */
 
-static bool dir_exists(const char *path)
+static bool jobs_run_dir_exists(const char *path)
 {
     struct stat st;
 
@@ -329,7 +329,7 @@ static enum err_code fill_resume_dirs(const struct job_context *d, const char *d
     const char *main_tree = NULL;
     enum err_code rc = ERR_OK;
 
-    p->missing = !dir || !dir_exists(dir);
+    p->missing = !dir || !jobs_run_dir_exists(dir);
     p->present_dir = strdup(d->present_dir);
     p->session_dir = dir ? strdup(dir) : NULL;
     if (!p->present_dir || (dir && !p->session_dir))

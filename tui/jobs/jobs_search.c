@@ -45,7 +45,7 @@ static void post_content(struct grepping *g, bool done)
 }
 
 /* Posts how far the search is, with what was found since. */
-static void post_progress(void *arg)
+static void jobs_search_post_progress(void *arg)
 {
     struct grepping *g = arg;
 
@@ -101,7 +101,8 @@ static void choose_snippet(struct grepping *g, const struct grep_hit *hit)
 }
 
 /* Adds the session that is being searched, as far as it was read. */
-static enum err_code add_session(struct grepping *g, size_t session, uint64_t lines, struct err *e)
+static enum err_code jobs_search_add_session(struct grepping *g, size_t session, uint64_t lines,
+                                             struct err *e)
 {
     struct content_hits *list = g->list ? g->list : content_hits_new();
 
@@ -136,14 +137,14 @@ static enum err_code note_part(const struct grep_part *part, void *arg, struct e
             return err_nomem(e);
     }
     if (part->last && part->lines) {
-        rc = add_session(g, part->session, part->lines, e);
+        rc = jobs_search_add_session(g, part->session, part->lines, e);
         g->agent.n = 0;
         g->outside = g->chosen = false;
         g->hit = (struct content_hit){ 0 };
     } else if (part->n && !g->shown) {
         /* The first hit is shown before its session is read to the end; its lines are counted after
          * that. */
-        rc = add_session(g, part->session, part->n, e);
+        rc = jobs_search_add_session(g, part->session, part->n, e);
     }
     return rc;
 }
@@ -170,7 +171,7 @@ enum err_code jobs_grep(const struct effect *q, const struct reply *r, struct er
 
     while (query.n < GREP_PATTERNS && search_next_word(&text, &word[query.n]))
         query.n++;
-    g.progress.moved = post_progress;
+    g.progress.moved = jobs_search_post_progress;
     g.progress.arg = &g;
     g.posted_ms = time_clock_ms(CLOCK_MONOTONIC);
     const struct session_ref **order = calloc(q->refs->n + 1, sizeof *order);
@@ -244,7 +245,8 @@ static bool may_hold(struct slice row, struct slice needle)
 }
 
 /* Finds a call in the rows at and above its result. Rows without its id are not decoded. */
-static bool find_call(struct searching *s, size_t message, struct slice id, struct search_hit *hit)
+static bool jobs_search_find_call(struct searching *s, size_t message, struct slice id,
+                                  struct search_hit *hit)
 {
     struct block_list list = { 0 };
     bool found = false;
@@ -286,7 +288,7 @@ static enum err_code search_message(struct searching *s, size_t message)
         struct search_hit hit = { message, (uint32_t)i, (uint32_t)count, 0, false };
 
         if (count && b->kind == BLOCK_TOOL_RESULT)
-            find_call(s, message, b->call_id, &hit);
+            jobs_search_find_call(s, message, b->call_id, &hit);
         if (count)
             rc = add_hit(s, hit);
     }

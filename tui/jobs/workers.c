@@ -83,7 +83,7 @@ static bool is_change_kind(enum effect_kind kind)
     return kind == EFFECT_CHANGE || kind == EFFECT_REWIND || kind == EFFECT_UNDO_REWIND;
 }
 
-static bool is_change(const struct job *j)
+static bool workers_is_change(const struct job *j)
 {
     return is_change_kind(j->question.kind);
 }
@@ -134,8 +134,8 @@ static struct job *most_urgent(struct workers *w)
 
     for (struct job *j = w->jobs; j; j = j->next) {
         if (j->piece == j->pieces || (may_take_long(j) && w->long_running) ||
-            (is_change(j) && w->pending_change) || (is_look(j) && w->looking) ||
-            (w->stop && !is_change(j)))
+            (workers_is_change(j) && w->pending_change) || (is_look(j) && w->looking) ||
+            (w->stop && !workers_is_change(j)))
             continue;
         if (!best || urgency(j) < urgency(best))
             best = j;
@@ -173,7 +173,7 @@ static void answer_piece(struct workers *w, struct job *j)
 {
     struct reply reply = { .post = post_from_worker, .arg = w, .cancelled = &j->cancelled };
     size_t piece = j->piece++;
-    bool is_long = may_take_long(j), change = is_change(j), look = is_look(j);
+    bool is_long = may_take_long(j), change = workers_is_change(j), look = is_look(j);
 
     j->running++;
     w->long_running |= is_long;
@@ -248,7 +248,7 @@ void workers_free(struct workers *w)
     pthread_mutex_lock(&w->lock);
     w->stop = true;
     for (struct job *j = w->jobs; j; j = j->next)
-        if (!is_change(j))
+        if (!workers_is_change(j))
             atomic_store(&j->cancelled, true);
     pthread_cond_broadcast(&w->work);
     pthread_mutex_unlock(&w->lock);
@@ -337,7 +337,7 @@ void workers_cancel(struct workers *w, unsigned generation)
     pthread_mutex_lock(&w->lock);
     for (struct job *j = w->jobs; j; j = next) {
         next = j->next;
-        if (j->question.generation == generation && !is_change(j))
+        if (j->question.generation == generation && !workers_is_change(j))
             cancel_job(w, j);
     }
     pthread_mutex_unlock(&w->lock);

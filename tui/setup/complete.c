@@ -28,7 +28,7 @@ struct completing {
     const char *session;   /* the operand of a rewind; NULL: none yet */
 };
 
-static bool begins(struct slice text, const char *typed)
+static bool complete_begins(struct slice text, const char *typed)
 {
     size_t n = strlen(typed);
 
@@ -36,11 +36,11 @@ static bool begins(struct slice text, const char *typed)
 }
 
 /* The text is from disk, so it is cleaned; `about` may be empty. */
-static void offer(const struct completing *c, struct slice value, struct slice about)
+static void complete_offer(const struct completing *c, struct slice value, struct slice about)
 {
     struct out *o = &c->in->out;
 
-    if (!value.n || !begins(value, c->typed))
+    if (!value.n || !complete_begins(value, c->typed))
         return;
     out_add(o, (struct slice){ c->word, (size_t)(c->typed - c->word) });
     out_text(o, value);
@@ -58,7 +58,7 @@ static void offer_words(const struct completing *c, struct slice words)
         const char *bar = memchr(words.p, '|', words.n);
         size_t n = bar ? (size_t)(bar - words.p) : words.n;
 
-        offer(c, (struct slice){ words.p, n }, (struct slice){ 0 });
+        complete_offer(c, (struct slice){ words.p, n }, (struct slice){ 0 });
         words.p += bar ? n + 1 : n;
         words.n -= bar ? n + 1 : n;
     }
@@ -68,7 +68,7 @@ static void offer_commands(const struct completing *c)
 {
     for (const struct command *row = commands_table + 1; row->run || row->on_session; row++)
         if (row->summary && row->audience == FOR_PEOPLE)
-            offer(c, slice_of(row->name), slice_of(row->summary));
+            complete_offer(c, slice_of(row->name), slice_of(row->summary));
 }
 
 static void offer_options(const struct completing *c, const char *command, option_bits allowed)
@@ -83,7 +83,7 @@ static void offer_options(const struct completing *c, const char *command, optio
             snprintf(name, sizeof name, "--%s", about.name);
         else
             name[1] = about.letter;
-        offer(c, slice_of(name), slice_of(about.help));
+        complete_offer(c, slice_of(name), slice_of(about.help));
     }
 }
 
@@ -96,12 +96,13 @@ static void offer_systems(const struct completing *c, bool with_colon)
 
     for (size_t i = 0; store_systems[i]; i++) {
         snprintf(name, sizeof name, "%s%s", store_systems[i]->name, with_colon ? ":" : "");
-        offer(c, slice_of(name), (struct slice){ 0 });
+        complete_offer(c, slice_of(name), (struct slice){ 0 });
     }
     if (command_stores(c->in, &config, NULL))
         return;
     for (size_t i = 0; i < config.stores; i++)
-        offer(c, slice_of(config.store[i].plugin.name), SLICE("a store of the configuration"));
+        complete_offer(c, slice_of(config.store[i].plugin.name),
+                       SLICE("a store of the configuration"));
     config_fini(&config);
 }
 
@@ -122,7 +123,7 @@ static void each_session(const struct completing *c, struct sessions *s, const c
     const struct session_ref *const *refs = more ? listing_refs(listing, &n) : NULL;
 
     for (size_t i = 0; more && i < n && i < (id[0] ? n : LOOKED_AT_MAX); i++)
-        if (begins(refs[i]->id, id) &&
+        if (complete_begins(refs[i]->id, id) &&
             refs[i]->store->ops->describe(refs[i]->store, &s->scope, refs[i], row, NULL) ==
                 ERR_OK &&
             row->hidden == HIDDEN_NOT)
@@ -135,7 +136,7 @@ static bool offer_session(const struct completing *c, const struct session_row *
 {
     size_t *count = arg;
 
-    offer(c, row->ref.id, row->summary);
+    complete_offer(c, row->ref.id, row->summary);
     return ++*count < ROWS_MAX;
 }
 
@@ -157,7 +158,7 @@ static void offer_sessions(const struct completing *c)
         if (everywhere)
             break;
     }
-    offer(c, SLICE("latest"), SLICE("the newest session"));
+    complete_offer(c, SLICE("latest"), SLICE("the newest session"));
 }
 
 struct words {
@@ -195,7 +196,7 @@ static bool offer_word_once(const struct completing *c, const struct session_row
         if (is_known || !word.n)
             continue;
         w->word[w->n++] = arena_copy(&w->arena, word);
-        offer(c, word, (struct slice){ 0 });
+        complete_offer(c, word, (struct slice){ 0 });
     }
     return w->n < WORDS_MAX && !w->arena.failed;
 }
@@ -229,7 +230,7 @@ static enum err_code offer_change(const struct history_entry *x, void *arg, stru
     o->n++;
     snprintf(text, sizeof text, "%.120s%s%.120s", x->text, x->title ? ": " : "",
              x->title ? x->title : "");
-    offer(o->c, slice_of(x->id), slice_of(text));
+    complete_offer(o->c, slice_of(x->id), slice_of(text));
     return ERR_OK;
 }
 
@@ -262,7 +263,7 @@ static void offer_points(const struct completing *c)
             if (newline)
                 prompt.n = (size_t)(newline - prompt.p);
             prompt.n = prompt.n < PROMPT_SHOWN ? prompt.n : PROMPT_SHOWN;
-            offer(c, list.checkpoint[i].id, prompt);
+            complete_offer(c, list.checkpoint[i].id, prompt);
             n++;
         }
     checkpoint_list_fini(&list);
@@ -271,7 +272,7 @@ static void offer_points(const struct completing *c)
 
 /* ---- which of them ---- */
 
-static bool is_word(struct slice token, const char *word)
+static bool complete_is_word(struct slice token, const char *word)
 {
     return slice_eq(token, slice_of(word));
 }
@@ -285,28 +286,28 @@ static void offer_value(const struct completing *c, struct slice what)
         return;
     if (islower((unsigned char)what.p[0]))
         offer_words(c, what);
-    else if (is_word(what, "ID"))
+    else if (complete_is_word(what, "ID"))
         offer_sessions(c);
-    else if (is_word(what, "CHANGE"))
+    else if (complete_is_word(what, "CHANGE"))
         offer_changes(c);
-    else if (is_word(what, "MSG"))
+    else if (complete_is_word(what, "MSG"))
         offer_points(c);
-    else if (is_word(what, "TAG"))
+    else if (complete_is_word(what, "TAG"))
         offer_words_of_sessions(c, tag_of);
-    else if (is_word(what, "BRANCH"))
+    else if (complete_is_word(what, "BRANCH"))
         offer_words_of_sessions(c, branch_of);
-    else if (begins(what, "SYSTEM") || is_word(what, "STORE"))
-        offer_systems(c, !is_word(what, "SYSTEM"));
-    else if (is_word(what, "COMMAND"))
+    else if (complete_begins(what, "SYSTEM") || complete_is_word(what, "STORE"))
+        offer_systems(c, !complete_is_word(what, "SYSTEM"));
+    else if (complete_is_word(what, "COMMAND"))
         offer_commands(c);
-    else if (is_word(what, "DIR"))
+    else if (complete_is_word(what, "DIR"))
         out_add(&c->in->out, SLICE(":dirs\n"));
-    else if (begins(what, "FILE") || begins(what, "PATH"))
+    else if (complete_begins(what, "FILE") || complete_begins(what, "PATH"))
         out_add(&c->in->out, SLICE(":files\n"));
 }
 
 /* The next word of an operands text, without brackets; false at the end of the text or of the alternative. */
-static bool next_token(const char **rest, struct slice *out)
+static bool complete_next_token(const char **rest, struct slice *out)
 {
     for (;;) {
         const char *p = *rest + strspn(*rest, " []");
@@ -314,7 +315,7 @@ static bool next_token(const char **rest, struct slice *out)
 
         *rest = p + n;
         *out = (struct slice){ p, n };
-        if (n == 0 || is_word(*out, "|"))
+        if (n == 0 || complete_is_word(*out, "|"))
             return false;
         if (p[0] != '-')
             return true;
@@ -332,16 +333,16 @@ static void offer_operand(const struct completing *c, const char *operands, size
         bool fits = true, more = true;
         size_t i = 0;
 
-        for (; i <= at && (more = next_token(&rest, &token)); i++) {
+        for (; i <= at && (more = complete_next_token(&rest, &token)); i++) {
             last = token;
-            fits &=
-                i > 0 || at == 0 || !islower((unsigned char)token.p[0]) || is_word(token, first);
+            fits &= i > 0 || at == 0 || !islower((unsigned char)token.p[0]) ||
+                    complete_is_word(token, first);
         }
         bool repeats = last.n > 3 && memcmp(last.p + last.n - 3, "...", 3) == 0;
 
         if (fits && (i > at || repeats))
             offer_value(c, last);
-        while (more && next_token(&rest, &token))
+        while (more && complete_next_token(&rest, &token))
             ;
     }
 }
@@ -363,7 +364,7 @@ static const struct command *command_named(const char *word)
     return NULL;
 }
 
-static void read_word(struct line *l, const char *word)
+static void complete_read_word(struct line *l, const char *word)
 {
     enum option_id which = l->ended ? OPTION_COUNT : option_of_word(word);
 
@@ -414,8 +415,8 @@ static void offer_for(struct completing *c, const struct line *l)
 
 /* The options that are already on the line select the stores and the project; reading stops at a
  * mistake. */
-static void apply_options(struct invocation *in, int argc, char **argv, struct process_env *world,
-                          char dir[PATH_MAX])
+static void complete_apply_options(struct invocation *in, int argc, char **argv,
+                                   struct process_env *world, char dir[PATH_MAX])
 {
     option_bits all = 0;
     int first;
@@ -444,12 +445,12 @@ enum err_code complete_run(struct invocation *in, struct err *e)
         return err_nomem(e);
     for (int i = 0; i < n; i++) {
         argv[i + 1] = in->argv[i];
-        read_word(&line, in->argv[i]);
+        complete_read_word(&line, in->argv[i]);
     }
     argv[0] = in->argv[n];
     c.typed = c.word;
     in->err_fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
-    apply_options(in, n + 1 - (line.open != OPTION_COUNT), argv, &world, dir);
+    complete_apply_options(in, n + 1 - (line.open != OPTION_COUNT), argv, &world, dir);
     in->out.wants_json = false;
     offer_for(&c, &line);
     if (in->err_fd >= 0)

@@ -15,7 +15,8 @@ enum { VALUE_COLUMN = 34, TEMPLATE_COLUMN = 20 };
 
 /* Where the value in force comes from, as `source` in JSON. Two settings also follow the environment: NO_COLOR and the
  * locale. */
-static const char *source_of(const struct invocation *in, const struct config_entry *entry)
+static const char *config_show_source_of(const struct invocation *in,
+                                         const struct config_entry *entry)
 {
     bool from_environment =
         (strcmp(entry->name, "colors") == 0 && in->options.color == COLOR_AUTO) ||
@@ -43,7 +44,8 @@ static void write_text(const struct config_entry *entry, const char *source, str
     out_addf(o, "\n");
 }
 
-static void write_json(const struct config_entry *entry, const char *source, struct out *o)
+static void config_show_write_json(const struct config_entry *entry, const char *source,
+                                   struct out *o)
 {
     out_json_row(o);
     out_open(o, NULL, '{');
@@ -69,7 +71,7 @@ static void write_settings(struct invocation *in, const struct config *c, const 
     }
     for (size_t i = 0; config_entry_at(c, i, &entry); i++) {
         if (o->wants_json) {
-            write_json(&entry, source_of(in, &entry), o);
+            config_show_write_json(&entry, config_show_source_of(in, &entry), o);
             continue;
         }
         if (strcmp(section, entry.section) != 0) {
@@ -78,7 +80,7 @@ static void write_settings(struct invocation *in, const struct config *c, const 
             out_addf(o, "]\n");
         }
         section = entry.section;
-        write_text(&entry, source_of(in, &entry), o);
+        write_text(&entry, config_show_source_of(in, &entry), o);
     }
     if (o->wants_json)
         out_json_rows_end(o);
@@ -133,7 +135,8 @@ static enum err_code create_file(const char *path, struct err *e)
     return rc;
 }
 
-static enum err_code edit_file(const struct invocation *in, const char *path, struct err *e)
+static enum err_code config_show_edit_file(const struct invocation *in, const char *path,
+                                           struct err *e)
 {
     struct arena arena = { 0 };
     const struct shell_value file = { "file", slice_of(path) };
@@ -157,7 +160,7 @@ static enum err_code edit_file(const struct invocation *in, const char *path, st
 
 /* ---- --check ---- */
 
-static enum err_code check_file(const struct config *c, struct err *e)
+static enum err_code config_show_check_file(const struct config *c, struct err *e)
 {
     size_t n = c->problems ? c->problems->n : 0;
 
@@ -179,7 +182,7 @@ enum err_code config_show_run(struct invocation *in, struct err *e)
     if (!rc && option_given(&in->options, OPTION_EDIT)) {
         rc = create_file(path, e);
         if (!rc)
-            rc = edit_file(in, path, e);
+            rc = config_show_edit_file(in, path, e);
     }
     if (!rc)
         rc = command_config(in, &config, e);
@@ -190,7 +193,7 @@ enum err_code config_show_run(struct invocation *in, struct err *e)
         if (shows)
             write_settings(in, &config, path);
         else
-            rc = check_file(&config, e);
+            rc = config_show_check_file(&config, e);
         config_fini(&config);
     }
     arena_fini(&arena);

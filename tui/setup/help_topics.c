@@ -29,7 +29,7 @@ static const char *forks(const struct store_ops *ops)
     return ops->fork ? "yes" : ops->fork_command ? "by its command" : "";
 }
 
-static const char *changes(const struct store_ops *ops, bool can, unsigned ability)
+static const char *help_topics_changes(const struct store_ops *ops, bool can, unsigned ability)
 {
     return can ? "yes" : store_agent_abilities(ops) & ability ? "by its command" : "";
 }
@@ -68,7 +68,7 @@ static void write_short_row(const char *const cell[], size_t n, struct out *o)
     out_addf(o, "\n");
 }
 
-static void write_row(const char *const cell[], size_t n, struct out *o)
+static void help_topics_write_row(const char *const cell[], size_t n, struct out *o)
 {
     for (size_t i = 0; i < n; i++)
         out_addf(o, "| %s%s", cell[i], cell[i][0] ? " " : "");
@@ -114,8 +114,8 @@ void help_agents_write(bool markdown, struct out *o)
     for (size_t i = 0; i < COLUMNS; i++)
         rule[i] = "---";
     if (markdown) {
-        write_row(head, COLUMNS, o);
-        write_row(rule, COLUMNS, o);
+        help_topics_write_row(head, COLUMNS, o);
+        help_topics_write_row(rule, COLUMNS, o);
     } else {
         write_short_row(short_head, COLUMNS, o);
     }
@@ -132,13 +132,13 @@ void help_agents_write(bool markdown, struct out *o)
             yes(ops->edits),
             yes(ops->subagents),
             yes(ops->usage),
-            changes(ops, ops->rename, CAN_RENAME),
-            changes(ops, ops->archive, CAN_ARCHIVE),
-            changes(ops, ops->parts, CAN_DELETE),
+            help_topics_changes(ops, ops->rename, CAN_RENAME),
+            help_topics_changes(ops, ops->archive, CAN_ARCHIVE),
+            help_topics_changes(ops, ops->parts, CAN_DELETE),
         };
 
         if (markdown)
-            write_row(cell, COLUMNS, o);
+            help_topics_write_row(cell, COLUMNS, o);
         else
             write_short_row(cell, COLUMNS, o);
     }
@@ -154,7 +154,7 @@ void help_agents_write(bool markdown, struct out *o)
 
 enum { KEYS_TEXT = 96, KEYS_COLUMNS = 18, NAME_COLUMNS = 15 };
 
-static void write_line(struct out *o, const char *keys, enum action a, const char *vim)
+static void help_topics_write_line(struct out *o, const char *keys, enum action a, const char *vim)
 {
     out_addf(o, "  ");
     session_line_column(slice_of(keys), KEYS_COLUMNS, o);
@@ -175,7 +175,7 @@ static void write_action(struct out *o, const struct keymap *bound, enum key_con
     keymap_keys_of(&second, place, a, o->ascii, vim, sizeof vim);
     keymap_menu_keys(&first, place, a, o->ascii, menu);
     if (usual[0] || vim[0] || (menu[0] && keymap_is_bound(bound, place, a)))
-        write_line(o, usual[0] ? usual : menu, a, strcmp(usual, vim) ? vim : "");
+        help_topics_write_line(o, usual[0] ? usual : menu, a, strcmp(usual, vim) ? vim : "");
 }
 
 void help_keys_write(const struct keymap *bound, struct out *o)

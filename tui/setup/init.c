@@ -200,8 +200,8 @@ static enum err_code find_shell(const char *name, const struct shell_scripts **o
 }
 
 /* "alt-r", "ctrl-g"; for tmux also a single letter, which follows its prefix key. */
-static enum err_code write_key(const struct shell_scripts *shell, const char *key, char out[16],
-                               struct err *e)
+static enum err_code init_write_key(const struct shell_scripts *shell, const char *key,
+                                    char out[16], struct err *e)
 {
     const char *form = strncmp(key, "alt-", 4) == 0    ? shell->alt
                        : strncmp(key, "ctrl-", 5) == 0 ? shell->ctrl
@@ -222,7 +222,7 @@ enum err_code init_run(struct invocation *in, struct err *e)
     enum err_code rc = find_shell(in->argv[0], &shell, e);
 
     if (!rc)
-        rc = write_key(shell, in->options.key ? in->options.key : shell->key, key, e);
+        rc = init_write_key(shell, in->options.key ? in->options.key : shell->key, key, e);
     if (rc)
         return rc;
     out_addf(&in->out, shell->init, key);

@@ -75,7 +75,7 @@ static enum err_code editor_run(struct term_signals *signals, const char *editor
     return rc;
 }
 
-static bool same_file(const struct stat *a, const struct stat *b)
+static bool editor_same_file(const struct stat *a, const struct stat *b)
 {
     return a->st_ino == b->st_ino && a->st_size == b->st_size &&
            a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
@@ -109,7 +109,7 @@ enum err_code editor_run_copy(const struct editor *editor, const char *path, str
     if (!rc) {
         rc = editor_run(editor->signals, editor->command ? editor->command : "vi", copy.p,
                         editor->tty, e);
-        changed = lstat(copy.p, &after) == 0 && !same_file(&before, &after);
+        changed = lstat(copy.p, &after) == 0 && !editor_same_file(&before, &after);
     }
     if (changed && buf_addf(kept, "the transcript is unchanged; your edit is in %s", copy.p))
         rc = err_nomem(e);

@@ -23,7 +23,7 @@ struct sequence {
     size_t length; /* with the ESC */
 };
 
-static struct slice rest_of(const struct input *in)
+static struct slice input_rest_of(const struct input *in)
 {
     return (struct slice){ in->held.p + in->at, in->held.n - in->at };
 }
@@ -36,7 +36,7 @@ static enum step key_event(struct input *in, size_t length, uint32_t code, unsig
     return STEP_EVENT;
 }
 
-static enum step skip_bytes(struct input *in, size_t length)
+static enum step input_skip_bytes(struct input *in, size_t length)
 {
     in->at += length;
     return STEP_AGAIN;
@@ -74,7 +74,7 @@ static uint32_t by_letter(char final)
     return KEYCODE_NONE;
 }
 
-static uint32_t by_number(int number)
+static uint32_t input_by_number(int number)
 {
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         if (numbers[i].number == number)
@@ -173,7 +173,7 @@ static enum step number_key(struct input *in, const struct sequence *s, struct i
     if (s->final == '~' && s->param[0] == 200) {
         in->pasting = true;
         in->paste.n = 0;
-        return skip_bytes(in, s->length);
+        return input_skip_bytes(in, s->length);
     }
     if (s->final == '~' && s->param[0] == 27) { /* xterm, modifyOtherKeys: 27 ; mods ; code */
         struct key k = character_key((uint32_t)s->param[2], mods);
@@ -184,9 +184,9 @@ static enum step number_key(struct input *in, const struct sequence *s, struct i
         mods |= MOD_SHIFT;
     if (s->final == '^' || s->final == '@')
         mods |= MOD_CTRL;
-    uint32_t code = by_number(s->param[0]);
+    uint32_t code = input_by_number(s->param[0]);
 
-    return code ? key_event(in, s->length, code, mods, out) : skip_bytes(in, s->length);
+    return code ? key_event(in, s->length, code, mods, out) : input_skip_bytes(in, s->length);
 }
 
 static enum step letter_key(struct input *in, const struct sequence *s, struct input_event *out)
@@ -204,7 +204,7 @@ static enum step letter_key(struct input *in, const struct sequence *s, struct i
         return key_event(in, s->length, by_letter((char)(s->final - 'a' + 'A')), MOD_SHIFT, out);
     uint32_t code = s->final == 'M' ? KEYCODE_NONE : by_letter(s->final);
 
-    return code ? key_event(in, s->length, code, mods, out) : skip_bytes(in, s->length);
+    return code ? key_event(in, s->length, code, mods, out) : input_skip_bytes(in, s->length);
 }
 
 static enum step control_key(struct input *in, struct slice text, int64_t now_ms,
@@ -216,14 +216,14 @@ static enum step control_key(struct input *in, struct slice text, int64_t now_ms
     if (whole == 0)
         return STEP_WAIT;
     if (whole < 0)
-        return skip_bytes(in, 2);
+        return input_skip_bytes(in, 2);
     if (s.final == '[' && s.length == 3) { /* the Linux console: ESC [ [ A is F1 */
         if (text.n < 4)
             return STEP_WAIT;
         bool known = text.p[3] >= 'A' && text.p[3] <= 'E';
 
         return known ? key_event(in, 4, KEYCODE_F1 + (uint32_t)(text.p[3] - 'A'), 0, out)
-                     : skip_bytes(in, 4);
+                     : input_skip_bytes(in, 4);
     }
     if (s.private == '<')
         return mouse_event(in, &s, now_ms, out);
@@ -234,10 +234,10 @@ static enum step control_key(struct input *in, struct slice text, int64_t now_ms
         return STEP_EVENT;
     }
     if (s.private)
-        return skip_bytes(in, s.length); /* a reply to a query that another program made */
+        return input_skip_bytes(in, s.length); /* a reply to a query that another program made */
     if (s.final == 'M' && s.params == 1 && s.param[0] == 0)
         return text.n < 6 ? STEP_WAIT
-                          : skip_bytes(in, 6); /* the old mouse report, three bytes more */
+                          : input_skip_bytes(in, 6); /* the old mouse report, three bytes more */
     if (strchr("~^$@", s.final))
         return number_key(in, &s, out);
     return letter_key(in, &s, out);
@@ -290,7 +290,7 @@ static enum step string_event(struct input *in, struct slice text, struct input_
         return STEP_WAIT;
     if (end < front || memcmp(text.p, background, front) != 0 ||
         !read_rgb((struct slice){ text.p + front, end - front }, rgb))
-        return skip_bytes(in, length);
+        return input_skip_bytes(in, length);
     in->at += length;
     *out = (struct input_event){
         .kind = INPUT_BACKGROUND,
@@ -311,15 +311,15 @@ static enum step skip_cut(struct input *in, struct slice text)
         i++;
     in->cut -= i;
     if (i == text.n)
-        return skip_bytes(in, i);
+        return input_skip_bytes(in, i);
     if (text.p[i] == ESC && i + 1 == text.n)
-        return i ? skip_bytes(in, i) : STEP_WAIT;
+        return i ? input_skip_bytes(in, i) : STEP_WAIT;
     in->cut = 0;
     if (text.p[i] == ESC && text.p[i + 1] == '\\')
         i += 2;
     else if (text.p[i] == BEL || text.p[i] == 'c')
         i++;
-    return skip_bytes(in, i);
+    return input_skip_bytes(in, i);
 }
 
 /* One character at `from`, perhaps after an ESC that makes it an Alt key. */
@@ -336,7 +336,7 @@ static enum step plain_key(struct input *in, struct slice text, size_t from, boo
     uint32_t code = utf8_next(&one, false);
 
     if (code == UTF8_REPLACEMENT)
-        return skip_bytes(in, from + (before - one.n));
+        return input_skip_bytes(in, from + (before - one.n));
     struct key k = character_key(code, from ? MOD_ALT : 0);
 
     return key_event(in, from + (before - one.n), k.code, k.mods, out);
@@ -372,7 +372,7 @@ static enum step escape_key(struct input *in, struct slice text, int64_t now_ms,
     if (text.n == 2 && !answer)
         return plain_key(in, text, 1, quiet, out);
     in->cut = answer ? ANSWER_MAX : 0;
-    return skip_bytes(in, text.n);
+    return input_skip_bytes(in, text.n);
 }
 
 /* Inside a bracketed paste: everything up to the closing sequence, which may arrive in pieces. */
@@ -398,7 +398,7 @@ static enum step paste_event(struct input *in, struct slice text, struct input_e
 
 static enum step next_step(struct input *in, int64_t now_ms, bool quiet, struct input_event *out)
 {
-    struct slice text = rest_of(in);
+    struct slice text = input_rest_of(in);
 
     if (text.n == 0)
         return STEP_WAIT;

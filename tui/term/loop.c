@@ -56,7 +56,7 @@ static int64_t now_ms(void)
 static void run_effects(struct loop *l);
 
 /* The first rows and their titles are as urgent as the reply to a key. */
-static void note_first(struct loop *l, const struct msg *m)
+static void loop_note_first(struct loop *l, const struct msg *m)
 {
     bool sessions = m->kind == MSG_SESSIONS || m->kind == MSG_LISTED;
 
@@ -68,10 +68,10 @@ static void note_first(struct loop *l, const struct msg *m)
     l->described |= m->kind == MSG_DESCRIBED;
 }
 
-static void deliver(struct loop *l, struct msg m)
+static void loop_deliver(struct loop *l, struct msg m)
 {
     m.now_ms = now_ms();
-    note_first(l, &m);
+    loop_note_first(l, &m);
     update(l->model, &m);
     l->stale = true;
     run_effects(l);
@@ -79,7 +79,7 @@ static void deliver(struct loop *l, struct msg m)
 
 static void show_notice(struct loop *l, bool error, const char *text)
 {
-    deliver(l, (struct msg){ .kind = MSG_NOTICE, .u.notice = { error, slice_of(text) } });
+    loop_deliver(l, (struct msg){ .kind = MSG_NOTICE, .u.notice = { error, slice_of(text) } });
 }
 
 static void show_error(struct loop *l, const struct err *e)
@@ -95,14 +95,14 @@ static void deliver_resize(struct loop *l)
     struct msg m = { .kind = MSG_RESIZE };
 
     term_size(l->term, &m.u.size.rows, &m.u.size.cols);
-    deliver(l, m);
+    loop_deliver(l, m);
 }
 
 static void deliver_continue(struct loop *l)
 {
     term_enter(l->term);
     deliver_resize(l);
-    deliver(l, (struct msg){ .kind = MSG_CONTINUE });
+    loop_deliver(l, (struct msg){ .kind = MSG_CONTINUE });
 }
 
 /* Reads the terminal's answer before another program could read it. */
@@ -187,7 +187,7 @@ static void submit_effect(struct loop *l, struct effect *fx)
     if (workers_submit(l->workers, fx))
         return;
     err_nomem(&failed.u.error);
-    deliver(l, failed);
+    loop_deliver(l, failed);
 }
 
 static void run_effect(struct loop *l, struct effect *fx)
@@ -291,9 +291,13 @@ static void read_keys(struct loop *l, bool quiet)
     while (!l->done && input_next(&l->input, now_ms(), quiet, &ev)) {
         l->pressed = true;
         switch (ev.kind) {
-        case INPUT_KEY: deliver(l, (struct msg){ .kind = MSG_KEY, .u.key = ev.key }); break;
-        case INPUT_PASTE: deliver(l, (struct msg){ .kind = MSG_PASTE, .u.paste = ev.paste }); break;
-        case INPUT_MOUSE: deliver(l, (struct msg){ .kind = MSG_MOUSE, .u.mouse = ev.mouse }); break;
+        case INPUT_KEY: loop_deliver(l, (struct msg){ .kind = MSG_KEY, .u.key = ev.key }); break;
+        case INPUT_PASTE:
+            loop_deliver(l, (struct msg){ .kind = MSG_PASTE, .u.paste = ev.paste });
+            break;
+        case INPUT_MOUSE:
+            loop_deliver(l, (struct msg){ .kind = MSG_MOUSE, .u.mouse = ev.mouse });
+            break;
         case INPUT_BACKGROUND: apply_background(l, ev.light); break;
         case INPUT_ANSWERED: break;
         }
@@ -332,13 +336,13 @@ static void read_input(struct loop *l)
     read_keys(l, false);
 }
 
-static void read_answers(struct loop *l)
+static void loop_read_answers(struct loop *l)
 {
     int64_t until = now_ms() + ANSWERS_MS;
     struct msg m;
 
     while (!l->done && workers_pop(l->workers, &m)) {
-        deliver(l, m);
+        loop_deliver(l, m);
         if (now_ms() >= until || key_waits(l))
             break;
     }
@@ -349,7 +353,7 @@ static void deliver_silence(struct loop *l)
     const char *silent = jobs_silent_store(l->setup->context);
 
     if (silent != l->silent && !l->done)
-        deliver(l, (struct msg){ .kind = MSG_SILENCE, .u.silent = silent });
+        loop_deliver(l, (struct msg){ .kind = MSG_SILENCE, .u.silent = silent });
     l->silent = silent;
 }
 
@@ -361,10 +365,10 @@ static void deliver_tick(struct loop *l)
         read_keys(l, true);
     if (due != TIME_NONE && now >= due) {
         watch_mark_reported(&l->watch, now);
-        deliver(l, (struct msg){ .kind = MSG_FILES_CHANGED });
+        loop_deliver(l, (struct msg){ .kind = MSG_FILES_CHANGED });
     }
     if (wake != TIME_NONE && now >= wake && !l->done)
-        deliver(l, (struct msg){ .kind = MSG_TICK });
+        loop_deliver(l, (struct msg){ .kind = MSG_TICK });
 }
 
 /* ---- drawing ---- */
@@ -445,7 +449,7 @@ static void run_once(struct loop *l)
     if (fds[0].revents && !l->done)
         read_input(l);
     if (fds[2].revents)
-        read_answers(l);
+        loop_read_answers(l);
     if (fds[3].revents)
         watch_read(&l->watch, now_ms());
     deliver_tick(l);
@@ -471,7 +475,7 @@ static void watch_stores(struct loop *l)
         watch_root(&l->watch, hosts);
 }
 
-static enum err_code open_all(struct loop *l, struct err *e)
+static enum err_code loop_open_all(struct loop *l, struct err *e)
 {
     enum err_code rc = term_signals_block(&l->signals, e);
 
@@ -505,7 +509,7 @@ enum err_code loop_run(const struct loop_setup *setup, struct model *model, stru
     struct loop l = {
         .setup = setup, .model = model, .esc_ms = TIME_NONE, .signals.of.fd = -1, .watch.fd = -1
     };
-    enum err_code rc = open_all(&l, e);
+    enum err_code rc = loop_open_all(&l, e);
 
     if (rc == ERR_OK) {
         watch_stores(&l);

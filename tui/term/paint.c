@@ -66,7 +66,7 @@ static bool is_number_of_theme(const struct paint *p, int number)
 }
 
 /* The colour number that represents a true colour: one that the theme does not use otherwise. */
-static int slot_of(struct paint *p, int32_t rgb)
+static int paint_slot_of(struct paint *p, int32_t rgb)
 {
     for (int i = 255; i >= 16; i--) {
         if (p->slot[i] == 0 && !is_number_of_theme(p, i))
@@ -82,7 +82,7 @@ static int slot_of(struct paint *p, int32_t rgb)
 static int colour(struct paint *p, int32_t wanted)
 {
     if (wanted >= THEME_RGB && p->colours >= 256)
-        return p->true_colour ? slot_of(p, wanted) : nearest_of_256(wanted);
+        return p->true_colour ? paint_slot_of(p, wanted) : nearest_of_256(wanted);
     if (wanted < p->colours)
         return wanted;
     return wanted < 16 ? wanted - 8 : THEME_DEFAULT_COLOUR;

@@ -91,7 +91,7 @@ static bool peek(const struct clean *c, size_t at, uint32_t *cp, size_t *next)
     return true;
 }
 
-static bool is_selector(uint32_t cp)
+static bool clean_is_selector(uint32_t cp)
 {
     return (cp >= 0xFE00 && cp <= 0xFE0F) || (cp >= 0xE0100 && cp <= 0xE01EF);
 }
@@ -102,15 +102,15 @@ static bool is_skin_tone(uint32_t cp)
 }
 
 /* Zero columns and nothing visible, so text could be hidden in it. */
-static bool is_invisible_mark(uint32_t cp)
+static bool clean_is_invisible_mark(uint32_t cp)
 {
-    return is_selector(cp) || cp == 0x034F || cp == 0x17B4 || cp == 0x17B5 || cp == 0x1160 ||
+    return clean_is_selector(cp) || cp == 0x034F || cp == 0x17B4 || cp == 0x17B5 || cp == 0x1160 ||
            (cp >= 0x180B && cp <= 0x180F);
 }
 
 bool clean_is_sign(uint32_t cp)
 {
-    return text_width(cp) < 0 || is_invisible_mark(cp);
+    return text_width(cp) < 0 || clean_is_invisible_mark(cp);
 }
 
 static void append_to_glyph(struct glyph *g, uint32_t cp)
@@ -124,7 +124,7 @@ static void append_to_glyph(struct glyph *g, uint32_t cp)
     g->len = (uint8_t)(g->len + n);
 }
 
-static void make_sign(struct glyph *g, uint32_t cp)
+static void clean_make_sign(struct glyph *g, uint32_t cp)
 {
     int n;
 
@@ -140,21 +140,21 @@ static void make_sign(struct glyph *g, uint32_t cp)
 
 /* Returns true if cp, which follows `before` in one cluster, is an ordinary part of the cluster
  * that is left out. */
-static bool is_silent(const struct clean *c, uint32_t before, uint32_t cp, size_t next)
+static bool clean_is_silent(const struct clean *c, uint32_t before, uint32_t cp, size_t next)
 {
     uint32_t follower = 0;
     size_t ignored;
 
-    if (is_selector(cp))
-        return !is_invisible_mark(before) && text_width(before) > 0;
+    if (clean_is_selector(cp))
+        return !clean_is_invisible_mark(before) && text_width(before) > 0;
     if (is_skin_tone(cp))
-        return text_width_pictograph(before) || is_selector(before);
+        return text_width_pictograph(before) || clean_is_selector(before);
     if (cp != ZWJ && cp != ZWNJ)
         return false;
     if (before >= FIRST_JOINING_SCRIPT && before <= LAST_JOINING_SCRIPT)
         return true;
     return cp == ZWJ && peek(c, next, &follower, &ignored) && text_width_pictograph(follower) &&
-           (text_width_pictograph(before) || is_selector(before) || is_skin_tone(before));
+           (text_width_pictograph(before) || clean_is_selector(before) || is_skin_tone(before));
 }
 
 /* Adds the marks on the base, and skips the silent parts of its cluster. */
@@ -169,9 +169,9 @@ static void add_marks(struct clean *c, struct glyph *g)
 
         if (cp < 0x80 || text_width_breaks(c->before, cp, &state))
             return;
-        bool silent = is_silent(c, c->before, cp, next);
+        bool silent = clean_is_silent(c, c->before, cp, next);
 
-        if (!silent && (text_width(cp) != 0 || is_invisible_mark(cp)))
+        if (!silent && (text_width(cp) != 0 || clean_is_invisible_mark(cp)))
             return;
         if (!silent && marks++ < MARKS_MAX)
             append_to_glyph(g, cp);
@@ -190,7 +190,7 @@ static void set_ascii(struct clean *c, struct glyph *g, char byte)
     } else if (byte == ' ') {
         g->kind = GLYPH_BLANK;
     } else if (byte < 0x20 || byte == 0x7F) {
-        make_sign(g, (unsigned char)byte);
+        clean_make_sign(g, (unsigned char)byte);
     }
     c->before = (unsigned char)byte;
     c->state = 0;
@@ -218,7 +218,7 @@ bool clean_next(struct clean *c, struct glyph *g)
     c->at = next;
     if (clean_is_sign(cp)) {
         g->joined = false;
-        make_sign(g, cp);
+        clean_make_sign(g, cp);
         return true;
     }
     if (width == 0) {

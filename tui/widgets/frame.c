@@ -321,7 +321,8 @@ char *frame_dump(const struct frame *f)
     return out.p;
 }
 
-static void draw_edge(struct frame *f, int y, int x, int w, const char *left, const char *right)
+static void frame_draw_edge(struct frame *f, int y, int x, int w, const char *left,
+                            const char *right)
 {
     frame_puts(f, y, x, 1, STYLE_BORDER, left);
     for (int i = 1; i < w - 1; i++)
@@ -337,8 +338,8 @@ struct rect frame_box(struct frame *f, int h, int w, struct slice title)
     const char *side = f->ascii ? "|" : "│";
 
     frame_fill(f, r, STYLE_TEXT);
-    draw_edge(f, r.y, r.x, w, f->ascii ? "+" : "╭", f->ascii ? "+" : "╮");
-    draw_edge(f, r.y + h - 1, r.x, w, f->ascii ? "+" : "╰", f->ascii ? "+" : "╯");
+    frame_draw_edge(f, r.y, r.x, w, f->ascii ? "+" : "╭", f->ascii ? "+" : "╮");
+    frame_draw_edge(f, r.y + h - 1, r.x, w, f->ascii ? "+" : "╰", f->ascii ? "+" : "╯");
     for (int y = r.y + 1; y < r.y + h - 1; y++) {
         frame_puts(f, y, r.x, 1, STYLE_BORDER, side);
         frame_puts(f, y, r.x + w - 1, 1, STYLE_BORDER, side);

@@ -20,7 +20,7 @@ static bool inside_word(struct slice s, size_t at)
 
 /* Extended to whole words, so that half a character is never highlighted. If hardly anything is unchanged, nothing is
  * highlighted: the whole line changed. */
-static struct change change_of(struct slice a, struct slice b)
+static struct change hunks_change_of(struct slice a, struct slice b)
 {
     size_t least = a.n < b.n ? a.n : b.n, front = 0, end = 0;
 
@@ -78,8 +78,8 @@ static void wrap_hunk_text(struct text_wrap *f, const struct hunks *d, size_t at
                       l->text);
         return;
     }
-    struct change c =
-        added ? change_of(d->line[other].text, l->text) : change_of(l->text, d->line[other].text);
+    struct change c = added ? hunks_change_of(d->line[other].text, l->text)
+                            : hunks_change_of(l->text, d->line[other].text);
     size_t to = added ? c.new_to : c.old_to;
 
     text_wrap_add(f, plain, (struct slice){ l->text.p, c.from });

@@ -85,7 +85,7 @@ static bool delete_range(struct line_editor *e, size_t from, size_t to)
     return true;
 }
 
-static bool move_cursor(struct line_editor *e, size_t to)
+static bool line_editor_move_cursor(struct line_editor *e, size_t to)
 {
     bool moved = e->cursor != to;
 
@@ -96,10 +96,10 @@ static bool move_cursor(struct line_editor *e, size_t to)
 static bool ctrl_key(struct line_editor *e, uint32_t c)
 {
     switch (c) {
-    case 'a': return move_cursor(e, 0);
-    case 'e': return move_cursor(e, e->n);
-    case 'b': return move_cursor(e, left_of(e, e->cursor));
-    case 'f': return move_cursor(e, right_of(e, e->cursor));
+    case 'a': return line_editor_move_cursor(e, 0);
+    case 'e': return line_editor_move_cursor(e, e->n);
+    case 'b': return line_editor_move_cursor(e, left_of(e, e->cursor));
+    case 'f': return line_editor_move_cursor(e, right_of(e, e->cursor));
     case 'h': return delete_range(e, left_of(e, e->cursor), e->cursor);
     case 'd': return delete_range(e, e->cursor, right_of(e, e->cursor));
     case 'w': return delete_range(e, word_left(e), e->cursor);
@@ -112,8 +112,8 @@ static bool ctrl_key(struct line_editor *e, uint32_t c)
 static bool alt_key(struct line_editor *e, uint32_t c)
 {
     switch (c) {
-    case 'b': return move_cursor(e, word_left(e));
-    case 'f': return move_cursor(e, word_right(e));
+    case 'b': return line_editor_move_cursor(e, word_left(e));
+    case 'f': return line_editor_move_cursor(e, word_right(e));
     case 'd': return delete_range(e, e->cursor, word_right(e));
     case KEYCODE_BACKSPACE: return delete_range(e, word_left(e), e->cursor);
     default: return false;
@@ -135,10 +135,10 @@ bool line_editor_key(struct line_editor *e, struct key key)
     if (key.mods != 0)
         return false;
     switch (key.code) {
-    case KEYCODE_LEFT: return move_cursor(e, left_of(e, e->cursor));
-    case KEYCODE_RIGHT: return move_cursor(e, right_of(e, e->cursor));
-    case KEYCODE_HOME: return move_cursor(e, 0);
-    case KEYCODE_END: return move_cursor(e, e->n);
+    case KEYCODE_LEFT: return line_editor_move_cursor(e, left_of(e, e->cursor));
+    case KEYCODE_RIGHT: return line_editor_move_cursor(e, right_of(e, e->cursor));
+    case KEYCODE_HOME: return line_editor_move_cursor(e, 0);
+    case KEYCODE_END: return line_editor_move_cursor(e, e->n);
     case KEYCODE_BACKSPACE: return delete_range(e, left_of(e, e->cursor), e->cursor);
     case KEYCODE_DELETE: return delete_range(e, e->cursor, right_of(e, e->cursor));
     default: return false;

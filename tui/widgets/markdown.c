@@ -88,7 +88,7 @@ static void append_markdown_line(struct walk *w, const struct run *run, size_t n
     use_marks(w);
 }
 
-static void begin_block(struct walk *w)
+static void markdown_begin_block(struct walk *w)
 {
     if (w->gap && w->begun) {
         struct text_margin m = margin_now(w, false);
@@ -102,7 +102,7 @@ static void begin_flow(struct walk *w, enum text_wrap_mode mode)
 {
     if (w->flowing)
         return;
-    begin_block(w);
+    markdown_begin_block(w);
     struct text_margin first = margin_now(w, true);
 
     use_marks(w);
@@ -192,21 +192,21 @@ static void enter_code(struct walk *w, const MD_BLOCK_CODE_DETAIL *code)
     begin_flow(w, TEXT_WRAP_VERBATIM);
 }
 
-static int enter_block(MD_BLOCKTYPE type, void *detail, void *arg)
+static int markdown_enter_block(MD_BLOCKTYPE type, void *detail, void *arg)
 {
     struct walk *w = arg;
 
     switch (type) {
     case MD_BLOCK_QUOTE:
         end_flow(w);
-        begin_block(w);
+        markdown_begin_block(w);
         *level(w, w->levels++) = (struct level){ .item = false };
         break;
     case MD_BLOCK_UL: enter_list(w, false, 0); break;
     case MD_BLOCK_OL: enter_list(w, true, ((MD_BLOCK_OL_DETAIL *)detail)->start); break;
     case MD_BLOCK_LI: enter_item(w, detail); break;
     case MD_BLOCK_HR:
-        begin_block(w);
+        markdown_begin_block(w);
         w->styled_text->stamp.rule = true;
         append_markdown_line(w, NULL, 0);
         w->styled_text->stamp.rule = false;
@@ -218,7 +218,7 @@ static int enter_block(MD_BLOCKTYPE type, void *detail, void *arg)
         break;
     case MD_BLOCK_CODE: enter_code(w, detail); break;
     case MD_BLOCK_TABLE:
-        begin_block(w);
+        markdown_begin_block(w);
         w->table = table_new(((MD_BLOCK_TABLE_DETAIL *)detail)->col_count);
         if (!w->table)
             w->styled_text->rc = ERR_NOMEM;
@@ -250,7 +250,7 @@ static void leave_table(struct walk *w)
     w->gap = true;
 }
 
-static int leave_block(MD_BLOCKTYPE type, void *detail, void *arg)
+static int markdown_leave_block(MD_BLOCKTYPE type, void *detail, void *arg)
 {
     struct walk *w = arg;
 
@@ -287,7 +287,7 @@ static int leave_block(MD_BLOCKTYPE type, void *detail, void *arg)
     return w->styled_text->rc ? 1 : 0;
 }
 
-static int enter_span(MD_SPANTYPE type, void *detail, void *arg)
+static int markdown_enter_span(MD_SPANTYPE type, void *detail, void *arg)
 {
     struct walk *w = arg;
 
@@ -328,7 +328,7 @@ static void add_link_target(struct walk *w)
     wrap_markdown_text(w, STYLE_DIM, SLICE(")"));
 }
 
-static int leave_span(MD_SPANTYPE type, void *detail, void *arg)
+static int markdown_leave_span(MD_SPANTYPE type, void *detail, void *arg)
 {
     struct walk *w = arg;
 
@@ -381,7 +381,7 @@ static enum style code_style(const struct walk *w, struct slice text)
     }
 }
 
-static int on_text(MD_TEXTTYPE type, const MD_CHAR *p, MD_SIZE n, void *arg)
+static int markdown_on_text(MD_TEXTTYPE type, const MD_CHAR *p, MD_SIZE n, void *arg)
 {
     struct walk *w = arg;
     struct slice text = { p, n };
@@ -421,11 +421,11 @@ void markdown_layout(struct styled_text *s, const struct markdown *how, struct s
     const MD_PARSER parser = {
         .flags = MD_FLAG_TABLES | MD_FLAG_STRIKETHROUGH | MD_FLAG_TASKLISTS | MD_FLAG_NOHTML |
                  MD_FLAG_PERMISSIVEURLAUTOLINKS | MD_FLAG_NOINDENTEDCODEBLOCKS,
-        .enter_block = enter_block,
-        .leave_block = leave_block,
-        .enter_span = enter_span,
-        .leave_span = leave_span,
-        .text = on_text,
+        .enter_block = markdown_enter_block,
+        .leave_block = markdown_leave_block,
+        .enter_span = markdown_enter_span,
+        .leave_span = markdown_leave_span,
+        .text = markdown_on_text,
     };
 
     if (text.n > TEXT_LIMIT) {
@@ -481,7 +481,7 @@ static int pass_span(MD_SPANTYPE type, void *detail, void *arg)
     return 0;
 }
 
-static int add_code_text(MD_TEXTTYPE type, const MD_CHAR *p, MD_SIZE n, void *arg)
+static int markdown_add_code_text(MD_TEXTTYPE type, const MD_CHAR *p, MD_SIZE n, void *arg)
 {
     struct code_walk *w = arg;
     struct slice text = { p, n };
@@ -498,7 +498,7 @@ enum err_code markdown_code_blocks(struct slice text, markdown_code_fn *fn, void
         .leave_block = leave_code_block,
         .enter_span = pass_span,
         .leave_span = pass_span,
-        .text = add_code_text,
+        .text = markdown_add_code_text,
     };
     enum err_code rc = text.n <= TEXT_LIMIT ? export_markdown_parse(text, &parser, &w) : ERR_OK;
 

@@ -13,7 +13,7 @@ void styled_text_fini(struct styled_text *s)
     *s = (struct styled_text){ 0 };
 }
 
-static void add_run(struct styled_text *s, const struct run *run)
+static void styled_text_add_run(struct styled_text *s, const struct run *run)
 {
     struct slice text = arena_copy(&s->arena, run->text);
 
@@ -35,7 +35,7 @@ void styled_text_add_line(struct styled_text *s, const struct run *run, size_t n
     line.run = (uint32_t)s->runs;
     for (size_t i = 0; i < n && !s->rc; i++)
         if (run[i].text.n)
-            add_run(s, &run[i]);
+            styled_text_add_run(s, &run[i]);
     line.runs = (uint32_t)s->runs - line.run;
     if (!s->rc)
         s->line[s->n++] = line;

@@ -54,7 +54,7 @@ static size_t runs_with_text(const struct text_margin *m)
     return n;
 }
 
-static void end_line(struct text_wrap *f, enum line_end end)
+static void text_wrap_end_line(struct text_wrap *f, enum line_end end)
 {
     struct run small[TEXT_MARGIN_RUNS + 20], *run = small;
     const struct text_margin *m = margin(f);
@@ -93,7 +93,7 @@ static void commit_word(struct text_wrap *f)
     if (f->word.width == 0)
         return;
     if (f->line.width > 0 && f->line.width + f->blanks.width + f->word.width > columns_left(f)) {
-        end_line(f, f->blanks.width > 0 ? LINE_JOINS_BLANK : LINE_JOINS);
+        text_wrap_end_line(f, f->blanks.width > 0 ? LINE_JOINS_BLANK : LINE_JOINS);
         styled_line_clear(&f->blanks);
     }
     if (f->wrapped && f->line.width == 0)
@@ -107,7 +107,7 @@ void text_wrap_break(struct text_wrap *f)
 {
     commit_word(f);
     styled_line_clear(&f->blanks);
-    end_line(f, LINE_ENDS);
+    text_wrap_end_line(f, LINE_ENDS);
 }
 
 /* Punctuation that must not begin a line stays with the ideograph before it. */
@@ -142,7 +142,7 @@ static void add_verbatim(struct text_wrap *f, enum style style, const struct gly
                          size_t cluster)
 {
     if (!g->joined && f->line.width > 0 && f->line.width + (int)cluster > columns_left(f))
-        end_line(f, LINE_JOINS);
+        text_wrap_end_line(f, LINE_JOINS);
     keep_error(f, styled_line_add(&f->line, style, g->bytes, g->len, g->width));
 }
 
@@ -191,7 +191,7 @@ void text_wrap_fini(struct text_wrap *f)
 {
     commit_word(f);
     if (f->line.width > 0)
-        end_line(f, LINE_ENDS);
+        text_wrap_end_line(f, LINE_ENDS);
     styled_line_fini(&f->line);
     styled_line_fini(&f->blanks);
     styled_line_fini(&f->word);

@@ -15,7 +15,7 @@ int text_fail(struct reprise_plugin_call *call, int code, const char *why)
 
 /* ---- URLs ---- */
 
-static int digit_of(char c)
+static int common_digit_of(char c)
 {
     static const char digits[] = "0123456789abcdef";
     const char *at = c ? strchr(digits, c >= 'A' && c <= 'F' ? c - 'A' + 'a' : c) : NULL;
@@ -28,9 +28,10 @@ const char *text_decode(struct arena *a, const char *p, size_t n)
     char *text = arena_alloc(a, n + 1), *to = text;
 
     for (size_t i = 0; text && i < n; i++) {
-        bool coded = p[i] == '%' && i + 2 < n && digit_of(p[i + 1]) >= 0 && digit_of(p[i + 2]) >= 0;
+        bool coded = p[i] == '%' && i + 2 < n && common_digit_of(p[i + 1]) >= 0 &&
+                     common_digit_of(p[i + 2]) >= 0;
 
-        *to++ = coded ? (char)(digit_of(p[i + 1]) * 16 + digit_of(p[i + 2])) : p[i];
+        *to++ = coded ? (char)(common_digit_of(p[i + 1]) * 16 + common_digit_of(p[i + 2])) : p[i];
         i += coded ? 2 : 0;
     }
     if (text)

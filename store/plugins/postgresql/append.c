@@ -113,7 +113,7 @@ static int insert_rows(const struct pg *pg, PGconn *c, const struct reprise_plug
     return rc ? rc : pg_run_on(c, &insert, call, state);
 }
 
-static int run_plain(PGconn *c, const char *sql, struct reprise_plugin_call *call)
+static int postgresql_run_plain(PGconn *c, const char *sql, struct reprise_plugin_call *call)
 {
     return pg_run_on(c, &(struct pg_query){ .sql = sql }, call, NULL);
 }
@@ -123,17 +123,17 @@ static int append_array(struct pg *pg, PGconn *c, const struct reprise_plugin_ke
                         struct reprise_plugin_call *call, char *state)
 {
     char why[REPRISE_PLUGIN_ERROR];
-    int rc = run_plain(c, "BEGIN", call);
+    int rc = postgresql_run_plain(c, "BEGIN", call);
 
     if (!rc)
         rc = insert_rows(pg, c, key, after, array, last, call, state);
     if (!rc && *last == 0)
         rc = REPRISE_PLUGIN_CHANGED;
     if (!rc)
-        return run_plain(c, "COMMIT", call);
+        return postgresql_run_plain(c, "COMMIT", call);
     memcpy(why, call->error, sizeof why);
     if (PQstatus(c) == CONNECTION_OK && rc != REPRISE_PLUGIN_STOPPED &&
-        run_plain(c, "ROLLBACK", call) == REPRISE_PLUGIN_OK)
+        postgresql_run_plain(c, "ROLLBACK", call) == REPRISE_PLUGIN_OK)
         memcpy(call->error, why, sizeof why);
     return rc;
 }

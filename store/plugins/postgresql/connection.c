@@ -82,8 +82,8 @@ static int fail_result(struct reprise_plugin_call *call, const PGconn *c, const 
 
 /* ---- connections ---- */
 
-static int wait_for(const PGconn *c, short events, int64_t deadline,
-                    struct reprise_plugin_call *call)
+static int postgresql_wait_for(const PGconn *c, short events, int64_t deadline,
+                               struct reprise_plugin_call *call)
 {
     return server_wait(PQsocket(c), events, deadline, call);
 }
@@ -94,7 +94,7 @@ static void drop_notice(void *arg, const PGresult *r)
     (void)arg, (void)r;
 }
 
-static int finish_connecting(PGconn *c, struct reprise_plugin_call *call)
+static int postgresql_finish_connecting(PGconn *c, struct reprise_plugin_call *call)
 {
     int64_t deadline = server_now_ms() + call->timeout_ms;
     PostgresPollingStatusType next = PGRES_POLLING_WRITING;
@@ -102,7 +102,8 @@ static int finish_connecting(PGconn *c, struct reprise_plugin_call *call)
     while (next != PGRES_POLLING_OK) {
         if (next == PGRES_POLLING_FAILED || PQsocket(c) < 0)
             return fail_connection(call, c);
-        int rc = wait_for(c, next == PGRES_POLLING_READING ? POLLIN : POLLOUT, deadline, call);
+        int rc = postgresql_wait_for(c, next == PGRES_POLLING_READING ? POLLIN : POLLOUT, deadline,
+                                     call);
 
         if (rc)
             return rc;
@@ -111,7 +112,8 @@ static int finish_connecting(PGconn *c, struct reprise_plugin_call *call)
     return PQsetnonblocking(c, 1) == 0 ? REPRISE_PLUGIN_OK : fail_connection(call, c);
 }
 
-static int connect_new(const struct pg *pg, struct reprise_plugin_call *call, PGconn **out)
+static int postgresql_connect_new(const struct pg *pg, struct reprise_plugin_call *call,
+                                  PGconn **out)
 {
     const char *const names[] = { "dbname", "fallback_application_name", "client_encoding", NULL };
     const char *const values[] = { pg->path, "reprise", "UTF8", NULL };
@@ -124,7 +126,7 @@ static int connect_new(const struct pg *pg, struct reprise_plugin_call *call, PG
     if (c && PQstatus(c) == CONNECTION_BAD)
         rc = fail_connection(call, c);
     else if (c)
-        rc = finish_connecting(c, call);
+        rc = postgresql_finish_connecting(c, call);
     if (rc) {
         PQfinish(c);
         return rc;
@@ -145,7 +147,7 @@ int pg_acquire(struct pg *pg, struct reprise_plugin_call *call, PGconn **out)
         }
         PQfinish(c);
     }
-    return connect_new(pg, call, out);
+    return postgresql_connect_new(pg, call, out);
 }
 
 /* PQcancel() waits without a limit, for the connection and until the server closes it, so that a thread calls it, which
@@ -211,7 +213,7 @@ static int flush_query(PGconn *c, struct reprise_plugin_call *call)
     int left;
 
     while ((left = PQflush(c)) > 0) {
-        int rc = wait_for(c, POLLIN | POLLOUT, deadline, call);
+        int rc = postgresql_wait_for(c, POLLIN | POLLOUT, deadline, call);
 
         if (rc)
             return rc;
@@ -231,9 +233,9 @@ static int next_result(PGconn *c, struct reprise_plugin_call *call, PGresult **o
 
     while (PQisBusy(c)) {
         int ready = 0;
-        int rc =
-            wait_for(c, POLLIN,
-                     begun_ms + call->timeout_ms + (int64_t)(received / SERVER_BYTES_PER_MS), call);
+        int rc = postgresql_wait_for(
+            c, POLLIN, begun_ms + call->timeout_ms + (int64_t)(received / SERVER_BYTES_PER_MS),
+            call);
 
         if (rc)
             return rc;

@@ -82,7 +82,7 @@ static bool is_identifier(const char *name)
 }
 
 /* A password in the path would appear in the configuration, in the history of a shell and in the list of processes. */
-static int check_path(const char *path, struct reprise_plugin_call *call)
+static int postgresql_check_path(const char *path, struct reprise_plugin_call *call)
 {
     char *why = NULL;
     PQconninfoOption *options = PQconninfoParse(path, &why);
@@ -194,8 +194,9 @@ void pg_close(void *store)
     free(pg);
 }
 
-static int read_options(struct pg *pg, const struct reprise_plugin_option *option, size_t options,
-                        const char **create, struct reprise_plugin_call *call)
+static int postgresql_read_options(struct pg *pg, const struct reprise_plugin_option *option,
+                                   size_t options, const char **create,
+                                   struct reprise_plugin_call *call)
 {
     for (size_t i = 0; i < options; i++) {
         const char *name = option[i].name;
@@ -228,9 +229,9 @@ int pg_open(const char *path, const struct reprise_plugin_option *option, size_t
         return REPRISE_PLUGIN_NO_MEMORY;
     }
     server_pool_init(&pg->pool);
-    rc = check_path(path, call);
+    rc = postgresql_check_path(path, call);
     if (!rc)
-        rc = read_options(pg, option, options, &create, call);
+        rc = postgresql_read_options(pg, option, options, &create, call);
     if (!rc)
         rc = choose_table(pg, create, call);
     if (rc)

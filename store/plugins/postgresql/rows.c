@@ -58,13 +58,13 @@ struct listing {
     void *arg;
 };
 
-static struct reprise_plugin_text text_of(const PGresult *r, int row, int column)
+static struct reprise_plugin_text postgresql_text_of(const PGresult *r, int row, int column)
 {
     return (struct reprise_plugin_text){ PQgetvalue(r, row, column),
                                          (size_t)PQgetlength(r, row, column) };
 }
 
-static int list_session(const PGresult *r, int row, void *arg)
+static int postgresql_list_session(const PGresult *r, int row, void *arg)
 {
     const struct listing *l = arg;
     const struct reprise_plugin_session s = {
@@ -72,8 +72,8 @@ static int list_session(const PGresult *r, int row, void *arg)
         .project = PQgetvalue(r, row, 0),
         .session = PQgetvalue(r, row, 1),
         .mtime_ms = strtoll(PQgetvalue(r, row, 2), NULL, 10),
-        .head = text_of(r, row, 3),
-        .tail = text_of(r, row, 4),
+        .head = postgresql_text_of(r, row, 3),
+        .tail = postgresql_text_of(r, row, 4),
         .whole = strtol(PQgetvalue(r, row, 5), NULL, 10) < 8,
     };
 
@@ -89,7 +89,7 @@ static int pg_list(void *store, const struct reprise_plugin_query *query,
     const struct pg_query q = { .sql = sql,
                                 .param = { query->session },
                                 .params = query->session ? 1 : 0,
-                                .fn = list_session,
+                                .fn = postgresql_list_session,
                                 .arg = &l,
                                 .columns = 6 };
 
@@ -106,14 +106,14 @@ struct rows {
     int64_t n, last; /* how many came, and the position of the last one */
 };
 
-static int hand_row(const PGresult *r, int row, void *arg)
+static int postgresql_hand_row(const PGresult *r, int row, void *arg)
 {
     struct rows *to = arg;
 
     to->n++;
     to->last = strtoll(PQgetvalue(r, row, 0), NULL, 10);
-    return to->fn(to->last, text_of(r, row, 1), to->arg) ? REPRISE_PLUGIN_STOPPED
-                                                         : REPRISE_PLUGIN_OK;
+    return to->fn(to->last, postgresql_text_of(r, row, 1), to->arg) ? REPRISE_PLUGIN_STOPPED
+                                                                    : REPRISE_PLUGIN_OK;
 }
 
 static int run_rows(struct pg *pg, const struct reprise_plugin_key *key, const char *form,
@@ -123,7 +123,7 @@ static int run_rows(struct pg *pg, const struct reprise_plugin_key *key, const c
     struct pg_query q = { .sql = pg_sql(pg, key, form, sql),
                           .param = { key->project, key->session, key->subpath },
                           .params = 3,
-                          .fn = hand_row,
+                          .fn = postgresql_hand_row,
                           .arg = to,
                           .columns = 2 };
 
@@ -167,7 +167,7 @@ static int pg_ids(void *store, const struct reprise_plugin_key *key, reprise_plu
     return run_rows(store, key, form, (const int64_t[]){ -1, -1, -1 }, &to, call);
 }
 
-static int64_t number_of(size_t n)
+static int64_t postgresql_number_of(size_t n)
 {
     return n < INT32_MAX ? (int64_t)n : INT32_MAX;
 }
@@ -182,7 +182,8 @@ static int pg_page(void *store, const struct reprise_plugin_key *key, int64_t be
                                "(SELECT @o AS o, entry::text AS e FROM @t WHERE @k AND @o < "
                                "$4::bigint ORDER BY @o DESC LIMIT $5::bigint) x) y "
                                "WHERE newer < $6::bigint ORDER BY o";
-    const int64_t number[] = { before > 0 ? before : INT64_MAX, number_of(rows), number_of(bytes) };
+    const int64_t number[] = { before > 0 ? before : INT64_MAX, postgresql_number_of(rows),
+                               postgresql_number_of(bytes) };
     struct rows to = { .fn = fn, .arg = arg };
 
     return run_rows(store, key, form, number, &to, call);
@@ -218,7 +219,7 @@ struct names {
     void *arg;
 };
 
-static int hand_name(const PGresult *r, int row, void *arg)
+static int postgresql_hand_name(const PGresult *r, int row, void *arg)
 {
     const struct names *to = arg;
 
@@ -234,7 +235,7 @@ static int pg_subkeys(void *store, const struct reprise_plugin_key *key, reprise
     const struct pg_query q = { .sql = sql,
                                 .param = { key->project, key->session },
                                 .params = 2,
-                                .fn = hand_name,
+                                .fn = postgresql_hand_name,
                                 .arg = &to,
                                 .columns = 1 };
 

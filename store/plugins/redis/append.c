@@ -28,7 +28,7 @@ static bool is_newest(int64_t after, int64_t length, const redisReply *behind)
 }
 
 /* The types are checked first, because Redis does not roll back a transaction in which a command fails. */
-static int check(const struct appending *x, int64_t after)
+static int redis_check(const struct appending *x, int64_t after)
 {
     redisReply *watched = NULL, *length = NULL, *behind = NULL, *index = NULL;
     int64_t from = after > 0 ? after : 0;
@@ -91,8 +91,8 @@ static int send_index(const struct appending *x)
 
 /* Reads the answers to MULTI, `commands` commands and EXEC. *out is the array of EXEC; NULL with OK: the key was
  * changed. */
-static int finish(struct redis_conn *c, size_t commands, redisReply **out,
-                  struct reprise_plugin_call *call)
+static int redis_finish(struct redis_conn *c, size_t commands, redisReply **out,
+                        struct reprise_plugin_call *call)
 {
     int rc = REPRISE_PLUGIN_OK;
     char why[REPRISE_PLUGIN_ERROR] = "";
@@ -123,11 +123,11 @@ static int finish(struct redis_conn *c, size_t commands, redisReply **out,
     return REPRISE_PLUGIN_OK;
 }
 
-static int append_rows(const struct appending *x, int64_t after,
-                       const struct reprise_plugin_text *row, size_t rows, int64_t *last)
+static int redis_append_rows(const struct appending *x, int64_t after,
+                             const struct reprise_plugin_text *row, size_t rows, int64_t *last)
 {
     redisReply *done = NULL;
-    int rc = check(x, after);
+    int rc = redis_check(x, after);
 
     if (!rc)
         rc = redis_send(x->c, "MULTI");
@@ -138,7 +138,7 @@ static int append_rows(const struct appending *x, int64_t after,
     if (!rc)
         rc = redis_send(x->c, "EXEC");
     if (!rc)
-        rc = finish(x->c, 2, &done, x->call);
+        rc = redis_finish(x->c, 2, &done, x->call);
     if (!rc && done->type != REDIS_REPLY_ARRAY)
         rc = REPRISE_PLUGIN_CHANGED;
     if (!rc && done->elements > 0)
@@ -149,7 +149,7 @@ static int append_rows(const struct appending *x, int64_t after,
 }
 
 /* A colon in an id, or a name that the reference adapters reserve, would make two keys equal. */
-static bool is_plain(const struct reprise_plugin_key *key)
+static bool redis_is_plain(const struct reprise_plugin_key *key)
 {
     return !strchr(key->session, ':') && strcmp(key->session, RD_SESSIONS) != 0 &&
            (!key->subpath || strcmp(key->subpath, RD_SUBKEYS) != 0);
@@ -171,10 +171,10 @@ int redis_append(void *store, const struct reprise_plugin_key *key, int64_t afte
 
     *last = 0;
     if (!rc && rows > 0) {
-        rc = is_plain(key) ? redis_acquire(rd, call, &x.c)
-                           : text_fail(call, REPRISE_PLUGIN_FAILED, "its id cannot be a key");
+        rc = redis_is_plain(key) ? redis_acquire(rd, call, &x.c)
+                                 : text_fail(call, REPRISE_PLUGIN_FAILED, "its id cannot be a key");
         if (!rc) {
-            rc = append_rows(&x, after, row, rows, last);
+            rc = redis_append_rows(&x, after, row, rows, last);
             redis_release(rd, x.c);
         }
     }
@@ -226,7 +226,7 @@ static int remove_session(const struct redis *rd, struct redis_conn *c,
     if (!rc)
         rc = send_cascade(rd, c, key, subpaths, a);
     if (!rc)
-        rc = finish(c, subpaths->elements + 2, &done, call);
+        rc = redis_finish(c, subpaths->elements + 2, &done, call);
     if (!rc && done->type != REDIS_REPLY_ARRAY)
         rc = text_fail(call, REPRISE_PLUGIN_CHANGED, "another program is adding to it");
     freeReplyObject(watched);
@@ -250,7 +250,7 @@ static int remove_subpath(const struct redis *rd, struct redis_conn *c,
     if (!rc)
         rc = redis_send(c, "EXEC");
     if (!rc)
-        rc = finish(c, 2, &done, call);
+        rc = redis_finish(c, 2, &done, call);
     freeReplyObject(done);
     return rc;
 }

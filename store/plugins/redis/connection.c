@@ -10,7 +10,7 @@
 
 /* ---- errors ---- */
 
-static bool begins(const redisReply *r, const char *word)
+static bool redis_begins(const redisReply *r, const char *word)
 {
     size_t n = strlen(word);
 
@@ -19,16 +19,17 @@ static bool begins(const redisReply *r, const char *word)
 
 int redis_fail_reply(struct reprise_plugin_call *call, const redisReply *r)
 {
-    bool refused = begins(r, "NOAUTH") || begins(r, "WRONGPASS") || begins(r, "NOPERM");
+    bool refused =
+        redis_begins(r, "NOAUTH") || redis_begins(r, "WRONGPASS") || redis_begins(r, "NOPERM");
 
-    if (begins(r, "WRONGTYPE"))
+    if (redis_begins(r, "WRONGTYPE"))
         return text_fail(call, REPRISE_PLUGIN_FAILED, "its key holds a value of another type");
-    if (begins(r, "NOAUTH"))
+    if (redis_begins(r, "NOAUTH"))
         return text_fail(
             call, REPRISE_PLUGIN_REFUSED,
             "the server needs a password; keep it in REDISCLI_AUTH or a password-file");
     return text_fail(call, refused ? REPRISE_PLUGIN_REFUSED : REPRISE_PLUGIN_FAILED,
-                     begins(r, "ERR ") ? r->str + 4 : r->str);
+                     redis_begins(r, "ERR ") ? r->str + 4 : r->str);
 }
 
 static int break_off(struct redis_conn *c, struct reprise_plugin_call *call, const char *why)
@@ -46,7 +47,7 @@ static int break_off_failed(struct redis_conn *c, struct reprise_plugin_call *ca
 
 /* ---- commands and answers ---- */
 
-static int add_command(struct redis_conn *c, char *command, long long n)
+static int redis_add_command(struct redis_conn *c, char *command, long long n)
 {
     int rc = REPRISE_PLUGIN_NO_MEMORY;
 
@@ -71,7 +72,7 @@ int redis_send(struct redis_conn *c, const char *format, ...)
     int n = redisvFormatCommand(&command, format, ap);
 
     va_end(ap);
-    return add_command(c, command, n);
+    return redis_add_command(c, command, n);
 }
 
 int redis_send_texts(struct redis_conn *c, int n, const char *text[], const size_t size[])
@@ -79,7 +80,7 @@ int redis_send_texts(struct redis_conn *c, int n, const char *text[], const size
     char *command = NULL;
     long long length = redisFormatCommandArgv(&command, n, text, size);
 
-    return add_command(c, command, length);
+    return redis_add_command(c, command, length);
 }
 
 /* hiredis is not used for this, because its write() would raise SIGPIPE when the server is gone. */
@@ -99,7 +100,7 @@ static int send_some(struct redis_conn *c, struct reprise_plugin_call *call)
     return REPRISE_PLUGIN_OK;
 }
 
-static size_t count_lines(const char *p, size_t n)
+static size_t redis_count_lines(const char *p, size_t n)
 {
     size_t lines = 0;
 
@@ -121,7 +122,7 @@ static int receive_some(struct redis_conn *c, struct reprise_plugin_call *call)
     if (n > 0) {
         c->received += (size_t)n;
         c->moved += (size_t)n;
-        c->lines += count_lines(bytes, (size_t)n);
+        c->lines += redis_count_lines(bytes, (size_t)n);
         if (c->received > SERVER_ANSWER_MOST || c->lines > REDIS_LINES_MOST) {
             c->broken = true;
             return server_sends_too_much(call);
@@ -227,7 +228,7 @@ static void limit_arrays(struct redis_conn *c)
     reader->privdata = c;
 }
 
-static int finish_connecting(struct redis_conn *c, struct reprise_plugin_call *call)
+static int redis_finish_connecting(struct redis_conn *c, struct reprise_plugin_call *call)
 {
     int error = 0;
     socklen_t size = sizeof error;
@@ -246,7 +247,8 @@ static int check_password(struct redis_conn *c, struct reprise_plugin_call *call
     redisReply *r;
     int rc = redis_read_reply(c, call, &r);
 
-    if (!rc && r->type == REDIS_REPLY_ERROR && (begins(r, "WRONGPASS") || begins(r, "ERR invalid")))
+    if (!rc && r->type == REDIS_REPLY_ERROR &&
+        (redis_begins(r, "WRONGPASS") || redis_begins(r, "ERR invalid")))
         rc = text_fail(call, REPRISE_PLUGIN_REFUSED, "wrong password or user");
     freeReplyObject(r);
     return rc;
@@ -273,8 +275,8 @@ static int introduce(const struct redis *rd, struct redis_conn *c, struct repris
     return rc;
 }
 
-static int connect_new(const struct redis *rd, struct reprise_plugin_call *call,
-                       struct redis_conn **out)
+static int redis_connect_new(const struct redis *rd, struct reprise_plugin_call *call,
+                             struct redis_conn **out)
 {
     struct redis_conn *c = calloc(1, sizeof *c);
     int rc;
@@ -288,7 +290,7 @@ static int connect_new(const struct redis *rd, struct reprise_plugin_call *call,
     else if (c->c->err)
         rc = text_fail(call, REPRISE_PLUGIN_FAILED, c->c->errstr);
     else
-        rc = finish_connecting(c, call);
+        rc = redis_finish_connecting(c, call);
     if (!rc)
         limit_arrays(c);
     if (!rc && rd->secure)
@@ -303,7 +305,7 @@ static int connect_new(const struct redis *rd, struct reprise_plugin_call *call,
 }
 
 /* Nothing but its end is expected on an idle connection. */
-static bool is_gone(const struct redis_conn *c)
+static bool redis_is_gone(const struct redis_conn *c)
 {
     struct pollfd p = { .fd = c->c->fd, .events = POLLIN };
 
@@ -315,13 +317,13 @@ int redis_acquire(struct redis *rd, struct reprise_plugin_call *call, struct red
     struct redis_conn *c;
 
     while ((c = server_pool_take(&rd->pool))) {
-        if (!is_gone(c)) {
+        if (!redis_is_gone(c)) {
             *out = c;
             return REPRISE_PLUGIN_OK;
         }
         redis_disconnect(c);
     }
-    return connect_new(rd, call, out);
+    return redis_connect_new(rd, call, out);
 }
 
 void redis_release(struct redis *rd, struct redis_conn *c)

@@ -41,7 +41,7 @@ struct listing {
 /* ---- the projects ---- */
 
 /* A text as a part of a pattern, in which it matches only itself. */
-static const char *quote(struct arena *a, const char *text)
+static const char *redis_quote(struct arena *a, const char *text)
 {
     char *quoted = arena_alloc(a, strlen(text) * 2 + 1), *to = quoted;
 
@@ -55,7 +55,7 @@ static const char *quote(struct arena *a, const char *text)
     return quoted;
 }
 
-static int add_project(struct listing *l, const redisReply *key)
+static int redis_add_project(struct listing *l, const redisReply *key)
 {
     static const char tail[] = ":" RD_SESSIONS;
     size_t front = strlen(l->rd->prefix), back = strlen(tail);
@@ -87,13 +87,13 @@ static int add_scanned(struct listing *l, const redisReply *r, char cursor[32])
         return text_fail(l->call, REPRISE_PLUGIN_FAILED, "unexpected answer from the server");
     memcpy(cursor, r->element[0]->str, r->element[0]->len + 1);
     for (size_t i = 0; i < r->element[1]->elements && !rc; i++)
-        rc = add_project(l, r->element[1]->element[i]);
+        rc = redis_add_project(l, r->element[1]->element[i]);
     return rc;
 }
 
 static int find_projects(struct listing *l)
 {
-    const char *prefix = quote(&l->a, l->rd->prefix);
+    const char *prefix = redis_quote(&l->a, l->rd->prefix);
     char cursor[32] = "0";
     int rc = prefix ? REPRISE_PLUGIN_OK : REPRISE_PLUGIN_NO_MEMORY;
 
@@ -115,8 +115,8 @@ static int find_projects(struct listing *l)
 
 /* ---- the sessions ---- */
 
-static int add_item(struct listing *l, const char *project, const redisReply *name,
-                    const redisReply *score)
+static int redis_add_item(struct listing *l, const char *project, const redisReply *name,
+                          const redisReply *score)
 {
     double ms = score->type == REDIS_REPLY_STRING ? decimal_read(score->str, NULL) : 0;
 
@@ -133,7 +133,7 @@ static int add_item(struct listing *l, const char *project, const redisReply *na
 }
 
 /* A key that happens to be named like an index, or that this user may not read, is skipped. */
-static int add_index(struct listing *l, const char *project, const redisReply *r)
+static int redis_add_index(struct listing *l, const char *project, const redisReply *r)
 {
     int rc = REPRISE_PLUGIN_OK;
 
@@ -142,15 +142,15 @@ static int add_index(struct listing *l, const char *project, const redisReply *r
         memcpy(l->why, l->call->error, sizeof l->why);
     } else if (l->session) {
         if (r->type == REDIS_REPLY_STRING)
-            rc = add_item(l, project, NULL, r);
+            rc = redis_add_item(l, project, NULL, r);
     } else if (r->type == REDIS_REPLY_ARRAY) {
         for (size_t i = 0; i + 1 < r->elements && !rc; i += 2)
-            rc = add_item(l, project, r->element[i], r->element[i + 1]);
+            rc = redis_add_item(l, project, r->element[i], r->element[i + 1]);
     }
     return rc;
 }
 
-static int find_sessions(struct listing *l)
+static int redis_find_sessions(struct listing *l)
 {
     int rc = REPRISE_PLUGIN_OK;
 
@@ -169,7 +169,7 @@ static int find_sessions(struct listing *l)
 
         rc = redis_read_reply(l->c, l->call, &r);
         if (!rc)
-            rc = add_index(l, l->project[i], r);
+            rc = redis_add_index(l, l->project[i], r);
         freeReplyObject(r);
     }
     if (!rc && l->items == 0 && l->trouble)
@@ -190,7 +190,7 @@ static int ask_for_ends(struct listing *l, const struct item *item)
     return rc ? rc : redis_send(l->c, "LRANGE %s -%d -1", name, TAIL_ROWS);
 }
 
-static int add_rows(struct buf *out, const redisReply *r, size_t from)
+static int redis_add_rows(struct buf *out, const redisReply *r, size_t from)
 {
     int rc = REPRISE_PLUGIN_OK;
 
@@ -206,15 +206,15 @@ struct ends {
 };
 
 /* A row that is added between the three answers is in neither end. */
-static int hand_session(const struct item *item, struct ends *x, reprise_plugin_session_fn *fn,
-                        void *arg)
+static int redis_hand_session(const struct item *item, struct ends *x,
+                              reprise_plugin_session_fn *fn, void *arg)
 {
     bool whole = x->head->elements < HEAD_ROWS;
     int64_t between = x->length->integer - HEAD_ROWS - (int64_t)x->tail->elements;
-    int rc = add_rows(&x->head_text, x->head, 0);
+    int rc = redis_add_rows(&x->head_text, x->head, 0);
 
     if (!rc && !whole)
-        rc = add_rows(&x->tail_text, x->tail, between < 0 ? (size_t)-between : 0);
+        rc = redis_add_rows(&x->tail_text, x->tail, between < 0 ? (size_t)-between : 0);
     if (rc)
         return rc;
     const struct reprise_plugin_session s = {
@@ -232,8 +232,8 @@ static int hand_session(const struct item *item, struct ends *x, reprise_plugin_
 
 /* A session whose rows expired is still in the index and is not listed. One whose key has another type is listed, and
  * reading it reports the reason. */
-static int read_ends(struct listing *l, const struct item *item, reprise_plugin_session_fn *fn,
-                     void *arg)
+static int redis_read_ends(struct listing *l, const struct item *item,
+                           reprise_plugin_session_fn *fn, void *arg)
 {
     struct ends x = { .length = NULL };
     int rc = redis_read_reply(l->c, l->call, &x.length);
@@ -251,7 +251,7 @@ static int read_ends(struct listing *l, const struct item *item, reprise_plugin_
 
         rc = fn(&s, arg) ? REPRISE_PLUGIN_STOPPED : REPRISE_PLUGIN_OK;
     } else if (!rc && x.head->elements > 0) {
-        rc = hand_session(item, &x, fn, arg);
+        rc = redis_hand_session(item, &x, fn, arg);
     }
     freeReplyObject(x.length);
     freeReplyObject(x.head);
@@ -270,7 +270,7 @@ static int list_items(struct listing *l, reprise_plugin_session_fn *fn, void *ar
         for (; asked < l->items && asked - i < WINDOW && !rc; asked++)
             rc = ask_for_ends(l, &l->item[asked]);
         if (!rc)
-            rc = read_ends(l, &l->item[i], fn, arg);
+            rc = redis_read_ends(l, &l->item[i], fn, arg);
     }
     return rc;
 }
@@ -286,7 +286,7 @@ int redis_list(void *store, const struct reprise_plugin_query *query, reprise_pl
         return rc;
     rc = find_projects(&l);
     if (!rc)
-        rc = find_sessions(&l);
+        rc = redis_find_sessions(&l);
     if (!rc)
         rc = list_items(&l, fn, arg);
     redis_release(rd, l.c);

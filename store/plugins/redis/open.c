@@ -28,7 +28,7 @@ const char *redis_index(const struct redis *rd, const char *project, struct aren
 
 /* ---- the path ---- */
 
-static bool read_number(const char *p, size_t n, int most, int *out)
+static bool redis_read_number(const char *p, size_t n, int most, int *out)
 {
     int value = 0;
 
@@ -62,7 +62,7 @@ static const char *read_server(struct redis *rd, const char *p, size_t n)
         close = colon ? colon : end;
     if (close > name)
         rd->host = text_decode(&rd->arena, name, (size_t)(close - name));
-    if (colon && !read_number(colon + 1, (size_t)(end - colon - 1), 65535, &rd->port))
+    if (colon && !redis_read_number(colon + 1, (size_t)(end - colon - 1), 65535, &rd->port))
         return "the port in its path is not a number";
     return NULL;
 }
@@ -97,7 +97,7 @@ static const char *set_file(struct redis *rd, const char *name, const char *valu
 }
 
 /* Sets an option or a parameter of the URL. */
-static const char *set_option(void *store, const char *name, const char *value)
+static const char *redis_set_option(void *store, const char *name, const char *value)
 {
     struct redis *rd = store;
     size_t n = strlen(value);
@@ -111,8 +111,9 @@ static const char *set_option(void *store, const char *name, const char *value)
     } else if (file_option(rd, name)) {
         return set_file(rd, name, value);
     } else if (strcmp(name, "db") == 0) {
-        return read_number(value, n, DATABASES, &rd->db) ? NULL
-                                                         : "db needs the number of a database";
+        return redis_read_number(value, n, DATABASES, &rd->db)
+                   ? NULL
+                   : "db needs the number of a database";
     } else if (!text_is_common_option(name)) {
         return arena_format(&rd->arena, TEXT_UNKNOWN_OPTION, name);
     }
@@ -120,7 +121,7 @@ static const char *set_option(void *store, const char *name, const char *value)
 }
 
 /* Returns what is wrong with it, or NULL. */
-static const char *read_path(struct redis *rd, const char *path)
+static const char *redis_read_path(struct redis *rd, const char *path)
 {
     rd->secure = strncmp(path, "rediss://", 9) == 0;
     if (!rd->secure && strncmp(path, "redis://", 8) != 0)
@@ -130,7 +131,7 @@ static const char *read_path(struct redis *rd, const char *path)
     size_t n = strcspn(place, "?");
     const char *why = read_server(rd, server, (size_t)(place - server));
 
-    if (!why && n > 1 && !read_number(place + 1, n - 1, DATABASES, &rd->db)) {
+    if (!why && n > 1 && !redis_read_number(place + 1, n - 1, DATABASES, &rd->db)) {
         if (place > server && place[-1] != '@')
             return "its path needs the number of a database after the server";
         if (rd->secure)
@@ -138,14 +139,14 @@ static const char *read_path(struct redis *rd, const char *path)
         rd->socket = text_decode(&rd->arena, place, n);
     }
     if (!why && place[n] == '?')
-        why = text_parameters(&rd->arena, place + n + 1, set_option, rd);
+        why = text_parameters(&rd->arena, place + n + 1, redis_set_option, rd);
     return why;
 }
 
 /* ---- the password ---- */
 
 /* A file with a password must be readable only by its owner. */
-static const char *check_file(int fd)
+static const char *redis_check_file(int fd)
 {
     struct stat sb;
 
@@ -167,7 +168,7 @@ static int read_password(struct redis *rd, struct reprise_plugin_call *call)
 
     if (fd < 0)
         why = strerror(errno);
-    else if (!(why = check_file(fd)) && (n = read(fd, text, sizeof text - 1)) < 0)
+    else if (!(why = redis_check_file(fd)) && (n = read(fd, text, sizeof text - 1)) < 0)
         why = strerror(errno);
     if (fd >= 0)
         close(fd);
@@ -207,13 +208,14 @@ void redis_close(void *store)
     free(rd);
 }
 
-static int configure(struct redis *rd, const char *path, const struct reprise_plugin_option *option,
-                     size_t options, struct reprise_plugin_call *call)
+static int redis_configure(struct redis *rd, const char *path,
+                           const struct reprise_plugin_option *option, size_t options,
+                           struct reprise_plugin_call *call)
 {
-    const char *why = read_path(rd, path);
+    const char *why = redis_read_path(rd, path);
 
     if (!why)
-        why = text_options(option, options, set_option, rd);
+        why = text_options(option, options, redis_set_option, rd);
     if (why)
         return text_fail(call, REPRISE_PLUGIN_REFUSED, why);
     int rc = find_password(rd, call);
@@ -266,7 +268,7 @@ int redis_open(const char *path, const struct reprise_plugin_option *option, siz
     rd->host = "localhost";
     rd->port = PORT;
     rd->prefix = "";
-    int rc = configure(rd, path, option, options, call);
+    int rc = redis_configure(rd, path, option, options, call);
 
     if (!rc)
         rc = ping_server(rd, call);

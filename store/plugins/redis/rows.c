@@ -31,8 +31,8 @@ static int read_length(struct redis_conn *c, const char *key, int64_t *out,
 }
 
 /* The rows from..to-1, counted from 0. If there are fewer, the session was deleted meanwhile. */
-static int read_range(struct redis_conn *c, const char *key, int64_t from, int64_t to,
-                      redisReply **out, struct reprise_plugin_call *call)
+static int redis_read_range(struct redis_conn *c, const char *key, int64_t from, int64_t to,
+                            redisReply **out, struct reprise_plugin_call *call)
 {
     int rc = redis_send(c, "LRANGE %s %lld %lld", key, (long long)from, (long long)to - 1);
 
@@ -50,7 +50,7 @@ static int read_range(struct redis_conn *c, const char *key, int64_t from, int64
     return rc;
 }
 
-static int hand_rows(const redisReply *r, int64_t from, reprise_plugin_row_fn *fn, void *arg)
+static int redis_hand_rows(const redisReply *r, int64_t from, reprise_plugin_row_fn *fn, void *arg)
 {
     for (size_t i = 0; i < r->elements; i++) {
         const redisReply *row = r->element[i];
@@ -84,8 +84,8 @@ static int64_t rows_of_chunk(int64_t rows, size_t bytes)
     return next < 1 ? 1 : least(next, MOST_ROWS);
 }
 
-static int read_all(struct redis_conn *c, const char *key, int64_t at, reprise_plugin_row_fn *fn,
-                    void *arg, struct reprise_plugin_call *call)
+static int redis_read_all(struct redis_conn *c, const char *key, int64_t at,
+                          reprise_plugin_row_fn *fn, void *arg, struct reprise_plugin_call *call)
 {
     int64_t end = 0, step = FIRST_ROWS;
     int rc = read_length(c, key, &end, call);
@@ -94,10 +94,10 @@ static int read_all(struct redis_conn *c, const char *key, int64_t at, reprise_p
         int64_t to = least(at + step, end);
         redisReply *r;
 
-        rc = read_range(c, key, at, to, &r, call);
+        rc = redis_read_range(c, key, at, to, &r, call);
         if (rc)
             break;
-        rc = hand_rows(r, at, fn, arg);
+        rc = redis_hand_rows(r, at, fn, arg);
         step = rows_of_chunk(to - at, bytes_of(r));
         at = to;
         freeReplyObject(r);
@@ -115,7 +115,7 @@ static int redis_read(void *store, const struct reprise_plugin_key *key, int64_t
     int rc = name ? redis_acquire(rd, call, &c) : REPRISE_PLUGIN_NO_MEMORY;
 
     if (!rc) {
-        rc = read_all(c, name, after, fn, arg, call);
+        rc = redis_read_all(c, name, after, fn, arg, call);
         redis_release(rd, c);
     }
     arena_fini(&a);
@@ -159,8 +159,8 @@ static size_t drop_broken(const redisReply *r)
     return n;
 }
 
-static int collect(struct redis_conn *c, const char *key, int64_t end, size_t rows, size_t bytes,
-                   struct page *page, struct reprise_plugin_call *call)
+static int redis_collect(struct redis_conn *c, const char *key, int64_t end, size_t rows,
+                         size_t bytes, struct page *page, struct reprise_plugin_call *call)
 {
     size_t got = 0, newer = 0;
     int rc = REPRISE_PLUGIN_OK;
@@ -175,7 +175,7 @@ static int collect(struct redis_conn *c, const char *key, int64_t end, size_t ro
             return server_sends_too_much(call);
         if (!array_reserve(page->part, page->cap, page->n + 1))
             return REPRISE_PLUGIN_NO_MEMORY;
-        rc = read_range(c, key, from, end, &r, call);
+        rc = redis_read_range(c, key, from, end, &r, call);
         if (rc)
             break;
         got += drop_broken(r);
@@ -191,9 +191,9 @@ static int collect(struct redis_conn *c, const char *key, int64_t end, size_t ro
     return rc;
 }
 
-static int read_page(struct redis_conn *c, const char *key, int64_t before, size_t rows,
-                     size_t bytes, reprise_plugin_row_fn *fn, void *arg,
-                     struct reprise_plugin_call *call)
+static int redis_read_page(struct redis_conn *c, const char *key, int64_t before, size_t rows,
+                           size_t bytes, reprise_plugin_row_fn *fn, void *arg,
+                           struct reprise_plugin_call *call)
 {
     struct page page = { .part = NULL };
     int64_t end = 0;
@@ -202,10 +202,10 @@ static int read_page(struct redis_conn *c, const char *key, int64_t before, size
     if (before > 0)
         end = least(end, before - 1);
     if (!rc)
-        rc = collect(c, key, end, rows, bytes, &page, call);
+        rc = redis_collect(c, key, end, rows, bytes, &page, call);
     for (size_t i = page.n; i-- > 0;) {
         if (!rc)
-            rc = hand_rows(page.part[i].r, page.part[i].from, fn, arg);
+            rc = redis_hand_rows(page.part[i].r, page.part[i].from, fn, arg);
         freeReplyObject(page.part[i].r);
     }
     free(page.part);
@@ -223,7 +223,7 @@ static int redis_page(void *store, const struct reprise_plugin_key *key, int64_t
     int rc = name ? redis_acquire(rd, call, &c) : REPRISE_PLUGIN_NO_MEMORY;
 
     if (!rc) {
-        rc = read_page(c, name, before, rows, bytes, fn, arg, call);
+        rc = redis_read_page(c, name, before, rows, bytes, fn, arg, call);
         redis_release(rd, c);
     }
     arena_fini(&a);
@@ -232,8 +232,8 @@ static int redis_page(void *store, const struct reprise_plugin_key *key, int64_t
 
 /* ---- subpaths ---- */
 
-static int read_subkeys(struct redis_conn *c, const char *key, reprise_plugin_name_fn *fn,
-                        void *arg, struct reprise_plugin_call *call)
+static int redis_read_subkeys(struct redis_conn *c, const char *key, reprise_plugin_name_fn *fn,
+                              void *arg, struct reprise_plugin_call *call)
 {
     redisReply *r = NULL;
     int rc = redis_send(c, "SMEMBERS %s", key);
@@ -257,7 +257,7 @@ static int redis_subkeys(void *store, const struct reprise_plugin_key *key,
     int rc = name ? redis_acquire(rd, call, &c) : REPRISE_PLUGIN_NO_MEMORY;
 
     if (!rc) {
-        rc = read_subkeys(c, name, fn, arg, call);
+        rc = redis_read_subkeys(c, name, fn, arg, call);
         redis_release(rd, c);
     }
     arena_fini(&a);

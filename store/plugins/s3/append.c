@@ -77,7 +77,7 @@ static int note_row(int64_t position, struct slice row, void *arg)
 }
 
 /* The program that added it may be about to remove it. */
-static bool is_young(const struct s3_part *part)
+static bool s3_is_young(const struct s3_part *part)
 {
     int64_t added = part->ms > part->modified_ms ? part->ms : part->modified_ms;
     int64_t age = time_clock_ms(CLOCK_REALTIME) - added;
@@ -85,7 +85,7 @@ static bool is_young(const struct s3_part *part)
     return age >= 0 && age < YOUNG_MS;
 }
 
-static int check(struct appending *x)
+static int s3_append_check(struct appending *x)
 {
     struct newest newest = { x->after, x->after == 0, false };
     int64_t from = x->after < 0 ? time_clock_ms(CLOCK_REALTIME) : x->after >> S3_LINE_BITS;
@@ -96,7 +96,7 @@ static int check(struct appending *x)
 
     if (rc || x->after < 0)
         return rc;
-    if (x->before.n && is_young(&x->before.part[x->before.n - 1])) {
+    if (x->before.n && s3_is_young(&x->before.part[x->before.n - 1])) {
         poll(NULL, 0, SETTLE_MS);
         s3_parts_fini(&x->before);
         rc = s3_parts_load(x->s3, x->folder, from, &x->before, x->call);
@@ -167,7 +167,7 @@ static int make_body(const struct reprise_plugin_text *row, size_t rows, struct 
     return REPRISE_PLUGIN_OK;
 }
 
-static int put(struct appending *x, long *status)
+static int s3_put(struct appending *x, long *status)
 {
     struct s3_request r = { .method = "PUT", .key = x->key, .put = x->body };
     int rc = s3_run(x->s3, &r, x->call);
@@ -195,7 +195,7 @@ static int delete_object(struct s3 *s3, const char *key, struct reprise_plugin_c
 static int try_condition(struct appending *x)
 {
     long status;
-    int rc = put(x, &status);
+    int rc = s3_put(x, &status);
 
     if (rc)
         return rc;
@@ -207,16 +207,16 @@ static int try_condition(struct appending *x)
 }
 
 /* 412: the name is taken. If an answer was lost, that part is ours, and its rows are found in it. */
-static int put_new(struct appending *x)
+static int s3_put_new(struct appending *x)
 {
     long status;
-    int rc = put(x, &status);
+    int rc = s3_put(x, &status);
 
     if (!rc && status == 501) {
         x->s3->conditions = S3_CONDITIONS_NONE;
         rc = name_part(x);
         if (!rc)
-            rc = put(x, &status);
+            rc = s3_put(x, &status);
     }
     if (rc || status == 412)
         return rc ? rc : REPRISE_PLUGIN_CHANGED;
@@ -265,8 +265,8 @@ struct neighbours {
 };
 
 /* The author of the part did not see ours. */
-static void judge(struct appending *x, const struct s3_parts *now, size_t i, struct neighbours *out,
-                  bool *twice)
+static void s3_judge(struct appending *x, const struct s3_parts *now, size_t i,
+                     struct neighbours *out, bool *twice)
 {
     const struct s3_part *part = &now->part[i];
     bool first = strcmp(part->name, x->key + strlen(x->folder)) < 0;
@@ -293,7 +293,7 @@ static int look_around(struct appending *x, struct neighbours *out)
             out->followed |= last != NULL;
             last = name;
         } else if (!has_part(&x->before, name)) {
-            judge(x, &now, i, out, &twice);
+            s3_judge(x, &now, i, out, &twice);
         }
     }
     for (size_t i = 0; i < x->before.n && !rc; i++)
@@ -315,14 +315,14 @@ static int verify(struct appending *x)
     if (!rc)
         rc = look_around(x, &around);
     if (!rc && around.followed) {
-        rc = put(x, &status);
+        rc = s3_put(x, &status);
         return !rc && status == 412 ? REPRISE_PLUGIN_CHANGED : rc;
     }
     pause_randomly();
     return rc ? rc : REPRISE_PLUGIN_CHANGED;
 }
 
-static void remember(struct s3 *s3, const char *key, int64_t position)
+static void s3_remember(struct s3 *s3, const char *key, int64_t position)
 {
     char *copy = strdup(key);
 
@@ -335,17 +335,17 @@ static void remember(struct s3 *s3, const char *key, int64_t position)
 
 static int append_body(struct appending *x, size_t rows, int64_t *last)
 {
-    int rc = check(x);
+    int rc = s3_append_check(x);
 
     if (!rc)
         rc = name_part(x);
     if (!rc)
-        rc = put_new(x);
+        rc = s3_put_new(x);
     if (!rc && x->after >= 0)
         rc = verify(x);
     if (!rc) {
         *last = x->ms << S3_LINE_BITS | (int64_t)rows;
-        remember(x->s3, x->key, *last);
+        s3_remember(x->s3, x->key, *last);
     }
     return rc;
 }

@@ -80,7 +80,7 @@ void s3_disconnect(struct s3_conn *c)
     free(c);
 }
 
-static int connect_new(const struct s3 *s3, struct s3_conn **out)
+static int s3_connect_new(const struct s3 *s3, struct s3_conn **out)
 {
     struct s3_conn *c = calloc(1, sizeof *c);
 
@@ -101,7 +101,7 @@ int s3_acquire(struct s3 *s3, struct reprise_plugin_call *call, struct s3_conn *
 {
     (void)call;
     *out = server_pool_take(&s3->pool);
-    return *out ? REPRISE_PLUGIN_OK : connect_new(s3, out);
+    return *out ? REPRISE_PLUGIN_OK : s3_connect_new(s3, out);
 }
 
 void s3_release(struct s3 *s3, struct s3_conn *c)
@@ -127,8 +127,8 @@ int s3_encode(struct buf *out, const char *text, bool slashes)
 }
 
 /* The path is signed as it is sent. */
-static int set_url(CURL *easy, const struct s3 *s3, const struct s3_request *r, struct arena *a,
-                   const char **path)
+static int s3_set_url(CURL *easy, const struct s3 *s3, const struct s3_request *r, struct arena *a,
+                      const char **path)
 {
     struct buf b = { 0 };
     bool ok = !buf_add(&b, slice_of(s3->path)) &&
@@ -145,7 +145,7 @@ static int set_url(CURL *easy, const struct s3 *s3, const struct s3_request *r, 
                                                                        : REPRISE_PLUGIN_NO_MEMORY;
 }
 
-static bool add_header(struct slot *slot, const char *name, const char *value)
+static bool s3_add_header(struct slot *slot, const char *name, const char *value)
 {
     struct buf text = { 0 };
     struct curl_slist *more = NULL;
@@ -172,10 +172,11 @@ static bool add_signature(struct slot *slot, const struct s3 *s3, const struct s
                                  date };
     const char *authorization = s3_sign(s3, &x, a);
 
-    return authorization && add_header(slot, "Host", s3->host) &&
-           add_header(slot, "x-amz-content-sha256", sum) && add_header(slot, "x-amz-date", date) &&
-           (!s3->token || add_header(slot, "x-amz-security-token", s3->token)) &&
-           add_header(slot, "Authorization", authorization);
+    return authorization && s3_add_header(slot, "Host", s3->host) &&
+           s3_add_header(slot, "x-amz-content-sha256", sum) &&
+           s3_add_header(slot, "x-amz-date", date) &&
+           (!s3->token || s3_add_header(slot, "x-amz-security-token", s3->token)) &&
+           s3_add_header(slot, "Authorization", authorization);
 }
 
 static int set_headers(struct slot *slot, const struct s3 *s3, const struct s3_request *r,
@@ -184,9 +185,9 @@ static int set_headers(struct slot *slot, const struct s3 *s3, const struct s3_r
     bool ok = add_signature(slot, s3, r, path, a);
 
     if (ok && r->put)
-        ok = add_header(slot, "Content-Type", "application/x-ndjson");
+        ok = s3_add_header(slot, "Content-Type", "application/x-ndjson");
     if (ok && r->put && s3->conditions != S3_CONDITIONS_NONE) /* a part is never replaced */
-        ok = add_header(slot, "If-None-Match", "*");
+        ok = s3_add_header(slot, "If-None-Match", "*");
     curl_easy_setopt(slot->easy, CURLOPT_HTTPHEADER, slot->header);
     return ok ? REPRISE_PLUGIN_OK : REPRISE_PLUGIN_NO_MEMORY;
 }
@@ -212,12 +213,12 @@ static CURL *new_easy(const struct s3 *s3, struct slot *slot)
     return easy;
 }
 
-static int begin(struct s3_conn *c, struct slot *slot, struct s3_request *r)
+static int s3_begin(struct s3_conn *c, struct slot *slot, struct s3_request *r)
 {
     CURL *easy = slot->easy;
     struct arena a = { 0 };
     const char *path;
-    int rc = set_url(easy, c->s3, r, &a, &path);
+    int rc = s3_set_url(easy, c->s3, r, &a, &path);
 
     if (!rc)
         rc = set_headers(slot, c->s3, r, path, &a);
@@ -259,7 +260,7 @@ int s3_start(struct s3_conn *c, struct s3_request *r)
     r->status = 0;
     r->too_much = false;
     r->conn = c;
-    return begin(c, slot, r);
+    return s3_begin(c, slot, r);
 }
 
 /* ---- answers ---- */
@@ -361,7 +362,7 @@ int s3_finish(struct s3_conn *c, struct reprise_plugin_call *call, struct s3_req
     return rc;
 }
 
-static int refuse(const struct s3_error *x, struct reprise_plugin_call *call)
+static int s3_refuse(const struct s3_error *x, struct reprise_plugin_call *call)
 {
     if (strcmp(x->code, "InvalidAccessKeyId") == 0 || strcmp(x->code, "SignatureDoesNotMatch") == 0)
         return text_fail(call, REPRISE_PLUGIN_REFUSED, "wrong access key or secret");
@@ -381,7 +382,7 @@ int s3_check(const struct s3_request *r, struct reprise_plugin_call *call)
         snprintf(call->error, sizeof call->error, "the bucket is in another region: region = %s",
                  x.region);
     else if (r->status == 401 || r->status == 403)
-        return refuse(&x, call);
+        return s3_refuse(&x, call);
     else if (strcmp(x.code, "NoSuchBucket") == 0)
         snprintf(call->error, sizeof call->error, "no such bucket");
     else if (r->status >= 300 && r->status < 400)

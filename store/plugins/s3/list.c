@@ -49,7 +49,7 @@ struct listing {
 
 /* ---- names ---- */
 
-static int add_project(const struct s3_object *o, void *arg)
+static int s3_add_project(const struct s3_object *o, void *arg)
 {
     struct listing *l = arg;
     const char *name =
@@ -77,7 +77,7 @@ static const char *next_folder(struct listing *l, const char **rest, const char 
 }
 
 /* PROJECT/SESSION/PART; deeper are the parts of sub-agents. */
-static int add_part(const struct s3_object *o, void *arg)
+static int s3_add_part(const struct s3_object *o, void *arg)
 {
     const struct place *place = arg;
     struct listing *l = place->l;
@@ -109,14 +109,14 @@ static int add_part(const struct s3_object *o, void *arg)
 static int find_everywhere(struct listing *l)
 {
     struct place place = { l, NULL };
-    struct s3_query q = { .prefix = l->s3->prefix, .deep = true, .fn = add_part, .arg = &place };
+    struct s3_query q = { .prefix = l->s3->prefix, .deep = true, .fn = s3_add_part, .arg = &place };
 
     return s3_run_queries(l->s3, &q, 1, l->call);
 }
 
 static int find_parts(struct listing *l)
 {
-    struct s3_query projects = { .prefix = l->s3->prefix, .fn = add_project, .arg = l };
+    struct s3_query projects = { .prefix = l->s3->prefix, .fn = s3_add_project, .arg = l };
     int rc = s3_run_queries(l->s3, &projects, 1, l->call);
     struct s3_query *q = calloc(l->projects + 1, sizeof *q);
     struct place *place = calloc(l->projects + 1, sizeof *place);
@@ -130,7 +130,7 @@ static int find_parts(struct listing *l)
         q[i] = (struct s3_query){ .prefix = arena_format(&l->a, "%s%s/%s%s", l->s3->prefix, project,
                                                          only, l->only ? "/" : ""),
                                   .deep = !l->only,
-                                  .fn = add_part,
+                                  .fn = s3_add_part,
                                   .arg = &place[i] };
         if (!q[i].prefix)
             rc = REPRISE_PLUGIN_NO_MEMORY;
@@ -144,26 +144,26 @@ static int find_parts(struct listing *l)
 
 /* ---- sessions ---- */
 
-static int compare_keys(const struct found *x, const struct found *y)
+static int s3_compare_keys(const struct found *x, const struct found *y)
 {
     int order = strcmp(x->project, y->project);
 
     return order ? order : strcmp(x->session, y->session);
 }
 
-static int by_key(const void *x, const void *y)
+static int s3_by_key(const void *x, const void *y)
 {
-    return compare_keys(x, y);
+    return s3_compare_keys(x, y);
 }
 
-static int newest_first(const void *x, const void *y)
+static int s3_newest_first(const void *x, const void *y)
 {
     const struct session *p = x, *q = y;
 
     return (p->mtime_ms < q->mtime_ms) - (p->mtime_ms > q->mtime_ms);
 }
 
-static void add_session(struct listing *l, size_t from, size_t to)
+static void s3_add_session(struct listing *l, size_t from, size_t to)
 {
     struct session *s = &l->session[l->sessions++];
 
@@ -190,14 +190,14 @@ static int make_sessions(struct listing *l)
     if (!l->part || !l->session)
         return REPRISE_PLUGIN_NO_MEMORY;
     if (l->n > 1)
-        qsort(l->found, l->n, sizeof *l->found, by_key);
+        qsort(l->found, l->n, sizeof *l->found, s3_by_key);
     for (size_t i = 1; i <= l->n; i++)
-        if (i == l->n || compare_keys(&l->found[i], &l->found[from]) != 0) {
-            add_session(l, from, i);
+        if (i == l->n || s3_compare_keys(&l->found[i], &l->found[from]) != 0) {
+            s3_add_session(l, from, i);
             from = i;
         }
     if (l->sessions > 1)
-        qsort(l->session, l->sessions, sizeof *l->session, newest_first);
+        qsort(l->session, l->sessions, sizeof *l->session, s3_newest_first);
     return REPRISE_PLUGIN_OK;
 }
 
@@ -215,8 +215,8 @@ struct ends {
     bool all;                        /* the pieces are the session */
 };
 
-static void add_piece(struct ends *x, const struct s3 *s3, const struct s3_part *part,
-                      enum piece_kind kind)
+static void s3_add_piece(struct ends *x, const struct s3 *s3, const struct s3_part *part,
+                         enum piece_kind kind)
 {
     static const char *const ranges[] = { NULL, "0-32767", "-32768" };
     const struct session *s = x->session;
@@ -229,7 +229,7 @@ static void add_piece(struct ends *x, const struct s3 *s3, const struct s3_part 
     r->owner = x;
 }
 
-static bool is_large(const struct s3_part *part)
+static bool s3_is_large(const struct s3_part *part)
 {
     return part->size > 2 * PIECE_BYTES;
 }
@@ -245,23 +245,23 @@ static void plan(struct ends *x, const struct s3 *s3)
         const struct s3_part *part = &s->part[head++];
 
         bytes += part->size;
-        x->all &= !is_large(part);
-        add_piece(x, s3, part, is_large(part) ? FRONT : WHOLE);
+        x->all &= !s3_is_large(part);
+        s3_add_piece(x, s3, part, s3_is_large(part) ? FRONT : WHOLE);
     }
     x->heads = x->n;
     for (bytes = 0; tail > head && s->parts - tail < TAIL_PARTS && bytes < TAIL_BYTES;)
         bytes += s->part[--tail].size;
-    if (tail == s->parts && s->parts && is_large(&s->part[s->parts - 1]))
-        add_piece(x, s3, &s->part[s->parts - 1], BACK); /* of the only one */
+    if (tail == s->parts && s->parts && s3_is_large(&s->part[s->parts - 1]))
+        s3_add_piece(x, s3, &s->part[s->parts - 1], BACK); /* of the only one */
     x->all &= tail == head;
     for (; tail < s->parts; tail++) {
-        x->all &= !is_large(&s->part[tail]);
-        add_piece(x, s3, &s->part[tail], is_large(&s->part[tail]) ? BACK : WHOLE);
+        x->all &= !s3_is_large(&s->part[tail]);
+        s3_add_piece(x, s3, &s->part[tail], s3_is_large(&s->part[tail]) ? BACK : WHOLE);
     }
 }
 
 /* The rows of a piece; if it is cut, only the whole ones. */
-static int add_rows(struct buf *out, struct slice rest, bool cut, enum piece_kind kind)
+static int s3_add_rows(struct buf *out, struct slice rest, bool cut, enum piece_kind kind)
 {
     struct slice line;
     bool torn;
@@ -288,7 +288,7 @@ static int64_t newest_ms(const struct session *s, struct slice rows)
 }
 
 /* If the first row is too long to be in the head, the program reads the rows itself. */
-static int hand_session(const struct listing *l, const struct ends *x)
+static int s3_hand_session(const struct listing *l, const struct ends *x)
 {
     struct buf text[2] = { { 0 } };
     int rc = REPRISE_PLUGIN_OK;
@@ -299,8 +299,8 @@ static int hand_session(const struct listing *l, const struct ends *x)
         if (r->status != 404)
             rc = s3_check(r, l->call);
         if (!rc && r->status != 404) /* 404: it is being deleted */
-            rc = add_rows(&text[!x->all && i >= x->heads], buf_slice(&r->answer), r->status == 206,
-                          x->kind[i]);
+            rc = s3_add_rows(&text[!x->all && i >= x->heads], buf_slice(&r->answer),
+                             r->status == 206, x->kind[i]);
     }
     bool empty = text[0].n == 0;
     const struct reprise_plugin_session s = {
@@ -334,17 +334,17 @@ struct window {
     size_t n, requests, next; /* next: session */
 };
 
-static struct ends *last_of(const struct window *w)
+static struct ends *s3_last_of(const struct window *w)
 {
     return w->n ? w->ends[w->n - 1] : NULL;
 }
 
-static int fill(const struct listing *l, struct s3_conn *c, struct window *w)
+static int s3_fill(const struct listing *l, struct s3_conn *c, struct window *w)
 {
     int rc = REPRISE_PLUGIN_OK;
 
     while (!rc && w->requests < S3_REQUESTS) {
-        struct ends *x = last_of(w);
+        struct ends *x = s3_last_of(w);
 
         if (!x || x->begun == x->n) {
             if (w->next == l->sessions)
@@ -371,7 +371,7 @@ static int on_piece(const struct listing *l, struct window *w, struct ends *x)
     w->requests--;
     if (++x->arrived < x->n)
         return rc;
-    rc = hand_session(l, x);
+    rc = s3_hand_session(l, x);
     for (size_t i = 0; i < w->n; i++)
         if (w->ends[i] == x) {
             memmove(&w->ends[i], &w->ends[i + 1], (w->n - i - 1) * sizeof *w->ends);
@@ -389,7 +389,7 @@ static int list_sessions(const struct listing *l, struct s3_conn *c)
     int rc;
 
     do {
-        rc = fill(l, c, &w);
+        rc = s3_fill(l, c, &w);
         if (!rc)
             rc = s3_finish(c, l->call, &done);
         if (!rc && done)

@@ -44,7 +44,7 @@ static void on_start(void *arg, const XML_Char *name, const XML_Char **attribute
         d->fn(name, NULL, d->arg);
 }
 
-static void on_text(void *arg, const XML_Char *text, int n)
+static void s3_on_text(void *arg, const XML_Char *text, int n)
 {
     struct document *d = arg;
 
@@ -64,7 +64,7 @@ static void on_end(void *arg, const XML_Char *name)
     d->depth--;
 }
 
-static bool read_document(struct slice xml, element_fn *fn, void *arg)
+static bool s3_read_document(struct slice xml, element_fn *fn, void *arg)
 {
     struct document d = { .parser = XML_ParserCreate(NULL), .fn = fn, .arg = arg };
     bool ok = d.parser != NULL;
@@ -73,7 +73,7 @@ static bool read_document(struct slice xml, element_fn *fn, void *arg)
         XML_SetUserData(d.parser, &d);
         XML_SetStartDoctypeDeclHandler(d.parser, on_doctype);
         XML_SetElementHandler(d.parser, on_start, on_end);
-        XML_SetCharacterDataHandler(d.parser, on_text);
+        XML_SetCharacterDataHandler(d.parser, s3_on_text);
         ok = xml.n < INT32_MAX && XML_Parse(d.parser, xml.p, (int)xml.n, 1) == XML_STATUS_OK;
         XML_ParserFree(d.parser);
     }
@@ -98,7 +98,7 @@ static void on_error_element(const char *name, const char *text, void *arg)
 void s3_error_parse(const struct buf *xml, struct s3_error *out)
 {
     *out = (struct s3_error){ .code = "" };
-    if (!read_document(buf_slice(xml), on_error_element, out))
+    if (!s3_read_document(buf_slice(xml), on_error_element, out))
         *out = (struct s3_error){ .code = "" };
 }
 
@@ -214,13 +214,14 @@ static int set_token(struct s3_query *q, const struct page *p, struct reprise_pl
     return no_memory ? REPRISE_PLUGIN_NO_MEMORY : REPRISE_PLUGIN_OK;
 }
 
-static int read_page(struct s3_query *q, struct server_names *names,
-                     struct reprise_plugin_call *call)
+static int s3_read_page(struct s3_query *q, struct server_names *names,
+                        struct reprise_plugin_call *call)
 {
     struct page p = { .a = &q->a };
     int rc = s3_check(&q->request, call);
 
-    if (!rc && (!read_document(buf_slice(&q->request.answer), on_list_element, &p) || !p.is_list))
+    if (!rc &&
+        (!s3_read_document(buf_slice(&q->request.answer), on_list_element, &p) || !p.is_list))
         rc = make_no_sense(call);
     if (p.no_memory || q->a.failed)
         rc = REPRISE_PLUGIN_NO_MEMORY;
@@ -287,7 +288,7 @@ static int ask_all(struct s3_conn *c, struct s3_query *q, size_t n,
             return rc;
         struct s3_query *x = done->owner;
 
-        rc = read_page(x, &names, call);
+        rc = s3_read_page(x, &names, call);
         if (!rc && x->token)
             rc = ask_page(c, x);
         else
@@ -319,7 +320,7 @@ struct names {
     size_t n;
 };
 
-static int add_name(const struct s3_object *o, void *arg)
+static int s3_add_name(const struct s3_object *o, void *arg)
 {
     struct names *names = arg;
 
@@ -364,7 +365,7 @@ int s3_remove(void *store, const struct reprise_plugin_key *key, struct reprise_
     struct s3_conn *c = NULL;
     struct s3_query q = { .prefix = s3_folder(store, key, &names.a),
                           .deep = !key->subpath,
-                          .fn = add_name,
+                          .fn = s3_add_name,
                           .arg = &names };
     int rc = q.prefix ? s3_run_queries(store, &q, 1, call) : REPRISE_PLUGIN_NO_MEMORY;
 

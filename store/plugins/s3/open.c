@@ -30,7 +30,7 @@ bool s3_is_plain(const char *name, bool with_slashes)
 
 /* ---- the path ---- */
 
-static const char *set_option(void *store, const char *name, const char *value)
+static const char *s3_set_option(void *store, const char *name, const char *value)
 {
     struct s3 *s3 = store;
     const char **to = strcmp(name, "endpoint") == 0  ? &s3->endpoint
@@ -57,7 +57,7 @@ static bool is_bucket(const char *name, size_t n)
 }
 
 /* As in the reference adapters, the prefix of the keys ends in one slash. */
-static const char *read_path(struct s3 *s3, const char *path)
+static const char *s3_read_path(struct s3 *s3, const char *path)
 {
     static const char scheme[] = "s3://";
 
@@ -77,7 +77,7 @@ static const char *read_path(struct s3 *s3, const char *path)
         n--;
     prefix = n ? text_decode(&s3->arena, prefix, n) : "";
     s3->prefix = prefix && prefix[0] ? arena_format(&s3->arena, "%s/", prefix) : "";
-    return text_parameters(&s3->arena, parameters, set_option, s3);
+    return text_parameters(&s3->arena, parameters, s3_set_option, s3);
 }
 
 /* ---- where the bucket is ---- */
@@ -88,7 +88,7 @@ static bool is_region(const char *name)
 }
 
 /* The port of the scheme is not in the header. */
-static void set_url(struct s3 *s3, const char *url)
+static void s3_open_set_url(struct s3 *s3, const char *url)
 {
     const char *host = strstr(url, "//") + 2, *port = url[4] == 's' ? ":443" : ":80";
     size_t n = strcspn(host, "/"), front = (size_t)(host - url) + n, own = strlen(port);
@@ -127,7 +127,7 @@ static const char *find_bucket(struct s3 *s3)
                   : arena_format(&s3->arena, "https://%s.s3.%s.%s", s3->bucket, s3->region, domain);
     }
     if (url) /* NULL: out of memory, which the caller notices */
-        set_url(s3, url);
+        s3_open_set_url(s3, url);
     return NULL;
 }
 
@@ -153,14 +153,14 @@ void s3_close(void *store)
     free(s3);
 }
 
-static int configure(struct s3 *s3, const char *path, const struct reprise_plugin_option *option,
-                     size_t options, struct reprise_plugin_call *call)
+static int s3_configure(struct s3 *s3, const char *path, const struct reprise_plugin_option *option,
+                        size_t options, struct reprise_plugin_call *call)
 {
-    const char *why = read_path(s3, path);
+    const char *why = s3_read_path(s3, path);
     int rc = REPRISE_PLUGIN_OK;
 
     if (!why)
-        why = text_options(option, options, set_option, s3);
+        why = text_options(option, options, s3_set_option, s3);
     if (!why)
         rc = s3_find_credentials(s3, call);
     if (!why && !rc)
@@ -180,7 +180,7 @@ int s3_open(const char *path, const struct reprise_plugin_option *option, size_t
     pthread_once(&once, init_library);
     server_pool_init(&s3->pool);
     pthread_mutex_init(&s3->lock, NULL);
-    int rc = configure(s3, path, option, options, call);
+    int rc = s3_configure(s3, path, option, options, call);
 
     if (rc)
         s3_close(s3);

@@ -31,7 +31,7 @@ void s3_parts_sort(struct s3_part *part, size_t n)
 
 /* ---- which there are ---- */
 
-static int add_part(const struct s3_object *o, void *arg)
+static int s3_parts_add_part(const struct s3_object *o, void *arg)
 {
     struct s3_parts *p = arg;
     const char *name = o->folder || strchr(o->name, '/') ? NULL : arena_copy_text(&p->a, o->name);
@@ -48,7 +48,7 @@ static int add_part(const struct s3_object *o, void *arg)
 int s3_parts_load(struct s3 *s3, const char *folder, int64_t ms, struct s3_parts *out,
                   struct reprise_plugin_call *call)
 {
-    struct s3_query q = { .prefix = folder, .fn = add_part, .arg = out };
+    struct s3_query q = { .prefix = folder, .fn = s3_parts_add_part, .arg = out };
     int rc;
 
     *out = (struct s3_parts){ .folder = folder };
@@ -81,21 +81,21 @@ struct reading {
     int64_t ms, line; /* of the last row */
 };
 
-static bool is_blank(char c)
+static bool s3_is_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\r';
 }
 
-static struct slice trim(struct slice line)
+static struct slice s3_trim(struct slice line)
 {
-    while (line.n && is_blank(line.p[0]))
+    while (line.n && s3_is_blank(line.p[0]))
         line = (struct slice){ line.p + 1, line.n - 1 };
-    while (line.n && is_blank(line.p[line.n - 1]))
+    while (line.n && s3_is_blank(line.p[line.n - 1]))
         line.n--;
     return line;
 }
 
-static int hand_rows(struct reading *r, const struct s3_part *part, struct slice rest)
+static int s3_hand_rows(struct reading *r, const struct s3_part *part, struct slice rest)
 {
     struct slice line;
     bool torn;
@@ -106,14 +106,14 @@ static int hand_rows(struct reading *r, const struct s3_part *part, struct slice
     while (slice_line(&rest, &line, &torn)) {
         if (++r->line >= S3_LINES)
             return text_fail(r->call, REPRISE_PLUGIN_FAILED, "one of its parts has too many rows");
-        line = trim(line);
+        line = s3_trim(line);
         if (text_is_row(line) && r->fn(r->ms << S3_LINE_BITS | r->line, line, r->arg))
             return REPRISE_PLUGIN_STOPPED;
     }
     return REPRISE_PLUGIN_OK;
 }
 
-static int read_part(struct reading *r, size_t i)
+static int s3_read_part(struct reading *r, size_t i)
 {
     struct s3_request *request = &r->request[i % S3_REQUESTS];
     int rc;
@@ -123,7 +123,7 @@ static int read_part(struct reading *r, size_t i)
     else
         rc = s3_check(request, r->call);
     if (!rc)
-        rc = hand_rows(r, &r->p->part[i], buf_slice(&request->answer));
+        rc = s3_hand_rows(r, &r->p->part[i], buf_slice(&request->answer));
     buf_fini(&request->answer);
     r->arrived[i % S3_REQUESTS] = false;
     return rc;
@@ -139,7 +139,7 @@ static int ask_for(struct reading *r, size_t i, struct arena *a)
 }
 
 /* Uses as many parallel requests as allowed, unless these would be too many bytes. */
-static int read_range(struct reading *r, size_t from, size_t to, struct arena *a)
+static int s3_read_range(struct reading *r, size_t from, size_t to, struct arena *a)
 {
     size_t asked = from;
     int64_t bytes = 0;
@@ -160,7 +160,7 @@ static int read_range(struct reading *r, size_t from, size_t to, struct arena *a
         }
         bytes -= r->p->part[i].size;
         if (!rc)
-            rc = read_part(r, i);
+            rc = s3_read_part(r, i);
     }
     return rc;
 }
@@ -175,7 +175,7 @@ int s3_parts_read(struct s3 *s3, const struct s3_parts *p, size_t from, size_t t
 
     if (rc || from >= to)
         return rc;
-    rc = read_range(&r, from, to, &a);
+    rc = s3_read_range(&r, from, to, &a);
     s3_release(s3, r.c);
     for (size_t i = 0; i < S3_REQUESTS; i++)
         buf_fini(&request[i].answer);

@@ -19,7 +19,7 @@ static const char *from_environment(const char *name)
     return value && value[0] ? value : NULL;
 }
 
-static struct slice trim(struct slice s)
+static struct slice s3_profile_trim(struct slice s)
 {
     while (s.n && strchr(" \t\r", s.p[0]))
         s = (struct slice){ s.p + 1, s.n - 1 };
@@ -31,13 +31,13 @@ static struct slice trim(struct slice s)
 /* "[NAME]", in the configuration "[profile NAME]" except for "default". */
 static bool is_section(struct slice line, const char *profile)
 {
-    struct slice name = trim((struct slice){ line.p + 1, line.n - 1 });
+    struct slice name = s3_profile_trim((struct slice){ line.p + 1, line.n - 1 });
 
     if (!name.n || name.p[name.n - 1] != ']')
         return false;
-    name = trim((struct slice){ name.p, name.n - 1 });
+    name = s3_profile_trim((struct slice){ name.p, name.n - 1 });
     if (slice_starts(name, "profile "))
-        name = trim((struct slice){ name.p + 8, name.n - 8 });
+        name = s3_profile_trim((struct slice){ name.p + 8, name.n - 8 });
     return slice_eq(name, slice_of(profile));
 }
 
@@ -67,17 +67,18 @@ static void parse_profile(struct s3 *s3, struct slice text)
             continue;
         const char *equals = memchr(line.p, '=', line.n);
 
-        line = trim(line);
+        line = s3_profile_trim(line);
         if (line.n && line.p[0] == '[')
             wanted = is_section(line, s3->profile);
         else if (wanted && equals)
-            set_known(s3, trim((struct slice){ line.p, (size_t)(equals - line.p) }),
-                      trim((struct slice){ equals + 1, line.n - (size_t)(equals + 1 - line.p) }));
+            set_known(s3, s3_profile_trim((struct slice){ line.p, (size_t)(equals - line.p) }),
+                      s3_profile_trim(
+                          (struct slice){ equals + 1, line.n - (size_t)(equals + 1 - line.p) }));
     }
 }
 
-static int read_file(struct s3 *s3, const char *variable, const char *usual,
-                     struct reprise_plugin_call *call)
+static int s3_read_file(struct s3 *s3, const char *variable, const char *usual,
+                        struct reprise_plugin_call *call)
 {
     const char *home = getenv("HOME"), *path = from_environment(variable);
     struct buf text = { 0 };
@@ -106,7 +107,7 @@ static void set_from_environment(const char **to, const char *name)
 
 /* A profile that the store names takes precedence over the keys in the environment; a profile from the environment does
  * not. */
-static void read_environment(struct s3 *s3)
+static void s3_read_environment(struct s3 *s3)
 {
     if (!s3->profile) {
         set_from_environment(&s3->key, "AWS_ACCESS_KEY_ID");
@@ -128,12 +129,12 @@ int s3_find_credentials(struct s3 *s3, struct reprise_plugin_call *call)
     static const char none[] = "";
     int rc;
 
-    read_environment(s3);
+    s3_read_environment(s3);
     if (s3->key && s3->secret && !s3->token)
         s3->token = none; /* that of a file belongs to another key */
-    rc = read_file(s3, "AWS_SHARED_CREDENTIALS_FILE", "credentials", call);
+    rc = s3_read_file(s3, "AWS_SHARED_CREDENTIALS_FILE", "credentials", call);
     if (!rc)
-        rc = read_file(s3, "AWS_CONFIG_FILE", "config", call);
+        rc = s3_read_file(s3, "AWS_CONFIG_FILE", "config", call);
     if (s3->token == none)
         s3->token = NULL;
     if (!rc && (!s3->key || !s3->secret))

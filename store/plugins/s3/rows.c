@@ -12,7 +12,7 @@ struct rows {
     int64_t after;
 };
 
-static int hand_row(int64_t position, struct slice row, void *arg)
+static int s3_hand_row(int64_t position, struct slice row, void *arg)
 {
     const struct rows *to = arg;
 
@@ -21,8 +21,8 @@ static int hand_row(int64_t position, struct slice row, void *arg)
                : 0;
 }
 
-static int read_rows(void *store, const struct reprise_plugin_key *key, int64_t after,
-                     reprise_plugin_row_fn *fn, void *arg, struct reprise_plugin_call *call)
+static int s3_read_rows(void *store, const struct reprise_plugin_key *key, int64_t after,
+                        reprise_plugin_row_fn *fn, void *arg, struct reprise_plugin_call *call)
 {
     struct rows to = { fn, arg, after };
     struct arena a = { 0 };
@@ -32,7 +32,7 @@ static int read_rows(void *store, const struct reprise_plugin_key *key, int64_t 
                     : REPRISE_PLUGIN_NO_MEMORY;
 
     if (!rc)
-        rc = s3_parts_read(store, &p, 0, p.n, hand_row, &to, call);
+        rc = s3_parts_read(store, &p, 0, p.n, s3_hand_row, &to, call);
     s3_parts_fini(&p);
     arena_fini(&a);
     return rc;
@@ -62,7 +62,7 @@ struct page {
     struct arena a;
 };
 
-static int add_row(int64_t position, struct slice text, void *arg)
+static int s3_add_row(int64_t position, struct slice text, void *arg)
 {
     struct chunk *c = arg;
 
@@ -105,8 +105,8 @@ static size_t first_of_chunk(const struct s3_parts *p, size_t to)
     return from;
 }
 
-static int collect(struct s3 *s3, const struct s3_parts *p, int64_t before, size_t rows,
-                   size_t bytes, struct page *page, struct reprise_plugin_call *call)
+static int s3_collect(struct s3 *s3, const struct s3_parts *p, int64_t before, size_t rows,
+                      size_t bytes, struct page *page, struct reprise_plugin_call *call)
 {
     size_t to = p->n;
     bool more = true;
@@ -118,7 +118,7 @@ static int collect(struct s3 *s3, const struct s3_parts *p, int64_t before, size
         struct chunk c = { .before = before };
         size_t from = first_of_chunk(p, to);
 
-        rc = s3_parts_read(s3, p, from, to, add_row, &c, call);
+        rc = s3_parts_read(s3, p, from, to, s3_add_row, &c, call);
         if (rc == REPRISE_PLUGIN_STOPPED && c.a.failed)
             rc = REPRISE_PLUGIN_NO_MEMORY;
         if (!rc)
@@ -130,9 +130,9 @@ static int collect(struct s3 *s3, const struct s3_parts *p, int64_t before, size
     return rc;
 }
 
-static int read_page(void *store, const struct reprise_plugin_key *key, int64_t before, size_t rows,
-                     size_t bytes, reprise_plugin_row_fn *fn, void *arg,
-                     struct reprise_plugin_call *call)
+static int s3_rows_read_page(void *store, const struct reprise_plugin_key *key, int64_t before,
+                             size_t rows, size_t bytes, reprise_plugin_row_fn *fn, void *arg,
+                             struct reprise_plugin_call *call)
 {
     struct page page = { .n = 0 };
     struct s3_parts p = { .n = 0 };
@@ -140,7 +140,7 @@ static int read_page(void *store, const struct reprise_plugin_key *key, int64_t 
     int rc = folder ? s3_parts_load(store, folder, 0, &p, call) : REPRISE_PLUGIN_NO_MEMORY;
 
     if (!rc)
-        rc = collect(store, &p, before > 0 ? before : INT64_MAX, rows, bytes, &page, call);
+        rc = s3_collect(store, &p, before > 0 ? before : INT64_MAX, rows, bytes, &page, call);
     for (size_t i = page.n; i-- > 0 && !rc;) {
         const struct row *row = &page.row[i];
 
@@ -161,7 +161,7 @@ struct names {
 };
 
 /* The objects in folders below the session's are parts of subpaths. */
-static int add_name(const struct s3_object *o, void *arg)
+static int s3_rows_add_name(const struct s3_object *o, void *arg)
 {
     struct names *names = arg;
     const char *slash = strrchr(o->name, '/');
@@ -177,13 +177,14 @@ static int add_name(const struct s3_object *o, void *arg)
     return !name.p || (s3_is_plain(name.p, true) && slice_set_add(&names->seen, name, &number));
 }
 
-static int read_subkeys(void *store, const struct reprise_plugin_key *key,
-                        reprise_plugin_name_fn *fn, void *arg, struct reprise_plugin_call *call)
+static int s3_read_subkeys(void *store, const struct reprise_plugin_key *key,
+                           reprise_plugin_name_fn *fn, void *arg, struct reprise_plugin_call *call)
 {
     struct names names = { .seen = { 0 } };
-    struct s3_query q = {
-        .prefix = s3_folder(store, key, &names.a), .deep = true, .fn = add_name, .arg = &names
-    };
+    struct s3_query q = { .prefix = s3_folder(store, key, &names.a),
+                          .deep = true,
+                          .fn = s3_rows_add_name,
+                          .arg = &names };
     int rc = q.prefix ? s3_run_queries(store, &q, 1, call) : REPRISE_PLUGIN_NO_MEMORY;
 
     for (size_t i = 0; i < names.seen.n && !rc; i++)
@@ -203,9 +204,9 @@ const struct reprise_plugin reprise_plugin = {
     .open = s3_open,
     .close = s3_close,
     .list = s3_list,
-    .read = read_rows,
-    .page = read_page,
-    .subkeys = read_subkeys,
+    .read = s3_read_rows,
+    .page = s3_rows_read_page,
+    .subkeys = s3_read_subkeys,
     .append = s3_append,
     .remove = s3_remove,
 };

@@ -269,8 +269,8 @@ static enum err_code make_record(const struct store_env *env, const char *rewind
 }
 
 /* Does everything that can still be discarded, and then commits. */
-static enum err_code prepare(struct change_log *log, struct rewind_tx *tx,
-                             const struct rewind_preview *p, struct err *e)
+static enum err_code apply_prepare(struct change_log *log, struct rewind_tx *tx,
+                                   const struct rewind_preview *p, struct err *e)
 {
     enum err_code rc = preflight(tx, p, e);
 
@@ -303,7 +303,7 @@ static enum err_code run_transaction(const struct store_env *env, struct rewind_
             err_wrap(e, rc, "an empty record remains");
         return rc;
     }
-    rc = prepare(log, tx, p, e);
+    rc = apply_prepare(log, tx, p, e);
     change_log_close(log);
     if (rc)
         return rc;
@@ -311,8 +311,8 @@ static enum err_code run_transaction(const struct store_env *env, struct rewind_
     return rc ? err_wrap(e, rc, "unfinished rewind, to be finished at the next start") : ERR_OK;
 }
 
-static void report(const struct rewind_tx *tx, const struct rewind_preview *p,
-                   struct rewind_result *r)
+static void apply_report(const struct rewind_tx *tx, const struct rewind_preview *p,
+                         struct rewind_result *r)
 {
     size_t at = 0;
 
@@ -385,7 +385,7 @@ static enum err_code apply_locked(const struct store_env *env, const char *rewin
     else if (copy_remove(dir, NULL) && !rc)
         rc = err_set(e, ERR_IO, dir, "remove an empty record");
     if (!rc)
-        report(&tx, p, r);
+        apply_report(&tx, p, r);
     /* A rewind of the conversation alone has no root. */
     if (!rc && p->plan->undoes && p->plan->root && r->conflicts == 0 && takes_all(p))
         repo_ref_remove_before(p->plan->root, p->plan->undoes);
@@ -449,7 +449,7 @@ bool rewind_may_consent(const struct rewind_entry *entry)
             entry->rule == REWIND_RULE_OUTSIDE || entry->rule == REWIND_RULE_SENSITIVE);
 }
 
-static bool is_part(const struct rewind_selection *pick)
+static bool apply_is_part(const struct rewind_selection *pick)
 {
     for (size_t i = 0; pick->hunk && i < pick->hunks; i++)
         if (!pick->hunk[i])
@@ -458,9 +458,9 @@ static bool is_part(const struct rewind_selection *pick)
 }
 
 /* The bytes of the present file with the picked hunks in it. */
-static enum err_code merge(const struct rewind_sides *s, const struct rewind_entry *x,
-                           const struct rewind_selection *pick, struct arena *a, struct slice *out,
-                           struct err *e)
+static enum err_code apply_merge(const struct rewind_sides *s, const struct rewind_entry *x,
+                                 const struct rewind_selection *pick, struct arena *a,
+                                 struct slice *out, struct err *e)
 {
     struct linediff diff;
     struct slice before = buf_slice(&s->present);
@@ -492,7 +492,7 @@ static enum err_code make_target_of_hunks(struct rewind_preview *p, struct rewin
     t->source = (struct rewind_source){ 0 };
     t->has_mode = t->has_mtime = false;
     t->mixed = x->edited || x->unproven;
-    rc = merge(&sides, x, pick, &p->arena, &t->source.bytes, e);
+    rc = apply_merge(&sides, x, pick, &p->arena, &t->source.bytes, e);
     if (!rc)
         rc = hasher_bytes(&hasher, t->source.bytes, x->wanted, e);
     x->wanted_size = (int64_t)t->source.bytes.n;
@@ -504,8 +504,8 @@ static enum err_code make_target_of_hunks(struct rewind_preview *p, struct rewin
     return rc;
 }
 
-static enum err_code apply_selection(struct rewind_preview *p, size_t i,
-                                     const struct rewind_selection *pick, struct err *e)
+static enum err_code apply_all_selected(struct rewind_preview *p, size_t i,
+                                        const struct rewind_selection *pick, struct err *e)
 {
     struct rewind_entry *x = &p->entry[i];
 
@@ -515,7 +515,7 @@ static enum err_code apply_selection(struct rewind_preview *p, size_t i,
         x->why = NULL;
     }
     x->chosen = pick->ticked && x->action != REWIND_REFUSED;
-    return x->chosen && x->action == REWIND_RESTORE && is_part(pick)
+    return x->chosen && x->action == REWIND_RESTORE && apply_is_part(pick)
                ? make_target_of_hunks(p, x, pick, e)
                : ERR_OK;
 }
@@ -534,7 +534,7 @@ enum err_code rewind_apply_selected(const struct store_env *env,
         return err_nomem(e);
     memcpy(p.entry, preview->entry, sizeof *p.entry * p.n);
     for (size_t i = 0; i < p.n && !rc; i++)
-        rc = apply_selection(&p, i, &pick[i], e);
+        rc = apply_all_selected(&p, i, &pick[i], e);
     if (!rc)
         rc = rewind_apply(env, &p, out, e);
     arena_fini(&p.arena);

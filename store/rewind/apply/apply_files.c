@@ -44,7 +44,8 @@ static enum err_code identify_both(const struct entry_files *at, enum entry_file
     return rc ? rc : entry_files_identify(at, at->temp, there, e);
 }
 
-static enum err_code restore(const struct entry_files *at, enum rewind_outcome *out, struct err *e)
+static enum err_code apply_files_restore(const struct entry_files *at, enum rewind_outcome *out,
+                                         struct err *e)
 {
     enum entry_file here, there;
     bool gone;
@@ -71,7 +72,8 @@ static enum err_code restore(const struct entry_files *at, enum rewind_outcome *
 
 /* ---- mode, create, delete ---- */
 
-static enum err_code set_mode(const struct entry_files *at, enum rewind_outcome *out, struct err *e)
+static enum err_code apply_files_set_mode(const struct entry_files *at, enum rewind_outcome *out,
+                                          struct err *e)
 {
     int fd = openat(at->dir, at->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
     struct stat st;
@@ -95,7 +97,8 @@ static enum err_code set_mode(const struct entry_files *at, enum rewind_outcome 
     return rc;
 }
 
-static enum err_code create(const struct entry_files *at, enum rewind_outcome *out, struct err *e)
+static enum err_code apply_files_create(const struct entry_files *at, enum rewind_outcome *out,
+                                        struct err *e)
 {
     enum entry_file here, there;
     enum err_code rc = identify_both(at, &here, &there, e);
@@ -142,11 +145,11 @@ static enum err_code carry_one(struct entry_files_context *c, size_t i, enum rew
     if (rc)
         return rewind_tx_wait_error(at.x, rc, e);
     if (at.x->mode_only)
-        rc = set_mode(&at, out, e);
+        rc = apply_files_set_mode(&at, out, e);
     else if (at.x->action == REWIND_RESTORE)
-        rc = restore(&at, out, e);
+        rc = apply_files_restore(&at, out, e);
     else if (at.x->action == REWIND_CREATE)
-        rc = create(&at, out, e);
+        rc = apply_files_create(&at, out, e);
     else
         rc = remove_entry_file(&at, out, e);
     close(at.dir);
@@ -394,7 +397,7 @@ static void judge_all(struct rewind_tx *tx)
 }
 
 /* A file that a person saved, and that was moved by mistake, is not moved again. */
-static bool is_others(struct entry_files_context *c, size_t i)
+static bool apply_files_is_others(struct entry_files_context *c, size_t i)
 {
     enum entry_file there = ENTRY_FILE_NONE;
     struct entry_files at;
@@ -421,7 +424,7 @@ static enum err_code report_temp_left(const struct rewind_tx *tx, size_t i, rewi
 static bool may_be_left(struct entry_files_context *c, size_t i, bool staged_only)
 {
     return staged_only ? rewind_tx_remove_temp(c->tx, i, NULL) != ERR_OK
-                       : is_others(c, i) || clean_temp(c, i, NULL) != ERR_OK;
+                       : apply_files_is_others(c, i) || clean_temp(c, i, NULL) != ERR_OK;
 }
 
 /* The person gives the rewind up, so its temporary files are also removed from another directory that has the project's

@@ -14,7 +14,8 @@
 #include "store/rewind/plan/beneath.h"
 #include "store/rewind/record/record.h"
 
-static enum err_code open_root(struct reach *r, const struct rewind_tx_entry *x, struct err *e)
+static enum err_code entry_files_open_root(struct reach *r, const struct rewind_tx_entry *x,
+                                           struct err *e)
 {
     if (r->root && strcmp(r->root, x->root) == 0)
         return ERR_OK;
@@ -29,7 +30,7 @@ static enum err_code open_root(struct reach *r, const struct rewind_tx_entry *x,
 enum err_code entry_reach_dir(struct reach *r, const struct rewind_tx_entry *x, int *dir,
                               const char **name, struct err *e)
 {
-    enum err_code rc = open_root(r, x, e);
+    enum err_code rc = entry_files_open_root(r, x, e);
 
     return rc ? rc : beneath_parent(r->fd, x->root, x->path, dir, name, e);
 }
@@ -37,7 +38,7 @@ enum err_code entry_reach_dir(struct reach *r, const struct rewind_tx_entry *x, 
 enum err_code entry_reach_make_dir(struct reach *r, const struct rewind_tx_entry *x,
                                    struct dirs *like, int *dir, const char **name, struct err *e)
 {
-    enum err_code rc = open_root(r, x, e);
+    enum err_code rc = entry_files_open_root(r, x, e);
 
     return rc ? rc : beneath_make_parent(r->fd, x->root, x->path, like, dir, name, e);
 }
@@ -363,7 +364,7 @@ static enum err_code note_one(struct rewind_tx *tx, const struct above *a, int f
     return beneath_dirs_add(&tx->dirs, &tx->arena, slice_of(a->path), &x) ? ERR_OK : err_nomem(e);
 }
 
-static struct dir_like *known(const struct rewind_tx *tx, const struct above *a)
+static struct dir_like *entry_files_known(const struct rewind_tx *tx, const struct above *a)
 {
     return beneath_dirs_find(&tx->dirs, slice_of(a->path));
 }
@@ -379,7 +380,7 @@ enum err_code rewind_tx_record_dirs(struct rewind_tx *tx, const struct rewind_tx
     while (!rc && above_next(&a)) {
         int fd = -1;
 
-        if (!known(tx, &a))
+        if (!entry_files_known(tx, &a))
             rc = open_dir(&a, x, &fd, e);
         if (fd < 0)
             continue;
@@ -401,7 +402,7 @@ static void put_times_above(const struct rewind_tx *tx, const struct rewind_tx_e
     if (above_open(x, &a, &unused))
         return;
     while (above_next(&a)) {
-        const struct dir_like *d = known(tx, &a);
+        const struct dir_like *d = entry_files_known(tx, &a);
         int fd;
 
         if (!d || !d->made || open_dir(&a, x, &fd, &unused) || fd < 0)
@@ -427,16 +428,16 @@ static int compare_entry_path(const void *a, const void *b)
     return strcmp((*x)->path, (*y)->path);
 }
 
-static size_t dir_length(const char *path)
+static size_t entry_files_dir_length(const char *path)
 {
     return (size_t)(strrchr(path, '/') - path);
 }
 
 static bool same_dir(const char *a, const char *b)
 {
-    size_t n = dir_length(a);
+    size_t n = entry_files_dir_length(a);
 
-    return n == dir_length(b) && memcmp(a, b, n) == 0;
+    return n == entry_files_dir_length(b) && memcmp(a, b, n) == 0;
 }
 
 static enum err_code sync_entry_dir(const struct rewind_tx_entry *x, struct err *e)

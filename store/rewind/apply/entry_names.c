@@ -17,15 +17,15 @@ static void third_name(const struct entry_files *at, char out[80])
     snprintf(out, 80, "%s.old", at->temp);
 }
 
-static enum err_code look(const struct entry_files *at, const char *name, bool *there,
-                          struct stat *out, struct err *e)
+static enum err_code entry_names_look(const struct entry_files *at, const char *name, bool *there,
+                                      struct stat *out, struct err *e)
 {
     *there = fstatat(at->dir, name, out, AT_SYMLINK_NOFOLLOW) == 0;
     return *there || errno == ENOENT ? ERR_OK : err_sys(e, at->x->path, "look at");
 }
 
 /* One file under two names, while it moves. */
-static bool is_same(const struct stat *a, const struct stat *b)
+static bool entry_names_is_same(const struct stat *a, const struct stat *b)
 {
     return S_ISREG(a->st_mode) && a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
@@ -76,7 +76,7 @@ static enum err_code settle_third(const struct entry_files *at, const char *thir
         return ERR_OK;
     if (!own && errno != EEXIST)
         return err_sys(e, at->x->path, "restore its name");
-    if (own && is_same(old, own))
+    if (own && entry_names_is_same(old, own))
         return unlinkat(at->dir, third, 0) ? err_sys(e, at->x->path, "remove a second name")
                                            : ERR_OK;
     return drop_ours(at, third, e);
@@ -97,14 +97,14 @@ enum err_code entry_names_settle(const struct entry_files *at, struct err *e)
     char third[80];
     struct stat own, temp, old;
     bool has_own, has_temp, has_old;
-    enum err_code rc = look(at, at->name, &has_own, &own, e);
+    enum err_code rc = entry_names_look(at, at->name, &has_own, &own, e);
 
     third_name(at, third);
     if (!rc)
-        rc = look(at, at->temp, &has_temp, &temp, e);
+        rc = entry_names_look(at, at->temp, &has_temp, &temp, e);
     if (!rc)
-        rc = look(at, third, &has_old, &old, e);
-    if (!rc && has_own && has_temp && is_same(&own, &temp))
+        rc = entry_names_look(at, third, &has_old, &old, e);
+    if (!rc && has_own && has_temp && entry_names_is_same(&own, &temp))
         rc = drop_second(at, e);
     return rc || !has_old ? rc : settle_third(at, third, has_own ? &own : NULL, &old, e);
 }

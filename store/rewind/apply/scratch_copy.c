@@ -32,8 +32,8 @@ static enum err_code check_empty(const char *dir, struct err *e)
     return empty ? ERR_OK : err_set(e, ERR_STALE, dir, "restore into: the directory is not empty");
 }
 
-static const char *path_in(const struct rewind_plan *plan, const char *dir, const char *path,
-                           struct arena *a)
+static const char *scratch_copy_path_in(const struct rewind_plan *plan, const char *dir,
+                                        const char *path, struct arena *a)
 {
     struct slice p = slice_of(path);
 
@@ -42,9 +42,10 @@ static const char *path_in(const struct rewind_plan *plan, const char *dir, cons
     return arena_format(a, "%s/%s%s", dir, outside_name, path);
 }
 
-static enum err_code write_file(int dir, const char *name, const char *path,
-                                const struct rewind_target *t, const struct span *bytes,
-                                struct hasher *hasher, struct err *e)
+static enum err_code scratch_copy_write_file(int dir, const char *name, const char *path,
+                                             const struct rewind_target *t,
+                                             const struct span *bytes, struct hasher *hasher,
+                                             struct err *e)
 {
     uint8_t sha256[SHA256_BYTES];
     int fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -61,8 +62,8 @@ static enum err_code write_file(int dir, const char *name, const char *path,
 }
 
 /* The saved copy, open and verified by its checksum; ERR_FORMAT if it is not available. */
-static enum err_code open_wanted(const struct rewind_target *t, struct hasher *hasher,
-                                 struct span *out)
+static enum err_code scratch_copy_open_wanted(const struct rewind_target *t, struct hasher *hasher,
+                                              struct span *out)
 {
     struct slice named = slice_of(t->path);
     uint8_t sha256[SHA256_BYTES];
@@ -92,13 +93,13 @@ struct into {
 
 static enum err_code put_one(struct into *in, const struct rewind_target *t, struct err *e)
 {
-    const char *path = path_in(in->plan, in->dir, t->path, &in->result.arena), *name;
+    const char *path = scratch_copy_path_in(in->plan, in->dir, t->path, &in->result.arena), *name;
     struct span wanted;
     int parent;
 
     if (!path)
         return err_nomem(e);
-    enum err_code rc = open_wanted(t, &in->hasher, &wanted);
+    enum err_code rc = scratch_copy_open_wanted(t, &in->hasher, &wanted);
 
     if (rc == ERR_FORMAT) {
         in->result.left_out++;
@@ -108,7 +109,7 @@ static enum err_code put_one(struct into *in, const struct rewind_target *t, str
         return err_set(e, rc, t->path, "read the saved copy");
     rc = beneath_make_parent(in->root, in->dir, path, NULL, &parent, &name, e);
     if (!rc) {
-        rc = write_file(parent, name, path, t, &wanted, &in->hasher, e);
+        rc = scratch_copy_write_file(parent, name, path, t, &wanted, &in->hasher, e);
         close(parent);
     }
     span_close(&wanted);

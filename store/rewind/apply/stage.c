@@ -138,7 +138,7 @@ static enum err_code fill_temp(struct stager *s, const struct work *w, int fd,
 }
 
 /* All written files are durable, and identified by inode and times from here on. */
-static enum err_code settle(struct stager *s, struct err *e)
+static enum err_code stage_settle(struct stager *s, struct err *e)
 {
     enum err_code rc = ERR_OK;
 
@@ -180,7 +180,7 @@ static enum err_code stage_temp(struct stager *s, const struct work *w, const st
     disk_start_sync(fd, 0, 0);
     s->staged[s->n].fd = fd;
     s->staged[s->n++].entry = w->i;
-    return s->n < BATCH ? ERR_OK : settle(s, e);
+    return s->n < BATCH ? ERR_OK : stage_settle(s, e);
 }
 
 static enum err_code not_here(const struct work *w, struct err *e)
@@ -309,7 +309,7 @@ static enum err_code stage_all(struct stager *s, const struct rewind_preview *p,
         rewind_tx_progress(s->tx, i);
     }
     struct err ignored;
-    enum err_code settled = settle(s, rc ? &ignored : e);
+    enum err_code settled = stage_settle(s, rc ? &ignored : e);
 
     return rc ? rc : settled;
 }

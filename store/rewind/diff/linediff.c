@@ -17,7 +17,7 @@ static bool is_binary(struct slice s)
     return s.n && memchr(s.p, '\0', s.n < BINARY_LOOK ? s.n : BINARY_LOOK);
 }
 
-static enum err_code failed(struct err *e)
+static enum err_code linediff_failed(struct err *e)
 {
     const git_error *why = git_error_last();
 
@@ -36,12 +36,12 @@ static enum err_code patch_make(struct slice before, struct slice after, unsigne
     git_diff_options o;
 
     if (git_diff_options_init(&o, GIT_DIFF_OPTIONS_VERSION))
-        return failed(e);
+        return linediff_failed(e);
     o.context_lines = context;
     o.flags = GIT_DIFF_FORCE_TEXT;
     return git_patch_from_buffers(out, before.p ? before.p : "", before.n, NULL,
                                   after.p ? after.p : "", after.n, NULL, &o)
-               ? failed(e)
+               ? linediff_failed(e)
                : ERR_OK;
 }
 
@@ -58,7 +58,7 @@ enum err_code linediff_count(struct slice before, struct slice after, unsigned *
     enum err_code rc = patch_make(before, after, 0, &patch, e);
 
     if (!rc && git_patch_line_stats(NULL, &added, &removed, patch))
-        rc = failed(e);
+        rc = linediff_failed(e);
     git_patch_free(patch);
     if (!rc) {
         *insertions = (unsigned)added;
@@ -82,7 +82,7 @@ static size_t lines_of(git_patch *patch)
 }
 
 /* libgit2 reports "no newline at the end" by an extra line after the one it refers to. */
-static void add_line(struct linediff *d, const git_diff_line *l)
+static void linediff_add_line(struct linediff *d, const git_diff_line *l)
 {
     struct slice text = { l->content, l->content_len };
 
@@ -100,14 +100,15 @@ static void add_line(struct linediff *d, const git_diff_line *l)
                                 .new_line = l->new_lineno > 0 ? (unsigned)l->new_lineno : 0 };
 }
 
-static enum err_code add_hunk(struct linediff *d, git_patch *patch, size_t h, struct err *e)
+static enum err_code linediff_add_hunk(struct linediff *d, git_patch *patch, size_t h,
+                                       struct err *e)
 {
     const git_diff_hunk *hunk;
     const git_diff_line *line;
     size_t n;
 
     if (git_patch_get_hunk(&hunk, &n, patch, h))
-        return failed(e);
+        return linediff_failed(e);
     struct linediff_hunk *out = &d->hunk[d->hunks++];
 
     *out = (struct linediff_hunk){ .old_start = (unsigned)hunk->old_start,
@@ -117,14 +118,14 @@ static enum err_code add_hunk(struct linediff *d, git_patch *patch, size_t h, st
                                    .first = d->lines };
     for (size_t i = 0; i < n; i++) {
         if (git_patch_get_line_in_hunk(&line, patch, h, i))
-            return failed(e);
-        add_line(d, line);
+            return linediff_failed(e);
+        linediff_add_line(d, line);
     }
     out->n = d->lines - out->first;
     return ERR_OK;
 }
 
-static enum err_code add_patch(struct linediff *d, git_patch *patch, struct err *e)
+static enum err_code linediff_add_patch(struct linediff *d, git_patch *patch, struct err *e)
 {
     size_t hunks = git_patch_num_hunks(patch), lines = lines_of(patch), added, removed;
     enum err_code rc = ERR_OK;
@@ -134,9 +135,9 @@ static enum err_code add_patch(struct linediff *d, git_patch *patch, struct err 
     if (!d->hunk || !d->line)
         return err_nomem(e);
     for (size_t h = 0; h < hunks && !rc; h++)
-        rc = add_hunk(d, patch, h, e);
+        rc = linediff_add_hunk(d, patch, h, e);
     if (!rc && git_patch_line_stats(NULL, &added, &removed, patch))
-        rc = failed(e);
+        rc = linediff_failed(e);
     if (!rc) {
         d->insertions = (unsigned)added;
         d->deletions = (unsigned)removed;
@@ -156,7 +157,7 @@ enum err_code linediff_make(struct slice before, struct slice after, unsigned co
     if (!d.binary) {
         rc = patch_make(before, after, context, &patch, e);
         if (!rc)
-            rc = add_patch(&d, patch, e);
+            rc = linediff_add_patch(&d, patch, e);
         git_patch_free(patch);
     }
     if (rc)
@@ -175,7 +176,7 @@ void linediff_fini(struct linediff *d)
 /* ---- picking hunks ---- */
 
 /* Returns the beginning of line `number` (from 1) of the text, or the end of the text for the line after the last. */
-static const char *line_start(struct slice text, unsigned number)
+static const char *linediff_line_start(struct slice text, unsigned number)
 {
     const char *p = text.p, *end = text.p + text.n;
 
@@ -218,12 +219,12 @@ static enum err_code pick(const struct linediff *d, struct slice before, const b
 
         if (!chosen[h])
             continue;
-        const char *to = line_start(before, start);
+        const char *to = linediff_line_start(before, start);
 
         rc = buf_add(out, (struct slice){ from, (size_t)(to - from) });
         if (!rc)
             rc = add_new_side(d, hunk, out);
-        from = line_start(before, start + hunk->old_lines);
+        from = linediff_line_start(before, start + hunk->old_lines);
     }
     return rc ? rc : buf_add(out, (struct slice){ from, (size_t)(end - from) });
 }
@@ -246,7 +247,7 @@ enum err_code linediff_apply_hunks(const struct linediff *d, struct slice before
     return ERR_OK;
 }
 
-static bool is_text(struct slice s)
+static bool linediff_is_text(struct slice s)
 {
     return s.n == 0 || !memchr(s.p, '\0', s.n);
 }
@@ -266,7 +267,7 @@ enum err_code linediff_merge(struct slice ancestor, struct slice ours, struct sl
     git_merge_file_result result = { 0 };
 
     *clean = false;
-    if (!is_text(ancestor) || !is_text(ours) || !is_text(theirs))
+    if (!linediff_is_text(ancestor) || !linediff_is_text(ours) || !linediff_is_text(theirs))
         return ERR_OK;
     if (!gitlib_ready())
         return err_nomem(e);
@@ -291,13 +292,13 @@ struct pair {
     int64_t end[2]; /* of the middle; at the start of a line, or of nothing */
 };
 
-static int64_t smaller(int64_t a, int64_t b)
+static int64_t linediff_smaller(int64_t a, int64_t b)
 {
     return a < b ? a : b;
 }
 
-static enum err_code read_both(struct pair *p, int64_t first, int64_t second, size_t n,
-                               struct err *e)
+static enum err_code linediff_read_both(struct pair *p, int64_t first, int64_t second, size_t n,
+                                        struct err *e)
 {
     enum err_code rc = span_read(p->side[0], first, p->piece[0], n, e);
 
@@ -327,14 +328,14 @@ static size_t equal_back(const struct pair *p, size_t n)
 }
 
 /* The whole lines that both begin with. */
-static enum err_code skip_front(struct pair *p, struct err *e)
+static enum err_code linediff_skip_front(struct pair *p, struct err *e)
 {
-    int64_t both = smaller(p->side[0]->n, p->side[1]->n), at = 0;
+    int64_t both = linediff_smaller(p->side[0]->n, p->side[1]->n), at = 0;
     size_t n, same;
 
     do {
-        n = (size_t)smaller(both - at, PIECE);
-        enum err_code rc = read_both(p, at, at, n, e);
+        n = (size_t)linediff_smaller(both - at, PIECE);
+        enum err_code rc = linediff_read_both(p, at, at, n, e);
 
         if (rc)
             return rc;
@@ -368,7 +369,7 @@ static enum err_code to_line_start(struct pair *p, struct err *e)
     if (rc || (first && second))
         return rc;
     for (;;) {
-        size_t n = (size_t)smaller(p->side[0]->n - p->end[0], PIECE);
+        size_t n = (size_t)linediff_smaller(p->side[0]->n - p->end[0], PIECE);
 
         if (n == 0)
             return ERR_OK;
@@ -393,8 +394,9 @@ static enum err_code skip_back(struct pair *p, struct err *e)
     p->end[0] = p->side[0]->n;
     p->end[1] = p->side[1]->n;
     do {
-        n = (size_t)smaller(smaller(p->end[0], p->end[1]) - p->begin, PIECE);
-        enum err_code rc = read_both(p, p->end[0] - (int64_t)n, p->end[1] - (int64_t)n, n, e);
+        n = (size_t)linediff_smaller(linediff_smaller(p->end[0], p->end[1]) - p->begin, PIECE);
+        enum err_code rc =
+            linediff_read_both(p, p->end[0] - (int64_t)n, p->end[1] - (int64_t)n, n, e);
 
         if (rc)
             return rc;
@@ -408,7 +410,7 @@ static enum err_code skip_back(struct pair *p, struct err *e)
 static enum err_code look_binary(const struct span *s, bool *binary, struct err *e)
 {
     char front[BINARY_LOOK];
-    size_t n = (size_t)smaller(s->n, BINARY_LOOK);
+    size_t n = (size_t)linediff_smaller(s->n, BINARY_LOOK);
     enum err_code rc = span_read(s, 0, front, n, e);
 
     if (!rc)
@@ -416,13 +418,13 @@ static enum err_code look_binary(const struct span *s, bool *binary, struct err 
     return rc;
 }
 
-static enum err_code count_lines(struct pair *p, int side, unsigned *lines, struct err *e)
+static enum err_code linediff_count_lines(struct pair *p, int side, unsigned *lines, struct err *e)
 {
     char last = '\n';
 
     *lines = 0;
     for (int64_t at = p->begin; at < p->end[side];) {
-        size_t n = (size_t)smaller(p->end[side] - at, PIECE);
+        size_t n = (size_t)linediff_smaller(p->end[side] - at, PIECE);
         enum err_code rc = span_read(p->side[side], at, p->piece[0], n, e);
 
         if (rc)
@@ -454,9 +456,9 @@ static enum err_code count_middle(struct pair *p, unsigned *insertions, unsigned
 
     if (p->end[0] - p->begin > SOURCE_CONTENT_HELD_MAX ||
         p->end[1] - p->begin > SOURCE_CONTENT_HELD_MAX) {
-        enum err_code rc = count_lines(p, 0, deletions, e);
+        enum err_code rc = linediff_count_lines(p, 0, deletions, e);
 
-        return rc ? rc : count_lines(p, 1, insertions, e);
+        return rc ? rc : linediff_count_lines(p, 1, insertions, e);
     }
     enum err_code rc = read_middle(p, 0, &text[0], e);
 
@@ -483,7 +485,7 @@ enum err_code linediff_count_spans(const struct span *before, const struct span 
     if (!rc)
         rc = look_binary(after, binary, e);
     if (!rc)
-        rc = skip_front(&p, e);
+        rc = linediff_skip_front(&p, e);
     if (!rc)
         rc = skip_back(&p, e);
     if (!rc)

@@ -202,8 +202,8 @@ enum err_code beneath_same_root(const char *root, const struct root_id *id, int 
 }
 
 /* Splits path into the directories between the root and the last part, and that part. */
-static enum err_code split(const char *root, const char *path, char relative[PATH_MAX],
-                           const char **name, struct err *e)
+static enum err_code beneath_split(const char *root, const char *path, char relative[PATH_MAX],
+                                   const char **name, struct err *e)
 {
     size_t n = strlen(root);
 
@@ -236,7 +236,7 @@ enum err_code beneath_parent(int root_fd, const char *root, const char *path, in
                              const char **name, struct err *e)
 {
     char relative[PATH_MAX];
-    enum err_code rc = split(root, path, relative, name, e);
+    enum err_code rc = beneath_split(root, path, relative, name, e);
 
     if (rc)
         return rc;
@@ -283,7 +283,7 @@ enum err_code beneath_make_parent(int root_fd, const char *root, const char *pat
                                   struct dirs *like, int *fd, const char **name, struct err *e)
 {
     char relative[PATH_MAX];
-    enum err_code rc = split(root, path, relative, name, e);
+    enum err_code rc = beneath_split(root, path, relative, name, e);
 
     if (rc)
         return rc;

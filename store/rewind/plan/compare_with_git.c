@@ -22,7 +22,7 @@ struct checking {
     struct source_content found;
 };
 
-static int64_t commit_ms(const git_commit *c)
+static int64_t compare_with_git_commit_ms(const git_commit *c)
 {
     return (int64_t)git_commit_time(c) * 1000;
 }
@@ -35,7 +35,7 @@ static git_commit *commit_at(git_repository *repo, int64_t point_ms)
 
     if (!repo_has_ref(repo, "HEAD", &id) || git_commit_lookup(&c, repo, &id))
         return NULL;
-    for (int n = 0; c && commit_ms(c) > point_ms; n++) {
+    for (int n = 0; c && compare_with_git_commit_ms(c) > point_ms; n++) {
         bool more = n < COMMITS_MOST && git_commit_parent(&parent, c, 0) == 0;
 
         git_commit_free(c);
@@ -96,14 +96,14 @@ static const char *tracked_name(struct checking *k, const char *path)
 enum likeness { LIKE_UNKNOWN, LIKE, UNLIKE };
 
 /* The bytes of the commit, if they are those of the text that was found. */
-static bool has_text(const struct checking *k, const struct rewind_target *t)
+static bool compare_with_git_has_text(const struct checking *k, const struct rewind_target *t)
 {
     return t->is_text && source_same_text(buf_slice(&k->then), t->source.bytes);
 }
 
 /* Compares what was found with what the commit has. */
-static enum err_code compare(struct checking *k, const struct rewind_target *t, enum likeness *out,
-                             struct err *e)
+static enum err_code compare_with_git_compare(struct checking *k, const struct rewind_target *t,
+                                              enum likeness *out, struct err *e)
 {
     const char *name = tracked_name(k, t->path);
     enum err_code rc =
@@ -116,7 +116,7 @@ static enum err_code compare(struct checking *k, const struct rewind_target *t, 
     if (rc && rc != ERR_NOT_FOUND)
         return ERR_OK;
     *out = (rc == ERR_NOT_FOUND) == (t->want == REWIND_ABSENT) ? LIKE : UNLIKE;
-    if (*out == UNLIKE || t->want == REWIND_ABSENT || has_text(k, t))
+    if (*out == UNLIKE || t->want == REWIND_ABSENT || compare_with_git_has_text(k, t))
         return ERR_OK;
     rc = source_read(&t->source, NULL, &k->found, NULL);
     if (rc || !k->found.held)
@@ -198,10 +198,11 @@ static enum err_code use_text_of_commit(struct checking *k, struct arena *a,
     return t->source.bytes.p ? ERR_OK : err_nomem(e);
 }
 
-static enum err_code check(struct checking *k, struct arena *a, struct rewind_target *t,
-                           enum likeness *likeness, struct err *e)
+static enum err_code compare_with_git_check(struct checking *k, struct arena *a,
+                                            struct rewind_target *t, enum likeness *likeness,
+                                            struct err *e)
 {
-    enum err_code rc = compare(k, t, likeness, e);
+    enum err_code rc = compare_with_git_compare(k, t, likeness, e);
 
     if (rc || *likeness == LIKE_UNKNOWN)
         return rc;
@@ -215,8 +216,9 @@ static enum err_code check(struct checking *k, struct arena *a, struct rewind_ta
     return ERR_OK;
 }
 
-static enum err_code look_up(struct checking *k, struct arena *a, struct rewind_target *t,
-                             enum likeness *likeness, struct err *e)
+static enum err_code compare_with_git_look_up(struct checking *k, struct arena *a,
+                                              struct rewind_target *t, enum likeness *likeness,
+                                              struct err *e)
 {
     enum err_code rc = ERR_OK;
 
@@ -225,14 +227,14 @@ static enum err_code look_up(struct checking *k, struct arena *a, struct rewind_
         return ERR_OK;
     rc = use_bytes_of_commit(k, a, t, e);
     if (!rc && (t->is_late || t->doubt || t->is_text))
-        rc = check(k, a, t, likeness, e);
+        rc = compare_with_git_check(k, a, t, likeness, e);
     if (!rc)
         use_mode_of_commit(k, t);
     return rc;
 }
 
 /* Holds back what the commit contradicts, or what nothing confirms. */
-static void hold(struct rewind_target *t, enum likeness likeness)
+static void compare_with_git_hold(struct rewind_target *t, enum likeness likeness)
 {
     bool late = t->is_late && !t->is_shown;
 
@@ -261,7 +263,7 @@ static enum err_code look_up_all(struct rewind_plan *plan, enum likeness *likene
     if (any && plan->root && plan->point_ms != TIME_NONE && !checking_open(&k, plan))
         k.tree = NULL;
     for (size_t i = 0; i < plan->n && !rc; i++)
-        rc = look_up(&k, &plan->arena, &plan->target[i], &likeness[i], e);
+        rc = compare_with_git_look_up(&k, &plan->arena, &plan->target[i], &likeness[i], e);
     checking_close(&k);
     return rc;
 }
@@ -275,6 +277,6 @@ enum err_code rewind_check_found(const struct session_ref *ref, struct rewind_pl
     if (!rc)
         rc = rewind_check_seen(ref, plan, e);
     for (size_t i = 0; i < plan->n && !rc; i++)
-        hold(&plan->target[i], likeness[i]);
+        compare_with_git_hold(&plan->target[i], likeness[i]);
     return rc;
 }

@@ -98,7 +98,7 @@ static enum err_code read_own_work(struct file_works *w, struct err *e)
 /* ---- the last version of a later session ---- */
 
 /* The edits of one session, replayed for each file. */
-static enum err_code replay_edit(const struct edit *edit, void *arg, struct err *e)
+static enum err_code edited_by_replay_edit(const struct edit *edit, void *arg, struct err *e)
 {
     struct file_works *w = arg;
 
@@ -135,8 +135,8 @@ static enum err_code read_later_work(struct file_works *w, struct err *e)
                             strcmp(same->session, other->session) == 0;
             w->is_replayed[k] |= w->is_read[k];
         }
-        enum err_code rc =
-            other->ref->store->ops->edits(other->ref->store, other->ref, &q, replay_edit, w, NULL);
+        enum err_code rc = other->ref->store->ops->edits(other->ref->store, other->ref, &q,
+                                                         edited_by_replay_edit, w, NULL);
 
         if (rc == ERR_NOMEM)
             return err_nomem(e);

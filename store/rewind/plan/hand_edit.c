@@ -41,7 +41,7 @@ static enum err_code compare_with_last(const struct source_content *present,
 
 /* Returns true if our own newest rewind or undo left the file in this state, or the session's host at the end of a
  * turn, so it was not edited. */
-static bool is_as_left(const struct source_content *present, const struct rewind_entry *x)
+static bool hand_edit_is_as_left(const struct source_content *present, const struct rewind_entry *x)
 {
     const struct rewind_target *t = x->target;
     char hex[SHA256_BYTES * 2 + 1] = "";
@@ -61,7 +61,7 @@ enum err_code hand_edit_find(const struct source_content *present, struct source
     bool known, differs;
     enum err_code rc = compare_with_last(present, last, x, &known, &differs, e);
 
-    if (rc || is_as_left(present, x))
+    if (rc || hand_edit_is_as_left(present, x))
         return rc;
     x->edited = differs && !x->target->last_is_older;
     x->unproven = x->seen.exists && !x->mode_only && !x->edited && (!known || differs);

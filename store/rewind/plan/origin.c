@@ -47,7 +47,7 @@ enum err_code origin_add_session(struct change *c, const struct session_ref *ref
 /* ---- whether a change is shown ---- */
 
 /* Returns true only if it certainly does not exist; a path that cannot be examined may exist. */
-static bool is_gone(const char *path)
+static bool origin_is_gone(const char *path)
 {
     struct stat st;
 
@@ -62,15 +62,15 @@ static bool parent_is_gone(const char *path)
     if (!slash || slash == path ||
         snprintf(dir, sizeof dir, "%.*s", (int)(slash - path), path) >= (int)sizeof dir)
         return false;
-    return is_gone(dir);
+    return origin_is_gone(dir);
 }
 
 static bool step_is_gone(const struct step *s)
 {
     switch (s->kind) {
-    case STEP_MOVE: return is_gone(s->to) || parent_is_gone(s->path);
+    case STEP_MOVE: return origin_is_gone(s->to) || parent_is_gone(s->path);
     case STEP_PUT: return parent_is_gone(s->path) && !s->with_dir;
-    default: return is_gone(s->path);
+    default: return origin_is_gone(s->path);
     }
 }
 
@@ -88,7 +88,7 @@ static bool is_around(const struct store *st, const struct scope *scope, const c
     return is_within(st->path, dir, n) && is_within(scope->project.p, dir, n);
 }
 
-static bool is_in_scope(const struct store *st, const struct scope *scope, const char *dir)
+static bool origin_is_in_scope(const struct store *st, const struct scope *scope, const char *dir)
 {
     bool in = is_within(dir, scope->project.p, scope->project.n) || is_around(st, scope, dir);
 
@@ -124,7 +124,7 @@ static bool store_shows(const struct store *st, const struct scope *scope, const
 
     if (scope->all || finds(st, scope, id))
         return true;
-    return dir && is_in_scope(st, scope, dir) && !finds(st, &everywhere, id);
+    return dir && origin_is_in_scope(st, scope, dir) && !finds(st, &everywhere, id);
 }
 
 /* Returns true if the record belongs to the store. Older records do not name one; then it must be
@@ -150,7 +150,8 @@ static bool emptied_is_shown(const struct shown *shown, const char *name, size_t
         if (strncmp(name, st->ops->name, word) == 0 && !st->ops->name[word])
             return false;
         if (st->path && is_same_dir(st->path, o->store))
-            is_shown = shown->scope->all || (o->dir && is_in_scope(st, shown->scope, o->dir));
+            is_shown =
+                shown->scope->all || (o->dir && origin_is_in_scope(st, shown->scope, o->dir));
     }
     return is_shown;
 }
@@ -203,10 +204,10 @@ enum origin_place origin_of_rewind(const struct shown *shown, const struct rewin
 
     if (!shown)
         return ORIGIN_SHOWN;
-    if (r->store && is_gone(r->store))
+    if (r->store && origin_is_gone(r->store))
         return ORIGIN_GONE;
     snprintf(name, sizeof name, "%s:%s", r->system, r->session);
     if (session_is_shown(shown, name, &o, NULL))
         return ORIGIN_SHOWN;
-    return !r->store && r->project && is_gone(r->project) ? ORIGIN_GONE : ORIGIN_ELSEWHERE;
+    return !r->store && r->project && origin_is_gone(r->project) ? ORIGIN_GONE : ORIGIN_ELSEWHERE;
 }

@@ -25,7 +25,7 @@ struct other_sessions {
 /* ---- which sessions ---- */
 
 /* The system of the agent knows Entire's sessions by the same id. */
-static bool is_same_session(const struct session_ref *a, const struct session_ref *b)
+static bool other_sessions_is_same_session(const struct session_ref *a, const struct session_ref *b)
 {
     const struct store_ops *x = a->store->ops, *y = b->store->ops;
 
@@ -37,7 +37,8 @@ static bool add_young(const struct session_ref *ref, void *arg)
 {
     struct other_sessions *r = arg;
 
-    if (is_same_session(ref, r->mine) || session_recent_ns(ref) <= time_ns_of_ms(r->plan->point_ms))
+    if (other_sessions_is_same_session(ref, r->mine) ||
+        session_recent_ns(ref) <= time_ns_of_ms(r->plan->point_ms))
         return true;
     struct session_ref *more = arena_grow(&r->arena, r->young, r->n, sizeof *more);
 
@@ -49,7 +50,7 @@ static bool add_young(const struct session_ref *ref, void *arg)
     return true;
 }
 
-static int newest_first(const void *x, const void *y)
+static int other_sessions_newest_first(const void *x, const void *y)
 {
     const int64_t a = session_recent_ns(x), b = session_recent_ns(y);
 
@@ -57,14 +58,15 @@ static int newest_first(const void *x, const void *y)
 }
 
 /* Adds those of a store. */
-static enum err_code find_young(struct other_sessions *r, const struct store *st, struct err *e)
+static enum err_code other_sessions_find_young(struct other_sessions *r, const struct store *st,
+                                               struct err *e)
 {
     enum err_code rc = st->ops->enumerate(st, &(struct scope){ .all = true }, add_young, r, NULL);
 
     if (r->no_memory || rc == ERR_NOMEM)
         return err_nomem(e);
     if (r->n)
-        qsort(r->young, r->n, sizeof *r->young, newest_first);
+        qsort(r->young, r->n, sizeof *r->young, other_sessions_newest_first);
     if (r->n > SESSIONS_MAX)
         r->n = SESSIONS_MAX;
     return ERR_OK;
@@ -72,7 +74,7 @@ static enum err_code find_young(struct other_sessions *r, const struct store *st
 
 /* ---- what they did ---- */
 
-static int compare_target_path(const void *x, const void *y)
+static int other_sessions_compare_target_path(const void *x, const void *y)
 {
     const struct rewind_target *const *a = x, *const *b = y;
 
@@ -86,15 +88,16 @@ static bool sort_targets(struct other_sessions *r)
         return false;
     for (size_t i = 0; i < r->plan->n; i++)
         r->sorted[i] = &r->plan->target[i];
-    qsort(r->sorted, r->plan->n, sizeof *r->sorted, compare_target_path);
+    qsort(r->sorted, r->plan->n, sizeof *r->sorted, other_sessions_compare_target_path);
     return true;
 }
 
-static struct rewind_target *find_target(const struct other_sessions *r, const char *path)
+static struct rewind_target *other_sessions_find_target(const struct other_sessions *r,
+                                                        const char *path)
 {
     const struct rewind_target wanted = { .path = path }, *key = &wanted;
     struct rewind_target **found =
-        bsearch(&key, r->sorted, r->plan->n, sizeof *r->sorted, compare_target_path);
+        bsearch(&key, r->sorted, r->plan->n, sizeof *r->sorted, other_sessions_compare_target_path);
 
     return found ? *found : NULL;
 }
@@ -150,7 +153,7 @@ static enum err_code note_changes_of_turn(const struct other_sessions *r,
     if (rc)
         return rc == ERR_NOMEM ? err_nomem(e) : ERR_OK;
     for (size_t i = 0; i < theirs.n && !rc; i++) {
-        struct rewind_target *t = find_target(r, theirs.target[i].path);
+        struct rewind_target *t = other_sessions_find_target(r, theirs.target[i].path);
 
         if (!st->ops->edits)
             doubt_late(t, c->time_ms);
@@ -216,7 +219,7 @@ static enum err_code note_edit(const struct edit *edit, void *arg, struct err *e
     if (edit->kind == EDIT_SEEN || edit->copied || edit->time_ms <= r->all->plan->point_ms)
         return ERR_OK;
     for (size_t i = 0; i < 2 && path[i]; i++) {
-        struct rewind_target *t = find_target(r->all, path[i]);
+        struct rewind_target *t = other_sessions_find_target(r->all, path[i]);
 
         doubt_late(t, edit->time_ms);
         if (!is_newer(t, edit->time_ms))
@@ -274,7 +277,7 @@ enum err_code rewind_concurrent_sessions(const struct session_ref *ref, struct r
     if (!sort_targets(&r))
         rc = err_nomem(e);
     if (!rc)
-        rc = find_young(&r, ref->store, e);
+        rc = other_sessions_find_young(&r, ref->store, e);
     if (!rc)
         rc = read_young(&r, note_changes_of_session, e);
     if (!rc && ops->edits && needs_edits(plan))
@@ -305,7 +308,7 @@ enum err_code rewind_other_stores(struct store *const store[], size_t n,
         rc = err_nomem(e);
     for (size_t i = 0; i < n && !rc; i++)
         if (is_other_store(store[i], ref->store))
-            rc = find_young(&r, store[i], e);
+            rc = other_sessions_find_young(&r, store[i], e);
     if (!rc)
         rc = read_young(&r, note_edits, e);
     arena_fini(&r.arena);

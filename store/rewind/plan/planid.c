@@ -67,7 +67,7 @@ static void sums_add(struct sums *sums, const char *path, const uint8_t hash[SHA
         sums->s[k] = (sums->s[k] + v) % PRIME;
 }
 
-static void hash_text(EVP_MD_CTX *c, const char *text)
+static void planid_hash_text(EVP_MD_CTX *c, const char *text)
 {
     EVP_DigestUpdate(c, text, strlen(text) + 1);
 }
@@ -82,8 +82,8 @@ static bool hash_file(EVP_MD_CTX *one, const struct rewind_entry *x, struct sums
              (int)x->target->want, x->target->has_mode ? (unsigned)x->target->mode : 0);
     if (!EVP_DigestInit_ex(one, EVP_sha256(), NULL))
         return false;
-    hash_text(one, x->target->path);
-    hash_text(one, facts);
+    planid_hash_text(one, x->target->path);
+    planid_hash_text(one, facts);
     EVP_DigestUpdate(one, x->seen.sha256, SHA256_BYTES);
     EVP_DigestUpdate(one, x->wanted, SHA256_BYTES);
     if (!EVP_DigestFinal_ex(one, hash, NULL))
@@ -96,11 +96,11 @@ static void hash_entry(EVP_MD_CTX *c, const struct rewind_entry *x)
 {
     char facts[128];
 
-    hash_text(c, x->target->path);
+    planid_hash_text(c, x->target->path);
     snprintf(facts, sizeof facts, "%d %d %d %o %d %o", (int)x->action, (int)x->rule, x->seen.exists,
              (unsigned)x->seen.mode, (int)x->target->want,
              x->target->has_mode ? (unsigned)x->target->mode : 0);
-    hash_text(c, facts);
+    planid_hash_text(c, facts);
     EVP_DigestUpdate(c, x->seen.sha256, SHA256_BYTES);
     EVP_DigestUpdate(c, x->wanted, SHA256_BYTES);
 }
@@ -114,18 +114,18 @@ static void hash_conversation(EVP_MD_CTX *c, const struct rewind_conversation *c
         return;
     snprintf(facts, sizeof facts, "%d %zu %zu", (int)conversation->how, conversation->kept,
              conversation->dropped);
-    hash_text(c, facts);
+    planid_hash_text(c, facts);
     for (size_t i = 0; i < conversation->change->n; i++) {
         const struct step *s = &conversation->change->step[i];
 
-        hash_text(c, s->path);
+        planid_hash_text(c, s->path);
         EVP_DigestUpdate(c, s->old.n ? s->old.p : "", s->old.n);
         EVP_DigestUpdate(c, s->bytes.n ? s->bytes.p : "", s->bytes.n);
     }
 }
 
-static bool sum_up(const struct rewind_preview *p, EVP_MD_CTX *all, EVP_MD_CTX *one,
-                   struct sums *sums, uint8_t hash[SHA256_BYTES])
+static bool planid_sum_up(const struct rewind_preview *p, EVP_MD_CTX *all, EVP_MD_CTX *one,
+                          struct sums *sums, uint8_t hash[SHA256_BYTES])
 {
     bool ok = EVP_DigestInit_ex(all, EVP_sha256(), NULL);
 
@@ -144,7 +144,7 @@ enum err_code planid_make(struct rewind_preview *p, struct err *e)
     uint8_t hash[SHA256_BYTES];
     char hex[SHA256_BYTES * 2 + 1];
     struct sums sums = { 0 };
-    bool ok = all && one && sum_up(p, all, one, &sums, hash);
+    bool ok = all && one && planid_sum_up(p, all, one, &sums, hash);
 
     EVP_MD_CTX_free(all);
     EVP_MD_CTX_free(one);
@@ -190,7 +190,7 @@ bool planid_same_files(const struct rewind_preview *p, const char *id)
     return differences(p, id, &d) && !(d.s[0] | d.s[1] | d.s[2] | d.s[3]);
 }
 
-static bool is_alone(uint64_t x, const uint64_t d[SUMS])
+static bool planid_is_alone(uint64_t x, const uint64_t d[SUMS])
 {
     return d[0] && d[1] == times(x, d[0]) && d[2] == times(x, d[1]) && d[3] == times(x, d[2]);
 }
@@ -222,7 +222,7 @@ size_t planid_changed(const struct rewind_preview *p, const char *id,
     if (!differences(p, id, &sums))
         return 0;
     for (size_t i = 0; i < p->n; i++)
-        if (is_alone(path_fingerprint(p->entry[i].target->path), d)) {
+        if (planid_is_alone(path_fingerprint(p->entry[i].target->path), d)) {
             entry[0] = i;
             return 1;
         }

@@ -130,7 +130,8 @@ static void compare_with_wanted(struct worker *w, struct rewind_entry *x)
 }
 
 /* A program that continues to write may cut it short in between. */
-static enum err_code read_wanted(struct worker *w, const struct rewind_entry *x, struct err *e)
+static enum err_code preview_read_wanted(struct worker *w, const struct rewind_entry *x,
+                                         struct err *e)
 {
     const struct rewind_source *s = &x->target->source;
     enum err_code rc = source_read(s, &w->look.present, &w->wanted, e);
@@ -143,7 +144,7 @@ static enum err_code read_wanted(struct worker *w, const struct rewind_entry *x,
 static enum err_code judge_wanted(struct worker *w, struct rewind_entry *x, struct err *e)
 {
     struct err why = { 0 };
-    enum err_code rc = read_wanted(w, x, &why);
+    enum err_code rc = preview_read_wanted(w, x, &why);
 
     if (rc == ERR_NOMEM)
         return err_nomem(e);
@@ -191,7 +192,7 @@ static bool judge_access(const struct worker *w, struct rewind_entry *x)
     return !why || refuse_entry(x, REWIND_RULE_ACCESS, why);
 }
 
-static enum err_code judge_entry(struct worker *w, struct rewind_entry *x, struct err *e)
+static enum err_code preview_judge_entry(struct worker *w, struct rewind_entry *x, struct err *e)
 {
     const struct rewind_target *t = x->target;
     enum err_code rc = ERR_OK;
@@ -228,7 +229,7 @@ static enum err_code preview_one(struct worker *w, struct rewind_entry *x, struc
                           t->path, t->real_parent, &w->look, e);
 
     if (!rc)
-        rc = judge_entry(w, x, e);
+        rc = preview_judge_entry(w, x, e);
     if (!rc && x->action != REWIND_REFUSED)
         require_consent(w, x);
     return rc;
@@ -252,7 +253,7 @@ static void hold_deletions(struct rewind_preview *p)
                          "kept, because the saved copy of another file is missing or damaged");
 }
 
-static void sum_up(struct rewind_preview *p)
+static void preview_sum_up(struct rewind_preview *p)
 {
     for (size_t i = 0; i < p->n; i++) {
         struct rewind_entry *x = &p->entry[i];
@@ -343,7 +344,7 @@ static enum err_code check_detour(struct roots *r, const struct rewind_plan *pla
     return beneath_root(r->root, &r->project, e);
 }
 
-static enum err_code open_project(struct roots *r, struct rewind_preview *p, struct err *e)
+static enum err_code preview_open_project(struct roots *r, struct rewind_preview *p, struct err *e)
 {
     int64_t link_ms;
     enum err_code rc = beneath_root_link(r->root, &r->project, &link_ms, e);
@@ -365,7 +366,7 @@ static enum err_code roots_open(struct roots *r, struct rewind_preview *p, struc
     *r = (struct roots){ .root = p->plan->root ? p->plan->root : "/", .project = -1 };
     enum err_code rc = beneath_root("/", &r->everywhere, e);
 
-    return rc ? rc : open_project(r, p, e);
+    return rc ? rc : preview_open_project(r, p, e);
 }
 
 static void roots_close(const struct roots *r)
@@ -450,7 +451,7 @@ enum err_code rewind_preview(const struct rewind_plan *plan, const struct rewind
     if (!rc)
         rc = planid_make(&p, e);
     if (!rc)
-        sum_up(&p);
+        preview_sum_up(&p);
     if (rc)
         rewind_preview_fini(&p);
     else

@@ -41,7 +41,7 @@ struct seeing {
 /* ---- one record ---- */
 
 /* A read may not show whether the last line has an end. */
-static bool is_text(struct slice file, struct slice text)
+static bool seen_before_is_text(struct slice file, struct slice text)
 {
     struct slice shorter = { file.p, file.n ? file.n - 1 : 0 };
 
@@ -50,15 +50,15 @@ static bool is_text(struct slice file, struct slice text)
 }
 
 /* Whether the file was as it is wanted, after the record. */
-static enum err_code compare(struct seeing *s, const struct rewind_target *t,
-                             const struct edit *edit, bool *same, struct err *e)
+static enum err_code seen_before_compare(struct seeing *s, const struct rewind_target *t,
+                                         const struct edit *edit, bool *same, struct err *e)
 {
     *same = t->want == REWIND_ABSENT && edit->after_known == EDIT_ABSENT;
     if (t->want != REWIND_BYTES || edit->after_known != EDIT_TEXT)
         return ERR_OK;
     enum err_code rc = source_read(&t->source, NULL, &s->wanted, NULL);
 
-    *same = !rc && s->wanted.held && is_text(buf_slice(&s->wanted.bytes), edit->after);
+    *same = !rc && s->wanted.held && seen_before_is_text(buf_slice(&s->wanted.bytes), edit->after);
     return rc == ERR_NOMEM ? err_nomem(e) : ERR_OK;
 }
 
@@ -69,7 +69,7 @@ static bool is_at_point(const struct seeing *s, const struct edit *edit)
                                                   slice_eq(edit->turn, slice_of(s->plan->point)));
 }
 
-static bool is_change(const struct edit *edit)
+static bool seen_before_is_change(const struct edit *edit)
 {
     return edit->kind != EDIT_SEEN || edit->after_known == EDIT_UNKNOWN;
 }
@@ -78,7 +78,7 @@ static bool is_change(const struct edit *edit)
 static enum err_code add_to(struct seeing *s, struct late *l, const struct edit *edit,
                             struct err *e)
 {
-    bool change = is_change(edit), same = false;
+    bool change = seen_before_is_change(edit), same = false;
 
     if (edit->time_ms >= l->target->found_ms && edit->time_ms != TIME_NONE)
         return ERR_OK;
@@ -89,7 +89,7 @@ static enum err_code add_to(struct seeing *s, struct late *l, const struct edit 
     if (edit->time_ms < l->newest_ms || (edit->time_ms == l->newest_ms && l->is_change && !change))
         return ERR_OK;
     bool agree = edit->time_ms > l->newest_ms || (change && !l->is_change) || l->is_same;
-    enum err_code rc = compare(s, l->target, edit, &same, e);
+    enum err_code rc = seen_before_compare(s, l->target, edit, &same, e);
 
     /* what a part of the path became is not what the file became */
     same &= edit->kind == EDIT_SEEN || strcmp(edit->path, l->target->path) == 0;
@@ -105,7 +105,7 @@ static enum err_code add_to(struct seeing *s, struct late *l, const struct edit 
     return rc;
 }
 
-static enum err_code add_record(const struct edit *edit, void *arg, struct err *e)
+static enum err_code seen_before_add_record(const struct edit *edit, void *arg, struct err *e)
 {
     struct seeing *s = arg;
     enum err_code rc = ERR_OK;
@@ -121,8 +121,8 @@ static enum err_code add_record(const struct edit *edit, void *arg, struct err *
 
 /* ---- the sessions ---- */
 
-static enum err_code read_session(struct seeing *s, const struct session_ref *ref, bool *read,
-                                  struct err *e)
+static enum err_code seen_before_read_session(struct seeing *s, const struct session_ref *ref,
+                                              bool *read, struct err *e)
 {
     const char **path = arena_alloc(&s->plan->arena, (s->n + 1) * sizeof *path);
     struct edit_query q = { .paths = s->n, .reads = true, .files_only = true };
@@ -132,7 +132,7 @@ static enum err_code read_session(struct seeing *s, const struct session_ref *re
     for (size_t i = 0; i < s->n; i++)
         path[i] = s->late[i].target->path;
     q.path = path;
-    enum err_code rc = ref->store->ops->edits(ref->store, ref, &q, add_record, s, NULL);
+    enum err_code rc = ref->store->ops->edits(ref->store, ref, &q, seen_before_add_record, s, NULL);
 
     *read = rc == ERR_OK;
     return rc == ERR_NOMEM ? err_nomem(e) : ERR_OK;
@@ -143,7 +143,7 @@ static enum err_code read_mine(struct seeing *s, struct err *e)
     bool read;
 
     s->is_mine = true;
-    enum err_code rc = read_session(s, s->mine, &read, e);
+    enum err_code rc = seen_before_read_session(s, s->mine, &read, e);
 
     for (size_t i = 0; !rc && !read && i < s->n;
          i++) /* a change that was not reported may follow */
@@ -152,7 +152,7 @@ static enum err_code read_mine(struct seeing *s, struct err *e)
     return rc;
 }
 
-static bool add_other(const struct session_ref *ref, void *arg)
+static bool seen_before_add_other(const struct session_ref *ref, void *arg)
 {
     struct seeing *s = arg;
 
@@ -168,7 +168,7 @@ static bool add_other(const struct session_ref *ref, void *arg)
     return true;
 }
 
-static int newest_first(const void *x, const void *y)
+static int seen_before_newest_first(const void *x, const void *y)
 {
     const int64_t a = session_recent_ns(x), b = session_recent_ns(y);
 
@@ -207,7 +207,7 @@ static enum err_code read_nearest(struct seeing *s, struct err *e)
 
         bytes += ref->file.size;
         if (n < SESSIONS_MAX && bytes <= BYTES_MAX)
-            rc = read_session(s, ref, &read, e);
+            rc = seen_before_read_session(s, ref, &read, e);
         if (!read && session_recent_ns(ref) > s->unread_ns &&
             session_recent_ns(ref) < time_ns_of_ms(s->plan->point_ms))
             s->unread_ns = session_recent_ns(ref);
@@ -222,12 +222,12 @@ static enum err_code read_others(struct seeing *s, struct err *e)
 
     if (!st->ops->enumerate || st->ops->finds_other_sessions)
         return ERR_OK;
-    enum err_code rc = st->ops->enumerate(st, &everywhere, add_other, s, NULL);
+    enum err_code rc = st->ops->enumerate(st, &everywhere, seen_before_add_other, s, NULL);
 
     if (s->no_memory || rc == ERR_NOMEM)
         return err_nomem(e);
     if (s->others)
-        qsort(s->other, s->others, sizeof *s->other, newest_first);
+        qsort(s->other, s->others, sizeof *s->other, seen_before_newest_first);
     return read_nearest(s, e);
 }
 

@@ -66,7 +66,7 @@ static bool is_last_known(const struct turn_removal *o, const struct rewind_targ
     return same;
 }
 
-static bool is_as_left(const struct turn_removal *o, bool left_absent)
+static bool single_turn_is_as_left(const struct turn_removal *o, bool left_absent)
 {
     if (left_absent || !o->look.seen.exists)
         return left_absent && !o->look.seen.exists;
@@ -98,7 +98,7 @@ static enum err_code merge_target(struct turn_removal *o, const struct rewind_ta
 {
     bool found_absent = found->want == REWIND_ABSENT;
 
-    if (is_as_left(o, left_absent)) /* nothing came after it: like an ordinary rewind */
+    if (single_turn_is_as_left(o, left_absent)) /* nothing came after it: like an ordinary rewind */
         return add_single_target(o, found, found_absent ? NULL : &found->source, e);
     if (found_absent == !o->look.seen.exists &&
         (found_absent || source_content_same(&o->look.present, &o->found)))
@@ -164,8 +164,9 @@ static struct left left_by_next(const struct next *next, const char *path)
                           &t->source };
 }
 
-static enum err_code read_both(struct turn_removal *o, const struct rewind_target *found,
-                               const struct left *left, const char **why, struct err *e)
+static enum err_code single_turn_read_both(struct turn_removal *o,
+                                           const struct rewind_target *found,
+                                           const struct left *left, const char **why, struct err *e)
 {
     struct err ignored;
     enum err_code rc = ERR_OK;
@@ -182,16 +183,17 @@ static enum err_code read_both(struct turn_removal *o, const struct rewind_targe
     return ERR_OK;
 }
 
-static bool is_unchanged(const struct turn_removal *o, const struct rewind_target *found,
-                         bool left_absent)
+static bool single_turn_is_unchanged(const struct turn_removal *o,
+                                     const struct rewind_target *found, bool left_absent)
 {
     if (left_absent || found->want == REWIND_ABSENT)
         return left_absent && found->want == REWIND_ABSENT;
     return source_content_same(&o->found, &o->left);
 }
 
-static enum err_code plan_file(struct turn_removal *o, const struct rewind_target *found,
-                               const struct left *left, struct err *e)
+static enum err_code single_turn_plan_file(struct turn_removal *o,
+                                           const struct rewind_target *found,
+                                           const struct left *left, struct err *e)
 {
     const char *why;
 
@@ -201,11 +203,11 @@ static enum err_code plan_file(struct turn_removal *o, const struct rewind_targe
         return add_conflict(o, found, found->doubt, e);
     if (!left->known)
         return add_conflict(o, found, "its content after this turn is unknown", e);
-    enum err_code rc = read_both(o, found, left, &why, e);
+    enum err_code rc = single_turn_read_both(o, found, left, &why, e);
 
     if (rc || why)
         return rc ? rc : add_conflict(o, found, why, e);
-    if (is_unchanged(o, found, left->absent))
+    if (single_turn_is_unchanged(o, found, left->absent))
         return ERR_OK;
     rc = rewind_inspect(o->plan, found, &o->look, e);
     if (rc)
@@ -226,7 +228,7 @@ static enum err_code plan_files(struct turn_removal *o, const struct rewind_plan
 
         if (behind)
             left = left_by_next(&next, t->path);
-        rc = plan_file(o, t, &left, e);
+        rc = single_turn_plan_file(o, t, &left, e);
     }
     slice_set_fini(&next.path);
     source_content_fini(&o->found);

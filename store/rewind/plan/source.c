@@ -24,13 +24,13 @@ void source_content_fini(struct source_content *c)
     hasher_fini(&c->hasher);
 }
 
-static bool same_bytes(const struct source_content *a, const struct source_content *b)
+static bool source_same_bytes(const struct source_content *a, const struct source_content *b)
 {
     return a->held && a->bytes.n == b->bytes.n && memcmp(a->bytes.p, b->bytes.p, b->bytes.n) == 0;
 }
 
-static enum err_code hold(const struct span *s, const struct source_content *like,
-                          struct source_content *out, struct err *e)
+static enum err_code source_hold(const struct span *s, const struct source_content *like,
+                                 struct source_content *out, struct err *e)
 {
     size_t n = (size_t)s->n;
 
@@ -43,7 +43,7 @@ static enum err_code hold(const struct span *s, const struct source_content *lik
     if (rc)
         return rc;
     out->bytes.n = n;
-    if (like && same_bytes(like, out)) {
+    if (like && source_same_bytes(like, out)) {
         memcpy(out->sha256, like->sha256, SHA256_BYTES);
         return ERR_OK;
     }
@@ -58,7 +58,7 @@ static enum err_code source_content_read(const struct span *s, const struct sour
     out->bytes.n = 0;
     out->size = s->n;
     out->held = s->n <= SOURCE_CONTENT_HELD_MAX;
-    return out->held ? hold(s, like, out, e)
+    return out->held ? source_hold(s, like, out, e)
                      : hasher_span(&out->hasher, s, -1, NULL, out->sha256, e);
 }
 
@@ -184,7 +184,7 @@ static void set_rule(struct rewind_inspected *l, enum rewind_rule rule, const ch
     l->why = why;
 }
 
-static int64_t ns_of(struct timespec t)
+static int64_t source_ns_of(struct timespec t)
 {
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
@@ -195,8 +195,8 @@ static void set_seen(struct rewind_inspected *l, const struct stat *st)
                                     .dev = st->st_dev,
                                     .ino = st->st_ino,
                                     .size = st->st_size,
-                                    .mtime_ns = ns_of(st->st_mtim),
-                                    .ctime_ns = ns_of(st->st_ctim),
+                                    .mtime_ns = source_ns_of(st->st_mtim),
+                                    .ctime_ns = source_ns_of(st->st_ctim),
                                     .mode = st->st_mode & 07777 };
 }
 
@@ -212,8 +212,8 @@ static void judge_type(struct rewind_inspected *l, const struct stat *st)
         set_rule(l, REWIND_RULE_HARD_LINK, "the file has other names (hard links)");
 }
 
-static enum err_code read_present_file(int dir, const char *name, const char *path,
-                                       struct rewind_inspected *l, struct err *e)
+static enum err_code source_read_present_file(int dir, const char *name, const char *path,
+                                              struct rewind_inspected *l, struct err *e)
 {
     int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
     struct stat st;
@@ -246,8 +246,8 @@ static enum err_code read_present_file(int dir, const char *name, const char *pa
     return ERR_OK;
 }
 
-static enum err_code look_in(int dir, const char *name, const char *path,
-                             struct rewind_inspected *l, struct err *e)
+static enum err_code source_look_in(int dir, const char *name, const char *path,
+                                    struct rewind_inspected *l, struct err *e)
 {
     struct stat st;
 
@@ -258,7 +258,7 @@ static enum err_code look_in(int dir, const char *name, const char *path,
     }
     set_seen(l, &st);
     judge_type(l, &st);
-    return l->rule ? ERR_OK : read_present_file(dir, name, path, l, e);
+    return l->rule ? ERR_OK : source_read_present_file(dir, name, path, l, e);
 }
 
 /* Opens the lowest directory above the path that exists. */
@@ -308,7 +308,7 @@ enum err_code rewind_inspect_at(int root_fd, const char *root, const char *path,
     if (real_parent && !fs_is_at(dir, real_parent))
         set_rule(out, REWIND_RULE_PARENT, "its directory is not the original one");
     else
-        rc = look_in(dir, name, path, out, e);
+        rc = source_look_in(dir, name, path, out, e);
     out->dir = dir;
     out->has_dir = true;
     return rc;
@@ -380,8 +380,8 @@ const char *rewind_forbidden(const struct rewind_step *step, int *sys)
 
 /* The root below which the file is reached: the session's directory, or / for files outside of
  * it. */
-static enum err_code open_root(const struct rewind_plan *plan, const char *path, int *fd,
-                               const char **root, struct err *e)
+static enum err_code source_open_root(const struct rewind_plan *plan, const char *path, int *fd,
+                                      const char **root, struct err *e)
 {
     *root = rewind_is_inside(plan, path) ? plan->root : "/";
     enum err_code rc = beneath_root(*root, fd, e);
@@ -402,7 +402,7 @@ enum err_code rewind_inspect(const struct rewind_plan *plan, const struct rewind
 {
     const char *root;
     int fd;
-    enum err_code rc = open_root(plan, t->path, &fd, &root, e);
+    enum err_code rc = source_open_root(plan, t->path, &fd, &root, e);
 
     if (rc)
         return rc;
@@ -434,7 +434,8 @@ static enum err_code read_present_side(const struct rewind_plan *plan,
     return rc;
 }
 
-static enum err_code read_wanted(const struct rewind_target *t, struct buf *out, struct err *e)
+static enum err_code source_read_wanted(const struct rewind_target *t, struct buf *out,
+                                        struct err *e)
 {
     struct source_content wanted = { 0 };
     enum err_code rc = t->want == REWIND_BYTES ? source_read(&t->source, NULL, &wanted, e) : ERR_OK;
@@ -456,7 +457,7 @@ enum err_code rewind_sides_read(const struct rewind_plan *plan, const struct rew
     enum err_code rc = read_present_side(plan, entry, &s.present, e);
 
     if (!rc)
-        rc = read_wanted(entry->target, &s.wanted, e);
+        rc = source_read_wanted(entry->target, &s.wanted, e);
     if (rc)
         rewind_sides_fini(&s);
     else

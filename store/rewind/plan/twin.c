@@ -21,7 +21,7 @@ struct search {
     struct buf bytes;
 };
 
-static void look_at(struct search *s, int dir, const char *name, const struct stat *st)
+static void twin_look_at(struct search *s, int dir, const char *name, const struct stat *st)
 {
     if ((st->st_dev == s->dev && st->st_ino == s->ino) || (size_t)st->st_size != s->text.n)
         return;
@@ -36,7 +36,7 @@ static bool is_skipped(const char *name)
 }
 
 /* What cannot be read may be the twin. */
-static void look_in(struct search *s, int fd, size_t depth)
+static void twin_look_in(struct search *s, int fd, size_t depth)
 {
     DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
     struct dirent *entry;
@@ -51,10 +51,11 @@ static void look_in(struct search *s, int fd, size_t depth)
         if (++s->entries > ENTRIES_MAX || fstatat(fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW))
             s->found = true;
         else if (S_ISREG(st.st_mode))
-            look_at(s, fd, entry->d_name, &st);
+            twin_look_at(s, fd, entry->d_name, &st);
         else if (S_ISDIR(st.st_mode))
-            look_in(s, openat(fd, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC),
-                    depth + 1);
+            twin_look_in(s,
+                         openat(fd, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC),
+                         depth + 1);
     }
     if (d)
         closedir(d);
@@ -71,7 +72,7 @@ bool twin_may_exist(const char *root, const char *path, struct slice text)
         s.dev = st.st_dev;
         s.ino = st.st_ino;
     }
-    look_in(&s, open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC), 0);
+    twin_look_in(&s, open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC), 0);
     buf_fini(&s.bytes);
     return s.found;
 }

@@ -35,7 +35,7 @@ static bool is_revived(const struct back_walk *w, const char *id)
     return false;
 }
 
-static enum err_code take_entry(struct back_walk *w, const struct back_entry *x)
+static enum err_code back_to_take_entry(struct back_walk *w, const struct back_entry *x)
 {
     struct back_to *b = w->out;
     struct undo_target *list = arena_grow(&b->arena, b->entry, b->n, sizeof *list);
@@ -67,7 +67,7 @@ static void meet_entry(struct back_walk *w, const struct back_entry *x)
         w->found_elsewhere = w->found_elsewhere || order == 0;
         w->out->elsewhere++;
     } else if (of_older) {
-        w->rc = take_entry(w, x);
+        w->rc = back_to_take_entry(w, x);
     }
 }
 
@@ -161,20 +161,21 @@ static struct left_file *left_file_of(const struct back_check *k, const char *pa
 }
 
 /* Returns true if the newer undos leave the file as the older rewind left it. */
-static bool continues(const struct left_file *x, const struct rewind_target *t)
+static bool back_to_continues(const struct left_file *x, const struct rewind_target *t)
 {
     if (x->absent || t->last_absent)
         return x->absent && t->last_absent;
     return !x->sha256 || !t->last.sha256 || strcmp(x->sha256, t->last.sha256) == 0;
 }
 
-static enum err_code check_file(struct back_check *k, const struct rewind_entry *x, struct err *e)
+static enum err_code back_to_check_file(struct back_check *k, const struct rewind_entry *x,
+                                        struct err *e)
 {
     const struct rewind_target *t = x->target;
     struct arena *a = &k->b->arena;
     struct left_file *left = left_file_of(k, t->path);
 
-    if (left ? !continues(left, t) : x->action == REWIND_REFUSED)
+    if (left ? !back_to_continues(left, t) : x->action == REWIND_REFUSED)
         return err_set(&k->b->why, ERR_STALE, t->path, "undo a rewind: %s",
                        left || !x->why ? "the file was edited between two rewinds" : x->why);
     if (!left) {
@@ -194,7 +195,7 @@ static enum err_code check_file(struct back_check *k, const struct rewind_entry 
 static const struct rewind_options undo_options = { .allow_outside = true,
                                                     .allow_sensitive = true };
 
-static enum err_code check_rewind(struct back_check *k, size_t at, struct err *e)
+static enum err_code back_to_check_rewind(struct back_check *k, size_t at, struct err *e)
 {
     struct rewind_plan plan = { 0 };
     struct rewind_preview p = { 0 };
@@ -206,7 +207,7 @@ static enum err_code check_rewind(struct back_check *k, size_t at, struct err *e
     if (!rc && at == 0 && plan.conversation.change && change_is_stale(plan.conversation.change))
         rc = err_set(why, ERR_STALE, plan.session, "undo a rewind: its session has continued");
     for (size_t i = 0; i < p.n && !rc; i++)
-        rc = check_file(k, &p.entry[i], e);
+        rc = back_to_check_file(k, &p.entry[i], e);
     k->conversation = k->conversation || plan.conversation.change;
     rewind_preview_fini(&p);
     rewind_plan_fini(&plan);
@@ -248,7 +249,7 @@ static enum err_code check_entries(const struct store_env *env, struct change_lo
         if (n > 0 && !k.conversation)
             rc = change_undo_all_check(log, ids, n, &at, &b->why);
         else if (n == 0)
-            rc = check_rewind(&k, i, e);
+            rc = back_to_check_rewind(&k, i, e);
         b->at = i + at;
         i += n ? n : 1;
     }

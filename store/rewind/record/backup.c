@@ -144,8 +144,8 @@ static enum err_code find_record(const struct rewind_records *list, const char *
                : err_set(e, ERR_USAGE, id, "%zu rewinds have ids that begin with this", found);
 }
 
-static bool add_backup(struct rewind_backup_list *list, const struct rewind_tx *tx, size_t i,
-                       const struct rewind_record *r)
+static bool backup_add_backup(struct rewind_backup_list *list, const struct rewind_tx *tx, size_t i,
+                              const struct rewind_record *r)
 {
     const struct rewind_tx_entry *x = &tx->entry[i];
     struct rewind_backup *f = &list->file[list->n++];
@@ -172,8 +172,8 @@ static bool add_backup(struct rewind_backup_list *list, const struct rewind_tx *
     return !list->arena.failed;
 }
 
-static enum err_code add_files(struct rewind_backup_list *list, const struct rewind_tx *tx,
-                               const struct rewind_record *r, struct err *e)
+static enum err_code backup_add_files(struct rewind_backup_list *list, const struct rewind_tx *tx,
+                                      const struct rewind_record *r, struct err *e)
 {
     bool ok = true;
 
@@ -181,12 +181,12 @@ static enum err_code add_files(struct rewind_backup_list *list, const struct rew
     list->project = arena_copy_text(&list->arena, tx->project);
     list->file = arena_zalloc(&list->arena, sizeof *list->file * (tx->n + 1));
     for (size_t i = 0; i < tx->n && ok && list->file; i++)
-        ok = add_backup(list, tx, i, r);
+        ok = backup_add_backup(list, tx, i, r);
     return ok && !list->arena.failed ? ERR_OK : err_nomem(e);
 }
 
-static enum err_code read_record(const struct store_env *env, const struct rewind_record *r,
-                                 struct rewind_backup_list *out, struct err *e)
+static enum err_code backup_read_record(const struct store_env *env, const struct rewind_record *r,
+                                        struct rewind_backup_list *out, struct err *e)
 {
     struct rewind_backup_list list = { .n = 0 };
     char dir[PATH_MAX], path[TX_PATH_MAX];
@@ -199,7 +199,7 @@ static enum err_code read_record(const struct store_env *env, const struct rewin
     rc = rewind_tx_read(path, r->id, &tx, e);
     if (rc)
         return rc;
-    rc = add_files(&list, &tx, r, e);
+    rc = backup_add_files(&list, &tx, r, e);
     rewind_tx_fini(&tx);
     if (rc)
         rewind_backup_fini(&list);
@@ -219,7 +219,7 @@ enum err_code rewind_backup_read(const struct store_env *env, const char *id,
         return rc;
     rc = find_record(&records, id, &r, e);
     if (!rc)
-        rc = read_record(env, r, out, e);
+        rc = backup_read_record(env, r, out, e);
     rewind_records_fini(&records);
     return rc;
 }
@@ -230,7 +230,7 @@ void rewind_backup_fini(struct rewind_backup_list *list)
     *list = (struct rewind_backup_list){ .n = 0 };
 }
 
-static bool is_below(const char *path, const char *dir, const char *rest)
+static bool backup_is_below(const char *path, const char *dir, const char *rest)
 {
     size_t n = dir ? strlen(dir) : 0;
 
@@ -243,8 +243,8 @@ const struct rewind_backup *rewind_backup_find(const struct rewind_backup_list *
     for (size_t i = 0; i < list->n; i++) {
         const char *own = list->file[i].path;
 
-        if (strcmp(own, path) == 0 || is_below(own, cwd, path) ||
-            is_below(own, list->project, path))
+        if (strcmp(own, path) == 0 || backup_is_below(own, cwd, path) ||
+            backup_is_below(own, list->project, path))
             return &list->file[i];
     }
     return NULL;

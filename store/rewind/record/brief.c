@@ -13,7 +13,8 @@ static const char actions[] = {
 };
 
 /* The letter of a conflict is a capital one, and an x comes first if the outcome is unknown. */
-static enum err_code add_entry(struct buf *b, const struct rewind_tx_entry *x, struct buf *scratch)
+static enum err_code brief_add_entry(struct buf *b, const struct rewind_tx_entry *x,
+                                     struct buf *scratch)
 {
     const char letter = actions[x->action];
     enum err_code rc = x->unknown ? buf_add_byte(b, 'x') : ERR_OK;
@@ -46,14 +47,14 @@ enum err_code rewind_tx_brief_write(const struct rewind_tx *tx, int64_t bytes, s
     for (size_t i = 0; i < sizeof texts / sizeof *texts && !rc; i++)
         rc = record_field_add_text(out, texts[i], &scratch);
     for (size_t i = 0; i < tx->n && !rc; i++)
-        rc = add_entry(out, &tx->entry[i], &scratch);
+        rc = brief_add_entry(out, &tx->entry[i], &scratch);
     for (size_t i = 0; i < tx->settled_n && !rc; i++)
         rc = record_field_add_text(out, tx->settled[i], &scratch);
     buf_fini(&scratch);
     return rc;
 }
 
-static bool read_entry(struct slice *text, struct arena *a, struct rewind_tx_entry *x)
+static bool brief_read_entry(struct slice *text, struct arena *a, struct rewind_tx_entry *x)
 {
     x->unknown = text->n && text->p[0] == 'x';
     *text = (struct slice){ text->p + x->unknown, text->n - x->unknown };
@@ -80,7 +81,7 @@ static bool read_entries(struct slice text, size_t n, size_t settled, struct rew
     tx->settled = ok ? arena_zalloc(&tx->arena, sizeof *tx->settled * (settled + 1)) : NULL;
     ok = tx->entry && tx->settled;
     while (ok && tx->n < n)
-        ok = read_entry(&text, &tx->arena, &tx->entry[tx->n++]);
+        ok = brief_read_entry(&text, &tx->arena, &tx->entry[tx->n++]);
     while (ok && tx->settled_n < settled)
         ok = record_field_text(&text, &tx->arena, &tx->settled[tx->settled_n]) &&
              tx->settled[tx->settled_n++];

@@ -60,8 +60,9 @@ static enum err_code put_proven(struct known_state_scan *r, struct left *l, stru
 }
 
 /* `saved` is set for the record of a rewind, which restores saved copies, and not for an undo. */
-static enum err_code note_entry(struct known_state_scan *r, const struct rewind_tx_entry *x,
-                                bool saved, struct err *e)
+static enum err_code earlier_rewinds_note_entry(struct known_state_scan *r,
+                                                const struct rewind_tx_entry *x, bool saved,
+                                                struct err *e)
 {
     struct left *l = x->outcome == REWIND_DONE && !x->unknown ? find_left(r, x->path) : NULL;
     bool absent = x->action == REWIND_DELETE;
@@ -85,7 +86,7 @@ static enum err_code note_record(const struct rewind_tx *tx, void *arg, bool *mo
     enum err_code rc = ERR_OK;
 
     for (size_t i = 0; i < tx->n && tx->phase >= TX_COMMITTED && r->open && !rc; i++)
-        rc = note_entry(r, &tx->entry[i], tx->undoes == NULL, e);
+        rc = earlier_rewinds_note_entry(r, &tx->entry[i], tx->undoes == NULL, e);
     *more = r->open > 0;
     return rc;
 }

@@ -75,7 +75,7 @@ static enum err_code note_state(struct work *w, struct slice path, struct slice 
 }
 
 /* Lines that are not ours, and a torn one, are ignored. */
-static enum err_code read_record(struct work *w, struct err *e)
+static enum err_code host_work_read_record(struct work *w, struct err *e)
 {
     char path[PATH_MAX + 80];
     struct slice rest, line, name, sha256;
@@ -127,7 +127,8 @@ static enum err_code hash_present(const char *path, struct hasher *h, char hex[H
     return rc;
 }
 
-static enum err_code add_line(struct work *w, const char *path, const char *hex, struct buf *lines)
+static enum err_code host_work_add_line(struct work *w, const char *path, const char *hex,
+                                        struct buf *lines)
 {
     struct jsonout j;
 
@@ -161,7 +162,7 @@ static enum err_code note_files(struct work *w, const struct store_env *env,
         uint32_t number = slice_set_find(&w->paths, slice_of(path));
 
         if ((number == SLICE_SET_NONE || !slice_eq(w->sha256[number], slice_of(hex))) &&
-            add_line(w, path, hex, lines))
+            host_work_add_line(w, path, hex, lines))
             rc = err_nomem(e);
     }
     hasher_fini(&h);
@@ -180,7 +181,7 @@ enum err_code host_work_record(const struct session_ref *ref, const char *const 
     if (!rc)
         rc = disk_own_dir(env->state_dir, w.dir, e);
     if (!rc)
-        rc = read_record(&w, e);
+        rc = host_work_read_record(&w, e);
     if (!rc)
         rc = note_files(&w, env, file, n, &lines, e);
     if (!rc && lines.n && !w.text.p) {
@@ -206,7 +207,7 @@ enum err_code host_work_add(const struct store_env *env, struct rewind_plan *pla
         return ERR_OK;
     rc = name_record(env, store_format(plan->ref->store->ops), plan->ref->id, &w, e);
     if (!rc)
-        rc = read_record(&w, e);
+        rc = host_work_read_record(&w, e);
     for (size_t i = 0; i < plan->n && w.paths.n && !rc; i++) {
         struct rewind_target *t = &plan->target[i];
         uint32_t number = slice_set_find(&w.paths, slice_of(t->path));

@@ -109,8 +109,8 @@ static enum err_code prune_record(const char *dir, const char *id, struct err *e
 }
 
 /* The records that go, oldest first: an undo never goes before what it undid. */
-static enum err_code prune_records(const char *dir, const struct rewind_records *list,
-                                   const bool *goes, struct err *e)
+static enum err_code record_prune_records(const char *dir, const struct rewind_records *list,
+                                          const bool *goes, struct err *e)
 {
     enum err_code rc = rewind_records_sweep_pruned(dir, e);
 
@@ -141,7 +141,7 @@ enum err_code rewind_prune(const struct store_env *env, const struct rewind_prun
     if (!rc)
         rc = choose_pruned(&list, rule, goes, e);
     if (!rc && !dry_run)
-        rc = prune_records(dir, &list, goes, e);
+        rc = record_prune_records(dir, &list, goes, e);
     for (size_t i = 0; i < list.n && goes; i++)
         if (goes[i])
             list.record[n++] = list.record[i];

@@ -45,7 +45,7 @@ void rewind_tx_path(const char *dir, const char *name, char out[TX_PATH_MAX])
     snprintf(out, TX_PATH_MAX, "%s/%s", dir, name);
 }
 
-static int64_t ns_of(struct timespec t)
+static int64_t record_ns_of(struct timespec t)
 {
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
@@ -55,8 +55,8 @@ struct file_id rewind_tx_file_id(const struct stat *st)
     return (struct file_id){ .dev = st->st_dev,
                              .ino = st->st_ino,
                              .size = st->st_size,
-                             .mtime_ns = ns_of(st->st_mtim),
-                             .ctime_ns = ns_of(st->st_ctim) };
+                             .mtime_ns = record_ns_of(st->st_mtim),
+                             .ctime_ns = record_ns_of(st->st_ctim) };
 }
 
 struct file_id rewind_tx_seen_id(const struct rewind_seen *s)
@@ -106,7 +106,8 @@ static const struct root_id *rewind_tx_root_id(const struct rewind_tx *tx, const
 
 /* ---- writing ---- */
 
-static bool write_entry_json(cJSON *list, const struct rewind_tx_entry *x, struct buf *scratch)
+static bool record_write_entry_json(cJSON *list, const struct rewind_tx_entry *x,
+                                    struct buf *scratch)
 {
     cJSON *o = cJSON_CreateObject();
     const struct rewind_seen *s = &x->seen;
@@ -144,7 +145,7 @@ static bool put_root_id(cJSON *root, const struct root_id *x)
            record_json_set_int(root, "rootBorn", x->born_ns);
 }
 
-static bool write_conversation_json(cJSON *root, const struct rewind_conversation *t)
+static bool record_write_conversation_json(cJSON *root, const struct rewind_conversation *t)
 {
     return t->how == CONVERSATION_NONE ||
            (cJSON_AddStringToObject(root, "talk", rewind_conversation_name(t->how)) &&
@@ -179,7 +180,7 @@ static cJSON *plan_json(const struct rewind_tx *tx, struct buf *scratch)
               record_json_set_text(root, "project", tx->project, scratch) &&
               record_json_set_text(root, "store", tx->store, scratch) &&
               record_json_set_text(root, "title", tx->title, scratch) &&
-              write_conversation_json(root, &tx->conversation) &&
+              record_write_conversation_json(root, &tx->conversation) &&
               beneath_dirs_write(root, &tx->dirs, scratch) && put_settled(root, tx, scratch);
 
     if (ok && rewind_tx_has_root(tx))
@@ -188,7 +189,7 @@ static cJSON *plan_json(const struct rewind_tx *tx, struct buf *scratch)
     if (ok && tx->cut_short)
         ok = record_json_set_int(root, "stays", 1);
     for (size_t i = 0; i < tx->n && ok; i++)
-        ok = write_entry_json(list, &tx->entry[i], scratch);
+        ok = record_write_entry_json(list, &tx->entry[i], scratch);
     if (ok)
         return root;
     cJSON_Delete(root);
@@ -209,7 +210,7 @@ enum err_code rewind_tx_write_plan(const struct rewind_tx *tx, struct err *e)
     return rc;
 }
 
-static char letter_of(const struct rewind_tx_entry *x)
+static char record_letter_of(const struct rewind_tx_entry *x)
 {
     return x->outcome == REWIND_CONFLICT ? 'c' : x->unknown ? 'u' : 'd';
 }
@@ -234,7 +235,7 @@ enum err_code rewind_tx_mark(struct rewind_tx *tx, enum rewind_tx_phase phase, s
     if (!letters)
         return err_nomem(e);
     for (size_t i = 0; i < tx->n; i++)
-        letters[i] = letter_of(&tx->entry[i]);
+        letters[i] = record_letter_of(&tx->entry[i]);
     struct slice text = { letters, phase == TX_COMMITTED ? tx->n : 0 };
     enum err_code rc = disk_replace_file(tx->dir, mark_names[phase], text, 0600, e);
 

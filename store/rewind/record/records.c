@@ -46,8 +46,8 @@ static void names_free(struct dirent **names, int n)
 
 /* A record that is being made has no plan yet, and a damaged one is left alone: *sound is false. But running out of
  * memory is an error. */
-static enum err_code read_one(const char *dir, const char *name, struct rewind_tx *tx, bool *sound,
-                              struct err *e)
+static enum err_code record_records_read_one(const char *dir, const char *name,
+                                             struct rewind_tx *tx, bool *sound, struct err *e)
 {
     char path[TX_PATH_MAX];
 
@@ -69,7 +69,7 @@ static bool is_finished(const char *dir, const char *name)
 }
 
 /* Another user's record, which does not even count as a damaged one of ours. */
-static bool is_others(const char *dir, const char *name)
+static bool record_records_is_others(const char *dir, const char *name)
 {
     char path[TX_PATH_MAX];
 
@@ -94,7 +94,7 @@ static enum err_code each_record(const struct store_env *env, bool unfinished, s
 
         if (unfinished && is_finished(dir, names[i]->d_name))
             continue;
-        rc = read_one(dir, names[i]->d_name, &tx, &sound, e);
+        rc = record_records_read_one(dir, names[i]->d_name, &tx, &sound, e);
         if (!sound)
             continue;
         rc = fn(&tx, arg, &more, e);
@@ -207,7 +207,8 @@ static enum err_code recover_one(const struct store_env *env, const char *dir, c
     return rc;
 }
 
-static void wait_for(struct rewind_recovery *r, const char *name, const struct err *why)
+static void record_records_wait_for(struct rewind_recovery *r, const char *name,
+                                    const struct err *why)
 {
     if (r->waiting < REWIND_WAITING_MAX) {
         struct rewind_waiting *w = &r->first[r->waiting];
@@ -235,7 +236,7 @@ enum err_code rewind_records_recover(const struct store_env *env, const char *di
         if (is_finished(dir, names[i]->d_name))
             continue;
         if (recover_one(env, dir, names[i]->d_name, &recovered, &why) && out)
-            wait_for(out, names[i]->d_name, &why);
+            record_records_wait_for(out, names[i]->d_name, &why);
     }
     if (out)
         out->recovered = recovered;
@@ -299,7 +300,7 @@ enum err_code rewind_recover(const struct store_env *env, size_t *recovered, str
 
 enum { SIZE_GROWS = -1 }; /* a program may be writing to a file in the record */
 
-static int64_t size_of(const char *path, bool *grows)
+static int64_t record_records_size_of(const char *path, bool *grows)
 {
     char copy[TX_PATH_MAX];
     char *roots[] = { copy, NULL };
@@ -321,8 +322,9 @@ static int64_t size_of(const char *path, bool *grows)
 }
 
 /* Finished records are read from the index if it has them. *bytes is the size of the record, or SIZE_GROWS. */
-static enum err_code read_listed(struct record_index *ix, const char *dir, const char *name,
-                                 struct rewind_tx *tx, int64_t *bytes, bool *sound, struct err *e)
+static enum err_code record_records_read_listed(struct record_index *ix, const char *dir,
+                                                const char *name, struct rewind_tx *tx,
+                                                int64_t *bytes, bool *sound, struct err *e)
 {
     char path[TX_PATH_MAX], stamp[RECORD_STAMP] = "";
     struct slice text;
@@ -335,10 +337,10 @@ static enum err_code read_listed(struct record_index *ix, const char *dir, const
              rewind_tx_brief_read(text, path, name, tx, bytes);
     if (*sound)
         return ERR_OK;
-    enum err_code rc = read_one(dir, name, tx, sound, e);
+    enum err_code rc = record_records_read_one(dir, name, tx, sound, e);
 
     if (!rc && *sound && stamp[0] && tx->phase == TX_DONE) {
-        *bytes = size_of(path, &grows);
+        *bytes = record_records_size_of(path, &grows);
         *bytes = grows ? SIZE_GROWS : *bytes;
         if (!rewind_tx_brief_write(tx, *bytes, &brief))
             record_index_add(ix, name, stamp, buf_slice(&brief));
@@ -347,8 +349,8 @@ static enum err_code read_listed(struct record_index *ix, const char *dir, const
     return rc;
 }
 
-static bool add_record(struct rewind_records *list, struct undone *undone,
-                       const struct rewind_tx *tx, int64_t bytes)
+static bool record_records_add_record(struct rewind_records *list, struct undone *undone,
+                                      const struct rewind_tx *tx, int64_t bytes)
 {
     struct rewind_record *r = &list->record[list->n];
     struct arena *a = &list->arena;
@@ -389,8 +391,9 @@ enum { FEW = 64 }; /* so many records are read without the index */
 
 /* With `sizes`, how large each is. The newest `most` are read, and none that is older than the one with an id (NULL: that
  * makes no difference). */
-static enum err_code read_records(const struct store_env *env, bool sizes, size_t most,
-                                  const char *until, struct rewind_records *out, struct err *e)
+static enum err_code record_records_read_records(const struct store_env *env, bool sizes,
+                                                 size_t most, const char *until,
+                                                 struct rewind_records *out, struct err *e)
 {
     static const char *const parts[] = { "plan", "commit", "old", "undo" };
     char dir[PATH_MAX];
@@ -424,15 +427,15 @@ static enum err_code read_records(const struct store_env *env, bool sizes, size_
             break;
         }
 
-        rc = read_listed(ix, dir, names[i]->d_name, &tx, &bytes, &sound, e);
+        rc = record_records_read_listed(ix, dir, names[i]->d_name, &tx, &bytes, &sound, e);
         if (!sound) {
-            if (!list.unread[0] && !is_others(dir, names[i]->d_name))
+            if (!list.unread[0] && !record_records_is_others(dir, names[i]->d_name))
                 snprintf(list.unread, sizeof list.unread, "%.39s", names[i]->d_name);
             continue;
         }
         if (bytes == SIZE_GROWS)
-            bytes = sizes ? size_of(tx.dir, &grows) : 0;
-        if (!add_record(&list, &undone, &tx, sizes ? bytes : 0))
+            bytes = sizes ? record_records_size_of(tx.dir, &grows) : 0;
+        if (!record_records_add_record(&list, &undone, &tx, sizes ? bytes : 0))
             rc = err_nomem(e);
         rewind_tx_fini(&tx);
     }
@@ -449,14 +452,14 @@ static enum err_code read_records(const struct store_env *env, bool sizes, size_
 enum err_code rewind_records_read(const struct store_env *env, struct rewind_records *out,
                                   struct err *e)
 {
-    return read_records(env, true, SIZE_MAX, NULL, out, e);
+    return record_records_read_records(env, true, SIZE_MAX, NULL, out, e);
 }
 
 enum err_code rewind_records_read_newest(const struct store_env *env, size_t most,
                                          const char *until, struct rewind_records *out,
                                          struct err *e)
 {
-    return read_records(env, false, most, until, out, e);
+    return record_records_read_records(env, false, most, until, out, e);
 }
 
 void rewind_records_fini(struct rewind_records *r)
@@ -468,7 +471,7 @@ void rewind_records_fini(struct rewind_records *r)
 /* ---- giving up a waiting rewind ---- */
 
 /* Returns true for the name of a record, which is not a path. */
-static bool is_id(const char *id)
+static bool record_records_is_id(const char *id)
 {
     return id[0] >= '0' && id[0] <= '9' && !strchr(id, '/');
 }
@@ -538,7 +541,7 @@ enum err_code rewind_abandon(const struct store_env *env, const char *id,
     char dir[PATH_MAX];
     int lock;
 
-    if (!is_id(id))
+    if (!record_records_is_id(id))
         return err_set(e, ERR_NOT_FOUND, id, "abandon a rewind: no such rewind");
     enum err_code rc = rewind_records_open(env, dir, &lock, e);
 

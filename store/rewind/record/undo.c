@@ -133,8 +133,8 @@ static enum err_code note_live(struct rewind_plan *plan, const struct rewind_tx_
     return text ? rewind_plan_note(plan, text, e) : err_nomem(e);
 }
 
-static enum err_code add_target(struct rewind_plan *plan, const struct rewind_tx *tx, size_t i,
-                                struct err *e)
+static enum err_code record_undo_add_target(struct rewind_plan *plan, const struct rewind_tx *tx,
+                                            size_t i, struct err *e)
 {
     const struct rewind_tx_entry *x = &tx->entry[i];
     char wanted[SHA256_BYTES * 2 + 1], seen[SHA256_BYTES * 2 + 1], kept[TX_PATH_MAX];
@@ -193,7 +193,7 @@ static enum err_code plan_from(struct rewind_tx *tx, const struct rewind_record 
         rc = err_nomem(e);
     for (size_t i = 0; i < tx->n && !rc; i++)
         if (rewind_undone_can_undo(r, tx->entry[i].path))
-            rc = add_target(&plan, tx, i, e);
+            rc = record_undo_add_target(&plan, tx, i, e);
     if (!rc && !r->conversation_undone)
         rc = rewind_tx_conversation_inverse(tx, &plan.conversation, e);
     if (rc)

@@ -122,7 +122,7 @@ static enum undo_chance undo_chance_of(struct target_search *l, const char *id)
     return can ? UNDO_POSSIBLE : continued ? UNDO_CONTINUED : UNDO_ALL_EDITED;
 }
 
-static void keep_first(struct undo_target *first, const struct undo_target *n)
+static void undo_target_keep_first(struct undo_target *first, const struct undo_target *n)
 {
     if (first->kind == UNDO_TARGET_NONE)
         *first = *n;
@@ -132,7 +132,7 @@ static void note_skipped(struct target_search *l, const struct undo_target *n,
                          enum origin_place place)
 {
     l->others->gone_newer += place == ORIGIN_GONE;
-    keep_first(place == ORIGIN_GONE ? &l->others->gone : &l->others->elsewhere, n);
+    undo_target_keep_first(place == ORIGIN_GONE ? &l->others->gone : &l->others->elsewhere, n);
 }
 
 static void found(struct target_search *l, const struct undo_target *n, bool is_undo)
@@ -142,7 +142,7 @@ static void found(struct target_search *l, const struct undo_target *n, bool is_
     l->done = true;
 }
 
-static void check_rewind(struct target_search *l, const struct rewind_record *r)
+static void undo_target_check_rewind(struct target_search *l, const struct rewind_record *r)
 {
     struct undo_target n = undo_target_of_rewind(r);
 
@@ -164,8 +164,8 @@ static void check_rewind(struct target_search *l, const struct rewind_record *r)
     }
     switch (doubtful ? undo_chance_of(l, r->id) : UNDO_POSSIBLE) {
     case UNDO_POSSIBLE: found(l, &n, r->undoes && !r->undone); break;
-    case UNDO_ALL_EDITED: keep_first(&l->others->edited, &n); break;
-    case UNDO_CONTINUED: keep_first(&l->others->stuck, &n); break;
+    case UNDO_ALL_EDITED: undo_target_keep_first(&l->others->edited, &n); break;
+    case UNDO_CONTINUED: undo_target_keep_first(&l->others->stuck, &n); break;
     }
 }
 
@@ -177,7 +177,7 @@ static void check_rewinds_after(struct target_search *l, int64_t stamp)
 
         if (record_id_time(r->id) <= stamp)
             return;
-        check_rewind(l, r);
+        undo_target_check_rewind(l, r);
     }
 }
 
@@ -196,7 +196,7 @@ static bool see_change(const struct change *c, bool undone, void *arg)
     enum origin_place place = l->id ? ORIGIN_SHOWN : origin_of_change(l->shown, c);
 
     if (place == ORIGIN_SHOWN && !l->id && !l->undos && (n.by_agent || change_undo_is_stale(c)))
-        keep_first(&l->others->stuck, &n);
+        undo_target_keep_first(&l->others->stuck, &n);
     else if (place == ORIGIN_SHOWN)
         found(l, &n, is_undo && !undone);
     else

@@ -25,7 +25,7 @@ enum { DEFAULT_DAYS = 30, SETTINGS_MAX = 16 << 20, NUMBER_MAX = 32 };
 #define DAY_MS (24.0 * 60 * 60 * 1000)
 #define DAYS_MAX 1e7 /* longer periods never end */
 
-static int64_t period_of(struct slice number)
+static int64_t claude_period_of(struct slice number)
 {
     char text[NUMBER_MAX];
     double days;
@@ -54,7 +54,7 @@ int64_t claude_retention(const char *config)
     else if (!json_valid(buf_slice(&text)) || json_type(buf_slice(&text)) != JSON_OBJECT)
         period = TIME_NONE;
     else if (json_get(buf_slice(&text), "cleanupPeriodDays", &value))
-        period = period_of(value);
+        period = claude_period_of(value);
     buf_fini(&path);
     buf_fini(&text);
     return period;
@@ -78,7 +78,7 @@ const struct claude *claude_of(const struct store *st)
     return (const struct claude *)st;
 }
 
-static bool is_hex(char c)
+static bool claude_is_hex(char c)
 {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
@@ -90,7 +90,7 @@ bool claude_is_uuid(struct slice text)
     for (size_t i = 0; i < text.n; i++) {
         bool dash = i == 8 || i == 13 || i == 18 || i == 23;
 
-        if (dash ? text.p[i] != '-' : !is_hex(text.p[i]))
+        if (dash ? text.p[i] != '-' : !claude_is_hex(text.p[i]))
             return false;
     }
     return true;

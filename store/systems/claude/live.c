@@ -63,7 +63,7 @@ static struct live look_for_agents(const struct store *st, const struct session_
 }
 
 /* The evidence of the file itself, whether or not it could be opened. */
-static struct live look_at_file(const struct session_ref *ref, struct stat *sb, bool *known)
+static struct live claude_look_at_file(const struct session_ref *ref, struct stat *sb, bool *known)
 {
     int fd = open(ref->path.p, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
     bool shared = fs_is_shared(fd, ref->path.p);
@@ -90,7 +90,7 @@ static struct live live_with(const struct store *st, const struct session_ref *r
 
     if (registered.state != LIVE_QUIET)
         return registered;
-    struct live file = look_at_file(ref, &sb, &known);
+    struct live file = claude_look_at_file(ref, &sb, &known);
 
     if (file.state != LIVE_QUIET)
         return file;

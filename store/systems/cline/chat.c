@@ -12,8 +12,8 @@ enum { SESSION_MOST = 16 << 20 };
 
 /* ---- the document ---- */
 
-static enum err_code read_text(const char *path, size_t most, struct buf *text, struct buf *end,
-                               struct err *e)
+static enum err_code cline_read_text(const char *path, size_t most, struct buf *text,
+                                     struct buf *end, struct err *e)
 {
     struct file f;
     enum err_code rc = file_open(AT_FDCWD, path, 0, &f, e);
@@ -30,7 +30,7 @@ static enum err_code read_text(const char *path, size_t most, struct buf *text, 
     return err_at(e, rc, path);
 }
 
-static enum err_code read_list(struct cline_chat *c, struct slice document)
+static enum err_code cline_read_list(struct cline_chat *c, struct slice document)
 {
     struct slice message;
     struct json_iter it;
@@ -49,7 +49,7 @@ static bool is_line(struct slice line, const char *text)
 
 /* Reads a part of a document, or a damaged one. JSON.stringify indents it by two blanks, so the
  * first and the last line of a message differ from all lines within it. */
-static enum err_code read_lines(struct cline_chat *c, struct slice text, bool ends)
+static enum err_code cline_read_lines(struct cline_chat *c, struct slice text, bool ends)
 {
     struct slice line, message = { NULL, 0 };
     enum err_code rc = ERR_OK;
@@ -82,7 +82,7 @@ enum err_code cline_session_read(const struct session_ref *ref, struct buf *out)
 }
 
 /* The prompt is a JSON string there, as in a message. */
-static enum err_code read_prompt(struct cline_chat *c, const struct session_ref *ref)
+static enum err_code cline_read_prompt(struct cline_chat *c, const struct session_ref *ref)
 {
     static const char head[] = "{\"role\":\"user\",\"content\":";
     struct buf session = { 0 };
@@ -103,17 +103,17 @@ enum err_code cline_chat_read(const struct session_ref *ref, size_t most, struct
 {
     struct cline_chat c = { .damaged = false };
     struct buf text = { 0 }, end = { 0 };
-    enum err_code rc = read_text(ref->path.p, most, &text, &end, e);
+    enum err_code rc = cline_read_text(ref->path.p, most, &text, &end, e);
 
     if (!rc && !end.n && json_valid(buf_slice(&text))) {
-        rc = read_list(&c, buf_slice(&text));
+        rc = cline_read_list(&c, buf_slice(&text));
         if (!rc && !c.lines.n)
-            rc = read_prompt(&c, ref);
+            rc = cline_read_prompt(&c, ref);
     } else if (!rc) {
         c.damaged = !end.n && text.n > 0;
-        rc = read_lines(&c, buf_slice(&text), !end.n);
+        rc = cline_read_lines(&c, buf_slice(&text), !end.n);
         if (!rc)
-            rc = read_lines(&c, buf_slice(&end), true);
+            rc = cline_read_lines(&c, buf_slice(&end), true);
     }
     buf_fini(&text);
     buf_fini(&end);
@@ -201,7 +201,7 @@ static struct slice without_element(struct slice text, const char *name, bool ke
     return (struct slice){ out, n };
 }
 
-static struct slice trim(struct slice text)
+static struct slice cline_trim(struct slice text)
 {
     while (text.n && (unsigned char)text.p[0] <= ' ')
         text = (struct slice){ text.p + 1, text.n - 1 };
@@ -214,11 +214,11 @@ struct slice cline_typed(struct slice text, struct arena *a)
 {
     text = without_element(text, "user_input", true, a);
     text = without_element(text, "user_command", true, a);
-    return trim(without_element(text, "mode_notice", false, a));
+    return cline_trim(without_element(text, "mode_notice", false, a));
 }
 
 /* Messages of the user's role that Cline writes itself have a kind. */
-static bool is_own(struct slice message, struct slice text)
+static bool cline_is_own(struct slice message, struct slice text)
 {
     struct slice kind;
 
@@ -234,5 +234,5 @@ struct slice cline_prompt(struct slice message, struct arena *a)
         content_has(content, "tool_result"))
         return SLICE("");
     text = cline_typed(content_texts(content, a), a);
-    return is_own(message, text) ? SLICE("") : text;
+    return cline_is_own(message, text) ? SLICE("") : text;
 }

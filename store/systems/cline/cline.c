@@ -12,7 +12,7 @@
 
 enum { WINDOW = 128 << 10 };
 
-static void read_session(struct slice session, struct session_row *row, struct arena *a)
+static void cline_read_session(struct slice session, struct session_row *row, struct arena *a)
 {
     enum { CWD, MODEL, STARTED, METADATA, N };
     static const char *const names[] = { "cwd", "model", "started_at", "metadata" };
@@ -30,7 +30,7 @@ static void read_session(struct slice session, struct session_row *row, struct a
 }
 
 /* Prompts, the last time, and whether the last message waits for an answer. */
-static void read_messages(struct slice lines, struct session_row *row, struct arena *a)
+static void cline_read_messages(struct slice lines, struct session_row *row, struct arena *a)
 {
     struct slice rest = lines, line;
     bool torn, waits = false;
@@ -51,7 +51,7 @@ static void read_messages(struct slice lines, struct session_row *row, struct ar
 }
 
 /* Cline makes a title from the first line of the first prompt. */
-static void complete(const struct scope *scope, struct session_row *row, struct arena *a)
+static void cline_complete(const struct scope *scope, struct session_row *row, struct arena *a)
 {
     if (slice_eq(row->custom_title, row->first_prompt))
         row->custom_title = SLICE("");
@@ -88,10 +88,10 @@ enum err_code cline_describe(const struct store *st, const struct scope *scope,
         goto end;
     row->hidden = rc ? HIDDEN_UNREADABLE : HIDDEN_NOT;
     if (session.n)
-        read_session(buf_slice(&session), row, &a);
-    read_messages(buf_slice(&c.lines), row, &a);
+        cline_read_session(buf_slice(&session), row, &a);
+    cline_read_messages(buf_slice(&c.lines), row, &a);
     row->flags |= (c.damaged ? SESSION_DAMAGED : 0u) | (c.torn ? SESSION_TORN : 0u);
-    complete(scope, row, &a);
+    cline_complete(scope, row, &a);
     rc = !a.failed && session_row_keep(row) ? ERR_OK : err_nomem(e);
 end:
     cline_chat_fini(&c);
@@ -102,7 +102,7 @@ end:
 
 /* ---- sub-agents: the first prompt of each is its task, and the last answer its outcome ---- */
 
-static struct slice last_text(struct slice line, struct arena *a)
+static struct slice cline_last_text(struct slice line, struct arena *a)
 {
     struct slice content;
 
@@ -111,8 +111,8 @@ static struct slice last_text(struct slice line, struct arena *a)
                : SLICE("");
 }
 
-static enum err_code describe_agent(const struct session_ref *ref, struct subagent_list *list,
-                                    struct err *e)
+static enum err_code cline_describe_agent(const struct session_ref *ref, struct subagent_list *list,
+                                          struct err *e)
 {
     struct arena *a = &list->arena;
     struct cline_chat c = { .damaged = false };
@@ -128,7 +128,7 @@ static enum err_code describe_agent(const struct session_ref *ref, struct subage
     while (slice_line(&rest, &line, &torn))
         if (json_valid(line)) {
             x->task = x->task.n ? x->task : arena_copy(a, cline_prompt(line, a));
-            x->outcome = arena_copy(a, last_text(line, a));
+            x->outcome = arena_copy(a, cline_last_text(line, a));
             x->end = x->outcome.n ? SUBAGENT_DONE : SUBAGENT_OPEN;
         }
     cline_chat_fini(&c);
@@ -151,7 +151,7 @@ enum err_code cline_describe_subagents(const struct store *st, const struct sess
         if (cancel && atomic_load_explicit(cancel, memory_order_relaxed))
             rc = err_set(e, ERR_CANCELLED, ref->path.p, "list sub-agents");
         else if (!cline_subagent(st, ref, ids[i], &list.arena, &agent, NULL))
-            rc = describe_agent(&agent, &list, e);
+            rc = cline_describe_agent(&agent, &list, e);
     }
     if (rc)
         subagent_list_fini(&list);
@@ -171,7 +171,7 @@ static const char *sessions_variable(const struct store_env *env)
 }
 
 /* NULL: not known, or out of memory. */
-static char *default_path(const struct store_env *env)
+static char *cline_default_path(const struct store_env *env)
 {
     const char *data = env_value(env->environment, variable);
     const char *dir = env_value(env->environment, "CLINE_DIR");
@@ -185,7 +185,7 @@ static char *default_path(const struct store_env *env)
     return env->home ? config_dir_join(env->home, ".cline/data") : NULL;
 }
 
-static bool is_id(struct slice id)
+static bool cline_is_id(struct slice id)
 {
     return slice_is_of(id, JSONL_ID_CHARACTERS ".") && id.n > 0 && id.n <= ID_MOST &&
            id.p[0] != '-' && id.p[0] != '.';
@@ -194,10 +194,10 @@ static bool is_id(struct slice id)
 static const struct session_dirs dirs = { .log = suffix, .named = true };
 static const struct jsonl_format format = { .keys = &cline_keys,
                                             .dirs = &dirs,
-                                            .is_id = is_id,
+                                            .is_id = cline_is_id,
                                             .id_name = "a Cline session id",
                                             .variable = variable,
-                                            .usual = default_path };
+                                            .usual = cline_default_path };
 
 static enum err_code cline_open(const struct store_env *env, const char *path, struct store **out,
                                 struct err *e)
@@ -214,7 +214,7 @@ static bool name_document(const char *name, struct slice *id)
     size_t n = strlen(name);
 
     *id = (struct slice){ name, n > SUFFIX ? n - SUFFIX : 0 };
-    return n > SUFFIX && strcmp(name + n - SUFFIX, suffix) == 0 && is_id(*id);
+    return n > SUFFIX && strcmp(name + n - SUFFIX, suffix) == 0 && cline_is_id(*id);
 }
 
 enum err_code cline_subagents(const struct store *st, const struct session_ref *ref,
@@ -242,7 +242,7 @@ enum err_code cline_subagent(const struct store *st, const struct session_ref *r
 {
     struct slice dir = session_dirs_of(ref);
 
-    if (!is_id(agent) || slice_eq(agent, ref->id))
+    if (!cline_is_id(agent) || slice_eq(agent, ref->id))
         return err_set(e, ERR_NOT_FOUND, ref->path.p, "no such sub-agent");
     return jsonl_ref_at(st,
                         arena_format(a, "%.*s/%.*s%s", SLICE_ARG(dir), SLICE_ARG(agent), suffix),

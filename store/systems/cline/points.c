@@ -58,7 +58,7 @@ static bool is_commit(struct slice hex)
     return hex.n == GIT_OID_HEXSZ;
 }
 
-static enum err_code add_point(struct history *h, struct slice json, struct err *e)
+static enum err_code cline_add_point(struct history *h, struct slice json, struct err *e)
 {
     struct arena *a = &h->files.states.arena;
     struct slice run, time, commit;
@@ -79,7 +79,7 @@ static enum err_code add_point(struct history *h, struct slice json, struct err 
     return ERR_OK;
 }
 
-static enum err_code read_session(struct history *h, struct err *e)
+static enum err_code cline_points_read_session(struct history *h, struct err *e)
 {
     struct arena *a = &h->files.states.arena;
     struct buf session = { 0 };
@@ -93,7 +93,7 @@ static enum err_code read_session(struct history *h, struct err *e)
     if (!rc && json_at(buf_slice(&session), "metadata.checkpoint.history", &list) &&
         json_type(list) == JSON_ARRAY && json_iter_open(&it, list))
         while (!rc && json_iter_next(&it, &key, &value))
-            rc = add_point(h, value, e);
+            rc = cline_add_point(h, value, e);
     buf_fini(&session);
     return rc || a->failed ? err_nomem(e) : ERR_OK;
 }
@@ -125,7 +125,8 @@ static int64_t span_of(struct slice row, bool is_prompt)
                : is_prompt;
 }
 
-static enum err_code read_row(struct history *h, struct slice row, int64_t *run, struct err *e)
+static enum err_code cline_read_row(struct history *h, struct slice row, int64_t *run,
+                                    struct err *e)
 {
     struct arena *a = &h->files.states.arena;
     struct file_point p = { .time_ms = cline_time(row), .turn = -1 };
@@ -149,7 +150,7 @@ static enum err_code read_row(struct history *h, struct slice row, int64_t *run,
     return file_history_point(&h->files, p, e);
 }
 
-static enum err_code read_prompts(struct history *h, struct err *e)
+static enum err_code cline_read_prompts(struct history *h, struct err *e)
 {
     struct cline_chat c;
     struct slice rest, line;
@@ -162,7 +163,7 @@ static enum err_code read_prompts(struct history *h, struct err *e)
     rest = buf_slice(&c.lines);
     while (!rc && slice_line(&rest, &line, &torn))
         if (json_valid(line))
-            rc = read_row(h, line, &run, e);
+            rc = cline_read_row(h, line, &run, e);
     cline_chat_fini(&c);
     h->files.no_turn =
         "Cline made no checkpoint for this prompt: it does so only in git repositories";
@@ -187,7 +188,7 @@ static int64_t run_of(const struct history *h, const struct edit *edit)
     return run;
 }
 
-static enum err_code add_edit(const struct edit *edit, void *arg, struct err *e)
+static enum err_code cline_add_edit(const struct edit *edit, void *arg, struct err *e)
 {
     struct history *h = arg;
     struct arena *a = &h->files.states.arena;
@@ -239,7 +240,7 @@ static bool open_trees(const struct history *h, const struct point *p, git_tree 
 
 static const char why_gone[] = "Cline's checkpoint is no longer in the repository";
 
-static bool read_blob(struct history *h, const git_oid *id, struct slice *out)
+static bool cline_read_blob(struct history *h, const git_oid *id, struct slice *out)
 {
     struct buf bytes = { 0 };
 
@@ -257,7 +258,8 @@ static bool read_blob(struct history *h, const git_oid *id, struct slice *out)
 }
 
 /* Sets the content from a tree. Returns false if it is not in it. */
-static bool read_entry(struct history *h, git_tree *tree, const char *name, struct saved_state *x)
+static bool cline_read_entry(struct history *h, git_tree *tree, const char *name,
+                             struct saved_state *x)
 {
     git_tree_entry *entry = NULL;
     int answer = tree ? git_tree_entry_bypath(&entry, tree, name) : GIT_ENOTFOUND;
@@ -268,7 +270,7 @@ static bool read_entry(struct history *h, git_tree *tree, const char *name, stru
         x->why = why_gone;
     } else if ((mode & 0170000) != 0100000) {
         x->why = "it was a link or a directory";
-    } else if (read_blob(h, git_tree_entry_id(entry), &x->bytes)) {
+    } else if (cline_read_blob(h, git_tree_entry_id(entry), &x->bytes)) {
         x->content = SAVED_BYTES;
         x->runs = (mode & 0100) != 0;
     } else {
@@ -316,15 +318,15 @@ static bool was_absent(const struct history *h, const struct point *p, const cha
     return false;
 }
 
-static void read_file(struct history *h, const struct point *p, const char *path, int64_t turn,
-                      struct saved_state *x)
+static void cline_read_file(struct history *h, const struct point *p, const char *path,
+                            int64_t turn, struct saved_state *x)
 {
     const char *name = path + strlen(h->root);
     git_tree *tree, *others;
 
     if (!open_trees(h, p, &tree, &others)) {
         x->why = why_gone;
-    } else if (!read_entry(h, tree, name, x) && !read_entry(h, others, name, x)) {
+    } else if (!cline_read_entry(h, tree, name, x) && !cline_read_entry(h, others, name, x)) {
         x->why = "Cline's checkpoint does not contain it: git ignores it, or it was created later";
         if (was_absent(h, p, path, turn))
             x->content = SAVED_ABSENT;
@@ -339,8 +341,8 @@ static void read_file(struct history *h, const struct point *p, const char *path
 /* ---- the states ---- */
 
 /* Adds what the file was before a turn. */
-static enum err_code add_copy(struct history *h, const char *path, const struct file_point *at,
-                              struct err *e)
+static enum err_code cline_add_copy(struct history *h, const char *path,
+                                    const struct file_point *at, struct err *e)
 {
     const struct point *p = point_of(h, at->turn);
     struct saved_state x = { .turn = at->turn, .content = SAVED_UNKNOWN };
@@ -351,7 +353,7 @@ static enum err_code add_copy(struct history *h, const char *path, const struct 
     else if (!p->is_stash && is_removed(h, path, at->turn))
         x.why = "Cline recorded only the commit at that time";
     else
-        read_file(h, p, path, at->turn, &x);
+        cline_read_file(h, p, path, at->turn, &x);
     return saved_states_add(&h->files.states, path, &x, e);
 }
 
@@ -366,13 +368,13 @@ static enum err_code add_copies(struct history *h, const char *path, int64_t tur
 
         if (at->turn >= 0 && at->turn <= turn &&
             !saved_states_has(&h->files.states, path, at->turn))
-            rc = add_copy(h, path, at, e);
+            rc = cline_add_copy(h, path, at, e);
     }
     return rc;
 }
 
-static enum err_code add_write(struct history *h, const struct kept_edit *c, const char *path,
-                               struct saved_state x, struct err *e)
+static enum err_code cline_add_write(struct history *h, const struct kept_edit *c, const char *path,
+                                     struct saved_state x, struct err *e)
 {
     x.is_write = true;
     x.turn = c->turn;
@@ -380,23 +382,24 @@ static enum err_code add_write(struct history *h, const struct kept_edit *c, con
     return saved_states_add(&h->files.states, path, &x, e);
 }
 
-static enum err_code add_replacements(struct history *h, const struct kept_edit *c, struct err *e)
+static enum err_code cline_add_replacements(struct history *h, const struct kept_edit *c,
+                                            struct err *e)
 {
     struct saved_state x = { .time_ms = c->time_ms,
                              .content = SAVED_UNKNOWN,
                              .why = "its last edit is not recorded" };
-    enum err_code rc = c->replacements ? ERR_OK : add_write(h, c, c->path, x, e);
+    enum err_code rc = c->replacements ? ERR_OK : cline_add_write(h, c, c->path, x, e);
 
     for (size_t i = 0; i < c->replacements && !rc; i++) {
         if (saved_states_edit(&h->files.states, c->path, c->replacement[i].old_text,
                               c->replacement[i].new_text, c->replacement[i].all, &x))
             return err_nomem(e);
-        rc = add_write(h, c, c->path, x, e);
+        rc = cline_add_write(h, c, c->path, x, e);
     }
     return rc;
 }
 
-static enum err_code add_change(struct history *h, const struct kept_edit *c, struct err *e)
+static enum err_code cline_add_change(struct history *h, const struct kept_edit *c, struct err *e)
 {
     struct saved_state made = {
         .content = SAVED_BYTES, .bytes = c->after, .has_found = true, .found = SLICE("")
@@ -409,15 +412,15 @@ static enum err_code add_change(struct history *h, const struct kept_edit *c, st
     if (rc)
         return rc;
     if (c->kind == EDIT_WRITE && c->has_after)
-        return add_write(h, c, c->path, made, e);
+        return cline_add_write(h, c, c->path, made, e);
     if (c->kind != EDIT_DELETE && c->kind != EDIT_RENAME)
-        return add_replacements(h, c, e);
+        return cline_add_replacements(h, c, e);
     if (c->to) {
         made = saved_states_newest(&h->files.states, c->path);
         made.has_found = made.is_first = false;
-        rc = add_write(h, c, c->to, made, e);
+        rc = cline_add_write(h, c, c->to, made, e);
     }
-    return rc ? rc : add_write(h, c, c->path, gone, e);
+    return rc ? rc : cline_add_write(h, c, c->path, gone, e);
 }
 
 /* ---- members ---- */
@@ -436,22 +439,22 @@ static void history_open_repository(struct history *h)
     }
 }
 
-static enum err_code history_read(struct history *h, const struct store *st,
-                                  const struct session_ref *ref, bool contents, struct err *e)
+static enum err_code cline_history_read(struct history *h, const struct store *st,
+                                        const struct session_ref *ref, bool contents, struct err *e)
 {
     const struct edit_query everything = { .paths = 0 };
 
     *h = (struct history){ .files = { .ref = ref }, .contents = contents };
-    enum err_code rc = read_session(h, e);
+    enum err_code rc = cline_points_read_session(h, e);
 
     if (!rc)
-        rc = read_prompts(h, e);
+        rc = cline_read_prompts(h, e);
     if (!rc)
-        rc = cline_edits(st, ref, &everything, add_edit, h, e);
+        rc = cline_edits(st, ref, &everything, cline_add_edit, h, e);
     if (!rc && contents)
         history_open_repository(h);
     for (size_t i = 0; i < h->changes && !rc; i++)
-        rc = add_change(h, &h->change[i], e);
+        rc = cline_add_change(h, &h->change[i], e);
     repo_close(h->repo);
     if (!rc && h->files.states.arena.failed)
         rc = err_nomem(e);
@@ -464,7 +467,7 @@ enum err_code cline_checkpoints(const struct store *st, const struct session_ref
                                 struct checkpoint_list *out, struct err *e)
 {
     struct history h;
-    enum err_code rc = history_read(&h, st, ref, false, e);
+    enum err_code rc = cline_history_read(&h, st, ref, false, e);
 
     return rc ? rc : file_history_checkpoints(&h.files, out, e);
 }
@@ -473,14 +476,14 @@ enum err_code cline_plan(const struct store *st, const struct session_ref *ref, 
                          struct rewind_plan *out, struct err *e)
 {
     struct history h;
-    enum err_code rc = history_read(&h, st, ref, true, e);
+    enum err_code rc = cline_history_read(&h, st, ref, true, e);
 
     return rc ? rc : file_history_plan(&h.files, point, h.files.cwd, out, e);
 }
 
 /* ---- edits: the result of a call shows that the file was not there before ---- */
 
-static void fill_edit(struct slice row, struct arena *a, struct edit *edit, bool *counts)
+static void cline_fill_edit(struct slice row, struct arena *a, struct edit *edit, bool *counts)
 {
     (void)a, (void)counts;
     if (edit->kind != EDIT_REPLACE || edit->replacements != 1 ||
@@ -495,5 +498,5 @@ static void fill_edit(struct slice row, struct arena *a, struct edit *edit, bool
 enum err_code cline_edits(const struct store *st, const struct session_ref *ref,
                           const struct edit_query *q, edit_fn *fn, void *arg, struct err *e)
 {
-    return tool_edits_rows(st, ref, cline_load, q, fill_edit, fn, arg, e);
+    return tool_edits_rows(st, ref, cline_load, q, cline_fill_edit, fn, arg, e);
 }

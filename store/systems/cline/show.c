@@ -11,8 +11,8 @@
 static const char *const kinds[] = { "user", "assistant", NULL };
 const struct index_keys cline_keys = { .type = "role", .id = "id", .kinds = kinds };
 
-static enum err_code judge_row(struct logfile *log, size_t line, struct message *m, bool *keep,
-                               struct err *e)
+static enum err_code cline_judge_row(struct logfile *log, size_t line, struct message *m,
+                                     bool *keep, struct err *e)
 {
     const struct index_line *ix = &log->index.line[line];
     struct arena a = { 0 };
@@ -39,7 +39,7 @@ static enum err_code judge_row(struct logfile *log, size_t line, struct message 
     return rc;
 }
 
-static const struct jsonl_format rows = { .keys = &cline_keys, .judge = judge_row };
+static const struct jsonl_format rows = { .keys = &cline_keys, .judge = cline_judge_row };
 
 enum err_code cline_load(const struct store *st, const struct session_ref *ref,
                          const atomic_bool *cancel, struct transcript **out, struct err *e)
@@ -70,7 +70,7 @@ static void put_typed(struct block_list *b, struct slice text)
         transcript_block_put(b, (struct block){ .kind = BLOCK_PROMPT, .text = typed });
 }
 
-static void put_note(struct block_list *b, struct slice text)
+static void cline_put_note(struct block_list *b, struct slice text)
 {
     transcript_block_put(b, (struct block){ .kind = BLOCK_NOTE, .text = text });
 }
@@ -87,7 +87,7 @@ enum err_code cline_blocks(const struct store *st, struct slice row, struct bloc
         content_blocks_put(out, content,
                            !cline_role_is(row, "user")        ? content_put_text
                            : cline_prompt(row, &out->arena).n ? put_typed
-                                                              : put_note);
+                                                              : cline_put_note);
     return out->arena.failed ? err_nomem(e) : ERR_OK;
 }
 
@@ -100,7 +100,7 @@ struct spending {
     void *arg;
 };
 
-static enum err_code add_row(struct slice row, void *arg, struct err *e)
+static enum err_code cline_add_row(struct slice row, void *arg, struct err *e)
 {
     struct usage_record u = usage_record_empty();
     struct spending *s = arg;
@@ -129,14 +129,14 @@ static enum err_code add_row(struct slice row, void *arg, struct err *e)
     return rc;
 }
 
-static enum err_code walk(const struct session_ref *ref, struct spending *s, struct err *e)
+static enum err_code cline_walk(const struct session_ref *ref, struct spending *s, struct err *e)
 {
     struct cline_chat c;
     enum err_code rc = cline_chat_read(ref, CLINE_CHAT_MOST, &c, e);
 
     if (rc)
         return rc;
-    rc = usage_rows_of_bytes(buf_slice(&c.lines), "\"metrics\"", add_row, s, e);
+    rc = usage_rows_of_bytes(buf_slice(&c.lines), "\"metrics\"", cline_add_row, s, e);
     cline_chat_fini(&c);
     return rc;
 }
@@ -149,7 +149,7 @@ enum err_code cline_usage(const struct store *st, const struct session_ref *ref,
     struct session_ref agent;
     struct slice *ids = NULL;
     size_t n = 0;
-    enum err_code rc = walk(ref, &s, e);
+    enum err_code rc = cline_walk(ref, &s, e);
 
     if (!rc)
         rc = cline_subagents(st, ref, &a, &ids, &n, e);
@@ -158,7 +158,7 @@ enum err_code cline_usage(const struct store *st, const struct session_ref *ref,
         if (cancel && atomic_load_explicit(cancel, memory_order_relaxed))
             rc = err_set(e, ERR_CANCELLED, ref->path.p, "read token usage");
         else if (!cline_subagent(st, ref, ids[i], &a, &agent, NULL))
-            rc = walk(&agent, &s, e);
+            rc = cline_walk(&agent, &s, e);
         if (rc == ERR_NOT_FOUND || rc == ERR_IO || rc == ERR_UNSAFE)
             rc = ERR_OK; /* if one is gone, the others are still read */
     }

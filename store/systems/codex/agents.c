@@ -33,7 +33,7 @@ static size_t lines_before(const struct codex_changes *c, int64_t ms, bool own)
     return low;
 }
 
-static size_t number(const struct logs *l, size_t of, size_t line)
+static size_t codex_number(const struct logs *l, size_t of, size_t line)
 {
     size_t sum = line;
     int64_t ms = l->log[of].line_ms[line];
@@ -49,20 +49,21 @@ static void count_anew(struct logs *l, size_t of)
     struct codex_changes *c = &l->log[of];
 
     for (size_t i = 0; i < c->changes; i++)
-        c->change[i].at = number(l, of, c->change[i].at);
+        c->change[i].at = codex_number(l, of, c->change[i].at);
     for (size_t i = 0; i < c->points; i++)
-        c->point[i].at = number(l, of, c->point[i].at);
+        c->point[i].at = codex_number(l, of, c->point[i].at);
     for (size_t i = 0; i < c->prompts; i++)
-        c->prompt[i] = number(l, of, c->prompt[i]);
+        c->prompt[i] = codex_number(l, of, c->prompt[i]);
     for (size_t i = 0; i < c->commands; i++)
-        c->command[i].at = number(l, of, c->command[i].at);
+        c->command[i].at = codex_number(l, of, c->command[i].at);
     for (size_t i = 0; i < c->seen_n; i++)
-        c->seen[i].at = number(l, of, c->seen[i].at);
+        c->seen[i].at = codex_number(l, of, c->seen[i].at);
     for (size_t i = 0; i < c->listings; i++)
-        c->listing[i].at = number(l, of, c->listing[i].at);
+        c->listing[i].at = codex_number(l, of, c->listing[i].at);
 }
 
-static void *join(struct arena *a, const void *x, size_t n, const void *y, size_t m, size_t size)
+static void *codex_join(struct arena *a, const void *x, size_t n, const void *y, size_t m,
+                        size_t size)
 {
     char *list = arena_alloc(a, (n + m) * size);
 
@@ -73,7 +74,7 @@ static void *join(struct arena *a, const void *x, size_t n, const void *y, size_
     return list;
 }
 
-static struct codex_change copy_change(struct arena *a, const struct codex_change *x)
+static struct codex_change codex_copy_change(struct arena *a, const struct codex_change *x)
 {
     struct codex_change out = *x;
 
@@ -90,10 +91,10 @@ static void add_changes(struct codex_changes *c, const struct codex_changes *age
     struct arena *a = &c->arena;
     size_t n = c->changes;
 
-    c->change = join(a, c->change, n, agent->change, agent->changes, sizeof *c->change);
+    c->change = codex_join(a, c->change, n, agent->change, agent->changes, sizeof *c->change);
     c->command =
-        join(a, c->command, c->commands, agent->command, agent->commands, sizeof *c->command);
-    c->seen = join(a, c->seen, c->seen_n, agent->seen, agent->seen_n, sizeof *c->seen);
+        codex_join(a, c->command, c->commands, agent->command, agent->commands, sizeof *c->command);
+    c->seen = codex_join(a, c->seen, c->seen_n, agent->seen, agent->seen_n, sizeof *c->seen);
     if (a->failed)
         return;
     c->commands += agent->commands;
@@ -107,7 +108,7 @@ static void add_changes(struct codex_changes *c, const struct codex_changes *age
         c->seen[i].text = arena_copy(a, c->seen[i].text);
     }
     for (size_t i = 0; i < agent->changes; i++) {
-        struct codex_change x = copy_change(a, &agent->change[i]);
+        struct codex_change x = codex_copy_change(a, &agent->change[i]);
         size_t to = c->changes++;
 
         for (; to > 0 && c->change[to - 1].at > x.at; to--)
@@ -116,7 +117,7 @@ static void add_changes(struct codex_changes *c, const struct codex_changes *age
     }
 }
 
-static bool is_read(const struct slice *id, size_t n, struct slice which)
+static bool codex_is_read(const struct slice *id, size_t n, struct slice which)
 {
     for (size_t i = 0; i < n; i++)
         if (slice_eq(id[i], which))
@@ -126,8 +127,8 @@ static bool is_read(const struct slice *id, size_t n, struct slice which)
 
 /* Agents may also start agents. If the log of one cannot be read, its changes are unknown and left
  * out. */
-static void read_agents(const struct store *st, const struct session_ref *ref, struct arena *a,
-                        struct logs *l)
+static void codex_read_agents(const struct store *st, const struct session_ref *ref,
+                              struct arena *a, struct logs *l)
 {
     struct slice id[AGENTS_MAX + 1] = { ref->id };
 
@@ -136,7 +137,8 @@ static void read_agents(const struct store *st, const struct session_ref *ref, s
             struct slice which = l->log[of].agent[i];
             struct session_ref agent;
 
-            if (!is_read(id, l->n, which) && !codex_subagent(st, ref, which, a, &agent, NULL) &&
+            if (!codex_is_read(id, l->n, which) &&
+                !codex_subagent(st, ref, which, a, &agent, NULL) &&
                 !codex_changes_read(st, &agent, true, &l->log[l->n], NULL))
                 id[l->n++] = which;
         }
@@ -153,7 +155,7 @@ enum err_code codex_changes_add_agents(const struct store *st, const struct sess
 
     if (l) {
         l->log[l->n++] = *c;
-        read_agents(st, ref, &a, l);
+        codex_read_agents(st, ref, &a, l);
         for (size_t i = 0; i < l->n; i++)
             count_anew(l, i);
         for (size_t i = 1; i < l->n; i++) {
@@ -262,7 +264,7 @@ static enum err_code add_family(const struct store *st, struct slice thread, str
     return rc;
 }
 
-static bool is_of(const struct rollout *x, const struct slice *family, size_t n)
+static bool codex_is_of(const struct rollout *x, const struct slice *family, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         if (slice_eq(x->thread, family[i]))
@@ -287,7 +289,7 @@ enum err_code codex_deleted_parts(const struct store *st, const struct session_r
     if (!rc && !arena_add_text(a, part, n, ref->path.p)) /* the transcript first */
         rc = err_nomem(e);
     for (size_t i = 0; i < every.n && !rc; i++)
-        if (is_of(&every.rollout[i], family, members) &&
+        if (codex_is_of(&every.rollout[i], family, members) &&
             !slice_eq(every.rollout[i].path, ref->path) &&
             !arena_add_text(a, part, n, every.rollout[i].path.p))
             rc = err_nomem(e);

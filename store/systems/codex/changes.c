@@ -24,7 +24,7 @@ struct reading {
 
 /* ---- patches ---- */
 
-static const char *clean_path(const struct reading *r, struct slice path)
+static const char *codex_clean_path(const struct reading *r, struct slice path)
 {
     struct arena *a = &r->out->arena;
 
@@ -34,8 +34,8 @@ static const char *clean_path(const struct reading *r, struct slice path)
     return path.p ? path_normalize(r->out->cwd ? r->out->cwd : "", path.p, a) : NULL;
 }
 
-static void add_change(struct reading *r, enum codex_change_kind kind, const char *path,
-                       const char *other, struct slice text)
+static void codex_add_change(struct reading *r, enum codex_change_kind kind, const char *path,
+                             const char *other, struct slice text)
 {
     struct codex_changes *c = r->out;
     struct codex_change *list = arena_grow(&c->arena, c->change, c->changes, sizeof *list);
@@ -53,7 +53,7 @@ static void add_change(struct reading *r, enum codex_change_kind kind, const cha
     list[c->changes++] = x;
 }
 
-static void add_file(struct reading *r, struct slice key, struct slice change)
+static void codex_add_file(struct reading *r, struct slice key, struct slice change)
 {
     struct arena *a = &r->scratch;
     struct slice name = { NULL, 0 }, type = json_text_at(change, "type", a);
@@ -63,21 +63,21 @@ static void add_file(struct reading *r, struct slice key, struct slice change)
 
     if (!json_text(key, a, &name))
         return;
-    const char *path = clean_path(r, name), *to = moved.n ? clean_path(r, moved) : NULL;
+    const char *path = codex_clean_path(r, name), *to = moved.n ? codex_clean_path(r, moved) : NULL;
 
     if (slice_eq(type, SLICE("add")))
-        add_change(r, CODEX_ADDED, path, NULL, content);
+        codex_add_change(r, CODEX_ADDED, path, NULL, content);
     else if (slice_eq(type, SLICE("delete")))
-        add_change(r, CODEX_DELETED, path, NULL, content);
+        codex_add_change(r, CODEX_DELETED, path, NULL, content);
     else if (to && path && strcmp(to, path) != 0) {
-        add_change(r, CODEX_LEFT, path, to, diff);
-        add_change(r, CODEX_ARRIVED, to, path, diff);
+        codex_add_change(r, CODEX_LEFT, path, to, diff);
+        codex_add_change(r, CODEX_ARRIVED, to, path, diff);
     } else {
-        add_change(r, CODEX_UPDATED, path, NULL, diff);
+        codex_add_change(r, CODEX_UPDATED, path, NULL, diff);
     }
 }
 
-static int64_t number_at(struct slice object, const char *name)
+static int64_t codex_number_at(struct slice object, const char *name)
 {
     struct slice value;
     int64_t number;
@@ -85,7 +85,7 @@ static int64_t number_at(struct slice object, const char *name)
     return json_get(object, name, &value) && json_int(value, &number) ? number : TIME_NONE;
 }
 
-static void read_changes(struct reading *r, const struct codex_row *row)
+static void codex_read_changes(struct reading *r, const struct codex_row *row)
 {
     struct slice status = json_text_at(row->item, "status", &r->scratch), files, key, change;
     struct json_iter it;
@@ -98,15 +98,15 @@ static void read_changes(struct reading *r, const struct codex_row *row)
     r->now.call = arena_copy(&r->out->arena, codex_row_id(row, &r->scratch));
     if (!time_parse(row->time, &r->now.time_ms))
         r->now.time_ms = TIME_NONE;
-    r->now.begin_ms = number_at(row->payload, "started_at_ms");
-    r->now.end_ms = number_at(row->payload, "completed_at_ms");
+    r->now.begin_ms = codex_number_at(row->payload, "started_at_ms");
+    r->now.end_ms = codex_number_at(row->payload, "completed_at_ms");
     while (json_iter_next(&it, &key, &change))
-        add_file(r, key, change);
+        codex_add_file(r, key, change);
 }
 
 /* ---- commands ---- */
 
-static void add_command(struct reading *r, struct slice text, struct slice dir)
+static void codex_add_command(struct reading *r, struct slice text, struct slice dir)
 {
     struct codex_changes *c = r->out;
     struct codex_command *list = arena_grow(&c->arena, c->command, c->commands, sizeof *list);
@@ -120,7 +120,7 @@ static void add_command(struct reading *r, struct slice text, struct slice dir)
                                 .at = r->at };
 }
 
-static int hex_digit(char c)
+static int codex_hex_digit(char c)
 {
     static const char digits[] = "0123456789ABCDEF0123456789abcdef";
     const char *at = c ? strchr(digits, c) : NULL;
@@ -139,8 +139,8 @@ static struct slice path_of_url(struct slice url, struct arena *a)
     if (!slice_starts(url, scheme))
         return url.n && url.p[0] == '/' ? url : SLICE("");
     for (size_t i = strlen(scheme); i < url.n && ok; i++) {
-        int high = url.p[i] == '%' && i + 2 < url.n ? hex_digit(url.p[i + 1]) : -1;
-        int low = high >= 0 ? hex_digit(url.p[i + 2]) : -1;
+        int high = url.p[i] == '%' && i + 2 < url.n ? codex_hex_digit(url.p[i + 1]) : -1;
+        int low = high >= 0 ? codex_hex_digit(url.p[i + 2]) : -1;
 
         ok = !buf_add_byte(&path, low >= 0 ? (char)(high * 16 + low) : url.p[i]);
         i += low >= 0 ? 2 : 0;
@@ -209,7 +209,7 @@ static bool prints_lines(struct slice command, struct slice output)
 
 /* Returns whether the output of a command that did nothing but read one file is the file, as far as the log can tell:
  * it is cut if it is too long, and what is not UTF-8 is replaced. */
-static bool is_whole(struct slice command, struct slice part, struct slice output)
+static bool codex_is_whole(struct slice command, struct slice part, struct slice output)
 {
     enum { CUT = 60000 };
     static const char replaced[] = "\xef\xbf\xbd";
@@ -221,7 +221,7 @@ static bool is_whole(struct slice command, struct slice part, struct slice outpu
 }
 
 /* "cat a.txt" failed because there is no such file. */
-static bool is_missing(struct reading *r, struct slice command, struct slice output)
+static bool codex_is_missing(struct reading *r, struct slice command, struct slice output)
 {
     if (!slice_starts(command, "cat ") || slice_has(command, " -") ||
         memchr(command.p, '\'', command.n) || memchr(command.p, '"', command.n))
@@ -232,7 +232,7 @@ static bool is_missing(struct reading *r, struct slice command, struct slice out
     return says && slice_eq(output, slice_of(says));
 }
 
-static void add_seen(struct reading *r, const struct codex_seen *x)
+static void codex_add_seen(struct reading *r, const struct codex_seen *x)
 {
     struct codex_changes *c = r->out;
     struct codex_seen *seen = arena_grow(&c->arena, c->seen, c->seen_n, sizeof *seen);
@@ -254,7 +254,7 @@ static void read_seen(struct reading *r, struct slice item, bool done)
     struct json_iter it;
 
     if (!r->out->cwd || !slice_eq(dir, slice_of(r->out->cwd)) ||
-        !(done || is_missing(r, command, output)) || !json_get(item, "parsed_cmd", &list) ||
+        !(done || codex_is_missing(r, command, output)) || !json_get(item, "parsed_cmd", &list) ||
         json_type(list) != JSON_ARRAY || !json_iter_open(&it, list))
         return;
     while (json_iter_next(&it, &key, &part)) {
@@ -262,13 +262,13 @@ static void read_seen(struct reading *r, struct slice item, bool done)
         struct slice own = json_text_at(part, "cmd", &r->scratch);
 
         x.path = slice_eq(json_text_at(part, "type", &r->scratch), SLICE("read"))
-                     ? clean_path(r, json_text_at(part, "path", &r->scratch))
+                     ? codex_clean_path(r, json_text_at(part, "path", &r->scratch))
                      : NULL;
-        x.whole = done && output.p && is_whole(command, own, output);
+        x.whole = done && output.p && codex_is_whole(command, own, output);
         if (x.whole)
             x.text = output;
         if (x.path && (done || slice_eq(own, command)))
-            add_seen(r, &x);
+            codex_add_seen(r, &x);
     }
 }
 
@@ -293,7 +293,7 @@ static void read_listing(struct reading *r, struct slice item, struct slice comm
                                                   .at = r->at };
 }
 
-static void read_command(struct reading *r, struct slice item)
+static void codex_read_command(struct reading *r, struct slice item)
 {
     struct arena *a = &r->scratch;
     struct slice text = shell_text(item, a);
@@ -302,13 +302,13 @@ static void read_command(struct reading *r, struct slice item)
     bool done = json_get(item, "exit_code", &code) && slice_eq(code, SLICE("0"));
 
     if (!is_harmless(item, a) && !inferred_only_reads(text))
-        add_command(r, text, path_of_url(json_text_at(item, "cwd", a), a));
+        codex_add_command(r, text, path_of_url(json_text_at(item, "cwd", a), a));
     read_seen(r, item, done);
     if (done)
         read_listing(r, item, text);
 }
 
-static void read_call(struct reading *r, const struct codex_row *row)
+static void codex_read_call(struct reading *r, const struct codex_row *row)
 {
     static const char *const shells[] = { "exec_command", "shell",          "shell_command",
                                           "local_shell",  "container.exec", "write_stdin" };
@@ -323,12 +323,12 @@ static void read_call(struct reading *r, const struct codex_row *row)
         dir = slice_of(r->out->cwd);
     for (size_t i = 0; i < sizeof shells / sizeof *shells; i++)
         if (slice_eq(name, slice_of(shells[i])) && !inferred_only_reads(text))
-            add_command(r, text, dir.n && dir.p[0] == '/' ? dir : SLICE(""));
+            codex_add_command(r, text, dir.n && dir.p[0] == '/' ? dir : SLICE(""));
 }
 
 /* ---- prompts ---- */
 
-static void read_prompt(struct reading *r, const struct codex_row *row)
+static void codex_read_prompt(struct reading *r, const struct codex_row *row)
 {
     enum { LOOK_BACK = 32 };
     struct codex_changes *c = r->out;
@@ -353,7 +353,7 @@ static void read_prompt(struct reading *r, const struct codex_row *row)
     list[c->points++] = p;
 }
 
-static void read_turn(struct reading *r, const struct codex_row *row)
+static void codex_read_turn(struct reading *r, const struct codex_row *row)
 {
     struct slice id = json_text_at(row->payload, "turn_id", &r->scratch);
 
@@ -363,7 +363,7 @@ static void read_turn(struct reading *r, const struct codex_row *row)
     r->turn_at = r->at;
 }
 
-static void read_meta(struct reading *r, const struct codex_row *row)
+static void codex_read_meta(struct reading *r, const struct codex_row *row)
 {
     struct slice cwd = json_text_at(row->payload, "cwd", &r->scratch);
 
@@ -374,7 +374,7 @@ static void read_meta(struct reading *r, const struct codex_row *row)
         arena_copy(&r->out->arena, json_text_at(row->payload, "git.commit_hash", &r->scratch));
 }
 
-static void read_time(struct reading *r, const struct codex_row *row)
+static void codex_read_time(struct reading *r, const struct codex_row *row)
 {
     struct codex_changes *c = r->out;
     int64_t *list = arena_grow(&c->arena, c->line_ms, c->lines, sizeof *list);
@@ -386,7 +386,7 @@ static void read_time(struct reading *r, const struct codex_row *row)
     list[c->lines++] = row && time_parse(row->time, &now) && now > above ? now : above;
 }
 
-static void read_agent(struct reading *r, const struct codex_row *row)
+static void codex_read_agent(struct reading *r, const struct codex_row *row)
 {
     struct codex_changes *c = r->out;
     struct slice id = r->agents ? json_text_at(row->item, "agent_thread_id", &r->scratch)
@@ -399,25 +399,25 @@ static void read_agent(struct reading *r, const struct codex_row *row)
         c->arena.failed = true;
 }
 
-static void read_line(struct reading *r, struct slice line)
+static void codex_read_line(struct reading *r, struct slice line)
 {
     struct codex_row row;
 
     arena_reset(&r->scratch);
     bool read = codex_row_read(line, &r->scratch, &row);
 
-    read_time(r, read ? &row : NULL);
+    codex_read_time(r, read ? &row : NULL);
     if (!read)
         return;
     switch (row.kind) {
-    case CODEX_META: read_meta(r, &row); break;
+    case CODEX_META: codex_read_meta(r, &row); break;
     case CODEX_BEGIN:
-    case CODEX_CONTEXT: read_turn(r, &row); break;
-    case CODEX_PROMPT: read_prompt(r, &row); break;
-    case CODEX_CHANGE: read_changes(r, &row); break;
-    case CODEX_CALL: read_call(r, &row); break;
-    case CODEX_COMMAND: read_command(r, row.item); break;
-    case CODEX_OTHER: read_agent(r, &row); break;
+    case CODEX_CONTEXT: codex_read_turn(r, &row); break;
+    case CODEX_PROMPT: codex_read_prompt(r, &row); break;
+    case CODEX_CHANGE: codex_read_changes(r, &row); break;
+    case CODEX_CALL: codex_read_call(r, &row); break;
+    case CODEX_COMMAND: codex_read_command(r, row.item); break;
+    case CODEX_OTHER: codex_read_agent(r, &row); break;
     default: break;
     }
 }
@@ -462,7 +462,7 @@ enum err_code codex_changes_read(const struct store *st, const struct session_re
     c.calls_only = !r.items && !slice_has(rest, "\"patch_apply_end\"") &&
                    !slice_has(rest, "\"FileChange\"") && !slice_has(rest, "\"exec_command_end\"");
     for (; !rc && slice_line(&rest, &line, &torn); r.at++)
-        read_line(&r, line);
+        codex_read_line(&r, line);
     if (!rc && (c.arena.failed || r.scratch.failed))
         rc = err_nomem(e);
     if (!rc && !dropped)
@@ -482,8 +482,8 @@ void codex_changes_fini(struct codex_changes *c)
     *c = (struct codex_changes){ .changes = 0 };
 }
 
-static bool may_have(const struct codex_command *x, const char *path,
-                     bool may(struct slice, const char *, const char *))
+static bool codex_may_have(const struct codex_command *x, const char *path,
+                           bool may(struct slice, const char *, const char *))
 {
     return !path || !x->text.n || !x->dir || may(x->text, x->dir, path);
 }
@@ -492,7 +492,7 @@ bool codex_commands_between(const struct codex_changes *c, size_t from, size_t t
 {
     for (size_t i = 0; i < c->commands; i++)
         if (c->command[i].at >= from && c->command[i].at < to &&
-            may_have(&c->command[i], path, inferred_may_change))
+            codex_may_have(&c->command[i], path, inferred_may_change))
             return true;
     return false;
 }
@@ -531,7 +531,7 @@ bool codex_removals_between(const struct codex_changes *c, size_t from, size_t t
 {
     for (size_t i = 0; i < c->commands; i++)
         if (c->command[i].at >= from && c->command[i].at < to &&
-            may_have(&c->command[i], path, inferred_may_remove))
+            codex_may_have(&c->command[i], path, inferred_may_remove))
             return true;
     return false;
 }

@@ -25,7 +25,7 @@ static void codex_close(struct store *st)
     free(x);
 }
 
-static enum err_code open_at(struct codex *x, const char *path, struct err *e)
+static enum err_code codex_open_at(struct codex *x, const char *path, struct err *e)
 {
     const struct store_env *env = x->jsonl.base.env;
 
@@ -58,7 +58,7 @@ static enum err_code codex_open(const struct store_env *env, const char *path, s
         return err_nomem(e);
     x->jsonl.base = (struct store){ .ops = &codex_ops, .env = env };
     x->jsonl.format = &codex_format;
-    enum err_code rc = open_at(x, path, e);
+    enum err_code rc = codex_open_at(x, path, e);
 
     if (rc)
         codex_close(&x->jsonl.base);
@@ -71,7 +71,7 @@ static enum err_code codex_open(const struct store_env *env, const char *path, s
 
 /* The program that has a thread open locks its lock file as long as it runs; a stale lock file is
  * not locked. */
-static struct live judge_lock(const struct stat *lock, const char *proc)
+static struct live codex_judge_lock(const struct stat *lock, const char *proc)
 {
     struct live live = { .state = LIVE_QUIET };
 
@@ -104,7 +104,7 @@ enum err_code codex_live(const struct store *st, const struct session_ref *ref, 
 
     *out = (struct live){ .state = LIVE_QUIET };
     if (lock && lstat(lock, &sb) == 0)
-        *out = judge_lock(&sb, proc);
+        *out = codex_judge_lock(&sb, proc);
     arena_fini(&a);
     return lock ? ERR_OK : err_nomem(e);
 }

@@ -17,8 +17,8 @@ struct walk {
     struct arena arena; /* of one change */
 };
 
-static void set_turn(struct walk *w, const struct codex_changes *c, const struct codex_change *x,
-                     bool by_time)
+static void codex_set_turn(struct walk *w, const struct codex_changes *c,
+                           const struct codex_change *x, bool by_time)
 {
     w->edits.now =
         (struct edit){ .time_ms = x->time_ms, .message = x->call, .agent = w->edits.now.agent };
@@ -29,7 +29,7 @@ static void set_turn(struct walk *w, const struct codex_changes *c, const struct
         }
 }
 
-static enum err_code put(struct walk *w, const struct codex_change *x, struct err *e)
+static enum err_code codex_put(struct walk *w, const struct codex_change *x, struct err *e)
 {
     struct edit edit = {
         .path = x->path, .call = x->call, .tool = SLICE("apply_patch"), .copied = x->inherited
@@ -74,8 +74,8 @@ static enum err_code put_all(struct walk *w, const struct codex_changes *c,
 
     w->edits.cwd = c->cwd;
     for (size_t i = 0; i < c->changes && !rc; i++) {
-        set_turn(w, points, &c->change[i], c != points);
-        rc = put(w, &c->change[i], e);
+        codex_set_turn(w, points, &c->change[i], c != points);
+        rc = codex_put(w, &c->change[i], e);
         arena_reset(&w->arena);
         arena_reset(&w->edits.scratch);
     }
@@ -84,22 +84,22 @@ static enum err_code put_all(struct walk *w, const struct codex_changes *c,
 
 /* ---- what commands show ---- */
 
-static enum err_code put_seen(struct walk *w, const struct codex_changes *c,
-                              const struct codex_changes *points, size_t at, struct edit seen,
-                              struct err *e)
+static enum err_code codex_put_seen(struct walk *w, const struct codex_changes *c,
+                                    const struct codex_changes *points, size_t at, struct edit seen,
+                                    struct err *e)
 {
     const struct codex_change where = { .at = at, .time_ms = c->line_ms[at] };
 
     if (where.time_ms == INT64_MIN) /* no line above has a time */
         return ERR_OK;
-    set_turn(w, points, &where, c != points);
+    codex_set_turn(w, points, &where, c != points);
     seen.kind = EDIT_SEEN;
     seen.call = seen.tool = SLICE("command");
     return tool_edits_put(&w->edits, &seen, e);
 }
 
-static enum err_code put_read(struct walk *w, const struct codex_changes *c,
-                              const struct codex_changes *points, struct err *e)
+static enum err_code codex_put_read(struct walk *w, const struct codex_changes *c,
+                                    const struct codex_changes *points, struct err *e)
 {
     enum err_code rc = ERR_OK;
 
@@ -111,7 +111,7 @@ static enum err_code put_read(struct walk *w, const struct codex_changes *c,
                                                              : EDIT_SOME,
                                    .after = x->text };
 
-        rc = put_seen(w, c, points, x->at, seen, e);
+        rc = codex_put_seen(w, c, points, x->at, seen, e);
     }
     return rc;
 }
@@ -131,11 +131,11 @@ static enum err_code put_commands(struct walk *w, const struct codex_changes *c,
                                        listed == LISTED_ABSENT ? EDIT_ABSENT : EDIT_SOME };
 
         if (listed != LISTED_UNKNOWN)
-            rc = put_seen(w, c, points, x->at, seen, e);
+            rc = codex_put_seen(w, c, points, x->at, seen, e);
     }
     for (size_t i = 0; i < c->commands && !rc; i++)
         if (codex_commands_between(c, c->command[i].at, c->command[i].at + 1, path))
-            rc = put_seen(w, c, points, c->command[i].at, (struct edit){ .path = path }, e);
+            rc = codex_put_seen(w, c, points, c->command[i].at, (struct edit){ .path = path }, e);
     return rc;
 }
 
@@ -143,7 +143,7 @@ static enum err_code put_all_seen(struct walk *w, const struct codex_changes *c,
                                   const struct codex_changes *points, struct err *e)
 {
     const struct edit_query *q = w->edits.q;
-    enum err_code rc = q->reads ? put_read(w, c, points, e) : ERR_OK;
+    enum err_code rc = q->reads ? codex_put_read(w, c, points, e) : ERR_OK;
 
     for (size_t i = 0; q->reads && i < q->paths && !rc; i++)
         rc = put_commands(w, c, points, q->path[i], e);
@@ -222,8 +222,9 @@ static void set_directory(struct walk *w, const struct codex_changes *c,
         w->edits.cwd = arena_copy(a, dir).p;
 }
 
-static enum err_code add_call(struct walk *w, const struct store *st, const struct codex_changes *c,
-                              struct slice line, size_t at, struct err *e)
+static enum err_code codex_add_call(struct walk *w, const struct store *st,
+                                    const struct codex_changes *c, struct slice line, size_t at,
+                                    struct err *e)
 {
     struct codex_change where = { .at = at };
     struct block_list blocks = { 0 };
@@ -236,7 +237,7 @@ static enum err_code add_call(struct walk *w, const struct store *st, const stru
     if (!time_parse(row.time, &where.time_ms))
         where.time_ms = TIME_NONE;
     where.call = codex_row_id(&row, &w->arena);
-    set_turn(w, c, &where, false);
+    codex_set_turn(w, c, &where, false);
     set_directory(w, c, &row);
     w->edits.row = line;
     rc = codex_blocks(st, line, &blocks, e);
@@ -246,9 +247,9 @@ static enum err_code add_call(struct walk *w, const struct store *st, const stru
     return rc;
 }
 
-static enum err_code put_calls(struct walk *w, const struct store *st,
-                               const struct session_ref *ref, const struct codex_changes *c,
-                               struct err *e)
+static enum err_code codex_put_calls(struct walk *w, const struct store *st,
+                                     const struct session_ref *ref, const struct codex_changes *c,
+                                     struct err *e)
 {
     struct buf text = { 0 };
     struct slice rest, line;
@@ -261,7 +262,7 @@ static enum err_code put_calls(struct walk *w, const struct store *st,
         if (w->edits.q->cancel && atomic_load_explicit(w->edits.q->cancel, memory_order_relaxed))
             rc = err_set(e, ERR_CANCELLED, ref->path.p, "read edits");
         else if (slice_has(line, "_call"))
-            rc = add_call(w, st, c, line, at, e);
+            rc = codex_add_call(w, st, c, line, at, e);
         if (!rc && w->arena.failed)
             rc = err_nomem(e);
         arena_reset(&w->arena);
@@ -279,7 +280,7 @@ enum err_code codex_edits(const struct store *st, const struct session_ref *ref,
 
     if (rc)
         return rc;
-    rc = c.calls_only ? put_calls(&w, st, ref, &c, e) : put_all(&w, &c, &c, e);
+    rc = c.calls_only ? codex_put_calls(&w, st, ref, &c, e) : put_all(&w, &c, &c, e);
     if (!rc)
         rc = put_all_seen(&w, &c, &c, e);
     if (!rc)

@@ -16,12 +16,12 @@ static const char command_ran[] =
 static const char by_hand[] = "it was changed by hand between its patches";
 static const char changed_before[] = "it was changed at an unknown time before its first patch";
 
-static bool is_of(const struct codex_change *x, const char *path)
+static bool codex_infer_is_of(const struct codex_change *x, const char *path)
 {
     return strcmp(x->path, path) == 0;
 }
 
-static struct codex_state known(struct slice text)
+static struct codex_state codex_known(struct slice text)
 {
     return (struct codex_state){ .known = true, .text = text };
 }
@@ -55,14 +55,14 @@ static const struct codex_seen *find_seen(const struct codex_changes *c, const c
 
 /* Updates the state of a file between two of its changes: commands may have changed it, or printed it before the
  * point. */
-static void pass(const struct codex_inference *p, const char *path, size_t from, size_t to,
-                 struct codex_state *s)
+static void codex_pass(const struct codex_inference *p, const char *path, size_t from, size_t to,
+                       struct codex_state *s)
 {
     size_t until = to < p->from ? to : p->from;
     const struct codex_seen *seen = find_seen(p->c, path, from, until, true);
 
     if (seen) {
-        *s = known(seen->text);
+        *s = codex_known(seen->text);
         from = seen->at;
     }
     s->passed |= from > 0 && codex_commands_between(p->c, from, to, path);
@@ -70,8 +70,8 @@ static void pass(const struct codex_inference *p, const char *path, size_t from,
 
 /* Computes the state of a file after the changes from `first` up to n; *s is its state on the line `last` before
  * them. */
-static enum err_code go_forward(struct codex_inference *p, const char *path, size_t first, size_t n,
-                                size_t last, struct codex_state *s)
+static enum err_code codex_go_forward(struct codex_inference *p, const char *path, size_t first,
+                                      size_t n, size_t last, struct codex_state *s)
 {
     const struct codex_changes *c = p->c;
     enum err_code rc = ERR_OK;
@@ -79,12 +79,12 @@ static enum err_code go_forward(struct codex_inference *p, const char *path, siz
     for (size_t i = first; i < n && !rc; i++) {
         const struct codex_change *x = &c->change[i];
 
-        if (!is_of(x, path))
+        if (!codex_infer_is_of(x, path))
             continue;
-        pass(p, path, last, x->at, s);
+        codex_pass(p, path, last, x->at, s);
         last = x->at;
         if (x->kind == CODEX_ADDED)
-            *s = known(x->text);
+            *s = codex_known(x->text);
         else if (x->kind == CODEX_DELETED || x->kind == CODEX_LEFT)
             *s = (struct codex_state){ .known = true, .absent = true };
         else if (x->kind == CODEX_UPDATED)
@@ -94,7 +94,7 @@ static enum err_code go_forward(struct codex_inference *p, const char *path, siz
                                * patch */
     }
     if (n < c->changes)
-        pass(p, path, last, c->change[n].at, s);
+        codex_pass(p, path, last, c->change[n].at, s);
     return rc;
 }
 
@@ -110,7 +110,7 @@ enum err_code codex_infer_present(struct codex_inference *p, const char *path,
     if (rc == ERR_NOT_FOUND)
         *out = (struct codex_state){ .known = true, .absent = true };
     else if (!rc)
-        *out = known(arena_copy(p->arena, buf_slice(&text)));
+        *out = codex_known(arena_copy(p->arena, buf_slice(&text)));
     buf_fini(&text);
     return rc == ERR_NOMEM || p->arena->failed ? err_nomem(e) : ERR_OK;
 }
@@ -122,7 +122,7 @@ enum err_code codex_infer_last(struct codex_inference *p, size_t i, struct codex
     struct codex_state now;
 
     *out = before;
-    if (go_forward(p, path, i, p->c->changes, p->c->change[i].at, out))
+    if (codex_go_forward(p, path, i, p->c->changes, p->c->change[i].at, out))
         return err_nomem(e);
     if (!out->known || !out->passed)
         return ERR_OK;
@@ -143,7 +143,7 @@ struct trail {
     size_t at;         /* its line */
 };
 
-static bool prompt_between(const struct codex_changes *c, size_t from, size_t to)
+static bool codex_prompt_between(const struct codex_changes *c, size_t from, size_t to)
 {
     for (size_t i = 0; i < c->prompts; i++)
         if (c->prompt[i] > from && c->prompt[i] < to)
@@ -159,20 +159,20 @@ static bool ends_before(const struct codex_inference *p, struct trail *t, size_t
     const struct codex_seen *seen =
         t->n ? find_seen(p->c, t->path, list[t->step[t->n - 1]].at, line, false) : NULL;
 
-    if (!seen || prompt_between(p->c, list[t->step[0]].at, seen->at))
+    if (!seen || codex_prompt_between(p->c, list[t->step[0]].at, seen->at))
         return false;
     t->text = seen->text;
     t->at = seen->at;
     return t->ends = true;
 }
 
-static bool follow(const struct codex_inference *p, size_t i, struct trail *t)
+static bool codex_follow(const struct codex_inference *p, size_t i, struct trail *t)
 {
     *t = (struct trail){ .path = p->c->change[i].path };
     for (; i < p->c->changes; i++) {
         const struct codex_change *x = &p->c->change[i];
 
-        if (!is_of(x, t->path))
+        if (!codex_infer_is_of(x, t->path))
             continue;
         if (ends_before(p, t, x->at))
             return true;
@@ -208,7 +208,7 @@ struct later {
 };
 
 /* A program that writes a file sets its time. */
-static void compare_time(const char *path, int64_t time_ms, struct later *out)
+static void codex_compare_time(const char *path, int64_t time_ms, struct later *out)
 {
     struct stat sb;
 
@@ -244,23 +244,24 @@ static bool commands_on(const struct codex_inference *p, size_t i, const struct 
     return any || codex_commands_between(p->c, p->from, behind, t->path);
 }
 
-static enum err_code go_back(struct codex_inference *p, size_t i, struct later *out, struct err *e)
+static enum err_code codex_go_back(struct codex_inference *p, size_t i, struct later *out,
+                                   struct err *e)
 {
     struct trail t;
 
     *out = (struct later){ .why = "its patches do not lead to a known text" };
-    if (!follow(p, i, &t) || (!t.n && !t.ends))
+    if (!codex_follow(p, i, &t) || (!t.n && !t.ends))
         return ERR_OK;
     enum err_code rc = ERR_OK;
     size_t behind = t.at;
 
     out->seen = !t.ends;
-    out->turns = prompt_between(p->c, p->c->change[i].at, t.at);
+    out->turns = codex_prompt_between(p->c, p->c->change[i].at, t.at);
     if (t.ends) {
-        out->state = known(t.text);
+        out->state = codex_known(t.text);
     } else {
         rc = codex_infer_present(p, t.path, &out->state, e);
-        compare_time(t.path, p->c->change[t.step[t.n - 1]].time_ms, out);
+        codex_compare_time(t.path, p->c->change[t.step[t.n - 1]].time_ms, out);
         behind = out->is_written ? SIZE_MAX : behind;
     }
     bool passed = commands_on(p, i, &t, behind);
@@ -277,9 +278,9 @@ enum err_code codex_infer_is_moved(struct codex_inference *p, size_t i, bool *ou
 {
     struct later source = { .seen = false };
     struct trail t;
-    bool whole = i > 0 && p->c->change[i - 1].kind == CODEX_LEFT && follow(p, i - 1, &t) &&
-                 !t.ends && is_of(&p->c->change[i], t.path);
-    enum err_code rc = whole ? go_back(p, i - 1, &source, e) : ERR_OK;
+    bool whole = i > 0 && p->c->change[i - 1].kind == CODEX_LEFT && codex_follow(p, i - 1, &t) &&
+                 !t.ends && codex_infer_is_of(&p->c->change[i], t.path);
+    enum err_code rc = whole ? codex_go_back(p, i - 1, &source, e) : ERR_OK;
 
     *out = whole && !rc && source.state.known && !source.state.passed && source.seen;
     return rc;
@@ -296,7 +297,7 @@ static const char *was_replaced(const struct codex_inference *p, size_t i)
     const struct codex_change *x = &c->change[i], *y = NULL;
 
     for (size_t k = 0; k < i; k++)
-        if (is_of(&c->change[k], x->path))
+        if (codex_infer_is_of(&c->change[k], x->path))
             y = &c->change[k];
     if (y && y->kind != CODEX_DELETED && y->kind != CODEX_LEFT)
         return codex_commands_between(c, y->at, x->at, x->path) ? command_ran : why;
@@ -337,7 +338,7 @@ static bool was_free(const struct codex_inference *p, size_t i)
         if (c->prompt[k] < x->at)
             turn = c->prompt[k];
     for (size_t k = 0; k < i; k++)
-        if (is_of(&c->change[k], x->path) && c->change[k].at > turn)
+        if (codex_infer_is_of(&c->change[k], x->path) && c->change[k].at > turn)
             y = &c->change[k];
     if (y)
         return (y->kind == CODEX_DELETED || y->kind == CODEX_LEFT) &&
@@ -357,7 +358,7 @@ static enum err_code agrees(struct codex_inference *p, size_t i, struct codex_st
     for (; i < c->changes && *out && !rc; i++) {
         const struct codex_change *x = &c->change[i];
 
-        if (!is_of(x, path))
+        if (!codex_infer_is_of(x, path))
             continue;
         if (codex_commands_between(c, c->change[last].at, x->at, path))
             break;
@@ -373,7 +374,7 @@ static enum err_code agrees(struct codex_inference *p, size_t i, struct codex_st
 }
 
 /* The diff shows every line of the text. */
-static bool shows_all(struct slice diff, struct slice text)
+static bool codex_shows_all(struct slice diff, struct slice text)
 {
     struct slice line;
     size_t lines = 0;
@@ -404,7 +405,7 @@ static enum err_code judge_earlier(struct codex_inference *p, size_t i, struct c
     if (!s.absent && (x->kind == CODEX_ADDED || x->kind == CODEX_ARRIVED))
         out->doubt = "it was replaced, and nothing shows that it was still as the last patch "
                      "before had left it";
-    else if (!s.absent && !shows_all(x->text, s.text))
+    else if (!s.absent && !codex_shows_all(x->text, s.text))
         out->doubt = "its later texts are not known, so it may have been changed by hand before";
     return rc;
 }
@@ -414,7 +415,7 @@ static enum err_code judge_earlier(struct codex_inference *p, size_t i, struct c
 static void judge_later(const struct codex_inference *p, size_t i, const struct later *l,
                         struct codex_state earlier, struct codex_before *out)
 {
-    bool late = prompt_between(p->c, p->from, p->c->change[i].at);
+    bool late = codex_prompt_between(p->c, p->from, p->c->change[i].at);
     bool contradicted = l->is_close && earlier.known && !earlier.from_commit;
 
     out->state = l->state;
@@ -444,18 +445,18 @@ static enum err_code judge_read(struct codex_inference *p, size_t i, struct code
     const struct codex_seen *seen = find_seen(p->c, x->path, p->from, x->at, false);
     bool diff = x->kind == CODEX_UPDATED || x->kind == CODEX_LEFT, fits = !diff;
     bool same = seen && earlier.known && !earlier.absent && slice_eq(earlier.text, seen->text);
-    enum err_code rc = seen && diff ? agrees(p, i, known(seen->text), &fits) : ERR_OK;
+    enum err_code rc = seen && diff ? agrees(p, i, codex_known(seen->text), &fits) : ERR_OK;
 
     *decides = seen && fits && x->kind != CODEX_DELETED && x->kind != CODEX_UNSURE;
     if (!*decides)
         return rc;
-    out->state = known(seen->text);
+    out->state = codex_known(seen->text);
     if (codex_commands_between(p->c, p->from, seen->at, x->path)) {
         out->state.known = same;
         out->why = same ? NULL : command_ran;
     } else if (!same && !diff) {
         out->doubt = "it was replaced, and only the output of a command shows its text";
-    } else if (!same && prompt_between(p->c, p->from, seen->at)) {
+    } else if (!same && codex_prompt_between(p->c, p->from, seen->at)) {
         out->is_late = !earlier.known;
         out->doubt = earlier.known ? changed_before : NULL;
     }
@@ -473,7 +474,7 @@ static enum err_code find_earlier(struct codex_inference *p, size_t i, struct co
     if (!rc)
         out->text = arena_copy(p->arena, buf_slice(&text));
     buf_fini(&text);
-    if (rc == ERR_NOMEM || p->arena->failed || go_forward(p, path, 0, i, 0, out))
+    if (rc == ERR_NOMEM || p->arena->failed || codex_go_forward(p, path, 0, i, 0, out))
         return err_nomem(e);
     return ERR_OK;
 }
@@ -491,7 +492,7 @@ enum err_code codex_infer_before(struct codex_inference *p, size_t i, struct cod
 
     *out = (struct codex_before){ .why = NULL };
     if (!rc && !adds && x->kind != CODEX_UNSURE)
-        rc = go_back(p, i, &later, e);
+        rc = codex_go_back(p, i, &later, e);
     if (!rc && judge_read(p, i, earlier, &read, out))
         rc = err_nomem(e);
     if (rc || read)
@@ -509,7 +510,7 @@ enum err_code codex_infer_before(struct codex_inference *p, size_t i, struct cod
         out->why = codex_removals_between(p->c, p->from, x->at, x->path) ? command_ran
                                                                          : was_replaced(p, i);
         out->state.known = out->state.absent = !out->why;
-        out->is_late = out->state.absent && prompt_between(p->c, p->from, x->at);
+        out->is_late = out->state.absent && codex_prompt_between(p->c, p->from, x->at);
     } else {
         out->why = later.why;
     }

@@ -25,7 +25,7 @@ enum {
 
 /* ---- enumerate, find ---- */
 
-static struct session_ref ref_of(const struct store *st, const struct rollout *x)
+static struct session_ref codex_ref_of(const struct store *st, const struct rollout *x)
 {
     return (struct session_ref){
         .store = st,
@@ -50,7 +50,7 @@ enum err_code codex_enumerate(const struct store *st, const struct scope *scope,
     if (all.n)
         codex_threads_refresh(codex_of(st)->threads);
     for (size_t i = 0; i < all.n && more; i++) {
-        struct session_ref ref = ref_of(st, &all.rollout[i]);
+        struct session_ref ref = codex_ref_of(st, &all.rollout[i]);
 
         if (i + 1 == all.n || !slice_eq(ref.id, all.rollout[i + 1].thread))
             more = fn(&ref, arg);
@@ -75,7 +75,7 @@ enum err_code codex_unreadable(const struct store *st, const struct scope *scope
 static enum err_code copy_ref(const struct store *st, const struct rollout *x, struct arena *a,
                               struct session_ref *ref, struct err *e)
 {
-    struct session_ref found = ref_of(st, x);
+    struct session_ref found = codex_ref_of(st, x);
 
     return session_ref_copy(a, &found, ref) ? ERR_OK : err_nomem(e);
 }
@@ -162,7 +162,7 @@ static bool is_interactive(struct slice source, struct arena *a)
     return false;
 }
 
-static void read_meta(struct describing *d, struct slice payload)
+static void codex_list_read_meta(struct describing *d, struct slice payload)
 {
     struct session_row *row = d->row;
     struct slice source = { NULL, 0 }, inner, at = json_text_at(payload, "timestamp", &d->line);
@@ -194,12 +194,12 @@ static void read_first_line(struct describing *d, struct slice line)
     struct slice payload;
 
     if (shows(line, "\"session_meta\"") && json_get(line, "payload", &payload))
-        read_meta(d, payload);
+        codex_list_read_meta(d, payload);
     else if (shows(line, "\"session_meta\"")) {
         const char *at = slice_find(line.p, line.n, "\"payload\":", 10);
 
         if (at)
-            read_meta(d, (struct slice){ at + 10, (size_t)(line.p + line.n - at - 10) });
+            codex_list_read_meta(d, (struct slice){ at + 10, (size_t)(line.p + line.n - at - 10) });
     }
 }
 
@@ -337,7 +337,7 @@ static size_t turns_taken_back(const struct codex_row *row)
 }
 
 /* Old versions record no ends of turns, so a turn with an answer has ended. */
-static bool is_open(const struct describing *d, enum codex_kind kind)
+static bool codex_is_open(const struct describing *d, enum codex_kind kind)
 {
     return kind == CODEX_BEGIN || (kind == CODEX_PROMPT && !(d->answered && !d->has_turns));
 }
@@ -362,7 +362,7 @@ static bool see_end_row(struct slice line, void *arg)
     if (!dated && !time_parse(row.time, &out->activity_ms))
         out->activity_ms = TIME_NONE;
     if (!d->ended)
-        d->open = is_open(d, row.kind);
+        d->open = codex_is_open(d, row.kind);
     d->ended |=
         row.kind == CODEX_END || row.kind == CODEX_NOTE || row.kind == CODEX_ROLLBACK || d->open;
     d->gone += row.kind == CODEX_ROLLBACK ? turns_taken_back(&row) : 0;
@@ -426,7 +426,7 @@ static enum err_code read_packed_end(struct describing *d, struct err *e)
     return rc;
 }
 
-static enum err_code read_end(struct describing *d, struct err *e)
+static enum err_code codex_read_end(struct describing *d, struct err *e)
 {
     const char *path = d->row->ref.path.p;
     struct file f;
@@ -477,18 +477,18 @@ static enum err_code read_texts(struct describing *d, struct err *e)
     enum err_code rc = each_front_row(d, path, INT64_MAX, true, see_own_row, e);
 
     if (!rc)
-        rc = read_end(d, e);
+        rc = codex_read_end(d, e);
     if (!rc && !d->prompt.n && !d->row->last_prompt.n) {
         rc = each_front_row(d, path, INT64_MAX, false, see_raw_row, e);
         d->raw = d->prompt.n > 0;
         if (!rc && d->raw)
-            rc = read_end(d, e);
+            rc = codex_read_end(d, e);
     }
     d->row->first_prompt = d->prompt;
     return rc ? rc : follow_base(d, e);
 }
 
-static void set_hidden(struct describing *d, const struct scope *scope)
+static void codex_set_hidden(struct describing *d, const struct scope *scope)
 {
     struct session_row *row = d->row;
     const bool elsewhere = !config_dir_in_scope(scope, row->cwd, d->a);
@@ -505,7 +505,7 @@ static void set_hidden(struct describing *d, const struct scope *scope)
         row->hidden = HIDDEN_COLLISION;
 }
 
-static void complete_row(struct describing *d, const struct scope *scope)
+static void codex_complete_row(struct describing *d, const struct scope *scope)
 {
     struct session_row *row = d->row;
     const struct codex *x = codex_of(row->ref.store);
@@ -532,7 +532,7 @@ static void complete_row(struct describing *d, const struct scope *scope)
                    : row->last_prompt.n              ? row->last_prompt
                                                      : row->ref.id;
     row->can = CAN_RESUME | CAN_REWIND;
-    set_hidden(d, scope);
+    codex_set_hidden(d, scope);
 }
 
 enum err_code codex_describe(const struct store *st, const struct scope *scope,
@@ -553,7 +553,7 @@ enum err_code codex_describe(const struct store *st, const struct scope *scope,
     } else if (!rc) {
         if (lstat(ref->path.p, &sb) == 0)
             row->ref.file = file_id_of(&sb);
-        complete_row(&d, scope);
+        codex_complete_row(&d, scope);
     }
     if (row->hidden == HIDDEN_UNREADABLE)
         row->modified_ms = row->activity_ms = session_modified_ms(&ref->file);

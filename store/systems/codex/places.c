@@ -36,7 +36,7 @@ struct codex_places {
     struct folder folder[FOLDERS];
 };
 
-static void forget(struct folder *f)
+static void codex_forget(struct folder *f)
 {
     free(f->path);
     arena_fini(&f->arena);
@@ -63,7 +63,7 @@ void codex_places_free(struct codex_places *p)
     if (!p)
         return;
     for (size_t i = 0; i < FOLDERS; i++)
-        forget(&p->folder[i]);
+        codex_forget(&p->folder[i]);
     pthread_mutex_destroy(&p->mutex);
     free(p->store);
     free(p);
@@ -82,7 +82,7 @@ static int compare_places(const void *a, const void *b)
     return x->packed != y->packed ? (x->packed ? 1 : -1) : strcmp(x->name.p, y->name.p);
 }
 
-static void add_name(struct folder *f, const char *name)
+static void codex_add_name(struct folder *f, const char *name)
 {
     struct rollout x;
     struct place *list;
@@ -107,19 +107,19 @@ static bool is_settled(const struct stat *sb)
            now.tv_sec - sb->st_mtim.tv_sec > SETTLED_SECONDS;
 }
 
-static bool read_folder(struct folder *f, const char *path, const struct stat *sb)
+static bool codex_read_folder(struct folder *f, const char *path, const struct stat *sb)
 {
     DIR *dir = opendir(path);
     const struct dirent *entry;
 
-    forget(f);
+    codex_forget(f);
     f->path = dir ? strdup(path) : NULL;
     while (f->path && (entry = readdir(dir)))
-        add_name(f, entry->d_name);
+        codex_add_name(f, entry->d_name);
     if (dir)
         closedir(dir);
     if (!f->path || f->arena.failed) {
-        forget(f);
+        codex_forget(f);
         return false;
     }
     f->seen = file_id_of(sb);
@@ -146,7 +146,7 @@ static struct folder *kept_folder(struct codex_places *p, const char *path)
     return oldest;
 }
 
-static const struct place *search(const struct folder *f, struct slice id)
+static const struct place *codex_search(const struct folder *f, struct slice id)
 {
     size_t low = 0, high = f->n;
 
@@ -161,8 +161,8 @@ static const struct place *search(const struct folder *f, struct slice id)
     return low < f->n && slice_eq(f->place[low].id, id) ? &f->place[low] : NULL;
 }
 
-static const char *find_in(struct codex_places *p, const char *path, struct slice id,
-                           struct arena *a)
+static const char *codex_find_in(struct codex_places *p, const char *path, struct slice id,
+                                 struct arena *a)
 {
     struct folder *f = kept_folder(p, path);
     struct stat sb;
@@ -172,14 +172,14 @@ static const char *find_in(struct codex_places *p, const char *path, struct slic
     const struct file_id now = file_id_of(&sb);
     bool same = f->path && strcmp(f->path, path) == 0 && memcmp(&now, &f->seen, sizeof now) == 0;
 
-    if (!same && !read_folder(f, path, &sb))
+    if (!same && !codex_read_folder(f, path, &sb))
         return NULL;
     f->used = ++p->uses;
-    const struct place *x = search(f, id);
+    const struct place *x = codex_search(f, id);
 
-    if (!x && same && f->fresh && read_folder(f, path, &sb)) {
+    if (!x && same && f->fresh && codex_read_folder(f, path, &sb)) {
         f->used = p->uses;
-        x = search(f, id);
+        x = codex_search(f, id);
     }
     return x ? arena_format(a, "%s/%s", path, x->name.p) : NULL;
 }
@@ -205,12 +205,12 @@ const char *codex_places_find(struct codex_places *p, struct slice id, struct ar
         const char *folder =
             day_folder(p, (time_t)(rollout_born_ms(id) / 1000) + days[i] * DAY_SECONDS, a);
 
-        found = folder ? find_in(p, folder, id, a) : NULL;
+        found = folder ? codex_find_in(p, folder, id, a) : NULL;
     }
     const char *archive = found ? NULL : arena_format(a, "%s/archived_sessions", p->store);
 
     if (archive)
-        found = find_in(p, archive, id, a);
+        found = codex_find_in(p, archive, id, a);
     pthread_mutex_unlock(&p->mutex);
     return found;
 }

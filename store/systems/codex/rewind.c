@@ -16,7 +16,7 @@ struct planning {
     struct rewind_plan plan;
 };
 
-static bool is_of(const struct codex_change *x, const char *path)
+static bool codex_rewind_is_of(const struct codex_change *x, const char *path)
 {
     return strcmp(x->path, path) == 0;
 }
@@ -25,8 +25,8 @@ static bool is_of(const struct codex_change *x, const char *path)
 
 /* The file as the session left it, if the patches determine that. A moved file may have replaced
  * another one, so it may only be removed if its name is known to have been free. */
-static enum err_code set_last(struct planning *p, size_t i, const struct codex_before *before,
-                              struct rewind_target *t, struct err *e)
+static enum err_code codex_set_last(struct planning *p, size_t i, const struct codex_before *before,
+                                    struct rewind_target *t, struct err *e)
 {
     struct codex_state last;
     bool absent = before->state.absent, seen = before->seen;
@@ -67,7 +67,7 @@ static const struct codex_change *find_twin(struct planning *p, size_t i, struct
         const struct codex_change *x = &p->c.change[k];
         struct codex_state now = { .known = false };
 
-        if (is_of(x, path) || (x->other && strcmp(x->other, path) == 0))
+        if (codex_rewind_is_of(x, path) || (x->other && strcmp(x->other, path) == 0))
             continue;
         if (codex_infer_present(&p->infer, x->path, &now, NULL))
             return NULL;
@@ -81,7 +81,8 @@ static const struct codex_change *find_twin(struct planning *p, size_t i, struct
 static bool was_added(const struct codex_changes *c, size_t i)
 {
     for (size_t k = 0; k < i; k++)
-        if (c->change[k].kind == CODEX_ADDED && is_of(&c->change[k], c->change[i].path))
+        if (c->change[k].kind == CODEX_ADDED &&
+            codex_rewind_is_of(&c->change[k], c->change[i].path))
             return true;
     return false;
 }
@@ -106,7 +107,7 @@ static const char *kind_doubt(struct planning *p, size_t i, struct slice text)
 }
 
 /* A restored file gets the mode that it had in the commit. */
-static void set_mode(struct planning *p, size_t i, struct rewind_target *t)
+static void codex_set_mode(struct planning *p, size_t i, struct rewind_target *t)
 {
     enum { LINK = 0120000, RUN = 0100755 };
     unsigned mode = t->want == REWIND_BYTES ? codex_commit_mode(&p->infer.commit, t->path) : 0;
@@ -141,7 +142,7 @@ static void hold_assumed(struct rewind_target *t)
     }
 }
 
-static enum err_code add_file(struct planning *p, size_t i, struct err *e)
+static enum err_code codex_rewind_add_file(struct planning *p, size_t i, struct err *e)
 {
     struct rewind_target t = { .path = p->c.change[i].path, .want = REWIND_UNKNOWN };
     struct codex_before before;
@@ -157,23 +158,24 @@ static enum err_code add_file(struct planning *p, size_t i, struct err *e)
         if (before.state.absent && !before.was_free)
             hold_assumed(&t);
         t.found_ms = before.is_late ? p->c.change[i].time_ms : 0;
-        rc = set_last(p, i, &before, &t, e);
-        set_mode(p, i, &t);
+        rc = codex_set_last(p, i, &before, &t, e);
+        codex_set_mode(p, i, &t);
     }
     return rc ? rc : rewind_plan_add(&p->plan, &t, e);
 }
 
-static bool is_first(const struct planning *p, size_t i)
+static bool codex_is_first(const struct planning *p, size_t i)
 {
     for (size_t k = 0; k < i; k++)
-        if (p->c.change[k].at >= p->infer.from && is_of(&p->c.change[k], p->c.change[i].path))
+        if (p->c.change[k].at >= p->infer.from &&
+            codex_rewind_is_of(&p->c.change[k], p->c.change[i].path))
             return false;
     return true;
 }
 
 /* ---- the points ---- */
 
-static size_t files_between(const struct codex_changes *c, size_t from, size_t to)
+static size_t codex_files_between(const struct codex_changes *c, size_t from, size_t to)
 {
     size_t n = 0;
 
@@ -181,7 +183,7 @@ static size_t files_between(const struct codex_changes *c, size_t from, size_t t
         bool again = c->change[i].at < from || c->change[i].at >= to;
 
         for (size_t k = 0; k < i && !again; k++)
-            again = c->change[k].at >= from && is_of(&c->change[k], c->change[i].path);
+            again = c->change[k].at >= from && codex_rewind_is_of(&c->change[k], c->change[i].path);
         n += !again;
     }
     return n;
@@ -209,7 +211,7 @@ enum err_code codex_checkpoints(const struct store *st, const struct session_ref
                                  .prompt = c.point[i].text,
                                  .time_ms = c.point[i].time_ms,
                                  .kind = CHECKPOINT_TURN,
-                                 .files = files_between(&c, from, to),
+                                 .files = codex_files_between(&c, from, to),
                                  .shell = codex_commands_between(&c, from, to, NULL) };
     }
     if (!list.checkpoint) {
@@ -223,7 +225,7 @@ enum err_code codex_checkpoints(const struct store *st, const struct session_ref
 /* ---- the plan ---- */
 
 /* A file has one path, even if patches reached it through links below the directory. */
-static bool name_files(struct codex_changes *c, int64_t point_ms)
+static bool codex_name_files(struct codex_changes *c, int64_t point_ms)
 {
     bool ok = true;
 
@@ -241,14 +243,14 @@ static bool name_files(struct codex_changes *c, int64_t point_ms)
     return ok && !c->arena.failed;
 }
 
-static enum err_code fill_plan(struct planning *p, const struct session_ref *ref,
-                               const struct codex_point *point, struct err *e)
+static enum err_code codex_fill_plan(struct planning *p, const struct session_ref *ref,
+                                     const struct codex_point *point, struct err *e)
 {
     const struct store_env *env = ref->store->env;
     const char *root = p->c.cwd;
     struct rewind_plan *plan = &p->plan;
 
-    if (root && !name_files(&p->c, point->time_ms))
+    if (root && !codex_name_files(&p->c, point->time_ms))
         return err_nomem(e);
     p->infer.c = &p->c;
     p->infer.arena = &plan->arena;
@@ -265,7 +267,7 @@ static enum err_code fill_plan(struct planning *p, const struct session_ref *ref
     return rc || (plan->session && plan->point) ? rc : err_nomem(e);
 }
 
-static enum err_code add_notes(struct planning *p, struct err *e)
+static enum err_code codex_add_notes(struct planning *p, struct err *e)
 {
     enum err_code rc = rewind_plan_note(
         &p->plan, "reconstructed from the recorded patches (Codex keeps no copies of files)", e);
@@ -291,12 +293,12 @@ enum err_code codex_plan(const struct store *st, const struct session_ref *ref, 
     if (!rc)
         rc = point_search_result(&search, ref, e);
     if (!rc)
-        rc = fill_plan(&p, ref, &p.c.point[search.at], e);
+        rc = codex_fill_plan(&p, ref, &p.c.point[search.at], e);
     for (size_t i = 0; !rc && i < p.c.changes; i++)
-        if (p.c.change[i].at >= p.infer.from && is_first(&p, i))
-            rc = add_file(&p, i, e);
+        if (p.c.change[i].at >= p.infer.from && codex_is_first(&p, i))
+            rc = codex_rewind_add_file(&p, i, e);
     if (!rc)
-        rc = add_notes(&p, e);
+        rc = codex_add_notes(&p, e);
     codex_commit_close(&p.infer.commit);
     codex_changes_fini(&p.c);
     if (rc)

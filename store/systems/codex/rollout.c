@@ -140,7 +140,7 @@ static void walk_folder(struct walk *w, int at, const char *name, const char *fo
     closedir(dir);
 }
 
-static int compare_slices(struct slice a, struct slice b)
+static int codex_compare_slices(struct slice a, struct slice b)
 {
     return memcmp(a.p, b.p, UUID);
 }
@@ -149,7 +149,8 @@ static int compare_slices(struct slice a, struct slice b)
 static int compare_rollouts(const void *a, const void *b)
 {
     const struct rollout *x = a, *y = b;
-    int by_thread = compare_slices(x->thread, y->thread), by_id = compare_slices(x->id, y->id);
+    int by_thread = codex_compare_slices(x->thread, y->thread),
+        by_id = codex_compare_slices(x->id, y->id);
 
     if (by_thread || by_id)
         return by_thread ? by_thread : by_id;
@@ -160,7 +161,7 @@ static int compare_rollouts(const void *a, const void *b)
     return strcmp(x->path.p, y->path.p);
 }
 
-static void drop_copies(struct rollouts *r)
+static void codex_drop_copies(struct rollouts *r)
 {
     size_t n = 0;
 
@@ -192,7 +193,7 @@ enum err_code rollouts_read(const char *store, unreadable_fn *fn, void *arg, str
     }
     if (found.n)
         qsort(found.rollout, found.n, sizeof *found.rollout, compare_rollouts);
-    drop_copies(&found);
+    codex_drop_copies(&found);
     *out = found;
     return ERR_OK;
 }
@@ -266,7 +267,7 @@ static enum err_code unpack_piece(struct unpacking *u, ZSTD_inBuffer *in, struct
 }
 
 /* Reads the archive up to its end, its first damage or the limit. */
-static enum err_code unpack(struct unpacking *u, struct buf *out, struct err *e)
+static enum err_code codex_unpack(struct unpacking *u, struct buf *out, struct err *e)
 {
     size_t step = ZSTD_DStreamInSize(), got = step;
     enum err_code rc = ERR_OK;
@@ -299,7 +300,7 @@ static enum err_code read_packed(const struct file *f, size_t max, struct buf *o
     bool ready =
         u.stream && u.in &&
         !ZSTD_isError(ZSTD_DCtx_setParameter(u.stream, ZSTD_d_windowLogMax, WINDOW_LOG_MAX));
-    enum err_code rc = ready ? unpack(&u, out, e) : err_nomem(e);
+    enum err_code rc = ready ? codex_unpack(&u, out, e) : err_nomem(e);
 
     if (!rc && most < max && out->n == u.max)
         rc = err_set(e, ERR_UNSUPPORTED, "",
@@ -327,7 +328,7 @@ static enum err_code read_plain(const struct file *f, size_t max, struct buf *ou
     return ERR_OK;
 }
 
-static bool is_packed(const char *path)
+static bool codex_is_packed(const char *path)
 {
     struct slice name = slice_of(path);
 
@@ -342,7 +343,8 @@ enum err_code rollout_text(const char *path, size_t max, struct buf *out, bool *
 
     if (rc)
         return rc;
-    rc = is_packed(path) ? read_packed(&f, max, out, whole, e) : read_plain(&f, max, out, whole, e);
+    rc = codex_is_packed(path) ? read_packed(&f, max, out, whole, e)
+                               : read_plain(&f, max, out, whole, e);
     file_close(&f);
     return err_at(e, rc, path);
 }
@@ -374,7 +376,7 @@ struct chain {
     size_t n, total;
 };
 
-static struct slice first_line(struct slice text)
+static struct slice codex_first_line(struct slice text)
 {
     const char *end = memchr(text.p, '\n', text.n);
 
@@ -448,7 +450,7 @@ static enum err_code read_chain(struct chain *c, const char *path, struct err *e
 
         if (rc)
             return rc;
-        rollout_base_read(first_line(buf_slice(&c->text[c->n - 1])), &c->arena, &base);
+        rollout_base_read(codex_first_line(buf_slice(&c->text[c->n - 1])), &c->arena, &base);
         if (!base.id.n)
             return ERR_OK;
         c->id[c->n - 1] = base.id;

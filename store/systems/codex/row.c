@@ -50,9 +50,9 @@ static const struct kind_name responses[] = {
     { "agent_message", CODEX_TASK },
 };
 
-#define KIND_OF(list, type) kind_of(list, sizeof(list) / sizeof *(list), type)
+#define KIND_OF(list, type) codex_kind_of(list, sizeof(list) / sizeof *(list), type)
 
-static enum codex_kind kind_of(const struct kind_name *list, size_t n, struct slice type)
+static enum codex_kind codex_kind_of(const struct kind_name *list, size_t n, struct slice type)
 {
     for (size_t i = 0; type.n && i < n; i++)
         if (json_string_is(type, list[i].name))
@@ -129,7 +129,7 @@ bool codex_row_read(struct slice line, struct arena *a, struct codex_row *out)
 
 /* ---- its text ---- */
 
-static struct slice part_text(struct slice part, bool images, struct arena *a)
+static struct slice codex_part_text(struct slice part, bool images, struct arena *a)
 {
     struct slice text = { NULL, 0 }, type;
 
@@ -149,7 +149,8 @@ static struct slice part_text(struct slice part, bool images, struct arena *a)
 }
 
 /* The texts of a list of parts, a line for each, also for an image. */
-static struct slice parts_text(struct slice object, const char *name, bool images, struct arena *a)
+static struct slice codex_parts_text(struct slice object, const char *name, bool images,
+                                     struct arena *a)
 {
     struct slice part, text = { NULL, 0 };
     struct json_iter it;
@@ -158,7 +159,7 @@ static struct slice parts_text(struct slice object, const char *name, bool image
 
     json_list_open(&it, object, name);
     while (ok && json_list_next(&it, &part)) {
-        struct slice piece = part_text(part, images, a);
+        struct slice piece = codex_part_text(part, images, a);
 
         if (piece.n)
             ok = (!all.n || !buf_add_byte(&all, '\n')) && !buf_add(&all, piece);
@@ -188,7 +189,7 @@ static struct slice without_context(struct slice text)
 
 static struct slice prompt_text(const struct codex_row *row, bool images, struct arena *a)
 {
-    struct slice text = parts_text(row->item, "content", images, a), list;
+    struct slice text = codex_parts_text(row->item, "content", images, a), list;
 
     if (!text.n)
         text = without_context(json_text_at(row->item, "message", a));
@@ -217,14 +218,14 @@ struct slice codex_row_text(const struct codex_row *row, struct arena *a)
     case CODEX_PROMPT:
     case CODEX_ASKED: return prompt_text(row, true, a);
     case CODEX_THOUGHT:
-        text = parts_text(row->item, "summary_text", true, a);
+        text = codex_parts_text(row->item, "summary_text", true, a);
         return text.n ? text : json_text_at(row->item, "text", a);
     case CODEX_NOTE:
         text = json_text_at(row->item, "message", a);
         return text.n ? text : json_text_at(row->item, "reason", a);
     case CODEX_SUMMARY: return json_text_at(row->item, "message", a);
     default:
-        text = parts_text(row->item, "content", true, a);
+        text = codex_parts_text(row->item, "content", true, a);
         return text.n ? text : json_text_at(row->item, "message", a);
     }
 }

@@ -14,7 +14,7 @@ enum { ROLLBACK_MARK = MESSAGE_CLEARED | MESSAGE_LEFT_OUT };
 /* Likewise, marks what the events of a newer log repeat. */
 enum { RAW_MARK = MESSAGE_LEFT_OUT };
 
-static bool has_text(const struct codex_row *row, struct arena *a)
+static bool codex_has_text(const struct codex_row *row, struct arena *a)
 {
     return codex_row_text(row, a).n > 0;
 }
@@ -25,7 +25,7 @@ static bool judge_kind(const struct codex_row *row, struct message *m, struct ar
     case CODEX_PROMPT: m->kind = MESSAGE_USER; return true;
     case CODEX_ANSWER:
     case CODEX_CALL: m->kind = MESSAGE_ASSISTANT; return true;
-    case CODEX_THOUGHT: m->kind = MESSAGE_ASSISTANT; return has_text(row, a);
+    case CODEX_THOUGHT: m->kind = MESSAGE_ASSISTANT; return codex_has_text(row, a);
     case CODEX_RESULT:
     case CODEX_CHANGE: m->kind = MESSAGE_TOOL; return true;
     case CODEX_TASK:
@@ -50,8 +50,8 @@ static bool judge_kind(const struct codex_row *row, struct message *m, struct ar
     }
 }
 
-static enum err_code judge_row(struct logfile *log, size_t line, struct message *m, bool *keep,
-                               struct err *e)
+static enum err_code codex_judge_row(struct logfile *log, size_t line, struct message *m,
+                                     bool *keep, struct err *e)
 {
     struct arena a = { 0 };
     struct codex_row row;
@@ -162,13 +162,13 @@ static void remove_reverted(struct transcript *t)
     t->n = n;
 }
 
-static bool is_packed(const struct session_ref *ref)
+static bool codex_show_is_packed(const struct session_ref *ref)
 {
     return ref->path.n > 4 && memcmp(ref->path.p + ref->path.n - 4, ".zst", 4) == 0;
 }
 
 /* Returns true if this log continues other ones, for which only its first line is read. */
-static enum err_code continues(const struct session_ref *ref, bool *yes, struct err *e)
+static enum err_code codex_continues(const struct session_ref *ref, bool *yes, struct err *e)
 {
     enum { FIRST = 64 << 10, MOST = 16 << 20 };
     struct arena a = { 0 };
@@ -210,8 +210,8 @@ static enum err_code load_joined(const struct store *st, const struct session_re
 enum err_code codex_load(const struct store *st, const struct session_ref *ref,
                          const atomic_bool *cancel, struct transcript **out, struct err *e)
 {
-    bool joined = is_packed(ref);
-    enum err_code rc = joined ? ERR_OK : continues(ref, &joined, e);
+    bool joined = codex_show_is_packed(ref);
+    enum err_code rc = joined ? ERR_OK : codex_continues(ref, &joined, e);
 
     if (!rc)
         rc = joined ? load_joined(st, ref, cancel, out, e) : jsonl_load(st, ref, cancel, out, e);
@@ -227,12 +227,13 @@ enum err_code codex_tail(const struct store *st, const struct session_ref *ref, 
 {
     struct transcript *t = NULL;
     bool joined = false;
-    enum err_code rc = is_packed(ref) ? ERR_OK : jsonl_tail(st, ref, bytes, cancel, &t, e);
+    enum err_code rc =
+        codex_show_is_packed(ref) ? ERR_OK : jsonl_tail(st, ref, bytes, cancel, &t, e);
 
     if (rc)
         return rc;
     if (t && !t->partial)
-        rc = continues(ref, &joined, e);
+        rc = codex_continues(ref, &joined, e);
     if (!rc && (!t || joined)) {
         transcript_free(t);
         return codex_load(st, ref, cancel, out, e);
@@ -254,7 +255,7 @@ static struct slice message_id(struct slice line, struct arena *a)
 }
 
 const struct jsonl_format codex_format = { .keys = &codex_keys,
-                                           .judge = judge_row,
+                                           .judge = codex_judge_row,
                                            .id = message_id,
                                            .variable = "CODEX_HOME",
                                            .home = ".codex" };
@@ -262,7 +263,7 @@ const struct jsonl_format codex_format = { .keys = &codex_keys,
 /* ---- blocks ---- */
 
 /* The arguments of a function are JSON in a string; those of a custom tool are any text. */
-static struct slice input_of(const struct codex_row *row, struct arena *a)
+static struct slice codex_input_of(const struct codex_row *row, struct arena *a)
 {
     struct slice raw, text = json_text_at(row->item, "arguments", a);
 
@@ -274,11 +275,11 @@ static struct slice input_of(const struct codex_row *row, struct arena *a)
     return SLICE("{}");
 }
 
-static void put_call(struct block_list *b, const struct codex_row *row)
+static void codex_put_call(struct block_list *b, const struct codex_row *row)
 {
     struct block call = { .kind = BLOCK_TOOL_CALL,
                           .name = json_text_at(row->item, "name", &b->arena),
-                          .input = input_of(row, &b->arena),
+                          .input = codex_input_of(row, &b->arena),
                           .call_id = json_text_at(row->item, "call_id", &b->arena) };
 
     if (!call.name.n)
@@ -287,7 +288,7 @@ static void put_call(struct block_list *b, const struct codex_row *row)
 }
 
 /* The output is a text, a list of parts, or an object with the text as its content. */
-static void put_result(struct block_list *b, const struct codex_row *row)
+static void codex_put_result(struct block_list *b, const struct codex_row *row)
 {
     struct block result = { .kind = BLOCK_TOOL_RESULT,
                             .call_id = json_text_at(row->item, "call_id", &b->arena),
@@ -317,7 +318,7 @@ struct hunk_line {
     unsigned start, lines;
 };
 
-static bool read_range(const char **p, const char *end, char sign, struct hunk_line *out)
+static bool codex_read_range(const char **p, const char *end, char sign, struct hunk_line *out)
 {
     char *next;
 
@@ -338,7 +339,7 @@ static bool open_hunk(struct jsonout *j, struct slice line)
     const char *p = line.p, *end = line.p + line.n;
     struct hunk_line old, new;
 
-    if (!read_range(&p, end, '-', &old) || !read_range(&p, end, '+', &new))
+    if (!codex_read_range(&p, end, '-', &old) || !codex_read_range(&p, end, '+', &new))
         return false;
     jsonout_open(j, '{');
     jsonout_int_member(j, "oldStart", old.start);
@@ -417,7 +418,8 @@ static void put_changes(struct block_list *b, const struct codex_row *row)
         put_changed_file(b, call, key, change);
 }
 
-static void put_message(struct block_list *b, const struct codex_row *row, enum block_kind kind)
+static void codex_put_message(struct block_list *b, const struct codex_row *row,
+                              enum block_kind kind)
 {
     struct block said = { .kind = kind, .text = codex_row_text(row, &b->arena) };
 
@@ -439,19 +441,19 @@ enum err_code codex_blocks(const struct store *st, struct slice line, struct blo
     }
     switch (row.kind) {
     case CODEX_PROMPT:
-    case CODEX_ASKED: put_message(out, &row, BLOCK_PROMPT); break;
+    case CODEX_ASKED: codex_put_message(out, &row, BLOCK_PROMPT); break;
     case CODEX_ANSWER:
-    case CODEX_SAID: put_message(out, &row, BLOCK_TEXT); break;
-    case CODEX_THOUGHT: put_message(out, &row, BLOCK_THINKING); break;
+    case CODEX_SAID: codex_put_message(out, &row, BLOCK_TEXT); break;
+    case CODEX_THOUGHT: codex_put_message(out, &row, BLOCK_THINKING); break;
     case CODEX_SUMMARY:
         transcript_block_put_compaction(out, codex_row_text(&row, &out->arena));
         break;
-    case CODEX_CALL: put_call(out, &row); break;
-    case CODEX_RESULT: put_result(out, &row); break;
+    case CODEX_CALL: codex_put_call(out, &row); break;
+    case CODEX_RESULT: codex_put_result(out, &row); break;
     case CODEX_CHANGE: put_changes(out, &row); break;
-    default: put_message(out, &row, BLOCK_NOTE); break;
+    default: codex_put_message(out, &row, BLOCK_NOTE); break;
     }
     if (out->n == 0)
-        put_message(out, &row, BLOCK_NOTE);
+        codex_put_message(out, &row, BLOCK_NOTE);
     return out->arena.failed ? err_nomem(e) : ERR_OK;
 }

@@ -40,7 +40,7 @@ struct codex_threads *codex_threads_new(const char *store)
     return t;
 }
 
-static void forget(struct codex_threads *t)
+static void codex_threads_forget(struct codex_threads *t)
 {
     arena_fini(&t->arena);
     slice_set_fini(&t->ids);
@@ -53,7 +53,7 @@ void codex_threads_free(struct codex_threads *t)
 {
     if (!t)
         return;
-    forget(t);
+    codex_threads_forget(t);
     pthread_mutex_destroy(&t->mutex);
     free(t->store);
     free(t);
@@ -132,7 +132,7 @@ static enum err_code read_threads(struct sqlite_db *db, void *arg, struct err *e
          precise = sqlite_db_has_column(db, "threads", "updated_at_ms"),
          placed = sqlite_db_has_column(db, "threads", "cwd");
 
-    forget(t);
+    codex_threads_forget(t);
     const char *sql =
         arena_format(&scratch, "SELECT id, %s, %s, %s FROM threads", named ? "name" : "''",
                      precise ? "COALESCE(updated_at_ms, updated_at * 1000)" : "updated_at * 1000",
@@ -144,13 +144,13 @@ static enum err_code read_threads(struct sqlite_db *db, void *arg, struct err *e
 }
 
 /* Without SQLite on this machine, the list is made as for a store without the index. */
-static void read_database(struct codex_threads *t, const char *path)
+static void codex_read_database(struct codex_threads *t, const char *path)
 {
     struct err problem = { 0 };
     enum err_code rc = sqlite_db_read(path, NULL, read_threads, t, &problem);
 
     if (rc)
-        forget(t);
+        codex_threads_forget(t);
     if (rc && rc != ERR_UNSUPPORTED && rc != ERR_NOT_FOUND)
         t->trouble = problem;
 }
@@ -166,9 +166,9 @@ void codex_threads_refresh(struct codex_threads *t)
 
     if (memcmp(&now, &t->seen, sizeof now) != 0 ||
         memcmp(&now_wal, &t->seen_wal, sizeof now_wal) != 0) {
-        forget(t);
+        codex_threads_forget(t);
         if (now.ino)
-            read_database(t, path);
+            codex_read_database(t, path);
         t->seen = now;
         t->seen_wal = now_wal;
     }
@@ -255,7 +255,7 @@ void codex_names_free(struct codex_names *n)
     free(n);
 }
 
-static bool put_name(struct codex_names *n, struct slice id, struct slice name)
+static bool codex_put_name(struct codex_names *n, struct slice id, struct slice name)
 {
     uint32_t number = slice_set_find(&n->threads, id);
 
@@ -282,12 +282,12 @@ static void read_names(struct codex_names *n, struct slice text)
         if (!json_valid(line) || !json_get_text(line, "id", &scratch, &id) || !codex_is_id(id) ||
             !json_get_text(line, "thread_name", &scratch, &name))
             continue;
-        more = put_name(n, id, name);
+        more = codex_put_name(n, id, name);
     }
     arena_fini(&scratch);
 }
 
-static void read_file(struct codex_names *n)
+static void codex_read_file(struct codex_names *n)
 {
     struct file f;
     struct buf text = { 0 };
@@ -315,7 +315,7 @@ static void refresh(struct codex_names *n)
         return;
     forget_names(n);
     if (now.ino)
-        read_file(n);
+        codex_read_file(n);
 }
 
 struct slice codex_names_find(struct codex_names *n, struct slice thread, struct arena *a)

@@ -20,7 +20,7 @@ struct walk {
 };
 
 /* input_tokens includes the tokens of caches, and output_tokens the tokens of the thinking. */
-static void read_counts(struct slice usage, struct usage_record *u)
+static void codex_read_counts(struct slice usage, struct usage_record *u)
 {
     int64_t input = usage_count(usage, "input_tokens");
 
@@ -30,21 +30,21 @@ static void read_counts(struct slice usage, struct usage_record *u)
     u->output = usage_count(usage, "output_tokens");
 }
 
-static bool read_record(struct walk *w, const struct codex_row *row, struct usage_record *u)
+static bool codex_read_record(struct walk *w, const struct codex_row *row, struct usage_record *u)
 {
     struct slice usage;
 
     w->records = true;
     if (!json_get(row->payload, "usage", &usage))
         return false;
-    read_counts(usage, u);
+    codex_read_counts(usage, u);
     u->answer = u->request = json_text_at(row->payload, "response_id", &w->scratch);
     return true;
 }
 
 /* Old versions copied the rows of a thread to its forks, with new times. So an answer is known by its totals, its prompt
  * and the thread that all the copies come from. */
-static struct slice origin_of(struct walk *w)
+static struct slice codex_origin_of(struct walk *w)
 {
     const struct slice part[] = { w->root, SLICE("\n"), w->prompt };
     const char *both = arena_concat(&w->scratch, part, 3);
@@ -63,17 +63,17 @@ static bool read_totals(struct walk *w, const struct codex_row *row, struct usag
     w->total = usage_count(sum, "total_tokens");
     if (w->total == before)
         return false;
-    read_counts(usage, u);
+    codex_read_counts(usage, u);
     u->answer = info;
-    u->request = origin_of(w);
+    u->request = codex_origin_of(w);
     return true;
 }
 
-static enum err_code hand_over(struct walk *w, const struct codex_row *row, struct err *e)
+static enum err_code codex_hand_over(struct walk *w, const struct codex_row *row, struct err *e)
 {
     struct usage_record u = usage_record_empty();
 
-    if (!(row->kind == CODEX_TOKENS ? read_record(w, row, &u) : read_totals(w, row, &u)) ||
+    if (!(row->kind == CODEX_TOKENS ? codex_read_record(w, row, &u) : read_totals(w, row, &u)) ||
         w->scratch.failed)
         return ERR_OK;
     if (!time_parse(row->time, &u.time_ms))
@@ -86,13 +86,13 @@ static enum err_code hand_over(struct walk *w, const struct codex_row *row, stru
     return w->fn(&u, w->arg, e);
 }
 
-static void keep(struct walk *w, struct slice text, struct slice *out)
+static void codex_keep(struct walk *w, struct slice text, struct slice *out)
 {
     if (text.n && !slice_eq(text, *out))
         *out = arena_copy(&w->arena, text);
 }
 
-static enum err_code read_line(struct walk *w, struct slice line, struct err *e)
+static enum err_code codex_usage_read_line(struct walk *w, struct slice line, struct err *e)
 {
     struct arena *a = &w->scratch;
     struct codex_row row;
@@ -103,19 +103,19 @@ static enum err_code read_line(struct walk *w, struct slice line, struct err *e)
     switch (row.kind) {
     case CODEX_META:
         w->inherited = !slice_eq(json_text_at(row.payload, "id", a), w->thread);
-        keep(w, json_text_at(row.payload, "id", a), &w->root);
+        codex_keep(w, json_text_at(row.payload, "id", a), &w->root);
         break;
     case CODEX_BEGIN:
     case CODEX_CONTEXT:
-        keep(w, json_text_at(row.payload, "turn_id", a), &w->message);
-        keep(w, json_text_at(row.payload, "model", a), &w->model);
+        codex_keep(w, json_text_at(row.payload, "turn_id", a), &w->message);
+        codex_keep(w, json_text_at(row.payload, "model", a), &w->model);
         break;
     case CODEX_PROMPT:
-        keep(w, codex_row_id(&row, a), &w->message);
-        keep(w, codex_row_prompt(&row, a), &w->prompt);
+        codex_keep(w, codex_row_id(&row, a), &w->message);
+        codex_keep(w, codex_row_prompt(&row, a), &w->prompt);
         break;
     case CODEX_TOKENS:
-    case CODEX_TOTALS: return hand_over(w, &row, e);
+    case CODEX_TOTALS: return codex_hand_over(w, &row, e);
     default: break;
     }
     return ERR_OK;
@@ -140,7 +140,7 @@ static enum err_code walk_thread(struct walk *w, const struct store *st,
         if (cancel && atomic_load_explicit(cancel, memory_order_relaxed))
             rc = err_set(e, ERR_CANCELLED, ref->path.p, "read token usage");
         else
-            rc = read_line(w, line, e);
+            rc = codex_usage_read_line(w, line, e);
     }
     if (!rc && (w->arena.failed || w->scratch.failed))
         rc = err_nomem(e);

@@ -43,7 +43,8 @@ void content_put_text(struct block_list *b, struct slice text)
         transcript_block_put(b, (struct block){ .kind = BLOCK_TEXT, .text = text });
 }
 
-static void put_part(struct block_list *b, struct slice part, content_text_fn *put_text)
+static void block_messages_put_part(struct block_list *b, struct slice part,
+                                    content_text_fn *put_text)
 {
     struct arena *a = &b->arena;
     struct block x = { .kind = BLOCK_RAW, .text = part };
@@ -78,7 +79,7 @@ void content_blocks_put(struct block_list *b, struct slice content, content_text
 
     if (parts_of(content, &it))
         while (json_iter_next(&it, &key, &part))
-            put_part(b, part, text);
+            block_messages_put_part(b, part, text);
     else if (json_type(content) == JSON_STRING && json_text(content, &b->arena, &whole))
         text(b, whole);
 }
@@ -105,7 +106,7 @@ static void write_use(struct jsonout *j, const struct block *b)
         jsonout_text(j, b->input);
 }
 
-static void write_result(struct jsonout *j, const struct block *b)
+static void block_messages_write_result(struct jsonout *j, const struct block *b)
 {
     jsonout_member(j, "type", SLICE("tool_result"));
     jsonout_text_or_null(j, "tool_use_id", b->call_id);
@@ -115,22 +116,23 @@ static void write_result(struct jsonout *j, const struct block *b)
         jsonout_bool_member(j, "is_error", true);
 }
 
-static void write_part(struct jsonout *j, const char *type, const char *member, struct slice text)
+static void block_messages_write_part(struct jsonout *j, const char *type, const char *member,
+                                      struct slice text)
 {
     jsonout_member(j, "type", slice_of(type));
     jsonout_key(j, member);
     jsonout_text(j, text);
 }
 
-static void write_block(struct jsonout *j, const struct block *b)
+static void block_messages_write_block(struct jsonout *j, const struct block *b)
 {
     jsonout_open(j, '{');
     switch (b->kind) {
     case BLOCK_TOOL_CALL: write_use(j, b); break;
-    case BLOCK_TOOL_RESULT: write_result(j, b); break;
-    case BLOCK_THINKING: write_part(j, "thinking", "thinking", b->text); break;
-    case BLOCK_IMAGE: write_part(j, "image", "media_type", b->name); break;
-    default: write_part(j, "text", "text", b->text); break;
+    case BLOCK_TOOL_RESULT: block_messages_write_result(j, b); break;
+    case BLOCK_THINKING: block_messages_write_part(j, "thinking", "thinking", b->text); break;
+    case BLOCK_IMAGE: block_messages_write_part(j, "image", "media_type", b->name); break;
+    default: block_messages_write_part(j, "text", "text", b->text); break;
     }
     jsonout_close(j, '}');
 }
@@ -144,18 +146,19 @@ static void write_content(struct jsonout *j, const struct block_list *list)
     }
     jsonout_open(j, '[');
     for (size_t i = 0; i < list->n; i++)
-        write_block(j, &list->block[i]);
+        block_messages_write_block(j, &list->block[i]);
     jsonout_close(j, ']');
 }
 
-static const char *role_of(const struct message *m)
+static const char *block_messages_role_of(const struct message *m)
 {
     return m->kind == MESSAGE_ASSISTANT ? "assistant"
            : m->kind == MESSAGE_SYSTEM  ? "system"
                                         : "user";
 }
 
-static void write_message(struct writing *w, const struct message *m, struct block_list *list)
+static void block_messages_write_message(struct writing *w, const struct message *m,
+                                         struct block_list *list)
 {
     struct jsonout j;
     char time[TIME_TEXT] = "";
@@ -165,12 +168,12 @@ static void write_message(struct writing *w, const struct message *m, struct blo
         time_format(m->time_ms, time);
     jsonout_init(&j, &w->out);
     jsonout_open(&j, '{');
-    jsonout_member(&j, "type", slice_of(role_of(m)));
+    jsonout_member(&j, "type", slice_of(block_messages_role_of(m)));
     jsonout_text_or_null(&j, "uuid", jsonl_row_id(w->format, buf_slice(&w->row), &list->arena));
     jsonout_member(&j, "session_id", w->ref->id);
     jsonout_key(&j, "message");
     jsonout_open(&j, '{');
-    jsonout_member(&j, "role", slice_of(role_of(m)));
+    jsonout_member(&j, "role", slice_of(block_messages_role_of(m)));
     write_content(&j, list);
     jsonout_close(&j, '}');
     jsonout_text_or_null(&j, "parent_tool_use_id", SLICE(""));
@@ -180,7 +183,7 @@ static void write_message(struct writing *w, const struct message *m, struct blo
     list->arena.failed |= j.rc != ERR_OK;
 }
 
-static enum err_code deliver_row(struct writing *w, size_t i, struct err *e)
+static enum err_code block_messages_deliver_row(struct writing *w, size_t i, struct err *e)
 {
     const struct message *m = &w->transcript->message[i];
     struct block_list list = { .n = 0 };
@@ -189,14 +192,14 @@ static enum err_code deliver_row(struct writing *w, size_t i, struct err *e)
     if (!rc)
         rc = w->store->ops->blocks(w->store, buf_slice(&w->row), &list, e);
     if (!rc)
-        write_message(w, m, &list);
+        block_messages_write_message(w, m, &list);
     if (!rc && list.arena.failed)
         rc = err_nomem(e);
     transcript_blocks_fini(&list);
     return rc ? rc : jsonl_page_add(&w->page, buf_slice(&w->out), e);
 }
 
-static bool is_wanted(const struct writing *w, const struct message *m)
+static bool block_messages_is_wanted(const struct writing *w, const struct message *m)
 {
     bool is_spoken =
         m->kind == MESSAGE_USER || m->kind == MESSAGE_ASSISTANT || m->kind == MESSAGE_TOOL;
@@ -212,8 +215,8 @@ static enum err_code deliver_rows(struct writing *w, struct err *e)
     for (size_t i = 0; i < w->transcript->n && !rc; i++) {
         if (w->q->cancel && atomic_load_explicit(w->q->cancel, memory_order_relaxed))
             rc = err_set(e, ERR_CANCELLED, w->ref->path.p, "read messages");
-        else if (is_wanted(w, &w->transcript->message[i]))
-            rc = deliver_row(w, i, e);
+        else if (block_messages_is_wanted(w, &w->transcript->message[i]))
+            rc = block_messages_deliver_row(w, i, e);
     }
     return w->page.full ? ERR_OK : rc;
 }

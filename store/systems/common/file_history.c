@@ -45,7 +45,7 @@ enum err_code file_history_shell(struct file_history *h, int64_t time_ms, struct
     return saved_states_shell(&h->states, &x, e);
 }
 
-static bool ran_shell(const struct file_history *h, int64_t from, int64_t to)
+static bool file_history_ran_shell(const struct file_history *h, int64_t from, int64_t to)
 {
     for (size_t i = 0; i < h->states.shells; i++)
         if (h->states.shell[i].time_ms >= from && h->states.shell[i].time_ms < to)
@@ -56,8 +56,8 @@ static bool ran_shell(const struct file_history *h, int64_t from, int64_t to)
 /* ---- the checkpoints ---- */
 
 /* The ids of the conversation's messages. */
-static enum err_code read_conversation(const struct session_ref *ref, struct idset *ids,
-                                       struct err *e)
+static enum err_code file_history_read_conversation(const struct session_ref *ref,
+                                                    struct idset *ids, struct err *e)
 {
     struct transcript *t;
     uint32_t number;
@@ -84,7 +84,7 @@ static struct checkpoint checkpoint_of(const struct file_history *h, size_t i)
         .time_ms = p->time_ms,
         .kind = CHECKPOINT_TURN,
         .files = p->turn < 0 ? 0 : saved_states_written(&h->states, p->turn),
-        .shell = ran_shell(h, p->time_ms, next),
+        .shell = file_history_ran_shell(h, p->time_ms, next),
         .why = p->turn < 0 ? h->no_turn : NULL,
     };
 }
@@ -94,7 +94,7 @@ enum err_code file_history_checkpoints(struct file_history *h, struct checkpoint
 {
     struct checkpoint_list list = { .n = 0 };
     struct idset shown = { 0 };
-    enum err_code rc = read_conversation(h->ref, &shown, e);
+    enum err_code rc = file_history_read_conversation(h->ref, &shown, e);
 
     list.checkpoint = arena_zalloc(&h->states.arena, (h->n + 1) * sizeof *list.checkpoint);
     if (!rc && !list.checkpoint)
@@ -114,8 +114,8 @@ enum err_code file_history_checkpoints(struct file_history *h, struct checkpoint
 
 /* ---- the plan ---- */
 
-static enum err_code find_point(const struct file_history *h, struct slice id,
-                                const struct file_point **out, struct err *e)
+static enum err_code file_history_find_point(const struct file_history *h, struct slice id,
+                                             const struct file_point **out, struct err *e)
 {
     struct point_search search = { .id = id };
 
@@ -130,8 +130,9 @@ static enum err_code find_point(const struct file_history *h, struct slice id,
     return rc;
 }
 
-static enum err_code fill_plan(struct file_history *h, const struct file_point *p, const char *root,
-                               struct rewind_plan *plan, struct err *e)
+static enum err_code file_history_fill_plan(struct file_history *h, const struct file_point *p,
+                                            const char *root, struct rewind_plan *plan,
+                                            struct err *e)
 {
     struct arena *a = &plan->arena;
 
@@ -147,7 +148,7 @@ static enum err_code fill_plan(struct file_history *h, const struct file_point *
         rc = saved_states_plan(&h->states, p->turn, plan, e);
     if (!rc && !h->states.keeps_modes)
         rc = rewind_plan_note_modes(plan, e);
-    if (!rc && ran_shell(h, p->time_ms, INT64_MAX))
+    if (!rc && file_history_ran_shell(h, p->time_ms, INT64_MAX))
         rc = rewind_plan_note(
             plan, "shell commands ran since; their changes to other files cannot be rewound", e);
     return rc;
@@ -158,10 +159,10 @@ enum err_code file_history_plan(struct file_history *h, struct slice point, cons
 {
     struct rewind_plan plan = { 0 };
     const struct file_point *p = NULL;
-    enum err_code rc = find_point(h, point, &p, e);
+    enum err_code rc = file_history_find_point(h, point, &p, e);
 
     if (!rc)
-        rc = fill_plan(h, p, root, &plan, e);
+        rc = file_history_fill_plan(h, p, root, &plan, e);
     saved_states_fini(&h->states);
     if (rc)
         rewind_plan_fini(&plan);

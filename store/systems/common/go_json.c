@@ -10,7 +10,7 @@
 #include "lite/base/utf8.h"
 #include "lite/json/json.h"
 
-static enum err_code add_unit(struct buf *out, uint32_t unit)
+static enum err_code go_json_add_unit(struct buf *out, uint32_t unit)
 {
     return buf_addf(out, "\\u%04x", unit);
 }
@@ -36,7 +36,7 @@ static enum err_code add_ascii(struct buf *out, unsigned char c)
     if (escape)
         return buf_add(out, (struct slice){ escape, 2 });
     if (c < 0x20 || c == '<' || c == '>' || c == '&')
-        return add_unit(out, c);
+        return go_json_add_unit(out, c);
     return buf_add_byte(out, (char)c);
 }
 
@@ -49,12 +49,12 @@ static enum err_code add_wide(struct buf *out, struct slice *text)
 
     if (!utf8_valid((struct slice){ text->p, n })) {
         *text = (struct slice){ text->p + 1, text->n - 1 };
-        return add_unit(out, UTF8_REPLACEMENT);
+        return go_json_add_unit(out, UTF8_REPLACEMENT);
     }
     struct slice one = { text->p, n };
 
     *text = rest;
-    return cp == 0x2028 || cp == 0x2029 ? add_unit(out, cp) : buf_add(out, one);
+    return cp == 0x2028 || cp == 0x2029 ? go_json_add_unit(out, cp) : buf_add(out, one);
 }
 
 enum err_code go_json_text(struct buf *out, struct slice text)
@@ -124,7 +124,7 @@ static enum err_code add_zeros(struct buf *out, int n)
 }
 
 /* The digits with the point where it belongs: 1200, 1.25 or 0.0125. */
-static enum err_code add_plain(struct buf *out, const struct decimal *d)
+static enum err_code go_json_add_plain(struct buf *out, const struct decimal *d)
 {
     int whole = d->power + 1; /* digits before the point */
     int front = whole < 0 ? 0 : whole < d->n ? whole : d->n;
@@ -151,14 +151,14 @@ enum err_code go_json_float(struct buf *out, double value)
     enum err_code rc = d.negative ? buf_add_byte(out, '-') : ERR_OK;
 
     if (rc || size == 0 || (size >= 1e-6 && size < 1e21))
-        return rc ? rc : add_plain(out, &d);
+        return rc ? rc : go_json_add_plain(out, &d);
     power = d.power;
     d.power = 0;
-    rc = add_plain(out, &d);
+    rc = go_json_add_plain(out, &d);
     return rc ? rc : buf_addf(out, "e%c%d", power < 0 ? '-' : '+', power < 0 ? -power : power);
 }
 
-static size_t text_length(struct slice rest)
+static size_t go_json_text_length(struct slice rest)
 {
     size_t n = 1;
 
@@ -167,7 +167,7 @@ static size_t text_length(struct slice rest)
     return n < rest.n ? n + 1 : rest.n;
 }
 
-static bool hex_unit(struct slice text, uint32_t *unit)
+static bool go_json_hex_unit(struct slice text, uint32_t *unit)
 {
     uint32_t n = 0;
 
@@ -183,14 +183,14 @@ static bool hex_unit(struct slice text, uint32_t *unit)
     return true;
 }
 
-static enum err_code add_point(struct buf *out, uint32_t cp)
+static enum err_code go_json_add_point(struct buf *out, uint32_t cp)
 {
     char bytes[4];
 
     if (cp < 0x80)
         return add_ascii(out, (unsigned char)cp);
     if (cp == 0x2028 || cp == 0x2029)
-        return add_unit(out, cp);
+        return go_json_add_unit(out, cp);
     return buf_add(out, (struct slice){ bytes, utf8_encode(bytes, cp) });
 }
 
@@ -202,19 +202,20 @@ static enum err_code add_escape(struct buf *out, struct slice *text)
     uint32_t unit, low;
     size_t n = 6;
 
-    if (!hex_unit(here, &unit)) {
+    if (!go_json_hex_unit(here, &unit)) {
         *text = (struct slice){ here.p + 2, here.n - 2 };
         return here.p[1] == '/' ? buf_add_byte(out, '/')
                                 : buf_add(out, (struct slice){ here.p, 2 });
     }
     pair = (struct slice){ here.p + n, here.n - n };
-    if (unit >= 0xD800 && unit < 0xDC00 && hex_unit(pair, &low) && low >= 0xDC00 && low < 0xE000) {
+    if (unit >= 0xD800 && unit < 0xDC00 && go_json_hex_unit(pair, &low) && low >= 0xDC00 &&
+        low < 0xE000) {
         unit = 0x10000 + ((unit - 0xD800) << 10) + (low - 0xDC00);
         n = 12;
     }
     *text = (struct slice){ here.p + n, here.n - n };
     return unit >= 0xD800 && unit < 0xE000 ? buf_add(out, (struct slice){ here.p, n })
-                                           : add_point(out, unit);
+                                           : go_json_add_point(out, unit);
 }
 
 /* The same text, in Go's spelling. */
@@ -251,28 +252,28 @@ void go_json_row_init(struct go_json_document *g, struct buf *out)
     *g = (struct go_json_document){ .out = out };
 }
 
-static void append_bytes(struct go_json_document *g, struct slice bytes)
+static void go_json_append_bytes(struct go_json_document *g, struct slice bytes)
 {
     if (!g->rc)
         g->rc = buf_add(g->out, bytes);
 }
 
-static void begin_line(struct go_json_document *g)
+static void go_json_begin_line(struct go_json_document *g)
 {
     if (!g->lines)
         return;
-    append_bytes(g, SLICE("\n"));
+    go_json_append_bytes(g, SLICE("\n"));
     for (int i = 0; i < g->depth; i++)
-        append_bytes(g, SLICE("  "));
+        go_json_append_bytes(g, SLICE("  "));
 }
 
 /* Before each member of an object and each element of an array. */
 static void begin_item(struct go_json_document *g)
 {
     if (g->filled)
-        append_bytes(g, SLICE(","));
+        go_json_append_bytes(g, SLICE(","));
     if (g->depth)
-        begin_line(g);
+        go_json_begin_line(g);
     g->filled = true;
 }
 
@@ -285,14 +286,14 @@ static void begin_value(struct go_json_document *g)
 
 static void end_key(struct go_json_document *g)
 {
-    append_bytes(g, g->lines ? SLICE(": ") : SLICE(":"));
+    go_json_append_bytes(g, g->lines ? SLICE(": ") : SLICE(":"));
     g->keyed = true;
 }
 
 void go_json_document_open(struct go_json_document *g, char bracket)
 {
     begin_value(g);
-    append_bytes(g, (struct slice){ &bracket, 1 });
+    go_json_append_bytes(g, (struct slice){ &bracket, 1 });
     g->depth++;
     g->filled = false;
 }
@@ -301,8 +302,8 @@ void go_json_document_close(struct go_json_document *g, char bracket)
 {
     g->depth--;
     if (g->filled)
-        begin_line(g);
-    append_bytes(g, (struct slice){ &bracket, 1 });
+        go_json_begin_line(g);
+    go_json_append_bytes(g, (struct slice){ &bracket, 1 });
     g->filled = true;
 }
 
@@ -345,7 +346,7 @@ void go_json_document_member(struct go_json_document *g, const char *key, struct
 
 void go_json_document_end(struct go_json_document *g)
 {
-    append_bytes(g, SLICE("\n"));
+    go_json_append_bytes(g, SLICE("\n"));
 }
 
 /* ---- values of others ---- */
@@ -380,7 +381,7 @@ static enum err_code add_plain_html(struct buf *out, struct slice quoted)
     return rc;
 }
 
-static void add_raw_text(struct go_json_document *g, struct slice quoted)
+static void go_json_add_raw_text(struct go_json_document *g, struct slice quoted)
 {
     if (!g->rc)
         g->rc = !g->lines       ? add_quoted(g->out, quoted)
@@ -391,7 +392,7 @@ static void add_raw_text(struct go_json_document *g, struct slice quoted)
 void go_json_document_raw_key(struct go_json_document *g, struct slice quoted)
 {
     begin_item(g);
-    add_raw_text(g, quoted);
+    go_json_add_raw_text(g, quoted);
     end_key(g);
 }
 
@@ -410,11 +411,11 @@ static void put_raw_text(struct go_json_document *g, struct slice quoted, struct
         return;
     }
     begin_value(g);
-    add_raw_text(g, quoted);
+    go_json_add_raw_text(g, quoted);
 }
 
 /* Writes the part at the front, and returns its length. */
-static size_t put_part(struct go_json_document *g, struct slice rest)
+static size_t go_json_put_part(struct go_json_document *g, struct slice rest)
 {
     size_t n = 1;
 
@@ -426,14 +427,14 @@ static size_t put_part(struct go_json_document *g, struct slice rest)
     case ',':
     case ':': break;
     case '"':
-        n = text_length(rest);
+        n = go_json_text_length(rest);
         put_raw_text(g, (struct slice){ rest.p, n }, (struct slice){ rest.p + n, rest.n - n });
         break;
     default:
         while (n < rest.n && !strchr(" \t\r\n,]}", rest.p[n]))
             n++;
         begin_value(g);
-        append_bytes(g, (struct slice){ rest.p, n });
+        go_json_append_bytes(g, (struct slice){ rest.p, n });
     }
     return n;
 }
@@ -441,7 +442,7 @@ static size_t put_part(struct go_json_document *g, struct slice rest)
 void go_json_document_value(struct go_json_document *g, struct slice json)
 {
     for (json = after_blanks(json); json.n && !g->rc; json = after_blanks(json)) {
-        size_t n = put_part(g, json);
+        size_t n = go_json_put_part(g, json);
 
         json = (struct slice){ json.p + n, json.n - n };
     }
@@ -460,7 +461,7 @@ struct editing {
     bool done[SETS_MAX];
 };
 
-static size_t rank_of(const char *const order[], const char *key)
+static size_t go_json_rank_of(const char *const order[], const char *key)
 {
     size_t i = 0;
 
@@ -479,7 +480,7 @@ static size_t rank_of_quoted(const char *const order[], struct slice key)
 }
 
 /* Returns true if the document contains <, > or & unescaped, and never escaped. */
-static bool is_plain(struct slice object)
+static bool go_json_is_plain(struct slice object)
 {
     bool plain = false;
 
@@ -509,11 +510,11 @@ static void put_set(struct editing *x, size_t i)
 static void put_due(struct editing *x, size_t rank)
 {
     for (size_t i = 0; i < x->n; i++)
-        if (!x->there[i] && rank_of(x->order, x->set[i].key) < rank)
+        if (!x->there[i] && go_json_rank_of(x->order, x->set[i].key) < rank)
             put_set(x, i);
 }
 
-static void edit_member(struct editing *x, struct slice key, struct slice value)
+static void go_json_edit_member(struct editing *x, struct slice key, struct slice value)
 {
     size_t rank = rank_of_quoted(x->order, key);
 
@@ -540,11 +541,11 @@ enum err_code go_json_document_edit(struct slice object, const char *const order
     for (size_t i = 0; i < n; i++)
         x.there[i] = json_get(object, set[i].key, &value);
     go_json_document_init(&x.g, out);
-    x.g.plain_html = is_plain(object);
+    x.g.plain_html = go_json_is_plain(object);
     go_json_document_open(&x.g, '{');
     if (json_iter_open(&it, object))
         while (!x.g.rc && json_iter_next(&it, &key, &value))
-            edit_member(&x, key, value);
+            go_json_edit_member(&x, key, value);
     put_due(&x, SIZE_MAX);
     go_json_document_close(&x.g, '}');
     go_json_document_end(&x.g);

@@ -17,7 +17,7 @@ struct patching {
 };
 
 /* The next line with its line end; empty at the end. */
-static struct slice next_line(struct slice *rest)
+static struct slice inferred_next_line(struct slice *rest)
 {
     const char *nl = rest->n ? memchr(rest->p, '\n', rest->n) : NULL;
     struct slice line = { rest->p, nl ? (size_t)(nl - rest->p) + 1 : rest->n };
@@ -27,7 +27,7 @@ static struct slice next_line(struct slice *rest)
     return line;
 }
 
-static bool read_number(struct slice *s, size_t *out)
+static bool inferred_read_number(struct slice *s, size_t *out)
 {
     bool any = false;
 
@@ -39,7 +39,7 @@ static bool read_number(struct slice *s, size_t *out)
 }
 
 /* "-3,2": the first line and their number, which is 1 if it is missing. */
-static bool read_range(struct slice *s, char sign, size_t *start, size_t *lines)
+static bool inferred_read_range(struct slice *s, char sign, size_t *start, size_t *lines)
 {
     while (s->n && s->p[0] != sign)
         *s = (struct slice){ s->p + 1, s->n - 1 };
@@ -47,16 +47,16 @@ static bool read_range(struct slice *s, char sign, size_t *start, size_t *lines)
         return false;
     *s = (struct slice){ s->p + 1, s->n - 1 };
     *lines = 1;
-    if (!read_number(s, start))
+    if (!inferred_read_number(s, start))
         return false;
     if (!s->n || s->p[0] != ',')
         return true;
     *s = (struct slice){ s->p + 1, s->n - 1 };
-    return read_number(s, lines);
+    return inferred_read_number(s, lines);
 }
 
 /* Adds lines of the result. Only its last one can be without a line end. */
-static bool put(struct patching *p, struct slice text)
+static bool inferred_put(struct patching *p, struct slice text)
 {
     struct slice out = buf_slice(&p->out);
 
@@ -65,10 +65,10 @@ static bool put(struct patching *p, struct slice text)
     return !buf_add(&p->out, text);
 }
 
-static bool pass_lines(struct patching *p, size_t until)
+static bool inferred_pass_lines(struct patching *p, size_t until)
 {
     while (p->line < until && p->rest.n) {
-        if (!put(p, next_line(&p->rest)))
+        if (!inferred_put(p, inferred_next_line(&p->rest)))
             return false;
         p->line++;
     }
@@ -80,7 +80,8 @@ static bool enter_hunk(struct patching *p, struct slice header)
 {
     size_t old, old_n, new, new_n;
 
-    if (!read_range(&header, '-', &old, &old_n) || !read_range(&header, '+', &new, &new_n)) {
+    if (!inferred_read_range(&header, '-', &old, &old_n) ||
+        !inferred_read_range(&header, '+', &new, &new_n)) {
         p->fits = false;
         return true;
     }
@@ -89,7 +90,7 @@ static bool enter_hunk(struct patching *p, struct slice header)
     /* a hunk without lines begins after the line that it names */
     if (n && start == 0)
         p->fits = false;
-    return !p->fits || pass_lines(p, n ? start - 1 : start);
+    return !p->fits || inferred_pass_lines(p, n ? start - 1 : start);
 }
 
 /* The line after a sign; a note after it means that it has no line end. */
@@ -98,7 +99,7 @@ static struct slice hunk_text(struct slice *diff, struct slice line)
     struct slice text = { line.p + 1, line.n - 1 };
 
     if (diff->n && diff->p[0] == '\\') {
-        next_line(diff);
+        inferred_next_line(diff);
         if (text.n && text.p[text.n - 1] == '\n')
             text.n--;
     }
@@ -111,10 +112,10 @@ static bool apply_hunk_line(struct patching *p, struct slice line)
     struct slice text = hunk_text(&p->diff, line);
 
     if (sign == added)
-        return put(p, text);
-    p->fits = p->fits && slice_eq(next_line(&p->rest), text);
+        return inferred_put(p, text);
+    p->fits = p->fits && slice_eq(inferred_next_line(&p->rest), text);
     p->line++;
-    return sign != ' ' || put(p, text);
+    return sign != ' ' || inferred_put(p, text);
 }
 
 static bool apply_diff(struct patching *p)
@@ -122,7 +123,7 @@ static bool apply_diff(struct patching *p)
     bool ok = true, inside = false;
 
     while (ok && p->fits && p->diff.n) {
-        struct slice line = next_line(&p->diff);
+        struct slice line = inferred_next_line(&p->diff);
 
         if (slice_starts(line, "@@")) {
             inside = true;
@@ -133,7 +134,7 @@ static bool apply_diff(struct patching *p)
             p->fits = false;
         }
     }
-    return ok && (!p->fits || put(p, p->rest));
+    return ok && (!p->fits || inferred_put(p, p->rest));
 }
 
 enum err_code inferred_patch(struct slice text, struct slice diff, bool reverse, struct arena *a,
@@ -160,12 +161,12 @@ struct hunk {
 static bool read_hunk(struct slice header, struct slice *diff, struct hunk *h)
 {
     size_t new, n;
-    bool ok = slice_starts(header, "@@") && read_range(&header, '-', &h->line, &n) &&
-              read_range(&header, '+', &new, &n);
+    bool ok = slice_starts(header, "@@") && inferred_read_range(&header, '-', &h->line, &n) &&
+              inferred_read_range(&header, '+', &new, &n);
 
     h->old_text.n = h->new_text.n = 0;
     while (ok && diff->n && strchr(" +-", diff->p[0])) {
-        struct slice line = next_line(diff), text = hunk_text(diff, line);
+        struct slice line = inferred_next_line(diff), text = hunk_text(diff, line);
 
         ok = (line.p[0] == '+' || !buf_add(&h->old_text, text)) &&
              (line.p[0] == '-' || !buf_add(&h->new_text, text));
@@ -174,7 +175,7 @@ static bool read_hunk(struct slice header, struct slice *diff, struct hunk *h)
 }
 
 /* Lines without others around them could be anywhere, unless the file is empty. */
-static bool add_hunk(const struct hunk *h, struct arena *a, struct edit *out)
+static bool inferred_add_hunk(const struct hunk *h, struct arena *a, struct edit *out)
 {
     struct edit_replacement *list;
 
@@ -203,7 +204,7 @@ void inferred_edit(struct slice diff, struct arena *a, struct edit *out)
     bool ok = true;
 
     while (ok && diff.n)
-        ok = read_hunk(next_line(&diff), &diff, &h) && add_hunk(&h, a, &edit);
+        ok = read_hunk(inferred_next_line(&diff), &diff, &h) && inferred_add_hunk(&h, a, &edit);
     buf_fini(&h.old_text);
     buf_fini(&h.new_text);
     if (ok)
@@ -348,7 +349,7 @@ static void end_word(struct command *c)
 }
 
 /* Patterns and parameters can only name files in the words of a program that changes none. */
-static bool is_plain(const struct command *c, char byte)
+static bool inferred_is_plain(const struct command *c, char byte)
 {
     bool reads = c->words > 0 && !c->redirected &&
                  (c->effect == EFFECT_NONE || c->effect == EFFECT_FIND || c->effect == EFFECT_GIT);
@@ -423,7 +424,7 @@ static void parse_byte(struct command *c)
         end_command(c);
     else if (byte == '>' || byte == '<')
         parse_redirection(c, byte);
-    else if (!byte || (strchr("$`(){}*?[]~#!\\", byte) && !is_plain(c, byte)) ||
+    else if (!byte || (strchr("$`(){}*?[]~#!\\", byte) && !inferred_is_plain(c, byte)) ||
              (byte == '=' && c->words == 0))
         c->may = true;
     else
@@ -448,7 +449,7 @@ bool inferred_only_reads(struct slice command)
     return command.n && !inferred_may_change(command, "/", NULL);
 }
 
-static bool is_letter(char c)
+static bool inferred_is_letter(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
@@ -456,8 +457,9 @@ static bool is_letter(char c)
 static bool has_word(struct slice text, struct slice word)
 {
     for (size_t i = 0; i + word.n <= text.n; i++)
-        if (memcmp(text.p + i, word.p, word.n) == 0 && (i == 0 || !is_letter(text.p[i - 1])) &&
-            (i + word.n == text.n || !is_letter(text.p[i + word.n])))
+        if (memcmp(text.p + i, word.p, word.n) == 0 &&
+            (i == 0 || !inferred_is_letter(text.p[i - 1])) &&
+            (i + word.n == text.n || !inferred_is_letter(text.p[i + word.n])))
             return true;
     return false;
 }

@@ -159,7 +159,7 @@ enum err_code jsonl_subagent_at(const struct store *st, const struct session_ref
                                : rc;
 }
 
-static bool is_in_scope(const struct jsonl_store *s, const struct scope *scope)
+static bool jsonl_is_in_scope(const struct jsonl_store *s, const struct scope *scope)
 {
     return !s->format->in_scope || s->format->in_scope(&s->base, scope);
 }
@@ -169,8 +169,8 @@ enum err_code jsonl_enumerate(const struct store *st, const struct scope *scope,
 {
     const struct jsonl_store *s = jsonl_of(st);
 
-    return is_in_scope(s, scope) ? jsonl_each_log(st, s->folder, s->format->is_id, fn, arg, e)
-                                 : ERR_OK;
+    return jsonl_is_in_scope(s, scope) ? jsonl_each_log(st, s->folder, s->format->is_id, fn, arg, e)
+                                       : ERR_OK;
 }
 
 enum err_code jsonl_find(const struct store *st, const struct scope *scope, struct slice id,
@@ -180,7 +180,7 @@ enum err_code jsonl_find(const struct store *st, const struct scope *scope, stru
 
     if (!s->format->is_id(id))
         return err_set(e, ERR_USAGE, "", "find session: not %s", s->format->id_name);
-    if (!is_in_scope(s, scope))
+    if (!jsonl_is_in_scope(s, scope))
         return err_set(e, ERR_NOT_FOUND, s->folder, "find session: it belongs to another project");
     return jsonl_ref_at(st, arena_format(a, "%s/%.*s" JSONL_SUFFIX, s->folder, SLICE_ARG(id)), id,
                         a, ref, e);
@@ -231,7 +231,8 @@ struct loading {
     bool all; /* also lines that are not part of the conversation */
 };
 
-static enum err_code add_line(struct loading *l, size_t line, struct transcript *t, struct err *e)
+static enum err_code jsonl_add_line(struct loading *l, size_t line, struct transcript *t,
+                                    struct err *e)
 {
     const struct index *index = &l->log.index;
     const struct index_line *ix = &index->line[line];
@@ -255,7 +256,7 @@ static enum err_code add_line(struct loading *l, size_t line, struct transcript 
 }
 
 /* The lines of the conversation; NULL: all of them, or out of memory. */
-static enum err_code choose_lines(struct loading *l, bool **shown, struct err *e)
+static enum err_code jsonl_choose_lines(struct loading *l, bool **shown, struct err *e)
 {
     *shown = NULL;
     if (!l->format->choose || l->all)
@@ -264,19 +265,20 @@ static enum err_code choose_lines(struct loading *l, bool **shown, struct err *e
     return *shown ? l->format->choose(&l->log, *shown, e) : err_nomem(e);
 }
 
-static enum err_code add_lines(struct loading *l, struct transcript *t, struct err *e)
+static enum err_code jsonl_add_lines(struct loading *l, struct transcript *t, struct err *e)
 {
     bool *shown;
-    enum err_code rc = choose_lines(l, &shown, e);
+    enum err_code rc = jsonl_choose_lines(l, &shown, e);
 
     for (size_t i = 0; i < l->log.index.n && !rc; i++)
         if (!shown || shown[i])
-            rc = add_line(l, i, t, e);
+            rc = jsonl_add_line(l, i, t, e);
     free(shown);
     return rc;
 }
 
-static enum err_code build_transcript(struct loading *l, struct transcript **out, struct err *e)
+static enum err_code jsonl_build_transcript(struct loading *l, struct transcript **out,
+                                            struct err *e)
 {
     const struct index *ix = &l->log.index;
     struct transcript *t = calloc(1, sizeof *t);
@@ -291,7 +293,7 @@ static enum err_code build_transcript(struct loading *l, struct transcript **out
     t->size = t->id.size;
     t->lines = ix->n;
     transcript_set_end(t, ix);
-    enum err_code rc = add_lines(l, t, e);
+    enum err_code rc = jsonl_add_lines(l, t, e);
 
     if (rc)
         transcript_free(t);
@@ -318,7 +320,7 @@ static enum err_code load_bytes(const struct store *st, const struct session_ref
         rc = tail ? logfile_open_tail(log, l.path, 0, format->keys, tail, e)
                   : logfile_open(log, l.path, 0, format->keys, cancel, e);
     if (!rc)
-        rc = build_transcript(&l, out, e);
+        rc = jsonl_build_transcript(&l, out, e);
     if (!rc && tail && !l.empty)
         (*out)->partial = log->index.n ? log->index.line[0].offset > 0 : log->file.id.size > 0;
     if (log->file.fd >= 0)
@@ -339,7 +341,7 @@ enum err_code jsonl_load_bytes(const struct jsonl_format *format, const struct s
     rc = logfile_open(&l.log, f.path, FILE_FOLLOW, format->keys, cancel, e);
     if (!rc) {
         l.log.path = ref->path.p;
-        rc = build_transcript(&l, out, e);
+        rc = jsonl_build_transcript(&l, out, e);
         logfile_close(&l.log);
     }
     fs_memory_file_close(&f);
@@ -464,7 +466,7 @@ enum err_code jsonl_fork_each(const struct jsonl_fork *f, jsonl_piece_fn *fn, vo
     return rc;
 }
 
-static enum err_code write_piece(struct slice piece, void *arg, struct err *e)
+static enum err_code jsonl_write_piece(struct slice piece, void *arg, struct err *e)
 {
     const struct disk_new *to = arg;
 
@@ -479,7 +481,7 @@ enum err_code jsonl_fork_write(const struct jsonl_fork *f, const char *dir, cons
 
     if (rc)
         return rc;
-    rc = jsonl_fork_each(f, write_piece, &to, e);
+    rc = jsonl_fork_each(f, jsonl_write_piece, &to, e);
     if (!rc)
         return disk_new_publish(&to, name, e);
     disk_new_discard(&to);

@@ -28,7 +28,7 @@ static bool may_be_prompt(const struct describing *d, struct slice line)
 }
 
 /* A copy, because no row outlives the next one. */
-static void keep_text(struct describing *d, struct slice *field, struct slice value)
+static void jsonl_describe_keep_text(struct describing *d, struct slice *field, struct slice value)
 {
     if (!value.n)
         return;
@@ -39,13 +39,14 @@ static void keep_text(struct describing *d, struct slice *field, struct slice va
     }
 }
 
-static void keep_first(struct describing *d, struct slice *field, struct slice value)
+static void jsonl_describe_keep_first(struct describing *d, struct slice *field, struct slice value)
 {
     if (!field->n)
-        keep_text(d, field, value);
+        jsonl_describe_keep_text(d, field, value);
 }
 
-static bool read_row(struct describing *d, struct slice line, struct jsonl_row_facts *facts)
+static bool jsonl_describe_read_row(struct describing *d, struct slice line,
+                                    struct jsonl_row_facts *facts)
 {
     if (d->reading_on)
         arena_reset(d->line);
@@ -65,7 +66,7 @@ static void add_to_prompt(struct describing *d, struct slice piece)
         d->rc = ERR_NOMEM;
 }
 
-static bool may_name(const struct describing *d, struct slice line)
+static bool jsonl_describe_may_name(const struct describing *d, struct slice line)
 {
     return d->format->title_needle && slice_has(line, d->format->title_needle);
 }
@@ -79,27 +80,27 @@ static bool see_head_row(struct slice line, void *arg)
     struct session_row *row = d->row;
     bool dated = row->created_ms != TIME_NONE, wanted = may_be_prompt(d, line);
 
-    if (d->prompt.n && (!wanted || !read_row(d, line, &facts) || !facts.prompt.n))
+    if (d->prompt.n && (!wanted || !jsonl_describe_read_row(d, line, &facts) || !facts.prompt.n))
         return false;
     if (d->prompt.n) {
         add_to_prompt(d, facts.prompt);
         return !d->rc && d->prompt.n < SESSION_TEXT_MOST;
     }
-    wanted |= d->reading_on && may_name(d, line);
-    if ((dated && !wanted) || !read_row(d, line, &facts))
+    wanted |= d->reading_on && jsonl_describe_may_name(d, line);
+    if ((dated && !wanted) || !jsonl_describe_read_row(d, line, &facts))
         return !d->rc;
     if (!dated)
         row->created_ms = facts.time_ms;
-    keep_first(d, &row->cwd, facts.cwd);
-    keep_first(d, &row->parent_id, facts.parent);
+    jsonl_describe_keep_first(d, &row->cwd, facts.cwd);
+    jsonl_describe_keep_first(d, &row->parent_id, facts.parent);
     if (d->reading_on && facts.names)
-        keep_first(d, &row->custom_title, facts.title);
+        jsonl_describe_keep_first(d, &row->custom_title, facts.title);
     add_to_prompt(d, facts.prompt);
     return !d->rc && (!d->prompt.n || d->format->in_pieces);
 }
 
 /* Returns true if nothing is missing, or if there is no more. */
-static bool read_head(struct describing *d)
+static bool jsonl_describe_read_head(struct describing *d)
 {
     struct slice head = rows_skip_mark(d->w->head), rest = head, line;
     bool torn, cut = d->w->file.id.size > (int64_t)d->w->head.n, more = true;
@@ -116,7 +117,7 @@ static bool read_head(struct describing *d)
 }
 
 /* Goes up from the last row. Returns true if the row is not above it. */
-static bool is_left(struct describing *d, const struct jsonl_row_facts *facts)
+static bool jsonl_describe_is_left(struct describing *d, const struct jsonl_row_facts *facts)
 {
     if (!d->format->branches || !facts->entry.n)
         return false;
@@ -124,7 +125,7 @@ static bool is_left(struct describing *d, const struct jsonl_row_facts *facts)
         return true;
     d->on_path = true;
     d->before = (struct slice){ NULL, 0 };
-    keep_text(d, &d->before, facts->after);
+    jsonl_describe_keep_text(d, &d->before, facts->after);
     return false;
 }
 
@@ -143,7 +144,7 @@ static bool see_tail_row(struct slice line, void *arg)
     bool prompt = may_be_prompt(d, line);
 
     if (row->last_prompt.n) {
-        if (!prompt || !read_row(d, line, &facts) || !facts.prompt.n)
+        if (!prompt || !jsonl_describe_read_row(d, line, &facts) || !facts.prompt.n)
             return false;
         const char *joined =
             arena_concat(d->a, (const struct slice[]){ facts.prompt, row->last_prompt }, 2);
@@ -155,22 +156,22 @@ static bool see_tail_row(struct slice line, void *arg)
     }
     bool needed = !d->ended || d->format->branches || prompt || may_name_model(d, line);
 
-    if (!needed || !read_row(d, line, &facts) || is_left(d, &facts))
+    if (!needed || !jsonl_describe_read_row(d, line, &facts) || jsonl_describe_is_left(d, &facts))
         return !d->rc;
     if (!d->ended && row->activity_ms == TIME_NONE)
         row->activity_ms = facts.time_ms;
     if (!d->ended && facts.speaks && facts.waits)
         row->flags |= SESSION_INTERRUPTED;
     d->ended |= facts.speaks;
-    keep_first(d, &row->cwd, facts.cwd);
-    keep_first(d, &row->git_branch, facts.git_branch);
-    keep_first(d, &row->model, facts.model);
-    keep_text(d, &row->last_prompt, facts.prompt);
+    jsonl_describe_keep_first(d, &row->cwd, facts.cwd);
+    jsonl_describe_keep_first(d, &row->git_branch, facts.git_branch);
+    jsonl_describe_keep_first(d, &row->model, facts.model);
+    jsonl_describe_keep_text(d, &row->last_prompt, facts.prompt);
     return !d->rc && (row->last_prompt.n ? d->format->in_pieces : !(d->reading_on && d->ended));
 }
 
 /* Returns false if the tail has no prompt. */
-static bool read_tail(struct describing *d)
+static bool jsonl_describe_read_tail(struct describing *d)
 {
     struct slice rest = rows_skip_mark(d->w->tail), line;
     bool torn, more = true;
@@ -192,35 +193,36 @@ static int64_t before_tail(const struct describing *d)
 }
 
 /* Looks backwards for the last title. */
-static bool read_title(struct describing *d, struct slice rest)
+static bool jsonl_describe_read_title(struct describing *d, struct slice rest)
 {
     struct jsonl_row_facts facts;
     struct slice line;
     bool torn;
 
     while (!d->rc && slice_last_line(&rest, &line, &torn)) {
-        if (!slice_has(line, d->format->title_needle) || !read_row(d, line, &facts) || !facts.names)
+        if (!slice_has(line, d->format->title_needle) ||
+            !jsonl_describe_read_row(d, line, &facts) || !facts.names)
             continue;
-        keep_first(d, &d->row->custom_title, facts.title);
+        jsonl_describe_keep_first(d, &d->row->custom_title, facts.title);
         return true;
     }
     return false;
 }
 
-static void read_titles(struct describing *d)
+static void jsonl_describe_read_titles(struct describing *d)
 {
     struct window *w = d->w;
 
-    if (!d->format->title_needle || read_title(d, w->tail) || d->rc)
+    if (!d->format->title_needle || jsonl_describe_read_title(d, w->tail) || d->rc)
         return;
-    if (!w->wide && !window_widen(w, NULL) && read_title(d, w->tail))
+    if (!w->wide && !window_widen(w, NULL) && jsonl_describe_read_title(d, w->tail))
         return;
     if (!d->rc && w->head.p != w->tail.p)
-        read_title(d, w->head);
+        jsonl_describe_read_title(d, w->head);
 }
 
 /* The windows are enough unless a row is longer, or there are many of them before the first prompt. */
-static void read_on(struct describing *d, bool have_head)
+static void jsonl_describe_read_on(struct describing *d, bool have_head)
 {
     struct arena line = { 0 };
     struct window *w = d->w;
@@ -238,26 +240,26 @@ static void read_on(struct describing *d, bool have_head)
     arena_fini(&line);
 }
 
-static void read_windows(struct describing *d)
+static void jsonl_describe_read_windows(struct describing *d)
 {
     struct window *w = d->w;
 
     d->row->ref.file = w->file.id;
-    read_titles(d);
-    bool have_head = read_head(d);
+    jsonl_describe_read_titles(d);
+    bool have_head = jsonl_describe_read_head(d);
 
     if (!have_head && !d->rc && !window_widen(w, NULL))
-        have_head = read_head(d);
-    if (!read_tail(d) && !d->rc && !w->wide && !window_widen(w, NULL))
-        read_tail(d);
+        have_head = jsonl_describe_read_head(d);
+    if (!jsonl_describe_read_tail(d) && !d->rc && !w->wide && !window_widen(w, NULL))
+        jsonl_describe_read_tail(d);
     if (!have_head || !d->ended)
-        read_on(d, have_head);
+        jsonl_describe_read_on(d, have_head);
     d->row->first_prompt = buf_slice(&d->prompt);
     d->row->flags |= (w->torn_tail ? SESSION_TORN : 0U) | (w->shrank ? SESSION_CHANGED : 0U) |
                      (window_shows_damage(w) ? SESSION_DAMAGED : 0U);
 }
 
-static enum err_code read_log(struct describing *d, struct err *e)
+static enum err_code jsonl_describe_read_log(struct describing *d, struct err *e)
 {
     enum err_code rc = window_open(d->w, AT_FDCWD, d->row->ref.path.p, WINDOW_BRIEF, e);
 
@@ -266,7 +268,7 @@ static enum err_code read_log(struct describing *d, struct err *e)
     if (rc)
         d->row->hidden = HIDDEN_UNREADABLE;
     else
-        read_windows(d);
+        jsonl_describe_read_windows(d);
     return d->rc ? err_nomem(e) : ERR_OK;
 }
 
@@ -298,7 +300,7 @@ enum err_code jsonl_describe(const struct store *st, const struct scope *scope,
     session_row_reset(row);
     row->ref = *ref;
     if (!s->format->has_log || s->format->has_log(ref))
-        rc = read_log(&d, e);
+        rc = jsonl_describe_read_log(&d, e);
     if (!rc && s->format->about)
         rc = session_about_complete(st, scope, row, d.a, e);
     else if (!rc && s->format->complete)

@@ -42,8 +42,9 @@ static enum err_code match_row(struct logfile *log, const struct jsonl_format *f
 
 /* The index only recognises the key as the agent spells it; rows with any other spelling are
  * read. */
-static enum err_code find_whole(struct logfile *log, const struct jsonl_format *format,
-                                struct slice id, size_t *line, struct err *e)
+static enum err_code jsonl_messages_find_whole(struct logfile *log,
+                                               const struct jsonl_format *format, struct slice id,
+                                               size_t *line, struct err *e)
 {
     const struct index *ix = &log->index;
     struct id128 want = id128_of(id);
@@ -91,7 +92,7 @@ enum err_code jsonl_find_row(struct logfile *log, const struct jsonl_format *for
 {
     const char *path = log->path ? log->path : "";
     size_t hits = 0;
-    enum err_code rc = find_whole(log, format, id, line, e);
+    enum err_code rc = jsonl_messages_find_whole(log, format, id, line, e);
 
     if (rc || *line < log->index.n)
         return rc;
@@ -204,8 +205,8 @@ struct message_writer {
     struct buf row, out;
 };
 
-static enum err_code write_message(struct message_writer *t, const struct jsonl_message *m,
-                                   struct err *e)
+static enum err_code jsonl_messages_write_message(struct message_writer *t,
+                                                  const struct jsonl_message *m, struct err *e)
 {
     struct jsonout j;
 
@@ -233,7 +234,7 @@ static enum err_code deliver_message(struct message_writer *t,
     arena_reset(&t->arena);
     if (rc || !t->format->message(buf_slice(&t->row), &t->arena, &m) || (m.is_system && !system))
         return rc;
-    return t->arena.failed ? err_nomem(e) : write_message(t, &m, e);
+    return t->arena.failed ? err_nomem(e) : jsonl_messages_write_message(t, &m, e);
 }
 
 static enum err_code deliver_messages(struct message_writer *t, const struct message_query *q,

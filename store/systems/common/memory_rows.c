@@ -110,7 +110,7 @@ enum err_code memory_rows_finish(struct memory_rows *r, const struct session_ref
 
 /* ---- messages ---- */
 
-static void put_call(struct jsonout *j, const struct block *b)
+static void memory_rows_put_call(struct jsonout *j, const struct block *b)
 {
     jsonout_member(j, "type", SLICE("tool_use"));
     jsonout_member(j, "id", b->call_id);
@@ -118,7 +118,7 @@ static void put_call(struct jsonout *j, const struct block *b)
     jsonout_raw_member(j, "input", json_valid(b->input) ? b->input : SLICE("{}"));
 }
 
-static void put_result(struct jsonout *j, const struct block *b)
+static void memory_rows_put_result(struct jsonout *j, const struct block *b)
 {
     jsonout_member(j, "type", SLICE("tool_result"));
     jsonout_member(j, "tool_use_id", b->call_id);
@@ -128,7 +128,7 @@ static void put_result(struct jsonout *j, const struct block *b)
         jsonout_bool_member(j, "is_error", true);
 }
 
-static void put_text(struct jsonout *j, const char *type, struct slice text)
+static void memory_rows_put_text(struct jsonout *j, const char *type, struct slice text)
 {
     jsonout_member(j, "type", slice_of(type));
     jsonout_key(j, type);
@@ -139,15 +139,15 @@ static void put_block(struct jsonout *j, const struct block *b)
 {
     jsonout_open(j, '{');
     switch (b->kind) {
-    case BLOCK_TOOL_CALL: put_call(j, b); break;
-    case BLOCK_TOOL_RESULT: put_result(j, b); break;
-    case BLOCK_THINKING: put_text(j, "thinking", b->text); break;
+    case BLOCK_TOOL_CALL: memory_rows_put_call(j, b); break;
+    case BLOCK_TOOL_RESULT: memory_rows_put_result(j, b); break;
+    case BLOCK_THINKING: memory_rows_put_text(j, "thinking", b->text); break;
     case BLOCK_IMAGE:
     case BLOCK_DOCUMENT:
         jsonout_member(j, "type", b->kind == BLOCK_IMAGE ? SLICE("image") : SLICE("document"));
         jsonout_member(j, "media_type", b->name);
         break;
-    default: put_text(j, "text", b->text);
+    default: memory_rows_put_text(j, "text", b->text);
     }
     jsonout_close(j, '}');
 }
@@ -164,7 +164,7 @@ struct delivery {
     struct arena arena; /* of one message */
 };
 
-static const char *role_of(enum message_kind kind)
+static const char *memory_rows_role_of(enum message_kind kind)
 {
     return kind == MESSAGE_USER        ? "user"
            : kind == MESSAGE_ASSISTANT ? "assistant"
@@ -174,7 +174,7 @@ static const char *role_of(enum message_kind kind)
 
 static void put_head(struct delivery *d, struct jsonout *j, const struct message *m)
 {
-    const char *role = role_of(m->kind);
+    const char *role = memory_rows_role_of(m->kind);
     struct slice id;
     char time[TIME_TEXT];
 
@@ -208,7 +208,7 @@ static void put_end(struct delivery *d, struct jsonout *j)
     jsonout_close(j, '}');
 }
 
-static enum err_code deliver(struct delivery *d, size_t i, struct err *e)
+static enum err_code memory_rows_deliver(struct delivery *d, size_t i, struct err *e)
 {
     struct block_list blocks = { .n = 0 };
     struct jsonout j;
@@ -230,7 +230,7 @@ static enum err_code deliver(struct delivery *d, size_t i, struct err *e)
     return rc;
 }
 
-static bool is_wanted(const struct message_query *q, const struct message *m)
+static bool memory_rows_is_wanted(const struct message_query *q, const struct message *m)
 {
     if (m->flags & (MESSAGE_BROKEN | MESSAGE_LEFT_OUT))
         return false;
@@ -249,13 +249,13 @@ enum err_code memory_rows_messages(const struct store *st, const struct transcri
     enum err_code rc = ERR_OK;
 
     for (size_t i = 0; i < t->n; i++)
-        n += is_wanted(q, &t->message[i]);
+        n += memory_rows_is_wanted(q, &t->message[i]);
     transcript_page(q, n, &from, &to);
     for (size_t i = 0; i < t->n && !rc && at < to; i++) {
-        if (!is_wanted(q, &t->message[i]))
+        if (!memory_rows_is_wanted(q, &t->message[i]))
             continue;
         if (at++ >= from)
-            rc = deliver(&d, i, e);
+            rc = memory_rows_deliver(&d, i, e);
     }
     buf_fini(&d.row);
     buf_fini(&d.out);

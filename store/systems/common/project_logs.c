@@ -26,12 +26,12 @@ struct walk {
     bool more;
 };
 
-static const struct jsonl_store *store_of(const struct store *st)
+static const struct jsonl_store *project_logs_store_of(const struct store *st)
 {
     return (const struct jsonl_store *)st;
 }
 
-static bool is_log(const struct jsonl_store *s, const char *name, struct slice *id)
+static bool project_logs_is_log(const struct jsonl_store *s, const char *name, struct slice *id)
 {
     return s->format->logs->name_id ? s->format->logs->name_id(name, id)
                                     : jsonl_id_of_name(name, s->format->is_id, id);
@@ -54,8 +54,8 @@ static enum err_code visit_log(struct walk *w, int dir, const char *folder, cons
     struct session_ref ref = { .store = &w->store->base, .folder = slice_of(project) };
     struct stat sb;
 
-    if (!is_log(w->store, name, &ref.id) || fstatat(dir, name, &sb, AT_SYMLINK_NOFOLLOW) != 0 ||
-        S_ISDIR(sb.st_mode))
+    if (!project_logs_is_log(w->store, name, &ref.id) ||
+        fstatat(dir, name, &sb, AT_SYMLINK_NOFOLLOW) != 0 || S_ISDIR(sb.st_mode))
         return ERR_OK;
     const char *path = arena_format(&w->arena, "%s/%s", folder, name);
 
@@ -83,7 +83,8 @@ static enum err_code is_first_visit(struct walk *w, int fd, bool *first)
 }
 
 /* A folder that cannot be read has no logs. */
-static enum err_code visit_folder(struct walk *w, const char *folder, const char *project)
+static enum err_code project_logs_visit_folder(struct walk *w, const char *folder,
+                                               const char *project)
 {
     const struct dirent *entry;
     enum err_code rc = folder ? ERR_OK : ERR_NOMEM;
@@ -103,24 +104,24 @@ static enum err_code visit_folder(struct walk *w, const char *folder, const char
     return rc;
 }
 
-static enum err_code visit_project(struct walk *w, const char *project)
+static enum err_code project_logs_visit_project(struct walk *w, const char *project)
 {
     enum err_code rc = ERR_OK;
 
     for (size_t i = 0; !rc && w->more && w->logs->inside[i]; i++) {
         const char *inside = w->logs->inside[i];
 
-        rc = visit_folder(w,
-                          arena_format(&w->arena, "%s/%s%s%s", w->store->folder, project,
-                                       *inside ? "/" : "", inside),
-                          project);
+        rc = project_logs_visit_folder(w,
+                                       arena_format(&w->arena, "%s/%s%s%s", w->store->folder,
+                                                    project, *inside ? "/" : "", inside),
+                                       project);
     }
     arena_reset(&w->arena);
     return rc;
 }
 
 /* Returns true if the name may be that of the folder of a directory of the scope. */
-static bool is_wanted(struct walk *w, const char *name)
+static bool project_logs_is_wanted(struct walk *w, const char *name)
 {
     const struct scope *scope = w->scope;
     bool wanted = scope->all;
@@ -144,8 +145,8 @@ static enum err_code visit_all(struct walk *w)
     for (int links = 0; dir && links <= 1; links++, rewinddir(dir))
         while (!rc && w->more && (entry = readdir(dir)))
             if (entry->d_name[0] != '.' && is_directory(dirfd(dir), entry->d_name, links == 1) &&
-                is_wanted(w, entry->d_name))
-                rc = visit_project(w, entry->d_name);
+                project_logs_is_wanted(w, entry->d_name))
+                rc = project_logs_visit_project(w, entry->d_name);
     if (dir)
         closedir(dir);
     return rc;
@@ -162,7 +163,7 @@ static enum err_code visit_directory(struct walk *w, struct slice directory, str
     if (folder.p)
         rc = slice_set_find(seen, folder) != SLICE_SET_NONE ? ERR_OK
              : slice_set_add(seen, folder, &number)         ? ERR_NOMEM
-                                                            : visit_project(w, folder.p);
+                                                    : project_logs_visit_project(w, folder.p);
     arena_fini(&a);
     return rc;
 }
@@ -181,14 +182,14 @@ static enum err_code visit_scope(struct walk *w, const struct scope *scope)
 enum err_code project_logs_enumerate(const struct store *st, const struct scope *scope,
                                      session_ref_fn *fn, void *arg, struct err *e)
 {
-    const struct jsonl_store *s = store_of(st);
+    const struct jsonl_store *s = project_logs_store_of(st);
     struct walk w = {
         .store = s, .logs = s->format->logs, .scope = scope, .fn = fn, .arg = arg, .more = true
     };
     enum err_code rc = scope->all || w.logs->vague ? visit_all(&w) : visit_scope(&w, scope);
 
     if (!rc && w.more)
-        rc = visit_folder(&w, s->folder, "");
+        rc = project_logs_visit_folder(&w, s->folder, "");
     free(w.seen);
     arena_fini(&w.arena);
     return rc ? err_nomem(e) : ERR_OK;
@@ -201,7 +202,7 @@ enum err_code project_logs_find(const struct store *st, const struct scope *scop
 {
     const struct scope everywhere = { .all = true };
 
-    if (store_of(st)->format->logs->vague)
+    if (project_logs_store_of(st)->format->logs->vague)
         scope = &everywhere;
     return jsonl_find_listed(st, project_logs_enumerate, scope, id, a, ref, e);
 }
@@ -217,13 +218,13 @@ static struct slice project_in(struct slice rest)
 enum err_code project_logs_at_path(const struct store *st, struct slice path, struct arena *a,
                                    struct session_ref *ref, struct err *e)
 {
-    const struct jsonl_store *s = store_of(st);
+    const struct jsonl_store *s = project_logs_store_of(st);
     const char *slash = memrchr(path.p, '/', path.n);
     size_t n = strlen(s->folder);
     struct slice id;
 
     if (!slash || path.n <= n + 1 || memcmp(path.p, s->folder, n) != 0 || path.p[n] != '/' ||
-        !is_log(s, slash + 1, &id))
+        !project_logs_is_log(s, slash + 1, &id))
         return err_set(e, ERR_NOT_FOUND, path.p, "open session: no such session");
     enum err_code rc = jsonl_ref_at(st, path.p, id, a, ref, e);
 

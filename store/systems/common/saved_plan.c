@@ -159,7 +159,8 @@ static bool is_what_was_left(const struct saved_state *copy, const struct saved_
 }
 
 /* The session's last edit before the turn left what the copy is, so nothing changed the file in between. */
-static bool is_left(const struct saved_path *p, const struct saved_state *copy, int64_t turn)
+static bool saved_plan_is_left(const struct saved_path *p, const struct saved_state *copy,
+                               int64_t turn)
 {
     const struct saved_state *left = write_near(p, turn, true);
 
@@ -256,12 +257,12 @@ static bool may_be_link(const struct saved_states *s, const struct saved_path *p
 }
 
 /* Why a copy that was made after the turn had begun may not be what the file contained then; NULL: no reason. */
-static const char *doubt(const struct saved_states *s, const struct saved_path *p,
-                         const struct saved_state *copy, int64_t turn, int64_t from)
+static const char *saved_plan_doubt(const struct saved_states *s, const struct saved_path *p,
+                                    const struct saved_state *copy, int64_t turn, int64_t from)
 {
     const struct saved_state *left = write_near(p, turn, true);
 
-    if (is_left(p, copy, turn))
+    if (saved_plan_is_left(p, copy, turn))
         return NULL;
     if (shell_may_change(s, p->path, from, copy->time_ms, copy->content == SAVED_ABSENT))
         return "a shell command may have changed it before the session saved it";
@@ -310,7 +311,8 @@ static const struct saved_state *still_there(const struct saved_path *p,
 }
 
 /* The newest state of the file in the session shows whether a person changed it since. */
-static void set_last(struct saved_states *s, const struct saved_path *p, struct rewind_target *t)
+static void saved_plan_set_last(struct saved_states *s, const struct saved_path *p,
+                                struct rewind_target *t)
 {
     const struct saved_state *newest = saved_states_by(p, INT64_MAX);
     struct buf present = { 0 };
@@ -416,8 +418,8 @@ static void set_copied(const struct saved_states *s, const struct saved_path *p,
 
     set_source(still_there(p, copy), &absent, &t->source);
     t->want = absent ? REWIND_ABSENT : REWIND_BYTES;
-    t->doubt = doubt(s, p, copy, turn, from);
-    t->is_late = copy->turn > turn && !is_left(p, copy, turn);
+    t->doubt = saved_plan_doubt(s, p, copy, turn, from);
+    t->is_late = copy->turn > turn && !saved_plan_is_left(p, copy, turn);
     t->may_be_link = !absent && may_be_link(s, p, copy, from, plan->wide ? NULL : plan->root);
     t->is_first = is_first_change(p, turn);
     t->found_ms = copy->time_ms;
@@ -432,8 +434,9 @@ static void set_copied(const struct saved_states *s, const struct saved_path *p,
     }
 }
 
-static void set_wanted(const struct saved_states *s, const struct saved_path *p, int64_t turn,
-                       const struct rewind_plan *plan, struct rewind_target *t)
+static void saved_plan_set_wanted(const struct saved_states *s, const struct saved_path *p,
+                                  int64_t turn, const struct rewind_plan *plan,
+                                  struct rewind_target *t)
 {
     const struct saved_state *copy = copy_at(p, turn), *found;
 
@@ -463,8 +466,8 @@ enum err_code saved_states_plan(struct saved_states *s, int64_t turn, struct rew
 
         if (!concerns(&s->path[i], turn))
             continue;
-        set_wanted(s, &s->path[i], turn, plan, &t);
-        set_last(s, &s->path[i], &t);
+        saved_plan_set_wanted(s, &s->path[i], turn, plan, &t);
+        saved_plan_set_last(s, &s->path[i], &t);
         rc = rewind_plan_add(plan, &t, e);
     }
     return rc;

@@ -6,7 +6,7 @@
 #include "lite/io/file.h"
 #include "store/api/edit.h"
 
-static struct saved_path *path_of(struct saved_states *s, const char *path)
+static struct saved_path *saved_states_path_of(struct saved_states *s, const char *path)
 {
     const struct slice text = slice_of(path);
     uint32_t number = slice_set_find(&s->number, text);
@@ -31,7 +31,7 @@ static bool is_same_copy(const struct saved_state *a, const struct saved_state *
 enum err_code saved_states_add(struct saved_states *s, const char *path,
                                const struct saved_state *state, struct err *e)
 {
-    struct saved_path *p = path_of(s, path);
+    struct saved_path *p = saved_states_path_of(s, path);
 
     if (!p)
         return err_nomem(e);

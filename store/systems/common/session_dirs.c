@@ -52,7 +52,7 @@ enum err_code session_dirs_open(const struct store_ops *ops, const struct jsonl_
 
 /* ---- enumerate ---- */
 
-static const struct jsonl_store *store_of(const struct store *st)
+static const struct jsonl_store *session_dirs_store_of(const struct store *st)
 {
     return (const struct jsonl_store *)st;
 }
@@ -93,7 +93,7 @@ static enum err_code visit_session(struct walk *w, const char *folder, const cha
     return ERR_OK;
 }
 
-static enum err_code visit_folder(struct walk *w, const char *folder)
+static enum err_code session_dirs_visit_folder(struct walk *w, const char *folder)
 {
     const char *path = arena_format(&w->arena, "%s/%s", w->store->folder, folder);
     DIR *dir = path ? opendir(path) : NULL;
@@ -117,7 +117,7 @@ static enum err_code visit_folders(struct walk *w)
 
     while (dir && !rc && w->more && (entry = readdir(dir)))
         if (entry->d_name[0] != '.' && w->dirs->in_scope(w->store, w->scope, entry->d_name))
-            rc = visit_folder(w, entry->d_name);
+            rc = session_dirs_visit_folder(w, entry->d_name);
     if (dir)
         closedir(dir);
     return rc;
@@ -127,14 +127,14 @@ enum err_code session_dirs_enumerate(const struct store *st, const struct scope 
                                      session_ref_fn *fn, void *arg, struct err *e)
 {
     struct walk w = {
-        .store = store_of(st),
-        .dirs = store_of(st)->format->dirs,
+        .store = session_dirs_store_of(st),
+        .dirs = session_dirs_store_of(st)->format->dirs,
         .scope = scope,
         .fn = fn,
         .arg = arg,
         .more = true,
     };
-    enum err_code rc = w.dirs->in_scope ? visit_folders(&w) : visit_folder(&w, "");
+    enum err_code rc = w.dirs->in_scope ? visit_folders(&w) : session_dirs_visit_folder(&w, "");
 
     arena_fini(&w.arena);
     return rc ? err_nomem(e) : ERR_OK;
@@ -144,7 +144,7 @@ enum err_code session_dirs_enumerate(const struct store *st, const struct scope 
 
 struct slice session_dirs_of(const struct session_ref *ref)
 {
-    const struct session_dirs *dirs = store_of(ref->store)->format->dirs;
+    const struct session_dirs *dirs = session_dirs_store_of(ref->store)->format->dirs;
     size_t n = strlen(dirs->named ? strrchr(ref->path.p, '/') : dirs->log);
 
     return (struct slice){ ref->path.p, ref->path.n > n ? ref->path.n - n : 0 };
@@ -202,7 +202,7 @@ enum err_code session_dirs_json(const struct session_ref *ref, const char *name,
     return rc == ERR_NOMEM ? rc : ERR_OK;
 }
 
-static bool is_agent(const struct jsonl_store *s, struct slice id)
+static bool session_dirs_is_agent(const struct jsonl_store *s, struct slice id)
 {
     return s->format->dirs->is_agent ? s->format->dirs->is_agent(id) : s->format->is_id(id);
 }
@@ -219,8 +219,9 @@ enum err_code session_dirs_names(const struct session_ref *ref, const char *fold
     *names = NULL;
     *n = 0;
     while (dir && !a->failed && (entry = readdir(dir)))
-        if (name_id ? name_id(entry->d_name, &id)
-                    : is_agent(store_of(ref->store), slice_of(entry->d_name)))
+        if (name_id
+                ? name_id(entry->d_name, &id)
+                : session_dirs_is_agent(session_dirs_store_of(ref->store), slice_of(entry->d_name)))
             arena_add_copy(a, names, n, slice_of(entry->d_name));
     if (dir)
         closedir(dir);
@@ -244,19 +245,20 @@ enum err_code session_dirs_parts(const struct store *st, const struct session_re
 enum err_code session_dirs_subagents(const struct store *st, const struct session_ref *ref,
                                      struct arena *a, struct slice **ids, size_t *n, struct err *e)
 {
-    return session_dirs_names(ref, store_of(st)->format->dirs->agents, NULL, a, ids, n, e);
+    return session_dirs_names(ref, session_dirs_store_of(st)->format->dirs->agents, NULL, a, ids, n,
+                              e);
 }
 
 enum err_code session_dirs_subagent(const struct store *st, const struct session_ref *ref,
                                     struct slice agent, struct arena *a, struct session_ref *out,
                                     struct err *e)
 {
-    const struct session_dirs *dirs = store_of(st)->format->dirs;
+    const struct session_dirs *dirs = session_dirs_store_of(st)->format->dirs;
     struct slice parent = session_dirs_of(ref), id = arena_copy(a, agent);
 
     if (!id.p)
         return err_nomem(e);
-    if (!is_agent(store_of(st), id))
+    if (!session_dirs_is_agent(session_dirs_store_of(st), id))
         return err_set(e, ERR_NOT_FOUND, ref->path.p, "no such sub-agent");
     return jsonl_ref_at(st,
                         arena_format(a, "%.*s/%s/%.*s%s", SLICE_ARG(parent), dirs->agents,

@@ -63,8 +63,8 @@ static void drop_front(struct pieces *x, size_t n)
 }
 
 /* Passes on the whole lines; at the end of the file, also the rest. */
-static enum err_code hand_over(struct pieces *x, bool at_end, const char *const mark[2],
-                               usage_row_fn *fn, void *arg, struct err *e)
+static enum err_code usage_rows_hand_over(struct pieces *x, bool at_end, const char *const mark[2],
+                                          usage_row_fn *fn, void *arg, struct err *e)
 {
     const char *nl = x->bytes.n ? memchr(x->bytes.p, '\n', x->bytes.n) : NULL;
     enum err_code rc;
@@ -85,9 +85,9 @@ static enum err_code hand_over(struct pieces *x, bool at_end, const char *const 
     return rc;
 }
 
-static enum err_code read_pieces(const struct file *f, const char *const mark[2],
-                                 const atomic_bool *cancel, usage_row_fn *fn, void *arg,
-                                 struct err *e)
+static enum err_code usage_rows_read_pieces(const struct file *f, const char *const mark[2],
+                                            const atomic_bool *cancel, usage_row_fn *fn, void *arg,
+                                            struct err *e)
 {
     struct pieces x = { .dropping = false };
     int64_t at = 0;
@@ -105,7 +105,7 @@ static enum err_code read_pieces(const struct file *f, const char *const mark[2]
             break;
         at += (int64_t)got;
         x.bytes.n += got;
-        rc = hand_over(&x, got < PIECE, mark, fn, arg, e);
+        rc = usage_rows_hand_over(&x, got < PIECE, mark, fn, arg, e);
     }
     buf_fini(&x.bytes);
     return rc;
@@ -120,7 +120,7 @@ static enum err_code file_rows_with_marks(const char *path, unsigned flags,
 
     if (rc)
         return rc;
-    rc = read_pieces(&f, mark, cancel, fn, arg, e);
+    rc = usage_rows_read_pieces(&f, mark, cancel, fn, arg, e);
     file_close(&f);
     return rc ? err_at(e, rc, path) : ERR_OK;
 }
@@ -206,7 +206,7 @@ double usage_cost(struct slice object, const char *name)
     return json_get(object, name, &value) ? usage_cost_of(value) : (double)NAN;
 }
 
-static bool read_counts(struct slice usage, struct usage_record *out)
+static bool usage_rows_read_counts(struct slice usage, struct usage_record *out)
 {
     static const char *const names[] = { "input_tokens", "output_tokens", "cache_read_input_tokens",
                                          "cache_creation_input_tokens" };
@@ -222,7 +222,7 @@ static bool read_counts(struct slice usage, struct usage_record *out)
     return true;
 }
 
-static bool read_message(struct slice message, struct arena *a, struct usage_record *out)
+static bool usage_rows_read_message(struct slice message, struct arena *a, struct usage_record *out)
 {
     enum { ID, MODEL, USAGE, N };
     static const char *const names[] = { "id", "model", "usage" };
@@ -233,11 +233,11 @@ static bool read_message(struct slice message, struct arena *a, struct usage_rec
     json_get_each(message, names, N, value);
     out->answer = json_text_of(value[ID], a);
     out->model = json_text_of(value[MODEL], a);
-    return read_counts(value[USAGE], out);
+    return usage_rows_read_counts(value[USAGE], out);
 }
 
 /* A row of Claude Code, or the row of a sub-agent that a row of progress contains. */
-static bool read_row(struct slice row, struct arena *a, struct usage_record *out)
+static bool usage_rows_read_row(struct slice row, struct arena *a, struct usage_record *out)
 {
     enum { MESSAGE, UUID, REQUEST, TIME, ASIDE, FORK, COST, N };
     static const char *const names[] = { "message",     "uuid",       "requestId", "timestamp",
@@ -246,7 +246,7 @@ static bool read_row(struct slice row, struct arena *a, struct usage_record *out
 
     json_get_each(row, names, N, value);
     *out = usage_record_empty();
-    if (!read_message(value[MESSAGE], a, out))
+    if (!usage_rows_read_message(value[MESSAGE], a, out))
         return false;
     out->message = json_text_of(value[UUID], a);
     out->request = json_text_of(value[REQUEST], a);
@@ -266,9 +266,9 @@ bool usage_of_row(struct slice row, struct arena *a, struct usage_record *out)
         row = (struct slice){ row.p + 1, row.n - 1 };
     if (json_type(row) != JSON_OBJECT || !json_valid(row))
         return false;
-    if (read_row(row, a, out))
+    if (usage_rows_read_row(row, a, out))
         return true;
-    if (!json_at(row, "data.message", &inner) || !read_row(inner, a, out))
+    if (!json_at(row, "data.message", &inner) || !usage_rows_read_row(inner, a, out))
         return false;
     out->message = SLICE("");
     return true;

@@ -21,7 +21,7 @@ static void copilot_close(struct store *st)
     free(x);
 }
 
-static enum err_code open_at(struct copilot *x, const char *path, struct err *e)
+static enum err_code copilot_open_at(struct copilot *x, const char *path, struct err *e)
 {
     const struct store_env *env = x->jsonl.base.env;
 
@@ -51,7 +51,7 @@ static enum err_code copilot_open(const struct store_env *env, const char *path,
         return err_nomem(e);
     x->jsonl.base = (struct store){ .ops = &copilot_ops, .env = env };
     x->jsonl.format = &copilot_format;
-    enum err_code rc = open_at(x, path, e);
+    enum err_code rc = copilot_open_at(x, path, e);
 
     if (rc)
         copilot_close(&x->jsonl.base);

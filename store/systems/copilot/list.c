@@ -13,7 +13,7 @@
 /* workspace.yaml is a flat map of short texts. Only what the program writes there is read: anchors, tags, flow
  * collections and nested maps are not. */
 
-static struct slice trim(struct slice s)
+static struct slice copilot_trim(struct slice s)
 {
     while (s.n && (s.p[0] == ' ' || s.p[0] == '\t'))
         s = (struct slice){ s.p + 1, s.n - 1 };
@@ -57,12 +57,12 @@ static struct slice plain(struct slice value, struct arena *a)
     comment = slice_find(value.p, value.n, " #", 2);
     if (comment)
         value.n = (size_t)(comment - value.p);
-    return arena_copy(a, trim(value));
+    return arena_copy(a, copilot_trim(value));
 }
 
-static struct slice scalar(struct slice value, struct arena *a)
+static struct slice copilot_scalar(struct slice value, struct arena *a)
 {
-    value = trim(value);
+    value = copilot_trim(value);
     if (value.n && value.p[0] == '\'')
         return single_quoted(value, a);
     if (value.n && value.p[0] == '"')
@@ -85,12 +85,12 @@ static struct slice with_folds(struct slice value, struct slice *rest, struct ar
 
     ok = block || !buf_add(&all, value);
     while (ok && is_indented(*rest) && slice_line(rest, &line, &torn))
-        ok = (!all.n || !buf_add_byte(&all, joint)) && !buf_add(&all, trim(line));
+        ok = (!all.n || !buf_add_byte(&all, joint)) && !buf_add(&all, copilot_trim(line));
     a->failed |= !ok;
     struct slice text = arena_copy(a, buf_slice(&all));
 
     buf_fini(&all);
-    return block ? text : scalar(text, a);
+    return block ? text : copilot_scalar(text, a);
 }
 
 void copilot_workspace_read(struct slice yaml, struct arena *a, struct copilot_workspace *out)
@@ -105,7 +105,7 @@ void copilot_workspace_read(struct slice yaml, struct arena *a, struct copilot_w
 
         if (!key.n || is_indented(line) || key.p[0] == '#')
             continue;
-        value = trim((struct slice){ colon + 1, line.n - key.n - 1 });
+        value = copilot_trim((struct slice){ colon + 1, line.n - key.n - 1 });
         if (slice_eq(key, SLICE("name")))
             out->name = with_folds(value, &yaml, a);
         else if (slice_eq(key, SLICE("cwd")))
@@ -151,7 +151,7 @@ struct walk {
 };
 
 /* A directory without a log has no conversation. */
-static enum err_code visit(struct walk *w, int dir, const char *folder, const char *name)
+static enum err_code copilot_visit(struct walk *w, int dir, const char *folder, const char *name)
 {
     struct arena a = { 0 };
     struct session_ref ref = { .store = w->store, .folder = SLICE("") };
@@ -183,7 +183,7 @@ enum err_code copilot_enumerate(const struct store *st, const struct scope *scop
 
     (void)scope;
     while (dir && !rc && w.more && (entry = readdir(dir)))
-        rc = visit(&w, dirfd(dir), folder, entry->d_name);
+        rc = copilot_visit(&w, dirfd(dir), folder, entry->d_name);
     if (dir)
         closedir(dir);
     return rc ? err_nomem(e) : ERR_OK;
@@ -242,7 +242,8 @@ static const struct index_keys keys = {
     .type = "type", .id = "id", .time = "timestamp", .kinds = kinds, .marks = marks
 };
 
-static enum err_code read_row_facts(struct slice row, struct arena *a, struct jsonl_row_facts *out)
+static enum err_code copilot_read_row_facts(struct slice row, struct arena *a,
+                                            struct jsonl_row_facts *out)
 {
     struct slice type, calls, agent;
 
@@ -284,8 +285,8 @@ static void read_start(const char *path, struct session_row *row, struct arena *
     buf_fini(&text);
 }
 
-static enum err_code complete_row(const struct store *st, const struct scope *scope,
-                                  struct session_row *row, struct arena *a, struct err *e)
+static enum err_code copilot_complete_row(const struct store *st, const struct scope *scope,
+                                          struct session_row *row, struct arena *a, struct err *e)
 {
     enum { YAML_MAX = 1 << 20 };
     const char *dir = copilot_directory(&row->ref, a);
@@ -323,8 +324,8 @@ static enum err_code complete_row(const struct store *st, const struct scope *sc
 /* ---- the rows, for a reader ---- */
 
 /* The rows of a sub-agent are marked until it is known which conversation is being read. */
-static enum err_code judge(struct logfile *log, size_t line, struct message *m, bool *keep,
-                           struct err *e)
+static enum err_code copilot_judge(struct logfile *log, size_t line, struct message *m, bool *keep,
+                                   struct err *e)
 {
     static const uint8_t kind[] = {
         [USER] = MESSAGE_USER,        [ASSISTANT] = MESSAGE_ASSISTANT, [RESULT] = MESSAGE_TOOL,
@@ -352,10 +353,10 @@ static enum err_code judge(struct logfile *log, size_t line, struct message *m, 
 }
 
 const struct jsonl_format copilot_format = { .keys = &keys,
-                                             .judge = judge,
-                                             .read = read_row_facts,
+                                             .judge = copilot_judge,
+                                             .read = copilot_read_row_facts,
                                              .prompt_needle = "\"user.message",
-                                             .complete = complete_row,
+                                             .complete = copilot_complete_row,
                                              .is_id = copilot_is_id,
                                              .id_name = "a Copilot session id",
                                              .variable = "COPILOT_HOME",

@@ -43,7 +43,7 @@ struct prompts {
     struct slice cwd;
 };
 
-static void add_prompt(struct prompts *p, struct slice row)
+static void copilot_add_prompt(struct prompts *p, struct slice row)
 {
     struct arena *a = &p->arena;
     struct prompt *list = arena_grow(a, p->prompt, p->n, sizeof *list);
@@ -57,7 +57,7 @@ static void add_prompt(struct prompts *p, struct slice row)
     list[p->n++] = x;
 }
 
-static void add_edit(struct prompts *p, struct slice edit)
+static void copilot_add_edit(struct prompts *p, struct slice edit)
 {
     struct arena *a = &p->arena;
     struct edited *list = arena_grow(a, p->edited, p->edited_n, sizeof *list);
@@ -70,7 +70,7 @@ static void add_edit(struct prompts *p, struct slice edit)
     list[p->edited_n++] = (struct edited){ path_normalize("", path.p, a), p->n - 1 };
 }
 
-static void read_result(struct prompts *p, struct slice row)
+static void copilot_read_result(struct prompts *p, struct slice row)
 {
     struct slice list, key, edit;
     struct json_iter it;
@@ -81,15 +81,15 @@ static void read_result(struct prompts *p, struct slice row)
         !json_iter_open(&it, list))
         return;
     while (json_iter_next(&it, &key, &edit))
-        add_edit(p, edit);
+        copilot_add_edit(p, edit);
 }
 
-static bool is_shell(struct slice name)
+static bool copilot_is_shell(struct slice name)
 {
     return slice_has(name, "bash") || slice_has(name, "shell");
 }
 
-static void add_command(struct prompts *p, struct slice text)
+static void copilot_add_command(struct prompts *p, struct slice text)
 {
     struct command *list = arena_grow(&p->arena, p->command, p->commands, sizeof *list);
 
@@ -101,7 +101,7 @@ static void add_command(struct prompts *p, struct slice text)
 }
 
 /* The program was killed if no answer followed the results of these calls. */
-static void read_answer(struct prompts *p, struct slice row)
+static void copilot_read_answer(struct prompts *p, struct slice row)
 {
     struct prompt *x = &p->prompt[p->n - 1];
     struct slice list, key, call;
@@ -115,12 +115,13 @@ static void read_answer(struct prompts *p, struct slice row)
         x->ended = false;
         struct slice text = json_text_at(call, "arguments.command", &p->arena);
 
-        if (is_shell(json_text_at(call, "name", &p->arena)) && !inferred_only_reads(text))
-            add_command(p, text);
+        if (copilot_is_shell(json_text_at(call, "name", &p->arena)) && !inferred_only_reads(text))
+            copilot_add_command(p, text);
     }
 }
 
-static enum err_code read_prompts(const struct session_ref *ref, struct prompts *p, struct err *e)
+static enum err_code copilot_read_prompts(const struct session_ref *ref, struct prompts *p,
+                                          struct err *e)
 {
     struct transcript *t;
     struct buf row = { 0 };
@@ -135,11 +136,11 @@ static enum err_code read_prompts(const struct session_ref *ref, struct prompts 
             continue;
         rc = transcript_read(t, i, &row, e);
         if (!rc && kind == MESSAGE_USER)
-            add_prompt(p, buf_slice(&row));
+            copilot_add_prompt(p, buf_slice(&row));
         else if (!rc && p->n && kind == MESSAGE_TOOL)
-            read_result(p, buf_slice(&row));
+            copilot_read_result(p, buf_slice(&row));
         else if (!rc && p->n)
-            read_answer(p, buf_slice(&row));
+            copilot_read_answer(p, buf_slice(&row));
     }
     buf_fini(&row);
     transcript_free(t);
@@ -159,15 +160,15 @@ static size_t position(const struct prompts *p, struct slice event)
 }
 
 /* The snapshot of a removed turn is ordered by its time. */
-static bool follows(const struct prompts *p, size_t at, const struct copilot_snapshot *s)
+static bool copilot_follows(const struct prompts *p, size_t at, const struct copilot_snapshot *s)
 {
     size_t i = position(p, s->event);
 
     return i < p->n ? i >= at : s->time_ms >= p->prompt[at].time_ms;
 }
 
-static const struct copilot_snapshot *snapshot_of(const struct copilot_snapshots *s,
-                                                  struct slice event)
+static const struct copilot_snapshot *copilot_snapshot_of(const struct copilot_snapshots *s,
+                                                          struct slice event)
 {
     for (size_t i = 0; i < s->n; i++)
         if (slice_eq(s->snapshot[i].event, event))
@@ -179,7 +180,7 @@ static const struct copilot_snapshot *snapshot_of(const struct copilot_snapshots
  * snapshot either, but a killed turn does not show whether its commands changed files. */
 static bool is_lost(const struct copilot_snapshots *s, const struct prompt *p)
 {
-    return (p->edits || (p->wrote && !p->ended)) && !snapshot_of(s, p->id);
+    return (p->edits || (p->wrote && !p->ended)) && !copilot_snapshot_of(s, p->id);
 }
 
 static const char *not_recorded = "Copilot kept no copies of the files of this turn (a fork has "
@@ -198,7 +199,7 @@ enum err_code copilot_checkpoints(const struct store *st, const struct session_r
     struct prompts p = { .n = 0 };
     struct copilot_snapshots s = { .n = 0 };
     struct checkpoint_list list = { .n = 0 };
-    enum err_code rc = read_prompts(ref, &p, e);
+    enum err_code rc = copilot_read_prompts(ref, &p, e);
 
     (void)st;
     if (!rc)
@@ -207,7 +208,7 @@ enum err_code copilot_checkpoints(const struct store *st, const struct session_r
     if (!rc && !(list.checkpoint = arena_zalloc(&list.arena, (p.n + 1) * sizeof *list.checkpoint)))
         rc = err_nomem(e);
     for (size_t i = 0; !rc && i < p.n; i++) {
-        const struct copilot_snapshot *of = snapshot_of(&s, p.prompt[i].id);
+        const struct copilot_snapshot *of = copilot_snapshot_of(&s, p.prompt[i].id);
 
         list.checkpoint[list.n++] = (struct checkpoint){ .id = p.prompt[i].id,
                                                          .message = p.prompt[i].id,
@@ -244,7 +245,7 @@ static const struct copilot_state *last_state(const struct copilot_snapshots *s,
     return NULL;
 }
 
-static void set_wanted(struct rewind_target *t, const struct copilot_state *s)
+static void copilot_set_wanted(struct rewind_target *t, const struct copilot_state *s)
 {
     enum { TYPE = 0170000, REGULAR = 0100000 };
 
@@ -281,7 +282,7 @@ static bool is_later(const struct prompts *p, size_t at, const struct copilot_sn
     for (size_t i = 0; i < p->edited_n; i++)
         if (p->edited[i].prompt >= at && p->edited[i].prompt < end &&
             strcmp(p->edited[i].path, path) == 0 &&
-            !snapshot_of(s, p->prompt[p->edited[i].prompt].id))
+            !copilot_snapshot_of(s, p->prompt[p->edited[i].prompt].id))
             return true;
     return false;
 }
@@ -316,16 +317,16 @@ static void judge_found(const struct copilot_snapshots *s, const struct copilot_
         t->doubt = "it was changed at an unknown time before Copilot saved it";
 }
 
-static enum err_code add_file(struct rewind_plan *plan, const struct copilot_snapshots *s,
-                              const struct copilot_snapshot *of, const struct copilot_file *f,
-                              bool later, struct err *e)
+static enum err_code copilot_add_file(struct rewind_plan *plan, const struct copilot_snapshots *s,
+                                      const struct copilot_snapshot *of,
+                                      const struct copilot_file *f, bool later, struct err *e)
 {
     struct rewind_target t = { .path = f->path };
     const struct copilot_state *last = last_state(s, f->path);
 
     if (is_planned(plan, f->path))
         return ERR_OK;
-    set_wanted(&t, &f->before);
+    copilot_set_wanted(&t, &f->before);
     if (later) {
         t.want = REWIND_UNKNOWN;
         t.why = "an earlier turn may have changed it, and Copilot kept no copies of that turn";
@@ -340,8 +341,8 @@ static enum err_code add_file(struct rewind_plan *plan, const struct copilot_sna
     return rewind_plan_add(plan, &t, e);
 }
 
-static enum err_code add_notes(struct rewind_plan *plan, const struct prompts *p, size_t at,
-                               const struct copilot_snapshots *s, struct err *e)
+static enum err_code copilot_add_notes(struct rewind_plan *plan, const struct prompts *p, size_t at,
+                                       const struct copilot_snapshots *s, struct err *e)
 {
     bool missing = false, commands = false;
     enum err_code rc = ERR_OK;
@@ -374,7 +375,7 @@ static enum err_code add_lost(struct rewind_plan *plan, const struct prompts *p,
                                    .want = REWIND_UNKNOWN,
                                    .why = "Copilot kept no copy of it" };
 
-        if (x->prompt >= at && !snapshot_of(s, p->prompt[x->prompt].id) &&
+        if (x->prompt >= at && !copilot_snapshot_of(s, p->prompt[x->prompt].id) &&
             !is_planned(plan, x->path))
             rc = rewind_plan_add(plan, &t, e);
     }
@@ -382,8 +383,8 @@ static enum err_code add_lost(struct rewind_plan *plan, const struct prompts *p,
 }
 
 /* A file has one path, even if tools reached it through links below the directory. */
-static bool name_files(struct copilot_snapshots *s, struct prompts *p, const char *root,
-                       int64_t point_ms)
+static bool copilot_name_files(struct copilot_snapshots *s, struct prompts *p, const char *root,
+                               int64_t point_ms)
 {
     bool ok = true;
 
@@ -418,30 +419,30 @@ static void hold_mode(struct rewind_target *t)
         t->doubt = "a command changed its permissions, and the former ones are not recorded";
 }
 
-static enum err_code add_files(struct rewind_plan *plan, const struct prompts *p, size_t at,
-                               const struct copilot_snapshots *s, struct err *e)
+static enum err_code copilot_add_files(struct rewind_plan *plan, const struct prompts *p, size_t at,
+                                       const struct copilot_snapshots *s, struct err *e)
 {
     enum err_code rc = ERR_OK;
 
     for (size_t i = 0; i < s->n && !rc; i++) {
         const struct copilot_snapshot *x = &s->snapshot[i];
 
-        for (size_t k = 0; k < x->n && !rc && follows(p, at, x); k++) {
+        for (size_t k = 0; k < x->n && !rc && copilot_follows(p, at, x); k++) {
             const char *path = x->file[k].path;
             size_t n = plan->n;
 
-            rc = add_file(plan, s, x, &x->file[k], is_later(p, at, s, x, path), e);
+            rc = copilot_add_file(plan, s, x, &x->file[k], is_later(p, at, s, x, path), e);
             if (plan->n > n && may_chmod(plan, p, at, x, path))
                 hold_mode(&plan->target[n]);
         }
     }
     if (!rc)
         rc = add_lost(plan, p, at, s, e);
-    return rc ? rc : add_notes(plan, p, at, s, e);
+    return rc ? rc : copilot_add_notes(plan, p, at, s, e);
 }
 
-static enum err_code fill_plan(struct rewind_plan *plan, const struct session_ref *ref,
-                               const struct prompt *point, struct err *e)
+static enum err_code copilot_fill_plan(struct rewind_plan *plan, const struct session_ref *ref,
+                                       const struct prompt *point, struct err *e)
 {
     struct scope all = { .all = true };
     struct session_row *row = session_row_new();
@@ -470,7 +471,7 @@ enum err_code copilot_plan(const struct store *st, const struct session_ref *ref
     struct copilot_snapshots s = { .n = 0 };
     struct rewind_plan plan = { 0 };
     struct point_search search = { .id = point };
-    enum err_code rc = read_prompts(ref, &p, e);
+    enum err_code rc = copilot_read_prompts(ref, &p, e);
 
     (void)st;
     for (size_t i = 0; i < p.n; i++)
@@ -482,11 +483,11 @@ enum err_code copilot_plan(const struct store *st, const struct session_ref *ref
     if (!rc && s.why)
         rc = err_set(e, ERR_FORMAT, ref->path.p, "rewind: %s", s.why);
     if (!rc)
-        rc = fill_plan(&plan, ref, &p.prompt[search.at], e);
-    if (!rc && plan.root && !name_files(&s, &p, plan.root, plan.point_ms))
+        rc = copilot_fill_plan(&plan, ref, &p.prompt[search.at], e);
+    if (!rc && plan.root && !copilot_name_files(&s, &p, plan.root, plan.point_ms))
         rc = err_nomem(e);
     if (!rc)
-        rc = add_files(&plan, &p, search.at, &s, e);
+        rc = copilot_add_files(&plan, &p, search.at, &s, e);
     copilot_snapshots_fini(&s);
     arena_fini(&p.arena);
     if (rc)

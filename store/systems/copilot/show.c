@@ -87,7 +87,7 @@ enum err_code copilot_tail(const struct store *st, const struct session_ref *ref
 
 /* ---- blocks ---- */
 
-static void put_calls(struct block_list *b, struct slice data)
+static void copilot_put_calls(struct block_list *b, struct slice data)
 {
     struct slice call, input;
     struct json_iter it;
@@ -104,7 +104,7 @@ static void put_calls(struct block_list *b, struct slice data)
     }
 }
 
-static void put_result(struct block_list *b, struct slice data)
+static void copilot_put_result(struct block_list *b, struct slice data)
 {
     struct slice ok;
     struct block result = { .kind = BLOCK_TOOL_RESULT,
@@ -134,9 +134,9 @@ enum err_code copilot_blocks(const struct store *st, struct slice row, struct bl
     } else if (json_string_is(type, "assistant.message")) {
         transcript_block_put_text(out, BLOCK_THINKING, json_text_at(data, "reasoningText", a));
         transcript_block_put_text(out, BLOCK_TEXT, json_text_at(data, "content", a));
-        put_calls(out, data);
+        copilot_put_calls(out, data);
     } else if (json_string_is(type, "tool.execution_complete")) {
-        put_result(out, data);
+        copilot_put_result(out, data);
     } else if (json_string_is(type, "session.compaction_complete")) {
         transcript_block_put_compaction(out, json_text_at(data, "summaryContent", a));
     }
@@ -151,7 +151,7 @@ enum err_code copilot_blocks(const struct store *st, struct slice row, struct bl
  * the sub-agent's. inputTokens includes tokens from a cache. The cost is in premium requests, not
  * in money. A fork keeps the ids of its rows. */
 
-static bool read_usage(struct slice row, struct arena *a, struct usage_record *u)
+static bool copilot_read_usage(struct slice row, struct arena *a, struct usage_record *u)
 {
     struct slice type, usage;
 
@@ -176,7 +176,7 @@ static bool read_usage(struct slice row, struct arena *a, struct usage_record *u
 enum err_code copilot_usage(const struct store *st, const struct session_ref *ref,
                             const atomic_bool *cancel, usage_fn *fn, void *arg, struct err *e)
 {
-    const struct usage_walk w = { .read = read_usage,
+    const struct usage_walk w = { .read = copilot_read_usage,
                                   .mark = "\"session.usage_record\"",
                                   .cancel = cancel,
                                   .fn = fn,
@@ -193,7 +193,7 @@ struct walk {
     struct arena scratch; /* of one row */
 };
 
-static struct subagent *agent_of(struct subagent_list *list, struct slice id)
+static struct subagent *copilot_agent_of(struct subagent_list *list, struct slice id)
 {
     for (size_t i = 0; i < list->n; i++)
         if (slice_eq(list->agent[i].id, id))
@@ -201,7 +201,7 @@ static struct subagent *agent_of(struct subagent_list *list, struct slice id)
     return NULL;
 }
 
-static struct subagent *add_agent(struct subagent_list *list, struct slice id)
+static struct subagent *copilot_add_agent(struct subagent_list *list, struct slice id)
 {
     struct subagent *agent = arena_grow(&list->arena, list->agent, list->n, sizeof *agent);
 
@@ -212,7 +212,7 @@ static struct subagent *add_agent(struct subagent_list *list, struct slice id)
     return agent[list->n].id.p ? &agent[list->n++] : NULL;
 }
 
-static void add_row(struct slice row, struct arena *a, struct subagent *agent)
+static void copilot_add_row(struct slice row, struct arena *a, struct subagent *agent)
 {
     agent->bytes += (int64_t)row.n + 1;
     if (json_get_is(row, "type", "subagent.started")) {
@@ -231,7 +231,7 @@ static void add_row(struct slice row, struct arena *a, struct subagent *agent)
     }
 }
 
-static enum err_code read_row(struct slice row, void *arg, bool *stop, struct err *e)
+static enum err_code copilot_read_row(struct slice row, void *arg, bool *stop, struct err *e)
 {
     struct walk *w = arg;
     struct slice id;
@@ -241,14 +241,15 @@ static enum err_code read_row(struct slice row, void *arg, bool *stop, struct er
     if (!slice_has(row, "\"agentId\"") || !json_get_text(row, "agentId", &w->scratch, &id) ||
         !copilot_is_id(id))
         return ERR_OK;
-    struct subagent *agent = agent_of(w->list, id);
+    struct subagent *agent = copilot_agent_of(w->list, id);
 
-    if (!agent && json_get_is(row, "type", "subagent.started") && !(agent = add_agent(w->list, id)))
+    if (!agent && json_get_is(row, "type", "subagent.started") &&
+        !(agent = copilot_add_agent(w->list, id)))
         return err_nomem(e);
     if (!agent)
         return ERR_OK;
     time_parse(json_text_at(row, "timestamp", &w->scratch), &agent->time_ms);
-    add_row(row, &w->list->arena, agent);
+    copilot_add_row(row, &w->list->arena, agent);
     return ERR_OK;
 }
 
@@ -257,7 +258,8 @@ enum err_code copilot_describe_subagents(const struct store *st, const struct se
                                          struct err *e)
 {
     struct walk w = { .list = out };
-    enum err_code rc = jsonl_each_row(ref->path.p, copilot_format.keys, cancel, read_row, &w, e);
+    enum err_code rc =
+        jsonl_each_row(ref->path.p, copilot_format.keys, cancel, copilot_read_row, &w, e);
 
     (void)st;
     arena_fini(&w.scratch);

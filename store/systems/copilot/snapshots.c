@@ -15,7 +15,7 @@ struct reading {
     const char *backups;
 };
 
-static bool is_hex(struct slice s)
+static bool copilot_is_hex(struct slice s)
 {
     for (size_t i = 0; i < s.n; i++)
         if (!s.p[i] || !strchr("0123456789abcdef", s.p[i]))
@@ -23,7 +23,7 @@ static bool is_hex(struct slice s)
     return s.n > 0;
 }
 
-static int digit(char c)
+static int copilot_digit(char c)
 {
     return c <= '9' ? c - '0' : c - 'a' + 10;
 }
@@ -31,12 +31,12 @@ static int digit(char c)
 /* The bytes of a path, which need not be UTF-8. */
 static struct slice decode_hex(struct slice hex, struct arena *a)
 {
-    char *out = hex.n % 2 || !is_hex(hex) ? NULL : arena_alloc(a, hex.n / 2 + 1);
+    char *out = hex.n % 2 || !copilot_is_hex(hex) ? NULL : arena_alloc(a, hex.n / 2 + 1);
 
     if (!out)
         return (struct slice){ NULL, 0 };
     for (size_t i = 0; i < hex.n / 2; i++)
-        out[i] = (char)(digit(hex.p[2 * i]) * 16 + digit(hex.p[2 * i + 1]));
+        out[i] = (char)(copilot_digit(hex.p[2 * i]) * 16 + copilot_digit(hex.p[2 * i + 1]));
     return (struct slice){ out, hex.n / 2 };
 }
 
@@ -49,7 +49,7 @@ static struct slice encoded_path(struct slice image, struct arena *a)
                : (struct slice){ NULL, 0 };
 }
 
-static const char *clean_path(struct slice path, struct arena *a)
+static const char *copilot_clean_path(struct slice path, struct arena *a)
 {
     if (!path.n || path.p[0] != '/' || memchr(path.p, '\0', path.n))
         return NULL;
@@ -57,7 +57,7 @@ static const char *clean_path(struct slice path, struct arena *a)
     return path.p ? path_normalize("", path.p, a) : NULL;
 }
 
-static struct copilot_state read_state(const struct reading *r, struct slice image)
+static struct copilot_state copilot_read_state(const struct reading *r, struct slice image)
 {
     struct arena *a = &r->out->arena;
     struct copilot_state s = { .was = COPILOT_UNKNOWN };
@@ -68,18 +68,19 @@ static struct copilot_state read_state(const struct reading *r, struct slice ima
 
     if (slice_eq(kind, SLICE("absent")))
         s.was = COPILOT_ABSENT;
-    if (!slice_eq(kind, SLICE("content")) || hash.n != HASH || !is_hex(hash))
+    if (!slice_eq(kind, SLICE("content")) || hash.n != HASH || !copilot_is_hex(hash))
         return s;
     s.was = COPILOT_CONTENT;
     s.hash = arena_copy(a, hash).p;
-    if (backup.n == HASH && is_hex(backup))
+    if (backup.n == HASH && copilot_is_hex(backup))
         s.backup = arena_format(a, "%s/%.*s", r->backups, SLICE_ARG(backup));
     if (json_get(image, "mode", &mode) && json_int(mode, &bits) && bits > 0 && bits <= 0177777)
         s.mode = (uint32_t)bits;
     return s;
 }
 
-static void add_file(const struct reading *r, struct copilot_snapshot *to, struct slice value)
+static void copilot_snapshots_add_file(const struct reading *r, struct copilot_snapshot *to,
+                                       struct slice value)
 {
     struct arena *a = &r->out->arena;
     struct slice before = { NULL, 0 }, after = { NULL, 0 }, path;
@@ -92,17 +93,17 @@ static void add_file(const struct reading *r, struct copilot_snapshot *to, struc
         path = encoded_path(before, a);
     if (!path.n)
         path = encoded_path(after, a);
-    const char *clean = clean_path(path, a);
+    const char *clean = copilot_clean_path(path, a);
 
     if (!list || !clean)
         return;
     to->file = list;
     list[to->n++] = (struct copilot_file){ .path = clean,
-                                           .before = read_state(r, before),
-                                           .after = read_state(r, after) };
+                                           .before = copilot_read_state(r, before),
+                                           .after = copilot_read_state(r, after) };
 }
 
-static void add_snapshot(const struct reading *r, struct slice value)
+static void copilot_add_snapshot(const struct reading *r, struct slice value)
 {
     struct copilot_snapshots *out = r->out;
     struct copilot_snapshot s = { .event = json_text_at(value, "eventId", &out->arena) };
@@ -115,7 +116,7 @@ static void add_snapshot(const struct reading *r, struct slice value)
     if (json_get(value, "files", &files) && json_type(files) == JSON_OBJECT &&
         json_iter_open(&it, files))
         while (json_iter_next(&it, &key, &file))
-            add_file(r, &s, file);
+            copilot_snapshots_add_file(r, &s, file);
     if (!list)
         return;
     out->snapshot = list;
@@ -138,7 +139,7 @@ static void read_index(const struct reading *r, struct slice text)
     }
     json_iter_open(&it, list);
     while (json_iter_next(&it, &key, &value))
-        add_snapshot(r, value);
+        copilot_add_snapshot(r, value);
 }
 
 enum err_code copilot_snapshots_read(const struct session_ref *ref, struct copilot_snapshots *out,

@@ -47,13 +47,13 @@ const char *crush_sessions(struct sqlite_db *db, struct arena *a)
 }
 
 /* Crush generates titles in separate sessions. */
-static bool is_own(struct slice id, struct slice parent)
+static bool crush_is_own(struct slice id, struct slice parent)
 {
     return parent.n == 0 && !slice_starts(id, "title-");
 }
 
 /* A complete answer ends with such a part. */
-static bool is_interrupted(struct slice role, struct slice parts)
+static bool crush_is_interrupted(struct slice role, struct slice parts)
 {
     return role.n && (slice_eq(role, SLICE("user")) || slice_eq(role, SLICE("tool")) ||
                       !slice_has(parts, "\"finish\""));
@@ -73,11 +73,11 @@ bool crush_listed(const struct sqlite_row *row, const struct sqlite_place *place
     out->created_ms = crush_time(sqlite_row_int(row, COLUMN_CREATED));
     out->modified_ms = crush_time(sqlite_row_int(row, COLUMN_UPDATED));
     out->flags =
-        is_interrupted(sqlite_row_text(row, COLUMN_ROLE), sqlite_row_text(row, COLUMN_PARTS))
+        crush_is_interrupted(sqlite_row_text(row, COLUMN_ROLE), sqlite_row_text(row, COLUMN_PARTS))
             ? SESSION_INTERRUPTED
             : 0;
     out->hidden =
-        is_own(out->id, sqlite_row_text(row, COLUMN_PARENT)) ? HIDDEN_NOT : HIDDEN_SIDECHAIN;
+        crush_is_own(out->id, sqlite_row_text(row, COLUMN_PARENT)) ? HIDDEN_NOT : HIDDEN_SIDECHAIN;
     return true;
 }
 
@@ -98,8 +98,8 @@ int64_t crush_time(int64_t stored)
 /* ---- which databases ---- */
 
 /* Adds the database in a data directory, if it exists. */
-static enum err_code add_database(struct sqlite_store *s, const char *data, const char *project,
-                                  struct err *e)
+static enum err_code crush_add_database(struct sqlite_store *s, const char *data,
+                                        const char *project, struct err *e)
 {
     char *path = config_dir_join(data, db_name);
     enum err_code rc = path ? ERR_OK : err_nomem(e);
@@ -111,8 +111,8 @@ static enum err_code add_database(struct sqlite_store *s, const char *data, cons
 }
 
 /* Adds one entry of projects.json. A relative data directory is relative to the project. */
-static enum err_code add_project(struct sqlite_store *s, struct slice path, struct slice data,
-                                 struct err *e)
+static enum err_code crush_add_project(struct sqlite_store *s, struct slice path, struct slice data,
+                                       struct err *e)
 {
     struct arena a = { 0 };
     const char *project = NULL, *dir = NULL;
@@ -125,7 +125,7 @@ static enum err_code add_project(struct sqlite_store *s, struct slice path, stru
         rc = a.failed ? err_nomem(e) : ERR_OK;
     }
     if (!rc && dir)
-        rc = add_database(s, dir, project, e);
+        rc = crush_add_database(s, dir, project, e);
     arena_fini(&a);
     return rc;
 }
@@ -145,14 +145,14 @@ static enum err_code add_projects(struct sqlite_store *s, struct slice json, str
         if (key.n ? !json_text(key, &a, &path) : !json_get_text(value, "path", &a, &path))
             continue;
         if (json_get_text(value, "data_dir", &a, &data))
-            rc = add_project(s, path, data, e);
+            rc = crush_add_project(s, path, data, e);
         arena_reset(&a);
     }
     arena_fini(&a);
     return rc;
 }
 
-static enum err_code read_projects(struct sqlite_store *s, struct err *e)
+static enum err_code crush_read_projects(struct sqlite_store *s, struct err *e)
 {
     struct buf json = { 0 };
     char *path = config_dir_join(s->base.path, "projects.json");
@@ -168,7 +168,7 @@ static enum err_code read_projects(struct sqlite_store *s, struct err *e)
 
 /* Opens a given path: the directory with projects.json, a project, or the data directory of a
  * project. */
-static enum err_code add_named(struct sqlite_store *s, struct err *e)
+static enum err_code crush_add_named(struct sqlite_store *s, struct err *e)
 {
     char *inside = config_dir_join(s->base.path, ".crush");
     struct arena a = { 0 };
@@ -176,11 +176,11 @@ static enum err_code add_named(struct sqlite_store *s, struct err *e)
     enum err_code rc = inside && parent ? ERR_OK : err_nomem(e);
 
     if (!rc)
-        rc = add_database(s, s->base.path, parent, e);
+        rc = crush_add_database(s, s->base.path, parent, e);
     if (!rc)
-        rc = add_database(s, inside, s->base.path, e);
+        rc = crush_add_database(s, inside, s->base.path, e);
     if (!rc && s->places == 0)
-        rc = read_projects(s, e);
+        rc = crush_read_projects(s, e);
     free(inside);
     arena_fini(&a);
     return rc;
@@ -188,12 +188,12 @@ static enum err_code add_named(struct sqlite_store *s, struct err *e)
 
 /* ---- open ---- */
 
-static enum err_code add_databases(struct sqlite_store *s, const char *named, struct err *e)
+static enum err_code crush_add_databases(struct sqlite_store *s, const char *named, struct err *e)
 {
     enum err_code rc = config_dir_require(s->base.path, e);
 
     if (!rc)
-        rc = named ? add_named(s, e) : read_projects(s, e);
+        rc = named ? crush_add_named(s, e) : crush_read_projects(s, e);
     return rc || s->places
                ? rc
                : err_set(e, ERR_NOT_FOUND, s->base.path, "open store: no project with a database");
@@ -207,7 +207,8 @@ static enum err_code crush_open(const struct store_env *env, const char *path, s
                    : own && own[0] == '/' ? config_dir_join(own, "")
                                           : config_dir_data(env, "crush");
 
-    return sqlite_store_open(&crush_ops, &crush_format, env, path, folder, add_databases, out, e);
+    return sqlite_store_open(&crush_ops, &crush_format, env, path, folder, crush_add_databases, out,
+                             e);
 }
 
 /* All operations that write are missing, because the database belongs to Crush and may be open. */

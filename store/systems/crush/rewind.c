@@ -21,7 +21,7 @@ struct planning {
 
 /* ---- the point ---- */
 
-static enum err_code find_prompt(struct planning *p, struct slice id)
+static enum err_code crush_find_prompt(struct planning *p, struct slice id)
 {
     size_t hits = 0;
     int n = id.n > 64 ? 64 : (int)id.n;
@@ -78,7 +78,7 @@ static size_t edits_since(const struct planning *p, struct slice path)
     return n;
 }
 
-static bool has_crlf(struct slice text)
+static bool crush_has_crlf(struct slice text)
 {
     return slice_has(text, "\r\n");
 }
@@ -87,9 +87,9 @@ static bool has_crlf(struct slice text)
 static bool was_converted(const char *path, struct slice kept)
 {
     struct buf present = { 0 };
-    bool is = !has_crlf(kept) && memchr(kept.p ? kept.p : "", '\n', kept.n) &&
+    bool is = !crush_has_crlf(kept) && memchr(kept.p ? kept.p : "", '\n', kept.n) &&
               file_read_all(AT_FDCWD, path, 0, FILE_MOST, &present, NULL) == ERR_OK &&
-              has_crlf(buf_slice(&present));
+              crush_has_crlf(buf_slice(&present));
 
     buf_fini(&present);
     return is;
@@ -97,42 +97,42 @@ static bool was_converted(const char *path, struct slice kept)
 
 /* ---- targets ---- */
 
-static void hold(struct rewind_target *t, const char *why)
+static void crush_hold(struct rewind_target *t, const char *why)
 {
     t->want = REWIND_UNKNOWN;
     t->why = why;
 }
 
-static void set_wanted(struct planning *p, const struct kept *k, struct rewind_target *t)
+static void crush_set_wanted(struct planning *p, const struct kept *k, struct rewind_target *t)
 {
     const struct crush_version *wanted = &k->version[k->before ? k->before - 1 : 0];
     size_t later = k->n - (k->before ? k->before : 1);
 
     t->source.bytes = wanted->content;
     if (!k->before && wanted->number != 0) {
-        hold(t, "Crush did not keep its state from before the session's first edit");
+        crush_hold(t, "Crush did not keep its state from before the session's first edit");
     } else if (k->before && later > edits_since(p, wanted->path)) {
-        hold(t, "it was changed by hand between two edits, and Crush does not record when");
+        crush_hold(t, "it was changed by hand between two edits, and Crush does not record when");
     } else if (was_converted(t->path, wanted->content)) {
-        hold(t, "Crush saved it with other line ends");
+        crush_hold(t, "Crush saved it with other line ends");
     } else if (!k->before && wanted->content.n == 0) {
         p->emptied = true;
     }
 }
 
-static enum err_code add_file(struct planning *p, const struct kept *k)
+static enum err_code crush_add_file(struct planning *p, const struct kept *k)
 {
     struct rewind_target t = { .path = k->version->path.p, .want = REWIND_BYTES };
 
     if (k->n == k->before)
         return ERR_OK; /* not changed since */
-    set_wanted(p, k, &t);
+    crush_set_wanted(p, k, &t);
     t.has_last = t.want != REWIND_UNKNOWN && k->n > 1;
     t.last.bytes = k->version[k->n - 1].content;
     return rewind_plan_add(p->plan, &t, p->e);
 }
 
-static enum err_code add_notes(struct planning *p)
+static enum err_code crush_add_notes(struct planning *p)
 {
     enum err_code rc = rewind_plan_note(
         p->plan, "Crush keeps the files that its tools edit: changes by commands stay", p->e);
@@ -144,15 +144,15 @@ static enum err_code add_notes(struct planning *p)
     return rc;
 }
 
-static enum err_code open_plan(struct planning *p, const struct session_ref *ref,
-                               struct slice point)
+static enum err_code crush_open_plan(struct planning *p, const struct session_ref *ref,
+                                     struct slice point)
 {
     struct arena *a = &p->plan->arena;
     const struct sqlite_place *place = sqlite_store_place(ref);
     enum err_code rc = crush_versions_read(ref, true, &p->versions, p->e);
 
     if (!rc)
-        rc = find_prompt(p, point);
+        rc = crush_find_prompt(p, point);
     if (rc)
         return rc;
     p->plan->system = crush_ops.name;
@@ -168,16 +168,16 @@ enum err_code crush_plan(const struct store *st, const struct session_ref *ref, 
 {
     struct rewind_plan plan = { .point_ms = TIME_NONE };
     struct planning p = { .plan = &plan, .e = e };
-    enum err_code rc = open_plan(&p, ref, point);
+    enum err_code rc = crush_open_plan(&p, ref, point);
 
     (void)st;
     for (size_t at = 0; !rc && at < p.versions.n;) {
         const struct kept k = versions_of(&p, &at);
 
-        rc = add_file(&p, &k);
+        rc = crush_add_file(&p, &k);
     }
     if (!rc)
-        rc = add_notes(&p);
+        rc = crush_add_notes(&p);
     crush_versions_fini(&p.versions);
     if (rc)
         rewind_plan_fini(&plan);
@@ -188,7 +188,7 @@ enum err_code crush_plan(const struct store *st, const struct session_ref *ref, 
 
 /* ---- the points ---- */
 
-static size_t files_between(const struct crush_versions *v, int64_t from, int64_t to)
+static size_t crush_files_between(const struct crush_versions *v, int64_t from, int64_t to)
 {
     struct slice last = SLICE("");
     size_t n = 0;
@@ -220,13 +220,14 @@ enum err_code crush_checkpoints(const struct store *st, const struct session_ref
         const struct crush_prompt *p = &v.prompt[i];
         int64_t to = i + 1 < v.prompts ? v.prompt[i + 1].time_ms : INT64_MAX;
 
-        list.checkpoint[list.n++] = (struct checkpoint){ .id = p->id,
-                                                         .message = p->id,
-                                                         .prompt = p->text,
-                                                         .time_ms = p->time_ms,
-                                                         .kind = CHECKPOINT_TURN,
-                                                         .files = files_between(&v, p->time_ms, to),
-                                                         .shell = true };
+        list.checkpoint[list.n++] =
+            (struct checkpoint){ .id = p->id,
+                                 .message = p->id,
+                                 .prompt = p->text,
+                                 .time_ms = p->time_ms,
+                                 .kind = CHECKPOINT_TURN,
+                                 .files = crush_files_between(&v, p->time_ms, to),
+                                 .shell = true };
     }
     if (!list.checkpoint) {
         checkpoint_list_fini(&list);

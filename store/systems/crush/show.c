@@ -4,7 +4,7 @@
 
 /* ---- rows ---- */
 
-static enum err_code message(const struct sqlite_row *row, struct sqlite_conversation *c)
+static enum err_code crush_message(const struct sqlite_row *row, struct sqlite_conversation *c)
 {
     return sqlite_conversation_add(c, sqlite_row_text(row, 0), sqlite_row_text(row, 1), "parts",
                                    sqlite_row_text(row, 2), crush_time(sqlite_row_int(row, 3)));
@@ -12,7 +12,7 @@ static enum err_code message(const struct sqlite_row *row, struct sqlite_convers
 
 /* ---- blocks ---- */
 
-static void put_call(struct block_list *out, struct slice data)
+static void crush_put_call(struct block_list *out, struct slice data)
 {
     struct block b = { .kind = BLOCK_TOOL_CALL, .input = SLICE("") };
 
@@ -24,7 +24,7 @@ static void put_call(struct block_list *out, struct slice data)
     transcript_block_put(out, b);
 }
 
-static void put_result(struct block_list *out, struct slice data)
+static void crush_put_result(struct block_list *out, struct slice data)
 {
     struct block b = { .kind = BLOCK_TOOL_RESULT, .failed = json_get_true(data, "is_error") };
 
@@ -52,7 +52,7 @@ static void put_finish(struct block_list *out, struct slice data)
         transcript_block_put(out, b);
 }
 
-static void put_part(struct block_list *out, bool user, struct slice part, struct slice data)
+static void crush_put_part(struct block_list *out, bool user, struct slice part, struct slice data)
 {
     if (json_get_is(part, "type", "text"))
         transcript_block_put_text(out,
@@ -63,9 +63,9 @@ static void put_part(struct block_list *out, bool user, struct slice part, struc
     else if (json_get_is(part, "type", "reasoning"))
         transcript_block_put_text(out, BLOCK_THINKING, json_text_at(data, "thinking", &out->arena));
     else if (json_get_is(part, "type", "tool_call"))
-        put_call(out, data);
+        crush_put_call(out, data);
     else if (json_get_is(part, "type", "tool_result"))
-        put_result(out, data);
+        crush_put_result(out, data);
     else if (json_get_is(part, "type", "binary"))
         put_binary(out, data);
     else if (json_get_is(part, "type", "image_url"))
@@ -91,7 +91,7 @@ enum err_code crush_blocks(const struct store *st, struct slice row, struct bloc
     else if (json_iter_open(&it, parts))
         while (json_iter_next(&it, &key, &part))
             if (json_get(part, "data", &data))
-                put_part(out, json_string_is(role, "user"), part, data);
+                crush_put_part(out, json_string_is(role, "user"), part, data);
     return out->arena.failed ? err_nomem(e) : ERR_OK;
 }
 
@@ -110,7 +110,7 @@ struct slice crush_prompt(struct slice parts, struct arena *a)
 
 /* ---- sub-agents ---- */
 
-static const char *agents(struct sqlite_db *db, struct arena *a)
+static const char *crush_agents(struct sqlite_db *db, struct arena *a)
 {
     (void)db, (void)a;
     return "SELECT s.id, s.title, s.updated_at, (SELECT m.parts FROM messages m WHERE m.session_id "
@@ -119,7 +119,7 @@ static const char *agents(struct sqlite_db *db, struct arena *a)
            "s.created_at, s.rowid";
 }
 
-static bool agent(const struct sqlite_row *row, struct arena *a, struct subagent *out)
+static bool crush_agent(const struct sqlite_row *row, struct arena *a, struct subagent *out)
 {
     struct slice parts = sqlite_row_text(row, 3);
 
@@ -133,7 +133,7 @@ static bool agent(const struct sqlite_row *row, struct arena *a, struct subagent
 
 /* ---- costs: the recorded tokens of a session are only those of its last request ---- */
 
-static const char *answers(struct sqlite_db *db, struct arena *a)
+static const char *crush_answers(struct sqlite_db *db, struct arena *a)
 {
     (void)a;
     return sqlite_db_has_column(db, "sessions", "cost")
@@ -145,7 +145,7 @@ static const char *answers(struct sqlite_db *db, struct arena *a)
 }
 
 /* The cost of a session includes the costs of its sub-agents. */
-static bool answer(const struct sqlite_row *row, struct arena *a, struct usage_record *out)
+static bool crush_answer(const struct sqlite_row *row, struct arena *a, struct usage_record *out)
 {
     (void)a;
     out->agent = sqlite_row_text(row, 0);
@@ -167,9 +167,9 @@ const struct sqlite_format crush_format = {
                      ") ORDER BY created_at, rowid",
     .count = "SELECT (SELECT count(*) FROM messages WHERE session_id = ?1) FROM sessions WHERE id "
              "= ?1",
-    .message = message,
-    .agents = agents,
-    .agent = agent,
-    .answers = answers,
-    .answer = answer,
+    .message = crush_message,
+    .agents = crush_agents,
+    .agent = crush_agent,
+    .answers = crush_answers,
+    .answer = crush_answer,
 };

@@ -24,7 +24,7 @@ struct reading {
 };
 
 /* The absolute path, in the arena; empty if the path cannot be made absolute. */
-static struct slice absolute(const struct reading *r, struct slice path)
+static struct slice crush_absolute(const struct reading *r, struct slice path)
 {
     struct arena *a = &r->out->arena;
     const char *text, *full;
@@ -47,7 +47,7 @@ static enum err_code add_version(const struct sqlite_row *row, void *arg, struct
     if (!more)
         return err_nomem(e);
     v->version = more;
-    more[v->n] = (struct crush_version){ .path = absolute(r, sqlite_row_text(row, 0)),
+    more[v->n] = (struct crush_version){ .path = crush_absolute(r, sqlite_row_text(row, 0)),
                                          .content = arena_copy(&v->arena, sqlite_row_text(row, 1)),
                                          .number = sqlite_row_int(row, 2),
                                          .time_ms = crush_time(sqlite_row_int(row, 3)) };
@@ -57,7 +57,7 @@ static enum err_code add_version(const struct sqlite_row *row, void *arg, struct
 
 /* ---- prompts and edits ---- */
 
-static bool add_prompt(struct crush_versions *v, const struct sqlite_row *row)
+static bool crush_add_prompt(struct crush_versions *v, const struct sqlite_row *row)
 {
     struct arena *a = &v->arena;
     struct slice text = crush_prompt(sqlite_row_text(row, 2), a);
@@ -75,7 +75,7 @@ static bool add_prompt(struct crush_versions *v, const struct sqlite_row *row)
     return !a->failed;
 }
 
-static bool add_edit(struct reading *r, struct slice data, int64_t time_ms)
+static bool crush_add_edit(struct reading *r, struct slice data, int64_t time_ms)
 {
     static const char *const writers[] = { "edit", "write", "multiedit" };
     struct crush_versions *v = r->out;
@@ -92,7 +92,7 @@ static bool add_edit(struct reading *r, struct slice data, int64_t time_ms)
     v->edit = more;
     json_get_text(data, "id", &v->arena, &call);
     v->edit[v->edits++] =
-        (struct crush_edit){ absolute(r, path), arena_copy(&v->arena, call), time_ms };
+        (struct crush_edit){ crush_absolute(r, path), arena_copy(&v->arena, call), time_ms };
     return !v->arena.failed;
 }
 
@@ -127,12 +127,12 @@ static bool each_part(struct reading *r, const struct sqlite_row *row, const cha
     return ok;
 }
 
-static enum err_code read_message(const struct sqlite_row *row, void *arg, struct err *e)
+static enum err_code crush_read_message(const struct sqlite_row *row, void *arg, struct err *e)
 {
     struct reading *r = arg;
     struct slice role = sqlite_row_text(row, 1);
-    bool ok = slice_eq(role, SLICE("user"))        ? add_prompt(r->out, row)
-              : slice_eq(role, SLICE("assistant")) ? each_part(r, row, "tool_call", add_edit)
+    bool ok = slice_eq(role, SLICE("user"))        ? crush_add_prompt(r->out, row)
+              : slice_eq(role, SLICE("assistant")) ? each_part(r, row, "tool_call", crush_add_edit)
               : slice_eq(role, SLICE("tool"))      ? each_part(r, row, "tool_result", drop_failed)
                                                    : true;
 
@@ -140,14 +140,14 @@ static enum err_code read_message(const struct sqlite_row *row, void *arg, struc
 }
 
 /* Begins anew if it is called again. */
-static enum err_code read_all(struct sqlite_db *db, void *arg, struct err *e)
+static enum err_code crush_read_all(struct sqlite_db *db, void *arg, struct err *e)
 {
     struct reading *r = arg;
     struct arena arena = r->out->arena;
 
     arena_reset(&arena);
     *r->out = (struct crush_versions){ .arena = arena };
-    enum err_code rc = sqlite_db_each(db, messages_sql, &r->ref->id, 1, read_message, r, e);
+    enum err_code rc = sqlite_db_each(db, messages_sql, &r->ref->id, 1, crush_read_message, r, e);
 
     return rc ? rc
               : sqlite_db_each(db, r->contents ? files_sql : names_sql, &r->ref->id, 1, add_version,
@@ -160,7 +160,7 @@ enum err_code crush_versions_read(const struct session_ref *ref, bool contents,
     const struct sqlite_place *place = sqlite_store_place(ref);
     struct crush_versions v = { .n = 0 };
     struct reading r = { ref, place ? place->project : NULL, contents, &v };
-    enum err_code rc = sqlite_store_read(ref, NULL, read_all, &r, e);
+    enum err_code rc = sqlite_store_read(ref, NULL, crush_read_all, &r, e);
 
     if (rc)
         crush_versions_fini(&v);

@@ -8,7 +8,7 @@ enum { FIELD_MESSAGE = 1, FIELD_WORKSPACE = 9, BYTES = 2, MESSAGES_MOST = 200000
 
 /* ---- reading the database ---- */
 
-static enum err_code copy_bytes(const struct sqlite_row *row, void *arg, struct err *e)
+static enum err_code cursor_copy_bytes(const struct sqlite_row *row, void *arg, struct err *e)
 {
     struct buf *out = arg;
 
@@ -20,10 +20,11 @@ enum err_code cursor_blob_read(struct sqlite_db *db, struct slice name, struct b
                                struct err *e)
 {
     out->n = 0;
-    return sqlite_db_each(db, "SELECT data FROM blobs WHERE id = ?1", &name, 1, copy_bytes, out, e);
+    return sqlite_db_each(db, "SELECT data FROM blobs WHERE id = ?1", &name, 1, cursor_copy_bytes,
+                          out, e);
 }
 
-static int digit_of(char c)
+static int cursor_digit_of(char c)
 {
     return c >= '0' && c <= '9'   ? c - '0'
            : c >= 'a' && c <= 'f' ? c - 'a' + 10
@@ -33,7 +34,7 @@ static int digit_of(char c)
 
 /* Decodes pairs of hex digits; with `escaped`, those after a percent sign, as in URLs. The result
  * is NUL-terminated; empty if the text does not have this form. */
-static struct slice decode(struct slice text, bool escaped, struct arena *a)
+static struct slice cursor_decode(struct slice text, bool escaped, struct arena *a)
 {
     char *out = arena_alloc(a, text.n + 1);
     size_t n = 0, i = 0;
@@ -41,8 +42,8 @@ static struct slice decode(struct slice text, bool escaped, struct arena *a)
     while (out && i < text.n) {
         bool plain = escaped && text.p[i] != '%';
         size_t at = i + (escaped && !plain);
-        int high = !plain && at + 1 < text.n ? digit_of(text.p[at]) : -1;
-        int low = high >= 0 ? digit_of(text.p[at + 1]) : -1;
+        int high = !plain && at + 1 < text.n ? cursor_digit_of(text.p[at]) : -1;
+        int low = high >= 0 ? cursor_digit_of(text.p[at + 1]) : -1;
 
         if (!plain && low < 0)
             return SLICE("");
@@ -84,7 +85,8 @@ static bool parse_varint(struct slice *rest, uint64_t *out)
 
 /* Reads the next field; only a field of bytes has a value. Returns false at the end, or if the
  * message is damaged. */
-static bool parse_field(struct slice *rest, uint64_t *number, unsigned *type, struct slice *value)
+static bool cursor_parse_field(struct slice *rest, uint64_t *number, unsigned *type,
+                               struct slice *value)
 {
     uint64_t key, n = 0;
 
@@ -117,19 +119,19 @@ static void set_workspace(struct cursor_state *s, struct slice uri)
 
     if (!slice_starts(uri, scheme))
         return;
-    path = decode((struct slice){ uri.p + sizeof scheme - 1, uri.n - sizeof scheme + 1 }, true,
-                  &s->arena);
+    path = cursor_decode((struct slice){ uri.p + sizeof scheme - 1, uri.n - sizeof scheme + 1 },
+                         true, &s->arena);
     if (path.n && path.p[0] == '/' && !memchr(path.p, '\0', path.n))
         s->workspace = path;
 }
 
-static void parse_state(struct cursor_state *s, struct slice bytes)
+static void cursor_parse_state(struct cursor_state *s, struct slice bytes)
 {
     struct slice value, *list;
     uint64_t number;
     unsigned type;
 
-    while (!s->arena.failed && parse_field(&bytes, &number, &type, &value)) {
+    while (!s->arena.failed && cursor_parse_field(&bytes, &number, &type, &value)) {
         if (type != BYTES)
             continue;
         if (number == FIELD_WORKSPACE)
@@ -149,17 +151,17 @@ enum err_code cursor_state_read(struct sqlite_db *db, struct cursor_state *out, 
     struct buf bytes = { 0 };
     struct slice name;
     enum err_code rc = sqlite_db_each(db, "SELECT value FROM meta WHERE key = '0'", NULL, 0,
-                                      copy_bytes, &bytes, e);
+                                      cursor_copy_bytes, &bytes, e);
 
     *out = (struct cursor_state){ .meta = SLICE(""), .workspace = SLICE("") };
     if (!rc)
-        out->meta = decode(buf_slice(&bytes), false, &out->arena);
+        out->meta = cursor_decode(buf_slice(&bytes), false, &out->arena);
     if (!json_valid(out->meta) || json_type(out->meta) != JSON_OBJECT)
         out->meta = SLICE("");
     if (!rc && json_get_text(out->meta, "latestRootBlobId", &out->arena, &name)) {
         rc = cursor_blob_read(db, name, &bytes, e);
         if (!rc)
-            parse_state(out, buf_slice(&bytes));
+            cursor_parse_state(out, buf_slice(&bytes));
     }
     buf_fini(&bytes);
     if (!rc && out->arena.failed)
@@ -182,7 +184,7 @@ bool cursor_role_is(struct slice message, const char *role)
     return json_get_is(message, "role", role);
 }
 
-static struct slice trim(struct slice text)
+static struct slice cursor_trim(struct slice text)
 {
     while (text.n && (unsigned char)text.p[0] <= ' ')
         text = (struct slice){ text.p + 1, text.n - 1 };
@@ -203,7 +205,8 @@ struct slice cursor_typed(struct slice text, struct arena *a)
         at += sizeof open - 1;
         rest = (struct slice){ at, (size_t)(rest.p + rest.n - at) };
         end = rest.n ? slice_find(rest.p, rest.n, close, sizeof close - 1) : NULL;
-        const struct slice inner = trim((struct slice){ at, end ? (size_t)(end - at) : rest.n });
+        const struct slice inner =
+            cursor_trim((struct slice){ at, end ? (size_t)(end - at) : rest.n });
         const struct slice both[] = { all, SLICE("\n"), inner };
         const char *joined = all.n && inner.n ? arena_concat(a, both, 3) : NULL;
 
@@ -217,7 +220,7 @@ struct slice cursor_typed(struct slice text, struct arena *a)
         return all;
     return slice_starts(text, "<user_info>") || slice_starts(text, "<system_reminder>")
                ? all
-               : trim(text);
+               : cursor_trim(text);
 }
 
 struct slice cursor_prompt(struct slice message, struct arena *a)

@@ -30,9 +30,9 @@ static int64_t time_at(struct slice object, const char *name)
 
 /* ---- the database ---- */
 
-static enum err_code look_at(struct sqlite_db *db, const struct cursor_state *s, size_t i,
-                             struct buf *message, struct describing *d, struct slice *prompt,
-                             struct err *e)
+static enum err_code cursor_look_at(struct sqlite_db *db, const struct cursor_state *s, size_t i,
+                                    struct buf *message, struct describing *d, struct slice *prompt,
+                                    struct err *e)
 {
     enum err_code rc = cursor_blob_read(db, s->message[i], message, e);
     struct slice json = buf_slice(message);
@@ -46,26 +46,26 @@ static enum err_code look_at(struct sqlite_db *db, const struct cursor_state *s,
     return rc;
 }
 
-static enum err_code read_prompts(struct sqlite_db *db, const struct cursor_state *s,
-                                  struct describing *d, struct err *e)
+static enum err_code cursor_read_prompts(struct sqlite_db *db, const struct cursor_state *s,
+                                         struct describing *d, struct err *e)
 {
     struct buf message = { 0 };
     struct slice prompt = SLICE("");
     enum err_code rc = ERR_OK;
 
     for (size_t i = 0; !rc && !prompt.n && i < s->n && i < LOOKS_MOST; i++)
-        rc = look_at(db, s, i, &message, d, &prompt, e);
+        rc = cursor_look_at(db, s, i, &message, d, &prompt, e);
     d->row->first_prompt = prompt;
     prompt = SLICE("");
     for (size_t i = 0; !rc && !prompt.n && i < s->n && i < LOOKS_MOST; i++)
-        rc = look_at(db, s, s->n - 1 - i, &message, d, &prompt, e);
+        rc = cursor_look_at(db, s, s->n - 1 - i, &message, d, &prompt, e);
     d->row->last_prompt = prompt;
     buf_fini(&message);
     return rc;
 }
 
 /* Begins anew if it is called again. */
-static enum err_code read_database(struct sqlite_db *db, void *arg, struct err *e)
+static enum err_code cursor_read_database(struct sqlite_db *db, void *arg, struct err *e)
 {
     struct describing *d = arg;
     struct cursor_state s;
@@ -78,14 +78,14 @@ static enum err_code read_database(struct sqlite_db *db, void *arg, struct err *
     d->row->model = json_copy_at(s.meta, "lastUsedModel", d->arena);
     d->row->created_ms = time_at(s.meta, "createdAt");
     d->row->cwd = arena_copy(d->arena, s.workspace);
-    rc = read_prompts(db, &s, d, e);
+    rc = cursor_read_prompts(db, &s, d, e);
     cursor_state_fini(&s);
     return rc;
 }
 
 /* ---- the row ---- */
 
-static void read_meta(struct slice meta, struct session_row *row, struct arena *a)
+static void cursor_read_meta(struct slice meta, struct session_row *row, struct arena *a)
 {
     struct slice cwd = json_copy_at(meta, "cwd", a);
     int64_t created = time_at(meta, "createdAtMs"), updated = time_at(meta, "updatedAtMs");
@@ -98,7 +98,7 @@ static void read_meta(struct slice meta, struct session_row *row, struct arena *
         row->hidden = HIDDEN_SIDECHAIN;
 }
 
-static void complete(const struct scope *scope, const struct describing *d)
+static void cursor_complete(const struct scope *scope, const struct describing *d)
 {
     struct session_row *row = d->row;
 
@@ -147,14 +147,14 @@ enum err_code cursor_describe(const struct store *st, const struct scope *scope,
     session_row_reset(row);
     row->ref = *ref;
     row->ref.preread = (struct slice){ NULL, 0 };
-    enum err_code rc = sqlite_db_read(ref->path.p, NULL, read_database, &d, e);
+    enum err_code rc = sqlite_db_read(ref->path.p, NULL, cursor_read_database, &d, e);
 
     if (rc != ERR_NOMEM && rc != ERR_NOT_FOUND) {
         set_problem(row, rc);
         rc = session_dirs_json(ref, "meta.json", META_MOST, &meta);
         if (!rc && meta.n)
-            read_meta(buf_slice(&meta), row, &a);
-        complete(scope, &d);
+            cursor_read_meta(buf_slice(&meta), row, &a);
+        cursor_complete(scope, &d);
         rc = !rc && !a.failed && session_row_keep(row) ? ERR_OK : err_nomem(e);
     }
     buf_fini(&meta);
@@ -181,7 +181,7 @@ static char *with_chats(char *path)
 }
 
 /* NULL: not known, or out of memory. */
-static char *default_path(const struct store_env *env)
+static char *cursor_default_path(const struct store_env *env)
 {
     const char *named = env_value(env->environment, variable);
     const char *config = env_value(env->environment, "XDG_CONFIG_HOME");
@@ -196,7 +196,7 @@ static char *default_path(const struct store_env *env)
     return path || !env->home ? path : config_dir_join(env->home, ".cursor");
 }
 
-static bool is_id(struct slice id)
+static bool cursor_is_id(struct slice id)
 {
     return slice_is_of(id, JSONL_ID_CHARACTERS) && id.n >= 8 && id.n <= 128 && id.p[0] != '-';
 }
@@ -210,18 +210,19 @@ struct slice cursor_directory(const struct scope *scope, const char *folder)
     return name.n == HASH_DIGITS ? config_dir_of_hash(scope, "md5", name) : SLICE("");
 }
 
-static bool is_in_scope(const struct jsonl_store *s, const struct scope *scope, const char *folder)
+static bool cursor_is_in_scope(const struct jsonl_store *s, const struct scope *scope,
+                               const char *folder)
 {
     (void)s;
     return scope->all || cursor_directory(scope, folder).n;
 }
 
-static const struct session_dirs dirs = { .log = "/store.db", .in_scope = is_in_scope };
+static const struct session_dirs dirs = { .log = "/store.db", .in_scope = cursor_is_in_scope };
 static const struct jsonl_format format = { .dirs = &dirs,
-                                            .is_id = is_id,
+                                            .is_id = cursor_is_id,
                                             .id_name = "a Cursor session id",
                                             .variable = variable,
-                                            .usual = default_path };
+                                            .usual = cursor_default_path };
 
 /* Cursor's editor keeps its own files below ~/.cursor. */
 static enum err_code cursor_open(const struct store_env *env, const char *path, struct store **out,
@@ -261,7 +262,7 @@ static void use_newer_time(struct session_ref *ref, const char *path)
 }
 
 /* While Cursor runs, it writes beside the database. */
-static bool visit(const struct session_ref *found, void *arg)
+static bool cursor_visit(const struct session_ref *found, void *arg)
 {
     struct session_ref ref = *found;
     struct walk *w = arg;
@@ -278,7 +279,7 @@ static enum err_code cursor_enumerate(const struct store *st, const struct scope
                                       session_ref_fn *fn, void *arg, struct err *e)
 {
     struct walk w = { .fn = fn, .arg = arg };
-    enum err_code rc = session_dirs_enumerate(st, scope, visit, &w, e);
+    enum err_code rc = session_dirs_enumerate(st, scope, cursor_visit, &w, e);
 
     arena_fini(&w.arena);
     return rc;

@@ -17,7 +17,7 @@ struct loading {
     size_t bytes; /* that were read; a state may name one large blob many times */
 };
 
-static enum message_kind kind_of(struct slice message, struct arena *a)
+static enum message_kind cursor_kind_of(struct slice message, struct arena *a)
 {
     return cursor_role_is(message, "assistant") ? MESSAGE_ASSISTANT
            : cursor_role_is(message, "tool")    ? MESSAGE_TOOL
@@ -25,7 +25,7 @@ static enum message_kind kind_of(struct slice message, struct arena *a)
                                                 : MESSAGE_SYSTEM;
 }
 
-static enum err_code add_message(struct loading *l, size_t number, struct slice name)
+static enum err_code cursor_add_message(struct loading *l, size_t number, struct slice name)
 {
     struct message m = { .time_ms = TIME_NONE };
     struct slice json = buf_slice(&l->message);
@@ -41,7 +41,7 @@ static enum err_code add_message(struct loading *l, size_t number, struct slice 
         return ERR_OK;
     snprintf(id, sizeof id, "%zu-%.*s", number, (int)(name.n < 16 ? name.n : 16), name.p);
     m.id = id128_of(slice_of(id));
-    m.kind = (uint8_t)kind_of(json, &a);
+    m.kind = (uint8_t)cursor_kind_of(json, &a);
     l->row.n = 0;
     jsonout_init(&j, &l->row);
     jsonout_open(&j, '{');
@@ -55,7 +55,7 @@ static enum err_code add_message(struct loading *l, size_t number, struct slice 
 }
 
 /* Begins anew if it is called again. */
-static enum err_code read_messages(struct sqlite_db *db, void *arg, struct err *e)
+static enum err_code cursor_read_messages(struct sqlite_db *db, void *arg, struct err *e)
 {
     struct loading *l = arg;
     struct cursor_state s;
@@ -70,7 +70,7 @@ static enum err_code read_messages(struct sqlite_db *db, void *arg, struct err *
         l->bytes += l->message.n;
         if (!rc && l->bytes > ALL_MOST)
             rc = err_set(e, ERR_UNSUPPORTED, "", "it is too large");
-        if (!rc && add_message(l, i, s.message[i]))
+        if (!rc && cursor_add_message(l, i, s.message[i]))
             rc = err_nomem(e);
     }
     cursor_state_fini(&s);
@@ -82,7 +82,7 @@ enum err_code cursor_load(const struct store *st, const struct session_ref *ref,
 {
     struct loading l = { .rows = { .n = 0 } };
     enum err_code rc =
-        err_at(e, sqlite_db_read(ref->path.p, cancel, read_messages, &l, e), ref->path.p);
+        err_at(e, sqlite_db_read(ref->path.p, cancel, cursor_read_messages, &l, e), ref->path.p);
 
     (void)st;
     if (!rc)
@@ -115,7 +115,7 @@ enum err_code cursor_messages(const struct store *st, const struct session_ref *
 
 /* ---- blocks ---- */
 
-static void put_text(struct block_list *b, struct slice text, bool user)
+static void cursor_put_text(struct block_list *b, struct slice text, bool user)
 {
     struct slice typed = user ? cursor_typed(text, &b->arena) : text;
 
@@ -127,7 +127,7 @@ static void put_text(struct block_list *b, struct slice text, bool user)
 }
 
 /* A text, or JSON; another version keeps it as {"type", "value"}. */
-static void put_result(struct block_list *b, struct slice part)
+static void cursor_put_result(struct block_list *b, struct slice part)
 {
     struct block x = { .kind = BLOCK_TOOL_RESULT, .failed = json_get_true(part, "isError") };
     struct slice value;
@@ -140,7 +140,7 @@ static void put_result(struct block_list *b, struct slice part)
     transcript_block_put(b, x);
 }
 
-static void put_part(struct block_list *b, struct slice part, bool user)
+static void cursor_put_part(struct block_list *b, struct slice part, bool user)
 {
     struct arena *a = &b->arena;
     struct block x = { .kind = BLOCK_RAW, .text = part };
@@ -148,11 +148,11 @@ static void put_part(struct block_list *b, struct slice part, bool user)
     if (json_get_is(part, "type", "redacted-reasoning"))
         return;
     if (json_get_is(part, "type", "text") && json_get_text(part, "text", a, &x.text)) {
-        put_text(b, x.text, user);
+        cursor_put_text(b, x.text, user);
         return;
     }
     if (json_get_is(part, "type", "tool-result")) {
-        put_result(b, part);
+        cursor_put_result(b, part);
         return;
     }
     if (json_get_is(part, "type", "reasoning") && json_get_text(part, "text", a, &x.text)) {
@@ -185,8 +185,8 @@ enum err_code cursor_blocks(const struct store *st, struct slice row, struct blo
         content = SLICE("");
     if (json_type(content) == JSON_ARRAY && json_iter_open(&it, content))
         while (json_iter_next(&it, &key, &part))
-            put_part(out, part, user);
+            cursor_put_part(out, part, user);
     else if (json_type(content) == JSON_STRING && json_text(content, &out->arena, &text))
-        put_text(out, text, user);
+        cursor_put_text(out, text, user);
     return out->arena.failed ? err_nomem(e) : ERR_OK;
 }

@@ -26,7 +26,8 @@ static enum err_code report_damage(struct checking *x, enum finding_kind kind, c
     return x->fn(&f, x->arg, x->e);
 }
 
-static enum err_code check_point(struct checking *x, git_repository *repo, const struct point *p)
+static enum err_code entire_check_point(struct checking *x, git_repository *repo,
+                                        const struct point *p)
 {
     AUTO_BUF text = { 0 };
     enum transcript_hash verdict;
@@ -57,7 +58,7 @@ enum err_code entire_check(const struct store *st, const struct session_ref *ref
 
     TRY(view_open(st, ref, &v, e));
     for (size_t i = 0; i < v.session->n && !(cancel && atomic_load(cancel)); i++)
-        TRY(check_point(&x, v.repo, &v.session->point[i]));
+        TRY(entire_check_point(&x, v.repo, &v.session->point[i]));
 
     const struct entire_state *state = v.session->state;
 

@@ -132,8 +132,8 @@ struct leftover_walk {
 };
 
 /* Returns true if a shadow branch is a leftover, and the newest of its commits. */
-static bool is_left(const struct leftover_walk *l, const struct shadow *s,
-                    const struct point **newest)
+static bool entire_is_left(const struct leftover_walk *l, const struct shadow *s,
+                           const struct point **newest)
 {
     const struct point_list *all = &l->c->points;
 
@@ -222,7 +222,7 @@ enum err_code entire_leftovers(const struct store *st, const struct scope *scope
         const struct point *newest;
         AUTO_ARENA a = { 0 };
 
-        if (!is_left(&l, s, &newest))
+        if (!entire_is_left(&l, s, &newest))
             continue;
         const char *name = arena_format(&a, ENTIRE_HEADS "%s", s->branch.p);
 

@@ -196,7 +196,7 @@ static bool find_worktrees(struct entire *x, git_repository *repo)
 
 /* ---- whether git knows any data of Entire ---- */
 
-static bool has_ref(git_repository *repo, const char *glob)
+static bool entire_has_ref(git_repository *repo, const char *glob)
 {
     AUTO_REFS *it = NULL;
     const char *name;
@@ -210,8 +210,8 @@ bool entire_is_enabled(git_repository *repo, const char *states)
     struct stat st;
 
     return (stat(states, &st) == 0 && S_ISDIR(st.st_mode)) ||
-           has_ref(repo, ENTIRE_HEADS "entire/*") || has_ref(repo, ENTIRE_REFS "*") ||
-           has_ref(repo, ENTIRE_V1_REMOTE);
+           entire_has_ref(repo, ENTIRE_HEADS "entire/*") || entire_has_ref(repo, ENTIRE_REFS "*") ||
+           entire_has_ref(repo, ENTIRE_V1_REMOTE);
 }
 
 static enum err_code read_repository(struct entire *x, git_repository *repo, struct err *e)

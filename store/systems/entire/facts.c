@@ -97,7 +97,7 @@ static enum err_code add_tokens(struct fact_sources *g, const struct session_ref
     return session_facts_add(&g->facts, &fact, e);
 }
 
-static int64_t number_of(struct slice object, const char *key)
+static int64_t entire_number_of(struct slice object, const char *key)
 {
     struct slice value;
     int64_t n;
@@ -116,14 +116,16 @@ static enum err_code add_attribution(struct fact_sources *g, struct err *e)
     if (json_type(percent) != JSON_NUMBER)
         percent = SLICE("?");
     dot = memchr(percent.p, '.', percent.n);
-    NEED(text = arena_format(
-             &g->v.arena,
-             "%.*s %% by the agent: %" PRId64 " of %" PRId64 " lines; by hand %" PRId64
-             " added, %" PRId64 " changed, %" PRId64 " removed",
-             (int)(dot ? dot - percent.p : (ptrdiff_t)percent.n), percent.p,
-             number_of(g->attribution, "agent_lines"), number_of(g->attribution, "total_committed"),
-             number_of(g->attribution, "human_added"), number_of(g->attribution, "human_modified"),
-             number_of(g->attribution, "human_removed")));
+    NEED(text =
+             arena_format(&g->v.arena,
+                          "%.*s %% by the agent: %" PRId64 " of %" PRId64 " lines; by hand %" PRId64
+                          " added, %" PRId64 " changed, %" PRId64 " removed",
+                          (int)(dot ? dot - percent.p : (ptrdiff_t)percent.n), percent.p,
+                          entire_number_of(g->attribution, "agent_lines"),
+                          entire_number_of(g->attribution, "total_committed"),
+                          entire_number_of(g->attribution, "human_added"),
+                          entire_number_of(g->attribution, "human_modified"),
+                          entire_number_of(g->attribution, "human_removed")));
     const struct session_fact fact = {
         .key = "attribution", .label = "attribution", .text = slice_of(text), .json = g->attribution
     };
@@ -132,7 +134,7 @@ static enum err_code add_attribution(struct fact_sources *g, struct err *e)
 }
 
 /* A commit would condense the checkpoints since the last commit. */
-static enum err_code add_state(struct fact_sources *g, struct err *e)
+static enum err_code entire_add_state(struct fact_sources *g, struct err *e)
 {
     const struct catalog_session *s = g->v.session;
     const struct entire_state *state = s->state;
@@ -162,7 +164,7 @@ enum err_code entire_facts(const struct store *st, const struct session_ref *ref
 
     TRY(view_open(st, ref, &g.v, e));
     TRY(read_checkpoints(&g, e));
-    TRY(add_state(&g, e));
+    TRY(entire_add_state(&g, e));
     TRY(add_tokens(&g, ref, e));
     TRY(add_attribution(&g, e));
 

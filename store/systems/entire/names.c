@@ -17,14 +17,14 @@ static bool is_lower_hex(struct slice text)
     return text.n > 0 && slice_is_of(text, "0123456789abcdef");
 }
 
-static bool is_dots(struct slice part)
+static bool entire_is_dots(struct slice part)
 {
     return slice_eq(part, SLICE(".")) || slice_eq(part, SLICE(".."));
 }
 
 bool entire_session_id_ok(struct slice id)
 {
-    if (id.n == 0 || id.n > SESSION_ID_MAX || is_dots(id))
+    if (id.n == 0 || id.n > SESSION_ID_MAX || entire_is_dots(id))
         return false;
     for (size_t i = 0; i < id.n; i++)
         if ((unsigned char)id.p[i] < 0x20 || id.p[i] == 0x7f || id.p[i] == '/' || id.p[i] == '\\')
@@ -132,7 +132,7 @@ static bool has_plain_parts(struct slice path)
         const char *slash = memchr(path.p, '/', path.n);
         struct slice part = { path.p, slash ? (size_t)(slash - path.p) : path.n };
 
-        if (part.n == 0 || is_dots(part) || memchr(part.p, '\0', part.n))
+        if (part.n == 0 || entire_is_dots(part) || memchr(part.p, '\0', part.n))
             return false;
         if (!slash)
             return true;
@@ -165,7 +165,7 @@ static bool is_trailer_blank(char c)
     return c == ' ' || c == '\t' || c == '\r';
 }
 
-static struct slice trim(struct slice text)
+static struct slice entire_trim(struct slice text)
 {
     while (text.n && is_trailer_blank(text.p[0])) {
         text.p++;
@@ -199,7 +199,7 @@ static bool next_trailer(struct slice *rest, const char *key, struct slice *valu
         } else {
             rest->n = 0;
         }
-        *value = trim((struct slice){ line.p + 1, line.n - 1 });
+        *value = entire_trim((struct slice){ line.p + 1, line.n - 1 });
         return true;
     }
     return false;
@@ -236,7 +236,7 @@ struct slice entire_subject(struct slice message)
     bool torn;
 
     while (slice_line(&message, &line, &torn)) {
-        line = trim(line);
+        line = entire_trim(line);
         if (line.n)
             return line;
     }

@@ -57,7 +57,7 @@ enum entire_phase entire_phase_after(enum entire_phase phase, enum entire_event 
 
 /* ---- the document ---- */
 
-static int64_t number_at(struct slice json, const char *key)
+static int64_t entire_number_at(struct slice json, const char *key)
 {
     struct slice value;
     int64_t n;
@@ -66,8 +66,8 @@ static int64_t number_at(struct slice json, const char *key)
 }
 
 /* Texts are copied. Returns false, with the reason, if the document is not a state. */
-static bool parse_state(struct slice json, struct arena *a, struct entire_state *s,
-                        const char **why)
+static bool entire_parse_state(struct slice json, struct arena *a, struct entire_state *s,
+                               const char **why)
 {
     static const char *const keys[] = {
         "session_id",    "base_commit",     "attribution_base_commit",
@@ -101,8 +101,8 @@ static bool parse_state(struct slice json, struct arena *a, struct entire_state 
     json_get_text(json, "phase", a, &phase);
     s->phase = entire_phase_parse(phase);
     for (size_t i = 0; i < COUNT_OF(starts) && s->transcript_start == 0; i++)
-        s->transcript_start = number_at(json, starts[i]);
-    s->checkpoint_count = number_at(json, "checkpoint_count");
+        s->transcript_start = entire_number_at(json, starts[i]);
+    s->checkpoint_count = entire_number_at(json, "checkpoint_count");
     s->started_ms = json_time_at(json, "started_at", a);
     s->ended_ms = json_time_at(json, "ended_at", a);
     s->interaction_ms = json_time_at(json, "last_interaction_time", a);
@@ -158,7 +158,7 @@ enum err_code state_read(const char *dir, const char *name, struct arena *a,
 
     if (rc)
         return err_at(e, rc, path);
-    if (!parse_state(buf_slice(bytes), a, &s, &why))
+    if (!entire_parse_state(buf_slice(bytes), a, &s, &why))
         return err_set(e, ERR_FORMAT, path, "read the state of a session: %s", why);
     if (!state_name(name, &id) || !slice_eq(id, s.id))
         return err_set(e, ERR_FORMAT, path,

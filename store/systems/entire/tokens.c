@@ -171,7 +171,7 @@ static enum err_code hand_over_copy(const struct usage_record *u, void *arg, str
     return w->fn(&copy, w->arg, e);
 }
 
-static enum err_code hand_over_row(struct slice row, void *arg, struct err *e)
+static enum err_code entire_hand_over_row(struct slice row, void *arg, struct err *e)
 {
     struct entire_usage_walk *w = arg;
     struct usage_record u;
@@ -193,7 +193,7 @@ static enum err_code walk_conversation(struct entire_usage_walk *w, struct entir
     if (!c->claude)
         return ERR_OK;
     TRY(entire_conversation_bytes(c, e));
-    return usage_rows_of_bytes(buf_slice(&c->bytes), "\"usage\"", hand_over_row, w, e);
+    return usage_rows_of_bytes(buf_slice(&c->bytes), "\"usage\"", entire_hand_over_row, w, e);
 }
 
 /* Walks over the sub-agents in the checkpoints. Those whose transcript is on this machine were read

@@ -28,7 +28,8 @@ static enum err_code check_event_line(struct jsonl_check *k, size_t i, struct er
     return broken ? jsonl_check_line(k, FINDING_BROKEN_LINE, i, "not a JSON object", e) : ERR_OK;
 }
 
-static enum err_code check_lines(struct jsonl_check *k, const atomic_bool *cancel, struct err *e)
+static enum err_code exathena_check_lines(struct jsonl_check *k, const atomic_bool *cancel,
+                                          struct err *e)
 {
     struct logfile log;
     enum err_code rc = logfile_open(&log, k->ref->path.p, 0, &exathena_keys, cancel, e);
@@ -73,7 +74,7 @@ enum err_code exathena_check(const struct store *st, const struct session_ref *r
                              const atomic_bool *cancel, finding_fn *fn, void *arg, struct err *e)
 {
     struct jsonl_check k = { .ref = ref, .fn = fn, .arg = arg };
-    enum err_code rc = check_lines(&k, cancel, e);
+    enum err_code rc = exathena_check_lines(&k, cancel, e);
 
     return rc ? rc : check_files(exathena_of(st), &k, e);
 }
@@ -277,7 +278,7 @@ static enum err_code report_leftover(struct leftover_search *l, struct slice id,
     return left.parts ? l->fn(&left, l->arg, e) : ERR_OK;
 }
 
-static enum err_code search_dir(struct leftover_search *l, const char *path, struct err *e)
+static enum err_code exathena_search_dir(struct leftover_search *l, const char *path, struct err *e)
 {
     DIR *dir = opendir(path);
     struct dirent *entry;
@@ -301,9 +302,9 @@ enum err_code exathena_leftovers(const struct store *st, const struct scope *sco
     enum err_code rc = exathena_in_scope(st, scope) ? note_logs(&l, e) : ERR_OK;
 
     if (!rc && l.logs.n > 0) {
-        rc = search_dir(&l, l.x->jsonl.folder, e);
+        rc = exathena_search_dir(&l, l.x->jsonl.folder, e);
         if (!rc)
-            rc = search_dir(&l, l.x->history, e);
+            rc = exathena_search_dir(&l, l.x->history, e);
     }
     idset_fini(&l.logs);
     idset_fini(&l.reported);

@@ -38,7 +38,7 @@ static bool is_edit_tool(struct slice name)
 /* ---- edits ---- */
 
 /* The absolute form of the path that a row names; NULL if it is not a path or out of memory. */
-static const char *absolute(struct history_reader *t, struct slice path, struct arena *a)
+static const char *exathena_absolute(struct history_reader *t, struct slice path, struct arena *a)
 {
     const char *text =
         path.n && !memchr(path.p, '\0', path.n) ? arena_copy(&t->scratch, path).p : NULL;
@@ -46,11 +46,11 @@ static const char *absolute(struct history_reader *t, struct slice path, struct 
     return text ? path_normalize(t->project, text, a) : NULL;
 }
 
-static void add_edit(struct history_reader *t, struct slice path, bool known)
+static void exathena_add_edit(struct history_reader *t, struct slice path, bool known)
 {
     struct exathena_history *s = t->history;
     struct exathena_edit *list = arena_grow(&s->arena, s->edit, s->edits, sizeof *list);
-    const char *full = absolute(t, path, &s->arena);
+    const char *full = exathena_absolute(t, path, &s->arena);
 
     if (!list || !full)
         return;
@@ -64,7 +64,7 @@ static void add_edit(struct history_reader *t, struct slice path, bool known)
 
 static void read_wanted_texts(struct history_reader *t, struct slice payload, struct slice path)
 {
-    const char *full = absolute(t, path, &t->scratch);
+    const char *full = exathena_absolute(t, path, &t->scratch);
 
     if (!full || t->want->before.p || strcmp(full, t->want->path) != 0)
         return;
@@ -72,16 +72,16 @@ static void read_wanted_texts(struct history_reader *t, struct slice payload, st
     t->want->after = arena_copy(t->into, event_text(payload, "after", &t->scratch));
 }
 
-static void read_diff(struct history_reader *t, struct slice payload)
+static void exathena_read_diff(struct history_reader *t, struct slice payload)
 {
     struct slice path = event_text(payload, "path", &t->scratch);
 
     if (t->want)
         read_wanted_texts(t, payload, path);
     else
-        add_edit(t, path,
-                 json_type(event_member(payload, "before")) == JSON_STRING &&
-                     json_type(event_member(payload, "after")) == JSON_STRING);
+        exathena_add_edit(t, path,
+                          json_type(event_member(payload, "before")) == JSON_STRING &&
+                              json_type(event_member(payload, "after")) == JSON_STRING);
 }
 
 static void read_patch(struct history_reader *t, struct slice payload)
@@ -91,7 +91,7 @@ static void read_patch(struct history_reader *t, struct slice payload)
 
     if (event_list(payload, "files", &it))
         while (json_iter_next(&it, &key, &file))
-            add_edit(t, event_text(file, "path", &t->scratch), false);
+            exathena_add_edit(t, event_text(file, "path", &t->scratch), false);
 }
 
 static void read_result_without_diff(struct history_reader *t, struct slice result)
@@ -102,10 +102,10 @@ static void read_result_without_diff(struct history_reader *t, struct slice resu
     while (i < t->n && !(slice_eq(t->call[i].id, id) && is_edit_tool(t->call[i].name)))
         i++;
     if (i < t->n)
-        add_edit(t, t->call[i].path, false);
+        exathena_add_edit(t, t->call[i].path, false);
 }
 
-static void read_result(struct history_reader *t, struct slice result)
+static void exathena_read_result(struct history_reader *t, struct slice result)
 {
     struct slice ui = event_member(result, "ui_payload"), payload = event_member(ui, "payload"),
                  kind = event_text(ui, "kind", &t->scratch);
@@ -113,7 +113,7 @@ static void read_result(struct history_reader *t, struct slice result)
     if (json_type(event_member(result, "is_error")) == JSON_TRUE)
         return;
     if (slice_eq(kind, SLICE("diff")))
-        read_diff(t, payload);
+        exathena_read_diff(t, payload);
     else if (!t->want && slice_eq(kind, SLICE("patch")))
         read_patch(t, payload);
     else if (!t->want)
@@ -122,12 +122,12 @@ static void read_result(struct history_reader *t, struct slice result)
 
 /* ---- calls ---- */
 
-static struct slice copy_text(struct slice object, const char *name, struct arena *a)
+static struct slice exathena_copy_text(struct slice object, const char *name, struct arena *a)
 {
     return arena_copy(a, event_text(object, name, a));
 }
 
-static void read_call(struct history_reader *t, struct slice value)
+static void exathena_read_call(struct history_reader *t, struct slice value)
 {
     struct exathena_history *s = t->history;
     struct call *list = arena_grow(&t->calls, t->call, t->n, sizeof *list);
@@ -137,10 +137,10 @@ static void read_call(struct history_reader *t, struct slice value)
         return;
     t->call = list;
     s->shell = shell;
-    list[t->n] =
-        (struct call){ .id = copy_text(value, "id", &t->calls),
-                       .name = copy_text(value, "name", &t->calls),
-                       .path = copy_text(event_member(value, "arguments"), "path", &t->calls) };
+    list[t->n] = (struct call){ .id = exathena_copy_text(value, "id", &t->calls),
+                                .name = exathena_copy_text(value, "name", &t->calls),
+                                .path = exathena_copy_text(event_member(value, "arguments"), "path",
+                                                           &t->calls) };
     if (slice_eq(list[t->n++].name, SLICE("bash")))
         shell[s->shells++] = t->line;
 }
@@ -158,7 +158,7 @@ static void each_member(struct history_reader *t, struct slice message, const ch
 
 /* ---- lines ---- */
 
-static void read_prompt(struct history_reader *t, const struct event *ev)
+static void exathena_read_prompt(struct history_reader *t, const struct event *ev)
 {
     struct exathena_history *s = t->history;
     struct exathena_prompt *list = arena_grow(&s->arena, s->prompt, s->prompts, sizeof *list);
@@ -186,11 +186,11 @@ static void read_event(struct history_reader *t, struct slice line)
         arena_reset(&t->calls);
         t->call = NULL;
         t->n = 0;
-        each_member(t, ev.message, "tool_calls", read_call);
+        each_member(t, ev.message, "tool_calls", exathena_read_call);
     } else if (slice_eq(ev.role, SLICE("user")) && ev.id.n && !t->want) {
-        read_prompt(t, &ev);
+        exathena_read_prompt(t, &ev);
     } else {
-        each_member(t, ev.message, "tool_results", read_result);
+        each_member(t, ev.message, "tool_results", exathena_read_result);
     }
 }
 
@@ -271,8 +271,9 @@ const struct exathena_edit *exathena_history_first_edit(const struct exathena_hi
 }
 
 /* Reads the line of an edit from where it was when the log was read. */
-static enum err_code read_line(const struct session_ref *ref, const struct exathena_edit *w,
-                               struct buf *line, struct err *e)
+static enum err_code exathena_read_line(const struct session_ref *ref,
+                                        const struct exathena_edit *w, struct buf *line,
+                                        struct err *e)
 {
     struct file file;
     enum err_code rc = file_open(AT_FDCWD, ref->path.p, 0, &file, e);
@@ -289,7 +290,7 @@ enum err_code exathena_history_read_texts(const struct session_ref *ref, const c
 {
     struct history_reader t = { .project = project, .line = w->line, .want = w, .into = a };
     struct buf line = { 0 };
-    enum err_code rc = read_line(ref, w, &line, e);
+    enum err_code rc = exathena_read_line(ref, w, &line, e);
 
     if (!rc)
         read_event(&t, buf_slice(&line));
@@ -318,7 +319,7 @@ static void fill_edit_texts(struct slice result, struct arena *a, struct edit *e
     edit->after_known = EDIT_TEXT;
 }
 
-static void fill_edit(struct slice row, struct arena *a, struct edit *edit, bool *counts)
+static void exathena_fill_edit(struct slice row, struct arena *a, struct edit *edit, bool *counts)
 {
     struct event ev;
     struct json_iter it;
@@ -336,5 +337,5 @@ static void fill_edit(struct slice row, struct arena *a, struct edit *edit, bool
 enum err_code exathena_edits(const struct store *st, const struct session_ref *ref,
                              const struct edit_query *q, edit_fn *fn, void *arg, struct err *e)
 {
-    return tool_edits_files(st->ops, ref, q, fill_edit, fn, arg, e);
+    return tool_edits_files(st->ops, ref, q, exathena_fill_edit, fn, arg, e);
 }

@@ -32,7 +32,7 @@ struct slice event_member(struct slice object, const char *name)
     return (struct slice){ NULL, 0 };
 }
 
-static bool decode(struct slice value, struct arena *a, struct slice *text)
+static bool exathena_decode(struct slice value, struct arena *a, struct slice *text)
 {
     *text = (struct slice){ NULL, 0 };
     return json_type(value) != JSON_STRING || json_text(value, a, text);
@@ -42,7 +42,7 @@ struct slice event_text(struct slice object, const char *name, struct arena *a)
 {
     struct slice text;
 
-    if (!decode(event_member(object, name), a, &text))
+    if (!exathena_decode(event_member(object, name), a, &text))
         a->failed = true;
     return text;
 }
@@ -115,8 +115,9 @@ bool event_read(struct slice line, struct arena *a, struct event *out)
     if (json_type(value[MESSAGE]) == JSON_OBJECT)
         out->message = value[MESSAGE];
     out->content = value[CONTENT];
-    return decode(value[EVENT], a, &out->kind) && decode(value[UUID], a, &out->id) &&
-           decode(value[TS], a, &out->ts) && decode(value[ROLE], a, &out->role);
+    return exathena_decode(value[EVENT], a, &out->kind) &&
+           exathena_decode(value[UUID], a, &out->id) && exathena_decode(value[TS], a, &out->ts) &&
+           exathena_decode(value[ROLE], a, &out->role);
 }
 
 struct slice event_message_text(const struct event *ev, struct arena *a)
@@ -127,7 +128,7 @@ struct slice event_message_text(const struct event *ev, struct arena *a)
     bool ok = true;
 
     if (json_type(ev->content) != JSON_ARRAY) {
-        a->failed |= !decode(ev->content, a, &text);
+        a->failed |= !exathena_decode(ev->content, a, &text);
         return text;
     }
     json_iter_open(&it, ev->content);
@@ -190,7 +191,7 @@ void event_time(int64_t ms, char out[EVENT_TIME])
     snprintf(out, EVENT_TIME, "%.*s000Z", (int)strcspn(text, "Z"), text);
 }
 
-static void write_rest(struct jsonout *j, struct slice object)
+static void exathena_write_rest(struct jsonout *j, struct slice object)
 {
     struct json_iter it;
     struct slice key, value;
@@ -221,7 +222,7 @@ enum err_code event_write(const struct event_draft *d, const struct event_order 
         default: jsonout_text(&j, d->id); break;
         }
     }
-    write_rest(&j, d->rest);
+    exathena_write_rest(&j, d->rest);
     jsonout_close(&j, '}');
     return j.rc ? j.rc : buf_add_byte(out, '\n');
 }
@@ -241,7 +242,7 @@ static enum err_code add_control(struct buf *out, unsigned char c)
 }
 
 /* The length of the text at the front, including its quotes. */
-static size_t text_length(struct slice rest)
+static size_t exathena_text_length(struct slice rest)
 {
     size_t n = 1;
 
@@ -267,7 +268,7 @@ enum err_code event_compact(struct buf *out, struct slice value, struct arena *a
 
     while (value.n && !rc) {
         char c = value.p[0];
-        size_t n = c == '"' ? text_length(value) : 1;
+        size_t n = c == '"' ? exathena_text_length(value) : 1;
 
         if (c == '"')
             rc = add_escaped_text(out, (struct slice){ value.p, n }, a);

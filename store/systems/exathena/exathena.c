@@ -75,7 +75,7 @@ const char *exathena_side_path(const struct session_ref *ref, const char *rest, 
 /* ---- where the store is ---- */
 
 /* The .exathena of the directory or of its nearest ancestor that has one. */
-static enum err_code nearest(const char *from, char **out, struct err *e)
+static enum err_code exathena_nearest(const char *from, char **out, struct err *e)
 {
     char *dir = strdup(from);
     enum err_code rc = ERR_NOMEM;
@@ -106,7 +106,7 @@ static enum err_code nearest(const char *from, char **out, struct err *e)
 
 /* Returns true if the first line looks like an event. Any directory may contain JSONL that is not a
  * log. */
-static bool is_log(int dir, const char *name)
+static bool exathena_is_log(int dir, const char *name)
 {
     struct file f;
     struct slice id;
@@ -135,7 +135,7 @@ static bool is_own_root(const char *path)
     const struct dirent *entry;
 
     while (dir && !found && (entry = readdir(dir)))
-        found = is_log(dirfd(dir), entry->d_name);
+        found = exathena_is_log(dirfd(dir), entry->d_name);
     if (dir)
         closedir(dir);
     free(inside);
@@ -177,7 +177,7 @@ static enum err_code named(const struct store_env *env, const char *path, char *
 enum err_code exathena_make(const struct store_env *env, const char *path, struct err *e)
 {
     char *dir = NULL, *sessions;
-    enum err_code rc = path ? named(env, path, &dir, e) : nearest(env->cwd, &dir, NULL);
+    enum err_code rc = path ? named(env, path, &dir, e) : exathena_nearest(env->cwd, &dir, NULL);
 
     if (rc == ERR_NOT_FOUND) {
         dir = config_dir_join(env->cwd, store_name);
@@ -209,7 +209,7 @@ static void exathena_close(struct store *st)
 }
 
 /* Sets the three paths of a store. */
-static bool name_places(struct exathena *x, const char *dir)
+static bool exathena_name_places(struct exathena *x, const char *dir)
 {
     char parent[PATH_MAX];
 
@@ -229,15 +229,15 @@ static enum err_code find_places(struct exathena *x, struct err *e)
     x->own_root = is_own_root(x->jsonl.base.path);
     if (x->own_root) {
         x->jsonl.folder = strdup(x->jsonl.base.path);
-        rc = nearest(x->jsonl.base.path, &near, e);
+        rc = exathena_nearest(x->jsonl.base.path, &near, e);
         if (rc == ERR_NOT_FOUND)
-            rc = nearest(x->jsonl.base.env->cwd, &near, e);
+            rc = exathena_nearest(x->jsonl.base.env->cwd, &near, e);
         x->no_project = rc == ERR_NOT_FOUND;
         if (x->no_project)
             rc = (near = config_dir_join(x->jsonl.base.env->cwd, store_name)) ? ERR_OK : ERR_NOMEM;
     }
-    if (!rc &&
-        !((!x->own_root || x->jsonl.folder) && name_places(x, near ? near : x->jsonl.base.path)))
+    if (!rc && !((!x->own_root || x->jsonl.folder) &&
+                 exathena_name_places(x, near ? near : x->jsonl.base.path)))
         rc = ERR_NOMEM;
     free(near);
     return rc == ERR_NOMEM ? err_nomem(e) : rc;
@@ -252,8 +252,8 @@ static enum err_code exathena_open(const struct store_env *env, const char *path
         return err_nomem(e);
     x->jsonl.base = (struct store){ .ops = &exathena_ops, .env = env };
     x->jsonl.format = &exathena_format;
-    enum err_code rc =
-        path ? named(env, path, &x->jsonl.base.path, e) : nearest(env->cwd, &x->jsonl.base.path, e);
+    enum err_code rc = path ? named(env, path, &x->jsonl.base.path, e)
+                            : exathena_nearest(env->cwd, &x->jsonl.base.path, e);
 
     if (!rc)
         rc = config_dir_require(x->jsonl.base.path, e);

@@ -64,7 +64,8 @@ enum err_code exathena_at_path(const struct store *st, struct slice path, struct
 
 /* The time of the first event is the session's time of creation, and the first prompt is its title.
  * A message of a person or a tool waits for an answer. */
-static enum err_code read_row_facts(struct slice line, struct arena *a, struct jsonl_row_facts *out)
+static enum err_code exathena_read_row_facts(struct slice line, struct arena *a,
+                                             struct jsonl_row_facts *out)
 {
     struct event ev;
 
@@ -81,8 +82,8 @@ static enum err_code read_row_facts(struct slice line, struct arena *a, struct j
     return a->failed ? ERR_NOMEM : ERR_OK;
 }
 
-static enum err_code complete_row(const struct store *st, const struct scope *scope,
-                                  struct session_row *row, struct arena *a, struct err *e)
+static enum err_code exathena_complete_row(const struct store *st, const struct scope *scope,
+                                           struct session_row *row, struct arena *a, struct err *e)
 {
     const struct exathena *x = exathena_of(st);
 
@@ -105,7 +106,7 @@ static struct slice event_id(struct slice row, struct arena *a)
 /* The conversation as a person reads it: all events of any kind in the order of the file, with
  * unreadable lines in their places. */
 
-static uint8_t message_kind_of(const struct index_line *line)
+static uint8_t exathena_message_kind_of(const struct index_line *line)
 {
     switch (line->kind) {
     case EVENT_USER: return MESSAGE_USER;
@@ -139,16 +140,16 @@ static enum err_code judge_event(struct logfile *log, size_t line, struct messag
 
     (void)keep;
     (void)e;
-    m->kind = broken ? (uint8_t)MESSAGE_OTHER : message_kind_of(ix);
+    m->kind = broken ? (uint8_t)MESSAGE_OTHER : exathena_message_kind_of(ix);
     m->flags = broken ? (uint8_t)MESSAGE_BROKEN : (uint8_t)0;
     return ERR_OK;
 }
 
 const struct jsonl_format exathena_format = { .keys = &exathena_keys,
                                               .judge = judge_event,
-                                              .read = read_row_facts,
+                                              .read = exathena_read_row_facts,
                                               .prompt_needle = "\"user",
-                                              .complete = complete_row,
+                                              .complete = exathena_complete_row,
                                               .id = event_id,
                                               .is_id = exathena_is_id,
                                               .id_name = "an ExAthena session id",

@@ -49,8 +49,8 @@ static enum err_code set_last_saved(struct planning *p, const struct saved_file 
 /* The last edit in the log gives the present contents of the file only if no edit came after it:
  * then the newest saved copy equals what this edit found. Otherwise a later edit is missing from
  * the log, and nothing is known. */
-static enum err_code set_last(struct planning *p, const struct saved_file *f,
-                              struct rewind_target *t, struct err *e)
+static enum err_code exathena_set_last(struct planning *p, const struct saved_file *f,
+                                       struct rewind_target *t, struct err *e)
 {
     const struct exathena_edit *last = exathena_history_last_edit(&p->history, f->path);
     struct exathena_edit w;
@@ -88,7 +88,7 @@ static enum err_code want_first(struct planning *p, const struct saved_file *f,
         if (!t->source.file)
             return err_nomem(e);
     }
-    return set_last(p, f, t, e);
+    return exathena_set_last(p, f, t, e);
 }
 
 /* Like the library, we skip files without a path or a first copy, but the plan's notes mention
@@ -106,7 +106,7 @@ static enum err_code add_first(struct planning *p, const struct saved_file *f, s
     return rc ? rc : rewind_plan_add(&p->plan, &t, e);
 }
 
-static enum err_code note_first(struct planning *p, struct err *e)
+static enum err_code exathena_note_first(struct planning *p, struct err *e)
 {
     char text[160];
     enum err_code rc =
@@ -139,7 +139,7 @@ static enum err_code want_inferred(struct planning *p, const struct saved_file *
         return rc;
     t->want = w.before.n == 0 && f->first_absent ? REWIND_ABSENT : REWIND_BYTES;
     t->source.bytes = w.before;
-    return set_last(p, f, t, e);
+    return exathena_set_last(p, f, t, e);
 }
 
 static enum err_code add_inferred(struct planning *p, const struct saved_file *f, struct err *e)
@@ -164,8 +164,9 @@ static enum err_code note_inferred(struct planning *p, struct err *e)
 
 /* ---- together ---- */
 
-static enum err_code open_plan(struct planning *p, const struct store *st,
-                               const struct session_ref *ref, struct slice point, struct err *e)
+static enum err_code exathena_open_plan(struct planning *p, const struct store *st,
+                                        const struct session_ref *ref, struct slice point,
+                                        struct err *e)
 {
     struct arena *a = &p->plan.arena;
 
@@ -195,11 +196,11 @@ static void name_counts(struct rewind_plan *plan)
     plan->dropped_key = "events_dropped";
 }
 
-static enum err_code make_plan(struct planning *p, const struct store *st,
-                               const struct session_ref *ref, struct slice point,
-                               struct rewind_plan *out, struct err *e)
+static enum err_code exathena_make_plan(struct planning *p, const struct store *st,
+                                        const struct session_ref *ref, struct slice point,
+                                        struct rewind_plan *out, struct err *e)
 {
-    enum err_code rc = open_plan(p, st, ref, point, e);
+    enum err_code rc = exathena_open_plan(p, st, ref, point, e);
 
     for (size_t i = 0; !rc && i < p->saved.n; i++)
         rc = p->add_file(p, &p->saved.file[i], e);
@@ -217,9 +218,9 @@ static enum err_code make_plan(struct planning *p, const struct store *st,
 enum err_code exathena_plan(const struct store *st, const struct session_ref *ref,
                             struct slice point, struct rewind_plan *out, struct err *e)
 {
-    struct planning p = { .add_file = add_first, .add_notes = note_first };
+    struct planning p = { .add_file = add_first, .add_notes = exathena_note_first };
 
-    return make_plan(&p, st, ref, point, out, e);
+    return exathena_make_plan(&p, st, ref, point, out, e);
 }
 
 enum err_code exathena_plan_inferred(const struct store *st, const struct session_ref *ref,
@@ -227,7 +228,7 @@ enum err_code exathena_plan_inferred(const struct store *st, const struct sessio
 {
     struct planning p = { .add_file = add_inferred, .add_notes = note_inferred };
 
-    return make_plan(&p, st, ref, point, out, e);
+    return exathena_make_plan(&p, st, ref, point, out, e);
 }
 
 /* ---- the points ---- */
@@ -312,8 +313,8 @@ static enum err_code without_blanks(struct slice lines, struct buf *out)
     return rc;
 }
 
-static enum err_code plan_cut(const struct session_ref *ref, const struct point *p,
-                              struct change *c, struct err *e)
+static enum err_code exathena_plan_cut(const struct session_ref *ref, const struct point *p,
+                                       struct change *c, struct err *e)
 {
     struct buf old = { 0 }, kept = { 0 };
     struct file f;
@@ -357,7 +358,7 @@ enum err_code exathena_plan_conversation(const struct store *st, const struct se
     if (rc)
         return err_wrap(e, rc, "rewind");
     c = change_new("rewind");
-    rc = c ? plan_cut(ref, &p, c, e) : err_nomem(e);
+    rc = c ? exathena_plan_cut(ref, &p, c, e) : err_nomem(e);
     if (rc) {
         change_free(c);
         return rc;

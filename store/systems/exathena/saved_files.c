@@ -42,7 +42,7 @@ static bool version_of(const char *name, const char *suffix, int64_t *version)
     return true;
 }
 
-static void add_name(struct saved_file *f, const char *name)
+static void exathena_add_name(struct saved_file *f, const char *name)
 {
     int64_t version;
 
@@ -73,13 +73,13 @@ static enum err_code read_version_names(struct saved_file *f, struct err *e)
         return err_sys(e, f->dir, "read saved files");
     }
     while ((entry = readdir(dir)))
-        add_name(f, entry->d_name);
+        exathena_add_name(f, entry->d_name);
     closedir(dir);
     return ERR_OK;
 }
 
-static enum err_code read_path(struct saved_file *f, const char *name, struct arena *a,
-                               struct err *e)
+static enum err_code exathena_read_path(struct saved_file *f, const char *name, struct arena *a,
+                                        struct err *e)
 {
     const char *file = arena_format(a, "%s/path", f->dir);
     struct buf bytes = { 0 };
@@ -119,7 +119,7 @@ static enum err_code saved_file_read(const char *dir, const char *name, struct a
     enum err_code rc = read_version_names(&f, e);
 
     if (!rc)
-        rc = read_path(&f, name, a, e);
+        rc = exathena_read_path(&f, name, a, e);
     f.newest_absent = f.newest >= 0 && f.newest_tombstone == f.newest;
     if (!rc && !f.why && !f.first)
         f.why = "its first saved copy is missing";
@@ -249,7 +249,7 @@ struct saving {
 
 /* Links are followed: the contents of the target are saved under the link's own name, as the
  * library does. */
-static enum err_code read_present_file(struct saving *s, struct err *e)
+static enum err_code exathena_read_present_file(struct saving *s, struct err *e)
 {
     struct stat sb;
 
@@ -332,7 +332,7 @@ static enum err_code put_version(const struct saving *s, bool half, struct err *
     return rc || !s->absent ? rc : disk_create_file(s->dir, tombstone, SLICE(""), FILE_MODE, e);
 }
 
-static enum err_code save_version(struct saving *s, bool same, struct err *e)
+static enum err_code exathena_save_version(struct saving *s, bool same, struct err *e)
 {
     bool named = has_saved_name(s, "path"), half = false;
     bool unnamed = !named && s->absent && s->saved.newest_absent; /* only the path is missing */
@@ -353,11 +353,11 @@ static enum err_code save_one(struct saving *s, const char *file, struct slice s
     enum err_code rc = locate_saved_file(s, file, session, e);
 
     if (!rc)
-        rc = read_present_file(s, e);
+        rc = exathena_read_present_file(s, e);
     if (!rc)
         rc = is_newest_version(s, &same, e);
     if (!rc)
-        rc = save_version(s, same, e);
+        rc = exathena_save_version(s, same, e);
     done->files += !rc;
     done->fresh += !rc && !same;
     return rc;

@@ -25,7 +25,7 @@ struct message_walk {
     struct buf out;
 };
 
-static struct slice type_of(struct slice role)
+static struct slice exathena_type_of(struct slice role)
 {
     static const char *const roles[] = { "user", "assistant", "tool" };
 
@@ -43,7 +43,7 @@ static enum err_code deliver_event(struct message_walk *w, const struct event *e
     w->out.n = 0;
     jsonout_init(&j, &w->out);
     jsonout_open(&j, '{');
-    jsonout_member(&j, "type", type_of(ev->role));
+    jsonout_member(&j, "type", exathena_type_of(ev->role));
     jsonout_text_or_null(&j, "uuid", ev->id);
     jsonout_member(&j, "session_id", w->ref->id);
     jsonout_raw_member(&j, "message", message);
@@ -91,7 +91,7 @@ static enum err_code walk_run(struct message_walk *w, struct slice line, struct 
     return rc || !result.n ? rc : deliver_run(w, line, "assistant", text, e);
 }
 
-static enum err_code walk_row(struct slice row, void *arg, bool *stop, struct err *e)
+static enum err_code exathena_walk_row(struct slice row, void *arg, bool *stop, struct err *e)
 {
     struct message_walk *w = arg;
     struct event ev;
@@ -102,7 +102,8 @@ static enum err_code walk_row(struct slice row, void *arg, bool *stop, struct er
     if (w->agent.n && !ev.message.n)
         return walk_run(w, row, e);
     *stop = w->found = w->last.n && slice_eq(ev.id, w->last);
-    if (!ev.message.n || !ev.role.n || (!w->system && slice_eq(type_of(ev.role), SLICE("system"))))
+    if (!ev.message.n || !ev.role.n ||
+        (!w->system && slice_eq(exathena_type_of(ev.role), SLICE("system"))))
         return ERR_OK;
     return deliver_event(w, &ev, ev.message, e);
 }
@@ -111,7 +112,7 @@ static enum err_code walk_row(struct slice row, void *arg, bool *stop, struct er
 static enum err_code walk_messages(struct message_walk *w, struct err *e)
 {
     const char *path = w->ref->path.p;
-    enum err_code rc = jsonl_each_row(path, &exathena_keys, w->cancel, walk_row, w, e);
+    enum err_code rc = jsonl_each_row(path, &exathena_keys, w->cancel, exathena_walk_row, w, e);
 
     if (!rc && w->last.n && !w->found)
         rc = err_set(e, ERR_NOT_FOUND, path, "no event %.*s", SLICE_ARG(w->last));
@@ -171,8 +172,8 @@ static bool append_restored(struct restoring *r, struct slice json)
     return arena_add_copy(&r->out.arena, &r->out.messages_json, &r->out.messages, json);
 }
 
-static enum err_code add_message(const struct event *ev, struct slice json, void *arg,
-                                 struct err *e)
+static enum err_code exathena_add_message(const struct event *ev, struct slice json, void *arg,
+                                          struct err *e)
 {
     struct restoring *r = arg;
     struct slice calls = event_member(ev->message, "tool_calls");
@@ -186,7 +187,7 @@ static enum err_code add_message(const struct event *ev, struct slice json, void
 }
 
 /* The message that is added in the person's name after an interrupted turn. */
-static bool add_continuation(struct restoring *r, const struct session_ref *ref)
+static bool exathena_add_continuation(struct restoring *r, const struct session_ref *ref)
 {
     struct buf text = { 0 };
     struct jsonout j;
@@ -204,8 +205,8 @@ static bool add_continuation(struct restoring *r, const struct session_ref *ref)
     return ok;
 }
 
-static enum err_code finish(struct restoring *r, const struct exathena *x,
-                            const struct session_ref *ref, struct err *e)
+static enum err_code exathena_finish(struct restoring *r, const struct exathena *x,
+                                     const struct session_ref *ref, struct err *e)
 {
     struct slice project = x->no_project ? SLICE("") : slice_of(x->project);
 
@@ -214,7 +215,7 @@ static enum err_code finish(struct restoring *r, const struct exathena *x,
                                       : INTERRUPTION_NONE;
     r->out.prompt_json = r->prompt;
     if (!jsonl_restore_begin(&r->out, ref->id, project) ||
-        (r->out.interruption == INTERRUPTION_TURN && !add_continuation(r, ref)))
+        (r->out.interruption == INTERRUPTION_TURN && !exathena_add_continuation(r, ref)))
         return err_nomem(e);
     return ERR_OK;
 }
@@ -224,7 +225,9 @@ enum err_code exathena_restore(const struct store *st, const struct session_ref 
 {
     struct restoring r = { .waits = false };
     struct arena a = { 0 };
-    struct message_walk walk = { .ref = ref, .system = true, .fn = add_message, .arg = &r };
+    struct message_walk walk = {
+        .ref = ref, .system = true, .fn = exathena_add_message, .arg = &r
+    };
     struct point point;
     enum err_code rc = ERR_OK;
 
@@ -236,7 +239,7 @@ enum err_code exathena_restore(const struct store *st, const struct session_ref 
     if (!rc)
         rc = walk_messages(&walk, e);
     if (!rc)
-        rc = finish(&r, exathena_of(st), ref, e);
+        rc = exathena_finish(&r, exathena_of(st), ref, e);
     arena_fini(&a);
     if (rc)
         restore_fini(&r.out);
@@ -309,7 +312,7 @@ static struct slice patch_of(struct arena *a, struct slice result)
 
 /* ---- messages ---- */
 
-static void put_calls(struct block_list *b, struct slice message)
+static void exathena_put_calls(struct block_list *b, struct slice message)
 {
     struct slice key, call;
     struct json_iter it;
@@ -339,7 +342,7 @@ static void put_results(struct block_list *b, struct slice message)
                                        json_type(event_member(result, "is_error")) == JSON_TRUE });
 }
 
-static void put_message(struct block_list *b, const struct event *ev)
+static void exathena_put_message(struct block_list *b, const struct event *ev)
 {
     struct block block = { .kind = BLOCK_TEXT, .text = event_message_text(ev, &b->arena) };
 
@@ -351,7 +354,7 @@ static void put_message(struct block_list *b, const struct event *ev)
     }
     if (block.text.n)
         transcript_block_put(b, block);
-    put_calls(b, ev->message);
+    exathena_put_calls(b, ev->message);
     put_results(b, ev->message);
 }
 
@@ -380,7 +383,7 @@ enum err_code exathena_blocks(const struct store *st, struct slice row, struct b
     if (!event_read(row, &out->arena, &ev))
         transcript_block_put(out, (struct block){ .kind = BLOCK_RAW, .text = row });
     else if (ev.message.n)
-        put_message(out, &ev);
+        exathena_put_message(out, &ev);
     else if (!ev.kind.n && event_member(row, "subagent_id").p)
         put_run(out, row);
     else

@@ -46,8 +46,8 @@ static enum err_code write_start_event(int64_t now_ms, struct buf *out)
     return rc;
 }
 
-static enum err_code write_new(const struct exathena *x, const char *name, struct slice bytes,
-                               struct err *e)
+static enum err_code exathena_write_new(const struct exathena *x, const char *name,
+                                        struct slice bytes, struct err *e)
 {
     enum err_code rc = disk_make_dir(x->jsonl.folder, DIRECTORY_MODE, e);
 
@@ -83,7 +83,7 @@ enum err_code exathena_create(const struct store *st, const struct host_create *
     made.path.p = name ? arena_format(a, "%s/%s", x->jsonl.folder, name) : NULL;
     enum err_code rc = !made.path.p || write_start_event(env_now_ms(st->env), &line)
                            ? err_nomem(e)
-                           : write_new(x, name, buf_slice(&line), e);
+                           : exathena_write_new(x, name, buf_slice(&line), e);
 
     buf_fini(&line);
     if (rc)
@@ -156,7 +156,7 @@ static enum err_code write_event(struct appending *w, const struct event_draft *
 }
 
 /* A person's message has two keys; all others always have five. */
-static enum err_code write_message(struct slice row, bool user, struct buf *out)
+static enum err_code exathena_write_message(struct slice row, bool user, struct buf *out)
 {
     static const char *const always[] = { "content", "name", "tool_calls", "tool_results" };
     struct json_edit lacking[4];
@@ -182,7 +182,7 @@ static enum err_code add_message_event(struct appending *w, struct slice row, st
     enum err_code rc = buf_add(&data, SLICE("{\"message\":"));
 
     if (!rc)
-        rc = write_message(row, slice_eq(role, SLICE("user")), &data);
+        rc = exathena_write_message(row, slice_eq(role, SLICE("user")), &data);
     if (!rc)
         rc = buf_add_byte(&data, '}');
     d->data = buf_slice(&data);
@@ -192,8 +192,9 @@ static enum err_code add_message_event(struct appending *w, struct slice row, st
     return rc ? err_nomem(e) : ERR_OK;
 }
 
-static enum err_code add_event(struct appending *w, struct slice row, const struct event *ev,
-                               struct event_draft *d, struct buf *out, struct err *e)
+static enum err_code exathena_add_event(struct appending *w, struct slice row,
+                                        const struct event *ev, struct event_draft *d,
+                                        struct buf *out, struct err *e)
 {
     bool whole = ev->id.n && ev->ts.n && ev->data.n;
 
@@ -225,7 +226,7 @@ static enum err_code add_event_row(struct slice row, struct append_rows_item *ma
         return err_nomem(e);
     d.id = made->id;
     if (ev.kind.n)
-        return add_event(w, row, &ev, &d, out, e);
+        return exathena_add_event(w, row, &ev, &d, out, e);
     if (role.n)
         return add_message_event(w, row, role, &d, out, e);
     return err_set(e, ERR_USAGE, "", "append: neither an event nor a message");
@@ -289,8 +290,8 @@ struct forking {
 };
 
 /* A last line that is torn is not copied, unless it was asked for: it may be incomplete. */
-static enum err_code find_fork_end(const struct forking *f, struct logfile *log,
-                                   struct jsonl_fork *copied, struct err *e)
+static enum err_code exathena_find_fork_end(const struct forking *f, struct logfile *log,
+                                            struct jsonl_fork *copied, struct err *e)
 {
     size_t lines = log->index.n - log->index.torn_tail, line = lines - 1;
     enum err_code rc = ERR_OK;
@@ -303,7 +304,7 @@ static enum err_code find_fork_end(const struct forking *f, struct logfile *log,
     return rc;
 }
 
-static enum err_code stage(const struct forking *f, struct err *e)
+static enum err_code exathena_stage(const struct forking *f, struct err *e)
 {
     struct jsonl_fork copied;
     struct logfile log;
@@ -313,14 +314,14 @@ static enum err_code stage(const struct forking *f, struct err *e)
         rc = logfile_open(&log, f->ref->path.p, 0, &exathena_keys, NULL, e);
     if (rc)
         return rc;
-    rc = find_fork_end(f, &log, &copied, e);
+    rc = exathena_find_fork_end(f, &log, &copied, e);
     if (!rc)
         rc = jsonl_fork_write(&copied, f->dir, f->name, e);
     logfile_close(&log);
     return rc;
 }
 
-static enum err_code name_places(struct forking *f, struct arena *a, struct err *e)
+static enum err_code exathena_write_name_places(struct forking *f, struct arena *a, struct err *e)
 {
     char forks[PATH_MAX];
     enum err_code rc = env_data_path(f->x->jsonl.base.env, "forks", forks, e);
@@ -341,7 +342,7 @@ static enum err_code name_places(struct forking *f, struct arena *a, struct err 
                : err_nomem(e);
 }
 
-static bool has_files(const struct forking *f)
+static bool exathena_has_files(const struct forking *f)
 {
     struct stat sb;
 
@@ -349,8 +350,8 @@ static bool has_files(const struct forking *f)
 }
 
 /* The log comes last: when the session becomes visible, its files are there already. */
-static enum err_code plan_fork_moves(const struct forking *f, bool files, struct change *c,
-                                     struct err *e)
+static enum err_code exathena_plan_fork_moves(const struct forking *f, bool files, struct change *c,
+                                              struct err *e)
 {
     struct step move = { .kind = STEP_MOVE, .path = f->made.staged_files };
     enum err_code rc = ERR_OK;
@@ -369,16 +370,16 @@ enum err_code exathena_fork(const struct store *st, const struct session_ref *re
                             struct fork_result *out, struct err *e)
 {
     struct forking f = { .x = exathena_of(st), .ref = ref, .req = req };
-    enum err_code rc = name_places(&f, &c->arena, e);
-    bool files = !rc && has_files(&f);
+    enum err_code rc = exathena_write_name_places(&f, &c->arena, e);
+    bool files = !rc && exathena_has_files(&f);
 
     if (rc)
         return rc;
-    rc = stage(&f, e);
+    rc = exathena_stage(&f, e);
     if (!rc && files)
         rc = copy_tree(f.history, f.made.staged_files, e);
     if (!rc)
-        rc = plan_fork_moves(&f, files, c, e);
+        rc = exathena_plan_fork_moves(&f, files, c, e);
     if (rc) {
         change_discard_fork(&f.made);
         return rc;

@@ -9,8 +9,8 @@ enum { ID_MAX = 256 };
 
 /* ---- the text of a file ---- */
 
-static enum err_code read_text(const char *path, size_t max, struct gemini_chat *c, size_t *cut,
-                               struct err *e)
+static enum err_code gemini_read_text(const char *path, size_t max, struct gemini_chat *c,
+                                      size_t *cut, struct err *e)
 {
     struct file f;
     struct buf end = { 0 };
@@ -52,8 +52,8 @@ static bool has_items(struct slice list)
     return json_type(list) == JSON_ARRAY && list.n > 2;
 }
 
-static struct gemini_message message_of(struct slice raw, const struct slice value[],
-                                        struct arena *a)
+static struct gemini_message gemini_message_of(struct slice raw, const struct slice value[],
+                                               struct arena *a)
 {
     struct gemini_message m = { .raw = raw,
                                 .type = value[TYPE],
@@ -65,12 +65,12 @@ static struct gemini_message message_of(struct slice raw, const struct slice val
     return m;
 }
 
-static struct gemini_message read_message(struct slice raw, struct arena *a)
+static struct gemini_message gemini_read_message(struct slice raw, struct arena *a)
 {
     struct slice value[MEMBERS];
 
     json_get_each(raw, members, SET, value);
-    return message_of(raw, value, a);
+    return gemini_message_of(raw, value, a);
 }
 
 /* A list is the state with which the program continues: earlier messages in it have lost their
@@ -111,7 +111,7 @@ static void note_rewind(struct gemini_chat *c, size_t to)
     grown[c->rewound_n++] = (struct gemini_rewound){ c->ever_n, to };
 }
 
-static void put_message(struct reading *r, struct gemini_message m, bool listed)
+static void gemini_put_message(struct reading *r, struct gemini_message m, bool listed)
 {
     struct gemini_chat *c = r->chat;
 
@@ -152,7 +152,7 @@ static void put_list(struct reading *r, struct slice list)
         return;
     while (json_iter_next(&it, &key, &raw))
         if (json_type(raw) == JSON_OBJECT)
-            put_message(r, read_message(raw, &r->chat->arena), true);
+            gemini_put_message(r, gemini_read_message(raw, &r->chat->arena), true);
 }
 
 static void apply_set(struct reading *r, struct slice set)
@@ -203,15 +203,15 @@ static void apply_metadata(struct reading *r, struct slice object)
 }
 
 /* A rewind of files alone is only a message. */
-static void put_line(struct reading *r, struct gemini_message m)
+static void gemini_put_line(struct reading *r, struct gemini_message m)
 {
-    put_message(r, m, false);
+    gemini_put_message(r, m, false);
     if (json_string_is(m.type, "info") && json_type(m.content) == JSON_STRING &&
         json_string_is(m.content, "File changes reverted."))
         note_rewind(r->chat, 0);
 }
 
-static void note_damage(struct gemini_chat *c, struct slice line, bool torn)
+static void gemini_note_damage(struct gemini_chat *c, struct slice line, bool torn)
 {
     struct gemini_damaged *grown =
         line.n ? arena_grow(&c->arena, c->damaged, c->damaged_n, sizeof *grown) : NULL;
@@ -228,7 +228,7 @@ static void apply_line(struct reading *r, struct slice line, bool torn)
     struct slice value[MEMBERS];
 
     if (json_type(line) != JSON_OBJECT || !json_valid(line)) {
-        note_damage(r->chat, line, torn);
+        gemini_note_damage(r->chat, line, torn);
         return;
     }
     json_get_each(line, members, MEMBERS, value);
@@ -237,7 +237,7 @@ static void apply_line(struct reading *r, struct slice line, bool torn)
     else if (value[REWIND].n)
         apply_rewind(r, json_text_at(line, "$rewindTo", a));
     else if (value[TYPE].n)
-        put_line(r, message_of(line, value, a));
+        gemini_put_line(r, gemini_message_of(line, value, a));
     else
         apply_metadata(r, line);
 }
@@ -268,7 +268,7 @@ enum err_code gemini_chat_read(const char *path, size_t max, struct gemini_chat 
     struct gemini_chat c = { .n = 0 };
     struct reading r = { .chat = &c };
     size_t cut;
-    enum err_code rc = read_text(path, max, &c, &cut, e);
+    enum err_code rc = gemini_read_text(path, max, &c, &cut, e);
 
     if (!rc && c.text.n)
         apply_text(&r, buf_slice(&c.text), cut);
@@ -293,7 +293,7 @@ void gemini_chat_fini(struct gemini_chat *c)
 /* ---- one message ---- */
 
 /* The contents of files that a prompt names follow it as separate parts. */
-static bool add_part(struct buf *all, struct slice part, bool *end, struct arena *a)
+static bool gemini_add_part(struct buf *all, struct slice part, bool *end, struct arena *a)
 {
     struct slice text =
         json_type(part) == JSON_OBJECT ? json_text_at(part, "text", a) : (struct slice){ NULL, 0 };
@@ -302,7 +302,7 @@ static bool add_part(struct buf *all, struct slice part, bool *end, struct arena
     return !text.n || *end || ((!all->n || !buf_add_byte(all, '\n')) && !buf_add(all, text));
 }
 
-static struct slice parts_text(struct slice list, struct arena *a)
+static struct slice gemini_parts_text(struct slice list, struct arena *a)
 {
     struct slice key, part, text = { NULL, 0 };
     struct buf all = { 0 };
@@ -311,7 +311,7 @@ static struct slice parts_text(struct slice list, struct arena *a)
 
     if (json_iter_open(&it, list))
         while (ok && !end && json_iter_next(&it, &key, &part))
-            ok = add_part(&all, part, &end, a);
+            ok = gemini_add_part(&all, part, &end, a);
     a->failed |= !ok;
     if (all.n)
         text = arena_copy(a, buf_slice(&all));
@@ -319,9 +319,10 @@ static struct slice parts_text(struct slice list, struct arena *a)
     return text;
 }
 
-static struct slice content_text(struct slice content, struct arena *a)
+static struct slice gemini_content_text(struct slice content, struct arena *a)
 {
-    return json_type(content) == JSON_ARRAY ? parts_text(content, a) : json_text_of(content, a);
+    return json_type(content) == JSON_ARRAY ? gemini_parts_text(content, a)
+                                            : json_text_of(content, a);
 }
 
 struct slice gemini_text(struct slice raw, struct arena *a)
@@ -329,7 +330,7 @@ struct slice gemini_text(struct slice raw, struct arena *a)
     struct slice content = { NULL, 0 };
 
     json_get(raw, "content", &content);
-    return content_text(content, a);
+    return gemini_content_text(content, a);
 }
 
 static enum gemini_kind kind_of_user(struct slice text)
@@ -346,7 +347,7 @@ static enum gemini_kind kind_of_user(struct slice text)
 
 enum gemini_kind gemini_kind(const struct gemini_message *m, struct arena *a, struct slice *text)
 {
-    *text = content_text(m->content, a);
+    *text = gemini_content_text(m->content, a);
     if (json_string_is(m->type, "user"))
         return kind_of_user(*text);
     if (json_string_is(m->type, "gemini"))
@@ -356,7 +357,7 @@ enum gemini_kind gemini_kind(const struct gemini_message *m, struct arena *a, st
 
 enum gemini_kind gemini_kind_of(struct slice raw, struct arena *a)
 {
-    struct gemini_message m = read_message(raw, a);
+    struct gemini_message m = gemini_read_message(raw, a);
     struct slice text;
 
     return gemini_kind(&m, a, &text);

@@ -18,7 +18,7 @@ enum { SETTINGS_MAX = 4 << 20, DEFAULT_DAYS = 30, DIGITS_MOST = 6 };
 static const int64_t day_ms = INT64_C(24) * 60 * 60 * 1000;
 
 /* "30d", "24h", "1w", "2m" */
-static int64_t period_of(struct slice text)
+static int64_t gemini_period_of(struct slice text)
 {
     int64_t n, unit;
 
@@ -35,7 +35,7 @@ static int64_t period_of(struct slice text)
     return n * unit >= day_ms ? n * unit : TIME_NONE;
 }
 
-static int64_t read_settings(struct slice settings, struct arena *a)
+static int64_t gemini_read_settings(struct slice settings, struct arena *a)
 {
     struct slice value;
 
@@ -44,7 +44,7 @@ static int64_t read_settings(struct slice settings, struct arena *a)
          json_type(value) == JSON_FALSE))
         return TIME_NONE;
     return json_at(settings, "general.sessionRetention.maxAge", &value)
-               ? period_of(json_text_of(value, a))
+               ? gemini_period_of(json_text_of(value, a))
                : DEFAULT_DAYS * day_ms;
 }
 
@@ -57,7 +57,7 @@ int64_t gemini_retention(const char *store)
         path ? file_read_all(AT_FDCWD, path, FILE_FOLLOW, SETTINGS_MAX, &text, NULL) : ERR_NOMEM;
     int64_t ms = rc == ERR_NOT_FOUND ? DEFAULT_DAYS * day_ms
                  : rc                ? TIME_NONE
-                                     : read_settings(buf_slice(&text), &a);
+                                     : gemini_read_settings(buf_slice(&text), &a);
 
     buf_fini(&text);
     arena_fini(&a);
@@ -73,20 +73,20 @@ static void gemini_close(struct store *st)
 }
 
 /* $GEMINI_CLI_HOME stands for the home directory. */
-static char *default_path(const struct store_env *env)
+static char *gemini_default_path(const struct store_env *env)
 {
     const char *home = env_variable(env, "GEMINI_CLI_HOME");
 
     return config_dir_join(home ? home : env->home, ".gemini");
 }
 
-static enum err_code open_at(struct gemini *x, const char *path, struct err *e)
+static enum err_code gemini_open_at(struct gemini *x, const char *path, struct err *e)
 {
     const struct store_env *env = x->jsonl.base.env;
 
     if (!path && !env->home && !env_variable(env, "GEMINI_CLI_HOME"))
         return err_set(e, ERR_NOT_FOUND, "", "open store: HOME is not set");
-    x->jsonl.base.path = path ? config_dir_absolute(env, path) : default_path(env);
+    x->jsonl.base.path = path ? config_dir_absolute(env, path) : gemini_default_path(env);
     if (!x->jsonl.base.path)
         return err_nomem(e);
     x->jsonl.folder = config_dir_join(x->jsonl.base.path, "tmp");
@@ -108,7 +108,7 @@ static enum err_code gemini_open(const struct store_env *env, const char *path, 
         return err_nomem(e);
     x->jsonl.base = (struct store){ .ops = &gemini_ops, .env = env };
     x->jsonl.format = &gemini_format;
-    enum err_code rc = open_at(x, path, e);
+    enum err_code rc = gemini_open_at(x, path, e);
 
     if (rc)
         gemini_close(&x->jsonl.base);

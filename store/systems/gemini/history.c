@@ -18,7 +18,8 @@ struct place {
 
 /* ---- edits and commands ---- */
 
-static const char *clean_path(const struct gemini_history *h, struct slice path, struct arena *a)
+static const char *gemini_clean_path(const struct gemini_history *h, struct slice path,
+                                     struct arena *a)
 {
     if (!path.n || memchr(path.p, '\0', path.n) || (path.p[0] != '/' && !h->cwd))
         return NULL;
@@ -39,7 +40,7 @@ static void add_shell(struct gemini_history *h, struct slice call, struct place 
     list[h->shells++] = (struct gemini_shell){ command, where.at, where.time_ms };
 }
 
-static void add_edit(struct gemini_history *h, struct gemini_edit x)
+static void gemini_add_edit(struct gemini_history *h, struct gemini_edit x)
 {
     struct gemini_edit *list =
         x.path ? arena_grow(&h->arena, h->edit, h->edits, sizeof *list) : NULL;
@@ -56,7 +57,7 @@ static void add_display(struct gemini_history *h, struct slice display, bool wri
 {
     struct arena *a = &h->arena;
     struct slice before, after;
-    struct gemini_edit x = { .path = clean_path(h, json_text_at(display, "filePath", a), a),
+    struct gemini_edit x = { .path = gemini_clean_path(h, json_text_at(display, "filePath", a), a),
                              .is_new = json_get_true(display, "isNewFile"),
                              .is_exact = writes,
                              .at = where.at,
@@ -69,7 +70,7 @@ static void add_display(struct gemini_history *h, struct slice display, bool wri
         x.after = json_text_at(display, "newContent", a);
         x.before = json_text_at(display, "originalContent", a);
     }
-    add_edit(h, x);
+    gemini_add_edit(h, x);
 }
 
 /* Reads an edit whose result is only a sentence. An edit that replaces an empty text creates the
@@ -79,7 +80,8 @@ static void add_replacement(struct gemini_history *h, struct slice call, bool wr
 {
     struct arena *a = &h->arena;
     struct slice old, new;
-    struct gemini_edit x = { .path = clean_path(h, json_text_at(call, "args.file_path", a), a),
+    struct gemini_edit x = { .path =
+                                 gemini_clean_path(h, json_text_at(call, "args.file_path", a), a),
                              .at = where.at,
                              .time_ms = where.time_ms };
 
@@ -88,10 +90,10 @@ static void add_replacement(struct gemini_history *h, struct slice call, bool wr
                          json_at(call, "args.new_string", &new) && json_type(new) == JSON_STRING;
     if (x.known)
         x.after = json_text_at(call, "args.new_string", a);
-    add_edit(h, x);
+    gemini_add_edit(h, x);
 }
 
-static void read_call(struct gemini_history *h, struct slice call, struct place where)
+static void gemini_read_call(struct gemini_history *h, struct slice call, struct place where)
 {
     struct arena scratch = { 0 };
     struct slice name = json_text_at(call, "name", &scratch), display;
@@ -110,7 +112,8 @@ static void read_call(struct gemini_history *h, struct slice call, struct place 
     arena_fini(&scratch);
 }
 
-static void read_message(struct gemini_history *h, struct slice raw, struct place where)
+static void gemini_history_read_message(struct gemini_history *h, struct slice raw,
+                                        struct place where)
 {
     struct slice list, key, call;
     struct json_iter it;
@@ -119,7 +122,7 @@ static void read_message(struct gemini_history *h, struct slice raw, struct plac
         !json_iter_open(&it, list))
         return;
     while (json_iter_next(&it, &key, &call))
-        read_call(h, call, where);
+        gemini_read_call(h, call, where);
 }
 
 /* ---- sub-agents ---- */
@@ -136,8 +139,8 @@ static size_t place_at(const struct gemini_history *h, const int64_t *times, int
 }
 
 /* A log that cannot be read is skipped: its edits are unknown. */
-static enum err_code read_subagent(struct gemini_history *h, const int64_t *times, const char *path,
-                                   struct err *e)
+static enum err_code gemini_read_subagent(struct gemini_history *h, const int64_t *times,
+                                          const char *path, struct err *e)
 {
     struct gemini_chat chat;
     struct arena a = { 0 };
@@ -149,7 +152,7 @@ static enum err_code read_subagent(struct gemini_history *h, const int64_t *time
         int64_t time_ms = json_time_at(chat.ever[i].raw, "timestamp", &a);
         struct slice raw = arena_copy(&h->arena, chat.ever[i].raw);
 
-        read_message(h, raw, (struct place){ place_at(h, times, time_ms), time_ms });
+        gemini_history_read_message(h, raw, (struct place){ place_at(h, times, time_ms), time_ms });
     }
     bool failed = a.failed;
 
@@ -158,9 +161,9 @@ static enum err_code read_subagent(struct gemini_history *h, const int64_t *time
     return failed ? err_nomem(e) : ERR_OK;
 }
 
-static enum err_code read_subagents(struct gemini_history *h, const struct store *st,
-                                    const struct session_ref *ref, const int64_t *times,
-                                    struct err *e)
+static enum err_code gemini_read_subagents(struct gemini_history *h, const struct store *st,
+                                           const struct session_ref *ref, const int64_t *times,
+                                           struct err *e)
 {
     struct session_ref agent;
     struct slice *ids = NULL;
@@ -169,7 +172,7 @@ static enum err_code read_subagents(struct gemini_history *h, const struct store
 
     for (size_t i = 0; !rc && i < n; i++)
         if (!gemini_subagent(st, ref, ids[i], &h->arena, &agent, NULL))
-            rc = read_subagent(h, times, agent.path.p, e);
+            rc = gemini_read_subagent(h, times, agent.path.p, e);
     return rc;
 }
 
@@ -211,9 +214,9 @@ enum err_code gemini_history_read(const struct store *st, const struct session_r
     h.cwd = cwd.n ? cwd.p : NULL;
     for (size_t i = 0; times && i < h.chat.ever_n; i++) {
         times[i] = json_time_at(h.chat.ever[i].raw, "timestamp", &h.arena);
-        read_message(&h, h.chat.ever[i].raw, (struct place){ i, times[i] });
+        gemini_history_read_message(&h, h.chat.ever[i].raw, (struct place){ i, times[i] });
     }
-    rc = times ? read_subagents(&h, st, ref, times, e) : ERR_OK;
+    rc = times ? gemini_read_subagents(&h, st, ref, times, e) : ERR_OK;
     if (!rc && h.arena.failed)
         rc = err_nomem(e);
     if (rc) {

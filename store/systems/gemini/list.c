@@ -32,7 +32,7 @@ static bool gemini_is_id(struct slice id)
 
 /* ---- the project of a folder ---- */
 
-static struct slice read_root(const char *dir, struct arena *a)
+static struct slice gemini_read_root(const char *dir, struct arena *a)
 {
     struct slice root = { NULL, 0 };
     struct buf text = { 0 };
@@ -76,7 +76,7 @@ struct slice gemini_directory(const struct store *st, const struct scope *scope,
     const struct slice name = slice_of(slash ? slash + 1 : "");
 
     if (slash)
-        root = read_root(path.p, a);
+        root = gemini_read_root(path.p, a);
     if (!root.n && slash)
         root = find_project(st, name, a);
     if (!root.n && scope && name.n == HASH_DIGITS)
@@ -172,7 +172,7 @@ static int64_t read_update(const struct file *f)
 }
 
 /* The id is in the first bytes of a file, as is the time of a document. */
-static void read_head(struct slice head, bool document, struct arena *a, struct found *out)
+static void gemini_read_head(struct slice head, bool document, struct arena *a, struct found *out)
 {
     const char *end = document || !head.n ? NULL : memchr(head.p, '\n', head.n);
 
@@ -194,7 +194,7 @@ static bool read_head_and_end(int dir, const char *name, struct arena *a, struct
     if (file_open(dir, name, 0, &f, NULL))
         return false;
     if (!file_read_part(&f, 0, FIRST_LINE, &text, NULL))
-        read_head(rows_skip_mark(buf_slice(&text)), document, a, out);
+        gemini_read_head(rows_skip_mark(buf_slice(&text)), document, a, out);
     if (gemini_is_id(out->id) && !document)
         out->updated_ms = read_update(&f);
     file_close(&f);
@@ -202,7 +202,7 @@ static bool read_head_and_end(int dir, const char *name, struct arena *a, struct
     return gemini_is_id(out->id);
 }
 
-static void add_file(struct folder *f, int dir, const char *path, const char *name)
+static void gemini_add_file(struct folder *f, int dir, const char *path, const char *name)
 {
     struct stat sb;
     struct found x = { .path = { NULL, 0 } }, *list;
@@ -263,7 +263,7 @@ static void drop_twins(struct folder *f)
     f->n = n;
 }
 
-static bool read_folder(const char *path, struct folder *out)
+static bool gemini_read_folder(const char *path, struct folder *out)
 {
     const struct dirent *entry;
     DIR *dir = opendir(path);
@@ -272,7 +272,7 @@ static bool read_folder(const char *path, struct folder *out)
     if (!dir)
         return false;
     while ((entry = readdir(dir)))
-        add_file(out, dirfd(dir), path, entry->d_name);
+        gemini_add_file(out, dirfd(dir), path, entry->d_name);
     closedir(dir);
     drop_twins(out);
     return true;
@@ -288,7 +288,7 @@ struct walk {
     bool more;
 };
 
-static bool visit_project(struct walk *w, const char *folder, const char *name)
+static bool gemini_visit_project(struct walk *w, const char *folder, const char *name)
 {
     struct arena a = { 0 };
     struct folder f;
@@ -298,7 +298,8 @@ static bool visit_project(struct walk *w, const char *folder, const char *name)
         dir ? gemini_directory(w->store, w->scope, slice_of(dir), &a) : (struct slice){ NULL, 0 };
     bool ok = true;
 
-    if (chats && (!w->scope || config_dir_in_scope(w->scope, root, &a)) && read_folder(chats, &f)) {
+    if (chats && (!w->scope || config_dir_in_scope(w->scope, root, &a)) &&
+        gemini_read_folder(chats, &f)) {
         for (size_t i = 0; i < f.n && w->more; i++) {
             const struct session_ref ref = { .store = w->store,
                                              .id = f.file[i].id,
@@ -328,7 +329,7 @@ static enum err_code walk_projects(struct walk *w, struct err *e)
     w->more = true;
     while (dir && ok && w->more && (entry = readdir(dir)))
         if (entry->d_name[0] != '.' && entry->d_type != DT_LNK)
-            ok = visit_project(w, folder, entry->d_name);
+            ok = gemini_visit_project(w, folder, entry->d_name);
     if (dir)
         closedir(dir);
     return ok ? ERR_OK : err_nomem(e);
@@ -349,7 +350,7 @@ struct search {
     bool found, failed;
 };
 
-static bool match_id(const struct session_ref *ref, void *arg)
+static bool gemini_match_id(const struct session_ref *ref, void *arg)
 {
     struct search *s = arg;
 
@@ -364,7 +365,7 @@ enum err_code gemini_find(const struct store *st, const struct scope *scope, str
                           struct arena *a, struct session_ref *ref, struct err *e)
 {
     struct search s = { .id = id, .arena = a };
-    struct walk w = { .store = st, .fn = match_id, .arg = &s };
+    struct walk w = { .store = st, .fn = gemini_match_id, .arg = &s };
 
     (void)scope;
     if (!gemini_is_id(id))
@@ -394,13 +395,14 @@ enum err_code gemini_at_path(const struct store *st, struct slice path, struct a
 /* ---- describe ---- */
 
 /* Gemini's own list does not use these as a title. */
-static bool is_command(struct slice text)
+static bool gemini_is_command(struct slice text)
 {
     return slice_starts(text, "/") || slice_starts(text, "?");
 }
 
 /* A command is the first prompt only if there is no other one. */
-static void read_prompts(const struct gemini_chat *c, struct session_row *row, struct arena *a)
+static void gemini_read_prompts(const struct gemini_chat *c, struct session_row *row,
+                                struct arena *a)
 {
     struct slice text;
 
@@ -408,7 +410,8 @@ static void read_prompts(const struct gemini_chat *c, struct session_row *row, s
         if (!json_string_is(c->message[i].type, "user") ||
             gemini_kind(&c->message[i], a, &text) != GEMINI_PROMPT)
             continue;
-        if (!row->first_prompt.n || (is_command(row->first_prompt) && !is_command(text)))
+        if (!row->first_prompt.n ||
+            (gemini_is_command(row->first_prompt) && !gemini_is_command(text)))
             row->first_prompt = text;
         row->last_prompt = text;
     }
@@ -424,7 +427,7 @@ static bool has_answer(const struct gemini_chat *c, struct arena *a)
     return false;
 }
 
-static void read_end(const struct gemini_chat *c, struct session_row *row, struct arena *a)
+static void gemini_read_end(const struct gemini_chat *c, struct session_row *row, struct arena *a)
 {
     struct slice text;
 
@@ -444,9 +447,10 @@ static void read_end(const struct gemini_chat *c, struct session_row *row, struc
 }
 
 /* Gemini's own list leaves out sessions without an answer if they have no prompt or only commands. */
-static bool is_empty(const struct gemini_chat *c, const struct session_row *row, struct arena *a)
+static bool gemini_is_empty(const struct gemini_chat *c, const struct session_row *row,
+                            struct arena *a)
 {
-    return (!row->first_prompt.n || is_command(row->first_prompt)) && !has_answer(c, a);
+    return (!row->first_prompt.n || gemini_is_command(row->first_prompt)) && !has_answer(c, a);
 }
 
 /* Returns true if the parts that were read contain the first prompt and the last message. */
@@ -456,15 +460,17 @@ static bool has_both_ends(const struct gemini_chat *c, struct arena *a)
     struct slice text;
     size_t i = 0;
 
-    while (i < c->n && (!json_string_is(c->message[i].type, "user") ||
-                        gemini_kind(&c->message[i], a, &text) != GEMINI_PROMPT || is_command(text)))
+    while (i < c->n &&
+           (!json_string_is(c->message[i].type, "user") ||
+            gemini_kind(&c->message[i], a, &text) != GEMINI_PROMPT || gemini_is_command(text)))
         i++;
     return !c->partial ||
            (i < c->n && c->message[i].raw.p < gap && c->message[c->n - 1].raw.p >= gap);
 }
 
 /* Reads more of a session only if a screenshot or a paste is in front of its first prompt, or after its last one. */
-static enum err_code read_ends(const struct session_ref *ref, struct gemini_chat *c, struct err *e)
+static enum err_code gemini_read_ends(const struct session_ref *ref, struct gemini_chat *c,
+                                      struct err *e)
 {
     const size_t most[] = { DESCRIBE_MAX, DESCRIBE_MAX * 8, TWIN_MAX };
     size_t i = is_document(ref->path.p) ? 2 : 0;
@@ -490,11 +496,11 @@ static void set_expiry(struct session_row *row)
         row->expires_ms = updated + x->retention_ms;
 }
 
-static void complete_row(const struct gemini_chat *c, const struct scope *scope,
-                         struct session_row *row, struct arena *a)
+static void gemini_complete_row(const struct gemini_chat *c, const struct scope *scope,
+                                struct session_row *row, struct arena *a)
 {
-    read_prompts(c, row, a);
-    read_end(c, row, a);
+    gemini_read_prompts(c, row, a);
+    gemini_read_end(c, row, a);
     if (!time_parse(c->start, &row->created_ms))
         row->created_ms = TIME_NONE;
     row->modified_ms = session_modified_ms(&row->ref.file);
@@ -516,7 +522,7 @@ static void complete_row(const struct gemini_chat *c, const struct scope *scope,
         row->hidden = HIDDEN_COLLISION;
     else if (c->sub_agent)
         row->hidden = HIDDEN_SIDECHAIN;
-    else if (is_empty(c, row, a))
+    else if (gemini_is_empty(c, row, a))
         row->hidden = HIDDEN_EMPTY;
     else if (elsewhere)
         row->hidden = HIDDEN_COLLISION;
@@ -533,7 +539,7 @@ enum err_code gemini_describe(const struct store *st, const struct scope *scope,
     session_row_reset(row);
     row->ref = *ref;
     row->ref.preread = (struct slice){ NULL, 0 };
-    rc = read_ends(ref, &c, e);
+    rc = gemini_read_ends(ref, &c, e);
     if (rc == ERR_NOMEM || rc == ERR_NOT_FOUND)
         return rc;
     if (rc) {
@@ -541,7 +547,7 @@ enum err_code gemini_describe(const struct store *st, const struct scope *scope,
         row->modified_ms = row->activity_ms = session_modified_ms(&ref->file);
     } else {
         row->cwd = ref->preread.n ? ref->preread : gemini_project(ref, scope, &a);
-        complete_row(&c, scope, row, &a);
+        gemini_complete_row(&c, scope, row, &a);
     }
     rc = !a.failed && session_row_keep(row) ? ERR_OK : err_nomem(e);
     gemini_chat_fini(&c);

@@ -17,7 +17,7 @@ enum { PRESENT_MAX = 16 << 20 };
 
 /* ---- the points ---- */
 
-static size_t files_between(const struct gemini_history *h, size_t from, size_t to)
+static size_t gemini_files_between(const struct gemini_history *h, size_t from, size_t to)
 {
     size_t n = 0;
 
@@ -33,7 +33,7 @@ static size_t files_between(const struct gemini_history *h, size_t from, size_t 
     return n;
 }
 
-static void add_point(struct checkpoint_list *list, const struct gemini_message *m)
+static void gemini_add_point(struct checkpoint_list *list, const struct gemini_message *m)
 {
     struct arena *a = &list->arena;
     struct checkpoint *grown = arena_grow(a, list->checkpoint, list->n, sizeof *grown);
@@ -59,12 +59,12 @@ enum err_code gemini_checkpoints(const struct store *st, const struct session_re
         return rc;
     for (size_t i = 0; i < h.chat.n; i++)
         if (gemini_kind_of(h.chat.message[i].raw, &h.arena) == GEMINI_PROMPT)
-            add_point(&list, &h.chat.message[i]);
+            gemini_add_point(&list, &h.chat.message[i]);
     for (size_t i = 0; i < list.n; i++) {
         size_t from = gemini_history_place(&h, list.checkpoint[i].id);
         size_t to = i + 1 < list.n ? gemini_history_place(&h, list.checkpoint[i + 1].id) : SIZE_MAX;
 
-        list.checkpoint[i].files = files_between(&h, from, to);
+        list.checkpoint[i].files = gemini_files_between(&h, from, to);
         list.checkpoint[i].shell = gemini_history_shell(&h, from, to);
     }
     if (list.arena.failed || h.arena.failed)
@@ -87,7 +87,7 @@ struct planning {
     bool exists;
 };
 
-static bool has_crlf(struct slice text)
+static bool gemini_has_crlf(struct slice text)
 {
     return slice_find(text.p, text.n, "\r\n", 2) != NULL;
 }
@@ -133,7 +133,8 @@ static void set_present(struct planning *p, struct rewind_target *t)
 
 /* The file as the session left it: after its last edit, or as the program's own rewind left it. All of these texts are
  * in the log, so nothing of a person's is lost. */
-static void set_last(struct planning *p, const char *path, struct rewind_target *t, bool *crlf)
+static void gemini_set_last(struct planning *p, const char *path, struct rewind_target *t,
+                            bool *crlf)
 {
     struct slice present = buf_slice(&p->present);
 
@@ -144,7 +145,7 @@ static void set_last(struct planning *p, const char *path, struct rewind_target 
             continue;
         bool same = p->exists && slice_eq(x->after, present);
 
-        *crlf = p->exists && !same && has_crlf(present) &&
+        *crlf = p->exists && !same && gemini_has_crlf(present) &&
                 slice_eq(with_crlf(x->after, &p->plan.arena), present);
         if (same || *crlf || is_reverted(p, x)) {
             set_present(p, t);
@@ -165,7 +166,7 @@ static bool is_last(const struct planning *p, size_t i)
     return true;
 }
 
-static bool is_first(const struct planning *p, size_t i)
+static bool gemini_is_first(const struct planning *p, size_t i)
 {
     for (size_t k = 0; k < i; k++)
         if (p->h.edit[k].at >= p->from && strcmp(p->h.edit[k].path, p->h.edit[i].path) == 0)
@@ -182,7 +183,7 @@ static const struct gemini_edit *edit_before(const struct planning *p, const str
     return NULL;
 }
 
-static bool prompt_between(struct planning *p, size_t from, size_t to)
+static bool gemini_prompt_between(struct planning *p, size_t from, size_t to)
 {
     for (size_t i = from; i < to; i++)
         if (gemini_kind_of(p->h.chat.ever[i].raw, &p->plan.arena) == GEMINI_PROMPT)
@@ -196,7 +197,7 @@ static bool is_late(struct planning *p, const struct gemini_edit *x)
     const struct gemini_edit *earlier = edit_before(p, x);
 
     return !(earlier && earlier->known && source_same_text(earlier->after, x->before)) &&
-           prompt_between(p, p->from + 1, x->at);
+           gemini_prompt_between(p, p->from + 1, x->at);
 }
 
 /* The text is one that an earlier edit had found, so the program's own rewind can have given it back. */
@@ -212,7 +213,8 @@ enum line_ends { ENDS_RECORDED, ENDS_LF, ENDS_CRLF, ENDS_UNKNOWN };
 
 /* The reason why the file may have been changed between the point and this edit, its first one
  * since; NULL: no sign of a change. */
-static const char *doubt(struct planning *p, const struct gemini_edit *x, enum line_ends ends)
+static const char *gemini_doubt(struct planning *p, const struct gemini_edit *x,
+                                enum line_ends ends)
 {
     const struct gemini_edit *earlier = edit_before(p, x);
 
@@ -226,7 +228,7 @@ static const char *doubt(struct planning *p, const struct gemini_edit *x, enum l
         return "a shell command may have changed it before the session's edit";
     if (earlier && gemini_history_rewound(&p->h, earlier, earlier->at, p->from) && is_former(p, x))
         return NULL;
-    return earlier && earlier->known && prompt_between(p, p->from + 1, x->at)
+    return earlier && earlier->known && gemini_prompt_between(p, p->from + 1, x->at)
                ? "it was changed at an unknown time before the session's edit"
                : NULL;
 }
@@ -241,7 +243,7 @@ static enum line_ends ends_of(const struct planning *p, const struct gemini_edit
         return ENDS_RECORDED;
     for (const struct gemini_edit *k = x + 1; k < end; k++)
         if (strcmp(k->path, x->path) == 0 && k->known && (k->is_exact || k->is_new))
-            return k->is_new ? ENDS_UNKNOWN : has_crlf(k->before) ? ENDS_CRLF : ENDS_LF;
+            return k->is_new ? ENDS_UNKNOWN : gemini_has_crlf(k->before) ? ENDS_CRLF : ENDS_LF;
     return present ? ENDS_CRLF : p->exists ? ENDS_LF : ENDS_UNKNOWN;
 }
 
@@ -258,14 +260,14 @@ static bool is_decoded(struct slice text)
     return slice_find(text.p, text.n, "\xef\xbf\xbd", 3) != NULL;
 }
 
-static void set_wanted(struct planning *p, const struct gemini_edit *x, bool present,
-                       struct rewind_target *t)
+static void gemini_set_wanted(struct planning *p, const struct gemini_edit *x, bool present,
+                              struct rewind_target *t)
 {
     struct arena *a = &p->plan.arena;
     enum line_ends ends = ends_of(p, x, present);
 
     t->want = x->is_new ? REWIND_ABSENT : REWIND_BYTES;
-    t->doubt = doubt(p, x, ends);
+    t->doubt = gemini_doubt(p, x, ends);
     if (!t->doubt && !x->is_new && gemini_history_chmod(&p->h, p->from, x->path))
         t->doubt = "a command changed its permissions, and the former ones are not recorded";
     t->is_late = !t->doubt && is_late(p, x);
@@ -321,31 +323,32 @@ static enum err_code add_untouched(struct planning *p, const struct gemini_edit 
     bool crlf = false;
 
     read_present(p, x->path);
-    set_last(p, x->path, &t, &crlf);
+    gemini_set_last(p, x->path, &t, &crlf);
     if (crlf || (p->exists && slice_eq(x->after, buf_slice(&p->present))))
         return ERR_OK;
     set_left(p, x, crlf, &t);
     return p->plan.arena.failed ? err_nomem(e) : rewind_plan_add(&p->plan, &t, e);
 }
 
-static enum err_code add_file(struct planning *p, const struct gemini_edit *x, struct err *e)
+static enum err_code gemini_rewind_add_file(struct planning *p, const struct gemini_edit *x,
+                                            struct err *e)
 {
     struct arena *a = &p->plan.arena;
     struct rewind_target t = { .path = x->path, .want = REWIND_UNKNOWN };
     bool crlf = false;
 
     read_present(p, x->path);
-    set_last(p, x->path, &t, &crlf);
+    gemini_set_last(p, x->path, &t, &crlf);
     if (x->known && reverted_edit(p, x))
         set_left(p, reverted_edit(p, x), crlf, &t);
     else if (x->known)
-        set_wanted(p, x, crlf, &t);
+        gemini_set_wanted(p, x, crlf, &t);
     else
         t.why = "the log does not record what the edit found";
     return a->failed ? err_nomem(e) : rewind_plan_add(&p->plan, &t, e);
 }
 
-static enum err_code add_notes(struct planning *p, struct err *e)
+static enum err_code gemini_add_notes(struct planning *p, struct err *e)
 {
     enum err_code rc = rewind_plan_note(
         &p->plan, "reconstructed from the recorded edits (Gemini keeps no copies of files)", e);
@@ -355,8 +358,9 @@ static enum err_code add_notes(struct planning *p, struct err *e)
     return rc ? rc : rewind_plan_note_modes(&p->plan, e);
 }
 
-static enum err_code find_point(const struct gemini_history *h, const struct session_ref *ref,
-                                struct slice id, const struct gemini_message **out, struct err *e)
+static enum err_code gemini_find_point(const struct gemini_history *h,
+                                       const struct session_ref *ref, struct slice id,
+                                       const struct gemini_message **out, struct err *e)
 {
     struct point_search search = { .id = id };
     struct arena a = { 0 };
@@ -371,8 +375,8 @@ static enum err_code find_point(const struct gemini_history *h, const struct ses
     return rc;
 }
 
-static enum err_code fill_plan(struct planning *p, const struct session_ref *ref,
-                               const struct gemini_message *point, struct err *e)
+static enum err_code gemini_fill_plan(struct planning *p, const struct session_ref *ref,
+                                      const struct gemini_message *point, struct err *e)
 {
     const struct store_env *env = ref->store->env;
     const char *root = p->h.cwd;
@@ -405,17 +409,17 @@ enum err_code gemini_plan(const struct store *st, const struct session_ref *ref,
 
     if (rc)
         return rc;
-    rc = find_point(&p.h, ref, point, &m, e);
+    rc = gemini_find_point(&p.h, ref, point, &m, e);
     if (!rc)
-        rc = fill_plan(&p, ref, m, e);
+        rc = gemini_fill_plan(&p, ref, m, e);
     for (size_t i = 0; !rc && i < p.h.edits; i++)
-        if (p.h.edit[i].at >= p.from && is_first(&p, i))
-            rc = add_file(&p, &p.h.edit[i], e);
+        if (p.h.edit[i].at >= p.from && gemini_is_first(&p, i))
+            rc = gemini_rewind_add_file(&p, &p.h.edit[i], e);
         else if (p.h.edit[i].at < p.from && p.h.edit[i].known && is_last(&p, i) &&
                  gemini_history_rewound(&p.h, &p.h.edit[i], p.from, SIZE_MAX))
             rc = add_untouched(&p, &p.h.edit[i], e);
     if (!rc)
-        rc = add_notes(&p, e);
+        rc = gemini_add_notes(&p, e);
     buf_fini(&p.present);
     gemini_history_fini(&p.h);
     if (rc)

@@ -16,8 +16,8 @@ static const struct index_keys keys = {
     .type = "type", .id = "id", .time = "timestamp", .kinds = kinds
 };
 
-static enum err_code judge(struct logfile *log, size_t line, struct message *m, bool *keep,
-                           struct err *e)
+static enum err_code gemini_judge(struct logfile *log, size_t line, struct message *m, bool *keep,
+                                  struct err *e)
 {
     const struct index_line *ix = &log->index.line[line];
 
@@ -27,10 +27,11 @@ static enum err_code judge(struct logfile *log, size_t line, struct message *m, 
     return ERR_OK;
 }
 
-const struct jsonl_format gemini_format = { .keys = &keys, .judge = judge };
+const struct jsonl_format gemini_format = { .keys = &keys, .judge = gemini_judge };
 
-static enum err_code load(const struct session_ref *ref, bool dropped, const atomic_bool *cancel,
-                          struct transcript **out, struct err *e)
+static enum err_code gemini_show_load(const struct session_ref *ref, bool dropped,
+                                      const atomic_bool *cancel, struct transcript **out,
+                                      struct err *e)
 {
     struct gemini_chat c;
     struct arena a = { 0 };
@@ -65,7 +66,7 @@ enum err_code gemini_load(const struct store *st, const struct session_ref *ref,
                           const atomic_bool *cancel, struct transcript **out, struct err *e)
 {
     (void)st;
-    return load(ref, false, cancel, out, e);
+    return gemini_show_load(ref, false, cancel, out, e);
 }
 
 enum err_code gemini_tail(const struct store *st, const struct session_ref *ref, size_t bytes,
@@ -90,7 +91,7 @@ static void put_thoughts(struct block_list *b, struct slice row)
     }
 }
 
-static struct slice output_of(struct slice call, struct arena *a)
+static struct slice gemini_output_of(struct slice call, struct arena *a)
 {
     struct json_iter it;
     struct slice part, text = { NULL, 0 };
@@ -104,7 +105,7 @@ static struct slice output_of(struct slice call, struct arena *a)
     return text;
 }
 
-static void put_call(struct block_list *b, struct slice call)
+static void gemini_put_call(struct block_list *b, struct slice call)
 {
     struct slice input, id = json_text_at(call, "id", &b->arena);
     struct slice status = json_text_at(call, "status", &b->arena);
@@ -118,7 +119,7 @@ static void put_call(struct block_list *b, struct slice call)
     transcript_block_put(
         b, (struct block){ .kind = BLOCK_TOOL_RESULT,
                            .call_id = id,
-                           .text = output_of(call, &b->arena),
+                           .text = gemini_output_of(call, &b->arena),
                            .failed = status.n && !slice_eq(status, SLICE("success")) });
 }
 
@@ -143,7 +144,7 @@ enum err_code gemini_blocks(const struct store *st, struct slice row, struct blo
         transcript_block_put_text(out, BLOCK_TEXT, gemini_text(row, a));
         json_list_open(&it, row, "toolCalls");
         while (json_list_next(&it, &call))
-            put_call(out, call);
+            gemini_put_call(out, call);
     }
     if (out->n == 0)
         transcript_block_put(
@@ -154,7 +155,7 @@ enum err_code gemini_blocks(const struct store *st, struct slice row, struct blo
 /* ---- edits ---- */
 
 /* The call of a message with this id. */
-static bool find_call(struct slice row, struct slice id, struct arena *a, struct slice *call)
+static bool gemini_find_call(struct slice row, struct slice id, struct arena *a, struct slice *call)
 {
     struct slice own;
     struct json_iter it;
@@ -167,13 +168,13 @@ static bool find_call(struct slice row, struct slice id, struct arena *a, struct
 }
 
 /* The result of an edit contains the whole file before and after it. */
-static void fill(struct slice row, struct arena *a, struct edit *edit, bool *counts)
+static void gemini_fill(struct slice row, struct arena *a, struct edit *edit, bool *counts)
 {
     struct slice call, shown, text;
 
     (void)counts;
     if (edit->kind == EDIT_RENAME || edit->kind == EDIT_DELETE ||
-        !find_call(row, edit->call, a, &call) || !json_get(call, "resultDisplay", &shown) ||
+        !gemini_find_call(row, edit->call, a, &call) || !json_get(call, "resultDisplay", &shown) ||
         json_type(shown) != JSON_OBJECT)
         return;
     if (json_get_text(shown, "originalContent", a, &text)) {
@@ -190,12 +191,12 @@ static enum err_code load_all(const struct store *st, const struct session_ref *
                               const atomic_bool *cancel, struct transcript **out, struct err *e)
 {
     (void)st;
-    return load(ref, true, cancel, out, e);
+    return gemini_show_load(ref, true, cancel, out, e);
 }
 
 /* The first record of the context. A later one has the same time, but may have been made anew. */
-static bool find_listing(const struct session_ref *ref, struct slice row, struct arena *a,
-                         struct listing *out)
+static bool gemini_find_listing(const struct session_ref *ref, struct slice row, struct arena *a,
+                                struct listing *out)
 {
     struct slice list, second, message = { NULL, 0 };
     struct json_iter it;
@@ -222,16 +223,16 @@ static bool find_listing(const struct session_ref *ref, struct slice row, struct
 enum err_code gemini_edits(const struct store *st, const struct session_ref *ref,
                            const struct edit_query *q, edit_fn *fn, void *arg, struct err *e)
 {
-    enum err_code rc = q->reads ? listing_report(ref, find_listing, q, fn, arg, e) : ERR_OK;
+    enum err_code rc = q->reads ? listing_report(ref, gemini_find_listing, q, fn, arg, e) : ERR_OK;
 
-    return rc ? rc : tool_edits_rows(st, ref, load_all, q, fill, fn, arg, e);
+    return rc ? rc : tool_edits_rows(st, ref, load_all, q, gemini_fill, fn, arg, e);
 }
 
 /* The tokens of an answer are in its message, {input, output, cached, thoughts, tool}, which may be
  * written several times and is identified by its id. Rewound turns are counted, because they were
  * paid for. The input includes the tokens of caches. */
 
-static bool read_usage(struct slice raw, struct arena *a, struct usage_record *u)
+static bool gemini_read_usage(struct slice raw, struct arena *a, struct usage_record *u)
 {
     struct slice tokens;
 
@@ -250,8 +251,8 @@ static bool read_usage(struct slice raw, struct arena *a, struct usage_record *u
     return true;
 }
 
-static enum err_code walk(const struct session_ref *ref, struct slice agent, usage_fn *fn,
-                          void *arg, struct err *e)
+static enum err_code gemini_walk(const struct session_ref *ref, struct slice agent, usage_fn *fn,
+                                 void *arg, struct err *e)
 {
     struct gemini_chat c;
     struct usage_record u;
@@ -260,7 +261,7 @@ static enum err_code walk(const struct session_ref *ref, struct slice agent, usa
     if (rc)
         return rc;
     for (size_t i = 0; i < c.ever_n && !rc; i++)
-        if (read_usage(c.ever[i].raw, &c.arena, &u)) {
+        if (gemini_read_usage(c.ever[i].raw, &c.arena, &u)) {
             u.agent = agent;
             u.aside = agent.n > 0;
             u.message = agent.n ? SLICE("") : u.message;
@@ -277,7 +278,7 @@ enum err_code gemini_usage(const struct store *st, const struct session_ref *ref
     struct session_ref agent;
     struct slice *ids = NULL;
     size_t n = 0;
-    enum err_code rc = walk(ref, SLICE(""), fn, arg, e);
+    enum err_code rc = gemini_walk(ref, SLICE(""), fn, arg, e);
 
     if (!rc)
         rc = gemini_subagents(st, ref, &a, &ids, &n, e);
@@ -285,7 +286,7 @@ enum err_code gemini_usage(const struct store *st, const struct session_ref *ref
         if (cancel && atomic_load_explicit(cancel, memory_order_relaxed))
             rc = err_set(e, ERR_CANCELLED, ref->path.p, "read token usage");
         else if (!gemini_subagent(st, ref, ids[i], &a, &agent, NULL))
-            rc = walk(&agent, ids[i], fn, arg, e);
+            rc = gemini_walk(&agent, ids[i], fn, arg, e);
         if (rc == ERR_NOT_FOUND || rc == ERR_IO || rc == ERR_UNSAFE)
             rc = ERR_OK;
     }

@@ -39,7 +39,7 @@ static enum err_code check_types(struct checking *k, size_t i, struct err *e)
                             arena_format(&k->arena, "the agent skips the line: %s", why), e);
 }
 
-static enum err_code check_broken(struct checking *k, size_t i, struct err *e)
+static enum err_code goat_check_broken(struct checking *k, size_t i, struct err *e)
 {
     enum goat_line_kind kind;
     enum message_kind message;
@@ -78,14 +78,14 @@ static enum err_code check_line(struct checking *k, size_t i, struct err *e)
             &k->report, FINDING_BROKEN_LINE, i,
             "the line is longer than 10 MiB: the agent cannot load this session", e);
     if (line->state == LINE_BROKEN)
-        return check_broken(k, i, e);
+        return goat_check_broken(k, i, e);
     if (line->state != LINE_OK)
         return ERR_OK;
     rc = check_types(k, i, e);
     return rc ? rc : jsonl_check_id(&k->report, i, "an earlier message has the same uuid", e);
 }
 
-static enum err_code check_lines(struct checking *k, struct err *e)
+static enum err_code goat_check_lines(struct checking *k, struct err *e)
 {
     enum err_code rc = ERR_OK;
 
@@ -101,7 +101,7 @@ static enum err_code check_lines(struct checking *k, struct err *e)
 
 /* ---- metadata ---- */
 
-static enum err_code check_metadata(struct checking *k, struct err *e)
+static enum err_code goat_check_metadata(struct checking *k, struct err *e)
 {
     struct goat_metadata m;
     const char *path = goat_path(k->ref, GOAT_METADATA, &k->arena);
@@ -144,8 +144,8 @@ static enum err_code check_saved(struct checking *k, const struct goat_points *p
         there ? "a saved copy does not match its name" : "a saved copy is gone", e);
 }
 
-static enum err_code check_point(struct checking *k, const struct goat_points *points,
-                                 const struct goat_point *point, struct err *e)
+static enum err_code goat_check_point(struct checking *k, const struct goat_points *points,
+                                      const struct goat_point *point, struct err *e)
 {
     struct source_content content = { 0 };
     enum err_code rc = ERR_OK;
@@ -167,7 +167,7 @@ static enum err_code check_points(struct checking *k, struct err *e)
     if (rc)
         return rc;
     for (size_t i = 0; i < points.n && !rc; i++)
-        rc = check_point(k, &points, &points.point[i], e);
+        rc = goat_check_point(k, &points, &points.point[i], e);
     goat_points_fini(&points);
     return rc;
 }
@@ -184,9 +184,9 @@ enum err_code goat_check(const struct store *st, const struct session_ref *ref,
     if (rc)
         return rc;
     k.report.log = &k.log.file;
-    rc = check_lines(&k, e);
+    rc = goat_check_lines(&k, e);
     if (!rc)
-        rc = check_metadata(&k, e);
+        rc = goat_check_metadata(&k, e);
     if (!rc)
         rc = check_points(&k, e);
     goat_log_close(&k.log);

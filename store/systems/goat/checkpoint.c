@@ -64,8 +64,8 @@ static bool link_blob(struct saving *s, const char *hash, const char *to)
 
 /* The copy was hashed while it was made and has no name yet. It gets its name unless the contents
  * already exist. */
-static enum err_code name_blob(struct saving *s, struct disk_new *copy, const char *hash,
-                               struct err *e)
+static enum err_code goat_name_blob(struct saving *s, struct disk_new *copy, const char *hash,
+                                    struct err *e)
 {
     const char *to = arena_format(s->a, "%s/%s", s->blobs, hash);
     const char **made = arena_grow(s->a, s->made, s->contents, sizeof *made);
@@ -101,7 +101,7 @@ static enum err_code save_blob(struct saving *s, const struct span *from, char h
         return rc;
     }
     hasher_hex(sha256, hash);
-    return name_blob(s, &copy, hash, e);
+    return goat_name_blob(s, &copy, hash, e);
 }
 
 /* ---- one file ---- */
@@ -325,8 +325,8 @@ static enum err_code save_all(struct saving *s, const struct host_checkpoint *re
     return rc ? rc : write_manifest(s, req->message, created, e);
 }
 
-static enum err_code saving_open(struct saving *s, const struct session_ref *ref,
-                                 const struct host_checkpoint *req, struct err *e)
+static enum err_code goat_saving_open(struct saving *s, const struct session_ref *ref,
+                                      const struct host_checkpoint *req, struct err *e)
 {
     struct goat_document d;
     enum err_code rc = goat_document_open(ref, &d, e);
@@ -377,7 +377,7 @@ enum err_code goat_checkpoint(const struct store *st, const struct session_ref *
         return err_set(e, ERR_USAGE, "", "checkpoint: not a valid id");
     go_json_row_init(&s.files, &s.entries);
     go_json_document_open(&s.files, '[');
-    enum err_code rc = lock ? saving_open(&s, ref, req, e) : ERR_NOMEM;
+    enum err_code rc = lock ? goat_saving_open(&s, ref, req, e) : ERR_NOMEM;
 
     if (!rc)
         rc = log_lock_acquire(lock, &held, e);

@@ -70,7 +70,7 @@ static void set_summary(struct session_row *row)
                                          : SLICE("(no messages)");
 }
 
-static unsigned can_do(const struct session_row *row)
+static unsigned goat_can_do(const struct session_row *row)
 {
     const struct store_ops *ops = row->ref.store->ops;
     unsigned whole = ops->parts ? CAN_DELETE : 0;
@@ -108,6 +108,6 @@ enum err_code goat_complete_row(const struct store *st, const struct scope *scop
     set_summary(row);
     if (row->hidden == HIDDEN_NOT && !config_dir_in_scope(scope, row->cwd, a))
         row->hidden = HIDDEN_COLLISION;
-    row->can = can_do(row);
+    row->can = goat_can_do(row);
     return ERR_OK;
 }

@@ -47,7 +47,7 @@ static struct goat_left *left_of_path(struct reading *r, struct slice said)
     return &w->left[number];
 }
 
-static bool is_plain_path(struct slice path)
+static bool goat_is_plain_path(struct slice path)
 {
     return path.n && !memchr(path.p, '\0', path.n);
 }
@@ -61,7 +61,7 @@ static enum err_code add_points(struct reading *r)
             const struct goat_saved *s = &point->saved[k];
             struct goat_left *left;
 
-            if (s->was == GOAT_WAS_UNKNOWN || !is_plain_path(s->path))
+            if (s->was == GOAT_WAS_UNKNOWN || !goat_is_plain_path(s->path))
                 continue;
             if (!(left = left_of_path(r, s->path)))
                 return ERR_NOMEM;
@@ -119,7 +119,7 @@ static enum err_code base_of(struct reading *r, struct goat_left *left, struct s
     return ERR_OK;
 }
 
-static enum err_code add_edit(struct reading *r, struct slice input, struct goat_left *left)
+static enum err_code goat_add_edit(struct reading *r, struct slice input, struct goat_left *left)
 {
     struct slice old, with, base;
     struct buf text = { 0 };
@@ -140,7 +140,7 @@ static enum err_code add_edit(struct reading *r, struct slice input, struct goat
     return rc || r->w->arena.failed ? ERR_NOMEM : ERR_OK;
 }
 
-static enum err_code add_call(struct reading *r, const struct block *call, int64_t at_ms)
+static enum err_code goat_add_call(struct reading *r, const struct block *call, int64_t at_ms)
 {
     static const char *const names[] = { "file_path", "path", "filePath" };
     struct slice path = { NULL, 0 }, content;
@@ -148,7 +148,7 @@ static enum err_code add_call(struct reading *r, const struct block *call, int64
     for (size_t i = 0; i < sizeof names / sizeof *names && !path.p; i++)
         if (!json_get_text(call->input, names[i], &r->scratch, &path))
             path = (struct slice){ NULL, 0 };
-    if (!is_plain_path(path) || only_reads(call->name))
+    if (!goat_is_plain_path(path) || only_reads(call->name))
         return ERR_OK;
     struct goat_left *left = left_of_path(r, path);
 
@@ -159,7 +159,7 @@ static enum err_code add_call(struct reading *r, const struct block *call, int64
         return ERR_OK; /* the checkpoint has the result */
     if (!name_contains(call->name, "write") ||
         !json_get_text(call->input, "content", &r->scratch, &content))
-        return add_edit(r, call->input, left);
+        return goat_add_edit(r, call->input, left);
     left->touched = left->known = true;
     left->bytes = arena_copy(&r->w->arena, content);
     return left->bytes.p ? ERR_OK : ERR_NOMEM;
@@ -173,13 +173,13 @@ static enum err_code read_call_row(struct reading *r, const struct store *st, st
 
     for (size_t i = 0; i < blocks.n && !rc; i++)
         if (blocks.block[i].kind == BLOCK_TOOL_CALL && blocks.block[i].input.n)
-            rc = add_call(r, &blocks.block[i], at_ms);
+            rc = goat_add_call(r, &blocks.block[i], at_ms);
     transcript_blocks_fini(&blocks);
     arena_reset(&r->scratch);
     return rc;
 }
 
-static enum err_code read_rows(struct reading *r, const struct session_ref *ref, struct err *e)
+static enum err_code goat_read_rows(struct reading *r, const struct session_ref *ref, struct err *e)
 {
     struct transcript *t = NULL;
     struct buf row = { 0 };
@@ -207,7 +207,7 @@ enum err_code goat_writes_read(const struct session_ref *ref, const struct goat_
     if (rc)
         rc = err_nomem(e);
     if (!rc && points->n)
-        rc = read_rows(&r, ref, e);
+        rc = goat_read_rows(&r, ref, e);
     arena_fini(&r.scratch);
     if (rc)
         goat_writes_fini(&w);
@@ -308,7 +308,7 @@ static int64_t forked_ms(const struct session_ref *ref)
 }
 
 /* Rows older than the fork were copied. */
-static enum err_code count_edit(const struct edit *edit, void *arg, struct err *e)
+static enum err_code goat_count_edit(const struct edit *edit, void *arg, struct err *e)
 {
     struct counted *c = arg;
     struct edit marked = *edit;
@@ -325,8 +325,9 @@ enum err_code goat_edits(const struct store *st, const struct session_ref *ref,
 {
     struct tool_edits t = { .q = q, .fn = fn, .arg = arg };
     struct counted c = { .ref = ref, .fn = fn, .arg = arg };
-    enum err_code rc =
-        goat_has_log(ref) ? tool_edits_files(st->ops, ref, q, NULL, count_edit, &c, e) : ERR_OK;
+    enum err_code rc = goat_has_log(ref)
+                           ? tool_edits_files(st->ops, ref, q, NULL, goat_count_edit, &c, e)
+                           : ERR_OK;
 
     return rc || !c.n || !q->seen ? rc : put_points(st, ref, &t, e);
 }

@@ -255,7 +255,7 @@ enum err_code goat_hostrow_check(const struct goat_entry *entry, bool stream, st
 
 /* ---- as a Go program writes it ---- */
 
-static void add_member(struct go_json_document *g, const char *key, struct slice value)
+static void goat_add_member(struct go_json_document *g, const char *key, struct slice value)
 {
     go_json_document_key(g, key);
     go_json_document_value(g, value);
@@ -264,7 +264,7 @@ static void add_member(struct go_json_document *g, const char *key, struct slice
 static void add_if_set(struct go_json_document *g, const char *key, struct slice value)
 {
     if (value.p && json_type(value) != JSON_NULL)
-        add_member(g, key, value);
+        goat_add_member(g, key, value);
 }
 
 /* Adds the row's other members, except those that were written separately. */
@@ -286,12 +286,12 @@ static void add_others(struct go_json_document *g, struct slice row, const char 
     }
 }
 
-static void add_said(struct go_json_document *g, const struct goat_entry *m, bool flat)
+static void goat_add_said(struct go_json_document *g, const struct goat_entry *m, bool flat)
 {
-    add_member(g, "role", m->role);
+    goat_add_member(g, "role", m->role);
     if (flat)
         add_if_set(g, "tool_call_id", m->tool_call_id);
-    add_member(g, "content", m->content.p ? m->content : SLICE("null"));
+    goat_add_member(g, "content", m->content.p ? m->content : SLICE("null"));
     add_if_set(g, "tool_calls", m->tool_calls);
     if (!flat)
         add_if_set(g, "tool_call_id", m->tool_call_id);
@@ -311,13 +311,13 @@ enum err_code goat_hostrow_message(struct slice row, const struct goat_entry *en
 
     go_json_row_init(&g, out);
     go_json_document_open(&g, '{');
-    add_member(&g, "uuid", entry->uuid);
-    add_member(&g, "timestamp", time);
+    goat_add_member(&g, "uuid", entry->uuid);
+    goat_add_member(&g, "timestamp", time);
     if (!flat) {
         go_json_document_key(&g, "message");
         go_json_document_open(&g, '{');
     }
-    add_said(&g, entry, flat);
+    goat_add_said(&g, entry, flat);
     if (nested)
         add_others(&g, entry->message, known + WRAPPING, KNOWN - WRAPPING);
     else
@@ -339,7 +339,7 @@ enum err_code goat_hostrow_event(struct slice row, const struct goat_entry *entr
 
     go_json_row_init(&g, out);
     go_json_document_open(&g, '{');
-    add_member(&g, "uuid", entry->uuid);
+    goat_add_member(&g, "uuid", entry->uuid);
     go_json_document_key(&g, "session_id");
     go_json_document_text(&g, session_id);
     add_others(&g, row, in_front, 2);

@@ -42,8 +42,8 @@ static enum err_code add_fields(const struct goat_metadata *m, struct session_fa
 }
 
 /* The path is known before the file exists, because hooks receive it when a session starts. */
-static enum err_code add_transcript(const struct session_ref *ref, struct session_facts *out,
-                                    struct err *e)
+static enum err_code goat_add_transcript(const struct session_ref *ref, struct session_facts *out,
+                                         struct err *e)
 {
     const char *path = goat_path(ref, GOAT_TRANSCRIPT_LOG, &out->arena);
 
@@ -100,7 +100,7 @@ enum err_code goat_facts(const struct store *st, const struct session_ref *ref,
     rc = add_fields(&d.m, &facts, e);
     goat_document_close(&d);
     if (!rc)
-        rc = add_transcript(ref, &facts, e);
+        rc = goat_add_transcript(ref, &facts, e);
     if (!rc)
         rc = add_memory(ref, &facts, e);
     if (rc)

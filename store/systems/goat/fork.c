@@ -65,7 +65,7 @@ static enum err_code read_uuid(struct forking *f, size_t line, struct err *e)
     return ERR_OK;
 }
 
-static enum err_code find_fork_end(struct forking *f, struct slice at, struct err *e)
+static enum err_code goat_find_fork_end(struct forking *f, struct slice at, struct err *e)
 {
     const struct index *ix = &f->log.file.index;
     size_t line = ix->n;
@@ -103,7 +103,8 @@ static void edits_fini(struct edits *s)
         buf_fini(&s->text[i]);
 }
 
-static void set_text(struct edits *s, enum goat_field field, const char *key, struct slice text)
+static void goat_set_text(struct edits *s, enum goat_field field, const char *key,
+                          struct slice text)
 {
     struct buf *value = &s->text[s->n];
 
@@ -123,7 +124,7 @@ static void set_time(struct edits *s, enum goat_field field, int64_t ns)
 
 /* The title of the request, else that of the source and " (fork)"; without either, the copy has no
  * title. */
-static enum err_code set_title(struct forking *f, struct slice title, struct edits *s)
+static enum err_code goat_set_title(struct forking *f, struct slice title, struct edits *s)
 {
     struct slice own = f->document.m.text[GOAT_TITLE];
     char *made;
@@ -136,7 +137,7 @@ static enum err_code set_title(struct forking *f, struct slice title, struct edi
             return ERR_NOMEM;
         title = slice_of(made);
     }
-    set_text(s, GOAT_TITLE, "leaf_title", title);
+    goat_set_text(s, GOAT_TITLE, "leaf_title", title);
     return ERR_OK;
 }
 
@@ -147,14 +148,15 @@ static enum err_code make_metadata(struct forking *f, struct slice title, struct
     int64_t now = env_now_ms(f->st->env) * 1000000;
     struct edits s = { 0 };
 
-    set_text(&s, GOAT_ID, NULL, slice_of(f->id));
-    set_text(&s, GOAT_PARENT, goat_key(d, GOAT_PARENT) ? NULL : "parent_session_id", f->ref->id);
+    goat_set_text(&s, GOAT_ID, NULL, slice_of(f->id));
+    goat_set_text(&s, GOAT_PARENT, goat_key(d, GOAT_PARENT) ? NULL : "parent_session_id",
+                  f->ref->id);
     set_time(&s, GOAT_CREATED, now);
     if (d == GOAT_SHIPPED)
         set_time(&s, GOAT_UPDATED, now);
     if (d == GOAT_SHIPPED && f->at.n)
-        set_text(&s, GOAT_FORK_POINT, NULL, f->at);
-    if (set_title(f, title, &s))
+        goat_set_text(&s, GOAT_FORK_POINT, NULL, f->at);
+    if (goat_set_title(f, title, &s))
         s.rc = ERR_NOMEM;
     if (!s.rc)
         s.rc = goat_metadata_edit(&f->document.m, s.edit, s.n, &f->document.arena, out);
@@ -178,8 +180,8 @@ static enum err_code stage_files(struct forking *f, const char *dir, struct err 
 
 /* Writes the whole copy durably in a staging directory, before anything of it is visible among the
  * sessions. */
-static enum err_code stage(struct forking *f, const struct fork_request *req, const char *dir,
-                           struct err *e)
+static enum err_code goat_stage(struct forking *f, const struct fork_request *req, const char *dir,
+                                struct err *e)
 {
     struct buf metadata = { 0 };
     enum err_code rc = make_metadata(f, req->title, &metadata, e);
@@ -199,7 +201,7 @@ static enum err_code stage(struct forking *f, const struct fork_request *req, co
 }
 
 /* The path of the copy, in the directory of all sessions of the source's project. */
-static const char *place_of(const struct forking *f, const char *rest, struct arena *a)
+static const char *goat_place_of(const struct forking *f, const char *rest, struct arena *a)
 {
     const char *own = goat_path(f->ref, "", a);
     const char *slash = own ? strrchr(own, '/') : NULL;
@@ -218,14 +220,14 @@ static enum err_code copy(struct forking *f, const struct fork_request *req, str
         return rc;
     struct fork_result made = {
         .id = arena_copy(a, slice_of(f->id)),
-        .path = place_of(f, "/" GOAT_MESSAGES_LOG, a),
+        .path = goat_place_of(f, "/" GOAT_MESSAGES_LOG, a),
         .staged = arena_format(a, "%s/%s", forks, f->id),
     };
-    struct step move = { .kind = STEP_MOVE, .path = made.staged, .to = place_of(f, "", a) };
+    struct step move = { .kind = STEP_MOVE, .path = made.staged, .to = goat_place_of(f, "", a) };
 
     if (!made.id.p || !made.path || !made.staged || !move.to)
         return err_nomem(e);
-    rc = stage(f, req, made.staged, e);
+    rc = goat_stage(f, req, made.staged, e);
 
     if (!rc)
         rc = change_add(c, &move, e);
@@ -266,7 +268,7 @@ enum err_code goat_fork(const struct store *st, const struct session_ref *ref,
         return rc;
     rc = name_fork(&f, req->id, e);
     if (!rc)
-        rc = find_fork_end(&f, req->at, e);
+        rc = goat_find_fork_end(&f, req->at, e);
     if (!rc)
         rc = copy(&f, req, c, out, e);
     forking_close(&f);
@@ -275,16 +277,16 @@ enum err_code goat_fork(const struct store *st, const struct session_ref *ref,
 
 /* ---- rewinding the conversation ---- */
 
-static enum err_code add_piece(struct slice piece, void *arg, struct err *e)
+static enum err_code goat_add_piece(struct slice piece, void *arg, struct err *e)
 {
     return buf_add(arg, piece) ? err_nomem(e) : ERR_OK;
 }
 
-static enum err_code put_new(struct forking *f, const char *name, struct slice bytes,
-                             struct change *c, struct err *e)
+static enum err_code goat_put_new(struct forking *f, const char *name, struct slice bytes,
+                                  struct change *c, struct err *e)
 {
     struct step s = { .kind = STEP_PUT,
-                      .path = place_of(f, name, &c->arena),
+                      .path = goat_place_of(f, name, &c->arena),
                       .bytes = bytes,
                       .old_absent = true,
                       .with_dir = true,
@@ -300,11 +302,11 @@ static enum err_code put_fork(struct forking *f, struct change *c, struct err *e
     enum err_code rc = make_metadata(f, (struct slice){ NULL, 0 }, &metadata, e);
 
     if (!rc)
-        rc = jsonl_fork_each(&f->copied, add_piece, &log, e);
+        rc = jsonl_fork_each(&f->copied, goat_add_piece, &log, e);
     if (!rc)
-        rc = put_new(f, "/" GOAT_MESSAGES_LOG, log.p ? buf_slice(&log) : SLICE(""), c, e);
+        rc = goat_put_new(f, "/" GOAT_MESSAGES_LOG, log.p ? buf_slice(&log) : SLICE(""), c, e);
     if (!rc)
-        rc = put_new(f, "/" GOAT_METADATA, buf_slice(&metadata), c, e);
+        rc = goat_put_new(f, "/" GOAT_METADATA, buf_slice(&metadata), c, e);
     buf_fini(&metadata);
     buf_fini(&log);
     return rc;
@@ -329,8 +331,9 @@ static enum err_code end_before(struct forking *f, size_t line,
     return rc;
 }
 
-static enum err_code fork_metadata_before(struct forking *f, struct slice prompt,
-                                          struct rewind_conversation *conversation, struct err *e)
+static enum err_code goat_fork_metadata_before(struct forking *f, struct slice prompt,
+                                               struct rewind_conversation *conversation,
+                                               struct err *e)
 {
     size_t line;
     enum err_code rc = jsonl_find_row(&f->log.file, &goat_format, prompt, &line, e);
@@ -361,7 +364,7 @@ enum err_code goat_plan_conversation(const struct store *st, const struct sessio
     rc = forking_open(&f, st, ref, e);
     if (rc)
         return rc;
-    rc = fork_metadata_before(&f, prompt, &plan->conversation, e);
+    rc = goat_fork_metadata_before(&f, prompt, &plan->conversation, e);
     forking_close(&f);
     return rc;
 }

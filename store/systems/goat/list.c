@@ -418,7 +418,7 @@ static bool wanted(const struct finder *f, const struct session_ref *ref)
     return yes;
 }
 
-static bool find_in(const char *sessions, struct slice folder, void *arg)
+static bool goat_find_in(const char *sessions, struct slice folder, void *arg)
 {
     struct finder *f = arg;
 
@@ -459,7 +459,7 @@ enum err_code goat_find(const struct store *st, const struct scope *scope, struc
 
     if (!goat_is_id(id))
         return err_set(e, ERR_USAGE, "", "find session: not a Go session id");
-    goat_each_base(f.g, find_in, &f);
+    goat_each_base(f.g, goat_find_in, &f);
     if (f.rc != ERR_NOT_FOUND)
         return f.rc;
     enum err_code rc = goat_enumerate(st, scope, has_recorded, &r, e);

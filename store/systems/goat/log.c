@@ -65,7 +65,7 @@ static const enum message_kind message_kinds[] = {
     [GOAT_SYSTEM] = MESSAGE_SYSTEM,
 };
 
-static bool is_nothing(struct slice row)
+static bool goat_is_nothing(struct slice row)
 {
     row = utf8_js_trim(row);
     return row.n == 0 || slice_eq(row, SLICE("null")) ||
@@ -85,7 +85,7 @@ static enum err_code look_inside(struct logfile *log, size_t line, enum goat_lin
 
     if (rc)
         return rc;
-    if (is_nothing(row)) {
+    if (goat_is_nothing(row)) {
         *kind = GOAT_LINE_SKIP;
     } else if (ix->state == LINE_BROKEN) {
         *kind = GOAT_LINE_BROKEN;
@@ -128,7 +128,7 @@ enum err_code goat_log_kind(struct logfile *log, size_t line, enum goat_line_kin
 /* The conversation as a person reads it: every line in the order of the file, unreadable ones
  * too. */
 
-static uint16_t message_flags_of(enum goat_line_kind kind)
+static uint16_t goat_message_flags_of(enum goat_line_kind kind)
 {
     switch (kind) {
     case GOAT_LINE_BROKEN: return MESSAGE_BROKEN;
@@ -137,8 +137,8 @@ static uint16_t message_flags_of(enum goat_line_kind kind)
     }
 }
 
-static enum err_code judge_row(struct logfile *log, size_t line, struct message *m, bool *keep,
-                               struct err *e)
+static enum err_code goat_judge_row(struct logfile *log, size_t line, struct message *m, bool *keep,
+                                    struct err *e)
 {
     enum goat_line_kind kind;
     enum message_kind message;
@@ -148,11 +148,11 @@ static enum err_code judge_row(struct logfile *log, size_t line, struct message 
         return rc;
     *keep = kind != GOAT_LINE_SKIP;
     m->kind = (uint8_t)message;
-    m->flags = message_flags_of(kind);
+    m->flags = goat_message_flags_of(kind);
     return ERR_OK;
 }
 
-static struct slice row_id(struct slice row, struct arena *a)
+static struct slice goat_row_id(struct slice row, struct arena *a)
 {
     struct goat_entry entry;
     struct slice id = { NULL, 0 };
@@ -167,12 +167,12 @@ static struct slice row_id(struct slice row, struct arena *a)
 }
 
 const struct jsonl_format goat_format = { .keys = &goat_keys,
-                                          .judge = judge_row,
+                                          .judge = goat_judge_row,
                                           .has_log = goat_has_log,
                                           .read = goat_read_row_facts,
                                           .prompt_needle = "\"user\"",
                                           .complete = goat_complete_row,
-                                          .id = row_id };
+                                          .id = goat_row_id };
 
 /* A host writes the checkpoint and the prompt almost at the same time, in either order. */
 enum { SAME_MOMENT_MS = 1000 };

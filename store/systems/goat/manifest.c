@@ -132,7 +132,8 @@ enum err_code goat_manifest_parse(struct slice document, struct arena *a, struct
 
 /* ---- all of a session ---- */
 
-static enum err_code read_point(int dirfd, struct slice id, struct goat_points *ps, struct err *e)
+static enum err_code goat_read_point(int dirfd, struct slice id, struct goat_points *ps,
+                                     struct err *e)
 {
     struct arena *a = &ps->arena;
     struct buf bytes = { 0 };
@@ -195,7 +196,7 @@ static enum err_code read_point_entry(int dir, const char *name, struct goat_poi
         return ERR_OK;
     enum err_code rc = is_point_dir(dir, name, &is, ps->dir, e);
 
-    return rc || !is ? rc : read_point(dir, id, ps, e);
+    return rc || !is ? rc : goat_read_point(dir, id, ps, e);
 }
 
 enum err_code goat_points_read(const struct session_ref *ref, struct goat_points *out,
@@ -237,8 +238,8 @@ void goat_points_fini(struct goat_points *p)
 
 /* ---- contents ---- */
 
-static const char *blob_in(const char *dir, const char *folder, const char *hash, struct arena *a,
-                           bool *there)
+static const char *goat_blob_in(const char *dir, const char *folder, const char *hash,
+                                struct arena *a, bool *there)
 {
     const char *path = arena_format(a, "%s/%s/%s", dir, folder, hash);
     struct stat sb;
@@ -254,7 +255,7 @@ const char *goat_blob(const struct goat_points *points, const struct goat_point 
     const char *own = NULL, *path;
 
     for (size_t f = 0; f < 2; f++) {
-        path = blob_in(point->dir, folders[f], hash, a, there);
+        path = goat_blob_in(point->dir, folders[f], hash, a, there);
         if (*there || !path)
             return path;
         if (strcmp(folders[f], goat_dialects[point->dialect].blobs) == 0)
@@ -262,10 +263,10 @@ const char *goat_blob(const struct goat_points *points, const struct goat_point 
     }
     for (size_t i = 0; i < points->n; i++)
         for (size_t f = 0; f < 2; f++) {
-            path = blob_in(points->point[i].dir, folders[f], hash, a, there);
+            path = goat_blob_in(points->point[i].dir, folders[f], hash, a, there);
             if (*there || !path)
                 return path;
         }
-    path = blob_in(points->dir, "blobs", hash, a, there);
+    path = goat_blob_in(points->dir, "blobs", hash, a, there);
     return *there ? path : own;
 }

@@ -84,7 +84,7 @@ static const char *const wrong[] = {
 
 /* ---- times ---- */
 
-static bool digits(struct slice text, size_t at, size_t n)
+static bool goat_digits(struct slice text, size_t at, size_t n)
 {
     for (size_t i = at; i < at + n; i++)
         if (i >= text.n || text.p[i] < '0' || text.p[i] > '9')
@@ -98,7 +98,7 @@ static bool fraction(struct slice text, size_t *at, int64_t *ns)
     int64_t unit = 100000000;
     size_t from = ++*at;
 
-    for (*ns = 0; digits(text, *at, 1); ++*at, unit /= 10)
+    for (*ns = 0; goat_digits(text, *at, 1); ++*at, unit /= 10)
         *ns += (text.p[*at] - '0') * unit;
     return *at > from;
 }
@@ -106,11 +106,11 @@ static bool fraction(struct slice text, size_t *at, int64_t *ns)
 static bool is_zone(struct slice zone)
 {
     return slice_eq(zone, SLICE("Z")) ||
-           (zone.n == 6 && (zone.p[0] == '+' || zone.p[0] == '-') && digits(zone, 1, 2) &&
-            zone.p[3] == ':' && digits(zone, 4, 2));
+           (zone.n == 6 && (zone.p[0] == '+' || zone.p[0] == '-') && goat_digits(zone, 1, 2) &&
+            zone.p[3] == ':' && goat_digits(zone, 4, 2));
 }
 
-static int number(struct slice text, size_t at, size_t n)
+static int goat_number(struct slice text, size_t at, size_t n)
 {
     int value = 0;
 
@@ -125,9 +125,10 @@ static bool is_on_calendar(struct slice text)
 {
     static const int days[] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
 
-    if (!digits(text, 5, 2) || !digits(text, 8, 2) || memcmp(text.p + 11, "24", 2) == 0)
+    if (!goat_digits(text, 5, 2) || !goat_digits(text, 8, 2) || memcmp(text.p + 11, "24", 2) == 0)
         return false;
-    int year = number(text, 0, 4), month = number(text, 5, 2), day = number(text, 8, 2);
+    int year = goat_number(text, 0, 4), month = goat_number(text, 5, 2),
+        day = goat_number(text, 8, 2);
     bool leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
 
     return month >= 1 && month <= 12 && day >= 1 && day <= days[month - 1] + (month == 2 && leap);
@@ -141,7 +142,7 @@ bool goat_time(struct slice text, int64_t *ns)
     int64_t rest = 0, ms;
 
     if (text.n < SECONDS + 1 || text.n > 64 || (text.p[10] != 'T' && text.p[10] != 't') ||
-        !digits(text, 0, 4) || !digits(text, 17, 2))
+        !goat_digits(text, 0, 4) || !goat_digits(text, 17, 2))
         return false;
     if (text.p[at] == '.' && !fraction(text, &at, &rest))
         return false;
@@ -176,8 +177,8 @@ static void parse_time(struct goat_metadata *m, enum goat_field field)
         m->created_ms = ns ? ns / 1000000 : TIME_NONE;
 }
 
-static bool parse_field(struct goat_metadata *m, enum goat_field field, struct slice value,
-                        struct arena *a)
+static bool goat_parse_field(struct goat_metadata *m, enum goat_field field, struct slice value,
+                             struct arena *a)
 {
     enum goat_form form = goat_form(field);
     enum json_type want = form == GOAT_TEXT || form == GOAT_TIME ? JSON_STRING : JSON_NUMBER;
@@ -240,7 +241,7 @@ static enum err_code goat_metadata_parse(struct slice document, struct arena *a,
         enum goat_field field = field_of[i];
 
         if (value[i].p && json_type(value[i]) != JSON_NULL && !m.raw[field].p &&
-            !parse_field(&m, field, value[i], a))
+            !goat_parse_field(&m, field, value[i], a))
             return ERR_NOMEM;
     }
     if (!m.why && !m.raw[GOAT_ID].p)
@@ -250,7 +251,8 @@ static enum err_code goat_metadata_parse(struct slice document, struct arena *a,
 }
 
 /* Reads all of it at once: a document is small, and is replaced as a whole. */
-static enum err_code read_document(int dirfd, const char *name, struct arena *a, struct slice *out)
+static enum err_code goat_read_document(int dirfd, const char *name, struct arena *a,
+                                        struct slice *out)
 {
     struct file f;
     char *bytes = NULL;
@@ -274,7 +276,7 @@ enum err_code goat_metadata_read(int dirfd, const char *name, struct arena *a,
                                  struct goat_metadata *out)
 {
     struct slice document;
-    enum err_code rc = read_document(dirfd, name, a, &document);
+    enum err_code rc = goat_read_document(dirfd, name, a, &document);
 
     if (rc == ERR_NOMEM)
         return rc;
@@ -318,7 +320,7 @@ enum err_code goat_metadata_updated(int dirfd, const char *name, struct arena *a
                                     struct goat_metadata *out)
 {
     struct slice document;
-    enum err_code rc = read_document(dirfd, name, a, &document);
+    enum err_code rc = goat_read_document(dirfd, name, a, &document);
 
     *out = (struct goat_metadata){ .document = document };
     if (rc || document.n == 0)
@@ -337,7 +339,7 @@ struct members {
     size_t n;
 };
 
-static int rank_of(enum goat_dialect d, struct slice key)
+static int goat_rank_of(enum goat_dialect d, struct slice key)
 {
     const struct goat_member *m = goat_dialects[d].member;
 
@@ -347,7 +349,7 @@ static int rank_of(enum goat_dialect d, struct slice key)
     return -1;
 }
 
-static enum err_code insert(struct members *ms, size_t at, struct member m, struct arena *a)
+static enum err_code goat_insert(struct members *ms, size_t at, struct member m, struct arena *a)
 {
     struct member *list = arena_grow(a, ms->list, ms->n, sizeof *list);
 
@@ -361,15 +363,15 @@ static enum err_code insert(struct members *ms, size_t at, struct member m, stru
     return ERR_OK;
 }
 
-static void remove_member(struct members *ms, size_t at)
+static void goat_remove_member(struct members *ms, size_t at)
 {
     ms->n--;
     for (size_t i = at; i < ms->n; i++)
         ms->list[i] = ms->list[i + 1];
 }
 
-static enum err_code read_members(const struct goat_metadata *m, struct members *ms,
-                                  struct arena *a)
+static enum err_code goat_read_members(const struct goat_metadata *m, struct members *ms,
+                                       struct arena *a)
 {
     struct json_iter it;
     struct slice key, value;
@@ -377,9 +379,9 @@ static enum err_code read_members(const struct goat_metadata *m, struct members 
 
     for (bool more = json_iter_open(&it, m->object);
          !rc && more && json_iter_next(&it, &key, &value);) {
-        struct member one = { key, value, rank_of(m->dialect, key) };
+        struct member one = { key, value, goat_rank_of(m->dialect, key) };
 
-        rc = insert(ms, ms->n, one, a);
+        rc = goat_insert(ms, ms->n, one, a);
     }
     return rc;
 }
@@ -412,7 +414,7 @@ static enum err_code apply_edit(struct members *ms, enum goat_dialect d,
     if (!quoted)
         return name ? ERR_NOMEM : ERR_OK;
     struct slice key = slice_of(quoted);
-    int rank = rank_of(d, key);
+    int rank = goat_rank_of(d, key);
 
     if (!value.n && !is_omitted(d, rank))
         value = SLICE("\"\"");
@@ -420,14 +422,14 @@ static enum err_code apply_edit(struct members *ms, enum goat_dialect d,
         if (!goat_key_is(ms->list[i].key, name))
             continue;
         if (found || !value.n)
-            remove_member(ms, i);
+            goat_remove_member(ms, i);
         else
             ms->list[i].value = value;
         found = true;
     }
     if (found || !value.n)
         return ERR_OK;
-    return insert(ms, place_for(ms, rank), (struct member){ key, value, rank }, a);
+    return goat_insert(ms, place_for(ms, rank), (struct member){ key, value, rank }, a);
 }
 
 static enum err_code print_members(const struct members *ms, struct buf *out)
@@ -448,7 +450,7 @@ enum err_code goat_metadata_edit(const struct goat_metadata *m, const struct goa
                                  size_t n, struct arena *a, struct buf *out)
 {
     struct members ms = { 0 };
-    enum err_code rc = read_members(m, &ms, a);
+    enum err_code rc = goat_read_members(m, &ms, a);
 
     for (size_t i = 0; i < n && !rc; i++)
         rc = apply_edit(&ms, m->dialect, &edit[i], a);

@@ -26,7 +26,7 @@ struct planner {
     const char *cwd;           /* NULL: not recorded */
 };
 
-static void planner_close(struct planner *p)
+static void goat_planner_close(struct planner *p)
 {
     goat_writes_fini(&p->writes);
     goat_points_fini(&p->points);
@@ -34,7 +34,7 @@ static void planner_close(struct planner *p)
     arena_fini(&p->arena);
 }
 
-static enum err_code read_cwd(struct planner *p, struct err *e)
+static enum err_code goat_read_cwd(struct planner *p, struct err *e)
 {
     struct goat_metadata m;
     const char *path = goat_path(p->ref, GOAT_METADATA, &p->arena);
@@ -48,23 +48,24 @@ static enum err_code read_cwd(struct planner *p, struct err *e)
     return rc ? err_nomem(e) : ERR_OK;
 }
 
-static enum err_code planner_open(struct planner *p, const struct session_ref *ref, struct err *e)
+static enum err_code goat_planner_open(struct planner *p, const struct session_ref *ref,
+                                       struct err *e)
 {
     *p = (struct planner){ .ref = ref };
-    enum err_code rc = read_cwd(p, e);
+    enum err_code rc = goat_read_cwd(p, e);
 
     if (!rc)
         rc = goat_points_read(ref, &p->points, e);
     if (!rc)
         rc = goat_turns_read(ref, &p->turns, e);
     if (rc)
-        planner_close(p);
+        goat_planner_close(p);
     return rc;
 }
 
 /* ---- which point ---- */
 
-static bool is_end(const struct goat_point *point)
+static bool goat_is_end(const struct goat_point *point)
 {
     return slice_eq(point->id, SLICE(GOAT_SESSION_END));
 }
@@ -75,7 +76,7 @@ static const struct goat_turn *turn_of_point(const struct planner *p,
 {
     const struct goat_turn *turn = goat_turns_find(&p->turns, point->id);
 
-    return turn || is_end(point) ? turn : goat_turns_at(&p->turns, point->time_ms);
+    return turn || goat_is_end(point) ? turn : goat_turns_at(&p->turns, point->time_ms);
 }
 
 /* The first checkpoint of a message. */
@@ -100,8 +101,8 @@ static const struct goat_point *point_of_message(const struct planner *p, struct
     return found;
 }
 
-static enum err_code find_point(const struct planner *p, struct slice id,
-                                const struct goat_point **out, struct err *e)
+static enum err_code goat_find_point(const struct planner *p, struct slice id,
+                                     const struct goat_point **out, struct err *e)
 {
     size_t hits = 0;
 
@@ -130,7 +131,7 @@ static enum err_code find_point(const struct planner *p, struct slice id,
 /* ---- targets ---- */
 
 /* The absolute path without empty parts and ".". ".." is kept, and the engine refuses it. */
-static const char *clean_path(struct planner *p, struct slice path)
+static const char *goat_clean_path(struct planner *p, struct slice path)
 {
     bool whole = path.n && path.p[0] == '/';
     char *full =
@@ -174,7 +175,7 @@ static void put_last(struct planner *p, struct rewind_target *t)
     }
     t->last_absent = left->saved->was == GOAT_WAS_ABSENT;
     t->last.sha256 = t->last_absent ? NULL : left->saved->hash;
-    t->last_is_older = left->touched || !is_end(left->point);
+    t->last_is_older = left->touched || !goat_is_end(left->point);
 }
 
 static enum err_code target_of(struct planner *p, const struct goat_point *point,
@@ -182,7 +183,7 @@ static enum err_code target_of(struct planner *p, const struct goat_point *point
 {
     bool there;
 
-    *t = (struct rewind_target){ .path = clean_path(p, s->path) };
+    *t = (struct rewind_target){ .path = goat_clean_path(p, s->path) };
     if (!t->path)
         return err_nomem(e);
     if (memchr(s->path.p, '\0', s->path.n) || s->path.n == 0)
@@ -226,8 +227,8 @@ static enum err_code add_once(struct slice_set *seen, struct rewind_plan *plan,
     return ERR_OK;
 }
 
-static enum err_code add_targets(struct planner *p, const struct goat_point *point,
-                                 struct rewind_plan *plan, struct err *e)
+static enum err_code goat_add_targets(struct planner *p, const struct goat_point *point,
+                                      struct rewind_plan *plan, struct err *e)
 {
     struct slice_set seen = { 0 };
     enum err_code rc = ERR_OK;
@@ -293,8 +294,8 @@ static const char *root_of(struct planner *p)
     return rewind_root_is_above(env, said) ? NULL : said;
 }
 
-static enum err_code fill_plan(struct planner *p, const struct goat_point *point,
-                               struct rewind_plan *plan, struct err *e)
+static enum err_code goat_fill_plan(struct planner *p, const struct goat_point *point,
+                                    struct rewind_plan *plan, struct err *e)
 {
     struct arena *a = &plan->arena;
 
@@ -307,9 +308,9 @@ static enum err_code fill_plan(struct planner *p, const struct goat_point *point
     enum err_code rc = rewind_plan_root(p->ref->store->env, plan, root_of(p), e);
 
     if (!rc)
-        rc = add_targets(p, point, plan, e);
+        rc = goat_add_targets(p, point, plan, e);
 
-    if (!rc && is_end(point))
+    if (!rc && goat_is_end(point))
         rc = rewind_plan_note(plan,
                               "these are the files as of the session's end, not before a turn", e);
     return rc;
@@ -321,19 +322,19 @@ enum err_code goat_plan(const struct store *st, const struct session_ref *ref, s
     struct planner p;
     struct rewind_plan plan = { 0 };
     const struct goat_point *point;
-    enum err_code rc = planner_open(&p, ref, e);
+    enum err_code rc = goat_planner_open(&p, ref, e);
 
     (void)st;
     if (rc)
         return rc;
-    rc = find_point(&p, id, &point, e);
+    rc = goat_find_point(&p, id, &point, e);
     if (!rc && point->why)
         rc = err_set(e, ERR_NOT_FOUND, point->dir, "rewind: %s", point->why);
     if (!rc)
         rc = goat_writes_read(ref, &p.points, p.cwd, &p.writes, e);
     if (!rc)
-        rc = fill_plan(&p, point, &plan, e);
-    planner_close(&p);
+        rc = goat_fill_plan(&p, point, &plan, e);
+    goat_planner_close(&p);
     if (rc)
         rewind_plan_fini(&plan);
     else
@@ -348,13 +349,13 @@ enum err_code goat_prompt_of(const struct session_ref *ref, struct slice id, str
 {
     struct planner p;
     const struct goat_point *point;
-    enum err_code rc = planner_open(&p, ref, e);
+    enum err_code rc = goat_planner_open(&p, ref, e);
 
     if (rc)
         return rc;
     const struct goat_turn *turn = goat_turns_find(&p.turns, id);
 
-    if (!turn && find_point(&p, id, &point, NULL) == ERR_OK)
+    if (!turn && goat_find_point(&p, id, &point, NULL) == ERR_OK)
         turn = turn_of_point(&p, point);
     if (!turn)
         turn = goat_turns_begins(&p.turns, id);
@@ -365,13 +366,13 @@ enum err_code goat_prompt_of(const struct session_ref *ref, struct slice id, str
     *time_ms = turn ? turn->time_ms : TIME_NONE;
     if (!rc && !prompt->p)
         rc = err_nomem(e);
-    planner_close(&p);
+    goat_planner_close(&p);
     return rc;
 }
 
 /* ---- all points ---- */
 
-static const char *why_not(struct planner *p, const struct goat_point *point)
+static const char *goat_why_not(struct planner *p, const struct goat_point *point)
 {
     if (point->why)
         return point->why;
@@ -386,8 +387,8 @@ static const char *why_not(struct planner *p, const struct goat_point *point)
     return NULL;
 }
 
-static enum err_code add_checkpoint(struct planner *p, const struct goat_point *point,
-                                    struct checkpoint_list *list, struct err *e)
+static enum err_code goat_add_checkpoint(struct planner *p, const struct goat_point *point,
+                                         struct checkpoint_list *list, struct err *e)
 {
     const struct goat_turn *turn = turn_of_point(p, point);
     struct arena *a = &list->arena;
@@ -395,9 +396,9 @@ static enum err_code add_checkpoint(struct planner *p, const struct goat_point *
 
     *c = (struct checkpoint){ .id = arena_copy(a, point->id),
                               .time_ms = point->time_ms,
-                              .kind = is_end(point) ? CHECKPOINT_SESSION_END : CHECKPOINT_TURN,
+                              .kind = goat_is_end(point) ? CHECKPOINT_SESSION_END : CHECKPOINT_TURN,
                               .files = point->n,
-                              .why = why_not(p, point) };
+                              .why = goat_why_not(p, point) };
     if (turn) {
         c->message = arena_copy(a, turn->id);
         c->prompt = arena_copy(a, turn->prompt);
@@ -410,7 +411,7 @@ enum err_code goat_checkpoints(const struct store *st, const struct session_ref 
 {
     struct planner p;
     struct checkpoint_list list = { 0 };
-    enum err_code rc = planner_open(&p, ref, e);
+    enum err_code rc = goat_planner_open(&p, ref, e);
 
     (void)st;
     if (rc)
@@ -419,8 +420,8 @@ enum err_code goat_checkpoints(const struct store *st, const struct session_ref 
     if (!list.checkpoint)
         rc = err_nomem(e);
     for (size_t i = 0; i < p.points.n && !rc; i++)
-        rc = add_checkpoint(&p, &p.points.point[i], &list, e);
-    planner_close(&p);
+        rc = goat_add_checkpoint(&p, &p.points.point[i], &list, e);
+    goat_planner_close(&p);
     if (rc)
         checkpoint_list_fini(&list);
     else

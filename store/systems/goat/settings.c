@@ -79,8 +79,8 @@ static enum err_code set_number(const struct host_setting *s, bool whole, struct
     return rc ? err_nomem(e) : ERR_OK;
 }
 
-static enum err_code set_text(const struct host_setting *s, struct arena *a, struct goat_edit *edit,
-                              struct err *e)
+static enum err_code goat_settings_set_text(const struct host_setting *s, struct arena *a,
+                                            struct goat_edit *edit, struct err *e)
 {
     struct buf value = { 0 };
     enum err_code rc = s->value.n ? go_json_text(&value, s->value) : ERR_OK;
@@ -107,7 +107,7 @@ static enum err_code edit_of_setting(const struct goat_document *d, const struct
             edit->key = settings[i].anyway;
         if (!goat_key(d->m.dialect, field) && !edit->key)
             break;
-        return form == GOAT_TEXT ? set_text(s, a, edit, e)
+        return form == GOAT_TEXT ? goat_settings_set_text(s, a, edit, e)
                                  : set_number(s, form == GOAT_INT, a, edit, e);
     }
     return err_set(e, ERR_USAGE, "", "set: sessions of the %s dialect have no setting %.*s",

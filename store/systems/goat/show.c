@@ -41,9 +41,10 @@ static enum err_code collect_message_lines(struct goat_log *log, const struct me
     return rc;
 }
 
-static enum err_code print_messages(struct goat_log *log, const struct listing_lines *lines,
-                                    const struct session_ref *ref, const struct message_query *q,
-                                    json_fn *fn, void *arg, struct err *e)
+static enum err_code goat_print_messages(struct goat_log *log, const struct listing_lines *lines,
+                                         const struct session_ref *ref,
+                                         const struct message_query *q, json_fn *fn, void *arg,
+                                         struct err *e)
 {
     struct buf out = { 0 };
     size_t from, to;
@@ -91,7 +92,7 @@ enum err_code goat_messages(const struct store *st, const struct session_ref *re
     }
     rc = collect_message_lines(&log, q, &lines, e);
     if (!rc)
-        rc = print_messages(&log, &lines, ref, q, fn, arg, e);
+        rc = goat_print_messages(&log, &lines, ref, q, fn, arg, e);
     free(lines.line);
     goat_log_close(&log);
     arena_fini(&a);
@@ -165,7 +166,7 @@ struct restoring {
     struct restore out;
 };
 
-static enum err_code add_line(struct restoring *r, size_t line, struct err *e)
+static enum err_code goat_add_line(struct restoring *r, size_t line, struct err *e)
 {
     struct goat_entry entry;
     struct buf out = { 0 };
@@ -186,7 +187,8 @@ static enum err_code add_line(struct restoring *r, size_t line, struct err *e)
     return rc;
 }
 
-static enum err_code add_messages(struct restoring *r, struct slice at, size_t *last, struct err *e)
+static enum err_code goat_add_messages(struct restoring *r, struct slice at, size_t *last,
+                                       struct err *e)
 {
     const struct index *ix = &r->log.file.index;
     size_t end = ix->n;
@@ -204,7 +206,7 @@ static enum err_code add_messages(struct restoring *r, struct slice at, size_t *
         rc = goat_log_kind(&r->log.file, i, &kind, &message, e);
         if (rc || kind != GOAT_LINE_MESSAGE)
             continue;
-        rc = add_line(r, i, e);
+        rc = goat_add_line(r, i, e);
         if (message != MESSAGE_SYSTEM)
             *last = i;
     }
@@ -212,7 +214,7 @@ static enum err_code add_messages(struct restoring *r, struct slice at, size_t *
 }
 
 /* Adds the message that a host sends in the person's name after an interrupted turn. */
-static enum err_code add_continuation(struct restoring *r, struct err *e)
+static enum err_code goat_add_continuation(struct restoring *r, struct err *e)
 {
     char id[HOST_ID], time[TIME_TEXT];
     struct buf out = { 0 };
@@ -260,7 +262,7 @@ static enum err_code restore_interruption(struct restoring *r, size_t last, stru
     default: return ERR_OK;
     }
     r->out.interruption = INTERRUPTION_TURN;
-    return add_continuation(r, e);
+    return goat_add_continuation(r, e);
 }
 
 static enum err_code restore_facts(struct restoring *r, struct err *e)
@@ -286,7 +288,7 @@ enum err_code goat_restore(const struct store *st, const struct session_ref *ref
         return err_wrap(e, rc, "restore the session");
     rc = restore_facts(&r, e);
     if (!rc)
-        rc = add_messages(&r, at, &last, e);
+        rc = goat_add_messages(&r, at, &last, e);
     if (!rc)
         rc = restore_interruption(&r, last, e);
     goat_log_close(&r.log);
@@ -330,7 +332,7 @@ static void put_said(struct block_list *b, enum goat_role role, struct slice tex
 }
 
 /* "data:image/png;base64,…": the media type, and the number of decoded bytes. */
-static void put_image(struct block_list *b, struct slice url)
+static void goat_put_image(struct block_list *b, struct slice url)
 {
     struct block block = { .kind = BLOCK_IMAGE, .text = url };
     const char *comma = url.n ? memchr(url.p, ',', url.n) : NULL;
@@ -360,7 +362,7 @@ static void put_stream_result(struct block_list *b, struct slice part)
     transcript_block_put(b, block);
 }
 
-static void put_part(struct block_list *b, enum goat_role role, struct slice part)
+static void goat_put_part(struct block_list *b, enum goat_role role, struct slice part)
 {
     struct slice type, value;
 
@@ -369,7 +371,7 @@ static void put_part(struct block_list *b, enum goat_role role, struct slice par
         put_said(b, role, member(b, part, "text"));
     } else if (json_string_is(type, "image_url")) {
         json_at(part, "image_url.url", &value);
-        put_image(b, decode_line_text(b, value));
+        goat_put_image(b, decode_line_text(b, value));
     } else if (json_string_is(type, "thinking")) {
         transcript_block_put(
             b, (struct block){ .kind = BLOCK_THINKING, .text = member(b, part, "thinking") });
@@ -389,7 +391,7 @@ static void put_part(struct block_list *b, enum goat_role role, struct slice par
     }
 }
 
-static void put_content(struct block_list *b, const struct goat_entry *e, enum goat_role role)
+static void goat_put_content(struct block_list *b, const struct goat_entry *e, enum goat_role role)
 {
     struct json_iter it;
     struct slice key, part;
@@ -398,11 +400,11 @@ static void put_content(struct block_list *b, const struct goat_entry *e, enum g
         put_said(b, role, decode_line_text(b, e->content));
     else if (json_type(e->content) == JSON_ARRAY && json_iter_open(&it, e->content))
         while (json_iter_next(&it, &key, &part))
-            put_part(b, role, part);
+            goat_put_part(b, role, part);
 }
 
 /* The arguments are a text that is usually a JSON object; any other text is shown verbatim. */
-static void add_call_block(struct block_list *b, struct slice call)
+static void goat_add_call_block(struct block_list *b, struct slice call)
 {
     struct slice function, arguments;
     struct block block = { .kind = BLOCK_TOOL_CALL, .call_id = member(b, call, "id") };
@@ -419,23 +421,23 @@ static void add_call_block(struct block_list *b, struct slice call)
     transcript_block_put(b, block);
 }
 
-static void put_calls(struct block_list *b, struct slice calls)
+static void goat_put_calls(struct block_list *b, struct slice calls)
 {
     struct json_iter it;
     struct slice key, call;
 
     if (json_type(calls) == JSON_ARRAY && json_iter_open(&it, calls))
         while (json_iter_next(&it, &key, &call))
-            add_call_block(b, call);
+            goat_add_call_block(b, call);
 }
 
-static void put_message(struct block_list *b, const struct goat_entry *e, enum goat_role role)
+static void goat_put_message(struct block_list *b, const struct goat_entry *e, enum goat_role role)
 {
     struct block result = { .kind = BLOCK_TOOL_RESULT };
 
     if (role != GOAT_TOOL) {
-        put_content(b, e, role);
-        put_calls(b, e->tool_calls);
+        goat_put_content(b, e, role);
+        goat_put_calls(b, e->tool_calls);
         return;
     }
     result.call_id = decode_line_text(b, e->tool_call_id);
@@ -463,7 +465,7 @@ static void put_event(struct block_list *b, const struct goat_entry *e, struct s
     transcript_block_put(b, note);
 }
 
-static void put_line(struct block_list *b, struct slice row)
+static void goat_put_line(struct block_list *b, struct slice row)
 {
     struct slice line = utf8_js_trim(row);
     struct goat_entry e;
@@ -488,14 +490,14 @@ static void put_line(struct block_list *b, struct slice row)
     else if (e.shape == GOAT_STREAM && (role == GOAT_OTHER || role == GOAT_SYSTEM))
         put_event(b, &e, line);
     else
-        put_message(b, &e, role);
+        goat_put_message(b, &e, role);
 }
 
 enum err_code goat_blocks(const struct store *st, struct slice row, struct block_list *out,
                           struct err *e)
 {
     (void)st;
-    put_line(out, row);
+    goat_put_line(out, row);
     return out->arena.failed ? err_nomem(e) : ERR_OK;
 }
 
@@ -512,7 +514,7 @@ struct goat_usage_walk {
     struct arena arena;
 };
 
-static enum err_code hand_over_row(struct slice row, void *arg, struct err *e)
+static enum err_code goat_hand_over_row(struct slice row, void *arg, struct err *e)
 {
     struct goat_usage_walk *w = arg;
     struct usage_record u;
@@ -563,7 +565,7 @@ enum err_code goat_usage(const struct store *st, const struct session_ref *ref,
         rc = hand_over_cost(&w, m.raw[GOAT_COST], e);
     }
     if (!rc)
-        rc = usage_rows_of_file(stream, 0, "\"usage\"", cancel, hand_over_row, &w, e);
+        rc = usage_rows_of_file(stream, 0, "\"usage\"", cancel, goat_hand_over_row, &w, e);
     arena_fini(&w.arena);
     arena_fini(&a);
     return rc == ERR_NOT_FOUND ? ERR_OK : rc;

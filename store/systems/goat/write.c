@@ -102,7 +102,7 @@ struct manner {
     bool failed;
 };
 
-static void look_at_session(struct manner *m, int dirfd, const char *name, bool near)
+static void goat_look_at_session(struct manner *m, int dirfd, const char *name, bool near)
 {
     char path[NAME_MAX + sizeof GOAT_METADATA + 1];
     struct goat_metadata found;
@@ -135,7 +135,7 @@ static bool look_at_base(const char *sessions, struct slice folder, void *arg)
     (void)folder;
     while (dir && (d = readdir(dir)))
         if (goat_is_id(slice_of(d->d_name)))
-            look_at_session(m, dirfd(dir), d->d_name, near);
+            goat_look_at_session(m, dirfd(dir), d->d_name, near);
     if (dir)
         closedir(dir);
     return !m->failed;
@@ -179,8 +179,8 @@ static enum err_code first_metadata(const struct host_create *req, struct slice 
 
 /* ---- the directory ---- */
 
-static enum err_code check_new(const struct store *st, struct slice id, struct arena *a,
-                               struct err *e)
+static enum err_code goat_check_new(const struct store *st, struct slice id, struct arena *a,
+                                    struct err *e)
 {
     const struct scope everywhere = { .all = true };
     struct session_ref ref;
@@ -193,7 +193,7 @@ static enum err_code check_new(const struct store *st, struct slice id, struct a
 
 /* A crash leaves an empty directory, or one with a temporary file of ours if the file system has no
  * unnamed files. The session exists only once its metadata has a name, and an id is used once. */
-static enum err_code put_metadata(const char *dir, struct slice metadata, struct err *e)
+static enum err_code goat_put_metadata(const char *dir, struct slice metadata, struct err *e)
 {
     disk_new_sweep(dir);
     return disk_create_file(dir, GOAT_METADATA, metadata, FILE_MODE, e);
@@ -234,7 +234,7 @@ static enum err_code make_session(const char *base, const char *dir, struct slic
     /* The directory's name is synced first, so that nothing can fail once the metadata exists. */
     rc = disk_sync_dir(base, e);
     if (!rc)
-        rc = put_metadata(dir, metadata, e);
+        rc = goat_put_metadata(dir, metadata, e);
     if (!rc)
         return ERR_OK;
     if (rmdir(dir))
@@ -277,7 +277,7 @@ enum err_code goat_create(const struct store *st, const struct host_create *req,
         return err_nomem(e);
     }
     made.path.n = strlen(made.path.p);
-    enum err_code rc = check_new(st, made.id, a, e);
+    enum err_code rc = goat_check_new(st, made.id, a, e);
 
     if (!rc)
         rc = make_session(base, made.path.p, buf_slice(&metadata), e);
@@ -353,8 +353,8 @@ static enum err_code make_log(const char *path, struct err *e)
     return ERR_OK;
 }
 
-static enum err_code write_rows(struct appending *w, struct append_rows *rows,
-                                struct host_appended *out, struct err *e)
+static enum err_code goat_write_rows(struct appending *w, struct append_rows *rows,
+                                     struct host_appended *out, struct err *e)
 {
     const char *name = w->stream ? GOAT_TRANSCRIPT_LOG : GOAT_MESSAGES_LOG;
     const char *path = goat_path(w->ref, name, w->a), *dir = goat_path(w->ref, "", w->a);
@@ -376,7 +376,7 @@ static enum err_code write_rows(struct appending *w, struct append_rows *rows,
 /* ---- a row and the metadata together ---- */
 
 /* Counts the messages: the number in the metadata is not trusted (goat.md B1). */
-static enum err_code count_messages(const struct appending *w, int64_t *count, struct err *e)
+static enum err_code goat_count_messages(const struct appending *w, int64_t *count, struct err *e)
 {
     struct session_ref ref = *w->ref;
     const char *path = goat_path(w->ref, GOAT_MESSAGES_LOG, w->a);
@@ -401,12 +401,12 @@ static enum err_code count_messages(const struct appending *w, int64_t *count, s
     return rc;
 }
 
-static enum err_code write_counts(struct appending *w, struct err *e)
+static enum err_code goat_write_counts(struct appending *w, struct err *e)
 {
     const char *dir = goat_path(w->ref, "", w->a), *text;
     struct goat_document d;
     int64_t count;
-    enum err_code rc = count_messages(w, &count, e);
+    enum err_code rc = goat_count_messages(w, &count, e);
 
     if (!rc)
         rc = goat_document_open(w->ref, &d, e);
@@ -433,7 +433,7 @@ static enum err_code save_counts(struct appending *w, struct err *e)
     enum err_code rc = lock ? log_lock_acquire(lock, &held, e) : err_nomem(e);
 
     if (!rc)
-        rc = write_counts(w, e);
+        rc = goat_write_counts(w, e);
     log_lock_release(held);
     return rc;
 }
@@ -458,7 +458,7 @@ enum err_code goat_append(const struct store *st, const struct session_ref *ref,
     if (!rc)
         rc = append_rows_make(&rows, req, write_host_row, &w, a, e);
     if (!rc)
-        rc = write_rows(&w, &rows, out, e);
+        rc = goat_write_rows(&w, &rows, out, e);
     if (!rc && req->save && !req->transcript)
         rc = save_counts(&w, e);
     buf_fini(&rows.lines);

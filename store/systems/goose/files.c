@@ -34,8 +34,8 @@ static const char add_times[] =
     "UPDATE sessions SET created_at = (SELECT datetime(min(created_timestamp), 'unixepoch') FROM "
     "messages WHERE session_id = sessions.id)";
 
-static enum err_code add_line(struct sqlite_db *db, struct slice id, struct slice line,
-                              struct err *e)
+static enum err_code goose_add_line(struct sqlite_db *db, struct slice id, struct slice line,
+                                    struct err *e)
 {
     const struct slice value[] = { id, line };
     bool valid = json_valid(line) && json_type(line) == JSON_OBJECT;
@@ -62,8 +62,8 @@ static bool is_about(struct slice line)
     return json_valid(line) && json_type(line) == JSON_OBJECT && !json_get(line, "role", &role);
 }
 
-static enum err_code fill_session(struct sqlite_db *db, const char *path, struct slice id,
-                                  size_t most, struct err *e)
+static enum err_code goose_fill_session(struct sqlite_db *db, const char *path, struct slice id,
+                                        size_t most, struct err *e)
 {
     struct buf text = { 0 };
     struct slice rest, line = SLICE("");
@@ -80,7 +80,7 @@ static enum err_code fill_session(struct sqlite_db *db, const char *path, struct
             rest = buf_slice(&text);
     }
     while (!rc && slice_line(&rest, &line, &torn))
-        rc = add_line(db, id, line, e);
+        rc = goose_add_line(db, id, line, e);
     buf_fini(&text);
     return rc;
 }
@@ -94,7 +94,7 @@ enum err_code goose_fill(struct sqlite_db *db, const struct sqlite_place *place,
         id.n ? ERR_OK : sqlite_folder_ids(place->path, GOOSE_SUFFIX, &a, &session, e);
 
     for (size_t i = 0; i < session.n && !rc; i++)
-        rc = fill_session(
+        rc = goose_fill_session(
             db, arena_format(&a, "%s/%.*s" GOOSE_SUFFIX, place->path, SLICE_ARG(session.of[i])),
             session.of[i], id.n ? WHOLE_MOST : ENDS_MOST, e);
     arena_fini(&a);

@@ -48,7 +48,7 @@ const char *goose_sessions(struct sqlite_db *db, struct arena *a)
         typed ? "s.session_type" : "'user'", parents ? "s.parent_session_id" : "NULL");
 }
 
-static int64_t time_of(const struct sqlite_row *row, int column)
+static int64_t goose_time_of(const struct sqlite_row *row, int column)
 {
     return sqlite_row_is_null(row, column) ? TIME_NONE : sqlite_row_int(row, column) * 1000;
 }
@@ -73,15 +73,15 @@ bool goose_listed(const struct sqlite_row *row, const struct sqlite_place *place
     out->cwd = sqlite_row_text(row, COLUMN_DIRECTORY);
     out->first = goose_prompt(sqlite_row_text(row, COLUMN_FIRST), a);
     out->last = goose_prompt(sqlite_row_text(row, COLUMN_LAST), a);
-    out->created_ms = time_of(row, COLUMN_CREATED);
-    out->modified_ms = time_of(row, COLUMN_UPDATED);
+    out->created_ms = goose_time_of(row, COLUMN_CREATED);
+    out->modified_ms = goose_time_of(row, COLUMN_UPDATED);
     out->hidden = hidden_of(row);
     out->flags =
         slice_eq(sqlite_row_text(row, COLUMN_ROLE), SLICE("user")) ? SESSION_INTERRUPTED : 0;
     return config_dir_in_scope(scope, out->cwd, a);
 }
 
-static bool has_files(const char *folder)
+static bool goose_has_files(const char *folder)
 {
     struct arena a = { 0 };
     struct folder_ids found;
@@ -93,7 +93,7 @@ static bool has_files(const char *folder)
 
 /* Adds the database: the given file, or the database in a directory. Goose copies the files of old versions to it when
  * it creates the database. */
-static enum err_code add_database(struct sqlite_store *s, const char *named, struct err *e)
+static enum err_code goose_add_database(struct sqlite_store *s, const char *named, struct err *e)
 {
     bool file = named && sqlite_store_is_file(s->base.path);
     char *path = config_dir_join(s->base.path, file ? "" : "sessions.db");
@@ -103,7 +103,7 @@ static enum err_code add_database(struct sqlite_store *s, const char *named, str
         rc = config_dir_require(s->base.path, e);
     if (!rc && sqlite_store_is_file(path))
         rc = sqlite_store_add(s, path, NULL, e);
-    else if (!rc && has_files(s->base.path))
+    else if (!rc && goose_has_files(s->base.path))
         rc = sqlite_store_add_folder(s, s->base.path, e);
     else if (!rc)
         rc = err_set(e, ERR_NOT_FOUND, path, "open store: no database of Goose");
@@ -119,7 +119,8 @@ static enum err_code goose_open(const struct store_env *env, const char *path, s
                    : own && own[0] == '/' ? config_dir_join(own, "data/sessions")
                                           : config_dir_data(env, "goose/sessions");
 
-    return sqlite_store_open(&goose_ops, &goose_format, env, path, folder, add_database, out, e);
+    return sqlite_store_open(&goose_ops, &goose_format, env, path, folder, goose_add_database, out,
+                             e);
 }
 
 const struct store_ops goose_ops = {

@@ -7,20 +7,21 @@
 
 /* ---- rows ---- */
 
-static int64_t time_of(int64_t stored)
+static int64_t goose_show_time_of(int64_t stored)
 {
     static const int64_t seconds_most = INT64_C(100000000000);
 
     return stored <= 0 ? TIME_NONE : stored < seconds_most ? stored * 1000 : stored;
 }
 
-static enum err_code message(const struct sqlite_row *row, struct sqlite_conversation *c)
+static enum err_code goose_message(const struct sqlite_row *row, struct sqlite_conversation *c)
 {
     char id[32];
 
     snprintf(id, sizeof id, "message-%lld", (long long)sqlite_row_int(row, 0));
     return sqlite_conversation_add(c, slice_of(id), sqlite_row_text(row, 1), "content",
-                                   sqlite_row_text(row, 2), time_of(sqlite_row_int(row, 3)));
+                                   sqlite_row_text(row, 2),
+                                   goose_show_time_of(sqlite_row_int(row, 3)));
 }
 
 /* ---- blocks ---- */
@@ -39,7 +40,7 @@ static void put_request(struct block_list *out, struct slice part)
 }
 
 /* The texts of a result, which is a list of contents, or has one. */
-static struct slice result_text(struct slice value, struct arena *a)
+static struct slice goose_result_text(struct slice value, struct arena *a)
 {
     struct slice content = value, key, part, text, all = SLICE("");
     struct json_iter it;
@@ -62,14 +63,14 @@ static void put_response(struct block_list *out, struct slice part)
     if (json_get(part, "toolResult", &result)) {
         b.failed = json_get_text(result, "error", &out->arena, &b.text);
         if (json_get(result, "value", &value)) {
-            b.text = result_text(value, &out->arena);
+            b.text = goose_result_text(value, &out->arena);
             b.failed = json_get_true(value, "isError");
         }
     }
     transcript_block_put(out, b);
 }
 
-static void put_image(struct block_list *out, struct slice part)
+static void goose_put_image(struct block_list *out, struct slice part)
 {
     struct block b = { .kind = BLOCK_IMAGE };
 
@@ -77,7 +78,7 @@ static void put_image(struct block_list *out, struct slice part)
     transcript_block_put(out, b);
 }
 
-static void put_part(struct block_list *out, bool user, struct slice part)
+static void goose_put_part(struct block_list *out, bool user, struct slice part)
 {
     if (json_get_is(part, "type", "text"))
         transcript_block_put_text(out, user ? BLOCK_PROMPT : BLOCK_TEXT,
@@ -90,7 +91,7 @@ static void put_part(struct block_list *out, bool user, struct slice part)
     else if (json_get_is(part, "type", "toolResponse"))
         put_response(out, part);
     else if (json_get_is(part, "type", "image"))
-        put_image(out, part);
+        goose_put_image(out, part);
     else if (json_get_is(part, "type", "conversationCompacted"))
         transcript_block_put_compaction(out, SLICE(""));
     else if (json_get_is(part, "type", "systemNotification"))
@@ -112,7 +113,7 @@ enum err_code goose_blocks(const struct store *st, struct slice row, struct bloc
         transcript_block_put(out, (struct block){ .kind = BLOCK_RAW, .text = row });
     else if (json_iter_open(&it, content))
         while (json_iter_next(&it, &key, &part))
-            put_part(out, json_string_is(role, "user"), part);
+            goose_put_part(out, json_string_is(role, "user"), part);
     return out->arena.failed ? err_nomem(e) : ERR_OK;
 }
 
@@ -131,7 +132,7 @@ struct slice goose_prompt(struct slice content, struct arena *a)
 
 /* ---- sub-agents, which older versions do not have ---- */
 
-static const char *agents(struct sqlite_db *db, struct arena *a)
+static const char *goose_agents(struct sqlite_db *db, struct arena *a)
 {
     (void)a;
     return sqlite_db_has_column(db, "sessions", "parent_session_id")
@@ -142,7 +143,7 @@ static const char *agents(struct sqlite_db *db, struct arena *a)
                : NULL;
 }
 
-static bool agent(const struct sqlite_row *row, struct arena *a, struct subagent *out)
+static bool goose_agent(const struct sqlite_row *row, struct arena *a, struct subagent *out)
 {
     out->id = sqlite_row_text(row, 0);
     out->task = sqlite_row_text(row, 1);
@@ -166,7 +167,7 @@ static const char ledger[] =
     "sessions s ON s.id = u.session_id WHERE (s.id = ?1 OR %s = ?1) UNION ALL %s AND NOT EXISTS "
     "(SELECT 1 FROM usage_ledger u WHERE u.session_id = s.id) ORDER BY 2";
 
-static const char *answers(struct sqlite_db *db, struct arena *a)
+static const char *goose_answers(struct sqlite_db *db, struct arena *a)
 {
     const char *sql, *parent = sqlite_db_has_column(db, "sessions", "parent_session_id")
                                    ? "s.parent_session_id"
@@ -187,7 +188,7 @@ static int64_t count_in(const struct sqlite_row *row, int column)
     return n > 0 ? n : 0;
 }
 
-static bool answer(const struct sqlite_row *row, struct arena *a, struct usage_record *out)
+static bool goose_answer(const struct sqlite_row *row, struct arena *a, struct usage_record *out)
 {
     int64_t input = count_in(row, 3);
     const char *id = arena_format(a, "goose %.*s %lld", SLICE_ARG(sqlite_row_text(row, 0)),
@@ -198,7 +199,7 @@ static bool answer(const struct sqlite_row *row, struct arena *a, struct usage_r
     out->agent = sqlite_row_text(row, 0);
     out->answer = out->request = slice_of(id);
     out->copied = sqlite_row_text(row, 9).n > 0;
-    out->time_ms = time_of(sqlite_row_int(row, 1));
+    out->time_ms = goose_show_time_of(sqlite_row_int(row, 1));
     out->model = sqlite_row_text(row, 2);
     out->cache_read = count_in(row, 5);
     out->cache_write = count_in(row, 6);
@@ -222,11 +223,11 @@ const struct sqlite_format goose_format = {
                      ") ORDER BY created_timestamp, id",
     .count = "SELECT (SELECT count(*) FROM messages WHERE session_id = ?1) FROM sessions WHERE id "
              "= ?1",
-    .message = message,
-    .agents = agents,
-    .agent = agent,
-    .answers = answers,
-    .answer = answer,
+    .message = goose_message,
+    .agents = goose_agents,
+    .agent = goose_agent,
+    .answers = goose_answers,
+    .answer = goose_answer,
     .fill = goose_fill,
     .tables = goose_tables,
 };

@@ -40,8 +40,8 @@ static size_t count_places(struct slice diff, struct slice old_text, struct aren
     return n;
 }
 
-static void read_diff(struct slice diff, struct arena *a, struct edit *edit,
-                      struct edit_replacement *place)
+static void grok_read_diff(struct slice diff, struct arena *a, struct edit *edit,
+                           struct edit_replacement *place)
 {
     bool same, replaced = json_get_text(diff, "oldText", a, &place->old_text);
 
@@ -87,7 +87,7 @@ static enum err_code put_diffs(struct walk *w, struct slice update, struct err *
             memchr(path.p, '\0', path.n))
             continue;
         edit.path = arena_copy(a, path).p;
-        read_diff(item, a, &edit, &place);
+        grok_read_diff(item, a, &edit, &place);
         rc = a->failed ? err_nomem(e) : tool_edits_put(&w->edits, &edit, e);
     }
     return rc;
@@ -104,7 +104,7 @@ static void keep_commands(struct slice row, struct arena *a, struct edit *edit, 
         *counts = false;
 }
 
-static bool begin_turn(struct walk *w, struct slice row, int64_t time_ms)
+static bool grok_begin_turn(struct walk *w, struct slice row, int64_t time_ms)
 {
     struct arena *a = &w->arena;
     struct turn *more = arena_grow(a, w->turn, w->turns, sizeof *more);
@@ -129,8 +129,8 @@ static void enter_turn(struct walk *w, int64_t time_ms)
         }
 }
 
-static enum err_code walk_row(struct walk *w, const struct store *st, struct slice row,
-                              struct err *e)
+static enum err_code grok_walk_row(struct walk *w, const struct store *st, struct slice row,
+                                   struct err *e)
 {
     struct block_list blocks = { 0 };
     struct slice kind, update;
@@ -142,7 +142,8 @@ static enum err_code walk_row(struct walk *w, const struct store *st, struct sli
     if (!json_get(row, "kind", &kind))
         kind = SLICE("");
     w->edits.now.message = json_copy_at(row, "id", &w->arena);
-    if (!rc && !w->edits.now.agent.n && json_string_is(kind, "user") && !begin_turn(w, row, ms))
+    if (!rc && !w->edits.now.agent.n && json_string_is(kind, "user") &&
+        !grok_begin_turn(w, row, ms))
         rc = err_nomem(e);
     if (!rc && json_string_is(kind, "result") && json_get(row, "update", &update) && blocks.n &&
         !blocks.block[0].failed)
@@ -170,14 +171,14 @@ static enum err_code walk_log(struct walk *w, const struct store *st, const stru
         else if (first && w->edits.now.agent.n)
             enter_turn(w, json_time_at(row, "time", &w->arena));
         if (!rc)
-            rc = walk_row(w, st, row, e);
+            rc = grok_walk_row(w, st, row, e);
     }
     buf_fini(&rows);
     return rc;
 }
 
-static enum err_code walk_agents(struct walk *w, const struct store *st,
-                                 const struct session_ref *ref, struct err *e)
+static enum err_code grok_walk_agents(struct walk *w, const struct store *st,
+                                      const struct session_ref *ref, struct err *e)
 {
     struct session_ref agent;
     struct slice *ids = NULL;
@@ -209,7 +210,7 @@ enum err_code grok_edits(const struct store *st, const struct session_ref *ref,
     if (!rc)
         rc = walk_log(&w, st, ref, e);
     if (!rc)
-        rc = walk_agents(&w, st, ref, e);
+        rc = grok_walk_agents(&w, st, ref, e);
     if (!rc && w.arena.failed)
         rc = err_nomem(e);
     tool_edits_fini(&w.edits);
@@ -220,7 +221,7 @@ enum err_code grok_edits(const struct store *st, const struct session_ref *ref,
 /* ---- tokens: the sums at the end of a turn, including those of its sub-agents ---- */
 
 /* The input includes tokens read from and written to the cache. A fork copies the ids of prompts. */
-static void read_counts(struct slice usage, struct usage_record *u)
+static void grok_read_counts(struct slice usage, struct usage_record *u)
 {
     static const double ticks = 1e10; /* of a dollar */
     int64_t input = usage_count(usage, "inputTokens");
@@ -235,7 +236,7 @@ static void read_counts(struct slice usage, struct usage_record *u)
         u->cost = usage_cost_of(value) / ticks;
 }
 
-static bool read_usage(struct slice row, struct arena *a, struct usage_record *u)
+static bool grok_read_usage(struct slice row, struct arena *a, struct usage_record *u)
 {
     struct grok_line line;
     struct slice type, usage, models, model, value;
@@ -246,7 +247,7 @@ static bool read_usage(struct slice row, struct arena *a, struct usage_record *u
         !json_string_is(type, "turn_completed") || !json_get(line.update, "usage", &usage) ||
         json_type(usage) != JSON_OBJECT)
         return false;
-    read_counts(usage, u);
+    grok_read_counts(usage, u);
     u->time_ms = line.time_ms;
     if (json_get(usage, "modelUsage", &models) && json_type(models) == JSON_OBJECT &&
         json_iter_open(&it, models) && json_iter_next(&it, &model, &value) &&
@@ -264,9 +265,11 @@ static bool read_usage(struct slice row, struct arena *a, struct usage_record *u
 enum err_code grok_usage(const struct store *st, const struct session_ref *ref,
                          const atomic_bool *cancel, usage_fn *fn, void *arg, struct err *e)
 {
-    const struct usage_walk w = {
-        .read = read_usage, .mark = "\"turn_completed\"", .cancel = cancel, .fn = fn, .arg = arg
-    };
+    const struct usage_walk w = { .read = grok_read_usage,
+                                  .mark = "\"turn_completed\"",
+                                  .cancel = cancel,
+                                  .fn = fn,
+                                  .arg = arg };
 
     (void)st;
     return grok_is_subagent(ref) ? ERR_OK : usage_walk_file(&w, ref->path.p, 0, SLICE(""), e);

@@ -17,7 +17,7 @@ static enum err_code grok_open(const struct store_env *env, const char *path, st
 
 /* ---- folders ---- */
 
-static int digit_of(char c)
+static int grok_digit_of(char c)
 {
     static const char digits[] = "0123456789ABCDEF0123456789abcdef";
     const char *at = c ? strchr(digits, c) : NULL;
@@ -26,14 +26,14 @@ static int digit_of(char c)
 }
 
 /* Empty if it is not the percent-encoded form of an absolute path. */
-static struct slice decode(const char *folder, struct arena *a)
+static struct slice grok_decode(const char *folder, struct arena *a)
 {
     size_t n = strlen(folder), k = 0;
     char *out = arena_alloc(a, n + 1);
 
     for (size_t i = 0; out && i < n; i++) {
-        int high = folder[i] == '%' ? digit_of(folder[i + 1]) : -1;
-        int low = high >= 0 ? digit_of(folder[i + 2]) : -1;
+        int high = folder[i] == '%' ? grok_digit_of(folder[i + 1]) : -1;
+        int low = high >= 0 ? grok_digit_of(folder[i + 2]) : -1;
         char c = low >= 0 ? (char)(high * 16 + low) : folder[i];
 
         if (!c)
@@ -48,7 +48,7 @@ static struct slice decode(const char *folder, struct arena *a)
 
 struct slice grok_directory(const struct jsonl_store *s, const char *folder, struct arena *a)
 {
-    struct slice name = decode(folder, a);
+    struct slice name = grok_decode(folder, a);
     struct buf text = { 0 };
     const char *path = name.n ? NULL : arena_format(a, "%s/%s/.cwd", s->folder, folder);
 
@@ -63,7 +63,8 @@ struct slice grok_directory(const struct jsonl_store *s, const char *folder, str
     return name;
 }
 
-static bool is_in_scope(const struct jsonl_store *s, const struct scope *scope, const char *folder)
+static bool grok_is_in_scope(const struct jsonl_store *s, const struct scope *scope,
+                             const char *folder)
 {
     struct arena a = { 0 };
     bool is = scope->all || config_dir_in_scope(scope, grok_directory(s, folder, &a), &a);
@@ -74,7 +75,7 @@ static bool is_in_scope(const struct jsonl_store *s, const struct scope *scope, 
 
 /* ---- the sessions ---- */
 
-const struct session_dirs grok_dirs = { .log = "/updates.jsonl", .in_scope = is_in_scope };
+const struct session_dirs grok_dirs = { .log = "/updates.jsonl", .in_scope = grok_is_in_scope };
 
 /* ---- sub-agents: separate sessions whose names the session contains ---- */
 

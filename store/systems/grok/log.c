@@ -16,7 +16,7 @@ enum { LOG_MOST = 512 << 20 };
 
 /* ---- one line ---- */
 
-static enum grok_kind kind_of(struct slice update)
+static enum grok_kind grok_kind_of(struct slice update)
 {
     static const struct {
         const char *name;
@@ -63,7 +63,7 @@ bool grok_line_read(struct slice line, struct grok_line *out)
 
     if (seconds > 0 && seconds < INT64_C(1) << 40)
         out->time_ms = seconds * 1000;
-    out->kind = kind_of(out->update);
+    out->kind = grok_kind_of(out->update);
     json_get(out->update, "content", &out->content);
     if (out->kind == GROK_PROMPT && json_at(out->update, "_meta.hostTurn", &value) &&
         json_type(value) == JSON_TRUE)
@@ -113,8 +113,8 @@ static const char *word_of(const struct composing *c, enum grok_kind kind)
     }
 }
 
-static enum err_code put_row(struct composing *c, enum grok_kind kind, int64_t time_ms,
-                             struct slice text, struct slice update)
+static enum err_code grok_put_row(struct composing *c, enum grok_kind kind, int64_t time_ms,
+                                  struct slice text, struct slice update)
 {
     bool prompt = kind == GROK_PROMPT && c->counts;
     const char *id = arena_format(&c->scratch, "%s-%zu", prompt ? "prompt" : "line",
@@ -141,27 +141,27 @@ static enum err_code put_row(struct composing *c, enum grok_kind kind, int64_t t
     return j.rc ? j.rc : buf_add_byte(c->rows, '\n');
 }
 
-static enum err_code finish(struct composing *c)
+static enum err_code grok_finish(struct composing *c)
 {
     enum err_code rc = ERR_OK;
 
     if (c->kind != GROK_OTHER)
-        rc = put_row(c, c->kind, c->time_ms, buf_slice(&c->text), SLICE(""));
+        rc = grok_put_row(c, c->kind, c->time_ms, buf_slice(&c->text), SLICE(""));
     c->kind = GROK_OTHER;
     c->text.n = 0;
     return rc;
 }
 
-static bool continues(const struct composing *c, const struct grok_line *line)
+static bool grok_continues(const struct composing *c, const struct grok_line *line)
 {
     if (c->kind != line->kind)
         return false;
     return line->kind != GROK_PROMPT || (!c->marked && line->index < 0) || c->index == line->index;
 }
 
-static enum err_code begin(struct composing *c, const struct grok_line *line)
+static enum err_code grok_begin(struct composing *c, const struct grok_line *line)
 {
-    enum err_code rc = finish(c);
+    enum err_code rc = grok_finish(c);
 
     c->kind = line->kind;
     c->index = line->index;
@@ -179,13 +179,13 @@ static enum err_code begin(struct composing *c, const struct grok_line *line)
     return ERR_OK;
 }
 
-static enum err_code add_piece(struct composing *c, const struct grok_line *line)
+static enum err_code grok_add_piece(struct composing *c, const struct grok_line *line)
 {
     enum err_code rc = ERR_OK;
 
     c->marked = c->marked || (line->kind == GROK_PROMPT && line->index >= 0);
-    if (!continues(c, line))
-        rc = begin(c, line);
+    if (!grok_continues(c, line))
+        rc = grok_begin(c, line);
     return rc ? rc : buf_add(&c->text, grok_text(line->content, &c->scratch));
 }
 
@@ -200,7 +200,7 @@ static void mark_undone(struct composing *c, size_t from)
 
 static enum err_code rewind_to(struct composing *c, int64_t index)
 {
-    enum err_code rc = finish(c);
+    enum err_code rc = grok_finish(c);
 
     if (!rc && (uint64_t)index < c->prompts) {
         if (c->all)
@@ -212,14 +212,14 @@ static enum err_code rewind_to(struct composing *c, int64_t index)
     return rc;
 }
 
-static enum err_code add_line(struct composing *c, struct slice text, bool torn)
+static enum err_code grok_add_line(struct composing *c, struct slice text, bool torn)
 {
     struct grok_line line;
     enum err_code rc;
 
     /* A damaged line keeps its place, as it is. */
     if (text.n && (!json_valid(text) || json_type(text) != JSON_OBJECT)) {
-        rc = finish(c);
+        rc = grok_finish(c);
         if (!rc)
             rc = buf_add(c->rows, text);
         return rc || torn ? rc : buf_add_byte(c->rows, '\n');
@@ -229,17 +229,17 @@ static enum err_code add_line(struct composing *c, struct slice text, bool torn)
     switch (line.kind) {
     case GROK_PROMPT:
     case GROK_ANSWER:
-    case GROK_THOUGHT: return add_piece(c, &line);
+    case GROK_THOUGHT: return grok_add_piece(c, &line);
     case GROK_REWIND: return rewind_to(c, line.index);
     case GROK_CALL:
     case GROK_RESULT:
     case GROK_COMPACTION:
-        rc = finish(c);
+        rc = grok_finish(c);
         c->number = c->line;
         return rc ? rc
-                  : put_row(c, line.kind, line.time_ms, SLICE(""),
-                            line.kind == GROK_COMPACTION ? SLICE("{}") : line.update);
-    default: return finish(c);
+                  : grok_put_row(c, line.kind, line.time_ms, SLICE(""),
+                                 line.kind == GROK_COMPACTION ? SLICE("{}") : line.update);
+    default: return grok_finish(c);
     }
 }
 
@@ -254,9 +254,9 @@ enum err_code grok_compose(const char *path, bool all, struct buf *rows, struct 
     rest = buf_slice(&log);
     for (; !rc && slice_line(&rest, &line, &torn); c.line++) {
         arena_reset(&c.scratch);
-        rc = add_line(&c, line, torn) || c.scratch.failed ? err_nomem(e) : ERR_OK;
+        rc = grok_add_line(&c, line, torn) || c.scratch.failed ? err_nomem(e) : ERR_OK;
     }
-    if (!rc && finish(&c))
+    if (!rc && grok_finish(&c))
         rc = err_nomem(e);
     arena_fini(&c.scratch);
     arena_fini(&c.arena);

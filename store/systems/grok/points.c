@@ -11,7 +11,8 @@
  * before a turn means that the file did not exist; after a turn, it may also mean a file that is
  * not text. Files that were only read are left alone. */
 
-static void read_state(struct slice snapshot, bool after, struct arena *a, struct saved_state *x)
+static void grok_read_state(struct slice snapshot, bool after, struct arena *a,
+                            struct saved_state *x)
 {
     struct slice value, text;
 
@@ -27,7 +28,7 @@ static void read_state(struct slice snapshot, bool after, struct arena *a, struc
 }
 
 /* Returns true if the text is the same before and after: the file was only read. */
-static bool is_unchanged(struct slice snapshot, struct slice others, struct slice key)
+static bool grok_is_unchanged(struct slice snapshot, struct slice others, struct slice key)
 {
     struct arena a = { 0 };
     struct slice name, other, x, y;
@@ -43,8 +44,8 @@ static bool is_unchanged(struct slice snapshot, struct slice others, struct slic
     return same;
 }
 
-static enum err_code add_state(struct file_history *h, struct slice key, struct slice snapshot,
-                               int64_t turn, bool after, struct err *e)
+static enum err_code grok_add_state(struct file_history *h, struct slice key, struct slice snapshot,
+                                    int64_t turn, bool after, struct err *e)
 {
     struct arena *a = &h->states.arena;
     struct saved_state x = { .turn = turn, .is_write = after, .is_first = !after };
@@ -54,7 +55,7 @@ static enum err_code add_state(struct file_history *h, struct slice key, struct 
     if (!json_text(key, a, &name))
         return a->failed ? err_nomem(e) : ERR_OK;
     path = file_history_path(h, name);
-    read_state(snapshot, after, a, &x);
+    grok_read_state(snapshot, after, a, &x);
     if (a->failed)
         return err_nomem(e);
     return path ? saved_states_add(&h->states, path, &x, e) : ERR_OK;
@@ -71,13 +72,13 @@ static enum err_code add_states(struct file_history *h, struct slice befores, st
         !json_iter_open(&it, after ? afters : befores))
         return ERR_OK;
     while (!rc && json_iter_next(&it, &key, &snapshot)) {
-        if (!is_unchanged(snapshot, after ? befores : afters, key))
-            rc = add_state(h, key, snapshot, turn, after, e);
+        if (!grok_is_unchanged(snapshot, after ? befores : afters, key))
+            rc = grok_add_state(h, key, snapshot, turn, after, e);
     }
     return rc;
 }
 
-static enum err_code read_point(struct slice row, void *arg, bool *stop, struct err *e)
+static enum err_code grok_read_point(struct slice row, void *arg, bool *stop, struct err *e)
 {
     struct file_history *h = arg;
     struct slice value, befores = SLICE(""), afters = SLICE("");
@@ -96,7 +97,7 @@ static enum err_code read_point(struct slice row, void *arg, bool *stop, struct 
 
 /* ---- the prompts ---- */
 
-static enum err_code read_row(struct file_history *h, struct slice row, struct err *e)
+static enum err_code grok_read_row(struct file_history *h, struct slice row, struct err *e)
 {
     struct arena *a = &h->states.arena;
     struct file_point p = { .time_ms = json_time_at(row, "time", a), .turn = -1 };
@@ -115,7 +116,7 @@ static enum err_code read_row(struct file_history *h, struct slice row, struct e
     return file_history_point(h, p, e);
 }
 
-static enum err_code read_prompts(struct file_history *h, struct err *e)
+static enum err_code grok_read_prompts(struct file_history *h, struct err *e)
 {
     struct buf rows = { 0 };
     struct slice rest, line;
@@ -124,12 +125,12 @@ static enum err_code read_prompts(struct file_history *h, struct err *e)
 
     rest = buf_slice(&rows);
     while (!rc && slice_line(&rest, &line, &torn))
-        rc = read_row(h, line, e);
+        rc = grok_read_row(h, line, e);
     buf_fini(&rows);
     return rc;
 }
 
-static enum err_code read_cwd(struct file_history *h, struct err *e)
+static enum err_code grok_read_cwd(struct file_history *h, struct err *e)
 {
     struct buf summary = { 0 };
     struct arena *a = &h->states.arena;
@@ -143,20 +144,20 @@ static enum err_code read_cwd(struct file_history *h, struct err *e)
     return rc || a->failed ? err_nomem(e) : ERR_OK;
 }
 
-static enum err_code history_read(struct file_history *h, const struct session_ref *ref,
-                                  struct err *e)
+static enum err_code grok_history_read(struct file_history *h, const struct session_ref *ref,
+                                       struct err *e)
 {
     static const struct index_keys keys = { .type = "prompt_index" };
     struct slice dir = session_dirs_of(ref);
 
     *h = (struct file_history){ .ref = ref };
     const char *path = arena_format(&h->states.arena, "%.*s/rewind_points.jsonl", SLICE_ARG(dir));
-    enum err_code rc = path ? read_cwd(h, e) : err_nomem(e);
+    enum err_code rc = path ? grok_read_cwd(h, e) : err_nomem(e);
 
     if (!rc)
-        rc = read_prompts(h, e);
+        rc = grok_read_prompts(h, e);
     if (!rc)
-        rc = jsonl_each_row(path, &keys, NULL, read_point, h, e);
+        rc = jsonl_each_row(path, &keys, NULL, grok_read_point, h, e);
     if (rc == ERR_NOT_FOUND) /* no turn read or wrote a file */
         rc = ERR_OK;
     if (rc)
@@ -168,7 +169,7 @@ enum err_code grok_checkpoints(const struct store *st, const struct session_ref 
                                struct checkpoint_list *out, struct err *e)
 {
     struct file_history h;
-    enum err_code rc = history_read(&h, ref, e);
+    enum err_code rc = grok_history_read(&h, ref, e);
 
     (void)st;
     return rc ? rc : file_history_checkpoints(&h, out, e);
@@ -178,7 +179,7 @@ enum err_code grok_plan(const struct store *st, const struct session_ref *ref, s
                         struct rewind_plan *out, struct err *e)
 {
     struct file_history h;
-    enum err_code rc = history_read(&h, ref, e);
+    enum err_code rc = grok_history_read(&h, ref, e);
 
     if (rc)
         return rc;

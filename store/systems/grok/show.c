@@ -13,8 +13,8 @@ static const struct index_keys row_keys = {
     .type = "kind", .id = "id", .time = "time", .kinds = kinds
 };
 
-static enum err_code judge_row(struct logfile *log, size_t line, struct message *m, bool *keep,
-                               struct err *e)
+static enum err_code grok_judge_row(struct logfile *log, size_t line, struct message *m, bool *keep,
+                                    struct err *e)
 {
     static const uint8_t kind_of[] = {
         [KIND_OTHER] = MESSAGE_SYSTEM,    [KIND_USER] = MESSAGE_USER,
@@ -29,7 +29,7 @@ static enum err_code judge_row(struct logfile *log, size_t line, struct message 
     return ERR_OK;
 }
 
-static const struct jsonl_format rows = { .keys = &row_keys, .judge = judge_row };
+static const struct jsonl_format rows = { .keys = &row_keys, .judge = grok_judge_row };
 
 enum err_code grok_load(const struct store *st, const struct session_ref *ref,
                         const atomic_bool *cancel, struct transcript **out, struct err *e)
@@ -53,7 +53,7 @@ enum err_code grok_tail(const struct store *st, const struct session_ref *ref, s
 
 /* ---- blocks ---- */
 
-static void put_call(struct block_list *b, struct slice update)
+static void grok_put_call(struct block_list *b, struct slice update)
 {
     struct block block = { .kind = BLOCK_TOOL_CALL, .input = SLICE("{}") };
     struct slice input;
@@ -66,7 +66,7 @@ static void put_call(struct block_list *b, struct slice update)
 }
 
 /* The texts of a result's contents, and the names of files whose changes are among them. */
-static struct slice result_text(struct slice update, struct arena *a)
+static struct slice grok_result_text(struct slice update, struct arena *a)
 {
     struct slice item, inner, text, all = SLICE("");
     struct json_iter it;
@@ -80,14 +80,14 @@ static struct slice result_text(struct slice update, struct arena *a)
     return all;
 }
 
-static void put_result(struct block_list *b, struct slice update)
+static void grok_put_result(struct block_list *b, struct slice update)
 {
     struct block block = { .kind = BLOCK_TOOL_RESULT };
     struct slice raw;
 
     json_get_text(update, "toolCallId", &b->arena, &block.call_id);
     block.failed = json_get_is(update, "status", "failed");
-    block.text = result_text(update, &b->arena);
+    block.text = grok_result_text(update, &b->arena);
     if (!block.text.n && json_get(update, "rawOutput", &raw) &&
         !json_get_text(update, "rawOutput", &b->arena, &block.text))
         block.text = raw;
@@ -110,8 +110,8 @@ enum err_code grok_blocks(const struct store *st, struct slice row, struct block
     case 0: transcript_block_put_text(out, BLOCK_PROMPT, text); break;
     case 1: transcript_block_put_text(out, BLOCK_TEXT, text); break;
     case 2: transcript_block_put_text(out, BLOCK_THINKING, text); break;
-    case 3: put_call(out, update); break;
-    case 4: put_result(out, update); break;
+    case 3: grok_put_call(out, update); break;
+    case 4: grok_put_result(out, update); break;
     case 5: transcript_block_put_compaction(out, SLICE("")); break;
     case 6: transcript_block_put_text(out, BLOCK_NOTE, text); break;
     default: transcript_block_put(out, (struct block){ .kind = BLOCK_RAW, .text = row });
@@ -123,7 +123,8 @@ enum err_code grok_blocks(const struct store *st, struct slice row, struct block
 
 enum { SUMMARY_MOST = 4 << 20 };
 
-static enum err_code read_row_facts(struct slice row, struct arena *a, struct jsonl_row_facts *out)
+static enum err_code grok_read_row_facts(struct slice row, struct arena *a,
+                                         struct jsonl_row_facts *out)
 {
     struct grok_line line;
 
@@ -159,7 +160,7 @@ bool grok_is_subagent(const struct session_ref *ref)
     return is;
 }
 
-static void read_summary(struct slice summary, struct session_row *row, struct arena *a)
+static void grok_read_summary(struct slice summary, struct session_row *row, struct arena *a)
 {
     int64_t active = json_time_at(summary, "last_active_at", a);
 
@@ -180,15 +181,15 @@ static void read_summary(struct slice summary, struct session_row *row, struct a
         row->modified_ms = row->activity_ms = row->ref.recent_ms = active;
 }
 
-static enum err_code complete_row(const struct store *st, const struct scope *scope,
-                                  struct session_row *row, struct arena *a, struct err *e)
+static enum err_code grok_complete_row(const struct store *st, const struct scope *scope,
+                                       struct session_row *row, struct arena *a, struct err *e)
 {
     struct buf summary = { 0 };
     enum err_code rc = session_dirs_json(&row->ref, "summary.json", SUMMARY_MOST, &summary);
 
     (void)st;
     if (!rc && summary.n)
-        read_summary(buf_slice(&summary), row, a);
+        grok_read_summary(buf_slice(&summary), row, a);
     if (!rc && !row->hidden) {
         row->can = CAN_RESUME | CAN_REWIND;
         if (!summary.n || (!row->first_prompt.n && !row->custom_title.n && !row->last_prompt.n))
@@ -202,19 +203,19 @@ static enum err_code complete_row(const struct store *st, const struct scope *sc
     return rc || a->failed ? err_nomem(e) : ERR_OK;
 }
 
-static bool is_id(struct slice id)
+static bool grok_is_id(struct slice id)
 {
     return slice_is_of(id, JSONL_ID_CHARACTERS) && id.n > 0 && id.n <= 128 && id.p[0] != '-';
 }
 
 static const struct index_keys log_keys = { .type = "method", .id = "id" };
 const struct jsonl_format grok_format = { .keys = &log_keys,
-                                          .judge = judge_row,
-                                          .read = read_row_facts,
+                                          .judge = grok_judge_row,
+                                          .read = grok_read_row_facts,
                                           .prompt_needle = "\"user_message_chunk\"",
                                           .in_pieces = true,
-                                          .complete = complete_row,
-                                          .is_id = is_id,
+                                          .complete = grok_complete_row,
+                                          .is_id = grok_is_id,
                                           .id_name = "a Grok session id",
                                           .dirs = &grok_dirs,
                                           .variable = "GROK_HOME",

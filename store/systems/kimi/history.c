@@ -31,7 +31,7 @@ struct history {
 /* ---- saved copies ---- */
 
 /* "file-history/<64 digits>@v<n>" */
-static bool is_key(struct slice key)
+static bool kimi_is_key(struct slice key)
 {
     static const char folder[] = "file-history/";
     size_t at = sizeof folder - 1;
@@ -56,7 +56,7 @@ static const char *hash_in(struct slice entry, struct arena *a)
                                                                          : NULL;
 }
 
-static void read_entry(struct history *h, struct slice entry, struct saved_state *out)
+static void kimi_read_entry(struct history *h, struct slice entry, struct saved_state *out)
 {
     struct arena *a = &h->of.states.arena;
     struct slice key, value;
@@ -66,7 +66,7 @@ static void read_entry(struct history *h, struct slice entry, struct saved_state
         out->why = "the session does not name its saved copy";
     else if (json_type(value) == JSON_NULL)
         out->content = SAVED_ABSENT;
-    else if (!json_text(value, a, &key) || !is_key(key))
+    else if (!json_text(value, a, &key) || !kimi_is_key(key))
         out->why = "its saved copy has a name that Kimi Code does not write";
     else {
         out->content = SAVED_FILE;
@@ -76,7 +76,7 @@ static void read_entry(struct history *h, struct slice entry, struct saved_state
 }
 
 /* The turn of the session in which a sub-agent worked; its log is read after the session's. */
-static int64_t turn_at(const struct history *h, int64_t time_ms)
+static int64_t kimi_turn_at(const struct history *h, int64_t time_ms)
 {
     int64_t turn = h->of.n ? h->of.point[0].turn : 0;
 
@@ -86,22 +86,22 @@ static int64_t turn_at(const struct history *h, int64_t time_ms)
     return turn;
 }
 
-static int64_t turn_of(const struct history *h, struct slice row)
+static int64_t kimi_turn_of(const struct history *h, struct slice row)
 {
     struct slice value;
     int64_t turn;
 
     if (h->agent || !json_get(row, "turnId", &value) || !json_int(value, &turn))
-        return turn_at(h, kimi_time(row));
+        return kimi_turn_at(h, kimi_time(row));
     return turn;
 }
 
-static enum err_code add_entry(struct history *h, struct slice name, struct slice entry,
-                               struct saved_state *x, struct err *e)
+static enum err_code kimi_add_entry(struct history *h, struct slice name, struct slice entry,
+                                    struct saved_state *x, struct err *e)
 {
     const char *path = file_history_path(&h->of, name);
 
-    read_entry(h, entry, x);
+    kimi_read_entry(h, entry, x);
     if (h->of.states.arena.failed)
         return err_nomem(e);
     return path ? saved_states_add(&h->of.states, path, x, e) : ERR_OK;
@@ -109,15 +109,17 @@ static enum err_code add_entry(struct history *h, struct slice name, struct slic
 
 static enum err_code read_tracked(struct history *h, struct slice row, struct err *e)
 {
-    struct saved_state x = { .time_ms = kimi_time(row), .turn = turn_of(h, row), .is_first = true };
+    struct saved_state x = { .time_ms = kimi_time(row),
+                             .turn = kimi_turn_of(h, row),
+                             .is_first = true };
     struct slice path, entry;
 
     if (!json_get_text(row, "path", &h->of.states.arena, &path) || !json_get(row, "entry", &entry))
         return ERR_OK;
-    return add_entry(h, path, entry, &x, e);
+    return kimi_add_entry(h, path, entry, &x, e);
 }
 
-static enum err_code read_checkpoint(struct history *h, struct slice row, struct err *e)
+static enum err_code kimi_read_checkpoint(struct history *h, struct slice row, struct err *e)
 {
     struct slice entries, key, entry, path;
     struct json_iter it;
@@ -128,18 +130,19 @@ static enum err_code read_checkpoint(struct history *h, struct slice row, struct
         return ERR_OK;
     while (!rc && json_iter_next(&it, &key, &entry)) {
         struct saved_state x = { .time_ms = kimi_time(row),
-                                 .turn = turn_of(h, row),
+                                 .turn = kimi_turn_of(h, row),
                                  .is_write = true };
 
         if (json_text(key, &h->of.states.arena, &path))
-            rc = add_entry(h, path, entry, &x, e);
+            rc = kimi_add_entry(h, path, entry, &x, e);
     }
     return rc;
 }
 
 /* ---- edits ---- */
 
-static void keep_text(struct arena *a, struct slice object, const char *name, struct slice *out)
+static void kimi_keep_text(struct arena *a, struct slice object, const char *name,
+                           struct slice *out)
 {
     struct slice text;
 
@@ -147,7 +150,8 @@ static void keep_text(struct arena *a, struct slice object, const char *name, st
         *out = arena_copy(a, text);
 }
 
-static enum err_code keep_call(struct history *h, struct slice event, bool whole, struct err *e)
+static enum err_code kimi_keep_call(struct history *h, struct slice event, bool whole,
+                                    struct err *e)
 {
     struct arena *a = &h->of.states.arena;
     struct call c = { .whole = whole }, *more;
@@ -155,9 +159,9 @@ static enum err_code keep_call(struct history *h, struct slice event, bool whole
 
     if (!json_get(event, "args", &args) || !json_get_text(args, "path", a, &path))
         return a->failed ? err_nomem(e) : ERR_OK;
-    keep_text(a, event, "toolCallId", &c.id);
-    keep_text(a, args, whole ? "content" : "new_string", &c.new);
-    keep_text(a, args, "old_string", &c.old);
+    kimi_keep_text(a, event, "toolCallId", &c.id);
+    kimi_keep_text(a, args, whole ? "content" : "new_string", &c.new);
+    kimi_keep_text(a, args, "old_string", &c.old);
     c.all = json_get_true(args, "replace_all");
     c.path = file_history_path(&h->of, path);
     more = arena_grow(a, h->call, h->calls, sizeof *more);
@@ -168,8 +172,8 @@ static enum err_code keep_call(struct history *h, struct slice event, bool whole
     return ERR_OK;
 }
 
-static enum err_code read_shell(struct history *h, struct slice row, struct slice event,
-                                struct err *e)
+static enum err_code kimi_read_shell(struct history *h, struct slice row, struct slice event,
+                                     struct err *e)
 {
     struct arena *a = &h->of.states.arena;
     struct slice command = { NULL, 0 }, dir;
@@ -180,25 +184,25 @@ static enum err_code read_shell(struct history *h, struct slice row, struct slic
     return a->failed ? err_nomem(e) : file_history_shell(&h->of, kimi_time(row), command, NULL, e);
 }
 
-static enum err_code read_call(struct history *h, struct slice row, struct slice event,
-                               struct err *e)
+static enum err_code kimi_read_call(struct history *h, struct slice row, struct slice event,
+                                    struct err *e)
 {
     struct slice name, mode;
 
     if (!json_get(event, "name", &name))
         return ERR_OK;
     if (json_string_is(name, "Bash") || json_string_is(name, "Shell"))
-        return read_shell(h, row, event, e);
+        return kimi_read_shell(h, row, event, e);
     if (json_string_is(name, "Write"))
-        return keep_call(h, event, !json_at(event, "args.mode", &mode), e);
-    return json_string_is(name, "Edit") ? keep_call(h, event, false, e) : ERR_OK;
+        return kimi_keep_call(h, event, !json_at(event, "args.mode", &mode), e);
+    return json_string_is(name, "Edit") ? kimi_keep_call(h, event, false, e) : ERR_OK;
 }
 
-static enum err_code add_write(struct history *h, struct slice row, const struct call *c,
-                               struct err *e)
+static enum err_code kimi_add_write(struct history *h, struct slice row, const struct call *c,
+                                    struct err *e)
 {
     struct saved_state x = { .time_ms = kimi_time(row),
-                             .turn = turn_at(h, kimi_time(row)),
+                             .turn = kimi_turn_at(h, kimi_time(row)),
                              .is_write = true,
                              .content = SAVED_BYTES,
                              .bytes = c->new };
@@ -210,8 +214,8 @@ static enum err_code add_write(struct history *h, struct slice row, const struct
     return saved_states_add(&h->of.states, c->path, &x, e);
 }
 
-static enum err_code read_result(struct history *h, struct slice row, struct slice event,
-                                 struct err *e)
+static enum err_code kimi_read_result(struct history *h, struct slice row, struct slice event,
+                                      struct err *e)
 {
     struct slice id, result;
 
@@ -220,13 +224,13 @@ static enum err_code read_result(struct history *h, struct slice row, struct sli
         return ERR_OK;
     for (size_t i = h->calls; i > 0; i--)
         if (slice_eq(h->call[i - 1].id, id))
-            return add_write(h, row, &h->call[i - 1], e);
+            return kimi_add_write(h, row, &h->call[i - 1], e);
     return ERR_OK;
 }
 
 /* ---- the log ---- */
 
-static enum err_code read_prompt(struct history *h, struct slice row, struct err *e)
+static enum err_code kimi_read_prompt(struct history *h, struct slice row, struct err *e)
 {
     struct arena *a = &h->of.states.arena;
     struct file_point p = { .prompt = kimi_prompt(row, a), .time_ms = kimi_time(row), .turn = -1 };
@@ -238,7 +242,7 @@ static enum err_code read_prompt(struct history *h, struct slice row, struct err
     return file_history_point(&h->of, p, e);
 }
 
-static enum err_code read_row(struct slice row, void *arg, bool *stop, struct err *e)
+static enum err_code kimi_read_row(struct slice row, void *arg, bool *stop, struct err *e)
 {
     struct history *h = arg;
     struct slice event = { NULL, 0 };
@@ -249,25 +253,25 @@ static enum err_code read_row(struct slice row, void *arg, bool *stop, struct er
     if (json_get_is(row, "type", "file_history.tracked"))
         return read_tracked(h, row, e);
     if (json_get_is(row, "type", "file_history.checkpoint"))
-        return read_checkpoint(h, row, e);
+        return kimi_read_checkpoint(h, row, e);
     json_get(row, "event", &event);
     switch (kimi_part_of(row)) {
-    case KIMI_TYPED: return read_prompt(h, row, e);
-    case KIMI_CALL: return read_call(h, row, event, e);
-    case KIMI_RESULT: return read_result(h, row, event, e);
+    case KIMI_TYPED: return kimi_read_prompt(h, row, e);
+    case KIMI_CALL: return kimi_read_call(h, row, event, e);
+    case KIMI_RESULT: return kimi_read_result(h, row, event, e);
     default: return ERR_OK;
     }
 }
 
-static enum err_code read_log(struct history *h, const char *path, struct err *e)
+static enum err_code kimi_read_log(struct history *h, const char *path, struct err *e)
 {
     h->folder = arena_format(&h->of.states.arena, "%.*s",
                              (int)(strlen(path) - strlen("/wire.jsonl")), path);
-    return h->folder ? jsonl_each_row(path, &kimi_keys, NULL, read_row, h, e) : err_nomem(e);
+    return h->folder ? jsonl_each_row(path, &kimi_keys, NULL, kimi_read_row, h, e) : err_nomem(e);
 }
 
 /* If the log of a sub-agent cannot be read, its changes are unknown and left out. */
-static enum err_code read_subagents(struct history *h, const struct store *st, struct err *e)
+static enum err_code kimi_read_subagents(struct history *h, const struct store *st, struct err *e)
 {
     struct arena *a = &h->of.states.arena;
     struct slice *ids;
@@ -278,13 +282,13 @@ static enum err_code read_subagents(struct history *h, const struct store *st, s
     h->agent = true;
     for (size_t i = 0; !rc && i < n; i++)
         if (!kimi_subagent(st, h->of.ref, ids[i], a, &agent, NULL) &&
-            read_log(h, agent.path.p, NULL) == ERR_NOMEM)
+            kimi_read_log(h, agent.path.p, NULL) == ERR_NOMEM)
             rc = err_nomem(e);
     return rc;
 }
 
-static enum err_code history_read(struct history *h, const struct store *st,
-                                  const struct session_ref *ref, struct err *e)
+static enum err_code kimi_history_read(struct history *h, const struct store *st,
+                                       const struct session_ref *ref, struct err *e)
 {
     struct kimi_state state;
 
@@ -292,10 +296,10 @@ static enum err_code history_read(struct history *h, const struct store *st,
     kimi_state_read(ref, &h->of.states.arena, &state);
     if (state.cwd.n && state.cwd.p[0] == '/' && !memchr(state.cwd.p, '\0', state.cwd.n))
         h->of.cwd = state.cwd.p;
-    enum err_code rc = h->of.states.arena.failed ? err_nomem(e) : read_log(h, ref->path.p, e);
+    enum err_code rc = h->of.states.arena.failed ? err_nomem(e) : kimi_read_log(h, ref->path.p, e);
 
     if (!rc)
-        rc = read_subagents(h, st, e);
+        rc = kimi_read_subagents(h, st, e);
     if (rc)
         saved_states_fini(&h->of.states);
     return rc;
@@ -305,7 +309,7 @@ enum err_code kimi_checkpoints(const struct store *st, const struct session_ref 
                                struct checkpoint_list *out, struct err *e)
 {
     struct history h;
-    enum err_code rc = history_read(&h, st, ref, e);
+    enum err_code rc = kimi_history_read(&h, st, ref, e);
 
     return rc ? rc : file_history_checkpoints(&h.of, out, e);
 }
@@ -314,7 +318,7 @@ enum err_code kimi_plan(const struct store *st, const struct session_ref *ref, s
                         struct rewind_plan *out, struct err *e)
 {
     struct history h;
-    enum err_code rc = history_read(&h, st, ref, e);
+    enum err_code rc = kimi_history_read(&h, st, ref, e);
 
     if (rc)
         return rc;

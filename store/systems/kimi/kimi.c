@@ -28,7 +28,8 @@ bool kimi_is_folder_of(struct slice folder, struct slice directory)
            config_dir_has_hash((struct slice){ folder.p + skip, HASH_DIGITS }, "sha256", directory);
 }
 
-static bool is_in_scope(const struct jsonl_store *s, const struct scope *scope, const char *name)
+static bool kimi_is_in_scope(const struct jsonl_store *s, const struct scope *scope,
+                             const char *name)
 {
     struct slice folder = slice_of(name);
 
@@ -41,7 +42,8 @@ static bool is_in_scope(const struct jsonl_store *s, const struct scope *scope, 
     return false;
 }
 
-const struct session_dirs kimi_dirs = { .log = "/agents/main/wire.jsonl", .in_scope = is_in_scope };
+const struct session_dirs kimi_dirs = { .log = "/agents/main/wire.jsonl",
+                                        .in_scope = kimi_is_in_scope };
 
 /* The directory of the session to which a log, perhaps a sub-agent's, belongs. */
 static struct slice kimi_session_dir(const struct session_ref *ref)
@@ -56,7 +58,8 @@ static struct slice kimi_session_dir(const struct session_ref *ref)
 
 /* ---- state.json ---- */
 
-static void read_text(struct slice object, const char *name, struct arena *a, struct slice *out)
+static void kimi_read_text(struct slice object, const char *name, struct arena *a,
+                           struct slice *out)
 {
     struct slice text;
 
@@ -73,14 +76,14 @@ void kimi_state_read(const struct session_ref *ref, struct arena *a, struct kimi
     *out = (struct kimi_state){ .archived = false };
     if (path && !file_read_all(AT_FDCWD, path, 0, STATE_MOST, &text, NULL) &&
         json_valid(all = buf_slice(&text))) {
-        read_text(all, "cwd", a, &out->cwd);
+        kimi_read_text(all, "cwd", a, &out->cwd);
         if (!out->cwd.n)
-            read_text(all, "workDir", a, &out->cwd);
+            kimi_read_text(all, "workDir", a, &out->cwd);
         if (!out->cwd.n) /* of sessions that other programs made */
             out->cwd = json_copy_at(all, "custom.cwd", a);
-        read_text(all, "title", a, &out->title);
-        read_text(all, "lastPrompt", a, &out->last_prompt);
-        read_text(all, "forkedFrom", a, &out->forked_from);
+        kimi_read_text(all, "title", a, &out->title);
+        kimi_read_text(all, "lastPrompt", a, &out->last_prompt);
+        kimi_read_text(all, "forkedFrom", a, &out->forked_from);
         out->archived = json_get_true(all, "archived");
         out->known = true;
     }
@@ -90,7 +93,7 @@ void kimi_state_read(const struct session_ref *ref, struct arena *a, struct kimi
 /* ---- sub-agents ---- */
 
 /* The names of sub-agents' directories. */
-static bool is_agent_id(struct slice id)
+static bool kimi_is_agent_id(struct slice id)
 {
     return slice_is_of(id, JSONL_ID_CHARACTERS) && id.n > 0 && id.n <= 128 &&
            !slice_eq(id, SLICE("main"));
@@ -99,7 +102,7 @@ static bool is_agent_id(struct slice id)
 static bool agent_name(const char *name, struct slice *id)
 {
     *id = slice_of(name);
-    return is_agent_id(*id);
+    return kimi_is_agent_id(*id);
 }
 
 enum err_code kimi_subagents(const struct store *st, const struct session_ref *ref, struct arena *a,
@@ -115,7 +118,7 @@ enum err_code kimi_subagent(const struct store *st, const struct session_ref *re
 {
     struct slice dir = kimi_session_dir(ref);
 
-    if (!is_agent_id(agent))
+    if (!kimi_is_agent_id(agent))
         return err_set(e, ERR_NOT_FOUND, ref->path.p, "no such sub-agent");
     return jsonl_ref_at(
         st, arena_format(a, "%.*s/agents/%.*s/wire.jsonl", SLICE_ARG(dir), SLICE_ARG(agent)), agent,

@@ -82,7 +82,8 @@ struct slice kimi_prompt(struct slice row, struct arena *a)
 
 /* ---- for lists ---- */
 
-static enum err_code read_row_facts(struct slice row, struct arena *a, struct jsonl_row_facts *out)
+static enum err_code kimi_read_row_facts(struct slice row, struct arena *a,
+                                         struct jsonl_row_facts *out)
 {
     if (!json_valid(row) || json_type(row) != JSON_OBJECT)
         return ERR_FORMAT;
@@ -98,8 +99,8 @@ static enum err_code read_row_facts(struct slice row, struct arena *a, struct js
     return a->failed ? ERR_NOMEM : ERR_OK;
 }
 
-static enum err_code complete_row(const struct store *st, const struct scope *scope,
-                                  struct session_row *row, struct arena *a, struct err *e)
+static enum err_code kimi_complete_row(const struct store *st, const struct scope *scope,
+                                       struct session_row *row, struct arena *a, struct err *e)
 {
     struct kimi_state state;
 
@@ -133,7 +134,7 @@ struct turns {
     size_t n;
 };
 
-static enum err_code begin_turn(struct turns *t, size_t line, struct err *e)
+static enum err_code kimi_begin_turn(struct turns *t, size_t line, struct err *e)
 {
     size_t *more = arena_grow(&t->arena, t->line, t->n, sizeof *more);
 
@@ -164,7 +165,7 @@ static enum err_code undo_turns(struct turns *t, struct logfile *log, size_t lin
     return ERR_OK;
 }
 
-static enum err_code choose_lines(struct logfile *log, bool *shown, struct err *e)
+static enum err_code kimi_choose_lines(struct logfile *log, bool *shown, struct err *e)
 {
     const struct index *ix = &log->index;
     struct turns turns = { .n = 0 };
@@ -176,7 +177,7 @@ static enum err_code choose_lines(struct logfile *log, bool *shown, struct err *
         shown[i] = ix->line[i].state == LINE_BROKEN || kind == KIMI_PROMPT || kind == KIMI_EVENT ||
                    kind == KIMI_COMPACTION || kind == KIMI_CLEAR || kind == KIMI_MESSAGE;
         if (kind == KIMI_PROMPT)
-            rc = begin_turn(&turns, i, e);
+            rc = kimi_begin_turn(&turns, i, e);
         else if (kind == KIMI_UNDO)
             rc = undo_turns(&turns, log, i, shown, e);
     }
@@ -184,8 +185,8 @@ static enum err_code choose_lines(struct logfile *log, bool *shown, struct err *
     return rc;
 }
 
-static enum err_code judge_row(struct logfile *log, size_t line, struct message *m, bool *keep,
-                               struct err *e)
+static enum err_code kimi_judge_row(struct logfile *log, size_t line, struct message *m, bool *keep,
+                                    struct err *e)
 {
     static const uint8_t kind_of[] = {
         [KIMI_NO_PART] = MESSAGE_OTHER,    [KIMI_TYPED] = MESSAGE_USER,
@@ -227,7 +228,7 @@ static void wrap(struct arena *a, const char *role, bool list, struct slice valu
         out->message = slice_of(text);
 }
 
-static void write_time(struct slice row, struct arena *a, struct jsonl_message *out)
+static void kimi_write_time(struct slice row, struct arena *a, struct jsonl_message *out)
 {
     char text[TIME_TEXT];
     int64_t ms = kimi_time(row);
@@ -238,13 +239,13 @@ static void write_time(struct slice row, struct arena *a, struct jsonl_message *
     out->timestamp = arena_copy(a, slice_of(text));
 }
 
-static bool read_message(struct slice row, struct arena *a, struct jsonl_message *out)
+static bool kimi_read_message(struct slice row, struct arena *a, struct jsonl_message *out)
 {
     struct slice value = SLICE("null");
     enum kimi_part part = kimi_part_of(row);
 
     out->uuid = json_text_at(row, "promptId", a);
-    write_time(row, a, out);
+    kimi_write_time(row, a, out);
     switch (part) {
     case KIMI_TYPED:
     case KIMI_INPUT:
@@ -272,20 +273,20 @@ static bool read_message(struct slice row, struct arena *a, struct jsonl_message
 }
 
 /* "session_" and a UUID, or any plain name of this kind. */
-static bool is_id(struct slice id)
+static bool kimi_is_id(struct slice id)
 {
     return slice_is_of(id, JSONL_ID_CHARACTERS) && id.n > 0 && id.n <= 128 && id.p[0] != '-';
 }
 
 const struct jsonl_format kimi_format = { .keys = &kimi_keys,
-                                          .judge = judge_row,
-                                          .choose = choose_lines,
-                                          .read = read_row_facts,
+                                          .judge = kimi_judge_row,
+                                          .choose = kimi_choose_lines,
+                                          .read = kimi_read_row_facts,
                                           .prompt_needle = "\"turn.prompt\"",
                                           .model_needle = "\"usage.record\"",
-                                          .complete = complete_row,
-                                          .message = read_message,
-                                          .is_id = is_id,
+                                          .complete = kimi_complete_row,
+                                          .message = kimi_read_message,
+                                          .is_id = kimi_is_id,
                                           .id_name = "a Kimi Code session id",
                                           .dirs = &kimi_dirs,
                                           .variable = "KIMI_CODE_HOME",
@@ -293,7 +294,7 @@ const struct jsonl_format kimi_format = { .keys = &kimi_keys,
 
 /* ---- blocks ---- */
 
-static void put_message(struct block_list *b, struct slice part)
+static void kimi_put_message(struct block_list *b, struct slice part)
 {
     struct block block = { .kind = BLOCK_TEXT };
     struct arena *a = &b->arena;
@@ -307,7 +308,7 @@ static void put_message(struct block_list *b, struct slice part)
     transcript_block_put(b, block);
 }
 
-static void put_call(struct block_list *b, struct slice event)
+static void kimi_put_call(struct block_list *b, struct slice event)
 {
     struct block block = { .kind = BLOCK_TOOL_CALL };
 
@@ -317,7 +318,7 @@ static void put_call(struct block_list *b, struct slice event)
     transcript_block_put(b, block);
 }
 
-static void put_result(struct block_list *b, struct slice event)
+static void kimi_put_result(struct block_list *b, struct slice event)
 {
     struct block block = { .kind = BLOCK_TOOL_RESULT };
     struct slice result;
@@ -331,7 +332,7 @@ static void put_result(struct block_list *b, struct slice event)
     transcript_block_put(b, block);
 }
 
-static void put_row(struct block_list *b, struct slice row)
+static void kimi_put_row(struct block_list *b, struct slice row)
 {
     struct slice value = { NULL, 0 }, prompt;
 
@@ -349,12 +350,12 @@ static void put_row(struct block_list *b, struct slice row)
         break;
     case KIMI_ANSWER:
         json_at(row, "event.part", &value);
-        put_message(b, value);
+        kimi_put_message(b, value);
         break;
     case KIMI_CALL:
     case KIMI_RESULT:
         json_get(row, "event", &value);
-        (kimi_part_of(row) == KIMI_CALL ? put_call : put_result)(b, value);
+        (kimi_part_of(row) == KIMI_CALL ? kimi_put_call : kimi_put_result)(b, value);
         break;
     case KIMI_SEAM:
         transcript_block_put(
@@ -369,7 +370,7 @@ enum err_code kimi_blocks(const struct store *st, struct slice row, struct block
 {
     (void)st;
     if (json_valid(row) && json_type(row) == JSON_OBJECT)
-        put_row(out, row);
+        kimi_put_row(out, row);
     else
         transcript_block_put(out, (struct block){ .kind = BLOCK_RAW, .text = row });
     return out->arena.failed ? err_nomem(e) : ERR_OK;
@@ -380,7 +381,7 @@ enum err_code kimi_blocks(const struct store *st, struct slice row, struct block
 
 /* The rows have no ids, and a fork copies them. Counts alone do not identify an answer, because
  * sub-agents may have equal ones, so the time is included. */
-static bool read_usage(struct slice row, struct arena *a, struct usage_record *u)
+static bool kimi_read_usage(struct slice row, struct arena *a, struct usage_record *u)
 {
     struct slice usage;
 
@@ -402,7 +403,7 @@ enum err_code kimi_usage(const struct store *st, const struct session_ref *ref,
                          const atomic_bool *cancel, usage_fn *fn, void *arg, struct err *e)
 {
     struct usage_walk w = {
-        .read = read_usage, .mark = "\"usage.record\"", .cancel = cancel, .fn = fn, .arg = arg
+        .read = kimi_read_usage, .mark = "\"usage.record\"", .cancel = cancel, .fn = fn, .arg = arg
     };
     struct arena a = { 0 };
     struct session_ref agent;
@@ -422,8 +423,8 @@ enum err_code kimi_usage(const struct store *st, const struct session_ref *ref,
 /* The edits are those of the tool calls. The instructions of the model are one of the first rows, and have a listing of the
  * directory. */
 
-static bool find_listing(const struct session_ref *ref, struct slice row, struct arena *a,
-                         struct listing *out)
+static bool kimi_find_listing(const struct session_ref *ref, struct slice row, struct arena *a,
+                              struct listing *out)
 {
     static const char before[] = "The current working directory is `";
     static const char title[] = "The directory listing of current working directory is:\n\n```\n";
@@ -451,7 +452,7 @@ static bool find_listing(const struct session_ref *ref, struct slice row, struct
 enum err_code kimi_edits(const struct store *st, const struct session_ref *ref,
                          const struct edit_query *q, edit_fn *fn, void *arg, struct err *e)
 {
-    enum err_code rc = q->reads ? listing_report(ref, find_listing, q, fn, arg, e) : ERR_OK;
+    enum err_code rc = q->reads ? listing_report(ref, kimi_find_listing, q, fn, arg, e) : ERR_OK;
 
     return rc ? rc : tool_edits_logged(st, ref, q, fn, arg, e);
 }

@@ -50,7 +50,7 @@ static enum kind kind_of_payload(struct slice payload)
     }
 }
 
-static enum kind kind_of(struct slice row)
+static enum kind kiro_kind_of(struct slice row)
 {
     static const char *const kinds[] = { "Prompt", "AssistantMessage", "ToolResults" };
     struct slice value;
@@ -68,7 +68,7 @@ static enum kind kind_of(struct slice row)
 }
 
 /* Seconds, perhaps with a fraction. */
-static int64_t time_of(struct slice row)
+static int64_t kiro_time_of(struct slice row)
 {
     struct slice value;
     const char *dot;
@@ -82,7 +82,7 @@ static int64_t time_of(struct slice row)
                                                                                   : TIME_NONE;
 }
 
-static struct slice join(struct slice all, struct slice text, struct arena *a)
+static struct slice kiro_join(struct slice all, struct slice text, struct arena *a)
 {
     return text.n ? arena_join(a, all, "\n", text) : all;
 }
@@ -94,14 +94,14 @@ static bool content_of(struct slice row, struct slice *content)
 }
 
 /* The text of a part of v2, or of a list of v3. */
-static bool part_text(struct slice part, struct arena *a, struct slice *text)
+static bool kiro_part_text(struct slice part, struct arena *a, struct slice *text)
 {
     if (json_get_is(part, "kind", "text"))
         return json_get_text(part, "data", a, text);
     return json_get_is(part, "type", "text") && json_get_text(part, "text", a, text);
 }
 
-static struct slice prompt_of(struct slice row, struct arena *a)
+static struct slice kiro_prompt_of(struct slice row, struct arena *a)
 {
     struct slice content, key, part, text, all = SLICE("");
     struct json_iter it;
@@ -110,31 +110,33 @@ static struct slice prompt_of(struct slice row, struct arena *a)
         return all;
     if (json_type(content) == JSON_ARRAY && json_iter_open(&it, content))
         while (json_iter_next(&it, &key, &part))
-            if (part_text(part, a, &text))
-                all = join(all, text, a);
+            if (kiro_part_text(part, a, &text))
+                all = kiro_join(all, text, a);
     return all;
 }
 
 /* ---- for lists ---- */
 
-static enum err_code read_row_facts(struct slice row, struct arena *a, struct jsonl_row_facts *out)
+static enum err_code kiro_read_row_facts(struct slice row, struct arena *a,
+                                         struct jsonl_row_facts *out)
 {
-    enum kind kind = json_valid(row) ? kind_of(row) : OTHER;
+    enum kind kind = json_valid(row) ? kiro_kind_of(row) : OTHER;
     struct slice at;
 
     if (!json_valid(row))
         return ERR_FORMAT;
-    out->time_ms = time_of(row);
+    out->time_ms = kiro_time_of(row);
     if (json_get_text(row, "timestamp", a, &at) && !time_parse(at, &out->time_ms))
         out->time_ms = TIME_NONE;
     out->waits = kind == PROMPT || kind == RESULT;
     out->speaks = out->waits || kind == ANSWER;
     if (kind == PROMPT)
-        out->prompt = prompt_of(row, a);
+        out->prompt = kiro_prompt_of(row, a);
     return a->failed ? ERR_NOMEM : ERR_OK;
 }
 
-static int64_t time_in(struct slice about, const char *name, const char *other, struct arena *a)
+static int64_t kiro_time_in(struct slice about, const char *name, const char *other,
+                            struct arena *a)
 {
     struct slice text = json_copy_at(about, name, a);
     int64_t ms;
@@ -156,10 +158,10 @@ static struct slice workspace_of(struct slice about, struct arena *a)
 }
 
 /* Returns true if the session is a sub-agent's. A side conversation is a person's. */
-static bool read_about(struct slice about, struct session_row *row, struct arena *a)
+static bool kiro_read_about(struct slice about, struct session_row *row, struct arena *a)
 {
     struct slice parent = json_copy_at(about, "parent_session_id", a);
-    int64_t updated = time_in(about, "updated_at", "lastModifiedAt", a);
+    int64_t updated = kiro_time_in(about, "updated_at", "lastModifiedAt", a);
 
     row->cwd = json_copy_at(about, "cwd", a);
     if (!row->cwd.n)
@@ -171,7 +173,7 @@ static bool read_about(struct slice about, struct session_row *row, struct arena
     row->model = json_copy_at(about, "modelId", a);
     if (!row->model.n)
         row->model = json_copy_at(about, "session_state.rts_model_state.model_info.model_id", a);
-    row->created_ms = time_in(about, "created_at", "createdAt", a);
+    row->created_ms = kiro_time_in(about, "created_at", "createdAt", a);
     if (updated != TIME_NONE)
         row->activity_ms = updated;
     if (!parent.n)
@@ -217,12 +219,12 @@ static enum err_code kiro_read_document(const struct session_ref *ref, struct bu
     return rc == ERR_NOMEM ? rc : ERR_OK;
 }
 
-static enum err_code complete_row(const struct store *st, const struct scope *scope,
-                                  struct session_row *row, struct arena *a, struct err *e)
+static enum err_code kiro_complete_row(const struct store *st, const struct scope *scope,
+                                       struct session_row *row, struct arena *a, struct err *e)
 {
     struct buf about = { 0 };
     enum err_code rc = kiro_read_document(&row->ref, &about);
-    bool is_agent = !rc && about.n && read_about(buf_slice(&about), row, a);
+    bool is_agent = !rc && about.n && kiro_read_about(buf_slice(&about), row, a);
 
     (void)st;
     if (!rc && !row->hidden) {
@@ -238,8 +240,8 @@ static enum err_code complete_row(const struct store *st, const struct scope *sc
     return rc || a->failed ? err_nomem(e) : ERR_OK;
 }
 
-static enum err_code judge_row(struct logfile *log, size_t line, struct message *m, bool *keep,
-                               struct err *e)
+static enum err_code kiro_judge_row(struct logfile *log, size_t line, struct message *m, bool *keep,
+                                    struct err *e)
 {
     static const uint8_t message_of[] = {
         [OTHER] = MESSAGE_OTHER, [PROMPT] = MESSAGE_USER,    [ANSWER] = MESSAGE_ASSISTANT,
@@ -256,31 +258,31 @@ static enum err_code judge_row(struct logfile *log, size_t line, struct message 
     if (rc)
         return rc;
     m->flags = 0;
-    m->kind = message_of[kind_of(row)];
-    m->time_ms = m->time_ms == TIME_NONE ? time_of(row) : m->time_ms;
+    m->kind = message_of[kiro_kind_of(row)];
+    m->time_ms = m->time_ms == TIME_NONE ? kiro_time_of(row) : m->time_ms;
     *keep = m->kind != MESSAGE_OTHER;
     return ERR_OK;
 }
 
-static struct slice row_id(struct slice row, struct arena *a)
+static struct slice kiro_row_id(struct slice row, struct arena *a)
 {
     struct slice id;
 
     return json_get_text(row, "id", a, &id) ? id : json_text_at(row, "data.message_id", a);
 }
 
-static bool is_id(struct slice id)
+static bool kiro_is_id(struct slice id)
 {
     return slice_is_of(id, JSONL_ID_CHARACTERS) && id.n >= 8 && id.n <= 128 && id.p[0] != '-';
 }
 
 static const struct jsonl_format kiro_format = { .keys = &keys,
-                                                 .judge = judge_row,
-                                                 .read = read_row_facts,
+                                                 .judge = kiro_judge_row,
+                                                 .read = kiro_read_row_facts,
                                                  .prompt_needle = "\"content\"",
-                                                 .complete = complete_row,
-                                                 .id = row_id,
-                                                 .is_id = is_id,
+                                                 .complete = kiro_complete_row,
+                                                 .id = kiro_row_id,
+                                                 .is_id = kiro_is_id,
                                                  .id_name = "a Kiro session id",
                                                  .dirs = &kiro_dirs,
                                                  .variable = "KIRO_HOME",
@@ -289,7 +291,7 @@ static const struct jsonl_format kiro_format = { .keys = &keys,
 /* ---- blocks of v2 ---- */
 
 /* A text, or JSON, of which only the output of a command is shown. */
-static struct slice result_text(struct slice data, struct arena *a)
+static struct slice kiro_result_text(struct slice data, struct arena *a)
 {
     struct slice item, inner, text, all = SLICE("");
     struct json_iter it;
@@ -299,20 +301,20 @@ static struct slice result_text(struct slice data, struct arena *a)
         if (!json_get(item, "data", &inner))
             continue;
         if (json_text(inner, a, &text)) {
-            all = join(all, text, a);
+            all = kiro_join(all, text, a);
         } else if (json_get_text(inner, "stdout", a, &text)) {
-            all = join(all, text, a);
+            all = kiro_join(all, text, a);
             if (json_get_text(inner, "stderr", a, &text))
-                all = join(all, text, a);
+                all = kiro_join(all, text, a);
         } else {
-            all = join(all, inner, a);
+            all = kiro_join(all, inner, a);
         }
     }
     return all;
 }
 
 /* The input of a call, without what its program adds for itself. */
-static struct slice input_of(struct slice input, struct arena *a)
+static struct slice kiro_input_of(struct slice input, struct arena *a)
 {
     struct buf without = { 0 };
     struct slice purpose, kept = input;
@@ -324,13 +326,13 @@ static struct slice input_of(struct slice input, struct arena *a)
     return kept.p ? kept : input;
 }
 
-static void put_part(struct block_list *b, struct slice part, bool user)
+static void kiro_put_part(struct block_list *b, struct slice part, bool user)
 {
     struct arena *a = &b->arena;
     struct block x = { .kind = BLOCK_RAW, .text = part };
     struct slice data;
 
-    if (part_text(part, a, &x.text)) {
+    if (kiro_part_text(part, a, &x.text)) {
         x.kind = user ? BLOCK_PROMPT : BLOCK_TEXT;
         if (!x.text.n)
             return;
@@ -343,31 +345,31 @@ static void put_part(struct block_list *b, struct slice part, bool user)
         json_get_text(data, "toolUseId", a, &x.call_id);
         json_get_text(data, "name", a, &x.name);
         json_get(data, "input", &x.input);
-        x.input = input_of(x.input, a);
+        x.input = kiro_input_of(x.input, a);
     } else if (json_get_is(part, "kind", "toolResult")) {
         x = (struct block){ .kind = BLOCK_TOOL_RESULT,
                             .failed = json_get_is(data, "status", "error") };
         json_get_text(data, "toolUseId", a, &x.call_id);
-        x.text = result_text(data, a);
+        x.text = kiro_result_text(data, a);
     } else if (json_get_is(part, "kind", "image")) {
         x = (struct block){ .kind = BLOCK_IMAGE };
     }
     transcript_block_put(b, x);
 }
 
-static void put_parts(struct block_list *b, struct slice content, bool user)
+static void kiro_put_parts(struct block_list *b, struct slice content, bool user)
 {
     struct slice key, part;
     struct json_iter it;
 
     if (json_type(content) == JSON_ARRAY && json_iter_open(&it, content))
         while (json_iter_next(&it, &key, &part))
-            put_part(b, part, user);
+            kiro_put_part(b, part, user);
 }
 
 /* ---- blocks of v3 ---- */
 
-static void put_call(struct block_list *b, struct slice payload)
+static void kiro_put_call(struct block_list *b, struct slice payload)
 {
     struct block x = { .kind = BLOCK_TOOL_CALL, .input = SLICE("{}") };
 
@@ -382,7 +384,7 @@ static void put_call(struct block_list *b, struct slice payload)
     transcript_block_put(b, x);
 }
 
-static void put_result(struct block_list *b, struct slice payload)
+static void kiro_put_result(struct block_list *b, struct slice payload)
 {
     struct block x = { .kind = BLOCK_TOOL_RESULT };
     struct slice value;
@@ -406,14 +408,14 @@ static void put_images(struct block_list *b, struct slice payload)
         transcript_block_put(b, (struct block){ .kind = BLOCK_IMAGE });
 }
 
-static void put_message(struct block_list *b, struct slice row, struct slice payload,
-                        enum kind kind)
+static void kiro_put_message(struct block_list *b, struct slice row, struct slice payload,
+                             enum kind kind)
 {
     struct block x = { .kind = kind == PROMPT ? BLOCK_PROMPT : BLOCK_TEXT };
 
     if (json_get_is(payload, "operationType", "Reasoning"))
         x.kind = BLOCK_THINKING;
-    x.text = prompt_of(row, &b->arena);
+    x.text = kiro_prompt_of(row, &b->arena);
     if (kind == SUMMARY)
         transcript_block_put_compaction(b, x.text);
     else if (x.text.n)
@@ -424,7 +426,7 @@ static void put_message(struct block_list *b, struct slice row, struct slice pay
 static enum err_code kiro_blocks(const struct store *st, struct slice row, struct block_list *out,
                                  struct err *e)
 {
-    enum kind kind = json_valid(row) ? kind_of(row) : OTHER;
+    enum kind kind = json_valid(row) ? kiro_kind_of(row) : OTHER;
     struct slice payload, content;
     bool is_call;
 
@@ -433,15 +435,15 @@ static enum err_code kiro_blocks(const struct store *st, struct slice row, struc
         transcript_block_put(out, (struct block){ .kind = BLOCK_RAW, .text = row });
     } else if (!json_get(row, "payload", &payload)) {
         if (json_at(row, "data.content", &content))
-            put_parts(out, content, kind == PROMPT);
+            kiro_put_parts(out, content, kind == PROMPT);
     } else {
         is_call = kind == ANSWER && !json_get_is(payload, "type", "assistant");
         if (is_call)
-            put_call(out, payload);
+            kiro_put_call(out, payload);
         else if (kind == RESULT)
-            put_result(out, payload);
+            kiro_put_result(out, payload);
         else
-            put_message(out, row, payload, kind);
+            kiro_put_message(out, row, payload, kind);
     }
     return out->arena.failed ? err_nomem(e) : ERR_OK;
 }
@@ -459,7 +461,7 @@ static bool is_file(struct slice id)
     return kiro_format.is_id(id) && !kiro_is_directory(id);
 }
 
-static bool name_id(const char *name, struct slice *id)
+static bool kiro_name_id(const char *name, struct slice *id)
 {
     *id = slice_of(name);
     return kiro_is_directory(*id) && kiro_format.is_id(*id);
@@ -473,7 +475,7 @@ static bool is_workspace(const struct jsonl_store *s, const struct scope *scope,
 }
 
 static const struct session_dirs kiro_dirs = { .log = "/messages.jsonl",
-                                               .name_id = name_id,
+                                               .name_id = kiro_name_id,
                                                .in_scope = is_workspace };
 
 static const char *flat_folder(const struct store *st, struct arena *a)
@@ -487,7 +489,7 @@ struct walk {
     bool more;
 };
 
-static bool visit(const struct session_ref *ref, void *arg)
+static bool kiro_visit(const struct session_ref *ref, void *arg)
 {
     struct walk *w = arg;
 
@@ -501,7 +503,8 @@ static enum err_code kiro_enumerate(const struct store *st, const struct scope *
     struct walk w = { .fn = fn, .arg = arg, .more = true };
     struct arena a = { 0 };
     const char *folder = flat_folder(st, &a);
-    enum err_code rc = folder ? jsonl_each_log(st, folder, is_file, visit, &w, e) : err_nomem(e);
+    enum err_code rc =
+        folder ? jsonl_each_log(st, folder, is_file, kiro_visit, &w, e) : err_nomem(e);
 
     if (!rc && w.more)
         rc = session_dirs_enumerate(st, scope, fn, arg, e);

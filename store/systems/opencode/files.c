@@ -48,7 +48,7 @@ struct filling {
 };
 
 /* The text is empty if the file cannot be read. */
-static enum err_code read_text(struct filling *f, const char *path)
+static enum err_code opencode_read_text(struct filling *f, const char *path)
 {
     int64_t modified;
 
@@ -56,7 +56,8 @@ static enum err_code read_text(struct filling *f, const char *path)
 }
 
 /* Inserts the text that was read under this id and that of what it belongs to. */
-static enum err_code insert(struct filling *f, const char *sql, struct slice id, struct slice of)
+static enum err_code opencode_insert(struct filling *f, const char *sql, struct slice id,
+                                     struct slice of)
 {
     const struct slice value[] = { id, of, buf_slice(&f->bytes) };
 
@@ -87,10 +88,10 @@ static enum err_code fill_parts(struct filling *f, struct slice message, bool *p
 
     *prompt = false;
     for (size_t i = 0; i < part.n && !rc; i++) {
-        rc = read_text(f,
-                       arena_format(&f->arena, "%s/%.*s%s", folder, SLICE_ARG(part.of[i]), suffix));
+        rc = opencode_read_text(
+            f, arena_format(&f->arena, "%s/%.*s%s", folder, SLICE_ARG(part.of[i]), suffix));
         if (!rc)
-            rc = insert(f, add_part, part.of[i], message);
+            rc = opencode_insert(f, add_part, part.of[i], message);
         if (!rc && json_valid(buf_slice(&f->bytes))) {
             *prompt |= opencode_prompt(buf_slice(&f->bytes), &f->arena).n > 0;
             rc = note_agent(f, buf_slice(&f->bytes));
@@ -103,17 +104,19 @@ static enum err_code fill_parts(struct filling *f, struct slice message, bool *p
 static enum err_code fill_message(struct filling *f, struct slice session, struct slice id,
                                   bool all, bool *prompt)
 {
-    enum err_code rc = read_text(f, arena_format(&f->arena, "%s/message/%.*s/%.*s%s", f->storage,
-                                                 SLICE_ARG(session), SLICE_ARG(id), suffix));
+    enum err_code rc =
+        opencode_read_text(f, arena_format(&f->arena, "%s/message/%.*s/%.*s%s", f->storage,
+                                           SLICE_ARG(session), SLICE_ARG(id), suffix));
 
     *prompt = false;
     all |= json_get_is(buf_slice(&f->bytes), "role", "user");
     if (!rc)
-        rc = insert(f, add_message, id, session);
+        rc = opencode_insert(f, add_message, id, session);
     return rc || !all ? rc : fill_parts(f, id, prompt);
 }
 
-static enum err_code read_messages(struct filling *f, struct slice session, struct folder_ids *out)
+static enum err_code opencode_read_messages(struct filling *f, struct slice session,
+                                            struct folder_ids *out)
 {
     const char *folder = arena_format(&f->arena, "%s/message/%.*s", f->storage, SLICE_ARG(session));
 
@@ -124,7 +127,7 @@ static enum err_code fill_all(struct filling *f, struct slice session)
 {
     struct folder_ids message;
     bool prompt;
-    enum err_code rc = read_messages(f, session, &message);
+    enum err_code rc = opencode_read_messages(f, session, &message);
 
     for (size_t i = 0; i < message.n && !rc; i++)
         rc = fill_message(f, session, message.of[i], true, &prompt);
@@ -136,7 +139,7 @@ static enum err_code fill_ends(struct filling *f, struct slice session, struct s
 {
     struct folder_ids message;
     bool found = false;
-    enum err_code rc = read_messages(f, session, &message);
+    enum err_code rc = opencode_read_messages(f, session, &message);
     size_t n = message.n, first = 0;
 
     if (!rc && n)
@@ -152,12 +155,13 @@ static enum err_code fill_ends(struct filling *f, struct slice session, struct s
 
 /* ---- sessions ---- */
 
-static enum err_code fill_session(struct filling *f, struct slice project, struct slice id,
-                                  bool all)
+static enum err_code opencode_fill_session(struct filling *f, struct slice project, struct slice id,
+                                           bool all)
 {
     struct slice reverted;
-    enum err_code rc = read_text(f, arena_format(&f->arena, "%s/session/%.*s/%.*s%s", f->storage,
-                                                 SLICE_ARG(project), SLICE_ARG(id), suffix));
+    enum err_code rc =
+        opencode_read_text(f, arena_format(&f->arena, "%s/session/%.*s/%.*s%s", f->storage,
+                                           SLICE_ARG(project), SLICE_ARG(id), suffix));
 
     if (!rc && f->bytes.n && !json_valid(buf_slice(&f->bytes))) {
         f->bytes.n = 0;
@@ -166,7 +170,7 @@ static enum err_code fill_session(struct filling *f, struct slice project, struc
     if (rc || !f->bytes.n)
         return rc;
     reverted = json_copy_at(buf_slice(&f->bytes), "revert.messageID", &f->arena);
-    rc = insert(f, add_session, id, project);
+    rc = opencode_insert(f, add_session, id, project);
     if (!rc)
         rc = all ? fill_all(f, id) : fill_ends(f, id, reverted);
     return rc ? rc : f->arena.failed ? err_nomem(f->e) : ERR_OK;
@@ -175,11 +179,11 @@ static enum err_code fill_session(struct filling *f, struct slice project, struc
 /* A session with its sub-agents, if it belongs to the project. */
 static enum err_code fill_one(struct filling *f, struct slice project, struct slice id)
 {
-    enum err_code rc = fill_session(f, project, id, true);
+    enum err_code rc = opencode_fill_session(f, project, id, true);
     size_t n = f->agents.n;
 
     for (size_t i = 0; i < n && !rc; i++)
-        rc = fill_session(f, project, f->agents.of[i], true);
+        rc = opencode_fill_session(f, project, f->agents.of[i], true);
     return rc;
 }
 
@@ -190,7 +194,7 @@ static enum err_code fill_list(struct filling *f, struct slice project)
     enum err_code rc = sqlite_folder_ids(folder, suffix, f->names, &session, f->e);
 
     for (size_t i = 0; i < session.n && !rc; i++) {
-        rc = fill_session(f, project, session.of[i], false);
+        rc = opencode_fill_session(f, project, session.of[i], false);
         arena_reset(&f->arena);
         f->agents = (struct folder_ids){ NULL, 0 };
     }

@@ -56,28 +56,28 @@ enum column {
 
 /* ---- the scope ---- */
 
-static bool is_below(struct slice path, struct slice dir)
+static bool opencode_is_below(struct slice path, struct slice dir)
 {
     return path.n > dir.n && dir.n && memcmp(path.p, dir.p, dir.n) == 0 &&
            (path.p[dir.n] == '/' || dir.p[dir.n - 1] == '/');
 }
 
 /* OpenCode lists by project, so a session that was started in a subdirectory belongs to its work tree. */
-static bool is_of(struct slice dir, struct slice session, bool has_project)
+static bool opencode_is_of(struct slice dir, struct slice session, bool has_project)
 {
-    return slice_eq(session, dir) || (has_project && is_below(session, dir));
+    return slice_eq(session, dir) || (has_project && opencode_is_below(session, dir));
 }
 
-static bool is_in_scope(const struct scope *scope, const struct sqlite_row *row)
+static bool opencode_is_in_scope(const struct scope *scope, const struct sqlite_row *row)
 {
     struct slice session = sqlite_row_text(row, COLUMN_DIRECTORY);
     bool project =
         !slice_eq(sqlite_row_text(row, COLUMN_PROJECT), SLICE("global")) && scope->trees > 0;
 
-    if (scope->all || is_of(scope->project, session, project))
+    if (scope->all || opencode_is_of(scope->project, session, project))
         return true;
     for (size_t i = 0; i < scope->trees; i++)
-        if (is_of(scope->tree[i], session, project))
+        if (opencode_is_of(scope->tree[i], session, project))
             return true;
     return false;
 }
@@ -86,7 +86,7 @@ static bool is_in_scope(const struct scope *scope, const struct sqlite_row *row)
 
 /* Returns true if the turn was interrupted: a prompt without an answer, or an answer that was never
  * completed. */
-static bool is_interrupted(struct slice newest)
+static bool opencode_is_interrupted(struct slice newest)
 {
     enum { ROLE, TIME, ERROR, N };
     static const char *const names[] = { "role", "time", "error" };
@@ -117,11 +117,12 @@ static unsigned flags_of(const struct sqlite_row *row)
     return (sqlite_row_is_null(row, COLUMN_ARCHIVED)
                 ? 0u
                 : (unsigned)(SESSION_ARCHIVED | SESSION_ARCHIVED_KNOWN)) |
-           (is_interrupted(sqlite_row_text(row, COLUMN_NEWEST)) ? SESSION_INTERRUPTED : 0u) |
+           (opencode_is_interrupted(sqlite_row_text(row, COLUMN_NEWEST)) ? SESSION_INTERRUPTED
+                                                                         : 0u) |
            (is_fork(sqlite_row_text(row, COLUMN_TITLE)) ? SESSION_FORK : 0u);
 }
 
-static struct slice prompt_of(struct slice parts, struct arena *a)
+static struct slice opencode_prompt_of(struct slice parts, struct arena *a)
 {
     struct slice part, text, all = SLICE("");
     bool torn;
@@ -144,12 +145,12 @@ bool opencode_listed(const struct sqlite_row *row, const struct sqlite_place *pl
     out->id = sqlite_row_text(row, COLUMN_ID);
     out->title = sqlite_row_text(row, COLUMN_TITLE);
     out->cwd = sqlite_row_text(row, COLUMN_DIRECTORY);
-    out->first = prompt_of(first, a);
-    out->last = slice_eq(first, last) ? out->first : prompt_of(last, a);
+    out->first = opencode_prompt_of(first, a);
+    out->last = slice_eq(first, last) ? out->first : opencode_prompt_of(last, a);
     json_get_text(sqlite_row_text(row, COLUMN_MODEL), "id", a, &out->model);
     out->created_ms = sqlite_row_int(row, COLUMN_CREATED);
     out->modified_ms = sqlite_row_int(row, COLUMN_UPDATED);
     out->flags = flags_of(row);
     out->hidden = sqlite_row_text(row, COLUMN_PARENT).n ? HIDDEN_SIDECHAIN : HIDDEN_NOT;
-    return is_in_scope(scope, row);
+    return opencode_is_in_scope(scope, row);
 }

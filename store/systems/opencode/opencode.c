@@ -39,7 +39,7 @@ static enum err_code add_sorted(struct sqlite_store *s, char *path[], size_t n, 
 }
 
 /* Each channel of OpenCode has a database of its own. */
-static enum err_code add_databases(struct sqlite_store *s, struct err *e)
+static enum err_code opencode_add_databases(struct sqlite_store *s, struct err *e)
 {
     char *path[DATABASES_MAX];
     size_t n = 0;
@@ -56,7 +56,7 @@ static enum err_code add_databases(struct sqlite_store *s, struct err *e)
 }
 
 /* The files of an old version. A newer one leaves them when it has copied them to its database. */
-static enum err_code add_files(struct sqlite_store *s, struct err *e)
+static enum err_code opencode_add_files(struct sqlite_store *s, struct err *e)
 {
     char *folder = config_dir_join(s->base.path, "storage");
     char *sessions = folder ? config_dir_join(folder, "session") : NULL;
@@ -71,7 +71,8 @@ static enum err_code add_files(struct sqlite_store *s, struct err *e)
 
 /* Adds a database in another directory; the snapshots are in the usual one. A relative path in $OPENCODE_DB is one below
  * that. */
-static enum err_code add_file(struct sqlite_store *s, const char *file, bool named, struct err *e)
+static enum err_code opencode_add_file(struct sqlite_store *s, const char *file, bool named,
+                                       struct err *e)
 {
     char *path = named || file[0] == '/' ? config_dir_absolute(s->base.env, file)
                                          : config_dir_join(s->base.path, file);
@@ -82,7 +83,7 @@ static enum err_code add_file(struct sqlite_store *s, const char *file, bool nam
 }
 
 /* The folder of a database that was named. */
-static char *folder_of(char *file)
+static char *opencode_folder_of(char *file)
 {
     char *slash = file ? strrchr(file, '/') : NULL;
 
@@ -95,7 +96,7 @@ static char *data_folder(const struct store_env *env, const char *named)
 {
     char *path = named ? config_dir_absolute(env, named) : config_dir_data(env, "opencode");
 
-    return named && path && sqlite_store_is_file(path) ? folder_of(path) : path;
+    return named && path && sqlite_store_is_file(path) ? opencode_folder_of(path) : path;
 }
 
 /* The only database, if one was named; NULL: all databases of the folder. */
@@ -111,16 +112,16 @@ static const char *own_database(const struct store_env *env, const char *named, 
 
 /* ---- open ---- */
 
-static enum err_code add_all(struct sqlite_store *s, const char *named, struct err *e)
+static enum err_code opencode_add_all(struct sqlite_store *s, const char *named, struct err *e)
 {
     const char *file = own_database(s->base.env, named, s->base.path);
     enum err_code rc =
-        file ? add_file(s, file, named != NULL, e) : config_dir_require(s->base.path, e);
+        file ? opencode_add_file(s, file, named != NULL, e) : config_dir_require(s->base.path, e);
 
     if (!rc && !file)
-        rc = add_databases(s, e);
+        rc = opencode_add_databases(s, e);
     if (!rc && s->places == 0)
-        rc = add_files(s, e);
+        rc = opencode_add_files(s, e);
     if (!rc && s->places == 0)
         rc = err_set(e, ERR_NOT_FOUND, s->base.path, "open store: no database of OpenCode");
     return rc;
@@ -130,7 +131,7 @@ static enum err_code opencode_open(const struct store_env *env, const char *path
                                    struct store **out, struct err *e)
 {
     return sqlite_store_open(&opencode_ops, &opencode_format, env, path, data_folder(env, path),
-                             add_all, out, e);
+                             opencode_add_all, out, e);
 }
 
 /* All operations that write are missing, because the database belongs to OpenCode and may be open. */

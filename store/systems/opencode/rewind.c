@@ -53,7 +53,7 @@ struct planning {
 
 /* ---- the point ---- */
 
-static enum err_code find_prompt(struct planning *p, struct slice id)
+static enum err_code opencode_find_prompt(struct planning *p, struct slice id)
 {
     const struct opencode_prompt *begins = NULL;
     size_t hits = 0;
@@ -99,17 +99,19 @@ static struct changed *file_at(struct planning *p, const char *path, size_t step
     return &p->file[p->files++];
 }
 
-static bool is_plain(const git_diff_file *f)
+static bool opencode_is_plain(const git_diff_file *f)
 {
     return (f->mode & 0170000) == 0100000;
 }
 
-static enum err_code add_delta(struct planning *p, const git_diff_delta *d, size_t step, size_t in)
+static enum err_code opencode_add_delta(struct planning *p, const git_diff_delta *d, size_t step,
+                                        size_t in)
 {
     bool added = d->status == GIT_DELTA_ADDED, deleted = d->status == GIT_DELTA_DELETED, is_new;
     const char *path = added ? d->new_file.path : d->old_file.path;
 
-    if ((!added && !is_plain(&d->old_file)) || (!deleted && !is_plain(&d->new_file))) {
+    if ((!added && !opencode_is_plain(&d->old_file)) ||
+        (!deleted && !opencode_is_plain(&d->new_file))) {
         p->links++;
         return ERR_OK;
     }
@@ -169,7 +171,7 @@ static bool is_in_tree(const struct planning *p, struct slice tree, const char *
 
 /* Git quotes a name with quotes, backslashes or control characters, and OpenCode records the quoted
  * form as the name. */
-static bool is_quoted(const char *path)
+static bool opencode_is_quoted(const char *path)
 {
     size_t n = strlen(path);
 
@@ -178,7 +180,7 @@ static bool is_quoted(const char *path)
 
 /* Handles a file that was named but is in neither tree of the step: it is ignored by git, large, or
  * outside the project. A file that is the same in both was not changed. */
-static enum err_code add_named(struct planning *p, size_t number, bool compared)
+static enum err_code opencode_add_named(struct planning *p, size_t number, bool compared)
 {
     const struct opencode_step *step = &p->steps.step[number];
     const char *why = compared ? "OpenCode keeps no copy of it: git ignores it, or it is over 2 MB"
@@ -193,7 +195,7 @@ static enum err_code add_named(struct planning *p, size_t number, bool compared)
         bool is_new;
 
         if (compared && path[0] != '/' &&
-            (is_quoted(path) || is_in_tree(p, step->before, path) ||
+            (opencode_is_quoted(path) || is_in_tree(p, step->before, path) ||
              is_in_tree(p, step->after, path)))
             continue;
         struct changed *c = file_at(p, path, number, &is_new);
@@ -219,14 +221,15 @@ static enum err_code add_step(struct planning *p, size_t number)
 
     p->cut |= step->before.n && !step->after.n;
     for (size_t i = 0; diff && i < git_diff_num_deltas(diff) && !rc; i++)
-        rc = add_delta(p, git_diff_get_delta(diff, i), number, in);
+        rc = opencode_add_delta(p, git_diff_get_delta(diff, i), number, in);
     git_diff_free(diff);
-    return rc ? rc : add_named(p, number, compared);
+    return rc ? rc : opencode_add_named(p, number, compared);
 }
 
 /* ---- targets ---- */
 
-static bool name_blob(struct planning *p, size_t in, const git_oid *blob, struct rewind_source *out)
+static bool opencode_name_blob(struct planning *p, size_t in, const git_oid *blob,
+                               struct rewind_source *out)
 {
     char hex[GIT_OID_HEXSZ + 1];
 
@@ -359,7 +362,7 @@ static const char *why_not_new(struct planning *p, const struct changed *c, stru
     return NULL;
 }
 
-static unsigned depth_of(const char *path)
+static unsigned opencode_depth_of(const char *path)
 {
     unsigned n = 0;
 
@@ -378,8 +381,8 @@ static enum err_code want_nothing(struct rewind_target *t, const char *why)
 }
 
 /* Sets `want` from the tree of the prompt. */
-static enum err_code set_wanted(struct planning *p, const struct changed *c,
-                                struct rewind_target *t)
+static enum err_code opencode_set_wanted(struct planning *p, const struct changed *c,
+                                         struct rewind_target *t)
 {
     struct opencode_entry x;
 
@@ -396,18 +399,19 @@ static enum err_code set_wanted(struct planning *p, const struct changed *c,
     if (x.exists) {
         t->want = REWIND_BYTES;
         rewind_target_git_mode(t, x.mode);
-        return name_blob(p, p->at, &x.blob, &t->source) ? ERR_OK : ERR_NOMEM;
+        return opencode_name_blob(p, p->at, &x.blob, &t->source) ? ERR_OK : ERR_NOMEM;
     }
     const char *why = why_not_new(p, c, t);
 
     if (why)
         return want_nothing(t, why);
     t->want = REWIND_ABSENT;
-    t->prune = depth_of(c->path);
+    t->prune = opencode_depth_of(c->path);
     return ERR_OK;
 }
 
-static enum err_code set_last(struct planning *p, const struct changed *c, struct rewind_target *t)
+static enum err_code opencode_set_last(struct planning *p, const struct changed *c,
+                                       struct rewind_target *t)
 {
     if (!c->known) {
         if (t->has_last)
@@ -418,11 +422,12 @@ static enum err_code set_last(struct planning *p, const struct changed *c, struc
     }
     t->has_last = true;
     t->last_absent = !c->last.exists;
-    return t->last_absent || name_blob(p, c->in, &c->last.blob, &t->last) ? ERR_OK : ERR_NOMEM;
+    return t->last_absent || opencode_name_blob(p, c->in, &c->last.blob, &t->last) ? ERR_OK
+                                                                                   : ERR_NOMEM;
 }
 
 /* The steps together changed nothing. */
-static bool is_as_before(const struct planning *p, const struct changed *c)
+static bool opencode_is_as_before(const struct planning *p, const struct changed *c)
 {
     struct opencode_entry x;
 
@@ -432,7 +437,7 @@ static bool is_as_before(const struct planning *p, const struct changed *c)
            (!x.exists || (x.mode == c->last.mode && git_oid_equal(&x.blob, &c->last.blob)));
 }
 
-static enum err_code add_target(struct planning *p, const struct changed *c)
+static enum err_code opencode_add_target(struct planning *p, const struct changed *c)
 {
     const char *root = p->plan->root;
     struct rewind_target t = { .path =
@@ -440,9 +445,9 @@ static enum err_code add_target(struct planning *p, const struct changed *c)
                                        ? c->path
                                        : arena_format(&p->plan->arena, "%s/%s", root, c->path) };
 
-    if (!t.path || set_wanted(p, c, &t))
+    if (!t.path || opencode_set_wanted(p, c, &t))
         return err_nomem(p->e);
-    if (t.want != REWIND_UNKNOWN && set_last(p, c, &t))
+    if (t.want != REWIND_UNKNOWN && opencode_set_last(p, c, &t))
         return err_nomem(p->e);
     return rewind_plan_add(p->plan, &t, p->e);
 }
@@ -452,21 +457,21 @@ static int compare_changed(const void *x, const void *y)
     return strcmp(((const struct changed *)x)->path, ((const struct changed *)y)->path);
 }
 
-static enum err_code add_targets(struct planning *p)
+static enum err_code opencode_add_targets(struct planning *p)
 {
     enum err_code rc = ERR_OK;
 
     if (p->files)
         qsort(p->file, p->files, sizeof *p->file, compare_changed);
     for (size_t i = 0; i < p->files && !rc; i++)
-        if (!is_as_before(p, &p->file[i]))
-            rc = add_target(p, &p->file[i]);
+        if (!opencode_is_as_before(p, &p->file[i]))
+            rc = opencode_add_target(p, &p->file[i]);
     return rc;
 }
 
 /* ---- the plan ---- */
 
-static enum err_code add_notes(struct planning *p)
+static enum err_code opencode_add_notes(struct planning *p)
 {
     enum err_code rc = rewind_plan_note(
         p->plan,
@@ -484,13 +489,13 @@ static enum err_code add_notes(struct planning *p)
     return rc;
 }
 
-static enum err_code open_plan(struct planning *p, const struct session_ref *ref,
-                               struct slice point)
+static enum err_code opencode_open_plan(struct planning *p, const struct session_ref *ref,
+                                        struct slice point)
 {
     enum err_code rc = opencode_steps_read(ref, &p->steps, p->e);
 
     if (!rc)
-        rc = find_prompt(p, point);
+        rc = opencode_find_prompt(p, point);
     if (!rc)
         rc = opencode_trees_open(ref->store, &p->steps, &p->plan->arena, &p->trees, p->e);
     if (rc)
@@ -513,7 +518,7 @@ enum err_code opencode_plan(const struct store *st, const struct session_ref *re
 {
     struct rewind_plan plan = { .point_ms = TIME_NONE };
     struct planning p = { .store = st, .plan = &plan, .e = e };
-    enum err_code rc = open_plan(&p, ref, point);
+    enum err_code rc = opencode_open_plan(&p, ref, point);
 
     p.end = rc || p.prompt->undone ? p.steps.n : p.steps.kept;
     for (size_t i = rc ? p.end : p.prompt->step; !rc && i < p.end; i++)
@@ -522,9 +527,9 @@ enum err_code opencode_plan(const struct store *st, const struct session_ref *re
         rc = err_set(e, ERR_UNSUPPORTED, ref->path.p, "rewind: %s",
                      opencode_why_missing(&p.steps, &p.trees, p.prompt));
     if (!rc)
-        rc = add_targets(&p);
+        rc = opencode_add_targets(&p);
     if (!rc)
-        rc = add_notes(&p);
+        rc = opencode_add_notes(&p);
     slice_set_fini(&p.path);
     arena_fini(&p.arena);
     tree_ignore_fini(&p.ignored);

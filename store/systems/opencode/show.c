@@ -25,7 +25,7 @@ struct parting {
     bool user;
 };
 
-static void put_text(struct parting *p, struct slice part)
+static void opencode_put_text(struct parting *p, struct slice part)
 {
     bool own = json_get_true(part, "synthetic") || json_get_true(part, "ignored");
 
@@ -34,7 +34,7 @@ static void put_text(struct parting *p, struct slice part)
 }
 
 /* The sub-agent that a task began. */
-static struct slice agent_of(struct slice state, struct arena *a)
+static struct slice opencode_agent_of(struct slice state, struct arena *a)
 {
     struct slice metadata, id = SLICE("");
 
@@ -43,7 +43,7 @@ static struct slice agent_of(struct slice state, struct arena *a)
     return id;
 }
 
-static void put_result(struct parting *p, struct slice state, struct slice call)
+static void opencode_put_result(struct parting *p, struct slice state, struct slice call)
 {
     struct arena *a = &p->out->arena;
     struct block b = { .kind = BLOCK_TOOL_RESULT, .call_id = call };
@@ -70,12 +70,12 @@ static void put_tool(struct parting *p, struct slice part)
     json_get_text(part, "callID", a, &b.call_id);
     json_get(part, "state", &state);
     json_get(state, "input", &b.input);
-    b.agent = agent_of(state, a);
+    b.agent = opencode_agent_of(state, a);
     transcript_block_put(p->out, b);
-    put_result(p, state, b.call_id);
+    opencode_put_result(p, state, b.call_id);
 }
 
-static void put_file(struct parting *p, struct slice part)
+static void opencode_put_file(struct parting *p, struct slice part)
 {
     struct block b = { .kind = BLOCK_DOCUMENT };
 
@@ -86,7 +86,7 @@ static void put_file(struct parting *p, struct slice part)
 }
 
 /* A part with its text in this member. */
-static void put_note(struct parting *p, struct slice part, const char *member)
+static void opencode_put_note(struct parting *p, struct slice part, const char *member)
 {
     struct block b = { .kind = BLOCK_NOTE };
 
@@ -100,22 +100,22 @@ static void put_thinking(struct parting *p, struct slice part)
     transcript_block_put_text(p->out, BLOCK_THINKING, json_text_at(part, "text", &p->out->arena));
 }
 
-static void put_part(struct parting *p, struct slice part)
+static void opencode_put_part(struct parting *p, struct slice part)
 {
     if (json_get_is(part, "type", "text"))
-        put_text(p, part);
+        opencode_put_text(p, part);
     else if (json_get_is(part, "type", "reasoning"))
         put_thinking(p, part);
     else if (json_get_is(part, "type", "tool"))
         put_tool(p, part);
     else if (json_get_is(part, "type", "file"))
-        put_file(p, part);
+        opencode_put_file(p, part);
     else if (json_get_is(part, "type", "compaction"))
         transcript_block_put_compaction(p->out, SLICE(""));
     else if (json_get_is(part, "type", "subtask"))
-        put_note(p, part, "prompt");
+        opencode_put_note(p, part, "prompt");
     else if (json_get_is(part, "type", "agent"))
-        put_note(p, part, "name");
+        opencode_put_note(p, part, "name");
     else if (!json_get_is(part, "type", "step-start") &&
              !json_get_is(part, "type", "step-finish") && !json_get_is(part, "type", "snapshot") &&
              !json_get_is(part, "type", "patch") && !json_get_is(part, "type", "retry"))
@@ -152,7 +152,7 @@ enum err_code opencode_blocks(const struct store *st, struct slice row, struct b
     if (json_iter_open(&it, parts))
         while (json_iter_next(&it, &key, &part))
             if (json_get(part, "data", &data))
-                put_part(&p, data);
+                opencode_put_part(&p, data);
     put_error(&p, message);
     return out->arena.failed ? err_nomem(e) : ERR_OK;
 }
@@ -173,7 +173,7 @@ enum column {
     COLUMN_REVERT,
 };
 
-static enum err_code finish(struct sqlite_conversation *l)
+static enum err_code opencode_finish(struct sqlite_conversation *l)
 {
     enum err_code rc = ERR_OK;
 
@@ -207,7 +207,7 @@ static bool is_undone(const struct sqlite_row *row, struct slice id)
     return undone;
 }
 
-static enum message_kind kind_of(struct slice message)
+static enum message_kind opencode_kind_of(struct slice message)
 {
     struct slice role;
 
@@ -218,15 +218,15 @@ static enum message_kind kind_of(struct slice message)
                                                : MESSAGE_OTHER;
 }
 
-static enum err_code begin_row(struct sqlite_conversation *l, const struct sqlite_row *row,
-                               struct slice id)
+static enum err_code opencode_begin_row(struct sqlite_conversation *l, const struct sqlite_row *row,
+                                        struct slice id)
 {
     struct slice data = sqlite_row_text(row, COLUMN_MESSAGE);
     enum err_code rc;
 
     l->message = (struct message){ .time_ms = sqlite_row_int(row, COLUMN_TIME),
                                    .id = id128_of(id),
-                                   .kind = (uint8_t)kind_of(data) };
+                                   .kind = (uint8_t)opencode_kind_of(data) };
     if (l->message.kind == MESSAGE_ASSISTANT && json_get_true(data, "summary"))
         l->message.flags |= MESSAGE_SUMMARY;
     if (is_undone(row, id))
@@ -250,7 +250,7 @@ static bool is_compaction(struct slice part)
     return json_get_is(part, "type", "compaction");
 }
 
-static enum err_code add_part(struct sqlite_conversation *l, const struct sqlite_row *row)
+static enum err_code opencode_add_part(struct sqlite_conversation *l, const struct sqlite_row *row)
 {
     struct slice id = sqlite_row_text(row, COLUMN_PART_ID),
                  data = sqlite_row_text(row, COLUMN_PART);
@@ -270,7 +270,7 @@ static enum err_code add_part(struct sqlite_conversation *l, const struct sqlite
     return rc ? rc : buf_add_byte(&l->row, '}');
 }
 
-static enum err_code message(const struct sqlite_row *row, struct sqlite_conversation *l)
+static enum err_code opencode_message(const struct sqlite_row *row, struct sqlite_conversation *l)
 {
     struct slice id = sqlite_row_text(row, COLUMN_MESSAGE_ID);
     enum err_code rc = ERR_OK;
@@ -278,12 +278,12 @@ static enum err_code message(const struct sqlite_row *row, struct sqlite_convers
     if (!sqlite_store_is_id(id))
         return ERR_OK;
     if (!slice_eq(id, buf_slice(&l->id))) {
-        rc = finish(l);
+        rc = opencode_finish(l);
         if (!rc)
-            rc = begin_row(l, row, id);
+            rc = opencode_begin_row(l, row, id);
     }
     if (!rc && sqlite_store_is_id(sqlite_row_text(row, COLUMN_PART_ID)))
-        rc = add_part(l, row);
+        rc = opencode_add_part(l, row);
     return rc;
 }
 
@@ -298,13 +298,13 @@ static const char agents_sql[] =
     "1) "
     "FROM session s WHERE s.parent_id = ?1 ORDER BY s.time_created, s.id";
 
-static const char *agents(struct sqlite_db *db, struct arena *a)
+static const char *opencode_agents(struct sqlite_db *db, struct arena *a)
 {
     (void)db, (void)a;
     return agents_sql;
 }
 
-static enum subagent_end end_of(struct slice newest)
+static enum subagent_end opencode_end_of(struct slice newest)
 {
     struct slice value;
 
@@ -313,12 +313,12 @@ static enum subagent_end end_of(struct slice newest)
     return json_at(newest, "time.completed", &value) ? SUBAGENT_DONE : SUBAGENT_OPEN;
 }
 
-static bool agent(const struct sqlite_row *row, struct arena *a, struct subagent *out)
+static bool opencode_agent(const struct sqlite_row *row, struct arena *a, struct subagent *out)
 {
     out->id = sqlite_row_text(row, 0);
     out->task = sqlite_row_text(row, 1);
     out->time_ms = sqlite_row_int(row, 2);
-    out->end = end_of(sqlite_row_text(row, 3));
+    out->end = opencode_end_of(sqlite_row_text(row, 3));
     json_get_text(sqlite_row_text(row, 4), "text", a, &out->outcome);
     return true;
 }
@@ -332,10 +332,10 @@ const struct sqlite_format opencode_format = {
                    "time_created DESC, id DESC LIMIT " SQLITE_TAIL_TEXT ") " ORDER,
     .count = "SELECT (SELECT count(*) FROM message WHERE session_id = ?1) FROM session WHERE id = "
              "?1",
-    .message = message,
-    .finish = finish,
-    .agents = agents,
-    .agent = agent,
+    .message = opencode_message,
+    .finish = opencode_finish,
+    .agents = opencode_agents,
+    .agent = opencode_agent,
     .answers = opencode_answers,
     .answer = opencode_answer,
     .fill = opencode_fill,
@@ -360,7 +360,7 @@ const char *opencode_answers(struct sqlite_db *db, struct arena *a)
 }
 
 /* The total shows whether the output includes the thinking. */
-static int64_t output_of(struct slice tokens, const struct usage_record *u)
+static int64_t opencode_output_of(struct slice tokens, const struct usage_record *u)
 {
     int64_t output = usage_count(tokens, "output"), thought = usage_count(tokens, "reasoning"),
             total = usage_count(tokens, "total");
@@ -394,7 +394,7 @@ bool opencode_answer(const struct sqlite_row *row, struct arena *a, struct usage
         u->cache_read = usage_count(cache, "read");
         u->cache_write = usage_count(cache, "write");
     }
-    u->output = output_of(tokens, u);
+    u->output = opencode_output_of(tokens, u);
     u->cost = usage_cost(message, "cost");
     return u->input || u->output || u->cache_read || u->cache_write;
 }

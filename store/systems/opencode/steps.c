@@ -50,7 +50,7 @@ static struct slice tree_of(struct slice part, struct arena *a)
 /* ---- prompts ---- */
 
 /* A fork keeps the times of its copies in the messages themselves. */
-static int64_t time_of(const struct sqlite_row *row)
+static int64_t opencode_time_of(const struct sqlite_row *row)
 {
     struct slice value;
     int64_t ms;
@@ -62,7 +62,7 @@ static int64_t time_of(const struct sqlite_row *row)
 }
 
 /* A prompt of several parts. */
-static bool add_part(struct arena *a, struct slice *text, struct slice part)
+static bool opencode_steps_add_part(struct arena *a, struct slice *text, struct slice part)
 {
     const char *both = arena_format(a, "%.*s\n%.*s", (int)text->n, text->p, (int)part.n, part.p);
 
@@ -71,15 +71,16 @@ static bool add_part(struct arena *a, struct slice *text, struct slice part)
     return both != NULL;
 }
 
-static bool add_prompt(struct opencode_steps *s, const struct sqlite_row *row, struct slice text)
+static bool opencode_add_prompt(struct opencode_steps *s, const struct sqlite_row *row,
+                                struct slice text)
 {
     struct arena *a = &s->arena;
     struct slice id = sqlite_row_text(row, COLUMN_ID);
     struct opencode_prompt *more;
-    int64_t asked = time_of(row);
+    int64_t asked = opencode_time_of(row);
 
     if (s->prompts && slice_eq(s->prompt[s->prompts - 1].id, id))
-        return add_part(a, &s->prompt[s->prompts - 1].text, text);
+        return opencode_steps_add_part(a, &s->prompt[s->prompts - 1].text, text);
     more = arena_grow(a, s->prompt, s->prompts, sizeof *more);
     if (!more)
         return false;
@@ -96,7 +97,7 @@ static bool add_prompt(struct opencode_steps *s, const struct sqlite_row *row, s
 
 /* ---- steps ---- */
 
-static int64_t time_in(struct slice message, const char *name)
+static int64_t opencode_time_in(struct slice message, const char *name)
 {
     struct slice value;
     int64_t ms;
@@ -104,21 +105,22 @@ static int64_t time_in(struct slice message, const char *name)
     return json_at(message, name, &value) && json_int(value, &ms) ? ms : TIME_NONE;
 }
 
-static bool begin_step(struct opencode_steps *s, struct slice message, struct slice part)
+static bool opencode_begin_step(struct opencode_steps *s, struct slice message, struct slice part)
 {
     struct opencode_step *more = arena_grow(&s->arena, s->step, s->n, sizeof *more);
 
     if (!more)
         return false;
     s->step = more;
-    s->step[s->n++] = (struct opencode_step){ .before = tree_of(part, &s->arena),
-                                              .after = SLICE(""),
-                                              .begin_ms = time_in(message, "time.created"),
-                                              .end_ms = time_in(message, "time.completed") };
+    s->step[s->n++] =
+        (struct opencode_step){ .before = tree_of(part, &s->arena),
+                                .after = SLICE(""),
+                                .begin_ms = opencode_time_in(message, "time.created"),
+                                .end_ms = opencode_time_in(message, "time.completed") };
     return !s->arena.failed;
 }
 
-static bool add_file(struct opencode_steps *s, struct slice path)
+static bool opencode_steps_add_file(struct opencode_steps *s, struct slice path)
 {
     struct opencode_step *step = s->n ? &s->step[s->n - 1] : NULL;
 
@@ -130,7 +132,7 @@ static bool add_file(struct opencode_steps *s, struct slice path)
     return arena_add_copy(&s->arena, &step->file, &step->files, path);
 }
 
-static bool add_patch(struct opencode_steps *s, struct slice part)
+static bool opencode_add_patch(struct opencode_steps *s, struct slice part)
 {
     struct slice files, key, value, path;
     struct json_iter it;
@@ -139,11 +141,11 @@ static bool add_patch(struct opencode_steps *s, struct slice part)
     if (json_get(part, "files", &files) && json_iter_open(&it, files))
         while (ok && json_iter_next(&it, &key, &value))
             if (json_text(value, &s->arena, &path))
-                ok = add_file(s, path);
+                ok = opencode_steps_add_file(s, path);
     return ok;
 }
 
-static bool add_call(struct opencode_steps *s, struct opencode_call call)
+static bool opencode_add_call(struct opencode_steps *s, struct opencode_call call)
 {
     struct opencode_step *step = s->n ? &s->step[s->n - 1] : NULL;
     struct opencode_call *more;
@@ -161,7 +163,7 @@ static bool add_call(struct opencode_steps *s, struct opencode_call call)
 /* A file that a tool changes, and nothing else. */
 static bool add_edited(struct opencode_steps *s, struct opencode_call call)
 {
-    return add_file(s, call.path) && add_call(s, call);
+    return opencode_steps_add_file(s, call.path) && opencode_add_call(s, call);
 }
 
 /* The files of a patch, and the names to which it moved them. */
@@ -216,7 +218,7 @@ static bool add_tool(struct opencode_steps *s, struct slice part)
         if (dir.n && dir.p[0] == '/')
             call.dir = dir;
     }
-    return which < TOOLS || add_call(s, call);
+    return which < TOOLS || opencode_add_call(s, call);
 }
 
 static bool end_step(struct opencode_steps *s, struct slice part)
@@ -233,7 +235,7 @@ static bool read_user_part(struct opencode_steps *s, const struct sqlite_row *ro
 {
     struct slice text = opencode_prompt(part, &s->arena);
 
-    return !text.n || add_prompt(s, row, text);
+    return !text.n || opencode_add_prompt(s, row, text);
 }
 
 static bool read_step_part(struct opencode_steps *s, struct slice message, struct slice part)
@@ -244,16 +246,16 @@ static bool read_step_part(struct opencode_steps *s, struct slice message, struc
     if (!json_get(part, "type", &type))
         return true;
     switch (json_key_in(type, types, 4)) {
-    case 0: return begin_step(s, message, part);
+    case 0: return opencode_begin_step(s, message, part);
     case 1: return end_step(s, part);
-    case 2: return add_patch(s, part);
+    case 2: return opencode_add_patch(s, part);
     case 3: return add_tool(s, part);
     default: return true;
     }
 }
 
 /* The work tree according to the newest answer. "/" means no repository: then it is the directory of the session. */
-static bool read_root(struct opencode_steps *s, struct slice message)
+static bool opencode_read_root(struct opencode_steps *s, struct slice message)
 {
     struct arena *a = &s->arena;
     struct slice path, root, cwd;
@@ -268,7 +270,7 @@ static bool read_root(struct opencode_steps *s, struct slice message)
     return !a->failed;
 }
 
-static enum err_code read_row(const struct sqlite_row *row, void *arg, struct err *e)
+static enum err_code opencode_read_row(const struct sqlite_row *row, void *arg, struct err *e)
 {
     struct opencode_steps *s = ((struct reading *)arg)->out;
     struct slice message = sqlite_row_text(row, COLUMN_MESSAGE), role;
@@ -281,7 +283,7 @@ static enum err_code read_row(const struct sqlite_row *row, void *arg, struct er
     if (!s->project.n)
         s->project = arena_copy(&s->arena, sqlite_row_text(row, COLUMN_PROJECT));
     if (!user)
-        ok = read_root(s, message);
+        ok = opencode_read_root(s, message);
     if (ok && json_valid(part))
         ok = user ? read_user_part(s, row, part) : read_step_part(s, message, part);
     if (!sqlite_row_int(row, COLUMN_UNDONE))
@@ -299,7 +301,7 @@ static enum err_code read_steps(struct sqlite_db *db, void *arg, struct err *e)
     *r->out = (struct opencode_steps){
         .arena = arena, .root = SLICE(""), .cwd = SLICE(""), .project = SLICE("")
     };
-    return sqlite_db_each(db, sql, &r->ref->id, 1, read_row, r, e);
+    return sqlite_db_each(db, sql, &r->ref->id, 1, opencode_read_row, r, e);
 }
 
 enum err_code opencode_steps_read(const struct session_ref *ref, struct opencode_steps *out,

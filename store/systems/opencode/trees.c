@@ -12,7 +12,7 @@
 
 enum { ALTERNATES_MAX = 64 << 10 };
 
-static bool has(const char *dir, const char *name)
+static bool opencode_has(const char *dir, const char *name)
 {
     char path[PATH_MAX];
 
@@ -48,11 +48,12 @@ static bool has_lost_objects(const char *dir, struct arena *a)
 
 /* Opens one repository; the work tree's own comes first. A repository that cannot be opened is left
  * out. The work tree determines which files git converts. */
-static enum err_code open_one(struct opencode_trees *t, const char *dir, const char *root)
+static enum err_code opencode_open_one(struct opencode_trees *t, const char *dir, const char *root)
 {
     git_repository *repo = NULL;
 
-    if (t->n == OPENCODE_REPOSITORIES_MAX || !has(dir, "HEAD") || !has(dir, "objects"))
+    if (t->n == OPENCODE_REPOSITORIES_MAX || !opencode_has(dir, "HEAD") ||
+        !opencode_has(dir, "objects"))
         return ERR_OK;
     enum err_code rc = repo_open(dir, &repo, NULL);
 
@@ -90,14 +91,14 @@ enum err_code opencode_trees_open(const struct store *st, const struct opencode_
     dir = arena_format(a, "%s/snapshot/%.*s", st->path, SLICE_ARG(s->project));
     if (!dir)
         return err_nomem(e);
-    enum err_code rc = open_one(out, dir, s->root.p); /* as old versions had it */
+    enum err_code rc = opencode_open_one(out, dir, s->root.p); /* as old versions had it */
 
     d = opendir(dir);
     while (d && !rc && (entry = readdir(d))) {
         const char *path = arena_format(a, "%s/%s", dir, entry->d_name);
 
         if (entry->d_name[0] != '.')
-            rc = path ? open_one(out, path, s->root.p) : ERR_NOMEM;
+            rc = path ? opencode_open_one(out, path, s->root.p) : ERR_NOMEM;
     }
     if (d)
         closedir(d);
@@ -122,14 +123,14 @@ static bool has_tree(git_repository *repo, const git_oid *id)
     return found;
 }
 
-static bool read_id(struct slice hex, git_oid *out)
+static bool opencode_read_id(struct slice hex, git_oid *out)
 {
     return hex.n == GIT_OID_HEXSZ && git_oid_fromstrn(out, hex.p, hex.n) == 0;
 }
 
 size_t opencode_trees_find(const struct opencode_trees *t, struct slice hex, git_oid *out)
 {
-    size_t i = read_id(hex, out) ? 0 : t->n;
+    size_t i = opencode_read_id(hex, out) ? 0 : t->n;
 
     while (i < t->n && !has_tree(t->in[i].repo, out))
         i++;
@@ -139,7 +140,8 @@ size_t opencode_trees_find(const struct opencode_trees *t, struct slice hex, git
 size_t opencode_trees_find_both(const struct opencode_trees *t, const struct opencode_step *step,
                                 git_oid *before, git_oid *after)
 {
-    size_t i = read_id(step->before, before) && read_id(step->after, after) ? 0 : t->n;
+    size_t i =
+        opencode_read_id(step->before, before) && opencode_read_id(step->after, after) ? 0 : t->n;
 
     while (i < t->n && !(has_tree(t->in[i].repo, before) && has_tree(t->in[i].repo, after)))
         i++;

@@ -17,7 +17,7 @@ static void pi_close(struct store *st)
 }
 
 /* NULL: not known, or out of memory. */
-static char *default_path(const struct store_env *env)
+static char *pi_default_path(const struct store_env *env)
 {
     const char *sessions = env_variable(env, "PI_CODING_AGENT_SESSION_DIR");
     const char *agent = env_variable(env, "PI_CODING_AGENT_DIR");
@@ -46,7 +46,7 @@ static enum err_code pi_open(const struct store_env *env, const char *path, stru
         return err_nomem(e);
     p->jsonl.base = (struct store){ .ops = &pi_ops, .env = env };
     p->jsonl.format = &pi_format;
-    p->jsonl.base.path = path ? config_dir_absolute(env, path) : default_path(env);
+    p->jsonl.base.path = path ? config_dir_absolute(env, path) : pi_default_path(env);
     enum err_code rc = p->jsonl.base.path
                            ? config_dir_require(p->jsonl.base.path, e)
                            : err_set(e, ERR_NOT_FOUND, ".pi", "open store: HOME is not set");
@@ -73,7 +73,7 @@ bool pi_name_id(const char *name, struct slice *id)
 }
 
 /* "--", then the path without its first slash and with slashes and colons replaced, then "--". */
-static struct slice folder_of(struct slice directory, struct arena *a)
+static struct slice pi_folder_of(struct slice directory, struct arena *a)
 {
     size_t skip = directory.n && directory.p[0] == '/';
     char *name = arena_format(a, "--%.*s--", (int)(directory.n - skip), directory.p + skip);
@@ -85,7 +85,7 @@ static struct slice folder_of(struct slice directory, struct arena *a)
 }
 
 static const char *const inside[] = { "", NULL };
-const struct project_logs pi_logs = { .folder_of = folder_of,
+const struct project_logs pi_logs = { .folder_of = pi_folder_of,
                                       .inside = inside,
                                       .name_id = pi_name_id };
 

@@ -28,7 +28,7 @@ static enum pi_kind kind_of_message(struct slice message)
 }
 
 /* The kind of a row by its contents; *message is empty for an entry without one. */
-static enum pi_kind kind_of(struct slice row, struct slice *message)
+static enum pi_kind pi_kind_of(struct slice row, struct slice *message)
 {
     if (json_get(row, "message", message) && json_type(*message) == JSON_OBJECT)
         return kind_of_message(*message);
@@ -37,7 +37,7 @@ static enum pi_kind kind_of(struct slice row, struct slice *message)
 }
 
 /* The text of a content that is a text or an array of parts. */
-static struct slice text_of(struct slice message, struct arena *a)
+static struct slice pi_text_of(struct slice message, struct arena *a)
 {
     struct slice part, text, all = { NULL, 0 };
     struct json_iter it;
@@ -55,7 +55,7 @@ static struct slice text_of(struct slice message, struct arena *a)
 /* ---- for lists ---- */
 
 /* The id in the path of the session that this one was forked from. */
-static void read_header(struct slice row, struct arena *a, struct jsonl_row_facts *out)
+static void pi_read_header(struct slice row, struct arena *a, struct jsonl_row_facts *out)
 {
     struct slice parent;
 
@@ -68,7 +68,8 @@ static void read_header(struct slice row, struct arena *a, struct jsonl_row_fact
         out->parent = (struct slice){ NULL, 0 };
 }
 
-static enum err_code read_row_facts(struct slice row, struct arena *a, struct jsonl_row_facts *out)
+static enum err_code pi_read_row_facts(struct slice row, struct arena *a,
+                                       struct jsonl_row_facts *out)
 {
     enum { MESSAGE, TIME, ID, PARENT, TYPE, N };
     static const char *const names[] = { "message", "timestamp", "id", "parentId", "type" };
@@ -87,18 +88,18 @@ static enum err_code read_row_facts(struct slice row, struct arena *a, struct js
     out->waits = kind == PI_USER || kind == PI_TOOL;
     out->speaks = out->waits || kind == PI_ASSISTANT;
     if (kind == PI_USER)
-        out->prompt = text_of(value[MESSAGE], a);
+        out->prompt = pi_text_of(value[MESSAGE], a);
     else if (kind == PI_ASSISTANT)
         json_get_text(value[MESSAGE], "model", a, &out->model);
     else if (json_string_is(value[TYPE], "session"))
-        read_header(row, a, out);
+        pi_read_header(row, a, out);
     else if (json_string_is(value[TYPE], "session_info"))
         out->names = json_get_text(row, "name", a, &out->title);
     return a->failed ? ERR_NOMEM : ERR_OK;
 }
 
-static enum err_code complete_row(const struct store *st, const struct scope *scope,
-                                  struct session_row *row, struct arena *a, struct err *e)
+static enum err_code pi_complete_row(const struct store *st, const struct scope *scope,
+                                     struct session_row *row, struct arena *a, struct err *e)
 {
     (void)st, (void)a, (void)e;
     if (row->hidden)
@@ -113,8 +114,8 @@ static enum err_code complete_row(const struct store *st, const struct scope *sc
 
 /* ---- for readers ---- */
 
-static enum err_code judge_entry(struct logfile *log, size_t line, struct message *m, bool *keep,
-                                 struct err *e)
+static enum err_code pi_judge_entry(struct logfile *log, size_t line, struct message *m, bool *keep,
+                                    struct err *e)
 {
     static const uint8_t as[] = { MESSAGE_OTHER, MESSAGE_USER,   MESSAGE_ASSISTANT,
                                   MESSAGE_TOOL,  MESSAGE_SYSTEM, MESSAGE_USER };
@@ -131,7 +132,7 @@ static enum err_code judge_entry(struct logfile *log, size_t line, struct messag
     if (rc)
         return rc;
     if (kind == PI_OTHER) {
-        kind = kind_of(row, &message);
+        kind = pi_kind_of(row, &message);
         m->flags = json_get_is(row, "type", "compaction") ? MESSAGE_SEAM : 0;
         *keep = kind != PI_OTHER || m->flags || json_get_is(row, "type", "branch_summary") ||
                 json_get_is(row, "type", "custom_message");
@@ -145,13 +146,13 @@ static enum err_code judge_entry(struct logfile *log, size_t line, struct messag
     return ERR_OK;
 }
 
-static bool read_message(struct slice row, struct arena *a, struct jsonl_message *out)
+static bool pi_read_message(struct slice row, struct arena *a, struct jsonl_message *out)
 {
     static const char *const types[] = {
         "system", "user", "assistant", "tool", "system", "system"
     };
     struct slice message;
-    enum pi_kind kind = kind_of(row, &message);
+    enum pi_kind kind = pi_kind_of(row, &message);
 
     out->type = types[kind];
     out->is_system = strcmp(out->type, "system") == 0;
@@ -161,7 +162,7 @@ static bool read_message(struct slice row, struct arena *a, struct jsonl_message
     return true;
 }
 
-static bool is_id(struct slice id)
+static bool pi_is_id(struct slice id)
 {
     for (size_t i = 0; i < id.n; i++)
         if ((unsigned char)id.p[i] < ' ' || id.p[i] == 0x7f)
@@ -170,21 +171,21 @@ static bool is_id(struct slice id)
 }
 
 const struct jsonl_format pi_format = { .keys = &pi_keys,
-                                        .judge = judge_entry,
+                                        .judge = pi_judge_entry,
                                         .choose = jsonl_choose_path,
-                                        .read = read_row_facts,
+                                        .read = pi_read_row_facts,
                                         .prompt_needle = "\"user\"",
                                         .branches = true,
                                         .title_needle = "\"session_info\"",
-                                        .complete = complete_row,
-                                        .message = read_message,
-                                        .is_id = is_id,
+                                        .complete = pi_complete_row,
+                                        .message = pi_read_message,
+                                        .is_id = pi_is_id,
                                         .id_name = "a pi session id",
                                         .logs = &pi_logs };
 
 /* ---- blocks ---- */
 
-static void put_part(struct block_list *b, enum block_kind spoken, struct slice part)
+static void pi_put_part(struct block_list *b, enum block_kind spoken, struct slice part)
 {
     struct arena *a = &b->arena;
     struct block block = { .kind = spoken };
@@ -211,7 +212,7 @@ static void put_part(struct block_list *b, enum block_kind spoken, struct slice 
     transcript_block_put(b, block);
 }
 
-static void put_parts(struct block_list *b, enum block_kind spoken, struct slice message)
+static void pi_put_parts(struct block_list *b, enum block_kind spoken, struct slice message)
 {
     struct slice part, text;
     struct json_iter it;
@@ -222,12 +223,12 @@ static void put_parts(struct block_list *b, enum block_kind spoken, struct slice
     }
     json_list_open(&it, message, "content");
     while (json_list_next(&it, &part))
-        put_part(b, spoken, part);
+        pi_put_part(b, spoken, part);
 }
 
 static void put_user(struct block_list *b, struct slice message)
 {
-    struct slice part, text = text_of(message, &b->arena);
+    struct slice part, text = pi_text_of(message, &b->arena);
     struct json_iter it;
 
     if (text.n)
@@ -235,13 +236,13 @@ static void put_user(struct block_list *b, struct slice message)
     json_list_open(&it, message, "content");
     while (json_list_next(&it, &part))
         if (!json_get_is(part, "type", "text"))
-            put_part(b, BLOCK_NOTE, part);
+            pi_put_part(b, BLOCK_NOTE, part);
 }
 
-static void put_result(struct block_list *b, struct slice message)
+static void pi_put_result(struct block_list *b, struct slice message)
 {
     struct arena *a = &b->arena;
-    struct block block = { .kind = BLOCK_TOOL_RESULT, .text = text_of(message, a) };
+    struct block block = { .kind = BLOCK_TOOL_RESULT, .text = pi_text_of(message, a) };
 
     json_get_text(message, "toolCallId", a, &block.call_id);
     json_get_text(message, "toolName", a, &block.name);
@@ -288,12 +289,12 @@ enum err_code pi_blocks(const struct store *st, struct slice row, struct block_l
     if (!valid)
         transcript_block_put(out, (struct block){ .kind = BLOCK_RAW, .text = row });
     else
-        switch (kind_of(row, &message)) {
+        switch (pi_kind_of(row, &message)) {
         case PI_USER: put_user(out, message); break;
-        case PI_ASSISTANT: put_parts(out, BLOCK_TEXT, message); break;
-        case PI_TOOL: put_result(out, message); break;
+        case PI_ASSISTANT: pi_put_parts(out, BLOCK_TEXT, message); break;
+        case PI_TOOL: pi_put_result(out, message); break;
         case PI_SHELL: put_shell(out, message); break;
-        case PI_SYSTEM: put_parts(out, BLOCK_NOTE, message); break;
+        case PI_SYSTEM: pi_put_parts(out, BLOCK_NOTE, message); break;
         case PI_OTHER: put_entry(out, row); break;
         }
     if (out->n == 0)
@@ -305,7 +306,7 @@ enum err_code pi_blocks(const struct store *st, struct slice row, struct block_l
  * cacheWrite, cost{total}}. The rows of the file include all branches. */
 
 /* A fork keeps ids and times of its entries; the ids alone are too short to be different everywhere. */
-static bool read_usage(struct slice row, struct arena *a, struct usage_record *u)
+static bool pi_read_usage(struct slice row, struct arena *a, struct usage_record *u)
 {
     struct slice message, usage, cost;
 
@@ -334,7 +335,7 @@ enum err_code pi_usage(const struct store *st, const struct session_ref *ref,
                        const atomic_bool *cancel, usage_fn *fn, void *arg, struct err *e)
 {
     const struct usage_walk w = {
-        .read = read_usage, .mark = "\"usage\"", .cancel = cancel, .fn = fn, .arg = arg
+        .read = pi_read_usage, .mark = "\"usage\"", .cancel = cancel, .fn = fn, .arg = arg
     };
 
     (void)st;

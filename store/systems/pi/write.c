@@ -37,7 +37,8 @@ static void tree_close(struct tree *t)
 
 /* pi rewrites logs of older versions with new ids when it opens them; logs of related programs may
  * begin differently. */
-static enum err_code read_header(struct tree *t, const struct session_ref *ref, struct err *e)
+static enum err_code pi_write_read_header(struct tree *t, const struct session_ref *ref,
+                                          struct err *e)
 {
     struct slice row = { NULL, 0 }, version, cwd;
     size_t line = 0;
@@ -81,7 +82,7 @@ static enum err_code find_leaf(struct tree *t, struct err *e)
     return ERR_OK;
 }
 
-static enum err_code tree_open(struct tree *t, const struct session_ref *ref, struct err *e)
+static enum err_code pi_tree_open(struct tree *t, const struct session_ref *ref, struct err *e)
 {
     *t = (struct tree){ .leaf = CHAIN_NONE };
     enum err_code rc = logfile_open(&t->log, ref->path.p, 0, &pi_keys, NULL, e);
@@ -93,7 +94,7 @@ static enum err_code tree_open(struct tree *t, const struct session_ref *ref, st
         logfile_close(&t->log);
         return rc;
     }
-    rc = read_header(t, ref, e);
+    rc = pi_write_read_header(t, ref, e);
     if (!rc)
         rc = find_leaf(t, e);
     if (rc)
@@ -102,8 +103,8 @@ static enum err_code tree_open(struct tree *t, const struct session_ref *ref, st
 }
 
 /* The entry with this id, or the only one whose id begins with it. */
-static enum err_code find_entry(struct tree *t, const struct session_ref *ref, struct slice id,
-                                uint32_t *node, struct err *e)
+static enum err_code pi_find_entry(struct tree *t, const struct session_ref *ref, struct slice id,
+                                   uint32_t *node, struct err *e)
 {
     struct slice row;
     size_t line;
@@ -209,13 +210,13 @@ enum err_code pi_resume_at(const struct store *st, const struct session_ref *ref
     struct slice parent, before;
     char now[TIME_TEXT];
     uint32_t node = CHAIN_NONE;
-    enum err_code rc = tree_open(&t, ref, e);
+    enum err_code rc = pi_tree_open(&t, ref, e);
 
     if (rc)
         return rc;
     time_format(env_now_ms(st->env), now);
     if (message.n)
-        rc = find_entry(&t, ref, message, &node, e);
+        rc = pi_find_entry(&t, ref, message, &node, e);
     if (!rc)
         rc = entry_text(&t, node, &parent, e);
     if (!rc)
@@ -257,7 +258,7 @@ struct forking {
     struct buf out;
 };
 
-static enum err_code flush(struct forking *f, bool all, struct err *e)
+static enum err_code pi_flush(struct forking *f, bool all, struct err *e)
 {
     if (!all && f->out.n < PIECE)
         return ERR_OK;
@@ -282,7 +283,7 @@ static void note_label(struct forking *f, size_t line, struct slice row)
 }
 
 /* Labels and the name apply wherever they are in the tree. */
-static enum err_code read_marks(struct forking *f, struct err *e)
+static enum err_code pi_read_marks(struct forking *f, struct err *e)
 {
     struct logfile *log = &f->tree.log;
     struct slice row;
@@ -305,7 +306,7 @@ static enum err_code read_marks(struct forking *f, struct err *e)
     return rc;
 }
 
-static enum err_code write_header(struct forking *f, struct err *e)
+static enum err_code pi_write_header(struct forking *f, struct err *e)
 {
     struct jsonout j;
 
@@ -347,7 +348,7 @@ static enum err_code kept_from(struct forking *f, struct slice first, size_t at,
 }
 
 /* null if the text is empty. */
-static enum err_code quote(struct slice text, struct buf *out)
+static enum err_code pi_quote(struct slice text, struct buf *out)
 {
     struct jsonout j;
 
@@ -366,13 +367,13 @@ static enum err_code write_copy(struct forking *f, struct slice row, struct slic
     struct json_edit edit[2];
     struct slice is = { NULL, 0 };
     size_t n = 0;
-    enum err_code rc = quote(f->parent, &parent);
+    enum err_code rc = pi_quote(f->parent, &parent);
 
     json_get_text(row, "parentId", &f->tree.arena, &is);
     if (!rc && !slice_eq(is, f->parent))
         edit[n++] = (struct json_edit){ .name = "parentId", .value = buf_slice(&parent) };
     if (!rc && kept.n) {
-        rc = quote(kept, &first);
+        rc = pi_quote(kept, &first);
         edit[n++] = (struct json_edit){ .name = "firstKeptEntryId", .value = buf_slice(&first) };
     }
     if (!rc)
@@ -382,7 +383,7 @@ static enum err_code write_copy(struct forking *f, struct slice row, struct slic
     return rc ? rc : buf_add_byte(&f->out, '\n');
 }
 
-static enum err_code copy_entry(struct forking *f, size_t at, struct err *e)
+static enum err_code pi_copy_entry(struct forking *f, size_t at, struct err *e)
 {
     struct tree *t = &f->tree;
     size_t line = t->chain.node[f->path[at]].line;
@@ -400,7 +401,7 @@ static enum err_code copy_entry(struct forking *f, size_t at, struct err *e)
         rc = err_nomem(e);
     if (!rc)
         rc = entry_text(t, f->path[at], &f->parent, e);
-    return rc ? rc : flush(f, false, e);
+    return rc ? rc : pi_flush(f, false, e);
 }
 
 /* A label, or a name: {type, id, parentId, timestamp, targetId?, key: text}. */
@@ -425,7 +426,7 @@ static enum err_code write_mark(struct forking *f, const char *type, struct slic
     return j.rc || !f->parent.p || buf_add_byte(&f->out, '\n') ? err_nomem(e) : ERR_OK;
 }
 
-static enum err_code write_label(struct forking *f, size_t line, struct err *e)
+static enum err_code pi_write_label(struct forking *f, size_t line, struct err *e)
 {
     struct arena *a = &f->tree.arena;
     struct slice row, at = { NULL, 0 }, target, text;
@@ -453,27 +454,27 @@ static enum err_code write_title(struct forking *f, struct err *e)
                    : ERR_OK;
 }
 
-static enum err_code write_all(struct forking *f, struct err *e)
+static enum err_code pi_write_all(struct forking *f, struct err *e)
 {
-    enum err_code rc = write_header(f, e);
+    enum err_code rc = pi_write_header(f, e);
 
     for (size_t i = 0; !rc && i < f->n; i++)
-        rc = copy_entry(f, i, e);
+        rc = pi_copy_entry(f, i, e);
     for (size_t i = 0; !rc && i < f->nodes; i++)
         if (f->label[i] && f->tree.chain.mark[i] & COPIED)
-            rc = write_label(f, f->label[i] - 1, e);
+            rc = pi_write_label(f, f->label[i] - 1, e);
     if (!rc)
         rc = write_title(f, e);
-    return rc ? rc : flush(f, true, e);
+    return rc ? rc : pi_flush(f, true, e);
 }
 
 /* The path from the root to the chosen entry, else to where pi would continue. */
-static enum err_code choose_entries(struct forking *f, struct err *e)
+static enum err_code pi_choose_entries(struct forking *f, struct err *e)
 {
     struct tree *t = &f->tree;
     uint32_t node = t->leaf;
     bool speaks = false;
-    enum err_code rc = f->req->at.n ? find_entry(t, f->ref, f->req->at, &node, e) : ERR_OK;
+    enum err_code rc = f->req->at.n ? pi_find_entry(t, f->ref, f->req->at, &node, e) : ERR_OK;
 
     if (!rc && node != CHAIN_NONE)
         rc = chain_walk(&t->chain, node, COPIED, &f->path, &f->n, e);
@@ -484,22 +485,22 @@ static enum err_code choose_entries(struct forking *f, struct err *e)
                                   "fork: there are no messages up to that point");
 }
 
-static enum err_code stage(struct forking *f, struct err *e)
+static enum err_code pi_stage(struct forking *f, struct err *e)
 {
-    enum err_code rc = tree_open(&f->tree, f->ref, e);
+    enum err_code rc = pi_tree_open(&f->tree, f->ref, e);
 
     if (rc)
         return rc;
     f->nodes = f->tree.chain.n;
-    rc = choose_entries(f, e);
+    rc = pi_choose_entries(f, e);
     if (!rc)
-        rc = read_marks(f, e);
+        rc = pi_read_marks(f, e);
     if (!rc)
         rc = disk_private_dir(f->dir, e);
     if (!rc)
         rc = disk_new_open(f->dir, 0644, &f->to, e);
     if (!rc) {
-        rc = write_all(f, e);
+        rc = pi_write_all(f, e);
         if (rc)
             disk_new_discard(&f->to);
         else
@@ -513,8 +514,8 @@ static enum err_code stage(struct forking *f, struct err *e)
 }
 
 /* Beside its source: <time>_<id>.jsonl. */
-static enum err_code name_places(struct forking *f, const struct store *st, struct arena *a,
-                                 struct err *e)
+static enum err_code pi_name_places(struct forking *f, const struct store *st, struct arena *a,
+                                    struct err *e)
 {
     char forks[PATH_MAX];
     const char *slash = strrchr(f->ref->path.p, '/');
@@ -546,10 +547,10 @@ enum err_code pi_fork(const struct store *st, const struct session_ref *ref,
                       struct err *e)
 {
     struct forking f = { .ref = ref, .req = req };
-    enum err_code rc = name_places(&f, st, &c->arena, e);
+    enum err_code rc = pi_name_places(&f, st, &c->arena, e);
 
     if (!rc)
-        rc = stage(&f, e);
+        rc = pi_stage(&f, e);
     if (rc)
         return rc;
     rc = change_add(

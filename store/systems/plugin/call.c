@@ -90,7 +90,7 @@ static void calling_init(struct calling *c, const struct plugin_store *p, const 
     };
 }
 
-static enum err_code code_of(int rc)
+static enum err_code plugin_code_of(int rc)
 {
     switch (rc) {
     case REPRISE_PLUGIN_OK: return ERR_OK;
@@ -116,9 +116,10 @@ static void clean_reason(char *text)
         text[--n] = '\0';
 }
 
-static enum err_code result_of(struct calling *c, int answer, const char *what, struct err *e)
+static enum err_code plugin_result_of(struct calling *c, int answer, const char *what,
+                                      struct err *e)
 {
-    enum err_code rc = code_of(answer);
+    enum err_code rc = plugin_code_of(answer);
 
     hear(c);
     bool late =
@@ -156,7 +157,7 @@ static enum err_code open_now(struct calling *c, void **opened, struct err *e)
     if (answer == REPRISE_PLUGIN_OK && !*opened)
         answer = REPRISE_PLUGIN_FAILED;
     arena_fini(&a);
-    return result_of(c, answer, "open store", e);
+    return plugin_result_of(c, answer, "open store", e);
 }
 
 /* Another thread may hold the lock while it waits for a silent server, so waiting for the lock can
@@ -200,7 +201,7 @@ static enum err_code open_once(struct calling *c, void **opened, struct err *e)
 }
 
 /* Opens the place if necessary, and locks the plug-in for this thread unless it supports several. */
-static enum err_code begin(struct calling *c, void **opened, struct err *e)
+static enum err_code plugin_begin(struct calling *c, void **opened, struct err *e)
 {
     int64_t gone_ms = atomic_load(&c->p->link->gone_ms);
 
@@ -218,7 +219,7 @@ static enum err_code end(struct calling *c, int answer, const char *what, struct
 {
     if (!(c->p->table.flags & REPRISE_PLUGIN_THREADS))
         pthread_mutex_unlock(&c->p->link->call);
-    return result_of(c, answer, what, e);
+    return plugin_result_of(c, answer, what, e);
 }
 
 enum err_code plugin_connect(const struct plugin_store *p, struct err *e)
@@ -266,7 +267,7 @@ static bool count_handed(struct calling *c, size_t bytes, size_t handed_most, si
 }
 
 /* Members that the plug-in does not know are 0. Without its names a session cannot be requested. */
-static int hand_session(const struct reprise_plugin_session *s, void *arg)
+static int plugin_hand_session(const struct reprise_plugin_session *s, void *arg)
 {
     struct handing *h = arg;
     struct reprise_plugin_session full = { 0 };
@@ -288,7 +289,7 @@ static int hand_session(const struct reprise_plugin_session *s, void *arg)
     return stop_if(h, h->session(&full, h->arg));
 }
 
-static int hand_row(int64_t position, struct reprise_plugin_text row, void *arg)
+static int plugin_hand_row(int64_t position, struct reprise_plugin_text row, void *arg)
 {
     struct handing *h = arg;
 
@@ -298,7 +299,7 @@ static int hand_row(int64_t position, struct reprise_plugin_text row, void *arg)
     return stop_if(h, h->row(position, (struct slice){ row.p ? row.p : "", row.n }, h->arg));
 }
 
-static int hand_name(const char *name, void *arg)
+static int plugin_hand_name(const char *name, void *arg)
 {
     struct handing *h = arg;
 
@@ -321,11 +322,12 @@ enum err_code plugin_list(const struct plugin_store *p, const char *session,
 
     calling_init(&c, p, cancel);
     c.anew = true;
-    enum err_code rc = begin(&c, &opened, e);
+    enum err_code rc = plugin_begin(&c, &opened, e);
 
     if (rc)
         return rc;
-    return end(&c, p->table.list(opened, &query, hand_session, &h, &c.call), "list sessions", e);
+    return end(&c, p->table.list(opened, &query, plugin_hand_session, &h, &c.call), "list sessions",
+               e);
 }
 
 enum err_code plugin_read(const struct plugin_store *p, const struct reprise_plugin_key *key,
@@ -337,11 +339,12 @@ enum err_code plugin_read(const struct plugin_store *p, const struct reprise_plu
     void *opened;
 
     calling_init(&c, p, cancel);
-    enum err_code rc = begin(&c, &opened, e);
+    enum err_code rc = plugin_begin(&c, &opened, e);
 
     if (rc)
         return rc;
-    return end(&c, p->table.read(opened, key, after, hand_row, &h, &c.call), "read the session", e);
+    return end(&c, p->table.read(opened, key, after, plugin_hand_row, &h, &c.call),
+               "read the session", e);
 }
 
 enum err_code plugin_ids(const struct plugin_store *p, const struct reprise_plugin_key *key,
@@ -354,11 +357,12 @@ enum err_code plugin_ids(const struct plugin_store *p, const struct reprise_plug
     if (!p->table.ids)
         return plugin_read(p, key, 0, NULL, fn, arg, e);
     calling_init(&c, p, NULL);
-    enum err_code rc = begin(&c, &opened, e);
+    enum err_code rc = plugin_begin(&c, &opened, e);
 
     if (rc)
         return rc;
-    return end(&c, p->table.ids(opened, key, hand_row, &h, &c.call), "compare the session", e);
+    return end(&c, p->table.ids(opened, key, plugin_hand_row, &h, &c.call), "compare the session",
+               e);
 }
 
 enum err_code plugin_page(const struct plugin_store *p, const struct reprise_plugin_key *key,
@@ -370,11 +374,11 @@ enum err_code plugin_page(const struct plugin_store *p, const struct reprise_plu
     void *opened;
 
     calling_init(&c, p, cancel);
-    enum err_code rc = begin(&c, &opened, e);
+    enum err_code rc = plugin_begin(&c, &opened, e);
 
     if (rc)
         return rc;
-    return end(&c, p->table.page(opened, key, before, rows, bytes, hand_row, &h, &c.call),
+    return end(&c, p->table.page(opened, key, before, rows, bytes, plugin_hand_row, &h, &c.call),
                "read the end of the session", e);
 }
 
@@ -386,7 +390,7 @@ enum err_code plugin_find_row(const struct plugin_store *p, const struct reprise
     void *opened;
 
     calling_init(&c, p, cancel);
-    enum err_code rc = begin(&c, &opened, e);
+    enum err_code rc = plugin_begin(&c, &opened, e);
 
     if (rc)
         return rc;
@@ -403,11 +407,12 @@ enum err_code plugin_subkeys(const struct plugin_store *p, const struct reprise_
     if (!p->table.subkeys)
         return ERR_OK;
     calling_init(&c, p, NULL);
-    enum err_code rc = begin(&c, &opened, e);
+    enum err_code rc = plugin_begin(&c, &opened, e);
 
     if (rc)
         return rc;
-    return end(&c, p->table.subkeys(opened, key, hand_name, &h, &c.call), "list sub-agents", e);
+    return end(&c, p->table.subkeys(opened, key, plugin_hand_name, &h, &c.call), "list sub-agents",
+               e);
 }
 
 enum err_code plugin_append(const struct plugin_store *p, const struct reprise_plugin_key *key,
@@ -420,7 +425,7 @@ enum err_code plugin_append(const struct plugin_store *p, const struct reprise_p
     *last = 0;
     calling_init(&c, p, NULL);
     c.writes = c.anew = true;
-    enum err_code rc = begin(&c, &opened, e);
+    enum err_code rc = plugin_begin(&c, &opened, e);
 
     if (rc)
         return rc;
@@ -438,7 +443,7 @@ enum err_code plugin_remove_key(const struct plugin_store *p, const struct repri
 
     calling_init(&c, p, NULL);
     c.writes = c.anew = true;
-    enum err_code rc = begin(&c, &opened, e);
+    enum err_code rc = plugin_begin(&c, &opened, e);
 
     return rc ? rc : end(&c, p->table.remove(opened, key, &c.call), "delete the session", e);
 }

@@ -57,8 +57,8 @@ void plugin_catalog_free(struct plugin_catalog *c)
 /* ---- names ---- */
 
 /* "NAME:PROJECT/SESSION" and "…/SUBPATH": used in place of a path. */
-static struct slice path_of(const struct plugin_store *p, struct slice project,
-                            struct slice session, struct arena *a)
+static struct slice plugin_path_of(const struct plugin_store *p, struct slice project,
+                                   struct slice session, struct arena *a)
 {
     const char *path =
         arena_format(a, "%s:%.*s/%.*s", p->config.name, SLICE_ARG(project), SLICE_ARG(session));
@@ -86,7 +86,7 @@ enum err_code plugin_key_of(const struct plugin_store *p, const struct session_r
 /* ---- the catalog ---- */
 
 /* An id or a project of a store may be any text, but a slash in an id would make paths ambiguous. */
-static bool is_id(struct slice id)
+static bool plugin_is_id(struct slice id)
 {
     for (size_t i = 0; i < id.n; i++)
         if ((unsigned char)id.p[i] < 0x20 || id.p[i] == '/')
@@ -106,10 +106,11 @@ static void fill_file(struct file_id *file, const struct reprise_plugin_session 
 }
 
 /* Project and id are parts of the path. */
-static struct session_ref ref_of(struct plugin_catalog *c, const struct reprise_plugin_session *s)
+static struct session_ref plugin_ref_of(struct plugin_catalog *c,
+                                        const struct reprise_plugin_session *s)
 {
     struct slice project = slice_of(s->project), id = slice_of(s->session);
-    struct slice path = path_of(c->p, project, id, &c->arena);
+    struct slice path = plugin_path_of(c->p, project, id, &c->arena);
     const char *end = path.p ? path.p + path.n : NULL;
 
     return (struct session_ref){
@@ -132,8 +133,9 @@ static void keep_ends(struct plugin_catalog *c, const struct reprise_plugin_sess
 }
 
 /* *added: it was not listed twice. The row (or NULL) is taken over if it was added. */
-static enum err_code add_item(struct plugin_catalog *c, const struct reprise_plugin_session *s,
-                              struct session_row *row, bool *added)
+static enum err_code plugin_add_item(struct plugin_catalog *c,
+                                     const struct reprise_plugin_session *s,
+                                     struct session_row *row, bool *added)
 {
     uint32_t number;
 
@@ -141,7 +143,7 @@ static enum err_code add_item(struct plugin_catalog *c, const struct reprise_plu
         return ERR_NOMEM;
     struct item *item = &c->item[c->n];
 
-    *item = (struct item){ .ref = ref_of(c, s) };
+    *item = (struct item){ .ref = plugin_ref_of(c, s) };
     if (!item->ref.path.p || slice_set_add(&c->by_path, item->ref.path, &number))
         return ERR_NOMEM;
     *added = number == c->n;
@@ -161,7 +163,7 @@ static enum err_code describe_early(const struct plugin_catalog *c,
                                     struct session_row **out);
 
 /* Other threads may look up sessions that were already delivered. */
-static enum err_code add_session(const struct reprise_plugin_session *s, void *arg)
+static enum err_code plugin_add_session(const struct reprise_plugin_session *s, void *arg)
 {
     struct plugin_catalog *c = arg;
     struct plugin_link *link = c->p->link;
@@ -170,14 +172,14 @@ static enum err_code add_session(const struct reprise_plugin_session *s, void *a
     struct item item;
     bool added = false;
 
-    if (c->enough || !is_id(slice_of(s->session)))
+    if (c->enough || !plugin_is_id(slice_of(s->session)))
         return c->enough ? ERR_CANCELLED : ERR_OK;
     enum err_code rc = describe_early(c, s, &row);
 
     if (rc)
         return rc;
     pthread_mutex_lock(&link->lock);
-    rc = add_item(c, s, row, &added);
+    rc = plugin_add_item(c, s, row, &added);
     if (added)
         item = c->item[c->n - 1];
     pthread_mutex_unlock(&link->lock);
@@ -211,7 +213,7 @@ static enum err_code make_catalog(const struct plugin_store *p, const char *sess
 
     if (!c)
         return ERR_NOMEM;
-    enum err_code rc = plugin_list(p, session, cancel, add_session, c, e);
+    enum err_code rc = plugin_list(p, session, cancel, plugin_add_session, c, e);
 
     if (rc)
         plugin_catalog_free(c);
@@ -240,8 +242,8 @@ static bool may_be_in_scope(const struct scope *scope, const struct item *item, 
     return field_first(item->head, true, "cwd", a, &cwd) && cwd.p && session_scope_has(scope, cwd);
 }
 
-static enum err_code hand_over(const struct plugin_catalog *c, const struct scope *scope,
-                               session_ref_fn *fn, void *arg)
+static enum err_code plugin_hand_over(const struct plugin_catalog *c, const struct scope *scope,
+                                      session_ref_fn *fn, void *arg)
 {
     struct arena a = { 0 };
     bool more = true;
@@ -302,9 +304,9 @@ enum err_code plugin_enumerate(const struct store *st, const struct scope *scope
     c->fn = scope->streams ? fn : NULL;
     c->arg = arg;
     begin_list(p, c);
-    enum err_code rc = plugin_list(p, NULL, scope->cancel, add_session, c, &trouble);
+    enum err_code rc = plugin_list(p, NULL, scope->cancel, plugin_add_session, c, &trouble);
 
-    if (!rc && !scope->streams && hand_over(c, scope, fn, arg))
+    if (!rc && !scope->streams && plugin_hand_over(c, scope, fn, arg))
         rc = ERR_NOMEM;
     plugin_catalog_free(end_list(p, c, !rc, &trouble));
     return rc == ERR_NOMEM ? err_nomem(e) : ERR_OK;
@@ -356,8 +358,8 @@ static enum err_code add_tail_row(int64_t position, struct slice row, void *arg)
 }
 
 /* Requests both ends of one session. If the plug-in has no pages, the whole session is read. */
-static enum err_code read_ends(const struct plugin_store *p, const struct session_ref *ref,
-                               const atomic_bool *cancel, struct ends *x, struct err *e)
+static enum err_code plugin_read_ends(const struct plugin_store *p, const struct session_ref *ref,
+                                      const atomic_bool *cancel, struct ends *x, struct err *e)
 {
     struct arena a = { 0 };
     struct reprise_plugin_key key;
@@ -392,8 +394,9 @@ void plugin_forget(const struct plugin_store *p, const struct session_ref *ref)
 }
 
 /* Copies the rows that the list included, or what was made of them. *found: the session is in the catalog. */
-static enum err_code look_up(const struct plugin_store *p, const struct plugin_catalog *c,
-                             struct slice path, struct file_id *file, struct ends *x, bool *found)
+static enum err_code plugin_look_up(const struct plugin_store *p, const struct plugin_catalog *c,
+                                    struct slice path, struct file_id *file, struct ends *x,
+                                    bool *found)
 {
     uint32_t number = c ? slice_set_find(&c->by_path, path) : SLICE_SET_NONE;
     enum err_code rc;
@@ -422,35 +425,36 @@ static enum err_code find_ends(const struct plugin_store *p, const struct sessio
     bool found = false;
 
     pthread_mutex_lock(&p->link->lock);
-    enum err_code rc = look_up(p, p->link->growing, ref->path, file, x, &found);
+    enum err_code rc = plugin_look_up(p, p->link->growing, ref->path, file, x, &found);
 
     if (!rc && !found)
-        rc = look_up(p, p->link->catalog, ref->path, file, x, &found);
+        rc = plugin_look_up(p, p->link->catalog, ref->path, file, x, &found);
     pthread_mutex_unlock(&p->link->lock);
     if (!rc && !found) {
         rc = id ? make_catalog(p, id, cancel, &one, e) : ERR_NOMEM;
         if (!rc)
-            rc = look_up(p, one, ref->path, file, x, &found);
+            rc = plugin_look_up(p, one, ref->path, file, x, &found);
         if (!rc && !found)
             rc = err_set(e, ERR_NOT_FOUND, ref->path.p, "describe: no such session");
     }
     if (!rc && !x->made && !x->head.n && !x->tail.n)
-        rc = read_ends(p, ref, cancel, x, e);
+        rc = plugin_read_ends(p, ref, cancel, x, e);
     plugin_catalog_free(one);
     arena_fini(&a);
     return rc == ERR_NOMEM ? err_nomem(e) : rc;
 }
 
 /* The operations that a session of this store supports. */
-static unsigned can_do(const struct plugin_store *p)
+static unsigned plugin_can_do(const struct plugin_store *p)
 {
     return CAN_RESUME | CAN_FORK | (p->ops.set ? CAN_RENAME | CAN_TAG : 0) |
            (p->ops.remove ? CAN_REMOVE : 0);
 }
 
 /* Claude Code's system has described the unnamed file; this adds the facts about the session. */
-static enum err_code complete(const struct plugin_store *p, const struct session_ref *ref,
-                              const struct file_id *file, struct session_row *row, struct err *e)
+static enum err_code plugin_complete(const struct plugin_store *p, const struct session_ref *ref,
+                                     const struct file_id *file, struct session_row *row,
+                                     struct err *e)
 {
     struct arena *a = &row->arena;
 
@@ -460,7 +464,7 @@ static enum err_code complete(const struct plugin_store *p, const struct session
                                      .folder = arena_copy(a, ref->folder),
                                      .file = *file,
                                      .also = ref->also };
-    row->can = can_do(p);
+    row->can = plugin_can_do(p);
     row->flags &= ~(unsigned)(SESSION_LIVE | SESSION_TORN | SESSION_DAMAGED);
     row->live_pid = 0;
     row->restorable = 0;
@@ -548,7 +552,7 @@ enum err_code plugin_describe(const struct store *st, const struct scope *scope,
     if (!rc && !x.made)
         rc = describe_rows(p, ref, &x, row, e);
     if (!rc)
-        rc = complete(p, ref, &file, row, e);
+        rc = plugin_complete(p, ref, &file, row, e);
     if (!rc && row->hidden == HIDDEN_NOT)
         rc = hide(scope, row, e);
     buf_fini(&x.head);
@@ -568,7 +572,7 @@ enum err_code plugin_find(const struct store *st, const struct scope *scope, str
 
     if (!name)
         return err_nomem(e);
-    if (!is_id(id))
+    if (!plugin_is_id(id))
         return err_set(e, ERR_USAGE, name, "find session: not a session id");
     enum err_code rc = make_catalog(p, name, scope ? scope->cancel : NULL, &c, e);
 

@@ -11,7 +11,7 @@
 
 enum { DEPTH = 64, NUMBER_MOST = 512 };
 
-static struct id128 hash_of(char kind, const void *bytes, size_t n, struct arena *a)
+static struct id128 plugin_hash_of(char kind, const void *bytes, size_t n, struct arena *a)
 {
     char *text = arena_alloc(a, n + 1);
 
@@ -65,7 +65,7 @@ static struct id128 hash_number(struct slice number, struct arena *a)
     size_t mantissa = e ? (size_t)(e - number.p) : number.n;
 
     if (number.n >= NUMBER_MOST)
-        return hash_of('n', number.p, number.n, a);
+        return plugin_hash_of('n', number.p, number.n, a);
     read_digits(&d, (struct slice){ number.p, mantissa });
     if (e) {
         struct slice text = { e + 1, number.n - mantissa - 1 };
@@ -73,14 +73,14 @@ static struct id128 hash_number(struct slice number, struct arena *a)
         if (text.n && *text.p == '+')
             text = (struct slice){ text.p + 1, text.n - 1 };
         if (!json_int(text, &power)) /* "007" by itself is not a JSON number */
-            return hash_of('n', number.p, number.n, a);
+            return plugin_hash_of('n', number.p, number.n, a);
     }
     if (d.n == 0)
-        return hash_of('0', "", 0, a);
+        return plugin_hash_of('0', "", 0, a);
     char *text = arena_format(a, "%s%.*se%lld", minus ? "-" : "", (int)d.n, d.digit,
                               (long long)(d.exponent + power));
 
-    return text ? hash_of('n', text, strlen(text), a) : (struct id128){ 0, 0 };
+    return text ? plugin_hash_of('n', text, strlen(text), a) : (struct id128){ 0, 0 };
 }
 
 /* ---- values ---- */
@@ -91,7 +91,7 @@ static struct id128 hash_pair(char kind, struct id128 x, struct id128 y, struct 
 {
     const struct id128 both[] = { x, y };
 
-    return hash_of(kind, both, sizeof both, a);
+    return plugin_hash_of(kind, both, sizeof both, a);
 }
 
 /* An array is hashed in order, an object as a sum, which does not depend on the order. */
@@ -106,7 +106,7 @@ static struct id128 hash_members(struct slice value, bool object, int depth, str
         struct id128 h = contents(member, depth + 1, a);
 
         if (object && json_text(key, a, &name)) {
-            h = hash_pair('m', hash_of('k', name.p, name.n, a), h, a);
+            h = hash_pair('m', plugin_hash_of('k', name.p, name.n, a), h, a);
             all.hi += h.hi;
             all.lo += h.lo;
         } else {
@@ -123,14 +123,14 @@ static struct id128 contents(struct slice value, int depth, struct arena *a)
 
     switch (type) {
     case JSON_STRING:
-        return json_text(value, a, &text) ? hash_of('s', text.p, text.n, a)
-                                          : hash_of('x', value.p, value.n, a);
+        return json_text(value, a, &text) ? plugin_hash_of('s', text.p, text.n, a)
+                                          : plugin_hash_of('x', value.p, value.n, a);
     case JSON_NUMBER: return hash_number(value, a);
     case JSON_ARRAY:
     case JSON_OBJECT:
         return depth < DEPTH ? hash_members(value, type == JSON_OBJECT, depth, a)
-                             : hash_of('x', value.p, value.n, a);
-    default: return hash_of('x', value.p, value.n, a);
+                             : plugin_hash_of('x', value.p, value.n, a);
+    default: return plugin_hash_of('x', value.p, value.n, a);
     }
 }
 
@@ -162,7 +162,7 @@ enum err_code row_set_add(struct idset *set, struct slice row, bool *is_new)
         rc = idset_add(set, id128_of(uuid), &number);
     } else {
         struct id128 same =
-            json_valid(row) ? row_contents(row, &a) : hash_of('x', row.p, row.n, &a);
+            json_valid(row) ? row_contents(row, &a) : plugin_hash_of('x', row.p, row.n, &a);
 
         /* A second row with the same contents is a different row and gets another name. */
         while (idset_has(set, same))

@@ -6,7 +6,7 @@
 #include "store/journal/change.h"
 #include "store/systems/plugin/plugin.h"
 
-static bool is_blank(char c)
+static bool plugin_is_blank(char c)
 {
     return c == ' ' || c == '\n' || c == '\t' || c == '\r';
 }
@@ -29,18 +29,18 @@ static enum err_code add_compact(struct buf *out, struct slice value)
     while (!rc && p < end) {
         const char *from = p;
 
-        if (is_blank(*p)) {
+        if (plugin_is_blank(*p)) {
             p++;
             continue;
         }
-        while (p < end && !is_blank(*p))
+        while (p < end && !plugin_is_blank(*p))
             p = *p == '"' ? end_of_string(p, end) : p + 1;
         rc = buf_add(out, (struct slice){ from, (size_t)(p - from) });
     }
     return rc;
 }
 
-static enum err_code add_member(struct buf *out, struct slice key, struct slice value)
+static enum err_code plugin_add_member(struct buf *out, struct slice key, struct slice value)
 {
     enum err_code rc = ERR_OK;
 
@@ -61,11 +61,11 @@ static enum err_code add_type_first(struct buf *out, struct slice row)
     enum err_code rc = buf_add_byte(out, '{');
 
     if (!rc && typed)
-        rc = add_member(out, SLICE("\"type\""), type);
+        rc = plugin_add_member(out, SLICE("\"type\""), type);
     json_iter_open(&it, row);
     while (!rc && json_iter_next(&it, &key, &value))
         if (!typed || !json_string_is(key, "type"))
-            rc = add_member(out, key, value);
+            rc = plugin_add_member(out, key, value);
     return rc ? rc : buf_add_byte(out, '}');
 }
 
@@ -130,7 +130,7 @@ bool plugin_is_agent_metadata(struct slice row)
     return row.n < 1 << 16 && json_get_is(row, "type", "agent_metadata");
 }
 
-static enum err_code gather_row(int64_t position, struct slice row, void *arg)
+static enum err_code plugin_gather_row(int64_t position, struct slice row, void *arg)
 {
     struct gathering *g = arg;
 
@@ -161,7 +161,7 @@ enum err_code plugin_text_open(const struct plugin_store *p, const struct sessio
 
     g.agent = !rc && key.subpath;
     if (!rc)
-        rc = plugin_read(p, &key, 0, cancel, gather_row, &g, e);
+        rc = plugin_read(p, &key, 0, cancel, plugin_gather_row, &g, e);
     if (!rc && g.rows == 0)
         rc = err_set(e, ERR_NOT_FOUND, ref->path.p, "read the session: it has no rows");
     if (!rc)
@@ -301,7 +301,7 @@ enum err_code plugin_restore(const struct store *st, const struct session_ref *r
 #define AGENT "agent-"
 
 /* The sub-agent of a subpath "subagents/.../agent-ID"; empty if it is something else. */
-static struct slice agent_of(const char *subpath)
+static struct slice plugin_agent_of(const char *subpath)
 {
     const char *slash = strrchr(subpath, '/'), *name = slash ? slash + 1 : subpath;
 
@@ -316,10 +316,10 @@ struct agents_found {
     size_t n;
 };
 
-static enum err_code add_agent(const char *subpath, void *arg)
+static enum err_code plugin_add_agent(const char *subpath, void *arg)
 {
     struct agents_found *f = arg;
-    struct slice id = agent_of(subpath);
+    struct slice id = plugin_agent_of(subpath);
 
     if (id.n == 0)
         return ERR_OK;
@@ -343,7 +343,7 @@ static enum err_code find_agents(const struct plugin_store *p, const struct sess
 
     *out = (struct agents_found){ .a = a };
     key.subpath = NULL;
-    return rc ? rc : plugin_subkeys(p, &key, add_agent, out, e);
+    return rc ? rc : plugin_subkeys(p, &key, plugin_add_agent, out, e);
 }
 
 enum err_code plugin_subagents(const struct store *st, const struct session_ref *ref,
@@ -391,7 +391,7 @@ enum err_code plugin_subagent(const struct store *st, const struct session_ref *
 
 enum { ABOUT_BYTES = 32 << 10, ABOUT_ROWS = 64, LINE_BYTES = 400 };
 
-static struct slice first_line(struct slice text)
+static struct slice plugin_first_line(struct slice text)
 {
     const char *end;
 
@@ -423,7 +423,7 @@ static enum err_code read_about_agent(const struct plugin_store *p, struct slice
             rc = claude_ops.blocks(p->claude, row, &list, NULL);
         for (size_t i = list.n; !rc && i-- > 0 && !out->outcome.n;)
             if (list.block[i].kind == BLOCK_TEXT) {
-                out->outcome = arena_copy(a, first_line(list.block[i].text));
+                out->outcome = arena_copy(a, plugin_first_line(list.block[i].text));
                 out->end = SUBAGENT_DONE;
             }
         transcript_blocks_fini(&list);
@@ -447,15 +447,16 @@ static enum err_code read_agent_row(int64_t position, struct slice row, void *ar
     if (!plugin_is_agent_metadata(row))
         return plugin_row_add(&x->rows, row, true);
     if (json_get_text(row, "agentType", x->a, &text))
-        x->out->type = arena_copy(x->a, first_line(text));
+        x->out->type = arena_copy(x->a, plugin_first_line(text));
     if (json_get_text(row, "description", x->a, &text))
-        x->out->task = arena_copy(x->a, first_line(text));
+        x->out->task = arena_copy(x->a, plugin_first_line(text));
     return x->a->failed ? ERR_NOMEM : ERR_OK;
 }
 
-static enum err_code describe_agent(const struct plugin_store *p,
-                                    const struct reprise_plugin_key *key, const atomic_bool *cancel,
-                                    struct arena *a, struct subagent *out, struct err *e)
+static enum err_code plugin_describe_agent(const struct plugin_store *p,
+                                           const struct reprise_plugin_key *key,
+                                           const atomic_bool *cancel, struct arena *a,
+                                           struct subagent *out, struct err *e)
 {
     struct about x = { .out = out, .a = a };
     enum err_code rc = p->table.page ? plugin_page(p, key, 0, ABOUT_ROWS, ABOUT_BYTES, cancel,
@@ -491,7 +492,7 @@ enum err_code plugin_describe_subagents(const struct store *st, const struct ses
         list.agent[list.n].id = arena_copy(&list.arena, f.id[list.n]);
         key.subpath = f.subpath[list.n].p;
         if (!rc)
-            rc = describe_agent(p, &key, cancel, &list.arena, &list.agent[list.n], e);
+            rc = plugin_describe_agent(p, &key, cancel, &list.arena, &list.agent[list.n], e);
     }
     arena_fini(&a);
     if (rc)

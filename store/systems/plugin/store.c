@@ -27,7 +27,7 @@ static enum err_code check_owner(const struct stat *sb, const char *what, const 
     return ERR_OK;
 }
 
-static enum err_code check_folder(const char *path, struct arena *a, struct err *e)
+static enum err_code plugin_check_folder(const char *path, struct arena *a, struct err *e)
 {
     const char *slash = strrchr(path, '/');
     const char *dir = arena_format(a, "%.*s", slash > path ? (int)(slash - path) : 1, path);
@@ -40,7 +40,7 @@ static enum err_code check_folder(const char *path, struct arena *a, struct err 
     return check_owner(&sb, "its directory", path, e);
 }
 
-static enum err_code check_file(const char *path, struct arena *a, struct err *e)
+static enum err_code plugin_check_file(const char *path, struct arena *a, struct err *e)
 {
     struct stat sb;
 
@@ -53,7 +53,7 @@ static enum err_code check_file(const char *path, struct arena *a, struct err *e
     enum err_code rc = check_owner(&sb, "the file", path, e);
 
     if (!rc)
-        rc = check_folder(path, a, e);
+        rc = plugin_check_folder(path, a, e);
     if (!rc && (rc = path_trusted("/", path, e)))
         err_wrap(e, rc, "load plug-in");
     return rc;
@@ -96,7 +96,7 @@ static enum err_code not_loaded(const char *path, struct err *e)
 
 static enum err_code load_file(struct plugin_store *p, const char *path, struct err *e)
 {
-    enum err_code rc = check_file(path, &p->arena, e);
+    enum err_code rc = plugin_check_file(path, &p->arena, e);
 
     if (rc)
         return rc;

@@ -50,7 +50,7 @@ static struct plugin_newest *take_end(const struct plugin_store *p, const struct
     return end;
 }
 
-static void keep_end(const struct plugin_store *p, struct plugin_newest *end)
+static void plugin_keep_end(const struct plugin_store *p, struct plugin_newest *end)
 {
     struct plugin_newest *other = end;
 
@@ -73,7 +73,7 @@ struct arriving {
     bool reorders, agent;
 };
 
-static enum err_code add_row(int64_t position, struct slice row, void *arg)
+static enum err_code plugin_add_row(int64_t position, struct slice row, void *arg)
 {
     struct arriving *x = arg;
 
@@ -91,7 +91,7 @@ static enum err_code add_newer(const struct plugin_store *p, const struct repris
                                struct plugin_newest *end, const atomic_bool *cancel, struct err *e)
 {
     struct arriving x = { .reorders = plugin_reorders(p), .agent = key->subpath != NULL };
-    enum err_code rc = plugin_read(p, key, end->last, cancel, add_row, &x, e);
+    enum err_code rc = plugin_read(p, key, end->last, cancel, plugin_add_row, &x, e);
 
     if (!rc && x.n && buf_add(&end->rows, buf_slice(&x.rows)))
         rc = err_nomem(e);
@@ -108,7 +108,7 @@ static enum err_code add_older(const struct plugin_store *p, const struct repris
 {
     struct arriving x = { .reorders = plugin_reorders(p), .agent = key->subpath != NULL };
     size_t more = bytes - end->rows.n, rows = more / ROW_USUAL + 8;
-    enum err_code rc = plugin_page(p, key, end->first, rows, more, cancel, add_row, &x, e);
+    enum err_code rc = plugin_page(p, key, end->first, rows, more, cancel, plugin_add_row, &x, e);
 
     if (!rc && buf_add(&x.rows, buf_slice(&end->rows)))
         rc = err_nomem(e);
@@ -126,9 +126,9 @@ static enum err_code add_older(const struct plugin_store *p, const struct repris
     return rc;
 }
 
-static enum err_code complete(const struct plugin_store *p, const struct session_ref *ref,
-                              struct plugin_newest *end, size_t bytes, const atomic_bool *cancel,
-                              struct err *e)
+static enum err_code plugin_tail_complete(const struct plugin_store *p,
+                                          const struct session_ref *ref, struct plugin_newest *end,
+                                          size_t bytes, const atomic_bool *cancel, struct err *e)
 {
     struct arena a = { 0 };
     struct reprise_plugin_key key;
@@ -163,9 +163,9 @@ static enum err_code open_end(const struct plugin_store *p, const struct session
     return rc;
 }
 
-static enum err_code read_end(const struct plugin_store *p, const struct session_ref *ref,
-                              const struct plugin_newest *end, const atomic_bool *cancel,
-                              struct transcript **out, struct err *e)
+static enum err_code plugin_read_end(const struct plugin_store *p, const struct session_ref *ref,
+                                     const struct plugin_newest *end, const atomic_bool *cancel,
+                                     struct transcript **out, struct err *e)
 {
     struct transcript *made = NULL;
     struct plugin_text t;
@@ -193,12 +193,13 @@ enum err_code plugin_tail(const struct store *st, const struct session_ref *ref,
     if (!p->table.page)
         return st->ops->load(st, ref, cancel, out, e);
     struct plugin_newest *end = take_end(p, ref);
-    enum err_code rc = end ? complete(p, ref, end, bytes ? bytes : 1, cancel, e) : err_nomem(e);
+    enum err_code rc =
+        end ? plugin_tail_complete(p, ref, end, bytes ? bytes : 1, cancel, e) : err_nomem(e);
 
     if (!rc)
-        rc = read_end(p, ref, end, cancel, out, e);
+        rc = plugin_read_end(p, ref, end, cancel, out, e);
     if (end)
-        keep_end(p, end);
+        plugin_keep_end(p, end);
     return rc;
 }
 
@@ -234,7 +235,7 @@ struct look {
     bool seen;
 };
 
-static enum err_code look_at(struct slice json, void *arg, struct err *e)
+static enum err_code plugin_look_at(struct slice json, void *arg, struct err *e)
 {
     struct look *x = arg;
     struct arena a = { 0 };
@@ -257,7 +258,8 @@ static enum err_code list_part(const struct plugin_store *p, const struct sessio
     struct look look = { .before = q->reach->before };
 
     all.reach = &end;
-    enum err_code rc = part->rows.n ? list_end(p, ref, part, &all, look_at, &look, e) : ERR_OK;
+    enum err_code rc =
+        part->rows.n ? list_end(p, ref, part, &all, plugin_look_at, &look, e) : ERR_OK;
 
     *done = part->rows.n && end.enough && look.seen && (part->whole || look.n >= q->reach->least);
     q->reach->partial = end.partial;
@@ -314,7 +316,7 @@ static enum err_code add_following(int64_t position, struct slice row, void *arg
 {
     struct following *x = arg;
 
-    return x->rows.rows.n > x->most ? ERR_CANCELLED : add_row(position, row, &x->rows);
+    return x->rows.rows.n > x->most ? ERR_CANCELLED : plugin_add_row(position, row, &x->rows);
 }
 
 /* The row at a position, about `bytes` before it and some after it. */
@@ -370,7 +372,7 @@ static enum err_code list_newest(const struct plugin_store *p, const struct sess
     enum err_code rc = ERR_OK;
 
     for (size_t bytes = END_FIRST; !rc && !*done && bytes <= most; bytes *= END_GROWS) {
-        rc = complete(p, ref, end, bytes, q->cancel, e);
+        rc = plugin_tail_complete(p, ref, end, bytes, q->cancel, e);
         if (rc || !end->rows.n)
             continue;
         if (q->reach->before.n == UUID_TEXT) {
@@ -394,7 +396,7 @@ enum err_code plugin_end_messages(const struct plugin_store *p, const struct ses
     bool whole = end && end->whole;
 
     if (end)
-        keep_end(p, end);
+        plugin_keep_end(p, end);
     if (!rc && !*done && !whole && q->reach->before.n == UUID_TEXT)
         rc = list_around(p, ref, q, fn, arg, done, e);
     q->reach->bytes = 0;
@@ -423,7 +425,7 @@ enum err_code plugin_around(const struct store *st, const struct session_ref *re
     if (!rc)
         rc = read_around(p, &key, at, bytes, cancel, &part, e);
     if (!rc)
-        rc = read_end(p, ref, &part, cancel, out, e);
+        rc = plugin_read_end(p, ref, &part, cancel, out, e);
     buf_fini(&part.rows);
     arena_fini(&a);
     return rc;

@@ -123,7 +123,7 @@ static enum err_code store_row(int64_t position, struct slice row, void *arg)
 }
 
 /* Rows about requests are on one machine only, so they make neither side newer. */
-static enum err_code add_lines(struct idset *set, struct slice lines)
+static enum err_code plugin_add_lines(struct idset *set, struct slice lines)
 {
     struct slice line;
     bool torn, is_new;
@@ -136,13 +136,14 @@ static enum err_code add_lines(struct idset *set, struct slice lines)
 }
 
 /* If only one side has rows that the other lacks, it is newer. If both have, the local one is kept. */
-static enum err_code compare_rows(struct slice here, struct slice there, enum retrieve_state *state)
+static enum err_code plugin_compare_rows(struct slice here, struct slice there,
+                                         enum retrieve_state *state)
 {
     struct idset local = { 0 }, stored = { 0 };
-    enum err_code rc = add_lines(&local, here);
+    enum err_code rc = plugin_add_lines(&local, here);
 
     if (!rc)
-        rc = add_lines(&stored, there);
+        rc = plugin_add_lines(&stored, there);
     struct row_difference d = row_set_compare(&local, &stored);
 
     idset_fini(&local);
@@ -187,7 +188,7 @@ static enum err_code read_kept_rows(struct slice here, struct kept_rows *k)
     return rc;
 }
 
-static enum err_code add_kept(struct buf *out, struct slice rows)
+static enum err_code plugin_add_kept(struct buf *out, struct slice rows)
 {
     enum err_code rc = rows.n ? buf_add(out, rows) : ERR_OK;
 
@@ -204,7 +205,7 @@ static enum err_code merge_kept_rows(struct slice here, struct slice there, stru
     enum err_code rc = read_kept_rows(here, &k);
 
     if (!rc)
-        rc = k.any ? add_kept(out, k.first) : buf_add(out, there);
+        rc = k.any ? plugin_add_kept(out, k.first) : buf_add(out, there);
     while (!rc && k.any && slice_line(&there, &line, &torn)) {
         rc = buf_add(out, line) || buf_add_byte(out, '\n') ? ERR_NOMEM : ERR_OK;
         if (!rc && line.n && !row_is_request(line))
@@ -214,7 +215,7 @@ static enum err_code merge_kept_rows(struct slice here, struct slice there, stru
                               : idset_find(&k.set, stored.id[stored.n - 1]);
 
         if (number != IDSET_NONE)
-            rc = add_kept(out, k.after[number]);
+            rc = plugin_add_kept(out, k.after[number]);
     }
     idset_fini(&k.set);
     idset_fini(&stored);
@@ -252,8 +253,8 @@ static struct retrieve_item *new_item(struct retrieving *r)
 }
 
 /* Plans to write what was read to a path, if that is newer. */
-static enum err_code plan_file(struct retrieving *r, const struct stored *s, const char *folder,
-                               const char *path)
+static enum err_code plugin_plan_file(struct retrieving *r, const struct stored *s,
+                                      const char *folder, const char *path)
 {
     struct retrieve_item *item = new_item(r);
     struct buf here = { 0 }, merged = { 0 };
@@ -268,7 +269,7 @@ static enum err_code plan_file(struct retrieving *r, const struct stored *s, con
     item->state = RETRIEVE_NEW;
     if (rc == ERR_NOT_FOUND)
         rc = ERR_OK;
-    if (!rc && exists && compare_rows(buf_slice(&here), buf_slice(&s->rows), &item->state))
+    if (!rc && exists && plugin_compare_rows(buf_slice(&here), buf_slice(&s->rows), &item->state))
         rc = err_nomem(r->e);
     item->planned = item->state == RETRIEVE_NEW || item->state == RETRIEVE_NEWER ||
                     (r->req->overwrite && item->state == RETRIEVE_LOCAL_NEWER);
@@ -355,7 +356,7 @@ static enum err_code plan_agent(struct retrieving *r, struct reprise_plugin_key 
     if (!folder)
         return rc;
     if (!rc)
-        rc = plan_file(r, &s, folder, path);
+        rc = plugin_plan_file(r, &s, folder, path);
     if (!rc && s.metadata.n && r->out.item[r->out.n - 1].planned)
         rc = plan_metadata(r, &s, stem);
     stored_fini(&s);
@@ -419,7 +420,7 @@ static enum err_code plan_session(struct retrieving *r)
     if (!rc)
         rc = plan_agents(r, key);
     if (!rc)
-        rc = plan_file(r, &s, r->folder, path);
+        rc = plugin_plan_file(r, &s, r->folder, path);
     stored_fini(&s);
     return rc;
 }

@@ -45,8 +45,8 @@ struct history {
 
 /* The number in a promptId ("<session id>########<n>") continues after a rewind, but after a resume
  * it is counted from the remaining turns, so it identifies a turn only together with its time. */
-static enum err_code turn_of(struct history *h, struct slice prompt_id, int64_t time_ms,
-                             int64_t *turn, struct err *e)
+static enum err_code qwen_turn_of(struct history *h, struct slice prompt_id, int64_t time_ms,
+                                  int64_t *turn, struct err *e)
 {
     struct arena *a = &h->of.states.arena;
 
@@ -88,7 +88,7 @@ static bool is_backup_name(struct slice name)
     return true;
 }
 
-static void read_backup(struct history *h, struct slice entry, struct saved_state *out)
+static void qwen_read_backup(struct history *h, struct slice entry, struct saved_state *out)
 {
     struct arena *a = &h->of.states.arena;
     struct slice name, value;
@@ -111,8 +111,8 @@ static void read_backup(struct history *h, struct slice entry, struct saved_stat
     }
 }
 
-static enum err_code add_entry(struct history *h, struct slice key, struct slice entry,
-                               const struct saved_state *of, struct err *e)
+static enum err_code qwen_add_entry(struct history *h, struct slice key, struct slice entry,
+                                    const struct saved_state *of, struct err *e)
 {
     struct arena *a = &h->of.states.arena;
     struct saved_state x = *of;
@@ -124,14 +124,14 @@ static enum err_code add_entry(struct history *h, struct slice key, struct slice
         return err_nomem(e);
     if (!path)
         return ERR_OK;
-    read_backup(h, entry, &x);
+    qwen_read_backup(h, entry, &x);
     x.saved_ms = saved == TIME_NONE ? 0 : saved;
     if (saved != TIME_NONE && saved > x.time_ms)
         x.time_ms = saved;
     return a->failed ? err_nomem(e) : saved_states_add(&h->of.states, path, &x, e);
 }
 
-static enum err_code read_snapshot(struct history *h, struct slice snapshot, struct err *e)
+static enum err_code qwen_read_snapshot(struct history *h, struct slice snapshot, struct err *e)
 {
     struct arena *a = &h->of.states.arena;
     struct saved_state x = { .time_ms = json_time_at(snapshot, "timestamp", a) };
@@ -141,12 +141,12 @@ static enum err_code read_snapshot(struct history *h, struct slice snapshot, str
 
     if (!json_get_text(snapshot, "promptId", a, &id))
         return a->failed ? err_nomem(e) : ERR_OK;
-    rc = turn_of(h, id, x.time_ms, &x.turn, e);
+    rc = qwen_turn_of(h, id, x.time_ms, &x.turn, e);
     if (rc || !json_get(snapshot, "trackedFileBackups", &files) ||
         json_type(files) != JSON_OBJECT || !json_iter_open(&it, files))
         return rc;
     while (!rc && json_iter_next(&it, &key, &entry))
-        rc = add_entry(h, key, entry, &x, e);
+        rc = qwen_add_entry(h, key, entry, &x, e);
     return rc;
 }
 
@@ -160,14 +160,14 @@ static enum err_code read_snapshots(struct history *h, struct slice row, struct 
         !json_iter_open(&it, list))
         return ERR_OK;
     while (!rc && json_iter_next(&it, &key, &snapshot))
-        rc = read_snapshot(h, snapshot, e);
+        rc = qwen_read_snapshot(h, snapshot, e);
     return rc;
 }
 
 /* ---- edits ---- */
 
 /* The newest turn that began at this time; a sub-agent's records are read after all of the session's. */
-static int64_t turn_at(const struct history *h, int64_t time_ms)
+static int64_t qwen_turn_at(const struct history *h, int64_t time_ms)
 {
     int64_t turn = h->turn;
 
@@ -182,11 +182,11 @@ static int64_t turn_at(const struct history *h, int64_t time_ms)
     return turn;
 }
 
-static enum err_code add_write(struct history *h, const char *path, struct saved_state *x,
-                               struct err *e)
+static enum err_code qwen_add_write(struct history *h, const char *path, struct saved_state *x,
+                                    struct err *e)
 {
     x->is_write = true;
-    x->turn = turn_at(h, x->time_ms);
+    x->turn = qwen_turn_at(h, x->time_ms);
     return saved_states_add(&h->of.states, path, x, e);
 }
 
@@ -207,8 +207,8 @@ static bool is_creation(struct history *h, struct slice row)
 }
 
 /* {"originalContent", "newContent", "filePath"} of a tool that wrote a file. Returns false for other results. */
-static bool read_result(struct history *h, struct slice row, const char **path,
-                        struct saved_state *x)
+static bool qwen_read_result(struct history *h, struct slice row, const char **path,
+                             struct saved_state *x)
 {
     struct arena *a = &h->of.states.arena;
     struct slice result, name, value;
@@ -266,11 +266,11 @@ static enum err_code apply_result(struct history *h, struct slice row, struct er
 {
     struct saved_state x = { .time_ms = json_time_at(row, "timestamp", &h->of.states.arena) };
     const char *path = NULL;
-    bool wrote = read_result(h, row, &path, &x) || read_success(h, row, &path, &x);
+    bool wrote = qwen_read_result(h, row, &path, &x) || read_success(h, row, &path, &x);
 
     if (h->of.states.arena.failed)
         return err_nomem(e);
-    return wrote && path ? add_write(h, path, &x, e) : ERR_OK;
+    return wrote && path ? qwen_add_write(h, path, &x, e) : ERR_OK;
 }
 
 static enum err_code read_write_call(struct history *h, struct slice call, struct err *e)
@@ -300,8 +300,8 @@ static enum err_code read_write_call(struct history *h, struct slice call, struc
     return ERR_OK;
 }
 
-static enum err_code read_shell(struct history *h, struct slice row, struct slice call,
-                                struct err *e)
+static enum err_code qwen_read_shell(struct history *h, struct slice row, struct slice call,
+                                     struct err *e)
 {
     struct arena *a = &h->of.states.arena;
     struct slice args = { NULL, 0 }, command = { NULL, 0 }, dir;
@@ -314,15 +314,15 @@ static enum err_code read_shell(struct history *h, struct slice row, struct slic
                : file_history_shell(&h->of, json_time_at(row, "timestamp", a), command, NULL, e);
 }
 
-static enum err_code read_call(struct history *h, struct slice row, struct slice call,
-                               struct err *e)
+static enum err_code qwen_read_call(struct history *h, struct slice row, struct slice call,
+                                    struct err *e)
 {
     struct slice name;
 
     if (!json_get(call, "name", &name))
         return ERR_OK;
     if (json_string_is(name, "run_shell_command"))
-        return read_shell(h, row, call, e);
+        return qwen_read_shell(h, row, call, e);
     return json_string_is(name, "write_file") || json_string_is(name, "edit")
                ? read_write_call(h, call, e)
                : ERR_OK;
@@ -338,13 +338,13 @@ static enum err_code read_calls(struct history *h, struct slice row, struct err 
         return ERR_OK;
     while (!rc && json_iter_next(&parts, &key, &part))
         if (json_get(part, "functionCall", &call))
-            rc = read_call(h, row, call, e);
+            rc = qwen_read_call(h, row, call, e);
     return rc;
 }
 
 /* ---- the log ---- */
 
-static enum err_code read_prompt(struct history *h, struct slice row, struct err *e)
+static enum err_code qwen_read_prompt(struct history *h, struct slice row, struct err *e)
 {
     struct arena *a = &h->of.states.arena;
     struct file_point p = { .prompt = qwen_prompt(row, a),
@@ -358,7 +358,7 @@ static enum err_code read_prompt(struct history *h, struct slice row, struct err
     return file_history_point(&h->of, p, e);
 }
 
-static enum err_code read_cwd(struct history *h, struct slice row, struct err *e)
+static enum err_code qwen_read_cwd(struct history *h, struct slice row, struct err *e)
 {
     struct slice cwd;
 
@@ -369,7 +369,7 @@ static enum err_code read_cwd(struct history *h, struct slice row, struct err *e
     return h->of.cwd ? ERR_OK : err_nomem(e);
 }
 
-static enum err_code read_row(struct slice row, void *arg, bool *stop, struct err *e)
+static enum err_code qwen_read_row(struct slice row, void *arg, bool *stop, struct err *e)
 {
     struct history *h = arg;
     struct slice type;
@@ -378,11 +378,11 @@ static enum err_code read_row(struct slice row, void *arg, bool *stop, struct er
     (void)stop;
     if (!json_valid(row) || !json_get(row, "type", &type))
         return ERR_OK;
-    rc = read_cwd(h, row, e);
+    rc = qwen_read_cwd(h, row, e);
     if (rc)
         return rc;
     if (json_string_is(type, "user"))
-        return read_prompt(h, row, e);
+        return qwen_read_prompt(h, row, e);
     if (json_string_is(type, "assistant"))
         return read_calls(h, row, e);
     if (json_string_is(type, "tool_result"))
@@ -393,27 +393,27 @@ static enum err_code read_row(struct slice row, void *arg, bool *stop, struct er
 }
 
 /* A sub-agent's edits are tracked in the session's snapshots. */
-static enum err_code read_subagent(const char *path, struct slice id, void *arg, struct err *e)
+static enum err_code qwen_read_subagent(const char *path, struct slice id, void *arg, struct err *e)
 {
-    enum err_code rc = jsonl_each_row(path, &qwen_keys, NULL, read_row, arg, NULL);
+    enum err_code rc = jsonl_each_row(path, &qwen_keys, NULL, qwen_read_row, arg, NULL);
 
     (void)id;
     return rc == ERR_NOMEM ? err_nomem(e) : ERR_OK;
 }
 
-static enum err_code history_read(struct history *h, const struct store *st,
-                                  const struct session_ref *ref, struct err *e)
+static enum err_code qwen_history_read(struct history *h, const struct store *st,
+                                       const struct session_ref *ref, struct err *e)
 {
     *h = (struct history){
         .of = { .ref = ref, .states = { .keeps_modes = true } },
         .qwen = qwen_of(st),
         .turn = -1,
     };
-    enum err_code rc = jsonl_each_row(ref->path.p, &qwen_keys, NULL, read_row, h, e);
+    enum err_code rc = jsonl_each_row(ref->path.p, &qwen_keys, NULL, qwen_read_row, h, e);
 
     h->agent = true;
     if (!rc)
-        rc = qwen_each_subagent(ref, read_subagent, h, e);
+        rc = qwen_each_subagent(ref, qwen_read_subagent, h, e);
     if (rc)
         saved_states_fini(&h->of.states);
     return rc;
@@ -423,7 +423,7 @@ enum err_code qwen_checkpoints(const struct store *st, const struct session_ref 
                                struct checkpoint_list *out, struct err *e)
 {
     struct history h;
-    enum err_code rc = history_read(&h, st, ref, e);
+    enum err_code rc = qwen_history_read(&h, st, ref, e);
 
     return rc ? rc : file_history_checkpoints(&h.of, out, e);
 }
@@ -432,7 +432,7 @@ enum err_code qwen_plan(const struct store *st, const struct session_ref *ref, s
                         struct rewind_plan *out, struct err *e)
 {
     struct history h;
-    enum err_code rc = history_read(&h, st, ref, e);
+    enum err_code rc = qwen_history_read(&h, st, ref, e);
 
     if (rc)
         return rc;

@@ -56,7 +56,7 @@ static enum err_code qwen_agent_variable(const struct store *st, const char **na
 }
 
 /* A store that was named has all of its files. */
-static bool name_places(struct qwen *q, bool named)
+static bool qwen_name_places(struct qwen *q, bool named)
 {
     const char *path = q->jsonl.base.path;
     char *own = named ? NULL : own_path(q->jsonl.base.env);
@@ -84,7 +84,7 @@ static enum err_code qwen_open(const struct store_env *env, const char *path, st
                            ? config_dir_require(q->jsonl.base.path, e)
                            : err_set(e, ERR_NOT_FOUND, ".qwen", "open store: HOME is not set");
 
-    if (!rc && !name_places(q, path != NULL))
+    if (!rc && !qwen_name_places(q, path != NULL))
         rc = err_nomem(e);
     if (rc)
         qwen_close(&q->jsonl.base);

@@ -31,7 +31,7 @@ struct slice qwen_subtype(struct slice row, struct arena *a)
 
 /* Older versions do not record who wrote a row; then all rows of the user except those of
  * sub-agents are taken as typed. A person may also write while the agent works. */
-static bool is_typed(struct slice row)
+static bool qwen_is_typed(struct slice row)
 {
     struct slice provenance, subtype;
 
@@ -43,7 +43,7 @@ static bool is_typed(struct slice row)
 
 /* The text of the message's parts; the contents of files that the prompt names follow it as
  * separate parts. */
-static struct slice text_of(struct slice row, struct arena *a)
+static struct slice qwen_text_of(struct slice row, struct arena *a)
 {
     struct slice key, part, text, all = { NULL, 0 };
     struct json_iter parts;
@@ -62,12 +62,12 @@ static struct slice text_of(struct slice row, struct arena *a)
 
 struct slice qwen_prompt(struct slice row, struct arena *a)
 {
-    return is_typed(row) ? text_of(row, a) : (struct slice){ NULL, 0 };
+    return qwen_is_typed(row) ? qwen_text_of(row, a) : (struct slice){ NULL, 0 };
 }
 
 /* ---- for lists ---- */
 
-static void read_title(struct slice row, struct arena *a, struct jsonl_row_facts *out)
+static void qwen_read_title(struct slice row, struct arena *a, struct jsonl_row_facts *out)
 {
     struct slice payload;
 
@@ -76,7 +76,8 @@ static void read_title(struct slice row, struct arena *a, struct jsonl_row_facts
                  json_get_text(payload, "customTitle", a, &out->title);
 }
 
-static enum err_code read_row_facts(struct slice row, struct arena *a, struct jsonl_row_facts *out)
+static enum err_code qwen_read_row_facts(struct slice row, struct arena *a,
+                                         struct jsonl_row_facts *out)
 {
     struct slice type;
 
@@ -92,7 +93,7 @@ static enum err_code read_row_facts(struct slice row, struct arena *a, struct js
     if (user)
         out->prompt = qwen_prompt(row, a);
     else if (!out->speaks)
-        read_title(row, a, out);
+        qwen_read_title(row, a, out);
     json_get_text(row, "cwd", a, &out->cwd);
     json_get_text(row, "gitBranch", a, &out->git_branch);
     json_get_text(row, "model", a, &out->model);
@@ -100,8 +101,8 @@ static enum err_code read_row_facts(struct slice row, struct arena *a, struct js
     return a->failed ? ERR_NOMEM : ERR_OK;
 }
 
-static enum err_code complete_row(const struct store *st, const struct scope *scope,
-                                  struct session_row *row, struct arena *a, struct err *e)
+static enum err_code qwen_complete_row(const struct store *st, const struct scope *scope,
+                                       struct session_row *row, struct arena *a, struct err *e)
 {
     (void)st, (void)a, (void)e;
     if (row->hidden)
@@ -129,8 +130,8 @@ static uint8_t system_flags(struct slice subtype, bool *keep)
     return slice_eq(subtype, slice_of(shown[0])) ? MESSAGE_SEAM : 0;
 }
 
-static enum err_code judge_row(struct logfile *log, size_t line, struct message *m, bool *keep,
-                               struct err *e)
+static enum err_code qwen_judge_row(struct logfile *log, size_t line, struct message *m, bool *keep,
+                                    struct err *e)
 {
     static const uint8_t kind_of[] = { MESSAGE_OTHER, MESSAGE_USER, MESSAGE_ASSISTANT, MESSAGE_TOOL,
                                        MESSAGE_SYSTEM };
@@ -145,7 +146,7 @@ static enum err_code judge_row(struct logfile *log, size_t line, struct message 
     enum err_code rc = logfile_row(log, line, &row, e);
 
     if (!rc && ix->kind == QWEN_USER)
-        m->flags = is_typed(row) ? 0 : MESSAGE_META;
+        m->flags = qwen_is_typed(row) ? 0 : MESSAGE_META;
     if (!rc && ix->kind == QWEN_SYSTEM)
         m->flags = system_flags(qwen_subtype(row, &a), keep);
     if (!rc && a.failed)
@@ -154,7 +155,7 @@ static enum err_code judge_row(struct logfile *log, size_t line, struct message 
     return rc;
 }
 
-static bool read_message(struct slice row, struct arena *a, struct jsonl_message *out)
+static bool qwen_read_message(struct slice row, struct arena *a, struct jsonl_message *out)
 {
     struct slice type;
 
@@ -173,21 +174,21 @@ static bool read_message(struct slice row, struct arena *a, struct jsonl_message
     return true;
 }
 
-static bool is_id(struct slice id)
+static bool qwen_is_id(struct slice id)
 {
     return slice_is_of(id, "0123456789abcdefABCDEF-") && id.n >= 32 && id.n <= 36;
 }
 
 const struct jsonl_format qwen_format = { .keys = &qwen_keys,
-                                          .judge = judge_row,
+                                          .judge = qwen_judge_row,
                                           .choose = jsonl_choose_path,
-                                          .read = read_row_facts,
+                                          .read = qwen_read_row_facts,
                                           .prompt_needle = "\"user\"",
                                           .branches = true,
                                           .title_needle = "\"custom_title\"",
-                                          .complete = complete_row,
-                                          .message = read_message,
-                                          .is_id = is_id,
+                                          .complete = qwen_complete_row,
+                                          .message = qwen_read_message,
+                                          .is_id = qwen_is_id,
                                           .id_name = "a Qwen Code session id",
                                           .logs = &qwen_logs,
                                           .variable = "QWEN_RUNTIME_DIR",
@@ -195,7 +196,7 @@ const struct jsonl_format qwen_format = { .keys = &qwen_keys,
 
 /* ---- blocks ---- */
 
-static void put_call(struct block_list *b, struct slice call)
+static void qwen_put_call(struct block_list *b, struct slice call)
 {
     struct block block = { .kind = BLOCK_TOOL_CALL };
 
@@ -205,7 +206,7 @@ static void put_call(struct block_list *b, struct slice call)
     transcript_block_put(b, block);
 }
 
-static void put_result(struct block_list *b, struct slice result)
+static void qwen_put_result(struct block_list *b, struct slice result)
 {
     struct block block = { .kind = BLOCK_TOOL_RESULT };
     struct slice response;
@@ -233,14 +234,14 @@ static void put_data(struct block_list *b, struct slice data)
     transcript_block_put(b, block);
 }
 
-static void put_part(struct block_list *b, enum block_kind spoken, struct slice part)
+static void qwen_put_part(struct block_list *b, enum block_kind spoken, struct slice part)
 {
     struct slice text, value;
 
     if (json_get(part, "functionCall", &value))
-        put_call(b, value);
+        qwen_put_call(b, value);
     else if (json_get(part, "functionResponse", &value))
-        put_result(b, value);
+        qwen_put_result(b, value);
     else if (json_get(part, "inlineData", &value) || json_get(part, "fileData", &value))
         put_data(b, value);
     else if (json_get_text(part, "text", &b->arena, &text) && text.n)
@@ -261,10 +262,10 @@ static void put_system(struct block_list *b, struct slice row)
             b, (struct block){ .kind = BLOCK_NOTE, .name = subtype, .text = payload });
 }
 
-static void put_message(struct block_list *b, struct slice row, struct slice type)
+static void qwen_put_message(struct block_list *b, struct slice row, struct slice type)
 {
     enum block_kind spoken = json_string_is(type, "assistant") ? BLOCK_TEXT
-                             : is_typed(row)                   ? BLOCK_PROMPT
+                             : qwen_is_typed(row)              ? BLOCK_PROMPT
                                                                : BLOCK_NOTE;
     struct slice key, part, prompt = qwen_prompt(row, &b->arena);
     struct json_iter parts;
@@ -276,7 +277,7 @@ static void put_message(struct block_list *b, struct slice row, struct slice typ
     if (qwen_parts(row, &parts))
         while (json_iter_next(&parts, &key, &part))
             if (!prompt.n || !json_get(part, "text", &key))
-                put_part(b, spoken, part);
+                qwen_put_part(b, spoken, part);
 }
 
 enum err_code qwen_blocks(const struct store *st, struct slice row, struct block_list *out,
@@ -290,7 +291,7 @@ enum err_code qwen_blocks(const struct store *st, struct slice row, struct block
     else if (json_string_is(type, "system"))
         put_system(out, row);
     else
-        put_message(out, row, type);
+        qwen_put_message(out, row, type);
     if (out->n == 0)
         transcript_block_put(out, (struct block){ .kind = BLOCK_NOTE });
     return out->arena.failed ? err_nomem(e) : ERR_OK;
@@ -300,7 +301,7 @@ enum err_code qwen_blocks(const struct store *st, struct slice row, struct block
 
 /* Whether candidatesTokenCount includes the tokens of the thinking depends on the model's vendor;
  * the total shows it. */
-static void read_counts(struct slice usage, struct usage_record *u)
+static void qwen_read_counts(struct slice usage, struct usage_record *u)
 {
     int64_t prompt = usage_count(usage, "promptTokenCount"),
             total = usage_count(usage, "totalTokenCount");
@@ -313,7 +314,7 @@ static void read_counts(struct slice usage, struct usage_record *u)
 }
 
 /* A fork keeps the ids of its rows, so an answer is counted once. */
-static bool read_usage(struct slice row, struct arena *a, struct usage_record *u)
+static bool qwen_read_usage(struct slice row, struct arena *a, struct usage_record *u)
 {
     struct slice usage, forked;
 
@@ -321,7 +322,7 @@ static bool read_usage(struct slice row, struct arena *a, struct usage_record *u
     if (!json_valid(row) || !json_get(row, "usageMetadata", &usage) ||
         json_type(usage) != JSON_OBJECT || !json_get_text(row, "uuid", a, &u->answer))
         return false;
-    read_counts(usage, u);
+    qwen_read_counts(usage, u);
     u->time_ms = json_time_at(row, "timestamp", a);
     json_get_text(row, "model", a, &u->model);
     u->request = u->message = u->answer;
@@ -329,7 +330,7 @@ static bool read_usage(struct slice row, struct arena *a, struct usage_record *u
     return true;
 }
 
-static enum err_code walk_agent(const char *path, struct slice id, void *arg, struct err *e)
+static enum err_code qwen_walk_agent(const char *path, struct slice id, void *arg, struct err *e)
 {
     return usage_walk_file(arg, path, 0, id, e);
 }
@@ -338,17 +339,17 @@ enum err_code qwen_usage(const struct store *st, const struct session_ref *ref,
                          const atomic_bool *cancel, usage_fn *fn, void *arg, struct err *e)
 {
     struct usage_walk w = {
-        .read = read_usage, .mark = "\"usageMetadata\"", .cancel = cancel, .fn = fn, .arg = arg
+        .read = qwen_read_usage, .mark = "\"usageMetadata\"", .cancel = cancel, .fn = fn, .arg = arg
     };
     enum err_code rc = usage_walk_file(&w, ref->path.p, 0, SLICE(""), e);
 
     (void)st;
-    return rc ? rc : qwen_each_subagent(ref, walk_agent, &w, e);
+    return rc ? rc : qwen_each_subagent(ref, qwen_walk_agent, &w, e);
 }
 
 /* ---- edits ---- */
 
-static void fill(struct slice row, struct arena *a, struct edit *edit, bool *counts)
+static void qwen_fill(struct slice row, struct arena *a, struct edit *edit, bool *counts)
 {
     struct slice result, text, v;
 
@@ -374,5 +375,5 @@ enum err_code qwen_edits(const struct store *st, const struct session_ref *ref,
                          const struct edit_query *q, edit_fn *fn, void *arg, struct err *e)
 {
     (void)st;
-    return tool_edits_files(&qwen_ops, ref, q, fill, fn, arg, e);
+    return tool_edits_files(&qwen_ops, ref, q, qwen_fill, fn, arg, e);
 }

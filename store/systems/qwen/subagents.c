@@ -14,20 +14,20 @@ enum { META_MOST = 64 << 10 };
 static const char chats[] = "/chats/", prefix[] = "agent-";
 
 /* 1 to 128 letters, digits, _ . and -: the id becomes part of a file's name. */
-static bool is_agent_id(struct slice id)
+static bool qwen_is_agent_id(struct slice id)
 {
     return slice_is_of(id, JSONL_ID_CHARACTERS ".") && id.n > 0 && id.n <= 128;
 }
 
-static bool name_id(const char *name, struct slice *id)
+static bool qwen_name_id(const char *name, struct slice *id)
 {
     size_t n = sizeof prefix - 1;
 
-    return strncmp(name, prefix, n) == 0 && jsonl_id_of_name(name + n, is_agent_id, id);
+    return strncmp(name, prefix, n) == 0 && jsonl_id_of_name(name + n, qwen_is_agent_id, id);
 }
 
 /* <project>/subagents/<session>; NULL if the log is elsewhere, or out of memory (the arena has failed). */
-static const char *folder_of(const struct session_ref *ref, struct arena *a)
+static const char *qwen_folder_of(const struct session_ref *ref, struct arena *a)
 {
     const char *at = strstr(ref->path.p, chats);
 
@@ -38,8 +38,8 @@ static const char *folder_of(const struct session_ref *ref, struct arena *a)
               : NULL;
 }
 
-static enum err_code visit(const char *folder, DIR *dir, qwen_subagent_log_fn *fn, void *arg,
-                           struct err *e)
+static enum err_code qwen_visit(const char *folder, DIR *dir, qwen_subagent_log_fn *fn, void *arg,
+                                struct err *e)
 {
     const struct dirent *entry;
     enum err_code rc = ERR_OK;
@@ -48,7 +48,7 @@ static enum err_code visit(const char *folder, DIR *dir, qwen_subagent_log_fn *f
     while (!rc && (entry = readdir(dir))) {
         struct arena a = { 0 };
 
-        if (!name_id(entry->d_name, &id))
+        if (!qwen_name_id(entry->d_name, &id))
             continue;
         const char *path = arena_format(&a, "%s/%s", folder, entry->d_name);
 
@@ -62,12 +62,12 @@ enum err_code qwen_each_subagent(const struct session_ref *ref, qwen_subagent_lo
                                  struct err *e)
 {
     struct arena a = { 0 };
-    const char *folder = folder_of(ref, &a);
+    const char *folder = qwen_folder_of(ref, &a);
     DIR *dir = folder ? opendir(folder) : NULL;
     enum err_code rc = a.failed ? err_nomem(e) : ERR_OK;
 
     if (dir) {
-        rc = visit(folder, dir, fn, arg, e);
+        rc = qwen_visit(folder, dir, fn, arg, e);
         closedir(dir);
     }
     arena_fini(&a);
@@ -82,7 +82,7 @@ struct agents {
     size_t n;
 };
 
-static enum err_code keep_id(const char *path, struct slice id, void *arg, struct err *e)
+static enum err_code qwen_keep_id(const char *path, struct slice id, void *arg, struct err *e)
 {
     struct agents *agents = arg;
 
@@ -94,7 +94,7 @@ enum err_code qwen_subagents(const struct store *st, const struct session_ref *r
                              struct slice **ids, size_t *n, struct err *e)
 {
     struct agents agents = { .arena = a };
-    enum err_code rc = qwen_each_subagent(ref, keep_id, &agents, e);
+    enum err_code rc = qwen_each_subagent(ref, qwen_keep_id, &agents, e);
 
     (void)st;
     if (rc)
@@ -109,9 +109,9 @@ enum err_code qwen_subagent(const struct store *st, const struct session_ref *re
                             struct slice agent, struct arena *a, struct session_ref *out,
                             struct err *e)
 {
-    const char *folder = folder_of(ref, a);
+    const char *folder = qwen_folder_of(ref, a);
 
-    if (!folder || !is_agent_id(agent))
+    if (!folder || !qwen_is_agent_id(agent))
         return a->failed ? err_nomem(e)
                          : err_set(e, ERR_NOT_FOUND, ref->path.p, "no such sub-agent");
     return jsonl_ref_at(st,
@@ -121,7 +121,7 @@ enum err_code qwen_subagent(const struct store *st, const struct session_ref *re
 
 /* ---- their descriptions ---- */
 
-static enum subagent_end end_of(struct slice status)
+static enum subagent_end qwen_end_of(struct slice status)
 {
     return slice_eq(status, SLICE("completed")) ? SUBAGENT_DONE
            : slice_eq(status, SLICE("failed")) || slice_eq(status, SLICE("cancelled"))
@@ -129,7 +129,7 @@ static enum subagent_end end_of(struct slice status)
                : SUBAGENT_OPEN;
 }
 
-static void read_meta(const char *log, struct arena *a, struct subagent *out)
+static void qwen_read_meta(const char *log, struct arena *a, struct subagent *out)
 {
     const char *path =
         arena_format(a, "%.*s.meta.json", (int)(strlen(log) - (sizeof JSONL_SUFFIX - 1)), log);
@@ -143,12 +143,12 @@ static void read_meta(const char *log, struct arena *a, struct subagent *out)
         if (json_get_text(buf_slice(&text), "description", a, &value))
             out->task = arena_copy(a, value);
         if (json_get_text(buf_slice(&text), "status", a, &value))
-            out->end = end_of(value);
+            out->end = qwen_end_of(value);
     }
     buf_fini(&text);
 }
 
-static enum err_code describe(const char *path, struct slice id, void *arg, struct err *e)
+static enum err_code qwen_describe(const char *path, struct slice id, void *arg, struct err *e)
 {
     struct subagent_list *list = arg;
     struct subagent *more = arena_grow(&list->arena, list->agent, list->n, sizeof *more);
@@ -160,7 +160,7 @@ static enum err_code describe(const char *path, struct slice id, void *arg, stru
     more[list->n] = (struct subagent){ .id = arena_copy(&list->arena, id),
                                        .bytes = sb.st_size,
                                        .time_ms = (int64_t)sb.st_mtim.tv_sec * 1000 };
-    read_meta(path, &list->arena, &more[list->n++]);
+    qwen_read_meta(path, &list->arena, &more[list->n++]);
     return list->arena.failed ? err_nomem(e) : ERR_OK;
 }
 
@@ -176,7 +176,7 @@ enum err_code qwen_describe_subagents(const struct store *st, const struct sessi
                                       struct err *e)
 {
     struct subagent_list list = { .n = 0 };
-    enum err_code rc = qwen_each_subagent(ref, describe, &list, e);
+    enum err_code rc = qwen_each_subagent(ref, qwen_describe, &list, e);
 
     (void)st, (void)cancel;
     if (rc) {

@@ -26,7 +26,7 @@ struct blame_answer {
 
 /* ---- which lines ---- */
 
-static bool read_number(const char **p, size_t *out)
+static bool blame_read_number(const char **p, size_t *out)
 {
     char *end;
     unsigned long n = **p >= '0' && **p <= '9' ? strtoul(*p, &end, 10) : 0;
@@ -45,10 +45,10 @@ static void cut_range(const struct invocation *in, char *name, size_t *from, siz
     char *colon = strrchr(name, ':');
     const char *p = colon ? colon + 1 : "";
     size_t first = 1, last = SIZE_MAX;
-    bool one = read_number(&p, &first), dash = *p == '-';
+    bool one = blame_read_number(&p, &first), dash = *p == '-';
 
     p += dash;
-    bool two = dash && read_number(&p, &last);
+    bool two = dash && blame_read_number(&p, &last);
 
     if (!colon || *p || !(one || two) || blame_is_there(in, name))
         return;
@@ -219,7 +219,7 @@ static enum err_code write_porcelain(struct blame_answer *a, struct err *e)
 
 /* ---- for people ---- */
 
-static int digits(size_t n)
+static int blame_digits(size_t n)
 {
     int d = 1;
 
@@ -235,7 +235,7 @@ static void write_line_text(struct blame_answer *a, size_t line)
     const struct session_ref *ref = blame_session_of(&a->blame, line);
     struct out *o = a->out;
     size_t prompt = o->columns && o->columns < NARROW ? PROMPT_NARROW : PROMPT_COLUMNS;
-    int n = digits(a->blame.lines);
+    int n = blame_digits(a->blame.lines);
     char age[HUMAN_AGE] = "";
 
     if (event)
@@ -279,7 +279,7 @@ static enum err_code write_blame(struct blame_answer *a, struct err *e)
     return rc;
 }
 
-static void report_trouble(const struct err *trouble, void *arg)
+static void blame_report_trouble(const struct err *trouble, void *arg)
 {
     const struct invocation *in = arg;
 
@@ -301,7 +301,7 @@ static int64_t oldest_edit(const struct blame *b)
 
 static enum err_code run_blame(struct blame_answer *a, struct sessions *s, struct err *e)
 {
-    struct blame_query q = { .trouble = report_trouble, .trouble_arg = a->in };
+    struct blame_query q = { .trouble = blame_report_trouble, .trouble_arg = a->in };
     struct blame_paths paths = { .n = 0 };
     enum err_code rc = sessions_query(a->in, &s->scope, &q.sessions, e);
 

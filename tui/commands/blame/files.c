@@ -50,7 +50,7 @@ static const char *did_word(const struct blame_touch *t)
                                     : "edited";
 }
 
-static void write_counts_json(struct out *o, const struct blame_touch *t)
+static void blame_files_write_counts_json(struct out *o, const struct blame_touch *t)
 {
     out_string(o, "did", did_word(t));
     if (t->to)
@@ -84,7 +84,7 @@ static void write_turn_json(struct out *o, const struct blame_touch *t)
     out_member(o, "prompt", t->prompt);
 }
 
-static void write_counts(struct out *o, uint64_t added, uint64_t removed)
+static void blame_files_write_counts(struct out *o, uint64_t added, uint64_t removed)
 {
     out_addf(o, "%6s%" PRIu64 " %5s%" PRIu64,
              added < 10    ? "   +"
@@ -159,7 +159,7 @@ static void write_file_json(struct out *o, const struct blame_touches *t,
     for (size_t i = file->first; i != SIZE_MAX; i = next[i]) {
         out_open(o, NULL, '{');
         write_turn_json(o, &t->touch[i]);
-        write_counts_json(o, &t->touch[i]);
+        blame_files_write_counts_json(o, &t->touch[i]);
         out_close(o, '}');
     }
     out_close(o, ']');
@@ -167,7 +167,7 @@ static void write_file_json(struct out *o, const struct blame_touches *t,
 }
 
 /* A path below the directory is shown relative to it. */
-static struct slice shown_path(const struct invocation *in, const char *path)
+static struct slice blame_files_shown_path(const struct invocation *in, const char *path)
 {
     const char *cwd = in->world->env.cwd;
     size_t n = strlen(cwd);
@@ -200,13 +200,13 @@ static void write_file_text(struct invocation *in, const struct blame_touches *t
 {
     struct out *o = &in->out;
 
-    write_counts(o, file->added, file->removed);
+    blame_files_write_counts(o, file->added, file->removed);
     out_addf(o, "  ");
-    out_text(&in->out, shown_path(in, file->path));
+    out_text(&in->out, blame_files_shown_path(in, file->path));
     out_addf(o, "\n");
     for (size_t i = file->first; i != SIZE_MAX; i = next[i]) {
         out_addf(o, "  ");
-        write_counts(o, t->touch[i].added, t->touch[i].removed);
+        blame_files_write_counts(o, t->touch[i].added, t->touch[i].removed);
         write_touch_text(in, &t->touch[i], COUNT_COLUMNS + 2);
     }
 }
@@ -246,7 +246,7 @@ enum err_code files_session(struct invocation *in, struct sessions *s,
 
 /* ---- touched ---- */
 
-static void report_trouble(const struct err *trouble, void *arg)
+static void blame_files_report_trouble(const struct err *trouble, void *arg)
 {
     const struct invocation *in = arg;
 
@@ -267,15 +267,15 @@ static void write_touched(struct invocation *in, const struct blame_touches *all
         out_member(o, "session", ref->id);
         out_string(o, "path", t->path);
         write_turn_json(o, t);
-        write_counts_json(o, t);
+        blame_files_write_counts_json(o, t);
         out_close(o, '}');
         return;
     }
-    struct slice path = one_file ? SLICE("") : shown_path(in, t->path);
+    struct slice path = one_file ? SLICE("") : blame_files_shown_path(in, t->path);
     size_t used = session_line_id_columns(ref, look) + COUNT_COLUMNS + 1;
 
     session_line_id(ref, look, o);
-    write_counts(o, t->added, t->removed);
+    blame_files_write_counts(o, t->added, t->removed);
     out_addf(o, " ");
     out_text(o, path);
     out_addf(o, "%s", path.n ? " " : "");
@@ -322,7 +322,7 @@ static enum err_code write_all_touched(struct invocation *in, struct sessions *s
 
 static enum err_code run_touched(struct invocation *in, struct sessions *s, struct err *e)
 {
-    struct blame_query q = { .trouble = report_trouble, .trouble_arg = in };
+    struct blame_query q = { .trouble = blame_files_report_trouble, .trouble_arg = in };
     struct blame_paths paths = { .n = 0 };
     struct blame_touches t = { .n = 0 };
     enum err_code rc = sessions_query(in, &s->scope, &q.sessions, e);

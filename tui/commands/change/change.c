@@ -163,8 +163,9 @@ static enum err_code confirm_left_out(struct invocation *in, const struct change
     return rc;
 }
 
-static enum err_code make_change(struct invocation *in, struct sessions *s, struct change_run *k,
-                                 const struct session_change *what, struct err *e)
+static enum err_code change_make_change(struct invocation *in, struct sessions *s,
+                                        struct change_run *k, const struct session_change *what,
+                                        struct err *e)
 {
     enum err_code rc = plan_each(in, s, k, what, e);
 
@@ -202,7 +203,7 @@ static enum err_code change_sessions(struct invocation *in, int ids,
     if (!rc)
         rc = let_agents(in, &s, &k, what, &is_done, e);
     if (!rc && !is_done)
-        rc = make_change(in, &s, &k, what, e);
+        rc = change_make_change(in, &s, &k, what, e);
     change_free(k.c);
     sessions_close(&s);
     return rc;
@@ -451,7 +452,7 @@ static void write_retrieved_text(const struct retrieved *r, bool dry, struct out
 }
 
 /* A newer transcript on this machine is a conflict, as in a rewind. */
-static enum err_code check_kept(const struct retrieved *r, struct err *e)
+static enum err_code change_check_kept(const struct retrieved *r, struct err *e)
 {
     for (size_t i = 0; i < r->n; i++)
         if (r->item[i].state == RETRIEVE_LOCAL_NEWER && !r->item[i].planned)
@@ -479,7 +480,7 @@ enum err_code change_retrieve_session(struct invocation *in, struct sessions *s,
         write_retrieved_json(&r, req.dry_run, &in->out);
     else
         write_retrieved_text(&r, req.dry_run, &in->out);
-    rc = check_kept(&r, e);
+    rc = change_check_kept(&r, e);
     retrieved_fini(&r);
     return rc;
 }

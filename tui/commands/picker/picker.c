@@ -169,8 +169,8 @@ static enum err_code choose_session(struct invocation *in, const struct config *
     return rc;
 }
 
-static enum err_code run_plain(struct invocation *in, const struct config *config,
-                               struct sessions *s, struct err *e)
+static enum err_code picker_run_plain(struct invocation *in, const struct config *config,
+                                      struct sessions *s, struct err *e)
 {
     struct arena arena = { 0 };
     struct session_ref chosen;
@@ -410,7 +410,7 @@ enum err_code picker_run(struct invocation *in, struct err *e)
         if (id)
             rc = resume_named(in, &config, &s, id, e);
         else if (plain)
-            rc = run_plain(in, &config, &s, e);
+            rc = picker_run_plain(in, &config, &s, e);
         else
             rc = run_screen(in, &config, &s, NULL, e);
         sessions_close(&s);

@@ -53,7 +53,8 @@ static void draw_head(const struct model *m, struct frame *f)
                       text_path_short(buf_slice(&v->path), m->settings->home, path, sizeof path));
 }
 
-static int draw_age(const struct model *m, struct frame *f, int y, int x, int64_t time_ms)
+static int blame_view_draw_age(const struct model *m, struct frame *f, int y, int x,
+                               int64_t time_ms)
 {
     char age[HUMAN_AGE];
 
@@ -62,7 +63,8 @@ static int draw_age(const struct model *m, struct frame *f, int y, int x, int64_
     return x + AGE_W + 2;
 }
 
-static const struct session_entry *entry_of(const struct model *m, const struct blame_row *row)
+static const struct session_entry *blame_view_entry_of(const struct model *m,
+                                                       const struct blame_row *row)
 {
     const struct session_ref *ref = &m->blame->rows->refs->ref[row->ref];
     uint32_t entry = session_table_find(&m->list->sessions, ref->path);
@@ -71,19 +73,20 @@ static const struct session_entry *entry_of(const struct model *m, const struct 
 }
 
 /* The title of the session, if the list has it. */
-static struct slice title_of(const struct model *m, const struct blame_row *row)
+static struct slice blame_view_title_of(const struct model *m, const struct blame_row *row)
 {
-    const struct session_entry *known = entry_of(m, row);
+    const struct session_entry *known = blame_view_entry_of(m, row);
 
     return known ? session_entry_title(known) : SLICE("");
 }
 
-static void draw_turn(const struct model *m, struct frame *f, struct rect r,
-                      const struct blame_row *row)
+static void blame_view_draw_turn(const struct model *m, struct frame *f, struct rect r,
+                                 const struct blame_row *row)
 {
     char counts[48];
-    int x = draw_age(m, f, r.y, 1, row->time_ms), name_w = r.w >= WIDE ? 2 * NAME_W : NAME_W;
-    struct slice title = title_of(m, row);
+    int x = blame_view_draw_age(m, f, r.y, 1, row->time_ms),
+        name_w = r.w >= WIDE ? 2 * NAME_W : NAME_W;
+    struct slice title = blame_view_title_of(m, row);
 
     if (title.n)
         frame_text_cut(f, r.y, x, name_w, STYLE_TEXT, title);
@@ -100,14 +103,14 @@ static void draw_turn(const struct model *m, struct frame *f, struct rect r,
     frame_text_cut(f, r.y, x, r.w - x - 1, STYLE_PROMPT, row->prompt);
 }
 
-static void draw_line(const struct model *m, struct frame *f, struct rect r, size_t at,
-                      const struct blame_row *row)
+static void blame_view_draw_line(const struct model *m, struct frame *f, struct rect r, size_t at,
+                                 const struct blame_row *row)
 {
     char number[24];
     int prompt_w = f->cols >= WIDE ? 32 : 18, x = 1;
 
     if (row->ref != BLAME_ROW_NONE) {
-        draw_age(m, f, r.y, x, row->time_ms);
+        blame_view_draw_age(m, f, r.y, x, row->time_ms);
         frame_text_cut(f, r.y, x + AGE_W + 2, prompt_w, STYLE_PROMPT, row->prompt);
     }
     x += AGE_W + 2 + prompt_w + 1;
@@ -117,18 +120,18 @@ static void draw_line(const struct model *m, struct frame *f, struct rect r, siz
     frame_text_cut(f, r.y, x, r.w - x - 1, STYLE_CODE, row->text);
 }
 
-static void draw_row(const void *arg, struct frame *f, struct rect r, size_t at)
+static void blame_view_draw_row(const void *arg, struct frame *f, struct rect r, size_t at)
 {
     const struct model *m = arg;
     const struct blame_row *row = &m->blame->rows->row[at];
 
     if (m->blame->rows->by_line)
-        draw_line(m, f, r, at, row);
+        blame_view_draw_line(m, f, r, at, row);
     else
-        draw_turn(m, f, r, row);
+        blame_view_draw_turn(m, f, r, row);
 }
 
-static void draw_nothing(const struct blame_view *v, struct frame *f)
+static void blame_view_draw_nothing(const struct blame_view *v, struct frame *f)
 {
     char text[400];
 
@@ -149,13 +152,13 @@ static void draw_blame(const struct model *m, struct frame *f)
 
     draw_head(m, f);
     if (count_rows(v) == 0)
-        draw_nothing(v, f);
-    list_cursor_draw(&v->pick, rows_area(v, f->rows, f->cols), f, draw_row, m);
+        blame_view_draw_nothing(v, f);
+    list_cursor_draw(&v->pick, rows_area(v, f->rows, f->cols), f, blame_view_draw_row, m);
 }
 
 /* ---- what happens ---- */
 
-static void request_rows(struct model *m)
+static void blame_view_request_rows(struct model *m)
 {
     struct blame_view *v = m->blame;
     struct effect *e;
@@ -186,7 +189,7 @@ void blame_view_open(struct model *m, struct slice path)
         return;
     }
     view_push(m, VIEW_BLAME);
-    request_rows(m);
+    blame_view_request_rows(m);
 }
 
 void blame_view_fini(struct blame_view *v)
@@ -245,7 +248,7 @@ static void open_conversation(struct model *m)
     leave_to_viewer(m);
 }
 
-static bool has_session(const struct blame_view *v)
+static bool blame_view_has_session(const struct blame_view *v)
 {
     return v->pick.at < count_rows(v) && v->rows->row[v->pick.at].ref != BLAME_ROW_NONE;
 }
@@ -263,14 +266,14 @@ static bool blame_act(struct model *m, enum action a)
 
     switch (a) {
     case ACT_VIEW:
-        if (has_session(v))
+        if (blame_view_has_session(v))
             open_conversation(m);
         return true;
     case ACT_PANE:
         v->by_line = !v->by_line;
-        request_rows(m);
+        blame_view_request_rows(m);
         return true;
-    case ACT_REFRESH: request_rows(m); return true;
+    case ACT_REFRESH: blame_view_request_rows(m); return true;
     case ACT_BACK: leave_view(m); return true;
     default: return list_cursor_act(&v->pick, rows_area(v, m->rows, m->cols), a);
     }
@@ -278,7 +281,7 @@ static bool blame_act(struct model *m, enum action a)
 
 static const char *blame_unavailable(const struct model *m, enum action a)
 {
-    if (a == ACT_VIEW && !has_session(m->blame))
+    if (a == ACT_VIEW && !blame_view_has_session(m->blame))
         return count_rows(m->blame) ? "no session wrote this line" : "nothing is selected";
     return a == ACT_PANE || a == ACT_VIEW || a == ACT_REFRESH
                ? NULL

@@ -47,7 +47,7 @@ void dialog_want_yes(struct dialog *d)
     d->wants_yes = true;
 }
 
-static void draw_choice(const struct dialog *d, struct frame *f, struct rect r, size_t i)
+static void dialog_draw_choice(const struct dialog *d, struct frame *f, struct rect r, size_t i)
 {
     char number[8];
 
@@ -91,7 +91,7 @@ static void draw_dialog(const struct model *m, struct frame *f)
 
     draw_words(d, f, (struct rect){ r.y, r.x, r.h - answers - (r.h > answers + 3), r.w });
     for (size_t i = 0; i < d->choices; i++)
-        draw_choice(d, f, (struct rect){ y++, r.x, 1, r.w }, i);
+        dialog_draw_choice(d, f, (struct rect){ y++, r.x, 1, r.w }, i);
     if (d->wants_yes) {
         int x = r.x + 5;
 
@@ -187,7 +187,7 @@ void dialog_prompt(struct model *m, const char *label, struct slice text, prompt
     view_push(m, VIEW_PROMPT);
 }
 
-static int draw_note(const struct model *m, struct frame *f, int y)
+static int dialog_draw_note(const struct model *m, struct frame *f, int y)
 {
     const struct prompt *p = m->prompt;
     char hint[80];
@@ -214,7 +214,7 @@ static void draw_prompt(const struct model *m, struct frame *f)
     int y = f->rows - 1, x = 1;
 
     frame_fill(f, (struct rect){ y, 0, 1, f->cols }, STYLE_TEXT);
-    int end = draw_note(m, f, y);
+    int end = dialog_draw_note(m, f, y);
 
     x += frame_puts(f, y, x, f->cols / 2, STYLE_PROMPT, p->label);
     x += frame_puts(f, y, x, 2, STYLE_PROMPT, f->ascii ? "> " : "› ");

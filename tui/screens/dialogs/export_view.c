@@ -48,7 +48,7 @@ static const char *fixed_reason(const struct export_view *v, enum export_row row
     }
 }
 
-static const char *value_of(const struct export_view *v, enum export_row row)
+static const char *export_view_value_of(const struct export_view *v, enum export_row row)
 {
     static const char *const formats[] = { "Markdown", "HTML", "text", "JSONL: the rows" };
     static const char *const tools[] = { "folded", "left out", "in full" };
@@ -96,7 +96,7 @@ static unsigned step_value(unsigned value, unsigned n, int by)
     return (value + n + (unsigned)(by < 0 ? (int)n - 1 : 1)) % n;
 }
 
-static void change_value(struct export_view *v, int by)
+static void export_view_change_value(struct export_view *v, int by)
 {
     enum export_row row = (enum export_row)v->at;
 
@@ -139,7 +139,7 @@ static const char *set_typed_path(struct model *m, struct slice text)
     return NULL;
 }
 
-static void write_file(struct model *m)
+static void export_view_write_file(struct model *m)
 {
     struct export_view *v = m->export;
     struct effect *e = effect_add(&m->fx, EFFECT_EXPORT, REQUESTER_EXPORT);
@@ -163,7 +163,7 @@ static void write_file(struct model *m)
     v->writing = e->generation;
 }
 
-static void accept(struct model *m)
+static void export_view_accept(struct model *m)
 {
     struct export_view *v = m->export;
 
@@ -172,14 +172,14 @@ static void accept(struct model *m)
     if (v->at == EXPORT_ROW_FILE)
         dialog_prompt(m, is_several(v) ? "directory " : "file ", slice_of(v->path), set_typed_path);
     else if (v->at == EXPORT_ROW_WRITE)
-        write_file(m);
+        export_view_write_file(m);
     else
-        change_value(v, 1);
+        export_view_change_value(v, 1);
 }
 
 /* ---- the view ---- */
 
-static const char *write_label(const struct export_view *v)
+static const char *export_view_write_label(const struct export_view *v)
 {
     return v->writing      ? "writing; going back cancels"
            : v->exists     ? "Replace the file"
@@ -187,7 +187,8 @@ static const char *write_label(const struct export_view *v)
                            : "Write the file";
 }
 
-static void draw_row(const struct export_view *v, struct frame *f, struct rect r, size_t i)
+static void export_view_draw_row(const struct export_view *v, struct frame *f, struct rect r,
+                                 size_t i)
 {
     static const char *const labels[] = { "Format",  "Tools",    "Thinking", "Sub-agents",
                                           "Secrets", "Messages", "File" };
@@ -195,7 +196,8 @@ static void draw_row(const struct export_view *v, struct frame *f, struct rect r
     bool fixed = fixed_reason(v, (enum export_row)i) != NULL;
 
     if (i == EXPORT_ROW_WRITE) {
-        frame_puts(f, r.y, r.x + 2, r.w - 3, v->exists ? STYLE_WARN : STYLE_STRONG, write_label(v));
+        frame_puts(f, r.y, r.x + 2, r.w - 3, v->exists ? STYLE_WARN : STYLE_STRONG,
+                   export_view_write_label(v));
     } else {
         frame_puts(f, r.y, r.x + 2, LABEL_W, STYLE_DIM,
                    i == EXPORT_ROW_FILE && is_several(v) ? "Directory" : labels[i]);
@@ -203,7 +205,7 @@ static void draw_row(const struct export_view *v, struct frame *f, struct rect r
             frame_text_middle(f, r.y, x, w, STYLE_TEXT, slice_of(v->path));
         else
             frame_puts(f, r.y, x, w, fixed ? STYLE_DIM : STYLE_TEXT,
-                       value_of(v, (enum export_row)i));
+                       export_view_value_of(v, (enum export_row)i));
     }
     if (i == v->at)
         frame_point(f, r);
@@ -223,7 +225,7 @@ static void draw_export(const struct model *m, struct frame *f)
     char hint[100];
 
     for (size_t i = 0; i < fit && top + i < EXPORT_ROWS; i++)
-        draw_row(v, f, (struct rect){ r.y + (int)i, r.x, 1, r.w }, top + i);
+        export_view_draw_row(v, f, (struct rect){ r.y + (int)i, r.x, 1, r.w }, top + i);
     if (fit < EXPORT_ROWS + 2)
         return;
     frame_puts(f, r.y + EXPORT_ROWS + 1, r.x + 2, r.w - 3, v->exists ? STYLE_WARN : STYLE_DIM,
@@ -242,7 +244,7 @@ static bool export_act(struct model *m, enum action a)
     if (list_cursor_wrap(&v->at, EXPORT_ROWS, a))
         return true;
     switch (a) {
-    case ACT_ACCEPT: accept(m); return true;
+    case ACT_ACCEPT: export_view_accept(m); return true;
     case ACT_BACK:
         if (v->writing)
             toast_note(&m->toast, m->now_ms,
@@ -264,7 +266,7 @@ static bool export_takes(struct model *m, struct key key)
     if (key.code != KEYCODE_LEFT && key.code != KEYCODE_RIGHT && key.code != ' ' &&
         key.code != 'h' && key.code != 'l')
         return false;
-    change_value(v, key.code == KEYCODE_LEFT || key.code == 'h' ? -1 : 1);
+    export_view_change_value(v, key.code == KEYCODE_LEFT || key.code == 'h' ? -1 : 1);
     return true;
 }
 

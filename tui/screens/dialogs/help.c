@@ -422,7 +422,7 @@ static void count_line(struct walk *w, const char *keys, const char *text)
 }
 
 /* A text whose top is scrolled out is only drawn once its first line is visible. */
-static void draw_line(struct walk *w, const char *keys, const char *text)
+static void dialog_help_draw_line(struct walk *w, const char *keys, const char *text)
 {
     size_t i = w->n, top = w->help->top;
     int h = help_height(w, keys, text), keys_w = help_keys_width(w);
@@ -449,7 +449,7 @@ static int width(int cols)
     return cols - 4 < HELP_W ? cols - 4 : HELP_W;
 }
 
-static size_t count_lines(const struct model *m)
+static size_t dialog_help_count_lines(const struct model *m)
 {
     struct walk w = { .help = m->help,
                       .settings = m->settings,
@@ -468,7 +468,7 @@ static void draw_lines(const struct help *h, const struct settings *settings, st
         .help = h,
         .settings = settings,
         .ascii = f->ascii,
-        .line = draw_line,
+        .line = dialog_help_draw_line,
         .frame = f,
         .rect = { r.y + 2, r.x, r.h - 2, r.w },
     };
@@ -487,7 +487,7 @@ static void draw_lines(const struct help *h, const struct settings *settings, st
 
 /* --- as a view */
 /* The number of lines inside the box, which leaves the footer free. */
-static int height(int rows)
+static int dialog_help_height(int rows)
 {
     return rows > 30 ? rows - 8 : rows - 3;
 }
@@ -495,23 +495,23 @@ static int height(int rows)
 static void draw_help(const struct model *m, struct frame *f)
 {
     const char *version = PROGRAM_VERSION;
-    int h = height(f->rows);
+    int h = dialog_help_height(f->rows);
     struct rect r = frame_box(f, h, width(f->cols), slice_of(version));
 
     draw_lines(m->help, m->settings, f, r);
 }
 
-static size_t page(const struct model *m)
+static size_t dialog_help_page(const struct model *m)
 {
-    int h = height(m->rows) - 2;
+    int h = dialog_help_height(m->rows) - 2;
 
     return h > 1 ? (size_t)h : 1;
 }
 
-static void scroll(struct model *m, int64_t lines)
+static void dialog_help_scroll(struct model *m, int64_t lines)
 {
-    size_t n = count_lines(m);
-    int64_t last = (int64_t)n - (int64_t)page(m), top = (int64_t)m->help->top + lines;
+    size_t n = dialog_help_count_lines(m);
+    int64_t last = (int64_t)n - (int64_t)dialog_help_page(m), top = (int64_t)m->help->top + lines;
 
     if (top > last)
         top = last;
@@ -522,8 +522,8 @@ static bool help_act(struct model *m, enum action a)
 {
     int64_t by;
 
-    if (list_cursor_steps(a, (int64_t)page(m), &by)) {
-        scroll(m, by);
+    if (list_cursor_steps(a, (int64_t)dialog_help_page(m), &by)) {
+        dialog_help_scroll(m, by);
         return true;
     }
     switch (a) {
@@ -561,9 +561,9 @@ static void help_paste(struct model *m, struct slice text)
 static void help_mouse(struct model *m, struct mouse event)
 {
     if (event.event == MOUSE_WHEEL_UP)
-        scroll(m, -3);
+        dialog_help_scroll(m, -3);
     else if (event.event == MOUSE_WHEEL_DOWN)
-        scroll(m, 3);
+        dialog_help_scroll(m, 3);
 }
 
 static bool help_perform(struct model *m, enum action a)

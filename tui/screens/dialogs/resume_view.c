@@ -45,7 +45,7 @@ static struct slice known_value(const struct resume_choice *c, size_t i)
 }
 
 /* Empty: as configured. */
-static struct slice value_of(const struct resume_view *v, size_t i)
+static struct slice resume_view_value_of(const struct resume_view *v, size_t i)
 {
     const struct resume_choice *c = v->choice[i];
     size_t at = v->value[i];
@@ -55,7 +55,7 @@ static struct slice value_of(const struct resume_view *v, size_t i)
     return at <= known_values(c) ? known_value(c, at - 1) : slice_of(v->typed[i]);
 }
 
-static void change_value(struct resume_view *v, int by)
+static void resume_view_change_value(struct resume_view *v, int by)
 {
     if (v->at >= v->choices)
         return;
@@ -94,7 +94,7 @@ static const char *set_typed_flags(struct model *m, struct slice text)
 
 /* ---- resuming ---- */
 
-static bool add_words(const struct resume_view *v, struct name_list *words)
+static bool resume_view_add_words(const struct resume_view *v, struct name_list *words)
 {
     struct arena a = { 0 };
     char **flag = NULL;
@@ -103,7 +103,7 @@ static bool add_words(const struct resume_view *v, struct name_list *words)
     for (size_t i = 0; ok && i < v->choices; i++)
         if (v->value[i])
             ok = name_list_add(words, slice_of(v->choice[i]->flag)) &&
-                 name_list_add(words, value_of(v, i));
+                 name_list_add(words, resume_view_value_of(v, i));
     if (v->flags[0])
         ok = ok && shell_split(slice_of(v->flags), NULL, 0, &a, &flag, NULL) == ERR_OK;
     for (; ok && flag && *flag; flag++)
@@ -118,7 +118,7 @@ static void resume_so(struct model *m)
     struct name_list *words = name_list_new();
 
     view_pop(m);
-    if (!words || !add_words(m->resume_view, words)) {
+    if (!words || !resume_view_add_words(m->resume_view, words)) {
         name_list_free(words);
         toast_no_memory(&m->toast);
     } else if (!e || !slice_eq(e->ref.id, slice_of(m->resume_view->session))) {
@@ -133,7 +133,7 @@ static void resume_so(struct model *m)
 
 static void draw_value(const struct resume_view *v, struct frame *f, struct rect r, size_t i)
 {
-    struct slice value = i < v->choices ? value_of(v, i) : slice_of(v->flags);
+    struct slice value = i < v->choices ? resume_view_value_of(v, i) : slice_of(v->flags);
 
     frame_puts(f, r.y, r.x + 2, LABEL_W, STYLE_DIM,
                i < v->choices ? v->choice[i]->label : "Other flags");
@@ -150,7 +150,7 @@ static void draw_added(const struct resume_view *v, struct frame *f, struct rect
 {
     struct name_list *words = name_list_new();
     struct buf text = { 0 };
-    bool ok = words && add_words(v, words) &&
+    bool ok = words && resume_view_add_words(v, words) &&
               buf_addf(&text, words->n ? "adds" : "as configured") == ERR_OK;
 
     for (size_t i = 0; ok && i < words->n; i++)
@@ -186,16 +186,16 @@ static void draw_resume(const struct model *m, struct frame *f)
                            hint, sizeof hint));
 }
 
-static void accept(struct model *m)
+static void resume_view_accept(struct model *m)
 {
     struct resume_view *v = m->resume_view;
 
     if (v->at == flags_row(v))
         dialog_prompt(m, "flags ", slice_of(v->flags), set_typed_flags);
     else if (v->at < v->choices && v->choice[v->at]->open)
-        dialog_prompt(m, "value ", value_of(v, v->at), set_typed_value);
+        dialog_prompt(m, "value ", resume_view_value_of(v, v->at), set_typed_value);
     else if (v->at < v->choices)
-        change_value(v, 1);
+        resume_view_change_value(v, 1);
     else
         resume_so(m);
 }
@@ -207,7 +207,7 @@ static bool resume_act(struct model *m, enum action a)
     if (list_cursor_wrap(&v->at, rows_of(v), a))
         return true;
     if (a == ACT_ACCEPT)
-        accept(m);
+        resume_view_accept(m);
     else if (a == ACT_BACK)
         view_pop(m);
     return a == ACT_ACCEPT || a == ACT_BACK;
@@ -220,11 +220,11 @@ static bool resume_takes(struct model *m, struct key key)
     if (view_top(m) != VIEW_RESUME_OPTIONS || key.mods != 0 ||
         (!less && key.code != KEYCODE_RIGHT && key.code != 'l' && key.code != ' '))
         return false;
-    change_value(m->resume_view, less ? -1 : 1);
+    resume_view_change_value(m->resume_view, less ? -1 : 1);
     return true;
 }
 
-static bool resume_perform(struct model *m, enum action a)
+static bool resume_view_resume_perform(struct model *m, enum action a)
 {
     const struct session_entry *e = a == ACT_RESUME_WITH ? list_selection_session(m) : NULL;
     struct resume_view *v = m->resume_view;
@@ -250,5 +250,5 @@ const struct view_ops view_resume_options = {
     .draw = draw_resume,
     .act = resume_act,
     .takes = resume_takes,
-    .perform = resume_perform,
+    .perform = resume_view_resume_perform,
 };

@@ -22,7 +22,7 @@ void agent_flow_clear(struct model *m)
     c->asked = NULL;
 }
 
-static unsigned abilities(const struct model *m, size_t i)
+static unsigned change_flow_abilities(const struct model *m, size_t i)
 {
     return store_agent_abilities(m->pending_change->refs->ref[i].store->ops);
 }
@@ -36,7 +36,7 @@ bool agent_flow_wants(struct model *m, enum action a)
     if (a != ACT_RENAME && a != ACT_ARCHIVE && a != ACT_TRASH)
         return false;
     for (size_t i = 0; i < c->refs->n; i++)
-        wants |= (abilities(m, i) & ability) != 0;
+        wants |= (change_flow_abilities(m, i) & ability) != 0;
     if (!wants || c->refs->n == 1)
         return wants;
     toast_note(&m->toast, m->now_ms,
@@ -477,7 +477,7 @@ static void begin_change(struct model *m, enum action a)
 
 /* ---- the row ---- */
 
-static bool draw_status(const struct model *m, struct frame *f, struct rect r)
+static bool change_flow_draw_status(const struct model *m, struct frame *f, struct rect r)
 {
     const struct pending_change *c = m->pending_change;
     int x = r.x + 1;
@@ -547,5 +547,5 @@ const struct view_ops view_change_flow = {
     .perform = perform_change,
     .message = change_message,
     .wake_ms = change_wake_ms,
-    .status = draw_status,
+    .status = change_flow_draw_status,
 };

@@ -146,7 +146,7 @@ static struct change_text change_text_done(const struct model *m, const struct c
 /* ---- the result of a change: reported, and shown in every view that it may affect ---- */
 
 /* The sessions were already as they should be. */
-static bool is_nothing(const struct change_result *c)
+static bool change_result_is_nothing(const struct change_result *c)
 {
     return c->sessions.n == 0 && (c->request == CHANGE_RENAME || c->request == CHANGE_TAG ||
                                   c->request == CHANGE_ARCHIVE || c->request == CHANGE_UNARCHIVE);
@@ -154,7 +154,7 @@ static bool is_nothing(const struct change_result *c)
 
 static void report_done(struct model *m, const struct change_result *c)
 {
-    if (is_nothing(c)) {
+    if (change_result_is_nothing(c)) {
         toast_note(&m->toast, m->now_ms, "nothing to change");
         return;
     }

@@ -34,7 +34,7 @@ static size_t hidden_by_query(const struct model *m)
     return refs->n - shown;
 }
 
-static void trash_answer(struct model *m, enum dialog_choice choice)
+static void delete_flow_trash_answer(struct model *m, enum dialog_choice choice)
 {
     size_t unsure = m->pending_change->unsure;
     struct effect *e = NULL;
@@ -53,8 +53,8 @@ static void lines_about_others(struct dialog *d, const struct pending_change *c)
         dialog_line(d, "%zu more %s: an agent has %s open.", c->running,
                     c->running == 1 ? "stays" : "stay", c->running == 1 ? "it" : "them");
     if (c->unsupported > 0)
-        dialog_line(d, "%zu more %s: they cannot be deleted.", c->unsupported,
-                    c->unsupported == 1 ? "stays" : "stay");
+        dialog_line(d, "%zu more %s cannot be deleted.", c->unsupported,
+                    c->unsupported == 1 ? "stays: it" : "stay: they");
     if (c->partly > 1)
         dialog_line(d, "Part of %s stays; of one of them:", change_text_count(c->partly).text);
     if (c->partly > 0)
@@ -71,7 +71,7 @@ static void fill_trash_dialog(struct model *m)
 
     human_size(c->bytes, size);
     snprintf(title, sizeof title, "Move %s, %s, to the trash?", change_text_count(n).text, size);
-    dialog_begin(d, title, trash_answer);
+    dialog_begin(d, title, delete_flow_trash_answer);
     if (n == 1)
         dialog_line(d, "%s", change_text_title(m, c->titles->name[0]).text);
     if (hidden > 0)

@@ -35,7 +35,7 @@ static bool in_list(const struct model *m)
     return view_base(m) == VIEW_LIST;
 }
 
-static bool is_marked(const struct list *l, uint32_t entry)
+static bool resume_flow_is_marked(const struct list *l, uint32_t entry)
 {
     return entry < l->marked_cap && l->marked[entry];
 }
@@ -53,7 +53,7 @@ static uint32_t session_to_resume(const struct model *m)
     return l->selected;
 }
 
-static const struct session_row *row_of(const struct model *m, uint32_t entry)
+static const struct session_row *resume_flow_row_of(const struct model *m, uint32_t entry)
 {
     return entry == ENTRY_NONE ? NULL : m->list->sessions.entry[entry].row;
 }
@@ -73,7 +73,7 @@ static void fail_resume(struct model *m)
     resume_flow_cancel(m);
 }
 
-static struct name_list *take_words(struct model *m)
+static struct name_list *resume_flow_take_words(struct model *m)
 {
     struct name_list *words = m->resume_flow->words;
 
@@ -84,7 +84,7 @@ static struct name_list *take_words(struct model *m)
 /* The last step: the effect for which the loop leaves the screen. */
 static void leave_with_choice(struct model *m, const char *dir)
 {
-    const struct session_row *row = row_of(m, m->resume_flow->entry);
+    const struct session_row *row = resume_flow_row_of(m, m->resume_flow->entry);
     struct buf text = { 0 };
 
     if (buf_add(&text, slice_of(dir)) || !buf_cstr(&text) || !choose_row(m, row)) {
@@ -97,7 +97,7 @@ static void leave_with_choice(struct model *m, const char *dir)
     e->rows = m->resume_flow->chosen;
     e->row_count = 1;
     e->text = text;
-    e->names = take_words(m);
+    e->names = resume_flow_take_words(m);
     e->forks = m->resume_flow->forks;
     m->leaving = true;
 }
@@ -162,7 +162,7 @@ static void confirm_directory(struct model *m, const struct resume_dirs *p)
 
 static void resume_one(struct model *m)
 {
-    const struct session_row *row = row_of(m, m->resume_flow->entry);
+    const struct session_row *row = resume_flow_row_of(m, m->resume_flow->entry);
 
     m->resume_waits = false;
     if ((row->flags & SESSION_LIVE) && !m->resume_flow->knows_live && !m->resume_flow->forks)
@@ -182,8 +182,8 @@ static size_t collect_marked(struct model *m)
     for (size_t i = 0; m->resume_flow->chosen && i < l->order.n && n < l->marks; i++) {
         uint32_t entry = l->order.entry[i];
 
-        if (is_marked(l, entry) && row_of(m, entry))
-            m->resume_flow->chosen[n++] = row_of(m, entry);
+        if (resume_flow_is_marked(l, entry) && resume_flow_row_of(m, entry))
+            m->resume_flow->chosen[n++] = resume_flow_row_of(m, entry);
     }
     return n;
 }
@@ -199,17 +199,17 @@ static bool rows_are_there(const struct model *m)
     const struct list *l = m->list;
 
     if (!prints_marked(m))
-        return row_of(m, m->resume_flow->entry) != NULL;
+        return resume_flow_row_of(m, m->resume_flow->entry) != NULL;
     for (uint32_t i = 0; !list_settled(l) && i < l->marked_cap && i < l->sessions.n; i++)
-        if (l->marked[i] && session_table_is_listed(&l->sessions, i) && !row_of(m, i))
+        if (l->marked[i] && session_table_is_listed(&l->sessions, i) && !resume_flow_row_of(m, i))
             return false;
     return true;
 }
 
 static void print_rows(struct model *m)
 {
-    size_t n =
-        prints_marked(m) ? collect_marked(m) : choose_row(m, row_of(m, m->resume_flow->entry));
+    size_t n = prints_marked(m) ? collect_marked(m)
+                                : choose_row(m, resume_flow_row_of(m, m->resume_flow->entry));
 
     if (!m->resume_flow->chosen) {
         fail_resume(m);
@@ -224,12 +224,13 @@ static void print_rows(struct model *m)
 
     e->rows = m->resume_flow->chosen;
     e->row_count = n;
-    e->names = take_words(m);
+    e->names = resume_flow_take_words(m);
     e->forks = m->resume_flow->forks;
     m->leaving = true;
 }
 
-static bool add_ref(struct ref_list *refs, const struct session_row *row, uint32_t entry)
+static bool resume_flow_add_ref(struct ref_list *refs, const struct session_row *row,
+                                uint32_t entry)
 {
     return !row || ref_list_add(refs, &row->ref, entry);
 }
@@ -242,11 +243,13 @@ static void ask_commands(struct model *m)
     bool ok = refs;
 
     if (!prints_marked(m)) {
-        ok = ok && add_ref(refs, row_of(m, m->resume_flow->entry), m->resume_flow->entry);
+        ok = ok && resume_flow_add_ref(refs, resume_flow_row_of(m, m->resume_flow->entry),
+                                       m->resume_flow->entry);
     } else {
         for (size_t i = 0; ok && i < l->order.n; i++)
-            if (is_marked(l, l->order.entry[i]))
-                ok = add_ref(refs, row_of(m, l->order.entry[i]), l->order.entry[i]);
+            if (resume_flow_is_marked(l, l->order.entry[i]))
+                ok = resume_flow_add_ref(refs, resume_flow_row_of(m, l->order.entry[i]),
+                                         l->order.entry[i]);
     }
     if (!ok) {
         ref_list_free(refs);
@@ -269,7 +272,7 @@ static void act_on_row(struct model *m)
         resume_one(m);
 }
 
-static void begin(struct model *m, enum action a, struct name_list *words)
+static void flow_resume_flow_begin(struct model *m, enum action a, struct name_list *words)
 {
     const struct list *l = m->list;
 
@@ -296,12 +299,12 @@ static void begin(struct model *m, enum action a, struct name_list *words)
 
 void resume_flow_begin(struct model *m, enum action a)
 {
-    begin(m, a, NULL);
+    flow_resume_flow_begin(m, a, NULL);
 }
 
 void resume_flow_begin_with(struct model *m, struct name_list *words)
 {
-    begin(m, ACT_RESUME, words);
+    flow_resume_flow_begin(m, ACT_RESUME, words);
 }
 
 void resume_flow_retry(struct model *m)
@@ -367,7 +370,7 @@ void resume_flow_renumbered(struct model *m)
     toast_note(&m->toast, m->now_ms, "the list was reloaded meanwhile: please choose again");
 }
 
-static bool resume_perform(struct model *m, enum action a)
+static bool resume_flow_resume_perform(struct model *m, enum action a)
 {
     if (a != ACT_RESUME && a != ACT_PRINT)
         return false;
@@ -377,6 +380,6 @@ static bool resume_perform(struct model *m, enum action a)
 
 const struct view_ops view_resume_flow = {
     .name = "resume",
-    .perform = resume_perform,
+    .perform = resume_flow_resume_perform,
     .message = resume_message,
 };

@@ -31,7 +31,7 @@ static void clear_question(struct undo_flow *u)
     u->edited = u->taken = NULL;
 }
 
-static struct name_list *copy_of(const struct name_list *from)
+static struct name_list *undo_flow_copy_of(const struct name_list *from)
 {
     struct name_list *list = name_list_new();
 
@@ -122,7 +122,7 @@ static bool begin_question(struct model *m, const struct name_list *edited)
         return false;
     }
     u->at = 0;
-    u->edited = copy_of(edited);
+    u->edited = undo_flow_copy_of(edited);
     u->taken = name_list_new();
     if (!u->edited || !u->taken)
         fail_undo(m);

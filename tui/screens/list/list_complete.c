@@ -12,26 +12,27 @@ struct completion {
     struct slice next, first;
 };
 
-static char lower(char c)
+static char list_complete_lower(char c)
 {
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
 /* Compares without the case of ASCII letters, and with it only if the texts are equal otherwise. */
-static int compare(struct slice a, struct slice b)
+static int list_complete_compare(struct slice a, struct slice b)
 {
     for (size_t i = 0; i < a.n && i < b.n; i++)
-        if (lower(a.p[i]) != lower(b.p[i]))
-            return (unsigned char)lower(a.p[i]) - (unsigned char)lower(b.p[i]);
+        if (list_complete_lower(a.p[i]) != list_complete_lower(b.p[i]))
+            return (unsigned char)list_complete_lower(a.p[i]) -
+                   (unsigned char)list_complete_lower(b.p[i]);
     return a.n != b.n ? (a.n > b.n) - (a.n < b.n) : slice_compare(a, b);
 }
 
-static bool begins_with(struct slice value, struct slice typed)
+static bool list_complete_begins_with(struct slice value, struct slice typed)
 {
     if (value.n < typed.n)
         return false;
     for (size_t i = 0; i < typed.n; i++)
-        if (lower(value.p[i]) != lower(typed.p[i]))
+        if (list_complete_lower(value.p[i]) != list_complete_lower(typed.p[i]))
             return false;
     return true;
 }
@@ -45,13 +46,14 @@ static bool is_typeable(struct slice value)
     return value.n > 0;
 }
 
-static void consider(struct completion *c, struct slice value)
+static void list_complete_consider(struct completion *c, struct slice value)
 {
-    if (!begins_with(value, c->typed) || !is_typeable(value))
+    if (!list_complete_begins_with(value, c->typed) || !is_typeable(value))
         return;
-    if (!c->first.n || compare(value, c->first) < 0)
+    if (!c->first.n || list_complete_compare(value, c->first) < 0)
         c->first = value;
-    if (compare(value, c->present) > 0 && (!c->next.n || compare(value, c->next) < 0))
+    if (list_complete_compare(value, c->present) > 0 &&
+        (!c->next.n || list_complete_compare(value, c->next) < 0))
         c->next = value;
 }
 
@@ -62,7 +64,7 @@ static struct slice last_component(struct slice path)
     return slash ? (struct slice){ slash + 1, path.n - (size_t)(slash + 1 - path.p) } : path;
 }
 
-static struct slice value_of(enum term_kind kind, const struct session_entry *e)
+static struct slice list_complete_value_of(enum term_kind kind, const struct session_entry *e)
 {
     if (kind == TERM_SYSTEM)
         return slice_of(e->ref.store->ops->name);
@@ -81,9 +83,9 @@ static void consider_session(struct completion *c, const struct session_entry *e
     struct slice tags = e->row ? e->row->tag : (struct slice){ 0 }, tag;
 
     if (c->kind != TERM_TAG)
-        consider(c, value_of(c->kind, e));
+        list_complete_consider(c, list_complete_value_of(c->kind, e));
     while (c->kind == TERM_TAG && (tag = session_tag_next(&tags)).n > 0)
-        consider(c, tag);
+        list_complete_consider(c, tag);
 }
 
 static bool find(const struct list *l, struct completion *c)
@@ -100,7 +102,7 @@ static bool find(const struct list *l, struct completion *c)
     if (l->completed.end == query.n && l->completed.typed <= c->present.n)
         c->typed.n = l->completed.typed;
     for (int i = 0; c->kind == TERM_IS && i < IS_COUNT; i++)
-        consider(c, slice_of(query_is_name((enum is_kind)i)));
+        list_complete_consider(c, slice_of(query_is_name((enum is_kind)i)));
     for (uint32_t i = 0; c->kind != TERM_IS && i < l->sessions.n; i++)
         if (session_table_is_listed(&l->sessions, i))
             consider_session(c, &l->sessions.entry[i]);

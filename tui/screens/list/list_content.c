@@ -87,7 +87,7 @@ static struct ref_list *sessions_to_search(const struct list *l, bool only_hits)
     return refs;
 }
 
-static void request_search(struct list *l, struct effects *fx)
+static void list_content_request_search(struct list *l, struct effects *fx)
 {
     struct list_content *c = &l->content;
     struct slice text = list_content_text(l);
@@ -115,7 +115,7 @@ static void request_search(struct list *l, struct effects *fx)
 void list_content_tick(struct list *l, struct effects *fx)
 {
     if (l->content.ask_ms != TIME_NONE && *l->now_ms >= l->content.ask_ms && l->order.n > 0)
-        request_search(l, fx);
+        list_content_request_search(l, fx);
 }
 
 void list_content_renumbered(struct list *l, struct effects *fx)

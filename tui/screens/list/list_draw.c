@@ -119,7 +119,7 @@ void list_draw_scope(const struct list *l, struct frame *f, struct rect r)
 
 /* "37 of 412 sessions  recent": the matches, the total and the order; preceded by a spinner while work is under
  * way. Without a query, sessions that are not shown are the archived ones. */
-static int draw_counts(const struct list *l, struct frame *f, struct rect r)
+static int list_draw_counts(const struct list *l, struct frame *f, struct rect r)
 {
     enum { WITH_ORDER_COLS = 60, WITH_REASON_COLS = 80 };
     char text[128], size[HUMAN_SIZE], bytes[HUMAN_SIZE + 4] = "";
@@ -155,7 +155,7 @@ static int draw_counts(const struct list *l, struct frame *f, struct rect r)
 
 static void draw_title_line(const struct list *l, struct frame *f, struct rect r)
 {
-    int end = draw_counts(l, f, r);
+    int end = list_draw_counts(l, f, r);
     int x = r.x + 1;
 
     x += frame_puts(f, r.y, x, end - x, STYLE_TITLE, "reprise") + 2;
@@ -259,7 +259,7 @@ static void draw_query_line(const struct list *l, struct frame *f, struct rect r
     draw_query_note(l, f, r, 2 + (l->query.n ? used : 16));
 }
 
-static void draw_rows(const struct list *l, struct frame *f, const struct list_layout *lay)
+static void list_draw_rows(const struct list *l, struct frame *f, const struct list_layout *lay)
 {
     struct rect r = lay->rows;
 
@@ -488,7 +488,7 @@ static void draw_preview_head(const struct list *l, struct frame *f, const struc
 }
 
 /* The border above the conversation shows its disk usage. */
-static void draw_preview(const struct list *l, struct frame *f, const struct list_layout *lay)
+static void list_draw_preview(const struct list *l, struct frame *f, const struct list_layout *lay)
 {
     struct rect r = lay->preview;
     int y = f->cursor_y, x = f->cursor_x;
@@ -517,6 +517,6 @@ void list_draw(const struct list *l, struct frame *f)
         list_draw_empty(l, f, (struct rect){ lay.rows.y, 0, f->rows - lay.rows.y - 1, f->cols });
         return;
     }
-    draw_rows(l, f, &lay);
-    draw_preview(l, f, &lay);
+    list_draw_rows(l, f, &lay);
+    list_draw_preview(l, f, &lay);
 }

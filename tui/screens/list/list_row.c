@@ -89,8 +89,8 @@ struct flag {
 
 enum flag_form { FLAG_SIGNS, FLAG_ASCII, FLAG_WORDS };
 
-static void row_flags(const struct session_row *row, enum flag_form form,
-                      struct flag out[LIST_FLAGS])
+static void list_row_flags(const struct session_row *row, enum flag_form form,
+                           struct flag out[LIST_FLAGS])
 {
     const uint32_t damage = SESSION_DAMAGED | SESSION_TORN | SESSION_CHANGED;
     const bool live = row->flags & SESSION_LIVE;
@@ -154,11 +154,11 @@ void list_widths_include(struct list_widths *w, const struct session_row *row)
     w->system = wider(w->system, system_text(row, text));
     struct flag flag[LIST_FLAGS];
 
-    row_flags(row, FLAG_SIGNS, flag);
+    list_row_flags(row, FLAG_SIGNS, flag);
     int signs = own_flags_width(flag, 1);
 
     w->signs = signs > w->signs ? signs : w->signs;
-    row_flags(row, FLAG_WORDS, flag);
+    list_row_flags(row, FLAG_WORDS, flag);
     int words = own_flags_width(flag, GAP);
 
     w->words = words > w->words ? words : w->words;
@@ -230,8 +230,8 @@ static struct columns columns_for(const struct list *l, const struct list_layout
     return c;
 }
 
-static void draw_age(const struct list *l, struct frame *f, int y, int x,
-                     const struct session_entry *e)
+static void list_row_draw_age(const struct list *l, struct frame *f, int y, int x,
+                              const struct session_entry *e)
 {
     char age[HUMAN_AGE];
 
@@ -335,12 +335,12 @@ static int draw_flags_behind(struct frame *f, struct rect r, int title_x,
 
     if (!e->row)
         return room;
-    row_flags(e->row, FLAG_WORDS, flag);
+    list_row_flags(e->row, FLAG_WORDS, flag);
     int w = own_flags_width(flag, gap);
 
     if (w > 0 && frame_width(session_entry_title(e)) + GAP + w > room) {
         gap = 1;
-        row_flags(e->row, f->ascii ? FLAG_ASCII : FLAG_SIGNS, flag);
+        list_row_flags(e->row, f->ascii ? FLAG_ASCII : FLAG_SIGNS, flag);
         w = own_flags_width(flag, gap);
     }
     if (w == 0)
@@ -413,10 +413,10 @@ static void draw_columns(struct frame *f, struct rect r, const struct columns *c
         struct flag flag[LIST_FLAGS];
         int gap = GAP;
 
-        row_flags(row, FLAG_WORDS, flag);
+        list_row_flags(row, FLAG_WORDS, flag);
         if (!c->words || own_flags_width(flag, gap) > c->flags_w) {
             gap = 1;
-            row_flags(row, f->ascii ? FLAG_ASCII : FLAG_SIGNS, flag);
+            list_row_flags(row, f->ascii ? FLAG_ASCII : FLAG_SIGNS, flag);
         }
         draw_own_flags(f, r.y, x + GAP, flag, gap);
     }
@@ -542,7 +542,7 @@ void list_draw_row(const struct list *l, struct frame *f, struct rect r, size_t 
             frame_puts(f, r.y + y, r.x, POINTER_W, STYLE_KEY, f->ascii ? ">" : "▌");
     if (marked)
         frame_puts(f, r.y, r.x + POINTER_W, MARK_W, STYLE_MARK, f->ascii ? "+" : "◆");
-    draw_age(l, f, r.y, r.x + POINTER_W + MARK_W + 1, e);
+    list_row_draw_age(l, f, r.y, r.x + POINTER_W + MARK_W + 1, e);
     if (lay.item > 1)
         c.title_w = draw_flags_behind(f, r, r.x + c.title, e);
     struct rect title = draw_left(l, f, (struct rect){ r.y, r.x + c.title, 1, c.title_w }, e);

@@ -117,7 +117,7 @@ bool list_session_forks_in_agent(const struct model *m)
     return e && e->ref.store && resume_agent_forks(m->settings->config, &e->ref);
 }
 
-static bool is_change(enum action a)
+static bool list_view_is_change(enum action a)
 {
     return a == ACT_RENAME || a == ACT_TAG || a == ACT_ARCHIVE || a == ACT_TRASH || a == ACT_FORK ||
            a == ACT_FORK_AT || a == ACT_RESUME_AT;
@@ -160,7 +160,7 @@ const char *list_session_unavailable(const struct model *m, enum action a, const
         return why;
     if (a == ACT_FORK && list_session_forks_in_agent(m))
         return NULL;
-    if (is_change(a))
+    if (list_view_is_change(a))
         return change_reason(m, a);
     if (needs_session(a) && !e)
         return none;
@@ -181,7 +181,7 @@ static void list_view_draw(const struct model *m, struct frame *f)
     list_draw(m->list, f);
 }
 
-static int64_t page(const struct list *l)
+static int64_t list_view_page(const struct list *l)
 {
     int64_t items = (int64_t)list_layout(l, l->rows, l->cols).items;
 
@@ -196,7 +196,7 @@ static bool list_view_move(struct model *m, enum action a)
 
     if (a == ACT_FIRST || a == ACT_LAST)
         list_move_to(l, a == ACT_FIRST ? 0 : SIZE_MAX, &m->fx);
-    else if (list_cursor_steps(a, page(l), &by))
+    else if (list_cursor_steps(a, list_view_page(l), &by))
         list_move(l, by, &m->fx);
     else
         return false;

@@ -12,7 +12,7 @@
 #include "tui/widgets/frame.h"
 #include "tui/widgets/list_cursor.h"
 
-static void free_sweep(struct cleanup *c)
+static void cleanup_free_sweep(struct cleanup *c)
 {
     if (c->sweep)
         sweep_fini(c->sweep);
@@ -28,7 +28,7 @@ static void free_sweep(struct cleanup *c)
 
 void cleanup_fini(struct cleanup *c)
 {
-    free_sweep(c);
+    cleanup_free_sweep(c);
     c->counted = false;
     name_list_fini(&c->opened);
 }
@@ -101,7 +101,7 @@ static void close_cleanup(struct model *m)
     view_pop(m);
 }
 
-static int compare_slices(const void *pa, const void *pb)
+static int cleanup_compare_slices(const void *pa, const void *pb)
 {
     const struct slice *a = pa, *b = pb;
     int direction = memcmp(a->p, b->p, a->n < b->n ? a->n : b->n);
@@ -120,9 +120,9 @@ static bool keep_ticks(const struct sweep *before, struct sweep *now)
     for (size_t i = 0; i < before->n; i++)
         if (!before->item[i].chosen && !before->item[i].stays)
             unticked[n++] = before->item[i].ref.path;
-    qsort(unticked, n, sizeof *unticked, compare_slices);
+    qsort(unticked, n, sizeof *unticked, cleanup_compare_slices);
     for (size_t i = 0; i < now->n && n > 0; i++)
-        if (bsearch(&now->item[i].ref.path, unticked, n, sizeof *unticked, compare_slices))
+        if (bsearch(&now->item[i].ref.path, unticked, n, sizeof *unticked, cleanup_compare_slices))
             now->item[i].chosen = false;
     free(unticked);
     return true;
@@ -143,7 +143,7 @@ static void set_sweep(struct model *m, struct sweep *sweep)
 
     if (!ruled)
         untick_all(sweep);
-    free_sweep(c);
+    cleanup_free_sweep(c);
     c->sweep = sweep;
     c->ruled = ruled;
     if (!c->counted) {
@@ -167,7 +167,7 @@ static bool cleanup_message(struct model *m, const struct msg *msg)
         set_sweep(m, msg->u.sweep);
         return true;
     }
-    free_sweep(c);
+    cleanup_free_sweep(c);
     c->error = msg->u.error;
     cleanup_move_to(m, (int64_t)c->at);
     return true;
@@ -251,7 +251,7 @@ static void type_rule(struct model *m)
 /* ---- projects ---- */
 
 /* Works as in a tree: the cursor stays on the head, or goes there from one of its sessions. */
-static void open_project(struct model *m, bool open)
+static void maintenance_cleanup_open_project(struct model *m, bool open)
 {
     struct cleanup *c = m->cleanup;
     size_t head = cleanup_head_of(c, cursor_line(c));
@@ -300,7 +300,7 @@ static void tick_at_cursor(struct model *m, int direction)
 
 /* ---- moving them ---- */
 
-static void trash_answer(struct model *m, enum dialog_choice choice)
+static void cleanup_trash_answer(struct model *m, enum dialog_choice choice)
 {
     struct cleanup *c = m->cleanup;
 
@@ -309,7 +309,7 @@ static void trash_answer(struct model *m, enum dialog_choice choice)
     struct sweep *sweep = c->sweep;
 
     c->sweep = NULL;
-    free_sweep(c);
+    cleanup_free_sweep(c);
     change_flow_request_sweep(m, sweep); /* the rest is read again after they were moved */
 }
 
@@ -339,7 +339,7 @@ static void confirm_trash(struct model *m)
     cleanup_rules_text(&c->rules, rules, sizeof rules);
     snprintf(title, sizeof title, "Move %s%s%s, %s, to the trash?", orphans ? "what " : "",
              change_text_count(sum.ticked).text, orphans ? " left behind" : "", size);
-    dialog_begin(d, title, trash_answer);
+    dialog_begin(d, title, cleanup_trash_answer);
     dialog_line(d, "The ticked ones, %s.", rules);
     add_staying(d, sum.n - sum.ticked - sum.kept, "not ticked");
     add_staying(d, tagged, "tagged");
@@ -389,7 +389,7 @@ static void cleanup_accept(struct model *m)
     struct cleanup *c = m->cleanup;
 
     if (!on_rule(c) && c->line[cursor_line(c)].head)
-        open_project(m, !cleanup_is_open(c, cursor_line(c)));
+        maintenance_cleanup_open_project(m, !cleanup_is_open(c, cursor_line(c)));
     else if (!on_rule(c))
         confirm_trash(m);
     else if (c->at == CLEANUP_RULE_OLDER || c->at == CLEANUP_RULE_LARGER)
@@ -421,11 +421,11 @@ static void step_at_cursor(struct model *m, int direction)
     if (on_rule(m->cleanup))
         step_rule(m, direction);
     else
-        open_project(m, direction > 0);
+        maintenance_cleanup_open_project(m, direction > 0);
 }
 
 /* Goes from the rules to the sessions, and back to the first rule that is not a scope. */
-static void next_part(struct model *m)
+static void cleanup_next_part(struct model *m)
 {
     cleanup_move_to(m, on_rule(m->cleanup) ? CLEANUP_RULE_COUNT : CLEANUP_RULE_OLDER);
 }
@@ -435,7 +435,7 @@ static bool moves(struct model *m, enum action a)
     int64_t by;
 
     if (a == ACT_PANE || a == ACT_PANE_PREV)
-        next_part(m);
+        cleanup_next_part(m);
     else if (list_cursor_steps(a, (int64_t)cleanup_fit(m->rows), &by))
         cleanup_move_to(m, (int64_t)m->cleanup->at + by);
     else

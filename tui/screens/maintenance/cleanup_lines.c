@@ -90,7 +90,7 @@ static void sort_by_project(struct ranked *r, size_t n)
     qsort(r, n, sizeof *r, by_project);
 }
 
-static void add_lines(struct cleanup *c, const struct ranked *r, size_t n)
+static void cleanup_lines_add_lines(struct cleanup *c, const struct ranked *r, size_t n)
 {
     bool heads = c->sort == CLEANUP_PROJECT;
 
@@ -118,7 +118,7 @@ bool cleanup_is_open(const struct cleanup *c, size_t head)
 }
 
 /* With heads, only the sessions of open projects are shown. */
-static void choose_shown(struct cleanup *c)
+static void cleanup_lines_choose_shown(struct cleanup *c)
 {
     bool open = true;
 
@@ -146,7 +146,7 @@ bool cleanup_open_project(struct cleanup *c, size_t head, bool open)
     }
     name_list_fini(&c->opened);
     c->opened = opened;
-    choose_shown(c);
+    cleanup_lines_choose_shown(c);
     return true;
 }
 
@@ -196,8 +196,8 @@ bool cleanup_arrange(struct cleanup *c)
     free(c->shown);
     c->line = line;
     c->shown = shown;
-    add_lines(c, r, n);
-    choose_shown(c);
+    cleanup_lines_add_lines(c, r, n);
+    cleanup_lines_choose_shown(c);
     free(r);
     return true;
 }
@@ -340,7 +340,8 @@ static int draw_tick(struct frame *f, int y, int x, const struct sweep_item *ite
     return x + TICK_W;
 }
 
-static int draw_right(struct frame *f, int y, int x, int w, enum style style, const char *text)
+static int cleanup_lines_draw_right(struct frame *f, int y, int x, int w, enum style style,
+                                    const char *text)
 {
     int used = frame_width(slice_of(text));
 
@@ -349,8 +350,8 @@ static int draw_right(struct frame *f, int y, int x, int w, enum style style, co
 }
 
 /* The end of a line: the reason why the session must stay, or its project. */
-static void draw_note(const struct model *m, struct frame *f, struct rect r,
-                      const struct sweep_item *item)
+static void cleanup_lines_draw_note(const struct model *m, struct frame *f, struct rect r,
+                                    const struct sweep_item *item)
 {
     char dir[512];
 
@@ -377,7 +378,7 @@ static int room_for_note(const struct sweep_item *item, struct slice title, int 
 }
 
 /* The share of the largest one, in eighths of a column. */
-static int draw_bar(struct frame *f, struct rect r, int64_t bytes, int64_t most)
+static int cleanup_lines_draw_bar(struct frame *f, struct rect r, int64_t bytes, int64_t most)
 {
     static const char *const eighths[] = { "", "▏", "▎", "▍", "▌", "▋", "▊", "▉" };
     const int parts = f->ascii ? 1 : 8;
@@ -423,11 +424,12 @@ static void draw_sweep_item(const struct model *m, struct frame *f, struct rect 
         human_size(item->usage.bytes, size);
     else
         snprintf(size, sizeof size, "-");
-    x = draw_right(f, r.y, x, AGE_W, STYLE_AGE, age);
-    x = draw_right(f, r.y, x, SIZE_W, plain, size) + GAP;
+    x = cleanup_lines_draw_right(f, r.y, x, AGE_W, STYLE_AGE, age);
+    x = cleanup_lines_draw_right(f, r.y, x, SIZE_W, plain, size) + GAP;
     if (r.w >= PLACE_COLS)
-        x = draw_bar(f, (struct rect){ r.y, x, 1, r.w < WIDE_COLS ? BAR_W : BAR_WIDE_W },
-                     item->usage.bytes, most);
+        x = cleanup_lines_draw_bar(f,
+                                   (struct rect){ r.y, x, 1, r.w < WIDE_COLS ? BAR_W : BAR_WIDE_W },
+                                   item->usage.bytes, most);
     struct slice title = item->title.n ? item->title : item->ref.id;
     /* a reason to keep it names its tag */
     int tag_w = item->tag.n && !item->kept ? 1 + frame_width(item->tag) : 0;
@@ -440,7 +442,7 @@ static void draw_sweep_item(const struct model *m, struct frame *f, struct rect 
     frame_text_cut(f, r.y, x, end - x - (tag_w ? tag_w + GAP : 0), plain, title);
     draw_item_tag(f, r.y, end - tag_w, tag_w, item);
     if (note_w > 0)
-        draw_note(m, f, (struct rect){ r.y, end + GAP, 1, note_w }, item);
+        cleanup_lines_draw_note(m, f, (struct rect){ r.y, end + GAP, 1, note_w }, item);
 }
 
 /* "~/src/shop  12 sessions": the size is in the same column as those of its sessions. */
@@ -457,7 +459,7 @@ static void draw_project_head(const struct model *m, struct frame *f, struct rec
                : sum.ticked == sum.n - sum.kept ? "[x]"
                                                 : "[~]");
     human_size(sum.bytes, size);
-    x = draw_right(f, r.y, x + TICK_W + AGE_W, SIZE_W, STYLE_HEADING, size) + GAP;
+    x = cleanup_lines_draw_right(f, r.y, x + TICK_W + AGE_W, SIZE_W, STYLE_HEADING, size) + GAP;
     const char *sign = cleanup_is_open(c, line) ? f->ascii ? "-" : "▾" : f->ascii ? "+" : "▸";
 
     x += frame_puts(f, r.y, x, 2, STYLE_DIM, sign) + 1;

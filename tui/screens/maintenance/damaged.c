@@ -29,19 +29,19 @@ enum {
     WIDE_COLS = 120,
 };
 
-static int panel_height(int rows)
+static int damaged_panel_height(int rows)
 {
     return rows < TALL_ROWS ? PANEL_H - 1 : PANEL_H;
 }
 
 static struct list_area damaged_area(const struct model *m, int rows, int cols)
 {
-    int fit = rows - DAMAGED_ROWS_Y - panel_height(rows) - 1;
+    int fit = rows - DAMAGED_ROWS_Y - damaged_panel_height(rows) - 1;
 
     return (struct list_area){ { DAMAGED_ROWS_Y, 0, fit > 1 ? fit : 1, cols }, m->damaged->n };
 }
 
-static void move_cursor(struct model *m, size_t at)
+static void damaged_move_cursor(struct model *m, size_t at)
 {
     list_cursor_move(&m->damaged->pick, damaged_area(m, m->rows, m->cols), (int64_t)at);
 }
@@ -143,7 +143,7 @@ static void rebuild_damaged(struct model *m)
     for (size_t i = 0; v->sought != ENTRY_NONE && i < v->n; i++)
         if (v->item[i].source == DAMAGE_SESSION && v->item[i].i == v->sought)
             at = i;
-    move_cursor(m, at);
+    damaged_move_cursor(m, at);
     note_selected(m);
 }
 
@@ -368,7 +368,7 @@ static void draw_damage(const void *arg, struct frame *f, struct rect r, size_t 
 static void draw_damage_panel(const struct model *m, struct frame *f)
 {
     const struct damaged_view *v = m->damaged;
-    int h = panel_height(f->rows), y = f->rows - 1 - h;
+    int h = damaged_panel_height(f->rows), y = f->rows - 1 - h;
     struct damage_words w;
     char path[DAMAGE_TEXT];
 
@@ -497,7 +497,7 @@ static void damaged_mouse(struct model *m, struct mouse event)
 
 static void damaged_resized(struct model *m)
 {
-    move_cursor(m, m->damaged->pick.at);
+    damaged_move_cursor(m, m->damaged->pick.at);
 }
 
 const struct view_ops view_damaged = {

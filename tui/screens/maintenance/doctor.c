@@ -19,14 +19,14 @@ static size_t finding_count(const struct doctor_view *v)
     return v->findings ? v->findings->list.n : 0;
 }
 
-static int panel_height(int rows)
+static int doctor_panel_height(int rows)
 {
     return rows < TALL_ROWS ? PANEL_H - 1 : PANEL_H;
 }
 
 static struct list_area doctor_area(const struct model *m, int rows, int cols)
 {
-    int fit = rows - ROWS_Y - panel_height(rows) - 1;
+    int fit = rows - ROWS_Y - doctor_panel_height(rows) - 1;
 
     return (struct list_area){ { ROWS_Y, 0, fit > 1 ? fit : 1, cols }, finding_count(m->doctor) };
 }
@@ -229,7 +229,7 @@ static void draw_panel(const struct model *m, struct frame *f)
 {
     const struct doctor_view *v = m->doctor;
     const struct finding *finding = &v->findings->list.finding[v->pick.at];
-    int h = panel_height(f->rows), y = f->rows - 1 - h;
+    int h = doctor_panel_height(f->rows), y = f->rows - 1 - h;
     char path[512];
 
     frame_rule(f, y, 0, f->cols);

@@ -95,7 +95,7 @@ static void draw_title(const struct trash_view *v, struct frame *f)
         frame_puts(f, 0, f->cols - 19, 19, STYLE_DIM, "last deleted first");
 }
 
-static void draw_nothing(const struct trash_view *v, struct frame *f)
+static void trash_draw_nothing(const struct trash_view *v, struct frame *f)
 {
     char text[400];
 
@@ -146,7 +146,7 @@ static void draw_trash_item(const void *arg, struct frame *f, struct rect r, siz
 }
 
 /* The border above the conversation shows where the session was. */
-static void draw_preview(const struct model *m, struct frame *f, const struct trash_layout *l)
+static void trash_draw_preview(const struct model *m, struct frame *f, const struct trash_layout *l)
 {
     const struct trash_view *v = m->trash;
     struct rect r = l->preview;
@@ -179,10 +179,10 @@ static void draw_trash(const struct model *m, struct frame *f)
 
     draw_title(v, f);
     if (trash_view_count(v) == 0)
-        draw_nothing(v, f);
+        trash_draw_nothing(v, f);
     list_cursor_draw(&v->pick, (struct list_area){ l.rows, trash_view_count(v) }, f,
                      draw_trash_item, m);
-    draw_preview(m, f, &l);
+    trash_draw_preview(m, f, &l);
 }
 
 static struct list_area trash_area(const struct model *m)
@@ -227,7 +227,7 @@ static const char *trash_unavailable(const struct model *m, enum action a)
 
 /* ---- the contents ---- */
 
-static const struct session_ref *ref_at(const struct trash_view *v, size_t at)
+static const struct session_ref *trash_ref_at(const struct trash_view *v, size_t at)
 {
     for (size_t i = 0; v->refs && i < v->refs->n; i++)
         if (v->refs->entry[i] == at)
@@ -236,14 +236,14 @@ static const struct session_ref *ref_at(const struct trash_view *v, size_t at)
 }
 
 /* The preview, if it fits, shows the selected session. */
-static void follow(struct model *m)
+static void trash_follow(struct model *m)
 {
     struct trash_view *v = m->trash;
     struct trash_layout l = trash_layout(m->rows, m->cols);
     struct rect r = trash_conversation(&l);
     const struct trash_item *item =
         v->pick.at < trash_view_count(v) ? &v->list->item[v->pick.at] : NULL;
-    const struct session_ref *ref = item ? ref_at(v, v->pick.at) : NULL;
+    const struct session_ref *ref = item ? trash_ref_at(v, v->pick.at) : NULL;
 
     if (!ref || l.preview.w == 0) {
         if (v->view)
@@ -264,7 +264,7 @@ static void follow(struct model *m)
 static void trash_move_to(struct model *m, int64_t at)
 {
     list_cursor_move(&m->trash->pick, trash_area(m), at);
-    follow(m);
+    trash_follow(m);
 }
 
 static void request_trash(struct model *m)
@@ -355,7 +355,7 @@ static void request_change(struct model *m, enum change_request request, enum wh
         toast_no_memory(&m->toast);
 }
 
-static void restore(struct model *m)
+static void maintenance_trash_restore(struct model *m)
 {
     request_change(m, CHANGE_RESTORE, trash_view_ticks(m->trash) > 0 ? TICKED : ONE);
 }
@@ -455,7 +455,7 @@ static void trash_step_back(struct model *m)
     v->asked = 0;
 }
 
-static void scroll(struct model *m, int direction)
+static void trash_scroll(struct model *m, int direction)
 {
     int h = trash_layout(m->rows, m->cols).preview.h;
 
@@ -463,13 +463,13 @@ static void scroll(struct model *m, int direction)
         transcript_view_scroll(m->trash->view, direction * (h > 2 ? h / 2 : 1), &m->fx);
 }
 
-static bool act_moving(struct model *m, enum action a)
+static bool trash_act_moving(struct model *m, enum action a)
 {
     struct trash_view *v = m->trash;
 
     if (!list_cursor_act(&v->pick, trash_area(m), a))
         return false;
-    follow(m);
+    trash_follow(m);
     return true;
 }
 
@@ -478,15 +478,15 @@ static bool trash_act(struct model *m, enum action a)
     struct trash_view *v = m->trash;
 
     switch (a) {
-    case ACT_RESTORE: restore(m); return true;
+    case ACT_RESTORE: maintenance_trash_restore(m); return true;
     case ACT_EMPTY: confirm_empty(m); return true;
     case ACT_MARK: tick_item(m, 1); return true;
     case ACT_MARK_UP: tick_item(m, -1); return true;
     case ACT_MARK_ALL: tick_all(v); return true;
     case ACT_BACK: trash_step_back(m); return true;
-    case ACT_PREVIEW_UP: scroll(m, -1); return true;
-    case ACT_PREVIEW_DOWN: scroll(m, 1); return true;
-    default: return act_moving(m, a);
+    case ACT_PREVIEW_UP: trash_scroll(m, -1); return true;
+    case ACT_PREVIEW_DOWN: trash_scroll(m, 1); return true;
+    default: return trash_act_moving(m, a);
     }
 }
 
@@ -494,7 +494,7 @@ static bool trash_act(struct model *m, enum action a)
 static void trash_mouse(struct model *m, struct mouse event)
 {
     list_cursor_mouse(&m->trash->pick, trash_area(m), event);
-    follow(m);
+    trash_follow(m);
 }
 
 static void trash_resized(struct model *m)

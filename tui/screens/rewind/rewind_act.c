@@ -173,7 +173,7 @@ static void move_in(struct rewind_view *v, enum rewind_pane pane, int64_t by, st
     }
 }
 
-static long page_of(const struct rewind_view *v, enum rewind_pane pane)
+static long rewind_act_page_of(const struct rewind_view *v, enum rewind_pane pane)
 {
     struct rewind_layout l = rewind_layout(v, v->h, v->w);
     int h = pane == PANE_TURNS ? l.turns.h : pane == PANE_FILES ? l.files.h : l.changes.h;
@@ -181,17 +181,21 @@ static long page_of(const struct rewind_view *v, enum rewind_pane pane)
     return h > 2 ? h - 1 : 1;
 }
 
-static bool act_moving(struct rewind_view *v, enum action a, struct effects *fx)
+static bool rewind_act_moving(struct rewind_view *v, enum action a, struct effects *fx)
 {
     int64_t by;
 
-    if (list_cursor_steps(a, page_of(v, v->pane), &by)) {
+    if (list_cursor_steps(a, rewind_act_page_of(v, v->pane), &by)) {
         move_in(v, v->pane, by, fx);
         return true;
     }
     switch (a) {
-    case ACT_PREVIEW_UP: move_in(v, PANE_CHANGES, -(page_of(v, PANE_CHANGES) + 1), fx); return true;
-    case ACT_PREVIEW_DOWN: move_in(v, PANE_CHANGES, page_of(v, PANE_CHANGES) + 1, fx); return true;
+    case ACT_PREVIEW_UP:
+        move_in(v, PANE_CHANGES, -(rewind_act_page_of(v, PANE_CHANGES) + 1), fx);
+        return true;
+    case ACT_PREVIEW_DOWN:
+        move_in(v, PANE_CHANGES, rewind_act_page_of(v, PANE_CHANGES) + 1, fx);
+        return true;
     default: return false;
     }
 }
@@ -447,7 +451,7 @@ enum rewind_view_result rewind_view_act(struct rewind_view *v, enum action a, st
                                         struct effects *fx)
 {
     enum rewind_view_result outcome =
-        act_moving(v, a, fx) ? REWIND_VIEW_DONE : run_rewind_action(v, a, toast, fx);
+        rewind_act_moving(v, a, fx) ? REWIND_VIEW_DONE : run_rewind_action(v, a, toast, fx);
 
     if (outcome != REWIND_VIEW_BACK)
         rewind_keep_in_panes(v);

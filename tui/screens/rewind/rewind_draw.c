@@ -42,7 +42,8 @@ static const char *progress_text(const struct rewind_view *v, char *out, size_t 
 }
 
 /* The state of the view (something was rewound, or not) and the mode. */
-static const char *state_of(const struct rewind_view *v, bool brief, char *out, size_t cap)
+static const char *rewind_draw_state_of(const struct rewind_view *v, bool brief, char *out,
+                                        size_t cap)
 {
     static const char *const parts[REWIND_MODES] = {
         [REWIND_CODE] = "",
@@ -69,7 +70,7 @@ static void draw_rewind_title(const struct rewind_view *v, struct frame *f, stru
     char room[96];
     bool brief = r.w < (v->mode == REWIND_CODE ? 72 : 110);
     const char *state = v->asked_rewind ? progress_text(v, room, sizeof room)
-                                        : state_of(v, brief, room, sizeof room);
+                                        : rewind_draw_state_of(v, brief, room, sizeof room);
 
     frame_fill(f, (struct rect){ r.y, r.x, 1, r.w }, STYLE_BAR);
     int end = frame_puts_right(f, r.y, r.x + r.w - 1, STYLE_BAR, state) - 2;
@@ -110,7 +111,7 @@ static const char *short_rule(const struct rewind_entry *x, int width)
 }
 
 /* M: other bytes or another mode; A: created; D: deleted; R: held back, shown as a word. */
-static char letter_of(const struct rewind_entry *x, const struct rewind_selection *pick)
+static char rewind_draw_letter_of(const struct rewind_entry *x, const struct rewind_selection *pick)
 {
     switch (x->action == REWIND_REFUSED && !pick->consent ? REWIND_REFUSED : rewind_action_of(x)) {
     case REWIND_RESTORE: return 'M';
@@ -122,7 +123,7 @@ static char letter_of(const struct rewind_entry *x, const struct rewind_selectio
     return 'U';
 }
 
-static enum style style_of(char letter)
+static enum style rewind_draw_style_of(char letter)
 {
     switch (letter) {
     case 'A': return STYLE_ADD;
@@ -133,7 +134,8 @@ static enum style style_of(char letter)
 }
 
 /* "+3 -20" at the right edge. Returns the column where it begins. */
-static int draw_counts(const struct rewind_view *v, struct frame *f, int y, int end, size_t row)
+static int rewind_draw_counts(const struct rewind_view *v, struct frame *f, int y, int end,
+                              size_t row)
 {
     const struct rewind_entry *x = rewind_entry_at(v, row);
     bool partial = rewind_is_partial(rewind_selection_at(v, row));
@@ -174,10 +176,10 @@ static void draw_file(const struct rewind_view *v, struct frame *f, struct rect 
 {
     const struct rewind_entry *x = rewind_entry_at(v, row);
     const struct rewind_selection *pick = rewind_selection_at(v, row);
-    char letter[2] = { letter_of(x, pick), '\0' }, room[512];
+    char letter[2] = { rewind_draw_letter_of(x, pick), '\0' }, room[512];
     const char *box = !pick->ticked ? "[ ]" : rewind_is_partial(pick) ? "[~]" : "[x]";
     bool can = x->action != REWIND_REFUSED || rewind_may_consent(x);
-    int end = draw_counts(v, f, r.y, r.x + r.w - 1, row) - 1;
+    int end = rewind_draw_counts(v, f, r.y, r.x + r.w - 1, row) - 1;
 
     if (x->rule == REWIND_RULE_NONE && x->held_open)
         end = frame_puts_right(f, r.y, end, STYLE_WARN, "open") - 1;
@@ -191,7 +193,7 @@ static void draw_file(const struct rewind_view *v, struct frame *f, struct rect 
         end = frame_puts_right(f, r.y, end, STYLE_WARN, short_rule(x, r.w)) - 1;
     frame_puts(f, r.y, r.x + 1, 3, pick->ticked ? STYLE_MARK : STYLE_DIM, can ? box : " - ");
     const char *what = letter[0] == 'R' ? "held" : letter;
-    int path = r.x + 6 + frame_puts(f, r.y, r.x + 5, 4, style_of(letter[0]), what);
+    int path = r.x + 6 + frame_puts(f, r.y, r.x + 5, 4, rewind_draw_style_of(letter[0]), what);
 
     frame_text_middle(f, r.y, path, end - path, pick->ticked ? STYLE_TEXT : STYLE_DIM,
                       rewind_path(v, x, room, sizeof room));
@@ -351,7 +353,7 @@ static void draw_changes(const struct rewind_view *v, struct frame *f, struct re
 
 /* ---- all of it ---- */
 
-static void draw_empty(struct frame *f, struct rect r)
+static void rewind_draw_empty(struct frame *f, struct rect r)
 {
     static const char *const text[] = {
         "This session has no checkpoints.",
@@ -455,7 +457,8 @@ static const char *no_rows(const struct rewind_view *v)
                : "Nothing to do: the files already match.";
 }
 
-static void draw_right(const struct rewind_view *v, struct frame *f, const struct rewind_layout *l)
+static void rewind_draw_right(const struct rewind_view *v, struct frame *f,
+                              const struct rewind_layout *l)
 {
     struct rect r = { l->files.y, l->files.x + 2, 3, l->files.w - 3 };
     const struct checkpoint *c = rewind_turn(v);
@@ -492,7 +495,8 @@ static void draw_right(const struct rewind_view *v, struct frame *f, const struc
     }
 }
 
-static void draw_edge(const struct rewind_view *v, struct frame *f, const struct rewind_layout *l)
+static void rewind_draw_edge(const struct rewind_view *v, struct frame *f,
+                             const struct rewind_layout *l)
 {
     frame_edge(f, l->turns.y, l->edge, l->turns.h + l->note.h);
     if (f->ascii)
@@ -528,7 +532,7 @@ void rewind_view_draw(const struct rewind_view *v, struct frame *f, struct rect 
         return;
     }
     if (v->turns && v->turns->n == 0) {
-        draw_empty(f, (struct rect){ 1, 0, r.h - 1, r.w });
+        rewind_draw_empty(f, (struct rect){ 1, 0, r.h - 1, r.w });
         return;
     }
     if (l.turns.w > 0) {
@@ -536,9 +540,9 @@ void rewind_view_draw(const struct rewind_view *v, struct frame *f, struct rect 
         rewind_draw_note(v, f, l.note);
     }
     if (l.files.w > 0 && v->turns)
-        draw_right(v, f, &l);
+        rewind_draw_right(v, f, &l);
     if (l.edge >= 0)
-        draw_edge(v, f, &l);
+        rewind_draw_edge(v, f, &l);
     if (l.result >= 0)
         draw_result(v, f, (struct rect){ l.result, 0, 1, r.w });
     if (v->asked_rewind && rewind_is_slow(v))

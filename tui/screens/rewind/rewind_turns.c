@@ -23,7 +23,7 @@ static void files_text(const struct checkpoint *c, bool wide, bool ascii, char *
 
 /* The sign before entries that are not turns: a commit, a sub-agent's task, the end of the
  * session. */
-static const char *sign_of(const struct checkpoint *c, bool ascii)
+static const char *rewind_turns_sign_of(const struct checkpoint *c, bool ascii)
 {
     switch (c->kind) {
     case CHECKPOINT_COMMIT: return ascii ? "*" : "●";
@@ -50,14 +50,15 @@ static int draw_turn_lines(struct frame *f, int y, int end, const struct checkpo
     return end - LINES_W;
 }
 
-static struct slice title_of(const struct checkpoint *c)
+static struct slice rewind_turns_title_of(const struct checkpoint *c)
 {
     if (c->prompt.n)
         return c->prompt;
     return c->kind == CHECKPOINT_SESSION_END ? SLICE("(end of the session)") : SLICE("(no prompt)");
 }
 
-static void draw_turn(const struct rewind_view *v, struct frame *f, struct rect r, size_t i)
+static void rewind_turns_draw_turn(const struct rewind_view *v, struct frame *f, struct rect r,
+                                   size_t i)
 {
     const struct checkpoint *c = &v->turns->checkpoint[i];
     bool wide = r.w >= 48;
@@ -77,12 +78,12 @@ static void draw_turn(const struct rewind_view *v, struct frame *f, struct rect 
     end -= 2;
     frame_puts_right(f, r.y, end, STYLE_AGE, age);
     end -= wide ? HUMAN_AGE_COLUMNS + 1 : 5;
-    frame_puts(f, r.y, r.x, 1, STYLE_DIM, sign_of(c, f->ascii));
+    frame_puts(f, r.y, r.x, 1, STYLE_DIM, rewind_turns_sign_of(c, f->ascii));
     frame_text_cut(f, r.y, r.x + 2, end - r.x - 2,
                    c->why            ? STYLE_DIM
                    : i == v->turn.at ? STYLE_STRONG
                                      : STYLE_TEXT,
-                   title_of(c));
+                   rewind_turns_title_of(c));
     if (i == v->turn.at)
         rewind_select_line(v, PANE_TURNS, f, (struct rect){ r.y, r.x, 1, r.w });
 }
@@ -94,7 +95,8 @@ void rewind_draw_turns(const struct rewind_view *v, struct frame *f, struct rect
     if (!v->turns)
         rewind_draw_spinner(v, f, r, "loading the turns");
     for (int i = 0; i < r.h && v->turn.top + (size_t)i < n; i++)
-        draw_turn(v, f, (struct rect){ r.y + i, r.x, 1, r.w }, v->turn.top + (size_t)i);
+        rewind_turns_draw_turn(v, f, (struct rect){ r.y + i, r.x, 1, r.w },
+                               v->turn.top + (size_t)i);
 }
 
 static const char *moment_of(const struct checkpoint *c)

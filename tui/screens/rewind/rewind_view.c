@@ -151,7 +151,7 @@ enum {
     HUNKS_W = 16,     /* " hunk 12/34 " in it */
 };
 
-static int clamp(int n, int low, int high)
+static int rewind_view_clamp(int n, int low, int high)
 {
     return n < low ? low : n > high ? high : n;
 }
@@ -163,12 +163,12 @@ static void split_left(struct rewind_layout *l, const struct rewind_view *v, str
     l->turns = r;
     if (r.h < NOTE_FROM_H)
         return;
-    int usual = clamp(r.h / 4 + 1, 4, 10);
-    int h = clamp(rewind_note_height(v, r.w, false), usual, r.h / 2);
+    int usual = rewind_view_clamp(r.h / 4 + 1, 4, 10);
+    int h = rewind_view_clamp(rewind_note_height(v, r.w, false), usual, r.h / 2);
     int turns = v->turns && v->turns->n < (size_t)r.h ? (int)v->turns->n : r.h;
 
     if (r.h - turns > h)
-        h = clamp(rewind_note_height(v, r.w, true), h, r.h - turns);
+        h = rewind_view_clamp(rewind_note_height(v, r.w, true), h, r.h - turns);
     l->turns.h = r.h - h;
     l->note = (struct rect){ r.y + l->turns.h, r.x, h, r.w };
 }
@@ -207,13 +207,13 @@ static void split_right(struct rewind_layout *l, const struct rewind_view *v, st
         r.h--;
     }
     l->files = r;
-    l->files.h = clamp(rows, 1, clamp(r.h * 2 / 5, 3, r.h));
+    l->files.h = rewind_view_clamp(rows, 1, rewind_view_clamp(r.h * 2 / 5, 3, r.h));
     if (r.h - l->files.h < 3)
         return;
     l->head = (struct rect){ r.y + l->files.h, r.x, 1, r.w };
     int rest = r.h - l->files.h - 1, warned = warning_height(v, r.w);
 
-    l->warning = (struct rect){ l->head.y + 1, r.x, clamp(warned, 0, rest - 1), r.w };
+    l->warning = (struct rect){ l->head.y + 1, r.x, rewind_view_clamp(warned, 0, rest - 1), r.w };
     l->changes = (struct rect){ l->warning.y + l->warning.h, r.x, rest - l->warning.h, r.w };
 }
 
@@ -229,7 +229,7 @@ struct rewind_layout rewind_layout(const struct rewind_view *v, int h, int w)
             split_right(&l, v, body);
         return l;
     }
-    l.edge = clamp(w * 2 / 5, LEFT_MIN, LEFT_MAX);
+    l.edge = rewind_view_clamp(w * 2 / 5, LEFT_MIN, LEFT_MAX);
     split_left(&l, v, (struct rect){ body.y, 0, body.h, l.edge });
     split_right(&l, v, (struct rect){ body.y, l.edge + 1, body.h, w - l.edge - 1 });
     return l;

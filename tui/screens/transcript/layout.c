@@ -19,14 +19,14 @@ struct laying {
     enum message_layout_end end;
 };
 
-static bool is_open(const struct laying *l, const struct block *b, enum line_part part)
+static bool layout_is_open(const struct laying *l, const struct block *b, enum line_part part)
 {
     unsigned at = (unsigned)(b - l->p->blocks->block);
 
     return folds_open(l->folds, b->kind, l->p->message->offset, at, part);
 }
 
-static int part_of(const struct laying *l, const struct block *b)
+static int layout_part_of(const struct laying *l, const struct block *b)
 {
     unsigned at = (unsigned)(b - l->p->blocks->block);
 
@@ -137,11 +137,11 @@ static void layout_prompt(struct laying *l, const struct block *b)
         snprintf(label, sizeof label, "%s", age);
     }
     add_rule(l, STYLE_BORDER, label);
-    if (!is_open(l, b, PART_BLOCK)) {
+    if (!layout_is_open(l, b, PART_BLOCK)) {
         layout_prompt_folded(l, text);
         return;
     }
-    int part = part_of(l, b);
+    int part = layout_part_of(l, b);
     size_t lines = l->s->n, runs = l->s->runs;
     struct slice left = wrap_prompt(l, l->s, text, PROMPT_LINES + LAYOUT_LEAST_HIDDEN - 1);
 
@@ -218,7 +218,7 @@ static void layout_answer(struct laying *l, const struct block *b)
     struct markdown how = { .width = prose_width(l), .ascii = l->look->ascii };
 
     begin_part(l, LAYOUT_END_TEXT);
-    if (!is_open(l, b, PART_BLOCK)) {
+    if (!layout_is_open(l, b, PART_BLOCK)) {
         layout_answer_folded(l, b);
         return;
     }
@@ -234,7 +234,7 @@ static void layout_thinking(struct laying *l, const struct block *b)
 {
     char words[64];
     size_t lines = tool_count_lines(utf8_js_trim(b->text));
-    bool open = is_open(l, b, PART_BLOCK);
+    bool open = layout_is_open(l, b, PART_BLOCK);
     struct text_wrap f = { .styled_text = l->s, .width = prose_width(l) };
 
     if (l->folds->level == FOLD_ALL && !open)
@@ -256,8 +256,8 @@ static void layout_call(struct laying *l, const struct block *b)
 {
     struct tool t = { .call = b,
                       .result = l->context->result(l->context->arg, b->call_id),
-                      .open = is_open(l, b, PART_BLOCK),
-                      .part = part_of(l, b) };
+                      .open = layout_is_open(l, b, PART_BLOCK),
+                      .part = layout_part_of(l, b) };
 
     if (l->folds->level == FOLD_ALL && !t.open)
         return;
@@ -267,7 +267,9 @@ static void layout_call(struct laying *l, const struct block *b)
 
 static void layout_result(struct laying *l, const struct block *b)
 {
-    struct tool t = { .result = b, .open = is_open(l, b, PART_BLOCK), .part = part_of(l, b) };
+    struct tool t = { .result = b,
+                      .open = layout_is_open(l, b, PART_BLOCK),
+                      .part = layout_part_of(l, b) };
     const struct layout_glyphs *signs = l->look->glyphs;
 
     if (l->context->has_call(l->context->arg, b->call_id) ||
@@ -314,7 +316,7 @@ static bool name_is(const struct block *b, const char *name)
 
 static void layout_compaction_summary(struct laying *l, const struct block *b)
 {
-    bool open = is_open(l, b, PART_BLOCK);
+    bool open = layout_is_open(l, b, PART_BLOCK);
     struct markdown how = { .width = prose_width(l), .ascii = l->look->ascii };
     char words[96];
 
@@ -336,7 +338,7 @@ static void layout_compaction_summary(struct laying *l, const struct block *b)
  * everything is unfolded. */
 static void layout_note(struct laying *l, const struct block *b)
 {
-    bool open = is_open(l, b, PART_BLOCK);
+    bool open = layout_is_open(l, b, PART_BLOCK);
     struct slice output = name_is(b, "output") ? utf8_js_trim(b->text) : SLICE("");
     bool quiet = b->text.n == 0 || name_is(b, "meta");
     struct buf words = { 0 };
@@ -361,7 +363,7 @@ static void layout_note(struct laying *l, const struct block *b)
                     open ? (struct slice){ NULL, 0 } : utf8_js_trim(b->text));
     buf_fini(&words);
     if (open && b->text.n)
-        tool_layout_text(l->s, l->look, STYLE_DIM, b->text, part_of(l, b));
+        tool_layout_text(l->s, l->look, STYLE_DIM, b->text, layout_part_of(l, b));
 }
 
 static void layout_seam(struct laying *l, const struct block *b)
@@ -379,7 +381,7 @@ static void layout_seam(struct laying *l, const struct block *b)
 static void layout_raw(struct laying *l, const struct block *b)
 {
     char words[96], size[LAYOUT_SIZE_TEXT];
-    bool open = is_open(l, b, PART_BLOCK);
+    bool open = layout_is_open(l, b, PART_BLOCK);
 
     begin_part(l, LAYOUT_END_NOTE);
     layout_size((int64_t)b->text.n, size);
@@ -387,7 +389,7 @@ static void layout_raw(struct laying *l, const struct block *b)
     layout_one_line(l, STYLE_WARN, open ? l->look->glyphs->open : l->look->glyphs->closed, words,
                     open ? (struct slice){ NULL, 0 } : b->text);
     if (open)
-        tool_layout_text(l->s, l->look, STYLE_DIM, b->text, part_of(l, b));
+        tool_layout_text(l->s, l->look, STYLE_DIM, b->text, layout_part_of(l, b));
 }
 
 static void layout_block(struct laying *l, const struct block *b)

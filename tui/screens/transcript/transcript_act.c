@@ -173,7 +173,7 @@ static enum transcript_view_result act_in_search(struct transcript_view *v, enum
 
 /* ---- in the conversation ---- */
 
-static bool act_moving(struct transcript_view *v, enum action a)
+static bool transcript_act_moving(struct transcript_view *v, enum action a)
 {
     switch (a) {
     case ACT_UP: transcript_view_move(v, -1); break;
@@ -193,7 +193,8 @@ static bool act_moving(struct transcript_view *v, enum action a)
     return true;
 }
 
-static enum transcript_view_result step_back(struct transcript_view *v, struct effects *fx)
+static enum transcript_view_result transcript_act_step_back(struct transcript_view *v,
+                                                            struct effects *fx)
 {
     if (v->search.needle.n == 0)
         return TRANSCRIPT_BACK;
@@ -210,10 +211,10 @@ static enum transcript_view_result act_here(struct transcript_view *v, enum acti
         transcript_view_notify(v, reason);
         return TRANSCRIPT_DONE;
     }
-    if (act_moving(v, a))
+    if (transcript_act_moving(v, a))
         return TRANSCRIPT_DONE;
     switch (a) {
-    case ACT_BACK: return step_back(v, fx);
+    case ACT_BACK: return transcript_act_step_back(v, fx);
     case ACT_UNFOLD: unfold(v); break;
     case ACT_UNFOLD_OR_PAGE:
         if (is_foldable_here(v))

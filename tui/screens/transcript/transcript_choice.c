@@ -41,7 +41,7 @@ static void print_value(struct printing *p, struct slice key, struct slice value
     text_wrap_fini(&f);
 }
 
-static enum style style_of(enum json_type type)
+static enum style transcript_choice_style_of(enum json_type type)
 {
     switch (type) {
     case JSON_STRING: return STYLE_TEXT;
@@ -60,7 +60,7 @@ static void print_json_value(struct printing *p, struct slice key, struct slice 
     bool container = type == JSON_OBJECT || type == JSON_ARRAY;
 
     if (!container || p->depth == DEPTH_MAX || !json_iter_open(&p->open[p->depth], v)) {
-        print_value(p, key, v, style_of(type));
+        print_value(p, key, v, transcript_choice_style_of(type));
         return;
     }
     print_value(p, key, type == JSON_OBJECT ? SLICE("{") : SLICE("["), STYLE_DIM);
@@ -177,7 +177,7 @@ void transcript_view_choose_agent(struct transcript_view *v, struct effects *fx)
     transcript_view_list_agents(v, fx);
 }
 
-static struct slice first_line(struct slice text)
+static struct slice transcript_choice_first_line(struct slice text)
 {
     const char *end = text.n ? memchr(text.p, '\n', text.n) : NULL;
 
@@ -198,9 +198,11 @@ static int type_width(const struct subagent_list *list)
 }
 
 /* "done        4.1 KB  Explore  Audit the shop's endpoints: 23 routes ..." */
-static bool add_agent(struct transcript_choice *c, const struct subagent *x, int type_w)
+static bool transcript_choice_add_agent(struct transcript_choice *c, const struct subagent *x,
+                                        int type_w)
 {
-    struct slice task = first_line(x->task), outcome = first_line(x->outcome);
+    struct slice task = transcript_choice_first_line(x->task),
+                 outcome = transcript_choice_first_line(x->outcome);
     char size[HUMAN_SIZE] = "-";
     struct buf label = { 0 };
     int pad = type_w - frame_width(x->type);
@@ -230,7 +232,7 @@ static bool fill_agents(struct transcript_view *v, const struct subagent_list *l
     c->tasks = name_list_new();
     ok = c->names && c->agents && c->tasks;
     for (size_t i = 0; i < list->n && ok; i++)
-        ok = add_agent(c, &list->agent[i], type_w);
+        ok = transcript_choice_add_agent(c, &list->agent[i], type_w);
     c->at = v->agent_at < list->n ? v->agent_at : 0;
     return ok;
 }
@@ -243,7 +245,8 @@ void transcript_view_set_agents(struct transcript_view *v, struct subagent_list 
     if (list->n == 0) {
         transcript_view_notify(v, "this session has no sub-agents");
     } else if (list->n == 1) {
-        transcript_view_open_agent(v, list->agent[0].id, first_line(list->agent[0].task), fx);
+        transcript_view_open_agent(v, list->agent[0].id,
+                                   transcript_choice_first_line(list->agent[0].task), fx);
     } else if (!fill_agents(v, list)) {
         transcript_view_choice_close(v);
         transcript_view_notify_no_memory(v);
@@ -271,7 +274,8 @@ void transcript_view_choose_branch(struct transcript_view *v, struct effects *fx
 /* The first and the last prompt of a branch: several branches may end alike. */
 static bool add_prompts(struct buf *out, const struct branch *b)
 {
-    struct slice from = first_line(b->prompt), to = first_line(b->last);
+    struct slice from = transcript_choice_first_line(b->prompt),
+                 to = transcript_choice_first_line(b->last);
     bool both = from.n && to.n && !slice_eq(from, to);
 
     return buf_add(out, from.n ? from

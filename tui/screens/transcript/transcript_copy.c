@@ -13,7 +13,8 @@ struct copies {
     bool failed;
 };
 
-static void offer(struct copies *c, const char *kind, struct slice what, struct slice text)
+static void transcript_copy_offer(struct copies *c, const char *kind, struct slice what,
+                                  struct slice text)
 {
     struct buf label = { 0 };
     struct slice line = tool_call_first_line(what);
@@ -28,13 +29,14 @@ static void offer(struct copies *c, const char *kind, struct slice what, struct 
 
 static void offer_code(void *arg, struct slice code)
 {
-    offer(arg, "code", code, code);
+    transcript_copy_offer(arg, "code", code, code);
 }
 
 /* ---- tools ---- */
 
 /* The result of a call, as far as the rows below it were read. */
-static const struct block *result_of(const struct transcript_view *v, const struct block *call)
+static const struct block *transcript_copy_result_of(const struct transcript_view *v,
+                                                     const struct block *call)
 {
     for (size_t i = v->cursor.message;
          transcript_window_slot(&v->window, i) && i < v->cursor.message + 64; i++) {
@@ -70,7 +72,7 @@ static bool diff_text(const struct hunks *d, struct slice path, struct buf *out)
 
 static void offer_call(struct copies *c, const struct transcript_view *v, const struct block *call)
 {
-    const struct block *result = result_of(v, call);
+    const struct block *result = transcript_copy_result_of(v, call);
     struct arena a = { 0 };
     struct hunks d = { 0 };
     struct buf diff = { 0 };
@@ -79,17 +81,17 @@ static void offer_call(struct copies *c, const struct transcript_view *v, const 
     struct slice subject = tool_call_subject(call, &a, &is_path);
 
     if (tool_call_command(call, &a, &command))
-        offer(c, "command", command, command);
+        transcript_copy_offer(c, "command", command, command);
     tool_call_hunks(&d, call, result);
     if (d.n && !diff_text(&d, is_path ? subject : (struct slice){ NULL, 0 }, &diff))
         c->failed = true;
     if (d.n)
-        offer(c, "diff", subject, buf_slice(&diff));
+        transcript_copy_offer(c, "diff", subject, buf_slice(&diff));
     if (result)
-        offer(c, "output", tool_call_result(result), tool_call_result(result));
+        transcript_copy_offer(c, "output", tool_call_result(result), tool_call_result(result));
     if (is_path)
-        offer(c, "path", subject, subject);
-    offer(c, "input", call->input, call->input);
+        transcript_copy_offer(c, "path", subject, subject);
+    transcript_copy_offer(c, "input", call->input, call->input);
     buf_fini(&diff);
     hunks_fini(&d);
     arena_fini(&a);
@@ -97,7 +99,7 @@ static void offer_call(struct copies *c, const struct transcript_view *v, const 
 
 /* ---- the message ---- */
 
-static bool is_text(const struct block *b)
+static bool transcript_copy_is_text(const struct block *b)
 {
     return b->kind == BLOCK_TEXT || b->kind == BLOCK_PROMPT || b->kind == BLOCK_COMMAND;
 }
@@ -109,12 +111,12 @@ static void offer_message(struct copies *c, const struct block_list *list)
     size_t n = 0;
 
     for (size_t i = 0; i < list->n && !c->failed; i++) {
-        if (!is_text(&list->block[i]))
+        if (!transcript_copy_is_text(&list->block[i]))
             continue;
         c->failed = (n++ > 0 && buf_add(&all, SLICE("\n\n"))) || buf_add(&all, list->block[i].text);
     }
     if (n > 1)
-        offer(c, "message", buf_slice(&all), buf_slice(&all));
+        transcript_copy_offer(c, "message", buf_slice(&all), buf_slice(&all));
     buf_fini(&all);
 }
 
@@ -129,11 +131,11 @@ static void offer_all(struct copies *c, const struct transcript_view *v)
         offer_call(c, v, b);
         return;
     }
-    offer(c,
-          b->kind == BLOCK_PROMPT ? "prompt"
-          : b->kind == BLOCK_TEXT ? "reply"
-                                  : "text",
-          b->text, b->text.n ? b->text : b->input);
+    transcript_copy_offer(c,
+                          b->kind == BLOCK_PROMPT ? "prompt"
+                          : b->kind == BLOCK_TEXT ? "reply"
+                                                  : "text",
+                          b->text, b->text.n ? b->text : b->input);
     if (b->kind == BLOCK_TEXT || b->kind == BLOCK_PROMPT)
         c->failed = c->failed || markdown_code_blocks(b->text, offer_code, c);
     offer_message(c, &s->passage.blocks);

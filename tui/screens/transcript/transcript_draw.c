@@ -225,7 +225,7 @@ static void draw_left_out(const struct transcript_view *v, struct frame *f, size
         frame_puts(f, y, x, 1, STYLE_DIM, f->ascii ? ":" : "┊");
 }
 
-static void draw_rows(const struct transcript_view *v, struct frame *f, struct rect r)
+static void transcript_draw_rows(const struct transcript_view *v, struct frame *f, struct rect r)
 {
     bool preview = transcript_view_is_preview(v);
     int left = preview ? 0 : MARK_WIDTH;
@@ -247,18 +247,18 @@ static void draw_rows(const struct transcript_view *v, struct frame *f, struct r
     }
 }
 
-static bool shows_all(const struct transcript_view *v, struct rect r)
+static bool transcript_draw_shows_all(const struct transcript_view *v, struct rect r)
 {
     return v->rows < (size_t)r.h && v->window.n == transcript_view_count(v);
 }
 
 /* The position bar shows where in the file the screen is, from the offsets of rows, which are known
  * even while only the end is read. */
-static void draw_bar(const struct transcript_view *v, struct frame *f, struct rect r)
+static void transcript_draw_bar(const struct transcript_view *v, struct frame *f, struct rect r)
 {
     const struct transcript *t = v->conversation->transcript;
 
-    if (v->rows == 0 || t->size <= 0 || r.h < 2 || shows_all(v, r))
+    if (v->rows == 0 || t->size <= 0 || r.h < 2 || transcript_draw_shows_all(v, r))
         return;
     const struct message *first = &t->message[v->row[0].message];
     const struct message *last = &t->message[v->row[v->rows - 1].message];
@@ -278,7 +278,7 @@ static void draw_bar(const struct transcript_view *v, struct frame *f, struct re
 
 /* ---- instead of lines ---- */
 
-static void draw_empty(const struct transcript_view *v, struct frame *f, struct rect r)
+static void transcript_draw_empty(const struct transcript_view *v, struct frame *f, struct rect r)
 {
     char text[400] = "";
 
@@ -307,7 +307,8 @@ static void draw_raw(const struct transcript_view *v, struct frame *f, struct re
 }
 
 /* A panel over the conversation that one chooses from. */
-static void draw_choice(const struct transcript_view *v, struct frame *f, struct rect body)
+static void transcript_draw_choice(const struct transcript_view *v, struct frame *f,
+                                   struct rect body)
 {
     const struct transcript_choice *c = &v->choice;
     const char *title = c->copies ? "copy" : c->leaf ? "branches" : "sub-agents";
@@ -353,14 +354,14 @@ void transcript_view_draw(const struct transcript_view *v, struct frame *f, stru
         draw_raw(v, f, body);
     } else {
         if (v->rows > 0)
-            draw_rows(v, f, body);
+            transcript_draw_rows(v, f, body);
         else
-            draw_empty(v, f, body);
+            transcript_draw_empty(v, f, body);
         if (v->conversation && !transcript_view_is_preview(v))
-            draw_bar(v, f, body);
+            transcript_draw_bar(v, f, body);
     }
     if (!transcript_view_is_preview(v))
         draw_foot(v, f, r);
     if (v->choice.names && !v->raw.shown)
-        draw_choice(v, f, body);
+        transcript_draw_choice(v, f, body);
 }

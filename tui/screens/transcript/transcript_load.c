@@ -122,8 +122,9 @@ void transcript_view_close(struct transcript_view *v, struct effects *fx)
 
 /* ---- questions ---- */
 
-static struct effect *request_session(struct transcript_view *v, enum effect_kind kind,
-                                      unsigned *generation, struct effects *fx)
+static struct effect *transcript_load_request_session(struct transcript_view *v,
+                                                      enum effect_kind kind, unsigned *generation,
+                                                      struct effects *fx)
 {
     struct ref_list *refs = ref_list_one(&v->session->ref[0], v->session->agent);
 
@@ -140,7 +141,7 @@ static struct effect *request_session(struct transcript_view *v, enum effect_kin
 
 static void request_tail(struct transcript_view *v, struct effects *fx)
 {
-    struct effect *e = request_session(v, EFFECT_TAIL, &v->asked_tail, fx);
+    struct effect *e = transcript_load_request_session(v, EFFECT_TAIL, &v->asked_tail, fx);
 
     if (e)
         e->bytes = v->tail_requested;
@@ -148,7 +149,8 @@ static void request_tail(struct transcript_view *v, struct effects *fx)
 
 static void request_whole(struct transcript_view *v, struct effects *fx)
 {
-    struct effect *e = v->asked_load ? NULL : request_session(v, EFFECT_LOAD, &v->asked_load, fx);
+    struct effect *e =
+        v->asked_load ? NULL : transcript_load_request_session(v, EFFECT_LOAD, &v->asked_load, fx);
 
     if (e)
         e->branch = v->branch;
@@ -166,7 +168,7 @@ static void request_usage(struct transcript_view *v, struct effects *fx)
         (!preview && v->conversation->transcript->partial))
         return;
     effect_cancel(fx, v->requester, &v->asked_usage);
-    struct effect *e = request_session(v, EFFECT_USAGE, &v->asked_usage, fx);
+    struct effect *e = transcript_load_request_session(v, EFFECT_USAGE, &v->asked_usage, fx);
 
     if (e && !preview)
         e->conversation = conversation_retain(v->conversation);
@@ -198,9 +200,9 @@ static bool reads_pages(const struct transcript_view *v)
     return st && st->ops->remote;
 }
 
-static bool open_session(struct transcript_view *v, const struct session_ref *ref,
-                         struct slice agent, struct id128 branch, struct slice title,
-                         struct effects *fx)
+static bool transcript_load_open_session(struct transcript_view *v, const struct session_ref *ref,
+                                         struct slice agent, struct id128 branch,
+                                         struct slice title, struct effects *fx)
 {
     transcript_view_close(v, fx);
     v->branch = branch;
@@ -222,7 +224,8 @@ static bool open_session(struct transcript_view *v, const struct session_ref *re
 bool transcript_view_open(struct transcript_view *v, const struct session_ref *ref,
                           struct slice title, struct slice cwd, struct effects *fx)
 {
-    if (!open_session(v, ref, (struct slice){ "", 0 }, (struct id128){ 0 }, title, fx))
+    if (!transcript_load_open_session(v, ref, (struct slice){ "", 0 }, (struct id128){ 0 }, title,
+                                      fx))
         return false;
     if (cwd.n > 0)
         v->root = arena_copy(&v->texts, cwd);
@@ -237,7 +240,8 @@ static void open_inner(struct transcript_view *v, struct slice agent, struct id1
         v->inner->now_ms = v->now_ms;
         transcript_view_resize(v->inner, v->h, v->w, fx);
     }
-    if (!v->inner || !open_session(v->inner, &v->session->ref[0], agent, branch, title, fx)) {
+    if (!v->inner ||
+        !transcript_load_open_session(v->inner, &v->session->ref[0], agent, branch, title, fx)) {
         transcript_view_free(v->inner);
         v->inner = NULL;
         transcript_view_notify_no_memory(v);

@@ -13,7 +13,7 @@ int transcript_view_position_cmp(struct transcript_position a, struct transcript
     return a.line == b.line ? 0 : a.line < b.line ? -1 : 1;
 }
 
-static size_t height(const struct transcript_view *v)
+static size_t transcript_move_height(const struct transcript_view *v)
 {
     int h = transcript_view_body_height(v);
 
@@ -31,14 +31,14 @@ static long step_by(struct transcript_view *v, struct transcript_position *s, lo
     return left;
 }
 
-static void fill_rows(struct transcript_view *v)
+static void transcript_move_fill_rows(struct transcript_view *v)
 {
     struct transcript_position s = v->top;
 
     v->rows = 0;
     do {
         v->row[v->rows++] = s;
-    } while (v->rows < height(v) && transcript_view_step(v, &s, 1));
+    } while (v->rows < transcript_move_height(v) && transcript_view_step(v, &s, 1));
 }
 
 static bool last_spot(struct transcript_view *v, struct transcript_position *s)
@@ -63,7 +63,8 @@ static bool ends_here(struct transcript_view *v)
 static void layout_screen_rows(struct transcript_view *v)
 {
     v->rows = 0;
-    if (height(v) == 0 || v->window.n == 0 || !array_reserve(v->row, v->row_cap, height(v)))
+    if (transcript_move_height(v) == 0 || v->window.n == 0 ||
+        !array_reserve(v->row, v->row_cap, transcript_move_height(v)))
         return;
     if (v->at_end) {
         if (!last_spot(v, &v->top))
@@ -73,10 +74,10 @@ static void layout_screen_rows(struct transcript_view *v)
     }
     if (!transcript_view_nearest_line(v, &v->top))
         return;
-    fill_rows(v);
-    if (v->rows < height(v)) {
-        step_by(v, &v->top, -(long)(height(v) - v->rows));
-        fill_rows(v);
+    transcript_move_fill_rows(v);
+    if (v->rows < transcript_move_height(v)) {
+        step_by(v, &v->top, -(long)(transcript_move_height(v) - v->rows));
+        transcript_move_fill_rows(v);
     }
     v->placed = true;
 }
@@ -93,7 +94,7 @@ static void clamp_cursor(struct transcript_view *v)
 
 void transcript_view_show_cursor(struct transcript_view *v, size_t context)
 {
-    size_t h = height(v);
+    size_t h = transcript_move_height(v);
     struct transcript_position high = v->cursor, low = v->cursor;
 
     if (h == 0 || v->window.n == 0 || !transcript_view_nearest_line(v, &v->cursor))
@@ -149,7 +150,7 @@ void transcript_view_scroll_lines(struct transcript_view *v, long lines)
 
 void transcript_view_move_page(struct transcript_view *v, int halves)
 {
-    long h = (long)height(v), page = h > 4 ? h - 2 : h;
+    long h = (long)transcript_move_height(v), page = h > 4 ? h - 2 : h;
     long lines = (halves == 1 || halves == -1 ? h / 2 : page) * (halves < 0 ? -1 : 1);
     struct transcript_position was = v->top;
 

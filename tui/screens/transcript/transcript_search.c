@@ -44,7 +44,7 @@ void transcript_view_search_begin(struct transcript_view *v)
     clear_hits(&v->search);
 }
 
-static void request_search(struct transcript_view *v, struct effects *fx)
+static void transcript_search_request_search(struct transcript_view *v, struct effects *fx)
 {
     struct transcript_search *s = &v->search;
     struct buf text = { 0 };
@@ -69,7 +69,7 @@ void transcript_view_search_typed(struct transcript_view *v, struct effects *fx)
     if (s->needle.n == 0 || !v->conversation)
         return;
     s->jump = true;
-    request_search(v, fx);
+    transcript_search_request_search(v, fx);
 }
 
 void transcript_view_search_for(struct transcript_view *v, struct slice text, struct effects *fx)
@@ -506,7 +506,7 @@ static void step_on(struct transcript_view *v, size_t at, uint32_t nth)
 }
 
 /* Goes to the occurrence before this one. */
-static void step_back(struct transcript_view *v, size_t at, uint32_t nth)
+static void transcript_search_step_back(struct transcript_view *v, size_t at, uint32_t nth)
 {
     struct transcript_search *s = &v->search;
 
@@ -545,5 +545,5 @@ void transcript_view_search_step(struct transcript_view *v, int direction)
     if (direction > 0)
         step_on(v, at, nth);
     else
-        step_back(v, at, nth);
+        transcript_search_step_back(v, at, nth);
 }

@@ -65,7 +65,7 @@ static const struct block *find_block(const struct slot *s, enum block_kind kind
     return NULL;
 }
 
-static const struct block *find_result(const void *arg, struct slice call_id)
+static const struct block *transcript_window_find_result(const void *arg, struct slice call_id)
 {
     const struct neighbours *n = arg;
 
@@ -143,9 +143,10 @@ static void layout_slot(struct transcript_view *v, size_t message, enum message_
 {
     struct slot *s = transcript_window_slot(&v->window, message);
     struct neighbours neighbours = { v, message };
-    struct message_layout_context context = {
-        .result = find_result, .has_call = has_call, .arg = &neighbours, .before = before
-    };
+    struct message_layout_context context = { .result = transcript_window_find_result,
+                                              .has_call = has_call,
+                                              .arg = &neighbours,
+                                              .before = before };
     struct message_page page = { .message = &v->conversation->transcript->message[message],
                                  .blocks = &s->passage.blocks,
                                  .error = &s->passage.error };
@@ -355,7 +356,8 @@ void transcript_view_set_rows(struct transcript_view *v, struct passage_list *li
     conversation_passages_free(list);
 }
 
-static void request_rows(struct transcript_view *v, size_t first, size_t n, struct effects *fx)
+static void transcript_window_request_rows(struct transcript_view *v, size_t first, size_t n,
+                                           struct effects *fx)
 {
     struct effect *e = effect_add(fx, EFFECT_READ, v->requester);
 
@@ -367,7 +369,7 @@ static void request_rows(struct transcript_view *v, size_t first, size_t n, stru
     v->read_n = n;
 }
 
-static size_t smaller(size_t a, size_t b)
+static size_t transcript_window_smaller(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
@@ -377,7 +379,7 @@ static size_t rows_above(const struct transcript_view *v)
 {
     bool again = v->read_first < v->window.first && v->read_n > 0 && v->read_n < READ_ROWS;
 
-    return smaller(again ? v->read_n : READ_ROWS, v->window.first);
+    return transcript_window_smaller(again ? v->read_n : READ_ROWS, v->window.first);
 }
 
 void transcript_view_request_rows(struct transcript_view *v, struct effects *fx)
@@ -394,13 +396,15 @@ void transcript_view_request_rows(struct transcript_view *v, struct effects *fx)
             v->at_end || v->top.message + READ_ROWS / 2 > count ? READ_ROWS : READ_ROWS / 2;
         size_t first = v->top.message > back ? v->top.message - back : 0;
 
-        request_rows(v, first, smaller(2 * READ_ROWS, count - first), fx);
+        transcript_window_request_rows(v, first,
+                                       transcript_window_smaller(2 * READ_ROWS, count - first), fx);
     } else if (end < count && (high + READ_AHEAD >= end || v->seek_prompt > 0)) {
-        request_rows(v, end, smaller(READ_ROWS, count - end), fx);
+        transcript_window_request_rows(v, end, transcript_window_smaller(READ_ROWS, count - end),
+                                       fx);
     } else if (w->first > 0 && (low < w->first + READ_AHEAD || v->seek_prompt < 0)) {
         size_t n = rows_above(v);
 
-        request_rows(v, w->first - n, n, fx);
+        transcript_window_request_rows(v, w->first - n, n, fx);
     }
 }
 

@@ -105,8 +105,8 @@ static void move_behind(struct chain *c, const struct kept *k)
 }
 
 /* The rows of an id list, or none unless all of them are in the file. */
-static enum err_code known_rows(struct claude_log *log, struct slice uuids, uint32_t **nodes,
-                                size_t *n, bool *unknown)
+static enum err_code claude_known_rows(struct claude_log *log, struct slice uuids, uint32_t **nodes,
+                                       size_t *n, bool *unknown)
 {
     struct json_iter it;
     struct slice key, value;
@@ -163,7 +163,7 @@ static enum err_code relink_list(struct claude_log *log, struct slice kept)
     enum err_code rc = ERR_OK;
 
     if (json_get(kept, "uuids", &uuids) && json_type(uuids) == JSON_ARRAY)
-        rc = known_rows(log, uuids, &node, &n, &unknown);
+        rc = claude_known_rows(log, uuids, &node, &n, &unknown);
     if (!rc && !unknown)
         log->loaded_from = log->boundary;
     for (size_t i = 0; !rc && i < n; i++)

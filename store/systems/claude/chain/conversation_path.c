@@ -36,7 +36,7 @@ static bool is_side(const struct claude_log *log, uint32_t node)
     return claude_line_has(claude_node_line(log, node), MARK_SIDECHAIN);
 }
 
-static size_t collect_rows(const struct claude_log *log, bool side, struct claude_timed *row)
+static size_t claude_collect_rows(const struct claude_log *log, bool side, struct claude_timed *row)
 {
     const struct chain *c = &log->chain;
     size_t n = 0;
@@ -56,7 +56,7 @@ static enum err_code sort_rows(struct claude_gaps *g, const struct claude_log *l
 
     if (!row)
         return ERR_NOMEM;
-    size_t n = collect_rows(log, side, row);
+    size_t n = claude_collect_rows(log, side, row);
 
     if (n)
         qsort(row, n, sizeof *row, latest_first);
@@ -370,8 +370,8 @@ static uint32_t climb_to_path(const struct branch_search *f, uint32_t node, size
 }
 
 /* The prompt in a user row; empty if the row is a tool result or the like. */
-static enum err_code read_row(struct branch_search *f, uint32_t node, struct slice *out,
-                              struct err *e)
+static enum err_code claude_read_row(struct branch_search *f, uint32_t node, struct slice *out,
+                                     struct err *e)
 {
     struct claude_log *log = &f->walk.log;
     struct prompt p = { .text = { 0 } };
@@ -388,14 +388,14 @@ static enum err_code read_row(struct branch_search *f, uint32_t node, struct sli
 }
 
 /* The first prompt among these rows. */
-static enum err_code read_prompt(struct branch_search *f, const uint32_t *first, size_t n,
-                                 struct slice *out, struct err *e)
+static enum err_code claude_read_prompt(struct branch_search *f, const uint32_t *first, size_t n,
+                                        struct slice *out, struct err *e)
 {
     enum err_code rc = ERR_OK;
 
     for (size_t i = 0; i < n && !rc && out->n == 0; i++)
         if (claude_node_line(&f->walk.log, first[i])->kind == CLAUDE_USER)
-            rc = read_row(f, first[i], out, e);
+            rc = claude_read_row(f, first[i], out, e);
     return rc;
 }
 
@@ -410,14 +410,14 @@ static enum err_code read_last(struct branch_search *f, uint32_t leaf, struct sl
     for (size_t steps = 0; leaf != CHAIN_NONE && steps < c->n && read < LAST_ROWS && !rc && !out->n;
          steps++, leaf = chain_parent(c, leaf))
         if (claude_node_line(&f->walk.log, leaf)->kind == CLAUDE_USER) {
-            rc = read_row(f, leaf, out, e);
+            rc = claude_read_row(f, leaf, out, e);
             read++;
         }
     return rc;
 }
 
-static enum err_code read_id(struct branch_search *f, uint32_t node, struct slice *out,
-                             struct err *e)
+static enum err_code claude_read_id(struct branch_search *f, uint32_t node, struct slice *out,
+                                    struct err *e)
 {
     struct slice row, id;
     enum err_code rc = claude_node_row(&f->walk.log, node, &row, e);
@@ -428,7 +428,7 @@ static enum err_code read_id(struct branch_search *f, uint32_t node, struct slic
     return out->p ? ERR_OK : err_nomem(e);
 }
 
-static enum err_code add_branch(struct branch_search *f, uint32_t leaf, struct err *e)
+static enum err_code claude_add_branch(struct branch_search *f, uint32_t leaf, struct err *e)
 {
     const struct chain *c = &f->walk.log.chain;
     struct branch_list *list = f->list;
@@ -440,14 +440,14 @@ static enum err_code add_branch(struct branch_search *f, uint32_t leaf, struct e
 
     if (from != CHAIN_NONE)
         b.from = chain_id(c, from);
-    enum err_code rc = read_prompt(f, first, firsts, &b.prompt, e);
+    enum err_code rc = claude_read_prompt(f, first, firsts, &b.prompt, e);
 
     if (!rc)
         rc = read_last(f, leaf, &b.last, e);
     if (!rc)
-        rc = read_id(f, leaf, &b.leaf_name, e);
+        rc = claude_read_id(f, leaf, &b.leaf_name, e);
     if (!rc && from != CHAIN_NONE)
-        rc = read_id(f, from, &b.from_name, e);
+        rc = claude_read_id(f, from, &b.from_name, e);
     struct branch *more = arena_grow(&list->arena, list->branch, list->n, sizeof *more);
 
     if (rc || !more)
@@ -478,7 +478,7 @@ enum err_code claude_branches(const struct store *st, const struct session_ref *
             rc = ERR_CANCELLED;
         else if (claude_conversation_path_lacks(&f.walk, (uint32_t)i) &&
                  !(c->mark[i] & NODE_BRANCH))
-            rc = add_branch(&f, (uint32_t)i, e);
+            rc = claude_add_branch(&f, (uint32_t)i, e);
     }
     claude_conversation_path_close(&f.walk);
     if (rc)

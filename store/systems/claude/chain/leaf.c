@@ -30,7 +30,7 @@ static enum err_code is_main(struct claude_log *log, uint32_t node, bool *is, st
 }
 
 /* Determines whether the row belongs to the main conversation and no other such row follows it. */
-static enum err_code is_end(struct claude_log *log, uint32_t node, bool *end, struct err *e)
+static enum err_code claude_is_end(struct claude_log *log, uint32_t node, bool *end, struct err *e)
 {
     enum err_code rc = is_main(log, node, end, e);
     uint32_t child = log->chain.node[node].child;
@@ -97,7 +97,7 @@ enum err_code claude_message_end(struct claude_log *log, uint32_t *leaf, uint32_
 
         if (node == CHAIN_NONE || c->node[node].line != i)
             continue;
-        enum err_code rc = is_end(log, node, &end, e);
+        enum err_code rc = claude_is_end(log, node, &end, e);
 
         if (rc)
             return rc;
@@ -152,7 +152,7 @@ enum err_code claude_logical_parent(struct claude_log *log, uint32_t node, uint3
 }
 
 /* Returns false if the row names no leaf, so that the one before it counts. */
-static bool read_checkpoint(struct claude_log *log, struct slice row, struct checkpoint *p)
+static bool claude_read_checkpoint(struct claude_log *log, struct slice row, struct checkpoint *p)
 {
     struct slice leaf;
 
@@ -183,7 +183,7 @@ bool claude_leads_to_message(const struct claude_log *log, uint32_t node)
 }
 
 /* In a file above a certain size, the client does not read anything before the last boundary that kept nothing. */
-static enum err_code is_read(struct claude_log *log, uint32_t node, bool *is, struct err *e)
+static enum err_code claude_is_read(struct claude_log *log, uint32_t node, bool *is, struct err *e)
 {
     const struct index *ix = &log->file.index;
     size_t line = log->chain.node[node].line, from = 0;
@@ -211,7 +211,7 @@ static enum err_code find_checkpoint(struct claude_log *log, struct checkpoint *
         if (!claude_line_is(claude_line(log, i), CLAUDE_LAST_PROMPT))
             continue;
         rc = claude_log_row(log, i, &row, e);
-        if (rc || !read_checkpoint(log, row, &q))
+        if (rc || !claude_read_checkpoint(log, row, &q))
             continue;
         /* A row that only repeats what was written explicitly changes nothing. */
         if (found_any && (q.node != p->node || !q.found))
@@ -222,12 +222,12 @@ static enum err_code find_checkpoint(struct claude_log *log, struct checkpoint *
             break;
     }
     if (!rc && p->found && p->node != CHAIN_NONE)
-        rc = is_read(log, p->node, &p->found, e);
+        rc = claude_is_read(log, p->node, &p->found, e);
     return rc;
 }
 
 /* `node` is the row `from` or follows it, without a gap between them. */
-static bool follows(struct claude_log *log, uint32_t node, uint32_t from)
+static bool claude_follows(struct claude_log *log, uint32_t node, uint32_t from)
 {
     struct chain *c = &log->chain;
 
@@ -320,7 +320,7 @@ static enum err_code find_resume_leaf(struct claude_log *log, uint32_t *leaf, bo
     if (rc || !p.found)
         return rc;
     if (p.node != CHAIN_NONE) {
-        bool below = *leaf != CHAIN_NONE && follows(log, *leaf, p.node);
+        bool below = *leaf != CHAIN_NONE && claude_follows(log, *leaf, p.node);
 
         if (!below && *leaf != CHAIN_NONE && !p.explicit)
             rc = follows_response(log, *leaf, p.node, &below, e);
@@ -471,7 +471,7 @@ static enum err_code decide(struct tail_search *l, bool *decided, struct err *e)
         *decided = false;
         return ERR_OK;
     }
-    *decided = follows(&l->log, newest, named);
+    *decided = claude_follows(&l->log, newest, named);
     return *decided || p.explicit ? ERR_OK : follows_response(&l->log, newest, named, decided, e);
 }
 

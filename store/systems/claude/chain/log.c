@@ -297,8 +297,8 @@ static enum err_code read_voice_rows(struct claude_log *log, struct err *e)
 
 /* ---- opening ---- */
 
-static enum err_code open_file(struct claude_log *log, const char *path,
-                               const struct claude_log_want *want, struct err *e)
+static enum err_code claude_open_file(struct claude_log *log, const char *path,
+                                      const struct claude_log_want *want, struct err *e)
 {
     if (want->tail)
         return logfile_open_tail(&log->file, path, FILE_FOLLOW, &claude_index_keys, want->tail, e);
@@ -326,7 +326,7 @@ enum err_code claude_log_open(struct claude_log *log, const char *path,
     size_t first = 0;
 
     *log = (struct claude_log){ .file.file.fd = -1 };
-    enum err_code rc = open_file(log, path, want, e);
+    enum err_code rc = claude_open_file(log, path, want, e);
 
     if (rc)
         return rc;

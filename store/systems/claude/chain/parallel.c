@@ -115,7 +115,7 @@ static enum err_code read_tools(struct parallel *p, struct slice row, struct ans
     return ERR_OK;
 }
 
-static enum err_code read_answer(struct parallel *p, uint32_t node, struct slice row)
+static enum err_code claude_read_answer(struct parallel *p, uint32_t node, struct slice row)
 {
     struct id128 side = claude_side_of(p->log, row);
     struct answer a = { .node = node };
@@ -147,7 +147,7 @@ static int by_node(const void *a, const void *b)
     return (x->order > y->order) - (x->order < y->order);
 }
 
-static enum err_code read_answers(struct parallel *p, struct err *e)
+static enum err_code claude_read_answers(struct parallel *p, struct err *e)
 {
     const struct chain *c = &p->log->chain;
     enum err_code rc = ERR_OK;
@@ -159,7 +159,7 @@ static enum err_code read_answers(struct parallel *p, struct err *e)
             continue;
         rc = claude_node_row(p->log, i, &row, e);
         if (!rc && claude_has_tool_result(row))
-            rc = read_answer(p, i, row);
+            rc = claude_read_answer(p, i, row);
     }
     if (p->links)
         qsort(p->link, p->links, sizeof *p->link, by_node);
@@ -225,7 +225,7 @@ static enum err_code add_group_row(struct group *g, uint32_t node)
     return ERR_OK;
 }
 
-static enum err_code add_answer(struct parallel *p, struct group *g, const struct answer *a)
+static enum err_code claude_add_answer(struct parallel *p, struct group *g, const struct answer *a)
 {
     if (add_group_row(g, a->node) || remember_tools(p, &g->taken, a->tool, a->tools))
         return ERR_NOMEM;
@@ -253,7 +253,7 @@ static enum err_code collect_answers(struct parallel *p, struct group *g, uint32
             continue;
         a->seen = (uint32_t)g->from + 1;
         if (in_group(p, g, p->log->chain.node[a->node].parent)) {
-            if (add_answer(p, g, a))
+            if (claude_add_answer(p, g, a))
                 return ERR_NOMEM;
             continue;
         }
@@ -264,7 +264,7 @@ static enum err_code collect_answers(struct parallel *p, struct group *g, uint32
     return ERR_OK;
 }
 
-static int by_number(const void *a, const void *b)
+static int claude_by_number(const void *a, const void *b)
 {
     const uint32_t *x = a, *y = b;
 
@@ -289,11 +289,11 @@ static bool answers_new_call(const struct parallel *p, const struct group *g,
  * which their ids appear in the file. */
 static enum err_code accept_strays(struct parallel *p, struct group *g)
 {
-    qsort(g->stray, g->strays, sizeof *g->stray, by_number);
+    qsort(g->stray, g->strays, sizeof *g->stray, claude_by_number);
     for (size_t i = 0; i < g->strays; i++) {
         const struct answer *a = &p->answer[g->stray[i]];
 
-        if (answers_new_call(p, g, a) && add_answer(p, g, a))
+        if (answers_new_call(p, g, a) && claude_add_answer(p, g, a))
             return ERR_NOMEM;
     }
     return ERR_OK;
@@ -305,7 +305,7 @@ struct timed {
     size_t order;
 };
 
-static int compare_time(const void *a, const void *b)
+static int claude_compare_time(const void *a, const void *b)
 {
     const struct timed *x = a, *y = b;
     int d = claude_collate(x->when, y->when);
@@ -329,7 +329,7 @@ static enum err_code sort_by_time(struct parallel *p, uint32_t *node, size_t n, 
             rc = ERR_NOMEM;
     }
     if (!rc && t) {
-        qsort(t, n, sizeof *t, compare_time);
+        qsort(t, n, sizeof *t, claude_compare_time);
         for (size_t i = 0; i < n; i++)
             node[i] = t[i].node;
     }
@@ -423,7 +423,7 @@ static int compare_insertion(const void *a, const void *b)
     return (x->order > y->order) - (x->order < y->order);
 }
 
-static enum err_code merge(struct parallel *p, uint32_t **path, size_t *n)
+static enum err_code claude_merge(struct parallel *p, uint32_t **path, size_t *n)
 {
     uint32_t *all = malloc((*n + p->additions) * sizeof *all);
     size_t at = 0, next = 0;
@@ -452,11 +452,11 @@ enum err_code claude_parallel(struct claude_log *log, uint32_t **path, size_t *n
         return rc;
     rc = claude_calls_read(&p.calls, log, e);
     if (!rc)
-        rc = read_answers(&p, e);
+        rc = claude_read_answers(&p, e);
     if (!rc)
         rc = add_missed(&p, *path, *n, e);
     if (!rc && p.additions)
-        rc = merge(&p, path, n);
+        rc = claude_merge(&p, path, n);
     claude_calls_fini(&p.calls);
     idset_fini(&p.answered);
     free(p.answer);

@@ -137,7 +137,7 @@ bool claude_has_tool_result(struct slice row)
     return false;
 }
 
-static bool is_note(struct slice value, struct arena *a)
+static bool claude_is_note(struct slice value, struct arena *a)
 {
     struct slice text;
 
@@ -156,9 +156,9 @@ static bool block_is_note(struct slice block, struct arena *a)
     if (json_type(block) != JSON_OBJECT)
         return false;
     if (claude_value_is(block, "type", "text"))
-        return json_get(block, "text", &value) && is_note(value, a);
+        return json_get(block, "text", &value) && claude_is_note(value, a);
     return claude_value_is(block, "type", "tool_result") && json_get_true(block, "is_error") &&
-           json_get(block, "content", &value) && is_note(value, a);
+           json_get(block, "content", &value) && claude_is_note(value, a);
 }
 
 bool claude_is_interrupt_note(struct slice row, struct arena *a)
@@ -170,7 +170,7 @@ bool claude_is_interrupt_note(struct slice row, struct arena *a)
     if (!json_at(row, "message.content", &content))
         return false;
     if (json_type(content) != JSON_ARRAY)
-        return is_note(content, a);
+        return claude_is_note(content, a);
     if (!json_iter_open(&blocks, content))
         return false;
     while (json_iter_next(&blocks, &key, &block)) {
@@ -270,7 +270,7 @@ void claude_end_row(struct jsonout *j)
 static const char order[] = "\t\n\v\f\r _-,;:!?.'\"()[]{}@*/\\&#%`^+<=>|~$0123456789"
                             "abcdefghijklmnopqrstuvwxyz";
 
-static int lower(unsigned char c)
+static int claude_lower(unsigned char c)
 {
     return c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c;
 }
@@ -280,7 +280,7 @@ static int weight(unsigned char c)
 {
     if (c >= 0x80)
         return 0x100 + c;
-    const char *at = c ? strchr(order, lower(c)) : NULL;
+    const char *at = c ? strchr(order, claude_lower(c)) : NULL;
 
     return at ? (int)(at - order) + 1 : 0;
 }
@@ -310,6 +310,6 @@ int claude_collate(struct slice a, struct slice b)
         if (wa == 0)
             return by_case;
         if (by_case == 0 && ca != cb)
-            by_case = ca == lower(ca) ? -1 : 1; /* lower case first */
+            by_case = ca == claude_lower(ca) ? -1 : 1; /* lower case first */
     }
 }

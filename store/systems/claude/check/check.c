@@ -120,7 +120,7 @@ static enum err_code report_broken_line(struct check *k, size_t i, struct slice 
     return check_report(k, FINDING_BROKEN_LINE, i, "the line is not a JSON object", e);
 }
 
-static enum err_code check_broken(struct check *k, size_t i, struct err *e)
+static enum err_code claude_check_broken(struct check *k, size_t i, struct err *e)
 {
     const struct index_line *line = claude_line(&k->log, i);
     struct slice row;
@@ -150,7 +150,7 @@ static enum err_code check_front(struct check *k, size_t i, struct err *e)
                         e);
 }
 
-static enum err_code check_lines(struct check *k, struct err *e)
+static enum err_code claude_check_lines(struct check *k, struct err *e)
 {
     const struct index *ix = &k->log.file.index;
     enum err_code rc = ERR_OK;
@@ -168,7 +168,7 @@ static enum err_code check_lines(struct check *k, struct err *e)
                       "its next row to it",
                 e);
         else if (ix->line[i].state == LINE_BROKEN)
-            rc = check_broken(k, i, e);
+            rc = claude_check_broken(k, i, e);
         else
             rc = check_front(k, i, e);
     }
@@ -267,7 +267,7 @@ static enum err_code check_chain(struct check *k, struct err *e)
 /* The client forgets snapshots beyond the newest hundred, and removes copies that only they named. */
 enum { SNAPSHOTS_KEPT = 100 };
 
-static const char *path_in(struct check *k, struct slice session, const char *name)
+static const char *claude_path_in(struct check *k, struct slice session, const char *name)
 {
     return arena_format(&k->arena, "%s/file-history/%.*s/%s", k->store->path, SLICE_ARG(session),
                         name);
@@ -289,7 +289,7 @@ static enum err_code report_file(struct check *k, enum finding_kind kind, const 
 static bool parent_has_it(struct check *k, struct slice parent, const char *name)
 {
     struct stat st;
-    const char *path = claude_is_uuid(parent) ? path_in(k, parent, name) : NULL;
+    const char *path = claude_is_uuid(parent) ? claude_path_in(k, parent, name) : NULL;
 
     return path && lstat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
@@ -298,7 +298,7 @@ static enum err_code check_copy(struct check *k, const struct file_history_entry
                                 struct slice parent, struct err *e)
 {
     struct stat st;
-    const char *path = path_in(k, k->ref->id, entry->backup);
+    const char *path = claude_path_in(k, k->ref->id, entry->backup);
 
     if (!path)
         return err_nomem(e);
@@ -403,7 +403,8 @@ static size_t line_at_offset(const struct index *ix, int64_t offset)
     return lo < ix->n ? lo : CHECK_NO_LINE;
 }
 
-static enum err_code check_metadata(struct check *k, const atomic_bool *cancel, struct err *e)
+static enum err_code claude_check_metadata(struct check *k, const atomic_bool *cancel,
+                                           struct err *e)
 {
     struct arena a = { 0 };
     struct metarows m;
@@ -427,8 +428,8 @@ static enum err_code check_metadata(struct check *k, const atomic_bool *cancel, 
 
 /* ---- sub-agents ---- */
 
-static enum err_code check_agent(struct check *k, const char *path, const atomic_bool *cancel,
-                                 struct err *e)
+static enum err_code claude_check_agent(struct check *k, const char *path,
+                                        const atomic_bool *cancel, struct err *e)
 {
     struct claude_log_want want = { .kinds = CLAUDE_AGENT_KINDS, .stop = cancel };
     struct check agent = {
@@ -441,7 +442,7 @@ static enum err_code check_agent(struct check *k, const char *path, const atomic
                    ? rc
                    : check_report(&agent, FINDING_UNREADABLE, CHECK_NO_LINE,
                                   "the transcript of a sub-agent cannot be read", e);
-    rc = check_lines(&agent, e);
+    rc = claude_check_lines(&agent, e);
     if (!rc)
         rc = report_remaining_counts(&agent, e);
     claude_log_close(&agent.log);
@@ -462,7 +463,7 @@ static enum err_code check_agents(struct check *k, const atomic_bool *cancel, st
 
         rc = claude_subagent(k->store, k->ref, ids[i], &k->arena, &agent, e);
         if (!rc)
-            rc = check_agent(k, agent.path.p, cancel, e);
+            rc = claude_check_agent(k, agent.path.p, cancel, e);
         else if (rc == ERR_NOT_FOUND)
             rc = ERR_OK; /* it was removed meanwhile */
     }
@@ -473,12 +474,12 @@ static enum err_code check_agents(struct check *k, const atomic_bool *cancel, st
 
 static enum err_code check_all(struct check *k, const atomic_bool *cancel, struct err *e)
 {
-    enum err_code rc = check_lines(k, e);
+    enum err_code rc = claude_check_lines(k, e);
 
     if (!rc)
         rc = check_chain(k, e);
     if (!rc)
-        rc = check_metadata(k, cancel, e);
+        rc = claude_check_metadata(k, cancel, e);
     if (!rc)
         rc = check_backups(k, cancel, e);
     if (!rc)

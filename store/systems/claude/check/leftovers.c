@@ -31,7 +31,7 @@ struct look {
     bool unsure;          /* the parent of some session is not known */
 };
 
-static bool has_id(const char *name)
+static bool claude_has_id(const char *name)
 {
     return strlen(name) >= CLAUDE_ID && claude_is_uuid((struct slice){ name, CLAUDE_ID });
 }
@@ -103,7 +103,7 @@ static bool ends_with(const char *name, const char *suffix)
     return n >= CLAUDE_ID + k && strcmp(name + n - k, suffix) == 0;
 }
 
-static bool is_part(const struct leftover_dir *spot, const char *name, const char *path)
+static bool claude_is_part(const struct leftover_dir *spot, const char *name, const char *path)
 {
     struct stat sb;
 
@@ -135,8 +135,8 @@ static struct found *found_of(struct look *l, struct slice id, struct slice fold
     return &l->found[n];
 }
 
-static enum err_code add_part(struct look *l, struct slice id, struct slice folder,
-                              const char *path, bool copies, struct err *e)
+static enum err_code claude_add_part(struct look *l, struct slice id, struct slice folder,
+                                     const char *path, bool copies, struct err *e)
 {
     struct found *f = found_of(l, id, folder);
 
@@ -161,7 +161,7 @@ struct round {
     bool known;
 };
 
-static enum err_code search_dir(struct look *l, const struct round *r, struct err *e)
+static enum err_code claude_search_dir(struct look *l, const struct round *r, struct err *e)
 {
     DIR *dir = opendir(r->path);
     struct dirent *entry;
@@ -170,7 +170,7 @@ static enum err_code search_dir(struct look *l, const struct round *r, struct er
     while (!rc && dir && (entry = readdir(dir))) {
         struct slice id = { entry->d_name, CLAUDE_ID };
 
-        if (!has_id(entry->d_name) || idset_has(&l->there, id128_of(id)) ||
+        if (!claude_has_id(entry->d_name) || idset_has(&l->there, id128_of(id)) ||
             (r->known && !idset_has(&l->ids, id128_of(id))))
             continue;
         const char *path = arena_format(&l->arena, "%s/%s", r->path, entry->d_name);
@@ -178,8 +178,8 @@ static enum err_code search_dir(struct look *l, const struct round *r, struct er
 
         if (!path)
             rc = err_nomem(e);
-        else if (is_part(r->spot, entry->d_name, path))
-            rc = add_part(l, id, r->folder, path, copies, e);
+        else if (claude_is_part(r->spot, entry->d_name, path))
+            rc = claude_add_part(l, id, r->folder, path, copies, e);
     }
     if (dir)
         closedir(dir);
@@ -198,7 +198,8 @@ static enum err_code search_project_folders(struct look *l, const struct scope *
         if (!path)
             rc = err_nomem(e);
         for (size_t k = 0; !rc && k < BESIDE; k++)
-            rc = search_dir(l, &(struct round){ &beside[k], path, list.folder[i].name, false }, e);
+            rc = claude_search_dir(
+                l, &(struct round){ &beside[k], path, list.folder[i].name, false }, e);
     }
     return rc;
 }
@@ -212,7 +213,7 @@ static enum err_code look_elsewhere(struct look *l, bool all, struct err *e)
     for (size_t k = 0; !rc && k < ELSEWHERE; k++) {
         const char *path = arena_format(&l->arena, "%s/%s", l->c->base.path, elsewhere[k].dir);
 
-        rc = path ? search_dir(l, &(struct round){ &elsewhere[k], path, SLICE(""), !all }, e)
+        rc = path ? claude_search_dir(l, &(struct round){ &elsewhere[k], path, SLICE(""), !all }, e)
                   : err_nomem(e);
     }
     return rc;
@@ -426,8 +427,8 @@ static enum err_code look_for_leftovers(struct store_look *l, const struct scope
 /* ---- empty files ---- */
 
 /* An empty transcript is never listed; the agent created it and never wrote to it. */
-static enum err_code check_file(struct store_look *l, const char *dir, const char *name,
-                                struct err *e)
+static enum err_code claude_check_file(struct store_look *l, const char *dir, const char *name,
+                                       struct err *e)
 {
     struct slice id = { name, CLAUDE_ID };
     struct stat st;
@@ -477,14 +478,14 @@ static enum err_code check_place(struct store_look *l, const char *dir, const ch
 }
 
 /* A folder that is missing or cannot be read has no findings. */
-static enum err_code check_folder(struct store_look *l, const char *path, struct err *e)
+static enum err_code claude_check_folder(struct store_look *l, const char *path, struct err *e)
 {
     DIR *dir = opendir(path);
     struct dirent *entry;
     enum err_code rc = ERR_OK;
 
     while (!rc && dir && (entry = readdir(dir))) {
-        rc = check_file(l, path, entry->d_name, e);
+        rc = claude_check_file(l, path, entry->d_name, e);
         if (!rc && strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
             rc = check_place(l, path, entry->d_name, 1, e);
     }
@@ -517,7 +518,7 @@ enum err_code claude_check_store(const struct store *st, const struct scope *sco
     for (size_t i = 0; !rc && i < list.n; i++) {
         const char *path = arena_format(&a, "%s/%s", l.c->projects, list.folder[i].name.p);
 
-        rc = path ? check_folder(&l, path, e) : err_nomem(e);
+        rc = path ? claude_check_folder(&l, path, e) : err_nomem(e);
     }
     if (!rc && scope->all)
         rc = check_projects(&l, e);

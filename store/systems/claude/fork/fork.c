@@ -101,7 +101,8 @@ static enum err_code link_copies(struct files *w, struct slice tracked, bool *al
     return rc;
 }
 
-static enum err_code write_snapshot_row(struct slice snapshot, const char *id, struct buf *out)
+static enum err_code claude_write_snapshot_row(struct slice snapshot, const char *id,
+                                               struct buf *out)
 {
     const struct json_edit edit = { .name = "messageId", .value = slice_of(id) };
     struct buf mapped = { 0 };
@@ -119,8 +120,8 @@ static enum err_code write_snapshot_row(struct slice snapshot, const char *id, s
     return rc ? rc : j.rc;
 }
 
-static enum err_code add_snapshot(struct files *w, struct slice snapshot, struct buf *out,
-                                  struct err *e)
+static enum err_code claude_add_snapshot(struct files *w, struct slice snapshot, struct buf *out,
+                                         struct err *e)
 {
     char id[FORK_QUOTED];
     struct slice value, tracked = { NULL, 0 };
@@ -132,7 +133,7 @@ static enum err_code add_snapshot(struct files *w, struct slice snapshot, struct
         return ERR_OK;
     if (json_get(snapshot, "trackedFileBackups", &tracked))
         rc = link_copies(w, tracked, &all, e);
-    if (!rc && all && write_snapshot_row(snapshot, id, out))
+    if (!rc && all && claude_write_snapshot_row(snapshot, id, out))
         rc = err_nomem(e);
     return rc;
 }
@@ -167,7 +168,7 @@ static enum err_code fork_files(struct fork *f, const char *staged, struct buf *
     if (!rc)
         rc = claude_snapshots(&f->log, nodes, n, &w.arena, &snapshots, e);
     for (size_t i = 0; i < snapshots.n && !rc; i++)
-        rc = add_snapshot(&w, snapshots.p[i], out, e);
+        rc = claude_add_snapshot(&w, snapshots.p[i], out, e);
     if (!rc && w.any)
         rc = disk_sync_dir(staged, e);
     *any = w.any;
@@ -229,7 +230,7 @@ static bool is_kept(const struct index_line *line)
            !id128_none(line->id);
 }
 
-static enum err_code choose_rows(struct fork *f, struct err *e)
+static enum err_code claude_choose_rows(struct fork *f, struct err *e)
 {
     const struct index *ix = &f->log.file.index;
 
@@ -290,7 +291,7 @@ static enum err_code assign_ids(struct fork *f, struct err *e)
 
 /* ---- progress rows, which are not copied ---- */
 
-static bool is_note(const struct fork *f, uint32_t node)
+static bool claude_fork_is_note(const struct fork *f, uint32_t node)
 {
     return chain_has_row(&f->log.chain, node) &&
            claude_line_is(claude_node_line(&f->log, node), CLAUDE_PROGRESS);
@@ -326,7 +327,7 @@ static enum err_code find_above(struct fork *f, struct err *e)
     if (!f->above)
         return err_nomem(e);
     for (uint32_t n = 0; n < c->n; n++)
-        f->above[n] = is_note(f, n) ? ABOVE_UNKNOWN : n;
+        f->above[n] = claude_fork_is_note(f, n) ? ABOVE_UNKNOWN : n;
     for (uint32_t n = 0; n < c->n; n++)
         if (f->above[n] == ABOVE_UNKNOWN)
             find_above_note(f, n);
@@ -335,7 +336,7 @@ static enum err_code find_above(struct fork *f, struct err *e)
 
 /* ---- the copy ---- */
 
-static enum err_code flush(struct buf *out, struct disk_new *to, struct err *e)
+static enum err_code claude_flush(struct buf *out, struct disk_new *to, struct err *e)
 {
     enum err_code rc = disk_write(to->fd, buf_slice(out), NULL, to->path, e);
 
@@ -358,7 +359,7 @@ static enum err_code write_transcript(struct staging *s, struct disk_new *to, st
     enum err_code rc = fork_metadata_before(s->f, &out, e);
 
     if (!rc)
-        rc = flush(&out, to, e);
+        rc = claude_flush(&out, to, e);
     if (!rc)
         rc = fork_copy(s->f, to, e);
     if (!rc && s->req->with_files)
@@ -368,13 +369,13 @@ static enum err_code write_transcript(struct staging *s, struct disk_new *to, st
     if (!rc)
         rc = fork_title(s->f, s->req->title, &out, e);
     if (!rc)
-        rc = flush(&out, to, e);
+        rc = claude_flush(&out, to, e);
     buf_fini(&out);
     return rc;
 }
 
 /* The copy is written to another directory, completely and durably, before any of it appears among the sessions. */
-static enum err_code stage(struct staging *s, struct err *e)
+static enum err_code claude_stage(struct staging *s, struct err *e)
 {
     struct disk_new to;
     enum err_code rc = disk_private_dir(s->dir, e);
@@ -390,7 +391,7 @@ static enum err_code stage(struct staging *s, struct err *e)
     return rc;
 }
 
-static enum err_code name_places(struct staging *s, struct arena *a, struct err *e)
+static enum err_code claude_name_places(struct staging *s, struct arena *a, struct err *e)
 {
     const char *id = s->f->id;
     char forks[PATH_MAX];
@@ -418,7 +419,7 @@ static enum err_code name_places(struct staging *s, struct arena *a, struct err 
 }
 
 /* The transcript is moved last, so that a session has its files once it appears. */
-static enum err_code plan_fork_moves(struct staging *s, struct change *c, struct err *e)
+static enum err_code claude_plan_fork_moves(struct staging *s, struct change *c, struct err *e)
 {
     struct step move = { .kind = STEP_MOVE, .path = s->made.staged_files };
     enum err_code rc = ERR_OK;
@@ -436,13 +437,13 @@ static enum err_code copy_session(struct fork *f, const struct fork_request *req
                                   struct fork_result *out, struct err *e)
 {
     struct staging s = { .f = f, .req = req };
-    enum err_code rc = name_places(&s, &c->arena, e);
+    enum err_code rc = claude_name_places(&s, &c->arena, e);
 
     if (rc)
         return rc;
-    rc = stage(&s, e);
+    rc = claude_stage(&s, e);
     if (!rc)
-        rc = plan_fork_moves(&s, c, e);
+        rc = claude_plan_fork_moves(&s, c, e);
     if (rc) {
         change_discard_fork(&s.made);
         return rc;
@@ -501,7 +502,7 @@ enum err_code claude_fork(const struct store *st, const struct session_ref *ref,
     time_format(env_now_ms(st->env), f.now);
     rc = at.n ? whole_id(&f, &at, &c->arena, e) : resumed_id(&f, &at, &c->arena, e);
     if (!rc)
-        rc = choose_rows(&f, e);
+        rc = claude_choose_rows(&f, e);
     if (!rc && at.n)
         rc = fork_cut(&f, at, e);
     if (!rc)

@@ -53,7 +53,7 @@ struct row_edit {
     char session[FORK_QUOTED], time[TIME_TEXT + 2];
 };
 
-static void set_member(struct row_edit *r, const char *name, struct slice value)
+static void claude_set_member(struct row_edit *r, const char *name, struct slice value)
 {
     r->edit[r->n++] = (struct json_edit){ .name = name, .value = value };
 }
@@ -63,12 +63,12 @@ static void put_if_there(struct row_edit *r, const char *name, struct slice valu
     r->edit[r->n++] = (struct json_edit){ .name = name, .value = value, .if_there = true };
 }
 
-static void remove_member(struct row_edit *r, const char *name)
+static void claude_remove_member(struct row_edit *r, const char *name)
 {
     r->edit[r->n++] = (struct json_edit){ .name = name };
 }
 
-static struct slice quote(const char *text, char *out)
+static struct slice claude_quote(const char *text, char *out)
 {
     size_t n = strlen(text);
 
@@ -230,12 +230,12 @@ static struct slice new_parent(struct row_edit *r, size_t line)
     if (node != CHAIN_NONE)
         node = f->above[node];
     return node != CHAIN_NONE && fork_new_id(f, chain_id(&f->log.chain, node), text)
-               ? quote(text, r->parent)
+               ? claude_quote(text, r->parent)
                : SLICE("null");
 }
 
 /* The session to whose requests the answer belongs, which is that of the first fork. Dropped if it is not recorded. */
-static struct slice request_session(struct row_edit *r)
+static struct slice claude_request_session(struct row_edit *r)
 {
     struct slice forked = { NULL, 0 };
 
@@ -250,18 +250,18 @@ static struct slice request_session(struct row_edit *r)
 
 static void edit_ids(struct row_edit *r, size_t line)
 {
-    set_member(r, "parentUuid", new_parent(r, line));
+    claude_set_member(r, "parentUuid", new_parent(r, line));
     if (r->member[LOGICAL].n)
         put_if_there(r, "logicalParentUuid",
                      fork_new_quoted(r->f, r->member[LOGICAL], false, r->logical)
                          ? slice_of(r->logical)
                          : SLICE("null"));
     if (fork_new_quoted(r->f, r->member[UUID], false, r->id))
-        set_member(r, "uuid", slice_of(r->id));
-    set_member(r, "sessionId", quote(r->f->id, r->session));
+        claude_set_member(r, "uuid", slice_of(r->id));
+    claude_set_member(r, "sessionId", claude_quote(r->f->id, r->session));
     if (line == r->f->last)
-        set_member(r, "timestamp", quote(r->f->now, r->time));
-    set_member(r, "isSidechain", SLICE("false"));
+        claude_set_member(r, "timestamp", claude_quote(r->f->now, r->time));
+    claude_set_member(r, "isSidechain", SLICE("false"));
 }
 
 static void edit_origin(struct row_edit *r)
@@ -279,7 +279,7 @@ static void edit_origin(struct row_edit *r)
         rc = buf_add_byte(&r->space->origin, '}');
     if (rc)
         r->rc = rc;
-    set_member(r, "forkedFrom", buf_slice(&r->space->origin));
+    claude_set_member(r, "forkedFrom", buf_slice(&r->space->origin));
 }
 
 static void edit_system(struct row_edit *r, size_t line)
@@ -290,13 +290,13 @@ static void edit_system(struct row_edit *r, size_t line)
     if (json_type(subtype) != JSON_STRING)
         return;
     if (json_string_is(subtype, "model_refusal_fallback"))
-        set_member(r, "neutralizedByFork", SLICE("true"));
+        claude_set_member(r, "neutralizedByFork", SLICE("true"));
     if (json_string_is(subtype, "voice_call_talk"))
         edit_fold(r);
 }
 
 /* Removes state that belongs to the original session and not to a copy of it. */
-static void drop_state(struct row_edit *r)
+static void claude_drop_state(struct row_edit *r)
 {
     static const char *const names[] = {
         "teamName",
@@ -312,12 +312,12 @@ static void drop_state(struct row_edit *r)
     };
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        remove_member(r, names[i]);
+        claude_remove_member(r, names[i]);
 }
 
 /* Writes the row of a line as the copy has it, with its newline. */
-static enum err_code write_row(const struct fork *f, size_t line, struct slice row,
-                               struct row_space *space, struct buf *out)
+static enum err_code claude_write_row(const struct fork *f, size_t line, struct slice row,
+                                      struct row_space *space, struct buf *out)
 {
     struct row_edit r = { .f = f, .space = space };
     const struct index_line *l = claude_line(&f->log, line);
@@ -325,14 +325,14 @@ static enum err_code write_row(const struct fork *f, size_t line, struct slice r
     space->nested[0].n = space->nested[1].n = space->nested[2].n = space->origin.n = 0;
     json_get_each(row, member_names, MEMBERS, r.member);
     edit_ids(&r, line);
-    drop_state(&r);
+    claude_drop_state(&r);
     if (claude_line_is(l, CLAUDE_SYSTEM))
         edit_system(&r, line);
     if (claude_line_is(l, CLAUDE_ATTACHMENT))
         edit_attachment(&r);
-    set_member(&r, "requestSessionId",
-               claude_line_is(l, CLAUDE_ASSISTANT) ? request_session(&r)
-                                                   : (struct slice){ NULL, 0 });
+    claude_set_member(&r, "requestSessionId",
+                      claude_line_is(l, CLAUDE_ASSISTANT) ? claude_request_session(&r)
+                                                          : (struct slice){ NULL, 0 });
     edit_origin(&r);
     if (!r.rc)
         r.rc = json_edit(out, row, r.edit, r.n);
@@ -417,7 +417,7 @@ static enum err_code make_stretch_rows(struct copying *c, struct stretch *s, str
         const struct index_line *l = claude_line(&c->f->log, i);
         struct slice row = { s->source.p + (l->offset - begin), l->length };
 
-        if (c->f->keep[i] && write_row(c->f, i, claude_row(row), &s->space, &s->rows))
+        if (c->f->keep[i] && claude_write_row(c->f, i, claude_row(row), &s->space, &s->rows))
             rc = err_nomem(e);
     }
     return rc;

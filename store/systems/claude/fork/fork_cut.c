@@ -14,8 +14,8 @@
 /* ---- the last row ---- */
 
 /* The id of a queued command, and that of a command that was folded into a voice row. */
-static enum err_code source_of(struct fork_view *c, size_t line, struct id128 *source,
-                               struct err *e)
+static enum err_code claude_source_of(struct fork_view *c, size_t line, struct id128 *source,
+                                      struct err *e)
 {
     const struct index_line *l = claude_line(&c->log, line);
     struct slice row;
@@ -61,7 +61,7 @@ static enum err_code find_asked(struct fork_view *c, struct id128 id, struct ask
 
         if (!fork_view_has(c, i))
             continue;
-        rc = source_of(c, i, &source, e);
+        rc = claude_source_of(c, i, &source, e);
         if (rc || !id128_eq(source, id))
             continue;
         if (array_reserve(a->source, a->cap, a->n + 1))
@@ -81,7 +81,7 @@ static bool is_source(const struct asked *a, size_t line)
 }
 
 /* If there are several, the fork ends with the one that is shown, or that follows all shown rows. */
-static enum err_code choose_shown(struct fork_view *c, const struct asked *a, struct err *e)
+static enum err_code claude_choose_shown(struct fork_view *c, const struct asked *a, struct err *e)
 {
     struct fork_shown shown;
     const struct chain *chain = &c->log.chain;
@@ -125,7 +125,7 @@ static enum err_code find_cut_line(struct fork_view *c, struct slice at, struct 
     else if (!rc && a.n == 0)
         c->end = a.row;
     else if (!rc)
-        rc = choose_shown(c, &a, e);
+        rc = claude_choose_shown(c, &a, e);
     free(a.source);
     if (!rc)
         c->asked = claude_line(&c->log, c->end)->id;
@@ -276,7 +276,7 @@ static uint32_t node_of(const struct ending *x, struct id128 id)
     return id128_none(id) ? CHAIN_NONE : chain_find(&x->all, id);
 }
 
-static void mark_live(struct ending *x, uint32_t node)
+static void claude_mark_live(struct ending *x, uint32_t node)
 {
     for (; node != CHAIN_NONE && !(x->is[node] & LIVE); node = chain_parent(&x->all, node))
         x->is[node] |= LIVE;
@@ -313,14 +313,14 @@ static enum err_code mark_shown_rows(struct ending *x, bool *any, struct err *e)
         return rc;
     *any = shown.n > 0;
     x->wanted = shown.n;
-    mark_live(x, node_of(x, claude_line(&x->c->f->log, x->c->end)->id));
+    claude_mark_live(x, node_of(x, claude_line(&x->c->f->log, x->c->end)->id));
     for (size_t i = 0; i < shown.n; i++) {
         uint32_t node = node_of(x, shown.id[i]);
 
         x->is[node] |= WANTED;
         if (i == 0)
             x->start = x->all.node[node].first;
-        mark_live(x, node);
+        claude_mark_live(x, node);
     }
     free(shown.id);
     return ERR_OK;
@@ -331,7 +331,7 @@ static bool is_loose(const struct ending *x, uint32_t node)
     return !(x->is[node] & LIVE) && x->all.node[node].first >= x->start;
 }
 
-static void leave_out(struct ending *x, uint32_t node)
+static void claude_leave_out(struct ending *x, uint32_t node)
 {
     for (; node != CHAIN_NONE && is_loose(x, node) && !(x->is[node] & LEFT);
          node = chain_parent(&x->all, node))
@@ -374,7 +374,7 @@ static enum err_code drop_compactions(struct ending *x, struct err *e)
     }
     for (size_t i = 0; i <= x->c->end && !rc; i++)
         if (gone[i])
-            leave_out(x, node_of(x, lines(x)->line[i].id));
+            claude_leave_out(x, node_of(x, lines(x)->line[i].id));
     free(gone);
     return rc;
 }
@@ -402,7 +402,7 @@ static enum err_code drop_ends(struct ending *x, struct err *e)
         free(shown.id);
         if (fine || terminal == CHAIN_NONE || !is_loose(x, terminal))
             break;
-        leave_out(x, terminal);
+        claude_leave_out(x, terminal);
     }
     return ERR_OK;
 }

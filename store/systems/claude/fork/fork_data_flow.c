@@ -41,7 +41,7 @@ static enum err_code add_source(struct fork_derived *d, struct fork_source s)
 }
 
 /* Returns true for a string of a reasonable length without control characters. */
-static bool is_name(struct slice value)
+static bool claude_is_name(struct slice value)
 {
     struct arena a = { 0 };
     struct slice text;
@@ -54,7 +54,7 @@ static bool is_name(struct slice value)
     return fine;
 }
 
-static bool read_source(struct slice entry, struct fork_source *s)
+static bool claude_read_source(struct slice entry, struct fork_source *s)
 {
     static const char *const types[] = { "claude_code_session", "unknown", NULL };
     static const char *const vias[] = { "clear",    "fork",     "branch", "background", "cloud",
@@ -66,9 +66,10 @@ static bool read_source(struct slice entry, struct fork_source *s)
         !claude_string_in(s->type, types) || !json_get(entry, "via", &s->via) ||
         !claude_string_in(s->via, vias) || !json_get(entry, "id", &s->id))
         return false;
-    if (!json_get(entry, "started", &s->started) || !is_name(s->started))
+    if (!json_get(entry, "started", &s->started) || !claude_is_name(s->started))
         s->started = (struct slice){ NULL, 0 };
-    return json_string_is(s->type, "unknown") ? json_type(s->id) == JSON_NULL : is_name(s->id);
+    return json_string_is(s->type, "unknown") ? json_type(s->id) == JSON_NULL
+                                              : claude_is_name(s->id);
 }
 
 enum err_code fork_derived_read(struct fork_derived *d, struct slice row, bool *damaged)
@@ -85,12 +86,12 @@ enum err_code fork_derived_read(struct fork_derived *d, struct slice row, bool *
         list = (struct slice){ NULL, 0 };
     *damaged = !known;
     for (bool more = json_iter_open(&it, list); more && json_iter_next(&it, &key, &value);)
-        *damaged = *damaged || !read_source(value, &s);
+        *damaged = *damaged || !claude_read_source(value, &s);
     if (!*damaged)
         d->n = 0;
     d->any = true;
     for (bool more = json_iter_open(&it, list); more && json_iter_next(&it, &key, &value) && !rc;)
-        if (read_source(value, &s))
+        if (claude_read_source(value, &s))
             rc = add_source(d, s);
     return rc;
 }
@@ -100,7 +101,7 @@ enum err_code fork_derived_copied(struct fork_derived *d, struct slice row)
     struct slice from, id;
 
     if (!json_get(row, "forkedFrom", &from) || json_type(from) != JSON_OBJECT ||
-        !json_get(from, "sessionId", &id) || !is_name(id))
+        !json_get(from, "sessionId", &id) || !claude_is_name(id))
         return ERR_OK;
     for (size_t i = 0; i < d->n; i++)
         if (slice_eq(d->source[i].id, id))
@@ -172,7 +173,7 @@ static void note_lost_code(struct flow *w, int64_t code)
     w->code[w->codes++] = (uint8_t)code;
 }
 
-static void add_record(struct flow *w, struct slice record)
+static void claude_add_record(struct flow *w, struct slice record)
 {
     struct slice name, call, text;
     size_t before = w->tools.n;
@@ -199,7 +200,7 @@ static void add_record(struct flow *w, struct slice record)
 }
 
 /* A row with `snapshot` replaces all before it. */
-static void read_records(struct flow *w, struct slice row)
+static void claude_read_records(struct flow *w, struct slice row)
 {
     struct json_iter it;
     struct slice list, key, value;
@@ -217,7 +218,7 @@ static void read_records(struct flow *w, struct slice row)
     }
     for (bool more = json_iter_open(&it, list);
          more && json_iter_next(&it, &key, &value) && !w->rc;)
-        add_record(w, value);
+        claude_add_record(w, value);
 }
 
 static void read_lost(struct flow *w, struct slice row)
@@ -255,7 +256,7 @@ static bool row_has_uuid(struct slice row)
 }
 
 /* Notes if a message was read while data flows were not recorded. */
-static enum err_code read_message(struct flow *w, size_t line, struct err *e)
+static enum err_code claude_read_message(struct flow *w, size_t line, struct err *e)
 {
     const struct index_line *l = &w->f->log.file.index.line[line];
     bool watched =
@@ -278,7 +279,7 @@ static enum err_code read_message(struct flow *w, size_t line, struct err *e)
 
 /* Messages that a fork up to a message leaves out count too, because the records are about the
  * whole session. */
-static bool is_message(const struct index_line *l)
+static bool claude_is_message(const struct index_line *l)
 {
     return l->kind > 0 && l->kind < 64 && (CLAUDE_MAIN_KINDS >> l->kind & 1);
 }
@@ -294,8 +295,8 @@ static enum err_code read_flow_row(struct flow *w, size_t line, struct err *e)
     const struct index_line *l = &w->f->log.file.index.line[line];
     struct slice row;
 
-    if (is_message(l))
-        return read_message(w, line, e);
+    if (claude_is_message(l))
+        return claude_read_message(w, line, e);
     if (!is_flow(l))
         return ERR_OK;
     enum err_code rc = claude_log_row(&w->f->log, line, &row, e);
@@ -303,7 +304,7 @@ static enum err_code read_flow_row(struct flow *w, size_t line, struct err *e)
     if (rc || !claude_value_is(row, "sessionId", w->f->ref->id.p))
         return rc;
     switch (l->kind) {
-    case CLAUDE_DATA_FLOW: read_records(w, row); break;
+    case CLAUDE_DATA_FLOW: claude_read_records(w, row); break;
     case CLAUDE_DATA_LOST: read_lost(w, row); break;
     default: read_derived(w, row); break;
     }
@@ -311,7 +312,7 @@ static enum err_code read_flow_row(struct flow *w, size_t line, struct err *e)
 }
 
 /* Most sessions have no such rows, so their messages need not be read. */
-static enum err_code read_rows(struct flow *w, struct err *e)
+static enum err_code claude_read_rows(struct flow *w, struct err *e)
 {
     const struct index *ix = &w->f->log.file.index;
     enum err_code rc = ERR_OK;
@@ -330,7 +331,7 @@ static enum err_code read_rows(struct flow *w, struct err *e)
 
 /* ---- the rows of the fork ---- */
 
-static void open_row(struct flow *w, struct jsonout *j, const char *type)
+static void claude_open_row(struct flow *w, struct jsonout *j, const char *type)
 {
     j->comma = false;
     jsonout_open(j, '{');
@@ -342,7 +343,7 @@ static void open_row(struct flow *w, struct jsonout *j, const char *type)
 static void write_flow(struct flow *w, struct jsonout *j)
 {
     if (w->codes) {
-        open_row(w, j, "data-flow-incomplete");
+        claude_open_row(w, j, "data-flow-incomplete");
         jsonout_key(j, "codes");
         jsonout_open(j, '[');
         for (size_t i = 0; i < w->codes; i++)
@@ -350,7 +351,7 @@ static void write_flow(struct flow *w, struct jsonout *j)
         jsonout_close(j, ']');
         claude_end_row(j);
     }
-    open_row(w, j, "data-flow-records");
+    claude_open_row(w, j, "data-flow-records");
     jsonout_key(j, "records");
     jsonout_open(j, '[');
     if (w->records.n)
@@ -367,7 +368,7 @@ static enum err_code read_copied(struct flow *w, struct err *e)
     for (size_t i = 0; i < ix->n && !w->rc; i++) {
         struct slice row;
 
-        if (!is_message(&ix->line[i]))
+        if (!claude_is_message(&ix->line[i]))
             continue;
         enum err_code rc = claude_log_row(&w->f->log, i, &row, e);
 
@@ -383,7 +384,7 @@ static enum err_code write_derived(struct flow *w, struct jsonout *j, struct err
 {
     enum err_code rc = read_copied(w, e);
 
-    open_row(w, j, "derived-from");
+    claude_open_row(w, j, "derived-from");
     jsonout_key(j, "sessions");
     if (!rc && !w->rc)
         w->rc = fork_derived_write(&w->derived, w->f->ref->id, j);
@@ -395,7 +396,7 @@ enum err_code fork_flow(struct fork *f, struct buf *out, struct err *e)
 {
     struct flow w = { .f = f };
     struct jsonout j;
-    enum err_code rc = read_rows(&w, e);
+    enum err_code rc = claude_read_rows(&w, e);
 
     jsonout_init(&j, out);
     if (!rc && !w.rc && w.flows)

@@ -20,7 +20,7 @@ struct carry {
 /* Called for each row of a kind, in file order. */
 typedef bool carry_fn(struct carry *c, struct slice row);
 
-static bool is_own(const struct carry *c, struct slice row)
+static bool claude_is_own(const struct carry *c, struct slice row)
 {
     return claude_value_is(row, "sessionId", c->f->ref->id.p);
 }
@@ -79,7 +79,7 @@ static enum err_code last_own(struct carry *c, enum claude_kind kind, const char
 
         if (rc)
             return rc;
-        if (!is_own(c, row) || !json_get(row, key, &found) || json_type(found) != type ||
+        if (!claude_is_own(c, row) || !json_get(row, key, &found) || json_type(found) != type ||
             !is_carried(c, kind, found))
             continue;
         *value = arena_copy(&c->arena, found);
@@ -88,7 +88,7 @@ static enum err_code last_own(struct carry *c, enum claude_kind kind, const char
     return ERR_OK;
 }
 
-static void open_row(struct carry *c, const char *type)
+static void claude_fork_metadata_open_row(struct carry *c, const char *type)
 {
     c->j.comma = false;
     jsonout_open(&c->j, '{');
@@ -96,7 +96,7 @@ static void open_row(struct carry *c, const char *type)
     jsonout_member(&c->j, "sessionId", slice_of(c->f->id));
 }
 
-static enum err_code finish(struct carry *c, enum err_code rc, struct err *e)
+static enum err_code claude_finish(struct carry *c, enum err_code rc, struct err *e)
 {
     arena_fini(&c->arena);
     if (!rc && c->j.rc)
@@ -109,7 +109,7 @@ static enum err_code finish(struct carry *c, enum err_code rc, struct err *e)
 static bool write_suppression(struct carry *c, struct slice row)
 {
     (void)row;
-    open_row(c, "history-suppression");
+    claude_fork_metadata_open_row(c, "history-suppression");
     jsonout_member(&c->j, "cause", SLICE("fork_inherit"));
     jsonout_member(&c->j, "ts", slice_of(c->f->now));
     claude_end_row(&c->j);
@@ -138,7 +138,7 @@ static bool write_organization(struct carry *c, struct slice row)
     }
     if (o->seen.n == before)
         return true;
-    open_row(c, "hybrid-organization");
+    claude_fork_metadata_open_row(c, "hybrid-organization");
     claude_write_value(&c->j, "organizationUuid", value);
     claude_end_row(&c->j);
     return true;
@@ -154,7 +154,7 @@ enum err_code fork_metadata_before(struct fork *f, struct buf *out, struct err *
     if (!rc)
         rc = each(&o.c, CLAUDE_ORGANIZATION, write_organization, e);
     idset_fini(&o.seen);
-    return finish(&o.c, rc, e);
+    return claude_finish(&o.c, rc, e);
 }
 
 /* ---- after the messages ---- */
@@ -167,13 +167,14 @@ struct replacements {
 
 /* The replacements that the agent sees in place of long tool results; without them a fork would
  * send the results again in full. */
-static bool add_replacements(struct carry *c, struct slice row)
+static bool claude_add_replacements(struct carry *c, struct slice row)
 {
     struct replacements *r = (struct replacements *)c;
     struct slice list, key, value;
     struct json_iter it;
 
-    if (!is_own(c, row) || !json_get(row, "replacements", &list) || json_type(list) != JSON_ARRAY)
+    if (!claude_is_own(c, row) || !json_get(row, "replacements", &list) ||
+        json_type(list) != JSON_ARRAY)
         return true;
     for (bool more = json_iter_open(&it, list); more && json_iter_next(&it, &key, &value);)
         if (json_type(value) == JSON_OBJECT)
@@ -189,21 +190,21 @@ static enum err_code write_replacements(struct fork *f, struct buf *out, struct 
     jsonout_init(&r.c.j, out);
     jsonout_init(&r.items, &r.list);
     jsonout_open(&r.items, '[');
-    enum err_code rc = each(&r.c, CLAUDE_REPLACEMENT, add_replacements, e);
+    enum err_code rc = each(&r.c, CLAUDE_REPLACEMENT, claude_add_replacements, e);
     bool any = r.list.n > 1;
 
     jsonout_close(&r.items, ']');
     r.c.j.rc = r.items.rc;
     if (!rc && any) {
         fork_generate_id(id);
-        open_row(&r.c, "content-replacement");
+        claude_fork_metadata_open_row(&r.c, "content-replacement");
         jsonout_raw_member(&r.c.j, "replacements", buf_slice(&r.list));
         jsonout_member(&r.c.j, "uuid", slice_of(id));
         jsonout_member(&r.c.j, "timestamp", slice_of(f->now));
         claude_end_row(&r.c.j);
     }
     buf_fini(&r.list);
-    return finish(&r.c, rc, e);
+    return claude_finish(&r.c, rc, e);
 }
 
 /* Only non-empty strings are names. */
@@ -212,7 +213,7 @@ static void write_tools(struct carry *c, struct slice tools)
     struct json_iter it;
     struct slice key, value;
 
-    open_row(c, "tools-used");
+    claude_fork_metadata_open_row(c, "tools-used");
     jsonout_key(&c->j, "tools");
     jsonout_open(&c->j, '[');
     for (bool more = json_iter_open(&it, tools); more && json_iter_next(&it, &key, &value);)
@@ -231,7 +232,7 @@ static enum err_code write_latches(struct fork *f, struct buf *out, struct err *
     jsonout_init(&c.j, out);
     rc = last_own(&c, CLAUDE_ATIS_LATCH, "atis", JSON_STRING, &value, e);
     if (!rc && value.n) {
-        open_row(&c, "atis-latch");
+        claude_fork_metadata_open_row(&c, "atis-latch");
         claude_write_value(&c.j, "atis", value);
         claude_end_row(&c.j);
     }
@@ -239,7 +240,7 @@ static enum err_code write_latches(struct fork *f, struct buf *out, struct err *
         rc = last_own(&c, CLAUDE_TOOLS_USED, "tools", JSON_ARRAY, &value, e);
     if (!rc && value.n)
         write_tools(&c, value);
-    return finish(&c, rc, e);
+    return claude_finish(&c, rc, e);
 }
 
 static enum err_code write_relocated(struct fork *f, struct buf *out, struct err *e)
@@ -251,11 +252,11 @@ static enum err_code write_relocated(struct fork *f, struct buf *out, struct err
     jsonout_init(&c.j, out);
     rc = last_own(&c, CLAUDE_RELOCATED, "relocatedCwd", JSON_STRING, &value, e);
     if (!rc && value.n) {
-        open_row(&c, "relocated");
+        claude_fork_metadata_open_row(&c, "relocated");
         claude_write_value(&c.j, "relocatedCwd", value);
         claude_end_row(&c.j);
     }
-    return finish(&c, rc, e);
+    return claude_finish(&c, rc, e);
 }
 
 enum err_code fork_metadata_after(struct fork *f, struct buf *out, struct err *e)
@@ -309,8 +310,8 @@ static bool source_title(struct fork *f, struct window *w, struct arena *a, stru
     return true;
 }
 
-static enum err_code read_source(struct fork *f, struct arena *a, struct slice *title,
-                                 struct err *e)
+static enum err_code claude_fork_metadata_read_source(struct fork *f, struct arena *a,
+                                                      struct slice *title, struct err *e)
 {
     struct window w;
     enum err_code rc = window_init(&w, e);
@@ -363,7 +364,7 @@ enum err_code fork_title(struct fork *f, struct slice title, struct buf *out, st
 
     if (text.n == 0) {
         suffix = SLICE(" (fork)");
-        rc = read_source(f, &a, &text, e);
+        rc = claude_fork_metadata_read_source(f, &a, &text, e);
     }
     if (!rc && write_title_row(f, text, suffix, out))
         rc = err_nomem(e);

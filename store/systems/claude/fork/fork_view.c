@@ -48,8 +48,8 @@ bool fork_view_has(const struct fork_view *c, size_t line)
            !id128_none(l->id);
 }
 
-static enum err_code copy_ids(struct fork_view *c, const uint32_t *path, size_t n,
-                              struct fork_shown *out, struct err *e)
+static enum err_code claude_copy_ids(struct fork_view *c, const uint32_t *path, size_t n,
+                                     struct fork_shown *out, struct err *e)
 {
     out->id = malloc((n + 1) * sizeof *out->id);
     if (!out->id)
@@ -79,7 +79,7 @@ enum err_code fork_view_shown(struct fork_view *c, struct fork_shown *out, struc
     if (!rc && leaf != CHAIN_NONE)
         rc = claude_parallel(view, &path, &n, e);
     if (!rc)
-        rc = copy_ids(c, path, n, out, e);
+        rc = claude_copy_ids(c, path, n, out, e);
     if (!rc && terminal != CHAIN_NONE)
         out->terminal = chain_id(&view->chain, terminal);
     free(path);
@@ -88,7 +88,8 @@ enum err_code fork_view_shown(struct fork_view *c, struct fork_shown *out, struc
 
 /* ---- boundaries ---- */
 
-static enum err_code add_kept(struct fork_view *c, struct fork_boundary *b, struct slice value)
+static enum err_code claude_add_kept(struct fork_view *c, struct fork_boundary *b,
+                                     struct slice value)
 {
     struct id128 id = claude_id(value, &c->log.arena);
 
@@ -119,13 +120,13 @@ static enum err_code read_kept(struct fork_view *c, struct slice metadata, struc
     if (!b->kept)
         return ERR_NOMEM;
     for (bool more = json_iter_open(&it, list); more && json_iter_next(&it, &key, &value);)
-        add_kept(c, b, value);
+        claude_add_kept(c, b, value);
     if (!json_get(metadata, "preservedSegment", &segment) || json_type(segment) != JSON_OBJECT)
         return ERR_OK;
     if (json_get(segment, "headUuid", &value))
-        add_kept(c, b, value);
+        claude_add_kept(c, b, value);
     if (json_get(segment, "tailUuid", &value))
-        add_kept(c, b, value);
+        claude_add_kept(c, b, value);
     return ERR_OK;
 }
 

@@ -131,7 +131,7 @@ static struct slice whole_head(struct describing *r)
 }
 
 /* The complete rows; once the head is fully read, also its last row, even if it is cut. */
-static struct slice known_rows(const struct describing *r)
+static struct slice claude_describe_known_rows(const struct describing *r)
 {
     struct slice head = r->w->head;
     const char *end = r->w->wide ? NULL : memrchr(head.p, '\n', head.n);
@@ -144,7 +144,7 @@ static struct slice known_rows(const struct describing *r)
 /* The row with the first occurrence of a text in the head; empty: none. */
 static struct slice row_with(struct describing *r, const char *text)
 {
-    struct slice head = known_rows(r);
+    struct slice head = claude_describe_known_rows(r);
     const char *p = head.n ? slice_find(head.p, head.n, text, strlen(text)) : NULL;
 
     if (!p && !r->w->wide) {
@@ -155,7 +155,7 @@ static struct slice row_with(struct describing *r, const char *text)
 }
 
 /* The first raw value of a key in the head; .p is NULL if the head has no such key. */
-static struct slice first_value(struct describing *r, const char *key)
+static struct slice claude_first_value(struct describing *r, const char *key)
 {
     struct slice text = { NULL, 0 };
 
@@ -170,7 +170,7 @@ static struct slice first_unless_in_tail(struct describing *r, enum field_number
 {
     if (is_whole_file(r) && !r->tail[field].found)
         return (struct slice){ NULL, 0 };
-    return first_value(r, fields[field].key);
+    return claude_first_value(r, fields[field].key);
 }
 
 /* ---- the tail ---- */
@@ -201,7 +201,7 @@ static void see_time(struct describing *r, struct slice window, size_t at)
 }
 
 /* Usually the last message has the newest time: reading it first saves examining the others. */
-static void read_turn(struct describing *r)
+static void claude_read_turn(struct describing *r)
 {
     struct slice quoted;
 
@@ -254,7 +254,7 @@ static bool see(size_t field, struct slice window, size_t at, void *arg)
 
 static void scan_tail(struct describing *r)
 {
-    read_turn(r);
+    claude_read_turn(r);
     r->ok &= field_set_last(&r->c->tables->tail, r->w->tail, r->a, r->tail, see, r);
 }
 
@@ -304,13 +304,13 @@ static bool is_elsewhere(struct describing *r)
     if (r->scope->all)
         return false;
     if (!r->tail[MOVED].found)
-        r->ok &= claude_first_cwd(known_rows(r), r->a, &own);
+        r->ok &= claude_first_cwd(claude_describe_known_rows(r), r->a, &own);
     if (!own.p && !r->w->wide)
         r->ok &= claude_first_cwd(whole_head(r), r->a, &own);
     return r->ok && claude_folder_collides(r->scope, r->project, own, r->a);
 }
 
-static void set_hidden(struct describing *r)
+static void claude_set_hidden(struct describing *r)
 {
     struct session_row *row = r->row;
 
@@ -344,7 +344,7 @@ static struct slice or_else(struct slice first, struct slice second)
 #define TITLE_TYPES_END "-title\""
 
 /* A title that a person set, wherever it is, takes precedence over one that the agent generated. */
-static void read_titles(struct describing *r)
+static void claude_read_titles(struct describing *r)
 {
     struct session_row *row = r->row;
     struct claude_titles head = { { NULL, 0 }, { NULL, 0 }, false };
@@ -365,7 +365,7 @@ static void read_titles(struct describing *r)
         row->flags |= SESSION_AI_TITLE;
 }
 
-static void read_summary(struct describing *r)
+static void claude_read_summary(struct describing *r)
 {
     struct session_row *row = r->row;
     struct field_value summary = { 0 };
@@ -380,11 +380,11 @@ static void read_summary(struct describing *r)
         row->summary = prompt_media(whole_head(r));
 }
 
-static void read_prompt(struct describing *r)
+static void claude_describe_read_prompt(struct describing *r)
 {
     struct prompt prompt = { 0 };
 
-    r->ok &= prompt_first(known_rows(r), r->a, &prompt);
+    r->ok &= prompt_first(claude_describe_known_rows(r), r->a, &prompt);
     if (!prompt.text.p && !r->w->wide) {
         prompt = (struct prompt){ 0 };
         r->ok &= prompt_first(whole_head(r), r->a, &prompt);
@@ -401,8 +401,8 @@ static void read_place_and_time(struct describing *r)
         row->git_branch = first_unless_in_tail(r, BRANCH);
     row->cwd = r->tail[MOVED].text;
     if (!row->cwd.n)
-        row->cwd = or_else(first_value(r, "cwd"), r->project);
-    if (!time_parse(first_value(r, "timestamp"), &row->created_ms))
+        row->cwd = or_else(claude_first_value(r, "cwd"), r->project);
+    if (!time_parse(claude_first_value(r, "timestamp"), &row->created_ms))
         row->created_ms = TIME_NONE;
     row->modified_ms = session_modified_ms(&row->ref.file);
     if (r->c->retention_ms != TIME_NONE)
@@ -508,7 +508,7 @@ static void keep_describe_texts(struct describing *r)
         keep_describe_text(r, &row->summary);
 }
 
-static void read_windows(struct describing *r)
+static void claude_read_windows(struct describing *r)
 {
     struct session_row *row = r->row;
 
@@ -524,15 +524,15 @@ static void read_windows(struct describing *r)
         row->hidden = HIDDEN_SIDECHAIN;
         return;
     }
-    read_titles(r);
-    read_prompt(r);
-    read_summary(r);
+    claude_read_titles(r);
+    claude_describe_read_prompt(r);
+    claude_read_summary(r);
     row->tag = r->tail[TAG].text;
     read_place_and_time(r);
     read_archived(r);
     read_extras(r);
     if (row->summary.n)
-        set_hidden(r);
+        claude_set_hidden(r);
     else
         row->hidden = HIDDEN_EMPTY;
 }
@@ -576,7 +576,7 @@ enum err_code claude_describe(const struct store *st, const struct scope *scope,
         r.project = claude_project_of(r.c, scope, ref->folder, r.a);
         r.has_side = sidecar_folder_exists(ref, r.a);
         if (row->hidden == HIDDEN_NOT)
-            read_windows(&r);
+            claude_read_windows(&r);
         r.ok &= live_cache_show(r.c->live, row);
         row->can = claude_abilities(r.c, row);
         keep_describe_texts(&r);

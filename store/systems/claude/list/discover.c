@@ -101,7 +101,7 @@ static bool is_project_folder(DIR *dir, const struct dirent *entry)
 }
 
 /* Sorted, as the agent's runtime sorts them. */
-static bool read_projects(const struct claude *c, struct arena *a, struct claude_values *out)
+static bool claude_read_projects(const struct claude *c, struct arena *a, struct claude_values *out)
 {
     DIR *dir = opendir(c->projects);
     struct dirent *entry;
@@ -134,8 +134,8 @@ static bool has_folder(const struct project_folders *list, struct slice name)
     return false;
 }
 
-static bool add_folder(struct project_folders *list, struct slice name, struct slice project,
-                       struct arena *a)
+static bool claude_add_folder(struct project_folders *list, struct slice name, struct slice project,
+                              struct arena *a)
 {
     struct project_folder *more = arena_grow(a, list->folder, list->n, sizeof *more);
 
@@ -149,7 +149,7 @@ static bool add_folder(struct project_folders *list, struct slice name, struct s
 static bool add_new(struct project_folders *list, struct slice name, struct slice project,
                     struct arena *a)
 {
-    return has_folder(list, name) || add_folder(list, name, project, a);
+    return has_folder(list, name) || claude_add_folder(list, name, project, a);
 }
 
 struct slice claude_present_folder(const struct claude *c, struct slice path, struct arena *a)
@@ -187,11 +187,11 @@ static bool add_path_folders(const struct claude *c, struct slice path, struct a
         return false;
     if (c->forced_folder || flat.n <= CONFIG_DIR_PROJECT_NAME_MAX)
         return true;
-    if (!read_projects(c, a, &names))
+    if (!claude_read_projects(c, a, &names))
         return false;
     for (size_t i = 0; i < names.n; i++) {
         if (!has_folder(out, names.p[i]) && is_cut_folder_of(c, names.p[i], flat, path) &&
-            !add_folder(out, names.p[i], path, a))
+            !claude_add_folder(out, names.p[i], path, a))
             return false;
     }
     return true;
@@ -307,12 +307,12 @@ static bool folder_belongs(const struct claude *c, const struct scope *scope, st
     return answer == BELONGS;
 }
 
-static bool add_trees(const struct claude *c, const struct scope *scope, enum discover_for what,
-                      struct arena *a, struct project_folders *out)
+static bool claude_add_trees(const struct claude *c, const struct scope *scope,
+                             enum discover_for what, struct arena *a, struct project_folders *out)
 {
     struct claude_values names;
     struct window w;
-    bool ok = read_projects(c, a, &names);
+    bool ok = claude_read_projects(c, a, &names);
 
     if (!ok || window_init(&w, NULL))
         return false;
@@ -327,7 +327,7 @@ static bool add_trees(const struct claude *c, const struct scope *scope, enum di
             folder_belongs(c, scope, &w, names.p[i]))
             tree = scope->project;
         if (tree.p)
-            ok = add_folder(out, names.p[i], tree, a);
+            ok = claude_add_folder(out, names.p[i], tree, a);
     }
     window_fini(&w);
     return ok;
@@ -337,10 +337,10 @@ static bool add_every(const struct claude *c, struct arena *a, struct project_fo
 {
     struct claude_values names;
 
-    if (!read_projects(c, a, &names))
+    if (!claude_read_projects(c, a, &names))
         return false;
     for (size_t i = 0; i < names.n; i++)
-        if (!add_folder(out, names.p[i], (struct slice){ NULL, 0 }, a))
+        if (!claude_add_folder(out, names.p[i], (struct slice){ NULL, 0 }, a))
             return false;
     return true;
 }
@@ -357,7 +357,7 @@ static bool add_scope(const struct claude *c, const struct scope *scope, enum di
         if (!slice_eq(scope->tree[i], scope->project) &&
             !add_path_folders(c, scope->tree[i], a, out))
             return false;
-    return add_trees(c, scope, what, a, out);
+    return claude_add_trees(c, scope, what, a, out);
 }
 
 /* A folder that is a link to another one of the list has the same sessions. */

@@ -64,7 +64,7 @@ static bool folder_path(struct buf *path, const struct walk *w, size_t folder)
            buf_cstr(path);
 }
 
-static bool add_transcript(struct walk *w, size_t folder, const char *name)
+static bool claude_add_transcript(struct walk *w, size_t folder, const char *name)
 {
     if (!array_reserve(w->entry, w->cap, w->n + 1))
         return false;
@@ -86,7 +86,7 @@ static bool add_side(struct sides *s, const char *id)
 static bool add_folder_name(struct walk *w, size_t folder, const char *name)
 {
     if (claude_is_transcript_name(name))
-        return add_transcript(w, folder, name);
+        return claude_add_transcript(w, folder, name);
     return !claude_is_uuid(slice_of(name)) || add_side(&w->sides, name);
 }
 
@@ -173,7 +173,7 @@ static bool start_stat_thread(pthread_t *thread, struct span *span)
     return started;
 }
 
-static void look_at_all(struct walk *w)
+static void claude_look_at_all(struct walk *w)
 {
     size_t half = w->n >= MANY ? w->n / 2 : 0;
     struct span first = { w, 0, half }, second = { w, half, w->n };
@@ -190,8 +190,9 @@ static void look_at_all(struct walk *w)
 /* ---- delivering ---- */
 
 /* path is that of the folder, with a slash. */
-static bool deliver_session(const struct walk *w, const struct store *st, const struct entry *entry,
-                            struct buf *path, session_ref_fn *fn, void *arg, bool *more)
+static bool claude_deliver_session(const struct walk *w, const struct store *st,
+                                   const struct entry *entry, struct buf *path, session_ref_fn *fn,
+                                   void *arg, bool *more)
 {
     struct session_ref ref = { .store = st,
                                .id = { entry->name, CLAUDE_ID },
@@ -222,7 +223,7 @@ static bool deliver_sessions(const struct walk *w, const struct store *st, sessi
             ok = folder_path(&path, w, entry->folder) && buf_add_byte(&path, '/') == ERR_OK;
         folder = entry->folder;
         if (ok && entry->there)
-            ok = deliver_session(w, st, entry, &path, fn, arg, &more);
+            ok = claude_deliver_session(w, st, entry, &path, fn, arg, &more);
     }
     buf_fini(&path);
     return ok;
@@ -241,7 +242,7 @@ enum err_code claude_enumerate(const struct store *st, const struct scope *scope
     for (size_t i = 0; !rc && ok && i < w.folders.n; i++)
         ok = read_folder_names(&w, i, &path);
     if (!rc && ok) {
-        look_at_all(&w);
+        claude_look_at_all(&w);
         ok = deliver_sessions(&w, st, fn, arg);
     }
     if (!rc && !ok)

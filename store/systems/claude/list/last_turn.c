@@ -21,7 +21,7 @@ struct tail_message {
     bool calls, results; /* the content has such a block */
 };
 
-static void read_block(struct json_iter *it, struct tail_message *m)
+static void claude_read_block(struct json_iter *it, struct tail_message *m)
 {
     struct slice key, value, type = { NULL, 0 };
 
@@ -43,7 +43,7 @@ static bool read_blocks(struct json_iter *content, struct tail_message *m)
         return json_iter_value(content, &m->content);
     while (more && json_iter_key(&it, &key)) {
         if (json_iter_into(&it, &block)) {
-            read_block(&block, m);
+            claude_read_block(&block, m);
             more = json_iter_back(&it, &block, &value);
         } else {
             more = json_iter_value(&it, &value);
@@ -89,7 +89,7 @@ static void read_last_message(struct slice row, struct tail_message *m)
 }
 
 /* Returns true if the row is part of the conversation itself. */
-static bool read_message(struct slice row, struct tail_message *m)
+static bool claude_last_turn_read_message(struct slice row, struct tail_message *m)
 {
     const struct slice *value = m->value;
 
@@ -143,7 +143,7 @@ bool last_turn_read(struct slice tail, struct arena *a, struct last_turn *out)
 
     *out = (struct last_turn){ 0 };
     while (slice_last_line(&tail, &row, &torn)) {
-        if (!read_message(row, &m))
+        if (!claude_last_turn_read_message(row, &m))
             continue;
         out->row = row;
         out->interrupted = was_cut(row, &m, a, &ok);

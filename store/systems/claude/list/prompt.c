@@ -16,7 +16,7 @@ enum {
     PASTE_CLOSE_ID = PASTE_CLOSE_SIZE - 6,
 };
 
-static struct slice skip_front(struct slice text, size_t n)
+static struct slice claude_skip_front(struct slice text, size_t n)
 {
     return (struct slice){ text.p + n, text.n - n };
 }
@@ -37,7 +37,7 @@ static bool is_paste_open(struct slice text)
 static const char *paste_close(struct slice block)
 {
     char close[] = PASTE_CLOSE;
-    struct slice rest = skip_front(block, PASTE_BODY - 1);
+    struct slice rest = claude_skip_front(block, PASTE_BODY - 1);
 
     memcpy(close + PASTE_CLOSE_ID, block.p + PASTE_ID, 4);
     return slice_find(rest.p, rest.n, close, PASTE_CLOSE_SIZE);
@@ -49,10 +49,10 @@ static bool next_paste(struct slice text, const char **open)
         *open = slice_find(text.p, text.n, PASTE_OPEN, PASTE_ID);
         if (!*open)
             return false;
-        text = skip_front(text, (size_t)(*open - text.p));
+        text = claude_skip_front(text, (size_t)(*open - text.p));
         if (is_paste_open(text))
             return true;
-        text = skip_front(text, PASTE_ID);
+        text = claude_skip_front(text, PASTE_ID);
     }
 }
 
@@ -77,7 +77,7 @@ static bool unwrap_pasted(struct slice text, struct arena *a, struct slice *out)
     if (!plain)
         return false;
     while (next_paste(text, &open)) {
-        struct slice block = skip_front(text, (size_t)(open - text.p));
+        struct slice block = claude_skip_front(text, (size_t)(open - text.p));
 
         close = paste_close(block);
         if (!close)
@@ -87,9 +87,9 @@ static bool unwrap_pasted(struct slice text, struct arena *a, struct slice *out)
         n = append_range(plain, n, text.p, open);
         if (close > block.p + PASTE_BODY)
             n = append_range(plain, n, block.p + PASTE_BODY, close);
-        text = skip_front(text, (size_t)(close + PASTE_CLOSE_SIZE - text.p));
+        text = claude_skip_front(text, (size_t)(close + PASTE_CLOSE_SIZE - text.p));
         for (int i = 0; i < 2 && slice_starts(text, "\n"); i++)
-            text = skip_front(text, 1);
+            text = claude_skip_front(text, 1);
     }
     n = append_range(plain, n, text.p, text.p + text.n);
     *out = (struct slice){ plain, n };
@@ -117,7 +117,7 @@ bool prompt_between(struct slice text, const char *open, const char *close, stru
 
     if (!p)
         return false;
-    struct slice rest = skip_front(text, (size_t)(p - text.p) + strlen(open));
+    struct slice rest = claude_skip_front(text, (size_t)(p - text.p) + strlen(open));
     const char *end = slice_find(rest.p, rest.n, close, strlen(close));
 
     if (!end)
@@ -133,12 +133,12 @@ static bool command_name(struct slice text, struct slice *name)
         if (!slice_has(*name, "\r") && !slice_has(*name, "\xE2\x80\xA8") &&
             !slice_has(*name, "\xE2\x80\xA9"))
             return true;
-        text = skip_front(text, (size_t)(name->p - text.p));
+        text = claude_skip_front(text, (size_t)(name->p - text.p));
     }
     return false;
 }
 
-static bool is_word(char c)
+static bool claude_is_word(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
            c == '-';
@@ -151,15 +151,15 @@ static bool written_by_agent(struct slice text)
         return memchr(text.p, ']', text.n) != NULL;
     if (text.n < 3 || text.p[0] != '<' || text.p[1] < 'a' || text.p[1] > 'z')
         return false;
-    struct slice rest = skip_front(text, 2);
+    struct slice rest = claude_skip_front(text, 2);
 
-    while (rest.n && is_word(rest.p[0]))
-        rest = skip_front(rest, 1);
+    while (rest.n && claude_is_word(rest.p[0]))
+        rest = claude_skip_front(rest, 1);
     return rest.n && (rest.p[0] == '>' || utf8_is_js_space(utf8_next(&rest, true)));
 }
 
-static bool join_texts(const char *before, struct slice text, const char *after, struct arena *a,
-                       struct slice *out)
+static bool claude_join_texts(const char *before, struct slice text, const char *after,
+                              struct arena *a, struct slice *out)
 {
     const struct slice all[] = { slice_of(before), text, slice_of(after) };
     char *p = arena_concat(a, all, 3);
@@ -183,12 +183,12 @@ static bool prompt_of_text(struct slice text, struct arena *a, struct prompt *ou
         return true;
     }
     if (prompt_between(line, "<bash-input>", "</bash-input>", &inner))
-        return join_texts("! ", utf8_js_trim(inner), "", a, &out->text);
+        return claude_join_texts("! ", utf8_js_trim(inner), "", a, &out->text);
     if (written_by_agent(line))
         return true;
     if (utf8_utf16_length(line) > PROMPT_UNITS)
-        return join_texts("", utf8_js_trim(utf8_utf16_prefix(line, PROMPT_UNITS)), "\xE2\x80\xA6",
-                          a, &out->text);
+        return claude_join_texts("", utf8_js_trim(utf8_utf16_prefix(line, PROMPT_UNITS)),
+                                 "\xE2\x80\xA6", a, &out->text);
     out->text = line;
     return true;
 }

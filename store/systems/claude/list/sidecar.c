@@ -17,8 +17,8 @@ enum { TITLE_CHARACTERS = 200, TITLE_FILE_MAX = 1 << 20, MARK_FILE_MAX = 4096 };
 
 /* Reads a document of the side folder into the arena; .p is NULL if it does not exist or does not
  * parse. Returns false if out of memory. */
-static bool read_document(const struct session_ref *ref, const char *name, unsigned flags,
-                          size_t max, struct arena *a, struct slice *out)
+static bool claude_read_document(const struct session_ref *ref, const char *name, unsigned flags,
+                                 size_t max, struct arena *a, struct slice *out)
 {
     struct slice path = claude_side_path(ref, name, a);
     struct buf bytes = { 0 };
@@ -86,7 +86,7 @@ bool sidecar_title(const struct session_ref *ref, struct arena *a, struct slice 
     struct slice document, text;
 
     *title = (struct slice){ NULL, 0 };
-    if (!read_document(ref, "custom-title.json", FILE_FOLLOW, TITLE_FILE_MAX, a, &document))
+    if (!claude_read_document(ref, "custom-title.json", FILE_FOLLOW, TITLE_FILE_MAX, a, &document))
         return false;
     if (!document.p || !json_get(document, "customTitle", &text) || json_type(text) != JSON_STRING)
         return true;
@@ -155,7 +155,7 @@ bool sidecar_archive_mark(const struct session_ref *ref, struct arena *a, struct
     struct slice document, value[2], at;
 
     *mark = (struct archive_mark){ .at_ms = TIME_NONE };
-    if (!read_document(ref, "archived.json", 0, MARK_FILE_MAX, a, &document))
+    if (!claude_read_document(ref, "archived.json", 0, MARK_FILE_MAX, a, &document))
         return false;
     if (!document.p || json_get_each(document, keys, 2, value) != 2)
         return true;
@@ -256,7 +256,8 @@ static void note_said_text(struct said *said, struct slice text)
     said->command_message |= slice_starts(text, "<command-message>");
 }
 
-static bool read_block(struct slice block, struct arena *a, struct said *said, bool *ok)
+static bool claude_sidecar_read_block(struct slice block, struct arena *a, struct said *said,
+                                      bool *ok)
 {
     struct slice type, value, text;
 
@@ -286,7 +287,7 @@ static struct said read_content(struct slice content, struct arena *a, bool *ok)
             note_said_text(&said, text);
     } else if (json_type(content) == JSON_ARRAY && json_iter_open(&it, content)) {
         while (json_iter_next(&it, &key, &block))
-            if (!read_block(block, a, &said, ok))
+            if (!claude_sidecar_read_block(block, a, &said, ok))
                 return (struct said){ 0 };
     }
     return said;

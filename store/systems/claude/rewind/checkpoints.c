@@ -38,7 +38,7 @@ static size_t count_changed(const struct planner *p, size_t turn)
     return n;
 }
 
-static const char *why_not(struct planner *p, size_t turn)
+static const char *claude_why_not(struct planner *p, size_t turn)
 {
     const struct file_history *h = &p->history;
     struct stat st;
@@ -74,8 +74,8 @@ static enum err_code read_prompt_text(struct planner *p, size_t message, struct 
     return rc;
 }
 
-static enum err_code add_checkpoint(struct planner *p, size_t turn, struct checkpoint_list *list,
-                                    struct err *e)
+static enum err_code claude_add_checkpoint(struct planner *p, size_t turn,
+                                           struct checkpoint_list *list, struct err *e)
 {
     const struct file_history *h = &p->history;
     const struct file_history_turn *t = &h->turn[turn];
@@ -86,7 +86,7 @@ static enum err_code add_checkpoint(struct planner *p, size_t turn, struct check
                               .time_ms = t->time_ms,
                               .kind = CHECKPOINT_TURN,
                               .files = count_changed(p, turn),
-                              .why = why_not(p, turn) };
+                              .why = claude_why_not(p, turn) };
     c->message = c->id;
     enum err_code rc =
         c->id.p ? read_prompt_text(p, t->message, &list->arena, &c->prompt, e) : err_nomem(e);
@@ -110,7 +110,7 @@ enum err_code claude_checkpoints(const struct store *st, const struct session_re
     if (!list.checkpoint)
         rc = err_nomem(e);
     for (size_t i = 0; i < p.history.n && !rc; i++)
-        rc = add_checkpoint(&p, i, &list, e);
+        rc = claude_add_checkpoint(&p, i, &list, e);
     planner_close(&p);
     if (rc)
         checkpoint_list_fini(&list);
@@ -128,8 +128,8 @@ struct counting {
 };
 
 /* A copy that cannot be read counts as empty: these numbers are only shown. */
-static enum err_code read_backup(struct counting *k, const struct file_history_entry *entry,
-                                 struct source_content *out, struct err *e)
+static enum err_code claude_read_backup(struct counting *k, const struct file_history_entry *entry,
+                                        struct source_content *out, struct err *e)
 {
     struct rewind_source s = { 0 };
     struct err ignored;
@@ -164,11 +164,11 @@ static enum err_code count_entry(struct counting *k, const struct file_history_e
                                  const struct file_history_entry *to, struct checkpoint *c,
                                  struct err *e)
 {
-    enum err_code rc = same_entry(from, to) ? ERR_OK : read_backup(k, from, &k->before, e);
+    enum err_code rc = same_entry(from, to) ? ERR_OK : claude_read_backup(k, from, &k->before, e);
 
     if (rc || same_entry(from, to) || (to && to->stale))
         return rc;
-    rc = read_backup(k, to, &k->after, e);
+    rc = claude_read_backup(k, to, &k->after, e);
     return rc ? rc : count_texts(k, buf_slice(&k->after.bytes), c, e);
 }
 
@@ -185,7 +185,7 @@ static enum err_code count_newest(struct counting *k, size_t turn, struct checkp
 
         if (!w || !w->known || w->message < h->turn[turn].message)
             continue;
-        rc = read_backup(k, file_history_at(h, turn, h->path[i]), &k->before, e);
+        rc = claude_read_backup(k, file_history_at(h, turn, h->path[i]), &k->before, e);
         if (!rc)
             rc = count_texts(k, w->bytes, c, e);
     }

@@ -81,7 +81,7 @@ static void fill_by_person(struct slice result, struct arena *a, struct edit *ed
     buf_fini(&text);
 }
 
-static void fill(struct slice row, struct arena *a, struct edit *edit, bool *counts)
+static void claude_fill(struct slice row, struct arena *a, struct edit *edit, bool *counts)
 {
     struct slice result, text, v;
 
@@ -118,8 +118,8 @@ struct copies {
 
 enum { COPY_MAX = 16 << 20, SNAPSHOT = 1 };
 
-static enum err_code put_copy(struct copies *c, struct slice path, struct slice name,
-                              int64_t time_ms, struct err *e)
+static enum err_code claude_put_copy(struct copies *c, struct slice path, struct slice name,
+                                     int64_t time_ms, struct err *e)
 {
     struct edit edit = { .kind = EDIT_SEEN,
                          .path = arena_copy(&c->scratch, path).p,
@@ -150,8 +150,8 @@ static bool is_new(struct copies *c, struct slice path, struct slice name, int64
     return key && !slice_set_add(&c->seen, slice_of(key), &number) && c->seen.n > before;
 }
 
-static enum err_code add_copy(struct copies *c, struct slice key, struct slice backup,
-                              struct err *e)
+static enum err_code claude_add_copy(struct copies *c, struct slice key, struct slice backup,
+                                     struct err *e)
 {
     struct slice path, name = { NULL, 0 }, stamp, v;
     int64_t time_ms;
@@ -163,7 +163,7 @@ static enum err_code add_copy(struct copies *c, struct slice key, struct slice b
     if (json_type(v) != JSON_NULL &&
         (!json_text(v, &c->scratch, &name) || !file_history_is_backup_name(name)))
         return ERR_OK;
-    return is_new(c, path, name, time_ms) ? put_copy(c, path, name, time_ms, e) : ERR_OK;
+    return is_new(c, path, name, time_ms) ? claude_put_copy(c, path, name, time_ms, e) : ERR_OK;
 }
 
 static enum err_code add_history_row(struct copies *c, struct slice row, bool snapshot,
@@ -175,13 +175,13 @@ static enum err_code add_history_row(struct copies *c, struct slice row, bool sn
 
     if (!snapshot)
         return json_get(row, "trackingPath", &key) && json_get(row, "backup", &value)
-                   ? add_copy(c, key, value, e)
+                   ? claude_add_copy(c, key, value, e)
                    : ERR_OK;
     if (!json_get(row, "snapshot", &object) || !json_get(object, "trackedFileBackups", &files) ||
         !json_iter_open(&it, files))
         return ERR_OK;
     while (!rc && json_iter_next(&it, &key, &value))
-        rc = add_copy(c, key, value, e);
+        rc = claude_add_copy(c, key, value, e);
     return rc;
 }
 
@@ -203,7 +203,7 @@ static enum err_code add_history(struct copies *c, const struct file *f, const s
     return rc;
 }
 
-static void find_cwd(struct copies *c)
+static void claude_find_cwd(struct copies *c)
 {
     const struct scope everywhere = { .all = true };
     struct session_row *row = session_row_new();
@@ -225,7 +225,7 @@ static enum err_code put_copies(struct copies *c, struct err *e)
 
     if (file_open(AT_FDCWD, c->ref->path.p, FILE_FOLLOW, &f, NULL))
         return ERR_OK;
-    find_cwd(c);
+    claude_find_cwd(c);
     if (index_build(&ix, &f, &keys, 0, c->edits.q->cancel, NULL) == ERR_OK)
         rc = add_history(c, &f, &ix, e);
     index_fini(&ix);
@@ -247,7 +247,7 @@ struct counted {
     size_t n;
 };
 
-static enum err_code count_edit(const struct edit *edit, void *arg, struct err *e)
+static enum err_code claude_count_edit(const struct edit *edit, void *arg, struct err *e)
 {
     struct counted *c = arg;
 
@@ -260,7 +260,8 @@ enum err_code claude_edits(const struct store *st, const struct session_ref *ref
                            const struct edit_query *q, edit_fn *fn, void *arg, struct err *e)
 {
     struct counted counted = { fn, arg, 0 };
-    enum err_code rc = tool_edits_files(&claude_ops, ref, q, fill, count_edit, &counted, e);
+    enum err_code rc =
+        tool_edits_files(&claude_ops, ref, q, claude_fill, claude_count_edit, &counted, e);
 
     if (rc || !counted.n || !q->seen || st->ops->open != claude_ops.open)
         return rc;

@@ -47,7 +47,7 @@ static bool get_id(struct reader *r, struct slice object, const char *key, struc
     return found;
 }
 
-static struct file_history_turn *find_turn(const struct reader *r, struct id128 prompt)
+static struct file_history_turn *claude_find_turn(const struct reader *r, struct id128 prompt)
 {
     uint32_t number = idset_find(&r->prompts, prompt);
 
@@ -165,7 +165,8 @@ static enum err_code set_turn_entry(struct file_history *h, struct file_history_
     return ERR_OK;
 }
 
-static const struct file_history_entry *entry_of(const struct file_history_turn *t, uint32_t number)
+static const struct file_history_entry *claude_entry_of(const struct file_history_turn *t,
+                                                        uint32_t number)
 {
     return number < t->ats && t->at[number] ? &t->entry[t->at[number] - 1] : NULL;
 }
@@ -174,7 +175,7 @@ static const struct file_history_entry *entry_of(const struct file_history_turn 
 
 /* A prompt counts if it is part of the conversation, from which the turns were made. A turn is lost until one of its
  * rows is read. */
-static enum err_code read_snapshot(struct reader *r, struct slice row)
+static enum err_code claude_read_snapshot(struct reader *r, struct slice row)
 {
     struct slice snapshot, files, key, value, stamp;
     struct id128 prompt;
@@ -182,7 +183,7 @@ static enum err_code read_snapshot(struct reader *r, struct slice row)
     struct file_history_turn *t;
 
     if (!json_get(row, "snapshot", &snapshot) || !get_id(r, snapshot, "messageId", &prompt) ||
-        !json_get(snapshot, "trackedFileBackups", &files) || !(t = find_turn(r, prompt)))
+        !json_get(snapshot, "trackedFileBackups", &files) || !(t = claude_find_turn(r, prompt)))
         return ERR_OK;
     const struct file_history_turn before = *t;
     bool update = json_get_true(row, "isSnapshotUpdate");
@@ -204,7 +205,7 @@ static enum err_code read_snapshot(struct reader *r, struct slice row)
             return ERR_NOMEM;
         uint32_t number = slice_set_find(&r->h->number, slice_of(entry.path));
         const struct file_history_entry *was =
-            number == SLICE_SET_NONE ? NULL : entry_of(&before, number);
+            number == SLICE_SET_NONE ? NULL : claude_entry_of(&before, number);
 
         entry.touched = update && (!was || was->touched || was->version != entry.version);
         rc = set_turn_entry(r->h, t, &entry);
@@ -219,7 +220,7 @@ static enum err_code read_delta(struct reader *r, struct slice row)
     struct file_history_entry entry;
     struct file_history_turn *t;
 
-    if (!get_id(r, row, "snapshotMessageId", &prompt) || !(t = find_turn(r, prompt)) ||
+    if (!get_id(r, row, "snapshotMessageId", &prompt) || !(t = claude_find_turn(r, prompt)) ||
         !json_get_text(row, "trackingPath", &r->scratch, &path) ||
         !json_get(row, "backup", &backup))
         return ERR_OK;
@@ -229,8 +230,8 @@ static enum err_code read_delta(struct reader *r, struct slice row)
     return set_turn_entry(r->h, t, &entry);
 }
 
-static enum err_code read_history_row(struct reader *r, const struct index_line *line,
-                                      struct err *e)
+static enum err_code claude_read_history_row(struct reader *r, const struct index_line *line,
+                                             struct err *e)
 {
     enum err_code rc = file_read_part(&r->file, line->offset, line->length, &r->row, e);
     struct slice row = buf_slice(&r->row);
@@ -240,7 +241,7 @@ static enum err_code read_history_row(struct reader *r, const struct index_line 
         return rc;
     if (!json_valid(row))
         return ERR_OK;
-    rc = line->kind == HISTORY_SNAPSHOT ? read_snapshot(r, row) : read_delta(r, row);
+    rc = line->kind == HISTORY_SNAPSHOT ? claude_read_snapshot(r, row) : read_delta(r, row);
     return rc ? err_nomem(e) : ERR_OK;
 }
 
@@ -297,14 +298,14 @@ static enum err_code name_turns(struct file_history *h, const struct transcript 
     return rc;
 }
 
-static enum err_code read_rows(struct reader *r, struct err *e)
+static enum err_code claude_file_history_read_rows(struct reader *r, struct err *e)
 {
     static const struct index_keys keys = { .type = "type", .kinds = kinds };
     enum err_code rc = index_build(&r->ix, &r->file, &keys, 0, NULL, e);
 
     for (size_t i = 0; i < r->ix.n && !rc; i++)
         if (r->ix.line[i].kind && r->ix.line[i].state == LINE_OK)
-            rc = read_history_row(r, &r->ix.line[i], e);
+            rc = claude_read_history_row(r, &r->ix.line[i], e);
     return rc;
 }
 
@@ -344,7 +345,7 @@ enum err_code file_history_read(const struct session_ref *ref, const struct tran
     if (add_turns(&r, t))
         rc = err_nomem(e);
     if (!rc)
-        rc = read_rows(&r, e);
+        rc = claude_file_history_read_rows(&r, e);
     if (!rc) {
         drop_silent_turns(&h);
         rc = note_ends(&h) ? err_nomem(e) : name_turns(&h, t, e);
@@ -372,8 +373,9 @@ static bool lacks_tracked_files(const struct file_history *h)
 {
     for (size_t i = 1; i < h->n; i++)
         for (size_t k = 0; k < h->turn[i - 1].n; k++)
-            if (!entry_of(&h->turn[i],
-                          slice_set_find(&h->number, slice_of(h->turn[i - 1].entry[k].path))))
+            if (!claude_entry_of(
+                    &h->turn[i],
+                    slice_set_find(&h->number, slice_of(h->turn[i - 1].entry[k].path))))
                 return true;
     return false;
 }
@@ -388,9 +390,9 @@ enum err_code file_history_carry(struct file_history *h, file_history_mark_fn *m
         return rc;
     for (size_t i = 0; i < h->n && !rc; i++) {
         for (uint32_t number = 0; number < h->paths && !rc; number++) {
-            const struct file_history_entry *own = entry_of(&h->turn[i], number);
+            const struct file_history_entry *own = claude_entry_of(&h->turn[i], number);
             const struct file_history_entry *before =
-                own || i == 0 ? NULL : entry_of(&h->turn[i - 1], number);
+                own || i == 0 ? NULL : claude_entry_of(&h->turn[i - 1], number);
 
             if (before) {
                 struct file_history_entry carried = *before;
@@ -414,7 +416,7 @@ const struct file_history_entry *file_history_at(const struct file_history *h, s
 {
     uint32_t number = slice_set_find(&h->number, slice_of(path));
     const struct file_history_entry *own =
-        number == SLICE_SET_NONE ? NULL : entry_of(&h->turn[turn], number);
+        number == SLICE_SET_NONE ? NULL : claude_entry_of(&h->turn[turn], number);
 
     if (own || number == SLICE_SET_NONE || !h->first[number])
         return own;

@@ -49,8 +49,8 @@ static enum err_code wanted_of(struct planner *p, const struct file_history_entr
 
 /* The last content of the file that the session knows: its last edit after the newest snapshot,
  * else that snapshot. */
-static enum err_code last_of(struct planner *p, const char *tracked, struct rewind_target *t,
-                             struct err *e)
+static enum err_code claude_last_of(struct planner *p, const char *tracked, struct rewind_target *t,
+                                    struct err *e)
 {
     const struct planner_write *w = planner_last_write(p, t->path);
     const struct file_history_entry *newest = file_history_newest(&p->history, tracked);
@@ -96,8 +96,8 @@ static enum err_code follow_recorded_link(struct planner *p, const struct rewind
     return ERR_OK;
 }
 
-static enum err_code add_target(struct planner *p, size_t turn, const char *tracked,
-                                struct rewind_plan *plan, struct err *e)
+static enum err_code claude_add_target(struct planner *p, size_t turn, const char *tracked,
+                                       struct rewind_plan *plan, struct err *e)
 {
     const struct file_history_entry *entry = file_history_at(&p->history, turn, tracked);
     struct rewind_target t = { .path = planner_path(p, tracked) };
@@ -117,7 +117,7 @@ static enum err_code add_target(struct planner *p, size_t turn, const char *trac
         enum err_code rc = wanted_of(p, entry, &t, e);
 
         if (!rc)
-            rc = last_of(p, tracked, &t, e);
+            rc = claude_last_of(p, tracked, &t, e);
         if (!rc)
             rc = follow_recorded_link(p, plan, &t, e);
         if (rc)
@@ -143,7 +143,7 @@ static enum err_code note_shell(struct planner *p, size_t turn, struct rewind_pl
 
 /* ---- copies that were cut short ---- */
 
-static bool is_line_end(struct slice s, size_t at)
+static bool claude_is_line_end(struct slice s, size_t at)
 {
     return s.p[at] == '\r' && at + 1 < s.n && s.p[at + 1] == '\n';
 }
@@ -156,9 +156,9 @@ static bool is_cut_short(struct slice copy, struct slice text)
     size_t i = slice_starts(copy, "\xef\xbb\xbf") ? 3 : 0, k = 0;
 
     for (; i < copy.n; i++) {
-        if (is_line_end(copy, i))
+        if (claude_is_line_end(copy, i))
             continue;
-        k += k < text.n && is_line_end(text, k);
+        k += k < text.n && claude_is_line_end(text, k);
         if (k == text.n || copy.p[i] != text.p[k++])
             return false;
     }
@@ -221,8 +221,8 @@ static enum err_code doubt_copies(struct planner *p, size_t turn, struct rewind_
 
 enum { PREFIX_MIN = 4 };
 
-static enum err_code find_turn(const struct planner *p, struct slice point, size_t *turn,
-                               struct err *e)
+static enum err_code claude_plan_find_turn(const struct planner *p, struct slice point,
+                                           size_t *turn, struct err *e)
 {
     size_t hits = 0;
 
@@ -247,8 +247,8 @@ static enum err_code find_turn(const struct planner *p, struct slice point, size
                           (int)(point.n > 64 ? 64 : point.n), point.p);
 }
 
-static enum err_code fill_plan(struct planner *p, size_t turn, struct rewind_plan *plan,
-                               struct err *e)
+static enum err_code claude_fill_plan(struct planner *p, size_t turn, struct rewind_plan *plan,
+                                      struct err *e)
 {
     struct arena *a = &plan->arena;
 
@@ -261,7 +261,7 @@ static enum err_code fill_plan(struct planner *p, size_t turn, struct rewind_pla
     enum err_code rc = rewind_plan_root(p->claude->base.env, plan, p->root, e);
 
     for (size_t i = 0; i < p->history.paths && !rc; i++)
-        rc = add_target(p, turn, p->history.path[i], plan, e);
+        rc = claude_add_target(p, turn, p->history.path[i], plan, e);
     if (!rc)
         rc = doubt_copies(p, turn, plan, e);
     if (!rc)
@@ -279,11 +279,11 @@ enum err_code claude_plan(const struct store *st, const struct session_ref *ref,
 
     if (rc)
         return rc;
-    rc = find_turn(&p, point, &turn, e);
+    rc = claude_plan_find_turn(&p, point, &turn, e);
     if (!rc && p.history.turn[turn].lost)
         rc = err_set(e, ERR_NOT_FOUND, ref->path.p, "rewind: %s", planner_lost_turn);
     if (!rc)
-        rc = fill_plan(&p, turn, &plan, e);
+        rc = claude_fill_plan(&p, turn, &plan, e);
     planner_close(&p);
     if (rc)
         rewind_plan_fini(&plan);
@@ -301,8 +301,8 @@ static bool is_prompt_message(const struct transcript *t, size_t i)
     return t->message[i].kind == MESSAGE_USER && !id128_none(t->message[i].id);
 }
 
-static enum err_code read_id(const struct transcript *t, size_t i, struct arena *a, struct buf *row,
-                             struct slice *id, struct err *e)
+static enum err_code claude_plan_read_id(const struct transcript *t, size_t i, struct arena *a,
+                                         struct buf *row, struct slice *id, struct err *e)
 {
     enum err_code rc = transcript_read(t, i, row, e);
 
@@ -314,9 +314,9 @@ static enum err_code read_id(const struct transcript *t, size_t i, struct arena 
 }
 
 /* The prompt of the conversation with this id, or the only one whose id has this prefix. */
-static enum err_code find_prompt(const struct session_ref *ref, const struct transcript *t,
-                                 struct slice point, struct arena *a, size_t *at, struct slice *id,
-                                 struct err *e)
+static enum err_code claude_find_prompt(const struct session_ref *ref, const struct transcript *t,
+                                        struct slice point, struct arena *a, size_t *at,
+                                        struct slice *id, struct err *e)
 {
     struct id128 whole = id128_of(point);
     struct buf row = { 0 };
@@ -331,7 +331,7 @@ static enum err_code find_prompt(const struct session_ref *ref, const struct tra
 
         if (!same && point.n < PREFIX_MIN)
             continue;
-        rc = read_id(t, i, a, &row, &text, e);
+        rc = claude_plan_read_id(t, i, a, &row, &text, e);
         if (rc || !(same || (text.n > point.n && memcmp(text.p, point.p, point.n) == 0)))
             continue;
         *at = i;
@@ -350,7 +350,7 @@ static enum err_code find_prompt(const struct session_ref *ref, const struct tra
                               (int)(point.n > 64 ? 64 : point.n), point.p);
 }
 
-static size_t count_messages(const struct transcript *t, size_t from, size_t to)
+static size_t claude_count_messages(const struct transcript *t, size_t from, size_t to)
 {
     size_t n = 0;
 
@@ -428,12 +428,12 @@ enum err_code claude_plan_conversation(const struct store *st, const struct sess
 
     if (rc)
         return rc;
-    rc = find_prompt(ref, t, point, &plan->arena, &at, &id, e);
+    rc = claude_find_prompt(ref, t, point, &plan->arena, &at, &id, e);
     if (!rc) {
         plan->point = id.p;
         plan->point_ms = t->message[at].time_ms;
-        plan->conversation.kept = count_messages(t, 0, at);
-        plan->conversation.dropped = count_messages(t, at, t->n);
+        plan->conversation.kept = claude_count_messages(t, 0, at);
+        plan->conversation.dropped = claude_count_messages(t, at, t->n);
     }
     transcript_free(t);
     return rc ? rc : resume_before(st, ref, id, &plan->conversation, e);

@@ -49,8 +49,8 @@ static enum err_code keep_bytes(struct planner *p, struct planner_write *w, stru
 
 /* An edit records the replaced and the new text and, unless it follows a known write, the whole
  * text before it. */
-static enum err_code replay_edit(struct planner *p, struct planner_write *w, struct slice result,
-                                 struct arena *a)
+static enum err_code claude_replay_edit(struct planner *p, struct planner_write *w,
+                                        struct slice result, struct arena *a)
 {
     struct slice base, old, new;
     struct buf text = { 0 };
@@ -112,7 +112,7 @@ static enum err_code read_result_row(struct planner *p, size_t message, struct s
         forget_bytes(w);
         return ERR_OK;
     }
-    return replay_edit(p, w, result, a);
+    return claude_replay_edit(p, w, result, a);
 }
 
 /* Reads the results in rows from .. to - 1: marks the files of the history that they wrote, or, if edited is NULL,
@@ -287,7 +287,7 @@ const char *planner_backup(struct planner *p, const char *name)
 
 /* ---- shell commands ---- */
 
-static bool ran_shell(const struct block_list *blocks)
+static bool claude_ran_shell(const struct block_list *blocks)
 {
     for (size_t i = 0; i < blocks->n; i++)
         if (blocks->block[i].kind == BLOCK_TOOL_CALL &&
@@ -310,7 +310,7 @@ enum err_code planner_shell(struct planner *p, size_t from, size_t to, size_t *n
         rc = transcript_read(p->transcript, i, &row, e);
         if (!rc)
             rc = claude_blocks(&p->claude->base, buf_slice(&row), &blocks, e);
-        *n += !rc && ran_shell(&blocks);
+        *n += !rc && claude_ran_shell(&blocks);
         transcript_blocks_fini(&blocks);
     }
     buf_fini(&row);
@@ -342,7 +342,7 @@ struct other_sessions {
     struct buf text;
 };
 
-static int newest_first(const void *a, const void *b)
+static int claude_newest_first(const void *a, const void *b)
 {
     const struct young *x = a, *y = b;
 
@@ -351,8 +351,8 @@ static int newest_first(const void *a, const void *b)
                                        : strcmp(x->path, y->path);
 }
 
-static bool is_young(const char *dir, const char *name, int64_t since_ms, struct arena *a,
-                     struct young *out)
+static bool claude_is_young(const char *dir, const char *name, int64_t since_ms, struct arena *a,
+                            struct young *out)
 {
     size_t n = strlen(name);
     struct stat st;
@@ -368,8 +368,8 @@ static bool is_young(const char *dir, const char *name, int64_t since_ms, struct
 }
 
 /* The transcripts in the folder of this session, except its own; in the arena. */
-static struct young *find_young(const struct session_ref *ref, int64_t since_ms, struct arena *a,
-                                size_t *n)
+static struct young *claude_find_young(const struct session_ref *ref, int64_t since_ms,
+                                       struct arena *a, size_t *n)
 {
     const char *slash = strrchr(ref->path.p, '/');
     char *dir = arena_format(a, "%.*s", (int)(slash - ref->path.p), ref->path.p);
@@ -380,7 +380,7 @@ static struct young *find_young(const struct session_ref *ref, int64_t since_ms,
     *n = 0;
     while (d && (entry = readdir(d))) {
         if (strcmp(entry->d_name, slash + 1) == 0 ||
-            !is_young(dir, entry->d_name, since_ms, a, &one))
+            !claude_is_young(dir, entry->d_name, since_ms, a, &one))
             continue;
         struct young *more = arena_grow(a, list, *n, sizeof *list);
 
@@ -392,7 +392,7 @@ static struct young *find_young(const struct session_ref *ref, int64_t since_ms,
     if (d)
         closedir(d);
     if (*n)
-        qsort(list, *n, sizeof *list, newest_first);
+        qsort(list, *n, sizeof *list, claude_newest_first);
     return list;
 }
 
@@ -413,7 +413,7 @@ static bool describe_once(struct other_sessions *r, const char *path)
            r->row->cwd.n > 0;
 }
 
-static struct rewind_target *find_target(struct rewind_plan *plan, const char *path)
+static struct rewind_target *claude_find_target(struct rewind_plan *plan, const char *path)
 {
     for (size_t i = 0; path && i < plan->n; i++)
         if (strcmp(plan->target[i].path, path) == 0)
@@ -421,8 +421,8 @@ static struct rewind_target *find_target(struct rewind_plan *plan, const char *p
     return NULL;
 }
 
-static enum err_code name_session(struct other_sessions *r, struct rewind_target *t, int64_t at_ms,
-                                  struct err *e)
+static enum err_code claude_name_session(struct other_sessions *r, struct rewind_target *t,
+                                         int64_t at_ms, struct err *e)
 {
     struct arena *a = &r->plan->arena;
     struct rewind_other *other = arena_alloc(a, sizeof *other);
@@ -442,8 +442,8 @@ static enum err_code name_session(struct other_sessions *r, struct rewind_target
     return ERR_OK;
 }
 
-static enum err_code add_backup(struct other_sessions *r, const char *session, struct slice tracked,
-                                struct slice backup, struct err *e)
+static enum err_code claude_add_backup(struct other_sessions *r, const char *session,
+                                       struct slice tracked, struct slice backup, struct err *e)
 {
     struct slice path, stamp;
     int64_t at_ms;
@@ -456,13 +456,15 @@ static enum err_code add_backup(struct other_sessions *r, const char *session, s
 
     if (!plain.p || !cwd.p)
         return err_nomem(e);
-    struct rewind_target *t = find_target(r->plan, path_normalize(cwd.p, plain.p, &r->scratch));
+    struct rewind_target *t =
+        claude_find_target(r->plan, path_normalize(cwd.p, plain.p, &r->scratch));
 
-    return t ? name_session(r, t, at_ms, e) : ERR_OK;
+    return t ? claude_name_session(r, t, at_ms, e) : ERR_OK;
 }
 
-static enum err_code read_history_row(struct other_sessions *r, const char *session,
-                                      struct slice row, bool is_snapshot, struct err *e)
+static enum err_code claude_planner_read_history_row(struct other_sessions *r, const char *session,
+                                                     struct slice row, bool is_snapshot,
+                                                     struct err *e)
 {
     struct slice snapshot, files, key, value;
     struct json_iter it;
@@ -472,18 +474,19 @@ static enum err_code read_history_row(struct other_sessions *r, const char *sess
         return ERR_OK;
     if (!is_snapshot)
         return json_get(row, "trackingPath", &key) && json_get(row, "backup", &value)
-                   ? add_backup(r, session, key, value, e)
+                   ? claude_add_backup(r, session, key, value, e)
                    : ERR_OK;
     if (!json_get(row, "snapshot", &snapshot) ||
         !json_get(snapshot, "trackedFileBackups", &files) || !json_iter_open(&it, files))
         return ERR_OK;
     while (!rc && json_iter_next(&it, &key, &value))
-        rc = add_backup(r, session, key, value, e);
+        rc = claude_add_backup(r, session, key, value, e);
     return rc;
 }
 
-static enum err_code read_rows(struct other_sessions *r, const struct young *y,
-                               const struct file *f, const struct index *ix, struct err *e)
+static enum err_code claude_planner_read_rows(struct other_sessions *r, const struct young *y,
+                                              const struct file *f, const struct index *ix,
+                                              struct err *e)
 {
     enum err_code rc = ERR_OK;
 
@@ -494,14 +497,16 @@ static enum err_code read_rows(struct other_sessions *r, const struct young *y,
             continue;
         rc = file_read_part(f, line->offset, line->length, &r->text, NULL);
         if (!rc)
-            rc = read_history_row(r, y->path, buf_slice(&r->text), line->kind == SNAPSHOT, e);
+            rc = claude_planner_read_history_row(r, y->path, buf_slice(&r->text),
+                                                 line->kind == SNAPSHOT, e);
         else
             rc = rc == ERR_NOMEM ? err_nomem(e) : ERR_OK;
     }
     return rc;
 }
 
-static enum err_code read_session(struct other_sessions *r, const struct young *y, struct err *e)
+static enum err_code claude_read_session(struct other_sessions *r, const struct young *y,
+                                         struct err *e)
 {
     static const struct index_keys keys = { .type = "type", .kinds = kinds };
     struct index ix = { 0 };
@@ -511,7 +516,7 @@ static enum err_code read_session(struct other_sessions *r, const struct young *
     if (file_open(AT_FDCWD, y->path, 0, &f, NULL))
         return ERR_OK;
     if (index_build(&ix, &f, &keys, 0, NULL, NULL) == ERR_OK)
-        rc = read_rows(r, y, &f, &ix, e);
+        rc = claude_planner_read_rows(r, y, &f, &ix, e);
     index_fini(&ix);
     file_close(&f);
     session_row_free(r->row);
@@ -531,11 +536,11 @@ enum err_code claude_concurrent_sessions(const struct store *st, const struct se
 
     if (plan->n == 0 || plan->point_ms == TIME_NONE)
         return ERR_OK;
-    const struct young *young = find_young(ref, plan->point_ms, &a, &n);
+    const struct young *young = claude_find_young(ref, plan->point_ms, &a, &n);
 
     for (size_t i = 0; i < n && i < SESSIONS_MAX && bytes <= BYTES_MAX && !rc; i++) {
         bytes += young[i].size;
-        rc = bytes <= BYTES_MAX ? read_session(&r, &young[i], e) : ERR_OK;
+        rc = bytes <= BYTES_MAX ? claude_read_session(&r, &young[i], e) : ERR_OK;
     }
     buf_fini(&r.text);
     arena_fini(&r.scratch);

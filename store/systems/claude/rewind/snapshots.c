@@ -134,7 +134,7 @@ static bool is_snapshot_row(const struct snapshot_history *h, uint32_t line)
     return claude_line_is(claude_line(h->log, line), CLAUDE_SNAPSHOT);
 }
 
-static enum err_code collect_rows(struct snapshot_history *h, struct err *e)
+static enum err_code claude_snapshots_collect_rows(struct snapshot_history *h, struct err *e)
 {
     for (size_t i = 0; i < h->log->file.index.n; i++) {
         const struct index_line *line = claude_line(h->log, i);
@@ -159,7 +159,7 @@ static enum err_code collect_rows(struct snapshot_history *h, struct err *e)
     return ERR_OK;
 }
 
-static size_t first_row(const struct snapshot_history *h, struct id128 message)
+static size_t claude_first_row(const struct snapshot_history *h, struct id128 message)
 {
     size_t lo = 0, hi = h->rows;
 
@@ -191,7 +191,8 @@ static enum err_code push_snapshot(struct snapshot_history *h, struct id128 prom
     return ERR_OK;
 }
 
-static enum err_code add_snapshot(struct snapshot_history *h, struct slice row, uint32_t line)
+static enum err_code claude_snapshots_add_snapshot(struct snapshot_history *h, struct slice row,
+                                                   uint32_t line)
 {
     struct slice json;
 
@@ -207,7 +208,7 @@ static enum err_code add_snapshot(struct snapshot_history *h, struct slice row, 
     return ERR_OK;
 }
 
-static enum err_code add_delta(struct snapshot_history *h, struct slice row, uint32_t line)
+static enum err_code claude_add_delta(struct snapshot_history *h, struct slice row, uint32_t line)
 {
     struct id128 prompt = claude_id_at(row, "snapshotMessageId", &h->log->arena);
 
@@ -227,7 +228,7 @@ static enum err_code add_delta(struct snapshot_history *h, struct slice row, uin
 static enum err_code add_message_rows(struct snapshot_history *h, struct id128 message,
                                       struct err *e)
 {
-    size_t from = first_row(h, message), to = from, last = SIZE_MAX;
+    size_t from = claude_first_row(h, message), to = from, last = SIZE_MAX;
     struct slice row;
 
     for (; to < h->rows && id128_eq(h->row[to].message, message); to++)
@@ -242,7 +243,8 @@ static enum err_code add_message_rows(struct snapshot_history *h, struct id128 m
         enum err_code rc = claude_log_row(h->log, line, &row, e);
 
         if (!rc)
-            rc = snapshot ? add_snapshot(h, row, line) : add_delta(h, row, line);
+            rc = snapshot ? claude_snapshots_add_snapshot(h, row, line)
+                          : claude_add_delta(h, row, line);
         if (rc)
             return rc;
     }
@@ -369,7 +371,7 @@ enum err_code claude_snapshots(struct claude_log *log, const uint32_t *path, siz
 {
     struct snapshot_history h = { .log = log };
     struct snapshot_writing t = { .h = &h };
-    enum err_code rc = collect_rows(&h, e);
+    enum err_code rc = claude_snapshots_collect_rows(&h, e);
 
     for (size_t i = 0; !rc && i < n; i++)
         rc = add_message_rows(&h, chain_id(&log->chain, path[i]), e);

@@ -62,7 +62,7 @@ static struct slice decode_row_text(struct blocks *r, struct slice value)
     return text;
 }
 
-static struct slice record_json_text(struct blocks *r, struct slice object, const char *name)
+static struct slice claude_record_json_text(struct blocks *r, struct slice object, const char *name)
 {
     struct slice value;
 
@@ -70,7 +70,7 @@ static struct slice record_json_text(struct blocks *r, struct slice object, cons
     return decode_row_text(r, value);
 }
 
-static bool is_true(struct slice value)
+static bool claude_is_true(struct slice value)
 {
     return json_type(value) == JSON_TRUE;
 }
@@ -106,7 +106,7 @@ static struct slice joined(struct blocks *r, struct slice a, const char *between
 }
 
 /* The words of a slash command, such as "/review now". */
-static bool add_command(struct blocks *r, struct slice text)
+static bool claude_add_command(struct blocks *r, struct slice text)
 {
     struct slice name, args = { NULL, 0 };
 
@@ -174,7 +174,7 @@ static void add_user_text(struct blocks *r, struct slice text)
         return;
     if (json_type(r->top[TOP_SUMMARY]) == JSON_TRUE)
         add_note(r, SLICE("summary"), text);
-    else if (add_command(r, text) ||
+    else if (claude_add_command(r, text) ||
              add_output(r, text, TAGS("bash-stdout"), TAGS("bash-stderr")) ||
              add_output(r, text, TAGS("local-command-stdout"), TAGS("local-command-stderr")))
         return;
@@ -211,11 +211,11 @@ static void add_media(struct blocks *r, enum block_kind kind, struct slice objec
 
     json_get(object, "source", &source);
     json_get(source, "data", &data);
-    b.name = record_json_text(r, source, "media_type");
+    b.name = claude_record_json_text(r, source, "media_type");
     b.bytes = json_type(data) == JSON_STRING ? base64_size(data) : 0;
-    b.text = record_json_text(r, object, "title");
+    b.text = claude_record_json_text(r, object, "title");
     if (b.text.n == 0)
-        b.text = record_json_text(r, source, "url");
+        b.text = claude_record_json_text(r, source, "url");
     add_block(r, b);
 }
 
@@ -242,7 +242,7 @@ static struct slice texts_of(struct blocks *r, struct json_iter it)
     struct buf all = { 0 };
 
     while (!r->rc && json_iter_next(&it, &key, &value)) {
-        struct slice text = record_json_text(r, value, "text");
+        struct slice text = claude_record_json_text(r, value, "text");
 
         if (all.n && text.n && !r->rc)
             r->rc = buf_add_byte(&all, '\n');
@@ -257,7 +257,7 @@ static struct slice texts_of(struct blocks *r, struct json_iter it)
     return copy;
 }
 
-static struct slice content_text(struct blocks *r, struct slice content)
+static struct slice claude_content_text(struct blocks *r, struct slice content)
 {
     struct json_iter it;
 
@@ -276,13 +276,13 @@ static void add_tool_result(struct blocks *r, struct slice object)
 
     json_get(object, "content", &content);
     json_get(object, "is_error", &error);
-    b.call_id = record_json_text(r, object, "tool_use_id");
-    b.text = content_text(r, content);
-    b.failed = is_true(error);
+    b.call_id = claude_record_json_text(r, object, "tool_use_id");
+    b.text = claude_content_text(r, content);
+    b.failed = claude_is_true(error);
     if (json_type(more) == JSON_OBJECT) {
         json_get(more, "interrupted", &interrupted);
-        b.failed = b.failed || is_true(interrupted);
-        b.agent = record_json_text(r, more, "agentId");
+        b.failed = b.failed || claude_is_true(interrupted);
+        b.agent = claude_record_json_text(r, more, "agentId");
         if (json_get(more, "structuredPatch", &patch) && json_type(patch) == JSON_ARRAY)
             b.patch = patch;
     }
@@ -294,30 +294,30 @@ static void add_tool_call(struct blocks *r, struct slice object)
 {
     struct block b = { .kind = BLOCK_TOOL_CALL };
 
-    b.name = record_json_text(r, object, "name");
-    b.call_id = record_json_text(r, object, "id");
+    b.name = claude_record_json_text(r, object, "name");
+    b.call_id = claude_record_json_text(r, object, "id");
     json_get(object, "input", &b.input);
     add_block(r, b);
 }
 
-static void add_said(struct blocks *r, struct slice text)
+static void claude_add_said(struct blocks *r, struct slice text)
 {
     if (utf8_js_trim(text).n)
         add_block(r, (struct block){ .kind = BLOCK_TEXT,
                                      .text = text,
-                                     .failed = is_true(r->top[TOP_API_ERROR]) });
+                                     .failed = claude_is_true(r->top[TOP_API_ERROR]) });
 }
 
 static void add_thinking(struct blocks *r, struct slice object)
 {
     add_block(r, (struct block){ .kind = BLOCK_THINKING,
-                                 .text = record_json_text(r, object, "thinking") });
+                                 .text = claude_record_json_text(r, object, "thinking") });
 }
 
-static void add_text_block(struct blocks *r, struct slice text)
+static void claude_add_text_block(struct blocks *r, struct slice text)
 {
     if (json_string_is(r->top[TOP_TYPE], "assistant"))
-        add_said(r, text);
+        claude_add_said(r, text);
     else
         add_user_text(r, text);
 }
@@ -329,7 +329,7 @@ static void add_content(struct blocks *r, struct slice object)
 
     json_get(object, "type", &type);
     if (json_string_is(type, "text"))
-        add_text_block(r, record_json_text(r, object, "text"));
+        claude_add_text_block(r, claude_record_json_text(r, object, "text"));
     else if (json_string_is(type, "thinking") || json_string_is(type, "redacted_thinking"))
         add_thinking(r, object);
     else if (json_string_is(type, "tool_use") || json_string_is(type, "server_tool_use") ||
@@ -342,7 +342,7 @@ static void add_content(struct blocks *r, struct slice object)
     else if (json_string_is(type, "document"))
         add_media(r, BLOCK_DOCUMENT, object, (struct slice){ NULL, 0 });
     else
-        add_note(r, decode_row_text(r, type), content_text(r, object));
+        add_note(r, decode_row_text(r, type), claude_content_text(r, object));
 }
 
 /* A string, or an array of blocks. */
@@ -352,7 +352,7 @@ static void add_contents(struct blocks *r, struct slice content)
     struct slice key, value;
 
     if (json_type(content) == JSON_STRING)
-        add_text_block(r, decode_row_text(r, content));
+        claude_add_text_block(r, decode_row_text(r, content));
     else if (json_type(content) == JSON_ARRAY && json_iter_open(&it, content))
         while (json_iter_next(&it, &key, &value))
             add_content(r, value);
@@ -395,16 +395,16 @@ static void add_attachment(struct blocks *r)
         return;
     }
     for (size_t i = 0; i < sizeof about / sizeof about[0] && text.n == 0; i++)
-        text = record_json_text(r, r->top[TOP_ATTACHMENT], about[i]);
+        text = claude_record_json_text(r, r->top[TOP_ATTACHMENT], about[i]);
     add_note(r, decode_row_text(r, type), text);
 }
 
-static void add_other(struct blocks *r, struct slice row)
+static void claude_add_other(struct blocks *r, struct slice row)
 {
     struct slice text = decode_row_text(r, r->top[TOP_CONTENT]);
 
     if (text.n == 0)
-        text = record_json_text(r, row, "summary");
+        text = claude_record_json_text(r, row, "summary");
     add_note(r, decode_row_text(r, r->top[TOP_TYPE]), text);
 }
 
@@ -427,6 +427,6 @@ enum err_code claude_blocks(const struct store *st, struct slice row, struct blo
     else if (json_string_is(r.top[TOP_TYPE], "attachment"))
         add_attachment(&r);
     else
-        add_other(&r, trimmed);
+        claude_add_other(&r, trimmed);
     return r.rc ? err_set(e, r.rc, NULL, "split a row into blocks") : ERR_OK;
 }

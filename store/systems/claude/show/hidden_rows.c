@@ -136,8 +136,8 @@ struct answer {
     struct id128 message;
 };
 
-static enum err_code add_call(struct claude_hidden_rows *l, struct slice block, struct arena *a,
-                              struct err *e)
+static enum err_code claude_add_call(struct claude_hidden_rows *l, struct slice block,
+                                     struct arena *a, struct err *e)
 {
     struct id128 id;
 
@@ -150,8 +150,8 @@ static enum err_code add_call(struct claude_hidden_rows *l, struct slice block, 
 }
 
 /* Its calls are in l->call until the next row is read. */
-static enum err_code read_answer(struct claude_hidden_rows *l, size_t i, struct answer *out,
-                                 struct err *e)
+static enum err_code claude_hidden_rows_read_answer(struct claude_hidden_rows *l, size_t i,
+                                                    struct answer *out, struct err *e)
 {
     struct json_iter blocks;
     struct slice key, block, row;
@@ -168,7 +168,7 @@ static enum err_code read_answer(struct claude_hidden_rows *l, size_t i, struct 
     for (; !rc && out->is && json_iter_next(&blocks, &key, &block); n++) {
         out->thought = out->thought && is_thought(block);
         out->blank = out->blank && is_blank_block(block);
-        rc = add_call(l, block, &a, e);
+        rc = claude_add_call(l, block, &a, e);
     }
     out->thought = out->thought && n > 0;
     out->blank = out->blank && n > 0;
@@ -198,7 +198,7 @@ static enum err_code collect_spoken(struct claude_hidden_rows *l, size_t i, stru
     struct answer answer;
     uint32_t number;
     bool gone = false;
-    enum err_code rc = read_answer(l, i, &answer, e);
+    enum err_code rc = claude_hidden_rows_read_answer(l, i, &answer, e);
 
     if (rc || !answer.is || answer.thought || id128_none(answer.message))
         return rc;
@@ -224,7 +224,7 @@ static enum err_code is_spoken(struct claude_hidden_rows *l, struct id128 messag
 /* ---- the end ---- */
 
 /* Finds where the end begins that contains only the rows of one answer and the results of its calls. */
-static enum err_code find_end(struct claude_hidden_rows *l, struct err *e)
+static enum err_code claude_find_end(struct claude_hidden_rows *l, struct err *e)
 {
     struct id128 message = { 0, 0 };
     struct arena a = { 0 };
@@ -258,7 +258,7 @@ enum err_code claude_hidden_rows_init(struct claude_hidden_rows *l, struct claud
                                       struct err *e)
 {
     *l = (struct claude_hidden_rows){ .rows = rows };
-    return find_end(l, e);
+    return claude_find_end(l, e);
 }
 
 void claude_hidden_rows_fini(struct claude_hidden_rows *l)
@@ -274,7 +274,7 @@ enum err_code claude_hidden_rows_check(struct claude_hidden_rows *l, size_t i,
 {
     struct answer answer;
     bool is = false;
-    enum err_code rc = read_answer(l, i, &answer, e);
+    enum err_code rc = claude_hidden_rows_read_answer(l, i, &answer, e);
 
     *out = ROW_LOADED;
     if (!rc && l->rows.kind(l->rows.arg, i) == CLAUDE_USER) {

@@ -26,7 +26,7 @@ struct hiding {
     struct idset ran;          /* calls that the host ran */
 };
 
-static enum err_code set_text(struct texts *t, struct id128 id, struct slice text)
+static enum err_code claude_set_text(struct texts *t, struct id128 id, struct slice text)
 {
     uint32_t at;
 
@@ -191,7 +191,7 @@ static enum err_code filter_calls(struct hiding *h, struct slice row, struct sli
         (*all)++;
         if (claude_block_id(block, "tool_use", "id", &h->log->arena, &id) &&
             list_has_id(hidden, id, &h->log->arena) && !idset_has(&h->twice, id)) {
-            rc = set_text(&h->hidden, id, message);
+            rc = claude_set_text(&h->hidden, id, message);
             continue;
         }
         (*left)++;
@@ -227,7 +227,7 @@ static enum err_code remember_alone(struct hiding *h, struct slice row, struct s
     struct slice text = arena_copy(&h->log->arena, buf_slice(&out));
 
     if (!rc)
-        rc = j.rc ? j.rc : text.p ? set_text(&h->alone, id, text) : ERR_NOMEM;
+        rc = j.rc ? j.rc : text.p ? claude_set_text(&h->alone, id, text) : ERR_NOMEM;
     buf_fini(&content);
     buf_fini(&out);
     return rc;
@@ -272,7 +272,7 @@ static enum err_code hide_calls(struct hiding *h, const struct claude_item *item
 }
 
 /* Finds the tool result of a row. Returns false unless the row has exactly one. */
-static bool only_result(struct slice row, struct slice *result)
+static bool claude_only_result(struct slice row, struct slice *result)
 {
     struct json_iter it;
     struct slice key, block;
@@ -295,7 +295,7 @@ static enum err_code show_host_result(struct hiding *h, const struct claude_item
     struct id128 id;
 
     *done = false;
-    if (!only_result(row, &result) ||
+    if (!claude_only_result(row, &result) ||
         !claude_block_id(result, "tool_result", "tool_use_id", &h->log->arena, &id))
         return ERR_OK;
     alone = get(&h->alone, id);

@@ -33,7 +33,7 @@ struct hosting {
     size_t calls, call_cap, results, result_cap, caller_cap, answered_cap;
 };
 
-static enum err_code add_result(struct hosting *h, const struct hosted *r)
+static enum err_code claude_add_result(struct hosting *h, const struct hosted *r)
 {
     uint32_t at;
 
@@ -46,7 +46,8 @@ static enum err_code add_result(struct hosting *h, const struct hosted *r)
     return ERR_OK;
 }
 
-static enum err_code add_call(struct hosting *h, const struct hosted *r, struct id128 row)
+static enum err_code claude_host_rows_add_call(struct hosting *h, const struct hosted *r,
+                                               struct id128 row)
 {
     uint32_t at, number;
     bool known = idset_has(&h->callers, r->ran_by);
@@ -96,7 +97,7 @@ static enum err_code read_host_row(struct hosting *h, struct slice row)
     r.row = arena_copy(&h->log->arena, row);
     if (!r.row.p)
         return ERR_NOMEM;
-    return result ? add_result(h, &r) : add_call(h, &r, id);
+    return result ? claude_add_result(h, &r) : claude_host_rows_add_call(h, &r, id);
 }
 
 /* Adds the row for a host-row line, in the session of the row after which it is inserted. */
@@ -158,7 +159,8 @@ static enum err_code add_hosted(struct hosting *h, struct id128 id, uint32_t lin
     return rc;
 }
 
-static enum err_code add_item(struct hosting *h, const struct claude_item *item, struct err *e)
+static enum err_code claude_add_item(struct hosting *h, const struct claude_item *item,
+                                     struct err *e)
 {
     struct slice row, hidden, key, value, session = { NULL, 0 };
     struct json_iter ids;
@@ -195,7 +197,7 @@ static enum err_code insert_host_lines(struct claude_log *log, struct claude_ite
             rc = read_host_row(&h, row);
     }
     for (size_t i = 0; !rc && h.calls && i < list->n; i++)
-        rc = add_item(&h, &list->item[i], e);
+        rc = claude_add_item(&h, &list->item[i], e);
     if (!rc && h.calls)
         claude_item_list_replace(list, &h.out);
     claude_item_list_fini(&h.out);
@@ -214,7 +216,7 @@ static enum err_code insert_host_lines(struct claude_log *log, struct claude_ite
  * from the leaf upwards, as rows marked `isVirtual` or, in newer files, as host-row lines (above);
  * both are inserted after the row to which they belong. */
 
-static bool is_marked(const struct claude_item *item)
+static bool claude_is_marked(const struct claude_item *item)
 {
     return item->kind == CLAUDE_ASSISTANT && item->marks & (MARK_HIDES | MARK_RAN_BY);
 }
@@ -222,7 +224,7 @@ static bool is_marked(const struct claude_item *item)
 bool claude_may_have_host_rows(const struct claude_item_list *list)
 {
     for (size_t i = 0; i < list->n; i++)
-        if (is_marked(&list->item[i]))
+        if (claude_is_marked(&list->item[i]))
             return true;
     return false;
 }
@@ -376,7 +378,7 @@ static enum err_code insert_virtual(struct claude_log *log, struct claude_item_l
     enum err_code rc = ERR_OK;
 
     for (size_t i = 0; !rc && !host && i < list->n; i++) {
-        if (!is_marked(&list->item[i]))
+        if (!claude_is_marked(&list->item[i]))
             continue;
         rc = claude_item_row(log, &list->item[i], &row, e);
         host = !rc && claude_is_host_row(row);

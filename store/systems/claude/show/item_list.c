@@ -222,7 +222,7 @@ static enum err_code collect_ids(struct choosing *c)
 
 /* For the SDK, rows of sub-agents and team members are not part of the conversation; a resume that bridges a gap
  * loads them. */
-static bool is_own(const struct choosing *c, const struct claude_item *item)
+static bool claude_item_list_is_own(const struct choosing *c, const struct claude_item *item)
 {
     return c->how->hidden || !(item->marks & (MARK_SIDECHAIN | MARK_TEAM));
 }
@@ -252,13 +252,13 @@ static enum err_code choose_attachment(struct choosing *c, size_t i, struct clau
     rc = claude_item_list_add_made(out, c->log, item->line, buf_slice(&c->made), e);
     if (rc)
         return rc;
-    if (!c->how->agent && !is_own(c, &out->item[out->n - 1]))
+    if (!c->how->agent && !claude_item_list_is_own(c, &out->item[out->n - 1]))
         out->n--;
     return ERR_OK;
 }
 
 /* Returns true for an assistant row that only closes a turn that is not shown. */
-static bool is_silent(struct slice row)
+static bool claude_is_silent(struct slice row)
 {
     struct json_iter blocks;
     struct slice key, first, second, text;
@@ -279,14 +279,14 @@ static enum err_code is_returned(struct choosing *c, const struct claude_item *i
           (item->kind == CLAUDE_SYSTEM && c->how->system_messages);
     if (!*is || c->how->agent)
         return ERR_OK;
-    *is = is_own(c, item);
+    *is = claude_item_list_is_own(c, item);
     if (!*is || (!quiet && !(item->marks & MARK_META)))
         return ERR_OK;
     enum err_code rc = claude_item_row(c->log, item, &row, e);
 
     if (rc)
         return rc;
-    if (quiet && is_silent(row))
+    if (quiet && claude_is_silent(row))
         *is = false;
     if (item->marks & MARK_META &&
         !(json_get(row, "origin", &origin) && claude_origin_is_shown(origin)))

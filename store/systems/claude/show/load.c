@@ -10,7 +10,7 @@
 
 enum { TAIL_GROWS = 16 }; /* how many times larger a tail may become to contain one row at all */
 
-static uint8_t message_kind_of(const struct index_line *line)
+static uint8_t claude_message_kind_of(const struct index_line *line)
 {
     switch (line->kind) {
     case CLAUDE_USER: return MESSAGE_USER;
@@ -44,7 +44,7 @@ struct loading {
     uint32_t aside; /* the first node that is not on the path of a resume; CHAIN_NONE: none */
 };
 
-static unsigned message_flags_of(const struct loading *l, uint32_t node)
+static unsigned claude_message_flags_of(const struct loading *l, uint32_t node)
 {
     const struct claude_conversation_path *walk = &l->walk;
 
@@ -69,7 +69,7 @@ static enum err_code add_transcript_row(struct loading *l, struct transcript *t,
                          .line = line,
                          .time_ms = ix->time_ms,
                          .id = ix->id,
-                         .kind = message_kind_of(ix) };
+                         .kind = claude_message_kind_of(ix) };
     bool seam;
     enum err_code rc = is_seam(log, line, &seam, e);
     unsigned flags = 0;
@@ -81,7 +81,7 @@ static enum err_code add_transcript_row(struct loading *l, struct transcript *t,
         flags = MESSAGE_BROKEN;
         m.kind = MESSAGE_OTHER;
     } else {
-        flags |= message_flags_of(l, node);
+        flags |= claude_message_flags_of(l, node);
     }
     m.flags = (uint16_t)flags;
     t->message[t->n++] = m;
@@ -187,8 +187,8 @@ static enum err_code mark_left_out(struct claude_conversation_path *walk, const 
     return rc;
 }
 
-static enum err_code build_transcript(struct loading *l, uint32_t leaf, struct transcript *t,
-                                      struct err *e)
+static enum err_code claude_build_transcript(struct loading *l, uint32_t leaf, struct transcript *t,
+                                             struct err *e)
 {
     struct claude_item_list behind = { 0 };
     struct claude_conversation_path *walk = &l->walk;
@@ -214,8 +214,9 @@ static enum err_code build_transcript(struct loading *l, uint32_t leaf, struct t
 }
 
 /* branch: the last message of another branch, or none. marks: sets MESSAGE_LEFT_OUT, for which rows are read. */
-static enum err_code load(const struct session_ref *ref, const struct claude_log_want *want,
-                          struct id128 branch, bool marks, struct transcript **out, struct err *e)
+static enum err_code claude_show_load(const struct session_ref *ref,
+                                      const struct claude_log_want *want, struct id128 branch,
+                                      bool marks, struct transcript **out, struct err *e)
 {
     struct loading l = { .aside = CHAIN_NONE };
     struct transcript *t = calloc(1, sizeof *t);
@@ -233,7 +234,7 @@ static enum err_code load(const struct session_ref *ref, const struct claude_log
     if (!id128_none(branch) && (leaf == CHAIN_NONE || !chain_has_row(&l.walk.log.chain, leaf)))
         rc = err_set(e, ERR_NOT_FOUND, t->path, "load the branch: its last message does not exist");
     else
-        rc = build_transcript(&l, leaf, t, e);
+        rc = claude_build_transcript(&l, leaf, t, e);
     if (!rc && marks && (!t->partial || ref->nameless))
         rc = mark_left_out(&l.walk, want->stop, t, e);
     claude_conversation_path_close(&l.walk);
@@ -256,8 +257,9 @@ enum err_code claude_load_path(const struct store *st, const struct session_ref 
                                const atomic_bool *cancel, struct transcript **out, struct err *e)
 {
     (void)st;
-    return load(ref, &(struct claude_log_want){ .kinds = CLAUDE_MAIN_KINDS, .stop = cancel },
-                (struct id128){ 0 }, false, out, e);
+    return claude_show_load(ref,
+                            &(struct claude_log_want){ .kinds = CLAUDE_MAIN_KINDS, .stop = cancel },
+                            (struct id128){ 0 }, false, out, e);
 }
 
 enum err_code claude_load_branch(const struct store *st, const struct session_ref *ref,
@@ -265,8 +267,9 @@ enum err_code claude_load_branch(const struct store *st, const struct session_re
                                  struct transcript **out, struct err *e)
 {
     (void)st;
-    return load(ref, &(struct claude_log_want){ .kinds = CLAUDE_MAIN_KINDS, .stop = cancel }, leaf,
-                true, out, e);
+    return claude_show_load(ref,
+                            &(struct claude_log_want){ .kinds = CLAUDE_MAIN_KINDS, .stop = cancel },
+                            leaf, true, out, e);
 }
 
 /* If one row is larger than the window, the window grows, up to a limit. */
@@ -281,7 +284,7 @@ enum err_code claude_tail(const struct store *st, const struct session_ref *ref,
     (void)st;
     for (;;) {
         struct transcript *t;
-        enum err_code rc = load(ref, &want, (struct id128){ 0 }, true, &t, e);
+        enum err_code rc = claude_show_load(ref, &want, (struct id128){ 0 }, true, &t, e);
 
         if (rc)
             return rc;

@@ -91,13 +91,13 @@ static void flag(struct jsonout *j, const char *key, bool set)
         jsonout_bool_member(j, key, true);
 }
 
-static bool is_true(struct slice value)
+static bool claude_messages_is_true(struct slice value)
 {
     return json_type(value) == JSON_TRUE;
 }
 
 /* The id of the tool result, if the row contains exactly one. */
-static struct slice only_result(struct slice row)
+static struct slice claude_messages_only_result(struct slice row)
 {
     struct slice key, block, id = { NULL, 0 };
     struct json_iter blocks;
@@ -121,7 +121,8 @@ static void write_denial(struct jsonout *j, struct slice row, struct slice kind)
         "user-rejected",          "permission-rule", "automode-blocked", "automode-unavailable",
         "automode-parsing-error", "interrupted",     "cancelled",        NULL,
     };
-    struct slice id = claude_string_in(kind, kinds) ? only_result(row) : (struct slice){ "", 0 };
+    struct slice id =
+        claude_string_in(kind, kinds) ? claude_messages_only_result(row) : (struct slice){ "", 0 };
 
     if (id.n == 0)
         return;
@@ -135,8 +136,8 @@ static void write_denial(struct jsonout *j, struct slice row, struct slice kind)
 }
 
 /* One row as the SDK returns it (claude.md 3.5), an object. The message itself is passed through byte by byte. */
-static void write_message(struct jsonout *j, struct slice row, unsigned item_flags,
-                          const struct claude_parent *parent)
+static void claude_write_message(struct jsonout *j, struct slice row, unsigned item_flags,
+                                 const struct claude_parent *parent)
 {
     struct slice v[FIELDS];
 
@@ -148,15 +149,18 @@ static void write_message(struct jsonout *j, struct slice row, unsigned item_fla
     claude_write_value(j, "message", v[MESSAGE]);
     jsonout_text_or_null(j, "parent_tool_use_id", parent->tool_use_id);
     jsonout_text_or_null(j, "parent_agent_id", parent->agent_id);
-    flag(j, "interruptedByShutdown", is_true(v[SHUTDOWN]));
+    flag(j, "interruptedByShutdown", claude_messages_is_true(v[SHUTDOWN]));
     if (v[UNANSWERED].n && json_string_is(v[UNANSWERED], "stream-closed"))
         claude_write_value(j, "toolDenialUnanswered", v[UNANSWERED]);
     if (v[DENIAL].n)
         write_denial(j, row, v[DENIAL]);
-    flag(j, "isCompactSummary", is_true(v[SUMMARY]));
-    flag(j, "is_meta", is_true(v[META]) || is_true(v[SUMMARY]) || is_true(v[TRANSCRIPT_ONLY]));
-    flag(j, "isQueuedCommand", is_true(v[QUEUED]));
-    flag(j, "isCompletedLocalCommand", is_true(v[COMPLETED]) || item_flags & ITEM_COMPLETED);
+    flag(j, "isCompactSummary", claude_messages_is_true(v[SUMMARY]));
+    flag(j, "is_meta",
+         claude_messages_is_true(v[META]) || claude_messages_is_true(v[SUMMARY]) ||
+             claude_messages_is_true(v[TRANSCRIPT_ONLY]));
+    flag(j, "isQueuedCommand", claude_messages_is_true(v[QUEUED]));
+    flag(j, "isCompletedLocalCommand",
+         claude_messages_is_true(v[COMPLETED]) || item_flags & ITEM_COMPLETED);
     claude_write_value(j, "timestamp", v[TIMESTAMP]);
     if (claude_truthy(v[ORIGIN]))
         claude_origin_write(j, v[ORIGIN], (struct slice){ NULL, 0 });
@@ -198,8 +202,8 @@ static enum err_code walk_sdk(struct claude_log *log, uint32_t *leaf, uint32_t *
 }
 
 /* The rows of the session, in order. */
-static enum err_code list_session(struct claude_log *log, bool as_sdk,
-                                  struct claude_item_list *list, struct err *e)
+static enum err_code claude_list_session(struct claude_log *log, bool as_sdk,
+                                         struct claude_item_list *list, struct err *e)
 {
     uint32_t leaf = CHAIN_NONE, *path = NULL;
     size_t n = 0;
@@ -228,7 +232,7 @@ static enum err_code list_session(struct claude_log *log, bool as_sdk,
 enum err_code claude_resume_list(struct claude_log *log, struct claude_item_list *list,
                                  struct err *e)
 {
-    return list_session(log, false, list, e);
+    return claude_list_session(log, false, list, e);
 }
 
 /* The last message in the file, or the number of lines. */
@@ -288,8 +292,8 @@ struct printing {
     void *arg;
 };
 
-static enum err_code print_messages(struct printing *p, const struct claude_item_list *list,
-                                    struct err *e)
+static enum err_code claude_print_messages(struct printing *p, const struct claude_item_list *list,
+                                           struct err *e)
 {
     struct buf out = { 0 };
     size_t from, to;
@@ -308,7 +312,7 @@ static enum err_code print_messages(struct printing *p, const struct claude_item
             break;
         out.n = 0;
         jsonout_init(&j, &out);
-        write_message(&j, row, list->item[i].flags, p->parent);
+        claude_write_message(&j, row, list->item[i].flags, p->parent);
         rc = j.rc ? err_set(e, j.rc, p->log->file.path, "write a message")
                   : p->fn(buf_slice(&out), p->arg, e);
     }
@@ -366,7 +370,7 @@ static enum err_code list_messages(struct printing *p, bool agent, struct err *e
     struct claude_hidden_rows hidden = { .end = 0 };
     struct claude_list_rows rows = { p->log, &list, p->q->cancel };
     enum err_code rc =
-        agent ? list_agent(p->log, &list, e) : list_session(p->log, p->q->as_sdk, &list, e);
+        agent ? list_agent(p->log, &list, e) : claude_list_session(p->log, p->q->as_sdk, &list, e);
     struct claude_item_filter how = { .agent = agent,
                                       .system_messages = p->q->system_messages,
                                       .most = items_wanted(p->q, &list),
@@ -382,7 +386,7 @@ static enum err_code list_messages(struct printing *p, bool agent, struct err *e
     if (!rc && p->log->partial)
         rc = leave_out_uncertain(p, &list, &out, e);
     if (!rc)
-        rc = print_messages(p, &out, e);
+        rc = claude_print_messages(p, &out, e);
     claude_hidden_rows_fini(&hidden);
     claude_item_list_fini(&list);
     claude_item_list_fini(&out);

@@ -7,10 +7,8 @@
 #include "store/systems/claude/chain/row_facts.h"
 #include "store/systems/claude/show/item_list.h"
 
-/* A prompt that was typed while the agent was working is kept as an attachment. If it reached the agent, it is
- * returned as the user row that it would have been. */
-
-/* A prompt that one agent forwarded to another is not a prompt of this conversation. */
+/* A prompt that was typed while the agent was working is kept as an attachment. If it reached the agent, it is returned
+ * as the user row that it would have been. A prompt that was forwarded from another agent is left out. */
 static bool forwarded(struct slice attachment)
 {
     struct slice intent, lineage;
@@ -21,7 +19,7 @@ static bool forwarded(struct slice attachment)
 }
 
 /* The origin, if it is an object with a kind. */
-static struct slice origin_of(struct slice attachment)
+static struct slice claude_origin_of(struct slice attachment)
 {
     struct slice origin, kind;
 
@@ -33,7 +31,7 @@ static struct slice origin_of(struct slice attachment)
 
 static void write_origin(struct jsonout *j, struct slice attachment)
 {
-    struct slice origin = origin_of(attachment), run;
+    struct slice origin = claude_origin_of(attachment), run;
 
     if (!origin.n && claude_value_is(attachment, "commandMode", "task-notification"))
         origin = SLICE("{\"kind\":\"task-notification\"}");
@@ -66,8 +64,9 @@ static void write_prompt_row(struct jsonout *j, struct slice row, struct slice a
 }
 
 /* The id of the returned row: that of the queue, unless another row has it. */
-static enum err_code choose_id(struct claude_log *log, struct slice row, struct slice attachment,
-                               struct idset *ids, struct slice *uuid, bool *taken)
+static enum err_code claude_choose_id(struct claude_log *log, struct slice row,
+                                      struct slice attachment, struct idset *ids,
+                                      struct slice *uuid, bool *taken)
 {
     struct slice source;
     uint32_t number;
@@ -96,13 +95,13 @@ enum err_code claude_queued_row(struct claude_log *log, const struct claude_item
         !claude_value_is(attachment, "type", "queued_command"))
         return rc;
     if (!agent && claude_key_truthy(attachment, "isMeta") &&
-        !claude_origin_is_shown(origin_of(attachment)))
+        !claude_origin_is_shown(claude_origin_of(attachment)))
         return ERR_OK;
     if (!json_get(attachment, "prompt", &prompt) ||
         (json_type(prompt) != JSON_STRING && json_type(prompt) != JSON_ARRAY) ||
         forwarded(attachment))
         return ERR_OK;
-    rc = choose_id(log, row, attachment, ids, &uuid, plain);
+    rc = claude_choose_id(log, row, attachment, ids, &uuid, plain);
     if (!rc && !*plain) {
         out->n = 0;
         jsonout_init(&j, out);
@@ -190,7 +189,7 @@ static enum err_code count_queue_rows(struct delivered *d, struct err *e)
     return rc;
 }
 
-static enum err_code add_copy(struct delivery *y, uint32_t copy)
+static enum err_code claude_queued_add_copy(struct delivery *y, uint32_t copy)
 {
     if (!array_reserve(y->copy, y->cap, y->copies + 1))
         return ERR_NOMEM;
@@ -199,7 +198,7 @@ static enum err_code add_copy(struct delivery *y, uint32_t copy)
 }
 
 /* The queued command that a row contains. */
-static bool command_of(struct slice row, struct slice *command)
+static bool claude_command_of(struct slice row, struct slice *command)
 {
     if (claude_value_is(row, "type", "system"))
         return claude_value_is(row, "subtype", "voice_call_talk") &&
@@ -220,7 +219,7 @@ static struct delivery *delivery_of(struct delivered *d, struct slice command, b
     return at == IDSET_NONE ? NULL : &d->delivery[at];
 }
 
-static bool next_token(struct slice *rest, struct slice *token)
+static bool claude_next_token(struct slice *rest, struct slice *token)
 {
     static const char ends[] = " \t\r\n,:[]{}\"";
 
@@ -268,9 +267,9 @@ static bool same_json(struct slice a, struct slice b, struct arena *arena)
     if (slice_eq(a, b))
         return true;
     for (;;) {
-        bool more = next_token(&a, &x);
+        bool more = claude_next_token(&a, &x);
 
-        if (more != next_token(&b, &y))
+        if (more != claude_next_token(&b, &y))
             return false;
         if (!more)
             return true;
@@ -289,7 +288,8 @@ static enum err_code note_copy(struct delivered *d, size_t line, struct slice ro
 {
     struct slice command;
     bool by_delivery;
-    struct delivery *y = command_of(row, &command) ? delivery_of(d, command, &by_delivery) : NULL;
+    struct delivery *y =
+        claude_command_of(row, &command) ? delivery_of(d, command, &by_delivery) : NULL;
     uint32_t node = chain_find(&d->log->chain, claude_line(d->log, line)->id);
 
     if (!y || node == CHAIN_NONE)
@@ -305,7 +305,7 @@ static enum err_code note_copy(struct delivered *d, size_t line, struct slice ro
     if (d->log->chain.mark[node] & NODE_CLIMBED)
         return ERR_OK;
     d->log->chain.mark[node] |= NODE_CLIMBED; /* each id once */
-    return add_copy(y, node);
+    return claude_queued_add_copy(y, node);
 }
 
 static enum err_code note_copies(struct delivered *d, struct err *e)
@@ -349,12 +349,13 @@ static enum err_code note_item(struct delivered *d, struct claude_item_list *lis
 
     if (rc)
         return rc;
-    struct delivery *y = command_of(row, &command) ? delivery_of(d, command, &by_delivery) : NULL;
+    struct delivery *y =
+        claude_command_of(row, &command) ? delivery_of(d, command, &by_delivery) : NULL;
 
     if (!y || y->mixed)
         return ERR_OK;
     if (!by_delivery)
-        return add_copy(y, (uint32_t)i);
+        return claude_queued_add_copy(y, (uint32_t)i);
     uint32_t node = chain_find(&d->log->chain, claude_item_id(d->log, item));
 
     item->flags |= node != CHAIN_NONE && d->log->chain.mark[node] & NODE_DELIVERED ? ITEM_REACHED
@@ -487,7 +488,7 @@ struct timed {
     size_t order;
 };
 
-static int compare_time(const void *a, const void *b)
+static int claude_queued_compare_time(const void *a, const void *b)
 {
     const struct timed *x = a, *y = b;
     size_t n = x->when.n < y->when.n ? x->when.n : y->when.n;
@@ -498,8 +499,8 @@ static int compare_time(const void *a, const void *b)
     return d ? d : (x->order > y->order) - (x->order < y->order);
 }
 
-static enum err_code read_time(struct claude_log *log, uint32_t line, struct slice *when,
-                               struct err *e)
+static enum err_code claude_read_time(struct claude_log *log, uint32_t line, struct slice *when,
+                                      struct err *e)
 {
     struct slice row, text;
     enum err_code rc = claude_log_row(log, line, &row, e);
@@ -525,10 +526,10 @@ static enum err_code push_notes(struct trailing *t, uint32_t node, struct err *e
     for (uint32_t h = t->first[node]; !rc && h != CHAIN_NONE; h = t->note[h].next, i++) {
         row[i] = (struct timed){ .line = t->note[h].line, .order = i };
         if (n > 1)
-            rc = read_time(t->log, row[i].line, &row[i].when, e);
+            rc = claude_read_time(t->log, row[i].line, &row[i].when, e);
     }
     if (!rc && n > 1)
-        qsort(row, n, sizeof *row, compare_time);
+        qsort(row, n, sizeof *row, claude_queued_compare_time);
     for (i = n; !rc && i-- > 0;) {
         uint32_t child = claude_line_node(t->log, row[i].line);
 

@@ -30,7 +30,7 @@ static bool is_next(const struct walk *w, char c)
     return w->p < w->end && *w->p == c;
 }
 
-static void add_raw_text(struct walk *w, int kind, struct slice text)
+static void claude_add_raw_text(struct walk *w, int kind, struct slice text)
 {
     if (w->out->n == RAW_TEXTS)
         w->wrong = true;
@@ -104,7 +104,7 @@ static void pass_value(struct walk *w, int kind)
             struct slice text = pass_string(w);
 
             if (kind != NO_TEXT)
-                add_raw_text(w, kind, text);
+                claude_add_raw_text(w, kind, text);
         } else if (is_next(w, '{') || is_next(w, '[')) {
             objects = objects << 1 | (*w->p++ == '{');
             begun = false;

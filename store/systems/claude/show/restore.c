@@ -51,8 +51,8 @@ static enum err_code keep_bundle_text(struct restoring *r, struct slice row, con
 }
 
 /* The text under a key in the last row of a kind. */
-static enum err_code last_text(struct restoring *r, enum claude_kind kind, const char *key,
-                               struct slice *out, struct err *e)
+static enum err_code claude_last_text(struct restoring *r, enum claude_kind kind, const char *key,
+                                      struct slice *out, struct err *e)
 {
     size_t i = r->log.file.index.n;
     struct slice row;
@@ -90,9 +90,9 @@ static enum err_code find_text(struct restoring *r, uint64_t kinds, bool last, c
 }
 
 /* The session's directory: the one it was moved to, else the one in which it began. */
-static enum err_code find_cwd(struct restoring *r, struct err *e)
+static enum err_code claude_restore_find_cwd(struct restoring *r, struct err *e)
 {
-    enum err_code rc = last_text(r, CLAUDE_RELOCATED, "relocatedCwd", &r->out.cwd, e);
+    enum err_code rc = claude_last_text(r, CLAUDE_RELOCATED, "relocatedCwd", &r->out.cwd, e);
 
     return rc || r->out.cwd.n ? rc : find_text(r, UINT64_MAX, false, "cwd", &r->out.cwd, e);
 }
@@ -107,8 +107,8 @@ static bool is_worktree_dir(struct slice path)
 /* A session that left its worktree records null. */
 static enum err_code find_worktree(struct restoring *r, struct err *e)
 {
-    enum err_code rc = last_text(r, CLAUDE_WORKTREE_STATE, "worktreeSession.worktreePath",
-                                 &r->out.worktree_path, e);
+    enum err_code rc = claude_last_text(r, CLAUDE_WORKTREE_STATE, "worktreeSession.worktreePath",
+                                        &r->out.worktree_path, e);
 
     r->out.worktree_exists = !rc && is_worktree_dir(r->out.worktree_path);
     return rc;
@@ -167,15 +167,15 @@ static enum err_code find_facts(struct restoring *r, struct err *e)
     enum err_code rc = keep_value(r, r->ref->id, &r->out.session_id);
 
     if (!rc)
-        rc = find_cwd(r, e);
+        rc = claude_restore_find_cwd(r, e);
     if (!rc)
         rc = find_text(r, CLAUDE_MAIN_KINDS, true, "gitBranch", &r->out.git_branch, e);
     if (!rc)
         rc = find_worktree(r, e);
     if (!rc)
-        rc = last_text(r, CLAUDE_AGENT_SETTING, "agentSetting", &r->out.agent_setting, e);
+        rc = claude_last_text(r, CLAUDE_AGENT_SETTING, "agentSetting", &r->out.agent_setting, e);
     if (!rc)
-        rc = last_text(r, CLAUDE_MODE, "mode", &r->out.mode, e);
+        rc = claude_last_text(r, CLAUDE_MODE, "mode", &r->out.mode, e);
     if (!rc)
         rc = find_command_cwd(r, e);
     return rc ? rc : find_replacements(r, e);
@@ -360,7 +360,7 @@ static void cut_behind(struct restoring *r, uint32_t leaf)
             r->n = i + 1;
 }
 
-static enum err_code find_path(struct restoring *r, struct slice at, struct err *e)
+static enum err_code claude_find_path(struct restoring *r, struct slice at, struct err *e)
 {
     uint32_t leaf = CHAIN_NONE;
     enum err_code rc = claude_relink(&r->log, e);
@@ -416,7 +416,7 @@ static enum err_code load_rows(struct restoring *r, struct err *e)
     return rc ? rc : claude_hide_rows(&r->rows, &r->unanswered);
 }
 
-static enum err_code add_messages(struct restoring *r)
+static enum err_code claude_add_messages(struct restoring *r)
 {
     struct claude_values values = { 0 };
     enum err_code rc = ERR_OK;
@@ -435,11 +435,11 @@ static enum err_code build_bundle(struct restoring *r, struct slice at, struct e
     enum err_code rc = find_facts(r, e);
 
     if (!rc)
-        rc = find_path(r, at, e);
+        rc = claude_find_path(r, at, e);
     if (!rc)
         rc = load_rows(r, e);
     if (!rc)
-        rc = add_messages(r);
+        rc = claude_add_messages(r);
     if (!rc)
         rc = find_extras(r, at.n > 0, e);
     if (!rc)

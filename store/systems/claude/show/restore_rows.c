@@ -28,8 +28,9 @@ static enum err_code move_to_arena(enum err_code rc, struct buf *built, struct a
     return rc;
 }
 
-static enum err_code set_member(struct slice object, const char *key, struct slice value,
-                                struct arena *a, struct slice *out)
+static enum err_code claude_restore_rows_set_member(struct slice object, const char *key,
+                                                    struct slice value, struct arena *a,
+                                                    struct slice *out)
 {
     struct buf built = { 0 };
 
@@ -81,8 +82,8 @@ static enum err_code add_relative(struct buf *out, struct slice from, struct sli
 }
 
 /* The path as it is shown, as a JSON string in the arena. */
-static enum err_code shown_path(struct slice path, struct slice cwd, struct arena *a,
-                                struct slice *out)
+static enum err_code claude_shown_path(struct slice path, struct slice cwd, struct arena *a,
+                                       struct slice *out)
 {
     struct buf relative = { 0 }, quoted = { 0 };
     struct jsonout j;
@@ -107,16 +108,16 @@ static enum err_code migrate_attachment(struct slice attachment, struct slice cw
 
     *out = attachment;
     if (claude_value_is(attachment, "type", "new_file"))
-        rc = set_member(*out, "type", SLICE("\"file\""), a, out);
+        rc = claude_restore_rows_set_member(*out, "type", SLICE("\"file\""), a, out);
     else if (claude_value_is(attachment, "type", "new_directory"))
-        rc = set_member(*out, "type", SLICE("\"directory\""), a, out);
+        rc = claude_restore_rows_set_member(*out, "type", SLICE("\"directory\""), a, out);
     if (rc || json_get(attachment, "displayPath", &value))
         return rc;
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
         if (!json_get_text(attachment, paths[i], a, &path) || path.n == 0)
             continue;
-        rc = shown_path(path, cwd, a, &value);
-        return rc ? rc : set_member(*out, "displayPath", value, a, out);
+        rc = claude_shown_path(path, cwd, a, &value);
+        return rc ? rc : claude_restore_rows_set_member(*out, "displayPath", value, a, out);
     }
     return ERR_OK;
 }
@@ -137,7 +138,7 @@ enum err_code claude_migrate_row(struct slice row, enum claude_kind kind, struct
 
     if (rc || changed.p == value.p)
         return rc;
-    return set_member(row, "attachment", changed, a, out);
+    return claude_restore_rows_set_member(row, "attachment", changed, a, out);
 }
 
 /* ---- rows that are left out ---- */
@@ -249,7 +250,7 @@ static bool person_stopped(struct slice row)
     return text_starts_with(row, fronts, 1);
 }
 
-static bool takes_part(const struct claude_restore_row *r)
+static bool claude_takes_part(const struct claude_restore_row *r)
 {
     if (r->left_out)
         return false;
@@ -293,7 +294,7 @@ enum interruption claude_interruption(const struct claude_restore_rows *r, struc
     enum interruption how;
 
     *prompt = (struct slice){ NULL, 0 };
-    while (i > 0 && !takes_part(&r->row[i - 1]))
+    while (i > 0 && !claude_takes_part(&r->row[i - 1]))
         i--;
     if (i == 0)
         return INTERRUPTION_NONE;
@@ -318,7 +319,7 @@ struct closing {
 };
 
 /* Begins a row that is not in the file and has no id yet. */
-static void begin_row(const struct closing *c, bool user, struct jsonout *j)
+static void claude_begin_row(const struct closing *c, bool user, struct jsonout *j)
 {
     struct slice role = user ? SLICE("user") : SLICE("assistant");
     char time[TIME_TEXT];
@@ -333,9 +334,9 @@ static void begin_row(const struct closing *c, bool user, struct jsonout *j)
     jsonout_member(j, "role", role);
 }
 
-static void write_result(const struct closing *c, struct slice call, struct jsonout *j)
+static void claude_write_result(const struct closing *c, struct slice call, struct jsonout *j)
 {
-    begin_row(c, true, j);
+    claude_begin_row(c, true, j);
     jsonout_key(j, "content");
     jsonout_open(j, '[');
     jsonout_open(j, '{');
@@ -355,7 +356,7 @@ static void write_result(const struct closing *c, struct slice call, struct json
 /* The API requires an answer between two rows of the person. */
 static void write_no_response(const struct closing *c, struct jsonout *j)
 {
-    begin_row(c, false, j);
+    claude_begin_row(c, false, j);
     jsonout_member(j, "type", SLICE("message"));
     jsonout_member(j, "model", SLICE("<synthetic>"));
     jsonout_key(j, "content");
@@ -377,7 +378,7 @@ static void write_continuation(const struct closing *c, struct jsonout *j)
 
     uuid_generate_random(random);
     uuid_unparse_lower(random, id);
-    begin_row(c, true, j);
+    claude_begin_row(c, true, j);
     jsonout_member(j, "content", SLICE("Continue from where you left off."));
     jsonout_close(j, '}');
     jsonout_member(j, "uuid", slice_of(id));
@@ -395,7 +396,7 @@ static enum err_code add_closing_row(const struct closing *c, enum ending kind, 
 
     jsonout_init(&j, &text);
     switch (kind) {
-    case END_RESULT: write_result(c, call, &j); break;
+    case END_RESULT: claude_write_result(c, call, &j); break;
     case END_NO_RESPONSE: write_no_response(c, &j); break;
     case END_CONTINUE: write_continuation(c, &j); break;
     }

@@ -21,14 +21,14 @@ struct about {
     bool went_on; /* a row that is not an answer follows what was found */
 };
 
-static bool is_space(char c)
+static bool claude_is_space(char c)
 {
     return c == ' ' || c == '\n' || c == '\t' || c == '\r';
 }
 
-static struct slice first_line(struct slice text)
+static struct slice claude_first_line(struct slice text)
 {
-    while (text.n && is_space(*text.p))
+    while (text.n && claude_is_space(*text.p))
         text = (struct slice){ text.p + 1, text.n - 1 };
     const char *end = text.n ? memchr(text.p, '\n', text.n) : NULL;
 
@@ -41,7 +41,7 @@ static struct slice first_line(struct slice text)
 
 static void see_block(struct about *x, const struct block *b)
 {
-    struct slice line = first_line(b->text);
+    struct slice line = claude_first_line(b->text);
 
     if (b->kind == BLOCK_TEXT && line.n) {
         x->out->outcome = arena_copy(x->a, line);
@@ -94,24 +94,24 @@ static bool read_meta_file(struct slice transcript, size_t max, struct arena *a,
     return name != NULL;
 }
 
-static void read_meta(struct about *x, struct slice transcript)
+static void claude_read_meta(struct about *x, struct slice transcript)
 {
     struct buf bytes = { 0 };
     struct slice text;
 
     if (read_meta_file(transcript, META_BYTES, x->a, &bytes)) {
         if (json_get_text(buf_slice(&bytes), "agentType", x->a, &text))
-            x->out->type = arena_copy(x->a, first_line(text));
+            x->out->type = arena_copy(x->a, claude_first_line(text));
         if (json_get_text(buf_slice(&bytes), "description", x->a, &text))
-            x->out->task = arena_copy(x->a, first_line(text));
+            x->out->task = arena_copy(x->a, claude_first_line(text));
     }
     buf_fini(&bytes);
 }
 
 /* Fills in what the transcript at this path and the metadata file beside it show, from at most 64 KiB of each end;
  * the id is unchanged. If the transcript cannot be read, only the metadata is filled in. Texts are in the arena. */
-static enum err_code read_about(struct slice path, struct window *w, struct arena *a,
-                                struct subagent *out, struct err *e)
+static enum err_code claude_read_about(struct slice path, struct window *w, struct arena *a,
+                                       struct subagent *out, struct err *e)
 {
     struct about x = { .a = a, .out = out };
     struct prompt prompt = { .text = { 0 } };
@@ -121,7 +121,7 @@ static enum err_code read_about(struct slice path, struct window *w, struct aren
         rc = window_widen(w, e);
     if (rc == ERR_NOMEM)
         return rc;
-    read_meta(&x, path);
+    claude_read_meta(&x, path);
     if (rc) /* it is gone or cannot be read: only its name is known */
         return ERR_OK;
     out->bytes = w->file.id.size;
@@ -286,7 +286,7 @@ struct ids {
     bool failed;
 };
 
-static bool keep_id(const struct entry *agent, void *arg)
+static bool claude_keep_id(const struct entry *agent, void *arg)
 {
     struct ids *ids = arg;
 
@@ -300,7 +300,7 @@ enum err_code claude_subagents(const struct store *st, const struct session_ref 
                                struct arena *a, struct slice **ids, size_t *n, struct err *e)
 {
     struct ids found = { .a = a };
-    struct walk w = { .a = a, .found = keep_id, .arg = &found };
+    struct walk w = { .a = a, .found = claude_keep_id, .arg = &found };
     enum err_code rc = each_agent(ref, &w, e);
 
     (void)st;
@@ -321,7 +321,7 @@ struct describing {
     struct err *e;
 };
 
-static bool describe(const struct entry *agent, void *arg)
+static bool claude_subagent_describe(const struct entry *agent, void *arg)
 {
     struct describing *d = arg;
     struct subagent_list *list = d->list;
@@ -335,7 +335,7 @@ static bool describe(const struct entry *agent, void *arg)
         return false;
     list->agent = more;
     more[list->n] = (struct subagent){ .id = agent->id, .time_ms = TIME_NONE };
-    d->rc = read_about(agent->path, d->window, &list->arena, &more[list->n++], d->e);
+    d->rc = claude_read_about(agent->path, d->window, &list->arena, &more[list->n++], d->e);
     return !d->rc;
 }
 
@@ -346,7 +346,7 @@ enum err_code claude_describe_subagents(const struct store *st, const struct ses
     struct subagent_list list = { .n = 0 };
     struct window window;
     struct describing d = { .list = &list, .window = &window, .cancel = cancel, .e = e };
-    struct walk w = { .a = &list.arena, .found = describe, .arg = &d };
+    struct walk w = { .a = &list.arena, .found = claude_subagent_describe, .arg = &d };
     enum err_code rc = window_init(&window, e);
 
     (void)st;

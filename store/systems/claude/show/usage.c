@@ -59,7 +59,7 @@ static enum err_code claude_cost_state(struct slice row, struct arena *a, usage_
     return rc;
 }
 
-static enum err_code walk_agent(struct slice id, const char *path, void *arg, struct err *e)
+static enum err_code claude_walk_agent(struct slice id, const char *path, void *arg, struct err *e)
 {
     return usage_walk_file(arg, path, 0, id, e);
 }
@@ -78,5 +78,5 @@ enum err_code claude_usage(const struct store *st, const struct session_ref *ref
         usage_walk_file(&w, ref->path.p, ref->nameless ? FILE_FOLLOW : 0, SLICE(""), e);
 
     (void)st;
-    return rc ? rc : claude_each_agent(ref, walk_agent, &w, e);
+    return rc ? rc : claude_each_agent(ref, claude_walk_agent, &w, e);
 }

@@ -108,7 +108,7 @@ static enum err_code mark_reparented(struct appending *w, struct err *e)
 
 /* ---- the file as it is ---- */
 
-static enum err_code look_at_session(struct target *t, struct err *e)
+static enum err_code claude_look_at_session(struct target *t, struct err *e)
 {
     struct claude_resume_point point;
     enum err_code rc = claude_resume_point_of(t->w->ref->path.p, t->w->a, &point, e);
@@ -161,7 +161,7 @@ static enum err_code look_at_agent(struct target *t, struct err *e)
 }
 
 /* Reads the end of the file, unless it is as we left it. */
-static enum err_code look_at_file(struct target *t, struct err *e)
+static enum err_code claude_append_look_at_file(struct target *t, struct err *e)
 {
     const struct kept *k = t->log ? kept_of(t->log) : NULL;
     enum log_seen seen = LOG_OTHER;
@@ -174,11 +174,11 @@ static enum err_code look_at_file(struct target *t, struct err *e)
         t->end = k->end;
         return ERR_OK;
     }
-    rc = look_at_session(t, e);
+    rc = claude_look_at_session(t, e);
     return rc || !t->agent.n ? rc : look_at_agent(t, e);
 }
 
-static bool copy_text(struct slice *text, struct arena *a)
+static bool claude_copy_text(struct slice *text, struct arena *a)
 {
     if (text->n)
         *text = arena_copy(a, *text);
@@ -186,7 +186,7 @@ static bool copy_text(struct slice *text, struct arena *a)
 }
 
 /* Keeps the end for the next append, which reads anything uncertain again. */
-static void keep_end(struct target *t, bool certain)
+static void claude_keep_end(struct target *t, bool certain)
 {
     struct kept *k = kept_of(t->log);
     struct file_end end = t->end;
@@ -196,8 +196,8 @@ static void keep_end(struct target *t, bool certain)
         return;
     certain =
         certain && !t->branched && !t->uncertain && t->log->seen.size - end.found_at < LOOK_AGAIN;
-    certain = certain && copy_text(&end.cwd, &a) && copy_text(&end.before, &a) &&
-              copy_text(&end.leaf, &a) &&
+    certain = certain && claude_copy_text(&end.cwd, &a) && claude_copy_text(&end.before, &a) &&
+              claude_copy_text(&end.leaf, &a) &&
               (t->agent.n || metarows_after(&t->end.m, buf_slice(&t->wrote), &a, &end.m));
     end.far = end.far && !t->wrote.n;
     arena_fini(&k->a);
@@ -208,7 +208,7 @@ static void keep_end(struct target *t, bool certain)
 
 /* Marks the rows for this file that are already in it, or repeat an earlier one of them. Ids that were just generated
  * are new, unless the file was replaced by one that may contain them. */
-static enum err_code mark_repeated(const struct target *t, bool skip[], struct err *e)
+static enum err_code claude_mark_repeated(const struct target *t, bool skip[], struct err *e)
 {
     const struct appending *w = t->w;
     struct slice *id = arena_zalloc(w->a, w->n * sizeof *id);
@@ -265,8 +265,8 @@ static enum err_code add_message_row(struct target *t, const struct incoming_row
     return go_on(t, g, e);
 }
 
-static enum err_code add_other(struct target *t, const struct incoming_row *g, struct buf *out,
-                               struct err *e)
+static enum err_code claude_append_add_other(struct target *t, const struct incoming_row *g,
+                                             struct buf *out, struct err *e)
 {
     const struct json_edit member = { .name = "sessionId",
                                       .value = claude_incoming_row_quote(t->w->ref->id, t->w->a) };
@@ -278,7 +278,7 @@ static enum err_code add_other(struct target *t, const struct incoming_row *g, s
 
 /* Returns true if the next row certainly follows this one: it is not a boundary, a row of a team member or a
  * last-prompt row. */
-static bool is_plain(const struct incoming_row *g)
+static bool claude_is_plain(const struct incoming_row *g)
 {
     struct slice team;
 
@@ -289,7 +289,8 @@ static bool is_plain(const struct incoming_row *g)
            !json_get(g->row, "teamName", &team);
 }
 
-static enum err_code add_rows(struct target *t, const bool skip[], struct buf *out, struct err *e)
+static enum err_code claude_add_rows(struct target *t, const bool skip[], struct buf *out,
+                                     struct err *e)
 {
     struct appending *w = t->w;
     enum err_code rc = ERR_OK;
@@ -300,11 +301,11 @@ static enum err_code add_rows(struct target *t, const bool skip[], struct buf *o
 
         if (!slice_eq(g->agent, t->agent) || g->left_out)
             continue;
-        t->uncertain |= !skip[i] && !is_plain(g);
+        t->uncertain |= !skip[i] && !claude_is_plain(g);
         if (skip[i])
             t->present++;
         else
-            rc = g->message ? add_message_row(t, g, out, e) : add_other(t, g, out, e);
+            rc = g->message ? add_message_row(t, g, out, e) : claude_append_add_other(t, g, out, e);
     }
     return rc;
 }
@@ -337,7 +338,7 @@ static bool adds_message(const struct target *t, const bool skip[])
 }
 
 /* Adds metadata rows so that listings find them near the end and the next append finds the leaf. */
-static enum err_code add_metadata(const struct target *t, struct buf *out, struct err *e)
+static enum err_code claude_add_metadata(const struct target *t, struct buf *out, struct err *e)
 {
     const struct claude_write_leaf leaf = { .id = t->end.leaf,
                                             .unknown = t->branched,
@@ -350,19 +351,19 @@ static enum err_code compose_rows(void *arg, struct buf *out, struct err *e)
 {
     struct target *t = arg;
     bool *skip = arena_zalloc(t->w->a, t->w->n * sizeof *skip);
-    enum err_code rc = skip ? look_at_file(t, e) : err_nomem(e);
+    enum err_code rc = skip ? claude_append_look_at_file(t, e) : err_nomem(e);
 
     t->branched = t->uncertain = false;
     t->wrote.n = 0;
     if (!rc)
-        rc = mark_repeated(t, skip, e);
+        rc = claude_mark_repeated(t, skip, e);
     if (!rc && !t->agent.n && !t->end.leaf.n && adds_message(t, skip))
         rc = add_first_title(t, out, e);
     if (!rc)
-        rc = add_rows(t, skip, out, e);
+        rc = claude_add_rows(t, skip, out, e);
     t->again = true;
     if (!rc && out->n && !t->agent.n)
-        rc = add_metadata(t, out, e);
+        rc = claude_add_metadata(t, out, e);
     if (!rc && t->log && buf_add(&t->wrote, buf_slice(out)))
         rc = err_nomem(e);
     return rc;
@@ -404,10 +405,10 @@ static void remember_target(struct target *t, const struct appended *done)
     for (size_t i = 0; id && i < w->n; i++)
         if (slice_eq(w->given[i].agent, t->agent) && !w->given[i].left_out)
             id[i] = w->given[i].id;
-    keep_end(t, log_state_appended(t->log, done, w->later, id, id ? w->n : 0));
+    claude_keep_end(t, log_state_appended(t->log, done, w->later, id, id ? w->n : 0));
 }
 
-static enum err_code write_target(struct appending *w, struct slice agent, struct err *e)
+static enum err_code claude_write_target(struct appending *w, struct slice agent, struct err *e)
 {
     struct target t = { .w = w, .path = w->ref->path.p, .agent = agent };
     unsigned flags = (agent.n ? 0U : APPEND_FOLLOW) | (w->later ? APPEND_LATER : 0U);
@@ -447,9 +448,9 @@ static enum err_code write_all_targets(struct appending *w, struct err *e)
         if (w->given[i].agent.n == 0)
             own |= !w->given[i].left_out;
         else if (begins_target(w, i))
-            rc = write_target(w, w->given[i].agent, e);
+            rc = claude_write_target(w, w->given[i].agent, e);
     }
-    return rc || !own ? rc : write_target(w, (struct slice){ NULL, 0 }, e);
+    return rc || !own ? rc : claude_write_target(w, (struct slice){ NULL, 0 }, e);
 }
 
 enum err_code claude_append(const struct store *st, const struct session_ref *ref,

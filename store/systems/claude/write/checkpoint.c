@@ -96,8 +96,8 @@ static bool is_backup_current(const struct saving *s, const struct file_history_
     return same;
 }
 
-static enum err_code put_copy(const struct saving *s, const char *name, struct slice bytes,
-                              mode_t mode, struct err *e)
+static enum err_code claude_checkpoint_put_copy(const struct saving *s, const char *name,
+                                                struct slice bytes, mode_t mode, struct err *e)
 {
     struct disk_new to;
     enum err_code rc = disk_make_dir(s->dir, FOLDER_MODE, e);
@@ -122,7 +122,7 @@ static enum err_code save_bytes(struct saving *s, struct entry *x, struct slice 
 
     for (; rc == ERR_STALE; x->version += rc == ERR_STALE) {
         x->backup = backup_name(s, x->path, x->version);
-        rc = x->backup ? put_copy(s, x->backup, bytes, mode, e) : err_nomem(e);
+        rc = x->backup ? claude_checkpoint_put_copy(s, x->backup, bytes, mode, e) : err_nomem(e);
     }
     s->fresh += rc == ERR_OK;
     return rc;
@@ -155,7 +155,7 @@ static enum err_code save_backup(struct saving *s, struct entry *x,
 
 /* ---- the files of the snapshot ---- */
 
-static const struct entry *entry_of(const struct saving *s, const char *path)
+static const struct entry *claude_checkpoint_entry_of(const struct saving *s, const char *path)
 {
     for (size_t i = 0; i < s->n; i++)
         if (strcmp(s->entry[i].path, path) == 0)
@@ -228,7 +228,7 @@ static enum err_code collect_files(struct saving *s, const struct host_checkpoin
     for (size_t i = 0; i < req->files && !rc; i++) {
         const char *path = path_normalize(s->cwd, req->file[i], s->a);
 
-        if (path && entry_of(s, path))
+        if (path && claude_checkpoint_entry_of(s, path))
             continue;
         const char *tracked = path ? tracked_of(s, path) : NULL;
         struct entry *x = add_file_entry(s, tracked, path);
@@ -240,7 +240,7 @@ static enum err_code collect_files(struct saving *s, const struct host_checkpoin
 
 /* ---- the row ---- */
 
-static void write_entry(struct jsonout *j, const struct entry *x)
+static void claude_write_entry(struct jsonout *j, const struct entry *x)
 {
     jsonout_key(j, x->tracked);
     jsonout_open(j, '{');
@@ -252,7 +252,8 @@ static void write_entry(struct jsonout *j, const struct entry *x)
     jsonout_close(j, '}');
 }
 
-static enum err_code write_snapshot_row(struct saving *s, struct slice message, struct err *e)
+static enum err_code claude_checkpoint_write_snapshot_row(struct saving *s, struct slice message,
+                                                          struct err *e)
 {
     struct buf row = { 0 };
     struct jsonout j;
@@ -267,7 +268,7 @@ static enum err_code write_snapshot_row(struct saving *s, struct slice message, 
     jsonout_key(&j, "trackedFileBackups");
     jsonout_open(&j, '{');
     for (size_t i = 0; i < s->n; i++)
-        write_entry(&j, &s->entry[i]);
+        claude_write_entry(&j, &s->entry[i]);
     jsonout_close(&j, '}');
     jsonout_member(&j, "timestamp", slice_of(s->now));
     jsonout_close(&j, '}');
@@ -283,7 +284,8 @@ static enum err_code write_snapshot_row(struct saving *s, struct slice message, 
 
 /* ---- the checkpoint ---- */
 
-static enum err_code find_message(struct saving *s, struct slice message, struct err *e)
+static enum err_code claude_checkpoint_find_message(struct saving *s, struct slice message,
+                                                    struct err *e)
 {
     const struct id128 id = id128_of(message);
     bool known = false;
@@ -300,7 +302,7 @@ static enum err_code find_message(struct saving *s, struct slice message, struct
     return ERR_OK;
 }
 
-static enum err_code saving_open(struct saving *s, struct slice message, struct err *e)
+static enum err_code claude_saving_open(struct saving *s, struct slice message, struct err *e)
 {
     const struct scope everywhere = { .all = true };
 
@@ -318,7 +320,7 @@ static enum err_code saving_open(struct saving *s, struct slice message, struct 
                                                       : arena_format(s->a, "%s", s->st->env->cwd);
     s->dir = arena_format(s->a, "%s/file-history/%.*s", s->st->path, SLICE_ARG(s->ref->id));
     time_format(env_now_ms(s->st->env), s->now);
-    return s->cwd && s->dir ? find_message(s, message, e) : err_nomem(e);
+    return s->cwd && s->dir ? claude_checkpoint_find_message(s, message, e) : err_nomem(e);
 }
 
 enum err_code claude_checkpoint(const struct store *st, const struct session_ref *ref,
@@ -326,7 +328,7 @@ enum err_code claude_checkpoint(const struct store *st, const struct session_ref
                                 struct host_checkpointed *out, struct err *e)
 {
     struct saving s = { .st = st, .ref = ref, .a = a };
-    enum err_code rc = claude_is_uuid(ref->id) ? saving_open(&s, req->message, e)
+    enum err_code rc = claude_is_uuid(ref->id) ? claude_saving_open(&s, req->message, e)
                                                : err_set(e, ERR_UNSAFE, ref->path.p,
                                                          "checkpoint: not the id of a session");
 
@@ -337,7 +339,7 @@ enum err_code claude_checkpoint(const struct store *st, const struct session_ref
     if (!rc)
         rc = collect_files(&s, req, e);
     if (!rc)
-        rc = write_snapshot_row(&s, req->message, e);
+        rc = claude_checkpoint_write_snapshot_row(&s, req->message, e);
     file_history_fini(&s.history);
     transcript_free(s.transcript);
     session_row_free(s.row);

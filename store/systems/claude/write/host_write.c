@@ -35,9 +35,9 @@ static void forget_said(struct slice lines, struct metarows *m, bool *leaf_said)
     }
 }
 
-static enum err_code put_leaf(const struct session_ref *ref, struct metarows *m,
-                              const struct claude_write_leaf *leaf, size_t coming, struct arena *a,
-                              struct err *e)
+static enum err_code claude_put_leaf(const struct session_ref *ref, struct metarows *m,
+                                     const struct claude_write_leaf *leaf, size_t coming,
+                                     struct arena *a, struct err *e)
 {
     if (leaf && leaf->unknown) {
         m->row[METAROW_LAST_PROMPT].found = false;
@@ -56,7 +56,7 @@ enum err_code claude_add_metarows(const struct session_ref *ref, const struct me
     bool said = m.row[METAROW_LAST_PROMPT].found;
 
     forget_said(buf_slice(rows), &m, &said);
-    enum err_code rc = put_leaf(ref, &m, leaf, coming, &a, e);
+    enum err_code rc = claude_put_leaf(ref, &m, leaf, coming, &a, e);
 
     if (!rc && leaf && leaf->wanted && !leaf->unknown && leaf->id.n && !said &&
         metarow_write(METAROW_LAST_PROMPT, "leafUuid", leaf->id, ref->id, rows))
@@ -134,8 +134,8 @@ static enum err_code make_folder(const struct claude *c, struct slice cwd, struc
     return disk_make_dir(*folder, FOLDER_MODE, e);
 }
 
-static enum err_code first_row(struct slice id, struct slice cwd, struct slice title,
-                               struct buf *out)
+static enum err_code claude_host_write_first_row(struct slice id, struct slice cwd,
+                                                 struct slice title, struct buf *out)
 {
     struct jsonout j;
 
@@ -173,8 +173,8 @@ enum err_code claude_creation_text(const char *path, const char *key, struct are
 }
 
 /* The id identifies a session in any folder, so it must be new in every project. */
-static enum err_code check_new(const struct store *st, struct slice id, struct arena *a,
-                               struct err *e)
+static enum err_code claude_check_new(const struct store *st, struct slice id, struct arena *a,
+                                      struct err *e)
 {
     const struct scope everywhere = { .all = true };
     struct session_ref ref;
@@ -198,13 +198,13 @@ enum err_code claude_create(const struct store *st, const struct host_create *re
     if (!made.id.n)
         made.id = (struct slice){ drawn, CLAUDE_ID };
     made.id = arena_copy(a, made.id);
-    enum err_code rc = made.id.p ? check_new(st, made.id, a, e) : err_nomem(e);
+    enum err_code rc = made.id.p ? claude_check_new(st, made.id, a, e) : err_nomem(e);
 
     if (!rc)
         rc = make_folder(c, req->cwd, a, &folder, e);
     const char *name = arena_format(a, "%s" CLAUDE_SUFFIX, made.id.p);
 
-    if (!rc && (!name || first_row(made.id, req->cwd, req->title, &rows)))
+    if (!rc && (!name || claude_host_write_first_row(made.id, req->cwd, req->title, &rows)))
         rc = err_nomem(e);
     if (!rc)
         rc = disk_create_file(folder, name, buf_slice(&rows), FILE_MODE, e);
@@ -266,7 +266,7 @@ enum err_code claude_set(const struct store *st, const struct session_ref *ref,
     return rc;
 }
 
-static bool takes_part(struct slice row)
+static bool claude_host_write_takes_part(struct slice row)
 {
     return claude_value_is(row, "type", "user") || claude_value_is(row, "type", "assistant") ||
            claude_value_is(row, "type", "system") || claude_value_is(row, "type", "attachment");
@@ -316,7 +316,7 @@ enum err_code claude_incoming_row_read(struct appending *w, struct slice row,
     *g = (struct incoming_row){ .row = row };
     if (!json_get(row, "type", &type) || json_type(type) != JSON_STRING)
         return err_set(e, ERR_USAGE, "", "append: a row of a Claude Code session needs a type");
-    g->message = takes_part(row);
+    g->message = claude_host_write_takes_part(row);
     if (!claude_incoming_row_text(row, "uuid", w->a, &g->id))
         return err_nomem(e);
     if (json_string_is(type, "progress")) {

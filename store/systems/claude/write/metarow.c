@@ -45,7 +45,7 @@ enum err_code metarow_write(enum metarow_type type, const char *key, struct slic
     return j.rc;
 }
 
-static int type_of(struct slice line)
+static int claude_type_of(struct slice line)
 {
     struct slice type;
 
@@ -59,8 +59,8 @@ static int type_of(struct slice line)
 }
 
 /* Backwards: the first of a type that is found is the newest. */
-static bool find_newest(struct slice bytes, int64_t offset, bool cut_front, struct arena *a,
-                        struct metarows *out)
+static bool claude_find_newest(struct slice bytes, int64_t offset, bool cut_front, struct arena *a,
+                               struct metarows *out)
 {
     struct slice rest = bytes, line;
     bool torn;
@@ -70,7 +70,7 @@ static bool find_newest(struct slice bytes, int64_t offset, bool cut_front, stru
 
         if (cut_front && line.p == bytes.p)
             break; /* it began before the window and is not whole */
-        int t = type_of(line);
+        int t = claude_type_of(line);
 
         if (t < 0 || out->row[t].found)
             continue;
@@ -106,7 +106,7 @@ enum err_code metarows_near_end(const struct file *f, struct arena *a, struct me
     bool torn = got > 0 && bytes[got - 1] != '\n';
     struct metarows found = { .size = f->id.size, .end = f->id.size + torn };
 
-    if (!find_newest(window, from, cut_front, a, &found))
+    if (!claude_find_newest(window, from, cut_front, a, &found))
         return err_nomem(e);
     *out = found;
     return ERR_OK;
@@ -120,7 +120,7 @@ bool metarows_after(const struct metarows *m, struct slice lines, struct arena *
     bool torn, ok = true;
 
     while (slice_line(&rest, &line, &torn)) {
-        int t = type_of(line);
+        int t = claude_type_of(line);
 
         if (t >= 0)
             after.row[t] = (struct metarow){ .found = true,
@@ -206,8 +206,8 @@ struct slice metarow_value(const struct metarow *row, const char *key, struct ar
 
 /* Rows that are written again push other rows out of the window, so the set grows until it is stable, after at most
  * as many rounds as there are types. */
-static int64_t choose_rows(const struct metarows *m, size_t coming, enum metarow_type except,
-                           bool chosen[METAROW_TYPES])
+static int64_t claude_metarow_choose_rows(const struct metarows *m, size_t coming,
+                                          enum metarow_type except, bool chosen[METAROW_TYPES])
 {
     int64_t added = (int64_t)coming;
     bool grew = true;
@@ -235,7 +235,7 @@ enum err_code metarows_reappend(const struct metarows *m, size_t coming, enum me
     enum err_code rc = ERR_OK;
     size_t n = 0;
 
-    choose_rows(m, coming, except, chosen);
+    claude_metarow_choose_rows(m, coming, except, chosen);
     for (int t = 0; t < METAROW_TYPES && !rc; t++) {
         if (!chosen[t])
             continue;
@@ -249,7 +249,7 @@ enum err_code metarows_reappend(const struct metarows *m, size_t coming, enum me
 }
 
 /* Sets another leaf. It is where a resume would have continued anyway, so it is not explicit. */
-static bool put_leaf(struct metarow *row, struct slice leaf, struct arena *a)
+static bool claude_metarow_put_leaf(struct metarow *row, struct slice leaf, struct arena *a)
 {
     struct buf text = { 0 }, out = { 0 };
     struct jsonout j;
@@ -275,7 +275,7 @@ enum err_code metarows_set_leaf(struct metarows *m, const char *path, size_t com
     struct slice named, text = { NULL, 0 };
     enum err_code rc = ERR_OK;
 
-    choose_rows(m, coming, METAROW_TYPES, chosen);
+    claude_metarow_choose_rows(m, coming, METAROW_TYPES, chosen);
     if (!chosen[METAROW_LAST_PROMPT] || !json_get(row->text, "leafUuid", &named))
         return ERR_OK;
     if (!leaf)
@@ -290,7 +290,7 @@ enum err_code metarows_set_leaf(struct metarows *m, const char *path, size_t com
 
     if (same && json_get_true(row->text, "explicit"))
         row->found = false;
-    else if (!same && leaf->n && !put_leaf(row, *leaf, a))
+    else if (!same && leaf->n && !claude_metarow_put_leaf(row, *leaf, a))
         rc = err_nomem(e);
     return rc;
 }
@@ -326,7 +326,7 @@ struct full_scan {
     bool found, ok;
 };
 
-static void set_text(struct full_scan *d, struct slice *text, struct slice value)
+static void claude_metarow_set_text(struct full_scan *d, struct slice *text, struct slice value)
 {
     if (value.n == 0)
         return;
@@ -336,7 +336,7 @@ static void set_text(struct full_scan *d, struct slice *text, struct slice value
 }
 
 /* A title that a person set, wherever it is, takes precedence over one that the agent generated. */
-static void set_title(struct full_scan *d, const struct metarows *m, struct arena *a)
+static void claude_set_title(struct full_scan *d, const struct metarows *m, struct arena *a)
 {
     struct session_row *row = d->row;
     bool none = row->custom_title.n == 0;
@@ -346,7 +346,7 @@ static void set_title(struct full_scan *d, const struct metarows *m, struct aren
         row->flags &= ~(unsigned)SESSION_AI_TITLE;
     else if (none && (own = metarow_value(&m->row[METAROW_AI_TITLE], "aiTitle", a)).n)
         row->flags |= SESSION_AI_TITLE;
-    set_text(d, &row->custom_title, own);
+    claude_metarow_set_text(d, &row->custom_title, own);
     if (own.n)
         row->summary = row->custom_title;
 }
@@ -367,9 +367,9 @@ enum err_code claude_full_scan(const struct store *st, const struct session_ref 
     rc = metarows_anywhere(&f, cancel, &a, &m, e);
     file_close(&f);
     if (!rc && session_wants_title(row))
-        set_title(&d, &m, &a);
+        claude_set_title(&d, &m, &a);
     if (!rc && row->tag.n == 0)
-        set_text(&d, &row->tag, metarow_value(&m.row[METAROW_TAG], "tag", &a));
+        claude_metarow_set_text(&d, &row->tag, metarow_value(&m.row[METAROW_TAG], "tag", &a));
     if (!rc && !d.ok)
         rc = err_nomem(e);
     arena_fini(&a);

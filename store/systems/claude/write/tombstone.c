@@ -33,7 +33,7 @@ static enum err_code plan_blank(const struct session_ref *ref, int64_t offset, s
                       e);
 }
 
-static bool has_id(const struct index_line *l, struct id128 id)
+static bool claude_tombstone_has_id(const struct index_line *l, struct id128 id)
 {
     return l->state == LINE_OK && id128_eq(l->id, id);
 }
@@ -50,7 +50,7 @@ static enum err_code without(const struct claude_log *log, size_t first, struct 
     for (size_t i = first; i < ix->n && !rc; i++) {
         size_t at = (size_t)(ix->line[i].offset - from), end = at + ix->line[i].length;
 
-        if (!has_id(&ix->line[i], id))
+        if (!claude_tombstone_has_id(&ix->line[i], id))
             continue;
         rc = buf_add(out, (struct slice){ old.p + done, at - done });
         done = end < old.n ? end + 1 : old.n; /* the last row may lack its newline */
@@ -58,13 +58,13 @@ static enum err_code without(const struct claude_log *log, size_t first, struct 
     return rc ? rc : buf_add(out, (struct slice){ old.p + done, old.n - done });
 }
 
-static enum err_code plan_cut(struct claude_log *log, struct id128 id, struct change *c,
-                              struct err *e)
+static enum err_code claude_plan_cut(struct claude_log *log, struct id128 id, struct change *c,
+                                     struct err *e)
 {
     const struct index *ix = &log->file.index;
     size_t first = 0;
 
-    while (!has_id(&ix->line[first], id))
+    while (!claude_tombstone_has_id(&ix->line[first], id))
         first++;
     int64_t offset = ix->line[first].offset, rest = log->file.file.id.size - offset;
     struct buf old = { 0 }, kept = { 0 };
@@ -102,7 +102,7 @@ static enum err_code plan_blanks(struct claude_log *log, const struct session_re
     for (size_t i = 0; i < ix->n && !rc; i++) {
         struct slice row;
 
-        if (!has_id(&ix->line[i], id))
+        if (!claude_tombstone_has_id(&ix->line[i], id))
             continue;
         rc = logfile_row(&log->file, i, &row, e);
         if (!rc)
@@ -124,7 +124,7 @@ enum err_code claude_tombstone(const struct store *st, const struct session_ref 
         return rc;
     rc = claude_find_message(&log, message, &node, e);
     if (!rc)
-        rc = cut ? plan_cut(&log, chain_id(&log.chain, node), c, e)
+        rc = cut ? claude_plan_cut(&log, chain_id(&log.chain, node), c, e)
                  : plan_blanks(&log, ref, chain_id(&log.chain, node), c, e);
     claude_log_close(&log);
     return rc;

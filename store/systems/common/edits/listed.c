@@ -22,7 +22,7 @@ struct listing_command {
 
 /* ---- the command ---- */
 
-static bool is_plain(char c)
+static bool listed_is_plain(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
            (c && strchr("_./@%+,=:-", c)) || (unsigned char)c >= 0x80;
@@ -40,7 +40,7 @@ static bool take_word(struct slice *rest, struct arena *a, const char **out)
 
         if (quote ? c == quote : c == '\'' || c == '"')
             quote = quote ? 0 : c;
-        else if (quote ? c != '\n' && !(quote == '"' && strchr("$`\\!", c)) : is_plain(c))
+        else if (quote ? c != '\n' && !(quote == '"' && strchr("$`\\!", c)) : listed_is_plain(c))
             word[n++] = c;
         else
             break;
@@ -53,7 +53,7 @@ static bool take_word(struct slice *rest, struct arena *a, const char **out)
     return true;
 }
 
-static bool take_words(struct listing_command *c, struct slice *rest)
+static bool listed_take_words(struct listing_command *c, struct slice *rest)
 {
     for (c->words = 0;; c->words++) {
         while (rest->n && rest->p[0] == ' ')
@@ -135,7 +135,7 @@ static bool read_find(struct listing_command *c)
     return true;
 }
 
-static bool read_part(struct listing_command *c)
+static bool listed_read_part(struct listing_command *c)
 {
     const char *name = c->word[0];
 
@@ -150,10 +150,10 @@ static bool read_part(struct listing_command *c)
 }
 
 /* Parts that are joined with && and of which one lists. */
-static bool read_command(struct listing_command *c, struct slice rest)
+static bool listed_read_command(struct listing_command *c, struct slice rest)
 {
-    while (take_words(c, &rest)) {
-        if (!read_part(c))
+    while (listed_take_words(c, &rest)) {
+        if (!listed_read_part(c))
             return false;
         if (!rest.n)
             return c->listings == 1;
@@ -171,7 +171,7 @@ static char folded(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
 }
 
-static bool is_space(char c)
+static bool listed_is_space(char c)
 {
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
@@ -181,9 +181,9 @@ static bool is_space(char c)
 static bool occurs_at(struct slice text, size_t at, const char *name)
 {
     for (; *name; name++) {
-        if (is_space(*name))
+        if (listed_is_space(*name))
             continue;
-        while (at < text.n && is_space(text.p[at]))
+        while (at < text.n && listed_is_space(text.p[at]))
             at++;
         if (at == text.n || folded(text.p[at++]) != folded(*name))
             return false;
@@ -195,7 +195,7 @@ static bool occurs_at(struct slice text, size_t at, const char *name)
 static bool is_common(const char *name)
 {
     for (; *name; name++)
-        if (!is_plain(*name) || (unsigned char)*name >= 0x80)
+        if (!listed_is_plain(*name) || (unsigned char)*name >= 0x80)
             return false;
     return true;
 }
@@ -207,19 +207,19 @@ static bool lacks(struct slice text, const char *name)
             if (strchr("?\\$'\"", text.p[i]) || text.p[i] == '\0')
                 return false;
     for (size_t i = 0; i < text.n; i++)
-        if (!is_space(text.p[i]) && occurs_at(text, i, name))
+        if (!listed_is_space(text.p[i]) && occurs_at(text, i, name))
             return false;
     return *name != '\0';
 }
 
 /* The name is a word of the text. */
-static bool has(struct slice text, const char *name)
+static bool listed_has(struct slice text, const char *name)
 {
     size_t n = strlen(name);
 
     for (size_t i = 0; n && i + n <= text.n; i++)
-        if (memcmp(text.p + i, name, n) == 0 && (i == 0 || is_space(text.p[i - 1])) &&
-            (i + n == text.n || is_space(text.p[i + n])))
+        if (memcmp(text.p + i, name, n) == 0 && (i == 0 || listed_is_space(text.p[i - 1])) &&
+            (i + n == text.n || listed_is_space(text.p[i + n])))
             return true;
     return false;
 }
@@ -269,7 +269,7 @@ static enum listed look_in_ls(struct listing_command *c, struct slice output, co
         if (lacks(section, part))
             return LISTED_ABSENT;
         if (!rest[part_size(rest)])
-            return has(section, part) ? LISTED_PRESENT : LISTED_UNKNOWN;
+            return listed_has(section, part) ? LISTED_PRESENT : LISTED_UNKNOWN;
         if (!c->recursive || (size_t)n + 1 + strlen(part) >= sizeof dir)
             return LISTED_UNKNOWN;
         n += snprintf(dir + n, sizeof dir - (size_t)n, "/%s", part);
@@ -279,7 +279,7 @@ static enum listed look_in_ls(struct listing_command *c, struct slice output, co
 /* find prints where it starts. */
 static bool has_start(const struct listing_command *c, struct slice output)
 {
-    return has(output, c->name ? c->name : ".");
+    return listed_has(output, c->name ? c->name : ".");
 }
 
 /* find: a part is missing in a directory of which the output names something, since it does not follow links. */
@@ -301,7 +301,7 @@ static enum listed look_in_find(struct listing_command *c, struct slice output, 
             return known ? LISTED_ABSENT : LISTED_UNKNOWN;
         n += part + 1;
         if (!rest[part])
-            return has(output, name) ? LISTED_PRESENT : LISTED_UNKNOWN;
+            return listed_has(output, name) ? LISTED_PRESENT : LISTED_UNKNOWN;
         rest += part + 1;
         snprintf(name + n, sizeof name - n, "/");
         known = slice_has(output, name);
@@ -316,7 +316,7 @@ enum listed listed_by_command(struct slice command, const char *dir, struct slic
     enum listed out = LISTED_UNKNOWN;
     size_t n;
 
-    if (read_command(&c, command) && !c.arena.failed && (n = strlen(c.dir)) > 1 &&
+    if (listed_read_command(&c, command) && !c.arena.failed && (n = strlen(c.dir)) > 1 &&
         strncmp(path, c.dir, n) == 0 && path[n] == '/' && path[n + 1])
         out = c.is_find ? look_in_find(&c, output, path + n + 1)
                         : look_in_ls(&c, output, path + n + 1);

@@ -26,7 +26,7 @@ static bool skip_text(struct slice *line, const char *part)
 }
 
 /* Each level is four columns wide. */
-static bool read_entry(struct slice line, struct entry *out)
+static bool listing_read_entry(struct slice line, struct entry *out)
 {
     *out = (struct entry){ .depth = 0 };
     while (skip_text(&line, "│   ") || skip_text(&line, "    "))
@@ -93,7 +93,7 @@ bool listing_lacks(const struct listing *l, struct slice name)
     size_t entries = 0;
     bool torn, ignores = false;
 
-    while (slice_line(&text, &line, &torn) && read_entry(line, &x)) {
+    while (slice_line(&text, &line, &torn) && listing_read_entry(line, &x)) {
         entries++;
         ignores |= is_ignore_file(x.name);
         match_entry(&s, &x);
@@ -104,8 +104,8 @@ bool listing_lacks(const struct listing *l, struct slice name)
     return s.any || (s.depth == 0 && !slice_starts(l->tree, "[not readable]"));
 }
 
-static enum err_code report(const struct listing *l, const struct edit_query *q, edit_fn *fn,
-                            void *arg, struct err *e)
+static enum err_code edits_listing_report(const struct listing *l, const struct edit_query *q,
+                                          edit_fn *fn, void *arg, struct err *e)
 {
     size_t n = strlen(l->root);
     enum err_code rc = ERR_OK;
@@ -123,8 +123,8 @@ static enum err_code report(const struct listing *l, const struct edit_query *q,
     return rc;
 }
 
-static enum err_code read_head(const struct session_ref *ref, struct arena *a, struct slice *head,
-                               struct err *e)
+static enum err_code listing_read_head(const struct session_ref *ref, struct arena *a,
+                                       struct slice *head, struct err *e)
 {
     char *bytes = arena_alloc(a, HEAD_BYTES);
     struct file f;
@@ -146,12 +146,12 @@ enum err_code listing_report(const struct session_ref *ref, listing_find_fn *fin
     struct slice head = { NULL, 0 }, row;
     struct listing l;
     bool torn, found = false;
-    enum err_code rc = read_head(ref, &a, &head, e);
+    enum err_code rc = listing_read_head(ref, &a, &head, e);
 
     while (!rc && !found && slice_line(&head, &row, &torn)) {
         found = find(ref, row, &a, &l);
         if (found)
-            rc = report(&l, q, fn, arg, e);
+            rc = edits_listing_report(&l, q, fn, arg, e);
     }
     if (!rc && a.failed)
         rc = err_nomem(e);

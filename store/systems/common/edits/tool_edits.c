@@ -44,26 +44,28 @@ static bool is_edit(struct tool_edits *t, const struct block *b)
     return in.n > 0;
 }
 
-static bool is_read(struct tool_edits *t, const struct block *b)
+static bool tool_edits_is_read(struct tool_edits *t, const struct block *b)
 {
     struct slice path;
 
     return t->q->reads && read_call_path(b->name, b->input, &t->scratch, &path);
 }
 
-static bool is_command(struct tool_edits *t, const struct block *b)
+static bool tool_edits_is_command(struct tool_edits *t, const struct block *b)
 {
     struct slice text;
 
     return t->q->reads && tool_inputs_command(b->name, b->input, &t->scratch, &text);
 }
 
-static enum err_code keep_call(struct tool_edits *t, const struct block *b, struct err *e)
+static enum err_code tool_edits_keep_call(struct tool_edits *t, const struct block *b,
+                                          struct err *e)
 {
     struct tool_edits_call *list;
 
     drop_old_calls(t);
-    if (!b->call_id.n || !(is_edit(t, b) || is_read(t, b) || is_command(t, b)))
+    if (!b->call_id.n ||
+        !(is_edit(t, b) || tool_edits_is_read(t, b) || tool_edits_is_command(t, b)))
         return t->scratch.failed ? err_nomem(e) : ERR_OK;
     list = arena_grow(&t->arena, t->call, t->calls, sizeof *list);
     if (!list)
@@ -97,22 +99,22 @@ static const char *renamed_to(struct tool_edits *t, const char *from, const char
     return inside && lstat(inside, &st) == 0 ? inside : to;
 }
 
-static const char *absolute(struct tool_edits *t, const char *path, const char *cwd)
+static const char *tool_edits_absolute(struct tool_edits *t, const char *path, const char *cwd)
 {
     if (path[0] == '/')
         return path_normalize("", path, &t->scratch);
     return cwd && cwd[0] == '/' ? path_normalize(cwd, path, &t->scratch) : NULL;
 }
 
-static enum err_code put_in(struct tool_edits *t, const struct edit *given, const char *cwd,
-                            struct err *e)
+static enum err_code tool_edits_put_in(struct tool_edits *t, const struct edit *given,
+                                       const char *cwd, struct err *e)
 {
     struct edit edit = *given;
     enum err_code rc = ERR_OK;
 
-    edit.path = absolute(t, given->path, cwd);
+    edit.path = tool_edits_absolute(t, given->path, cwd);
     if (given->to)
-        edit.to = absolute(t, given->to, cwd);
+        edit.to = tool_edits_absolute(t, given->to, cwd);
     if (t->scratch.failed)
         return err_nomem(e);
     if (!edit.path || (given->to && !edit.to))
@@ -136,7 +138,7 @@ static enum err_code put_in(struct tool_edits *t, const struct edit *given, cons
 
 enum err_code tool_edits_put(struct tool_edits *t, const struct edit *edit, struct err *e)
 {
-    return put_in(t, edit, t->cwd, e);
+    return tool_edits_put_in(t, edit, t->cwd, e);
 }
 
 /* Reports an edit by the texts before and after, if the row has both, because a person may have changed what the agent
@@ -150,12 +152,12 @@ static enum err_code put_filled(struct tool_edits *t, struct edit *edit, const c
         t->fill(t->row, &t->scratch, edit, &counts);
     if (t->scratch.failed)
         return err_nomem(e);
-    return counts ? put_in(t, edit, cwd, e) : ERR_OK;
+    return counts ? tool_edits_put_in(t, edit, cwd, e) : ERR_OK;
 }
 
 /* Reports what a call read, or that there was nothing to read. */
-static enum err_code put_read(struct tool_edits *t, const struct tool_edits_call *call,
-                              const struct block *result, struct err *e)
+static enum err_code tool_edits_put_read(struct tool_edits *t, const struct tool_edits_call *call,
+                                         const struct block *result, struct err *e)
 {
     struct edit seen = { .kind = EDIT_SEEN, .after_known = EDIT_TEXT };
     struct slice path;
@@ -171,7 +173,7 @@ static enum err_code put_read(struct tool_edits *t, const struct tool_edits_call
         seen.after_known = EDIT_ABSENT;
     else
         seen.after = read_call_text(result->text, &t->scratch);
-    return t->scratch.failed ? err_nomem(e) : put_in(t, &seen, call->cwd, e);
+    return t->scratch.failed ? err_nomem(e) : tool_edits_put_in(t, &seen, call->cwd, e);
 }
 
 /* ---- commands ---- */
@@ -197,8 +199,8 @@ static bool is_in_cwd(struct slice input, struct arena *a)
     return true;
 }
 
-static enum err_code put_seen(struct tool_edits *t, const char *path, struct slice call,
-                              struct slice command, enum edit_known known, struct err *e)
+static enum err_code tool_edits_put_seen(struct tool_edits *t, const char *path, struct slice call,
+                                         struct slice command, enum edit_known known, struct err *e)
 {
     const struct edit seen = { .kind = EDIT_SEEN,
                                .path = path,
@@ -207,7 +209,7 @@ static enum err_code put_seen(struct tool_edits *t, const char *path, struct sli
                                .command = command,
                                .after_known = known };
 
-    return put_in(t, &seen, NULL, e);
+    return tool_edits_put_in(t, &seen, NULL, e);
 }
 
 /* Reports the files that a command may change, when it begins (no result) and when it ends, and those that it listed. */
@@ -233,25 +235,27 @@ static enum err_code put_command(struct tool_edits *t, const struct tool_edits_c
                                  : LISTED_UNKNOWN;
 
         if (listed)
-            rc = put_seen(t, path, call->id, SLICE(""), known[listed], e);
+            rc = tool_edits_put_seen(t, path, call->id, SLICE(""), known[listed], e);
         else if (dir ? inferred_may_change(command, dir, path) : !inferred_only_reads(command))
-            rc = put_seen(t, path, call->id, command, EDIT_UNKNOWN, e);
+            rc = tool_edits_put_seen(t, path, call->id, command, EDIT_UNKNOWN, e);
     }
     t->moved |= result && kept && slice_has(command, "cd");
     return rc;
 }
 
-static enum err_code read_call(struct tool_edits *t, const struct block *b, struct err *e)
+static enum err_code tool_edits_read_call(struct tool_edits *t, const struct block *b,
+                                          struct err *e)
 {
     const struct tool_edits_call call = {
         .id = b->call_id, .name = b->name, .input = b->input, .cwd = t->cwd
     };
-    enum err_code rc = keep_call(t, b, e);
+    enum err_code rc = tool_edits_keep_call(t, b, e);
 
     return rc || !b->call_id.n ? rc : put_command(t, &call, NULL, e);
 }
 
-static enum err_code read_result(struct tool_edits *t, const struct block *b, struct err *e)
+static enum err_code tool_edits_read_result(struct tool_edits *t, const struct block *b,
+                                            struct err *e)
 {
     struct tool_inputs in = { .a = &t->scratch };
     enum err_code rc = ERR_OK;
@@ -269,7 +273,7 @@ static enum err_code read_result(struct tool_edits *t, const struct block *b, st
         rc = put_filled(t, &in.edit[k], t->call[i].cwd, e);
     }
     if (!rc)
-        rc = put_read(t, &t->call[i], b, e);
+        rc = tool_edits_put_read(t, &t->call[i], b, e);
     if (!rc)
         rc = put_command(t, &t->call[i], b, e);
     drop_call(t, i);
@@ -286,9 +290,9 @@ enum err_code tool_edits_blocks(struct tool_edits *t, const struct block_list *b
         const struct block *b = &blocks->block[i];
 
         if (b->kind == BLOCK_TOOL_CALL)
-            rc = read_call(t, b, e);
+            rc = tool_edits_read_call(t, b, e);
         else if (b->kind == BLOCK_TOOL_RESULT)
-            rc = read_result(t, b, e);
+            rc = tool_edits_read_result(t, b, e);
     }
     arena_reset(&t->scratch);
     return rc;

@@ -18,7 +18,7 @@
 
 enum { PIECE = 1 << 20, NAME_MOST = 512, ROW_MOST = 64 << 20 };
 
-static bool is_cancelled(const struct edit_query *q)
+static bool tool_edits_walk_is_cancelled(const struct edit_query *q)
 {
     return q->cancel && atomic_load_explicit(q->cancel, memory_order_relaxed);
 }
@@ -35,7 +35,7 @@ static enum err_code may_name_in(const struct file *f, const struct edit_query *
     *may = false;
     while (!rc && !*may && got == PIECE) {
         rc = file_read(f, at, b->p + kept, PIECE, &got, e);
-        if (!rc && is_cancelled(q))
+        if (!rc && tool_edits_walk_is_cancelled(q))
             rc = err_set(e, ERR_CANCELLED, NULL, "read edits");
         if (rc)
             break;
@@ -49,8 +49,8 @@ static enum err_code may_name_in(const struct file *f, const struct edit_query *
     return rc;
 }
 
-static enum err_code may_name(const char *path, const struct edit_query *q, struct buf *b,
-                              bool *may, struct err *e)
+static enum err_code tool_edits_walk_may_name(const char *path, const struct edit_query *q,
+                                              struct buf *b, bool *may, struct err *e)
 {
     struct file f;
     enum err_code rc;
@@ -131,7 +131,8 @@ static const struct block *prompt_in(const struct block_list *blocks)
 }
 
 /* Adds the turn that the row begins, if it is a prompt. */
-static enum err_code read_turn(struct walked *w, size_t line, uint32_t *number, struct err *e)
+static enum err_code tool_edits_walk_read_turn(struct walked *w, size_t line, uint32_t *number,
+                                               struct err *e)
 {
     struct block_list blocks = { 0 };
     struct slice row, id = { NULL, 0 };
@@ -169,7 +170,7 @@ static size_t line_before(const struct walked *w, size_t line)
 }
 
 /* Goes up to the prompt; the lines on the way get the same turn. */
-static enum err_code find_turn(struct walked *w, size_t line, struct err *e)
+static enum err_code tool_edits_walk_find_turn(struct walked *w, size_t line, struct err *e)
 {
     const struct index_line *l = w->log.index.line;
     uint32_t number = 0;
@@ -179,7 +180,7 @@ static enum err_code find_turn(struct walked *w, size_t line, struct err *e)
     for (;; at = line_before(w, at)) {
         number = w->turn_of[at];
         if (!number && l[at].state == LINE_OK && l[at].kind == 1)
-            rc = read_turn(w, at, &number, e);
+            rc = tool_edits_walk_read_turn(w, at, &number, e);
         if (rc || number || at == 0)
             break;
     }
@@ -194,7 +195,8 @@ static enum err_code find_turn(struct walked *w, size_t line, struct err *e)
 }
 
 /* NULL: before the first prompt. */
-static enum err_code turn_at(struct walked *w, size_t line, const struct turn **turn, struct err *e)
+static enum err_code tool_edits_walk_turn_at(struct walked *w, size_t line,
+                                             const struct turn **turn, struct err *e)
 {
     enum err_code rc = ERR_OK;
 
@@ -202,7 +204,7 @@ static enum err_code turn_at(struct walked *w, size_t line, const struct turn **
     if (line >= w->log.index.n)
         return ERR_OK;
     if (!w->turn_of[line])
-        rc = find_turn(w, line, e);
+        rc = tool_edits_walk_find_turn(w, line, e);
     if (!rc && w->turn_of[line] != NO_TURN)
         *turn = &w->turn[w->turn_of[line] - 1];
     return rc;
@@ -235,17 +237,17 @@ static size_t line_at_time(const struct walked *w, int64_t ms)
     return last;
 }
 
-static enum err_code set_turn(void *arg, struct edit *edit, struct err *e)
+static enum err_code tool_edits_walk_set_turn(void *arg, struct edit *edit, struct err *e)
 {
     struct session_walk *s = arg;
     struct walked *w = &s->main;
     const struct turn *turn;
-    enum err_code rc = turn_at(s->now, s->line, &turn, e);
+    enum err_code rc = tool_edits_walk_turn_at(s->now, s->line, &turn, e);
 
     if (!rc && s->now != w) {
         /* Otherwise the sub-agent's transcript is all that is left. */
         if (turn && (w->is_open || !walked_open(w, s->ops, s->ref, s->q, NULL)))
-            rc = turn_at(w, line_at_time(w, turn->time_ms), &turn, e);
+            rc = tool_edits_walk_turn_at(w, line_at_time(w, turn->time_ms), &turn, e);
         else
             turn = NULL;
     }
@@ -270,7 +272,7 @@ static void read_session_cwd(struct session_walk *s)
     session_row_free(row);
 }
 
-static enum err_code walk_row(struct session_walk *s, struct slice row, struct err *e)
+static enum err_code tool_edits_walk_row(struct session_walk *s, struct slice row, struct err *e)
 {
     const struct store *st = s->ref->store;
     const struct index_line *line = &s->now->log.index.line[s->line];
@@ -310,7 +312,7 @@ static enum err_code walk_line(struct session_walk *s, struct err *e)
     w->row.n = 0;
     if (buf_add(&w->row, row))
         return err_nomem(e);
-    return walk_row(s, buf_slice(&w->row), e);
+    return tool_edits_walk_row(s, buf_slice(&w->row), e);
 }
 
 static enum err_code walk_lines(struct session_walk *s, struct walked *w, struct err *e)
@@ -319,12 +321,12 @@ static enum err_code walk_lines(struct session_walk *s, struct walked *w, struct
 
     s->now = w;
     for (s->line = 0; !rc && s->line < w->log.index.n; s->line++)
-        rc =
-            is_cancelled(s->q) ? err_set(e, ERR_CANCELLED, w->path, "read edits") : walk_line(s, e);
+        rc = tool_edits_walk_is_cancelled(s->q) ? err_set(e, ERR_CANCELLED, w->path, "read edits")
+                                                : walk_line(s, e);
     return rc;
 }
 
-static enum err_code walk_agent(struct session_walk *s, struct slice id, struct err *e)
+static enum err_code tool_edits_walk_agent(struct session_walk *s, struct slice id, struct err *e)
 {
     const struct store *st = s->ref->store;
     struct session_ref ref;
@@ -332,7 +334,7 @@ static enum err_code walk_agent(struct session_walk *s, struct slice id, struct 
     bool may = false;
 
     if (s->ops->subagent(st, s->ref, id, &s->arena, &ref, NULL) ||
-        may_name(ref.path.p, s->q, &s->scratch, &may, NULL) || !may)
+        tool_edits_walk_may_name(ref.path.p, s->q, &s->scratch, &may, NULL) || !may)
         return ERR_OK;
     if (walked_open(&w, s->ops, &ref, s->q, NULL))
         return ERR_OK;
@@ -344,7 +346,7 @@ static enum err_code walk_agent(struct session_walk *s, struct slice id, struct 
     return rc;
 }
 
-static enum err_code walk_agents(struct session_walk *s, struct err *e)
+static enum err_code tool_edits_walk_agents(struct session_walk *s, struct err *e)
 {
     const struct store *st = s->ref->store;
     struct slice *ids = NULL;
@@ -354,14 +356,14 @@ static enum err_code walk_agents(struct session_walk *s, struct err *e)
     if (s->ops->subagents && s->ops->subagent)
         rc = s->ops->subagents(st, s->ref, &s->arena, &ids, &n, e);
     for (size_t i = 0; !rc && i < n; i++)
-        rc = walk_agent(s, ids[i], e);
+        rc = tool_edits_walk_agent(s, ids[i], e);
     return rc;
 }
 
 static enum err_code walk_main(struct session_walk *s, struct err *e)
 {
     bool may;
-    enum err_code rc = may_name(s->ref->path.p, s->q, &s->scratch, &may, e);
+    enum err_code rc = tool_edits_walk_may_name(s->ref->path.p, s->q, &s->scratch, &may, e);
 
     if (!rc && may)
         rc = walked_open(&s->main, s->ops, s->ref, s->q, e);
@@ -375,11 +377,13 @@ enum err_code tool_edits_files(const struct store_ops *ops, const struct session
     struct session_walk s = { .ops = ops, .ref = ref, .q = q };
     enum err_code rc;
 
-    s.edits = (struct tool_edits){ .q = q, .fn = fn, .arg = arg, .fill = fill, .turn = set_turn };
+    s.edits = (struct tool_edits){
+        .q = q, .fn = fn, .arg = arg, .fill = fill, .turn = tool_edits_walk_set_turn
+    };
     s.edits.turn_arg = &s;
     rc = walk_main(&s, e);
     if (!rc)
-        rc = walk_agents(&s, e);
+        rc = tool_edits_walk_agents(&s, e);
     walked_close(&s.main);
     tool_edits_fini(&s.edits);
     arena_fini(&s.arena);

@@ -56,21 +56,21 @@ bool sqlite_row_is_null(const struct sqlite_row *row, int column)
 
 /* ---- what a database may not do ---- */
 
-static bool is_cancelled(const struct sqlite_db *db)
+static bool sqlite_db_is_cancelled(const struct sqlite_db *db)
 {
     return db->cancel && atomic_load_explicit(db->cancel, memory_order_relaxed);
 }
 
-static int look_up(void *arg)
+static int sqlite_db_look_up(void *arg)
 {
     const struct sqlite_db *db = arg;
 
-    return is_cancelled(db) || time_coarse_ms() > db->until_ms;
+    return sqlite_db_is_cancelled(db) || time_coarse_ms() > db->until_ms;
 }
 
 /* Only tables may be read, and nothing through a view or a trigger of the database. */
-static int judge(void *arg, int action, const char *first, const char *second, const char *database,
-                 const char *view)
+static int sqlite_db_judge(void *arg, int action, const char *first, const char *second,
+                           const char *database, const char *view)
 {
     (void)arg, (void)first, (void)second, (void)database;
     switch (action) {
@@ -104,7 +104,7 @@ static enum err_code query_error(const struct sqlite_db *db, int answer, struct 
     switch (answer & 0xff) {
     case SQLITE_NOMEM: return err_nomem(e);
     case SQLITE_INTERRUPT:
-        return is_cancelled(db)
+        return sqlite_db_is_cancelled(db)
                    ? err_set(e, ERR_CANCELLED, db->path, "read the database")
                    : err_set(e, ERR_UNSUPPORTED, db->path, "read the database: it takes too long");
     case SQLITE_TOOBIG:
@@ -136,7 +136,7 @@ static enum err_code step_through(struct sqlite_db *db, sqlite3_stmt *statement,
 }
 
 /* Queries are often run many times in a row, with other parameters. */
-static int prepare(struct sqlite_db *db, const char *sql, sqlite3_stmt **out)
+static int sqlite_db_prepare(struct sqlite_db *db, const char *sql, sqlite3_stmt **out)
 {
     if (!db->kept || strcmp(db->sqlite.sql(db->kept), sql) != 0)
         return db->sqlite.prepare_v2(db->handle, sql, -1, out, NULL);
@@ -145,7 +145,7 @@ static int prepare(struct sqlite_db *db, const char *sql, sqlite3_stmt **out)
     return SQLITE_OK;
 }
 
-static void keep(struct sqlite_db *db, sqlite3_stmt *statement)
+static void sqlite_db_keep(struct sqlite_db *db, sqlite3_stmt *statement)
 {
     db->sqlite.reset(statement);
     db->sqlite.finalize(db->kept);
@@ -158,7 +158,7 @@ enum err_code sqlite_db_each(struct sqlite_db *db, const char *sql, const struct
     sqlite3_stmt *statement = NULL;
 
     db->until_ms = time_coarse_ms() + QUERY_MS;
-    int answer = prepare(db, sql, &statement);
+    int answer = sqlite_db_prepare(db, sql, &statement);
 
     for (size_t i = 0; !answer && i < n; i++)
         answer = db->sqlite.bind_text(statement, (int)i + 1, parameter[i].n ? parameter[i].p : "",
@@ -169,7 +169,7 @@ enum err_code sqlite_db_each(struct sqlite_db *db, const char *sql, const struct
     if (rc)
         db->sqlite.finalize(statement);
     else
-        keep(db, statement);
+        sqlite_db_keep(db, statement);
     return rc;
 }
 
@@ -201,7 +201,7 @@ static enum err_code open_handle(struct sqlite_db *db, const char *name, int fla
         return query_error(db, answer, e);
     limit(db);
     db->until_ms = time_coarse_ms() + QUERY_MS;
-    db->sqlite.progress_handler(db->handle, STEPS_BETWEEN_LOOKS, look_up, db);
+    db->sqlite.progress_handler(db->handle, STEPS_BETWEEN_LOOKS, sqlite_db_look_up, db);
     answer = db->sqlite.exec(db->handle, pragmas, NULL, NULL, NULL);
     return answer ? query_error(db, answer, e) : ERR_OK;
 }
@@ -230,7 +230,7 @@ static enum err_code new_db(const char *path, const atomic_bool *cancel, struct 
     return ERR_OK;
 }
 
-static enum err_code open_file(struct sqlite_db *db, struct err *e)
+static enum err_code sqlite_db_open_file(struct sqlite_db *db, struct err *e)
 {
     enum err_code rc = sqlite_snapshot_open(db->path, db->cancel, &db->snapshot, e);
 
@@ -244,7 +244,7 @@ static enum err_code open_file(struct sqlite_db *db, struct err *e)
     db->registered = true;
     rc = open_handle(db, "database", SQLITE_OPEN_READONLY, db->vfs.name, e);
     if (!rc)
-        db->sqlite.set_authorizer(db->handle, judge, NULL);
+        db->sqlite.set_authorizer(db->handle, sqlite_db_judge, NULL);
     return rc;
 }
 
@@ -260,7 +260,7 @@ static enum err_code attempt(const char *path, const atomic_bool *cancel, sqlite
     *again = false;
     if (rc)
         return rc;
-    rc = open_file(db, e);
+    rc = sqlite_db_open_file(db, e);
     if (!rc) {
         rc = fn(db, arg, e);
         *again = rc != ERR_NOMEM && rc != ERR_CANCELLED && !sqlite_snapshot_holds(&db->snapshot);
@@ -289,8 +289,8 @@ enum err_code sqlite_db_read(const char *path, const atomic_bool *cancel, sqlite
 
 /* ---- rows of other files ---- */
 
-static enum err_code make_tables(struct sqlite_db *db, const struct sqlite_source *from,
-                                 struct err *e)
+static enum err_code sqlite_db_make_tables(struct sqlite_db *db, const struct sqlite_source *from,
+                                           struct err *e)
 {
     enum err_code rc = sqlite_library_load(&db->sqlite, e);
 
@@ -311,7 +311,7 @@ enum err_code sqlite_db_make(const struct sqlite_source *from, const atomic_bool
 
     if (rc)
         return rc;
-    rc = make_tables(db, from, e);
+    rc = sqlite_db_make_tables(db, from, e);
     if (!rc)
         rc = fn(db, arg, e);
     close_db(db);

@@ -50,7 +50,7 @@ struct snapshot_file {
     const struct sqlite_snapshot *snapshot;
 };
 
-static const struct sqlite_snapshot *snapshot_of(sqlite3_file *f)
+static const struct sqlite_snapshot *sqlite_library_snapshot_of(sqlite3_file *f)
 {
     return ((struct snapshot_file *)f)->snapshot;
 }
@@ -65,7 +65,8 @@ static int file_read_bytes(sqlite3_file *f, void *out, int n, sqlite3_int64 at)
 {
     bool whole;
 
-    if (n < 0 || at < 0 || sqlite_snapshot_read(snapshot_of(f), at, (size_t)n, out, &whole, NULL))
+    if (n < 0 || at < 0 ||
+        sqlite_snapshot_read(sqlite_library_snapshot_of(f), at, (size_t)n, out, &whole, NULL))
         return SQLITE_IOERR_READ;
     return whole ? SQLITE_OK : SQLITE_IOERR_SHORT_READ;
 }
@@ -90,7 +91,7 @@ static int file_number(sqlite3_file *f, int number)
 
 static int file_size_of(sqlite3_file *f, sqlite3_int64 *size)
 {
-    *size = snapshot_of(f)->size;
+    *size = sqlite_library_snapshot_of(f)->size;
     return SQLITE_OK;
 }
 

@@ -44,7 +44,8 @@ static void write_preread(struct jsonout *j, const struct sqlite_listed *x)
     jsonout_close(j, '}');
 }
 
-static enum err_code add_item(struct sqlite_items *list, const struct sqlite_item *item)
+static enum err_code sqlite_session_add_item(struct sqlite_items *list,
+                                             const struct sqlite_item *item)
 {
     struct sqlite_item *more = arena_grow(&list->arena, list->item, list->n, sizeof *more);
 
@@ -58,7 +59,8 @@ static enum err_code add_item(struct sqlite_items *list, const struct sqlite_ite
     return list->arena.failed ? ERR_NOMEM : ERR_OK;
 }
 
-static enum err_code gather_row(const struct sqlite_row *row, void *arg, struct err *e)
+static enum err_code sqlite_session_gather_row(const struct sqlite_row *row, void *arg,
+                                               struct err *e)
 {
     struct gathering *g = arg;
     struct sqlite_listed x = { .created_ms = TIME_NONE, .modified_ms = TIME_NONE };
@@ -76,7 +78,7 @@ static enum err_code gather_row(const struct sqlite_row *row, void *arg, struct 
             .recent_ms = x.modified_ms == TIME_NONE ? 1 : x.modified_ms,
         };
 
-        rc = j.rc ? j.rc : add_item(g->out, &item);
+        rc = j.rc ? j.rc : sqlite_session_add_item(g->out, &item);
     }
     rc = g->arena.failed ? ERR_NOMEM : rc;
     arena_reset(&g->arena);
@@ -90,7 +92,8 @@ enum err_code sqlite_items_gather(struct sqlite_items *list, const struct sqlite
     struct gathering g = { .store = s, .place = place, .scope = scope, .out = list };
     struct arena a = { 0 };
     const char *sql = s->format->sessions(db, &a);
-    enum err_code rc = sql ? sqlite_db_each(db, sql, &id, 1, gather_row, &g, e) : err_nomem(e);
+    enum err_code rc =
+        sql ? sqlite_db_each(db, sql, &id, 1, sqlite_session_gather_row, &g, e) : err_nomem(e);
 
     buf_fini(&g.preread);
     arena_fini(&g.arena);
@@ -104,14 +107,15 @@ enum member { TITLE, CWD, MODEL, FIRST, LAST, CREATED, MODIFIED, FLAGS, HIDDEN, 
 static const char *const members[] = { "title",   "cwd",      "model", "first", "last",
                                        "created", "modified", "flags", "hidden" };
 
-static int64_t number_of(struct slice value, int64_t none)
+static int64_t sqlite_session_number_of(struct slice value, int64_t none)
 {
     int64_t n;
 
     return json_int(value, &n) ? n : none;
 }
 
-static void read_members(struct slice preread, struct session_row *row, struct arena *a)
+static void sqlite_session_read_members(struct slice preread, struct session_row *row,
+                                        struct arena *a)
 {
     struct slice value[MEMBERS];
     struct slice *const text[] = { [TITLE] = &row->custom_title,
@@ -124,16 +128,16 @@ static void read_members(struct slice preread, struct session_row *row, struct a
     for (size_t i = TITLE; i <= LAST; i++)
         if (value[i].n && !json_text(value[i], a, text[i]))
             a->failed = true;
-    int64_t modified = number_of(value[MODIFIED], TIME_NONE);
+    int64_t modified = sqlite_session_number_of(value[MODIFIED], TIME_NONE);
 
     row->summary = row->custom_title.n   ? row->custom_title
                    : row->first_prompt.n ? row->first_prompt
                                          : row->ref.id;
-    row->created_ms = number_of(value[CREATED], TIME_NONE);
+    row->created_ms = sqlite_session_number_of(value[CREATED], TIME_NONE);
     if (modified != TIME_NONE)
         row->modified_ms = row->activity_ms = row->ref.recent_ms = modified;
-    row->flags |= (unsigned)number_of(value[FLAGS], 0);
-    row->hidden = (enum session_hidden)number_of(value[HIDDEN], HIDDEN_NOT);
+    row->flags |= (unsigned)sqlite_session_number_of(value[FLAGS], 0);
+    row->hidden = (enum session_hidden)sqlite_session_number_of(value[HIDDEN], HIDDEN_NOT);
     row->can = CAN_RESUME | (row->ref.store->ops->plan ? (unsigned)CAN_REWIND : 0u);
 }
 
@@ -151,7 +155,7 @@ enum err_code sqlite_store_describe(const struct store *st, const struct scope *
         row->ref = *ref;
         row->ref.preread = (struct slice){ NULL, 0 };
         row->modified_ms = row->activity_ms = ref->recent_ms;
-        read_members(preread, row, &a);
+        sqlite_session_read_members(preread, row, &a);
         if (a.failed || !session_row_keep(row))
             rc = err_nomem(e);
     }
@@ -161,7 +165,7 @@ enum err_code sqlite_store_describe(const struct store *st, const struct scope *
 
 /* ---- conversations ---- */
 
-static enum message_kind kind_of(struct slice role)
+static enum message_kind sqlite_session_kind_of(struct slice role)
 {
     return slice_eq(role, SLICE("user"))        ? MESSAGE_USER
            : slice_eq(role, SLICE("assistant")) ? MESSAGE_ASSISTANT
@@ -174,7 +178,7 @@ enum err_code sqlite_conversation_add(struct sqlite_conversation *c, struct slic
                                       int64_t time_ms)
 {
     const struct message m = { .id = id128_of(id),
-                               .kind = (uint8_t)kind_of(role),
+                               .kind = (uint8_t)sqlite_session_kind_of(role),
                                .time_ms = time_ms };
     struct jsonout j;
 
@@ -217,7 +221,7 @@ static enum err_code read_count(const struct sqlite_row *row, void *arg, struct 
 }
 
 /* Starts over if it is called again. */
-static enum err_code read_rows(struct sqlite_db *db, void *arg, struct err *e)
+static enum err_code sqlite_session_read_rows(struct sqlite_db *db, void *arg, struct err *e)
 {
     struct loading *l = arg;
     const struct sqlite_format *f = format_of(l->ref);
@@ -234,11 +238,12 @@ static enum err_code read_rows(struct sqlite_db *db, void *arg, struct err *e)
     return !rc && f->finish && f->finish(&l->conversation) ? err_nomem(e) : rc;
 }
 
-static enum err_code load(const struct session_ref *ref, bool tail, const atomic_bool *cancel,
-                          struct transcript **out, struct err *e)
+static enum err_code sqlite_session_load(const struct session_ref *ref, bool tail,
+                                         const atomic_bool *cancel, struct transcript **out,
+                                         struct err *e)
 {
     struct loading l = { .ref = ref, .tail = tail };
-    enum err_code rc = sqlite_store_read(ref, cancel, read_rows, &l, e);
+    enum err_code rc = sqlite_store_read(ref, cancel, sqlite_session_read_rows, &l, e);
 
     if (!rc)
         rc = memory_rows_finish(&l.conversation.rows, ref, out, e);
@@ -254,14 +259,14 @@ enum err_code sqlite_store_load(const struct store *st, const struct session_ref
                                 const atomic_bool *cancel, struct transcript **out, struct err *e)
 {
     (void)st;
-    return load(ref, false, cancel, out, e);
+    return sqlite_session_load(ref, false, cancel, out, e);
 }
 
 enum err_code sqlite_store_tail(const struct store *st, const struct session_ref *ref, size_t bytes,
                                 const atomic_bool *cancel, struct transcript **out, struct err *e)
 {
     (void)st, (void)bytes;
-    return load(ref, true, cancel, out, e);
+    return sqlite_session_load(ref, true, cancel, out, e);
 }
 
 enum err_code sqlite_store_messages(const struct store *st, const struct session_ref *ref,
@@ -276,7 +281,7 @@ enum err_code sqlite_store_messages(const struct store *st, const struct session
     if (q->agent.n && !q->ref_is_agent)
         rc = sqlite_store_agent(st, ref, q->agent, &a, &agent, e);
     if (!rc)
-        rc = load(&agent, false, q->cancel, &t, e);
+        rc = sqlite_session_load(&agent, false, q->cancel, &t, e);
     if (!rc)
         rc = memory_rows_messages(st, t, ref->id, q, fn, arg, e);
     transcript_free(t);
@@ -293,7 +298,8 @@ struct counting {
     size_t n;
 };
 
-static enum err_code add_answer(const struct sqlite_row *row, void *arg, struct err *e)
+static enum err_code sqlite_session_add_answer(const struct sqlite_row *row, void *arg,
+                                               struct err *e)
 {
     struct counting *c = arg;
     struct arena *a = &c->arena;
@@ -318,7 +324,7 @@ static enum err_code add_answer(const struct sqlite_row *row, void *arg, struct 
 }
 
 /* Starts over if it is called again. */
-static enum err_code read_answers(struct sqlite_db *db, void *arg, struct err *e)
+static enum err_code sqlite_session_read_answers(struct sqlite_db *db, void *arg, struct err *e)
 {
     struct counting *c = arg;
     struct arena a = { 0 };
@@ -329,7 +335,7 @@ static enum err_code read_answers(struct sqlite_db *db, void *arg, struct err *e
     c->record = NULL;
     c->n = 0;
     if (!rc && sql)
-        rc = sqlite_db_each(db, sql, &c->ref->id, 1, add_answer, c, e);
+        rc = sqlite_db_each(db, sql, &c->ref->id, 1, sqlite_session_add_answer, c, e);
     arena_fini(&a);
     return rc;
 }
@@ -338,7 +344,7 @@ enum err_code sqlite_store_usage(const struct store *st, const struct session_re
                                  const atomic_bool *cancel, usage_fn *fn, void *arg, struct err *e)
 {
     struct counting c = { .ref = ref };
-    enum err_code rc = sqlite_store_read(ref, cancel, read_answers, &c, e);
+    enum err_code rc = sqlite_store_read(ref, cancel, sqlite_session_read_answers, &c, e);
 
     (void)st;
     for (size_t i = 0; i < c.n && !rc; i++)
@@ -354,7 +360,8 @@ struct agents {
     struct subagent_list *list;
 };
 
-static enum err_code add_agent(const struct sqlite_row *row, void *arg, struct err *e)
+static enum err_code sqlite_session_add_agent(const struct sqlite_row *row, void *arg,
+                                              struct err *e)
 {
     const struct agents *g = arg;
     struct subagent_list *list = g->list;
@@ -374,7 +381,7 @@ static enum err_code add_agent(const struct sqlite_row *row, void *arg, struct e
     return a->failed ? err_nomem(e) : ERR_OK;
 }
 
-static enum err_code read_agents(struct sqlite_db *db, void *arg, struct err *e)
+static enum err_code sqlite_session_read_agents(struct sqlite_db *db, void *arg, struct err *e)
 {
     struct agents *g = arg;
     struct arena a = { 0 };
@@ -385,7 +392,7 @@ static enum err_code read_agents(struct sqlite_db *db, void *arg, struct err *e)
     g->list->agent = NULL;
     g->list->n = 0;
     if (!rc && sql)
-        rc = sqlite_db_each(db, sql, &g->ref->id, 1, add_agent, g, e);
+        rc = sqlite_db_each(db, sql, &g->ref->id, 1, sqlite_session_add_agent, g, e);
     arena_fini(&a);
     return rc;
 }
@@ -396,7 +403,7 @@ enum err_code sqlite_store_describe_agents(const struct store *st, const struct 
 {
     struct subagent_list list = { .n = 0 };
     struct agents g = { ref, &list };
-    enum err_code rc = sqlite_store_read(ref, cancel, read_agents, &g, e);
+    enum err_code rc = sqlite_store_read(ref, cancel, sqlite_session_read_agents, &g, e);
 
     (void)st;
     if (rc)

@@ -39,7 +39,7 @@ static uint32_t little_endian(const unsigned char *p)
 }
 
 /* Reads until n bytes or the end. Returns how many, or -1. */
-static ssize_t read_at(int fd, void *out, size_t n, int64_t at)
+static ssize_t sqlite_snapshot_read_at(int fd, void *out, size_t n, int64_t at)
 {
     size_t got = 0;
 
@@ -91,7 +91,7 @@ static bool read_wal_header(struct gathering *g)
 {
     unsigned char *h = g->s->header;
 
-    if (read_at(g->s->log, h, WAL_HEADER, 0) != WAL_HEADER)
+    if (sqlite_snapshot_read_at(g->s->log, h, WAL_HEADER, 0) != WAL_HEADER)
         return false;
     uint32_t magic = big_endian(h);
 
@@ -113,8 +113,8 @@ static bool read_frame(struct gathering *g, int64_t *at)
     struct sqlite_snapshot *s = g->s;
     size_t n = FRAME_HEADER + s->page_size;
 
-    if (read_at(s->log, g->bytes, n, *at) != (ssize_t)n || !has_salts(s, g->bytes) ||
-        big_endian(g->bytes) == 0)
+    if (sqlite_snapshot_read_at(s->log, g->bytes, n, *at) != (ssize_t)n ||
+        !has_salts(s, g->bytes) || big_endian(g->bytes) == 0)
         return false;
     add_to_sum(g, g->bytes, 8);
     add_to_sum(g, g->bytes + FRAME_HEADER, s->page_size);
@@ -195,7 +195,8 @@ static enum err_code read_wal(struct sqlite_snapshot *s, const atomic_bool *canc
 
 /* ---- files beside the database ---- */
 
-static bool name_beside(const struct sqlite_snapshot *s, const char *suffix, char out[PATH_MAX])
+static bool sqlite_snapshot_name_beside(const struct sqlite_snapshot *s, const char *suffix,
+                                        char out[PATH_MAX])
 {
     char real[PATH_MAX];
 
@@ -208,7 +209,7 @@ static int open_beside(const struct sqlite_snapshot *s, const char *suffix)
 {
     char path[PATH_MAX];
     struct stat st;
-    int fd = name_beside(s, suffix, path)
+    int fd = sqlite_snapshot_name_beside(s, suffix, path)
                  ? open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
                  : -1;
 
@@ -228,7 +229,7 @@ static int open_journal(const struct sqlite_snapshot *s, unsigned char header[JO
 {
     int fd = open_beside(s, "-journal");
 
-    if (fd >= 0 && (read_at(fd, header, JOURNAL_HEADER, 0) != JOURNAL_HEADER ||
+    if (fd >= 0 && (sqlite_snapshot_read_at(fd, header, JOURNAL_HEADER, 0) != JOURNAL_HEADER ||
                     memcmp(header, journal_magic, sizeof journal_magic) != 0)) {
         close(fd);
         fd = -1;
@@ -262,7 +263,7 @@ static bool read_journal_part(struct gathering *g, int64_t *at, int64_t end, enu
     struct sqlite_snapshot *s = g->s;
     unsigned char h[JOURNAL_HEADER];
 
-    if (read_at(s->log, h, sizeof h, *at) != sizeof h ||
+    if (sqlite_snapshot_read_at(s->log, h, sizeof h, *at) != sizeof h ||
         memcmp(h, journal_magic, sizeof journal_magic) != 0)
         return false;
     const uint32_t nonce = big_endian(h + 12), sector = big_endian(h + 20);
@@ -277,7 +278,8 @@ static bool read_journal_part(struct gathering *g, int64_t *at, int64_t end, enu
     for (; n > 0; n--, *at += record) {
         const unsigned char *page = g->bytes + 4;
 
-        if (read_at(s->log, g->bytes, (size_t)record, *at) != record || big_endian(g->bytes) == 0 ||
+        if (sqlite_snapshot_read_at(s->log, g->bytes, (size_t)record, *at) != record ||
+            big_endian(g->bytes) == 0 ||
             big_endian(page + s->page_size) != journal_sum(page, s->page_size, nonce))
             return false;
         if (!array_reserve(s->frame, g->cap, s->frames + 1)) {
@@ -310,7 +312,8 @@ static enum err_code read_journal(struct sqlite_snapshot *s, const atomic_bool *
         return err_sys(e, s->path, "read its journal");
     if (st.st_size > log_most)
         return err_set(e, ERR_UNSUPPORTED, s->path, "open the database: its journal is too large");
-    if (read_at(s->log, tail, sizeof tail, st.st_size - (int64_t)sizeof tail) == sizeof tail &&
+    if (sqlite_snapshot_read_at(s->log, tail, sizeof tail, st.st_size - (int64_t)sizeof tail) ==
+            sizeof tail &&
         memcmp(tail, journal_magic, sizeof tail) == 0)
         return err_set(e, ERR_UNSUPPORTED, s->path,
                        "open the database: an unfinished transaction changed several databases; "
@@ -362,7 +365,7 @@ static enum err_code look_at_db(struct sqlite_snapshot *s, struct err *e)
 static enum err_code read_db_header(struct sqlite_snapshot *s, bool *logs, struct err *e)
 {
     unsigned char h[DB_HEADER];
-    ssize_t n = read_at(s->db, h, sizeof h, 0);
+    ssize_t n = sqlite_snapshot_read_at(s->db, h, sizeof h, 0);
 
     if (n < 0)
         return err_sys(e, s->path, "read the database");
@@ -430,14 +433,14 @@ static const struct sqlite_frame *find_frame(const struct sqlite_snapshot *s, in
 }
 
 /* Bytes of one page, from `in` on. */
-static ssize_t read_page(const struct sqlite_snapshot *s, int64_t page, uint32_t in, size_t n,
-                         void *out)
+static ssize_t sqlite_snapshot_read_page(const struct sqlite_snapshot *s, int64_t page, uint32_t in,
+                                         size_t n, void *out)
 {
     const struct sqlite_frame *f = find_frame(s, page);
 
     if (!f)
-        return read_at(s->db, out, n, (page - 1) * s->page_size + in);
-    return read_at(s->log, out, n, f->at + in);
+        return sqlite_snapshot_read_at(s->db, out, n, (page - 1) * s->page_size + in);
+    return sqlite_snapshot_read_at(s->log, out, n, f->at + in);
 }
 
 /* These two bytes tell SQLite to look for a -wal, whose pages were read here already. */
@@ -459,8 +462,9 @@ enum err_code sqlite_snapshot_read(const struct sqlite_snapshot *s, int64_t at, 
         int64_t place = at + (int64_t)done;
         uint32_t in = (uint32_t)(place % s->page_size);
         size_t part = n - done < s->page_size - in ? n - done : s->page_size - in;
-        ssize_t got =
-            place < s->size ? read_page(s, place / s->page_size + 1, in, part, bytes + done) : 0;
+        ssize_t got = place < s->size ? sqlite_snapshot_read_page(s, place / s->page_size + 1, in,
+                                                                  part, bytes + done)
+                                      : 0;
 
         if (got < 0)
             return err_sys(e, s->path, "read the database");
@@ -491,7 +495,7 @@ static bool is_wal_whole(const struct sqlite_snapshot *s, struct stat *st)
     unsigned char header[WAL_HEADER];
 
     return fstat(s->log, st) == 0 && st->st_size >= s->log_end &&
-           read_at(s->log, header, sizeof header, 0) == WAL_HEADER &&
+           sqlite_snapshot_read_at(s->log, header, sizeof header, 0) == WAL_HEADER &&
            memcmp(header, s->header, sizeof header) == 0;
 }
 
@@ -499,7 +503,8 @@ static bool has_wal_grown(const struct sqlite_snapshot *s)
 {
     unsigned char frame[FRAME_HEADER];
 
-    return read_at(s->log, frame, sizeof frame, s->log_end) == FRAME_HEADER && has_salts(s, frame);
+    return sqlite_snapshot_read_at(s->log, frame, sizeof frame, s->log_end) == FRAME_HEADER &&
+           has_salts(s, frame);
 }
 
 /* A later transaction may use the same file again, with another nonce. The present one may have added more pages, which

@@ -40,7 +40,7 @@ enum err_code sqlite_folder_ids(const char *folder, const char *end, struct aren
 }
 
 /* The lines at the beginning and at the end of a file that are whole. */
-static enum err_code read_ends(const struct file *f, size_t most, struct buf *text)
+static enum err_code sqlite_store_read_ends(const struct file *f, size_t most, struct buf *text)
 {
     struct buf end = { 0 };
     enum err_code rc = file_read_part(f, 0, most, text, NULL);
@@ -66,7 +66,7 @@ enum err_code sqlite_folder_text(const char *path, size_t most, struct buf *text
     text->n = 0;
     if (!rc) {
         *modified_ms = session_modified_ms(&f.id);
-        rc = f.id.size > 2 * (int64_t)most ? read_ends(&f, most, text)
+        rc = f.id.size > 2 * (int64_t)most ? sqlite_store_read_ends(&f, most, text)
                                            : file_read_part(&f, 0, (size_t)f.id.size, text, NULL);
         file_close(&f);
     }
@@ -186,7 +186,7 @@ struct folder {
     struct slice id;
 };
 
-static enum err_code fill(struct sqlite_db *db, void *arg, struct err *e)
+static enum err_code sqlite_store_fill(struct sqlite_db *db, void *arg, struct err *e)
 {
     const struct folder *f = arg;
 
@@ -199,7 +199,7 @@ static enum err_code read_place(const struct sqlite_store *s, const struct sqlit
                                 void *arg, struct err *e)
 {
     struct folder f = { s->format, place, id };
-    const struct sqlite_source from = { place->path, s->format->tables, fill, &f };
+    const struct sqlite_source from = { place->path, s->format->tables, sqlite_store_fill, &f };
 
     return place->folder ? sqlite_db_make(&from, cancel, fn, arg, e)
                          : sqlite_db_read(place->path, cancel, fn, arg, e);
@@ -229,7 +229,7 @@ static enum err_code gather(struct sqlite_db *db, void *arg, struct err *e)
 /* ---- refs ---- */
 
 /* FNV-1a. */
-static uint64_t hash_of(struct slice id)
+static uint64_t sqlite_store_hash_of(struct slice id)
 {
     uint64_t h = UINT64_C(0xcbf29ce484222325);
 
@@ -253,7 +253,7 @@ static enum err_code fill_ref(const struct sqlite_store *s, const struct sqlite_
                                  .folder = SLICE(""),
                                  .preread = item->preread,
                                  .recent_ms = item->recent_ms };
-    out->file.ino = hash_of(item->id);
+    out->file.ino = sqlite_store_hash_of(item->id);
     out->file.mtime_ns = time_ns_of_ms(item->recent_ms);
     return ERR_OK;
 }
@@ -295,7 +295,8 @@ enum err_code sqlite_store_beside(const struct session_ref *ref, struct slice id
 
 /* ---- enumerating ---- */
 
-static void note_trouble(const struct sqlite_store *s, size_t place, const struct err *e)
+static void sqlite_store_note_trouble(const struct sqlite_store *s, size_t place,
+                                      const struct err *e)
 {
     pthread_mutex_lock(&s->trouble->lock);
     s->trouble->of[place] = *e;
@@ -303,8 +304,8 @@ static void note_trouble(const struct sqlite_store *s, size_t place, const struc
 }
 
 /* *more: the caller wants more sessions. */
-static enum err_code hand_over(const struct gathering *g, session_ref_fn *fn, void *arg, bool *more,
-                               struct err *e)
+static enum err_code sqlite_store_hand_over(const struct gathering *g, session_ref_fn *fn,
+                                            void *arg, bool *more, struct err *e)
 {
     struct arena a = { 0 };
     struct session_ref ref;
@@ -330,8 +331,8 @@ static enum err_code enumerate_place(struct gathering *g, session_ref_fn *fn, vo
         return err_nomem(e);
     if (rc == ERR_NOT_FOUND) /* it was removed, which is not an error */
         problem.code = ERR_OK;
-    note_trouble(g->store, (size_t)(g->place - g->store->place), &problem);
-    return rc ? ERR_OK : hand_over(g, fn, arg, more, e);
+    sqlite_store_note_trouble(g->store, (size_t)(g->place - g->store->place), &problem);
+    return rc ? ERR_OK : sqlite_store_hand_over(g, fn, arg, more, e);
 }
 
 static bool may_have_sessions(const struct sqlite_place *place, const struct scope *scope)
@@ -381,8 +382,8 @@ enum err_code sqlite_store_unreadable(const struct store *st, const struct scope
 
 /* ---- finding ---- */
 
-static enum err_code find_in(struct gathering *g, struct arena *a, struct session_ref *ref,
-                             struct err *e)
+static enum err_code sqlite_store_find_in(struct gathering *g, struct arena *a,
+                                          struct session_ref *ref, struct err *e)
 {
     enum err_code rc = read_place(g->store, g->place, g->id, NULL, gather, g, e);
 
@@ -411,7 +412,7 @@ enum err_code sqlite_store_find(const struct store *st, const struct scope *scop
         g.place = &g.store->place[i];
         if (!may_have_sessions(g.place, scope))
             continue;
-        rc = find_in(&g, a, ref, &problem);
+        rc = sqlite_store_find_in(&g, a, ref, &problem);
         bad = rc && rc != ERR_NOT_FOUND ? rc : bad;
     }
     arena_fini(&g.items.arena);
@@ -436,7 +437,7 @@ enum err_code sqlite_store_at_path(const struct store *st, struct slice path, st
         g.id = (struct slice){ slash + 1, path.n - n - 1 };
         if (slice_eq((struct slice){ path.p, n }, slice_of(g.place->path)) &&
             sqlite_store_is_id(g.id))
-            rc = find_in(&g, a, ref, e);
+            rc = sqlite_store_find_in(&g, a, ref, e);
     }
     arena_fini(&g.items.arena);
     return rc == ERR_NOT_FOUND ? err_set(e, rc, st->path, "find session: no such file") : rc;
@@ -460,7 +461,7 @@ enum err_code sqlite_store_preread(const struct session_ref *ref, struct arena *
     }
     if (!g.place)
         return err_set(e, ERR_USAGE, ref->path.p, "not a session of this store");
-    enum err_code rc = find_in(&g, a, &found, e);
+    enum err_code rc = sqlite_store_find_in(&g, a, &found, e);
 
     arena_fini(&g.items.arena);
     if (!rc)

@@ -84,8 +84,8 @@ struct states {
 };
 
 /* Every file that ends in .json should be a state; temporary files, folders and a README are ignored. */
-static enum err_code read_state(struct catalog *c, const char *dir, const char *name,
-                                struct states *list, struct err *e)
+static enum err_code entire_read_state(struct catalog *c, const char *dir, const char *name,
+                                       struct states *list, struct err *e)
 {
     static const char temp[] = ".json.tmp";
     const char *path, *why = "not the state of a session: damaged, unreadable, or named after "
@@ -128,7 +128,7 @@ static enum err_code read_states(struct catalog *c, const char *dir, struct stat
         return point_problem_add(&c->problems, &c->arena, dir,
                                  "the folder of the states cannot be read");
     while ((x = readdir(d)))
-        TRY(read_state(c, dir, x->d_name, list, e));
+        TRY(entire_read_state(c, dir, x->d_name, list, e));
     return ERR_OK;
 }
 

@@ -29,7 +29,7 @@ static void tracing_fini(struct tracing *t)
 
 /* ---- one checkpoint ---- */
 
-static bool read_part(struct tracing *t, const struct point *p, struct checkpoint_part *part)
+static bool entire_read_part(struct tracing *t, const struct point *p, struct checkpoint_part *part)
 {
     struct arena *a = &t->out.arena;
     AUTO_BUF text = { 0 };
@@ -74,7 +74,7 @@ static enum err_code add_origin(struct tracing *t, struct slice id)
         if (!slice_eq(all->point[i].id, id))
             continue;
         part = arena_grow(a, part, o->parts, sizeof *part);
-        if (!part || !read_part(t, &all->point[i], &part[o->parts]))
+        if (!part || !entire_read_part(t, &all->point[i], &part[o->parts]))
             return err_nomem(t->e);
         o->parts++;
     }

@@ -35,8 +35,8 @@ void committed_content_hash(struct slice bytes, char out[CONTENT_HASH + 1])
 }
 
 /* Reads <path>, <path>.001, <path>.002, ... until one is missing. */
-static enum err_code read_pieces(git_repository *repo, const git_tree *tree, const char *path,
-                                 struct buf *out, struct err *e)
+static enum err_code entire_read_pieces(git_repository *repo, const git_tree *tree,
+                                        const char *path, struct buf *out, struct err *e)
 {
     AUTO_BUF piece = { 0 };
     char name[600];
@@ -75,7 +75,7 @@ static enum err_code read_generation(git_repository *repo, const char *ref, cons
         return ERR_NOT_FOUND;
     snprintf(path, sizeof path, "%.2s/%s/%.*s/raw_transcript", p->id.p, p->id.p + 2,
              folder_length(p), p->metadata.p);
-    return read_pieces(repo, tree, path, out, e);
+    return entire_read_pieces(repo, tree, path, out, e);
 }
 
 /* v2 keeps transcripts separate from the metadata, the newest in "current". */
@@ -114,10 +114,10 @@ enum err_code committed_transcript(git_repository *repo, const struct point *p, 
 
     /* The transcript is the file that the root document names, or one of the usual names. */
     if (p->transcript.n)
-        rc = read_pieces(repo, tree, p->transcript.p, out, e);
+        rc = entire_read_pieces(repo, tree, p->transcript.p, out, e);
     for (size_t i = 0; rc == ERR_NOT_FOUND && i < COUNT_OF(names); i++) {
         snprintf(path, sizeof path, "%.*s%s%s", folder, p->metadata.p, folder ? "/" : "", names[i]);
-        rc = read_pieces(repo, tree, path, out, e);
+        rc = entire_read_pieces(repo, tree, path, out, e);
     }
     if (rc == ERR_NOT_FOUND)
         return err_set(e, rc, p->id.p, "read a checkpoint: it has no transcript");
@@ -186,7 +186,7 @@ static enum err_code check_full(struct reading *r)
 /* ---- a checkpoint ---- */
 
 /* Reads the document that p->metadata names, and adds the session in it as a point. */
-static enum err_code read_session(struct reading *r, const git_tree *folder, struct point *p)
+static enum err_code entire_read_session(struct reading *r, const git_tree *folder, struct point *p)
 {
     static const char *const keys[] = {
         "session_id",
@@ -271,11 +271,11 @@ static enum err_code read_usual(struct reading *r, const git_tree *folder, struc
             return err_nomem(r->e);
         *session_file(p, i) = slice_of(path);
     }
-    return read_session(r, folder, p);
+    return entire_read_session(r, folder, p);
 }
 
 /* Returns true if a point since `from` was read from the numbered folder ("3", in the path "3/metadata.json"). */
-static bool is_read(const struct reading *r, size_t from, const char *number)
+static bool entire_is_read(const struct reading *r, size_t from, const char *number)
 {
     size_t n = strlen(number);
 
@@ -289,8 +289,8 @@ static bool is_read(const struct reading *r, size_t from, const char *number)
 }
 
 /* Reads the session of an entry of the root document's sessions[]. */
-static enum err_code read_listed(struct reading *r, const git_tree *folder, struct point *p,
-                                 struct slice listed)
+static enum err_code entire_read_listed(struct reading *r, const git_tree *folder, struct point *p,
+                                        struct slice listed)
 {
     struct slice named, inner;
 
@@ -303,7 +303,7 @@ static enum err_code read_listed(struct reading *r, const git_tree *folder, stru
         return err_nomem(r->e);
     if (p->metadata.n == 0)
         return complain(r, p->id, "the root document names a path outside of its checkpoint");
-    return read_session(r, folder, p);
+    return entire_read_session(r, folder, p);
 }
 
 /* Reads the sessions that the root document lists; then the numbered folders that it omits or names differently; or, if
@@ -317,7 +317,7 @@ static enum err_code read_sessions(struct reading *r, const git_tree *folder, st
 
     json_list_open(&it, buf_slice(&r->root), "sessions");
     for (; !r->full && json_list_next(&it, &listed); n++) {
-        TRY(read_listed(r, folder, p, listed));
+        TRY(entire_read_listed(r, folder, p, listed));
         TRY(check_full(r));
     }
     for (size_t i = 0; !r->full && i < git_tree_entrycount(folder); i++) {
@@ -325,7 +325,7 @@ static enum err_code read_sessions(struct reading *r, const git_tree *folder, st
         const char *name = git_tree_entry_name(x);
 
         if (!*name || name[strspn(name, "0123456789")] ||
-            git_tree_entry_type(x) != GIT_OBJECT_TREE || is_read(r, from, name) ||
+            git_tree_entry_type(x) != GIT_OBJECT_TREE || entire_is_read(r, from, name) ||
             (size_t)snprintf(front, sizeof front, "%s/", name) >= sizeof front)
             continue;
         TRY(read_usual(r, folder, p, front));
@@ -335,7 +335,8 @@ static enum err_code read_sessions(struct reading *r, const git_tree *folder, st
     return n ? ERR_OK : read_usual(r, folder, p, "");
 }
 
-static enum err_code read_folder(struct reading *r, const git_oid *id_of_tree, struct point p)
+static enum err_code entire_read_folder(struct reading *r, const git_oid *id_of_tree,
+                                        struct point p)
 {
     AUTO_TREE *folder = NULL;
 
@@ -356,8 +357,8 @@ static enum err_code read_folder(struct reading *r, const git_oid *id_of_tree, s
 }
 
 /* Copies id. A checkpoint that was already read from another place is skipped. */
-static enum err_code read_checkpoint(struct reading *r, enum point_source source, struct slice id,
-                                     const git_oid *tree)
+static enum err_code entire_read_checkpoint(struct reading *r, enum point_source source,
+                                            struct slice id, const git_oid *tree)
 {
     struct point p = { .source = source, .id = arena_copy(r->a, id) };
     struct id128 key = id128_of(id);
@@ -371,7 +372,7 @@ static enum err_code read_checkpoint(struct reading *r, enum point_source source
     r->checkpoints++;
     if (!p.id.p || idset_add(&r->seen, key, &number))
         return err_nomem(r->e);
-    return read_folder(r, tree, p);
+    return entire_read_folder(r, tree, p);
 }
 
 /* ---- the places of checkpoints ---- */
@@ -393,12 +394,13 @@ static enum err_code read_shard(struct reading *r, enum point_source source, con
         /* Checkpoints with the newer ids have separate refs and are not on a branch. */
         if (text.n == ENTIRE_HEX_ID && entire_checkpoint_id_ok(text) &&
             git_tree_entry_type(x) == GIT_OBJECT_TREE)
-            TRY(read_checkpoint(r, source, text, git_tree_entry_id(x)));
+            TRY(entire_read_checkpoint(r, source, text, git_tree_entry_id(x)));
     }
     return ERR_OK;
 }
 
-static enum err_code read_branch(struct reading *r, enum point_source source, const char *ref)
+static enum err_code entire_read_branch(struct reading *r, enum point_source source,
+                                        const char *ref)
 {
     AUTO_COMMIT *c = NULL;
     AUTO_TREE *root = NULL;
@@ -438,7 +440,7 @@ static enum err_code read_refs(struct reading *r)
         if (git_commit_lookup(&c, r->repo, &tip))
             TRY(complain(r, id, "its ref names no commit"));
         else
-            TRY(read_checkpoint(r, POINT_REF, id, git_commit_tree_id(c)));
+            TRY(entire_read_checkpoint(r, POINT_REF, id, git_commit_tree_id(c)));
     }
     return ERR_OK;
 }
@@ -451,7 +453,7 @@ enum err_code committed_read(git_repository *repo, struct arena *a, struct point
     git_oid tip;
 
     TRY(read_refs(&r));
-    TRY(read_branch(&r, POINT_V1,
-                    repo_has_ref(repo, ENTIRE_V1, &tip) ? ENTIRE_V1 : ENTIRE_V1_REMOTE));
-    return read_branch(&r, POINT_V2, ENTIRE_V2);
+    TRY(entire_read_branch(&r, POINT_V1,
+                           repo_has_ref(repo, ENTIRE_V1, &tip) ? ENTIRE_V1 : ENTIRE_V1_REMOTE));
+    return entire_read_branch(&r, POINT_V2, ENTIRE_V2);
 }

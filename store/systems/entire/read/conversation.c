@@ -30,7 +30,7 @@ bool entire_conversation_may_be_claude(struct slice agent)
 /* ---- the transcript on this machine ---- */
 
 /* Returns true if the path is absolute and contains no ".." and no control characters. */
-static bool is_plain_path(struct slice path)
+static bool entire_is_plain_path(struct slice path)
 {
     if (path.n == 0 || path.p[0] != '/' || path.n >= 4096)
         return false;
@@ -55,7 +55,7 @@ bool entire_conversation_is_claude_path(struct slice path, const char *projects,
     size_t n = strlen(projects), k = sizeof suffix - 1;
     const char *slash = path.n ? memrchr(path.p, '/', path.n) : NULL;
 
-    return is_plain_path(path) && slash && path.n > n && memcmp(path.p, projects, n) == 0 &&
+    return entire_is_plain_path(path) && slash && path.n > n && memcmp(path.p, projects, n) == 0 &&
            path.p[n] == '/' && slash > path.p + n &&
            (size_t)(path.p + path.n - slash - 1) == id.n + k &&
            memcmp(slash + 1, id.p, id.n) == 0 && memcmp(slash + 1 + id.n, suffix, k) == 0;
@@ -95,7 +95,7 @@ bool entire_conversation_write_path(const struct entire *x, const struct catalog
 bool entire_conversation_live_path(const struct entire *x, const struct catalog_session *s,
                                    struct arena *a, const char **path)
 {
-    if (s->state && is_plain_path(s->state->transcript_path)) {
+    if (s->state && entire_is_plain_path(s->state->transcript_path)) {
         *path = s->state->transcript_path.p;
         return true;
     }

@@ -246,7 +246,7 @@ static bool set_texts(const struct entire *x, const struct catalog_session *s,
 
 /* A conversation of Claude Code can be forked wherever it is kept, and resumed at a message if it is on this
  * machine. Old checkpoints call every agent "Agent". */
-static unsigned abilities(const struct entire *x, const struct catalog_session *s)
+static unsigned entire_abilities(const struct entire *x, const struct catalog_session *s)
 {
     unsigned can = CAN_RESUME | (s->n ? CAN_REWIND : 0) | (s->state ? CAN_DELETE : 0);
     AUTO_ARENA a = { 0 };
@@ -299,7 +299,7 @@ static enum err_code fill_row(const struct entire *x, struct catalog *c,
 
     for (size_t i = s->n; i-- > 0 && row->restorable == 0;)
         row->restorable = (unsigned)s->point[i].files;
-    row->can = abilities(x, s);
+    row->can = entire_abilities(x, s);
     row->undeletable = s->state ? NULL : entire_only_committed;
     row->phase = s->state ? entire_phase_name(s->state->phase) : NULL;
     return ERR_OK;

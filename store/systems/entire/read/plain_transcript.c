@@ -121,7 +121,7 @@ static void add_plain_block(struct plain_blocks *p, struct block b)
         p->rc = transcript_block_add(p->out, &b);
 }
 
-static void add_text_block(struct plain_blocks *p, enum block_kind kind, struct slice value)
+static void entire_add_text_block(struct plain_blocks *p, enum block_kind kind, struct slice value)
 {
     struct slice text;
 
@@ -131,7 +131,7 @@ static void add_text_block(struct plain_blocks *p, enum block_kind kind, struct 
         add_plain_block(p, (struct block){ .kind = kind, .text = text });
 }
 
-static void add_call_block(struct plain_blocks *p, struct slice part)
+static void entire_add_call_block(struct plain_blocks *p, struct slice part)
 {
     struct slice name = SLICE(""), input = SLICE("{}"), id = SLICE("");
 
@@ -153,15 +153,15 @@ static void add_part_blocks(struct plain_blocks *p, struct slice array)
         return;
     while (!p->rc && json_iter_next(&it, &key, &part))
         if (json_type(part) == JSON_STRING)
-            add_text_block(p, p->kind, part);
+            entire_add_text_block(p, p->kind, part);
         else if (json_get(part, "text", &value) && json_type(value) == JSON_STRING)
-            add_text_block(p, p->kind, value);
+            entire_add_text_block(p, p->kind, value);
         else if (json_get(part, "thinking", &value) && json_type(value) == JSON_STRING)
-            add_text_block(p, BLOCK_THINKING, value);
+            entire_add_text_block(p, BLOCK_THINKING, value);
         else if (json_get(part, "name", &value))
-            add_call_block(p, part);
+            entire_add_call_block(p, part);
         else if (json_get(part, "content", &value) && json_type(value) == JSON_STRING)
-            add_text_block(p, p->kind, value);
+            entire_add_text_block(p, p->kind, value);
 }
 
 enum err_code plain_blocks(struct slice row, struct block_list *out, struct err *e)
@@ -176,9 +176,9 @@ enum err_code plain_blocks(struct slice row, struct block_list *out, struct err 
     size_t before = out->n;
 
     if (json_get_is(body, "type", "function_call"))
-        add_call_block(&p, body);
+        entire_add_call_block(&p, body);
     else if (json_type(content) == JSON_STRING)
-        add_text_block(&p, p.kind, content);
+        entire_add_text_block(&p, p.kind, content);
     else if (content.n)
         add_part_blocks(&p, content);
     if (json_get(body, "toolCalls", &calls) && json_type(calls) == JSON_ARRAY)

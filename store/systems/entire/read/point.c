@@ -76,7 +76,7 @@ struct shadow_reading {
     struct problem_list *problems;
 };
 
-static struct slice message_of(const git_commit *c)
+static struct slice entire_message_of(const git_commit *c)
 {
     const char *raw = git_commit_message_raw(c);
 
@@ -87,7 +87,8 @@ static enum err_code add_shadow_commit(struct shadow_reading *r, const git_commi
                                        struct slice branch)
 {
     static const char tasks[] = "/tasks/";
-    struct slice message = message_of(c), session = entire_trailer_first(message, TRAILER_SESSION),
+    struct slice message = entire_message_of(c),
+                 session = entire_trailer_first(message, TRAILER_SESSION),
                  folder = entire_trailer_first(message, TRAILER_TASK), task = SLICE("");
     const char *at = slice_find(folder.p, folder.n, tasks, sizeof tasks - 1);
     char hex[GIT_OID_HEXSZ + 1];
@@ -151,8 +152,8 @@ static enum err_code walk_commits(struct shadow_reading *r, struct shadow *s, st
     return ERR_OK;
 }
 
-static enum err_code add_branch(struct shadow_reading *r, struct shadow_list *list, const char *ref,
-                                struct err *e)
+static enum err_code entire_add_branch(struct shadow_reading *r, struct shadow_list *list,
+                                       const char *ref, struct err *e)
 {
     struct slice branch = { ref + strlen(ENTIRE_HEADS), strlen(ref) - strlen(ENTIRE_HEADS) };
     enum entire_shape shape = entire_shadow_shape(branch);
@@ -168,8 +169,8 @@ static enum err_code add_branch(struct shadow_reading *r, struct shadow_list *li
         return ERR_OK;
     /* A person may name a branch entire/1234567. */
     if (shape == ENTIRE_SHADOW_OLD)
-        s.doubtful =
-            git_commit_lookup(&tip, r->repo, &s.tip) != 0 || !slice_has(message_of(tip), "Entire-");
+        s.doubtful = git_commit_lookup(&tip, r->repo, &s.tip) != 0 ||
+                     !slice_has(entire_message_of(tip), "Entire-");
     NEED(more = arena_grow(r->a, list->shadow, list->n, sizeof *more));
     s.branch = arena_copy(r->a, branch);
     NEED(s.branch.p);
@@ -188,7 +189,7 @@ enum err_code point_shadows_read(git_repository *repo, struct arena *a, struct s
     int answer = git_reference_iterator_glob_new(&it, repo, ENTIRE_HEADS "entire/*");
 
     while (!answer && (answer = git_reference_next_name(&name, it)) == 0)
-        TRY(add_branch(&r, list, name, e));
+        TRY(entire_add_branch(&r, list, name, e));
     return answer == GIT_ITEROVER
                ? ERR_OK
                : repo_error(e, answer, git_repository_path(repo), "list branches");
@@ -222,7 +223,7 @@ enum err_code point_links_read(git_repository *repo, struct arena *a, struct lin
 
         if (git_commit_lookup(&c, repo, &at))
             continue; /* a shallow clone lacks commits */
-        message = rest = message_of(c);
+        message = rest = entire_message_of(c);
         while (entire_trailer_checkpoint(&rest, &id)) {
             struct link *more;
 

@@ -124,8 +124,9 @@ static const char no_commit[] =
 
 static const char too_large[] = "its tree is too large to be read";
 
-static enum err_code add_point(const struct view *v, const struct links *links,
-                               const struct point *p, struct checkpoint_list *list, struct err *e)
+static enum err_code entire_add_point(const struct view *v, const struct links *links,
+                                      const struct point *p, struct checkpoint_list *list,
+                                      struct err *e)
 {
     bool shadow = p->source == POINT_SHADOW;
     const struct link *link = shadow ? NULL : point_link_find(links, p->id);
@@ -178,7 +179,7 @@ enum err_code entire_checkpoints(const struct store *st, const struct session_re
     if (v.session->committed)
         TRY(point_links_read(v.repo, &v.arena, &links, e));
     for (size_t i = 0; i < v.session->n; i++)
-        TRY(add_point(&v, &links, &v.session->point[i], &list, e));
+        TRY(entire_add_point(&v, &links, &v.session->point[i], &list, e));
 
     /* Points may be missing if a part of the session's shadow branch cannot be read. */
     const struct shadow_list *all = &v.catalog->shadows;

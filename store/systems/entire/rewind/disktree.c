@@ -147,7 +147,7 @@ static enum err_code walk_dir(struct walk *w, int fd, size_t n, int depth)
     return errno ? unseen(w) : ERR_OK;
 }
 
-static int compare_name(const void *a, const void *b)
+static int entire_compare_name(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
@@ -169,6 +169,6 @@ enum err_code disktree_read(const struct disktree_rules *rules, const char *root
     if (rc)
         return rc == ERR_NOMEM ? err_nomem(e) : rc;
     if (out->n)
-        qsort(out->path, out->n, sizeof *out->path, compare_name);
+        qsort(out->path, out->n, sizeof *out->path, entire_compare_name);
     return ERR_OK;
 }

@@ -88,7 +88,7 @@ static bool is_removal(struct planning *p, const char *path)
     return tracked ? is_known_path(p, path) : !at_start;
 }
 
-static enum err_code make_plan(struct planning *p, struct rewind_plan *plan, struct err *e)
+static enum err_code entire_make_plan(struct planning *p, struct rewind_plan *plan, struct err *e)
 {
     struct disktree disk;
 
@@ -107,13 +107,13 @@ static enum err_code make_plan(struct planning *p, struct rewind_plan *plan, str
 enum err_code entire_plan(const struct store *st, const struct session_ref *ref, struct slice point,
                           struct rewind_plan *out, struct err *e)
 {
-    return planning_run(st, ref, point, false, make_plan, out, e);
+    return planning_run(st, ref, point, false, entire_make_plan, out, e);
 }
 
 enum err_code entire_plan_own(const struct store *st, const struct session_ref *ref,
                               struct slice point, struct rewind_plan *out, struct err *e)
 {
-    return planning_run(st, ref, point, true, make_plan, out, e);
+    return planning_run(st, ref, point, true, entire_make_plan, out, e);
 }
 
 /* ---- the plan of a single turn ---- */
@@ -145,8 +145,8 @@ static enum err_code plan_added(struct planning *p, const char *path, struct rew
     return rewind_plan_add(plan, &t, e);
 }
 
-static enum err_code plan_file(struct planning *p, const git_diff_delta *delta,
-                               struct rewind_plan *plan, struct err *e)
+static enum err_code entire_plan_file(struct planning *p, const git_diff_delta *delta,
+                                      struct rewind_plan *plan, struct err *e)
 {
     bool added = delta->status == GIT_DELTA_ADDED;
     const git_diff_file *was = &delta->old_file, *known = added ? &delta->new_file : was;
@@ -185,7 +185,7 @@ static enum err_code make_turn_plan(struct planning *p, struct rewind_plan *plan
     TRY(planning_describe(p, plan, e));
     TRY(planning_start(p, e));
     for (size_t i = 0; i < git_diff_num_deltas(t.diff); i++)
-        TRY(plan_file(p, git_diff_get_delta(t.diff, i), plan, e));
+        TRY(entire_plan_file(p, git_diff_get_delta(t.diff, i), plan, e));
     TRY(planning_mark_concurrent(p, plan, e));
     return planning_notes(p, plan, e);
 }

@@ -124,8 +124,8 @@ bool planning_at_start(const struct planning *p, const char *path)
 
 /* ---- trees ---- */
 
-static bool name_blob(const struct planning *p, const git_oid *blob, struct arena *a,
-                      struct rewind_source *out)
+static bool entire_name_blob(const struct planning *p, const git_oid *blob, struct arena *a,
+                             struct rewind_source *out)
 {
     char hex[GIT_OID_HEXSZ + 1];
 
@@ -146,7 +146,7 @@ static bool set_last_known(const struct planning *p, const char *path, struct re
         return true;
     t->has_last = true;
     t->last_absent = !view_tree_entry(&p->view, &p->last, path, &blob, &mode);
-    return t->last_absent || name_blob(p, &blob, a, &t->last);
+    return t->last_absent || entire_name_blob(p, &blob, a, &t->last);
 }
 
 /* ---- files of the wanted tree ---- */
@@ -189,7 +189,7 @@ enum err_code planning_file(struct planning *p, const char *path, const git_oid 
     struct rewind_target t = { .path = arena_format(a, "%s/%s", p->view.root, path),
                                .want = REWIND_BYTES };
 
-    NEED(t.path && name_blob(p, blob, a, &t.source));
+    NEED(t.path && entire_name_blob(p, blob, a, &t.source));
     if (p->entire_rule) {
         t.has_mode = true;
         t.mode = mode & 0100 ? 0755 : 0644;
@@ -268,7 +268,7 @@ enum err_code planning_files(struct planning *p, struct rewind_plan *plan, struc
 
 /* ---- changes by other sessions ---- */
 
-static int compare_target_path(const void *x, const void *y)
+static int entire_compare_target_path(const void *x, const void *y)
 {
     return strcmp((*(struct rewind_target *const *)x)->path,
                   (*(struct rewind_target *const *)y)->path);
@@ -286,7 +286,7 @@ static bool name_other(const struct planning *p, struct rewind_target **sorted,
 
     if (!key.path)
         return false;
-    found = bsearch(&wanted, sorted, plan->n, sizeof *sorted, compare_target_path);
+    found = bsearch(&wanted, sorted, plan->n, sizeof *sorted, entire_compare_target_path);
     if (!found || ((*found)->other && (*found)->other->at_ms >= by->time_ms))
         return true;
     other = arena_zalloc(&plan->arena, sizeof *other);
@@ -312,7 +312,7 @@ enum err_code planning_mark_concurrent(const struct planning *p, struct rewind_p
     NEED(sorted = malloc(plan->n * sizeof *sorted));
     for (size_t i = 0; i < plan->n; i++)
         sorted[i] = &plan->target[i];
-    qsort(sorted, plan->n, sizeof *sorted, compare_target_path);
+    qsort(sorted, plan->n, sizeof *sorted, entire_compare_target_path);
 
     /* Later commits on the same branch have a lower order, because branches were walked from their tips. */
     for (size_t i = 0; i < all->n; i++) {

@@ -137,7 +137,7 @@ static enum err_code read_former_session(struct writing *w, const git_tree *tree
 }
 
 /* Reads what is in the checkpoint already; a new one has no root document. */
-static enum err_code read_root(struct writing *w, const git_oid *base)
+static enum err_code entire_read_root(struct writing *w, const git_oid *base)
 {
     AUTO_TREE *tree = NULL;
     AUTO_BUF json = { 0 };
@@ -275,7 +275,7 @@ static enum err_code root_document(struct writing *w, struct buf *out)
 
 /* ---- files ---- */
 
-static enum err_code put_bytes(struct writing *w, const char *name, struct slice bytes)
+static enum err_code entire_put_bytes(struct writing *w, const char *name, struct slice bytes)
 {
     char path[200];
 
@@ -294,7 +294,7 @@ static enum err_code put_conversation(struct writing *w)
         const char *nl = rest.n > CHUNK ? memrchr(rest.p, '\n', CHUNK) : NULL;
         size_t n = nl ? (size_t)(nl - rest.p) : rest.n;
 
-        TRY(put_bytes(w, name, (struct slice){ rest.p, n }));
+        TRY(entire_put_bytes(w, name, (struct slice){ rest.p, n }));
         if (!nl)
             break;
         rest.p += n + 1;
@@ -303,9 +303,9 @@ static enum err_code put_conversation(struct writing *w)
     }
     if (slice_eq(w->s->strategy, SLICE("manual-commit"))) {
         committed_content_hash(w->s->transcript, hash);
-        TRY(put_bytes(w, "content_hash.txt", (struct slice){ hash, CONTENT_HASH }));
+        TRY(entire_put_bytes(w, "content_hash.txt", (struct slice){ hash, CONTENT_HASH }));
     }
-    return w->s->prompt.n ? put_bytes(w, "prompt.txt", w->s->prompt) : ERR_OK;
+    return w->s->prompt.n ? entire_put_bytes(w, "prompt.txt", w->s->prompt) : ERR_OK;
 }
 
 /* Writes to the root of the checkpoint. The sub-agent's transcript is redacted, like the session's. */
@@ -355,7 +355,7 @@ static enum err_code put_checkpoint(struct writing *w)
     snprintf(path, sizeof path, "%s/%d", w->folder, w->number);
     TRY(treewrite_remove_folder(&w->tree, path, e));
     NEED(!session_document(w->s, &w->arena, &session));
-    TRY(put_bytes(w, "metadata.json", buf_slice(&session)));
+    TRY(entire_put_bytes(w, "metadata.json", buf_slice(&session)));
     TRY(put_conversation(w));
     if (w->s->record)
         TRY(put_task(w));
@@ -379,7 +379,7 @@ static enum err_code make_checkpoint_tree(git_repository *repo, const struct com
     w.touched.a = &w.arena;
     snprintf(w.folder, sizeof w.folder, "%.2s/%.*s", s->checkpoint.p, (int)s->checkpoint.n - 2,
              s->checkpoint.p + 2);
-    TRY(read_root(&w, base));
+    TRY(entire_read_root(&w, base));
     for (size_t i = 0; i < s->touched.n; i++)
         NEED(names_add(&w.touched, s->touched.name[i]));
     TRY(s->finalize ? put_again(&w) : put_checkpoint(&w));

@@ -151,7 +151,7 @@ static bool has_turn_id(const struct turn_ids *ids, struct slice id)
     return false;
 }
 
-static enum err_code read_turn(struct view *v, struct turn_ids *out, struct err *e)
+static enum err_code entire_read_turn(struct view *v, struct turn_ids *out, struct err *e)
 {
     struct arena *a = &v->arena;
     struct entire_state again;
@@ -184,7 +184,7 @@ static enum err_code settle_after_condensing(struct view *v, const git_oid *head
     if (!id[0] && !active)
         return ERR_OK;
     if (active)
-        TRY(read_turn(v, &turn, e));
+        TRY(entire_read_turn(v, &turn, e));
     git_oid_tostr(hex, sizeof hex, head);
     struct slice base = state_text(a, (struct slice){ hex, GIT_OID_HEXSZ });
     struct slice checkpoint = slice_of(id);
@@ -209,7 +209,7 @@ static enum err_code settle_after_condensing(struct view *v, const git_oid *head
 }
 
 /* Returns true if only this session has work on the branch. An unknown session counts as having work. */
-static bool is_alone(const struct view *v, const char *branch)
+static bool entire_is_alone(const struct view *v, const char *branch)
 {
     const struct point_list *all = &v->catalog->points;
     struct slice name = slice_of(branch);
@@ -238,7 +238,7 @@ static enum err_code remove_branch(const struct view *v, const char *branch, con
 
     snprintf(ref, sizeof ref, ENTIRE_HEADS "%s", branch);
     TRY(repo_ref(v->repo, ref, &there, &tip, e));
-    if (!there || !is_alone(v, branch))
+    if (!there || !entire_is_alone(v, branch))
         return ERR_OK;
     snprintf(kept, sizeof kept, ENTIRE_CONDENSED "%s/%s", id, branch + strlen("entire/"));
     enum err_code rc = repo_ref_move(v->repo, kept, NULL, &tip, "entire: condensed", e);
@@ -289,7 +289,7 @@ enum err_code condense_finalize_turn(struct view *v, struct slice strategy, stru
     git_oid commit;
 
     assert(v->session->state);
-    TRY(read_turn(v, &turn, e));
+    TRY(entire_read_turn(v, &turn, e));
     if (turn.n == 0)
         return ERR_OK;
     TRY(condense_collect(v, &g, e));

@@ -325,7 +325,8 @@ static const char settings[] = "{\n  \"strategy\": \"manual-commit\",\n  \"enabl
 static const char ignored[] = "tmp/\nsettings.local.json\nmetadata/\nlogs/\n";
 
 /* An existing file stays, and so does anything else with this name. */
-static enum err_code write_new(const char *dir, const char *name, const char *text, struct err *e)
+static enum err_code entire_write_new(const char *dir, const char *name, const char *text,
+                                      struct err *e)
 {
     char path[PATH_MAX];
     struct disk_new f;
@@ -356,8 +357,8 @@ static enum err_code write_folder(const char *root, struct err *e)
     if (lstat(dir, &st) == 0 && !S_ISDIR(st.st_mode))
         return err_set(e, ERR_UNSAFE, dir, "make store: a link or a file is in its place");
     TRY(disk_make_dir(dir, 0755, e));
-    TRY(write_new(dir, ".gitignore", ignored, e));
-    return write_new(dir, "settings.json", settings, e);
+    TRY(entire_write_new(dir, ".gitignore", ignored, e));
+    return entire_write_new(dir, "settings.json", settings, e);
 }
 
 enum err_code entire_make(const struct store_env *env, const char *path, struct err *e)

@@ -373,7 +373,7 @@ static enum err_code judge_item(struct retrieving *r, const struct point *p,
 }
 
 /* *found: the point has a transcript. */
-static enum err_code add_item(struct retrieving *r, const struct point *p, bool *found)
+static enum err_code entire_add_item(struct retrieving *r, const struct point *p, bool *found)
 {
     const struct catalog_session *s = catalog_find(r->view.catalog, p->session);
     struct slice agent = p->agent.n || !s ? p->agent : entire_conversation_agent(s);
@@ -416,7 +416,7 @@ enum err_code entire_retrieve(const struct store *st, const struct session_ref *
     if (!req->at.n) {
         /* The newest point that has a transcript. */
         for (size_t i = r.view.session->n; i-- > 0 && !found;)
-            TRY(add_item(&r, &r.view.session->point[i], &found));
+            TRY(entire_add_item(&r, &r.view.session->point[i], &found));
         if (!found)
             return err_set(e, ERR_NOT_FOUND, r.view.store->base.path,
                            "retrieve: no checkpoint of the session has a transcript");
@@ -426,10 +426,10 @@ enum err_code entire_retrieve(const struct store *st, const struct session_ref *
 
         TRY(view_point(&r.view, req->at, &p, e));
         if (p->source == POINT_SHADOW)
-            TRY(add_item(&r, p, &any));
+            TRY(entire_add_item(&r, p, &any));
         for (size_t i = 0; p->source != POINT_SHADOW && i < all->n; i++)
             if (all->point[i].source != POINT_SHADOW && slice_eq(all->point[i].id, p->id)) {
-                TRY(add_item(&r, &all->point[i], &found));
+                TRY(entire_add_item(&r, &all->point[i], &found));
                 any = any || found;
             }
         if (!any)

@@ -164,7 +164,7 @@ enum err_code temporary_names(const struct view *v, const struct temporary_reque
 }
 
 /* Links, pipes and nested repositories are left out unless they were requested by name. */
-static bool add_delta(const char *root, struct names_list *l, const git_diff_delta *d)
+static bool entire_add_delta(const char *root, struct names_list *l, const git_diff_delta *d)
 {
     const char *const names[] = { d->old_file.path, d->new_file.path };
     char path[8192];
@@ -200,8 +200,8 @@ static enum err_code add_changed(const struct view *v, struct names_list *l, str
     for (size_t i = 0; i < git_status_list_entrycount(list); i++) {
         const git_status_entry *x = git_status_byindex(list, i);
 
-        NEED(!x->head_to_index || add_delta(v->root, l, x->head_to_index));
-        NEED(!x->index_to_workdir || add_delta(v->root, l, x->index_to_workdir));
+        NEED(!x->head_to_index || entire_add_delta(v->root, l, x->head_to_index));
+        NEED(!x->index_to_workdir || entire_add_delta(v->root, l, x->index_to_workdir));
     }
     return ERR_OK;
 }
@@ -231,8 +231,8 @@ enum err_code temporary_task_document(const struct temporary_task *task, struct 
 }
 
 /* Puts the session's metadata into the tree: its transcript, and the prompt of the turn or the documents of the task. */
-static enum err_code put_metadata(const struct view *v, const struct temporary_request *req,
-                                  struct treewrite *t, struct err *e)
+static enum err_code entire_put_metadata(const struct view *v, const struct temporary_request *req,
+                                         struct treewrite *t, struct err *e)
 {
     const struct temporary_task *task = req->task;
     struct slice id = v->session->id;
@@ -304,7 +304,7 @@ static enum err_code checkpoint_at_tip(const struct view *v, const struct tempor
     TRY(treewrite_open(v->repo, &base, &t, e));
     for (size_t i = 0; i < out->touched.n; i++)
         TRY(treewrite_add_file(&t, v->root, out->touched.name[i].p, e));
-    TRY(put_metadata(v, req, &t, e));
+    TRY(entire_put_metadata(v, req, &t, e));
     TRY(treewrite_finish(&t, &tree, e));
 
     out->made = !(has_tip && git_oid_equal(&tree, &base));
@@ -403,8 +403,8 @@ static bool find_row(struct slice transcript, struct slice tool, struct arena *a
 
 /* Reads the sub-agent's transcript; without one, the checkpoint is made without it. Since version 2.1 the client writes
  * it below the session, older versions beside it. */
-static enum err_code read_agent(const struct session_ref *live, struct collected_task *out,
-                                struct arena *a, struct err *e)
+static enum err_code entire_read_agent(const struct session_ref *live, struct collected_task *out,
+                                       struct arena *a, struct err *e)
 {
     struct slice agent = out->task.agent;
     const char *slash = strrchr(live->path.p, '/'), *path;
@@ -441,7 +441,7 @@ enum err_code task_collect(const struct session_ref *ref, struct slice tool_use,
         TRY(file_read_all(AT_FDCWD, live.path.p, 0, TRANSCRIPT_MAX, &session, e));
         NEED(find_row(buf_slice(&session), tool_use, a, &t.task.row));
         if (agent.n)
-            TRY(read_agent(&live, &t, a, e));
+            TRY(entire_read_agent(&live, &t, a, e));
     }
     HAND_OVER(out, t);
     return ERR_OK;

@@ -43,8 +43,8 @@ void treewrite_close(struct treewrite *t)
     t->index = NULL;
 }
 
-static enum err_code add_entry(struct treewrite *t, const char *path, const git_oid *blob,
-                               unsigned mode, struct err *e)
+static enum err_code entire_add_entry(struct treewrite *t, const char *path, const git_oid *blob,
+                                      unsigned mode, struct err *e)
 {
     git_index_entry x = { .mode = mode, .id = *blob, .path = path };
     int answer = git_index_add(t->index, &x);
@@ -59,7 +59,7 @@ enum err_code treewrite_add_bytes(struct treewrite *t, const char *path, struct 
     int answer = git_blob_create_from_buffer(&blob, t->repo, bytes.n ? bytes.p : "", bytes.n);
 
     return answer ? repo_error(e, answer, path, "write a blob")
-                  : add_entry(t, path, &blob, 0100644, e);
+                  : entire_add_entry(t, path, &blob, 0100644, e);
 }
 
 void treewrite_remove(struct treewrite *t, const char *path)
@@ -90,8 +90,8 @@ static enum err_code read_tree_file(const char *root, const char *path, struct b
 
 DEFINE_CLEANUP(git_filter_list, git_filter_list_free);
 
-static enum err_code put_file(struct treewrite *t, const char *root, const char *path,
-                              bool filtered, struct err *e)
+static enum err_code entire_put_file(struct treewrite *t, const char *root, const char *path,
+                                     bool filtered, struct err *e)
 {
     CLEANUP(git_filter_list_free_at) git_filter_list *filters = NULL;
     CLEANUP(git_buf_dispose) git_buf clean = { 0 };
@@ -118,13 +118,13 @@ static enum err_code put_file(struct treewrite *t, const char *root, const char 
     if (!answer)
         answer = git_blob_create_from_buffer(&blob, t->repo, content.p, content.n);
     return answer ? repo_error(e, answer, path, "write a blob")
-                  : add_entry(t, path, &blob, mode, e);
+                  : entire_add_entry(t, path, &blob, mode, e);
 }
 
 enum err_code treewrite_add_file(struct treewrite *t, const char *root, const char *path,
                                  struct err *e)
 {
-    return put_file(t, root, path, false, e);
+    return entire_put_file(t, root, path, false, e);
 }
 
 enum err_code treewrite_add_filtered(struct treewrite *t, const char *root, const char *path,
@@ -137,7 +137,7 @@ enum err_code treewrite_add_filtered(struct treewrite *t, const char *root, cons
     return git_attr_value(driver) == GIT_ATTR_VALUE_STRING
                ? err_set(e, ERR_UNSUPPORTED, path,
                          "commit a file: it needs a git filter program, so git has to do it")
-               : put_file(t, root, path, true, e);
+               : entire_put_file(t, root, path, true, e);
 }
 
 enum err_code treewrite_remove_folder(struct treewrite *t, const char *folder, struct err *e)
@@ -182,7 +182,7 @@ static enum err_code add_author(struct buf *text, const char *key, const struct 
                     offset % 60);
 }
 
-static enum err_code add_header(struct buf *text, const struct commit_text *c)
+static enum err_code entire_add_header(struct buf *text, const struct commit_text *c)
 {
     char hex[GIT_OID_HEXSZ + 1];
 
@@ -204,7 +204,7 @@ enum err_code treewrite_commit(git_repository *repo, const struct commit_text *c
     CLEANUP(git_odb_free_at) git_odb *odb = NULL;
     AUTO_BUF text = { 0 };
 
-    NEED(!add_header(&text, c) && !buf_add_byte(&text, '\n') && !buf_add(&text, c->message));
+    NEED(!entire_add_header(&text, c) && !buf_add_byte(&text, '\n') && !buf_add(&text, c->message));
     int answer = git_repository_odb(&odb, repo);
 
     if (!answer)
