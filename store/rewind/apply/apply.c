@@ -397,7 +397,7 @@ static enum err_code apply_locked(const struct store_env *env, const char *rewin
 static enum err_code check_no_writer(const struct store_env *env, const struct rewind_plan *plan,
                                      struct err *e)
 {
-    const char *system = plan->ref ? store_format(plan->ref->store->ops) : plan->system;
+    const char *system = plan->format ? plan->format : plan->system;
     pid_t pid = plan->conversation.change && system && plan->session
                     ? live_host_pid(env, system, plan->session)
                     : 0;

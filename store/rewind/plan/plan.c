@@ -219,8 +219,11 @@ static enum err_code make(const struct session_ref *ref, struct slice point, enu
     plan.system = ref->store->ops->name;
     struct session_ref *own = rc ? NULL : arena_zalloc(&plan.arena, sizeof *own);
 
-    if (!rc && (!own || !session_ref_copy(&plan.arena, ref, own)))
-        rc = err_nomem(e);
+    if (!rc) {
+        plan.format = arena_copy_text(&plan.arena, store_format(ref->store->ops));
+        if (!plan.format || !own || !session_ref_copy(&plan.arena, ref, own))
+            rc = err_nomem(e);
+    }
     plan.ref = own;
     if (!rc && mode != REWIND_CONVERSATION && mode != REWIND_TURN)
         rc = rewind_check_found(ref, &plan, e);
