@@ -33,7 +33,9 @@ struct host_state {
     pid_t owner; /* 0: not published */
     const struct store_env *env;
     bool writer;
-    int held;                  /* the published file, locked; -1: none */
+    bool
+        published; /* before that, the file is new: a crash then leaves nothing under another name */
+    int held;      /* the published file, locked; -1: none */
     char *dir, *name, *system; /* owned */
     struct buf session, cwd;
 };
@@ -139,9 +141,11 @@ static enum err_code publish(struct host_state *s, struct err *e)
     enum err_code rc = print_entry(s, &text) ? err_nomem(e) : ERR_OK;
 
     if (!rc)
-        rc = disk_replace_file(s->dir, s->name, buf_slice(&text), 0600, e);
+        rc = s->published ? disk_replace_file(s->dir, s->name, buf_slice(&text), 0600, e)
+                          : disk_create_file(s->dir, s->name, buf_slice(&text), 0600, e);
     if (!rc)
         hold_entry(s);
+    s->published |= !rc;
     buf_fini(&text);
     return rc ? err_wrap(e, rc, "publish the state of the session") : ERR_OK;
 }

@@ -22,6 +22,7 @@
 #include "lite/json/json.h"
 #include "store/api/env.h"
 #include "store/api/store.h"
+#include "store/fs/disk.h"
 #include "store/proc/process.h"
 
 enum {
@@ -421,6 +422,7 @@ void live_sweep_hosts(const char *dir)
     }
     closedir(d);
     buf_fini(&r.text);
+    (void)disk_new_sweep(dir); /* what a host left that was killed while it published */
 }
 
 enum { STALE_AFTER_MS = 1000 };

@@ -12,7 +12,8 @@
  * answers of a stretch are covered first, and only as many as the total has tokens for. The rest stay without a cost.
  * Answers that a fork copied are covered in the session that they come from. */
 
-enum { TOTALS_MAX = 64, NO_GROUP = UINT32_MAX };
+enum { TOTALS_MAX = 64 };
+#define NO_GROUP UINT32_MAX
 
 /* The records of one answer. */
 struct totals_group {

@@ -7,6 +7,7 @@
 #include "store/api/store.h"
 #include "store/fs/disk.h"
 #include "store/host/host_session.h"
+#include "store/proc/live.h"
 #include "store/systems/exathena/exathena.h"
 #include "store/systems/goat/goat.h"
 #include "tests/sweeps/change_sweep.h"
@@ -305,7 +306,7 @@ static bool has_no_row(const struct trial_dir *y, bool done)
 }
 
 /* Without renameat2 a file has its temporary name beside its own for a moment, which the next write beside it
- * removes. */
+ * removes, and the next host that opens a session where hosts announce themselves. */
 static enum trial_end recover(struct trial_dir *y)
 {
     static const char *const places[] = { ID, NEW_ID, "sessions", "file-history/*/*", NULL };
@@ -319,6 +320,8 @@ static enum trial_end recover(struct trial_dir *y)
                 disk_new_sweep(found.gl_pathv[i]);
         globfree(&found);
     }
+    if (!env_state_path(&y->env, LIVE_HOSTS_DIR, path, NULL))
+        live_sweep_hosts(path);
     return change_sweep_recover(y);
 }
 

@@ -25,16 +25,16 @@ static const struct index_keys vibe_keys = { .type = "role",
 /* clang-format off */
 static const struct row_kind vibe_rows[] = {
     { "user", MESSAGE_USER, MESSAGE_META, .when = "injected", /* by Vibe, for the model */
-      .blocks = { { BLOCK_NOTE, "content" }, { BLOCK_IMAGE, .each = "images" } } },
+      .blocks = { { .kind = BLOCK_NOTE, .text = "content" }, { BLOCK_IMAGE, .each = "images" } } },
     { "user", MESSAGE_USER,
-      .blocks = { { BLOCK_PROMPT, "content" }, { BLOCK_IMAGE, .each = "images" } } },
+      .blocks = { { .kind = BLOCK_PROMPT, .text = "content" }, { BLOCK_IMAGE, .each = "images" } } },
     { "assistant", MESSAGE_ASSISTANT,
-      .blocks = { { BLOCK_THINKING, "reasoning_content" }, { BLOCK_TEXT, "content" }, ROW_TOOL_CALLS } },
+      .blocks = { { .kind = BLOCK_THINKING, .text = "reasoning_content" }, { .kind = BLOCK_TEXT, .text = "content" }, ROW_TOOL_CALLS } },
     { "tool", MESSAGE_TOOL,
       .blocks = { { BLOCK_TOOL_RESULT, "content", .call = "tool_call_id", .name = "name",
                     .failures = { "<tool_error>", "<user_cancellation>" } } } },
     { NULL, MESSAGE_SYSTEM,
-      .blocks = { { BLOCK_NOTE, "content" }, { BLOCK_IMAGE, .each = "images" } } },
+      .blocks = { { .kind = BLOCK_NOTE, .text = "content" }, { BLOCK_IMAGE, .each = "images" } } },
 };
 static const struct row_table vibe_table = { .kind = vibe_rows, .n = sizeof vibe_rows / sizeof *vibe_rows };
 

@@ -26,9 +26,9 @@ static const struct index_keys tiny_keys = {
 
 /* clang-format off */
 static const struct row_kind tiny_rows[] = {
-    { "user", MESSAGE_USER, .blocks = { { BLOCK_PROMPT, "text" } } },
+    { "user", MESSAGE_USER, .blocks = { { .kind = BLOCK_PROMPT, .text = "text" } } },
     { "agent", MESSAGE_ASSISTANT,
-      .blocks = { { BLOCK_THINKING, "thoughts" }, { BLOCK_TEXT, "text" },
+      .blocks = { { .kind = BLOCK_THINKING, .text = "thoughts" }, { .kind = BLOCK_TEXT, .text = "text" },
                   { BLOCK_TOOL_CALL, .each = "calls", .call = "id", .name = "tool", .input = "input" } } },
     { "tool", MESSAGE_TOOL,
       .blocks = { { BLOCK_TOOL_RESULT, "text", .call = "call", .failures = { "error: " } } } },
