@@ -33,9 +33,9 @@ struct host_state {
     pid_t owner; /* 0: not published */
     const struct store_env *env;
     bool writer;
-    bool
-        published; /* before that, the file is new: a crash then leaves nothing under another name */
-    int held;      /* the published file, locked; -1: none */
+    /* before that, the file is new: a crash then leaves nothing under another name */
+    bool published;
+    int held;                  /* the published file, locked; -1: none */
     char *dir, *name, *system; /* owned */
     struct buf session, cwd;
 };

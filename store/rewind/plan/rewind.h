@@ -160,8 +160,8 @@ struct rewind_preview;
 struct rewind_plan {
     struct arena arena; /* owns everything */
     const char *system; /* the name of its store: "claude" */
-    const char
-        *format; /* what the store has (store_format), in the arena; NULL: that of the name */
+    /* what the store has (store_format), in the arena; NULL: that of the name */
+    const char *format;
     const char *session;
     const char *point;  /* the requested message or checkpoint */
     const char *undoes; /* the record that this plan undoes, or NULL */
