@@ -100,11 +100,7 @@ bool change_is_agents(const struct change *c);
  * change_is_agents. */
 MUST_CHECK enum err_code change_undo(struct change_log *log, const char *id, struct change **out,
                                      struct err *e);
-/* Makes one change that undoes all of these, the newest first: all of them or none. It can be undone like the undo of
- * one change. The ids are sorted, newest first. */
-MUST_CHECK enum err_code change_undo_all(struct change_log *log, const char *const *ids, size_t n,
-                                         struct change **out, struct err *e);
-/* Returns why change_undo_all would refuse: *at is the first of the changes that cannot be undone. ERR_OK: it would not
+/* Returns why undoing all of these changes, one after the other, would be refused: *at is the first of the changes that cannot be undone. ERR_OK: it would not
  * refuse, as far as that can be known. Changes nothing. */
 MUST_CHECK enum err_code change_undo_all_check(struct change_log *log, const char *const *ids,
                                                size_t n, size_t *at, struct err *e);

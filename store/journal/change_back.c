@@ -148,20 +148,3 @@ enum err_code change_undo_all_check(struct change_log *log, const char *const *i
     arena_fini(&a);
     return rc;
 }
-
-enum err_code change_undo_all(struct change_log *log, const char *const *ids, size_t n,
-                              struct change **out, struct err *e)
-{
-    struct change *all;
-    size_t at;
-    enum err_code rc = join_inverses(log, ids, n, &all, NULL, &at, e);
-
-    if (rc)
-        return rc;
-    rc = change_run(log, all, e);
-    if (rc || !out)
-        change_free(all);
-    else
-        *out = all;
-    return rc;
-}

@@ -406,7 +406,7 @@ def back_to(w, t):
 
     answer = json.loads(t.run('-C', p, 'undo', '--back-to', first, '--json').stdout)
     t.same('the answer', [x['kind'] for x in answer['undoes']], ['tag', 'rename', 'rewind'])
-    t.same('one record for the changes, one for the rewind', (len(answer['made']), answer['elsewhere']), (2, 1))
+    t.same('a record for each', (len(answer['made']), answer['elsewhere']), (3, 1))
     t.same('the older one stays', (w.title(P), w.title(Q), state(p)), ('Older', 'Prices', NEW))
     t.same('again', w.undo(p, '--back-to', first)[0], 3)
     for made in answer['made']:

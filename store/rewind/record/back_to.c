@@ -317,8 +317,8 @@ static enum err_code undo_rewind_whole(const struct store_env *env, const char *
     return rc;
 }
 
-static enum err_code undo_changes(const struct store_env *env, const char *const *ids, size_t n,
-                                  char made[40], struct err *e)
+static enum err_code undo_one_change(const struct store_env *env, const char *id, char made[40],
+                                     struct err *e)
 {
     struct change_log *log;
     struct change *c = NULL;
@@ -326,7 +326,7 @@ static enum err_code undo_changes(const struct store_env *env, const char *const
 
     if (rc)
         return rc;
-    rc = n == 1 ? change_undo(log, ids[0], &c, e) : change_undo_all(log, ids, n, &c, e);
+    rc = change_undo(log, id, &c, e);
     if (!rc)
         memcpy(made, c->id, sizeof c->id);
     change_free(c);
@@ -352,7 +352,7 @@ static enum err_code take_back(const struct store_env *env, const struct back_ma
 
         if (id[0])
             rc = x->rewind ? undo_rewind_whole(env, id, ignored, e)
-                           : undo_changes(env, &id, 1, ignored, e);
+                           : undo_one_change(env, id, ignored, e);
     }
     return rc;
 }
@@ -369,18 +369,11 @@ enum err_code back_to_apply(const struct store_env *env, struct back_to *b, cons
             *e = b->why;
         return b->why.code;
     }
-    for (size_t i = 0; i < b->n && !rc; n++) {
-        size_t run = run_of_changes(b, i);
-        const char **ids = entry_ids(b, i, run);
-
-        done[n].rewind = run == 0;
-        if (!ids)
-            rc = err_nomem(e);
-        else if (run)
-            rc = undo_changes(env, ids, run, done[n].id, e);
-        else
-            rc = undo_rewind_whole(env, b->entry[i].id, done[n].id, e);
-        i += run ? run : 1;
+    /* Each is a record of its own, since what a crash leaves of one can be completed by itself. */
+    for (; n < b->n && !rc; n++) {
+        done[n].rewind = run_of_changes(b, n) == 0;
+        rc = done[n].rewind ? undo_rewind_whole(env, b->entry[n].id, done[n].id, e)
+                            : undo_one_change(env, b->entry[n].id, done[n].id, e);
     }
     if (rc)
         return take_back(env, done, n, NULL)
