@@ -44,14 +44,14 @@ see "undo up to"
 press b
 see "Undo all 2 changes?" "or none"
 enter_text y
-see "undone: 2 changes" "log  5 changes" "undid: 2 changes"
+see "undone: " "log  6 changes"
 press U
-see "redone" "log  6 changes"
+see "redone" "log  7 changes"
 press Home
 press Down
 press Enter
 see "it was undone already"
 press q
-see "Second name"
+see "First name"
 press C-c
 ended 130
