@@ -101,7 +101,7 @@ enum err_code change_part_roll_back(const char *dir, enum rollback *how, struct 
         return change_remove_record(dir, e);
     if (rc)
         return rc;
-    rc = change_steps_recover(c, dir, how, e);
+    rc = change_steps_recover(c, how, e);
     if (!rc && *how == ROLLBACK_CONFLICT) /* with what the steps learned */
         rc = change_record_write(dir, c, e);
     change_free(c);
@@ -156,7 +156,6 @@ struct change *change_inverse(const struct change *c, const char *kind)
     for (size_t i = c->n; i > 0 && ok; i--) {
         struct step inverse = step_inverse(&c->step[i - 1]);
 
-        inverse.part = i < c->n && c->step[i].part;
         ok = change_add(back, &inverse, NULL) == ERR_OK;
     }
     if (ok)
@@ -165,17 +164,8 @@ struct change *change_inverse(const struct change *c, const char *kind)
     return NULL;
 }
 
-enum err_code change_part_undone(struct change *c, size_t i, const char *dir, struct err *e)
-{
-    if (!c->step[i].part)
-        return ERR_OK;
-    c->begun = i;
-    return change_record_write(dir, c, e);
-}
-
 /* Undoes the first `done` steps, the newest first. */
-static enum err_code change_steps_roll_back(struct change *c, size_t done, const char *dir,
-                                            struct err *e)
+static enum err_code change_steps_roll_back(struct change *c, size_t done, struct err *e)
 {
     enum err_code rc = ERR_OK;
 
@@ -185,8 +175,6 @@ static enum err_code change_steps_roll_back(struct change *c, size_t done, const
         rc = step_do(&inverse, &c->arena, e);
         if (!rc)
             rc = step_sync(&inverse, e);
-        if (!rc)
-            rc = change_part_undone(c, done, dir, e);
     }
     return rc;
 }
@@ -203,15 +191,15 @@ static enum err_code intent_write(struct change_log *log, const struct change *c
 }
 
 /* A batch moves many files out of few directories, so each directory is synced once. */
-static enum err_code steps_sync_from(const struct change *c, size_t from, size_t end, struct err *e)
+enum err_code change_steps_sync(const struct change *c, struct err *e)
 {
     enum err_code rc = ERR_OK;
 
-    for (size_t i = from; i < end && !rc; i++) {
+    for (size_t i = 0; i < c->n && !rc; i++) {
         bool synced = false;
 
         /* Steps that share directories are near each other: a session has a handful of parts. */
-        for (size_t back = 1; back <= 8 && back <= i - from && !synced; back++)
+        for (size_t back = 1; back <= 8 && back <= i && !synced; back++)
             synced = step_shares_dirs(&c->step[i - back], &c->step[i]);
         if (!synced)
             rc = step_sync(&c->step[i], e);
@@ -219,50 +207,12 @@ static enum err_code steps_sync_from(const struct change *c, size_t from, size_t
     return rc;
 }
 
-enum err_code change_steps_sync(const struct change *c, struct err *e)
-{
-    return steps_sync_from(c, 0, c->n, e);
-}
-
-/* Examines the steps of the next part. */
-static enum err_code prepare_part(struct change *c, struct err *e)
-{
-    size_t end = c->begun;
-    enum err_code rc = ERR_OK;
-
-    do
-        rc = end < c->n ? step_prepare(&c->step[end], &c->arena, e) : ERR_OK;
-    while (!rc && ++end < c->n && !c->step[end].part);
-    if (!rc)
-        c->begun = end < c->n ? end : c->n;
-    return rc;
-}
-
-/* The steps of the next part find the work of those before it, so that is durable before the record says that the part
- * was begun. */
-static enum err_code journal_change_next_part(struct change *c, const char *dir, size_t from,
-                                              struct err *e)
-{
-    enum err_code rc = steps_sync_from(c, from, c->begun, e);
-
-    if (!rc)
-        rc = prepare_part(c, e);
-    return rc ? rc : change_record_write(dir, c, e);
-}
-
 /* Does the steps; *done counts those that were done. */
-static enum err_code change_steps_do(struct change *c, const char *dir, size_t *done, struct err *e)
+static enum err_code change_steps_do(struct change *c, size_t *done, struct err *e)
 {
     enum err_code rc = ERR_OK;
-    size_t part = 0; /* where it begins */
 
     while (*done < c->n && !rc) {
-        if (*done == c->begun) {
-            rc = journal_change_next_part(c, dir, part, e);
-            part = *done;
-            if (rc)
-                return rc;
-        }
         struct step *s = &c->step[*done], before;
 
         memcpy(&before, s, sizeof before); /* to the byte, for the comparison */
@@ -270,7 +220,7 @@ static enum err_code change_steps_do(struct change *c, const char *dir, size_t *
         c->record_outdated = c->record_outdated || memcmp(&before, s, sizeof before) != 0;
         *done += rc == ERR_OK;
     }
-    return rc ? rc : steps_sync_from(c, part, c->n, e);
+    return rc ? rc : change_steps_sync(c, e);
 }
 
 /* The offset of an append is only known now, so its record is written again. */
@@ -314,10 +264,10 @@ static enum err_code change_roll_back(struct change *c, size_t done, const char 
     enum rollback how = ROLLBACK_DONE;
     enum err_code rc = ERR_OK;
 
-    if (done < c->begun && !untouched(why))
+    if (done < c->n && !untouched(why))
         rc = change_step_recover(c, &c->step[done], &how, NULL);
     if (!rc && how == ROLLBACK_DONE)
-        rc = change_steps_roll_back(c, done, dir, NULL);
+        rc = change_steps_roll_back(c, done, NULL);
     if (rc || how != ROLLBACK_DONE)
         return err_wrap(e, why, "unfinished, and cannot be undone yet");
     if (change_remove_record(dir, NULL))
@@ -340,9 +290,8 @@ enum err_code change_run(struct change_log *log, struct change *c, struct err *e
     bool committed = false;
     enum err_code rc = record_id_next(&log->env, c->id, e);
 
-    c->begun = 0;
-    if (!rc)
-        rc = prepare_part(c, e);
+    for (size_t i = 0; i < c->n && !rc; i++)
+        rc = step_prepare(&c->step[i], &c->arena, e);
     if (rc)
         return rc;
     c->at_ms = log->env.now_ms;
@@ -350,7 +299,7 @@ enum err_code change_run(struct change_log *log, struct change *c, struct err *e
     rc = intent_write(log, c, dir, e);
     if (rc)
         return drop_record(dir, rc, e);
-    rc = change_steps_do(c, dir, &done, e);
+    rc = change_steps_do(c, &done, e);
     if (!rc)
         rc = change_finish(log, c, dir, &committed, e);
     if (!rc)
@@ -372,12 +321,11 @@ enum err_code change_part_do(struct change_log *log, const char *dir, struct cha
     c->at_ms = log->env.now_ms;
     for (size_t i = 0; i < c->n && !rc; i++)
         rc = step_prepare(&c->step[i], &c->arena, e);
-    c->begun = c->n;
     if (!rc)
         rc = change_record_write(dir, c, e);
     if (rc)
         return drop_record(dir, rc, e);
-    rc = change_steps_do(c, dir, &done, e);
+    rc = change_steps_do(c, &done, e);
     if (!rc)
         rc = change_record_write(dir, c, e);
     return rc ? change_roll_back(c, done, dir, rc, e) : ERR_OK;
@@ -404,7 +352,6 @@ enum err_code change_note(struct change_log *log, struct change *c, struct err *
     if (rc)
         return rc;
     c->at_ms = log->env.now_ms;
-    c->begun = c->n;
     snprintf(dir, sizeof dir, "%s/%s%s", log->dir, c->id, CHANGE_INTENT_SUFFIX);
     rc = intent_write(log, c, dir, e);
     if (rc)

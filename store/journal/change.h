@@ -42,8 +42,6 @@ struct change {
     const char *kind;   /* "rename", "delete", ...: the name of the command */
     const char *text;   /* what it did, for a person: "renamed to …"; data in it is not cleaned */
     const char *undoes; /* the id of the change that this one undid, or NULL */
-    const char **also;  /* further changes that it undid */
-    size_t also_n;
     /* The line for a shell with which the session's agent made it, or the change that this one undid; NULL: reprise
      * made it. Its steps are what can be undone of it, perhaps nothing. */
     const char *command;
@@ -52,8 +50,6 @@ struct change {
     size_t sessions_n;
     struct step *step;
     size_t n;
-    /* While it is under way: no step from this one on was begun. After a crash only those before it are undone. */
-    size_t begun;
     int64_t at_ms;        /* when it was requested; 0 until it runs */
     bool record_outdated; /* its steps know more than when the record was written */
     /* its record has to survive this process, but not a power cut, so it is not synced */

@@ -23,12 +23,7 @@ struct change_log {
 /* Undoes one step that may have been done in part, or all steps, the newest first, up to one that has to wait. */
 MUST_CHECK enum err_code change_step_recover(struct change *c, struct step *s, enum rollback *how,
                                              struct err *e);
-MUST_CHECK enum err_code change_steps_recover(struct change *c, const char *dir, enum rollback *how,
-                                              struct err *e);
-/* Step i was undone. If it is the first of its part, this is recorded in `dir` before the steps of the part before it
- * are undone. */
-MUST_CHECK enum err_code change_part_undone(struct change *c, size_t i, const char *dir,
-                                            struct err *e);
+MUST_CHECK enum err_code change_steps_recover(struct change *c, enum rollback *how, struct err *e);
 /* Makes the names that the steps changed durable. */
 MUST_CHECK enum err_code change_steps_sync(const struct change *c, struct err *e);
 /* Reads the change with this id. */

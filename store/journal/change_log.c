@@ -207,9 +207,8 @@ void change_log_close(struct change_log *log)
 struct walk {
     struct dirent **names;
     int n, at;
-    struct arena arena;
-    const char **undone; /* ids that were undone */
-    size_t undone_n;
+    char (*undone)[40]; /* ids that were undone */
+    int undone_n;
 };
 
 static enum err_code walk_open(const struct change_log *log, struct walk *w, struct err *e)
@@ -220,26 +219,25 @@ static enum err_code walk_open(const struct change_log *log, struct walk *w, str
     if (rc)
         return rc;
     w->at = w->n;
-    return ERR_OK;
+    w->undone = calloc((size_t)w->n + 1, sizeof *w->undone);
+    if (w->undone)
+        return ERR_OK;
+    change_names_free(w->names, w->n);
+    return err_nomem(e);
 }
 
 static void walk_close(struct walk *w)
 {
     change_names_free(w->names, w->n);
-    arena_fini(&w->arena);
+    free(w->undone);
 }
 
 static bool walk_was_undone(const struct walk *w, const char *id)
 {
-    for (size_t i = 0; i < w->undone_n; i++)
+    for (int i = 0; i < w->undone_n; i++)
         if (strcmp(w->undone[i], id) == 0)
             return true;
     return false;
-}
-
-static bool walk_note_undone(struct walk *w, const char *id)
-{
-    return arena_add_text(&w->arena, &w->undone, &w->undone_n, id);
 }
 
 /* NULL at the end. The caller frees the change. */
@@ -263,14 +261,8 @@ static struct change *walk_next(struct change_log *log, struct walk *w, bool *un
         }
         memcpy(c->id, name, strlen(name) + 1);
         *undone = walk_was_undone(w, c->id);
-        bool ok = *undone || !c->undoes || walk_note_undone(w, c->undoes);
-
-        for (size_t i = 0; i < c->also_n && !*undone && ok; i++)
-            ok = walk_note_undone(w, c->also[i]);
-        if (!ok) {
-            change_free(c);
-            return NULL;
-        }
+        if (!*undone && c->undoes && strlen(c->undoes) < sizeof *w->undone)
+            memcpy(w->undone[w->undone_n++], c->undoes, strlen(c->undoes) + 1);
         return c;
     }
     return NULL;

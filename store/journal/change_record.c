@@ -106,8 +106,7 @@ static void put_step(struct writer *w, size_t i, const struct step *s)
     put_int(w, "oldMtime", s->old_mtime_ns);
     put_int(w, "mode", s->mode);
     put_int(w, "oldMode", s->old_mode);
-    put_int(w, "flags",
-            s->absent | s->old_absent << 1 | s->follow << 2 | s->with_dir << 3 | s->part << 4);
+    put_int(w, "flags", s->absent | s->old_absent << 1 | s->follow << 2 | s->with_dir << 3);
     jsonout_close(&w->j, '}');
 }
 
@@ -119,15 +118,6 @@ static void put_change(struct writer *w, const struct change *c)
     write_text_member(w, "text", c->text);
     write_text_member(w, "undoes", c->undoes);
     write_text_member(w, "command", c->command);
-    if (c->also_n) {
-        jsonout_key(&w->j, "also");
-        jsonout_open(&w->j, '[');
-        for (size_t i = 0; i < c->also_n; i++)
-            jsonout_text(&w->j, slice_of(c->also[i]));
-        jsonout_close(&w->j, ']');
-    }
-    if (c->begun < c->n)
-        put_int(w, "begun", (int64_t)c->begun);
     put_int(w, "at", c->at_ms);
     jsonout_key(&w->j, "sessions");
     jsonout_open(&w->j, '[');
@@ -271,8 +261,7 @@ static void get_step(struct reader *r, const cJSON *o, struct step *s)
                         .absent = flags & 1,
                         .old_absent = flags >> 1 & 1,
                         .follow = flags >> 2 & 1,
-                        .with_dir = flags >> 3 & 1,
-                        .part = flags >> 4 & 1 };
+                        .with_dir = flags >> 3 & 1 };
     if (!s->path || ((s->kind == STEP_MOVE || s->kind == STEP_REF) && !s->to))
         damaged(r);
 }
@@ -284,20 +273,6 @@ static void get_session(struct reader *r, const cJSON *o, struct change *c)
                                 .dir = change_record_get_text(r, o, "dir"),
                                 .title = change_record_get_text(r, o, "title") };
     c->sessions[c->sessions_n++] = change_record_get_text(r, o, "id");
-}
-
-/* Ids are plain ASCII, so they are not encoded. */
-static void get_also(struct reader *r, const cJSON *also, struct change *c)
-{
-    const cJSON *o;
-
-    cJSON_ArrayForEach(o, also)
-    {
-        if (!cJSON_IsString(o))
-            damaged(r);
-        else if (!arena_add_text(r->a, &c->also, &c->also_n, o->valuestring) && !r->rc)
-            r->rc = err_nomem(r->e);
-    }
 }
 
 static void get_change(struct reader *r, const cJSON *root, struct change *c)
@@ -326,14 +301,6 @@ static void get_change(struct reader *r, const cJSON *root, struct change *c)
     }
     cJSON_ArrayForEach(o, sessions) get_session(r, o, c);
     cJSON_ArrayForEach(o, steps) get_step(r, o, &c->step[c->n++]);
-    bool under_way = cJSON_GetObjectItemCaseSensitive(root, "begun") != NULL;
-    int64_t begun = under_way ? get_int(r, root, "begun") : (int64_t)c->n;
-
-    if (begun < 0 || begun > (int64_t)c->n)
-        damaged(r);
-    else
-        c->begun = (size_t)begun;
-    get_also(r, cJSON_GetObjectItemCaseSensitive(root, "also"), c);
 }
 
 static enum err_code record_text(const char *dir, struct buf *out, struct err *e)

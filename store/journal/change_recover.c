@@ -72,7 +72,7 @@ static bool is_step_dir(const struct change *c, const char *path, size_t n)
  * and a directory that is made and removed with the change needs the one above it. */
 static bool is_away(const struct change *c)
 {
-    for (size_t i = 0; i < c->begun; i++) {
+    for (size_t i = 0; i < c->n; i++) {
         const struct step *s = &c->step[i];
         size_t n = change_recover_dir_length(s->path, strlen(s->path));
 
@@ -111,7 +111,7 @@ static enum err_code all_done(struct change *c, bool *done, struct err *e)
 {
     enum err_code rc = ERR_OK;
 
-    *done = c->begun == c->n;
+    *done = true;
     for (size_t i = 0; i < c->n && *done && !rc; i++)
         rc = step_is_done(&c->step[i], done, e);
     return rc;
@@ -156,14 +156,13 @@ static bool is_held(const struct step *s, const struct step *stays)
     return stays && s->kind == STEP_REF && strcmp(s->path, stays->path) == 0;
 }
 
-enum err_code change_steps_recover(struct change *c, const char *dir, enum rollback *how,
-                                   struct err *e)
+enum err_code change_steps_recover(struct change *c, enum rollback *how, struct err *e)
 {
     const struct step *stays = NULL;
     enum err_code rc = ERR_OK;
 
     *how = is_away(c) ? ROLLBACK_RETRY : ROLLBACK_DONE;
-    for (size_t i = c->begun; i > 0 && !rc && *how != ROLLBACK_RETRY; i--) {
+    for (size_t i = c->n; i > 0 && !rc && *how != ROLLBACK_RETRY; i--) {
         struct step *s = &c->step[i - 1];
         enum rollback one;
 
@@ -174,8 +173,6 @@ enum err_code change_steps_recover(struct change *c, const char *dir, enum rollb
             *how = one;
         if (!rc && one == ROLLBACK_CONFLICT && s->kind == STEP_REF)
             stays = s;
-        if (!rc && one == ROLLBACK_DONE)
-            rc = change_part_undone(c, i - 1, dir, e);
     }
     return rc;
 }
@@ -185,7 +182,7 @@ static enum err_code change_recover_go_back(struct change_log *log, struct chang
 {
     enum rollback how;
     bool committed;
-    enum err_code rc = change_steps_recover(c, dir, &how, e);
+    enum err_code rc = change_steps_recover(c, &how, e);
 
     if (rc || how == ROLLBACK_RETRY)
         return rc;

@@ -53,8 +53,6 @@ struct step {
     /* PUT: its directory is made and removed with it (0700; kept if not empty) */
     bool with_dir;
     bool follow; /* APPEND: through a link */
-    /* The first step of another change than the step before it: it is examined when the steps before it are done. */
-    bool part;
 };
 
 /* Examines the files before the record is written: where an append begins at the earliest, whether it needs a newline

@@ -5,6 +5,7 @@ usage: sweep_program.py PROGRAM INJECTOR
 
 The store is then in its old or its new state, byte for byte and name by name: the new one if the command reported
 success (exit 0), the old one if it reported failure. No temporary file is left in it, and no record of a change under way.
+Going back over several changes undoes one after the other: a kill may leave some undone, and the same command goes on.
 REPRISE_SWEEP=long: at every call instead of at every third.
 """
 import errno
@@ -39,7 +40,9 @@ COMMANDS = {
     'tombstone': ['tombstone', ID, STEM + '3'],
     'delete': ['delete', ID],
     'undo': ['undo', '--all'],
+    'back-to': ['undo', '--all', '--back-to'],  # and the id of the first of these:
 }
+BEFORE = {'undo': [['delete', ID]], 'back-to': [['rename', ID, 'Another title'], ['archive', ID], ['delete', ID]]}
 STRIDE = 1 if os.environ.get('REPRISE_SWEEP') == 'long' else 3
 
 
@@ -123,11 +126,19 @@ class Sweep:
         it happens in one place."""
         now, old = self.now, os.path.join(self.top, name)
         make(now)
-        if name == 'undo':
-            self.program(now).run('delete', ID)
+        for earlier in BEFORE.get(name, []):
+            self.program(now).run(*earlier)
+        if name == 'back-to':
+            command = command + [min(x['id'] for x in self.program(now).json('log', '--all'))]
         shutil.copytree(now, old, symlinks=True)
-        before = image(now)
-        with open(f'{now}/{LOG}', 'rb') if name != 'undo' else io.BytesIO() as f:
+        before, between = image(now), []
+        if name == 'back-to':
+            for _ in BEFORE[name][1:]:
+                self.program(now).run('undo', '--all')
+                between.append(image(now))
+            shutil.rmtree(now)
+            shutil.copytree(old, now, symlinks=True)
+        with open(f'{now}/{LOG}', 'rb') if name not in BEFORE else io.BytesIO() as f:
             log = f.read()
         run = self.program(now).run(*command)
         if run.returncode:
@@ -138,10 +149,10 @@ class Sweep:
             with open(f'{now}/{LOG}', 'rb') as f:
                 grown = f.read()
         shutil.rmtree(now)
-        return old, before, after, (log, grown[len(log):] if grown.startswith(log) else b'')
+        return command, old, before, between, after, (log, grown[len(log):] if grown.startswith(log) else b'')
 
-    def one(self, program, name, command, way, nth, template):
-        old, before, after, log = template
+    def one(self, program, name, way, nth, template):
+        command, old, before, between, after, log = template
         top = self.now
         shutil.copytree(old, top, symlinks=True)
         code, said, calls = self.broken(top, command, *way, nth)
@@ -151,9 +162,13 @@ class Sweep:
             self.killed += code < 0
             program.need(self.program(top).run('log').returncode == 0, f'{at}: the next command failed')
             now = image(top, log)
-            program.need(now in (before, after), f'{at}: neither old nor new\n{now}')
+            partly = now in between and (code < 0 or b'unfinished' in said)
+            program.need(now in (before, after) or partly, f'{at}: neither old nor new\n{now}')
             program.need(code != 0 or now == after, f'{at}: success was reported, but the tree is the old one')
             program.need(code <= 0 or now == before or b'unfinished' in said, f'{at}: said failed and is done')
+            if between and now != after:
+                self.program(top).run(*command)
+                program.need(image(top, log) == after, f'{at}: the same command did not go on')
             # Where a new file has a temporary name first, the next fork removes those of a fork.
             left = [path for path in snapshot(top) if (os.path.basename(path).startswith('.reprise') and (CUTS or '/reprise/forks/' not in path))
                     or path.endswith('.intent')]
@@ -164,11 +179,11 @@ class Sweep:
     def run(self, program):
         for name, command in COMMANDS.items():
             template = self.templates(name, command)
-            program.need(template[1] != template[2], f'{name}: nothing happens, so nothing is tested')
+            program.need(template[2] != template[4], f'{name}: nothing happens, so nothing is tested')
             before = self.runs
             for i, way in enumerate(WAYS):
                 nth = 1 + i % STRIDE
-                while self.one(program, name, command, way, nth, template):
+                while self.one(program, name, way, nth, template):
                     nth += STRIDE
             print(f'{name}: {self.runs - before} runs')
 

@@ -22,8 +22,6 @@ static void command_undo_write_entry_json(const struct history_entry *x, struct 
     out_strings(o, "sessions", x->session, x->sessions_n);
     out_string(o, "title", x->title);
     out_string(o, "undoes", x->undoes);
-    if (x->also_n)
-        out_strings(o, "undoesAlso", x->also, x->also_n);
     out_string(o, "command", x->command);
     out_bool(o, "undone", x->undone);
     out_close(o, '}');
@@ -37,7 +35,7 @@ static void command_undo_write_entry_text(const struct history_entry *x, int64_t
     human_age(now_ms, x->at_ms, age);
     out_addf(o, "%8s  %s  %-10s ", age, x->id, x->kind);
     if (x->undoes)
-        out_addf(o, x->also_n ? "undid " : "undid: ");
+        out_addf(o, "undid: ");
     out_text(o, slice_of(x->text));
     if (x->title) {
         out_addf(o, "  \"");

@@ -22,8 +22,7 @@ struct back_walk {
 struct back_entry {
     struct undo_target target;
     bool undone;
-    const char *const *undoes;
-    size_t undoes_n;
+    const char *undoes; /* NULL: it is no undo */
     bool elsewhere;
 };
 
@@ -39,11 +38,8 @@ static enum err_code back_to_take_entry(struct back_walk *w, const struct back_e
 {
     struct back_to *b = w->out;
     struct undo_target *list = arena_grow(&b->arena, b->entry, b->n, sizeof *list);
-    bool ok = list != NULL;
 
-    for (size_t i = 0; i < x->undoes_n && ok; i++)
-        ok = arena_add_text(&b->arena, &w->revived, &w->revived_n, x->undoes[i]);
-    if (!ok)
+    if (!list || (x->undoes && !arena_add_text(&b->arena, &w->revived, &w->revived_n, x->undoes)))
         return err_nomem(w->e);
     b->entry = list;
     b->entry[b->n++] = x->target;
@@ -55,18 +51,15 @@ static void meet_entry(struct back_walk *w, const struct back_entry *x)
 {
     const char *id = x->target.id;
     int order = strcmp(id, w->id);
-    bool of_older = x->undoes_n == 0;
 
     w->done = order <= 0;
     w->found = w->found || order == 0;
     if (order < 0 || (x->undone && !is_revived(w, id)))
         return;
-    for (size_t i = 0; i < x->undoes_n; i++)
-        of_older = of_older || strcmp(x->undoes[i], w->id) < 0;
     if (x->elsewhere) {
         w->found_elsewhere = w->found_elsewhere || order == 0;
         w->out->elsewhere++;
-    } else if (of_older) {
+    } else if (!x->undoes || strcmp(x->undoes, w->id) < 0) {
         w->rc = back_to_take_entry(w, x);
     }
 }
@@ -77,8 +70,7 @@ static void meet_rewinds_after(struct back_walk *w, const char *id)
         const struct rewind_record *r = &w->rewinds.record[w->next];
         const struct back_entry x = { .target = undo_target_of_rewind(r),
                                       .undone = r->undone || r->empty,
-                                      .undoes = &r->undoes,
-                                      .undoes_n = r->undoes != NULL,
+                                      .undoes = r->undoes,
                                       .elsewhere = origin_of_rewind(w->shown, r) != ORIGIN_SHOWN };
 
         if (strcmp(r->id, id) <= 0)
@@ -90,26 +82,16 @@ static void meet_rewinds_after(struct back_walk *w, const char *id)
 static bool meet_change(const struct change *c, bool undone, void *arg)
 {
     struct back_walk *w = arg;
-    struct arena a = { 0 };
-    const char **undoes = NULL;
-    size_t n = 0;
-    bool ok = !c->undoes || arena_add_text(&a, &undoes, &n, c->undoes);
 
-    for (size_t i = 0; i < c->also_n && ok; i++)
-        ok = arena_add_text(&a, &undoes, &n, c->also[i]);
-    if (!ok)
-        w->rc = err_nomem(w->e);
     meet_rewinds_after(w, c->id);
     if (!w->done && !w->rc) {
         const struct back_entry x = { .target = undo_target_of_change(c),
                                       .undone = undone,
-                                      .undoes = undoes,
-                                      .undoes_n = n,
+                                      .undoes = c->undoes,
                                       .elsewhere = !origin_shows_change(w->shown, c) };
 
         meet_entry(w, &x);
     }
-    arena_fini(&a);
     return !w->done && !w->rc;
 }
 
@@ -371,7 +353,7 @@ enum err_code back_to_apply(const struct store_env *env, struct back_to *b, cons
     }
     /* Each is a record of its own, since what a crash leaves of one can be completed by itself. */
     for (; n < b->n && !rc; n++) {
-        done[n].rewind = run_of_changes(b, n) == 0;
+        done[n].rewind = b->entry[n].kind != UNDO_TARGET_CHANGE;
         rc = done[n].rewind ? undo_rewind_whole(env, b->entry[n].id, done[n].id, e)
                             : undo_one_change(env, b->entry[n].id, done[n].id, e);
     }

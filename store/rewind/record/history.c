@@ -54,8 +54,6 @@ static bool hand_over_change(const struct change *c, bool undone, void *arg)
                                      .kind = c->kind,
                                      .text = c->text,
                                      .undoes = c->undoes,
-                                     .also = c->also,
-                                     .also_n = c->also_n,
                                      .command = c->command,
                                      .title = c->sessions_n ? c->origin[0].title : NULL,
                                      .dir = c->sessions_n ? c->origin[0].dir : NULL,

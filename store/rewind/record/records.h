@@ -80,9 +80,7 @@ MUST_CHECK enum err_code rewind_plan_known_state(const struct store_env *env,
  * records of their own. */
 struct history_entry {
     const char *id, *kind, *text;
-    const char *undoes;      /* may be NULL */
-    const char *const *also; /* further changes that it undid */
-    size_t also_n;
+    const char *undoes;  /* may be NULL */
     const char *command; /* as in struct change */
     const char *title;   /* of the first session; NULL if not recorded */
     const char *dir;     /* its directory; NULL if not recorded */
