@@ -250,7 +250,7 @@ def saved_files(t):
 def inferring(t):
     c = Case(t)
     done = json.loads(c.rewind(U, 'code', '--apply', '--inferred').stdout)
-    t.need(any(n.startswith('inferred') for n in done['notes']), f'A7: labelled: {done}')
+    t.need(any(n.startswith('reconstructed') for n in done['notes']), f'A7: labelled: {done}')
     t.same('A7: as it was at the event', read(f'{c.ws}/config.txt'), b'v1 <edited> & "quoted"\n')
     t.same('A7: a created file stays', read(f'{c.ws}/lib/new/created.ex'), read(f'{c.saved("lib/new/created.ex")}/1.bin'))
 
