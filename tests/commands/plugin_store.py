@@ -166,7 +166,7 @@ def goes_on_without(p, home):
     """A store that cannot be opened is one line, and the rest goes on."""
     put(f'{home}/.claude/projects/-w/{ONE}.jsonl', fixture(FIXTURES, 'rewound.jsonl', ONE, home))
     config = f'{home}/config/reprise/config'
-    for section, why in [('plugin = ./folder.so', b'needs an absolute path'), ('plugin = nothing', b'no plug-in'),
+    for section, why in [('plugin = ./folder.so', b'needs an absolute path'), ('plugin = nothing', b'needs the plug-in'),
                          ('path = /x', b'names neither a plug-in nor a format'), ('plugin = folder\npath = /nowhere', b'not a directory'),
                          ('plugin = folder\npath = x://a:b@c/d', b'contains a password')]:
         put(config, f'[store.other]\n{section}\n')
