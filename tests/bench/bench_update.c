@@ -369,7 +369,7 @@ int main(int argc, char **argv)
     draw(&b);
     char total[64];
 
-    snprintf(total, sizeof total, "%zu/%zu", b.n, b.n);
+    snprintf(total, sizeof total, " %zu sessions", b.n);
     bench_need(shows(&b, total), "all sessions are on the list");
     measure(&b, strokes, sizeof strokes / sizeof *strokes);
     frame_fini(&b.frame);

@@ -107,8 +107,8 @@ static enum err_code plan(const struct store *st, const struct session_ref *ref,
     } else {
         assert_int_equal(
             rewind_plan_note(&p,
-                             "2 shell commands ran since then: what they changed in other files "
-                             "is not covered",
+                             "2 shell commands ran since; their changes to other files "
+                             "cannot be rewound",
                              NULL),
             ERR_OK);
     }

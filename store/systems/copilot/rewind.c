@@ -352,11 +352,10 @@ static enum err_code copilot_add_notes(struct rewind_plan *plan, const struct pr
         commands |= p->prompt[i].commands;
     }
     if (missing)
-        rc =
-            rewind_plan_note(plan,
-                             "Copilot kept no copies of the files of a turn since: what it changed "
-                             "is not covered",
-                             e);
+        rc = rewind_plan_note(plan,
+                              "Copilot kept no copies of the files of a turn since; its changes "
+                              "cannot be rewound",
+                              e);
     if (!rc && commands)
         rc = rewind_plan_note(
             plan, "commands ran since: permissions that they alone changed are not recorded", e);

@@ -214,7 +214,7 @@ static const struct sign rewind_signs[] = {
     { "[x] [~] [ ]", NULL, "included, only some hunks, excluded" },
     { "M A D", NULL, "the file is modified, created again, deleted" },
     { "held", NULL, "held back: the reason is shown below; including it asks first" },
-    { "$", NULL, "shell commands ran in this turn: their changes are not covered" },
+    { "$", NULL, "shell commands ran in this turn; what they changed cannot be rewound" },
     { "✗", "x", "the turn cannot be restored" },
 };
 

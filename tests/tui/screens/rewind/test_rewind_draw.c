@@ -68,8 +68,8 @@ static enum err_code with_notes(const struct store *st, const struct session_ref
                                 struct slice point, struct rewind_plan *out, struct err *e)
 {
     static const char *const notes[] = {
-        "this turn ran 2 shell commands: what they changed is not covered",
-        "a copy that was evicted is not covered", "the fork's parent keeps the copies",
+        "2 shell commands ran in this turn; their changes to other files cannot be rewound",
+        "a copy that was evicted cannot be put back", "the fork's parent keeps the copies",
         "permissions are not recorded, and stay as they are"
     };
     enum err_code rc = plain_plan(st, ref, point, out, e);
@@ -87,12 +87,12 @@ CASE(all_notes_of_a_plan_are_shown_or_counted)
     t->s.ops.plan = with_notes;
     screen_resize(&t->s, 24, 80);
     rewind_screen_go(t);
-    assert_true(screen_has(&t->s, "· this turn ran 2 shell"));
+    assert_true(screen_has(&t->s, "· 2 shell commands ran"));
     assert_true(screen_has(&t->s, "· a copy that was evicted"));
     assert_true(screen_has(&t->s, "· the fork's parent keeps"));
     assert_true(screen_has(&t->s, "· permissions are not"));
     screen_resize(&t->s, 16, 80);
-    assert_true(screen_has(&t->s, "· this turn ran 2 shell"));
+    assert_true(screen_has(&t->s, "· 2 shell commands ran"));
     assert_true(screen_has(&t->s, "more"));
 }
 
