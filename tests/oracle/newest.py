@@ -1,0 +1,374 @@
+#!/usr/bin/env python3
+"""Asks the newest agents whether what reprise reads, resumes and gives back is still true.
+
+usage: newest.py PROGRAM FOLDER [AGENT[@VERSION]...]
+
+Installs each agent from npm below FOLDER, runs four prompts against a model that is scripted (mock_model.py), and prints a
+row for each: whether the list, the prompts and the tokens are those of the session; whether a rewind to each prompt gives
+back the tree that stood before it, byte for byte, and an undo the one after; and whether the command that reprise prints
+opens that session in a terminal, so that a further prompt lands in it.
+
+It needs the network (npm only), node, git and tmux, and is no part of the suite: the programs change from day to day.
+Exit 1 if anything differs. Name versions: an old node installs an old version without a word.
+"""
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.dirname(HERE)]
+
+from mock_model import MockModel
+
+from support.program import Program
+
+FIRST, SECOND, THIRD, FOURTH = 'Say what is here', 'Write the notes', 'Write them once more', 'And in the terminal'
+NOTES = ['one\n', 'two\n', 'three\n']
+
+
+@dataclass
+class Agent:
+    package: str
+    version: str
+    program: str  # below node_modules
+    ask: list     # arguments before the prompt
+    again: list   # the same in a session; {id}
+    writes: tuple  # the tool, and its arguments for a file and its text
+    files: dict = field(default_factory=dict)  # below the home
+    env: dict = field(default_factory=dict)
+    node: str = ''  # a version, where that of the machine is too old
+    reads: str = ''  # the tool that must have read a file before it is written
+    sdk: str = ''  # package and version of an SDK that lists the same sessions
+
+
+def same(prompt, said):
+    """True if this is the prompt; `opencode run` puts one of several words into quotes."""
+    return (said or '').strip('"') == prompt
+
+
+def path_and_text(path, text):
+    return {'file_path': path, 'content': text}
+
+
+def pi_write(path, text):
+    return {'path': path, 'content': text}
+
+
+def now_in(path):
+    with open(path, encoding='utf-8') as f:
+        return f.read()
+
+
+def edit(path, text):
+    return {'path': path, 'old_str': now_in(path).strip(), 'new_str': text.strip()}
+
+
+def patch(path, text):
+    change = f'@@\n-{now_in(path).strip()}\n+{text.strip()}\n'
+    return f'*** Begin Patch\n*** Update File: {os.path.basename(path)}\n{change}*** End Patch\n'
+
+
+OPENCODE = {'$schema': 'https://opencode.ai/config.json', 'autoupdate': False, 'share': 'disabled', 'permission': 'allow',
+            'model': 'mock/mock-model', 'small_model': 'mock/mock-model',
+            'provider': {'mock': {'npm': '@ai-sdk/openai-compatible', 'name': 'mock',
+                                  'options': {'baseURL': 'http://127.0.0.1:{port}/v1', 'apiKey': 'mock'},
+                                  'models': {'mock-model': {'name': 'mock-model', 'tool_call': True,
+                                                            'limit': {'context': 100000, 'output': 8000}}}}}}
+CODEX = '''model = "gpt-6.1-sol" # one that is given the tool for patches
+model_provider = "mock"
+approval_policy = "never"
+sandbox_mode = "danger-full-access"
+check_for_update_on_startup = false
+[model_providers.mock]
+name = "mock"
+base_url = "http://127.0.0.1:{port}/v1"
+wire_api = "responses"
+env_key = "MOCK_KEY"
+[projects."{project}"]
+trust_level = "trusted"
+'''
+KIMI = '''default_model = "mock"
+telemetry = false
+[providers.local]
+type = "openai"
+base_url = "http://127.0.0.1:{port}/v1"
+api_key = "none"
+[models.mock]
+provider = "local"
+model = "mock-model"
+max_context_size = 128000
+'''
+QUIET = {'privacy': {'usageStatisticsEnabled': False}, 'telemetry': {'enabled': False}}
+
+AGENTS = {
+    'claude': Agent('@anthropic-ai/claude-code', '2.1.332', '.bin/claude',
+                    ['--permission-mode', 'bypassPermissions', '-p'], ['--resume', '{id}'], ('Write', path_and_text),
+                    {'.claude.json': {'hasCompletedOnboarding': True, 'customApiKeyResponses': {'approved': ['mock']},
+                                      'projects': {'{project}': {'hasTrustDialogAccepted': True}}}},
+                    {'ANTHROPIC_BASE_URL': 'http://127.0.0.1:{port}', 'ANTHROPIC_API_KEY': 'mock',
+                     'CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING': '1', 'IS_SANDBOX': '1',
+                     'CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC': '1'}, sdk='@anthropic-ai/claude-agent-sdk@0.3.332'),
+    'codex': Agent('@openai/codex', '0.171.0', '.bin/codex', ['exec', '--skip-git-repo-check'],
+                   ['resume', '{id}'], ('apply_patch', patch), {'.codex/config.toml': CODEX}, {'MOCK_KEY': 'mock'}),
+    'copilot': Agent('@github/copilot', '1.0.102', '.bin/copilot', ['--allow-all', '--no-auto-update', '-p'],
+                     ['--resume={id}'], ('edit', edit), {},
+                     {'COPILOT_OFFLINE': 'true', 'COPILOT_PROVIDER_BASE_URL': 'http://127.0.0.1:{port}/v1',
+                      'COPILOT_PROVIDER_API_KEY': 'mock', 'COPILOT_MODEL': 'mock-model', 'COPILOT_ALLOW_ALL': 'true',
+                      'COPILOT_PROVIDER_MAX_PROMPT_TOKENS': '100000', 'COPILOT_AUTO_UPDATE': 'false'}),
+    'opencode': Agent('opencode-ai', '1.18.33', '.bin/opencode', ['run'], ['--session', '{id}'],
+                      ('write', lambda path, text: {'filePath': path, 'content': text}),
+                      {'.config/opencode/opencode.json': OPENCODE},
+                      {'OPENCODE_DISABLE_AUTOUPDATE': '1', 'OPENCODE_DISABLE_MODELS_FETCH': '1',
+                       'OPENCODE_DISABLE_LSP_DOWNLOAD': '1'}),
+    'gemini': Agent('@google/gemini-cli', '0.61.0', '.bin/gemini', ['--yolo', '-p'], ['--resume', '{id}'],
+                    ('write_file', path_and_text),
+                    {'.gemini/settings.json': {'security': {'auth': {'selectedType': 'gemini-api-key'},
+                                                            'folderTrust': {'enabled': False}},
+                                               'general': {'enableAutoUpdate': False}, **QUIET}},
+                    {'GEMINI_API_KEY': 'none', 'GOOGLE_GEMINI_BASE_URL': 'http://127.0.0.1:{port}',
+                     'GEMINI_MODEL': 'gemini-2.5-pro'}),
+    'qwen': Agent('@qwen-code/qwen-code', '0.24.4', '.bin/qwen', ['--yolo', '-p'], ['--resume', '{id}'],
+                  ('write_file', path_and_text),
+                  {'.qwen/settings.json': {'security': {'auth': {'selectedType': 'openai'}},
+                                           'general': {'enableAutoUpdate': False}, **QUIET}},
+                  {'OPENAI_API_KEY': 'none', 'OPENAI_BASE_URL': 'http://127.0.0.1:{port}/v1',
+                   'OPENAI_MODEL': 'mock-model'}, node='22.23.3', reads='read_file'),
+    'pi': Agent('@earendil-works/pi-coding-agent', '1.6.0', '.bin/pi', ['-p'], ['--session', '{id}'],
+                ('write', pi_write),
+                {'.pi/agent/models.json': {'providers': {'local': {
+                    'baseUrl': 'http://127.0.0.1:{port}/v1', 'api': 'openai-completions', 'apiKey': 'none',
+                    'models': [{'id': 'mock-model'}]}}},
+                 '.pi/agent/settings.json': {'defaultProvider': 'local', 'defaultModel': 'mock-model'}},
+                {'PI_OFFLINE': '1'}, node='22.23.3'),
+    'kimi': Agent('@moonshot-ai/kimi-code', '2.1.0', '.bin/kimi', ['-p'], ['--session', '{id}'],
+                  ('Write', pi_write), {'.kimi-code/config.toml': KIMI}, {'KIMI_CODE_NO_AUTO_UPDATE': '1'},
+                  node='22.23.3'),
+}
+
+
+def tree_of(project):
+    """Every file of the project, except what git keeps."""
+    found = {}
+    for folder, names, files in os.walk(project):
+        names[:] = [n for n in names if n != '.git']
+        for name in files:
+            with open(os.path.join(folder, name), 'rb') as f:
+                found[os.path.relpath(os.path.join(folder, name), project)] = f.read()
+    return found
+
+
+class Trial:
+    def __init__(self, program, folder, name, version):
+        self.name, self.agent, self.folder = name, AGENTS[name], os.path.abspath(folder)
+        self.version = version or self.agent.version
+        self.top = os.path.join(self.folder, 'run', name)
+        self.home, self.project = os.path.join(self.top, 'home'), os.path.join(self.top, 'project')
+        self.notes = os.path.join(self.project, 'notes.txt')
+        tool, arguments = self.agent.writes
+        self.model = MockModel({FIRST: [{'text': 'A file of notes.'}], FOURTH: [{'text': 'Here, too.'}]})
+        read = [{'tool': self.agent.reads, 'args': {'file_path': self.notes}}] if self.agent.reads else []
+        self.change = lambda prompt, text: self.model.script.update(
+            {prompt: [*read, {'tool': tool, 'args': arguments(self.notes, text)}, {'text': f'Written: {text.strip()}.'}]})
+        self.reprise = Program(program, self.home, {})
+        self.trees, self.result = [], {}
+
+    # ---- the agent ----
+
+    def install(self, package, version, folder):
+        where = os.path.join(self.folder, folder)
+        if not os.path.exists(os.path.join(where, 'node_modules')):
+            os.makedirs(where, exist_ok=True)
+            subprocess.run(['npm', 'install', '--no-audit', '--no-fund', '--prefix', where, f'{package}@{version}'],
+                           check=True, capture_output=True, timeout=900)
+        return os.path.join(where, 'node_modules')
+
+    def filled(self, value):
+        if isinstance(value, dict):
+            return {self.filled(k): self.filled(v) for k, v in value.items()}
+        if isinstance(value, list):
+            return [self.filled(v) for v in value]
+        if isinstance(value, str):
+            return value.replace('{port}', str(self.model.port)).replace('{project}', self.project)
+        return value
+
+    def prepare(self):
+        modules = self.install(self.agent.package, self.version, self.name)
+        self.end_daemons()
+        shutil.rmtree(self.top, ignore_errors=True)
+        os.makedirs(self.home)
+        os.makedirs(self.project)
+        self.program = os.path.join(modules, self.agent.program)
+        path = [os.path.dirname(self.program), os.environ['PATH']]
+        if self.agent.node:
+            path.insert(0, os.path.join(self.install('node', self.agent.node, f'node-{self.agent.node}'), '.bin'))
+        self.env = {'HOME': self.home, 'PATH': ':'.join(path), 'TERM': 'xterm-256color', 'LANG': 'C.UTF-8', 'TZ': 'UTC',
+                    'USER': 'dev', 'NO_PROXY': '*', **self.filled(self.agent.env)}
+        for name, content in self.agent.files.items():
+            file = os.path.join(self.home, name)
+            os.makedirs(os.path.dirname(file), exist_ok=True)
+            with open(file, 'w', encoding='utf-8') as f:
+                f.write(self.filled(content) if isinstance(content, str) else json.dumps(self.filled(content)))
+        with open(self.notes, 'w', encoding='utf-8') as f:
+            f.write(NOTES[0])
+        git = ['git', '-C', self.project, '-c', 'user.name=dev', '-c', 'user.email=dev@example.org']
+        for args in (['init', '-q', '-b', 'main'], ['add', '-A'], ['commit', '-q', '-m', 'first']):
+            subprocess.run([*git, *args], check=True, env={**self.env, 'GIT_CONFIG_GLOBAL': '/dev/null'})
+
+    def end_daemons(self):
+        """What an agent leaves running, Codex its server: found by its home, which nobody else has."""
+        for pid in filter(str.isdigit, os.listdir('/proc')):
+            try:
+                with open(f'/proc/{pid}/environ', 'rb') as f:
+                    if f'HOME={self.home}'.encode() in f.read().split(b'\0'):
+                        os.kill(int(pid), signal.SIGKILL)
+            except OSError:
+                pass
+
+    def ask(self, prompt, id=None):
+        again = [a.replace('{id}', id) for a in self.agent.again] if id else []
+        ask = self.agent.ask
+        # Options stand before the prompt's own option, and a subcommand after the command that it belongs to.
+        args = [*ask[:-1], *again, ask[-1], prompt] if ask[-1] == '-p' else [*ask, *again, prompt]
+        run = subprocess.run([self.program, *args], cwd=self.project, env=self.env, stdin=subprocess.DEVNULL,
+                             capture_output=True, timeout=180, check=False)
+        if run.returncode:
+            raise RuntimeError(f'{prompt}: exit {run.returncode}: {(run.stderr or run.stdout)[-600:].decode(errors="replace")}')
+
+    def row(self):
+        rows = self.reprise.json('list', '--all', '--all-kinds', '--system', self.name, missing=[])
+        rows = [r for r in rows if same(FIRST, r.get('firstPrompt'))]
+        if len(rows) != 1:
+            raise RuntimeError(f'the list has {len(rows)} sessions with this prompt')
+        return rows[0]
+
+    def converse(self):
+        """Three prompts, of which two change a file; the trees before each and after the last."""
+        self.trees.append(tree_of(self.project))
+        self.ask(FIRST)
+        self.id = self.row()['sessionId']
+        for prompt, text in (SECOND, NOTES[1]), (THIRD, NOTES[2]):
+            self.trees.append(tree_of(self.project))
+            self.change(prompt, text)
+            self.ask(prompt, self.id)
+        self.trees.append(tree_of(self.project))
+        self.result['agent'] = 'ok' if self.trees[3] == {'notes.txt': NOTES[2].encode()} else f'wrote {self.trees[3]}'
+
+    # ---- what reprise says ----
+
+    def judge_list(self):
+        row = self.row()
+        wrong = [f'{k} {row.get(k)!r}' for k, want in (('cwd', self.project), ('lastPrompt', THIRD)) if not same(want, row.get(k))]
+        self.result['list'] = ', '.join(wrong) or 'ok'
+
+    def prompts(self):
+        run = self.reprise.run('messages', '--all', f'{self.name}:{self.id}')
+        return [line[2:].strip('"') for line in run.stdout.decode().split('\n') if line.startswith('> ')]
+
+    def judge_messages(self):
+        got = self.prompts()
+        self.result['prompts'] = 'ok' if got == [FIRST, SECOND, THIRD] else f'{got}'
+
+    def judge_sdk(self):
+        """Every member that the vendor's SDK gives to a session has this value in the list."""
+        if not self.agent.sdk:
+            return
+        package, _, version = self.agent.sdk.rpartition('@')
+        module = os.path.join(self.install(package, version, f'{self.name}-sdk'), package, 'sdk.mjs')
+        ask = f'import({json.dumps(module)}).then(async m => console.log(JSON.stringify(await m.listSessions())))'
+        run = subprocess.run(['node', '-e', ask], env=self.env, capture_output=True, timeout=60, check=True)
+        want = json.loads(run.stdout)
+        got = self.reprise.json('list', '--all', '--system', self.name, '--sort=modified')
+        wrong = [f'{k}: {r.get(k)!r}, the SDK {v!r}' for w, r in zip(want, got) for k, v in w.items() if r.get(k) != v]
+        self.result['sdk'] = ', '.join(wrong) or ('ok' if len(want) == len(got) == 1 else f'{len(got)}, the SDK {len(want)}')
+
+    def judge_rewinds(self):
+        said = []
+        points = self.reprise.run('checkpoints', '--json', '--all', f'{self.name}:{self.id}')
+        reason = points.stderr.decode().strip()
+        points = [p for p in json.loads(points.stdout or b'[]') if not same(FIRST, p.get('prompt'))]
+        if not points:
+            said.append(f'held back ({reason})' if reason else 'no points, and no reason')
+        for point in points:
+            number = 1 if same(SECOND, point['prompt']) else 2
+            to = ['--all', '-C', self.project, f'{self.name}:{self.id}', '--to', point['id']]
+            plan = json.loads(self.reprise.run('rewind', '--json', *to, '--dry-run').stdout or b'{}')
+            if not plan.get('canRewind') or not plan.get('filesChanged'):
+                why = plan.get('error') or next((f.get('why') for f in plan.get('files', []) if f.get('why')), None)
+                said.append(f'{number + 1}: held back ({why or point.get("why")})')
+                continue
+            done = json.loads(self.reprise.run('rewind', '--json', *to, '--apply', '--plan', plan['plan']).stdout or b'{}')
+            if tree_of(self.project) != self.trees[number]:
+                said.append(f'{number + 1}: WRONG TREE {tree_of(self.project)}')
+            self.reprise.run('undo', *([done['undo']] if done.get('undo') else []))
+            if tree_of(self.project) != self.trees[3]:
+                said.append(f'{number + 1}: UNDO DIFFERS {tree_of(self.project)}')
+        self.result['rewind'] = '; '.join(said) or 'ok'
+
+    def judge_resume(self):
+        """The printed command in a terminal: a further prompt lands in this session."""
+        answer = json.loads(self.reprise.run('--all', '--print', '--json', '--resume', f'{self.name}:{self.id}').stdout or b'{}')
+        if not answer.get('command'):
+            self.result['resume'] = f'no command: {answer}'
+            return
+        socket = os.path.join(self.top, 'tmux')
+
+        def tmux(*args):
+            return subprocess.run(['tmux', '-S', socket, '-f', '/dev/null', *args], env=self.env, capture_output=True,
+                                  check=False).stdout.decode(errors='replace')
+
+        tmux('new-session', '-d', '-s', 'resume', '-x', '120', '-y', '40', '-c', answer['cwd'], *answer['command'])
+        screen, since, until = None, time.time(), time.time() + 180
+        while time.time() < until and not self.model.saw(FIRST, FOURTH):
+            now = tmux('capture-pane', '-p', '-t', 'resume')
+            if now != screen:
+                screen, since = now, time.time()
+            elif now.strip() and time.time() - since > 3: # nothing moves: it waits for somebody
+                if FOURTH not in now and not re.search(r'(?i)do you trust|trust (this|the) |yes, (proceed|i trust)', now):
+                    tmux('send-keys', '-t', 'resume', '-l', FOURTH)
+                    time.sleep(1)
+                tmux('send-keys', '-t', 'resume', 'Enter')
+                since = time.time()
+            time.sleep(0.25)
+        landed = self.model.saw(FIRST, FOURTH)
+        for _ in range(80):
+            if not landed or FOURTH in self.prompts():
+                break
+            time.sleep(0.25)
+        tmux('kill-server')
+        if not landed:
+            self.result['resume'] = 'the prompt did not arrive: ' + ' | '.join(x.strip() for x in (screen or '').split('\n') if x.strip())[-300:]
+        else:
+            self.result['resume'] = 'ok' if self.prompts()[-1:] == [FOURTH] else f'another session: {self.prompts()}'
+
+    def run(self):
+        for step in (self.prepare, self.converse, self.judge_list, self.judge_messages, self.judge_sdk, self.judge_rewinds,
+                     self.judge_resume):
+            try:
+                step()
+            except (RuntimeError, OSError, ValueError, subprocess.SubprocessError, SystemExit) as e:
+                self.result[step.__name__.replace('judge_', '')] = f'{e}'[:700]
+                if step in (self.prepare, self.converse):
+                    break
+        self.end_daemons()
+        return self.result
+
+
+def main():
+    program, folder, *wanted = sys.argv[1:]
+    failed = 0
+    for name in wanted or AGENTS:
+        name, _, version = name.partition('@')
+        result = Trial(program, folder, name, version).run()
+        failed += any(v != 'ok' and 'held back' not in v for v in result.values())
+        print(f'{name} {version or AGENTS[name].version}:', *(f'\n  {k:8} {v}' for k, v in result.items()), flush=True)
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == '__main__':
+    main()
