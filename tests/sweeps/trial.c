@@ -60,6 +60,16 @@ bool trial_is_long(void)
     return how && strcmp(how, "long") == 0;
 }
 
+/* One call of how many is broken: every one in the long form, as many as the sweep says under `./run test long`, and a
+ * third of these in a run of every day. */
+static long trial_stride(const struct trial *s)
+{
+    enum { EVERY_DAY = 3 };
+    const long stride = s->stride > 1 ? s->stride : 1;
+
+    return trial_is_long() ? 1 : getenv("REPRISE_LONG") ? stride : EVERY_DAY * stride;
+}
+
 enum trial_end trial_end_of(enum err_code rc, const struct err *e)
 {
     if (rc && getenv("REPRISE_SWEEP_TELL"))
@@ -314,7 +324,7 @@ struct tally trial_run(const struct trial *s)
 {
     struct tally t = { 0 };
     struct images im = images_of(s, &t.calls);
-    long stride = s->stride > 1 && !trial_is_long() ? s->stride : 1;
+    long stride = trial_stride(s);
 
     for (int w = 0; w < WAYS; w++)
         for (long k = 1 + w % stride; !faults[w].thorough || s->thorough; k += stride)
@@ -372,7 +382,7 @@ static void run_twice_from(const struct trial *s, const struct images *im, long 
                            enum second how, struct tally *t)
 {
     struct inject two;
-    bool all = s->stride <= 1 || trial_is_long();
+    bool all = trial_stride(s) == 1;
     /* A recovery reads much more often than it changes something. An odd step alternates kills and power cuts. */
     long step = all ? 1 : how == BLIND ? 31 : 3, nth = 1 + (first + (long)how) % step;
 
@@ -389,7 +399,7 @@ struct tally trial_run_twice(const struct trial *s)
     struct tally t = { 0 };
     struct images im = images_of(s, &t.calls);
     /* Some first crashes, and every possible second one, or a few of them where the sweep has a stride. */
-    long stride = trial_is_long() ? 1 : 1 + t.calls / (s->stride > 1 ? 5 : 15);
+    long stride = trial_is_long() ? 1 : 1 + t.calls / (trial_stride(s) > 1 ? 5 : 15);
 
     for (long k = 1; k <= t.calls; k += stride)
         for (enum second how = CRASHES; how < (s->thorough ? SECONDS : ERRORS); how++)

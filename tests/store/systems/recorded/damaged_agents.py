@@ -22,7 +22,7 @@ from support.program import Program
 
 LONG = os.environ.get('REPRISE_SWEEP') == 'long'
 MOST = 2 if LONG else 1  # transcripts that are damaged, the longest ones
-SHARE = 1 if LONG else 3  # each agent gets every third kind of damage, and three agents get all of them
+SHARE = 1 if LONG else 3 * int(os.environ.get('DAMAGE_STEP', '1'))  # each agent gets every third kind of damage, and three agents get all of them
 
 
 def lines(data):

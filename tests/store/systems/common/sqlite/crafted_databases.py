@@ -20,7 +20,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'
 from support.program import Program, snapshot
 
 LONG = os.environ.get('REPRISE_SWEEP') == 'long'
-SHARE = 1 if LONG else 5  # each agent gets every fifth kind of damage, and five agents get all of them
+SHARE = 1 if LONG else 5 * int(os.environ.get('DAMAGE_STEP', '1'))  # each agent gets every fifth kind of damage, and five agents get all of them
 T = 1_790_000_000
 PI = '01a203e0-7efc-71a2-810d-ce24696a2e5f'
 CODEX = [f'01a203d5-bcf2-7a10-a5db-e553b935bb{n:02}' for n in range(2)]
