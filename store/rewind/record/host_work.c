@@ -19,7 +19,12 @@
 #include "store/fs/span.h"
 #include "store/log/append.h"
 
-enum { RECORD_MAX = 64 << 20, HEX = SHA256_BYTES * 2, FILE_MODE = 0600 };
+enum {
+    RECORD_MAX = 64 << 20, /* more than compaction ever leaves */
+    COMPACT_FROM = 1 << 20,
+    HEX = SHA256_BYTES * 2,
+    FILE_MODE = 0600
+};
 
 /* The record of a session: the newest state of each path. */
 struct work {
@@ -127,20 +132,17 @@ static enum err_code hash_present(const char *path, struct hasher *h, char hex[H
     return rc;
 }
 
-static enum err_code host_work_add_line(struct work *w, const char *path, const char *hex,
-                                        struct buf *lines)
+static enum err_code host_work_add_line(struct slice path, struct slice hex, struct buf *lines)
 {
     struct jsonout j;
 
     jsonout_init(&j, lines);
     jsonout_open(&j, '{');
-    jsonout_member(&j, "path", slice_of(path));
+    jsonout_member(&j, "path", path);
     jsonout_key(&j, "sha256");
-    jsonout_text(&j, slice_of(hex));
+    jsonout_text(&j, hex);
     jsonout_close(&j, '}');
-    if (j.rc || buf_add_byte(lines, '\n'))
-        return ERR_NOMEM;
-    return note_state(w, arena_copy(&w->a, slice_of(path)), arena_copy(&w->a, slice_of(hex)));
+    return j.rc || buf_add_byte(lines, '\n') ? ERR_NOMEM : ERR_OK;
 }
 
 static enum err_code note_files(struct work *w, const struct store_env *env,
@@ -162,10 +164,36 @@ static enum err_code note_files(struct work *w, const struct store_env *env,
         uint32_t number = slice_set_find(&w->paths, slice_of(path));
 
         if ((number == SLICE_SET_NONE || !slice_eq(w->sha256[number], slice_of(hex))) &&
-            host_work_add_line(w, path, hex, lines))
+            (host_work_add_line(slice_of(path), slice_of(hex), lines) ||
+             note_state(w, arena_copy(&w->a, slice_of(path)), arena_copy(&w->a, slice_of(hex)))))
             rc = err_nomem(e);
     }
     hasher_fini(&h);
+    return rc;
+}
+
+/* Adds the lines, or writes the newest state of each path alone where older ones are most of the record. A line that
+ * another process adds just then may be lost; its file is then held back like one of which no host told. */
+static enum err_code write_lines(const struct work *w, struct slice lines, struct err *e)
+{
+    char path[PATH_MAX + 80];
+    struct buf newest = { 0 };
+    bool compact = w->text.n >= COMPACT_FROM;
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; compact && i < w->paths.n && !rc; i++)
+        if (host_work_add_line(w->paths.text[i], w->sha256[i], &newest))
+            rc = err_nomem(e);
+    compact &= newest.n < w->text.n / 2;
+    snprintf(path, sizeof path, "%s/%s", w->dir, w->name);
+    if (!rc && compact) {
+        rc = disk_replace_file(w->dir, w->name, buf_slice(&newest), FILE_MODE, e);
+    } else if (!rc) {
+        rc = w->text.p ? ERR_OK : disk_create_file(w->dir, w->name, SLICE(""), FILE_MODE, e);
+        if (!rc || rc == ERR_STALE)
+            rc = log_append(path, lines, 0, NULL, e);
+    }
+    buf_fini(&newest);
     return rc;
 }
 
@@ -175,7 +203,6 @@ enum err_code host_work_record(const struct session_ref *ref, const char *const 
     const struct store_env *env = ref->store->env;
     struct buf lines = { 0 };
     struct work w = { .name = "" };
-    char path[PATH_MAX + 80];
     enum err_code rc = name_record(env, store_format(ref->store->ops), ref->id, &w, e);
 
     if (!rc)
@@ -184,13 +211,8 @@ enum err_code host_work_record(const struct session_ref *ref, const char *const 
         rc = host_work_read_record(&w, e);
     if (!rc)
         rc = note_files(&w, env, file, n, &lines, e);
-    if (!rc && lines.n && !w.text.p) {
-        rc = disk_create_file(w.dir, w.name, SLICE(""), FILE_MODE, e);
-        rc = rc == ERR_STALE ? ERR_OK : rc;
-    }
-    snprintf(path, sizeof path, "%s/%s", w.dir, w.name);
     if (!rc && lines.n)
-        rc = log_append(path, buf_slice(&lines), 0, NULL, e);
+        rc = write_lines(&w, buf_slice(&lines), e);
     buf_fini(&lines);
     work_fini(&w);
     return rc;
@@ -206,8 +228,9 @@ enum err_code host_work_add(const struct store_env *env, struct rewind_plan *pla
     if (plan->n == 0 || !plan->ref || !env->state_dir)
         return ERR_OK;
     rc = name_record(env, store_format(plan->ref->store->ops), plan->ref->id, &w, e);
-    if (!rc)
-        rc = host_work_read_record(&w, e);
+    if (!rc && host_work_read_record(&w, NULL) == ERR_NOMEM)
+        rc = err_nomem(
+            e); /* a record that cannot be read tells nothing, and files are held back for that */
     for (size_t i = 0; i < plan->n && w.paths.n && !rc; i++) {
         struct rewind_target *t = &plan->target[i];
         uint32_t number = slice_set_find(&w.paths, slice_of(t->path));

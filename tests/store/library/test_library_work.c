@@ -1,7 +1,9 @@
 #include "tests/test.h"
 
+#include <dirent.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "store/library/library_host.h"
@@ -149,6 +151,59 @@ IN_SCRATCH(a_later_checkpoint_shows_what_the_session_left)
         check_text(h.file, "one\n");
         end_turns(&h);
     }
+}
+
+/* The path of the only record. */
+static void record_path(void **state, char path[4096])
+{
+    char dir[4096];
+    DIR *d = opendir(folder_path(*state, "home/.local/state/reprise/host-work", dir));
+
+    assert_non_null(d);
+    for (const struct dirent *entry; (entry = readdir(d));)
+        if (entry->d_name[0] != '.')
+            snprintf(path, 4096, "%.3000s/%s", dir, entry->d_name);
+    closedir(d);
+}
+
+IN_SCRATCH(a_record_of_many_turns_is_written_anew)
+{
+    struct turn_host h;
+    struct stat st;
+    char path[4096];
+
+    begin_turns(&h, state, "goat");
+    const char *files[] = { h.file, h.made };
+
+    assert_int_equal(reprise_checkpoint_end(h.s, files, 2, NULL), REPRISE_OK);
+    record_path(state, path);
+    FILE *f = fopen(path, "a");
+
+    for (int i = 0; i < 20000; i++)
+        assert_true(fprintf(f, "{\"path\":\"%s\",\"sha256\":\"\"}\n", h.made) > 0);
+    assert_int_equal(fclose(f), 0);
+    assert_int_equal(reprise_checkpoint_end(h.s, files, 2, NULL), REPRISE_OK);
+    assert_int_equal(stat(path, &st), 0);
+    assert_true(st.st_size < 1000);
+    assert_int_equal(rewind_to_first(&h), REPRISE_OK);
+    check_text(h.file, "one\n");
+    end_turns(&h);
+}
+
+IN_SCRATCH(a_record_that_cannot_be_read_holds_files_back)
+{
+    struct turn_host h;
+    char path[4096];
+
+    begin_turns(&h, state, "goat");
+    const char *files[] = { h.file, h.made };
+
+    assert_int_equal(reprise_checkpoint_end(h.s, files, 2, NULL), REPRISE_OK);
+    record_path(state, path);
+    assert_int_equal(truncate(path, (off_t)1 << 30), 0);
+    assert_int_equal(rewind_to_first(&h), REPRISE_UNSAFE);
+    check_text(h.file, "three\n");
+    end_turns(&h);
 }
 
 IN_SCRATCH(what_is_no_file_ends_no_turn)
