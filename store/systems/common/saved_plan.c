@@ -338,24 +338,58 @@ static void doubt_permissions(const struct saved_states *s, const struct saved_p
         t->doubt = "a command changed its permissions, and the former ones are not recorded";
 }
 
-/* The file has the bytes of the text that the write left, without anything that a text does not show. */
-static bool shows_bytes(const struct saved_path *p, const struct saved_state *write)
+static const struct saved_state *next_write(const struct saved_path *p,
+                                            const struct saved_state *write)
 {
-    const struct saved_state *copy = copy_at(p, write->turn + 1);
-    bool is_last = saved_states_by(p, INT64_MAX) == write;
-    struct buf bytes = { 0 };
-    bool read = copy      ? saved_state_read(copy, &bytes)
-                : is_last ? !file_read_all(AT_FDCWD, p->path, 0, SAVED_COMPARED_MOST, &bytes, NULL)
-                          : false;
-    bool same = read && write->content == SAVED_BYTES && slice_eq(buf_slice(&bytes), write->bytes);
+    const struct saved_state *best = NULL;
 
-    buf_fini(&bytes);
+    for (size_t i = 0; i < p->n; i++) {
+        const struct saved_state *x = &p->state[i];
+
+        if (x->is_write && x->time_ms > write->time_ms && (!best || x->time_ms < best->time_ms))
+            best = x;
+    }
+    return best;
+}
+
+static bool has_lines(struct slice text)
+{
+    return memchr(text.p, '\n', text.n) != NULL;
+}
+
+/* The file had the bytes of the text that the write left, without anything that a text does not show: they are in a copy,
+ * or still in the file. If the session's next edit found this text, that edit may show it as well, because agents keep the
+ * encoding and the line ends of a file. */
+static bool shows_bytes(const struct saved_states *s, const struct saved_path *p,
+                        const struct saved_state *write)
+{
+    bool same = false;
+
+    for (bool more = true; more;) {
+        const struct saved_state *next = next_write(p, write), *later = copy_at(p, write->turn + 1);
+        const struct saved_state *copy = later && next && later->turn > next->turn ? NULL : later;
+        bool is_last = saved_states_by(p, INT64_MAX) == write;
+        struct buf bytes = { 0 };
+        bool read = copy ? saved_state_read(copy, &bytes)
+                    : is_last
+                        ? !file_read_all(AT_FDCWD, p->path, 0, SAVED_COMPARED_MOST, &bytes, NULL)
+                        : false;
+
+        same = read && write->content == SAVED_BYTES && slice_eq(buf_slice(&bytes), write->bytes);
+        buf_fini(&bytes);
+        more = !same && !copy && next && next->has_found && write->content == SAVED_BYTES &&
+               slice_eq(next->found, write->bytes) && is_plain_text(next->bytes) &&
+               has_lines(next->bytes) &&
+               !shell_may_change(s, p->path, write->time_ms, next->time_ms, false);
+        write = next;
+    }
     return same;
 }
 
 /* What the first edit of the turn found, if the session has no copy of it, or a wrong one from before the turn. If the
  * sizes differ, Qwen would have made a new copy, so the file was changed in the turn. */
-static const struct saved_state *found_in(const struct saved_path *p, int64_t turn, int64_t from,
+static const struct saved_state *found_in(const struct saved_states *s, const struct saved_path *p,
+                                          int64_t turn, int64_t from,
                                           const struct saved_state *copy)
 {
     const struct saved_state *next = write_near(p, turn, false);
@@ -367,8 +401,9 @@ static const struct saved_state *found_in(const struct saved_path *p, int64_t tu
         (copy->content != SAVED_FILE || !copy->saved_ms || copy->saved_ms >= from ||
          next->found_absent || stat(copy->file, &sb) != 0 || (size_t)sb.st_size != next->found.n))
         return NULL;
-    return next->found_absent || (next->has_found && is_plain_text(next->found) &&
-                                  is_plain_text(next->bytes) && shows_bytes(p, next))
+    return next->found_absent ||
+                   (next->has_found && is_plain_text(next->found) && is_plain_text(next->bytes) &&
+                    has_lines(next->bytes) && shows_bytes(s, p, next))
                ? next
                : NULL;
 }
@@ -444,7 +479,7 @@ static void saved_plan_set_wanted(const struct saved_states *s, const struct sav
     t->why = fault(s, p, copy, turn);
     if (!t->why)
         set_copied(s, p, copy, turn, plan, t);
-    else if ((found = found_in(p, turn, plan->point_ms, copy)))
+    else if ((found = found_in(s, p, turn, plan->point_ms, copy)))
         set_found(s, p, found, plan, t);
 }
 

@@ -79,6 +79,52 @@ CASE(what_an_edit_found_is_not_known_if_nothing_shows_its_bytes)
     assert_int_equal(target(*state, 1)->want, REWIND_UNKNOWN);
 }
 
+/* Turn 1 made one of the lines two, and turn 2, which found them, what is left now. */
+static enum rewind_want want_before_two_edits(struct world *w, const char *found, const char *left,
+                                              const char *bytes)
+{
+    add_write(w, 1, "one\n", "two\n");
+    add_write(w, 2, found, left);
+    add_copy(w, 3, "v3", bytes);
+    return target(w, 1)->want;
+}
+
+CASE(a_later_edit_that_found_what_was_left_shows_its_bytes)
+{
+    struct world *w = *state;
+
+    assert_int_equal(want_before_two_edits(w, "two\n", "three\n", "three\n"), REWIND_BYTES);
+    assert_true(slice_eq(w->plan.target[0].source.bytes, SLICE("one\n")));
+}
+
+CASE(a_later_edit_of_another_text_shows_nothing)
+{
+    assert_int_equal(want_before_two_edits(*state, "2\n", "three\n", "three\n"), REWIND_UNKNOWN);
+}
+
+CASE(a_later_edit_of_a_file_with_other_line_ends_shows_nothing)
+{
+    assert_int_equal(want_before_two_edits(*state, "two\n", "three\n", "three\r\n"),
+                     REWIND_UNKNOWN);
+}
+
+CASE(a_later_edit_that_left_no_line_end_shows_nothing)
+{
+    assert_int_equal(want_before_two_edits(*state, "two\n", "three", "three"), REWIND_UNKNOWN);
+}
+
+CASE(a_later_edit_after_a_command_shows_nothing)
+{
+    run_command(*state, 1500, "dos2unix a.txt");
+    assert_int_equal(want_before_two_edits(*state, "two\n", "three\n", "three\n"), REWIND_UNKNOWN);
+}
+
+CASE(what_an_edit_found_is_not_known_if_it_left_no_line_end)
+{
+    add_edit_without_copy(*state, "one\n", "two", "two");
+    assert_int_equal(target(*state, 1)->want, REWIND_UNKNOWN);
+}
+
 CASE(what_a_later_turn_found_is_not_that_of_the_turn)
 {
     add_write(*state, 2, "one\n", "two\n");
